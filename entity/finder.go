@@ -1,0 +1,49 @@
+package entity
+
+import (
+	"context"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// SlotList is what is free in the scheduling interval [From, To): slots within
+// it, ordered by non-decreasing start (ties in any fixed order).
+type SlotList struct {
+	From, To des.Time
+	Slots    []Slot
+}
+
+// Finder searches a slot list for one window: ALP, AMP, AEP, the square
+// searches. policy/window implements them; a Domain asks its Finder whenever
+// it is asked for a window.
+type Finder interface {
+	Name() string
+	// Find returns the window that the finder prefers among those that start no
+	// later than until. Found.OK is false where there is none. The error is for
+	// what is no answer: input that makes no sense (a *BadInputError) or a
+	// context that ended.
+	Find(ctx context.Context, req Request, list SlotList, until des.Time) (Found, error)
+}
+
+// Found is the outcome of one search.
+type Found struct {
+	Window Window
+	OK     bool
+	Work   Work
+}
+
+// Work says what a search did, for reports and for bounds on it.
+type Work struct {
+	Slots    int // slots looked at
+	Steps    int // instants at which a subset was wanted
+	Subsets  int // subset problems solved, not skipped by a bound
+	Branches int // branch-and-bound nodes or dynamic-programming cells visited
+}
+
+// Add accumulates w.
+func (w *Work) Add(more Work) {
+	w.Slots += more.Slots
+	w.Steps += more.Steps
+	w.Subsets += more.Subsets
+	w.Branches += more.Branches
+}

@@ -1,0 +1,78 @@
+package entity
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// JobState is where a job is in its life.
+//
+//	Created -> Waiting -> Running -> Finished | Killed
+//	              |  ^       ^
+//	              v  |       |
+//	            Reserved ----+         Waiting -> Rejected
+type JobState uint8
+
+const (
+	Created  JobState = iota // read from the workload, not yet submitted
+	Waiting                  // submitted, in the queue, without a reservation
+	Reserved                 // in the queue with a reservation that lies ahead
+	Running                  // occupies its processors or nodes
+	Finished                 // ran to its own end
+	Killed                   // cut off: at its estimate, or preempted
+	Rejected                 // can never run here; Job.Reason says why
+)
+
+var jobStateNames = [...]string{"created", "waiting", "reserved", "running", "finished", "killed", "rejected"}
+
+func (s JobState) String() string {
+	if int(s) < len(jobStateNames) {
+		return jobStateNames[s]
+	}
+	return fmt.Sprintf("JobState(%d)", s)
+}
+
+// Job is one parallel job: Request.Nodes tasks that start at the same instant.
+// What the scheduler may know of it is Submit, Request and User; Runtime is the
+// simulation's own knowledge.
+type Job struct {
+	ID     int64
+	Submit des.Time // instant of submission
+	// Runtime is how long the job really takes, on a node of performance 1. On
+	// unequal nodes every task's real time is its reserved time times
+	// Runtime/Request.Length.
+	Runtime des.Time
+	Request Request
+	User    int32 // -1 where unknown
+	Group   int32 // -1 where unknown
+	Queue   int32 // -1 where unknown
+
+	State  JobState
+	Reason string // why it was rejected or killed, for people
+
+	Start  des.Time // valid from Running on
+	Finish des.Time // valid from Finished or Killed on; the end of its last task
+	// Promised is the start of the first reservation the job was given while
+	// it had to wait, or NeverPromised.
+	Promised   des.Time
+	Backfilled bool // started before a job that stood ahead of it in the queue
+
+	// Reservation is what the job holds in the plan; see Reservation.Active.
+	Reservation Reservation
+
+	seq  int64 // position in the order of submission
+	home *Metascheduler
+	due  des.EventID // the pending start of a reservation, or the pending end
+}
+
+// NeverPromised marks a job that never held a reservation ahead of its start.
+const NeverPromised = des.Time(-1)
+
+// Wait is the time from submission to start.
+func (j *Job) Wait() des.Time { return j.Start - j.Submit }
+
+// Seq is the job's position in the order of submission, from 0.
+func (j *Job) Seq() int64 { return j.seq }
+
+func (j *Job) String() string { return fmt.Sprintf("job %d", j.ID) }

@@ -1,0 +1,4 @@
+package entity
+
+// Metascheduler is being written.
+type Metascheduler struct{}

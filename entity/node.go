@@ -1,0 +1,60 @@
+package entity
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Node is one space-shared computer: at most one task runs on it at any time.
+type Node struct {
+	ID    int
+	Perf  float64 // p: work per time unit, > 0
+	Price float64 // c: cost per time unit of reservation, >= 0
+	Q     float64 // q: what MaxQ adds up over a window's nodes
+	Attributes
+}
+
+// Attributes are a node's properties beyond speed and price: amounts of which
+// a request wants at least so much ("ram", "disk", "clock") and labels that
+// must be equal ("os").
+type Attributes struct {
+	Amounts map[string]float64
+	Labels  map[string]string
+}
+
+// Satisfy reports whether a has at least the amounts and exactly the labels
+// of need.
+func (a Attributes) Satisfy(need *Attributes) bool {
+	for name, least := range need.Amounts {
+		if has, ok := a.Amounts[name]; !ok || has < least {
+			return false
+		}
+	}
+	for name, want := range need.Labels {
+		if has, ok := a.Labels[name]; !ok || has != want {
+			return false
+		}
+	}
+	return true
+}
+
+// Check reports what makes n unusable, or nil.
+func (n *Node) Check() error {
+	switch {
+	case !(n.Perf > 0) || math.IsInf(n.Perf, 0):
+		return fmt.Errorf("node %d: performance must be a positive number, not %v", n.ID, n.Perf)
+	case !(n.Price >= 0) || math.IsInf(n.Price, 0):
+		return fmt.Errorf("node %d: price must be a number of 0 or more, not %v", n.ID, n.Price)
+	case math.IsNaN(n.Q) || math.IsInf(n.Q, 0):
+		return fmt.Errorf("node %d: q must be a number, not %v", n.ID, n.Q)
+	}
+	return nil
+}
+
+// TaskTime is how long a task of the given length (volume) lasts on n: V/p,
+// rounded up to a whole tick.
+func (n *Node) TaskTime(length des.Time) des.Time {
+	return des.Time(math.Ceil(float64(length) / n.Perf))
+}

@@ -1,0 +1,79 @@
+package entity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Request is what a job asks of a plan: n nodes at the same time. The zero
+// value of every limit means "no limit".
+//
+// AMP11 states a request as (N, P, C, t), META and DEP18 by a volume V and a
+// budget S; here V is Length (t at performance P is Length = t*P) and
+// S = C*t*N.
+type Request struct {
+	// Nodes is n: how many nodes, or processors, at the same instant.
+	Nodes int
+	// Length is one task's reservation time on a node of performance 1 (the
+	// volume V): a task lasts Length/p on a node of performance p. On counted
+	// processors, whose performance is 1, it is the runtime estimate.
+	Length des.Time
+	// MinPerf is P, the least performance a node may have.
+	MinPerf float64
+	// MaxPrice is C, the highest price of one node for one time unit (ALP).
+	MaxPrice float64
+	// Budget is S, the highest cost of the whole window (AMP and after).
+	Budget float64
+	// Deadline is the latest instant at which the window may end.
+	Deadline des.Time
+	// Needs are requirements on the nodes' attributes, or nil.
+	Needs *Attributes
+}
+
+// Check reports what makes r meaningless, or nil.
+func (r Request) Check() error {
+	switch {
+	case r.Nodes < 1:
+		return fmt.Errorf("a request needs at least 1 node, not %d", r.Nodes)
+	case r.Length < 0 || r.Length == des.Forever:
+		return fmt.Errorf("a request's length must be a finite time of 0 or more, not %v", r.Length)
+	case !(r.MinPerf >= 0) || math.IsInf(r.MinPerf, 0):
+		return fmt.Errorf("a request's minimal performance must be a number of 0 or more, not %v", r.MinPerf)
+	case !(r.MaxPrice >= 0):
+		return fmt.Errorf("a request's maximal price must be a number of 0 or more (0 = no limit), not %v", r.MaxPrice)
+	case !(r.Budget >= 0):
+		return fmt.Errorf("a request's budget must be a number of 0 or more (0 = no limit), not %v", r.Budget)
+	case r.Deadline < 0:
+		return errors.New("a request's deadline must not be negative (0 = none)")
+	}
+	return nil
+}
+
+// Admits reports whether a task of r may run on n at all: performance, price
+// and attributes, whatever the time.
+func (r Request) Admits(n *Node) bool {
+	if n.Perf < r.MinPerf || (r.MaxPrice > 0 && n.Price > r.MaxPrice) {
+		return false
+	}
+	return r.Needs == nil || n.Attributes.Satisfy(r.Needs)
+}
+
+// BudgetLimit is the budget as a number to compare costs with: +Inf where
+// there is no limit.
+func (r Request) BudgetLimit() float64 {
+	if r.Budget > 0 {
+		return r.Budget
+	}
+	return math.Inf(1)
+}
+
+// DeadlineLimit is the deadline as an instant to compare ends with.
+func (r Request) DeadlineLimit() des.Time {
+	if r.Deadline > 0 {
+		return r.Deadline
+	}
+	return des.Forever
+}

@@ -1,0 +1,58 @@
+package entity
+
+import "github.com/gridslot/gridslot/des"
+
+// Slot is a maximal span [Start, End) that is free: on one node (Width 1), or
+// on Width counted processors (Node nil).
+type Slot struct {
+	Node  *Node
+	Width int
+	Start des.Time
+	End   des.Time
+}
+
+// Window is an answer to a Request: Nodes tasks that begin at the same instant
+// on distinct nodes.
+//
+// With a rough right edge (AMP11, META) every task ends at its own time and
+// End is that of the slowest; a square window (DEP18) holds every node to the
+// same End. On counted processors Tasks is nil.
+type Window struct {
+	Start des.Time
+	End   des.Time
+	Nodes int
+	Tasks []Task
+	Cost  float64 // sum over the tasks of price times reserved time
+	Value float64 // what the finder's criterion makes of it
+}
+
+// Task is one node's part of a window: [Window.Start, End) on Node.
+type Task struct {
+	Node *Node
+	End  des.Time
+}
+
+// Length is the time from the window's start to its last task's end.
+func (w Window) Length() des.Time { return w.End - w.Start }
+
+// ProcessorTime is the sum of the reserved times of all tasks (the papers'
+// T_CPU).
+func (w Window) ProcessorTime() des.Time {
+	if w.Tasks == nil {
+		return des.Time(w.Nodes) * w.Length()
+	}
+	var sum des.Time
+	for _, t := range w.Tasks {
+		sum += t.End - w.Start
+	}
+	return sum
+}
+
+// Reservation is a window that a plan keeps for a job. It lives in its job: a
+// job holds at most one at a time.
+type Reservation struct {
+	Window Window
+	Job    *Job
+	// Active is true from Plan.Reserve until every part has been released.
+	Active bool
+}
