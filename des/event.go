@@ -1,5 +1,60 @@
 package des
 
 // EventID names a pending event, for Cancel and Reschedule. The zero value
-// names none.
+// names none. An ID goes stale when its event has run or been cancelled; stale
+// IDs are recognised, not mistaken for a later event.
 type EventID struct{ slot, gen uint32 }
+
+// Phase orders the events of one instant, lower first. The kernel gives the
+// numbers no meaning; models name theirs.
+type Phase uint8
+
+// Event is what a handler and an observer are told, by value.
+type Event struct {
+	Time  Time
+	Phase Phase
+	Seq   uint64 // rank in the order of scheduling
+	Arg   uint64 // whatever the scheduling call passed: a kind, an index
+	to    Handler
+}
+
+// Handler is what an event calls. A pointer type makes scheduling free of
+// allocation.
+type Handler interface {
+	Handle(s *Simulator, e Event)
+}
+
+// Func makes a function a Handler.
+type Func func(s *Simulator, e Event)
+
+// Handle calls f.
+func (f Func) Handle(s *Simulator, e Event) { f(s, e) }
+
+// Observer is told of every event after its handler has returned. It must not
+// schedule or cancel.
+type Observer interface {
+	ObserveEvent(e Event)
+}
+
+// pending is an event's entry in the heap: 24 bytes, moved by sifting. What
+// only matters when the event runs lies in its slot.
+type pending struct {
+	time Time
+	rank uint64 // phase in the top 8 bits, sequence below
+	slot uint32
+	gen  uint32 // differs from the slot's when the entry is dead
+}
+
+const seqBits = 56
+
+func (p *pending) before(q *pending) bool {
+	return p.time < q.time || (p.time == q.time && p.rank < q.rank)
+}
+
+// eventSlot holds the rest of an event. A free slot's next links the free list.
+type eventSlot struct {
+	to   Handler
+	arg  uint64
+	gen  uint32
+	next uint32
+}

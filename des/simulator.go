@@ -1,0 +1,233 @@
+package des
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+)
+
+// Config sets up a simulation. The zero value is usable.
+type Config struct {
+	// Seed and Replication determine every random stream of the simulation.
+	Seed        uint64
+	Replication uint64
+	// MaxEvents stops a run with an *EventLimitError once so many events have
+	// run; 0 means no limit.
+	MaxEvents uint64
+	// Fingerprint, if set, has the kernel hash (time, phase, sequence, arg) of
+	// every event.
+	Fingerprint bool
+}
+
+// Simulator is one simulation: its clock and its pending events. Use New.
+type Simulator struct {
+	cfg       Config
+	now       Time
+	seq       uint64
+	executed  uint64
+	heap      eventHeap
+	observers []Observer
+	stop      func() bool
+	stopped   bool
+	hash      uint64
+	err       error
+	entities  []*Context
+}
+
+// New returns a simulation at time 0 with nothing to do.
+func New(cfg Config) *Simulator {
+	return &Simulator{cfg: cfg, hash: fingerprintSeed}
+}
+
+// Now is the present instant.
+func (s *Simulator) Now() Time { return s.now }
+
+// Executed counts the events that have run.
+func (s *Simulator) Executed() uint64 { return s.executed }
+
+// Pending counts the events still to run, cancelled ones left out.
+func (s *Simulator) Pending() int { return s.heap.len() }
+
+// Stream returns the random stream of that name in this simulation; see
+// NewStream.
+func (s *Simulator) Stream(name string, keys ...uint64) *rand.Rand {
+	return NewStream(s.cfg.Seed, s.cfg.Replication, name, keys...)
+}
+
+// At schedules an event for the instant t, which may be now. An instant in the
+// past is a fault of the model: nothing is scheduled, the zero EventID comes
+// back, and the run ends with a *PastEventError.
+func (s *Simulator) At(t Time, p Phase, to Handler, arg uint64) EventID {
+	if t < s.now {
+		s.Fail(&PastEventError{Now: s.now, At: t, Phase: p, Arg: arg, To: to})
+		return EventID{}
+	}
+	if to == nil {
+		s.Fail(errors.New("des: an event needs a handler"))
+		return EventID{}
+	}
+	rank := uint64(p)<<seqBits | s.seq
+	s.seq++
+	return s.heap.push(t, rank, to, arg)
+}
+
+// After schedules an event d from now; see At. A sum past the end of time ends
+// the run with an *OverflowError.
+func (s *Simulator) After(d Time, p Phase, to Handler, arg uint64) EventID {
+	t := s.now + d
+	if d > 0 && t < s.now {
+		s.Fail(&OverflowError{Now: s.now, Delay: d, To: to})
+		return EventID{}
+	}
+	return s.At(t, p, to, arg)
+}
+
+// Cancel takes a pending event out and reports whether it was still pending.
+func (s *Simulator) Cancel(id EventID) bool {
+	if !s.heap.alive(id) {
+		return false
+	}
+	s.heap.kill(id)
+	return true
+}
+
+// Reschedule moves a pending event to the instant t and the phase p; it is
+// ordered as if scheduled now. The old ID is stale afterwards. It reports
+// whether the event was still pending.
+func (s *Simulator) Reschedule(id EventID, t Time, p Phase) (EventID, bool) {
+	if !s.heap.alive(id) {
+		return EventID{}, false
+	}
+	slot := s.heap.slots[id.slot]
+	s.heap.kill(id)
+	return s.At(t, p, slot.to, slot.arg), true
+}
+
+// Observe adds an observer, told of every event from now on.
+func (s *Simulator) Observe(o Observer) { s.observers = append(s.observers, o) }
+
+// Stop ends the run after the event being handled. A later Run goes on.
+func (s *Simulator) Stop() { s.stopped = true }
+
+// StopWhen ends a run as soon as done reports true; it is asked after every
+// event. Nil takes the condition away.
+func (s *Simulator) StopWhen(done func() bool) { s.stop = done }
+
+// Fail ends the run with err; the first failure stands. Models call it where
+// they find that going on would be wrong.
+func (s *Simulator) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// Err is what ended the simulation for good, or nil.
+func (s *Simulator) Err() error { return s.err }
+
+// NextTime is the instant of the earliest pending event, or Forever.
+func (s *Simulator) NextTime() Time {
+	if top := s.heap.peek(); top != nil {
+		return top.time
+	}
+	return Forever
+}
+
+// Step runs the earliest pending event and reports whether there was one.
+func (s *Simulator) Step() (bool, error) {
+	if s.err != nil {
+		return false, s.err
+	}
+	top := s.heap.peek()
+	if top == nil {
+		return false, nil
+	}
+	if s.cfg.MaxEvents > 0 && s.executed >= s.cfg.MaxEvents {
+		return false, &EventLimitError{Limit: s.cfg.MaxEvents, Now: s.now}
+	}
+	s.execute()
+	return true, s.err
+}
+
+func (s *Simulator) execute() {
+	p, to, arg := s.heap.take()
+	s.now = p.time
+	s.executed++
+	e := Event{Time: p.time, Phase: Phase(p.rank >> seqBits), Seq: p.rank & (1<<seqBits - 1), Arg: arg, to: to}
+	if s.cfg.Fingerprint {
+		s.hash = mix(mix(mix(s.hash, uint64(e.Time)), p.rank), arg)
+	}
+	to.Handle(s, e)
+	for _, o := range s.observers {
+		o.ObserveEvent(e)
+	}
+}
+
+// Run runs until no event is left, Stop is called, the stop condition holds,
+// or ctx ends; the last is reported as its error. A run that failed stays
+// failed.
+func (s *Simulator) Run(ctx context.Context) error {
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	if err := s.run(ctx, Forever); err != nil {
+		return err
+	}
+	if s.heap.len() == 0 {
+		s.shutdown()
+	}
+	return s.err
+}
+
+// RunUntil runs every event up to and including the instant t and leaves the
+// clock at t, or where the run was stopped.
+func (s *Simulator) RunUntil(ctx context.Context, t Time) error {
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	if err := s.run(ctx, t); err != nil {
+		return err
+	}
+	if !s.stopped && s.now < t {
+		s.now = t
+	}
+	return nil
+}
+
+func (s *Simulator) start(ctx context.Context) error {
+	s.stopped = false
+	if s.err == nil {
+		s.startEntities()
+	}
+	if s.err != nil {
+		return s.err
+	}
+	return ctx.Err()
+}
+
+// contextInterval is how many events may run between two looks at the context.
+const contextInterval = 1024
+
+func (s *Simulator) run(ctx context.Context, until Time) error {
+	for n := uint(1); !s.stopped; n++ {
+		top := s.heap.peek()
+		if top == nil || top.time > until {
+			return nil
+		}
+		if s.cfg.MaxEvents > 0 && s.executed >= s.cfg.MaxEvents {
+			return &EventLimitError{Limit: s.cfg.MaxEvents, Now: s.now}
+		}
+		s.execute()
+		if s.err != nil {
+			return s.err
+		}
+		if s.stop != nil && s.stop() {
+			s.stopped = true
+		}
+		if n%contextInterval == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
