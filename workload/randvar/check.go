@@ -1,0 +1,34 @@
+// Shared tests of parameters.
+
+package randvar
+
+import (
+	"fmt"
+	"math"
+)
+
+// finite reports the first of the named values that is NaN or infinite.
+func finite(distribution string, namesAndValues ...any) error {
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if v := namesAndValues[i+1].(float64); math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s: %s must be a finite number, not %v", distribution, namesAndValues[i], v)
+		}
+	}
+	return nil
+}
+
+// probability reports a value outside [0, 1].
+func probability(distribution, name string, v float64) error {
+	if !(v >= 0 && v <= 1) {
+		return fmt.Errorf("%s: %s must be a probability, in [0, 1], not %v", distribution, name, v)
+	}
+	return nil
+}
+
+// positive reports a value that is not a finite number above 0.
+func positive(distribution, name string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s: %s must be a finite number above 0, not %v", distribution, name, v)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package randvar
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestHyperErlang(t *testing.T) {
+	checkContinuous(t, HyperErlang{P: 0.3, Order: 3, Rate1: 0.1, Rate2: 2}, 0, inf)
+	requireRejected(t, HyperErlang{}, HyperErlang{P: 0.5, Order: 0, Rate1: 1, Rate2: 1},
+		HyperErlang{P: 2, Order: 1, Rate1: 1, Rate2: 1}, HyperErlang{P: 0.5, Order: 1, Rate1: 0, Rate2: 1})
+}
+
+func TestFitHyperErlangMeetsTheMoments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		// Moments of some hyper-Erlang distribution, so that a fit exists.
+		rate := rapid.Float64Range(1e-4, 10).Draw(t, "rate")
+		want := HyperErlang{
+			P:     rapid.Float64Range(0.05, 0.95).Draw(t, "p"),
+			Order: rapid.IntRange(1, 7).Draw(t, "order"),
+			Rate1: rate,
+			Rate2: rate * rapid.Float64Range(1.5, 100).Draw(t, "ratio"),
+		}
+		got, err := FitHyperErlang(want.Moment(1), want.Moment(2), want.Moment(3), want.Order)
+		require.NoError(t, err)
+		for k := 1; k <= 3; k++ {
+			require.InEpsilon(t, want.Moment(k), got.Moment(k), 1e-6, "moment %d", k)
+		}
+		require.LessOrEqual(t, got.Order, want.Order)
+	})
+}
+
+func TestFitHyperErlangRefusesImpossibleMoments(t *testing.T) {
+	for _, m := range [][3]float64{{1, 0.5, 1}, {1, 1, 1}, {-1, 2, 6}, {1, 2, 3}, {nan, 2, 6}} {
+		_, err := FitHyperErlang(m[0], m[1], m[2], 10)
+		require.ErrorIs(t, err, ErrNoFit, "%v", m)
+	}
+}
+
+func ExampleFitHyperErlang() {
+	h, err := FitHyperErlang(100, 30_000, 20_000_000, 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("order %d, p %.3f, mean times %.1f and %.1f\n", h.Order, h.P, 1/h.Rate1, 1/h.Rate2)
+	// Output: order 1, p 0.119, mean times 292.6 and 74.0
+}

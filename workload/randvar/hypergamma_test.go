@@ -1,0 +1,35 @@
+package randvar
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHyperGamma(t *testing.T) {
+	h := HyperGamma{P: 0.7, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
+	checkContinuous(t, h, 0, inf)
+	requireRejected(t, HyperGamma{}, HyperGamma{P: 1.1, First: h.First, Second: h.Second},
+		HyperGamma{P: nan, First: h.First, Second: h.Second}, HyperGamma{P: 0.5, First: h.First})
+}
+
+func TestHyperGammaSecondMomentIsThatOfItsParts(t *testing.T) {
+	h := HyperGamma{P: 0.7, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
+	m := h.Mean()
+	require.InEpsilon(t, 0.7*(h.First.Variance()+h.First.Mean()*h.First.Mean())+
+		0.3*(h.Second.Variance()+h.Second.Mean()*h.Second.Mean()), h.Variance()+m*m, 1e-12)
+}
+
+func ExampleHyperGamma() {
+	// The log runtime of a serial job in the Lublin-Feitelson model.
+	h := HyperGamma{P: 0.7746, First: Gamma{4.2, 0.94}, Second: Gamma{312, 0.03}}
+	if err := h.Check(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	fmt.Printf("mean %.3f, one draw %.3f\n", h.Mean(), h.Rand(r))
+	// Output: mean 5.168, one draw 3.775
+}

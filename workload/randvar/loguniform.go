@@ -1,0 +1,60 @@
+// The log-uniform distribution: total work and parallelism in Downey's model.
+
+package randvar
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// LogUniform is the distribution on [Min, Max) whose logarithm is uniform:
+// F(x) = ln(x/Min) / ln(Max/Min).
+type LogUniform struct {
+	Min, Max float64
+}
+
+// Check reports what makes l meaningless, or nil.
+func (l LogUniform) Check() error {
+	if err := errors.Join(positive("log-uniform", "Min", l.Min), positive("log-uniform", "Max", l.Max)); err != nil {
+		return err
+	}
+	if l.Max < l.Min {
+		return fmt.Errorf("log-uniform: Min <= Max is needed, not %v, %v", l.Min, l.Max)
+	}
+	return nil
+}
+
+// Mean is the expectation.
+func (l LogUniform) Mean() float64 {
+	if l.Min == l.Max {
+		return l.Min
+	}
+	return (l.Max - l.Min) / math.Log(l.Max/l.Min)
+}
+
+// Variance is the second central moment.
+func (l LogUniform) Variance() float64 {
+	if l.Min == l.Max {
+		return 0
+	}
+	m := l.Mean()
+	return (l.Max-l.Min)*(l.Max+l.Min)/(2*math.Log(l.Max/l.Min)) - float64(m*m)
+}
+
+// CDF is P(X <= x).
+func (l LogUniform) CDF(x float64) float64 {
+	switch {
+	case x < l.Min:
+		return 0
+	case x >= l.Max:
+		return 1
+	}
+	return math.Log(x/l.Min) / math.Log(l.Max/l.Min)
+}
+
+// Rand draws a value by inversion, with one uniform.
+func (l LogUniform) Rand(r *rand.Rand) float64 {
+	return l.Min * math.Exp(math.Log(l.Max/l.Min)*r.Float64())
+}

@@ -1,0 +1,61 @@
+// The two-stage uniform distribution: log job sizes of the Lublin-Feitelson
+// model.
+
+package randvar
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// TwoStageUniform is uniform on [Low, Mid) with probability P, else uniform on
+// [Mid, High).
+type TwoStageUniform struct {
+	Low, Mid, High float64
+	P              float64
+}
+
+// Check reports what makes t meaningless, or nil.
+func (t TwoStageUniform) Check() error {
+	if err := finite("two-stage uniform", "Low", t.Low, "Mid", t.Mid, "High", t.High); err != nil {
+		return err
+	}
+	if !(t.Low <= t.Mid && t.Mid <= t.High) {
+		return fmt.Errorf("two-stage uniform: Low <= Mid <= High is needed, not %v, %v, %v", t.Low, t.Mid, t.High)
+	}
+	return probability("two-stage uniform", "P", t.P)
+}
+
+// Mean is the expectation.
+func (t TwoStageUniform) Mean() float64 {
+	return (float64(t.P*t.Low) + t.Mid + float64((1-t.P)*t.High)) / 2
+}
+
+// Variance is the second central moment.
+func (t TwoStageUniform) Variance() float64 {
+	square := func(a, b float64) float64 { return (float64(a*a) + float64(a*b) + float64(b*b)) / 3 }
+	m := t.Mean()
+	return float64(t.P*square(t.Low, t.Mid)) + float64((1-t.P)*square(t.Mid, t.High)) - float64(m*m)
+}
+
+// CDF is P(X <= x).
+func (t TwoStageUniform) CDF(x float64) float64 {
+	switch {
+	case x < t.Low:
+		return 0
+	case x < t.Mid:
+		return t.P * (x - t.Low) / (t.Mid - t.Low)
+	case x < t.High:
+		return t.P + float64((1-t.P)*((x-t.Mid)/(t.High-t.Mid)))
+	}
+	return 1
+}
+
+// Rand draws a value with two uniforms.
+func (t TwoStageUniform) Rand(r *rand.Rand) float64 {
+	lo, hi := t.Low, t.Mid
+	if r.Float64() >= t.P {
+		lo, hi = t.Mid, t.High
+	}
+	return lo + float64((hi-lo)*r.Float64())
+}

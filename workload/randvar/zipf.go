@@ -1,0 +1,87 @@
+// The Zipf distribution: sizes and repetitions in Feitelson's 1996 model.
+
+package randvar
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Zipf is the distribution on 1..N with P(k) proportional to k^-Order (the
+// "harmonic distribution of order" Order). math/rand's Zipf needs an order
+// above 1; this one needs it above 0.
+type Zipf struct {
+	Order float64
+	N     int
+}
+
+// Check reports what makes z meaningless, or nil.
+func (z Zipf) Check() error {
+	if z.N < 1 {
+		return fmt.Errorf("zipf: N must be at least 1, not %d", z.N)
+	}
+	return positive("zipf", "Order", z.Order)
+}
+
+// sum is the sum of k^-s over 1..N, the small terms first.
+func (z Zipf) sum(s float64) float64 {
+	var sum float64
+	for k := z.N; k >= 1; k-- {
+		sum += math.Pow(float64(k), -s)
+	}
+	return sum
+}
+
+// Mean is the expectation. It costs O(N).
+func (z Zipf) Mean() float64 { return z.sum(z.Order-1) / z.sum(z.Order) }
+
+// Variance is the second central moment. It costs O(N).
+func (z Zipf) Variance() float64 {
+	m := z.Mean()
+	return z.sum(z.Order-2)/z.sum(z.Order) - float64(m*m)
+}
+
+// Prob is P(X = k). It costs O(N).
+func (z Zipf) Prob(k int) float64 {
+	if k < 1 || k > z.N {
+		return 0
+	}
+	return math.Pow(float64(k), -z.Order) / z.sum(z.Order)
+}
+
+// Rand draws a value in constant expected time by rejection-inversion: Hörmann
+// and Derflinger, "Rejection-inversion to generate variates from monotone
+// discrete distributions", ACM TOMACS 6(3), 1996. A point drawn under the
+// continuous hat x^-Order on [1/2, N+1/2] is rounded to the nearest k and
+// accepted if it lies under k's bar.
+func (z Zipf) Rand(r *rand.Rand) int {
+	if z.N < 1 || !(z.Order > 0) {
+		return 0
+	}
+	top := z.hat(float64(z.N) + 0.5)
+	bottom := z.hat(1.5) - 1 // k = 1 takes its whole bar, of area 1
+	for {
+		u := top + float64(r.Float64()*(bottom-top))
+		k := min(max(math.Floor(z.hatInverse(u)+0.5), 1), float64(z.N))
+		if u >= z.hat(k+0.5)-math.Pow(k, -z.Order) {
+			return int(k)
+		}
+	}
+}
+
+// hat is the integral of t^-Order from 1 to x.
+func (z Zipf) hat(x float64) float64 {
+	log := math.Log(x)
+	if e := (1 - z.Order) * log; math.Abs(e) > 1e-8 {
+		return math.Expm1(e) / (1 - z.Order)
+	}
+	return log
+}
+
+func (z Zipf) hatInverse(y float64) float64 {
+	if e := (1 - z.Order) * y; math.Abs(e) > 1e-8 {
+		return math.Exp(math.Log1p(max(e, -1)) / (1 - z.Order))
+	}
+	return math.Exp(y)
+}
