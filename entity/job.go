@@ -63,7 +63,8 @@ type Job struct {
 
 	seq  int64 // position in the order of submission
 	home *Metascheduler
-	due  des.EventID // the pending start of a reservation, or the pending end
+	due  des.EventID // the pending start of a reservation ahead
+	left int         // tasks that still run
 }
 
 // NeverPromised marks a job that never held a reservation ahead of its start.

@@ -1,4 +1,363 @@
 package entity
 
-// Metascheduler is being written.
-type Metascheduler struct{}
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Phases of one instant, in the order in which they run. What outlives its
+// estimate says so first; what ends makes room; then owners' jobs and arrivals
+// come in; then one round decides; then what was reserved for this instant
+// starts. PassEvent puts arrivals before ends.
+const (
+	PhaseOverrun des.Phase = 10 * (iota + 1)
+	PhaseArrivalFirst
+	PhaseEnd
+	PhaseLocal
+	PhaseArrival
+	PhaseDecide
+	PhaseStart
+)
+
+// Pass says when a policy gets its rounds.
+type Pass uint8
+
+const (
+	// PassInstant is one round an instant, after everything that happens at it.
+	PassInstant Pass = iota
+	// PassEvent is a round after every single submission and termination, the
+	// submissions of an instant before its terminations. A processor then counts
+	// as free once the estimated end of its job has come. Published schedules
+	// of the pyss simulator follow this convention.
+	PassEvent
+)
+
+// ParsePass reads "instant" or "event".
+func ParsePass(s string) (Pass, error) {
+	switch s {
+	case "instant":
+		return PassInstant, nil
+	case "event":
+		return PassEvent, nil
+	}
+	return 0, fmt.Errorf("pass %q: want instant or event", s)
+}
+
+// Metascheduler runs a stream of jobs through a policy on a plan: it is the
+// only one that starts and ends jobs. Set its exported fields before the run.
+type Metascheduler struct {
+	// Pass is when the policy gets its rounds.
+	Pass Pass
+	// Overrun is what happens to a job whose runtime passes its estimate.
+	Overrun Overrun
+
+	sim       *des.Simulator
+	plan      Plan
+	policy    Policy
+	observers []Observer
+	queue     *Queue
+
+	next    func() (*Job, bool)
+	stop    func()
+	arrival *Job // the one pending arrival
+	seq     int64
+
+	round        Round
+	roundPending bool
+	rounds       int64
+	fresh        []*Job
+	running      int
+
+	freedFrom, freedTo des.Time
+}
+
+// NewMetascheduler connects a simulation, a plan and a policy; observers are
+// told of every job event, in the order given.
+func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
+	return &Metascheduler{
+		sim: sim, plan: plan, policy: policy, observers: observers,
+		queue: newQueue(), freedFrom: des.Forever,
+	}
+}
+
+// Submit takes the workload: jobs in order of submission, pulled one ahead of
+// the clock. A job submitted before the one in front of it ends the run with an
+// error.
+func (m *Metascheduler) Submit(jobs iter.Seq[*Job]) {
+	m.Close()
+	m.next, m.stop = iter.Pull(jobs)
+	m.pull()
+}
+
+// Close lets go of the workload. It is needed only where a run ended before
+// its workload did.
+func (m *Metascheduler) Close() {
+	if m.stop != nil {
+		m.stop()
+	}
+	m.next, m.stop = nil, nil
+}
+
+// Rounds counts the decision rounds so far.
+func (m *Metascheduler) Rounds() int64 { return m.rounds }
+
+// Queue is the waiting queue.
+func (m *Metascheduler) Queue() *Queue { return m.queue }
+
+// Running counts the jobs that occupy processors or nodes now.
+func (m *Metascheduler) Running() int { return m.running }
+
+func (m *Metascheduler) pull() {
+	j, ok := m.next()
+	if !ok {
+		m.Close()
+		return
+	}
+	if j.Submit < m.sim.Now() {
+		m.sim.Fail(fmt.Errorf("%v is submitted at %v, before the job in front of it (%v): the workload must be sorted by submission", j, j.Submit, m.sim.Now()))
+		return
+	}
+	j.seq = m.seq
+	m.seq++
+	j.home = m
+	j.Promised = NeverPromised
+	m.arrival = j
+	phase := PhaseArrival
+	if m.Pass == PassEvent {
+		phase = PhaseArrivalFirst
+	}
+	m.sim.At(j.Submit, phase, (*arriving)(m), uint64(j.ID))
+}
+
+// The kernel calls these; each is a view of a metascheduler or a job as the
+// handler of one kind of event, which costs no allocation.
+type (
+	arriving   Metascheduler
+	deciding   Metascheduler
+	starting   Job
+	ending     Job
+	taskEnding Job
+	overrun    Job
+)
+
+func (a *arriving) Handle(*des.Simulator, des.Event) {
+	m := (*Metascheduler)(a)
+	j := m.arrival
+	m.pull()
+	m.submit(j)
+}
+
+func (m *Metascheduler) submit(j *Job) {
+	m.notify(j, JobSubmitted)
+	if err := m.plan.Fits(j.Request); err != nil {
+		j.State = Rejected
+		j.Reason = err.Error()
+		m.notify(j, JobRejected)
+		return
+	}
+	j.State = Waiting
+	m.queue.add(j)
+	m.fresh = append(m.fresh, j)
+	m.wake(CauseArrival)
+}
+
+// wake asks for a round: at once, or once for everything at this instant.
+func (m *Metascheduler) wake(c Cause) {
+	m.round.Cause |= c
+	if m.Pass == PassEvent {
+		m.decide()
+		return
+	}
+	if !m.roundPending {
+		m.roundPending = true
+		m.sim.At(m.sim.Now(), PhaseDecide, (*deciding)(m), uint64(c))
+	}
+}
+
+func (d *deciding) Handle(*des.Simulator, des.Event) { (*Metascheduler)(d).decide() }
+
+func (m *Metascheduler) decide() {
+	m.roundPending = false
+	m.rounds++
+	r := &m.round
+	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
+	r.fresh, m.fresh = m.fresh, r.fresh[:0]
+	if r.Cause.Has(CauseOverrun) {
+		slices.SortFunc(r.fresh, func(a, b *Job) int { return int(a.seq - b.seq) })
+	}
+	m.plan.Forget(r.Now)
+	m.policy.Schedule(r)
+	r.dropHolds()
+	r.Cause = 0
+	clear(r.fresh)
+}
+
+// await keeps a job until its reservation begins.
+func (m *Metascheduler) await(j *Job) {
+	j.State = Reserved
+	start := j.Reservation.Window.Start
+	j.due = m.sim.At(start, PhaseStart, (*starting)(j), uint64(j.ID))
+	m.promise(j, start, false)
+}
+
+func (m *Metascheduler) withdraw(j *Job) {
+	m.sim.Cancel(j.due)
+	m.plan.Release(&j.Reservation, m.sim.Now())
+	m.freed(j.Reservation.Window.Start, j.Reservation.Window.End)
+	j.State = Waiting
+}
+
+// freed widens the span within which something was given back.
+func (m *Metascheduler) freed(from, to des.Time) {
+	m.freedFrom = min(m.freedFrom, from)
+	m.freedTo = max(m.freedTo, to)
+}
+
+func (m *Metascheduler) promise(j *Job, start des.Time, head bool) {
+	if j.Promised == NeverPromised {
+		j.Promised = start
+	}
+	for _, o := range m.observers {
+		o.Observe(JobEvent{Time: m.sim.Now(), Kind: JobPromised, Job: j, Start: start, Head: head})
+	}
+}
+
+func (s *starting) Handle(*des.Simulator, des.Event) {
+	j := (*Job)(s)
+	j.home.begin(j)
+}
+
+// begin starts j, whose reservation begins now.
+func (m *Metascheduler) begin(j *Job) {
+	now := m.sim.Now()
+	j.Backfilled = m.queue.By(Submission, now).First() != j
+	m.queue.remove(j)
+	m.running++
+	j.State = Running
+	j.Start = now
+	m.notify(j, JobStarted)
+
+	w := &j.Reservation.Window
+	if w.Tasks != nil {
+		m.beginTasks(j)
+		return
+	}
+	run := j.Runtime
+	if reserved := w.Length(); run > reserved {
+		if m.Overrun == OverrunExtend {
+			m.sim.At(w.End, PhaseOverrun, (*overrun)(j), uint64(j.ID))
+		} else {
+			run = reserved
+		}
+	}
+	m.sim.At(now.Add(run), PhaseEnd, (*ending)(j), uint64(j.ID))
+}
+
+// taskReleaser is a plan whose reservations end node by node.
+type taskReleaser interface {
+	// ReleaseTask gives back the i-th task's node from the instant at on.
+	ReleaseTask(r *Reservation, i int, at des.Time)
+}
+
+// beginTasks has each task of j end at its own time: what was reserved for it,
+// times how much of its estimate the job really takes.
+func (m *Metascheduler) beginTasks(j *Job) {
+	w := &j.Reservation.Window
+	j.left = len(w.Tasks)
+	share := 1.0
+	if j.Request.Length > 0 && j.Runtime < j.Request.Length {
+		share = float64(j.Runtime) / float64(j.Request.Length)
+	}
+	for i, t := range w.Tasks {
+		reserved := t.End - w.Start
+		run := min(reserved, des.Time(math.Ceil(share*float64(reserved))))
+		m.sim.At(w.Start.Add(run), PhaseEnd, (*taskEnding)(j), uint64(i))
+	}
+}
+
+func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
+	j := (*Job)(e)
+	m, i := j.home, int(ev.Arg)
+	m.plan.Forget(ev.Time)
+	if end := j.Reservation.Window.Tasks[i].End; ev.Time < end {
+		m.freed(ev.Time, end)
+	}
+	m.plan.(taskReleaser).ReleaseTask(&j.Reservation, i, ev.Time)
+	if j.left--; j.left > 0 {
+		m.wake(CauseEnd)
+		return
+	}
+	m.finish(j)
+}
+
+func (e *ending) Handle(_ *des.Simulator, ev des.Event) {
+	j := (*Job)(e)
+	m := j.home
+	m.plan.Forget(ev.Time)
+	if end := j.Reservation.Window.End; ev.Time < end {
+		m.freed(ev.Time, end)
+	}
+	m.plan.Release(&j.Reservation, ev.Time)
+	m.finish(j)
+}
+
+// finish takes leave of a job that no longer holds anything.
+func (m *Metascheduler) finish(j *Job) {
+	m.running--
+	j.Finish = m.sim.Now()
+	if j.Runtime > j.Request.Length && m.Overrun != OverrunExtend {
+		j.State = Killed
+		j.Reason = "killed at its estimate"
+		m.notify(j, JobKilled)
+	} else {
+		j.State = Finished
+		m.notify(j, JobFinished)
+	}
+	m.wake(CauseEnd)
+}
+
+// Handle extends the reservation of a job that runs on past its estimate: the
+// scheduler now believes that it will take twice what it has taken. Plans made
+// behind it are void; the policy makes new ones.
+func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
+	j := (*Job)(o)
+	if j.State != Running {
+		return
+	}
+	m := j.home
+	now := s.Now()
+	m.plan.Forget(now)
+	for q := range m.queue.By(Submission, now).All() {
+		if q.State == Reserved {
+			m.withdraw(q)
+			m.fresh = append(m.fresh, q)
+		}
+	}
+	w := j.Reservation.Window
+	w.End = now.Add(max(now-w.Start, des.Second))
+	m.plan.Release(&j.Reservation, now)
+	rest := w
+	rest.Start = now
+	if _, err := m.plan.Reserve(j, rest); err != nil {
+		s.Fail(fmt.Errorf("at %v, extending %v past its estimate: %w", now, j, err))
+		return
+	}
+	j.Reservation.Window = w
+	if w.Start.Add(j.Runtime) > w.End {
+		s.At(w.End, PhaseOverrun, o, uint64(j.ID))
+	}
+	m.wake(CauseOverrun)
+}
+
+func (m *Metascheduler) notify(j *Job, k JobEventKind) {
+	for _, o := range m.observers {
+		o.Observe(JobEvent{Time: m.sim.Now(), Kind: k, Job: j})
+	}
+}
+
+// queued reports whether j is in the queue.
+func (j *Job) queued() bool { return j.State == Waiting || j.State == Reserved }

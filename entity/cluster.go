@@ -1,0 +1,314 @@
+package entity
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/internal/sumtree"
+)
+
+// Cluster is a plan over counted, equal processors of performance 1: how many
+// are free, and when. It is the availability profile of trace-driven
+// scheduling. Reserve, Release and a look at one instant cost O(log n) for n
+// steps of the profile; Find costs that for every hole it has to pass over.
+type Cluster struct {
+	procs int
+	// origin is the latest Forget: free processors stand in the plan as of
+	// origin, changes after it in steps.
+	origin des.Time
+	free   int
+	steps  *sumtree.Tree[step, stepSum, stepAlgebra]
+	search holeSearch
+	proved Window // the latest answer of Find, until the plan changes
+}
+
+// step is a change of the number of free processors at one instant.
+type step struct {
+	at    des.Time
+	delta int
+}
+
+// stepSum condenses a run of steps: the total change, the extremes of the
+// running total within the run, and the run's last instant.
+type stepSum struct {
+	total, low, high int
+	last             des.Time
+}
+
+type stepAlgebra struct{}
+
+func (stepAlgebra) Before(a, b step) bool { return a.at < b.at }
+
+func (stepAlgebra) Merge(old, new step) (step, bool) {
+	old.delta += new.delta
+	return old, old.delta != 0
+}
+
+func (stepAlgebra) Summarise(items []step) stepSum {
+	if len(items) == 0 {
+		return stepSum{}
+	}
+	total := items[0].delta
+	low, high := total, total
+	for _, s := range items[1:] {
+		total += s.delta
+		low, high = min(low, total), max(high, total)
+	}
+	return stepSum{total, low, high, items[len(items)-1].at}
+}
+
+func (stepAlgebra) Join(parts []stepSum) stepSum {
+	sum := parts[0]
+	for _, p := range parts[1:] {
+		sum.low = min(sum.low, sum.total+p.low)
+		sum.high = max(sum.high, sum.total+p.high)
+		sum.total += p.total
+		sum.last = p.last
+	}
+	return sum
+}
+
+// NewCluster returns an empty plan over so many processors.
+func NewCluster(processors int) *Cluster {
+	return &Cluster{procs: processors, free: processors, steps: sumtree.New(stepAlgebra{})}
+}
+
+// Processors is the size of the cluster.
+func (c *Cluster) Processors() int { return c.procs }
+
+// Fits reports whether the cluster is large enough.
+func (c *Cluster) Fits(req Request) error {
+	if err := req.Check(); err != nil {
+		return err
+	}
+	if req.Nodes > c.procs {
+		return fmt.Errorf("wants %d processors of a cluster of %d", req.Nodes, c.procs)
+	}
+	if req.Deadline > 0 && req.Length > req.Deadline {
+		return fmt.Errorf("its length %v passes its deadline %v", req.Length, req.Deadline)
+	}
+	return nil
+}
+
+// Find returns the earliest window for req within [from, until].
+func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
+	return c.find(req, from, until, des.Forever)
+}
+
+// FindEarlier returns the earliest window for r's job in [from, until] that
+// starts before r does. What r itself occupies need not be looked at: were r
+// given up, there would be room from its start on.
+func (c *Cluster) FindEarlier(r *Reservation, from, until des.Time) (Window, bool) {
+	start := r.Window.Start
+	return c.find(r.Job.Request, from, min(until, start-des.Tick), start)
+}
+
+func (c *Cluster) find(req Request, from, until, assured des.Time) (Window, bool) {
+	from = max(from, c.origin)
+	until = min(until, req.DeadlineLimit()-req.Length)
+	if until < from || (until == c.origin && c.free < req.Nodes) {
+		return Window{}, false
+	}
+	h := &c.search
+	*h = holeSearch{nodes: req.Nodes, length: req.Length, from: from, until: until, assured: assured, free: c.free, at: -1}
+	c.steps.Scan(h)
+	if !h.started {
+		h.start()
+	}
+	if h.at < 0 {
+		return Window{}, false
+	}
+	w := Window{Start: h.at, End: h.at.Add(req.Length), Nodes: req.Nodes}
+	if assured == des.Forever {
+		c.proved = w
+	}
+	return w, true
+}
+
+// Reserve takes w.Nodes processors over [w.Start, w.End).
+func (c *Cluster) Reserve(j *Job, w Window) (*Reservation, error) {
+	if w.Nodes < 1 || w.End < w.Start || w.Start < c.origin {
+		return nil, &ConflictError{j, w, fmt.Sprintf("not a window of the future (the plan begins at %v)", c.origin)}
+	}
+	if j.Reservation.Active {
+		return nil, &ConflictError{j, w, fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
+	}
+	if w.Start != c.proved.Start || w.End != c.proved.End || w.Nodes != c.proved.Nodes {
+		if _, ok := c.Find(Request{Nodes: w.Nodes, Length: w.Length()}, w.Start, w.Start); !ok {
+			return nil, &ConflictError{j, w, "fewer processors are free"}
+		}
+	}
+	c.add(w.Start, w.End, -w.Nodes)
+	j.Reservation = Reservation{Window: w, Job: j, Active: true}
+	return &j.Reservation, nil
+}
+
+// Release gives back r's processors from the instant at on.
+func (c *Cluster) Release(r *Reservation, at des.Time) {
+	if !r.Active {
+		return
+	}
+	r.Active = false
+	c.add(max(at, r.Window.Start), r.Window.End, r.Window.Nodes)
+}
+
+// add changes the number of free processors over [from, to).
+func (c *Cluster) add(from, to des.Time, delta int) {
+	c.proved.Nodes = 0
+	if from >= to {
+		return
+	}
+	c.change(from, delta)
+	c.change(to, -delta)
+}
+
+func (c *Cluster) change(at des.Time, delta int) {
+	switch {
+	case at <= c.origin:
+		c.free += delta
+	case at < des.Forever:
+		c.steps.Put(step{at, delta})
+	}
+}
+
+// Forget folds the steps up to now into the present.
+func (c *Cluster) Forget(now des.Time) {
+	c.origin = max(c.origin, now)
+	for {
+		first, ok := c.steps.Min()
+		if !ok || first.at > c.origin {
+			return
+		}
+		c.free += first.delta
+		c.steps.Remove(first)
+	}
+}
+
+// Free is the number of processors free at the origin, the latest Forget.
+func (c *Cluster) Free() int { return c.free }
+
+// Slots yields the profile's steps within [from, until): for every span over
+// which the number of free processors is constant and not 0, a slot of that
+// width.
+func (c *Cluster) Slots(from, until des.Time) iter.Seq[Slot] {
+	return func(yield func(Slot) bool) {
+		w := slotWalk{free: c.free, at: max(from, c.origin), until: until, yield: yield}
+		c.steps.Scan(&w)
+		w.upTo(until)
+	}
+}
+
+// slotWalk turns steps into slots.
+type slotWalk struct {
+	free      int
+	at, until des.Time
+	yield     func(Slot) bool
+}
+
+func (w *slotWalk) upTo(t des.Time) bool {
+	t = min(t, w.until)
+	if w.at >= t {
+		return w.at < w.until
+	}
+	s := Slot{Width: w.free, Start: w.at, End: t}
+	w.at = t
+	if s.Width > 0 && !w.yield(s) {
+		w.at = w.until
+	}
+	return w.at < w.until
+}
+
+func (w *slotWalk) Skip(stepSum) bool { return false }
+
+func (w *slotWalk) Visit(steps []step) bool {
+	for _, s := range steps {
+		if !w.upTo(s.at) {
+			return false
+		}
+		w.free += s.delta
+	}
+	return true
+}
+
+// holeSearch is the scan for the earliest hole that has room for so many
+// processors for so long. It walks the profile once, in one of two moods:
+// waiting for room (at < 0), or, having room since at, watching whether it
+// lasts until end.
+//
+//	free ^         at      end
+//	     |  ____    ________|___
+//	nodes|_|    |__|           |___
+//	     |
+//	     +--from----------------------> time
+type holeSearch struct {
+	nodes   int
+	length  des.Time
+	from    des.Time
+	until   des.Time // latest start
+	assured des.Time // from here on there is room in any case
+
+	started bool // the scan has passed from
+	free    int  // free processors where the scan is
+	at      des.Time
+	end     des.Time
+}
+
+// start is where the scan passes the instant from.
+func (h *holeSearch) start() {
+	h.started = true
+	if h.free >= h.nodes {
+		h.try(h.from)
+	}
+}
+
+// try has the hole begin at t.
+func (h *holeSearch) try(t des.Time) {
+	h.at, h.end = t, min(t.Add(h.length), h.assured)
+}
+
+// Skip passes over steps in which the mood cannot change.
+func (h *holeSearch) Skip(s stepSum) bool {
+	var skip bool
+	switch {
+	case !h.started:
+		skip = s.last <= h.from
+	case h.at < 0:
+		skip = h.free+s.high < h.nodes
+	default:
+		skip = h.free+s.low >= h.nodes && s.last < h.end
+	}
+	if skip {
+		h.free += s.total
+	}
+	return skip
+}
+
+// Visit walks a run of steps; it ends the scan where the answer is known.
+func (h *holeSearch) Visit(steps []step) bool {
+	for _, s := range steps {
+		if !h.started {
+			if s.at <= h.from {
+				h.free += s.delta
+				continue
+			}
+			h.start()
+		}
+		if h.at >= 0 {
+			if s.at >= h.end {
+				return false
+			}
+			if h.free += s.delta; h.free < h.nodes {
+				h.at = -1
+			}
+		} else {
+			if s.at > h.until {
+				return false
+			}
+			if h.free += s.delta; h.free >= h.nodes {
+				h.try(s.at)
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,307 @@
+// Package sumtree keeps items in order together with a summary of every
+// subtree, so that a search can pass over whole subtrees at a look. The
+// availability profile of a cluster and the views of a waiting queue are both
+// such trees, under different summaries.
+//
+// It is a B+ tree. Small trees are one sorted array, which is what most
+// profiles and queues are most of the time; large ones cost O(log n) an
+// operation.
+package sumtree
+
+import "sort"
+
+// Algebra says how items are ordered, merged and summarised.
+type Algebra[E, S any] interface {
+	// Before is the strict order of the items.
+	Before(a, b E) bool
+	// Merge combines a kept item with a new one of the same rank; keep false
+	// removes both.
+	Merge(old, new E) (merged E, keep bool)
+	// Summarise condenses a run of items, in order; the run may be empty.
+	Summarise(items []E) S
+	// Join condenses the summaries of neighbouring runs, in order.
+	Join(parts []S) S
+}
+
+// Visitor steers a Scan.
+type Visitor[E, S any] interface {
+	// Skip is shown the summary of the next subtree; true passes over it.
+	Skip(sum S) bool
+	// Visit is shown the next run of items; false ends the scan.
+	Visit(items []E) bool
+}
+
+// fanout bounds the items of a leaf and the children of an inner node.
+const fanout = 32
+
+// Tree is an ordered collection of items. Use New.
+type Tree[E, S any, A Algebra[E, S]] struct {
+	alg  A
+	root *node[E, S]
+	size int
+}
+
+// node is a leaf with items, or an inner node with kids, the summary of each,
+// and the first item of each.
+type node[E, S any] struct {
+	items []E
+	kids  []*node[E, S]
+	sums  []S
+	first []E
+}
+
+func (n *node[E, S]) leaf() bool { return n.kids == nil }
+
+// New returns an empty tree.
+func New[E, S any, A Algebra[E, S]](alg A) *Tree[E, S, A] {
+	return &Tree[E, S, A]{alg: alg, root: &node[E, S]{items: make([]E, 0, fanout)}}
+}
+
+// Len is the number of items.
+func (t *Tree[E, S, A]) Len() int { return t.size }
+
+// Clear removes every item.
+func (t *Tree[E, S, A]) Clear() {
+	clear(t.root.items)
+	t.root = &node[E, S]{items: t.root.items[:0]}
+	t.size = 0
+}
+
+// Sum is the summary of the whole tree.
+func (t *Tree[E, S, A]) Sum() S { return t.summary(t.root) }
+
+func (t *Tree[E, S, A]) summary(n *node[E, S]) S {
+	if n.leaf() {
+		return t.alg.Summarise(n.items)
+	}
+	return t.alg.Join(n.sums)
+}
+
+// Min returns the first item.
+func (t *Tree[E, S, A]) Min() (first E, ok bool) {
+	n := t.root
+	for !n.leaf() {
+		n = n.kids[0]
+	}
+	if len(n.items) == 0 {
+		return first, false
+	}
+	return n.items[0], true
+}
+
+// Put adds e, merging it with the item of the same rank if there is one.
+func (t *Tree[E, S, A]) Put(e E) {
+	if right := t.put(t.root, e); right != nil {
+		t.root = t.join(t.root, right)
+	}
+	t.shrink()
+}
+
+// Remove takes out the item of e's rank and reports whether there was one.
+func (t *Tree[E, S, A]) Remove(e E) bool {
+	found := t.remove(t.root, e)
+	t.shrink()
+	return found
+}
+
+// shrink drops roots of a single child.
+func (t *Tree[E, S, A]) shrink() {
+	for !t.root.leaf() && len(t.root.kids) == 1 {
+		t.root = t.root.kids[0]
+	}
+}
+
+func (t *Tree[E, S, A]) join(left, right *node[E, S]) *node[E, S] {
+	n := &node[E, S]{}
+	for i, kid := range []*node[E, S]{left, right} {
+		t.adopt(n, i, kid)
+	}
+	return n
+}
+
+// adopt inserts kid as n's i-th child.
+func (t *Tree[E, S, A]) adopt(n *node[E, S], i int, kid *node[E, S]) {
+	n.kids = insert(n.kids, i, kid)
+	n.sums = insert(n.sums, i, t.summary(kid))
+	n.first = insert(n.first, i, kid.min())
+}
+
+func (n *node[E, S]) min() E {
+	if n.leaf() {
+		return n.items[0]
+	}
+	return n.first[0]
+}
+
+// refresh recomputes what n knows of its i-th child, and drops an empty one.
+func (t *Tree[E, S, A]) refresh(n *node[E, S], i int) {
+	kid := n.kids[i]
+	if len(kid.items) == 0 && len(kid.kids) == 0 {
+		n.kids = remove(n.kids, i)
+		n.sums = remove(n.sums, i)
+		n.first = remove(n.first, i)
+		return
+	}
+	n.sums[i] = t.summary(kid)
+	n.first[i] = kid.min()
+}
+
+// put adds e under n. A node that grew over the fan-out is split; its right
+// half is returned for the parent to adopt.
+func (t *Tree[E, S, A]) put(n *node[E, S], e E) *node[E, S] {
+	if n.leaf() {
+		i := t.search(n.items, e)
+		if i < len(n.items) && !t.alg.Before(e, n.items[i]) {
+			merged, keep := t.alg.Merge(n.items[i], e)
+			if keep {
+				n.items[i] = merged
+			} else {
+				n.items = remove(n.items, i)
+				t.size--
+			}
+			return nil
+		}
+		t.size++
+		n.items = insert(n.items, i, e)
+		if len(n.items) <= fanout {
+			return nil
+		}
+		right := &node[E, S]{items: make([]E, 0, fanout+1)}
+		right.items = append(right.items, n.items[fanout/2:]...)
+		clear(n.items[fanout/2:])
+		n.items = n.items[:fanout/2]
+		return right
+	}
+	i := t.child(n, e)
+	right := t.put(n.kids[i], e)
+	t.refresh(n, i)
+	if right == nil {
+		return nil
+	}
+	t.adopt(n, i+1, right)
+	if len(n.kids) <= fanout {
+		return nil
+	}
+	half := &node[E, S]{}
+	half.kids = append(half.kids, n.kids[fanout/2:]...)
+	half.sums = append(half.sums, n.sums[fanout/2:]...)
+	half.first = append(half.first, n.first[fanout/2:]...)
+	clear(n.kids[fanout/2:])
+	n.kids, n.sums, n.first = n.kids[:fanout/2], n.sums[:fanout/2], n.first[:fanout/2]
+	return half
+}
+
+func (t *Tree[E, S, A]) remove(n *node[E, S], e E) bool {
+	if n.leaf() {
+		i := t.search(n.items, e)
+		if i == len(n.items) || t.alg.Before(e, n.items[i]) {
+			return false
+		}
+		n.items = remove(n.items, i)
+		t.size--
+		return true
+	}
+	i := t.child(n, e)
+	found := t.remove(n.kids[i], e)
+	if found {
+		t.refresh(n, i)
+		t.mergeKids(n, i)
+	}
+	return found
+}
+
+// mergeKids keeps the tree flat as it shrinks: it joins the i-th child with a
+// neighbour where both together fill at most half a node.
+func (t *Tree[E, S, A]) mergeKids(n *node[E, S], i int) {
+	if i+1 >= len(n.kids) {
+		i--
+	}
+	if i < 0 || i+1 >= len(n.kids) {
+		return
+	}
+	left, right := n.kids[i], n.kids[i+1]
+	if len(left.items)+len(right.items) > fanout/2 || len(left.kids)+len(right.kids) > fanout/2 {
+		return
+	}
+	left.items = append(left.items, right.items...)
+	left.kids = append(left.kids, right.kids...)
+	left.sums = append(left.sums, right.sums...)
+	left.first = append(left.first, right.first...)
+	n.kids = remove(n.kids, i+1)
+	n.sums = remove(n.sums, i+1)
+	n.first = remove(n.first, i+1)
+	t.refresh(n, i)
+}
+
+// search returns the first position in items that is not before e.
+func (t *Tree[E, S, A]) search(items []E, e E) int {
+	lo, hi := 0, len(items)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if t.alg.Before(items[mid], e) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// child is the child of n in whose range e falls.
+func (t *Tree[E, S, A]) child(n *node[E, S], e E) int {
+	i := sort.Search(len(n.first), func(i int) bool { return t.alg.Before(e, n.first[i]) })
+	return max(i-1, 0)
+}
+
+// Scan shows the items to v in order, subtree by subtree, passing over those
+// that v skips. The tree must not change meanwhile.
+func (t *Tree[E, S, A]) Scan(v Visitor[E, S]) { scan(t.root, v) }
+
+// ScanAfter is Scan for the items that come after e.
+func (t *Tree[E, S, A]) ScanAfter(e E, v Visitor[E, S]) { t.scanAfter(t.root, e, v) }
+
+func (t *Tree[E, S, A]) scanAfter(n *node[E, S], e E, v Visitor[E, S]) bool {
+	if n.leaf() {
+		i := t.search(n.items, e)
+		if i < len(n.items) && !t.alg.Before(e, n.items[i]) {
+			i++
+		}
+		return i == len(n.items) || v.Visit(n.items[i:])
+	}
+	i := t.child(n, e)
+	if !t.scanAfter(n.kids[i], e, v) {
+		return false
+	}
+	for i++; i < len(n.kids); i++ {
+		if !v.Skip(n.sums[i]) && !scan(n.kids[i], v) {
+			return false
+		}
+	}
+	return true
+}
+
+func scan[E, S any](n *node[E, S], v Visitor[E, S]) bool {
+	if n.leaf() {
+		return len(n.items) == 0 || v.Visit(n.items)
+	}
+	for i, kid := range n.kids {
+		if !v.Skip(n.sums[i]) && !scan(kid, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func insert[T any](s []T, i int, v T) []T {
+	s = append(s, v)
+	copy(s[i+1:], s[i:])
+	s[i] = v
+	return s
+}
+
+func remove[T any](s []T, i int) []T {
+	copy(s[i:], s[i+1:])
+	var zero T
+	s[len(s)-1] = zero
+	return s[:len(s)-1]
+}

@@ -1,0 +1,133 @@
+package entity
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Policy decides, whenever something has changed, which waiting jobs get what.
+// It reads the plan and makes reservations; it never touches the clock. A
+// reservation that begins now starts its job.
+type Policy interface {
+	Name() string
+	Schedule(r *Round)
+}
+
+// Cause says what has changed since the last round.
+type Cause uint8
+
+const (
+	CauseArrival Cause = 1 << iota // a job entered the queue
+	CauseEnd                       // a job, or a part of it, ended
+	CauseOverrun                   // a job passed its estimate and the plans made behind it are void
+	CauseTick                      // a cycle begins
+	CauseLocal                     // an owner's job came or went
+)
+
+// Has reports whether any cause of mask is among c.
+func (c Cause) Has(mask Cause) bool { return c&mask != 0 }
+
+// Round is one decision: what a policy sees and what it can do.
+type Round struct {
+	Now   des.Time
+	Cause Cause
+	Plan  Plan
+	Queue *Queue
+
+	meta  *Metascheduler
+	fresh []*Job
+	holds []*Job
+}
+
+// Waiting yields, in order of submission, the jobs that wait without a
+// reservation.
+func (r *Round) Waiting() iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		for j := range r.Queue.By(Submission, r.Now).All() {
+			if j.State == Waiting && !yield(j) {
+				return
+			}
+		}
+	}
+}
+
+// Fresh lists the jobs that have entered the queue, or have lost their
+// reservation, since the last round, in order of submission.
+func (r *Round) Fresh() []*Job { return r.fresh }
+
+// Retry has a job that could not be placed appear again among the next round's
+// Fresh jobs.
+func (r *Round) Retry(j *Job) { r.meta.fresh = append(r.meta.fresh, j) }
+
+// Freed is the span of time within which anything has been given back since
+// the last call of Freed; it is empty where from >= to. A reservation can move
+// to an earlier start only into it.
+func (r *Round) Freed() (from, to des.Time) {
+	from, to = r.meta.freedFrom, r.meta.freedTo
+	r.meta.freedFrom, r.meta.freedTo = des.Forever, 0
+	return from, to
+}
+
+// Reserve gives w to the waiting job j: it starts where w begins now, and
+// otherwise when w begins. It reports whether the plan accepted; a refusal is a
+// fault of the policy and ends the run with an error that names it.
+func (r *Round) Reserve(j *Job, w Window) bool {
+	if !j.queued() {
+		r.fail(fmt.Errorf("%v is %v, not waiting", j, j.State))
+		return false
+	}
+	if w.Start < r.Now {
+		r.fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
+		return false
+	}
+	if _, err := r.Plan.Reserve(j, w); err != nil {
+		r.fail(err)
+		return false
+	}
+	if w.Start == r.Now {
+		r.meta.begin(j)
+	} else {
+		r.meta.await(j)
+	}
+	return true
+}
+
+// Hold keeps w for j until the end of this round: what is reserved meanwhile
+// must leave room for it. Rounds are independent of each other; the next one
+// holds anew.
+func (r *Round) Hold(j *Job, w Window) bool {
+	if _, err := r.Plan.Reserve(j, w); err != nil {
+		r.fail(err)
+		return false
+	}
+	r.holds = append(r.holds, j)
+	r.meta.promise(j, w.Start, len(r.holds) == 1)
+	return true
+}
+
+// Withdraw takes the reservation ahead from j, which waits again.
+func (r *Round) Withdraw(j *Job) {
+	if j.State == Reserved {
+		r.meta.withdraw(j)
+	}
+}
+
+// Move gives j, which holds a reservation ahead, w instead.
+func (r *Round) Move(j *Job, w Window) bool {
+	r.Withdraw(j)
+	return r.Reserve(j, w)
+}
+
+func (r *Round) dropHolds() {
+	for _, j := range r.holds {
+		r.Plan.Release(&j.Reservation, r.Now)
+	}
+	clear(r.holds)
+	r.holds = r.holds[:0]
+}
+
+func (r *Round) fail(err error) {
+	r.meta.sim.Fail(fmt.Errorf("at %v, policy %s: %w", r.Now, r.meta.policy.Name(), err))
+}

@@ -1,0 +1,87 @@
+package backfill
+
+import (
+	"github.com/gridslot/gridslot/des"
+	"slices"
+
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Conservative backfilling (Mu'alem and Feitelson 2001): every job gets the
+// earliest window behind all reservations already given, when it arrives. No
+// later job can delay it.
+//
+// When something is given back early the reservations are compressed: in queue
+// order each job whose start lies ahead gets the earliest window it can have,
+// which is never later than the one it holds.
+type Conservative struct {
+	// Order of the queue, for compression and among jobs that arrive at once;
+	// submission where its Key is nil.
+	Order entity.Order
+	// NoCompression leaves reservations where they are; what is given back
+	// early serves later arrivals only.
+	NoCompression bool
+}
+
+// Name is "conservative", with the order if it is another one.
+func (p Conservative) Name() string { return named("conservative", p.Order) }
+
+// Schedule compresses if anything was given back, then places new jobs.
+func (p Conservative) Schedule(r *entity.Round) {
+	if r.Cause.Has(entity.CauseEnd|entity.CauseOverrun|entity.CauseLocal) && !p.NoCompression {
+		compress(r, queue(r, p.Order))
+	}
+	fresh := r.Fresh()
+	if key := p.Order.Key; key != nil {
+		slices.SortStableFunc(fresh, func(a, b *entity.Job) int {
+			return compare(key(a, r.Now), key(b, r.Now))
+		})
+	}
+	for _, j := range fresh {
+		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
+		if !ok {
+			r.Retry(j)
+			continue
+		}
+		if !r.Reserve(j, w) {
+			return
+		}
+	}
+}
+
+// compress moves reservations up, in queue order.
+//
+// A job can move only to a start before the end of what has been given back
+// since it was last looked at: the search is bounded by that, which changes no
+// answer. The span includes what jobs further back freed when they moved up in
+// the compression before this one, and grows as jobs move up in this one.
+func compress(r *entity.Round, q *entity.View) {
+	_, freed := r.Freed()
+	if freed <= r.Now {
+		return
+	}
+	for j := range q.All() {
+		held := j.Reservation.Window
+		if j.State != entity.Reserved || held.Start <= r.Now {
+			continue
+		}
+		w, ok := r.Plan.FindEarlier(&j.Reservation, r.Now, freed-1)
+		if !ok {
+			continue
+		}
+		if !r.Move(j, w) {
+			return
+		}
+		freed = max(freed, held.End)
+	}
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

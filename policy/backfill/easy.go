@@ -1,0 +1,101 @@
+package backfill
+
+import (
+	"github.com/gridslot/gridslot/des"
+	"math"
+
+	"github.com/gridslot/gridslot/entity"
+)
+
+// EASY is aggressive backfilling (Lifka 1995; Mu'alem and Feitelson 2001): the
+// head of the queue that does not fit holds the earliest window it can get, its
+// shadow time by the estimates; whoever fits now beside that hold may start.
+//
+// With the hold in the plan the two classic conditions need no text of their
+// own: a candidate that ends by the shadow time does not meet the hold, and one
+// that runs on must fit beside it, on the "extra" processors.
+//
+// The zero value is EASY on the order of submission. Nothing is kept from one
+// round to the next.
+type EASY struct {
+	// Order of the queue; submission where its Key is nil.
+	Order entity.Order
+	// Candidates is the order in which jobs are tried for backfilling; that of
+	// the queue where its Key is nil. ShortestFirst makes it EASY-SJBF.
+	Candidates entity.Order
+	// Reservations is how many jobs that do not fit hold a window: 0 means 1, as
+	// in EASY; NoReservation none; AllReservations every one, which is
+	// conservative backfilling planned anew in every round.
+	Reservations int
+	// Depth is how many candidates are tried; 0 means all.
+	Depth int
+}
+
+// Extreme values of EASY.Reservations.
+const (
+	NoReservation   = -1
+	AllReservations = math.MaxInt
+)
+
+// Name is "easy", "easy-sjbf" with shortest-first candidates, and with the
+// orders where they are others.
+func (p EASY) Name() string {
+	name := "easy"
+	if p.Candidates.Name == ShortestFirst.Name {
+		name = "easy-sjbf"
+	} else if p.Candidates.Key != nil {
+		name += "-by-" + p.Candidates.Name
+	}
+	return named(name, p.Order)
+}
+
+// Schedule starts heads while they fit, holds windows for the first that do
+// not, and backfills.
+func (p EASY) Schedule(r *entity.Round) {
+	q := queue(r, p.Order)
+	if startHeads(r, q) == nil {
+		return
+	}
+	candidates := q
+	if p.Candidates.Key != nil {
+		candidates = queue(r, p.Candidates)
+	}
+	if !candidates.AnyFits(r.Plan, r.Now, p.Depth) {
+		return // nobody would start, whatever is held
+	}
+	p.hold(r, q)
+	for j, w := range candidates.Fitting(r.Plan, r.Now, p.Depth) {
+		if !r.Reserve(j, w) {
+			return
+		}
+	}
+}
+
+// hold keeps windows for the first jobs that do not fit. A job behind a held
+// one that fits beside it starts in its turn.
+func (p EASY) hold(r *entity.Round, q *entity.View) {
+	left := p.Reservations
+	switch left {
+	case NoReservation:
+		return
+	case 0:
+		left = 1
+	}
+	for j := range q.All() {
+		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
+		switch {
+		case !ok: // never, as things stand: it cannot be held up either
+		case w.Start == r.Now:
+			if !r.Reserve(j, w) {
+				return
+			}
+		case !r.Hold(j, w):
+			return
+		default:
+			left--
+		}
+		if left == 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package backfill
+
+import (
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// The queue orders that any policy of this package takes. WFP3 and UNICEF are
+// those of Tang, Lan, Desai and Buettner (2009): they rise with the wait, so
+// that small or short jobs go first and nobody starves.
+var (
+	ShortestFirst = entity.Order{Name: "shortest", Key: func(j *entity.Job, _ des.Time) float64 {
+		return float64(j.Request.Length)
+	}}
+	LongestFirst = entity.Order{Name: "longest", Key: func(j *entity.Job, _ des.Time) float64 {
+		return -float64(j.Request.Length)
+	}}
+	SmallestFirst = entity.Order{Name: "smallest", Key: func(j *entity.Job, _ des.Time) float64 {
+		return area(j)
+	}}
+	LargestFirst = entity.Order{Name: "largest", Key: func(j *entity.Job, _ des.Time) float64 {
+		return -area(j)
+	}}
+	WFP3 = entity.Order{Name: "wfp3", Dynamic: true, Key: func(j *entity.Job, now des.Time) float64 {
+		ratio := waitToEstimate(j, now)
+		return -(ratio * ratio * ratio * float64(j.Request.Nodes))
+	}}
+	UNICEF = entity.Order{Name: "unicef", Dynamic: true, Key: func(j *entity.Job, now des.Time) float64 {
+		size := max(math.Log2(float64(j.Request.Nodes)), 1) // serial jobs count as those of two processors
+		return -(waitToEstimate(j, now) / size)
+	}}
+)
+
+// Orders lists the queue orders by name, the default first.
+func Orders() []entity.Order {
+	return []entity.Order{entity.Submission, ShortestFirst, LongestFirst, SmallestFirst, LargestFirst, WFP3, UNICEF}
+}
+
+// area is estimate times processors.
+func area(j *entity.Job) float64 { return float64(j.Request.Length) * float64(j.Request.Nodes) }
+
+func waitToEstimate(j *entity.Job, now des.Time) float64 {
+	return float64(now-j.Submit) / float64(max(j.Request.Length, des.Tick))
+}
+
+// named adds an order other than submission to a policy's name.
+func named(policy string, o entity.Order) string {
+	if o.Key == nil || o.Name == entity.Submission.Name {
+		return policy
+	}
+	return policy + "-" + o.Name
+}
