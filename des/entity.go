@@ -36,6 +36,9 @@ func (c *Context) Name() string { return c.name }
 func (s *Simulator) AddEntity(name string, e Entity) *Context {
 	c := &Context{Simulator: s, name: name, entity: e}
 	s.entities = append(s.entities, c)
+	if s.running {
+		s.startEntities()
+	}
 	return c
 }
 

@@ -28,6 +28,7 @@ type Simulator struct {
 	heap      eventHeap
 	observers []Observer
 	stop      func() bool
+	running   bool
 	stopped   bool
 	hash      uint64
 	err       error
@@ -194,7 +195,7 @@ func (s *Simulator) RunUntil(ctx context.Context, t Time) error {
 }
 
 func (s *Simulator) start(ctx context.Context) error {
-	s.stopped = false
+	s.stopped, s.running = false, true
 	if s.err == nil {
 		s.startEntities()
 	}
@@ -208,6 +209,7 @@ func (s *Simulator) start(ctx context.Context) error {
 const contextInterval = 1024
 
 func (s *Simulator) run(ctx context.Context, until Time) error {
+	defer func() { s.running = false }()
 	for n := uint(1); !s.stopped; n++ {
 		top := s.heap.peek()
 		if top == nil || top.time > until {
