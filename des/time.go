@@ -1,7 +1,7 @@
 package des
 
 import (
-	"fmt"
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -74,10 +74,10 @@ func (t Time) Append(b []byte) []byte {
 	if frac == 0 {
 		return b
 	}
-	digits := fmt.Appendf(nil, "%06d", frac)
-	for digits[len(digits)-1] == '0' {
-		digits = digits[:len(digits)-1]
+	digits := [...]byte{'.', 0, 0, 0, 0, 0, 0}
+	for i := len(digits) - 1; i > 0; i-- {
+		digits[i] = byte('0' + frac%10)
+		frac /= 10
 	}
-	b = append(b, '.')
-	return append(b, digits...)
+	return append(b, bytes.TrimRight(digits[:], "0")...)
 }

@@ -76,4 +76,8 @@ func (j *Job) Wait() des.Time { return j.Start - j.Submit }
 // Seq is the job's position in the order of submission, from 0.
 func (j *Job) Seq() int64 { return j.seq }
 
+// SetSeq numbers j in the order of submission. The metascheduler does so for
+// the jobs it is given; only what stands in for it has to.
+func (j *Job) SetSeq(seq int64) { j.seq = seq }
+
 func (j *Job) String() string { return fmt.Sprintf("job %d", j.ID) }

@@ -78,11 +78,26 @@ type Metascheduler struct {
 // NewMetascheduler connects a simulation, a plan and a policy; observers are
 // told of every job event, in the order given.
 func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
-	return &Metascheduler{
+	m := &Metascheduler{
 		sim: sim, plan: plan, policy: policy, observers: observers,
 		queue: newQueue(), freedFrom: des.Forever,
 	}
+	for _, o := range observers {
+		if a, ok := o.(Attacher); ok {
+			a.Attach(m)
+		}
+	}
+	return m
 }
+
+// Simulator is the simulation the jobs run in.
+func (m *Metascheduler) Simulator() *des.Simulator { return m.sim }
+
+// Plan is the plan the jobs run on.
+func (m *Metascheduler) Plan() Plan { return m.plan }
+
+// Policy is the policy that decides.
+func (m *Metascheduler) Policy() Policy { return m.policy }
 
 // Submit takes the workload: jobs in order of submission, pulled one ahead of
 // the clock. A job submitted before the one in front of it ends the run with an

@@ -46,3 +46,9 @@ type JobEvent struct {
 type Observer interface {
 	Observe(e JobEvent)
 }
+
+// Attacher is an Observer that wants to know, before the first event, whose
+// jobs it will be told of.
+type Attacher interface {
+	Attach(m *Metascheduler)
+}
