@@ -1,0 +1,209 @@
+package workload
+
+import (
+	"strconv"
+	"strings"
+)
+
+// This file reads and writes the header comments of an SWF file: `; Key: value`
+// lines, kept in order and verbatim, with the numbers a program asks for beside
+// them.
+
+// Header is what the comments before the first record say. A number that is
+// not given, or is no number, is 0.
+type Header struct {
+	Version       string
+	Computer      string
+	Installation  string
+	MaxJobs       int64
+	MaxRecords    int64
+	MaxNodes      int64
+	MaxProcs      int64
+	MaxRuntime    int64 // s
+	MaxMemory     int64 // kB
+	UnixStartTime int64 // s since 1970; absolute time = UnixStartTime + submit
+	TimeZone      string
+
+	lines []headerLine
+}
+
+// Entry is one `Key: value` of a header. Continuation lines are joined to the
+// value by newlines.
+type Entry struct{ Key, Value string }
+
+type headerLine struct {
+	text  string // verbatim, from the ';' on
+	key   string // "" for a continuation, a column title, a blank comment
+	value string
+	more  bool // continues the entry above
+}
+
+// headerKeys are the keys of SWF 2.2, lower case. They are known at any
+// indentation; another word before a colon is only a key at an indentation of
+// at most one blank, because Notes and Copyrights continue on indented lines
+// that may hold colons too.
+func knownKey(key string) bool {
+	switch strings.ToLower(key) {
+	case "version", "computer", "installation", "acknowledge", "information", "conversion",
+		"maxjobs", "maxrecords", "preemption", "unixstarttime", "timezone", "timezonestring",
+		"starttime", "endtime", "maxnodes", "maxprocs", "maxruntime", "maxmemory", "allowoveruse",
+		"maxqueues", "queues", "queue", "maxpartitions", "partitions", "partition", "note", "copyright":
+		return true
+	}
+	return false
+}
+
+// Entries are the header's keys and values in order. A key may repeat (Note,
+// Queue, Partition).
+func (h *Header) Entries() []Entry {
+	var es []Entry
+	for _, l := range h.lines {
+		switch {
+		case l.key != "":
+			es = append(es, Entry{l.key, l.value})
+		case l.more:
+			last := &es[len(es)-1]
+			last.Value += "\n" + l.value
+		}
+	}
+	return es
+}
+
+// Get is the value of the first entry of that key, whatever the case of its
+// letters, or "".
+func (h *Header) Get(key string) string {
+	for _, e := range h.Entries() {
+		if strings.EqualFold(e.Key, key) {
+			return e.Value
+		}
+	}
+	return ""
+}
+
+// Lines are the comment lines verbatim, from the ';' on, without line ends.
+func (h *Header) Lines() []string {
+	ls := make([]string, len(h.lines))
+	for i, l := range h.lines {
+		ls[i] = l.text
+	}
+	return ls
+}
+
+// Add appends an entry. Further lines of the value become continuation lines.
+func (h *Header) Add(key, value string) {
+	first, rest, more := strings.Cut(value, "\n")
+	h.addLine("; " + key + ": " + first)
+	for more {
+		first, rest, more = strings.Cut(rest, "\n")
+		h.addLine(";       " + first)
+	}
+}
+
+// Set replaces the first entry of that key, or appends one. The value must be
+// of one line.
+func (h *Header) Set(key, value string) {
+	text := "; " + key + ": " + value
+	for i, l := range h.lines {
+		if strings.EqualFold(l.key, key) {
+			h.lines[i] = headerLine{text: text, key: key, value: value}
+			*h = Header{lines: h.lines}
+			for _, l := range h.lines {
+				h.note(l.key, l.value)
+			}
+			return
+		}
+	}
+	h.addLine(text)
+}
+
+// Clone is a copy that shares nothing with h.
+func (h *Header) Clone() *Header {
+	c := *h
+	c.lines = append([]headerLine(nil), h.lines...)
+	return &c
+}
+
+// addLine takes in one comment line, from the ';' on.
+func (h *Header) addLine(text string) {
+	l := headerLine{text: text}
+	body := strings.TrimLeft(text[1:], ";")
+	rest := strings.TrimSpace(body)
+	indent := len(body) - len(strings.TrimLeft(body, " \t"))
+	key, value, found := strings.Cut(rest, ":")
+	key = strings.TrimRight(key, " \t")
+	switch {
+	case found && isWord(key) && (knownKey(key) || (indent <= 1 && body[0] != '\t' && !strings.HasPrefix(value, "//"))):
+		l.key, l.value = key, strings.TrimSpace(value)
+		h.note(l.key, l.value)
+	case rest != "" && indent > 1 || strings.HasPrefix(body, "\t"):
+		if n := len(h.lines); n > 0 && (h.lines[n-1].key != "" || h.lines[n-1].more) {
+			l.more, l.value = true, rest
+		}
+	}
+	h.lines = append(h.lines, l)
+}
+
+func isWord(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i] | 0x20
+		if (c < 'a' || c > 'z') && (i == 0 || s[i] < '0' || s[i] > '9') && (i == 0 || s[i] != '_' && s[i] != '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// note takes in what a program asks for. The first entry of a key stands.
+func (h *Header) note(key, value string) {
+	text := func(p *string) {
+		if *p == "" {
+			*p = value
+		}
+	}
+	number := func(p *int64) {
+		if n := leadingNumber(value); *p == 0 {
+			*p = n
+		}
+	}
+	switch strings.ToLower(key) {
+	case "version":
+		text(&h.Version)
+	case "computer":
+		text(&h.Computer)
+	case "installation":
+		text(&h.Installation)
+	case "timezonestring":
+		text(&h.TimeZone)
+	case "maxjobs":
+		number(&h.MaxJobs)
+	case "maxrecords":
+		number(&h.MaxRecords)
+	case "maxnodes":
+		number(&h.MaxNodes)
+	case "maxprocs":
+		number(&h.MaxProcs)
+	case "maxruntime":
+		number(&h.MaxRuntime)
+	case "maxmemory":
+		number(&h.MaxMemory)
+	case "unixstarttime":
+		number(&h.UnixStartTime)
+	}
+}
+
+// leadingNumber reads "1024 (512 x 2)" as 1024; 0 where there is no number
+// above 0.
+func leadingNumber(s string) int64 {
+	end := 0
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseInt(s[:end], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

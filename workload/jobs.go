@@ -1,0 +1,391 @@
+package workload
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// This file makes jobs of records.
+
+// leastEstimate is the shortest estimate a job gets: a reservation of no
+// length would hold nothing, and logs count whole seconds.
+const leastEstimate = des.Second
+
+// jobSlab is how many jobs are allocated at a time.
+const jobSlab = 256
+
+// JobStream is one reading of a trace as jobs, in the order of submission. It
+// is one goroutine's; a trace can have any number of them at a time.
+type JobStream struct {
+	trace  *Trace
+	opts   *Options
+	reader *Reader
+	closer io.Closer
+	read   atomic.Int64
+
+	slab     []entity.Job
+	whole    int64         // number of the job whose record came last, unless that was a burst of it
+	sorted   []*entity.Job // what is left of a trace that had to be sorted
+	isSorted bool
+	arrivals arrivals
+	skipped  int64
+	latest   des.Time // submission of the job before, as in the file
+	err      error
+	done     bool
+}
+
+// Open begins a new reading of the trace, from its first job. Close it when
+// done, unless Next has returned false.
+func (t *Trace) Open() (*JobStream, error) {
+	s := &JobStream{trace: t, opts: &t.Options, whole: Unknown, arrivals: arrivals{factor: 1, shift: t.Options.Shift}}
+	if t.Options.Load > 0 {
+		load, err := t.OfferedLoad()
+		switch {
+		case err != nil:
+			return nil, err
+		case !(load > 0) || math.IsInf(load, 0):
+			return nil, fmt.Errorf("%s: it offers a load of %v, which cannot be scaled to %v", t.Name, load, t.Options.Load)
+		}
+		s.arrivals.factor = load / t.Options.Load
+	}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *JobStream) open() (err error) {
+	s.reader, s.closer, err = s.trace.records(&s.read)
+	return err
+}
+
+// Jobs yields the trace's jobs from the first one on, in the order of
+// submission. Every range over it begins a reading of its own; Err and Report
+// tell of the one begun last. Where several goroutines read one trace, each
+// should Open its own JobStream.
+func (t *Trace) Jobs() iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		s, err := t.Open()
+		if err != nil {
+			s = &JobStream{trace: t, reader: NewReader(nil), err: err, done: true}
+		}
+		t.mu.Lock()
+		t.last = s
+		t.mu.Unlock()
+		s.Jobs()(yield)
+	}
+}
+
+// Err is what ended the latest reading begun by Jobs, or nil at a sound end.
+func (t *Trace) Err() error {
+	if s := t.latest(); s != nil {
+		return s.Err()
+	}
+	return nil
+}
+
+// Report is the account of the latest reading begun by Jobs; empty before.
+func (t *Trace) Report() *Report {
+	if s := t.latest(); s != nil {
+		return s.Report()
+	}
+	return &Report{}
+}
+
+func (t *Trace) latest() *JobStream {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last
+}
+
+// Jobs yields the jobs that are left, and closes the stream. Ask Err afterwards.
+func (s *JobStream) Jobs() iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		defer s.Close()
+		for {
+			if j, ok := s.Next(); !ok || !yield(j) {
+				return
+			}
+		}
+	}
+}
+
+// Err is what ended the reading, or nil at a sound end: what Reader.Err tells,
+// or an *OrderError.
+func (s *JobStream) Err() error { return s.err }
+
+// Report is the account so far: lines read, jobs made, and what was left out,
+// changed or noted. It is complete once Next has returned false.
+func (s *JobStream) Report() *Report { return s.reader.Report() }
+
+// BytesRead is how much of the stored file has been read, of Trace.Size; any
+// goroutine may ask, to show progress.
+func (s *JobStream) BytesRead() int64 { return s.read.Load() }
+
+// Close ends the reading. Closing twice is harmless.
+func (s *JobStream) Close() error {
+	s.done = true
+	s.sorted = nil
+	if s.closer == nil {
+		return nil
+	}
+	err := s.closer.Close()
+	s.closer = nil
+	return err
+}
+
+// OrderError is a job submitted before the one above it. A simulation reads
+// jobs as its clock goes, so they must come in order.
+type OrderError struct {
+	Name  string // of the trace
+	Line  int64
+	Job   int64
+	Back  des.Time // how far before the job above
+	Total int64    // submissions in the whole file that go backwards
+}
+
+func (e *OrderError) Error() string {
+	return fmt.Sprintf("%s:%d: job %d was submitted %v s before the job above it, and a simulation needs jobs in the order of submission; %d lines of the file go backwards: sort it first (gridslot trace convert --sort)",
+		e.Name, e.Line, e.Job, e.Back, e.Total)
+}
+
+// Next is the next job, or false at the end; ask Err then.
+func (s *JobStream) Next() (*entity.Job, bool) {
+	if s.done {
+		return nil, false
+	}
+	if s.opts.Sort && !s.isSorted {
+		s.sort()
+	}
+	report := s.Report()
+	for s.opts.First == 0 || report.Jobs < s.opts.First {
+		j := s.nextInFile()
+		if j == nil {
+			break
+		}
+		if s.skipped < s.opts.Skip {
+			s.skipped++
+			report.addJob(s.reader.Line(), 0, Skipped, j.ID)
+			continue
+		}
+		if j.Submit < s.latest {
+			s.fail(j)
+			break
+		}
+		s.latest = j.Submit
+		j.Submit = s.arrivals.place(j.Submit)
+		report.Jobs++
+		return j, true
+	}
+	for range s.sorted {
+		report.add(0, 0, BeyondFirst, nil)
+	}
+	if err := s.Close(); s.err == nil {
+		s.err = err
+	}
+	return nil, false
+}
+
+// fail reports that j goes backwards, and counts in the rest of the file how
+// many do.
+func (s *JobStream) fail(j *entity.Job) {
+	e := &OrderError{Name: s.trace.Name, Line: s.reader.Line(), Job: j.ID, Back: s.latest - j.Submit}
+	for s.reader.Next() {
+	}
+	e.Total = s.Report().Count(BackwardsSubmission)
+	s.err = errors.Join(e, s.reader.Err())
+}
+
+// nextInFile is the next job as it stands in the file, or nil at the end.
+func (s *JobStream) nextInFile() *entity.Job {
+	if s.isSorted {
+		if len(s.sorted) == 0 {
+			return nil
+		}
+		j := s.sorted[0]
+		s.sorted = s.sorted[1:]
+		return j
+	}
+	for s.reader.Next() {
+		if j := s.job(s.reader.Record()); j != nil {
+			return j
+		}
+	}
+	s.err = s.reader.Err()
+	return nil
+}
+
+// sort reads all jobs and puts them in the order of submission, equal ones in
+// that of the file.
+func (s *JobStream) sort() {
+	for j := s.nextInFile(); j != nil; j = s.nextInFile() {
+		s.sorted = append(s.sorted, j)
+	}
+	s.isSorted = true
+	if s.err != nil {
+		s.sorted = nil
+		return
+	}
+	slices.SortStableFunc(s.sorted, func(a, b *entity.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+}
+
+// job makes a job of a record, or tells the report why it makes none.
+func (s *JobStream) job(rec *Record) *entity.Job {
+	report, line := s.Report(), s.reader.Line()
+	if partial(rec.Status) && rec.Job == s.whole {
+		report.addJob(line, 11, PartialRun, rec.Job)
+		return nil
+	}
+	if !partial(rec.Status) {
+		s.whole = rec.Job
+	}
+	size, filled := s.opts.ProcsFrom.size(rec)
+	switch {
+	case rec.Status == StatusCancelled && (rec.Runtime <= 0 || size <= 0):
+		report.addJob(line, 11, CancelledBeforeStart, rec.Job)
+		return nil
+	case rec.Runtime < 0:
+		report.addJob(line, 4, NoRuntime, rec.Job)
+		return nil
+	case size <= 0:
+		report.addJob(line, 8, NoProcessors, rec.Job)
+		return nil
+	case rec.Submit < 0: // a burst without its summary
+		report.addJob(line, 2, PartialRun, rec.Job)
+		return nil
+	case rec.Estimate <= 0 && s.opts.Estimates.Kind == EstimatesUser && s.opts.MissingEstimate.Kind == MissingDrop:
+		report.addJob(line, 9, NoEstimate, rec.Job)
+		return nil
+	}
+	if filled {
+		report.addJob(line, 8, SizeFilled, rec.Job)
+	} else if rec.Requested != rec.Allocated && min(rec.Requested, rec.Allocated) > 0 {
+		report.addJob(line, 8, SizesDiffer, rec.Job)
+	}
+	if rec.Runtime == 0 {
+		report.addJob(line, 4, ZeroRuntime, rec.Job)
+	}
+	j := s.allocate()
+	*j = entity.Job{
+		ID:       rec.Job,
+		Submit:   rec.Submit,
+		Runtime:  rec.Runtime,
+		Request:  entity.Request{Nodes: int(size)},
+		User:     s.owner(12, rec.User),
+		Group:    s.owner(13, rec.Group),
+		Queue:    s.owner(15, rec.Queue),
+		Promised: entity.NeverPromised,
+	}
+	s.estimate(j, rec)
+	return j
+}
+
+// size is the number of processors of a job, at most 0 where it is unknown,
+// and whether it had to come from the field that was not asked for.
+func (p ProcsFrom) size(rec *Record) (n int64, filled bool) {
+	switch p {
+	case ProcsAllocated:
+		n = rec.Allocated
+	case ProcsRequested:
+		n = rec.Requested
+	}
+	if n > 0 {
+		return n, false
+	}
+	n = max(rec.Requested, rec.Allocated)
+	return n, p != ProcsMax && n > 0
+}
+
+// estimate sets what the scheduler is told of the job's runtime.
+func (s *JobStream) estimate(j *entity.Job, rec *Record) {
+	o, report, line := s.opts, s.Report(), s.reader.Line()
+	length := &j.Request.Length
+	switch o.Estimates.Kind {
+	case EstimatesExact:
+		*length = j.Runtime
+	case EstimatesFactor:
+		*length = des.Time(min(math.Round(float64(j.Runtime)*o.Estimates.Factor), float64(maxTime)))
+	default:
+		*length = rec.Estimate
+		if rec.Estimate <= 0 {
+			report.addJob(line, 9, EstimateFilled, rec.Job)
+			*length = j.Runtime
+			if o.MissingEstimate.Kind == MissingValue {
+				*length = o.MissingEstimate.Value
+			}
+		}
+	}
+	if o.Estimate != nil {
+		o.Estimate(j)
+	}
+	if *length < leastEstimate {
+		report.addJob(line, 9, EstimateBelowSecond, rec.Job)
+		*length = leastEstimate
+	}
+	if *length >= j.Runtime {
+		return
+	}
+	if o.Overrun == entity.OverrunRaise {
+		report.addJob(line, 9, EstimateRaised, rec.Job)
+		*length = j.Runtime
+	} else {
+		report.addJob(line, 9, RuntimeAboveEstimate, rec.Job)
+	}
+}
+
+// owner is a user, group or queue number as jobs hold it.
+func (s *JobStream) owner(field int, n int64) int32 {
+	if int64(int32(n)) != n {
+		s.Report().addNumber(s.reader.Line(), field, OwnerBeyondRange, n)
+		return Unknown
+	}
+	return int32(n)
+}
+
+func (s *JobStream) allocate() *entity.Job {
+	if len(s.slab) == 0 {
+		s.slab = make([]entity.Job, jobSlab)
+	}
+	j := &s.slab[0]
+	s.slab = s.slab[1:]
+	return j
+}
+
+// OfferedLoad is the load that the selected jobs (Skip, First) offer to the
+// machine, before any scaling: the sum of size times runtime over all jobs
+// that fit it, divided by processors times the time from the first to the last
+// submission. It reads the trace once, on the first call.
+func (t *Trace) OfferedLoad() (float64, error) {
+	t.loadOnce.Do(func() { t.load, t.loadErr = t.offeredLoad() })
+	return t.load, t.loadErr
+}
+
+func (t *Trace) offeredLoad() (float64, error) {
+	procs, err := t.Procs()
+	if err != nil {
+		return 0, err
+	}
+	plain := *t.source
+	as := Trace{Name: t.Name, Options: t.Options, source: &plain}
+	as.Options.Load = 0
+	s, err := as.Open()
+	if err != nil {
+		return 0, err
+	}
+	var l loadMeter
+	for j := range s.Jobs() {
+		if j.Request.Nodes <= procs {
+			l.add(j.Submit, j.Request.Nodes, j.Runtime)
+		}
+	}
+	return l.load(procs), s.Err()
+}

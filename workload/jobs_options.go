@@ -1,0 +1,188 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// This file holds the conventions of turning records into jobs, which the logs
+// leave open, and the words by which a command names them.
+
+// Options are those conventions. The zero value is the default of the command.
+type Options struct {
+	Procs           int             // processors of the machine; 0 = what the header says
+	ProcsFrom       ProcsFrom       // which field is a job's size
+	Estimates       Estimates       // what the scheduler is told of runtimes
+	MissingEstimate MissingEstimate // what stands for an estimate that is not given
+	// Overrun is for jobs whose runtime is above their estimate. OverrunRaise
+	// is done here; kill and extend are the simulation's, and only passed on.
+	Overrun entity.Overrun
+	// Estimate, if set, may replace every job's estimate (Request.Length),
+	// which is by then what Estimates makes of it; models of estimates enter
+	// here. The least estimate and OverrunRaise come after it.
+	Estimate func(j *entity.Job)
+
+	Skip  int64   // leave out so many jobs at the beginning
+	First int64   // then take so many; 0 = all
+	Load  float64 // scale the times between submissions so that this load is offered; 0 = as they are
+	Shift bool    // the first submission moves to 0
+	Sort  bool    // order by submission; keeps all jobs in memory. Otherwise a submission that goes backwards is an error
+
+	Strict   bool      // the first damaged line is an error
+	Examples int       // how many findings of each reason a report keeps; DefaultExamples where 0
+	Stdin    io.Reader // what the path "-" reads; os.Stdin where nil
+}
+
+// maxSize is the largest number of processors.
+const maxSize = math.MaxInt32
+
+func (o *Options) check() error {
+	switch {
+	case o.Procs < 0 || o.Procs > maxSize:
+		return fmt.Errorf("processors must be 1 to %d, or 0 for what the header says, not %d", maxSize, o.Procs)
+	case o.Skip < 0 || o.First < 0:
+		return errors.New("the numbers of jobs to skip and to take must not be negative")
+	case !(o.Load >= 0) || math.IsInf(o.Load, 0):
+		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), not %v", o.Load)
+	case o.Estimates.Kind == EstimatesFactor && !(o.Estimates.Factor > 0 && o.Estimates.Factor <= maxFactor):
+		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), o.Estimates.Factor)
+	case o.Estimates.Kind == EstimatesTsafrir && o.Estimate == nil:
+		return errors.New("estimates of a model need the model: set Options.Estimate")
+	case o.MissingEstimate.Kind == MissingValue && (o.MissingEstimate.Value < des.Second || int64(o.MissingEstimate.Value) > maxTime):
+		return fmt.Errorf("an estimate for jobs without one must be at least 1 s, not %v", o.MissingEstimate.Value)
+	}
+	return nil
+}
+
+const maxFactor = 1e6
+
+// ProcsFrom says which field of a record is the job's size.
+type ProcsFrom uint8
+
+const (
+	ProcsRequested ProcsFrom = iota // field 8, or field 5 where it is unknown
+	ProcsAllocated                  // field 5, or field 8 where it is unknown
+	ProcsMax                        // the larger one
+)
+
+var procsFromNames = []string{"requested", "allocated", "max"}
+
+func (p ProcsFrom) String() string { return nameOf(procsFromNames, int(p), "ProcsFrom") }
+
+// ParseProcsFrom reads requested, allocated or max.
+func ParseProcsFrom(s string) (ProcsFrom, error) {
+	i, err := indexOf(procsFromNames, s, "size of a job")
+	return ProcsFrom(i), err
+}
+
+// ParseOverrun reads kill, extend or raise.
+func ParseOverrun(s string) (entity.Overrun, error) {
+	names := []string{entity.OverrunKill.String(), entity.OverrunExtend.String(), entity.OverrunRaise.String()}
+	i, err := indexOf(names, s, "treatment of a runtime above the estimate")
+	return entity.Overrun(i), err
+}
+
+// EstimatesKind is where estimates come from.
+type EstimatesKind uint8
+
+const (
+	EstimatesUser    EstimatesKind = iota // the trace's, field 9
+	EstimatesExact                        // the runtime itself
+	EstimatesFactor                       // the runtime times Estimates.Factor
+	EstimatesTsafrir                      // a model's, by Options.Estimate
+)
+
+// Estimates is what the scheduler is told of a job's runtime.
+type Estimates struct {
+	Kind   EstimatesKind
+	Factor float64 // for EstimatesFactor
+}
+
+func (e Estimates) String() string {
+	if e.Kind == EstimatesFactor {
+		return "factor:" + strconv.FormatFloat(e.Factor, 'g', -1, 64)
+	}
+	return nameOf([]string{"user", "exact", "factor", "tsafrir"}, int(e.Kind), "Estimates")
+}
+
+// ParseEstimates reads user, exact, factor:F or tsafrir.
+func ParseEstimates(s string) (Estimates, error) {
+	switch s {
+	case "user":
+		return Estimates{}, nil
+	case "exact":
+		return Estimates{Kind: EstimatesExact}, nil
+	case "tsafrir":
+		return Estimates{Kind: EstimatesTsafrir}, nil
+	}
+	if text, ok := strings.CutPrefix(s, "factor:"); ok {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f > 0 && f <= maxFactor) {
+			return Estimates{}, fmt.Errorf("estimates %q: the factor must be a number above 0 and at most %v, as in factor:2", s, float64(maxFactor))
+		}
+		return Estimates{Kind: EstimatesFactor, Factor: f}, nil
+	}
+	return Estimates{}, fmt.Errorf("estimates %q: expected user, exact, factor:F (as in factor:2) or tsafrir", s)
+}
+
+// MissingKind is what stands for an estimate that is not given.
+type MissingKind uint8
+
+const (
+	MissingRuntime MissingKind = iota // the runtime
+	MissingDrop                       // nothing: the job is left out
+	MissingValue                      // MissingEstimate.Value
+)
+
+// MissingEstimate says what stands for an estimate that is not given (0 or
+// less in the file).
+type MissingEstimate struct {
+	Kind  MissingKind
+	Value des.Time // for MissingValue
+}
+
+func (m MissingEstimate) String() string {
+	if m.Kind == MissingValue {
+		return m.Value.String()
+	}
+	return nameOf([]string{"runtime", "drop"}, int(m.Kind), "MissingEstimate")
+}
+
+// ParseMissingEstimate reads runtime, drop or a number of seconds.
+func ParseMissingEstimate(s string) (MissingEstimate, error) {
+	switch s {
+	case "runtime":
+		return MissingEstimate{}, nil
+	case "drop":
+		return MissingEstimate{Kind: MissingDrop}, nil
+	}
+	ticks, _, ok := parseDecimal([]byte(s), int64(des.Second), maxTime)
+	if !ok || ticks < int64(des.Second) {
+		return MissingEstimate{}, fmt.Errorf("missing estimate %q: expected runtime, drop or a number of seconds of 1 or more", s)
+	}
+	return MissingEstimate{Kind: MissingValue, Value: des.Time(ticks)}, nil
+}
+
+func nameOf(names []string, i int, kind string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+func indexOf(names []string, s, what string) (int, error) {
+	for i, name := range names {
+		if s == name {
+			return i, nil
+		}
+	}
+	last := len(names) - 1
+	return 0, fmt.Errorf("%s %q: expected %s or %s", what, s, strings.Join(names[:last], ", "), names[last])
+}

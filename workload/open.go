@@ -1,0 +1,288 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// This file finds the text of a trace: a file or standard input, plain or
+// compressed, that can be read any number of times.
+
+// StandardInput is the path that means standard input.
+const StandardInput = "-"
+
+// source is a trace's bytes as they are stored. A regular file is opened anew
+// for every reading; anything else (standard input, a pipe) can be read only
+// once and is kept in memory as it came.
+type source struct {
+	path string
+	name string // for messages and tables
+	data []byte // where it is no regular file
+	size int64
+	time time.Time // of the last change
+}
+
+func newSource(path string, stdin io.Reader) (*source, error) {
+	if path == StandardInput {
+		if stdin == nil {
+			stdin = os.Stdin
+		}
+		data, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, fmt.Errorf("reading standard input: %w", err)
+		}
+		return &source{path: path, name: "standard input", data: data, size: int64(len(data))}, nil
+	}
+	s := &source{path: path, name: filepath.Base(path)}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("opening the trace: %w", err)
+	case info.IsDir():
+		return nil, fmt.Errorf("opening the trace: %s is a directory", path)
+	case !info.Mode().IsRegular():
+		if s.data, err = os.ReadFile(path); err != nil {
+			return nil, fmt.Errorf("reading the trace: %w", err)
+		}
+		s.size = int64(len(s.data))
+	default:
+		s.size, s.time = info.Size(), info.ModTime()
+	}
+	return s, nil
+}
+
+// open opens the stored bytes.
+func (s *source) open() (io.ReadCloser, error) {
+	if s.data != nil || s.path == StandardInput {
+		return io.NopCloser(bytes.NewReader(s.data)), nil
+	}
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the trace: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && (info.Size() != s.size || !info.ModTime().Equal(s.time)) {
+		err = fmt.Errorf("%s has changed since it was first opened", s.path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// text opens the unpacked text. Bytes of the stored form are counted in read.
+func (s *source) text(read *atomic.Int64) (io.ReadCloser, error) {
+	raw, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	var counted io.Reader = raw
+	if read != nil {
+		counted = &countingReader{raw, read}
+	}
+	text, err := Decompress(counted)
+	if err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return &stackedCloser{text, raw}, nil
+}
+
+// hash is the SHA-256 of the stored bytes, in hexadecimal.
+func (s *source) hash() (string, error) {
+	raw, err := s.open()
+	if err != nil {
+		return "", err
+	}
+	defer raw.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, raw); err != nil {
+		return "", fmt.Errorf("reading %s: %w", s.name, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+type countingReader struct {
+	io.Reader
+	read *atomic.Int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+type stackedCloser struct {
+	io.ReadCloser
+	under io.Closer
+}
+
+func (c *stackedCloser) Close() error {
+	return errors.Join(c.ReadCloser.Close(), c.under.Close())
+}
+
+// Decompress unpacks gzip and zstd, which it knows by their first bytes; other
+// input passes unchanged. Kinds of archive that it does not read are errors.
+// Closing the result does not close r.
+func Decompress(r io.Reader) (io.ReadCloser, error) {
+	b := bufio.NewReaderSize(r, 128<<10)
+	head, err := b.Peek(6)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	for _, kind := range []struct{ magic, name string }{
+		{"BZh", "bzip2"}, {"\xFD7zXZ\x00", "xz"}, {"PK\x03\x04", "zip"}, {"\x1F\x9D", "compress (.Z)"},
+	} {
+		if bytes.HasPrefix(head, []byte(kind.magic)) {
+			return nil, fmt.Errorf("%w: it is packed by %s; unpack it first, or pack it by gzip or zstd", ErrNotSWF, kind.name)
+		}
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1F\x8B")):
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, unpackError(err)
+		}
+		return unpacker{z, z}, nil
+	case bytes.HasPrefix(head, []byte("\x28\xB5\x2F\xFD")):
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, unpackError(err)
+		}
+		return unpacker{z, z.IOReadCloser()}, nil
+	}
+	return io.NopCloser(b), nil
+}
+
+// unpacker tells truncated and damaged archives apart from other failures.
+type unpacker struct {
+	io.Reader
+	io.Closer
+}
+
+func (u unpacker) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = unpackError(err)
+	}
+	return n, err
+}
+
+// ErrTruncated marks a compressed file that ends too early.
+var ErrTruncated = errors.New("the compressed file is truncated")
+
+func unpackError(err error) error {
+	var path *os.PathError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
+		return fmt.Errorf("%w: it ends in the middle; fetch it again", ErrTruncated)
+	case errors.As(err, &path):
+		return err
+	}
+	return fmt.Errorf("the compressed file is damaged (%w); fetch it again", err)
+}
+
+// Trace is an SWF file opened for simulation: its header, what it is called,
+// and its jobs, which can be read any number of times, side by side.
+type Trace struct {
+	Name   string // the file's name without its folders
+	Path   string // as it was given
+	Header *Header
+	// MaxProcs is the number of processors of the machine: Options.Procs, else
+	// the header's MaxProcs, else its MaxNodes, else 0. See Procs.
+	MaxProcs int
+	Options  Options
+
+	source *source
+
+	loadOnce sync.Once
+	load     float64
+	loadErr  error
+
+	mu   sync.Mutex
+	last *JobStream // the latest that Jobs began
+}
+
+// OpenSWF opens an SWF file with the default options; see Options.Open.
+func OpenSWF(path string) (*Trace, error) { return Options{}.Open(path) }
+
+// Open opens an SWF file: plain, .gz or .zst, known by their content. The path
+// "-" is standard input; since that can be read only once, it is kept in
+// memory, compressed as it came, and so is any other file that is no regular
+// one. A path's file must not change while the trace is in use.
+//
+// Only the header is read. What is wrong further on shows when the jobs are
+// read.
+func (o Options) Open(path string) (*Trace, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	src, err := newSource(path, o.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{Name: src.name, Path: path, Options: o, source: src}
+	r, closer, err := t.Records()
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	t.Header = r.Header()
+	if r.Err() != nil {
+		return nil, r.Err()
+	}
+	switch {
+	case o.Procs > 0:
+		t.MaxProcs = o.Procs
+	case t.Header.MaxProcs > 0:
+		t.MaxProcs = int(min(t.Header.MaxProcs, maxSize))
+	default:
+		t.MaxProcs = int(min(t.Header.MaxNodes, maxSize))
+	}
+	return t, nil
+}
+
+// Procs is MaxProcs, or an error that says what to give where the header does
+// not tell the size of the machine.
+func (t *Trace) Procs() (int, error) {
+	if t.MaxProcs < 1 {
+		return 0, fmt.Errorf("%s: its header has neither MaxProcs nor MaxNodes: give the number of processors (--procs N)", t.Name)
+	}
+	return t.MaxProcs, nil
+}
+
+// SHA256 is the checksum of the file as it is stored, in hexadecimal. It reads
+// the file.
+func (t *Trace) SHA256() (string, error) { return t.source.hash() }
+
+// Size is the size of the file as it is stored, in bytes.
+func (t *Trace) Size() int64 { return t.source.size }
+
+// Records reads the trace as records, without making jobs of them. Close the
+// closer when done.
+func (t *Trace) Records() (*Reader, io.Closer, error) { return t.records(nil) }
+
+func (t *Trace) records(read *atomic.Int64) (*Reader, io.Closer, error) {
+	text, err := t.source.text(read)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := NewReader(text)
+	r.Name, r.Strict, r.Examples = t.Name, t.Options.Strict, t.Options.Examples
+	return r, text, nil
+}

@@ -1,0 +1,255 @@
+package workload
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file is the typed account of what a reader met: what was damaged, what
+// no job could be made of, what was changed on the way, and what is merely
+// worth knowing.
+
+// Class says what became of the line or job a finding is about.
+type Class uint8
+
+const (
+	Damaged Class = iota // the line is no SWF record: left out, or an error in strict mode
+	LeftOut              // a sound record that makes no job
+	Changed              // the job was kept, with something filled in or altered
+	Noted                // kept as it is; worth knowing
+)
+
+var classNames = [...]string{"damaged", "left out", "changed", "noted"}
+
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return fmt.Sprintf("Class(%d)", c)
+}
+
+// Reason is why a finding was made. Its name, as String gives it, is stable:
+// programs may rely on it.
+type Reason uint8
+
+const (
+	TooFewFields   Reason = iota // fewer than 18 columns
+	NotANumber                   // text where a number belongs
+	NotFinite                    // NaN or an infinity
+	OutOfRange                   // too large for what the field holds
+	NotWhole                     // a fraction in a field that counts
+	NegativeNumber               // negative where only "unknown" may be, in a field that cannot be unknown
+	LineTooLong                  // longer than MaxLineLength
+
+	CancelledBeforeStart // status 5 without runtime or without processors
+	NoRuntime            // runtime unknown
+	NoProcessors         // neither requested nor allocated processors known
+	NoEstimate           // estimate unknown, and MissingEstimate is drop
+	PartialRun           // one burst of a checkpointed job whose summary line came before
+	Skipped              // among the first Options.Skip jobs
+	BeyondFirst          // behind the first Options.First jobs, in a trace read as a whole to be sorted
+
+	SizeFilled            // the chosen size field was unknown, the other one was taken
+	EstimateFilled        // estimate unknown, filled as MissingEstimate says
+	EstimateRaised        // estimate below the runtime, raised to it
+	EstimateBelowSecond   // estimate below a second, raised to one
+	OwnerBeyondRange      // user, group or queue number beyond 32 bits, taken as unknown
+	MemoryFractionDropped // memory given with a fraction, cut to whole kB
+
+	ExtraFields          // more than 18 columns, the rest ignored
+	SizesDiffer          // requested and allocated processors differ
+	RuntimeAboveEstimate // the job runs longer than its estimate
+	ZeroRuntime          // runtime 0: shorter than half a second
+	BackwardsSubmission  // submitted before the line above
+	AboveMaxProcs        // wants more processors than the header's MaxProcs
+	LateComment          // a comment after the first record, not kept
+	HeaderMismatch       // the header says something else than the records
+
+	numReasons = int(HeaderMismatch) + 1
+)
+
+var reasons = [numReasons]struct {
+	name  string
+	class Class
+	text  string
+}{
+	TooFewFields:   {"too-few-fields", Damaged, "fewer than 18 fields"},
+	NotANumber:     {"not-a-number", Damaged, "text where a number belongs"},
+	NotFinite:      {"not-finite", Damaged, "not a finite number"},
+	OutOfRange:     {"out-of-range", Damaged, "number out of range"},
+	NotWhole:       {"not-whole", Damaged, "a fraction where a whole number belongs"},
+	NegativeNumber: {"negative", Damaged, "a negative number where none may be"},
+	LineTooLong:    {"line-too-long", Damaged, "line longer than any record"},
+
+	CancelledBeforeStart: {"cancelled-before-start", LeftOut, "cancelled, never ran"},
+	NoRuntime:            {"no-runtime", LeftOut, "runtime unknown"},
+	NoProcessors:         {"no-processors", LeftOut, "number of processors unknown"},
+	NoEstimate:           {"no-estimate", LeftOut, "estimate unknown"},
+	PartialRun:           {"partial-run", LeftOut, "one burst of a job already read as a whole"},
+	Skipped:              {"skipped", LeftOut, "skipped as asked"},
+	BeyondFirst:          {"beyond-first", LeftOut, "behind the jobs asked for"},
+
+	SizeFilled:            {"size-filled", Changed, "size taken from the other processors field"},
+	EstimateFilled:        {"estimate-filled", Changed, "estimate unknown, filled in"},
+	EstimateRaised:        {"estimate-raised", Changed, "estimate raised to the runtime"},
+	EstimateBelowSecond:   {"estimate-below-second", Changed, "estimate raised to 1 s"},
+	OwnerBeyondRange:      {"owner-beyond-range", Changed, "user, group or queue number beyond 32 bits, taken as unknown"},
+	MemoryFractionDropped: {"memory-fraction-dropped", Changed, "memory cut to whole kB"},
+
+	ExtraFields:          {"extra-fields", Noted, "more than 18 fields, the rest ignored"},
+	SizesDiffer:          {"sizes-differ", Noted, "requested and allocated processors differ"},
+	RuntimeAboveEstimate: {"runtime-above-estimate", Noted, "runtime above the estimate"},
+	ZeroRuntime:          {"zero-runtime", Noted, "runtime 0, shorter than half a second"},
+	BackwardsSubmission:  {"backwards-submission", Noted, "submitted before the line above"},
+	AboveMaxProcs:        {"above-max-procs", Noted, "more processors than the header's MaxProcs"},
+	LateComment:          {"late-comment", Noted, "comment after the first record, not kept"},
+	HeaderMismatch:       {"header-mismatch", Noted, "the header disagrees with the records"},
+}
+
+// String is the reason's stable name.
+func (r Reason) String() string {
+	if int(r) < numReasons {
+		return reasons[r].name
+	}
+	return fmt.Sprintf("Reason(%d)", r)
+}
+
+// Class says what becomes of a line or job for this reason.
+func (r Reason) Class() Class { return reasons[r].class }
+
+// Text says for people what the reason means.
+func (r Reason) Text() string { return reasons[r].text }
+
+// MarshalText writes the stable name, for JSON and YAML.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// Finding is one thing a reader met.
+type Finding struct {
+	Line   int64  // from 1; 0 where the finding is about the file
+	Field  int    // from 1, as in the format's definition; 0 where it is about the line
+	Reason Reason // why
+	Text   string // the text in question, cut to 80 bytes, or a remark
+}
+
+func (f Finding) String() string {
+	var b strings.Builder
+	if f.Line > 0 {
+		fmt.Fprintf(&b, "line %d: ", f.Line)
+	}
+	if f.Field > 0 {
+		fmt.Fprintf(&b, "%s: ", fieldLabel(f.Field))
+	}
+	b.WriteString(f.Reason.Text())
+	if f.Text != "" {
+		fmt.Fprintf(&b, ": %q", f.Text)
+	}
+	return b.String()
+}
+
+// DefaultExamples is how many findings of each reason a report keeps.
+const DefaultExamples = 5
+
+const maxFindingText = 80
+
+// Report is what a reader met: the number of findings of each reason, with the
+// first few of each. Its memory does not grow with the file.
+//
+// The lines add up: Lines = Jobs + Total(Damaged) + Total(LeftOut) once a
+// trace has been read to its end as jobs.
+type Report struct {
+	Lines int64 // job lines read, damaged ones included; comments and blank lines are not counted
+	Jobs  int64 // jobs made of them; 0 where only records were read
+
+	counts   [numReasons]int64
+	examples []Finding
+	keep     int
+}
+
+// Count is the number of findings of that reason.
+func (r *Report) Count(why Reason) int64 { return r.counts[why] }
+
+// Total is the number of findings of a class.
+func (r *Report) Total(c Class) int64 {
+	var n int64
+	for why, k := range r.counts {
+		if reasons[why].class == c {
+			n += k
+		}
+	}
+	return n
+}
+
+// Counts yields every reason met with its count, in the order of the Reason
+// constants.
+func (r *Report) Counts() iter.Seq2[Reason, int64] {
+	return func(yield func(Reason, int64) bool) {
+		for why, k := range r.counts {
+			if k > 0 && !yield(Reason(why), k) {
+				return
+			}
+		}
+	}
+}
+
+// Examples are the first findings of that reason, in the order of the lines.
+func (r *Report) Examples(why Reason) []Finding {
+	var of []Finding
+	for _, f := range r.examples {
+		if f.Reason == why {
+			of = append(of, f)
+		}
+	}
+	return of
+}
+
+// Findings are the kept examples of all reasons, in the order in which they
+// were met.
+func (r *Report) Findings() []Finding { return slices.Clone(r.examples) }
+
+// String tells the report to people: a line for each reason met, with its
+// first example.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d lines", r.Lines)
+	if r.Jobs > 0 {
+		fmt.Fprintf(&b, ", %d jobs", r.Jobs)
+	}
+	for why, k := range r.Counts() {
+		fmt.Fprintf(&b, "\n%8d %s: %s", k, why.Class(), why.Text())
+		if of := r.Examples(why); len(of) > 0 && of[0].Line > 0 {
+			fmt.Fprintf(&b, " (first: line %d)", of[0].Line)
+		}
+	}
+	return b.String()
+}
+
+// add counts a finding and keeps it while there are few of its reason. The
+// text is only copied when it is kept.
+func (r *Report) add(line int64, field int, why Reason, text []byte) {
+	r.counts[why]++
+	if r.counts[why] <= int64(r.keep) {
+		r.examples = append(r.examples, Finding{line, field, why, clip(text)})
+	}
+}
+
+// addJob is add with a job's number for a text.
+func (r *Report) addJob(line int64, field int, why Reason, id int64) {
+	var text [24]byte
+	r.add(line, field, why, strconv.AppendInt(append(text[:0], "job "...), id, 10))
+}
+
+// addNumber is add with a number for a text.
+func (r *Report) addNumber(line int64, field int, why Reason, n int64) {
+	var digits [20]byte
+	r.add(line, field, why, strconv.AppendInt(digits[:0], n, 10))
+}
+
+func clip(text []byte) string {
+	if len(text) > maxFindingText {
+		text = text[:maxFindingText]
+	}
+	return strings.ToValidUTF8(strings.TrimSpace(string(text)), "\uFFFD")
+}

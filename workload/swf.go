@@ -1,0 +1,409 @@
+package workload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// This file reads the Standard Workload Format, version 2.2 (Chapin et al.,
+// JSSPP 1999; Parallel Workloads Archive): blocks of text from any io.Reader,
+// parsed in place, without an allocation a line.
+
+// Unknown is a whole-number field that is not given (-1 in the file).
+const Unknown = -1
+
+// UnknownTime is a time field that is not given.
+const UnknownTime = -des.Second
+
+// Record is one line of an SWF file: the 18 fields in their order. Times are
+// kept to the microsecond (a tick); finer decimals are rounded. What is not
+// given is Unknown or UnknownTime.
+type Record struct {
+	Job             int64    // 1: job number
+	Submit          des.Time // 2: instant of submission, from the start of the log
+	Wait            des.Time // 3
+	Runtime         des.Time // 4: wall clock; 0 = shorter than half a second
+	Allocated       int64    // 5: processors the job was given
+	CPUTime         des.Time // 6: average over the processors
+	UsedMemory      int64    // 7: kB a processor
+	Requested       int64    // 8: processors the job asked for
+	Estimate        des.Time // 9: requested time, the user's runtime estimate
+	RequestedMemory int64    // 10: kB a processor
+	Status          int64    // 11: see the Status constants
+	User            int64    // 12
+	Group           int64    // 13
+	Executable      int64    // 14
+	Queue           int64    // 15: 0 is interactive by convention
+	Partition       int64    // 16
+	Preceding       int64    // 17: a job that must end before this one is submitted
+	ThinkTime       des.Time // 18: from the end of job 17 to this submission
+}
+
+// What field 11 says. The three Partial codes stand on lines for single bursts
+// of a checkpointed job, beside a line for the whole job.
+const (
+	StatusFailed      = 0
+	StatusCompleted   = 1
+	StatusPartial     = 2 // to be continued
+	StatusPartialDone = 3 // last burst, job completed
+	StatusPartialFail = 4 // last burst, job failed
+	StatusCancelled   = 5
+)
+
+// numFields is the number of fields of a record.
+const numFields = 18
+
+var fieldNames = [numFields + 1]string{
+	"", "job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time",
+	"used memory", "requested processors", "requested time", "requested memory", "status", "user", "group",
+	"executable", "queue", "partition", "preceding job", "think time",
+}
+
+func fieldLabel(field int) string {
+	if field < 1 || field > numFields {
+		return fmt.Sprintf("field %d", field)
+	}
+	return fmt.Sprintf("field %d (%s)", field, fieldNames[field])
+}
+
+// blockSize is how much is read at a time, and MaxLineLength the longest line
+// that is taken for a record or a comment.
+const (
+	blockSize     = 256 << 10
+	MaxLineLength = blockSize
+	// padding is what may be read, but is not used, behind the last byte of a
+	// block: parsing loads eight bytes at a time.
+	padding = 16
+)
+
+// LineError is a line that is no SWF record, in strict mode.
+type LineError struct {
+	Name string // of the file
+	Finding
+}
+
+func (e *LineError) Error() string {
+	want := "18 numbers separated by blanks"
+	if e.Field > 0 {
+		want = expectation(e.Field)
+	}
+	where := ""
+	if e.Field > 0 {
+		where = fieldLabel(e.Field) + ": "
+	}
+	return fmt.Sprintf("%s:%d: %s%s: %q; expected %s: correct the line, or read without strict mode to leave it out",
+		e.Name, e.Line, where, e.Reason.Text(), e.Text, want)
+}
+
+// ErrNotSWF marks input that holds no SWF at all: empty, binary, or text of
+// another kind.
+var ErrNotSWF = errors.New("not an SWF file")
+
+// Reader reads records. Its exported fields may be set before the first call
+// of a method.
+//
+//	r := workload.NewReader(file)
+//	for r.Next() {
+//		fmt.Println(r.Record().Job)
+//	}
+//	err := r.Err()
+type Reader struct {
+	// Name is what messages call the input; "SWF input" where empty.
+	Name string
+	// Strict makes the first damaged line an error, a *LineError. Otherwise
+	// damaged lines are left out and counted in the report.
+	Strict bool
+	// Examples is how many findings of each reason the report keeps;
+	// DefaultExamples where 0.
+	Examples int
+
+	in      io.Reader
+	buf     []byte // a block, with padding behind it
+	pos     int    // of the line to read next
+	whole   int    // end of the last complete line in buf
+	end     int    // end of what has been read
+	readErr error  // what ended the input, io.EOF included
+
+	line       int64 // lines begun so far
+	started    bool  // the header is complete, pos is at the line after it
+	tooLong    bool  // in the middle of a line that does not fit in a block
+	finished   bool
+	header     Header
+	headerSize int
+	record     Record
+	latest     des.Time // the latest submission read, for what goes backwards
+	report     Report
+	err        error
+}
+
+// maxHeaderSize bounds what is kept of comments.
+const maxHeaderSize = 1 << 20
+
+// NewReader reads plain text from r. See Open for files and compressed input.
+func NewReader(r io.Reader) *Reader { return &Reader{in: r} }
+
+// Header is what the comments before the first record say. It reads that far.
+func (r *Reader) Header() *Header {
+	r.start()
+	return &r.header
+}
+
+// Record is the record that Next found, valid until the next call of Next.
+func (r *Reader) Record() *Record { return &r.record }
+
+// Line is the line number of that record, from 1.
+func (r *Reader) Line() int64 { return r.line }
+
+// Err is what ended reading, or nil at a sound end: a read error, a truncated
+// or damaged compressed file, input that is no SWF (ErrNotSWF), and in strict
+// mode a *LineError.
+func (r *Reader) Err() error { return r.err }
+
+// Report is the account of what was met so far; of the whole input once Next
+// has returned false.
+func (r *Reader) Report() *Report {
+	return &r.report
+}
+
+// Records yields the records that are left. The record is only valid until the
+// next one is asked for. Ask Err afterwards.
+func (r *Reader) Records() iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		for r.Next() {
+			if !yield(&r.record) {
+				return
+			}
+		}
+	}
+}
+
+// Next finds the next record and reports whether there is one.
+func (r *Reader) Next() bool {
+	r.start()
+	for r.err == nil && (r.pos < r.whole || r.fill()) {
+		r.line++
+		at := skipBlanks(r.buf, r.pos)
+		switch r.buf[at] {
+		case '\n':
+			r.pos = at + 1
+		case ';':
+			r.report.add(r.line, 0, LateComment, r.takeLine())
+		default:
+			if r.read(at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// start reads the header and stops before the first line that is no comment.
+func (r *Reader) start() {
+	if r.started {
+		return
+	}
+	r.started = true
+	r.report.keep = r.Examples
+	if r.report.keep == 0 {
+		r.report.keep = DefaultExamples
+	}
+	if r.Name == "" {
+		r.Name = "SWF input"
+	}
+	r.buf = make([]byte, blockSize+padding)
+	if !r.fill() {
+		if r.err == nil {
+			r.err = fmt.Errorf("%s: %w: it is empty", r.Name, ErrNotSWF)
+		}
+		return
+	}
+	if bytes.IndexByte(r.buf[:r.end], 0) >= 0 {
+		r.err = fmt.Errorf("%s: %w: it holds binary data; expected text, or text compressed by gzip or zstd", r.Name, ErrNotSWF)
+		return
+	}
+	r.pos += len(byteOrderMark(r.buf[:r.end]))
+	for r.pos < r.whole || r.fill() {
+		at := skipBlanks(r.buf, r.pos)
+		switch r.buf[at] {
+		case '\n':
+			r.pos = at + 1
+		case ';':
+			r.pos = at
+			if text := r.takeLine(); r.headerSize+len(text) <= maxHeaderSize {
+				r.headerSize += len(text)
+				r.header.addLine(string(text))
+			}
+		default:
+			return
+		}
+		r.line++
+	}
+}
+
+func byteOrderMark(b []byte) []byte {
+	mark := []byte("\xEF\xBB\xBF")
+	if bytes.HasPrefix(b, mark) {
+		return mark
+	}
+	return nil
+}
+
+// fill gets at least one complete line into the block, if there is one. At the
+// end of the input it draws the balance.
+func (r *Reader) fill() bool {
+	copy(r.buf, r.buf[r.pos:r.end])
+	r.end -= r.pos
+	r.pos, r.whole = 0, 0
+	for idle := 0; r.readErr == nil && r.err == nil; idle++ {
+		var n int
+		n, r.readErr = r.in.Read(r.buf[r.end:blockSize])
+		fresh := r.buf[r.end : r.end+n]
+		if r.tooLong {
+			_, fresh, r.tooLong = cutLine(fresh)
+			n = copy(r.buf, fresh)
+			fresh = r.buf[:n]
+		}
+		r.end += n
+		if last := bytes.LastIndexByte(fresh, '\n'); last >= 0 {
+			r.whole = r.end - len(fresh) + last + 1
+			return true
+		}
+		switch {
+		case r.end == blockSize:
+			r.dropLong()
+		case n > 0 || r.tooLong:
+			idle = 0
+		case idle == maxIdleReads:
+			r.readErr = io.ErrNoProgress
+		}
+	}
+	switch {
+	case r.err != nil:
+	case r.readErr != io.EOF:
+		r.err = fmt.Errorf("%s: after line %d: %w", r.Name, r.line, r.readErr)
+	case r.end > 0: // the last line lacks its line end
+		r.buf[r.end] = '\n'
+		r.end++
+		r.whole = r.end
+		return true
+	case !r.finished:
+		r.finished = true
+		r.finish()
+	}
+	return false
+}
+
+// maxIdleReads is how often a source may return nothing before it is taken for
+// stuck.
+const maxIdleReads = 100
+
+// cutLine cuts text behind its first line end; open tells that there is none.
+func cutLine(text []byte) (line, rest []byte, open bool) {
+	i := bytes.IndexByte(text, '\n')
+	if i < 0 {
+		return text, nil, true
+	}
+	return text[:i], text[i+1:], false
+}
+
+// dropLong takes a block that is all one line for damaged.
+func (r *Reader) dropLong() {
+	r.line++
+	at := skipBlanks(r.buf, 0)
+	r.end, r.tooLong = 0, true
+	if r.buf[at] == ';' {
+		r.report.add(r.line, 0, LateComment, r.buf[at:at+maxFindingText])
+		return
+	}
+	r.report.Lines++
+	r.damage(0, LineTooLong, r.buf[at:at+maxFindingText])
+}
+
+// finish draws the balance at the end of the input.
+func (r *Reader) finish() {
+	damaged := r.report.Total(Damaged)
+	switch {
+	case r.report.Lines == 0 && len(r.header.lines) == 0:
+		r.err = fmt.Errorf("%s: %w: it holds neither a header nor a record", r.Name, ErrNotSWF)
+	case r.report.Lines > 0 && damaged == r.report.Lines:
+		r.err = fmt.Errorf("%s: %w: none of its %d lines is a record; %v", r.Name, ErrNotSWF, damaged, r.report.examples[0])
+	}
+	for _, said := range []struct {
+		key   string
+		count int64
+	}{{"MaxJobs", r.header.MaxJobs}, {"MaxRecords", r.header.MaxRecords}} {
+		if said.count > 0 && said.count != r.report.Lines {
+			r.report.add(0, 0, HeaderMismatch, fmt.Appendf(nil, "%s is %d, the file has %d", said.key, said.count, r.report.Lines))
+		}
+	}
+}
+
+// takeLine is the text of the line at pos; pos moves behind it.
+func (r *Reader) takeLine() []byte {
+	line, rest, _ := cutLine(r.buf[r.pos:r.whole])
+	r.pos = r.whole - len(rest)
+	return bytes.TrimRight(line, " \t\r")
+}
+
+// damage leaves the line out, or ends reading in strict mode.
+func (r *Reader) damage(field int, why Reason, text []byte) {
+	r.report.add(r.line, field, why, text)
+	if r.Strict {
+		r.err = &LineError{r.Name, Finding{r.line, field, why, clip(text)}}
+	}
+}
+
+// read reads the record whose first field begins at the offset given.
+func (r *Reader) read(at int) bool {
+	var v [numFields]int64
+	r.report.Lines++
+	end, field, why, ok := r.parse(at, &v)
+	switch {
+	case !ok:
+	case v[0] < 0:
+		field, why, ok = 1, NegativeNumber, false
+	case v[1] < 0 && !partial(v[10]): // bursts of a checkpointed job may have no submission
+		field, why, ok = 2, NegativeNumber, false
+	}
+	if !ok {
+		line := r.takeLine()
+		if field > 0 {
+			line = bytes.Fields(line)[field-1]
+		}
+		r.damage(field, why, line)
+		return false
+	}
+	if end = skipBlanks(r.buf, end); r.buf[end] == '\n' {
+		r.pos = end + 1
+	} else {
+		r.report.add(r.line, 0, ExtraFields, r.takeLine())
+	}
+	r.record = Record{
+		v[0], des.Time(v[1]), des.Time(v[2]), des.Time(v[3]), v[4], des.Time(v[5]), v[6], v[7], des.Time(v[8]),
+		v[9], v[10], v[11], v[12], v[13], v[14], v[15], v[16], des.Time(v[17]),
+	}
+	r.compare()
+	return true
+}
+
+// compare notes what is only seen beside other lines or the header.
+func (r *Reader) compare() {
+	rec := &r.record
+	if size := max(rec.Requested, rec.Allocated); size > r.header.MaxProcs && r.header.MaxProcs > 0 {
+		r.report.addNumber(r.line, 0, AboveMaxProcs, size)
+	}
+	if rec.Submit < r.latest && rec.Submit >= 0 {
+		r.report.addNumber(r.line, 2, BackwardsSubmission, int64(rec.Submit/des.Second))
+	}
+	if rec.Submit >= 0 {
+		r.latest = rec.Submit
+	}
+}
+
+// partial reports whether a status marks a single burst of a job.
+func partial(status int64) bool { return status >= StatusPartial && status <= StatusPartialFail }

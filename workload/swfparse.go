@@ -1,0 +1,223 @@
+package workload
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// This file turns the digits of a line into numbers, eight at a time.
+
+// maxTime bounds every time that is read, in ticks: 1e12 s, some 31,000 years.
+// Sums of a few of them stay within des.Time.
+const maxTime = 1e12 * int64(des.Second)
+
+// timeFields marks the fields (bit i = field i+1) that hold times.
+const timeFields = 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<8 | 1<<17
+
+// memoryFields are averages over processors in some logs, and may have decimals.
+const memoryFields = 1<<6 | 1<<9
+
+// sizeFields count processors and must fit 31 bits.
+const sizeFields = 1<<4 | 1<<7
+
+const (
+	ones  = 0x0101010101010101
+	zeros = '0' * ones
+	highs = 0x80 * ones
+)
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
+
+// skipBlanks is the offset of the next byte at or after i that is no blank
+// within the line. A line end is none, so it stops there at the latest.
+func skipBlanks(buf []byte, i int) int {
+	for isBlank(buf[i]) {
+		i++
+	}
+	return i
+}
+
+// parse reads the 18 fields of the line whose first field begins at i: times
+// in ticks, the rest as they are. It returns the offset behind the last field,
+// or the field (0 for the line) and the reason why it is no record.
+//
+// Eight bytes are loaded at a time: their leading digits are found and turned
+// into a number without a branch on how many there are, since the lengths of
+// neighbouring numbers are as good as random.
+func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, ok bool) {
+	buf := r.buf
+	for f := range numFields {
+		for isBlank(buf[i]) {
+			i++
+		}
+		first := i
+		negative := buf[i] == '-'
+		if negative {
+			i++
+		}
+		word := binary.LittleEndian.Uint64(buf[i:]) ^ zeros
+		digits := bits.TrailingZeros64((word+0x76*ones|word)&highs) >> 3
+		n := eightDigits(word << ((64 - 8*digits) & 63))
+		i += digits
+		if c := buf[i]; digits == 0 || c != ' ' && c != '\n' && !isBlank(c) {
+			if buf[first] == '\n' {
+				return i, 0, TooFewFields, false
+			}
+			if n, i, why, ok = r.odd(first, f); !ok {
+				return i, f + 1, why, false
+			}
+			v[f] = n
+			continue
+		}
+		if negative {
+			n = -n
+		}
+		if timeFields>>f&1 != 0 {
+			n *= int64(des.Second)
+		}
+		v[f] = n
+	}
+	return i, 0, 0, true
+}
+
+// eightDigits is the number whose digits, most significant first, are the
+// bytes of word from the lowest up.
+func eightDigits(word uint64) int64 {
+	const (
+		pairs = 0x000000FF000000FF
+		mul1  = 100 + 1000000<<32
+		mul2  = 1 + 10000<<32
+	)
+	word = word*10 + word>>8
+	return int64((word&pairs*mul1 + word>>16&pairs*mul2) >> 32)
+}
+
+// odd reads a number of field f+1 that is not a plain one of one to eight
+// digits: longer, with decimals, a sign or an exponent, or no number.
+func (r *Reader) odd(i, f int) (n int64, end int, why Reason, ok bool) {
+	end = i
+	for r.buf[end] != '\n' && !isBlank(r.buf[end]) {
+		end++
+	}
+	token := r.buf[i:end]
+	scale, limit := int64(1), int64(math.MaxInt64)
+	switch {
+	case timeFields>>f&1 != 0:
+		scale, limit = int64(des.Second), maxTime
+	case sizeFields>>f&1 != 0:
+		limit = math.MaxInt32
+	}
+	n, why, ok = parseDecimal(token, scale, limit)
+	if !ok && why == NotWhole && memoryFields>>f&1 != 0 {
+		r.report.add(r.line, f+1, MemoryFractionDropped, token)
+		ok = true
+	}
+	return n, end, why, ok
+}
+
+// parseDecimal reads a decimal number times scale (1 or 1e6), rounded half
+// away from zero, exactly. For scale 1 a fraction is refused as NotWhole, with
+// the whole part as n. The magnitude must not exceed limit.
+func parseDecimal(token []byte, scale, limit int64) (n int64, why Reason, ok bool) {
+	text := token
+	negative := false
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		negative = text[0] == '-'
+		text = text[1:]
+	}
+	var whole uint64
+	i := 0
+	for i < len(text) && isDigit(text[i]) {
+		if whole > math.MaxInt64/10-1 {
+			return longDecimal(token, scale, limit)
+		}
+		whole = whole*10 + uint64(text[i]-'0')
+		i++
+	}
+	digits := i
+	fraction, unit := int64(0), scale
+	roundUp, nonzero := false, false
+	if i < len(text) && text[i] == '.' {
+		for i++; i < len(text) && isDigit(text[i]); i++ {
+			d := int64(text[i] - '0')
+			digits++
+			nonzero = nonzero || d != 0
+			switch {
+			case unit > 1:
+				unit /= 10
+				fraction += d * unit
+			case unit == 1:
+				roundUp = d >= 5
+				unit = 0
+			}
+		}
+	}
+	if digits == 0 || i < len(text) {
+		return longDecimal(token, scale, limit)
+	}
+	if whole > uint64(limit/scale) {
+		return 0, OutOfRange, false
+	}
+	n = int64(whole)*scale + fraction
+	if scale > 1 && roundUp {
+		n++
+	}
+	if n > limit {
+		return 0, OutOfRange, false
+	}
+	if negative {
+		n = -n
+	}
+	if scale == 1 && nonzero {
+		return n, NotWhole, false
+	}
+	return n, 0, true
+}
+
+// expectation says for people what a field should hold.
+func expectation(field int) string {
+	switch f := field - 1; {
+	case field == 1:
+		return "a job number of 0 or more"
+	case field == 2:
+		return "seconds of 0 or more"
+	case timeFields>>f&1 != 0:
+		return "seconds, or -1 where unknown"
+	case sizeFields>>f&1 != 0:
+		return "a number of processors, or -1 where unknown"
+	default:
+		return "a whole number, or -1 where unknown"
+	}
+}
+
+func isDigit(c byte) bool { return c-'0' <= 9 }
+
+// longDecimal is for what parseDecimal finds too long or strange: exponents,
+// more than 18 digits, NaN, text.
+func longDecimal(token []byte, scale, limit int64) (int64, Reason, bool) {
+	for _, c := range token {
+		if c == 'x' || c == 'X' || c == '_' || c == 'p' || c == 'P' {
+			return 0, NotANumber, false // Go's own notations
+		}
+	}
+	x, err := strconv.ParseFloat(string(token), 64)
+	switch {
+	case math.IsInf(x, 0) && err != nil: // too large even for a float
+		return 0, OutOfRange, false
+	case err != nil:
+		return 0, NotANumber, false
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return 0, NotFinite, false
+	case math.Abs(x) >= float64(limit/scale):
+		return 0, OutOfRange, false
+	}
+	n := int64(math.Round(x * float64(scale)))
+	if scale == 1 && x != math.Trunc(x) {
+		return int64(x), NotWhole, false
+	}
+	return n, 0, true
+}
