@@ -1,0 +1,132 @@
+package atomicfile
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var ns []string
+	for _, e := range entries {
+		ns = append(ns, e.Name())
+	}
+	return ns
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(b)
+}
+
+func TestCommitPutsTheFileInPlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	f, err := Create(path)
+	require.NoError(t, err)
+	_, err = io.WriteString(f, "whole")
+	require.NoError(t, err)
+	require.NoFileExists(t, path, "before Commit")
+	require.NoError(t, f.Commit())
+	f.Abort()
+	require.Equal(t, "whole", content(t, path))
+	require.Equal(t, []string{"a.csv"}, names(t, filepath.Dir(path)))
+}
+
+func TestAbortLeavesTheOldFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o666))
+	f, err := Create(path)
+	require.NoError(t, err)
+	_, err = io.WriteString(f, "ne")
+	require.NoError(t, err)
+	f.Abort()
+	require.Error(t, f.Commit())
+	require.Equal(t, "old", content(t, path))
+	require.Equal(t, []string{"a.csv"}, names(t, filepath.Dir(path)))
+}
+
+func TestFailedWriteIsToldByCommitAndLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	f, err := Create(path)
+	require.NoError(t, err)
+	require.NoError(t, f.file.Close()) // whatever is written now fails
+	_, err = io.WriteString(f, "lost")
+	require.ErrorContains(t, err, "writing "+path)
+	require.Equal(t, err, f.Commit())
+	require.Empty(t, names(t, filepath.Dir(path)))
+}
+
+func TestFullDiskIsNamedByItsPath(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	f, err := Create("/dev/full")
+	require.NoError(t, err)
+	_, err = io.WriteString(f, "lost")
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.EqualError(t, f.Commit(), "writing /dev/full: no space left on device")
+}
+
+func TestMissingFolderIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "a.csv")
+	_, err := Create(path)
+	require.EqualError(t, err, "writing "+path+": no such file or directory")
+}
+
+func TestUnwritableFolderIsNamed(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o500))
+	_, err := Create(filepath.Join(dir, "a.csv"))
+	require.ErrorIs(t, err, os.ErrPermission)
+}
+
+func TestFolderIsNoFile(t *testing.T) {
+	_, err := Create(t.TempDir())
+	require.ErrorContains(t, err, "is a directory")
+}
+
+func TestLinkIsFollowed(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(real, []byte("old"), 0o666))
+	require.NoError(t, os.Symlink(real, link))
+	f, err := Create(link)
+	require.NoError(t, err)
+	_, err = io.WriteString(f, "new")
+	require.NoError(t, err)
+	require.NoError(t, f.Commit())
+	require.Equal(t, "new", content(t, real))
+	require.Equal(t, []string{"link", "real"}, names(t, dir))
+}
+
+func TestCompressedWriterOnTop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.gz")
+	f, err := Create(path)
+	require.NoError(t, err)
+	z := gzip.NewWriter(f)
+	_, err = io.WriteString(z, "packed")
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, f.Commit())
+	in, err := os.Open(path)
+	require.NoError(t, err)
+	defer in.Close()
+	r, err := gzip.NewReader(in)
+	require.NoError(t, err)
+	text, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, "packed", string(text))
+}
