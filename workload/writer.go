@@ -1,0 +1,157 @@
+package workload
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// This file writes the Standard Workload Format: what a Reader read comes out
+// with the same header and the same records, one blank between fields.
+
+// Writer writes a header and records. The first error ends it: every later
+// call returns the same one.
+type Writer struct {
+	out io.Writer
+	buf []byte
+	err error
+}
+
+// NewWriter writes to w, in large blocks: Flush it at the end.
+func NewWriter(w io.Writer) *Writer {
+	return &Writer{out: w, buf: make([]byte, 0, blockSize)}
+}
+
+// maxRecordText is more than any record takes: 18 numbers of up to 20 digits,
+// sign, point and blank.
+const maxRecordText = 18 * 24
+
+// WriteHeader writes the header's lines verbatim.
+func (w *Writer) WriteHeader(h *Header) error {
+	for _, l := range h.lines {
+		w.buf = append(append(w.buf, l.text...), '\n')
+		w.spill()
+	}
+	return w.err
+}
+
+// Write writes a record.
+func (w *Writer) Write(rec *Record) error {
+	b := w.buf
+	for i, n := range [numFields]int64{
+		rec.Job, int64(rec.Submit), int64(rec.Wait), int64(rec.Runtime), rec.Allocated, int64(rec.CPUTime),
+		rec.UsedMemory, rec.Requested, int64(rec.Estimate), rec.RequestedMemory, rec.Status, rec.User, rec.Group,
+		rec.Executable, rec.Queue, rec.Partition, rec.Preceding, int64(rec.ThinkTime),
+	} {
+		if timeFields>>i&1 != 0 {
+			b = des.Time(n).Append(b)
+		} else {
+			b = strconv.AppendInt(b, n, 10)
+		}
+		b = append(b, ' ')
+	}
+	b[len(b)-1] = '\n'
+	w.buf = b
+	w.spill()
+	return w.err
+}
+
+// Flush writes what is still held back.
+func (w *Writer) Flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		_, w.err = w.out.Write(w.buf)
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+// spill flushes before the buffer would have to grow for one more record.
+func (w *Writer) spill() {
+	if len(w.buf) > blockSize-maxRecordText {
+		_ = w.Flush() // kept in w.err
+	}
+}
+
+// RecordOf is a job as a record: what it asked for, and its wait where it has
+// started. What a job does not hold is unknown.
+func RecordOf(j *entity.Job) Record {
+	rec := Record{
+		Job: j.ID, Submit: j.Submit, Wait: UnknownTime, Runtime: j.Runtime,
+		Allocated: int64(j.Request.Nodes), CPUTime: UnknownTime, UsedMemory: Unknown,
+		Requested: int64(j.Request.Nodes), Estimate: j.Request.Length, RequestedMemory: Unknown,
+		Status: StatusCompleted, User: int64(j.User), Group: int64(j.Group), Executable: Unknown,
+		Queue: int64(j.Queue), Partition: Unknown, Preceding: Unknown, ThinkTime: UnknownTime,
+	}
+	switch j.State {
+	case entity.Running, entity.Finished:
+		rec.Wait = j.Wait()
+	case entity.Killed:
+		rec.Wait, rec.Status = j.Wait(), StatusFailed
+	}
+	return rec
+}
+
+// FileWriter writes an SWF file that is there whole or not at all.
+//
+//	w, err := workload.CreateSWF("out.swf.gz")
+//	...
+//	defer w.Abort() // does nothing after Commit
+//	w.WriteHeader(header)
+//	for rec := range records {
+//		w.Write(rec)
+//	}
+//	return w.Commit()
+type FileWriter struct {
+	*Writer
+	packed io.WriteCloser // nil where the text is plain
+	file   *atomicfile.File
+}
+
+// CreateSWF begins to write path, compressed where it ends in .gz or .zst. It
+// gets its name only by Commit.
+func CreateSWF(path string) (*FileWriter, error) {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &FileWriter{file: f}
+	switch {
+	case strings.HasSuffix(path, ".gz"):
+		w.packed = gzip.NewWriter(f)
+	case strings.HasSuffix(path, ".zst"):
+		if w.packed, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1)); err != nil {
+			f.Abort()
+			return nil, err
+		}
+	default:
+		w.Writer = NewWriter(f)
+		return w, nil
+	}
+	w.Writer = NewWriter(w.packed)
+	return w, nil
+}
+
+// Commit completes the file. Where anything has failed it leaves nothing
+// behind and returns the first error, which names the path.
+func (w *FileWriter) Commit() error {
+	err := w.Flush()
+	if w.packed != nil {
+		if closeErr := w.packed.Close(); err == nil {
+			err = closeErr
+		}
+	}
+	if err != nil {
+		w.file.Abort()
+		return err
+	}
+	return w.file.Commit()
+}
+
+// Abort throws the file away. After Commit it does nothing.
+func (w *FileWriter) Abort() { w.file.Abort() }
