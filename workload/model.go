@@ -1,0 +1,60 @@
+// What the workload models have in common: the jobs they make, and how a model
+// without an arrival rate of its own is brought to an offered load.
+
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// modelJob is a job as models make them: known are the submission, the size and
+// the runtime, all in whole seconds, so that a job simulated at once and one
+// written to a trace and read back are the same. The estimate is the runtime;
+// see Tsafrir for better ones.
+func modelJob(id int64, submit float64, size int, runtime float64, queue int32) *entity.Job {
+	run := des.Seconds(math.Floor(runtime))
+	return &entity.Job{
+		ID:       id,
+		Submit:   des.Seconds(math.Floor(submit + 0.5)),
+		Runtime:  run,
+		Request:  entity.Request{Nodes: size, Length: run},
+		User:     -1,
+		Group:    -1,
+		Queue:    queue,
+		Promised: entity.NeverPromised,
+	}
+}
+
+// checkCount reports a number of jobs that cannot be made.
+func checkCount(model string, n int64) error {
+	if n < 0 {
+		return fmt.Errorf("%s: the number of jobs must not be negative, %d", model, n)
+	}
+	return nil
+}
+
+// checkProcessors reports an impossible machine.
+func checkProcessors(model string, p int) error {
+	if p < 1 || p > math.MaxInt32 {
+		return fmt.Errorf("%s: %d processors", model, p)
+	}
+	return nil
+}
+
+// poissonGap is the mean gap in seconds of a model with Poisson arrivals, of
+// which the literature at hand gives no rate: the user's own, or the one at
+// which jobs of the given mean area (processors times seconds) offer the load.
+func poissonGap(model string, meanGap, load, meanArea float64, processors int) (float64, error) {
+	switch {
+	case meanGap > 0 && load == 0 && !math.IsInf(meanGap, 0):
+		return meanGap, nil
+	case load > 0 && meanGap == 0 && !math.IsInf(load, 0):
+		return meanArea / (load * float64(processors)), nil
+	}
+	return 0, errors.New(model + ": give either MeanGap (seconds) or Load, above 0; no rate is published")
+}
