@@ -4,8 +4,9 @@ import "fmt"
 
 // Entity is an active object in the manner of GridSim and CloudSim: it is
 // started with the simulation, handles the messages that others send it, and is
-// shut down when no event is left. It is a thin layer over At and Handler; a
-// model may mix both.
+// shut down once, when a run has left no event. It is a thin layer over At and
+// Handler; a model may mix both. Messages sent while shutting down wait for a
+// later run.
 type Entity interface {
 	Start(c *Context)
 	Handle(c *Context, m Message)
@@ -23,63 +24,79 @@ type Message struct {
 // means to send.
 type Context struct {
 	*Simulator
-	name    string
-	entity  Entity
-	started bool
+	name   string
+	entity Entity
 }
+
+// PhaseMessage is the phase in which messages between entities are delivered.
+const PhaseMessage Phase = 128
 
 // Name is the name the entity was added under.
 func (c *Context) Name() string { return c.name }
 
-// AddEntity adds e under a name. It starts with the run, or at once where the
-// simulation already runs.
+// AddEntity adds e under a name of its own. It starts with the run, in the
+// order of addition; or at once where the simulation already runs.
 func (s *Simulator) AddEntity(name string, e Entity) *Context {
+	switch {
+	case e == nil:
+		s.Fail(fmt.Errorf("at %v: the entity %q is nil", s.now, name))
+	case s.EntityByName(name) != nil:
+		s.Fail(fmt.Errorf("at %v: there is an entity %q already", s.now, name))
+	}
 	c := &Context{Simulator: s, name: name, entity: e}
+	if s.err != nil {
+		return c
+	}
 	s.entities = append(s.entities, c)
-	if s.running {
+	if s.byName == nil {
+		s.byName = map[string]*Context{}
+	}
+	s.byName[name] = c
+	if s.running && !s.starting {
 		s.startEntities()
 	}
 	return c
 }
 
 // EntityByName finds an entity, or nil.
-func (s *Simulator) EntityByName(name string) *Context {
-	for _, c := range s.entities {
-		if c.name == name {
-			return c
-		}
-	}
-	return nil
-}
+func (s *Simulator) EntityByName(name string) *Context { return s.byName[name] }
 
 // Send delivers a message to another entity, or to oneself, after a delay. The
 // returned ID can be cancelled.
 func (c *Context) Send(to *Context, delay Time, tag int, data any) EventID {
-	if to == nil {
-		c.Fail(fmt.Errorf("at %v entity %q sends tag %d to no one", c.now, c.name, tag))
+	switch {
+	case to == nil:
+		c.Fail(fmt.Errorf("at %v: the entity %q sends a message (tag %d) to no one", c.now, c.name, tag))
+		return EventID{}
+	case to.Simulator != c.Simulator:
+		c.Fail(fmt.Errorf("at %v: the entity %q sends a message (tag %d) to %q of another simulation", c.now, c.name, tag, to.name))
 		return EventID{}
 	}
-	return c.After(delay, PhaseMessage, &delivery{Message{c, to, tag, data}}, uint64(tag))
+	return c.After(delay, PhaseMessage, &delivery{c, to, tag, data}, uint64(tag))
 }
 
-// PhaseMessage is the phase in which messages between entities are delivered.
-const PhaseMessage Phase = 128
+// delivery is a message on its way.
+type delivery Message
 
-type delivery struct{ Message }
+func (d *delivery) Handle(_ *Simulator, _ Event) { d.To.entity.Handle(d.To, Message(*d)) }
 
-func (d *delivery) Handle(_ *Simulator, _ Event) { d.To.entity.Handle(d.To, d.Message) }
+func (d *delivery) String() string {
+	return fmt.Sprintf("the message with tag %d from %q to %q", d.Tag, d.From.name, d.To.name)
+}
 
 func (s *Simulator) startEntities() {
-	for i := 0; i < len(s.entities); i++ { // a starting entity may add others
-		if c := s.entities[i]; !c.started {
-			c.started = true
-			c.entity.Start(c)
-		}
+	s.starting = true
+	for ; s.started < len(s.entities); s.started++ { // a starting entity may add others
+		c := s.entities[s.started]
+		c.entity.Start(c)
 	}
+	s.starting = false
 }
 
+// shutdown takes leave of the entities that have not been shut down before.
 func (s *Simulator) shutdown() {
-	for _, c := range s.entities {
+	for ; s.down < s.started; s.down++ {
+		c := s.entities[s.down]
 		c.entity.Shutdown(c)
 	}
 }

@@ -1,5 +1,7 @@
 package des
 
+import "fmt"
+
 // EventID names a pending event, for Cancel and Reschedule. The zero value
 // names none. An ID goes stale when its event has run or been cancelled; stale
 // IDs are recognised, not mistaken for a later event.
@@ -18,8 +20,25 @@ type Event struct {
 	to    Handler
 }
 
+// Handler is what the event called.
+func (e Event) Handler() Handler { return e.to }
+
+// String names the event in errors: by its handler, and what tells it from the
+// handler's other events.
+func (e Event) String() string {
+	return fmt.Sprintf("%s (time %v, phase %d, event %d, arg %d)", handlerName(e.to), e.Time, e.Phase, e.Seq, e.Arg)
+}
+
+// handlerName is how a handler names itself, or its type.
+func handlerName(to Handler) string {
+	if named, ok := to.(fmt.Stringer); ok {
+		return named.String()
+	}
+	return fmt.Sprintf("%T", to)
+}
+
 // Handler is what an event calls. A pointer type makes scheduling free of
-// allocation.
+// allocation. One that has a String method is named by it in errors.
 type Handler interface {
 	Handle(s *Simulator, e Event)
 }

@@ -1,5 +1,7 @@
 package des
 
+import "math/bits"
+
 // eventHeap is a 4-ary min-heap of pending events with lazy cancellation: a
 // cancelled event's slot changes generation at once and its entry is thrown
 // away when it surfaces, or when the dead outnumber the living.
@@ -7,6 +9,10 @@ package des
 // While the earliest event is being handled its place at the root stays empty
 // (hole). An event scheduled meanwhile drops into it and sifts down once,
 // instead of one sift for the removal and one for the insertion.
+//
+//	entries  [hole| p | p | dead | p ...]   24 bytes each, ordered
+//	               |   |          |
+//	slots    [ - | s | s | free | s ...]    32 bytes each, in place
 type eventHeap struct {
 	entries []pending
 	slots   []eventSlot
@@ -15,7 +21,14 @@ type eventHeap struct {
 	hole    bool
 }
 
-const heapArity = 4
+const (
+	heapArity = 4
+	// compactSlack keeps small heaps from compacting all the time. With it the
+	// heap never holds more than twice the living events + 64.
+	compactSlack = 60
+	// cachedEntries is how many entries surely lie in a processor's cache.
+	cachedEntries = 1 << 14
+)
 
 // len counts living events.
 func (h *eventHeap) len() int {
@@ -30,50 +43,62 @@ func (h *eventHeap) push(t Time, rank uint64, to Handler, arg uint64) EventID {
 	slot := h.free
 	if slot == 0 {
 		if len(h.slots) == 0 {
-			h.slots = append(h.slots, eventSlot{})
+			h.slots = appendLean(h.slots, eventSlot{})
 		}
 		slot = uint32(len(h.slots))
-		h.slots = append(h.slots, eventSlot{gen: 1})
+		h.slots = appendLean(h.slots, eventSlot{gen: 1})
 	} else {
 		h.free = h.slots[slot].next
 	}
 	s := &h.slots[slot]
 	s.to, s.arg = to, arg
-	h.insert(pending{t, rank, slot, s.gen})
-	return EventID{slot, s.gen}
-}
-
-func (h *eventHeap) insert(p pending) {
+	p := pending{t, rank, slot, s.gen}
 	if h.hole {
 		h.hole = false
 		h.down(0, p)
-		return
+	} else {
+		h.entries = appendLean(h.entries, p)
+		h.up(len(h.entries)-1, p)
 	}
-	h.entries = append(h.entries, p)
-	h.up(len(h.entries)-1, p)
+	return EventID{slot, s.gen}
+}
+
+// appendLean is append with room for an eighth more instead of a quarter: an
+// entry and a slot are 56 bytes, so that a pending event costs at most 63.
+func appendLean[E any](s []E, e E) []E {
+	if len(s) == cap(s) {
+		s = append(make([]E, 0, len(s)+len(s)/8+64), s...)
+	}
+	return append(s, e)
 }
 
 // retire ends the slot's present use: its ID goes stale, it may be used again.
+// After 2^32 uses it is left alone, since an old ID would look like a new one.
 func (h *eventHeap) retire(slot uint32) {
 	s := &h.slots[slot]
 	s.to = nil
 	s.gen++
-	s.next = h.free
-	h.free = slot
+	if s.gen != 0 {
+		s.next = h.free
+		h.free = slot
+	}
 }
 
 func (h *eventHeap) alive(id EventID) bool {
-	return id.slot != 0 && id.slot < uint32(len(h.slots)) && h.slots[id.slot].gen == id.gen && h.slots[id.slot].to != nil
+	return id.slot < uint32(len(h.slots)) && h.slots[id.slot].gen == id.gen && h.slots[id.slot].to != nil
 }
 
 // kill takes a living event out, lazily.
 func (h *eventHeap) kill(id EventID) {
 	h.retire(id.slot)
 	h.dead++
-	if h.dead > h.len()+64 {
+	if h.crowded() {
 		h.compact()
 	}
 }
+
+// crowded reports whether the dead outnumber the living.
+func (h *eventHeap) crowded() bool { return h.dead > h.len()+compactSlack }
 
 // compact throws out all dead entries: amortised O(1) a cancellation.
 func (h *eventHeap) compact() {
@@ -108,16 +133,30 @@ func (h *eventHeap) fill() {
 // peek returns the earliest living entry, or nil.
 func (h *eventHeap) peek() *pending {
 	h.fill()
-	for len(h.entries) > 0 {
+	if h.dead > 0 {
+		h.bury()
+	}
+	if len(h.entries) == 0 {
+		return nil
+	}
+	return &h.entries[0]
+}
+
+// bury throws out the dead entries at the root; or all of them where events
+// that ran have left them in the majority.
+func (h *eventHeap) bury() {
+	if h.crowded() {
+		h.compact()
+	}
+	for h.dead > 0 {
 		top := &h.entries[0]
-		if h.dead == 0 || h.slots[top.slot].gen == top.gen {
-			return top
+		if h.slots[top.slot].gen == top.gen {
+			return
 		}
 		h.dead--
 		h.hole = true
 		h.fill()
 	}
-	return nil
 }
 
 // take removes the entry that peek returned, leaving a hole at the root.
@@ -143,18 +182,30 @@ func (h *eventHeap) up(i int, p pending) {
 	e[i] = p
 }
 
+// down sifts p from place i towards the leaves. Which of four children is the
+// earliest is as good as random, and a processor mispredicts every other
+// branch. So among entries that lie in its cache the earliest is found without
+// branches; further down it is better to guess, since a guess fetches the next
+// entries from memory meanwhile.
 func (h *eventHeap) down(i int, p pending) {
 	e := h.entries
 	for {
-		child := i*heapArity + 1
-		if child >= len(e) {
-			break
-		}
-		least := child
-		for c := child + 1; c < min(child+heapArity, len(e)); c++ {
-			if e[c].before(&e[least]) {
-				least = c
+		first := i*heapArity + 1
+		var least int
+		if first+heapArity <= min(len(e), cachedEntries) {
+			c := e[first : first+heapArity : first+heapArity]
+			a := c[1].earlier(&c[0])
+			b := 2 + c[3].earlier(&c[2])
+			least = first + a + (b-a)*c[b].earlier(&c[a])
+		} else if first < len(e) {
+			least = first
+			for c := first + 1; c < min(first+heapArity, len(e)); c++ {
+				if e[c].before(&e[least]) {
+					least = c
+				}
 			}
+		} else {
+			break
 		}
 		if !e[least].before(&p) {
 			break
@@ -163,4 +214,12 @@ func (h *eventHeap) down(i int, p pending) {
 		i = least
 	}
 	e[i] = p
+}
+
+// earlier is before as a number, 1 or 0, without a branch: the borrow of
+// (p.time, p.rank) - (q.time, q.rank). Times of events are never negative.
+func (p *pending) earlier(q *pending) int {
+	_, borrow := bits.Sub64(p.rank, q.rank, 0)
+	_, borrow = bits.Sub64(uint64(p.time), uint64(q.time), borrow)
+	return int(borrow)
 }

@@ -2,7 +2,7 @@ package des
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -27,12 +27,17 @@ type Simulator struct {
 	executed  uint64
 	heap      eventHeap
 	observers []Observer
-	stop      func() bool
+	done      func() bool // the stop condition
 	running   bool
 	stopped   bool
 	hash      uint64
 	err       error
-	entities  []*Context
+
+	entities []*Context // in the order of addition
+	byName   map[string]*Context
+	started  int // how many of the entities have been started
+	down     int // how many have been shut down
+	starting bool
 }
 
 // New returns a simulation at time 0 with nothing to do.
@@ -57,14 +62,11 @@ func (s *Simulator) Stream(name string, keys ...uint64) *rand.Rand {
 
 // At schedules an event for the instant t, which may be now. An instant in the
 // past is a fault of the model: nothing is scheduled, the zero EventID comes
-// back, and the run ends with a *PastEventError.
+// back, and the run ends with a *PastEventError. Nothing happens at Forever:
+// that is an *OverflowError.
 func (s *Simulator) At(t Time, p Phase, to Handler, arg uint64) EventID {
-	if t < s.now {
-		s.Fail(&PastEventError{Now: s.now, At: t, Phase: p, Arg: arg, To: to})
-		return EventID{}
-	}
-	if to == nil {
-		s.Fail(errors.New("des: an event needs a handler"))
+	if t < s.now || t == Forever || to == nil {
+		s.refuse(t, p, to, arg)
 		return EventID{}
 	}
 	rank := uint64(p)<<seqBits | s.seq
@@ -77,10 +79,22 @@ func (s *Simulator) At(t Time, p Phase, to Handler, arg uint64) EventID {
 func (s *Simulator) After(d Time, p Phase, to Handler, arg uint64) EventID {
 	t := s.now + d
 	if d > 0 && t < s.now {
-		s.Fail(&OverflowError{Now: s.now, Delay: d, To: to})
+		s.Fail(&OverflowError{Now: s.now, Delay: d, Phase: p, Arg: arg, To: to})
 		return EventID{}
 	}
 	return s.At(t, p, to, arg)
+}
+
+// refuse ends the run over an event that cannot be.
+func (s *Simulator) refuse(t Time, p Phase, to Handler, arg uint64) {
+	switch {
+	case to == nil:
+		s.Fail(fmt.Errorf("at %v: %w (time %v, phase %d, arg %d)", s.now, errNoHandler, t, p, arg))
+	case t < s.now:
+		s.Fail(&PastEventError{Now: s.now, At: t, Phase: p, Arg: arg, To: to})
+	default:
+		s.Fail(&OverflowError{Now: s.now, Delay: t - s.now, Phase: p, Arg: arg, To: to})
+	}
 }
 
 // Cancel takes a pending event out and reports whether it was still pending.
@@ -94,7 +108,8 @@ func (s *Simulator) Cancel(id EventID) bool {
 
 // Reschedule moves a pending event to the instant t and the phase p; it is
 // ordered as if scheduled now. The old ID is stale afterwards. It reports
-// whether the event was still pending.
+// whether the event was still pending; an instant that At would refuse ends the
+// run.
 func (s *Simulator) Reschedule(id EventID, t Time, p Phase) (EventID, bool) {
 	if !s.heap.alive(id) {
 		return EventID{}, false
@@ -112,10 +127,11 @@ func (s *Simulator) Stop() { s.stopped = true }
 
 // StopWhen ends a run as soon as done reports true; it is asked after every
 // event. Nil takes the condition away.
-func (s *Simulator) StopWhen(done func() bool) { s.stop = done }
+func (s *Simulator) StopWhen(done func() bool) { s.done = done }
 
-// Fail ends the run with err; the first failure stands. Models call it where
-// they find that going on would be wrong.
+// Fail ends the run with err, after the event being handled; the first failure
+// stands, and the simulation cannot go on after it. Models call it where they
+// find that going on would be wrong.
 func (s *Simulator) Fail(err error) {
 	if s.err == nil {
 		s.err = err
@@ -135,21 +151,96 @@ func (s *Simulator) NextTime() Time {
 
 // Step runs the earliest pending event and reports whether there was one.
 func (s *Simulator) Step() (bool, error) {
-	if s.err != nil {
-		return false, s.err
+	if err := s.enter(); err != nil {
+		return false, err
 	}
+	defer s.leave()
+	return s.step(Forever)
+}
+
+// Run runs until no event is left, Stop is called, the stop condition holds,
+// or ctx ends; the last is reported as its error. A run that failed stays
+// failed. Once no event is left, the entities are shut down.
+func (s *Simulator) Run(ctx context.Context) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := s.run(ctx, Forever); err != nil {
+		return err
+	}
+	if s.heap.len() == 0 {
+		s.shutdown()
+	}
+	return s.err
+}
+
+// RunUntil runs every event up to and including the instant t and leaves the
+// clock at t, or where the run was stopped. An instant in the past is an error.
+func (s *Simulator) RunUntil(ctx context.Context, t Time) error {
+	if t < s.now {
+		return fmt.Errorf("cannot run until %v: it is %v already", t, s.now)
+	}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := s.run(ctx, t); err != nil {
+		return err
+	}
+	if !s.stopped && t < Forever {
+		s.now = t
+	}
+	return nil
+}
+
+// enter begins a run.
+func (s *Simulator) enter() error {
+	if s.running {
+		return fmt.Errorf("at %v: %w", s.now, errNested)
+	}
+	if s.err != nil {
+		return s.err
+	}
+	s.stopped, s.running = false, true
+	s.startEntities()
+	if s.err != nil {
+		s.running = false
+	}
+	return s.err
+}
+
+func (s *Simulator) leave() { s.running = false }
+
+// contextInterval is how many events may run between two looks at the context.
+const contextInterval = 1024
+
+func (s *Simulator) run(ctx context.Context, until Time) error {
+	for n := uint(0); !s.stopped; n++ {
+		if n%contextInterval == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if more, err := s.step(until); !more || err != nil {
+			return err
+		}
+		if s.done != nil && s.done() {
+			s.stopped = true
+		}
+	}
+	return nil
+}
+
+// step runs the earliest event if it is not after until.
+func (s *Simulator) step(until Time) (bool, error) {
 	top := s.heap.peek()
-	if top == nil {
+	if top == nil || top.time > until {
 		return false, nil
 	}
 	if s.cfg.MaxEvents > 0 && s.executed >= s.cfg.MaxEvents {
 		return false, &EventLimitError{Limit: s.cfg.MaxEvents, Now: s.now}
 	}
-	s.execute()
-	return true, s.err
-}
-
-func (s *Simulator) execute() {
 	p, to, arg := s.heap.take()
 	s.now = p.time
 	s.executed++
@@ -161,75 +252,8 @@ func (s *Simulator) execute() {
 	for _, o := range s.observers {
 		o.ObserveEvent(e)
 	}
-}
-
-// Run runs until no event is left, Stop is called, the stop condition holds,
-// or ctx ends; the last is reported as its error. A run that failed stays
-// failed.
-func (s *Simulator) Run(ctx context.Context) error {
-	if err := s.start(ctx); err != nil {
-		return err
-	}
-	if err := s.run(ctx, Forever); err != nil {
-		return err
-	}
-	if s.heap.len() == 0 {
-		s.shutdown()
-	}
-	return s.err
-}
-
-// RunUntil runs every event up to and including the instant t and leaves the
-// clock at t, or where the run was stopped.
-func (s *Simulator) RunUntil(ctx context.Context, t Time) error {
-	if err := s.start(ctx); err != nil {
-		return err
-	}
-	if err := s.run(ctx, t); err != nil {
-		return err
-	}
-	if !s.stopped && s.now < t {
-		s.now = t
-	}
-	return nil
-}
-
-func (s *Simulator) start(ctx context.Context) error {
-	s.stopped, s.running = false, true
-	if s.err == nil {
-		s.startEntities()
-	}
 	if s.err != nil {
-		return s.err
+		blame(s.err, e)
 	}
-	return ctx.Err()
-}
-
-// contextInterval is how many events may run between two looks at the context.
-const contextInterval = 1024
-
-func (s *Simulator) run(ctx context.Context, until Time) error {
-	defer func() { s.running = false }()
-	for n := uint(1); !s.stopped; n++ {
-		top := s.heap.peek()
-		if top == nil || top.time > until {
-			return nil
-		}
-		if s.cfg.MaxEvents > 0 && s.executed >= s.cfg.MaxEvents {
-			return &EventLimitError{Limit: s.cfg.MaxEvents, Now: s.now}
-		}
-		s.execute()
-		if s.err != nil {
-			return s.err
-		}
-		if s.stop != nil && s.stop() {
-			s.stopped = true
-		}
-		if n%contextInterval == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return true, s.err
 }

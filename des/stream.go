@@ -21,10 +21,10 @@ func mix(h, x uint64) uint64 {
 // random numbers. Keys number streams of one kind, a node's or a user's.
 func NewStream(seed, replication uint64, name string, keys ...uint64) *rand.Rand {
 	h := mix(mix(fingerprintSeed, seed), replication)
+	h = mix(h, uint64(len(name))) // first, lest a name run into the keys
 	for i := range len(name) {
 		h = mix(h, uint64(name[i]))
 	}
-	h = mix(h, uint64(len(name)))
 	for _, k := range keys {
 		h = mix(h, k)
 	}
