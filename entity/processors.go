@@ -1,0 +1,127 @@
+package entity
+
+// Processor identities. Scheduling on counted processors needs numbers only;
+// who wants to see which processors a job had (a Gantt chart, a file for other
+// tools) hands out identities afterwards, lowest free first.
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+)
+
+// ProcessorRange is the processors First to Last, both included.
+type ProcessorRange struct{ First, Last int32 }
+
+// Processors hands out processor identities 0 to n-1, lowest free first. What
+// a call costs grows with the ranges it gives or takes, not with n.
+type Processors struct {
+	words     []uint64 // a bit per processor, set where it is free
+	some      []uint64 // a bit per word, set where the word has a free processor
+	size      int
+	available int
+}
+
+// NewProcessors returns n free processors.
+func NewProcessors(n int) *Processors {
+	n = max(n, 0)
+	p := &Processors{size: n, words: make([]uint64, (n+63)/64)}
+	p.some = make([]uint64, (len(p.words)+63)/64)
+	if n > 0 {
+		p.put(ProcessorRange{0, int32(n - 1)})
+	}
+	p.available = n
+	return p
+}
+
+// Available counts the free processors.
+func (p *Processors) Available() int { return p.available }
+
+// Allocate appends the n lowest free processors to ranges, ascending, as few
+// ranges as possible. Where fewer are free it changes nothing and says so.
+func (p *Processors) Allocate(n int, ranges []ProcessorRange) ([]ProcessorRange, error) {
+	if n < 0 || n > p.available {
+		return ranges, fmt.Errorf("%d processors wanted, %d of %d are free", n, p.available, p.size)
+	}
+	p.available -= n
+	old := len(ranges)
+	for s := 0; n > 0; s++ {
+		for n > 0 && p.some[s] != 0 {
+			w := s*64 + bits.TrailingZeros64(p.some[s])
+			word := p.words[w]
+			for n > 0 && word != 0 {
+				low := bits.TrailingZeros64(word)
+				take := min(n, bits.TrailingZeros64(^(word >> low)))
+				word &^= mask(low, take)
+				n -= take
+				first := int32(w*64 + low)
+				last := first + int32(take) - 1
+				if k := len(ranges); k > old && ranges[k-1].Last+1 == first {
+					ranges[k-1].Last = last
+				} else {
+					ranges = append(ranges, ProcessorRange{first, last})
+				}
+			}
+			p.words[w] = word
+			if word == 0 {
+				p.some[s] &^= 1 << (w % 64)
+			}
+		}
+	}
+	return ranges, nil
+}
+
+// Free gives processors back. An error names what is not there or is free
+// already; what stands before it in ranges has been given back.
+func (p *Processors) Free(ranges []ProcessorRange) error {
+	for _, r := range ranges {
+		if r.First < 0 || r.Last < r.First || int(r.Last) >= p.size {
+			return fmt.Errorf("no processors %d-%d among %d", r.First, r.Last, p.size)
+		}
+		if !p.put(r) {
+			return fmt.Errorf("of the processors %d-%d some are free already", r.First, r.Last)
+		}
+		p.available += int(r.Last-r.First) + 1
+	}
+	return nil
+}
+
+// put marks r free unless a part of it is free already.
+func (p *Processors) put(r ProcessorRange) bool {
+	for pass := range 2 {
+		for first := int(r.First); first <= int(r.Last); {
+			w, low := first/64, first%64
+			take := min(64-low, int(r.Last)+1-first)
+			m := mask(low, take)
+			if pass == 0 {
+				if p.words[w]&m != 0 {
+					return false
+				}
+			} else {
+				p.words[w] |= m
+				p.some[w/64] |= 1 << (w % 64)
+			}
+			first += take
+		}
+	}
+	return true
+}
+
+// mask has n bits set from the bit low on; 1 <= n <= 64-low.
+func mask(low, n int) uint64 { return ^uint64(0) >> (64 - n) << low }
+
+// AppendProcessorRanges appends ranges in the notation of Batsim and others:
+// "0-3 7".
+func AppendProcessorRanges(b []byte, ranges []ProcessorRange) []byte {
+	for i, r := range ranges {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, int64(r.First), 10)
+		if r.Last > r.First {
+			b = append(b, '-')
+			b = strconv.AppendInt(b, int64(r.Last), 10)
+		}
+	}
+	return b
+}
