@@ -270,9 +270,9 @@ func ExampleLublin() {
 		fmt.Printf("job %d at %v s: %d processors for %v s\n", j.ID, j.Submit, j.Request.Nodes, j.Runtime)
 	}
 	// Output:
-	// job 1 at 106 s: 4 processors for 10 s
-	// job 2 at 198 s: 32 processors for 22969 s
-	// job 3 at 231 s: 2 processors for 10 s
+	// job 1 at 415 s: 1 processors for 314 s
+	// job 2 at 1074 s: 32 processors for 25394 s
+	// job 3 at 1213 s: 1 processors for 10648 s
 }
 
 func BenchmarkLublin(b *testing.B) {

@@ -1,0 +1,401 @@
+// The model of user runtime estimates of Tsafrir, Etsion and Feitelson: a few
+// popular round values, most of them far too long.
+
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Tsafrir models users' runtime estimates: Tsafrir, Etsion, Feitelson,
+// "Modeling user runtime estimates", JSSPP 2005, with the constants and the
+// procedure of the authors' program est_model. Twenty "head" values, the maximum
+// and round times, hold 89% of the jobs; a tail of rare values the rest.
+//
+// The model knows nothing of a job but that its estimate is not below its
+// runtime. It lacks the peak of real logs at runtime = estimate (jobs killed at
+// their limit). The LCG-2005 log as distributed with CloudSim carries exactly
+// this histogram: its estimates are this model's output, not data.
+type Tsafrir struct {
+	// Max is the longest estimate users may give, at least an hour; longer
+	// runtimes are cut to it. It is by far the most popular estimate. 0 means
+	// the longest estimate or runtime of the jobs at hand, rounded up to a
+	// minute.
+	Max des.Time
+	// Values is the number of distinct estimates; 0 means as many as logs of
+	// that many jobs have.
+	Values int
+	// PowerLaw takes Values from the authors' alternative fit, 0.653566
+	// n^0.547761, instead of the piecewise linear one.
+	PowerLaw bool
+}
+
+// EstimateBin is one value of a histogram of estimates.
+type EstimateBin struct {
+	Estimate des.Time
+	Jobs     int
+}
+
+// TsafrirEstimates gives each of the jobs a modelled estimate, in
+// Request.Length, drawn from r. Runtimes above cfg.Max are cut to it; the number
+// of jobs so cut is returned.
+//
+// The model deals out a histogram among all the jobs, so all must be in memory;
+// beside them it takes 20 bytes a job. The error is a *NoEstimatesError where
+// the runtimes are too long for the histogram; no job is changed then.
+func TsafrirEstimates(jobs []*entity.Job, cfg Tsafrir, r *rand.Rand) (cut int, err error) {
+	given, err := cfg.Attach(slices.Values(jobs), r)
+	if err != nil {
+		return 0, err
+	}
+	i := 0
+	for j := range given.Jobs {
+		*jobs[i] = *j
+		i++
+	}
+	return given.Cut, nil
+}
+
+// WithEstimates is a sequence of jobs that have been given modelled estimates.
+type WithEstimates struct {
+	Jobs iter.Seq[*entity.Job]
+	Cut  int // jobs whose runtime was above the longest estimate
+}
+
+// Attach gives the jobs of a sequence modelled estimates without holding the
+// jobs: a first pass collects the runtimes (20 bytes a job), the sequence
+// returned makes a second one and yields copies. The sequence must therefore be
+// one that yields the same jobs anew, as a model's does.
+func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (WithEstimates, error) {
+	var runtimes []des.Time
+	longest := des.Hour
+	for j := range jobs {
+		runtimes = append(runtimes, j.Runtime)
+		longest = max(longest, j.Runtime, j.Request.Length)
+	}
+	if t.Max == 0 {
+		t.Max = longest.Add(des.Minute-des.Tick) / des.Minute * des.Minute
+	}
+	estimates, err := t.Estimates(runtimes, r)
+	if err != nil {
+		return WithEstimates{}, err
+	}
+	cut := 0
+	for _, run := range runtimes {
+		if run > t.Max {
+			cut++
+		}
+	}
+	return WithEstimates{Cut: cut, Jobs: func(yield func(*entity.Job) bool) {
+		i := 0
+		for j := range jobs {
+			if i == len(estimates) {
+				return // the source has grown since
+			}
+			given := *j
+			given.Runtime = min(given.Runtime, t.Max)
+			given.Request.Length = estimates[i]
+			i++
+			if !yield(&given) {
+				return
+			}
+		}
+	}}, nil
+}
+
+// NoEstimatesError reports that the runtimes do not fit under the modelled
+// estimates: the jobs with the longest runtimes are more than the estimates of
+// that length.
+type NoEstimatesError struct {
+	Jobs     int      // so many jobs are at least as long as
+	Runtime  des.Time // this, but the estimate of that rank is
+	Estimate des.Time
+	Max      des.Time
+}
+
+func (e *NoEstimatesError) Error() string {
+	return fmt.Sprintf("tsafrir: %d jobs run %v s or longer, but only %d modelled estimates (maximum %v s) are above %v s: the maximum is too small for these jobs",
+		e.Jobs, e.Runtime, e.Jobs-1, e.Max, e.Estimate)
+}
+
+// Estimates draws an estimate for each of the runtimes, which are taken as cut
+// to Max: est[i] >= min(runtimes[i], Max). Jobs are served from the longest
+// runtime down, each with a random one of the unused estimates that are long
+// enough.
+func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error) {
+	n := len(runtimes)
+	if n == 0 {
+		return nil, nil
+	}
+	histogram, err := t.Histogram(n, r)
+	if err != nil {
+		return nil, err
+	}
+	pool := make([]des.Time, 0, n) // longest first
+	for _, bin := range slices.Backward(histogram) {
+		for range bin.Jobs {
+			pool = append(pool, bin.Estimate)
+		}
+	}
+	order := make([]int32, n) // by runtime, longest first
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(runtimes[b], runtimes[a]) })
+	runtime := func(j int) des.Time { return min(runtimes[order[j]], t.Max) }
+	for j := range order {
+		if pool[j] < runtime(j) {
+			return nil, &NoEstimatesError{Jobs: j + 1, Runtime: runtime(j), Estimate: pool[j], Max: t.Max}
+		}
+	}
+	estimates := make([]des.Time, n)
+	last := 0 // pool[j..last] are the unused estimates that are long enough
+	for j, i := range order {
+		for last+1 < n && pool[last+1] >= runtime(j) {
+			last++
+		}
+		k := j + r.IntN(last-j+1)
+		estimates[i] = pool[k]
+		pool[k] = pool[j] // it stays to the right of j, where it is long enough for all
+	}
+	return estimates, nil
+}
+
+const (
+	tsafrirHead      = 20   // popular estimates
+	tsafrirHeadShare = 89.0 // percent of the jobs that use them
+)
+
+// tsafrirRanks tells how popular (1 = most) the maximum (row 0) and the other
+// popular estimates, in ascending order (rows 1 to 19), are in four logs: SDSC
+// SP2, CTC, KTH, SDSC Blue Horizon.
+var tsafrirRanks = [tsafrirHead][4]int{
+	{3, 1, 1, 1}, {1, 3, 4, 6}, {4, 4, 10, 5}, {17, 2, 14, 3}, {13, 12, 20, 7},
+	{7, 9, 2, 2}, {8, 8, 3, 18}, {18, 18, 7, 19}, {2, 6, 12, 4}, {6, 7, 6, 11},
+	{16, 11, 19, 20}, {10, 20, 5, 9}, {5, 16, 18, 10}, {15, 5, 16, 14}, {14, 14, 9, 13},
+	{19, 13, 17, 16}, {11, 10, 15, 15}, {12, 15, 13, 17}, {9, 17, 8, 8}, {20, 19, 11, 12},
+}
+
+// Histogram draws the estimates of n jobs: the values in ascending order, each
+// with the number of jobs that use it.
+func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
+	switch {
+	case n < 0 || n > math.MaxInt32:
+		return nil, fmt.Errorf("tsafrir: estimates for %d jobs", n)
+	case t.Max < des.Hour || t.Max > des.Forever/4:
+		return nil, fmt.Errorf("tsafrir: the longest estimate must be at least an hour, not %v s", t.Max)
+	case t.Values < 0:
+		return nil, fmt.Errorf("tsafrir: %d distinct estimates", t.Values)
+	}
+	values := t.Values
+	if values == 0 {
+		values = t.typicalValues(n)
+	}
+	limit := int64(t.Max / des.Second)
+	times := headTimes(limit)
+	ranks := drawHeadRanks(r)
+	sizes := headSizes()
+	percent := make(map[int64]float64, values)
+	for i, at := range times {
+		percent[at] = sizes[ranks[i]-1]
+	}
+	tail := tailTimes(limit, values, times)
+	tailPercent := tailSizes(len(tail))
+	r.Shuffle(len(tail), func(i, k int) { tail[i], tail[k] = tail[k], tail[i] })
+	r.Shuffle(len(tail), func(i, k int) { tailPercent[i], tailPercent[k] = tailPercent[k], tailPercent[i] })
+	for i, at := range tail {
+		percent[at] = tailPercent[i]
+	}
+
+	bins := make([]EstimateBin, 0, len(percent))
+	for _, at := range slices.Sorted(slices.Values(append(times, tail...))) {
+		jobs := max(1, int(math.Round(percent[at]*float64(n)/100)))
+		bins = append(bins, EstimateBin{des.Time(at) * des.Second, jobs})
+	}
+	bins[len(bins)-1].Estimate = t.Max // with its fraction of a second, if it has one
+	adjustTo(n, bins)
+	return slices.DeleteFunc(bins, func(b EstimateBin) bool { return b.Jobs == 0 }), nil
+}
+
+// typicalValues is how many distinct estimates a log of n jobs has.
+func (t Tsafrir) typicalValues(n int) int {
+	if t.PowerLaw {
+		return int(math.Round(0.653566 * math.Pow(float64(n), 0.547761)))
+	}
+	points := [...]struct{ jobs, values int }{
+		{0, 0}, {20, 10}, {200, 20}, {1000, 35}, {10_000, 90}, {70_000, 340}, {250_000, 565},
+	}
+	for i, p := range points[1:] {
+		if q := points[i]; n <= p.jobs {
+			slope := float64(p.values-q.values) / float64(p.jobs-q.jobs)
+			return q.values + int(math.Round(float64(n-q.jobs)*slope))
+		}
+	}
+	return points[len(points)-1].values
+}
+
+// headTimes is the popular estimates in seconds: the maximum, then the others in
+// ascending order. They are those that all four logs have in common, filled up
+// with the multiples of ever finer steps, from the maximum down. The authors'
+// steps end at 5 minutes, which is too few for a maximum below 100 minutes; the
+// last step, of one minute, is ours.
+func headTimes(limit int64) []int64 {
+	const minute, hour = 60, 3600
+	times := []int64{limit}
+	add := func(at int64) {
+		if at < limit && len(times) < tsafrirHead && !slices.Contains(times, at) {
+			times = append(times, at)
+		}
+	}
+	for _, at := range []int64{5 * minute, 10 * minute, 15 * minute, 20 * minute, 30 * minute, hour, 2 * hour,
+		3 * hour, 4 * hour, 5 * hour, 6 * hour, 8 * hour, 10 * hour, 12 * hour, 18 * hour} {
+		add(at)
+	}
+	for _, step := range []int64{200 * hour, 100 * hour, 50 * hour, 10 * hour, 5 * hour, 2 * hour, hour,
+		20 * minute, 10 * minute, 5 * minute, minute} {
+		for at := limit / step * step; at > 0 && len(times) < tsafrirHead; at -= step {
+			add(at)
+		}
+	}
+	slices.Sort(times[1:])
+	return times
+}
+
+// headSizes is the percentage of jobs by popularity rank, the most popular
+// first: an exponential in the rank, and for the first rank what is left.
+func headSizes() (percent [tsafrirHead]float64) {
+	percent[0] = tsafrirHeadShare
+	for i := 1; i < tsafrirHead; i++ {
+		percent[i] = float64(14.0491*math.Exp(-0.177531*float64(i+1))) + 0.462513
+		percent[0] -= percent[i]
+	}
+	return percent
+}
+
+// drawHeadRanks draws how popular each of the head times is: ranks[i] for the
+// i-th of headTimes. The maximum comes first. Then, for each row of
+// tsafrirRanks, the ranks seen so far in the logs are in a pool, once for every
+// log; the more popular of two random ones is taken, except that a rank no log
+// has any later must be taken now.
+func drawHeadRanks(r *rand.Rand) (ranks [tsafrirHead]int) {
+	var latest [tsafrirHead + 1]int // row
+	for row, logs := range tsafrirRanks {
+		for _, rank := range logs {
+			latest[rank] = row
+		}
+	}
+	var taken [tsafrirHead + 1]bool
+	var pool []int
+	for row, logs := range tsafrirRanks {
+		for _, rank := range logs {
+			if !taken[rank] {
+				pool = append(pool, rank)
+			}
+		}
+		rank := 0
+		if row == 0 {
+			rank = 1
+		}
+		for due := 1; due <= tsafrirHead && rank == 0; due++ {
+			if latest[due] <= row && !taken[due] {
+				rank = due
+			}
+		}
+		if rank == 0 {
+			rank = min(pool[r.IntN(len(pool))], pool[r.IntN(len(pool))])
+		}
+		ranks[row] = rank
+		taken[rank] = true
+		pool = slices.DeleteFunc(pool, func(other int) bool { return other == rank })
+	}
+	return ranks
+}
+
+// tailTimes is the rare estimates in seconds: at whole minutes, or some tens of
+// seconds beside where that is taken already.
+func tailTimes(limit int64, values int, head []int64) []int64 {
+	used := make(map[int64]bool, values)
+	for _, at := range head {
+		used[at] = true
+	}
+	n := values - len(head)
+	a := 1 + 12.1039*math.Pow(float64(values), -0.6026)
+	var times []int64
+	for i := 1; i <= n; i++ {
+		x := float64(i) / float64(n)
+		at := int64(math.Round(float64(limit)*((a-1)*x/(a-x))/60)) * 60
+		for _, offset := range [...]int64{0, 30, -30, 20, -20, 10, -10} {
+			if shifted := at + offset; shifted > 0 && shifted < limit && !used[shifted] {
+				used[shifted] = true
+				times = append(times, shifted)
+				break
+			}
+		}
+	}
+	return times
+}
+
+// tailSizes is the percentage of jobs of n rare estimates.
+func tailSizes(n int) []float64 {
+	percent := make([]float64, n)
+	var sum float64
+	for i := range percent {
+		percent[i] = 795.6 * math.Pow(float64(tsafrirHead+1+i), -2.267)
+		sum += percent[i]
+	}
+	for i := range percent {
+		percent[i] *= (100 - tsafrirHeadShare) / sum
+	}
+	return percent
+}
+
+// adjustTo changes the numbers of jobs so that they sum to n, from the fullest
+// bin on: first in proportion, then by one each, then down to one, at last down
+// to none.
+func adjustTo(n int, bins []EstimateBin) {
+	sum := 0
+	for _, b := range bins {
+		sum += b.Jobs
+	}
+	sign := 1
+	if sum > n {
+		sign = -1
+	}
+	left := sign * (n - sum)
+	order := make([]*EstimateBin, len(bins))
+	for i := range bins {
+		order[i] = &bins[i]
+	}
+	for attempt := 0; left > 0; attempt++ {
+		slices.SortStableFunc(order, func(a, b *EstimateBin) int { return b.Jobs - a.Jobs })
+		if attempt == 3 { // fewer jobs than values: long values fit any job, so the short ones go
+			slices.SortFunc(order, func(a, b *EstimateBin) int { return cmp.Compare(a.Estimate, b.Estimate) })
+		}
+		part := float64(left) / float64(sum)
+		for _, b := range order {
+			var by int
+			switch attempt {
+			case 0:
+				by = int(math.Ceil(part * float64(b.Jobs)))
+			case 1:
+				by = 1
+			default:
+				by = b.Jobs
+			}
+			if sign < 0 && attempt < 3 {
+				by = min(by, b.Jobs-1)
+			}
+			by = min(by, left)
+			b.Jobs += sign * by
+			left -= by
+		}
+	}
+}
