@@ -18,6 +18,13 @@ const maxTime = 1e12 * int64(des.Second)
 // timeFields marks the fields (bit i = field i+1) that hold times.
 const timeFields = 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<8 | 1<<17
 
+// scales turn the fields' numbers into what is kept: seconds into ticks.
+var scales = [numFields]int64{
+	1, ticks, ticks, ticks, 1, ticks, 1, 1, ticks, 1, 1, 1, 1, 1, 1, 1, 1, ticks,
+}
+
+const ticks = int64(des.Second)
+
 // memoryFields are averages over processors in some logs, and may have decimals.
 const memoryFields = 1<<6 | 1<<9
 
@@ -28,6 +35,9 @@ const (
 	ones  = 0x0101010101010101
 	zeros = '0' * ones
 	highs = 0x80 * ones
+
+	// unknownText is "-1 ", as loaded.
+	unknownText = '-' | '1'<<8 | ' '<<16
 )
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
@@ -51,33 +61,40 @@ func skipBlanks(buf []byte, i int) int {
 func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, ok bool) {
 	buf := r.buf
 	for f := range numFields {
-		for isBlank(buf[i]) {
-			i++
-		}
-		first := i
-		negative := buf[i] == '-'
-		if negative {
-			i++
-		}
-		word := binary.LittleEndian.Uint64(buf[i:]) ^ zeros
-		digits := bits.TrailingZeros64((word+0x76*ones|word)&highs) >> 3
-		n := eightDigits(word << ((64 - 8*digits) & 63))
-		i += digits
-		if c := buf[i]; digits == 0 || c != ' ' && c != '\n' && !isBlank(c) {
-			if buf[first] == '\n' {
+		word := binary.LittleEndian.Uint64(buf[i:])
+		for byte(word) <= ' ' {
+			switch {
+			case isBlank(byte(word)):
+				i++
+			case byte(word) == '\n':
 				return i, 0, TooFewFields, false
+			default:
+				return i, f + 1, NotANumber, false
 			}
-			if n, i, why, ok = r.odd(first, f); !ok {
-				return i, f + 1, why, false
-			}
-			v[f] = n
+			word = binary.LittleEndian.Uint64(buf[i:])
+		}
+		if word&0xFFFFFF == unknownText {
+			v[f] = -scales[f]
+			i += 3
 			continue
 		}
+		first := i
+		negative := byte(word) == '-'
+		if negative {
+			word >>= 8
+			i++
+		}
+		word ^= zeros
+		digits := bits.TrailingZeros64((word+0x76*ones|word)&highs) >> 3
+		n := eightDigits(word << ((64 - 8*digits) & 63))
 		if negative {
 			n = -n
 		}
-		if timeFields>>f&1 != 0 {
-			n *= int64(des.Second)
+		n *= scales[f]
+		if i += digits; digits == 0 || buf[i] > ' ' {
+			if n, i, why, ok = r.odd(first, f); !ok {
+				return i, f + 1, why, false
+			}
 		}
 		v[f] = n
 	}
