@@ -55,4 +55,6 @@ type Reservation struct {
 	Job    *Job
 	// Active is true from Plan.Reserve until every part has been released.
 	Active bool
+
+	held int // tasks that a Domain has not had back
 }

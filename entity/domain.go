@@ -1,0 +1,467 @@
+package entity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/internal/sumtree"
+)
+
+// Domain is a plan over named nodes of unequal performance and price. It keeps
+// what is taken of each node as a row of spans; what is free is derived:
+//
+//	node 1  ####......####.........      # taken
+//	node 2  ..####.........####....      . free: a slot
+//	node 3  .......######..........
+//	        from                horizon
+//
+// Which window a request gets is its Finder's decision. Reserve and Release
+// cost O(log n) per task for n slots; Find costs a copy of the slots that
+// matter and the Finder's search.
+type Domain struct {
+	// Finder chooses windows. It may be exchanged between two calls.
+	Finder Finder
+	// Horizon is the instant up to which windows are looked for, the end of the
+	// scheduling interval. 0 and des.Forever mean none: the last slot of every
+	// node then ends at des.Forever.
+	Horizon des.Time
+	// Cycle is how long a scheduling interval is where Horizon moves on from
+	// cycle to cycle: Fits refuses what takes longer. 0 means that Horizon
+	// stays where it is.
+	Cycle des.Time
+
+	nodes  []*Node
+	index  map[*Node]int // position in nodes; never iterated
+	origin des.Time      // the latest Forget
+	busy   []timeline    // of each node
+	// ahead holds the gaps between spans that begin after origin, so that a
+	// search need not sort them.
+	ahead *sumtree.Tree[gap, struct{}, gapAlgebra]
+
+	slots  []Slot // of the latest search
+	lifted []lift // spans that FindEarlier puts aside
+	work   Work
+	err    error
+}
+
+// span is [start, end) of one node, taken by job.
+type span struct {
+	start, end des.Time
+	job        *Job
+}
+
+// timeline is what is taken of one node: spans by start, which do not overlap.
+type timeline []span
+
+// after is the position of the first span that ends after t.
+func (l timeline) after(t des.Time) int {
+	lo, hi := 0, len(l)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if l[mid].end <= t {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// gap is what is free in front of the i-th span; behind the last one for i =
+// len(l).
+func (l timeline) gap(i int) (start, end des.Time) {
+	end = des.Forever
+	if i > 0 {
+		start = l[i-1].end
+	}
+	if i < len(l) {
+		end = l[i].start
+	}
+	return start, end
+}
+
+// gap is a free span of the node at that position.
+type gap struct {
+	start, end des.Time
+	node       int
+}
+
+type gapAlgebra struct{}
+
+func (gapAlgebra) Before(a, b gap) bool {
+	return a.start < b.start || (a.start == b.start && a.node < b.node)
+}
+func (gapAlgebra) Merge(_, new gap) (gap, bool) { return new, true }
+func (gapAlgebra) Summarise([]gap) struct{}     { return struct{}{} }
+func (gapAlgebra) Join([]struct{}) struct{}     { return struct{}{} }
+
+// NewDomain returns an empty plan over the nodes, whose order settles ties in
+// the order of slots. It refuses unusable nodes and nodes of equal ID.
+func NewDomain(nodes []*Node, finder Finder) (*Domain, error) {
+	d := &Domain{
+		Finder: finder,
+		nodes:  slices.Clone(nodes),
+		index:  make(map[*Node]int, len(nodes)),
+		busy:   make([]timeline, len(nodes)),
+		ahead:  sumtree.New(gapAlgebra{}),
+	}
+	ids := make(map[int]bool, len(nodes))
+	for i, n := range nodes {
+		if n == nil {
+			return nil, fmt.Errorf("node %d of the domain's list is nil", i)
+		}
+		if err := n.Check(); err != nil {
+			return nil, err
+		}
+		if ids[n.ID] {
+			return nil, fmt.Errorf("two nodes of the domain have the ID %d", n.ID)
+		}
+		ids[n.ID] = true
+		d.index[n] = i
+	}
+	return d, nil
+}
+
+// Nodes are the domain's nodes, in its order. The slice must not be changed.
+func (d *Domain) Nodes() []*Node { return d.nodes }
+
+// Work adds up what the Finder has done in all searches so far.
+func (d *Domain) Work() Work { return d.work }
+
+// Err is the first error of the Finder, or what was wrong with its answer. A
+// plan can only say "no window" then; a Metascheduler ends the run.
+func (d *Domain) Err() error { return d.err }
+
+// Find returns the window that the Finder prefers among those that start in
+// [from, until] and end by the Horizon.
+func (d *Domain) Find(req Request, from, until des.Time) (Window, bool) {
+	from = max(from, d.origin)
+	list := SlotList{From: from, To: d.horizon()}
+	// A window lies in slots that begin no later than it does. Those that no
+	// task of req has room in are left out too, and where fewer are left than
+	// nodes are wanted nobody is asked: most looks at "now" end here.
+	list.Slots = d.slots[:0]
+	d.free(from, list.To, until, func(s Slot) bool {
+		if s.End-s.Start >= s.Node.TaskTime(req.Length) && req.Admits(s.Node) {
+			list.Slots = append(list.Slots, s)
+		}
+		return true
+	})
+	d.slots = list.Slots
+	if len(list.Slots) < req.Nodes {
+		return Window{}, false
+	}
+	return d.ask(req, list, until)
+}
+
+func (d *Domain) ask(req Request, list SlotList, until des.Time) (Window, bool) {
+	if d.Finder == nil {
+		d.fail(errors.New("the domain has no Finder"))
+		return Window{}, false
+	}
+	found, err := d.Finder.Find(context.Background(), req, list, until)
+	d.work.Add(found.Work)
+	switch {
+	case err != nil:
+		d.fail(fmt.Errorf("finder %s: %w", d.Finder.Name(), err))
+		return Window{}, false
+	case found.OK && (found.Window.Start < list.From || found.Window.Start > until):
+		d.fail(fmt.Errorf("finder %s: asked for a window that starts in [%v, %v], it gave one at %v", d.Finder.Name(), list.From, until, found.Window.Start))
+		return Window{}, false
+	}
+	return found.Window, found.OK
+}
+
+func (d *Domain) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+func (d *Domain) horizon() des.Time {
+	if d.Horizon > 0 {
+		return d.Horizon
+	}
+	return des.Forever
+}
+
+// lift is a span put aside.
+type lift struct {
+	node int
+	span span
+}
+
+// FindEarlier is Find as though r had been given up, for a window that starts
+// in [from, until] and before r's.
+func (d *Domain) FindEarlier(r *Reservation, from, until des.Time) (Window, bool) {
+	d.lifted = d.lifted[:0]
+	for _, t := range r.Window.Tasks {
+		k := d.index[t.Node]
+		if i, ok := d.spanOf(r.Job, k, r.Window.Start); ok {
+			d.lifted = append(d.lifted, lift{k, d.busy[k][i]})
+			d.cut(k, i, 0)
+		}
+	}
+	w, ok := d.Find(r.Job.Request, from, min(until, r.Window.Start-des.Tick))
+	for _, l := range d.lifted {
+		d.take(l.node, l.span)
+	}
+	return w, ok
+}
+
+// Reserve takes each task's node over [w.Start, task.End), or nothing at all.
+func (d *Domain) Reserve(j *Job, w Window) (*Reservation, error) {
+	if j.Reservation.Active {
+		return nil, &ConflictError{j, w, fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
+	}
+	if detail := d.refuse(w); detail != "" {
+		return nil, &ConflictError{j, w, detail}
+	}
+	for i, t := range w.Tasks {
+		clash, ok := d.take(d.index[t.Node], span{w.Start, t.End, j})
+		if ok {
+			continue
+		}
+		for _, taken := range w.Tasks[:i] {
+			d.giveBack(j, taken.Node, w.Start, w.Start)
+		}
+		return nil, &ConflictError{j, w, fmt.Sprintf("%v has node %d over [%v, %v)", clash.job, t.Node.ID, clash.start, clash.end)}
+	}
+	w.Tasks = slices.Clone(w.Tasks) // the Finder may use its own again
+	j.Reservation = Reservation{Window: w, Job: j, Active: true, held: len(w.Tasks)}
+	return &j.Reservation, nil
+}
+
+// refuse says what makes w no window of this domain, whatever is taken.
+func (d *Domain) refuse(w Window) string {
+	if w.Start < d.origin {
+		return fmt.Sprintf("not a window of the future (the plan begins at %v)", d.origin)
+	}
+	if len(w.Tasks) == 0 || len(w.Tasks) != w.Nodes {
+		return fmt.Sprintf("the window has %d tasks", len(w.Tasks))
+	}
+	for _, t := range w.Tasks {
+		if _, known := d.index[t.Node]; !known {
+			return fmt.Sprintf("node %v is not of this domain", t.Node)
+		}
+		if t.End < w.Start || t.End > w.End {
+			return fmt.Sprintf("the task on node %d ends at %v, outside the window", t.Node.ID, t.End)
+		}
+	}
+	return ""
+}
+
+// Release gives back every node of r from the instant at on.
+func (d *Domain) Release(r *Reservation, at des.Time) {
+	if !r.Active {
+		return
+	}
+	r.Active = false
+	for _, t := range r.Window.Tasks {
+		d.giveBack(r.Job, t.Node, r.Window.Start, at)
+	}
+}
+
+// ReleaseTask gives back the node of r's i-th task from the instant at on. It
+// is called once a task; the last one ends the reservation.
+func (d *Domain) ReleaseTask(r *Reservation, i int, at des.Time) {
+	if !r.Active {
+		return
+	}
+	d.giveBack(r.Job, r.Window.Tasks[i].Node, r.Window.Start, at)
+	r.held--
+	r.Active = r.held > 0
+}
+
+// giveBack ends j's span on n that began at start, if there still is one.
+func (d *Domain) giveBack(j *Job, n *Node, start, at des.Time) {
+	k := d.index[n]
+	if i, ok := d.spanOf(j, k, start); ok {
+		d.cut(k, i, at)
+	}
+}
+
+// spanOf is the position of j's span on the k-th node that began at start.
+func (d *Domain) spanOf(j *Job, k int, start des.Time) (i int, ok bool) {
+	l := d.busy[k]
+	i = l.after(start)
+	return i, i < len(l) && l[i].start == start && l[i].job == j
+}
+
+// take adds s to the k-th node's spans, or returns the one that is in the way.
+func (d *Domain) take(k int, s span) (clash span, ok bool) {
+	if s.start >= s.end {
+		return span{}, true // a task that takes no time takes no node
+	}
+	l := &d.busy[k]
+	past := l.after(d.origin)
+	*l = slices.Delete(*l, 0, past)
+	i := l.after(s.start)
+	if i < len(*l) && (*l)[i].start < s.end {
+		return (*l)[i], false
+	}
+	d.unlist(k, i)
+	*l = slices.Insert(*l, i, s)
+	d.list(k, i)
+	d.list(k, i+1)
+	return span{}, true
+}
+
+// cut ends the k-th node's i-th span at the instant at; one that has not begun
+// by then goes altogether.
+func (d *Domain) cut(k, i int, at des.Time) {
+	l := &d.busy[k]
+	s := &(*l)[i]
+	switch {
+	case at >= s.end:
+	case at > s.start:
+		d.unlist(k, i+1)
+		s.end = at
+		d.list(k, i+1)
+	default:
+		d.unlist(k, i)
+		d.unlist(k, i+1)
+		*l = slices.Delete(*l, i, i+1)
+		d.list(k, i)
+	}
+}
+
+// list keeps the k-th node's i-th gap among those ahead; unlist takes it out
+// before it changes.
+func (d *Domain) list(k, i int) {
+	if start, end := d.busy[k].gap(i); start < end && start > d.origin {
+		d.ahead.Put(gap{start, end, k})
+	}
+}
+
+func (d *Domain) unlist(k, i int) {
+	if start, end := d.busy[k].gap(i); start < end && start > d.origin {
+		d.ahead.Remove(gap{start, end, k})
+	}
+}
+
+// Slots yields what is free within [from, until), by start, ties in the order
+// of the nodes. The plan must not change meanwhile.
+func (d *Domain) Slots(from, until des.Time) iter.Seq[Slot] {
+	return func(yield func(Slot) bool) { d.free(max(from, d.origin), until, until, yield) }
+}
+
+// free yields what is free within [from, to) and begins no later than latest.
+func (d *Domain) free(from, to, latest des.Time, yield func(Slot) bool) {
+	if latest < from {
+		return
+	}
+	for k, l := range d.busy {
+		start, end := l.gap(l.after(from))
+		if start > from {
+			continue // taken at from
+		}
+		if end = min(end, to); from < end && !yield(Slot{Node: d.nodes[k], Width: 1, Start: from, End: end}) {
+			return
+		}
+	}
+	if from < latest {
+		d.ahead.ScanAfter(gap{start: from, node: len(d.nodes)}, &gapWalk{d, to, latest, yield})
+	}
+}
+
+// gapWalk turns gaps ahead into slots.
+type gapWalk struct {
+	domain     *Domain
+	to, latest des.Time
+	yield      func(Slot) bool
+}
+
+func (*gapWalk) Skip(struct{}) bool { return false }
+
+func (w *gapWalk) Visit(gaps []gap) bool {
+	for _, g := range gaps {
+		if g.start > w.latest || g.start >= w.to {
+			return false
+		}
+		if !w.yield(Slot{Node: w.domain.nodes[g.node], Width: 1, Start: g.start, End: min(g.end, w.to)}) {
+			return false
+		}
+	}
+	return true
+}
+
+// Forget lets go of what is past.
+func (d *Domain) Forget(now des.Time) {
+	d.origin = max(d.origin, now)
+	for {
+		first, ok := d.ahead.Min()
+		if !ok || first.start > d.origin {
+			return
+		}
+		d.ahead.Remove(first)
+	}
+}
+
+// Fits asks the Finder for a window in an empty plan, and says why there is
+// none.
+func (d *Domain) Fits(req Request) error {
+	if err := req.Check(); err != nil {
+		return err
+	}
+	longest := d.horizon()
+	if longest < des.Forever {
+		longest -= d.origin
+	}
+	if d.Cycle > 0 {
+		longest = d.Cycle
+	}
+	if longest > 0 {
+		empty := SlotList{From: d.origin, To: d.origin.Add(longest)}
+		d.slots = d.slots[:0]
+		for _, n := range d.nodes {
+			d.slots = append(d.slots, Slot{Node: n, Width: 1, Start: empty.From, End: empty.To})
+		}
+		empty.Slots = d.slots
+		if _, ok := d.ask(req, empty, empty.To); ok {
+			return nil
+		}
+	}
+	return d.whyNot(req, min(longest, req.DeadlineLimit()-d.origin))
+}
+
+// whyNot says in the user's terms why req, with at most the time longest for a
+// task, gets no window even in an empty plan.
+func (d *Domain) whyNot(req Request, longest des.Time) error {
+	if req.Nodes > len(d.nodes) {
+		return fmt.Errorf("wants %d nodes of a domain of %d", req.Nodes, len(d.nodes))
+	}
+	admitted := 0
+	var costs []float64
+	for _, n := range d.nodes {
+		if !req.Admits(n) {
+			continue
+		}
+		admitted++
+		if t := n.TaskTime(req.Length); t <= longest {
+			costs = append(costs, n.Price*t.Seconds())
+		}
+	}
+	if admitted < req.Nodes {
+		return fmt.Errorf("wants %d nodes, but only %d of %d meet its demands on performance, price and attributes", req.Nodes, admitted, len(d.nodes))
+	}
+	if len(costs) < req.Nodes {
+		return fmt.Errorf("wants %d nodes, but only %d that meet its demands are fast enough to end within %v", req.Nodes, len(costs), longest)
+	}
+	slices.Sort(costs)
+	least := 0.0
+	for _, c := range costs[:req.Nodes] {
+		least += c
+	}
+	if least > req.BudgetLimit() {
+		return fmt.Errorf("its budget of %g is below %g, the least that %d nodes cost", req.Budget, least, req.Nodes)
+	}
+	if d.err != nil {
+		return d.err
+	}
+	return fmt.Errorf("finder %s finds no window for it even with every node free", d.Finder.Name())
+}
