@@ -93,7 +93,17 @@ func (c *Cluster) Fits(req Request) error {
 
 // Find returns the earliest window for req within [from, until].
 func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
-	return c.find(req, from, until, des.Forever)
+	if from <= c.origin && until <= c.origin && c.free < req.Nodes {
+		return Window{}, false // the common question "does it fit now", and the common answer
+	}
+	if req.Deadline > 0 {
+		until = min(until, req.Deadline-req.Length)
+	}
+	w, ok := c.find(req.Nodes, req.Length, from, until, des.Forever)
+	if ok {
+		c.proved = w
+	}
+	return w, ok
 }
 
 // FindEarlier returns the earliest window for r's job in [from, until] that
@@ -101,17 +111,19 @@ func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
 // given up, there would be room from its start on.
 func (c *Cluster) FindEarlier(r *Reservation, from, until des.Time) (Window, bool) {
 	start := r.Window.Start
-	return c.find(r.Job.Request, from, min(until, start-des.Tick), start)
+	return c.find(r.Window.Nodes, r.Window.Length(), from, min(until, start-des.Tick), start)
 }
 
-func (c *Cluster) find(req Request, from, until, assured des.Time) (Window, bool) {
+// find returns the earliest window in [from, until]; from the instant assured
+// on there is room in any case.
+func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (Window, bool) {
 	from = max(from, c.origin)
-	until = min(until, req.DeadlineLimit()-req.Length)
-	if until < from || (until == c.origin && c.free < req.Nodes) {
+	if until < from {
 		return Window{}, false
 	}
 	h := &c.search
-	*h = holeSearch{nodes: req.Nodes, length: req.Length, from: from, until: until, assured: assured, free: c.free, at: -1}
+	h.nodes, h.length, h.from, h.until, h.assured = nodes, length, from, until, assured
+	h.started, h.free, h.at = false, c.free, -1
 	c.steps.Scan(h)
 	if !h.started {
 		h.start()
@@ -119,11 +131,7 @@ func (c *Cluster) find(req Request, from, until, assured des.Time) (Window, bool
 	if h.at < 0 {
 		return Window{}, false
 	}
-	w := Window{Start: h.at, End: h.at.Add(req.Length), Nodes: req.Nodes}
-	if assured == des.Forever {
-		c.proved = w
-	}
-	return w, true
+	return Window{Start: h.at, End: h.at.Add(length), Nodes: nodes}, true
 }
 
 // Reserve takes w.Nodes processors over [w.Start, w.End).
@@ -173,14 +181,15 @@ func (c *Cluster) change(at des.Time, delta int) {
 }
 
 // Forget folds the steps up to now into the present.
-func (c *Cluster) Forget(now des.Time) {
+func (c *Cluster) Forget(now des.Time) (gained bool) {
 	c.origin = max(c.origin, now)
 	for {
 		first, ok := c.steps.Min()
 		if !ok || first.at > c.origin {
-			return
+			return gained
 		}
 		c.free += first.delta
+		gained = gained || first.delta > 0
 		c.steps.Remove(first)
 	}
 }

@@ -72,7 +72,8 @@ type Metascheduler struct {
 	fresh        []*Job
 	running      int
 
-	freedFrom, freedTo des.Time
+	gained             bool     // something became free since the last round
+	freedFrom, freedTo des.Time // see Round.Freed
 }
 
 // NewMetascheduler connects a simulation, a plan and a policy; observers are
@@ -204,10 +205,10 @@ func (m *Metascheduler) decide() {
 	if r.Cause.Has(CauseOverrun) {
 		slices.SortFunc(r.fresh, func(a, b *Job) int { return int(a.seq - b.seq) })
 	}
-	m.plan.Forget(r.Now)
+	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
 	m.policy.Schedule(r)
 	r.dropHolds()
-	r.Cause = 0
+	r.Cause, m.gained = 0, false
 	clear(r.fresh)
 }
 
@@ -224,6 +225,10 @@ func (m *Metascheduler) withdraw(j *Job) {
 	m.plan.Release(&j.Reservation, m.sim.Now())
 	m.freed(j.Reservation.Window.Start, j.Reservation.Window.End)
 	j.State = Waiting
+}
+
+func (m *Metascheduler) forget(now des.Time) {
+	m.gained = m.plan.Forget(now) || m.gained
 }
 
 // freed widens the span within which something was given back.
@@ -297,7 +302,7 @@ func (m *Metascheduler) beginTasks(j *Job) {
 func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 	j := (*Job)(e)
 	m, i := j.home, int(ev.Arg)
-	m.plan.Forget(ev.Time)
+	m.forget(ev.Time)
 	if end := j.Reservation.Window.Tasks[i].End; ev.Time < end {
 		m.freed(ev.Time, end)
 	}
@@ -312,7 +317,7 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 func (e *ending) Handle(_ *des.Simulator, ev des.Event) {
 	j := (*Job)(e)
 	m := j.home
-	m.plan.Forget(ev.Time)
+	m.forget(ev.Time)
 	if end := j.Reservation.Window.End; ev.Time < end {
 		m.freed(ev.Time, end)
 	}
@@ -345,7 +350,7 @@ func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 	}
 	m := j.home
 	now := s.Now()
-	m.plan.Forget(now)
+	m.forget(now)
 	for q := range m.queue.By(Submission, now).All() {
 		if q.State == Reserved {
 			m.withdraw(q)

@@ -29,8 +29,10 @@ type Plan interface {
 	Release(r *Reservation, at des.Time)
 	// Slots yields what is free within [from, until), by start.
 	Slots(from, until des.Time) iter.Seq[Slot]
-	// Forget tells the plan that nothing before now will be asked again.
-	Forget(now des.Time)
+	// Forget tells the plan that nothing before now will be asked again. It
+	// reports whether anything that was taken has become free by the passing of
+	// time since the last call.
+	Forget(now des.Time) (gained bool)
 	// Fits reports whether req could be met were the plan empty; the error says
 	// why not, for the job's user.
 	Fits(req Request) error

@@ -1,8 +1,10 @@
 package entity
 
 import (
+	"cmp"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
@@ -23,63 +25,63 @@ var Submission = Order{Name: "submission", Key: func(*Job, des.Time) float64 { r
 // Queue holds the waiting jobs, including those with a reservation ahead, in
 // the order of submission and in any other order a policy asks for.
 type Queue struct {
-	views map[string]*View // by order name; never iterated
-	live  []*View          // those kept up to date: all but the dynamic ones
+	views []*View // the first is in order of submission
 }
 
 func newQueue() *Queue {
-	q := &Queue{views: map[string]*View{}}
-	q.By(Submission, 0)
-	return q
+	return &Queue{views: []*View{newView(Submission)}}
 }
 
 // Len is the number of waiting jobs.
-func (q *Queue) Len() int { return q.live[0].Len() }
+func (q *Queue) Len() int { return q.views[0].Len() }
 
 // By returns the queue in the given order, as of now. Orders are told apart by
 // their names.
 func (q *Queue) By(o Order, now des.Time) *View {
-	v, known := q.views[o.Name]
+	i := slices.IndexFunc(q.views, func(v *View) bool { return v.order.Name == o.Name })
+	known := i >= 0
 	if !known {
-		v = &View{order: o, tree: sumtree.New(queueAlgebra{})}
-		q.views[o.Name] = v
-		if !o.Dynamic {
-			q.live = append(q.live, v)
-		}
+		i = len(q.views)
+		q.views = append(q.views, newView(o))
 	}
-	if o.Dynamic || (!known && len(q.live) > 1) {
+	v := q.views[i]
+	if !known || (o.Dynamic && v.now != now) {
+		v.now = now
 		v.tree.Clear()
-		for j := range q.live[0].All() {
-			v.put(j, now)
+		for j := range q.views[0].All() {
+			v.tree.Put(v.entry(j))
 		}
 	}
 	return v
 }
 
 func (q *Queue) add(j *Job) {
-	for _, v := range q.live {
-		v.put(j, 0)
+	for _, v := range q.views {
+		v.tree.Put(v.entry(j))
 	}
 }
 
 func (q *Queue) remove(j *Job) {
-	for _, v := range q.live {
-		v.tree.Remove(v.entry(j, 0))
+	for _, v := range q.views {
+		v.tree.Remove(v.entry(j))
 	}
 }
 
 // View is a queue in one order.
 type View struct {
 	order Order
+	now   des.Time // as of when a dynamic order ranks
 	tree  *sumtree.Tree[queued, queueSum, queueAlgebra]
 	spare *queueScan
 }
 
-// queued is a waiting job at its rank.
+// queued is a waiting job at its rank, with what scans look at first.
 type queued struct {
-	key float64
-	seq int64
-	job *Job
+	key    float64
+	seq    int64
+	nodes  int
+	length des.Time
+	job    *Job
 }
 
 // queueSum condenses a run of the queue: how many jobs, and the least
@@ -102,9 +104,8 @@ func (queueAlgebra) Merge(_, new queued) (queued, bool) { return new, true }
 func (queueAlgebra) Summarise(items []queued) queueSum {
 	sum := queueSum{jobs: len(items), nodes: math.MaxInt, length: des.Forever}
 	for i := range items {
-		req := &items[i].job.Request
-		sum.nodes = min(sum.nodes, req.Nodes)
-		sum.length = min(sum.length, req.Length)
+		sum.nodes = min(sum.nodes, items[i].nodes)
+		sum.length = min(sum.length, items[i].length)
 	}
 	return sum
 }
@@ -119,9 +120,11 @@ func (queueAlgebra) Join(parts []queueSum) queueSum {
 	return sum
 }
 
-func (v *View) entry(j *Job, now des.Time) queued { return queued{v.order.Key(j, now), j.seq, j} }
+func newView(o Order) *View { return &View{order: o, tree: sumtree.New(queueAlgebra{})} }
 
-func (v *View) put(j *Job, now des.Time) { v.tree.Put(v.entry(j, now)) }
+func (v *View) entry(j *Job) queued {
+	return queued{v.order.Key(j, v.now), j.seq, j.Request.Nodes, j.Request.Length, j}
+}
 
 // Len is the number of jobs in the view.
 func (v *View) Len() int { return v.tree.Len() }
@@ -138,7 +141,7 @@ func (v *View) All() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		s := v.begin(nil, 0, 0)
 		defer v.end(s)
-		for s.next(v.tree, 64) {
+		for batch := 2; s.next(v.tree, batch); batch = min(2*batch, 64) {
 			for _, e := range s.found {
 				if e.job.queued() && !yield(e.job) {
 					return
@@ -165,11 +168,22 @@ func (v *View) Fitting(plan Plan, now des.Time, depth int) iter.Seq2[*Job, Windo
 	}
 }
 
-// AnyFits reports whether Fitting would yield a job.
-func (v *View) AnyFits(plan Plan, now des.Time, depth int) bool {
-	s := v.begin(plan, now, depth)
-	defer v.end(s)
-	return s.next(v.tree, 1)
+// FittingAmong is Fitting for only the given jobs of the queue.
+func (v *View) FittingAmong(jobs []*Job, plan Plan, now des.Time) iter.Seq2[*Job, Window] {
+	if v.order.Name != Submission.Name && len(jobs) > 1 {
+		jobs = slices.Clone(jobs)
+		slices.SortStableFunc(jobs, func(a, b *Job) int { return cmp.Compare(v.order.Key(a, v.now), v.order.Key(b, v.now)) })
+	}
+	return func(yield func(*Job, Window) bool) {
+		for _, j := range jobs {
+			if j.State != Waiting {
+				continue
+			}
+			if w, ok := plan.Find(j.Request, now, now); ok && !yield(j, w) {
+				return
+			}
+		}
+	}
 }
 
 func (v *View) begin(plan Plan, now des.Time, depth int) *queueScan {
@@ -198,6 +212,7 @@ type queueScan struct {
 	window Window // of the last find
 	begun  bool
 	last   queued // the last job looked at
+	misses misses
 }
 
 func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], batch int) bool {
@@ -213,14 +228,25 @@ func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], bat
 
 // Skip passes over jobs of which not even the least demanding could fit.
 func (s *queueScan) Skip(sum queueSum) bool {
-	if s.plan == nil || s.left <= 0 {
-		return false
-	}
-	if _, ok := s.plan.Find(Request{Nodes: sum.nodes, Length: sum.length}, s.now, s.now); ok {
+	if s.plan == nil || s.left <= 0 || s.mayFit(sum.nodes, sum.length) {
 		return false
 	}
 	s.left -= sum.jobs
 	return true
+}
+
+// mayFit reports whether a request that asks for nothing but nodes and a length
+// fits now. While a scan lasts the plan only fills, so a miss stays one.
+func (s *queueScan) mayFit(nodes int, length des.Time) bool {
+	if s.misses.cover(nodes, length) {
+		return false
+	}
+	w, ok := s.plan.Find(Request{Nodes: nodes, Length: length}, s.now, s.now)
+	if !ok {
+		s.misses.add(nodes, length)
+	}
+	s.window = w
+	return ok
 }
 
 func (s *queueScan) Visit(items []queued) bool {
@@ -229,16 +255,8 @@ func (s *queueScan) Visit(items []queued) bool {
 			return false
 		}
 		s.left--
-		if s.plan != nil {
-			j := items[i].job
-			if j.State != Waiting {
-				continue
-			}
-			w, ok := s.plan.Find(j.Request, s.now, s.now)
-			if !ok {
-				continue
-			}
-			s.window = w
+		if e := &items[i]; s.plan != nil && !s.fits(e) {
+			continue
 		}
 		s.last = items[i]
 		s.found = append(s.found, items[i])
@@ -247,4 +265,41 @@ func (s *queueScan) Visit(items []queued) bool {
 		}
 	}
 	return true
+}
+
+func (s *queueScan) fits(e *queued) bool {
+	if s.misses.cover(e.nodes, e.length) || e.job.State != Waiting || !s.mayFit(e.nodes, e.length) {
+		return false
+	}
+	if e.job.Request.bare() {
+		return true
+	}
+	w, ok := s.plan.Find(e.job.Request, s.now, s.now)
+	s.window = w
+	return ok
+}
+
+// misses remembers a few requests that did not fit, to pass over without
+// asking whatever demands as much.
+type misses struct {
+	known [4]struct {
+		nodes  int
+		length des.Time
+	}
+	count int
+}
+
+func (m *misses) cover(nodes int, length des.Time) bool {
+	for _, k := range m.known[:min(m.count, len(m.known))] {
+		if nodes >= k.nodes && length >= k.length {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *misses) add(nodes int, length des.Time) {
+	k := &m.known[m.count%len(m.known)]
+	k.nodes, k.length = nodes, length
+	m.count++
 }

@@ -35,6 +35,9 @@ type Round struct {
 	Cause Cause
 	Plan  Plan
 	Queue *Queue
+	// Gained is false where nothing has become free since the last round: what
+	// did not fit then does not fit now.
+	Gained bool
 
 	meta  *Metascheduler
 	fresh []*Job

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"github.com/gridslot/gridslot/des"
 	"slices"
 
@@ -34,7 +35,7 @@ func (p Conservative) Schedule(r *entity.Round) {
 	fresh := r.Fresh()
 	if key := p.Order.Key; key != nil {
 		slices.SortStableFunc(fresh, func(a, b *entity.Job) int {
-			return compare(key(a, r.Now), key(b, r.Now))
+			return cmp.Compare(key(a, r.Now), key(b, r.Now))
 		})
 	}
 	for _, j := range fresh {
@@ -74,14 +75,4 @@ func compress(r *entity.Round, q *entity.View) {
 		}
 		freed = max(freed, held.End)
 	}
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

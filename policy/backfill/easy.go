@@ -2,7 +2,9 @@ package backfill
 
 import (
 	"github.com/gridslot/gridslot/des"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/entity"
 )
@@ -53,22 +55,35 @@ func (p EASY) Name() string {
 // not, and backfills.
 func (p EASY) Schedule(r *entity.Round) {
 	q := queue(r, p.Order)
-	if startHeads(r, q) == nil {
+	head := startHeads(r, q)
+	if head == nil {
 		return
 	}
 	candidates := q
 	if p.Candidates.Key != nil {
 		candidates = queue(r, p.Candidates)
 	}
-	if !candidates.AnyFits(r.Plan, r.Now, p.Depth) {
+	fitting := candidates.Fitting(r.Plan, r.Now, p.Depth)
+	if !r.Gained && p.Depth == 0 && !p.Order.Dynamic && !slices.Contains(r.Fresh(), head) {
+		// The last round left nobody who fits beside this head.
+		fitting = candidates.FittingAmong(r.Fresh(), r.Plan, r.Now)
+	}
+	if !any(fitting) {
 		return // nobody would start, whatever is held
 	}
 	p.hold(r, q)
-	for j, w := range candidates.Fitting(r.Plan, r.Now, p.Depth) {
+	for j, w := range fitting {
 		if !r.Reserve(j, w) {
 			return
 		}
 	}
+}
+
+func any(fitting iter.Seq2[*entity.Job, entity.Window]) bool {
+	for range fitting {
+		return true
+	}
+	return false
 }
 
 // hold keeps windows for the first jobs that do not fit. A job behind a held
