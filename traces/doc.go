@@ -1,0 +1,7 @@
+// Package traces holds the sample trace that the command runs when it is given
+// none, and a catalogue of the logs of the Parallel Workloads Archive.
+//
+// The sample is generated, by the models of package workload: no log of a real
+// machine is distributed with the project, since none of the archive's carries
+// an open licence.
+package traces
