@@ -390,14 +390,16 @@ func (w *gapWalk) Visit(gaps []gap) bool {
 	return true
 }
 
-// Forget lets go of what is past.
-func (d *Domain) Forget(now des.Time) {
+// Forget lets go of what is past. Something was gained if a gap has begun since
+// the last call.
+func (d *Domain) Forget(now des.Time) (gained bool) {
 	d.origin = max(d.origin, now)
 	for {
 		first, ok := d.ahead.Min()
 		if !ok || first.start > d.origin {
-			return
+			return gained
 		}
+		gained = true
 		d.ahead.Remove(first)
 	}
 }

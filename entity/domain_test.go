@@ -219,8 +219,15 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 				}
 			},
 			"forget": func(*rapid.T) {
+				then := now
 				now = instant(now, min(now+5, ticks-1), "now")
-				d.Forget(now)
+				gained := false
+				for k := range all {
+					for tick := then + 1; tick <= now; tick++ {
+						gained = gained || (model.at[k][tick] == nil && model.at[k][tick-1] != nil)
+					}
+				}
+				require.Equal(t, gained, d.Forget(now))
 			},
 			"find": func(*rapid.T) {
 				req, from := request(), instant(now, ticks-1, "from")
