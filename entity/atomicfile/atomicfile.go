@@ -60,7 +60,7 @@ func Create(path string) (*File, error) {
 		// Not os.CreateTemp: its files are for their owner alone, whatever the
 		// user's mask says.
 		name := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -81,6 +81,10 @@ func (f *File) Write(b []byte) (int, error) {
 	f.fail(err)
 	return n, f.err
 }
+
+// ReadAt reads back what has been written so far. What is written in place
+// cannot be read.
+func (f *File) ReadAt(b []byte, offset int64) (int, error) { return f.file.ReadAt(b, offset) }
 
 // Commit gives the file its name. Where anything has failed, now or before,
 // it removes the temporary file and returns the first error.

@@ -1,0 +1,87 @@
+package metrics
+
+// Intervals of confidence from independent replications.
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Moments is a running mean and variance (Welford, Technometrics 4(3), 1962).
+// The zero value is empty.
+type Moments struct {
+	n    int
+	mean float64
+	m2   float64 // sum of squared deviations from the mean
+}
+
+// Add takes one observation in.
+func (m *Moments) Add(x float64) {
+	m.n++
+	d := x - m.mean
+	m.mean += d / float64(m.n)
+	m.m2 += float64(d * (x - m.mean))
+}
+
+// Merge takes in all that other has (Chan, Golub and LeVeque 1979).
+func (m *Moments) Merge(other Moments) {
+	if other.n == 0 {
+		return
+	}
+	if m.n == 0 {
+		*m = other
+		return
+	}
+	n := m.n + other.n
+	d := other.mean - m.mean
+	share := float64(other.n) / float64(n)
+	m.mean += float64(d * share)
+	m.m2 += other.m2 + float64(float64(d*d)*float64(m.n)*share)
+	m.n = n
+}
+
+// N is the number of observations.
+func (m *Moments) N() int { return m.n }
+
+// Mean is the mean of the observations, 0 of none.
+func (m *Moments) Mean() float64 { return m.mean }
+
+// Variance is the unbiased sample variance, 0 of fewer than two observations.
+func (m *Moments) Variance() float64 {
+	if m.n < 2 {
+		return 0
+	}
+	return m.m2 / float64(m.n-1)
+}
+
+// StdDev is the square root of Variance.
+func (m *Moments) StdDev() float64 { return math.Sqrt(m.Variance()) }
+
+// Estimate is the mean of the observations with an interval that covers the
+// true mean with the probability level (0.95, say), where the observations are
+// independent and about normal, as means of long replications are: Student's t
+// with N-1 degrees of freedom. Of fewer than two observations HalfWidth is
+// +Inf.
+func (m *Moments) Estimate(level float64) Estimate {
+	e := Estimate{Mean: m.mean, HalfWidth: math.Inf(1), N: m.n}
+	if m.n >= 2 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.n - 1)}
+		e.HalfWidth = t.Quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
+	}
+	return e
+}
+
+// Estimate is a mean over N replications: the true one lies within HalfWidth
+// of it, at the level it was made for.
+type Estimate struct {
+	Mean      float64
+	HalfWidth float64
+	N         int
+}
+
+// Contains reports whether x lies within the interval.
+func (e Estimate) Contains(x float64) bool { return math.Abs(x-e.Mean) <= e.HalfWidth }
+
+func (e Estimate) String() string { return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.HalfWidth) }

@@ -1,0 +1,473 @@
+package metrics
+
+// jobs-POLICY.csv: a row a job, streamed in the order of submission while the
+// run goes on.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// JobsHeader is the first line of jobs-POLICY.csv: the columns of Batsim's
+// jobs.csv, then ours.
+const JobsHeader = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled"
+
+// What final_state may be; the names are Batsim's.
+const (
+	stateFinished  = "COMPLETED_SUCCESSFULLY"
+	stateWalltime  = "COMPLETED_WALLTIME_REACHED" // killed at its estimate
+	stateKilled    = "COMPLETED_KILLED"           // killed for another reason
+	stateRejected  = "REJECTED"
+	stateSubmitted = "SUBMITTED" // still waiting when the run was stopped
+	stateRunning   = "RUNNING"   // still running when the run was stopped
+)
+
+// Allocation is what jobs-POLICY.csv says of a job's processors.
+type Allocation uint8
+
+const (
+	AllocationAuto      Allocation = iota // intervals up to 4,096 processors, above that the count
+	AllocationIntervals                   // which ones: "0-3 7"
+	AllocationCount                       // how many
+	AllocationNone                        // nothing
+)
+
+var allocationNames = [...]string{"auto", "intervals", "count", "none"}
+
+func (a Allocation) String() string {
+	if int(a) < len(allocationNames) {
+		return allocationNames[a]
+	}
+	return fmt.Sprintf("Allocation(%d)", a)
+}
+
+// ParseAllocation reads what String writes.
+func ParseAllocation(s string) (Allocation, error) {
+	if i := slices.Index(allocationNames[:], s); i >= 0 {
+		return Allocation(i), nil
+	}
+	return 0, fmt.Errorf("allocation %q: want intervals, count, none or auto", s)
+}
+
+// autoIntervals is the largest cluster whose processors AllocationAuto names.
+const autoIntervals = 4096
+
+// JobsWriter is an Observer that writes jobs-POLICY.csv. Close writes what is
+// left; set the exported fields before the run.
+//
+// Rows come in the order of submission: a job that has ended waits in memory
+// (about 100 bytes, and 8 for each interval of its processors) for those submitted before it. Times are in time units, -1
+// where there is none. stretch is turnaround over execution time: inf for a job
+// that ran for no time, 1 if it did not wait either. metadata is
+// promised=SECONDS for a job that was once told of a start ahead, the first
+// such start. consumed_energy is -1, as Batsim writes it without its energy
+// model. A job that was still waiting or running when the run was stopped has
+// its row too, as SUBMITTED or RUNNING.
+//
+// On counted processors a job's identities are handed out at the end of its
+// start's instant, lowest free first: whatever ends at an instant first makes
+// room for whatever starts at it, in either pass mode. On named nodes the row
+// names the window's nodes.
+type JobsWriter struct {
+	// Processors is the size of the cluster. A metascheduler that the writer is
+	// given to fills it in.
+	Processors int
+	// Allocation is what allocated_resources says.
+	Allocation Allocation
+	// Workload is what workload_name says; "w0", Batsim's own, where empty.
+	Workload string
+
+	out      io.Writer
+	err      error
+	buf      []byte
+	workload []byte // escaped
+	begun    bool
+	falling  bool // ids do not ascend
+	lastID   int64
+
+	now        des.Time
+	ring       []jobRow // of a power of two; row seq is at seq modulo its length
+	base, rows int64    // the row to write next; how many follow, itself included
+	processors *entity.Processors
+	started    []int64 // at this instant, in order
+	ended      []int64 // at this instant, having begun before it
+	returned   []entity.ProcessorRange
+}
+
+// jobRow is what a row needs, kept from submission until it is written.
+type jobRow struct {
+	id                                                int64
+	submit, estimate, runtime, start, finish, promise des.Time
+	nodes, user                                       int32
+	state                                             rowState
+	backfilled, named                                 bool
+	processors                                        []entity.ProcessorRange
+}
+
+type rowState uint8
+
+const (
+	rowWaiting rowState = iota
+	rowRunning
+	rowFinished // this and after: the row is complete
+	rowWalltime
+	rowKilled
+	rowRejected
+)
+
+var rowStateNames = [...]string{stateSubmitted, stateRunning, stateFinished, stateWalltime, stateKilled, stateRejected}
+
+// NewJobsWriter returns a writer of jobs-POLICY.csv to w.
+func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{out: w} }
+
+// Attach tells the writer whose jobs it is to write.
+func (w *JobsWriter) Attach(m *entity.Metascheduler) {
+	if w.Processors == 0 {
+		w.Processors = processorsOf(m.Plan())
+	}
+}
+
+// Ascending reports whether the rows written so far are in order of job id.
+func (w *JobsWriter) Ascending() bool { return !w.falling }
+
+func (w *JobsWriter) begin() {
+	w.begun = true
+	if w.Allocation == AllocationAuto {
+		w.Allocation = AllocationIntervals
+		if w.Processors > autoIntervals {
+			w.Allocation = AllocationCount
+		}
+	}
+	if w.Allocation == AllocationIntervals {
+		w.processors = entity.NewProcessors(w.Processors)
+	}
+	name := w.Workload
+	if name == "" {
+		name = "w0"
+	}
+	w.workload = escapeCSV(name)
+	w.ring = make([]jobRow, 64)
+	w.buf = append(make([]byte, 0, flushAt+4096), JobsHeader...)
+	w.buf = append(w.buf, '\n')
+}
+
+// escapeCSV is s as a CSV field on one line.
+func escapeCSV(s string) []byte {
+	var b strings.Builder
+	c := csv.NewWriter(&b)
+	_ = c.Write([]string{strings.NewReplacer("\r", " ", "\n", " ").Replace(s)}) // a Builder does not fail
+	c.Flush()
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// Observe takes one event in.
+func (w *JobsWriter) Observe(e entity.JobEvent) {
+	if w.err != nil {
+		return
+	}
+	if e.Time != w.now || !w.begun {
+		w.settle()
+		w.now = e.Time
+	}
+	j := e.Job
+	seq := j.Seq()
+	if e.Kind == entity.JobSubmitted {
+		w.submit(j)
+		return
+	}
+	if seq < w.base || seq >= w.base+w.rows {
+		w.fail(fmt.Errorf("at %v %v was %v while it was not there", e.Time, j, e.Kind))
+		return
+	}
+	r := w.row(seq)
+	switch e.Kind {
+	case entity.JobPromised:
+		if r.promise == entity.NeverPromised {
+			r.promise = e.Start
+		}
+	case entity.JobStarted:
+		w.start(j, r)
+	case entity.JobRequeued:
+		w.requeue(seq, r)
+	case entity.JobFinished:
+		w.end(seq, r, rowFinished)
+	case entity.JobKilled:
+		if w.now-r.start >= r.estimate {
+			w.end(seq, r, rowWalltime)
+		} else {
+			w.end(seq, r, rowKilled)
+		}
+	case entity.JobRejected:
+		r.state = rowRejected
+	}
+}
+
+func (w *JobsWriter) fail(err error) {
+	if w.err == nil {
+		w.err = fmt.Errorf("jobs CSV: %w", err)
+	}
+}
+
+func (w *JobsWriter) row(seq int64) *jobRow { return &w.ring[seq&int64(len(w.ring)-1)] }
+
+func (w *JobsWriter) submit(j *entity.Job) {
+	if want := w.base + w.rows; j.Seq() != want {
+		w.fail(fmt.Errorf("%v is number %d in the order of submission, not %d: a JobsWriter serves one metascheduler", j, j.Seq(), want))
+		return
+	}
+	if w.rows == int64(len(w.ring)) {
+		old := w.ring
+		w.ring = make([]jobRow, 2*len(old))
+		for seq := w.base; seq < w.base+w.rows; seq++ {
+			*w.row(seq) = old[seq&int64(len(old)-1)]
+		}
+	}
+	w.rows++
+	r := w.row(j.Seq())
+	*r = jobRow{
+		id: j.ID, submit: j.Submit, estimate: j.Request.Length, runtime: j.Runtime,
+		start: -1, finish: -1, promise: entity.NeverPromised,
+		nodes: int32(j.Request.Nodes), user: j.User, processors: r.processors[:0],
+	}
+}
+
+func (w *JobsWriter) start(j *entity.Job, r *jobRow) {
+	r.state = rowRunning
+	r.start = w.now
+	r.estimate = j.Request.Length
+	r.backfilled = j.Backfilled
+	r.processors = r.processors[:0]
+	if tasks := j.Reservation.Window.Tasks; tasks != nil {
+		r.named = true
+		for _, t := range tasks {
+			r.processors = append(r.processors, entity.ProcessorRange{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
+		}
+		r.processors = joinRanges(r.processors)
+	}
+	w.started = append(w.started, j.Seq())
+}
+
+// joinRanges sorts single processors and joins neighbours, in place.
+func joinRanges(ranges []entity.ProcessorRange) []entity.ProcessorRange {
+	slices.SortFunc(ranges, func(a, b entity.ProcessorRange) int { return int(a.First - b.First) })
+	k := 0
+	for _, r := range ranges[1:] {
+		if r.First == ranges[k].Last+1 {
+			ranges[k].Last = r.Last
+		} else {
+			k++
+			ranges[k] = r
+		}
+	}
+	return ranges[:k+1]
+}
+
+func (w *JobsWriter) end(seq int64, r *jobRow, state rowState) {
+	r.state = state
+	r.finish = w.now
+	if r.start < w.now {
+		w.ended = append(w.ended, seq)
+	}
+}
+
+// requeue puts a preempted job back; its row tells of its last run only.
+func (w *JobsWriter) requeue(seq int64, r *jobRow) {
+	if r.start < w.now {
+		if !r.named {
+			w.returned = append(w.returned, r.processors...)
+		}
+	} else {
+		w.started = slices.DeleteFunc(w.started, func(s int64) bool { return s == seq })
+	}
+	r.state, r.start, r.processors = rowWaiting, -1, r.processors[:0]
+}
+
+// settle ends the instant: whatever ended gives its processors back, then
+// whatever started takes some, in order. A job that did both at this instant
+// had its processors between the jobs before and after it.
+func (w *JobsWriter) settle() {
+	if !w.begun {
+		w.begin()
+	}
+	if w.processors != nil {
+		w.free(w.returned)
+		for _, seq := range w.ended {
+			if r := w.row(seq); !r.named {
+				w.free(r.processors)
+			}
+		}
+		for _, seq := range w.started {
+			r := w.row(seq)
+			if r.named {
+				continue
+			}
+			var err error
+			if r.processors, err = w.processors.Allocate(int(r.nodes), r.processors[:0]); err != nil {
+				w.fail(fmt.Errorf("at %v job %d: %w", w.now, r.id, err))
+			}
+			if r.state >= rowFinished {
+				w.free(r.processors)
+			}
+		}
+	}
+	w.started, w.ended, w.returned = w.started[:0], w.ended[:0], w.returned[:0]
+	for w.rows > 0 && w.row(w.base).state >= rowFinished {
+		w.write()
+	}
+}
+
+func (w *JobsWriter) free(ranges []entity.ProcessorRange) {
+	if err := w.processors.Free(ranges); err != nil {
+		w.fail(err)
+	}
+}
+
+// flushAt is how many bytes are gathered before they are written.
+const flushAt = 1 << 16
+
+// write writes the row at the base and moves on.
+func (w *JobsWriter) write() {
+	r := w.row(w.base)
+	if w.base > 0 && r.id <= w.lastID {
+		w.falling = true
+	}
+	w.lastID = r.id
+	w.base++
+	w.rows--
+	w.buf = w.appendRow(w.buf, r)
+	if len(w.buf) >= flushAt {
+		w.flush()
+	}
+}
+
+func (w *JobsWriter) flush() {
+	if w.err == nil {
+		if _, err := w.out.Write(w.buf); err != nil {
+			w.fail(err)
+		}
+	}
+	w.buf = w.buf[:0]
+}
+
+// Close writes the rows that are left, those of jobs still waiting or running
+// included, and returns the first error met. The underlying writer stays open.
+func (w *JobsWriter) Close() error {
+	w.settle()
+	for w.rows > 0 {
+		w.write()
+	}
+	w.flush()
+	return w.err
+}
+
+func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
+	var wait, run, turnaround des.Time = -des.Second, -des.Second, -des.Second // print as -1
+	start, finish := run, run
+	if r.start >= 0 {
+		start, wait = r.start, r.start-r.submit
+	}
+	done := r.start >= 0 && r.finish >= 0
+	if done {
+		finish, run, turnaround = r.finish, r.finish-r.start, r.finish-r.submit
+	}
+	success := byte('0')
+	if r.state == rowFinished {
+		success = '1'
+	}
+
+	b = strconv.AppendInt(b, r.id, 10)
+	b = append(b, ',')
+	b = append(b, w.workload...)
+	b = append(b, ',')
+	b = r.runtime.Append(b) // profile: Batsim's converters name a delay by its length
+	b = append(b, ',')
+	b = r.submit.Append(b)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(r.nodes), 10)
+	b = append(b, ',')
+	b = r.estimate.Append(b)
+	b = append(b, ',', success, ',')
+	b = append(b, rowStateNames[r.state]...)
+	b = append(b, ',')
+	b = start.Append(b)
+	b = append(b, ',')
+	b = run.Append(b)
+	b = append(b, ',')
+	b = finish.Append(b)
+	b = append(b, ',')
+	b = wait.Append(b)
+	b = append(b, ',')
+	b = turnaround.Append(b)
+	b = append(b, ',')
+	switch {
+	case !done:
+		b = append(b, "-1"...)
+	case run > 0:
+		b = appendRatio(b, turnaround, run)
+	case turnaround > 0:
+		b = append(b, "inf"...)
+	default:
+		b = append(b, '1')
+	}
+	b = append(b, ',')
+	if r.start >= 0 {
+		switch {
+		case w.Allocation == AllocationCount:
+			b = strconv.AppendInt(b, int64(r.nodes), 10)
+		case w.Allocation == AllocationIntervals:
+			b = entity.AppendProcessorRanges(b, r.processors)
+		}
+	}
+	b = append(b, ",-1,"...)
+	if r.promise != entity.NeverPromised {
+		b = append(b, promisedKey...)
+		b = r.promise.Append(b)
+	}
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(r.user), 10)
+	b = append(b, ',')
+	switch {
+	case !done:
+		b = append(b, "-1"...)
+	case turnaround <= max(run, boundedBelow):
+		b = append(b, '1')
+	default:
+		b = appendRatio(b, turnaround, max(run, boundedBelow))
+	}
+	b = append(b, ',')
+	b = r.estimate.Append(b)
+	b = append(b, ',')
+	b = r.runtime.Append(b)
+	if r.backfilled {
+		return append(b, ",1\n"...)
+	}
+	return append(b, ",0\n"...)
+}
+
+// promisedKey begins the metadata of a job that was promised a start.
+const promisedKey = "promised="
+
+// appendRatio appends a/b to six decimals, without needless ones. It is exact
+// to the last digit on every architecture, and several times as fast as a
+// conversion of a float.
+func appendRatio(b []byte, num, den des.Time) []byte {
+	hi, lo := bits.Mul64(uint64(num), uint64(des.Second))
+	lo, carry := bits.Add64(lo, uint64(den)/2, 0)
+	hi += carry
+	if hi >= uint64(den) {
+		return strconv.AppendFloat(b, float64(num)/float64(den), 'f', 6, 64)
+	}
+	q, _ := bits.Div64(hi, lo, uint64(den))
+	if q > uint64(des.Forever) {
+		return strconv.AppendFloat(b, float64(num)/float64(den), 'f', 6, 64)
+	}
+	return des.Time(q).Append(b)
+}

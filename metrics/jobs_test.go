@@ -1,0 +1,293 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+const sec = des.Second
+
+// write runs jobs through a scheduler and returns jobs.csv.
+func write(t require.TestingT, s *naive, set func(*JobsWriter), jobs ...*entity.Job) string {
+	var out bytes.Buffer
+	w := NewJobsWriter(&out)
+	w.Processors = s.procs
+	if set != nil {
+		set(w)
+	}
+	s.observers = append(s.observers, w)
+	s.run(jobs)
+	require.NoError(t, w.Close())
+	return out.String()
+}
+
+// A whole file: a head that waits, a job backfilled past it, one killed at its
+// estimate, one too large, one that runs for no time.
+func TestJobsFile(t *testing.T) {
+	got := write(t, &naive{procs: 4, policy: "easy"}, func(w *JobsWriter) { w.Workload = "day,1" },
+		job(1, 0, 3, 100*sec, 80*sec),
+		job(2, 10*sec, 4, 50*sec, 60*sec),
+		job(3, 10*sec, 1, 60*sec, 60*sec),
+		job(4, 11*sec, 5, 10*sec, 10*sec),
+		job(5, 20*sec, 2, 0, 0),
+		job(6, 70*sec, 1, 7*sec, 3500*des.Second/1000),
+	)
+	require.Equal(t, JobsHeader+`
+1,"day,1",80,0,3,100,1,COMPLETED_SUCCESSFULLY,0,80,80,0,80,1,0-2,-1,,7,1,100,80,0
+2,"day,1",60,10,4,50,0,COMPLETED_WALLTIME_REACHED,80,50,130,70,120,2.4,0-3,-1,promised=100,7,2.4,50,60,0
+3,"day,1",60,10,1,60,1,COMPLETED_SUCCESSFULLY,10,60,70,0,60,1,3,-1,,7,1,60,60,1
+4,"day,1",10,11,5,10,0,REJECTED,-1,-1,-1,-1,-1,-1,,-1,,7,-1,10,10,0
+5,"day,1",0,20,2,0,1,COMPLETED_SUCCESSFULLY,130,0,130,110,110,inf,0-1,-1,promised=130,7,11,0,0,0
+6,"day,1",3.5,70,1,7,1,COMPLETED_SUCCESSFULLY,70,3.5,73.5,0,3.5,1,3,-1,,7,1,7,3.5,1
+`, got)
+}
+
+func TestJobsStoppedMidwayKeepTheirRows(t *testing.T) {
+	got := write(t, &naive{procs: 2, policy: "fcfs", until: 15 * sec}, nil,
+		job(1, 0, 1, 10*sec, 10*sec), job(2, 0, 1, 20*sec, 20*sec), job(3, 0, 2, 5*sec, 5*sec))
+	require.Equal(t, JobsHeader+`
+1,w0,10,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1,0,-1,,7,1,10,10,0
+2,w0,20,0,1,20,0,RUNNING,0,-1,-1,0,-1,-1,1,-1,,7,-1,20,20,0
+3,w0,5,0,2,5,0,SUBMITTED,-1,-1,-1,-1,-1,-1,,-1,,7,-1,5,5,0
+`, got)
+}
+
+func TestNamedNodesAreNamed(t *testing.T) {
+	var out bytes.Buffer
+	w := NewJobsWriter(&out)
+	j := job(1, 0, 4, 10*sec, 10*sec)
+	w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
+	j.Reservation.Window = entity.Window{End: 10 * sec, Nodes: 4}
+	for _, id := range []int{9, 3, 5, 4} {
+		j.Reservation.Window.Tasks = append(j.Reservation.Window.Tasks, entity.Task{Node: &entity.Node{ID: id}, End: 10 * sec})
+	}
+	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Job: j})
+	w.Observe(entity.JobEvent{Time: 10 * sec, Kind: entity.JobFinished, Job: j})
+	require.NoError(t, w.Close())
+	require.Contains(t, out.String(), ",3-5 9,-1,")
+}
+
+func TestAllocationIsACountOnLargeClusters(t *testing.T) {
+	require.Contains(t, write(t, &naive{procs: 4097}, nil, job(1, 0, 8, sec, sec)), ",8,-1,")
+	require.Contains(t, write(t, &naive{procs: 4096}, nil, job(1, 0, 8, sec, sec)), ",0-7,-1,")
+	require.Contains(t, write(t, &naive{procs: 9}, func(w *JobsWriter) { w.Allocation = AllocationNone }, job(1, 0, 8, sec, sec)), ",1,,-1,")
+}
+
+func TestAPreemptedJobGivesItsProcessorsBack(t *testing.T) {
+	var out bytes.Buffer
+	w := NewJobsWriter(&out)
+	w.Processors = 2
+	a, b := job(1, 0, 2, 10*sec, 10*sec), job(2, 0, 2, 10*sec, 10*sec)
+	b.SetSeq(1)
+	at := func(at des.Time, k entity.JobEventKind, j *entity.Job) {
+		w.Observe(entity.JobEvent{Time: at, Kind: k, Job: j})
+	}
+	at(0, entity.JobSubmitted, a)
+	at(0, entity.JobSubmitted, b)
+	at(0, entity.JobStarted, a)
+	at(0, entity.JobRequeued, a)
+	at(0, entity.JobStarted, a)
+	at(5*sec, entity.JobRequeued, a)
+	at(5*sec, entity.JobStarted, b)
+	at(15*sec, entity.JobFinished, b)
+	at(15*sec, entity.JobStarted, a)
+	at(25*sec, entity.JobFinished, a)
+	require.NoError(t, w.Close())
+	require.Contains(t, out.String(), "SUCCESSFULLY,15,10,25,15,25,2.5,0-1,")
+	require.Contains(t, out.String(), "SUCCESSFULLY,5,10,15,5,15,1.5,0-1,")
+}
+
+func TestTwoSchedulersOnOneWriterAreRefused(t *testing.T) {
+	w := NewJobsWriter(io.Discard)
+	for range 2 {
+		w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: job(1, 0, 1, sec, sec)})
+	}
+	require.ErrorContains(t, w.Close(), "a JobsWriter serves one metascheduler")
+}
+
+func TestAnOvercommittedClusterIsAnError(t *testing.T) {
+	w := NewJobsWriter(io.Discard)
+	w.Processors = 3
+	j := job(1, 0, 4, sec, sec)
+	w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
+	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Job: j})
+	require.ErrorContains(t, w.Close(), "job 1: 4 processors wanted, 3 of 3 are free")
+}
+
+func TestAnEventOfAnUnknownJobIsAnError(t *testing.T) {
+	w := NewJobsWriter(io.Discard)
+	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Job: job(4, 0, 4, sec, sec)})
+	require.ErrorContains(t, w.Close(), "job 4 was started while it was not there")
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestAFullDiskIsReported(t *testing.T) {
+	w := NewJobsWriter(failing{})
+	require.ErrorContains(t, w.Close(), "no space left")
+	require.ErrorContains(t, NewQueueWriter(failing{}).Close(), "no space left")
+}
+
+// Every row says what its job did, in the order of submission; no processor
+// has two jobs at once.
+func TestJobsRowsAgreeWithTheJobs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawExtending(t)
+		jobs := drawJobs(t, s.procs)
+		if rapid.Bool().Draw(t, "stopped") {
+			s.until = rapid.SampledFrom(jobs).Draw(t, "until").Submit + sec
+		}
+		rows, err := csv.NewReader(strings.NewReader(write(t, s, nil, jobs...))).ReadAll()
+		require.NoError(t, err)
+		rows = rows[1:]
+		type span struct{ from, to des.Time }
+		taken := map[int][]span{}
+		for i, row := range rows {
+			j := jobs[i]
+			require.Equal(t, fmt.Sprint(j.ID), row[0])
+			require.Equal(t, j.Submit.String(), row[3])
+			if j.State != entity.Finished && j.State != entity.Killed {
+				require.Equal(t, "-1", row[10])
+				continue
+			}
+			require.Equal(t, j.Start.String(), row[8])
+			require.Equal(t, (j.Finish - j.Start).String(), row[9])
+			require.Equal(t, j.Finish.String(), row[10])
+			require.Equal(t, j.Wait().String(), row[11])
+			require.Equal(t, (j.Finish - j.Submit).String(), row[12])
+			slowdown, err := strconv.ParseFloat(row[18], 64)
+			require.NoError(t, err)
+			require.InDelta(t, BoundedSlowdown(j.Wait(), j.Finish-j.Start), slowdown, 5e-7)
+			if stretch, err := strconv.ParseFloat(row[13], 64); j.Finish > j.Start {
+				require.NoError(t, err)
+				require.InDelta(t, float64(j.Finish-j.Submit)/float64(j.Finish-j.Start), stretch, 5e-7)
+			}
+			count := 0
+			for _, text := range strings.Fields(row[14]) {
+				first, last, _ := strings.Cut(text, "-")
+				from, err := strconv.Atoi(first)
+				require.NoError(t, err)
+				to := from
+				if last != "" {
+					to, err = strconv.Atoi(last)
+					require.NoError(t, err)
+				}
+				for p := from; p <= to; p++ {
+					require.Less(t, p, s.procs)
+					count++
+					for _, other := range taken[p] {
+						require.True(t, j.Start >= other.to || j.Finish <= other.from, "processor %d has two jobs", p)
+					}
+					taken[p] = append(taken[p], span{j.Start, j.Finish})
+				}
+			}
+			require.Equal(t, j.Request.Nodes, count)
+		}
+	})
+}
+
+func TestRatiosAreRoundedToSixDecimals(t *testing.T) {
+	for _, c := range []struct {
+		num, den des.Time
+		want     string
+	}{
+		{1, 3, "0.333333"}, {2, 3, "0.666667"}, {7 * sec, 2 * sec, "3.5"}, {5, 5, "1"},
+		{math.MaxInt64, 1, "9223372036854775808.000000"},
+		{math.MaxInt64, math.MaxInt64 - 1, "1"},
+	} {
+		require.Equal(t, c.want, string(appendRatio(nil, c.num, c.den)))
+	}
+}
+
+func TestJobsFileIsSortedByID(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.csv")
+	f, err := CreateJobs(path)
+	require.NoError(t, err)
+	f.Processors = 4
+	s := naive{procs: 4, policy: "fcfs", observers: []entity.Observer{f}}
+	s.run([]*entity.Job{job(30, 0, 1, sec, sec), job(4, 0, 1, sec, sec), job(200, 0, 1, sec, sec), job(5, sec, 4, sec, sec)})
+	_, err = os.Stat(path)
+	require.ErrorIs(t, err, os.ErrNotExist, "the file is there whole or not at all")
+	require.NoError(t, f.Commit())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var first []string
+	for line := range strings.Lines(string(text)) {
+		id, _, _ := strings.Cut(line, ",")
+		first = append(first, id)
+	}
+	require.Equal(t, []string{"job_id", "4", "5", "30", "200"}, first)
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "no temporary file stays")
+}
+
+func TestAnAbortedJobsFileLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.csv")
+	f, err := CreateJobs(path)
+	require.NoError(t, err)
+	f.Abort()
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestQueueFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "queue.csv")
+	f, err := CreateQueue(path)
+	require.NoError(t, err)
+	s := naive{procs: 4, policy: "fcfs", observers: []entity.Observer{f}}
+	s.run([]*entity.Job{
+		job(1, 5*sec, 3, 10*sec, 10*sec), job(2, 6*sec, 2, 9*sec, 9*sec), job(3, 7*sec, 9, sec, sec),
+		job(4, 15*sec, 2, 9*sec, 9*sec), // starts as 1 ends, beside 2
+	})
+	require.NoError(t, f.Commit())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, QueueHeader+"\n5,0,0,3\n6,1,2,3\n15,0,0,4\n24,0,0,0\n", string(text))
+}
+
+// BenchmarkJobsWriter: ns/op is the cost of a row, from submission to file.
+func BenchmarkJobsWriter(b *testing.B) {
+	for _, a := range []Allocation{AllocationIntervals, AllocationCount} {
+		b.Run(a.String(), func(b *testing.B) {
+			w := NewJobsWriter(io.Discard)
+			w.Processors, w.Allocation = 1152, a
+			const depth = 128 // jobs running at once, of 1 to 8 processors
+			var jobs [depth]*entity.Job
+			for i := range jobs {
+				jobs[i] = job(0, 0, 1+i%8, 3600*sec, 1234*sec)
+			}
+			i := 0
+			for b.Loop() {
+				j := jobs[i%depth]
+				now := des.Time(i) * 10 * sec
+				if i >= depth {
+					w.Observe(entity.JobEvent{Time: now, Kind: entity.JobFinished, Job: j})
+				}
+				j.SetSeq(int64(i))
+				j.ID, j.Submit, j.Promised = int64(i), now, entity.NeverPromised
+				w.Observe(entity.JobEvent{Time: now, Kind: entity.JobSubmitted, Job: j})
+				w.Observe(entity.JobEvent{Time: now, Kind: entity.JobStarted, Job: j})
+				i++
+			}
+		})
+	}
+}

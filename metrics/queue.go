@@ -1,0 +1,100 @@
+package metrics
+
+// queue-POLICY.csv: how long the queue is and how many processors are busy.
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// QueueHeader is the first line of queue-POLICY.csv.
+const QueueHeader = "time,queued_jobs,queued_processors,busy_processors"
+
+// QueueWriter is an Observer that writes queue-POLICY.csv: a row for every
+// instant at whose end a number is another than before. On named nodes a
+// window's nodes count as busy until its last task ends.
+type QueueWriter struct {
+	out   io.Writer
+	err   error
+	buf   []byte
+	now   des.Time
+	level queueLevel // now
+	last  queueLevel // in the latest row
+}
+
+type queueLevel struct{ jobs, processors, busy int64 }
+
+// NewQueueWriter returns a writer of queue-POLICY.csv to w.
+func NewQueueWriter(w io.Writer) *QueueWriter {
+	q := &QueueWriter{out: w, last: queueLevel{jobs: -1}}
+	q.buf = append(make([]byte, 0, flushAt+256), QueueHeader...)
+	q.buf = append(q.buf, '\n')
+	return q
+}
+
+// Observe takes one event in.
+func (q *QueueWriter) Observe(e entity.JobEvent) {
+	if e.Time != q.now {
+		q.settle()
+		q.now = e.Time
+	}
+	nodes := int64(e.Job.Request.Nodes)
+	switch e.Kind {
+	case entity.JobSubmitted:
+		q.queued(1, nodes)
+	case entity.JobRejected:
+		q.queued(-1, -nodes)
+	case entity.JobStarted:
+		q.queued(-1, -nodes)
+		q.level.busy += nodes
+	case entity.JobFinished, entity.JobKilled:
+		q.level.busy -= nodes
+	case entity.JobRequeued:
+		q.queued(1, nodes)
+		q.level.busy -= nodes
+	}
+}
+
+func (q *QueueWriter) queued(jobs, processors int64) {
+	q.level.jobs += jobs
+	q.level.processors += processors
+}
+
+func (q *QueueWriter) settle() {
+	if q.level == q.last || (q.last.jobs < 0 && q.level == queueLevel{}) {
+		return
+	}
+	q.last = q.level
+	b := q.now.Append(q.buf)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, q.level.jobs, 10)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, q.level.processors, 10)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, q.level.busy, 10)
+	q.buf = append(b, '\n')
+	if len(q.buf) >= flushAt {
+		q.flush()
+	}
+}
+
+func (q *QueueWriter) flush() {
+	if q.err == nil {
+		if _, err := q.out.Write(q.buf); err != nil {
+			q.err = fmt.Errorf("queue CSV: %w", err)
+		}
+	}
+	q.buf = q.buf[:0]
+}
+
+// Close writes what is left and returns the first error met. The underlying
+// writer stays open.
+func (q *QueueWriter) Close() error {
+	q.settle()
+	q.flush()
+	return q.err
+}

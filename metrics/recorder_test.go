@@ -1,0 +1,180 @@
+package metrics
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// The summary is what a loop over the finished jobs gives.
+func TestSummaryEqualsItsDefinitions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawExtending(t)
+		jobs := drawJobs(t, s.procs)
+		rec := NewRecorder()
+		rec.Processors = s.procs
+		s.observers = []entity.Observer{rec}
+		s.run(jobs)
+
+		var want Summary
+		var waits, turnarounds, slowdowns []float64
+		var area float64
+		last := 0.0
+		for _, j := range jobs {
+			want.Jobs++
+			if j.State == entity.Rejected {
+				want.Rejected++
+				continue
+			}
+			if j.State == entity.Killed {
+				want.Killed++
+			}
+			if j.Backfilled {
+				want.Backfilled++
+			}
+			wait, run := (j.Start - j.Submit).Seconds(), (j.Finish - j.Start).Seconds()
+			waits = append(waits, wait)
+			turnarounds = append(turnarounds, wait+run)
+			slowdowns = append(slowdowns, math.Max(1, (wait+run)/math.Max(run, 10)))
+			area += run * float64(j.Request.Nodes)
+			last = math.Max(last, j.Finish.Seconds())
+		}
+		if len(waits) > 0 {
+			slices.Sort(waits)
+			want.MeanWait, want.MaxWait = stat.Mean(waits, nil), waits[len(waits)-1]
+			want.MedianWait = linear(waits, 0.5)
+			want.P95Wait = linear(waits, 0.95)
+			want.MeanTurnaround = stat.Mean(turnarounds, nil)
+			want.MeanBoundedSlowdown = stat.Mean(slowdowns, nil)
+			want.Makespan = last - jobs[0].Submit.Seconds()
+			if want.Makespan > 0 {
+				want.Utilization = area / (want.Makespan * float64(s.procs))
+			}
+		}
+		got := rec.Summary()
+		require.InDelta(t, want.MeanWait, got.MeanWait, 1e-9)
+		require.InDelta(t, want.MedianWait, got.MedianWait, 1e-9)
+		require.InDelta(t, want.P95Wait, got.P95Wait, 1e-9)
+		require.InDelta(t, want.MeanTurnaround, got.MeanTurnaround, 1e-9)
+		require.InDelta(t, want.MeanBoundedSlowdown, got.MeanBoundedSlowdown, 1e-9)
+		require.InDelta(t, want.Utilization, got.Utilization, 1e-12)
+		got.MeanWait, got.MedianWait, got.P95Wait, got.MeanTurnaround = want.MeanWait, want.MedianWait, want.P95Wait, want.MeanTurnaround
+		got.MeanBoundedSlowdown, got.Utilization = want.MeanBoundedSlowdown, want.Utilization
+		require.Equal(t, want, got)
+	})
+}
+
+// linear is definition 7 of Hyndman and Fan on sorted values.
+func linear(x []float64, p float64) float64 {
+	h := float64(len(x)-1) * p
+	k := int(math.Floor(h + 1e-9))
+	if k+1 == len(x) {
+		return x[k]
+	}
+	return x[k] + (h-float64(k))*(x[k+1]-x[k])
+}
+
+func TestSummaryOfNothingIsZero(t *testing.T) {
+	require.Equal(t, Summary{}, NewRecorder().Summary())
+}
+
+func TestSummaryMayBeAskedTwiceAndMeanwhile(t *testing.T) {
+	rec := NewRecorder()
+	end := func(id int64, wait des.Time) {
+		j := job(id, 0, 1, 100*des.Second, 10*des.Second)
+		rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
+		j.Start = wait
+		rec.Observe(entity.JobEvent{Time: wait + 10*des.Second, Kind: entity.JobFinished, Job: j})
+	}
+	end(1, 30*des.Second)
+	end(2, 10*des.Second)
+	require.Equal(t, 20.0, rec.Summary().MedianWait)
+	require.Equal(t, 20.0, rec.Summary().MedianWait)
+	end(3, 5*des.Second)
+	require.Equal(t, 10.0, rec.Summary().MedianWait)
+}
+
+func TestPreemptedJobsCountAsBusyBothTimes(t *testing.T) {
+	rec := &Recorder{Processors: 2}
+	j := job(1, 0, 2, 10*des.Second, 10*des.Second)
+	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
+	rec.Observe(entity.JobEvent{Time: 5 * des.Second, Kind: entity.JobRequeued, Job: j})
+	j.Start = 10 * des.Second
+	rec.Observe(entity.JobEvent{Time: 20 * des.Second, Kind: entity.JobFinished, Job: j})
+	require.Equal(t, 0.75, rec.Summary().Utilization)
+	require.Equal(t, 10.0, rec.Summary().MeanWait)
+}
+
+func TestNodesThatEndApartAreBusyForTheirOwnTimes(t *testing.T) {
+	rec := &Recorder{Processors: 2}
+	j := job(1, 0, 2, 100*des.Second, 50*des.Second)
+	j.Reservation.Window = entity.Window{Start: 0, End: 100 * des.Second, Nodes: 2, Tasks: []entity.Task{
+		{Node: &entity.Node{ID: 1}, End: 100 * des.Second}, {Node: &entity.Node{ID: 2}, End: 20 * des.Second},
+	}}
+	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
+	rec.Observe(entity.JobEvent{Time: 50 * des.Second, Kind: entity.JobFinished, Job: j})
+	require.Equal(t, (50.0+10.0)/(2*50), rec.Summary().Utilization)
+}
+
+func TestSumsAreExactWhereInt64Overflows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s sum128
+		want := new(big.Int)
+		for range rapid.IntRange(0, 50).Draw(t, "n") {
+			n := rapid.IntRange(1, 1<<40).Draw(t, "nodes")
+			v := rapid.Int64Range(0, math.MaxInt64).Draw(t, "area")
+			s.addArea(n, des.Time(v))
+			want.Add(want, new(big.Int).Mul(big.NewInt(int64(n)), big.NewInt(v)))
+			x := rapid.Int64Range(-1<<62, 1<<62).Draw(t, "ticks")
+			s.add(des.Time(x))
+			want.Add(want, big.NewInt(x))
+		}
+		f, _ := new(big.Float).Quo(new(big.Float).SetInt(want), big.NewFloat(1e6)).Float64()
+		require.InEpsilon(t, 1+math.Abs(f), 1+math.Abs(s.seconds()), 1e-15)
+		require.Equal(t, f < 0, s.seconds() < 0)
+	})
+}
+
+func TestSelectKthEqualsSorting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 400).Draw(t, "n")
+		few := rapid.Int64Range(1, 1000).Draw(t, "values")
+		x := make([]des.Time, n)
+		for i := range x {
+			x[i] = des.Time(rapid.Int64Range(0, few).Draw(t, "x"))
+		}
+		k := rapid.IntRange(0, n-1).Draw(t, "k")
+		sorted := slices.Clone(x)
+		slices.Sort(sorted)
+		require.Equal(t, sorted[k], selectKth(x, k))
+		slices.Sort(x)
+		require.Equal(t, sorted, x, "the sample keeps its values")
+	})
+}
+
+func TestCompensatedSumLosesNothing(t *testing.T) {
+	var c compensated
+	for _, x := range []float64{1, 1e100, 1, -1e100} {
+		c.add(x)
+	}
+	require.Equal(t, 2.0, c.value())
+}
+
+func BenchmarkRecorder(b *testing.B) {
+	rec := NewRecorder()
+	j := job(1, 0, 4, 100*des.Second, 77*des.Second)
+	for i := 0; b.Loop(); i++ {
+		j.Start = des.Time(i%1000) * des.Second
+		rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
+		rec.Observe(entity.JobEvent{Time: j.Start, Kind: entity.JobStarted, Job: j})
+		rec.Observe(entity.JobEvent{Time: j.Start + 77*des.Second, Kind: entity.JobFinished, Job: j})
+	}
+}

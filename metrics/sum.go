@@ -1,0 +1,57 @@
+package metrics
+
+// Sums that neither overflow nor lose: ten million waits of a week each pass
+// the range of int64, and a float64 sum depends on what was added first.
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// sum128 is an exact sum of ticks, or of ticks times processors.
+type sum128 struct {
+	hi int64
+	lo uint64
+}
+
+func (s *sum128) add(t des.Time) {
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, uint64(t), 0)
+	s.hi += int64(t)>>63 + int64(carry)
+}
+
+// addArea adds n times t; neither is negative.
+func (s *sum128) addArea(n int, t des.Time) {
+	hi, lo := bits.Mul64(uint64(n), uint64(t))
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi += int64(hi + carry)
+}
+
+// seconds is the sum in time units, rounded once.
+func (s sum128) seconds() float64 {
+	ticks := float64(float64(s.hi)*0x1p64) + float64(s.lo)
+	if s.hi < 0 { // avoid the cancellation of -2^64 against a large low half
+		lo, borrow := bits.Sub64(0, s.lo, 0)
+		hi, _ := bits.Sub64(0, uint64(s.hi), borrow)
+		ticks = -(float64(float64(hi)*0x1p64) + float64(lo))
+	}
+	return ticks / float64(des.Second)
+}
+
+// compensated is Neumaier's variant of Kahan's sum (ZAMM 54, 1974).
+type compensated struct{ sum, lost float64 }
+
+func (c *compensated) add(x float64) {
+	t := c.sum + x
+	if math.Abs(c.sum) >= math.Abs(x) {
+		c.lost += (c.sum - t) + x
+	} else {
+		c.lost += (x - t) + c.sum
+	}
+	c.sum = t
+}
+
+func (c *compensated) value() float64 { return c.sum + c.lost }
