@@ -13,11 +13,11 @@ import (
 )
 
 // modelJob is a job as models make them: known are the submission, the size and
-// the runtime, all in whole seconds, so that a job simulated at once and one
-// written to a trace and read back are the same. The estimate is the runtime;
-// see Tsafrir for better ones.
+// the runtime, in whole seconds (a runtime of at least one), so that a job
+// simulated at once and one written to a trace and read back are the same. The
+// estimate is the runtime; see Tsafrir for better ones.
 func modelJob(id int64, submit float64, size int, runtime float64, queue int32) *entity.Job {
-	run := des.Seconds(math.Floor(runtime))
+	run := des.Seconds(max(math.Floor(runtime), 1))
 	return &entity.Job{
 		ID:       id,
 		Submit:   des.Seconds(math.Floor(submit + 0.5)),

@@ -1,0 +1,128 @@
+// Downey's model: work and parallelism, of which sizes and runtimes follow.
+
+package workload
+
+import (
+	"errors"
+	"iter"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/randvar"
+)
+
+// Downey generates jobs after Downey, "A parallel workload model and its
+// implications for processor allocation", HPDC 1997: total work and average
+// parallelism are log-uniform, and a job's runtime on n processors is its work
+// by the speedup there.
+//
+// Unverified: the formulas and the constants of Work were not held against the
+// paper. Ours, since the model is of moldable jobs: a job asks for as many
+// processors as its average parallelism, rounded. Left out, since it is not
+// known well enough: the paper's day of two halves; arrivals are Poisson, at a
+// rate that must be given.
+type Downey struct {
+	// Processors is the size of the machine; 0 means 128.
+	Processors int
+	// Parallelism is A, the average parallelism; zero means 1 to Processors.
+	Parallelism randvar.LogUniform
+	// Work is a job's total work in processor seconds; zero means the fit to
+	// the SDSC Paragon, e^1.8 to e^11.8 (6 s to 37 h).
+	Work randvar.LogUniform
+	// Sigma is the variation in parallelism of every job; 0 means none, that is
+	// perfect speedup up to A.
+	Sigma float64
+	// MeanGap is the mean time between submissions in seconds. Load, instead,
+	// is the offered load to reach. One of them is needed.
+	MeanGap, Load float64
+	// Seed and Replication determine the random streams, one per component
+	// (arrival, parallelism, work).
+	Seed, Replication uint64
+}
+
+// DowneySpeedup is Downey's speedup S(n) of a job of average parallelism A >= 1
+// and variation in parallelism sigma >= 0 on n >= 1 processors. S(1) = 1 and
+// S(n) <= min(n, A). (Unverified, see Downey.)
+func DowneySpeedup(n, parallelism, sigma float64) float64 {
+	a := parallelism
+	if sigma <= 1 {
+		switch {
+		case n <= a:
+			return a * n / (a + float64(sigma*(n-1)/2))
+		case n <= 2*a-1:
+			return a * n / (float64(sigma*(a-0.5)) + float64(n*(1-sigma/2)))
+		}
+		return a
+	}
+	if n <= a+float64(a*sigma)-sigma {
+		return n * a * (sigma + 1) / (float64(sigma*(n+a-1)) + a)
+	}
+	return a
+}
+
+func (m Downey) withDefaults() Downey {
+	if m.Processors == 0 {
+		m.Processors = 128
+	}
+	if m.Parallelism == (randvar.LogUniform{}) {
+		m.Parallelism = randvar.LogUniform{Min: 1, Max: float64(m.Processors)}
+	}
+	if m.Work == (randvar.LogUniform{}) {
+		m.Work = randvar.LogUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
+	}
+	return m
+}
+
+// Check reports what makes m meaningless, or nil.
+func (m Downey) Check() error {
+	_, err := m.Jobs(0)
+	return err
+}
+
+// Jobs yields n jobs in the order of submission; see Lublin.Jobs.
+func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
+	m = m.withDefaults()
+	err := errors.Join(checkCount("downey", n), checkProcessors("downey", m.Processors), m.Parallelism.Check(), m.Work.Check())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case m.Parallelism.Min < 1 || m.Parallelism.Max > float64(m.Processors):
+		return nil, errors.New("downey: the parallelism must lie between 1 and the number of processors")
+	case !(m.Sigma >= 0) || math.IsInf(m.Sigma, 0):
+		return nil, errors.New("downey: sigma must be a number of 0 or more")
+	}
+	meanGap, err := poissonGap("downey", m.MeanGap, m.Load, m.meanArea(), m.Processors)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(*entity.Job) bool) {
+		arrival := des.NewStream(m.Seed, m.Replication, "downey.arrival")
+		parallelism := des.NewStream(m.Seed, m.Replication, "downey.parallelism")
+		work := des.NewStream(m.Seed, m.Replication, "downey.work")
+		var clock float64
+		for id := int64(1); id <= n; id++ {
+			clock += meanGap * arrival.ExpFloat64()
+			a := m.Parallelism.Rand(parallelism)
+			size := math.Round(a)
+			run := m.Work.Rand(work) / DowneySpeedup(size, a, m.Sigma)
+			if !yield(modelJob(id, clock, int(size), run, -1)) {
+				return
+			}
+		}
+	}, nil
+}
+
+// meanArea is the mean of size times runtime, E[L] E[n/S(n)], the second factor
+// by the midpoint rule over the quantiles of the parallelism.
+func (m Downey) meanArea() float64 {
+	const steps = 10_000
+	var stretch float64
+	for i := range steps {
+		a := m.Parallelism.Min * math.Pow(m.Parallelism.Max/m.Parallelism.Min, (float64(i)+0.5)/steps)
+		n := math.Round(a)
+		stretch += n / DowneySpeedup(n, a, m.Sigma) / steps
+	}
+	return m.Work.Mean() * stretch
+}
