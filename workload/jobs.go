@@ -20,8 +20,9 @@ import (
 // length would hold nothing, and logs count whole seconds.
 const leastEstimate = des.Second
 
-// jobSlab is how many jobs are allocated at a time.
-const jobSlab = 256
+// jobSlab is how many jobs are allocated at a time, to spare the collector. A
+// slab lives as long as any of its jobs.
+const jobSlab = 64
 
 // JobStream is one reading of a trace as jobs, in the order of submission. It
 // is one goroutine's; a trace can have any number of them at a time.
@@ -36,6 +37,7 @@ type JobStream struct {
 	whole    int64         // number of the job whose record came last, unless that was a burst of it
 	sorted   []*entity.Job // what is left of a trace that had to be sorted
 	isSorted bool
+	modelled []des.Time // estimates of the jobs to come
 	arrivals arrivals
 	skipped  int64
 	latest   des.Time // submission of the job before, as in the file
@@ -57,15 +59,16 @@ func (t *Trace) Open() (*JobStream, error) {
 		}
 		s.arrivals.factor = load / t.Options.Load
 	}
-	if err := s.open(); err != nil {
+	var err error
+	if t.Options.Estimates.Kind == EstimatesTsafrir {
+		if s.modelled, err = t.modelled(); err != nil {
+			return nil, err
+		}
+	}
+	if s.reader, s.closer, err = t.records(&s.read); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (s *JobStream) open() (err error) {
-	s.reader, s.closer, err = s.trace.records(&s.read)
-	return err
 }
 
 // Jobs yields the trace's jobs from the first one on, in the order of
@@ -174,7 +177,7 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 		}
 		if s.skipped < s.opts.Skip {
 			s.skipped++
-			report.addJob(s.reader.Line(), 0, Skipped, j.ID)
+			report.addJob(s.line(), 0, Skipped, j.ID)
 			continue
 		}
 		if j.Submit < s.latest {
@@ -183,6 +186,9 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 		}
 		s.latest = j.Submit
 		j.Submit = s.arrivals.place(j.Submit)
+		if s.modelled != nil {
+			s.takeModelled(j)
+		}
 		report.Jobs++
 		return j, true
 	}
@@ -195,10 +201,30 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 	return nil, false
 }
 
+// takeModelled gives a job the next of the model's estimates. They are not
+// below the runtime, save where the model has a maximum of its own: the users
+// of such a machine could not run longer.
+func (s *JobStream) takeModelled(j *entity.Job) {
+	j.Request.Length = max(s.modelled[0], leastEstimate)
+	s.modelled = s.modelled[1:]
+	if j.Runtime > j.Request.Length {
+		s.Report().addJob(s.line(), 4, RuntimeCut, j.ID)
+		j.Runtime = j.Request.Length
+	}
+}
+
+// line is that of the job at hand, or 0 where sorting has lost it.
+func (s *JobStream) line() int64 {
+	if s.isSorted {
+		return 0
+	}
+	return s.reader.Line()
+}
+
 // fail reports that j goes backwards, and counts in the rest of the file how
 // many do.
 func (s *JobStream) fail(j *entity.Job) {
-	e := &OrderError{Name: s.trace.Name, Line: s.reader.Line(), Job: j.ID, Back: s.latest - j.Submit}
+	e := &OrderError{Name: s.trace.Name, Line: s.line(), Job: j.ID, Back: s.latest - j.Submit}
 	for s.reader.Next() {
 	}
 	e.Total = s.Report().Count(BackwardsSubmission)
@@ -275,16 +301,14 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 		report.addJob(line, 4, ZeroRuntime, rec.Job)
 	}
 	j := s.allocate()
-	*j = entity.Job{
-		ID:       rec.Job,
-		Submit:   rec.Submit,
-		Runtime:  rec.Runtime,
-		Request:  entity.Request{Nodes: int(size)},
-		User:     s.owner(12, rec.User),
-		Group:    s.owner(13, rec.Group),
-		Queue:    s.owner(15, rec.Queue),
-		Promised: entity.NeverPromised,
-	}
+	j.ID = rec.Job
+	j.Submit = rec.Submit
+	j.Runtime = rec.Runtime
+	j.Request.Nodes = int(size)
+	j.User = s.owner(12, rec.User)
+	j.Group = s.owner(13, rec.Group)
+	j.Queue = s.owner(15, rec.Queue)
+	j.Promised = entity.NeverPromised
 	s.estimate(j, rec)
 	return j
 }
@@ -310,6 +334,8 @@ func (s *JobStream) estimate(j *entity.Job, rec *Record) {
 	o, report, line := s.opts, s.Report(), s.reader.Line()
 	length := &j.Request.Length
 	switch o.Estimates.Kind {
+	case EstimatesTsafrir:
+		return // see takeModelled
 	case EstimatesExact:
 		*length = j.Runtime
 	case EstimatesFactor:
@@ -323,9 +349,6 @@ func (s *JobStream) estimate(j *entity.Job, rec *Record) {
 				*length = o.MissingEstimate.Value
 			}
 		}
-	}
-	if o.Estimate != nil {
-		o.Estimate(j)
 	}
 	if *length < leastEstimate {
 		report.addJob(line, 9, EstimateBelowSecond, rec.Job)
@@ -364,28 +387,59 @@ func (s *JobStream) allocate() *entity.Job {
 // machine, before any scaling: the sum of size times runtime over all jobs
 // that fit it, divided by processors times the time from the first to the last
 // submission. It reads the trace once, on the first call.
-func (t *Trace) OfferedLoad() (float64, error) {
-	t.loadOnce.Do(func() { t.load, t.loadErr = t.offeredLoad() })
-	return t.load, t.loadErr
-}
+func (t *Trace) OfferedLoad() (float64, error) { return t.load() }
 
 func (t *Trace) offeredLoad() (float64, error) {
 	procs, err := t.Procs()
 	if err != nil {
 		return 0, err
 	}
-	plain := *t.source
-	as := Trace{Name: t.Name, Options: t.Options, source: &plain}
-	as.Options.Load = 0
-	s, err := as.Open()
-	if err != nil {
-		return 0, err
-	}
 	var l loadMeter
-	for j := range s.Jobs() {
+	err = t.survey(func(j *entity.Job) {
 		if j.Request.Nodes <= procs {
 			l.add(j.Submit, j.Request.Nodes, j.Runtime)
 		}
+	})
+	return l.load(procs), err
+}
+
+// tsafrir draws the model's estimates for the selected jobs.
+func (t *Trace) tsafrir() ([]des.Time, error) {
+	var runtimes []des.Time
+	longest := des.Hour // the least maximum of the model
+	err := t.survey(func(j *entity.Job) {
+		runtimes = append(runtimes, j.Runtime)
+		longest = max(longest, j.Runtime, j.Request.Length)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return l.load(procs), s.Err()
+	model := t.Options.Tsafrir
+	if model.Max == 0 {
+		model.Max = longest.Add(des.Minute-des.Tick) / des.Minute * des.Minute
+	}
+	estimates, err := model.Estimates(runtimes, des.NewStream(t.Options.Seed, 0, "workload/estimates"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return estimates, nil
+}
+
+// survey reads the selected jobs ahead of the simulation, with the users'
+// estimates and unscaled.
+func (t *Trace) survey(visit func(*entity.Job)) error {
+	plain := Trace{Name: t.Name, Options: t.Options, source: t.source}
+	o := &plain.Options
+	o.Load, o.Shift = 0, false
+	if o.Estimates.Kind != EstimatesUser { // then a missing one drops no job
+		o.Estimates, o.MissingEstimate = Estimates{}, MissingEstimate{}
+	}
+	s, err := plain.Open()
+	if err != nil {
+		return err
+	}
+	for j := range s.Jobs() {
+		visit(j)
+	}
+	return s.Err()
 }

@@ -24,10 +24,10 @@ type Options struct {
 	// Overrun is for jobs whose runtime is above their estimate. OverrunRaise
 	// is done here; kill and extend are the simulation's, and only passed on.
 	Overrun entity.Overrun
-	// Estimate, if set, may replace every job's estimate (Request.Length),
-	// which is by then what Estimates makes of it; models of estimates enter
-	// here. The least estimate and OverrunRaise come after it.
-	Estimate func(j *entity.Job)
+	// Tsafrir and Seed are for estimates of that model. Every reading of a
+	// trace gives a job the same estimate.
+	Tsafrir Tsafrir
+	Seed    uint64
 
 	Skip  int64   // leave out so many jobs at the beginning
 	First int64   // then take so many; 0 = all
@@ -53,8 +53,6 @@ func (o *Options) check() error {
 		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), not %v", o.Load)
 	case o.Estimates.Kind == EstimatesFactor && !(o.Estimates.Factor > 0 && o.Estimates.Factor <= maxFactor):
 		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), o.Estimates.Factor)
-	case o.Estimates.Kind == EstimatesTsafrir && o.Estimate == nil:
-		return errors.New("estimates of a model need the model: set Options.Estimate")
 	case o.MissingEstimate.Kind == MissingValue && (o.MissingEstimate.Value < des.Second || int64(o.MissingEstimate.Value) > maxTime):
 		return fmt.Errorf("an estimate for jobs without one must be at least 1 s, not %v", o.MissingEstimate.Value)
 	}
@@ -96,7 +94,7 @@ const (
 	EstimatesUser    EstimatesKind = iota // the trace's, field 9
 	EstimatesExact                        // the runtime itself
 	EstimatesFactor                       // the runtime times Estimates.Factor
-	EstimatesTsafrir                      // a model's, by Options.Estimate
+	EstimatesTsafrir                      // a model's, see Tsafrir
 )
 
 // Estimates is what the scheduler is told of a job's runtime.

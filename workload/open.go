@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -30,7 +31,8 @@ const StandardInput = "-"
 type source struct {
 	path string
 	name string // for messages and tables
-	data []byte // where it is no regular file
+	data []byte // where it is kept in memory
+	kept bool
 	size int64
 	time time.Time // of the last change
 }
@@ -44,7 +46,7 @@ func newSource(path string, stdin io.Reader) (*source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading standard input: %w", err)
 		}
-		return &source{path: path, name: "standard input", data: data, size: int64(len(data))}, nil
+		return &source{path: path, name: "standard input", data: data, kept: true, size: int64(len(data))}, nil
 	}
 	s := &source{path: path, name: filepath.Base(path)}
 	info, err := os.Stat(path)
@@ -57,7 +59,7 @@ func newSource(path string, stdin io.Reader) (*source, error) {
 		if s.data, err = os.ReadFile(path); err != nil {
 			return nil, fmt.Errorf("reading the trace: %w", err)
 		}
-		s.size = int64(len(s.data))
+		s.kept, s.size = true, int64(len(s.data))
 	default:
 		s.size, s.time = info.Size(), info.ModTime()
 	}
@@ -66,7 +68,7 @@ func newSource(path string, stdin io.Reader) (*source, error) {
 
 // open opens the stored bytes.
 func (s *source) open() (io.ReadCloser, error) {
-	if s.data != nil || s.path == StandardInput {
+	if s.kept {
 		return io.NopCloser(bytes.NewReader(s.data)), nil
 	}
 	f, err := os.Open(s.path)
@@ -210,9 +212,8 @@ type Trace struct {
 
 	source *source
 
-	loadOnce sync.Once
-	load     float64
-	loadErr  error
+	load     func() (float64, error)    // computed once
+	modelled func() ([]des.Time, error) // estimates, computed once
 
 	mu   sync.Mutex
 	last *JobStream // the latest that Jobs began
@@ -237,6 +238,8 @@ func (o Options) Open(path string) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{Name: src.name, Path: path, Options: o, source: src}
+	t.load = sync.OnceValues(t.offeredLoad)
+	t.modelled = sync.OnceValues(t.tsafrir)
 	r, closer, err := t.Records()
 	if err != nil {
 		return nil, err

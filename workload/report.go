@@ -56,6 +56,7 @@ const (
 	EstimateFilled        // estimate unknown, filled as MissingEstimate says
 	EstimateRaised        // estimate below the runtime, raised to it
 	EstimateBelowSecond   // estimate below a second, raised to one
+	RuntimeCut            // runtime above the longest estimate of the model, cut to it
 	OwnerBeyondRange      // user, group or queue number beyond 32 bits, taken as unknown
 	MemoryFractionDropped // memory given with a fraction, cut to whole kB
 
@@ -65,7 +66,7 @@ const (
 	ZeroRuntime          // runtime 0: shorter than half a second
 	BackwardsSubmission  // submitted before the line above
 	AboveMaxProcs        // wants more processors than the header's MaxProcs
-	LateComment          // a comment after the first record, not kept
+	CommentNotKept       // a comment after the first record, or behind a MiB of them
 	HeaderMismatch       // the header says something else than the records
 
 	numReasons = int(HeaderMismatch) + 1
@@ -96,6 +97,7 @@ var reasons = [numReasons]struct {
 	EstimateFilled:        {"estimate-filled", Changed, "estimate unknown, filled in"},
 	EstimateRaised:        {"estimate-raised", Changed, "estimate raised to the runtime"},
 	EstimateBelowSecond:   {"estimate-below-second", Changed, "estimate raised to 1 s"},
+	RuntimeCut:            {"runtime-cut", Changed, "runtime cut to the model's longest estimate"},
 	OwnerBeyondRange:      {"owner-beyond-range", Changed, "user, group or queue number beyond 32 bits, taken as unknown"},
 	MemoryFractionDropped: {"memory-fraction-dropped", Changed, "memory cut to whole kB"},
 
@@ -105,7 +107,7 @@ var reasons = [numReasons]struct {
 	ZeroRuntime:          {"zero-runtime", Noted, "runtime 0, shorter than half a second"},
 	BackwardsSubmission:  {"backwards-submission", Noted, "submitted before the line above"},
 	AboveMaxProcs:        {"above-max-procs", Noted, "more processors than the header's MaxProcs"},
-	LateComment:          {"late-comment", Noted, "comment after the first record, not kept"},
+	CommentNotKept:       {"comment-not-kept", Noted, "comment after the header, not kept"},
 	HeaderMismatch:       {"header-mismatch", Noted, "the header disagrees with the records"},
 }
 
@@ -219,8 +221,12 @@ func (r *Report) String() string {
 	}
 	for why, k := range r.Counts() {
 		fmt.Fprintf(&b, "\n%8d %s: %s", k, why.Class(), why.Text())
-		if of := r.Examples(why); len(of) > 0 && of[0].Line > 0 {
+		switch of := r.Examples(why); {
+		case len(of) == 0:
+		case of[0].Line > 0:
 			fmt.Fprintf(&b, " (first: line %d)", of[0].Line)
+		case of[0].Text != "":
+			fmt.Fprintf(&b, " (%s)", of[0].Text)
 		}
 	}
 	return b.String()

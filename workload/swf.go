@@ -141,7 +141,7 @@ type Reader struct {
 	err        error
 }
 
-// maxHeaderSize bounds what is kept of comments.
+// maxHeaderSize bounds what is kept of comments, in bytes.
 const maxHeaderSize = 1 << 20
 
 // NewReader reads plain text from r. See Open for files and compressed input.
@@ -192,7 +192,7 @@ func (r *Reader) Next() bool {
 		case '\n':
 			r.pos = at + 1
 		case ';':
-			r.report.add(r.line, 0, LateComment, r.takeLine())
+			r.report.add(r.line, 0, CommentNotKept, r.takeLine())
 		default:
 			if r.read(at) {
 				return true
@@ -234,8 +234,10 @@ func (r *Reader) start() {
 			r.pos = at + 1
 		case ';':
 			r.pos = at
-			if text := r.takeLine(); r.headerSize+len(text) <= maxHeaderSize {
-				r.headerSize += len(text)
+			text := r.takeLine()
+			if r.headerSize += len(text); r.headerSize > maxHeaderSize {
+				r.report.add(r.line+1, 0, CommentNotKept, text)
+			} else {
 				r.header.addLine(string(text))
 			}
 		default:
@@ -317,7 +319,7 @@ func (r *Reader) dropLong() {
 	at := skipBlanks(r.buf, 0)
 	r.end, r.tooLong = 0, true
 	if r.buf[at] == ';' {
-		r.report.add(r.line, 0, LateComment, r.buf[at:at+maxFindingText])
+		r.report.add(r.line, 0, CommentNotKept, r.buf[at:at+maxFindingText])
 		return
 	}
 	r.report.Lines++
@@ -331,7 +333,10 @@ func (r *Reader) finish() {
 	case r.report.Lines == 0 && len(r.header.lines) == 0:
 		r.err = fmt.Errorf("%s: %w: it holds neither a header nor a record", r.Name, ErrNotSWF)
 	case r.report.Lines > 0 && damaged == r.report.Lines:
-		r.err = fmt.Errorf("%s: %w: none of its %d lines is a record; %v", r.Name, ErrNotSWF, damaged, r.report.examples[0])
+		r.err = fmt.Errorf("%s: %w: none of its %d lines is a record", r.Name, ErrNotSWF, damaged)
+		if of := r.report.examples; len(of) > 0 {
+			r.err = fmt.Errorf("%w (%v)", r.err, of[0])
+		}
 	}
 	for _, said := range []struct {
 		key   string
@@ -347,7 +352,7 @@ func (r *Reader) finish() {
 func (r *Reader) takeLine() []byte {
 	line, rest, _ := cutLine(r.buf[r.pos:r.whole])
 	r.pos = r.whole - len(rest)
-	return bytes.TrimRight(line, " \t\r")
+	return bytes.TrimSuffix(line, []byte("\r"))
 }
 
 // damage leaves the line out, or ends reading in strict mode.
@@ -366,14 +371,14 @@ func (r *Reader) read(at int) bool {
 	switch {
 	case !ok:
 	case v[0] < 0:
-		field, why, ok = 1, NegativeNumber, false
+		end, field, why, ok = at, 1, NegativeNumber, false
 	case v[1] < 0 && !partial(v[10]): // bursts of a checkpointed job may have no submission
-		field, why, ok = 2, NegativeNumber, false
+		end, field, why, ok = skipBlanks(r.buf, tokenEnd(r.buf, at)), 2, NegativeNumber, false
 	}
 	if !ok {
 		line := r.takeLine()
 		if field > 0 {
-			line = bytes.Fields(line)[field-1]
+			line = r.buf[end:tokenEnd(r.buf, end)]
 		}
 		r.damage(field, why, line)
 		return false

@@ -51,9 +51,19 @@ func skipBlanks(buf []byte, i int) int {
 	return i
 }
 
+// tokenEnd is the offset of the blank or line end behind the field that begins
+// at i.
+func tokenEnd(buf []byte, i int) int {
+	for buf[i] != '\n' && !isBlank(buf[i]) {
+		i++
+	}
+	return i
+}
+
 // parse reads the 18 fields of the line whose first field begins at i: times
 // in ticks, the rest as they are. It returns the offset behind the last field,
-// or the field (0 for the line) and the reason why it is no record.
+// or the offset and the number of the field (0 for the line) that is none, and
+// the reason.
 //
 // Eight bytes are loaded at a time: their leading digits are found and turned
 // into a number without a branch on how many there are, since the lengths of
@@ -91,9 +101,10 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 			n = -n
 		}
 		n *= scales[f]
-		if i += digits; digits == 0 || buf[i] > ' ' {
+		i += digits
+		if c := buf[i]; digits == 0 || c != ' ' && c != '\n' && !isBlank(c) {
 			if n, i, why, ok = r.odd(first, f); !ok {
-				return i, f + 1, why, false
+				return first, f + 1, why, false
 			}
 		}
 		v[f] = n
@@ -116,10 +127,7 @@ func eightDigits(word uint64) int64 {
 // odd reads a number of field f+1 that is not a plain one of one to eight
 // digits: longer, with decimals, a sign or an exponent, or no number.
 func (r *Reader) odd(i, f int) (n int64, end int, why Reason, ok bool) {
-	end = i
-	for r.buf[end] != '\n' && !isBlank(r.buf[end]) {
-		end++
-	}
+	end = tokenEnd(r.buf, i)
 	token := r.buf[i:end]
 	scale, limit := int64(1), int64(math.MaxInt64)
 	switch {
@@ -149,10 +157,11 @@ func parseDecimal(token []byte, scale, limit int64) (n int64, why Reason, ok boo
 	var whole uint64
 	i := 0
 	for i < len(text) && isDigit(text[i]) {
-		if whole > math.MaxInt64/10-1 {
+		d := uint64(text[i] - '0')
+		if whole > (math.MaxInt64-d)/10 {
 			return longDecimal(token, scale, limit)
 		}
-		whole = whole*10 + uint64(text[i]-'0')
+		whole = whole*10 + d
 		i++
 	}
 	digits := i
@@ -214,7 +223,7 @@ func expectation(field int) string {
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
 // longDecimal is for what parseDecimal finds too long or strange: exponents,
-// more than 18 digits, NaN, text.
+// numbers beyond 63 bits, NaN, text.
 func longDecimal(token []byte, scale, limit int64) (int64, Reason, bool) {
 	for _, c := range token {
 		if c == 'x' || c == 'X' || c == '_' || c == 'p' || c == 'P' {
@@ -229,7 +238,7 @@ func longDecimal(token []byte, scale, limit int64) (int64, Reason, bool) {
 		return 0, NotANumber, false
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return 0, NotFinite, false
-	case math.Abs(x) >= float64(limit/scale):
+	case math.Abs(x) >= 1<<63 || math.Abs(x) > float64(limit/scale):
 		return 0, OutOfRange, false
 	}
 	n := int64(math.Round(x * float64(scale)))

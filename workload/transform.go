@@ -122,8 +122,7 @@ func (a *arrivals) place(t des.Time) des.Time {
 	}
 	since := t - a.first
 	if a.factor != 1 {
-		// A log's span in ticks is below 2^53, so the only rounding is the
-		// product's own; bounded so that no factor passes the end of time.
+		// Bounded, so that no factor passes the end of time.
 		since = des.Time(min(math.Round(float64(since)*a.factor), float64(maxTime)))
 	}
 	if a.shift {
