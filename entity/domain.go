@@ -99,6 +99,8 @@ func (gapAlgebra) Merge(_, new gap) (gap, bool) { return new, true }
 func (gapAlgebra) Summarise([]gap) struct{}     { return struct{}{} }
 func (gapAlgebra) Join([]struct{}) struct{}     { return struct{}{} }
 
+var _ Plan = (*Domain)(nil)
+
 // NewDomain returns an empty plan over the nodes, whose order settles ties in
 // the order of slots. It refuses unusable nodes and nodes of equal ID.
 func NewDomain(nodes []*Node, finder Finder) (*Domain, error) {
@@ -344,6 +346,36 @@ func (d *Domain) unlist(k, i int) {
 	}
 }
 
+// Occupy takes n over [from, to) for its owner's own use.
+func (d *Domain) Occupy(n *Node, from, to des.Time) error {
+	_, err := d.Reserve(&Job{ID: ownersJob}, Window{Start: from, End: to, Nodes: 1, Tasks: []Task{{n, to}}})
+	return err
+}
+
+// ownersJob is the ID of all owners' jobs in a plan.
+const ownersJob = -1
+
+// room is the first instant from which on n is free over the length, but for
+// jobs that yield.
+func (d *Domain) room(n *Node, from, length des.Time, yields func(*Job) bool) des.Time {
+	l := d.busy[d.index[n]]
+	for i := l.after(from); i < len(l) && l[i].start < from.Add(length); i++ {
+		if !yields(l[i].job) {
+			from = l[i].end
+		}
+	}
+	return from
+}
+
+// holders are the jobs that have n within [from, to).
+func (d *Domain) holders(n *Node, from, to des.Time) (jobs []*Job) {
+	l := d.busy[d.index[n]]
+	for i := l.after(from); i < len(l) && l[i].start < to; i++ {
+		jobs = append(jobs, l[i].job)
+	}
+	return jobs
+}
+
 // Slots yields what is free within [from, until), by start, ties in the order
 // of the nodes. The plan must not change meanwhile.
 func (d *Domain) Slots(from, until des.Time) iter.Seq[Slot] {
@@ -402,6 +434,14 @@ func (d *Domain) Forget(now des.Time) (gained bool) {
 		gained = true
 		d.ahead.Remove(first)
 	}
+}
+
+// NextGain is the next instant at which a gap begins, or des.Forever.
+func (d *Domain) NextGain() des.Time {
+	if first, ok := d.ahead.Min(); ok {
+		return first.start
+	}
+	return des.Forever
 }
 
 // Fits asks the Finder for a window in an empty plan, and says why there is

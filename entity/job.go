@@ -8,10 +8,12 @@ import (
 
 // JobState is where a job is in its life.
 //
-//	Created -> Waiting -> Running -> Finished | Killed
-//	              |  ^       ^
-//	              v  |       |
-//	            Reserved ----+         Waiting -> Rejected
+//	Created -> Waiting <-> Running -> Finished | Killed
+//	              |  ^        ^
+//	              v  |        |
+//	            Reserved -----+         Created -> Rejected
+//
+// A running job goes back to Waiting when an owner's job preempts it.
 type JobState uint8
 
 const (
@@ -57,14 +59,18 @@ type Job struct {
 	// it had to wait, or NeverPromised.
 	Promised   des.Time
 	Backfilled bool // started before a job that stood ahead of it in the queue
+	Preempted  int  // how often it was sent back to the queue while it ran
+	// Lost is the processor time of the runs that were preempted.
+	Lost des.Time
 
 	// Reservation is what the job holds in the plan; see Reservation.Active.
 	Reservation Reservation
 
 	seq  int64 // position in the order of submission
 	home *Metascheduler
-	due  des.EventID // the pending start of a reservation ahead
-	left int         // tasks that still run
+	due  des.EventID   // the pending start of a reservation ahead
+	left int           // tasks that still run
+	ends []des.EventID // of the tasks, on named nodes
 }
 
 // NeverPromised marks a job that never held a reservation ahead of its start.

@@ -74,6 +74,21 @@ type Metascheduler struct {
 
 	gained             bool     // something became free since the last round
 	freedFrom, freedTo des.Time // see Round.Freed
+
+	nodes   nodePlan    // the plan, where it is over named nodes, or nil
+	alarm   des.EventID // see setAlarm
+	alarmAt des.Time
+}
+
+// nodePlan is a plan over named nodes: reservations end node by node, and nodes
+// become free without the metascheduler's doing.
+type nodePlan interface {
+	// ReleaseTask gives back the i-th task's node from the instant at on.
+	ReleaseTask(r *Reservation, i int, at des.Time)
+	// NextGain is the next instant at which a node becomes free as planned.
+	NextGain() des.Time
+	// Err is what ends the run: an answer of the plan that was none.
+	Err() error
 }
 
 // NewMetascheduler connects a simulation, a plan and a policy; observers are
@@ -81,8 +96,9 @@ type Metascheduler struct {
 func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
 	m := &Metascheduler{
 		sim: sim, plan: plan, policy: policy, observers: observers,
-		queue: newQueue(), freedFrom: des.Forever,
+		queue: newQueue(), freedFrom: des.Forever, alarmAt: des.Forever,
 	}
+	m.nodes, _ = plan.(nodePlan)
 	for _, o := range observers {
 		if a, ok := o.(Attacher); ok {
 			a.Attach(m)
@@ -154,6 +170,7 @@ func (m *Metascheduler) pull() {
 type (
 	arriving   Metascheduler
 	deciding   Metascheduler
+	alarm      Metascheduler
 	starting   Job
 	ending     Job
 	taskEnding Job
@@ -173,6 +190,9 @@ func (m *Metascheduler) submit(j *Job) {
 		j.State = Rejected
 		j.Reason = err.Error()
 		m.notify(j, JobRejected)
+		if m.nodes != nil {
+			m.checkAnswers()
+		}
 		return
 	}
 	j.State = Waiting
@@ -202,7 +222,7 @@ func (m *Metascheduler) decide() {
 	r := &m.round
 	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
 	r.fresh, m.fresh = m.fresh, r.fresh[:0]
-	if r.Cause.Has(CauseOverrun) {
+	if r.Cause.Has(CauseOverrun | CauseLocal) {
 		slices.SortFunc(r.fresh, func(a, b *Job) int { return int(a.seq - b.seq) })
 	}
 	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
@@ -210,6 +230,40 @@ func (m *Metascheduler) decide() {
 	r.dropHolds()
 	r.Cause, m.gained = 0, false
 	clear(r.fresh)
+	if m.nodes != nil {
+		m.checkAnswers()
+		m.setAlarm()
+	}
+}
+
+// checkAnswers ends the run if the plan over named nodes gave no proper answer.
+func (m *Metascheduler) checkAnswers() {
+	if err := m.nodes.Err(); err != nil {
+		m.sim.Fail(fmt.Errorf("at %v, policy %s: %w", m.sim.Now(), m.policy.Name(), err))
+	}
+}
+
+// setAlarm has waiting jobs get a round when time alone makes nodes free: where
+// an owner's job ends.
+func (m *Metascheduler) setAlarm() {
+	at := des.Forever
+	if m.queue.Len() > 0 {
+		at = m.nodes.NextGain()
+	}
+	if at == m.alarmAt {
+		return
+	}
+	m.sim.Cancel(m.alarm)
+	m.alarmAt = at
+	if at < des.Forever {
+		m.alarm = m.sim.At(at, PhaseEnd, (*alarm)(m), 0)
+	}
+}
+
+func (a *alarm) Handle(*des.Simulator, des.Event) {
+	m := (*Metascheduler)(a)
+	m.alarmAt = des.Forever
+	m.wake(CauseLocal)
 }
 
 // await keeps a job until its reservation begins.
@@ -225,6 +279,30 @@ func (m *Metascheduler) withdraw(j *Job) {
 	m.plan.Release(&j.Reservation, m.sim.Now())
 	m.freed(j.Reservation.Window.Start, j.Reservation.Window.End)
 	j.State = Waiting
+}
+
+// evict takes from j what it holds, a reservation ahead or the nodes it runs
+// on, and puts it back into the queue, where it stood by its submission. What a
+// running job has done is lost. The caller asks for the round.
+func (m *Metascheduler) evict(j *Job) {
+	m.fresh = append(m.fresh, j)
+	running := j.State == Running
+	if running {
+		for i, t := range j.Reservation.Window.Tasks {
+			ran := j.realTime(t.End - j.Start)
+			if m.sim.Cancel(j.ends[i]) {
+				ran = m.sim.Now() - j.Start
+			}
+			j.Lost += ran
+		}
+		j.Preempted++
+		m.running--
+	}
+	m.withdraw(j)
+	if running {
+		m.queue.add(j)
+		m.notify(j, JobRequeued)
+	}
 }
 
 func (m *Metascheduler) forget(now des.Time) {
@@ -277,26 +355,24 @@ func (m *Metascheduler) begin(j *Job) {
 	m.sim.At(now.Add(run), PhaseEnd, (*ending)(j), uint64(j.ID))
 }
 
-// taskReleaser is a plan whose reservations end node by node.
-type taskReleaser interface {
-	// ReleaseTask gives back the i-th task's node from the instant at on.
-	ReleaseTask(r *Reservation, i int, at des.Time)
-}
-
-// beginTasks has each task of j end at its own time: what was reserved for it,
-// times how much of its estimate the job really takes.
+// beginTasks has each task of j end at its own time.
 func (m *Metascheduler) beginTasks(j *Job) {
 	w := &j.Reservation.Window
-	j.left = len(w.Tasks)
-	share := 1.0
-	if j.Request.Length > 0 && j.Runtime < j.Request.Length {
-		share = float64(j.Runtime) / float64(j.Request.Length)
-	}
+	j.left, j.ends = len(w.Tasks), j.ends[:0]
 	for i, t := range w.Tasks {
-		reserved := t.End - w.Start
-		run := min(reserved, des.Time(math.Ceil(share*float64(reserved))))
-		m.sim.At(w.Start.Add(run), PhaseEnd, (*taskEnding)(j), uint64(i))
+		end := w.Start.Add(j.realTime(t.End - w.Start))
+		j.ends = append(j.ends, m.sim.At(end, PhaseEnd, (*taskEnding)(j), uint64(i)))
 	}
+}
+
+// realTime is how long a task really takes for which so much was reserved:
+// times how much of its estimate the job really takes, and never more.
+func (j *Job) realTime(reserved des.Time) des.Time {
+	if j.Runtime >= j.Request.Length {
+		return reserved
+	}
+	share := float64(j.Runtime) / float64(j.Request.Length)
+	return min(reserved, des.Time(math.Ceil(share*float64(reserved))))
 }
 
 func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
@@ -306,7 +382,7 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 	if end := j.Reservation.Window.Tasks[i].End; ev.Time < end {
 		m.freed(ev.Time, end)
 	}
-	m.plan.(taskReleaser).ReleaseTask(&j.Reservation, i, ev.Time)
+	m.nodes.ReleaseTask(&j.Reservation, i, ev.Time)
 	if j.left--; j.left > 0 {
 		m.wake(CauseEnd)
 		return
@@ -329,7 +405,8 @@ func (e *ending) Handle(_ *des.Simulator, ev des.Event) {
 func (m *Metascheduler) finish(j *Job) {
 	m.running--
 	j.Finish = m.sim.Now()
-	if j.Runtime > j.Request.Length && m.Overrun != OverrunExtend {
+	// On named nodes a job is cut off whatever Overrun says.
+	if j.Runtime > j.Request.Length && (m.Overrun != OverrunExtend || j.Reservation.Window.Tasks != nil) {
 		j.State = Killed
 		j.Reason = "killed at its estimate"
 		m.notify(j, JobKilled)
