@@ -94,6 +94,7 @@ func (c *Cluster) Fits(req Request) error {
 // Find returns the earliest window for req within [from, until].
 func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
 	if from <= c.origin && until <= c.origin && c.free < req.Nodes {
+		c.search.missNodes, c.search.missLength = c.free+1, 0
 		return Window{}, false // the common question "does it fit now", and the common answer
 	}
 	if req.Deadline > 0 {
@@ -104,6 +105,13 @@ func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
 		c.proved = w
 	}
 	return w, ok
+}
+
+// LeastMiss says, right after a Find for a single instant that found nothing,
+// which requests fail there for the same reason: all for at least so many
+// processors and for at least so long.
+func (c *Cluster) LeastMiss() (nodes int, length des.Time) {
+	return c.search.missNodes, c.search.missLength
 }
 
 // FindEarlier returns the earliest window for r's job in [from, until] that
@@ -261,6 +269,9 @@ type holeSearch struct {
 	free    int  // free processors where the scan is
 	at      des.Time
 	end     des.Time
+
+	missNodes  int // what ended the latest hole under trial; see LeastMiss
+	missLength des.Time
 }
 
 // start is where the scan passes the instant from.
@@ -308,6 +319,7 @@ func (h *holeSearch) Visit(steps []step) bool {
 				return false
 			}
 			if h.free += s.delta; h.free < h.nodes {
+				h.missNodes, h.missLength = h.free+1, s.at-h.at+des.Tick
 				h.at = -1
 			}
 		} else {

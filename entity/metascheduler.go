@@ -121,7 +121,16 @@ func (m *Metascheduler) Policy() Policy { return m.policy }
 // error.
 func (m *Metascheduler) Submit(jobs iter.Seq[*Job]) {
 	m.Close()
-	m.next, m.stop = iter.Pull(jobs)
+	next, stop := iter.Pull(jobs)
+	m.SubmitNext(next)
+	m.stop = stop
+}
+
+// SubmitNext is Submit for a workload that is read by calls: next returns the
+// next job, or false at the end.
+func (m *Metascheduler) SubmitNext(next func() (*Job, bool)) {
+	m.Close()
+	m.next = next
 	m.pull()
 }
 
@@ -332,7 +341,7 @@ func (s *starting) Handle(*des.Simulator, des.Event) {
 // begin starts j, whose reservation begins now.
 func (m *Metascheduler) begin(j *Job) {
 	now := m.sim.Now()
-	j.Backfilled = m.queue.By(Submission, now).First() != j
+	j.Backfilled = m.queue.First() != j
 	m.queue.remove(j)
 	m.running++
 	j.State = Running

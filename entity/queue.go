@@ -1,7 +1,6 @@
 package entity
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -34,6 +33,9 @@ func newQueue() *Queue {
 
 // Len is the number of waiting jobs.
 func (q *Queue) Len() int { return q.views[0].Len() }
+
+// First is the waiting job that was submitted first, or nil.
+func (q *Queue) First() *Job { return q.views[0].First() }
 
 // By returns the queue in the given order, as of now. Orders are told apart by
 // their names.
@@ -168,22 +170,11 @@ func (v *View) Fitting(plan Plan, now des.Time, depth int) iter.Seq2[*Job, Windo
 	}
 }
 
-// FittingAmong is Fitting for only the given jobs of the queue.
-func (v *View) FittingAmong(jobs []*Job, plan Plan, now des.Time) iter.Seq2[*Job, Window] {
-	if v.order.Name != Submission.Name && len(jobs) > 1 {
-		jobs = slices.Clone(jobs)
-		slices.SortStableFunc(jobs, func(a, b *Job) int { return cmp.Compare(v.order.Key(a, v.now), v.order.Key(b, v.now)) })
-	}
-	return func(yield func(*Job, Window) bool) {
-		for _, j := range jobs {
-			if j.State != Waiting {
-				continue
-			}
-			if w, ok := plan.Find(j.Request, now, now); ok && !yield(j, w) {
-				return
-			}
-		}
-	}
+// AnyFits reports whether Fitting would yield a job.
+func (v *View) AnyFits(plan Plan, now des.Time, depth int) bool {
+	s := v.begin(plan, now, depth)
+	defer v.end(s)
+	return s.next(v.tree, 1)
 }
 
 func (v *View) begin(plan Plan, now des.Time, depth int) *queueScan {
@@ -195,7 +186,8 @@ func (v *View) begin(plan Plan, now des.Time, depth int) *queueScan {
 	if depth <= 0 {
 		depth = math.MaxInt
 	}
-	*s = queueScan{plan: plan, now: now, left: depth, found: s.found[:0]}
+	s.plan, s.now, s.left = plan, now, depth
+	s.begun, s.misses.count = false, 0
 	return s
 }
 
@@ -235,6 +227,11 @@ func (s *queueScan) Skip(sum queueSum) bool {
 	return true
 }
 
+// leastMisser is a plan that can tell more of a miss than that it is one.
+type leastMisser interface {
+	LeastMiss() (nodes int, length des.Time)
+}
+
 // mayFit reports whether a request that asks for nothing but nodes and a length
 // fits now. While a scan lasts the plan only fills, so a miss stays one.
 func (s *queueScan) mayFit(nodes int, length des.Time) bool {
@@ -243,6 +240,9 @@ func (s *queueScan) mayFit(nodes int, length des.Time) bool {
 	}
 	w, ok := s.plan.Find(Request{Nodes: nodes, Length: length}, s.now, s.now)
 	if !ok {
+		if p, tells := s.plan.(leastMisser); tells {
+			nodes, length = p.LeastMiss()
+		}
 		s.misses.add(nodes, length)
 	}
 	s.window = w

@@ -2,9 +2,7 @@ package backfill
 
 import (
 	"github.com/gridslot/gridslot/des"
-	"iter"
 	"math"
-	"slices"
 
 	"github.com/gridslot/gridslot/entity"
 )
@@ -59,44 +57,61 @@ func (p EASY) Schedule(r *entity.Round) {
 	if head == nil {
 		return
 	}
+	if p.onlyArrival(r, head) {
+		j := r.Fresh()[0]
+		if !fitsNow(r, j) {
+			return
+		}
+		p.hold(r, q, head)
+		if w, ok := r.Plan.Find(j.Request, r.Now, r.Now); ok && j.State == entity.Waiting {
+			r.Reserve(j, w)
+		}
+		return
+	}
 	candidates := q
 	if p.Candidates.Key != nil {
 		candidates = queue(r, p.Candidates)
 	}
-	fitting := candidates.Fitting(r.Plan, r.Now, p.Depth)
-	if !r.Gained && p.Depth == 0 && !p.Order.Dynamic && !slices.Contains(r.Fresh(), head) {
-		// The last round left nobody who fits beside this head.
-		fitting = candidates.FittingAmong(r.Fresh(), r.Plan, r.Now)
-	}
-	if !any(fitting) {
+	if !candidates.AnyFits(r.Plan, r.Now, p.Depth) {
 		return // nobody would start, whatever is held
 	}
-	p.hold(r, q)
-	for j, w := range fitting {
+	p.hold(r, q, head)
+	for j, w := range candidates.Fitting(r.Plan, r.Now, p.Depth) {
 		if !r.Reserve(j, w) {
 			return
 		}
 	}
 }
 
-func any(fitting iter.Seq2[*entity.Job, entity.Window]) bool {
-	for range fitting {
-		return true
-	}
-	return false
+// onlyArrival reports whether all that is new since the last round is one job
+// behind the same head. Nobody else has come to fit, so only it need be tried.
+func (p EASY) onlyArrival(r *entity.Round, head *entity.Job) bool {
+	fresh := r.Fresh()
+	return !r.Gained && len(fresh) == 1 && fresh[0] != head && !p.Order.Dynamic && p.Depth == 0
 }
 
-// hold keeps windows for the first jobs that do not fit. A job behind a held
-// one that fits beside it starts in its turn.
-func (p EASY) hold(r *entity.Round, q *entity.View) {
-	left := p.Reservations
-	switch left {
-	case NoReservation:
+func fitsNow(r *entity.Round, j *entity.Job) bool {
+	_, ok := r.Plan.Find(j.Request, r.Now, r.Now)
+	return ok
+}
+
+// hold keeps windows for the head, which does not fit, and for the next jobs
+// that do not. A job behind a held one that fits beside it starts in its turn.
+func (p EASY) hold(r *entity.Round, q *entity.View, head *entity.Job) {
+	if p.Reservations == NoReservation {
 		return
-	case 0:
-		left = 1
+	}
+	if w, ok := r.Plan.Find(head.Request, r.Now, des.Forever); ok && !r.Hold(head, w) {
+		return
+	}
+	left := p.Reservations - 1
+	if left <= 0 {
+		return
 	}
 	for j := range q.All() {
+		if j == head {
+			continue
+		}
 		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
 		switch {
 		case !ok: // never, as things stand: it cannot be held up either

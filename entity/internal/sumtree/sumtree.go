@@ -8,8 +8,6 @@
 // operation.
 package sumtree
 
-import "sort"
-
 // Algebra says how items are ordered, merged and summarised.
 type Algebra[E, S any] interface {
 	// Before is the strict order of the items.
@@ -249,8 +247,16 @@ func (t *Tree[E, S, A]) search(items []E, e E) int {
 
 // child is the child of n in whose range e falls.
 func (t *Tree[E, S, A]) child(n *node[E, S], e E) int {
-	i := sort.Search(len(n.first), func(i int) bool { return t.alg.Before(e, n.first[i]) })
-	return max(i-1, 0)
+	lo, hi := 1, len(n.first)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if t.alg.Before(e, n.first[mid]) {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo - 1
 }
 
 // Scan shows the items to v in order, subtree by subtree, passing over those
