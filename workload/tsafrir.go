@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -36,6 +37,11 @@ type Tsafrir struct {
 	// PowerLaw takes Values from the authors' alternative fit, 0.653566
 	// n^0.547761, instead of the piecewise linear one.
 	PowerLaw bool
+	// Known are values whose popularity is known, at most 20 (19 without Max);
+	// the model fills in the rest around them. They take the places of the
+	// nearest popular values and popularities. Giving Max's own number of jobs
+	// is the remedy where runtimes do not fit under the modelled estimates.
+	Known []EstimateBin
 }
 
 // EstimateBin is one value of a histogram of estimates.
@@ -122,7 +128,7 @@ type NoEstimatesError struct {
 }
 
 func (e *NoEstimatesError) Error() string {
-	return fmt.Sprintf("tsafrir: %d jobs run %v s or longer, but only %d modelled estimates (maximum %v s) are above %v s: the maximum is too small for these jobs",
+	return fmt.Sprintf("tsafrir: %d jobs run %v s or longer, but at most %d modelled estimates (maximum %v s) are above %v s: raise the maximum, or say how many jobs use it (Known)",
 		e.Jobs, e.Runtime, e.Jobs-1, e.Max, e.Estimate)
 }
 
@@ -195,14 +201,21 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 	case t.Values < 0:
 		return nil, fmt.Errorf("tsafrir: %d distinct estimates", t.Values)
 	}
+	if err := t.checkKnown(n); err != nil {
+		return nil, err
+	}
 	values := t.Values
 	if values == 0 {
-		values = t.typicalValues(n)
+		values = max(t.typicalValues(n), len(t.Known))
 	}
 	limit := int64(t.Max / des.Second)
-	times := headTimes(limit)
-	ranks := drawHeadRanks(r)
-	sizes := headSizes()
+	known := make(map[int64]int, len(t.Known)) // jobs by seconds
+	for _, b := range t.Known {
+		known[int64(b.Estimate/des.Second)] = b.Jobs
+	}
+	times := mergeTimes(headTimes(limit), known)
+	sizes, reserved := mergeSizes(headSizes(), known, limit, n)
+	ranks := drawHeadRanks(r, times, reserved)
 	percent := make(map[int64]float64, values)
 	for i, at := range times {
 		percent[at] = sizes[ranks[i]-1]
@@ -217,11 +230,16 @@ func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
 
 	bins := make([]EstimateBin, 0, len(percent))
 	for _, at := range slices.Sorted(slices.Values(append(times, tail...))) {
-		jobs := max(1, int(math.Round(percent[at]*float64(n)/100)))
+		jobs, isKnown := known[at]
+		if !isKnown {
+			jobs = max(1, int(math.Round(percent[at]*float64(n)/100)))
+		}
 		bins = append(bins, EstimateBin{des.Time(at) * des.Second, jobs})
 	}
+	if !adjustTo(n, bins, known) {
+		return nil, fmt.Errorf("tsafrir: the known estimates are of fewer than %d jobs, and there is no other value", n)
+	}
 	bins[len(bins)-1].Estimate = t.Max // with its fraction of a second, if it has one
-	adjustTo(n, bins)
 	return slices.DeleteFunc(bins, func(b EstimateBin) bool { return b.Jobs == 0 }), nil
 }
 
@@ -242,9 +260,41 @@ func (t Tsafrir) typicalValues(n int) int {
 	return points[len(points)-1].values
 }
 
+// checkKnown reports known bins that cannot be met with n jobs.
+func (t Tsafrir) checkKnown(n int) error {
+	seen := make(map[des.Time]bool)
+	sum, others := 0, 0
+	for _, b := range t.Known {
+		at := b.Estimate / des.Second
+		switch {
+		case at < 1 || b.Estimate > t.Max:
+			return fmt.Errorf("tsafrir: a known estimate of %v s; the maximum is %v s", b.Estimate, t.Max)
+		case b.Jobs < 0 || b.Jobs > n-sum:
+			return fmt.Errorf("tsafrir: %d jobs of known estimate %v s, %d in all", b.Jobs, b.Estimate, n)
+		case seen[at]:
+			return fmt.Errorf("tsafrir: the known estimate %v s twice", b.Estimate)
+		}
+		seen[at] = true
+		sum += b.Jobs
+		if at != t.Max/des.Second {
+			others++
+		}
+	}
+	if others >= tsafrirHead {
+		return fmt.Errorf("tsafrir: %d known estimates below the maximum; at most %d are possible", others, tsafrirHead-1)
+	}
+	return nil
+}
+
+// commonTimes are the popular estimates that all four logs have in common.
+func commonTimes() []int64 {
+	const minute, hour = 60, 3600
+	return []int64{5 * minute, 10 * minute, 15 * minute, 20 * minute, 30 * minute, hour, 2 * hour,
+		3 * hour, 4 * hour, 5 * hour, 6 * hour, 8 * hour, 10 * hour, 12 * hour, 18 * hour}
+}
+
 // headTimes is the popular estimates in seconds: the maximum, then the others in
-// ascending order. They are those that all four logs have in common, filled up
-// with the multiples of ever finer steps, from the maximum down. The authors'
+// ascending order. They are the common ones, filled up with the multiples of ever finer steps, from the maximum down. The authors'
 // steps end at 5 minutes, which is too few for a maximum below 100 minutes; the
 // last step, of one minute, is ours.
 func headTimes(limit int64) []int64 {
@@ -255,8 +305,7 @@ func headTimes(limit int64) []int64 {
 			times = append(times, at)
 		}
 	}
-	for _, at := range []int64{5 * minute, 10 * minute, 15 * minute, 20 * minute, 30 * minute, hour, 2 * hour,
-		3 * hour, 4 * hour, 5 * hour, 6 * hour, 8 * hour, 10 * hour, 12 * hour, 18 * hour} {
+	for _, at := range commonTimes() {
 		add(at)
 	}
 	for _, step := range []int64{200 * hour, 100 * hour, 50 * hour, 10 * hour, 5 * hour, 2 * hour, hour,
@@ -267,6 +316,114 @@ func headTimes(limit int64) []int64 {
 	}
 	slices.Sort(times[1:])
 	return times
+}
+
+// mergeTimes puts the known times into the head, each in the place of the
+// nearest time that is not known; those that are not common to the logs give
+// way first, the maximum never.
+func mergeTimes(times []int64, known map[int64]int) []int64 {
+	var fresh []int64
+	for _, at := range slices.Sorted(maps.Keys(known)) {
+		if !slices.Contains(times, at) {
+			fresh = append(fresh, at)
+		}
+	}
+	common := commonTimes()
+	for _, giveUpCommon := range []bool{false, true} {
+		type swap struct{ known, place int }
+		var swaps []swap
+		for k := range fresh {
+			for place := 1; place < len(times); place++ {
+				_, isKnown := known[times[place]]
+				if !isKnown && slices.Contains(common, times[place]) == giveUpCommon {
+					swaps = append(swaps, swap{k, place})
+				}
+			}
+		}
+		distance := func(s swap) int64 { return max(fresh[s.known]-times[s.place], times[s.place]-fresh[s.known]) }
+		slices.SortStableFunc(swaps, func(a, b swap) int { return cmp.Compare(distance(a), distance(b)) })
+		placed := make([]bool, len(fresh))
+		replaced := make([]bool, len(times))
+		merged := slices.Clone(times)
+		for _, s := range swaps {
+			if !placed[s.known] && !replaced[s.place] {
+				placed[s.known], replaced[s.place] = true, true
+				merged[s.place] = fresh[s.known]
+			}
+		}
+		times = merged
+		var rest []int64
+		for k, at := range fresh {
+			if !placed[k] {
+				rest = append(rest, at)
+			}
+		}
+		fresh = rest
+	}
+	slices.Sort(times[1:])
+	return times
+}
+
+// mergeSizes puts the popularities of the known times into the head's, in
+// percent of n jobs, each in the place of the nearest, and scales the others so
+// that the head keeps its share. It returns the rank of each known time.
+func mergeSizes(percent [tsafrirHead]float64, known map[int64]int, limit int64, n int) ([tsafrirHead]float64, map[int64]int) {
+	if len(known) == 0 {
+		return percent, nil
+	}
+	share := func(at int64) float64 { return 100 * float64(known[at]) / float64(n) }
+	if _, ok := known[limit]; ok {
+		rest := max(tsafrirHeadShare-share(limit), 0) / (tsafrirHeadShare - percent[0])
+		percent[0] = share(limit)
+		for i := 1; i < tsafrirHead; i++ {
+			percent[i] *= rest
+		}
+		slices.SortFunc(percent[:], func(a, b float64) int { return cmp.Compare(b, a) })
+	}
+	type size struct {
+		percent float64
+		known   int64 // the time it is of, or 0
+	}
+	var sizes [tsafrirHead]size
+	for i, p := range percent {
+		sizes[i].percent = p
+	}
+	byJobs := slices.Sorted(maps.Keys(known))
+	slices.SortStableFunc(byJobs, func(a, b int64) int { return known[b] - known[a] })
+	for _, at := range byJobs {
+		nearest := -1
+		for i, s := range sizes {
+			if s.known != 0 || (i == 0 && at != limit) { // the first is kept for the maximum
+				continue
+			}
+			if nearest < 0 || math.Abs(s.percent-share(at)) < math.Abs(sizes[nearest].percent-share(at)) {
+				nearest = i
+			}
+		}
+		sizes[nearest] = size{share(at), at}
+	}
+	var ofKnown, ofOthers float64
+	for _, s := range sizes {
+		if s.known != 0 {
+			ofKnown += s.percent
+		} else {
+			ofOthers += s.percent
+		}
+	}
+	for i := range sizes {
+		if sizes[i].known == 0 && ofOthers > 0 {
+			sizes[i].percent *= max(tsafrirHeadShare-ofKnown, 0) / ofOthers
+		}
+	}
+	slices.SortStableFunc(sizes[1:], func(a, b size) int { return cmp.Compare(b.percent, a.percent) })
+	ranks := make(map[int64]int, len(known))
+	for i, s := range sizes {
+		percent[i] = s.percent
+		if s.known != 0 {
+			ranks[s.known] = i + 1
+		}
+	}
+	return percent, ranks
 }
 
 // headSizes is the percentage of jobs by popularity rank, the most popular
@@ -280,12 +437,12 @@ func headSizes() (percent [tsafrirHead]float64) {
 	return percent
 }
 
-// drawHeadRanks draws how popular each of the head times is: ranks[i] for the
-// i-th of headTimes. The maximum comes first. Then, for each row of
+// drawHeadRanks draws how popular each of the head's times is. Known times have
+// their reserved ranks, the maximum otherwise the first. Then, for each row of
 // tsafrirRanks, the ranks seen so far in the logs are in a pool, once for every
 // log; the more popular of two random ones is taken, except that a rank no log
 // has any later must be taken now.
-func drawHeadRanks(r *rand.Rand) (ranks [tsafrirHead]int) {
+func drawHeadRanks(r *rand.Rand, times []int64, reserved map[int64]int) (ranks [tsafrirHead]int) {
 	var latest [tsafrirHead + 1]int // row
 	for row, logs := range tsafrirRanks {
 		for _, rank := range logs {
@@ -293,6 +450,9 @@ func drawHeadRanks(r *rand.Rand) (ranks [tsafrirHead]int) {
 		}
 	}
 	var taken [tsafrirHead + 1]bool
+	for _, rank := range reserved {
+		taken[rank] = true
+	}
 	var pool []int
 	for row, logs := range tsafrirRanks {
 		for _, rank := range logs {
@@ -300,12 +460,13 @@ func drawHeadRanks(r *rand.Rand) (ranks [tsafrirHead]int) {
 				pool = append(pool, rank)
 			}
 		}
-		rank := 0
-		if row == 0 {
+		rank := reserved[times[row]] // 0 where the time is not known
+		if rank == 0 && row == 0 {
 			rank = 1
 		}
 		for due := 1; due <= tsafrirHead && rank == 0; due++ {
-			if latest[due] <= row && !taken[due] {
+			// Reserved ranks may leave the pool empty: then the first that is left.
+			if !taken[due] && (latest[due] <= row || len(pool) == 0) {
 				rank = due
 			}
 		}
@@ -357,22 +518,25 @@ func tailSizes(n int) []float64 {
 	return percent
 }
 
-// adjustTo changes the numbers of jobs so that they sum to n, from the fullest
-// bin on: first in proportion, then by one each, then down to one, at last down
-// to none.
-func adjustTo(n int, bins []EstimateBin) {
-	sum := 0
-	for _, b := range bins {
-		sum += b.Jobs
+// adjustTo changes the numbers of jobs of the values that are not known so that
+// all sum to n, from the fullest bin on: first in proportion, then by one each,
+// then down to one, at last down to none. It reports whether that was possible.
+func adjustTo(n int, bins []EstimateBin, known map[int64]int) bool {
+	left, sum := n, 0 // sum: what may change
+	var order []*EstimateBin
+	for i := range bins {
+		left -= bins[i].Jobs
+		if _, isKnown := known[int64(bins[i].Estimate/des.Second)]; !isKnown {
+			sum += bins[i].Jobs
+			order = append(order, &bins[i])
+		}
 	}
 	sign := 1
-	if sum > n {
-		sign = -1
+	if left < 0 {
+		sign, left = -1, -left
 	}
-	left := sign * (n - sum)
-	order := make([]*EstimateBin, len(bins))
-	for i := range bins {
-		order[i] = &bins[i]
+	if left > 0 && len(order) == 0 {
+		return false
 	}
 	for attempt := 0; left > 0; attempt++ {
 		slices.SortStableFunc(order, func(a, b *EstimateBin) int { return b.Jobs - a.Jobs })
@@ -398,4 +562,5 @@ func adjustTo(n int, bins []EstimateBin) {
 			left -= by
 		}
 	}
+	return true
 }
