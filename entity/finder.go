@@ -29,8 +29,18 @@ type Finder interface {
 type Found struct {
 	Window Window
 	OK     bool
-	Work   Work
+	// Alternatives is how many windows a repeated search (CSA, MultipleBest)
+	// chose among; 0 for a search that makes one window.
+	Alternatives int
+	Work         Work
 }
+
+// BadInputError says what makes a request or a slot list meaningless.
+type BadInputError struct {
+	Reason string
+}
+
+func (e *BadInputError) Error() string { return e.Reason }
 
 // Work says what a search did, for reports and for bounds on it.
 type Work struct {

@@ -1,0 +1,670 @@
+// Best: the exact window search. Of all starts, all lengths and all subsets of
+// n slots it finds the window that is worth most within the budget.
+//
+// A branch and bound over boxes. A box is a range of starts times a range of
+// lengths, with the candidates that can matter in it. Its bound is Lagrangian:
+// with every candidate valued at its best and priced at its least in the box,
+//
+//	worth <= λ budget + Σ of the n greatest (z_i − λ c_i)      for every λ >= 0
+//
+// A box whose bound does not pass the best window known is skipped with all its
+// steps. The others lose the candidates that cannot be in a better window, and
+// are halved; a box of one start and one length is a step, and what is left of
+// it goes to the subset solver. docs/design/exact-subset.md has the reasons and
+// the measurements.
+
+package window
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Best finds the window of the greatest worth by the criterion: MaxQ, DEP and
+// COORD of DEP18 with By set to Q{}, DEP{} or COORD{}, or whatever adds up over
+// the slots. The earliest of equals. A criterion that is Bounded is searched
+// fastest.
+type Best struct {
+	Settings
+	By Criterion
+	// Rough searches windows with a rough right edge instead of square ones.
+	Rough bool
+}
+
+// Name is the name of the criterion's search: "maxq", "dep", "coord".
+func (b Best) Name() string {
+	if _, ok := b.By.(Q); ok {
+		return "maxq"
+	}
+	return criterionName(b.By)
+}
+
+// Find implements entity.Finder.
+func (b Best) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+	if b.By == nil {
+		return entity.Found{}, badInput("the exact search has no criterion")
+	}
+	s, err := newScan(b.Settings, req, list, until)
+	if err != nil {
+		return entity.Found{}, err
+	}
+	defer s.done()
+	x := boxSearches.Get().(*boxSearch)
+	defer boxSearches.Put(x)
+	x.reset(s, withDefaults(b.By, b.Settings), b.Rough)
+	if err := x.run(ctx); err != nil {
+		return entity.Found{}, err
+	}
+	return x.result(), nil
+}
+
+// kind picks the loop that values candidates: the built-in criteria are
+// written out there, because a call for each candidate would be most of the
+// search's time.
+type kind uint8
+
+const (
+	byQ kind = iota
+	byDEP
+	byCOORD
+	byProcTime
+	byBounded
+	byValue
+)
+
+// A box is the onsets[fromStart:toStart] times the lengths[fromLen:toLen], or
+// for AnyStart all starts in [first, last]. Its candidates are
+// arena[lo:hi].
+type box struct {
+	bound     float64
+	lambda    float64
+	fromStart int32
+	toStart   int32
+	fromLen   int32
+	toLen     int32
+	lo, hi    int32
+	first     des.Time
+	last      des.Time
+}
+
+type boxSearch struct {
+	*scan
+	by       Criterion
+	kind     kind
+	static   bool // values do not depend on the start
+	anyStart bool
+	rough    bool
+	cap      float64 // of DEP, in ticks
+	peaks    []des.Time
+	open     []box // heap, greatest bound first
+	arena    []int32
+	subset   subset
+
+	// The box at hand: its candidates and their values, costs, reduced values
+	// and marks.
+	ids   []int32
+	z     []float64
+	c     []float64
+	r     []float64
+	marks []uint8
+	sel   []int32 // positions of the n greatest r
+	order []float64
+	sumZ  float64
+	sumC  float64
+	sumR  float64
+	low   float64 // the least r in sel
+
+	bestZ   float64
+	bestAt  des.Time
+	bestLen des.Time
+	bestIDs []int32
+	found   bool
+	scale   float64 // the greatest worth, positive or negative, that can be met
+	slack   float64 // what rounding may add to a worth
+}
+
+// tiny is a scale for worths that are all 0, so that slack is never 0.
+const tiny = 1e-200
+
+var boxSearches = sync.Pool{New: func() any { return new(boxSearch) }}
+
+func (x *boxSearch) reset(s *scan, by Criterion, rough bool) {
+	x.scan, x.by, x.rough = s, by, rough
+	x.found, x.bestZ, x.scale = false, math.Inf(-1), tiny
+	x.open, x.arena = x.open[:0], x.arena[:0]
+	x.cap = math.Inf(1)
+	x.static, x.anyStart = false, false
+	switch by := by.(type) {
+	case Q:
+		x.kind, x.static = byQ, true
+	case DEP:
+		x.kind, x.anyStart = byDEP, s.set.AnyStart
+		if by.MaxDistance > 0 {
+			x.cap = float64(by.MaxDistance)
+		}
+	case COORD:
+		x.kind, x.anyStart = byCOORD, s.set.AnyStart
+	case procTime:
+		x.kind, x.static = byProcTime, true
+	case Bounded:
+		x.kind = byBounded
+	default:
+		x.kind = byValue
+	}
+}
+
+// result makes the window of the best subset.
+func (x *boxSearch) result() entity.Found {
+	s := x.scan
+	if x.found {
+		s.best = s.best[:0]
+		for _, id := range x.bestIDs {
+			u := &s.slots[id]
+			s.best = append(s.best, offer{length: max(u.own, x.bestLen), slot: u.slot})
+		}
+		s.bestAt, s.bestOK = x.bestAt, true
+	}
+	x.scan = nil
+	return s.found(func(w *entity.Window) float64 {
+		sum := 0.0
+		for i := range s.best {
+			o := &s.best[i]
+			sum += x.by.Value(&s.list[o.slot], w.Start, w.Start+o.length)
+		}
+		return reported(x.by, sum)
+	})
+}
+
+func (x *boxSearch) run(ctx context.Context) error {
+	x.admit()
+	if len(x.slots) < x.req.Nodes {
+		return ctx.Err()
+	}
+	if x.rough {
+		x.lengths = append(x.lengths[:0], 0) // each its own
+	}
+	for i := range x.slots {
+		x.arena = append(x.arena, int32(i))
+	}
+	root := box{
+		toStart: int32(len(x.onsets)), toLen: int32(len(x.lengths)), hi: int32(len(x.arena)),
+		first: x.onsets[0].at, last: x.onsets[len(x.onsets)-1].at,
+	}
+	if x.anyStart {
+		for i := range x.slots {
+			root.last = max(root.last, min(x.slots[i].last, x.until))
+		}
+	}
+	if x.examine(&root) {
+		x.push(root)
+	}
+	for len(x.open) > 0 {
+		b := x.pop()
+		if b.bound <= x.floor(&b) {
+			continue
+		}
+		if x.work.Branches++; x.work.Branches%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		x.descend(b)
+	}
+	return ctx.Err()
+}
+
+// descend halves b again and again, following the better half to a step, which
+// it solves; the other halves wait in the heap.
+func (x *boxSearch) descend(b box) {
+	for !x.isStep(&b) {
+		if x.anyStart && b.toLen-b.fromLen == 1 && x.fewPeaks(&b) {
+			return
+		}
+		one, two := x.halve(&b)
+		keepOne, keepTwo := x.examine(&one), x.examine(&two)
+		switch {
+		case !keepOne && !keepTwo:
+			return
+		case !keepOne:
+			b = two
+		case !keepTwo:
+			b = one
+		case two.bound > one.bound:
+			x.push(one)
+			b = two
+		default:
+			x.push(two)
+			b = one
+		}
+		if x.found && len(x.open) > 0 && b.bound < x.open[0].bound {
+			x.push(b)
+			return
+		}
+	}
+	x.solve(&b)
+}
+
+func (x *boxSearch) isStep(b *box) bool {
+	if b.toLen-b.fromLen > 1 {
+		return false
+	}
+	return b.first == b.last
+}
+
+// fewPeaks opens, for AnyStart, the steps of a box of one length if they are
+// few. As a subset's worth is concave in the start (DEP, COORD), it is greatest
+// where the value of one of its slots bends or where the subset begins or
+// ceases to fit, so no other start need be looked at.
+func (x *boxSearch) fewPeaks(b *box) bool {
+	const few = 16
+	x.peaks = x.peaks[:0]
+	length := x.lengths[b.fromLen]
+	add := func(t des.Time) {
+		if b.first <= t && t <= b.last {
+			if k, known := slices.BinarySearch(x.peaks, t); !known {
+				x.peaks = slices.Insert(x.peaks, k, t)
+			}
+		}
+	}
+	add(x.until)
+	for _, id := range x.arena[b.lo:b.hi] {
+		u := &x.slots[id]
+		least := max(u.own, length)
+		right := x.list[u.slot].End - least
+		add(u.start)
+		add(u.last - least)
+		add((u.start + right) / 2)
+		add((u.start + right + 1) / 2)
+		if x.cap < float64(right-u.start) {
+			add(u.start + des.Time(x.cap))
+			add(right - des.Time(x.cap))
+		}
+		if len(x.peaks) > few {
+			return false
+		}
+	}
+	for _, t := range x.peaks {
+		at := *b
+		at.first, at.last = t, t
+		if x.examine(&at) {
+			x.push(at)
+		}
+	}
+	return true
+}
+
+func (x *boxSearch) halve(b *box) (one, two box) {
+	one, two = *b, *b
+	lens := b.toLen - b.fromLen
+	span := b.last - b.first
+	spread := x.lengths[b.toLen-1] - x.lengths[b.fromLen]
+	if lens > 1 && (x.static || span == 0 || spread*lengthWeight >= span) {
+		mid := b.fromLen + lens/2
+		one.toLen, two.fromLen = mid, mid
+		return one, two
+	}
+	if x.anyStart {
+		mid := b.first + span/2
+		one.last, two.first = mid, mid+1
+		return one, two
+	}
+	mid := b.fromStart + (b.toStart-b.fromStart)/2
+	one.toStart, two.fromStart = mid, mid
+	one.last, two.first = x.onsets[mid-1].at, x.onsets[mid].at
+	return one, two
+}
+
+// lengthWeight is how much sooner lengths are halved than starts.
+const lengthWeight = 4
+
+// floor is the worth that a window in b must pass to replace the best: equal
+// worth will do where the box has earlier starts.
+func (x *boxSearch) floor(b *box) float64 {
+	if x.found && b.first < x.bestAt {
+		return x.bestZ - x.slack
+	}
+	return x.bestZ + x.slack
+}
+
+// examine bounds b and filters its candidates. It reports whether b can hold a
+// better window; then b's bound, lambda and candidates are set.
+func (x *boxSearch) examine(b *box) bool {
+	if x.isStep(b) && !x.anyStart && !x.rough && x.onsets[b.fromStart].own > x.lengths[b.fromLen] {
+		return false // only slots of slower nodes start here: no step of this pass
+	}
+	x.gather(b)
+	if x.scale == tiny || x.kind == byValue {
+		for _, z := range x.z {
+			x.scale = max(x.scale, float64(x.req.Nodes)*math.Abs(z))
+		}
+	}
+	if len(x.ids) < x.req.Nodes {
+		return false
+	}
+	if x.kind == byValue && !x.isStep(b) {
+		b.bound = math.Inf(1)
+		x.store(b, math.Inf(-1))
+		return true
+	}
+	floor := x.floor(b)
+	limits := 3
+	if x.isStep(b) {
+		limits = 12
+	}
+	if !x.minimise(b, floor, limits) {
+		return false
+	}
+	x.store(b, floor)
+	return int(b.hi-b.lo) >= x.req.Nodes
+}
+
+// store keeps in the arena those candidates that may be in a window worth more
+// than floor: the bound with one of them forced in place of the least selected
+// is what the bound loses by it.
+func (x *boxSearch) store(b *box, floor float64) {
+	b.lo = int32(len(x.arena))
+	if math.IsInf(floor, -1) {
+		x.arena = append(x.arena, x.ids...)
+	} else {
+		need := floor - (x.sumR + b.lambda*x.tariff.limit) + x.low
+		for i, id := range x.ids {
+			if x.r[i] > need {
+				x.arena = append(x.arena, id)
+			}
+		}
+	}
+	b.hi = int32(len(x.arena))
+}
+
+// gather lists b's candidates with the greatest value and the least cost that
+// each can have in b.
+func (x *boxSearch) gather(b *box) {
+	x.ids, x.z, x.c, x.marks = x.ids[:0], x.z[:0], x.c[:0], x.marks[:0]
+	short, long := x.lengths[b.fromLen], x.lengths[b.toLen-1]
+	for _, id := range x.arena[b.lo:b.hi] {
+		u := &x.slots[id]
+		if u.start > b.last || (u.own > long && !x.rough) {
+			continue
+		}
+		least := max(u.own, short)
+		from, to := max(u.start, b.first), min(u.last-least, b.last)
+		if from > to {
+			continue
+		}
+		cost := x.tariff.cost(u.price, least)
+		if cost > x.tariff.limit {
+			continue
+		}
+		z := 0.0
+		switch x.kind {
+		case byQ:
+			z = x.list[u.slot].Node.Q
+		case byDEP:
+			z = min(peakOfLesser(u.start, x.list[u.slot].End-least, from, to), x.cap)
+		case byCOORD:
+			z = -lowOfGreater(u.start, x.list[u.slot].End-max(u.own, long), from, to)
+		case byProcTime:
+			z = -float64(u.own)
+		case byBounded:
+			if from == to && short == long {
+				z = x.by.Value(&x.list[u.slot], from, from+least)
+			} else {
+				z = x.by.(Bounded).Bound(&x.list[u.slot], from, to, least, max(u.own, long))
+			}
+		case byValue:
+			if from == to && short == long {
+				z = x.by.Value(&x.list[u.slot], from, from+least)
+			}
+		}
+		// What no other box has: a task as long as this one's lengths, and for
+		// values that do not change with the start, a slot that begins in it.
+		marks := uint8(allMarks)
+		if !x.rough && u.own < short {
+			marks &^= 1
+		}
+		if x.static && b.fromStart > 0 && u.start < b.first {
+			marks &^= 2
+		}
+		x.ids = append(x.ids, id)
+		x.z = append(x.z, z)
+		x.c = append(x.c, cost)
+		x.marks = append(x.marks, marks)
+	}
+}
+
+// peakOfLesser is the greatest min(t-start, right-t) for t in [from, to].
+func peakOfLesser(start, right, from, to des.Time) float64 {
+	switch twice := start + right; {
+	case twice < 2*from:
+		return float64(right - from)
+	case twice > 2*to:
+		return float64(to - start)
+	}
+	return float64(right-start) / 2
+}
+
+// lowOfGreater is the least max(t-start, right-t) for t in [from, to].
+func lowOfGreater(start, right, from, to des.Time) float64 {
+	switch twice := start + right; {
+	case twice < 2*from:
+		return float64(from - start)
+	case twice > 2*to:
+		return float64(right - to)
+	}
+	return float64(right-start) / 2
+}
+
+// line is one value of the Lagrangian bound as a function of λ: z + λ(limit−c).
+type line struct {
+	z, c  float64
+	valid bool
+}
+
+// minimise lowers the bound of b by choosing λ, until it does not pass floor
+// (then it returns false) or at most so many times. The bound is convex and
+// piecewise linear in λ: each λ tried gives a line below it, and the next λ is
+// where the lines either side of the minimum meet.
+func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
+	limit := x.tariff.limit
+	var dear, cheap line // more than the budget; within it
+	b.bound = math.Inf(1)
+	lambda, at := b.lambda, -1.0
+	for try := 0; ; try++ {
+		x.choose(lambda)
+		at = lambda
+		bound := x.sumR + lambda*limit - x.penalty()
+		if bound < b.bound {
+			b.bound, b.lambda = bound, lambda
+		}
+		if bound <= floor {
+			return false
+		}
+		if x.sumC <= limit {
+			x.primal(b)
+			cheap = line{x.sumZ, x.sumC, true}
+			if lambda == 0 {
+				break
+			}
+		} else {
+			dear = line{x.sumZ, x.sumC, true}
+		}
+		if try >= tries {
+			break
+		}
+		switch {
+		case !dear.valid:
+			lambda = 0
+			continue
+		case !cheap.valid:
+			x.chooseCheapest()
+			if x.sumC > limit {
+				return false
+			}
+			x.primal(b)
+			cheap, at = line{x.sumZ, x.sumC, true}, -1
+		}
+		next := (dear.z - cheap.z) / (dear.c - cheap.c)
+		if !(next > 0) {
+			next = 0
+		}
+		if math.Abs(next-lambda) <= 1e-12*lambda {
+			break
+		}
+		lambda = next
+	}
+	if at != b.lambda {
+		x.choose(b.lambda)
+	}
+	return true
+}
+
+// penalty is what the bound loses because the window must have the marks that
+// no selected candidate has.
+func (x *boxSearch) penalty() float64 {
+	most := [markCount]float64{}
+	most[1], most[2] = math.Inf(-1), math.Inf(-1)
+	for i, m := range x.marks {
+		if m&1 != 0 && x.r[i] > most[1] {
+			most[1] = x.r[i]
+		}
+		if m&2 != 0 && x.r[i] > most[2] {
+			most[2] = x.r[i]
+		}
+	}
+	return max(0, x.low-most[1], x.low-most[2])
+}
+
+// primal takes the selection as a window where it is one.
+func (x *boxSearch) primal(b *box) {
+	if !x.isStep(b) || x.sumZ <= x.floor(b) {
+		return
+	}
+	met := uint8(0)
+	for _, i := range x.sel {
+		met |= x.marks[i]
+	}
+	if met != allMarks {
+		return
+	}
+	x.bestIDs = x.bestIDs[:0]
+	for _, i := range x.sel {
+		x.bestIDs = append(x.bestIDs, x.ids[i])
+	}
+	x.improved(b, x.sumZ)
+}
+
+func (x *boxSearch) improved(b *box, z float64) {
+	x.found, x.bestZ, x.bestAt = true, z, b.first
+	x.bestLen = x.lengths[b.fromLen]
+	x.slack = ulps * max(math.Abs(z), x.scale)
+}
+
+// solve finds the best subset of the step b.
+func (x *boxSearch) solve(b *box) {
+	x.gather(b)
+	floor := x.floor(b)
+	if len(x.ids) < x.req.Nodes || b.bound <= floor {
+		return
+	}
+	p := &x.subset
+	p.n, p.limit = x.req.Nodes, x.tariff.limit
+	p.items = p.items[:0]
+	for i, id := range x.ids {
+		p.items = append(p.items, item{z: x.z[i], c: x.c[i], id: id, marks: x.marks[i]})
+	}
+	x.work.Subsets++
+	p.visits = 0
+	p.solve(b.lambda, floor)
+	x.work.Branches += p.visits
+	if p.found {
+		x.bestIDs = append(x.bestIDs[:0], p.choose...)
+		x.improved(b, p.worth)
+	}
+}
+
+// choose selects the n greatest r = z − λc.
+func (x *boxSearch) choose(lambda float64) {
+	x.r = slices.Grow(x.r[:0], len(x.z))[:len(x.z)]
+	for i, z := range x.z {
+		x.r[i] = z - float64(lambda*x.c[i])
+	}
+	x.selectTop(x.r)
+}
+
+// chooseCheapest selects the n cheapest. Only the sums of the selection hold
+// then, not the bound.
+func (x *boxSearch) chooseCheapest() {
+	for i, c := range x.c {
+		x.r[i] = -c
+	}
+	x.selectTop(x.r)
+}
+
+// selectTop sets sel to the positions of the n greatest keys, and the sums.
+func (x *boxSearch) selectTop(keys []float64) {
+	n := x.req.Nodes
+	x.sel, x.order = x.sel[:0], x.order[:0]
+	for i, key := range keys {
+		k := len(x.sel)
+		if k == n {
+			if key <= x.order[k-1] {
+				continue
+			}
+			k--
+		} else {
+			x.sel, x.order = append(x.sel, 0), append(x.order, 0)
+		}
+		for k > 0 && x.order[k-1] < key {
+			x.order[k], x.sel[k] = x.order[k-1], x.sel[k-1]
+			k--
+		}
+		x.order[k], x.sel[k] = key, int32(i)
+	}
+	x.sumZ, x.sumC, x.sumR = 0, 0, 0
+	for k, i := range x.sel {
+		x.sumZ += x.z[i]
+		x.sumC += x.c[i]
+		x.sumR += x.order[k]
+	}
+	x.low = x.order[n-1]
+}
+
+// The heap of open boxes, by bound.
+
+func (x *boxSearch) push(b box) {
+	x.open = append(x.open, b)
+	i := len(x.open) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if x.open[up].bound >= x.open[i].bound {
+			break
+		}
+		x.open[up], x.open[i] = x.open[i], x.open[up]
+		i = up
+	}
+}
+
+func (x *boxSearch) pop() box {
+	top := x.open[0]
+	end := len(x.open) - 1
+	x.open[0] = x.open[end]
+	x.open = x.open[:end]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= end {
+			break
+		}
+		if down+1 < end && x.open[down+1].bound > x.open[down].bound {
+			down++
+		}
+		if x.open[i].bound >= x.open[down].bound {
+			break
+		}
+		x.open[i], x.open[down] = x.open[down], x.open[i]
+		i = down
+	}
+	return top
+}

@@ -1,0 +1,92 @@
+package window
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/stretchr/testify/require"
+)
+
+// middle values a slot by how close the window is to its middle: a criterion of
+// a user, without a bound.
+type middle struct{}
+
+func (middle) Value(s *entity.Slot, start, end des.Time) float64 {
+	off := (start - s.Start) - (s.End - end)
+	return -max(off, -off).Seconds() * s.Node.Q
+}
+
+// boundedDEP is DEP as a user would write it.
+type boundedDEP struct{ DEP }
+
+func (d boundedDEP) Bound(s *entity.Slot, from, to, short, long des.Time) float64 {
+	at := min(max((s.Start+s.End-short)/2, from), to)
+	return d.Value(s, at, at+short) + 1
+}
+
+func TestBestIsTheBestOfAllSubsets(t *testing.T) {
+	for seed := range uint64(3000) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		set, req, list, until := smallProblem(rng)
+		for _, by := range []Criterion{Q{}, DEP{}, COORD{}, middle{}, boundedDEP{DEP{MaxDistance: set.MaxDistance}}} {
+			worth, at, ok := bruteForce(set, by, false, req, list, until, startsOf(list))
+			found, err := Best{Settings: set, By: by}.Find(context.Background(), req, list, until)
+			require.NoError(t, err)
+			require.Equal(t, ok, found.OK, "seed %d, %T", seed, by)
+			if ok {
+				checkWindow(t, set, req, list, until, found.Window, true)
+				require.InDelta(t, worth, reported(by, found.Window.Value), 1e-6, "seed %d, %T", seed, by)
+				require.Equal(t, at, found.Window.Start, "seed %d, %T: the earliest of equals", seed, by)
+			}
+		}
+	}
+}
+
+func TestBestRoughIsTheBestOfAllSubsets(t *testing.T) {
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		set, req, list, until := smallProblem(rng)
+		for _, by := range []Criterion{Q{}, DEP{}, COORD{}, procTime{}, middle{}} {
+			worth, at, ok := bruteForce(set, by, true, req, list, until, startsOf(list))
+			found, err := Best{Settings: set, By: by, Rough: true}.Find(context.Background(), req, list, until)
+			require.NoError(t, err)
+			require.Equal(t, ok, found.OK, "seed %d, %T", seed, by)
+			if ok {
+				checkWindow(t, set, req, list, until, found.Window, false)
+				require.InDelta(t, worth, reported(by, found.Window.Value), 1e-6, "seed %d, %T", seed, by)
+				require.Equal(t, at, found.Window.Start, "seed %d, %T: the earliest of equals", seed, by)
+			}
+		}
+	}
+}
+
+// With whole lengths the values bend at multiples of half a time unit, so a
+// grid of halves holds a best start.
+func TestAnyStartIsTheBestOfAllStarts(t *testing.T) {
+	var halves []des.Time
+	for at := des.Time(0); at <= 40*des.Second; at += des.Second / 2 {
+		halves = append(halves, at)
+	}
+	for seed := range uint64(1500) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		set, req, list, until := smallProblem(rng)
+		set.Quantum, set.AnyStart = des.Second, true
+		for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
+			starts := halves
+			if (by == Q{}) {
+				starts = startsOf(list)
+			}
+			worth, _, ok := bruteForce(set, by, false, req, list, until, starts)
+			found, err := Best{Settings: set, By: by}.Find(context.Background(), req, list, until)
+			require.NoError(t, err)
+			require.Equal(t, ok, found.OK, "seed %d, %T", seed, by)
+			if ok {
+				checkWindow(t, set, req, list, until, found.Window, true)
+				require.InDelta(t, worth, reported(by, found.Window.Value), 1e-6, "seed %d, %T", seed, by)
+			}
+		}
+	}
+}

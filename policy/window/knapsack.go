@@ -1,0 +1,179 @@
+// KnapsackDP: the square search with DEP18's dynamic programme for the subset
+// at each step. It is the reference that Best is tested and measured against.
+
+package window
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// KnapsackDP is DEP18's square search with knapsackDP at every step. It needs
+// whole-number costs: RoundCosts, or 1 where that is 0, is the unit they are
+// rounded up to, so it misses what fits only by fractions. O(m n budget/RoundCosts) time
+// and memory a step.
+type KnapsackDP struct {
+	Settings
+	By Criterion
+}
+
+// Name is "knapsack-dp-" and the criterion's name.
+func (k KnapsackDP) Name() string { return "knapsack-dp-" + criterionName(k.By) }
+
+// Find implements entity.Finder. The request needs a budget.
+func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+	if k.By == nil {
+		return entity.Found{}, badInput("KnapsackDP has no criterion")
+	}
+	if req.Budget == 0 {
+		return entity.Found{}, badInput("the dynamic programme needs a budget")
+	}
+	if k.RoundCosts == 0 {
+		k.RoundCosts = 1
+	}
+	s, err := newScan(k.Settings, req, list, until)
+	if err != nil {
+		return entity.Found{}, err
+	}
+	defer s.done()
+	by := withDefaults(k.By, k.Settings)
+	s.admit()
+	budget := int(s.tariff.limit)
+	for _, length := range s.lengths {
+		for _, on := range s.onsets {
+			if on.own > length {
+				continue
+			}
+			if ctx.Err() != nil {
+				return entity.Found{}, ctx.Err()
+			}
+			s.knapsackStep(on.at, length, by, budget)
+		}
+	}
+	return s.foundSquare(MostWorth, by), nil
+}
+
+// knapsackStep lets the dynamic programme choose among all slots that hold
+// [now, now+length).
+func (s *scan) knapsackStep(now, length des.Time, by Criterion, budget int) {
+	var offers []offer
+	var goods []good
+	atLength := false // a slot of a node as slow as the length asks for
+	for i := range s.slots {
+		u := &s.slots[i]
+		if u.start > now {
+			break
+		}
+		if u.own > length || u.last-now < length || (u.last == now && length == 0) {
+			continue
+		}
+		atLength = atLength || u.own == length
+		cost := s.tariff.cost(u.price, length)
+		if cost > s.tariff.limit {
+			continue
+		}
+		offers = append(offers, offer{cost: cost, length: length, slot: u.slot})
+		goods = append(goods, good{
+			cost: int(cost), value: by.Value(&s.list[u.slot], now, now+length), must: u.own == length,
+		})
+	}
+	if len(goods) < s.req.Nodes || !atLength {
+		return
+	}
+	s.work.Steps++
+	s.work.Subsets++
+	s.work.Branches += len(goods) * s.req.Nodes * budget
+	chosen, value, ok := knapsackDP(goods, s.req.Nodes, budget)
+	if ok && !anyMust(goods, chosen) {
+		// The best subset is faster than this length, so it is no window of it.
+		chosen, value, ok = knapsackWithMust(goods, s.req.Nodes, budget)
+	}
+	if !ok || (s.bestOK && (-value > s.bestVal || (-value == s.bestVal && now >= s.bestAt))) {
+		return
+	}
+	s.picks = s.picks[:0]
+	for _, i := range chosen {
+		s.picks = append(s.picks, offers[i])
+	}
+	s.keep(s.picks, now, -value)
+}
+
+// good is an item of the dynamic programme.
+type good struct {
+	cost  int
+	value float64
+	must  bool // the choice has to hold one such
+}
+
+func anyMust(goods []good, chosen []int) bool {
+	for _, i := range chosen {
+		if goods[i].must {
+			return true
+		}
+	}
+	return false
+}
+
+// knapsackDP is DEP18's recurrence
+//
+//	f_i(C, k) = max{ f_{i-1}(C, k), f_{i-1}(C − c_i, k−1) + z_i }
+//
+// for exactly n of the goods at a total cost of at most budget. What cannot be
+// is its own state (−Inf), never 0: values may be negative.
+// O(len(goods) n budget).
+func knapsackDP(goods []good, n, budget int) (chosen []int, value float64, ok bool) {
+	width := budget + 1
+	f := make([]float64, (n+1)*width)
+	for i := width; i < len(f); i++ {
+		f[i] = math.Inf(-1)
+	}
+	taken := make([]bool, len(goods)*len(f)) // taken[i*len(f)+state]: f_i took good i
+	for i, g := range goods {
+		took := taken[i*len(f):][:len(f)]
+		for k := n; k >= 1; k-- {
+			for c := budget; c >= g.cost; c-- {
+				state := k*width + c
+				if v := f[(k-1)*width+c-g.cost] + g.value; v > f[state] {
+					f[state], took[state] = v, true
+				}
+			}
+		}
+	}
+	state := n*width + budget
+	if value = f[state]; math.IsInf(value, -1) {
+		return nil, 0, false
+	}
+	for i := len(goods) - 1; i >= 0; i-- {
+		if taken[i*len(f)+state] {
+			chosen = append(chosen, i)
+			state -= width + goods[i].cost
+		}
+	}
+	return chosen, value, true
+}
+
+// knapsackWithMust is knapsackDP for choices that hold a good marked must: each
+// of those is taken for sure in turn.
+func knapsackWithMust(goods []good, n, budget int) (chosen []int, value float64, ok bool) {
+	for i, g := range goods {
+		if !g.must || g.cost > budget {
+			continue
+		}
+		rest, more, fits := knapsackDP(slices.Delete(slices.Clone(goods), i, i+1), n-1, budget-g.cost)
+		if !fits || (ok && more+g.value <= value) {
+			continue
+		}
+		ok, value, chosen = true, more+g.value, append(chosen[:0], i)
+		for _, r := range rest {
+			if r >= i {
+				r++
+			}
+			chosen = append(chosen, r)
+		}
+	}
+	return chosen, value, ok
+}

@@ -1,0 +1,245 @@
+// Window searches written as JSON, and their answers: what `gridslot window`
+// reads and prints.
+
+package window
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Problem is one window search: a slot list and a request. Times are in time
+// units. Unknown keys are ignored.
+type Problem struct {
+	ID      *int           `json:"id"` // the place in the file where absent
+	Kind    Kind           `json:"kind"`
+	Horizon [2]float64     `json:"horizon"`
+	Request ProblemRequest `json:"request"`
+	Nodes   []ProblemNode  `json:"nodes"`
+	Slots   [][3]float64   `json:"slots"` // node, start, end
+}
+
+// ProblemRequest is the request of a Problem. Keys that are absent limit
+// nothing.
+type ProblemRequest struct {
+	Nodes    int      `json:"nodes"`
+	Volume   float64  `json:"volume"` // task time on a node of performance 1
+	MinPerf  float64  `json:"minPerf"`
+	MaxPrice *float64 `json:"maxPrice"`
+	Budget   *float64 `json:"budget"`
+	Deadline *float64 `json:"deadline"`
+	// Until is the latest start.
+	Until   *float64           `json:"until"`
+	Amounts map[string]float64 `json:"amounts"`
+	Labels  map[string]string  `json:"labels"`
+}
+
+// ProblemNode is a node of a Problem.
+type ProblemNode struct {
+	ID      int                `json:"id"`
+	Perf    float64            `json:"perf"`
+	Price   float64            `json:"price"`
+	Q       float64            `json:"q"`
+	Amounts map[string]float64 `json:"amounts"`
+	Labels  map[string]string  `json:"labels"`
+}
+
+// Result is the answer to a Problem. Value is the sum over the slots for q,
+// dep and coord (dep and coord: distances), else the criterion itself; without
+// a window all figures are 0.
+type Result struct {
+	ID           int          `json:"id"`
+	Algorithm    string       `json:"algorithm"`
+	Found        bool         `json:"found"`
+	Start        float64      `json:"start"`
+	Length       float64      `json:"length"`
+	Cost         float64      `json:"cost"`
+	Value        float64      `json:"value"`
+	Slots        [][3]float64 `json:"slots"`                  // node, start, end
+	Alternatives int          `json:"alternatives,omitempty"` // csa, multiple-best: windows chosen among
+	Work         entity.Work  `json:"-"`
+}
+
+// ReadProblems reads one problem, or {"instances": [...]}.
+func ReadProblems(r io.Reader) ([]Problem, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Instances []json.RawMessage `json:"instances"`
+	}
+	if err := decode(data, &file); err != nil {
+		return nil, err
+	}
+	raw := file.Instances
+	if raw == nil {
+		raw = []json.RawMessage{data}
+	}
+	problems := make([]Problem, len(raw))
+	for i := range raw {
+		if err := decode(raw[i], &problems[i]); err != nil {
+			return nil, fmt.Errorf("problem %d: %w", i, err)
+		}
+		if problems[i].ID == nil {
+			problems[i].ID = &i
+		}
+	}
+	return problems, nil
+}
+
+func decode(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	err := d.Decode(into)
+	if err == nil && d.More() {
+		err = errors.New("there is more behind the end of the object")
+	}
+	if err != nil {
+		return badInput("not a window problem: %v", err)
+	}
+	return nil
+}
+
+// units converts time units to ticks; what is a limit.
+func units(what string, t float64) (des.Time, error) {
+	if ticks := des.Seconds(t); !math.IsNaN(t) && ticks < des.Forever && ticks > -des.Forever {
+		return ticks, nil
+	}
+	return 0, badInput("%s is %v, which is no time", what, t)
+}
+
+// limit is the value of an optional limit, which must be positive where given.
+func limit(what string, v *float64) (float64, error) {
+	switch {
+	case v == nil:
+		return 0, nil
+	case !(*v > 0) || math.IsInf(*v, 1):
+		return 0, badInput("the %s is %v; give a positive number, or leave it out for no limit", what, *v)
+	}
+	return *v, nil
+}
+
+// List makes the slot list of p, which it checks.
+func (p *Problem) List() (entity.SlotList, error) {
+	var list entity.SlotList
+	var err error
+	if list.From, err = units("the horizon's start", p.Horizon[0]); err != nil {
+		return list, err
+	}
+	if list.To, err = units("the horizon's end", p.Horizon[1]); err != nil {
+		return list, err
+	}
+	if list.To <= list.From {
+		return list, badInput("the horizon [%v, %v] is empty", p.Horizon[0], p.Horizon[1])
+	}
+	nodes := make(map[float64]*entity.Node, len(p.Nodes))
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		node := &entity.Node{
+			ID: n.ID, Perf: n.Perf, Price: n.Price, Q: n.Q,
+			Attributes: entity.Attributes{Amounts: n.Amounts, Labels: n.Labels},
+		}
+		if err := node.Check(); err != nil {
+			return list, badInput("%v", err)
+		}
+		if nodes[float64(n.ID)] != nil {
+			return list, badInput("two nodes have the id %d", n.ID)
+		}
+		nodes[float64(n.ID)] = node
+	}
+	list.Slots = make([]entity.Slot, len(p.Slots))
+	for i, s := range p.Slots {
+		slot := entity.Slot{Node: nodes[s[0]], Width: 1}
+		if slot.Node == nil {
+			return list, badInput("slot %d is on node %v, which is not listed", i, s[0])
+		}
+		if slot.Start, err = units(fmt.Sprintf("slot %d's start", i), s[1]); err != nil {
+			return list, err
+		}
+		if slot.End, err = units(fmt.Sprintf("slot %d's end", i), s[2]); err != nil {
+			return list, err
+		}
+		list.Slots[i] = slot
+	}
+	return list, CheckSlots(list)
+}
+
+// request makes the request of p, and the latest start.
+func (p *Problem) request() (req entity.Request, until des.Time, err error) {
+	r := &p.Request
+	req = entity.Request{Nodes: r.Nodes, MinPerf: r.MinPerf}
+	until = des.Forever
+	if req.Length, err = units("the volume", r.Volume); err != nil {
+		return req, until, err
+	}
+	if req.Length <= 0 {
+		return req, until, badInput("the volume is %v; it must be positive", r.Volume)
+	}
+	if req.Budget, err = limit("budget", r.Budget); err != nil {
+		return req, until, err
+	}
+	if req.MaxPrice, err = limit("maximal price", r.MaxPrice); err != nil {
+		return req, until, err
+	}
+	deadline, err := limit("deadline", r.Deadline)
+	if err != nil {
+		return req, until, err
+	}
+	if req.Deadline, err = units("the deadline", deadline); err != nil {
+		return req, until, err
+	}
+	if r.Until != nil {
+		if until, err = units("the latest start", *r.Until); err != nil {
+			return req, until, err
+		}
+	}
+	if len(r.Amounts)+len(r.Labels) > 0 {
+		req.Needs = &entity.Attributes{Amounts: r.Amounts, Labels: r.Labels}
+	}
+	return req, until, checkRequest(&req)
+}
+
+// Solve answers p with the named search. The error is for input that makes no
+// sense (*entity.BadInputError) or a context that ended; a problem without a
+// window is a Result with Found false.
+func Solve(ctx context.Context, p *Problem, algorithm string, set Settings) (Result, error) {
+	result := Result{Algorithm: algorithm, Slots: [][3]float64{}}
+	if p.ID != nil {
+		result.ID = *p.ID
+	}
+	finder, err := ByName(p.Kind, algorithm, set)
+	if err != nil {
+		return result, err
+	}
+	req, until, err := p.request()
+	if err != nil {
+		return result, err
+	}
+	list, err := p.List()
+	if err != nil {
+		return result, err
+	}
+	found, err := finder.Find(ctx, req, list, until)
+	if err != nil {
+		return result, err
+	}
+	result.Work, result.Alternatives, result.Found = found.Work, found.Alternatives, found.OK
+	if w := &found.Window; found.OK {
+		result.Start, result.Length = w.Start.Seconds(), w.Length().Seconds()
+		result.Cost, result.Value = w.Cost, w.Value
+		for _, t := range w.Tasks {
+			result.Slots = append(result.Slots, [3]float64{float64(t.Node.ID), w.Start.Seconds(), t.End.Seconds()})
+		}
+		slices.SortFunc(result.Slots, func(a, b [3]float64) int { return int(a[0]) - int(b[0]) })
+	}
+	return result, nil
+}

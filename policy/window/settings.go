@@ -1,0 +1,88 @@
+// What all searches share: how long a task takes, what it costs, and when a
+// request makes no sense.
+
+package window
+
+import (
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Settings are common to all searches. The zero value is the exact model.
+type Settings struct {
+	// Quantum rounds task times up to a multiple of itself; 0 keeps V/p, rounded
+	// up to a tick. The authors of the papers use one time unit.
+	Quantum des.Time
+	// RoundCosts rounds the cost of each task up to a multiple of itself before
+	// the sum is compared with the budget; 0 compares real costs. The cost that
+	// a window reports is never rounded.
+	RoundCosts float64
+	// MaxDistance caps the distance that DEP counts for one slot; 0 is no cap.
+	// The authors of DEP18 use 500. COORD, which minimises, counts in full.
+	MaxDistance des.Time
+	// AnyStart lets DEP and COORD place a window between the starts of slots.
+	AnyStart bool
+}
+
+func (s Settings) check() error {
+	switch {
+	case s.Quantum < 0:
+		return badInput("the quantum must not be negative, and %v is", s.Quantum)
+	case !(s.RoundCosts >= 0) || math.IsInf(s.RoundCosts, 0):
+		return badInput("costs cannot be rounded to multiples of %v", s.RoundCosts)
+	case s.MaxDistance < 0:
+		return badInput("the maximal distance must not be negative, and %v is", s.MaxDistance)
+	}
+	return nil
+}
+
+// ulps absorbs the rounding of floating-point arithmetic where a quotient or a
+// sum is compared with a whole number or a limit.
+const ulps = 1e-12
+
+// taskTime is how long a task of the given length holds n.
+func (s Settings) taskTime(n *entity.Node, length des.Time) des.Time {
+	if s.Quantum <= des.Tick {
+		return n.TaskTime(length)
+	}
+	// In one step: rounding to ticks first could add a whole quantum.
+	quanta := float64(length) / (n.Perf * float64(s.Quantum))
+	return s.Quantum * des.Time(math.Ceil(quanta*(1-ulps)))
+}
+
+// tariff turns prices and times into the numbers that are compared with the
+// budget: price times ticks, or whole multiples of RoundCosts.
+type tariff struct {
+	step  float64 // RoundCosts in price times ticks; 0 = real costs
+	limit float64 // the budget in the same measure
+}
+
+func (s Settings) tariff(budget float64) tariff {
+	unit := float64(des.Second)
+	if math.IsInf(budget, 1) {
+		return tariff{step: s.RoundCosts * unit, limit: math.MaxFloat64} // finite, for 0 times it is 0
+	}
+	if s.RoundCosts > 0 {
+		return tariff{
+			step:  s.RoundCosts * unit,
+			limit: math.Floor(budget / s.RoundCosts * (1 + ulps)),
+		}
+	}
+	return tariff{limit: budget * unit * (1 + ulps)}
+}
+
+// cost is what one task adds to the sum that must not pass the limit.
+func (t tariff) cost(price float64, length des.Time) float64 {
+	c := price * float64(length)
+	if t.step > 0 {
+		return math.Ceil(c / t.step * (1 - ulps))
+	}
+	return c
+}
+
+// realCost is price times time units.
+func realCost(price float64, length des.Time) float64 {
+	return price * length.Seconds()
+}

@@ -1,0 +1,183 @@
+// The slot list: what makes one valid, and cutting windows out of it.
+
+package window
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+func badInput(format string, args ...any) error {
+	return &entity.BadInputError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// CheckSlots reports as an *entity.BadInputError what makes a slot list
+// invalid: nodes that make no sense or share an id, negative lengths, slots
+// outside the interval, out of order, or overlapping on one node. O(m log m).
+//
+// The searches themselves check only what costs them nothing (order, lengths,
+// nodes); check lists of foreign origin once, where they enter.
+func CheckSlots(list entity.SlotList) error {
+	if err := checkOrder(list.Slots); err != nil {
+		return err
+	}
+	for i := range list.Slots {
+		s := &list.Slots[i]
+		if s.Start < list.From || s.End > list.To {
+			return badInput("slot %d [%v, %v) on node %d is not within the interval [%v, %v)",
+				i, s.Start, s.End, s.Node.ID, list.From, list.To)
+		}
+	}
+	// By node; the list's order keeps each node's slots by start.
+	byNode := make([]*entity.Slot, len(list.Slots))
+	for i := range list.Slots {
+		byNode[i] = &list.Slots[i]
+	}
+	slices.SortStableFunc(byNode, func(a, b *entity.Slot) int { return a.Node.ID - b.Node.ID })
+	for i := 1; i < len(byNode); i++ {
+		a, b := byNode[i-1], byNode[i]
+		switch {
+		case a.Node.ID != b.Node.ID:
+		case a.Node != b.Node:
+			return badInput("two nodes have the id %d", a.Node.ID)
+		case b.Start < a.End:
+			return badInput("slots [%v, %v) and [%v, %v) on node %d overlap", a.Start, a.End, b.Start, b.End, a.Node.ID)
+		}
+	}
+	return nil
+}
+
+// checkOrder is what every search checks on its way.
+func checkOrder(slots []entity.Slot) error {
+	before := des.Time(math.MinInt64)
+	for i := range slots {
+		s := &slots[i]
+		switch {
+		case s.Node == nil:
+			return badInput("slot %d [%v, %v) has no node", i, s.Start, s.End)
+		case s.End < s.Start:
+			return badInput("slot %d [%v, %v) on node %d has a negative length", i, s.Start, s.End, s.Node.ID)
+		case s.Start < before:
+			return badInput("slots are not in order: slot %d on node %d starts at %v, after one that starts at %v",
+				i, s.Node.ID, s.Start, before)
+		}
+		if err := s.Node.Check(); err != nil {
+			return badInput("slot %d: %v", i, err)
+		}
+		before = s.Start
+	}
+	return nil
+}
+
+// checkRequest reports as an *entity.BadInputError what makes r meaningless.
+func checkRequest(r *entity.Request) error {
+	if err := r.Check(); err != nil {
+		return badInput("%v", err)
+	}
+	if math.IsInf(r.Budget, 1) {
+		return badInput("a request's budget must be finite (0 = no limit)")
+	}
+	return nil
+}
+
+// Subtract cuts w out of the slot list (META's slot subtraction): each slot
+// that a task of w lies in gives way to its head and its tail, empty
+// remainders are dropped, and the order by start is kept. It works in place
+// and returns the list, which may have moved; among equal starts tails come
+// after what was there. Parts of w that lie in no slot are an error, and the
+// list is then as it was. O(slots that start before w ends), plus moving what
+// lies behind.
+func Subtract(slots []entity.Slot, w *entity.Window) ([]entity.Slot, error) {
+	var cut subtraction
+	return cut.subtract(slots, w)
+}
+
+// subtraction is Subtract with its scratch, for those who subtract often.
+type subtraction struct {
+	tails  []entity.Slot
+	places []int32
+}
+
+func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.Slot, error) {
+	c.tails, c.places = c.tails[:0], c.places[:0]
+	// Where each task lies. Slots that start after the window do not hold it.
+	started, _ := slices.BinarySearchFunc(slots, w.Start+1, func(s entity.Slot, t des.Time) int {
+		return compareTimes(s.Start, t)
+	})
+	for i := started - 1; i >= 0 && len(c.places) < len(w.Tasks); i-- {
+		s := &slots[i]
+		if s.End < w.Start {
+			continue
+		}
+		for k := range w.Tasks {
+			if task := &w.Tasks[k]; task.Node == s.Node && task.End <= s.End {
+				c.places = append(c.places, int32(i))
+				if task.End < s.End {
+					tail := *s
+					tail.Start = task.End
+					c.tails = append(c.tails, tail)
+				}
+				break
+			}
+		}
+	}
+	if len(c.places) < len(w.Tasks) {
+		return slots, badInput("the window at %v does not lie in the slot list", w.Start)
+	}
+	// Heads stay where they are; what has none leaves.
+	slices.Sort(c.places)
+	out := -1
+	for k, p := range c.places {
+		if slots[p].Start < w.Start {
+			slots[p].End = w.Start
+			if out >= 0 {
+				slots[out] = slots[p]
+				out++
+			}
+		} else if out < 0 {
+			out = int(p)
+		}
+		if out >= 0 {
+			next := len(slots)
+			if k+1 < len(c.places) {
+				next = int(c.places[k+1])
+			}
+			out += copy(slots[out:], slots[p+1:next])
+		}
+	}
+	if out >= 0 {
+		slots = slots[:out]
+	}
+	return c.insertTails(slots), nil
+}
+
+// insertTails merges c.tails into slots from the back.
+func (c *subtraction) insertTails(slots []entity.Slot) []entity.Slot {
+	tails := c.tails
+	slices.SortStableFunc(tails, func(a, b entity.Slot) int { return compareTimes(a.Start, b.Start) })
+	end := len(slots)
+	slots = append(slots, tails...)
+	for k := len(tails) - 1; k >= 0; k-- {
+		at, _ := slices.BinarySearchFunc(slots[:end], tails[k].Start+1, func(s entity.Slot, t des.Time) int {
+			return compareTimes(s.Start, t)
+		})
+		copy(slots[at+k+1:], slots[at:end])
+		slots[at+k] = tails[k]
+		end = at
+	}
+	return slots
+}
+
+func compareTimes(a, b des.Time) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

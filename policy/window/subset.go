@@ -1,0 +1,237 @@
+// The exact subset problem at one step, for real costs:
+//
+//	maximise  Σ z_i   over subsets of n items with   Σ c_i <= limit
+//
+// It is solved as a shortest list of partial choices: items in the order of
+// their reduced values r = z − λc, and for each number of items chosen the
+// Pareto list of (cost, value). Two things keep the lists short. A choice that
+// costs no less and is worth no more than another of as many items goes
+// (dominance). A choice goes whose bound does not pass the best known worth:
+// Σ chosen r + the greatest r still to come + λ limit is never less than the
+// worth of any completion, whatever λ >= 0.
+//
+// docs/design/exact-subset.md tells how λ is found and what each step is worth.
+
+package window
+
+import (
+	"math"
+	"slices"
+)
+
+// item is one candidate of a subset problem.
+type item struct {
+	z, c float64
+	r    float64 // z − λc
+	id   int32   // the caller's name for it
+	// marks are conditions that the item meets (bits of allMarks); a subset
+	// must meet all of them, each through some item.
+	marks uint8
+}
+
+const (
+	allMarks  = 3
+	markCount = allMarks + 1
+)
+
+// choice is a partial subset: a point on a Pareto list.
+type choice struct {
+	c, z float64
+	step int32 // the last item taken, in subset.steps; -1 = none
+}
+
+type step struct {
+	before int32
+	item   int32
+}
+
+// subset solves subset problems; it is scratch that can be used again.
+type subset struct {
+	n     int
+	limit float64
+	items []item
+
+	lists  [][]choice // by how many items are chosen, and their marks
+	spare  []choice
+	steps  []step
+	sums   []float64 // prefix sums of r
+	least  []float64 // least cost of the items from here on
+	next   [markCount][]int32
+	choose []int32 // ids of the best subset
+	worth  float64 // its Σ z
+	found  bool
+	visits int // choices made
+}
+
+// solve looks for a subset worth more than floor, with the multiplier lambda
+// for the bound. It sorts items.
+func (p *subset) solve(lambda, floor float64) {
+	p.found = false
+	p.prepare(lambda)
+	m, n := len(p.items), p.n
+	if m < n {
+		return
+	}
+	for len(p.lists) < n*markCount {
+		p.lists = append(p.lists, nil)
+	}
+	for i := range p.lists[:n*markCount] {
+		p.lists[i] = p.lists[i][:0]
+	}
+	p.steps = p.steps[:0]
+	p.lists[0] = append(p.lists[0], choice{step: -1})
+	top, low := 0, 0 // numbers of items chosen that have lists
+	budget := lambda * p.limit
+	for j := range p.items {
+		it := &p.items[j]
+		low = max(low, n-(m-j)) // fewer cannot be completed any more
+		for k := min(top, n-1); k >= low; k-- {
+			for marks := range uint8(markCount) {
+				from := p.lists[k*markCount+int(marks)]
+				if len(from) == 0 {
+					continue
+				}
+				met := marks | it.marks
+				if k+1 == n {
+					if met == allMarks {
+						floor = p.complete(from, j, floor)
+					}
+					continue
+				}
+				rest, ok := p.rest(n-k-1, j+1, met)
+				if !ok {
+					continue
+				}
+				p.extend(k, marks, met, j, floor-budget-rest, lambda)
+				top = max(top, k+1)
+			}
+		}
+	}
+}
+
+// prepare sorts the items by r and sums them up.
+func (p *subset) prepare(lambda float64) {
+	for i := range p.items {
+		it := &p.items[i]
+		it.r = it.z - float64(lambda*it.c)
+	}
+	slices.SortFunc(p.items, func(a, b item) int {
+		switch {
+		case a.r > b.r:
+			return -1
+		case a.r < b.r:
+			return 1
+		}
+		return int(a.id) - int(b.id)
+	})
+	m := len(p.items)
+	p.sums = append(p.sums[:0], 0)
+	p.least = slices.Grow(p.least[:0], m+1)[:m+1]
+	p.least[m] = math.Inf(1)
+	for i := range p.items {
+		p.sums = append(p.sums, p.sums[i]+p.items[i].r)
+	}
+	for i := m - 1; i >= 0; i-- {
+		p.least[i] = min(p.least[i+1], p.items[i].c)
+	}
+	for mark := uint8(1); mark < markCount; mark <<= 1 {
+		next := slices.Grow(p.next[mark][:0], m+1)[:m+1]
+		next[m] = -1
+		for i := m - 1; i >= 0; i-- {
+			if next[i] = next[i+1]; p.items[i].marks&mark != 0 {
+				next[i] = int32(i)
+			}
+		}
+		p.next[mark] = next
+	}
+}
+
+// rest bounds Σ r of k more items from the j-th on that meet what marks lacks.
+func (p *subset) rest(k, j int, marks uint8) (sum float64, ok bool) {
+	m := len(p.items)
+	if j+k > m {
+		return 0, false
+	}
+	sum = p.sums[j+k] - p.sums[j]
+	penalty := 0.0
+	for mark := uint8(1); mark < markCount; mark <<= 1 {
+		if marks&mark != 0 {
+			continue
+		}
+		at := int(p.next[mark][j])
+		if at < 0 || k == 0 {
+			return 0, false
+		}
+		if at >= j+k {
+			penalty = max(penalty, p.items[j+k-1].r-p.items[at].r)
+		}
+	}
+	return sum - penalty, true
+}
+
+// extend adds item j to the choices of k items and merges them into those of
+// k+1, leaving out what is dominated or whose z − λc does not pass threshold.
+func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float64) {
+	it := &p.items[j]
+	from := p.lists[k*markCount+int(marks)]
+	to := p.lists[(k+1)*markCount+int(met)]
+	out := p.spare[:0]
+	left := float64(p.n-k-1) * p.least[j+1]
+	if p.n == k+1 {
+		left = 0
+	}
+	most := math.Inf(-1)
+	i := 0
+	for _, f := range from {
+		c, z := f.c+it.c, f.z+it.z
+		if c+left > p.limit {
+			break
+		}
+		if z-float64(lambda*c) <= threshold {
+			continue
+		}
+		for ; i < len(to) && to[i].c <= c; i++ {
+			if to[i].z > most {
+				out = append(out, to[i])
+				most = to[i].z
+			}
+		}
+		if z <= most {
+			continue
+		}
+		p.visits++
+		p.steps = append(p.steps, step{before: f.step, item: int32(j)})
+		out = append(out, choice{c: c, z: z, step: int32(len(p.steps) - 1)})
+		most = z
+	}
+	for ; i < len(to); i++ {
+		if to[i].z > most {
+			out = append(out, to[i])
+			most = to[i].z
+		}
+	}
+	p.spare, p.lists[(k+1)*markCount+int(met)] = to, out
+}
+
+// complete adds item j as the last to the choices of n-1 items and keeps what
+// is worth more than floor; it returns the new floor.
+func (p *subset) complete(from []choice, j int, floor float64) float64 {
+	it := &p.items[j]
+	for i := len(from) - 1; i >= 0; i-- {
+		f := &from[i]
+		if f.z+it.z <= floor {
+			break // those before are worth less
+		}
+		if f.c+it.c <= p.limit {
+			p.found = true
+			floor = f.z + it.z
+			p.worth = floor
+			p.choose = append(p.choose[:0], it.id)
+			for s := f.step; s >= 0; s = p.steps[s].before {
+				p.choose = append(p.choose, p.items[p.steps[s].item].id)
+			}
+			break
+		}
+	}
+	return floor
+}
