@@ -7,12 +7,10 @@ import (
 	"math"
 )
 
-// finite reports the first of the named values that is NaN or infinite.
-func finite(distribution string, namesAndValues ...any) error {
-	for i := 0; i < len(namesAndValues); i += 2 {
-		if v := namesAndValues[i+1].(float64); math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("%s: %s must be a finite number, not %v", distribution, namesAndValues[i], v)
-		}
+// finite reports a value that is NaN or infinite.
+func finite(distribution, name string, v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s: %s must be a finite number, not %v", distribution, name, v)
 	}
 	return nil
 }

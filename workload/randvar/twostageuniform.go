@@ -4,6 +4,7 @@
 package randvar
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 )
@@ -17,7 +18,8 @@ type TwoStageUniform struct {
 
 // Check reports what makes t meaningless, or nil.
 func (t TwoStageUniform) Check() error {
-	if err := finite("two-stage uniform", "Low", t.Low, "Mid", t.Mid, "High", t.High); err != nil {
+	const name = "two-stage uniform"
+	if err := errors.Join(finite(name, "Low", t.Low), finite(name, "Mid", t.Mid), finite(name, "High", t.High)); err != nil {
 		return err
 	}
 	if !(t.Low <= t.Mid && t.Mid <= t.High) {
