@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is the version of the program, as in docs/CHANGELOG.md.
+const Version = "0.1.0"
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Main runs the command with the process's own arguments and streams until it
+// is done, interrupted or told to terminate, and returns the exit code. A
+// second signal ends the process at once.
+func Main() int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return Run(ctx, Env{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+}
+
+// gcPercent lets the heap grow to five times what is live before it is
+// collected: a run's live heap is a few megabytes, and jobs die young.
+const gcPercent = 400
+
+// Env is what a call of the command reads and writes.
+type Env struct {
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Run runs one call of the command and returns its exit code. Any number of
+// calls run side by side.
+func Run(ctx context.Context, env Env) int {
+	root := newRoot(env)
+	begun := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(env.Stderr, "gridslot: %v\n", err)
+	var usage *usageError
+	if !begun || errors.As(err, &usage) { // cobra's own errors come before
+		fmt.Fprintf(env.Stderr, "Try '%s --help'.\n", cmd.CommandPath())
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is a call that makes no sense, whatever the files hold.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+func newRoot(env Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gridslot",
+		Short: "Simulate the scheduling of parallel jobs",
+		Long: `Gridslot simulates the scheduling of parallel jobs on space-shared clusters,
+from logs in the Standard Workload Format or from models of the literature.`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SetVersionTemplate("gridslot {{.Version}}\n")
+	root.AddCommand(
+		newSimulate(env),
+		newGenerate(),
+		newTrace(),
+		newValidate(),
+	)
+	return root
+}
+
+// group is a command that only holds others: by itself it shows its help, and
+// an unknown subcommand is wrong usage, which cobra lets pass below the root.
+func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(subcommands...)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return cmd
+}
+
+// version tells the release and, where the build knows it, the commit.
+func version() string {
+	v := Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				v += " " + s.Value[:12]
+			}
+		}
+	}
+	return v + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gridslot/gridslot/traces"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// parsed is a flag whose text a function of the library reads.
+type parsed[T any] struct {
+	to    *T
+	parse func(string) (T, error)
+	text  string
+	kind  string
+}
+
+func (p *parsed[T]) String() string { return p.text }
+func (p *parsed[T]) Type() string   { return p.kind }
+
+func (p *parsed[T]) Set(s string) error {
+	v, err := p.parse(s)
+	if err != nil {
+		return err
+	}
+	*p.to, p.text = v, s
+	return nil
+}
+
+// parsedFlag defines a flag with a default that parse accepts. Its kind, the
+// choices separated by bars, is what help shows and completion offers.
+func parsedFlag[T any](cmd *cobra.Command, to *T, name, value, kind, usage string, parse func(string) (T, error)) {
+	p := &parsed[T]{to: to, parse: parse, kind: kind}
+	if err := p.Set(value); err != nil {
+		panic("the default of --" + name + ": " + err.Error())
+	}
+	cmd.Flags().Var(p, name, usage)
+	var choices []string
+	for _, c := range strings.Split(kind, "|") {
+		if c == strings.ToLower(c) { // others stand for a value
+			choices = append(choices, c)
+		}
+	}
+	complete(cmd, name, choices)
+}
+
+func complete(cmd *cobra.Command, flag string, choices []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag does not exist, or has a completion already
+	}
+}
+
+// workloadFlags describe a workload: a trace, and how its records become jobs.
+type workloadFlags struct{ o workload.Options }
+
+func (f *workloadFlags) add(cmd *cobra.Command) {
+	fs, o := cmd.Flags(), &f.o
+	fs.IntVar(&o.Procs, "procs", 0, "processors of the machine (default: the header's MaxProcs, else its MaxNodes)")
+	parsedFlag(cmd, &o.ProcsFrom, "procs-from", "requested", "requested|allocated|max", "which field is a job's size, filled from the other where missing", workload.ParseProcsFrom)
+	parsedFlag(cmd, &o.Estimates, "estimates", "user", "user|exact|factor:F|tsafrir", "what the scheduler is told: the trace's estimate, the runtime, F times it, a model's", workload.ParseEstimates)
+	parsedFlag(cmd, &o.MissingEstimate, "missing-estimate", "runtime", "runtime|drop|SECONDS", "what stands for an estimate that is not given", workload.ParseMissingEstimate)
+	parsedFlag(cmd, &o.Overrun, "overrun", "kill", "kill|extend|raise", "a runtime above the estimate: cut it, let it run on, raise the estimate", workload.ParseOverrun)
+	addSelection(fs, o)
+	fs.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out, counted and reported")
+	fs.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers")
+}
+
+// addSelection defines the flags that choose and move a part of a trace.
+func addSelection(fs *pflag.FlagSet, o *workload.Options) {
+	fs.Int64Var(&o.First, "first", 0, "take so many jobs (default: all)")
+	fs.Int64Var(&o.Skip, "skip", 0, "leave out so many jobs at the beginning")
+	fs.Float64Var(&o.Load, "load", 0, "scale the times between submissions to offer this load (default: as they are)")
+	fs.BoolVar(&o.Shift, "shift", false, "move the first submission to 0")
+}
+
+// check reports values out of range as wrong usage.
+func checkSelection(cmd *cobra.Command, o *workload.Options) error {
+	given := cmd.Flags().Changed
+	switch {
+	case given("procs") && o.Procs < 1:
+		return usagef("--procs must be 1 or more, not %d", o.Procs)
+	case given("first") && o.First < 0:
+		return usagef("--first must not be negative: %d", o.First)
+	case o.Skip < 0:
+		return usagef("--skip must not be negative: %d", o.Skip)
+	case given("load") && !(o.Load > 0):
+		return usagef("--load must be above 0, not %v", o.Load)
+	}
+	return nil
+}
+
+// open opens the trace of the given arguments, or the embedded sample where
+// there is none.
+func (f *workloadFlags) open(cmd *cobra.Command, args []string) (*workload.Trace, error) {
+	if err := checkSelection(cmd, &f.o); err != nil {
+		return nil, err
+	}
+	o := f.o
+	o.Stdin = cmd.InOrStdin()
+	if len(args) > 0 {
+		return o.Open(args[0])
+	}
+	name, content := traces.Sample()
+	o.Stdin = content
+	t, err := o.Open(workload.StandardInput)
+	if err == nil {
+		t.Name, t.Path = name, name
+	}
+	return t, err
+}
+
+// onOff reads "on" or "off".
+func onOff(s string) (bool, error) {
+	switch s {
+	case "on":
+		return true, nil
+	case "off":
+		return false, nil
+	}
+	return false, usagef("%q: want on or off", s)
+}
+
+// oneOf returns a parser that accepts the choices of a kind as they are.
+func oneOf(kind string) func(string) (string, error) {
+	choices := strings.Split(kind, "|")
+	return func(s string) (string, error) {
+		for _, c := range choices {
+			if s == c {
+				return s, nil
+			}
+		}
+		return "", usagef("want %s", strings.Join(choices, ", "))
+	}
+}

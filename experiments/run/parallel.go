@@ -1,0 +1,37 @@
+package run
+
+import (
+	"context"
+	"sync"
+)
+
+// Each calls do for 0 to n-1 on so many workers, begun in that order, and
+// waits for all. The first error ends the context that the others are given,
+// and what has not begun is left out; it is returned. Where ctx itself ends,
+// its error is.
+func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	indices := make(chan int)
+	var group sync.WaitGroup
+	for range max(1, min(workers, n)) {
+		group.Go(func() {
+			for i := range indices {
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		select {
+		case indices <- i:
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	close(indices)
+	group.Wait()
+	return context.Cause(ctx)
+}

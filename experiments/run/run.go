@@ -1,0 +1,155 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Jobs is the workload of one run, in the order of submission. A
+// workload.JobStream is one.
+type Jobs interface {
+	Jobs() iter.Seq[*entity.Job]
+	// Err is what ended the sequence, or nil at a sound end.
+	Err() error
+}
+
+// Settings is what a run does with its workload.
+type Settings struct {
+	Policy     entity.Policy
+	Name       string // of the policy in the summary; Policy.Name() where empty
+	Processors int    // of the cluster
+	Pass       entity.Pass
+	Overrun    entity.Overrun
+	// Seed and Replication determine the random streams of the simulation.
+	Seed, Replication uint64
+
+	// Dir, if set, is the folder that gets jobs-FileName.csv and
+	// queue-FileName.csv, both or neither.
+	Dir        string
+	FileName   string // the name where empty
+	Allocation metrics.Allocation
+	Workload   string // what the files call the workload
+
+	// Observers are told of every job event, beside those of the run itself.
+	Observers []entity.Observer
+}
+
+// Result is what became of a run.
+type Result struct {
+	Summary     metrics.Summary
+	Fingerprint uint64 // of everything that happened; see des.Simulator
+}
+
+// ErrNoJobs is a workload without a single job.
+var ErrNoJobs = errors.New("there are no jobs to simulate")
+
+// Simulate runs jobs through a policy on a cluster. A run that fails, or that
+// ctx ends, leaves no file behind.
+//
+// Summary.CPUSeconds is the time of the thread that simulated, reading and
+// writing included; the garbage collector's own threads are left out.
+func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := threadTime()
+
+	if s.Name == "" {
+		s.Name = s.Policy.Name()
+	}
+	recorder := &metrics.Recorder{Policy: s.Name}
+	observers := append([]entity.Observer{recorder}, s.Observers...)
+	files, err := createFiles(s)
+	if err != nil {
+		return Result{}, err
+	}
+	if files != nil {
+		defer files.abort()
+		observers = append(observers, files.jobs, files.queue)
+	}
+
+	sim := des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true})
+	meta := entity.NewMetascheduler(sim, entity.NewCluster(s.Processors), s.Policy, observers...)
+	meta.Pass, meta.Overrun = s.Pass, s.Overrun
+	defer meta.Close()
+	meta.Submit(func(yield func(*entity.Job) bool) {
+		for j := range jobs.Jobs() {
+			if !yield(j) {
+				return
+			}
+		}
+		if err := jobs.Err(); err != nil {
+			sim.Fail(err)
+		}
+	})
+	if err := sim.Run(ctx); err != nil {
+		return Result{}, err
+	}
+	if meta.Queue().Len() > 0 {
+		return Result{}, fmt.Errorf("policy %s left %d jobs in the queue for ever, from %v on", s.Name, meta.Queue().Len(), meta.Queue().By(entity.Submission, sim.Now()).First())
+	}
+	result := Result{Summary: recorder.Summary(), Fingerprint: sim.Fingerprint()}
+	if result.Summary.Jobs == 0 {
+		return Result{}, ErrNoJobs
+	}
+	if files != nil {
+		if err := files.commit(); err != nil {
+			return Result{}, err
+		}
+	}
+	result.Summary.CPUSeconds = (threadTime() - began).Round(time.Microsecond).Seconds()
+	return result, nil
+}
+
+// files are those of one run.
+type files struct {
+	jobs     *metrics.JobsFile
+	queue    *metrics.QueueFile
+	jobsPath string
+}
+
+// createFiles begins the files, or returns nil where none are wanted.
+func createFiles(s Settings) (*files, error) {
+	if s.Dir == "" {
+		return nil, nil
+	}
+	if s.FileName == "" {
+		s.FileName = s.Name
+	}
+	f := &files{jobsPath: filepath.Join(s.Dir, "jobs-"+s.FileName+".csv")}
+	var err error
+	if f.jobs, err = metrics.CreateJobs(f.jobsPath); err != nil {
+		return nil, err
+	}
+	f.jobs.Allocation, f.jobs.Workload = s.Allocation, s.Workload
+	if f.queue, err = metrics.CreateQueue(filepath.Join(s.Dir, "queue-"+s.FileName+".csv")); err != nil {
+		f.jobs.Abort()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *files) commit() error {
+	if err := f.jobs.Commit(); err != nil {
+		return err
+	}
+	if err := f.queue.Commit(); err != nil {
+		os.Remove(f.jobsPath)
+		return err
+	}
+	return nil
+}
+
+func (f *files) abort() {
+	f.jobs.Abort()
+	f.queue.Abort()
+}

@@ -1,0 +1,269 @@
+package policy
+
+// The table of policies, and the text in which a user asks for one:
+//
+//	easy
+//	easy:order=wfp3:reservations=2:depth=100
+//	fcfs,easy:order=shortest,conservative
+//
+// Colons separate a name from its parameters, commas one policy from the next.
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// Entry is a row of a Table: what can be asked for by a name.
+type Entry[T any] struct {
+	Name   string
+	Text   string // one line for people
+	Params []Param
+	// New makes one from the parameters given, all of them known to Params. What
+	// it cannot read it tells a.
+	New func(a *Args) T
+}
+
+// Param is a parameter that an entry takes.
+type Param struct {
+	Name   string
+	Values string // for people: "on|off", "N"
+	Text   string // with the default
+}
+
+// Table is what can be asked for, in the order in which it is listed. Registry
+// is the one of queue policies; finders of windows and strategies of agents,
+// which are no policies, have tables of the same kind.
+type Table[T any] []Entry[T]
+
+// Chosen is one thing asked for.
+type Chosen[T any] struct {
+	// Spec is the text asked with, "easy:order=wfp3"; it is unique in a list and
+	// stands for the policy in summaries.
+	Spec  string
+	Value T
+}
+
+// FileName is the spec as a part of a file's name on any system:
+// "easy-order=wfp3".
+func (c Chosen[T]) FileName() string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("-_=.+", r):
+			return r
+		}
+		return '-'
+	}, c.Spec)
+}
+
+// Registry is the table of queue policies. Every call returns a new one, which
+// a program may extend by its own.
+func Registry() Table[entity.Policy] {
+	order := Param{"order", strings.Join(orderNames(), "|"), "order of the queue (submission)"}
+	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
+	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
+	return Table[entity.Policy]{
+		{
+			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
+			Params: []Param{order},
+			New: func(a *Args) entity.Policy {
+				return backfill.FCFS{Order: a.Order("order")}
+			},
+		},
+		{
+			Name: "easy", Text: "aggressive backfilling: only the head of the queue holds a reservation",
+			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth},
+			New: func(a *Args) entity.Policy {
+				return backfill.EASY{
+					Order: a.Order("order"), Candidates: a.Order("candidates"),
+					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"),
+				}
+			},
+		},
+		{
+			Name: "conservative", Text: "conservative backfilling: every job in the queue holds a reservation",
+			Params: []Param{order, {CompressionParam, "on|off", "reservations move up after an early release (on)"}},
+			New: func(a *Args) entity.Policy {
+				return backfill.Conservative{Order: a.Order("order"), NoCompression: !a.OnOff(CompressionParam, true)}
+			},
+		},
+		{
+			Name: "easy-sjbf", Text: "easy with the shortest candidates tried first",
+			Params: []Param{order, reservations, depth},
+			New: func(a *Args) entity.Policy {
+				return backfill.EASY{
+					Order: a.Order("order"), Candidates: backfill.ShortestFirst,
+					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"),
+				}
+			},
+		},
+	}
+}
+
+// CompressionParam is the parameter of conservative backfilling that turns
+// compression on or off.
+const CompressionParam = "compression"
+
+func orderNames() []string {
+	var names []string
+	for _, o := range backfill.Orders() {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// Names lists the names of the table.
+func (t Table[T]) Names() []string {
+	names := make([]string, len(t))
+	for i, e := range t {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// ParseList makes everything a comma-separated list asks for, in its order.
+// Defaults, "compression=off", stand for parameters that a spec does not give,
+// where its entry takes them.
+func (t Table[T]) ParseList(list string, defaults ...string) ([]Chosen[T], error) {
+	var chosen []Chosen[T]
+	for spec := range strings.SplitSeq(list, ",") {
+		c, err := t.Parse(spec, defaults...)
+		if err != nil {
+			return nil, err
+		}
+		same := func(o Chosen[T]) bool { return o.FileName() == c.FileName() }
+		if slices.ContainsFunc(chosen, same) {
+			return nil, fmt.Errorf("%q is asked for twice", c.Spec)
+		}
+		chosen = append(chosen, c)
+	}
+	return chosen, nil
+}
+
+// Parse makes what one spec asks for; see ParseList.
+func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
+	spec = strings.TrimSpace(spec)
+	var none Chosen[T]
+	parts := strings.Split(spec, ":")
+	i := slices.IndexFunc(t, func(e Entry[T]) bool { return e.Name == parts[0] })
+	if i < 0 {
+		return none, fmt.Errorf("%q is not known: want one of %s", parts[0], strings.Join(t.Names(), ", "))
+	}
+	e := t[i]
+	a := &Args{values: map[string]string{}}
+	for _, text := range defaults {
+		if name, value, _ := strings.Cut(text, "="); e.takes(name) {
+			a.values[name] = value
+		}
+	}
+	given := map[string]bool{}
+	for _, text := range parts[1:] {
+		name, value, ok := strings.Cut(text, "=")
+		switch {
+		case !ok:
+			return none, fmt.Errorf("%q: %q is not of the form name=value", spec, text)
+		case !e.takes(name):
+			return none, fmt.Errorf("%q: %s does not take %q; it takes %s", spec, e.Name, name, e.paramNames())
+		case given[name]:
+			return none, fmt.Errorf("%q: %s is given twice", spec, name)
+		}
+		given[name] = true
+		a.values[name] = value
+	}
+	v := e.New(a)
+	if a.err != nil {
+		return none, fmt.Errorf("%q: %w", spec, a.err)
+	}
+	return Chosen[T]{Spec: spec, Value: v}, nil
+}
+
+func (e Entry[T]) takes(name string) bool {
+	return slices.ContainsFunc(e.Params, func(p Param) bool { return p.Name == name })
+}
+
+func (e Entry[T]) paramNames() string {
+	if len(e.Params) == 0 {
+		return "no parameters"
+	}
+	var names []string
+	for _, p := range e.Params {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Args are the parameters of one spec. A parameter that is not given has its
+// default; the first value that cannot be read is the error of Parse.
+type Args struct {
+	values map[string]string
+	err    error
+}
+
+// Fail says that the value of a parameter cannot be read, and what is wanted.
+func (a *Args) Fail(name, want string) {
+	if a.err == nil {
+		a.err = fmt.Errorf("%s is %q: want %s", name, a.values[name], want)
+	}
+}
+
+// Order is a queue order by its name; the zero Order, which policies take for
+// submission, where it is not given.
+func (a *Args) Order(name string) entity.Order {
+	value, ok := a.values[name]
+	if !ok {
+		return entity.Order{}
+	}
+	for _, o := range backfill.Orders() {
+		if o.Name == value {
+			return o
+		}
+	}
+	a.Fail(name, "one of "+strings.Join(orderNames(), ", "))
+	return entity.Order{}
+}
+
+// Positive is a whole number of 1 or more; 0 where it is not given.
+func (a *Args) Positive(name string) int {
+	value, ok := a.values[name]
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		a.Fail(name, "a whole number of 1 or more")
+	}
+	return n
+}
+
+func (a *Args) reservations(name string) int {
+	switch value, given := a.values[name]; {
+	case !given:
+		return 0
+	case value == "none" || value == "0":
+		return backfill.NoReservation
+	case value == "all":
+		return backfill.AllReservations
+	default:
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			a.Fail(name, "none, all or a whole number")
+		}
+		return n
+	}
+}
+
+// OnOff is on or off, or otherwise where it is not given.
+func (a *Args) OnOff(name string, otherwise bool) bool {
+	switch value, given := a.values[name]; {
+	case !given:
+		return otherwise
+	case value == "on" || value == "off":
+		return value == "on"
+	}
+	a.Fail(name, "on or off")
+	return otherwise
+}
