@@ -1,0 +1,163 @@
+// AMP11's generators, section 5 of that paper: slots that have no nodes behind
+// them, and requests with a limit on the price.
+
+package vo
+
+import (
+	"errors"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// AMP11Slots generates a slot list. Every slot is on a node of its own: AMP11
+// draws slots, not nodes.
+type AMP11Slots struct {
+	Count  Range // whole numbers; the zero value means [120, 150]
+	Length Range // of a slot, in time units; the zero value means [50, 300]
+	Perf   Range // the zero value means [1, 3]
+	// Delay is the range of the time from the start of one slot to that of the
+	// next; the zero value means [0, 10].
+	Delay Range
+	// Whole draws whole lengths, performances and delays.
+	Whole bool
+}
+
+const (
+	amp11Together   = 0.4 // probability of a slot to begin with the one before
+	amp11PriceOfOne = 1.7 // a slot's market price is this to the power of its performance
+)
+
+var amp11PriceDeviation = Range{0.75, 1.25}
+
+func (c AMP11Slots) settings() AMP11Slots {
+	c.Count = c.Count.or(Range{120, 150})
+	c.Length = c.Length.or(Range{50, 300})
+	c.Perf = c.Perf.or(Range{1, 3})
+	c.Delay = c.Delay.or(Range{0, 10})
+	return c
+}
+
+// Check reports settings that make no sense, or nil.
+func (c AMP11Slots) Check() error {
+	c = c.settings()
+	return errors.Join(
+		c.Count.check("slots", 1),
+		c.Length.check("slots' length", 0),
+		c.Perf.check("slots' performance", math.SmallestNonzeroFloat64),
+		c.Delay.check("delay between slots", 0),
+	)
+}
+
+// Generate draws the slot list of one replication.
+func (c AMP11Slots) Generate(seed, replication uint64) (entity.SlotList, error) {
+	var list entity.SlotList
+	if err := c.Check(); err != nil {
+		return list, err
+	}
+	c = c.settings()
+	starts := des.NewStream(seed, replication, "amp11.start")
+	lengths := des.NewStream(seed, replication, "amp11.length")
+	perfs := des.NewStream(seed, replication, "amp11.performance")
+	prices := des.NewStream(seed, replication, "amp11.price")
+
+	nodes := make([]entity.Node, c.Count.whole(des.NewStream(seed, replication, "amp11.slots")))
+	list.Slots = make([]entity.Slot, len(nodes))
+	start := des.Time(0)
+	for i := range nodes {
+		if i > 0 && starts.Float64() >= amp11Together {
+			start += des.Seconds(c.Delay.draw(starts, c.Whole))
+		}
+		p := c.Perf.draw(perfs, c.Whole)
+		nodes[i] = entity.Node{ID: i + 1, Perf: p, Price: amp11PriceDeviation.real(prices) * AMP11Price(p)}
+		end := start + des.Seconds(c.Length.draw(lengths, c.Whole))
+		list.Slots[i] = entity.Slot{Node: &nodes[i], Width: 1, Start: start, End: end}
+		list.To = max(list.To, end)
+	}
+	return list, nil
+}
+
+// AMP11Price is the market price of a time unit at performance p: 1.7^p.
+func AMP11Price(p float64) float64 { return math.Pow(amp11PriceOfOne, p) }
+
+// AMP11Jobs generates the requests of one batch.
+type AMP11Jobs struct {
+	Jobs    Range // whole numbers; the zero value means [3, 7]
+	Nodes   Range // n, whole numbers; the zero value means [1, 6]
+	Length  Range // t, at performance P, in time units; the zero value means [50, 150]
+	MinPerf Range // P; the zero value means [1, 2]
+	// PriceFactor sets C, the highest price of a time unit, which AMP11 does not
+	// publish: that many times the market price at performance P. 0 means no
+	// limit.
+	PriceFactor float64
+	// Whole draws whole lengths and performances.
+	Whole bool
+}
+
+// AMP11Job is one request as AMP11 states it.
+type AMP11Job struct {
+	Nodes    int
+	MinPerf  float64  // P
+	Length   des.Time // t: the reservation time at performance P
+	MaxPrice float64  // C, or 0
+}
+
+// PerSlot is the request with C as the limit of every slot's price (ALP).
+func (j AMP11Job) PerSlot() entity.Request {
+	return entity.Request{Nodes: j.Nodes, MinPerf: j.MinPerf, Length: j.volume(), MaxPrice: j.MaxPrice}
+}
+
+// PerJob is the request with the same money, S = C t N, for the whole window
+// (AMP).
+func (j AMP11Job) PerJob() entity.Request {
+	return entity.Request{Nodes: j.Nodes, MinPerf: j.MinPerf, Length: j.volume(),
+		Budget: j.MaxPrice * j.Length.Seconds() * float64(j.Nodes)}
+}
+
+// volume is V = t P.
+func (j AMP11Job) volume() des.Time { return des.Seconds(j.Length.Seconds() * j.MinPerf) }
+
+func (c AMP11Jobs) settings() AMP11Jobs {
+	c.Jobs = c.Jobs.or(Range{3, 7})
+	c.Nodes = c.Nodes.or(Range{1, 6})
+	c.Length = c.Length.or(Range{50, 150})
+	c.MinPerf = c.MinPerf.or(Range{1, 2})
+	return c
+}
+
+// Check reports settings that make no sense, or nil.
+func (c AMP11Jobs) Check() error {
+	if !(c.PriceFactor >= 0) {
+		return errors.New("jobs: the price factor must be a number of 0 or more (0 = no limit)")
+	}
+	c = c.settings()
+	return errors.Join(
+		c.Jobs.check("jobs", 0),
+		c.Nodes.check("jobs' nodes", 1),
+		c.Length.check("jobs' length", 0),
+		c.MinPerf.check("jobs' performance", 0),
+	)
+}
+
+// Generate draws the batch of one replication.
+func (c AMP11Jobs) Generate(seed, replication uint64) ([]AMP11Job, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	c = c.settings()
+	sizes := des.NewStream(seed, replication, "amp11.nodes")
+	lengths := des.NewStream(seed, replication, "amp11.time")
+	perfs := des.NewStream(seed, replication, "amp11.least-performance")
+	jobs := make([]AMP11Job, c.Jobs.whole(des.NewStream(seed, replication, "amp11.jobs")))
+	for i := range jobs {
+		p := c.MinPerf.draw(perfs, c.Whole)
+		jobs[i] = AMP11Job{
+			Nodes:    c.Nodes.whole(sizes),
+			MinPerf:  p,
+			Length:   des.Seconds(c.Length.draw(lengths, c.Whole)),
+			MaxPrice: c.PriceFactor * AMP11Price(p),
+		}
+	}
+	return jobs, nil
+}

@@ -1,0 +1,95 @@
+// META's batches.
+
+package vo
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Batch generates the jobs of one cycle, in order of priority, IDs from 1, all
+// submitted at 0.
+type Batch struct {
+	// Jobs is how many; 0 means 20.
+	Jobs int
+	// Nodes is the range of n, whole numbers; the zero value means [2, 5].
+	Nodes Range
+	// Volume is the range of V, the length of a task at performance 1 in time
+	// units; the zero value means [100, 500].
+	Volume Range
+	// MinPerf is P, the least performance; 0 means 1.
+	MinPerf float64
+	// Wealth is the range of x in the budget n V x of a job; the zero value means
+	// [1.0, 1.6]. On nodes priced with another factor Q than 1 it is to be
+	// scaled by that.
+	Wealth Range
+	// Poorest gives the poorest users the 60% discount of META's text: x down to
+	// 0.4 of the least.
+	Poorest bool
+	// Real is the range of what part of its estimate a job really takes, META's
+	// coefficient; the zero value means [1, 1]. META's table 3 has [0.2, 1].
+	Real Range
+}
+
+// discount is what is left of the least budget to the poorest.
+const discount = 0.4
+
+func (b Batch) nodes() Range  { return b.Nodes.or(Range{2, 5}) }
+func (b Batch) volume() Range { return b.Volume.or(Range{100, 500}) }
+func (b Batch) real() Range   { return b.Real.or(Range{1, 1}) }
+
+func (b Batch) wealth() Range {
+	w := b.Wealth.or(Range{1.0, 1.6})
+	if b.Poorest {
+		w.Min *= discount
+	}
+	return w
+}
+
+// Check reports settings that make no sense, or nil.
+func (b Batch) Check() error {
+	if b.Jobs < 0 {
+		return errors.New("batch: the number of jobs must not be negative")
+	}
+	if !(b.MinPerf >= 0) {
+		return errors.New("batch: the least performance must be a number of 0 or more (0 = 1)")
+	}
+	if b.real().Max > 1 {
+		return errors.New("batch: a job cannot really take more than its estimate")
+	}
+	return errors.Join(
+		b.nodes().check("batch: nodes", 1),
+		b.volume().check("batch: volume", 0),
+		b.wealth().check("batch: wealth", 0),
+		b.real().check("batch: real part of the estimate", 0),
+	)
+}
+
+// Generate draws the batch of one replication.
+func (b Batch) Generate(seed, replication uint64) ([]*entity.Job, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	sizes := des.NewStream(seed, replication, "vo.nodes")
+	volumes := des.NewStream(seed, replication, "vo.volume")
+	budgets := des.NewStream(seed, replication, "vo.budget")
+	reals := des.NewStream(seed, replication, "vo.real")
+
+	jobs := make([]*entity.Job, cmp.Or(b.Jobs, 20))
+	for i := range jobs {
+		n := b.nodes().whole(sizes)
+		length := des.Seconds(b.volume().real(volumes))
+		jobs[i] = &entity.Job{
+			ID: int64(i + 1), User: -1, Group: -1, Queue: -1,
+			Runtime: des.Time(float64(length) * b.real().real(reals)),
+			Request: entity.Request{
+				Nodes: n, Length: length, MinPerf: cmp.Or(b.MinPerf, 1),
+				Budget: float64(n) * length.Seconds() * b.wealth().real(budgets),
+			},
+		}
+	}
+	return jobs, nil
+}

@@ -1,0 +1,93 @@
+// Nodes: performance, price, value.
+
+package vo
+
+import (
+	"cmp"
+	"errors"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/randvar"
+)
+
+// Nodes generates the nodes of a domain, IDs from 1.
+type Nodes struct {
+	// Count is how many; 0 means 100.
+	Count int
+	// Perf is the range of the performance p; the zero value means [2, 10].
+	Perf Range
+	// RealPerf draws real performances. The default is whole ones, as the
+	// authors' programs do: at most 9 groups of equal nodes.
+	RealPerf bool
+	// PriceFactor is Q in the price of a time unit,
+	//
+	//	Q p exp(0.02 (p - 1)) (1 + d),
+	//
+	// where d is what a node deviates from the market; 0 means 1, as in META.
+	// DEP18 has 0.1.
+	PriceFactor float64
+	// PriceSpread is the standard deviation of d, a normal variable of mean 0 that
+	// is redrawn where it passes three times that; 0 means 0.2.
+	PriceSpread float64
+}
+
+const (
+	// perfGain is how the market values performance: the price of a unit of work
+	// grows by exp(perfGain) with every unit of performance.
+	perfGain = 0.02
+	maxQ     = 10 // q is uniform in [0, maxQ)
+)
+
+// MarketPrice is the price of one time unit on a node of performance p that
+// deviates by nothing: Q p exp(0.02 (p - 1)).
+func (c Nodes) MarketPrice(p float64) float64 {
+	return cmp.Or(c.PriceFactor, 1) * p * math.Exp(perfGain*(p-1))
+}
+
+// Check reports settings that make no sense, or nil.
+func (c Nodes) Check() error {
+	perf := c.perf()
+	switch {
+	case c.Count < 0:
+		return errors.New("nodes: their number must not be negative")
+	case !(c.PriceFactor >= 0) || math.IsInf(c.PriceFactor, 0):
+		return errors.New("nodes: the price factor must be a number of 0 or more (0 = 1)")
+	case !(c.PriceSpread >= 0 && c.PriceSpread <= 1./3):
+		return errors.New("nodes: the spread of prices must be in [0, 1/3] (0 = 0.2), or prices below 0 come about")
+	case !(perf.Min > 0):
+		return errors.New("nodes: the least performance must be above 0")
+	case !c.RealPerf && math.Ceil(perf.Min) > math.Floor(perf.Max):
+		return errors.New("nodes: no whole number lies in the range of performances")
+	}
+	return perf.check("nodes' performance", 0)
+}
+
+func (c Nodes) perf() Range { return c.Perf.or(Range{2, 10}) }
+
+// Generate makes the nodes of one replication.
+func (c Nodes) Generate(seed, replication uint64) ([]*entity.Node, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	perfs := des.NewStream(seed, replication, "vo.performance")
+	prices := des.NewStream(seed, replication, "vo.price")
+	values := des.NewStream(seed, replication, "vo.q")
+	sigma := cmp.Or(c.PriceSpread, 0.2)
+	deviation := randvar.TruncatedNormal{Sigma: sigma, Min: -3 * sigma, Max: 3 * sigma}
+
+	made := make([]entity.Node, cmp.Or(c.Count, 100))
+	nodes := make([]*entity.Node, len(made))
+	for i := range made {
+		p := c.perf().draw(perfs, !c.RealPerf)
+		made[i] = entity.Node{
+			ID:    i + 1,
+			Perf:  p,
+			Price: c.MarketPrice(p) * (1 + deviation.Rand(prices)),
+			Q:     maxQ * values.Float64(),
+		}
+		nodes[i] = &made[i]
+	}
+	return nodes, nil
+}

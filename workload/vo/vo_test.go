@@ -1,0 +1,375 @@
+package vo_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// whole reports whether t is a whole number of time units.
+func whole(t des.Time) bool { return t%des.Second == 0 }
+
+func nodes(t *testing.T, c vo.Nodes) []*entity.Node {
+	list, err := c.Generate(1, 0)
+	require.NoError(t, err)
+	return list
+}
+
+func environment(t *testing.T, e vo.Environment, replication uint64) *vo.Instance {
+	in, err := e.Generate(1, replication)
+	require.NoError(t, err)
+	return in
+}
+
+func TestPerformanceIsAWholeNumberFrom2To10(t *testing.T) {
+	groups := map[float64]int{}
+	for _, n := range nodes(t, vo.Nodes{Count: 9000}) {
+		groups[n.Perf]++
+	}
+	require.Len(t, groups, 9)
+	for p := 2.0; p <= 10; p++ {
+		require.InDelta(t, 1000, groups[p], 150, "performance %v", p)
+	}
+}
+
+func TestPerformanceCanBeReal(t *testing.T) {
+	sum := 0.0
+	for _, n := range nodes(t, vo.Nodes{Count: 9000, RealPerf: true}) {
+		require.True(t, n.Perf >= 2 && n.Perf <= 10)
+		sum += n.Perf
+	}
+	require.InDelta(t, 6, sum/9000, 0.1)
+}
+
+func TestPriceFollowsTheMarketButForADeviation(t *testing.T) {
+	var sum, squares float64
+	const count = 20_000
+	for _, n := range nodes(t, vo.Nodes{Count: count, PriceFactor: 0.1}) {
+		d := n.Price/(0.1*n.Perf*math.Exp(0.02*(n.Perf-1))) - 1
+		require.LessOrEqual(t, math.Abs(d), 0.6)
+		sum += d
+		squares += d * d
+	}
+	cut := randvar.TruncatedNormal{Sigma: 0.2, Min: -0.6, Max: 0.6}
+	require.InDelta(t, 0, sum/count, 0.006)
+	require.InDelta(t, cut.Variance(), squares/count, 0.002)
+}
+
+func TestQIsBetween0And10(t *testing.T) {
+	sum := 0.0
+	for _, n := range nodes(t, vo.Nodes{Count: 9000}) {
+		require.True(t, n.Q >= 0 && n.Q < 10)
+		sum += n.Q
+	}
+	require.InDelta(t, 5, sum/9000, 0.15)
+}
+
+func TestEverySourceOfRandomnessHasItsOwnStream(t *testing.T) {
+	few := nodes(t, vo.Nodes{Count: 10})
+	many := nodes(t, vo.Nodes{Count: 50, PriceSpread: 0.1})
+	for i := range few {
+		require.Equal(t, few[i].Perf, many[i].Perf)
+		require.Equal(t, few[i].Q, many[i].Q)
+	}
+	a := environment(t, vo.Environment{Nodes: vo.Nodes{Count: 10}}, 3)
+	b := environment(t, vo.Environment{Nodes: vo.Nodes{Count: 50, RealPerf: true}}, 3)
+	require.Equal(t, a.Tasks, b.Tasks[:10])
+}
+
+func TestAnEnvironmentIsAFunctionOfSeedAndReplication(t *testing.T) {
+	require.Equal(t, environment(t, vo.META61(), 7), environment(t, vo.META61(), 7))
+	require.NotEqual(t, environment(t, vo.META61(), 7), environment(t, vo.META61(), 8))
+}
+
+// The levels of load and the numbers of slots that were measured with the
+// authors' programs.
+func TestMeanLoadsAreThoseMeasured(t *testing.T) {
+	const replications = 150
+	for _, c := range []struct {
+		name        string
+		e           vo.Environment
+		load, slots float64
+	}{
+		{"META 6.1", vo.META61(), 0.326, 467},
+		{"DEP18", vo.DEP18(), 0.155, 330},
+	} {
+		load, slots := 0.0, 0.0
+		for i := range uint64(replications) {
+			in := environment(t, c.e, i)
+			load += in.MeanLoad()
+			slots += float64(len(in.SlotList().Slots))
+		}
+		require.InDelta(t, c.load, load/replications, 0.004, c.name)
+		require.InEpsilon(t, c.slots, slots/replications, 0.02, c.name)
+	}
+}
+
+func TestOwnersTasksNeverTouch(t *testing.T) {
+	in := environment(t, vo.META61(), 0)
+	for _, tasks := range in.Tasks {
+		end := -des.Second
+		for _, s := range tasks {
+			require.Greater(t, s.Start, end)
+			require.True(t, whole(s.Start) && whole(s.End))
+			require.True(t, s.End-s.Start >= 10*des.Second && s.End-s.Start <= 100*des.Second)
+			end = s.End
+		}
+		require.LessOrEqual(t, end, 600*des.Second)
+	}
+}
+
+func TestTasksOverSeveralHorizonsAreCutAtTheFirst(t *testing.T) {
+	cut := 0
+	for _, tasks := range environment(t, vo.DEP18(), 0).Tasks {
+		if len(tasks) == 0 {
+			continue
+		}
+		last := tasks[len(tasks)-1]
+		require.LessOrEqual(t, last.End, 1200*des.Second)
+		if last.End == 1200*des.Second {
+			cut++
+		}
+	}
+	require.InDelta(t, 15, cut, 12, "a node is busy at the cut as likely as at any time")
+}
+
+func TestLevelsLieBetweenTheirTenths(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	count := randvar.Hypergeometric{Population: 1000, Marked: 150, Draws: 30}
+	var mean, mass float64 // of k, given 0 < k < 10
+	for k := 1; k < 10; k++ {
+		mean += float64(k) * count.Prob(k)
+		mass += count.Prob(k)
+	}
+	mean /= mass
+	for _, c := range []struct {
+		level        vo.Level
+		lo, hi, mean float64
+	}{
+		{vo.HypergeometricLevel{}, 0.1, 0.5, (1 + mean/10*4) / 10},
+		{vo.HypergeometricLevel{Lo: 0, Hi: 2}, 0, 0.2, mean / 10 * 2 / 10},
+		{vo.NormalLevel{}, 0.09, 0.2, 0.15},
+	} {
+		const draws = 20_000
+		sum := 0.0
+		for range draws {
+			l := c.level.Rand(r)
+			require.True(t, l > c.lo && l < c.hi, "%#v: %v", c.level, l)
+			sum += l
+		}
+		require.InDelta(t, c.mean, sum/draws, 0.002, "%#v", c.level)
+	}
+}
+
+func TestSlotsAreWhatOwnersLeave(t *testing.T) {
+	in := environment(t, vo.META61(), 0)
+	d, err := in.Domain(nil)
+	require.NoError(t, err)
+	list := in.SlotList()
+	require.Equal(t, in.End, list.To)
+	require.Equal(t, list.Slots, slices.Collect(d.Slots(0, in.End)))
+	require.Equal(t, in.End, d.Horizon)
+}
+
+func TestLocalJobsAreTheOwnersTasks(t *testing.T) {
+	in := environment(t, vo.META61(), 0)
+	var taken des.Time
+	for _, l := range in.LocalJobs() {
+		require.Zero(t, l.Known)
+		taken += l.Length
+	}
+	require.InDelta(t, in.MeanLoad(), taken.Seconds()/600/100, 1e-12)
+}
+
+func TestALoadThatFindsNoPlaceIsAnError(t *testing.T) {
+	for _, l := range []vo.Load{
+		{Level: vo.HypergeometricLevel{Lo: 8, Hi: 9}, Task: vo.Range{Min: 100, Max: 100}},
+		{Task: vo.Range{Min: 700, Max: 800}},
+	} {
+		_, err := l.Generate(rand.New(rand.NewPCG(1, 2)), 600)
+		require.ErrorContains(t, err, "no place")
+	}
+}
+
+func TestABatchIsMETAs(t *testing.T) {
+	sizes := map[int]bool{}
+	for i := range uint64(20) {
+		jobs, err := vo.Batch{}.Generate(1, i)
+		require.NoError(t, err)
+		require.Len(t, jobs, 20)
+		for _, j := range jobs {
+			r := j.Request
+			sizes[r.Nodes] = true
+			require.NoError(t, r.Check())
+			require.True(t, r.Length >= 100*des.Second && r.Length <= 500*des.Second)
+			require.Equal(t, 1.0, r.MinPerf)
+			x := r.Budget / float64(r.Nodes) / r.Length.Seconds()
+			require.True(t, x > 0.999999 && x < 1.600001, "%v", x)
+			require.Equal(t, r.Length, j.Runtime)
+			require.Zero(t, j.Submit)
+		}
+	}
+	require.Equal(t, map[int]bool{2: true, 3: true, 4: true, 5: true}, sizes)
+}
+
+func TestThePoorestGetADiscount(t *testing.T) {
+	jobs, err := vo.Batch{Jobs: 1000, Poorest: true}.Generate(1, 0)
+	require.NoError(t, err)
+	least, most := math.Inf(1), 0.0
+	for _, j := range jobs {
+		x := j.Request.Budget / float64(j.Request.Nodes) / j.Request.Length.Seconds()
+		least, most = min(least, x), max(most, x)
+	}
+	require.InDelta(t, 0.4, least, 0.01)
+	require.InDelta(t, 1.6, most, 0.01)
+}
+
+func TestRealRuntimesAreAPartOfTheEstimate(t *testing.T) {
+	jobs, err := vo.Batch{Jobs: 1000, Real: vo.Range{Min: 0.2, Max: 1}}.Generate(1, 0)
+	require.NoError(t, err)
+	sum := 0.0
+	for _, j := range jobs {
+		part := float64(j.Runtime) / float64(j.Request.Length)
+		require.True(t, part > 0.199999 && part <= 1)
+		sum += part
+	}
+	require.InDelta(t, 0.6, sum/1000, 0.03)
+}
+
+func TestAMP11Slots(t *testing.T) {
+	const replications = 200
+	count, together := 0, 0
+	for i := range uint64(replications) {
+		list, err := vo.AMP11Slots{}.Generate(1, i)
+		require.NoError(t, err)
+		require.True(t, len(list.Slots) >= 120 && len(list.Slots) <= 150)
+		count += len(list.Slots)
+		for k, s := range list.Slots {
+			require.True(t, s.Node.Perf >= 1 && s.Node.Perf <= 3)
+			deviation := s.Node.Price / math.Pow(1.7, s.Node.Perf)
+			require.True(t, deviation > 0.749999 && deviation < 1.250001)
+			require.True(t, s.End-s.Start >= 50*des.Second && s.End-s.Start <= 300*des.Second)
+			require.LessOrEqual(t, s.End, list.To)
+			if k == 0 {
+				continue
+			}
+			delay := s.Start - list.Slots[k-1].Start
+			require.True(t, delay >= 0 && delay <= 10*des.Second)
+			if delay == 0 {
+				together++
+			}
+		}
+	}
+	require.InDelta(t, 135, float64(count)/replications, 2)
+	require.InDelta(t, 0.4, float64(together)/float64(count-replications), 0.015)
+}
+
+func TestAMP11SlotsCanBeWhole(t *testing.T) {
+	list, err := vo.AMP11Slots{Whole: true}.Generate(1, 0)
+	require.NoError(t, err)
+	for _, s := range list.Slots {
+		require.True(t, whole(s.Start) && whole(s.End) && s.Node.Perf == math.Trunc(s.Node.Perf))
+	}
+}
+
+func TestAMP11Jobs(t *testing.T) {
+	sizes := map[int]bool{}
+	for i := range uint64(200) {
+		jobs, err := vo.AMP11Jobs{PriceFactor: 1.2}.Generate(1, i)
+		require.NoError(t, err)
+		require.True(t, len(jobs) >= 3 && len(jobs) <= 7)
+		for _, j := range jobs {
+			sizes[j.Nodes] = true
+			require.True(t, j.MinPerf >= 1 && j.MinPerf <= 2)
+			require.True(t, j.Length >= 50*des.Second && j.Length <= 150*des.Second)
+			require.InDelta(t, 1.2, j.MaxPrice/math.Pow(1.7, j.MinPerf), 1e-12)
+		}
+	}
+	require.Len(t, sizes, 6)
+}
+
+// AMP11 states a request as (N, P, C, t): t is the reservation time at
+// performance P, and the whole window may cost C t N.
+func TestAMP11JobAsRequests(t *testing.T) {
+	j := vo.AMP11Job{Nodes: 3, MinPerf: 2, Length: 30 * des.Second, MaxPrice: 10}
+	require.Equal(t, entity.Request{Nodes: 3, MinPerf: 2, Length: 60 * des.Second, MaxPrice: 10}, j.PerSlot())
+	require.Equal(t, entity.Request{Nodes: 3, MinPerf: 2, Length: 60 * des.Second, Budget: 900}, j.PerJob())
+}
+
+func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
+	nan := math.NaN()
+	for i, c := range []interface{ Check() error }{
+		vo.Nodes{Count: -1},
+		vo.Nodes{Perf: vo.Range{Min: 0, Max: 3}},
+		vo.Nodes{Perf: vo.Range{Min: 2.2, Max: 2.8}},
+		vo.Nodes{Perf: vo.Range{Min: 3, Max: 2}, RealPerf: true},
+		vo.Nodes{PriceFactor: nan},
+		vo.Nodes{PriceSpread: 0.5},
+		vo.HypergeometricLevel{Lo: 2, Hi: 1},
+		vo.HypergeometricLevel{Lo: 2, Hi: 10},
+		vo.NormalLevel{Lo: 1, Hi: 1, Mode: 1},
+		vo.Load{Task: vo.Range{Min: 0.5, Max: 3}},
+		vo.Load{Horizons: -1},
+		vo.Environment{Units: -1},
+		vo.Environment{Load: vo.Load{Level: vo.HypergeometricLevel{Lo: nan, Hi: 1}}},
+		vo.Batch{Jobs: -1},
+		vo.Batch{Real: vo.Range{Min: 1, Max: 1.1}},
+		vo.Batch{MinPerf: nan},
+		vo.Batch{Nodes: vo.Range{Min: 0, Max: 2}},
+		vo.AMP11Slots{Perf: vo.Range{Min: 0, Max: 2}},
+		vo.AMP11Slots{Delay: vo.Range{Min: -1, Max: 2}},
+		vo.AMP11Jobs{PriceFactor: nan},
+		vo.AMP11Jobs{Nodes: vo.Range{Min: 1, Max: math.Inf(1)}},
+	} {
+		require.Error(t, c.Check(), "case %d: %+v", i, c)
+	}
+}
+
+func ExampleEnvironment() {
+	e := vo.DEP18()
+	e.Nodes.Count = 3
+	in, err := e.Generate(1, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range in.Nodes {
+		fmt.Printf("node %d: performance %v, price %.2f\n", n.ID, n.Perf, n.Price)
+	}
+	for _, s := range in.SlotList().Slots {
+		fmt.Printf("node %d free over [%v, %v)\n", s.Node.ID, s.Start, s.End)
+	}
+	// Output:
+	// node 1: performance 7, price 0.62
+	// node 2: performance 10, price 1.29
+	// node 3: performance 7, price 0.75
+	// node 1 free over [0, 75)
+	// node 2 free over [0, 679)
+	// node 3 free over [0, 173)
+	// node 1 free over [135, 273)
+	// node 3 free over [270, 805)
+	// node 1 free over [339, 650)
+	// node 1 free over [715, 996)
+	// node 2 free over [797, 935)
+	// node 3 free over [857, 1090)
+	// node 2 free over [1036, 1141)
+	// node 1 free over [1080, 1200)
+	// node 3 free over [1163, 1200)
+}
+
+func BenchmarkEnvironment(b *testing.B) {
+	for i := 0; b.Loop(); i++ {
+		if _, err := vo.META61().Generate(1, uint64(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
