@@ -200,7 +200,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	case entity.JobFinished:
 		w.end(seq, r, rowFinished)
 	case entity.JobKilled:
-		if w.now-r.start >= r.estimate {
+		if w.now-r.start >= j.Reservation.Window.Length() {
 			w.end(seq, r, rowWalltime)
 		} else {
 			w.end(seq, r, rowKilled)
@@ -307,6 +307,11 @@ func (w *JobsWriter) settle() {
 		for _, seq := range w.started {
 			r := w.row(seq)
 			if r.named {
+				continue
+			}
+			if r.estimate == 0 && r.state >= rowFinished && int(r.nodes) > w.processors.Available() {
+				// Planned ahead for no time at all, it keeps no one off its processors.
+				r.processors = append(r.processors[:0], entity.ProcessorRange{First: 0, Last: r.nodes - 1})
 				continue
 			}
 			var err error

@@ -193,9 +193,11 @@ func TestJobsRowsAgreeWithTheJobs(t *testing.T) {
 					require.Less(t, p, s.procs)
 					count++
 					for _, other := range taken[p] {
-						require.True(t, j.Start >= other.to || j.Finish <= other.from, "processor %d has two jobs", p)
+						require.True(t, j.Request.Length == 0 || j.Start >= other.to || j.Finish <= other.from, "processor %d has two jobs", p)
 					}
-					taken[p] = append(taken[p], span{j.Start, j.Finish})
+					if j.Request.Length > 0 { // what is reserved for no time keeps no one off
+						taken[p] = append(taken[p], span{j.Start, j.Finish})
+					}
 				}
 			}
 			require.Equal(t, j.Request.Nodes, count)
