@@ -217,9 +217,6 @@ func (r *Reader) start() {
 	}
 	r.buf = make([]byte, blockSize+padding)
 	if !r.fill() {
-		if r.err == nil {
-			r.err = fmt.Errorf("%s: %w: it is empty", r.Name, ErrNotSWF)
-		}
 		return
 	}
 	if bytes.IndexByte(r.buf[:r.end], 0) >= 0 {
@@ -330,6 +327,8 @@ func (r *Reader) dropLong() {
 func (r *Reader) finish() {
 	damaged := r.report.Total(Damaged)
 	switch {
+	case r.line == 0:
+		r.err = fmt.Errorf("%s: %w: it is empty", r.Name, ErrNotSWF)
 	case r.report.Lines == 0 && len(r.header.lines) == 0:
 		r.err = fmt.Errorf("%s: %w: it holds neither a header nor a record", r.Name, ErrNotSWF)
 	case r.report.Lines > 0 && damaged == r.report.Lines:

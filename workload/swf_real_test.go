@@ -3,20 +3,103 @@ package workload
 import (
 	"testing"
 
+	"github.com/gridslot/gridslot/entity"
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryLineOfARealLogIsAJobOrLeftOut(t *testing.T) {
-	for _, name := range []string{"CEA-Curie-2011-2.1-cln", "KTH-SP2-1996-2.1-cln", "LLNL-Atlas-2006-2.1-cln", "UniLu-Gaia-2014-1", "HPC2N-2002-excerpt"} {
-		trace, err := OpenSWF(realTrace(t, name))
-		require.NoError(t, err)
-		var n int64
-		for range trace.Jobs() {
-			n++
-		}
-		require.NoError(t, trace.Err())
-		report := trace.Report()
-		require.Equal(t, report.Jobs, n)
-		require.Equal(t, report.Lines, report.Jobs+report.Total(Damaged)+report.Total(LeftOut), name)
+// Facts about logs of the Parallel Workloads Archive, each counted by other
+// means, held against what the reader makes of them.
+
+func TestFactsOfRealLogs(t *testing.T) {
+	type counts struct {
+		lines, jobs int64
+		of          map[Reason]int64
 	}
+	for name, want := range map[string]counts{
+		"CEA-Curie-2011-2.1-cln": {312826, 298092, map[Reason]int64{
+			CancelledBeforeStart: 14730, NoProcessors: 4, RuntimeAboveEstimate: 5416, ZeroRuntime: 17286 - 14730 - 4, HeaderMismatch: 2,
+		}},
+		"KTH-SP2-1996-2.1-cln": {28476, 28475, map[Reason]int64{
+			NoProcessors: 1, SizesDiffer: 219, RuntimeAboveEstimate: 475, ZeroRuntime: 8, HeaderMismatch: 1,
+		}},
+		"LLNL-Atlas-2006-2.1-cln": {43778, 39139, map[Reason]int64{
+			CancelledBeforeStart: 4601, NoProcessors: 38, RuntimeAboveEstimate: 3351, ZeroRuntime: 7178 - 4601 - 38, HeaderMismatch: 2,
+		}},
+		"UniLu-Gaia-2014-1":           {51987, 51860, map[Reason]int64{NoRuntime: 127, RuntimeAboveEstimate: 1500, ZeroRuntime: 1}},
+		"NASA-iPSC-1993-3.1-cln":      {18239, 18239, map[Reason]int64{SizeFilled: 18239, EstimateFilled: 18239, ZeroRuntime: 173, HeaderMismatch: 2}},
+		"HPC2N-2002-excerpt":          {3170, 3145, map[Reason]int64{NoRuntime: 25, SizesDiffer: 213, HeaderMismatch: 2}},
+		"SDSC-SP2-1998-4.2-cln.recon": {54006, 54006, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace, err := OpenSWF(realTrace(t, name))
+			require.NoError(t, err)
+			require.Len(t, jobsOf(t, trace), int(want.jobs))
+			report := trace.Report()
+			require.Equal(t, want.lines, report.Lines)
+			require.Zero(t, report.Total(Damaged))
+			for why, n := range want.of {
+				require.Equal(t, n, report.Count(why), "%s\n%v", why, report)
+			}
+		})
+	}
+}
+
+func TestFieldsOfRealLogs(t *testing.T) {
+	for name, want := range map[string]struct{ noTime, sizesDiffer, broken int }{
+		"CEA-Curie-2011-2.1-cln": {17286, 20020, 0},
+		"KTH-SP2-1996-2.1-cln":   {8, 219, 0},
+		"HPC2N-2002-excerpt":     {0, 213, 946},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace, err := OpenSWF(realTrace(t, name))
+			require.NoError(t, err)
+			r, closer, err := trace.Records()
+			require.NoError(t, err)
+			defer closer.Close()
+			noTime, differ, broken := 0, 0, 0
+			for rec := range r.Records() {
+				if rec.Runtime == 0 {
+					noTime++
+				}
+				if rec.Allocated > 0 && rec.Requested > 0 && rec.Allocated != rec.Requested {
+					differ++
+				}
+				if int64(rec.CPUTime)%ticks != 0 {
+					broken++
+				}
+			}
+			require.NoError(t, r.Err())
+			require.Equal(t, want.noTime, noTime)
+			require.Equal(t, want.sizesDiffer, differ)
+			require.Equal(t, want.broken, broken, "records whose CPU time is not whole")
+		})
+	}
+}
+
+func TestOfferedLoadsOfRealLogs(t *testing.T) {
+	for name, want := range map[string]float64{
+		"KTH-SP2-1996-2.1-cln": .701, "NASA-iPSC-1993-3.1-cln": .466, "SDSC-SP2-1998-4.2-cln.recon": .823, "LLNL-Atlas-2006-2.1-cln": .704,
+	} {
+		trace, err := Options{ProcsFrom: ProcsAllocated}.Open(realTrace(t, name))
+		require.NoError(t, err)
+		load, err := trace.OfferedLoad()
+		require.NoError(t, err)
+		require.InDelta(t, want, load, .001, name) // theirs spans the jobs that were left out too
+	}
+}
+
+func TestUnsortedRealLogIsDiagnosed(t *testing.T) {
+	path := realTrace(t, "bad-unsorted-Theta")
+	trace, err := OpenSWF(path)
+	require.NoError(t, err)
+	for range trace.Jobs() {
+	}
+	var order *OrderError
+	require.ErrorAs(t, trace.Err(), &order)
+	require.EqualValues(t, 8056, order.Total)
+	require.EqualValues(t, 6, order.Line)
+
+	trace, err = Options{Sort: true, Overrun: entity.OverrunRaise}.Open(path)
+	require.NoError(t, err)
+	require.Len(t, jobsOf(t, trace), 23387)
 }
