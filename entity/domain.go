@@ -25,14 +25,15 @@ import (
 type Domain struct {
 	// Finder chooses windows. It may be exchanged between two calls.
 	Finder Finder
-	// Horizon is the instant up to which windows are looked for, the end of the
-	// scheduling interval. 0 and des.Forever mean none: the last slot of every
-	// node then ends at des.Forever.
+	// Horizon is the instant up to which windows are looked for: the end of the
+	// cycle. 0 means none but Interval's.
 	Horizon des.Time
-	// Cycle is how long a scheduling interval is where Horizon moves on from
-	// cycle to cycle: Fits refuses what takes longer. 0 means that Horizon
-	// stays where it is.
-	Cycle des.Time
+	// Interval is how long a scheduling interval is. Fits refuses what takes
+	// longer, and where no Horizon is set windows are looked for so far ahead of
+	// the present. 0 means no limit: without either, the last slot of every node
+	// ends at des.Forever, and Finders that go on until they find nothing more
+	// would not come to an end.
+	Interval des.Time
 
 	nodes  []*Node
 	index  map[*Node]int // position in nodes; never iterated
@@ -139,7 +140,7 @@ func (d *Domain) Work() Work { return d.work }
 func (d *Domain) Err() error { return d.err }
 
 // Find returns the window that the Finder prefers among those that start in
-// [from, until] and end by the Horizon.
+// [from, until] and end by the horizon.
 func (d *Domain) Find(req Request, from, until des.Time) (Window, bool) {
 	from = max(from, d.origin)
 	list := SlotList{From: from, To: d.horizon()}
@@ -184,9 +185,13 @@ func (d *Domain) fail(err error) {
 	}
 }
 
+// horizon is the end of what is looked at.
 func (d *Domain) horizon() des.Time {
-	if d.Horizon > 0 {
+	switch {
+	case d.Horizon > 0:
 		return d.Horizon
+	case d.Interval > 0:
+		return d.origin.Add(d.Interval)
 	}
 	return des.Forever
 }
@@ -454,8 +459,8 @@ func (d *Domain) Fits(req Request) error {
 	if longest < des.Forever {
 		longest -= d.origin
 	}
-	if d.Cycle > 0 {
-		longest = d.Cycle
+	if d.Interval > 0 {
+		longest = d.Interval
 	}
 	if longest > 0 {
 		empty := SlotList{From: d.origin, To: d.origin.Add(longest)}

@@ -354,12 +354,27 @@ func TestFitsSaysWhyARequestCanNeverBeMet(t *testing.T) {
 	}
 }
 
-func TestFitsJudgesByTheCycleWhereTheHorizonMoves(t *testing.T) {
+func TestFitsJudgesByTheIntervalWhereTheHorizonMoves(t *testing.T) {
 	d := domain(t, nodes(1))
-	d.Horizon, d.Cycle = 100, 100
+	d.Horizon, d.Interval = 100, 100
 	d.Forget(90)
 	require.NoError(t, d.Fits(entity.Request{Nodes: 1, Length: 100}))
 	require.Error(t, d.Fits(entity.Request{Nodes: 1, Length: 101}))
+}
+
+func TestAnIntervalWithoutHorizonMovesWithThePresent(t *testing.T) {
+	all := nodes(1)
+	d := domain(t, all)
+	d.Interval = 100
+	_, err := d.Reserve(&entity.Job{}, window(0, 50, all[0]))
+	require.NoError(t, err)
+	req := entity.Request{Nodes: 1, Length: 80}
+	_, ok := d.Find(req, 0, des.Forever)
+	require.False(t, ok)
+	d.Forget(30)
+	w, ok := d.Find(req, 30, des.Forever)
+	require.True(t, ok)
+	require.Equal(t, window(50, 130, all[0]).Tasks, w.Tasks)
 }
 
 // late answers with a window that begins after what it was asked for.
