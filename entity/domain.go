@@ -243,6 +243,19 @@ func (d *Domain) Reserve(j *Job, w Window) (*Reservation, error) {
 	return &j.Reservation, nil
 }
 
+// Move puts w in the place of what r, which lies ahead, holds; what it refuses
+// leaves r as it is.
+func (d *Domain) Move(r *Reservation, w Window) error {
+	j, held := r.Job, r.Window
+	d.Release(r, held.Start)
+	_, err := d.Reserve(j, w)
+	if err != nil {
+		_, restored := d.Reserve(j, held)
+		return errors.Join(err, restored)
+	}
+	return nil
+}
+
 // refuse says what makes w no window of this domain, whatever is taken.
 func (d *Domain) refuse(w Window) string {
 	if w.Start < d.origin {

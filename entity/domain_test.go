@@ -320,6 +320,35 @@ func TestDomainRefusesASecondReservationOfAJob(t *testing.T) {
 	require.ErrorContains(t, err, "already holds")
 }
 
+func TestDomainMovesAReservation(t *testing.T) {
+	all := nodes(1, 2)
+	d := domain(t, all)
+	j := &entity.Job{}
+	_, err := d.Reserve(j, window(10, 20, all...))
+	require.NoError(t, err)
+	require.NoError(t, d.Move(&j.Reservation, window(5, 15, all...)))
+	require.True(t, j.Reservation.Active)
+	require.Equal(t, []entity.Slot{
+		{Node: all[0], Width: 1, Start: 0, End: 5}, {Node: all[1], Width: 1, Start: 0, End: 5},
+		{Node: all[0], Width: 1, Start: 15, End: 30}, {Node: all[1], Width: 1, Start: 15, End: 30},
+	}, slots(d, 0, 30))
+}
+
+func TestAMoveThatIsRefusedChangesNothing(t *testing.T) {
+	all := nodes(1, 2)
+	d := domain(t, all)
+	_, err := d.Reserve(&entity.Job{}, window(0, 8, all[1]))
+	require.NoError(t, err)
+	j := &entity.Job{}
+	_, err = d.Reserve(j, window(10, 20, all...))
+	require.NoError(t, err)
+	before := slots(d, 0, 30)
+	require.Error(t, d.Move(&j.Reservation, window(5, 15, all...)))
+	require.Equal(t, before, slots(d, 0, 30))
+	require.Equal(t, window(10, 20, all...), j.Reservation.Window)
+	require.True(t, j.Reservation.Active)
+}
+
 func TestDomainKeepsItsOwnCopyOfTasks(t *testing.T) {
 	all := nodes(1, 2)
 	d := domain(t, all)
