@@ -138,47 +138,16 @@ func (g *generation) write(cmd *cobra.Command, source string, model func(int64) 
 	} {
 		h.Add(e.Key, e.Value)
 	}
-	return writeSWF(cmd, g.out, h, func(yield func(*workload.Record) bool) {
-		for j := range jobs {
-			rec := workload.RecordOf(j)
-			if !yield(&rec) {
-				return
-			}
-		}
-	})
-}
-
-// writeSWF writes records to a file that is there whole or not at all, or to
-// standard output where path is "" or "-". It stops where the call is
-// interrupted.
-func writeSWF(cmd *cobra.Command, path string, h *workload.Header, records iter.Seq[*workload.Record]) error {
-	w, commit, abort, err := createSWF(cmd, path)
+	out, err := createSWF(cmd, g.out, h)
 	if err != nil {
 		return err
 	}
-	defer abort()
-	if err := w.WriteHeader(h); err != nil {
-		return err
-	}
-	for rec := range records {
-		if err := w.Write(rec); err != nil {
+	defer out.Abort()
+	for j := range jobs {
+		rec := workload.RecordOf(j)
+		if err := out.Write(&rec); err != nil {
 			return err
 		}
-		if cmd.Context().Err() != nil {
-			return fmt.Errorf("interrupted")
-		}
 	}
-	return commit()
-}
-
-func createSWF(cmd *cobra.Command, path string) (w *workload.Writer, commit func() error, abort func(), err error) {
-	if path == "" || path == workload.StandardInput {
-		w := workload.NewWriter(cmd.OutOrStdout())
-		return w, w.Flush, func() {}, nil
-	}
-	f, err := workload.CreateSWF(path)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return f.Writer, f.Commit, f.Abort, nil
+	return out.Commit()
 }

@@ -1,7 +1,128 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
 
 func newValidate() *cobra.Command {
-	return &cobra.Command{Use: "validate JOBS.csv TRACE", Args: cobra.ExactArgs(2), RunE: func(*cobra.Command, []string) error { return nil }}
+	var flags workloadFlags
+	var policyName string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "validate JOBS.csv [TRACE]",
+		Short: "Check a schedule against the trace it came from",
+		Long: `Check a schedule, a jobs.csv of gridslot or Batsim, against the trace it came
+from: every job has a row that agrees with the trace and with itself, none
+starts before its submission, processors are never used twice nor beyond their
+number, and the policy's promises are kept: FCFS starts jobs in order, EASY
+never delays the head of the queue beyond its reservation, conservative
+backfilling starts no job later than the first reservation it was given.
+
+Give the flags by which the schedule was made. Without TRACE it is the sample.
+The policy is taken from the file's name, jobs-POLICY.csv, unless --policy says
+otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
+broken.`,
+		Example: `  gridslot simulate KTH-SP2.swf.gz --out results
+  gridslot validate results/jobs-easy.csv KTH-SP2.swf.gz`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 {
+				return usagef("--limit must be 1 or more, not %d", limit)
+			}
+			promises, err := promisesOf(cmd, policyName, args[0])
+			if err != nil {
+				return err
+			}
+			if flags.o.Overrun == entity.OverrunExtend {
+				promises = metrics.Promises{Order: promises.Order} // estimates bind nobody
+			}
+			check := metrics.FileCheck{Promises: promises, Overrun: flags.o.Overrun, Limit: limit}
+			return flags.validate(cmd, args[0], args[1:], check)
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many violations to list")
+	complete(cmd, "policy", append(policy.Registry().Names(), "none"))
+	return cmd
+}
+
+func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string, check metrics.FileCheck) error {
+	t, err := f.open(cmd, trace)
+	if err != nil {
+		return err
+	}
+	if check.Processors, err = t.Procs(); err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening the schedule: %w", err)
+	}
+	defer file.Close()
+	jobs, err := t.Open()
+	if err != nil {
+		return err
+	}
+	report, err := metrics.ValidateJobs(file, jobs.Jobs(), check)
+	if jobs.Err() != nil {
+		return jobs.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", path, report); err != nil {
+		return err
+	}
+	if report.Total > 0 {
+		return fmt.Errorf("%s is not a valid schedule of %s: %d violations", path, t.Name, report.Total)
+	}
+	return nil
+}
+
+// promisesOf is what the policy of that name promises; where it is empty, that
+// of a file jobs-POLICY.csv, or nothing.
+func promisesOf(cmd *cobra.Command, name, file string) (metrics.Promises, error) {
+	table := policy.Registry()
+	switch {
+	case name == "none":
+		return metrics.Promises{}, nil
+	case name == "":
+		base, _ := strings.CutPrefix(filepath.Base(file), "jobs-")
+		base, _ = strings.CutSuffix(base, ".csv")
+		c, err := table.Parse(base)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", file)
+			return metrics.Promises{}, nil
+		}
+		return promised(c.Value), nil
+	}
+	c, err := table.Parse(name)
+	if err != nil {
+		return metrics.Promises{}, usagef("--policy: %w", err)
+	}
+	return promised(c.Value), nil
+}
+
+// promised is what a policy promises.
+func promised(p entity.Policy) metrics.Promises {
+	switch p := p.(type) {
+	case backfill.FCFS:
+		return metrics.Promises{Order: p.Order.Key == nil}
+	case backfill.EASY:
+		return metrics.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation}
+	case backfill.Conservative:
+		return metrics.Promises{First: true}
+	}
+	return metrics.Promises{}
 }
