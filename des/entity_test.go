@@ -108,6 +108,15 @@ func TestARunThatWasStoppedShutsNothingDown(t *testing.T) {
 	require.Equal(t, []string{"0 a starts"}, log)
 }
 
+func TestAnEntityThatFailsToStartEndsTheRunForGood(t *testing.T) {
+	var log []string
+	sim := des.New(des.Config{})
+	sim.AddEntity("a", &actor{log: &log, start: func(c *des.Context) { c.Fail(errModel) }})
+	require.Equal(t, errModel, sim.Run(ctx))
+	require.Equal(t, errModel, sim.Run(ctx))
+	require.Equal(t, []string{"0 a starts"}, log)
+}
+
 func TestAMessageCanBeCancelled(t *testing.T) {
 	var log []string
 	sim := des.New(des.Config{})

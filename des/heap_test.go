@@ -118,3 +118,25 @@ func TestHandlersAreLetGo(t *testing.T) {
 	require.NoError(t, sim.Run(context.Background()))
 	require.Nil(t, sim.heap.slots[id.slot].to, "nor does one that has run")
 }
+
+func TestCompactionKeepsTheHeapAHeap(t *testing.T) {
+	rng := NewStream(1, 0, "compaction")
+	for range 500 {
+		sim, h := New(Config{}), &idle{}
+		var ids []EventID
+		for range 70 + rng.IntN(300) {
+			ids = append(ids, sim.At(Time(rng.IntN(1000)), 0, h, 0))
+		}
+		rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		sim.Cancel(ids[0])
+		for _, id := range ids[1:] {
+			if sim.Cancel(id); sim.heap.dead == 0 {
+				break // it has been compacted
+			}
+		}
+		require.Zero(t, sim.heap.dead)
+		for i := range sim.heap.entries[1:] {
+			require.False(t, sim.heap.entries[i+1].before(&sim.heap.entries[i/heapArity]))
+		}
+	}
+}
