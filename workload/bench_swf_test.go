@@ -75,3 +75,24 @@ func BenchmarkTraceJobs(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkWriter(b *testing.B) {
+	text := unpacked(b, "SDSC-BLUE-2000-4.2-cln.recon")
+	var records []Record
+	for rec := range NewReader(bytes.NewReader(text)).Records() {
+		records = append(records, *rec)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		w := NewWriter(io.Discard)
+		for i := range records {
+			if err := w.Write(&records[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(records)), "ns/record")
+}

@@ -22,7 +22,7 @@ const leastEstimate = des.Second
 
 // jobSlab is how many jobs are allocated at a time, to spare the collector. A
 // slab lives as long as any of its jobs.
-const jobSlab = 64
+const jobSlab = 256
 
 // JobStream is one reading of a trace as jobs, in the order of submission. It
 // is one goroutine's; a trace can have any number of them at a time.

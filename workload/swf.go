@@ -144,7 +144,7 @@ type Reader struct {
 // maxHeaderSize bounds what is kept of comments, in bytes.
 const maxHeaderSize = 1 << 20
 
-// NewReader reads plain text from r. See Open for files and compressed input.
+// NewReader reads plain text from r. See Options.Open for files and compressed input.
 func NewReader(r io.Reader) *Reader { return &Reader{in: r} }
 
 // Header is what the comments before the first record say. It reads that far.
@@ -223,7 +223,9 @@ func (r *Reader) start() {
 		r.err = fmt.Errorf("%s: %w: it holds binary data; expected text, or text compressed by gzip or zstd", r.Name, ErrNotSWF)
 		return
 	}
-	r.pos += len(byteOrderMark(r.buf[:r.end]))
+	if bytes.HasPrefix(r.buf[:r.end], []byte(byteOrderMark)) {
+		r.pos = len(byteOrderMark)
+	}
 	for r.pos < r.whole || r.fill() {
 		at := skipBlanks(r.buf, r.pos)
 		switch r.buf[at] {
@@ -244,13 +246,8 @@ func (r *Reader) start() {
 	}
 }
 
-func byteOrderMark(b []byte) []byte {
-	mark := []byte("\xEF\xBB\xBF")
-	if bytes.HasPrefix(b, mark) {
-		return mark
-	}
-	return nil
-}
+// byteOrderMark is what some editors put before UTF-8 text.
+const byteOrderMark = "\xEF\xBB\xBF"
 
 // fill gets at least one complete line into the block, if there is one. At the
 // end of the input it draws the balance.
@@ -310,17 +307,17 @@ func cutLine(text []byte) (line, rest []byte, open bool) {
 	return text[:i], text[i+1:], false
 }
 
-// dropLong takes a block that is all one line for damaged.
+// dropLong takes a block that is all one line for damaged, or for a comment.
 func (r *Reader) dropLong() {
 	r.line++
-	at := skipBlanks(r.buf, 0)
+	text := bytes.TrimLeft(r.buf[:r.end], " \t\r\v\f")
 	r.end, r.tooLong = 0, true
-	if r.buf[at] == ';' {
-		r.report.add(r.line, 0, CommentNotKept, r.buf[at:at+maxFindingText])
+	if bytes.HasPrefix(text, []byte(";")) {
+		r.report.add(r.line, 0, CommentNotKept, text)
 		return
 	}
 	r.report.Lines++
-	r.damage(0, LineTooLong, r.buf[at:at+maxFindingText])
+	r.damage(0, LineTooLong, text)
 }
 
 // finish draws the balance at the end of the input.

@@ -97,6 +97,7 @@ func TestDamagedLineIsLeftOutAndNamed(t *testing.T) {
 		{withField(8, "2.5"), 8, NotWhole, "2.5"},
 		{withField(1, "-1"), 1, NegativeNumber, "-1"},
 		{withField(2, "-5"), 2, NegativeNumber, "-5"},
+		{strings.Repeat(" ", 2*MaxLineLength), 0, LineTooLong, ""},
 		{strings.Repeat("7", MaxLineLength+1), 0, LineTooLong, strings.Repeat("7", maxFindingText)},
 	} {
 		r := NewReader(strings.NewReader(sound + "\n" + c.line + "\n" + sound + "\n"))
