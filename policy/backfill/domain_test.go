@@ -1,0 +1,223 @@
+package backfill_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// The policies of this package on named nodes, whoever chooses the windows.
+
+// ledger checks a run on nodes as it sees it, apart from plan and policy.
+type ledger struct {
+	t     require.TestingT
+	until map[*entity.Node]des.Time // what was reserved of each node
+	taken map[*entity.Node]*entity.Job
+	held  map[*entity.Job]des.Time // the earliest start promised while head
+	first map[*entity.Job]des.Time // the first start promised
+	order []int64                  // of the starts
+	log   []string
+}
+
+func newLedger(t require.TestingT) *ledger {
+	return &ledger{
+		t: t, until: map[*entity.Node]des.Time{}, taken: map[*entity.Node]*entity.Job{},
+		held: map[*entity.Job]des.Time{}, first: map[*entity.Job]des.Time{},
+	}
+}
+
+func (l *ledger) Observe(e entity.JobEvent) {
+	j := e.Job
+	l.log = append(l.log, fmt.Sprintln(e.Time, j, e.Kind, e.Start))
+	switch e.Kind {
+	case entity.JobPromised:
+		if _, known := l.first[j]; !known {
+			l.first[j] = e.Start
+		}
+		if bound, known := l.held[j]; e.Head && (!known || e.Start < bound) {
+			l.held[j] = e.Start
+		}
+	case entity.JobStarted:
+		l.order = append(l.order, j.Seq())
+		w := j.Reservation.Window
+		cost := 0.0
+		require.Len(l.t, w.Tasks, j.Request.Nodes)
+		for _, task := range w.Tasks {
+			n := task.Node
+			if other := l.taken[n]; other != nil {
+				// Within one instant ends come first; a node is given back when its
+				// own task ends, before the job does.
+				require.LessOrEqual(l.t, l.until[n], e.Time, "node %d is taken by %v and given to %v", n.ID, other, j)
+			}
+			l.taken[n] = j
+			real := math.Ceil(float64(j.Runtime) / float64(j.Request.Length) * float64(task.End-w.Start))
+			l.until[n] = w.Start + des.Time(real)
+			require.GreaterOrEqual(l.t, task.End-w.Start, n.TaskTime(j.Request.Length))
+			cost += n.Price * (task.End - w.Start).Seconds()
+		}
+		require.LessOrEqual(l.t, cost, j.Request.BudgetLimit()*(1+1e-9))
+	}
+}
+
+// run is one simulation of jobs on nodes.
+func run(t require.TestingT, all []*entity.Node, f entity.Finder, p entity.Policy, jobs []entity.Job, locals []entity.LocalJob) (*ledger, []*entity.Job) {
+	d, err := entity.NewDomain(all, f)
+	require.NoError(t, err)
+	d.Interval = 300 * des.Second
+	l := newLedger(t)
+	sim := des.New(des.Config{})
+	meta := entity.NewMetascheduler(sim, d, p, l)
+	flow := entity.NewLocalFlow(sim, d, meta)
+	flow.Submit(slices.Values(locals))
+	var list []*entity.Job
+	for i := range jobs {
+		j := jobs[i]
+		list = append(list, &j)
+	}
+	meta.Submit(slices.Values(list))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Zero(t, meta.Queue().Len())
+	for _, j := range list {
+		require.Contains(t, []entity.JobState{entity.Finished, entity.Rejected}, j.State)
+	}
+	return l, list
+}
+
+func units(r *rapid.Generator[int]) *rapid.Generator[des.Time] {
+	return rapid.Map(r, func(u int) des.Time { return des.Time(u) * des.Second })
+}
+
+// world draws nodes, jobs and owners' jobs that are known from the beginning.
+func world(t *rapid.T) (all []*entity.Node, jobs []entity.Job, locals []entity.LocalJob) {
+	for i := range rapid.IntRange(1, 6).Draw(t, "nodes") {
+		p := float64(rapid.IntRange(1, 4).Draw(t, "performance"))
+		all = append(all, &entity.Node{ID: i, Perf: p, Price: p * rapid.Float64Range(0.8, 1.3).Draw(t, "deviation"), Q: float64(i)})
+	}
+	for i := range rapid.IntRange(1, 12).Draw(t, "jobs") {
+		length := units(rapid.IntRange(1, 60)).Draw(t, "length")
+		n := rapid.IntRange(1, len(all)).Draw(t, "n")
+		jobs = append(jobs, entity.Job{
+			ID: int64(i), Submit: units(rapid.IntRange(0, 60)).Draw(t, "submit"),
+			Runtime: des.Time(float64(length) * rapid.SampledFrom([]float64{0.2, 0.5, 1}).Draw(t, "real part")),
+			Request: entity.Request{
+				Nodes: n, Length: length,
+				Budget: float64(n) * length.Seconds() * rapid.SampledFrom([]float64{0, 1.1, 1.6}).Draw(t, "wealth"),
+			},
+		})
+	}
+	slices.SortStableFunc(jobs, func(a, b entity.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	for range rapid.IntRange(0, 8).Draw(t, "owners' jobs") {
+		locals = append(locals, entity.LocalJob{
+			Node:   rapid.SampledFrom(all).Draw(t, "node"),
+			Start:  units(rapid.IntRange(0, 100)).Draw(t, "start"),
+			Length: units(rapid.IntRange(1, 30)).Draw(t, "local length"),
+		})
+	}
+	return all, jobs, locals
+}
+
+// earliest finders answer with the earliest start there is.
+var earliest = []entity.Finder{window.AMP{}, window.Cheapest{Goal: window.FirstFit}}
+
+// choosy ones may prefer a later one.
+var choosy = []entity.Finder{
+	window.AEP{By: window.MinCost}, window.AEP{By: window.MinFinish}, window.CSA{By: window.MinRunTime},
+	window.Cheapest{Goal: window.LeastCost}, window.MultipleBest{By: window.DEP{}},
+	window.Best{By: window.Q{}}, window.Best{By: window.DEP{}}, window.Best{By: window.COORD{}},
+	window.Best{Settings: window.Settings{AnyStart: true}, By: window.COORD{}},
+}
+
+func anyFinder(t *rapid.T) entity.Finder {
+	return rapid.SampledFrom(slices.Concat(earliest, choosy)).Draw(t, "finder")
+}
+
+func TestFCFSOnNodesStartsInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all, jobs, locals := world(t)
+		l, _ := run(t, all, anyFinder(t), backfill.FCFS{}, jobs, locals)
+		require.IsIncreasing(t, append([]int64{-1}, l.order...))
+	})
+}
+
+func TestEASYOnNodesNeverDelaysTheHead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all, jobs, locals := world(t)
+		l, _ := run(t, all, rapid.SampledFrom(earliest).Draw(t, "finder"), backfill.EASY{}, jobs, locals)
+		for j, start := range l.held {
+			require.LessOrEqual(t, j.Start, start, "%v", j)
+		}
+	})
+}
+
+func TestEASYOnNodesRunsEveryJobWhateverTheFinder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all, jobs, locals := world(t)
+		run(t, all, anyFinder(t), backfill.EASY{}, jobs, locals)
+	})
+}
+
+func TestConservativeOnNodesKeepsItsFirstPromise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all, jobs, locals := world(t)
+		l, _ := run(t, all, anyFinder(t), backfill.Conservative{}, jobs, locals)
+		for j, start := range l.first {
+			require.LessOrEqual(t, j.Start, start, "%v", j)
+		}
+	})
+}
+
+func TestRunsOnNodesRepeat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all, jobs, locals := world(t)
+		f := anyFinder(t)
+		p := rapid.SampledFrom([]entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}}).Draw(t, "policy")
+		one, _ := run(t, all, f, p, jobs, locals)
+		two, _ := run(t, all, f, p, jobs, locals)
+		require.Equal(t, one.log, two.log)
+	})
+}
+
+// One node of performance 1 a processor, and no money: to FCFS a domain is a
+// cluster. To a policy that reserves ahead it is not: on nodes a hold is for
+// these nodes, not for as many, and a long job may fit beside the one and not
+// beside the other.
+func TestFCFSOnEqualNodesSchedulesAsOnACluster(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, jobs, _ := world(t)
+		const processors = 6
+		var all []*entity.Node
+		for i := range processors {
+			all = append(all, &entity.Node{ID: i, Perf: 1})
+		}
+		for i := range jobs {
+			jobs[i].Request.Budget = 0
+		}
+		p := backfill.FCFS{}
+		_, onNodes := run(t, all, window.AMP{}, p, jobs, nil)
+
+		sim := des.New(des.Config{})
+		meta := entity.NewMetascheduler(sim, entity.NewCluster(processors), p)
+		var onCluster []*entity.Job
+		for i := range jobs {
+			onCluster = append(onCluster, &jobs[i])
+		}
+		meta.Submit(slices.Values(onCluster))
+		require.NoError(t, sim.Run(context.Background()))
+		for i := range onCluster {
+			if onNodes[i].State == entity.Finished {
+				require.Equal(t, onCluster[i].Start, onNodes[i].Start, "job %d", i)
+			}
+		}
+	})
+}
