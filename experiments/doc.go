@@ -1,0 +1,4 @@
+// Package experiments holds what stands above the library: package cli is the
+// command, package run carries out simulations. Its own tests hold the project
+// as a whole to published schedules and to its architecture.
+package experiments

@@ -1,0 +1,115 @@
+package experiments_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/gridslot/gridslot"
+
+// layers is the house: which folders of the module each may import, beside
+// itself, and which modules of others. Arrows point down only; policy, workload
+// and metrics do not know each other.
+var layers = map[string]struct{ ours, others []string }{
+	"des":    {},
+	"entity": {ours: []string{"des"}, others: []string{"github.com/emirpasic/gods"}},
+	"policy": {
+		ours:   []string{"des", "entity"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum"},
+	},
+	"workload": {
+		ours:   []string{"des", "entity"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "github.com/klauspost/compress"},
+	},
+	"metrics": {
+		ours:   []string{"des", "entity"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv"},
+	},
+	"traces": {ours: []string{"des", "workload"}}, // the program that writes the sample
+	"experiments": {
+		ours: []string{"des", "entity", "policy", "workload", "metrics", "traces"},
+		others: []string{
+			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/spf13",
+			"github.com/schollz/progressbar", "github.com/goccy/go-yaml", "golang.org/x/term", "golang.org/x/sys",
+		},
+	},
+	"docs": {ours: []string{"des", "entity", "policy", "workload", "metrics", "traces", "experiments"}},
+	"":     {ours: []string{"experiments"}}, // main.go
+}
+
+// layerOf is the first folder of a package of the module, or false.
+func layerOf(path string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, module)
+	if !ok || (rest != "" && rest[0] != '/') {
+		return "", false
+	}
+	folder, _, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	return folder, true
+}
+
+// allowed reports whether a package of that layer may import path.
+func allowed(layer, path string) bool {
+	l := layers[layer]
+	if to, ok := layerOf(path); ok {
+		return to == layer || slices.Contains(l.ours, to)
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return slices.ContainsFunc(l.others, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") })
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	packages := 0
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; packages++ {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		layer, ok := layerOf(p.ImportPath)
+		require.True(t, ok, p.ImportPath)
+		require.Contains(t, layers, layer, "%s stands in no layer", p.ImportPath)
+		for _, path := range p.Imports {
+			if !allowed(layer, path) {
+				t.Errorf("%s must not import %s", p.ImportPath, path)
+			}
+		}
+	}
+	require.Greater(t, packages, 10)
+}
+
+func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
+	for _, arrow := range [][2]string{
+		{"des", module + "/entity"},
+		{"des", "github.com/emirpasic/gods/sets/hashset"},
+		{"entity", module + "/policy/backfill"},
+		{"entity", "gonum.org/v1/gonum/stat"},
+		{"policy", module + "/workload"},
+		{"metrics", module + "/policy"},
+		{"workload", module + "/metrics"},
+		{"policy", "gonum.org/v1/plot"},
+		{"experiments", module},
+		{"", module + "/des"},
+	} {
+		require.False(t, allowed(arrow[0], arrow[1]), "%s -> %s", arrow[0], arrow[1])
+	}
+	require.True(t, allowed("metrics", module+"/entity/atomicfile"))
+	require.True(t, allowed("des", "math/rand/v2"))
+}
