@@ -24,8 +24,8 @@
 //	utilization = busy processor time / (processors * makespan)
 //
 // All jobs submitted count as jobs; means, order statistics and sums are over
-// the jobs that ran to an end, be it their own or their estimate's. Quantiles
-// interpolate linearly between order statistics (definition 7 of Hyndman and
-// Fan, The American Statistician 50(4), 1996; the default of R, NumPy and
-// pandas).
+// the jobs that ran to an end, be it their own or their estimate's. What
+// preempted runs of a job have lost counts as busy. Quantiles interpolate
+// linearly between order statistics (definition 7 of Hyndman and Fan, The
+// American Statistician 50(4), 1996; the default of R, NumPy and pandas).
 package metrics

@@ -62,8 +62,6 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.jobs++
 	case entity.JobRejected:
 		r.rejected++
-	case entity.JobRequeued:
-		r.occupied(j, e.Time-j.Start)
 	case entity.JobFinished, entity.JobKilled:
 		r.end(j, e.Time)
 		if e.Kind == entity.JobKilled {
@@ -84,6 +82,7 @@ func (r *Recorder) end(j *entity.Job, finish des.Time) {
 	r.turnaround.add(finish - j.Submit)
 	r.boundedSlow.add(BoundedSlowdown(wait, run))
 	r.occupied(j, run)
+	r.busy.add(j.Lost)
 }
 
 // occupied adds the processor time of j, which has run for so long. Where the

@@ -107,6 +107,7 @@ func TestPreemptedJobsCountAsBusyBothTimes(t *testing.T) {
 	j := job(1, 0, 2, 10*des.Second, 10*des.Second)
 	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
 	rec.Observe(entity.JobEvent{Time: 5 * des.Second, Kind: entity.JobRequeued, Job: j})
+	j.Lost = 2 * 5 * des.Second
 	j.Start = 10 * des.Second
 	rec.Observe(entity.JobEvent{Time: 20 * des.Second, Kind: entity.JobFinished, Job: j})
 	require.Equal(t, 0.75, rec.Summary().Utilization)

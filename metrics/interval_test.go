@@ -1,0 +1,75 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+func TestMomentsEqualTheTwoPassFormulas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 2, 50).Draw(t, "x")
+		cut := rapid.IntRange(0, len(x)).Draw(t, "cut")
+		var all, left, right Moments
+		for i, v := range x {
+			all.Add(v)
+			if i < cut {
+				left.Add(v)
+			} else {
+				right.Add(v)
+			}
+		}
+		left.Merge(right)
+		mean, variance := stat.MeanVariance(x, nil)
+		for _, m := range []Moments{all, left} {
+			require.Equal(t, len(x), m.N())
+			require.InDelta(t, mean, m.Mean(), 1e-6)
+			require.InDelta(t, variance, m.Variance(), 1e-9*(1+variance)+1e-6)
+		}
+	})
+}
+
+// Known values: of 1..5 the mean is 3, s is sqrt(2.5), and Student's t with 4
+// degrees of freedom has its 0.975 quantile at 2.7764.
+func TestEstimateIsStudentsInterval(t *testing.T) {
+	var m Moments
+	for x := range 5 {
+		m.Add(float64(x + 1))
+	}
+	e := m.Estimate(0.95)
+	require.Equal(t, 3.0, e.Mean)
+	require.InDelta(t, 2.776445*math.Sqrt(2.5)/math.Sqrt(5), e.HalfWidth, 1e-6)
+	require.Equal(t, 5, e.N)
+	require.Equal(t, "3 ± 2", e.String())
+	require.True(t, e.Contains(4.9))
+	require.False(t, e.Contains(5))
+}
+
+func TestOneObservationEstimatesNothing(t *testing.T) {
+	var m Moments
+	m.Add(7)
+	require.Equal(t, Estimate{Mean: 7, HalfWidth: math.Inf(1), N: 1}, m.Estimate(0.95))
+	require.Zero(t, m.Variance())
+}
+
+// A 90% interval covers the true mean nine times out of ten.
+func TestIntervalsCoverTheMean(t *testing.T) {
+	r := des.NewStream(1, 0, "coverage")
+	covered := 0
+	const runs = 4000
+	for range runs {
+		var m Moments
+		for range 6 {
+			m.Add(10 + 3*r.NormFloat64())
+		}
+		if m.Estimate(0.9).Contains(10) {
+			covered++
+		}
+	}
+	require.InDelta(t, 0.9, float64(covered)/runs, 0.02)
+}
