@@ -1,0 +1,165 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// settings compares what can be compared: the functions of orders cannot.
+func settings(p entity.Policy) string {
+	switch p := p.(type) {
+	case backfill.FCFS:
+		return "fcfs " + p.Order.Name
+	case backfill.EASY:
+		return fmt.Sprint("easy ", p.Order.Name, " ", p.Candidates.Name, " ", p.Reservations, " ", p.Depth)
+	case backfill.Conservative:
+		return fmt.Sprint("conservative ", p.Order.Name, " ", p.NoCompression)
+	}
+	return fmt.Sprintf("%T", p)
+}
+
+func TestASpecIsAPolicyWithItsParameters(t *testing.T) {
+	for spec, want := range map[string]string{
+		"fcfs":                     "fcfs ",
+		"fcfs:order=wfp3":          "fcfs wfp3",
+		"easy":                     "easy   0 0",
+		"easy:order=submission":    "easy submission  0 0",
+		"easy:order=wfp3:depth=10": "easy wfp3  0 10",
+		"easy:reservations=none":   "easy   -1 0",
+		"easy:reservations=0":      "easy   -1 0",
+		"easy:reservations=3":      "easy   3 0",
+		"easy:reservations=all":    fmt.Sprint("easy   ", backfill.AllReservations, " 0"),
+		"easy:candidates=largest":  "easy  largest 0 0",
+		"easy-sjbf":                "easy  shortest 0 0",
+		"easy-sjbf:order=unicef":   "easy unicef shortest 0 0",
+		"conservative":             "conservative  false",
+		"conservative:compression=off:order=longest": "conservative longest true",
+	} {
+		c, err := Registry().Parse(spec)
+		require.NoError(t, err, spec)
+		require.Equal(t, spec, c.Spec)
+		require.Equal(t, want, settings(c.Value), spec)
+	}
+}
+
+func TestEveryOrderOfThePackageCanBeAskedFor(t *testing.T) {
+	for _, o := range backfill.Orders() {
+		for _, name := range Registry().Names() {
+			_, err := Registry().Parse(name + ":order=" + o.Name)
+			require.NoError(t, err)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsAnErrorThatSaysWhatCan(t *testing.T) {
+	for spec, want := range map[string]string{
+		"":                                "fcfs, easy, conservative, easy-sjbf",
+		"eazy":                            "fcfs, easy, conservative, easy-sjbf",
+		"Easy":                            "fcfs, easy, conservative, easy-sjbf",
+		"easy:":                           "name=value",
+		"easy:wfp3":                       "name=value",
+		"easy:ordre=wfp3":                 "order, candidates, reservations, depth",
+		"fcfs:depth=1":                    "it takes order",
+		"easy:order=best":                 "submission, shortest, longest",
+		"easy:order=":                     "submission, shortest, longest",
+		"easy:depth=0":                    "1 or more",
+		"easy:depth=-1":                   "1 or more",
+		"easy:depth=1e3":                  "1 or more",
+		"easy:depth=99999999999999999999": "1 or more",
+		"easy:reservations=some":          "none, all or a whole number",
+		"easy:reservations=":              "none, all or a whole number",
+		"easy:depth=1:depth=2":            "twice",
+		"easy-sjbf:candidates=longest":    "does not take",
+		"conservative:compression=yes":    "on or off",
+		"conservative:compression=":       "on or off",
+	} {
+		_, err := Registry().Parse(spec)
+		require.ErrorContains(t, err, want, "%q", spec)
+	}
+}
+
+func TestTheFirstWrongValueIsTheOneNamed(t *testing.T) {
+	_, err := Registry().Parse("easy:order=best:reservations=some:depth=0")
+	require.ErrorContains(t, err, "order is")
+	require.NotContains(t, err.Error(), "depth is")
+}
+
+func TestAListKeepsItsOrder(t *testing.T) {
+	list, err := Registry().ParseList("easy, conservative,fcfs:order=wfp3")
+	require.NoError(t, err)
+	var specs []string
+	for _, c := range list {
+		specs = append(specs, c.Spec)
+	}
+	require.Equal(t, []string{"easy", "conservative", "fcfs:order=wfp3"}, specs)
+}
+
+func TestAListNamesAPolicyOnce(t *testing.T) {
+	_, err := Registry().ParseList("easy,fcfs,easy")
+	require.ErrorContains(t, err, "twice")
+	_, err = Registry().ParseList("easy,easy:depth=5")
+	require.NoError(t, err, "another policy")
+}
+
+func TestDefaultsGiveWayToTheSpecAndSkipWhoeverDoesNotTakeThem(t *testing.T) {
+	list, err := Registry().ParseList("fcfs,conservative,conservative:compression=on", "compression=off")
+	require.NoError(t, err)
+	require.Equal(t, "fcfs ", settings(list[0].Value))
+	require.Equal(t, "conservative  true", settings(list[1].Value))
+	require.Equal(t, "conservative  false", settings(list[2].Value))
+	require.Equal(t, "conservative", list[1].Spec, "defaults do not show in the name")
+}
+
+func TestFileNamesAreSafe(t *testing.T) {
+	for spec, want := range map[string]string{
+		"easy":                     "easy",
+		"easy:order=wfp3:depth=10": "easy-order=wfp3-depth=10",
+		"a/../b c":                 "a-..-b-c",
+		"a\\b\x00*?\"<>|":          "a-b-------",
+	} {
+		require.Equal(t, want, Chosen[int]{Spec: spec}.FileName())
+	}
+}
+
+func TestTablesHoldOtherThingsThanPolicies(t *testing.T) {
+	table := Table[int]{{
+		Name: "answer", Params: []Param{{Name: "n"}},
+		New: func(a *Args) int { return a.Positive("n") },
+	}}
+	c, err := table.Parse("answer:n=42")
+	require.NoError(t, err)
+	require.Equal(t, 42, c.Value)
+}
+
+func TestEveryEntryDescribesItself(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range Registry() {
+		require.False(t, seen[e.Name], e.Name)
+		seen[e.Name] = true
+		require.NotEmpty(t, e.Text)
+		require.False(t, strings.ContainsAny(e.Name, ",:= "), e.Name)
+		for _, p := range e.Params {
+			require.NotEmpty(t, p.Values)
+			require.NotEmpty(t, p.Text)
+		}
+	}
+}
+
+func ExampleTable_ParseList() {
+	list, err := Registry().ParseList("fcfs,easy:order=wfp3:depth=100")
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, c := range list {
+		fmt.Println(c.Value.Name(), "writes", "jobs-"+c.FileName()+".csv")
+	}
+	// Output:
+	// fcfs writes jobs-fcfs.csv
+	// easy-wfp3 writes jobs-easy-order=wfp3-depth=100.csv
+}
