@@ -115,11 +115,42 @@ func (c *Cluster) LeastMiss() (nodes int, length des.Time) {
 }
 
 // FindEarlier returns the earliest window for r's job in [from, until] that
-// starts before r does. What r itself occupies need not be looked at: were r
-// given up, there would be room from its start on.
+// starts before r does.
+//
+// What r itself occupies need not be looked at: were r given up, there would be
+// room from its start on. So the window may slide into r's own time, if there
+// is room right before r's start. Most often there is not; then the whole
+// window has to lie before the last instant that lacks room:
+//
+//	free |______            ____
+//	     |      |   lacks  |  r
+//	nodes|- - - |- - - - - |- - -
+//	     |      |__________|
+//	   from   since      start
 func (c *Cluster) FindEarlier(r *Reservation, from, until des.Time) (Window, bool) {
-	start := r.Window.Start
-	return c.find(r.Window.Nodes, r.Window.Length(), from, min(until, start-des.Tick), start)
+	nodes, length, start := r.Window.Nodes, r.Window.Length(), r.Window.Start
+	until = min(until, start-des.Tick)
+	level, since := c.free, c.origin
+	if before, ok := c.steps.Before(step{at: start}); ok {
+		level, since = level+before.total, before.last
+	}
+	if level >= nodes {
+		return c.find(nodes, length, from, until, start)
+	}
+	return c.find(nodes, length, from, min(until, since-length), des.Forever)
+}
+
+// Move puts w, FindEarlier's answer, in the place of what r holds.
+func (c *Cluster) Move(r *Reservation, w Window) error {
+	held := r.Window
+	c.add(held.Start, held.End, held.Nodes)
+	if _, ok := c.find(w.Nodes, w.Length(), w.Start, w.Start, des.Forever); !ok {
+		c.add(held.Start, held.End, -held.Nodes)
+		return &ConflictError{r.Job, w, "fewer processors are free"}
+	}
+	c.add(w.Start, w.End, -w.Nodes)
+	r.Window = w
+	return nil
 }
 
 // find returns the earliest window in [from, until]; from the instant assured

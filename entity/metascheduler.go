@@ -275,10 +275,14 @@ func (a *alarm) Handle(*des.Simulator, des.Event) {
 	m.wake(CauseLocal)
 }
 
-// await keeps a job until its reservation begins.
-func (m *Metascheduler) await(j *Job) {
-	j.State = Reserved
+// placed starts a job whose reservation begins now, or has it wait until then.
+func (m *Metascheduler) placed(j *Job) {
 	start := j.Reservation.Window.Start
+	if start == m.sim.Now() {
+		m.begin(j)
+		return
+	}
+	j.State = Reserved
 	j.due = m.sim.At(start, PhaseStart, (*starting)(j), uint64(j.ID))
 	m.promise(j, start, false)
 }

@@ -24,6 +24,8 @@ type Plan interface {
 	// Reserve keeps w for j. What is taken it refuses with a *ConflictError:
 	// space sharing cannot be broken through a plan.
 	Reserve(j *Job, w Window) (*Reservation, error)
+	// Move puts w in the place of what r, which lies ahead, holds.
+	Move(r *Reservation, w Window) error
 	// Release gives back what r holds from the instant at on: an early finish
 	// (at inside the window) and a cancellation (at before it) alike.
 	Release(r *Reservation, at des.Time)

@@ -89,11 +89,7 @@ func (r *Round) Reserve(j *Job, w Window) bool {
 		r.fail(err)
 		return false
 	}
-	if w.Start == r.Now {
-		r.meta.begin(j)
-	} else {
-		r.meta.await(j)
-	}
+	r.meta.placed(j)
 	return true
 }
 
@@ -119,8 +115,15 @@ func (r *Round) Withdraw(j *Job) {
 
 // Move gives j, which holds a reservation ahead, w instead.
 func (r *Round) Move(j *Job, w Window) bool {
-	r.Withdraw(j)
-	return r.Reserve(j, w)
+	held := j.Reservation.Window
+	if err := r.Plan.Move(&j.Reservation, w); err != nil {
+		r.fail(err)
+		return false
+	}
+	r.meta.sim.Cancel(j.due)
+	r.meta.freed(held.Start, held.End)
+	r.meta.placed(j)
+	return true
 }
 
 func (r *Round) dropHolds() {

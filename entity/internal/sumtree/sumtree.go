@@ -34,9 +34,10 @@ const fanout = 32
 
 // Tree is an ordered collection of items. Use New.
 type Tree[E, S any, A Algebra[E, S]] struct {
-	alg  A
-	root *node[E, S]
-	size int
+	alg   A
+	root  *node[E, S]
+	size  int
+	parts []S // scratch of Before
 }
 
 // node is a leaf with items, or an inner node with kids, the summary of each,
@@ -85,6 +86,27 @@ func (t *Tree[E, S, A]) Min() (first E, ok bool) {
 		return first, false
 	}
 	return n.items[0], true
+}
+
+// Before condenses the items that come before e; ok is false where there are
+// none.
+func (t *Tree[E, S, A]) Before(e E) (sum S, ok bool) {
+	t.parts = t.parts[:0]
+	n := t.root
+	for !n.leaf() {
+		i := t.child(n, e)
+		if i > 0 {
+			t.parts = append(t.parts, t.alg.Join(n.sums[:i]))
+		}
+		n = n.kids[i]
+	}
+	if i := t.search(n.items, e); i > 0 {
+		t.parts = append(t.parts, t.alg.Summarise(n.items[:i]))
+	}
+	if len(t.parts) == 0 {
+		return sum, false
+	}
+	return t.alg.Join(t.parts), true
 }
 
 // Put adds e, merging it with the item of the same rank if there is one.
