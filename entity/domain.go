@@ -44,6 +44,7 @@ type Domain struct {
 	ahead *sumtree.Tree[gap, struct{}, gapAlgebra]
 
 	slots  []Slot // of the latest search
+	walk   gapWalk
 	lifted []lift // spans that FindEarlier puts aside
 	work   Work
 	err    error
@@ -147,14 +148,13 @@ func (d *Domain) Find(req Request, from, until des.Time) (Window, bool) {
 	// A window lies in slots that begin no later than it does. Those that no
 	// task of req has room in are left out too, and where fewer are left than
 	// nodes are wanted nobody is asked: most looks at "now" end here.
-	list.Slots = d.slots[:0]
-	d.free(from, list.To, until, func(s Slot) bool {
+	d.slots = d.gather(d.slots[:0], from, list.To, until)
+	for _, s := range d.slots {
 		if s.End-s.Start >= s.Node.TaskTime(req.Length) && req.Admits(s.Node) {
-			list.Slots = append(list.Slots, s)
+			d.slots[len(list.Slots)] = s
+			list.Slots = d.slots[:len(list.Slots)+1]
 		}
-		return true
-	})
-	d.slots = list.Slots
+	}
 	if len(list.Slots) < req.Nodes {
 		return Window{}, false
 	}
@@ -394,36 +394,37 @@ func (d *Domain) holders(n *Node, from, to des.Time) (jobs []*Job) {
 	return jobs
 }
 
-// Slots yields what is free within [from, until), by start, ties in the order
-// of the nodes. The plan must not change meanwhile.
+// Slots yields what is free within [from, until) as the call finds it, by
+// start, ties in the order of the nodes.
 func (d *Domain) Slots(from, until des.Time) iter.Seq[Slot] {
-	return func(yield func(Slot) bool) { d.free(max(from, d.origin), until, until, yield) }
+	return slices.Values(d.gather(nil, max(from, d.origin), until, until))
 }
 
-// free yields what is free within [from, to) and begins no later than latest.
-func (d *Domain) free(from, to, latest des.Time, yield func(Slot) bool) {
+// gather appends to list what is free within [from, to) and begins no later
+// than latest, by start, ties in the order of the nodes.
+func (d *Domain) gather(list []Slot, from, to, latest des.Time) []Slot {
 	if latest < from {
-		return
+		return list
 	}
 	for k, l := range d.busy {
 		start, end := l.gap(l.after(from))
-		if start > from {
-			continue // taken at from
-		}
-		if end = min(end, to); from < end && !yield(Slot{Node: d.nodes[k], Width: 1, Start: from, End: end}) {
-			return
+		if end = min(end, to); start <= from && from < end {
+			list = append(list, Slot{Node: d.nodes[k], Width: 1, Start: from, End: end})
 		}
 	}
-	if from < latest {
-		d.ahead.ScanAfter(gap{start: from, node: len(d.nodes)}, &gapWalk{d, to, latest, yield})
+	if from == latest {
+		return list
 	}
+	d.walk = gapWalk{d.nodes, list, to, latest}
+	d.ahead.ScanAfter(gap{start: from, node: len(d.nodes)}, &d.walk)
+	return d.walk.list
 }
 
-// gapWalk turns gaps ahead into slots.
+// gapWalk gathers gaps ahead.
 type gapWalk struct {
-	domain     *Domain
+	nodes      []*Node
+	list       []Slot
 	to, latest des.Time
-	yield      func(Slot) bool
 }
 
 func (*gapWalk) Skip(struct{}) bool { return false }
@@ -433,9 +434,7 @@ func (w *gapWalk) Visit(gaps []gap) bool {
 		if g.start > w.latest || g.start >= w.to {
 			return false
 		}
-		if !w.yield(Slot{Node: w.domain.nodes[g.node], Width: 1, Start: g.start, End: min(g.end, w.to)}) {
-			return false
-		}
+		w.list = append(w.list, Slot{Node: w.nodes[g.node], Width: 1, Start: g.start, End: min(g.end, w.to)})
 	}
 	return true
 }

@@ -349,6 +349,16 @@ func TestAMoveThatIsRefusedChangesNothing(t *testing.T) {
 	require.True(t, j.Reservation.Active)
 }
 
+func TestATaskThatTakesNoTimeTakesNoNode(t *testing.T) {
+	all := nodes(1)
+	d := domain(t, all)
+	_, err := d.Reserve(&entity.Job{}, window(5, 5, all[0]))
+	require.NoError(t, err)
+	require.Len(t, slots(d, 0, 10), 1)
+	_, err = d.Reserve(&entity.Job{}, window(0, 10, all[0]))
+	require.NoError(t, err)
+}
+
 func TestDomainKeepsItsOwnCopyOfTasks(t *testing.T) {
 	all := nodes(1, 2)
 	d := domain(t, all)

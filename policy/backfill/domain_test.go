@@ -104,11 +104,11 @@ func world(t *rapid.T) (all []*entity.Node, jobs []entity.Job, locals []entity.L
 		p := float64(rapid.IntRange(1, 4).Draw(t, "performance"))
 		all = append(all, &entity.Node{ID: i, Perf: p, Price: p * rapid.Float64Range(0.8, 1.3).Draw(t, "deviation"), Q: float64(i)})
 	}
-	for i := range rapid.IntRange(1, 12).Draw(t, "jobs") {
+	for i := range rapid.IntRange(5, 25).Draw(t, "jobs") {
 		length := units(rapid.IntRange(1, 60)).Draw(t, "length")
 		n := rapid.IntRange(1, len(all)).Draw(t, "n")
 		jobs = append(jobs, entity.Job{
-			ID: int64(i), Submit: units(rapid.IntRange(0, 60)).Draw(t, "submit"),
+			ID: int64(i), Submit: units(rapid.IntRange(0, 40)).Draw(t, "submit"),
 			Runtime: des.Time(float64(length) * rapid.SampledFrom([]float64{0.2, 0.5, 1}).Draw(t, "real part")),
 			Request: entity.Request{
 				Nodes: n, Length: length,
