@@ -388,29 +388,29 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		success = '1'
 	}
 
-	b = strconv.AppendInt(b, r.id, 10)
+	b = appendInt(b, r.id)
 	b = append(b, ',')
 	b = append(b, w.workload...)
 	b = append(b, ',')
-	b = r.runtime.Append(b) // profile: Batsim's converters name a delay by its length
+	b = appendTime(b, r.runtime) // profile: Batsim's converters name a delay by its length
 	b = append(b, ',')
-	b = r.submit.Append(b)
+	b = appendTime(b, r.submit)
 	b = append(b, ',')
-	b = strconv.AppendInt(b, int64(r.nodes), 10)
+	b = appendInt(b, int64(r.nodes))
 	b = append(b, ',')
-	b = r.estimate.Append(b)
+	b = appendTime(b, r.estimate)
 	b = append(b, ',', success, ',')
 	b = append(b, rowStateNames[r.state]...)
 	b = append(b, ',')
-	b = start.Append(b)
+	b = appendTime(b, start)
 	b = append(b, ',')
-	b = run.Append(b)
+	b = appendTime(b, run)
 	b = append(b, ',')
-	b = finish.Append(b)
+	b = appendTime(b, finish)
 	b = append(b, ',')
-	b = wait.Append(b)
+	b = appendTime(b, wait)
 	b = append(b, ',')
-	b = turnaround.Append(b)
+	b = appendTime(b, turnaround)
 	b = append(b, ',')
 	switch {
 	case !done:
@@ -426,7 +426,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	if r.start >= 0 {
 		switch {
 		case w.Allocation == AllocationCount:
-			b = strconv.AppendInt(b, int64(r.nodes), 10)
+			b = appendInt(b, int64(r.nodes))
 		case w.Allocation == AllocationIntervals:
 			b = entity.AppendProcessorRanges(b, r.processors)
 		}
@@ -434,10 +434,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ",-1,"...)
 	if r.promise != entity.NeverPromised {
 		b = append(b, promisedKey...)
-		b = r.promise.Append(b)
+		b = appendTime(b, r.promise)
 	}
 	b = append(b, ',')
-	b = strconv.AppendInt(b, int64(r.user), 10)
+	b = appendInt(b, int64(r.user))
 	b = append(b, ',')
 	switch {
 	case !done:
@@ -448,9 +448,9 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		b = appendRatio(b, turnaround, max(run, boundedBelow))
 	}
 	b = append(b, ',')
-	b = r.estimate.Append(b)
+	b = appendTime(b, r.estimate)
 	b = append(b, ',')
-	b = r.runtime.Append(b)
+	b = appendTime(b, r.runtime)
 	if r.backfilled {
 		return append(b, ",1\n"...)
 	}

@@ -5,7 +5,6 @@ package metrics
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -69,13 +68,13 @@ func (q *QueueWriter) settle() {
 		return
 	}
 	q.last = q.level
-	b := q.now.Append(q.buf)
+	b := appendTime(q.buf, q.now)
 	b = append(b, ',')
-	b = strconv.AppendInt(b, q.level.jobs, 10)
+	b = appendInt(b, q.level.jobs)
 	b = append(b, ',')
-	b = strconv.AppendInt(b, q.level.processors, 10)
+	b = appendInt(b, q.level.processors)
 	b = append(b, ',')
-	b = strconv.AppendInt(b, q.level.busy, 10)
+	b = appendInt(b, q.level.busy)
 	q.buf = append(b, '\n')
 	if len(q.buf) >= flushAt {
 		q.flush()
