@@ -32,7 +32,10 @@ type Found struct {
 	// Alternatives is how many windows a repeated search (CSA, MultipleBest)
 	// chose among; 0 for a search that makes one window.
 	Alternatives int
-	Work         Work
+	// Gap is how much more, at most, another window could be worth where an
+	// exact search ran out of patience; 0 is a proven optimum.
+	Gap  float64
+	Work Work
 }
 
 // BadInputError says what makes a request or a slot list meaningless.

@@ -135,6 +135,7 @@ var boxSearches = sync.Pool{New: func() any { return new(boxSearch) }}
 
 func (x *boxSearch) reset(s *scan, by Criterion, rough bool) {
 	x.scan, x.by, x.rough = s, by, rough
+	x.subset.visits = 0
 	x.found, x.bestZ, x.scale = false, math.Inf(-1), tiny
 	x.open, x.arena = x.open[:0], x.arena[:0]
 	x.cap = math.Inf(1)
@@ -170,7 +171,7 @@ func (x *boxSearch) result() entity.Found {
 		s.bestAt, s.bestOK = x.bestAt, true
 	}
 	x.scan = nil
-	return s.found(func(w *entity.Window) float64 {
+	found := s.found(func(w *entity.Window) float64 {
 		sum := 0.0
 		for i := range s.best {
 			o := &s.best[i]
@@ -178,6 +179,11 @@ func (x *boxSearch) result() entity.Found {
 		}
 		return reported(x.by, sum)
 	})
+	found.Gap = x.subset.gap()
+	if x.kind == byDEP || x.kind == byCOORD || x.kind == byProcTime {
+		found.Gap /= float64(des.Second) // their worth is counted in ticks
+	}
+	return found
 }
 
 func (x *boxSearch) run(ctx context.Context) error {
@@ -323,10 +329,10 @@ const lengthWeight = 4
 // floor is the worth that a window in b must pass to replace the best: equal
 // worth will do where the box has earlier starts.
 func (x *boxSearch) floor(b *box) float64 {
-	if x.found && b.first < x.bestAt {
+	if x.found && b.first < x.bestAt && x.subset.visits <= patience {
 		return x.bestZ - x.slack
 	}
-	return x.bestZ + x.slack
+	return x.bestZ + max(x.slack, x.subset.gap())
 }
 
 // examine bounds b and filters its candidates. It reports whether b can hold a
@@ -575,10 +581,11 @@ func (x *boxSearch) solve(b *box) {
 	for i, id := range x.ids {
 		p.items = append(p.items, item{z: x.z[i], c: x.c[i], id: id, marks: x.marks[i]})
 	}
+	p.scale = x.scale
 	x.work.Subsets++
-	p.visits = 0
+	before := p.visits
 	p.solve(b.lambda, floor)
-	x.work.Branches += p.visits
+	x.work.Branches += p.visits - before
 	if p.found {
 		x.bestIDs = append(x.bestIDs[:0], p.choose...)
 		x.improved(b, p.worth)

@@ -60,7 +60,25 @@ type subset struct {
 	choose []int32 // ids of the best subset
 	worth  float64 // its Σ z
 	found  bool
-	visits int // choices made
+	visits int // choices made, over all problems of a search
+	scale  float64
+}
+
+// patience is how many choices a search makes before it begins to allow itself
+// a gap. The papers' problems take hundreds. Only where worth and cost are the
+// same thing but for a constant do real numbers leave so many choices open: it
+// is then subset-sum, and a window that spends the budget to the last digit
+// would have to be proven not to exist.
+const patience = 1 << 18
+
+// gap is how much more than the best known a subset may be worth that the
+// search no longer looks for: nothing, then a thousand-millionth of scale and
+// twice that after every 32,768 further choices, so that every search ends.
+func (p *subset) gap() float64 {
+	if p.visits <= patience {
+		return 0
+	}
+	return 1e-9 * p.scale * math.Exp2(float64((p.visits-patience)>>15))
 }
 
 // solve looks for a subset worth more than floor, with the multiplier lambda
@@ -102,7 +120,7 @@ func (p *subset) solve(lambda, floor float64) {
 				if !ok {
 					continue
 				}
-				p.extend(k, marks, met, j, floor-budget-rest, lambda)
+				p.extend(k, marks, met, j, floor+p.gap()-budget-rest, lambda)
 				top = max(top, k+1)
 			}
 		}
