@@ -416,6 +416,11 @@ func TestAnIntervalWithoutHorizonMovesWithThePresent(t *testing.T) {
 	require.Equal(t, window(50, 130, all[0]).Tasks, w.Tasks)
 }
 
+func TestTaskTimeEndsAtTheEndOfTime(t *testing.T) {
+	slow := &entity.Node{Perf: 1e-12}
+	require.Equal(t, des.Forever, slow.TaskTime(des.Day))
+}
+
 // late answers with a window that begins after what it was asked for.
 type late struct{ cheapest }
 

@@ -164,6 +164,31 @@ func TestLocalFlowRefusesWhatMakesNoSense(t *testing.T) {
 	}
 }
 
+func TestOnNodesAJobIsCutOffAtItsEstimate(t *testing.T) {
+	for _, o := range []entity.Overrun{entity.OverrunKill, entity.OverrunExtend} {
+		long := job(1, 0, 10, 2)
+		long.Runtime = 15
+		sim := des.New(des.Config{})
+		meta := entity.NewMetascheduler(sim, domain(t, nodes(1, 2)), strictOrder{})
+		meta.Overrun = o
+		meta.Submit(slices.Values([]*entity.Job{long}))
+		require.NoError(t, sim.Run(context.Background()))
+		require.Equal(t, entity.Killed, long.State, "%v", o)
+		require.EqualValues(t, 10, long.Finish)
+	}
+}
+
+func TestTasksEndEachAtItsOwnTime(t *testing.T) {
+	all := nodes(1, 2)
+	half := job(1, 0, 20, 2) // reserved for 20 and 10
+	half.Runtime = 10
+	m := meet(t, all, strictOrder{}, entity.LocalWaits, []*entity.Job{half, job(2, 1, 4, 1), job(3, 1, 4, 1)})
+	require.NoError(t, m.err)
+	require.Equal(t, diary{
+		"0 job 1 started", "5 job 2 started", "7 job 2 finished", "7 job 3 started", "9 job 3 finished", "10 job 1 finished",
+	}, m.diary)
+}
+
 func TestAFindersErrorEndsTheRun(t *testing.T) {
 	d := domain(t, nodes(1))
 	sim := des.New(des.Config{})

@@ -54,7 +54,11 @@ func (n *Node) Check() error {
 }
 
 // TaskTime is how long a task of the given length (volume) lasts on n: V/p,
-// rounded up to a whole tick.
+// rounded up to a whole tick; des.Forever where it is beyond the end of time.
 func (n *Node) TaskTime(length des.Time) des.Time {
-	return des.Time(math.Ceil(float64(length) / n.Perf))
+	ticks := math.Ceil(float64(length) / n.Perf)
+	if ticks >= math.MaxInt64 {
+		return des.Forever
+	}
+	return des.Time(ticks)
 }

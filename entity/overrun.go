@@ -7,7 +7,7 @@ type Overrun uint8
 
 const (
 	OverrunKill   Overrun = iota // the job is cut off at its estimate
-	OverrunExtend                // the job runs on to its real end; the plan learns of it as it happens
+	OverrunExtend                // the job runs on to its real end; the plan learns of it as it happens. On named nodes it is cut off all the same
 	OverrunRaise                 // the estimate is raised to the runtime before the scheduler sees it
 )
 
