@@ -18,9 +18,9 @@ func TestAppendIntEqualsStrconv(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Int64().Draw(t, "n")
+		n := rapid.Int64Max(math.MaxInt64-1).Draw(t, "n") // the last one is Forever
 		require.Equal(t, "x"+strconv.FormatInt(n, 10), string(appendInt([]byte("x"), n)))
-		require.Equal(t, des.Time(n).String(), string(appendTime(nil, min(des.Time(n), des.Forever-1))))
+		require.Equal(t, des.Time(n).String(), string(appendTime(nil, des.Time(n))))
 		whole := des.Time(n/1e6) * des.Second
 		require.Equal(t, whole.String(), string(appendTime(nil, whole)))
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -89,6 +90,43 @@ func TestPoliciesKeepTheirPromises(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// On named nodes of unequal speed, whose tasks end apart: no node has two jobs,
+// and the online promises hold.
+func TestPoliciesKeepTheirPromisesOnNamedNodes(t *testing.T) {
+	for i, c := range policies {
+		t.Run(fmt.Sprintf("%d %s", i, c.policy.Name()), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				var nodes []*entity.Node
+				for id := range rapid.IntRange(1, 8).Draw(t, "nodes") {
+					nodes = append(nodes, &entity.Node{ID: id, Perf: rapid.Float64Range(0.5, 4).Draw(t, "perf")})
+				}
+				domain, err := entity.NewDomain(nodes, window.AMP{})
+				require.NoError(t, err)
+				var jobs []*entity.Job
+				var submit des.Time
+				for i := range rapid.IntRange(1, 20).Draw(t, "jobs") {
+					submit += des.Time(rapid.IntRange(0, 8).Draw(t, "gap")) * des.Second
+					jobs = append(jobs, &entity.Job{
+						ID: int64(i + 1), Submit: submit,
+						Runtime: des.Time(rapid.IntRange(1, 40).Draw(t, "runtime")) * des.Second,
+						Request: entity.Request{
+							Nodes:  rapid.IntRange(1, len(nodes)).Draw(t, "size"),
+							Length: des.Time(rapid.IntRange(1, 40).Draw(t, "estimate")) * des.Second,
+						},
+					})
+				}
+				rec, v := metrics.NewRecorder(), &metrics.Validator{Promises: c.promises}
+				sim := des.New(des.Config{})
+				entity.NewMetascheduler(sim, domain, c.policy, rec, v).Submit(slices.Values(jobs))
+				require.NoError(t, sim.Run(context.Background()))
+				require.NoError(t, v.Report(true).Err())
+				u := rec.Summary().Utilization
+				require.True(t, u > 0 && u <= 1, "utilization %v", u)
+			})
+		})
 	}
 }
 

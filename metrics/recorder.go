@@ -43,10 +43,14 @@ func (r *Recorder) Attach(m *entity.Metascheduler) {
 	}
 }
 
-// processorsOf is the size of a plan that tells it, otherwise 0.
+// processorsOf is the size of a plan: its processors or its nodes; 0 of one
+// that tells neither.
 func processorsOf(p entity.Plan) int {
-	if sized, ok := p.(interface{ Processors() int }); ok {
-		return sized.Processors()
+	switch p := p.(type) {
+	case interface{ Processors() int }:
+		return p.Processors()
+	case interface{ Nodes() []*entity.Node }:
+		return len(p.Nodes())
 	}
 	return 0
 }

@@ -22,14 +22,15 @@ func TestValidateJobsAcceptsGoodFiles(t *testing.T) {
 				s.until = rapid.SampledFrom(jobs).Draw(t, "until").Submit + sec
 			}
 			file := write(t, s, nil, jobs...)
-			if stopped { // what was not submitted yet has no row
-				jobs = slices.DeleteFunc(jobs, func(j *entity.Job) bool { return j.State == entity.Created })
+			came := slices.DeleteFunc(slices.Clone(jobs), func(j *entity.Job) bool { return j.State == entity.Created })
+			if stopped && !strings.Contains(file, stateRunning) && !strings.Contains(file, stateSubmitted) {
+				jobs = came // nothing in the file tells that it was stopped
 			}
 			report, err := ValidateJobs(strings.NewReader(file), slices.Values(jobs),
 				FileCheck{Promises: promisesOf(s.policy), Processors: s.procs, Overrun: s.overrun})
 			require.NoError(t, err)
 			require.NoError(t, report.Err(), "%v\n%s", report, file)
-			require.Equal(t, len(jobs), report.Jobs)
+			require.Equal(t, len(came), report.Jobs)
 		})
 	}
 }
