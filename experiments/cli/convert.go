@@ -126,7 +126,7 @@ func (c *conversion) records() iter.Seq[*workload.Record] {
 // factor is what times between submissions are multiplied by to offer the load
 // asked for.
 func (c *conversion) factor() (float64, error) {
-	procs, err := c.trace.Procs()
+	procs, err := processors(c.trace)
 	if err != nil {
 		return 0, err
 	}

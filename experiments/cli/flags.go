@@ -113,6 +113,24 @@ func (f *workloadFlags) open(cmd *cobra.Command, args []string) (*workload.Trace
 	return t, err
 }
 
+// processors is the size of the trace's machine. Where the header does not tell
+// it, that may be because the file is no trace at all, which is then the error.
+func processors(t *workload.Trace) (int, error) {
+	n, err := t.Procs()
+	if err == nil {
+		return n, nil
+	}
+	r, closer, openErr := t.Records()
+	if openErr != nil {
+		return 0, openErr
+	}
+	defer closer.Close()
+	if !r.Next() && r.Err() != nil {
+		return 0, r.Err()
+	}
+	return 0, err
+}
+
 // onOff reads "on" or "off".
 func onOff(s string) (bool, error) {
 	switch s {

@@ -142,7 +142,7 @@ func (s *simulation) prepare(cmd *cobra.Command, args []string) (err error) {
 	if s.trace, err = s.flags.open(cmd, args); err != nil {
 		return err
 	}
-	if s.procs, err = s.trace.Procs(); err != nil {
+	if s.procs, err = processors(s.trace); err != nil {
 		return err
 	}
 	s.readings = make([]atomic.Pointer[workload.JobStream], len(s.policies))

@@ -28,7 +28,8 @@ number, and the policy's promises are kept: FCFS starts jobs in order, EASY
 never delays the head of the queue beyond its reservation, conservative
 backfilling starts no job later than the first reservation it was given.
 
-Give the flags by which the schedule was made. Without TRACE it is the sample.
+Give the flags that described the workload when the schedule was made. Without
+TRACE it is the sample.
 The policy is taken from the file's name, jobs-POLICY.csv, unless --policy says
 otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
 broken.`,
@@ -62,7 +63,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 	if err != nil {
 		return err
 	}
-	if check.Processors, err = t.Procs(); err != nil {
+	if check.Processors, err = processors(t); err != nil {
 		return err
 	}
 	file, err := os.Open(path)

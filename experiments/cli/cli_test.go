@@ -1,0 +1,478 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// asCommand, set in the environment, makes the test program the command.
+const asCommand = "GRIDSLOT_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(Main())
+	}
+	os.Exit(m.Run())
+}
+
+// process is a call of the command as a process of its own.
+func process(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	return cmd
+}
+
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// call runs the command within the test.
+func call(args ...string) outcome { return callWith("", args...) }
+
+func callWith(stdin string, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	code := Run(context.Background(), Env{Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr})
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+// write puts text into a file of a folder of its own and returns its path.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	return path
+}
+
+// swf is a trace of jobs given as "submit run procs estimate" on ten processors.
+func swf(jobs ...string) string {
+	text := "; MaxProcs: 10\n"
+	for i, job := range jobs {
+		var submit, run, procs, estimate string
+		fmt.Sscan(job, &submit, &run, &procs, &estimate)
+		text += fmt.Sprintf("%d %s -1 %s %s -1 -1 %s %s -1 1 1 1 -1 -1 -1 -1 -1\n", i+1, submit, run, procs, procs, estimate)
+	}
+	return text
+}
+
+var smallTrace = swf("0 100 6 100", "1 100 6 100", "2 50 4 90", "3 10 1 10")
+
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestSimulateWithoutATraceRunsTheSample(t *testing.T) {
+	got := call("simulate")
+	require.Equal(t, exitOK, got.code)
+	require.Empty(t, got.stderr, "no progress bar where there is no terminal")
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	require.Len(t, lines, 4)
+	for i, policy := range []string{"policy", "fcfs", "easy", "conservative"} {
+		require.True(t, strings.HasPrefix(lines[i], policy+" "), lines[i])
+	}
+}
+
+func TestSimulateWritesItsFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "out")
+	got := call("simulate", write(t, "a.swf", smallTrace), "--policy", "easy,fcfs:order=wfp3", "--out", dir)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, []string{
+		"jobs-easy.csv", "jobs-fcfs-order=wfp3.csv", "manifest.json", "queue-easy.csv", "queue-fcfs-order=wfp3.csv", "summary.csv",
+	}, files(t, dir))
+
+	jobs := strings.Split(read(t, dir, "jobs-easy.csv"), "\n")
+	require.Equal(t, "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled", jobs[0])
+	require.Len(t, jobs, 6)
+	require.Equal(t, "time,queued_jobs,queued_processors,busy_processors", strings.Split(read(t, dir, "queue-easy.csv"), "\n")[0])
+
+	summary, err := csv.NewReader(strings.NewReader(read(t, dir, "summary.csv"))).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, "policy jobs killed rejected makespan mean_wait median_wait p95_wait max_wait mean_bounded_slowdown mean_turnaround utilization backfilled rounds events cpu_seconds", strings.Join(summary[0], " "))
+	require.Equal(t, []string{"easy", "4"}, summary[1][:2])
+	require.Equal(t, []string{"fcfs:order=wfp3", "4"}, summary[2][:2])
+
+	var m metrics.Manifest
+	require.NoError(t, json.Unmarshal([]byte(read(t, dir, "manifest.json")), &m))
+	require.Equal(t, "a.swf", m.Trace.Name)
+	require.Len(t, m.Trace.SHA256, 64)
+	require.Equal(t, []string{"gridslot", "simulate"}, m.Command[:2])
+	require.Equal(t, "10", m.Settings["procs"])
+	require.Equal(t, "instant", m.Settings["pass"])
+	require.Len(t, m.Runs, 2)
+	require.NotEqual(t, m.Runs[0].Fingerprint, m.Runs[1].Fingerprint)
+	require.False(t, m.End.Before(m.Start))
+	require.Empty(t, m.Stopped)
+}
+
+func TestSimulateReadsStandardInput(t *testing.T) {
+	got := callWith(smallTrace, "simulate", "-", "--format", "csv", "--policy", "easy")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "\neasy,4,")
+}
+
+func TestFormatsOfTheSummary(t *testing.T) {
+	path := write(t, "a.swf", smallTrace)
+	var rows []metrics.Summary
+	got := call("simulate", path, "--format", "json")
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &rows))
+	require.Len(t, rows, 3)
+	require.Equal(t, "conservative", rows[2].Policy)
+
+	got = call("simulate", path, "--format", "csv")
+	table, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, table, 4)
+}
+
+// The facts of this schedule, drawn (10 processors, EASY):
+//
+//	job 1  6 procs  [0, 100)
+//	job 2  6 procs  waits for job 1: [100, 200)
+//	job 3  4 procs  says 90, takes 50: backfilled at 2, ends at 52
+//	job 4  1 proc   says 10: no room until job 3 ends
+func TestFlagsReachTheSimulation(t *testing.T) {
+	path := write(t, "a.swf", smallTrace)
+	overrunning := write(t, "b.swf", swf("0 100 10 60", "5 10 10 10"))
+	for _, c := range []struct {
+		args []string
+		path string
+		want map[string]string // of job rows: "id column" -> value
+	}{
+		{args: []string{"--policy=easy"}, want: map[string]string{"3 starting_time": "2", "3 backfilled": "1", "2 starting_time": "100", "4 starting_time": "52"}},
+		{args: []string{"--policy=fcfs"}, want: map[string]string{"3 starting_time": "100", "3 backfilled": "0"}},
+		{args: []string{"--policy=easy", "--procs=20"}, want: map[string]string{"2 starting_time": "1"}},
+		{args: []string{"--policy=easy", "--estimates=exact"}, want: map[string]string{"3 requested_time": "50"}},
+		{args: []string{"--policy=easy", "--estimates=factor:3"}, want: map[string]string{"3 requested_time": "150"}},
+		{args: []string{"--policy=easy", "--skip=1", "--first=2", "--shift"}, want: map[string]string{"2 starting_time": "0", "3 submission_time": "1"}},
+		{args: []string{"--policy=easy", "--allocation=none"}, want: map[string]string{"1 allocated_resources": ""}},
+		{args: []string{"--policy=easy", "--allocation=count"}, want: map[string]string{"1 allocated_resources": "6"}},
+		{args: []string{"--policy=easy"}, want: map[string]string{"1 allocated_resources": "0-5", "3 allocated_resources": "6-9"}},
+		{args: []string{"--policy=fcfs"}, path: overrunning, want: map[string]string{"1 final_state": "COMPLETED_WALLTIME_REACHED", "2 starting_time": "60"}},
+		{args: []string{"--policy=fcfs", "--overrun=extend"}, path: overrunning, want: map[string]string{"1 execution_time": "100", "1 requested_time": "60", "2 starting_time": "100"}},
+		{args: []string{"--policy=fcfs", "--overrun=raise"}, path: overrunning, want: map[string]string{"1 requested_time": "100", "2 starting_time": "100"}},
+	} {
+		if c.path == "" {
+			c.path = path
+		}
+		dir := t.TempDir()
+		got := call(append([]string{"simulate", c.path, "--out", dir}, c.args...)...)
+		require.Equal(t, exitOK, got.code, got.stderr)
+		table, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-"+strings.TrimPrefix(c.args[0], "--policy=")+".csv"))).ReadAll()
+		require.NoError(t, err)
+		cells := map[string]string{}
+		for _, row := range table[1:] {
+			for i, column := range table[0] {
+				cells[row[0]+" "+column] = row[i]
+			}
+		}
+		for cell, want := range c.want {
+			require.Equal(t, want, cells[cell], "%v: job %s", c.args, cell)
+		}
+	}
+}
+
+func TestCompressionCanBeTurnedOff(t *testing.T) {
+	// Job 1 says 100 and takes 10; job 2, planned for 100, moves up only by
+	// compression.
+	path := write(t, "a.swf", swf("0 10 10 100", "1 10 10 10"))
+	wait := func(args ...string) float64 {
+		var rows []metrics.Summary
+		got := call(append([]string{"simulate", path, "--format=json", "--policy"}, args...)...)
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &rows), got.stderr)
+		return rows[0].MaxWait
+	}
+	require.EqualValues(t, 9, wait("conservative"))
+	require.EqualValues(t, 99, wait("conservative", "--compression=off"))
+	require.EqualValues(t, 99, wait("conservative:compression=off"))
+	require.EqualValues(t, 9, wait("conservative:compression=on", "--compression=off"))
+}
+
+func TestFilesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	results := func(workers string) map[string]string {
+		dir := t.TempDir()
+		got := call("simulate", "--policy=fcfs,easy,conservative,easy-sjbf,easy:order=wfp3", "--estimates=tsafrir", "--first=1500", "--out", dir, "--workers", workers)
+		require.Equal(t, exitOK, got.code, got.stderr)
+		texts := map[string]string{}
+		for _, name := range files(t, dir) {
+			texts[name] = read(t, dir, name)
+		}
+		// Processor time and the wall clock are not the simulation's.
+		var lines []string
+		for _, line := range strings.Split(texts["summary.csv"], "\n") {
+			lines = append(lines, line[:strings.LastIndex(line, ",")+1])
+		}
+		texts["summary.csv"] = strings.Join(lines, "\n")
+		var m metrics.Manifest
+		require.NoError(t, json.Unmarshal([]byte(texts["manifest.json"]), &m))
+		texts["manifest.json"] = fmt.Sprint(m.Runs, m.Settings, m.Trace, m.Seed)
+		return texts
+	}
+	one, two := results("1"), results("2")
+	require.Len(t, one, 12)
+	require.Equal(t, one, two)
+}
+
+func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
+	path := write(t, "a.swf", smallTrace)
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"simulat", "unknown command"},
+		{"simulate --polcy easy", "unknown flag"},
+		{"simulate a b", "at most 1 arg"},
+		{"simulate --policy eazy", "fcfs, easy, conservative, easy-sjbf"},
+		{"simulate --policy easy,easy", "twice"},
+		{"simulate --policy easy:order=best", "wfp3"},
+		{"simulate --pass sometimes", "instant or event"},
+		{"simulate --compression maybe", "on or off"},
+		{"simulate --estimates factor:-1", "factor"},
+		{"simulate --estimates guess", "user, exact, factor:F"},
+		{"simulate --overrun ignore", "kill, extend or raise"},
+		{"simulate --missing-estimate 0", "runtime, drop or a number"},
+		{"simulate --procs-from used", "requested, allocated or max"},
+		{"simulate --procs 0", "1 or more"},
+		{"simulate --procs many", "invalid"},
+		{"simulate --first -1", "negative"},
+		{"simulate --skip -1", "negative"},
+		{"simulate --load 0", "above 0"},
+		{"simulate --load NaN", "above 0"},
+		{"simulate --seed -1", "invalid"},
+		{"simulate --format xml", "table, csv, json"},
+		{"simulate --allocation all", "intervals, count, none or auto"},
+		{"simulate --workers 0", "1 or more"},
+		{"generate", ""},
+		{"generate lubin", "unknown command"},
+		{"generate lublin --jobs 0", "1 or more"},
+		{"generate lublin --procs 0", "1 or more"},
+		{"generate downey", "Load"},
+		{"generate lublin extra", "unknown command"},
+		{"trace nonsense", "unknown command"},
+		{"trace convert " + path, "2 arg"},
+		{"trace convert " + path + " " + path, "overwrite itself"},
+		{"trace validate", "1 arg"},
+		{"validate", "between 1 and 2 arg"},
+		{"validate jobs-easy.csv --policy eazy", "fcfs, easy"},
+	} {
+		got := call(strings.Fields(c.args)...)
+		if c.want == "" {
+			require.Equal(t, exitOK, got.code, "a group by itself shows its help")
+			require.Contains(t, got.stdout, "Usage:")
+			continue
+		}
+		require.Equal(t, exitUsage, got.code, "%s: %s", c.args, got.stderr)
+		require.Contains(t, got.stderr, c.want, c.args)
+		require.Contains(t, got.stderr, "--help", c.args)
+		require.Empty(t, got.stdout, c.args)
+	}
+}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	for _, args := range []string{
+		"", "simulate", "generate", "generate lublin", "generate downey", "generate feitelson",
+		"trace", "trace info", "trace validate", "trace list", "trace convert", "validate", "completion",
+	} {
+		got := call(append(strings.Fields(args), "--help")...)
+		require.Equal(t, exitOK, got.code, args)
+		require.Contains(t, got.stdout, "Usage:", args)
+	}
+}
+
+func TestHelpListsThePoliciesAndTheirParameters(t *testing.T) {
+	help := call("simulate", "--help").stdout
+	for _, want := range []string{"easy-sjbf", "reservations=none|N|all", "wfp3", "compression=on|off"} {
+		require.Contains(t, help, want)
+	}
+}
+
+func TestVersionIsTold(t *testing.T) {
+	require.Contains(t, call("--version").stdout, "gridslot "+Version)
+}
+
+func TestShellsCompleteCommandsAndValues(t *testing.T) {
+	require.Contains(t, call("completion", "bash").stdout, "gridslot")
+	require.Contains(t, call("__complete", "sim").stdout, "simulate")
+	require.Contains(t, call("__complete", "simulate", "--pass", "").stdout, "instant\nevent\n")
+	require.Contains(t, call("__complete", "simulate", "--policy", "").stdout, "easy-sjbf\n")
+	require.NotContains(t, call("__complete", "simulate", "--estimates", "").stdout, "factor:F")
+}
+
+func TestGeneratedTracesSimulate(t *testing.T) {
+	for _, args := range []string{
+		"lublin --jobs 200 --procs 64",
+		"lublin --jobs 200 --procs 64 --load 0.7 --typed --estimates tsafrir",
+		"downey --jobs 200 --procs 64 --load 0.7",
+		"feitelson --jobs 200 --procs 64 --load 0.7 --time-unit 600",
+	} {
+		trace := call(append([]string{"generate"}, strings.Fields(args)...)...)
+		require.Equal(t, exitOK, trace.code, trace.stderr)
+		got := callWith(trace.stdout, "simulate", "-", "--policy=easy", "--format=csv", "--strict")
+		require.Equal(t, exitOK, got.code, got.stderr)
+		require.Empty(t, got.stderr, "nothing to report about %s", args)
+		require.Contains(t, got.stdout, "\neasy,200,0,0,")
+	}
+}
+
+func TestGenerationIsRepeatable(t *testing.T) {
+	a := call("generate", "lublin", "--jobs=50", "--seed=7").stdout
+	require.Equal(t, a, call("generate", "lublin", "--jobs=50", "--seed=7").stdout)
+	require.NotEqual(t, a, call("generate", "lublin", "--jobs=50", "--seed=8").stdout)
+	path := filepath.Join(t.TempDir(), "a.swf.gz")
+	require.Equal(t, exitOK, call("generate", "lublin", "--jobs=50", "--out", path).code)
+	require.Equal(t, exitOK, call("simulate", path).code)
+}
+
+func TestTraceInfoTellsWhatIsInALog(t *testing.T) {
+	path := write(t, "a.swf", smallTrace)
+	got := call("trace", "info", path)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	for _, want := range []string{"a.swf", "4 of 4 lines", "largest 6 processors", "longest 100 s"} {
+		require.Contains(t, got.stdout, want)
+	}
+	var info traceInfo
+	require.NoError(t, json.Unmarshal([]byte(call("trace", "info", path, "--format=json").stdout), &info))
+	require.EqualValues(t, 4, info.Jobs)
+	require.Equal(t, 10, info.Processors)
+	require.InDelta(t, (600+600+200+10)/10.0/3, info.Load, 1e-9)
+
+	got = call("trace", "info", write(t, "b.swf", strings.Replace(smallTrace, "MaxProcs", "Note", 1)))
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "neither MaxProcs nor MaxNodes")
+}
+
+func TestTraceValidateTellsLineFieldAndReason(t *testing.T) {
+	require.Equal(t, exitOK, call("trace", "validate", write(t, "a.swf", smallTrace)).code)
+	bad := write(t, "b.swf", strings.Replace(smallTrace, "2 1 -1 100", "2 1 -1 long", 1))
+	got := call("trace", "validate", bad)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, `line 3: field 4 (run time): text where a number belongs: "long"`)
+	require.Contains(t, got.stderr, "1 lines are damaged")
+
+	got = call("trace", "validate", bad, "--format=csv")
+	require.Contains(t, got.stdout, "damaged,not-a-number,3,4,long\n")
+	var report struct {
+		Findings []traceFinding   `json:"findings"`
+		Counts   map[string]int64 `json:"counts"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(call("trace", "validate", bad, "--format=json").stdout), &report))
+	require.EqualValues(t, 1, report.Counts["not-a-number"])
+	require.Equal(t, 4, report.Findings[0].Field)
+
+	got = call("trace", "validate", write(t, "c.swf", swf("9 1 1 1", "3 1 1 1")))
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "1 go backwards")
+}
+
+func TestTraceListNamesTheLogs(t *testing.T) {
+	require.Contains(t, call("trace", "list").stdout, "KTH-SP2-1996-2.1-cln")
+	var logs []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(call("trace", "list", "--format=json").stdout), &logs))
+	require.NotEmpty(t, logs)
+}
+
+func TestTraceConvert(t *testing.T) {
+	path := write(t, "a.swf", swf("500 100 5 100", "400 100 5 100", "700 100 5 100", "600 100 5 100"))
+	dir := t.TempDir()
+	for _, name := range []string{"b.swf", "b.swf.gz", "b.swf.zst"} {
+		out := filepath.Join(dir, name)
+		got := call("trace", "convert", path, out, "--sort", "--skip=1", "--first=2", "--shift", "--load=0.5")
+		require.Equal(t, exitOK, got.code, got.stderr)
+		var info traceInfo
+		require.NoError(t, json.Unmarshal([]byte(call("trace", "info", out, "--format=json").stdout), &info))
+		require.EqualValues(t, 2, info.Jobs)
+		require.EqualValues(t, 0, info.First)
+		require.InDelta(t, 0.5, info.Load, 1e-9)
+	}
+	got := call("trace", "convert", path, "-", "--sort")
+	require.Contains(t, got.stdout, "trace convert --sort=true\n2 400 -1 100")
+}
+
+func TestValidateAcceptsWhatSimulateWrites(t *testing.T) {
+	for _, flags := range [][]string{
+		{}, {"--pass=event"}, {"--estimates=exact"}, {"--estimates=tsafrir"}, {"--estimates=factor:2", "--load=0.8"},
+		{"--overrun=raise"}, {"--overrun=extend", "--estimates=factor:0.5"}, {"--estimates=factor:0.5"},
+	} {
+		dir := t.TempDir()
+		flags = append(flags, "--first=1000")
+		require.Equal(t, exitOK, call(append([]string{"simulate", "--out", dir, "--policy=fcfs,easy,conservative,easy-sjbf"}, flags...)...).code)
+		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--pass=event" }) // promises hold in either mode
+		for _, p := range []string{"fcfs", "easy", "conservative", "easy-sjbf"} {
+			got := call(append([]string{"validate", filepath.Join(dir, "jobs-"+p+".csv")}, flags...)...)
+			require.Equal(t, exitOK, got.code, "%s %v: %s%s", p, flags, got.stdout, got.stderr)
+			require.Contains(t, got.stdout, "valid\n")
+			require.Empty(t, got.stderr)
+		}
+	}
+}
+
+func TestValidateRefusesABrokenSchedule(t *testing.T) {
+	trace := write(t, "a.swf", smallTrace)
+	dir := t.TempDir()
+	require.Equal(t, exitOK, call("simulate", trace, "--policy=easy", "--out", dir).code)
+	jobs := read(t, dir, "jobs-easy.csv")
+	broken := write(t, "jobs-easy.csv", strings.Replace(jobs, ",100,100,200,99,199,", ",90,100,190,89,189,", 1))
+	require.NotEqual(t, jobs, read(t, broken))
+	got := call("validate", broken, trace)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "over capacity")
+	require.Contains(t, got.stderr, "not a valid schedule")
+}
+
+func TestValidateTakesPromisesFromThePolicy(t *testing.T) {
+	trace := write(t, "a.swf", smallTrace)
+	dir := t.TempDir()
+	require.Equal(t, exitOK, call("simulate", trace, "--policy=easy", "--out", dir).code)
+	path := filepath.Join(dir, "jobs-easy.csv")
+	got := call("validate", path, trace, "--policy=fcfs")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "out of order")
+	require.Equal(t, exitOK, call("validate", path, trace, "--policy=none").code)
+	renamed := filepath.Join(dir, "mine.csv")
+	require.NoError(t, os.Rename(path, renamed))
+	got = call("validate", renamed, trace)
+	require.Equal(t, exitOK, got.code)
+	require.Contains(t, got.stderr, "does not name a policy")
+}
+
+func TestValidateSaysWhereAFileIsDamaged(t *testing.T) {
+	trace := write(t, "a.swf", smallTrace)
+	for text, want := range map[string]string{
+		"":                         "line 1",
+		"job_id\n1\n":              "line 1",
+		metrics.JobsHeader + "\nx": "line 2",
+	} {
+		got := call("validate", write(t, "jobs-easy.csv", text), trace)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.stderr, want)
+	}
+	got := call("validate", filepath.Join(t.TempDir(), "none.csv"), trace)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "no such file")
+}
