@@ -23,13 +23,11 @@ func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i in
 			}
 		})
 	}
-	for i := range n {
+	for i := 0; i < n && ctx.Err() == nil; i++ {
 		select {
 		case indices <- i:
-			continue
 		case <-ctx.Done():
 		}
-		break
 	}
 	close(indices)
 	group.Wait()
