@@ -170,9 +170,10 @@ func (v *View) Fitting(plan Plan, now des.Time, depth int) iter.Seq2[*Job, Windo
 	}
 }
 
-// AnyFits reports whether Fitting would yield a job.
-func (v *View) AnyFits(plan Plan, now des.Time, depth int) bool {
-	s := v.begin(plan, now, depth)
+// AnyFits reports whether any job without a reservation fits into the plan at
+// the instant now.
+func (v *View) AnyFits(plan Plan, now des.Time) bool {
+	s := v.begin(plan, now, 0)
 	defer v.end(s)
 	return s.next(v.tree, 1)
 }

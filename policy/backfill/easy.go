@@ -72,7 +72,7 @@ func (p EASY) Schedule(r *entity.Round) {
 	if p.Candidates.Key != nil {
 		candidates = queue(r, p.Candidates)
 	}
-	if !candidates.AnyFits(r.Plan, r.Now, p.Depth) {
+	if !q.AnyFits(r.Plan, r.Now) {
 		return // nobody would start, whatever is held
 	}
 	p.hold(r, q, head)
@@ -112,19 +112,20 @@ func (p EASY) hold(r *entity.Round, q *entity.View, head *entity.Job) {
 		if j == head {
 			continue
 		}
-		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
-		switch {
-		case !ok: // never, as things stand: it cannot be held up either
-		case w.Start == r.Now:
+		if w, ok := r.Plan.Find(j.Request, r.Now, r.Now); ok {
 			if !r.Reserve(j, w) {
 				return
 			}
-		case !r.Hold(j, w):
-			return
-		default:
-			left--
+			continue
 		}
-		if left == 0 {
+		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
+		if !ok {
+			continue // never, as things stand: it cannot be held up either
+		}
+		if !r.Hold(j, w) {
+			return
+		}
+		if left--; left == 0 {
 			return
 		}
 	}

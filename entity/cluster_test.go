@@ -1,0 +1,199 @@
+package entity
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// ticks is the profile as an array: free processors at every tick of a short
+// horizon, everything free behind it.
+type ticks struct {
+	free  []int
+	procs int
+}
+
+func (p *ticks) at(t des.Time) int {
+	if int(t) < len(p.free) {
+		return p.free[t]
+	}
+	return p.procs
+}
+
+func (p *ticks) add(from, to des.Time, n int) {
+	for t := from; t < to; t++ {
+		p.free[t] += n
+	}
+}
+
+// find looks for the earliest start in [from, until] by trying all.
+func (p *ticks) find(nodes int, length, from, until des.Time) (des.Time, bool) {
+	if nodes > p.procs {
+		return 0, false
+	}
+	for start := from; start <= until; start++ {
+		fits := p.at(start) >= nodes
+		for t := start; t < start+length && fits; t++ {
+			fits = p.at(t) >= nodes
+		}
+		if fits {
+			return start, true
+		}
+	}
+	return 0, false
+}
+
+func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		procs := rapid.IntRange(1, 20).Draw(t, "procs")
+		c := NewCluster(procs)
+		want := &ticks{make([]int, 2000), procs}
+		want.add(0, 2000, procs)
+		var now des.Time
+		var held []*Job
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			switch rapid.IntRange(0, 5).Draw(t, "op") {
+			case 0: // time passes
+				now += des.Time(rapid.IntRange(0, 30).Draw(t, "advance"))
+				c.Forget(now)
+				require.Equal(t, want.at(now), c.Free())
+			case 1: // something ends early, or is cancelled
+				if len(held) == 0 {
+					continue
+				}
+				i := rapid.IntRange(0, len(held)-1).Draw(t, "which")
+				r := &held[i].Reservation
+				at := max(now, des.Time(rapid.IntRange(0, 400).Draw(t, "at")))
+				c.Release(r, at)
+				want.add(min(max(at, r.Window.Start), r.Window.End), r.Window.End, r.Window.Nodes)
+				held = append(held[:i], held[i+1:]...)
+			case 2: // something ahead moves up
+				if len(held) == 0 {
+					continue
+				}
+				r := &held[rapid.IntRange(0, len(held)-1).Draw(t, "which")].Reservation
+				w := r.Window
+				if w.Start <= now {
+					continue
+				}
+				want.add(w.Start, w.End, w.Nodes)
+				start, ok := want.find(w.Nodes, w.Length(), now, w.Start-1)
+				got, found := c.FindEarlier(r, now, des.Forever)
+				require.Equal(t, ok, found)
+				if ok {
+					require.Equal(t, start, got.Start)
+					require.NoError(t, c.Move(r, got))
+				}
+				want.add(r.Window.Start, r.Window.End, -w.Nodes)
+			default:
+				req := Request{Nodes: rapid.IntRange(1, procs).Draw(t, "nodes"), Length: des.Time(rapid.IntRange(0, 60).Draw(t, "length"))}
+				from := now + des.Time(rapid.IntRange(0, 40).Draw(t, "from"))
+				until := from + des.Time(rapid.IntRange(0, 300).Draw(t, "until"))
+				start, ok := want.find(req.Nodes, req.Length, from, until)
+				w, found := c.Find(req, from, until)
+				require.Equal(t, ok, found)
+				if !ok {
+					if from == now && until == now {
+						nodes, length := c.LeastMiss()
+						_, fits := want.find(nodes, length, now, now)
+						require.False(t, fits, "a miss is a miss")
+						require.True(t, nodes <= req.Nodes && length <= req.Length)
+					}
+					continue
+				}
+				require.Equal(t, Window{Start: start, End: start + req.Length, Nodes: req.Nodes}, w)
+				if w.End < 1900 && req.Length > 0 {
+					j := &Job{Request: req}
+					_, err := c.Reserve(j, w)
+					require.NoError(t, err)
+					want.add(w.Start, w.End, -w.Nodes)
+					held = append(held, j)
+				}
+			}
+		}
+		at := now
+		for s := range c.Slots(now, 2000) {
+			for ; at < s.Start; at++ {
+				require.Zero(t, want.at(at), "between slots nothing is free")
+			}
+			for ; at < s.End; at++ {
+				require.Equal(t, want.at(at), s.Width)
+			}
+		}
+		for ; at < 2000; at++ {
+			require.Zero(t, want.at(at))
+		}
+	})
+}
+
+func TestClusterRefusesWhatIsTaken(t *testing.T) {
+	c := NewCluster(10)
+	_, err := c.Reserve(&Job{ID: 1}, Window{Start: 0, End: 10, Nodes: 6})
+	require.NoError(t, err)
+
+	_, err = c.Reserve(&Job{ID: 2}, Window{Start: 9, End: 12, Nodes: 5})
+	var conflict *ConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.ErrorContains(t, err, "job 2")
+
+	_, err = c.Reserve(&Job{ID: 3}, Window{Start: 10, End: 12, Nodes: 10})
+	require.NoError(t, err, "a window may begin where another ends")
+
+	c.Forget(5)
+	_, err = c.Reserve(&Job{ID: 4}, Window{Start: 4, End: 6, Nodes: 1})
+	require.ErrorAs(t, err, &conflict, "the past cannot be reserved")
+}
+
+func TestClusterLetsAJobHoldOneReservation(t *testing.T) {
+	c := NewCluster(10)
+	j := &Job{ID: 1}
+	_, err := c.Reserve(j, Window{Start: 0, End: 10, Nodes: 1})
+	require.NoError(t, err)
+	_, err = c.Reserve(j, Window{Start: 20, End: 30, Nodes: 1})
+	require.ErrorContains(t, err, "already holds")
+	c.Release(&j.Reservation, 0)
+	c.Release(&j.Reservation, 0)
+	require.Equal(t, 10, c.Free(), "releasing twice gives back once")
+}
+
+func TestClusterSaysWhyARequestNeverFits(t *testing.T) {
+	c := NewCluster(4)
+	require.ErrorContains(t, c.Fits(Request{Nodes: 5, Length: 1}), "wants 5 processors of a cluster of 4")
+	require.ErrorContains(t, c.Fits(Request{Nodes: 0, Length: 1}), "at least 1 node")
+	require.NoError(t, c.Fits(Request{Nodes: 4, Length: 1}))
+}
+
+// BenchmarkCluster is a reservation found, made and given back, with so many
+// others in the plan: it grows with the logarithm of their number.
+func BenchmarkCluster(b *testing.B) {
+	for _, n := range []int{100, 10_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			c := NewCluster(64)
+			for i := range n {
+				start := des.Time(i) * 10
+				if _, err := c.Reserve(&Job{}, Window{Start: start, End: start + 15, Nodes: 1 + i%32}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			j := &Job{}
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				i = (i + 7919) % n
+				w, ok := c.Find(Request{Nodes: 20, Length: 12}, des.Time(i)*10, des.Forever)
+				if !ok {
+					b.Fatal("nothing found")
+				}
+				r, err := c.Reserve(j, w)
+				if err != nil {
+					b.Fatal(err)
+				}
+				c.Release(r, 0)
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package sumtree
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// The test's items are keyed amounts that add up; an amount of 0 goes.
+type amount struct{ key, n int }
+
+type total struct{ count, sum, last int }
+
+type amounts struct{}
+
+func (amounts) Before(a, b amount) bool { return a.key < b.key }
+
+func (amounts) Merge(old, new amount) (amount, bool) {
+	old.n += new.n
+	return old, old.n != 0
+}
+
+func (amounts) Summarise(items []amount) total {
+	var t total
+	for _, a := range items {
+		t.count++
+		t.sum += a.n
+		t.last = a.key
+	}
+	return t
+}
+
+func (amounts) Join(parts []total) total {
+	var t total
+	for _, p := range parts {
+		t.count += p.count
+		t.sum += p.sum
+		if p.count > 0 {
+			t.last = p.last
+		}
+	}
+	return t
+}
+
+// model is the tree's meaning: a sorted slice.
+type model []amount
+
+func (m model) find(key int) (int, bool) {
+	return slices.BinarySearchFunc(m, key, func(a amount, key int) int { return a.key - key })
+}
+
+func (m *model) put(a amount) {
+	i, found := m.find(a.key)
+	switch {
+	case !found:
+		*m = slices.Insert(*m, i, a)
+	case (*m)[i].n+a.n == 0:
+		*m = slices.Delete(*m, i, i+1)
+	default:
+		(*m)[i].n += a.n
+	}
+}
+
+// collector takes every item, passing over subtrees whose sum is 0.
+type collector struct {
+	items   []amount
+	skipped total
+	skip    func(total) bool
+}
+
+func (c *collector) Skip(t total) bool {
+	if c.skip == nil || !c.skip(t) {
+		return false
+	}
+	c.skipped = amounts{}.Join([]total{c.skipped, t})
+	return true
+}
+
+func (c *collector) Visit(items []amount) bool {
+	c.items = append(c.items, items...)
+	return true
+}
+
+func TestTreeIsASortedSlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree, want := New(amounts{}), model{}
+		keys := rapid.IntRange(0, rapid.SampledFrom([]int{10, 100, 3000}).Draw(t, "range"))
+		steps := rapid.IntRange(1, 3000).Draw(t, "steps")
+		growing := true
+		for range steps {
+			if rapid.IntRange(0, 400).Draw(t, "turn") == 0 {
+				growing = !growing
+			}
+			key := keys.Draw(t, "key")
+			if growing == (rapid.IntRange(0, 3).Draw(t, "op") > 0) {
+				a := amount{key, rapid.IntRange(1, 3).Draw(t, "n") - 2}
+				if a.n == 0 {
+					a.n = 5
+				}
+				tree.Put(a)
+				want.put(a)
+			} else {
+				i, found := want.find(key)
+				require.Equal(t, found, tree.Remove(amount{key: key}))
+				if found {
+					want = slices.Delete(want, i, i+1)
+				}
+			}
+		}
+		require.Equal(t, len(want), tree.Len())
+		var all collector
+		tree.Scan(&all)
+		require.Equal(t, []amount(want), append([]amount{}, all.items...))
+		require.Equal(t, amounts{}.Summarise(want), tree.Sum())
+
+		key := keys.Draw(t, "probe")
+		i, found := want.find(key)
+		sum, ok := tree.Before(amount{key: key})
+		require.Equal(t, i > 0, ok)
+		require.Equal(t, amounts{}.Summarise(want[:i]), sum)
+		if found {
+			i++
+		}
+		var rest collector
+		tree.ScanAfter(amount{key: key}, &rest)
+		require.Equal(t, []amount(want[i:]), append([]amount{}, rest.items...))
+
+		first, ok := tree.Min()
+		require.Equal(t, len(want) > 0, ok)
+		if ok {
+			require.Equal(t, want[0], first)
+		}
+	})
+}
+
+func TestScanSkipsWholeSubtrees(t *testing.T) {
+	tree := New(amounts{})
+	for key := range 10_000 {
+		tree.Put(amount{key, 1})
+	}
+	c := collector{skip: func(t total) bool { return t.last < 9_990 }}
+	tree.Scan(&c)
+	require.Less(t, len(c.items), 200, "only the last leaves are looked into")
+	require.Equal(t, 10_000, len(c.items)+c.skipped.count, "nothing is both skipped and shown, or neither")
+}
+
+func TestTreeStaysFlatAsItShrinks(t *testing.T) {
+	tree := New(amounts{})
+	for key := range 100_000 {
+		tree.Put(amount{key, 1})
+	}
+	for key := range 99_990 {
+		tree.Remove(amount{key: key})
+	}
+	require.True(t, tree.root.leaf() || len(tree.root.kids) <= 2)
+	tree.Clear()
+	require.Zero(t, tree.Len())
+	tree.Put(amount{1, 1})
+	require.Equal(t, total{1, 1, 1}, tree.Sum())
+}
