@@ -37,20 +37,23 @@ type timeout operations
 func (t *timeout) Handle(*des.Simulator, des.Event) { t.late++ }
 
 func BenchmarkCancelledTimeout(b *testing.B) {
+	const turn = 1000
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("pending=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
 			sim := des.New(des.Config{Seed: 1})
 			o := &operations{rng: sim.Stream("operations"), timeouts: make([]des.EventID, n)}
 			for op := range o.timeouts {
 				o.begin(sim, uint64(op))
 			}
-			for _, o.left = range []int{20 * n, b.N} { // first into the steady state
-				b.ResetTimer()
+			complete := func(n int) {
+				o.left = n
 				if err := sim.Run(ctx); err != nil {
 					b.Fatal(err)
 				}
 			}
+			complete(20 * n) // into the steady state
+			b.ReportAllocs()
+			b.ReportMetric(des.MedianTurns(b, turn, func() { complete(turn) })[0], "ns/operation")
 		})
 	}
 }
