@@ -161,7 +161,7 @@ func (s *naive) hole(j *entity.Job, others []*entity.Job) des.Time {
 		nodes    int
 	}
 	var uses []use
-	starts := []des.Time{s.now}
+	starts, begins := []des.Time{s.now}, []des.Time{}
 	for _, r := range s.running {
 		uses = append(uses, use{s.now, s.believedEnd(r), r.Request.Nodes})
 	}
@@ -169,6 +169,7 @@ func (s *naive) hole(j *entity.Job, others []*entity.Job) des.Time {
 		uses = append(uses, use{s.planned[o], s.planned[o] + o.Request.Length, o.Request.Nodes})
 	}
 	for _, u := range uses {
+		begins = append(begins, u.from)
 		if u.to > s.now {
 			starts = append(starts, u.to)
 		}
@@ -176,7 +177,7 @@ func (s *naive) hole(j *entity.Job, others []*entity.Job) des.Time {
 	slices.Sort(starts)
 	for _, at := range starts {
 		fits := true
-		for _, instant := range append([]des.Time{at}, starts2(uses, func(u use) des.Time { return u.from })...) {
+		for _, instant := range append([]des.Time{at}, begins...) {
 			if instant < at || (instant > at && instant >= at+j.Request.Length) {
 				continue
 			}
@@ -193,14 +194,6 @@ func (s *naive) hole(j *entity.Job, others []*entity.Job) des.Time {
 		}
 	}
 	panic("a job fits when all is over")
-}
-
-func starts2[T any](list []T, f func(T) des.Time) []des.Time {
-	var out []des.Time
-	for _, x := range list {
-		out = append(out, f(x))
-	}
-	return out
 }
 
 func (s *naive) free() int {
