@@ -102,8 +102,10 @@ func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Job
 				d.end(j)
 			}
 		}
+		changed := len(ending) > 0
 		for _, j := range d.jobs {
 			if j.Submit == now {
+				changed = true
 				d.waiting = append(d.waiting, j)
 				if perEvent {
 					pass(now)
@@ -115,7 +117,7 @@ func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Job
 				d.end(j)
 				pass(now)
 			}
-		} else {
+		} else if changed {
 			pass(now)
 		}
 		for _, p := range slices.Clone(d.planned) {

@@ -84,10 +84,15 @@ func (p EASY) Schedule(r *entity.Round) {
 }
 
 // onlyArrival reports whether all that is new since the last round is one job
-// behind the same head. Nobody else has come to fit, so only it need be tried.
+// that waits behind the same head. The head's hold is what it was, and nobody
+// else has come to fit beside it: only the new job need be tried. (One that
+// overtook the head and started has delayed the hold, which may let others in.)
 func (p EASY) onlyArrival(r *entity.Round, head *entity.Job) bool {
-	fresh := r.Fresh()
-	return !r.Gained && len(fresh) == 1 && fresh[0] != head && !p.Order.Dynamic && p.Depth == 0
+	if r.Gained || len(r.Fresh()) != 1 || p.Order.Dynamic || p.Depth > 0 {
+		return false
+	}
+	j := r.Fresh()[0]
+	return j != head && j.State == entity.Waiting
 }
 
 func fitsNow(r *entity.Round, j *entity.Job) bool {
