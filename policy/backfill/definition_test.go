@@ -180,6 +180,13 @@ func (d *definition) easy(p backfill.EASY) func(des.Time) {
 
 func (d *definition) conservative(p backfill.Conservative) func(des.Time) {
 	planned := map[*entity.Job]bool{}
+	place := func(j *entity.Job, now, start des.Time) {
+		if start == now {
+			d.start(j, now)
+		} else {
+			d.planned = append(d.planned, taken{j, start, start + j.Request.Length})
+		}
+	}
 	return func(now des.Time) {
 		if d.freed && !p.NoCompression {
 			for _, j := range d.sorted(p.Order, now) {
@@ -187,23 +194,20 @@ func (d *definition) conservative(p backfill.Conservative) func(des.Time) {
 				if i < 0 || d.planned[i].from <= now {
 					continue
 				}
-				d.planned = slices.Delete(d.planned, i, i+1)
-				s := d.earliest(j, now, d.running, d.planned)
-				d.planned = append(d.planned, taken{j, s, s + j.Request.Length})
+				held := d.planned[i]
+				without := slices.Delete(slices.Clone(d.planned), i, i+1)
+				// Who stays keeps his place among those that start with him.
+				if s := d.earliest(j, now, d.running, without); s != held.from {
+					d.planned = without
+					place(j, now, s)
+				}
 			}
 		}
 		d.freed = false
 		for _, j := range d.sorted(p.Order, now) {
 			if !planned[j] {
 				planned[j] = true
-				s := d.earliest(j, now, d.running, d.planned)
-				d.planned = append(d.planned, taken{j, s, s + j.Request.Length})
-			}
-		}
-		for _, q := range slices.Clone(d.planned) {
-			if q.from == now {
-				d.start(q.job, now)
-				d.planned = slices.DeleteFunc(d.planned, func(x taken) bool { return x.job == q.job })
+				place(j, now, d.earliest(j, now, d.running, d.planned))
 			}
 		}
 	}

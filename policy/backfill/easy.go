@@ -86,9 +86,11 @@ func (p EASY) Schedule(r *entity.Round) {
 // onlyArrival reports whether all that is new since the last round is one job
 // that waits behind the same head. The head's hold is what it was, and nobody
 // else has come to fit beside it: only the new job need be tried. (One that
-// overtook the head and started has delayed the hold, which may let others in.)
+// overtook the head and started has delayed the hold, which may let others in;
+// one that overtook the second of several held jobs has taken its hold.)
 func (p EASY) onlyArrival(r *entity.Round, head *entity.Job) bool {
-	if r.Gained || len(r.Fresh()) != 1 || p.Order.Dynamic || p.Depth > 0 {
+	inSubmissionOrder := p.Order.Key == nil
+	if r.Gained || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
 		return false
 	}
 	j := r.Fresh()[0]
