@@ -380,10 +380,10 @@ func TestFitsSaysWhyARequestCanNeverBeMet(t *testing.T) {
 	require.NoError(t, d.Fits(entity.Request{Nodes: 3, Length: 100 * des.Second}))
 	for why, req := range map[string]entity.Request{
 		"at least 1 node":                    {},
-		"wants 4 nodes of a domain of 3":     {Nodes: 4},
-		"only 2 of 3 meet":                   {Nodes: 3, MinPerf: 2},
-		"only 1 of 3 meet":                   {Nodes: 2, MaxPrice: 1.5},
-		"only 0 of 3 meet":                   {Nodes: 1, Needs: &entity.Attributes{Labels: map[string]string{"os": "plan9"}}},
+		"wants 4 nodes of a domain of 3":     {Nodes: 4, Length: des.Second},
+		"only 2 of 3 meet":                   {Nodes: 3, Length: des.Second, MinPerf: 2},
+		"only 1 of 3 meet":                   {Nodes: 2, Length: des.Second, MaxPrice: 1.5},
+		"only 0 of 3 meet":                   {Nodes: 1, Length: des.Second, Needs: &entity.Attributes{Labels: map[string]string{"os": "plan9"}}},
 		"only 2 that meet its demands":       {Nodes: 3, Length: 150 * des.Second},
 		"within 25":                          {Nodes: 2, Length: 100 * des.Second, Deadline: 25 * des.Second},
 		"budget of 99 is below 100":          {Nodes: 1, Length: 100 * des.Second, Budget: 99},

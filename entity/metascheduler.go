@@ -211,15 +211,21 @@ func (m *Metascheduler) submit(j *Job) {
 }
 
 // wake asks for a round: at once, or once for everything at this instant.
+// Jobs that outlive their estimates at one instant are all known to do so
+// before anyone decides.
 func (m *Metascheduler) wake(c Cause) {
 	m.round.Cause |= c
+	phase := PhaseDecide
 	if m.Pass == PassEvent {
-		m.decide()
-		return
+		if c != CauseOverrun {
+			m.decide()
+			return
+		}
+		phase = PhaseOverrun + 1
 	}
 	if !m.roundPending {
 		m.roundPending = true
-		m.sim.At(m.sim.Now(), PhaseDecide, (*deciding)(m), uint64(c))
+		m.sim.At(m.sim.Now(), phase, (*deciding)(m), uint64(c))
 	}
 }
 

@@ -38,8 +38,8 @@ func (r Request) Check() error {
 	switch {
 	case r.Nodes < 1:
 		return fmt.Errorf("a request needs at least 1 node, not %d", r.Nodes)
-	case r.Length < 0 || r.Length == des.Forever:
-		return fmt.Errorf("a request's length must be a finite time of 0 or more, not %v", r.Length)
+	case r.Length <= 0 || r.Length == des.Forever:
+		return fmt.Errorf("a request's length (its estimate) must be a finite time above 0, not %v", r.Length)
 	case !(r.MinPerf >= 0) || math.IsInf(r.MinPerf, 0):
 		return fmt.Errorf("a request's minimal performance must be a number of 0 or more, not %v", r.MinPerf)
 	case !(r.MaxPrice >= 0):

@@ -63,10 +63,7 @@ func TestPoliciesKeepTheirPromises(t *testing.T) {
 			t.Run(fmt.Sprintf("%d %s pass %d", i, c.policy.Name(), pass), func(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) {
 					procs := rapid.IntRange(1, 16).Draw(t, "procs")
-					overrun := entity.OverrunKill
-					if pass == entity.PassInstant {
-						overrun = rapid.SampledFrom([]entity.Overrun{entity.OverrunKill, entity.OverrunExtend}).Draw(t, "overrun")
-					}
+					overrun := rapid.SampledFrom([]entity.Overrun{entity.OverrunKill, entity.OverrunExtend}).Draw(t, "overrun")
 					var list []entity.Job
 					var submit des.Time
 					for i := range rapid.IntRange(1, 40).Draw(t, "jobs") {
