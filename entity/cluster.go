@@ -94,7 +94,6 @@ func (c *Cluster) Fits(req Request) error {
 // Find returns the earliest window for req within [from, until].
 func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
 	if from <= c.origin && until <= c.origin && c.free < req.Nodes {
-		c.search.missNodes, c.search.missLength = c.free+1, 0
 		return Window{}, false // the common question "does it fit now", and the common answer
 	}
 	if req.Deadline > 0 {
@@ -107,11 +106,15 @@ func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
 	return w, ok
 }
 
-// LeastMiss says, right after a Find for a single instant that found nothing,
-// which requests fail there for the same reason: all for at least so many
-// processors and for at least so long.
-func (c *Cluster) LeastMiss() (nodes int, length des.Time) {
-	return c.search.missNodes, c.search.missLength
+// FitsAt reports whether so many processors are free for so long from the
+// instant at on. If not, it says which requests fail there for the same reason:
+// all for at least missNodes and for at least missLength.
+func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time) {
+	if at <= c.origin && c.free < nodes {
+		return false, c.free + 1, 0
+	}
+	_, ok = c.find(nodes, length, at, at, des.Forever)
+	return ok, c.search.missNodes, c.search.missLength
 }
 
 // FindEarlier returns the earliest window for r's job in [from, until] that
@@ -301,7 +304,7 @@ type holeSearch struct {
 	at      des.Time
 	end     des.Time
 
-	missNodes  int // what ended the latest hole under trial; see LeastMiss
+	missNodes  int // what ended the latest hole under trial; see FitsAt
 	missLength des.Time
 }
 
@@ -310,6 +313,8 @@ func (h *holeSearch) start() {
 	h.started = true
 	if h.free >= h.nodes {
 		h.try(h.from)
+	} else {
+		h.missNodes, h.missLength = h.free+1, 0
 	}
 }
 

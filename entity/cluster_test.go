@@ -97,12 +97,11 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 				w, found := c.Find(req, from, until)
 				require.Equal(t, ok, found)
 				if !ok {
-					if from == now && until == now {
-						nodes, length := c.LeastMiss()
-						_, fits := want.find(nodes, length, now, now)
-						require.False(t, fits, "a miss is a miss")
-						require.True(t, nodes <= req.Nodes && length <= req.Length)
-					}
+					fits, nodes, length := c.FitsAt(from, req.Nodes, req.Length)
+					require.False(t, fits)
+					_, fits = want.find(nodes, length, from, from)
+					require.False(t, fits, "a miss is a miss")
+					require.True(t, nodes <= req.Nodes && length <= req.Length)
 					continue
 				}
 				require.Equal(t, Window{Start: start, End: start + req.Length, Nodes: req.Nodes}, w)

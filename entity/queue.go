@@ -188,6 +188,7 @@ func (v *View) begin(plan Plan, now des.Time, depth int) *queueScan {
 		depth = math.MaxInt
 	}
 	s.plan, s.now, s.left = plan, now, depth
+	s.counted, _ = plan.(counted)
 	s.begun, s.misses.count = false, 0
 	return s
 }
@@ -197,15 +198,16 @@ func (v *View) end(s *queueScan) { v.spare = s }
 // queueScan walks a view in batches of finds, a scan of the tree each, since
 // the tree may change between two of them.
 type queueScan struct {
-	plan   Plan // nil: every job is a find
-	now    des.Time
-	left   int // how many jobs may still be looked at
-	batch  int
-	found  []queued
-	window Window // of the last find
-	begun  bool
-	last   queued // the last job looked at
-	misses misses
+	plan    Plan    // nil: every job is a find
+	counted counted // the plan, if it is one
+	now     des.Time
+	left    int // how many jobs may still be looked at
+	batch   int
+	found   []queued
+	window  Window // of the last find
+	begun   bool
+	last    queued // the last job looked at
+	misses  misses
 }
 
 func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], batch int) bool {
@@ -228,9 +230,10 @@ func (s *queueScan) Skip(sum queueSum) bool {
 	return true
 }
 
-// leastMisser is a plan that can tell more of a miss than that it is one.
-type leastMisser interface {
-	LeastMiss() (nodes int, length des.Time)
+// counted is a plan that answers for bare requests faster, and that can tell
+// more of a miss than that it is one.
+type counted interface {
+	FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time)
 }
 
 // mayFit reports whether a request that asks for nothing but nodes and a length
@@ -239,14 +242,15 @@ func (s *queueScan) mayFit(nodes int, length des.Time) bool {
 	if s.misses.cover(nodes, length) {
 		return false
 	}
-	w, ok := s.plan.Find(Request{Nodes: nodes, Length: length}, s.now, s.now)
+	var ok bool
+	if s.counted != nil {
+		ok, nodes, length = s.counted.FitsAt(s.now, nodes, length)
+	} else {
+		_, ok = s.plan.Find(Request{Nodes: nodes, Length: length}, s.now, s.now)
+	}
 	if !ok {
-		if p, tells := s.plan.(leastMisser); tells {
-			nodes, length = p.LeastMiss()
-		}
 		s.misses.add(nodes, length)
 	}
-	s.window = w
 	return ok
 }
 
@@ -269,11 +273,8 @@ func (s *queueScan) Visit(items []queued) bool {
 }
 
 func (s *queueScan) fits(e *queued) bool {
-	if s.misses.cover(e.nodes, e.length) || e.job.State != Waiting || !s.mayFit(e.nodes, e.length) {
+	if !s.mayFit(e.nodes, e.length) || e.job.State != Waiting || e.job.Reservation.Active {
 		return false
-	}
-	if e.job.Request.bare() {
-		return true
 	}
 	w, ok := s.plan.Find(e.job.Request, s.now, s.now)
 	s.window = w

@@ -61,11 +61,6 @@ func (r Request) Admits(n *Node) bool {
 	return r.Needs == nil || n.Attributes.Satisfy(r.Needs)
 }
 
-// bare reports whether r asks for nothing but nodes and a length.
-func (r *Request) bare() bool {
-	return r.MinPerf == 0 && r.MaxPrice == 0 && r.Budget == 0 && r.Deadline == 0 && r.Needs == nil
-}
-
 // BudgetLimit is the budget as a number to compare costs with: +Inf where
 // there is no limit.
 func (r Request) BudgetLimit() float64 {
