@@ -34,7 +34,21 @@ type Best struct {
 	By Criterion
 	// Rough searches windows with a rough right edge instead of square ones.
 	Rough bool
+
+	without pruning // for measurements
 }
+
+// pruning names the parts of the search that skip work. The answer is the same
+// without any of them.
+type pruning uint8
+
+const (
+	pruneBoxes     pruning = 1 << iota // skip ranges of starts and lengths at once
+	pruneItems                         // drop candidates that cannot be in a better window
+	pruneMarks                         // bound by what only this box has
+	improveLambda                      // lower the bound of a box by a better λ
+	pruneDominated                     // Pareto lists in the subset solver
+)
 
 // Name is the name of the criterion's search: "maxq", "dep", "coord".
 func (b Best) Name() string {
@@ -57,6 +71,8 @@ func (b Best) Find(ctx context.Context, req entity.Request, list entity.SlotList
 	x := boxSearches.Get().(*boxSearch)
 	defer boxSearches.Put(x)
 	x.reset(s, withDefaults(b.By, b.Settings), b.Rough)
+	x.without = b.without
+	x.subset.keepAll = b.without&pruneDominated != 0
 	if err := x.run(ctx); err != nil {
 		return entity.Found{}, err
 	}
@@ -83,6 +99,8 @@ const (
 type box struct {
 	bound     float64
 	lambda    float64
+	dear      line // a selection that passes the budget, for the next λ
+	cheap     line // one within it
 	fromStart int32
 	toStart   int32
 	fromLen   int32
@@ -99,6 +117,7 @@ type boxSearch struct {
 	static   bool // values do not depend on the start
 	anyStart bool
 	rough    bool
+	without  pruning
 	cap      float64 // of DEP, in ticks
 	peaks    []des.Time
 	open     []box // heap, greatest bound first
@@ -107,17 +126,18 @@ type boxSearch struct {
 
 	// The box at hand: its candidates and their values, costs, reduced values
 	// and marks.
-	ids   []int32
-	z     []float64
-	c     []float64
-	r     []float64
-	marks []uint8
-	sel   []int32 // positions of the n greatest r
-	order []float64
-	sumZ  float64
-	sumC  float64
-	sumR  float64
-	low   float64 // the least r in sel
+	ids     []int32
+	partial bool // some candidate lacks a mark
+	z       []float64
+	c       []float64
+	r       []float64
+	marks   []uint8
+	sel     []int32 // positions of the n greatest r
+	order   []float64
+	sumZ    float64
+	sumC    float64
+	sumR    float64
+	low     float64 // the least r in sel
 
 	bestZ   float64
 	bestAt  des.Time
@@ -326,6 +346,12 @@ func (x *boxSearch) halve(b *box) (one, two box) {
 // lengthWeight is how much sooner lengths are halved than starts.
 const lengthWeight = 4
 
+// How often λ is improved for a box that passes, and for a step.
+const (
+	boxTries  = 1
+	stepTries = 12
+)
+
 // floor is the worth that a window in b must pass to replace the best: equal
 // worth will do where the box has earlier starts.
 func (x *boxSearch) floor(b *box) float64 {
@@ -350,18 +376,23 @@ func (x *boxSearch) examine(b *box) bool {
 	if len(x.ids) < x.req.Nodes {
 		return false
 	}
-	if x.kind == byValue && !x.isStep(b) {
+	if (x.kind == byValue || x.without&pruneBoxes != 0) && !x.isStep(b) {
 		b.bound = math.Inf(1)
 		x.store(b, math.Inf(-1))
 		return true
 	}
 	floor := x.floor(b)
-	limits := 3
+	tries := boxTries
 	if x.isStep(b) {
-		limits = 12
+		tries = stepTries
+	} else if x.without&improveLambda != 0 {
+		tries = 0
 	}
-	if !x.minimise(b, floor, limits) {
+	if !x.minimise(b, floor, tries) {
 		return false
+	}
+	if x.without&pruneItems != 0 {
+		floor = math.Inf(-1)
 	}
 	x.store(b, floor)
 	return int(b.hi-b.lo) >= x.req.Nodes
@@ -376,8 +407,13 @@ func (x *boxSearch) store(b *box, floor float64) {
 		x.arena = append(x.arena, x.ids...)
 	} else {
 		need := floor - (x.sumR + b.lambda*x.tariff.limit) + x.low
-		for i, id := range x.ids {
+		for _, i := range x.sel {
 			if x.r[i] > need {
+				x.arena = append(x.arena, x.ids[i])
+			}
+		}
+		for i, id := range x.ids {
+			if x.r[i] <= x.low && x.r[i] > need && !slices.Contains(x.sel, int32(i)) {
 				x.arena = append(x.arena, id)
 			}
 		}
@@ -388,16 +424,22 @@ func (x *boxSearch) store(b *box, floor float64) {
 // gather lists b's candidates with the greatest value and the least cost that
 // each can have in b.
 func (x *boxSearch) gather(b *box) {
-	x.ids, x.z, x.c, x.marks = x.ids[:0], x.z[:0], x.c[:0], x.marks[:0]
+	x.partial = false
+	from := x.arena[b.lo:b.hi]
+	x.ids, x.z = slices.Grow(x.ids[:0], len(from))[:len(from)], slices.Grow(x.z[:0], len(from))[:len(from)]
+	x.c, x.marks = slices.Grow(x.c[:0], len(from))[:len(from)], slices.Grow(x.marks[:0], len(from))[:len(from)]
 	short, long := x.lengths[b.fromLen], x.lengths[b.toLen-1]
-	for _, id := range x.arena[b.lo:b.hi] {
+	exact := short == long && b.first == b.last
+	onlyNew := x.static && b.fromStart > 0
+	k := 0
+	for _, id := range from {
 		u := &x.slots[id]
 		if u.start > b.last || (u.own > long && !x.rough) {
 			continue
 		}
 		least := max(u.own, short)
-		from, to := max(u.start, b.first), min(u.last-least, b.last)
-		if from > to {
+		first, last := max(u.start, b.first), min(u.last-least, b.last)
+		if first > last {
 			continue
 		}
 		cost := x.tariff.cost(u.price, least)
@@ -407,38 +449,42 @@ func (x *boxSearch) gather(b *box) {
 		z := 0.0
 		switch x.kind {
 		case byQ:
-			z = x.list[u.slot].Node.Q
+			z = u.q
 		case byDEP:
-			z = min(peakOfLesser(u.start, x.list[u.slot].End-least, from, to), x.cap)
+			z = min(peakOfLesser(u.start, u.end-least, first, last), x.cap)
 		case byCOORD:
-			z = -lowOfGreater(u.start, x.list[u.slot].End-max(u.own, long), from, to)
+			z = -lowOfGreater(u.start, u.end-max(u.own, long), first, last)
 		case byProcTime:
 			z = -float64(u.own)
-		case byBounded:
-			if from == to && short == long {
-				z = x.by.Value(&x.list[u.slot], from, from+least)
-			} else {
-				z = x.by.(Bounded).Bound(&x.list[u.slot], from, to, least, max(u.own, long))
-			}
-		case byValue:
-			if from == to && short == long {
-				z = x.by.Value(&x.list[u.slot], from, from+least)
-			}
+		default:
+			z = x.called(u, first, last, least, max(u.own, long), exact)
 		}
 		// What no other box has: a task as long as this one's lengths, and for
 		// values that do not change with the start, a slot that begins in it.
 		marks := uint8(allMarks)
-		if !x.rough && u.own < short {
+		if u.own < short && !x.rough {
 			marks &^= 1
 		}
-		if x.static && b.fromStart > 0 && u.start < b.first {
+		if onlyNew && u.start < b.first {
 			marks &^= 2
 		}
-		x.ids = append(x.ids, id)
-		x.z = append(x.z, z)
-		x.c = append(x.c, cost)
-		x.marks = append(x.marks, marks)
+		x.partial = x.partial || marks != allMarks
+		x.ids[k], x.z[k], x.c[k], x.marks[k] = id, z, cost, marks
+		k++
 	}
+	x.ids, x.z, x.c, x.marks = x.ids[:k], x.z[:k], x.c[:k], x.marks[:k]
+}
+
+// called is the value, or the bound, of a criterion that is not built in.
+func (x *boxSearch) called(u *usableSlot, from, to, short, long des.Time, exact bool) float64 {
+	slot := &x.list[u.slot]
+	if exact {
+		return x.by.Value(slot, from, from+short)
+	}
+	if b, ok := x.by.(Bounded); ok {
+		return b.Bound(slot, from, to, short, long)
+	}
+	return 0 // examine does not look at it
 }
 
 // peakOfLesser is the greatest min(t-start, right-t) for t in [from, to].
@@ -466,7 +512,8 @@ func lowOfGreater(start, right, from, to des.Time) float64 {
 // line is one value of the Lagrangian bound as a function of λ: z + λ(limit−c).
 type line struct {
 	z, c  float64
-	valid bool
+	known bool
+	own   bool // of this box, and not a guess from the one above
 }
 
 // minimise lowers the bound of b by choosing λ, until it does not pass floor
@@ -475,55 +522,73 @@ type line struct {
 // where the lines either side of the minimum meet.
 func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 	limit := x.tariff.limit
-	var dear, cheap line // more than the budget; within it
+	b.dear.own, b.cheap.own = false, false
 	b.bound = math.Inf(1)
 	lambda, at := b.lambda, -1.0
 	for try := 0; ; try++ {
 		x.choose(lambda)
 		at = lambda
-		bound := x.sumR + lambda*limit - x.penalty()
+		bound := x.sumR + lambda*limit
+		if bound > floor && x.partial && x.without&pruneMarks == 0 {
+			bound -= x.penalty()
+		}
 		if bound < b.bound {
 			b.bound, b.lambda = bound, lambda
 		}
 		if bound <= floor {
 			return false
 		}
-		if x.sumC <= limit {
+		within := x.sumC <= limit
+		if within {
 			x.primal(b)
-			cheap = line{x.sumZ, x.sumC, true}
-			if lambda == 0 {
-				break
-			}
+			b.cheap = line{x.sumZ, x.sumC, true, true}
 		} else {
-			dear = line{x.sumZ, x.sumC, true}
+			b.dear = line{x.sumZ, x.sumC, true, true}
 		}
-		if try >= tries {
+		if try >= tries || (within && lambda == 0) {
 			break
 		}
-		switch {
-		case !dear.valid:
-			lambda = 0
-			continue
-		case !cheap.valid:
-			x.chooseCheapest()
-			if x.sumC > limit {
+		if !b.cheap.known {
+			if at = -1; !x.affordable(b) {
 				return false
 			}
-			x.primal(b)
-			cheap, at = line{x.sumZ, x.sumC, true}, -1
 		}
-		next := (dear.z - cheap.z) / (dear.c - cheap.c)
-		if !(next > 0) {
-			next = 0
+		if !b.dear.known {
+			lambda = 0
+			continue
 		}
-		if math.Abs(next-lambda) <= 1e-12*lambda {
-			break
+		next := (b.dear.z - b.cheap.z) / (b.dear.c - b.cheap.c)
+		if forward := next > 0 && next < lambda == within && next != lambda; !forward {
+			if b.dear.own && b.cheap.own {
+				break // the minimum
+			}
+			// A line of the box above misled.
+			if next = 2 * lambda; within {
+				next = lambda / 2
+			}
 		}
 		lambda = next
+	}
+	if !b.cheap.own {
+		if at = -1; !x.affordable(b) {
+			return false
+		}
 	}
 	if at != b.lambda {
 		x.choose(b.lambda)
 	}
+	return true
+}
+
+// affordable makes the n cheapest b's cheap line, and reports whether they are
+// within the budget. It overwrites the selection.
+func (x *boxSearch) affordable(b *box) bool {
+	x.chooseCheapest()
+	if x.sumC > x.tariff.limit {
+		return false
+	}
+	x.primal(b)
+	b.cheap = line{x.sumZ, x.sumC, true, true}
 	return true
 }
 
@@ -594,11 +659,13 @@ func (x *boxSearch) solve(b *box) {
 
 // choose selects the n greatest r = z − λc.
 func (x *boxSearch) choose(lambda float64) {
-	x.r = slices.Grow(x.r[:0], len(x.z))[:len(x.z)]
-	for i, z := range x.z {
-		x.r[i] = z - float64(lambda*x.c[i])
+	r := slices.Grow(x.r[:0], len(x.z))[:len(x.z)]
+	c := x.c[:len(r)]
+	for i, z := range x.z[:len(c)] {
+		r[i] = z - float64(lambda*c[i])
 	}
-	x.selectTop(x.r)
+	x.r = r
+	x.selectTop(r)
 }
 
 // chooseCheapest selects the n cheapest. Only the sums of the selection hold
@@ -610,33 +677,39 @@ func (x *boxSearch) chooseCheapest() {
 	x.selectTop(x.r)
 }
 
-// selectTop sets sel to the positions of the n greatest keys, and the sums.
+// selectTop sets sel to the positions of the n greatest keys, greatest first,
+// and the sums. Insertion is quick because store puts the selection of the box
+// above first.
 func (x *boxSearch) selectTop(keys []float64) {
 	n := x.req.Nodes
-	x.sel, x.order = x.sel[:0], x.order[:0]
+	order := slices.Grow(x.order[:0], n)[:n]
+	sel := slices.Grow(x.sel[:0], n)[:n]
+	size, least := 0, math.Inf(-1)
 	for i, key := range keys {
-		k := len(x.sel)
-		if k == n {
-			if key <= x.order[k-1] {
-				continue
-			}
-			k--
+		k := size
+		if size < n {
+			size++
+		} else if key <= least {
+			continue
 		} else {
-			x.sel, x.order = append(x.sel, 0), append(x.order, 0)
-		}
-		for k > 0 && x.order[k-1] < key {
-			x.order[k], x.sel[k] = x.order[k-1], x.sel[k-1]
 			k--
 		}
-		x.order[k], x.sel[k] = key, int32(i)
+		for k > 0 && order[k-1] < key {
+			order[k], sel[k] = order[k-1], sel[k-1]
+			k--
+		}
+		order[k], sel[k] = key, int32(i)
+		if size == n {
+			least = order[n-1]
+		}
 	}
+	x.order, x.sel, x.low = order, sel, least
 	x.sumZ, x.sumC, x.sumR = 0, 0, 0
-	for k, i := range x.sel {
+	for k, i := range sel {
 		x.sumZ += x.z[i]
 		x.sumC += x.c[i]
-		x.sumR += x.order[k]
+		x.sumR += order[k]
 	}
-	x.low = x.order[n-1]
 }
 
 // The heap of open boxes, by bound.

@@ -54,7 +54,7 @@ func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list entity.Sl
 			s.knapsackStep(on.at, length, by, budget)
 		}
 	}
-	return s.foundSquare(MostWorth, by), nil
+	return s.foundSquare(MostWorth, by), ctx.Err()
 }
 
 // knapsackStep lets the dynamic programme choose among all slots that hold

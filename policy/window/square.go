@@ -110,10 +110,11 @@ func (s *scan) worth(by Criterion, offers []offer, start, end des.Time) float64 
 
 // usableSlot is a slot that could hold a task on its own node's terms.
 type usableSlot struct {
-	start, last des.Time // last start of a task of length 0
-	own         des.Time // what a task takes on this node
-	price       float64
-	slot        int32
+	start, end des.Time
+	last       des.Time // when a task must have ended
+	own        des.Time // what a task takes on this node
+	price, q   float64
+	slot       int32
 }
 
 // square runs a pass for each length.
@@ -152,9 +153,11 @@ func (s *scan) admit() {
 		}
 		u := usableSlot{
 			start: slot.Start,
+			end:   slot.End,
 			last:  min(slot.End, s.due),
 			own:   s.set.taskTime(slot.Node, s.req.Length),
 			price: slot.Node.Price,
+			q:     slot.Node.Q,
 			slot:  int32(i),
 		}
 		if k := len(s.onsets) - 1; k >= 0 && s.onsets[k].at == u.start {

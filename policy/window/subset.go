@@ -60,8 +60,10 @@ type subset struct {
 	choose []int32 // ids of the best subset
 	worth  float64 // its Σ z
 	found  bool
-	visits int // choices made, over all problems of a search
-	scale  float64
+	visits int     // choices made, over all problems of a search
+	scale  float64 // of worths, for gap
+	// keepAll keeps dominated choices: for measurements.
+	keepAll bool
 }
 
 // patience is how many choices a search makes before it begins to allow itself
@@ -209,23 +211,23 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 			continue
 		}
 		for ; i < len(to) && to[i].c <= c; i++ {
-			if to[i].z > most {
+			if to[i].z > most || p.keepAll {
 				out = append(out, to[i])
-				most = to[i].z
+				most = max(most, to[i].z)
 			}
 		}
-		if z <= most {
+		if z <= most && !p.keepAll {
 			continue
 		}
 		p.visits++
 		p.steps = append(p.steps, step{before: f.step, item: int32(j)})
 		out = append(out, choice{c: c, z: z, step: int32(len(p.steps) - 1)})
-		most = z
+		most = max(most, z)
 	}
 	for ; i < len(to); i++ {
-		if to[i].z > most {
+		if to[i].z > most || p.keepAll {
 			out = append(out, to[i])
-			most = to[i].z
+			most = max(most, to[i].z)
 		}
 	}
 	p.spare, p.lists[(k+1)*markCount+int(met)] = to, out
@@ -238,6 +240,9 @@ func (p *subset) complete(from []choice, j int, floor float64) float64 {
 	for i := len(from) - 1; i >= 0; i-- {
 		f := &from[i]
 		if f.z+it.z <= floor {
+			if p.keepAll {
+				continue
+			}
 			break // those before are worth less
 		}
 		if f.c+it.c <= p.limit {
@@ -248,7 +253,9 @@ func (p *subset) complete(from []choice, j int, floor float64) float64 {
 			for s := f.step; s >= 0; s = p.steps[s].before {
 				p.choose = append(p.choose, p.items[p.steps[s].item].id)
 			}
-			break
+			if !p.keepAll {
+				break
+			}
 		}
 	}
 	return floor

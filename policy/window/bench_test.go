@@ -1,0 +1,166 @@
+// How long searches take: median, 99th percentile and maximum over random
+// problems, because a search that is fast on most and explodes on a few is not
+// fast. docs/design/exact-subset.md shows the figures.
+
+package window
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/window/windowtest"
+)
+
+// dep18 is the request of DEP18's experiments.
+var dep18 = entity.Request{Nodes: 7, Length: 800 * des.Second, MinPerf: 1, Budget: 644}
+
+// measure runs f on so many problems of env and reports the distribution. A
+// search that takes far longer than the median is run again, to tell the search
+// from the machine.
+func measure(b *testing.B, f entity.Finder, env windowtest.Environment, req entity.Request, problems int) (median float64) {
+	b.Helper()
+	const batch = 200
+	var took []float64
+	slots, work := 0, entity.Work{}
+	rng := rand.New(rand.NewPCG(2018, 1))
+	once := func(list entity.SlotList) float64 {
+		from := time.Now()
+		found, err := f.Find(context.Background(), req, list, des.Forever)
+		ms := float64(time.Since(from)) / float64(time.Millisecond)
+		if err != nil {
+			b.Fatal(err)
+		}
+		work.Add(found.Work)
+		return ms
+	}
+	for len(took) < problems {
+		lists := make([]entity.SlotList, min(batch, problems-len(took)))
+		for i := range lists {
+			lists[i] = env.Slots(rng)
+			slots += len(lists[i].Slots)
+		}
+		runtime.GC()
+		once(lists[0])
+		now := make([]float64, len(lists))
+		for i, list := range lists {
+			now[i] = once(list)
+		}
+		typical := slices.Sorted(slices.Values(now))[len(now)/2]
+		for i, list := range lists {
+			for again := 0; again < 5 && now[i] > 5*typical; again++ {
+				now[i] = min(now[i], once(list))
+			}
+		}
+		took = append(took, now...)
+	}
+	slices.Sort(took)
+	median = took[len(took)/2]
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median, "median-ms")
+	b.ReportMetric(took[len(took)*99/100], "p99-ms")
+	b.ReportMetric(took[len(took)-1], "max-ms")
+	b.ReportMetric(float64(slots)/float64(problems), "slots")
+	b.ReportMetric(float64(work.Subsets)/float64(problems), "subsets")
+	return median
+}
+
+func exactSearches(set Settings) []entity.Finder {
+	return []entity.Finder{Best{Settings: set, By: Q{}}, Best{Settings: set, By: DEP{}}, Best{Settings: set, By: COORD{}}}
+}
+
+// Every search once, at the papers' scale.
+func BenchmarkSearches(b *testing.B) {
+	for _, name := range Names(Square) {
+		f, _ := ByName(Square, name, Settings{Quantum: des.Second})
+		if _, slow := f.(KnapsackDP); slow {
+			continue
+		}
+		b.Run("DEP18/"+name, func(b *testing.B) { measure(b, f, windowtest.DEP18(100), dep18, 400) })
+	}
+	meta := entity.Request{Nodes: 5, Length: 300 * des.Second, MinPerf: 2, Budget: 1500}
+	for _, name := range Names(Rough) {
+		f, _ := ByName(Rough, name, Settings{Quantum: des.Second})
+		b.Run("META/"+name, func(b *testing.B) { measure(b, f, windowtest.META(100), meta, 400) })
+	}
+}
+
+// The exact searches beside the paper's dynamic programme, in one run.
+func BenchmarkAgainstTheDynamicProgramme(b *testing.B) {
+	for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
+		b.Run(Best{By: by}.Name(), func(b *testing.B) {
+			set := Settings{Quantum: des.Second}
+			reference := measure(b, KnapsackDP{set, by}, windowtest.DEP18(100), dep18, 3)
+			exact := measure(b, Best{Settings: set, By: by}, windowtest.DEP18(100), dep18, 400)
+			b.ReportMetric(reference, "dp-median-ms")
+			b.ReportMetric(reference/exact, "dp/exact")
+		})
+	}
+}
+
+// The exact searches where the tail would show: 10,000 searches on 100 nodes,
+// 1,000 on 1,000 nodes, a few on 10,000.
+func BenchmarkTail(b *testing.B) {
+	for _, size := range []struct{ nodes, problems int }{{100, 10000}, {1000, 1000}, {10000, 10}} {
+		for _, real := range []bool{false, true} {
+			env := windowtest.DEP18(size.nodes)
+			env.Real = real
+			for _, f := range exactSearches(Settings{}) {
+				name := fmt.Sprintf("%s/nodes=%d/real=%v", f.Name(), size.nodes, real)
+				b.Run(name, func(b *testing.B) { measure(b, f, env, dep18, size.problems) })
+			}
+		}
+	}
+}
+
+// How the exact searches grow with the interval, the nodes and n.
+func BenchmarkGrowth(b *testing.B) {
+	run := func(name string, env windowtest.Environment, req entity.Request) {
+		for _, f := range exactSearches(Settings{}) {
+			b.Run(name+"/"+f.Name(), func(b *testing.B) { measure(b, f, env, req, 100) })
+		}
+	}
+	for _, interval := range []float64{400, 1200, 3600, 6000} {
+		env := windowtest.DEP18(100)
+		env.Horizon = interval
+		run(fmt.Sprintf("interval=%g", interval), env, dep18)
+	}
+	for _, nodes := range []int{30, 50, 100, 200} {
+		run(fmt.Sprintf("nodes=%d", nodes), windowtest.DEP18(nodes), dep18)
+	}
+	for _, n := range []int{1, 5, 10, 20, 30} {
+		req := dep18
+		req.Nodes, req.Budget = n, 92*float64(n)
+		run(fmt.Sprintf("n=%d", n), windowtest.DEP18(100), req)
+	}
+}
+
+// What each way of skipping work is worth: the search without it.
+func BenchmarkWithout(b *testing.B) {
+	parts := []struct {
+		name string
+		off  pruning
+	}{
+		{"nothing", 0}, {"boxes", pruneBoxes}, {"items", pruneItems}, {"marks", pruneMarks},
+		{"lambda", improveLambda}, {"dominance", pruneDominated},
+	}
+	for _, size := range []struct{ nodes, problems int }{{100, 200}, {1000, 20}} {
+		for _, real := range []bool{false, true} {
+			env := windowtest.DEP18(size.nodes)
+			env.Real = real
+			for _, part := range parts {
+				for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
+					f := Best{By: by, without: part.off}
+					name := fmt.Sprintf("nodes=%d/real=%v/without=%s/%s", size.nodes, real, part.name, f.Name())
+					b.Run(name, func(b *testing.B) { measure(b, f, env, dep18, size.problems) })
+				}
+			}
+		}
+	}
+}

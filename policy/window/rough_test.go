@@ -1,0 +1,139 @@
+package window
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/stretchr/testify/require"
+)
+
+// bruteRough is the least goal value of all rough windows at slot starts.
+func bruteRough(set Settings, goal RoughGoal, req entity.Request, list entity.SlotList, until des.Time) (least float64, ok bool) {
+	tar := set.tariff(req.BudgetLimit())
+	least = math.Inf(1)
+	for _, now := range startsOf(list) {
+		if now > until {
+			continue
+		}
+		var w entity.Window
+		var fits []*entity.Slot
+		for i := range list.Slots {
+			s := &list.Slots[i]
+			if s.Start <= now && req.Admits(s.Node) && now+set.taskTime(s.Node, req.Length) <= min(s.End, req.DeadlineLimit()) {
+				fits = append(fits, s)
+			}
+		}
+		eachSubset(len(fits), req.Nodes, func(pick []int) {
+			w = entity.Window{Start: now, Nodes: len(pick), Tasks: w.Tasks[:0]}
+			rounded := 0.0
+			for _, i := range pick {
+				length := set.taskTime(fits[i].Node, req.Length)
+				w.Tasks = append(w.Tasks, entity.Task{Node: fits[i].Node, End: now + length})
+				w.End = max(w.End, now+length)
+				w.Cost += realCost(fits[i].Node.Price, length)
+				rounded += tar.cost(fits[i].Node.Price, length)
+			}
+			if rounded <= tar.limit {
+				least, ok = min(least, goal.value(&w)), true
+			}
+		})
+	}
+	return least, ok
+}
+
+func TestRoughSearchesAgainstAllSubsets(t *testing.T) {
+	exact := map[RoughGoal]bool{
+		MinStart: true, MinCost: true, MinRunTimeExact: true, MinFinishExact: true, MinProcTimeExact: true,
+	}
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		set, req, list, until := smallProblem(rng)
+		for goal := MinStart; goal <= MinProcTimeExact; goal++ {
+			least, ok := bruteRough(set, goal, req, list, until)
+			found, err := AEP{set, goal}.Find(context.Background(), req, list, until)
+			require.NoError(t, err)
+			require.Equal(t, ok, found.OK, "seed %d, %v", seed, goal)
+			if !ok {
+				continue
+			}
+			checkWindow(t, set, req, list, until, found.Window, false)
+			require.InDelta(t, goal.value(&found.Window), found.Window.Value, 1e-9)
+			if exact[goal] && !(goal == MinCost && set.RoundCosts > 0) {
+				require.InDelta(t, least, found.Window.Value, 1e-6, "seed %d, %v", seed, goal)
+			} else if !exact[goal] {
+				require.GreaterOrEqual(t, found.Window.Value, least-1e-6, "seed %d, %v", seed, goal)
+			}
+		}
+	}
+}
+
+func TestAMPIsAEPWithMinStart(t *testing.T) {
+	for seed := range uint64(300) {
+		set, req, list, until := smallProblem(rand.New(rand.NewPCG(seed, 5)))
+		amp, err := AMP{set}.Find(context.Background(), req, list, until)
+		require.NoError(t, err)
+		aep, err := AEP{set, MinStart}.Find(context.Background(), req, list, until)
+		require.NoError(t, err)
+		require.Equal(t, amp, aep)
+	}
+}
+
+func TestALPTakesTheFirstSlotsWithinThePrice(t *testing.T) {
+	for seed := range uint64(1000) {
+		set, req, list, until := smallProblem(rand.New(rand.NewPCG(seed, 6)))
+		req.Budget, req.MaxPrice = 0, 2.5
+		found, err := ALP{set}.Find(context.Background(), req, list, until)
+		require.NoError(t, err)
+		least, ok := bruteRough(set, MinStart, req, list, until)
+		require.Equal(t, ok, found.OK)
+		if ok {
+			checkWindow(t, set, req, list, until, found.Window, false)
+			require.Equal(t, least, found.Window.Value)
+		}
+	}
+}
+
+// AMP11: a budget S for n nodes and a time t at performance P is the price
+// C = S/(t n).
+func TestALPDerivesThePriceFromTheBudget(t *testing.T) {
+	_, _, list, _ := smallProblem(rand.New(rand.NewPCG(3, 6)))
+	req := entity.Request{Nodes: 2, Length: 4 * des.Second, MinPerf: 1, Budget: 2 * 4 * 1.5}
+	derived, err := ALP{}.Find(context.Background(), req, list, des.Forever)
+	require.NoError(t, err)
+	req.Budget, req.MaxPrice = 0, 1.5
+	given, err := ALP{}.Find(context.Background(), req, list, des.Forever)
+	require.NoError(t, err)
+	require.Equal(t, given.Window, derived.Window)
+}
+
+func TestCSAFindsDisjointWindowsAndTheBestOfThem(t *testing.T) {
+	for seed := range uint64(300) {
+		set, req, list, until := smallProblem(rand.New(rand.NewPCG(seed, 7)))
+		rest := list
+		rest.Slots = append([]entity.Slot(nil), list.Slots...)
+		least, windows := math.Inf(1), 0
+		for {
+			found, err := AMP{set}.Find(context.Background(), req, rest, until)
+			require.NoError(t, err)
+			if !found.OK {
+				break
+			}
+			checkWindow(t, set, req, list, until, found.Window, false)
+			windows++
+			least = min(least, found.Window.Cost)
+			rest.Slots, err = Subtract(rest.Slots, &found.Window)
+			require.NoError(t, err)
+			require.NoError(t, CheckSlots(rest))
+		}
+		found, err := CSA{set, MinCost}.Find(context.Background(), req, list, until)
+		require.NoError(t, err)
+		require.Equal(t, windows, found.Alternatives)
+		if windows > 0 {
+			require.Equal(t, least, found.Window.Cost)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package window
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestSubtractKeepsWhatIsLeftInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		set, req, list, until := smallProblem(rand.New(rand.NewPCG(seed, 20)))
+		found, err := Cheapest{Settings: set}.Find(context.Background(), req, list, until)
+		if err != nil || !found.OK {
+			return
+		}
+		w := &found.Window
+		free := func(slots []entity.Slot, n *entity.Node, at des.Time) bool {
+			for _, s := range slots {
+				if s.Node == n && s.Start <= at && at < s.End {
+					return true
+				}
+			}
+			return false
+		}
+		before := append([]entity.Slot(nil), list.Slots...)
+		after, err := Subtract(append([]entity.Slot(nil), before...), w)
+		require.NoError(t, err)
+		require.NoError(t, CheckSlots(entity.SlotList{To: list.To, Slots: after}))
+		for _, s := range before {
+			for at := des.Time(0); at < list.To; at += des.Second / 2 {
+				cut := false
+				for _, task := range w.Tasks {
+					cut = cut || (task.Node == s.Node && w.Start <= at && at < task.End)
+				}
+				require.Equal(t, free(before, s.Node, at) && !cut, free(after, s.Node, at))
+			}
+		}
+		for _, s := range after {
+			require.Less(t, s.Start, s.End, "empty remainders are dropped")
+		}
+	})
+}
+
+func TestSubtractRefusesWhatIsNotThere(t *testing.T) {
+	n := &entity.Node{ID: 1, Perf: 1}
+	slots := []entity.Slot{{Node: n, Width: 1, Start: 10, End: 20}}
+	w := entity.Window{Start: 5, End: 15, Nodes: 1, Tasks: []entity.Task{{Node: n, End: 15}}}
+	after, err := Subtract(slots, &w)
+	require.ErrorContains(t, err, "does not lie in the slot list")
+	require.Equal(t, []entity.Slot{{Node: n, Width: 1, Start: 10, End: 20}}, after)
+}
+
+func TestBadInputIsNamed(t *testing.T) {
+	good := `{"kind":"square","horizon":[0,100],"request":{"nodes":1,"volume":10,"minPerf":1,"budget":50},
+		"nodes":[{"id":1,"perf":2,"price":1,"q":1},{"id":2,"perf":1,"price":1,"q":1}],"slots":[[1,0,40],[2,10,50],[1,60,90]]}`
+	for _, c := range []struct{ from, to, says string }{
+		{`[2,10,50]`, `[2,70,90]`, "not in order"},
+		{`[1,60,90]`, `[1,30,90]`, "overlap"},
+		{`[2,10,50]`, `[2,10,5]`, "negative length"},
+		{`[2,10,50]`, `[3,10,50]`, "not listed"},
+		{`[2,10,50]`, `[2,10,500]`, "not within the interval"},
+		{`"id":2`, `"id":1`, "two nodes have the id 1"},
+		{`"price":1`, `"price":-1`, "price"},
+		{`"perf":2`, `"perf":0`, "performance"},
+		{`"nodes":1,`, `"nodes":0,`, "at least 1 node"},
+		{`"budget":50`, `"budget":0`, "the budget is 0"},
+		{`"budget":50`, `"budget":-1`, "the budget is -1"},
+		{`"budget":50`, `"budget":1e999`, "1e999"},
+		{`"volume":10`, `"volume":0`, "the volume is 0"},
+		{`"horizon":[0,100]`, `"horizon":[100,0]`, "empty"},
+		{`"square"`, `"round"`, "round"},
+	} {
+		_, err := solveText(strings.Replace(good, c.from, c.to, 1), "maxq")
+		require.ErrorContains(t, err, c.says)
+		var bad *entity.BadInputError
+		require.ErrorAs(t, err, &bad)
+	}
+	_, err := solveText(good, "amp")
+	require.ErrorContains(t, err, "first-fit, min-finish")
+	require.ErrorContains(t, err, "searches rough windows")
+	r, err := solveText(strings.Replace(good, `,"budget":50`, ``, 1), "maxq")
+	require.NoError(t, err)
+	require.True(t, r.Found, "no budget is no limit")
+}
+
+func solveText(text, algorithm string) (Result, error) {
+	problems, err := ReadProblems(strings.NewReader(text))
+	if err != nil {
+		return Result{}, err
+	}
+	return Solve(context.Background(), &problems[0], algorithm, Settings{})
+}
+
+func TestEverySearchNamesBadInput(t *testing.T) {
+	node := &entity.Node{ID: 1, Perf: 1, Price: 1}
+	list := func(slots ...entity.Slot) entity.SlotList { return entity.SlotList{To: 100, Slots: slots} }
+	ok := list(entity.Slot{Node: node, Width: 1, Start: 0, End: 50})
+	one := entity.Request{Nodes: 1, Length: 1, Budget: 5}
+	cases := []struct {
+		req  entity.Request
+		list entity.SlotList
+		set  Settings
+	}{
+		{req: entity.Request{Length: 1}, list: ok},
+		{req: entity.Request{Nodes: 1, Length: 1, Budget: math.Inf(1)}, list: ok},
+		{req: entity.Request{Nodes: 1, Length: 1, Budget: math.NaN()}, list: ok},
+		{req: entity.Request{Nodes: 1, Length: 1, Budget: -1}, list: ok},
+		{req: one, list: list(entity.Slot{Node: &entity.Node{Perf: 1, Price: math.NaN()}, End: 50})},
+		{req: one, list: list(entity.Slot{End: 50})},
+		{req: one, list: list(entity.Slot{Node: node, Start: 50, End: 40})},
+		{req: one, list: list(entity.Slot{Node: node, Start: 50, End: 60}, entity.Slot{Node: node, Start: 0, End: 40})},
+		{req: one, list: ok, set: Settings{RoundCosts: math.NaN()}},
+		{req: one, list: ok, set: Settings{Quantum: -1}},
+	}
+	for _, kind := range []Kind{Rough, Square} {
+		for _, name := range Names(kind) {
+			for i, c := range cases {
+				f, err := ByName(kind, name, c.set)
+				require.NoError(t, err)
+				require.Equal(t, name, f.Name())
+				_, err = f.Find(context.Background(), c.req, c.list, des.Forever)
+				var bad *entity.BadInputError
+				require.ErrorAs(t, err, &bad, "%s, case %d", name, i)
+			}
+		}
+	}
+}
+
+func TestSearchesStopWithTheirContext(t *testing.T) {
+	_, req, list, _ := smallProblem(rand.New(rand.NewPCG(1, 1)))
+	req.Budget = 100
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, kind := range []Kind{Rough, Square} {
+		for _, name := range Names(kind) {
+			f, err := ByName(kind, name, Settings{})
+			require.NoError(t, err)
+			_, err = f.Find(ctx, req, list, des.Forever)
+			require.ErrorIs(t, err, context.Canceled, name)
+		}
+	}
+}
+
+func FuzzReadProblems(f *testing.F) {
+	f.Add(`{"kind":"square","horizon":[0,100],"request":{"nodes":1,"volume":10,"budget":50},"nodes":[{"id":1,"perf":2,"price":1}],"slots":[[1,0,40]]}`)
+	f.Add(`{"instances":[{"kind":"rough"}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		problems, err := ReadProblems(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for i := range problems {
+			if len(problems[i].Slots) > 50 {
+				continue
+			}
+			for _, name := range []string{"maxq", "dep", "amp", "min-proctime-exact"} {
+				_, _ = Solve(context.Background(), &problems[i], name, Settings{})
+			}
+		}
+	})
+}
