@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/experiments/reproduce"
+)
+
+// reproduction is one call of `gridslot reproduce`.
+type reproduction struct {
+	config reproduce.Config
+	out    string
+	list   bool
+}
+
+func newReproduce(env Env) *cobra.Command {
+	var r reproduction
+	cmd := &cobra.Command{
+		Use:   "reproduce [NAME...|all]",
+		Short: "Repeat published experiments and compare the figures",
+		Long: `Repeat published experiments: for each figure the paper's, that of the authors'
+program where it is known, and ours with a 95% interval; and whether the orders
+that the papers claim hold.
+
+Without --cycles an experiment takes as many cycles as its paper did. With --out
+each leaves a table (CSV, Markdown) and figures (SVG, PDF) as soon as it is done;
+a call that was interrupted goes on where it stopped.`,
+		Example: "  gridslot reproduce all --cycles 200\n  gridslot reproduce placement --out results",
+		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, env, args) },
+	}
+	f := cmd.Flags()
+	f.IntVar(&r.config.Cycles, "cycles", 0, "replications of each experiment (default: the published number)")
+	f.Uint64Var(&r.config.Seed, "seed", 1, "seed of all random numbers")
+	f.IntVar(&r.config.Workers, "workers", 0, "cycles at once (default: one a processor); results do not depend on it")
+	f.StringVar(&r.out, "out", "", "folder for tables and figures (default: none)")
+	f.BoolVar(&r.list, "list", false, "list the experiments")
+	cmd.ValidArgs = []cobra.Completion{"all"}
+	for _, e := range reproduce.All() {
+		cmd.ValidArgs = append(cmd.ValidArgs, cobra.CompletionWithDesc(e.Name(), e.Title()))
+	}
+	return cmd
+}
+
+func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
+	switch {
+	case r.list:
+		for _, e := range reproduce.All() {
+			fmt.Fprintf(env.Stdout, "%-14s %s\n", e.Name(), e.Title())
+		}
+		return nil
+	case cmd.Flags().Changed("cycles") && r.config.Cycles < 1:
+		return usagef("--cycles must be 1 or more, not %d", r.config.Cycles)
+	case r.config.Workers < 0:
+		return usagef("--workers must not be negative: %d", r.config.Workers)
+	}
+	chosen, err := chooseExperiments(args)
+	if err != nil {
+		return err
+	}
+	var done []string
+	for _, e := range chosen {
+		if err := r.one(cmd.Context(), env, e); err != nil {
+			kept := "nothing was finished"
+			if len(done) > 0 {
+				kept = "finished: " + strings.Join(done, ", ")
+				if r.out != "" {
+					kept += " (kept in " + r.out + ")"
+				}
+			}
+			if errors.Is(err, context.Canceled) {
+				return fmt.Errorf("interrupted during %s; %s", e.Name(), kept)
+			}
+			return fmt.Errorf("%s: %w; %s", e.Name(), err, kept)
+		}
+		done = append(done, e.Name())
+	}
+	return nil
+}
+
+// one runs an experiment, or shows what an earlier call kept of it.
+func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment) error {
+	if r.out != "" {
+		if kept, ok := reproduce.Saved(r.out, Version, e, r.config); ok {
+			fmt.Fprintf(env.Stderr, "gridslot: %s: taken from %s\n", e.Name(), r.out)
+			_, err := fmt.Fprintf(env.Stdout, "%s\n", kept)
+			return err
+		}
+	}
+	const steps = 1000 // how many cycles there are is known only once it runs
+	var thousandths atomic.Int64
+	c := r.config
+	c.Progress = func(done, total int) { thousandths.Store(int64(done) * steps / int64(total)) }
+	stop := showProgress(env.Stderr, e.Name(), steps, thousandths.Load)
+	table, err := e.Run(ctx, c)
+	stop()
+	if err != nil {
+		return err
+	}
+	if r.out != "" {
+		if err := reproduce.Save(r.out, Version, e, r.config, &table); err != nil {
+			return err
+		}
+	}
+	if err := table.WriteMarkdown(env.Stdout); err != nil {
+		return err
+	}
+	_, err = io.WriteString(env.Stdout, "\n")
+	return err
+}
+
+func chooseExperiments(names []string) ([]reproduce.Experiment, error) {
+	if len(names) == 0 {
+		return nil, usagef("name experiments, or all of them with 'all'; --list shows them")
+	}
+	var chosen []reproduce.Experiment
+	for _, name := range names {
+		if name == "all" {
+			chosen = append(chosen, reproduce.All()...)
+			continue
+		}
+		e, ok := reproduce.ByName(name)
+		if !ok {
+			return nil, usagef("no experiment is called %q; --list shows them", name)
+		}
+		chosen = append(chosen, e)
+	}
+	return chosen, nil
+}

@@ -1,0 +1,22 @@
+// Package reproduce runs the published experiments of AMP11, META and DEP18,
+// and some of our own, by name.
+//
+//	for _, e := range reproduce.All() {
+//		table, err := e.Run(ctx, reproduce.Config{Cycles: 200, Seed: 1})
+//		...
+//		err = table.WriteMarkdown(os.Stdout)
+//	}
+//
+// An experiment is a value, a struct of its settings, and yields a table: for
+// each published figure the paper's, that of the authors' published program
+// where it is known, and ours with a 95% interval.
+//
+// A cycle is one replication: an environment drawn anew, the same for every
+// algorithm that is compared (common random numbers), so that differences are
+// judged in pairs. Cycles run in parallel; what they observed is added up in
+// their order, so results do not depend on the number of workers. Measured
+// times are the exception, and marked.
+//
+// docs/papers has a page for each paper: formulas and where they are, our tables
+// beside theirs, and what could not be matched.
+package reproduce

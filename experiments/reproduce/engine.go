@@ -1,0 +1,137 @@
+package reproduce
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Experiment is one published item, or a question of our own.
+type Experiment interface {
+	Name() string  // what users type
+	Title() string // what it shows, and where that was published
+	Run(ctx context.Context, c Config) (Table, error)
+}
+
+// Config is what every experiment is told.
+type Config struct {
+	Cycles  int // replications; 0 means the published number
+	Seed    uint64
+	Workers int // cycles at once; 0 means one a processor
+	// Progress, if set, is told how many cycles of how many are done. It is
+	// called from several goroutines.
+	Progress func(done, total int)
+}
+
+// Level is the probability with which intervals cover the true mean.
+const Level = 0.95
+
+// A study is what experiments have in common: rows to be filled with means over
+// cycles.
+type study struct {
+	cycles int  // the published number
+	serial bool // one worker: the cycles measure time
+	rows   []Row
+	claims []Claim
+	// cycle makes one replication and says what it observed.
+	cycle func(ctx context.Context, seed, cycle uint64, see sight) error
+}
+
+// A sight takes down what one cycle observed. Rows that it is not told of are
+// left out of that cycle's means.
+type sight struct {
+	index  map[Ref]int
+	values []float64
+}
+
+// at takes down x for a row; for one that the study does not have, nothing.
+func (s sight) at(series, point, quantity string, x float64) {
+	if i, ok := s.index[Ref{series, point, quantity}]; ok {
+		s.values[i] = x
+	}
+}
+
+// run carries out the cycles and fills the table's rows and claims.
+func (s *study) run(ctx context.Context, c Config, t *Table) error {
+	n := cmp.Or(c.Cycles, s.cycles)
+	if n < 1 {
+		return fmt.Errorf("the number of cycles must be 1 or more, not %d", n)
+	}
+	workers := cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
+	if s.serial {
+		workers = 1
+	}
+	index := make(map[Ref]int, len(s.rows))
+	for i, r := range s.rows {
+		if _, twice := index[r.ref()]; twice {
+			return fmt.Errorf("two rows are called %v", r.ref())
+		}
+		index[r.ref()] = i
+	}
+	seen := observations{width: len(s.rows), values: make([]float64, n*len(s.rows))}
+	for i := range seen.values {
+		seen.values[i] = math.NaN()
+	}
+	var done atomic.Int64
+	err := run.Each(ctx, n, workers, func(ctx context.Context, i int) error {
+		if err := s.cycle(ctx, c.Seed, uint64(i), sight{index, seen.cycle(i)}); err != nil {
+			return fmt.Errorf("cycle %d: %w", i, err)
+		}
+		if d := int(done.Add(1)); c.Progress != nil {
+			c.Progress(d, n)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t.Cycles, t.PublishedCycles, t.Seed = n, s.cycles, c.Seed
+	t.Rows = s.rows
+	for i := range t.Rows {
+		t.Rows[i].Ours = seen.mean(i)
+	}
+	t.Claims = append(orderings(s.rows), s.claims...)
+	for i := range t.Claims {
+		t.Claims[i].judge(t.Rows, seen, index)
+	}
+	return nil
+}
+
+// observations are a matrix, cycles by rows; NaN is no observation.
+type observations struct {
+	width  int
+	values []float64
+}
+
+func (o observations) cycle(i int) []float64 { return o.values[i*o.width : (i+1)*o.width] }
+
+func (o observations) cycles() int { return len(o.values) / max(o.width, 1) }
+
+// mean is over the cycles that observed the row.
+func (o observations) mean(row int) metrics.Estimate {
+	var m metrics.Moments
+	for i := range o.cycles() {
+		if x := o.cycle(i)[row]; !math.IsNaN(x) {
+			m.Add(x)
+		}
+	}
+	return m.Estimate(Level)
+}
+
+// difference is the mean of row a minus factor times row b over the cycles that
+// observed both.
+func (o observations) difference(a, b int, factor, level float64) metrics.Estimate {
+	var m metrics.Moments
+	for i := range o.cycles() {
+		if d := o.cycle(i)[a] - float64(factor*o.cycle(i)[b]); !math.IsNaN(d) {
+			m.Add(d)
+		}
+	}
+	return m.Estimate(level)
+}

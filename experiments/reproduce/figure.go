@@ -1,0 +1,235 @@
+package reproduce
+
+// Figures: one panel a quantity. Where a setting varies, lines over it;
+// otherwise bars, the published ones beside ours.
+
+import (
+	"image/color"
+	"io"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+const (
+	panelWidth  = 13 * vg.Centimeter
+	panelHeight = 8 * vg.Centimeter
+	panelGap    = 5 * vg.Millimeter
+)
+
+var (
+	paperColor = color.RGBA{R: 0xbb, G: 0xbb, B: 0xbb, A: 0xff}
+	codeColor  = color.RGBA{R: 0x88, G: 0xaa, B: 0xcc, A: 0xff}
+	oursColor  = color.RGBA{R: 0x22, G: 0x55, B: 0x88, A: 0xff}
+)
+
+// against stands in a quantity's name before what it is shown against.
+const against = " against "
+
+// WriteSVG draws the table's figures.
+func (t *Table) WriteSVG(w io.Writer) error {
+	return t.draw(w, func(x, y vg.Length) vg.CanvasWriterTo { return vgsvg.New(x, y) })
+}
+
+// WritePDF draws the table's figures.
+func (t *Table) WritePDF(w io.Writer) error {
+	return t.draw(w, func(x, y vg.Length) vg.CanvasWriterTo { return vgpdf.New(x, y) })
+}
+
+func (t *Table) draw(w io.Writer, canvas func(x, y vg.Length) vg.CanvasWriterTo) error {
+	var panels []*plot.Plot
+	for _, q := range quantities(t.Rows) {
+		p, err := t.panel(q)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			panels = append(panels, p)
+		}
+	}
+	columns := 1
+	if len(panels) > 2 {
+		columns = 2
+	}
+	rows := max(1, (len(panels)+columns-1)/columns)
+	c := canvas(vg.Length(columns)*(panelWidth+panelGap), vg.Length(rows)*(panelHeight+panelGap))
+	tiles := draw.Tiles{Cols: columns, Rows: rows, PadX: panelGap, PadY: panelGap,
+		PadTop: panelGap / 2, PadBottom: panelGap / 2, PadLeft: panelGap / 2, PadRight: panelGap / 2}
+	for i, p := range panels {
+		p.Draw(tiles.At(draw.New(c), i%columns, i/columns))
+	}
+	_, err := c.WriteTo(w)
+	return err
+}
+
+// quantities lists them in the order in which rows have them.
+func quantities(rows []Row) []string {
+	var list []string
+	for _, r := range rows {
+		if !slices.Contains(list, r.Quantity) {
+			list = append(list, r.Quantity)
+		}
+	}
+	return list
+}
+
+// panel draws one quantity, or returns nil where nothing was observed.
+func (t *Table) panel(quantity string) (*plot.Plot, error) {
+	var rows []Row
+	lines := false
+	for _, r := range t.Rows {
+		if r.Quantity == quantity && r.Ours.N > 0 {
+			rows = append(rows, r)
+			lines = lines || r.Point != ""
+		}
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	p := plot.New()
+	p.Title.Text = t.Name
+	p.Y.Label.Text = quantity
+	p.Legend.Top = true
+	if lines {
+		p.X.Label.Text = t.XLabel
+		if _, what, ok := strings.Cut(quantity, against); ok {
+			p.X.Label.Text = what
+		}
+		return p, drawLines(p, rows)
+	}
+	return p, drawBars(p, rows)
+}
+
+// errorPoints are means with their intervals.
+type errorPoints struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+func (e *errorPoints) add(x float64, r Row) {
+	half := r.Ours.HalfWidth
+	if r.Ours.N < 2 {
+		half = 0
+	}
+	e.XYs = append(e.XYs, plotter.XY{X: x, Y: r.Ours.Mean})
+	e.YErrors = append(e.YErrors, struct{ Low, High float64 }{half, half})
+}
+
+func drawLines(p *plot.Plot, rows []Row) error {
+	var series []string
+	for _, r := range rows {
+		if !slices.Contains(series, r.Series) {
+			series = append(series, r.Series)
+		}
+	}
+	for i, name := range series {
+		var ours errorPoints
+		var published plotter.XYs
+		for _, r := range rows {
+			if r.Series != name {
+				continue
+			}
+			ours.add(r.X, r)
+			for _, s := range []string{r.Paper, r.Code} {
+				if f, ok := parseFigure(s); ok {
+					published = append(published, plotter.XY{X: r.X, Y: f.value})
+				}
+			}
+		}
+		line, points, err := plotter.NewLinePoints(ours.XYs)
+		if err != nil {
+			return err
+		}
+		bars, err := plotter.NewYErrorBars(ours)
+		if err != nil {
+			return err
+		}
+		line.Color, points.Color, bars.Color = plotutil.Color(i), plotutil.Color(i), plotutil.Color(i)
+		line.Dashes, points.Shape = plotutil.Dashes(i/7), plotutil.Shape(i)
+		p.Add(line, points, bars)
+		p.Legend.Add(name, line, points)
+		if len(published) > 0 {
+			marks, err := plotter.NewScatter(published)
+			if err != nil {
+				return err
+			}
+			marks.Color, marks.Shape, marks.Radius = plotutil.Color(i), draw.CrossGlyph{}, vg.Points(4)
+			p.Add(marks)
+			p.Legend.Add(strings.TrimPrefix(name+", published", ", "), marks)
+		}
+	}
+	return nil
+}
+
+func drawBars(p *plot.Plot, rows []Row) error {
+	var names []string
+	var paper, code, heights plotter.Values
+	var ours errorPoints
+	hasPaper, hasCode := false, false
+	for _, r := range rows {
+		names = append(names, r.Series)
+		a, okA := parseFigure(r.Paper)
+		b, okB := parseFigure(r.Code)
+		hasPaper, hasCode = hasPaper || okA, hasCode || okB
+		paper, code, heights = append(paper, a.value), append(code, b.value), append(heights, r.Ours.Mean)
+	}
+	groups := 1
+	if hasPaper {
+		groups++
+	}
+	if hasCode {
+		groups++
+	}
+	width := 0.7 * panelWidth / vg.Length(len(rows)*groups+1)
+	offset := -width * vg.Length(groups-1) / 2
+	add := func(values plotter.Values, name string, c color.Color) error {
+		bars, err := plotter.NewBarChart(values, width)
+		if err != nil {
+			return err
+		}
+		bars.Color, bars.Offset, bars.LineStyle.Width = c, offset, 0
+		offset += width
+		p.Add(bars)
+		p.Legend.Add(name, bars)
+		return nil
+	}
+	if hasPaper {
+		if err := add(paper, "paper", paperColor); err != nil {
+			return err
+		}
+	}
+	if hasCode {
+		if err := add(code, "authors' code", codeColor); err != nil {
+			return err
+		}
+	}
+	if err := add(heights, "ours", oursColor); err != nil {
+		return err
+	}
+	// Bars are offset by a length, error bars are not: they are drawn where
+	// there is nothing but ours to shift them from.
+	if groups == 1 {
+		for i, r := range rows {
+			ours.add(float64(i), r)
+		}
+		bars, err := plotter.NewYErrorBars(ours)
+		if err != nil {
+			return err
+		}
+		p.Add(bars)
+	}
+	p.NominalX(names...)
+	if len(names) > 4 {
+		p.X.Tick.Label.Rotation = 0.5
+		p.X.Tick.Label.XAlign = draw.XRight
+		p.X.Tick.Label.YAlign = draw.YCenter
+	}
+	return nil
+}

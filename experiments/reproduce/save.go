@@ -1,0 +1,91 @@
+package reproduce
+
+// Results in a folder: NAME.csv, NAME.md, NAME.svg, NAME.pdf, and NAME.json,
+// which is written last and says what the others are the result of.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+)
+
+// stamp says what made the files of an experiment.
+type stamp struct {
+	Experiment string `json:"experiment"`
+	Version    string `json:"version"` // of the program
+	Seed       uint64 `json:"seed"`
+	Cycles     int    `json:"cycles"` // 0 is the published number
+	Settings   string `json:"settings"`
+}
+
+func stampOf(e Experiment, c Config, version string) stamp {
+	return stamp{e.Name(), version, c.Seed, c.Cycles, fmt.Sprintf("%#v", e)}
+}
+
+// Save writes the files of e's table t into dir, which it makes where needed.
+// Each is there whole or not at all.
+func Save(dir, version string, e Experiment, c Config, t *Table) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	at := func(ending string) string { return filepath.Join(dir, e.Name()+ending) }
+	// What the old stamp says is not true of what is written from here on.
+	if err := os.Remove(at(".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, f := range []struct {
+		ending string
+		write  func(io.Writer) error
+	}{
+		{".csv", t.WriteCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF},
+		{".json", func(w io.Writer) error {
+			enc := json.NewEncoder(w)
+			enc.SetIndent("", "  ")
+			return enc.Encode(stampOf(e, c, version))
+		}},
+	} {
+		if err := save(at(f.ending), f.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func save(path string, write func(io.Writer) error) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// Saved returns what an earlier call with the same settings wrote into dir, as
+// Markdown; ok is false where there is nothing, or not all of it.
+func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok bool) {
+	at := func(ending string) string { return filepath.Join(dir, e.Name()+ending) }
+	text, err := os.ReadFile(at(".json"))
+	if err != nil {
+		return nil, false
+	}
+	var found stamp
+	if json.Unmarshal(text, &found) != nil || found != stampOf(e, c, version) {
+		return nil, false
+	}
+	for _, ending := range []string{".csv", ".svg", ".pdf"} {
+		if _, err := os.Stat(at(ending)); err != nil {
+			return nil, false
+		}
+	}
+	markdown, err = os.ReadFile(at(".md"))
+	return markdown, err == nil
+}

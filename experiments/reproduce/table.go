@@ -1,0 +1,256 @@
+package reproduce
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Table is what an experiment found.
+type Table struct {
+	Name, Title     string
+	Source          string   // what was published where
+	Settings        []string // what the experiment did, above all where the paper leaves it open
+	Cycles          int
+	PublishedCycles int
+	Seed            uint64
+	XLabel          string // what Row.X is, where rows have points
+	Rows            []Row
+	Claims          []Claim
+	Notes           []string // what does not match, and why
+}
+
+// Row is one figure.
+type Row struct {
+	Series   string  // the algorithm
+	Point    string  // the setting, where one varies ("k = 5"), or ""
+	X        float64 // the setting as a number, for figures
+	Quantity string  // with its unit, where it has one
+	// Paper and Code are the figures that were published and that the authors'
+	// published program gives, as they are printed; "" where there is none.
+	Paper, Code string
+	Ours        metrics.Estimate
+	Own         bool // a row of ours beyond the paper
+	Timing      bool // measured time: differs from run to run
+}
+
+func (r Row) label() string {
+	if r.Point == "" {
+		return r.Series
+	}
+	if r.Series == "" {
+		return r.Point
+	}
+	return r.Series + ", " + r.Point
+}
+
+func (r Row) ref() Ref { return Ref{r.Series, r.Point, r.Quantity} }
+
+// figure is a published number and how far it may be rounded.
+type figure struct{ value, rounding float64 }
+
+func parseFigure(s string) (figure, bool) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return figure{}, false
+	}
+	_, decimals, _ := strings.Cut(s, ".")
+	return figure{v, math.Pow(10, -float64(len(decimals))) / 2}, true
+}
+
+// agrees reports whether two means may be the same: ours, and one of so many
+// cycles of the same spread that was rounded.
+func (f figure) agrees(ours metrics.Estimate, cycles int) bool {
+	spread := ours.HalfWidth
+	if cycles > 0 {
+		spread *= math.Sqrt(1 + float64(ours.N)/float64(cycles))
+	}
+	return math.Abs(ours.Mean-f.value) <= spread+f.rounding
+}
+
+// Header is the first line of the CSV file of a table.
+var header = []string{
+	"experiment", "series", "point", "quantity", "paper", "authors_code", "ours", "half_width_95", "cycles",
+	"minus_paper", "minus_code", "agrees_with_paper", "agrees_with_code", "own", "measured_time",
+}
+
+// WriteCSV writes a line a row. Numbers that there are not are empty.
+func (t *Table) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write(header) // Error, below, has what went wrong
+	for _, r := range t.Rows {
+		line := []string{t.Name, r.Series, r.Point, r.Quantity, r.Paper, r.Code, "", "", strconv.Itoa(r.Ours.N), "", "", "", "",
+			strconv.FormatBool(r.Own), strconv.FormatBool(r.Timing)}
+		if r.Ours.N > 0 {
+			line[6] = number(r.Ours.Mean)
+			for i, published := range []string{r.Paper, r.Code} {
+				if f, ok := parseFigure(published); ok {
+					line[9+i] = number(r.Ours.Mean - f.value)
+					line[11+i] = strconv.FormatBool(f.agrees(r.Ours, t.PublishedCycles))
+				}
+			}
+		}
+		if r.Ours.N > 1 {
+			line[7] = number(r.Ours.HalfWidth)
+		}
+		_ = out.Write(line)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// number keeps six digits, which no architecture's rounding reaches.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// WriteMarkdown writes the table for people.
+func (t *Table) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s: %s\n\n", t.Name, t.Title)
+	if t.Source != "" {
+		fmt.Fprintf(&b, "Published: %s.\n", t.Source)
+	}
+	fmt.Fprintf(&b, "Ours: %d cycles, seed %d.\n", t.Cycles, t.Seed)
+	for _, s := range t.Settings {
+		fmt.Fprintf(&b, "%s\n", s)
+	}
+	b.WriteString("\n")
+	t.writeRows(&b)
+	if len(t.Claims) > 0 {
+		b.WriteString("\n")
+		var lines [][]string
+		for _, c := range t.Claims {
+			lines = append(lines, []string{c.Text, string(c.Verdict), c.Detail})
+		}
+		writeTable(&b, []string{"claimed order", "paired differences", "against it"}, lines, 3)
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(&b, "\n%s\n", n)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t *Table) writeRows(b *strings.Builder) {
+	points, paper, code := false, false, false
+	for _, r := range t.Rows {
+		points = points || r.Point != ""
+		paper = paper || r.Paper != ""
+		code = code || r.Code != ""
+	}
+	head := []string{"quantity", "algorithm"}
+	if points {
+		head = append(head, "setting")
+	}
+	left := len(head)
+	if paper {
+		head = append(head, "paper")
+	}
+	if code {
+		head = append(head, "authors' code")
+	}
+	head = append(head, "ours")
+	if paper {
+		head = append(head, "ours − paper")
+	}
+	if code {
+		head = append(head, "ours − code")
+	}
+	var lines [][]string
+	for _, r := range t.Rows {
+		series := r.Series
+		if r.Own {
+			series += " (ours)"
+		}
+		line := []string{r.Quantity, series}
+		if points {
+			line = append(line, r.Point)
+		}
+		if paper {
+			line = append(line, r.Paper)
+		}
+		if code {
+			line = append(line, r.Code)
+		}
+		line = append(line, interval(r.Ours))
+		if paper {
+			line = append(line, t.difference(r, r.Paper))
+		}
+		if code {
+			line = append(line, t.difference(r, r.Code))
+		}
+		lines = append(lines, line)
+	}
+	writeTable(b, head, lines, left)
+}
+
+// difference is ours minus a published figure: "=" where they agree.
+func (t *Table) difference(r Row, published string) string {
+	f, ok := parseFigure(published)
+	if !ok || r.Ours.N == 0 {
+		return ""
+	}
+	d := r.Ours.Mean - f.value
+	text := fmt.Sprintf("%+.3g", d)
+	switch {
+	case r.Timing:
+	case f.agrees(r.Ours, t.PublishedCycles):
+		return text + " ="
+	}
+	if f.value != 0 {
+		text += fmt.Sprintf(" (%+.1f%%)", 100*d/f.value)
+	}
+	return text
+}
+
+// interval writes a mean and its half width with as many decimals as the half
+// width makes worth reading.
+func interval(e metrics.Estimate) string {
+	switch {
+	case e.N == 0:
+		return "none"
+	case e.N == 1 || e.HalfWidth == 0:
+		return strconv.FormatFloat(e.Mean, 'g', 5, 64)
+	}
+	decimals := max(0, 1-int(math.Floor(math.Log10(e.HalfWidth))))
+	return fmt.Sprintf("%.*f ± %.*f", decimals, e.Mean, decimals, e.HalfWidth)
+}
+
+// writeTable writes a Markdown table that is also one to the eye; columns from
+// the left-th on are of numbers.
+func writeTable(b *strings.Builder, head []string, lines [][]string, left int) {
+	width := make([]int, len(head))
+	for _, line := range append([][]string{head}, lines...) {
+		for i, s := range line {
+			width[i] = max(width[i], utf8.RuneCountInString(s))
+		}
+	}
+	write := func(line []string) {
+		for i, s := range line {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(s))
+			if i < left {
+				b.WriteString("| " + s + pad + " ")
+			} else {
+				b.WriteString("| " + pad + s + " ")
+			}
+		}
+		b.WriteString("|\n")
+	}
+	write(head)
+	for i := range head {
+		if i < left {
+			b.WriteString("|" + strings.Repeat("-", width[i]+2))
+		} else {
+			b.WriteString("|" + strings.Repeat("-", width[i]+1) + ":")
+		}
+	}
+	b.WriteString("|\n")
+	for _, line := range lines {
+		write(line)
+	}
+}
