@@ -524,7 +524,7 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 	limit := x.tariff.limit
 	b.dear.own, b.cheap.own = false, false
 	b.bound = math.Inf(1)
-	lambda, at := b.lambda, -1.0
+	lambda, at := b.lambda, -1.0 // at: the λ of the selection at hand, -1 for none
 	for try := 0; ; try++ {
 		x.choose(lambda)
 		at = lambda
@@ -558,6 +558,9 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 			continue
 		}
 		next := (b.dear.z - b.cheap.z) / (b.dear.c - b.cheap.c)
+		if x.found && !x.isStep(b) && b.cheap.z+next*(limit-b.cheap.c) > (bound+floor)/2 {
+			break // even the minimum is far from floor: halve the box instead
+		}
 		if forward := next > 0 && next < lambda == within && next != lambda; !forward {
 			if b.dear.own && b.cheap.own {
 				break // the minimum
