@@ -1,0 +1,221 @@
+// What goes into a planner and what comes out of it.
+
+package cyclic
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// Job is one job of a batch as planners see it.
+type Job struct {
+	Request entity.Request
+	// By is its user's criterion: the search for windows that suits the user
+	// best. nil is the planner's own search.
+	By entity.Finder
+}
+
+// Planner plans a batch, given in order of priority, on a slot list, which it
+// leaves as it is.
+//
+// A batch that cannot be planned in full is no error: Outcome says what became
+// of each job. An error is input that makes no sense (an
+// *entity.BadInputError), or the end of ctx.
+type Planner interface {
+	Name() string
+	Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error)
+}
+
+// Outcome is a planned batch.
+type Outcome struct {
+	Jobs []Decision // one for each job of the batch, in its order
+	// Left is what the chosen windows leave of the slot list.
+	Left entity.SlotList
+	// Slices are the choices made, one for each part of the batch that was
+	// planned by itself.
+	Slices []Slice
+	Stats  Stats
+}
+
+// Decision is what became of one job of a batch.
+type Decision struct {
+	Window entity.Window
+	OK     bool
+	// Alternatives is how many windows were found to choose from.
+	Alternatives int
+	// Reason says why there is no window.
+	Reason string
+}
+
+// Slice is the choice made for one part of a batch.
+type Slice struct {
+	Jobs        []int // positions in the batch of those that had alternatives
+	Combination Combination
+	// Infeasible is set where no combination keeps within the limit: the jobs
+	// are postponed.
+	Infeasible *InfeasibleError
+}
+
+// Stats says what planning took.
+type Stats struct {
+	Alternatives int // windows found in all
+	Rounds       int // of the searches, the last and vain ones included
+	States       int // of the choices; see Combination
+	Work         entity.Work
+}
+
+func (s *Stats) add(more Stats) {
+	s.Alternatives += more.Alternatives
+	s.Rounds += more.Rounds
+	s.States += more.States
+	s.Work.Add(more.Work)
+}
+
+// Planned counts the jobs that have a window.
+func (o *Outcome) Planned() int {
+	n := 0
+	for i := range o.Jobs {
+		if o.Jobs[i].OK {
+			n++
+		}
+	}
+	return n
+}
+
+// Windows are the chosen windows, in order of the batch.
+func (o *Outcome) Windows() []entity.Window {
+	var windows []entity.Window
+	for i := range o.Jobs {
+		if o.Jobs[i].OK {
+			windows = append(windows, o.Jobs[i].Window)
+		}
+	}
+	return windows
+}
+
+// without returns the slot list less the windows.
+func without(list entity.SlotList, windows []entity.Window) (entity.SlotList, error) {
+	left := list
+	left.Slots = slices.Clone(list.Slots)
+	for i := range windows {
+		var err error
+		if left.Slots, err = window.Subtract(left.Slots, &windows[i]); err != nil {
+			return entity.SlotList{}, err
+		}
+	}
+	return left, nil
+}
+
+// shift moves the windows of out, in order of their starts, to the earliest
+// start on their own nodes (META's shift). Tasks keep their nodes and lengths,
+// so that costs stay. base is the slot list without the windows; out.Left
+// becomes what they leave of it.
+//
+//	before   ..AAA..BBB..    A, B on one node, each at a
+//	after    AAABBB......    start that its search found
+func shift(out *Outcome, base entity.SlotList) error {
+	var order []*entity.Window
+	for i := range out.Jobs {
+		if out.Jobs[i].OK {
+			order = append(order, &out.Jobs[i].Window)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *entity.Window) int { return cmp.Compare(a.Start, b.Start) })
+	free := make(map[*entity.Node][]entity.Slot)
+	for _, s := range base.Slots {
+		free[s.Node] = append(free[s.Node], s)
+	}
+	others := make(map[*entity.Node][]*entity.Window)
+	for _, w := range order {
+		for _, t := range w.Tasks {
+			others[t.Node] = append(others[t.Node], w)
+		}
+	}
+	for _, w := range order {
+		move(w, earliestOn(w, base.From, free, others))
+	}
+	windows := make([]entity.Window, len(order))
+	for i, w := range order {
+		windows[i] = *w
+	}
+	var err error
+	out.Left, err = without(base, windows)
+	return err
+}
+
+// earliestOn is the first instant from which on all of w's tasks have their
+// nodes to themselves. It is w's own start at the latest.
+func earliestOn(w *entity.Window, from des.Time, free map[*entity.Node][]entity.Slot, others map[*entity.Node][]*entity.Window) des.Time {
+	t := from
+	for i := 0; i < len(w.Tasks); i++ {
+		task := w.Tasks[i]
+		at := earliestFor(w, t, task.End-w.Start, free[task.Node], others[task.Node], task.Node)
+		if at > t {
+			t, i = at, -1 // all tasks begin together: the others are asked again
+		}
+	}
+	return t
+}
+
+// earliestFor is the first instant from t on at which one node has the length
+// free, but for w's own task.
+func earliestFor(w *entity.Window, t, length des.Time, free []entity.Slot, others []*entity.Window, n *entity.Node) des.Time {
+	for _, s := range free {
+		at := max(t, s.Start)
+		for again := true; again && at+length <= s.End; {
+			again = false
+			for _, o := range others {
+				if o == w || o.Start >= at+length {
+					continue
+				}
+				if end := endOn(o, n); end > at {
+					at, again = end, true
+				}
+			}
+		}
+		if at+length <= s.End {
+			return at
+		}
+	}
+	return w.Start
+}
+
+// endOn is the end of w's task on n.
+func endOn(w *entity.Window, n *entity.Node) des.Time {
+	for _, t := range w.Tasks {
+		if t.Node == n {
+			return t.End
+		}
+	}
+	return w.Start
+}
+
+// move has w begin at start.
+func move(w *entity.Window, start des.Time) {
+	by := start - w.Start
+	if by == 0 {
+		return
+	}
+	w.Tasks = slices.Clone(w.Tasks) // alternatives share theirs with nobody who wants them moved
+	for i := range w.Tasks {
+		w.Tasks[i].End += by
+	}
+	w.Start += by
+	w.End += by
+}
+
+// check reports a batch that makes no sense.
+func check(batch []Job) error {
+	for i := range batch {
+		if err := batch[i].Request.Check(); err != nil {
+			return &entity.BadInputError{Reason: fmt.Sprintf("job %d of the batch: %v", i, err)}
+		}
+	}
+	return nil
+}

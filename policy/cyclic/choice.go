@@ -1,0 +1,352 @@
+// The second half of planning a batch: one alternative of each job, so that a
+// sum over them is extreme while another stays within a limit (AMP11, section
+// 4; META, 6 to 9).
+
+package cyclic
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Problem is what the choice of the alternatives is to reach. Time is processor
+// time, the sum of the tasks' lengths (T_CPU).
+type Problem uint8
+
+const (
+	OwnersProfit Problem = iota // the greatest total cost, total time within T*
+	BatchTime                   // the least total time, total cost within B*
+	UsersExpense                // the least total cost, total time within T*
+	Idleness                    // the greatest total time, within T*
+)
+
+// Problems lists them all.
+var Problems = [...]Problem{OwnersProfit, BatchTime, UsersExpense, Idleness}
+
+var problemNames = [...]string{"owners-profit", "batch-time", "users-expense", "idleness"}
+
+func (p Problem) String() string { return name(problemNames[:], int(p), "Problem") }
+
+// TimeLimit is how T* follows from the alternatives.
+type TimeLimit uint8
+
+const (
+	MeanTime     TimeLimit = iota // the sum over the jobs of the mean time of their alternatives
+	MeanTimeUp                    // each job's mean rounded up to a time unit: META (5)
+	MeanTimeDown                  // each alternative's part of the mean rounded down to a time unit: AMP11 (2)
+)
+
+var timeLimitNames = [...]string{"mean", "mean-up", "mean-down"}
+
+func (l TimeLimit) String() string { return name(timeLimitNames[:], int(l), "TimeLimit") }
+
+// BudgetLimit is how B* follows from the alternatives.
+type BudgetLimit uint8
+
+const (
+	MeanCost      BudgetLimit = iota // the sum over the jobs of the mean cost of their alternatives
+	LargestIncome                    // the largest total cost within T*: AMP11 (3)
+)
+
+var budgetLimitNames = [...]string{"mean", "income"}
+
+func (l BudgetLimit) String() string { return name(budgetLimitNames[:], int(l), "BudgetLimit") }
+
+func name(names []string, i int, kind string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+// ParseProblem, ParseTimeLimit and ParseBudgetLimit read the names.
+func ParseProblem(s string) (Problem, error) { return parse[Problem](problemNames[:], s, "problem") }
+
+// ParseTimeLimit reads "mean", "mean-up" or "mean-down".
+func ParseTimeLimit(s string) (TimeLimit, error) {
+	return parse[TimeLimit](timeLimitNames[:], s, "time limit")
+}
+
+// ParseBudgetLimit reads "mean" or "income".
+func ParseBudgetLimit(s string) (BudgetLimit, error) {
+	return parse[BudgetLimit](budgetLimitNames[:], s, "budget limit")
+}
+
+func parse[T ~uint8](names []string, s, what string) (T, error) {
+	for i, n := range names {
+		if n == s {
+			return T(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%s %q: want one of %v", what, s, names)
+}
+
+// Choice picks one alternative of each job. The zero value is the owners'
+// profit within T* = MeanTime, exactly.
+type Choice struct {
+	Problem     Problem
+	TimeLimit   TimeLimit
+	BudgetLimit BudgetLimit
+	// MaxTime and MaxCost, where they are not 0, are T* and B* themselves,
+	// whatever the alternatives.
+	MaxTime des.Time
+	MaxCost float64
+	// Grid, where it is not 0, chooses by the papers' recursion over whole
+	// multiples of Grid time units (or cost units, for B*) of what the limit is
+	// on, rounded up; 1 is the papers' grid. Its choices keep the real limit and
+	// may miss better ones, or any.
+	Grid float64
+	// Patience is how many states an exact choice may visit before it contents
+	// itself with what it has and says how far that can be from the optimum
+	// (Combination.Gap); 0 means 30 million.
+	Patience int
+}
+
+const defaultPatience = 30_000_000
+
+// Combination is one alternative of each job.
+type Combination struct {
+	Picks []int    // which one, by job
+	Cost  float64  // C, the sum of the costs
+	Time  des.Time // T, the sum of the processor times
+	// Limit is what was kept: T* in time units, or B*.
+	Limit float64
+	// Gap is by how much, at most, another combination could be better, in time
+	// units or cost; 0 is a proven optimum.
+	Gap float64
+	// States is how many partial combinations were kept or, on a grid, cells
+	// filled.
+	States int
+}
+
+// InfeasibleError says that no combination keeps within a limit.
+type InfeasibleError struct {
+	Problem Problem
+	Limit   float64 // T* in time units or B*
+	Least   float64 // what the least combination takes of it
+}
+
+// Excess is by how much the limit is too low.
+func (e *InfeasibleError) Excess() float64 { return e.Least - e.Limit }
+
+func (e *InfeasibleError) Error() string {
+	what, unit := "time T*", "time units"
+	if e.Problem == BatchTime {
+		what, unit = "budget B*", "cost units"
+	}
+	return fmt.Sprintf("the %s of %.6g %s is %.6g too low: no choice of alternatives takes less than %.6g",
+		what, e.Limit, unit, e.Excess(), e.Least)
+}
+
+// Choose picks one of each job's alternatives. An *InfeasibleError says that the
+// limit cannot be kept; a job without an alternative is an
+// *entity.BadInputError. No jobs are an empty combination.
+func (c Choice) Choose(ctx context.Context, alternatives [][]entity.Window) (Combination, error) {
+	return c.choose(ctx, alternatives, nil)
+}
+
+// choose is Choose where combinations chosen before have used up a part of
+// MaxTime and MaxCost.
+func (c Choice) choose(ctx context.Context, alternatives [][]entity.Window, before []Slice) (Combination, error) {
+	if err := c.check(alternatives); err != nil {
+		return Combination{}, err
+	}
+	limit, err := c.limit(ctx, alternatives, before)
+	if err != nil {
+		return Combination{}, err
+	}
+	k := knapsack{limit: limit, patience: c.Patience}
+	if k.patience == 0 {
+		k.patience = defaultPatience
+	}
+	for _, windows := range alternatives {
+		items := make([]item, len(windows))
+		for s := range windows {
+			items[s] = c.item(&windows[s])
+			items[s].pick = int32(s)
+		}
+		k.classes = append(k.classes, items)
+	}
+	switch {
+	case c.Grid > 0:
+		err = k.onGrid(ctx, c.Grid*c.unit())
+	case c.Problem == Idleness:
+		err = k.closest(ctx)
+	default:
+		err = k.exact(ctx)
+	}
+	if err != nil {
+		return Combination{}, err
+	}
+	out := Combination{Picks: k.picks, Limit: limit / c.unit(), Gap: k.gap / c.gain(), States: k.states}
+	if k.picks == nil && len(alternatives) > 0 {
+		return out, &InfeasibleError{Problem: c.Problem, Limit: out.Limit, Least: k.least / c.unit()}
+	}
+	for i, s := range k.picks {
+		out.Cost += alternatives[i][s].Cost
+		out.Time += alternatives[i][s].ProcessorTime()
+	}
+	return out, nil
+}
+
+func (c Choice) check(alternatives [][]entity.Window) error {
+	for i, windows := range alternatives {
+		if len(windows) == 0 {
+			return badInput("job %d has no alternative to choose", i)
+		}
+		for _, w := range windows {
+			if math.IsNaN(w.Cost) || math.IsInf(w.Cost, 0) {
+				return badInput("an alternative of job %d costs %v", i, w.Cost)
+			}
+		}
+	}
+	if int(c.Problem) >= len(Problems) {
+		return badInput("the choice has no problem %d", c.Problem)
+	}
+	if !(c.Grid >= 0) || !(c.MaxCost >= 0) || c.MaxTime < 0 || c.Patience < 0 {
+		return badInput("the choice's grid %v, limits %v and %v and patience %d must not be negative", c.Grid, c.MaxTime, c.MaxCost, c.Patience)
+	}
+	return nil
+}
+
+// item is what an alternative adds to the sum to be maximised and to the sum
+// within the limit. Times are ticks.
+func (c Choice) item(w *entity.Window) item {
+	time := float64(w.ProcessorTime())
+	switch c.Problem {
+	case BatchTime:
+		return item{f: -time, g: w.Cost}
+	case UsersExpense:
+		return item{f: -w.Cost, g: time}
+	case Idleness:
+		return item{f: time, g: time}
+	}
+	return item{f: w.Cost, g: time}
+}
+
+// unit is what one unit of the limit is in items.
+func (c Choice) unit() float64 {
+	if c.Problem == BatchTime {
+		return 1
+	}
+	return float64(des.Second)
+}
+
+// gain is what one unit of what is maximised is in items.
+func (c Choice) gain() float64 {
+	if c.Problem == BatchTime || c.Problem == Idleness {
+		return float64(des.Second)
+	}
+	return 1
+}
+
+// limit is T* in ticks, or B*.
+func (c Choice) limit(ctx context.Context, alternatives [][]entity.Window, before []Slice) (float64, error) {
+	if c.Problem == BatchTime {
+		limit, err := c.budgetStar(ctx, alternatives, before)
+		return limit, err
+	}
+	return c.timeStar(alternatives, before), nil
+}
+
+func (c Choice) timeStar(alternatives [][]entity.Window, before []Slice) float64 {
+	if c.MaxTime > 0 {
+		left := c.MaxTime
+		for _, s := range before {
+			left -= s.Combination.Time
+		}
+		return float64(left)
+	}
+	const unit = float64(des.Second)
+	sum := 0.0
+	for _, windows := range alternatives {
+		n, ticks, parts := float64(len(windows)), 0.0, 0.0
+		for i := range windows {
+			t := float64(windows[i].ProcessorTime())
+			ticks += t
+			parts += math.Floor(t / (n * unit))
+		}
+		switch c.TimeLimit {
+		case MeanTimeUp:
+			sum += unit * math.Ceil(ticks/(n*unit))
+		case MeanTimeDown:
+			sum += unit * parts
+		default:
+			sum += ticks / n
+		}
+	}
+	return sum
+}
+
+func (c Choice) budgetStar(ctx context.Context, alternatives [][]entity.Window, before []Slice) (float64, error) {
+	if c.MaxCost > 0 {
+		left := c.MaxCost
+		for _, s := range before {
+			left -= s.Combination.Cost
+		}
+		return left, nil
+	}
+	if c.BudgetLimit == LargestIncome {
+		income := c
+		income.Problem = OwnersProfit
+		most, err := income.choose(ctx, alternatives, before)
+		return most.Cost, err
+	}
+	sum := 0.0
+	for _, windows := range alternatives {
+		costs := 0.0
+		for i := range windows {
+			costs += windows[i].Cost
+		}
+		sum += costs / float64(len(windows))
+	}
+	return sum, nil
+}
+
+// Vector is the criterion <C, D, T, I> of AMP11 for a combination: what it
+// costs, what it leaves of the budget B*, what time it takes, what it leaves of
+// the time T*.
+type Vector struct {
+	C, D float64
+	T, I float64 // time units
+}
+
+func (v Vector) String() string {
+	return fmt.Sprintf("C=%.2f D=%.2f T=%.2f I=%.2f", v.C, v.D, v.T, v.I)
+}
+
+// Vector is the vector criterion of a combination of the alternatives, with
+// both limits as c has them.
+func (c Choice) Vector(ctx context.Context, alternatives [][]entity.Window, picks []int) (Vector, error) {
+	if err := c.check(alternatives); err != nil {
+		return Vector{}, err
+	}
+	if len(picks) != len(alternatives) {
+		return Vector{}, badInput("a combination of %d alternatives for %d jobs", len(picks), len(alternatives))
+	}
+	budget, err := c.budgetStar(ctx, alternatives, nil)
+	if err != nil {
+		return Vector{}, err
+	}
+	var v Vector
+	var time des.Time
+	for i, s := range picks {
+		if s < 0 || s >= len(alternatives[i]) {
+			return Vector{}, badInput("job %d has no alternative %d", i, s)
+		}
+		v.C += alternatives[i][s].Cost
+		time += alternatives[i][s].ProcessorTime()
+	}
+	v.T = time.Seconds()
+	v.D = budget - v.C
+	v.I = c.timeStar(alternatives, nil)/float64(des.Second) - v.T
+	return v, nil
+}
+
+func badInput(format string, args ...any) error {
+	return &entity.BadInputError{Reason: fmt.Sprintf(format, args...)}
+}

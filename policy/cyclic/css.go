@@ -1,0 +1,136 @@
+// CSS and the batch-slicer.
+
+package cyclic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gridslot/gridslot/entity"
+)
+
+// CSS is the cyclic scheduling scheme of AMP11 and META: alternatives for the
+// whole batch by first fit, whatever its users' criteria, then the choice of
+// one for each job.
+type CSS struct {
+	Search Search
+	Choice Choice
+	Shift  Shift
+}
+
+// Name is "css".
+func (CSS) Name() string { return "css" }
+
+// Plan implements Planner.
+func (c CSS) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+	plain := make([]Job, len(batch))
+	for i := range batch {
+		plain[i].Request = batch[i].Request
+	}
+	return BatchSlicer{Search: c.Search, Choice: c.Choice, Shift: c.Shift}.Plan(ctx, plain, list)
+}
+
+// Shift says when chosen windows are moved, in order of their starts, to the
+// earliest start on their own nodes.
+type Shift uint8
+
+const (
+	NoShift    Shift = iota
+	ShiftEnd         // once the whole batch is planned
+	ShiftSlice       // after each slice, before the next one is planned
+)
+
+var shiftNames = [...]string{"off", "end", "slice"}
+
+func (s Shift) String() string { return name(shiftNames[:], int(s), "Shift") }
+
+// ParseShift reads "off", "end" or "slice".
+func ParseShift(s string) (Shift, error) { return parse[Shift](shiftNames[:], s, "shift") }
+
+// BatchSlicer cuts the batch into slices in order of priority and plans each as
+// CSS does, by its users' own criteria, on what the ones before it left (META,
+// section 5).
+type BatchSlicer struct {
+	// Slices is k, into how many parts of equal size, the first ones larger by one
+	// where it does not come out even; 0 means 1. Slices of one job are the most
+	// there can be.
+	Slices int
+	Search Search
+	Choice Choice
+	Shift  Shift
+}
+
+// Name is "batch-slicer".
+func (BatchSlicer) Name() string { return "batch-slicer" }
+
+// Plan implements Planner. Fixed limits, Choice.MaxTime and MaxCost, are for the
+// batch: a slice has what the ones before it left of them.
+func (b BatchSlicer) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+	if b.Slices < 0 {
+		return nil, badInput("a batch cannot be cut into %d slices", b.Slices)
+	}
+	if err := check(batch); err != nil {
+		return nil, err
+	}
+	out := &Outcome{Jobs: make([]Decision, len(batch)), Left: list}
+	k := min(max(b.Slices, 1), len(batch))
+	for from, i := 0, 0; i < k; i++ {
+		to := from + (len(batch)-from+k-i-1)/(k-i)
+		part := Outcome{Jobs: out.Jobs[from:to]}
+		if err := b.slice(ctx, batch[from:to], out, &part, from); err != nil {
+			return nil, fmt.Errorf("planning slice %d of %d: %w", i+1, k, err)
+		}
+		out.Left = part.Left
+		from = to
+	}
+	if b.Shift == ShiftEnd {
+		if err := shift(out, list); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// slice plans the batch's jobs from the position from on, into part.
+func (b BatchSlicer) slice(ctx context.Context, jobs []Job, out, part *Outcome, from int) error {
+	alternatives, stats, err := b.Search.Run(ctx, jobs, out.Left)
+	if err != nil {
+		return err
+	}
+	slice := Slice{}
+	var found [][]entity.Window
+	for i := range jobs {
+		d := &part.Jobs[i]
+		d.Alternatives = len(alternatives[i])
+		if d.Alternatives == 0 {
+			d.Reason = "no window in this cycle"
+			continue
+		}
+		slice.Jobs = append(slice.Jobs, from+i)
+		found = append(found, alternatives[i])
+	}
+	combination, err := b.Choice.choose(ctx, found, out.Slices)
+	switch {
+	case errors.As(err, &slice.Infeasible):
+		for _, i := range slice.Jobs {
+			out.Jobs[i].Reason = "postponed: " + slice.Infeasible.Error()
+		}
+	case err != nil:
+		return err
+	default:
+		slice.Combination = combination
+		for i, s := range combination.Picks {
+			d := &out.Jobs[slice.Jobs[i]]
+			d.Window, d.OK = found[i][s], true
+		}
+	}
+	out.Slices = append(out.Slices, slice)
+	stats.States = combination.States
+	out.Stats.add(stats)
+	if b.Shift == ShiftSlice {
+		return shift(part, out.Left)
+	}
+	part.Left, err = without(out.Left, part.Windows())
+	return err
+}

@@ -1,0 +1,350 @@
+// The multiple-choice knapsack under the choice: of each class (job) one item
+// (alternative), so that Σ f is greatest while Σ g stays within a limit.
+//
+// Exact for real numbers. The papers' recursion f_i(Z) asks for every whole Z;
+// here a class maps the Pareto front of the pairs (g, f) that the classes before
+// it can reach onto the next one, and dominated pairs are dropped:
+//
+//	f |        x      x reachable, kept
+//	  |    x  .       . reachable, dominated: more g for no more f
+//	  |  x   .
+//	  +----------- g
+//
+// Fronts of real numbers would grow with every class. A Lagrangian bound keeps
+// them small: with the multiplier λ of the linear relaxation no combination
+// beats Σ max(f − λ g) + λ limit, so what falls below the best combination known
+// is dropped, whole items beforehand and pairs on the way.
+
+package cyclic
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+// item is an alternative, pick its number in its class.
+type item struct {
+	f, g float64
+	pick int32
+}
+
+// knapsack is one problem and its answer: picks, or nil where not even the
+// least combination keeps the limit.
+type knapsack struct {
+	classes  [][]item
+	limit    float64
+	patience int
+
+	picks  []int
+	least  float64 // Σ of the least g
+	gap    float64
+	states int
+}
+
+// ulps absorbs the rounding of sums that are compared with a limit or a bound.
+const ulps = 1e-12
+
+// state is a pair that can be reached: by the item pick of the latest class
+// from the state parent of the front before.
+type state struct {
+	f, g   float64
+	parent int32
+	pick   int32
+}
+
+// exact finds the best combination. Of equal ones it is the one that takes
+// least of the limit.
+func (k *knapsack) exact(ctx context.Context) error {
+	classes := make([][]item, len(k.classes))
+	least := 0.0
+	for i, items := range k.classes {
+		classes[i] = undominated(items)
+		least += classes[i][0].g
+	}
+	k.least = least
+	limit := k.limit + math.Abs(k.limit)*ulps
+	if least > limit {
+		return nil
+	}
+	known, lambda := relaxation(classes, limit)
+	improve(classes, known, limit)
+	lower := 0.0
+	scale := 0.0
+	for i, s := range known {
+		lower += classes[i][s].f
+		scale += math.Abs(classes[i][s].f) + math.Abs(float64(lambda*classes[i][s].g))
+	}
+	lower -= scale * ulps * float64(len(classes)+1)
+
+	// rest[i] is the bound of the classes from i on, room[i] their least g.
+	n := len(classes)
+	order := make([]int, n) // small classes first
+	best := make([]float64, n)
+	for i, items := range classes {
+		order[i] = i
+		best[i] = math.Inf(-1)
+		for _, s := range items {
+			best[i] = max(best[i], s.f-float64(lambda*s.g))
+		}
+	}
+	bound := float64(lambda * limit)
+	for _, b := range best {
+		bound += b
+	}
+	for i, items := range classes {
+		classes[i] = slices.DeleteFunc(items, func(s item) bool {
+			return bound-best[i]+s.f-float64(lambda*s.g) < lower
+		})
+		if len(classes[i]) == 0 { // by rounding alone: what is known is the optimum
+			k.answer(known, classesOf(k.classes))
+			return nil
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(classes[a]), len(classes[b])) })
+	rest, room := make([]float64, n+1), make([]float64, n+1)
+	for i := n - 1; i >= 0; i-- {
+		rest[i] = rest[i+1] + best[order[i]]
+		room[i] = room[i+1] + classes[order[i]][0].g
+	}
+
+	fronts := make([][]state, n+1)
+	fronts[0] = []state{{}}
+	dropped := math.Inf(-1) // the best bound of what patience gave up
+	var merge merger
+	for i, c := range order {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		front := merge.extend(fronts[i], classes[c], limit-room[i+1])
+		promise := func(s state) float64 { return s.f + float64(lambda*(limit-s.g)) + rest[i+1] }
+		front = slices.DeleteFunc(front, func(s state) bool { return promise(s) < lower })
+		if left := (k.patience - k.states) / (n - i); len(front) > max(left, 1) {
+			slices.SortStableFunc(front, func(a, b state) int { return cmp.Compare(promise(b), promise(a)) })
+			for _, s := range front[max(left, 1):] {
+				dropped = max(dropped, promise(s))
+			}
+			front = front[:max(left, 1)]
+			slices.SortStableFunc(front, func(a, b state) int { return cmp.Compare(a.g, b.g) })
+		}
+		fronts[i+1] = slices.Clone(front)
+		k.states += len(front)
+	}
+	last := fronts[n]
+	if len(last) == 0 {
+		k.answer(known, classesOf(k.classes))
+		k.gap = max(0, dropped-lower)
+		return nil
+	}
+	at := int32(len(last) - 1) // the most f, for fronts rise
+	k.gap = max(0, dropped-last[at].f)
+	k.picks = make([]int, n)
+	for i := n; i > 0; i-- {
+		s := fronts[i][at]
+		k.picks[order[i-1]] = int(s.pick)
+		at = s.parent
+	}
+	return nil
+}
+
+// answer takes over a combination of positions in the undominated classes.
+func (k *knapsack) answer(positions []int, classes [][]item) {
+	k.picks = make([]int, len(positions))
+	for i, s := range positions {
+		k.picks[i] = int(classes[i][s].pick)
+	}
+}
+
+func classesOf(all [][]item) [][]item {
+	out := make([][]item, len(all))
+	for i, items := range all {
+		out[i] = undominated(items)
+	}
+	return out
+}
+
+// undominated are the items, by g, that no other beats or equals in both; of
+// equals the first.
+func undominated(items []item) []item {
+	sorted := slices.Clone(items)
+	slices.SortStableFunc(sorted, func(a, b item) int {
+		return cmp.Or(cmp.Compare(a.g, b.g), cmp.Compare(b.f, a.f))
+	})
+	kept := sorted[:1]
+	for _, s := range sorted[1:] {
+		if s.f > kept[len(kept)-1].f {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// relaxation solves the linear relaxation greedily: from the least of each
+// class up the convex hulls, steepest first, while the limit holds. What it
+// picks is a combination; the slope at which the first step is too long is the
+// multiplier λ, 0 where all fit.
+func relaxation(classes [][]item, limit float64) (picks []int, lambda float64) {
+	type step struct {
+		class, to int
+		slope, dg float64
+	}
+	var steps []step
+	g := 0.0
+	picks = make([]int, len(classes))
+	for c, items := range classes {
+		g += items[0].g
+		hull := []int{0}
+		for s := 1; s < len(items); s++ {
+			for len(hull) > 1 && slope(items, hull[len(hull)-1], s) >= slope(items, hull[len(hull)-2], hull[len(hull)-1]) {
+				hull = hull[:len(hull)-1]
+			}
+			hull = append(hull, s)
+		}
+		for i := 1; i < len(hull); i++ {
+			a, b := hull[i-1], hull[i]
+			steps = append(steps, step{c, b, slope(items, a, b), items[b].g - items[a].g})
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(b.slope, a.slope) })
+	stuck := make([]bool, len(classes))
+	for _, s := range steps {
+		switch {
+		case stuck[s.class]:
+		case g+s.dg <= limit:
+			picks[s.class] = s.to
+			g += s.dg
+		default:
+			stuck[s.class] = true
+			lambda = max(lambda, s.slope)
+		}
+	}
+	return picks, lambda
+}
+
+func slope(items []item, a, b int) float64 {
+	return (items[b].f - items[a].f) / (items[b].g - items[a].g)
+}
+
+// improve exchanges single picks while that gains and the limit holds.
+func improve(classes [][]item, picks []int, limit float64) {
+	g := 0.0
+	for c, s := range picks {
+		g += classes[c][s].g
+	}
+	for again := true; again; {
+		again = false
+		for c, items := range classes {
+			now := items[picks[c]]
+			for s := len(items) - 1; s > picks[c]; s-- { // the more g, the more f
+				if after := g - now.g + items[s].g; after <= limit {
+					g, picks[c], again = after, s, true
+					break
+				}
+			}
+		}
+	}
+}
+
+// merger extends fronts, with its scratch.
+type merger struct{ one, two []state }
+
+// extend is the front that the items of one more class make of a front, less
+// what takes more than the limit. The result is good until the next call.
+func (m *merger) extend(front []state, items []item, limit float64) []state {
+	out, next := m.one[:0], m.two[:0]
+	for _, s := range items {
+		next = next[:0]
+		i := 0 // in out
+		top := math.Inf(-1)
+		keep := func(p state) {
+			if p.f > top {
+				next = append(next, p)
+				top = p.f
+			}
+		}
+		for parent, p := range front {
+			q := state{p.f + s.f, p.g + s.g, int32(parent), s.pick}
+			if q.g > limit {
+				break
+			}
+			for i < len(out) && (out[i].g < q.g || (out[i].g == q.g && out[i].f >= q.f)) {
+				keep(out[i])
+				i++
+			}
+			keep(q)
+		}
+		for ; i < len(out); i++ {
+			keep(out[i])
+		}
+		out, next = next, out
+	}
+	m.one, m.two = out, next
+	return out
+}
+
+// maxCells bounds a grid's table.
+const maxCells = 1 << 27
+
+// onGrid is the papers' backward recursion over whole multiples of step:
+//
+//	f_i(Z) = max over s of { f(s) + f_{i+1}(Z - g(s)) },  f_{n+1} = 0
+//
+// with every g rounded up and the limit down.
+func (k *knapsack) onGrid(ctx context.Context, step float64) error {
+	n := len(k.classes)
+	weights := make([][]int, n)
+	least := 0
+	for i, items := range k.classes {
+		for _, s := range items {
+			w := math.Ceil(s.g / step * (1 - ulps))
+			if !(w < maxCells) {
+				return badInput("an alternative takes %g steps of the choice's grid: use a coarser one", w)
+			}
+			weights[i] = append(weights[i], int(w))
+		}
+		least += slices.Min(weights[i])
+	}
+	k.least = float64(least) * step
+	top := math.Floor(k.limit / step * (1 + ulps))
+	if float64(least) > top {
+		return nil
+	}
+	// Beyond the sum of the greatest weights nothing changes.
+	most := 0
+	for i := range weights {
+		most += slices.Max(weights[i])
+	}
+	z := int(min(top, float64(most)))
+	if (z+1)*max(n, 1) > maxCells {
+		return badInput("a grid of %d steps for %d jobs is too large a table: use a coarser one", z, n)
+	}
+	next, best := make([]float64, z+1), make([]float64, z+1)
+	choice := make([][]int32, n)
+	for i := n - 1; i >= 0; i-- {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		choice[i] = make([]int32, z+1)
+		for left := range best {
+			best[left], choice[i][left] = math.Inf(-1), -1
+			for s, w := range weights[i] {
+				if w > left || math.IsInf(next[left-w], -1) {
+					continue
+				}
+				if f := k.classes[i][s].f + next[left-w]; choice[i][left] < 0 || f > best[left] {
+					best[left], choice[i][left] = f, int32(s)
+				}
+			}
+		}
+		best, next = next, best
+		k.states += z + 1
+	}
+	k.picks = make([]int, n)
+	for i := range k.picks {
+		s := choice[i][z]
+		k.picks[i] = int(s)
+		z -= weights[i][s]
+	}
+	return nil
+}
