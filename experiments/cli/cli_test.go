@@ -373,7 +373,7 @@ func TestTraceValidateTellsLineFieldAndReason(t *testing.T) {
 	got := call("trace", "validate", bad)
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stdout, `line 3: field 4 (run time): text where a number belongs: "long"`)
-	require.Contains(t, got.stderr, "1 lines are damaged")
+	require.Contains(t, got.stderr, "1 damaged")
 
 	got = call("trace", "validate", bad, "--format=csv")
 	require.Contains(t, got.stdout, "damaged,not-a-number,3,4,long\n")
@@ -387,7 +387,7 @@ func TestTraceValidateTellsLineFieldAndReason(t *testing.T) {
 
 	got = call("trace", "validate", write(t, "c.swf", swf("9 1 1 1", "3 1 1 1")))
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.stderr, "1 go backwards")
+	require.Contains(t, got.stderr, "1 out of order")
 }
 
 func TestTraceListNamesTheLogs(t *testing.T) {

@@ -245,7 +245,7 @@ func (s *simulation) tell(w io.Writer) {
 	}
 	for _, r := range s.results {
 		if r != nil && r.Summary.Rejected > 0 {
-			fmt.Fprintf(w, "gridslot: %s: %d jobs rejected: they ask for more than the machine's %d processors\n", s.trace.Name, r.Summary.Rejected, s.procs)
+			fmt.Fprintf(w, "gridslot: %s: %d rejected: larger than the machine, %d processors\n", s.trace.Name, r.Summary.Rejected, s.procs)
 			break // the same for every policy
 		}
 	}

@@ -195,7 +195,7 @@ it cannot be simulated as it is; what is left out or worth knowing is told too.`
 			}
 			damaged, backwards := report.Total(workload.Damaged), report.Count(workload.BackwardsSubmission)
 			if damaged > 0 || backwards > 0 {
-				return fmt.Errorf("%s: %d lines are damaged, %d go backwards", t.Name, damaged, backwards)
+				return fmt.Errorf("%s: %d damaged, %d out of order", t.Name, damaged, backwards)
 			}
 			return nil
 		},

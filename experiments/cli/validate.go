@@ -86,7 +86,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 		return err
 	}
 	if report.Total > 0 {
-		return fmt.Errorf("%s is not a valid schedule of %s: %d violations", path, t.Name, report.Total)
+		return fmt.Errorf("%s is not a valid schedule of %s (violations: %d)", path, t.Name, report.Total)
 	}
 	return nil
 }
