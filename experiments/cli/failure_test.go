@@ -198,8 +198,10 @@ func interrupted(t *testing.T, ready func() bool, args ...string) outcome {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Start())
 	defer cmd.Process.Kill()
-	for !ready() {
-		time.Sleep(5 * time.Millisecond)
+	for began := time.Now(); !ready(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > 2*time.Minute {
+			t.Fatalf("the command does not get there: %s", stderr.String())
+		}
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait() // the code tells
