@@ -1,0 +1,98 @@
+package bench_test
+
+// Every contestant runs as a process of its own: this test binary, called anew
+// with a role in its environment. So what is measured is what a user pays,
+// start-up and the garbage collector's threads included, and none inherits
+// another's heap.
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/cli"
+)
+
+// roleVariable tells a process of this binary what to be.
+const roleVariable = "GRIDSLOT_BENCH_ROLE"
+
+const (
+	roleCommand = "command" // gridslot
+	roleNaive   = "naive"   // the naive simulator, on the trace of its argument
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case roleCommand:
+		os.Exit(cli.Main())
+	case roleNaive:
+		jobs, procs, err := naiveRead(os.Args[1])
+		if err != nil {
+			panic(err)
+		}
+		naiveEASY(jobs, procs)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// process is a call of this binary in a role, to be started.
+func process(role string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), roleVariable+"="+role)
+	return cmd
+}
+
+// cost is what a process took.
+type cost struct {
+	user, system time.Duration
+	peak         int64 // of its resident memory, in bytes
+}
+
+// run runs a process to its end.
+func run(tb testing.TB, cmd *exec.Cmd) cost {
+	tb.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(tb, cmd.Run(), "%s", &stderr)
+	return costOf(cmd)
+}
+
+func costOf(cmd *exec.Cmd) cost {
+	state := cmd.ProcessState
+	c := cost{user: state.UserTime(), system: state.SystemTime()}
+	if u, ok := state.SysUsage().(*syscall.Rusage); ok {
+		c.peak = u.Maxrss << 10 // Linux counts kilobytes
+	}
+	return c
+}
+
+// logFile is a log of the archive, or skips.
+func logFile(tb testing.TB, name string) string {
+	tb.Helper()
+	dir := os.Getenv("GRIDSLOT_TRACES")
+	if dir == "" {
+		tb.Skip("GRIDSLOT_TRACES is not set: no archive logs at hand")
+	}
+	return filepath.Join(dir, name+".swf.gz")
+}
+
+// median of the user times, in seconds; least is the smallest.
+func median(costs []cost) float64 { return sorted(costs)[len(costs)/2] }
+func least(costs []cost) float64  { return sorted(costs)[0] }
+
+func sorted(costs []cost) []float64 {
+	var s []float64
+	for _, c := range costs {
+		s = append(s, c.user.Seconds())
+	}
+	slices.Sort(s)
+	return s
+}
