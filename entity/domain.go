@@ -394,6 +394,14 @@ func (d *Domain) holders(n *Node, from, to des.Time) (jobs []*Job) {
 	return jobs
 }
 
+// SlotList is what is free from the present to the horizon, as the call finds
+// it.
+func (d *Domain) SlotList() SlotList {
+	list := SlotList{From: d.origin, To: d.horizon()}
+	list.Slots = d.gather(nil, list.From, list.To, list.To)
+	return list
+}
+
 // Slots yields what is free within [from, until) as the call finds it, by
 // start, ties in the order of the nodes.
 func (d *Domain) Slots(from, until des.Time) iter.Seq[Slot] {

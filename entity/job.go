@@ -51,7 +51,7 @@ type Job struct {
 	Queue   int32 // -1 where unknown
 
 	State  JobState
-	Reason string // why it was rejected or killed, for people
+	Reason string // why it was rejected or killed, or why it still waits where the policy says so; for people
 
 	Start  des.Time // valid from Running on
 	Finish des.Time // valid from Finished or Killed on; the end of its last task
@@ -68,6 +68,7 @@ type Job struct {
 
 	seq  int64 // position in the order of submission
 	home *Metascheduler
+	part *Queue        // of the queue, or nil
 	due  des.EventID   // the pending start of a reservation ahead
 	left int           // tasks that still run
 	ends []des.EventID // of the tasks, on named nodes

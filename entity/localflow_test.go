@@ -120,7 +120,7 @@ func TestAnOwnersJobDisplacesAReservationAhead(t *testing.T) {
 	m := meet(t, all, bookAhead{}, entity.LocalPreempts, jobs,
 		entity.LocalJob{Node: all[0], Known: 2, Start: 11, Length: 4})
 	require.NoError(t, m.err)
-	require.Equal(t, diary{"0 job 1 started", "10 job 1 finished", "15 job 2 started", "25 job 2 finished"}, m.diary)
+	require.Equal(t, diary{"0 job 1 started", "2 job 2 withdrawn", "10 job 1 finished", "15 job 2 started", "25 job 2 finished"}, m.diary)
 	require.Equal(t, entity.LocalStats{Jobs: 1, Displaced: 1}, m.flow.Stats())
 	require.Zero(t, jobs[1].Lost)
 }

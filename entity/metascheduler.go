@@ -23,6 +23,10 @@ const (
 	PhaseStart
 )
 
+// PhaseTick is when a cycle begins: everybody who comes at that instant is part
+// of it.
+const PhaseTick = PhaseDecide - 5
+
 // Pass says when a policy gets its rounds.
 type Pass uint8
 
@@ -54,6 +58,10 @@ type Metascheduler struct {
 	Pass Pass
 	// Overrun is what happens to a job whose runtime passes its estimate.
 	Overrun Overrun
+	// Cycle, where it is not 0, gives the policy a round (CauseTick) at every
+	// multiple of it at which jobs wait. Where they wait for nothing (none runs,
+	// nothing will become free or arrive) there are no more ticks.
+	Cycle des.Time
 
 	sim       *des.Simulator
 	plan      Plan
@@ -75,7 +83,10 @@ type Metascheduler struct {
 	gained             bool     // something became free since the last round
 	freedFrom, freedTo des.Time // see Round.Freed
 
-	nodes   nodePlan    // the plan, where it is over named nodes, or nil
+	nodes   nodePlan // the plan, where it is over named nodes, or nil
+	ticking bool     // the next tick is due
+	ticked  des.Time // the latest tick
+
 	alarm   des.EventID // see setAlarm
 	alarmAt des.Time
 }
@@ -96,7 +107,7 @@ type nodePlan interface {
 func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
 	m := &Metascheduler{
 		sim: sim, plan: plan, policy: policy, observers: observers,
-		queue: newQueue(), freedFrom: des.Forever, alarmAt: des.Forever,
+		queue: newQueue(), freedFrom: des.Forever, ticked: -1, alarmAt: des.Forever,
 	}
 	m.nodes, _ = plan.(nodePlan)
 	for _, o := range observers {
@@ -179,6 +190,7 @@ func (m *Metascheduler) pull() {
 type (
 	arriving   Metascheduler
 	deciding   Metascheduler
+	ticker     Metascheduler
 	alarm      Metascheduler
 	starting   Job
 	ending     Job
@@ -214,6 +226,9 @@ func (m *Metascheduler) submit(j *Job) {
 // Jobs that outlive their estimates at one instant are all known to do so
 // before anyone decides.
 func (m *Metascheduler) wake(c Cause) {
+	if c != CauseTick {
+		m.armTick()
+	}
 	m.round.Cause |= c
 	phase := PhaseDecide
 	if m.Pass == PassEvent {
@@ -227,6 +242,42 @@ func (m *Metascheduler) wake(c Cause) {
 		m.roundPending = true
 		m.sim.At(m.sim.Now(), phase, (*deciding)(m), uint64(c))
 	}
+}
+
+// armTick has the next cycle begin on time, if anybody waits for it.
+func (m *Metascheduler) armTick() {
+	if m.Cycle <= 0 || m.ticking || m.queue.Len() == 0 {
+		return
+	}
+	now := m.sim.Now()
+	at := now - now%m.Cycle
+	if at < now || at == m.ticked {
+		at = at.Add(m.Cycle)
+	}
+	if at < des.Forever {
+		m.ticking = true
+		m.sim.At(at, PhaseTick, (*ticker)(m), 0)
+	}
+}
+
+func (t *ticker) Handle(_ *des.Simulator, ev des.Event) {
+	m := (*Metascheduler)(t)
+	m.ticking, m.ticked = false, ev.Time
+	m.wake(CauseTick)
+}
+
+// changes reports whether anything will change while time passes, arrivals
+// apart.
+func (m *Metascheduler) changes() bool {
+	if m.running > 0 || (m.nodes != nil && m.nodes.NextGain() < des.Forever) {
+		return true
+	}
+	for j := range m.queue.By(Submission, m.sim.Now()).All() {
+		if j.State == Reserved {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *deciding) Handle(*des.Simulator, des.Event) { (*Metascheduler)(d).decide() }
@@ -243,6 +294,9 @@ func (m *Metascheduler) decide() {
 	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
 	m.policy.Schedule(r)
 	r.dropHolds()
+	if r.Cause.Has(CauseTick) && m.changes() {
+		m.armTick()
+	}
 	r.Cause, m.gained = 0, false
 	clear(r.fresh)
 	if m.nodes != nil {
@@ -297,7 +351,11 @@ func (m *Metascheduler) withdraw(j *Job) {
 	m.sim.Cancel(j.due)
 	m.plan.Release(&j.Reservation, m.sim.Now())
 	m.freed(j.Reservation.Window.Start, j.Reservation.Window.End)
+	ahead := j.State == Reserved
 	j.State = Waiting
+	if ahead {
+		m.notify(j, JobWithdrawn)
+	}
 }
 
 // evict takes from j what it holds, a reservation ahead or the nodes it runs

@@ -88,7 +88,9 @@ func TestAJobMayRunOnPastItsEstimate(t *testing.T) {
 0 submitted 2
 0 started 1
 0 promised 2 for 10
+10 withdrawn 2
 10 promised 2 for 20
+20 withdrawn 2
 20 promised 2 for 40
 35 finished 1
 40 started 2
@@ -164,8 +166,10 @@ func TestWithdrawnJobsAreFreshAgainOnRequest(t *testing.T) {
 	require.Equal(t, strings.Split(`0 submitted 1
 0 promised 1 for 10
 1 submitted 2
+1 withdrawn 1
 1 promised 2 for 11
 2 submitted 3
+2 withdrawn 2
 2 promised 1 for 12
 2 promised 3 for 12
 12 started 1

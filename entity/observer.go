@@ -17,9 +17,10 @@ const (
 	JobFinished                      // its last task ended by itself
 	JobKilled                        // its last task was cut off
 	JobRequeued                      // preempted, and back in the queue
+	JobWithdrawn                     // lost a reservation that lay ahead, and waits again
 )
 
-var jobEventNames = [...]string{"submitted", "rejected", "promised", "started", "finished", "killed", "requeued"}
+var jobEventNames = [...]string{"submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn"}
 
 func (k JobEventKind) String() string {
 	if int(k) < len(jobEventNames) {

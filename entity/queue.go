@@ -57,6 +57,28 @@ func (q *Queue) By(o Order, now des.Time) *View {
 	return v
 }
 
+// Part is a queue of some of the jobs in q, at first none: what a policy leaves
+// to another (see Round.Delegate). A job is in one part at most; when it leaves
+// q it leaves that, too.
+func (q *Queue) Part() *Queue { return newQueue() }
+
+// Take puts j, which waits in the queue that q is a part of, into q.
+func (q *Queue) Take(j *Job) {
+	j.leavePart()
+	j.part = q
+	q.add(j)
+}
+
+// Holds reports whether j is in q, which is a part of a queue.
+func (q *Queue) Holds(j *Job) bool { return j.part == q }
+
+func (j *Job) leavePart() {
+	if part := j.part; part != nil {
+		j.part = nil
+		part.remove(j)
+	}
+}
+
 func (q *Queue) add(j *Job) {
 	for _, v := range q.views {
 		v.tree.Put(v.entry(j))
@@ -64,6 +86,7 @@ func (q *Queue) add(j *Job) {
 }
 
 func (q *Queue) remove(j *Job) {
+	j.leavePart()
 	for _, v := range q.views {
 		v.tree.Remove(v.entry(j))
 	}

@@ -78,15 +78,15 @@ func (r *Round) Freed() (from, to des.Time) {
 // fault of the policy and ends the run with an error that names it.
 func (r *Round) Reserve(j *Job, w Window) bool {
 	if !j.queued() {
-		r.fail(fmt.Errorf("%v is %v, not waiting", j, j.State))
+		r.Fail(fmt.Errorf("%v is %v, not waiting", j, j.State))
 		return false
 	}
 	if w.Start < r.Now {
-		r.fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
+		r.Fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
 		return false
 	}
 	if _, err := r.Plan.Reserve(j, w); err != nil {
-		r.fail(err)
+		r.Fail(err)
 		return false
 	}
 	r.meta.placed(j)
@@ -98,7 +98,7 @@ func (r *Round) Reserve(j *Job, w Window) bool {
 // holds anew.
 func (r *Round) Hold(j *Job, w Window) bool {
 	if _, err := r.Plan.Reserve(j, w); err != nil {
-		r.fail(err)
+		r.Fail(err)
 		return false
 	}
 	r.holds = append(r.holds, j)
@@ -117,13 +117,34 @@ func (r *Round) Withdraw(j *Job) {
 func (r *Round) Move(j *Job, w Window) bool {
 	held := j.Reservation.Window
 	if err := r.Plan.Move(&j.Reservation, w); err != nil {
-		r.fail(err)
+		r.Fail(err)
 		return false
 	}
 	r.meta.sim.Cancel(j.due)
 	r.meta.freed(held.Start, held.End)
 	r.meta.placed(j)
 	return true
+}
+
+// Reject turns a waiting job away for good; the reason is for its user.
+func (r *Round) Reject(j *Job, reason string) {
+	if !j.queued() {
+		r.Fail(fmt.Errorf("%v is %v and cannot be rejected", j, j.State))
+		return
+	}
+	r.Withdraw(j)
+	r.meta.queue.remove(j)
+	j.State, j.Reason = Rejected, reason
+	r.meta.notify(j, JobRejected)
+}
+
+// Delegate has another policy decide about a part of the queue; fresh are the
+// jobs that are new to it.
+func (r *Round) Delegate(to Policy, part *Queue, fresh []*Job) {
+	queue, all := r.Queue, r.fresh
+	r.Queue, r.fresh = part, fresh
+	to.Schedule(r)
+	r.Queue, r.fresh = queue, all
 }
 
 func (r *Round) dropHolds() {
@@ -134,6 +155,7 @@ func (r *Round) dropHolds() {
 	r.holds = r.holds[:0]
 }
 
-func (r *Round) fail(err error) {
+// Fail ends the run with an error that names the policy.
+func (r *Round) Fail(err error) {
 	r.meta.sim.Fail(fmt.Errorf("at %v, policy %s: %w", r.Now, r.meta.policy.Name(), err))
 }
