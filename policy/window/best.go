@@ -214,6 +214,13 @@ func (x *boxSearch) run(ctx context.Context) error {
 	if x.rough {
 		x.lengths = append(x.lengths[:0], 0) // each its own
 	}
+	for i := range x.onsets {
+		shorter := 0 // lengths for which no slot starts here
+		if !x.rough {
+			shorter, _ = slices.BinarySearch(x.lengths, x.onsets[i].own)
+		}
+		x.work.Steps += len(x.lengths) - shorter
+	}
 	for i := range x.slots {
 		x.arena = append(x.arena, int32(i))
 	}

@@ -26,6 +26,9 @@ type Environment struct {
 	LoadFrom, LoadTo float64
 	Normal           bool
 	TaskFrom, TaskTo float64
+	// Local tasks are placed in so many horizons (0 = 1), of which the slot list
+	// shows the first: some nodes are then nearly free, others busy.
+	Spread int
 	// Fractions lets local tasks begin and end between whole time units.
 	Fractions bool
 }
@@ -34,7 +37,7 @@ type Environment struct {
 func DEP18(nodes int) Environment {
 	return Environment{
 		Nodes: nodes, Horizon: 1200, PriceScale: 0.1,
-		LoadFrom: 0.9, LoadTo: 2.0, Normal: true, TaskFrom: 10, TaskTo: 150,
+		LoadFrom: 0.9, LoadTo: 2.0, Normal: true, TaskFrom: 10, TaskTo: 150, Spread: 4,
 	}
 }
 
@@ -72,27 +75,28 @@ func (e Environment) Slots(rng *rand.Rand) entity.SlotList {
 func (e Environment) gaps(rng *rand.Rand, node *entity.Node) []entity.Slot {
 	type span struct{ from, to float64 }
 	var busy []span
-	want := e.level(rng) / 10 * e.Horizon
+	whole := e.Horizon * float64(max(e.Spread, 1))
+	want := e.level(rng) / 10 * whole
 	for tries := 0; want > 0 && tries < 1000; tries++ {
 		length := e.truncated(rng, e.TaskFrom, e.TaskTo)
-		from := rng.Float64() * e.Horizon
+		from := rng.Float64() * whole
 		if !e.Fractions {
 			length, from = math.Round(length), math.Floor(from)
 		}
-		to := min(from+length, e.Horizon)
+		to := min(from+length, whole)
 		if slices.ContainsFunc(busy, func(b span) bool { return from <= b.to && b.from <= to }) {
 			continue
 		}
 		busy = append(busy, span{from, to})
 		want -= to - from
 	}
+	busy = append(busy, span{whole, whole})
 	slices.SortFunc(busy, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	busy = append(busy, span{e.Horizon, e.Horizon})
 	var slots []entity.Slot
 	at := 0.0
 	for _, b := range busy {
-		if b.from > at {
-			slots = append(slots, entity.Slot{Node: node, Width: 1, Start: des.Seconds(at), End: des.Seconds(b.from)})
+		if to := min(b.from, e.Horizon); to > at {
+			slots = append(slots, entity.Slot{Node: node, Width: 1, Start: des.Seconds(at), End: des.Seconds(to)})
 		}
 		at = b.to
 	}
