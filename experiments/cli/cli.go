@@ -93,6 +93,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newSimulate(env),
 		newGenerate(),
 		newTrace(),
+		newWindow(env),
 		newReproduce(env),
 		newValidate(),
 	)
