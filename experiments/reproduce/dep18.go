@@ -108,7 +108,7 @@ func Placement() Search {
 		},
 		Said: []string{
 			"100 nodes. " + dep18Said, wholeTimesSaid, dep18Costs,
-			"L min and L max are means over a window's slots; L min counts at most 500 for a slot. MultipleBest's L min is that of its best window by DEP, its L max that of its best by COORD. Cycles run one at a time, because the time of each search is measured (wall clock).",
+			"L min and L max are means over a window's slots; L min counts at most 500 for a slot. MultipleBest's L min is that of its best window by DEP, its L max that of its best by COORD. Cycles run one at a time, because the time of each search is measured (wall clock, the lesser of two where it is below a millisecond).",
 		},
 		paper: published{
 			"MultipleBest": "253 159 103", "FirstFit": "85 342 4.2", "DEP": "369 480 1695", "DEP Lite": "275 440 4.5",
@@ -138,7 +138,7 @@ func WindowTime() Search {
 		Algorithms: []Algorithm{
 			{Name: "FirstFit", Finder: firstFit()},
 			{Name: "MinCost", Finder: window.Cheapest{Settings: dep18, Goal: window.LeastCost}},
-			{Name: "MultipleBest", Finder: window.MultipleBest{Settings: dep18, By: window.DEP{}}},
+			{Name: "MultipleBest", Finder: window.MultipleBest{Settings: dep18, By: window.DEP{}}, Every: slowEvery},
 			{Name: "MaxQ", Finder: window.Best{Settings: dep18, By: window.Q{}}},
 			{Name: "DEP", Finder: window.Best{Settings: dep18, By: window.DEP{}}},
 			{Name: "COORD", Finder: window.Best{Settings: dep18, By: window.COORD{}}},
@@ -146,7 +146,7 @@ func WindowTime() Search {
 		},
 		Said: []string{
 			dep18Said, wholeTimesSaid,
-			"Where the number of nodes wanted varies, the budget is 92 a node, as 644 for 7. Costs are real ones. Wall-clock time of a search, one at a time; the number of steps, which is exact, beside it. The slides do not say how many cycles they rest on.",
+			"Where the number of nodes wanted varies, the budget is 92 a node, as 644 for 7. Costs are real ones. Wall-clock time of a search, one at a time, the lesser of two where it is below a millisecond, MultipleBest in every tenth cycle; the number of steps, which is exact, beside it. The slides do not say how many cycles they rest on.",
 		},
 		code: published{
 			"FirstFit, 100 nodes": "0.35", "MinCost, 100 nodes": "2.0", "MultipleBest, 100 nodes": "11.9", "MaxQ, 100 nodes": "606",
@@ -156,17 +156,17 @@ func WindowTime() Search {
 	add := func(sweep, point string, x int, e vo.Environment, r entity.Request) {
 		s.Setups = append(s.Setups, Setup{Sweep: sweep, Point: point, X: float64(x), Environment: e, Request: r})
 	}
-	for _, units := range []int{400, 1200, 2000, 3000, 4000, 5000, 6000} {
+	for _, units := range []int{400, 1200, 2000, 4000, 6000} {
 		e := vo.DEP18()
 		e.Units = units
 		add("interval", fmt.Sprintf("interval %d", units), units, e, vo.DEP18Request())
 	}
-	for _, n := range []int{30, 50, 100, 150, 200} {
+	for _, n := range []int{30, 50, 100, 200} {
 		e := vo.DEP18()
 		e.Nodes.Count = n
 		add("nodes", fmt.Sprintf("%d nodes", n), n, e, vo.DEP18Request())
 	}
-	for _, n := range []int{1, 5, 10, 15, 20, 25, 30} {
+	for _, n := range []int{1, 5, 10, 20, 30} {
 		r := vo.DEP18Request()
 		r.Nodes, r.Budget = n, 92*float64(n)
 		add("nodes wanted", fmt.Sprintf("%d wanted", n), n, vo.DEP18(), r)

@@ -3,11 +3,18 @@ package reproduce
 // All lists the experiments in the order in which they are run.
 func All() []Experiment {
 	return []Experiment{
+		NewALPAMP(),
 		AEPFigure5(),
 		AEPTime(),
+		Preferences(),
+		Slicing(),
+		OwnerPrice(),
+		SliceFilling(),
+		NewEstimates(),
 		MaxQ(),
 		Placement(),
 		WindowTime(),
+		NewDependability(),
 	}
 }
 

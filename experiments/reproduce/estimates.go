@@ -1,0 +1,186 @@
+package reproduce
+
+// META table 3: jobs that take less time than they were given.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/window"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// Estimates compares what was planned with what came of it.
+type Estimates struct {
+	Environment vo.Environment
+	Batch       vo.Batch
+}
+
+// NewEstimates is the experiment with the paper's settings.
+func NewEstimates() Estimates {
+	return Estimates{Environment: vo.METABatches(), Batch: vo.Batch{Real: vo.Range{Min: 0.2, Max: 1}}}
+}
+
+// Name implements Experiment.
+func (Estimates) Name() string { return "estimates" }
+
+// Title implements Experiment.
+func (Estimates) Title() string {
+	return "Plans and what comes of them where jobs end early (META table 3)"
+}
+
+const (
+	scheduledCPU   = "T_CPU scheduled"
+	realCPU        = "T_CPU real"
+	scheduledStart = "start scheduled"
+	realStart      = "start real"
+)
+
+// online are the policies that see jobs end.
+func online() []namedPolicy {
+	return []namedPolicy{
+		{"backfilling", backfill.Conservative{}, false},
+		{"backfilling, EASY", backfill.EASY{}, true},
+		{"backfilling, FCFS", backfill.FCFS{}, true},
+	}
+}
+
+type namedPolicy struct {
+	name   string
+	policy entity.Policy
+	own    bool
+}
+
+// planned are the planners whose starts stay as planned.
+func planned() []Plan {
+	return []Plan{
+		{Series: "CSS", Planner: slicer(1, cyclic.NoShift)},
+		{Series: "batch-slicer", Planner: slicer(5, cyclic.ShiftSlice)},
+		{Series: "CSS, shift", Planner: slicer(1, cyclic.ShiftSlice), Own: true},
+		{Series: "batch-slicer, no shift", Planner: slicer(5, cyclic.NoShift), Own: true},
+	}
+}
+
+// Run implements Experiment.
+func (e Estimates) Run(ctx context.Context, c Config) (Table, error) {
+	t := Table{
+		Name: e.Name(), Title: e.Title(), Source: "META table 3",
+		Settings: []string{
+			batchSaid, wholeTimesSaid, choiceSaid,
+			"A job really takes a share of its reservation that is uniform in [0.2, 1]; each of its nodes is released at its own end.",
+			"Backfilling is conservative with compression, on AMP windows; scheduled is the same with exact estimates. The batch-slicer has k = 5 and shifts after each slice, CSS does not shift.",
+		},
+	}
+	paper := published{
+		"backfilling": "187.7 115.1 69 37.3", "CSS": "150.1 90.4 281.2 281.2", "batch-slicer": "138.6 83.5 223.8 223.8",
+	}
+	st := study{cycles: 5000, cycle: e.cycle}
+	for i, q := range []string{scheduledCPU, realCPU, scheduledStart, realStart} {
+		add := func(name string, own bool) {
+			st.rows = append(st.rows, Row{Series: name, Quantity: q, Paper: paper.at(name, i), Own: own})
+		}
+		for _, p := range online() {
+			add(p.name, p.own)
+		}
+		for _, p := range planned() {
+			add(p.Series, p.Own)
+		}
+	}
+	err := st.run(ctx, c, &t)
+	return t, err
+}
+
+func (e Estimates) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
+	in, err := e.Environment.Generate(seed, cycle)
+	if err != nil {
+		return err
+	}
+	jobs, err := e.Batch.Generate(seed, cycle)
+	if err != nil {
+		return err
+	}
+	for _, p := range planned() {
+		batch := make([]cyclic.Job, len(jobs))
+		for i, j := range jobs {
+			batch[i].Request = j.Request
+		}
+		out, err := p.Planner.Plan(ctx, batch, in.SlotList())
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Series, err)
+		}
+		var s outcome
+		for i, d := range out.Jobs {
+			if d.OK {
+				s.add(&d.Window, jobs[i])
+			}
+		}
+		see.at(p.Series, "", scheduledCPU, s.reserved/s.jobs)
+		see.at(p.Series, "", realCPU, s.used/s.jobs)
+		see.at(p.Series, "", scheduledStart, s.start/s.jobs)
+		see.at(p.Series, "", realStart, s.start/s.jobs)
+	}
+	for _, p := range online() {
+		exact := make([]*entity.Job, len(jobs))
+		for i, j := range jobs {
+			job := *j
+			job.Runtime = job.Request.Length
+			exact[i] = &job
+		}
+		scheduled, err := simulate(ctx, p.policy, in, exact)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		early := make([]*entity.Job, len(jobs))
+		for i, j := range jobs {
+			job := *j
+			early[i] = &job
+		}
+		real, err := simulate(ctx, p.policy, in, early)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		see.at(p.name, "", scheduledCPU, scheduled.reserved/scheduled.jobs)
+		see.at(p.name, "", scheduledStart, scheduled.start/scheduled.jobs)
+		see.at(p.name, "", realCPU, real.used/real.jobs)
+		see.at(p.name, "", realStart, real.start/real.jobs)
+	}
+	return nil
+}
+
+// outcome adds up over the jobs that got a window.
+type outcome struct{ jobs, start, reserved, used float64 }
+
+func (o *outcome) add(w *entity.Window, j *entity.Job) {
+	o.jobs++
+	o.start += w.Start.Seconds()
+	o.reserved += w.ProcessorTime().Seconds()
+	share := min(1, float64(j.Runtime)/float64(j.Request.Length))
+	o.used += share * w.ProcessorTime().Seconds()
+}
+
+// simulate runs a batch, there from the beginning, through a policy.
+func simulate(ctx context.Context, policy entity.Policy, in *vo.Instance, jobs []*entity.Job) (outcome, error) {
+	var o outcome
+	domain, err := in.Domain(window.AMP{Settings: wholeTimes})
+	if err != nil {
+		return o, err
+	}
+	sim := des.New(des.Config{})
+	meta := entity.NewMetascheduler(sim, domain, policy)
+	defer meta.Close()
+	meta.Submit(slices.Values(jobs))
+	if err := sim.Run(ctx); err != nil {
+		return o, err
+	}
+	for _, j := range jobs {
+		if j.State == entity.Finished {
+			o.add(&j.Reservation.Window, j)
+		}
+	}
+	return o, nil
+}

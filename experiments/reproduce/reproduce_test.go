@@ -1,0 +1,246 @@
+package reproduce
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// toy is a study of two rows whose difference is 1 in every cycle, and of a third
+// that every other cycle observes.
+func toy() study {
+	return study{
+		cycles: 40,
+		rows:   []Row{{Series: "a", Quantity: "x", Paper: "1"}, {Series: "b", Quantity: "x", Paper: "2"}, {Series: "c", Quantity: "x"}},
+		cycle: func(_ context.Context, seed, cycle uint64, see sight) error {
+			noise := des.NewStream(seed, cycle, "noise").Float64()
+			see.at("a", "", "x", 10*noise)
+			see.at("b", "", "x", 10*noise+1+noise/100)
+			if cycle%2 == 0 {
+				see.at("c", "", "x", float64(cycle))
+			}
+			return nil
+		},
+	}
+}
+
+func runToy(t *testing.T, st study, c Config) Table {
+	t.Helper()
+	var table Table
+	require.NoError(t, st.run(context.Background(), c, &table))
+	return table
+}
+
+func TestCommonRandomNumbersDecideWhatIntervalsCannot(t *testing.T) {
+	table := runToy(t, toy(), Config{Seed: 1})
+	a, b := table.Rows[0].Ours, table.Rows[1].Ours
+	require.Greater(t, a.Mean+a.HalfWidth, b.Mean-b.HalfWidth, "the intervals overlap")
+	require.Equal(t, "paper, x: a < b", table.Claims[0].Text)
+	require.Equal(t, Holds, table.Claims[0].Verdict)
+}
+
+func TestAClaimFailsWhereTheOtherOrderIsCertain(t *testing.T) {
+	st := toy()
+	st.rows[0].Paper, st.rows[1].Paper = "2", "1"
+	table := runToy(t, st, Config{Seed: 1})
+	require.Equal(t, Fails, table.Claims[0].Verdict)
+	require.Contains(t, table.Claims[0].Detail, "b − a = 1.00")
+}
+
+func TestAClaimIsUndecidedWhereTheDifferenceIsNoise(t *testing.T) {
+	st := toy()
+	st.claims = []Claim{{Text: "c < a + noise", Pairs: []Pair{{Less: Ref{"c", "", "x"}, Than: Ref{"c", "", "x"}}}}}
+	table := runToy(t, st, Config{Seed: 1})
+	require.Equal(t, Undecided, table.Claims[1].Verdict)
+}
+
+func TestFiguresThatDifferByLessThanAHundredthClaimNothing(t *testing.T) {
+	require.Empty(t, orderings([]Row{{Series: "a", Quantity: "x", Paper: "100"}, {Series: "b", Quantity: "x", Paper: "100.5"}}))
+}
+
+func TestCyclesThatDoNotObserveARowAreLeftOut(t *testing.T) {
+	table := runToy(t, toy(), Config{Seed: 1})
+	require.Equal(t, 20, table.Rows[2].Ours.N)
+	require.InDelta(t, 19, table.Rows[2].Ours.Mean, 1e-12)
+}
+
+func TestTwoRowsOfOneNameAreRefused(t *testing.T) {
+	st := toy()
+	st.rows[1].Series = "a"
+	var table Table
+	require.ErrorContains(t, st.run(context.Background(), Config{}, &table), "two rows")
+}
+
+func TestAnErrorNamesItsCycle(t *testing.T) {
+	st := toy()
+	st.cycle = func(_ context.Context, _, cycle uint64, _ sight) error {
+		if cycle == 3 {
+			return errors.New("no nodes")
+		}
+		return nil
+	}
+	var table Table
+	require.EqualError(t, st.run(context.Background(), Config{Workers: 1}, &table), "cycle 3: no nodes")
+}
+
+func TestProgressReachesTheEnd(t *testing.T) {
+	last := 0
+	runToy(t, toy(), Config{Workers: 1, Progress: func(done, total int) {
+		require.Equal(t, 40, total)
+		last = done
+	}})
+	require.Equal(t, 40, last)
+}
+
+func TestAnExperimentStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, e := range All() {
+		_, err := e.Run(ctx, Config{Cycles: 2, Seed: 1})
+		require.ErrorIs(t, err, context.Canceled, e.Name())
+	}
+}
+
+// A published figure has the spread of its own cycles and was rounded.
+func TestAgreement(t *testing.T) {
+	ours := metrics.Estimate{Mean: 10, HalfWidth: 0.3, N: 100}
+	for _, c := range []struct {
+		published string
+		cycles    int
+		agrees    bool
+	}{
+		{"10.3", 1_000_000, true},
+		{"10.36", 1_000_000, false},
+		{"10.4", 100, true}, // 0.3 times the root of 2
+		{"10.5", 100, false},
+		{"11", 1_000_000, false},
+	} {
+		f, ok := parseFigure(c.published)
+		require.True(t, ok)
+		require.Equal(t, c.agrees, f.agrees(ours, c.cycles), c.published)
+	}
+}
+
+func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {
+	for want, e := range map[string]metrics.Estimate{
+		"1445 ± 13":     {Mean: 1445.23, HalfWidth: 13.2, N: 9},
+		"32.73 ± 0.39":  {Mean: 32.7312, HalfWidth: 0.388, N: 9},
+		"0.020 ± 0.013": {Mean: 0.02, HalfWidth: 0.0131, N: 9},
+		"7":             {Mean: 7, HalfWidth: 0, N: 9},
+		"3.25":          {Mean: 3.25, HalfWidth: math.Inf(1), N: 1},
+		"none":          {},
+	} {
+		require.Equal(t, want, interval(e))
+	}
+}
+
+func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	e, c := AEPFigure5(), Config{Cycles: 2, Seed: 5}
+	_, ok := Saved(dir, "1", e, c)
+	require.False(t, ok)
+	table, err := e.Run(context.Background(), c)
+	require.NoError(t, err)
+	require.NoError(t, Save(dir, "1", e, c, &table))
+	var want bytes.Buffer
+	require.NoError(t, table.WriteMarkdown(&want))
+	got, ok := Saved(dir, "1", e, c)
+	require.True(t, ok)
+	require.Equal(t, want.String(), string(got))
+
+	other := e
+	other.Setups = []Setup{{Environment: vo.DEP18(), Request: vo.DEP18Request()}}
+	for what, saved := range map[string]func() ([]byte, bool){
+		"seed":     func() ([]byte, bool) { return Saved(dir, "1", e, Config{Cycles: 2, Seed: 6}) },
+		"cycles":   func() ([]byte, bool) { return Saved(dir, "1", e, Config{Seed: 5}) },
+		"version":  func() ([]byte, bool) { return Saved(dir, "2", e, c) },
+		"settings": func() ([]byte, bool) { return Saved(dir, "1", other, c) },
+	} {
+		_, ok := saved()
+		require.False(t, ok, "another %s", what)
+	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "aep.svg")))
+	_, ok = Saved(dir, "1", e, c)
+	require.False(t, ok, "a file is missing")
+}
+
+func TestFiguresAreDrawn(t *testing.T) {
+	for _, e := range []Experiment{AEPFigure5(), Slicing()} { // bars and lines
+		table, err := e.Run(context.Background(), Config{Cycles: 2, Seed: 1})
+		require.NoError(t, err)
+		var svg, pdf bytes.Buffer
+		require.NoError(t, table.WriteSVG(&svg))
+		require.NoError(t, table.WritePDF(&pdf))
+		for _, q := range quantities(table.Rows) {
+			require.Contains(t, svg.String(), ">"+q+"<")
+		}
+		require.True(t, strings.HasPrefix(pdf.String(), "%PDF-"))
+	}
+}
+
+// twoNodes has an owner's task of 10 units on each of two nodes, at 0.
+func twoNodes(overrun map[string]des.Time) (*reality, []*entity.Node) {
+	nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}}
+	in := &vo.Instance{
+		Nodes: nodes, End: 100 * des.Second,
+		Tasks: [][]vo.Span{{{Start: 0, End: 10 * des.Second}}, {{Start: 0, End: 10 * des.Second}}},
+	}
+	return newReality(in, func(name string, keys ...uint64) func(des.Time) des.Time {
+		return func(planned des.Time) des.Time {
+			if keys[0] == 0 {
+				return planned + overrun[name]
+			}
+			return planned
+		}
+	}), nodes
+}
+
+func window2(nodes []*entity.Node, start, end des.Time) entity.Window {
+	w := entity.Window{Start: start * des.Second, End: end * des.Second, Nodes: len(nodes)}
+	for _, n := range nodes {
+		w.Tasks = append(w.Tasks, entity.Task{Node: n, End: w.End})
+	}
+	return w
+}
+
+func TestAnOverrunDelaysTheWholeWindowBehindIt(t *testing.T) {
+	r, nodes := twoNodes(map[string]des.Time{"dependability.owner": 8 * des.Second})
+	r.happen(0, false)
+	r.place(5, 0, window2(nodes, 12, 22))
+	r.happen(des.Forever, true)
+	job := r.activities[2]
+	require.Equal(t, 18*des.Second, job.start)
+	require.Equal(t, 28*des.Second, job.parts[1].end)
+}
+
+func TestOverrunsAreKnownOnlyOnceTheyShow(t *testing.T) {
+	r, _ := twoNodes(map[string]des.Time{"dependability.owner": 8 * des.Second})
+	for now, want := range map[des.Time]des.Time{5: 10, 13: 13, 30: 18} {
+		r.happen(now*des.Second, false)
+		require.Equal(t, want*des.Second, r.activities[0].parts[0].end, "at %d", now)
+	}
+}
+
+func TestWhatIsFreeIsWhatNobodyHas(t *testing.T) {
+	r, nodes := twoNodes(nil)
+	r.happen(0, false)
+	r.place(5, 0, window2(nodes[:1], 20, 30))
+	r.happen(5*des.Second, false)
+	var got [][3]des.Time
+	for _, s := range r.free(5 * des.Second).Slots {
+		got = append(got, [3]des.Time{des.Time(s.Node.ID), s.Start / des.Second, s.End / des.Second})
+	}
+	require.Equal(t, [][3]des.Time{{1, 10, 20}, {2, 10, 100}, {1, 30, 100}}, got)
+}
