@@ -246,7 +246,7 @@ func (s *Simulator) step(until Time) (bool, error) {
 	s.executed++
 	e := Event{Time: p.time, Phase: Phase(p.rank >> seqBits), Seq: p.rank & (1<<seqBits - 1), Arg: arg, to: to}
 	if s.cfg.Fingerprint {
-		s.hash = mix(mix(mix(s.hash, uint64(e.Time)), p.rank), arg)
+		s.hash = mix(s.hash, scatter(uint64(e.Time), p.rank, arg))
 	}
 	to.Handle(s, e)
 	for _, o := range s.observers {

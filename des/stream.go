@@ -14,6 +14,12 @@ func mix(h, x uint64) uint64 {
 	return h ^ h>>31
 }
 
+// scatter folds three numbers into one for mix, by odd multipliers that do not
+// wait for each other as a chain of three mixes does.
+func scatter(a, b, c uint64) uint64 {
+	return a*0x9FB21C651E98DF25 + b*0xD6E8FEB86659FD93 + c*0xA0761D6478BD642F
+}
+
 // NewStream returns the random stream named by (seed, replication, name,
 // keys), at its beginning: the same names give the same numbers, different
 // names independent ones. One name per source of randomness keeps a change in

@@ -1,53 +1,45 @@
 package metrics
 
-// Numbers into a buffer. Most of what jobs-POLICY.csv costs is digits; strconv
-// makes them elsewhere and copies them. Written in place a row costs an eighth
-// less (BenchmarkJobsWriter: 234 ns instead of 262).
+// Numbers into a buffer. Most of what jobs-POLICY.csv costs is digits. How many
+// a number has is as good as random, so a loop over them mispredicts its end
+// every time; here eight digits are made at once, without a branch on how many
+// of them count.
 
 import (
+	"encoding/binary"
 	"math/bits"
+	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 )
 
-const digitPairs = "00010203040506070809" +
-	"10111213141516171819" +
-	"20212223242526272829" +
-	"30313233343536373839" +
-	"40414243444546474849" +
-	"50515253545556575859" +
-	"60616263646566676869" +
-	"70717273747576777879" +
-	"80818283848586878889" +
-	"90919293949596979899"
+// eightDigits has the eight digits of u < 1e8 as bytes from the lowest up, the
+// most significant first.
+func eightDigits(u uint64) uint64 {
+	const fours, pairs = 0x0000007F0000007F, 0x000F000F000F000F
+	x := u/1e4 | u%1e4<<32
+	q := x * 10486 >> 20 & fours // of each half the quotient by 100
+	x = q | (x-100*q)<<16
+	q = x * 103 >> 10 & pairs // of each quarter the quotient by 10
+	return q | (x-10*q)<<8
+}
+
+// digitZeros turns digits into text.
+const digitZeros = 0x3030303030303030
 
 // appendUint appends u in decimal.
 func appendUint(b []byte, u uint64) []byte {
-	if u < 10 {
-		return append(b, byte('0'+u))
+	if u >= 1e8 {
+		if u >= 1e16 {
+			return strconv.AppendUint(b, u, 10)
+		}
+		b = appendUint(b, u/1e8)
+		return binary.LittleEndian.AppendUint64(b, eightDigits(u%1e8)|digitZeros)
 	}
-	digits := bits.Len64(u) * 1233 >> 12 // log10 2 = 1233/4096, at most one too few
-	if u >= powersOf10[digits] {
-		digits++
-	}
-	b = append(b, digitPairs[:digits]...)
-	i := len(b)
-	for u >= 100 {
-		pair := u % 100 * 2
-		u /= 100
-		i -= 2
-		b[i], b[i+1] = digitPairs[pair], digitPairs[pair+1]
-	}
-	if u >= 10 {
-		b[i-2], b[i-1] = digitPairs[u*2], digitPairs[u*2+1]
-	} else {
-		b[i-1] = byte('0' + u)
-	}
-	return b
-}
-
-var powersOf10 = [...]uint64{
-	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+	digits := eightDigits(u)
+	leading := bits.TrailingZeros64(digits|1<<56) / 8 // zeros, but not the last digit
+	b = binary.LittleEndian.AppendUint64(b, (digits|digitZeros)>>(8*leading&63))
+	return b[:len(b)-leading]
 }
 
 // appendInt appends n in decimal.
@@ -60,8 +52,15 @@ func appendInt(b []byte, n int64) []byte {
 
 // appendTime appends what des.Time.Append does.
 func appendTime(b []byte, t des.Time) []byte {
-	if t >= 0 && t%des.Second == 0 {
-		return appendUint(b, uint64(t/des.Second))
+	if t < 0 {
+		return t.Append(b)
 	}
-	return t.Append(b)
+	b = appendUint(b, uint64(t/des.Second))
+	if fraction := uint64(t % des.Second); fraction != 0 {
+		digits := eightDigits(fraction * 100)
+		trailing := bits.LeadingZeros64(digits) / 8
+		b = binary.LittleEndian.AppendUint64(append(b, '.'), digits|digitZeros)
+		b = b[:len(b)-trailing]
+	}
+	return b
 }

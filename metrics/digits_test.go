@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"strconv"
 	"testing"
@@ -11,9 +13,17 @@ import (
 	"github.com/gridslot/gridslot/des"
 )
 
+func TestEightDigits(t *testing.T) {
+	for u := range uint64(1e4) { // each half is as good as the other
+		want := []byte(fmt.Sprintf("%04d%04d", u, 9999-u))
+		got := binary.LittleEndian.AppendUint64(nil, eightDigits(u*1e4+9999-u)|digitZeros)
+		require.Equal(t, want, got)
+	}
+}
+
 func TestAppendIntEqualsStrconv(t *testing.T) {
-	for _, p := range powersOf10 {
-		for _, u := range []uint64{p - 1, p, p + 1, math.MaxUint64} {
+	for p := uint64(1); p < 1e19; p *= 10 {
+		for _, u := range []uint64{p - 1, p, p + 1, 10*p - 1, 10 * p, math.MaxUint64} {
 			require.Equal(t, strconv.FormatUint(u, 10), string(appendUint(nil, u)))
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,8 +17,9 @@ import (
 // Jobs is the workload of one run, in the order of submission. A
 // workload.JobStream is one.
 type Jobs interface {
-	Jobs() iter.Seq[*entity.Job]
-	// Err is what ended the sequence, or nil at a sound end.
+	// Next is the next job, or false at the end.
+	Next() (*entity.Job, bool)
+	// Err is what ended the workload, or nil at a sound end.
 	Err() error
 }
 
@@ -81,15 +81,12 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	meta := entity.NewMetascheduler(sim, entity.NewCluster(s.Processors), s.Policy, observers...)
 	meta.Pass, meta.Overrun = s.Pass, s.Overrun
 	defer meta.Close()
-	meta.Submit(func(yield func(*entity.Job) bool) {
-		for j := range jobs.Jobs() {
-			if !yield(j) {
-				return
-			}
+	meta.SubmitNext(func() (*entity.Job, bool) {
+		j, ok := jobs.Next()
+		if !ok && jobs.Err() != nil {
+			sim.Fail(jobs.Err())
 		}
-		if err := jobs.Err(); err != nil {
-			sim.Fail(err)
-		}
+		return j, ok
 	})
 	if err := sim.Run(ctx); err != nil {
 		return Result{}, err

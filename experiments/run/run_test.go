@@ -3,7 +3,6 @@ package run_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,23 +24,22 @@ type list struct {
 	err  error
 }
 
-func (l list) Jobs() iter.Seq[*entity.Job] {
-	return func(yield func(*entity.Job) bool) {
-		for _, j := range l.jobs {
-			if !yield(&j) {
-				return
-			}
-		}
+func (l *list) Next() (*entity.Job, bool) {
+	if len(l.jobs) == 0 {
+		return nil, false
 	}
+	j := l.jobs[0]
+	l.jobs = l.jobs[1:]
+	return &j, true
 }
 
-func (l list) Err() error { return l.err }
+func (l *list) Err() error { return l.err }
 
-func twoJobs() list {
+func twoJobs() *list {
 	of := func(id int64) entity.Job {
 		return entity.Job{ID: id, Runtime: 60 * des.Second, Request: entity.Request{Nodes: 8, Length: 60 * des.Second}}
 	}
-	return list{jobs: []entity.Job{of(1), of(2)}}
+	return &list{jobs: []entity.Job{of(1), of(2)}}
 }
 
 func TestSimulateSumsUpARun(t *testing.T) {
@@ -88,12 +86,12 @@ func TestARunThatFailsLeavesNoFile(t *testing.T) {
 	cancel()
 	for _, c := range []struct {
 		ctx    context.Context
-		jobs   list
+		jobs   *list
 		policy entity.Policy
 		want   string
 	}{
 		{context.Background(), broken, backfill.FCFS{}, "the trace ends here"},
-		{context.Background(), list{}, backfill.FCFS{}, run.ErrNoJobs.Error()},
+		{context.Background(), &list{}, backfill.FCFS{}, run.ErrNoJobs.Error()},
 		{context.Background(), twoJobs(), greedy{}, "policy greedy"},
 		{context.Background(), twoJobs(), idle{}, "policy idle left 2 jobs in the queue"},
 		{ended, twoJobs(), backfill.FCFS{}, context.Canceled.Error()},
