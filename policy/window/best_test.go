@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/window/windowtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -88,5 +89,37 @@ func TestAnyStartIsTheBestOfAllStarts(t *testing.T) {
 				require.InDelta(t, worth, reported(by, found.Window.Value), 1e-6, "seed %d, %T", seed, by)
 			}
 		}
+	}
+}
+
+func TestSearchesRunSideBySide(t *testing.T) {
+	list := windowtest.DEP18(60).Slots(rand.New(rand.NewPCG(1, 1)))
+	for _, name := range []string{"maxq", "dep", "coord", "multiple-best-q", "min-cost"} {
+		f, err := ByName(Square, name, Settings{})
+		require.NoError(t, err)
+		want, err := f.Find(context.Background(), dep18, list, des.Forever)
+		require.NoError(t, err)
+		results := make(chan entity.Found)
+		for range 4 {
+			go func() {
+				got, _ := f.Find(context.Background(), dep18, list, des.Forever)
+				results <- got
+			}()
+		}
+		for range 4 {
+			require.Equal(t, want, <-results, name)
+		}
+	}
+}
+
+// A search allocates its window, and the list of its tasks, and no more.
+func TestTheExactSearchAllocatesOnlyItsAnswer(t *testing.T) {
+	list := windowtest.DEP18(100).Slots(rand.New(rand.NewPCG(1, 1)))
+	for _, f := range exactSearches(Settings{}) {
+		allocs := testing.AllocsPerRun(50, func() {
+			_, _ = f.Find(context.Background(), dep18, list, des.Forever)
+		})
+		require.LessOrEqual(t, allocs, 10.0, f.Name())
+		t.Log(f.Name(), allocs)
 	}
 }

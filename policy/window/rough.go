@@ -523,8 +523,8 @@ func (c CSA) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 		if found.Window.Value < bestValue {
 			best, bestValue = found, found.Window.Value
 		}
-		if found.Window.Length() == 0 {
-			break // takes nothing away: there would be no end of them
+		if found.Window.Length() <= des.Tick {
+			break // takes next to nothing away: there would be no end of them
 		}
 		if s.left, err = s.cut.subtract(s.left, &found.Window); err != nil {
 			return entity.Found{}, err

@@ -42,14 +42,15 @@ func (s Settings) check() error {
 // sum is compared with a whole number or a limit.
 const ulps = 1e-12
 
-// taskTime is how long a task of the given length holds n.
+// taskTime is how long a task of the given length holds n: at least a tick,
+// since a window of no length could hold the same node twice.
 func (s Settings) taskTime(n *entity.Node, length des.Time) des.Time {
 	if s.Quantum <= des.Tick {
-		return n.TaskTime(length)
+		return max(n.TaskTime(length), des.Tick)
 	}
 	// In one step: rounding to ticks first could add a whole quantum.
 	quanta := float64(length) / (n.Perf * float64(s.Quantum))
-	return s.Quantum * des.Time(math.Ceil(quanta*(1-ulps)))
+	return s.Quantum * max(des.Time(math.Ceil(quanta*(1-ulps))), 1)
 }
 
 // tariff turns prices and times into the numbers that are compared with the

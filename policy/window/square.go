@@ -303,8 +303,8 @@ func (m MultipleBest) Find(ctx context.Context, req entity.Request, list entity.
 			best, bestWorth = found, worth
 			best.Window.Value = reported(by, worth)
 		}
-		if w.Length() == 0 {
-			break // takes nothing away: there would be no end of them
+		if w.Length() <= des.Tick {
+			break // takes next to nothing away: there would be no end of them
 		}
 		if s.left, err = s.cut.subtract(s.left, w); err != nil {
 			return entity.Found{}, err
