@@ -60,16 +60,11 @@ func (c *Claim) judge(rows []Row, seen observations, index map[Ref]int) {
 	c.Detail = strings.Join(against, "; ")
 }
 
-// worthClaiming is the share of the greater of two published figures by which they must
-// differ for their order to be a claim.
-const worthClaiming = 0.01
-
 // orderings are the claims that the published figures make by themselves: for
-// each quantity and source, who comes before whom. Neighbours that differ by less
-// than 1% are taken as level.
-func orderings(rows []Row) []Claim {
+// each quantity and source, who comes before whom.
+func (t *Table) orderings() []Claim {
 	var claims []Claim
-	for _, q := range quantities(rows) {
+	for _, q := range quantities(t.Rows) {
 		for _, source := range []struct {
 			name   string
 			figure func(Row) string
@@ -77,7 +72,7 @@ func orderings(rows []Row) []Claim {
 			{"paper", func(r Row) string { return r.Paper }},
 			{"authors' code", func(r Row) string { return r.Code }},
 		} {
-			if claim := ordering(rows, q, source.figure); len(claim.Pairs) > 0 {
+			if claim := t.ordering(q, source.figure); len(claim.Pairs) > 0 {
 				claim.Text = source.name + ", " + claim.Text
 				claims = append(claims, claim)
 			}
@@ -86,16 +81,18 @@ func orderings(rows []Row) []Claim {
 	return claims
 }
 
-// ordering is what one source's figures of one quantity claim.
-func ordering(rows []Row, quantity string, source func(Row) string) Claim {
+// ordering is what one source's figures of one quantity claim. Neighbours that
+// differ by no more than the published number of cycles and the rounding leave in
+// doubt, by the spread that ours have, are taken as level.
+func (t *Table) ordering(quantity string, source func(Row) string) Claim {
 	type entry struct {
-		row   Row
-		value float64
+		row Row
+		figure
 	}
 	var entries []entry
-	for _, r := range rows {
+	for _, r := range t.Rows {
 		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && !r.Timing {
-			entries = append(entries, entry{r, f.value})
+			entries = append(entries, entry{r, f})
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
@@ -103,7 +100,8 @@ func ordering(rows []Row, quantity string, source func(Row) string) Claim {
 	for i, e := range entries {
 		if i > 0 {
 			before := entries[i-1]
-			if e.value-before.value >= worthClaiming*math.Abs(e.value) && e.value > before.value {
+			doubt := math.Hypot(t.publishedSpread(e.row), t.publishedSpread(before.row)) + e.rounding + before.rounding
+			if e.value-before.value > doubt {
 				claim.Pairs = append(claim.Pairs, Pair{Less: before.row.ref(), Than: e.row.ref()})
 				claim.Text += " <"
 			} else {
@@ -113,4 +111,13 @@ func ordering(rows []Row, quantity string, source func(Row) string) Claim {
 		claim.Text += " " + e.row.label()
 	}
 	return claim
+}
+
+// publishedSpread is the half width that r's figure would have after the published
+// number of cycles.
+func (t *Table) publishedSpread(r Row) float64 {
+	if r.Ours.N < 2 || t.PublishedCycles == 0 {
+		return 0
+	}
+	return r.Ours.HalfWidth * math.Sqrt(float64(t.Cycles)/float64(t.PublishedCycles))
 }

@@ -96,7 +96,7 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	for i := range t.Rows {
 		t.Rows[i].Ours = seen.mean(i)
 	}
-	t.Claims = append(orderings(s.rows), s.claims...)
+	t.Claims = append(t.orderings(), s.claims...)
 	for i := range t.Claims {
 		t.Claims[i].judge(t.Rows, seen, index)
 	}

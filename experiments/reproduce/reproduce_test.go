@@ -66,8 +66,14 @@ func TestAClaimIsUndecidedWhereTheDifferenceIsNoise(t *testing.T) {
 	require.Equal(t, Undecided, table.Claims[1].Verdict)
 }
 
-func TestFiguresThatDifferByLessThanAHundredthClaimNothing(t *testing.T) {
-	require.Empty(t, orderings([]Row{{Series: "a", Quantity: "x", Paper: "100"}, {Series: "b", Quantity: "x", Paper: "100.5"}}))
+func TestFiguresThatMayBeLevelClaimNothing(t *testing.T) {
+	spread := metrics.Estimate{HalfWidth: 3, N: 100}
+	table := Table{Cycles: 100, PublishedCycles: 100, Rows: []Row{
+		{Series: "a", Quantity: "x", Paper: "100", Ours: spread}, {Series: "b", Quantity: "x", Paper: "104", Ours: spread},
+	}}
+	require.Empty(t, table.orderings(), "4 < 3 times the root of 2")
+	table.PublishedCycles = 10_000
+	require.Len(t, table.orderings(), 1, "4 > 0.3 times the root of 2")
 }
 
 func TestCyclesThatDoNotObserveARowAreLeftOut(t *testing.T) {
@@ -115,7 +121,7 @@ func TestAnExperimentStopsWithItsContext(t *testing.T) {
 
 // A published figure has the spread of its own cycles and was rounded.
 func TestAgreement(t *testing.T) {
-	ours := metrics.Estimate{Mean: 10, HalfWidth: 0.3, N: 100}
+	ours := Row{Ours: metrics.Estimate{Mean: 10, HalfWidth: 0.3, N: 100}}
 	for _, c := range []struct {
 		published string
 		cycles    int
@@ -129,7 +135,8 @@ func TestAgreement(t *testing.T) {
 	} {
 		f, ok := parseFigure(c.published)
 		require.True(t, ok)
-		require.Equal(t, c.agrees, f.agrees(ours, c.cycles), c.published)
+		table := Table{Cycles: 100, PublishedCycles: c.cycles}
+		require.Equal(t, c.agrees, table.agrees(f, ours), c.published)
 	}
 }
 

@@ -141,7 +141,7 @@ func (s Search) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 			if a.Every > 1 && cycle%a.Every != 0 {
 				continue
 			}
-			found, took, err := s.find(ctx, a, setup.Request, list)
+			found, took, err := s.find(ctx, a.Finder, setup.Request, list)
 			if err != nil {
 				return fmt.Errorf("%s: %w", a.Name, err)
 			}
@@ -157,11 +157,11 @@ func (s Search) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 
 // find searches. Where time is measured and short it is the lesser of two, which
 // keeps out what else the machine does.
-func (s Search) find(ctx context.Context, a Algorithm, r entity.Request, list entity.SlotList) (found entity.Found, took time.Duration, err error) {
+func (s Search) find(ctx context.Context, f entity.Finder, r entity.Request, list entity.SlotList) (found entity.Found, took time.Duration, err error) {
 	took = math.MaxInt64
 	for range 2 {
 		began := time.Now()
-		found, err = a.Finder.Find(ctx, r, list, list.To)
+		found, err = f.Find(ctx, r, list, list.To)
 		took = min(took, time.Since(began))
 		if !s.Serial || took > time.Millisecond {
 			break

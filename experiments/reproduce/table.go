@@ -64,17 +64,13 @@ func parseFigure(s string) (figure, bool) {
 	return figure{v, math.Pow(10, -float64(len(decimals))) / 2}, true
 }
 
-// agrees reports whether two means may be the same: ours, and one of so many
-// cycles of the same spread that was rounded.
-func (f figure) agrees(ours metrics.Estimate, cycles int) bool {
-	spread := ours.HalfWidth
-	if cycles > 0 {
-		spread *= math.Sqrt(1 + float64(ours.N)/float64(cycles))
-	}
-	return math.Abs(ours.Mean-f.value) <= spread+f.rounding
+// agrees reports whether a row's mean may be the published one, which is that of
+// PublishedCycles cycles of the same spread, rounded.
+func (t *Table) agrees(f figure, r Row) bool {
+	return math.Abs(r.Ours.Mean-f.value) <= math.Hypot(r.Ours.HalfWidth, t.publishedSpread(r))+f.rounding
 }
 
-// Header is the first line of the CSV file of a table.
+// header is the first line of the CSV file of a table.
 var header = []string{
 	"experiment", "series", "point", "quantity", "paper", "authors_code", "ours", "half_width_95", "cycles",
 	"minus_paper", "minus_code", "agrees_with_paper", "agrees_with_code", "own", "measured_time",
@@ -92,7 +88,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 			for i, published := range []string{r.Paper, r.Code} {
 				if f, ok := parseFigure(published); ok {
 					line[9+i] = number(r.Ours.Mean - f.value)
-					line[11+i] = strconv.FormatBool(f.agrees(r.Ours, t.PublishedCycles))
+					line[11+i] = strconv.FormatBool(t.agrees(f, r))
 				}
 			}
 		}
@@ -199,7 +195,7 @@ func (t *Table) difference(r Row, published string) string {
 	text := fmt.Sprintf("%+.3g", d)
 	switch {
 	case r.Timing:
-	case f.agrees(r.Ours, t.PublishedCycles):
+	case t.agrees(f, r):
 		return text + " ="
 	}
 	if f.value != 0 {
