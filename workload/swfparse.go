@@ -102,7 +102,9 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 		}
 		n *= scales[f]
 		i += digits
-		if c := buf[i]; digits == 0 || c != ' ' && c != '\n' && !isBlank(c) {
+		if buf[i] == ' ' && digits > 0 {
+			i++ // guessed by the processor, so that the next load need not wait for this one
+		} else if c := buf[i]; digits == 0 || c != '\n' && !isBlank(c) {
 			if n, i, why, ok = r.odd(first, f); !ok {
 				return first, f + 1, why, false
 			}
