@@ -23,7 +23,7 @@ import (
 func toy() study {
 	return study{
 		cycles: 40,
-		rows:   []Row{{Series: "a", Quantity: "x", Paper: "1"}, {Series: "b", Quantity: "x", Paper: "2"}, {Series: "c", Quantity: "x"}},
+		rows:   []Row{{Series: "a", Quantity: "x", Paper: "1.0"}, {Series: "b", Quantity: "x", Paper: "9.0"}, {Series: "c", Quantity: "x"}},
 		cycle: func(_ context.Context, seed, cycle uint64, see sight) error {
 			noise := des.NewStream(seed, cycle, "noise").Float64()
 			see.at("a", "", "x", 10*noise)
@@ -53,7 +53,7 @@ func TestCommonRandomNumbersDecideWhatIntervalsCannot(t *testing.T) {
 
 func TestAClaimFailsWhereTheOtherOrderIsCertain(t *testing.T) {
 	st := toy()
-	st.rows[0].Paper, st.rows[1].Paper = "2", "1"
+	st.rows[0].Paper, st.rows[1].Paper = "9.0", "1.0"
 	table := runToy(t, st, Config{Seed: 1})
 	require.Equal(t, Fails, table.Claims[0].Verdict)
 	require.Contains(t, table.Claims[0].Detail, "b − a = 1.00")
