@@ -75,6 +75,9 @@ func exactSearches(set Settings) []entity.Finder {
 	return []entity.Finder{Best{Settings: set, By: Q{}}, Best{Settings: set, By: DEP{}}, Best{Settings: set, By: COORD{}}}
 }
 
+// meta is the request of META 6.1.
+var meta = entity.Request{Nodes: 5, Length: 300 * des.Second, MinPerf: 2, Budget: 1500}
+
 // Every search once, at the papers' scale.
 func BenchmarkSearches(b *testing.B) {
 	for _, name := range Names(Square) {
@@ -84,7 +87,6 @@ func BenchmarkSearches(b *testing.B) {
 		}
 		b.Run("DEP18/"+name, func(b *testing.B) { measure(b, f, windowtest.DEP18(100), dep18, 400) })
 	}
-	meta := entity.Request{Nodes: 5, Length: 300 * des.Second, MinPerf: 2, Budget: 1500}
 	for _, name := range Names(Rough) {
 		f, _ := ByName(Rough, name, Settings{Quantum: des.Second})
 		b.Run("META/"+name, func(b *testing.B) { measure(b, f, windowtest.META(100), meta, 400) })
@@ -138,6 +140,19 @@ func BenchmarkGrowth(b *testing.B) {
 		req := dep18
 		req.Nodes, req.Budget = n, 92*float64(n)
 		run(fmt.Sprintf("n=%d", n), windowtest.DEP18(100), req)
+	}
+}
+
+// How the searches for rough windows grow with the interval, and with that the
+// slots.
+func BenchmarkRoughGrowth(b *testing.B) {
+	for _, interval := range []float64{600, 1200, 2400, 3600} {
+		env := windowtest.META(100)
+		env.Horizon = interval
+		for _, name := range []string{"amp", "min-cost", "min-runtime", "min-finish", "min-proctime", "csa"} {
+			f, _ := ByName(Rough, name, Settings{Quantum: des.Second})
+			b.Run(fmt.Sprintf("interval=%g/%s", interval, name), func(b *testing.B) { measure(b, f, env, meta, 100) })
+		}
 	}
 }
 
