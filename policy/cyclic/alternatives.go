@@ -50,7 +50,7 @@ func (s Search) Run(ctx context.Context, batch []Job, list entity.SlotList) ([][
 		stats.Rounds++
 		still := open[:0]
 		for _, i := range open {
-			found, err := s.finder(batch[i]).Find(ctx, batch[i].Request, left, list.To)
+			found, err := batch[i].find(ctx, s.Finder, left)
 			if err != nil {
 				return nil, stats, fmt.Errorf("searching a window for job %d of the batch: %w", i, err)
 			}
@@ -71,14 +71,4 @@ func (s Search) Run(ctx context.Context, batch []Job, list entity.SlotList) ([][
 		open = still
 	}
 	return alternatives, stats, nil
-}
-
-func (s Search) finder(j Job) entity.Finder {
-	switch {
-	case j.By != nil:
-		return j.By
-	case s.Finder != nil:
-		return s.Finder
-	}
-	return window.AMP{}
 }

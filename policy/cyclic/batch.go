@@ -19,6 +19,23 @@ type Job struct {
 	// By is its user's criterion: the search for windows that suits the user
 	// best. nil is the planner's own search.
 	By entity.Finder
+	// Until is the latest start; 0 means any.
+	Until des.Time
+}
+
+// find searches a window for j, with otherwise where j has no criterion.
+func (j *Job) find(ctx context.Context, otherwise entity.Finder, list entity.SlotList) (entity.Found, error) {
+	f, until := j.By, list.To
+	if f == nil {
+		f = otherwise
+	}
+	if f == nil {
+		f = window.AMP{}
+	}
+	if j.Until > 0 {
+		until = min(until, j.Until)
+	}
+	return f.Find(ctx, j.Request, list, until)
 }
 
 // Planner plans a batch, given in order of priority, on a slot list, which it

@@ -33,12 +33,10 @@ func (f Filling) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*
 	}
 	out := &Outcome{Jobs: make([]Decision, len(batch)), Left: list}
 	out.Left.Slots = slices.Clone(list.Slots)
-	finder := f.Finder
-	if finder == nil {
-		finder = window.AMP{}
-	}
 	for i := range batch {
-		found, err := finder.Find(ctx, batch[i].Request, out.Left, list.To)
+		j := batch[i]
+		j.By = nil
+		found, err := j.find(ctx, f.Finder, out.Left)
 		if err != nil {
 			return nil, fmt.Errorf("searching a window for job %d of the batch: %w", i, err)
 		}

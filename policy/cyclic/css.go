@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gridslot/gridslot/entity"
 )
@@ -24,9 +25,9 @@ func (CSS) Name() string { return "css" }
 
 // Plan implements Planner.
 func (c CSS) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
-	plain := make([]Job, len(batch))
-	for i := range batch {
-		plain[i].Request = batch[i].Request
+	plain := slices.Clone(batch)
+	for i := range plain {
+		plain[i].By = nil
 	}
 	return BatchSlicer{Search: c.Search, Choice: c.Choice, Shift: c.Shift}.Plan(ctx, plain, list)
 }

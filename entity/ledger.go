@@ -1,0 +1,213 @@
+package entity
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Money is millionths of a cost unit: whole numbers, so that sums are exact
+// whatever their order.
+type Money int64
+
+// Units is m in cost units.
+func (m Money) Units() float64 { return float64(m) / moneyUnit }
+
+const moneyUnit = 1e6
+
+func money(units float64) Money { return Money(math.Round(units * moneyUnit)) }
+
+func (m Money) String() string { return fmt.Sprintf("%.6f", m.Units()) }
+
+// Account is somebody who has money: a user, the owner of a node, or the
+// virtual organisation between them.
+type Account struct {
+	Kind AccountKind
+	ID   int64 // the user's number (-1 where unknown) or the node's; 0 for the organisation
+}
+
+// AccountKind is what an account's holder is.
+type AccountKind uint8
+
+const (
+	UserAccount AccountKind = iota
+	VOAccount
+	OwnerAccount
+)
+
+var accountKindNames = [...]string{"user", "vo", "owner"}
+
+func (k AccountKind) String() string {
+	if int(k) < len(accountKindNames) {
+		return accountKindNames[k]
+	}
+	return fmt.Sprintf("AccountKind(%d)", k)
+}
+
+func (a Account) String() string {
+	if a.Kind == VOAccount {
+		return "vo"
+	}
+	return fmt.Sprintf("%v %d", a.Kind, a.ID)
+}
+
+// Transfer is one payment.
+type Transfer struct {
+	Time     des.Time
+	Job      *Job
+	From, To Account
+	Amount   Money // above 0
+}
+
+// Ledger keeps the accounts of a run on named nodes: who paid what to whom. It
+// is an Observer.
+//
+//	reserved               user -> vo      the window's cost at the prices of the day
+//	taken back, preempted  vo -> user      all of it
+//	ended                  vo -> owners    each node's part
+//	                       vo -> user      what was not used, if ByUse
+//
+// So the organisation holds what is agreed upon and not yet earned, and all
+// accounts together always hold nothing.
+type Ledger struct {
+	// ByUse has users pay for the time that their tasks really took. Otherwise
+	// they pay for the time reserved, as in META.
+	ByUse bool
+	// Tell, if set, is called for every transfer.
+	Tell func(Transfer)
+
+	balances  map[Account]Money
+	contracts map[*Job]*contract
+	held      Money // by the organisation for contracts
+}
+
+// contract is what a job's reservation costs, by task.
+type contract struct {
+	start des.Time
+	parts []Money
+	total Money
+}
+
+var _ Observer = (*Ledger)(nil)
+
+// Balance is what an account holds: below 0 for who has paid more than
+// received.
+func (l *Ledger) Balance(a Account) Money { return l.balances[a] }
+
+// Accounts are all accounts that money has passed through, by kind and number.
+func (l *Ledger) Accounts() []Account {
+	accounts := make([]Account, 0, len(l.balances))
+	for a := range l.balances {
+		accounts = append(accounts, a)
+	}
+	slices.SortFunc(accounts, func(a, b Account) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	return accounts
+}
+
+// Total is what all accounts of a kind hold together.
+func (l *Ledger) Total(k AccountKind) Money {
+	var sum Money
+	for a, m := range l.balances {
+		if a.Kind == k {
+			sum += m // exact: the order does not matter
+		}
+	}
+	return sum
+}
+
+// Check reports accounts that do not add up, or nil.
+func (l *Ledger) Check() error {
+	if sum := l.Total(UserAccount) + l.Total(VOAccount) + l.Total(OwnerAccount); sum != 0 {
+		return fmt.Errorf("the accounts hold %v together instead of nothing", sum)
+	}
+	if vo := l.Total(VOAccount); vo != l.held {
+		return fmt.Errorf("the organisation holds %v, its contracts are for %v", vo, l.held)
+	}
+	return nil
+}
+
+// Observe takes one event in.
+func (l *Ledger) Observe(e JobEvent) {
+	j := e.Job
+	switch e.Kind {
+	case JobPromised:
+		if j.State == Reserved { // a hold costs nothing
+			l.refund(e.Time, j)
+			l.agree(e.Time, j)
+		}
+	case JobStarted:
+		if c := l.contracts[j]; c == nil || c.start != e.Time { // it may have moved up to now
+			l.refund(e.Time, j)
+			l.agree(e.Time, j)
+		}
+	case JobWithdrawn, JobRequeued:
+		l.refund(e.Time, j)
+	case JobFinished, JobKilled:
+		l.settle(e.Time, j)
+	}
+}
+
+func (l *Ledger) agree(now des.Time, j *Job) {
+	if l.contracts == nil {
+		l.balances, l.contracts = map[Account]Money{}, map[*Job]*contract{}
+	}
+	w := &j.Reservation.Window
+	c := &contract{start: w.Start}
+	for _, t := range w.Tasks {
+		part := money(t.Node.Price * (t.End - w.Start).Seconds())
+		c.parts = append(c.parts, part)
+		c.total += part
+	}
+	l.contracts[j] = c
+	l.held += c.total
+	l.transfer(now, j, userOf(j), Account{Kind: VOAccount}, c.total)
+}
+
+func (l *Ledger) refund(now des.Time, j *Job) {
+	if c := l.contracts[j]; c != nil {
+		l.close(j, c)
+		l.transfer(now, j, Account{Kind: VOAccount}, userOf(j), c.total)
+	}
+}
+
+func (l *Ledger) settle(now des.Time, j *Job) {
+	c := l.contracts[j]
+	if c == nil {
+		return
+	}
+	l.close(j, c)
+	w := &j.Reservation.Window
+	left := c.total
+	for i, t := range w.Tasks {
+		part := c.parts[i]
+		if reserved := t.End - w.Start; l.ByUse && reserved > 0 {
+			part = money(part.Units() * float64(j.realTime(reserved)) / float64(reserved))
+		}
+		left -= part
+		l.transfer(now, j, Account{Kind: VOAccount}, Account{OwnerAccount, int64(t.Node.ID)}, part)
+	}
+	l.transfer(now, j, Account{Kind: VOAccount}, userOf(j), left)
+}
+
+func (l *Ledger) close(j *Job, c *contract) {
+	delete(l.contracts, j)
+	l.held -= c.total
+}
+
+func (l *Ledger) transfer(now des.Time, j *Job, from, to Account, amount Money) {
+	if amount == 0 {
+		return
+	}
+	l.balances[from] -= amount
+	l.balances[to] += amount
+	if l.Tell != nil {
+		l.Tell(Transfer{now, j, from, to, amount})
+	}
+}
+
+func userOf(j *Job) Account { return Account{UserAccount, int64(j.User)} }

@@ -1,0 +1,318 @@
+// Planners in a simulation: who is planned when, and what is done in between.
+
+package cyclic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Policy plans by the cycle: jobs are collected until the tick that begins the
+// next cycle (entity.Metascheduler.Cycle), then planned as one batch; the plan
+// becomes reservations. Who gets no window waits for the next tick. It needs a
+// plan that tells what is free, as *entity.Domain does, and plans up to its
+// horizon.
+//
+// With Rest, a share of each batch is planned and the others are left to that
+// policy for good, which decides whenever something has changed: BSF. At share 0
+// nobody is collected: all jobs go to Rest as they come.
+//
+// A Policy keeps state: each simulation needs its own.
+type Policy struct {
+	// Planner plans batches; nil means CSS{}.
+	Planner Planner
+	// Rest, if set, decides about the jobs outside Share.
+	Rest  entity.Policy
+	Share Share
+	// Replan is when the plans of jobs that have not started are made anew.
+	Replan Replan
+	// Order is the order of priority in a batch; submission where its Key is nil.
+	Order entity.Order
+	// Criterion, if set, is each user's own search for windows.
+	Criterion func(*entity.Job) entity.Finder
+	// Told, if set, hears of every batch that is planned: the jobs, and what
+	// became of them.
+	Told func(r *entity.Round, batch []*entity.Job, out *Outcome)
+
+	queue *entity.Queue // of the run
+	rest  *entity.Queue // its part that is left to Rest
+}
+
+// Replan is when plans are made anew.
+type Replan uint8
+
+const (
+	ReplanNever     Replan = iota
+	ReplanOnRelease        // whenever a node is given back
+	ReplanEachCycle        // at every tick, together with the new batch
+)
+
+var replanNames = [...]string{"never", "on-release", "every-cycle"}
+
+func (r Replan) String() string { return name(replanNames[:], int(r), "Replan") }
+
+// ParseReplan reads "never", "on-release" or "every-cycle".
+func ParseReplan(s string) (Replan, error) { return parse[Replan](replanNames[:], s, "replan") }
+
+// Name is the planner's name; "bsf" where there is a rest.
+func (p *Policy) Name() string {
+	if p.Rest != nil {
+		return BSF{}.Name()
+	}
+	return p.planner().Name()
+}
+
+func (p *Policy) planner() Planner {
+	if p.Planner == nil {
+		return CSS{}
+	}
+	return p.Planner
+}
+
+// slotted is a plan over named nodes.
+type slotted interface {
+	SlotList() entity.SlotList
+}
+
+// Schedule implements entity.Policy.
+func (p *Policy) Schedule(r *entity.Round) {
+	if err := p.schedule(r); err != nil {
+		r.Fail(err)
+	}
+}
+
+func (p *Policy) schedule(r *entity.Round) error {
+	if p.queue != r.Queue {
+		p.queue, p.rest = r.Queue, r.Queue.Part()
+	}
+	var fresh []*entity.Job // of the rest
+	for _, j := range r.Fresh() {
+		if p.Rest != nil && p.Share.Q == 0 {
+			p.leave(j)
+		}
+		if p.rest.Holds(j) {
+			fresh = append(fresh, j)
+		}
+	}
+	switch {
+	case r.Cause.Has(entity.CauseTick):
+		left, err := p.tick(r)
+		if err != nil {
+			return err
+		}
+		fresh = append(fresh, left...)
+	case p.Replan == ReplanOnRelease && r.Cause.Has(entity.CauseEnd):
+		if _, err := p.replan(r, nil); err != nil {
+			return err
+		}
+	}
+	if p.Rest != nil && p.rest.Len() > 0 && (r.Gained || len(fresh) > 0) {
+		r.Delegate(p.Rest, p.rest, fresh)
+	}
+	return nil
+}
+
+// leave leaves j to the rest.
+func (p *Policy) leave(j *entity.Job) {
+	if !p.rest.Holds(j) {
+		p.rest.Take(j)
+	}
+}
+
+// tick plans what has been collected, and returns the jobs that are left to the
+// rest from now on.
+func (p *Policy) tick(r *entity.Round) (left []*entity.Job, err error) {
+	var batch []*entity.Job
+	order := p.Order
+	if order.Key == nil {
+		order = entity.Submission
+	}
+	for j := range r.Queue.By(order, r.Now).All() {
+		if j.State != entity.Waiting {
+			continue
+		}
+		if d := j.Request.DeadlineLimit(); d <= r.Now {
+			r.Reject(j, fmt.Sprintf("its deadline, %v, passed while it waited", d))
+		} else if !p.rest.Holds(j) {
+			batch = append(batch, j)
+		}
+	}
+	if p.Rest != nil {
+		sliced, others, err := p.Share.Split(p.jobs(batch))
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range others {
+			p.leave(batch[i])
+			left = append(left, batch[i])
+		}
+		slices.SortFunc(left, func(a, b *entity.Job) int { return cmp.Compare(a.Seq(), b.Seq()) })
+		batch = at(batch, sliced)
+	}
+	if p.Replan == ReplanEachCycle {
+		if done, err := p.replan(r, batch); done || err != nil {
+			return left, err
+		}
+	}
+	if len(batch) == 0 {
+		return left, nil
+	}
+	list, err := p.slots(r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.plan(p.jobs(batch), list)
+	if err != nil {
+		return nil, err
+	}
+	p.book(r, batch, out)
+	return left, nil
+}
+
+func at(jobs []*entity.Job, positions []int) []*entity.Job {
+	out := make([]*entity.Job, len(positions))
+	for i, k := range positions {
+		out[i] = jobs[k]
+	}
+	return out
+}
+
+func (p *Policy) slots(r *entity.Round) (entity.SlotList, error) {
+	plan, ok := r.Plan.(slotted)
+	if !ok {
+		return entity.SlotList{}, errors.New("batches are planned on named nodes, which this plan does not have")
+	}
+	return plan.SlotList(), nil
+}
+
+// jobs are the batch as planners see it.
+func (p *Policy) jobs(batch []*entity.Job) []Job {
+	jobs := make([]Job, len(batch))
+	for i, j := range batch {
+		jobs[i].Request = j.Request
+		if p.Criterion != nil {
+			jobs[i].By = p.Criterion(j)
+		}
+	}
+	return jobs
+}
+
+func (p *Policy) plan(batch []Job, list entity.SlotList) (*Outcome, error) {
+	out, err := p.planner().Plan(context.Background(), batch, list)
+	if err != nil {
+		return nil, fmt.Errorf("planning a batch of %d jobs: %w", len(batch), err)
+	}
+	return out, nil
+}
+
+// book makes reservations of a plan for jobs that have none.
+func (p *Policy) book(r *entity.Round, batch []*entity.Job, out *Outcome) {
+	if p.Told != nil {
+		p.Told(r, batch, out)
+	}
+	for i, j := range batch {
+		if d := &out.Jobs[i]; !d.OK {
+			j.Reason = d.Reason
+		} else if j.Reason = ""; !r.Reserve(j, d.Window) {
+			return
+		}
+	}
+}
+
+// replan plans anew the jobs that have not begun what they have reserved,
+// together with a batch that has nothing. Nobody loses what was promised: none
+// of the former may start later than it was promised first (or plans could be
+// put off for ever), and a plan that leaves out any of them is not carried out.
+// done is false then, and where nobody has a reservation.
+func (p *Policy) replan(r *entity.Round, batch []*entity.Job) (done bool, err error) {
+	var all []*entity.Job
+	var held []entity.Window
+	for j := range r.Queue.By(entity.Submission, r.Now).All() {
+		if j.State == entity.Reserved && !p.rest.Holds(j) && j.Reservation.Window.Start > r.Now {
+			all = append(all, j)
+			held = append(held, j.Reservation.Window)
+		}
+	}
+	if len(all) == 0 {
+		return false, nil
+	}
+	list, err := p.slots(r)
+	if err != nil {
+		return false, err
+	}
+	all = append(all, batch...)
+	p.sort(all, r)
+	jobs := p.jobs(all)
+	for i, j := range all {
+		if j.State == entity.Reserved {
+			jobs[i].Until = max(j.Promised, j.Reservation.Window.Start)
+		}
+	}
+	out, err := p.plan(jobs, with(list, held))
+	if err != nil {
+		return false, err
+	}
+	for i, j := range all {
+		if j.State == entity.Reserved && !out.Jobs[i].OK {
+			return false, nil
+		}
+	}
+	var moved []*entity.Job
+	plan := &Outcome{Left: out.Left, Slices: out.Slices, Stats: out.Stats}
+	for i, j := range all {
+		if j.State == entity.Reserved && sameWindow(j.Reservation.Window, out.Jobs[i].Window) {
+			continue
+		}
+		r.Withdraw(j)
+		moved = append(moved, j)
+		plan.Jobs = append(plan.Jobs, out.Jobs[i])
+	}
+	p.book(r, moved, plan)
+	return true, nil
+}
+
+// sort puts jobs in order of priority.
+func (p *Policy) sort(jobs []*entity.Job, r *entity.Round) {
+	slices.SortFunc(jobs, func(a, b *entity.Job) int {
+		if key := p.Order.Key; key != nil {
+			if c := cmp.Compare(key(a, r.Now), key(b, r.Now)); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(a.Seq(), b.Seq())
+	})
+}
+
+func sameWindow(a, b entity.Window) bool {
+	return a.Start == b.Start && slices.Equal(a.Tasks, b.Tasks)
+}
+
+// with is the slot list together with the windows, which lie beside its slots.
+func with(list entity.SlotList, windows []entity.Window) entity.SlotList {
+	all := slices.Clone(list.Slots)
+	for _, w := range windows {
+		for _, t := range w.Tasks {
+			if start, end := max(w.Start, list.From), min(t.End, list.To); start < end {
+				all = append(all, entity.Slot{Node: t.Node, Width: 1, Start: start, End: end})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b entity.Slot) int {
+		return cmp.Or(cmp.Compare(a.Node.ID, b.Node.ID), cmp.Compare(a.Start, b.Start))
+	})
+	joined := all[:0]
+	for _, s := range all {
+		if k := len(joined) - 1; k >= 0 && joined[k].Node == s.Node && joined[k].End == s.Start {
+			joined[k].End = s.End
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	slices.SortStableFunc(joined, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
+	return entity.SlotList{From: list.From, To: list.To, Slots: joined}
+}
