@@ -41,12 +41,18 @@ const (
 	realStart      = "start real"
 )
 
-// online are the policies that see jobs end.
+// online are the policies that see jobs end. Those that plan batches keep state:
+// each call makes new ones.
 func online() []namedPolicy {
+	sliced := slicer(5, cyclic.ShiftSlice)
 	return []namedPolicy{
 		{"backfilling", backfill.Conservative{}, false},
 		{"backfilling, EASY", backfill.EASY{}, true},
 		{"backfilling, FCFS", backfill.FCFS{}, true},
+		{"batch-slicer, replanned on release", &cyclic.Policy{Planner: sliced, Replan: cyclic.ReplanOnRelease}, true},
+		{"BSF, q = 0.4", &cyclic.Policy{
+			Planner: slicer(2, cyclic.ShiftSlice), Rest: backfill.Conservative{}, Share: cyclic.Share{Q: 0.4},
+		}, true},
 	}
 }
 
@@ -172,6 +178,7 @@ func simulate(ctx context.Context, policy entity.Policy, in *vo.Instance, jobs [
 	}
 	sim := des.New(des.Config{})
 	meta := entity.NewMetascheduler(sim, domain, policy)
+	meta.Cycle = in.End
 	defer meta.Close()
 	meta.Submit(slices.Values(jobs))
 	if err := sim.Run(ctx); err != nil {
