@@ -59,7 +59,10 @@ type Job struct {
 	// it had to wait, or NeverPromised.
 	Promised   des.Time
 	Backfilled bool // started before a job that stood ahead of it in the queue
-	Preempted  int  // how often it was sent back to the queue while it ran
+	// Booked marks an advance reservation: it starts at its fixed time or not at
+	// all, and never stands in the queue.
+	Booked    bool
+	Preempted int // how often it was sent back to the queue while it ran
 	// Lost is the processor time of the runs that were preempted.
 	Lost des.Time
 
@@ -69,7 +72,7 @@ type Job struct {
 	seq  int64 // position in the order of submission
 	home *Metascheduler
 	part *Queue        // of the queue, or nil
-	due  des.EventID   // the pending start of a reservation ahead
+	due  des.EventID   // the pending start of a reservation ahead; then, on counted processors, the end
 	left int           // tasks that still run
 	ends []des.EventID // of the tasks, on named nodes
 }

@@ -29,7 +29,7 @@ const (
 	// reservation there loses it, one that runs there is sent back to the queue
 	// and what it has done is lost (Job.Preempted, Job.Lost, JobRequeued). A job
 	// that still runs when an owner's job becomes known may go on until that
-	// one begins.
+	// one begins. Advance reservations do not yield: the owner has agreed to them.
 	LocalPreempts
 )
 
@@ -134,7 +134,7 @@ func (a *localArriving) Handle(*des.Simulator, des.Event) {
 // place gives an owner's job its node, from its start or from the first gap.
 func (f *LocalFlow) place(l LocalJob) {
 	now := f.sim.Now()
-	yields := func(j *Job) bool { return f.Rule == LocalPreempts && j.home == f.meta }
+	yields := func(j *Job) bool { return f.Rule == LocalPreempts && j.home == f.meta && !j.Booked }
 	start := f.domain.room(l.Node, max(l.Start, now), l.Length, yields)
 	end := start.Add(l.Length)
 	if end == des.Forever {

@@ -74,6 +74,8 @@ type Metascheduler struct {
 	arrival *Job // the one pending arrival
 	seq     int64
 
+	bookings []*bookings
+
 	round        Round
 	roundPending bool
 	rounds       int64
@@ -131,7 +133,7 @@ func (m *Metascheduler) Policy() Policy { return m.policy }
 // the clock. A job submitted before the one in front of it ends the run with an
 // error.
 func (m *Metascheduler) Submit(jobs iter.Seq[*Job]) {
-	m.Close()
+	m.closeJobs()
 	next, stop := iter.Pull(jobs)
 	m.SubmitNext(next)
 	m.stop = stop
@@ -140,7 +142,7 @@ func (m *Metascheduler) Submit(jobs iter.Seq[*Job]) {
 // SubmitNext is Submit for a workload that is read by calls: next returns the
 // next job, or false at the end.
 func (m *Metascheduler) SubmitNext(next func() (*Job, bool)) {
-	m.Close()
+	m.closeJobs()
 	m.next = next
 	m.pull()
 }
@@ -148,6 +150,13 @@ func (m *Metascheduler) SubmitNext(next func() (*Job, bool)) {
 // Close lets go of the workload. It is needed only where a run ended before
 // its workload did.
 func (m *Metascheduler) Close() {
+	m.closeJobs()
+	for _, b := range m.bookings {
+		b.close()
+	}
+}
+
+func (m *Metascheduler) closeJobs() {
 	if m.stop != nil {
 		m.stop()
 	}
@@ -166,17 +175,13 @@ func (m *Metascheduler) Running() int { return m.running }
 func (m *Metascheduler) pull() {
 	j, ok := m.next()
 	if !ok {
-		m.Close()
+		m.closeJobs()
 		return
 	}
 	if j.Submit < m.sim.Now() {
 		m.sim.Fail(fmt.Errorf("%v is submitted at %v, before the job in front of it (%v): the workload must be sorted by submission", j, j.Submit, m.sim.Now()))
 		return
 	}
-	j.seq = m.seq
-	m.seq++
-	j.home = m
-	j.Promised = NeverPromised
 	m.arrival = j
 	phase := PhaseArrival
 	if m.Pass == PassEvent {
@@ -205,8 +210,17 @@ func (a *arriving) Handle(*des.Simulator, des.Event) {
 	m.submit(j)
 }
 
-func (m *Metascheduler) submit(j *Job) {
+// enter takes j in, whoever brings it, as the next in the order of submission.
+func (m *Metascheduler) enter(j *Job) {
+	j.seq = m.seq
+	m.seq++
+	j.home = m
+	j.Promised = NeverPromised
 	m.notify(j, JobSubmitted)
+}
+
+func (m *Metascheduler) submit(j *Job) {
+	m.enter(j)
 	if err := m.plan.Fits(j.Request); err != nil {
 		j.State = Rejected
 		j.Reason = err.Error()
@@ -409,8 +423,10 @@ func (s *starting) Handle(*des.Simulator, des.Event) {
 // begin starts j, whose reservation begins now.
 func (m *Metascheduler) begin(j *Job) {
 	now := m.sim.Now()
-	j.Backfilled = m.queue.First() != j
-	m.queue.remove(j)
+	if !j.Booked {
+		j.Backfilled = m.queue.First() != j
+		m.queue.remove(j)
+	}
 	m.running++
 	j.State = Running
 	j.Start = now
@@ -429,7 +445,7 @@ func (m *Metascheduler) begin(j *Job) {
 			run = reserved
 		}
 	}
-	m.sim.At(now.Add(run), PhaseEnd, (*ending)(j), uint64(j.ID))
+	j.due = m.sim.At(now.Add(run), PhaseEnd, (*ending)(j), uint64(j.ID))
 }
 
 // beginTasks has each task of j end at its own time.
@@ -496,7 +512,8 @@ func (m *Metascheduler) finish(j *Job) {
 
 // Handle extends the reservation of a job that runs on past its estimate: the
 // scheduler now believes that it will take twice what it has taken. Plans made
-// behind it are void; the policy makes new ones.
+// behind it are void; the policy makes new ones. Advance reservations stand:
+// the job runs on until one needs its processors, and is cut off there.
 func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 	j := (*Job)(o)
 	if j.State != Running {
@@ -516,6 +533,21 @@ func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 	m.plan.Release(&j.Reservation, now)
 	rest := w
 	rest.Start = now
+	if c, ok := m.plan.(counted); ok {
+		if fits, _, miss := c.FitsAt(now, rest.Nodes, rest.Length()); !fits {
+			rest.End = max(now, now+miss-des.Tick)
+			w.End = rest.End
+		}
+	}
+	if w.End == now {
+		j.Reservation.Window = w
+		s.Cancel(j.due)
+		m.running--
+		j.Finish, j.State, j.Reason = now, Killed, "killed past its estimate: an advance reservation needs its processors"
+		m.notify(j, JobKilled)
+		m.wake(CauseEnd)
+		return
+	}
 	if _, err := m.plan.Reserve(j, rest); err != nil {
 		s.Fail(fmt.Errorf("at %v, extending %v past its estimate: %w", now, j, err))
 		return

@@ -23,7 +23,7 @@ const (
 	CauseEnd                       // a job, or a part of it, ended
 	CauseOverrun                   // a job passed its estimate and the plans made behind it are void
 	CauseTick                      // a cycle begins
-	CauseLocal                     // an owner's job came or went
+	CauseLocal                     // an owner's job, or an advance reservation, came or went
 )
 
 // Has reports whether any cause of mask is among c.
