@@ -4,8 +4,10 @@ package reproduce
 // otherwise bars, the published ones beside ours.
 
 import (
+	"cmp"
 	"image/color"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,6 +24,7 @@ const (
 	panelWidth  = 13 * vg.Centimeter
 	panelHeight = 8 * vg.Centimeter
 	panelGap    = 5 * vg.Millimeter
+	widestBar   = 1 * vg.Centimeter
 )
 
 var (
@@ -154,7 +157,7 @@ func drawLines(p *plot.Plot, rows []Row) error {
 		line.Color, points.Color, bars.Color = plotutil.Color(i), plotutil.Color(i), plotutil.Color(i)
 		line.Dashes, points.Shape = plotutil.Dashes(i/7), plotutil.Shape(i)
 		p.Add(line, points, bars)
-		p.Legend.Add(name, line, points)
+		p.Legend.Add(cmp.Or(name, "ours"), line, points)
 		if len(published) > 0 {
 			marks, err := plotter.NewScatter(published)
 			if err != nil {
@@ -171,7 +174,6 @@ func drawLines(p *plot.Plot, rows []Row) error {
 func drawBars(p *plot.Plot, rows []Row) error {
 	var names []string
 	var paper, code, heights plotter.Values
-	var ours errorPoints
 	hasPaper, hasCode := false, false
 	for _, r := range rows {
 		names = append(names, r.Series)
@@ -187,7 +189,7 @@ func drawBars(p *plot.Plot, rows []Row) error {
 	if hasCode {
 		groups++
 	}
-	width := 0.7 * panelWidth / vg.Length(len(rows)*groups+1)
+	width := min(0.7*panelWidth/vg.Length(len(rows)*groups+1), widestBar)
 	offset := -width * vg.Length(groups-1) / 2
 	add := func(values plotter.Values, name string, c color.Color) error {
 		bars, err := plotter.NewBarChart(values, width)
@@ -213,18 +215,9 @@ func drawBars(p *plot.Plot, rows []Row) error {
 	if err := add(heights, "ours", oursColor); err != nil {
 		return err
 	}
-	// Bars are offset by a length, error bars are not: they are drawn where
-	// there is nothing but ours to shift them from.
-	if groups == 1 {
-		for i, r := range rows {
-			ours.add(float64(i), r)
-		}
-		bars, err := plotter.NewYErrorBars(ours)
-		if err != nil {
-			return err
-		}
-		p.Add(bars)
-	}
+	p.Add(intervals{rows, offset - width})
+	p.Y.Min = min(p.Y.Min, 0)
+	p.Y.Max *= 1.2 // room for the legend
 	p.NominalX(names...)
 	if len(names) > 4 {
 		p.X.Tick.Label.Rotation = 0.5
@@ -232,4 +225,36 @@ func drawBars(p *plot.Plot, rows []Row) error {
 		p.X.Tick.Label.YAlign = draw.YCenter
 	}
 	return nil
+}
+
+// intervals are the half widths of rows at 0, 1, ..., moved by offset. (Plotter's
+// own error bars cannot be moved by a length, as bars are.)
+type intervals struct {
+	rows   []Row
+	offset vg.Length
+}
+
+// Plot implements plot.Plotter.
+func (v intervals) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for i, r := range v.rows {
+		if r.Ours.N < 2 {
+			continue
+		}
+		at := x(float64(i)) + v.offset
+		c.StrokeLine2(plotter.DefaultLineStyle, at, y(r.Ours.Mean-r.Ours.HalfWidth), at, y(r.Ours.Mean+r.Ours.HalfWidth))
+	}
+}
+
+// DataRange implements plot.DataRanger.
+func (v intervals) DataRange() (xmin, xmax, ymin, ymax float64) {
+	ymin, ymax = math.Inf(1), math.Inf(-1)
+	for _, r := range v.rows {
+		half := r.Ours.HalfWidth
+		if r.Ours.N < 2 {
+			half = 0
+		}
+		ymin, ymax = min(ymin, r.Ours.Mean-half), max(ymax, r.Ours.Mean+half)
+	}
+	return 0, float64(len(v.rows) - 1), ymin, ymax
 }
