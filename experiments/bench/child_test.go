@@ -26,18 +26,19 @@ const roleVariable = "GRIDSLOT_BENCH_ROLE"
 const (
 	roleCommand = "command" // gridslot
 	roleNaive   = "naive"   // the naive simulator, on the trace of its argument
+	roleLean    = "lean"    // the same, without arrivals in its heap
 )
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(roleVariable) {
+	switch role := os.Getenv(roleVariable); role {
 	case roleCommand:
 		os.Exit(cli.Main())
-	case roleNaive:
+	case roleNaive, roleLean:
 		jobs, procs, err := naiveRead(os.Args[1])
 		if err != nil {
 			panic(err)
 		}
-		naiveEASY(jobs, procs)
+		naiveEASY(jobs, procs, role == roleLean)
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -84,15 +85,12 @@ func logFile(tb testing.TB, name string) string {
 	return filepath.Join(dir, name+".swf.gz")
 }
 
-// median of the user times, in seconds; least is the smallest.
-func median(costs []cost) float64 { return sorted(costs)[len(costs)/2] }
-func least(costs []cost) float64  { return sorted(costs)[0] }
-
-func sorted(costs []cost) []float64 {
+// median is that of the user times, in seconds.
+func median(costs []cost) float64 {
 	var s []float64
 	for _, c := range costs {
 		s = append(s, c.user.Seconds())
 	}
 	slices.Sort(s)
-	return s
+	return s[len(s)/2]
 }

@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"container/heap"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 // naiveJob is a job of the naive simulator, in whole seconds.
 type naiveJob struct {
 	id, submit, run, size, estimate int64
+	index                           int // in the order of submission
 	start                           int64
 }
 
@@ -53,7 +55,7 @@ func naiveRead(path string) (jobs []*naiveJob, procs int64, err error) {
 				return nil, 0, err
 			}
 		}
-		j := &naiveJob{id: n[0], submit: n[1], run: n[3], size: n[7], estimate: n[8]}
+		j := &naiveJob{id: n[0], submit: n[1], run: n[3], size: n[7], estimate: n[8], index: len(jobs)}
 		if j.size <= 0 {
 			j.size = n[4]
 		}
@@ -65,48 +67,70 @@ func naiveRead(path string) (jobs []*naiveJob, procs int64, err error) {
 	return jobs, procs, lines.Err()
 }
 
-// naiveEnds is a heap of running jobs by their real ends.
-type naiveEnds []*naiveJob
-
-func (h naiveEnds) Len() int           { return len(h) }
-func (h naiveEnds) Less(a, b int) bool { return h[a].start+h[a].run < h[b].start+h[b].run }
-func (h naiveEnds) Swap(a, b int)      { h[a], h[b] = h[b], h[a] }
-func (h *naiveEnds) Push(x any)        { *h = append(*h, x.(*naiveJob)) }
-func (h *naiveEnds) Pop() any {
-	last := len(*h) - 1
-	j := (*h)[last]
-	*h = (*h)[:last]
-	return j
+// naiveEvent is an arrival, or the end of a job.
+type naiveEvent struct {
+	at      int64
+	arrival bool
+	job     *naiveJob
 }
 
-// naive is the state of the simulation: what waits in order of submission,
-// what runs in order of the estimated ends, and the real ends to come.
+// naiveEvents is the event queue: at one instant ends before arrivals, and
+// arrivals in order.
+type naiveEvents []naiveEvent
+
+func (h naiveEvents) Len() int      { return len(h) }
+func (h naiveEvents) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
+func (h naiveEvents) Less(a, b int) bool {
+	switch {
+	case h[a].at != h[b].at:
+		return h[a].at < h[b].at
+	case h[a].arrival != h[b].arrival:
+		return h[b].arrival
+	}
+	return h[a].job.index < h[b].job.index
+}
+func (h *naiveEvents) Push(x any) { *h = append(*h, x.(naiveEvent)) }
+func (h *naiveEvents) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	*h = (*h)[:last]
+	return e
+}
+
+// naive is the state of the simulation: what is to come, what waits in order of
+// submission, and what runs in order of the estimated ends.
 type naive struct {
 	now, free int64
+	events    naiveEvents
 	queue     []*naiveJob
 	running   []*naiveJob
-	ends      naiveEnds
 }
 
-// naiveEASY sets the start of every job.
-func naiveEASY(jobs []*naiveJob, procs int64) {
+// naiveEASY sets the start of every job. All events lie in one heap; or, with
+// lean, arrivals are taken from the sorted jobs instead, and only ends lie in
+// the heap.
+func naiveEASY(jobs []*naiveJob, procs int64, lean bool) {
 	s := naive{free: procs}
-	for len(jobs) > 0 || len(s.ends) > 0 {
-		s.now = 1 << 62
-		if len(s.ends) > 0 {
-			s.now = s.ends[0].start + s.ends[0].run
+	if !lean {
+		for _, j := range jobs {
+			heap.Push(&s.events, naiveEvent{j.submit, true, j})
+		}
+		jobs = nil
+	}
+	for len(jobs) > 0 || len(s.events) > 0 {
+		s.now = math.MaxInt64
+		if len(s.events) > 0 {
+			s.now = s.events[0].at
 		}
 		if len(jobs) > 0 {
 			s.now = min(s.now, jobs[0].submit)
 		}
-		for len(s.ends) > 0 && s.ends[0].start+s.ends[0].run == s.now {
-			j := heap.Pop(&s.ends).(*naiveJob)
-			s.free += j.size
-			i, _ := slices.BinarySearchFunc(s.running, j.end(), func(r *naiveJob, end int64) int { return int(r.end() - end) })
-			for s.running[i] != j {
-				i++
+		for len(s.events) > 0 && s.events[0].at == s.now {
+			if e := heap.Pop(&s.events).(naiveEvent); e.arrival {
+				s.queue = append(s.queue, e.job)
+			} else {
+				s.end(e.job)
 			}
-			s.running = slices.Delete(s.running, i, i+1)
 		}
 		for len(jobs) > 0 && jobs[0].submit == s.now {
 			s.queue = append(s.queue, jobs[0])
@@ -116,19 +140,34 @@ func naiveEASY(jobs []*naiveJob, procs int64) {
 	}
 }
 
-func (s *naive) startJob(j *naiveJob) {
+func (s *naive) start(j *naiveJob) {
 	j.start = s.now
 	s.free -= j.size
-	heap.Push(&s.ends, j)
-	i, _ := slices.BinarySearchFunc(s.running, j.end(), func(r *naiveJob, end int64) int { return int(r.end() - end) })
-	s.running = slices.Insert(s.running, i, j)
+	heap.Push(&s.events, naiveEvent{s.now + j.run, false, j})
+	s.running = slices.Insert(s.running, s.firstEnding(j.end()), j)
+}
+
+func (s *naive) end(j *naiveJob) {
+	s.free += j.size
+	i := s.firstEnding(j.end())
+	for s.running[i] != j {
+		i++
+	}
+	s.running = slices.Delete(s.running, i, i+1)
+}
+
+// firstEnding is the place of the first running job that is to end at the
+// instant end or later.
+func (s *naive) firstEnding(end int64) int {
+	i, _ := slices.BinarySearchFunc(s.running, end, func(j *naiveJob, end int64) int { return int(j.end() - end) })
+	return i
 }
 
 // schedule is one round: heads while they fit, then backfilling beside the
 // shadow time of the first that does not.
 func (s *naive) schedule() {
 	for len(s.queue) > 0 && s.queue[0].size <= s.free {
-		s.startJob(s.queue[0])
+		s.start(s.queue[0])
 		s.queue = s.queue[1:]
 	}
 	if len(s.queue) == 0 || s.free == 0 {
@@ -150,7 +189,7 @@ func (s *naive) schedule() {
 			if s.now+j.estimate > shadow {
 				extra -= j.size
 			}
-			s.startJob(j)
+			s.start(j)
 			continue
 		}
 		kept = append(kept, j)
