@@ -1,0 +1,152 @@
+package metrics
+
+// cycles-POLICY.csv: what happened in each scheduling cycle, and who earned what.
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gocarina/gocsv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+)
+
+// CycleRow is one cycle. Times are in time units.
+type CycleRow struct {
+	Cycle       int     `csv:"cycle"` // from 0
+	Start       float64 `csv:"start"`
+	Submitted   int     `csv:"submitted"`
+	Started     int     `csv:"started"`
+	Finished    int     `csv:"finished"`
+	Rejected    int     `csv:"rejected"`
+	Preempted   int     `csv:"preempted"`
+	Waiting     int     `csv:"waiting"`     // when the cycle is over
+	Utilization float64 `csv:"utilization"` // of the nodes, by the jobs
+	MeanWait    float64 `csv:"mean_wait"`   // of those started in it
+	// Makespan is the time from the cycle's beginning to the end of the last of
+	// the jobs started in it.
+	Makespan float64 `csv:"makespan"`
+	// Income is what owners were paid in it, Expense what users have paid for
+	// reservations, less what they got back. Over a whole run the two are equal.
+	Income  float64 `csv:"income"`
+	Expense float64 `csv:"expense"`
+
+	busy            des.Time
+	wait            des.Time
+	income, expense entity.Money
+}
+
+// Cycles is an Observer that sums up a run on named nodes cycle by cycle. Its
+// memory grows with the number of cycles.
+type Cycles struct {
+	Cycle des.Time // length, above 0
+	Nodes int
+
+	rows []CycleRow
+	lost map[*entity.Job]des.Time // of what preempted jobs have lost, what is in the rows
+}
+
+func (c *Cycles) at(t des.Time) *CycleRow {
+	k := int(t / c.Cycle)
+	for len(c.rows) <= k {
+		c.rows = append(c.rows, CycleRow{})
+	}
+	return &c.rows[k]
+}
+
+// Observe takes one event in.
+func (c *Cycles) Observe(e entity.JobEvent) {
+	j, row := e.Job, c.at(e.Time)
+	switch e.Kind {
+	case entity.JobSubmitted:
+		row.Submitted++
+	case entity.JobRejected:
+		row.Rejected++
+	case entity.JobStarted:
+		row.Started++
+		row.wait += j.Wait()
+	case entity.JobRequeued:
+		row.Preempted++
+		if c.lost == nil {
+			c.lost = map[*entity.Job]des.Time{}
+		}
+		c.occupy(j.Lost-c.lost[j], j.Start, e.Time)
+		c.lost[j] = j.Lost
+	case entity.JobFinished, entity.JobKilled:
+		row.Finished++
+		delete(c.lost, j)
+		began := c.at(j.Start)
+		began.Makespan = max(began.Makespan, (e.Time - j.Start/c.Cycle*c.Cycle).Seconds())
+		w := &j.Reservation.Window
+		for _, t := range w.Tasks {
+			share := float64(e.Time-j.Start) / float64(w.Length())
+			run := des.Time(share * float64(t.End-w.Start))
+			c.occupy(run, j.Start, j.Start+run)
+		}
+	}
+}
+
+// occupy spreads processor time evenly over [from, to).
+func (c *Cycles) occupy(busy, from, to des.Time) {
+	for at := from; at < to; {
+		next := min((at/c.Cycle+1)*c.Cycle, to)
+		c.at(at).busy += des.Time(float64(busy) * (float64(next-at) / float64(to-from)))
+		at = next
+	}
+}
+
+// Paid takes one transfer of an entity.Ledger in.
+func (c *Cycles) Paid(t entity.Transfer) {
+	row := c.at(t.Time)
+	switch {
+	case t.To.Kind == entity.OwnerAccount:
+		row.income += t.Amount
+	case t.From.Kind == entity.UserAccount:
+		row.expense += t.Amount
+	case t.To.Kind == entity.UserAccount:
+		row.expense -= t.Amount
+	}
+}
+
+// Rows are the cycles up to the last in which anything happened.
+func (c *Cycles) Rows() []CycleRow {
+	waiting := 0
+	rows := make([]CycleRow, len(c.rows))
+	for k, r := range c.rows {
+		r.Cycle, r.Start = k, (des.Time(k) * c.Cycle).Seconds()
+		waiting += r.Submitted + r.Preempted - r.Started - r.Rejected
+		r.Waiting = waiting
+		if c.Nodes > 0 {
+			r.Utilization = r.busy.Seconds() / (float64(c.Nodes) * c.Cycle.Seconds())
+		}
+		if r.Started > 0 {
+			r.MeanWait = r.wait.Seconds() / float64(r.Started)
+		}
+		r.Income, r.Expense = r.income.Units(), r.expense.Units()
+		rows[k] = r
+	}
+	return rows
+}
+
+// Write writes the rows as CSV.
+func (c *Cycles) Write(w io.Writer) error {
+	if err := gocsv.Marshal(c.Rows(), w); err != nil {
+		return fmt.Errorf("writing cycles as CSV: %w", err)
+	}
+	return nil
+}
+
+// WriteFile writes the rows to a file, whole or not at all.
+func (c *Cycles) WriteFile(path string) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := c.Write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}

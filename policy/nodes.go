@@ -1,0 +1,173 @@
+package policy
+
+// The table of policies on named nodes: the queue policies, each with a search
+// for windows, and those that plan by the cycle.
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// OnNodes is a policy together with the search for windows that its plan is to
+// use (entity.Domain.Finder).
+type OnNodes struct {
+	Policy entity.Policy
+	Finder entity.Finder
+}
+
+// NodeRegistry is the table of policies on named nodes: those of Registry with
+// one parameter more, finder, and css, batch-slicer and bsf. A cyclic.Policy
+// keeps state: parse a spec anew for each run.
+func NodeRegistry() Table[OnNodes] {
+	finder := Param{"finder", strings.Join(finderNames(), "|"), "search for windows (amp)"}
+	var t Table[OnNodes]
+	for _, e := range Registry() {
+		t = append(t, Entry[OnNodes]{
+			Name: e.Name, Text: e.Text, Params: append([]Param{finder}, e.Params...),
+			New: func(a *Args) OnNodes { return OnNodes{e.New(a), a.finder("finder")} },
+		})
+	}
+	plan := []Param{
+		finder,
+		{"problem", "owners-profit|batch-time|users-expense|idleness", "what the choice of alternatives is to reach (owners-profit)"},
+		{"t-limit", "mean|mean-up|mean-down", "how T* follows from the alternatives (mean)"},
+		{"b-limit", "mean|income", "how B* does (mean)"},
+		{"max-time", "UNITS", "T* itself, for each batch"},
+		{"max-cost", "COST", "B* itself: the organisation's budget for each batch"},
+		{"grid", "UNITS", "choose on the papers' whole-number grid (exactly)"},
+		{"rounds", "N", "of the search for alternatives (until none are found)"},
+		{"alternatives", "N", "at most, for one job (all)"},
+		{"shift", "off|end|slice", "move chosen windows to the earliest start on their nodes (off)"},
+		{"replan", "never|on-release|every-cycle", "when plans of jobs that have not started are made anew (never)"},
+		{"order", strings.Join(orderNames(), "|"), "of priority (submission)"},
+	}
+	slices := append([]Param{
+		{"k", "N", "into how many slices the batch is cut (1)"},
+		{"criterion", strings.Join(finderNames(), "|"), "the users' own search for windows (finder)"},
+	}, plan...)
+	fill := append([]Param{
+		{"q", "SHARE", "of each batch that is sliced, from 0 to 1 (0.5)"},
+		{"select", "priority|dearest|demanding", "which jobs those are (priority)"},
+		{"fill", "fcfs|easy|conservative", "who decides about the others (easy)"},
+	}, slices...)
+	return append(t,
+		Entry[OnNodes]{
+			Name: "css", Text: "cyclic scheduling scheme: batches by the cycle, alternatives by first fit", Params: plan,
+			New: func(a *Args) OnNodes {
+				s := a.slicer()
+				return a.cyclic(&cyclic.Policy{Planner: cyclic.CSS{Search: s.Search, Choice: s.Choice, Shift: s.Shift}})
+			},
+		},
+		Entry[OnNodes]{
+			Name: "batch-slicer", Text: "batches in slices, each by its users' criteria on what is left", Params: slices,
+			New: func(a *Args) OnNodes { return a.cyclic(&cyclic.Policy{Planner: a.slicer()}) },
+		},
+		Entry[OnNodes]{
+			Name: "bsf", Text: "batch-slice-filling: a share of each batch sliced, the others backfilled", Params: fill,
+			New: func(a *Args) OnNodes {
+				p := &cyclic.Policy{Planner: a.slicer(), Rest: backfill.EASY{}, Share: cyclic.Share{Q: a.Number("q", 0.5), By: parsed(a, "select", cyclic.ParseSelection)}}
+				if p.Share.Q > 1 {
+					a.Fail("q", "a number from 0 to 1")
+				}
+				switch a.values["fill"] {
+				case "", "easy":
+				case "fcfs":
+					p.Rest = backfill.FCFS{}
+				case "conservative":
+					p.Rest = backfill.Conservative{}
+				default:
+					a.Fail("fill", "fcfs, easy or conservative")
+				}
+				return a.cyclic(p)
+			},
+		},
+	)
+}
+
+// slicer reads what css, batch-slicer and bsf have in common.
+func (a *Args) slicer() cyclic.BatchSlicer {
+	return cyclic.BatchSlicer{
+		Slices: a.Positive("k"),
+		Search: cyclic.Search{Finder: a.finder("finder"), Rounds: a.Positive("rounds"), PerJob: a.Positive("alternatives")},
+		Choice: cyclic.Choice{
+			Problem: parsed(a, "problem", cyclic.ParseProblem), TimeLimit: parsed(a, "t-limit", cyclic.ParseTimeLimit),
+			BudgetLimit: parsed(a, "b-limit", cyclic.ParseBudgetLimit),
+			MaxTime:     des.Seconds(a.Number("max-time", 0)), MaxCost: a.Number("max-cost", 0), Grid: a.Number("grid", 0),
+		},
+		Shift: parsed(a, "shift", cyclic.ParseShift),
+	}
+}
+
+// cyclic completes a policy by what those by the cycle have in common.
+func (a *Args) cyclic(p *cyclic.Policy) OnNodes {
+	p.Replan, p.Order = parsed(a, "replan", cyclic.ParseReplan), a.Order("order")
+	if _, given := a.values["criterion"]; given {
+		criterion := a.finder("criterion")
+		p.Criterion = func(*entity.Job) entity.Finder { return criterion }
+	}
+	return OnNodes{p, a.finder("finder")}
+}
+
+func finderNames() []string { return append(window.Names(window.Rough), squareNames()...) }
+
+// squareNames are the searches for square windows, told from the others by
+// their prefix.
+func squareNames() []string {
+	var names []string
+	for _, n := range window.Names(window.Square) {
+		names = append(names, squarePrefix+n)
+	}
+	return names
+}
+
+const squarePrefix = "square-"
+
+func (a *Args) finder(name string) entity.Finder {
+	value, given := a.values[name]
+	if !given {
+		return window.AMP{}
+	}
+	kind := window.Rough
+	if rest, square := strings.CutPrefix(value, squarePrefix); square {
+		kind, value = window.Square, rest
+	}
+	f, err := window.ByName(kind, value, window.Settings{})
+	if err != nil {
+		a.Fail(name, "one of "+strings.Join(finderNames(), ", "))
+	}
+	return f
+}
+
+// parsed is a parameter that a function reads; the zero value where it is not
+// given.
+func parsed[T any](a *Args, name string, parse func(string) (T, error)) T {
+	var v T
+	if text, given := a.values[name]; given {
+		var err error
+		if v, err = parse(text); err != nil {
+			_, want, _ := strings.Cut(err.Error(), "want ")
+			a.Fail(name, want)
+		}
+	}
+	return v
+}
+
+// Number is a number of 0 or more, or otherwise where it is not given.
+func (a *Args) Number(name string, otherwise float64) float64 {
+	text, given := a.values[name]
+	if !given {
+		return otherwise
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+		a.Fail(name, "a number of 0 or more")
+	}
+	return v
+}

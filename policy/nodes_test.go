@@ -1,0 +1,62 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+func TestPoliciesOnNodesAreMadeFromTheirSpecs(t *testing.T) {
+	for spec, want := range map[string]policy.OnNodes{
+		"easy":            {Policy: backfill.EASY{}, Finder: window.AMP{}},
+		"easy:finder=alp": {Policy: backfill.EASY{}, Finder: window.ALP{}},
+		"conservative:finder=square-first-fit:compression=off": {
+			Policy: backfill.Conservative{NoCompression: true}, Finder: window.Cheapest{Goal: window.FirstFit},
+		},
+		"css": {Policy: &cyclic.Policy{Planner: cyclic.CSS{Search: cyclic.Search{Finder: window.AMP{}}}}, Finder: window.AMP{}},
+		"css:problem=batch-time:b-limit=income:t-limit=mean-up:max-cost=5:max-time=7:grid=1:rounds=2:alternatives=3:shift=slice:replan=on-release:finder=alp": {
+			Policy: &cyclic.Policy{Replan: cyclic.ReplanOnRelease, Planner: cyclic.CSS{
+				Search: cyclic.Search{Finder: window.ALP{}, Rounds: 2, PerJob: 3}, Shift: cyclic.ShiftSlice,
+				Choice: cyclic.Choice{Problem: cyclic.BatchTime, BudgetLimit: cyclic.LargestIncome, TimeLimit: cyclic.MeanTimeUp, MaxCost: 5, MaxTime: 7 * des.Second, Grid: 1},
+			}}, Finder: window.ALP{},
+		},
+		"bsf:q=0.25:select=dearest:fill=conservative:k=4": {
+			Policy: &cyclic.Policy{
+				Planner: cyclic.BatchSlicer{Slices: 4, Search: cyclic.Search{Finder: window.AMP{}}},
+				Rest:    backfill.Conservative{}, Share: cyclic.Share{Q: 0.25, By: cyclic.Dearest},
+			}, Finder: window.AMP{},
+		},
+	} {
+		got, err := policy.NodeRegistry().Parse(spec)
+		require.NoError(t, err, spec)
+		require.Equal(t, want, got.Value, spec)
+	}
+}
+
+func TestTheUsersCriterionCanBeGiven(t *testing.T) {
+	got, err := policy.NodeRegistry().Parse("batch-slicer:k=5:criterion=min-cost")
+	require.NoError(t, err)
+	require.Equal(t, window.AEP{By: window.MinCost}, got.Value.Policy.(*cyclic.Policy).Criterion(nil))
+}
+
+func TestWhatCannotBeReadOfAPolicyOnNodesSaysWhatIsWanted(t *testing.T) {
+	for spec, want := range map[string]string{
+		"css:problem=x":            "one of [owners-profit batch-time users-expense idleness]",
+		"css:q=1":                  `css does not take "q"`,
+		"bsf:q=2":                  "a number from 0 to 1",
+		"bsf:fill=x":               "fcfs, easy or conservative",
+		"batch-slicer:finder=x":    "one of alp, amp",
+		"css:max-cost=-1":          "a number of 0 or more",
+		"easy:finder=square-amp":   "one of alp, amp",
+		"batch-slicer:replan=then": "one of [never on-release every-cycle]",
+	} {
+		_, err := policy.NodeRegistry().Parse(spec)
+		require.ErrorContains(t, err, want, spec)
+	}
+}
