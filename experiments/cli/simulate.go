@@ -28,6 +28,7 @@ type simulation struct {
 	env        Env
 	flags      workloadFlags
 	policyList string
+	domainPath string // or a cluster
 	pass       entity.Pass
 	compress   bool
 	allocation metrics.Allocation
@@ -63,6 +64,7 @@ and separated by commas:
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.policyList, "policy", "fcfs,easy,conservative", "policies to run, separated by commas")
+	f.StringVar(&s.domainPath, "domain", "", "file of a virtual organisation (YAML): its priced nodes in place of a cluster, its policies")
 	s.flags.add(cmd)
 	parsedFlag(cmd, &s.pass, "pass", "instant", "instant|event", "one decision round an instant, or one after every event", entity.ParsePass)
 	parsedFlag(cmd, &s.compress, "compression", "on", "on|off", "conservative: reservations move up after an early release", onOff)
@@ -89,6 +91,9 @@ func describePolicies() string {
 
 func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	s.start = time.Now()
+	if s.domainPath != "" {
+		return s.runOnDomain(cmd, args)
+	}
 	if err := s.prepare(cmd, args); err != nil {
 		return err
 	}
@@ -314,12 +319,14 @@ func (s *simulation) summaries() []metrics.Summary {
 	return rows
 }
 
-func (s *simulation) print(w io.Writer) error {
-	switch s.format {
+func (s *simulation) print(w io.Writer) error { return printSummaries(w, s.format, s.summaries()) }
+
+func printSummaries(w io.Writer, format string, rows []metrics.Summary) error {
+	switch format {
 	case "csv":
-		return metrics.WriteSummaryCSV(w, s.summaries())
+		return metrics.WriteSummaryCSV(w, rows)
 	case "json":
-		return metrics.WriteSummaryJSON(w, s.summaries())
+		return metrics.WriteSummaryJSON(w, rows)
 	}
-	return metrics.WriteSummaryTable(w, s.summaries())
+	return metrics.WriteSummaryTable(w, rows)
 }

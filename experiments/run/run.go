@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/gridslot/gridslot/des"
@@ -27,9 +28,13 @@ type Jobs interface {
 type Settings struct {
 	Policy     entity.Policy
 	Name       string // of the policy in the summary; Policy.Name() where empty
-	Processors int    // of the cluster
-	Pass       entity.Pass
-	Overrun    entity.Overrun
+	Processors int    // of the cluster, or nodes of what Build makes
+	// Build, if set, makes the metascheduler, with whatever else takes part, in
+	// place of one on a cluster of Processors. Jobs may then be left waiting
+	// (Result.Waiting). done is called when the run is over.
+	Build   func(sim *des.Simulator, observers ...entity.Observer) (meta *entity.Metascheduler, done func(), err error)
+	Pass    entity.Pass
+	Overrun entity.Overrun
 	// Seed and Replication determine the random streams of the simulation.
 	Seed, Replication uint64
 
@@ -47,7 +52,8 @@ type Settings struct {
 // Result is what became of a run.
 type Result struct {
 	Summary     metrics.Summary
-	Fingerprint uint64 // of everything that happened; see des.Simulator
+	Waiting     []*entity.Job // left in the queue, in order of submission
+	Fingerprint uint64        // of everything that happened; see des.Simulator
 }
 
 // ErrNoJobs is a workload without a single job.
@@ -66,7 +72,7 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	if s.Name == "" {
 		s.Name = s.Policy.Name()
 	}
-	recorder := &metrics.Recorder{Policy: s.Name}
+	recorder := &metrics.Recorder{Policy: s.Name, Processors: s.Processors}
 	observers := append([]entity.Observer{recorder}, s.Observers...)
 	files, err := createFiles(s)
 	if err != nil {
@@ -78,7 +84,17 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	}
 
 	sim := des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true})
-	meta := entity.NewMetascheduler(sim, entity.NewCluster(s.Processors), s.Policy, observers...)
+	build := s.Build
+	if build == nil {
+		build = func(sim *des.Simulator, observers ...entity.Observer) (*entity.Metascheduler, func(), error) {
+			return entity.NewMetascheduler(sim, entity.NewCluster(s.Processors), s.Policy, observers...), func() {}, nil
+		}
+	}
+	meta, done, err := build(sim, observers...)
+	if err != nil {
+		return Result{}, err
+	}
+	defer done()
 	meta.Pass, meta.Overrun = s.Pass, s.Overrun
 	defer meta.Close()
 	meta.SubmitNext(func() (*entity.Job, bool) {
@@ -91,10 +107,11 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	if err := sim.Run(ctx); err != nil {
 		return Result{}, err
 	}
-	if meta.Queue().Len() > 0 {
-		return Result{}, fmt.Errorf("policy %s left %d jobs in the queue for ever, from %v on", s.Name, meta.Queue().Len(), meta.Queue().By(entity.Submission, sim.Now()).First())
+	waiting := slices.Collect(meta.Queue().By(entity.Submission, sim.Now()).All())
+	if len(waiting) > 0 && s.Build == nil {
+		return Result{}, fmt.Errorf("policy %s left %d jobs in the queue for ever, from %v on", s.Name, len(waiting), waiting[0])
 	}
-	result := Result{Summary: recorder.Summary(), Fingerprint: sim.Fingerprint()}
+	result := Result{Summary: recorder.Summary(), Waiting: waiting, Fingerprint: sim.Fingerprint()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
 	}

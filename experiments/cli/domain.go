@@ -1,0 +1,263 @@
+package cli
+
+// `gridslot simulate --domain FILE`: policies on the priced nodes of a virtual
+// organisation.
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// defaultNodePolicies are run where neither the call nor the file names any.
+const defaultNodePolicies = "css,batch-slicer:k=5:shift=end,bsf:k=5,easy"
+
+// onDomain is one call of simulate on a domain.
+type onDomain struct {
+	*simulation
+	domain *domain
+	specs  []policy.Chosen[policy.OnNodes]
+	over   []*run.Result // by policy, once finished
+}
+
+// runOnDomain is simulate where --domain is given.
+func (s *simulation) runOnDomain(cmd *cobra.Command, args []string) error {
+	o := &onDomain{simulation: s}
+	var err error
+	if o.domain, err = readDomain(s.domainPath, s.flags.o.Seed); err != nil {
+		return err
+	}
+	list := s.policyList
+	if !cmd.Flags().Changed("policy") {
+		if list = o.domain.policies; list == "" {
+			list = defaultNodePolicies
+		}
+	}
+	if o.specs, err = policy.NodeRegistry().ParseList(list); err != nil {
+		return usagef("--policy: %w", err)
+	}
+	if s.workers < 1 {
+		return usagef("--workers must be 1 or more, not %d", s.workers)
+	}
+	switch {
+	case len(args) > 0:
+		if s.trace, err = s.flags.open(cmd, args); err != nil {
+			return err
+		}
+	case len(o.domain.batches) == 0:
+		return fmt.Errorf("%s: no jobs: give a TRACE, or batches in the file", s.domainPath)
+	}
+	if _, err := makeDir(s.out); err != nil {
+		return err
+	}
+	o.over = make([]*run.Result, len(o.specs))
+	err = run.Each(cmd.Context(), len(o.specs), s.workers, o.simulate)
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted; what was finished is kept")
+	}
+	o.tell(cmd.ErrOrStderr())
+	return errors.Join(err, o.write(err), o.print(cmd.OutOrStdout()))
+}
+
+// simulate runs the i-th policy.
+func (o *onDomain) simulate(ctx context.Context, i int) error {
+	spec := o.specs[i].Spec
+	chosen, err := policy.NodeRegistry().Parse(spec) // anew: it may keep state
+	if err != nil {
+		return err
+	}
+	jobs, err := o.jobs()
+	if err != nil {
+		return err
+	}
+	if c, ok := jobs.(io.Closer); ok {
+		defer c.Close()
+	}
+	cycles := &metrics.Cycles{Cycle: o.domain.cycle, Nodes: len(o.domain.nodes)}
+	ledger := &entity.Ledger{ByUse: o.domain.byUse, Tell: cycles.Paid}
+	result, err := run.Simulate(ctx, jobs, run.Settings{
+		Policy: chosen.Value.Policy, Name: spec, FileName: chosen.FileName(), Processors: len(o.domain.nodes),
+		Build: func(sim *des.Simulator, observers ...entity.Observer) (*entity.Metascheduler, func(), error) {
+			return o.domain.build(sim, chosen.Value, observers...)
+		},
+		Overrun: o.flags.o.Overrun, Pass: o.pass, Seed: o.flags.o.Seed,
+		Dir: o.out, Allocation: o.allocation, Workload: o.workload(),
+		Observers: []entity.Observer{ledger, cycles},
+	})
+	if err != nil {
+		return err
+	}
+	if err := ledger.Check(); err != nil {
+		return fmt.Errorf("policy %s: %w", spec, err)
+	}
+	if o.out != "" {
+		if err := cycles.WriteFile(filepath.Join(o.out, "cycles-"+chosen.FileName()+".csv")); err != nil {
+			return err
+		}
+	}
+	o.over[i] = &result
+	return nil
+}
+
+// build makes a metascheduler on the domain, with its owners' jobs and prices.
+func (d *domain) build(sim *des.Simulator, p policy.OnNodes, observers ...entity.Observer) (*entity.Metascheduler, func(), error) {
+	nodes := make([]*entity.Node, len(d.nodes))
+	for i, n := range d.nodes { // each simulation has its own: prices change
+		nodes[i] = &n
+	}
+	plan, err := entity.NewDomain(nodes, p.Finder)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan.Interval = d.interval
+	if c, ok := p.Policy.(*cyclic.Policy); ok && c.Criterion == nil && len(d.criteria) > 0 {
+		c.Criterion = func(j *entity.Job) entity.Finder { return d.criteria[max(int(j.User), 0)%len(d.criteria)] }
+	}
+	meta := entity.NewMetascheduler(sim, plan, p.Policy, observers...)
+	meta.Cycle = d.cycle
+	flow := entity.NewLocalFlow(sim, plan, meta)
+	flow.Rule = d.rule
+	flow.Submit(func(yield func(entity.LocalJob) bool) {
+		for _, l := range d.local {
+			if !yield(entity.LocalJob{Node: nodes[l.node], Known: l.known, Start: l.start, Length: l.length}) {
+				return
+			}
+		}
+	})
+	prices := entity.NewPriceSchedule(sim, plan, meta)
+	prices.Submit(func(yield func(entity.PriceChange) bool) {
+		for _, c := range d.prices {
+			if !yield(entity.PriceChange{Node: nodes[c.node], At: c.at, Price: c.to}) {
+				return
+			}
+		}
+	})
+	return meta, func() { flow.Close(); prices.Close() }, nil
+}
+
+// jobs are those of the trace, priced, or the generated batches.
+func (o *onDomain) jobs() (run.Jobs, error) {
+	if o.trace == nil {
+		return &batchJobs{left: o.domain.batches}, nil
+	}
+	stream, err := o.trace.Open()
+	if err != nil {
+		return nil, err
+	}
+	pricing, err := o.domain.pricing.Begin(o.flags.o.Seed, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &pricedJobs{stream, pricing}, nil
+}
+
+type batchJobs struct{ left []entity.Job }
+
+func (b *batchJobs) Next() (*entity.Job, bool) {
+	if len(b.left) == 0 {
+		return nil, false
+	}
+	j := b.left[0]
+	b.left = b.left[1:]
+	return &j, true
+}
+
+func (*batchJobs) Err() error { return nil }
+
+type pricedJobs struct {
+	*workload.JobStream
+	pricing *vo.Pricing
+}
+
+func (p *pricedJobs) Next() (*entity.Job, bool) {
+	j, ok := p.JobStream.Next()
+	if ok {
+		p.pricing.Apply(j)
+	}
+	return j, ok
+}
+
+func (o *onDomain) workload() string {
+	if o.trace != nil {
+		return o.trace.Name
+	}
+	return filepath.Base(o.domain.path)
+}
+
+// tell says on standard error what became of jobs that did not run.
+func (o *onDomain) tell(w io.Writer) {
+	for i, r := range o.over {
+		if r == nil {
+			continue
+		}
+		if n := r.Summary.Rejected; n > 0 {
+			fmt.Fprintf(w, "gridslot: %s: %d of %d jobs rejected\n", o.specs[i].Spec, n, r.Summary.Jobs)
+		}
+		if n := len(r.Waiting); n > 0 {
+			fmt.Fprintf(w, "gridslot: %s: %d jobs still wait, from %v on: %s\n", o.specs[i].Spec, n, r.Waiting[0], r.Waiting[0].Reason)
+		}
+	}
+}
+
+func (o *onDomain) summaries() []metrics.Summary {
+	var rows []metrics.Summary
+	for _, r := range o.over {
+		if r != nil {
+			rows = append(rows, r.Summary)
+		}
+	}
+	return rows
+}
+
+// write writes what stands beside the files of the policies.
+func (o *onDomain) write(failed error) error {
+	if o.out == "" || len(o.summaries()) == 0 {
+		return nil
+	}
+	text, err := os.ReadFile(o.domain.path)
+	if err != nil {
+		return err
+	}
+	m := metrics.Manifest{
+		Version: version(), Command: append([]string{"gridslot"}, o.env.Args...), Seed: o.flags.o.Seed,
+		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{},
+		Settings: map[string]string{"domain": string(text)}, Start: o.start,
+		Trace: metrics.TraceFile{Name: o.workload(), SHA256: fmt.Sprintf("%x", sha256.Sum256(text))},
+	}
+	if o.trace != nil {
+		if m.Trace.SHA256, err = o.trace.SHA256(); err != nil {
+			return err
+		}
+	}
+	if failed != nil {
+		m.Stopped = failed.Error()
+	}
+	for i, r := range o.over {
+		if r != nil {
+			m.Runs = append(m.Runs, metrics.ManifestRun{Policy: o.specs[i].Spec, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint)})
+		}
+	}
+	if err := metrics.WriteSummaryFile(filepath.Join(o.out, "summary.csv"), o.summaries()); err != nil {
+		return err
+	}
+	m.End = time.Now()
+	return m.WriteFile(filepath.Join(o.out, "manifest.json"))
+}
+
+func (o *onDomain) print(w io.Writer) error { return printSummaries(w, o.format, o.summaries()) }

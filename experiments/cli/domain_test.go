@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gocarina/gocsv"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// domainOf writes files into a folder of their own and returns the path of the
+// first, the domain.
+func domainOf(t *testing.T, text string, others ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "domain.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	for i := 0; i < len(others); i += 2 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, others[i]), []byte(others[i+1]), 0o666))
+	}
+	return path
+}
+
+const threeNodes = "id,performance,price,ram,os\n1,1,1,4,linux\n2,2,2.5,8,linux\n7,4,5,,bsd\n"
+
+func cyclesOf(t *testing.T, path string) []metrics.CycleRow {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var rows []metrics.CycleRow
+	require.NoError(t, gocsv.UnmarshalBytes(text, &rows))
+	return rows
+}
+
+func TestADomainRunsATraceWhoseJobsArePriced(t *testing.T) {
+	d := domainOf(t, `
+nodes: nodes.csv
+cycle: 100
+interval: 400
+prices: prices.csv
+local: {jobs: local.csv, rule: preempts}
+trace: {performance: 2, wealth: [2, 2]}
+policies: ["css", "easy:finder=amp"]
+`, "nodes.csv", threeNodes, "prices.csv", "time,node,price\n50,2,1\n", "local.csv", "node,start,length,known\n1,10,20,0\n")
+	trace := write(t, "small.swf", swf("0 100 1 100", "1 60 2 100", "2 50 4 90", "3 10 1 10"))
+	out := filepath.Join(t.TempDir(), "out")
+	got := call("simulate", trace, "--domain", d, "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "css: 1 of 4 jobs rejected", "three nodes cannot hold four tasks")
+	require.Equal(t, []string{
+		"cycles-css.csv", "cycles-easy-finder=amp.csv", "jobs-css.csv", "jobs-easy-finder=amp.csv", "manifest.json",
+		"queue-css.csv", "queue-easy-finder=amp.csv", "summary.csv",
+	}, files(t, out))
+	for _, policy := range []string{"css", "easy-finder=amp"} {
+		submitted, finished, rejected, income, expense := 0, 0, 0, 0.0, 0.0
+		for _, r := range cyclesOf(t, filepath.Join(out, "cycles-"+policy+".csv")) {
+			submitted += r.Submitted
+			finished += r.Finished
+			rejected += r.Rejected
+			income += r.Income
+			expense += r.Expense
+		}
+		require.Equal(t, []int{4, 3, 1}, []int{submitted, finished, rejected}, policy)
+		require.Positive(t, income)
+		require.InDelta(t, income, expense, 1e-6)
+	}
+}
+
+func TestADomainGeneratesItsBatches(t *testing.T) {
+	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3, users: 3, real: [0.2, 1]}\ncriteria: [min-start, min-cost]\n")
+	one := call("simulate", "--domain", d, "--format", "csv")
+	require.Zero(t, one.code, one.stderr)
+	lines := strings.Split(strings.TrimSpace(one.stdout), "\n")
+	require.Len(t, lines, 5, "the default policies")
+	for i, spec := range strings.Split(defaultNodePolicies, ",") {
+		require.True(t, strings.HasPrefix(lines[i+1], spec+",60,0,0,"), lines[i+1])
+	}
+}
+
+func TestADomainRunsTheSameOnAnyNumberOfWorkers(t *testing.T) {
+	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3, real: [0.2, 1]}\n")
+	var texts []string
+	for _, workers := range []string{"1", "4"} {
+		out := t.TempDir()
+		got := call("simulate", "--domain", d, "--out", out, "--workers", workers)
+		require.Zero(t, got.code, got.stderr)
+		text := ""
+		for _, name := range files(t, out) {
+			if name != "manifest.json" && name != "summary.csv" { // which tell times of the clock
+				content, err := os.ReadFile(filepath.Join(out, name))
+				require.NoError(t, err)
+				text += name + "\n" + string(content)
+			}
+		}
+		texts = append(texts, text)
+	}
+	require.Equal(t, texts[0], texts[1])
+}
+
+func TestJobsThatNoCyclePlansAreSaidToWait(t *testing.T) {
+	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 3, nodes: [1, 1]}\npolicies: ['css:problem=batch-time:max-cost=1']\n", "nodes.csv", threeNodes)
+	got := call("simulate", "--domain", d)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "3 jobs still wait, from job 1 on: postponed: the budget B* of 1 cost units is")
+}
+
+func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
+	for _, c := range []struct{ text, nodes, want string }{
+		{"nodes: nodes.csv\ncycel: 600\n", threeNodes, "[2:1] unknown field \"cycel\""},
+		{"nodes: nodes.csv\ncycle: long\n", threeNodes, "[2:8]"},
+		{"cycle: 600\n", threeNodes, "give either nodes (a CSV file) or generate"},
+		{"nodes: nodes.csv\n", threeNodes, "cycle: want a length in time units above 0"},
+		{"nodes: other.csv\ncycle: 1\n", threeNodes, "other.csv"},
+		{"nodes: nodes.csv\ncycle: 1\n", "", "it is empty"},
+		{"nodes: nodes.csv\ncycle: 1\n", "id,price\n1,1\n", `it has no column "performance"`},
+		{"nodes: nodes.csv\ncycle: 1\n", "id,performance,price\n1,1,1\n1,2,2\n", "line 3: a second node 1"},
+		{"nodes: nodes.csv\ncycle: 1\n", "id,performance,price\n1,0,1\n", "line 2: node 1: performance"},
+		{"nodes: nodes.csv\ncycle: 1\n", "id,performance,price\n1,x,1\n", "nodes.csv"},
+		{"nodes: nodes.csv\ncycle: 1\ncriteria: [best]\n", threeNodes, "no search for rough windows"},
+		{"nodes: nodes.csv\ncycle: 1\nlocal: {rule: fights}\n", threeNodes, "want waits or preempts"},
+		{"nodes: nodes.csv\ncycle: 1\ntrace: {wealth: [1]}\n", threeNodes, "trace: wealth: want [MIN, MAX]"},
+		{"nodes: nodes.csv\ncycle: 1\n", threeNodes, "no jobs: give a TRACE, or batches in the file"},
+	} {
+		d := domainOf(t, c.text, "nodes.csv", c.nodes)
+		got := call("simulate", "--domain", d)
+		require.Equal(t, 1, got.code, c.text)
+		require.Contains(t, got.stderr, c.want, c.text)
+	}
+	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
+	require.Equal(t, 2, call("simulate", "--domain", d, "--policy", "cs").code)
+}
+
+// 10,000 jobs by the cycle on 100 nodes that owners use, too, with real times
+// of a fifth of the estimates and more: nobody is lost, and the money adds up.
+func TestALongRunByTheCycle(t *testing.T) {
+	d := domainOf(t, "generate: {count: 100}\ncycle: 600\nlocal: {level: [1, 5], cycles: 110}\nbatches: {cycles: 100, jobs: 100, users: 40, real: [0.2, 1]}\ncriteria: [min-start, min-cost, min-finish]\n")
+	out := t.TempDir()
+	got := call("simulate", "--domain", d, "--policy", "css,bsf:k=5", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	for _, policy := range []string{"css", "bsf-k=5"} {
+		rows := cyclesOf(t, filepath.Join(out, "cycles-"+policy+".csv"))
+		require.GreaterOrEqual(t, len(rows), 100)
+		submitted, done, income, expense := 0, 0, 0.0, 0.0
+		for _, r := range rows {
+			submitted += r.Submitted
+			done += r.Finished + r.Rejected
+			income += r.Income
+			expense += r.Expense
+			require.True(t, r.Utilization >= 0 && r.Utilization <= 1)
+		}
+		require.Equal(t, 10_000, submitted)
+		require.Equal(t, 10_000, done+rows[len(rows)-1].Waiting)
+		require.Equal(t, fmt.Sprintf("%.3f", income), fmt.Sprintf("%.3f", expense))
+	}
+}
