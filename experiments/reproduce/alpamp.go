@@ -25,7 +25,22 @@ type ALPAMP struct {
 // once, to the nearest 0.05, on one of the paper's figures, ALP's 7.39
 // alternatives a job in the minimisation of time (docs/papers/amp11.md has the
 // steps); all others are what follows from it.
-const amp11PriceFactor = 1.25
+const amp11PriceFactor = 1.05
+
+// amp11Reading is one way to understand what AMP11 leaves open.
+type amp11Reading struct {
+	name      string // what it adds to the names of rows
+	atMinPerf bool   // t is a task's time at the least performance wanted, not at 1
+	timeLimit cyclic.TimeLimit
+}
+
+func amp11Readings() []amp11Reading {
+	return []amp11Reading{
+		{"", false, cyclic.MeanTime},
+		{", t at P", true, cyclic.MeanTime},
+		{", T* down", false, cyclic.MeanTimeDown},
+	}
+}
 
 // NewALPAMP is the experiment with the paper's settings.
 func NewALPAMP() ALPAMP { return ALPAMP{Jobs: vo.AMP11Jobs{PriceFactor: amp11PriceFactor}} }
@@ -44,7 +59,6 @@ const (
 	kept      = "share of cycles kept"
 	slotCount = "slots"
 	jobCount  = "jobs"
-	atOne     = ", t at 1"
 )
 
 // Run implements Experiment.
@@ -54,8 +68,8 @@ func (a ALPAMP) Run(ctx context.Context, c Config) (Table, error) {
 		Settings: []string{
 			"120 to 150 slots, 3 to 7 jobs of 1 to 6 nodes; cycles in which every job has an alternative by both searches and both limits can be kept.",
 			fmt.Sprintf("The price limit C, which is not published, is %v times the market price at the least performance wanted: calibrated on ALP's 7.39 alternatives.", a.Jobs.PriceFactor),
-			"T* rounds down per alternative (AMP11 2), B* is the largest income within T* (AMP11 3). The time of an alternative is the length of its window.",
-			"A job's time t is that on a node of the least performance it wants, as the paper's text has it; in the rows \"t at 1\" it is that on a node of performance 1, with the same price limit.",
+			"A job's time t is its time on a node of performance 1, T* is the sum over the jobs of the mean time of their alternatives, B* is the largest income within T* (AMP11 3); the time of an alternative is the length of its window.",
+			"Rows \"t at P\" take t as the time on a node of the least performance wanted, as the paper's text has it; rows \"T* down\" round each alternative's part of T* down, as AMP11 (2) prints it.",
 		},
 	}
 	quantities := []string{jobTime, jobCost, alternatives}
@@ -65,11 +79,11 @@ func (a ALPAMP) Run(ctx context.Context, c Config) (Table, error) {
 	}
 	st := study{cycles: 25000, cycle: a.cycle}
 	for i, q := range quantities {
-		for _, reading := range []string{"", atOne} {
+		for _, reading := range amp11Readings() {
 			for _, problem := range []string{leastTime, leastCost} {
 				for _, search := range []string{"ALP", "AMP"} {
 					name := search + problem
-					row := Row{Series: name + reading, Quantity: q, Own: reading != ""}
+					row := Row{Series: name + reading.name, Quantity: q, Own: reading.name != ""}
 					if !row.Own {
 						row.Paper = paper.at(name, i)
 					}
@@ -78,15 +92,15 @@ func (a ALPAMP) Run(ctx context.Context, c Config) (Table, error) {
 			}
 		}
 	}
-	for _, reading := range []string{"", atOne} {
+	for _, reading := range amp11Readings() {
 		for _, row := range []Row{
 			{Series: "cycles kept" + leastTime, Quantity: kept},
 			{Series: "cycles kept" + leastCost, Quantity: kept, Paper: "0.3428"},
 			{Series: "cycles kept" + leastCost, Quantity: slotCount, Paper: "135.11"},
 			{Series: "cycles kept" + leastCost, Quantity: jobCount, Paper: "4.18"},
 		} {
-			if reading != "" {
-				row.Series, row.Paper, row.Own = row.Series+reading, "", true
+			if reading.name != "" {
+				row.Series, row.Paper, row.Own = row.Series+reading.name, "", true
 			}
 			st.rows = append(st.rows, row)
 		}
@@ -104,7 +118,7 @@ func (a ALPAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 	if err != nil {
 		return err
 	}
-	for _, reading := range []string{"", atOne} {
+	for _, reading := range amp11Readings() {
 		if err := a.read(ctx, reading, jobs, list, see); err != nil {
 			return err
 		}
@@ -112,8 +126,8 @@ func (a ALPAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 	return nil
 }
 
-// read plans the jobs by both searches in one reading of their time t.
-func (a ALPAMP) read(ctx context.Context, reading string, jobs []vo.AMP11Job, list entity.SlotList, see sight) error {
+// read plans the jobs by both searches in one reading.
+func (a ALPAMP) read(ctx context.Context, reading amp11Reading, jobs []vo.AMP11Job, list entity.SlotList, see sight) error {
 	found := make(map[string][][]entity.Window)
 	for _, s := range []struct {
 		name    string
@@ -126,7 +140,7 @@ func (a ALPAMP) read(ctx context.Context, reading string, jobs []vo.AMP11Job, li
 		batch := make([]cyclic.Job, len(jobs))
 		for i, j := range jobs {
 			batch[i].Request = s.request(j)
-			if reading == atOne {
+			if !reading.atMinPerf {
 				batch[i].Request.Length = j.Length
 			}
 		}
@@ -136,8 +150,8 @@ func (a ALPAMP) read(ctx context.Context, reading string, jobs []vo.AMP11Job, li
 		}
 		for _, of := range windows {
 			if len(of) == 0 {
-				see.at("cycles kept"+leastTime+reading, "", kept, 0)
-				see.at("cycles kept"+leastCost+reading, "", kept, 0)
+				see.at("cycles kept"+leastTime+reading.name, "", kept, 0)
+				see.at("cycles kept"+leastCost+reading.name, "", kept, 0)
 				return nil
 			}
 			// AMP11's time of an alternative is the length of its window, which is
@@ -148,15 +162,15 @@ func (a ALPAMP) read(ctx context.Context, reading string, jobs []vo.AMP11Job, li
 		}
 		found[s.name] = windows
 	}
-	least := cyclic.Choice{Problem: cyclic.BatchTime, TimeLimit: cyclic.MeanTimeDown, BudgetLimit: cyclic.LargestIncome}
-	if _, err := a.choose(ctx, leastTime+reading, least, found, see); err != nil {
+	least := cyclic.Choice{Problem: cyclic.BatchTime, TimeLimit: reading.timeLimit, BudgetLimit: cyclic.LargestIncome}
+	if _, err := a.choose(ctx, leastTime+reading.name, least, found, see); err != nil {
 		return err
 	}
-	least = cyclic.Choice{Problem: cyclic.UsersExpense, TimeLimit: cyclic.MeanTimeDown}
-	ok, err := a.choose(ctx, leastCost+reading, least, found, see)
+	least = cyclic.Choice{Problem: cyclic.UsersExpense, TimeLimit: reading.timeLimit}
+	ok, err := a.choose(ctx, leastCost+reading.name, least, found, see)
 	if ok {
-		see.at("cycles kept"+leastCost+reading, "", slotCount, float64(len(list.Slots)))
-		see.at("cycles kept"+leastCost+reading, "", jobCount, float64(len(jobs)))
+		see.at("cycles kept"+leastCost+reading.name, "", slotCount, float64(len(list.Slots)))
+		see.at("cycles kept"+leastCost+reading.name, "", jobCount, float64(len(jobs)))
 	}
 	return err
 }

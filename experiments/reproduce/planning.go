@@ -261,7 +261,10 @@ func Preferences() Planning {
 			with("CSS, shift at the end", nil, slicer(5, cyclic.ShiftEnd), true),
 			with("CSS, k = 1", nil, slicer(1, cyclic.ShiftSlice), true),
 		},
-		Said: []string{batchSaid, wholeTimesSaid, choiceSaid},
+		Said: []string{
+			batchSaid, wholeTimesSaid, choiceSaid,
+			"k = 5, shift after each slice. Each job draws one of the four criteria; a row is the mean over the jobs that drew it. CSS is the same slicer with first fit for all.",
+		},
 		paper: published{
 			"start": "12.8 171.7 56.1 227.8 1281.1", "execution": "10.6 214.5 39.3 253.9 1278.5", "finish": "12.2 169.6 45 205.5 1283.2",
 			"cost": "12.9 262.6 55.5 318 1098.3", "CSS": "12.1 222 50.3 272.3 1248.4",
@@ -279,6 +282,7 @@ func Slicing() Planning {
 		ID: "slicing", Heading: "Processor time against the number of slices (META figure 7)",
 		Source: "META figure 7, a chart; the authors' program at medium load", Cycles: 5000,
 		XLabel:     "slices k",
+		Said:       []string{batchSaid, wholeTimesSaid, choiceSaid, "No shift. Low, medium and high load are local loads of up to 10, 20 and 40%."},
 		Quantities: []string{processorTime, alternatives},
 		code: published{
 			"medium load, k = 1": "147.3", "medium load, k = 2": "140.8", "medium load, k = 3": "138.3", "medium load, k = 5": "137.0",
@@ -304,7 +308,11 @@ func Slicing() Planning {
 func OwnerPrice() Planning {
 	p := Planning{
 		ID: "owner-price", Heading: "One owner's price (META table 2, figure 8)", Source: "META table 2", Cycles: 5000,
-		XLabel:     "price of the node offered",
+		XLabel: "price of the node offered",
+		Said: []string{
+			batchSaid, wholeTimesSaid, choiceSaid,
+			"Batch-slicer with k = 5, no shift; one of the nodes has performance 6 and the price given. Rows of 20 and 16 nodes: the size of the domain is not published.",
+		},
 		Quantities: []string{offerLoad, offerUse, offerProfit, unplanned},
 		paper: published{
 			"price 2": "256.6 .44 527.1 0", "price 4": "234.9 .39 939.6 .001", "price 6": "185.4 .31 1112.3 .013",
@@ -330,7 +338,11 @@ func SliceFilling() Planning {
 	p := Planning{
 		ID: "bsf", Heading: "Batch-slice-filling: the share that is sliced (META figure 9)",
 		Source: "META figure 9, a chart; the authors' program", Cycles: 5000,
-		XLabel:     "share sliced",
+		XLabel: "share sliced",
+		Said: []string{
+			batchSaid, wholeTimesSaid, choiceSaid,
+			"The share is sliced by four jobs, no shift; the others are filled in, AMP, in order of priority.",
+		},
 		Quantities: []string{processorTime, meanStart, meanFinish, meanCost, unplanned},
 		code: published{
 			"q = 0.2": "178.1 115.4", "q = 0.4": "171.0 149.5", "q = 0.6": "162.4 192.0", "q = 0.8": "151.1 240.7",
