@@ -10,44 +10,45 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/exp/constraints"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
 const batteryDraws = 100_000
 
 type continuous interface {
-	Check() error
-	Rand(*rand.Rand) float64
-	Mean() float64
-	Variance() float64
+	Distribution[float64]
 	CDF(float64) float64
 }
 
 type discrete interface {
-	Check() error
-	Rand(*rand.Rand) int
-	Mean() float64
-	Variance() float64
+	Distribution[int]
 	Prob(int) float64
+}
+
+// draw takes a sample, and another one from the same stream to compare.
+func draw[T constraints.Integer | constraints.Float](t *testing.T, d Distribution[T]) []float64 {
+	t.Helper()
+	require.NoError(t, d.Check())
+	sample := func() []float64 {
+		r := rand.New(rand.NewPCG(1, 2))
+		xs := make([]float64, batteryDraws)
+		for i := range xs {
+			xs[i] = float64(d.Rand(r))
+		}
+		return xs
+	}
+	xs := sample()
+	require.Equal(t, xs, sample(), "the same stream gives the same draws")
+	checkMoments(t, xs, d.Mean(), d.Variance())
+	return xs
 }
 
 // checkContinuous draws a sample and holds it against the closed moments, the
 // support and the distribution function.
 func checkContinuous(t *testing.T, d continuous, lo, hi float64) {
 	t.Helper()
-	require.NoError(t, d.Check())
-	draw := func() []float64 {
-		r := rand.New(rand.NewPCG(1, 2))
-		xs := make([]float64, batteryDraws)
-		for i := range xs {
-			xs[i] = d.Rand(r)
-		}
-		return xs
-	}
-	xs := draw()
-	require.Equal(t, xs, draw(), "the same stream gives the same draws")
-	checkMoments(t, xs, d.Mean(), d.Variance())
-
+	xs := draw(t, d)
 	slices.Sort(xs)
 	require.GreaterOrEqual(t, xs[0], lo, "support")
 	require.LessOrEqual(t, xs[len(xs)-1], hi, "support")
@@ -64,20 +65,9 @@ func checkContinuous(t *testing.T, d continuous, lo, hi float64) {
 // checkDiscrete does the same with a chi-square test on [lo, hi].
 func checkDiscrete(t *testing.T, d discrete, lo, hi int) {
 	t.Helper()
-	require.NoError(t, d.Check())
-	draw := func() []float64 {
-		r := rand.New(rand.NewPCG(1, 2))
-		xs := make([]float64, batteryDraws)
-		for i := range xs {
-			xs[i] = float64(d.Rand(r))
-		}
-		return xs
-	}
-	xs := draw()
-	require.Equal(t, xs, draw(), "the same stream gives the same draws")
+	xs := draw(t, d)
 	require.GreaterOrEqual(t, slices.Min(xs), float64(lo), "support")
 	require.LessOrEqual(t, slices.Max(xs), float64(hi), "support")
-	checkMoments(t, xs, d.Mean(), d.Variance())
 
 	counts := make([]float64, hi-lo+1)
 	for _, x := range xs {
