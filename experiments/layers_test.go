@@ -26,7 +26,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"workload": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "github.com/klauspost/compress"},
+		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress"},
 	},
 	"metrics": {
 		ours:   []string{"des", "entity"},
