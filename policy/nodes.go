@@ -26,7 +26,7 @@ type OnNodes struct {
 // one parameter more, finder, and css, batch-slicer and bsf. A cyclic.Policy
 // keeps state: parse a spec anew for each run.
 func NodeRegistry() Table[OnNodes] {
-	finder := Param{"finder", strings.Join(finderNames(), "|"), "search for windows (amp)"}
+	finder := Param{"finder", "NAME", "search for windows: alp, amp, min-cost and others, square-first-fit and others (amp)"}
 	var t Table[OnNodes]
 	for _, e := range Registry() {
 		t = append(t, Entry[OnNodes]{
@@ -50,7 +50,7 @@ func NodeRegistry() Table[OnNodes] {
 	}
 	slices := append([]Param{
 		{"k", "N", "into how many slices the batch is cut (1)"},
-		{"criterion", strings.Join(finderNames(), "|"), "the users' own search for windows (finder)"},
+		{"criterion", "NAME", "the users' own search for windows (the same as finder)"},
 	}, plan...)
 	fill := append([]Param{
 		{"q", "SHARE", "of each batch that is sliced, from 0 to 1 (0.5)"},

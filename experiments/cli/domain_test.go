@@ -71,6 +71,26 @@ policies: ["css", "easy:finder=amp"]
 	}
 }
 
+// The files of docs/guides/planning-batches.md, as they stand there.
+func TestTheGuidesDomainRuns(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guides/planning-batches.md")
+	require.NoError(t, err)
+	block := func(language string) string {
+		_, rest, ok := strings.Cut(string(page), "```"+language+"\n")
+		require.True(t, ok)
+		text, _, _ := strings.Cut(rest, "```")
+		return text
+	}
+	nodes := block("csv")
+	for id := 3; id <= 8; id++ {
+		nodes += fmt.Sprintf("%d,%d,%d,1,16,linux\n", id, id, id)
+	}
+	d := domainOf(t, block("yaml"), "nodes.csv", nodes, "prices.csv", "time,node,price\n600,2,8\n")
+	got := call("simulate", "--domain", d)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "batch-slicer:k=5:shift=end  ")
+}
+
 func TestADomainGeneratesItsBatches(t *testing.T) {
 	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3, users: 3, real: [0.2, 1]}\ncriteria: [min-start, min-cost]\n")
 	one := call("simulate", "--domain", d, "--format", "csv")

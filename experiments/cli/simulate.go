@@ -55,10 +55,17 @@ standard input); without it a small generated sample is run.
 
 Policies are named with their parameters, as in easy:order=wfp3:depth=100,
 and separated by commas:
-` + describePolicies(),
+` + describe(policy.Registry()) + `
+
+With --domain FILE the machine is the priced nodes of a virtual organisation
+instead, as FILE describes them; without TRACE its jobs are those that FILE
+generates. The policies above take finder=NAME there, a search for windows, and
+there are these:
+` + describe(policy.NodeRegistry()[len(policy.Registry()):]),
 		Example: `  gridslot simulate
   gridslot simulate KTH-SP2.swf.gz --policy easy,easy-sjbf --out results
-  gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9`,
+  gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
+  gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
@@ -78,9 +85,9 @@ and separated by commas:
 	return cmd
 }
 
-func describePolicies() string {
+func describe[T any](t policy.Table[T]) string {
 	var b strings.Builder
-	for _, e := range policy.Registry() {
+	for _, e := range t {
 		fmt.Fprintf(&b, "\n  %-13s %s\n", e.Name, e.Text)
 		for _, p := range e.Params {
 			fmt.Fprintf(&b, "      %s=%s\n          %s\n", p.Name, p.Values, p.Text)

@@ -442,3 +442,18 @@ func TestBatchesWantNamedNodes(t *testing.T) {
 	m.Submit(slices.Values([]*entity.Job{{ID: 1, Request: entity.Request{Nodes: 1, Length: unit}}}))
 	require.ErrorContains(t, sim.Run(context.Background()), "policy css: batches are planned on named nodes")
 }
+
+func TestAPriceScheduleRefusesWhatMakesNoSense(t *testing.T) {
+	n, stranger := &entity.Node{ID: 1, Perf: 1}, &entity.Node{ID: 2, Perf: 1}
+	for want, changes := range map[string][]entity.PriceChange{
+		"is not of the domain":       {{Node: stranger}},
+		"cannot cost -1":             {{Node: n, Price: -1}},
+		"it comes after a later one": {{Node: n, At: 2 * unit}, {Node: n, At: unit}},
+	} {
+		d, err := entity.NewDomain([]*entity.Node{n}, window.AMP{})
+		require.NoError(t, err)
+		sim := des.New(des.Config{})
+		entity.NewPriceSchedule(sim, d, entity.NewMetascheduler(sim, d, &cyclic.Policy{})).Submit(slices.Values(changes))
+		require.ErrorContains(t, sim.Run(context.Background()), want)
+	}
+}
