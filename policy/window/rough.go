@@ -146,8 +146,10 @@ func (s *scan) found(value func(*entity.Window) float64) entity.Found {
 
 // ALP is the algorithm by local price of AMP11: the first n slots, by start,
 // whose nodes each cost no more than the request's MaxPrice. Where only a
-// budget is given, the price is AMP11's C = S/(t n) with t = V/P. A budget
-// beside a price is not looked at.
+// budget is given, the price is AMP11's C = S/(t n) with t = V/P; where no
+// minimal performance P is asked for, P is that of the slowest node there is,
+// so that no choice of slots can cost more than the budget. A budget beside a
+// price is not looked at.
 type ALP struct{ Settings }
 
 // Name is "alp".
@@ -155,8 +157,15 @@ func (ALP) Name() string { return "alp" }
 
 // Find implements entity.Finder. O(m n).
 func (a ALP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
-	if req.MaxPrice == 0 && req.Budget > 0 && req.MinPerf > 0 && req.Length > 0 && req.Nodes > 0 {
-		t := req.Length.Seconds() / req.MinPerf
+	if req.MaxPrice == 0 && req.Budget > 0 && req.Length > 0 && req.Nodes > 0 && len(list.Slots) > 0 {
+		perf := req.MinPerf
+		if perf == 0 {
+			perf = math.Inf(1)
+			for _, s := range list.Slots {
+				perf = min(perf, s.Node.Perf)
+			}
+		}
+		t := req.Length.Seconds() / perf
 		req.MaxPrice = req.Budget / (t * float64(req.Nodes)) * (1 + ulps)
 	}
 	s, err := newScan(a.Settings, req, list, until)

@@ -137,3 +137,19 @@ func TestCSAFindsDisjointWindowsAndTheBestOfThem(t *testing.T) {
 		}
 	}
 }
+
+func TestALPKeepsABudgetWithoutAMinimalPerformance(t *testing.T) {
+	slow := &entity.Node{ID: 1, Perf: 0.5, Price: 2}
+	fair := &entity.Node{ID: 2, Perf: 2, Price: 1.9}
+	list := entity.SlotList{To: 100 * des.Second, Slots: []entity.Slot{
+		{Node: slow, Width: 1, End: 100 * des.Second},
+		{Node: fair, Width: 1, Start: des.Second, End: 100 * des.Second},
+	}}
+	// The slowest node takes 20: C = 38/20 per unit, which only the second meets.
+	req := entity.Request{Nodes: 1, Length: 10 * des.Second, Budget: 38}
+	found, err := ALP{}.Find(context.Background(), req, list, des.Forever)
+	require.NoError(t, err)
+	require.True(t, found.OK)
+	require.Equal(t, fair, found.Window.Tasks[0].Node)
+	require.LessOrEqual(t, found.Window.Cost, 38.0)
+}
