@@ -18,7 +18,8 @@ import (
 // Jobs is the workload of one run, in the order of submission. A
 // workload.JobStream is one.
 type Jobs interface {
-	// Next is the next job, or false at the end.
+	// Next is the next job, or false at the end. It is called by a goroutine that
+	// is locked to its thread, so an iter.Pull must not have been begun before.
 	Next() (*entity.Job, bool)
 	// Err is what ended the workload, or nil at a sound end.
 	Err() error
@@ -123,6 +124,10 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	result.Summary.CPUSeconds = (threadTime() - began).Round(time.Microsecond).Seconds()
 	return result, nil
 }
+
+// ThreadTime is the processor time that the calling thread has used, where the
+// system tells, for those who measure as Simulate does.
+func ThreadTime() time.Duration { return threadTime() }
 
 // files are those of one run.
 type files struct {
