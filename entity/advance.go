@@ -76,6 +76,7 @@ func (b *bookings) Handle(*des.Simulator, des.Event) {
 // where it was not, the job is Rejected and Job.Reason says why.
 func (m *Metascheduler) Book(b Booking) bool {
 	j, now := b.Job, m.sim.Now()
+	j.Booked = true
 	m.enter(j)
 	m.forget(now)
 	w, reason := m.windowAt(j.Request, b.Start)

@@ -507,7 +507,9 @@ func (m *Metascheduler) finish(j *Job) {
 		j.State = Finished
 		m.notify(j, JobFinished)
 	}
-	m.wake(CauseEnd)
+	if !j.Booked || m.queue.Len() > 0 {
+		m.wake(CauseEnd)
+	}
 }
 
 // Handle extends the reservation of a job that runs on past its estimate: the

@@ -1,0 +1,168 @@
+package entity
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Broker is OAR11's co-allocator agent: it takes users' jobs and finds places
+// for their tasks, by its strategy.
+type Broker struct {
+	Strategy Strategy
+	Index    int // among the grid's brokers
+	endpoint
+	random *rand.Rand
+}
+
+// inquiry is a question to all agents, and what to do with the answers.
+type inquiry struct {
+	broker *Broker
+	nodes  int
+	length des.Time
+	left   int // answers to come
+	offers []Offer
+	loads  []Load
+	then   func()
+}
+
+func (q *inquiry) answered() {
+	if q.left--; q.left == 0 {
+		q.then()
+	}
+}
+
+// Agents are the grid's resource agents, by Index. What a strategy asks them
+// itself costs no time and no message; a fair one uses the broker's methods.
+func (b *Broker) Agents() []*ResourceAgent { return b.grid.agents }
+
+// Rand is the broker's own stream of random numbers, for learning.
+func (b *Broker) Rand() *rand.Rand {
+	if b.random == nil {
+		b.random = b.grid.sim.Stream("broker", uint64(b.Index))
+	}
+	return b.random
+}
+
+// AskOffers asks all agents that can be reached for offers for j; then gets
+// them all, as they came.
+func (b *Broker) AskOffers(j *Job, then func([]Offer)) {
+	q := &inquiry{broker: b, nodes: j.Request.Nodes, length: j.Request.Length}
+	q.then = func() { then(q.offers) }
+	b.ask(q, askOffers{inquiry: q})
+}
+
+// AskLoad asks all agents that can be reached how much waits for them; then
+// gets the answers as they came.
+func (b *Broker) AskLoad(then func([]Load)) {
+	q := &inquiry{broker: b}
+	q.then = func() { then(q.loads) }
+	b.ask(q, askLoad{inquiry: q})
+}
+
+func (b *Broker) ask(q *inquiry, m message) {
+	q.left = 1 // this function
+	for _, a := range b.grid.agents {
+		if b.send(&a.endpoint, m) {
+			q.left++
+		}
+	}
+	q.answered()
+}
+
+// Reserve asks for the first nodes processors of an offer for tasks of j. Where
+// they are no longer there the regulator is called.
+func (b *Broker) Reserve(j *Job, o Offer, nodes int) {
+	k := b.grid.place(b, j, nodes)
+	if k == nil {
+		return
+	}
+	b.grid.stats.Reservations++
+	f := k.fragment(o.Agent, nodes)
+	if !b.send(&o.Agent.endpoint, reserve{fragment: f, start: o.Start}) {
+		b.unreachable(f)
+	}
+}
+
+// Seize takes the first nodes processors of an offer for tasks of j at once,
+// without a message: it is for planners that see everything. An offer that is
+// not there ends the run.
+func (b *Broker) Seize(j *Job, o Offer, nodes int) {
+	k := b.grid.place(b, j, nodes)
+	if k == nil {
+		return
+	}
+	b.grid.stats.Reservations++
+	f := k.fragment(o.Agent, nodes)
+	if refusal := o.Agent.book(f, o.Start); refusal != "" {
+		b.grid.sim.Fail(fmt.Errorf("at %v, %s, strategy %s: %v: %s", b.at.Now(), b.name, b.Strategy.Name(), f, refusal))
+	}
+}
+
+// Submit sends tasks of j into an agent's queue. Where it cannot take them the
+// regulator is called.
+func (b *Broker) Submit(j *Job, a *ResourceAgent, nodes int) {
+	k := b.grid.place(b, j, nodes)
+	if k == nil {
+		return
+	}
+	f := k.fragment(a, nodes)
+	if !b.send(&a.endpoint, submit{fragment: f}) {
+		b.unreachable(f)
+	}
+}
+
+// Intervene leaves tasks of j to the regulator.
+func (b *Broker) Intervene(j *Job, nodes int) {
+	if k := b.grid.place(b, j, nodes); k != nil {
+		b.intervene(k, nodes)
+	}
+}
+
+func (b *Broker) unreachable(f *Fragment) {
+	b.grid.stats.Refused++
+	if b.grid.Log != nil {
+		b.grid.note(b.name, f.Job, "%s cannot be reached", f.Agent.name)
+	}
+	b.intervene(f.bag, f.Task.Request.Nodes)
+}
+
+// intervene calls the regulator.
+func (b *Broker) intervene(k *bag, nodes int) {
+	b.grid.stats.Interventions++
+	if b.grid.Log != nil {
+		b.grid.note(b.name, k.job, "the regulator is called for %d tasks", nodes)
+	}
+	if !b.send(&b.grid.regulator.endpoint, intervene{bag: k, nodes: nodes}) {
+		b.grid.giveUp(k, nodes, b.name, "the regulator cannot be reached")
+	}
+}
+
+// Handle takes in what agents answer.
+func (b *Broker) Handle(_ *des.Context, m des.Message) {
+	switch m := m.Data.(type) {
+	case offers:
+		m.offers = append(m.offers, m.list...)
+		m.answered()
+	case loadIs:
+		m.loads = append(m.loads, m.load)
+		m.answered()
+	case reserved:
+		if m.refusal != "" {
+			b.grid.stats.Conflicts++
+			b.refused(m.fragment, "conflict: "+m.refusal)
+		}
+	case refused:
+		b.refused(m.fragment, m.refusal)
+	case done:
+		b.Strategy.Done(b, m.fragment)
+	}
+}
+
+func (b *Broker) refused(f *Fragment, why string) {
+	if b.grid.Log != nil {
+		b.grid.note(b.name, f.Job, "%s refuses %d tasks: %s", f.Agent.name, f.Task.Request.Nodes, why)
+	}
+	b.intervene(f.bag, f.Task.Request.Nodes)
+}

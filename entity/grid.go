@@ -1,0 +1,327 @@
+package entity
+
+// A grid: resource agents, brokers and a regulator who negotiate over a
+// network (OAR11).
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Strategy decides for a broker where the tasks of a job go.
+//
+// A job is a bag of Request.Nodes tasks, each of Request.Length on a cluster of
+// speed 1. It is split into fragments, which run independently; the job has
+// ended when its last fragment has. A strategy places each task exactly once,
+// by Broker.Reserve, Submit, Seize or Intervene, at once or when an answer to
+// AskOffers or AskLoad has come. A strategy belongs to one broker.
+type Strategy interface {
+	Name() string
+	Place(b *Broker, j *Job)
+	// Done tells of a fragment that has ended.
+	Done(b *Broker, f *Fragment)
+}
+
+// Fragment is some tasks of a job that run together on one cluster.
+type Fragment struct {
+	Job       *Job // the whole
+	Broker    *Broker
+	Agent     *ResourceAgent
+	Emergency bool // placed by the regulator
+	// Task is the fragment as its cluster sees it: a job of Task.Request.Nodes
+	// processors, its times those on that cluster.
+	Task Job
+
+	bag    *bag
+	call   *emergency  // whose answer it is, if it is one
+	expiry des.EventID // of an emergency reservation that is not committed yet
+}
+
+// Response is the time from the job's submission to the fragment's end (wait
+// and execution), once it has ended.
+func (f *Fragment) Response() des.Time { return f.Task.Finish - f.Job.Submit }
+
+func (f *Fragment) String() string {
+	return fmt.Sprintf("%d tasks of %v on %s", f.Task.Request.Nodes, f.Job, f.Agent.name)
+}
+
+// bag is what a grid knows of a job.
+type bag struct {
+	job     *Job
+	broker  *Broker
+	placed  int // tasks that the strategy has placed
+	over    int // tasks that have ended or been given up
+	started bool
+	killed  bool
+	given   int // tasks given up: nobody can be reached
+}
+
+// GridStats counts what has happened in a grid.
+type GridStats struct {
+	Messages, Bytes int64
+	Offers          int64 // in answer to brokers
+	Fragments       int64 // that began to run
+	// FragmentWait is how long they had waited since their jobs' submission,
+	// summed up, in time units.
+	FragmentWait float64
+	Reservations int64 // asked for by brokers
+	// Conflicts are the brokers' reservations that were refused: others had
+	// taken what was offered.
+	Conflicts int64
+	// TooLarge are fragments refused for their size, Refused those refused for
+	// another reason: the queue was full, the agent cannot be reached.
+	TooLarge, Refused int64
+	// Interventions are the sub-jobs for which the regulator was called.
+	Interventions int64
+	// Cut are the further pieces of sub-jobs that were too large for any cluster.
+	Cut     int64
+	Expired int64 // emergency reservations that nobody committed in time
+}
+
+// Note is a line of the negotiations' log.
+type Note struct {
+	Time des.Time
+	Who  string // the entity
+	Job  int64
+	Text string
+}
+
+func (n Note) String() string { return fmt.Sprintf("%v %s job %d: %s", n.Time, n.Who, n.Job, n.Text) }
+
+// DefaultExpiry is how long a site keeps an emergency reservation for which
+// nothing else is set.
+const DefaultExpiry = 10 * des.Minute
+
+// Grid brings agents, brokers, the regulator and the jobs together. Set its
+// exported fields before the run.
+type Grid struct {
+	// Log, if set, is told why negotiations go as they go.
+	Log func(Note)
+	// Expiry is how long a site keeps an emergency reservation that is neither
+	// committed nor cancelled; 0 means DefaultExpiry.
+	Expiry des.Time
+
+	sim       *des.Simulator
+	network   *Network
+	observers []Observer
+	agents    []*ResourceAgent
+	brokers   []*Broker
+	regulator *Regulator
+	bags      map[*Job]*bag
+	stats     GridStats
+
+	next    func() (*Job, bool)
+	stop    func()
+	assign  func(*Job) int
+	arrival *Job
+	seq     int64
+}
+
+// NewGrid returns a grid without agents and brokers. Observers are told of the
+// jobs as a whole: a job starts with its first fragment and finishes with its
+// last; it is killed where a fragment was, rejected where none could be placed.
+func NewGrid(sim *des.Simulator, network *Network, observers ...Observer) *Grid {
+	g := &Grid{sim: sim, network: network, observers: observers, bags: map[*Job]*bag{}}
+	g.regulator = &Regulator{endpoint: g.endpoint("regulator")}
+	g.regulator.at = sim.AddEntity("regulator", g.regulator)
+	return g
+}
+
+func (g *Grid) endpoint(name string) endpoint {
+	return endpoint{grid: g, name: name, out: map[*endpoint]*line{}}
+}
+
+// AddAgent adds a cluster with its local scheduler. Observers are told of what
+// runs there: the site's own jobs and fragments alike.
+func (g *Grid) AddAgent(name string, c *Cluster, local Policy, observers ...Observer) *ResourceAgent {
+	a := &ResourceAgent{
+		Speed: 1, Index: len(g.agents), endpoint: g.endpoint(name), cluster: c, tasks: map[*Job]*Fragment{},
+	}
+	a.meta = NewMetascheduler(g.sim, c, local, append([]Observer{a}, observers...)...)
+	a.at = g.sim.AddEntity(name, a)
+	g.agents = append(g.agents, a)
+	return a
+}
+
+// AddBroker adds a broker, who decides by s.
+func (g *Grid) AddBroker(name string, s Strategy) *Broker {
+	b := &Broker{Strategy: s, Index: len(g.brokers), endpoint: g.endpoint(name)}
+	b.at = g.sim.AddEntity(name, b)
+	g.brokers = append(g.brokers, b)
+	return b
+}
+
+// Agents are the resource agents, by Index.
+func (g *Grid) Agents() []*ResourceAgent { return g.agents }
+
+// Brokers are the brokers, by Index.
+func (g *Grid) Brokers() []*Broker { return g.brokers }
+
+// Stats counts what has happened so far.
+func (g *Grid) Stats() GridStats { return g.stats }
+
+// Open is how many jobs have been submitted and not ended.
+func (g *Grid) Open() int { return len(g.bags) }
+
+// Submit takes the grid's jobs, in order of submission, pulled one ahead of the
+// clock; assign says by index which broker gets each.
+func (g *Grid) Submit(jobs iter.Seq[*Job], assign func(*Job) int) {
+	g.closeJobs()
+	g.next, g.stop = iter.Pull(jobs)
+	g.assign = assign
+	g.pull()
+}
+
+// Close lets go of the workload, and of those of the sites. It is needed only
+// where a run ended before they did.
+func (g *Grid) Close() {
+	g.closeJobs()
+	for _, a := range g.agents {
+		a.meta.Close()
+	}
+}
+
+func (g *Grid) closeJobs() {
+	if g.stop != nil {
+		g.stop()
+	}
+	g.next, g.stop = nil, nil
+}
+
+func (g *Grid) pull() {
+	j, ok := g.next()
+	if !ok {
+		g.closeJobs()
+		return
+	}
+	if j.Submit < g.sim.Now() {
+		g.sim.Fail(fmt.Errorf("%v is submitted at %v, before the job in front of it (%v): the workload must be sorted by submission", j, j.Submit, g.sim.Now()))
+		return
+	}
+	g.arrival = j
+	g.sim.At(j.Submit, PhaseArrival, (*gridArriving)(g), uint64(j.ID))
+}
+
+// gridArriving is the grid as the handler of arrivals.
+type gridArriving Grid
+
+func (a *gridArriving) Handle(*des.Simulator, des.Event) {
+	g := (*Grid)(a)
+	j := g.arrival
+	g.pull()
+	j.seq, j.Promised = g.seq, NeverPromised
+	g.seq++
+	g.notify(j, JobSubmitted)
+	k := g.assign(j)
+	if k < 0 || k >= len(g.brokers) {
+		g.sim.Fail(fmt.Errorf("at %v, %v is assigned to broker %d of %d", g.sim.Now(), j, k, len(g.brokers)))
+		return
+	}
+	if err := g.fits(j); err != nil {
+		j.State, j.Reason = Rejected, err.Error()
+		g.notify(j, JobRejected)
+		return
+	}
+	j.State = Waiting
+	b := g.brokers[k]
+	g.bags[j] = &bag{job: j, broker: b}
+	b.Strategy.Place(b, j)
+}
+
+func (g *Grid) fits(j *Job) error {
+	if err := j.Request.Check(); err != nil {
+		return err
+	}
+	for _, a := range g.agents {
+		if a.Processors() > 0 {
+			return nil
+		}
+	}
+	return errors.New("the grid has no processors")
+}
+
+// place accounts for tasks that a strategy places; a strategy that places too
+// many ends the run.
+func (g *Grid) place(b *Broker, j *Job, nodes int) *bag {
+	k := g.bags[j]
+	var err error
+	switch {
+	case k == nil:
+		err = fmt.Errorf("%v has no tasks to place: it is %v", j, j.State)
+	case nodes < 1 || k.placed+nodes > j.Request.Nodes:
+		err = fmt.Errorf("of the %d tasks of %v %d are placed: it cannot place %d more", j.Request.Nodes, j, k.placed, nodes)
+	}
+	if err != nil {
+		g.sim.Fail(fmt.Errorf("at %v, %s, strategy %s: %w", g.sim.Now(), b.name, b.Strategy.Name(), err))
+		return nil
+	}
+	k.placed += nodes
+	return k
+}
+
+// fragment is so many tasks of a job for the agent a.
+func (k *bag) fragment(a *ResourceAgent, nodes int) *Fragment {
+	j := k.job
+	return &Fragment{Job: j, Broker: k.broker, Agent: a, bag: k, Task: Job{
+		ID: j.ID, Submit: a.grid.sim.Now(), Runtime: a.Length(j.Runtime), User: j.User, Group: j.Group, Queue: j.Queue,
+		Request: Request{Nodes: nodes, Length: a.Length(j.Request.Length)}, Promised: NeverPromised,
+	}}
+}
+
+// began tells the job that a fragment of it has started.
+func (g *Grid) began(f *Fragment) {
+	g.stats.Fragments++
+	g.stats.FragmentWait += (g.sim.Now() - f.Job.Submit).Seconds()
+	k := f.bag
+	if k.started {
+		return
+	}
+	k.started = true
+	k.job.Start, k.job.State = g.sim.Now(), Running
+	g.notify(k.job, JobStarted)
+}
+
+// ended tells the job that so many tasks of it are over.
+func (g *Grid) ended(k *bag, nodes int) {
+	j := k.job
+	if k.over += nodes; k.over < j.Request.Nodes {
+		return
+	}
+	delete(g.bags, j)
+	j.Finish = g.sim.Now()
+	switch {
+	case !k.started:
+		j.State = Rejected
+		g.notify(j, JobRejected)
+	case k.killed || k.given > 0:
+		j.State = Killed
+		g.notify(j, JobKilled)
+	default:
+		j.State = Finished
+		g.notify(j, JobFinished)
+	}
+}
+
+// giveUp drops tasks for which nobody can be reached.
+func (g *Grid) giveUp(k *bag, nodes int, who, reason string) {
+	if g.Log != nil {
+		g.note(who, k.job, "%d tasks are given up: %s", nodes, reason)
+	}
+	k.given += nodes
+	k.job.Reason = fmt.Sprintf("%d of %d tasks were given up: %s", k.given, k.job.Request.Nodes, reason)
+	g.ended(k, nodes)
+}
+
+func (g *Grid) notify(j *Job, k JobEventKind) {
+	for _, o := range g.observers {
+		o.Observe(JobEvent{Time: g.sim.Now(), Kind: k, Job: j})
+	}
+}
+
+// note writes into the log; callers look first whether there is one.
+func (g *Grid) note(who string, j *Job, format string, args ...any) {
+	g.Log(Note{g.sim.Now(), who, j.ID, fmt.Sprintf(format, args...)})
+}

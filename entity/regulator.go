@@ -1,0 +1,110 @@
+package entity
+
+import (
+	"github.com/gridslot/gridslot/des"
+)
+
+// Regulator is OAR11's regulator agent: it finds places for sub-jobs that
+// brokers could not place.
+type Regulator struct {
+	endpoint
+}
+
+// emergency is a sub-job for which the regulator looks for a place.
+type emergency struct {
+	*bag
+	nodes  int
+	expiry des.Time
+	left   int // answers to come
+	held   []*Fragment
+}
+
+// Handle takes calls, and agents' answers.
+func (r *Regulator) Handle(_ *des.Context, m des.Message) {
+	switch m := m.Data.(type) {
+	case intervene:
+		r.intervene(m.bag, m.nodes)
+	case held:
+		if m.fragment != nil {
+			m.held = append(m.held, m.fragment)
+		}
+		r.answered(m.emergency)
+	case committed:
+		if !m.ok {
+			// Messages take longer than agents wait: give them more time.
+			e := m.fragment.call
+			e.expiry *= 2
+			r.ask(e)
+		}
+	}
+}
+
+// intervene looks for a place for so many tasks together. What is too large for
+// every cluster is cut into the fewest pieces that are not, of sizes as equal as
+// can be.
+func (r *Regulator) intervene(k *bag, nodes int) {
+	largest := 0
+	for _, a := range r.grid.agents {
+		if r.reaches(&a.endpoint) {
+			largest = max(largest, a.Processors())
+		}
+	}
+	if largest == 0 {
+		r.grid.giveUp(k, nodes, r.name, "no cluster can be reached")
+		return
+	}
+	pieces := (nodes + largest - 1) / largest
+	if pieces > 1 {
+		r.grid.stats.Cut += int64(pieces - 1)
+		if r.grid.Log != nil {
+			r.grid.note(r.name, k.job, "%d tasks are cut into %d pieces: the largest cluster has %d processors", nodes, pieces, largest)
+		}
+	}
+	expiry := r.grid.Expiry
+	if expiry <= 0 {
+		expiry = DefaultExpiry
+	}
+	for i := range pieces {
+		r.ask(&emergency{bag: k, nodes: nodes*(i+1)/pieces - nodes*i/pieces, expiry: expiry})
+	}
+}
+
+// ask has every agent hold the earliest window that it has.
+func (r *Regulator) ask(e *emergency) {
+	e.left, e.held = 1, e.held[:0] // this function
+	for _, a := range r.grid.agents {
+		if r.send(&a.endpoint, hold{emergency: e}) {
+			e.left++
+		}
+	}
+	r.answered(e)
+}
+
+// answered commits the window that ends first, once all answers are there, and
+// cancels the others.
+func (r *Regulator) answered(e *emergency) {
+	if e.left--; e.left > 0 {
+		return
+	}
+	var best *Fragment
+	for _, f := range e.held {
+		if best == nil || f.Task.Reservation.Window.End < best.Task.Reservation.Window.End {
+			best = f
+		}
+	}
+	if best == nil {
+		r.grid.giveUp(e.bag, e.nodes, r.name, "no cluster that can be reached takes them")
+		return
+	}
+	if r.grid.Log != nil {
+		w := best.Task.Reservation.Window
+		r.grid.note(r.name, e.job, "%d tasks go to %s, from %v to %v, the earliest end of %d", e.nodes, best.Agent.name, w.Start, w.End, len(e.held))
+	}
+	for _, f := range e.held {
+		if f == best {
+			r.send(&f.Agent.endpoint, commit{fragment: f})
+		} else {
+			r.send(&f.Agent.endpoint, cancel{fragment: f})
+		}
+	}
+}

@@ -1,0 +1,421 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics" // tests may look sideways
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// world is a grid whose every step is checked.
+type world struct {
+	*entity.Grid
+	sim      *des.Simulator
+	plans    []*entity.Cluster
+	sites    []*metrics.Validator
+	whole    *metrics.Validator
+	executed map[int64]int // processors that began to run, by job
+	log      []string
+}
+
+func newWorld(network *entity.Network, sizes ...int) *world {
+	w := &world{sim: des.New(des.Config{Seed: 3, Fingerprint: true}), whole: &metrics.Validator{}, executed: map[int64]int{}}
+	w.Grid = entity.NewGrid(w.sim, network)
+	w.Log = func(n entity.Note) { w.log = append(w.log, n.String()) }
+	for i, n := range sizes {
+		w.plans = append(w.plans, entity.NewCluster(n))
+		w.sites = append(w.sites, &metrics.Validator{})
+		w.AddAgent(fmt.Sprintf("cluster-%d", i), w.plans[i], backfill.EASY{}, w.sites[i], w)
+	}
+	return w
+}
+
+// Observe counts what runs at the sites; jobs of their own have numbers below 0.
+func (w *world) Observe(e entity.JobEvent) {
+	if e.Kind == entity.JobStarted && e.Job.ID >= 0 {
+		w.executed[e.Job.ID] += e.Job.Request.Nodes
+	}
+}
+
+// run runs jobs, in turn by so many brokers, and checks what must always hold.
+func (w *world) run(t require.TestingT, brokers int, make func() entity.Strategy, jobs ...*entity.Job) {
+	for i := range brokers {
+		w.AddBroker(fmt.Sprintf("broker-%d", i), make())
+	}
+	w.Submit(slices.Values(jobs), func(j *entity.Job) int { return int(j.ID) % brokers })
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Zero(t, w.Open(), "every job has come to an end")
+	for _, j := range jobs {
+		switch j.State {
+		case entity.Finished:
+			require.Equal(t, j.Request.Nodes, w.executed[j.ID], "every task of %v runs exactly once", j)
+			require.GreaterOrEqual(t, j.Start, j.Submit)
+		case entity.Killed:
+			require.LessOrEqual(t, w.executed[j.ID], j.Request.Nodes)
+		case entity.Rejected:
+			require.Zero(t, w.executed[j.ID])
+			require.NotEmpty(t, j.Reason)
+		default:
+			require.Fail(t, "left over", "%v is %v", j, j.State)
+		}
+	}
+	for i, v := range w.sites {
+		report := v.Report(true)
+		require.NoError(t, report.Err(), "site %d: %v", i, report)
+		w.plans[i].Forget(w.sim.Now())
+		require.Equal(t, w.plans[i].Processors(), w.plans[i].Free(), "nothing is left in the plan of site %d", i)
+		for s := range w.plans[i].Slots(w.sim.Now(), des.Forever) {
+			require.Equal(t, w.plans[i].Processors(), s.Width)
+		}
+	}
+}
+
+func job(id int64, submit, length des.Time, nodes int) *entity.Job {
+	return &entity.Job{ID: id, Submit: submit * des.Second, Runtime: length * des.Second, User: -1,
+		Request: entity.Request{Nodes: nodes, Length: length * des.Second}}
+}
+
+func direct() *entity.Network { return &entity.Network{Default: entity.Direct()} }
+
+// far is a network on which a message takes so many seconds.
+func far(seconds des.Time) *entity.Network {
+	return &entity.Network{Default: entity.Link{Latency: seconds * des.Second, Bandwidth: math.Inf(1)}}
+}
+
+// Whatever the strategy, the network, the sites and the jobs: every task runs
+// once, no cluster is over capacity, no reservation is left behind.
+func TestGridsConserveWork(t *testing.T) {
+	all := Registry()
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(lo, hi int, what string) int { return rapid.IntRange(lo, hi).Draw(t, what) }
+		n := &entity.Network{Default: entity.Direct(), Links: map[[2]string]entity.Link{}}
+		n.Default.Latency = des.Time(draw(0, 20, "latency")) * des.Second
+		if rapid.Bool().Draw(t, "narrow") {
+			n.Default.Bandwidth = float64(draw(50, 5000, "bandwidth"))
+		}
+		var sizes []int
+		for range draw(1, 5, "sites") {
+			sizes = append(sizes, draw(1, 12, "processors"))
+		}
+		if draw(0, 3, "cut off") == 0 {
+			n.Links[[2]string{"broker-0", "cluster-0"}] = entity.Link{}
+			n.Links[[2]string{"regulator", "cluster-0"}] = entity.Link{}
+		}
+		w := newWorld(n, sizes...)
+		w.Expiry = des.Time(draw(1, 60, "expiry")) * des.Second
+		for _, a := range w.Agents() {
+			a.Speed = []float64{0.5, 1, 1.7}[draw(0, 2, "speed")]
+			a.QueueLimit = draw(0, 3, "queue limit")
+			var own []*entity.Job
+			at := des.Time(0)
+			for range draw(0, 4, "own jobs") {
+				at += des.Time(draw(0, 30, "gap"))
+				own = append(own, job(-1, at, des.Time(draw(1, 40, "own length")), draw(1, 12, "own nodes")))
+			}
+			a.Scheduler().Submit(slices.Values(own))
+		}
+		var jobs []*entity.Job
+		at := des.Time(0)
+		for id := range draw(1, 20, "jobs") {
+			at += des.Time(draw(0, 10, "gap"))
+			j := job(int64(id), at, des.Time(draw(0, 30, "length")), draw(0, 40, "nodes"))
+			j.Runtime = j.Request.Length * des.Time(draw(0, 12, "of its estimate")) / 10
+			jobs = append(jobs, j)
+		}
+		c, err := all.Parse(rapid.SampledFrom(all.Names()).Draw(t, "strategy"))
+		require.NoError(t, err)
+		w.run(t, draw(1, 4, "brokers"), c.Value, jobs...)
+		s := w.Stats()
+		require.LessOrEqual(t, s.Conflicts, s.Reservations)
+		require.LessOrEqual(t, s.Conflicts+s.TooLarge, s.Interventions)
+	})
+}
+
+// Two clusters of speeds 1 and 2, the fast one busy with 3 of its 4 processors
+// until 30. Of a job of 6 tasks of 20 s at 1, one ends on the fast one at 11, a
+// second behind it at 21, four on the slow one at 21.
+func TestOARTakesTheOffersThatEndFirst(t *testing.T) {
+	w := newWorld(direct(), 4, 4)
+	w.Agents()[1].Speed = 2
+	w.Agents()[1].Scheduler().Submit(slices.Values([]*entity.Job{job(-1, 0, 30, 3)}))
+	var got []string
+	tell := func(f *entity.Fragment) {
+		got = append(got, fmt.Sprintf("%d on %s at %v to %v", f.Task.Request.Nodes, f.Agent.Name(), f.Task.Start, f.Task.Finish))
+	}
+	j := job(0, 1, 20, 6)
+	w.run(t, 1, func() entity.Strategy { return recording{OAR{}, tell} }, j)
+	require.Equal(t, []string{"1 on cluster-1 at 1 to 11", "4 on cluster-0 at 1 to 21", "1 on cluster-1 at 11 to 21"}, got)
+	require.Equal(t, 21*des.Second, j.Finish)
+}
+
+// recording tells what a strategy is told.
+type recording struct {
+	entity.Strategy
+	tell func(*entity.Fragment)
+}
+
+func (r recording) Done(b *entity.Broker, f *entity.Fragment) {
+	r.tell(f)
+	r.Strategy.Done(b, f)
+}
+
+// Both brokers are offered all of the cluster; one comes first, the other's
+// sub-job is the regulator's.
+func TestConflictsAreCountedAndExplained(t *testing.T) {
+	w := newWorld(far(1), 4)
+	a, b := job(0, 0, 10, 4), job(1, 0, 10, 4)
+	w.run(t, 2, func() entity.Strategy { return OAR{} }, a, b)
+	s := w.Stats()
+	require.EqualValues(t, 1, s.Conflicts)
+	require.EqualValues(t, 1, s.Interventions)
+	require.EqualValues(t, 2, s.Reservations)
+	require.Equal(t, 3*des.Second, a.Start, "ask, answer, reserve")
+	require.Equal(t, 13*des.Second, b.Start)
+	require.Equal(t, []string{
+		"4 broker-1 job 1: cluster-0 refuses 4 tasks: conflict: wants to start at 3, when there is no room for it",
+		"4 broker-1 job 1: the regulator is called for 4 tasks",
+		"7 regulator job 1: 4 tasks go to cluster-0, from 13 to 23, the earliest end of 1",
+	}, w.log)
+}
+
+func TestWithoutALogNothingIsWritten(t *testing.T) {
+	w := newWorld(far(1), 4)
+	w.Log = nil
+	w.run(t, 2, func() entity.Strategy { return OAR{} }, job(0, 0, 10, 4), job(1, 0, 10, 4))
+	require.EqualValues(t, 1, w.Stats().Conflicts)
+}
+
+func TestRLALearnsFromResponseTimes(t *testing.T) {
+	var s Scores
+	s.start(2)
+	for _, response := range []float64{10, 20, 15} {
+		s.learn(0, response)
+	}
+	require.Equal(t, []float64{Initial + 0 + 5 + 0, Initial}, s.score, "|10-10|, |15-20|, |15-15|")
+	s = Scores{Reward: Improvement}
+	s.start(1)
+	for _, response := range []float64{20, 10} {
+		s.learn(0, response)
+	}
+	require.Equal(t, []float64{Initial + 5}, s.score)
+	s.learn(0, 1000)
+	require.Equal(t, []float64{Least}, s.score, "it does not fall below that")
+}
+
+func TestSplitIsInProportion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 2000).Draw(t, "n")
+		scores := rapid.SliceOfN(rapid.Float64Range(0, 1e9), 1, 12).Draw(t, "scores")
+		shares := Split(n, scores, rapid.Float64Range(0, 0.999999).Draw(t, "u"))
+		total, sum := 0, 0.0
+		for _, s := range scores {
+			sum += s
+		}
+		for c, got := range shares {
+			total += got
+			want := float64(n) / float64(len(scores))
+			if sum > 0 {
+				want = float64(n) * scores[c] / sum
+			}
+			require.InDelta(t, want, got, 1+1e-6)
+			if sum > 0 && scores[c] == 0 {
+				require.Zero(t, got)
+			}
+		}
+		require.Equal(t, n, total)
+	})
+}
+
+func TestSplitIsRightInTheMean(t *testing.T) {
+	r := des.NewStream(1, 0, "test")
+	var sum [3]int
+	const n = 20000
+	for range n {
+		for c, k := range Split(1, []float64{1, 2, 5}, r.Float64()) {
+			sum[c] += k
+		}
+	}
+	for c, want := range []float64{1. / 8, 2. / 8, 5. / 8} {
+		require.InDelta(t, want, float64(sum[c])/n, 0.015)
+	}
+}
+
+func TestAllScoresZeroAreEqualShares(t *testing.T) {
+	require.Equal(t, []int{3, 3, 3}, Split(9, []float64{0, 0, 0}, 0.5))
+	w := newWorld(direct(), 4, 4)
+	s := &RLA{}
+	s.start(2)
+	clear(s.score)
+	w.run(t, 1, func() entity.Strategy { return s }, job(0, 0, 10, 4))
+	require.Equal(t, 1, int(w.sites[0].Report(true).Jobs))
+	require.Equal(t, 1, int(w.sites[1].Report(true).Jobs))
+}
+
+func TestAFragmentTooLargeIsTheRegulators(t *testing.T) {
+	w := newWorld(direct(), 2, 8)
+	j := job(0, 0, 10, 8) // 4 and 4
+	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
+	s := w.Stats()
+	require.EqualValues(t, 1, s.TooLarge)
+	require.EqualValues(t, 1, s.Interventions)
+	require.Zero(t, s.Cut)
+	require.Contains(t, strings.Join(w.log, "\n"), "cluster-0 refuses 4 tasks: wants 4 processors of a cluster of 2")
+	require.Equal(t, 10*des.Second, j.Finish, "both halves fit into the larger one")
+}
+
+func TestWhatIsTooLargeForEveryClusterIsCut(t *testing.T) {
+	w := newWorld(direct(), 3)
+	j := job(0, 0, 10, 8)
+	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
+	require.EqualValues(t, 2, w.Stats().Cut, "2, 3 and 3")
+	require.Equal(t, entity.Finished, j.State)
+	require.Equal(t, 30*des.Second, j.Finish)
+}
+
+func TestANetworkOfZeroBandwidth(t *testing.T) {
+	for _, e := range Registry() {
+		c, err := Registry().Parse(e.Name)
+		require.NoError(t, err)
+		w := newWorld(&entity.Network{Default: entity.Link{}}, 4, 4)
+		j := job(0, 5, 10, 3)
+		w.run(t, 1, c.Value, j)
+		if e.Name == "central" {
+			require.Equal(t, entity.Finished, j.State, "it sends no messages")
+			continue
+		}
+		require.Equal(t, entity.Rejected, j.State, e.Name)
+		require.Contains(t, j.Reason, "the regulator cannot be reached")
+		require.Zero(t, w.Stats().Messages)
+	}
+}
+
+func TestAClusterOutOfReachIsDoneWithout(t *testing.T) {
+	for _, name := range []string{"oar", "rla", "round-robin", "shortest-queue", "hybrid"} {
+		n := direct()
+		n.Links = map[[2]string]entity.Link{{"cluster-0", "broker-0"}: {}, {"cluster-0", "regulator"}: {}}
+		w := newWorld(n, 8, 4)
+		c, err := Registry().Parse(name)
+		require.NoError(t, err)
+		j := job(0, 0, 10, 8)
+		w.run(t, 1, c.Value, j)
+		require.Equal(t, entity.Finished, j.State, name)
+		require.Zero(t, w.sites[0].Report(true).Jobs, name)
+	}
+}
+
+func TestTheRegulatorAloneOutOfReach(t *testing.T) {
+	n := direct()
+	n.Links = map[[2]string]entity.Link{{"cluster-0", "regulator"}: {}, {"cluster-1", "regulator"}: {}}
+	w := newWorld(n, 2, 8)
+	j := job(0, 0, 10, 8)
+	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
+	require.Equal(t, entity.Killed, j.State, "half of it ran")
+	require.Contains(t, j.Reason, "4 of 8 tasks were given up")
+}
+
+func TestOneAgentOnly(t *testing.T) {
+	for _, name := range Registry().Names() {
+		w := newWorld(far(1), 4)
+		c, err := Registry().Parse(name)
+		require.NoError(t, err)
+		jobs := []*entity.Job{job(0, 0, 10, 4), job(1, 0, 10, 2), job(2, 3, 5, 9)}
+		w.run(t, 1, c.Value, jobs...)
+		for _, j := range jobs {
+			require.Equal(t, entity.Finished, j.State, name)
+		}
+	}
+}
+
+func TestHundredsOfBrokersAtOneInstant(t *testing.T) {
+	for _, name := range Registry().Names() {
+		c, err := Registry().Parse(name)
+		require.NoError(t, err)
+		var prints []uint64
+		for range 2 {
+			w := newWorld(far(1), 16, 8, 4)
+			var jobs []*entity.Job
+			for id := range int64(300) {
+				jobs = append(jobs, job(id, 7, des.Time(1+id%9), int(1+id%20)))
+			}
+			w.run(t, 300, c.Value, jobs...)
+			prints = append(prints, w.sim.Fingerprint())
+		}
+		require.Equal(t, prints[0], prints[1], "%s: the same run twice", name)
+	}
+}
+
+// Answers that take longer than agents keep reservations do not go on for ever.
+func TestEmergencyReservationsThatExpire(t *testing.T) {
+	w := newWorld(far(5), 2, 8)
+	w.Expiry = des.Second
+	j := job(0, 0, 10, 8)
+	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
+	require.Equal(t, entity.Finished, j.State)
+	require.Positive(t, w.Stats().Expired)
+	require.Contains(t, strings.Join(w.log, "\n"), "has expired")
+}
+
+func TestAStrategyThatPlacesTooManyEndsTheRun(t *testing.T) {
+	w := newWorld(direct(), 8)
+	w.AddBroker("broker", greedy{})
+	w.Submit(slices.Values([]*entity.Job{job(0, 0, 10, 3)}), func(*entity.Job) int { return 0 })
+	require.ErrorContains(t, w.sim.Run(context.Background()), "strategy greedy: of the 3 tasks of job 0 3 are placed: it cannot place 3 more")
+}
+
+type greedy struct{ OAR }
+
+func (greedy) Name() string { return "greedy" }
+
+func (greedy) Place(b *entity.Broker, j *entity.Job) {
+	for range 2 {
+		b.Submit(j, b.Agents()[0], j.Request.Nodes)
+	}
+}
+
+func TestShortestQueueGoesWhereLeastWaits(t *testing.T) {
+	w := newWorld(direct(), 4, 4)
+	busy := []*entity.Job{job(-1, 0, 100, 4), job(-2, 0, 100, 4)}
+	w.Agents()[0].Scheduler().Submit(slices.Values(busy)) // one runs, one waits
+	w.Agents()[1].Scheduler().Submit(slices.Values([]*entity.Job{job(-3, 0, 50, 4)}))
+	j := job(0, 1, 10, 4)
+	w.run(t, 1, func() entity.Strategy { return ShortestQueue{} }, j)
+	require.Equal(t, 50*des.Second, j.Start)
+}
+
+func TestRoundRobinTakesTurns(t *testing.T) {
+	w := newWorld(direct(), 4, 4, 4)
+	var jobs []*entity.Job
+	for id := range int64(6) {
+		jobs = append(jobs, job(id, des.Time(id), 10, 2))
+	}
+	w.run(t, 1, func() entity.Strategy { return &RoundRobin{} }, jobs...)
+	for _, v := range w.sites {
+		require.Equal(t, 2, v.Report(true).Jobs)
+	}
+}
+
+func TestWithEqualScoresHybridIsOAR(t *testing.T) {
+	finish := func(make func() entity.Strategy) (all []des.Time) {
+		w := newWorld(far(1), 4, 6, 2)
+		var jobs []*entity.Job
+		for id := range int64(7) { // none ends before the last is placed
+			jobs = append(jobs, job(id, des.Time(id), 500+des.Time(10*id), int(1+3*id)))
+		}
+		w.run(t, 2, make, jobs...)
+		for _, j := range jobs {
+			all = append(all, j.Finish)
+		}
+		return all
+	}
+	require.Equal(t, finish(func() entity.Strategy { return OAR{} }), finish(func() entity.Strategy { return &Hybrid{} }))
+}

@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gridslot/gridslot/entity"
+)
+
+// RoundRobin sends jobs to the clusters in turn, whole; one that is larger than
+// its cluster goes on to the next ones.
+type RoundRobin struct{ next int }
+
+// Name is "round-robin".
+func (*RoundRobin) Name() string { return "round-robin" }
+
+// Place sends the job to whose turn it is.
+func (r *RoundRobin) Place(b *entity.Broker, j *entity.Job) {
+	agents := b.Agents()
+	fill(b, j, func(i int) *entity.ResourceAgent { return agents[(r.next+i)%len(agents)] })
+	r.next = (r.next + 1) % len(agents)
+}
+
+// Done learns nothing.
+func (*RoundRobin) Done(*entity.Broker, *entity.Fragment) {}
+
+// ShortestQueue asks all clusters how much waits and sends the job to the one
+// with least processor time waiting per processor; one that is larger than that
+// cluster goes on to the next best.
+type ShortestQueue struct{}
+
+// Name is "shortest-queue".
+func (ShortestQueue) Name() string { return "shortest-queue" }
+
+// Place asks, and sends.
+func (ShortestQueue) Place(b *entity.Broker, j *entity.Job) {
+	b.AskLoad(func(loads []entity.Load) {
+		if len(loads) == 0 {
+			b.Intervene(j, j.Request.Nodes)
+			return
+		}
+		slices.SortFunc(loads, func(x, y entity.Load) int {
+			return cmp.Or(cmp.Compare(x.Backlog, y.Backlog), cmp.Compare(x.Agent.Index, y.Agent.Index))
+		})
+		fill(b, j, func(i int) *entity.ResourceAgent { return loads[i%len(loads)].Agent })
+	})
+}
+
+// Done learns nothing.
+func (ShortestQueue) Done(*entity.Broker, *entity.Fragment) {}
+
+// fill sends the tasks of j to agents in turn, to each as many as it has
+// processors, over and over.
+func fill(b *entity.Broker, j *entity.Job, turn func(i int) *entity.ResourceAgent) {
+	left := j.Request.Nodes
+	for i := 0; left > 0; i++ {
+		a := turn(i)
+		n := min(left, a.Processors())
+		b.Submit(j, a, n)
+		left -= n
+	}
+}
+
+// Central chooses as OAR does, but sees every plan as it is and reserves at
+// once: no messages, no conflicts, no regulator. It is what OAR can at most be.
+type Central struct{}
+
+// Name is "central".
+func (Central) Name() string { return "central" }
+
+// Place takes the slots that end first.
+func (Central) Place(b *entity.Broker, j *entity.Job) {
+	var offers []entity.Offer
+	for _, a := range b.Agents() {
+		offers = a.Offers(offers, j.Request.Nodes, j.Request.Length)
+	}
+	slices.SortStableFunc(offers, byFinish)
+	cover(offers, j.Request.Nodes, func(o entity.Offer, nodes int) { b.Seize(j, o, nodes) })
+}
+
+// Done learns nothing.
+func (Central) Done(*entity.Broker, *entity.Fragment) {}
