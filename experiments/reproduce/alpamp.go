@@ -42,6 +42,8 @@ func amp11Readings() []amp11Reading {
 	}
 }
 
+func amp11Searches() []string { return []string{"ALP", "AMP"} }
+
 // NewALPAMP is the experiment with the paper's settings.
 func NewALPAMP() ALPAMP { return ALPAMP{Jobs: vo.AMP11Jobs{PriceFactor: amp11PriceFactor}} }
 
@@ -81,7 +83,7 @@ func (a ALPAMP) Run(ctx context.Context, c Config) (Table, error) {
 	for i, q := range quantities {
 		for _, reading := range amp11Readings() {
 			for _, problem := range []string{leastTime, leastCost} {
-				for _, search := range []string{"ALP", "AMP"} {
+				for _, search := range amp11Searches() {
 					name := search + problem
 					row := Row{Series: name + reading.name, Quantity: q, Own: reading.name != ""}
 					if !row.Own {
@@ -119,15 +121,15 @@ func (a ALPAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 		return err
 	}
 	for _, reading := range amp11Readings() {
-		if err := a.read(ctx, reading, jobs, list, see); err != nil {
+		if err := readAMP11(ctx, reading, jobs, list, see); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read plans the jobs by both searches in one reading.
-func (a ALPAMP) read(ctx context.Context, reading amp11Reading, jobs []vo.AMP11Job, list entity.SlotList, see sight) error {
+// readAMP11 plans the jobs by both searches in one reading.
+func readAMP11(ctx context.Context, reading amp11Reading, jobs []vo.AMP11Job, list entity.SlotList, see sight) error {
 	found := make(map[string][][]entity.Window)
 	for _, s := range []struct {
 		name    string
@@ -163,11 +165,11 @@ func (a ALPAMP) read(ctx context.Context, reading amp11Reading, jobs []vo.AMP11J
 		found[s.name] = windows
 	}
 	least := cyclic.Choice{Problem: cyclic.BatchTime, TimeLimit: reading.timeLimit, BudgetLimit: cyclic.LargestIncome}
-	if _, err := a.choose(ctx, leastTime+reading.name, least, found, see); err != nil {
+	if _, err := chooseAMP11(ctx, leastTime+reading.name, least, found, see); err != nil {
 		return err
 	}
 	least = cyclic.Choice{Problem: cyclic.UsersExpense, TimeLimit: reading.timeLimit}
-	ok, err := a.choose(ctx, leastCost+reading.name, least, found, see)
+	ok, err := chooseAMP11(ctx, leastCost+reading.name, least, found, see)
 	if ok {
 		see.at("cycles kept"+leastCost+reading.name, "", slotCount, float64(len(list.Slots)))
 		see.at("cycles kept"+leastCost+reading.name, "", jobCount, float64(len(jobs)))
@@ -175,11 +177,11 @@ func (a ALPAMP) read(ctx context.Context, reading amp11Reading, jobs []vo.AMP11J
 	return err
 }
 
-// choose makes both searches' choices, and tells of them where both can.
-func (a ALPAMP) choose(ctx context.Context, problem string, c cyclic.Choice, found map[string][][]entity.Window, see sight) (ok bool, err error) {
+// chooseAMP11 makes both searches' choices, and tells of them where both can.
+func chooseAMP11(ctx context.Context, problem string, c cyclic.Choice, found map[string][][]entity.Window, see sight) (ok bool, err error) {
 	chosen := make(map[string]cyclic.Combination)
-	for name, windows := range found {
-		combination, err := c.Choose(ctx, windows)
+	for _, name := range amp11Searches() {
+		combination, err := c.Choose(ctx, found[name])
 		var infeasible *cyclic.InfeasibleError
 		if errors.As(err, &infeasible) {
 			see.at("cycles kept"+problem, "", kept, 0)
@@ -191,7 +193,8 @@ func (a ALPAMP) choose(ctx context.Context, problem string, c cyclic.Choice, fou
 		chosen[name] = combination
 	}
 	see.at("cycles kept"+problem, "", kept, 1)
-	for name, combination := range chosen {
+	for _, name := range amp11Searches() {
+		combination := chosen[name]
 		n := float64(len(found[name]))
 		count := 0
 		for _, of := range found[name] {

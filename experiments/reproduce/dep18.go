@@ -92,7 +92,7 @@ func Placement() Search {
 		Setups:     []Setup{{Environment: vo.DEP18(), Request: vo.DEP18Request()}},
 		Quantities: []Quantity{LMin, LMax, Milliseconds, Start, Cost},
 		Algorithms: []Algorithm{
-			{Name: "MultipleBest", Finder: multiple(window.DEP{}), Only: []Quantity{LMin, Milliseconds, Alternatives}},
+			{Name: "MultipleBest", Finder: multiple(window.DEP{}), Only: []Quantity{LMin, Milliseconds}},
 			{Name: "MultipleBest", Finder: multiple(window.COORD{}), Only: []Quantity{LMax}},
 			{Name: "FirstFit", Finder: firstFit()},
 			{Name: "MinCost", Finder: window.Cheapest{Settings: dep18, Goal: window.LeastCost}},

@@ -66,14 +66,13 @@ const (
 	LMin                         // mean over its slots of min(L_left, L_right), at most MaxDistance
 	LMax                         // mean over its slots of max(L_left, L_right)
 	Alternatives                 // windows that a repeated search chose among
-	Found                        // 1 where there is a window, or 0
 	Milliseconds                 // of the search; a measured time
 	Steps                        // instants at which a subset was wanted
 )
 
 var quantityNames = [...]string{
 	"start", "runtime", "finish", "processor time", "cost", "q", "L min", "L max",
-	"alternatives", "windows found", "ms", "steps",
+	"alternatives", "ms", "steps",
 }
 
 func (q Quantity) String() string { return quantityNames[q] }
@@ -180,11 +179,6 @@ func measure(q Quantity, found entity.Found, list entity.SlotList, took time.Dur
 		return float64(found.Work.Steps)
 	case Alternatives:
 		return float64(found.Alternatives)
-	case Found:
-		if found.OK {
-			return 1
-		}
-		return 0
 	}
 	if !found.OK {
 		return math.NaN()
