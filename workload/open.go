@@ -27,26 +27,28 @@ const StandardInput = "-"
 
 // source is a trace's bytes as they are stored. A regular file is opened anew
 // for every reading; anything else (standard input, a pipe) can be read only
-// once and is kept in memory as it came.
+// once and is kept as it came.
 type source struct {
 	path string
-	name string // for messages and tables
-	data []byte // where it is kept in memory
-	kept bool
+	name string      // for messages and tables
+	kept io.ReaderAt // what can be read only once
 	size int64
 	time time.Time // of the last change
 }
+
+// keptInMemory is how much of what can be read only once is kept in memory.
+const keptInMemory = 64 << 20
 
 func newSource(path string, stdin io.Reader) (*source, error) {
 	if path == StandardInput {
 		if stdin == nil {
 			stdin = os.Stdin
 		}
-		data, err := io.ReadAll(stdin)
-		if err != nil {
+		s := &source{path: path, name: "standard input"}
+		if err := s.keep(stdin, keptInMemory); err != nil {
 			return nil, fmt.Errorf("reading standard input: %w", err)
 		}
-		return &source{path: path, name: "standard input", data: data, kept: true, size: int64(len(data))}, nil
+		return s, nil
 	}
 	s := &source{path: path, name: filepath.Base(path)}
 	info, err := os.Stat(path)
@@ -56,20 +58,49 @@ func newSource(path string, stdin io.Reader) (*source, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("opening the trace: %s is a directory", path)
 	case !info.Mode().IsRegular():
-		if s.data, err = os.ReadFile(path); err != nil {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("opening the trace: %w", err)
+		}
+		defer f.Close()
+		if err := s.keep(f, keptInMemory); err != nil {
 			return nil, fmt.Errorf("reading the trace: %w", err)
 		}
-		s.kept, s.size = true, int64(len(s.data))
 	default:
 		s.size, s.time = info.Size(), info.ModTime()
 	}
 	return s, nil
 }
 
+// keep reads r to its end: into memory, or where it is longer than so many
+// bytes into a temporary file. The file has lost its name already and goes away
+// with the process, or with the source.
+func (s *source) keep(r io.Reader, inMemory int64) error {
+	data, err := io.ReadAll(io.LimitReader(r, inMemory+1))
+	if err != nil {
+		return err
+	}
+	s.kept, s.size = bytes.NewReader(data), int64(len(data))
+	if s.size <= inMemory {
+		return nil
+	}
+	f, err := os.CreateTemp("", "gridslot-*.swf")
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(f.Name()) // a system that refuses this keeps the file
+	if s.size, err = io.Copy(f, io.MultiReader(bytes.NewReader(data), r)); err != nil {
+		f.Close()
+		return fmt.Errorf("keeping it in a temporary file (TMPDIR): %w", err)
+	}
+	s.kept = f
+	return nil
+}
+
 // open opens the stored bytes.
 func (s *source) open() (io.ReadCloser, error) {
-	if s.kept {
-		return io.NopCloser(bytes.NewReader(s.data)), nil
+	if s.kept != nil {
+		return io.NopCloser(io.NewSectionReader(s.kept, 0, s.size)), nil
 	}
 	f, err := os.Open(s.path)
 	if err != nil {
@@ -223,9 +254,10 @@ type Trace struct {
 func OpenSWF(path string) (*Trace, error) { return Options{}.Open(path) }
 
 // Open opens an SWF file: plain, .gz or .zst, known by their content. The path
-// "-" is standard input; since that can be read only once, it is kept in
-// memory, compressed as it came, and so is any other file that is no regular
-// one. A path's file must not change while the trace is in use.
+// "-" is standard input; since that can be read only once, it is kept, packed
+// as it came: up to 64 MiB in memory, more in a temporary file. So is any other
+// file that is no regular one. A path's file must not change while the trace is
+// in use.
 //
 // Only the header is read. What is wrong further on shows when the jobs are
 // read.

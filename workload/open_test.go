@@ -175,3 +175,22 @@ func TestBytesReadReachTheSize(t *testing.T) {
 	}
 	require.Equal(t, trace.Size(), s.BytesRead())
 }
+
+func TestWhatIsReadOnceIsKeptInMemoryOrInAFile(t *testing.T) {
+	for _, inMemory := range []int64{0, 4, 5, 6} {
+		t.Setenv("TMPDIR", t.TempDir())
+		s := &source{}
+		require.NoError(t, s.keep(strings.NewReader("12345"), inMemory))
+		require.EqualValues(t, 5, s.size)
+		for range 2 { // any number of times
+			r, err := s.open()
+			require.NoError(t, err)
+			text, err := io.ReadAll(r)
+			require.NoError(t, err)
+			require.Equal(t, "12345", string(text))
+		}
+		left, err := os.ReadDir(os.TempDir())
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+}
