@@ -153,6 +153,24 @@ func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {
 	}
 }
 
+func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
+	table := Table{Name: "toy", Rows: []Row{
+		{Series: "a", Point: "k = 1", Quantity: "x", Paper: "3", Ours: metrics.Estimate{Mean: 3, N: 1}},
+		{Series: "a", Point: "k = 1", Quantity: "ms", Code: "7", Timing: true, Ours: metrics.Estimate{Mean: 0.5, N: 1}},
+		{Series: "a", Point: "k = 2", Quantity: "ms", Timing: true, Ours: metrics.Estimate{Mean: 0.75, N: 1}},
+	}}
+	var b strings.Builder
+	table.writeRows(&b)
+	require.Equal(t, `| quantity | algorithm | setting | paper | ours | ours − paper |
+|----------|-----------|---------|------:|-----:|-------------:|
+| x        | a         | k = 1   |     3 |    3 |         +0 = |
+
+| ms |   k = 1 | k = 2 |
+|----|--------:|------:|
+| a  | 0.5 [7] |  0.75 |
+`, b.String())
+}
+
 func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	e, c := AEPFigure5(), Config{Cycles: 2, Seed: 5}

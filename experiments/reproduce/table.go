@@ -1,10 +1,12 @@
 package reproduce
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -132,9 +134,71 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
+// writeRows writes a line a row; quantities that were only measured over a
+// setting get a table of their own each, a column a setting.
 func (t *Table) writeRows(b *strings.Builder) {
-	points, paper, code := false, false, false
+	var rows []Row
+	var charts []string
+	for _, q := range quantities(t.Rows) {
+		of := slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool { return r.Quantity != q })
+		if slices.ContainsFunc(of, Row.compared) || !slices.ContainsFunc(of, func(r Row) bool { return r.Point != "" }) {
+			rows = append(rows, of...)
+		} else {
+			charts = append(charts, q)
+		}
+	}
+	if len(rows) > 0 {
+		t.writeLines(b, rows)
+	}
+	for i, q := range charts {
+		if i > 0 || len(rows) > 0 {
+			b.WriteString("\n")
+		}
+		t.writeChart(b, q)
+	}
+}
+
+// compared reports whether a published figure can be compared with r: times of
+// other machines cannot.
+func (r Row) compared() bool { return !r.Timing && (r.Paper != "" || r.Code != "") }
+
+// writeChart writes one quantity, a line an algorithm and a column a setting.
+// What was published stands in brackets.
+func (t *Table) writeChart(b *strings.Builder, quantity string) {
+	head := []string{quantity}
+	var series []string
+	cell := make(map[Ref]string)
 	for _, r := range t.Rows {
+		if r.Quantity != quantity {
+			continue
+		}
+		if !slices.Contains(head, r.Point) {
+			head = append(head, r.Point)
+		}
+		if !slices.Contains(series, r.Series) {
+			series = append(series, r.Series)
+		}
+		text := interval(r.Ours)
+		if published := cmp.Or(r.Code, r.Paper); published != "" {
+			text += " [" + published + "]"
+		}
+		cell[r.ref()] = text
+	}
+	var lines [][]string
+	for _, name := range series {
+		line := []string{cmp.Or(name, "ours")}
+		for _, point := range head[1:] {
+			line = append(line, cell[Ref{name, point, quantity}])
+		}
+		lines = append(lines, line)
+	}
+	writeTable(b, head, lines, 1)
+}
+
+// writeLines writes a line a row.
+func (t *Table) writeLines(b *strings.Builder, rows []Row) {
+	points, paper, code := false, false, false
+	for _, r := range rows {
 		points = points || r.Point != ""
 		paper = paper || r.Paper != ""
 		code = code || r.Code != ""
@@ -158,7 +222,7 @@ func (t *Table) writeRows(b *strings.Builder) {
 		head = append(head, "ours − code")
 	}
 	var lines [][]string
-	for _, r := range t.Rows {
+	for _, r := range rows {
 		series := r.Series
 		if r.Own {
 			series += " (ours)"
