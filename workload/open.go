@@ -37,7 +37,7 @@ type source struct {
 }
 
 // keptInMemory is how much of what can be read only once is kept in memory.
-const keptInMemory = 64 << 20
+const keptInMemory = 16 << 20
 
 func newSource(path string, stdin io.Reader) (*source, error) {
 	if path == StandardInput {
@@ -255,7 +255,7 @@ func OpenSWF(path string) (*Trace, error) { return Options{}.Open(path) }
 
 // Open opens an SWF file: plain, .gz or .zst, known by their content. The path
 // "-" is standard input; since that can be read only once, it is kept, packed
-// as it came: up to 64 MiB in memory, more in a temporary file. So is any other
+// as it came: up to 16 MiB in memory, more in a temporary file. So is any other
 // file that is no regular one. A path's file must not change while the trace is
 // in use.
 //
