@@ -464,6 +464,9 @@ const promisedKey = "promised="
 // to the last digit on every architecture, and several times as fast as a
 // conversion of a float.
 func appendRatio(b []byte, num, den des.Time) []byte {
+	if num == den { // most jobs need not wait
+		return append(b, '1')
+	}
 	hi, lo := bits.Mul64(uint64(num), uint64(des.Second))
 	lo, carry := bits.Add64(lo, uint64(den)/2, 0)
 	hi += carry
@@ -474,5 +477,5 @@ func appendRatio(b []byte, num, den des.Time) []byte {
 	if q > uint64(des.Forever) {
 		return strconv.AppendFloat(b, float64(num)/float64(den), 'f', 6, 64)
 	}
-	return des.Time(q).Append(b)
+	return appendTime(b, des.Time(q))
 }
