@@ -242,7 +242,7 @@ func TestTheEndOfTheSimulationLeavesNoCoroutine(t *testing.T) {
 	require.NoError(t, w.sim.Run(ctx))
 	require.Len(t, w.log, 100)
 	require.NotContains(t, w.log, "0 never")
-	require.Equal(t, before, coroutines(before))
+	require.LessOrEqual(t, coroutines(before), before, "an earlier test may still be ending one of its own")
 }
 
 func TestCloseEndsProcessesWhereverTheyAre(t *testing.T) {
@@ -259,7 +259,7 @@ func TestCloseEndsProcessesWhereverTheyAre(t *testing.T) {
 	require.NoError(t, w.sim.RunUntil(ctx, s))
 	w.Go("not begun", func(*process.Process) { w.note("never") })
 	w.Close()
-	require.Equal(t, before, coroutines(before))
+	require.LessOrEqual(t, coroutines(before), before, "an earlier test may still be ending one of its own")
 	require.Zero(t, w.sim.Pending(), "no event is left for who has ended")
 	require.NoError(t, w.sim.Run(ctx))
 	require.Equal(t, []string{"0 holder has 1"}, w.log)
@@ -272,7 +272,7 @@ func TestCloseAfterAFailureLeavesNoCoroutine(t *testing.T) {
 	w.Go("faulty", func(p *process.Process) { w.sim.Fail(errors.New("broken")) })
 	require.EqualError(t, w.sim.Run(ctx), "broken")
 	w.Close()
-	require.Equal(t, before, coroutines(before))
+	require.LessOrEqual(t, coroutines(before), before, "an earlier test may still be ending one of its own")
 }
 
 // Whatever users do, no unit is lost, none is had twice, and at the end all
