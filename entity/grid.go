@@ -170,8 +170,16 @@ func (g *Grid) Open() int { return len(g.bags) }
 // clock; assign says by index which broker gets each.
 func (g *Grid) Submit(jobs iter.Seq[*Job], assign func(*Job) int) {
 	g.closeJobs()
-	g.next, g.stop = iter.Pull(jobs)
-	g.assign = assign
+	next, stop := iter.Pull(jobs)
+	g.SubmitNext(next, assign)
+	g.stop = stop
+}
+
+// SubmitNext is Submit for a workload that is read by calls: next returns the
+// next job, or false at the end.
+func (g *Grid) SubmitNext(next func() (*Job, bool), assign func(*Job) int) {
+	g.closeJobs()
+	g.next, g.assign = next, assign
 	g.pull()
 }
 

@@ -26,7 +26,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"workload": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress"},
+		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress", "github.com/gocarina/gocsv"},
 	},
 	"metrics": {
 		ours:   []string{"des", "entity"},
@@ -36,7 +36,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"experiments": {
 		ours: []string{"des", "entity", "policy", "workload", "metrics", "traces"},
 		others: []string{
-			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/spf13",
+			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/spf13", "github.com/gocarina/gocsv",
 			"github.com/schollz/progressbar", "github.com/goccy/go-yaml", "github.com/gocarina/gocsv", "golang.org/x/term", "golang.org/x/sys",
 		},
 	},

@@ -97,7 +97,7 @@ func (o *onDomain) simulate(ctx context.Context, i int) error {
 			return o.domain.build(sim, chosen.Value, observers...)
 		},
 		Overrun: o.flags.o.Overrun, Pass: o.pass, Seed: o.flags.o.Seed,
-		Dir: o.out, Allocation: o.allocation, Workload: o.workload(),
+		Dir: o.out, Allocation: o.allocation, Workload: o.workload(), Bookings: o.bookings(),
 		Observers: []entity.Observer{ledger, cycles},
 	})
 	if err != nil {

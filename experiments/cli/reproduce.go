@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/experiments/oarrla"
 	"github.com/gridslot/gridslot/experiments/reproduce"
 )
 
@@ -42,7 +44,7 @@ a call that was interrupted goes on where it stopped.`,
 	f.StringVar(&r.out, "out", "", "folder for tables and figures (default: none)")
 	f.BoolVar(&r.list, "list", false, "list the experiments")
 	cmd.ValidArgs = []cobra.Completion{"all"}
-	for _, e := range reproduce.All() {
+	for _, e := range experiments() {
 		cmd.ValidArgs = append(cmd.ValidArgs, cobra.CompletionWithDesc(e.Name(), e.Title()))
 	}
 	return cmd
@@ -51,7 +53,7 @@ a call that was interrupted goes on where it stopped.`,
 func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	switch {
 	case r.list:
-		for _, e := range reproduce.All() {
+		for _, e := range experiments() {
 			fmt.Fprintf(env.Stdout, "%-14s %s\n", e.Name(), e.Title())
 		}
 		return nil
@@ -115,6 +117,11 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 	return err
 }
 
+// experiments are all of them, those of packages of their own last.
+func experiments() []reproduce.Experiment {
+	return append(reproduce.All(), oarrla.New())
+}
+
 func chooseExperiments(names []string) ([]reproduce.Experiment, error) {
 	if len(names) == 0 {
 		return nil, usagef("name experiments, or all of them with 'all'; --list shows them")
@@ -122,14 +129,14 @@ func chooseExperiments(names []string) ([]reproduce.Experiment, error) {
 	var chosen []reproduce.Experiment
 	for _, name := range names {
 		if name == "all" {
-			chosen = append(chosen, reproduce.All()...)
+			chosen = append(chosen, experiments()...)
 			continue
 		}
-		e, ok := reproduce.ByName(name)
-		if !ok {
+		i := slices.IndexFunc(experiments(), func(e reproduce.Experiment) bool { return e.Name() == name })
+		if i < 0 {
 			return nil, usagef("no experiment is called %q; --list shows them", name)
 		}
-		chosen = append(chosen, e)
+		chosen = append(chosen, experiments()[i])
 	}
 	return chosen, nil
 }

@@ -29,6 +29,8 @@ type simulation struct {
 	flags      workloadFlags
 	policyList string
 	domainPath string // or a cluster
+	gridPath   string // or a cluster
+	booked     *workload.Reservations
 	pass       entity.Pass
 	compress   bool
 	allocation metrics.Allocation
@@ -72,6 +74,7 @@ there are these:
 	f := cmd.Flags()
 	f.StringVar(&s.policyList, "policy", "fcfs,easy,conservative", "policies to run, separated by commas")
 	f.StringVar(&s.domainPath, "domain", "", "file of a virtual organisation (YAML): its priced nodes in place of a cluster, its policies")
+	s.addGrid(cmd)
 	s.flags.add(cmd)
 	parsedFlag(cmd, &s.pass, "pass", "instant", "instant|event", "one decision round an instant, or one after every event", entity.ParsePass)
 	parsedFlag(cmd, &s.compress, "compression", "on", "on|off", "conservative: reservations move up after an early release", onOff)
@@ -98,7 +101,10 @@ func describe[T any](t policy.Table[T]) string {
 
 func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	s.start = time.Now()
-	if s.domainPath != "" {
+	switch {
+	case s.gridPath != "":
+		return s.runOnGrid(cmd, args)
+	case s.domainPath != "":
 		return s.runOnDomain(cmd, args)
 	}
 	if err := s.prepare(cmd, args); err != nil {
@@ -185,7 +191,7 @@ func (s *simulation) simulate(ctx context.Context) error {
 		result, err := run.Simulate(ctx, jobs, run.Settings{
 			Policy: p.Value, Name: p.Spec, FileName: p.FileName(),
 			Processors: s.procs, Pass: s.pass, Overrun: s.flags.o.Overrun, Seed: s.flags.o.Seed,
-			Dir: s.out, Allocation: s.allocation, Workload: s.trace.Name,
+			Dir: s.out, Allocation: s.allocation, Workload: s.trace.Name, Bookings: s.bookings(),
 		})
 		if err != nil {
 			return err
@@ -257,7 +263,11 @@ func (s *simulation) tell(w io.Writer) {
 	}
 	for _, r := range s.results {
 		if r != nil && r.Summary.Rejected > 0 {
-			fmt.Fprintf(w, "gridslot: %s: %d rejected: larger than the machine, %d processors\n", s.trace.Name, r.Summary.Rejected, s.procs)
+			why := fmt.Sprintf("larger than the machine, %d processors", s.procs)
+			if s.booked != nil {
+				why += ", or reservations at times at which there was no room (policies differ)"
+			}
+			fmt.Fprintf(w, "gridslot: %s: %d rejected: %s\n", s.trace.Name, r.Summary.Rejected, why)
 			break // the same for every policy
 		}
 	}

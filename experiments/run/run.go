@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -45,6 +46,9 @@ type Settings struct {
 	FileName   string // the name where empty
 	Allocation metrics.Allocation
 	Workload   string // what the files call the workload
+
+	// Bookings, if set, are users' advance reservations, in order of submission.
+	Bookings iter.Seq[entity.Booking]
 
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
@@ -98,6 +102,9 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	defer done()
 	meta.Pass, meta.Overrun = s.Pass, s.Overrun
 	defer meta.Close()
+	if s.Bookings != nil {
+		meta.SubmitBookings(s.Bookings)
+	}
 	meta.SubmitNext(func() (*entity.Job, bool) {
 		j, ok := jobs.Next()
 		if !ok && jobs.Err() != nil {

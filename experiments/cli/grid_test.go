@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"encoding/csv"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const smallGrid = `clusters:
+  - {name: big, processors: 6, speed: 2}
+  - {processors: 4}
+brokers: 2
+strategies: [oar, rla]
+network: {latency: 1}
+log: true
+`
+
+func TestSimulateOnAGridWritesItsFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	got := call("simulate", write(t, "a.swf", smallTrace), "--grid", write(t, "grid.yaml", smallGrid), "--out", dir, "--format", "csv")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, []string{
+		"clusters-oar.csv", "clusters-rla.csv", "jobs-oar-big.csv", "jobs-oar-cluster-2.csv", "jobs-oar.csv",
+		"jobs-rla-big.csv", "jobs-rla-cluster-2.csv", "jobs-rla.csv", "log-oar.txt", "log-rla.txt", "manifest.json", "summary.csv",
+	}, files(t, dir))
+	require.Equal(t, got.stdout, read(t, dir, "summary.csv"))
+	rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(strings.Join(rows[0], ","), "policy,jobs,killed,rejected,makespan,"), "the contract's columns come first")
+	require.Equal(t, []string{"oar", "4"}, rows[1][:2])
+	require.Equal(t, []string{"rla", "4"}, rows[2][:2])
+	require.Contains(t, read(t, dir, "manifest.json"), `"policy": "rla"`)
+	require.Len(t, strings.Split(strings.TrimSpace(read(t, dir, "jobs-oar.csv")), "\n"), 5)
+}
+
+func TestAGridTwiceIsTheSame(t *testing.T) {
+	grid := write(t, "grid.yaml", strings.Replace(smallGrid, "brokers: 2", "brokers: 3\nassign: random", 1))
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	require.Zero(t, call("simulate", "--first", "300", "--grid", grid, "--out", a, "--policy", "rla,hybrid", "--workers", "1").code)
+	require.Zero(t, call("simulate", "--first", "300", "--grid", grid, "--out", b, "--policy", "rla,hybrid", "--workers", "2").code)
+	for _, name := range files(t, a) {
+		if name != "manifest.json" && name != "summary.csv" { // times
+			require.Equal(t, read(t, a, name), read(t, b, name), name)
+		}
+	}
+}
+
+func TestGridsThatCannotBe(t *testing.T) {
+	grid := write(t, "grid.yaml", smallGrid)
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--grid", grid, "--policy", "easy"}, exitUsage, `"easy" is not known: want one of oar`},
+		{[]string{"--grid", grid, "--pass", "event"}, exitUsage, "--pass is for a cluster"},
+		{[]string{"--grid", grid, "--domain", grid}, exitUsage, "exclude each other"},
+		{[]string{"--grid", "nowhere.yaml"}, exitFailed, "opening the grid"},
+		{[]string{"--grid", write(t, "a.yaml", "clusters: []")}, exitFailed, "a grid needs clusters"},
+		{[]string{"--grid", write(t, "b.yaml", "clusters: [{processors: 4, sped: 1}]")}, exitFailed, "sped"},
+		{[]string{"--grid", write(t, "c.yaml", "")}, exitFailed, "empty"},
+	} {
+		got := call(append([]string{"simulate"}, c.args...)...)
+		require.Equal(t, c.code, got.code, "%v: %s", c.args, got.stderr)
+		require.Contains(t, got.stderr, c.says)
+	}
+}
+
+func TestAGridOutOfReachRejectsItsJobs(t *testing.T) {
+	grid := write(t, "grid.yaml", "clusters: [{processors: 10}]\nstrategies: [rla]\nnetwork: {bandwidth: 0}\n")
+	got := call("simulate", write(t, "a.swf", smallTrace), "--grid", grid, "--format", "csv")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "\nrla,4,0,4,")
+}
+
+func TestSimulateWithReservations(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	booked := write(t, "booked.csv", "job_id,start,processors,duration\n101,150,10,20\n102,160,1,5\n")
+	got := call("simulate", write(t, "a.swf", smallTrace), "--reservations", booked, "--out", dir)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stderr, "1 rejected")
+	for _, policy := range []string{"fcfs", "easy", "conservative"} {
+		rows, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-"+policy+".csv"))).ReadAll()
+		require.NoError(t, err)
+		seen := 0
+		for _, r := range rows[1:] {
+			switch r[0] {
+			case "101":
+				require.Equal(t, []string{"COMPLETED_SUCCESSFULLY", "150", "20"}, r[7:10], policy)
+				seen++
+			case "102":
+				require.Equal(t, "REJECTED", r[7], policy)
+				seen++
+			}
+		}
+		require.Equal(t, 2, seen)
+	}
+	bad := call("simulate", "--reservations", write(t, "bad.csv", "job_id,start,processors,duration\n101,150,0,20\n"))
+	require.Equal(t, exitUsage, bad.code)
+	require.Contains(t, bad.stderr, "processors must be 1 or more")
+}

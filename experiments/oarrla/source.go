@@ -1,0 +1,89 @@
+package oarrla
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Source is where an experiment's jobs come from: a trace, or Lublin and
+// Feitelson's model.
+type Source struct {
+	Trace      string  // path of a trace, or "" for the model
+	Processors int     // of the model's machine
+	Load       float64 // that the model offers on it
+}
+
+// LookAlike stands for SDSC-BLUE where it is not at hand: as large a machine,
+// under the same load.
+func LookAlike() Source { return Source{Processors: 1152, Load: 0.763} }
+
+// TracesVariable names the folder of real logs in the environment.
+const TracesVariable = "GRIDSLOT_TRACES"
+
+// FindSource is OAR11's trace, SDSC-BLUE, if the folder named by
+// GRIDSLOT_TRACES has it; otherwise a look-alike.
+func FindSource() Source {
+	if dir := os.Getenv(TracesVariable); dir != "" {
+		if found, err := filepath.Glob(filepath.Join(dir, "SDSC-BLUE*.swf*")); err == nil && len(found) > 0 {
+			return Source{Trace: found[0]}
+		}
+	}
+	return LookAlike()
+}
+
+// String says what the jobs are, in a sentence.
+func (s Source) String() string {
+	if s.Trace != "" {
+		return fmt.Sprintf("Jobs: the first of %s.", filepath.Base(s.Trace))
+	}
+	return fmt.Sprintf("Jobs: NOT the paper's trace, which is not at hand (set %s to the folder that has SDSC-BLUE), but a generated look-alike: Lublin and Feitelson's model, %d processors, load %g.",
+		TracesVariable, s.Processors, s.Load)
+}
+
+// jobs are a workload that can be closed.
+type jobs interface {
+	run.Jobs
+	Close() error
+}
+
+// open begins the first n jobs. OAR11's jobs are known by their length, so
+// estimates are exact, but for users' own where user is set.
+func (s Source) open(seed uint64, n int64, user bool) (jobs, error) {
+	if s.Trace == "" {
+		all, err := workload.Lublin{Processors: s.Processors, Load: s.Load, Seed: seed}.Jobs(n)
+		if err != nil {
+			return nil, err
+		}
+		return &sequence{slices.Collect(all)}, nil
+	}
+	o := workload.Options{First: n, Shift: true}
+	if !user {
+		o.Estimates.Kind = workload.EstimatesExact
+	}
+	t, err := o.Open(s.Trace)
+	if err != nil {
+		return nil, err
+	}
+	return t.Open()
+}
+
+// sequence is a workload in memory.
+type sequence struct{ jobs []*entity.Job }
+
+func (s *sequence) Next() (*entity.Job, bool) {
+	if len(s.jobs) == 0 {
+		return nil, false
+	}
+	j := s.jobs[0]
+	s.jobs = s.jobs[1:]
+	return j, true
+}
+
+func (*sequence) Err() error   { return nil }
+func (*sequence) Close() error { return nil }
