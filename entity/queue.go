@@ -48,10 +48,10 @@ func (q *Queue) By(o Order, now des.Time) *View {
 	}
 	v := q.views[i]
 	if !known || (o.Dynamic && v.now != now) {
-		v.now = now
+		v.now, v.head = now, queued{}
 		v.tree.Clear()
 		for j := range q.views[0].All() {
-			v.tree.Put(v.entry(j))
+			v.tree.Append(v.entry(j))
 		}
 	}
 	return v
@@ -81,13 +81,20 @@ func (j *Job) leavePart() {
 
 func (q *Queue) add(j *Job) {
 	for _, v := range q.views {
-		v.tree.Put(v.entry(j))
+		e := v.entry(j)
+		if v.head.job != nil && (queueAlgebra{}).Before(e, v.head) {
+			v.head = queued{}
+		}
+		v.tree.Append(e)
 	}
 }
 
 func (q *Queue) remove(j *Job) {
 	j.leavePart()
 	for _, v := range q.views {
+		if v.head.job == j {
+			v.head = queued{}
+		}
 		v.tree.Remove(v.entry(j))
 	}
 }
@@ -98,6 +105,7 @@ type View struct {
 	now   des.Time // as of when a dynamic order ranks
 	tree  *sumtree.Tree[queued, queueSum, queueAlgebra]
 	spare *queueScan
+	head  queued // the first, where it is known
 }
 
 // queued is a waiting job at its rank, with what scans look at first.
@@ -156,8 +164,10 @@ func (v *View) Len() int { return v.tree.Len() }
 
 // First returns the head of the queue, or nil.
 func (v *View) First() *Job {
-	first, _ := v.tree.Min()
-	return first.job
+	if v.head.job == nil {
+		v.head, _ = v.tree.Min()
+	}
+	return v.head.job
 }
 
 // All yields the jobs in order. Jobs that leave the queue meanwhile are passed

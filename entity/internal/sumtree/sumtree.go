@@ -37,7 +37,7 @@ type Tree[E, S any, A Algebra[E, S]] struct {
 	alg   A
 	root  *node[E, S]
 	size  int
-	parts []S // scratch of Before
+	parts []S // scratch
 }
 
 // node is a leaf with items, or an inner node with kids, the summary of each,
@@ -115,6 +115,31 @@ func (t *Tree[E, S, A]) Put(e E) {
 		t.root = t.join(t.root, right)
 	}
 	t.shrink()
+}
+
+// Append is Put for an item that probably comes behind all others, as most do
+// in a queue: no summary need be taken anew where it does.
+func (t *Tree[E, S, A]) Append(e E) {
+	last := t.root
+	for !last.leaf() {
+		last = last.kids[len(last.kids)-1]
+	}
+	n := len(last.items)
+	if n == fanout || (n > 0 && !t.alg.Before(last.items[n-1], e)) {
+		t.Put(e)
+		return
+	}
+	last.items = append(last.items, e)
+	t.size++
+	if last == t.root {
+		return
+	}
+	one := t.alg.Summarise(last.items[n:])
+	for node := t.root; !node.leaf(); node = node.kids[len(node.kids)-1] {
+		sum := &node.sums[len(node.sums)-1]
+		t.parts = append(t.parts[:0], *sum, one)
+		*sum = t.alg.Join(t.parts)
+	}
 }
 
 // Remove takes out the item of e's rank and reports whether there was one.
@@ -217,7 +242,13 @@ func (t *Tree[E, S, A]) remove(n *node[E, S], e E) bool {
 		if i == len(n.items) || t.alg.Before(e, n.items[i]) {
 			return false
 		}
-		n.items = remove(n.items, i)
+		if i == 0 { // a queue is served from its head: nothing need move
+			var zero E
+			n.items[0] = zero
+			n.items = n.items[1:]
+		} else {
+			n.items = remove(n.items, i)
+		}
 		t.size--
 		return true
 	}

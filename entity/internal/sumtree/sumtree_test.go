@@ -99,7 +99,11 @@ func TestTreeIsASortedSlice(t *testing.T) {
 				if a.n == 0 {
 					a.n = 5
 				}
-				tree.Put(a)
+				if rapid.Bool().Draw(t, "append") {
+					tree.Append(a)
+				} else {
+					tree.Put(a)
+				}
 				want.put(a)
 			} else {
 				i, found := want.find(key)
