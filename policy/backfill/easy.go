@@ -49,22 +49,32 @@ func (p EASY) Name() string {
 	return named(name, p.Order)
 }
 
-// Schedule starts heads while they fit, holds windows for the first that do
-// not, and backfills.
+// Schedule starts heads while they fit, and backfills beside the windows held
+// for the first that do not.
 func (p EASY) Schedule(r *entity.Round) {
 	q := queue(r, p.Order)
 	head := startHeads(r, q)
 	if head == nil {
 		return
 	}
-	if p.onlyArrival(r, head) {
-		j := r.Fresh()[0]
-		if !fitsNow(r, j) {
+	lone := p.onlyArrival(r, head)
+	if lone != nil {
+		if _, ok := r.Plan.Find(lone.Request, r.Now, r.Now); !ok {
 			return
 		}
-		p.hold(r, q, head)
-		if w, ok := r.Plan.Find(j.Request, r.Now, r.Now); ok && j.State == entity.Waiting {
-			r.Reserve(j, w)
+	}
+	b := backfilling{r: r, head: head, held: p.Reservations == NoReservation}
+	if p.Reservations > 1 {
+		if lone == nil && !q.AnyFits(r.Plan, r.Now) {
+			return // nobody would start, whatever is held
+		}
+		if !b.hold() || !p.holdMore(r, q, head) {
+			return
+		}
+	}
+	if lone != nil {
+		if w, ok := r.Plan.Find(lone.Request, r.Now, r.Now); ok && lone.State == entity.Waiting {
+			b.start(lone, w)
 		}
 		return
 	}
@@ -72,68 +82,103 @@ func (p EASY) Schedule(r *entity.Round) {
 	if p.Candidates.Key != nil {
 		candidates = queue(r, p.Candidates)
 	}
-	if !q.AnyFits(r.Plan, r.Now) {
-		return // nobody would start, whatever is held
-	}
-	p.hold(r, q, head)
 	for j, w := range candidates.Fitting(r.Plan, r.Now, p.Depth) {
-		if !r.Reserve(j, w) {
+		if !b.start(j, w) {
 			return
 		}
 	}
 }
 
-// onlyArrival reports whether all that is new since the last round is one job
-// that waits behind the same head. The head's hold is what it was, and nobody
+// onlyArrival returns the job that is all that is new since the last round and
+// waits behind the same head, or nil. The head's hold is what it was, and nobody
 // else has come to fit beside it: only the new job need be tried. (One that
 // overtook the head and started has delayed the hold, which may let others in;
 // one that overtook the second of several held jobs has taken its hold.)
-func (p EASY) onlyArrival(r *entity.Round, head *entity.Job) bool {
+func (p EASY) onlyArrival(r *entity.Round, head *entity.Job) *entity.Job {
 	inSubmissionOrder := p.Order.Key == nil
 	if r.Gained || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
-		return false
+		return nil
 	}
-	j := r.Fresh()[0]
-	return j != head && j.State == entity.Waiting
+	if j := r.Fresh()[0]; j != head && j.State == entity.Waiting {
+		return j
+	}
+	return nil
 }
 
-func fitsNow(r *entity.Round, j *entity.Job) bool {
-	_, ok := r.Plan.Find(j.Request, r.Now, r.Now)
-	return ok
+// backfilling is the part of a round in which a head that does not fit must not
+// be delayed. Its window is put into the plan when the first candidate comes
+// that runs on past the window's start; before, nobody can meet it.
+type backfilling struct {
+	r      *entity.Round
+	head   *entity.Job
+	found  bool
+	window entity.Window // the head's earliest
+	held   bool          // it is in the plan, or need not be
 }
 
-// hold keeps windows for the head, which does not fit, and for the next jobs
-// that do not. A job behind a held one that fits beside it starts in its turn.
-func (p EASY) hold(r *entity.Round, q *entity.View, head *entity.Job) {
-	if p.Reservations == NoReservation {
-		return
+// start starts j in w, which fits now, unless that would delay the head. It
+// reports whether to go on.
+func (b *backfilling) start(j *entity.Job, w entity.Window) bool {
+	if !b.held {
+		if !b.found {
+			b.find()
+		}
+		if !b.held && w.End > b.window.Start {
+			if !b.hold() {
+				return false
+			}
+			var ok bool
+			if w, ok = b.r.Plan.Find(j.Request, b.r.Now, b.r.Now); !ok {
+				return true
+			}
+		}
 	}
-	if w, ok := r.Plan.Find(head.Request, r.Now, des.Forever); ok && !r.Hold(head, w) {
-		return
+	return b.r.Reserve(j, w)
+}
+
+func (b *backfilling) find() {
+	b.found = true
+	var ok bool
+	b.window, ok = b.r.Plan.Find(b.head.Request, b.r.Now, des.Forever)
+	b.held = !ok // never, as things stand: it cannot be delayed either
+}
+
+// hold puts the head's window into the plan.
+func (b *backfilling) hold() bool {
+	if !b.found {
+		b.find()
 	}
+	if b.held {
+		return true
+	}
+	b.held = true
+	return b.r.Hold(b.head, b.window)
+}
+
+// holdMore keeps windows for the jobs behind the head that do not fit. One that
+// fits beside what is held starts in its turn.
+func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Job) bool {
 	left := p.Reservations - 1
-	if left <= 0 {
-		return
-	}
 	for j := range q.All() {
 		if j == head {
 			continue
 		}
 		if w, ok := r.Plan.Find(j.Request, r.Now, r.Now); ok {
 			if !r.Reserve(j, w) {
-				return
+				return false
 			}
 			continue
 		}
 		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
 		if !ok {
-			continue // never, as things stand: it cannot be held up either
+			continue
 		}
 		if !r.Hold(j, w) {
-			return
+			return false
 		}
 		if left--; left == 0 {
-			return
+			break
 		}
 	}
+	return true
 }
