@@ -20,7 +20,7 @@ type Cluster struct {
 	free   int
 	steps  *sumtree.Tree[step, stepSum, stepAlgebra]
 	search holeSearch
-	width  widthScan
+	ahead  profile
 	proved Window // the latest answer of Find, until the plan changes
 }
 

@@ -2,7 +2,12 @@ package entity
 
 // What a cluster can offer.
 
-import "github.com/gridslot/gridslot/des"
+import (
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/internal/sumtree"
+)
 
 // Offer is a slot of a cluster: Nodes processors that are free over [Start,
 // Start+Length), in which as many tasks of a job can run there.
@@ -28,70 +33,94 @@ func (o Offer) Finish() des.Time { return o.Start.Add(o.Length) }
 //	     |  1     |
 //	     s1---L---s2---L----> time
 func (c *Cluster) Offers(list []Offer, nodes int, length, from des.Time) []Offer {
-	begin, taken := len(list), len(list)
-	for nodes > 0 {
-		w, ok := c.find(1, length, from, des.Forever, des.Forever)
-		if !ok {
-			break
-		}
-		o := Offer{Nodes: min(nodes, c.freeOver(w.Start, w.End)), Start: w.Start, Length: length}
-		list = append(list, o)
-		nodes -= o.Nodes
-		from = o.Start
-		if nodes > 0 {
-			c.add(o.Start, o.Finish(), -o.Nodes)
-			taken++
-		}
+	first, ok := c.find(1, length, from, des.Forever, des.Forever)
+	if !ok {
+		return list
 	}
-	for _, o := range list[begin:taken] {
-		c.add(o.Start, o.Finish(), o.Nodes)
+	p := &c.ahead
+	p.begin(c, first.Start)
+	for i := 0; nodes > 0; {
+		if i == len(p.spans) {
+			if !p.more() {
+				break
+			}
+			continue
+		}
+		start := p.spans[i].at
+		end := start.Add(length)
+		for p.spans[len(p.spans)-1].at < end && p.more() {
+		}
+		width, full, j := nodes, -1, i
+		for ; j < len(p.spans) && p.spans[j].at < end; j++ {
+			width = min(width, p.spans[j].free)
+			if p.spans[j].free == 0 {
+				full = j
+			}
+		}
+		if full >= 0 {
+			i = full + 1 // no task can begin before
+			continue
+		}
+		list = append(list, Offer{Nodes: width, Start: start, Length: length})
+		nodes -= width
+		p.take(i, j, end, width)
 	}
 	return list
 }
 
-// freeOver is how many processors are free all over [from, to).
-func (c *Cluster) freeOver(from, to des.Time) int {
-	s := &c.width
-	*s = widthScan{from: from, to: to, free: c.free}
-	c.steps.Scan(s)
-	if !s.begun {
-		return s.free
-	}
-	return s.least
+// profile is the free processors of a cluster from an instant on, as far as
+// they have been looked at, as an array: what is offered is taken out of it, and
+// not of the plan.
+type profile struct {
+	steps   *sumtree.Tree[step, stepSum, stepAlgebra]
+	last    step // that has been looked at
+	free    int  // after it
+	spans   []level
+	arrived int // spans that came by the latest look
 }
 
-// widthScan looks for the least number of free processors in [from, to).
-type widthScan struct {
-	from, to des.Time
-	begun    bool // past from
-	free     int
-	least    int
+// level says how many processors are free from an instant to the next level.
+type level struct {
+	at   des.Time
+	free int
 }
 
-func (s *widthScan) Skip(sum stepSum) bool {
-	switch {
-	case sum.last <= s.from:
-	case s.begun && sum.last < s.to:
-		s.least = min(s.least, s.free+sum.low)
-	default:
-		return false
+func (p *profile) begin(c *Cluster, at des.Time) {
+	p.steps, p.free, p.last = c.steps, c.free, step{at: at}
+	if before, ok := c.steps.Before(step{at: at + des.Tick}); ok {
+		p.free += before.total
 	}
-	s.free += sum.total
-	return true
+	p.spans = append(p.spans[:0], level{at, p.free})
 }
 
-func (s *widthScan) Visit(steps []step) bool {
-	for _, x := range steps {
-		if x.at > s.from && !s.begun {
-			s.begun, s.least = true, s.free
-		}
-		if x.at >= s.to {
-			return false
-		}
-		s.free += x.delta
-		if s.begun {
-			s.least = min(s.least, s.free)
-		}
+// more looks further ahead; false where there is no step left.
+func (p *profile) more() bool {
+	p.arrived = 0
+	p.steps.ScanAfter(p.last, p)
+	return p.arrived > 0
+}
+
+func (*profile) Skip(stepSum) bool { return false }
+
+// Visit takes in one run of steps.
+func (p *profile) Visit(steps []step) bool {
+	for _, s := range steps {
+		p.free += s.delta
+		p.spans = append(p.spans, level{s.at, p.free})
 	}
-	return true
+	p.arrived = len(steps)
+	if p.arrived > 0 {
+		p.last = steps[p.arrived-1]
+	}
+	return p.arrived == 0
+}
+
+// take takes so many processors out of the spans from i to before j, up to end.
+func (p *profile) take(i, j int, end des.Time, nodes int) {
+	if j == len(p.spans) || p.spans[j].at > end {
+		p.spans = slices.Insert(p.spans, j, level{end, p.spans[j-1].free})
+	}
+	for k := i; k < j; k++ {
+		p.spans[k].free -= nodes
+	}
 }
