@@ -159,12 +159,15 @@ func BenchmarkGrid(b *testing.B) {
 		for _, strategy := range []string{"oar", "rla-improvement"} {
 			for _, n := range grid.jobs {
 				b.Run(fmt.Sprintf("%s/%s/%d", grid.name, strategy, n), func(b *testing.B) {
+					fragments := int64(0)
 					for b.Loop() {
 						jobs, err := grid.from.open(1, n, false)
 						require.NoError(b, err)
-						_, err = Simulate(context.Background(), jobs, grid.config, Settings{Strategy: strategy, Seed: 1})
+						r, err := Simulate(context.Background(), jobs, grid.config, Settings{Strategy: strategy, Seed: 1})
 						require.NoError(b, err)
+						fragments = r.Summary.Fragments
 					}
+					b.ReportMetric(float64(fragments)/float64(n), "fragments/job")
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(int64(b.N)*n), "ns/job")
 				})
 			}

@@ -62,7 +62,7 @@ func fill(b *entity.Broker, j *entity.Job, turn func(i int) *entity.ResourceAgen
 }
 
 // Central chooses as OAR does, but sees every plan as it is and reserves at
-// once: no messages, no conflicts, no regulator. It is what OAR can at most be.
+// once: no messages, no conflicts, no regulator. It is OAR without the network.
 type Central struct{}
 
 // Name is "central".
@@ -74,7 +74,7 @@ func (Central) Place(b *entity.Broker, j *entity.Job) {
 	for _, a := range b.Agents() {
 		offers = a.Offers(offers, j.Request.Nodes, j.Request.Length)
 	}
-	slices.SortStableFunc(offers, byFinish)
+	slices.SortFunc(offers, byFinish)
 	cover(offers, j.Request.Nodes, func(o entity.Offer, nodes int) { b.Seize(j, o, nodes) })
 }
 

@@ -20,7 +20,7 @@ func (OAR) Name() string { return "oar" }
 // Place asks for offers and reserves the best.
 func (OAR) Place(b *entity.Broker, j *entity.Job) {
 	b.AskOffers(j, func(offers []entity.Offer) {
-		slices.SortStableFunc(offers, byFinish)
+		slices.SortFunc(offers, byFinish)
 		left := cover(offers, j.Request.Nodes, func(o entity.Offer, nodes int) { b.Reserve(j, o, nodes) })
 		if left > 0 {
 			b.Intervene(j, left)

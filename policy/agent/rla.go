@@ -136,7 +136,7 @@ func (h *Hybrid) Place(b *entity.Broker, j *entity.Job) {
 		rank := func(o entity.Offer) float64 {
 			return (o.Finish() - j.Submit).Seconds() / h.score[o.Agent.Index]
 		}
-		slices.SortStableFunc(offers, func(x, y entity.Offer) int {
+		slices.SortFunc(offers, func(x, y entity.Offer) int {
 			if a, b := rank(x), rank(y); a != b {
 				if a < b {
 					return -1
