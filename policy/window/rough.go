@@ -162,7 +162,9 @@ func (a ALP) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 		if perf == 0 {
 			perf = math.Inf(1)
 			for _, s := range list.Slots {
-				perf = min(perf, s.Node.Perf)
+				if s.Node != nil { // newScan refuses those without
+					perf = min(perf, s.Node.Perf)
+				}
 			}
 		}
 		t := req.Length.Seconds() / perf
