@@ -112,7 +112,7 @@ func (o *onGrid) simulate(ctx context.Context, i int) error {
 	}
 	defer jobs.Close()
 	o.readings[i].Store(jobs)
-	local := func(path string) (run.Jobs, error) {
+	local := func(path string) (oarrla.Jobs, error) {
 		t, err := workload.Options{Overrun: o.flags.o.Overrun, Estimates: o.flags.o.Estimates, Seed: o.flags.o.Seed}.Open(path)
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ type Settings struct {
 	Seed, Replication uint64
 	// Local opens a trace of a site's own jobs; where it is nil a site that has
 	// one is an error.
-	Local func(path string) (run.Jobs, error)
+	Local func(path string) (Jobs, error)
 
 	// Dir, if set, is the folder for the files.
 	Dir      string
@@ -52,6 +52,12 @@ type Summary struct {
 	Expired          int64   `csv:"expired" json:"expired"`
 	Offers           int64   `csv:"offers" json:"offers"`
 	Messages         int64   `csv:"messages" json:"messages"`
+}
+
+// Jobs are a workload that can be closed. A workload.JobStream is one.
+type Jobs interface {
+	run.Jobs
+	Close() error
 }
 
 // Result is what became of a run.
@@ -118,9 +124,11 @@ func Simulate(ctx context.Context, jobs run.Jobs, c Config, s Settings) (Result,
 		if observers, err = files.jobs(observers, "-"+k.Name, k.Processors); err != nil {
 			return Result{}, err
 		}
-		if err := c.addSite(g, k, s, observers); err != nil {
+		closer, err := c.addSite(g, k, s, observers)
+		if err != nil {
 			return Result{}, err
 		}
+		defer closer()
 	}
 	for i := range c.Brokers {
 		g.AddBroker(brokerName(i), strategy.Value())
@@ -144,27 +152,28 @@ func Simulate(ctx context.Context, jobs run.Jobs, c Config, s Settings) (Result,
 	return result, nil
 }
 
-// addSite adds a cluster with its scheduler and its own jobs.
-func (c Config) addSite(g *entity.Grid, k Cluster, s Settings, observers []entity.Observer) error {
+// addSite adds a cluster with its scheduler and its own jobs, which are to be
+// closed in the end.
+func (c Config) addSite(g *entity.Grid, k Cluster, s Settings, observers []entity.Observer) (closer func(), err error) {
 	local, err := policy.Registry().Parse(k.Policy)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a := g.AddAgent(k.Name, entity.NewCluster(k.Processors), local.Value, observers...)
 	a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
 	a.Scheduler().Overrun = s.Overrun
 	if k.Local == "" {
-		return nil
+		return func() {}, nil
 	}
 	if s.Local == nil {
-		return fmt.Errorf("%s has jobs of its own, which cannot be read here", k.Name)
+		return nil, fmt.Errorf("%s has jobs of its own, which cannot be read here", k.Name)
 	}
 	own, err := s.Local(k.Local)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
 	}
 	a.Scheduler().SubmitNext(checked(a.Scheduler().Simulator(), own))
-	return nil
+	return func() { own.Close() }, nil
 }
 
 // checked are jobs whose end in an error ends the run.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -46,15 +45,9 @@ func (s Source) String() string {
 		TracesVariable, s.Processors, s.Load)
 }
 
-// jobs are a workload that can be closed.
-type jobs interface {
-	run.Jobs
-	Close() error
-}
-
 // open begins the first n jobs. OAR11's jobs are known by their length, so
 // estimates are exact, but for users' own where user is set.
-func (s Source) open(seed uint64, n int64, user bool) (jobs, error) {
+func (s Source) open(seed uint64, n int64, user bool) (Jobs, error) {
 	if s.Trace == "" {
 		all, err := workload.Lublin{Processors: s.Processors, Load: s.Load, Seed: seed}.Jobs(n)
 		if err != nil {

@@ -34,7 +34,10 @@ func (OAR) Done(*entity.Broker, *entity.Fragment) {}
 // byFinish puts the slot that ends first first; equals stand in the order of
 // the clusters.
 func byFinish(a, b entity.Offer) int {
-	return cmp.Or(cmp.Compare(a.Finish(), b.Finish()), cmp.Compare(a.Agent.Index, b.Agent.Index))
+	if byEnd := cmp.Compare(a.Finish(), b.Finish()); byEnd != 0 {
+		return byEnd
+	}
+	return cmp.Compare(a.Agent.Index, b.Agent.Index)
 }
 
 // cover takes offers in order until they have room for so many tasks, and

@@ -1,0 +1,45 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/agent"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// Two brokers share two clusters over a network on which a message takes a
+// second. Both are offered the same processors; the second one comes too late
+// and calls the regulator.
+func Example() {
+	sim := des.New(des.Config{Seed: 1})
+	network := &entity.Network{Default: entity.Direct()}
+	network.Default.Latency = des.Second
+	grid := entity.NewGrid(sim, network)
+	grid.Log = func(n entity.Note) { fmt.Println(n) }
+	grid.AddAgent("large", entity.NewCluster(8), backfill.EASY{})
+	grid.AddAgent("small", entity.NewCluster(4), backfill.EASY{})
+	grid.AddBroker("anna", agent.OAR{})
+	grid.AddBroker("bert", agent.OAR{})
+
+	var jobs []*entity.Job
+	for id := range int64(2) {
+		jobs = append(jobs, &entity.Job{ID: id, Runtime: des.Minute, Request: entity.Request{Nodes: 10, Length: des.Minute}})
+	}
+	grid.Submit(slices.Values(jobs), func(j *entity.Job) int { return int(j.ID) })
+	if err := sim.Run(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	for _, j := range jobs {
+		fmt.Printf("%v ran from %v to %v\n", j, j.Start, j.Finish)
+	}
+	// Output:
+	// 4 bert job 1: large refuses 8 tasks: conflict: wants to start at 3, when there is no room for it
+	// 4 bert job 1: the regulator is called for 8 tasks
+	// 7 regulator job 1: 8 tasks go to large, from 63 to 123, the earliest end of 1
+	// job 0 ran from 3 to 63
+	// job 1 ran from 3 to 123
+}
