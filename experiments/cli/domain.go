@@ -39,7 +39,10 @@ type onDomain struct {
 // runOnDomain is simulate where --domain is given.
 func (s *simulation) runOnDomain(cmd *cobra.Command, args []string) error {
 	o := &onDomain{simulation: s}
-	var err error
+	err := domainFlags(cmd, len(args) > 0, s.flags.o.Overrun)
+	if err != nil {
+		return err
+	}
 	if o.domain, err = readDomain(s.domainPath, s.flags.o.Seed); err != nil {
 		return err
 	}
@@ -60,7 +63,7 @@ func (s *simulation) runOnDomain(cmd *cobra.Command, args []string) error {
 		if s.trace, err = s.flags.open(cmd, args); err != nil {
 			return err
 		}
-	case len(o.domain.batches) == 0:
+	case !o.domain.batched:
 		return fmt.Errorf("%s: no jobs: give a TRACE, or batches in the file", s.domainPath)
 	}
 	if _, err := makeDir(s.out); err != nil {
@@ -68,11 +71,36 @@ func (s *simulation) runOnDomain(cmd *cobra.Command, args []string) error {
 	}
 	o.over = make([]*run.Result, len(o.specs))
 	err = run.Each(cmd.Context(), len(o.specs), s.workers, o.simulate)
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, run.ErrNoJobs):
+		err = fmt.Errorf("%s: %w", o.workload(), err)
+	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted; what was finished is kept")
 	}
 	o.tell(cmd.ErrOrStderr())
 	return errors.Join(err, o.write(err), o.print(cmd.OutOrStdout()))
+}
+
+// domainFlags reports flags that a domain cannot honour.
+func domainFlags(cmd *cobra.Command, trace bool, overrun entity.Overrun) error {
+	given := cmd.Flags().Changed
+	for _, f := range [][2]string{
+		{"procs", "the machine is the nodes that the file of --domain describes"},
+		{"compression", "with --domain say it in the policy, as in conservative:compression=off"},
+	} {
+		if given(f[0]) {
+			return usagef("--%s: %s", f[0], f[1])
+		}
+	}
+	if trace && overrun == entity.OverrunExtend {
+		return usagef("--overrun extend: on the nodes of --domain a job is always cut at the end of its reservation")
+	}
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "first", "skip", "load", "shift", "strict"} {
+		if !trace && given(name) {
+			return usagef("--%s is about a trace, and there is none: the jobs are the batches of the file of --domain", name)
+		}
+	}
+	return nil
 }
 
 // simulate runs the i-th policy.

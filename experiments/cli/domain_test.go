@@ -151,7 +151,11 @@ func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
 		require.Equal(t, 1, got.code, c.text)
 		require.Contains(t, got.stderr, c.want, c.text)
 	}
-	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
+	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\npolicies: [zzz]\n")
+	got := call("simulate", "--domain", d, "--policy", "css")
+	require.Equal(t, 1, got.code, "though --policy stands in place of those")
+	require.Contains(t, got.stderr, `policies: `)
+	d = domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
 	require.Equal(t, 2, call("simulate", "--domain", d, "--policy", "cs").code)
 }
 
@@ -176,5 +180,34 @@ func TestALongRunByTheCycle(t *testing.T) {
 		require.Equal(t, 10_000, submitted)
 		require.Equal(t, 10_000, done+rows[len(rows)-1].Waiting)
 		require.Equal(t, fmt.Sprintf("%.3f", income), fmt.Sprintf("%.3f", expense))
+	}
+}
+
+func TestBatchesMayBeEmpty(t *testing.T) {
+	for _, empty := range []string{"cycles: 0", "jobs: 0"} {
+		got := call("simulate", "--domain", domainOf(t, "generate: {}\ncycle: 600\nbatches: {"+empty+"}\n"))
+		require.Equal(t, 1, got.code, empty)
+		require.Contains(t, got.stderr, "domain.yaml: there are no jobs to simulate", empty)
+	}
+	got := call("simulate", "--domain", domainOf(t, "generate: {}\ncycle: 600\nbatches: {cycles: -1}\n"))
+	require.Contains(t, got.stderr, "batches: cycles: want a number of 0 or more")
+}
+
+func TestFlagsThatADomainCannotHonourAreRefused(t *testing.T) {
+	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
+	trace := write(t, "small.swf", smallTrace)
+	for _, c := range []struct{ args, want string }{
+		{"--procs 8", "the machine is the nodes"},
+		{"--compression off", "conservative:compression=off"},
+		{"--first 10", "there is none"},
+		{"--skip 1", "there is none"},
+		{"--load 0.5", "there is none"},
+		{"--shift", "there is none"},
+		{"--overrun raise", "there is none"},
+		{trace + " --overrun extend", "cut at the end of its reservation"},
+	} {
+		got := call(append([]string{"simulate", "--domain", d}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitUsage, got.code, c.args)
+		require.Contains(t, got.stderr, c.want, c.args)
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
@@ -58,10 +59,10 @@ type domainFile struct {
 	} `yaml:"local"`
 
 	// Batches generates the jobs where no trace is given: one of META's batches at
-	// the beginning of each of Cycles cycles.
+	// the beginning of each of Cycles cycles; 1 of 20 jobs where not given.
 	Batches *struct {
-		Cycles  int       `yaml:"cycles"`
-		Jobs    int       `yaml:"jobs"`
+		Cycles  *int      `yaml:"cycles"`
+		Jobs    *int      `yaml:"jobs"`
 		Users   int       `yaml:"users"`
 		Nodes   rangeYAML `yaml:"nodes"`
 		Volume  rangeYAML `yaml:"volume"`
@@ -111,6 +112,7 @@ type domain struct {
 	interval des.Time
 	byUse    bool
 	batches  []entity.Job
+	batched  bool // the file has batches, if empty ones
 	pricing  vo.Priced
 	criteria []entity.Finder
 	policies string
@@ -145,6 +147,9 @@ func readDomain(path string, seed uint64) (*domain, error) {
 		if err := read(&f, seed); err != nil {
 			return nil, fmt.Errorf("reading the domain %s: %w", path, err)
 		}
+	}
+	if _, err := policy.NodeRegistry().ParseList(d.policies); d.policies != "" && err != nil {
+		return nil, fmt.Errorf("reading the domain %s: policies: %w", path, err)
 	}
 	for _, name := range f.Criteria {
 		finder, err := window.ByName(window.Rough, name, window.Settings{})
@@ -365,7 +370,20 @@ func (d *domain) readBatches(f *domainFile, seed uint64) (err error) {
 	if b == nil {
 		return nil
 	}
-	g := vo.Batch{Jobs: b.Jobs, MinPerf: b.MinPerf, Poorest: b.Poorest}
+	d.batched = true
+	cycles, jobs := 1, 0 // a vo.Batch's own default
+	if b.Cycles != nil {
+		cycles = *b.Cycles
+	}
+	if b.Jobs != nil {
+		if jobs = *b.Jobs; jobs == 0 {
+			cycles = 0
+		}
+	}
+	if cycles < 0 {
+		return fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", cycles)
+	}
+	g := vo.Batch{Jobs: jobs, MinPerf: b.MinPerf, Poorest: b.Poorest}
 	for _, r := range []struct {
 		key  string
 		from rangeYAML
@@ -375,7 +393,7 @@ func (d *domain) readBatches(f *domainFile, seed uint64) (err error) {
 			return err
 		}
 	}
-	for c := range max(b.Cycles, 1) {
+	for c := range cycles {
 		jobs, err := g.Generate(seed, uint64(c))
 		if err != nil {
 			return err
