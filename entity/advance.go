@@ -68,7 +68,9 @@ func (b *bookings) pull() {
 // Handle asks for a booking whose time of asking has come.
 func (b *bookings) Handle(*des.Simulator, des.Event) {
 	k := b.coming
-	b.pull()
+	if b.next != nil {
+		b.pull()
+	}
 	b.meta.Book(k)
 }
 

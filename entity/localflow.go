@@ -127,7 +127,9 @@ type localArriving LocalFlow
 func (a *localArriving) Handle(*des.Simulator, des.Event) {
 	f := (*LocalFlow)(a)
 	l := f.coming
-	f.pull()
+	if f.next != nil {
+		f.pull()
+	}
 	f.place(l)
 }
 

@@ -71,7 +71,8 @@ type Metascheduler struct {
 
 	next    func() (*Job, bool)
 	stop    func()
-	arrival *Job // the one pending arrival
+	arrival *Job        // the one pending arrival
+	coming  des.EventID // its event
 	seq     int64
 
 	bookings []*bookings
@@ -129,8 +130,8 @@ func (m *Metascheduler) Plan() Plan { return m.plan }
 // Policy is the policy that decides.
 func (m *Metascheduler) Policy() Policy { return m.policy }
 
-// Submit takes the workload: jobs in order of submission, pulled one ahead of
-// the clock. A job submitted before the one in front of it ends the run with an
+// Submit takes the workload, in the place of one that has not ended: jobs in
+// order of submission, pulled one ahead of the clock. A job submitted before the one in front of it ends the run with an
 // error.
 func (m *Metascheduler) Submit(jobs iter.Seq[*Job]) {
 	m.closeJobs()
@@ -147,8 +148,8 @@ func (m *Metascheduler) SubmitNext(next func() (*Job, bool)) {
 	m.pull()
 }
 
-// Close lets go of the workload. It is needed only where a run ended before
-// its workload did.
+// Close lets go of the workload: no more jobs arrive. It is needed only where a
+// run ended before its workload did.
 func (m *Metascheduler) Close() {
 	m.closeJobs()
 	for _, b := range m.bookings {
@@ -161,6 +162,7 @@ func (m *Metascheduler) closeJobs() {
 		m.stop()
 	}
 	m.next, m.stop = nil, nil
+	m.sim.Cancel(m.coming)
 }
 
 // Rounds counts the decision rounds so far.
@@ -187,7 +189,7 @@ func (m *Metascheduler) pull() {
 	if m.Pass == PassEvent {
 		phase = PhaseArrivalFirst
 	}
-	m.sim.At(j.Submit, phase, (*arriving)(m), uint64(j.ID))
+	m.coming = m.sim.At(j.Submit, phase, (*arriving)(m), uint64(j.ID))
 }
 
 // The kernel calls these; each is a view of a metascheduler or a job as the
@@ -201,6 +203,7 @@ type (
 	ending     Job
 	taskEnding Job
 	overrun    Job
+	tooLate    Job
 )
 
 func (a *arriving) Handle(*des.Simulator, des.Event) {
@@ -222,18 +225,49 @@ func (m *Metascheduler) enter(j *Job) {
 func (m *Metascheduler) submit(j *Job) {
 	m.enter(j)
 	if err := m.plan.Fits(j.Request); err != nil {
-		j.State = Rejected
-		j.Reason = err.Error()
-		m.notify(j, JobRejected)
+		m.reject(j, err.Error())
 		if m.nodes != nil {
 			m.checkAnswers()
 		}
+		return
+	}
+	if j.Request.Deadline > 0 && !m.limit(j) {
 		return
 	}
 	j.State = Waiting
 	m.queue.add(j)
 	m.fresh = append(m.fresh, j)
 	m.wake(CauseArrival)
+}
+
+// limit has j, which must end by its deadline, rejected when it has waited too
+// long: nobody behind it shall wait for a job that can never start. It reports
+// whether j can start at all.
+func (m *Metascheduler) limit(j *Job) bool {
+	latest := j.Request.Deadline
+	if m.nodes == nil { // on nodes a task may be shorter than the request's length
+		latest -= j.Request.Length
+	}
+	if latest < m.sim.Now() {
+		m.reject(j, fmt.Sprintf("its deadline, %v, is too soon", j.Request.Deadline))
+		return false
+	}
+	m.sim.At(latest.Add(des.Tick), PhaseOverrun, (*tooLate)(j), uint64(j.ID))
+	return true
+}
+
+func (l *tooLate) Handle(*des.Simulator, des.Event) {
+	if j := (*Job)(l); j.State == Waiting {
+		m := j.home
+		m.queue.remove(j)
+		m.reject(j, fmt.Sprintf("its deadline, %v, can no longer be met", j.Request.Deadline))
+		m.wake(CauseOverrun)
+	}
+}
+
+func (m *Metascheduler) reject(j *Job, reason string) {
+	j.State, j.Reason = Rejected, reason
+	m.notify(j, JobRejected)
 }
 
 // wake asks for a round: at once, or once for everything at this instant.
@@ -547,7 +581,7 @@ func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 		m.running--
 		j.Finish, j.State, j.Reason = now, Killed, "killed past its estimate: an advance reservation needs its processors"
 		m.notify(j, JobKilled)
-		m.wake(CauseEnd)
+		m.wake(CauseOverrun)
 		return
 	}
 	if _, err := m.plan.Reserve(j, rest); err != nil {

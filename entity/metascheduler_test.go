@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
 )
 
 // journal writes down what happens, a line an event.
@@ -109,7 +110,10 @@ func TestFaultsOfAPolicyNameItTheTimeAndTheJob(t *testing.T) {
 	first := func(r *entity.Round) *entity.Job { return r.Fresh()[0] }
 	for what, p := range map[string]policyFunc{
 		"is taken": func(r *entity.Round) {
-			r.Reserve(first(r), entity.Window{Start: r.Now, End: r.Now + 1, Nodes: 5})
+			r.Hold(first(r), entity.Window{Start: r.Now, End: r.Now + 1, Nodes: 5})
+		},
+		"has 2 nodes, and the job asks for 1": func(r *entity.Round) {
+			r.Reserve(first(r), entity.Window{Start: r.Now, End: r.Now + 1, Nodes: 2})
 		},
 		"in the past": func(r *entity.Round) {
 			r.Reserve(first(r), entity.Window{Start: r.Now - 1, End: r.Now, Nodes: 1})
@@ -215,4 +219,55 @@ func TestQueueShowsJobsInAnyOrder(t *testing.T) {
 	_, err := simulate(p, nil, estimated(1, 0, 9, 9, 2), estimated(2, 1, 3, 3, 3), estimated(3, 2, 6, 6, 1))
 	require.NoError(t, err)
 	require.Equal(t, []int64{2, 3, 1, -2, -3}, ids[:5])
+}
+
+func TestAJobThatCanNoLongerMeetItsDeadlineBarsNobody(t *testing.T) {
+	dead := estimated(2, 1, 5, 5, 4)
+	dead.Request.Deadline = 8 * des.Second
+	late := estimated(3, 9, 5, 5, 1)
+	late.Request.Deadline = 12 * des.Second
+	d, err := simulate(backfill.FCFS{}, nil, estimated(1, 0, 10, 10, 4), dead, estimated(4, 2, 1, 1, 4), late)
+	require.NoError(t, err)
+	require.Equal(t, "its deadline, 8, can no longer be met", dead.Reason)
+	require.Equal(t, "its deadline, 12, is too soon", late.Reason)
+	require.Equal(t, strings.Split(`0 submitted 1
+0 started 1
+1 submitted 2
+2 submitted 4
+3.000001 rejected 2
+9 submitted 3
+9 rejected 3
+10 finished 1
+10 started 4
+11 finished 4`, "\n"), d.lines)
+}
+
+func TestAWorkloadMayBeTakenAwayOrReplaced(t *testing.T) {
+	sim, d := des.New(des.Config{}), &journal{}
+	m := entity.NewMetascheduler(sim, entity.NewCluster(4), bookAhead{}, d)
+	m.Submit(slices.Values([]*entity.Job{estimated(1, 0, 1, 1, 1), estimated(2, 5, 1, 1, 1), estimated(3, 6, 1, 1, 1)}))
+	require.NoError(t, sim.RunUntil(context.Background(), 2*des.Second))
+	m.Submit(slices.Values([]*entity.Job{estimated(4, 7, 1, 1, 1), estimated(5, 8, 1, 1, 1)}))
+	require.NoError(t, sim.RunUntil(context.Background(), 7*des.Second))
+	m.Close()
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, strings.Split(`0 submitted 1
+0 started 1
+1 finished 1
+7 submitted 4
+7 started 4
+8 finished 4`, "\n"), d.lines)
+}
+
+func TestNobodyIsKilledForAJobThatNeedNotHaveStarted(t *testing.T) {
+	a, b, c := estimated(1, 0, 30, 10, 2), estimated(2, 0, 30, 10, 1), estimated(3, 1, 5, 5, 1)
+	k := entity.Booking{Job: estimated(9, 0, 5, 5, 3), Start: 10 * des.Second}
+	_, err := simulate(backfill.EASY{}, func(m *entity.Metascheduler) {
+		m.Pass, m.Overrun = entity.PassEvent, entity.OverrunExtend
+		m.SubmitBookings(slices.Values([]entity.Booking{k}))
+	}, a, b, c)
+	require.NoError(t, err)
+	require.Equal(t, entity.Killed, a.State, "the booking needs three of four processors")
+	require.Equal(t, entity.Finished, b.State)
+	require.Equal(t, 10*des.Second, k.Job.Start)
 }

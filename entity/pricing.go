@@ -85,8 +85,13 @@ type priceChanging PriceSchedule
 
 func (h *priceChanging) Handle(*des.Simulator, des.Event) {
 	p := (*PriceSchedule)(h)
+	if p.coming.Price < p.coming.Node.Price { // to a budget, as good as something given back
+		p.meta.freed(p.sim.Now(), des.Forever)
+	}
 	p.coming.Node.Price = p.coming.Price
-	p.pull()
+	if p.next != nil {
+		p.pull()
+	}
 	if p.meta.queue.Len() > 0 {
 		p.meta.wake(CauseLocal)
 	}

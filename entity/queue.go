@@ -156,7 +156,11 @@ func (queueAlgebra) Join(parts []queueSum) queueSum {
 func newView(o Order) *View { return &View{order: o, tree: sumtree.New(queueAlgebra{})} }
 
 func (v *View) entry(j *Job) queued {
-	return queued{v.order.Key(j, v.now), j.seq, j.Request.Nodes, j.Request.Length, j}
+	key := v.order.Key(j, v.now)
+	if math.IsNaN(key) {
+		key = math.Inf(1) // last: NaN has no place in an order
+	}
+	return queued{key, j.seq, j.Request.Nodes, j.Request.Length, j}
 }
 
 // Len is the number of jobs in the view.

@@ -62,7 +62,11 @@ func (r *Round) Fresh() []*Job { return r.fresh }
 
 // Retry has a job that could not be placed appear again among the next round's
 // Fresh jobs.
-func (r *Round) Retry(j *Job) { r.meta.fresh = append(r.meta.fresh, j) }
+func (r *Round) Retry(j *Job) {
+	if j.queued() {
+		r.meta.fresh = append(r.meta.fresh, j)
+	}
+}
 
 // Freed is the span of time within which anything has been given back since
 // the last call of Freed; it is empty where from >= to. A reservation can move
@@ -83,6 +87,10 @@ func (r *Round) Reserve(j *Job, w Window) bool {
 	}
 	if w.Start < r.Now {
 		r.Fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
+		return false
+	}
+	if w.Nodes != j.Request.Nodes {
+		r.Fail(fmt.Errorf("the window for %v has %d nodes, and the job asks for %d", j, w.Nodes, j.Request.Nodes))
 		return false
 	}
 	if _, err := r.Plan.Reserve(j, w); err != nil {

@@ -235,7 +235,7 @@ func (v *Validator) end(f *followed, killed bool) {
 	} else {
 		v.report.Finished++
 	}
-	if run > j.Request.Length && j.Reservation.Window.Tasks == nil {
+	if run >= j.Request.Length && j.Runtime > j.Request.Length && j.Reservation.Window.Tasks == nil {
 		v.overran = v.now
 	}
 	want, cut := v.runTime(j)

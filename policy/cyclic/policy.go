@@ -48,7 +48,7 @@ type Replan uint8
 
 const (
 	ReplanNever     Replan = iota
-	ReplanOnRelease        // whenever a node is given back
+	ReplanOnRelease        // whenever a job, or a part of it, ends
 	ReplanEachCycle        // at every tick, together with the new batch
 )
 
@@ -92,6 +92,9 @@ func (p *Policy) schedule(r *entity.Round) error {
 	}
 	var fresh []*entity.Job // of the rest
 	for _, j := range r.Fresh() {
+		if j.State == entity.Rejected {
+			continue
+		}
 		if p.Rest != nil && p.Share.Q == 0 {
 			p.leave(j)
 		}
@@ -105,7 +108,7 @@ func (p *Policy) schedule(r *entity.Round) error {
 		if err != nil {
 			return err
 		}
-		fresh = append(fresh, left...)
+		fresh = slices.DeleteFunc(append(fresh, left...), func(j *entity.Job) bool { return j.State == entity.Rejected })
 	case p.Replan == ReplanOnRelease && r.Cause.Has(entity.CauseEnd):
 		if _, err := p.replan(r, nil); err != nil {
 			return err
@@ -133,12 +136,7 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Job, err error) {
 		order = entity.Submission
 	}
 	for j := range r.Queue.By(order, r.Now).All() {
-		if j.State != entity.Waiting {
-			continue
-		}
-		if d := j.Request.DeadlineLimit(); d <= r.Now {
-			r.Reject(j, fmt.Sprintf("its deadline, %v, passed while it waited", d))
-		} else if !p.rest.Holds(j) {
+		if j.State == entity.Waiting && !p.rest.Holds(j) {
 			batch = append(batch, j)
 		}
 	}

@@ -384,7 +384,7 @@ func TestALateJobIsRejectedWithAReason(t *testing.T) {
 	}
 	_, jobs := s.run(t, &cyclic.Policy{})
 	require.Equal(t, entity.Rejected, jobs[1].State)
-	require.Equal(t, "its deadline, 18, passed while it waited", jobs[1].Reason)
+	require.Equal(t, "its deadline, 18, can no longer be met", jobs[1].Reason)
 }
 
 func TestAJobBeyondTheBudgetOfEveryCycleStillWaitsAndSaysWhy(t *testing.T) {
