@@ -100,8 +100,9 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	return root
 }
 
-// group is a command that only holds others: by itself it shows its help, and
-// an unknown subcommand is wrong usage, which cobra lets pass below the root.
+// group is a command that only holds others: by itself it is wrong usage, of
+// which its help tells more, and so is an unknown subcommand, which cobra lets
+// pass below the root.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(subcommands...)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -110,7 +111,13 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 		}
 		return usagef("unknown command %q for %q", args[0], cmd.CommandPath())
 	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cmd.SetOut(cmd.ErrOrStderr())
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		return usagef("%q needs one of its commands", cmd.CommandPath())
+	}
 	return cmd
 }
 

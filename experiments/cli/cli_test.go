@@ -268,11 +268,23 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"simulate --format xml", "table, csv, json"},
 		{"simulate --allocation all", "intervals, count, none or auto"},
 		{"simulate --workers 0", "1 or more"},
-		{"generate", ""},
-		{"generate lubin", "unknown command"},
+		{"simulate --load inf", "above 0"},
+		{"simulate --procs 2147483648", "at most 2147483647"},
+		{"simulate --policy easy,css", "css needs --domain"},
+		{"simulate --policy easy:finder=amp", "easy:finder=amp needs --domain"},
+		{"generate", "Usage:"},
+		{"trace", "Usage:"},
+		{"generate lubin", "unknown model"},
+		{"generate vo --jobs 10", "vo run through gridslot simulate --domain"},
+		{"generate jann", "fitted to a log"},
+		{"generate lublin --load inf", "above 0"},
+		{"generate lublin --procs 2147483648", "at most 2147483647"},
+		{"generate downey --load 1 --mean-gap 1", "either --load or --mean-gap"},
+		{"generate feitelson --time-unit 600", "either --load or --mean-gap"},
+		{"generate feitelson --load 0.7", "--time-unit"},
 		{"generate lublin --jobs 0", "1 or more"},
 		{"generate lublin --procs 0", "1 or more"},
-		{"generate downey", "Load"},
+		{"generate downey", "either --load or --mean-gap"},
 		{"generate lublin extra", "unknown command"},
 		{"trace nonsense", "unknown command"},
 		{"trace convert " + path, "2 arg"},
@@ -282,16 +294,30 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"validate jobs-easy.csv --policy eazy", "fcfs, easy"},
 	} {
 		got := call(strings.Fields(c.args)...)
-		if c.want == "" {
-			require.Equal(t, exitOK, got.code, "a group by itself shows its help")
-			require.Contains(t, got.stdout, "Usage:")
-			continue
-		}
 		require.Equal(t, exitUsage, got.code, "%s: %s", c.args, got.stderr)
 		require.Contains(t, got.stderr, c.want, c.args)
 		require.Contains(t, got.stderr, "--help", c.args)
 		require.Empty(t, got.stdout, c.args)
 	}
+}
+
+func TestAFileNamesItsPolicyWithParameters(t *testing.T) {
+	trace, dir := write(t, "a.swf", smallTrace), t.TempDir()
+	require.Equal(t, exitOK, call("simulate", trace, "--policy=easy-sjbf:reservations=2:depth=3", "--out", dir).code)
+	got := call("validate", filepath.Join(dir, "jobs-easy-sjbf-reservations=2-depth=3.csv"), trace)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Empty(t, got.stderr)
+}
+
+func TestFilesOfOtherPoliciesAreToldOfAndKept(t *testing.T) {
+	trace, dir := write(t, "a.swf", smallTrace), t.TempDir()
+	require.Empty(t, call("simulate", trace, "--policy=fcfs,easy", "--out", dir).stderr)
+	require.Empty(t, call("simulate", trace, "--policy=fcfs,easy", "--out", dir).stderr)
+	got := call("simulate", trace, "--policy=easy", "--out", dir)
+	require.Equal(t, exitOK, got.code)
+	require.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
+	require.Contains(t, got.stderr, "not in this run, which are kept: jobs-fcfs.csv")
+	require.FileExists(t, filepath.Join(dir, "jobs-fcfs.csv"))
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,17 +82,20 @@ func addSelection(fs *pflag.FlagSet, o *workload.Options) {
 func checkSelection(cmd *cobra.Command, o *workload.Options) error {
 	given := cmd.Flags().Changed
 	switch {
-	case given("procs") && o.Procs < 1:
-		return usagef("--procs must be 1 or more, not %d", o.Procs)
+	case given("procs") && (o.Procs < 1 || o.Procs > math.MaxInt32):
+		return usagef("--procs must be 1 or more, at most %d, not %d", math.MaxInt32, o.Procs)
 	case given("first") && o.First < 0:
 		return usagef("--first must not be negative: %d", o.First)
 	case o.Skip < 0:
 		return usagef("--skip must not be negative: %d", o.Skip)
-	case given("load") && !(o.Load > 0):
-		return usagef("--load must be above 0, not %v", o.Load)
+	case given("load") && !positive(o.Load):
+		return usagef("--load must be a number above 0, not %v", o.Load)
 	}
 	return nil
 }
+
+// positive reports whether x is a finite number above 0.
+func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
 
 // open opens the trace of the given arguments, or the embedded sample where
 // there is none.

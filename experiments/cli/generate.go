@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -24,10 +25,26 @@ type generation struct {
 }
 
 func newGenerate() *cobra.Command {
-	return group(&cobra.Command{
+	cmd := group(&cobra.Command{
 		Use:   "generate MODEL",
 		Short: "Write a workload of a model of the literature as SWF",
+		// A model's flags are not the group's: the model's name is what is wrong.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 	}, newLublin(), newDowney(), newFeitelson())
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		why := ""
+		switch args[0] {
+		case "jann":
+			why = "; jann is fitted to a log, through the library (workload.FitJann)"
+		case "vo":
+			why = "; batches of vo run through gridslot simulate --domain"
+		}
+		return usagef("unknown model %q: there are lublin, downey and feitelson%s", args[0], why)
+	}
+	return cmd
 }
 
 func newLublin() *cobra.Command {
@@ -62,6 +79,9 @@ against the paper, and no rate of arrivals is published: give --load or
 	g.addMeanGap(cmd)
 	cmd.Flags().Float64Var(&sigma, "sigma", 0, "variation of a job's parallelism (0: perfect speedup)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := g.checkRate(); err != nil {
+			return err
+		}
 		m := workload.Downey{Processors: g.procs, Sigma: sigma, MeanGap: g.meanGap, Load: g.load, Seed: g.seed}
 		return g.write(cmd, "Downey, HPDC 1997 (unverified)", m.Jobs)
 	}
@@ -83,6 +103,12 @@ constants were not to be had; no rate of arrivals is published: give --load or
 	g.addMeanGap(cmd)
 	cmd.Flags().Float64Var(&unit, "time-unit", 0, "mean of the shorter runtimes in seconds (needed)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := g.checkRate(); err != nil {
+			return err
+		}
+		if !positive(unit) {
+			return usagef("give --time-unit, the mean of the shorter runtimes in seconds, above 0: none is published")
+		}
 		m := workload.Feitelson{Processors: g.procs, TimeUnit: unit, MeanGap: g.meanGap, Load: g.load, Seed: g.seed}
 		return g.write(cmd, "Feitelson, JSSPP 1996 (partly unverified)", m.Jobs)
 	}
@@ -104,15 +130,23 @@ func (g *generation) addMeanGap(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&g.meanGap, "mean-gap", 0, "mean time between submissions in seconds, instead of --load")
 }
 
+// checkRate is for models without a rate of arrivals of their own.
+func (g *generation) checkRate() error {
+	if positive(g.load) == positive(g.meanGap) || g.load != 0 && g.meanGap != 0 {
+		return usagef("give either --load or --mean-gap (seconds), above 0: no rate of arrivals is published")
+	}
+	return nil
+}
+
 // write generates the jobs and writes them.
 func (g *generation) write(cmd *cobra.Command, source string, model func(int64) (iter.Seq[*entity.Job], error)) error {
 	switch {
 	case g.jobs < 1:
 		return usagef("--jobs must be 1 or more, not %d", g.jobs)
-	case g.procs < 1:
-		return usagef("--procs must be 1 or more, not %d", g.procs)
-	case cmd.Flags().Changed("load") && !(g.load > 0):
-		return usagef("--load must be above 0, not %v", g.load)
+	case g.procs < 1 || g.procs > math.MaxInt32:
+		return usagef("--procs must be 1 or more, at most %d, not %d", math.MaxInt32, g.procs)
+	case cmd.Flags().Changed("load") && !positive(g.load):
+		return usagef("--load must be a number above 0, not %v", g.load)
 	}
 	jobs, err := model(g.jobs)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -114,6 +115,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if !created {
+		s.tellOthers(cmd.ErrOrStderr())
+	}
 	err = s.simulate(cmd.Context())
 	if s.finished() == 0 {
 		if created {
@@ -145,6 +149,29 @@ func makeDir(dir string) (created bool, err error) {
 	return created, nil
 }
 
+// tellOthers says which schedules in the folder for the files are of policies
+// not in this run: its summary and manifest will not tell of them.
+func (s *simulation) tellOthers(w io.Writer) {
+	if s.out == "" {
+		return
+	}
+	entries, err := os.ReadDir(s.out)
+	if err != nil {
+		return // writing the files will tell
+	}
+	var others []string
+	for _, e := range entries {
+		name, isJobs := strings.CutPrefix(e.Name(), "jobs-")
+		name, isCSV := strings.CutSuffix(name, ".csv")
+		if isJobs && isCSV && !slices.ContainsFunc(s.policies, func(p policy.Chosen[entity.Policy]) bool { return p.FileName() == name }) {
+			others = append(others, e.Name())
+		}
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(w, "gridslot: %s also holds files of policies not in this run, which are kept: %s\n", s.out, strings.Join(others, ", "))
+	}
+}
+
 // prepare reads the flags and opens the trace.
 func (s *simulation) prepare(cmd *cobra.Command, args []string) (err error) {
 	compression := policy.CompressionParam + "=on"
@@ -152,6 +179,12 @@ func (s *simulation) prepare(cmd *cobra.Command, args []string) (err error) {
 		compression = policy.CompressionParam + "=off"
 	}
 	if s.policies, err = policy.Registry().ParseList(s.policyList, compression); err != nil {
+		for spec := range strings.SplitSeq(s.policyList, ",") {
+			_, errHere := policy.Registry().Parse(spec)
+			if _, errThere := policy.NodeRegistry().Parse(spec); errHere != nil && errThere == nil {
+				return usagef("--policy: %s needs --domain", strings.TrimSpace(spec))
+			}
+		}
 		return usagef("--policy: %w", err)
 	}
 	if s.workers < 1 {

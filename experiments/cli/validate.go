@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,8 @@ func promisesOf(cmd *cobra.Command, name, file string) (metrics.Promises, error)
 	case name == "":
 		base, _ := strings.CutPrefix(filepath.Base(file), "jobs-")
 		base, _ = strings.CutSuffix(base, ".csv")
-		c, err := table.Parse(base)
+		separator := regexp.MustCompile(`-([a-z]+=)`) // a colon in the policy's spec; see FileName
+		c, err := table.Parse(separator.ReplaceAllString(base, ":$1"))
 		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", file)
 			return metrics.Promises{}, nil
