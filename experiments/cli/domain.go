@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -78,7 +79,7 @@ func (s *simulation) runOnDomain(cmd *cobra.Command, args []string) error {
 		err = errors.New("interrupted; what was finished is kept")
 	}
 	o.tell(cmd.ErrOrStderr())
-	return errors.Join(err, o.write(err), o.print(cmd.OutOrStdout()))
+	return errors.Join(err, o.write(cmd, list, err), o.print(cmd.OutOrStdout()))
 }
 
 // domainFlags reports flags that a domain cannot honour.
@@ -254,7 +255,7 @@ func (o *onDomain) summaries() []metrics.Summary {
 }
 
 // write writes what stands beside the files of the policies.
-func (o *onDomain) write(failed error) error {
+func (o *onDomain) write(cmd *cobra.Command, policies string, failed error) error {
 	if o.out == "" || len(o.summaries()) == 0 {
 		return nil
 	}
@@ -265,13 +266,25 @@ func (o *onDomain) write(failed error) error {
 	m := metrics.Manifest{
 		Version: version(), Command: append([]string{"gridslot"}, o.env.Args...), Seed: o.flags.o.Seed,
 		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{},
-		Settings: map[string]string{"domain": string(text)}, Start: o.start,
+		Settings: map[string]string{}, Start: o.start,
 		Trace: metrics.TraceFile{Name: o.workload(), SHA256: fmt.Sprintf("%x", sha256.Sum256(text))},
 	}
 	if o.trace != nil {
 		if m.Trace.SHA256, err = o.trace.SHA256(); err != nil {
 			return err
 		}
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		switch f.Name {
+		case "help", "out", "format", "workers": // of no consequence to the results
+		case "grid", "procs", "compression": // not with a domain
+		default:
+			m.Settings[f.Name] = f.Value.String()
+		}
+	})
+	m.Settings["domain"], m.Settings["policy"] = string(text), policies
+	for name, sum := range o.domain.sums {
+		m.Settings["sha256 of "+name] = sum
 	}
 	if failed != nil {
 		m.Stopped = failed.Error()

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,7 +134,15 @@ func TestJobsThatNoCyclePlansAreSaidToWait(t *testing.T) {
 func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
 	for _, c := range []struct{ text, nodes, want string }{
 		{"nodes: nodes.csv\ncycel: 600\n", threeNodes, "[2:1] unknown field \"cycel\""},
-		{"nodes: nodes.csv\ncycle: long\n", threeNodes, "[2:8]"},
+		{"nodes: nodes.csv\ncycle: long\n", threeNodes, `line 2, column 8: cycle: want a number, not "long"`},
+		{"nodes: {generate: {count: 3}}\n", threeNodes, "line 1, column 8: nodes: want the name of a CSV file (generate: is a key of its own"},
+		{"nodes:\n  generate: {}\n", threeNodes, "nodes: want the name of a CSV file"},
+		{"batches:\n  jobs: x\n", threeNodes, `line 2, column 9: jobs: want a whole number, not "x"`},
+		{"local: {level: [a, 2]}\n", threeNodes, `level: want a number, not "a"`},
+		{"pay_by_use: maybe\n", threeNodes, "pay_by_use: want true or false"},
+		{"batches: 3\n", threeNodes, "batches: want settings, {KEY: VALUE}"},
+		{"policies: css\n", threeNodes, "policies: want a list, [A, B]"},
+		{"- css\n", threeNodes, "the file: want settings"},
 		{"cycle: 600\n", threeNodes, "give either nodes (a CSV file) or generate"},
 		{"nodes: nodes.csv\n", threeNodes, "cycle: want a length in time units above 0"},
 		{"nodes: other.csv\ncycle: 1\n", threeNodes, "other.csv"},
@@ -209,5 +219,23 @@ func TestFlagsThatADomainCannotHonourAreRefused(t *testing.T) {
 		got := call(append([]string{"simulate", "--domain", d}, strings.Fields(c.args)...)...)
 		require.Equal(t, exitUsage, got.code, c.args)
 		require.Contains(t, got.stderr, c.want, c.args)
+	}
+}
+
+func TestTheManifestRepeatsADomainsRun(t *testing.T) {
+	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\ntrace: {free: true}\n", "nodes.csv", threeNodes)
+	out := t.TempDir()
+	got := call("simulate", write(t, "small.swf", smallTrace), "--domain", d, "--first", "3", "--skip", "1", "--estimates", "exact", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	text, err := os.ReadFile(filepath.Join(out, "manifest.json"))
+	require.NoError(t, err)
+	var m metrics.Manifest
+	require.NoError(t, json.Unmarshal(text, &m))
+	require.Contains(t, m.Settings["domain"], "nodes: nodes.csv")
+	for key, want := range map[string]string{
+		"first": "3", "skip": "1", "estimates": "exact", "overrun": "kill", "load": "0", "policy": defaultNodePolicies,
+		"sha256 of nodes.csv": fmt.Sprintf("%x", sha256.Sum256([]byte(threeNodes))),
+	} {
+		require.Equal(t, want, m.Settings[key], key)
 	}
 }

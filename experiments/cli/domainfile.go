@@ -5,12 +5,14 @@ package cli
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +21,8 @@ import (
 
 	"github.com/gocarina/gocsv"
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -116,6 +120,7 @@ type domain struct {
 	pricing  vo.Priced
 	criteria []entity.Finder
 	policies string
+	sums     map[string]string // SHA-256 of the files beside it, by name
 }
 
 type nodePrice struct {
@@ -139,7 +144,7 @@ func readDomain(path string, seed uint64) (*domain, error) {
 	var f domainFile
 	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
 		if !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("reading the domain %s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, true)))
+			return nil, fmt.Errorf("reading the domain %s: %s", path, explainYAML(err))
 		}
 	}
 	d := &domain{path: path, byUse: f.PayByUse, policies: strings.Join(f.Policies, ",")}
@@ -159,6 +164,59 @@ func readDomain(path string, seed uint64) (*domain, error) {
 		d.criteria = append(d.criteria, finder)
 	}
 	return d, nil
+}
+
+// explainYAML is an error of the YAML reader in the words of those who write
+// the file: its place, the key and what is wanted there, where it is a matter of
+// types.
+func explainYAML(err error) string {
+	var wrong *yaml.TypeError
+	var shape *yaml.UnexpectedNodeTypeError
+	var at *token.Token
+	want := ""
+	switch {
+	case errors.As(err, &wrong):
+		at = wrong.Token
+		switch wrong.DstType.Kind() {
+		case reflect.String:
+			want = "text"
+		case reflect.Bool:
+			want = "true or false"
+		case reflect.Int:
+			want = "a whole number"
+		case reflect.Float64:
+			want = "a number"
+		case reflect.Slice:
+			want = "a list, [A, B]"
+		default:
+			want = "settings, {KEY: VALUE}"
+		}
+	case errors.As(err, &shape) && shape.Expected == ast.MappingType:
+		at, want = shape.Token, "settings, {KEY: VALUE}"
+	case errors.As(err, &shape) && shape.Expected == ast.SequenceType:
+		at, want = shape.Token, "a list, [A, B]"
+	}
+	if want == "" || at == nil {
+		return strings.TrimSpace(yaml.FormatError(err, false, true))
+	}
+	key := "the file"
+	for t := at.Prev; t != nil; t = t.Prev {
+		if t.Type == token.MappingValueType && t.Prev != nil {
+			key = t.Prev.Value
+			break
+		}
+	}
+	if key == "nodes" && want == "text" {
+		want = "the name of a CSV file (generate: is a key of its own, in place of nodes:)"
+	}
+	got := strconv.Quote(at.Value)
+	switch at.Type {
+	case token.MappingStartType, token.MappingValueType:
+		got = "settings"
+	case token.SequenceStartType, token.SequenceEntryType:
+		got = "a list"
+	}
+	return fmt.Sprintf("line %d, column %d: %s: want %s, not %s", at.Position.Line, at.Position.Column, key, want, got)
 }
 
 // nodeColumns are those of the nodes' file that are no attributes.
@@ -235,6 +293,7 @@ func (d *domain) readCSV(name string, into any, wanted ...string) (header []stri
 	if err != nil {
 		return nil, nil, err
 	}
+	d.sums = with(d.sums, name, fmt.Sprintf("%x", sha256.Sum256(text)))
 	all, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
