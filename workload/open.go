@@ -296,6 +296,11 @@ func (o Options) Open(path string) (*Trace, error) {
 // not tell the size of the machine.
 func (t *Trace) Procs() (int, error) {
 	if t.MaxProcs < 1 {
+		for _, key := range []string{"MaxProcs", "MaxNodes"} {
+			if value := t.Header.Get(key); value != "" {
+				return 0, fmt.Errorf("%s: its header's %s is %q, not a number above 0: give the number of processors (--procs N)", t.Name, key, value)
+			}
+		}
 		return 0, fmt.Errorf("%s: its header has neither MaxProcs nor MaxNodes: give the number of processors (--procs N)", t.Name)
 	}
 	return t.MaxProcs, nil
@@ -318,6 +323,6 @@ func (t *Trace) records(read *atomic.Int64) (*Reader, io.Closer, error) {
 		return nil, nil, err
 	}
 	r := NewReader(text)
-	r.Name, r.Strict, r.Examples = t.Name, t.Options.Strict, t.Options.Examples
+	r.Name, r.Strict, r.Examples, r.CheckNumbers = t.Name, t.Options.Strict, t.Options.Examples, t.Options.CheckNumbers
 	return r, text, nil
 }

@@ -194,3 +194,10 @@ func TestWhatIsReadOnceIsKeptInMemoryOrInAFile(t *testing.T) {
 		require.Empty(t, left)
 	}
 }
+
+func TestAnUnreadableSizeOfTheMachineIsNamed(t *testing.T) {
+	trace, err := Options{Stdin: strings.NewReader("; MaxProcs: abc\n" + sound)}.Open(StandardInput)
+	require.NoError(t, err)
+	_, err = trace.Procs()
+	require.ErrorContains(t, err, `MaxProcs is "abc"`)
+}

@@ -66,6 +66,8 @@ const (
 	ZeroRuntime          // runtime 0: shorter than half a second
 	BackwardsSubmission  // submitted before the line above
 	AboveMaxProcs        // wants more processors than the header's MaxProcs
+	NumberNotAscending   // job number not above every one before; bursts of a checkpointed job aside
+	RepeatedNumber       // job number given before; only looked for with Options.CheckNumbers
 	CommentNotKept       // a comment after the first record, or behind a MiB of them
 	HeaderMismatch       // the header says something else than the records
 
@@ -107,6 +109,8 @@ var reasons = [numReasons]struct {
 	ZeroRuntime:          {"zero-runtime", Noted, "runtime 0, shorter than half a second"},
 	BackwardsSubmission:  {"backwards-submission", Noted, "submitted before the line above"},
 	AboveMaxProcs:        {"above-max-procs", Noted, "more processors than the header's MaxProcs"},
+	NumberNotAscending:   {"number-not-ascending", Noted, "job number not above every number before"},
+	RepeatedNumber:       {"repeated-number", Noted, "job number given before"},
 	CommentNotKept:       {"comment-not-kept", Noted, "comment after the header, not kept"},
 	HeaderMismatch:       {"header-mismatch", Noted, "the header disagrees with the records"},
 }

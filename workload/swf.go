@@ -121,6 +121,9 @@ type Reader struct {
 	// Examples is how many findings of each reason the report keeps;
 	// DefaultExamples where 0.
 	Examples int
+	// CheckNumbers counts job numbers given twice as RepeatedNumber. All numbers
+	// are kept in memory for it.
+	CheckNumbers bool
 
 	in      io.Reader
 	buf     []byte // a block, with padding behind it
@@ -137,6 +140,8 @@ type Reader struct {
 	headerSize int
 	record     Record
 	latest     des.Time // the latest submission read, for what goes backwards
+	highest    int64    // the highest job number read
+	numbers    map[int64]struct{}
 	report     Report
 	err        error
 }
@@ -145,7 +150,7 @@ type Reader struct {
 const maxHeaderSize = 1 << 20
 
 // NewReader reads plain text from r. See Options.Open for files and compressed input.
-func NewReader(r io.Reader) *Reader { return &Reader{in: r} }
+func NewReader(r io.Reader) *Reader { return &Reader{in: r, highest: Unknown} }
 
 // Header is what the comments before the first record say. It reads that far.
 func (r *Reader) Header() *Header {
@@ -369,7 +374,14 @@ func (r *Reader) read(at int) bool {
 	case v[0] < 0:
 		end, field, why, ok = at, 1, NegativeNumber, false
 	case v[1] < 0 && !partial(v[10]): // bursts of a checkpointed job may have no submission
-		end, field, why, ok = skipBlanks(r.buf, tokenEnd(r.buf, at)), 2, NegativeNumber, false
+		end, field, why, ok = r.fieldAt(at, 2), 2, NegativeNumber, false
+	case v[3]|v[4]|v[7]|v[8] < 0: // mostly unknown
+		for f := range numFields {
+			if knownOrUnknown>>f&1 != 0 && v[f] < 0 && v[f] != -scales[f] {
+				end, field, why, ok = r.fieldAt(at, f+1), f+1, NegativeNumber, false
+				break
+			}
+		}
 	}
 	if !ok {
 		line := r.takeLine()
@@ -392,6 +404,15 @@ func (r *Reader) read(at int) bool {
 	return true
 }
 
+// fieldAt is the offset of a field of the record whose first field begins at
+// the offset given.
+func (r *Reader) fieldAt(at, field int) int {
+	for range field - 1 {
+		at = skipBlanks(r.buf, tokenEnd(r.buf, at))
+	}
+	return at
+}
+
 // compare notes what is only seen beside other lines or the header.
 func (r *Reader) compare() {
 	rec := &r.record
@@ -403,6 +424,22 @@ func (r *Reader) compare() {
 	}
 	if rec.Submit >= 0 {
 		r.latest = rec.Submit
+	}
+	if partial(rec.Status) {
+		return // a burst has the number of its job
+	}
+	if rec.Job <= r.highest {
+		r.report.addNumber(r.line, 1, NumberNotAscending, rec.Job)
+	}
+	r.highest = max(r.highest, rec.Job)
+	if r.CheckNumbers {
+		if _, given := r.numbers[rec.Job]; given {
+			r.report.addNumber(r.line, 1, RepeatedNumber, rec.Job)
+		}
+		if r.numbers == nil {
+			r.numbers = map[int64]struct{}{}
+		}
+		r.numbers[rec.Job] = struct{}{}
 	}
 }
 

@@ -262,9 +262,15 @@ func drawRecord(t *rapid.T) Record {
 	times := rapid.Map(rapid.OneOf(rapid.Just(int64(UnknownTime)), rapid.Map(rapid.Int64Range(0, 1e9), func(s int64) int64 { return s * ticks }),
 		rapid.Int64Range(-maxTime, maxTime)), func(n int64) des.Time { return des.Time(n) })
 	abs := func(t des.Time) des.Time { return max(t, -t) }
+	known := rapid.Map(times, func(t des.Time) des.Time {
+		if t < 0 {
+			return UnknownTime
+		}
+		return t
+	})
 	return Record{
-		rapid.Int64Range(0, math.MaxInt64).Draw(t, "job"), abs(times.Draw(t, "submit")), times.Draw(t, "wait"), times.Draw(t, "run"),
-		size.Draw(t, "allocated"), times.Draw(t, "cpu"), whole.Draw(t, "memory"), size.Draw(t, "requested"), times.Draw(t, "estimate"),
+		rapid.Int64Range(0, math.MaxInt64).Draw(t, "job"), abs(times.Draw(t, "submit")), times.Draw(t, "wait"), known.Draw(t, "run"),
+		size.Draw(t, "allocated"), times.Draw(t, "cpu"), whole.Draw(t, "memory"), size.Draw(t, "requested"), known.Draw(t, "estimate"),
 		whole.Draw(t, "requested memory"), whole.Draw(t, "status"), whole.Draw(t, "user"), whole.Draw(t, "group"),
 		whole.Draw(t, "executable"), whole.Draw(t, "queue"), whole.Draw(t, "partition"), whole.Draw(t, "preceding"), times.Draw(t, "think"),
 	}
@@ -279,5 +285,41 @@ func TestReadingALineAllocatesNothing(t *testing.T) {
 
 func drain(r *Reader) {
 	for r.Next() {
+	}
+}
+
+func TestJobNumbersThatDoNotAscendAreNoted(t *testing.T) {
+	text := withField(1, "0") + "\n" + withField(1, "7") + "\n" + withField(1, "3") + "\n" + withField(1, "7") + "\n" + withField(1, "8")
+	r := NewReader(strings.NewReader(text))
+	r.Strict = true
+	require.Len(t, readAll(t, r), 5)
+	require.NoError(t, r.Err())
+	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3"}, {4, 1, NumberNotAscending, "7"}}, r.Report().Findings())
+
+	r = NewReader(strings.NewReader(text))
+	r.CheckNumbers = true
+	require.Len(t, readAll(t, r), 5)
+	require.Equal(t, []Finding{{4, 1, RepeatedNumber, "7"}}, r.Report().Examples(RepeatedNumber))
+}
+
+func TestBurstsMayRepeatTheNumberOfTheirJob(t *testing.T) {
+	r := NewReader(strings.NewReader(sound + "\n" + withField(11, "2") + "\n" + withField(11, "3")))
+	r.CheckNumbers = true
+	require.Len(t, readAll(t, r), 3)
+	require.Zero(t, r.Report().Count(NumberNotAscending))
+	require.Zero(t, r.Report().Count(RepeatedNumber))
+}
+
+func TestOnlyMinusOneIsUnknown(t *testing.T) {
+	for _, field := range []int{4, 5, 8, 9} {
+		for value, damaged := range map[string]int64{"-1": 0, "-1.0": 0, "0": 0, "-2": 1, "-100000": 1} {
+			r := NewReader(strings.NewReader(withField(field, value)))
+			for r.Next() {
+			}
+			require.Equal(t, damaged, r.Report().Count(NegativeNumber), "field %d: %s", field, value)
+			if damaged > 0 {
+				require.Equal(t, []Finding{{1, field, NegativeNumber, value}}, r.Report().Examples(NegativeNumber))
+			}
+		}
 	}
 }

@@ -274,3 +274,15 @@ func TestTheUnsortedLogIsDiagnosedAndCanBeSorted(t *testing.T) {
 	require.Equal(t, exitOK, call("trace", "convert", path, sorted, "--sort").code)
 	require.Equal(t, exitOK, call("simulate", sorted, "--policy=fcfs").code)
 }
+
+func TestTraceValidateFindsJobNumbersGivenTwice(t *testing.T) {
+	log := strings.Replace(smallTrace, "\n4 ", "\n2 ", 1)
+	got := call("trace", "validate", write(t, "a.swf", log))
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, `line 5: field 1 (job number): job number given before: "2"`)
+	require.Contains(t, got.stderr, "1 with a number given before")
+
+	got = call("trace", "validate", write(t, "a.swf", strings.Replace(smallTrace, "\n1 ", "\n9 ", 1)))
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "3 noted: job number not above every number before")
+}

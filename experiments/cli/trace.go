@@ -167,14 +167,16 @@ func newTraceValidate() *cobra.Command {
 		Use:   "validate TRACE",
 		Short: "Tell what is wrong with a log: line, field, reason",
 		Long: `Tell what is wrong with a log: line, field, reason.
-The exit code is 1 where lines are damaged or submissions go backwards, so that
-it cannot be simulated as it is; what is left out or worth knowing is told too.`,
+The exit code is 1 where lines are damaged, submissions go backwards or a job
+number is given twice, so that it cannot be simulated as it is or its schedule
+not checked; what is left out or worth knowing is told too.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Examples < 1 {
 				return usagef("--examples must be 1 or more, not %d", o.Examples)
 			}
 			o.Stdin = cmd.InOrStdin()
+			o.CheckNumbers = true
 			o.Sort = true // so that what goes backwards does not end the reading
 			t, err := o.Open(args[0])
 			if err != nil {
@@ -193,9 +195,9 @@ it cannot be simulated as it is; what is left out or worth knowing is told too.`
 			if err := writeFindings(cmd.OutOrStdout(), format, t, report); err != nil {
 				return err
 			}
-			damaged, backwards := report.Total(workload.Damaged), report.Count(workload.BackwardsSubmission)
-			if damaged > 0 || backwards > 0 {
-				return fmt.Errorf("%s: %d damaged, %d out of order", t.Name, damaged, backwards)
+			damaged, backwards, repeated := report.Total(workload.Damaged), report.Count(workload.BackwardsSubmission), report.Count(workload.RepeatedNumber)
+			if damaged > 0 || backwards > 0 || repeated > 0 {
+				return fmt.Errorf("%s: %d damaged, %d out of order, %d with a number given before", t.Name, damaged, backwards, repeated)
 			}
 			return nil
 		},
