@@ -517,7 +517,11 @@ func (d *Domain) whyNot(req Request, longest des.Time) error {
 		return fmt.Errorf("wants %d nodes, but only %d of %d meet its demands on performance, price and attributes", req.Nodes, admitted, len(d.nodes))
 	}
 	if len(costs) < req.Nodes {
-		return fmt.Errorf("wants %d nodes, but only %d that meet its demands are fast enough to end within %v", req.Nodes, len(costs), longest)
+		limit := ""
+		if longest == d.Interval {
+			limit = ", the interval that is planned ahead"
+		}
+		return fmt.Errorf("wants %d nodes, but only %d that meet its demands are fast enough to end within %v%s", req.Nodes, len(costs), longest, limit)
 	}
 	slices.Sort(costs)
 	least := 0.0

@@ -68,9 +68,11 @@ const autoIntervals = 4096
 // where there is none. stretch is turnaround over execution time: inf for a job
 // that ran for no time, 1 if it did not wait either. metadata is
 // promised=SECONDS for a job that was once told of a start ahead, the first
-// such start. consumed_energy is -1, as Batsim writes it without its energy
-// model. A job that was still waiting or running when the run was stopped has
-// its row too, as SUBMITTED or RUNNING.
+// such start, and reason=TEXT, after a semicolon where both are there, for one
+// that was rejected, or killed for another reason than its estimate.
+// consumed_energy is -1, as Batsim writes it without its energy model. A job
+// that was still waiting or running when the run was stopped has its row too, as
+// SUBMITTED or RUNNING.
 //
 // On counted processors a job's identities are handed out at the end of its
 // start's instant, lowest free first: whatever ends at an instant first makes
@@ -109,6 +111,7 @@ type jobRow struct {
 	nodes, user                                       int32
 	state                                             rowState
 	backfilled, named                                 bool
+	reason                                            string // why it was rejected or killed
 	processors                                        []entity.ProcessorRange
 }
 
@@ -204,9 +207,10 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 			w.end(seq, r, rowWalltime)
 		} else {
 			w.end(seq, r, rowKilled)
+			r.reason = j.Reason
 		}
 	case entity.JobRejected:
-		r.state = rowRejected
+		r.state, r.reason = rowRejected, j.Reason
 	}
 }
 
@@ -432,10 +436,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		}
 	}
 	b = append(b, ",-1,"...)
-	if r.promise != entity.NeverPromised {
-		b = append(b, promisedKey...)
-		b = appendTime(b, r.promise)
-	}
+	b = appendMetadata(b, r)
 	b = append(b, ',')
 	b = appendInt(b, int64(r.user))
 	b = append(b, ',')
@@ -457,8 +458,28 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	return append(b, ",0\n"...)
 }
 
-// promisedKey begins the metadata of a job that was promised a start.
-const promisedKey = "promised="
+// promisedKey begins the metadata of a job that was promised a start, reasonKey
+// says why a job was turned away; metadataSeparator stands between them.
+const (
+	promisedKey       = "promised="
+	reasonKey         = "reason="
+	metadataSeparator = ";"
+)
+
+func appendMetadata(b []byte, r *jobRow) []byte {
+	promised := r.promise != entity.NeverPromised
+	if r.reason == "" {
+		if promised {
+			b = appendTime(append(b, promisedKey...), r.promise)
+		}
+		return b
+	}
+	text := reasonKey + r.reason
+	if promised {
+		text = string(appendTime([]byte(promisedKey), r.promise)) + metadataSeparator + text
+	}
+	return append(b, escapeCSV(text)...)
+}
 
 // appendRatio appends a/b to six decimals, without needless ones. It is exact
 // to the last digit on every architecture, and several times as fast as a

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,6 +81,37 @@ func TestNamedNodesAreNamed(t *testing.T) {
 	w.Observe(entity.JobEvent{Time: 10 * sec, Kind: entity.JobFinished, Job: j})
 	require.NoError(t, w.Close())
 	require.Contains(t, out.String(), ",3-5 9,-1,")
+}
+
+func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
+	written := func(events ...entity.JobEvent) string {
+		var out bytes.Buffer
+		w := NewJobsWriter(&out)
+		w.Processors = 4
+		for _, e := range events {
+			w.Observe(e)
+		}
+		require.NoError(t, w.Close())
+		_, err := ValidateJobs(strings.NewReader(out.String()), slices.Values([]*entity.Job{events[0].Job}), FileCheck{})
+		require.NoError(t, err)
+		return out.String()
+	}
+	j := job(1, 0, 5, sec, sec)
+	j.Reason = `wants 5, has "4"`
+	require.Contains(t, written(
+		entity.JobEvent{Kind: entity.JobSubmitted, Job: j},
+		entity.JobEvent{Kind: entity.JobRejected, Job: j},
+	), `,"reason=wants 5, has ""4""",`)
+
+	j = job(1, 0, 4, 10*sec, 10*sec)
+	j.Reason = "its owner came"
+	j.Reservation.Window = entity.Window{Start: 5 * sec, End: 15 * sec, Nodes: 4}
+	require.Contains(t, written(
+		entity.JobEvent{Kind: entity.JobSubmitted, Job: j},
+		entity.JobEvent{Kind: entity.JobPromised, Job: j, Start: 5 * sec},
+		entity.JobEvent{Time: 5 * sec, Kind: entity.JobStarted, Job: j},
+		entity.JobEvent{Time: 7 * sec, Kind: entity.JobKilled, Job: j},
+	), ",promised=5;reason=its owner came,")
 }
 
 func TestAllocationIsACountOnLargeClusters(t *testing.T) {

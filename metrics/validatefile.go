@@ -292,6 +292,7 @@ func (c *fileChecker) row(r *rowReader) {
 	c.state(r, f)
 	if promise, ok := strings.CutPrefix(r.text(colMetadata), promisedKey); ok {
 		var err error
+		promise, _, _ = strings.Cut(promise, metadataSeparator) // a reason may follow
 		if f.promise, err = parseTime(promise); err != nil {
 			r.fail(colMetadata, err)
 		}

@@ -4,6 +4,7 @@ package cli
 // organisation.
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,28 @@ type onDomain struct {
 	domain *domain
 	specs  []policy.Chosen[policy.OnNodes]
 	over   []*run.Result // by policy, once finished
+	why    []reasons     // likewise: of rejections
+}
+
+// reasons counts the reasons why jobs were rejected, in order of first use.
+type reasons []metrics.ReasonCount
+
+// Observe takes one event in.
+func (r *reasons) Observe(e entity.JobEvent) {
+	if e.Kind != entity.JobRejected {
+		return
+	}
+	i := slices.IndexFunc(*r, func(c metrics.ReasonCount) bool { return c.Reason == e.Job.Reason })
+	if i < 0 {
+		i = len(*r)
+		*r = append(*r, metrics.ReasonCount{Reason: e.Job.Reason})
+	}
+	(*r)[i].Count++
+}
+
+// most is the first of the most frequent; there must be one.
+func (r reasons) most() metrics.ReasonCount {
+	return slices.MaxFunc(r, func(a, b metrics.ReasonCount) int { return cmp.Compare(a.Count, b.Count) })
 }
 
 // runOnDomain is simulate where --domain is given.
@@ -70,7 +94,7 @@ func (s *simulation) runOnDomain(cmd *cobra.Command, args []string) error {
 	if _, err := makeDir(s.out); err != nil {
 		return err
 	}
-	o.over = make([]*run.Result, len(o.specs))
+	o.over, o.why = make([]*run.Result, len(o.specs)), make([]reasons, len(o.specs))
 	err = run.Each(cmd.Context(), len(o.specs), s.workers, o.simulate)
 	switch {
 	case errors.Is(err, run.ErrNoJobs):
@@ -127,7 +151,7 @@ func (o *onDomain) simulate(ctx context.Context, i int) error {
 		},
 		Overrun: o.flags.o.Overrun, Pass: o.pass, Seed: o.flags.o.Seed,
 		Dir: o.out, Allocation: o.allocation, Workload: o.workload(), Bookings: o.bookings(),
-		Observers: []entity.Observer{ledger, cycles},
+		Observers: []entity.Observer{ledger, cycles, &o.why[i]},
 	})
 	if err != nil {
 		return err
@@ -236,7 +260,8 @@ func (o *onDomain) tell(w io.Writer) {
 			continue
 		}
 		if n := r.Summary.Rejected; n > 0 {
-			fmt.Fprintf(w, "gridslot: %s: %d of %d jobs rejected\n", o.specs[i].Spec, n, r.Summary.Jobs)
+			most := o.why[i].most()
+			fmt.Fprintf(w, "gridslot: %s: %d of %d jobs rejected, %d of them: %s\n", o.specs[i].Spec, n, r.Summary.Jobs, most.Count, most.Reason)
 		}
 		if n := len(r.Waiting); n > 0 {
 			fmt.Fprintf(w, "gridslot: %s: %d jobs still wait, from %v on: %s\n", o.specs[i].Spec, n, r.Waiting[0], r.Waiting[0].Reason)

@@ -239,3 +239,14 @@ func TestTheManifestRepeatsADomainsRun(t *testing.T) {
 		require.Equal(t, want, m.Settings[key], key)
 	}
 }
+
+func TestRejectedJobsSayWhy(t *testing.T) {
+	d := domainOf(t, "nodes: nodes.csv\ncycle: 10\nbatches: {jobs: 5, nodes: [1, 2], volume: [100, 100]}\npolicies: [css]\n", "nodes.csv", threeNodes)
+	out := t.TempDir()
+	got := call("simulate", "--domain", d, "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Regexp(t, `css: 5 of 5 jobs rejected, [345] of them: wants [12] nodes, but only 0 that meet its demands are fast enough to end within 10, the interval that is planned ahead`, got.stderr)
+	text, err := os.ReadFile(filepath.Join(out, "jobs-css.csv"))
+	require.NoError(t, err)
+	require.Equal(t, 5, strings.Count(string(text), `,"reason=wants `), "which has a comma in it")
+}
