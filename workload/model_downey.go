@@ -103,7 +103,7 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		work := des.NewStream(m.Seed, m.Replication, "downey.work")
 		var clock float64
 		for id := int64(1); id <= n; id++ {
-			clock += meanGap * arrival.ExpFloat64()
+			clock += float64(meanGap * arrival.ExpFloat64())
 			a := m.Parallelism.Rand(parallelism)
 			size := math.Round(a)
 			run := m.Work.Rand(work) / DowneySpeedup(size, a, m.Sigma)

@@ -104,7 +104,7 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		var clock float64
 		var job int64
 		arrive := func() {
-			clock += meanGap * arrival.ExpFloat64()
+			clock += float64(meanGap * arrival.ExpFloat64())
 			job++
 			r := &feitelsonRun{submit: clock, size: sizes.Rand(size), left: repeats.Rand(repeat), job: job}
 			mean := m.TimeUnit

@@ -488,7 +488,7 @@ func tailTimes(limit int64, values int, head []int64) []int64 {
 		used[at] = true
 	}
 	n := values - len(head)
-	a := 1 + 12.1039*math.Pow(float64(values), -0.6026)
+	a := 1 + float64(12.1039*math.Pow(float64(values), -0.6026))
 	var times []int64
 	for i := 1; i <= n; i++ {
 		x := float64(i) / float64(n)

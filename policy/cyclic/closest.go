@@ -37,7 +37,7 @@ func (k *knapsack) closest(ctx context.Context) error {
 		most += sorted[len(sorted)-1].g
 	}
 	k.least = least
-	room := math.Floor(k.limit+math.Abs(k.limit)*ulps) - least
+	room := math.Floor(k.limit+float64(math.Abs(k.limit)*ulps)) - least
 	if room < 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (k *knapsack) closest(ctx context.Context) error {
 	odometer := make([]int, len(outers))
 	short := 0.0
 	for _, items := range outers {
-		want := short + room/max(most, 1)*items[len(items)-1].g
+		want := short + float64(room/max(most, 1)*items[len(items)-1].g)
 		turnTo(items, want)
 		short = want - items[0].g
 	}

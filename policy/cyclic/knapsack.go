@@ -64,7 +64,7 @@ func (k *knapsack) exact(ctx context.Context) error {
 		least += classes[i][0].g
 	}
 	k.least = least
-	limit := k.limit + math.Abs(k.limit)*ulps
+	limit := k.limit + float64(math.Abs(k.limit)*ulps)
 	if least > limit {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (k *knapsack) exact(ctx context.Context) error {
 		lower += classes[i][s].f
 		scale += math.Abs(classes[i][s].f) + math.Abs(float64(lambda*classes[i][s].g))
 	}
-	lower -= scale * ulps * float64(len(classes)+1)
+	lower -= float64(scale * ulps * float64(len(classes)+1))
 
 	// rest[i] is the bound of the classes from i on, room[i] their least g.
 	n := len(classes)

@@ -413,7 +413,7 @@ func (x *boxSearch) store(b *box, floor float64) {
 	if math.IsInf(floor, -1) {
 		x.arena = append(x.arena, x.ids...)
 	} else {
-		need := floor - (x.sumR + b.lambda*x.tariff.limit) + x.low
+		need := floor - (x.sumR + float64(b.lambda*x.tariff.limit)) + x.low
 		for _, i := range x.sel {
 			if x.r[i] > need {
 				x.arena = append(x.arena, x.ids[i])
@@ -535,7 +535,7 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 	for try := 0; ; try++ {
 		x.choose(lambda)
 		at = lambda
-		bound := x.sumR + lambda*limit
+		bound := x.sumR + float64(lambda*limit)
 		if bound > floor && x.partial && x.without&pruneMarks == 0 {
 			bound -= x.penalty()
 		}
@@ -565,7 +565,7 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 			continue
 		}
 		next := (b.dear.z - b.cheap.z) / (b.dear.c - b.cheap.c)
-		if x.found && !x.isStep(b) && b.cheap.z+next*(limit-b.cheap.c) > (bound+floor)/2 {
+		if x.found && !x.isStep(b) && b.cheap.z+float64(next*(limit-b.cheap.c)) > (bound+floor)/2 {
 			break // even the minimum is far from floor: halve the box instead
 		}
 		if forward := next > 0 && next < lambda == within && next != lambda; !forward {

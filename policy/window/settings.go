@@ -85,5 +85,5 @@ func (t tariff) cost(price float64, length des.Time) float64 {
 
 // realCost is price times time units.
 func realCost(price float64, length des.Time) float64 {
-	return price * length.Seconds()
+	return float64(price * length.Seconds())
 }
