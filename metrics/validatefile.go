@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,8 @@ func (e *DamagedFileError) Unwrap() error { return e.Err }
 // counted processors only.
 //
 // Checked are: every job of the trace has one row, which agrees with the trace
-// on submission, size, estimate and run time, and with itself; no job starts
+// on submission, size, estimate and run time, and with itself, ratios and
+// backfilled included; our rows are in the order of job_id; no job starts
 // before its submission; at no instant are more processors busy than there are
 // (what ends at an instant makes room for what starts at it), nor one of them
 // twice; and the promises:
@@ -70,7 +72,7 @@ func (e *DamagedFileError) Unwrap() error { return e.Err }
 // held against it; nor is it that those submitted later have no row then. A file that cannot be read gives a *DamagedFileError. Time
 // O(n log n), memory about 300 bytes a job.
 func ValidateJobs(r io.Reader, jobs iter.Seq[*entity.Job], check FileCheck) (Report, error) {
-	c := fileChecker{FileCheck: check, byID: map[int64]int32{}}
+	c := fileChecker{FileCheck: check, byID: map[int64]int32{}, lastID: math.MinInt64}
 	if c.Head && c.Processors <= 0 {
 		return Report{}, errors.New("the number of processors is needed to check the promise to the head of the queue")
 	}
@@ -83,6 +85,7 @@ func ValidateJobs(r io.Reader, jobs iter.Seq[*entity.Job], check FileCheck) (Rep
 	for i := range c.jobs {
 		c.agree(&c.jobs[i])
 	}
+	c.backfills()
 	c.identities()
 	c.sweep()
 	c.order()
@@ -105,6 +108,10 @@ type filed struct {
 	success                                   bool
 	allocatedFrom, allocatedTo                int32 // in fileChecker.allocated
 	hasWait, hasExecution, hasTurn, hasActual bool
+	stretch, boundedSlowdown                  float64  // NaN where the file does not say
+	ownEstimate                               des.Time // the column estimate
+	hasOwnEstimate                            bool
+	backfilled                                string // "" where the file does not say
 }
 
 func (f *filed) began() bool { return f.start != des.Forever }
@@ -120,6 +127,7 @@ type fileChecker struct {
 	byID      map[int64]int32
 	allocated []entity.ProcessorRange
 	last      des.Time // the last instant of which the file knows
+	lastID    int64    // of the row before
 }
 
 func (c *fileChecker) violation(f *filed, k ViolationKind, at des.Time, format string, args ...any) {
@@ -164,12 +172,17 @@ const (
 	colAllocated
 	colMetadata
 	colActual
+	colStretch
+	colBoundedSlowdown
+	colOwnEstimate
+	colBackfilled
 	columns
 )
 
 var columnNames = [columns]string{
 	"job_id", "submission_time", "requested_number_of_resources", "requested_time", "success", "final_state", "starting_time",
 	"finish_time", "execution_time", "waiting_time", "turnaround_time", "allocated_resources", "metadata", "actual_runtime",
+	"stretch", "bounded_slowdown", "estimate", "backfilled",
 }
 
 // rowReader takes one row apart and keeps the first error.
@@ -212,6 +225,22 @@ func (r *rowReader) time(column int) des.Time {
 		r.fail(column, err)
 	}
 	return t
+}
+
+// ratio is NaN where the column is missing. Batsim may write no number for a job
+// that ran for no time.
+func (r *rowReader) ratio(column int) float64 {
+	if !r.has(column) {
+		return math.NaN()
+	}
+	x, err := strconv.ParseFloat(r.text(column), 64)
+	if err == nil && !math.IsNaN(x) {
+		return x
+	}
+	if r.has(colBackfilled) {
+		r.fail(column, fmt.Errorf("%q is not a number", r.text(column)))
+	}
+	return math.NaN()
 }
 
 func parseTime(s string) (des.Time, error) {
@@ -288,6 +317,17 @@ func (c *fileChecker) row(r *rowReader) {
 	f.rowRuntime, f.hasActual = r.time(colActual), r.has(colActual)
 	f.rowWait, f.rowExecution, f.rowTurnaround = r.time(colWait), r.time(colExecution), r.time(colTurnaround)
 	f.hasWait, f.hasExecution, f.hasTurn = r.has(colWait), r.has(colExecution), r.has(colTurnaround)
+	f.ownEstimate, f.hasOwnEstimate = r.time(colOwnEstimate), r.has(colOwnEstimate)
+	f.stretch, f.boundedSlowdown = r.ratio(colStretch), r.ratio(colBoundedSlowdown)
+	if r.has(colBackfilled) {
+		if f.backfilled = r.text(colBackfilled); f.backfilled != "0" && f.backfilled != "1" {
+			r.fail(colBackfilled, fmt.Errorf("%q is neither 0 nor 1", f.backfilled))
+		}
+		if id < c.lastID { // Batsim's rows stand in another order
+			c.violation(f, OutOfPlace, f.submit, "stands behind job %d: rows are in the order of job_id", c.lastID)
+		}
+		c.lastID = id
+	}
 	f.success = r.text(colSuccess) == "1"
 	c.state(r, f)
 	if promise, ok := strings.CutPrefix(r.text(colMetadata), promisedKey); ok {
@@ -372,6 +412,7 @@ func (c *fileChecker) agree(f *filed) {
 	}
 	differs(true, colSubmit, f.rowSubmit, f.submit)
 	differs(true, colEstimate, f.rowEstimate, f.estimate)
+	differs(f.hasOwnEstimate, colOwnEstimate, f.ownEstimate, f.estimate)
 	differs(f.hasActual, colActual, f.rowRuntime, f.runtime)
 	if f.rowNodes != f.nodes {
 		c.violation(f, Disagreement, f.submit, "%s is %d, not %d", columnNames[colNodes], f.rowNodes, f.nodes)
@@ -395,6 +436,7 @@ func (c *fileChecker) agree(f *filed) {
 	run := f.finish - f.start
 	differs(f.hasExecution, colExecution, f.rowExecution, run)
 	differs(f.hasTurn, colTurnaround, f.rowTurnaround, f.finish-f.submit)
+	c.ratios(f)
 	want := f.runtime
 	if c.Overrun != entity.OverrunExtend {
 		want = min(want, f.estimate)
@@ -404,6 +446,42 @@ func (c *fileChecker) agree(f *filed) {
 	}
 	if killed := f.state == stateKilled; killed != (want < f.runtime) {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, f.runtime, killed)
+	}
+}
+
+// ratios compares a finished job's ratios, given to six decimals.
+func (c *fileChecker) ratios(f *filed) {
+	differs := func(column int, got, want float64) {
+		if got != want && math.Abs(got-want) > 1e-6+1e-12*math.Abs(want) { // never of a NaN
+			c.violation(f, Disagreement, f.submit, "%s is %v, not %.6f", columnNames[column], got, want)
+		}
+	}
+	run, turnaround := f.finish-f.start, f.finish-f.submit
+	switch {
+	case run > 0:
+		differs(colStretch, f.stretch, float64(turnaround)/float64(run))
+	case f.backfilled == "": // Batsim's own, which has no word for it
+	case turnaround > 0:
+		differs(colStretch, f.stretch, math.Inf(1))
+	default:
+		differs(colStretch, f.stretch, 1)
+	}
+	differs(colBoundedSlowdown, f.boundedSlowdown, BoundedSlowdown(f.start-f.submit, run))
+}
+
+// backfills checks who is said to have started before a job submitted earlier.
+// Of jobs that start at one instant the file does not tell which was first.
+func (c *fileChecker) backfills() {
+	latest := -des.Forever // start of the jobs before
+	for i := range c.jobs {
+		f := &c.jobs[i]
+		if f.line == 0 || f.state == stateRejected {
+			continue
+		}
+		if overtook := latest > f.start; f.began() && latest != f.start && f.backfilled != "" && overtook != (f.backfilled == "1") {
+			c.violation(f, Disagreement, f.start, "backfilled is %s, though a job submitted earlier was still waiting: %v", f.backfilled, overtook)
+		}
+		latest = max(latest, f.start)
 	}
 }
 
@@ -474,11 +552,10 @@ func (c *fileChecker) named(begun []*filed) bool {
 	if c.Allocation != AllocationAuto {
 		return c.Allocation == AllocationIntervals
 	}
-	return !slices.ContainsFunc(begun, func(f *filed) bool { return f.allocatedTo == f.allocatedFrom }) &&
-		slices.ContainsFunc(begun, func(f *filed) bool {
-			r := c.allocated[f.allocatedFrom]
-			return f.allocatedTo > f.allocatedFrom+1 || r.First != r.Last || r.First != f.nodes
-		})
+	return slices.ContainsFunc(begun, func(f *filed) bool {
+		ranges := c.allocated[f.allocatedFrom:f.allocatedTo]
+		return len(ranges) > 1 || len(ranges) == 1 && (ranges[0].First != ranges[0].Last || ranges[0].First != f.nodes)
+	})
 }
 
 // sweep goes through the instants in order: capacity, and the promise to the

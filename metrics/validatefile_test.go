@@ -77,6 +77,12 @@ func TestValidateJobsRejects(t *testing.T) {
 		{"a processor that another has", "easy", "3", "allocated_resources", "2", TwoJobsOnOne, "has a processor that job 1 (line 2) has until 8"},
 		{"a processor twice", "easy", "2", "allocated_resources", "0-2 2", TwoJobsOnOne, "has a processor twice"},
 		{"a processor too many", "easy", "2", "allocated_resources", "0-4", TwoJobsOnOne, "has 5 processors instead of 4"},
+		{"a wrong stretch", "easy", "2", "stretch", "1.5", Disagreement, "stretch is 1.5, not 2.4"},
+		{"a wrong bounded slowdown", "easy", "2", "bounded_slowdown", "2.4", Disagreement, "bounded_slowdown is 2.4, not 1.2"},
+		{"another estimate of ours", "easy", "3", "estimate", "8", Disagreement, "estimate is 8, not 7"},
+		{"a backfilled job denied", "easy", "3", "backfilled", "0", Disagreement, "backfilled is 0"},
+		{"a job that did not overtake", "easy", "2", "backfilled", "1", Disagreement, "backfilled is 1"},
+		{"no processors among named ones", "easy", "3", "allocated_resources", "", TwoJobsOnOne, "has 0 processors instead of 1"},
 		{"a processor out of range", "easy", "3", "allocated_resources", "4", TwoJobsOnOne, "has processor 4 of a cluster of 4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,6 +127,7 @@ func at(jobs []*entity.Job, starts ...des.Time) string {
 	for i, j := range jobs {
 		j.SetSeq(int64(i))
 		j.Promised = entity.NeverPromised
+		j.Backfilled = slices.Max(starts[:i+1]) > starts[i]
 		end := starts[i]*sec + min(j.Runtime, j.Request.Length)
 		j.Reservation.Window = entity.Window{Start: starts[i] * sec, End: starts[i]*sec + j.Request.Length, Nodes: j.Request.Nodes}
 		kind := entity.JobFinished
@@ -215,6 +222,16 @@ func TestValidateJobsRejectsSchedules(t *testing.T) {
 	})
 }
 
+func TestValidateJobsWantsRowsInOrderOfID(t *testing.T) {
+	jobs, s := goodDay("easy")
+	lines := strings.SplitAfter(write(t, s, nil, jobs...), "\n")
+	lines[2], lines[3] = lines[3], lines[2]
+	report, err := ValidateJobs(strings.NewReader(strings.Join(lines, "")), slices.Values(jobs), FileCheck{Processors: 4})
+	require.NoError(t, err)
+	require.ErrorContains(t, report.Err(), "line 4: stands behind job 3: rows are in the order of job_id")
+	require.Equal(t, 1, report.Total)
+}
+
 // A count is no identity.
 func TestValidateJobsKnowsCountsFromIdentities(t *testing.T) {
 	jobs, s := goodDay("easy")
@@ -228,7 +245,7 @@ func TestValidateJobsKnowsCountsFromIdentities(t *testing.T) {
 func TestValidateJobsReadsBatsimsColumns(t *testing.T) {
 	jobs, s := goodDay("easy")
 	var cut []string
-	for line := range strings.Lines(write(t, s, nil, jobs...)) {
+	for line := range strings.Lines(plant(t, write(t, s, nil, jobs...), "3", "stretch", "-nan")) {
 		fields := strings.Split(strings.TrimSpace(line), ",")
 		cut = append(cut, strings.Join(fields[:17], ","))
 	}
@@ -252,6 +269,8 @@ func TestDamagedFilesAreReportedByLine(t *testing.T) {
 		{"a finish before the start", plant(t, good, "3", "finish_time", "1"), `jobs CSV, line 4, finish_time: 1 is before the start at 2`},
 		{"an unknown state", plant(t, good, "3", "final_state", "LOST"), `jobs CSV, line 4, final_state: "LOST" is not a state known here`},
 		{"a reversed interval", plant(t, good, "3", "allocated_resources", "3-1"), `jobs CSV, line 4, allocated_resources: "3-1" is no interval of processors`},
+		{"neither backfilled nor not", plant(t, good, "3", "backfilled", "2"), `jobs CSV, line 4, backfilled: "2" is neither 0 nor 1`},
+		{"text for a ratio", plant(t, good, "3", "stretch", "x"), `jobs CSV, line 4, stretch: "x" is not a number`},
 		{"a promise of nothing", plant(t, good, "3", "metadata", "promised="), `jobs CSV, line 4, metadata: "" is not a time`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
