@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -324,6 +325,30 @@ func (o *onDomain) write(cmd *cobra.Command, policies string, failed error) erro
 	}
 	m.End = time.Now()
 	return m.WriteFile(filepath.Join(o.out, "manifest.json"))
+}
+
+// refuseNodes is an error where a schedule is one of named nodes, as the manifest
+// beside it or else the policy in its name tells: the offline checks are about
+// counted processors.
+func refuseNodes(path string) error {
+	refused := fmt.Errorf("%s is a schedule of the nodes of a domain: only those of counted processors can be checked here; simulate --domain checks its own while it runs", path)
+	var m metrics.Manifest
+	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
+		for _, r := range m.Runs {
+			if c, err := policy.NodeRegistry().Parse(r.Policy); err != nil || "jobs-"+c.FileName()+".csv" != filepath.Base(path) {
+				continue
+			}
+			if m.Settings["domain"] != "" {
+				return refused
+			}
+			return nil
+		}
+	}
+	_, errHere := policy.Registry().Parse(specOf(path))
+	if _, errThere := policy.NodeRegistry().Parse(specOf(path)); errHere != nil && errThere == nil {
+		return refused
+	}
+	return nil
 }
 
 func (o *onDomain) print(w io.Writer) error { return printSummaries(w, o.format, o.summaries()) }

@@ -250,3 +250,21 @@ func TestRejectedJobsSayWhy(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 5, strings.Count(string(text), `,"reason=wants `), "which has a comma in it")
 }
+
+func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
+	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
+	out := t.TempDir()
+	require.Zero(t, call("simulate", "--domain", d, "--policy", "easy,css,fcfs:finder=amp", "--out", out).code)
+	refused := func(name string) {
+		got := call("validate", filepath.Join(out, name))
+		require.Equal(t, exitFailed, got.code, name)
+		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain", name)
+	}
+	refused("jobs-easy.csv")
+	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
+	refused("jobs-css.csv")
+	refused("jobs-fcfs-finder=amp.csv")
+
+	require.Zero(t, call("simulate", "--policy", "easy", "--out", out).code)
+	require.Zero(t, call("validate", filepath.Join(out, "jobs-easy.csv")).code, "made anew on a cluster")
+}

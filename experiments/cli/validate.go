@@ -41,6 +41,9 @@ broken.`,
 			if limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", limit)
 			}
+			if err := refuseNodes(args[0]); err != nil {
+				return err
+			}
 			promises, err := promisesOf(cmd, policyName, args[0])
 			if err != nil {
 				return err
@@ -92,6 +95,14 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 	return nil
 }
 
+// specOf is the policy's spec that the name of a file jobs-POLICY.csv tells.
+func specOf(file string) string {
+	base, _ := strings.CutPrefix(filepath.Base(file), "jobs-")
+	base, _ = strings.CutSuffix(base, ".csv")
+	separator := regexp.MustCompile(`-([a-z]+=)`) // a colon in the policy's spec; see FileName
+	return separator.ReplaceAllString(base, ":$1")
+}
+
 // promisesOf is what the policy of that name promises; where it is empty, that
 // of a file jobs-POLICY.csv, or nothing.
 func promisesOf(cmd *cobra.Command, name, file string) (metrics.Promises, error) {
@@ -100,10 +111,7 @@ func promisesOf(cmd *cobra.Command, name, file string) (metrics.Promises, error)
 	case name == "none":
 		return metrics.Promises{}, nil
 	case name == "":
-		base, _ := strings.CutPrefix(filepath.Base(file), "jobs-")
-		base, _ = strings.CutSuffix(base, ".csv")
-		separator := regexp.MustCompile(`-([a-z]+=)`) // a colon in the policy's spec; see FileName
-		c, err := table.Parse(separator.ReplaceAllString(base, ":$1"))
+		c, err := table.Parse(specOf(file))
 		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", file)
 			return metrics.Promises{}, nil
