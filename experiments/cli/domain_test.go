@@ -73,24 +73,29 @@ policies: ["css", "easy:finder=amp"]
 	}
 }
 
-// The files of docs/guides/planning-batches.md, as they stand there.
+// The files of docs/guides/planning-batches.md, as they stand there, with either
+// kind of nodes.
 func TestTheGuidesDomainRuns(t *testing.T) {
 	page, err := os.ReadFile("../../docs/guides/planning-batches.md")
 	require.NoError(t, err)
-	block := func(language string) string {
-		_, rest, ok := strings.Cut(string(page), "```"+language+"\n")
+	rest := string(page)
+	block := func(language string) (text string) {
+		_, after, ok := strings.Cut(rest, "```"+language+"\n")
 		require.True(t, ok)
-		text, _, _ := strings.Cut(rest, "```")
+		text, rest, _ = strings.Cut(after, "```")
 		return text
 	}
-	nodes := block("csv")
-	for id := 3; id <= 8; id++ {
-		nodes += fmt.Sprintf("%d,%d,%d,1,16,linux\n", id, id, id)
-	}
-	d := domainOf(t, block("yaml"), "nodes.csv", nodes, "prices.csv", "time,node,price\n600,2,8\n")
-	got := call("simulate", "--domain", d)
+	file, prices, nodes := block("yaml"), block("csv"), block("csv")
+	got := call("simulate", "--domain", domainOf(t, file, "prices.csv", prices))
 	require.Zero(t, got.code, got.stderr)
+	require.NotContains(t, got.stderr, "rejected")
 	require.Contains(t, got.stdout, "batch-slicer:k=5:shift=end  ")
+
+	_, others, _ := strings.Cut(file, "\n") // the first line is that of the nodes
+	require.Contains(t, string(page), "`nodes: nodes.csv`")
+	got = call("simulate", "--domain", domainOf(t, "nodes: nodes.csv\n"+others, "prices.csv", prices, "nodes.csv", nodes))
+	require.Zero(t, got.code, got.stderr)
+	require.NotContains(t, got.stderr, "of a domain of", "there are nodes enough for every job")
 }
 
 func TestADomainGeneratesItsBatches(t *testing.T) {
