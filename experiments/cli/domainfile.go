@@ -4,8 +4,10 @@ package cli
 // organisation, in YAML; docs/guides/planning-batches.md describes it.
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +19,6 @@ import (
 	"strconv"
 	"strings"
 
-	"encoding/csv"
-
 	"github.com/gocarina/gocsv"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -26,6 +26,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
@@ -142,7 +143,7 @@ func readDomain(path string, seed uint64) (*domain, error) {
 		return nil, fmt.Errorf("reading the domain: %w", err)
 	}
 	var f domainFile
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
+	if err := yamlfile.Decode(bytes.NewReader(text), &f); err != nil && !errors.Is(err, io.EOF) {
 		if !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("reading the domain %s: %s", path, explainYAML(err))
 		}

@@ -9,10 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
 )
@@ -104,7 +103,7 @@ func Read(path string) (Config, error) {
 // Decode reads a grid from YAML. Unknown keys are errors.
 func Decode(r io.Reader) (Config, error) {
 	var c Config
-	if err := yaml.NewDecoder(r, yaml.DisallowUnknownField()).Decode(&c); err != nil {
+	if err := yamlfile.Decode(r, &c); err != nil {
 		if errors.Is(err, io.EOF) {
 			return Config{}, errors.New("the file is empty")
 		}
