@@ -134,20 +134,8 @@ func (f *QueueFile) Abort() { f.file.Abort() }
 
 // WriteSummaryFile writes summary.csv under the name path.
 func WriteSummaryFile(path string, rows []Summary) error {
-	return writeFile(path, func(w io.Writer) error { return WriteSummaryCSV(w, rows) })
+	return atomicfile.Write(path, func(w io.Writer) error { return WriteSummaryCSV(w, rows) })
 }
 
 // WriteFile writes the manifest under the name path.
-func (m *Manifest) WriteFile(path string) error { return writeFile(path, m.Write) }
-
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
+func (m *Manifest) WriteFile(path string) error { return atomicfile.Write(path, m.Write) }

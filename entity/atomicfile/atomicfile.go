@@ -20,6 +20,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -69,6 +70,19 @@ func Create(path string) (*File, error) {
 		}
 		return &File{path: path, target: target, file: file}, nil
 	}
+}
+
+// Write creates the file path with what write writes, whole or not at all.
+func Write(path string, write func(io.Writer) error) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // Write writes b. Once it has failed the file can only be aborted, and Commit

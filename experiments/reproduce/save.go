@@ -50,23 +50,11 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 			return enc.Encode(stampOf(e, c, version))
 		}},
 	} {
-		if err := save(at(f.ending), f.write); err != nil {
+		if err := atomicfile.Write(at(f.ending), f.write); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func save(path string, write func(io.Writer) error) error {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
 }
 
 // Saved returns what an earlier call with the same settings wrote into dir, as

@@ -2,9 +2,9 @@ package backfill
 
 import (
 	"cmp"
-	"github.com/gridslot/gridslot/des"
 	"slices"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
 

@@ -1,9 +1,9 @@
 package backfill
 
 import (
-	"github.com/gridslot/gridslot/des"
 	"math"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
 
