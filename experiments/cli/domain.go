@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -292,7 +291,7 @@ func (o *onDomain) write(cmd *cobra.Command, policies string, failed error) erro
 	m := metrics.Manifest{
 		Version: version(), Command: append([]string{"gridslot"}, o.env.Args...), Seed: o.flags.o.Seed,
 		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{},
-		Settings: map[string]string{}, Start: o.start,
+		Settings: settings(cmd, "grid", "procs", "compression"), Start: o.start,
 		Trace: metrics.TraceFile{Name: o.workload(), SHA256: fmt.Sprintf("%x", sha256.Sum256(text))},
 	}
 	if o.trace != nil {
@@ -300,14 +299,6 @@ func (o *onDomain) write(cmd *cobra.Command, policies string, failed error) erro
 			return err
 		}
 	}
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		switch f.Name {
-		case "help", "out", "format", "workers": // of no consequence to the results
-		case "grid", "procs", "compression": // not with a domain
-		default:
-			m.Settings[f.Name] = f.Value.String()
-		}
-	})
 	m.Settings["domain"], m.Settings["policy"] = string(text), policies
 	for name, sum := range o.domain.sums {
 		m.Settings["sha256 of "+name] = sum

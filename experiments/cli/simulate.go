@@ -327,8 +327,8 @@ func (s *simulation) write(cmd *cobra.Command, stopped string) error {
 	m := metrics.Manifest{
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...), Seed: s.flags.o.Seed,
 		Trace:   metrics.TraceFile{Name: s.trace.Name, SHA256: sum},
-		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{}, Settings: map[string]string{},
-		Start: s.start, Stopped: stopped,
+		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{},
+		Settings: settings(cmd), Start: s.start, Stopped: stopped,
 	}
 	for reason, count := range s.report().Counts() {
 		c := metrics.ReasonCount{Reason: reason.String(), Count: count}
@@ -339,13 +339,6 @@ func (s *simulation) write(cmd *cobra.Command, stopped string) error {
 			m.Changed = append(m.Changed, c)
 		}
 	}
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		switch f.Name {
-		case "help", "out", "format", "workers": // of no consequence to the results
-		default:
-			m.Settings[f.Name] = f.Value.String()
-		}
-	})
 	m.Settings["procs"] = strconv.Itoa(s.procs)
 	for i, r := range s.results {
 		if r != nil {
@@ -357,6 +350,22 @@ func (s *simulation) write(cmd *cobra.Command, stopped string) error {
 	}
 	m.End = time.Now()
 	return m.WriteFile(filepath.Join(s.out, "manifest.json"))
+}
+
+// settings are the flags of a call that bear on its results, with their values,
+// but for those that mean nothing in this kind of run.
+func settings(cmd *cobra.Command, meaningless ...string) map[string]string {
+	values := map[string]string{}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		switch f.Name {
+		case "help", "out", "format", "workers": // of no consequence to the results
+		default:
+			if !slices.Contains(meaningless, f.Name) {
+				values[f.Name] = f.Value.String()
+			}
+		}
+	})
+	return values
 }
 
 func (s *simulation) summaries() []metrics.Summary {
