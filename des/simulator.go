@@ -32,6 +32,7 @@ type Simulator struct {
 	stopped   bool
 	hash      uint64
 	err       error
+	ctx       context.Context // of the run under way
 
 	entities []*Context // in the order of addition
 	byName   map[string]*Context
@@ -141,6 +142,15 @@ func (s *Simulator) Fail(err error) {
 // Err is what ended the simulation for good, or nil.
 func (s *Simulator) Err() error { return s.err }
 
+// Context is the context of the run under way, for handlers whose own work is
+// long; context.Background outside a run.
+func (s *Simulator) Context() context.Context {
+	if s.ctx == nil {
+		return context.Background()
+	}
+	return s.ctx
+}
+
 // NextTime is the instant of the earliest pending event, or Forever.
 func (s *Simulator) NextTime() Time {
 	if top := s.heap.peek(); top != nil {
@@ -210,12 +220,13 @@ func (s *Simulator) enter() error {
 	return s.err
 }
 
-func (s *Simulator) leave() { s.running = false }
+func (s *Simulator) leave() { s.running, s.ctx = false, nil }
 
 // contextInterval is how many events may run between two looks at the context.
 const contextInterval = 1024
 
 func (s *Simulator) run(ctx context.Context, until Time) error {
+	s.ctx = ctx
 	for n := uint(0); !s.stopped; n++ {
 		if n%contextInterval == 0 {
 			if err := ctx.Err(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // atTicks plans at ticks only, the earliest window for everybody, and notes
@@ -33,8 +34,8 @@ func (p *atTicks) Schedule(r *entity.Round) {
 	}
 }
 
-func oneNode(t *testing.T) *entity.Domain {
-	d, err := entity.NewDomain([]*entity.Node{{ID: 1, Perf: 1}}, earliestFinder{})
+func oneNode(t *testing.T) *plan.Domain {
+	d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}}, earliestFinder{})
 	require.NoError(t, err)
 	d.Interval = 10 * des.Second
 	return d
@@ -62,23 +63,30 @@ func jobsAt(length int, submits ...int) (jobs []*entity.Job) {
 	return jobs
 }
 
-func runCycles(t *testing.T, p entity.Policy, jobs []*entity.Job) *des.Simulator {
-	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, oneNode(t), p)
+// runCycles returns what became of the jobs, and when.
+func runCycles(t *testing.T, p entity.Policy, set func(*entity.Metascheduler), jobs []*entity.Job) (runs []*entity.Run, end des.Time) {
+	sim, d := des.New(des.Config{}), &journal{}
+	m := entity.NewMetascheduler(sim, oneNode(t), p, d)
 	m.Cycle = 10 * des.Second
-	m.Submit(slices.Values(jobs))
+	if set != nil {
+		set(m)
+	}
+	m.SubmitAll(slices.Values(jobs))
 	require.NoError(t, sim.Run(context.Background()))
-	return sim
+	for _, j := range jobs {
+		runs = append(runs, d.runs[j])
+	}
+	return runs, sim.Now()
 }
 
 func TestCyclesBeginWhileJobsWait(t *testing.T) {
 	p := &atTicks{}
 	jobs := jobsAt(6, 0, 3, 3, 10, 61)
-	runCycles(t, p, jobs)
+	runs, _ := runCycles(t, p, nil, jobs)
 	// Of the three that wait at 10, two have to wait for the next cycle, and one
 	// of them for the one after that.
 	require.Equal(t, []string{"0:1", "10:3", "20:2", "30:1", "70:1"}, p.asked)
-	for _, j := range jobs {
+	for _, j := range runs {
 		require.Equal(t, entity.Finished, j.State)
 	}
 }
@@ -86,18 +94,18 @@ func TestCyclesBeginWhileJobsWait(t *testing.T) {
 func TestTicksEndWhereNothingCanChange(t *testing.T) {
 	p := &atTicks{refuse: true}
 	jobs := jobsAt(6, 0, 35)
-	sim := runCycles(t, p, jobs)
+	runs, end := runCycles(t, p, leaveWaiting, jobs)
 	require.Equal(t, []string{"0:1", "40:2"}, p.asked)
-	require.Equal(t, entity.Waiting, jobs[0].State)
-	require.Equal(t, 40*des.Second, sim.Now())
+	require.Equal(t, entity.Waiting, runs[0].State)
+	require.Equal(t, 40*des.Second, end)
 }
 
 func TestARejectedJobLeavesTheQueue(t *testing.T) {
 	jobs := jobsAt(6, 0)
-	sim := runCycles(t, rejecting{}, jobs)
-	require.Equal(t, entity.Rejected, jobs[0].State)
-	require.Equal(t, "not today", jobs[0].Reason)
-	require.Zero(t, sim.Now())
+	runs, end := runCycles(t, rejecting{}, nil, jobs)
+	require.Equal(t, entity.Rejected, runs[0].State)
+	require.Equal(t, "not today", runs[0].Reason)
+	require.Zero(t, end)
 }
 
 type rejecting struct{}
@@ -119,7 +127,7 @@ func (h *half) Schedule(r *entity.Round) {
 	if h.part == nil {
 		h.part = r.Queue.Part()
 	}
-	var fresh []*entity.Job
+	var fresh []*entity.Run
 	for _, j := range r.Fresh() {
 		if j.ID%2 == 1 {
 			h.part.Take(j)
@@ -144,12 +152,12 @@ func (startAll) Schedule(r *entity.Round) {
 func TestAPolicyCanLeaveAPartOfTheQueueToAnother(t *testing.T) {
 	p := &half{}
 	jobs := jobsAt(6, 0, 0, 1, 1)
-	runCycles(t, p, jobs)
-	var states []entity.JobState
-	for _, j := range jobs {
+	runs, _ := runCycles(t, p, leaveWaiting, jobs)
+	var states []entity.RunState
+	for _, j := range runs {
 		states = append(states, j.State)
 	}
-	require.Equal(t, []entity.JobState{entity.Waiting, entity.Finished, entity.Waiting, entity.Finished}, states)
+	require.Equal(t, []entity.RunState{entity.Waiting, entity.Finished, entity.Waiting, entity.Finished}, states)
 	require.Zero(t, p.part.Len())
-	require.False(t, p.part.Holds(jobs[1]))
+	require.False(t, p.part.Holds(runs[1]))
 }

@@ -1,18 +1,38 @@
-// Package entity holds the nouns of scheduling and the actors that move them.
+// Package entity holds the nouns of scheduling and the engine that moves them.
 //
-// Nouns: Job and its Request; Node, Slot, Window; the Reservation that a plan
-// keeps for a job.
+// # What there is
 //
-// Plans say what is taken, and when. Cluster counts equal processors, for logs
-// of millions of jobs; Domain knows its nodes by name, performance and price,
-// and asks a Finder for windows. Everything that occupies anything is a
-// reservation in a plan.
+//	Job       what a user asks for; a run changes nothing in it
+//	Run       what becomes of a job in one simulation
+//	Plan      what is taken of the machine, and when
+//	Policy    decides which waiting jobs get what
+//	Observer  is told of everything that happens to jobs
 //
-// Actors: the Metascheduler runs a stream of jobs through a Policy on a Plan; it
-// alone starts and ends jobs. LocalFlow brings the owners' jobs to a Domain.
-// Observers are told of every event in a job's life, and change nothing.
+// A Metascheduler runs jobs through a policy on a plan. It is the only one that
+// starts and ends jobs:
 //
-// A policy is short, because all it does is to look at the plan and reserve:
+//	Source --Job--> Metascheduler --Round--> Policy
+//	                  |       ^                |
+//	              JobEvent    +---Reserve------+
+//	                  v                |
+//	              Observers          Plan
+//
+// # The life of a job
+//
+// A job arrives and waits in the queue. After every instant at which something
+// has changed the policy gets a Round: it looks for windows in the plan and
+// reserves them for jobs. A reservation that begins now starts its job; one that
+// lies ahead starts it when its window begins. The job ends when its runtime is
+// over, which is usually before the end of what was reserved; what is left of
+// the reservation is given back, and the policy gets its next round.
+//
+// Everything that occupies anything is a reservation in the plan: a running job,
+// a window that was planned ahead, the hold for the head of EASY's queue, an
+// owner's local job, a node that is down.
+//
+// # A policy is short
+//
+// All it does is to look at the plan and reserve:
 //
 //	type SmallestFirst struct{}
 //
@@ -24,4 +44,16 @@
 //			}
 //		}
 //	}
+//
+// # Where to begin
+//
+// Read Job, Run and Metascheduler, then Round. Whatever else is to happen to the
+// world during a run (users who wait for results, failures, rules by the clock)
+// is written outside this package, with the verbs of Metascheduler; package flow
+// has examples. The packages below:
+//
+//	plan     the two plans: counted processors, named nodes
+//	flow     what happens to the world: advance reservations, owners' jobs, prices
+//	grid     brokers and resource agents who negotiate over a network
+//	market   accounts: who paid what to whom
 package entity

@@ -11,14 +11,23 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
 // journal writes down what happens, a line an event.
-type journal struct{ lines []string }
+type journal struct {
+	lines []string
+	runs  map[*entity.Job]*entity.Run // what became of whom
+}
 
 func (d *journal) Observe(e entity.JobEvent) {
-	line := fmt.Sprintf("%v %v %d", e.Time, e.Kind, e.Job.ID)
+	if d.runs == nil {
+		d.runs = map[*entity.Job]*entity.Run{}
+	}
+	d.runs[e.Run.Job] = e.Run
+	line := fmt.Sprintf("%v %v %d", e.Time, e.Kind, e.Run.ID)
 	if e.Kind == entity.JobPromised {
 		line += fmt.Sprintf(" for %v", e.Start)
 	}
@@ -31,6 +40,21 @@ type policyFunc func(r *entity.Round)
 func (policyFunc) Name() string               { return "test" }
 func (p policyFunc) Schedule(r *entity.Round) { p(r) }
 
+// bookAhead gives every job the plan's window, whenever that begins.
+type bookAhead struct{}
+
+func (bookAhead) Name() string { return "book ahead" }
+
+func (bookAhead) Schedule(r *entity.Round) {
+	for j := range r.Waiting() {
+		if w, ok := r.Plan.Find(j.Request, r.Now, des.Forever); !ok || !r.Reserve(j, w) {
+			return
+		}
+	}
+}
+
+func leaveWaiting(m *entity.Metascheduler) { m.LeaveWaiting = true }
+
 // estimated is a job; it takes its times in seconds.
 func estimated(id int64, submit, runtime, estimate des.Time, nodes int) *entity.Job {
 	return &entity.Job{ID: id, Submit: submit * des.Second, Runtime: runtime * des.Second,
@@ -39,11 +63,11 @@ func estimated(id int64, submit, runtime, estimate des.Time, nodes int) *entity.
 
 func simulate(p entity.Policy, set func(*entity.Metascheduler), jobs ...*entity.Job) (*journal, error) {
 	sim, d := des.New(des.Config{}), &journal{}
-	m := entity.NewMetascheduler(sim, entity.NewCluster(4), p, d)
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), p, d)
 	if set != nil {
 		set(m)
 	}
-	m.Submit(slices.Values(jobs))
+	m.SubmitAll(slices.Values(jobs))
 	err := sim.Run(context.Background())
 	m.Close()
 	return d, err
@@ -72,13 +96,20 @@ func TestJobsLiveTheirLives(t *testing.T) {
 
 func TestRejectedJobsSayWhy(t *testing.T) {
 	big := estimated(7, 0, 1, 1, 5)
-	none := estimated(8, 0, 0, 0, 1)
-	_, err := simulate(bookAhead{}, nil, big, none)
+	d, err := simulate(bookAhead{}, nil, big)
 	require.NoError(t, err)
-	require.Equal(t, entity.Rejected, big.State)
-	require.Equal(t, "wants 5 processors of a cluster of 4", big.Reason)
-	require.Equal(t, entity.Rejected, none.State)
-	require.Contains(t, none.Reason, "above 0")
+	require.Equal(t, entity.Rejected, d.runs[big].State)
+	require.Equal(t, "wants 5 processors of a cluster of 4", d.runs[big].Reason)
+}
+
+func TestAJobThatMakesNoSenseEndsTheRun(t *testing.T) {
+	d, err := simulate(bookAhead{}, nil, estimated(7, 0, 1, 1, 1), estimated(8, 0, 0, 0, 1))
+	require.ErrorContains(t, err, "job 8")
+	require.ErrorContains(t, err, "above 0")
+	require.NotContains(t, strings.Join(d.lines, "\n"), "submitted 8")
+	_, err = simulate(bookAhead{}, nil, estimated(9, 0, -1, 1, 1))
+	require.ErrorContains(t, err, "job 9")
+	require.ErrorContains(t, err, "runtime")
 }
 
 func TestAJobMayRunOnPastItsEstimate(t *testing.T) {
@@ -96,8 +127,8 @@ func TestAJobMayRunOnPastItsEstimate(t *testing.T) {
 35 finished 1
 40 started 2
 45 finished 2`, "\n"), d.lines, "at its estimate it is believed to take twice what it took")
-	require.Equal(t, entity.Finished, long.State)
-	require.Equal(t, 10*des.Second, next.Promised, "the first promise is what counts as broken")
+	require.Equal(t, entity.Finished, d.runs[long].State)
+	require.Equal(t, 10*des.Second, d.runs[next].Promised, "the first promise is what counts as broken")
 }
 
 func TestWorkloadMustBeSorted(t *testing.T) {
@@ -107,24 +138,31 @@ func TestWorkloadMustBeSorted(t *testing.T) {
 }
 
 func TestFaultsOfAPolicyNameItTheTimeAndTheJob(t *testing.T) {
-	first := func(r *entity.Round) *entity.Job { return r.Fresh()[0] }
+	first := func(r *entity.Round) *entity.Run { return r.Fresh()[0] }
 	for what, p := range map[string]policyFunc{
 		"is taken": func(r *entity.Round) {
-			r.Hold(first(r), entity.Window{Start: r.Now, End: r.Now + 1, Nodes: 5})
+			w := entity.Window{Start: r.Now, End: r.Now + des.Second, Nodes: 4}
+			_, err := r.Plan.Reserve(entity.NewRun(estimated(11, 3, 1, 1, 4), 0), w)
+			require.NoError(t, err)
+			w.Nodes = 1
+			r.Hold(first(r), w)
 		},
 		"has 2 nodes, and the job asks for 1": func(r *entity.Round) {
-			r.Reserve(first(r), entity.Window{Start: r.Now, End: r.Now + 1, Nodes: 2})
+			r.Reserve(first(r), entity.Window{Start: r.Now, End: r.Now + des.Second, Nodes: 2})
+		},
+		"lasts 0.999999, and the job asks for 1": func(r *entity.Round) {
+			r.Reserve(first(r), entity.Window{Start: r.Now, End: r.Now + des.Second - des.Tick, Nodes: 1})
 		},
 		"in the past": func(r *entity.Round) {
-			r.Reserve(first(r), entity.Window{Start: r.Now - 1, End: r.Now, Nodes: 1})
+			r.Reserve(first(r), entity.Window{Start: r.Now - 1, End: r.Now + des.Second, Nodes: 1})
 		},
 		"is running, not waiting": func(r *entity.Round) {
-			w := entity.Window{Start: r.Now, End: r.Now + 1, Nodes: 1}
+			w := entity.Window{Start: r.Now, End: r.Now + des.Second, Nodes: 1}
 			r.Reserve(first(r), w)
 			r.Reserve(first(r), w)
 		},
 		"already holds": func(r *entity.Round) {
-			w := entity.Window{Start: r.Now + 1, End: r.Now + 2, Nodes: 1}
+			w := entity.Window{Start: r.Now + 1, End: r.Now + 1 + des.Second, Nodes: 1}
 			r.Hold(first(r), w)
 			r.Hold(first(r), w)
 		},
@@ -146,7 +184,7 @@ func TestHoldsLastARound(t *testing.T) {
 			r.Hold(j, entity.Window{Start: r.Now, End: des.Forever, Nodes: 2})
 		}
 	})
-	_, err := simulate(p, nil, estimated(1, 0, 1, 1, 2), estimated(2, 5, 1, 1, 2))
+	_, err := simulate(p, leaveWaiting, estimated(1, 0, 1, 1, 2), estimated(2, 5, 1, 1, 2))
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, true}, room)
 }
@@ -201,7 +239,7 @@ func TestPassEventDecidesAfterEachEvent(t *testing.T) {
 }
 
 func TestQueueShowsJobsInAnyOrder(t *testing.T) {
-	shortest := entity.Order{Name: "shortest", Key: func(j *entity.Job, _ des.Time) float64 { return float64(j.Request.Length) }}
+	shortest := entity.Order{Name: "shortest", Key: func(j *entity.Run, _ des.Time) float64 { return float64(j.Request.Length) }}
 	var ids []int64
 	p := policyFunc(func(r *entity.Round) {
 		if r.Now < 2*des.Second {
@@ -228,8 +266,8 @@ func TestAJobThatCanNoLongerMeetItsDeadlineBarsNobody(t *testing.T) {
 	late.Request.Deadline = 12 * des.Second
 	d, err := simulate(backfill.FCFS{}, nil, estimated(1, 0, 10, 10, 4), dead, estimated(4, 2, 1, 1, 4), late)
 	require.NoError(t, err)
-	require.Equal(t, "its deadline, 8, can no longer be met", dead.Reason)
-	require.Equal(t, "its deadline, 12, is too soon", late.Reason)
+	require.Equal(t, "its deadline, 8, can no longer be met", d.runs[dead].Reason)
+	require.Equal(t, "its deadline, 12, is too soon", d.runs[late].Reason)
 	require.Equal(t, strings.Split(`0 submitted 1
 0 started 1
 1 submitted 2
@@ -244,10 +282,11 @@ func TestAJobThatCanNoLongerMeetItsDeadlineBarsNobody(t *testing.T) {
 
 func TestAWorkloadMayBeTakenAwayOrReplaced(t *testing.T) {
 	sim, d := des.New(des.Config{}), &journal{}
-	m := entity.NewMetascheduler(sim, entity.NewCluster(4), bookAhead{}, d)
-	m.Submit(slices.Values([]*entity.Job{estimated(1, 0, 1, 1, 1), estimated(2, 5, 1, 1, 1), estimated(3, 6, 1, 1, 1)}))
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), bookAhead{}, d)
+	m.SubmitAll(slices.Values([]*entity.Job{estimated(1, 0, 1, 1, 1), estimated(2, 5, 1, 1, 1), estimated(3, 6, 1, 1, 1)}))
 	require.NoError(t, sim.RunUntil(context.Background(), 2*des.Second))
-	m.Submit(slices.Values([]*entity.Job{estimated(4, 7, 1, 1, 1), estimated(5, 8, 1, 1, 1)}))
+	m.Close()
+	m.SubmitAll(slices.Values([]*entity.Job{estimated(4, 7, 1, 1, 1), estimated(5, 8, 1, 1, 1)}))
 	require.NoError(t, sim.RunUntil(context.Background(), 7*des.Second))
 	m.Close()
 	require.NoError(t, sim.Run(context.Background()))
@@ -261,13 +300,13 @@ func TestAWorkloadMayBeTakenAwayOrReplaced(t *testing.T) {
 
 func TestNobodyIsKilledForAJobThatNeedNotHaveStarted(t *testing.T) {
 	a, b, c := estimated(1, 0, 30, 10, 2), estimated(2, 0, 30, 10, 1), estimated(3, 1, 5, 5, 1)
-	k := entity.Booking{Job: estimated(9, 0, 5, 5, 3), Start: 10 * des.Second}
-	_, err := simulate(backfill.EASY{}, func(m *entity.Metascheduler) {
+	k := flow.Booking{Job: estimated(9, 0, 5, 5, 3), Start: 10 * des.Second}
+	d, err := simulate(backfill.EASY{}, func(m *entity.Metascheduler) {
 		m.Pass, m.Overrun = entity.PassEvent, entity.OverrunExtend
-		m.SubmitBookings(slices.Values([]entity.Booking{k}))
+		flow.NewBookings(m).Submit(slices.Values([]flow.Booking{k}))
 	}, a, b, c)
 	require.NoError(t, err)
-	require.Equal(t, entity.Killed, a.State, "the booking needs three of four processors")
-	require.Equal(t, entity.Finished, b.State)
-	require.Equal(t, 10*des.Second, k.Job.Start)
+	require.Equal(t, entity.Killed, d.runs[a].State, "the booking needs three of four processors")
+	require.Equal(t, entity.Finished, d.runs[b].State)
+	require.Equal(t, 10*des.Second, d.runs[k.Job].Start)
 }

@@ -24,9 +24,9 @@ type Attributes struct {
 	Labels  map[string]string
 }
 
-// Satisfy reports whether a has at least the amounts and exactly the labels
+// satisfy reports whether a has at least the amounts and exactly the labels
 // of need.
-func (a Attributes) Satisfy(need *Attributes) bool {
+func (a Attributes) satisfy(need *Attributes) bool {
 	for name, least := range need.Amounts {
 		if has, ok := a.Amounts[name]; !ok || has < least {
 			return false

@@ -1,9 +1,8 @@
 package entity
 
 import (
-	"fmt"
-
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
 // JobEventKind says what happened to a job.
@@ -11,29 +10,24 @@ type JobEventKind uint8
 
 const (
 	JobSubmitted JobEventKind = iota // entered the queue
-	JobRejected                      // refused at submission; Job.Reason says why
+	JobRejected                      // turned away before it started, or cancelled; Run.Reason says why
 	JobPromised                      // told of a start ahead (JobEvent.Start): EASY's hold for the head, a conservative or planned reservation, or a reservation moved
-	JobStarted                       // began to run; Job.Reservation.Window says where
+	JobStarted                       // began to run; Run.Reservation.Window says where
 	JobFinished                      // its last task ended by itself
 	JobKilled                        // its last task was cut off
 	JobRequeued                      // preempted, and back in the queue
 	JobWithdrawn                     // lost a reservation that lay ahead, and waits again
 )
 
-var jobEventNames = [...]string{"submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn"}
+var jobEvents = enum.Of[JobEventKind]("job event", "submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn")
 
-func (k JobEventKind) String() string {
-	if int(k) < len(jobEventNames) {
-		return jobEventNames[k]
-	}
-	return fmt.Sprintf("JobEventKind(%d)", k)
-}
+func (k JobEventKind) String() string { return jobEvents.Name(k) }
 
 // JobEvent is one happening in a job's life.
 type JobEvent struct {
 	Time  des.Time
 	Kind  JobEventKind
-	Job   *Job
+	Run   *Run
 	Start des.Time // JobPromised: the promised start
 	// Head marks a JobPromised that is the hold for the first job of the
 	// queue, which a backfilling policy must not delay.
@@ -41,9 +35,14 @@ type JobEvent struct {
 }
 
 // Observer is told of every job event, in the order in which they happen. It
-// reads; it must change nothing. Events of one instant come in the order of
-// the pass mode: physically, whatever ends at an instant makes room for
-// whatever starts at it, in either mode.
+// reads what it is shown. What it wants to happen in consequence it asks the
+// Metascheduler for (Submit, Cancel, Kill, Preempt, WakeAt), which may be done
+// from inside Observe. Events of one instant come in the order of the pass mode:
+// physically, whatever ends at an instant makes room for whatever starts at it,
+// in either mode.
+//
+// An observer may also implement Attacher, InstantObserver, TaskObserver and
+// RoundObserver, to be told more.
 type Observer interface {
 	Observe(e JobEvent)
 }
@@ -52,4 +51,83 @@ type Observer interface {
 // jobs it will be told of.
 type Attacher interface {
 	Attach(m *Metascheduler)
+}
+
+// InstantObserver is told that an instant at which something happened to jobs is
+// over: everything of that instant has been observed, and Run.Place is known of
+// what has started. It is told before the first event of a later instant, and at
+// the end of the run.
+type InstantObserver interface {
+	InstantOver(at des.Time)
+}
+
+// TaskObserver is told that a task of a job on named nodes has ended:
+// r.Reservation.Window.Tasks[i], at r.Ends[i].
+type TaskObserver interface {
+	TaskEnded(r *Run, i int)
+}
+
+// RoundObserver is told of every decision round, after the policy has decided.
+type RoundObserver interface {
+	Decided(r *Round)
+}
+
+// Observers tells a list of observers of events, each of what it wants to know.
+// A Metascheduler has one; so has whatever else tells observers of jobs.
+type Observers struct {
+	all      []Observer
+	instants []InstantObserver
+	tasks    []TaskObserver
+	rounds   []RoundObserver
+	now      des.Time
+	begun    bool
+	before   func() // what is to be done at the end of an instant, before anybody is told
+}
+
+// NewObservers returns the list of those given, in their order.
+func NewObservers(all ...Observer) *Observers {
+	o := &Observers{all: all}
+	for _, each := range all {
+		if i, ok := each.(InstantObserver); ok {
+			o.instants = append(o.instants, i)
+		}
+		if t, ok := each.(TaskObserver); ok {
+			o.tasks = append(o.tasks, t)
+		}
+		if r, ok := each.(RoundObserver); ok {
+			o.rounds = append(o.rounds, r)
+		}
+	}
+	return o
+}
+
+// Tell tells of an event.
+func (o *Observers) Tell(e JobEvent) {
+	o.reach(e.Time)
+	o.begun = true
+	for _, each := range o.all {
+		each.Observe(e)
+	}
+}
+
+// reach ends the instant of the latest event where now is a later one.
+func (o *Observers) reach(now des.Time) {
+	if now != o.now {
+		o.Settle()
+		o.now = now
+	}
+}
+
+// Settle tells that the instant of the latest event is over.
+func (o *Observers) Settle() {
+	if !o.begun {
+		return
+	}
+	o.begun = false
+	if o.before != nil {
+		o.before()
+	}
+	for _, each := range o.instants {
+		each.InstantOver(o.now)
+	}
 }

@@ -1,11 +1,11 @@
 package entity
 
-// Processor identities. Scheduling on counted processors needs numbers only;
-// who wants to see which processors a job had (a Gantt chart, a file for other
-// tools) hands out identities afterwards, lowest free first.
+// Processor identities: which of the equal processors of a counted plan. See
+// Placer.
 
 import (
 	"fmt"
+	"iter"
 	"math/bits"
 	"strconv"
 )
@@ -69,6 +69,63 @@ func (p *Processors) Allocate(n int, ranges []ProcessorRange) ([]ProcessorRange,
 		}
 	}
 	return ranges, nil
+}
+
+// Ranges yields the free processors, ascending, in ranges as wide as they are.
+// They must not be changed meanwhile.
+func (p *Processors) Ranges() iter.Seq[ProcessorRange] {
+	return func(yield func(ProcessorRange) bool) {
+		for at := 0; at < p.size; {
+			first := p.find(at, true)
+			if first == p.size {
+				return
+			}
+			at = p.find(first, false)
+			if !yield(ProcessorRange{int32(first), int32(at - 1)}) {
+				return
+			}
+		}
+	}
+}
+
+// find is the first processor from at on that is free, or that is not; size
+// where there is none.
+func (p *Processors) find(at int, free bool) int {
+	for w := at / 64; w < len(p.words); w++ {
+		word := p.words[w]
+		if !free {
+			word = ^word
+		}
+		if w == at/64 {
+			word &^= 1<<(at%64) - 1
+		}
+		if word != 0 {
+			return min(w*64+bits.TrailingZeros64(word), p.size)
+		}
+	}
+	return p.size
+}
+
+// Take takes the processors of r. Where not all of them are free it changes
+// nothing and says so.
+func (p *Processors) Take(r ProcessorRange) error {
+	if r.First < 0 || r.Last < r.First || int(r.Last) >= p.size {
+		return fmt.Errorf("no processors %d-%d among %d", r.First, r.Last, p.size)
+	}
+	if p.find(int(r.First), false) <= int(r.Last) {
+		return fmt.Errorf("of the processors %d-%d some are not free", r.First, r.Last)
+	}
+	for first := int(r.First); first <= int(r.Last); {
+		w, low := first/64, first%64
+		take := min(64-low, int(r.Last)+1-first)
+		p.words[w] &^= mask(low, take)
+		if p.words[w] == 0 {
+			p.some[w/64] &^= 1 << (w % 64)
+		}
+		first += take
+	}
+	p.available -= int(r.Last-r.First) + 1
+	return nil
 }
 
 // Free gives processors back. An error names what is not there or is free

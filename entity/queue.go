@@ -10,99 +10,165 @@ import (
 )
 
 // Order is a priority among waiting jobs: the lowest key first, ties in order
-// of submission. A key that depends on now must be marked Dynamic; the queue is
-// then sorted anew for every round that asks, at O(n log n).
+// of submission. The zero Order is Submission.
+//
+// A job's key is read when the job enters the queue, and the job keeps its place
+// whatever becomes of the key. Where keys change while jobs wait (with the time,
+// or because an observer keeps a user's share) the order must be marked Dynamic:
+// the queue is then sorted anew for every round that asks, at O(n log n).
+//
+// Orders are told apart by their names. One without a name is sorted anew each
+// time it is asked for.
 type Order struct {
 	Name    string
-	Key     func(j *Job, now des.Time) float64
+	Key     func(r *Run, now des.Time) float64
 	Dynamic bool
 }
 
 // Submission is the order of submission, the default of every policy.
-var Submission = Order{Name: "submission", Key: func(*Job, des.Time) float64 { return 0 }}
+var Submission = Order{Name: "submission", Key: func(*Run, des.Time) float64 { return 0 }}
+
+// isSubmission reports whether o is the order of submission.
+func (o Order) isSubmission() bool { return o.Key == nil || o.Name == Submission.Name }
 
 // Queue holds the waiting jobs, including those with a reservation ahead, in
-// the order of submission and in any other order a policy asks for.
+// the order of submission and in any other order a policy asks for. The zero
+// value is an empty queue.
 type Queue struct {
 	views []*View // the first is in order of submission
+	part  bool    // of another queue
+	round int64
+	free  []int32 // standings that nobody has
+	used  int32   // standings ever given
 }
 
-func newQueue() *Queue {
-	return &Queue{views: []*View{newView(Submission)}}
+// standing is a job's number in a queue, under which the views keep its keys.
+// 0 is that of a job that is not there.
+type standing int32
+
+// standing is where r keeps its number in q.
+func (q *Queue) standing(r *Run) *standing {
+	if q.part {
+		return &r.inPart
+	}
+	return &r.standing
+}
+
+// submission is the view in order of submission.
+func (q *Queue) submission() *View {
+	if len(q.views) == 0 {
+		q.views = append(q.views, newView(q, Submission))
+	}
+	return q.views[0]
 }
 
 // Len is the number of waiting jobs.
-func (q *Queue) Len() int { return q.views[0].Len() }
+func (q *Queue) Len() int {
+	if len(q.views) == 0 {
+		return 0
+	}
+	return q.views[0].Len()
+}
 
 // First is the waiting job that was submitted first, or nil.
-func (q *Queue) First() *Job { return q.views[0].First() }
+func (q *Queue) First() *Run { return q.submission().First() }
 
-// By returns the queue in the given order, as of now. Orders are told apart by
-// their names.
+// By returns the queue in the given order, as of now.
 func (q *Queue) By(o Order, now des.Time) *View {
-	i := slices.IndexFunc(q.views, func(v *View) bool { return v.order.Name == o.Name })
+	submission := q.submission()
+	if o.isSubmission() {
+		return submission
+	}
+	i := -1
+	if o.Name != "" {
+		i = slices.IndexFunc(q.views, func(v *View) bool { return v.order.Name == o.Name })
+	}
 	known := i >= 0
 	if !known {
 		i = len(q.views)
-		q.views = append(q.views, newView(o))
+		q.views = append(q.views, newView(q, o))
 	}
 	v := q.views[i]
-	if !known || (o.Dynamic && v.now != now) {
-		v.now, v.head = now, queued{}
+	if !known || (v.order.Dynamic && (v.now != now || v.round != q.round)) {
+		v.order, v.now, v.round, v.head = o, now, q.round, queued{}
 		v.tree.Clear()
-		for j := range q.views[0].All() {
-			v.tree.Append(v.entry(j))
+		for r := range submission.All() {
+			v.tree.Append(v.rank(r))
 		}
 	}
 	return v
 }
 
-// Part is a queue of some of the jobs in q, at first none: what a policy leaves
-// to another (see Round.Delegate). A job is in one part at most; when it leaves
-// q it leaves that, too.
-func (q *Queue) Part() *Queue { return newQueue() }
-
-// Take puts j, which waits in the queue that q is a part of, into q.
-func (q *Queue) Take(j *Job) {
-	j.leavePart()
-	j.part = q
-	q.add(j)
-}
-
-// Holds reports whether j is in q, which is a part of a queue.
-func (q *Queue) Holds(j *Job) bool { return j.part == q }
-
-func (j *Job) leavePart() {
-	if part := j.part; part != nil {
-		j.part = nil
-		part.remove(j)
+// begin begins a round: orders without a name are those of the round before.
+func (q *Queue) begin() {
+	q.round++
+	if len(q.views) > 1 {
+		q.views = slices.DeleteFunc(q.views, func(v *View) bool { return v.order.Name == "" })
 	}
 }
 
-func (q *Queue) add(j *Job) {
+// Part is a queue of some of the jobs in q, at first none: what a policy leaves
+// to another (see Round.Delegate). A job is in one part at most; when it leaves
+// q it leaves that, too.
+func (q *Queue) Part() *Queue { return &Queue{part: true} }
+
+// Take puts r, which waits in the queue that q is a part of, into q.
+func (q *Queue) Take(r *Run) {
+	r.leavePart()
+	r.part = q
+	q.add(r)
+}
+
+// Holds reports whether r is in q, which is a part of a queue.
+func (q *Queue) Holds(r *Run) bool { return r.part == q }
+
+func (r *Run) leavePart() {
+	if part := r.part; part != nil {
+		r.part = nil
+		part.remove(r)
+	}
+}
+
+func (q *Queue) add(r *Run) {
+	q.submission()
+	s := q.standing(r)
+	if n := len(q.free); n > 0 {
+		*s = standing(q.free[n-1])
+		q.free = q.free[:n-1]
+	} else {
+		q.used++
+		*s = standing(q.used)
+	}
 	for _, v := range q.views {
-		e := v.entry(j)
-		if v.head.job != nil && (queueAlgebra{}).Before(e, v.head) {
+		e := v.rank(r)
+		if v.head.run != nil && (queueAlgebra{}).Before(e, v.head) {
 			v.head = queued{}
 		}
 		v.tree.Append(e)
 	}
 }
 
-func (q *Queue) remove(j *Job) {
-	j.leavePart()
+func (q *Queue) remove(r *Run) {
+	r.leavePart()
 	for _, v := range q.views {
-		if v.head.job == j {
+		if v.head.run == r {
 			v.head = queued{}
 		}
-		v.tree.Remove(v.entry(j))
+		v.tree.Remove(v.entry(r))
 	}
+	s := q.standing(r)
+	q.free = append(q.free, int32(*s))
+	*s = 0
 }
 
 // View is a queue in one order.
 type View struct {
+	queue *Queue
 	order Order
-	now   des.Time // as of when a dynamic order ranks
+	plain bool      // it is the order of submission
+	now   des.Time  // as of when a dynamic order ranks
+	round int64     // and in which round
+	keys  []float64 // of the jobs in the queue, by their standings; nil in order of submission
 	tree  *sumtree.Tree[queued, queueSum, queueAlgebra]
 	spare *queueScan
 	head  queued // the first, where it is known
@@ -114,7 +180,7 @@ type queued struct {
 	seq    int64
 	nodes  int
 	length des.Time
-	job    *Job
+	run    *Run
 }
 
 // queueSum condenses a run of the queue: how many jobs, and the least
@@ -153,36 +219,57 @@ func (queueAlgebra) Join(parts []queueSum) queueSum {
 	return sum
 }
 
-func newView(o Order) *View { return &View{order: o, tree: sumtree.New(queueAlgebra{})} }
+func newView(q *Queue, o Order) *View {
+	return &View{queue: q, order: o, plain: o.isSubmission(), tree: sumtree.New(queueAlgebra{})}
+}
 
-func (v *View) entry(j *Job) queued {
-	key := v.order.Key(j, v.now)
+// rank is r's place as of now. The view remembers the key: r is found by it
+// again, whatever the key is by then.
+func (v *View) rank(r *Run) queued {
+	if v.plain {
+		return v.entry(r)
+	}
+	key := v.order.Key(r, v.now)
 	if math.IsNaN(key) {
 		key = math.Inf(1) // last: NaN has no place in an order
 	}
-	return queued{key, j.seq, j.Request.Nodes, j.Request.Length, j}
+	n := int(*v.queue.standing(r))
+	if n >= len(v.keys) {
+		v.keys = append(v.keys, make([]float64, n+1-len(v.keys))...)
+	}
+	v.keys[n] = key
+	return v.entry(r)
+}
+
+// entry is r at the place where it stands.
+func (v *View) entry(r *Run) queued {
+	key := 0.0
+	if !v.plain {
+		key = v.keys[*v.queue.standing(r)]
+	}
+	return queued{key, r.seq, r.Request.Nodes, r.Request.Length, r}
 }
 
 // Len is the number of jobs in the view.
 func (v *View) Len() int { return v.tree.Len() }
 
 // First returns the head of the queue, or nil.
-func (v *View) First() *Job {
-	if v.head.job == nil {
+func (v *View) First() *Run {
+	if v.head.run == nil {
 		v.head, _ = v.tree.Min()
 	}
-	return v.head.job
+	return v.head.run
 }
 
 // All yields the jobs in order. Jobs that leave the queue meanwhile are passed
 // over.
-func (v *View) All() iter.Seq[*Job] {
-	return func(yield func(*Job) bool) {
+func (v *View) All() iter.Seq[*Run] {
+	return func(yield func(*Run) bool) {
 		s := v.begin(nil, 0, 0)
 		defer v.end(s)
 		for batch := 2; s.next(v.tree, batch); batch = min(2*batch, 64) {
 			for _, e := range s.found {
-				if e.job.queued() && !yield(e.job) {
+				if e.run.queued() && !yield(e.run) {
 					return
 				}
 			}
@@ -195,12 +282,12 @@ func (v *View) All() iter.Seq[*Job] {
 // once, after what was done about those before it. Only the first depth jobs
 // of the view are looked at; 0 means all. What it costs grows with the jobs it
 // yields and the logarithm of the queue.
-func (v *View) Fitting(plan Plan, now des.Time, depth int) iter.Seq2[*Job, Window] {
-	return func(yield func(*Job, Window) bool) {
+func (v *View) Fitting(plan Plan, now des.Time, depth int) iter.Seq2[*Run, Window] {
+	return func(yield func(*Run, Window) bool) {
 		s := v.begin(plan, now, depth)
 		defer v.end(s)
 		for s.next(v.tree, 1) {
-			if !yield(s.found[0].job, s.window) {
+			if !yield(s.found[0].run, s.window) {
 				return
 			}
 		}
@@ -225,7 +312,7 @@ func (v *View) begin(plan Plan, now des.Time, depth int) *queueScan {
 		depth = math.MaxInt
 	}
 	s.plan, s.now, s.left = plan, now, depth
-	s.counted, _ = plan.(counted)
+	s.quick, _ = plan.(QuickPlan)
 	s.begun, s.misses.count = false, 0
 	return s
 }
@@ -235,16 +322,16 @@ func (v *View) end(s *queueScan) { v.spare = s }
 // queueScan walks a view in batches of finds, a scan of the tree each, since
 // the tree may change between two of them.
 type queueScan struct {
-	plan    Plan    // nil: every job is a find
-	counted counted // the plan, if it is one
-	now     des.Time
-	left    int // how many jobs may still be looked at
-	batch   int
-	found   []queued
-	window  Window // of the last find
-	begun   bool
-	last    queued // the last job looked at
-	misses  misses
+	plan   Plan      // nil: every job is a find
+	quick  QuickPlan // the plan, if it is one
+	now    des.Time
+	left   int // how many jobs may still be looked at
+	batch  int
+	found  []queued
+	window Window // of the last find
+	begun  bool
+	last   queued // the last job looked at
+	misses misses
 }
 
 func (s *queueScan) next(tree *sumtree.Tree[queued, queueSum, queueAlgebra], batch int) bool {
@@ -267,12 +354,6 @@ func (s *queueScan) Skip(sum queueSum) bool {
 	return true
 }
 
-// counted is a plan that answers for bare requests faster, and that can tell
-// more of a miss than that it is one.
-type counted interface {
-	FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time)
-}
-
 // mayFit reports whether a request that asks for nothing but nodes and a length
 // fits now. While a scan lasts the plan only fills, so a miss stays one.
 func (s *queueScan) mayFit(nodes int, length des.Time) bool {
@@ -280,8 +361,8 @@ func (s *queueScan) mayFit(nodes int, length des.Time) bool {
 		return false
 	}
 	var ok bool
-	if s.counted != nil {
-		ok, nodes, length = s.counted.FitsAt(s.now, nodes, length)
+	if s.quick != nil {
+		ok, nodes, length = s.quick.FitsAt(s.now, nodes, length)
 	} else {
 		_, ok = s.plan.Find(Request{Nodes: nodes, Length: length}, s.now, s.now)
 	}
@@ -310,10 +391,10 @@ func (s *queueScan) Visit(items []queued) bool {
 }
 
 func (s *queueScan) fits(e *queued) bool {
-	if !s.mayFit(e.nodes, e.length) || e.job.State != Waiting || e.job.Reservation.Active {
+	if !s.mayFit(e.nodes, e.length) || e.run.State != Waiting || e.run.Reservation.Active {
 		return false
 	}
-	w, ok := s.plan.Find(e.job.Request, s.now, s.now)
+	w, ok := s.plan.Find(e.run.Request, s.now, s.now)
 	s.window = w
 	return ok
 }

@@ -34,7 +34,7 @@ type Request struct {
 }
 
 // Check reports what makes r meaningless, or nil.
-func (r Request) Check() error {
+func (r *Request) Check() error {
 	switch {
 	case r.Nodes < 1:
 		return fmt.Errorf("a request needs at least 1 node, not %d", r.Nodes)
@@ -58,7 +58,30 @@ func (r Request) Admits(n *Node) bool {
 	if n.Perf < r.MinPerf || (r.MaxPrice > 0 && n.Price > r.MaxPrice) {
 		return false
 	}
-	return r.Needs == nil || n.Attributes.Satisfy(r.Needs)
+	return r.Needs == nil || n.Attributes.satisfy(r.Needs)
+}
+
+// Accepts reports what makes w no window for a job with this request, or nil: too
+// few nodes, one that must not be used, too little time.
+func (r *Request) Accepts(w *Window) error {
+	if w.Nodes != r.Nodes {
+		return fmt.Errorf("has %d nodes, and the job asks for %d", w.Nodes, r.Nodes)
+	}
+	if w.Tasks == nil {
+		if w.Length() < r.Length {
+			return fmt.Errorf("lasts %v, and the job asks for %v", w.Length(), r.Length)
+		}
+		return nil
+	}
+	for _, t := range w.Tasks {
+		if t.Node == nil || !r.Admits(t.Node) {
+			return fmt.Errorf("has a node that does not meet the job's demands: %v", t.Node)
+		}
+		if need := t.Node.TaskTime(r.Length); t.End-w.Start < need {
+			return fmt.Errorf("has a task of %v on node %d, and the job needs it for %v", t.End-w.Start, t.Node.ID, need)
+		}
+	}
+	return nil
 }
 
 // BudgetLimit is the budget as a number to compare costs with: +Inf where

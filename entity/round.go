@@ -23,13 +23,15 @@ const (
 	CauseEnd                       // a job, or a part of it, ended
 	CauseOverrun                   // a job passed its estimate and the plans made behind it are void
 	CauseTick                      // a cycle begins
-	CauseLocal                     // an owner's job, or an advance reservation, came or went
+	CauseChange                    // capacity, a price, an advance reservation came or went; a job was cancelled, killed or preempted
+	CauseWake                      // an instant has come that was asked for; see WakeAt
 )
 
 // Has reports whether any cause of mask is among c.
 func (c Cause) Has(mask Cause) bool { return c&mask != 0 }
 
-// Round is one decision: what a policy sees and what it can do.
+// Round is one decision: what a policy sees and what it can do. A policy that
+// decides by the clock, too, asks for rounds to come by WakeAt.
 type Round struct {
 	Now   des.Time
 	Cause Cause
@@ -40,14 +42,14 @@ type Round struct {
 	Gained bool
 
 	meta  *Metascheduler
-	fresh []*Job
-	holds []*Job
+	fresh []*Run
+	holds []*Run
 }
 
 // Waiting yields, in order of submission, the jobs that wait without a
 // reservation.
-func (r *Round) Waiting() iter.Seq[*Job] {
-	return func(yield func(*Job) bool) {
+func (r *Round) Waiting() iter.Seq[*Run] {
+	return func(yield func(*Run) bool) {
 		for j := range r.Queue.By(Submission, r.Now).All() {
 			if j.State == Waiting && !yield(j) {
 				return
@@ -56,13 +58,38 @@ func (r *Round) Waiting() iter.Seq[*Job] {
 	}
 }
 
+// Running yields the jobs that run, in the order in which they started.
+func (r *Round) Running() iter.Seq[*Run] { return r.meta.RunningJobs() }
+
+// WakeAt has the policy get a round at the instant t, which lies ahead, if jobs
+// wait then: for rules by the time of day, and for whoever must look again though
+// nothing has happened.
+func (r *Round) WakeAt(t des.Time) {
+	if t <= r.Now {
+		r.Fail(fmt.Errorf("a round is asked for at %v, which does not lie ahead", t))
+		return
+	}
+	r.meta.WakeAt(t)
+}
+
+// Preempt stops the running job j and puts it back into the queue, where it
+// stands by its submission; see Metascheduler.Preempt.
+func (r *Round) Preempt(j *Run, keep des.Time) bool {
+	if j.State != Running {
+		r.Fail(fmt.Errorf("%v is %v and cannot be preempted", j, j.State))
+		return false
+	}
+	r.meta.preempt(j, keep)
+	return true
+}
+
 // Fresh lists the jobs that have entered the queue, or have lost their
 // reservation, since the last round, in order of submission.
-func (r *Round) Fresh() []*Job { return r.fresh }
+func (r *Round) Fresh() []*Run { return r.fresh }
 
 // Retry has a job that could not be placed appear again among the next round's
 // Fresh jobs.
-func (r *Round) Retry(j *Job) {
+func (r *Round) Retry(j *Run) {
 	if j.queued() {
 		r.meta.fresh = append(r.meta.fresh, j)
 	}
@@ -80,7 +107,7 @@ func (r *Round) Freed() (from, to des.Time) {
 // Reserve gives w to the waiting job j: it starts where w begins now, and
 // otherwise when w begins. It reports whether the plan accepted; a refusal is a
 // fault of the policy and ends the run with an error that names it.
-func (r *Round) Reserve(j *Job, w Window) bool {
+func (r *Round) Reserve(j *Run, w Window) bool {
 	if !j.queued() {
 		r.Fail(fmt.Errorf("%v is %v, not waiting", j, j.State))
 		return false
@@ -89,24 +116,31 @@ func (r *Round) Reserve(j *Job, w Window) bool {
 		r.Fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
 		return false
 	}
-	if w.Nodes != j.Request.Nodes {
-		r.Fail(fmt.Errorf("the window for %v has %d nodes, and the job asks for %d", j, w.Nodes, j.Request.Nodes))
-		return false
-	}
-	if _, err := r.Plan.Reserve(j, w); err != nil {
-		r.Fail(err)
+	if !r.take(j, w) {
 		return false
 	}
 	r.meta.placed(j)
 	return true
 }
 
+// take has the plan keep w, which must be what j asks for.
+func (r *Round) take(j *Run, w Window) bool {
+	if err := j.Request.Accepts(&w); err != nil {
+		r.Fail(fmt.Errorf("the window for %v %w", j, err))
+		return false
+	}
+	if _, err := r.Plan.Reserve(j, w); err != nil {
+		r.Fail(err)
+		return false
+	}
+	return true
+}
+
 // Hold keeps w for j until the end of this round: what is reserved meanwhile
 // must leave room for it. Rounds are independent of each other; the next one
 // holds anew.
-func (r *Round) Hold(j *Job, w Window) bool {
-	if _, err := r.Plan.Reserve(j, w); err != nil {
-		r.Fail(err)
+func (r *Round) Hold(j *Run, w Window) bool {
+	if !r.take(j, w) {
 		return false
 	}
 	r.holds = append(r.holds, j)
@@ -115,14 +149,18 @@ func (r *Round) Hold(j *Job, w Window) bool {
 }
 
 // Withdraw takes the reservation ahead from j, which waits again.
-func (r *Round) Withdraw(j *Job) {
+func (r *Round) Withdraw(j *Run) {
 	if j.State == Reserved {
 		r.meta.withdraw(j)
 	}
 }
 
 // Move gives j, which holds a reservation ahead, w instead.
-func (r *Round) Move(j *Job, w Window) bool {
+func (r *Round) Move(j *Run, w Window) bool {
+	if err := j.Request.Accepts(&w); err != nil {
+		r.Fail(fmt.Errorf("the window for %v %w", j, err))
+		return false
+	}
 	held := j.Reservation.Window
 	if err := r.Plan.Move(&j.Reservation, w); err != nil {
 		r.Fail(err)
@@ -135,20 +173,18 @@ func (r *Round) Move(j *Job, w Window) bool {
 }
 
 // Reject turns a waiting job away for good; the reason is for its user.
-func (r *Round) Reject(j *Job, reason string) {
+func (r *Round) Reject(j *Run, reason string) {
 	if !j.queued() {
 		r.Fail(fmt.Errorf("%v is %v and cannot be rejected", j, j.State))
 		return
 	}
-	r.Withdraw(j)
-	r.meta.queue.remove(j)
-	j.State, j.Reason = Rejected, reason
-	r.meta.notify(j, JobRejected)
+	r.meta.turnAway(j, reason)
 }
 
 // Delegate has another policy decide about a part of the queue; fresh are the
 // jobs that are new to it.
-func (r *Round) Delegate(to Policy, part *Queue, fresh []*Job) {
+func (r *Round) Delegate(to Policy, part *Queue, fresh []*Run) {
+	part.begin()
 	queue, all := r.Queue, r.fresh
 	r.Queue, r.fresh = part, fresh
 	to.Schedule(r)

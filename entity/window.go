@@ -48,13 +48,11 @@ func (w Window) ProcessorTime() des.Time {
 	return sum
 }
 
-// Reservation is a window that a plan keeps for a job. It lives in its job: a
-// job holds at most one at a time.
+// Reservation is a window that a plan keeps for a job. It lives in the job's
+// Run: a job holds at most one at a time.
 type Reservation struct {
 	Window Window
-	Job    *Job
-	// Active is true from Plan.Reserve until every part has been released.
+	Run    *Run
+	// Active is true from Plan.Reserve until Plan.Release.
 	Active bool
-
-	held int // tasks that a Domain has not had back
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/market"
 )
 
 // CycleRow is one cycle. Times are in time units.
@@ -35,7 +36,7 @@ type CycleRow struct {
 
 	busy            des.Time
 	wait            des.Time
-	income, expense entity.Money
+	income, expense market.Money
 }
 
 // Cycles is an Observer that sums up a run on named nodes cycle by cycle. Its
@@ -45,7 +46,6 @@ type Cycles struct {
 	Nodes int
 
 	rows []CycleRow
-	lost map[*entity.Job]des.Time // of what preempted jobs have lost, what is in the rows
 }
 
 func (c *Cycles) at(t des.Time) *CycleRow {
@@ -58,7 +58,7 @@ func (c *Cycles) at(t des.Time) *CycleRow {
 
 // Observe takes one event in.
 func (c *Cycles) Observe(e entity.JobEvent) {
-	j, row := e.Job, c.at(e.Time)
+	j, row := e.Run, c.at(e.Time)
 	switch e.Kind {
 	case entity.JobSubmitted:
 		row.Submitted++
@@ -69,43 +69,40 @@ func (c *Cycles) Observe(e entity.JobEvent) {
 		row.wait += j.Wait()
 	case entity.JobRequeued:
 		row.Preempted++
-		if c.lost == nil {
-			c.lost = map[*entity.Job]des.Time{}
-		}
-		c.occupy(j.Lost-c.lost[j], j.Start, e.Time)
-		c.lost[j] = j.Lost
+		c.occupied(j.Earlier[len(j.Earlier)-1])
 	case entity.JobFinished, entity.JobKilled:
 		row.Finished++
-		delete(c.lost, j)
 		began := c.at(j.Start)
 		began.Makespan = max(began.Makespan, (e.Time - j.Start/c.Cycle*c.Cycle).Seconds())
-		w := &j.Reservation.Window
-		for _, t := range w.Tasks {
-			share := float64(e.Time-j.Start) / float64(w.Length())
-			run := des.Time(share * float64(t.End-w.Start))
-			c.occupy(run, j.Start, j.Start+run)
+		c.occupied(j.Latest())
+	}
+}
+
+// occupied adds the processor time of an attempt, each node's to the cycles in
+// which it was.
+func (c *Cycles) occupied(a entity.Attempt) {
+	for i := range a.Window.Nodes {
+		end := a.End
+		if a.Ends != nil {
+			end = a.Ends[i]
+		}
+		for at := a.Start; at < end; {
+			next := min((at/c.Cycle+1)*c.Cycle, end)
+			c.at(at).busy += next - at
+			at = next
 		}
 	}
 }
 
-// occupy spreads processor time evenly over [from, to).
-func (c *Cycles) occupy(busy, from, to des.Time) {
-	for at := from; at < to; {
-		next := min((at/c.Cycle+1)*c.Cycle, to)
-		c.at(at).busy += des.Time(float64(busy) * (float64(next-at) / float64(to-from)))
-		at = next
-	}
-}
-
-// Paid takes one transfer of an entity.Ledger in.
-func (c *Cycles) Paid(t entity.Transfer) {
+// Paid takes one transfer of an market.Ledger in.
+func (c *Cycles) Paid(t market.Transfer) {
 	row := c.at(t.Time)
 	switch {
-	case t.To.Kind == entity.OwnerAccount:
+	case t.To.Kind == market.OwnerAccount:
 		row.income += t.Amount
-	case t.From.Kind == entity.UserAccount:
+	case t.From.Kind == market.UserAccount:
 		row.expense += t.Amount
-	case t.To.Kind == entity.UserAccount:
+	case t.To.Kind == market.UserAccount:
 		row.expense -= t.Amount
 	}
 }

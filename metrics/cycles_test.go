@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -16,17 +17,18 @@ func TestCyclesShareOutWhatHappensByTime(t *testing.T) {
 	const s = des.Second
 	c := &metrics.Cycles{Cycle: 10 * s, Nodes: 2}
 	one, two := &entity.Node{ID: 1}, &entity.Node{ID: 2}
-	j := &entity.Job{Submit: 2 * s}
+	j := entity.NewRun(&entity.Job{Submit: 2 * s}, 0)
 	j.Reservation.Window = entity.Window{Start: 5 * s, End: 25 * s, Nodes: 2, Tasks: []entity.Task{{Node: one, End: 25 * s}, {Node: two, End: 15 * s}}}
-	at := func(t des.Time, k entity.JobEventKind) { c.Observe(entity.JobEvent{Time: t, Kind: k, Job: j}) }
+	at := func(t des.Time, k entity.JobEventKind) { c.Observe(entity.JobEvent{Time: t, Kind: k, Run: j}) }
 	at(2*s, entity.JobSubmitted)
 	j.Start = 5 * s
 	at(5*s, entity.JobStarted)
+	j.State, j.Finish, j.Ends = entity.Finished, 15*s, []des.Time{15 * s, 10 * s}
 	at(15*s, entity.JobFinished) // half of what was reserved: [5, 15) and [5, 10)
-	user, vo, owner := entity.Account{Kind: entity.UserAccount}, entity.Account{Kind: entity.VOAccount}, entity.Account{Kind: entity.OwnerAccount, ID: 1}
-	c.Paid(entity.Transfer{Time: 5 * s, From: user, To: vo, Amount: 9_000_000})
-	c.Paid(entity.Transfer{Time: 15 * s, From: vo, To: owner, Amount: 6_000_000})
-	c.Paid(entity.Transfer{Time: 15 * s, From: vo, To: user, Amount: 3_000_000})
+	user, vo, owner := market.Account{Kind: market.UserAccount}, market.Account{Kind: market.VOAccount}, market.Account{Kind: market.OwnerAccount, ID: 1}
+	c.Paid(market.Transfer{Time: 5 * s, From: user, To: vo, Amount: 9_000_000})
+	c.Paid(market.Transfer{Time: 15 * s, From: vo, To: owner, Amount: 6_000_000})
+	c.Paid(market.Transfer{Time: 15 * s, From: vo, To: user, Amount: 3_000_000})
 	var b bytes.Buffer
 	require.NoError(t, c.Write(&b))
 	require.Equal(t, strings.TrimLeft(`
@@ -39,15 +41,18 @@ cycle,start,submitted,started,finished,rejected,preempted,waiting,utilization,me
 func TestWhatPreemptedJobsHaveLostIsUtilizationOnce(t *testing.T) {
 	const s = des.Second
 	c := &metrics.Cycles{Cycle: 10 * s, Nodes: 1}
-	j := &entity.Job{}
-	at := func(t des.Time, k entity.JobEventKind) { c.Observe(entity.JobEvent{Time: t, Kind: k, Job: j}) }
+	j := entity.NewRun(&entity.Job{}, 0)
+	lost := func(from, to des.Time) {
+		j.Earlier = append(j.Earlier, entity.Attempt{Window: entity.Window{Start: from, End: from + 10*s, Nodes: 1}, Start: from, End: to})
+	}
+	at := func(t des.Time, k entity.JobEventKind) { c.Observe(entity.JobEvent{Time: t, Kind: k, Run: j}) }
 	at(0, entity.JobSubmitted)
 	at(0, entity.JobStarted)
-	j.Lost = 4 * s
+	lost(0, 4*s)
 	at(4*s, entity.JobRequeued)
 	j.Start = 5 * s
 	at(5*s, entity.JobStarted)
-	j.Lost = 6 * s
+	lost(5*s, 7*s)
 	at(7*s, entity.JobRequeued)
 	rows := c.Rows()
 	require.InDelta(t, 0.6, rows[0].Utilization, 1e-9)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -43,8 +44,8 @@ func Example() {
 	queue := metrics.NewQueueWriter(os.Stdout)
 
 	sim := des.New(des.Config{})
-	meta := entity.NewMetascheduler(sim, entity.NewCluster(4), inOrder{}, rec, check, queue)
-	meta.Submit(slices.Values(threeJobs()))
+	meta := entity.NewMetascheduler(sim, plan.NewCluster(4), inOrder{}, rec, check, queue)
+	meta.SubmitAll(slices.Values(threeJobs()))
 	if err := sim.Run(context.Background()); err != nil {
 		fmt.Println(err)
 	}

@@ -74,10 +74,9 @@ const autoIntervals = 4096
 // that was still waiting or running when the run was stopped has its row too, as
 // SUBMITTED or RUNNING.
 //
-// On counted processors a job's identities are handed out at the end of its
-// start's instant, lowest free first: whatever ends at an instant first makes
-// room for whatever starts at it, in either pass mode. On named nodes the row
-// names the window's nodes.
+// On counted processors a row names the processors that the metascheduler's
+// Placer has given to the job (Run.Place): the lowest that were free where
+// nothing else is set. On named nodes it names the window's nodes.
 type JobsWriter struct {
 	// Processors is the size of the cluster. A metascheduler that the writer is
 	// given to fills it in.
@@ -98,10 +97,7 @@ type JobsWriter struct {
 	now        des.Time
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
 	base, rows int64    // the row to write next; how many follow, itself included
-	processors *entity.Processors
-	started    []int64 // at this instant, in order
-	ended      []int64 // at this instant, having begun before it
-	returned   []entity.ProcessorRange
+	meta       *entity.Metascheduler
 }
 
 // jobRow is what a row needs, kept from submission until it is written.
@@ -110,8 +106,9 @@ type jobRow struct {
 	submit, estimate, runtime, start, finish, promise des.Time
 	nodes, user                                       int32
 	state                                             rowState
-	backfilled, named                                 bool
-	reason                                            string // why it was rejected or killed
+	backfilled                                        bool
+	reason                                            string      // why it was rejected or killed
+	run                                               *entity.Run // while it runs
 	processors                                        []entity.ProcessorRange
 }
 
@@ -136,6 +133,21 @@ func (w *JobsWriter) Attach(m *entity.Metascheduler) {
 	if w.Processors == 0 {
 		w.Processors = processorsOf(m.Plan())
 	}
+	w.meta = m
+	if _, named := m.Plan().(entity.TaskPlan); !named && w.allocation() == AllocationIntervals && m.Placer == nil {
+		m.Placer = entity.LowestFirst{}
+	}
+}
+
+// allocation is what allocated_resources says.
+func (w *JobsWriter) allocation() Allocation {
+	switch {
+	case w.Allocation != AllocationAuto:
+		return w.Allocation
+	case w.Processors > autoIntervals:
+		return AllocationCount
+	}
+	return AllocationIntervals
 }
 
 // Ascending reports whether the rows written so far are in order of job id.
@@ -143,15 +155,7 @@ func (w *JobsWriter) Ascending() bool { return !w.falling }
 
 func (w *JobsWriter) begin() {
 	w.begun = true
-	if w.Allocation == AllocationAuto {
-		w.Allocation = AllocationIntervals
-		if w.Processors > autoIntervals {
-			w.Allocation = AllocationCount
-		}
-	}
-	if w.Allocation == AllocationIntervals {
-		w.processors = entity.NewProcessors(w.Processors)
-	}
+	w.Allocation = w.allocation()
 	name := w.Workload
 	if name == "" {
 		name = "w0"
@@ -176,11 +180,11 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	if w.err != nil {
 		return
 	}
-	if e.Time != w.now || !w.begun {
-		w.settle()
-		w.now = e.Time
+	if !w.begun {
+		w.begin()
 	}
-	j := e.Job
+	w.now = e.Time
+	j := e.Run
 	seq := j.Seq()
 	if e.Kind == entity.JobSubmitted {
 		w.submit(j)
@@ -199,14 +203,14 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	case entity.JobStarted:
 		w.start(j, r)
 	case entity.JobRequeued:
-		w.requeue(seq, r)
+		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
 	case entity.JobFinished:
-		w.end(seq, r, rowFinished)
+		w.end(r, rowFinished)
 	case entity.JobKilled:
 		if w.now-r.start >= j.Reservation.Window.Length() {
-			w.end(seq, r, rowWalltime)
+			w.end(r, rowWalltime)
 		} else {
-			w.end(seq, r, rowKilled)
+			w.end(r, rowKilled)
 			r.reason = j.Reason
 		}
 	case entity.JobRejected:
@@ -222,7 +226,7 @@ func (w *JobsWriter) fail(err error) {
 
 func (w *JobsWriter) row(seq int64) *jobRow { return &w.ring[seq&int64(len(w.ring)-1)] }
 
-func (w *JobsWriter) submit(j *entity.Job) {
+func (w *JobsWriter) submit(j *entity.Run) {
 	if want := w.base + w.rows; j.Seq() != want {
 		w.fail(fmt.Errorf("%v is number %d in the order of submission, not %d: a JobsWriter serves one metascheduler", j, j.Seq(), want))
 		return
@@ -243,20 +247,12 @@ func (w *JobsWriter) submit(j *entity.Job) {
 	}
 }
 
-func (w *JobsWriter) start(j *entity.Job, r *jobRow) {
+func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.state = rowRunning
 	r.start = w.now
 	r.estimate = j.Request.Length
 	r.backfilled = j.Backfilled
-	r.processors = r.processors[:0]
-	if tasks := j.Reservation.Window.Tasks; tasks != nil {
-		r.named = true
-		for _, t := range tasks {
-			r.processors = append(r.processors, entity.ProcessorRange{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
-		}
-		r.processors = joinRanges(r.processors)
-	}
-	w.started = append(w.started, j.Seq())
+	r.run = j
 }
 
 // joinRanges sorts single processors and joins neighbours, in place.
@@ -274,68 +270,30 @@ func joinRanges(ranges []entity.ProcessorRange) []entity.ProcessorRange {
 	return ranges[:k+1]
 }
 
-func (w *JobsWriter) end(seq int64, r *jobRow, state rowState) {
+func (w *JobsWriter) end(r *jobRow, state rowState) {
 	r.state = state
 	r.finish = w.now
-	if r.start < w.now {
-		w.ended = append(w.ended, seq)
-	}
 }
 
-// requeue puts a preempted job back; its row tells of its last run only.
-func (w *JobsWriter) requeue(seq int64, r *jobRow) {
-	if r.start < w.now {
-		if !r.named {
-			w.returned = append(w.returned, r.processors...)
-		}
-	} else {
-		w.started = slices.DeleteFunc(w.started, func(s int64) bool { return s == seq })
-	}
-	r.state, r.start, r.processors = rowWaiting, -1, r.processors[:0]
-}
-
-// settle ends the instant: whatever ended gives its processors back, then
-// whatever started takes some, in order. A job that did both at this instant
-// had its processors between the jobs before and after it.
-func (w *JobsWriter) settle() {
-	if !w.begun {
-		w.begin()
-	}
-	if w.processors != nil {
-		w.free(w.returned)
-		for _, seq := range w.ended {
-			if r := w.row(seq); !r.named {
-				w.free(r.processors)
-			}
-		}
-		for _, seq := range w.started {
-			r := w.row(seq)
-			if r.named {
-				continue
-			}
-			if r.estimate == 0 && r.state >= rowFinished && int(r.nodes) > w.processors.Available() {
-				// Planned ahead for no time at all, it keeps no one off its processors.
-				r.processors = append(r.processors[:0], entity.ProcessorRange{First: 0, Last: r.nodes - 1})
-				continue
-			}
-			var err error
-			if r.processors, err = w.processors.Allocate(int(r.nodes), r.processors[:0]); err != nil {
-				w.fail(fmt.Errorf("at %v job %d: %w", w.now, r.id, err))
-			}
-			if r.state >= rowFinished {
-				w.free(r.processors)
-			}
-		}
-	}
-	w.started, w.ended, w.returned = w.started[:0], w.ended[:0], w.returned[:0]
+// InstantOver writes the rows that are complete, as far as no job submitted
+// earlier is still to come to its end.
+func (w *JobsWriter) InstantOver(des.Time) {
 	for w.rows > 0 && w.row(w.base).state >= rowFinished {
 		w.write()
 	}
 }
 
-func (w *JobsWriter) free(ranges []entity.ProcessorRange) {
-	if err := w.processors.Free(ranges); err != nil {
-		w.fail(err)
+// locate has the row tell where its job runs or ran.
+func (w *JobsWriter) locate(r *jobRow) {
+	if r.run == nil || w.Allocation != AllocationIntervals {
+		return
+	}
+	r.processors = append(r.processors[:0], r.run.Place...)
+	for _, t := range r.run.Reservation.Window.Tasks {
+		r.processors = append(r.processors, entity.ProcessorRange{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
+	}
+	if r.run.Reservation.Window.Tasks != nil {
+		r.processors = joinRanges(r.processors)
 	}
 }
 
@@ -351,7 +309,9 @@ func (w *JobsWriter) write() {
 	w.lastID = r.id
 	w.base++
 	w.rows--
+	w.locate(r)
 	w.buf = w.appendRow(w.buf, r)
+	r.run = nil
 	if len(w.buf) >= flushAt {
 		w.flush()
 	}
@@ -369,7 +329,12 @@ func (w *JobsWriter) flush() {
 // Close writes the rows that are left, those of jobs still waiting or running
 // included, and returns the first error met. The underlying writer stays open.
 func (w *JobsWriter) Close() error {
-	w.settle()
+	if !w.begun {
+		w.begin()
+	}
+	if w.meta != nil {
+		w.meta.Settle()
+	}
 	for w.rows > 0 {
 		w.write()
 	}

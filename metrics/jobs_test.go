@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 const sec = des.Second
@@ -71,14 +73,14 @@ func TestJobsStoppedMidwayKeepTheirRows(t *testing.T) {
 func TestNamedNodesAreNamed(t *testing.T) {
 	var out bytes.Buffer
 	w := NewJobsWriter(&out)
-	j := job(1, 0, 4, 10*sec, 10*sec)
-	w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
+	j := entity.NewRun(job(1, 0, 4, 10*sec, 10*sec), 0)
+	w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: j})
 	j.Reservation.Window = entity.Window{End: 10 * sec, Nodes: 4}
 	for _, id := range []int{9, 3, 5, 4} {
 		j.Reservation.Window.Tasks = append(j.Reservation.Window.Tasks, entity.Task{Node: &entity.Node{ID: id}, End: 10 * sec})
 	}
-	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Job: j})
-	w.Observe(entity.JobEvent{Time: 10 * sec, Kind: entity.JobFinished, Job: j})
+	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Run: j})
+	w.Observe(entity.JobEvent{Time: 10 * sec, Kind: entity.JobFinished, Run: j})
 	require.NoError(t, w.Close())
 	require.Contains(t, out.String(), ",3-5 9,-1,")
 }
@@ -92,25 +94,25 @@ func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
 			w.Observe(e)
 		}
 		require.NoError(t, w.Close())
-		_, err := ValidateJobs(strings.NewReader(out.String()), slices.Values([]*entity.Job{events[0].Job}), FileCheck{})
+		_, err := ValidateJobs(strings.NewReader(out.String()), slices.Values([]*entity.Job{events[0].Run.Job}), FileCheck{})
 		require.NoError(t, err)
 		return out.String()
 	}
-	j := job(1, 0, 5, sec, sec)
+	j := entity.NewRun(job(1, 0, 5, sec, sec), 0)
 	j.Reason = `wants 5, has "4"`
 	require.Contains(t, written(
-		entity.JobEvent{Kind: entity.JobSubmitted, Job: j},
-		entity.JobEvent{Kind: entity.JobRejected, Job: j},
+		entity.JobEvent{Kind: entity.JobSubmitted, Run: j},
+		entity.JobEvent{Kind: entity.JobRejected, Run: j},
 	), `,"reason=wants 5, has ""4""",`)
 
-	j = job(1, 0, 4, 10*sec, 10*sec)
+	j = entity.NewRun(job(1, 0, 4, 10*sec, 10*sec), 0)
 	j.Reason = "its owner came"
 	j.Reservation.Window = entity.Window{Start: 5 * sec, End: 15 * sec, Nodes: 4}
 	require.Contains(t, written(
-		entity.JobEvent{Kind: entity.JobSubmitted, Job: j},
-		entity.JobEvent{Kind: entity.JobPromised, Job: j, Start: 5 * sec},
-		entity.JobEvent{Time: 5 * sec, Kind: entity.JobStarted, Job: j},
-		entity.JobEvent{Time: 7 * sec, Kind: entity.JobKilled, Job: j},
+		entity.JobEvent{Kind: entity.JobSubmitted, Run: j},
+		entity.JobEvent{Kind: entity.JobPromised, Run: j, Start: 5 * sec},
+		entity.JobEvent{Time: 5 * sec, Kind: entity.JobStarted, Run: j},
+		entity.JobEvent{Time: 7 * sec, Kind: entity.JobKilled, Run: j},
 	), ",promised=5;reason=its owner came,")
 }
 
@@ -120,25 +122,40 @@ func TestAllocationIsACountOnLargeClusters(t *testing.T) {
 	require.Contains(t, write(t, &naive{procs: 9}, func(w *JobsWriter) { w.Allocation = AllocationNone }, job(1, 0, 8, sec, sec)), ",1,,-1,")
 }
 
+// favourite starts whoever fits, the job of that ID first.
+type favourite struct{ id int64 }
+
+func (*favourite) Name() string { return "favourite" }
+
+func (f *favourite) Schedule(r *entity.Round) {
+	order := entity.Order{Key: func(j *entity.Run, _ des.Time) float64 {
+		if j.ID == f.id {
+			return 0
+		}
+		return 1
+	}}
+	for j, w := range r.Queue.By(order, r.Now).Fitting(r.Plan, r.Now, 0) {
+		r.Reserve(j, w)
+	}
+}
+
 func TestAPreemptedJobGivesItsProcessorsBack(t *testing.T) {
 	var out bytes.Buffer
 	w := NewJobsWriter(&out)
-	w.Processors = 2
-	a, b := job(1, 0, 2, 10*sec, 10*sec), job(2, 0, 2, 10*sec, 10*sec)
-	b.SetSeq(1)
-	at := func(at des.Time, k entity.JobEventKind, j *entity.Job) {
-		w.Observe(entity.JobEvent{Time: at, Kind: k, Job: j})
+	sim, p := des.New(des.Config{}), &favourite{1}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), p, w)
+	a := m.Submit(job(1, 0, 2, 10*sec, 10*sec))
+	m.Submit(job(2, 0, 2, 10*sec, 10*sec))
+	at := func(at des.Time, favourite int64) {
+		sim.At(at, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) {
+			require.True(t, m.Preempt(a, 0))
+			p.id = favourite
+		}), 0)
 	}
-	at(0, entity.JobSubmitted, a)
-	at(0, entity.JobSubmitted, b)
-	at(0, entity.JobStarted, a)
-	at(0, entity.JobRequeued, a)
-	at(0, entity.JobStarted, a)
-	at(5*sec, entity.JobRequeued, a)
-	at(5*sec, entity.JobStarted, b)
-	at(15*sec, entity.JobFinished, b)
-	at(15*sec, entity.JobStarted, a)
-	at(25*sec, entity.JobFinished, a)
+	at(0, 1) // starts anew at once
+	at(5*sec, 2)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Len(t, a.Earlier, 2)
 	require.NoError(t, w.Close())
 	require.Contains(t, out.String(), "SUCCESSFULLY,15,10,25,15,25,2.5,0-1,")
 	require.Contains(t, out.String(), "SUCCESSFULLY,5,10,15,5,15,1.5,0-1,")
@@ -147,23 +164,28 @@ func TestAPreemptedJobGivesItsProcessorsBack(t *testing.T) {
 func TestTwoSchedulersOnOneWriterAreRefused(t *testing.T) {
 	w := NewJobsWriter(io.Discard)
 	for range 2 {
-		w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: job(1, 0, 1, sec, sec)})
+		w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: entity.NewRun(job(1, 0, 1, sec, sec), 0)})
 	}
 	require.ErrorContains(t, w.Close(), "a JobsWriter serves one metascheduler")
 }
 
+// overcommitted is a plan that says it has a processor less than it gives away.
+type overcommitted struct{ *plan.Cluster }
+
+func (o overcommitted) Processors() int { return o.Cluster.Processors() - 1 }
+
 func TestAnOvercommittedClusterIsAnError(t *testing.T) {
 	w := NewJobsWriter(io.Discard)
-	w.Processors = 3
-	j := job(1, 0, 4, sec, sec)
-	w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
-	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Job: j})
-	require.ErrorContains(t, w.Close(), "job 1: 4 processors wanted, 3 of 3 are free")
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, overcommitted{plan.NewCluster(4)}, &favourite{}, w)
+	require.Equal(t, 3, w.Processors)
+	m.Submit(job(1, 0, 4, sec, sec))
+	require.ErrorContains(t, sim.Run(context.Background()), "job 1: 4 processors wanted, 3 of 3 are free")
 }
 
 func TestAnEventOfAnUnknownJobIsAnError(t *testing.T) {
 	w := NewJobsWriter(io.Discard)
-	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Job: job(4, 0, 4, sec, sec)})
+	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Run: entity.NewRun(job(4, 0, 4, sec, sec), 0)})
 	require.ErrorContains(t, w.Close(), "job 4 was started while it was not there")
 }
 
@@ -192,7 +214,7 @@ func TestJobsRowsAgreeWithTheJobs(t *testing.T) {
 		type span struct{ from, to des.Time }
 		taken := map[int][]span{}
 		for i, row := range rows {
-			j := jobs[i]
+			j := s.runs[i]
 			require.Equal(t, fmt.Sprint(j.ID), row[0])
 			require.Equal(t, j.Submit.String(), row[3])
 			if j.State != entity.Finished && j.State != entity.Killed {
@@ -305,21 +327,25 @@ func BenchmarkJobsWriter(b *testing.B) {
 			w := NewJobsWriter(io.Discard)
 			w.Processors, w.Allocation = 1152, a
 			const depth = 128 // jobs running at once, of 1 to 8 processors
-			var jobs [depth]*entity.Job
+			var jobs [depth]*entity.Run
+			free := entity.NewProcessors(w.Processors)
 			for i := range jobs {
-				jobs[i] = job(0, 0, 1+i%8, 3600*sec, 1234*sec)
+				jobs[i] = entity.NewRun(job(0, 0, 1+i%8, 3600*sec, 1234*sec), 0)
+				jobs[i].Place, _ = free.Allocate(1+i%8, nil)
 			}
 			i := 0
 			for b.Loop() {
 				j := jobs[i%depth]
 				now := des.Time(i) * 10 * sec
 				if i >= depth {
-					w.Observe(entity.JobEvent{Time: now, Kind: entity.JobFinished, Job: j})
+					w.Observe(entity.JobEvent{Time: now, Kind: entity.JobFinished, Run: j})
 				}
-				j.SetSeq(int64(i))
-				j.ID, j.Submit, j.Promised = int64(i), now, entity.NeverPromised
-				w.Observe(entity.JobEvent{Time: now, Kind: entity.JobSubmitted, Job: j})
-				w.Observe(entity.JobEvent{Time: now, Kind: entity.JobStarted, Job: j})
+				place := j.Place
+				*j = *entity.NewRun(j.Job, int64(i))
+				j.ID, j.Submit, j.Place = int64(i), now, place
+				w.Observe(entity.JobEvent{Time: now, Kind: entity.JobSubmitted, Run: j})
+				w.Observe(entity.JobEvent{Time: now, Kind: entity.JobStarted, Run: j})
+				w.InstantOver(now)
 				i++
 			}
 		})

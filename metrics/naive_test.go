@@ -19,21 +19,26 @@ type naive struct {
 	until     des.Time // stop before this instant; 0 = run to the end
 	observers []entity.Observer
 
+	runs []*entity.Run // what has become of the jobs
+
 	now     des.Time
-	waiting []*entity.Job
-	running []*entity.Job
-	planned map[*entity.Job]des.Time // conservative
+	taken   []bool        // by processor
+	started []*entity.Run // at this instant
+	ended   []*entity.Run // at this instant, having begun before it
+	waiting []*entity.Run
+	running []*entity.Run
+	planned map[*entity.Run]des.Time // conservative
 }
 
-func (s *naive) tell(k entity.JobEventKind, j *entity.Job) {
-	s.emit(entity.JobEvent{Time: s.now, Kind: k, Job: j})
+func (s *naive) tell(k entity.JobEventKind, j *entity.Run) {
+	s.emit(entity.JobEvent{Time: s.now, Kind: k, Run: j})
 }
 
-func (s *naive) promise(j *entity.Job, at des.Time, head bool) {
+func (s *naive) promise(j *entity.Run, at des.Time, head bool) {
 	if j.Promised == entity.NeverPromised {
 		j.Promised = at
 	}
-	s.emit(entity.JobEvent{Time: s.now, Kind: entity.JobPromised, Job: j, Start: at, Head: head})
+	s.emit(entity.JobEvent{Time: s.now, Kind: entity.JobPromised, Run: j, Start: at, Head: head})
 }
 
 func (s *naive) emit(e entity.JobEvent) {
@@ -42,7 +47,7 @@ func (s *naive) emit(e entity.JobEvent) {
 	}
 }
 
-func (s *naive) realEnd(j *entity.Job) des.Time {
+func (s *naive) realEnd(j *entity.Run) des.Time {
 	if s.overrun == entity.OverrunKill {
 		return j.Start + min(j.Runtime, j.Request.Length)
 	}
@@ -51,7 +56,7 @@ func (s *naive) realEnd(j *entity.Job) des.Time {
 
 // believedEnd is the end by the estimate; a job that runs on counts as ending
 // just after now.
-func (s *naive) believedEnd(j *entity.Job) des.Time {
+func (s *naive) believedEnd(j *entity.Run) des.Time {
 	end := j.Start + j.Request.Length
 	if end <= s.now && !(s.event && s.realEnd(j) == s.now) {
 		return s.now + 1
@@ -59,12 +64,12 @@ func (s *naive) believedEnd(j *entity.Job) des.Time {
 	return end
 }
 
-func (s *naive) run(jobs []*entity.Job) {
-	s.planned = map[*entity.Job]des.Time{}
-	for i, j := range jobs {
-		j.SetSeq(int64(i))
-		j.Promised = entity.NeverPromised
+func (s *naive) run(all []*entity.Job) {
+	s.planned = map[*entity.Run]des.Time{}
+	for i, j := range all {
+		s.runs = append(s.runs, entity.NewRun(j, int64(i)))
 	}
+	jobs := s.runs
 	for next := 0; ; {
 		t := des.Forever
 		if next < len(jobs) {
@@ -77,7 +82,11 @@ func (s *naive) run(jobs []*entity.Job) {
 			t = min(t, start)
 		}
 		if t == des.Forever || (s.until > 0 && t >= s.until) {
+			s.settle()
 			return
+		}
+		if t > s.now {
+			s.settle()
 		}
 		s.now = t
 		submit := func() {
@@ -92,7 +101,7 @@ func (s *naive) run(jobs []*entity.Job) {
 		for again := true; again; {
 			again = false
 			for {
-				i := slices.IndexFunc(s.running, func(j *entity.Job) bool { return s.realEnd(j) == t })
+				i := slices.IndexFunc(s.running, func(j *entity.Run) bool { return s.realEnd(j) == t })
 				if i < 0 {
 					break
 				}
@@ -101,12 +110,12 @@ func (s *naive) run(jobs []*entity.Job) {
 			}
 			submit()
 			s.pass()
-			again = again || slices.ContainsFunc(s.running, func(j *entity.Job) bool { return s.realEnd(j) == t })
+			again = again || slices.ContainsFunc(s.running, func(j *entity.Run) bool { return s.realEnd(j) == t })
 		}
 	}
 }
 
-func (s *naive) submit(j *entity.Job) {
+func (s *naive) submit(j *entity.Run) {
 	s.tell(entity.JobSubmitted, j)
 	if j.Request.Nodes > s.procs {
 		j.State = entity.Rejected
@@ -130,8 +139,11 @@ func (s *naive) end(i int) {
 	j := s.running[i]
 	s.running = slices.Delete(s.running, i, i+1)
 	j.Finish = s.now
+	if j.Start < s.now {
+		s.ended = append(s.ended, j)
+	}
 	if j.Finish-j.Start < j.Runtime {
-		j.State = entity.Killed
+		j.State, j.Reason = entity.Killed, entity.ReasonEstimate
 		s.tell(entity.JobKilled, j)
 	} else {
 		j.State = entity.Finished
@@ -155,7 +167,7 @@ func (s *naive) end(i int) {
 }
 
 // hole is the earliest start for j beside what runs and the others' plans.
-func (s *naive) hole(j *entity.Job, others []*entity.Job) des.Time {
+func (s *naive) hole(j *entity.Run, others []*entity.Run) des.Time {
 	type use struct {
 		from, to des.Time
 		nodes    int
@@ -214,7 +226,54 @@ func (s *naive) start(i int) {
 	s.running = append(s.running, j)
 	j.State, j.Start = entity.Running, s.now
 	j.Reservation.Window = entity.Window{Start: s.now, End: s.now + j.Request.Length, Nodes: j.Request.Nodes}
+	s.started = append(s.started, j)
 	s.tell(entity.JobStarted, j)
+}
+
+// settle ends the instant: whatever ended gives its processors back, then
+// whatever started takes the lowest, in order. A job that did both at this
+// instant had its processors between the jobs before and after it.
+func (s *naive) settle() {
+	if s.taken == nil {
+		s.taken = make([]bool, s.procs)
+	}
+	for _, j := range s.ended {
+		s.mark(j, false)
+	}
+	for _, j := range s.started {
+		over, free := j.State != entity.Running, 0
+		for _, taken := range s.taken {
+			if !taken {
+				free++
+			}
+		}
+		if over && j.Request.Length == 0 && j.Request.Nodes > free {
+			// Planned ahead for no time at all, it keeps no one off its processors.
+			j.Place = []entity.ProcessorRange{{Last: int32(j.Request.Nodes - 1)}}
+			continue
+		}
+		for p := 0; len(j.Place) < j.Request.Nodes; p++ {
+			if !s.taken[p] {
+				j.Place = append(j.Place, entity.ProcessorRange{First: int32(p), Last: int32(p)})
+			}
+		}
+		j.Place = joinRanges(j.Place)
+		s.mark(j, !over)
+	}
+	s.started, s.ended = nil, nil
+	for _, o := range s.observers {
+		if i, ok := o.(entity.InstantObserver); ok {
+			i.InstantOver(s.now)
+		}
+	}
+}
+
+func (s *naive) mark(j *entity.Run, taken bool) {
+	for _, r := range j.Place {
+		for p := r.First; p <= r.Last; p++ {
+			s.taken[p] = taken
+		}
+	}
 }
 
 func (s *naive) pass() {
@@ -235,7 +294,7 @@ func (s *naive) pass() {
 	}
 	head := s.waiting[0].Request.Nodes
 	ends := slices.Clone(s.running)
-	slices.SortStableFunc(ends, func(a, b *entity.Job) int { return int(s.believedEnd(a) - s.believedEnd(b)) })
+	slices.SortStableFunc(ends, func(a, b *entity.Run) int { return int(s.believedEnd(a) - s.believedEnd(b)) })
 	free, shadow, extra := s.free(), des.Time(-1), 0
 	for i, j := range ends {
 		if s.believedEnd(j) <= s.now {

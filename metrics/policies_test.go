@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
@@ -43,9 +44,9 @@ func run(t require.TestingT, procs int, p entity.Policy, promises metrics.Promis
 	rec, w := metrics.NewRecorder(), metrics.NewJobsWriter(&file)
 	v := &metrics.Validator{Promises: promises}
 	sim := des.New(des.Config{})
-	meta := entity.NewMetascheduler(sim, entity.NewCluster(procs), p, rec, w, v)
+	meta := entity.NewMetascheduler(sim, plan.NewCluster(procs), p, rec, w, v)
 	meta.Pass, meta.Overrun = pass, overrun
-	meta.Submit(slices.Values(jobs()))
+	meta.SubmitAll(slices.Values(jobs()))
 	require.NoError(t, sim.Run(context.Background()))
 	report := v.Report(true)
 	require.NoError(t, report.Err(), "%v", report)
@@ -100,7 +101,7 @@ func TestPoliciesKeepTheirPromisesOnNamedNodes(t *testing.T) {
 				for id := range rapid.IntRange(1, 8).Draw(t, "nodes") {
 					nodes = append(nodes, &entity.Node{ID: id, Perf: rapid.Float64Range(0.5, 4).Draw(t, "perf")})
 				}
-				domain, err := entity.NewDomain(nodes, window.AMP{})
+				domain, err := plan.NewDomain(nodes, window.AMP{})
 				require.NoError(t, err)
 				var jobs []*entity.Job
 				var submit des.Time
@@ -117,7 +118,7 @@ func TestPoliciesKeepTheirPromisesOnNamedNodes(t *testing.T) {
 				}
 				rec, v := metrics.NewRecorder(), &metrics.Validator{Promises: c.promises}
 				sim := des.New(des.Config{})
-				entity.NewMetascheduler(sim, domain, c.policy, rec, v).Submit(slices.Values(jobs))
+				entity.NewMetascheduler(sim, domain, c.policy, rec, v).SubmitAll(slices.Values(jobs))
 				require.NoError(t, sim.Run(context.Background()))
 				require.NoError(t, v.Report(true).Err())
 				u := rec.Summary().Utilization

@@ -41,7 +41,7 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 		q.settle()
 		q.now = e.Time
 	}
-	nodes := int64(e.Job.Request.Nodes)
+	nodes := int64(e.Run.Request.Nodes)
 	switch e.Kind {
 	case entity.JobSubmitted:
 		q.queued(1, nodes)

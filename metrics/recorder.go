@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"math/bits"
-
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
@@ -10,7 +8,7 @@ import (
 // Recorder sums up a run as it goes on. Its memory does not depend on the
 // number of jobs, but for the waits that the median and the 95th percentile
 // need: eight bytes for each job that waited (80 MB for ten million; twice that
-// for a moment while the store grows). Advance reservations (Job.Booked) are
+// for a moment while the store grows). Advance reservations (Run.Booked) are
 // counted among the jobs and in makespan and utilization; waits, turnaround and
 // slowdown are those of the other jobs.
 type Recorder struct {
@@ -21,8 +19,8 @@ type Recorder struct {
 
 	meta *entity.Metascheduler
 
-	jobs, ended, booked, killed, rejected, backfilled int
-	firstSubmit, lastFinish                           des.Time
+	jobs, ended, booked, killed, rejected, backfilled, running int
+	firstSubmit, lastFinish                                    des.Time
 
 	waits       sample
 	waitSum     sum128
@@ -59,7 +57,7 @@ func processorsOf(p entity.Plan) int {
 
 // Observe takes one event in.
 func (r *Recorder) Observe(e entity.JobEvent) {
-	j := e.Job
+	j := e.Run
 	switch e.Kind {
 	case entity.JobSubmitted:
 		if r.jobs == 0 || j.Submit < r.firstSubmit {
@@ -68,7 +66,12 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.jobs++
 	case entity.JobRejected:
 		r.rejected++
+	case entity.JobStarted:
+		r.running++
+	case entity.JobRequeued:
+		r.running--
 	case entity.JobFinished, entity.JobKilled:
+		r.running--
 		r.end(j, e.Time)
 		if e.Kind == entity.JobKilled {
 			r.killed++
@@ -76,12 +79,15 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 	}
 }
 
-func (r *Recorder) end(j *entity.Job, finish des.Time) {
+func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), finish-j.Start
 	r.lastFinish = max(r.lastFinish, finish)
+	for _, a := range j.Earlier {
+		r.occupied(a)
+	}
+	r.occupied(j.Latest())
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
-		r.occupied(j, run)
 		return
 	}
 	r.ended++
@@ -92,23 +98,16 @@ func (r *Recorder) end(j *entity.Job, finish des.Time) {
 	r.waitSum.add(wait)
 	r.turnaround.add(finish - j.Submit)
 	r.boundedSlow.add(BoundedSlowdown(wait, run))
-	r.occupied(j, run)
-	r.busy.add(j.Lost)
 }
 
-// occupied adds the processor time of j, which has run for so long. Where the
-// nodes of a window end apart, each has run for its own share of its reserved
-// time, to within a tick; run is that of the slowest.
-func (r *Recorder) occupied(j *entity.Job, run des.Time) {
-	w := &j.Reservation.Window
-	if w.Tasks == nil || w.Length() <= 0 {
-		r.busy.addArea(j.Request.Nodes, run)
+// occupied adds the processor time of an attempt.
+func (r *Recorder) occupied(a entity.Attempt) {
+	if a.Ends == nil {
+		r.busy.addArea(a.Window.Nodes, a.End-a.Start)
 		return
 	}
-	for _, t := range w.Tasks {
-		hi, lo := bits.Mul64(uint64(t.End-w.Start), uint64(run))
-		share, _ := bits.Div64(hi, lo, uint64(w.Length()))
-		r.busy.addArea(1, des.Time(share))
+	for _, end := range a.Ends {
+		r.busy.addArea(1, end-a.Start)
 	}
 }
 
@@ -129,6 +128,7 @@ func (r *Recorder) Summary() Summary {
 		P95Wait:    r.waits.quantile(95, 100),
 		MaxWait:    r.waits.greatest.Seconds(),
 		Backfilled: r.backfilled,
+		Waiting:    r.jobs - r.rejected - r.ended - r.booked - r.running,
 	}
 	if r.ended > 0 {
 		n := float64(r.ended)

@@ -28,7 +28,7 @@ func TestSummaryEqualsItsDefinitions(t *testing.T) {
 		var waits, turnarounds, slowdowns []float64
 		var area float64
 		last := 0.0
-		for _, j := range jobs {
+		for _, j := range s.runs {
 			want.Jobs++
 			if j.State == entity.Rejected {
 				want.Rejected++
@@ -89,10 +89,10 @@ func TestSummaryOfNothingIsZero(t *testing.T) {
 func TestSummaryMayBeAskedTwiceAndMeanwhile(t *testing.T) {
 	rec := NewRecorder()
 	end := func(id int64, wait des.Time) {
-		j := job(id, 0, 1, 100*des.Second, 10*des.Second)
-		rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
-		j.Start = wait
-		rec.Observe(entity.JobEvent{Time: wait + 10*des.Second, Kind: entity.JobFinished, Job: j})
+		j := entity.NewRun(job(id, 0, 1, 100*des.Second, 10*des.Second), id)
+		rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: j})
+		ran(j, wait, wait+10*des.Second)
+		rec.Observe(entity.JobEvent{Time: wait + 10*des.Second, Kind: entity.JobFinished, Run: j})
 	}
 	end(1, 30*des.Second)
 	end(2, 10*des.Second)
@@ -102,26 +102,35 @@ func TestSummaryMayBeAskedTwiceAndMeanwhile(t *testing.T) {
 	require.Equal(t, 10.0, rec.Summary().MedianWait)
 }
 
+// ran has j run on counted processors.
+func ran(j *entity.Run, start, finish des.Time) {
+	j.State, j.Start, j.Finish = entity.Finished, start, finish
+	j.Reservation.Window = entity.Window{Start: start, End: start + j.Request.Length, Nodes: j.Request.Nodes}
+}
+
 func TestPreemptedJobsCountAsBusyBothTimes(t *testing.T) {
 	rec := &Recorder{Processors: 2}
-	j := job(1, 0, 2, 10*des.Second, 10*des.Second)
-	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
-	rec.Observe(entity.JobEvent{Time: 5 * des.Second, Kind: entity.JobRequeued, Job: j})
-	j.Lost = 2 * 5 * des.Second
-	j.Start = 10 * des.Second
-	rec.Observe(entity.JobEvent{Time: 20 * des.Second, Kind: entity.JobFinished, Job: j})
+	j := entity.NewRun(job(1, 0, 2, 10*des.Second, 10*des.Second), 0)
+	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: j})
+	rec.Observe(entity.JobEvent{Kind: entity.JobStarted, Run: j})
+	j.Earlier = []entity.Attempt{{Window: entity.Window{End: 10 * des.Second, Nodes: 2}, End: 5 * des.Second}}
+	rec.Observe(entity.JobEvent{Time: 5 * des.Second, Kind: entity.JobRequeued, Run: j})
+	rec.Observe(entity.JobEvent{Time: 10 * des.Second, Kind: entity.JobStarted, Run: j})
+	ran(j, 10*des.Second, 20*des.Second)
+	rec.Observe(entity.JobEvent{Time: 20 * des.Second, Kind: entity.JobFinished, Run: j})
 	require.Equal(t, 0.75, rec.Summary().Utilization)
 	require.Equal(t, 10.0, rec.Summary().MeanWait)
 }
 
 func TestNodesThatEndApartAreBusyForTheirOwnTimes(t *testing.T) {
 	rec := &Recorder{Processors: 2}
-	j := job(1, 0, 2, 100*des.Second, 50*des.Second)
+	j := entity.NewRun(job(1, 0, 2, 100*des.Second, 50*des.Second), 0)
+	j.State, j.Finish, j.Ends = entity.Finished, 50*des.Second, []des.Time{50 * des.Second, 10 * des.Second}
 	j.Reservation.Window = entity.Window{Start: 0, End: 100 * des.Second, Nodes: 2, Tasks: []entity.Task{
 		{Node: &entity.Node{ID: 1}, End: 100 * des.Second}, {Node: &entity.Node{ID: 2}, End: 20 * des.Second},
 	}}
-	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
-	rec.Observe(entity.JobEvent{Time: 50 * des.Second, Kind: entity.JobFinished, Job: j})
+	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: j})
+	rec.Observe(entity.JobEvent{Time: 50 * des.Second, Kind: entity.JobFinished, Run: j})
 	require.Equal(t, (50.0+10.0)/(2*50), rec.Summary().Utilization)
 }
 
@@ -171,11 +180,12 @@ func TestCompensatedSumLosesNothing(t *testing.T) {
 
 func BenchmarkRecorder(b *testing.B) {
 	rec := NewRecorder()
-	j := job(1, 0, 4, 100*des.Second, 77*des.Second)
+	j := entity.NewRun(job(1, 0, 4, 100*des.Second, 77*des.Second), 0)
 	for i := 0; b.Loop(); i++ {
-		j.Start = des.Time(i%1000) * des.Second
-		rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Job: j})
-		rec.Observe(entity.JobEvent{Time: j.Start, Kind: entity.JobStarted, Job: j})
-		rec.Observe(entity.JobEvent{Time: j.Start + 77*des.Second, Kind: entity.JobFinished, Job: j})
+		start := des.Time(i%1000) * des.Second
+		ran(j, start, start+77*des.Second)
+		rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: j})
+		rec.Observe(entity.JobEvent{Time: j.Start, Kind: entity.JobStarted, Run: j})
+		rec.Observe(entity.JobEvent{Time: j.Start + 77*des.Second, Kind: entity.JobFinished, Run: j})
 	}
 }

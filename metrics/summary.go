@@ -33,6 +33,9 @@ type Summary struct {
 	// CPUSeconds is for whoever runs the simulation to fill in: a recorder
 	// reads no clock.
 	CPUSeconds float64 `csv:"cpu_seconds" json:"cpu_seconds"`
+	// Waiting are the jobs that were left in the queue, or held a reservation
+	// ahead, when the run ended.
+	Waiting int `csv:"waiting" json:"waiting"`
 }
 
 // String is the summary as a table of one row, with its heading.

@@ -13,16 +13,16 @@ import (
 
 var twoSummaries = []Summary{
 	{Policy: "fcfs", Jobs: 28481, Killed: 3, Rejected: 1, Makespan: 29363626, MeanWait: 354002.25, MedianWait: 12.5, P95Wait: 86399.6,
-		MaxWait: 1e6, MeanBoundedSlowdown: 6818.585, MeanTurnaround: 360000, Utilization: 0.68125, Rounds: 5, Events: 1 << 40, CPUSeconds: 0.04},
+		MaxWait: 1e6, MeanBoundedSlowdown: 6818.585, MeanTurnaround: 360000, Utilization: 0.68125, Rounds: 5, Events: 1 << 40, CPUSeconds: 0.04, Waiting: 2},
 	{Policy: "easy-sjbf"},
 }
 
 func TestSummaryCSV(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, WriteSummaryCSV(&b, twoSummaries))
-	require.Equal(t, `policy,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,cpu_seconds
-fcfs,28481,3,1,29363626,354002.25,12.5,86399.6,1000000,6818.585,360000,0.68125,0,5,1099511627776,0.04
-easy-sjbf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
+	require.Equal(t, `policy,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,cpu_seconds,waiting
+fcfs,28481,3,1,29363626,354002.25,12.5,86399.6,1000000,6818.585,360000,0.68125,0,5,1099511627776,0.04,2
+easy-sjbf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
 `, b.String())
 }
 

@@ -22,7 +22,12 @@ func TestValidateJobsAcceptsGoodFiles(t *testing.T) {
 				s.until = rapid.SampledFrom(jobs).Draw(t, "until").Submit + sec
 			}
 			file := write(t, s, nil, jobs...)
-			came := slices.DeleteFunc(slices.Clone(jobs), func(j *entity.Job) bool { return j.State == entity.Created })
+			var came []*entity.Job
+			for i, j := range jobs {
+				if s.runs[i].State != entity.Created {
+					came = append(came, j)
+				}
+			}
 			if stopped && !strings.Contains(file, stateRunning) && !strings.Contains(file, stateSubmitted) {
 				jobs = came // nothing in the file tells that it was stopped
 			}
@@ -124,9 +129,8 @@ func at(jobs []*entity.Job, starts ...des.Time) string {
 		rank int
 	}
 	var events []event
-	for i, j := range jobs {
-		j.SetSeq(int64(i))
-		j.Promised = entity.NeverPromised
+	for i, job := range jobs {
+		j := entity.NewRun(job, int64(i))
 		j.Backfilled = slices.Max(starts[:i+1]) > starts[i]
 		end := starts[i]*sec + min(j.Runtime, j.Request.Length)
 		j.Reservation.Window = entity.Window{Start: starts[i] * sec, End: starts[i]*sec + j.Request.Length, Nodes: j.Request.Nodes}
@@ -134,9 +138,9 @@ func at(jobs []*entity.Job, starts ...des.Time) string {
 		if j.Runtime > j.Request.Length {
 			kind = entity.JobKilled
 		}
-		events = append(events, event{entity.JobEvent{Time: j.Submit, Kind: entity.JobSubmitted, Job: j}, 0},
-			event{entity.JobEvent{Time: starts[i] * sec, Kind: entity.JobStarted, Job: j}, 1},
-			event{entity.JobEvent{Time: end, Kind: kind, Job: j}, 2})
+		events = append(events, event{entity.JobEvent{Time: j.Submit, Kind: entity.JobSubmitted, Run: j}, 0},
+			event{entity.JobEvent{Time: starts[i] * sec, Kind: entity.JobStarted, Run: j}, 1},
+			event{entity.JobEvent{Time: end, Kind: kind, Run: j}, 2})
 	}
 	slices.SortStableFunc(events, func(a, b event) int {
 		if a.Time != b.Time {

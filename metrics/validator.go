@@ -4,7 +4,7 @@ package metrics
 
 import (
 	"cmp"
-	"math"
+	"math/big"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -33,7 +33,7 @@ type Validator struct {
 	meta    *entity.Metascheduler
 	report  Report
 	now     des.Time
-	live    map[*entity.Job]*followed
+	live    map[*entity.Run]*followed
 	lastSeq int64
 	waiting []*followed // with Order: by seq; those that no longer wait are dropped at the front
 	head    headPromise
@@ -47,23 +47,25 @@ type Validator struct {
 
 // followed is what the validator knows of a job that waits or runs.
 type followed struct {
-	job         *entity.Job
+	job         *entity.Run
 	seq         int64
-	state       entity.JobState
+	state       entity.RunState
 	start       des.Time
+	estimate    des.Time
+	done        des.Time // of its runtime, kept from attempts that were preempted
 	first, last des.Time // promised starts, NeverPromised before the first
 	firstAt     des.Time // when the first promise was made
 	lastAt      des.Time // and the last
 }
 
 type headPromise struct {
-	job   *entity.Job
+	job   *entity.Run
 	bound des.Time // the earliest start promised while it has been the head
 	since des.Time // when that was
 }
 
 type nodeUse struct {
-	job   *entity.Job
+	job   *entity.Run
 	until des.Time
 }
 
@@ -75,13 +77,13 @@ func (v *Validator) Attach(m *entity.Metascheduler) {
 	v.meta = m
 }
 
-func (v *Validator) violation(k ViolationKind, j *entity.Job, format string, args ...any) {
+func (v *Validator) violation(k ViolationKind, j *entity.Run, format string, args ...any) {
 	v.report.add(v.Limit, k, v.now, j.ID, format, args...)
 }
 
 // Observe takes one event in.
 func (v *Validator) Observe(e entity.JobEvent) {
-	j := e.Job
+	j := e.Run
 	if e.Time != v.now {
 		v.settle()
 		if e.Time < v.now {
@@ -123,9 +125,9 @@ func (v *Validator) Observe(e entity.JobEvent) {
 	}
 }
 
-func (v *Validator) submitted(j *entity.Job) {
+func (v *Validator) submitted(j *entity.Run) {
 	if v.live == nil {
-		v.live = map[*entity.Job]*followed{}
+		v.live = map[*entity.Run]*followed{}
 		v.nodes = map[*entity.Node]nodeUse{}
 		v.lastSeq = -1
 		if v.meta != nil {
@@ -143,7 +145,11 @@ func (v *Validator) submitted(j *entity.Job) {
 	if v.now != j.Submit {
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
 	}
-	f := &followed{job: j, seq: j.Seq(), state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
+	estimate := j.Job.Request.Length
+	if v.Overrun == entity.OverrunRaise {
+		estimate = max(estimate, j.Runtime)
+	}
+	f := &followed{job: j, seq: j.Seq(), estimate: estimate, state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
 	v.live[j] = f
 	if v.Order {
 		v.waiting = append(v.waiting, f)
@@ -182,7 +188,7 @@ func (v *Validator) voided(since des.Time) bool {
 		return true
 	}
 	for j, f := range v.live { // any one will do: the order does not matter
-		if f.state == entity.Running && v.now-f.start >= j.Request.Length && j.Runtime > j.Request.Length {
+		if f.state == entity.Running && v.now-f.start >= f.length() && j.Runtime-f.done > f.length() {
 			return true
 		}
 	}
@@ -235,12 +241,16 @@ func (v *Validator) end(f *followed, killed bool) {
 	} else {
 		v.report.Finished++
 	}
-	if run >= j.Request.Length && j.Runtime > j.Request.Length && j.Reservation.Window.Tasks == nil {
+	remaining, length := j.Runtime-f.done, f.length()
+	if run >= length && remaining > length && j.Reservation.Window.Tasks == nil {
 		v.overran = v.now
 	}
-	want, cut := v.runTime(j)
-	if v.booked && killed && v.Overrun == entity.OverrunExtend && j.Request.Length <= run && run < j.Runtime {
+	want, cut := v.runTime(f)
+	if v.booked && killed && v.Overrun == entity.OverrunExtend && length <= run && run < remaining {
 		want, cut = run, true // past its estimate, an advance reservation may cut it off
+	}
+	if killed && run < want && j.Reason != entity.ReasonEstimate {
+		want, cut = run, true // somebody killed it
 	}
 	if run != want {
 		v.violation(WrongRunTime, j, "ran for %v instead of %v", run, want)
@@ -252,25 +262,40 @@ func (v *Validator) end(f *followed, killed bool) {
 	delete(v.live, j)
 }
 
-// runTime is how long j must run, and whether that is less than it wants.
-func (v *Validator) runTime(j *entity.Job) (run des.Time, cut bool) {
-	if w := &j.Reservation.Window; w.Tasks != nil {
-		return taskTime(j, w.Length()), j.Runtime > j.Request.Length
+// length is what is left of the job's estimate.
+func (f *followed) length() des.Time {
+	if f.done == 0 {
+		return f.estimate
+	}
+	return max(f.estimate-f.done, des.Tick)
+}
+
+// runTime is how long a job must run, and whether that is less than it wants.
+func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
+	remaining, length := f.job.Runtime-f.done, f.length()
+	if w := &f.job.Reservation.Window; w.Tasks != nil {
+		return f.taskTime(w.Length()), remaining > length
 	}
 	if v.Overrun == entity.OverrunExtend {
-		return j.Runtime, false
+		return remaining, false
 	}
-	return min(j.Runtime, j.Request.Length), j.Runtime > j.Request.Length
+	return min(remaining, length), remaining > length
 }
 
 // taskTime is the real time of a task for which so much was reserved: the share
-// of its estimate that the job takes.
-func taskTime(j *entity.Job, reserved des.Time) des.Time {
-	if j.Runtime >= j.Request.Length {
+// of its estimate that the job takes, rounded up. It is worked out by schoolbook
+// division, not as the engine does it.
+func (f *followed) taskTime(reserved des.Time) des.Time {
+	remaining, length := f.job.Runtime-f.done, f.length()
+	if remaining >= length {
 		return reserved
 	}
-	share := float64(j.Runtime) / float64(j.Request.Length)
-	return min(reserved, des.Time(math.Ceil(share*float64(reserved))))
+	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(remaining)))
+	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(length)), new(big.Int))
+	if rest.Sign() > 0 {
+		return des.Time(quotient.Int64()) + des.Tick
+	}
+	return des.Time(quotient.Int64())
 }
 
 // leave has f give up what it occupies.
@@ -291,6 +316,10 @@ func (v *Validator) requeued(f *followed) {
 			}
 		}
 	}
+	if kept := f.job.Done - f.done; kept < 0 || kept > v.now-f.start && f.job.Reservation.Window.Tasks == nil {
+		v.violation(WrongRunTime, f.job, "%v of its runtime is kept of a run of %v", kept, v.now-f.start)
+	}
+	f.done = f.job.Done
 	f.state = entity.Waiting
 	f.first, f.last = entity.NeverPromised, entity.NeverPromised
 	if v.Order {
@@ -336,7 +365,7 @@ func (v *Validator) occupy(f *followed) {
 		if use := v.nodes[t.Node]; use.until > f.start {
 			v.violation(TwoJobsOnOne, f.job, "started on node %d, which %v has until %v", t.Node.ID, use.job, use.until)
 		}
-		v.nodes[t.Node] = nodeUse{f.job, f.start + taskTime(f.job, t.End-f.start)}
+		v.nodes[t.Node] = nodeUse{f.job, f.start + f.taskTime(t.End-f.start)}
 	}
 }
 

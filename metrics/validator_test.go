@@ -37,24 +37,24 @@ type story struct {
 	seq int64
 }
 
-func (s *story) submit(at des.Time, j *entity.Job) *entity.Job {
-	j.SetSeq(s.seq)
+func (s *story) submit(at des.Time, j *entity.Job) *entity.Run {
+	r := entity.NewRun(j, s.seq)
 	s.seq++
-	s.tell(at, entity.JobSubmitted, j)
-	return j
+	s.tell(at, entity.JobSubmitted, r)
+	return r
 }
 
-func (s *story) start(at des.Time, j *entity.Job) {
+func (s *story) start(at des.Time, j *entity.Run) {
 	j.Start = at
 	s.tell(at, entity.JobStarted, j)
 }
 
-func (s *story) promise(at des.Time, j *entity.Job, start des.Time) {
-	s.v.Observe(entity.JobEvent{Time: at, Kind: entity.JobPromised, Job: j, Start: start, Head: true})
+func (s *story) promise(at des.Time, j *entity.Run, start des.Time) {
+	s.v.Observe(entity.JobEvent{Time: at, Kind: entity.JobPromised, Run: j, Start: start, Head: true})
 }
 
-func (s *story) tell(at des.Time, k entity.JobEventKind, j *entity.Job) {
-	s.v.Observe(entity.JobEvent{Time: at, Kind: k, Job: j})
+func (s *story) tell(at des.Time, k entity.JobEventKind, j *entity.Run) {
+	s.v.Observe(entity.JobEvent{Time: at, Kind: k, Run: j})
 }
 
 // found requires exactly one violation, of that kind and text.
@@ -101,10 +101,10 @@ func TestValidatorRejects(t *testing.T) {
 		}, TwoJobsOnOne, "job 1: two jobs on one processor: started on node 9, which job 0 has until 10"},
 		{"start before submission", Validator{}, func(s *story) {
 			j := job(1, 5*sec, 1, sec, sec)
-			s.submit(5*sec, j)
+			r := s.submit(5*sec, j)
 			j.Submit = 7 * sec // the truth
-			s.start(6*sec, j)
-			s.tell(7*sec, entity.JobFinished, j)
+			s.start(6*sec, r)
+			s.tell(7*sec, entity.JobFinished, r)
 		}, TooEarly, "at 6, job 1: too early: started before its submission at 7"},
 		{"submission at another time", Validator{}, func(s *story) {
 			j := s.submit(sec, job(1, 0, 1, sec, sec))
@@ -159,6 +159,7 @@ func TestValidatorRejects(t *testing.T) {
 		{"a cut at the estimate where jobs run on", Validator{Overrun: entity.OverrunExtend}, func(s *story) {
 			a := s.submit(0, job(1, 0, 1, 5*sec, 10*sec))
 			s.start(0, a)
+			a.Reason = entity.ReasonEstimate
 			s.tell(5*sec, entity.JobKilled, a)
 		}, WrongRunTime, "ran for 5 instead of 10"},
 		{"a finished job called killed", Validator{}, func(s *story) {
@@ -186,7 +187,8 @@ func TestValidatorRejects(t *testing.T) {
 		}, OutOfPlace, "the job was finished while it was waiting"},
 		{"two submissions", Validator{}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
-			s.submit(0, a)
+			*a = *entity.NewRun(a.Job, 1)
+			s.tell(0, entity.JobSubmitted, a)
 			s.start(0, a)
 			s.tell(10*sec, entity.JobFinished, a)
 		}, OutOfPlace, "submitted as number 1 after number 0"},
@@ -233,7 +235,7 @@ func TestValidatorCountsWhatIsUnfinished(t *testing.T) {
 func TestReportsAreBounded(t *testing.T) {
 	s := story{v: Validator{Limit: 2}}
 	for range 5 {
-		s.tell(0, entity.JobStarted, job(1, 0, 1, sec, sec))
+		s.tell(0, entity.JobStarted, entity.NewRun(job(1, 0, 1, sec, sec), 0))
 	}
 	report := s.v.Report(true)
 	require.Len(t, report.Violations, 2)

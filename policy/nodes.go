@@ -16,7 +16,7 @@ import (
 )
 
 // OnNodes is a policy together with the search for windows that its plan is to
-// use (entity.Domain.Finder).
+// use (plan.Domain.Finder).
 type OnNodes struct {
 	Policy entity.Policy
 	Finder entity.Finder
@@ -110,7 +110,7 @@ func (a *Args) cyclic(p *cyclic.Policy) OnNodes {
 	p.Replan, p.Order = parsed(a, "replan", cyclic.ParseReplan), a.Order("order")
 	if _, given := a.values["criterion"]; given {
 		criterion := a.finder("criterion")
-		p.Criterion = func(*entity.Job) entity.Finder { return criterion }
+		p.Criterion = func(*entity.Run) entity.Finder { return criterion }
 	}
 	return OnNodes{p, a.finder("finder")}
 }

@@ -308,7 +308,6 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	j.User = s.owner(12, rec.User)
 	j.Group = s.owner(13, rec.Group)
 	j.Queue = s.owner(15, rec.Queue)
-	j.Promised = entity.NeverPromised
 	s.estimate(j, rec)
 	return j
 }

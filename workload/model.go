@@ -19,14 +19,13 @@ import (
 func modelJob(id int64, submit float64, size int, runtime float64, queue int32) *entity.Job {
 	run := des.Seconds(max(math.Floor(runtime), 1))
 	return &entity.Job{
-		ID:       id,
-		Submit:   des.Seconds(math.Floor(submit + 0.5)),
-		Runtime:  run,
-		Request:  entity.Request{Nodes: size, Length: run},
-		User:     -1,
-		Group:    -1,
-		Queue:    queue,
-		Promised: entity.NeverPromised,
+		ID:      id,
+		Submit:  des.Seconds(math.Floor(submit + 0.5)),
+		Runtime: run,
+		Request: entity.Request{Nodes: size, Length: run},
+		User:    -1,
+		Group:   -1,
+		Queue:   queue,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 )
 
 // reservationRow is a line of the file. Times are in time units.
@@ -127,16 +128,15 @@ func (r *Reservations) Len() int { return len(r.rows) }
 
 // Bookings yields the reservations in order of submission, with new jobs for
 // every pass.
-func (r *Reservations) Bookings() iter.Seq[entity.Booking] {
-	return func(yield func(entity.Booking) bool) {
+func (r *Reservations) Bookings() iter.Seq[flow.Booking] {
+	return func(yield func(flow.Booking) bool) {
 		for _, x := range r.rows {
 			j := &entity.Job{
 				ID: x.Job, Submit: des.Seconds(x.Submit), User: int32(x.User.or(-1)), Group: -1, Queue: -1,
-				Runtime:  des.Seconds(x.Runtime.or(x.Duration)),
-				Request:  entity.Request{Nodes: x.Processors, Length: des.Seconds(x.Duration)},
-				Promised: entity.NeverPromised,
+				Runtime: des.Seconds(x.Runtime.or(x.Duration)),
+				Request: entity.Request{Nodes: x.Processors, Length: des.Seconds(x.Duration)},
 			}
-			if !yield(entity.Booking{Job: j, Start: des.Seconds(x.Start.value)}) {
+			if !yield(flow.Booking{Job: j, Start: des.Seconds(x.Start.value)}) {
 				return
 			}
 		}

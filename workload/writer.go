@@ -78,21 +78,27 @@ func (w *Writer) spill() {
 	}
 }
 
-// RecordOf is a job as a record: what it asked for, and its wait where it has
-// started. What a job does not hold is unknown.
+// RecordOf is a job as a record: what it asked for. What a job does not hold is
+// unknown.
 func RecordOf(j *entity.Job) Record {
-	rec := Record{
+	return Record{
 		Job: j.ID, Submit: j.Submit, Wait: UnknownTime, Runtime: j.Runtime,
 		Allocated: int64(j.Request.Nodes), CPUTime: UnknownTime, UsedMemory: Unknown,
 		Requested: int64(j.Request.Nodes), Estimate: j.Request.Length, RequestedMemory: Unknown,
 		Status: StatusCompleted, User: int64(j.User), Group: int64(j.Group), Executable: Unknown,
 		Queue: int64(j.Queue), Partition: Unknown, Preceding: Unknown, ThinkTime: UnknownTime,
 	}
-	switch j.State {
+}
+
+// RecordOfRun is RecordOf with what became of the job: its wait where it has
+// started, and whether it was killed.
+func RecordOfRun(r *entity.Run) Record {
+	rec := RecordOf(r.Job)
+	switch r.State {
 	case entity.Running, entity.Finished:
-		rec.Wait = j.Wait()
+		rec.Wait = r.Wait()
 	case entity.Killed:
-		rec.Wait, rec.Status = j.Wait(), StatusFailed
+		rec.Wait, rec.Status = r.Wait(), StatusFailed
 	}
 	return rec
 }

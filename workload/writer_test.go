@@ -94,7 +94,7 @@ func (f *failing) Write([]byte) (int, error) {
 func TestJobComesBackFromItsRecord(t *testing.T) {
 	job := &entity.Job{
 		ID: 3, Submit: 10 * des.Second, Runtime: 100_500_000, User: 7, Group: 6, Queue: Unknown,
-		Request: entity.Request{Nodes: 8, Length: 200 * des.Second}, Promised: entity.NeverPromised,
+		Request: entity.Request{Nodes: 8, Length: 200 * des.Second},
 	}
 	rec := RecordOf(job)
 	require.Equal(t, UnknownTime, rec.Wait)
@@ -104,6 +104,8 @@ func TestJobComesBackFromItsRecord(t *testing.T) {
 	require.NoError(t, w.Flush())
 	require.Equal(t, job, jobsOf(t, fromText(t, Options{}, b.String()))[0])
 
-	job.State, job.Start = entity.Finished, 25*des.Second
-	require.Equal(t, 15*des.Second, RecordOf(job).Wait)
+	run := entity.NewRun(job, 0)
+	require.Equal(t, rec, RecordOfRun(run))
+	run.State, run.Start = entity.Finished, 25*des.Second
+	require.Equal(t, 15*des.Second, RecordOfRun(run).Wait)
 }

@@ -25,9 +25,9 @@ func (SmallestFirst) Schedule(r *entity.Round) {
 	}
 }
 
-func byArea(a, b *entity.Job) int { return cmp.Compare(area(a), area(b)) }
+func byArea(a, b *entity.Run) int { return cmp.Compare(area(a), area(b)) }
 
-func area(j *entity.Job) float64 { return float64(j.Request.Nodes) * j.Request.Length.Seconds() }
+func area(j *entity.Run) float64 { return float64(j.Request.Nodes) * j.Request.Length.Seconds() }
 
 func Example_smallestFirst() {
 	trace, err := workload.OpenSWF("traces/sample.swf.gz")

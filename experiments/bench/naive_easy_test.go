@@ -19,7 +19,7 @@ type starts map[int64]des.Time
 
 func (s starts) Observe(e entity.JobEvent) {
 	if e.Kind == entity.JobStarted {
-		s[e.Job.ID] = e.Time
+		s[e.Run.ID] = e.Time
 	}
 }
 

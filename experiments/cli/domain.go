@@ -20,6 +20,9 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
@@ -48,10 +51,10 @@ func (r *reasons) Observe(e entity.JobEvent) {
 	if e.Kind != entity.JobRejected {
 		return
 	}
-	i := slices.IndexFunc(*r, func(c metrics.ReasonCount) bool { return c.Reason == e.Job.Reason })
+	i := slices.IndexFunc(*r, func(c metrics.ReasonCount) bool { return c.Reason == e.Run.Reason })
 	if i < 0 {
 		i = len(*r)
-		*r = append(*r, metrics.ReasonCount{Reason: e.Job.Reason})
+		*r = append(*r, metrics.ReasonCount{Reason: e.Run.Reason})
 	}
 	(*r)[i].Count++
 }
@@ -143,14 +146,14 @@ func (o *onDomain) simulate(ctx context.Context, i int) error {
 		defer c.Close()
 	}
 	cycles := &metrics.Cycles{Cycle: o.domain.cycle, Nodes: len(o.domain.nodes)}
-	ledger := &entity.Ledger{ByUse: o.domain.byUse, Tell: cycles.Paid}
+	ledger := &market.Ledger{ByUse: o.domain.byUse, Tell: cycles.Paid}
 	result, err := run.Simulate(ctx, jobs, run.Settings{
 		Policy: chosen.Value.Policy, Name: spec, FileName: chosen.FileName(), Processors: len(o.domain.nodes),
 		Build: func(sim *des.Simulator, observers ...entity.Observer) (*entity.Metascheduler, func(), error) {
 			return o.domain.build(sim, chosen.Value, observers...)
 		},
 		Overrun: o.flags.o.Overrun, Pass: o.pass, Seed: o.flags.o.Seed,
-		Dir: o.out, Allocation: o.allocation, Workload: o.workload(), Bookings: o.bookings(),
+		Dir: o.out, Allocation: o.allocation, Workload: o.workload(), LockThread: true, Bookings: o.bookings(),
 		Observers: []entity.Observer{ledger, cycles, &o.why[i]},
 	})
 	if err != nil {
@@ -174,38 +177,38 @@ func (d *domain) build(sim *des.Simulator, p policy.OnNodes, observers ...entity
 	for i, n := range d.nodes { // each simulation has its own: prices change
 		nodes[i] = &n
 	}
-	plan, err := entity.NewDomain(nodes, p.Finder)
+	domain, err := plan.NewDomain(nodes, p.Finder)
 	if err != nil {
 		return nil, nil, err
 	}
-	plan.Interval = d.interval
+	domain.Interval = d.interval
 	if c, ok := p.Policy.(*cyclic.Policy); ok && c.Criterion == nil && len(d.criteria) > 0 {
-		c.Criterion = func(j *entity.Job) entity.Finder { return d.criteria[max(int(j.User), 0)%len(d.criteria)] }
+		c.Criterion = func(j *entity.Run) entity.Finder { return d.criteria[max(int(j.User), 0)%len(d.criteria)] }
 	}
-	meta := entity.NewMetascheduler(sim, plan, p.Policy, observers...)
+	meta := entity.NewMetascheduler(sim, domain, p.Policy, observers...)
 	meta.Cycle = d.cycle
-	flow := entity.NewLocalFlow(sim, plan, meta)
-	flow.Rule = d.rule
-	flow.Submit(func(yield func(entity.LocalJob) bool) {
+	owners := flow.NewLocalFlow(domain, meta)
+	owners.Rule = d.rule
+	owners.Submit(func(yield func(flow.LocalJob) bool) {
 		for _, l := range d.local {
-			if !yield(entity.LocalJob{Node: nodes[l.node], Known: l.known, Start: l.start, Length: l.length}) {
+			if !yield(flow.LocalJob{Node: nodes[l.node], Known: l.known, Start: l.start, Length: l.length}) {
 				return
 			}
 		}
 	})
-	prices := entity.NewPriceSchedule(sim, plan, meta)
-	prices.Submit(func(yield func(entity.PriceChange) bool) {
+	prices := flow.NewPriceSchedule(domain, meta)
+	prices.Submit(func(yield func(flow.PriceChange) bool) {
 		for _, c := range d.prices {
-			if !yield(entity.PriceChange{Node: nodes[c.node], At: c.at, Price: c.to}) {
+			if !yield(flow.PriceChange{Node: nodes[c.node], At: c.at, Price: c.to}) {
 				return
 			}
 		}
 	})
-	return meta, func() { flow.Close(); prices.Close() }, nil
+	return meta, func() { owners.Close(); prices.Close() }, nil
 }
 
 // jobs are those of the trace, priced, or the generated batches.
-func (o *onDomain) jobs() (run.Jobs, error) {
+func (o *onDomain) jobs() (entity.Source, error) {
 	if o.trace == nil {
 		return &batchJobs{left: o.domain.batches}, nil
 	}
@@ -226,12 +229,10 @@ func (b *batchJobs) Next() (*entity.Job, bool) {
 	if len(b.left) == 0 {
 		return nil, false
 	}
-	j := b.left[0]
+	j := &b.left[0]
 	b.left = b.left[1:]
-	return &j, true
+	return j, true
 }
-
-func (*batchJobs) Err() error { return nil }
 
 type pricedJobs struct {
 	*workload.JobStream

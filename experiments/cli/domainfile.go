@@ -26,6 +26,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/window"
@@ -112,7 +113,7 @@ type domain struct {
 	nodes    []entity.Node
 	prices   []nodePrice
 	local    []localJob
-	rule     entity.LocalRule
+	rule     flow.LocalRule
 	cycle    des.Time
 	interval des.Time
 	byUse    bool
@@ -367,7 +368,7 @@ func (d *domain) readLocal(f *domainFile, seed uint64) error {
 	switch l.Rule {
 	case "", "waits":
 	case "preempts":
-		d.rule = entity.LocalPreempts
+		d.rule = flow.LocalPreempts
 	default:
 		return fmt.Errorf("local: rule: want waits or preempts, not %q", l.Rule)
 	}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/oarrla"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
@@ -42,7 +42,7 @@ func (s *simulation) addGrid(cmd *cobra.Command) {
 }
 
 // bookings are users' advance reservations, or nil.
-func (s *simulation) bookings() iter.Seq[entity.Booking] {
+func (s *simulation) bookings() iter.Seq[flow.Booking] {
 	if s.booked == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (o *onGrid) simulate(ctx context.Context, i int) error {
 	}
 	result, err := oarrla.Simulate(ctx, jobs, o.grid, oarrla.Settings{
 		Strategy: o.grid.Strategies[i], Overrun: o.flags.o.Overrun, Seed: o.flags.o.Seed,
-		Local: local, Dir: o.out, Workload: o.trace.Name,
+		Local: local, Dir: o.out, Workload: o.trace.Name, LockThread: true,
 	})
 	if err == nil {
 		o.over[i] = &result

@@ -224,7 +224,7 @@ func (s *simulation) simulate(ctx context.Context) error {
 		result, err := run.Simulate(ctx, jobs, run.Settings{
 			Policy: p.Value, Name: p.Spec, FileName: p.FileName(),
 			Processors: s.procs, Pass: s.pass, Overrun: s.flags.o.Overrun, Seed: s.flags.o.Seed,
-			Dir: s.out, Allocation: s.allocation, Workload: s.trace.Name, Bookings: s.bookings(),
+			Dir: s.out, Allocation: s.allocation, Workload: s.trace.Name, LockThread: true, Bookings: s.bookings(),
 		})
 		if err != nil {
 			return err

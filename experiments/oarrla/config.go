@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
@@ -28,7 +28,7 @@ type Config struct {
 	Strategies []string `yaml:"strategies"`
 	Network    Network  `yaml:"network"`
 	// Expiry is how long a site keeps an emergency reservation that is neither
-	// committed nor cancelled, in seconds; 0 means entity.DefaultExpiry.
+	// committed nor cancelled, in seconds; 0 means grid.DefaultExpiry.
 	Expiry float64 `yaml:"expiry"`
 	// Log has negotiations written to log-STRATEGY.txt.
 	Log bool `yaml:"log"`
@@ -42,7 +42,7 @@ type Cluster struct {
 	Policy     string  `yaml:"policy"` // of the local scheduler, from the registry of policies; "easy" where empty
 	// Local is a trace of the site's own jobs, or "".
 	Local      string `yaml:"local"`
-	QueueLimit int    `yaml:"queue_limit"` // see entity.ResourceAgent
+	QueueLimit int    `yaml:"queue_limit"` // see grid.ResourceAgent
 }
 
 // Network is the links between brokers, clusters and the regulator.
@@ -188,9 +188,9 @@ const (
 	minSpeed   = 1e-3
 )
 
-func (n Network) network() (*entity.Network, error) {
+func (n Network) network() (*grid.Network, error) {
 	var err error
-	made := &entity.Network{Links: map[[2]string]entity.Link{}}
+	made := &grid.Network{Links: map[[2]string]grid.Link{}}
 	if made.Default, err = link(n.Latency, n.Bandwidth); err != nil {
 		return nil, fmt.Errorf("network: %w", err)
 	}
@@ -202,11 +202,11 @@ func (n Network) network() (*entity.Network, error) {
 	return made, nil
 }
 
-func link(latency float64, bandwidth *float64) (entity.Link, error) {
+func link(latency float64, bandwidth *float64) (grid.Link, error) {
 	if !(latency >= 0 && latency <= maxSeconds) {
-		return entity.Link{}, fmt.Errorf("latency must be 0 to %g seconds, not %v", maxSeconds, latency)
+		return grid.Link{}, fmt.Errorf("latency must be 0 to %g seconds, not %v", maxSeconds, latency)
 	}
-	l := entity.Direct()
+	l := grid.Direct()
 	l.Latency = des.Seconds(latency)
 	if bandwidth != nil {
 		l.Bandwidth = *bandwidth

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -43,7 +44,7 @@ func (f *files) jobs(observers []entity.Observer, of string, processors int) ([]
 }
 
 // log begins the log of negotiations.
-func (f *files) log() (func(entity.Note), error) {
+func (f *files) log() (func(grid.Note), error) {
 	if f.dir == "" {
 		return nil, nil
 	}
@@ -52,7 +53,7 @@ func (f *files) log() (func(entity.Note), error) {
 		return nil, err
 	}
 	f.logText = bufio.NewWriter(f.logFile)
-	return func(n entity.Note) { fmt.Fprintln(f.logText, n) }, nil // Flush has what went wrong
+	return func(n grid.Note) { fmt.Fprintln(f.logText, n) }, nil // Flush has what went wrong
 }
 
 func (f *files) commit(clusters []ClusterSummary) error {

@@ -3,11 +3,11 @@ package oarrla
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
@@ -28,6 +28,8 @@ type Settings struct {
 	// Dir, if set, is the folder for the files.
 	Dir      string
 	Workload string // what the files call the workload
+	// LockThread is as in run.Settings.
+	LockThread bool
 
 	// Observers are told of the jobs as a whole, SiteObservers, if set, makes
 	// those of a site.
@@ -56,7 +58,7 @@ type Summary struct {
 
 // Jobs are a workload that can be closed. A workload.JobStream is one.
 type Jobs interface {
-	run.Jobs
+	entity.Source
 	Close() error
 }
 
@@ -80,10 +82,9 @@ type ClusterSummary struct {
 
 // Simulate runs jobs through a grid. A run that fails, or that ctx ends, leaves
 // no file behind.
-func Simulate(ctx context.Context, jobs run.Jobs, c Config, s Settings) (Result, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	began := run.ThreadTime()
+func Simulate(ctx context.Context, jobs entity.Source, c Config, s Settings) (Result, error) {
+	spent := run.Stopwatch(s.LockThread)
+	defer spent.Stop()
 
 	c = c.withDefaults()
 	if err := c.Check(); err != nil {
@@ -106,7 +107,7 @@ func Simulate(ctx context.Context, jobs run.Jobs, c Config, s Settings) (Result,
 	if observers, err = files.jobs(observers, "", 0); err != nil {
 		return Result{}, err
 	}
-	g := entity.NewGrid(sim, network, observers...)
+	g := grid.NewGrid(sim, network, observers...)
 	g.Expiry = des.Seconds(c.Expiry)
 	if c.Log {
 		if g.Log, err = files.log(); err != nil {
@@ -133,7 +134,7 @@ func Simulate(ctx context.Context, jobs run.Jobs, c Config, s Settings) (Result,
 	for i := range c.Brokers {
 		g.AddBroker(brokerName(i), strategy.Value())
 	}
-	g.SubmitNext(checked(sim, jobs), c.Assign.assign(sim, c.Brokers))
+	g.SubmitFrom(jobs, c.Assign.assign(sim, c.Brokers))
 	if err := sim.Run(ctx); err != nil {
 		return Result{}, err
 	}
@@ -148,18 +149,18 @@ func Simulate(ctx context.Context, jobs run.Jobs, c Config, s Settings) (Result,
 	if err := files.commit(result.Clusters); err != nil {
 		return Result{}, err
 	}
-	result.Summary.CPUSeconds = (run.ThreadTime() - began).Round(time.Microsecond).Seconds()
+	result.Summary.CPUSeconds = spent.Seconds()
 	return result, nil
 }
 
 // addSite adds a cluster with its scheduler and its own jobs, which are to be
 // closed in the end.
-func (c Config) addSite(g *entity.Grid, k Cluster, s Settings, observers []entity.Observer) (closer func(), err error) {
+func (c Config) addSite(g *grid.Grid, k Cluster, s Settings, observers []entity.Observer) (closer func(), err error) {
 	local, err := policy.Registry().Parse(k.Policy)
 	if err != nil {
 		return nil, err
 	}
-	a := g.AddAgent(k.Name, entity.NewCluster(k.Processors), local.Value, observers...)
+	a := g.AddAgent(k.Name, plan.NewCluster(k.Processors), local.Value, observers...)
 	a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
 	a.Scheduler().Overrun = s.Overrun
 	if k.Local == "" {
@@ -172,19 +173,8 @@ func (c Config) addSite(g *entity.Grid, k Cluster, s Settings, observers []entit
 	if err != nil {
 		return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
 	}
-	a.Scheduler().SubmitNext(checked(a.Scheduler().Simulator(), own))
+	a.Scheduler().SubmitFrom(own)
 	return func() { own.Close() }, nil
-}
-
-// checked are jobs whose end in an error ends the run.
-func checked(sim *des.Simulator, jobs run.Jobs) func() (*entity.Job, bool) {
-	return func() (*entity.Job, bool) {
-		j, ok := jobs.Next()
-		if !ok && jobs.Err() != nil {
-			sim.Fail(jobs.Err())
-		}
-		return j, ok
-	}
 }
 
 // assign is the function that says which of n brokers gets a job.
@@ -218,7 +208,7 @@ type recorder struct {
 func (r *recorder) Observe(e entity.JobEvent) {
 	r.Recorder.Observe(e)
 	if e.Kind == entity.JobFinished || e.Kind == entity.JobKilled {
-		r.executed += (e.Job.Finish - e.Job.Start).Seconds()
+		r.executed += (e.Run.Finish - e.Run.Start).Seconds()
 	}
 }
 
@@ -229,13 +219,13 @@ type siteRecorder struct {
 }
 
 func (r *siteRecorder) Observe(e entity.JobEvent) {
-	if j := e.Job; e.Kind == entity.JobFinished || e.Kind == entity.JobKilled {
+	if j := e.Run; e.Kind == entity.JobFinished || e.Kind == entity.JobKilled {
 		r.jobs++
 		r.busy += float64(float64(j.Request.Nodes) * (e.Time - j.Start).Seconds())
 	}
 }
 
-func summarise(sim *des.Simulator, g *entity.Grid, whole *recorder, sites []*siteRecorder, c Config) Result {
+func summarise(sim *des.Simulator, g *grid.Grid, whole *recorder, sites []*siteRecorder, c Config) Result {
 	stats := g.Stats()
 	sum := Summary{
 		Summary: whole.Recorder.Summary(), TotalExecutionTime: whole.executed,

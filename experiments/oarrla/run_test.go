@@ -110,7 +110,7 @@ type counter map[int64]int
 
 func (c counter) Observe(e entity.JobEvent) {
 	if e.Kind == entity.JobStarted {
-		c[e.Job.ID] += e.Job.Request.Nodes
+		c[e.Run.ID] += e.Run.Request.Nodes
 	}
 }
 

@@ -78,5 +78,4 @@ func (s *sequence) Next() (*entity.Job, bool) {
 	return j, true
 }
 
-func (*sequence) Err() error   { return nil }
 func (*sequence) Close() error { return nil }

@@ -5,7 +5,6 @@ package reproduce
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -147,12 +146,7 @@ func (e Estimates) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		early := make([]*entity.Job, len(jobs))
-		for i, j := range jobs {
-			job := *j
-			early[i] = &job
-		}
-		real, err := simulate(ctx, p.policy, in, early)
+		real, err := simulate(ctx, p.policy, in, jobs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -186,13 +180,17 @@ func simulate(ctx context.Context, policy entity.Policy, in *vo.Instance, jobs [
 	meta := entity.NewMetascheduler(sim, domain, policy)
 	meta.Cycle = in.End
 	defer meta.Close()
-	meta.Submit(slices.Values(jobs))
+	meta.LeaveWaiting = true // those that find no window
+	runs := make([]*entity.Run, len(jobs))
+	for i, j := range jobs {
+		runs[i] = meta.Submit(j)
+	}
 	if err := sim.Run(ctx); err != nil {
 		return o, err
 	}
-	for _, j := range jobs {
-		if j.State == entity.Finished {
-			o.add(&j.Reservation.Window, j)
+	for _, r := range runs {
+		if r.State == entity.Finished {
+			o.add(&r.Reservation.Window, r.Job)
 		}
 	}
 	return o, nil

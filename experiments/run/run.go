@@ -3,28 +3,17 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 )
-
-// Jobs is the workload of one run, in the order of submission. A
-// workload.JobStream is one.
-type Jobs interface {
-	// Next is the next job, or false at the end. It is called by a goroutine that
-	// is locked to its thread, so an iter.Pull must not have been begun before.
-	Next() (*entity.Job, bool)
-	// Err is what ended the workload, or nil at a sound end.
-	Err() error
-}
 
 // Settings is what a run does with its workload.
 type Settings struct {
@@ -48,7 +37,14 @@ type Settings struct {
 	Workload   string // what the files call the workload
 
 	// Bookings, if set, are users' advance reservations, in order of submission.
-	Bookings iter.Seq[entity.Booking]
+	Bookings iter.Seq[flow.Booking]
+
+	// LockThread locks the goroutine to its thread for the time of the run, so that
+	// Summary.CPUSeconds can be the processor time of the thread, reading and
+	// writing included; the garbage collector's own threads are left out. A
+	// workload that comes from an iter.Pull begun before cannot be read then: Go
+	// ends the process. Otherwise Summary.CPUSeconds is the time on the wall clock.
+	LockThread bool
 
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
@@ -57,7 +53,7 @@ type Settings struct {
 // Result is what became of a run.
 type Result struct {
 	Summary     metrics.Summary
-	Waiting     []*entity.Job // left in the queue, in order of submission
+	Waiting     []*entity.Run // left in the queue, in order of submission
 	Fingerprint uint64        // of everything that happened; see des.Simulator
 }
 
@@ -66,13 +62,9 @@ var ErrNoJobs = errors.New("there are no jobs to simulate")
 
 // Simulate runs jobs through a policy on a cluster. A run that fails, or that
 // ctx ends, leaves no file behind.
-//
-// Summary.CPUSeconds is the time of the thread that simulated, reading and
-// writing included; the garbage collector's own threads are left out.
-func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	began := threadTime()
+func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, error) {
+	spent := Stopwatch(s.LockThread)
+	defer spent.Stop()
 
 	if s.Name == "" {
 		s.Name = s.Policy.Name()
@@ -92,7 +84,7 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	build := s.Build
 	if build == nil {
 		build = func(sim *des.Simulator, observers ...entity.Observer) (*entity.Metascheduler, func(), error) {
-			return entity.NewMetascheduler(sim, entity.NewCluster(s.Processors), s.Policy, observers...), func() {}, nil
+			return entity.NewMetascheduler(sim, plan.NewCluster(s.Processors), s.Policy, observers...), func() {}, nil
 		}
 	}
 	meta, done, err := build(sim, observers...)
@@ -102,23 +94,17 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 	defer done()
 	meta.Pass, meta.Overrun = s.Pass, s.Overrun
 	defer meta.Close()
+	meta.LeaveWaiting = s.Build != nil
 	if s.Bookings != nil {
-		meta.SubmitBookings(s.Bookings)
+		bookings := flow.NewBookings(meta)
+		defer bookings.Close()
+		bookings.Submit(s.Bookings)
 	}
-	meta.SubmitNext(func() (*entity.Job, bool) {
-		j, ok := jobs.Next()
-		if !ok && jobs.Err() != nil {
-			sim.Fail(jobs.Err())
-		}
-		return j, ok
-	})
+	meta.SubmitFrom(jobs)
 	if err := sim.Run(ctx); err != nil {
 		return Result{}, err
 	}
 	waiting := slices.Collect(meta.Queue().By(entity.Submission, sim.Now()).All())
-	if len(waiting) > 0 && s.Build == nil {
-		return Result{}, fmt.Errorf("policy %s left %d jobs in the queue for ever, from %v on", s.Name, len(waiting), waiting[0])
-	}
 	result := Result{Summary: recorder.Summary(), Waiting: waiting, Fingerprint: sim.Fingerprint()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
@@ -128,13 +114,9 @@ func Simulate(ctx context.Context, jobs Jobs, s Settings) (Result, error) {
 			return Result{}, err
 		}
 	}
-	result.Summary.CPUSeconds = (threadTime() - began).Round(time.Microsecond).Seconds()
+	result.Summary.CPUSeconds = spent.Seconds()
 	return result, nil
 }
-
-// ThreadTime is the processor time that the calling thread has used, where the
-// system tells, for those who measure as Simulate does.
-func ThreadTime() time.Duration { return threadTime() }
 
 // files are those of one run.
 type files struct {

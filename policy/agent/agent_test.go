@@ -13,27 +13,35 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics" // tests may look sideways
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
+// became is what became of whom.
+type became map[*entity.Job]*entity.Run
+
+func (b became) Observe(e entity.JobEvent) { b[e.Run.Job] = e.Run }
+
 // world is a grid whose every step is checked.
 type world struct {
-	*entity.Grid
+	*grid.Grid
 	sim      *des.Simulator
-	plans    []*entity.Cluster
+	plans    []*plan.Cluster
 	sites    []*metrics.Validator
 	whole    *metrics.Validator
+	runs     became
 	executed map[int64]int // processors that began to run, by job
 	log      []string
 }
 
-func newWorld(network *entity.Network, sizes ...int) *world {
-	w := &world{sim: des.New(des.Config{Seed: 3, Fingerprint: true}), whole: &metrics.Validator{}, executed: map[int64]int{}}
-	w.Grid = entity.NewGrid(w.sim, network)
-	w.Log = func(n entity.Note) { w.log = append(w.log, n.String()) }
+func newWorld(network *grid.Network, sizes ...int) *world {
+	w := &world{sim: des.New(des.Config{Seed: 3, Fingerprint: true}), whole: &metrics.Validator{}, runs: became{}, executed: map[int64]int{}}
+	w.Grid = grid.NewGrid(w.sim, network, w.runs)
+	w.Log = func(n grid.Note) { w.log = append(w.log, n.String()) }
 	for i, n := range sizes {
-		w.plans = append(w.plans, entity.NewCluster(n))
+		w.plans = append(w.plans, plan.NewCluster(n))
 		w.sites = append(w.sites, &metrics.Validator{})
 		w.AddAgent(fmt.Sprintf("cluster-%d", i), w.plans[i], backfill.EASY{}, w.sites[i], w)
 	}
@@ -42,20 +50,21 @@ func newWorld(network *entity.Network, sizes ...int) *world {
 
 // Observe counts what runs at the sites; jobs of their own have numbers below 0.
 func (w *world) Observe(e entity.JobEvent) {
-	if e.Kind == entity.JobStarted && e.Job.ID >= 0 {
-		w.executed[e.Job.ID] += e.Job.Request.Nodes
+	if e.Kind == entity.JobStarted && e.Run.ID >= 0 {
+		w.executed[e.Run.ID] += e.Run.Request.Nodes
 	}
 }
 
 // run runs jobs, in turn by so many brokers, and checks what must always hold.
-func (w *world) run(t require.TestingT, brokers int, make func() entity.Strategy, jobs ...*entity.Job) {
+func (w *world) run(t require.TestingT, brokers int, make func() grid.Strategy, jobs ...*entity.Job) {
 	for i := range brokers {
 		w.AddBroker(fmt.Sprintf("broker-%d", i), make())
 	}
 	w.Submit(slices.Values(jobs), func(j *entity.Job) int { return int(j.ID) % brokers })
 	require.NoError(t, w.sim.Run(context.Background()))
 	require.Zero(t, w.Open(), "every job has come to an end")
-	for _, j := range jobs {
+	for _, job := range jobs {
+		j := w.runs[job]
 		switch j.State {
 		case entity.Finished:
 			require.Equal(t, j.Request.Nodes, w.executed[j.ID], "every task of %v runs exactly once", j)
@@ -85,11 +94,11 @@ func job(id int64, submit, length des.Time, nodes int) *entity.Job {
 		Request: entity.Request{Nodes: nodes, Length: length * des.Second}}
 }
 
-func direct() *entity.Network { return &entity.Network{Default: entity.Direct()} }
+func direct() *grid.Network { return &grid.Network{Default: grid.Direct()} }
 
 // far is a network on which a message takes so many seconds.
-func far(seconds des.Time) *entity.Network {
-	return &entity.Network{Default: entity.Link{Latency: seconds * des.Second, Bandwidth: math.Inf(1)}}
+func far(seconds des.Time) *grid.Network {
+	return &grid.Network{Default: grid.Link{Latency: seconds * des.Second, Bandwidth: math.Inf(1)}}
 }
 
 // Whatever the strategy, the network, the sites and the jobs: every task runs
@@ -98,7 +107,7 @@ func TestGridsConserveWork(t *testing.T) {
 	all := Registry()
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(lo, hi int, what string) int { return rapid.IntRange(lo, hi).Draw(t, what) }
-		n := &entity.Network{Default: entity.Direct(), Links: map[[2]string]entity.Link{}}
+		n := &grid.Network{Default: grid.Direct(), Links: map[[2]string]grid.Link{}}
 		n.Default.Latency = des.Time(draw(0, 20, "latency")) * des.Second
 		if rapid.Bool().Draw(t, "narrow") {
 			n.Default.Bandwidth = float64(draw(50, 5000, "bandwidth"))
@@ -108,8 +117,8 @@ func TestGridsConserveWork(t *testing.T) {
 			sizes = append(sizes, draw(1, 12, "processors"))
 		}
 		if draw(0, 3, "cut off") == 0 {
-			n.Links[[2]string{"broker-0", "cluster-0"}] = entity.Link{}
-			n.Links[[2]string{"regulator", "cluster-0"}] = entity.Link{}
+			n.Links[[2]string{"broker-0", "cluster-0"}] = grid.Link{}
+			n.Links[[2]string{"regulator", "cluster-0"}] = grid.Link{}
 		}
 		w := newWorld(n, sizes...)
 		w.Expiry = des.Time(draw(1, 60, "expiry")) * des.Second
@@ -122,13 +131,13 @@ func TestGridsConserveWork(t *testing.T) {
 				at += des.Time(draw(0, 30, "gap"))
 				own = append(own, job(-1, at, des.Time(draw(1, 40, "own length")), draw(1, 12, "own nodes")))
 			}
-			a.Scheduler().Submit(slices.Values(own))
+			a.Scheduler().SubmitAll(slices.Values(own))
 		}
 		var jobs []*entity.Job
 		at := des.Time(0)
 		for id := range draw(1, 20, "jobs") {
 			at += des.Time(draw(0, 10, "gap"))
-			j := job(int64(id), at, des.Time(draw(0, 30, "length")), draw(0, 40, "nodes"))
+			j := job(int64(id), at, des.Time(draw(1, 30, "length")), draw(1, 40, "nodes"))
 			j.Runtime = j.Request.Length * des.Time(draw(0, 12, "of its estimate")) / 10
 			jobs = append(jobs, j)
 		}
@@ -147,24 +156,24 @@ func TestGridsConserveWork(t *testing.T) {
 func TestOARTakesTheOffersThatEndFirst(t *testing.T) {
 	w := newWorld(direct(), 4, 4)
 	w.Agents()[1].Speed = 2
-	w.Agents()[1].Scheduler().Submit(slices.Values([]*entity.Job{job(-1, 0, 30, 3)}))
+	w.Agents()[1].Scheduler().SubmitAll(slices.Values([]*entity.Job{job(-1, 0, 30, 3)}))
 	var got []string
-	tell := func(f *entity.Fragment) {
-		got = append(got, fmt.Sprintf("%d on %s at %v to %v", f.Task.Request.Nodes, f.Agent.Name(), f.Task.Start, f.Task.Finish))
+	tell := func(f *grid.Fragment) {
+		got = append(got, fmt.Sprintf("%d on %s at %v to %v", f.Task.Request.Nodes, f.Agent.Name(), f.Run.Start, f.Run.Finish))
 	}
 	j := job(0, 1, 20, 6)
-	w.run(t, 1, func() entity.Strategy { return recording{OAR{}, tell} }, j)
+	w.run(t, 1, func() grid.Strategy { return recording{OAR{}, tell} }, j)
 	require.Equal(t, []string{"1 on cluster-1 at 1 to 11", "4 on cluster-0 at 1 to 21", "1 on cluster-1 at 11 to 21"}, got)
-	require.Equal(t, 21*des.Second, j.Finish)
+	require.Equal(t, 21*des.Second, w.runs[j].Finish)
 }
 
 // recording tells what a strategy is told.
 type recording struct {
-	entity.Strategy
-	tell func(*entity.Fragment)
+	grid.Strategy
+	tell func(*grid.Fragment)
 }
 
-func (r recording) Done(b *entity.Broker, f *entity.Fragment) {
+func (r recording) Done(b *grid.Broker, f *grid.Fragment) {
 	r.tell(f)
 	r.Strategy.Done(b, f)
 }
@@ -174,13 +183,13 @@ func (r recording) Done(b *entity.Broker, f *entity.Fragment) {
 func TestConflictsAreCountedAndExplained(t *testing.T) {
 	w := newWorld(far(1), 4)
 	a, b := job(0, 0, 10, 4), job(1, 0, 10, 4)
-	w.run(t, 2, func() entity.Strategy { return OAR{} }, a, b)
+	w.run(t, 2, func() grid.Strategy { return OAR{} }, a, b)
 	s := w.Stats()
 	require.EqualValues(t, 1, s.Conflicts)
 	require.EqualValues(t, 1, s.Interventions)
 	require.EqualValues(t, 2, s.Reservations)
-	require.Equal(t, 3*des.Second, a.Start, "ask, answer, reserve")
-	require.Equal(t, 13*des.Second, b.Start)
+	require.Equal(t, 3*des.Second, w.runs[a].Start, "ask, answer, reserve")
+	require.Equal(t, 13*des.Second, w.runs[b].Start)
 	require.Equal(t, []string{
 		"4 broker-1 job 1: cluster-0 refuses 4 tasks: conflict: wants to start at 3, when there is no room for it",
 		"4 broker-1 job 1: the regulator is called for 4 tasks",
@@ -191,7 +200,7 @@ func TestConflictsAreCountedAndExplained(t *testing.T) {
 func TestWithoutALogNothingIsWritten(t *testing.T) {
 	w := newWorld(far(1), 4)
 	w.Log = nil
-	w.run(t, 2, func() entity.Strategy { return OAR{} }, job(0, 0, 10, 4), job(1, 0, 10, 4))
+	w.run(t, 2, func() grid.Strategy { return OAR{} }, job(0, 0, 10, 4), job(1, 0, 10, 4))
 	require.EqualValues(t, 1, w.Stats().Conflicts)
 }
 
@@ -256,7 +265,7 @@ func TestAllScoresZeroAreEqualShares(t *testing.T) {
 	s := &RLA{}
 	s.start(2)
 	clear(s.score)
-	w.run(t, 1, func() entity.Strategy { return s }, job(0, 0, 10, 4))
+	w.run(t, 1, func() grid.Strategy { return s }, job(0, 0, 10, 4))
 	require.Equal(t, 1, int(w.sites[0].Report(true).Jobs))
 	require.Equal(t, 1, int(w.sites[1].Report(true).Jobs))
 }
@@ -264,37 +273,37 @@ func TestAllScoresZeroAreEqualShares(t *testing.T) {
 func TestAFragmentTooLargeIsTheRegulators(t *testing.T) {
 	w := newWorld(direct(), 2, 8)
 	j := job(0, 0, 10, 8) // 4 and 4
-	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
+	w.run(t, 1, func() grid.Strategy { return &RLA{} }, j)
 	s := w.Stats()
 	require.EqualValues(t, 1, s.TooLarge)
 	require.EqualValues(t, 1, s.Interventions)
 	require.Zero(t, s.Cut)
 	require.Contains(t, strings.Join(w.log, "\n"), "cluster-0 refuses 4 tasks: wants 4 processors of a cluster of 2")
-	require.Equal(t, 10*des.Second, j.Finish, "both halves fit into the larger one")
+	require.Equal(t, 10*des.Second, w.runs[j].Finish, "both halves fit into the larger one")
 }
 
 func TestWhatIsTooLargeForEveryClusterIsCut(t *testing.T) {
 	w := newWorld(direct(), 3)
 	j := job(0, 0, 10, 8)
-	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
+	w.run(t, 1, func() grid.Strategy { return &RLA{} }, j)
 	require.EqualValues(t, 2, w.Stats().Cut, "2, 3 and 3")
-	require.Equal(t, entity.Finished, j.State)
-	require.Equal(t, 30*des.Second, j.Finish)
+	require.Equal(t, entity.Finished, w.runs[j].State)
+	require.Equal(t, 30*des.Second, w.runs[j].Finish)
 }
 
 func TestANetworkOfZeroBandwidth(t *testing.T) {
 	for _, e := range Registry() {
 		c, err := Registry().Parse(e.Name)
 		require.NoError(t, err)
-		w := newWorld(&entity.Network{Default: entity.Link{}}, 4, 4)
+		w := newWorld(&grid.Network{Default: grid.Link{}}, 4, 4)
 		j := job(0, 5, 10, 3)
 		w.run(t, 1, c.Value, j)
 		if e.Name == "central" {
-			require.Equal(t, entity.Finished, j.State, "it sends no messages")
+			require.Equal(t, entity.Finished, w.runs[j].State, "it sends no messages")
 			continue
 		}
-		require.Equal(t, entity.Rejected, j.State, e.Name)
-		require.Contains(t, j.Reason, "the regulator cannot be reached")
+		require.Equal(t, entity.Rejected, w.runs[j].State, e.Name)
+		require.Contains(t, w.runs[j].Reason, "the regulator cannot be reached")
 		require.Zero(t, w.Stats().Messages)
 	}
 }
@@ -302,25 +311,25 @@ func TestANetworkOfZeroBandwidth(t *testing.T) {
 func TestAClusterOutOfReachIsDoneWithout(t *testing.T) {
 	for _, name := range []string{"oar", "rla", "round-robin", "shortest-queue", "hybrid"} {
 		n := direct()
-		n.Links = map[[2]string]entity.Link{{"cluster-0", "broker-0"}: {}, {"cluster-0", "regulator"}: {}}
+		n.Links = map[[2]string]grid.Link{{"cluster-0", "broker-0"}: {}, {"cluster-0", "regulator"}: {}}
 		w := newWorld(n, 8, 4)
 		c, err := Registry().Parse(name)
 		require.NoError(t, err)
 		j := job(0, 0, 10, 8)
 		w.run(t, 1, c.Value, j)
-		require.Equal(t, entity.Finished, j.State, name)
+		require.Equal(t, entity.Finished, w.runs[j].State, name)
 		require.Zero(t, w.sites[0].Report(true).Jobs, name)
 	}
 }
 
 func TestTheRegulatorAloneOutOfReach(t *testing.T) {
 	n := direct()
-	n.Links = map[[2]string]entity.Link{{"cluster-0", "regulator"}: {}, {"cluster-1", "regulator"}: {}}
+	n.Links = map[[2]string]grid.Link{{"cluster-0", "regulator"}: {}, {"cluster-1", "regulator"}: {}}
 	w := newWorld(n, 2, 8)
 	j := job(0, 0, 10, 8)
-	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
-	require.Equal(t, entity.Killed, j.State, "half of it ran")
-	require.Contains(t, j.Reason, "4 of 8 tasks were given up")
+	w.run(t, 1, func() grid.Strategy { return &RLA{} }, j)
+	require.Equal(t, entity.Killed, w.runs[j].State, "half of it ran")
+	require.Contains(t, w.runs[j].Reason, "4 of 8 tasks were given up")
 }
 
 func TestOneAgentOnly(t *testing.T) {
@@ -331,7 +340,7 @@ func TestOneAgentOnly(t *testing.T) {
 		jobs := []*entity.Job{job(0, 0, 10, 4), job(1, 0, 10, 2), job(2, 3, 5, 9)}
 		w.run(t, 1, c.Value, jobs...)
 		for _, j := range jobs {
-			require.Equal(t, entity.Finished, j.State, name)
+			require.Equal(t, entity.Finished, w.runs[j].State, name)
 		}
 	}
 }
@@ -359,8 +368,8 @@ func TestEmergencyReservationsThatExpire(t *testing.T) {
 	w := newWorld(far(5), 2, 8)
 	w.Expiry = des.Second
 	j := job(0, 0, 10, 8)
-	w.run(t, 1, func() entity.Strategy { return &RLA{} }, j)
-	require.Equal(t, entity.Finished, j.State)
+	w.run(t, 1, func() grid.Strategy { return &RLA{} }, j)
+	require.Equal(t, entity.Finished, w.runs[j].State)
 	require.Positive(t, w.Stats().Expired)
 	require.Contains(t, strings.Join(w.log, "\n"), "has expired")
 }
@@ -372,11 +381,23 @@ func TestAStrategyThatPlacesTooManyEndsTheRun(t *testing.T) {
 	require.ErrorContains(t, w.sim.Run(context.Background()), "strategy greedy: of the 3 tasks of job 0 3 are placed: it cannot place 3 more")
 }
 
+func TestAJobThatMakesNoSenseEndsTheRun(t *testing.T) {
+	for what, j := range map[string]*entity.Job{
+		"job 7: a request needs at least 1 node": job(7, 0, 10, 0),
+		"job 8: a request's length":              job(8, 0, 0, 1),
+	} {
+		w := newWorld(direct(), 8)
+		w.AddBroker("broker", OAR{})
+		w.Submit(slices.Values([]*entity.Job{j}), func(*entity.Job) int { return 0 })
+		require.ErrorContains(t, w.sim.Run(context.Background()), what)
+	}
+}
+
 type greedy struct{ OAR }
 
 func (greedy) Name() string { return "greedy" }
 
-func (greedy) Place(b *entity.Broker, j *entity.Job) {
+func (greedy) Place(b *grid.Broker, j *entity.Job) {
 	for range 2 {
 		b.Submit(j, b.Agents()[0], j.Request.Nodes)
 	}
@@ -385,11 +406,11 @@ func (greedy) Place(b *entity.Broker, j *entity.Job) {
 func TestShortestQueueGoesWhereLeastWaits(t *testing.T) {
 	w := newWorld(direct(), 4, 4)
 	busy := []*entity.Job{job(-1, 0, 100, 4), job(-2, 0, 100, 4)}
-	w.Agents()[0].Scheduler().Submit(slices.Values(busy)) // one runs, one waits
-	w.Agents()[1].Scheduler().Submit(slices.Values([]*entity.Job{job(-3, 0, 50, 4)}))
+	w.Agents()[0].Scheduler().SubmitAll(slices.Values(busy)) // one runs, one waits
+	w.Agents()[1].Scheduler().SubmitAll(slices.Values([]*entity.Job{job(-3, 0, 50, 4)}))
 	j := job(0, 1, 10, 4)
-	w.run(t, 1, func() entity.Strategy { return ShortestQueue{} }, j)
-	require.Equal(t, 50*des.Second, j.Start)
+	w.run(t, 1, func() grid.Strategy { return ShortestQueue{} }, j)
+	require.Equal(t, 50*des.Second, w.runs[j].Start)
 }
 
 func TestRoundRobinTakesTurns(t *testing.T) {
@@ -398,14 +419,14 @@ func TestRoundRobinTakesTurns(t *testing.T) {
 	for id := range int64(6) {
 		jobs = append(jobs, job(id, des.Time(id), 10, 2))
 	}
-	w.run(t, 1, func() entity.Strategy { return &RoundRobin{} }, jobs...)
+	w.run(t, 1, func() grid.Strategy { return &RoundRobin{} }, jobs...)
 	for _, v := range w.sites {
 		require.Equal(t, 2, v.Report(true).Jobs)
 	}
 }
 
 func TestWithEqualScoresHybridIsOAR(t *testing.T) {
-	finish := func(make func() entity.Strategy) (all []des.Time) {
+	finish := func(make func() grid.Strategy) (all []des.Time) {
 		w := newWorld(far(1), 4, 6, 2)
 		var jobs []*entity.Job
 		for id := range int64(7) { // none ends before the last is placed
@@ -413,9 +434,9 @@ func TestWithEqualScoresHybridIsOAR(t *testing.T) {
 		}
 		w.run(t, 2, make, jobs...)
 		for _, j := range jobs {
-			all = append(all, j.Finish)
+			all = append(all, w.runs[j].Finish)
 		}
 		return all
 	}
-	require.Equal(t, finish(func() entity.Strategy { return OAR{} }), finish(func() entity.Strategy { return &Hybrid{} }))
+	require.Equal(t, finish(func() grid.Strategy { return OAR{} }), finish(func() grid.Strategy { return &Hybrid{} }))
 }

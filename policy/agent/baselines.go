@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
 )
 
 // RoundRobin sends jobs to the clusters in turn, whole; one that is larger than
@@ -15,14 +16,14 @@ type RoundRobin struct{ next int }
 func (*RoundRobin) Name() string { return "round-robin" }
 
 // Place sends the job to whose turn it is.
-func (r *RoundRobin) Place(b *entity.Broker, j *entity.Job) {
+func (r *RoundRobin) Place(b *grid.Broker, j *entity.Job) {
 	agents := b.Agents()
-	fill(b, j, func(i int) *entity.ResourceAgent { return agents[(r.next+i)%len(agents)] })
+	fill(b, j, func(i int) *grid.ResourceAgent { return agents[(r.next+i)%len(agents)] })
 	r.next = (r.next + 1) % len(agents)
 }
 
 // Done learns nothing.
-func (*RoundRobin) Done(*entity.Broker, *entity.Fragment) {}
+func (*RoundRobin) Done(*grid.Broker, *grid.Fragment) {}
 
 // ShortestQueue asks all clusters how much waits and sends the job to the one
 // with least processor time waiting per processor; one that is larger than that
@@ -33,25 +34,25 @@ type ShortestQueue struct{}
 func (ShortestQueue) Name() string { return "shortest-queue" }
 
 // Place asks, and sends.
-func (ShortestQueue) Place(b *entity.Broker, j *entity.Job) {
-	b.AskLoad(func(loads []entity.Load) {
+func (ShortestQueue) Place(b *grid.Broker, j *entity.Job) {
+	b.AskLoad(func(loads []grid.Backlog) {
 		if len(loads) == 0 {
 			b.Intervene(j, j.Request.Nodes)
 			return
 		}
-		slices.SortFunc(loads, func(x, y entity.Load) int {
-			return cmp.Or(cmp.Compare(x.Backlog, y.Backlog), cmp.Compare(x.Agent.Index, y.Agent.Index))
+		slices.SortFunc(loads, func(x, y grid.Backlog) int {
+			return cmp.Or(cmp.Compare(x.Time, y.Time), cmp.Compare(x.Agent.Index, y.Agent.Index))
 		})
-		fill(b, j, func(i int) *entity.ResourceAgent { return loads[i%len(loads)].Agent })
+		fill(b, j, func(i int) *grid.ResourceAgent { return loads[i%len(loads)].Agent })
 	})
 }
 
 // Done learns nothing.
-func (ShortestQueue) Done(*entity.Broker, *entity.Fragment) {}
+func (ShortestQueue) Done(*grid.Broker, *grid.Fragment) {}
 
 // fill sends the tasks of j to agents in turn, to each as many as it has
 // processors, over and over.
-func fill(b *entity.Broker, j *entity.Job, turn func(i int) *entity.ResourceAgent) {
+func fill(b *grid.Broker, j *entity.Job, turn func(i int) *grid.ResourceAgent) {
 	left := j.Request.Nodes
 	for i := 0; left > 0; i++ {
 		a := turn(i)
@@ -69,14 +70,14 @@ type Central struct{}
 func (Central) Name() string { return "central" }
 
 // Place takes the slots that end first.
-func (Central) Place(b *entity.Broker, j *entity.Job) {
-	var offers []entity.Offer
+func (Central) Place(b *grid.Broker, j *entity.Job) {
+	var offers []grid.Offer
 	for _, a := range b.Agents() {
-		offers = a.Offers(offers, j.Request.Nodes, j.Request.Length)
+		offers = append(offers, a.Offers(j.Request.Nodes, j.Request.Length)...)
 	}
 	slices.SortFunc(offers, byFinish)
-	cover(offers, j.Request.Nodes, func(o entity.Offer, nodes int) { b.Seize(j, o, nodes) })
+	cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Seize(j, o, nodes) })
 }
 
 // Done learns nothing.
-func (Central) Done(*entity.Broker, *entity.Fragment) {}
+func (Central) Done(*grid.Broker, *grid.Fragment) {}

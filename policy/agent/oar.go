@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
 )
 
 // OAR is "offers + advance reservation" (OAR11): all offers of all clusters
@@ -18,10 +19,10 @@ type OAR struct{}
 func (OAR) Name() string { return "oar" }
 
 // Place asks for offers and reserves the best.
-func (OAR) Place(b *entity.Broker, j *entity.Job) {
-	b.AskOffers(j, func(offers []entity.Offer) {
+func (OAR) Place(b *grid.Broker, j *entity.Job) {
+	b.AskOffers(j, func(offers []grid.Offer) {
 		slices.SortFunc(offers, byFinish)
-		left := cover(offers, j.Request.Nodes, func(o entity.Offer, nodes int) { b.Reserve(j, o, nodes) })
+		left := cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Reserve(j, o, nodes) })
 		if left > 0 {
 			b.Intervene(j, left)
 		}
@@ -29,11 +30,11 @@ func (OAR) Place(b *entity.Broker, j *entity.Job) {
 }
 
 // Done learns nothing.
-func (OAR) Done(*entity.Broker, *entity.Fragment) {}
+func (OAR) Done(*grid.Broker, *grid.Fragment) {}
 
 // byFinish puts the slot that ends first first; equals stand in the order of
 // the clusters.
-func byFinish(a, b entity.Offer) int {
+func byFinish(a, b grid.Offer) int {
 	if byEnd := cmp.Compare(a.Finish(), b.Finish()); byEnd != 0 {
 		return byEnd
 	}
@@ -42,7 +43,7 @@ func byFinish(a, b entity.Offer) int {
 
 // cover takes offers in order until they have room for so many tasks, and
 // returns how many are left over.
-func cover(offers []entity.Offer, nodes int, take func(o entity.Offer, nodes int)) (left int) {
+func cover(offers []grid.Offer, nodes int, take func(o grid.Offer, nodes int)) (left int) {
 	for _, o := range offers {
 		if nodes == 0 {
 			break

@@ -1,34 +1,34 @@
 package agent
 
 import (
-	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/policy"
 )
 
 // Registry is the table of strategies: each makes as many as there are brokers.
-func Registry() policy.Table[func() entity.Strategy] {
-	row := func(name, text string, make func() entity.Strategy) policy.Entry[func() entity.Strategy] {
-		return policy.Entry[func() entity.Strategy]{
+func Registry() policy.Table[func() grid.Strategy] {
+	row := func(name, text string, make func() grid.Strategy) policy.Entry[func() grid.Strategy] {
+		return policy.Entry[func() grid.Strategy]{
 			Name: name, Text: text,
-			New: func(*policy.Args) func() entity.Strategy { return make },
+			New: func(*policy.Args) func() grid.Strategy { return make },
 		}
 	}
-	return policy.Table[func() entity.Strategy]{
+	return policy.Table[func() grid.Strategy]{
 		row("oar", "reserve the offered slots that end first (OAR11)",
-			func() entity.Strategy { return OAR{} }),
+			func() grid.Strategy { return OAR{} }),
 		row("rla", "split jobs by learned scores; the paper's reward, absolute (OAR11)",
-			func() entity.Strategy { return &RLA{} }),
+			func() grid.Strategy { return &RLA{} }),
 		row("rla-improvement", "the same, rewarding only what is faster than the mean",
-			func() entity.Strategy { return &RLA{Scores{Reward: Improvement}} }),
+			func() grid.Strategy { return &RLA{Scores{Reward: Improvement}} }),
 		row("hybrid", "oar, the slots ranked by learned scores (absolute)",
-			func() entity.Strategy { return &Hybrid{} }),
+			func() grid.Strategy { return &Hybrid{} }),
 		row("hybrid-improvement", "the same, rewarding only what is faster than the mean",
-			func() entity.Strategy { return &Hybrid{Scores{Reward: Improvement}} }),
+			func() grid.Strategy { return &Hybrid{Scores{Reward: Improvement}} }),
 		row("round-robin", "whole jobs to the clusters in turn",
-			func() entity.Strategy { return &RoundRobin{} }),
+			func() grid.Strategy { return &RoundRobin{} }),
 		row("shortest-queue", "jobs to the cluster for which least waits",
-			func() entity.Strategy { return ShortestQueue{} }),
+			func() grid.Strategy { return ShortestQueue{} }),
 		row("central", "oar's choice by one who sees every plan at every instant",
-			func() entity.Strategy { return Central{} }),
+			func() grid.Strategy { return Central{} }),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
 )
 
 // Reward is what RLA adds to a cluster's score when a fragment ends there.
@@ -81,7 +82,7 @@ func named(name string, r Reward) string {
 }
 
 // Place splits the job.
-func (r *RLA) Place(b *entity.Broker, j *entity.Job) {
+func (r *RLA) Place(b *grid.Broker, j *entity.Job) {
 	r.start(len(b.Agents()))
 	for c, n := range Split(j.Request.Nodes, r.score, b.Rand().Float64()) {
 		if n > 0 {
@@ -91,7 +92,7 @@ func (r *RLA) Place(b *entity.Broker, j *entity.Job) {
 }
 
 // Done learns from the fragment's response time, whoever had sent it there.
-func (r *RLA) Done(b *entity.Broker, f *entity.Fragment) {
+func (r *RLA) Done(b *grid.Broker, f *grid.Fragment) {
 	r.learn(f.Agent.Index, f.Response().Seconds())
 }
 
@@ -130,13 +131,13 @@ type Hybrid struct{ Scores }
 func (h *Hybrid) Name() string { return named("hybrid", h.Reward) }
 
 // Place asks for offers and reserves the best.
-func (h *Hybrid) Place(b *entity.Broker, j *entity.Job) {
+func (h *Hybrid) Place(b *grid.Broker, j *entity.Job) {
 	h.start(len(b.Agents()))
-	b.AskOffers(j, func(offers []entity.Offer) {
-		rank := func(o entity.Offer) float64 {
+	b.AskOffers(j, func(offers []grid.Offer) {
+		rank := func(o grid.Offer) float64 {
 			return (o.Finish() - j.Submit).Seconds() / h.score[o.Agent.Index]
 		}
-		slices.SortFunc(offers, func(x, y entity.Offer) int {
+		slices.SortFunc(offers, func(x, y grid.Offer) int {
 			if a, b := rank(x), rank(y); a != b {
 				if a < b {
 					return -1
@@ -145,7 +146,7 @@ func (h *Hybrid) Place(b *entity.Broker, j *entity.Job) {
 			}
 			return byFinish(x, y)
 		})
-		left := cover(offers, j.Request.Nodes, func(o entity.Offer, nodes int) { b.Reserve(j, o, nodes) })
+		left := cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Reserve(j, o, nodes) })
 		if left > 0 {
 			b.Intervene(j, left)
 		}
@@ -153,6 +154,6 @@ func (h *Hybrid) Place(b *entity.Broker, j *entity.Job) {
 }
 
 // Done learns from the fragment's response time.
-func (h *Hybrid) Done(b *entity.Broker, f *entity.Fragment) {
+func (h *Hybrid) Done(b *grid.Broker, f *grid.Fragment) {
 	h.learn(f.Agent.Index, f.Response().Seconds())
 }

@@ -29,12 +29,12 @@ func (p Conservative) Name() string { return named("conservative", p.Order) }
 
 // Schedule compresses if anything was given back, then places new jobs.
 func (p Conservative) Schedule(r *entity.Round) {
-	if r.Cause.Has(entity.CauseEnd|entity.CauseOverrun|entity.CauseLocal) && !p.NoCompression {
+	if r.Cause.Has(entity.CauseEnd|entity.CauseOverrun|entity.CauseChange) && !p.NoCompression {
 		compress(r, queue(r, p.Order))
 	}
 	fresh := r.Fresh()
 	if key := p.Order.Key; key != nil {
-		slices.SortStableFunc(fresh, func(a, b *entity.Job) int {
+		slices.SortStableFunc(fresh, func(a, b *entity.Run) int {
 			return cmp.Compare(key(a, r.Now), key(b, r.Now))
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -21,17 +22,17 @@ import (
 // but the job type.
 
 type taken struct {
-	job      *entity.Job
+	job      *entity.Run
 	from, to des.Time
 }
 
 type definition struct {
 	procs   int
-	jobs    []*entity.Job
-	waiting []*entity.Job
+	jobs    []*entity.Run
+	waiting []*entity.Run
 	running []taken
 	planned []taken // conservative only
-	starts  map[*entity.Job]des.Time
+	starts  map[*entity.Run]des.Time
 	freed   bool
 }
 
@@ -49,7 +50,7 @@ func (d *definition) free(t des.Time, lists ...[]taken) int {
 
 // earliest is the first instant from now on at which j has room for its whole
 // estimate beside the lists. Room can only begin where something ends.
-func (d *definition) earliest(j *entity.Job, now des.Time, lists ...[]taken) des.Time {
+func (d *definition) earliest(j *entity.Run, now des.Time, lists ...[]taken) des.Time {
 	starts := []des.Time{now}
 	for _, list := range lists {
 		for _, r := range list {
@@ -67,7 +68,7 @@ func (d *definition) earliest(j *entity.Job, now des.Time, lists ...[]taken) des
 	panic("no start")
 }
 
-func (d *definition) fits(j *entity.Job, at des.Time, lists ...[]taken) bool {
+func (d *definition) fits(j *entity.Run, at des.Time, lists ...[]taken) bool {
 	for t := at; t < at+j.Request.Length; t++ {
 		if d.free(t, lists...) < j.Request.Nodes {
 			return false
@@ -76,22 +77,22 @@ func (d *definition) fits(j *entity.Job, at des.Time, lists ...[]taken) bool {
 	return true
 }
 
-func (d *definition) start(j *entity.Job, now des.Time) {
+func (d *definition) start(j *entity.Run, now des.Time) {
 	d.starts[j] = now
 	d.running = append(d.running, taken{j, now, now + j.Request.Length})
-	d.waiting = slices.DeleteFunc(d.waiting, func(w *entity.Job) bool { return w == j })
+	d.waiting = slices.DeleteFunc(d.waiting, func(w *entity.Run) bool { return w == j })
 }
 
-func (d *definition) end(j *entity.Job) {
+func (d *definition) end(j *entity.Run) {
 	d.running = slices.DeleteFunc(d.running, func(r taken) bool { return r.job == j })
 	d.freed = true
 }
 
 // run steps through all instants, with one pass an instant or one an event.
-func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Job]des.Time {
-	d.starts = map[*entity.Job]des.Time{}
+func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Run]des.Time {
+	d.starts = map[*entity.Run]des.Time{}
 	for now := des.Time(0); len(d.starts) < len(d.jobs) || len(d.running) > 0; now++ {
-		var ending []*entity.Job
+		var ending []*entity.Run
 		for _, r := range d.running { // in the order in which they started
 			if r.from+min(r.job.Runtime, r.job.Request.Length) == now {
 				ending = append(ending, r.job)
@@ -130,12 +131,12 @@ func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Job
 	return d.starts
 }
 
-func (d *definition) sorted(o entity.Order, now des.Time) []*entity.Job {
+func (d *definition) sorted(o entity.Order, now des.Time) []*entity.Run {
 	if o.Key == nil {
 		return slices.Clone(d.waiting)
 	}
 	jobs := slices.Clone(d.waiting)
-	slices.SortStableFunc(jobs, func(a, b *entity.Job) int { return cmp.Compare(o.Key(a, now), o.Key(b, now)) })
+	slices.SortStableFunc(jobs, func(a, b *entity.Run) int { return cmp.Compare(o.Key(a, now), o.Key(b, now)) })
 	return jobs
 }
 
@@ -179,8 +180,8 @@ func (d *definition) easy(p backfill.EASY) func(des.Time) {
 }
 
 func (d *definition) conservative(p backfill.Conservative) func(des.Time) {
-	planned := map[*entity.Job]bool{}
-	place := func(j *entity.Job, now, start des.Time) {
+	planned := map[*entity.Run]bool{}
+	place := func(j *entity.Run, now, start des.Time) {
 		if start == now {
 			d.start(j, now)
 		} else {
@@ -224,6 +225,11 @@ func (d *definition) fcfs(p backfill.FCFS) func(des.Time) {
 	}
 }
 
+// became is what became of whom.
+type became map[*entity.Job]*entity.Run
+
+func (b became) Observe(e entity.JobEvent) { b[e.Run.Job] = e.Run }
+
 func drawJobs(t *rapid.T, procs int) []*entity.Job {
 	n := rapid.IntRange(1, 25).Draw(t, "jobs")
 	var jobs []*entity.Job
@@ -247,7 +253,10 @@ func TestPoliciesMeetTheirDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.IntRange(1, 12).Draw(t, "procs")
 		jobs := drawJobs(t, procs)
-		d := &definition{procs: procs, jobs: jobs}
+		d := &definition{procs: procs}
+		for i, j := range jobs {
+			d.jobs = append(d.jobs, entity.NewRun(j, int64(i)))
+		}
 		order := rapid.SampledFrom(orders).Draw(t, "order")
 		var policy entity.Policy
 		var pass func(des.Time)
@@ -273,21 +282,22 @@ func TestPoliciesMeetTheirDefinitions(t *testing.T) {
 		want := d.run(perEvent, pass)
 
 		sim := des.New(des.Config{})
-		m := entity.NewMetascheduler(sim, entity.NewCluster(procs), policy)
+		got := became{}
+		m := entity.NewMetascheduler(sim, plan.NewCluster(procs), policy, got)
 		if perEvent {
 			m.Pass = entity.PassEvent
 		}
-		m.Submit(slices.Values(jobs))
+		m.SubmitAll(slices.Values(jobs))
 		require.NoError(t, sim.Run(context.Background()))
-		for _, j := range jobs {
-			require.Equal(t, entity.Finished, j.State, "%v", j)
-			require.Equal(t, want[j], j.Start, "%v under %s", j, policy.Name())
+		for i, j := range jobs {
+			require.Equal(t, entity.Finished, got[j].State, "%v", j)
+			require.Equal(t, want[d.jobs[i]], got[j].Start, "%v under %s", j, policy.Name())
 		}
 	})
 }
 
 func TestOrdersRankAsTheirFormulasSay(t *testing.T) {
-	j := &entity.Job{Submit: 100 * des.Second, Request: entity.Request{Nodes: 8, Length: 50 * des.Second}}
+	j := entity.NewRun(&entity.Job{Submit: 100 * des.Second, Request: entity.Request{Nodes: 8, Length: 50 * des.Second}}, 0)
 	now := 200 * des.Second // waited twice its estimate
 	require.Equal(t, -(8.0 * 8), backfill.WFP3.Key(j, now))
 	require.Equal(t, -(2.0 / 3), backfill.UNICEF.Key(j, now))

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"iter"
 	"slices"
 	"testing"
 
@@ -13,6 +13,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -23,22 +25,22 @@ import (
 type ledger struct {
 	t     require.TestingT
 	until map[*entity.Node]des.Time // what was reserved of each node
-	taken map[*entity.Node]*entity.Job
-	held  map[*entity.Job]des.Time // the earliest start promised while head
-	first map[*entity.Job]des.Time // the first start promised
+	taken map[*entity.Node]*entity.Run
+	held  map[*entity.Run]des.Time // the earliest start promised while head
+	first map[*entity.Run]des.Time // the first start promised
 	order []int64                  // of the starts
 	log   []string
 }
 
 func newLedger(t require.TestingT) *ledger {
 	return &ledger{
-		t: t, until: map[*entity.Node]des.Time{}, taken: map[*entity.Node]*entity.Job{},
-		held: map[*entity.Job]des.Time{}, first: map[*entity.Job]des.Time{},
+		t: t, until: map[*entity.Node]des.Time{}, taken: map[*entity.Node]*entity.Run{},
+		held: map[*entity.Run]des.Time{}, first: map[*entity.Run]des.Time{},
 	}
 }
 
 func (l *ledger) Observe(e entity.JobEvent) {
-	j := e.Job
+	j := e.Run
 	l.log = append(l.log, fmt.Sprintln(e.Time, j, e.Kind, e.Start))
 	switch e.Kind {
 	case entity.JobPromised:
@@ -61,8 +63,8 @@ func (l *ledger) Observe(e entity.JobEvent) {
 				require.LessOrEqual(l.t, l.until[n], e.Time, "node %d is taken by %v and given to %v", n.ID, other, j)
 			}
 			l.taken[n] = j
-			real := math.Ceil(float64(j.Runtime) / float64(j.Request.Length) * float64(task.End-w.Start))
-			l.until[n] = w.Start + des.Time(real)
+			real := ((task.End-w.Start)*j.Runtime + j.Request.Length - 1) / j.Request.Length // rounded up
+			l.until[n] = w.Start + real
 			require.GreaterOrEqual(l.t, task.End-w.Start, n.TaskTime(j.Request.Length))
 			cost += n.Price * (task.End - w.Start).Seconds()
 		}
@@ -71,27 +73,35 @@ func (l *ledger) Observe(e entity.JobEvent) {
 }
 
 // run is one simulation of jobs on nodes.
-func run(t require.TestingT, all []*entity.Node, f entity.Finder, p entity.Policy, jobs []entity.Job, locals []entity.LocalJob) (*ledger, []*entity.Job) {
-	d, err := entity.NewDomain(all, f)
+func run(t require.TestingT, all []*entity.Node, f entity.Finder, p entity.Policy, jobs []entity.Job, locals []flow.LocalJob) (*ledger, []*entity.Run) {
+	d, err := plan.NewDomain(all, f)
 	require.NoError(t, err)
 	d.Interval = 300 * des.Second
-	l := newLedger(t)
+	l, runs := newLedger(t), became{}
 	sim := des.New(des.Config{})
-	meta := entity.NewMetascheduler(sim, d, p, l)
-	flow := entity.NewLocalFlow(sim, d, meta)
-	flow.Submit(slices.Values(locals))
-	var list []*entity.Job
-	for i := range jobs {
-		j := jobs[i]
-		list = append(list, &j)
-	}
-	meta.Submit(slices.Values(list))
+	meta := entity.NewMetascheduler(sim, d, p, l, runs)
+	flow.NewLocalFlow(d, meta).Submit(slices.Values(locals))
+	meta.SubmitAll(each(jobs))
 	require.NoError(t, sim.Run(context.Background()))
 	require.Zero(t, meta.Queue().Len())
+	var list []*entity.Run
+	for j := range each(jobs) {
+		list = append(list, runs[j])
+	}
 	for _, j := range list {
-		require.Contains(t, []entity.JobState{entity.Finished, entity.Rejected}, j.State)
+		require.Contains(t, []entity.RunState{entity.Finished, entity.Rejected}, j.State)
 	}
 	return l, list
+}
+
+func each(jobs []entity.Job) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for i := range jobs {
+			if !yield(&jobs[i]) {
+				return
+			}
+		}
+	}
 }
 
 func units(r *rapid.Generator[int]) *rapid.Generator[des.Time] {
@@ -99,7 +109,7 @@ func units(r *rapid.Generator[int]) *rapid.Generator[des.Time] {
 }
 
 // world draws nodes, jobs and owners' jobs that are known from the beginning.
-func world(t *rapid.T) (all []*entity.Node, jobs []entity.Job, locals []entity.LocalJob) {
+func world(t *rapid.T) (all []*entity.Node, jobs []entity.Job, locals []flow.LocalJob) {
 	for i := range rapid.IntRange(1, 6).Draw(t, "nodes") {
 		p := float64(rapid.IntRange(1, 4).Draw(t, "performance"))
 		all = append(all, &entity.Node{ID: i, Perf: p, Price: p * rapid.Float64Range(0.8, 1.3).Draw(t, "deviation"), Q: float64(i)})
@@ -118,7 +128,7 @@ func world(t *rapid.T) (all []*entity.Node, jobs []entity.Job, locals []entity.L
 	}
 	slices.SortStableFunc(jobs, func(a, b entity.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	for range rapid.IntRange(0, 8).Draw(t, "owners' jobs") {
-		locals = append(locals, entity.LocalJob{
+		locals = append(locals, flow.LocalJob{
 			Node:   rapid.SampledFrom(all).Draw(t, "node"),
 			Start:  units(rapid.IntRange(0, 100)).Draw(t, "start"),
 			Length: units(rapid.IntRange(1, 30)).Draw(t, "local length"),
@@ -207,16 +217,13 @@ func TestFCFSOnEqualNodesSchedulesAsOnACluster(t *testing.T) {
 		_, onNodes := run(t, all, window.AMP{}, p, jobs, nil)
 
 		sim := des.New(des.Config{})
-		meta := entity.NewMetascheduler(sim, entity.NewCluster(processors), p)
-		var onCluster []*entity.Job
-		for i := range jobs {
-			onCluster = append(onCluster, &jobs[i])
-		}
-		meta.Submit(slices.Values(onCluster))
+		onCluster := became{}
+		meta := entity.NewMetascheduler(sim, plan.NewCluster(processors), p, onCluster)
+		meta.SubmitAll(each(jobs))
 		require.NoError(t, sim.Run(context.Background()))
-		for i := range onCluster {
+		for i := range jobs {
 			if onNodes[i].State == entity.Finished {
-				require.Equal(t, onCluster[i].Start, onNodes[i].Start, "job %d", i)
+				require.Equal(t, onCluster[&jobs[i]].Start, onNodes[i].Start, "job %d", i)
 			}
 		}
 	})

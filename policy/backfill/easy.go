@@ -94,7 +94,7 @@ func (p EASY) Schedule(r *entity.Round) {
 // else has come to fit beside it: only the new job need be tried. (One that
 // overtook the head and started has delayed the hold, which may let others in;
 // one that overtook the second of several held jobs has taken its hold.)
-func (p EASY) onlyArrival(r *entity.Round, head *entity.Job) *entity.Job {
+func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 	inSubmissionOrder := p.Order.Key == nil
 	if r.Gained || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
 		return nil
@@ -110,7 +110,7 @@ func (p EASY) onlyArrival(r *entity.Round, head *entity.Job) *entity.Job {
 // that runs on past the window's start; before, nobody can meet it.
 type backfilling struct {
 	r      *entity.Round
-	head   *entity.Job
+	head   *entity.Run
 	found  bool
 	window entity.Window // the head's earliest
 	held   bool          // it is in the plan, or need not be
@@ -118,7 +118,7 @@ type backfilling struct {
 
 // start starts j in w, which fits now, unless that would delay the head. It
 // reports whether to go on.
-func (b *backfilling) start(j *entity.Job, w entity.Window) bool {
+func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 	if !b.held {
 		if !b.found {
 			b.find()
@@ -157,7 +157,7 @@ func (b *backfilling) hold() bool {
 
 // holdMore keeps windows for the jobs behind the head that do not fit. One that
 // fits beside what is held starts in its turn.
-func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Job) bool {
+func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 	left := p.Reservations - 1
 	for j := range q.All() {
 		if j == head {

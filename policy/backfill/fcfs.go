@@ -19,7 +19,7 @@ func (p FCFS) Schedule(r *entity.Round) {
 
 // startHeads starts jobs from the head of the queue while they fit, and returns
 // the first that does not, or nil.
-func startHeads(r *entity.Round, q *entity.View) *entity.Job {
+func startHeads(r *entity.Round, q *entity.View) *entity.Run {
 	for {
 		head := q.First()
 		if head == nil {

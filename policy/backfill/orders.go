@@ -11,23 +11,23 @@ import (
 // those of Tang, Lan, Desai and Buettner (2009): they rise with the wait, so
 // that small or short jobs go first and nobody starves.
 var (
-	ShortestFirst = entity.Order{Name: "shortest", Key: func(j *entity.Job, _ des.Time) float64 {
+	ShortestFirst = entity.Order{Name: "shortest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return float64(j.Request.Length)
 	}}
-	LongestFirst = entity.Order{Name: "longest", Key: func(j *entity.Job, _ des.Time) float64 {
+	LongestFirst = entity.Order{Name: "longest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return -float64(j.Request.Length)
 	}}
-	SmallestFirst = entity.Order{Name: "smallest", Key: func(j *entity.Job, _ des.Time) float64 {
+	SmallestFirst = entity.Order{Name: "smallest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return area(j)
 	}}
-	LargestFirst = entity.Order{Name: "largest", Key: func(j *entity.Job, _ des.Time) float64 {
+	LargestFirst = entity.Order{Name: "largest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return -area(j)
 	}}
-	WFP3 = entity.Order{Name: "wfp3", Dynamic: true, Key: func(j *entity.Job, now des.Time) float64 {
+	WFP3 = entity.Order{Name: "wfp3", Dynamic: true, Key: func(j *entity.Run, now des.Time) float64 {
 		ratio := waitToEstimate(j, now)
 		return -(ratio * ratio * ratio * float64(j.Request.Nodes))
 	}}
-	UNICEF = entity.Order{Name: "unicef", Dynamic: true, Key: func(j *entity.Job, now des.Time) float64 {
+	UNICEF = entity.Order{Name: "unicef", Dynamic: true, Key: func(j *entity.Run, now des.Time) float64 {
 		size := max(math.Log2(float64(j.Request.Nodes)), 1) // serial jobs count as those of two processors
 		return -(waitToEstimate(j, now) / size)
 	}}
@@ -39,9 +39,9 @@ func Orders() []entity.Order {
 }
 
 // area is estimate times processors.
-func area(j *entity.Job) float64 { return float64(j.Request.Length) * float64(j.Request.Nodes) }
+func area(j *entity.Run) float64 { return float64(j.Request.Length) * float64(j.Request.Nodes) }
 
-func waitToEstimate(j *entity.Job, now des.Time) float64 {
+func waitToEstimate(j *entity.Run, now des.Time) float64 {
 	return float64(now-j.Submit) / float64(max(j.Request.Length, des.Tick))
 }
 

@@ -141,7 +141,7 @@ func free(list entity.SlotList) (sum des.Time) {
 	return sum
 }
 
-func plan(t require.TestingT, p cyclic.Planner, batch []cyclic.Job, list entity.SlotList) *cyclic.Outcome {
+func makePlan(t require.TestingT, p cyclic.Planner, batch []cyclic.Job, list entity.SlotList) *cyclic.Outcome {
 	before := slices.Clone(list.Slots)
 	out, err := p.Plan(context.Background(), batch, list)
 	require.NoError(t, err)
@@ -152,14 +152,14 @@ func plan(t require.TestingT, p cyclic.Planner, batch []cyclic.Job, list entity.
 func TestPlansKeepWithinSlotsRequestsAndBudgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, batch := drawSlots(t), drawBatch(t, true)
-		checkPlan(t, batch, list, plan(t, drawPlanner(t), batch, list))
+		checkPlan(t, batch, list, makePlan(t, drawPlanner(t), batch, list))
 	})
 }
 
 func TestChoicesKeepTheirLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, list, batch := drawSlicer(t), drawSlots(t), drawBatch(t, true)
-		out := plan(t, s, batch, list)
+		out := makePlan(t, s, batch, list)
 		cost, time := 0.0, des.Time(0)
 		for _, slice := range out.Slices {
 			c := slice.Combination
@@ -253,18 +253,18 @@ func TestOneSliceWithoutCriteriaIsCSS(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, batch, s := drawSlots(t), drawBatch(t, false), drawSlicer(t)
 		s.Slices = 1
-		require.Equal(t, plan(t, cyclic.CSS{Search: s.Search, Choice: s.Choice, Shift: s.Shift}, batch, list), plan(t, s, batch, list))
+		require.Equal(t, makePlan(t, cyclic.CSS{Search: s.Search, Choice: s.Choice, Shift: s.Shift}, batch, list), makePlan(t, s, batch, list))
 	})
 }
 
 func TestCSSPassesOverCriteria(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, batch := drawSlots(t), drawBatch(t, true)
-		with := plan(t, cyclic.CSS{}, batch, list)
+		with := makePlan(t, cyclic.CSS{}, batch, list)
 		for i := range batch {
 			batch[i].By = nil
 		}
-		require.Equal(t, plan(t, cyclic.CSS{}, batch, list), with)
+		require.Equal(t, makePlan(t, cyclic.CSS{}, batch, list), with)
 	})
 }
 
@@ -272,10 +272,10 @@ func TestAWholeShareIsTheBatchSlicerAndNoneIsFilling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, batch, s := drawSlots(t), drawBatch(t, true), drawSlicer(t)
 		by := cyclic.Selection(rapid.IntRange(0, 2).Draw(t, "selection"))
-		all := plan(t, cyclic.BSF{Slicer: s, Share: cyclic.Share{Q: 1, By: by}}, batch, list)
-		require.Equal(t, plan(t, s, batch, list).Jobs, all.Jobs)
-		none := plan(t, cyclic.BSF{Slicer: s, Share: cyclic.Share{Q: 0, By: by}}, batch, list)
-		require.Equal(t, plan(t, cyclic.Filling{}, batch, list).Jobs, none.Jobs)
+		all := makePlan(t, cyclic.BSF{Slicer: s, Share: cyclic.Share{Q: 1, By: by}}, batch, list)
+		require.Equal(t, makePlan(t, s, batch, list).Jobs, all.Jobs)
+		none := makePlan(t, cyclic.BSF{Slicer: s, Share: cyclic.Share{Q: 0, By: by}}, batch, list)
+		require.Equal(t, makePlan(t, cyclic.Filling{}, batch, list).Jobs, none.Jobs)
 	})
 }
 
@@ -283,9 +283,9 @@ func TestShiftStartsNobodyLaterAndChangesNoCost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, batch, s := drawSlots(t), drawBatch(t, true), drawSlicer(t)
 		s.Shift = cyclic.NoShift
-		before := plan(t, s, batch, list)
+		before := makePlan(t, s, batch, list)
 		s.Shift = cyclic.ShiftEnd
-		after := plan(t, s, batch, list)
+		after := makePlan(t, s, batch, list)
 		for i := range batch {
 			a, b := before.Jobs[i].Window, after.Jobs[i].Window
 			require.LessOrEqual(t, b.Start, a.Start)
@@ -312,7 +312,7 @@ func TestWindowsAreShiftedInOrderOfTheirStarts(t *testing.T) {
 		cyclic.ShiftSlice: {10 * unit, 30 * unit},
 	} {
 		s := cyclic.BatchSlicer{Slices: 2, Search: cyclic.Search{Finder: latest{}, Rounds: 1}, Shift: how}
-		out := plan(t, s, batch, list)
+		out := makePlan(t, s, batch, list)
 		require.Equal(t, want, []des.Time{out.Jobs[0].Window.Start, out.Jobs[1].Window.Start}, "%v", how)
 	}
 }
@@ -337,7 +337,7 @@ func TestSlicesAreEqualButForTheFirst(t *testing.T) {
 	batch := slices.Repeat([]cyclic.Job{{Request: entity.Request{Nodes: 1, Length: unit}}}, 20)
 	for k, want := range map[int]string{0: "[20]", 1: "[20]", 3: "[7 7 6]", 6: "[4 4 3 3 3 3]", 30: fmt.Sprint(slices.Repeat([]int{1}, 20))} {
 		var sizes []int
-		for _, s := range plan(t, cyclic.BatchSlicer{Slices: k, Search: cyclic.Search{Rounds: 1}}, batch, list).Slices {
+		for _, s := range makePlan(t, cyclic.BatchSlicer{Slices: k, Search: cyclic.Search{Rounds: 1}}, batch, list).Slices {
 			sizes = append(sizes, len(s.Jobs))
 		}
 		require.Equal(t, want, fmt.Sprint(sizes))
@@ -368,7 +368,7 @@ func TestABatchNoJobOfWhichFitsSaysSo(t *testing.T) {
 	list := entity.SlotList{To: 10 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 10 * unit}}}
 	batch := []cyclic.Job{{Request: entity.Request{Nodes: 2, Length: unit}}, {Request: entity.Request{Nodes: 1, Length: 11 * unit}}}
 	for _, p := range []cyclic.Planner{cyclic.CSS{}, cyclic.BatchSlicer{Slices: 2}, cyclic.Filling{}, cyclic.BSF{Share: cyclic.Share{Q: 0.5}}} {
-		out := plan(t, p, batch, list)
+		out := makePlan(t, p, batch, list)
 		require.Zero(t, out.Planned())
 		require.Equal(t, list, out.Left)
 		for _, d := range out.Jobs {
@@ -379,7 +379,7 @@ func TestABatchNoJobOfWhichFitsSaysSo(t *testing.T) {
 
 func TestAnEmptyBatchIsPlanned(t *testing.T) {
 	for _, p := range []cyclic.Planner{cyclic.CSS{}, cyclic.BatchSlicer{Slices: 5}, cyclic.Filling{}, cyclic.BSF{Share: cyclic.Share{Q: 0.5}}} {
-		out := plan(t, p, nil, entity.SlotList{To: unit})
+		out := makePlan(t, p, nil, entity.SlotList{To: unit})
 		require.Empty(t, out.Jobs)
 	}
 }
@@ -388,7 +388,7 @@ func TestJobsBeyondTheLimitArePostponed(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 2}
 	list := entity.SlotList{To: 100 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 100 * unit}}}
 	batch := slices.Repeat([]cyclic.Job{{Request: entity.Request{Nodes: 1, Length: 10 * unit}}}, 3)
-	out := plan(t, cyclic.BatchSlicer{Slices: 3, Choice: cyclic.Choice{Problem: cyclic.BatchTime, MaxCost: 45}}, batch, list)
+	out := makePlan(t, cyclic.BatchSlicer{Slices: 3, Choice: cyclic.Choice{Problem: cyclic.BatchTime, MaxCost: 45}}, batch, list)
 	require.Equal(t, 2, out.Planned())
 	require.Equal(t, "postponed: the budget B* of 5 cost units is 15 too low: no choice of alternatives takes less than 20", out.Jobs[2].Reason)
 	require.Equal(t, 15.0, out.Slices[2].Infeasible.Excess())

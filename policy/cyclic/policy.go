@@ -15,7 +15,7 @@ import (
 // Policy plans by the cycle: jobs are collected until the tick that begins the
 // next cycle (entity.Metascheduler.Cycle), then planned as one batch; the plan
 // becomes reservations. Who gets no window waits for the next tick. It needs a
-// plan that tells what is free, as *entity.Domain does, and plans up to its
+// plan that tells what is free, as *plan.Domain does, and plans up to its
 // horizon.
 //
 // With Rest, a share of each batch is planned and the others are left to that
@@ -34,10 +34,10 @@ type Policy struct {
 	// Order is the order of priority in a batch; submission where its Key is nil.
 	Order entity.Order
 	// Criterion, if set, is each user's own search for windows.
-	Criterion func(*entity.Job) entity.Finder
+	Criterion func(*entity.Run) entity.Finder
 	// Told, if set, hears of every batch that is planned: the jobs, and what
 	// became of them.
-	Told func(r *entity.Round, batch []*entity.Job, out *Outcome)
+	Told func(r *entity.Round, batch []*entity.Run, out *Outcome)
 
 	queue *entity.Queue // of the run
 	rest  *entity.Queue // its part that is left to Rest
@@ -90,7 +90,7 @@ func (p *Policy) schedule(r *entity.Round) error {
 	if p.queue != r.Queue {
 		p.queue, p.rest = r.Queue, r.Queue.Part()
 	}
-	var fresh []*entity.Job // of the rest
+	var fresh []*entity.Run // of the rest
 	for _, j := range r.Fresh() {
 		if j.State == entity.Rejected {
 			continue
@@ -108,7 +108,7 @@ func (p *Policy) schedule(r *entity.Round) error {
 		if err != nil {
 			return err
 		}
-		fresh = slices.DeleteFunc(append(fresh, left...), func(j *entity.Job) bool { return j.State == entity.Rejected })
+		fresh = slices.DeleteFunc(append(fresh, left...), func(j *entity.Run) bool { return j.State == entity.Rejected })
 	case p.Replan == ReplanOnRelease && r.Cause.Has(entity.CauseEnd):
 		if _, err := p.replan(r, nil); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (p *Policy) schedule(r *entity.Round) error {
 }
 
 // leave leaves j to the rest.
-func (p *Policy) leave(j *entity.Job) {
+func (p *Policy) leave(j *entity.Run) {
 	if !p.rest.Holds(j) {
 		p.rest.Take(j)
 	}
@@ -129,8 +129,8 @@ func (p *Policy) leave(j *entity.Job) {
 
 // tick plans what has been collected, and returns the jobs that are left to the
 // rest from now on.
-func (p *Policy) tick(r *entity.Round) (left []*entity.Job, err error) {
-	var batch []*entity.Job
+func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
+	var batch []*entity.Run
 	order := p.Order
 	if order.Key == nil {
 		order = entity.Submission
@@ -149,7 +149,7 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Job, err error) {
 			p.leave(batch[i])
 			left = append(left, batch[i])
 		}
-		slices.SortFunc(left, func(a, b *entity.Job) int { return cmp.Compare(a.Seq(), b.Seq()) })
+		slices.SortFunc(left, func(a, b *entity.Run) int { return cmp.Compare(a.Seq(), b.Seq()) })
 		batch = at(batch, sliced)
 	}
 	if p.Replan == ReplanEachCycle {
@@ -172,8 +172,8 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Job, err error) {
 	return left, nil
 }
 
-func at(jobs []*entity.Job, positions []int) []*entity.Job {
-	out := make([]*entity.Job, len(positions))
+func at(jobs []*entity.Run, positions []int) []*entity.Run {
+	out := make([]*entity.Run, len(positions))
 	for i, k := range positions {
 		out[i] = jobs[k]
 	}
@@ -189,7 +189,7 @@ func (p *Policy) slots(r *entity.Round) (entity.SlotList, error) {
 }
 
 // jobs are the batch as planners see it.
-func (p *Policy) jobs(batch []*entity.Job) []Job {
+func (p *Policy) jobs(batch []*entity.Run) []Job {
 	jobs := make([]Job, len(batch))
 	for i, j := range batch {
 		jobs[i].Request = j.Request
@@ -209,7 +209,7 @@ func (p *Policy) plan(batch []Job, list entity.SlotList) (*Outcome, error) {
 }
 
 // book makes reservations of a plan for jobs that have none.
-func (p *Policy) book(r *entity.Round, batch []*entity.Job, out *Outcome) {
+func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 	if p.Told != nil {
 		p.Told(r, batch, out)
 	}
@@ -227,8 +227,8 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Job, out *Outcome) {
 // of the former may start later than it was promised first (or plans could be
 // put off for ever), and a plan that leaves out any of them is not carried out.
 // done is false then, and where nobody has a reservation.
-func (p *Policy) replan(r *entity.Round, batch []*entity.Job) (done bool, err error) {
-	var all []*entity.Job
+func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err error) {
+	var all []*entity.Run
 	var held []entity.Window
 	for j := range r.Queue.By(entity.Submission, r.Now).All() {
 		if j.State == entity.Reserved && !p.rest.Holds(j) && j.Reservation.Window.Start > r.Now {
@@ -260,7 +260,7 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Job) (done bool, err er
 			return false, nil
 		}
 	}
-	var moved []*entity.Job
+	var moved []*entity.Run
 	plan := &Outcome{Left: out.Left, Slices: out.Slices, Stats: out.Stats}
 	for i, j := range all {
 		if j.State == entity.Reserved && sameWindow(j.Reservation.Window, out.Jobs[i].Window) {
@@ -275,8 +275,8 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Job) (done bool, err er
 }
 
 // sort puts jobs in order of priority.
-func (p *Policy) sort(jobs []*entity.Job, r *entity.Round) {
-	slices.SortFunc(jobs, func(a, b *entity.Job) int {
+func (p *Policy) sort(jobs []*entity.Run, r *entity.Round) {
+	slices.SortFunc(jobs, func(a, b *entity.Run) int {
 		if key := p.Order.Key; key != nil {
 			if c := cmp.Compare(key(a, r.Now), key(b, r.Now)); c != 0 {
 				return c

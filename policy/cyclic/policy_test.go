@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -13,6 +12,9 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
@@ -23,34 +25,34 @@ import (
 // witness sees a run as an observer does, apart from plan and policy.
 type witness struct {
 	t       require.TestingT
-	ledger  *entity.Ledger
+	ledger  *market.Ledger
 	until   map[*entity.Node]des.Time // what really runs there
-	holder  map[*entity.Node]*entity.Job
-	first   map[*entity.Job]des.Time // the first start promised
-	last    map[*entity.Job]entity.Window
-	planned map[*entity.Job]entity.Window // by the planner, at last
+	holder  map[*entity.Node]*entity.Run
+	first   map[*entity.Run]des.Time // the first start promised
+	last    map[*entity.Run]entity.Window
+	planned map[*entity.Run]entity.Window // by the planner, at last
 	log     []string
-	paid    map[*entity.Job]entity.Money
-	earned  map[*entity.Job]entity.Money
+	paid    map[*entity.Run]market.Money
+	earned  map[*entity.Run]market.Money
 }
 
 func newWitness(t require.TestingT) *witness {
 	w := &witness{
-		t: t, ledger: &entity.Ledger{}, until: map[*entity.Node]des.Time{}, holder: map[*entity.Node]*entity.Job{},
-		first: map[*entity.Job]des.Time{}, last: map[*entity.Job]entity.Window{},
-		planned: map[*entity.Job]entity.Window{},
-		paid:    map[*entity.Job]entity.Money{}, earned: map[*entity.Job]entity.Money{},
+		t: t, ledger: &market.Ledger{}, until: map[*entity.Node]des.Time{}, holder: map[*entity.Node]*entity.Run{},
+		first: map[*entity.Run]des.Time{}, last: map[*entity.Run]entity.Window{},
+		planned: map[*entity.Run]entity.Window{},
+		paid:    map[*entity.Run]market.Money{}, earned: map[*entity.Run]market.Money{},
 	}
-	w.ledger.Tell = func(x entity.Transfer) {
-		require.Greater(t, x.Amount, entity.Money(0))
+	w.ledger.Tell = func(x market.Transfer) {
+		require.Greater(t, x.Amount, market.Money(0))
 		require.NotEqual(t, x.From.Kind, x.To.Kind)
 		switch {
-		case x.From.Kind == entity.UserAccount:
-			w.paid[x.Job] += x.Amount
-		case x.To.Kind == entity.UserAccount:
-			w.paid[x.Job] -= x.Amount
+		case x.From.Kind == market.UserAccount:
+			w.paid[x.Run] += x.Amount
+		case x.To.Kind == market.UserAccount:
+			w.paid[x.Run] -= x.Amount
 		default:
-			w.earned[x.Job] += x.Amount
+			w.earned[x.Run] += x.Amount
 		}
 	}
 	return w
@@ -59,7 +61,7 @@ func newWitness(t require.TestingT) *witness {
 func (w *witness) Observe(e entity.JobEvent) {
 	w.ledger.Observe(e)
 	require.NoError(w.t, w.ledger.Check())
-	j := e.Job
+	j := e.Run
 	w.log = append(w.log, fmt.Sprintln(e.Time, j, e.Kind, e.Start))
 	switch e.Kind {
 	case entity.JobPromised:
@@ -85,7 +87,7 @@ func (w *witness) Observe(e entity.JobEvent) {
 			require.True(w.t, task.Node.Perf >= r.MinPerf)
 			reserved := task.End - win.Start
 			require.GreaterOrEqual(w.t, reserved, task.Node.TaskTime(r.Length))
-			real := des.Time(math.Ceil(float64(j.Runtime) / float64(r.Length) * float64(reserved)))
+			real := (reserved*j.Runtime + r.Length - 1) / r.Length // rounded up
 			w.until[task.Node], w.holder[task.Node] = win.Start+min(real, reserved), j
 		}
 	}
@@ -97,7 +99,7 @@ type setting struct {
 	jobs     []entity.Job
 	locals   []local
 	prices   []price
-	rule     entity.LocalRule
+	rule     flow.LocalRule
 	interval des.Time
 	cycle    des.Time
 }
@@ -113,10 +115,15 @@ type price struct {
 	to   float64
 }
 
-func (s setting) run(t require.TestingT, p entity.Policy) (*witness, []*entity.Job) {
+// became is what became of whom.
+type became map[*entity.Job]*entity.Run
+
+func (b became) Observe(e entity.JobEvent) { b[e.Run.Job] = e.Run }
+
+func (s setting) run(t require.TestingT, p entity.Policy) (*witness, []*entity.Run) {
 	w := newWitness(t)
 	if c, ok := p.(*cyclic.Policy); ok {
-		c.Told = func(_ *entity.Round, batch []*entity.Job, out *cyclic.Outcome) {
+		c.Told = func(_ *entity.Round, batch []*entity.Run, out *cyclic.Outcome) {
 			for i, j := range batch {
 				if out.Jobs[i].OK {
 					w.planned[j] = out.Jobs[i].Window
@@ -128,35 +135,42 @@ func (s setting) run(t require.TestingT, p entity.Policy) (*witness, []*entity.J
 	for _, n := range s.nodes {
 		nodes = append(nodes, &n)
 	}
-	d, err := entity.NewDomain(nodes, window.AMP{})
+	d, err := plan.NewDomain(nodes, window.AMP{})
 	require.NoError(t, err)
 	d.Interval = s.interval
 	sim := des.New(des.Config{})
-	meta := entity.NewMetascheduler(sim, d, p, w)
-	meta.Cycle = s.cycle
-	flow := entity.NewLocalFlow(sim, d, meta)
-	flow.Rule = s.rule
-	flow.Submit(func(yield func(entity.LocalJob) bool) {
+	runs := became{}
+	meta := entity.NewMetascheduler(sim, d, p, w, runs)
+	meta.Cycle, meta.LeaveWaiting = s.cycle, true
+	owners := flow.NewLocalFlow(d, meta)
+	owners.Rule = s.rule
+	owners.Submit(func(yield func(flow.LocalJob) bool) {
 		for _, l := range s.locals {
-			if !yield(entity.LocalJob{Node: nodes[l.node], Known: l.known, Start: l.start, Length: l.length}) {
+			if !yield(flow.LocalJob{Node: nodes[l.node], Known: l.known, Start: l.start, Length: l.length}) {
 				return
 			}
 		}
 	})
-	prices := entity.NewPriceSchedule(sim, d, meta)
-	prices.Submit(func(yield func(entity.PriceChange) bool) {
+	prices := flow.NewPriceSchedule(d, meta)
+	prices.Submit(func(yield func(flow.PriceChange) bool) {
 		for _, c := range s.prices {
-			if !yield(entity.PriceChange{Node: nodes[c.node], At: c.at, Price: c.to}) {
+			if !yield(flow.PriceChange{Node: nodes[c.node], At: c.at, Price: c.to}) {
 				return
 			}
 		}
 	})
-	var jobs []*entity.Job
-	for _, j := range s.jobs {
-		jobs = append(jobs, &j)
-	}
-	meta.Submit(slices.Values(jobs))
+	meta.SubmitAll(func(yield func(*entity.Job) bool) {
+		for i := range s.jobs {
+			if !yield(&s.jobs[i]) {
+				return
+			}
+		}
+	})
 	require.NoError(t, sim.Run(context.Background()))
+	var jobs []*entity.Run
+	for i := range s.jobs {
+		jobs = append(jobs, runs[&s.jobs[i]])
+	}
 	waiting := 0
 	for _, j := range jobs {
 		switch j.State {
@@ -173,14 +187,14 @@ func (s setting) run(t require.TestingT, p entity.Policy) (*witness, []*entity.J
 		}
 	}
 	require.Equal(t, waiting, meta.Queue().Len())
-	require.Zero(t, w.ledger.Balance(entity.Account{Kind: entity.VOAccount}))
+	require.Zero(t, w.ledger.Balance(market.Account{Kind: market.VOAccount}))
 	return w, jobs
 }
 
 func drawSetting(t *rapid.T, exact bool) setting {
 	s := setting{
 		interval: 120 * unit, cycle: des.Time(rapid.SampledFrom([]int{40, 120}).Draw(t, "cycle")) * unit,
-		rule: entity.LocalRule(rapid.IntRange(0, 1).Draw(t, "rule")),
+		rule: flow.LocalRule(rapid.IntRange(0, 1).Draw(t, "rule")),
 	}
 	for i := range rapid.IntRange(1, 6).Draw(t, "nodes") {
 		p := float64(rapid.IntRange(1, 4).Draw(t, "performance"))
@@ -229,7 +243,7 @@ func drawPolicy(t *rapid.T) *cyclic.Policy {
 		Order:   rapid.SampledFrom([]entity.Order{{}, backfill.ShortestFirst}).Draw(t, "order"),
 	}
 	if rapid.Bool().Draw(t, "criteria") {
-		p.Criterion = func(j *entity.Job) entity.Finder {
+		p.Criterion = func(j *entity.Run) entity.Finder {
 			return []entity.Finder{nil, window.AEP{By: window.MinCost}, window.AEP{By: window.MinFinish}}[j.User]
 		}
 	}
@@ -256,7 +270,7 @@ func TestRunsByTheCycleRepeat(t *testing.T) {
 func TestWithExactEstimatesThePlanIsWhatHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, p := drawSetting(t, true), drawPolicy(t)
-		s.rule, p.Rest = entity.LocalWaits, nil // nobody loses a reservation
+		s.rule, p.Rest = flow.LocalWaits, nil // nobody loses a reservation
 		w, jobs := s.run(t, p)
 		for _, j := range jobs {
 			if j.State == entity.Finished {
@@ -299,7 +313,7 @@ func TestNoShareByTheCycleIsBackfilling(t *testing.T) {
 func TestConservativeFillingNeverStartsLaterThanFirstPromised(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, p := drawSetting(t, false), drawPolicy(t)
-		s.rule = entity.LocalWaits
+		s.rule = flow.LocalWaits
 		p.Rest, p.Replan = backfill.Conservative{}, cyclic.ReplanNever
 		w, jobs := s.run(t, p)
 		for _, j := range jobs {
@@ -313,7 +327,7 @@ func TestConservativeFillingNeverStartsLaterThanFirstPromised(t *testing.T) {
 func TestReplanningTakesNobodysPlanAway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, p := drawSetting(t, false), drawPolicy(t)
-		s.rule, s.prices, p.Rest = entity.LocalWaits, nil, nil
+		s.rule, s.prices, p.Rest = flow.LocalWaits, nil, nil
 		for i := range s.jobs {
 			s.jobs[i].Request.Deadline = 0
 		}
@@ -364,14 +378,15 @@ func TestACycleShorterThanAnyTaskRejectsWithAReason(t *testing.T) {
 	require.Contains(t, jobs[0].Reason, "fast enough to end within 10")
 }
 
-func TestAJobWhoseEstimateIsZeroIsRejectedWithAReason(t *testing.T) {
-	s := setting{
-		nodes: []entity.Node{{ID: 1, Perf: 1}}, interval: 10 * unit, cycle: 10 * unit,
-		jobs: []entity.Job{{ID: 1, Request: entity.Request{Nodes: 1}}},
-	}
-	_, jobs := s.run(t, &cyclic.Policy{})
-	require.Equal(t, entity.Rejected, jobs[0].State)
-	require.Contains(t, jobs[0].Reason, "estimate")
+func TestAJobWhoseEstimateIsZeroEndsTheRun(t *testing.T) {
+	d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}}, window.AMP{})
+	require.NoError(t, err)
+	d.Interval = 10 * unit
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, d, &cyclic.Policy{})
+	m.Cycle = 10 * unit
+	m.Submit(&entity.Job{ID: 1, Request: entity.Request{Nodes: 1}})
+	require.ErrorContains(t, sim.Run(context.Background()), "job 1: a request's length (its estimate) must be")
 }
 
 func TestALateJobIsRejectedWithAReason(t *testing.T) {
@@ -418,42 +433,41 @@ func TestWhoPaysByUseGetsBackWhatWasNotUsed(t *testing.T) {
 		jobs: []entity.Job{{ID: 1, User: 7, Runtime: 5 * unit, Request: entity.Request{Nodes: 1, Length: 10 * unit}}},
 	}
 	for byUse, want := range map[bool]float64{false: 20, true: 10} {
-		l := &entity.Ledger{ByUse: byUse}
-		d, err := entity.NewDomain([]*entity.Node{&s.nodes[0]}, window.AMP{})
+		l := &market.Ledger{ByUse: byUse}
+		d, err := plan.NewDomain([]*entity.Node{&s.nodes[0]}, window.AMP{})
 		require.NoError(t, err)
 		d.Interval = s.interval
 		sim := des.New(des.Config{})
 		m := entity.NewMetascheduler(sim, d, &cyclic.Policy{}, l)
 		m.Cycle = s.cycle
-		j := s.jobs[0]
-		m.Submit(slices.Values([]*entity.Job{&j}))
+		m.Submit(&s.jobs[0])
 		require.NoError(t, sim.Run(context.Background()))
 		require.NoError(t, l.Check())
-		require.Equal(t, want, l.Balance(entity.Account{Kind: entity.OwnerAccount, ID: 1}).Units())
-		require.Equal(t, -want, l.Balance(entity.Account{Kind: entity.UserAccount, ID: 7}).Units())
+		require.Equal(t, want, l.Balance(market.Account{Kind: market.OwnerAccount, ID: 1}).Units())
+		require.Equal(t, -want, l.Balance(market.Account{Kind: market.UserAccount, ID: 7}).Units())
 		require.Len(t, l.Accounts(), 3)
 	}
 }
 
 func TestBatchesWantNamedNodes(t *testing.T) {
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, entity.NewCluster(4), &cyclic.Policy{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), &cyclic.Policy{})
 	m.Cycle = unit
-	m.Submit(slices.Values([]*entity.Job{{ID: 1, Request: entity.Request{Nodes: 1, Length: unit}}}))
+	m.Submit(&entity.Job{ID: 1, Request: entity.Request{Nodes: 1, Length: unit}})
 	require.ErrorContains(t, sim.Run(context.Background()), "policy css: batches are planned on named nodes")
 }
 
 func TestAPriceScheduleRefusesWhatMakesNoSense(t *testing.T) {
 	n, stranger := &entity.Node{ID: 1, Perf: 1}, &entity.Node{ID: 2, Perf: 1}
-	for want, changes := range map[string][]entity.PriceChange{
+	for want, changes := range map[string][]flow.PriceChange{
 		"is not of the domain":       {{Node: stranger}},
 		"cannot cost -1":             {{Node: n, Price: -1}},
 		"it comes after a later one": {{Node: n, At: 2 * unit}, {Node: n, At: unit}},
 	} {
-		d, err := entity.NewDomain([]*entity.Node{n}, window.AMP{})
+		d, err := plan.NewDomain([]*entity.Node{n}, window.AMP{})
 		require.NoError(t, err)
 		sim := des.New(des.Config{})
-		entity.NewPriceSchedule(sim, d, entity.NewMetascheduler(sim, d, &cyclic.Policy{})).Submit(slices.Values(changes))
+		flow.NewPriceSchedule(d, entity.NewMetascheduler(sim, d, &cyclic.Policy{})).Submit(slices.Values(changes))
 		require.ErrorContains(t, sim.Run(context.Background()), want)
 	}
 }

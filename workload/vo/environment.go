@@ -10,6 +10,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Environment generates nodes and what their owners do on them over one
@@ -123,8 +125,8 @@ func (in *Instance) SlotList() entity.SlotList {
 
 // Domain is a plan over the nodes in which the owners' tasks are taken and the
 // horizon is the interval's end.
-func (in *Instance) Domain(f entity.Finder) (*entity.Domain, error) {
-	d, err := entity.NewDomain(in.Nodes, f)
+func (in *Instance) Domain(f entity.Finder) (*plan.Domain, error) {
+	d, err := plan.NewDomain(in.Nodes, f)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +142,12 @@ func (in *Instance) Domain(f entity.Finder) (*entity.Domain, error) {
 }
 
 // LocalJobs are the owners' tasks as jobs that are known from the beginning, for
-// entity.LocalFlow.
-func (in *Instance) LocalJobs() []entity.LocalJob {
-	var jobs []entity.LocalJob
+// flow.LocalFlow.
+func (in *Instance) LocalJobs() []flow.LocalJob {
+	var jobs []flow.LocalJob
 	for i, n := range in.Nodes {
 		for _, s := range in.Tasks[i] {
-			jobs = append(jobs, entity.LocalJob{Node: n, Start: s.Start, Length: s.End - s.Start})
+			jobs = append(jobs, flow.LocalJob{Node: n, Start: s.Start, Length: s.End - s.Start})
 		}
 	}
 	return jobs

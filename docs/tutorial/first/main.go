@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
@@ -21,8 +22,8 @@ func main() {
 	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
 		sim := des.New(des.Config{Seed: 1})
 		rec := metrics.NewRecorder()
-		meta := entity.NewMetascheduler(sim, entity.NewCluster(trace.MaxProcs), p, rec)
-		meta.Submit(trace.Jobs())
+		meta := entity.NewMetascheduler(sim, plan.NewCluster(trace.MaxProcs), p, rec)
+		meta.SubmitAll(trace.Jobs())
 		if err := sim.Run(context.Background()); err != nil {
 			log.Fatal(err)
 		}

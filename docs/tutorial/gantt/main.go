@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -19,31 +20,22 @@ const processors = 6
 // chart is an observer that draws what runs where.
 type chart struct {
 	rows [processors][]byte
-	free *entity.Processors
-	held map[int64][]entity.ProcessorRange
 	end  des.Time // of the last job
 }
 
 func (c *chart) Observe(e entity.JobEvent) {
-	var err error
-	switch id := e.Job.ID; e.Kind {
-	case entity.JobStarted:
-		c.held[id], err = c.free.Allocate(e.Job.Request.Nodes, nil)
-	case entity.JobFinished:
-		c.end = e.Time
-		err = c.free.Free(c.held[id])
-		for _, r := range c.held[id] {
-			for p := r.First; p <= r.Last; p++ {
-				c.draw(int(p), e.Job)
-			}
-		}
+	if e.Kind != entity.JobFinished {
+		return
 	}
-	if err != nil {
-		log.Fatal(err)
+	c.end = e.Time
+	for _, r := range e.Run.Place {
+		for p := r.First; p <= r.Last; p++ {
+			c.draw(int(p), e.Run)
+		}
 	}
 }
 
-func (c *chart) draw(processor int, j *entity.Job) {
+func (c *chart) draw(processor int, j *entity.Run) {
 	from, to := int(j.Start/des.Second), int(j.Finish/des.Second)
 	row := &c.rows[processor]
 	*row = append(*row, bytes.Repeat([]byte("."), max(0, to-len(*row)))...)
@@ -62,18 +54,19 @@ func main() {
 		{4, 1, 26, 24}, // E
 		{5, 2, 5, 5},   // F
 	}
+	var jobs []*entity.Job
+	for i, w := range workload {
+		jobs = append(jobs, &entity.Job{
+			ID: int64(i + 1), Submit: des.Time(w[0]) * des.Second, Runtime: des.Time(w[3]) * des.Second,
+			Request: entity.Request{Nodes: w[1], Length: des.Time(w[2]) * des.Second},
+		})
+	}
 	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
-		var jobs []*entity.Job
-		for i, w := range workload {
-			jobs = append(jobs, &entity.Job{
-				ID: int64(i + 1), Submit: des.Time(w[0]) * des.Second, Runtime: des.Time(w[3]) * des.Second,
-				Request: entity.Request{Nodes: w[1], Length: des.Time(w[2]) * des.Second},
-			})
-		}
 		sim := des.New(des.Config{})
-		c := &chart{free: entity.NewProcessors(processors), held: map[int64][]entity.ProcessorRange{}}
-		meta := entity.NewMetascheduler(sim, entity.NewCluster(processors), p, c)
-		meta.Submit(slices.Values(jobs))
+		c := &chart{}
+		meta := entity.NewMetascheduler(sim, plan.NewCluster(processors), p, c)
+		meta.Placer = entity.LowestFirst{} // whose numbers the chart draws
+		meta.SubmitAll(slices.Values(jobs))
 		if err := sim.Run(context.Background()); err != nil {
 			log.Fatal(err)
 		}

@@ -1,10 +1,11 @@
-package entity
+package plan
 
 import (
 	"fmt"
 	"iter"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
 )
 
@@ -21,7 +22,7 @@ type Cluster struct {
 	steps  *sumtree.Tree[step, stepSum, stepAlgebra]
 	search holeSearch
 	ahead  profile
-	proved Window // the latest answer of Find, until the plan changes
+	proved entity.Window // the latest answer of Find, until the plan changes
 }
 
 // step is a change of the number of free processors at one instant.
@@ -70,6 +71,8 @@ func (stepAlgebra) Join(parts []stepSum) stepSum {
 	return sum
 }
 
+var _ entity.QuickPlan = (*Cluster)(nil)
+
 // NewCluster returns an empty plan over so many processors.
 func NewCluster(processors int) *Cluster {
 	return &Cluster{procs: processors, free: processors, steps: sumtree.New(stepAlgebra{})}
@@ -79,7 +82,7 @@ func NewCluster(processors int) *Cluster {
 func (c *Cluster) Processors() int { return c.procs }
 
 // Fits reports whether the cluster is large enough.
-func (c *Cluster) Fits(req Request) error {
+func (c *Cluster) Fits(req entity.Request) error {
 	if err := req.Check(); err != nil {
 		return err
 	}
@@ -93,9 +96,9 @@ func (c *Cluster) Fits(req Request) error {
 }
 
 // Find returns the earliest window for req within [from, until].
-func (c *Cluster) Find(req Request, from, until des.Time) (Window, bool) {
+func (c *Cluster) Find(req entity.Request, from, until des.Time) (entity.Window, bool) {
 	if from <= c.origin && until <= c.origin && c.free < req.Nodes {
-		return Window{}, false // the common question "does it fit now", and the common answer
+		return entity.Window{}, false // the common question "does it fit now", and the common answer
 	}
 	if req.Deadline > 0 {
 		until = min(until, req.Deadline-req.Length)
@@ -131,7 +134,7 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 //	nodes|- - - |- - - - - |- - -
 //	     |      |__________|
 //	   from   since      start
-func (c *Cluster) FindEarlier(r *Reservation, from, until des.Time) (Window, bool) {
+func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
 	nodes, length, start := r.Window.Nodes, r.Window.Length(), r.Window.Start
 	until = min(until, start-des.Tick)
 	level, since := c.free, c.origin
@@ -145,12 +148,12 @@ func (c *Cluster) FindEarlier(r *Reservation, from, until des.Time) (Window, boo
 }
 
 // Move puts w, FindEarlier's answer, in the place of what r holds.
-func (c *Cluster) Move(r *Reservation, w Window) error {
+func (c *Cluster) Move(r *entity.Reservation, w entity.Window) error {
 	held := r.Window
 	c.add(held.Start, held.End, held.Nodes)
 	if _, ok := c.find(w.Nodes, w.Length(), w.Start, w.Start, des.Forever); !ok {
 		c.add(held.Start, held.End, -held.Nodes)
-		return &ConflictError{r.Job, w, "fewer processors are free"}
+		return &entity.ConflictError{Run: r.Run, Window: w, Detail: "fewer processors are free"}
 	}
 	c.add(w.Start, w.End, -w.Nodes)
 	r.Window = w
@@ -159,10 +162,10 @@ func (c *Cluster) Move(r *Reservation, w Window) error {
 
 // find returns the earliest window in [from, until]; from the instant assured
 // on there is room in any case.
-func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (Window, bool) {
+func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (entity.Window, bool) {
 	from = max(from, c.origin)
 	if until < from {
-		return Window{}, false
+		return entity.Window{}, false
 	}
 	h := &c.search
 	h.nodes, h.length, h.from, h.until, h.assured = nodes, length, from, until, assured
@@ -172,31 +175,31 @@ func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (Window
 		h.start()
 	}
 	if h.at < 0 {
-		return Window{}, false
+		return entity.Window{}, false
 	}
-	return Window{Start: h.at, End: h.at.Add(length), Nodes: nodes}, true
+	return entity.Window{Start: h.at, End: h.at.Add(length), Nodes: nodes}, true
 }
 
 // Reserve takes w.Nodes processors over [w.Start, w.End).
-func (c *Cluster) Reserve(j *Job, w Window) (*Reservation, error) {
+func (c *Cluster) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
 	if w.Nodes < 1 || w.End < w.Start || w.Start < c.origin {
-		return nil, &ConflictError{j, w, fmt.Sprintf("not a window of the future (the plan begins at %v)", c.origin)}
+		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("not a window of the future (the plan begins at %v)", c.origin)}
 	}
 	if j.Reservation.Active {
-		return nil, &ConflictError{j, w, fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
+		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
 	}
 	if w.Start != c.proved.Start || w.End != c.proved.End || w.Nodes != c.proved.Nodes {
-		if _, ok := c.Find(Request{Nodes: w.Nodes, Length: w.Length()}, w.Start, w.Start); !ok {
-			return nil, &ConflictError{j, w, "fewer processors are free"}
+		if _, ok := c.Find(entity.Request{Nodes: w.Nodes, Length: w.Length()}, w.Start, w.Start); !ok {
+			return nil, &entity.ConflictError{Run: j, Window: w, Detail: "fewer processors are free"}
 		}
 	}
 	c.add(w.Start, w.End, -w.Nodes)
-	j.Reservation = Reservation{Window: w, Job: j, Active: true}
+	j.Reservation = entity.Reservation{Window: w, Run: j, Active: true}
 	return &j.Reservation, nil
 }
 
 // Release gives back r's processors from the instant at on.
-func (c *Cluster) Release(r *Reservation, at des.Time) {
+func (c *Cluster) Release(r *entity.Reservation, at des.Time) {
 	if !r.Active {
 		return
 	}
@@ -243,8 +246,8 @@ func (c *Cluster) Free() int { return c.free }
 // Slots yields the profile's steps within [from, until): for every span over
 // which the number of free processors is constant and not 0, a slot of that
 // width.
-func (c *Cluster) Slots(from, until des.Time) iter.Seq[Slot] {
-	return func(yield func(Slot) bool) {
+func (c *Cluster) Slots(from, until des.Time) iter.Seq[entity.Slot] {
+	return func(yield func(entity.Slot) bool) {
 		w := slotWalk{free: c.free, at: max(from, c.origin), until: until, yield: yield}
 		c.steps.Scan(&w)
 		w.upTo(until)
@@ -255,7 +258,7 @@ func (c *Cluster) Slots(from, until des.Time) iter.Seq[Slot] {
 type slotWalk struct {
 	free      int
 	at, until des.Time
-	yield     func(Slot) bool
+	yield     func(entity.Slot) bool
 }
 
 func (w *slotWalk) upTo(t des.Time) bool {
@@ -263,7 +266,7 @@ func (w *slotWalk) upTo(t des.Time) bool {
 	if w.at >= t {
 		return w.at < w.until
 	}
-	s := Slot{Width: w.free, Start: w.at, End: t}
+	s := entity.Slot{Width: w.free, Start: w.at, End: t}
 	w.at = t
 	if s.Width > 0 && !w.yield(s) {
 		w.at = w.until

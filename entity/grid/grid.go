@@ -1,7 +1,4 @@
-package entity
-
-// A grid: resource agents, brokers and a regulator who negotiate over a
-// network (OAR11).
+package grid
 
 import (
 	"errors"
@@ -9,6 +6,8 @@ import (
 	"iter"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Strategy decides for a broker where the tasks of a job go.
@@ -20,29 +19,32 @@ import (
 // AskOffers or AskLoad has come. A strategy belongs to one broker.
 type Strategy interface {
 	Name() string
-	Place(b *Broker, j *Job)
+	Place(b *Broker, j *entity.Job)
 	// Done tells of a fragment that has ended.
 	Done(b *Broker, f *Fragment)
 }
 
 // Fragment is some tasks of a job that run together on one cluster.
 type Fragment struct {
-	Job       *Job // the whole
+	Job       *entity.Job // the whole
 	Broker    *Broker
 	Agent     *ResourceAgent
 	Emergency bool // placed by the regulator
 	// Task is the fragment as its cluster sees it: a job of Task.Request.Nodes
-	// processors, its times those on that cluster.
-	Task Job
+	// processors, its times those on that cluster. Run is what becomes of it there,
+	// once the cluster has taken it on.
+	Task *entity.Job
+	Run  *entity.Run
 
 	bag    *bag
-	call   *emergency  // whose answer it is, if it is one
-	expiry des.EventID // of an emergency reservation that is not committed yet
+	call   *emergency   // whose answer it is, if it is one
+	hold   *entity.Hold // the emergency reservation
+	expiry des.EventID  // of one that is not committed yet
 }
 
 // Response is the time from the job's submission to the fragment's end (wait
 // and execution), once it has ended.
-func (f *Fragment) Response() des.Time { return f.Task.Finish - f.Job.Submit }
+func (f *Fragment) Response() des.Time { return f.Run.Finish - f.Job.Submit }
 
 func (f *Fragment) String() string {
 	return fmt.Sprintf("%d tasks of %v on %s", f.Task.Request.Nodes, f.Job, f.Agent.name)
@@ -50,7 +52,7 @@ func (f *Fragment) String() string {
 
 // bag is what a grid knows of a job.
 type bag struct {
-	job     *Job
+	run     *entity.Run // of the job as a whole
 	broker  *Broker
 	placed  int // tasks that the strategy has placed
 	over    int // tasks that have ended or been given up
@@ -106,25 +108,23 @@ type Grid struct {
 
 	sim       *des.Simulator
 	network   *Network
-	observers []Observer
+	observers *entity.Observers
 	agents    []*ResourceAgent
 	brokers   []*Broker
 	regulator *Regulator
-	bags      map[*Job]*bag
+	bags      map[*entity.Job]*bag // never iterated
 	stats     GridStats
 
-	next    func() (*Job, bool)
-	stop    func()
-	assign  func(*Job) int
-	arrival *Job
-	seq     int64
+	feed   des.Feed[*entity.Job]
+	assign func(*entity.Job) int
+	seq    int64
 }
 
 // NewGrid returns a grid without agents and brokers. Observers are told of the
 // jobs as a whole: a job starts with its first fragment and finishes with its
 // last; it is killed where a fragment was, rejected where none could be placed.
-func NewGrid(sim *des.Simulator, network *Network, observers ...Observer) *Grid {
-	g := &Grid{sim: sim, network: network, observers: observers, bags: map[*Job]*bag{}}
+func NewGrid(sim *des.Simulator, network *Network, observers ...entity.Observer) *Grid {
+	g := &Grid{sim: sim, network: network, observers: entity.NewObservers(observers...), bags: map[*entity.Job]*bag{}}
 	g.regulator = &Regulator{endpoint: g.endpoint("regulator")}
 	g.regulator.at = sim.AddEntity("regulator", g.regulator)
 	return g
@@ -136,11 +136,11 @@ func (g *Grid) endpoint(name string) endpoint {
 
 // AddAgent adds a cluster with its local scheduler. Observers are told of what
 // runs there: the site's own jobs and fragments alike.
-func (g *Grid) AddAgent(name string, c *Cluster, local Policy, observers ...Observer) *ResourceAgent {
+func (g *Grid) AddAgent(name string, c *plan.Cluster, local entity.Policy, observers ...entity.Observer) *ResourceAgent {
 	a := &ResourceAgent{
-		Speed: 1, Index: len(g.agents), endpoint: g.endpoint(name), cluster: c, tasks: map[*Job]*Fragment{},
+		Speed: 1, Index: len(g.agents), endpoint: g.endpoint(name), cluster: c, tasks: map[*entity.Job]*Fragment{},
 	}
-	a.meta = NewMetascheduler(g.sim, c, local, append([]Observer{a}, observers...)...)
+	a.meta = entity.NewMetascheduler(g.sim, c, local, append([]entity.Observer{a}, observers...)...)
 	a.at = g.sim.AddEntity(name, a)
 	g.agents = append(g.agents, a)
 	return a
@@ -168,78 +168,56 @@ func (g *Grid) Open() int { return len(g.bags) }
 
 // Submit takes the grid's jobs, in order of submission, pulled one ahead of the
 // clock; assign says by index which broker gets each.
-func (g *Grid) Submit(jobs iter.Seq[*Job], assign func(*Job) int) {
-	g.closeJobs()
-	next, stop := iter.Pull(jobs)
-	g.SubmitNext(next, assign)
-	g.stop = stop
+func (g *Grid) Submit(jobs iter.Seq[*entity.Job], assign func(*entity.Job) int) {
+	g.begin(assign)
+	g.feed.From(jobs)
+	g.feed.Begin(g.sim)
 }
 
-// SubmitNext is Submit for a workload that is read by calls: next returns the
-// next job, or false at the end.
-func (g *Grid) SubmitNext(next func() (*Job, bool), assign func(*Job) int) {
-	g.closeJobs()
-	g.next, g.assign = next, assign
-	g.pull()
+// SubmitFrom is Submit for the jobs of a source. One that is an entity.Listener
+// does not hear of ends: a job of a grid ends in pieces.
+func (g *Grid) SubmitFrom(from entity.Source, assign func(*entity.Job) int) {
+	g.begin(assign)
+	g.feed.Next = entity.NextOf(g.sim, from)
+	g.feed.Begin(g.sim)
+}
+
+func (g *Grid) begin(assign func(*entity.Job) int) {
+	g.feed.Close()
+	g.assign = assign
+	g.feed = entity.JobFeed(g.sim, entity.PhaseArrival, g.arrive)
 }
 
 // Close lets go of the workload, and of those of the sites. It is needed only
 // where a run ended before they did.
 func (g *Grid) Close() {
-	g.closeJobs()
+	g.feed.Close()
 	for _, a := range g.agents {
 		a.meta.Close()
 	}
 }
 
-func (g *Grid) closeJobs() {
-	if g.stop != nil {
-		g.stop()
-	}
-	g.next, g.stop = nil, nil
-}
-
-func (g *Grid) pull() {
-	j, ok := g.next()
-	if !ok {
-		g.closeJobs()
-		return
-	}
-	if j.Submit < g.sim.Now() {
-		g.sim.Fail(fmt.Errorf("%v is submitted at %v, before the job in front of it (%v): the workload must be sorted by submission", j, j.Submit, g.sim.Now()))
-		return
-	}
-	g.arrival = j
-	g.sim.At(j.Submit, PhaseArrival, (*gridArriving)(g), uint64(j.ID))
-}
-
-// gridArriving is the grid as the handler of arrivals.
-type gridArriving Grid
-
-func (a *gridArriving) Handle(*des.Simulator, des.Event) {
-	g := (*Grid)(a)
-	j := g.arrival
-	g.pull()
-	j.seq, j.Promised = g.seq, NeverPromised
+func (g *Grid) arrive(j *entity.Job) {
+	r := entity.NewRun(j, g.seq)
 	g.seq++
-	g.notify(j, JobSubmitted)
+	g.notify(r, entity.JobSubmitted)
 	k := g.assign(j)
 	if k < 0 || k >= len(g.brokers) {
 		g.sim.Fail(fmt.Errorf("at %v, %v is assigned to broker %d of %d", g.sim.Now(), j, k, len(g.brokers)))
 		return
 	}
 	if err := g.fits(j); err != nil {
-		j.State, j.Reason = Rejected, err.Error()
-		g.notify(j, JobRejected)
+		r.State, r.Reason = entity.Rejected, err.Error()
+		g.notify(r, entity.JobRejected)
 		return
 	}
-	j.State = Waiting
+	r.State = entity.Waiting
 	b := g.brokers[k]
-	g.bags[j] = &bag{job: j, broker: b}
+	g.bags[j] = &bag{run: r, broker: b}
 	b.Strategy.Place(b, j)
 }
 
-func (g *Grid) fits(j *Job) error {
+func (g *Grid) fits(j *entity.Job) error {
 	if err := j.Request.Check(); err != nil {
 		return err
 	}
@@ -253,12 +231,12 @@ func (g *Grid) fits(j *Job) error {
 
 // place accounts for tasks that a strategy places; a strategy that places too
 // many ends the run.
-func (g *Grid) place(b *Broker, j *Job, nodes int) *bag {
+func (g *Grid) place(b *Broker, j *entity.Job, nodes int) *bag {
 	k := g.bags[j]
 	var err error
 	switch {
 	case k == nil:
-		err = fmt.Errorf("%v has no tasks to place: it is %v", j, j.State)
+		err = fmt.Errorf("%v has no tasks to place: it is over, or not here", j)
 	case nodes < 1 || k.placed+nodes > j.Request.Nodes:
 		err = fmt.Errorf("of the %d tasks of %v %d are placed: it cannot place %d more", j.Request.Nodes, j, k.placed, nodes)
 	}
@@ -272,10 +250,10 @@ func (g *Grid) place(b *Broker, j *Job, nodes int) *bag {
 
 // fragment is so many tasks of a job for the agent a.
 func (k *bag) fragment(a *ResourceAgent, nodes int) *Fragment {
-	j := k.job
-	return &Fragment{Job: j, Broker: k.broker, Agent: a, bag: k, Task: Job{
+	j := k.run.Job
+	return &Fragment{Job: j, Broker: k.broker, Agent: a, bag: k, Task: &entity.Job{
 		ID: j.ID, Submit: a.grid.sim.Now(), Runtime: a.Length(j.Runtime), User: j.User, Group: j.Group, Queue: j.Queue,
-		Request: Request{Nodes: nodes, Length: a.Length(j.Request.Length)}, Promised: NeverPromised,
+		Request: entity.Request{Nodes: nodes, Length: a.Length(j.Request.Length)},
 	}}
 }
 
@@ -288,48 +266,46 @@ func (g *Grid) began(f *Fragment) {
 		return
 	}
 	k.started = true
-	k.job.Start, k.job.State = g.sim.Now(), Running
-	g.notify(k.job, JobStarted)
+	k.run.Start, k.run.State = g.sim.Now(), entity.Running
+	g.notify(k.run, entity.JobStarted)
 }
 
 // ended tells the job that so many tasks of it are over.
 func (g *Grid) ended(k *bag, nodes int) {
-	j := k.job
+	j := k.run
 	if k.over += nodes; k.over < j.Request.Nodes {
 		return
 	}
-	delete(g.bags, j)
+	delete(g.bags, j.Job)
 	j.Finish = g.sim.Now()
 	switch {
 	case !k.started:
-		j.State = Rejected
-		g.notify(j, JobRejected)
+		j.State = entity.Rejected
+		g.notify(j, entity.JobRejected)
 	case k.killed || k.given > 0:
-		j.State = Killed
-		g.notify(j, JobKilled)
+		j.State = entity.Killed
+		g.notify(j, entity.JobKilled)
 	default:
-		j.State = Finished
-		g.notify(j, JobFinished)
+		j.State = entity.Finished
+		g.notify(j, entity.JobFinished)
 	}
 }
 
 // giveUp drops tasks for which nobody can be reached.
 func (g *Grid) giveUp(k *bag, nodes int, who, reason string) {
 	if g.Log != nil {
-		g.note(who, k.job, "%d tasks are given up: %s", nodes, reason)
+		g.note(who, k.run.Job, "%d tasks are given up: %s", nodes, reason)
 	}
 	k.given += nodes
-	k.job.Reason = fmt.Sprintf("%d of %d tasks were given up: %s", k.given, k.job.Request.Nodes, reason)
+	k.run.Reason = fmt.Sprintf("%d of %d tasks were given up: %s", k.given, k.run.Request.Nodes, reason)
 	g.ended(k, nodes)
 }
 
-func (g *Grid) notify(j *Job, k JobEventKind) {
-	for _, o := range g.observers {
-		o.Observe(JobEvent{Time: g.sim.Now(), Kind: k, Job: j})
-	}
+func (g *Grid) notify(r *entity.Run, k entity.JobEventKind) {
+	g.observers.Tell(entity.JobEvent{Time: g.sim.Now(), Kind: k, Run: r})
 }
 
 // note writes into the log; callers look first whether there is one.
-func (g *Grid) note(who string, j *Job, format string, args ...any) {
+func (g *Grid) note(who string, j *entity.Job, format string, args ...any) {
 	g.Log(Note{g.sim.Now(), who, j.ID, fmt.Sprintf(format, args...)})
 }

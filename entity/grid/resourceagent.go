@@ -1,10 +1,13 @@
-package entity
+package grid
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // ResourceAgent speaks for a cluster: it offers what is free, takes advance
@@ -20,22 +23,30 @@ type ResourceAgent struct {
 	Index      int // among the grid's agents
 	endpoint
 
-	cluster *Cluster
-	meta    *Metascheduler
-	tasks   map[*Job]*Fragment // that were taken on and have not ended
-	backlog des.Time           // see Load
+	cluster  *plan.Cluster
+	meta     *entity.Metascheduler
+	tasks    map[*entity.Job]*Fragment // that were taken on and have not ended
+	openings []plan.Opening            // scratch
+	backlog  des.Time                  // see Backlog
 }
 
-// Load is how much waits for a cluster.
-type Load struct {
+// Offer is an opening of an agent's cluster, in which as many tasks of a job can
+// run there.
+type Offer struct {
+	Agent *ResourceAgent
+	plan.Opening
+}
+
+// Backlog is how much waits for a cluster.
+type Backlog struct {
 	Agent *ResourceAgent
 	Jobs  int // in the queue
-	// Backlog is the processor time that they ask for, over the processors.
-	Backlog des.Time
+	// Time is the processor time that they ask for, over the processors.
+	Time des.Time
 }
 
 // Scheduler is the local scheduler, for the site's own jobs and its settings.
-func (a *ResourceAgent) Scheduler() *Metascheduler { return a.meta }
+func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
 // Processors is the size of the cluster.
 func (a *ResourceAgent) Processors() int { return a.cluster.Processors() }
@@ -49,33 +60,32 @@ func (a *ResourceAgent) Length(t des.Time) des.Time {
 	return des.Time(min(math.Ceil(float64(t)/a.Speed), float64(des.Forever/2)))
 }
 
-// Offers appends what the cluster offers for so many tasks of the given length
-// on a cluster of speed 1; see Cluster.Offers.
-func (a *ResourceAgent) Offers(list []Offer, nodes int, length des.Time) []Offer {
-	now := a.at.Now()
-	a.meta.forget(now)
-	begin := len(list)
-	list = a.cluster.Offers(list, nodes, a.Length(length), now)
-	for i := range list[begin:] {
-		list[begin+i].Agent = a
+// Offers are what the cluster offers for so many tasks of the given length on a
+// cluster of speed 1; see plan.Cluster.Openings.
+func (a *ResourceAgent) Offers(nodes int, length des.Time) []Offer {
+	a.meta.Plan() // as of now
+	a.openings = a.cluster.Openings(a.openings[:0], nodes, a.Length(length), a.at.Now())
+	list := make([]Offer, len(a.openings))
+	for i, o := range a.openings {
+		list[i] = Offer{a, o}
 	}
 	return list
 }
 
-// Load is how much waits now.
-func (a *ResourceAgent) Load() Load {
-	return Load{a, a.meta.queue.Len(), a.backlog / des.Time(max(a.Processors(), 1))}
+// Backlog is how much waits now.
+func (a *ResourceAgent) Backlog() Backlog {
+	return Backlog{a, a.meta.Queue().Len(), a.backlog / des.Time(max(a.Processors(), 1))}
 }
 
 // Handle answers.
 func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 	switch q := m.Data.(type) {
 	case askOffers:
-		list := a.Offers(nil, q.nodes, q.length)
+		list := a.Offers(q.nodes, q.length)
 		a.grid.stats.Offers += int64(len(list))
 		a.send(&q.broker.endpoint, offers{q.inquiry, list})
 	case askLoad:
-		a.send(&q.broker.endpoint, loadIs{inquiry: q.inquiry, load: a.Load()})
+		a.send(&q.broker.endpoint, loadIs{inquiry: q.inquiry, load: a.Backlog()})
 	case reserve:
 		a.send(&q.fragment.Broker.endpoint, reserved{fragment: q.fragment, refusal: a.book(q.fragment, q.start)})
 	case submit:
@@ -83,7 +93,7 @@ func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 			a.send(&q.fragment.Broker.endpoint, refused{fragment: q.fragment, refusal: refusal})
 		}
 	case hold:
-		a.send(&a.grid.regulator.endpoint, held{emergency: q.emergency, fragment: a.hold(q.emergency)})
+		a.send(&a.grid.regulator.endpoint, held{emergency: q.emergency, fragment: a.earliest(q.emergency)})
 	case commit:
 		a.send(&a.grid.regulator.endpoint, committed{fragment: q.fragment, ok: a.commit(q.fragment)})
 	case cancel:
@@ -94,22 +104,36 @@ func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 // book reserves f's processors from start on, or from now on where start is
 // past: a message takes its time. It returns why it cannot, or "".
 func (a *ResourceAgent) book(f *Fragment, start des.Time) (refusal string) {
-	now := a.at.Now()
-	a.meta.forget(now)
-	w, refusal := a.meta.windowAt(f.Task.Request, max(start, now))
-	if refusal == "" && a.meta.keep(&f.Task, w) {
-		a.take(f)
+	w, err := flow.WindowAt(a.meta, f.Task.Request, max(start, a.at.Now()))
+	if err != nil {
+		return err.Error()
 	}
-	return refusal
+	if hold := a.keep(f, w); hold != nil {
+		a.take(f, hold)
+	}
+	return ""
+}
+
+// keep keeps w for f. A refusal of what the plan itself has found ends the run.
+func (a *ResourceAgent) keep(f *Fragment, w entity.Window) *entity.Hold {
+	f.Task.Submit = a.at.Now()
+	hold, err := a.meta.Tentative(f.Task, w)
+	if err != nil {
+		a.at.Fail(fmt.Errorf("at %v, an advance reservation: %w", a.at.Now(), err))
+		return nil
+	}
+	return hold
 }
 
 // take has the local scheduler start f when the window that is kept for it
 // begins.
-func (a *ResourceAgent) take(f *Fragment) {
+func (a *ResourceAgent) take(f *Fragment, hold *entity.Hold) {
 	f.Task.Submit = a.at.Now()
-	a.tasks[&f.Task] = f
-	a.meta.enter(&f.Task)
-	a.meta.confirm(&f.Task)
+	a.tasks[f.Task] = f
+	f.Run = hold.Run()
+	if _, err := hold.Confirm(); err != nil {
+		a.at.Fail(fmt.Errorf("at %v: %w", a.at.Now(), err))
+	}
 }
 
 // queue brings f into the queue, or returns why it cannot.
@@ -118,34 +142,36 @@ func (a *ResourceAgent) queue(f *Fragment) (refusal string) {
 		a.grid.stats.TooLarge++
 		return err.Error()
 	}
-	if a.QueueLimit > 0 && a.meta.queue.Len() >= a.QueueLimit {
+	if waiting := a.meta.Queue().Len(); a.QueueLimit > 0 && waiting >= a.QueueLimit {
 		a.grid.stats.Refused++
-		return fmt.Sprintf("%d jobs wait already", a.meta.queue.Len())
+		return fmt.Sprintf("%d jobs wait already", waiting)
 	}
 	f.Task.Submit = a.at.Now()
-	a.tasks[&f.Task] = f
-	a.meta.submit(&f.Task)
+	a.tasks[f.Task] = f
+	f.Run = a.meta.Submit(f.Task)
 	return ""
 }
 
-// hold keeps the earliest window for a sub-job until it is committed, cancelled
+// earliest keeps the earliest window for a sub-job until it is committed, cancelled
 // or expires; nil where the cluster is too small.
-func (a *ResourceAgent) hold(e *emergency) *Fragment {
+func (a *ResourceAgent) earliest(e *emergency) *Fragment {
 	f := e.bag.fragment(a, e.nodes)
 	f.call, f.Emergency = e, true
 	if a.cluster.Fits(f.Task.Request) != nil || !a.keepEarliest(f) {
 		return nil
 	}
-	f.expiry = a.at.After(e.expiry, PhaseEnd, (*expiring)(f), uint64(f.Job.ID))
+	f.expiry = a.at.After(e.expiry, entity.PhaseEnd, (*expiring)(f), uint64(f.Job.ID))
 	return f
 }
 
 // keepEarliest keeps the earliest window for f in the plan.
 func (a *ResourceAgent) keepEarliest(f *Fragment) bool {
-	now := a.at.Now()
-	a.meta.forget(now)
-	w, ok := a.cluster.Find(f.Task.Request, now, des.Forever)
-	return ok && a.meta.keep(&f.Task, w)
+	w, ok := a.meta.Plan().Find(f.Task.Request, a.at.Now(), des.Forever)
+	if !ok {
+		return false
+	}
+	f.hold = a.keep(f, w)
+	return f.hold != nil
 }
 
 // expiring is a fragment as the handler of its expiry.
@@ -156,15 +182,15 @@ func (x *expiring) Handle(*des.Simulator, des.Event) {
 	a := f.Agent
 	a.grid.stats.Expired++
 	if a.grid.Log != nil {
-		a.grid.note(a.name, f.Job, "the emergency reservation of %d processors from %v on has expired", f.Task.Request.Nodes, f.Task.Reservation.Window.Start)
+		a.grid.note(a.name, f.Job, "the emergency reservation of %d processors from %v on has expired", f.Task.Request.Nodes, f.hold.Window().Start)
 	}
-	a.meta.drop(&f.Task)
+	f.hold.Drop()
 }
 
 // release gives up what is held for f, unless it has expired.
 func (a *ResourceAgent) release(f *Fragment) {
 	if a.at.Cancel(f.expiry) {
-		a.meta.drop(&f.Task)
+		f.hold.Drop()
 	}
 }
 
@@ -175,37 +201,37 @@ func (a *ResourceAgent) commit(f *Fragment) bool {
 	if !a.at.Cancel(f.expiry) {
 		return false
 	}
-	if f.Task.Reservation.Window.Start < a.at.Now() {
-		a.meta.drop(&f.Task)
+	if f.hold.Window().Start < a.at.Now() {
+		f.hold.Drop()
 		if !a.keepEarliest(f) {
 			return false
 		}
 	}
-	a.take(f)
+	a.take(f, f.hold)
 	return true
 }
 
 // Observe follows what happens at the site.
-func (a *ResourceAgent) Observe(e JobEvent) {
-	j := e.Job
+func (a *ResourceAgent) Observe(e entity.JobEvent) {
+	j := e.Run
 	switch e.Kind {
-	case JobSubmitted:
+	case entity.JobSubmitted:
 		if !j.Booked {
 			a.backlog += area(j)
 		}
-	case JobRejected, JobStarted:
+	case entity.JobRejected, entity.JobStarted:
 		if !j.Booked {
 			a.backlog -= area(j)
 		}
-		if f := a.tasks[j]; f != nil {
+		if f := a.tasks[j.Job]; f != nil {
 			a.grid.began(f) // what was taken on is not rejected
 		}
-	case JobFinished, JobKilled:
-		if f := a.tasks[j]; f != nil {
-			delete(a.tasks, j)
-			if e.Kind == JobKilled {
+	case entity.JobFinished, entity.JobKilled:
+		if f := a.tasks[j.Job]; f != nil {
+			delete(a.tasks, j.Job)
+			if e.Kind == entity.JobKilled {
 				f.bag.killed = true
-				f.Job.Reason = j.Reason
+				f.bag.run.Reason = j.Reason
 			}
 			a.grid.ended(f.bag, j.Request.Nodes)
 			a.send(&f.Broker.endpoint, done{fragment: f})
@@ -214,4 +240,4 @@ func (a *ResourceAgent) Observe(e JobEvent) {
 }
 
 // area is the processor time that j asks for.
-func area(j *Job) des.Time { return des.Time(j.Request.Nodes) * j.Request.Length }
+func area(j *entity.Run) des.Time { return des.Time(j.Request.Nodes) * j.Request.Length }

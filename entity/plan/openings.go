@@ -1,6 +1,6 @@
-package entity
+package plan
 
-// What a cluster can offer.
+// What a cluster can offer to brokers.
 
 import (
 	"slices"
@@ -9,21 +9,20 @@ import (
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
 )
 
-// Offer is a slot of a cluster: Nodes processors that are free over [Start,
+// Opening is a slot of a cluster: Nodes processors that are free over [Start,
 // Start+Length), in which as many tasks of a job can run there.
-type Offer struct {
-	Agent  *ResourceAgent
+type Opening struct {
 	Nodes  int
 	Start  des.Time
 	Length des.Time // of a task on this cluster
 }
 
-// Finish is when tasks that take the offer end.
-func (o Offer) Finish() des.Time { return o.Start.Add(o.Length) }
+// Finish is when tasks that take the opening end.
+func (o Opening) Finish() des.Time { return o.Start.Add(o.Length) }
 
-// Offers appends to list the earliest slots for so many tasks of the given
+// Openings appends to list the earliest slots for so many tasks of the given
 // length, none before from, by start. All of them can be taken together: what a
-// slot has is not offered again. There are no more of them than it takes to
+// slot has is not in another one. There are no more of them than it takes to
 // place all the tasks, which is as many as anybody can use who prefers an early
 // end; the search goes no further.
 //
@@ -32,7 +31,7 @@ func (o Offer) Finish() des.Time { return o.Start.Add(o.Length) }
 //	     |_____|  |_______|         what slot 1 leaves over all of [s2, s2+L)
 //	     |  1     |
 //	     s1---L---s2---L----> time
-func (c *Cluster) Offers(list []Offer, nodes int, length, from des.Time) []Offer {
+func (c *Cluster) Openings(list []Opening, nodes int, length, from des.Time) []Opening {
 	first, ok := c.find(1, length, from, des.Forever, des.Forever)
 	if !ok {
 		return list
@@ -61,7 +60,7 @@ func (c *Cluster) Offers(list []Offer, nodes int, length, from des.Time) []Offer
 			i = full + 1 // no task can begin before
 			continue
 		}
-		list = append(list, Offer{Nodes: width, Start: start, Length: length})
+		list = append(list, Opening{Nodes: width, Start: start, Length: length})
 		nodes -= width
 		p.take(i, j, end, width)
 	}
@@ -69,7 +68,7 @@ func (c *Cluster) Offers(list []Offer, nodes int, length, from des.Time) []Offer
 }
 
 // profile is the free processors of a cluster from an instant on, as far as
-// they have been looked at, as an array: what is offered is taken out of it, and
+// they have been looked at, as an array: what is listed is taken out of it, and
 // not of the plan.
 type profile struct {
 	steps   *sumtree.Tree[step, stepSum, stepAlgebra]

@@ -1,4 +1,4 @@
-package entity_test
+package flow_test
 
 import (
 	"context"
@@ -11,17 +11,19 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
 // booking is an advance reservation; it takes its times in seconds.
-func booking(id int64, asked, start, runtime, estimate des.Time, nodes int) entity.Booking {
-	return entity.Booking{Job: estimated(id, asked, runtime, estimate, nodes), Start: start * des.Second}
+func booking(id int64, asked, start, runtime, estimate des.Time, nodes int) flow.Booking {
+	return flow.Booking{Job: estimated(id, asked, runtime, estimate, nodes), Start: start * des.Second}
 }
 
-func withBookings(all ...entity.Booking) func(*entity.Metascheduler) {
-	return func(m *entity.Metascheduler) { m.SubmitBookings(slices.Values(all)) }
+func withBookings(all ...flow.Booking) func(*entity.Metascheduler) {
+	return func(m *entity.Metascheduler) { flow.NewBookings(m).Submit(slices.Values(all)) }
 }
 
 func TestABookingStartsOnTimeAndTheQueueSeesTheHole(t *testing.T) {
@@ -48,26 +50,27 @@ func TestABookingIsRefusedWhereThereIsNoRoom(t *testing.T) {
 	big := booking(7, 5, 50, 5, 5, 5)
 	d, err := simulate(backfill.FCFS{}, withBookings(late, full, big), estimated(1, 0, 10, 10, 4), estimated(2, 10, 1, 1, 4))
 	require.NoError(t, err)
-	require.Contains(t, late.Job.Reason, "past")
-	require.Contains(t, full.Job.Reason, "no room")
-	require.Contains(t, big.Job.Reason, "wants 5 processors of a cluster of 4")
-	for _, b := range []entity.Booking{late, full, big} {
-		require.Equal(t, entity.Rejected, b.Job.State)
+	require.Contains(t, d.runs[late.Job].Reason, "past")
+	require.Contains(t, d.runs[full.Job].Reason, "no room")
+	require.Contains(t, d.runs[big.Job].Reason, "wants 5 processors of a cluster of 4")
+	for _, b := range []flow.Booking{late, full, big} {
+		require.Equal(t, entity.Rejected, d.runs[b.Job].State)
 	}
 	require.Contains(t, d.lines, "10 started 2", "refused bookings leave no trace")
 }
 
 func TestACancelledBookingLeavesNoTrace(t *testing.T) {
 	b := booking(9, 0, 5, 5, 5, 4)
-	d, err := simulate(backfill.FCFS{}, func(m *entity.Metascheduler) {
-		m.SubmitBookings(slices.Values([]entity.Booking{b}))
-		m.Simulator().At(2*des.Second, entity.PhaseLocal, des.Func(func(*des.Simulator, des.Event) {
-			require.True(t, m.CancelBooking(b.Job))
-			require.False(t, m.CancelBooking(b.Job), "only once")
+	d := &journal{}
+	err := d.simulate(backfill.FCFS{}, func(m *entity.Metascheduler) {
+		flow.NewBookings(m).Submit(slices.Values([]flow.Booking{b}))
+		m.Simulator().At(2*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			require.True(t, m.Cancel(d.runs[b.Job], "no longer wanted"))
+			require.False(t, m.Cancel(d.runs[b.Job], "no longer wanted"), "only once")
 		}), 0)
 	}, estimated(1, 1, 20, 20, 4))
 	require.NoError(t, err)
-	require.Equal(t, entity.Rejected, b.Job.State)
+	require.Equal(t, entity.Rejected, d.runs[b.Job].State)
 	require.Contains(t, strings.Join(d.lines, "\n"), "2 withdrawn 9\n2 rejected 9\n2 started 1")
 }
 
@@ -81,12 +84,12 @@ func TestBookingsStandBeforeJobsThatOverrun(t *testing.T) {
 	over := estimated(1, 0, 50, 10, 3)
 	d, err := simulate(backfill.EASY{}, func(m *entity.Metascheduler) {
 		m.Overrun = entity.OverrunExtend
-		m.SubmitBookings(slices.Values([]entity.Booking{booking(9, 0, 17, 5, 5, 2), booking(8, 0, 40, 3, 3, 1)}))
+		flow.NewBookings(m).Submit(slices.Values([]flow.Booking{booking(9, 0, 17, 5, 5, 2), booking(8, 0, 40, 3, 3, 1)}))
 	}, over, estimated(2, 1, 100, 100, 1))
 	require.NoError(t, err)
-	require.Equal(t, entity.Killed, over.State)
-	require.Equal(t, 17*des.Second, over.Finish)
-	require.Contains(t, over.Reason, "advance reservation")
+	require.Equal(t, entity.Killed, d.runs[over].State)
+	require.Equal(t, 17*des.Second, d.runs[over].Finish)
+	require.Contains(t, d.runs[over].Reason, "advance reservation")
 	require.Contains(t, d.lines, "17 started 9")
 	require.Contains(t, d.lines, "40 started 8")
 }
@@ -94,21 +97,21 @@ func TestBookingsStandBeforeJobsThatOverrun(t *testing.T) {
 func TestBookingsOnNamedNodes(t *testing.T) {
 	sim := des.New(des.Config{})
 	nodes := []*entity.Node{{ID: 0, Perf: 1, Price: 1}, {ID: 1, Perf: 1, Price: 1}}
-	d, err := entity.NewDomain(nodes, everyNode{})
+	d, err := plan.NewDomain(nodes, everyNode{})
 	require.NoError(t, err)
 	j := &journal{}
 	m := entity.NewMetascheduler(sim, d, backfill.FCFS{}, j)
 	withBookings(booking(9, 0, 5, 5, 5, 2), booking(8, 0, 7, 5, 5, 1))(m)
-	m.Submit(slices.Values([]*entity.Job{estimated(1, 1, 6, 6, 1), estimated(2, 1, 4, 4, 1)}))
-	flow := entity.NewLocalFlow(sim, d, m)
-	flow.Rule = entity.LocalPreempts
-	flow.Submit(slices.Values([]entity.LocalJob{{Node: nodes[0], Known: 2 * des.Second, Start: 6 * des.Second, Length: des.Second}}))
+	m.SubmitAll(slices.Values([]*entity.Job{estimated(1, 1, 6, 6, 1), estimated(2, 1, 4, 4, 1)}))
+	owners := flow.NewLocalFlow(d, m)
+	owners.Rule = flow.LocalPreempts
+	owners.Submit(slices.Values([]flow.LocalJob{{Node: nodes[0], Known: 2 * des.Second, Start: 6 * des.Second, Length: des.Second}}))
 	require.NoError(t, sim.Run(context.Background()))
 	events := strings.Join(j.lines, "\n")
 	require.Contains(t, events, "0 rejected 8")
 	require.Contains(t, events, "5 started 9\n10 finished 9", "an owner does not push it aside")
 	require.NotContains(t, events, "1 started 1")
-	require.Equal(t, 1, flow.Stats().Delayed)
+	require.Equal(t, 1, owners.Stats().Delayed)
 }
 
 // everyNode is a Finder: the first nodes that are free for long enough from the
@@ -151,7 +154,7 @@ func TestEveryPolicyRespectsBookings(t *testing.T) {
 		pass := rapid.SampledFrom([]entity.Pass{entity.PassInstant, entity.PassEvent}).Draw(t, "pass")
 		overrun := rapid.SampledFrom([]entity.Overrun{entity.OverrunKill, entity.OverrunExtend}).Draw(t, "overrun")
 		var jobs []*entity.Job
-		var all []entity.Booking
+		var all []flow.Booking
 		at, asked := des.Time(0), des.Time(0)
 		for id := range rapid.IntRange(1, 25).Draw(t, "jobs") {
 			at += draw(0, 8, "gap")
@@ -161,27 +164,27 @@ func TestEveryPolicyRespectsBookings(t *testing.T) {
 			asked += draw(0, 10, "asked")
 			all = append(all, booking(int64(100+id), asked, asked+draw(0, 40, "ahead"), draw(0, 25, "runtime"), draw(1, 20, "estimate"), int(draw(1, 8, "nodes"))))
 		}
-		v := &metrics.Validator{}
+		v, d := &metrics.Validator{}, &journal{}
 		if p.Name() != "fcfs" || len(all) == 0 { // bookings overtake the queue
 			v.Promises = promises[p.Name()]
 		}
 		sim := des.New(des.Config{})
-		plan := entity.NewCluster(8)
-		m := entity.NewMetascheduler(sim, plan, p, v)
+		cluster := plan.NewCluster(8)
+		m := entity.NewMetascheduler(sim, cluster, p, v, d)
 		m.Pass, m.Overrun = pass, overrun
-		m.SubmitBookings(slices.Values(all))
-		m.Submit(slices.Values(jobs))
+		flow.NewBookings(m).Submit(slices.Values(all))
+		m.SubmitAll(slices.Values(jobs))
 		require.NoError(t, sim.Run(context.Background()))
 		report := v.Report(true)
 		require.NoError(t, report.Err(), "%v", report)
 		for _, b := range all {
-			if b.Job.State != entity.Rejected {
-				require.Equal(t, b.Start, b.Job.Start)
+			if d.runs[b.Job].State != entity.Rejected {
+				require.Equal(t, b.Start, d.runs[b.Job].Start)
 			}
 		}
-		plan.Forget(sim.Now())
-		require.Equal(t, 8, plan.Free(), "nothing is left in the plan")
-		for s := range plan.Slots(sim.Now(), des.Forever) {
+		cluster.Forget(sim.Now())
+		require.Equal(t, 8, cluster.Free(), "nothing is left in the plan")
+		for s := range cluster.Slots(sim.Now(), des.Forever) {
 			require.Equal(t, entity.Slot{Width: 8, Start: sim.Now(), End: des.Forever}, s)
 		}
 	})

@@ -1,4 +1,4 @@
-package entity
+package grid
 
 // What the agents of a grid say to each other.
 //
@@ -49,7 +49,7 @@ type (
 	loadIs struct {
 		plain
 		*inquiry
-		load Load
+		load Backlog
 	}
 	// reserve books the fragment's processors from start on.
 	reserve struct {

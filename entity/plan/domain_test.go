@@ -1,4 +1,4 @@
-package entity_test
+package plan_test
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // cheapest is a finder as plain as can be: at every slot start it takes the n
@@ -64,8 +65,8 @@ func nodes(perfs ...float64) []*entity.Node {
 	return list
 }
 
-func domain(t require.TestingT, nodes []*entity.Node) *entity.Domain {
-	d, err := entity.NewDomain(nodes, cheapest{})
+func domain(t require.TestingT, nodes []*entity.Node) *plan.Domain {
+	d, err := plan.NewDomain(nodes, cheapest{})
 	require.NoError(t, err)
 	return d
 }
@@ -78,29 +79,29 @@ func window(start, end des.Time, on ...*entity.Node) entity.Window {
 	return w
 }
 
-func slots(d *entity.Domain, from, until des.Time) []entity.Slot {
+func slots(d *plan.Domain, from, until des.Time) []entity.Slot {
 	return slices.Collect(d.Slots(from, until))
 }
 
 // chart is the model of a domain: who has which node at which tick.
 type chart struct {
 	nodes []*entity.Node
-	at    [][]*entity.Job // by node, by tick
+	at    [][]*entity.Run // by node, by tick
 }
 
 func newChart(nodes []*entity.Node, ticks int) *chart {
 	c := &chart{nodes: nodes}
 	for range nodes {
-		c.at = append(c.at, make([]*entity.Job, ticks))
+		c.at = append(c.at, make([]*entity.Run, ticks))
 	}
 	return c
 }
 
 func (c *chart) free(k int, from, to des.Time) bool {
-	return !slices.ContainsFunc(c.at[k][from:to], func(j *entity.Job) bool { return j != nil })
+	return !slices.ContainsFunc(c.at[k][from:to], func(j *entity.Run) bool { return j != nil })
 }
 
-func (c *chart) fill(k int, from, to des.Time, j *entity.Job) {
+func (c *chart) fill(k int, from, to des.Time, j *entity.Run) {
 	for t := from; t < to; t++ {
 		c.at[k][t] = j
 	}
@@ -135,7 +136,7 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 		d.Finder = finder
 		d.Horizon = des.Time(rapid.IntRange(ticks/2, ticks).Draw(t, "horizon"))
 		var now des.Time
-		var live []*entity.Job
+		var live []*entity.Run
 		var ended [][]bool // tasks of live jobs that were released
 
 		instant := func(from, to des.Time, name string) des.Time {
@@ -150,7 +151,7 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 			}
 		}
 		pick := func() int { return rapid.IntRange(0, len(live)-1).Draw(t, "job") }
-		release := func(j *entity.Job, task int, at des.Time) {
+		release := func(j *entity.Run, task int, at des.Time) {
 			w := j.Reservation.Window
 			k := slices.Index(all, w.Tasks[task].Node)
 			for tick := max(at, w.Start); tick < w.Tasks[task].End; tick++ {
@@ -175,7 +176,7 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 					possible = possible && !seen[task.Node] && model.free(slices.Index(all, task.Node), w.Start, task.End)
 					seen[task.Node] = true
 				}
-				j := &entity.Job{ID: int64(len(live))}
+				j := entity.NewRun(&entity.Job{ID: int64(len(live))}, 0)
 				_, err := d.Reserve(j, w)
 				if !possible {
 					var conflict *entity.ConflictError
@@ -213,8 +214,13 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 				release(live[i], task, at)
 				d.ReleaseTask(&live[i].Reservation, task, at)
 				ended[i][task] = true
-				require.Equal(t, slices.Contains(ended[i], false), live[i].Reservation.Active)
-				if !live[i].Reservation.Active {
+				require.True(t, live[i].Reservation.Active)
+				if !slices.Contains(ended[i], false) {
+					for task := range ended[i] {
+						release(live[i], task, at)
+					}
+					d.Release(&live[i].Reservation, at)
+					require.False(t, live[i].Reservation.Active)
 					live, ended = slices.Delete(live, i, i+1), slices.Delete(ended, i, i+1)
 				}
 			},
@@ -286,7 +292,7 @@ func TestDomainRefusesBadNodes(t *testing.T) {
 		"no speed":    {{ID: 1}},
 		"equal names": {{ID: 1, Perf: 1}, {ID: 1, Perf: 2}},
 	} {
-		_, err := entity.NewDomain(list, cheapest{})
+		_, err := plan.NewDomain(list, cheapest{})
 		require.Error(t, err, name)
 	}
 }
@@ -303,7 +309,7 @@ func TestDomainRefusesWhatIsNoWindowOfIts(t *testing.T) {
 	for name, w := range map[string]entity.Window{
 		"starts in the past": early, "unknown node": foreign, "no tasks": counted, "task beyond the end": beyond,
 	} {
-		_, err := d.Reserve(&entity.Job{}, w)
+		_, err := d.Reserve(entity.NewRun(&entity.Job{}, 0), w)
 		var conflict *entity.ConflictError
 		require.ErrorAs(t, err, &conflict, name)
 	}
@@ -313,7 +319,7 @@ func TestDomainRefusesWhatIsNoWindowOfIts(t *testing.T) {
 func TestDomainRefusesASecondReservationOfAJob(t *testing.T) {
 	all := nodes(1, 2)
 	d := domain(t, all)
-	j := &entity.Job{}
+	j := entity.NewRun(&entity.Job{}, 0)
 	_, err := d.Reserve(j, window(0, 5, all[0]))
 	require.NoError(t, err)
 	_, err = d.Reserve(j, window(0, 5, all[1]))
@@ -323,7 +329,7 @@ func TestDomainRefusesASecondReservationOfAJob(t *testing.T) {
 func TestDomainMovesAReservation(t *testing.T) {
 	all := nodes(1, 2)
 	d := domain(t, all)
-	j := &entity.Job{}
+	j := entity.NewRun(&entity.Job{}, 0)
 	_, err := d.Reserve(j, window(10, 20, all...))
 	require.NoError(t, err)
 	require.NoError(t, d.Move(&j.Reservation, window(5, 15, all...)))
@@ -337,9 +343,9 @@ func TestDomainMovesAReservation(t *testing.T) {
 func TestAMoveThatIsRefusedChangesNothing(t *testing.T) {
 	all := nodes(1, 2)
 	d := domain(t, all)
-	_, err := d.Reserve(&entity.Job{}, window(0, 8, all[1]))
+	_, err := d.Reserve(entity.NewRun(&entity.Job{}, 0), window(0, 8, all[1]))
 	require.NoError(t, err)
-	j := &entity.Job{}
+	j := entity.NewRun(&entity.Job{}, 0)
 	_, err = d.Reserve(j, window(10, 20, all...))
 	require.NoError(t, err)
 	before := slots(d, 0, 30)
@@ -352,17 +358,17 @@ func TestAMoveThatIsRefusedChangesNothing(t *testing.T) {
 func TestATaskThatTakesNoTimeTakesNoNode(t *testing.T) {
 	all := nodes(1)
 	d := domain(t, all)
-	_, err := d.Reserve(&entity.Job{}, window(5, 5, all[0]))
+	_, err := d.Reserve(entity.NewRun(&entity.Job{}, 0), window(5, 5, all[0]))
 	require.NoError(t, err)
 	require.Len(t, slots(d, 0, 10), 1)
-	_, err = d.Reserve(&entity.Job{}, window(0, 10, all[0]))
+	_, err = d.Reserve(entity.NewRun(&entity.Job{}, 0), window(0, 10, all[0]))
 	require.NoError(t, err)
 }
 
 func TestDomainKeepsItsOwnCopyOfTasks(t *testing.T) {
 	all := nodes(1, 2)
 	d := domain(t, all)
-	j, w := &entity.Job{}, window(0, 5, all[0])
+	j, w := entity.NewRun(&entity.Job{}, 0), window(0, 5, all[0])
 	_, err := d.Reserve(j, w)
 	require.NoError(t, err)
 	w.Tasks[0].Node = all[1]
@@ -374,7 +380,7 @@ func TestFitsSaysWhyARequestCanNeverBeMet(t *testing.T) {
 	all := nodes(1, 2, 4)
 	d := domain(t, all)
 	d.Horizon = 100 * des.Second
-	_, err := d.Reserve(&entity.Job{}, window(0, 100*des.Second, all...)) // Fits asks of an empty plan
+	_, err := d.Reserve(entity.NewRun(&entity.Job{}, 0), window(0, 100*des.Second, all...)) // Fits asks of an empty plan
 	require.NoError(t, err)
 
 	require.NoError(t, d.Fits(entity.Request{Nodes: 3, Length: 100 * des.Second}))
@@ -405,7 +411,7 @@ func TestAnIntervalWithoutHorizonMovesWithThePresent(t *testing.T) {
 	all := nodes(1)
 	d := domain(t, all)
 	d.Interval = 100
-	_, err := d.Reserve(&entity.Job{}, window(0, 50, all[0]))
+	_, err := d.Reserve(entity.NewRun(&entity.Job{}, 0), window(0, 50, all[0]))
 	require.NoError(t, err)
 	req := entity.Request{Nodes: 1, Length: 80}
 	_, ok := d.Find(req, 0, des.Forever)

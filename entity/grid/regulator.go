@@ -1,4 +1,4 @@
-package entity
+package grid
 
 import (
 	"github.com/gridslot/gridslot/des"
@@ -57,7 +57,7 @@ func (r *Regulator) intervene(k *bag, nodes int) {
 	if pieces > 1 {
 		r.grid.stats.Cut += int64(pieces - 1)
 		if r.grid.Log != nil {
-			r.grid.note(r.name, k.job, "%d tasks are cut into %d pieces: the largest cluster has %d processors", nodes, pieces, largest)
+			r.grid.note(r.name, k.run.Job, "%d tasks are cut into %d pieces: the largest cluster has %d processors", nodes, pieces, largest)
 		}
 	}
 	expiry := r.grid.Expiry
@@ -88,7 +88,7 @@ func (r *Regulator) answered(e *emergency) {
 	}
 	var best *Fragment
 	for _, f := range e.held {
-		if best == nil || f.Task.Reservation.Window.End < best.Task.Reservation.Window.End {
+		if best == nil || f.hold.Window().End < best.hold.Window().End {
 			best = f
 		}
 	}
@@ -97,8 +97,8 @@ func (r *Regulator) answered(e *emergency) {
 		return
 	}
 	if r.grid.Log != nil {
-		w := best.Task.Reservation.Window
-		r.grid.note(r.name, e.job, "%d tasks go to %s, from %v to %v, the earliest end of %d", e.nodes, best.Agent.name, w.Start, w.End, len(e.held))
+		w := best.hold.Window()
+		r.grid.note(r.name, e.run.Job, "%d tasks go to %s, from %v to %v, the earliest end of %d", e.nodes, best.Agent.name, w.Start, w.End, len(e.held))
 	}
 	for _, f := range e.held {
 		if f == best {

@@ -1,4 +1,4 @@
-package entity
+package plan
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 )
 
 // ticks is the profile as an array: free processors at every tick of a short
@@ -54,7 +55,7 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 		want := &ticks{make([]int, 2000), procs}
 		want.add(0, 2000, procs)
 		var now des.Time
-		var held []*Job
+		var held []*entity.Run
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			switch rapid.IntRange(0, 5).Draw(t, "op") {
 			case 0: // time passes
@@ -90,7 +91,7 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 				}
 				want.add(r.Window.Start, r.Window.End, -w.Nodes)
 			default:
-				req := Request{Nodes: rapid.IntRange(1, procs).Draw(t, "nodes"), Length: des.Time(rapid.IntRange(0, 60).Draw(t, "length"))}
+				req := entity.Request{Nodes: rapid.IntRange(1, procs).Draw(t, "nodes"), Length: des.Time(rapid.IntRange(0, 60).Draw(t, "length"))}
 				from := now + des.Time(rapid.IntRange(0, 40).Draw(t, "from"))
 				until := from + des.Time(rapid.IntRange(0, 300).Draw(t, "until"))
 				start, ok := want.find(req.Nodes, req.Length, from, until)
@@ -104,9 +105,9 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 					require.True(t, nodes <= req.Nodes && length <= req.Length)
 					continue
 				}
-				require.Equal(t, Window{Start: start, End: start + req.Length, Nodes: req.Nodes}, w)
+				require.Equal(t, entity.Window{Start: start, End: start + req.Length, Nodes: req.Nodes}, w)
 				if w.End < 1900 && req.Length > 0 {
-					j := &Job{Request: req}
+					j := entity.NewRun(&entity.Job{Request: req}, 0)
 					_, err := c.Reserve(j, w)
 					require.NoError(t, err)
 					want.add(w.Start, w.End, -w.Nodes)
@@ -131,28 +132,28 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 
 func TestClusterRefusesWhatIsTaken(t *testing.T) {
 	c := NewCluster(10)
-	_, err := c.Reserve(&Job{ID: 1}, Window{Start: 0, End: 10, Nodes: 6})
+	_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 1}, 0), entity.Window{Start: 0, End: 10, Nodes: 6})
 	require.NoError(t, err)
 
-	_, err = c.Reserve(&Job{ID: 2}, Window{Start: 9, End: 12, Nodes: 5})
-	var conflict *ConflictError
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 2}, 0), entity.Window{Start: 9, End: 12, Nodes: 5})
+	var conflict *entity.ConflictError
 	require.ErrorAs(t, err, &conflict)
 	require.ErrorContains(t, err, "job 2")
 
-	_, err = c.Reserve(&Job{ID: 3}, Window{Start: 10, End: 12, Nodes: 10})
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 3}, 0), entity.Window{Start: 10, End: 12, Nodes: 10})
 	require.NoError(t, err, "a window may begin where another ends")
 
 	c.Forget(5)
-	_, err = c.Reserve(&Job{ID: 4}, Window{Start: 4, End: 6, Nodes: 1})
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 4}, 0), entity.Window{Start: 4, End: 6, Nodes: 1})
 	require.ErrorAs(t, err, &conflict, "the past cannot be reserved")
 }
 
 func TestClusterLetsAJobHoldOneReservation(t *testing.T) {
 	c := NewCluster(10)
-	j := &Job{ID: 1}
-	_, err := c.Reserve(j, Window{Start: 0, End: 10, Nodes: 1})
+	j := entity.NewRun(&entity.Job{ID: 1}, 0)
+	_, err := c.Reserve(j, entity.Window{Start: 0, End: 10, Nodes: 1})
 	require.NoError(t, err)
-	_, err = c.Reserve(j, Window{Start: 20, End: 30, Nodes: 1})
+	_, err = c.Reserve(j, entity.Window{Start: 20, End: 30, Nodes: 1})
 	require.ErrorContains(t, err, "already holds")
 	c.Release(&j.Reservation, 0)
 	c.Release(&j.Reservation, 0)
@@ -161,9 +162,9 @@ func TestClusterLetsAJobHoldOneReservation(t *testing.T) {
 
 func TestClusterSaysWhyARequestNeverFits(t *testing.T) {
 	c := NewCluster(4)
-	require.ErrorContains(t, c.Fits(Request{Nodes: 5, Length: 1}), "wants 5 processors of a cluster of 4")
-	require.ErrorContains(t, c.Fits(Request{Nodes: 0, Length: 1}), "at least 1 node")
-	require.NoError(t, c.Fits(Request{Nodes: 4, Length: 1}))
+	require.ErrorContains(t, c.Fits(entity.Request{Nodes: 5, Length: 1}), "wants 5 processors of a cluster of 4")
+	require.ErrorContains(t, c.Fits(entity.Request{Nodes: 0, Length: 1}), "at least 1 node")
+	require.NoError(t, c.Fits(entity.Request{Nodes: 4, Length: 1}))
 }
 
 // BenchmarkCluster is a reservation found, made and given back, with so many
@@ -174,16 +175,16 @@ func BenchmarkCluster(b *testing.B) {
 			c := NewCluster(64)
 			for i := range n {
 				start := des.Time(i) * 10
-				if _, err := c.Reserve(&Job{}, Window{Start: start, End: start + 15, Nodes: 1 + i%32}); err != nil {
+				if _, err := c.Reserve(entity.NewRun(&entity.Job{}, 0), entity.Window{Start: start, End: start + 15, Nodes: 1 + i%32}); err != nil {
 					b.Fatal(err)
 				}
 			}
-			j := &Job{}
+			j := entity.NewRun(&entity.Job{}, 0)
 			i := 0
 			b.ReportAllocs()
 			for b.Loop() {
 				i = (i + 7919) % n
-				w, ok := c.Find(Request{Nodes: 20, Length: 12}, des.Time(i)*10, des.Forever)
+				w, ok := c.Find(entity.Request{Nodes: 20, Length: 12}, des.Time(i)*10, des.Forever)
 				if !ok {
 					b.Fatal("nothing found")
 				}

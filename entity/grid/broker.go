@@ -1,10 +1,11 @@
-package entity
+package grid
 
 import (
 	"fmt"
 	"math/rand/v2"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 )
 
 // Broker is OAR11's co-allocator agent: it takes users' jobs and finds places
@@ -23,7 +24,7 @@ type inquiry struct {
 	length des.Time
 	left   int // answers to come
 	offers []Offer
-	loads  []Load
+	loads  []Backlog
 	then   func()
 }
 
@@ -47,7 +48,7 @@ func (b *Broker) Rand() *rand.Rand {
 
 // AskOffers asks all agents that can be reached for offers for j; then gets
 // them all, as they came.
-func (b *Broker) AskOffers(j *Job, then func([]Offer)) {
+func (b *Broker) AskOffers(j *entity.Job, then func([]Offer)) {
 	q := &inquiry{broker: b, nodes: j.Request.Nodes, length: j.Request.Length}
 	q.then = func() { then(q.offers) }
 	b.ask(q, askOffers{inquiry: q})
@@ -55,7 +56,7 @@ func (b *Broker) AskOffers(j *Job, then func([]Offer)) {
 
 // AskLoad asks all agents that can be reached how much waits for them; then
 // gets the answers as they came.
-func (b *Broker) AskLoad(then func([]Load)) {
+func (b *Broker) AskLoad(then func([]Backlog)) {
 	q := &inquiry{broker: b}
 	q.then = func() { then(q.loads) }
 	b.ask(q, askLoad{inquiry: q})
@@ -73,7 +74,7 @@ func (b *Broker) ask(q *inquiry, m message) {
 
 // Reserve asks for the first nodes processors of an offer for tasks of j. Where
 // they are no longer there the regulator is called.
-func (b *Broker) Reserve(j *Job, o Offer, nodes int) {
+func (b *Broker) Reserve(j *entity.Job, o Offer, nodes int) {
 	k := b.grid.place(b, j, nodes)
 	if k == nil {
 		return
@@ -88,7 +89,7 @@ func (b *Broker) Reserve(j *Job, o Offer, nodes int) {
 // Seize takes the first nodes processors of an offer for tasks of j at once,
 // without a message: it is for planners that see everything. An offer that is
 // not there ends the run.
-func (b *Broker) Seize(j *Job, o Offer, nodes int) {
+func (b *Broker) Seize(j *entity.Job, o Offer, nodes int) {
 	k := b.grid.place(b, j, nodes)
 	if k == nil {
 		return
@@ -102,7 +103,7 @@ func (b *Broker) Seize(j *Job, o Offer, nodes int) {
 
 // Submit sends tasks of j into an agent's queue. Where it cannot take them the
 // regulator is called.
-func (b *Broker) Submit(j *Job, a *ResourceAgent, nodes int) {
+func (b *Broker) Submit(j *entity.Job, a *ResourceAgent, nodes int) {
 	k := b.grid.place(b, j, nodes)
 	if k == nil {
 		return
@@ -114,7 +115,7 @@ func (b *Broker) Submit(j *Job, a *ResourceAgent, nodes int) {
 }
 
 // Intervene leaves tasks of j to the regulator.
-func (b *Broker) Intervene(j *Job, nodes int) {
+func (b *Broker) Intervene(j *entity.Job, nodes int) {
 	if k := b.grid.place(b, j, nodes); k != nil {
 		b.intervene(k, nodes)
 	}
@@ -132,7 +133,7 @@ func (b *Broker) unreachable(f *Fragment) {
 func (b *Broker) intervene(k *bag, nodes int) {
 	b.grid.stats.Interventions++
 	if b.grid.Log != nil {
-		b.grid.note(b.name, k.job, "the regulator is called for %d tasks", nodes)
+		b.grid.note(b.name, k.run.Job, "the regulator is called for %d tasks", nodes)
 	}
 	if !b.send(&b.grid.regulator.endpoint, intervene{bag: k, nodes: nodes}) {
 		b.grid.giveUp(k, nodes, b.name, "the regulator cannot be reached")

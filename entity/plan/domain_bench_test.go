@@ -1,4 +1,4 @@
-package entity_test
+package plan_test
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // none finds nothing: what is left is the domain's own work.
@@ -23,13 +24,13 @@ func (none) Find(context.Context, entity.Request, entity.SlotList, des.Time) (en
 }
 
 // crowded is a domain of 100 nodes and about 400 slots within 1200 units.
-func crowded(b *testing.B) *entity.Domain {
+func crowded(b *testing.B) *plan.Domain {
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []*entity.Node
 	for i := range 100 {
 		all = append(all, &entity.Node{ID: i, Perf: float64(2 + r.IntN(9)), Price: 1})
 	}
-	d, err := entity.NewDomain(all, none{})
+	d, err := plan.NewDomain(all, none{})
 	require.NoError(b, err)
 	d.Horizon = 1200 * des.Second
 	for _, n := range all {
@@ -69,7 +70,7 @@ func BenchmarkDomain(b *testing.B) {
 		}
 	})
 	b.Run("reserve and release", func(b *testing.B) {
-		j := &entity.Job{}
+		j := entity.NewRun(&entity.Job{}, 0)
 		w := window(5000*des.Second, 5100*des.Second, d.Nodes()[:5]...)
 		for b.Loop() {
 			if _, err := d.Reserve(j, w); err != nil {

@@ -1,4 +1,4 @@
-package entity
+package grid
 
 // The network between the agents of a grid.
 

@@ -1,10 +1,11 @@
-package entity_test
+package plan_test
 
 import (
 	"fmt"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // A slow and a fast node, the fast one in its owner's use for a while; a job
@@ -12,7 +13,7 @@ import (
 func ExampleDomain() {
 	slow := &entity.Node{ID: 1, Perf: 1, Price: 1}
 	fast := &entity.Node{ID: 2, Perf: 4, Price: 5}
-	d, err := entity.NewDomain([]*entity.Node{slow, fast}, cheapest{})
+	d, err := plan.NewDomain([]*entity.Node{slow, fast}, cheapest{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -21,7 +22,7 @@ func ExampleDomain() {
 		fmt.Println(err)
 		return
 	}
-	j := &entity.Job{ID: 7, Request: entity.Request{Nodes: 2, Length: 40 * des.Second, Budget: 100}}
+	j := entity.NewRun(&entity.Job{ID: 7, Request: entity.Request{Nodes: 2, Length: 40 * des.Second, Budget: 100}}, 0)
 	w, ok := d.Find(j.Request, 0, des.Forever)
 	fmt.Println(ok, w.Start, w.End, w.Cost)
 	if _, err := d.Reserve(j, w); err != nil {
@@ -31,7 +32,7 @@ func ExampleDomain() {
 	for s := range d.Slots(0, 100*des.Second) {
 		fmt.Printf("node %d is free over [%v, %v)\n", s.Node.ID, s.Start, s.End)
 	}
-	_, err = d.Reserve(&entity.Job{ID: 8}, w)
+	_, err = d.Reserve(entity.NewRun(&entity.Job{ID: 8}, 0), w)
 	fmt.Println(err)
 	// Output:
 	// true 30 70 90

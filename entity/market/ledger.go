@@ -1,4 +1,4 @@
-package entity
+package market
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
 // Money is millionths of a cost unit: whole numbers, so that sums are exact
@@ -38,14 +40,9 @@ const (
 	OwnerAccount
 )
 
-var accountKindNames = [...]string{"user", "vo", "owner"}
+var accountKinds = enum.Of[AccountKind]("account", "user", "vo", "owner")
 
-func (k AccountKind) String() string {
-	if int(k) < len(accountKindNames) {
-		return accountKindNames[k]
-	}
-	return fmt.Sprintf("AccountKind(%d)", k)
-}
+func (k AccountKind) String() string { return accountKinds.Name(k) }
 
 func (a Account) String() string {
 	if a.Kind == VOAccount {
@@ -57,13 +54,13 @@ func (a Account) String() string {
 // Transfer is one payment.
 type Transfer struct {
 	Time     des.Time
-	Job      *Job
+	Run      *entity.Run
 	From, To Account
 	Amount   Money // above 0
 }
 
 // Ledger keeps the accounts of a run on named nodes: who paid what to whom. It
-// is an Observer.
+// is an entity.Observer.
 //
 //	reserved               user -> vo      the window's cost at the prices of the day
 //	taken back, preempted  vo -> user      all of it
@@ -80,7 +77,7 @@ type Ledger struct {
 	Tell func(Transfer)
 
 	balances  map[Account]Money
-	contracts map[*Job]*contract
+	contracts map[*entity.Run]*contract
 	held      Money // by the organisation for contracts
 }
 
@@ -91,7 +88,7 @@ type contract struct {
 	total Money
 }
 
-var _ Observer = (*Ledger)(nil)
+var _ entity.Observer = (*Ledger)(nil)
 
 // Balance is what an account holds: below 0 for who has paid more than
 // received.
@@ -132,29 +129,29 @@ func (l *Ledger) Check() error {
 }
 
 // Observe takes one event in.
-func (l *Ledger) Observe(e JobEvent) {
-	j := e.Job
+func (l *Ledger) Observe(e entity.JobEvent) {
+	j := e.Run
 	switch e.Kind {
-	case JobPromised:
-		if j.State == Reserved { // a hold costs nothing
+	case entity.JobPromised:
+		if j.State == entity.Reserved { // a hold costs nothing
 			l.refund(e.Time, j)
 			l.agree(e.Time, j)
 		}
-	case JobStarted:
+	case entity.JobStarted:
 		if c := l.contracts[j]; c == nil || c.start != e.Time { // it may have moved up to now
 			l.refund(e.Time, j)
 			l.agree(e.Time, j)
 		}
-	case JobWithdrawn, JobRequeued:
+	case entity.JobWithdrawn, entity.JobRequeued:
 		l.refund(e.Time, j)
-	case JobFinished, JobKilled:
+	case entity.JobFinished, entity.JobKilled:
 		l.settle(e.Time, j)
 	}
 }
 
-func (l *Ledger) agree(now des.Time, j *Job) {
+func (l *Ledger) agree(now des.Time, j *entity.Run) {
 	if l.contracts == nil {
-		l.balances, l.contracts = map[Account]Money{}, map[*Job]*contract{}
+		l.balances, l.contracts = map[Account]Money{}, map[*entity.Run]*contract{}
 	}
 	w := &j.Reservation.Window
 	c := &contract{start: w.Start}
@@ -168,14 +165,14 @@ func (l *Ledger) agree(now des.Time, j *Job) {
 	l.transfer(now, j, userOf(j), Account{Kind: VOAccount}, c.total)
 }
 
-func (l *Ledger) refund(now des.Time, j *Job) {
+func (l *Ledger) refund(now des.Time, j *entity.Run) {
 	if c := l.contracts[j]; c != nil {
 		l.close(j, c)
 		l.transfer(now, j, Account{Kind: VOAccount}, userOf(j), c.total)
 	}
 }
 
-func (l *Ledger) settle(now des.Time, j *Job) {
+func (l *Ledger) settle(now des.Time, j *entity.Run) {
 	c := l.contracts[j]
 	if c == nil {
 		return
@@ -186,7 +183,7 @@ func (l *Ledger) settle(now des.Time, j *Job) {
 	for i, t := range w.Tasks {
 		part := c.parts[i]
 		if reserved := t.End - w.Start; l.ByUse && reserved > 0 {
-			part = money(part.Units() * float64(j.realTime(reserved)) / float64(reserved))
+			part = money(part.Units() * float64(j.Ends[i]-w.Start) / float64(reserved))
 		}
 		left -= part
 		l.transfer(now, j, Account{Kind: VOAccount}, Account{OwnerAccount, int64(t.Node.ID)}, part)
@@ -194,12 +191,12 @@ func (l *Ledger) settle(now des.Time, j *Job) {
 	l.transfer(now, j, Account{Kind: VOAccount}, userOf(j), left)
 }
 
-func (l *Ledger) close(j *Job, c *contract) {
+func (l *Ledger) close(j *entity.Run, c *contract) {
 	delete(l.contracts, j)
 	l.held -= c.total
 }
 
-func (l *Ledger) transfer(now des.Time, j *Job, from, to Account, amount Money) {
+func (l *Ledger) transfer(now des.Time, j *entity.Run, from, to Account, amount Money) {
 	if amount == 0 {
 		return
 	}
@@ -210,4 +207,4 @@ func (l *Ledger) transfer(now des.Time, j *Job, from, to Account, amount Money) 
 	}
 }
 
-func userOf(j *Job) Account { return Account{UserAccount, int64(j.User)} }
+func userOf(j *entity.Run) Account { return Account{UserAccount, int64(j.User)} }

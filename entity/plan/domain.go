@@ -1,4 +1,4 @@
-package entity
+package plan
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
 )
 
@@ -24,7 +25,7 @@ import (
 // matter and the Finder's search.
 type Domain struct {
 	// Finder chooses windows. It may be exchanged between two calls.
-	Finder Finder
+	Finder entity.Finder
 	// Horizon is the instant up to which windows are looked for: the end of the
 	// cycle. 0 means none but Interval's.
 	Horizon des.Time
@@ -35,25 +36,26 @@ type Domain struct {
 	// would not come to an end.
 	Interval des.Time
 
-	nodes  []*Node
-	index  map[*Node]int // position in nodes; never iterated
-	origin des.Time      // the latest Forget
-	busy   []timeline    // of each node
+	nodes  []*entity.Node
+	index  map[*entity.Node]int // position in nodes; never iterated
+	origin des.Time             // the latest Forget
+	busy   []timeline           // of each node
 	// ahead holds the gaps between spans that begin after origin, so that a
 	// search need not sort them.
 	ahead *sumtree.Tree[gap, struct{}, gapAlgebra]
 
-	slots  []Slot // of the latest search
+	ctx    context.Context // of the run
+	slots  []entity.Slot   // of the latest search
 	walk   gapWalk
 	lifted []lift // spans that FindEarlier puts aside
-	work   Work
+	work   entity.Work
 	err    error
 }
 
 // span is [start, end) of one node, taken by job.
 type span struct {
 	start, end des.Time
-	job        *Job
+	job        *entity.Run
 }
 
 // timeline is what is taken of one node: spans by start, which do not overlap.
@@ -101,15 +103,19 @@ func (gapAlgebra) Merge(_, new gap) (gap, bool) { return new, true }
 func (gapAlgebra) Summarise([]gap) struct{}     { return struct{}{} }
 func (gapAlgebra) Join([]struct{}) struct{}     { return struct{}{} }
 
-var _ Plan = (*Domain)(nil)
+var (
+	_ entity.TaskPlan    = (*Domain)(nil)
+	_ entity.ContextPlan = (*Domain)(nil)
+)
 
 // NewDomain returns an empty plan over the nodes, whose order settles ties in
 // the order of slots. It refuses unusable nodes and nodes of equal ID.
-func NewDomain(nodes []*Node, finder Finder) (*Domain, error) {
+func NewDomain(nodes []*entity.Node, finder entity.Finder) (*Domain, error) {
 	d := &Domain{
 		Finder: finder,
+		ctx:    context.Background(),
 		nodes:  slices.Clone(nodes),
-		index:  make(map[*Node]int, len(nodes)),
+		index:  make(map[*entity.Node]int, len(nodes)),
 		busy:   make([]timeline, len(nodes)),
 		ahead:  sumtree.New(gapAlgebra{}),
 	}
@@ -131,10 +137,10 @@ func NewDomain(nodes []*Node, finder Finder) (*Domain, error) {
 }
 
 // Nodes are the domain's nodes, in its order. The slice must not be changed.
-func (d *Domain) Nodes() []*Node { return d.nodes }
+func (d *Domain) Nodes() []*entity.Node { return d.nodes }
 
 // Work adds up what the Finder has done in all searches so far.
-func (d *Domain) Work() Work { return d.work }
+func (d *Domain) Work() entity.Work { return d.work }
 
 // Err is the first error of the Finder, or what was wrong with its answer. A
 // plan can only say "no window" then; a Metascheduler ends the run.
@@ -142,9 +148,9 @@ func (d *Domain) Err() error { return d.err }
 
 // Find returns the window that the Finder prefers among those that start in
 // [from, until] and end by the horizon.
-func (d *Domain) Find(req Request, from, until des.Time) (Window, bool) {
+func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, bool) {
 	from = max(from, d.origin)
-	list := SlotList{From: from, To: d.horizon()}
+	list := entity.SlotList{From: from, To: d.horizon()}
 	// A window lies in slots that begin no later than it does. Those that no
 	// task of req has room in are left out too, and where fewer are left than
 	// nodes are wanted nobody is asked: most looks at "now" end here.
@@ -156,25 +162,25 @@ func (d *Domain) Find(req Request, from, until des.Time) (Window, bool) {
 		}
 	}
 	if len(list.Slots) < req.Nodes {
-		return Window{}, false
+		return entity.Window{}, false
 	}
 	return d.ask(req, list, until)
 }
 
-func (d *Domain) ask(req Request, list SlotList, until des.Time) (Window, bool) {
+func (d *Domain) ask(req entity.Request, list entity.SlotList, until des.Time) (entity.Window, bool) {
 	if d.Finder == nil {
 		d.fail(errors.New("the domain has no Finder"))
-		return Window{}, false
+		return entity.Window{}, false
 	}
-	found, err := d.Finder.Find(context.Background(), req, list, until)
+	found, err := d.Finder.Find(d.ctx, req, list, until)
 	d.work.Add(found.Work)
 	switch {
 	case err != nil:
 		d.fail(fmt.Errorf("finder %s: %w", d.Finder.Name(), err))
-		return Window{}, false
+		return entity.Window{}, false
 	case found.OK && (found.Window.Start < list.From || found.Window.Start > until):
 		d.fail(fmt.Errorf("finder %s: asked for a window that starts in [%v, %v], it gave one at %v", d.Finder.Name(), list.From, until, found.Window.Start))
-		return Window{}, false
+		return entity.Window{}, false
 	}
 	return found.Window, found.OK
 }
@@ -204,16 +210,16 @@ type lift struct {
 
 // FindEarlier is Find as though r had been given up, for a window that starts
 // in [from, until] and before r's.
-func (d *Domain) FindEarlier(r *Reservation, from, until des.Time) (Window, bool) {
+func (d *Domain) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
 	d.lifted = d.lifted[:0]
 	for _, t := range r.Window.Tasks {
 		k := d.index[t.Node]
-		if i, ok := d.spanOf(r.Job, k, r.Window.Start); ok {
+		if i, ok := d.spanOf(r.Run, k, r.Window.Start); ok {
 			d.lifted = append(d.lifted, lift{k, d.busy[k][i]})
 			d.cut(k, i, 0)
 		}
 	}
-	w, ok := d.Find(r.Job.Request, from, min(until, r.Window.Start-des.Tick))
+	w, ok := d.Find(r.Run.Request, from, min(until, r.Window.Start-des.Tick))
 	for _, l := range d.lifted {
 		d.take(l.node, l.span)
 	}
@@ -221,12 +227,12 @@ func (d *Domain) FindEarlier(r *Reservation, from, until des.Time) (Window, bool
 }
 
 // Reserve takes each task's node over [w.Start, task.End), or nothing at all.
-func (d *Domain) Reserve(j *Job, w Window) (*Reservation, error) {
+func (d *Domain) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
 	if j.Reservation.Active {
-		return nil, &ConflictError{j, w, fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
+		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
 	}
 	if detail := d.refuse(w); detail != "" {
-		return nil, &ConflictError{j, w, detail}
+		return nil, &entity.ConflictError{Run: j, Window: w, Detail: detail}
 	}
 	for i, t := range w.Tasks {
 		clash, ok := d.take(d.index[t.Node], span{w.Start, t.End, j})
@@ -236,17 +242,17 @@ func (d *Domain) Reserve(j *Job, w Window) (*Reservation, error) {
 		for _, taken := range w.Tasks[:i] {
 			d.giveBack(j, taken.Node, w.Start, w.Start)
 		}
-		return nil, &ConflictError{j, w, fmt.Sprintf("%v has node %d over [%v, %v)", clash.job, t.Node.ID, clash.start, clash.end)}
+		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("%v has node %d over [%v, %v)", clash.job, t.Node.ID, clash.start, clash.end)}
 	}
 	w.Tasks = slices.Clone(w.Tasks) // the Finder may use its own again
-	j.Reservation = Reservation{Window: w, Job: j, Active: true, held: len(w.Tasks)}
+	j.Reservation = entity.Reservation{Window: w, Run: j, Active: true}
 	return &j.Reservation, nil
 }
 
 // Move puts w in the place of what r, which lies ahead, holds; what it refuses
 // leaves r as it is.
-func (d *Domain) Move(r *Reservation, w Window) error {
-	j, held := r.Job, r.Window
+func (d *Domain) Move(r *entity.Reservation, w entity.Window) error {
+	j, held := r.Run, r.Window
 	d.Release(r, held.Start)
 	_, err := d.Reserve(j, w)
 	if err != nil {
@@ -257,7 +263,7 @@ func (d *Domain) Move(r *Reservation, w Window) error {
 }
 
 // refuse says what makes w no window of this domain, whatever is taken.
-func (d *Domain) refuse(w Window) string {
+func (d *Domain) refuse(w entity.Window) string {
 	if w.Start < d.origin {
 		return fmt.Sprintf("not a window of the future (the plan begins at %v)", d.origin)
 	}
@@ -276,29 +282,32 @@ func (d *Domain) refuse(w Window) string {
 }
 
 // Release gives back every node of r from the instant at on.
-func (d *Domain) Release(r *Reservation, at des.Time) {
+func (d *Domain) Release(r *entity.Reservation, at des.Time) {
 	if !r.Active {
 		return
 	}
 	r.Active = false
 	for _, t := range r.Window.Tasks {
-		d.giveBack(r.Job, t.Node, r.Window.Start, at)
+		d.giveBack(r.Run, t.Node, r.Window.Start, at)
 	}
 }
 
-// ReleaseTask gives back the node of r's i-th task from the instant at on. It
-// is called once a task; the last one ends the reservation.
-func (d *Domain) ReleaseTask(r *Reservation, i int, at des.Time) {
+// Settle implements entity.TaskPlan.
+func (d *Domain) Settle(*entity.Reservation) {}
+
+// Under has searches end with ctx.
+func (d *Domain) Under(ctx context.Context) { d.ctx = ctx }
+
+// ReleaseTask gives back the node of r's i-th task from the instant at on.
+func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 	if !r.Active {
 		return
 	}
-	d.giveBack(r.Job, r.Window.Tasks[i].Node, r.Window.Start, at)
-	r.held--
-	r.Active = r.held > 0
+	d.giveBack(r.Run, r.Window.Tasks[i].Node, r.Window.Start, at)
 }
 
 // giveBack ends j's span on n that began at start, if there still is one.
-func (d *Domain) giveBack(j *Job, n *Node, start, at des.Time) {
+func (d *Domain) giveBack(j *entity.Run, n *entity.Node, start, at des.Time) {
 	k := d.index[n]
 	if i, ok := d.spanOf(j, k, start); ok {
 		d.cut(k, i, at)
@@ -306,7 +315,7 @@ func (d *Domain) giveBack(j *Job, n *Node, start, at des.Time) {
 }
 
 // spanOf is the position of j's span on the k-th node that began at start.
-func (d *Domain) spanOf(j *Job, k int, start des.Time) (i int, ok bool) {
+func (d *Domain) spanOf(j *entity.Run, k int, start des.Time) (i int, ok bool) {
 	l := d.busy[k]
 	i = l.after(start)
 	return i, i < len(l) && l[i].start == start && l[i].job == j
@@ -365,17 +374,17 @@ func (d *Domain) unlist(k, i int) {
 }
 
 // Occupy takes n over [from, to) for its owner's own use.
-func (d *Domain) Occupy(n *Node, from, to des.Time) error {
-	_, err := d.Reserve(&Job{ID: ownersJob}, Window{Start: from, End: to, Nodes: 1, Tasks: []Task{{n, to}}})
+func (d *Domain) Occupy(n *entity.Node, from, to des.Time) error {
+	_, err := d.Reserve(&entity.Run{Job: owner}, entity.Window{Start: from, End: to, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to}}})
 	return err
 }
 
-// ownersJob is the ID of all owners' jobs in a plan.
-const ownersJob = -1
+// owner is the job of all owners' spans in a plan.
+var owner = &entity.Job{ID: -1, User: -1, Group: -1, Queue: -1}
 
-// room is the first instant from which on n is free over the length, but for
+// Room is the first instant from which on n is free over the length, but for
 // jobs that yield.
-func (d *Domain) room(n *Node, from, length des.Time, yields func(*Job) bool) des.Time {
+func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time {
 	l := d.busy[d.index[n]]
 	for i := l.after(from); i < len(l) && l[i].start < from.Add(length); i++ {
 		if !yields(l[i].job) {
@@ -385,8 +394,8 @@ func (d *Domain) room(n *Node, from, length des.Time, yields func(*Job) bool) de
 	return from
 }
 
-// holders are the jobs that have n within [from, to).
-func (d *Domain) holders(n *Node, from, to des.Time) (jobs []*Job) {
+// Holders are the jobs that have n within [from, to).
+func (d *Domain) Holders(n *entity.Node, from, to des.Time) (jobs []*entity.Run) {
 	l := d.busy[d.index[n]]
 	for i := l.after(from); i < len(l) && l[i].start < to; i++ {
 		jobs = append(jobs, l[i].job)
@@ -396,28 +405,28 @@ func (d *Domain) holders(n *Node, from, to des.Time) (jobs []*Job) {
 
 // SlotList is what is free from the present to the horizon, as the call finds
 // it.
-func (d *Domain) SlotList() SlotList {
-	list := SlotList{From: d.origin, To: d.horizon()}
+func (d *Domain) SlotList() entity.SlotList {
+	list := entity.SlotList{From: d.origin, To: d.horizon()}
 	list.Slots = d.gather(nil, list.From, list.To, list.To)
 	return list
 }
 
 // Slots yields what is free within [from, until) as the call finds it, by
 // start, ties in the order of the nodes.
-func (d *Domain) Slots(from, until des.Time) iter.Seq[Slot] {
+func (d *Domain) Slots(from, until des.Time) iter.Seq[entity.Slot] {
 	return slices.Values(d.gather(nil, max(from, d.origin), until, until))
 }
 
 // gather appends to list what is free within [from, to) and begins no later
 // than latest, by start, ties in the order of the nodes.
-func (d *Domain) gather(list []Slot, from, to, latest des.Time) []Slot {
+func (d *Domain) gather(list []entity.Slot, from, to, latest des.Time) []entity.Slot {
 	if latest < from {
 		return list
 	}
 	for k, l := range d.busy {
 		start, end := l.gap(l.after(from))
 		if end = min(end, to); start <= from && from < end {
-			list = append(list, Slot{Node: d.nodes[k], Width: 1, Start: from, End: end})
+			list = append(list, entity.Slot{Node: d.nodes[k], Width: 1, Start: from, End: end})
 		}
 	}
 	if from == latest {
@@ -430,8 +439,8 @@ func (d *Domain) gather(list []Slot, from, to, latest des.Time) []Slot {
 
 // gapWalk gathers gaps ahead.
 type gapWalk struct {
-	nodes      []*Node
-	list       []Slot
+	nodes      []*entity.Node
+	list       []entity.Slot
 	to, latest des.Time
 }
 
@@ -442,7 +451,7 @@ func (w *gapWalk) Visit(gaps []gap) bool {
 		if g.start > w.latest || g.start >= w.to {
 			return false
 		}
-		w.list = append(w.list, Slot{Node: w.nodes[g.node], Width: 1, Start: g.start, End: min(g.end, w.to)})
+		w.list = append(w.list, entity.Slot{Node: w.nodes[g.node], Width: 1, Start: g.start, End: min(g.end, w.to)})
 	}
 	return true
 }
@@ -461,6 +470,12 @@ func (d *Domain) Forget(now des.Time) (gained bool) {
 	}
 }
 
+// Has reports whether n is a node of the domain.
+func (d *Domain) Has(n *entity.Node) bool {
+	_, known := d.index[n]
+	return known
+}
+
 // NextGain is the next instant at which a gap begins, or des.Forever.
 func (d *Domain) NextGain() des.Time {
 	if first, ok := d.ahead.Min(); ok {
@@ -471,7 +486,7 @@ func (d *Domain) NextGain() des.Time {
 
 // Fits asks the Finder for a window in an empty plan, and says why there is
 // none.
-func (d *Domain) Fits(req Request) error {
+func (d *Domain) Fits(req entity.Request) error {
 	if err := req.Check(); err != nil {
 		return err
 	}
@@ -483,10 +498,10 @@ func (d *Domain) Fits(req Request) error {
 		longest = d.Interval
 	}
 	if longest > 0 {
-		empty := SlotList{From: d.origin, To: d.origin.Add(longest)}
+		empty := entity.SlotList{From: d.origin, To: d.origin.Add(longest)}
 		d.slots = d.slots[:0]
 		for _, n := range d.nodes {
-			d.slots = append(d.slots, Slot{Node: n, Width: 1, Start: empty.From, End: empty.To})
+			d.slots = append(d.slots, entity.Slot{Node: n, Width: 1, Start: empty.From, End: empty.To})
 		}
 		empty.Slots = d.slots
 		if _, ok := d.ask(req, empty, empty.To); ok {
@@ -498,7 +513,7 @@ func (d *Domain) Fits(req Request) error {
 
 // whyNot says in the user's terms why req, with at most the time longest for a
 // task, gets no window even in an empty plan.
-func (d *Domain) whyNot(req Request, longest des.Time) error {
+func (d *Domain) whyNot(req entity.Request, longest des.Time) error {
 	if req.Nodes > len(d.nodes) {
 		return fmt.Errorf("wants %d nodes of a domain of %d", req.Nodes, len(d.nodes))
 	}

@@ -1,0 +1,67 @@
+// Package enum gives the values of an enumeration their names, both ways.
+//
+//	type Pass uint8
+//
+//	const (
+//		PassInstant Pass = iota
+//		PassEvent
+//	)
+//
+//	var passes = enum.Of[Pass]("pass", "instant", "event")
+//
+//	func (p Pass) String() string              { return passes.Name(p) }
+//	func ParsePass(s string) (Pass, error)     { return passes.Parse(s) }
+package enum
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Names are the names of the values 0, 1, 2 ... of T.
+type Names[T ~uint8] struct {
+	kind  string
+	names []string
+}
+
+// Of names the values of T, 0 first; kind is what people call such a value.
+func Of[T ~uint8](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
+
+// Name is the name of v, or kind and number of a value that has none.
+func (n Names[T]) Name(v T) string {
+	if int(v) < len(n.names) {
+		return n.names[v]
+	}
+	return fmt.Sprintf("%s(%d)", n.kind, uint8(v))
+}
+
+// Parse reads what Name writes. Its error is an *UnknownError.
+func (n Names[T]) Parse(s string) (T, error) {
+	if i := slices.Index(n.names, s); i >= 0 {
+		return T(i), nil
+	}
+	return 0, &UnknownError{Kind: n.kind, Text: s, Want: n.Want()}
+}
+
+// All are the names, in the order of their values.
+func (n Names[T]) All() []string { return slices.Clone(n.names) }
+
+// Want lists the names for people: "instant or event".
+func (n Names[T]) Want() string {
+	last := len(n.names) - 1
+	if last < 1 {
+		return strings.Join(n.names, "")
+	}
+	return strings.Join(n.names[:last], ", ") + " or " + n.names[last]
+}
+
+// UnknownError is a name that is none of an enumeration's.
+type UnknownError struct {
+	Kind, Text string
+	Want       string // the names that there are, for people
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("%s %q: want %s", e.Kind, e.Text, e.Want)
+}

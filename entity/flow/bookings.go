@@ -1,0 +1,93 @@
+package flow
+
+// Advance reservations: jobs that start at a fixed time or not at all. They are
+// reservations in the plan like any other, so that every policy sees holes
+// where they are.
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Booking is a user's advance reservation: Job starts at Start, or not at all.
+// It is asked for at Job.Submit.
+type Booking struct {
+	Job   *entity.Job
+	Start des.Time
+}
+
+func (b Booking) String() string { return fmt.Sprintf("the booking of %v", b.Job) }
+
+// Bookings is a flow of users' advance reservations into a metascheduler.
+type Bookings struct {
+	meta *entity.Metascheduler
+	feed des.Feed[Booking]
+}
+
+// NewBookings connects advance reservations with a metascheduler.
+func NewBookings(m *entity.Metascheduler) *Bookings { return &Bookings{meta: m} }
+
+// Submit takes advance reservations, in order of Job.Submit, pulled one ahead of
+// the clock. One out of order ends the run with an error.
+//
+// A booking is granted where its time is free in the plan when it is asked for;
+// otherwise its job is Rejected. Among what is taken are the reservations that
+// the policy has given to waiting jobs (all of them under conservative
+// backfilling), but not the holds of a round: the head of EASY's queue may be
+// delayed by a later booking.
+func (b *Bookings) Submit(all iter.Seq[Booking]) {
+	b.Close()
+	b.feed = des.Feed[Booking]{
+		At:    func(k Booking) des.Time { return k.Job.Submit },
+		Phase: entity.PhaseChange,
+		Arg:   func(k Booking) uint64 { return uint64(k.Job.ID) },
+		Check: func(k Booking) error { return k.Job.Check() },
+		Do:    func(k Booking) { b.Book(k) },
+	}
+	b.feed.From(all)
+	b.feed.Begin(b.meta.Simulator())
+}
+
+// Close lets go of the bookings to come. It is needed only where a run ended
+// before they did.
+func (b *Bookings) Close() { b.feed.Close() }
+
+// Book asks for an advance reservation now. Where it is not granted the run is
+// Rejected, and Run.Reason says why.
+func (b *Bookings) Book(k Booking) *entity.Run {
+	w, err := WindowAt(b.meta, k.Job.Request, k.Start)
+	if err != nil {
+		return b.meta.Refuse(k.Job, err.Error())
+	}
+	hold, err := b.meta.Tentative(k.Job, w)
+	if err != nil {
+		sim := b.meta.Simulator()
+		sim.Fail(fmt.Errorf("at %v, an advance reservation: %w", sim.Now(), err))
+		return b.meta.Refuse(k.Job, err.Error())
+	}
+	r, err := hold.Confirm()
+	if err != nil {
+		b.meta.Simulator().Fail(err)
+	}
+	return r
+}
+
+// WindowAt is the window for req that begins at the instant start, or an error
+// that says why there is none, for the job's user.
+func WindowAt(m *entity.Metascheduler, req entity.Request, start des.Time) (entity.Window, error) {
+	plan := m.Plan()
+	if start < m.Simulator().Now() {
+		return entity.Window{}, fmt.Errorf("wants to start at %v, which is past", start)
+	}
+	if err := plan.Fits(req); err != nil {
+		return entity.Window{}, err
+	}
+	w, ok := plan.Find(req, start, start)
+	if !ok {
+		return w, fmt.Errorf("wants to start at %v, when there is no room for it", start)
+	}
+	return w, nil
+}

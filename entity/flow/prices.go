@@ -1,0 +1,82 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+)
+
+// PriceChange sets what one time unit of a node costs from an instant on.
+type PriceChange struct {
+	Node  *entity.Node
+	At    des.Time
+	Price float64
+}
+
+// PriceSchedule changes owners' prices as time goes by. A price is agreed upon
+// when a window is reserved: reservations keep theirs, whatever comes later. (A
+// reservation that moves is agreed upon anew.)
+//
+// It changes the nodes themselves, which must therefore not be shared by
+// simulations that run side by side.
+type PriceSchedule struct {
+	domain *plan.Domain
+	meta   *entity.Metascheduler
+	feed   des.Feed[PriceChange]
+}
+
+// NewPriceSchedule connects price changes with the domain whose nodes they are
+// about and the metascheduler that is to know of them.
+func NewPriceSchedule(d *plan.Domain, m *entity.Metascheduler) *PriceSchedule {
+	return &PriceSchedule{domain: d, meta: m}
+}
+
+// Submit takes changes in order of time, pulled one ahead of the clock. One out
+// of order, of a foreign node or to a price that is none ends the run with an
+// error.
+func (p *PriceSchedule) Submit(changes iter.Seq[PriceChange]) {
+	p.Close()
+	p.feed = des.Feed[PriceChange]{
+		At:    func(c PriceChange) des.Time { return c.At },
+		Phase: entity.PhaseChange,
+		Check: p.check,
+		Do:    p.change,
+	}
+	p.feed.From(changes)
+	p.feed.Begin(p.meta.Simulator())
+}
+
+// Close lets go of the changes to come. It is needed only where a run ended
+// before they did.
+func (p *PriceSchedule) Close() { p.feed.Close() }
+
+func (p *PriceSchedule) check(c PriceChange) error {
+	now := p.meta.Simulator().Now()
+	var err error
+	switch {
+	case !p.domain.Has(c.Node):
+		err = fmt.Errorf("its node %v is not of the domain", c.Node)
+	case !(c.Price >= 0) || math.IsInf(c.Price, 0):
+		err = fmt.Errorf("node %d cannot cost %v", c.Node.ID, c.Price)
+	case c.At < now:
+		err = errors.New("it comes after a later one")
+	}
+	if err != nil {
+		return fmt.Errorf("at %v, a change of price for %v: %w", now, c.At, err)
+	}
+	return nil
+}
+
+func (p *PriceSchedule) change(c PriceChange) {
+	from, to := des.Time(0), des.Time(0)
+	if c.Price < c.Node.Price { // to a budget, as good as something given back
+		from, to = p.meta.Simulator().Now(), des.Forever
+	}
+	c.Node.Price = c.Price
+	p.meta.Changed(from, to)
+}

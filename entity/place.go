@@ -1,0 +1,137 @@
+package entity
+
+// Which processors a job has. A counted plan knows how many are taken, now and
+// ahead; which ones is decided when a job has started, so that what lies ahead is
+// never pinned to a processor.
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Placer chooses the processors of a job that has started: lowest first,
+// contiguous, by topology.
+type Placer interface {
+	// Place takes r.Request.Nodes of the free processors and appends them to
+	// ranges.
+	Place(free *Processors, r *Run, ranges []ProcessorRange) ([]ProcessorRange, error)
+}
+
+// LowestFirst is the Placer that takes the lowest free processors.
+type LowestFirst struct{}
+
+// Place takes the lowest.
+func (LowestFirst) Place(free *Processors, r *Run, ranges []ProcessorRange) ([]ProcessorRange, error) {
+	return free.Allocate(r.Request.Nodes, ranges)
+}
+
+// places gives the jobs of a counted plan their processors, at the end of every
+// instant: whatever ends at an instant makes room for whatever starts at it, in
+// either pass mode.
+type places struct {
+	free    *Processors
+	started []placing          // at this instant, in order
+	ended   [][]ProcessorRange // given back at this instant
+	slab    []ProcessorRange   // whose end is room for places to come, to spare the collector
+}
+
+// placing is a job that has started at this instant.
+type placing struct {
+	run  *Run
+	over bool // it has ended at this instant, too
+}
+
+// note takes one event in.
+func (p *places) note(r *Run, k JobEventKind) {
+	if r.Reservation.Window.Tasks != nil {
+		return
+	}
+	switch k {
+	case JobStarted:
+		p.started = append(p.started, placing{run: r})
+	case JobFinished, JobKilled:
+		p.leave(r, r.Place, false)
+	case JobRequeued:
+		p.leave(r, r.Earlier[len(r.Earlier)-1].Place, true)
+	}
+}
+
+// leave has r give back its place. One that has started at this instant has none
+// yet: it gets one between the jobs before and behind it, or none where it was
+// sent back.
+func (p *places) leave(r *Run, place []ProcessorRange, back bool) {
+	for i := len(p.started) - 1; i >= 0; i-- {
+		if s := &p.started[i]; s.run == r && !s.over {
+			if s.over = true; back {
+				p.started = slices.Delete(p.started, i, i+1)
+			}
+			return
+		}
+	}
+	p.ended = append(p.ended, place)
+}
+
+// place ends an instant: whatever ended gives its processors back, then whatever
+// started takes some, in order.
+func (m *Metascheduler) place() {
+	p := &m.places
+	if m.Placer == nil || len(p.started)+len(p.ended) == 0 {
+		return
+	}
+	if err := p.settle(m); err != nil {
+		m.sim.Fail(fmt.Errorf("at %v: %w", m.observers.now, err))
+	}
+	clear(p.started)
+	clear(p.ended)
+	p.started, p.ended = p.started[:0], p.ended[:0]
+}
+
+func (p *places) settle(m *Metascheduler) error {
+	if p.free == nil {
+		size, ok := m.plan.(interface{ Processors() int })
+		if !ok {
+			return fmt.Errorf("a Placer needs a plan that tells how many processors it has, and %T does not", m.plan)
+		}
+		p.free = NewProcessors(size.Processors())
+	}
+	for _, place := range p.ended {
+		if err := p.free.Free(place); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.started {
+		r := s.run
+		if s.over && r.Request.Nodes > p.free.Available() {
+			// It ran for no time at all, and keeps no one off its processors.
+			r.Place = []ProcessorRange{{0, int32(r.Request.Nodes) - 1}}
+			continue
+		}
+		place, err := m.Placer.Place(p.free, r, p.room())
+		if err != nil {
+			return fmt.Errorf("placing %v: %w", r, err)
+		}
+		p.keep(place)
+		r.Place = place[:len(place):len(place)]
+		if s.over {
+			if err := p.free.Free(r.Place); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// room is where the next place is to be written; keep says what was written
+// there.
+func (p *places) room() []ProcessorRange {
+	if cap(p.slab)-len(p.slab) < 16 {
+		p.slab = make([]ProcessorRange, 0, 512)
+	}
+	return p.slab[len(p.slab):]
+}
+
+func (p *places) keep(place []ProcessorRange) {
+	if n := len(p.slab) + len(place); n <= cap(p.slab) {
+		p.slab = p.slab[:n]
+	}
+}

@@ -1,0 +1,180 @@
+package entity
+
+// When the policy gets its rounds.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// The kernel calls these; each is the metascheduler as the handler of one kind
+// of event.
+type (
+	deciding Metascheduler
+	ticker   Metascheduler
+	alarm    Metascheduler
+	waking   Metascheduler
+)
+
+// wake asks for a round: at once, or once for everything at this instant.
+//
+// After every single event or not, jobs that outlive their estimates at one
+// instant are all known to do so before anyone decides; and what changes the
+// world has changed it altogether.
+func (m *Metascheduler) wake(c Cause) {
+	if c != CauseTick {
+		m.armTick()
+	}
+	m.round.Cause |= c
+	phase := PhaseDecide
+	if m.Pass == PassEvent {
+		switch c {
+		case CauseOverrun:
+			phase = phaseOverrun + 1
+		case CauseChange, CauseWake:
+			phase = PhaseChange - 1
+		default:
+			m.decide()
+			return
+		}
+	}
+	if !m.roundPending {
+		m.roundPending = true
+		m.sim.At(m.sim.Now(), phase, (*deciding)(m), uint64(c))
+	}
+}
+
+// stir gives waiting jobs a round: the world has changed.
+func (m *Metascheduler) stir() {
+	if m.queue.Len() > 0 {
+		m.wake(CauseChange)
+	}
+}
+
+func (d *deciding) Handle(*des.Simulator, des.Event) { (*Metascheduler)(d).decide() }
+
+func (m *Metascheduler) decide() {
+	m.roundPending = false
+	m.rounds++
+	r := &m.round
+	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
+	r.fresh, m.fresh = m.fresh, r.fresh[:0]
+	if r.Cause.Has(CauseOverrun | CauseChange) {
+		slices.SortFunc(r.fresh, func(a, b *Run) int { return int(a.seq - b.seq) })
+	}
+	if m.searching != nil {
+		m.searching.Under(m.sim.Context())
+	}
+	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
+	m.queue.begin()
+	m.policy.Schedule(r)
+	r.dropHolds()
+	if r.Cause.Has(CauseTick) && m.changes() {
+		m.armTick()
+	}
+	for _, o := range m.observers.rounds {
+		o.Decided(r)
+	}
+	r.Cause, m.gained = 0, false
+	clear(r.fresh)
+	if m.nodes != nil {
+		m.checkAnswers()
+		m.setAlarm()
+	}
+}
+
+// checkAnswers ends the run if the plan over named nodes gave no proper answer.
+func (m *Metascheduler) checkAnswers() {
+	if m.nodes == nil {
+		return
+	}
+	if err := m.nodes.Err(); err != nil {
+		m.sim.Fail(fmt.Errorf("at %v, policy %s: %w", m.sim.Now(), m.policy.Name(), err))
+	}
+}
+
+// setAlarm has waiting jobs get a round when time alone makes nodes free: where
+// an owner's job ends.
+func (m *Metascheduler) setAlarm() {
+	at := des.Forever
+	if m.queue.Len() > 0 {
+		at = m.nodes.NextGain()
+	}
+	if at == m.alarmAt {
+		return
+	}
+	m.sim.Cancel(m.alarm)
+	m.alarmAt = at
+	if at < des.Forever {
+		m.alarm = m.sim.At(at, PhaseEnd, (*alarm)(m), 0)
+	}
+}
+
+func (a *alarm) Handle(*des.Simulator, des.Event) {
+	m := (*Metascheduler)(a)
+	m.alarmAt = des.Forever
+	m.wake(CauseChange)
+}
+
+// armTick has the next cycle begin on time, if anybody waits for it.
+func (m *Metascheduler) armTick() {
+	if m.Cycle <= 0 || m.ticking || m.queue.Len() == 0 {
+		return
+	}
+	now := m.sim.Now()
+	at := now - now%m.Cycle
+	if at < now || at == m.ticked {
+		at = at.Add(m.Cycle)
+	}
+	if at < des.Forever {
+		m.ticking = true
+		m.sim.At(at, phaseTick, (*ticker)(m), 0)
+	}
+}
+
+func (t *ticker) Handle(_ *des.Simulator, ev des.Event) {
+	m := (*Metascheduler)(t)
+	m.ticking, m.ticked = false, ev.Time
+	m.wake(CauseTick)
+}
+
+// changes reports whether anything will change while time passes, arrivals
+// apart.
+func (m *Metascheduler) changes() bool {
+	if m.running > 0 || len(m.wakes) > 0 || (m.nodes != nil && m.nodes.NextGain() < des.Forever) {
+		return true
+	}
+	for r := range m.queue.By(Submission, m.sim.Now()).All() {
+		if r.State == Reserved {
+			return true
+		}
+	}
+	return false
+}
+
+// WakeAt gives the policy a round (CauseWake) at the instant t, which is now or
+// lies ahead, if jobs wait then. It may be asked for any number of times.
+func (m *Metascheduler) WakeAt(t des.Time) {
+	if t < m.sim.Now() {
+		m.sim.Fail(fmt.Errorf("at %v: a round is asked for at %v, which is past", m.sim.Now(), t))
+		return
+	}
+	i, asked := slices.BinarySearch(m.wakes, t)
+	if asked || t == des.Forever {
+		return
+	}
+	m.wakes = slices.Insert(m.wakes, i, t)
+	m.sim.At(t, PhaseChange, (*waking)(m), 0)
+}
+
+func (w *waking) Handle(_ *des.Simulator, ev des.Event) {
+	m := (*Metascheduler)(w)
+	for len(m.wakes) > 0 && m.wakes[0] <= ev.Time {
+		m.wakes = m.wakes[1:]
+	}
+	if m.queue.Len() > 0 {
+		m.wake(CauseWake)
+	}
+}

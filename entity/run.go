@@ -1,0 +1,192 @@
+package entity
+
+import (
+	"fmt"
+	"iter"
+	"math/bits"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+)
+
+// RunState is where a job is in its life.
+//
+//	Created -> Waiting <-> Running -> Finished | Killed
+//	   |          |  ^        ^
+//	   |          v  |        |
+//	   |       Reserved ------+
+//	   |          |
+//	   +----------+--> Rejected
+//
+// A running job that is preempted goes back to Waiting.
+type RunState uint8
+
+const (
+	Created  RunState = iota // known to the metascheduler, not yet submitted
+	Waiting                  // submitted, in the queue, without a reservation
+	Reserved                 // in the queue with a reservation that lies ahead
+	Running                  // occupies its processors or nodes
+	Finished                 // ran to its own end
+	Killed                   // cut off while it ran: at its estimate, or by Metascheduler.Kill
+	Rejected                 // never ran: it cannot run here, or was cancelled; Run.Reason says why
+)
+
+var runStates = enum.Of[RunState]("state of a run", "created", "waiting", "reserved", "running", "finished", "killed", "rejected")
+
+func (s RunState) String() string { return runStates.Name(s) }
+
+// Run is what becomes of a Job in one simulation. The metascheduler makes one
+// for each job that is submitted, and is the only one that changes it.
+type Run struct {
+	*Job
+	// Request is what the job asks for now. At first it is the job's own; after a
+	// preemption that keeps work done, its Length is what is left of it.
+	Request Request
+
+	State      RunState
+	Backfilled bool // started before a job that stood ahead of it in the queue
+	// Booked marks an advance reservation: it starts at its fixed time or not at
+	// all, and never stands in the queue.
+	Booked bool
+	// Reason says why the job was rejected or killed, or why it still waits where
+	// the policy tells; for people.
+	Reason string
+	// Promised is the start of the first reservation the job was given while
+	// it had to wait, or NeverPromised.
+	Promised des.Time
+
+	// Reservation is what the job holds in the plan; see Reservation.Active.
+	Reservation Reservation
+
+	Start  des.Time // of the latest attempt; valid from Running on
+	Finish des.Time // end of the last task; valid from Finished or Killed on
+	// Ends are the real ends of the tasks of the latest attempt, in the order of
+	// Reservation.Window.Tasks; a task that still runs has des.Forever. Nil on
+	// counted processors, where all tasks end together.
+	Ends []des.Time
+	// Place is which processors the latest attempt has, where the metascheduler
+	// has a Placer. It is known once the instant of the start is over.
+	Place []ProcessorRange
+	// Earlier are the attempts that were preempted, oldest first.
+	Earlier []Attempt
+	// Done is how much of Runtime earlier attempts have done for good.
+	Done des.Time
+
+	meta     *Metascheduler
+	source   *source // that brought the job, or nil
+	part     *Queue  // of the queue, or nil
+	next     *Run    // among the running, in order of start
+	previous *Run
+	seq      int64       // position in the order of submission
+	standing standing    // in the queue
+	inPart   standing    // in part
+	due      des.EventID // the arrival; the pending start of a reservation ahead; then, on counted processors, the end
+	limit    des.EventID // the latest instant at which it can still start in time
+	tasks    *taskEnds   // on named nodes
+}
+
+// NeverPromised marks a job that never held a reservation ahead of its start.
+const NeverPromised = des.Time(-1)
+
+// Attempt is one time that a job held processors or nodes: from its start to its
+// end, or until it was preempted.
+type Attempt struct {
+	Window Window     // as it was reserved
+	Start  des.Time   // when it began
+	End    des.Time   // when its last task ended
+	Ends   []des.Time // when each task ended; nil on counted processors, where all end at End
+	Place  []ProcessorRange
+	Kept   des.Time // how much of the job's Runtime it has done for good
+}
+
+// ProcessorTime is the time the attempt really took, summed over its tasks.
+func (a Attempt) ProcessorTime() des.Time {
+	if a.Ends == nil {
+		return des.Time(a.Window.Nodes) * (a.End - a.Start)
+	}
+	var sum des.Time
+	for _, end := range a.Ends {
+		sum += min(end, a.End) - a.Start
+	}
+	return sum
+}
+
+// NewRun returns the run of a job that has not been submitted: for tests of
+// plans, and for actors that run jobs otherwise than a Metascheduler does. seq
+// is the job's position in the order of submission.
+func NewRun(j *Job, seq int64) *Run {
+	return &Run{Job: j, Request: j.Request, Promised: NeverPromised, seq: seq}
+}
+
+// Wait is the time from submission to the latest start.
+func (r *Run) Wait() des.Time { return r.Start - r.Submit }
+
+// Seq is the job's position in the order of submission, from 0. It is given
+// when the job arrives.
+func (r *Run) Seq() int64 { return r.seq }
+
+// Remaining is how much of Runtime is still to be done.
+func (r *Run) Remaining() des.Time { return r.Runtime - r.Done }
+
+// Attempts yields what the job has had of processors or nodes: the attempts
+// that were preempted, then the latest one if it has started. The End of one
+// that still runs is des.Forever.
+func (r *Run) Attempts() iter.Seq[Attempt] {
+	return func(yield func(Attempt) bool) {
+		for _, a := range r.Earlier {
+			if !yield(a) {
+				return
+			}
+		}
+		if r.State == Running || r.State == Finished || r.State == Killed {
+			yield(r.Latest())
+		}
+	}
+}
+
+// Latest is the attempt under way, whose End is des.Forever, or the one that
+// ended the job.
+func (r *Run) Latest() Attempt {
+	if r.State == Running {
+		return r.attempt(des.Forever)
+	}
+	return r.attempt(r.Finish)
+}
+
+// attempt is the latest attempt, which ends at the instant end.
+func (r *Run) attempt(end des.Time) Attempt {
+	return Attempt{Window: r.Reservation.Window, Start: r.Start, End: end, Ends: r.Ends, Place: r.Place}
+}
+
+// RealTime is how long a task really takes for which so much time was reserved:
+// as large a share of it as the job takes of its estimate, rounded up to a whole
+// tick, and never more than was reserved.
+func (r *Run) RealTime(reserved des.Time) des.Time {
+	return share(reserved, r.Remaining(), r.Request.Length)
+}
+
+// share is t*part/whole rounded up, exactly; t itself where part is not less
+// than whole.
+func share(t, part, whole des.Time) des.Time {
+	if part >= whole {
+		return t
+	}
+	quotient, rest := mulDiv(t, part, whole)
+	if rest > 0 {
+		quotient++
+	}
+	return quotient
+}
+
+// mulDiv is t*part/whole and what is left over, for 0 <= part < whole, in 128
+// bits: exact where a product of floats is not.
+func mulDiv(t, part, whole des.Time) (quotient, rest des.Time) {
+	high, low := bits.Mul64(uint64(t), uint64(part))
+	q, r := bits.Div64(high, low, uint64(whole)) // part < whole: it fits
+	return des.Time(q), des.Time(r)
+}
+
+// queued reports whether the job is in the queue.
+func (r *Run) queued() bool { return r.State == Waiting || r.State == Reserved }
+
+func (r *Run) String() string { return fmt.Sprintf("job %d", r.ID) }

@@ -1,0 +1,223 @@
+package entity
+
+// What can be asked of a metascheduler while it runs, beside Submit and WakeAt.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Refuse has j come now and be turned away at once: for flows that decide about
+// their jobs themselves, as those of advance reservations do.
+func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
+	r := m.newRun(j)
+	m.enter(r)
+	m.reject(r, reason)
+	return r
+}
+
+// Cancel takes a job out that has not started: one that is still to come, that
+// waits, or that holds a reservation ahead. It is Rejected, for the reason given,
+// and the others get a round. Cancel reports whether there was such a job.
+func (m *Metascheduler) Cancel(r *Run, reason string) bool {
+	switch {
+	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
+		r.State, r.Reason = Rejected, reason
+		return true
+	case !r.queued():
+		return false
+	}
+	m.forget(m.sim.Now())
+	m.turnAway(r, reason)
+	m.stir()
+	return true
+}
+
+// Kill ends a job that runs; what it has done is lost. It reports whether the job
+// ran.
+func (m *Metascheduler) Kill(r *Run, reason string) bool {
+	if r.State != Running {
+		return false
+	}
+	now := m.sim.Now()
+	m.forget(now)
+	m.stop(r)
+	m.plan.Release(&r.Reservation, now)
+	m.freed(now, r.Reservation.Window.End)
+	r.Finish, r.State, r.Reason = now, Killed, reason
+	m.notify(r, JobKilled)
+	m.stir()
+	return true
+}
+
+// Preempt stops a job that runs and puts it back into the queue, where it stands
+// by its submission. Of the time that it has run, so much is kept: 0 where it
+// begins again from nothing, des.Forever where it is suspended, the time up to
+// its last checkpoint in between. What is kept is neither run nor asked for
+// again. Preempt reports whether the job ran. An advance reservation is not put
+// back; it can only be killed.
+func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
+	if r.State != Running || r.Booked {
+		return false
+	}
+	m.forget(m.sim.Now())
+	m.preempt(r, keep)
+	m.wake(CauseChange)
+	return true
+}
+
+// Withdraw takes from a job the reservation that lies ahead; it waits again. It
+// reports whether there was one. An advance reservation is not withdrawn but
+// cancelled.
+func (m *Metascheduler) Withdraw(r *Run) bool {
+	if r.State != Reserved || r.Booked {
+		return false
+	}
+	m.forget(m.sim.Now())
+	m.fresh = append(m.fresh, r)
+	m.withdraw(r)
+	m.wake(CauseChange)
+	return true
+}
+
+// Changed says that by other means than those of the metascheduler something may
+// have become free, or cheap, within [from, to); from >= to where something has
+// only been taken. Waiting jobs get a round.
+func (m *Metascheduler) Changed(from, to des.Time) {
+	if from < to {
+		m.freed(from, to)
+	}
+	m.stir()
+}
+
+// Hold is a window that is kept in the plan for the time being.
+type Hold struct {
+	meta *Metascheduler
+	run  *Run
+}
+
+// Tentative keeps w for j, which may come or not. Nobody is told of it until it
+// is confirmed.
+func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
+	if err := j.Check(); err != nil {
+		return nil, err
+	}
+	if err := j.Request.Accepts(&w); err != nil {
+		return nil, fmt.Errorf("the window for %v %w", j, err)
+	}
+	r := m.newRun(j)
+	r.Booked = true
+	return m.hold(r, w)
+}
+
+func (m *Metascheduler) hold(r *Run, w Window) (*Hold, error) {
+	m.forget(m.sim.Now())
+	if _, err := m.plan.Reserve(r, w); err != nil {
+		return nil, err
+	}
+	m.stir()
+	return &Hold{m, r}, nil
+}
+
+// Window is what is kept.
+func (h *Hold) Window() Window { return h.run.Reservation.Window }
+
+// Run is the run that there will be if the hold is confirmed; for capacity that
+// is withheld, the one under which the plan has it.
+func (h *Hold) Run() *Run { return h.run }
+
+// Confirm has the job come: it is submitted now and starts when its window
+// begins, at that instant or not at all (Run.Booked). The window must not have
+// begun yet.
+func (h *Hold) Confirm() (*Run, error) {
+	m, r := h.meta, h.run
+	start := r.Reservation.Window.Start
+	switch {
+	case !r.Reservation.Active || r.State != Created || r.Job == nobody:
+		return nil, fmt.Errorf("%v has nothing that could be confirmed", r)
+	case start < m.sim.Now():
+		return nil, fmt.Errorf("the window kept for %v began at %v, which is past", r, start)
+	}
+	m.enter(r)
+	r.State = Waiting
+	m.placed(r)
+	return r, nil
+}
+
+// Drop gives back what is left of what was kept. Dropping twice is harmless; a
+// job that was confirmed is cancelled or killed instead.
+func (h *Hold) Drop() {
+	m, r := h.meta, h.run
+	if !r.Reservation.Active || r.State != Created {
+		return
+	}
+	now := m.sim.Now()
+	m.forget(now)
+	m.plan.Release(&r.Reservation, now)
+	m.freed(max(now, r.Reservation.Window.Start), r.Reservation.Window.End)
+	m.stir()
+}
+
+// nobody is the job under which a plan has capacity that nobody may use.
+var nobody = &Job{ID: -1, User: -1, Group: -1, Queue: -1}
+
+// Withhold takes capacity out of the plan over the window: so many of its
+// processors (Window.Nodes), or named nodes (Window.Tasks). It is refused with a
+// *ConflictError where any of it is taken: then InTheWay says by whom, and it is
+// for the caller to say who yields (Preempt, Kill, Withdraw) before asking again.
+// Drop gives the capacity back ahead of time; des.Forever as its end is allowed.
+func (m *Metascheduler) Withhold(w Window) (*Hold, error) {
+	r := &Run{Job: nobody, Promised: NeverPromised, meta: m}
+	h, err := m.hold(r, w)
+	if err == nil && m.nodes == nil {
+		m.WakeAt(w.End) // when the capacity is back
+	}
+	return h, err
+}
+
+// InTheWay lists the jobs that hold what w is about, for Withhold: on named nodes
+// the holders of w's nodes; on counted processors those whose Run.Place meets
+// place, or, where place is nil, all that overlap w in time. Those that run come
+// first, the latest started first; then those that hold a reservation ahead, the
+// latest start first.
+func (m *Metascheduler) InTheWay(w Window, place []ProcessorRange) []*Run {
+	m.observers.reach(m.sim.Now()) // places are known
+	var running, ahead []*Run
+	for r := range m.RunningJobs() {
+		if r.meets(w, place) {
+			running = append(running, r)
+		}
+	}
+	slices.Reverse(running)
+	for r := range m.queue.By(Submission, m.sim.Now()).All() {
+		if r.State == Reserved && r.meets(w, nil) {
+			ahead = append(ahead, r)
+		}
+	}
+	slices.SortStableFunc(ahead, func(a, b *Run) int {
+		return int(min(max(b.Reservation.Window.Start-a.Reservation.Window.Start, -1), 1))
+	})
+	return append(running, ahead...)
+}
+
+// meets reports whether what r holds overlaps w in time and, where they are
+// named, in nodes or processors.
+func (r *Run) meets(w Window, place []ProcessorRange) bool {
+	held := &r.Reservation.Window
+	if held.Start >= w.End || w.Start >= held.End {
+		return false
+	}
+	if w.Tasks != nil {
+		return slices.ContainsFunc(held.Tasks, func(mine Task) bool {
+			return slices.ContainsFunc(w.Tasks, func(t Task) bool { return t.Node == mine.Node && w.Start < mine.End && held.Start < t.End })
+		})
+	}
+	if place == nil {
+		return true
+	}
+	return slices.ContainsFunc(r.Place, func(mine ProcessorRange) bool {
+		return slices.ContainsFunc(place, func(p ProcessorRange) bool { return mine.First <= p.Last && p.First <= mine.Last })
+	})
+}
