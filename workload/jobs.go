@@ -394,52 +394,44 @@ func (t *Trace) offeredLoad() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	jobs, err := t.survey()
+	if err != nil {
+		return 0, err
+	}
 	var l loadMeter
-	err = t.survey(func(j *entity.Job) {
+	for j := range jobs.Jobs() {
 		if j.Request.Nodes <= procs {
 			l.add(j.Submit, j.Request.Nodes, j.Runtime)
 		}
-	})
-	return l.load(procs), err
+	}
+	return l.load(procs), jobs.Err()
 }
 
 // tsafrir draws the model's estimates for the selected jobs.
 func (t *Trace) tsafrir() ([]des.Time, error) {
-	var runtimes []des.Time
-	longest := des.Hour // the least maximum of the model
-	err := t.survey(func(j *entity.Job) {
-		runtimes = append(runtimes, j.Runtime)
-		longest = max(longest, j.Runtime, j.Request.Length)
-	})
+	jobs, err := t.survey()
 	if err != nil {
 		return nil, err
 	}
-	model := t.Options.Tsafrir
-	if model.Max == 0 {
-		model.Max = longest.Add(des.Minute-des.Tick) / des.Minute * des.Minute
-	}
-	estimates, err := model.Estimates(runtimes, des.NewStream(t.Options.Seed, 0, "workload/estimates"))
-	if err != nil {
+	estimates, err := t.Options.Tsafrir.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
+	switch {
+	case jobs.Err() != nil:
+		return nil, jobs.Err()
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	return estimates, nil
 }
 
-// survey reads the selected jobs ahead of the simulation, with the users'
-// estimates and unscaled.
-func (t *Trace) survey(visit func(*entity.Job)) error {
+// survey begins a reading of the selected jobs ahead of the simulation. The jobs
+// have the estimates of the file, and their submissions are neither scaled nor
+// moved.
+func (t *Trace) survey() (*JobStream, error) {
 	plain := Trace{Name: t.Name, Options: t.Options, source: t.source}
 	o := &plain.Options
 	o.Load, o.Shift = 0, false
-	if o.Estimates.Kind != EstimatesUser { // then a missing one drops no job
+	if o.Estimates.Kind != EstimatesUser { // then no job is left out for a missing estimate
 		o.Estimates, o.MissingEstimate = Estimates{}, MissingEstimate{}
 	}
-	s, err := plain.Open()
-	if err != nil {
-		return err
-	}
-	for j := range s.Jobs() {
-		visit(j)
-	}
-	return s.Err()
+	return plain.Open()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // This file holds the conventions of turning records into jobs, which the logs
@@ -26,7 +27,7 @@ type Options struct {
 	Overrun entity.Overrun
 	// Tsafrir and Seed are for estimates of that model. Every reading of a
 	// trace gives a job the same estimate.
-	Tsafrir Tsafrir
+	Tsafrir model.Tsafrir
 	Seed    uint64
 
 	Skip  int64   // leave out so many jobs at the beginning
@@ -96,7 +97,7 @@ const (
 	EstimatesUser    EstimatesKind = iota // the trace's, field 9
 	EstimatesExact                        // the runtime itself
 	EstimatesFactor                       // the runtime times Estimates.Factor
-	EstimatesTsafrir                      // a model's, see Tsafrir
+	EstimatesTsafrir                      // a model's, see model.Tsafrir
 )
 
 // Estimates is what the scheduler is told of a job's runtime.

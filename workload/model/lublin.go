@@ -1,7 +1,7 @@
 // The Lublin-Feitelson model of a supercomputer's workload: sizes, runtimes,
 // and arrivals with a daily cycle.
 
-package workload
+package model
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Lublin generates rigid jobs by the model of Lublin and Feitelson, "The
@@ -57,19 +57,19 @@ type LublinClass struct {
 	SerialProb float64 // share of jobs of size 1
 	Pow2Prob   float64 // share of parallel jobs whose size is rounded to a power of two
 	// LogSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
-	LogSize randvar.TwoStageUniform
+	LogSize TwoStageUniform
 	// Short and Long are the two gamma distributions of ln(runtime in seconds)
 	// [a1, b1 and a2, b2]. A job of size n is short with probability
 	// ShortSlope*n + ShortBase [pa, pb], cut to [0, 1].
-	Short, Long           randvar.Gamma
+	Short, Long           Gamma
 	ShortSlope, ShortBase float64
 	// LogGap is ln(gap in seconds) in the rush hours [aArr, bArr]; RushRatio
 	// [ARAR] times its shape makes it that of all hours.
-	LogGap    randvar.Gamma
+	LogGap    Gamma
 	RushRatio float64
 	// Daily is when jobs come: its density over half-hours from 5:00 on, around
 	// the clock [aNum, bNum].
-	Daily randvar.Gamma
+	Daily Gamma
 }
 
 const (
@@ -89,10 +89,10 @@ func LublinAll(processors int) LublinClass {
 	return LublinClass{
 		SerialProb: 0.244, Pow2Prob: 0.576,
 		LogSize: lublinLogSize(0.8, 4.5, 7, 0.86, processors),
-		Short:   randvar.Gamma{Shape: 4.2, Scale: 0.94}, Long: randvar.Gamma{Shape: 312, Scale: 0.03},
+		Short:   Gamma{Shape: 4.2, Scale: 0.94}, Long: Gamma{Shape: 312, Scale: 0.03},
 		ShortSlope: -0.0054, ShortBase: 0.78,
-		LogGap: randvar.Gamma{Shape: 10.2303, Scale: 0.4871}, RushRatio: 1.0225,
-		Daily: randvar.Gamma{Shape: 8.1737, Scale: 3.9631},
+		LogGap: Gamma{Shape: 10.2303, Scale: 0.4871}, RushRatio: 1.0225,
+		Daily: Gamma{Shape: 8.1737, Scale: 3.9631},
 	}
 }
 
@@ -101,10 +101,10 @@ func LublinBatch(processors int) LublinClass {
 	return LublinClass{
 		SerialProb: 0.2927, Pow2Prob: 0.6686,
 		LogSize: lublinLogSize(1.2, 5, 7, 0.875, processors),
-		Short:   randvar.Gamma{Shape: 6.57, Scale: 0.823}, Long: randvar.Gamma{Shape: 639.1, Scale: 0.0156},
+		Short:   Gamma{Shape: 6.57, Scale: 0.823}, Long: Gamma{Shape: 639.1, Scale: 0.0156},
 		ShortSlope: -0.003, ShortBase: 0.6986,
-		LogGap: randvar.Gamma{Shape: 6.0415, Scale: 0.8531}, RushRatio: 1.0519,
-		Daily: randvar.Gamma{Shape: 6.1271, Scale: 5.2740},
+		LogGap: Gamma{Shape: 6.0415, Scale: 0.8531}, RushRatio: 1.0519,
+		Daily: Gamma{Shape: 6.1271, Scale: 5.2740},
 	}
 }
 
@@ -114,20 +114,20 @@ func LublinInteractive(processors int) LublinClass {
 	return LublinClass{
 		SerialProb: 0.1541, Pow2Prob: 0.625,
 		LogSize: lublinLogSize(1, 3, 5.5, 0.705, processors),
-		Short:   randvar.Gamma{Shape: 3.8351, Scale: 0.6605}, Long: randvar.Gamma{Shape: 7.073, Scale: 0.6856},
+		Short:   Gamma{Shape: 3.8351, Scale: 0.6605}, Long: Gamma{Shape: 7.073, Scale: 0.6856},
 		ShortSlope: -0.0118, ShortBase: 0.9156,
-		LogGap: randvar.Gamma{Shape: 6.5510, Scale: 0.6621}, RushRatio: 0.9797,
-		Daily: randvar.Gamma{Shape: 8.9186, Scale: 3.6680},
+		LogGap: Gamma{Shape: 6.5510, Scale: 0.6621}, RushRatio: 0.9797,
+		Daily: Gamma{Shape: 8.9186, Scale: 3.6680},
 	}
 }
 
 // lublinLogSize moves the upper borders from 128 processors to p. On machines
 // so small that the borders would cross they fall together.
-func lublinLogSize(low, mid, high, prob float64, p int) randvar.TwoStageUniform {
+func lublinLogSize(low, mid, high, prob float64, p int) TwoStageUniform {
 	shift := math.Log2(float64(p) / lublinProcessors)
 	high = max(high+shift, 0)
 	low = min(low, high)
-	return randvar.TwoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
+	return TwoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
 }
 
 // Check reports what makes m meaningless, or nil.
@@ -176,7 +176,7 @@ func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			submit := s.arrivals.clock
 			s.arrivals.next()
 			size := s.class.drawSize(s.size, s.processors)
-			if !yield(modelJob(id, submit, size, s.class.drawRun(s.run, size), s.queue)) {
+			if !yield(newJob(id, submit, size, s.class.drawRun(s.run, size), s.queue)) {
 				return
 			}
 		}
@@ -289,8 +289,8 @@ func (c *LublinClass) check(processors int) error {
 }
 
 // allHours is the distribution of ln(gap) over all hours of the day.
-func (c *LublinClass) allHours() randvar.Gamma {
-	return randvar.Gamma{Shape: c.LogGap.Shape * c.RushRatio, Scale: c.LogGap.Scale}
+func (c *LublinClass) allHours() Gamma {
+	return Gamma{Shape: c.LogGap.Shape * c.RushRatio, Scale: c.LogGap.Scale}
 }
 
 // dailyWeights is how dense arrivals are in each half-hour from midnight on; the
@@ -411,7 +411,7 @@ func (s *lublinSource) start(p lublinPopulation, seed, replication uint64) {
 // uniform over the day and paid out in points: passing a half-hour costs as many
 // points as the half-hour has weight, so that busy hours pass slowly.
 type lublinArrivals struct {
-	logGap  randvar.Gamma
+	logGap  Gamma
 	factor  float64
 	weights [lublinBuckets]float64
 	stream  *rand.Rand

@@ -1,7 +1,7 @@
 // The Jann model: each range of sizes a stream of its own, with hyper-Erlang
 // gaps and runtimes fitted to a log's moments.
 
-package workload
+package model
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Jann generates jobs by the model of Jann, Pattnaik, Franke, Wang, Skovira and
@@ -36,7 +36,7 @@ type JannRange struct {
 	Sizes []SizeCount // ascending
 	// Gap and Run are the times between submissions and the runtimes, in
 	// seconds.
-	Gap, Run randvar.HyperErlang
+	Gap, Run HyperErlang
 	// GapMoments and RunMoments are how many moments of the log the
 	// distributions have: 3, or 1 where no hyper-Erlang distribution has all
 	// three.
@@ -152,7 +152,7 @@ func (m *moments) add(x float64) {
 }
 
 // fit returns a distribution and how many of the moments it has.
-func (m *moments) fit(maxOrder int) (randvar.HyperErlang, int) {
+func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	mean, second, third := m.sum/m.n, m.squares/m.n, m.cubes/m.n
 	if h, err := randvar.FitHyperErlang(mean, second, third, maxOrder); err == nil {
 		return h, 3
@@ -163,7 +163,7 @@ func (m *moments) fit(maxOrder int) (randvar.HyperErlang, int) {
 		order = int(min(max(math.Round(mean*mean/variance), 1), float64(maxOrder)))
 	}
 	rate := float64(order) / mean
-	return randvar.HyperErlang{P: 1, Order: order, Rate1: rate, Rate2: rate}, 1
+	return HyperErlang{P: 1, Order: order, Rate1: rate, Rate2: rate}, 1
 }
 
 // Check reports what makes m meaningless, or nil.
@@ -226,7 +226,7 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 				k -= c.Jobs
 			}
 			// Logs round runtimes to whole seconds, so the model does not cut them.
-			if !yield(modelJob(id, submit, size, s.Run.Rand(s.run)+0.5, -1)) {
+			if !yield(newJob(id, submit, size, s.Run.Rand(s.run)+0.5, -1)) {
 				return
 			}
 		}

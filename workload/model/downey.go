@@ -1,6 +1,6 @@
 // Downey's model: work and parallelism, of which sizes and runtimes follow.
 
-package workload
+package model
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
 )
 
 // Downey generates jobs after Downey, "A parallel workload model and its
@@ -26,10 +25,10 @@ type Downey struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
 	// Parallelism is A, the average parallelism; zero means 1 to Processors.
-	Parallelism randvar.LogUniform
+	Parallelism LogUniform
 	// Work is a job's total work in processor seconds; zero means the fit to
 	// the SDSC Paragon, e^1.8 to e^11.8 (6 s to 37 h).
-	Work randvar.LogUniform
+	Work LogUniform
 	// Sigma is the variation in parallelism of every job; 0 means none, that is
 	// perfect speedup up to A.
 	Sigma float64
@@ -65,11 +64,11 @@ func (m Downey) withDefaults() Downey {
 	if m.Processors == 0 {
 		m.Processors = 128
 	}
-	if m.Parallelism == (randvar.LogUniform{}) {
-		m.Parallelism = randvar.LogUniform{Min: 1, Max: float64(m.Processors)}
+	if m.Parallelism == (LogUniform{}) {
+		m.Parallelism = LogUniform{Min: 1, Max: float64(m.Processors)}
 	}
-	if m.Work == (randvar.LogUniform{}) {
-		m.Work = randvar.LogUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
+	if m.Work == (LogUniform{}) {
+		m.Work = LogUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
 	}
 	return m
 }
@@ -107,7 +106,7 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			a := m.Parallelism.Rand(parallelism)
 			size := math.Round(a)
 			run := m.Work.Rand(work) / DowneySpeedup(size, a, m.Sigma)
-			if !yield(modelJob(id, clock, int(size), run, -1)) {
+			if !yield(newJob(id, clock, int(size), run, -1)) {
 				return
 			}
 		}

@@ -1,6 +1,6 @@
 // Feitelson's model of 1996: jobs that are run again and again.
 
-package workload
+package model
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Feitelson generates jobs after Feitelson, "Packing schemes for gang
@@ -121,7 +121,7 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			if r.job == job {
 				arrive() // the latest job has come: draw the next one
 			}
-			if !yield(modelJob(id, r.submit, r.size, r.runtime, -1)) {
+			if !yield(newJob(id, r.submit, r.size, r.runtime, -1)) {
 				return
 			}
 			if r.left--; r.left > 0 {
