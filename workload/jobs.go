@@ -1,13 +1,11 @@
 package workload
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
@@ -38,8 +36,7 @@ type JobStream struct {
 	sorted   []*entity.Job // what is left of a trace that had to be sorted
 	isSorted bool
 	modelled []des.Time // estimates of the jobs to come
-	arrivals arrivals
-	skipped  int64
+	part     selection
 	latest   des.Time // submission of the job before, as in the file
 	err      error
 	done     bool
@@ -48,18 +45,11 @@ type JobStream struct {
 // Open begins a new reading of the trace, from its first job. Close it when
 // done, unless Next has returned false.
 func (t *Trace) Open() (*JobStream, error) {
-	s := &JobStream{trace: t, opts: &t.Options, whole: Unknown, arrivals: arrivals{factor: 1, shift: t.Options.Shift}}
-	if t.Options.Load > 0 {
-		load, err := t.OfferedLoad()
-		switch {
-		case err != nil:
-			return nil, err
-		case !(load > 0) || math.IsInf(load, 0):
-			return nil, fmt.Errorf("%s: it offers a load of %v, which cannot be scaled to %v", t.Name, load, t.Options.Load)
-		}
-		s.arrivals.factor = load / t.Options.Load
-	}
+	s := &JobStream{trace: t, opts: &t.Options, whole: Unknown, part: t.Options.selection()}
 	var err error
+	if s.part.factor, err = t.gapFactor(t.OfferedLoad); err != nil {
+		return nil, err
+	}
 	if t.Options.Estimates.Kind == EstimatesTsafrir {
 		if s.modelled, err = t.modelled(); err != nil {
 			return nil, err
@@ -170,13 +160,12 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 		s.sort()
 	}
 	report := s.Report()
-	for s.opts.First == 0 || report.Jobs < s.opts.First {
+	for !s.part.full() {
 		j := s.nextInFile()
 		if j == nil {
 			break
 		}
-		if s.skipped < s.opts.Skip {
-			s.skipped++
+		if !s.part.takes() {
 			report.addJob(s.line(), 0, Skipped, j.ID)
 			continue
 		}
@@ -185,7 +174,7 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 			break
 		}
 		s.latest = j.Submit
-		j.Submit = s.arrivals.place(j.Submit)
+		j.Submit = s.part.place(j.Submit)
 		if s.modelled != nil {
 			s.takeModelled(j)
 		}
@@ -261,7 +250,7 @@ func (s *JobStream) sort() {
 		s.sorted = nil
 		return
 	}
-	slices.SortStableFunc(s.sorted, func(a, b *entity.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	sortBySubmission(s.sorted)
 }
 
 // job makes a job of a record, or tells the report why it makes none.
