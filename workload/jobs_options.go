@@ -36,7 +36,7 @@ type Options struct {
 	Shift bool    // the first submission moves to 0
 	Sort  bool    // order by submission; keeps all jobs in memory. Otherwise a submission that goes backwards is an error
 
-	CheckNumbers bool // count job numbers given twice; see Reader.CheckNumbers
+	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
 
 	Strict   bool      // the first damaged line is an error
 	Examples int       // how many findings of each reason a report keeps; DefaultExamples where 0

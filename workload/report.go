@@ -67,7 +67,7 @@ const (
 	BackwardsSubmission  // submitted before the line above
 	AboveMaxProcs        // wants more processors than the header's MaxProcs
 	NumberNotAscending   // job number not above every one before; bursts of a checkpointed job aside
-	RepeatedNumber       // job number given before; only looked for with Options.CheckNumbers
+	RepeatedNumber       // job number given before; see Reader.CheckNumbers for what may be missed
 	CommentNotKept       // a comment after the first record, or behind a MiB of them
 	HeaderMismatch       // the header says something else than the records
 

@@ -121,8 +121,9 @@ type Reader struct {
 	// Examples is how many findings of each reason the report keeps;
 	// DefaultExamples where 0.
 	Examples int
-	// CheckNumbers counts job numbers given twice as RepeatedNumber. All numbers
-	// are kept in memory for it.
+	// CheckNumbers finds every job number given twice, whatever memory it takes.
+	// Otherwise the reader remembers 65,536 gaps between numbers and numbers out
+	// of order. Behind more than these it may miss some.
 	CheckNumbers bool
 
 	in      io.Reader
@@ -140,8 +141,7 @@ type Reader struct {
 	headerSize int
 	record     Record
 	latest     des.Time // the latest submission read, for what goes backwards
-	highest    int64    // the highest job number read
-	numbers    map[int64]struct{}
+	numbers    numberSet
 	report     Report
 	err        error
 }
@@ -149,8 +149,12 @@ type Reader struct {
 // maxHeaderSize bounds what is kept of comments, in bytes.
 const maxHeaderSize = 1 << 20
 
+// numbersKept bounds what is remembered of job numbers: to about 3 MB where all
+// come out of order, and to 1 MiB where they ascend.
+const numbersKept = 1 << 16
+
 // NewReader reads plain text from r. See Options.Open for files and compressed input.
-func NewReader(r io.Reader) *Reader { return &Reader{in: r, highest: Unknown} }
+func NewReader(r io.Reader) *Reader { return &Reader{in: r, numbers: newNumberSet()} }
 
 // Header is what the comments before the first record say. It reads that far.
 func (r *Reader) Header() *Header {
@@ -219,6 +223,9 @@ func (r *Reader) start() {
 	}
 	if r.Name == "" {
 		r.Name = "SWF input"
+	}
+	if !r.CheckNumbers {
+		r.numbers.limit = numbersKept
 	}
 	r.buf = make([]byte, blockSize+padding)
 	if !r.fill() {
@@ -428,18 +435,15 @@ func (r *Reader) compare() {
 	if partial(rec.Status) {
 		return // a burst has the number of its job
 	}
-	if rec.Job <= r.highest {
+	if r.numbers.next(rec.Job) {
+		return
+	}
+	ascends, given := r.numbers.add(rec.Job)
+	if !ascends {
 		r.report.addNumber(r.line, 1, NumberNotAscending, rec.Job)
 	}
-	r.highest = max(r.highest, rec.Job)
-	if r.CheckNumbers {
-		if _, given := r.numbers[rec.Job]; given {
-			r.report.addNumber(r.line, 1, RepeatedNumber, rec.Job)
-		}
-		if r.numbers == nil {
-			r.numbers = map[int64]struct{}{}
-		}
-		r.numbers[rec.Job] = struct{}{}
+	if given {
+		r.report.addNumber(r.line, 1, RepeatedNumber, rec.Job)
 	}
 }
 

@@ -3,8 +3,10 @@ package workload
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -294,17 +296,25 @@ func TestJobNumbersThatDoNotAscendAreNoted(t *testing.T) {
 	r.Strict = true
 	require.Len(t, readAll(t, r), 5)
 	require.NoError(t, r.Err())
-	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3"}, {4, 1, NumberNotAscending, "7"}}, r.Report().Findings())
+	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3"}, {4, 1, NumberNotAscending, "7"}, {4, 1, RepeatedNumber, "7"}}, r.Report().Findings())
+}
 
-	r = NewReader(strings.NewReader(text))
-	r.CheckNumbers = true
-	require.Len(t, readAll(t, r), 5)
-	require.Equal(t, []Finding{{4, 1, RepeatedNumber, "7"}}, r.Report().Examples(RepeatedNumber))
+func TestNumbersBehindTooManyOthersAreOnlyFoundIfAskedFor(t *testing.T) {
+	var text strings.Builder
+	for n := 2; n <= 2*(numbersKept+10); n += 2 { // a gap behind each
+		fmt.Fprintln(&text, withField(1, strconv.Itoa(n)))
+	}
+	text.WriteString(withField(1, "2"))
+	for check, want := range map[bool]int64{false: 0, true: 1} {
+		r := NewReader(strings.NewReader(text.String()))
+		r.CheckNumbers = check
+		drain(r)
+		require.Equal(t, want, r.Report().Count(RepeatedNumber))
+	}
 }
 
 func TestBurstsMayRepeatTheNumberOfTheirJob(t *testing.T) {
 	r := NewReader(strings.NewReader(sound + "\n" + withField(11, "2") + "\n" + withField(11, "3")))
-	r.CheckNumbers = true
 	require.Len(t, readAll(t, r), 3)
 	require.Zero(t, r.Report().Count(NumberNotAscending))
 	require.Zero(t, r.Report().Count(RepeatedNumber))
