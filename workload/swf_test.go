@@ -209,6 +209,16 @@ func TestBackwardsSubmissionsAreCounted(t *testing.T) {
 	require.Equal(t, []Finding{{2, 2, BackwardsSubmission, "10"}, {4, 2, BackwardsSubmission, "14"}}, r.Report().Examples(BackwardsSubmission))
 }
 
+func TestSubmissionsGoBackwardsByFractionsOfASecond(t *testing.T) {
+	// Time fields may have decimals, and a tick is a microsecond.
+	r := NewReader(strings.NewReader(withField(2, "20.000001") + "\n" + withField(2, "20.000000") + "\n" + withField(2, "20.5") + "\n" + withField(2, "20.25") + "\n" + withField(2, "20.25")))
+	require.Len(t, readAll(t, r), 5)
+	found := r.Report().Examples(BackwardsSubmission)
+	require.Len(t, found, 2)
+	require.EqualValues(t, 2, found[0].Line)
+	require.EqualValues(t, 4, found[1].Line)
+}
+
 func TestHeaderMismatchIsOnlyNoted(t *testing.T) {
 	r := NewReader(strings.NewReader("; MaxJobs: 3\n; MaxRecords: 1\n; MaxProcs: 4\n" + sound))
 	r.Strict = true
