@@ -262,7 +262,7 @@ func (r *Reader) start() {
 const byteOrderMark = "\xEF\xBB\xBF"
 
 // fill gets at least one complete line into the block, if there is one. At the
-// end of the input it draws the balance.
+// end of the input it calls finish.
 func (r *Reader) fill() bool {
 	copy(r.buf, r.buf[r.pos:r.end])
 	r.end -= r.pos
@@ -306,8 +306,8 @@ func (r *Reader) fill() bool {
 	return false
 }
 
-// maxIdleReads is how often a source may return nothing before it is taken for
-// stuck.
+// maxIdleReads is how often a source may return nothing before the reader gives
+// it up.
 const maxIdleReads = 100
 
 // cutLine cuts text behind its first line end; open tells that there is none.
@@ -319,7 +319,7 @@ func cutLine(text []byte) (line, rest []byte, open bool) {
 	return text[:i], text[i+1:], false
 }
 
-// dropLong takes a block that is all one line for damaged, or for a comment.
+// dropLong deals with a block that is all one line: a comment, or damaged.
 func (r *Reader) dropLong() {
 	r.line++
 	text := bytes.TrimLeft(r.buf[:r.end], " \t\r\v\f")
@@ -332,7 +332,7 @@ func (r *Reader) dropLong() {
 	r.damage(0, LineTooLong, text)
 }
 
-// finish draws the balance at the end of the input.
+// finish judges the input as a whole, once its end has been reached.
 func (r *Reader) finish() {
 	damaged := r.report.Total(Damaged)
 	switch {
@@ -420,7 +420,8 @@ func (r *Reader) fieldAt(at, field int) int {
 	return at
 }
 
-// compare notes what is only seen beside other lines or the header.
+// compare notes what can only be seen by comparing the record with other lines or
+// with the header.
 func (r *Reader) compare() {
 	rec := &r.record
 	if size := max(rec.Requested, rec.Allocated); size > r.header.MaxProcs && r.header.MaxProcs > 0 {
