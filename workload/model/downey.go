@@ -1,4 +1,4 @@
-// Downey's model: work and parallelism, of which sizes and runtimes follow.
+// Downey's model of work and parallelism, from which sizes and runtimes follow.
 
 package model
 
@@ -13,14 +13,14 @@ import (
 
 // Downey generates jobs after Downey, "A parallel workload model and its
 // implications for processor allocation", HPDC 1997: total work and average
-// parallelism are log-uniform, and a job's runtime on n processors is its work
-// by the speedup there.
+// parallelism are log-uniform, and the runtime of a job on n processors is its
+// work divided by its speedup there.
 //
-// Unverified: the formulas and the constants of Work were not held against the
-// paper. Ours, since the model is of moldable jobs: a job asks for as many
-// processors as its average parallelism, rounded. Left out, since it is not
-// known well enough: the paper's day of two halves; arrivals are Poisson, at a
-// rate that must be given.
+// The formulas and the constants of Work are unverified: they were not compared
+// with the paper. The model is of moldable jobs; that a job asks for its average
+// parallelism, rounded, as its number of processors is our own addition. The
+// paper's day of two halves is left out, because it is not known well enough:
+// arrivals are Poisson, at a rate that must be given.
 type Downey struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
@@ -29,11 +29,11 @@ type Downey struct {
 	// Work is a job's total work in processor seconds; zero means the fit to
 	// the SDSC Paragon, e^1.8 to e^11.8 (6 s to 37 h).
 	Work LogUniform
-	// Sigma is the variation in parallelism of every job; 0 means none, that is
-	// perfect speedup up to A.
+	// Sigma is the variation in parallelism of every job. 0 means no variation, so
+	// that the speedup is perfect up to A.
 	Sigma float64
-	// MeanGap is the mean time between submissions in seconds. Load, instead,
-	// is the offered load to reach. One of them is needed.
+	// MeanGap is the mean time between submissions in seconds, and Load is the
+	// offered load to reach. One of the two must be given.
 	MeanGap, Load float64
 	// Seed and Replication determine the random streams, one per component
 	// (arrival, parallelism, work).
@@ -73,7 +73,7 @@ func (m Downey) withDefaults() Downey {
 	return m
 }
 
-// Check reports what makes m meaningless, or nil.
+// Check returns an error if the parameters make no sense.
 func (m Downey) Check() error {
 	_, err := m.Jobs(0)
 	return err
@@ -113,8 +113,8 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	}, nil
 }
 
-// meanArea is the mean of size times runtime, E[L] E[n/S(n)], the second factor
-// by the midpoint rule over the quantiles of the parallelism.
+// meanArea is the mean of size times runtime, E[L] E[n/S(n)]. The second factor is
+// computed by the midpoint rule over the quantiles of the parallelism.
 func (m Downey) meanArea() float64 {
 	const steps = 10_000
 	var stretch float64
