@@ -10,10 +10,11 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
-// This file holds the conventions of turning records into jobs, which the logs
-// leave open, and the words by which a command names them.
+// This file holds the conventions by which records become jobs, because the logs
+// leave them open, and the words by which a command names them.
 
 // Options are those conventions. The zero value is the default of the command.
 type Options struct {
@@ -21,21 +22,30 @@ type Options struct {
 	ProcsFrom       ProcsFrom       // which field is a job's size
 	Estimates       Estimates       // what the scheduler is told of runtimes
 	MissingEstimate MissingEstimate // what stands for an estimate that is not given
-	// Overrun is for jobs whose runtime is above their estimate. OverrunRaise
-	// is done here; kill and extend are the simulation's, and only passed on.
+	// Overrun is for jobs whose runtime is above their estimate. Reading the
+	// trace carries out OverrunRaise; to kill or extend a job is the simulation's
+	// task.
 	Overrun entity.Overrun
 	// Tsafrir and Seed are for estimates of that model. Every reading of a
 	// trace gives a job the same estimate.
-	Tsafrir Tsafrir
+	Tsafrir model.Tsafrir
 	Seed    uint64
 
-	Skip  int64   // leave out so many jobs at the beginning
-	First int64   // then take so many; 0 = all
+	// The part of the trace that is taken, and how its submissions are moved, in
+	// this order. Sort keeps all jobs in memory; without it a submission that goes
+	// backwards is an error.
+	Sort  bool    // order by submission
+	Skip  int64   // leave out this number of jobs at the beginning
+	First int64   // then take this number of jobs; 0 = all
 	Load  float64 // scale the times between submissions so that this load is offered; 0 = as they are
-	Shift bool    // the first submission moves to 0
-	Sort  bool    // order by submission; keeps all jobs in memory. Otherwise a submission that goes backwards is an error
+	Shift bool    // move the first submission to 0
 
-	CheckNumbers bool // count job numbers given twice; see Reader.CheckNumbers
+	// Extra, if given, makes each job's payload of its record: what of the record
+	// a job does not hold, such as its memory, executable or preceding job. The
+	// record is valid only during the call.
+	Extra func(*Record) any
+
+	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
 
 	Strict   bool      // the first damaged line is an error
 	Examples int       // how many findings of each reason a report keeps; DefaultExamples where 0
@@ -63,7 +73,7 @@ func (o *Options) check() error {
 
 const maxFactor = 1e6
 
-// ProcsFrom says which field of a record is the job's size.
+// ProcsFrom says which field of a record is the size of the job.
 type ProcsFrom uint8
 
 const (
@@ -96,7 +106,7 @@ const (
 	EstimatesUser    EstimatesKind = iota // the trace's, field 9
 	EstimatesExact                        // the runtime itself
 	EstimatesFactor                       // the runtime times Estimates.Factor
-	EstimatesTsafrir                      // a model's, see Tsafrir
+	EstimatesTsafrir                      // a model's, see model.Tsafrir
 )
 
 // Estimates is what the scheduler is told of a job's runtime.

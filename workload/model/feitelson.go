@@ -1,6 +1,6 @@
-// Feitelson's model of 1996: jobs that are run again and again.
+// Feitelson's model of 1996, in which jobs are run again and again.
 
-package workload
+package model
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Feitelson generates jobs after Feitelson, "Packing schemes for gang
@@ -21,23 +21,24 @@ import (
 // vary more than exponentially and weakly grow with the size, and a job is run
 // several times in a row.
 //
-// Unverified are the law of the runtimes (hyperexponential, of mean 1 with
-// probability 0.95 - 0.2 n/P, else of mean 7) and that of the repetitions
-// (P(r) proportional to r^-2.5, each submitted when the one before ends).
-// Missing is the hand-tailoring of sizes to powers of two, whose constants were
-// not to be had. Not published are the unit of the runtimes and the rate of
-// arrivals, here Poisson; both must be given. Ours are the cut of the
-// repetitions at MaxRuns, that all runs of a job are alike in size and runtime,
-// and that a run is taken to end as if it had not waited.
+// Two parts are unverified: the law of the runtimes (hyperexponential, of mean 1
+// with probability 0.95 - 0.2 n/P, otherwise of mean 7), and the law of the
+// repetitions (P(r) proportional to r^-2.5, each submitted when the one before
+// ends). The hand-tailoring of sizes to powers of two is missing, because its
+// constants could not be found. The unit of the runtimes and the rate of the
+// arrivals, which are Poisson here, are not published; both must be given. Three
+// things are our own additions: repetitions are cut at MaxRuns, all runs of a job
+// have the same size and runtime, and a run is taken to end as if it had not
+// waited.
 type Feitelson struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
-	// TimeUnit is the mean of the shorter runtimes in seconds. It is needed.
+	// TimeUnit is the mean of the shorter runtimes in seconds. It must be given.
 	TimeUnit float64
 	// MaxRuns is the greatest number of runs of one job; 0 means 1000.
 	MaxRuns int
-	// MeanGap is the mean time in seconds between first runs. Load, instead, is
-	// the offered load to reach. One of them is needed.
+	// MeanGap is the mean time in seconds between first runs, and Load is the
+	// offered load to reach. One of the two must be given.
 	MeanGap, Load float64
 	// Seed and Replication determine the random streams, one per component
 	// (arrival, size, run, repeat).
@@ -55,7 +56,7 @@ func feitelsonShort(size, processors int) float64 {
 	return 0.95 - float64(0.2*float64(size)/float64(processors))
 }
 
-// Check reports what makes m meaningless, or nil.
+// Check returns an error if the parameters make no sense.
 func (m Feitelson) Check() error {
 	_, err := m.Jobs(0)
 	return err
@@ -68,8 +69,8 @@ type feitelsonRun struct {
 	job             int64 // breaks ties
 }
 
-// Jobs yields n runs in the order of submission; see Lublin.Jobs. Only jobs
-// with runs to come are kept in memory.
+// Jobs yields n runs in the order of submission; see Lublin.Jobs. Only jobs that
+// have runs to come are kept in memory.
 func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if m.Processors == 0 {
 		m.Processors = 128
@@ -121,7 +122,7 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			if r.job == job {
 				arrive() // the latest job has come: draw the next one
 			}
-			if !yield(modelJob(id, r.submit, r.size, r.runtime, -1)) {
+			if !yield(newJob(id, r.submit, r.size, r.runtime, -1)) {
 				return
 			}
 			if r.left--; r.left > 0 {

@@ -1,7 +1,7 @@
 // The Lublin-Feitelson model of a supercomputer's workload: sizes, runtimes,
 // and arrivals with a daily cycle.
 
-package workload
+package model
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Lublin generates rigid jobs by the model of Lublin and Feitelson, "The
@@ -22,13 +22,13 @@ import (
 // m_lublin99.c. The zero value is the untyped model on 128 processors at its
 // own load, about 0.73.
 //
-// Unlike the authors' program it keeps the clock in real numbers. Theirs
-// truncates every gap to whole seconds but not the position in the daily cycle,
-// so that the cycle drifts through the day: over 200,000 jobs it vanishes.
+// Unlike the authors' program it keeps the clock in real numbers. Their program
+// truncates every gap to whole seconds, but not the position in the daily cycle.
+// The cycle therefore drifts through the day, and over 200,000 jobs it vanishes.
 //
-// Gaps are extremely heavy-tailed (coefficient of variation 7): compare medians
-// and quantiles of generated traces, not means, and expect a short trace's
-// load to stray by a tenth or more from the long-run one.
+// The gaps are extremely heavy-tailed; their coefficient of variation is 7.
+// Compare medians and quantiles of generated traces, not means, and expect the
+// load of a short trace to differ from the long-run load by a tenth or more.
 type Lublin struct {
 	// Processors is the size of the machine and of the largest job; 0 means 128,
 	// for which the constants were published.
@@ -37,14 +37,14 @@ type Lublin struct {
 	// (queue 1), instead of one (queue unknown).
 	Typed bool
 	// Load, if above 0, is the offered load to generate in the long run: mean
-	// area of a job / (mean gap * processors). Sizes and runtimes stay as they
-	// are, gaps are scaled; the daily cycle stays a day.
+	// area of a job / (mean gap * processors). The gaps are scaled for it; sizes
+	// and runtimes stay as they are, and the daily cycle still takes a day.
 	Load float64
-	// GapFactor multiplies the gaps, within the daily cycle; 0 means 1. It is an
-	// alternative to Load.
+	// GapFactor multiplies the gaps, and leaves the daily cycle a day long; 0 means
+	// 1. It is an alternative to Load.
 	GapFactor float64
-	// All, Batch and Interactive replace the published populations: All the
-	// untyped one, the others those of Typed. Nil means published.
+	// All replaces the published population of the untyped model, Batch and
+	// Interactive replace those of the typed one. Nil means the published one.
 	All, Batch, Interactive *LublinClass
 	// Seed and Replication determine the random streams, one per component
 	// (arrival, size, run) and population.
@@ -55,21 +55,21 @@ type Lublin struct {
 // names in brackets are the authors'.
 type LublinClass struct {
 	SerialProb float64 // share of jobs of size 1
-	Pow2Prob   float64 // share of parallel jobs whose size is rounded to a power of two
+	Pow2Prob   float64 // share of jobs that are parallel and have a size rounded to a power of two
 	// LogSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
-	LogSize randvar.TwoStageUniform
+	LogSize TwoStageUniform
 	// Short and Long are the two gamma distributions of ln(runtime in seconds)
 	// [a1, b1 and a2, b2]. A job of size n is short with probability
 	// ShortSlope*n + ShortBase [pa, pb], cut to [0, 1].
-	Short, Long           randvar.Gamma
+	Short, Long           Gamma
 	ShortSlope, ShortBase float64
-	// LogGap is ln(gap in seconds) in the rush hours [aArr, bArr]; RushRatio
-	// [ARAR] times its shape makes it that of all hours.
-	LogGap    randvar.Gamma
+	// LogGap is ln(gap in seconds) in the rush hours [aArr, bArr]. Its shape times
+	// RushRatio [ARAR] is the shape over all hours.
+	LogGap    Gamma
 	RushRatio float64
-	// Daily is when jobs come: its density over half-hours from 5:00 on, around
-	// the clock [aNum, bNum].
-	Daily randvar.Gamma
+	// Daily says at what time of the day jobs come. It is a density over the
+	// half-hours of the day, from 5:00 on around the clock [aNum, bNum].
+	Daily Gamma
 }
 
 const (
@@ -83,16 +83,16 @@ const (
 )
 
 // LublinAll is the published population of all jobs, for a machine of the given
-// size. For other sizes than 128 the two upper borders of LogSize move with
-// log2 of the size (UHi = log2 P, UMed = UHi-2.5), as the authors advise.
+// size. For sizes other than 128 the two upper borders of LogSize move with log2
+// of the size (UHi = log2 P, UMed = UHi-2.5), as the authors advise.
 func LublinAll(processors int) LublinClass {
 	return LublinClass{
 		SerialProb: 0.244, Pow2Prob: 0.576,
 		LogSize: lublinLogSize(0.8, 4.5, 7, 0.86, processors),
-		Short:   randvar.Gamma{Shape: 4.2, Scale: 0.94}, Long: randvar.Gamma{Shape: 312, Scale: 0.03},
+		Short:   Gamma{Shape: 4.2, Scale: 0.94}, Long: Gamma{Shape: 312, Scale: 0.03},
 		ShortSlope: -0.0054, ShortBase: 0.78,
-		LogGap: randvar.Gamma{Shape: 10.2303, Scale: 0.4871}, RushRatio: 1.0225,
-		Daily: randvar.Gamma{Shape: 8.1737, Scale: 3.9631},
+		LogGap: Gamma{Shape: 10.2303, Scale: 0.4871}, RushRatio: 1.0225,
+		Daily: Gamma{Shape: 8.1737, Scale: 3.9631},
 	}
 }
 
@@ -101,10 +101,10 @@ func LublinBatch(processors int) LublinClass {
 	return LublinClass{
 		SerialProb: 0.2927, Pow2Prob: 0.6686,
 		LogSize: lublinLogSize(1.2, 5, 7, 0.875, processors),
-		Short:   randvar.Gamma{Shape: 6.57, Scale: 0.823}, Long: randvar.Gamma{Shape: 639.1, Scale: 0.0156},
+		Short:   Gamma{Shape: 6.57, Scale: 0.823}, Long: Gamma{Shape: 639.1, Scale: 0.0156},
 		ShortSlope: -0.003, ShortBase: 0.6986,
-		LogGap: randvar.Gamma{Shape: 6.0415, Scale: 0.8531}, RushRatio: 1.0519,
-		Daily: randvar.Gamma{Shape: 6.1271, Scale: 5.2740},
+		LogGap: Gamma{Shape: 6.0415, Scale: 0.8531}, RushRatio: 1.0519,
+		Daily: Gamma{Shape: 6.1271, Scale: 5.2740},
 	}
 }
 
@@ -114,31 +114,31 @@ func LublinInteractive(processors int) LublinClass {
 	return LublinClass{
 		SerialProb: 0.1541, Pow2Prob: 0.625,
 		LogSize: lublinLogSize(1, 3, 5.5, 0.705, processors),
-		Short:   randvar.Gamma{Shape: 3.8351, Scale: 0.6605}, Long: randvar.Gamma{Shape: 7.073, Scale: 0.6856},
+		Short:   Gamma{Shape: 3.8351, Scale: 0.6605}, Long: Gamma{Shape: 7.073, Scale: 0.6856},
 		ShortSlope: -0.0118, ShortBase: 0.9156,
-		LogGap: randvar.Gamma{Shape: 6.5510, Scale: 0.6621}, RushRatio: 0.9797,
-		Daily: randvar.Gamma{Shape: 8.9186, Scale: 3.6680},
+		LogGap: Gamma{Shape: 6.5510, Scale: 0.6621}, RushRatio: 0.9797,
+		Daily: Gamma{Shape: 8.9186, Scale: 3.6680},
 	}
 }
 
-// lublinLogSize moves the upper borders from 128 processors to p. On machines
-// so small that the borders would cross they fall together.
-func lublinLogSize(low, mid, high, prob float64, p int) randvar.TwoStageUniform {
+// lublinLogSize moves the upper borders from 128 processors to p. On a machine so
+// small that borders would cross, they become equal.
+func lublinLogSize(low, mid, high, prob float64, p int) TwoStageUniform {
 	shift := math.Log2(float64(p) / lublinProcessors)
 	high = max(high+shift, 0)
 	low = min(low, high)
-	return randvar.TwoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
+	return TwoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
 }
 
-// Check reports what makes m meaningless, or nil.
+// Check returns an error if the parameters make no sense.
 func (m Lublin) Check() error {
 	_, err := m.populations()
 	return err
 }
 
-// OfferedLoad is the load that the model offers in the long run: the sum over
-// its populations of (mean area)/(mean gap), by the processors. It is computed
-// from the distributions, without drawing.
+// OfferedLoad is the load that the model offers in the long run: the sum over its
+// populations of (mean area)/(mean gap), divided by the number of processors. It
+// is computed from the distributions, without drawing jobs.
 func (m Lublin) OfferedLoad() (float64, error) {
 	ps, err := m.populations()
 	if err != nil {
@@ -147,10 +147,10 @@ func (m Lublin) OfferedLoad() (float64, error) {
 	return offeredLoad(ps)
 }
 
-// Jobs yields n jobs in the order of submission, from midnight on, with the
-// numbers 1 to n. Nothing is kept in memory; each pass over the sequence
-// yields the same jobs anew. Submissions and runtimes are in whole seconds, the
-// estimate of every job is its runtime.
+// Jobs yields n jobs in the order of submission, with the numbers 1 to n. The
+// clock begins at midnight. Nothing is kept in memory, and each pass over the
+// sequence yields the same jobs again. Submissions and runtimes are in whole
+// seconds, and the estimate of every job is its runtime.
 func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if err := checkCount("lublin", n); err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			sources[i].start(p, m.Seed, m.Replication)
 		}
 		for id := int64(1); id <= n; id++ {
-			// The population whose next arrival is earlier; the first, which
-			// is the interactive one, at a tie.
+			// The population whose next arrival is earlier has the next job. At
+			// a tie it is the first population, which is the interactive one.
 			s := &sources[0]
 			for i := range sources[1:] {
 				if sources[i+1].arrivals.clock < s.arrivals.clock {
@@ -176,14 +176,15 @@ func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			submit := s.arrivals.clock
 			s.arrivals.next()
 			size := s.class.drawSize(s.size, s.processors)
-			if !yield(modelJob(id, submit, size, s.class.drawRun(s.run, size), s.queue)) {
+			if !yield(newJob(id, submit, size, s.class.drawRun(s.run, size), s.queue)) {
 				return
 			}
 		}
 	}, nil
 }
 
-// lublinPopulation is a checked class with what the model adds to it.
+// lublinPopulation is a class that has passed its check, with what the model adds
+// to it.
 type lublinPopulation struct {
 	class      LublinClass
 	queue      int32
@@ -289,12 +290,12 @@ func (c *LublinClass) check(processors int) error {
 }
 
 // allHours is the distribution of ln(gap) over all hours of the day.
-func (c *LublinClass) allHours() randvar.Gamma {
-	return randvar.Gamma{Shape: c.LogGap.Shape * c.RushRatio, Scale: c.LogGap.Scale}
+func (c *LublinClass) allHours() Gamma {
+	return Gamma{Shape: c.LogGap.Shape * c.RushRatio, Scale: c.LogGap.Scale}
 }
 
-// dailyWeights is how dense arrivals are in each half-hour from midnight on; the
-// mean is 1.
+// dailyWeights says how dense arrivals are in each half-hour from midnight on. The
+// mean of the weights is 1.
 func (c *LublinClass) dailyWeights() (w [lublinBuckets]float64, err error) {
 	var sum float64
 	for i := lublinDayStart; i < lublinDayStart+lublinBuckets; i++ {
@@ -311,8 +312,8 @@ func (c *LublinClass) dailyWeights() (w [lublinBuckets]float64, err error) {
 	return w, nil
 }
 
-// drawSize draws a job's size. Rounding to a power of two may lead above a
-// machine whose size is none; it then goes down.
+// drawSize draws a job's size. Rounding to a power of two may exceed a machine
+// whose own size is no power of two; then the largest power that fits is taken.
 func (c *LublinClass) drawSize(r *rand.Rand, processors int) int {
 	u := r.Float64()
 	if u < c.SerialProb {
@@ -378,14 +379,14 @@ func (c *LublinClass) meanArea(processors int) float64 {
 	return area
 }
 
-// meanGap is the mean gap in seconds over whole days, in which the daily cycle
-// cancels out.
+// meanGap is the mean gap in seconds over whole days. The daily cycle cancels out
+// of it.
 func (c *LublinClass) meanGap() float64 {
 	d := c.allHours()
 	return d.ExpMean(lublinMaxLogGap) / d.CDF(lublinMaxLogGap)
 }
 
-// lublinSource is one population's jobs being drawn.
+// lublinSource draws the jobs of one population.
 type lublinSource struct {
 	lublinPopulation
 	arrivals  lublinArrivals
@@ -407,18 +408,22 @@ func (s *lublinSource) start(p lublinPopulation, seed, replication uint64) {
 	s.arrivals.next()
 }
 
-// lublinArrivals is the arrival process. A gap is drawn as if arrivals were
-// uniform over the day and paid out in points: passing a half-hour costs as many
-// points as the half-hour has weight, so that busy hours pass slowly.
+// lublinArrivals is the arrival process. A gap is drawn as if arrivals were uniform
+// over the day, and it is then paid for in points. A half-hour costs its weight
+// in points, so that a gap takes little time when jobs are many and much time
+// when they are few:
+//
+//	weight of a half-hour   | 0.2 | 0.2 | 0.2 | 1.2 | 1.8 |
+//	a gap of 0.6 points     |<--------------->|     |<>   |
 type lublinArrivals struct {
-	logGap  randvar.Gamma
+	logGap  Gamma
 	factor  float64
 	weights [lublinBuckets]float64
 	stream  *rand.Rand
 
-	clock  float64 // the arrival, in seconds from the first midnight
+	clock  float64 // the next arrival, in seconds from the first midnight
 	passed int64   // whole half-hours before it
-	points float64 // paid into the present half-hour
+	points float64 // what has been paid for the present half-hour
 }
 
 func (a *lublinArrivals) next() {

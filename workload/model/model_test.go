@@ -1,11 +1,9 @@
-package workload
+package model
 
 import (
 	"fmt"
 	"iter"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -15,11 +13,11 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
-// model is what all models of this package offer.
-type model interface {
+// generator is what the models that make jobs have in common.
+type generator interface {
 	Check() error
 	Jobs(n int64) (iter.Seq[*entity.Job], error)
 }
@@ -35,7 +33,7 @@ func jannOfLublin(t *testing.T) Jann {
 
 // What holds for every model, whatever its distributions.
 func TestEveryModelYieldsAnOrderlyWorkload(t *testing.T) {
-	for _, m := range []model{
+	for _, m := range []generator{
 		Lublin{},
 		Lublin{Typed: true},
 		Downey{Load: 0.7},
@@ -72,7 +70,7 @@ func TestEveryModelYieldsAnOrderlyWorkload(t *testing.T) {
 	}
 }
 
-func offered(t *testing.T, m model, n int64) float64 {
+func offered(t *testing.T, m generator, n int64) float64 {
 	t.Helper()
 	jobs, err := m.Jobs(n)
 	require.NoError(t, err)
@@ -108,7 +106,7 @@ func TestDowneySpeedupIsConsistent(t *testing.T) {
 }
 
 func TestDowneyWorkIsItsLogUniform(t *testing.T) {
-	jobs, err := Downey{MeanGap: 100, Parallelism: randvar.LogUniform{Min: 1, Max: 1}}.Jobs(20_000)
+	jobs, err := Downey{MeanGap: 100, Parallelism: LogUniform{Min: 1, Max: 1}}.Jobs(20_000)
 	require.NoError(t, err)
 	var logs []float64
 	var last float64
@@ -173,31 +171,10 @@ func TestJannMeetsTheLogsMomentsInEveryRange(t *testing.T) {
 	require.InDelta(t, 0.244, serial/50_000, 0.03, "serial jobs; each range's rate varies with its heavy gaps")
 }
 
-func TestJannFitsARealLog(t *testing.T) {
-	dir := os.Getenv("GRIDSLOT_TRACES")
-	if dir == "" {
-		t.Skip("GRIDSLOT_TRACES is not set: no archive logs at hand")
-	}
-	trace, err := OpenSWF(filepath.Join(dir, "KTH-SP2-1996-2.1-cln.swf.gz"))
-	require.NoError(t, err)
-	m, err := FitJann(trace.Jobs(), PowersOfTwo(100), 20)
-	require.NoError(t, err)
-	require.NoError(t, trace.Err())
-	require.Len(t, m.Ranges, 8)
-	require.NoError(t, m.Check())
-	whole := 0
-	for _, r := range m.Ranges {
-		if r.GapMoments == 3 && r.RunMoments == 3 {
-			whole++
-		}
-	}
-	require.Equal(t, 8, whole, "ranges with all moments")
-}
-
 func TestJannFallsBackToTheMean(t *testing.T) {
 	jobs := func(yield func(*entity.Job) bool) {
 		for i := range 10 { // constant gaps and runtimes: no mixture has such moments
-			if !yield(modelJob(int64(i+1), float64(60*i), 4, 300, -1)) {
+			if !yield(newJob(int64(i+1), float64(60*i), 4, 300, -1)) {
 				return
 			}
 		}
@@ -223,15 +200,15 @@ func TestRangesOfSizes(t *testing.T) {
 }
 
 func TestModelsRefuseNonsense(t *testing.T) {
-	one := randvar.LogUniform{Min: 1, Max: 1}
-	for _, m := range []model{
+	one := LogUniform{Min: 1, Max: 1}
+	for _, m := range []generator{
 		Downey{},                    // no rate
 		Downey{MeanGap: 1, Load: 1}, // two rates
 		Downey{Load: math.Inf(1)},
 		Downey{Load: 0.5, Sigma: -1},
 		Downey{Load: 0.5, Processors: -2},
-		Downey{Load: 0.5, Work: randvar.LogUniform{Min: 2, Max: 1}},
-		Downey{Load: 0.5, Parallelism: randvar.LogUniform{Min: 1, Max: 1000}},
+		Downey{Load: 0.5, Work: LogUniform{Min: 2, Max: 1}},
+		Downey{Load: 0.5, Parallelism: LogUniform{Min: 1, Max: 1000}},
 		Feitelson{},            // no unit
 		Feitelson{TimeUnit: 1}, // no rate
 		Feitelson{TimeUnit: math.NaN(), Load: 1},
@@ -244,7 +221,7 @@ func TestModelsRefuseNonsense(t *testing.T) {
 	require.NoError(t, Downey{MeanGap: 1, Work: one, Parallelism: one}.Check())
 
 	none := func(func(*entity.Job) bool) {}
-	big := func(yield func(*entity.Job) bool) { yield(modelJob(1, 0, 9, 1, -1)) }
+	big := func(yield func(*entity.Job) bool) { yield(newJob(1, 0, 9, 1, -1)) }
 	for _, jobs := range []iter.Seq[*entity.Job]{none, big} {
 		_, err := FitJann(jobs, PowersOfTwo(8), 7)
 		require.Error(t, err)

@@ -1,7 +1,7 @@
-// The Jann model: each range of sizes a stream of its own, with hyper-Erlang
-// gaps and runtimes fitted to a log's moments.
+// The Jann model. Each range of sizes has a stream of jobs of its own, with
+// hyper-Erlang gaps and runtimes that are fitted to the moments of a log.
 
-package workload
+package model
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Jann generates jobs by the model of Jann, Pattnaik, Franke, Wang, Skovira and
@@ -21,9 +21,9 @@ import (
 // into ranges, and in each range the gaps and the runtimes follow hyper-Erlang
 // distributions of common order with a log's first three moments.
 //
-// The paper's tables (CTC SP2, 322 nodes, 1996) are not at hand: FitJann fits
-// the ranges of a log. Ours is that a size within a range is drawn as often as
-// the log has it.
+// The paper's tables (CTC SP2, 322 nodes, 1996) are not at hand; FitJann fits the
+// ranges to a log instead. That a size within a range is drawn as often as the
+// log has it is our own addition.
 type Jann struct {
 	Ranges []JannRange
 	// Seed and Replication determine the random streams, one per component
@@ -31,15 +31,14 @@ type Jann struct {
 	Seed, Replication uint64
 }
 
-// JannRange is the jobs of one range of sizes.
+// JannRange describes the jobs of one range of sizes.
 type JannRange struct {
 	Sizes []SizeCount // ascending
 	// Gap and Run are the times between submissions and the runtimes, in
 	// seconds.
-	Gap, Run randvar.HyperErlang
-	// GapMoments and RunMoments are how many moments of the log the
-	// distributions have: 3, or 1 where no hyper-Erlang distribution has all
-	// three.
+	Gap, Run HyperErlang
+	// GapMoments and RunMoments say how many moments the distributions share with
+	// the log: 3, or 1 where no hyper-Erlang distribution has all three.
 	GapMoments, RunMoments int
 }
 
@@ -78,12 +77,12 @@ func MultiplesOf(step, processors int) []int {
 	return borders
 }
 
-// FitJann fits the model to jobs in order of submission. Range i holds the sizes
-// above borders[i-1], up to borders[i]; see PowersOfTwo and MultiplesOf. Ranges
-// without jobs are left out. Distributions have orders up to maxOrder (the
-// paper's are mostly 1 and at most 7). Where no hyper-Erlang distribution has
-// the three moments, or there are too few jobs, it is the Erlang distribution
-// with the mean and, as near as its order allows, the variation.
+// FitJann fits the model to jobs in the order of submission. Range i holds the
+// sizes above borders[i-1], up to borders[i]; see PowersOfTwo and MultiplesOf.
+// Ranges without jobs are left out. Distributions have orders up to maxOrder; the
+// paper's orders are mostly 1 and at most 7. If no hyper-Erlang distribution has
+// the three moments, or there are too few jobs, the Erlang distribution is taken
+// that has the mean and, as near as its order allows, the variation.
 func FitJann(jobs iter.Seq[*entity.Job], borders []int, maxOrder int) (Jann, error) {
 	if len(borders) == 0 || borders[0] < 1 || !slices.IsSorted(borders) {
 		return Jann{}, fmt.Errorf("jann: borders of the sizes must ascend from 1 or more, not %v", borders)
@@ -124,7 +123,7 @@ func FitJann(jobs iter.Seq[*entity.Job], borders []int, maxOrder int) (Jann, err
 			continue
 		}
 		if r.gaps.n == 0 {
-			r.gaps.add(last - first) // one job: once in such a time
+			r.gaps.add(last - first) // a single job comes once in the time of the log
 		}
 		var fitted JannRange
 		fitted.Gap, fitted.GapMoments = r.gaps.fit(maxOrder)
@@ -141,7 +140,7 @@ func FitJann(jobs iter.Seq[*entity.Job], borders []int, maxOrder int) (Jann, err
 	return model, nil
 }
 
-// moments are sums of powers.
+// moments collects the sums of the first three powers of a sample.
 type moments struct{ n, sum, squares, cubes float64 }
 
 func (m *moments) add(x float64) {
@@ -151,8 +150,9 @@ func (m *moments) add(x float64) {
 	m.cubes += float64(x * x * x)
 }
 
-// fit returns a distribution and how many of the moments it has.
-func (m *moments) fit(maxOrder int) (randvar.HyperErlang, int) {
+// fit returns a distribution and the number of moments that it shares with the
+// sample.
+func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	mean, second, third := m.sum/m.n, m.squares/m.n, m.cubes/m.n
 	if h, err := randvar.FitHyperErlang(mean, second, third, maxOrder); err == nil {
 		return h, 3
@@ -163,10 +163,10 @@ func (m *moments) fit(maxOrder int) (randvar.HyperErlang, int) {
 		order = int(min(max(math.Round(mean*mean/variance), 1), float64(maxOrder)))
 	}
 	rate := float64(order) / mean
-	return randvar.HyperErlang{P: 1, Order: order, Rate1: rate, Rate2: rate}, 1
+	return HyperErlang{P: 1, Order: order, Rate1: rate, Rate2: rate}, 1
 }
 
-// Check reports what makes m meaningless, or nil.
+// Check returns an error if the parameters make no sense.
 func (m Jann) Check() error {
 	if len(m.Ranges) == 0 {
 		return errors.New("jann: no ranges; FitJann makes them of a log")
@@ -225,8 +225,9 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 				}
 				k -= c.Jobs
 			}
-			// Logs round runtimes to whole seconds, so the model does not cut them.
-			if !yield(modelJob(id, submit, size, s.Run.Rand(s.run)+0.5, -1)) {
+			// Logs round runtimes to whole seconds. The half makes newJob round too,
+			// instead of cutting.
+			if !yield(newJob(id, submit, size, s.Run.Rand(s.run)+0.5, -1)) {
 				return
 			}
 		}

@@ -1,4 +1,4 @@
-package workload
+package model
 
 import (
 	"fmt"
@@ -237,35 +237,37 @@ func TestTsafrirEstimatesCoverTheRuntimes(t *testing.T) {
 	})
 }
 
-func TestTsafrirEstimatesOfATrace(t *testing.T) {
+func TestTsafrirChangesTheEstimateAlone(t *testing.T) {
 	source, err := Lublin{Seed: 7}.Jobs(1000)
 	require.NoError(t, err)
 	before := slices.Collect(source)
-	jobs := slices.Collect(source)
-	cut, err := TsafrirEstimates(jobs, Tsafrir{}, estimateStream(2))
+	given, err := Tsafrir{}.Attach(slices.Values(before), estimateStream(2))
 	require.NoError(t, err)
-	require.Zero(t, cut, "by default the longest runtime is the maximum")
-	for i, j := range jobs {
+	require.Zero(t, given.Cut, "by default the longest runtime is the maximum")
+	i := 0
+	for j := range given.Jobs {
 		require.LessOrEqual(t, j.Runtime, j.Request.Length)
-		same := *j
-		same.Request.Length = before[i].Request.Length
-		require.Equal(t, *before[i], same, "only the estimate changes")
+		j.Request.Length = before[i].Request.Length
+		require.Equal(t, before[i], j)
+		i++
 	}
+	require.Equal(t, 1000, i)
+	require.Equal(t, slices.Collect(source), before, "the jobs given are left as they were")
 }
 
-func TestTsafrirLeavesJobsAloneWhereItFails(t *testing.T) {
-	long := func() []*entity.Job {
-		jobs := make([]*entity.Job, 100)
-		for i := range jobs {
-			jobs[i] = modelJob(int64(i+1), 0, 1, 7000, -1)
+func TestTsafrirFailsWhereRuntimesAreTooLong(t *testing.T) {
+	long := func(yield func(*entity.Job) bool) {
+		for i := range 100 {
+			if !yield(newJob(int64(i+1), 0, 1, 7000, -1)) {
+				return
+			}
 		}
-		return jobs
 	}
-	jobs := long()
-	_, err := TsafrirEstimates(jobs, Tsafrir{Max: 2 * des.Hour}, estimateStream(3))
 	var impossible *NoEstimatesError
+	_, err := Tsafrir{Max: 2 * des.Hour}.Attach(long, estimateStream(3))
 	require.ErrorAs(t, err, &impossible)
-	require.Equal(t, long(), jobs)
+	_, err = Tsafrir{Max: 2 * des.Hour}.EstimatesOf(long, estimateStream(3))
+	require.ErrorAs(t, err, &impossible)
 }
 
 func TestTsafrirRefusesNonsense(t *testing.T) {

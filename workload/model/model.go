@@ -1,7 +1,7 @@
-// What the workload models have in common: the jobs they make, and how a model
-// without an arrival rate of its own is brought to an offered load.
+// What the models have in common: the jobs they make, and how a model without
+// an arrival rate of its own reaches an offered load.
 
-package workload
+package model
 
 import (
 	"errors"
@@ -12,11 +12,12 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// modelJob is a job as models make them: known are the submission, the size and
-// the runtime, in whole seconds (a runtime of at least one), so that a job
-// simulated at once and one written to a trace and read back are the same. The
-// estimate is the runtime; see Tsafrir for better ones.
-func modelJob(id int64, submit float64, size int, runtime float64, queue int32) *entity.Job {
+// newJob makes a job from what a model draws: its submission and its runtime in
+// seconds, and its size. Both times become whole seconds, and the runtime is at
+// least one second, because that is what a trace can hold: a job simulated at
+// once and a job written to a trace and read back are the same. The estimate is
+// the runtime itself; Tsafrir makes better ones.
+func newJob(id int64, submit float64, size int, runtime float64, queue int32) *entity.Job {
 	run := des.Seconds(max(math.Floor(runtime), 1))
 	return &entity.Job{
 		ID:      id,
@@ -29,7 +30,7 @@ func modelJob(id int64, submit float64, size int, runtime float64, queue int32) 
 	}
 }
 
-// checkCount reports a number of jobs that cannot be made.
+// checkCount returns an error if n jobs cannot be made.
 func checkCount(model string, n int64) error {
 	if n < 0 {
 		return fmt.Errorf("%s: the number of jobs must not be negative, %d", model, n)
@@ -37,7 +38,7 @@ func checkCount(model string, n int64) error {
 	return nil
 }
 
-// checkProcessors reports an impossible machine.
+// checkProcessors returns an error if no machine can have p processors.
 func checkProcessors(model string, p int) error {
 	if p < 1 || p > math.MaxInt32 {
 		return fmt.Errorf("%s: %d processors", model, p)
@@ -45,9 +46,10 @@ func checkProcessors(model string, p int) error {
 	return nil
 }
 
-// poissonGap is the mean gap in seconds of a model with Poisson arrivals, of
-// which the literature at hand gives no rate: the user's own, or the one at
-// which jobs of the given mean area (processors times seconds) offer the load.
+// poissonGap is the mean gap in seconds of a model with Poisson arrivals for
+// which no rate is published. It is either the gap that the user gives, or the
+// gap at which jobs of the given mean area (processors times seconds) offer the
+// load that the user gives.
 func poissonGap(model string, meanGap, load, meanArea float64, processors int) (float64, error) {
 	switch {
 	case meanGap > 0 && load == 0 && !math.IsInf(meanGap, 0):

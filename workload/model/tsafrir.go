@@ -1,7 +1,7 @@
-// The model of user runtime estimates of Tsafrir, Etsion and Feitelson: a few
-// popular round values, most of them far too long.
+// The model of user runtime estimates of Tsafrir, Etsion and Feitelson. Users
+// give a few popular round values, and most of them are far too long.
 
-package workload
+package model
 
 import (
 	"cmp"
@@ -18,29 +18,31 @@ import (
 
 // Tsafrir models users' runtime estimates: Tsafrir, Etsion, Feitelson,
 // "Modeling user runtime estimates", JSSPP 2005, with the constants and the
-// procedure of the authors' program est_model. Twenty "head" values, the maximum
-// and round times, hold 89% of the jobs; a tail of rare values the rest.
+// procedure of the authors' program est_model. Twenty "head" values, which are
+// the maximum and round times, hold 89% of the jobs; a tail of rare values holds
+// the rest.
 //
-// The model knows nothing of a job but that its estimate is not below its
-// runtime. It lacks the peak of real logs at runtime = estimate (jobs killed at
-// their limit). The LCG-2005 log as distributed with CloudSim carries exactly
-// this histogram: its estimates are this model's output, not data.
+// The only thing that the model knows of a job is that its estimate is not below
+// its runtime. It lacks the peak that real logs have at runtime = estimate,
+// where jobs were killed at their limit. The LCG-2005 log as distributed with
+// CloudSim carries exactly this histogram: its estimates are this model's
+// output, not data.
 type Tsafrir struct {
-	// Max is the longest estimate users may give, at least an hour; longer
+	// Max is the longest estimate that users may give, at least an hour; longer
 	// runtimes are cut to it. It is by far the most popular estimate. 0 means
 	// the longest estimate or runtime of the jobs at hand, rounded up to a
 	// minute.
 	Max des.Time
-	// Values is the number of distinct estimates; 0 means as many as logs of
-	// that many jobs have.
+	// Values is the number of distinct estimates; 0 means as many as real logs
+	// with that number of jobs have.
 	Values int
 	// PowerLaw takes Values from the authors' alternative fit, 0.653566
 	// n^0.547761, instead of the piecewise linear one.
 	PowerLaw bool
-	// Known are values whose popularity is known, at most 20 (19 without Max);
-	// the model fills in the rest around them. They take the places of the
-	// nearest popular values and popularities. Giving Max's own number of jobs
-	// is the remedy where runtimes do not fit under the modelled estimates.
+	// Known are values whose popularity is known, at most 20 (19 without Max).
+	// They take the places of the nearest popular values and popularities, and
+	// the model fills in the rest around them. If the runtimes do not fit under
+	// the modelled estimates, it helps to give the number of jobs that use Max.
 	Known []EstimateBin
 }
 
@@ -50,46 +52,19 @@ type EstimateBin struct {
 	Jobs     int
 }
 
-// TsafrirEstimates gives each of the jobs a modelled estimate, in
-// Request.Length, drawn from r. Runtimes above cfg.Max are cut to it; the number
-// of jobs so cut is returned.
-//
-// The model deals out a histogram among all the jobs, so all must be in memory;
-// beside them it takes 20 bytes a job. The error is a *NoEstimatesError where
-// the runtimes are too long for the histogram; no job is changed then.
-func TsafrirEstimates(jobs []*entity.Job, cfg Tsafrir, r *rand.Rand) (cut int, err error) {
-	given, err := cfg.Attach(slices.Values(jobs), r)
-	if err != nil {
-		return 0, err
-	}
-	i := 0
-	for j := range given.Jobs {
-		*jobs[i] = *j
-		i++
-	}
-	return given.Cut, nil
-}
-
 // WithEstimates is a sequence of jobs that have been given modelled estimates.
 type WithEstimates struct {
 	Jobs iter.Seq[*entity.Job]
 	Cut  int // jobs whose runtime was above the longest estimate
 }
 
-// Attach gives the jobs of a sequence modelled estimates without holding the
-// jobs: a first pass collects the runtimes (20 bytes a job), the sequence
-// returned makes a second one and yields copies. The sequence must therefore be
-// one that yields the same jobs anew, as a model's does.
+// Attach gives modelled estimates to the jobs of a sequence, without holding the
+// jobs in memory. A first pass over the sequence collects the runtimes (20 bytes
+// a job); the sequence that Attach returns makes a second pass and yields
+// copies. The sequence must therefore yield the same jobs in both passes, as a
+// model's does. The error is a *NoEstimatesError if the runtimes are too long.
 func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (WithEstimates, error) {
-	var runtimes []des.Time
-	longest := des.Hour
-	for j := range jobs {
-		runtimes = append(runtimes, j.Runtime)
-		longest = max(longest, j.Runtime, j.Request.Length)
-	}
-	if t.Max == 0 {
-		t.Max = longest.Add(des.Minute-des.Tick) / des.Minute * des.Minute
-	}
+	t, runtimes := t.fitted(jobs)
 	estimates, err := t.Estimates(runtimes, r)
 	if err != nil {
 		return WithEstimates{}, err
@@ -104,7 +79,7 @@ func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (WithEstimates
 		i := 0
 		for j := range jobs {
 			if i == len(estimates) {
-				return // the source has grown since
+				return // the sequence yields more jobs than in the first pass
 			}
 			given := *j
 			given.Runtime = min(given.Runtime, t.Max)
@@ -117,14 +92,37 @@ func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (WithEstimates
 	}}, nil
 }
 
+// EstimatesOf draws an estimate for each of the jobs, and leaves the jobs as they
+// are. See Estimates, which needs Max.
+func (t Tsafrir) EstimatesOf(jobs iter.Seq[*entity.Job], r *rand.Rand) ([]des.Time, error) {
+	t, runtimes := t.fitted(jobs)
+	return t.Estimates(runtimes, r)
+}
+
+// fitted collects the runtimes of the jobs, and determines Max where it is to
+// follow from the jobs: it is the longest runtime or estimate among them, at
+// least the hour that the model needs, rounded up to a minute.
+func (t Tsafrir) fitted(jobs iter.Seq[*entity.Job]) (Tsafrir, []des.Time) {
+	var runtimes []des.Time
+	longest := des.Hour
+	for j := range jobs {
+		runtimes = append(runtimes, j.Runtime)
+		longest = max(longest, j.Runtime, j.Request.Length)
+	}
+	if t.Max == 0 {
+		t.Max = longest.Add(des.Minute-des.Tick) / des.Minute * des.Minute
+	}
+	return t, runtimes
+}
+
 // NoEstimatesError reports that the runtimes do not fit under the modelled
-// estimates: the jobs with the longest runtimes are more than the estimates of
+// estimates: there are more jobs with long runtimes than there are estimates of
 // that length.
 type NoEstimatesError struct {
-	Jobs     int      // so many jobs are at least as long as
-	Runtime  des.Time // this, but the estimate of that rank is
-	Estimate des.Time
-	Max      des.Time
+	Jobs     int      // this number of jobs run at least
+	Runtime  des.Time // this time,
+	Estimate des.Time // but of that number of estimates the shortest is only this
+	Max      des.Time // the longest estimate of the model
 }
 
 func (e *NoEstimatesError) Error() string {
@@ -132,10 +130,11 @@ func (e *NoEstimatesError) Error() string {
 		e.Jobs, e.Runtime, e.Jobs-1, e.Max, e.Estimate)
 }
 
-// Estimates draws an estimate for each of the runtimes, which are taken as cut
-// to Max: est[i] >= min(runtimes[i], Max). Jobs are served from the longest
-// runtime down, each with a random one of the unused estimates that are long
-// enough.
+// Estimates draws an estimate for each of the runtimes. Runtimes above Max count
+// as Max, so that estimates[i] >= min(runtimes[i], Max). The estimates of
+// Histogram are dealt out from the longest runtime down: each job gets a random
+// one of the unused estimates that are long enough for it. The error is a
+// *NoEstimatesError if there is none.
 func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error) {
 	n := len(runtimes)
 	if n == 0 {
@@ -163,14 +162,14 @@ func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error
 		}
 	}
 	estimates := make([]des.Time, n)
-	last := 0 // pool[j..last] are the unused estimates that are long enough
+	last := 0 // pool[j..last] are the unused estimates that are long enough for job j
 	for j, i := range order {
 		for last+1 < n && pool[last+1] >= runtime(j) {
 			last++
 		}
 		k := j + r.IntN(last-j+1)
 		estimates[i] = pool[k]
-		pool[k] = pool[j] // it stays to the right of j, where it is long enough for all
+		pool[k] = pool[j] // unused, and long enough for all jobs to come, which are shorter
 	}
 	return estimates, nil
 }
@@ -294,9 +293,10 @@ func commonTimes() []int64 {
 }
 
 // headTimes is the popular estimates in seconds: the maximum, then the others in
-// ascending order. They are the common ones, filled up with the multiples of ever finer steps, from the maximum down. The authors'
-// steps end at 5 minutes, which is too few for a maximum below 100 minutes; the
-// last step, of one minute, is ours.
+// ascending order. They are the common ones; the places that are left are filled
+// with multiples of ever finer steps, from the maximum down. The authors' steps
+// end at 5 minutes, which gives too few times for a maximum below 100 minutes;
+// the last step, of one minute, is ours.
 func headTimes(limit int64) []int64 {
 	const minute, hour = 60, 3600
 	times := []int64{limit}
@@ -319,8 +319,8 @@ func headTimes(limit int64) []int64 {
 }
 
 // mergeTimes puts the known times into the head, each in the place of the
-// nearest time that is not known; those that are not common to the logs give
-// way first, the maximum never.
+// nearest time that is not known. Times that are not common to the four logs are
+// replaced first; the maximum is never replaced.
 func mergeTimes(times []int64, known map[int64]int) []int64 {
 	var fresh []int64
 	for _, at := range slices.Sorted(maps.Keys(known)) {
@@ -364,9 +364,10 @@ func mergeTimes(times []int64, known map[int64]int) []int64 {
 	return times
 }
 
-// mergeSizes puts the popularities of the known times into the head's, in
-// percent of n jobs, each in the place of the nearest, and scales the others so
-// that the head keeps its share. It returns the rank of each known time.
+// mergeSizes puts the popularities of the known times, in percent of n jobs,
+// among those of the head, each in the place of the nearest one. It scales the
+// others so that the head keeps its share of the jobs, and returns the rank of
+// each known time.
 func mergeSizes(percent [tsafrirHead]float64, known map[int64]int, limit int64, n int) ([tsafrirHead]float64, map[int64]int) {
 	if len(known) == 0 {
 		return percent, nil
@@ -393,7 +394,7 @@ func mergeSizes(percent [tsafrirHead]float64, known map[int64]int, limit int64, 
 	for _, at := range byJobs {
 		nearest := -1
 		for i, s := range sizes {
-			if s.known != 0 || (i == 0 && at != limit) { // the first is kept for the maximum
+			if s.known != 0 || (i == 0 && at != limit) { // the first place is kept for the maximum
 				continue
 			}
 			if nearest < 0 || math.Abs(s.percent-share(at)) < math.Abs(sizes[nearest].percent-share(at)) {
@@ -427,7 +428,8 @@ func mergeSizes(percent [tsafrirHead]float64, known map[int64]int, limit int64, 
 }
 
 // headSizes is the percentage of jobs by popularity rank, the most popular
-// first: an exponential in the rank, and for the first rank what is left.
+// first. It is an exponential function of the rank; the first rank gets what the
+// others leave of the head's share.
 func headSizes() (percent [tsafrirHead]float64) {
 	percent[0] = tsafrirHeadShare
 	for i := 1; i < tsafrirHead; i++ {
@@ -438,10 +440,10 @@ func headSizes() (percent [tsafrirHead]float64) {
 }
 
 // drawHeadRanks draws how popular each of the head's times is. Known times have
-// their reserved ranks, the maximum otherwise the first. Then, for each row of
-// tsafrirRanks, the ranks seen so far in the logs are in a pool, once for every
-// log; the more popular of two random ones is taken, except that a rank no log
-// has any later must be taken now.
+// their reserved ranks, and the maximum has the first rank unless it is known.
+// The other times draw from a pool. It grows by the ranks in their row of
+// tsafrirRanks, one for every log, and the more popular of two random ranks in
+// it is taken. A rank that no log has in a later row must be taken now.
 func drawHeadRanks(r *rand.Rand, times []int64, reserved map[int64]int) (ranks [tsafrirHead]int) {
 	var latest [tsafrirHead + 1]int // row
 	for row, logs := range tsafrirRanks {
@@ -465,7 +467,8 @@ func drawHeadRanks(r *rand.Rand, times []int64, reserved map[int64]int) (ranks [
 			rank = 1
 		}
 		for due := 1; due <= tsafrirHead && rank == 0; due++ {
-			// Reserved ranks may leave the pool empty: then the first that is left.
+			// Reserved ranks may leave the pool empty; then the first rank that
+			// is left is taken.
 			if !taken[due] && (latest[due] <= row || len(pool) == 0) {
 				rank = due
 			}
@@ -480,8 +483,8 @@ func drawHeadRanks(r *rand.Rand, times []int64, reserved map[int64]int) (ranks [
 	return ranks
 }
 
-// tailTimes is the rare estimates in seconds: at whole minutes, or some tens of
-// seconds beside where that is taken already.
+// tailTimes is the rare estimates in seconds. They are whole minutes; where one
+// is taken already, a time some tens of seconds beside it is used.
 func tailTimes(limit int64, values int, head []int64) []int64 {
 	used := make(map[int64]bool, values)
 	for _, at := range head {
@@ -518,11 +521,12 @@ func tailSizes(n int) []float64 {
 	return percent
 }
 
-// adjustTo changes the numbers of jobs of the values that are not known so that
-// all sum to n, from the fullest bin on: first in proportion, then by one each,
-// then down to one, at last down to none. It reports whether that was possible.
+// adjustTo changes the numbers of jobs of the values that are not known, so that
+// all bins sum to n. It goes through the bins from the fullest on, as often as
+// needed: first it changes them in proportion, then by one job each, then down to
+// one job, and at last down to none. It reports whether that was possible.
 func adjustTo(n int, bins []EstimateBin, known map[int64]int) bool {
-	left, sum := n, 0 // sum: what may change
+	left, sum := n, 0 // sum is the number of jobs in the bins that may change
 	var order []*EstimateBin
 	for i := range bins {
 		left -= bins[i].Jobs
@@ -540,7 +544,7 @@ func adjustTo(n int, bins []EstimateBin, known map[int64]int) bool {
 	}
 	for attempt := 0; left > 0; attempt++ {
 		slices.SortStableFunc(order, func(a, b *EstimateBin) int { return b.Jobs - a.Jobs })
-		if attempt == 3 { // fewer jobs than values: long values fit any job, so the short ones go
+		if attempt == 3 { // fewer jobs than values: long values fit any job, so the short values go
 			slices.SortFunc(order, func(a, b *EstimateBin) int { return cmp.Compare(a.Estimate, b.Estimate) })
 		}
 		part := float64(left) / float64(sum)

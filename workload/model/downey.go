@@ -1,6 +1,6 @@
-// Downey's model: work and parallelism, of which sizes and runtimes follow.
+// Downey's model of work and parallelism, from which sizes and runtimes follow.
 
-package workload
+package model
 
 import (
 	"errors"
@@ -9,32 +9,31 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload/randvar"
 )
 
 // Downey generates jobs after Downey, "A parallel workload model and its
 // implications for processor allocation", HPDC 1997: total work and average
-// parallelism are log-uniform, and a job's runtime on n processors is its work
-// by the speedup there.
+// parallelism are log-uniform, and the runtime of a job on n processors is its
+// work divided by its speedup there.
 //
-// Unverified: the formulas and the constants of Work were not held against the
-// paper. Ours, since the model is of moldable jobs: a job asks for as many
-// processors as its average parallelism, rounded. Left out, since it is not
-// known well enough: the paper's day of two halves; arrivals are Poisson, at a
-// rate that must be given.
+// The formulas and the constants of Work are unverified: they were not compared
+// with the paper. The model is of moldable jobs; that a job asks for its average
+// parallelism, rounded, as its number of processors is our own addition. The
+// paper's day of two halves is left out, because it is not known well enough:
+// arrivals are Poisson, at a rate that must be given.
 type Downey struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
 	// Parallelism is A, the average parallelism; zero means 1 to Processors.
-	Parallelism randvar.LogUniform
+	Parallelism LogUniform
 	// Work is a job's total work in processor seconds; zero means the fit to
 	// the SDSC Paragon, e^1.8 to e^11.8 (6 s to 37 h).
-	Work randvar.LogUniform
-	// Sigma is the variation in parallelism of every job; 0 means none, that is
-	// perfect speedup up to A.
+	Work LogUniform
+	// Sigma is the variation in parallelism of every job. 0 means no variation, so
+	// that the speedup is perfect up to A.
 	Sigma float64
-	// MeanGap is the mean time between submissions in seconds. Load, instead,
-	// is the offered load to reach. One of them is needed.
+	// MeanGap is the mean time between submissions in seconds, and Load is the
+	// offered load to reach. One of the two must be given.
 	MeanGap, Load float64
 	// Seed and Replication determine the random streams, one per component
 	// (arrival, parallelism, work).
@@ -65,16 +64,16 @@ func (m Downey) withDefaults() Downey {
 	if m.Processors == 0 {
 		m.Processors = 128
 	}
-	if m.Parallelism == (randvar.LogUniform{}) {
-		m.Parallelism = randvar.LogUniform{Min: 1, Max: float64(m.Processors)}
+	if m.Parallelism == (LogUniform{}) {
+		m.Parallelism = LogUniform{Min: 1, Max: float64(m.Processors)}
 	}
-	if m.Work == (randvar.LogUniform{}) {
-		m.Work = randvar.LogUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
+	if m.Work == (LogUniform{}) {
+		m.Work = LogUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
 	}
 	return m
 }
 
-// Check reports what makes m meaningless, or nil.
+// Check returns an error if the parameters make no sense.
 func (m Downey) Check() error {
 	_, err := m.Jobs(0)
 	return err
@@ -107,15 +106,15 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			a := m.Parallelism.Rand(parallelism)
 			size := math.Round(a)
 			run := m.Work.Rand(work) / DowneySpeedup(size, a, m.Sigma)
-			if !yield(modelJob(id, clock, int(size), run, -1)) {
+			if !yield(newJob(id, clock, int(size), run, -1)) {
 				return
 			}
 		}
 	}, nil
 }
 
-// meanArea is the mean of size times runtime, E[L] E[n/S(n)], the second factor
-// by the midpoint rule over the quantiles of the parallelism.
+// meanArea is the mean of size times runtime, E[L] E[n/S(n)]. The second factor is
+// computed by the midpoint rule over the quantiles of the parallelism.
 func (m Downey) meanArea() float64 {
 	const steps = 10_000
 	var stretch float64
