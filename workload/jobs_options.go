@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/workload/model"
 )
 
@@ -82,22 +83,12 @@ const (
 	ProcsMax                        // the larger one
 )
 
-var procsFromNames = []string{"requested", "allocated", "max"}
+var procsFroms = enum.Of[ProcsFrom]("size of a job", "requested", "allocated", "max")
 
-func (p ProcsFrom) String() string { return nameOf(procsFromNames, int(p), "ProcsFrom") }
+func (p ProcsFrom) String() string { return procsFroms.Name(p) }
 
 // ParseProcsFrom reads requested, allocated or max.
-func ParseProcsFrom(s string) (ProcsFrom, error) {
-	i, err := indexOf(procsFromNames, s, "size of a job")
-	return ProcsFrom(i), err
-}
-
-// ParseOverrun reads kill, extend or raise.
-func ParseOverrun(s string) (entity.Overrun, error) {
-	names := []string{entity.OverrunKill.String(), entity.OverrunExtend.String(), entity.OverrunRaise.String()}
-	i, err := indexOf(names, s, "treatment of a runtime above the estimate")
-	return entity.Overrun(i), err
-}
+func ParseProcsFrom(s string) (ProcsFrom, error) { return procsFroms.Parse(s) }
 
 // EstimatesKind is where estimates come from.
 type EstimatesKind uint8
@@ -109,6 +100,8 @@ const (
 	EstimatesTsafrir                      // a model's, see model.Tsafrir
 )
 
+var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "factor", "tsafrir")
+
 // Estimates is what the scheduler is told of a job's runtime.
 type Estimates struct {
 	Kind   EstimatesKind
@@ -119,18 +112,13 @@ func (e Estimates) String() string {
 	if e.Kind == EstimatesFactor {
 		return "factor:" + strconv.FormatFloat(e.Factor, 'g', -1, 64)
 	}
-	return nameOf([]string{"user", "exact", "factor", "tsafrir"}, int(e.Kind), "Estimates")
+	return estimatesKinds.Name(e.Kind)
 }
 
 // ParseEstimates reads user, exact, factor:F or tsafrir.
 func ParseEstimates(s string) (Estimates, error) {
-	switch s {
-	case "user":
-		return Estimates{}, nil
-	case "exact":
-		return Estimates{Kind: EstimatesExact}, nil
-	case "tsafrir":
-		return Estimates{Kind: EstimatesTsafrir}, nil
+	if kind, err := estimatesKinds.Parse(s); err == nil && kind != EstimatesFactor {
+		return Estimates{Kind: kind}, nil
 	}
 	if text, ok := strings.CutPrefix(s, "factor:"); ok {
 		f, err := strconv.ParseFloat(text, 64)
@@ -139,7 +127,7 @@ func ParseEstimates(s string) (Estimates, error) {
 		}
 		return Estimates{Kind: EstimatesFactor, Factor: f}, nil
 	}
-	return Estimates{}, fmt.Errorf("estimates %q: expected user, exact, factor:F (as in factor:2) or tsafrir", s)
+	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2) or tsafrir", s)
 }
 
 // MissingKind is what stands for an estimate that is not given.
@@ -150,6 +138,8 @@ const (
 	MissingDrop                       // nothing: the job is left out
 	MissingValue                      // MissingEstimate.Value
 )
+
+var missingKinds = enum.Of[MissingKind]("missing estimate", "runtime", "drop")
 
 // MissingEstimate says what stands for an estimate that is not given (0 or
 // less in the file).
@@ -162,37 +152,17 @@ func (m MissingEstimate) String() string {
 	if m.Kind == MissingValue {
 		return m.Value.String()
 	}
-	return nameOf([]string{"runtime", "drop"}, int(m.Kind), "MissingEstimate")
+	return missingKinds.Name(m.Kind)
 }
 
 // ParseMissingEstimate reads runtime, drop or a number of seconds.
 func ParseMissingEstimate(s string) (MissingEstimate, error) {
-	switch s {
-	case "runtime":
-		return MissingEstimate{}, nil
-	case "drop":
-		return MissingEstimate{Kind: MissingDrop}, nil
+	if kind, err := missingKinds.Parse(s); err == nil {
+		return MissingEstimate{Kind: kind}, nil
 	}
 	ticks, _, ok := parseDecimal([]byte(s), int64(des.Second), maxTime)
 	if !ok || ticks < int64(des.Second) {
-		return MissingEstimate{}, fmt.Errorf("missing estimate %q: expected runtime, drop or a number of seconds of 1 or more", s)
+		return MissingEstimate{}, fmt.Errorf("missing estimate %q: want runtime, drop or a number of seconds of 1 or more", s)
 	}
 	return MissingEstimate{Kind: MissingValue, Value: des.Time(ticks)}, nil
-}
-
-func nameOf(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-func indexOf(names []string, s, what string) (int, error) {
-	for i, name := range names {
-		if s == name {
-			return i, nil
-		}
-	}
-	last := len(names) - 1
-	return 0, fmt.Errorf("%s %q: expected %s or %s", what, s, strings.Join(names[:last], ", "), names[last])
 }

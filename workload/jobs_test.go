@@ -322,25 +322,18 @@ func TestFlagsAreReadAndPrinted(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, s, v.String())
 	}
-	for _, s := range []string{"kill", "extend", "raise"} {
-		v, err := ParseOverrun(s)
-		require.NoError(t, err)
-		require.Equal(t, s, v.String())
-	}
 }
 
 func TestFlagErrorsSayWhatToGive(t *testing.T) {
 	_, err := ParseProcsFrom("req")
-	require.EqualError(t, err, `size of a job "req": expected requested, allocated or max`)
-	_, err = ParseOverrun("")
-	require.EqualError(t, err, `treatment of a runtime above the estimate "": expected kill, extend or raise`)
+	require.EqualError(t, err, `size of a job "req": want requested, allocated or max`)
 	for _, s := range []string{"", "factor", "factor:", "factor:0", "factor:-1", "factor:NaN", "factor:inf", "factor:1e9"} {
 		_, err = ParseEstimates(s)
 		require.ErrorContains(t, err, "factor:2", s)
 	}
 	for _, s := range []string{"", "0", "-5", "0.5", "1h", "NaN", "1e99"} {
 		_, err = ParseMissingEstimate(s)
-		require.ErrorContains(t, err, "expected runtime, drop or a number of seconds", s)
+		require.ErrorContains(t, err, "want runtime, drop or a number of seconds", s)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
 // This file is the account of what a reader met: lines that were damaged, records
@@ -22,14 +24,9 @@ const (
 	Noted                // kept as it is; worth knowing
 )
 
-var classNames = [...]string{"damaged", "left out", "changed", "noted"}
+var classes = enum.Of[Class]("class of findings", "damaged", "left out", "changed", "noted")
 
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return fmt.Sprintf("Class(%d)", c)
-}
+func (c Class) String() string { return classes.Name(c) }
 
 // Reason is why a finding was made. Its name, as String gives it, is stable:
 // programs may rely on it.
