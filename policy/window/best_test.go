@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/policy/window/windowtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -93,16 +92,16 @@ func TestAnyStartIsTheBestOfAllStarts(t *testing.T) {
 }
 
 func TestSearchesRunSideBySide(t *testing.T) {
-	list := windowtest.DEP18(60).Slots(rand.New(rand.NewPCG(1, 1)))
+	list := slotsOf(t, dep18(60), 1)
 	for _, name := range []string{"maxq", "dep", "coord", "multiple-best-q", "min-cost"} {
 		f, err := ByName(Square, name, Settings{})
 		require.NoError(t, err)
-		want, err := f.Find(context.Background(), dep18, list, des.Forever)
+		want, err := f.Find(context.Background(), dep18Request, list, des.Forever)
 		require.NoError(t, err)
 		results := make(chan entity.Found)
 		for range 4 {
 			go func() {
-				got, _ := f.Find(context.Background(), dep18, list, des.Forever)
+				got, _ := f.Find(context.Background(), dep18Request, list, des.Forever)
 				results <- got
 			}()
 		}
@@ -114,10 +113,10 @@ func TestSearchesRunSideBySide(t *testing.T) {
 
 // A search allocates its window, and the list of its tasks, and no more.
 func TestTheExactSearchAllocatesOnlyItsAnswer(t *testing.T) {
-	list := windowtest.DEP18(100).Slots(rand.New(rand.NewPCG(1, 1)))
+	list := slotsOf(t, dep18(100), 1)
 	for _, f := range exactSearches(Settings{}) {
 		allocs := testing.AllocsPerRun(50, func() {
-			_, _ = f.Find(context.Background(), dep18, list, des.Forever)
+			_, _ = f.Find(context.Background(), dep18Request, list, des.Forever)
 		})
 		require.LessOrEqual(t, allocs, 10.0, f.Name())
 		t.Log(f.Name(), allocs)
