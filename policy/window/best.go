@@ -7,11 +7,11 @@
 //
 //	worth <= λ budget + Σ of the n greatest (z_i − λ c_i)      for every λ >= 0
 //
-// A box whose bound does not pass the best window known is skipped with all its
-// steps. The others lose the candidates that cannot be in a better window, and
-// are halved; a box of one start and one length is a step, and what is left of
-// it goes to the subset solver. docs/design/exact-subset.md has the reasons and
-// the measurements.
+// A box whose bound is no better than the best window known is skipped with all
+// its steps. From any other box the search drops the candidates that cannot be in
+// a better window, and then it halves the box. A box of one start and one length
+// is a step; the candidates that are left in it go to the subset solver.
+// docs/design/exact-subset.md has the reasons and the measurements.
 
 package window
 

@@ -25,15 +25,16 @@ type Bounded interface {
 	Bound(s *entity.Slot, from, to, short, long des.Time) float64
 }
 
-// Q is the criterion of MaxQ: the nodes' own values q.
+// Q is the criterion of MaxQ: each node has a value q of its own.
 type Q struct{}
 
 // Value is the node's q.
 func (Q) Value(s *entity.Slot, _, _ des.Time) float64 { return s.Node.Q }
 
-// DEP is the criterion of dependable windows: far from the neighbours, so that
-// neither a delay before nor an overrun of the window's own does harm. A slot
-// counts with the lesser of its free times before and after the window.
+// DEP is the criterion of dependable windows. They lie far from their neighbours,
+// so that it does no harm if the task before is delayed or if the window itself
+// overruns. A slot counts with the lesser of its free times before and after the
+// window.
 type DEP struct {
 	// MaxDistance caps what one slot counts; 0 = Settings.MaxDistance.
 	MaxDistance des.Time
@@ -48,10 +49,10 @@ func (d DEP) Value(s *entity.Slot, start, end des.Time) float64 {
 	return v.Seconds()
 }
 
-// COORD is the criterion of coordinated windows: close to the neighbours, so
-// that no gap is cut into pieces. A slot counts with the greater of its free
-// times before and after the window, and windows report that sum as a positive
-// number, the less the better.
+// COORD is the criterion of coordinated windows. They lie close to a neighbour,
+// so that free time is not cut into small pieces. A slot counts with the greater
+// of its free times before and after the window. A window shows the sum as a
+// positive number; less is better.
 type COORD struct{}
 
 // Value is -max(L_left, L_right) in time units.
@@ -59,7 +60,8 @@ func (COORD) Value(s *entity.Slot, start, end des.Time) float64 {
 	return -max(start-s.Start, s.End-end).Seconds()
 }
 
-// reported is the value that a window shows for the sum of by's values.
+// reported is the value that a window shows if the values of its slots have this
+// sum: the sum itself or, for a criterion that is minimised, minus the sum.
 func reported(by Criterion, sum float64) float64 {
 	switch by.(type) {
 	case COORD, taskTimes:
@@ -68,7 +70,7 @@ func reported(by Criterion, sum float64) float64 {
 	return sum
 }
 
-// withDefaults gives DEP the cap of the settings where it has none of its own.
+// withDefaults gives DEP the cap of the settings if it has none of its own.
 func withDefaults(by Criterion, s Settings) Criterion {
 	if d, ok := by.(DEP); ok && d.MaxDistance == 0 {
 		return DEP{MaxDistance: s.MaxDistance}

@@ -12,10 +12,11 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// KnapsackDP is DEP18's square search with knapsackDP at every step. It needs
-// whole-number costs: RoundCosts, or 1 where that is 0, is the unit they are
-// rounded up to, so it misses what fits only by fractions. O(m n budget/RoundCosts) time
-// and memory a step.
+// KnapsackDP is DEP18's square search with knapsackDP at every step. The dynamic
+// programme needs costs that are whole numbers, so each cost is rounded up to a
+// multiple of RoundCosts, or of 1 if RoundCosts is 0. Subsets that are within the
+// budget only by a fraction are therefore missed. A step takes time and memory
+// O(m n budget/RoundCosts).
 type KnapsackDP struct {
 	Settings
 	By Criterion

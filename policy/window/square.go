@@ -1,4 +1,4 @@
-// The square window search of DEP18 with the n cheapest slots at each step:
+// The square window search of DEP18 that takes the n cheapest slots at each step:
 // FirstFit, MinFinish, MinRuntime, MinCost, the Lite forms, and MultipleBest.
 //
 // A square window lasts as long as its slowest node needs, so there is one pass
@@ -7,13 +7,13 @@
 //
 //	        L
 //	    |------|
-//	 [==########=====)        node as slow as L asks for
-//	[===########==)           faster node, held as long
-//	      ######)             too short: not in the list
+//	 [==########=====)        a node so slow that a task takes L
+//	[===########==)           a faster node, which is held for L as well
+//	  [=########)             a slot that just has room for L
 //
-// A pass also meets subsets without a node as slow as L. They are no windows of
-// length L, and none is missed by leaving them out: the pass of their own,
-// shorter length has met them.
+// A pass also meets subsets in which no node is slow enough to need L. They are
+// no windows of length L, so the pass leaves them out. No window is missed by
+// that: the pass of the subset's own, shorter length has met it.
 
 package window
 
@@ -70,8 +70,8 @@ func (c Cheapest) Name() string {
 	return criterionName(c.By) + "-lite"
 }
 
-// Find implements entity.Finder. O(m) for each distinct performance, and a
-// refill of the n cheapest now and then.
+// Find implements entity.Finder. O(m) for each distinct performance, and now and
+// then a refill of the n cheapest.
 func (c Cheapest) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
 	g, err := c.Goal.goal(withDefaults(c.By, c.Settings))
 	if err != nil {
