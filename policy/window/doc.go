@@ -38,7 +38,8 @@
 //
 // # Where to begin
 //
-// Read AMP in rough.go first: steps 2 and 3 in twenty lines. square.go adds a
+// Read nCheapest in rough.go first, the scan of AMP: steps 2 and 3 in twenty
+// lines. square.go adds a
 // pass for each length that a window can have. best.go and subset.go are one
 // algorithm of their own and need the design page beside them. cheapest.go keeps
 // the n cheapest of the slots that are usable as time goes by.

@@ -12,23 +12,27 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// RoughGoal is what AEP and CSA want of a window with a rough right edge.
+// RoughGoal is what AEP and CSA want of a window with a rough right edge. META
+// calls its MinProcTime simplified and does not say how; MinProcTimeCheapest is
+// the simplification that gives its figures.
 type RoughGoal uint8
 
 const (
-	MinStart         RoughGoal = iota // the earliest start: AMP
-	MinCost                           // the lowest cost; exact
-	MinRunTime                        // the shortest slowest task, by META's substitution
-	MinFinish                         // the earliest end, by META's substitution
-	MinProcTime                       // the least sum of task times, among the substitution's subsets
-	MinRunTimeExact                   // the shortest slowest task of all
-	MinFinishExact                    // the earliest end of all
-	MinProcTimeExact                  // the least sum of task times of all
+	MinStart            RoughGoal = iota // the earliest start: AMP
+	MinCost                              // the lowest cost; exact
+	MinRunTime                           // the shortest slowest task, by META's substitution
+	MinFinish                            // the earliest end, by META's substitution
+	MinProcTime                          // the least sum of task times, among the substitution's subsets
+	MinRunTimeExact                      // the shortest slowest task of all
+	MinFinishExact                       // the earliest end of all
+	MinProcTimeExact                     // the least sum of task times of all
+	MinProcTimeCheapest                  // the least sum of task times, among the n cheapest of each step
 )
 
 var roughGoalNames = [...]string{
 	"min-start", "min-cost", "min-runtime", "min-finish", "min-proctime",
 	"min-runtime-exact", "min-finish-exact", "min-proctime-exact",
+	"min-proctime-cheapest",
 }
 
 func (g RoughGoal) String() string {
@@ -39,7 +43,7 @@ func (g RoughGoal) String() string {
 }
 
 func (g RoughGoal) goal() (goal, error) {
-	figures := [...]figure{theStart, theCost, theLength, theEnd, theProcTime, theLength, theEnd, theProcTime}
+	figures := [...]figure{theStart, theCost, theLength, theEnd, theProcTime, theLength, theEnd, theProcTime, theProcTime}
 	if int(g) >= len(figures) {
 		return goal{}, badInput("there is no goal %d", g)
 	}
@@ -115,9 +119,9 @@ type AEP struct {
 func (a AEP) Name() string { return a.By.String() }
 
 // Find implements entity.Finder. MinStart and MinCost take as long as AMP. The
-// substitution goals take O(m u) with u usable slots at a time. MinRunTimeExact
-// and MinFinishExact take O(m) and some refills; MinProcTimeExact is a search by
-// Best.
+// substitution goals and MinProcTimeCheapest take O(m u) with u usable slots at a
+// time. MinRunTimeExact and MinFinishExact take O(m) and some refills;
+// MinProcTimeExact is a search by Best.
 func (a AEP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
 	g, err := a.By.goal()
 	if err != nil {
@@ -132,7 +136,9 @@ func (a AEP) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 	case MinStart, MinCost:
 		s.nCheapest(ctx, g)
 	case MinRunTime, MinFinish, MinProcTime:
-		s.substitution(ctx, g)
+		s.substitution(ctx, g, true)
+	case MinProcTimeCheapest:
+		s.substitution(ctx, g, false)
 	case MinRunTimeExact, MinFinishExact:
 		s.shortest(ctx, g)
 	case MinProcTimeExact:
@@ -143,7 +149,8 @@ func (a AEP) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 }
 
 // nCheapest looks at the n cheapest usable slots whenever a new slot is among
-// them. It stops where no later window can be better.
+// them. (Otherwise they start later than before and cost no less.) The scan ends
+// when no later window can be better.
 func (s *scan) nCheapest(ctx context.Context, g goal) {
 	s.cheap.reset(s.req.Nodes)
 	for now, o := range s.offers(ctx) {
@@ -167,10 +174,10 @@ func (s *scan) nCheapest(ctx context.Context, g goal) {
 	}
 }
 
-// substitution is META's algorithm 2 at every step of the scan. It skips a step
-// at which no n usable slots, whatever they cost, are better than the best so
-// far.
-func (s *scan) substitution(ctx context.Context, g goal) {
+// substitution is META's algorithm 2 at every step of the scan; without spares it
+// takes the n cheapest slots as they are. It skips a step at which no n usable
+// slots, whatever they cost, are better than the best so far.
+func (s *scan) substitution(ctx context.Context, g goal, spares bool) {
 	n := s.req.Nodes
 	s.open = s.open[:0] // by cost; of equal cost, by start
 	for now, o := range s.offers(ctx) {
@@ -197,7 +204,10 @@ func (s *scan) substitution(ctx context.Context, g goal) {
 			continue
 		}
 		s.work.Subsets++
-		s.substitute(cost)
+		s.picks = append(s.picks[:0], s.open[:n]...)
+		if spares {
+			s.substitute(cost)
+		}
 		f := figuresOf(s.picks, now)
 		s.keep(s.picks, now, g.value(&f))
 	}
@@ -221,15 +231,13 @@ func (s *scan) promising(g goal, now des.Time) bool {
 	return false
 }
 
-// substitute is algorithm 2. It begins with the n cheapest slots, which cost
-// cost. Then it tries every other slot once, the cheapest first: the slot takes
-// the place of the longest task in the choice if its own task is shorter and
-// the budget still holds.
+// substitute is algorithm 2. The choice begins with the n cheapest slots, at the
+// given cost. Every other slot is tried once, the cheapest first: it takes the
+// place of the longest task in the choice if its own task is shorter and the
+// budget still holds.
 func (s *scan) substitute(cost float64) {
-	n := s.req.Nodes
-	s.picks = append(s.picks[:0], s.open[:n]...)
 	longest := longestOf(s.picks)
-	for i := n; i < len(s.open); i++ {
+	for i := len(s.picks); i < len(s.open); i++ {
 		spare := &s.open[i]
 		after := cost - s.picks[longest].cost + spare.cost
 		if spare.length < s.picks[longest].length && after <= s.tariff.limit {

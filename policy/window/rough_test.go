@@ -68,7 +68,7 @@ func TestRoughSearchesAgainstAllSubsets(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		set, req, list, until := smallProblem(rng)
-		for goal := MinStart; goal <= MinProcTimeExact; goal++ {
+		for goal := MinStart; goal <= MinProcTimeCheapest; goal++ {
 			least, ok := bruteRough(set, goal, req, list, until)
 			found, err := AEP{set, goal}.Find(context.Background(), req, list, until)
 			require.NoError(t, err)
@@ -85,6 +85,21 @@ func TestRoughSearchesAgainstAllSubsets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The dear, fast node is among the n cheapest, and so the best, only when the slow
+// one has no room any more.
+func TestTheCheapestAreFastWhereOnlyFastOnesHaveRoom(t *testing.T) {
+	slow, fast := &entity.Node{ID: 1, Perf: 1, Price: 1}, &entity.Node{ID: 2, Perf: 10, Price: 20}
+	slot := func(n *entity.Node, from, to des.Time) entity.Slot {
+		return entity.Slot{Node: n, Width: 1, Start: from * des.Second, End: to * des.Second}
+	}
+	list := entity.SlotList{To: 100 * des.Second, Slots: []entity.Slot{slot(slow, 0, 100), slot(fast, 0, 30), slot(fast, 90, 100)}}
+	found, err := AEP{By: MinProcTimeCheapest}.Find(context.Background(), entity.Request{Nodes: 1, Length: 50 * des.Second}, list, list.To)
+	require.NoError(t, err)
+	require.True(t, found.OK)
+	require.Equal(t, 90*des.Second, found.Window.Start)
+	require.Equal(t, 5*des.Second, found.Window.ProcessorTime())
 }
 
 func TestAMPIsAEPWithMinStart(t *testing.T) {
