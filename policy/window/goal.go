@@ -32,16 +32,15 @@ type figures struct {
 }
 
 func figuresOf(offers []offer, start des.Time) figures {
-	f := figures{start: start}
-	var longest des.Time
+	var longest, sum des.Time
+	cost := 0.0
 	for i := range offers {
 		o := &offers[i]
 		longest = max(longest, o.length)
-		f.procTime += o.length
-		f.cost += o.cost
+		sum += o.length
+		cost += o.cost
 	}
-	f.end = start + longest
-	return f
+	return figures{start: start, end: start + longest, procTime: sum, cost: cost}
 }
 
 // value is what the goal makes of a choice, in ticks where it is a time. The
