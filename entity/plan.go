@@ -64,6 +64,19 @@ type TaskPlan interface {
 	Err() error
 }
 
+// PinPlan is a TaskPlan that counts equal nodes ahead, or any other that can keep
+// nodes by name: what owners' jobs and outages need.
+type PinPlan interface {
+	TaskPlan
+	// Pin is Reserve for exactly the nodes that w names, and not for their equals.
+	Pin(r *Run, w Window) (*Reservation, error)
+	// InTheWay lists the runs that have any of the nodes that w names while w
+	// lasts. Where the plan only counts, it is decided now which of the
+	// reservations ahead those nodes take: as few as can be of those that yield,
+	// and none of the others unless there is no choice.
+	InTheWay(w Window, yields func(*Run) bool) []*Run
+}
+
 // QuickPlan is a Plan that answers faster where a request asks for nothing but
 // nodes and a length, and that can tell more of a miss than that it is one.
 type QuickPlan interface {

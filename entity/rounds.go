@@ -143,7 +143,7 @@ func (t *ticker) Handle(_ *des.Simulator, ev des.Event) {
 // changes reports whether anything will change while time passes, arrivals
 // apart.
 func (m *Metascheduler) changes() bool {
-	if m.running > 0 || len(m.wakes) > 0 || (m.nodes != nil && m.nodes.NextGain() < des.Forever) {
+	if m.running+m.booked+len(m.wakes) > 0 || (m.nodes != nil && m.nodes.NextGain() < des.Forever) {
 		return true
 	}
 	for r := range m.queue.By(Submission, m.sim.Now()).All() {

@@ -80,15 +80,20 @@ func (g goal) bound(best float64, now des.Time) des.Time {
 // shown is the goal's value of the best answer as its window w shows it: in time
 // units, in real costs, and for a criterion as the criterion reports its sum.
 func (s *search) shown(g goal, w *entity.Window) float64 {
-	switch g.of {
-	case theCost:
+	if g.of != theWorth {
+		return g.plain(w)
+	}
+	sum := 0.0
+	for i, o := range s.best.offers {
+		sum += g.by.Value(&s.list[o.slot], w.Start, w.Tasks[i].End)
+	}
+	return reported(g.by, sum)
+}
+
+// plain is shown for a goal that needs nothing but the window itself.
+func (g goal) plain(w *entity.Window) float64 {
+	if g.of == theCost {
 		return w.Cost
-	case theWorth:
-		sum := 0.0
-		for i, o := range s.best.offers {
-			sum += g.by.Value(&s.list[o.slot], w.Start, w.Tasks[i].End)
-		}
-		return reported(g.by, sum)
 	}
 	ticks := g.value(&figures{start: w.Start, end: w.End, procTime: w.ProcessorTime()})
 	return ticks / float64(des.Second)
