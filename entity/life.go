@@ -46,10 +46,11 @@ func (m *Metascheduler) arrive(r *Run) {
 // long: no job behind it shall wait for one that can never start. It reports
 // whether r can start at all.
 func (m *Metascheduler) setLimit(r *Run) bool {
-	latest := r.Request.Deadline
-	if m.nodes == nil { // on nodes a task may be shorter than the request's length
-		latest -= r.Request.Length
+	least := r.Request.Length
+	if m.nodes != nil {
+		least = m.nodes.Least(r.Request)
 	}
+	latest := r.Request.Deadline - least
 	if latest < m.sim.Now() {
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false

@@ -188,7 +188,7 @@ func TestFairShareAsAnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var jobs []*entity.Job
 	at := des.Time(0)
-	for i := range 3000 {
+	for i := range 800 {
 		at += des.Time(random.IntN(40))
 		j := job(int64(i), at, 1+des.Time(random.IntN(100)), 1+random.IntN(6))
 		j.User = int32(random.IntN(5))

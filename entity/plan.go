@@ -57,6 +57,9 @@ type TaskPlan interface {
 	// ReleaseTask gives back the node of r's i-th task from the instant at on. It
 	// is called once a task; Release follows the last one.
 	ReleaseTask(r *Reservation, i int, at des.Time)
+	// Least is the least time that a window for req can take, whatever is reserved:
+	// on fast nodes it is less than the request's length.
+	Least(req Request) des.Time
 	// NextGain is the next instant at which a node becomes free by the passing of
 	// time alone, without a job's end, or des.Forever.
 	NextGain() des.Time

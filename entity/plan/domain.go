@@ -757,6 +757,22 @@ func (d *Domain) Fits(req entity.Request) error {
 	return d.whyNot(req, min(longest, req.DeadlineLimit()-d.origin))
 }
 
+// Least is the time that a task takes on the slowest of the nodes that req gets if
+// it gets the fastest ones.
+func (d *Domain) Least(req entity.Request) des.Time {
+	var times []des.Time
+	for _, n := range d.nodes {
+		if req.Admits(n) {
+			times = append(times, n.TaskTime(req.Length))
+		}
+	}
+	if len(times) < req.Nodes {
+		return des.Forever
+	}
+	slices.Sort(times)
+	return times[req.Nodes-1]
+}
+
 // whyNot says in the user's terms why req, with at most the time longest for a
 // task, gets no window even in an empty plan.
 func (d *Domain) whyNot(req entity.Request, longest des.Time) error {

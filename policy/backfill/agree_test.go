@@ -110,6 +110,11 @@ func TestEqualNodesScheduleAsACluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.IntRange(1, 12).Draw(t, "procs")
 		jobs, bookings := drawJobs(t, procs), drawBookings(t, procs)
+		for _, j := range jobs {
+			if rapid.IntRange(0, 3).Draw(t, "has a deadline") == 0 {
+				j.Request.Deadline = j.Submit + des.Time(rapid.IntRange(1, 60).Draw(t, "deadline"))
+			}
+		}
 		policy := drawPolicy(t)
 		pass := entity.Pass(rapid.IntRange(0, 1).Draw(t, "pass"))
 		d, err := plan.NewDomain(equals(procs, rapid.SampledFrom([]float64{0, 1.3}).Draw(t, "price")), rapid.SampledFrom(finders).Draw(t, "finder"))
