@@ -305,7 +305,22 @@ func (s *session) find() error {
 	if !ok || s.chance(4) {
 		return nil
 	}
+	if s.chance(8) {
+		return s.take(s.run(req), s.longer(w), false)
+	}
 	return s.take(s.run(req), w, true)
+}
+
+// longer is w, which was found, for some more ticks: nobody has said that there
+// is room for it.
+func (s *session) longer(w entity.Window) entity.Window {
+	by := 1 + s.upTo(longest)
+	w.End += by
+	w.Tasks = slices.Clone(w.Tasks)
+	for i := range w.Tasks {
+		w.Tasks[i].End += by
+	}
+	return w
 }
 
 // best compares an answer with the earliest window there is, and with the answer
