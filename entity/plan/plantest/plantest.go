@@ -17,8 +17,14 @@ type Config struct {
 	Seed uint64
 	// Sequences is how many sequences of calls are tried; 0 means 300.
 	Sequences int
-	// Steps is how many calls a sequence has; 0 means 40.
+	// Steps is how many calls of all kinds a sequence has; 0 means 40.
 	Steps int
+	// Spread is how far ahead of the present windows are asked for; 0 means 20
+	// ticks.
+	Spread des.Time
+	// Fill is how many calls that reserve something a sequence begins with, before
+	// all kinds are drawn. Together with a wide Spread it makes large plans.
+	Fill int
 	// Request draws a request, for plans that are asked for other things than
 	// nodes, a length, a minimal performance and a deadline. Lengths should be
 	// some ticks only: the model goes from tick to tick. nil means requests of 1
@@ -71,11 +77,17 @@ func Check(empty func() entity.Plan, c Config) error {
 	if c.Steps <= 0 {
 		c.Steps = 40
 	}
+	if c.Spread <= 0 {
+		c.Spread = 20
+	}
 	for i := range c.Sequences {
 		random := rand.New(rand.NewPCG(c.Seed, uint64(i)))
-		calls := make([]call, c.Steps)
+		calls := make([]call, c.Fill+c.Steps)
 		for k := range calls {
 			calls[k] = call{drawOperation(random), random.Uint64()}
+			if k < c.Fill {
+				calls[k].operation = reserving
+			}
 		}
 		if s, err := play(empty, c, calls); err != nil {
 			drawn := s.played

@@ -42,6 +42,16 @@ func TestClusterKeepsItsPromises(t *testing.T) {
 	}
 }
 
+// A plan of hundreds of reservations is another one to search than a small one.
+func TestLargePlansKeepTheirPromises(t *testing.T) {
+	large := plantest.Config{Sequences: 3, Spread: 400, Fill: 150, Steps: 100}
+	for _, size := range []int{2, 5, 30} {
+		require.NoError(t, plantest.Check(cluster(size), large), "%d processors", size)
+	}
+	large.Sequences = 1
+	require.NoError(t, plantest.Check(domain(window.AMP{}, 1, 2, 3, 3, 1), large))
+}
+
 func TestDomainKeepsItsPromises(t *testing.T) {
 	for _, perfs := range [][]float64{{1}, {1, 2, 3}, {1, 1, 1}, {1, 2, 2, 1, 2}} {
 		for _, f := range []entity.Finder{window.AMP{}, window.ALP{}} {

@@ -50,6 +50,9 @@ var operations = []struct {
 	{1, (*session).nextGain},
 }
 
+// reserving is the position of reserve among the operations.
+const reserving = 1
+
 func drawOperation(random *rand.Rand) int {
 	sum := 0
 	for _, o := range operations {
@@ -103,7 +106,7 @@ func (s *session) request() entity.Request {
 
 // span draws the instants between which a window is to start.
 func (s *session) span() (from, until des.Time) {
-	from = s.now + s.upTo(longest)
+	from = s.now + s.upTo(s.config.Spread/2)
 	switch s.random.IntN(6) {
 	case 0:
 		return s.now, s.now
@@ -114,7 +117,7 @@ func (s *session) span() (from, until des.Time) {
 	case 3:
 		return from, from - 1 // no instant at all
 	}
-	return from, from + s.upTo(2*longest)
+	return from, from + s.upTo(s.config.Spread)
 }
 
 func (s *session) run(req entity.Request) *entity.Run {
@@ -230,7 +233,7 @@ func (s *session) ordered(slots []entity.Slot, from, until des.Time) error {
 // window draws a window that need not have room, for a request that accepts it.
 func (s *session) window() (entity.Window, entity.Request) {
 	req := entity.Request{Nodes: 1 + s.random.IntN(s.total()), Length: 1 + s.upTo(longest-1)}
-	w := entity.Window{Start: s.now + s.upTo(2*longest), Nodes: req.Nodes}
+	w := entity.Window{Start: s.now + s.upTo(s.config.Spread), Nodes: req.Nodes}
 	if s.chance(4) {
 		w.Start = s.now
 	}
@@ -657,7 +660,7 @@ func (s *session) move() error {
 	if h == nil {
 		return nil
 	}
-	w := entity.Window{Start: s.now + s.upTo(2*longest), Nodes: h.window.Nodes}
+	w := entity.Window{Start: s.now + s.upTo(s.config.Spread), Nodes: h.window.Nodes}
 	switch s.random.IntN(5) {
 	case 0: // a little to the side
 		return s.moveTo(h, s.shift(h.window, min(h.window.Start-s.now, 3)-s.upTo(3)), false)
@@ -868,8 +871,8 @@ func (s *session) forget(now des.Time) error {
 
 // slots looks at a part of what is free.
 func (s *session) slots() error {
-	from := s.now + s.upTo(2*longest)
-	until := from + s.upTo(2*longest)
+	from := s.now + s.upTo(s.config.Spread)
+	until := from + s.upTo(s.config.Spread)
 	slots := slices.Collect(s.plan.Slots(from, until))
 	s.note("Slots(%s, %s): %s", tick(from), tick(until), spans(slots))
 	if err := s.ordered(slots, from, until); err != nil {
@@ -924,7 +927,7 @@ func (s *session) fitsAt() error {
 	if s.quick == nil || !s.counted() {
 		return nil
 	}
-	at, nodes, length := s.now+s.upTo(longest), 1+s.random.IntN(s.total()+1), 1+s.upTo(longest-1)
+	at, nodes, length := s.now+s.upTo(s.config.Spread/2), 1+s.random.IntN(s.total()+1), 1+s.upTo(longest-1)
 	room := func(n int, length des.Time) bool {
 		return s.room(entity.Window{Start: at, End: at + length, Nodes: n}, nil)
 	}
