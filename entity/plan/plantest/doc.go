@@ -47,11 +47,12 @@
 // be left out were left out; this one is of a plan whose second Release gives
 // everything back again:
 //
-//	releasing job 1 again changed what is free: [0, 15) x4 became [0, 15) x5
+//	releasing job 1 again changed what is free: [8, 18) x4 became [8, 18) x6
 //	after these calls:
-//	  1  Reserve(job 1, [0, 7) x1): ok
-//	  2  Release(job 1, 0)
-//	(seed 0, sequence 0; 31 calls cut down to 2)
+//	  1  Reserve(job 1, [17, 26) x2): ok
+//	  2  Forget(8): false
+//	  3  Release(job 1, 18)
+//	(seed 0, sequence 0; 9 calls cut down to 3)
 //
 // All times are in ticks. The same Config gives the same sequences again.
 package plantest
