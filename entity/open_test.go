@@ -698,3 +698,17 @@ func TestAPlacerOfOnesOwn(t *testing.T) {
 	w.run(t)
 	require.Equal(t, []entity.ProcessorRange{{First: 4, Last: 6}}, gone.Place)
 }
+
+// A job that is cancelled at the instant at which it comes was shown to the policy
+// among the fresh ones, and conservative backfilling, which reserves for them, was
+// refused.
+func TestAJobCancelledBeforeItsFirstRoundIsNotFresh(t *testing.T) {
+	w := newWorld(4, backfill.Conservative{})
+	r := w.meta.Submit(job(1, 5, 10, 2))
+	w.meta.Submit(job(2, 5, 10, 2))
+	w.sim.At(5*des.Second, entity.PhaseArrival+1, des.Func(func(*des.Simulator, des.Event) {
+		require.True(t, w.meta.Cancel(r, "its user"))
+	}), 0)
+	w.run(t)
+	require.Equal(t, entity.Rejected, r.State)
+}
