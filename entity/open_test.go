@@ -21,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -36,11 +37,11 @@ func job(id int64, submit, runtime des.Time, nodes int) *entity.Job {
 type world struct {
 	sim  *des.Simulator
 	meta *entity.Metascheduler
-	seen *metrics.Validator
+	seen *validate.Validator
 }
 
 func newWorld(processors int, p entity.Policy, observers ...entity.Observer) *world {
-	w := &world{sim: des.New(des.Config{}), seen: &metrics.Validator{}}
+	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}}
 	w.meta = entity.NewMetascheduler(w.sim, plan.NewCluster(processors), p, append([]entity.Observer{w.seen}, observers...)...)
 	return w
 }
