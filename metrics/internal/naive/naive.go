@@ -1,25 +1,25 @@
-package metrics
-
-// A scheduler written as plainly as can be, to test observers with: it knows
-// nothing of the kernel, the plans or the policies.
+// Package naive is a scheduler written as plainly as can be, to test observers
+// with: it knows nothing of the kernel, the plans or the policies. Every pass
+// looks at every job, and every processor is a bool.
+package naive
 
 import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"pgregory.net/rapid"
 )
 
-type naive struct {
-	procs     int
-	policy    string // fcfs, easy, conservative
-	event     bool   // a pass after every event, submissions first
-	overrun   entity.Overrun
-	until     des.Time // stop before this instant; 0 = run to the end
-	observers []entity.Observer
+// Scheduler runs jobs on a cluster. Set its fields, then call Run once.
+type Scheduler struct {
+	Procs     int
+	Policy    string // fcfs, easy, conservative
+	Event     bool   // a pass after every event, submissions first
+	Overrun   entity.Overrun
+	Until     des.Time // stop before this instant; 0 = run to the end
+	Observers []entity.Observer
 
-	runs []*entity.Run // what has become of the jobs
+	Runs []*entity.Run // what has become of the jobs
 
 	now     des.Time
 	taken   []bool        // by processor
@@ -30,25 +30,25 @@ type naive struct {
 	planned map[*entity.Run]des.Time // conservative
 }
 
-func (s *naive) tell(k entity.JobEventKind, j *entity.Run) {
+func (s *Scheduler) tell(k entity.JobEventKind, j *entity.Run) {
 	s.emit(entity.JobEvent{Time: s.now, Kind: k, Run: j})
 }
 
-func (s *naive) promise(j *entity.Run, at des.Time, head bool) {
+func (s *Scheduler) promise(j *entity.Run, at des.Time, head bool) {
 	if j.Promised == entity.NeverPromised {
 		j.Promised = at
 	}
 	s.emit(entity.JobEvent{Time: s.now, Kind: entity.JobPromised, Run: j, Start: at, Head: head})
 }
 
-func (s *naive) emit(e entity.JobEvent) {
-	for _, o := range s.observers {
+func (s *Scheduler) emit(e entity.JobEvent) {
+	for _, o := range s.Observers {
 		o.Observe(e)
 	}
 }
 
-func (s *naive) realEnd(j *entity.Run) des.Time {
-	if s.overrun == entity.OverrunKill {
+func (s *Scheduler) realEnd(j *entity.Run) des.Time {
+	if s.Overrun == entity.OverrunKill {
 		return j.Start + min(j.Runtime, j.Request.Length)
 	}
 	return j.Start + j.Runtime
@@ -56,20 +56,21 @@ func (s *naive) realEnd(j *entity.Run) des.Time {
 
 // believedEnd is the end by the estimate; a job that runs on counts as ending
 // just after now.
-func (s *naive) believedEnd(j *entity.Run) des.Time {
+func (s *Scheduler) believedEnd(j *entity.Run) des.Time {
 	end := j.Start + j.Request.Length
-	if end <= s.now && !(s.event && s.realEnd(j) == s.now) {
+	if end <= s.now && !(s.Event && s.realEnd(j) == s.now) {
 		return s.now + 1
 	}
 	return end
 }
 
-func (s *naive) run(all []*entity.Job) {
+// Run runs all jobs, which are in order of submission.
+func (s *Scheduler) Run(all []*entity.Job) {
 	s.planned = map[*entity.Run]des.Time{}
 	for i, j := range all {
-		s.runs = append(s.runs, entity.NewRun(j, int64(i)))
+		s.Runs = append(s.Runs, entity.NewRun(j, int64(i)))
 	}
-	jobs := s.runs
+	jobs := s.Runs
 	for next := 0; ; {
 		t := des.Forever
 		if next < len(jobs) {
@@ -81,7 +82,7 @@ func (s *naive) run(all []*entity.Job) {
 		for _, start := range s.planned {
 			t = min(t, start)
 		}
-		if t == des.Forever || (s.until > 0 && t >= s.until) {
+		if t == des.Forever || (s.Until > 0 && t >= s.Until) {
 			s.settle()
 			return
 		}
@@ -95,7 +96,7 @@ func (s *naive) run(all []*entity.Job) {
 				next++
 			}
 		}
-		if s.event {
+		if s.Event {
 			submit()
 		}
 		for again := true; again; {
@@ -106,7 +107,7 @@ func (s *naive) run(all []*entity.Job) {
 					break
 				}
 				s.end(i)
-				again = !s.event
+				again = !s.Event
 			}
 			submit()
 			s.pass()
@@ -115,27 +116,27 @@ func (s *naive) run(all []*entity.Job) {
 	}
 }
 
-func (s *naive) submit(j *entity.Run) {
+func (s *Scheduler) submit(j *entity.Run) {
 	s.tell(entity.JobSubmitted, j)
-	if j.Request.Nodes > s.procs {
+	if j.Request.Nodes > s.Procs {
 		j.State = entity.Rejected
 		s.tell(entity.JobRejected, j)
 		return
 	}
 	j.State = entity.Waiting
 	s.waiting = append(s.waiting, j)
-	if s.policy == "conservative" {
+	if s.Policy == "conservative" {
 		s.planned[j] = s.hole(j, s.waiting[:len(s.waiting)-1])
 		if s.planned[j] > s.now {
 			s.promise(j, s.planned[j], false)
 		}
 	}
-	if s.event {
+	if s.Event {
 		s.pass()
 	}
 }
 
-func (s *naive) end(i int) {
+func (s *Scheduler) end(i int) {
 	j := s.running[i]
 	s.running = slices.Delete(s.running, i, i+1)
 	j.Finish = s.now
@@ -149,7 +150,7 @@ func (s *naive) end(i int) {
 		j.State = entity.Finished
 		s.tell(entity.JobFinished, j)
 	}
-	if s.policy == "conservative" {
+	if s.Policy == "conservative" {
 		for i, w := range s.waiting {
 			if s.planned[w] <= s.now {
 				continue
@@ -161,13 +162,13 @@ func (s *naive) end(i int) {
 			}
 		}
 	}
-	if s.event {
+	if s.Event {
 		s.pass()
 	}
 }
 
 // hole is the earliest start for j beside what runs and the others' plans.
-func (s *naive) hole(j *entity.Run, others []*entity.Run) des.Time {
+func (s *Scheduler) hole(j *entity.Run, others []*entity.Run) des.Time {
 	type use struct {
 		from, to des.Time
 		nodes    int
@@ -199,7 +200,7 @@ func (s *naive) hole(j *entity.Run, others []*entity.Run) des.Time {
 					busy += u.nodes
 				}
 			}
-			fits = fits && busy+j.Request.Nodes <= s.procs
+			fits = fits && busy+j.Request.Nodes <= s.Procs
 		}
 		if fits {
 			return at
@@ -208,8 +209,8 @@ func (s *naive) hole(j *entity.Run, others []*entity.Run) des.Time {
 	panic("a job fits when all is over")
 }
 
-func (s *naive) free() int {
-	free := s.procs
+func (s *Scheduler) free() int {
+	free := s.Procs
 	for _, r := range s.running {
 		if s.believedEnd(r) > s.now {
 			free -= r.Request.Nodes
@@ -218,7 +219,7 @@ func (s *naive) free() int {
 	return free
 }
 
-func (s *naive) start(i int) {
+func (s *Scheduler) start(i int) {
 	j := s.waiting[i]
 	j.Backfilled = i > 0
 	s.waiting = slices.Delete(s.waiting, i, i+1)
@@ -233,9 +234,9 @@ func (s *naive) start(i int) {
 // settle ends the instant: whatever ended gives its processors back, then
 // whatever started takes the lowest, in order. A job that did both at this
 // instant had its processors between the jobs before and after it.
-func (s *naive) settle() {
+func (s *Scheduler) settle() {
 	if s.taken == nil {
-		s.taken = make([]bool, s.procs)
+		s.taken = make([]bool, s.Procs)
 	}
 	for _, j := range s.ended {
 		s.mark(j, false)
@@ -257,18 +258,18 @@ func (s *naive) settle() {
 				j.Place = append(j.Place, entity.ProcessorRange{First: int32(p), Last: int32(p)})
 			}
 		}
-		j.Place = joinRanges(j.Place)
+		j.Place = join(j.Place)
 		s.mark(j, !over)
 	}
 	s.started, s.ended = nil, nil
-	for _, o := range s.observers {
+	for _, o := range s.Observers {
 		if i, ok := o.(entity.InstantObserver); ok {
 			i.InstantOver(s.now)
 		}
 	}
 }
 
-func (s *naive) mark(j *entity.Run, taken bool) {
+func (s *Scheduler) mark(j *entity.Run, taken bool) {
 	for _, r := range j.Place {
 		for p := r.First; p <= r.Last; p++ {
 			s.taken[p] = taken
@@ -276,8 +277,8 @@ func (s *naive) mark(j *entity.Run, taken bool) {
 	}
 }
 
-func (s *naive) pass() {
-	if s.policy == "conservative" {
+func (s *Scheduler) pass() {
+	if s.Policy == "conservative" {
 		for i := 0; i < len(s.waiting); i++ {
 			if s.planned[s.waiting[i]] == s.now {
 				s.start(i)
@@ -289,7 +290,7 @@ func (s *naive) pass() {
 	for len(s.waiting) > 0 && s.waiting[0].Request.Nodes <= s.free() {
 		s.start(0)
 	}
-	if len(s.waiting) == 0 || s.policy == "fcfs" {
+	if len(s.waiting) == 0 || s.Policy == "fcfs" {
 		return
 	}
 	head := s.waiting[0].Request.Nodes
@@ -323,44 +324,53 @@ func (s *naive) pass() {
 	}
 }
 
-// drawJobs draws a small, crowded workload: ties, zero run times, wrong
-// estimates, jobs too large for the machine.
-func drawJobs(t *rapid.T, procs int) []*entity.Job {
+// join joins neighbours among ascending ranges.
+func join(ranges []entity.ProcessorRange) []entity.ProcessorRange {
+	var joined []entity.ProcessorRange
+	for _, r := range ranges {
+		if k := len(joined) - 1; k >= 0 && joined[k].Last+1 == r.First {
+			joined[k].Last = r.Last
+		} else {
+			joined = append(joined, r)
+		}
+	}
+	return joined
+}
+
+// Draw returns a whole number from low to high; what is it for.
+type Draw func(low, high int, what string) int
+
+// Jobs draws a small, crowded workload: ties, zero run times, wrong estimates,
+// jobs too large for the machine.
+func Jobs(draw Draw, procs int) []*entity.Job {
 	var jobs []*entity.Job
 	var submit des.Time
-	for i := range rapid.IntRange(1, 40).Draw(t, "jobs") {
-		submit += des.Time(rapid.IntRange(0, 8).Draw(t, "gap")) * des.Second
-		jobs = append(jobs, job(int64(i+1), submit,
-			rapid.IntRange(1, procs+procs/8).Draw(t, "nodes"),
-			des.Time(rapid.IntRange(0, 40).Draw(t, "estimate"))*des.Second,
-			des.Time(rapid.IntRange(0, 40).Draw(t, "runtime"))*des.Second))
+	seconds := func(low, high int, what string) des.Time { return des.Time(draw(low, high, what)) * des.Second }
+	for i := range draw(1, 40, "jobs") {
+		submit += seconds(0, 8, "gap")
+		nodes := draw(1, procs+procs/8, "nodes")
+		jobs = append(jobs, Job(int64(i+1), submit, nodes, seconds(0, 40, "estimate"), seconds(0, 40, "runtime")))
 	}
 	return jobs
 }
 
-func job(id int64, submit des.Time, nodes int, estimate, runtime des.Time) *entity.Job {
+// Job is a job of user 7.
+func Job(id int64, submit des.Time, nodes int, estimate, runtime des.Time) *entity.Job {
 	return &entity.Job{
 		ID: id, Submit: submit, Runtime: runtime, User: 7, Group: -1, Queue: -1,
 		Request: entity.Request{Nodes: nodes, Length: estimate},
 	}
 }
 
-// drawScheduler draws a naive scheduler that kills at the estimate.
-func drawScheduler(t *rapid.T, policies ...string) *naive {
-	return &naive{
-		procs:  rapid.IntRange(1, 16).Draw(t, "procs"),
-		policy: rapid.SampledFrom(policies).Draw(t, "policy"),
-		event:  rapid.Bool().Draw(t, "event"),
+// New draws a scheduler. It may let jobs run on past their estimates, but not
+// under conservative backfilling, which does not plan again here.
+func New(draw Draw) *Scheduler {
+	s := &Scheduler{Procs: draw(1, 16, "procs"), Event: draw(0, 1, "event") == 1}
+	if draw(0, 1, "extend") == 1 {
+		s.Overrun = entity.OverrunExtend
+		s.Policy = []string{"fcfs", "easy"}[draw(0, 1, "policy")]
+	} else {
+		s.Policy = []string{"fcfs", "easy", "conservative"}[draw(0, 2, "policy")]
 	}
-}
-
-// drawExtending draws one that may let jobs run on; the naive conservative
-// policy does not plan anew, and so cannot.
-func drawExtending(t *rapid.T) *naive {
-	if rapid.Bool().Draw(t, "extend") {
-		s := drawScheduler(t, "fcfs", "easy")
-		s.overrun = entity.OverrunExtend
-		return s
-	}
-	return drawScheduler(t, "fcfs", "easy", "conservative")
+	return s
 }

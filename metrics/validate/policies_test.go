@@ -1,4 +1,4 @@
-package metrics_test
+package validate_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload"
@@ -25,24 +26,24 @@ import (
 // package itself does not.)
 var policies = []struct {
 	policy   entity.Policy
-	promises metrics.Promises
+	promises validate.Promises
 }{
-	{backfill.FCFS{}, metrics.Promises{Order: true, Head: true}},
-	{backfill.EASY{}, metrics.Promises{Head: true}},
-	{backfill.EASY{Candidates: backfill.ShortestFirst}, metrics.Promises{Head: true}},
-	{backfill.EASY{Reservations: 3}, metrics.Promises{Head: true}},
-	{backfill.EASY{Depth: 2}, metrics.Promises{Head: true}},
-	{backfill.EASY{Order: backfill.SmallestFirst}, metrics.Promises{}},
-	{backfill.Conservative{}, metrics.Promises{First: true}},
-	{backfill.Conservative{NoCompression: true}, metrics.Promises{First: true}},
+	{backfill.FCFS{}, validate.Promises{Order: true, Head: true}},
+	{backfill.EASY{}, validate.Promises{Head: true}},
+	{backfill.EASY{Candidates: backfill.ShortestFirst}, validate.Promises{Head: true}},
+	{backfill.EASY{Reservations: 3}, validate.Promises{Head: true}},
+	{backfill.EASY{Depth: 2}, validate.Promises{Head: true}},
+	{backfill.EASY{Order: backfill.SmallestFirst}, validate.Promises{}},
+	{backfill.Conservative{}, validate.Promises{First: true}},
+	{backfill.Conservative{NoCompression: true}, validate.Promises{First: true}},
 }
 
 // run simulates jobs and validates the schedule, as it is made and as it was
 // written.
-func run(t require.TestingT, procs int, p entity.Policy, promises metrics.Promises, pass entity.Pass, overrun entity.Overrun, jobs func() []*entity.Job) metrics.Summary {
+func run(t require.TestingT, procs int, p entity.Policy, promises validate.Promises, pass entity.Pass, overrun entity.Overrun, jobs func() []*entity.Job) metrics.Summary {
 	var file bytes.Buffer
 	rec, w := metrics.NewRecorder(), metrics.NewJobsWriter(&file)
-	v := &metrics.Validator{Promises: promises}
+	v := &validate.Validator{Promises: promises}
 	sim := des.New(des.Config{})
 	meta := entity.NewMetascheduler(sim, plan.NewCluster(procs), p, rec, w, v)
 	meta.Pass, meta.Overrun = pass, overrun
@@ -51,8 +52,8 @@ func run(t require.TestingT, procs int, p entity.Policy, promises metrics.Promis
 	report := v.Report(true)
 	require.NoError(t, report.Err(), "%v", report)
 	require.NoError(t, w.Close())
-	check := metrics.FileCheck{Promises: promises, Processors: procs, Overrun: overrun}
-	report, err := metrics.ValidateJobs(&file, slices.Values(jobs()), check)
+	check := validate.Rules{Promises: promises, Processors: procs, Overrun: overrun}
+	report, err := validate.Jobs(&file, slices.Values(jobs()), check)
 	require.NoError(t, err)
 	require.NoError(t, report.Err(), "%v", report)
 	return rec.Summary()
@@ -116,7 +117,7 @@ func TestPoliciesKeepTheirPromisesOnNamedNodes(t *testing.T) {
 						},
 					})
 				}
-				rec, v := metrics.NewRecorder(), &metrics.Validator{Promises: c.promises}
+				rec, v := metrics.NewRecorder(), &validate.Validator{Promises: c.promises}
 				sim := des.New(des.Config{})
 				entity.NewMetascheduler(sim, domain, c.policy, rec, v).SubmitAll(slices.Values(jobs))
 				require.NoError(t, sim.Run(context.Background()))

@@ -1,4 +1,4 @@
-package metrics
+package validate
 
 import (
 	"slices"
@@ -10,29 +10,31 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/internal/naive"
 )
 
 func TestValidateJobsAcceptsGoodFiles(t *testing.T) {
 	for range 10 {
 		rapid.Check(t, func(t *rapid.T) {
-			s := drawExtending(t)
-			jobs := drawJobs(t, s.procs)
+			s := naive.New(drawer(t))
+			jobs := naive.Jobs(drawer(t), s.Procs)
 			stopped := rapid.Bool().Draw(t, "stopped")
 			if stopped {
-				s.until = rapid.SampledFrom(jobs).Draw(t, "until").Submit + sec
+				s.Until = rapid.SampledFrom(jobs).Draw(t, "until").Submit + sec
 			}
 			file := write(t, s, nil, jobs...)
 			var came []*entity.Job
 			for i, j := range jobs {
-				if s.runs[i].State != entity.Created {
+				if s.Runs[i].State != entity.Created {
 					came = append(came, j)
 				}
 			}
 			if stopped && !strings.Contains(file, stateRunning) && !strings.Contains(file, stateSubmitted) {
 				jobs = came // nothing in the file tells that it was stopped
 			}
-			report, err := ValidateJobs(strings.NewReader(file), slices.Values(jobs),
-				FileCheck{Promises: promisesOf(s.policy), Processors: s.procs, Overrun: s.overrun})
+			report, err := Jobs(strings.NewReader(file), slices.Values(jobs),
+				Rules{Promises: promisesOf(s.Policy), Processors: s.Procs, Overrun: s.Overrun})
 			require.NoError(t, err)
 			require.NoError(t, report.Err(), "%v\n%s", report, file)
 			require.Equal(t, len(came), report.Jobs)
@@ -47,14 +49,14 @@ func TestValidateJobsAcceptsGoodFiles(t *testing.T) {
 //	2 |1111111122222.
 //	0 |1111111122222.
 //	   0       8    13
-func goodDay(policy string) ([]*entity.Job, *naive) {
+func goodDay(policy string) ([]*entity.Job, *naive.Scheduler) {
 	return []*entity.Job{
 		job(1, 0, 3, 10*sec, 8*sec),
 		job(2, 1*sec, 4, 5*sec, 6*sec),
 		job(3, 2*sec, 1, 7*sec, 6*sec),
 		job(4, 3*sec, 2, 4*sec, 4*sec),
 		job(5, 4*sec, 5, sec, sec),
-	}, &naive{procs: 4, policy: policy}
+	}, &naive.Scheduler{Procs: 4, Policy: policy}
 }
 
 func TestValidateJobsRejects(t *testing.T) {
@@ -64,7 +66,7 @@ func TestValidateJobsRejects(t *testing.T) {
 		job    string // whose row
 		column string
 		value  string
-		kind   ViolationKind
+		kind   Kind
 		text   string
 	}{
 		{"another submission", "easy", "3", "submission_time", "1", Disagreement, "submission_time is 1, not 2"},
@@ -93,7 +95,7 @@ func TestValidateJobsRejects(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			jobs, s := goodDay(c.policy)
 			file := plant(t, write(t, s, nil, jobs...), c.job, c.column, c.value)
-			report, err := ValidateJobs(strings.NewReader(file), slices.Values(jobs), FileCheck{Promises: promisesOf(c.policy), Processors: 4})
+			report, err := Jobs(strings.NewReader(file), slices.Values(jobs), Rules{Promises: promisesOf(c.policy), Processors: 4})
 			require.NoError(t, err)
 			require.True(t, slices.ContainsFunc(report.Violations, func(v Violation) bool {
 				return v.Kind == c.kind && strings.Contains(v.String(), c.text)
@@ -122,8 +124,8 @@ func plant(t *testing.T, file, job, column, value string) string {
 // at gives jobs a schedule of their own: who starts when.
 func at(jobs []*entity.Job, starts ...des.Time) string {
 	var b strings.Builder
-	w := NewJobsWriter(&b)
-	w.Processors, w.Allocation = 1<<20, AllocationNone
+	w := metrics.NewJobsWriter(&b)
+	w.Processors, w.Allocation = 1<<20, metrics.AllocationNone
 	type event struct {
 		entity.JobEvent
 		rank int
@@ -168,16 +170,16 @@ func TestValidateJobsRejectsSchedules(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		check  FileCheck
+		rules  Rules
 		starts []des.Time
-		kind   ViolationKind
+		kind   Kind
 		text   string
 	}{
-		{"over capacity", FileCheck{}, []des.Time{0, 9, 2, 8}, OverCapacity, "at 8, job 4"},
-		{"overtaking under FCFS", FileCheck{Promises: Promises{Order: true}}, []des.Time{0, 9, 2, 14}, OutOfOrder, "at 2, job 3: out of order: line 4: started before job 2"},
-		{"a late head under EASY", FileCheck{Promises: Promises{Head: true}}, []des.Time{0, 12, 2, 9}, HeadDelayed, "at 12, job 2: head delayed: line 3: the head of the queue, not started by its shadow time 9"},
-		{"an idle machine under EASY", FileCheck{Promises: Promises{Head: true}}, []des.Time{1, 10, 2, 20}, HeadDelayed, "at 1, job 1: head delayed: line 2: the head of the queue, not started by its shadow time 0"},
-		{"no promise under conservative", FileCheck{Promises: Promises{First: true}}, []des.Time{0, 9, 2, 14}, PromiseBroken, "waited without a promise"},
+		{"over capacity", Rules{}, []des.Time{0, 9, 2, 8}, OverCapacity, "at 8, job 4"},
+		{"overtaking under FCFS", Rules{Promises: Promises{Order: true}}, []des.Time{0, 9, 2, 14}, OutOfOrder, "at 2, job 3: out of order: line 4: started before job 2"},
+		{"a late head under EASY", Rules{Promises: Promises{Head: true}}, []des.Time{0, 12, 2, 9}, HeadDelayed, "at 12, job 2: head delayed: line 3: the head of the queue, not started by its shadow time 9"},
+		{"an idle machine under EASY", Rules{Promises: Promises{Head: true}}, []des.Time{1, 10, 2, 20}, HeadDelayed, "at 1, job 1: head delayed: line 2: the head of the queue, not started by its shadow time 0"},
+		{"no promise under conservative", Rules{Promises: Promises{First: true}}, []des.Time{0, 9, 2, 14}, PromiseBroken, "waited without a promise"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			list := jobs()
@@ -186,8 +188,8 @@ func TestValidateJobsRejectsSchedules(t *testing.T) {
 				list[3].Request.Nodes = 4
 				file = at(list, c.starts...)
 			}
-			c.check.Processors = 4
-			report, err := ValidateJobs(strings.NewReader(file), slices.Values(list), c.check)
+			c.rules.Processors = 4
+			report, err := Jobs(strings.NewReader(file), slices.Values(list), c.rules)
 			require.NoError(t, err)
 			require.NotEmpty(t, report.Violations, "%s", file)
 			require.Equal(t, c.kind, report.Violations[0].Kind, "%v", report)
@@ -197,14 +199,14 @@ func TestValidateJobsRejectsSchedules(t *testing.T) {
 	t.Run("a broken promise under conservative", func(t *testing.T) {
 		day, s := goodDay("conservative")
 		file := plant(t, write(t, s, nil, day...), "2", "metadata", "promised=7.5")
-		report, err := ValidateJobs(strings.NewReader(file), slices.Values(day), FileCheck{Promises: Promises{First: true}, Processors: 4})
+		report, err := Jobs(strings.NewReader(file), slices.Values(day), Rules{Promises: Promises{First: true}, Processors: 4})
 		require.NoError(t, err)
 		require.ErrorContains(t, report.Err(), "at 8, job 2: promise broken: line 3: not started by 7.5")
 	})
 	t.Run("a start before submission", func(t *testing.T) {
 		list := []*entity.Job{job(1, 0, 1, sec, sec), job(2, 5*sec, 1, sec, sec)}
 		file := strings.Replace(at(list, 0, 6), ",6,1,7,1,2,", ",4,1,5,-1,0,", 1)
-		report, err := ValidateJobs(strings.NewReader(file), slices.Values(list), FileCheck{})
+		report, err := Jobs(strings.NewReader(file), slices.Values(list), Rules{})
 		require.NoError(t, err)
 		require.ErrorContains(t, report.Err(), "at 4, job 2: too early: line 3: started before its submission at 5")
 	})
@@ -212,7 +214,7 @@ func TestValidateJobsRejectsSchedules(t *testing.T) {
 		list := jobs()
 		file := at(list, 0, 9, 2, 14)
 		file = file[:strings.LastIndex(strings.TrimSuffix(file, "\n"), "\n")+1]
-		report, err := ValidateJobs(strings.NewReader(file), slices.Values(list), FileCheck{})
+		report, err := Jobs(strings.NewReader(file), slices.Values(list), Rules{})
 		require.NoError(t, err)
 		require.ErrorContains(t, report.Err(), "job 4: missing: the file has no row for this job")
 	})
@@ -220,7 +222,7 @@ func TestValidateJobsRejectsSchedules(t *testing.T) {
 		list := jobs()
 		file := at(list, 0, 9, 2, 14)
 		list[2].Runtime, list[2].Request.Length = 6*sec, 7*sec
-		report, err := ValidateJobs(strings.NewReader(file), slices.Values(list), FileCheck{})
+		report, err := Jobs(strings.NewReader(file), slices.Values(list), Rules{})
 		require.NoError(t, err)
 		require.Equal(t, WrongRunTime, report.Violations[1].Kind, "%v", report)
 	})
@@ -230,7 +232,7 @@ func TestValidateJobsWantsRowsInOrderOfID(t *testing.T) {
 	jobs, s := goodDay("easy")
 	lines := strings.SplitAfter(write(t, s, nil, jobs...), "\n")
 	lines[2], lines[3] = lines[3], lines[2]
-	report, err := ValidateJobs(strings.NewReader(strings.Join(lines, "")), slices.Values(jobs), FileCheck{Processors: 4})
+	report, err := Jobs(strings.NewReader(strings.Join(lines, "")), slices.Values(jobs), Rules{Processors: 4})
 	require.NoError(t, err)
 	require.ErrorContains(t, report.Err(), "line 4: stands behind job 3: rows are in the order of job_id")
 	require.Equal(t, 1, report.Total)
@@ -239,8 +241,8 @@ func TestValidateJobsWantsRowsInOrderOfID(t *testing.T) {
 // A count is no identity.
 func TestValidateJobsKnowsCountsFromIdentities(t *testing.T) {
 	jobs, s := goodDay("easy")
-	file := write(t, s, func(w *JobsWriter) { w.Allocation = AllocationCount }, jobs...)
-	report, err := ValidateJobs(strings.NewReader(file), slices.Values(jobs), FileCheck{Processors: 4})
+	file := write(t, s, func(w *metrics.JobsWriter) { w.Allocation = metrics.AllocationCount }, jobs...)
+	report, err := Jobs(strings.NewReader(file), slices.Values(jobs), Rules{Processors: 4})
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 }
@@ -253,7 +255,7 @@ func TestValidateJobsReadsBatsimsColumns(t *testing.T) {
 		fields := strings.Split(strings.TrimSpace(line), ",")
 		cut = append(cut, strings.Join(fields[:17], ","))
 	}
-	report, err := ValidateJobs(strings.NewReader(strings.Join(cut, "\r\n")), slices.Values(jobs), FileCheck{Promises: Promises{Head: true}, Processors: 4})
+	report, err := Jobs(strings.NewReader(strings.Join(cut, "\r\n")), slices.Values(jobs), Rules{Promises: Promises{Head: true}, Processors: 4})
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 }
@@ -278,7 +280,7 @@ func TestDamagedFilesAreReportedByLine(t *testing.T) {
 		{"a promise of nothing", plant(t, good, "3", "metadata", "promised="), `jobs CSV, line 4, metadata: "" is not a time`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ValidateJobs(strings.NewReader(c.file), slices.Values(jobs), FileCheck{Processors: 4})
+			_, err := Jobs(strings.NewReader(c.file), slices.Values(jobs), Rules{Processors: 4})
 			require.ErrorContains(t, err, c.text)
 			var damaged *DamagedFileError
 			require.ErrorAs(t, err, &damaged)
@@ -287,30 +289,30 @@ func TestDamagedFilesAreReportedByLine(t *testing.T) {
 }
 
 func TestATraceThatCannotServeIsRefused(t *testing.T) {
-	_, err := ValidateJobs(strings.NewReader(JobsHeader), slices.Values([]*entity.Job{job(1, 0, 1, sec, sec), job(1, 0, 1, sec, sec)}), FileCheck{})
+	_, err := Jobs(strings.NewReader(metrics.JobsHeader), slices.Values([]*entity.Job{job(1, 0, 1, sec, sec), job(1, 0, 1, sec, sec)}), Rules{})
 	require.ErrorContains(t, err, "two jobs with the id 1")
-	_, err = ValidateJobs(strings.NewReader(JobsHeader), slices.Values([]*entity.Job{job(1, sec, 1, sec, sec), job(2, 0, 1, sec, sec)}), FileCheck{})
+	_, err = Jobs(strings.NewReader(metrics.JobsHeader), slices.Values([]*entity.Job{job(1, sec, 1, sec, sec), job(2, 0, 1, sec, sec)}), Rules{})
 	require.ErrorContains(t, err, "the trace is not sorted")
-	_, err = ValidateJobs(strings.NewReader(JobsHeader), slices.Values([]*entity.Job{}), FileCheck{Promises: Promises{Head: true}})
+	_, err = Jobs(strings.NewReader(metrics.JobsHeader), slices.Values([]*entity.Job{}), Rules{Promises: Promises{Head: true}})
 	require.ErrorContains(t, err, "number of processors is needed")
 }
 
 // Whatever the bytes, there is an answer.
-func FuzzValidateJobs(f *testing.F) {
+func FuzzJobs(f *testing.F) {
 	jobs, s := goodDay("easy")
 	var b strings.Builder
-	w := NewJobsWriter(&b)
+	w := metrics.NewJobsWriter(&b)
 	w.Processors = 4
-	s.observers = []entity.Observer{w}
-	s.run(jobs)
+	s.Observers = []entity.Observer{w}
+	s.Run(jobs)
 	if err := w.Close(); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.String())
 	f.Add("")
-	f.Add(JobsHeader + "\n1,,,1e999,-5,,,REJECTED,,,,,,,,,,,,,,\n")
+	f.Add(metrics.JobsHeader + "\n1,,,1e999,-5,,,REJECTED,,,,,,,,,,,,,,\n")
 	f.Fuzz(func(t *testing.T, file string) {
-		_, _ = ValidateJobs(strings.NewReader(file), slices.Values(jobs), FileCheck{
+		_, _ = Jobs(strings.NewReader(file), slices.Values(jobs), Rules{
 			Promises: Promises{Order: true, Head: true, First: true}, Processors: 4, Overrun: entity.OverrunExtend})
 	})
 }

@@ -1,4 +1,4 @@
-package metrics
+package validate
 
 // What the validators report.
 
@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics/internal/grouped"
 )
 
-// ViolationKind says which rule a schedule broke.
-type ViolationKind uint8
+// Kind says which rule a schedule broke.
+type Kind uint8
 
 const (
 	// OverCapacity: more processors busy than there are.
-	OverCapacity ViolationKind = iota
+	OverCapacity Kind = iota
 	// TwoJobsOnOne: a processor or node with two jobs at once, or a job with
 	// processors that are not there or not as many as it asked for.
 	TwoJobsOnOne
@@ -24,9 +26,11 @@ const (
 	OutOfOrder
 	// HeadDelayed: the head of the queue later than its reservation (Promises.Head).
 	HeadDelayed
-	// PromiseBroken: a job later than promised to it (Promises.First).
+	// PromiseBroken: a job later than promised to it (Promises.First), or an
+	// advance reservation that starts at another instant than its own.
 	PromiseBroken
-	// WrongRunTime: a run neither as long as in the trace nor cut at the estimate.
+	// WrongRunTime: a run neither as long as in the trace nor cut at the estimate,
+	// or a preemption that keeps more than was done.
 	WrongRunTime
 	// OutOfPlace: an event that does not follow from the one before it: a job
 	// that runs twice, or time that runs backwards.
@@ -37,21 +41,15 @@ const (
 	Disagreement
 )
 
-var violationNames = [...]string{
+var kinds = enum.Of[Kind]("kind of violation",
 	"over capacity", "two jobs on one processor", "too early", "out of order", "head delayed",
-	"promise broken", "wrong run time", "out of place", "missing", "disagreement",
-}
+	"promise broken", "wrong run time", "out of place", "missing", "disagreement")
 
-func (k ViolationKind) String() string {
-	if int(k) < len(violationNames) {
-		return violationNames[k]
-	}
-	return fmt.Sprintf("ViolationKind(%d)", k)
-}
+func (k Kind) String() string { return kinds.Name(k) }
 
 // Violation is one breach of one rule.
 type Violation struct {
-	Kind ViolationKind
+	Kind Kind
 	Time des.Time // when it happened
 	Job  int64
 	Text string
@@ -86,7 +84,7 @@ type Report struct {
 // defaultLimit is how many violations a report keeps.
 const defaultLimit = 100
 
-func (r *Report) add(limit int, k ViolationKind, at des.Time, job int64, format string, args ...any) {
+func (r *Report) add(limit int, k Kind, at des.Time, job int64, format string, args ...any) {
 	r.Total++
 	if limit <= 0 {
 		limit = defaultLimit
@@ -112,17 +110,17 @@ func (r Report) Err() error {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s jobs: %s finished, %s killed, %s rejected, %s unfinished; ",
-		grouped(r.Jobs), grouped(r.Finished), grouped(r.Killed), grouped(r.Rejected), grouped(r.Unfinished))
+		grouped.Int(r.Jobs), grouped.Int(r.Finished), grouped.Int(r.Killed), grouped.Int(r.Rejected), grouped.Int(r.Unfinished))
 	if r.Total == 0 {
 		b.WriteString("valid\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s violations\n", grouped(r.Total))
+	fmt.Fprintf(&b, "%s violations\n", grouped.Int(r.Total))
 	for _, v := range r.Violations {
 		fmt.Fprintf(&b, "  %v\n", v)
 	}
 	if more := r.Total - len(r.Violations); more > 0 {
-		fmt.Fprintf(&b, "  ... and %s more\n", grouped(more))
+		fmt.Fprintf(&b, "  ... and %s more\n", grouped.Int(more))
 	}
 	return b.String()
 }
