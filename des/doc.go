@@ -1,6 +1,10 @@
 // Package des is the discrete-event kernel: a clock, a heap of pending events
 // and the rules of their order. It knows nothing of jobs.
 //
+//	At, After, Send --> heap of events --first--> clock := its time --> Handler
+//	      ^                                                               |
+//	      +-------------------- schedules further events -----------------+
+//
 // # Order
 //
 // Events run in the order of (time, phase, sequence): earlier instants first;
@@ -15,6 +19,9 @@
 //		fmt.Println("it is", s.Now())
 //	}), 0)
 //	err := sim.Run(ctx)
+//
+// Times are in ticks, a million to the time unit (a second of a trace): write
+// 5*des.Second, not 5.
 //
 // A simulation is one goroutine's; any number of them run side by side, since
 // the package keeps no state of its own.

@@ -20,10 +20,10 @@ import (
 
 const root = ".."
 
-// pages are the README and all pages below docs.
+// pages are those at the top and all below docs.
 func pages(t *testing.T) []string {
 	t.Helper()
-	found := []string{filepath.Join(root, "README.md")}
+	found := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")}
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".md") {
 			found = append(found, path)
@@ -79,15 +79,13 @@ func TestLinksLeadToFiles(t *testing.T) {
 
 func TestProgramsAndTheirOutputAreTested(t *testing.T) {
 	var tested strings.Builder
-	for _, pattern := range []string{"tutorial/*_test.go", "tutorial/*/*.go"} {
-		files, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		for _, file := range files {
+	for _, pattern := range []string{"tutorial/*_test.go", "tutorial/*/*.go", "guides/*/*.go", "../policy/agent/oar.go"} {
+		for _, file := range glob(t, pattern) {
 			tested.WriteString(flat(read(t, file)) + "\n")
 		}
 	}
 	checked := 0
-	for _, page := range append([]string{filepath.Join(root, "README.md")}, tutorial(t)...) {
+	for _, page := range append(append([]string{filepath.Join(root, "README.md")}, tutorial(t)...), programs(t)...) {
 		for _, b := range blocks(read(t, page)) {
 			if b.language == "go" || b.language == "text" {
 				require.Contains(t, tested.String(), flat(b.text), "in %s", page)
@@ -95,14 +93,35 @@ func TestProgramsAndTheirOutputAreTested(t *testing.T) {
 			}
 		}
 	}
-	require.GreaterOrEqual(t, checked, 7)
+	require.GreaterOrEqual(t, checked, 22)
 }
 
-func tutorial(t *testing.T) []string {
-	found, err := filepath.Glob("tutorial/*.md")
+func glob(t *testing.T, pattern string) []string {
+	found, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, found)
 	return found
+}
+
+func tutorial(t *testing.T) []string { return glob(t, "tutorial/*.md") }
+
+// programs are the guides that have a program, in a folder of the same name.
+func programs(t *testing.T) []string {
+	var found []string
+	for _, file := range glob(t, "guides/*/main.go") {
+		found = append(found, filepath.Dir(file)+".md")
+	}
+	return found
+}
+
+// The index of the pages names them all.
+func TestEveryPageIsInTheIndex(t *testing.T) {
+	index := read(t, "README.md")
+	for _, pattern := range []string{"tutorial/*.md", "guides/*.md", "reference/*.md", "papers/*.md"} {
+		for _, page := range glob(t, pattern) {
+			require.Contains(t, index, "("+filepath.ToSlash(page)+")")
+		}
+	}
 }
 
 func TestCommandsOfTheTutorialWork(t *testing.T) {
@@ -126,4 +145,13 @@ func TestCommandsOfTheTutorialWork(t *testing.T) {
 		code := cli.Run(context.Background(), cli.Env{Args: strings.Fields(args), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
 		require.Zero(t, code, "%s: %s", args, stderr.String())
 	}
+}
+
+// What the citation says is what the program and the licence say.
+func TestTheCitationIsOfThisVersion(t *testing.T) {
+	citation := read(t, filepath.Join(root, "CITATION.cff"))
+	require.Contains(t, citation, "cff-version: 1.2.0\n")
+	require.Contains(t, citation, "\nversion: "+cli.Version+"\n")
+	require.Contains(t, citation, "\nlicense: MIT\n")
+	require.Contains(t, read(t, filepath.Join(root, "LICENSE")), "MIT License")
 }

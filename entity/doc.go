@@ -50,7 +50,7 @@
 // Read Job, Run and Metascheduler, then Round. Whatever else is to happen to the
 // world during a run (users who wait for results, failures, rules by the clock)
 // is written outside this package, with the verbs of Metascheduler; package flow
-// has examples. The packages below:
+// has examples, and docs/guides a program for each. The packages below:
 //
 //	plan     the two plans: counted processors, named nodes
 //	flow     what happens to the world: advance reservations, owners' jobs, prices

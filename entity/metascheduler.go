@@ -22,7 +22,7 @@ const (
 	PhaseStart
 )
 
-// phaseTick is when a cycle begins: everybody who comes at that instant is part
+// phaseTick is when a cycle begins: every job that comes at that instant is part
 // of it.
 const phaseTick = PhaseDecide - 5
 

@@ -62,8 +62,8 @@ func (r *Round) Waiting() iter.Seq[*Run] {
 func (r *Round) Running() iter.Seq[*Run] { return r.meta.RunningJobs() }
 
 // WakeAt has the policy get a round at the instant t, which lies ahead, if jobs
-// wait then: for rules by the time of day, and for whoever must look again though
-// nothing has happened.
+// wait then: for rules by the time of day, and for any policy that must look again
+// though nothing has happened.
 func (r *Round) WakeAt(t des.Time) {
 	if t <= r.Now {
 		r.Fail(fmt.Errorf("a round is asked for at %v, which does not lie ahead", t))

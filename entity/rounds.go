@@ -119,7 +119,7 @@ func (a *alarm) Handle(*des.Simulator, des.Event) {
 	m.wake(CauseChange)
 }
 
-// armTick has the next cycle begin on time, if anybody waits for it.
+// armTick has the next cycle begin on time, if any job waits for it.
 func (m *Metascheduler) armTick() {
 	if m.Cycle <= 0 || m.ticking || m.queue.Len() == 0 {
 		return

@@ -26,10 +26,12 @@ type Source interface {
 //	func (u *user) Next() (*entity.Job, bool) {
 //		if u.waits { return nil, false }
 //		u.waits = true
-//		return u.job(u.now.Add(u.think)), true
+//		return u.job(u.sim.Now().Add(u.think)), true
 //	}
 //
-//	func (u *user) Ended(r *entity.Run) { u.waits, u.now = false, r.Finish }
+//	func (u *user) Ended(r *entity.Run) { u.waits = false }
+//
+// (A job that was rejected has no Run.Finish; the clock tells in any case.)
 type Listener interface {
 	Source
 	Ended(r *Run)
@@ -123,7 +125,7 @@ func (a *arriving) Handle(*des.Simulator, des.Event) {
 }
 
 // JobFeed is a feed of jobs, each of which comes at its Submit and is given to do:
-// for a Metascheduler, and for whoever else takes jobs in. It has nowhere to take
+// for a Metascheduler, and for anything else that takes jobs in. It has nowhere to take
 // them from yet; see des.Feed.From and NextOf. A job that makes no sense, or one
 // submitted before the one in front of it, ends the run with an error.
 func JobFeed(sim *des.Simulator, phase des.Phase, do func(*Job)) des.Feed[*Job] {

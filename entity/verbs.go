@@ -99,8 +99,8 @@ type Hold struct {
 	run  *Run
 }
 
-// Tentative keeps w for j, which may come or not. Nobody is told of it until it
-// is confirmed.
+// Tentative keeps w for j, which may come or not. Observers are not told of it
+// until it is confirmed.
 func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if err := j.Check(); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (h *Hold) Drop() {
 	m.stir()
 }
 
-// nobody is the job under which a plan has capacity that nobody may use.
+// nobody is the job under which a plan has capacity that no job may use.
 var nobody = &Job{ID: -1, User: -1, Group: -1, Queue: -1}
 
 // Withhold takes capacity out of the plan over the window: so many of its

@@ -1,4 +1,20 @@
 // Package policy names the policies: a table from a name, with parameters, to
-// what a user's command runs. The policies themselves live in the packages
-// below it.
+// what a user's command runs.
+//
+//	"easy:order=wfp3,fcfs"  --Registry().ParseList-->  []Chosen[entity.Policy]
+//
+// The policies themselves live in the packages below it:
+//
+//	backfill   FCFS, EASY, conservative backfilling, and the orders of queues
+//	window     searches for windows on named nodes: what a plan.Domain asks
+//	cyclic     planners of whole batches, cycle by cycle
+//	agent      strategies of the brokers of a grid
+//
+// Registry has the policies on counted processors, NodeRegistry those on named
+// nodes. Either is a Table, which a program may extend by policies of its own.
+//
+// # Where to begin
+//
+// An entity.Policy is a name and one method; docs/tutorial/custom-policy.md
+// writes one in ten lines, and the text of backfill.EASY is the next to read.
 package policy

@@ -253,6 +253,21 @@ type Trace struct {
 // OpenSWF opens an SWF file with the default options; see Options.Open.
 func OpenSWF(path string) (*Trace, error) { return Options{}.Open(path) }
 
+// ReadSWF is OpenSWF for what a reader gives, under the name that messages are to
+// use. With it a program can run the sample from anywhere:
+//
+//	trace, err := workload.ReadSWF(traces.Sample())
+//
+// The content is kept, packed as it came; see Options.Open.
+func ReadSWF(name string, content io.Reader) (*Trace, error) {
+	t, err := Options{Stdin: content}.Open(StandardInput)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t.Name, t.Path, t.source.name = name, name, name
+	return t, nil
+}
+
 // Open opens an SWF file: plain, .gz or .zst, known by their content. The path
 // "-" is standard input; since that can be read only once, it is kept, packed
 // as it came: up to 16 MiB in memory, more in a temporary file. So is any other

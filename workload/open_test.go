@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,4 +201,17 @@ func TestAnUnreadableSizeOfTheMachineIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	_, err = trace.Procs()
 	require.ErrorContains(t, err, `MaxProcs is "abc"`)
+}
+
+func TestATraceIsReadUnderAName(t *testing.T) {
+	trace, err := ReadSWF("some.swf", strings.NewReader("; MaxProcs: 8\n"+sound))
+	require.NoError(t, err)
+	require.Equal(t, "some.swf", trace.Name)
+	require.Equal(t, 8, trace.MaxProcs)
+	for range 2 {
+		require.NotEmpty(t, slices.Collect(trace.Jobs()))
+		require.NoError(t, trace.Err())
+	}
+	_, err = ReadSWF("some.swf", strings.NewReader(""))
+	require.ErrorContains(t, err, "some.swf")
 }

@@ -1,3 +1,5 @@
+// Package tutorial_test holds the programs of the tutorial's pages, so that they
+// are compiled, run and compared with what the pages say.
 package tutorial_test
 
 import (
@@ -11,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -30,7 +33,7 @@ func byArea(a, b *entity.Run) int { return cmp.Compare(area(a), area(b)) }
 func area(j *entity.Run) float64 { return float64(j.Request.Nodes) * j.Request.Length.Seconds() }
 
 func Example_smallestFirst() {
-	trace, err := workload.OpenSWF("traces/sample.swf.gz")
+	trace, err := workload.ReadSWF(traces.Sample())
 	if err != nil {
 		log.Fatal(err)
 	}

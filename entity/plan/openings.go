@@ -23,7 +23,7 @@ func (o Opening) Finish() des.Time { return o.Start.Add(o.Length) }
 // Openings appends to list the earliest slots for so many tasks of the given
 // length, none before from, by start. All of them can be taken together: what a
 // slot has is not in another one. There are no more of them than it takes to
-// place all the tasks, which is as many as anybody can use who prefers an early
+// place all the tasks, which is as many as any job can use that prefers an early
 // end; the search goes no further.
 //
 //	free |          ______

@@ -9,7 +9,7 @@ import (
 
 // EASY is aggressive backfilling (Lifka 1995; Mu'alem and Feitelson 2001): the
 // head of the queue that does not fit holds the earliest window it can get, its
-// shadow time by the estimates; whoever fits now beside that hold may start.
+// shadow time by the estimates; a job that fits now beside that hold may start.
 //
 // With the hold in the plan the two classic conditions need no text of their
 // own: a candidate that ends by the shadow time does not meet the hold, and one
@@ -90,8 +90,8 @@ func (p EASY) Schedule(r *entity.Round) {
 }
 
 // onlyArrival returns the job that is all that is new since the last round and
-// waits behind the same head, or nil. The head's hold is what it was, and nobody
-// else has come to fit beside it: only the new job need be tried. (One that
+// waits behind the same head, or nil. The head's hold is what it was, and no
+// other job has come to fit beside it: only the new job need be tried. (One that
 // overtook the head and started has delayed the hold, which may let others in;
 // one that overtook the second of several held jobs has taken its hold.)
 func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
@@ -107,7 +107,7 @@ func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 
 // backfilling is the part of a round in which a head that does not fit must not
 // be delayed. Its window is put into the plan when the first candidate comes
-// that runs on past the window's start; before, nobody can meet it.
+// that runs on past the window's start; before, no job can meet it.
 type backfilling struct {
 	r      *entity.Round
 	head   *entity.Run

@@ -3,7 +3,7 @@ package backfill
 import "github.com/gridslot/gridslot/entity"
 
 // FCFS starts jobs strictly from the head of the queue: while the head does
-// not fit, nobody starts.
+// not fit, no job starts.
 type FCFS struct {
 	// Order of the queue; submission where its Key is nil.
 	Order entity.Order

@@ -9,7 +9,7 @@ import (
 
 // The queue orders that any policy of this package takes. WFP3 and UNICEF are
 // those of Tang, Lan, Desai and Buettner (2009): they rise with the wait, so
-// that small or short jobs go first and nobody starves.
+// that small or short jobs go first and no job starves.
 var (
 	ShortestFirst = entity.Order{Name: "shortest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return float64(j.Request.Length)

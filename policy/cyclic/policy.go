@@ -14,13 +14,13 @@ import (
 
 // Policy plans by the cycle: jobs are collected until the tick that begins the
 // next cycle (entity.Metascheduler.Cycle), then planned as one batch; the plan
-// becomes reservations. Who gets no window waits for the next tick. It needs a
+// becomes reservations. A job without a window waits for the next tick. It needs a
 // plan that tells what is free, as *plan.Domain does, and plans up to its
 // horizon.
 //
 // With Rest, a share of each batch is planned and the others are left to that
 // policy for good, which decides whenever something has changed: BSF. At share 0
-// nobody is collected: all jobs go to Rest as they come.
+// no job is collected: all go to Rest as they come.
 //
 // A Policy keeps state: each simulation needs its own.
 type Policy struct {
@@ -229,10 +229,10 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 }
 
 // replan plans anew the jobs that have not begun what they have reserved,
-// together with a batch that has nothing. Nobody loses what was promised: none
+// together with a batch that has nothing. No job loses what was promised: none
 // of the former may start later than it was promised first (or plans could be
 // put off for ever), and a plan that leaves out any of them is not carried out.
-// done is false then, and where nobody has a reservation.
+// done is false then, and where no job has a reservation.
 func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err error) {
 	var all []*entity.Run
 	var held []*entity.Reservation

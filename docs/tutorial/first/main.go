@@ -11,11 +11,12 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 )
 
 func main() {
-	trace, err := workload.OpenSWF("traces/sample.swf.gz")
+	trace, err := workload.ReadSWF(traces.Sample())
 	if err != nil {
 		log.Fatal(err)
 	}

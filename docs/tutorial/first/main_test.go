@@ -1,18 +1,5 @@
 package main
 
-import (
-	"os"
-	"testing"
-)
-
-// The program is run from the repository's root.
-func TestMain(m *testing.M) {
-	if err := os.Chdir("../../.."); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
-
 func Example() {
 	main()
 	// Output:

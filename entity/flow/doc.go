@@ -1,0 +1,30 @@
+// Package flow has what happens to the world of the jobs while a simulation runs:
+// advance reservations, owners' own jobs, prices.
+//
+//	Bookings       users' advance reservations: a job at a fixed time or not at all
+//	LocalFlow      owners' jobs on the nodes of a plan.Domain
+//	PriceSchedule  what the nodes of a plan.Domain cost, as time goes by
+//
+// # The life of a flow
+//
+// A flow takes a sequence of happenings in order of time and pulls one ahead of
+// the clock. When the instant of one has come, the flow looks at the plan and
+// asks the metascheduler for what follows from it:
+//
+//	iter.Seq --one ahead--> flow --Tentative, Preempt, Withdraw, Changed--> Metascheduler
+//	                          |                                               |
+//	                        looks                                     a round for the
+//	                          v                                         waiting jobs
+//	                         Plan
+//
+// So a booking is a window that is kept by Tentative and confirmed at once:
+//
+//	bookings := flow.NewBookings(meta)
+//	bookings.Submit(slices.Values([]flow.Booking{{Job: j, Start: 8 * des.Hour}}))
+//
+// # Where to begin
+//
+// Bookings is the shortest, and all that a flow of one's own needs: a des.Feed
+// and verbs of entity.Metascheduler, which any package can use. The guide
+// docs/guides/failures.md writes one for failures and maintenance.
+package flow
