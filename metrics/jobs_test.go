@@ -119,6 +119,7 @@ func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
 	require.Contains(t, written(
 		entity.JobEvent{Kind: entity.JobSubmitted, Run: j},
 		entity.JobEvent{Kind: entity.JobPromised, Run: j, Start: 5 * sec},
+		entity.JobEvent{Kind: entity.JobPromised, Run: j, Start: 4 * sec},
 		entity.JobEvent{Time: 5 * sec, Kind: entity.JobStarted, Run: j},
 		entity.JobEvent{Time: 7 * sec, Kind: entity.JobKilled, Run: j},
 	), ",promised=5;reason=its owner came,")
@@ -326,6 +327,14 @@ func TestQueueFile(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, QueueHeader+"\n5,0,0,3\n6,1,2,3\n15,0,0,4\n24,0,0,0\n", string(text))
+}
+
+func TestTheQueueOfTheLatestInstantIsWrittenAtTheEnd(t *testing.T) {
+	var out strings.Builder
+	q := NewQueueWriter(&out)
+	q.Observe(entity.JobEvent{Time: 2 * sec, Kind: entity.JobSubmitted, Run: entity.NewRun(job(1, 2*sec, 3, sec, sec), 0)})
+	require.NoError(t, q.Close())
+	require.Equal(t, QueueHeader+"\n2,1,3,0\n", out.String())
 }
 
 // BenchmarkJobsWriter: ns/op is the cost of a row, from submission to file.

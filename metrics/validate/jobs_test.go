@@ -85,6 +85,7 @@ func TestValidateJobsRejects(t *testing.T) {
 		{"a processor twice", "easy", "2", "allocated_resources", "0-2 2", TwoJobsOnOne, "has a processor twice"},
 		{"a processor too many", "easy", "2", "allocated_resources", "0-4", TwoJobsOnOne, "has 5 processors instead of 4"},
 		{"a wrong stretch", "easy", "2", "stretch", "1.5", Disagreement, "stretch is 1.5, not 2.4"},
+		{"a slightly wrong stretch", "easy", "2", "stretch", "2.40001", Disagreement, "stretch is 2.40001, not 2.4"},
 		{"a wrong bounded slowdown", "easy", "2", "bounded_slowdown", "2.4", Disagreement, "bounded_slowdown is 2.4, not 1.2"},
 		{"another estimate of ours", "easy", "3", "estimate", "8", Disagreement, "estimate is 8, not 7"},
 		{"a backfilled job denied", "easy", "3", "backfilled", "0", Disagreement, "backfilled is 0"},
@@ -236,6 +237,17 @@ func TestValidateJobsWantsRowsInOrderOfID(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, report.Err(), "line 4: stands behind job 3: rows are in the order of job_id")
 	require.Equal(t, 1, report.Total)
+}
+
+// Where a run was stopped, jobs that had come before still have their rows.
+func TestValidateJobsMissesJobsOfAStoppedRun(t *testing.T) {
+	file := metrics.JobsHeader + "\n1,w0,20,0,1,20,0,RUNNING,9,-1,-1,9,-1,-1,0,-1,,7,-1,20,20,0\n"
+	for submit, missing := range map[des.Time]int{5: 1, 9: 0, 10: 0} {
+		jobs := []*entity.Job{job(1, 0, 1, 20*sec, 20*sec), job(2, submit*sec, 1, sec, sec)}
+		report, err := Jobs(strings.NewReader(file), slices.Values(jobs), Rules{Processors: 4})
+		require.NoError(t, err)
+		require.Equal(t, missing, report.Total, "submitted at %v: %v", submit, report)
+	}
 }
 
 // A count is no identity.
