@@ -182,3 +182,15 @@ func TestTheTasksOfAStoppedJobEndOnce(t *testing.T) {
 	require.Equal(t, []string{"0 submitted", "0 started", "2 requeued", "2 started", "20 finished"}, told)
 	require.Zero(t, m.Running())
 }
+
+// The clock does not go on to the deadline of a job that was cancelled.
+func TestADeadlineOfACancelledJobLeavesNothingBehind(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	w.meta.Submit(job(1, 0, 20, 4))
+	late := job(2, 0, 20, 4)
+	late.Request.Deadline = 1000 * des.Second
+	r := w.meta.Submit(late)
+	at(w.meta, 5, func() { require.True(t, w.meta.Cancel(r, "no longer wanted")) })
+	w.run(t)
+	require.Equal(t, 20*des.Second, w.sim.Now())
+}
