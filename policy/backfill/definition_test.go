@@ -324,6 +324,30 @@ func TestAnArrivalUnderAnOrderThatChangesMayLetOthersStart(t *testing.T) {
 	}
 }
 
+// With two windows held, a job that arrives can take the second one from another
+// job by overtaking it, and leave room where that one left none:
+//
+//	procs |          |head|wide           at 1 "wide" needs all from 110 on, and
+//	    4 |__________|____|________       "long" must wait
+//	      | free: 2  |    |new
+//	    2 |__________|    |________       at 5 "new" is shorter than "wide", and
+//	      | running  |    | room          "long" starts
+//	      +---------100--110------> time
+func TestAnArrivalThatTakesAHoldMayLetOthersStart(t *testing.T) {
+	job := func(id, submit, length des.Time, nodes int) *entity.Job {
+		return &entity.Job{ID: int64(id), Submit: submit, Runtime: length, Request: entity.Request{Nodes: nodes, Length: length}}
+	}
+	running, head, wide, long, shorter := job(1, 0, 100, 2), job(2, 1, 10, 3), job(3, 1, 50, 4), job(4, 1, 200, 1), job(5, 5, 30, 3)
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.EASY{Order: backfill.ShortestFirst, Reservations: 2}, got)
+	m.SubmitAll(slices.Values([]*entity.Job{running, head, wide, long, shorter}))
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 5, got[long].Start)
+	require.EqualValues(t, 100, got[head].Start)
+	require.EqualValues(t, 110, got[shorter].Start)
+}
+
 func TestOrdersRankAsTheirFormulasSay(t *testing.T) {
 	j := entity.NewRun(&entity.Job{Submit: 100 * des.Second, Request: entity.Request{Nodes: 8, Length: 50 * des.Second}}, 0)
 	now := 200 * des.Second // waited twice its estimate

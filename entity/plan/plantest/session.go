@@ -185,7 +185,7 @@ func (s *session) agree() error {
 		}
 	}
 	if s.tasks != nil && s.tasks.Err() != nil {
-		return fmt.Errorf("Err: %w", s.tasks.Err())
+		return fmt.Errorf("the plan's Err: %w", s.tasks.Err())
 	}
 	return s.clash()
 }
@@ -296,7 +296,7 @@ func (s *session) find() error {
 	} else {
 		s.note("%s: %s", asked, windowText(w))
 		if err := s.proper(w, req, from, until, nil); err != nil {
-			return fmt.Errorf("Find: %w", err)
+			return fmt.Errorf("the plan's Find: %w", err)
 		}
 	}
 	if err := s.same(before, "Find"); err != nil {
@@ -460,7 +460,7 @@ func (s *session) take(r *entity.Run, w entity.Window, sure bool) error {
 	if err != nil {
 		s.note("Reserve(%v, %s): refused", r, windowText(w))
 		if sure {
-			return fmt.Errorf("Reserve refused a window that there is room for: %w", err)
+			return fmt.Errorf("the plan's Reserve refused a window that there is room for: %w", err)
 		}
 		if err := s.refused(r, err); err != nil {
 			return err
@@ -473,9 +473,9 @@ func (s *session) take(r *entity.Run, w entity.Window, sure bool) error {
 	s.note("Reserve(%v, %s): ok", r, windowText(w))
 	switch {
 	case !room:
-		return fmt.Errorf("Reserve kept a window that there is no room for")
+		return fmt.Errorf("the plan's Reserve kept a window that there is no room for")
 	case got != &r.Reservation:
-		return errors.New("Reserve did not return a pointer to Run.Reservation")
+		return errors.New("the plan's Reserve did not return a pointer to Run.Reservation")
 	case !got.Active || got.Run != r:
 		return errors.New("after Reserve the reservation is not active, or of another run")
 	}
@@ -529,7 +529,7 @@ func (s *session) started(h *holding) error {
 	got := h.run.Reservation.Window
 	s.note("Settle(%v): %s", h.run, windowText(got))
 	if !s.alike(got, h.window) {
-		return fmt.Errorf("Settle made %s of %s", windowText(got), windowText(h.window))
+		return fmt.Errorf("the plan's Settle made %s of %s", windowText(got), windowText(h.window))
 	}
 	h.window.Tasks = slices.Clone(got.Tasks)
 	h.settled = true
@@ -587,7 +587,7 @@ func (s *session) reserveNonsense() error {
 	before, held := s.all(), r.Reservation
 	s.note("Reserve(%v, %s), a window %s", r, windowText(w), what)
 	if _, err := s.plan.Reserve(r, w); err == nil {
-		return fmt.Errorf("Reserve kept a window %s", what)
+		return fmt.Errorf("the plan's Reserve kept a window %s", what)
 	} else if err := s.refused(r, err); err != nil {
 		return err
 	}
@@ -636,14 +636,14 @@ func (s *session) findEarlier() error {
 	} else {
 		s.note("%s: %s", asked, windowText(w))
 		if err := s.proper(w, req, from, until, h); err != nil {
-			return fmt.Errorf("FindEarlier: %w", err)
+			return fmt.Errorf("the plan's FindEarlier: %w", err)
 		}
 	}
 	if err := s.same(before, "FindEarlier"); err != nil {
 		return err
 	}
 	if !r.Active || !s.sameWindow(r.Window, h.window) {
-		return errors.New("FindEarlier changed the reservation")
+		return errors.New("the plan's FindEarlier changed the reservation")
 	}
 	if err := s.best("FindEarlier", nil, req, from, until, h, w, ok); err != nil {
 		return err
@@ -685,7 +685,7 @@ func (s *session) moveTo(h *holding, w entity.Window, sure bool) error {
 	if err := s.plan.Move(r, w); err != nil {
 		s.note("Move(%v, %s): refused", h.run, windowText(w))
 		if sure {
-			return fmt.Errorf("Move refused a window that there is room for: %w", err)
+			return fmt.Errorf("the plan's Move refused a window that there is room for: %w", err)
 		}
 		if err := s.refused(h.run, err); err != nil {
 			return err
@@ -698,7 +698,7 @@ func (s *session) moveTo(h *holding, w entity.Window, sure bool) error {
 	s.note("Move(%v, %s): ok", h.run, windowText(w))
 	switch {
 	case !room:
-		return errors.New("Move went to a window that there is no room for")
+		return errors.New("the plan's Move went to a window that there is no room for")
 	case !r.Active || r.Run != h.run:
 		return errors.New("after Move the reservation is not active, or of another run")
 	}
@@ -823,7 +823,7 @@ func (s *session) pass() error {
 		gained := s.plan.Forget(to - 1)
 		s.note("Forget(%s): %v", tick(to-1), gained)
 		if gained {
-			return errors.New("Forget says that something became free, and no time has passed")
+			return errors.New("the plan's Forget says that something became free, and no time has passed")
 		}
 		return s.same(before, "a Forget of an earlier instant")
 	}
@@ -862,9 +862,9 @@ func (s *session) forget(now des.Time) error {
 	s.forgot = now
 	switch {
 	case more && !gained:
-		return errors.New("Forget does not tell that something has become free")
+		return errors.New("the plan's Forget does not tell that something has become free")
 	case gained && !ends:
-		return errors.New("Forget says that something became free, and nothing has ended")
+		return errors.New("the plan's Forget says that something became free, and nothing has ended")
 	}
 	return nil
 }
@@ -917,7 +917,7 @@ func (s *session) fits() error {
 	}
 	// What is taken plays no part. (How much time is left may play one.)
 	if used := s.plan.Fits(req); s.now == 0 && (used == nil) != (err == nil) {
-		return fmt.Errorf("Fits says %v, and %v in an empty plan", used, err)
+		return fmt.Errorf("the plan's Fits says %v, and %v in an empty plan", used, err)
 	}
 	return nil
 }
@@ -935,11 +935,11 @@ func (s *session) fitsAt() error {
 	s.note("FitsAt(%s, %d, %s): %v, %d, %s", tick(at), nodes, tick(length), ok, missNodes, tick(missLength))
 	switch {
 	case ok != room(nodes, length):
-		return fmt.Errorf("FitsAt says %v, and that is wrong", ok)
+		return fmt.Errorf("the plan's FitsAt says %v, and that is wrong", ok)
 	case !ok && (missNodes > nodes || missLength > length):
-		return errors.New("FitsAt tells of a miss that is not the one asked for")
+		return errors.New("the plan's FitsAt tells of a miss that is not the one asked for")
 	case !ok && room(missNodes, max(missLength, 1)):
-		return fmt.Errorf("FitsAt tells of a miss, %d for %s, that fits", missNodes, tick(missLength))
+		return fmt.Errorf("the plan's FitsAt tells of a miss, %d for %s, that fits", missNodes, tick(missLength))
 	}
 	return nil
 }
@@ -954,7 +954,7 @@ func (s *session) nextGain() error {
 	at := s.tasks.NextGain()
 	s.note("NextGain: %s", tick(at))
 	if at <= s.now {
-		return errors.New("NextGain is no instant to come")
+		return errors.New("the plan's NextGain is no instant to come")
 	}
 	if at < des.Forever {
 		if _, ends := s.rises(at-1, at); !ends {
