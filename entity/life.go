@@ -280,7 +280,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	now := m.sim.Now()
 	m.stop(r)
 	a := r.attempt(now)
-	a.Kept = r.progress(min(keep, now-r.Start))
+	a.Kept = r.progress(min(max(keep, 0), now-r.Start))
 	r.Done += a.Kept
 	r.Request.Length = max(r.Request.Length-a.Kept, des.Tick)
 	r.Earlier = append(r.Earlier, a)

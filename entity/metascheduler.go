@@ -210,11 +210,18 @@ func (m *Metascheduler) newRun(j *Job) *Run {
 	}
 	r := &m.slab[0]
 	m.slab = m.slab[1:]
-	r.Job, r.Request, r.Promised, r.meta = j, j.Request, NeverPromised, m
-	if m.Overrun == OverrunRaise {
-		r.Request.Length = max(r.Request.Length, j.Runtime)
-	}
+	r.Job, r.Request, r.Promised, r.meta = j, m.RequestOf(j), NeverPromised, m
 	return r
+}
+
+// RequestOf is what j asks for here: its own request, with a length as long as its
+// runtime where Overrun is OverrunRaise.
+func (m *Metascheduler) RequestOf(j *Job) Request {
+	req := j.Request
+	if m.Overrun == OverrunRaise {
+		req.Length = max(req.Length, j.Runtime)
+	}
+	return req
 }
 
 // link puts r at the end of the running; unlink takes it out.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
@@ -712,4 +713,23 @@ func TestAJobCancelledBeforeItsFirstRoundIsNotFresh(t *testing.T) {
 	}), 0)
 	w.run(t)
 	require.Equal(t, entity.Rejected, r.State)
+}
+
+func TestNobodyKeepsLessThanNothing(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	r := w.meta.Submit(job(1, 0, 100, 2))
+	w.at(40, func() { w.meta.Preempt(r, -5*des.Second) })
+	w.run(t)
+	require.Zero(t, r.Done)
+	require.Equal(t, 140*des.Second, r.Finish)
+}
+
+func TestABookingIsRaisedAsAnyJobIs(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	w.meta.Overrun = entity.OverrunRaise
+	j := job(1, 0, 20, 4)
+	j.Request.Length = 10 * des.Second
+	flow.NewBookings(w.meta).Submit(slices.Values([]flow.Booking{{Job: j, Start: 5 * des.Second}}))
+	w.run(t)
+	require.Equal(t, 25*des.Second, w.sim.Now())
 }

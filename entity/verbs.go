@@ -105,11 +105,11 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if err := j.Check(); err != nil {
 		return nil, err
 	}
-	if err := j.Request.Accepts(&w); err != nil {
-		return nil, fmt.Errorf("the window for %v %w", j, err)
-	}
 	r := m.newRun(j)
 	r.Booked = true
+	if err := r.Request.Accepts(&w); err != nil {
+		return nil, fmt.Errorf("the window for %v %w", j, err)
+	}
 	m.forget(m.sim.Now())
 	if _, err := m.plan.Reserve(r, w); err != nil {
 		return nil, err

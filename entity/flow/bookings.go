@@ -58,7 +58,7 @@ func (b *Bookings) Close() { b.feed.Close() }
 // Book asks for an advance reservation now. Where it is not granted the run is
 // Rejected, and Run.Reason says why.
 func (b *Bookings) Book(k Booking) *entity.Run {
-	w, err := WindowAt(b.meta, k.Job.Request, k.Start)
+	w, err := WindowAt(b.meta, b.meta.RequestOf(k.Job), k.Start)
 	if err != nil {
 		return b.meta.Refuse(k.Job, err.Error())
 	}

@@ -10,6 +10,10 @@ type Regulator struct {
 	endpoint
 }
 
+// Shutdown is called when nothing is left to happen: observers of the grid are
+// told that the last instant is over.
+func (r *Regulator) Shutdown(*des.Context) { r.grid.observers.Settle() }
+
 // emergency is a sub-job for which the regulator looks for a place.
 type emergency struct {
 	*bag

@@ -104,7 +104,7 @@ func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 // book reserves f's processors from start on, or from now on where start is
 // past: a message takes its time. It returns why it cannot, or "".
 func (a *ResourceAgent) book(f *Fragment, start des.Time) (refusal string) {
-	w, err := flow.WindowAt(a.meta, f.Task.Request, max(start, a.at.Now()))
+	w, err := flow.WindowAt(a.meta, a.meta.RequestOf(f.Task), max(start, a.at.Now()))
 	if err != nil {
 		return err.Error()
 	}
@@ -166,7 +166,7 @@ func (a *ResourceAgent) earliest(e *emergency) *Fragment {
 
 // keepEarliest keeps the earliest window for f in the plan.
 func (a *ResourceAgent) keepEarliest(f *Fragment) bool {
-	w, ok := a.meta.Plan().Find(f.Task.Request, a.at.Now(), des.Forever)
+	w, ok := a.meta.Plan().Find(a.meta.RequestOf(f.Task), a.at.Now(), des.Forever)
 	if !ok {
 		return false
 	}
