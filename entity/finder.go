@@ -25,6 +25,19 @@ type Finder interface {
 	Find(ctx context.Context, req Request, list SlotList, until des.Time) (Found, error)
 }
 
+// EarliestFinder is a Finder that may know its answer without a search: among
+// equal nodes many a criterion comes down to the earliest start. A Domain then
+// looks the window up in its counts.
+type EarliestFinder interface {
+	Finder
+	// EarliestAmongEquals reports that, where all nodes in the list are of equal
+	// traits and no budget binds, Find always gives the earliest window there is,
+	// in which every task takes Node.TaskTime (a tick at least).
+	EarliestAmongEquals() bool
+	// Worth is Window.Value of such a window.
+	Worth(w *Window) float64
+}
+
 // Found is the outcome of one search.
 type Found struct {
 	Window Window

@@ -46,10 +46,11 @@ func (m *Metascheduler) arrive(r *Run) {
 // long: no job behind it shall wait for one that can never start. It reports
 // whether r can start at all.
 func (m *Metascheduler) setLimit(r *Run) bool {
-	latest := r.Request.Deadline
-	if m.nodes == nil { // on nodes a task may be shorter than the request's length
-		latest -= r.Request.Length
+	least := r.Request.Length
+	if m.nodes != nil {
+		least = m.nodes.Least(r.Request)
 	}
+	latest := r.Request.Deadline - least
 	if latest < m.sim.Now() {
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false
@@ -93,6 +94,9 @@ func (m *Metascheduler) placed(r *Run) {
 		return
 	}
 	r.State = Reserved
+	if r.Booked {
+		m.booked++
+	}
 	r.due = m.sim.At(start, PhaseStart, (*starting)(r), uint64(r.ID))
 	m.promise(r, start, false)
 }
@@ -103,6 +107,9 @@ func (m *Metascheduler) withdraw(r *Run) {
 	m.plan.Release(&r.Reservation, m.sim.Now())
 	m.freed(r.Reservation.Window.Start, r.Reservation.Window.End)
 	ahead := r.State == Reserved
+	if ahead && r.Booked {
+		m.booked--
+	}
 	r.State = Waiting
 	if ahead {
 		m.notify(r, JobWithdrawn)
@@ -117,9 +124,12 @@ func (s *starting) Handle(*des.Simulator, des.Event) {
 // begin starts r, whose reservation begins now.
 func (m *Metascheduler) begin(r *Run) {
 	now := m.sim.Now()
-	if !r.Booked {
+	switch {
+	case !r.Booked:
 		r.Backfilled = m.queue.First() != r
 		m.queue.remove(r)
+	case r.State == Reserved:
+		m.booked--
 	}
 	if r.Request.Deadline > 0 {
 		m.sim.Cancel(r.limit)
@@ -193,6 +203,7 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 	r := (*Run)(e)
 	m := r.meta
 	m.forget(ev.Time)
+	together := len(r.tasks.events) == 1 // then finish gives all back at once
 	for i := int(ev.Arg); i < len(r.Ends); i++ {
 		if r.Ends[i] != ev.Time {
 			continue
@@ -200,7 +211,7 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 		if end := r.Reservation.Window.Tasks[i].End; ev.Time < end {
 			m.freed(ev.Time, end)
 		}
-		if m.nodes != nil {
+		if m.nodes != nil && !together {
 			m.nodes.ReleaseTask(&r.Reservation, i, ev.Time)
 		}
 		for _, o := range m.observers.tasks {

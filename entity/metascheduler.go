@@ -93,6 +93,7 @@ type Metascheduler struct {
 	rounds       int64
 	fresh        []*Run
 	running      int
+	booked       int  // advance reservations that lie ahead
 	first, last  *Run // of the running, in order of start
 
 	gained             bool     // something became free since the last round

@@ -21,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -36,11 +37,11 @@ func job(id int64, submit, runtime des.Time, nodes int) *entity.Job {
 type world struct {
 	sim  *des.Simulator
 	meta *entity.Metascheduler
-	seen *metrics.Validator
+	seen *validate.Validator
 }
 
 func newWorld(processors int, p entity.Policy, observers ...entity.Observer) *world {
-	w := &world{sim: des.New(des.Config{}), seen: &metrics.Validator{}}
+	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}}
 	w.meta = entity.NewMetascheduler(w.sim, plan.NewCluster(processors), p, append([]entity.Observer{w.seen}, observers...)...)
 	return w
 }
@@ -188,7 +189,7 @@ func TestFairShareAsAnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var jobs []*entity.Job
 	at := des.Time(0)
-	for i := range 3000 {
+	for i := range 800 {
 		at += des.Time(random.IntN(40))
 		j := job(int64(i), at, 1+des.Time(random.IntN(100)), 1+random.IntN(6))
 		j.User = int32(random.IntN(5))
@@ -697,4 +698,18 @@ func TestAPlacerOfOnesOwn(t *testing.T) {
 	gone := w.meta.Submit(job(3, 20, 10, 3)) // 0-1 is too narrow for it
 	w.run(t)
 	require.Equal(t, []entity.ProcessorRange{{First: 4, Last: 6}}, gone.Place)
+}
+
+// A job that is cancelled at the instant at which it comes was shown to the policy
+// among the fresh ones, and conservative backfilling, which reserves for them, was
+// refused.
+func TestAJobCancelledBeforeItsFirstRoundIsNotFresh(t *testing.T) {
+	w := newWorld(4, backfill.Conservative{})
+	r := w.meta.Submit(job(1, 5, 10, 2))
+	w.meta.Submit(job(2, 5, 10, 2))
+	w.sim.At(5*des.Second, entity.PhaseArrival+1, des.Func(func(*des.Simulator, des.Event) {
+		require.True(t, w.meta.Cancel(r, "its user"))
+	}), 0)
+	w.run(t)
+	require.Equal(t, entity.Rejected, r.State)
 }

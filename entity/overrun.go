@@ -16,7 +16,7 @@ const (
 	OverrunRaise                 // the estimate is raised to the runtime before the scheduler sees it
 )
 
-var overruns = enum.Of[Overrun]("overrun", "kill", "extend", "raise")
+var overruns = enum.Of[Overrun]("treatment of a runtime above the estimate", "kill", "extend", "raise")
 
 func (o Overrun) String() string { return overruns.Name(o) }
 

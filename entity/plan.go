@@ -57,11 +57,27 @@ type TaskPlan interface {
 	// ReleaseTask gives back the node of r's i-th task from the instant at on. It
 	// is called once a task; Release follows the last one.
 	ReleaseTask(r *Reservation, i int, at des.Time)
+	// Least is the least time that a window for req can take, whatever is reserved:
+	// on fast nodes it is less than the request's length.
+	Least(req Request) des.Time
 	// NextGain is the next instant at which a node becomes free by the passing of
 	// time alone, without a job's end, or des.Forever.
 	NextGain() des.Time
 	// Err is what ends the run, or nil: an answer of the plan that was none.
 	Err() error
+}
+
+// PinPlan is a TaskPlan that counts equal nodes ahead, or any other that can keep
+// nodes by name: what owners' jobs and outages need.
+type PinPlan interface {
+	TaskPlan
+	// Pin is Reserve for exactly the nodes that w names, and not for their equals.
+	Pin(r *Run, w Window) (*Reservation, error)
+	// InTheWay lists the runs that have any of the nodes that w names while w
+	// lasts. Where the plan only counts, it is decided now which of the
+	// reservations ahead those nodes take: as few as can be of those that yield,
+	// and none of the others unless there is no choice.
+	InTheWay(w Window, yields func(*Run) bool) []*Run
 }
 
 // QuickPlan is a Plan that answers faster where a request asks for nothing but

@@ -61,6 +61,7 @@ func (m *Metascheduler) decide() {
 	r := &m.round
 	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
 	r.fresh, m.fresh = m.fresh, r.fresh[:0]
+	r.fresh = slices.DeleteFunc(r.fresh, func(j *Run) bool { return !j.queued() }) // cancelled meanwhile
 	if r.Cause.Has(CauseOverrun | CauseChange) {
 		slices.SortFunc(r.fresh, func(a, b *Run) int { return int(a.seq - b.seq) })
 	}
@@ -143,7 +144,7 @@ func (t *ticker) Handle(_ *des.Simulator, ev des.Event) {
 // changes reports whether anything will change while time passes, arrivals
 // apart.
 func (m *Metascheduler) changes() bool {
-	if m.running > 0 || len(m.wakes) > 0 || (m.nodes != nil && m.nodes.NextGain() < des.Forever) {
+	if m.running+m.booked+len(m.wakes) > 0 || (m.nodes != nil && m.nodes.NextGain() < des.Forever) {
 		return true
 	}
 	for r := range m.queue.By(Submission, m.sim.Now()).All() {

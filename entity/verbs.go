@@ -3,6 +3,7 @@ package entity
 // What can be asked of a metascheduler while it runs, beside Submit and WakeAt.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -109,10 +110,6 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	}
 	r := m.newRun(j)
 	r.Booked = true
-	return m.hold(r, w)
-}
-
-func (m *Metascheduler) hold(r *Run, w Window) (*Hold, error) {
 	m.forget(m.sim.Now())
 	if _, err := m.plan.Reserve(r, w); err != nil {
 		return nil, err
@@ -164,55 +161,64 @@ func (h *Hold) Drop() {
 var nobody = &Job{ID: -1, User: -1, Group: -1, Queue: -1}
 
 // Withhold takes capacity out of the plan over the window: so many of its
-// processors (Window.Nodes), or named nodes (Window.Tasks). It is refused with a
-// *ConflictError where any of it is taken: then InTheWay says by whom, and it is
-// for the caller to say who yields (Preempt, Kill, Withdraw) before asking again.
-// Drop gives the capacity back ahead of time; des.Forever as its end is allowed.
+// processors (Window.Nodes), or exactly the nodes that it names (Window.Tasks).
+// It is refused with a *ConflictError where any of it is taken: then InTheWay
+// says by whom, and it is for the caller to say who yields (Preempt, Kill,
+// Withdraw) before asking again. Drop gives the capacity back ahead of time;
+// des.Forever as its end is allowed.
 func (m *Metascheduler) Withhold(w Window) (*Hold, error) {
 	r := &Run{Job: nobody, Promised: NeverPromised, meta: m}
-	h, err := m.hold(r, w)
-	if err == nil && m.nodes == nil {
-		m.WakeAt(w.End) // when the capacity is back
+	m.forget(m.sim.Now())
+	var err error
+	if pins, ok := m.plan.(PinPlan); ok && w.Tasks != nil {
+		_, err = pins.Pin(r, w)
+	} else {
+		_, err = m.plan.Reserve(r, w)
 	}
-	return h, err
+	if err != nil {
+		return nil, err
+	}
+	m.stir()
+	m.WakeAt(w.End) // when the capacity is back
+	return &Hold{m, r}, nil
 }
 
 // InTheWay lists the jobs that hold what w is about, for Withhold: on named nodes
-// the holders of w's nodes; on counted processors those whose Run.Place meets
-// place, or, where place is nil, all that overlap w in time. Those that run come
-// first, the latest started first; then those that hold a reservation ahead, the
-// latest start first.
+// those that have any of w's nodes meanwhile; on counted processors those whose
+// Run.Place meets place, or, where place is nil, all that overlap w in time.
+// Those that run come first, the latest started first; then those that hold a
+// reservation ahead, the latest start first.
 func (m *Metascheduler) InTheWay(w Window, place []ProcessorRange) []*Run {
-	m.observers.reach(m.sim.Now()) // places are known
-	var running, ahead []*Run
-	for r := range m.RunningJobs() {
-		if r.meets(w, place) {
-			running = append(running, r)
+	now := m.sim.Now()
+	m.forget(now)
+	m.observers.reach(now) // places are known
+	var hit []*Run
+	if pins, ok := m.plan.(PinPlan); ok && w.Tasks != nil {
+		hit = pins.InTheWay(w, func(r *Run) bool { return r.State != Created })
+	} else {
+		for r := range m.RunningJobs() {
+			if r.meets(w, place) {
+				hit = append(hit, r)
+			}
+		}
+		for r := range m.queue.By(Submission, now).All() {
+			if r.State == Reserved && r.meets(w, nil) {
+				hit = append(hit, r)
+			}
 		}
 	}
-	slices.Reverse(running)
-	for r := range m.queue.By(Submission, m.sim.Now()).All() {
-		if r.State == Reserved && r.meets(w, nil) {
-			ahead = append(ahead, r)
-		}
-	}
-	slices.SortStableFunc(ahead, func(a, b *Run) int {
-		return int(min(max(b.Reservation.Window.Start-a.Reservation.Window.Start, -1), 1))
+	slices.SortStableFunc(hit, func(a, b *Run) int {
+		return cmp.Or(cmp.Compare(a.ahead(), b.ahead()), cmp.Compare(b.Reservation.Window.Start, a.Reservation.Window.Start), cmp.Compare(b.seq, a.seq))
 	})
-	return append(running, ahead...)
+	return hit
 }
 
 // meets reports whether what r holds overlaps w in time and, where they are
-// named, in nodes or processors.
+// named, in processors.
 func (r *Run) meets(w Window, place []ProcessorRange) bool {
 	held := &r.Reservation.Window
 	if held.Start >= w.End || w.Start >= held.End {
 		return false
-	}
-	if w.Tasks != nil {
-		return slices.ContainsFunc(held.Tasks, func(mine Task) bool {
-			return slices.ContainsFunc(w.Tasks, func(t Task) bool { return t.Node == mine.Node && w.Start < mine.End && held.Start < t.End })
-		})
 	}
 	if place == nil {
 		return true
@@ -220,4 +226,12 @@ func (r *Run) meets(w Window, place []ProcessorRange) bool {
 	return slices.ContainsFunc(r.Place, func(mine ProcessorRange) bool {
 		return slices.ContainsFunc(place, func(p ProcessorRange) bool { return mine.First <= p.Last && p.First <= mine.Last })
 	})
+}
+
+// ahead is 0 for a job that runs and 1 for one whose reservation lies ahead.
+func (r *Run) ahead() int {
+	if r.State == Running {
+		return 0
+	}
+	return 1
 }

@@ -55,4 +55,15 @@ type Reservation struct {
 	Run    *Run
 	// Active is true from Plan.Reserve until Plan.Release.
 	Active bool
+
+	// What follows is for a plan with Tasks to keep.
+
+	// Settled is true where the window's Tasks name the nodes that the job really
+	// has: from its start on. Before, a node that has equals stands for any of them,
+	// and the plan may put another one in its place.
+	Settled bool
+	// Returned says which tasks have been given back one by one; nil where none.
+	Returned []bool
+	// Index is the plan's own number of the reservation.
+	Index int
 }

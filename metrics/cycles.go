@@ -136,14 +136,4 @@ func (c *Cycles) Write(w io.Writer) error {
 }
 
 // WriteFile writes the rows to a file, whole or not at all.
-func (c *Cycles) WriteFile(path string) error {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := c.Write(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
+func (c *Cycles) WriteFile(path string) error { return atomicfile.Write(path, c.Write) }

@@ -1,12 +1,30 @@
 // Package metrics watches a simulation and says what became of the jobs. It
-// observes and never decides: everything here is an entity.Observer, or reads
-// what one has written.
+// observes and never decides.
 //
-//   - Recorder sums up a run while it goes on (Summary).
-//   - JobsWriter and QueueWriter stream jobs-POLICY.csv and queue-POLICY.csv.
-//   - Validator checks a schedule while it is made, ValidateJobs one that was
-//     written to a file; neither shares code with the policies.
-//   - Moments and Estimate turn replications into intervals of confidence.
+//	                    +--> Recorder ----> Summary --> summary.csv, a table
+//	                    |
+//	Metascheduler --JobEvent--> JobsWriter ---------> jobs-POLICY.csv
+//	                    |
+//	                    +--> QueueWriter -----------> queue-POLICY.csv
+//	                    |
+//	                    +--> Cycles ----------------> cycles-POLICY.csv
+//
+// # The life of an observer
+//
+// An observer is made and set up, then given to entity.NewMetascheduler, which
+// tells it whose jobs it will see (Attach). While the run goes on it is told of
+// every event (Observe), and of the end of every instant at which there were any
+// (InstantOver). After the run it is asked: a Recorder for its Summary, at any
+// time; a writer is closed, which writes the rows that are left and returns the
+// first error that it has met.
+//
+// # Where to begin
+//
+// Recorder is all that most experiments need. CreateJobs and CreateQueue write
+// the files; docs/reference/files.md tells of their columns. Moments and Estimate
+// turn the summaries of several runs into intervals of confidence. Package
+// validate, below this one, finds out whether a schedule could have happened at
+// all.
 //
 // # Definitions
 //
@@ -23,9 +41,11 @@
 //	makespan    = last finish - first submission
 //	utilization = busy processor time / (processors * makespan)
 //
-// All jobs submitted count as jobs; means, order statistics and sums are over
-// the jobs that ran to an end, be it their own or their estimate's. What
-// preempted runs of a job have lost counts as busy. Quantiles interpolate
+// The start is that of the last attempt of a job that was preempted. All jobs
+// submitted count as jobs. Means, order statistics and sums are over the jobs
+// that ran and came to an end: to their own, to that of their estimates, or
+// because somebody killed them. Busy is whatever was occupied: the attempts that
+// were preempted, too, whether their work was kept or lost. Quantiles interpolate
 // linearly between order statistics (definition 7 of Hyndman and Fan, The
 // American Statistician 50(4), 1996; the default of R, NumPy and pandas).
 package metrics

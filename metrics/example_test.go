@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 )
 
 // inOrder is first come, first served, in full.
@@ -40,7 +41,7 @@ func threeJobs() []*entity.Job {
 // A run that is summed up, checked, and written to a file at the same time.
 func Example() {
 	rec := metrics.NewRecorder()
-	check := &metrics.Validator{Promises: metrics.Promises{Order: true}}
+	check := &validate.Validator{Promises: validate.Promises{Order: true}}
 	queue := metrics.NewQueueWriter(os.Stdout)
 
 	sim := des.New(des.Config{})

@@ -14,21 +14,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
 // JobsHeader is the first line of jobs-POLICY.csv: the columns of Batsim's
 // jobs.csv, then ours.
 const JobsHeader = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled"
-
-// What final_state may be; the names are Batsim's.
-const (
-	stateFinished  = "COMPLETED_SUCCESSFULLY"
-	stateWalltime  = "COMPLETED_WALLTIME_REACHED" // killed at its estimate
-	stateKilled    = "COMPLETED_KILLED"           // killed for another reason
-	stateRejected  = "REJECTED"
-	stateSubmitted = "SUBMITTED" // still waiting when the run was stopped
-	stateRunning   = "RUNNING"   // still running when the run was stopped
-)
 
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
@@ -40,22 +31,12 @@ const (
 	AllocationNone                        // nothing
 )
 
-var allocationNames = [...]string{"auto", "intervals", "count", "none"}
+var allocations = enum.Of[Allocation]("allocation", "auto", "intervals", "count", "none")
 
-func (a Allocation) String() string {
-	if int(a) < len(allocationNames) {
-		return allocationNames[a]
-	}
-	return fmt.Sprintf("Allocation(%d)", a)
-}
+func (a Allocation) String() string { return allocations.Name(a) }
 
 // ParseAllocation reads what String writes.
-func ParseAllocation(s string) (Allocation, error) {
-	if i := slices.Index(allocationNames[:], s); i >= 0 {
-		return Allocation(i), nil
-	}
-	return 0, fmt.Errorf("allocation %q: want intervals, count, none or auto", s)
-}
+func ParseAllocation(s string) (Allocation, error) { return allocations.Parse(s) }
 
 // autoIntervals is the largest cluster whose processors AllocationAuto names.
 const autoIntervals = 4096
@@ -63,9 +44,10 @@ const autoIntervals = 4096
 // JobsWriter is an Observer that writes jobs-POLICY.csv. Close writes what is
 // left; set the exported fields before the run.
 //
-// Rows come in the order of submission: a job that has ended waits in memory
-// (about 100 bytes, and 8 for each interval of its processors) for those submitted before it. Times are in time units, -1
-// where there is none. stretch is turnaround over execution time: inf for a job
+// Rows come in the order of submission: the row of a job that has ended waits in
+// memory (120 bytes, and 8 for each interval of its processors) until those
+// submitted before it have come to their ends. Times are in time units, -1 where
+// there is none. stretch is turnaround over execution time: inf for a job
 // that ran for no time, 1 if it did not wait either. metadata is
 // promised=SECONDS for a job that was once told of a start ahead, the first
 // such start, and reason=TEXT, after a semicolon where both are there, for one
@@ -108,22 +90,24 @@ type jobRow struct {
 	state                                             rowState
 	backfilled                                        bool
 	reason                                            string      // why it was rejected or killed
-	run                                               *entity.Run // while it runs
+	run                                               *entity.Run // from its start until its place is known for good
 	processors                                        []entity.ProcessorRange
 }
 
 type rowState uint8
 
 const (
-	rowWaiting rowState = iota
-	rowRunning
-	rowFinished // this and after: the row is complete
-	rowWalltime
-	rowKilled
+	rowWaiting  rowState = iota
+	rowRunning           // when the run was stopped
+	rowFinished          // this and after: the row is complete
+	rowWalltime          // killed at its estimate
+	rowKilled            // killed for another reason
 	rowRejected
 )
 
-var rowStateNames = [...]string{stateSubmitted, stateRunning, stateFinished, stateWalltime, stateKilled, stateRejected}
+// rowStates are the names of final_state, which are Batsim's.
+var rowStates = enum.Of[rowState]("state of a row",
+	"SUBMITTED", "RUNNING", "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "REJECTED")
 
 // NewJobsWriter returns a writer of jobs-POLICY.csv to w.
 func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{out: w} }
@@ -197,9 +181,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	r := w.row(seq)
 	switch e.Kind {
 	case entity.JobPromised:
-		if r.promise == entity.NeverPromised {
-			r.promise = e.Start
-		}
+		r.promise = j.Promised
 	case entity.JobStarted:
 		w.start(j, r)
 	case entity.JobRequeued:
@@ -273,6 +255,10 @@ func joinRanges(ranges []entity.ProcessorRange) []entity.ProcessorRange {
 func (w *JobsWriter) end(r *jobRow, state rowState) {
 	r.state = state
 	r.finish = w.now
+	if r.start < w.now { // otherwise its place is known when the instant is over
+		w.locate(r)
+		r.run = nil
+	}
 }
 
 // InstantOver writes the rows that are complete, as far as no job submitted
@@ -369,7 +355,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',')
 	b = appendTime(b, r.estimate)
 	b = append(b, ',', success, ',')
-	b = append(b, rowStateNames[r.state]...)
+	b = append(b, rowStates.Name(r.state)...)
 	b = append(b, ',')
 	b = appendTime(b, start)
 	b = append(b, ',')

@@ -21,20 +21,28 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/internal/naive"
+	"github.com/gridslot/gridslot/metrics/validate"
 )
 
 const sec = des.Second
 
+var job = naive.Job
+
+func drawer(t *rapid.T) naive.Draw {
+	return func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
+}
+
 // write runs jobs through a scheduler and returns jobs.csv.
-func write(t require.TestingT, s *naive, set func(*JobsWriter), jobs ...*entity.Job) string {
+func write(t require.TestingT, s *naive.Scheduler, set func(*JobsWriter), jobs ...*entity.Job) string {
 	var out bytes.Buffer
 	w := NewJobsWriter(&out)
-	w.Processors = s.procs
+	w.Processors = s.Procs
 	if set != nil {
 		set(w)
 	}
-	s.observers = append(s.observers, w)
-	s.run(jobs)
+	s.Observers = append(s.Observers, w)
+	s.Run(jobs)
 	require.NoError(t, w.Close())
 	return out.String()
 }
@@ -42,7 +50,7 @@ func write(t require.TestingT, s *naive, set func(*JobsWriter), jobs ...*entity.
 // A whole file: a head that waits, a job backfilled past it, one killed at its
 // estimate, one too large, one that runs for no time.
 func TestJobsFile(t *testing.T) {
-	got := write(t, &naive{procs: 4, policy: "easy"}, func(w *JobsWriter) { w.Workload = "day,1" },
+	got := write(t, &naive.Scheduler{Procs: 4, Policy: "easy"}, func(w *JobsWriter) { w.Workload = "day,1" },
 		job(1, 0, 3, 100*sec, 80*sec),
 		job(2, 10*sec, 4, 50*sec, 60*sec),
 		job(3, 10*sec, 1, 60*sec, 60*sec),
@@ -61,7 +69,7 @@ func TestJobsFile(t *testing.T) {
 }
 
 func TestJobsStoppedMidwayKeepTheirRows(t *testing.T) {
-	got := write(t, &naive{procs: 2, policy: "fcfs", until: 15 * sec}, nil,
+	got := write(t, &naive.Scheduler{Procs: 2, Policy: "fcfs", Until: 15 * sec}, nil,
 		job(1, 0, 1, 10*sec, 10*sec), job(2, 0, 1, 20*sec, 20*sec), job(3, 0, 2, 5*sec, 5*sec))
 	require.Equal(t, JobsHeader+`
 1,w0,10,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1,0,-1,,7,1,10,10,0
@@ -94,7 +102,7 @@ func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
 			w.Observe(e)
 		}
 		require.NoError(t, w.Close())
-		_, err := ValidateJobs(strings.NewReader(out.String()), slices.Values([]*entity.Job{events[0].Run.Job}), FileCheck{})
+		_, err := validate.Jobs(strings.NewReader(out.String()), slices.Values([]*entity.Job{events[0].Run.Job}), validate.Rules{})
 		require.NoError(t, err)
 		return out.String()
 	}
@@ -106,7 +114,7 @@ func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
 	), `,"reason=wants 5, has ""4""",`)
 
 	j = entity.NewRun(job(1, 0, 4, 10*sec, 10*sec), 0)
-	j.Reason = "its owner came"
+	j.Reason, j.Promised = "its owner came", 5*sec
 	j.Reservation.Window = entity.Window{Start: 5 * sec, End: 15 * sec, Nodes: 4}
 	require.Contains(t, written(
 		entity.JobEvent{Kind: entity.JobSubmitted, Run: j},
@@ -117,9 +125,9 @@ func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
 }
 
 func TestAllocationIsACountOnLargeClusters(t *testing.T) {
-	require.Contains(t, write(t, &naive{procs: 4097}, nil, job(1, 0, 8, sec, sec)), ",8,-1,")
-	require.Contains(t, write(t, &naive{procs: 4096}, nil, job(1, 0, 8, sec, sec)), ",0-7,-1,")
-	require.Contains(t, write(t, &naive{procs: 9}, func(w *JobsWriter) { w.Allocation = AllocationNone }, job(1, 0, 8, sec, sec)), ",1,,-1,")
+	require.Contains(t, write(t, &naive.Scheduler{Procs: 4097}, nil, job(1, 0, 8, sec, sec)), ",8,-1,")
+	require.Contains(t, write(t, &naive.Scheduler{Procs: 4096}, nil, job(1, 0, 8, sec, sec)), ",0-7,-1,")
+	require.Contains(t, write(t, &naive.Scheduler{Procs: 9}, func(w *JobsWriter) { w.Allocation = AllocationNone }, job(1, 0, 8, sec, sec)), ",1,,-1,")
 }
 
 // favourite starts whoever fits, the job of that ID first.
@@ -203,10 +211,10 @@ func TestAFullDiskIsReported(t *testing.T) {
 // has two jobs at once.
 func TestJobsRowsAgreeWithTheJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawExtending(t)
-		jobs := drawJobs(t, s.procs)
+		s := naive.New(drawer(t))
+		jobs := naive.Jobs(drawer(t), s.Procs)
 		if rapid.Bool().Draw(t, "stopped") {
-			s.until = rapid.SampledFrom(jobs).Draw(t, "until").Submit + sec
+			s.Until = rapid.SampledFrom(jobs).Draw(t, "until").Submit + sec
 		}
 		rows, err := csv.NewReader(strings.NewReader(write(t, s, nil, jobs...))).ReadAll()
 		require.NoError(t, err)
@@ -214,7 +222,7 @@ func TestJobsRowsAgreeWithTheJobs(t *testing.T) {
 		type span struct{ from, to des.Time }
 		taken := map[int][]span{}
 		for i, row := range rows {
-			j := s.runs[i]
+			j := s.Runs[i]
 			require.Equal(t, fmt.Sprint(j.ID), row[0])
 			require.Equal(t, j.Submit.String(), row[3])
 			if j.State != entity.Finished && j.State != entity.Killed {
@@ -244,7 +252,7 @@ func TestJobsRowsAgreeWithTheJobs(t *testing.T) {
 					require.NoError(t, err)
 				}
 				for p := from; p <= to; p++ {
-					require.Less(t, p, s.procs)
+					require.Less(t, p, s.Procs)
 					count++
 					for _, other := range taken[p] {
 						require.True(t, j.Request.Length == 0 || j.Start >= other.to || j.Finish <= other.from, "processor %d has two jobs", p)
@@ -277,8 +285,8 @@ func TestJobsFileIsSortedByID(t *testing.T) {
 	f, err := CreateJobs(path)
 	require.NoError(t, err)
 	f.Processors = 4
-	s := naive{procs: 4, policy: "fcfs", observers: []entity.Observer{f}}
-	s.run([]*entity.Job{job(30, 0, 1, sec, sec), job(4, 0, 1, sec, sec), job(200, 0, 1, sec, sec), job(5, sec, 4, sec, sec)})
+	s := naive.Scheduler{Procs: 4, Policy: "fcfs", Observers: []entity.Observer{f}}
+	s.Run([]*entity.Job{job(30, 0, 1, sec, sec), job(4, 0, 1, sec, sec), job(200, 0, 1, sec, sec), job(5, sec, 4, sec, sec)})
 	_, err = os.Stat(path)
 	require.ErrorIs(t, err, os.ErrNotExist, "the file is there whole or not at all")
 	require.NoError(t, f.Commit())
@@ -309,8 +317,8 @@ func TestQueueFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue.csv")
 	f, err := CreateQueue(path)
 	require.NoError(t, err)
-	s := naive{procs: 4, policy: "fcfs", observers: []entity.Observer{f}}
-	s.run([]*entity.Job{
+	s := naive.Scheduler{Procs: 4, Policy: "fcfs", Observers: []entity.Observer{f}}
+	s.Run([]*entity.Job{
 		job(1, 5*sec, 3, 10*sec, 10*sec), job(2, 6*sec, 2, 9*sec, 9*sec), job(3, 7*sec, 9, sec, sec),
 		job(4, 15*sec, 2, 9*sec, 9*sec), // starts as 1 ends, beside 2
 	})

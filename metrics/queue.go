@@ -20,8 +20,8 @@ type QueueWriter struct {
 	out   io.Writer
 	err   error
 	buf   []byte
-	now   des.Time
-	level queueLevel // now
+	now   des.Time   // of the latest event
+	level queueLevel // as of the latest event
 	last  queueLevel // in the latest row
 }
 
@@ -37,10 +37,7 @@ func NewQueueWriter(w io.Writer) *QueueWriter {
 
 // Observe takes one event in.
 func (q *QueueWriter) Observe(e entity.JobEvent) {
-	if e.Time != q.now {
-		q.settle()
-		q.now = e.Time
-	}
+	q.now = e.Time
 	nodes := int64(e.Run.Request.Nodes)
 	switch e.Kind {
 	case entity.JobSubmitted:
@@ -63,12 +60,13 @@ func (q *QueueWriter) queued(jobs, processors int64) {
 	q.level.processors += processors
 }
 
-func (q *QueueWriter) settle() {
+// InstantOver writes a row where a number has changed.
+func (q *QueueWriter) InstantOver(at des.Time) {
 	if q.level == q.last || (q.last.jobs < 0 && q.level == queueLevel{}) {
 		return
 	}
 	q.last = q.level
-	b := appendTime(q.buf, q.now)
+	b := appendTime(q.buf, at)
 	b = append(b, ',')
 	b = appendInt(b, q.level.jobs)
 	b = append(b, ',')
@@ -90,10 +88,10 @@ func (q *QueueWriter) flush() {
 	q.buf = q.buf[:0]
 }
 
-// Close writes what is left and returns the first error met. The underlying
-// writer stays open.
+// Close writes what is left, the row of the latest instant included, and returns
+// the first error met. The underlying writer stays open.
 func (q *QueueWriter) Close() error {
-	q.settle()
+	q.InstantOver(q.now)
 	q.flush()
 	return q.err
 }

@@ -12,23 +12,24 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics/internal/naive"
 )
 
 // The summary is what a loop over the finished jobs gives.
 func TestSummaryEqualsItsDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawExtending(t)
-		jobs := drawJobs(t, s.procs)
+		s := naive.New(drawer(t))
+		jobs := naive.Jobs(drawer(t), s.Procs)
 		rec := NewRecorder()
-		rec.Processors = s.procs
-		s.observers = []entity.Observer{rec}
-		s.run(jobs)
+		rec.Processors = s.Procs
+		s.Observers = []entity.Observer{rec}
+		s.Run(jobs)
 
 		var want Summary
 		var waits, turnarounds, slowdowns []float64
 		var area float64
 		last := 0.0
-		for _, j := range s.runs {
+		for _, j := range s.Runs {
 			want.Jobs++
 			if j.State == entity.Rejected {
 				want.Rejected++
@@ -56,7 +57,7 @@ func TestSummaryEqualsItsDefinitions(t *testing.T) {
 			want.MeanBoundedSlowdown = stat.Mean(slowdowns, nil)
 			want.Makespan = last - jobs[0].Submit.Seconds()
 			if want.Makespan > 0 {
-				want.Utilization = area / (want.Makespan * float64(s.procs))
+				want.Utilization = area / (want.Makespan * float64(s.Procs))
 			}
 		}
 		got := rec.Summary()

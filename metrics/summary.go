@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gocarina/gocsv"
+
+	"github.com/gridslot/gridslot/metrics/internal/grouped"
 )
 
 // Summary is what became of one run, a row of summary.csv. Times are in time
@@ -74,9 +76,9 @@ var summaryColumns = []struct {
 	cell  func(Summary) string
 }{
 	{"policy", func(s Summary) string { return s.Policy }},
-	{"jobs", func(s Summary) string { return grouped(s.Jobs) }},
-	{"killed", func(s Summary) string { return grouped(s.Killed) }},
-	{"rejected", func(s Summary) string { return grouped(s.Rejected) }},
+	{"jobs", func(s Summary) string { return grouped.Int(s.Jobs) }},
+	{"killed", func(s Summary) string { return grouped.Int(s.Killed) }},
+	{"rejected", func(s Summary) string { return grouped.Int(s.Rejected) }},
 	{"makespan", func(s Summary) string { return clock(s.Makespan) }},
 	{"mean wait", func(s Summary) string { return clock(s.MeanWait) }},
 	{"median", func(s Summary) string { return clock(s.MedianWait) }},
@@ -84,12 +86,13 @@ var summaryColumns = []struct {
 	{"max wait", func(s Summary) string { return clock(s.MaxWait) }},
 	{"slowdown", func(s Summary) string { return strconv.FormatFloat(s.MeanBoundedSlowdown, 'f', 2, 64) }},
 	{"util %", func(s Summary) string { return strconv.FormatFloat(100*s.Utilization, 'f', 1, 64) }},
-	{"backfilled", func(s Summary) string { return grouped(s.Backfilled) }},
+	{"backfilled", func(s Summary) string { return grouped.Int(s.Backfilled) }},
 	{"cpu s", func(s Summary) string { return strconv.FormatFloat(s.CPUSeconds, 'f', 2, 64) }},
 }
 
 // WriteSummaryTable writes an aligned table for people, a row a policy. Times
-// are days and h:mm:ss; slowdown is the mean bounded slowdown.
+// are days and h:mm:ss, below a minute seconds or milliseconds; slowdown is the
+// mean bounded slowdown.
 func WriteSummaryTable(w io.Writer, rows []Summary) error {
 	width := make([]int, len(summaryColumns))
 	table := make([][]string, 1+len(rows))
@@ -114,25 +117,20 @@ func WriteSummaryTable(w io.Writer, rows []Summary) error {
 	return err
 }
 
-// grouped is n with a comma at the thousands.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// clock is a duration of so many seconds as "12d 3:04:05", rounded to a second
-// from a minute on and to a tenth of one below.
+// clock is a duration of so many seconds: "12d 3:04:05" from a minute on, "12.3s"
+// below, "3.6ms" below a tenth of a second. Milliseconds are rare among jobs. Most
+// often they tell of a time that was given without its unit, in ticks.
 func clock(seconds float64) string {
+	if seconds > 0 && seconds < 0.1 {
+		return strconv.FormatFloat(1000*seconds, 'g', 3, 64) + "ms"
+	}
 	if seconds < 59.95 {
 		return strconv.FormatFloat(seconds, 'f', 1, 64) + "s"
 	}
 	t := int64(seconds + 0.5)
 	days := ""
 	if d := t / 86400; d > 0 {
-		days = grouped(int(d)) + "d "
+		days = grouped.Int(int(d)) + "d "
 	}
 	t %= 86400
 	return fmt.Sprintf("%s%d:%02d:%02d", days, t/3600, t/60%60, t%60)

@@ -48,9 +48,12 @@ easy-sjbf       0       0         0           0.0s        0.0s    0.0s        0.
 `, b.String())
 }
 
-func TestGroupedNumbers(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
-		require.Equal(t, want, grouped(n))
+func TestDurationsForPeople(t *testing.T) {
+	for seconds, want := range map[float64]string{
+		0: "0.0s", 0.000001: "0.001ms", 0.0036: "3.6ms", 0.0999: "99.9ms", 0.1: "0.1s", 12.34: "12.3s",
+		59.94: "59.9s", 59.96: "0:01:00", 3600: "1:00:00", 90061.4: "1d 1:01:01",
+	} {
+		require.Equal(t, want, clock(seconds))
 	}
 }
 

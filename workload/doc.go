@@ -1,11 +1,35 @@
-// Package workload brings jobs into a simulation, and writes them down again:
-// logs in the Standard Workload Format, random models, and transformations of
-// either.
+// Package workload brings jobs into a simulation, and writes them down again. It
+// reads and writes logs in the Standard Workload Format (SWF), and decides by
+// named conventions how a record of a log becomes a job.
 //
-// # Logs
+// The random models of the literature are in package workload/model, the
+// environments and batches of the papers on virtual organisations in
+// workload/vo.
 //
-// A Trace is an SWF file (plain, .gz, .zst, or standard input) and the
-// conventions by which its records become jobs:
+// # From a line to a job
+//
+//	file, plain or .gz or .zst               open.go
+//	  |
+//	  |  text, in blocks
+//	  v
+//	Reader --> Header: what the comments say swf.go, swfparse.go, header.go
+//	  |   \
+//	  |    +-> Report: what was odd          report.go
+//	  |  Record, the 18 fields of a line
+//	  v
+//	Options: which field is the size, what stands for a missing estimate, ...
+//	  |                                      jobs.go, jobs_options.go
+//	  |  entity.Job
+//	  v
+//	Options: Sort, Skip, First, Load, Shift  transform.go
+//	  |
+//	  |  entity.Job, in the order of submission
+//	  v
+//	JobStream.Next, one job at a time
+//
+// Writer takes records the other way, and RecordOf makes a record of a job.
+//
+// # Where to begin
 //
 //	trace, err := workload.Options{First: 5000}.Open("KTH-SP2.swf.gz")
 //	for job := range trace.Jobs() { ... }
@@ -13,18 +37,16 @@
 //	fmt.Println(trace.Report())
 //
 // Options name the conventions, because logs leave them open and simulators
-// differ: which field is the size, what stands for a missing estimate, what
-// becomes of a runtime above it.
+// differ. Their zero value is the default of the command.
 //
-// What was left out or changed on the way is counted in a Report, by reason,
-// with the first lines of each; nothing is dropped in silence, and lines =
-// jobs + damaged + left out. What is never guessed is an error: input that is
-// no SWF (ErrNotSWF), an archive that ends too early (ErrTruncated),
-// submissions that go backwards (OrderError, unless Options.Sort), and in
-// strict mode any damaged line (LineError). A header that disagrees with its
-// records is only noted: in cleaned logs it counts what has been cleaned away.
+// # What goes wrong
 //
-// Reader and Writer give the records themselves, with their header; Skip,
-// First, ShiftToZero, ScaleArrivals and SortBySubmission transform sequences
-// of records and of jobs alike.
+// A Report counts by reason what was left out or changed on the way, with the
+// first lines of each; nothing is dropped in silence, and the lines read are the
+// sum of the jobs, the damaged lines and those left out. What is never guessed is
+// an error: input that is no SWF (ErrNotSWF), an archive that ends too early
+// (ErrTruncated), submissions that go backwards (OrderError, unless
+// Options.Sort), and in strict mode any damaged line (LineError). A header that
+// disagrees with its records is only noted, because in cleaned logs it counts the
+// jobs that have been cleaned away.
 package workload

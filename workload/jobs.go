@@ -1,13 +1,11 @@
 package workload
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
@@ -16,16 +14,16 @@ import (
 
 // This file makes jobs of records.
 
-// leastEstimate is the shortest estimate a job gets: a reservation of no
+// leastEstimate is the shortest estimate that a job gets. A reservation of no
 // length would hold nothing, and logs count whole seconds.
 const leastEstimate = des.Second
 
-// jobSlab is how many jobs are allocated at a time, to spare the collector. A
-// slab lives as long as any of its jobs.
+// jobSlab is how many jobs are allocated at a time, which makes less work for the
+// garbage collector. A slab lives as long as any of its jobs.
 const jobSlab = 256
 
-// JobStream is one reading of a trace as jobs, in the order of submission. It
-// is one goroutine's; a trace can have any number of them at a time.
+// JobStream is one reading of a trace as jobs, in the order of submission. It is
+// for one goroutine, but a trace can have any number of readings at a time.
 type JobStream struct {
 	trace  *Trace
 	opts   *Options
@@ -34,12 +32,11 @@ type JobStream struct {
 	read   atomic.Int64
 
 	slab     []entity.Job
-	whole    int64         // number of the job whose record came last, unless that was a burst of it
+	whole    int64         // number of the latest job of which the whole, not a burst, was read
 	sorted   []*entity.Job // what is left of a trace that had to be sorted
 	isSorted bool
 	modelled []des.Time // estimates of the jobs to come
-	arrivals arrivals
-	skipped  int64
+	part     selection
 	latest   des.Time // submission of the job before, as in the file
 	err      error
 	done     bool
@@ -48,18 +45,11 @@ type JobStream struct {
 // Open begins a new reading of the trace, from its first job. Close it when
 // done, unless Next has returned false.
 func (t *Trace) Open() (*JobStream, error) {
-	s := &JobStream{trace: t, opts: &t.Options, whole: Unknown, arrivals: arrivals{factor: 1, shift: t.Options.Shift}}
-	if t.Options.Load > 0 {
-		load, err := t.OfferedLoad()
-		switch {
-		case err != nil:
-			return nil, err
-		case !(load > 0) || math.IsInf(load, 0):
-			return nil, fmt.Errorf("%s: it offers a load of %v, which cannot be scaled to %v", t.Name, load, t.Options.Load)
-		}
-		s.arrivals.factor = load / t.Options.Load
-	}
+	s := &JobStream{trace: t, opts: &t.Options, whole: Unknown, part: t.Options.selection()}
 	var err error
+	if s.part.factor, err = t.gapFactor(t.OfferedLoad); err != nil {
+		return nil, err
+	}
 	if t.Options.Estimates.Kind == EstimatesTsafrir {
 		if s.modelled, err = t.modelled(); err != nil {
 			return nil, err
@@ -73,8 +63,8 @@ func (t *Trace) Open() (*JobStream, error) {
 
 // Jobs yields the trace's jobs from the first one on, in the order of
 // submission. Every range over it begins a reading of its own; Err and Report
-// tell of the one begun last. Where several goroutines read one trace, each
-// should Open its own JobStream.
+// tell of the reading that was begun last. If several goroutines read one trace,
+// each should Open its own JobStream.
 func (t *Trace) Jobs() iter.Seq[*entity.Job] {
 	return func(yield func(*entity.Job) bool) {
 		s, err := t.Open()
@@ -170,13 +160,12 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 		s.sort()
 	}
 	report := s.Report()
-	for s.opts.First == 0 || report.Jobs < s.opts.First {
+	for !s.part.full() {
 		j := s.nextInFile()
 		if j == nil {
 			break
 		}
-		if s.skipped < s.opts.Skip {
-			s.skipped++
+		if !s.part.takes() {
 			report.addJob(s.line(), 0, Skipped, j.ID)
 			continue
 		}
@@ -185,7 +174,7 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 			break
 		}
 		s.latest = j.Submit
-		j.Submit = s.arrivals.place(j.Submit)
+		j.Submit = s.part.place(j.Submit)
 		if s.modelled != nil {
 			s.takeModelled(j)
 		}
@@ -201,9 +190,9 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 	return nil, false
 }
 
-// takeModelled gives a job the next of the model's estimates. They are not
-// below the runtime, save where the model has a maximum of its own: the users
-// of such a machine could not run longer.
+// takeModelled gives a job the next of the model's estimates. The estimate is
+// below the runtime only if the model was given a maximum: then the users of the
+// machine could not have run longer, and the runtime is cut.
 func (s *JobStream) takeModelled(j *entity.Job) {
 	j.Request.Length = max(s.modelled[0], leastEstimate)
 	s.modelled = s.modelled[1:]
@@ -213,7 +202,7 @@ func (s *JobStream) takeModelled(j *entity.Job) {
 	}
 }
 
-// line is that of the job at hand, or 0 where sorting has lost it.
+// line is the line number of the job at hand, or 0 after sorting, which loses it.
 func (s *JobStream) line() int64 {
 	if s.isSorted {
 		return 0
@@ -221,8 +210,8 @@ func (s *JobStream) line() int64 {
 	return s.reader.Line()
 }
 
-// fail reports that j goes backwards, and counts in the rest of the file how
-// many do.
+// fail reports that j was submitted before the job above it. It reads the rest of
+// the file to count all lines that go backwards.
 func (s *JobStream) fail(j *entity.Job) {
 	e := &OrderError{Name: s.trace.Name, Line: s.line(), Job: j.ID, Back: s.latest - j.Submit}
 	for s.reader.Next() {
@@ -250,8 +239,8 @@ func (s *JobStream) nextInFile() *entity.Job {
 	return nil
 }
 
-// sort reads all jobs and puts them in the order of submission, equal ones in
-// that of the file.
+// sort reads all jobs and puts them in the order of submission. Jobs submitted at
+// the same instant stay in the order of the file.
 func (s *JobStream) sort() {
 	for j := s.nextInFile(); j != nil; j = s.nextInFile() {
 		s.sorted = append(s.sorted, j)
@@ -261,10 +250,11 @@ func (s *JobStream) sort() {
 		s.sorted = nil
 		return
 	}
-	slices.SortStableFunc(s.sorted, func(a, b *entity.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	sortBySubmission(s.sorted)
 }
 
-// job makes a job of a record, or tells the report why it makes none.
+// job makes a job of a record. It returns nil, and tells the report why, if the
+// record makes none.
 func (s *JobStream) job(rec *Record) *entity.Job {
 	report, line := s.Report(), s.reader.Line()
 	if partial(rec.Status) && rec.Job == s.whole {
@@ -301,6 +291,9 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 		report.addJob(line, 4, ZeroRuntime, rec.Job)
 	}
 	j := s.allocate()
+	if s.opts.Extra != nil {
+		j.Extra = s.opts.Extra(rec)
+	}
 	j.ID = rec.Job
 	j.Submit = rec.Submit
 	j.Runtime = rec.Runtime
@@ -312,8 +305,8 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	return j
 }
 
-// size is the number of processors of a job, at most 0 where it is unknown,
-// and whether it had to come from the field that was not asked for.
+// size is the number of processors of a job, or at most 0 if it is unknown.
+// filled reports that it was taken from the field that was not asked for.
 func (p ProcsFrom) size(rec *Record) (n int64, filled bool) {
 	switch p {
 	case ProcsAllocated:
@@ -328,7 +321,7 @@ func (p ProcsFrom) size(rec *Record) (n int64, filled bool) {
 	return n, p != ProcsMax && n > 0
 }
 
-// estimate sets what the scheduler is told of the job's runtime.
+// estimate sets the runtime that the scheduler is told.
 func (s *JobStream) estimate(j *entity.Job, rec *Record) {
 	o, report, line := s.opts, s.Report(), s.reader.Line()
 	length := &j.Request.Length
@@ -393,52 +386,44 @@ func (t *Trace) offeredLoad() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	jobs, err := t.survey()
+	if err != nil {
+		return 0, err
+	}
 	var l loadMeter
-	err = t.survey(func(j *entity.Job) {
+	for j := range jobs.Jobs() {
 		if j.Request.Nodes <= procs {
 			l.add(j.Submit, j.Request.Nodes, j.Runtime)
 		}
-	})
-	return l.load(procs), err
+	}
+	return l.load(procs), jobs.Err()
 }
 
 // tsafrir draws the model's estimates for the selected jobs.
 func (t *Trace) tsafrir() ([]des.Time, error) {
-	var runtimes []des.Time
-	longest := des.Hour // the least maximum of the model
-	err := t.survey(func(j *entity.Job) {
-		runtimes = append(runtimes, j.Runtime)
-		longest = max(longest, j.Runtime, j.Request.Length)
-	})
+	jobs, err := t.survey()
 	if err != nil {
 		return nil, err
 	}
-	model := t.Options.Tsafrir
-	if model.Max == 0 {
-		model.Max = longest.Add(des.Minute-des.Tick) / des.Minute * des.Minute
-	}
-	estimates, err := model.Estimates(runtimes, des.NewStream(t.Options.Seed, 0, "workload/estimates"))
-	if err != nil {
+	estimates, err := t.Options.Tsafrir.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
+	switch {
+	case jobs.Err() != nil:
+		return nil, jobs.Err()
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	return estimates, nil
 }
 
-// survey reads the selected jobs ahead of the simulation, with the users'
-// estimates and unscaled.
-func (t *Trace) survey(visit func(*entity.Job)) error {
+// survey begins a reading of the selected jobs ahead of the simulation. The jobs
+// have the estimates of the file, and their submissions are neither scaled nor
+// moved.
+func (t *Trace) survey() (*JobStream, error) {
 	plain := Trace{Name: t.Name, Options: t.Options, source: t.source}
 	o := &plain.Options
-	o.Load, o.Shift = 0, false
-	if o.Estimates.Kind != EstimatesUser { // then a missing one drops no job
+	o.Load, o.Shift, o.Extra = 0, false, nil
+	if o.Estimates.Kind != EstimatesUser { // then no job is left out for a missing estimate
 		o.Estimates, o.MissingEstimate = Estimates{}, MissingEstimate{}
 	}
-	s, err := plain.Open()
-	if err != nil {
-		return err
-	}
-	for j := range s.Jobs() {
-		visit(j)
-	}
-	return s.Err()
+	return plain.Open()
 }

@@ -10,10 +10,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
-// This file holds the conventions of turning records into jobs, which the logs
-// leave open, and the words by which a command names them.
+// This file holds the conventions by which records become jobs, because the logs
+// leave them open, and the words by which a command names them.
 
 // Options are those conventions. The zero value is the default of the command.
 type Options struct {
@@ -21,21 +23,30 @@ type Options struct {
 	ProcsFrom       ProcsFrom       // which field is a job's size
 	Estimates       Estimates       // what the scheduler is told of runtimes
 	MissingEstimate MissingEstimate // what stands for an estimate that is not given
-	// Overrun is for jobs whose runtime is above their estimate. OverrunRaise
-	// is done here; kill and extend are the simulation's, and only passed on.
+	// Overrun is for jobs whose runtime is above their estimate. Reading the
+	// trace carries out OverrunRaise; to kill or extend a job is the simulation's
+	// task.
 	Overrun entity.Overrun
 	// Tsafrir and Seed are for estimates of that model. Every reading of a
 	// trace gives a job the same estimate.
-	Tsafrir Tsafrir
+	Tsafrir model.Tsafrir
 	Seed    uint64
 
-	Skip  int64   // leave out so many jobs at the beginning
-	First int64   // then take so many; 0 = all
+	// The part of the trace that is taken, and how its submissions are moved, in
+	// this order. Sort keeps all jobs in memory; without it a submission that goes
+	// backwards is an error.
+	Sort  bool    // order by submission
+	Skip  int64   // leave out this number of jobs at the beginning
+	First int64   // then take this number of jobs; 0 = all
 	Load  float64 // scale the times between submissions so that this load is offered; 0 = as they are
-	Shift bool    // the first submission moves to 0
-	Sort  bool    // order by submission; keeps all jobs in memory. Otherwise a submission that goes backwards is an error
+	Shift bool    // move the first submission to 0
 
-	CheckNumbers bool // count job numbers given twice; see Reader.CheckNumbers
+	// Extra, if given, makes each job's payload of its record: what of the record
+	// a job does not hold, such as its memory, executable or preceding job. The
+	// record is valid only during the call.
+	Extra func(*Record) any
+
+	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
 
 	Strict   bool      // the first damaged line is an error
 	Examples int       // how many findings of each reason a report keeps; DefaultExamples where 0
@@ -63,7 +74,7 @@ func (o *Options) check() error {
 
 const maxFactor = 1e6
 
-// ProcsFrom says which field of a record is the job's size.
+// ProcsFrom says which field of a record is the size of the job.
 type ProcsFrom uint8
 
 const (
@@ -72,22 +83,12 @@ const (
 	ProcsMax                        // the larger one
 )
 
-var procsFromNames = []string{"requested", "allocated", "max"}
+var procsFroms = enum.Of[ProcsFrom]("size of a job", "requested", "allocated", "max")
 
-func (p ProcsFrom) String() string { return nameOf(procsFromNames, int(p), "ProcsFrom") }
+func (p ProcsFrom) String() string { return procsFroms.Name(p) }
 
 // ParseProcsFrom reads requested, allocated or max.
-func ParseProcsFrom(s string) (ProcsFrom, error) {
-	i, err := indexOf(procsFromNames, s, "size of a job")
-	return ProcsFrom(i), err
-}
-
-// ParseOverrun reads kill, extend or raise.
-func ParseOverrun(s string) (entity.Overrun, error) {
-	names := []string{entity.OverrunKill.String(), entity.OverrunExtend.String(), entity.OverrunRaise.String()}
-	i, err := indexOf(names, s, "treatment of a runtime above the estimate")
-	return entity.Overrun(i), err
-}
+func ParseProcsFrom(s string) (ProcsFrom, error) { return procsFroms.Parse(s) }
 
 // EstimatesKind is where estimates come from.
 type EstimatesKind uint8
@@ -96,8 +97,10 @@ const (
 	EstimatesUser    EstimatesKind = iota // the trace's, field 9
 	EstimatesExact                        // the runtime itself
 	EstimatesFactor                       // the runtime times Estimates.Factor
-	EstimatesTsafrir                      // a model's, see Tsafrir
+	EstimatesTsafrir                      // a model's, see model.Tsafrir
 )
+
+var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "factor", "tsafrir")
 
 // Estimates is what the scheduler is told of a job's runtime.
 type Estimates struct {
@@ -109,18 +112,13 @@ func (e Estimates) String() string {
 	if e.Kind == EstimatesFactor {
 		return "factor:" + strconv.FormatFloat(e.Factor, 'g', -1, 64)
 	}
-	return nameOf([]string{"user", "exact", "factor", "tsafrir"}, int(e.Kind), "Estimates")
+	return estimatesKinds.Name(e.Kind)
 }
 
 // ParseEstimates reads user, exact, factor:F or tsafrir.
 func ParseEstimates(s string) (Estimates, error) {
-	switch s {
-	case "user":
-		return Estimates{}, nil
-	case "exact":
-		return Estimates{Kind: EstimatesExact}, nil
-	case "tsafrir":
-		return Estimates{Kind: EstimatesTsafrir}, nil
+	if kind, err := estimatesKinds.Parse(s); err == nil && kind != EstimatesFactor {
+		return Estimates{Kind: kind}, nil
 	}
 	if text, ok := strings.CutPrefix(s, "factor:"); ok {
 		f, err := strconv.ParseFloat(text, 64)
@@ -129,7 +127,7 @@ func ParseEstimates(s string) (Estimates, error) {
 		}
 		return Estimates{Kind: EstimatesFactor, Factor: f}, nil
 	}
-	return Estimates{}, fmt.Errorf("estimates %q: expected user, exact, factor:F (as in factor:2) or tsafrir", s)
+	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2) or tsafrir", s)
 }
 
 // MissingKind is what stands for an estimate that is not given.
@@ -140,6 +138,8 @@ const (
 	MissingDrop                       // nothing: the job is left out
 	MissingValue                      // MissingEstimate.Value
 )
+
+var missingKinds = enum.Of[MissingKind]("missing estimate", "runtime", "drop")
 
 // MissingEstimate says what stands for an estimate that is not given (0 or
 // less in the file).
@@ -152,37 +152,17 @@ func (m MissingEstimate) String() string {
 	if m.Kind == MissingValue {
 		return m.Value.String()
 	}
-	return nameOf([]string{"runtime", "drop"}, int(m.Kind), "MissingEstimate")
+	return missingKinds.Name(m.Kind)
 }
 
 // ParseMissingEstimate reads runtime, drop or a number of seconds.
 func ParseMissingEstimate(s string) (MissingEstimate, error) {
-	switch s {
-	case "runtime":
-		return MissingEstimate{}, nil
-	case "drop":
-		return MissingEstimate{Kind: MissingDrop}, nil
+	if kind, err := missingKinds.Parse(s); err == nil {
+		return MissingEstimate{Kind: kind}, nil
 	}
 	ticks, _, ok := parseDecimal([]byte(s), int64(des.Second), maxTime)
 	if !ok || ticks < int64(des.Second) {
-		return MissingEstimate{}, fmt.Errorf("missing estimate %q: expected runtime, drop or a number of seconds of 1 or more", s)
+		return MissingEstimate{}, fmt.Errorf("missing estimate %q: want runtime, drop or a number of seconds of 1 or more", s)
 	}
 	return MissingEstimate{Kind: MissingValue, Value: des.Time(ticks)}, nil
-}
-
-func nameOf(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-func indexOf(names []string, s, what string) (int, error) {
-	for i, name := range names {
-		if s == name {
-			return i, nil
-		}
-	}
-	last := len(names) - 1
-	return 0, fmt.Errorf("%s %q: expected %s or %s", what, s, strings.Join(names[:last], ", "), names[last])
 }

@@ -236,6 +236,25 @@ func TestBackwardsSubmissionEndsASimulationsTrace(t *testing.T) {
 	require.Equal(t, []float64{10, 20, 50, 60}, submits(jobsOf(t, fromText(t, Options{Sort: true}, lines...))))
 }
 
+func TestBackwardsByLessThanASecondEndsASimulationsTrace(t *testing.T) {
+	for at, back := range map[string]des.Time{"10.25": des.Second / 4, "10.499999": des.Tick} {
+		lines := []string{withField(2, "10.5"), withField(2, at), withField(2, "11")}
+		trace := fromText(t, Options{}, lines...)
+		n := 0
+		for range trace.Jobs() {
+			n++
+		}
+		require.Equal(t, 1, n)
+		var order *OrderError
+		require.ErrorAs(t, trace.Err(), &order)
+		require.Equal(t, &OrderError{"standard input", 3, 1, back, 1}, order)
+
+		sorted := submits(jobsOf(t, fromText(t, Options{Sort: true}, lines...)))
+		require.IsIncreasing(t, sorted)
+		require.Equal(t, 10.5, sorted[1])
+	}
+}
+
 func TestReadingsOfOneTraceDoNotMeet(t *testing.T) {
 	trace := fromText(t, Options{Load: 0.5}, tenJobs()...)
 	var all sync.WaitGroup
@@ -303,24 +322,23 @@ func TestFlagsAreReadAndPrinted(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, s, v.String())
 	}
-	for _, s := range []string{"kill", "extend", "raise"} {
-		v, err := ParseOverrun(s)
-		require.NoError(t, err)
-		require.Equal(t, s, v.String())
-	}
 }
 
 func TestFlagErrorsSayWhatToGive(t *testing.T) {
 	_, err := ParseProcsFrom("req")
-	require.EqualError(t, err, `size of a job "req": expected requested, allocated or max`)
-	_, err = ParseOverrun("")
-	require.EqualError(t, err, `treatment of a runtime above the estimate "": expected kill, extend or raise`)
+	require.EqualError(t, err, `size of a job "req": want requested, allocated or max`)
 	for _, s := range []string{"", "factor", "factor:", "factor:0", "factor:-1", "factor:NaN", "factor:inf", "factor:1e9"} {
 		_, err = ParseEstimates(s)
 		require.ErrorContains(t, err, "factor:2", s)
 	}
 	for _, s := range []string{"", "0", "-5", "0.5", "1h", "NaN", "1e99"} {
 		_, err = ParseMissingEstimate(s)
-		require.ErrorContains(t, err, "expected runtime, drop or a number of seconds", s)
+		require.ErrorContains(t, err, "want runtime, drop or a number of seconds", s)
 	}
+}
+
+func TestAJobCarriesWhatTheRecordSays(t *testing.T) {
+	o := Options{Extra: func(r *Record) any { return r.UsedMemory }}
+	jobs := jobsOf(t, fromText(t, o, "1 0 -1 10 4 -1 2048 4 20 -1 1 3 -1 -1 -1 -1 -1 -1\n"))
+	require.Equal(t, any(int64(2048)), jobs[0].Extra)
 }

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
-// This file is the typed account of what a reader met: what was damaged, what
-// no job could be made of, what was changed on the way, and what is merely
-// worth knowing.
+// This file is the account of what a reader met: lines that were damaged, records
+// of which no job could be made, jobs that were changed on the way, and what is
+// merely worth knowing.
 
 // Class says what became of the line or job a finding is about.
 type Class uint8
@@ -22,14 +24,9 @@ const (
 	Noted                // kept as it is; worth knowing
 )
 
-var classNames = [...]string{"damaged", "left out", "changed", "noted"}
+var classes = enum.Of[Class]("class of findings", "damaged", "left out", "changed", "noted")
 
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return fmt.Sprintf("Class(%d)", c)
-}
+func (c Class) String() string { return classes.Name(c) }
 
 // Reason is why a finding was made. Its name, as String gives it, is stable:
 // programs may rely on it.
@@ -50,7 +47,7 @@ const (
 	NoEstimate           // estimate unknown, and MissingEstimate is drop
 	PartialRun           // one burst of a checkpointed job whose summary line came before
 	Skipped              // among the first Options.Skip jobs
-	BeyondFirst          // behind the first Options.First jobs, in a trace read as a whole to be sorted
+	BeyondFirst          // after the first Options.First jobs, in a trace read as a whole to be sorted
 
 	SizeFilled            // the chosen size field was unknown, the other one was taken
 	EstimateFilled        // estimate unknown, filled as MissingEstimate says
@@ -67,7 +64,7 @@ const (
 	BackwardsSubmission  // submitted before the line above
 	AboveMaxProcs        // wants more processors than the header's MaxProcs
 	NumberNotAscending   // job number not above every one before; bursts of a checkpointed job aside
-	RepeatedNumber       // job number given before; only looked for with Options.CheckNumbers
+	RepeatedNumber       // job number given before; see Reader.CheckNumbers for what may be missed
 	CommentNotKept       // a comment after the first record, or behind a MiB of them
 	HeaderMismatch       // the header says something else than the records
 

@@ -121,8 +121,9 @@ type Reader struct {
 	// Examples is how many findings of each reason the report keeps;
 	// DefaultExamples where 0.
 	Examples int
-	// CheckNumbers counts job numbers given twice as RepeatedNumber. All numbers
-	// are kept in memory for it.
+	// CheckNumbers finds every job number given twice, whatever memory it takes.
+	// Otherwise the reader remembers 65,536 gaps between numbers and numbers out
+	// of order. Behind more than these it may miss some.
 	CheckNumbers bool
 
 	in      io.Reader
@@ -140,8 +141,7 @@ type Reader struct {
 	headerSize int
 	record     Record
 	latest     des.Time // the latest submission read, for what goes backwards
-	highest    int64    // the highest job number read
-	numbers    map[int64]struct{}
+	numbers    numberSet
 	report     Report
 	err        error
 }
@@ -149,8 +149,12 @@ type Reader struct {
 // maxHeaderSize bounds what is kept of comments, in bytes.
 const maxHeaderSize = 1 << 20
 
+// numbersKept bounds what is remembered of job numbers: to about 3 MB where all
+// come out of order, and to 1 MiB where they ascend.
+const numbersKept = 1 << 16
+
 // NewReader reads plain text from r. See Options.Open for files and compressed input.
-func NewReader(r io.Reader) *Reader { return &Reader{in: r, highest: Unknown} }
+func NewReader(r io.Reader) *Reader { return &Reader{in: r, numbers: newNumberSet()} }
 
 // Header is what the comments before the first record say. It reads that far.
 func (r *Reader) Header() *Header {
@@ -220,6 +224,9 @@ func (r *Reader) start() {
 	if r.Name == "" {
 		r.Name = "SWF input"
 	}
+	if !r.CheckNumbers {
+		r.numbers.limit = numbersKept
+	}
 	r.buf = make([]byte, blockSize+padding)
 	if !r.fill() {
 		return
@@ -255,7 +262,7 @@ func (r *Reader) start() {
 const byteOrderMark = "\xEF\xBB\xBF"
 
 // fill gets at least one complete line into the block, if there is one. At the
-// end of the input it draws the balance.
+// end of the input it calls finish.
 func (r *Reader) fill() bool {
 	copy(r.buf, r.buf[r.pos:r.end])
 	r.end -= r.pos
@@ -299,8 +306,8 @@ func (r *Reader) fill() bool {
 	return false
 }
 
-// maxIdleReads is how often a source may return nothing before it is taken for
-// stuck.
+// maxIdleReads is how often a source may return nothing before the reader gives
+// it up.
 const maxIdleReads = 100
 
 // cutLine cuts text behind its first line end; open tells that there is none.
@@ -312,7 +319,7 @@ func cutLine(text []byte) (line, rest []byte, open bool) {
 	return text[:i], text[i+1:], false
 }
 
-// dropLong takes a block that is all one line for damaged, or for a comment.
+// dropLong deals with a block that is all one line: a comment, or damaged.
 func (r *Reader) dropLong() {
 	r.line++
 	text := bytes.TrimLeft(r.buf[:r.end], " \t\r\v\f")
@@ -325,7 +332,7 @@ func (r *Reader) dropLong() {
 	r.damage(0, LineTooLong, text)
 }
 
-// finish draws the balance at the end of the input.
+// finish judges the input as a whole, once its end has been reached.
 func (r *Reader) finish() {
 	damaged := r.report.Total(Damaged)
 	switch {
@@ -413,7 +420,8 @@ func (r *Reader) fieldAt(at, field int) int {
 	return at
 }
 
-// compare notes what is only seen beside other lines or the header.
+// compare notes what can only be seen by comparing the record with other lines or
+// with the header.
 func (r *Reader) compare() {
 	rec := &r.record
 	if size := max(rec.Requested, rec.Allocated); size > r.header.MaxProcs && r.header.MaxProcs > 0 {
@@ -428,18 +436,15 @@ func (r *Reader) compare() {
 	if partial(rec.Status) {
 		return // a burst has the number of its job
 	}
-	if rec.Job <= r.highest {
+	if r.numbers.next(rec.Job) {
+		return
+	}
+	ascends, given := r.numbers.add(rec.Job)
+	if !ascends {
 		r.report.addNumber(r.line, 1, NumberNotAscending, rec.Job)
 	}
-	r.highest = max(r.highest, rec.Job)
-	if r.CheckNumbers {
-		if _, given := r.numbers[rec.Job]; given {
-			r.report.addNumber(r.line, 1, RepeatedNumber, rec.Job)
-		}
-		if r.numbers == nil {
-			r.numbers = map[int64]struct{}{}
-		}
-		r.numbers[rec.Job] = struct{}{}
+	if given {
+		r.report.addNumber(r.line, 1, RepeatedNumber, rec.Job)
 	}
 }
 

@@ -3,8 +3,10 @@ package workload
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -207,6 +209,16 @@ func TestBackwardsSubmissionsAreCounted(t *testing.T) {
 	require.Equal(t, []Finding{{2, 2, BackwardsSubmission, "10"}, {4, 2, BackwardsSubmission, "14"}}, r.Report().Examples(BackwardsSubmission))
 }
 
+func TestSubmissionsGoBackwardsByFractionsOfASecond(t *testing.T) {
+	// Time fields may have decimals, and a tick is a microsecond.
+	r := NewReader(strings.NewReader(withField(2, "20.000001") + "\n" + withField(2, "20.000000") + "\n" + withField(2, "20.5") + "\n" + withField(2, "20.25") + "\n" + withField(2, "20.25")))
+	require.Len(t, readAll(t, r), 5)
+	found := r.Report().Examples(BackwardsSubmission)
+	require.Len(t, found, 2)
+	require.EqualValues(t, 2, found[0].Line)
+	require.EqualValues(t, 4, found[1].Line)
+}
+
 func TestHeaderMismatchIsOnlyNoted(t *testing.T) {
 	r := NewReader(strings.NewReader("; MaxJobs: 3\n; MaxRecords: 1\n; MaxProcs: 4\n" + sound))
 	r.Strict = true
@@ -294,17 +306,25 @@ func TestJobNumbersThatDoNotAscendAreNoted(t *testing.T) {
 	r.Strict = true
 	require.Len(t, readAll(t, r), 5)
 	require.NoError(t, r.Err())
-	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3"}, {4, 1, NumberNotAscending, "7"}}, r.Report().Findings())
+	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3"}, {4, 1, NumberNotAscending, "7"}, {4, 1, RepeatedNumber, "7"}}, r.Report().Findings())
+}
 
-	r = NewReader(strings.NewReader(text))
-	r.CheckNumbers = true
-	require.Len(t, readAll(t, r), 5)
-	require.Equal(t, []Finding{{4, 1, RepeatedNumber, "7"}}, r.Report().Examples(RepeatedNumber))
+func TestNumbersBehindTooManyOthersAreOnlyFoundIfAskedFor(t *testing.T) {
+	var text strings.Builder
+	for n := 2; n <= 2*(numbersKept+10); n += 2 { // a gap behind each
+		fmt.Fprintln(&text, withField(1, strconv.Itoa(n)))
+	}
+	text.WriteString(withField(1, "2"))
+	for check, want := range map[bool]int64{false: 0, true: 1} {
+		r := NewReader(strings.NewReader(text.String()))
+		r.CheckNumbers = check
+		drain(r)
+		require.Equal(t, want, r.Report().Count(RepeatedNumber))
+	}
 }
 
 func TestBurstsMayRepeatTheNumberOfTheirJob(t *testing.T) {
 	r := NewReader(strings.NewReader(sound + "\n" + withField(11, "2") + "\n" + withField(11, "3")))
-	r.CheckNumbers = true
 	require.Len(t, readAll(t, r), 3)
 	require.Zero(t, r.Report().Count(NumberNotAscending))
 	require.Zero(t, r.Report().Count(RepeatedNumber))

@@ -2,6 +2,8 @@ package workload
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -10,14 +12,16 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// This file transforms workloads: sequences of records or of jobs, one stage
-// wrapped around the other.
+// This file chooses a part of a workload and moves its submissions. The same
+// rule, type selection, serves the jobs of a trace, its records, and the
+// functions below, which are for sequences of any origin. They can be wrapped
+// around each other:
 //
-//	workload.ShiftToZero(workload.First(workload.Skip(trace.Jobs(), 1000), 5000))
+//	workload.ShiftToZero(workload.First(workload.Skip(jobs, 1000), 5000))
 
-// Submission is what has an instant of submission. A record handed from stage
-// to stage is valid until the next one is asked for; stages that keep records
-// copy them.
+// Submission is what has an instant of submission: a record or a job. A record
+// handed from one function to the next is valid until the next one is asked for;
+// a function that keeps records keeps copies.
 type Submission interface{ *Record | *entity.Job }
 
 func submitOf[S Submission](s S) *des.Time {
@@ -31,50 +35,30 @@ func submitOf[S Submission](s S) *des.Time {
 }
 
 // Skip leaves out the first n.
-func Skip[T any](seq iter.Seq[T], n int64) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		left := n
-		for v := range seq {
-			if left > 0 {
-				left--
-			} else if !yield(v) {
-				return
-			}
-		}
-	}
+func Skip[S Submission](seq iter.Seq[S], n int64) iter.Seq[S] {
+	return choose(seq, selection{skip: n, first: all, factor: 1})
 }
 
 // First takes the first n, and asks for no more than these.
-func First[T any](seq iter.Seq[T], n int64) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		if n <= 0 {
-			return
-		}
-		left := n
-		for v := range seq {
-			left--
-			if !yield(v) || left == 0 {
-				return
-			}
-		}
-	}
+func First[S Submission](seq iter.Seq[S], n int64) iter.Seq[S] {
+	return choose(seq, selection{first: max(n, 0), factor: 1})
 }
 
 // ShiftToZero moves all submissions by the same time, so that the first one is
 // at 0.
 func ShiftToZero[S Submission](seq iter.Seq[S]) iter.Seq[S] {
-	return move(seq, arrivals{factor: 1, shift: true})
+	return choose(seq, selection{first: all, factor: 1, shift: true})
 }
 
 // ScaleArrivals multiplies the times between submissions by a factor above 0;
-// the first one stays where it is. To offer the load F instead of L, scale by
-// L/F.
+// the first submission stays where it is. To offer the load F instead of L,
+// scale by L/F.
 func ScaleArrivals[S Submission](seq iter.Seq[S], factor float64) iter.Seq[S] {
-	return move(seq, arrivals{factor: factor})
+	return choose(seq, selection{first: all, factor: factor})
 }
 
-// SortBySubmission orders by submission, equal ones as they came. It keeps all
-// of them in memory.
+// SortBySubmission orders by submission; equal ones stay in the order in which
+// they came. It keeps all of them in memory.
 func SortBySubmission[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		var all []S
@@ -85,7 +69,7 @@ func SortBySubmission[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 			}
 			all = append(all, s)
 		}
-		slices.SortStableFunc(all, func(a, b S) int { return cmp.Compare(*submitOf(a), *submitOf(b)) })
+		sortBySubmission(all)
 		for _, s := range all {
 			if !yield(s) {
 				return
@@ -94,44 +78,166 @@ func SortBySubmission[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 	}
 }
 
-func move[S Submission](seq iter.Seq[S], a arrivals) iter.Seq[S] {
+func sortBySubmission[S Submission](all []S) {
+	slices.SortStableFunc(all, func(a, b S) int { return cmp.Compare(*submitOf(a), *submitOf(b)) })
+}
+
+// choose applies a selection to a sequence.
+func choose[S Submission](seq iter.Seq[S], by selection) iter.Seq[S] {
 	return func(yield func(S) bool) {
-		a := a // every range begins anew
+		part := by // every range begins again with the whole selection
+		if part.full() {
+			return
+		}
 		for s := range seq {
+			if !part.takes() {
+				continue
+			}
 			at := submitOf(s)
-			*at = a.place(*at)
-			if !yield(s) {
+			*at = part.place(*at)
+			if !yield(s) || part.full() {
 				return
 			}
 		}
 	}
 }
 
-// arrivals is the one rule by which submissions are moved: relative to the
-// first one, by a factor, and down to 0 where wanted.
-type arrivals struct {
-	factor float64
-	shift  bool
-	first  des.Time
+// selection is the rule by which a part of a workload is chosen and moved. The
+// submissions pass it one after the other; takes and place count them.
+type selection struct {
+	skip   int64   // how many are still to be left out
+	first  int64   // how many are still to be taken after those, or all
+	factor float64 // multiplies the times between submissions
+	shift  bool    // moves the first submission that is taken to 0
+
 	begun  bool
+	origin des.Time // that first submission, as it came
 }
 
-func (a *arrivals) place(t des.Time) des.Time {
-	if !a.begun {
-		a.begun, a.first = true, t
+const all = -1
+
+// full reports whether everything wanted has been taken.
+func (s *selection) full() bool { return s.first == 0 }
+
+// takes reports whether the next submission is among those that are chosen.
+func (s *selection) takes() bool {
+	if s.skip > 0 {
+		s.skip--
+		return false
 	}
-	since := t - a.first
-	if a.factor != 1 {
-		// Bounded, so that no factor passes the end of time.
-		since = des.Time(min(math.Round(float64(since)*a.factor), float64(maxTime)))
+	if s.first > 0 {
+		s.first--
 	}
-	if a.shift {
+	return true
+}
+
+// place is the instant to which a chosen submission at t moves.
+func (s *selection) place(t des.Time) des.Time {
+	if !s.begun {
+		s.begun, s.origin = true, t
+	}
+	since := t - s.origin
+	if s.factor != 1 {
+		// The bound keeps any factor from leading past the end of time.
+		since = des.Time(min(math.Round(float64(since)*s.factor), float64(maxTime)))
+	}
+	if s.shift {
 		return since
 	}
-	return a.first + since
+	return s.origin + since
 }
 
-// loadMeter sums up an offered load.
+// selection is what the options say, but for the load.
+func (o *Options) selection() selection {
+	s := selection{skip: o.Skip, first: all, factor: 1, shift: o.Shift}
+	if o.First > 0 {
+		s.first = o.First
+	}
+	return s
+}
+
+// gapFactor is what the times between submissions are to be multiplied by so
+// that the load of the options is offered; offered measures the load as it is.
+func (t *Trace) gapFactor(offered func() (float64, error)) (float64, error) {
+	if t.Options.Load == 0 {
+		return 1, nil
+	}
+	load, err := offered()
+	switch {
+	case err != nil:
+		return 0, err
+	case !(load > 0) || math.IsInf(load, 0):
+		return 0, fmt.Errorf("%s: it offers a load of %v, which cannot be scaled to %v", t.Name, load, t.Options.Load)
+	}
+	return load / t.Options.Load, nil
+}
+
+// Selected yields the records of the trace, not its jobs, as the options choose
+// and move them: by Sort, Skip, First, Load and Shift, in this order. Records of
+// which no job can be made are among them. A record is valid until the next one
+// is asked for. An error ends the sequence.
+func (t *Trace) Selected() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		var readErr error // what ended the latest pass over the file
+		records := t.pass(&readErr)
+		if t.Options.Sort {
+			records = SortBySubmission(records)
+		}
+		part := t.Options.selection()
+		factor, err := t.gapFactor(func() (float64, error) {
+			load, err := t.recordLoad(choose(records, part))
+			return load, errors.Join(err, readErr)
+		})
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		part.factor = factor
+		for rec := range choose(records, part) {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+		if readErr != nil {
+			yield(nil, readErr)
+		}
+	}
+}
+
+// pass is the records of the file. Each range over it reads the file again and
+// puts what ended the reading into err.
+func (t *Trace) pass(err *error) iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		r, closer, openErr := t.Records()
+		if *err = openErr; openErr != nil {
+			return
+		}
+		defer closer.Close()
+		r.Records()(yield)
+		*err = r.Err()
+	}
+}
+
+// recordLoad is the load that records offer to the machine, those without a
+// runtime or without a size that fits it aside.
+func (t *Trace) recordLoad(records iter.Seq[*Record]) (float64, error) {
+	procs, err := t.Procs()
+	if err != nil {
+		return 0, err
+	}
+	var l loadMeter
+	for rec := range records {
+		size, _ := t.Options.ProcsFrom.size(rec)
+		if size < 0 || size > int64(procs) || rec.Runtime < 0 {
+			size = 0
+		}
+		l.add(rec.Submit, int(size), rec.Runtime)
+	}
+	return l.load(procs), nil
+}
+
+// loadMeter sums up an offered load: work by the time from the first submission
+// to the last.
 type loadMeter struct {
 	work        float64 // processor seconds
 	first, last des.Time
@@ -146,7 +252,7 @@ func (l *loadMeter) add(submit des.Time, size int, runtime des.Time) {
 	l.work += float64(float64(size) * runtime.Seconds())
 }
 
-// load is 0 where there is no work, and infinite where it comes all at once.
+// load is 0 if there is no work, and infinite if all of it comes at one instant.
 func (l *loadMeter) load(procs int) float64 {
 	if l.work == 0 {
 		return 0

@@ -71,3 +71,47 @@ func TestScalingCannotPassTheEndOfTime(t *testing.T) {
 	jobs := slices.Collect(ScaleArrivals(arrivingAt(0, 1e12), 1e300))
 	require.Positive(t, jobs[1].Submit)
 }
+
+func TestRecordsAndJobsOfATraceAreSelectedAlike(t *testing.T) {
+	lines := tenJobs()
+	lines[2], lines[7] = lines[7], lines[2]
+	for _, o := range []Options{
+		{Sort: true}, {Sort: true, Skip: 3}, {Sort: true, First: 4}, {Sort: true, Skip: 2, First: 5, Shift: true},
+		{Sort: true, Load: 0.3}, {Sort: true, Load: 2, Skip: 1, First: 8, Shift: true}, {Skip: 8}, {First: 2, Load: 0.5},
+	} {
+		trace := fromText(t, o, lines...)
+		var records []float64
+		for rec, err := range trace.Selected() {
+			require.NoError(t, err)
+			records = append(records, rec.Submit.Seconds())
+		}
+		require.Equal(t, submits(jobsOf(t, trace)), records, "%+v", o)
+	}
+}
+
+func TestSelectedRecordsNeedNotMakeJobs(t *testing.T) {
+	lines := []string{line(1, 100, -1, 10, 10, 9, 1), line(2, 110, 9, 10, 10, 9, 1), line(3, 120, 9, 11, 11, 9, 1), line(4, 200, 9, -1, -1, 9, 1)}
+	var at []float64
+	for rec, err := range fromText(t, Options{Load: 0.45}, lines...).Selected() {
+		require.NoError(t, err)
+		at = append(at, rec.Submit.Seconds())
+	}
+	// The second record alone offers a load: 90 of 1,000 processor seconds.
+	require.Equal(t, []float64{100, 102, 104, 120}, at)
+}
+
+func TestSelectedEndsWithTheErrorOfTheReading(t *testing.T) {
+	for _, o := range []Options{{Strict: true}, {Strict: true, Load: 0.5}, {Strict: true, Sort: true}} {
+		trace := fromText(t, o, line(1, 0, 9, 1, 1, 9, 1), line(2, 9, 9, 1, 1, 9, 1), "1 2 3")
+		var last error
+		for _, err := range trace.Selected() {
+			require.NoError(t, last, "nothing follows an error")
+			last = err
+		}
+		var damage *LineError
+		require.ErrorAs(t, last, &damage, "%+v", o)
+	}
+	for _, err := range fromText(t, Options{Load: 0.5}, line(1, 0, 9, 1, 1, 9, 1)).Selected() {
+		require.ErrorContains(t, err, "cannot be scaled")
+	}
+}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/run"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
@@ -42,7 +42,7 @@ func Example_smallestFirst() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		check := &metrics.Validator{}
+		check := &validate.Validator{}
 		r, err := run.Simulate(context.Background(), jobs, run.Settings{
 			Policy: p, Processors: trace.MaxProcs, Observers: []entity.Observer{check},
 		})

@@ -123,7 +123,7 @@ func (f *LocalFlow) place(l LocalJob) {
 		f.stats.Refused++
 		return
 	}
-	inTheWay := f.domain.Holders(l.Node, start, end)
+	inTheWay := f.domain.InTheWay(entity.Window{Start: start, End: end, Nodes: 1, Tasks: []entity.Task{{Node: l.Node, End: end}}}, yields)
 	for _, r := range inTheWay {
 		if r.State == entity.Running && start > now {
 			sim.At(start, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { f.place(l) }), 1)

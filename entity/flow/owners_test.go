@@ -247,3 +247,32 @@ func TestEveryJobEndsWhateverOwnersDo(t *testing.T) {
 		require.Len(t, slices.Collect(m.Slots(10000, 10001)), len(all))
 	})
 }
+
+// On equal nodes a reservation ahead is for as many of them, not for these.
+func TestAnOwnersJobDisturbsNobodyWhereAnEqualNodeIsFree(t *testing.T) {
+	for _, rule := range []flow.LocalRule{flow.LocalWaits, flow.LocalPreempts} {
+		all := nodes(1, 1)
+		m := meet(t, all, bookAhead{}, rule,
+			[]*entity.Job{job(1, 0, 5, 2), job(2, 0, 5, 1)},
+			flow.LocalJob{Node: all[0], Known: 1, Start: 5, Length: 5})
+		require.NoError(t, m.err)
+		require.Equal(t, flow.LocalStats{Jobs: 1}, m.flow.Stats())
+		require.Equal(t, diary{"0 job 1 started", "5 job 1 finished", "5 job 2 started", "10 job 2 finished"}, m.diary)
+	}
+}
+
+// Job 3 can begin at 4 on node 1 only, whose owner wants it at 5.
+func TestAnOwnersJobMeetsTheJobThatNeedsItsNode(t *testing.T) {
+	jobs := func() []*entity.Job { return []*entity.Job{job(1, 0, 10, 1), job(2, 0, 4, 1), job(3, 0, 6, 1)} }
+	all := nodes(1, 1)
+	owner := flow.LocalJob{Node: all[1], Known: 1, Start: 5, Length: 2}
+	m := meet(t, all, bookAhead{}, flow.LocalWaits, jobs(), owner)
+	require.NoError(t, m.err)
+	require.Equal(t, flow.LocalStats{Jobs: 1, Delayed: 1, Delay: 5}, m.flow.Stats())
+	require.Contains(t, m.diary, "4 job 3 started")
+
+	m = meet(t, all, bookAhead{}, flow.LocalPreempts, jobs(), owner)
+	require.NoError(t, m.err)
+	require.Equal(t, flow.LocalStats{Jobs: 1, Displaced: 1}, m.flow.Stats())
+	require.Contains(t, m.diary, "7 job 3 started")
+}

@@ -77,6 +77,10 @@ func (p *PriceSchedule) change(c PriceChange) {
 	if c.Price < c.Node.Price { // to a budget, as good as something given back
 		from, to = p.meta.Simulator().Now(), des.Forever
 	}
-	c.Node.Price = c.Price
+	p.meta.Plan() // as of now
+	if err := p.domain.Reprice(c.Node, c.Price); err != nil {
+		p.meta.Simulator().Fail(err)
+		return
+	}
 	p.meta.Changed(from, to)
 }

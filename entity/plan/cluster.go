@@ -97,17 +97,23 @@ func (c *Cluster) Fits(req entity.Request) error {
 
 // Find returns the earliest window for req within [from, until].
 func (c *Cluster) Find(req entity.Request, from, until des.Time) (entity.Window, bool) {
-	if from <= c.origin && until <= c.origin && c.free < req.Nodes {
-		return entity.Window{}, false // the common question "does it fit now", and the common answer
-	}
 	if req.Deadline > 0 {
 		until = min(until, req.Deadline-req.Length)
 	}
-	w, ok := c.find(req.Nodes, req.Length, from, until, des.Forever)
+	w, ok := c.earliest(req.Nodes, req.Length, from, until)
 	if ok {
 		c.proved = w
 	}
 	return w, ok
+}
+
+// earliest is the earliest window for so many processors for so long, within
+// [from, until].
+func (c *Cluster) earliest(nodes int, length, from, until des.Time) (entity.Window, bool) {
+	if until <= c.origin && c.free < nodes {
+		return entity.Window{}, false // the common question "does it fit now", and the common answer
+	}
+	return c.find(nodes, length, from, until, des.Forever)
 }
 
 // FitsAt reports whether so many processors are free for so long from the
@@ -135,7 +141,12 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 //	     |      |__________|
 //	   from   since      start
 func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
-	nodes, length, start := r.Window.Nodes, r.Window.Length(), r.Window.Start
+	return c.findBefore(r.Window.Nodes, r.Window.Length(), r.Window.Start, from, until)
+}
+
+// findBefore is FindEarlier for a reservation of so many processors for so long,
+// which begins at start.
+func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (entity.Window, bool) {
 	until = min(until, start-des.Tick)
 	level, since := c.free, c.origin
 	if before, ok := c.steps.Before(step{at: start}); ok {
@@ -224,6 +235,14 @@ func (c *Cluster) change(at des.Time, delta int) {
 	case at < des.Forever:
 		c.steps.Put(step{at, delta})
 	}
+}
+
+// grow makes the cluster larger by so many processors, which are free; by a
+// negative number it makes it smaller.
+func (c *Cluster) grow(by int) {
+	c.procs += by
+	c.free += by
+	c.proved.Nodes = 0
 }
 
 // Forget folds the steps up to now into the present.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -146,6 +147,23 @@ func TestClusterRefusesWhatIsTaken(t *testing.T) {
 	c.Forget(5)
 	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 4}, 0), entity.Window{Start: 4, End: 6, Nodes: 1})
 	require.ErrorAs(t, err, &conflict, "the past cannot be reserved")
+}
+
+func TestAMoveThatAClusterRefusesChangesNothing(t *testing.T) {
+	c := NewCluster(10)
+	_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 1}, 0), entity.Window{Start: 0, End: 10, Nodes: 6})
+	require.NoError(t, err)
+	j := entity.NewRun(&entity.Job{ID: 2}, 1)
+	_, err = c.Reserve(j, entity.Window{Start: 10, End: 15, Nodes: 5})
+	require.NoError(t, err)
+	before := slices.Collect(c.Slots(0, 20))
+
+	err = c.Move(&j.Reservation, entity.Window{Start: 8, End: 13, Nodes: 5})
+	var conflict *entity.ConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.Equal(t, before, slices.Collect(c.Slots(0, 20)))
+	require.Equal(t, entity.Window{Start: 10, End: 15, Nodes: 5}, j.Reservation.Window)
+	require.True(t, j.Reservation.Active)
 }
 
 func TestClusterLetsAJobHoldOneReservation(t *testing.T) {

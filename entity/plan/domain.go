@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,18 @@ import (
 //	node 3  .......######..........
 //	        from                horizon
 //
+// Nodes that are equal in performance, price, q and attributes make a class, of
+// which it keeps only how many are taken when (see class.go). A reservation that
+// names a node of a class holds one of its class; which one is decided when its
+// job starts, so that every other choice stays open until then. Slots of a class
+// are levels: the k-th node's are when at least k nodes of the class are free.
+//
 // Which window a request gets is its Finder's decision. Reserve and Release
-// cost O(log n) per task for n slots; Find costs a copy of the slots that
-// matter and the Finder's search.
+// cost O(log n) per task for n slots, or per class; Find costs a copy of the
+// slots that matter and the Finder's search, or a look at the counts where that
+// is the same (EarliestFinder).
+//
+// A node's fields must not change while it is in a domain, but through Reprice.
 type Domain struct {
 	// Finder chooses windows. It may be exchanged between two calls.
 	Finder entity.Finder
@@ -39,72 +49,46 @@ type Domain struct {
 	nodes  []*entity.Node
 	index  map[*entity.Node]int // position in nodes; never iterated
 	origin des.Time             // the latest Forget
-	busy   []timeline           // of each node
-	// ahead holds the gaps between spans that begin after origin, so that a
-	// search need not sort them.
-	ahead *sumtree.Tree[gap, struct{}, gapAlgebra]
 
-	ctx    context.Context // of the run
-	slots  []entity.Slot   // of the latest search
+	kinds   map[traits][]*class   // those of these traits, apart by attributes; never iterated
+	classOf []*class              // by node
+	classes []*class              // those that count nodes
+	on      []span                // by node: what runs on a counted one, while it lasts
+	live    []*entity.Reservation // what is reserved, owners' jobs apart
+
+	single  []bool     // by node: kept by name
+	singles []int      // these nodes, ascending
+	busy    []timeline // by node; a single's
+	// ahead holds the singles' gaps between spans that begin after origin, so
+	// that a search need not sort them.
+	ahead  *sumtree.Tree[gap, struct{}, gapAlgebra]
+	pinned []des.Time // by node: when the last of what is its own will have ended
+	rejoin des.Time   // no single can be counted again before
+	pins   []pin      // what nodes have of their own, by end
+
+	gaps   []gap         // of the latest search
+	slots  []entity.Slot // of the latest search
+	open   []int         // scratch of levels
 	walk   gapWalk
-	lifted []lift // spans that FindEarlier puts aside
+	lifted []lift // what FindEarlier puts aside
+	seen   []int  // by node: the latest reservation that named it, as marked
+	mark   int
 	work   entity.Work
+	ctx    context.Context // of the run
 	err    error
 }
 
-// span is [start, end) of one node, taken by job.
-type span struct {
-	start, end des.Time
-	job        *entity.Run
+// pin is the end of what a node, that at the position, has of its own: an owner's
+// job, an outage.
+type pin struct {
+	end  des.Time
+	node int
+	by   *entity.Run
 }
-
-// timeline is what is taken of one node: spans by start, which do not overlap.
-type timeline []span
-
-// after is the position of the first span that ends after t.
-func (l timeline) after(t des.Time) int {
-	lo, hi := 0, len(l)
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if l[mid].end <= t {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
-// gap is what is free in front of the i-th span; behind the last one for i =
-// len(l).
-func (l timeline) gap(i int) (start, end des.Time) {
-	end = des.Forever
-	if i > 0 {
-		start = l[i-1].end
-	}
-	if i < len(l) {
-		end = l[i].start
-	}
-	return start, end
-}
-
-// gap is a free span of the node at that position.
-type gap struct {
-	start, end des.Time
-	node       int
-}
-
-type gapAlgebra struct{}
-
-func (gapAlgebra) Before(a, b gap) bool {
-	return a.start < b.start || (a.start == b.start && a.node < b.node)
-}
-func (gapAlgebra) Merge(_, new gap) (gap, bool) { return new, true }
-func (gapAlgebra) Summarise([]gap) struct{}     { return struct{}{} }
-func (gapAlgebra) Join([]struct{}) struct{}     { return struct{}{} }
 
 var (
-	_ entity.TaskPlan    = (*Domain)(nil)
+	_ entity.PinPlan     = (*Domain)(nil)
+	_ entity.QuickPlan   = (*Domain)(nil)
 	_ entity.ContextPlan = (*Domain)(nil)
 )
 
@@ -116,8 +100,16 @@ func NewDomain(nodes []*entity.Node, finder entity.Finder) (*Domain, error) {
 		ctx:    context.Background(),
 		nodes:  slices.Clone(nodes),
 		index:  make(map[*entity.Node]int, len(nodes)),
-		busy:   make([]timeline, len(nodes)),
 		ahead:  sumtree.New(gapAlgebra{}),
+		rejoin: des.Forever,
+
+		kinds:   map[traits][]*class{},
+		classOf: make([]*class, len(nodes)),
+		on:      make([]span, len(nodes)),
+		single:  make([]bool, len(nodes)),
+		busy:    make([]timeline, len(nodes)),
+		pinned:  make([]des.Time, len(nodes)),
+		seen:    make([]int, len(nodes)),
 	}
 	ids := make(map[int]bool, len(nodes))
 	for i, n := range nodes {
@@ -132,6 +124,14 @@ func NewDomain(nodes []*entity.Node, finder entity.Finder) (*Domain, error) {
 		}
 		ids[n.ID] = true
 		d.index[n] = i
+		d.single[i] = true
+		d.singles = append(d.singles, i)
+		d.classify(i)
+	}
+	for i := range d.nodes {
+		if d.single[i] {
+			d.join(i)
+		}
 	}
 	return d, nil
 }
@@ -150,21 +150,48 @@ func (d *Domain) Err() error { return d.err }
 // [from, until] and end by the horizon.
 func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, bool) {
 	from = max(from, d.origin)
+	if q, ok := d.counted(&req, until); ok {
+		w, ok := q.class.plan.earliest(q.nodes, q.length, from, q.until)
+		if !ok {
+			return entity.Window{}, false
+		}
+		return d.window(&q, w), true
+	}
 	list := entity.SlotList{From: from, To: d.horizon()}
 	// A window lies in slots that begin no later than it does. Those that no
 	// task of req has room in are left out too, and where fewer are left than
 	// nodes are wanted nobody is asked: most looks at "now" end here.
-	d.slots = d.gather(d.slots[:0], from, list.To, until)
-	for _, s := range d.slots {
-		if s.End-s.Start >= s.Node.TaskTime(req.Length) && req.Admits(s.Node) {
-			d.slots[len(list.Slots)] = s
-			list.Slots = d.slots[:len(list.Slots)+1]
+	d.slots = d.slots[:0]
+	for _, g := range d.gather(from, list.To, until) {
+		if n := d.nodes[g.node]; g.end-g.start >= n.TaskTime(req.Length) && req.Admits(n) {
+			d.slots = append(d.slots, entity.Slot{Node: n, Width: 1, Start: g.start, End: g.end})
 		}
 	}
+	list.Slots = d.slots
 	if len(list.Slots) < req.Nodes {
 		return entity.Window{}, false
 	}
 	return d.ask(req, list, until)
+}
+
+// FitsAt reports whether so many nodes are free for so long a task from the
+// instant at on. If not, it says which requests fail there for the same reason:
+// all for at least missNodes and for at least missLength.
+func (d *Domain) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time) {
+	req := entity.Request{Nodes: nodes, Length: length}
+	q, known := d.counted(&req, at)
+	if !known {
+		_, ok = d.Find(req, at, at)
+		return ok, nodes, length
+	}
+	if q.until < at {
+		return false, nodes, length
+	}
+	ok, missNodes, missLength = q.class.plan.FitsAt(at, nodes, q.length)
+	if q.length != length && missLength > 0 { // told in tasks' time, not in length
+		return ok, nodes, length
+	}
+	return ok, missNodes, missLength
 }
 
 func (d *Domain) ask(req entity.Request, list entity.SlotList, until des.Time) (entity.Window, bool) {
@@ -185,6 +212,9 @@ func (d *Domain) ask(req entity.Request, list entity.SlotList, until des.Time) (
 	return found.Window, found.OK
 }
 
+// Under has searches end with ctx.
+func (d *Domain) Under(ctx context.Context) { d.ctx = ctx }
+
 func (d *Domain) fail(err error) {
 	if d.err == nil {
 		d.err = err
@@ -202,51 +232,150 @@ func (d *Domain) horizon() des.Time {
 	return des.Forever
 }
 
-// lift is a span put aside.
+// lift is what has been put aside: a span of the node at that position, or of n
+// nodes of a class.
 type lift struct {
-	node int
-	span span
+	node  int
+	class *class
+	n     int
+	span  span
+}
+
+// lift puts aside what r, which lies ahead, holds.
+func (d *Domain) lift(r *entity.Reservation) {
+	start, tasks := r.Window.Start, r.Window.Tasks
+	for i := 0; i < len(tasks); {
+		k, n, c := d.run(tasks, i)
+		if c == nil {
+			if at, ok := d.spanOf(r.Run, k, start); ok {
+				d.lifted = append(d.lifted, lift{node: k, span: d.busy[k][at]})
+				d.cut(k, at, 0)
+			}
+		} else {
+			held := 0
+			for t := i; t < i+n; t++ {
+				if !idle(r, t) {
+					held++
+				}
+			}
+			s := span{start, tasks[i].End, r.Run}
+			d.lifted = append(d.lifted, lift{class: c, n: held, span: s})
+			c.plan.add(s.start, s.end, held)
+		}
+		i += n
+	}
+}
+
+// putBack ends what lift began.
+func (d *Domain) putBack() {
+	for _, l := range d.lifted {
+		if l.class == nil {
+			d.take(l.node, l.span)
+		} else {
+			l.class.plan.add(l.span.start, l.span.end, -l.n)
+		}
+	}
+	d.lifted = d.lifted[:0]
 }
 
 // FindEarlier is Find as though r had been given up, for a window that starts
 // in [from, until] and before r's.
 func (d *Domain) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
-	d.lifted = d.lifted[:0]
-	for _, t := range r.Window.Tasks {
-		k := d.index[t.Node]
-		if i, ok := d.spanOf(r.Run, k, r.Window.Start); ok {
-			d.lifted = append(d.lifted, lift{k, d.busy[k][i]})
-			d.cut(k, i, 0)
-		}
+	until = min(until, r.Window.Start-des.Tick)
+	if q, ok := d.counted(&r.Run.Request, until); ok && d.holds(&q, r) {
+		return d.beforeIn(&q, r, from)
 	}
-	w, ok := d.Find(r.Run.Request, from, min(until, r.Window.Start-des.Tick))
-	for _, l := range d.lifted {
-		d.take(l.node, l.span)
-	}
+	d.lift(r)
+	w, ok := d.Find(r.Run.Request, from, until)
+	d.putBack()
 	return w, ok
 }
 
-// Reserve takes each task's node over [w.Start, task.End), or nothing at all.
+// Reserve takes each task's node over [w.Start, task.End), or nothing at all. A
+// node of a class stands for any of its class: what is taken is one of these,
+// and the reservation may come to name another one.
 func (d *Domain) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
+	r, err := d.reserve(j, w)
+	if err == nil {
+		d.enlist(r)
+	}
+	return r, err
+}
+
+func (d *Domain) reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
 	if j.Reservation.Active {
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
 	}
 	if detail := d.refuse(w); detail != "" {
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: detail}
 	}
-	for i, t := range w.Tasks {
-		clash, ok := d.take(d.index[t.Node], span{w.Start, t.End, j})
-		if ok {
-			continue
+	for i := 0; i < len(w.Tasks); {
+		n, detail := d.takeRun(j, w, i)
+		if detail != "" {
+			for t := 0; t < i; {
+				t += d.returnTasks(&entity.Reservation{Window: w, Run: j}, t, w.Start)
+			}
+			return nil, &entity.ConflictError{Run: j, Window: w, Detail: detail}
 		}
-		for _, taken := range w.Tasks[:i] {
-			d.giveBack(j, taken.Node, w.Start, w.Start)
-		}
-		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("%v has node %d over [%v, %v)", clash.job, t.Node.ID, clash.start, clash.end)}
+		i += n
 	}
 	w.Tasks = slices.Clone(w.Tasks) // the Finder may use its own again
 	j.Reservation = entity.Reservation{Window: w, Run: j, Active: true}
 	return &j.Reservation, nil
+}
+
+// takeRun takes what w's tasks from the i-th on want that are counted together,
+// and returns how many they are; or it says why not.
+func (d *Domain) takeRun(j *entity.Run, w entity.Window, i int) (n int, detail string) {
+	end := w.Tasks[i].End
+	k, n, c := d.run(w.Tasks, i)
+	if c == nil {
+		if clash, ok := d.take(k, span{w.Start, end, j}); !ok {
+			return n, fmt.Sprintf("%v has node %d over [%v, %v)", clash.by, d.nodes[k].ID, clash.start, clash.end)
+		}
+		return n, ""
+	}
+	if w.Start < end {
+		if _, ok := c.plan.earliest(n, end-w.Start, w.Start, w.Start); !ok {
+			return n, fmt.Sprintf("fewer than %d of the %d nodes like node %d are free until %v", n, len(c.counted), d.nodes[k].ID, end)
+		}
+		c.plan.add(w.Start, end, -n)
+	}
+	return n, ""
+}
+
+// enlist puts r on the list of what is reserved. Before the list grows, it
+// loses what is past: there may be plans in which nobody gives anything back.
+func (d *Domain) enlist(r *entity.Reservation) {
+	if len(d.live) == cap(d.live) {
+		d.live = slices.DeleteFunc(d.live, func(r *entity.Reservation) bool {
+			past := r.Window.End <= d.origin
+			if past {
+				r.Index = 0
+			}
+			return past
+		})
+		for i, r := range d.live {
+			r.Index = i + 1
+		}
+	}
+	d.live = append(d.live, r)
+	r.Index = len(d.live)
+}
+
+// strike takes r, of which nothing is left, off that list; it reports whether r
+// was there.
+func (d *Domain) strike(r *entity.Reservation) bool {
+	if r.Index == 0 {
+		return false
+	}
+	last := len(d.live) - 1
+	moved := d.live[last]
+	d.live[r.Index-1], moved.Index = moved, r.Index
+	d.live[last] = nil
+	d.live = d.live[:last]
+	r.Index = 0
+	return true
 }
 
 // Move puts w in the place of what r, which lies ahead, holds; what it refuses
@@ -270,13 +399,27 @@ func (d *Domain) refuse(w entity.Window) string {
 	if len(w.Tasks) == 0 || len(w.Tasks) != w.Nodes {
 		return fmt.Sprintf("the window has %d tasks", len(w.Tasks))
 	}
+	d.mark++
+	next := 0
 	for _, t := range w.Tasks {
-		if _, known := d.index[t.Node]; !known {
-			return fmt.Sprintf("node %v is not of this domain", t.Node)
+		k := next
+		if k >= len(d.nodes) || d.nodes[k] != t.Node {
+			known := false
+			if k, known = d.index[t.Node]; !known {
+				return fmt.Sprintf("node %v is not of this domain", t.Node)
+			}
 		}
+		next = k + 1
 		if t.End < w.Start || t.End > w.End {
 			return fmt.Sprintf("the task on node %d ends at %v, outside the window", t.Node.ID, t.End)
 		}
+		if t.End == w.Start {
+			continue
+		}
+		if d.seen[k] == d.mark {
+			return fmt.Sprintf("node %d is in it twice", t.Node.ID)
+		}
+		d.seen[k] = d.mark
 	}
 	return ""
 }
@@ -287,187 +430,163 @@ func (d *Domain) Release(r *entity.Reservation, at des.Time) {
 		return
 	}
 	r.Active = false
-	for _, t := range r.Window.Tasks {
-		d.giveBack(r.Run, t.Node, r.Window.Start, at)
+	for i := 0; i < len(r.Window.Tasks); {
+		i += d.returnTasks(r, i, at)
+	}
+	if !d.strike(r) {
+		d.unpin(r)
 	}
 }
 
-// Settle implements entity.TaskPlan.
-func (d *Domain) Settle(*entity.Reservation) {}
-
-// Under has searches end with ctx.
-func (d *Domain) Under(ctx context.Context) { d.ctx = ctx }
-
-// ReleaseTask gives back the node of r's i-th task from the instant at on.
+// ReleaseTask gives back the node of r's i-th task from the instant at on. It
+// is called once a task.
 func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 	if !r.Active {
 		return
 	}
-	d.giveBack(r.Run, r.Window.Tasks[i].Node, r.Window.Start, at)
+	k, _, c := d.run(r.Window.Tasks[:i+1], i)
+	d.giveBack(r, k, c, i, 1, at)
+	if r.Returned == nil {
+		r.Returned = make([]bool, len(r.Window.Tasks))
+	}
+	r.Returned[i] = true
 }
 
-// giveBack ends j's span on n that began at start, if there still is one.
-func (d *Domain) giveBack(j *entity.Run, n *entity.Node, start, at des.Time) {
-	k := d.index[n]
-	if i, ok := d.spanOf(j, k, start); ok {
-		d.cut(k, i, at)
+// returnTasks gives back what r's tasks from the i-th on hold that are counted
+// together, and returns how many they are.
+func (d *Domain) returnTasks(r *entity.Reservation, i int, at des.Time) int {
+	k, n, c := d.run(r.Window.Tasks, i)
+	d.giveBack(r, k, c, i, n, at)
+	return n
+}
+
+// giveBack ends r's tasks [i, i+n) at the instant at: on class c, or where it is
+// nil the span of one task on the k-th node, if there still is one.
+func (d *Domain) giveBack(r *entity.Reservation, k int, c *class, i, n int, at des.Time) {
+	if c != nil {
+		d.returnRun(c, r, i, n, at)
+	} else if s, ok := d.spanOf(r.Run, k, r.Window.Start); ok {
+		d.cut(k, s, at)
 	}
 }
 
-// spanOf is the position of j's span on the k-th node that began at start.
-func (d *Domain) spanOf(j *entity.Run, k int, start des.Time) (i int, ok bool) {
-	l := d.busy[k]
-	i = l.after(start)
-	return i, i < len(l) && l[i].start == start && l[i].job == j
-}
-
-// take adds s to the k-th node's spans, or returns the one that is in the way.
-func (d *Domain) take(k int, s span) (clash span, ok bool) {
-	if s.start >= s.end {
-		return span{}, true // a task that takes no time takes no node
-	}
-	l := &d.busy[k]
-	past := l.after(d.origin)
-	*l = slices.Delete(*l, 0, past)
-	i := l.after(s.start)
-	if i < len(*l) && (*l)[i].start < s.end {
-		return (*l)[i], false
-	}
-	d.unlist(k, i)
-	*l = slices.Insert(*l, i, s)
-	d.list(k, i)
-	d.list(k, i+1)
-	return span{}, true
-}
-
-// cut ends the k-th node's i-th span at the instant at; one that has not begun
-// by then goes altogether.
-func (d *Domain) cut(k, i int, at des.Time) {
-	l := &d.busy[k]
-	s := &(*l)[i]
-	switch {
-	case at >= s.end:
-	case at > s.start:
-		d.unlist(k, i+1)
-		s.end = at
-		d.list(k, i+1)
-	default:
-		d.unlist(k, i)
-		d.unlist(k, i+1)
-		*l = slices.Delete(*l, i, i+1)
-		d.list(k, i)
-	}
-}
-
-// list keeps the k-th node's i-th gap among those ahead; unlist takes it out
-// before it changes.
-func (d *Domain) list(k, i int) {
-	if start, end := d.busy[k].gap(i); start < end && start > d.origin {
-		d.ahead.Put(gap{start, end, k})
-	}
-}
-
-func (d *Domain) unlist(k, i int) {
-	if start, end := d.busy[k].gap(i); start < end && start > d.origin {
-		d.ahead.Remove(gap{start, end, k})
-	}
-}
-
-// Occupy takes n over [from, to) for its owner's own use.
+// Occupy takes n over [from, to) for its owner's own use; see Pin.
 func (d *Domain) Occupy(n *entity.Node, from, to des.Time) error {
-	_, err := d.Reserve(&entity.Run{Job: owner}, entity.Window{Start: from, End: to, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to}}})
+	w := entity.Window{Start: from, End: to, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to}}}
+	_, err := d.Pin(entity.NewRun(owner, 0), w)
 	return err
 }
 
-// owner is the job of all owners' spans in a plan.
+// owner is the job of all owners' runs in a plan.
 var owner = &entity.Job{ID: -1, User: -1, Group: -1, Queue: -1}
+
+// Pin is Reserve for exactly the nodes that w names, or for none. Those of a
+// class are kept by name until that is over.
+func (d *Domain) Pin(r *entity.Run, w entity.Window) (*entity.Reservation, error) {
+	if detail := d.refuse(w); detail != "" {
+		return nil, &entity.ConflictError{Run: r, Window: w, Detail: detail}
+	}
+	for _, t := range w.Tasks {
+		if k := d.index[t.Node]; !d.single[k] && !d.leave(k, span{start: w.Start, end: t.End}, nobody) {
+			d.rejoin = d.origin // those that have left may come back
+			return nil, &entity.ConflictError{Run: r, Window: w,
+				Detail: fmt.Sprintf("however the nodes like node %d are shared out, it is taken then", t.Node.ID)}
+		}
+	}
+	reservation, err := d.reserve(r, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range w.Tasks {
+		k := d.index[t.Node]
+		d.pinned[k] = max(d.pinned[k], t.End)
+		d.rejoin = min(d.rejoin, d.pinned[k])
+		at, _ := slices.BinarySearchFunc(d.pins, t.End, func(p pin, end des.Time) int { return cmp.Compare(p.end, end) })
+		d.pins = slices.Insert(d.pins, at, pin{t.End, k, r})
+	}
+	return reservation, nil
+}
+
+// unpin lets go of what Pin has kept for r, which has been given back: its nodes
+// may be counted again as soon as nothing else of their own lies ahead.
+func (d *Domain) unpin(r *entity.Reservation) {
+	d.pins = slices.DeleteFunc(d.pins, func(p pin) bool { return p.by == r.Run })
+	for _, t := range r.Window.Tasks {
+		k := d.index[t.Node]
+		d.pinned[k] = 0
+		for _, p := range d.pins {
+			if p.node == k {
+				d.pinned[k] = max(d.pinned[k], p.end)
+			}
+		}
+		d.rejoin = min(d.rejoin, max(d.pinned[k], d.origin))
+	}
+}
+
+func nobody(*entity.Run) bool { return false }
+
+// Reprice sets n's price. What is reserved keeps the price it was agreed at, and
+// a node whose price is now another one than its equals' takes its share of
+// their reservations along.
+func (d *Domain) Reprice(n *entity.Node, price float64) error {
+	k, known := d.index[n]
+	if !known {
+		return fmt.Errorf("node %v is not of this domain", n)
+	}
+	priced := *n
+	priced.Price = price
+	if err := priced.Check(); err != nil {
+		return err
+	}
+	if n.Price == price {
+		return nil
+	}
+	if !d.single[k] {
+		d.leave(k, span{}, nil) // with no pin it always can
+	}
+	d.declassify(k)
+	n.Price = price
+	d.classify(k)
+	if d.pinned[k] <= d.origin {
+		d.join(k)
+	}
+	return nil
+}
 
 // Room is the first instant from which on n is free over the length, but for
 // jobs that yield.
 func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time {
-	l := d.busy[d.index[n]]
+	k := d.index[n]
+	if !d.single[k] {
+		return d.roomInClass(k, from, length, yields)
+	}
+	l := d.busy[k]
 	for i := l.after(from); i < len(l) && l[i].start < from.Add(length); i++ {
-		if !yields(l[i].job) {
+		if !yields(l[i].by) {
 			from = l[i].end
 		}
 	}
 	return from
 }
 
-// Holders are the jobs that have n within [from, to).
-func (d *Domain) Holders(n *entity.Node, from, to des.Time) (jobs []*entity.Run) {
-	l := d.busy[d.index[n]]
-	for i := l.after(from); i < len(l) && l[i].start < to; i++ {
-		jobs = append(jobs, l[i].job)
-	}
-	return jobs
-}
-
-// SlotList is what is free from the present to the horizon, as the call finds
-// it.
-func (d *Domain) SlotList() entity.SlotList {
-	list := entity.SlotList{From: d.origin, To: d.horizon()}
-	list.Slots = d.gather(nil, list.From, list.To, list.To)
-	return list
-}
-
-// Slots yields what is free within [from, until) as the call finds it, by
-// start, ties in the order of the nodes.
-func (d *Domain) Slots(from, until des.Time) iter.Seq[entity.Slot] {
-	return slices.Values(d.gather(nil, max(from, d.origin), until, until))
-}
-
-// gather appends to list what is free within [from, to) and begins no later
-// than latest, by start, ties in the order of the nodes.
-func (d *Domain) gather(list []entity.Slot, from, to, latest des.Time) []entity.Slot {
-	if latest < from {
-		return list
-	}
-	for k, l := range d.busy {
-		start, end := l.gap(l.after(from))
-		if end = min(end, to); start <= from && from < end {
-			list = append(list, entity.Slot{Node: d.nodes[k], Width: 1, Start: from, End: end})
+// InTheWay lists the runs that have any of w's nodes while w lasts. A node of a
+// class is kept by name from now on, if it can be: what it takes along of the
+// reservations ahead is then chosen so that as few as can be are in the way, and
+// only such as yield.
+func (d *Domain) InTheWay(w entity.Window, yields func(*entity.Run) bool) (runs []*entity.Run) {
+	for _, t := range w.Tasks {
+		k := d.index[t.Node]
+		if !d.single[k] && !d.leave(k, span{start: w.Start, end: t.End}, yields) {
+			d.leave(k, span{}, nil) // whatever it takes along
+		}
+		l := d.busy[k]
+		for i := l.after(w.Start); i < len(l) && l[i].start < t.End; i++ {
+			if !slices.Contains(runs, l[i].by) {
+				runs = append(runs, l[i].by)
+			}
 		}
 	}
-	if from == latest {
-		return list
-	}
-	d.walk = gapWalk{d.nodes, list, to, latest}
-	d.ahead.ScanAfter(gap{start: from, node: len(d.nodes)}, &d.walk)
-	return d.walk.list
-}
-
-// gapWalk gathers gaps ahead.
-type gapWalk struct {
-	nodes      []*entity.Node
-	list       []entity.Slot
-	to, latest des.Time
-}
-
-func (*gapWalk) Skip(struct{}) bool { return false }
-
-func (w *gapWalk) Visit(gaps []gap) bool {
-	for _, g := range gaps {
-		if g.start > w.latest || g.start >= w.to {
-			return false
-		}
-		w.list = append(w.list, entity.Slot{Node: w.nodes[g.node], Width: 1, Start: g.start, End: min(g.end, w.to)})
-	}
-	return true
-}
-
-// Forget lets go of what is past. Something was gained if a gap has begun since
-// the last call.
-func (d *Domain) Forget(now des.Time) (gained bool) {
-	d.origin = max(d.origin, now)
-	for {
-		first, ok := d.ahead.Min()
-		if !ok || first.start > d.origin {
-			return gained
-		}
-		gained = true
-		d.ahead.Remove(first)
-	}
+	return runs
 }
 
 // Has reports whether n is a node of the domain.
@@ -476,10 +595,133 @@ func (d *Domain) Has(n *entity.Node) bool {
 	return known
 }
 
-// NextGain is the next instant at which a gap begins, or des.Forever.
+// SlotList is what is free from the present to the horizon, as the call finds
+// it.
+func (d *Domain) SlotList() entity.SlotList {
+	list := entity.SlotList{From: d.origin, To: d.horizon()}
+	list.Slots = d.slotsOf(d.gather(list.From, list.To, list.To))
+	return list
+}
+
+// SlotListWithout is SlotList as though these reservations, which lie ahead, had
+// been given up. It changes nothing.
+func (d *Domain) SlotListWithout(reservations []*entity.Reservation) entity.SlotList {
+	for _, r := range reservations {
+		d.lift(r)
+	}
+	list := d.SlotList()
+	d.putBack()
+	return list
+}
+
+// Same reports whether two windows take the same: of each class as many nodes
+// until the same ends, and otherwise the same nodes.
+func (d *Domain) Same(a, b entity.Window) bool {
+	if a.Start != b.Start || len(a.Tasks) != len(b.Tasks) {
+		return false
+	}
+	left := slices.Clone(b.Tasks)
+	for _, t := range a.Tasks {
+		i := slices.IndexFunc(left, func(other entity.Task) bool { return t.End == other.End && d.equal(t.Node, other.Node) })
+		if i < 0 {
+			return false
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return true
+}
+
+// equal reports whether it makes no difference which of two nodes is named.
+func (d *Domain) equal(a, b *entity.Node) bool {
+	if a == b {
+		return true
+	}
+	k, of := d.index[a], d.index[b]
+	return !d.single[k] && !d.single[of] && d.classOf[k] == d.classOf[of]
+}
+
+// Slots yields what is free within [from, until) as the call finds it, by
+// start, ties in the order of the nodes.
+func (d *Domain) Slots(from, until des.Time) iter.Seq[entity.Slot] {
+	return slices.Values(d.slotsOf(d.gather(max(from, d.origin), until, until)))
+}
+
+func (d *Domain) slotsOf(gaps []gap) []entity.Slot {
+	list := make([]entity.Slot, len(gaps))
+	for i, g := range gaps {
+		list[i] = entity.Slot{Node: d.nodes[g.node], Width: 1, Start: g.start, End: g.end}
+	}
+	return list
+}
+
+// gather lists what is free within [from, to) and begins no later than latest,
+// by start, ties in the order of the nodes. The list is scratch.
+func (d *Domain) gather(from, to, latest des.Time) []gap {
+	d.gaps = d.gaps[:0]
+	if latest < from {
+		return nil
+	}
+	for _, c := range d.classes {
+		d.gaps = d.levels(d.gaps, c, from, to, latest)
+	}
+	counted := len(d.gaps)
+	d.gaps = d.gapsAhead(d.gaps, from, to, latest)
+	if len(d.classes) > 1 || (counted > 0 && counted < len(d.gaps)) {
+		slices.SortFunc(d.gaps, byNode)
+	}
+	return d.gaps
+}
+
+// Forget lets go of what is past. Something was gained if since the last call
+// more nodes of a class have become free than taken at one instant, or a single's
+// gap has begun. Singles with nothing of their own ahead any more are counted
+// with their equals again.
+func (d *Domain) Forget(now des.Time) (gained bool) {
+	d.origin = max(d.origin, now)
+	for _, c := range d.classes {
+		gained = c.plan.Forget(d.origin) || gained
+	}
+	for {
+		first, ok := d.ahead.Min()
+		if !ok || first.start > d.origin {
+			break
+		}
+		gained = true
+		d.ahead.Remove(first)
+	}
+	past := 0
+	for past < len(d.pins) && d.pins[past].end <= d.origin {
+		past++
+	}
+	d.pins = slices.Delete(d.pins, 0, past)
+	if d.rejoin <= d.origin {
+		d.reunite()
+	}
+	return gained
+}
+
+// reunite has singles that have nothing of their own ahead counted again.
+func (d *Domain) reunite() {
+	d.rejoin = des.Forever
+	for k, end := range d.pinned {
+		switch {
+		case !d.single[k]:
+		case end <= d.origin:
+			d.join(k)
+		default:
+			d.rejoin = min(d.rejoin, end)
+		}
+	}
+}
+
+// NextGain is the next instant at which a node becomes free by the passing of
+// time, or des.Forever: the end of an owner's job. Jobs tell when they end.
 func (d *Domain) NextGain() des.Time {
-	if first, ok := d.ahead.Min(); ok {
-		return first.start
+	for _, p := range d.pins {
+		l := d.busy[p.node]
+		if start, end := l.gap(l.after(p.end)); start == p.end && start < end {
+			return p.end
+		}
 	}
 	return des.Forever
 }
@@ -497,7 +739,11 @@ func (d *Domain) Fits(req entity.Request) error {
 	if d.Interval > 0 {
 		longest = d.Interval
 	}
-	if longest > 0 {
+	if q, ok := d.counted(&req, des.Forever); ok {
+		if q.nodes <= len(q.class.counted) && q.length <= min(longest, req.DeadlineLimit()-d.origin) {
+			return nil
+		}
+	} else if longest > 0 {
 		empty := entity.SlotList{From: d.origin, To: d.origin.Add(longest)}
 		d.slots = d.slots[:0]
 		for _, n := range d.nodes {
@@ -509,6 +755,22 @@ func (d *Domain) Fits(req entity.Request) error {
 		}
 	}
 	return d.whyNot(req, min(longest, req.DeadlineLimit()-d.origin))
+}
+
+// Least is the time that a task takes on the slowest of the nodes that req gets if
+// it gets the fastest ones.
+func (d *Domain) Least(req entity.Request) des.Time {
+	var times []des.Time
+	for _, n := range d.nodes {
+		if req.Admits(n) {
+			times = append(times, n.TaskTime(req.Length))
+		}
+	}
+	if len(times) < req.Nodes {
+		return des.Forever
+	}
+	slices.Sort(times)
+	return times[req.Nodes-1]
 }
 
 // whyNot says in the user's terms why req, with at most the time longest for a

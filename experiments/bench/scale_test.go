@@ -13,7 +13,7 @@ import (
 	sim "github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
-	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // scaleSizes are numbers of jobs; the last takes minutes and is left out of
@@ -113,7 +113,7 @@ func BenchmarkOverload(b *testing.B) {
 }
 
 func overload(b *testing.B, policy entity.Policy, jobs int64) metrics.Summary {
-	model, err := workload.Lublin{Processors: 256, Load: 1.5, Seed: 1}.Jobs(jobs)
+	model, err := model.Lublin{Processors: 256, Load: 1.5, Seed: 1}.Jobs(jobs)
 	require.NoError(b, err)
 	source := &list{}
 	for j := range model {

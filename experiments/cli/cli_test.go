@@ -268,7 +268,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"simulate --load NaN", "above 0"},
 		{"simulate --seed -1", "invalid"},
 		{"simulate --format xml", "table, csv, json"},
-		{"simulate --allocation all", "intervals, count, none or auto"},
+		{"simulate --allocation all", "auto, intervals, count or none"},
 		{"simulate --workers 0", "1 or more"},
 		{"simulate --load inf", "above 0"},
 		{"simulate --procs 2147483648", "at most 2147483647"},

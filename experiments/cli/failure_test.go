@@ -102,6 +102,14 @@ func TestDamagedLinesAreLeftOutAndCounted(t *testing.T) {
 	}
 }
 
+func TestJobNumbersGivenTwiceAreTold(t *testing.T) {
+	text := strings.Replace(smallTrace, "3 2 ", "1 2 ", 1)
+	require.NotEqual(t, smallTrace, text)
+	got := call("simulate", write(t, "a.swf", text), "--policy=easy")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, "gridslot: a.swf: 1 noted: job number given before (first: line 4)\n", got.stderr)
+}
+
 func TestAJobLargerThanTheMachineIsRejectedAndTold(t *testing.T) {
 	out := t.TempDir()
 	got := call("simulate", write(t, "a.swf", smallTrace+"5 4 -1 9 11 -1 -1 11 9 -1 1 1 1 -1 -1 -1 -1 -1\n"), "--policy=easy", "--out", out)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -64,7 +65,7 @@ func (f *workloadFlags) add(cmd *cobra.Command) {
 	parsedFlag(cmd, &o.ProcsFrom, "procs-from", "requested", "requested|allocated|max", "which field is a job's size, filled from the other where missing", workload.ParseProcsFrom)
 	parsedFlag(cmd, &o.Estimates, "estimates", "user", "user|exact|factor:F|tsafrir", "what the scheduler is told: the trace's estimate, the runtime, F times it, a model's", workload.ParseEstimates)
 	parsedFlag(cmd, &o.MissingEstimate, "missing-estimate", "runtime", "runtime|drop|SECONDS", "what stands for an estimate that is not given", workload.ParseMissingEstimate)
-	parsedFlag(cmd, &o.Overrun, "overrun", "kill", "kill|extend|raise", "a runtime above the estimate: cut it, let it run on, raise the estimate", workload.ParseOverrun)
+	parsedFlag(cmd, &o.Overrun, "overrun", "kill", "kill|extend|raise", "a runtime above the estimate: cut it, let it run on, raise the estimate", entity.ParseOverrun)
 	addSelection(fs, o)
 	fs.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out, counted and reported")
 	fs.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers")

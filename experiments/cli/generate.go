@@ -11,6 +11,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // generation is what every model of `gridslot generate` is told.
@@ -38,7 +39,7 @@ func newGenerate() *cobra.Command {
 		why := ""
 		switch args[0] {
 		case "jann":
-			why = "; jann is fitted to a log, through the library (workload.FitJann)"
+			why = "; jann is fitted to a log, through the library (model.FitJann)"
 		case "vo":
 			why = "; batches of vo run through gridslot simulate --domain"
 		}
@@ -58,7 +59,7 @@ func newLublin() *cobra.Command {
 	g.add(cmd, 128)
 	cmd.Flags().BoolVar(&typed, "typed", false, "two populations, interactive and batch, instead of one")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		m := workload.Lublin{Processors: g.procs, Typed: typed, Load: g.load, Seed: g.seed}
+		m := model.Lublin{Processors: g.procs, Typed: typed, Load: g.load, Seed: g.seed}
 		return g.write(cmd, "Lublin and Feitelson, JPDC 63(11), 2003", m.Jobs)
 	}
 	return cmd
@@ -82,7 +83,7 @@ against the paper, and no rate of arrivals is published: give --load or
 		if err := g.checkRate(); err != nil {
 			return err
 		}
-		m := workload.Downey{Processors: g.procs, Sigma: sigma, MeanGap: g.meanGap, Load: g.load, Seed: g.seed}
+		m := model.Downey{Processors: g.procs, Sigma: sigma, MeanGap: g.meanGap, Load: g.load, Seed: g.seed}
 		return g.write(cmd, "Downey, HPDC 1997 (unverified)", m.Jobs)
 	}
 	return cmd
@@ -109,7 +110,7 @@ constants were not to be had; no rate of arrivals is published: give --load or
 		if !positive(unit) {
 			return usagef("give --time-unit, the mean of the shorter runtimes in seconds, above 0: none is published")
 		}
-		m := workload.Feitelson{Processors: g.procs, TimeUnit: unit, MeanGap: g.meanGap, Load: g.load, Seed: g.seed}
+		m := model.Feitelson{Processors: g.procs, TimeUnit: unit, MeanGap: g.meanGap, Load: g.load, Seed: g.seed}
 		return g.write(cmd, "Feitelson, JSSPP 1996 (partly unverified)", m.Jobs)
 	}
 	return cmd
@@ -139,7 +140,7 @@ func (g *generation) checkRate() error {
 }
 
 // write generates the jobs and writes them.
-func (g *generation) write(cmd *cobra.Command, source string, model func(int64) (iter.Seq[*entity.Job], error)) error {
+func (g *generation) write(cmd *cobra.Command, source string, generate func(int64) (iter.Seq[*entity.Job], error)) error {
 	switch {
 	case g.jobs < 1:
 		return usagef("--jobs must be 1 or more, not %d", g.jobs)
@@ -148,12 +149,12 @@ func (g *generation) write(cmd *cobra.Command, source string, model func(int64) 
 	case cmd.Flags().Changed("load") && !positive(g.load):
 		return usagef("--load must be a number above 0, not %v", g.load)
 	}
-	jobs, err := model(g.jobs)
+	jobs, err := generate(g.jobs)
 	if err != nil {
 		return &usageError{err} // a model refuses nothing but its parameters
 	}
 	if g.estimates == "tsafrir" {
-		given, err := workload.Tsafrir{}.Attach(jobs, des.NewStream(g.seed, 0, "estimates"))
+		given, err := model.Tsafrir{}.Attach(jobs, des.NewStream(g.seed, 0, "estimates"))
 		if err != nil {
 			return err
 		}

@@ -311,6 +311,8 @@ func worthTelling(r workload.Reason) bool {
 	switch r {
 	case workload.Skipped, workload.BeyondFirst: // as asked
 		return false
+	case workload.RepeatedNumber: // the rows of the jobs cannot be told apart in the files
+		return true
 	}
 	return r.Class() != workload.Noted
 }

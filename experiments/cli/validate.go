@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
@@ -49,9 +49,9 @@ broken.`,
 				return err
 			}
 			if flags.o.Overrun == entity.OverrunExtend {
-				promises = metrics.Promises{Order: promises.Order} // estimates bind nobody
+				promises = validate.Promises{Order: promises.Order} // estimates bind nobody
 			}
-			check := metrics.FileCheck{Promises: promises, Overrun: flags.o.Overrun, Limit: limit}
+			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Limit: limit}
 			return flags.validate(cmd, args[0], args[1:], check)
 		},
 	}
@@ -62,7 +62,7 @@ broken.`,
 	return cmd
 }
 
-func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string, check metrics.FileCheck) error {
+func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string, check validate.Rules) error {
 	t, err := f.open(cmd, trace)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 	if err != nil {
 		return err
 	}
-	report, err := metrics.ValidateJobs(file, jobs.Jobs(), check)
+	report, err := validate.Jobs(file, jobs.Jobs(), check)
 	if jobs.Err() != nil {
 		return jobs.Err()
 	}
@@ -105,35 +105,35 @@ func specOf(file string) string {
 
 // promisesOf is what the policy of that name promises; where it is empty, that
 // of a file jobs-POLICY.csv, or nothing.
-func promisesOf(cmd *cobra.Command, name, file string) (metrics.Promises, error) {
+func promisesOf(cmd *cobra.Command, name, file string) (validate.Promises, error) {
 	table := policy.Registry()
 	switch {
 	case name == "none":
-		return metrics.Promises{}, nil
+		return validate.Promises{}, nil
 	case name == "":
 		c, err := table.Parse(specOf(file))
 		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", file)
-			return metrics.Promises{}, nil
+			return validate.Promises{}, nil
 		}
 		return promised(c.Value), nil
 	}
 	c, err := table.Parse(name)
 	if err != nil {
-		return metrics.Promises{}, usagef("--policy: %w", err)
+		return validate.Promises{}, usagef("--policy: %w", err)
 	}
 	return promised(c.Value), nil
 }
 
 // promised is what a policy promises.
-func promised(p entity.Policy) metrics.Promises {
+func promised(p entity.Policy) validate.Promises {
 	switch p := p.(type) {
 	case backfill.FCFS:
-		return metrics.Promises{Order: p.Order.Key == nil}
+		return validate.Promises{Order: p.Order.Key == nil}
 	case backfill.EASY:
-		return metrics.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation}
+		return validate.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation}
 	case backfill.Conservative:
-		return metrics.Promises{First: true}
+		return validate.Promises{First: true}
 	}
-	return metrics.Promises{}
+	return validate.Promises{}
 }

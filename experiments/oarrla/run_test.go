@@ -12,7 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/reproduce"
-	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/agent"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -79,14 +79,14 @@ func TestEveryStrategyKeepsTheRules(t *testing.T) {
 }
 
 func keepsTheRules(t *testing.T, source Source, strategy string, n int64) {
-	var sites []*metrics.Validator
+	var sites []*validate.Validator
 	ran := counter{}
 	jobs, err := source.open(1, n, false)
 	require.NoError(t, err)
 	r, err := Simulate(context.Background(), jobs, OAR11(), Settings{
 		Strategy: strategy, Seed: 1,
 		SiteObservers: func(Cluster) []entity.Observer {
-			v := &metrics.Validator{}
+			v := &validate.Validator{}
 			sites = append(sites, v)
 			return []entity.Observer{v, ran}
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // Source is where an experiment's jobs come from: a trace, or Lublin and
@@ -49,7 +50,7 @@ func (s Source) String() string {
 // estimates are exact, but for users' own where user is set.
 func (s Source) open(seed uint64, n int64, user bool) (Jobs, error) {
 	if s.Trace == "" {
-		all, err := workload.Lublin{Processors: s.Processors, Load: s.Load, Seed: seed}.Jobs(n)
+		all, err := model.Lublin{Processors: s.Processors, Load: s.Load, Seed: seed}.Jobs(n)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func AEPFigure5() Search {
 			{Name: "MinRunTime", Finder: aep(window.MinRunTime), Only: windowQuantities},
 			{Name: "MinFinish", Finder: aep(window.MinFinish), Only: windowQuantities},
 			{Name: "MinCost", Finder: aep(window.MinCost), Only: windowQuantities},
-			{Name: "MinProcTime", Finder: CheapestProcTime{Settings: wholeTimes}, Only: windowQuantities},
+			{Name: "MinProcTime", Finder: aep(window.MinProcTimeCheapest), Only: windowQuantities},
 			{Name: "CSA", Finder: csa(window.MinStart), Only: []Quantity{Start, Alternatives}},
 			{Name: "CSA", Finder: csa(window.MinRunTime), Only: []Quantity{Runtime}},
 			{Name: "CSA", Finder: csa(window.MinFinish), Only: []Quantity{Finish}},

@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/metrics" // tests may look sideways
+	"github.com/gridslot/gridslot/metrics/validate" // tests may look sideways
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -29,20 +29,20 @@ type world struct {
 	*grid.Grid
 	sim      *des.Simulator
 	plans    []*plan.Cluster
-	sites    []*metrics.Validator
-	whole    *metrics.Validator
+	sites    []*validate.Validator
+	whole    *validate.Validator
 	runs     became
 	executed map[int64]int // processors that began to run, by job
 	log      []string
 }
 
 func newWorld(network *grid.Network, sizes ...int) *world {
-	w := &world{sim: des.New(des.Config{Seed: 3, Fingerprint: true}), whole: &metrics.Validator{}, runs: became{}, executed: map[int64]int{}}
+	w := &world{sim: des.New(des.Config{Seed: 3, Fingerprint: true}), whole: &validate.Validator{}, runs: became{}, executed: map[int64]int{}}
 	w.Grid = grid.NewGrid(w.sim, network, w.runs)
 	w.Log = func(n grid.Note) { w.log = append(w.log, n.String()) }
 	for i, n := range sizes {
 		w.plans = append(w.plans, plan.NewCluster(n))
-		w.sites = append(w.sites, &metrics.Validator{})
+		w.sites = append(w.sites, &validate.Validator{})
 		w.AddAgent(fmt.Sprintf("cluster-%d", i), w.plans[i], backfill.EASY{}, w.sites[i], w)
 	}
 	return w

@@ -296,6 +296,34 @@ func TestPoliciesMeetTheirDefinitions(t *testing.T) {
 	})
 }
 
+// Under an order that changes with time another job can be the head when a job
+// arrives, and beside its hold others may fit than those that fitted before:
+//
+//	procs |          |first: 4 from 100 on     at 10 it is the head, and leaves
+//	    4 |__________|                         nothing to "wide", who runs on
+//	      | free: 2  |                         past 100
+//	    2 |__________|
+//	      | running  |second: 3 from 100 on    at 20 this one is the head, and
+//	      +---------100---> time               "wide" starts
+func TestAnArrivalUnderAnOrderThatChangesMayLetOthersStart(t *testing.T) {
+	for _, order := range []entity.Order{backfill.WFP3, backfill.UNICEF} {
+		for _, candidates := range append([]entity.Order{{}}, backfill.Orders()...) {
+			job := func(id, submit, length des.Time, nodes int) *entity.Job {
+				return &entity.Job{ID: int64(id), Submit: submit, Runtime: length, Request: entity.Request{Nodes: nodes, Length: length}}
+			}
+			running, first, second, wide := job(1, 0, 100, 2), job(2, 0, 100, 4), job(3, 10, 10, 3), job(4, 10, 200, 1)
+			got := became{}
+			sim := des.New(des.Config{})
+			m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.EASY{Order: order, Candidates: candidates}, got)
+			m.SubmitAll(slices.Values([]*entity.Job{running, first, second, wide, job(5, 20, 1, 4)}))
+			require.NoError(t, sim.Run(context.Background()))
+			require.EqualValues(t, 0, got[running].Start)
+			require.EqualValues(t, 20, got[wide].Start, "%s, candidates by %s", order.Name, candidates.Name)
+			require.EqualValues(t, 100, got[second].Start)
+		}
+	}
+}
+
 func TestOrdersRankAsTheirFormulasSay(t *testing.T) {
 	j := entity.NewRun(&entity.Job{Submit: 100 * des.Second, Request: entity.Request{Nodes: 8, Length: 50 * des.Second}}, 0)
 	now := 200 * des.Second // waited twice its estimate

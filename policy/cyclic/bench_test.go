@@ -9,7 +9,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/cyclic"
-	"github.com/gridslot/gridslot/policy/window/windowtest"
+	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // metaBatch draws META's batches: n of 2 to 5, volumes of 100 to 500, budgets
@@ -26,19 +26,21 @@ func metaBatch(r *rand.Rand, jobs int) []cyclic.Job {
 }
 
 // metaSlots draws META's environment of experiments with batches.
-func metaSlots(r *rand.Rand, nodes int, horizon float64) entity.SlotList {
-	return windowtest.Environment{
-		Nodes: nodes, Horizon: horizon, PriceScale: 1, LoadFrom: 0, LoadTo: 2, TaskFrom: 10, TaskTo: 100,
-	}.Slots(r)
+func metaSlots(b *testing.B, nodes, units int, seed uint64) entity.SlotList {
+	env := vo.METABatches()
+	env.Nodes.Count, env.Units = nodes, units
+	in, err := env.Generate(seed, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return in.SlotList()
 }
 
 // A cycle of the papers' size is 20 jobs, 24 nodes and 600 units; the rest shows
 // how its cost grows. Each call plans another of 50 cycles drawn beforehand.
 func BenchmarkPlan(b *testing.B) {
 	type size struct {
-		jobs, nodes int
-		horizon     float64
-		perJob      int
+		jobs, nodes, units, perJob int
 	}
 	papers := size{20, 24, 600, 0}
 	planners := []struct {
@@ -57,12 +59,12 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	for _, p := range planners {
 		for _, z := range p.sizes {
-			b.Run(fmt.Sprintf("%s/jobs=%d/nodes=%d/units=%g/perjob=%d", p.name, z.jobs, z.nodes, z.horizon, z.perJob), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/jobs=%d/nodes=%d/units=%d/perjob=%d", p.name, z.jobs, z.nodes, z.units, z.perJob), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 1))
 				var batches [50][]cyclic.Job
 				var lists [50]entity.SlotList
 				for i := range batches {
-					batches[i], lists[i] = metaBatch(r, z.jobs), metaSlots(r, z.nodes, z.horizon)
+					batches[i], lists[i] = metaBatch(r, z.jobs), metaSlots(b, z.nodes, z.units, uint64(i))
 				}
 				planner := p.of(cyclic.Search{PerJob: z.perJob})
 				found, planned := 0, 0

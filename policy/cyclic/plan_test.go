@@ -363,6 +363,18 @@ func TestTheShareIsChosenByItsRule(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestAShareIsRoundedToTheNearestNumberOfJobs(t *testing.T) {
+	for _, c := range []struct {
+		q       float64
+		n, want int
+	}{{0.5, 5, 3}, {0.3, 5, 2}, {0.29, 5, 1}, {0.25, 5, 1}, {0.09, 5, 0}, {0.1, 5, 1}, {0.9, 5, 5}, {0.89, 5, 4}, {1, 5, 5}, {0, 5, 0}, {0.7, 0, 0}} {
+		sliced, rest, err := cyclic.Share{Q: c.q}.Split(make([]cyclic.Job, c.n))
+		require.NoError(t, err)
+		require.Len(t, sliced, c.want, "%v of %d jobs", c.q, c.n)
+		require.Len(t, rest, c.n-c.want)
+	}
+}
+
 func TestABatchNoJobOfWhichFitsSaysSo(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 1}
 	list := entity.SlotList{To: 10 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 10 * unit}}}

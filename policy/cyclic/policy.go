@@ -77,6 +77,11 @@ func (p *Policy) planner() Planner {
 // slotted is a plan over named nodes.
 type slotted interface {
 	SlotList() entity.SlotList
+	// SlotListWithout is SlotList as though these reservations, which lie ahead,
+	// had been given up.
+	SlotListWithout([]*entity.Reservation) entity.SlotList
+	// Same reports whether it makes no difference which of the windows is taken.
+	Same(a, b entity.Window) bool
 }
 
 // Schedule implements entity.Policy.
@@ -160,10 +165,11 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 	if len(batch) == 0 {
 		return left, nil
 	}
-	list, err := p.slots(r)
+	nodes, err := slots(r)
 	if err != nil {
 		return nil, err
 	}
+	list := nodes.SlotList()
 	out, err := p.plan(p.jobs(batch), list)
 	if err != nil {
 		return nil, err
@@ -180,12 +186,12 @@ func at(jobs []*entity.Run, positions []int) []*entity.Run {
 	return out
 }
 
-func (p *Policy) slots(r *entity.Round) (entity.SlotList, error) {
+func slots(r *entity.Round) (slotted, error) {
 	plan, ok := r.Plan.(slotted)
 	if !ok {
-		return entity.SlotList{}, errors.New("batches are planned on named nodes, which this plan does not have")
+		return nil, errors.New("batches are planned on named nodes, which this plan does not have")
 	}
-	return plan.SlotList(), nil
+	return plan, nil
 }
 
 // jobs are the batch as planners see it.
@@ -229,17 +235,17 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 // done is false then, and where no job has a reservation.
 func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err error) {
 	var all []*entity.Run
-	var held []entity.Window
+	var held []*entity.Reservation
 	for j := range r.Queue.By(entity.Submission, r.Now).All() {
 		if j.State == entity.Reserved && !p.rest.Holds(j) && j.Reservation.Window.Start > r.Now {
 			all = append(all, j)
-			held = append(held, j.Reservation.Window)
+			held = append(held, &j.Reservation)
 		}
 	}
 	if len(all) == 0 {
 		return false, nil
 	}
-	list, err := p.slots(r)
+	nodes, err := slots(r)
 	if err != nil {
 		return false, err
 	}
@@ -251,7 +257,7 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err er
 			jobs[i].Until = max(j.Promised, j.Reservation.Window.Start)
 		}
 	}
-	out, err := p.plan(jobs, with(list, held))
+	out, err := p.plan(jobs, nodes.SlotListWithout(held))
 	if err != nil {
 		return false, err
 	}
@@ -263,7 +269,7 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err er
 	var moved []*entity.Run
 	plan := &Outcome{Left: out.Left, Slices: out.Slices, Stats: out.Stats}
 	for i, j := range all {
-		if j.State == entity.Reserved && sameWindow(j.Reservation.Window, out.Jobs[i].Window) {
+		if j.State == entity.Reserved && nodes.Same(j.Reservation.Window, out.Jobs[i].Window) {
 			continue
 		}
 		r.Withdraw(j)
@@ -284,33 +290,4 @@ func (p *Policy) sort(jobs []*entity.Run, r *entity.Round) {
 		}
 		return cmp.Compare(a.Seq(), b.Seq())
 	})
-}
-
-func sameWindow(a, b entity.Window) bool {
-	return a.Start == b.Start && slices.Equal(a.Tasks, b.Tasks)
-}
-
-// with is the slot list together with the windows, which lie beside its slots.
-func with(list entity.SlotList, windows []entity.Window) entity.SlotList {
-	all := slices.Clone(list.Slots)
-	for _, w := range windows {
-		for _, t := range w.Tasks {
-			if start, end := max(w.Start, list.From), min(t.End, list.To); start < end {
-				all = append(all, entity.Slot{Node: t.Node, Width: 1, Start: start, End: end})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b entity.Slot) int {
-		return cmp.Or(cmp.Compare(a.Node.ID, b.Node.ID), cmp.Compare(a.Start, b.Start))
-	})
-	joined := all[:0]
-	for _, s := range all {
-		if k := len(joined) - 1; k >= 0 && joined[k].Node == s.Node && joined[k].End == s.Start {
-			joined[k].End = s.End
-		} else {
-			joined = append(joined, s)
-		}
-	}
-	slices.SortStableFunc(joined, func(a, b entity.Slot) int { return cmp.Compare(a.Start, b.Start) })
-	return entity.SlotList{From: list.From, To: list.To, Slots: joined}
 }

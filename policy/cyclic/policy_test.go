@@ -196,9 +196,13 @@ func drawSetting(t *rapid.T, exact bool) setting {
 		interval: 120 * unit, cycle: des.Time(rapid.SampledFrom([]int{40, 120}).Draw(t, "cycle")) * unit,
 		rule: flow.LocalRule(rapid.IntRange(0, 1).Draw(t, "rule")),
 	}
+	equals := rapid.Bool().Draw(t, "equal nodes")
 	for i := range rapid.IntRange(1, 6).Draw(t, "nodes") {
-		p := float64(rapid.IntRange(1, 4).Draw(t, "performance"))
-		s.nodes = append(s.nodes, entity.Node{ID: i, Perf: p, Price: p * rapid.Float64Range(0.8, 1.3).Draw(t, "deviation")})
+		if p := float64(rapid.IntRange(1, 4).Draw(t, "performance")); equals {
+			s.nodes = append(s.nodes, entity.Node{ID: i, Perf: max(1, p-2), Price: max(1, p-2)})
+		} else {
+			s.nodes = append(s.nodes, entity.Node{ID: i, Perf: p, Price: p * rapid.Float64Range(0.8, 1.3).Draw(t, "deviation")})
+		}
 	}
 	wholes := func(lo, hi int, what string) des.Time { return des.Time(rapid.IntRange(lo, hi).Draw(t, what)) * unit }
 	for i := range rapid.IntRange(0, 20).Draw(t, "jobs") {
@@ -228,7 +232,7 @@ func drawSetting(t *rapid.T, exact bool) setting {
 	}
 	slices.SortStableFunc(s.locals, func(a, b local) int { return cmp.Compare(a.known, b.known) })
 	for range rapid.IntRange(0, 4).Draw(t, "changes of price") {
-		s.prices = append(s.prices, price{rapid.IntRange(0, len(s.nodes)-1).Draw(t, "node"), wholes(0, 300, "at"), rapid.Float64Range(0, 8).Draw(t, "price")})
+		s.prices = append(s.prices, price{rapid.IntRange(0, len(s.nodes)-1).Draw(t, "node"), wholes(0, 300, "at"), rapid.OneOf(rapid.SampledFrom([]float64{1, 2}), rapid.Float64Range(0, 8)).Draw(t, "price")})
 	}
 	slices.SortStableFunc(s.prices, func(a, b price) int { return cmp.Compare(a.at, b.at) })
 	return s

@@ -7,7 +7,6 @@ package window
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -15,21 +14,41 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/policy/window/windowtest"
+	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// dep18 is the request of DEP18's experiments.
-var dep18 = entity.Request{Nodes: 7, Length: 800 * des.Second, MinPerf: 1, Budget: 644}
+// The requests of the papers' experiments.
+var (
+	dep18Request = vo.DEP18Request()
+	metaRequest  = vo.META61Request()
+)
 
-// measure runs f on so many problems of env and reports the distribution. A
-// search that takes far longer than the median is run again, to tell the search
-// from the machine.
-func measure(b *testing.B, f entity.Finder, env windowtest.Environment, req entity.Request, problems int) (median float64) {
+// dep18 is DEP18's environment on that many nodes.
+func dep18(nodes int) vo.Environment {
+	env := vo.DEP18()
+	env.Nodes.Count = nodes
+	return env
+}
+
+// slotsOf draws a slot list; the same seed always draws the same one.
+func slotsOf(t testing.TB, env vo.Environment, seed uint64) entity.SlotList {
+	t.Helper()
+	in, err := env.Generate(seed, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in.SlotList()
+}
+
+// measure runs f on a number of problems drawn from env and reports how long
+// they took: the median and the tail. A search that takes far longer than the
+// median is run again, to tell the search from the machine.
+func measure(b *testing.B, f entity.Finder, env vo.Environment, req entity.Request, problems int) (median float64) {
 	b.Helper()
 	const batch = 200
 	var took []float64
 	slots, work := 0, entity.Work{}
-	rng := rand.New(rand.NewPCG(2018, 1))
+	seed := uint64(0)
 	once := func(list entity.SlotList) float64 {
 		from := time.Now()
 		found, err := f.Find(context.Background(), req, list, des.Forever)
@@ -43,7 +62,8 @@ func measure(b *testing.B, f entity.Finder, env windowtest.Environment, req enti
 	for len(took) < problems {
 		lists := make([]entity.SlotList, min(batch, problems-len(took)))
 		for i := range lists {
-			lists[i] = env.Slots(rng)
+			lists[i] = slotsOf(b, env, seed)
+			seed++
 			slots += len(lists[i].Slots)
 		}
 		runtime.GC()
@@ -75,9 +95,6 @@ func exactSearches(set Settings) []entity.Finder {
 	return []entity.Finder{Best{Settings: set, By: Q{}}, Best{Settings: set, By: DEP{}}, Best{Settings: set, By: COORD{}}}
 }
 
-// meta is the request of META 6.1.
-var meta = entity.Request{Nodes: 5, Length: 300 * des.Second, MinPerf: 2, Budget: 1500}
-
 // Every search once, at the papers' scale.
 func BenchmarkSearches(b *testing.B) {
 	for _, name := range Names(Square) {
@@ -85,11 +102,11 @@ func BenchmarkSearches(b *testing.B) {
 		if _, slow := f.(KnapsackDP); slow {
 			continue
 		}
-		b.Run("DEP18/"+name, func(b *testing.B) { measure(b, f, windowtest.DEP18(100), dep18, 400) })
+		b.Run("DEP18/"+name, func(b *testing.B) { measure(b, f, dep18(100), dep18Request, 400) })
 	}
 	for _, name := range Names(Rough) {
 		f, _ := ByName(Rough, name, Settings{Quantum: des.Second})
-		b.Run("META/"+name, func(b *testing.B) { measure(b, f, windowtest.META(100), meta, 400) })
+		b.Run("META/"+name, func(b *testing.B) { measure(b, f, vo.META61(), metaRequest, 400) })
 	}
 }
 
@@ -98,8 +115,8 @@ func BenchmarkAgainstTheDynamicProgramme(b *testing.B) {
 	for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
 		b.Run(Best{By: by}.Name(), func(b *testing.B) {
 			set := Settings{Quantum: des.Second}
-			reference := measure(b, KnapsackDP{set, by}, windowtest.DEP18(100), dep18, 3)
-			exact := measure(b, Best{Settings: set, By: by}, windowtest.DEP18(100), dep18, 400)
+			reference := measure(b, KnapsackDP{set, by}, dep18(100), dep18Request, 3)
+			exact := measure(b, Best{Settings: set, By: by}, dep18(100), dep18Request, 400)
 			b.ReportMetric(reference, "dp-median-ms")
 			b.ReportMetric(reference/exact, "dp/exact")
 		})
@@ -111,11 +128,11 @@ func BenchmarkAgainstTheDynamicProgramme(b *testing.B) {
 func BenchmarkTail(b *testing.B) {
 	for _, size := range []struct{ nodes, problems int }{{100, 10000}, {1000, 1000}, {10000, 10}} {
 		for _, real := range []bool{false, true} {
-			env := windowtest.DEP18(size.nodes)
-			env.Real = real
+			env := dep18(size.nodes)
+			env.Nodes.RealPerf = real
 			for _, f := range exactSearches(Settings{}) {
 				name := fmt.Sprintf("%s/nodes=%d/real=%v", f.Name(), size.nodes, real)
-				b.Run(name, func(b *testing.B) { measure(b, f, env, dep18, size.problems) })
+				b.Run(name, func(b *testing.B) { measure(b, f, env, dep18Request, size.problems) })
 			}
 		}
 	}
@@ -123,35 +140,35 @@ func BenchmarkTail(b *testing.B) {
 
 // How the exact searches grow with the interval, the nodes and n.
 func BenchmarkGrowth(b *testing.B) {
-	run := func(name string, env windowtest.Environment, req entity.Request) {
+	run := func(name string, env vo.Environment, req entity.Request) {
 		for _, f := range exactSearches(Settings{}) {
 			b.Run(name+"/"+f.Name(), func(b *testing.B) { measure(b, f, env, req, 100) })
 		}
 	}
-	for _, interval := range []float64{400, 1200, 3600, 6000} {
-		env := windowtest.DEP18(100)
-		env.Horizon = interval
-		run(fmt.Sprintf("interval=%g", interval), env, dep18)
+	for _, interval := range []int{400, 1200, 3600, 6000} {
+		env := dep18(100)
+		env.Units = interval
+		run(fmt.Sprintf("interval=%d", interval), env, dep18Request)
 	}
 	for _, nodes := range []int{30, 50, 100, 200} {
-		run(fmt.Sprintf("nodes=%d", nodes), windowtest.DEP18(nodes), dep18)
+		run(fmt.Sprintf("nodes=%d", nodes), dep18(nodes), dep18Request)
 	}
 	for _, n := range []int{1, 5, 10, 20, 30} {
-		req := dep18
+		req := dep18Request
 		req.Nodes, req.Budget = n, 92*float64(n)
-		run(fmt.Sprintf("n=%d", n), windowtest.DEP18(100), req)
+		run(fmt.Sprintf("n=%d", n), dep18(100), req)
 	}
 }
 
 // How the searches for rough windows grow with the interval, and with that the
 // slots.
 func BenchmarkRoughGrowth(b *testing.B) {
-	for _, interval := range []float64{600, 1200, 2400, 3600} {
-		env := windowtest.META(100)
-		env.Horizon = interval
+	for _, interval := range []int{600, 1200, 2400, 3600} {
+		env := vo.META61()
+		env.Units = interval
 		for _, name := range []string{"amp", "min-cost", "min-runtime", "min-finish", "min-proctime", "csa"} {
 			f, _ := ByName(Rough, name, Settings{Quantum: des.Second})
-			b.Run(fmt.Sprintf("interval=%g/%s", interval, name), func(b *testing.B) { measure(b, f, env, meta, 100) })
+			b.Run(fmt.Sprintf("interval=%d/%s", interval, name), func(b *testing.B) { measure(b, f, env, metaRequest, 100) })
 		}
 	}
 }
@@ -167,8 +184,8 @@ func BenchmarkWithout(b *testing.B) {
 	}
 	for _, size := range []struct{ nodes, problems int }{{100, 200}, {1000, 20}} {
 		for _, real := range []bool{false, true} {
-			env := windowtest.DEP18(size.nodes)
-			env.Real = real
+			env := dep18(size.nodes)
+			env.Nodes.RealPerf = real
 			for _, part := range parts {
 				for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
 					f := Best{By: by, without: part.off}
@@ -177,7 +194,7 @@ func BenchmarkWithout(b *testing.B) {
 						problems = 2 // seconds each
 					}
 					name := fmt.Sprintf("nodes=%d/real=%v/without=%s/%s", size.nodes, real, part.name, f.Name())
-					b.Run(name, func(b *testing.B) { measure(b, f, env, dep18, problems) })
+					b.Run(name, func(b *testing.B) { measure(b, f, env, dep18Request, problems) })
 				}
 			}
 		}

@@ -7,11 +7,11 @@
 //
 //	worth <= λ budget + Σ of the n greatest (z_i − λ c_i)      for every λ >= 0
 //
-// A box whose bound does not pass the best window known is skipped with all its
-// steps. The others lose the candidates that cannot be in a better window, and
-// are halved; a box of one start and one length is a step, and what is left of
-// it goes to the subset solver. docs/design/exact-subset.md has the reasons and
-// the measurements.
+// A box whose bound is no better than the best window known is skipped with all
+// its steps. From any other box the search drops the candidates that cannot be in
+// a better window, and then it halves the box. A box of one start and one length
+// is a step; the candidates that are left in it go to the subset solver.
+// docs/design/exact-subset.md has the reasons and the measurements.
 
 package window
 
@@ -19,7 +19,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -68,30 +67,18 @@ func (b Best) Find(ctx context.Context, req entity.Request, list entity.SlotList
 		return entity.Found{}, err
 	}
 	defer s.done()
-	x := boxSearches.Get().(*boxSearch)
-	defer boxSearches.Put(x)
-	x.reset(s, withDefaults(b.By, b.Settings), b.Rough)
-	x.without = b.without
-	x.subset.keepAll = b.without&pruneDominated != 0
-	if err := x.run(ctx); err != nil {
-		return entity.Found{}, err
-	}
-	return x.result(), nil
+	b.By = withDefaults(b.By, b.Settings)
+	s.exact(ctx, b)
+	return s.found(ctx, goal{theWorth, b.By})
 }
 
-// kind picks the loop that values candidates: the built-in criteria are
-// written out there, because a call for each candidate would be most of the
-// search's time.
-type kind uint8
-
-const (
-	byQ kind = iota
-	byDEP
-	byCOORD
-	byProcTime
-	byBounded
-	byValue
-)
+// exact searches as b says.
+func (s *scan) exact(ctx context.Context, b Best) {
+	x := &s.boxes
+	x.reset(s, b)
+	x.run(ctx)
+	x.answer()
+}
 
 // A box is the onsets[fromStart:toStart] times the lengths[fromLen:toLen], or
 // for AnyStart all starts in [first, last]. Its candidates are
@@ -110,40 +97,45 @@ type box struct {
 	last      des.Time
 }
 
+// boxSearch is the scratch of the exact search.
 type boxSearch struct {
 	*scan
-	by       Criterion
-	kind     kind
-	static   bool // values do not depend on the start
-	anyStart bool
+	valuation
 	rough    bool
+	anyStart bool
 	without  pruning
-	cap      float64 // of DEP, in ticks
-	peaks    []des.Time
 	open     []box // heap, greatest bound first
 	arena    []int32
+	peaks    []des.Time
 	subset   subset
+	selection
+	incumbent
+}
 
-	// The box at hand: its candidates and their values, costs, reduced values
-	// and marks.
+// selection is what the box at hand holds: its candidates with their values,
+// costs, reduced values and marks, and the n of them that were selected.
+type selection struct {
 	ids     []int32
-	partial bool // some candidate lacks a mark
 	z       []float64
 	c       []float64
 	r       []float64
 	marks   []uint8
+	partial bool    // some candidate lacks a mark
 	sel     []int32 // positions of the n greatest r
 	order   []float64
 	sumZ    float64
 	sumC    float64
 	sumR    float64
 	low     float64 // the least r in sel
+}
 
+// incumbent is the best window known.
+type incumbent struct {
+	found   bool
 	bestZ   float64
 	bestAt  des.Time
 	bestLen des.Time
 	bestIDs []int32
-	found   bool
 	scale   float64 // the greatest worth, positive or negative, that can be met
 	slack   float64 // what rounding may add to a worth
 }
@@ -151,65 +143,36 @@ type boxSearch struct {
 // tiny is a scale for worths that are all 0, so that slack is never 0.
 const tiny = 1e-200
 
-var boxSearches = sync.Pool{New: func() any { return new(boxSearch) }}
-
-func (x *boxSearch) reset(s *scan, by Criterion, rough bool) {
-	x.scan, x.by, x.rough = s, by, rough
-	x.subset.visits = 0
-	x.found, x.bestZ, x.scale = false, math.Inf(-1), tiny
+func (x *boxSearch) reset(s *scan, b Best) {
+	x.scan, x.rough, x.without = s, b.Rough, b.without
+	x.valuation = valuationOf(b.By, s.list)
+	x.anyStart = s.set.AnyStart && (x.kind == byDEP || x.kind == byCOORD)
+	x.subset.visits, x.subset.keepAll = 0, b.without&pruneDominated != 0
+	x.incumbent = incumbent{bestZ: math.Inf(-1), scale: tiny, bestIDs: x.bestIDs}
 	x.open, x.arena = x.open[:0], x.arena[:0]
-	x.cap = math.Inf(1)
-	x.static, x.anyStart = false, false
-	switch by := by.(type) {
-	case Q:
-		x.kind, x.static = byQ, true
-	case DEP:
-		x.kind, x.anyStart = byDEP, s.set.AnyStart
-		if by.MaxDistance > 0 {
-			x.cap = float64(by.MaxDistance)
-		}
-	case COORD:
-		x.kind, x.anyStart = byCOORD, s.set.AnyStart
-	case procTime:
-		x.kind, x.static = byProcTime, true
-	case Bounded:
-		x.kind = byBounded
-	default:
-		x.kind = byValue
-	}
 }
 
-// result makes the window of the best subset.
-func (x *boxSearch) result() entity.Found {
-	s := x.scan
+// answer makes the incumbent the best answer of the search.
+func (x *boxSearch) answer() {
+	best := &x.scan.best
 	if x.found {
-		s.best = s.best[:0]
+		best.ok, best.start, best.offers = true, x.bestAt, best.offers[:0]
 		for _, id := range x.bestIDs {
-			u := &s.slots[id]
-			s.best = append(s.best, offer{length: max(u.own, x.bestLen), slot: u.slot})
+			u := &x.slots[id]
+			best.offers = append(best.offers, offer{length: max(u.own, x.bestLen), slot: u.slot})
 		}
-		s.bestAt, s.bestOK = x.bestAt, true
 	}
-	x.scan = nil
-	found := s.found(func(w *entity.Window) float64 {
-		sum := 0.0
-		for i := range s.best {
-			o := &s.best[i]
-			sum += x.by.Value(&s.list[o.slot], w.Start, w.Start+o.length)
-		}
-		return reported(x.by, sum)
-	})
-	found.Gap = x.subset.gap()
-	if x.kind == byDEP || x.kind == byCOORD || x.kind == byProcTime {
-		found.Gap /= float64(des.Second) // their worth is counted in ticks
+	best.gap = x.subset.gap()
+	if x.inTicks() {
+		best.gap /= float64(des.Second)
 	}
-	return found
+	x.valuation = valuation{} // the pool must not keep it alive
 }
 
-func (x *boxSearch) run(ctx context.Context) error {
+func (x *boxSearch) run(ctx context.Context) {
 	x.admit()
 	if len(x.slots) < x.req.Nodes {
-		return ctx.Err()
+		return
 	}
 	if x.rough {
 		x.lengths = append(x.lengths[:0], 0) // each its own
@@ -242,11 +205,10 @@ func (x *boxSearch) run(ctx context.Context) error {
 			continue
 		}
 		if x.work.Branches++; x.work.Branches%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return
 		}
 		x.descend(b)
 	}
-	return ctx.Err()
 }
 
 // descend halves b again and again, following the better half to a step, which
@@ -306,7 +268,7 @@ func (x *boxSearch) fewPeaks(b *box) bool {
 	for _, id := range x.arena[b.lo:b.hi] {
 		u := &x.slots[id]
 		least := max(u.own, length)
-		right := x.list[u.slot].End - least
+		right := u.end - least
 		add(u.start)
 		add(u.last - least)
 		add((u.start + right) / 2)
@@ -334,7 +296,7 @@ func (x *boxSearch) halve(b *box) (one, two box) {
 	lens := b.toLen - b.fromLen
 	span := b.last - b.first
 	spread := x.lengths[b.toLen-1] - x.lengths[b.fromLen]
-	if lens > 1 && (x.static || span == 0 || spread*lengthWeight >= span) {
+	if lens > 1 && (x.static() || span == 0 || spread*lengthWeight >= span) {
 		mid := b.fromLen + lens/2
 		one.toLen, two.fromLen = mid, mid
 		return one, two
@@ -437,7 +399,7 @@ func (x *boxSearch) gather(b *box) {
 	x.c, x.marks = slices.Grow(x.c[:0], len(from))[:len(from)], slices.Grow(x.marks[:0], len(from))[:len(from)]
 	short, long := x.lengths[b.fromLen], x.lengths[b.toLen-1]
 	exact := short == long && b.first == b.last
-	onlyNew := x.static && b.fromStart > 0
+	onlyNew := x.static() && b.fromStart > 0
 	k := 0
 	for _, id := range from {
 		u := &x.slots[id]
@@ -453,19 +415,7 @@ func (x *boxSearch) gather(b *box) {
 		if cost > x.tariff.limit {
 			continue
 		}
-		z := 0.0
-		switch x.kind {
-		case byQ:
-			z = u.q
-		case byDEP:
-			z = min(peakOfLesser(u.start, u.end-least, first, last), x.cap)
-		case byCOORD:
-			z = -lowOfGreater(u.start, u.end-max(u.own, long), first, last)
-		case byProcTime:
-			z = -float64(u.own)
-		default:
-			z = x.called(u, first, last, least, max(u.own, long), exact)
-		}
+		z := x.most(u, first, last, least, max(u.own, long), exact)
 		// What no other box has: a task as long as this one's lengths, and for
 		// values that do not change with the start, a slot that begins in it.
 		marks := uint8(allMarks)
@@ -480,40 +430,6 @@ func (x *boxSearch) gather(b *box) {
 		k++
 	}
 	x.ids, x.z, x.c, x.marks = x.ids[:k], x.z[:k], x.c[:k], x.marks[:k]
-}
-
-// called is the value, or the bound, of a criterion that is not built in.
-func (x *boxSearch) called(u *usableSlot, from, to, short, long des.Time, exact bool) float64 {
-	slot := &x.list[u.slot]
-	if exact {
-		return x.by.Value(slot, from, from+short)
-	}
-	if b, ok := x.by.(Bounded); ok {
-		return b.Bound(slot, from, to, short, long)
-	}
-	return 0 // examine does not look at it
-}
-
-// peakOfLesser is the greatest min(t-start, right-t) for t in [from, to].
-func peakOfLesser(start, right, from, to des.Time) float64 {
-	switch twice := start + right; {
-	case twice < 2*from:
-		return float64(right - from)
-	case twice > 2*to:
-		return float64(to - start)
-	}
-	return float64(right-start) / 2
-}
-
-// lowOfGreater is the least max(t-start, right-t) for t in [from, to].
-func lowOfGreater(start, right, from, to des.Time) float64 {
-	switch twice := start + right; {
-	case twice < 2*from:
-		return float64(from - start)
-	case twice > 2*to:
-		return float64(right - to)
-	}
-	return float64(right-start) / 2
 }
 
 // line is one value of the Lagrangian bound as a function of λ: z + λ(limit−c).

@@ -3,6 +3,8 @@
 package window
 
 import (
+	"math"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
@@ -23,15 +25,16 @@ type Bounded interface {
 	Bound(s *entity.Slot, from, to, short, long des.Time) float64
 }
 
-// Q is the criterion of MaxQ: the nodes' own values q.
+// Q is the criterion of MaxQ: each node has a value q of its own.
 type Q struct{}
 
 // Value is the node's q.
 func (Q) Value(s *entity.Slot, _, _ des.Time) float64 { return s.Node.Q }
 
-// DEP is the criterion of dependable windows: far from the neighbours, so that
-// neither a delay before nor an overrun of the window's own does harm. A slot
-// counts with the lesser of its free times before and after the window.
+// DEP is the criterion of dependable windows. They lie far from their neighbours,
+// so that it does no harm if the task before is delayed or if the window itself
+// overruns. A slot counts with the lesser of its free times before and after the
+// window.
 type DEP struct {
 	// MaxDistance caps what one slot counts; 0 = Settings.MaxDistance.
 	MaxDistance des.Time
@@ -46,10 +49,10 @@ func (d DEP) Value(s *entity.Slot, start, end des.Time) float64 {
 	return v.Seconds()
 }
 
-// COORD is the criterion of coordinated windows: close to the neighbours, so
-// that no gap is cut into pieces. A slot counts with the greater of its free
-// times before and after the window, and windows report that sum as a positive
-// number, the less the better.
+// COORD is the criterion of coordinated windows. They lie close to a neighbour,
+// so that free time is not cut into small pieces. A slot counts with the greater
+// of its free times before and after the window. A window shows the sum as a
+// positive number; less is better.
 type COORD struct{}
 
 // Value is -max(L_left, L_right) in time units.
@@ -57,18 +60,140 @@ func (COORD) Value(s *entity.Slot, start, end des.Time) float64 {
 	return -max(start-s.Start, s.End-end).Seconds()
 }
 
-// reported is the value that a window shows for the sum of by's values.
+// reported is the value that a window shows if the values of its slots have this
+// sum: the sum itself or, for a criterion that is minimised, minus the sum.
 func reported(by Criterion, sum float64) float64 {
-	if _, minimised := by.(COORD); minimised {
+	switch by.(type) {
+	case COORD, taskTimes:
 		return 0 - sum // not -0 for a perfect fit
 	}
 	return sum
 }
 
-// withDefaults gives DEP the cap of the settings where it has none of its own.
+// withDefaults gives DEP the cap of the settings if it has none of its own.
 func withDefaults(by Criterion, s Settings) Criterion {
 	if d, ok := by.(DEP); ok && d.MaxDistance == 0 {
 		return DEP{MaxDistance: s.MaxDistance}
 	}
 	return by
+}
+
+func criterionName(by Criterion) string {
+	switch by.(type) {
+	case nil:
+		return "none"
+	case Q:
+		return "q"
+	case DEP:
+		return "dep"
+	case COORD:
+		return "coord"
+	}
+	if named, ok := by.(interface{ Name() string }); ok {
+		return named.Name()
+	}
+	return "custom"
+}
+
+// taskTimes is the criterion of AEP's MinProcTimeExact: it values short tasks.
+type taskTimes struct{}
+
+func (taskTimes) Value(_ *entity.Slot, start, end des.Time) float64 { return -(end - start).Seconds() }
+
+// valuation is a criterion as Best asks it: for the greatest value that a slot
+// can have over a range of starts and lengths. DEP, COORD and taskTimes count
+// in ticks here.
+type valuation struct {
+	by   Criterion
+	kind kind
+	cap  float64       // of DEP, in ticks
+	list []entity.Slot // the slot list
+}
+
+// kind tells the built-in criteria apart. Their bounds are written out in most,
+// because a call for each candidate would take most of the search's time.
+type kind uint8
+
+const (
+	byQ kind = iota
+	byDEP
+	byCOORD
+	byTaskTimes
+	byBounded
+	byValue
+)
+
+func valuationOf(by Criterion, list []entity.Slot) valuation {
+	v := valuation{by: by, list: list, cap: math.Inf(1)}
+	switch by := by.(type) {
+	case Q:
+		v.kind = byQ
+	case DEP:
+		v.kind = byDEP
+		if by.MaxDistance > 0 {
+			v.cap = float64(by.MaxDistance)
+		}
+	case COORD:
+		v.kind = byCOORD
+	case taskTimes:
+		v.kind = byTaskTimes
+	case Bounded:
+		v.kind = byBounded
+	default:
+		v.kind = byValue
+	}
+	return v
+}
+
+// static reports whether values do not depend on the start.
+func (v *valuation) static() bool { return v.kind == byQ || v.kind == byTaskTimes }
+
+func (v *valuation) inTicks() bool {
+	return v.kind == byDEP || v.kind == byCOORD || v.kind == byTaskTimes
+}
+
+// most is the greatest value that slot u can have if the window starts in
+// [from, to] and occupies the slot for a length in [short, long]; exact says
+// that there is one start and one length only.
+func (v *valuation) most(u *usableSlot, from, to, short, long des.Time, exact bool) float64 {
+	switch v.kind {
+	case byQ:
+		return u.q
+	case byDEP:
+		return min(peakOfLesser(u.start, u.end-short, from, to), v.cap)
+	case byCOORD:
+		return -lowOfGreater(u.start, u.end-long, from, to)
+	case byTaskTimes:
+		return -float64(u.own)
+	}
+	slot := &v.list[u.slot]
+	if exact {
+		return v.by.Value(slot, from, from+short)
+	}
+	if b, ok := v.by.(Bounded); ok {
+		return b.Bound(slot, from, to, short, long)
+	}
+	return 0 // A criterion without a bound: Best looks at single steps only.
+}
+
+// peakOfLesser is the greatest min(t-start, right-t) for t in [from, to].
+func peakOfLesser(start, right, from, to des.Time) float64 {
+	switch twice := start + right; {
+	case twice < 2*from:
+		return float64(right - from)
+	case twice > 2*to:
+		return float64(to - start)
+	}
+	return float64(right-start) / 2
+}
+
+// lowOfGreater is the least max(t-start, right-t) for t in [from, to].
+func lowOfGreater(start, right, from, to des.Time) float64 {
+	switch twice := start + right; {
+	case twice < 2*from:
+		return float64(from - start)
+	case twice > 2*to:
+		return float64(right - to)
+	}
+	return float64(right-start) / 2
 }

@@ -1,22 +1,51 @@
-// Package window searches slot lists for windows: n nodes of unequal speed and
-// price that are free at the same time.
+// Package window searches slot lists for windows. A slot list says when each node
+// is free; a window is n nodes, of unequal speed and price, that are free at the
+// same time for as long as a job's tasks need, at a total cost within the budget.
 //
-// Every search is an [entity.Finder]: a small struct whose exported fields are
-// its settings, safe for use by many goroutines at once.
+// A task of volume V takes V/p on a node of performance p. So a window has one
+// of two shapes. Here V = 12; '[' to ')' is a slot, '#' what the window takes:
+//
+//	      rough right edge      square
+//	p=4   [==###======)         [==######===)
+//	p=2     [######===)           [######===)
+//	p=3   [==####==)            [==######)
+//	         |                     |
+//	         start                 start
+//
+// With a rough right edge each task ends at its own time, V/p after the start. A
+// square window holds all its nodes for as long as the slowest of them needs.
 //
 //	rough right edge   ALP, AMP, AEP, CSA               (AMP11, META)
 //	square             Cheapest, MultipleBest, Best     (DEP18)
 //	reference          KnapsackDP                       (DEP18)
 //
-// With a rough right edge every task ends at its own time, V/p after the
-// window's start; a square window holds all its nodes for V/p of the slowest.
+// Best is the exact search. Of all starts and all subsets of n slots it returns
+// the window that is worth most to a [Criterion] within the budget, where costs
+// are real numbers. docs/design/exact-subset.md explains how and why.
 //
-// Best is the exact one: of all subsets of n slots at all starts it returns the
-// one that is worth most to a [Criterion] within the budget, costs being real
-// numbers. docs/design/exact-subset.md explains how and why.
+// # The life of a search
+//
+// Every search is an [entity.Finder]: a small struct whose exported fields are
+// its settings, and which many goroutines may use at once. Its Find
+//
+//  1. checks the request and the list, and takes scratch memory from a pool
+//     (scan.go);
+//  2. walks along the slot list in the order of starts, and keeps the slots that
+//     can still hold a task at the present instant;
+//  3. at each step chooses n of them, and keeps the choice if it is better by the
+//     search's goal (goal.go);
+//  4. makes the window of the best choice.
+//
+// # Where to begin
+//
+// Read nCheapest in rough.go first, the scan of AMP: steps 2 and 3 in twenty
+// lines. square.go adds a
+// pass for each length that a window can have. best.go and subset.go are one
+// algorithm of their own and need the design page beside them. cheapest.go keeps
+// the n cheapest of the slots that are usable as time goes by.
 //
 // CheckSlots and Subtract work on slot lists; Problem and Solve read and answer
-// searches written as JSON.
+// searches written as JSON; ByName is the table of all searches.
 //
 // Sources, by the short names used throughout:
 //

@@ -18,7 +18,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/policy/window/windowtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -193,10 +192,9 @@ func (p subsetProblem) glpk(t testing.TB, glpsol, dir string) (worth float64, ok
 func TestBestAgreesWithTheDynamicProgramme(t *testing.T) {
 	req := entity.Request{Nodes: 4, Length: 800 * des.Second, Budget: 350}
 	for seed := range uint64(12) {
-		rng := rand.New(rand.NewPCG(seed, 8))
-		env := windowtest.DEP18(14)
-		env.Real = seed%2 == 0
-		list := env.Slots(rng)
+		env := dep18(14)
+		env.Nodes.RealPerf = seed%2 == 0
+		list := slotsOf(t, env, seed)
 		for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
 			set := Settings{Quantum: des.Second, RoundCosts: 0.5}
 			want, err := KnapsackDP{set, by}.Find(context.Background(), req, list, des.Forever)
@@ -221,13 +219,12 @@ func TestBestAgreesWithTheDynamicProgramme(t *testing.T) {
 func TestRoundedCostsMissTheOptimumOften(t *testing.T) {
 	missed, all := 0, 60
 	for seed := range uint64(all) {
-		list := windowtest.DEP18(100).Slots(rand.New(rand.NewPCG(seed, 9)))
-		req := entity.Request{Nodes: 7, Length: 800 * des.Second, MinPerf: 1, Budget: 644}
+		list := slotsOf(t, dep18(100), seed)
 		set := Settings{Quantum: des.Second}
-		exact, err := Best{Settings: set, By: Q{}}.Find(context.Background(), req, list, des.Forever)
+		exact, err := Best{Settings: set, By: Q{}}.Find(context.Background(), dep18Request, list, des.Forever)
 		require.NoError(t, err)
 		set.RoundCosts = 1
-		rounded, err := Best{Settings: set, By: Q{}}.Find(context.Background(), req, list, des.Forever)
+		rounded, err := Best{Settings: set, By: Q{}}.Find(context.Background(), dep18Request, list, des.Forever)
 		require.NoError(t, err)
 		if rounded.Window.Value < exact.Window.Value-1e-9 {
 			missed++

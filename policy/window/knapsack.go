@@ -12,10 +12,11 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// KnapsackDP is DEP18's square search with knapsackDP at every step. It needs
-// whole-number costs: RoundCosts, or 1 where that is 0, is the unit they are
-// rounded up to, so it misses what fits only by fractions. O(m n budget/RoundCosts) time
-// and memory a step.
+// KnapsackDP is DEP18's square search with knapsackDP at every step. The dynamic
+// programme needs costs that are whole numbers, so each cost is rounded up to a
+// multiple of RoundCosts, or of 1 if RoundCosts is 0. Subsets that are within the
+// budget only by a fraction are therefore missed. A step takes time and memory
+// O(m n budget/RoundCosts).
 type KnapsackDP struct {
 	Settings
 	By Criterion
@@ -40,7 +41,7 @@ func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list entity.Sl
 		return entity.Found{}, err
 	}
 	defer s.done()
-	by := withDefaults(k.By, k.Settings)
+	g := goal{theWorth, withDefaults(k.By, k.Settings)}
 	s.admit()
 	budget := int(s.tariff.limit)
 	for _, length := range s.lengths {
@@ -49,12 +50,12 @@ func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list entity.Sl
 				continue
 			}
 			if ctx.Err() != nil {
-				return entity.Found{}, ctx.Err()
+				break
 			}
-			s.knapsackStep(on.at, length, by, budget)
+			s.knapsackStep(on.at, length, g.by, budget)
 		}
 	}
-	return s.foundSquare(MostWorth, by), ctx.Err()
+	return s.found(ctx, g)
 }
 
 // knapsackStep lets the dynamic programme choose among all slots that hold
@@ -92,7 +93,7 @@ func (s *scan) knapsackStep(now, length des.Time, by Criterion, budget int) {
 		// The best subset is faster than this length, so it is no window of it.
 		chosen, value, ok = knapsackWithMust(goods, s.req.Nodes, budget)
 	}
-	if !ok || (s.bestOK && (-value > s.bestVal || (-value == s.bestVal && now >= s.bestAt))) {
+	if !ok {
 		return
 	}
 	s.picks = s.picks[:0]

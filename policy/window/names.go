@@ -35,7 +35,7 @@ func finders(kind Kind) []entry {
 			{"alp", func(s Settings) entity.Finder { return ALP{s} }},
 			{"amp", func(s Settings) entity.Finder { return AMP{s} }},
 			aep(MinStart), aep(MinCost), aep(MinRunTime), aep(MinFinish), aep(MinProcTime),
-			aep(MinRunTimeExact), aep(MinFinishExact), aep(MinProcTimeExact),
+			aep(MinRunTimeExact), aep(MinFinishExact), aep(MinProcTimeExact), aep(MinProcTimeCheapest),
 			csa(MinCost), csa(MinStart), csa(MinRunTime), csa(MinFinish), csa(MinProcTime),
 		}
 	}

@@ -7,29 +7,32 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
 
-// RoughGoal is what AEP and CSA want of a window with a rough right edge.
+// RoughGoal is what AEP and CSA want of a window with a rough right edge. META
+// calls its MinProcTime simplified and does not say how; MinProcTimeCheapest is
+// the simplification that gives its figures.
 type RoughGoal uint8
 
 const (
-	MinStart         RoughGoal = iota // the earliest start: AMP
-	MinCost                           // the lowest cost; exact
-	MinRunTime                        // the shortest slowest task, by META's substitution
-	MinFinish                         // the earliest end, by META's substitution
-	MinProcTime                       // the least sum of task times, among the substitution's subsets
-	MinRunTimeExact                   // the shortest slowest task of all
-	MinFinishExact                    // the earliest end of all
-	MinProcTimeExact                  // the least sum of task times of all
+	MinStart            RoughGoal = iota // the earliest start: AMP
+	MinCost                              // the lowest cost; exact
+	MinRunTime                           // the shortest slowest task, by META's substitution
+	MinFinish                            // the earliest end, by META's substitution
+	MinProcTime                          // the least sum of task times, among the substitution's subsets
+	MinRunTimeExact                      // the shortest slowest task of all
+	MinFinishExact                       // the earliest end of all
+	MinProcTimeExact                     // the least sum of task times of all
+	MinProcTimeCheapest                  // the least sum of task times, among the n cheapest of each step
 )
 
 var roughGoalNames = [...]string{
 	"min-start", "min-cost", "min-runtime", "min-finish", "min-proctime",
 	"min-runtime-exact", "min-finish-exact", "min-proctime-exact",
+	"min-proctime-cheapest",
 }
 
 func (g RoughGoal) String() string {
@@ -39,117 +42,20 @@ func (g RoughGoal) String() string {
 	return "unknown goal"
 }
 
-// value is what g makes of a window; the less the better.
-func (g RoughGoal) value(w *entity.Window) float64 {
-	switch g {
-	case MinStart:
-		return w.Start.Seconds()
-	case MinCost:
-		return w.Cost
-	case MinRunTime, MinRunTimeExact:
-		return w.Length().Seconds()
-	case MinFinish, MinFinishExact:
-		return w.End.Seconds()
-	default:
-		return w.ProcessorTime().Seconds()
+func (g RoughGoal) goal() (goal, error) {
+	figures := [...]figure{theStart, theCost, theLength, theEnd, theProcTime, theLength, theEnd, theProcTime, theProcTime}
+	if int(g) >= len(figures) {
+		return goal{}, badInput("there is no goal %d", g)
 	}
+	return goal{of: figures[g]}, nil
 }
 
-// scan is what one rough search carries along the slot list.
-type scan struct {
-	set     Settings
-	req     entity.Request
-	due     des.Time
-	tariff  tariff
-	list    []entity.Slot
-	until   des.Time
-	work    entity.Work
-	cheap   cheapest
-	usable  []offer // the substitution's list, by cost
-	picks   []offer
-	best    []offer
-	bestAt  des.Time
-	bestVal float64
-	bestOK  bool
-	slots   []usableSlot // see admit
-	lengths []des.Time   // the distinct task times in slots, ascending
-	onsets  []onset      // ascending
-	cut     subtraction
-	left    []entity.Slot
-}
-
-var scans = sync.Pool{New: func() any { return new(scan) }}
-
-// newScan checks the input and readies scratch; done gives it back.
-func newScan(set Settings, req entity.Request, list entity.SlotList, until des.Time) (*scan, error) {
-	if err := set.check(); err != nil {
-		return nil, err
-	}
-	if err := checkRequest(&req); err != nil {
-		return nil, err
-	}
-	if err := checkOrder(list.Slots); err != nil {
-		return nil, err
-	}
-	s := scans.Get().(*scan)
-	s.set, s.req, s.list, s.until = set, req, list.Slots, until
-	s.due = req.DeadlineLimit()
-	s.tariff = set.tariff(req.BudgetLimit())
-	s.work, s.bestOK = entity.Work{}, false
-	return s, nil
-}
-
-func (s *scan) done() {
-	s.list, s.req = nil, entity.Request{}
-	scans.Put(s)
-}
-
-// offer is what slot i offers to a task of the request; ok is false where the
-// task cannot lie in it.
-func (s *scan) offer(i int) (o offer, ok bool) {
-	slot := &s.list[i]
-	if !s.req.Admits(slot.Node) {
-		return o, false
-	}
-	o.length = s.set.taskTime(slot.Node, s.req.Length)
-	o.last = min(slot.End, s.due) - o.length
-	if o.last < slot.Start {
-		return o, false
-	}
-	o.cost = s.tariff.cost(slot.Node.Price, o.length)
-	o.slot = int32(i)
-	return o, true
-}
-
-// keep records a subset at start as the best so far.
-func (s *scan) keep(offers []offer, start des.Time, value float64) {
-	s.best = append(s.best[:0], offers...)
-	s.bestAt, s.bestVal, s.bestOK = start, value, true
-}
-
-// found makes the window of the best subset, its tasks in the list's order.
-func (s *scan) found(value func(*entity.Window) float64) entity.Found {
-	if !s.bestOK {
-		return entity.Found{Work: s.work}
-	}
-	slices.SortFunc(s.best, func(a, b offer) int { return int(a.slot) - int(b.slot) })
-	w := entity.Window{Start: s.bestAt, Nodes: len(s.best), Tasks: make([]entity.Task, len(s.best))}
-	for i, o := range s.best {
-		node := s.list[o.slot].Node
-		w.Tasks[i] = entity.Task{Node: node, End: s.bestAt + o.length}
-		w.End = max(w.End, w.Tasks[i].End)
-		w.Cost += realCost(node.Price, o.length)
-	}
-	w.Value = value(&w)
-	return entity.Found{Window: w, OK: true, Work: s.work}
-}
-
-// ALP is the algorithm by local price of AMP11: the first n slots, by start,
-// whose nodes each cost no more than the request's MaxPrice. Where only a
-// budget is given, the price is AMP11's C = S/(t n) with t = V/P; where no
-// minimal performance P is asked for, P is that of the slowest node there is,
-// so that no choice of slots can cost more than the budget. A budget beside a
-// price is not looked at.
+// ALP is the algorithm by local price of AMP11. It takes the first n slots, by
+// start, whose nodes each cost no more than the request's MaxPrice. If only a
+// budget is given, the price is AMP11's C = S/(t n) with t = V/P. If no minimal
+// performance P is asked for, P is the performance of the slowest node in the
+// list, so that no choice of slots can cost more than the budget. If a price is
+// given, ALP does not look at the budget.
 type ALP struct{ Settings }
 
 // Name is "alp".
@@ -162,7 +68,7 @@ func (a ALP) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 		if perf == 0 {
 			perf = math.Inf(1)
 			for _, s := range list.Slots {
-				if s.Node != nil { // newScan refuses those without
+				if s.Node != nil { // newScan refuses a slot without a node
 					perf = min(perf, s.Node.Perf)
 				}
 			}
@@ -175,94 +81,35 @@ func (a ALP) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 		return entity.Found{}, err
 	}
 	defer s.done()
-	open := s.picks[:0]
-	for i := range s.list {
-		now := s.list[i].Start
-		if now > until {
-			break
-		}
-		s.work.Slots++
-		o, ok := s.offer(i)
-		if !ok {
-			continue
-		}
-		open = slices.DeleteFunc(open, func(o offer) bool { return o.last < now })
-		if open = append(open, o); len(open) == req.Nodes {
-			s.keep(open, now, 0)
+	s.tariff = a.tariff(math.Inf(1))
+	s.open = s.open[:0]
+	for now, o := range s.offers(ctx) {
+		s.open = slices.DeleteFunc(s.open, func(o offer) bool { return o.last < now })
+		if s.open = append(s.open, o); len(s.open) == req.Nodes {
+			s.keep(s.open, now, 0)
 			break
 		}
 	}
-	s.picks = open
-	return s.found(MinStart.value), ctx.Err()
+	return s.found(ctx, goal{of: theStart})
 }
 
-// AMP is the algorithm by maximal job price of AMP11: the first moment of the
-// scan at which the n cheapest of the usable slots cost no more than the
-// budget.
+// AMP is the algorithm by maximal job price of AMP11. It stops at the first
+// moment of the scan at which the n cheapest of the usable slots together cost
+// no more than the budget.
 type AMP struct{ Settings }
 
 // Name is "amp".
 func (AMP) Name() string { return "amp" }
 
-// Find implements entity.Finder. O(m) and a refill of the n cheapest now and
-// then.
+// Find implements entity.Finder. O(m), and now and then a refill of the n
+// cheapest.
 func (a AMP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
-	s, err := newScan(a.Settings, req, list, until)
-	if err != nil {
-		return entity.Found{}, err
-	}
-	defer s.done()
-	if err := s.amp(ctx); err != nil {
-		return entity.Found{}, err
-	}
-	return s.found(MinStart.value), nil
+	return AEP{a.Settings, MinStart}.Find(ctx, req, list, until)
 }
 
-func (s *scan) amp(ctx context.Context) error {
-	return s.eachCheapest(ctx, func(now des.Time, offers []offer, cost float64) bool {
-		s.keep(offers, now, 0)
-		return false
-	})
-}
-
-// ctxEvery is how many slots pass between looks at the context.
-const ctxEvery = 4096
-
-// eachCheapest calls visit whenever the n cheapest usable slots have changed
-// by a newcomer and are within the budget, until it returns false.
-func (s *scan) eachCheapest(ctx context.Context, visit func(now des.Time, offers []offer, cost float64) bool) error {
-	s.cheap.reset(s.req.Nodes)
-	for i := range s.list {
-		now := s.list[i].Start
-		if now > s.until {
-			break
-		}
-		if s.work.Slots++; s.work.Slots%ctxEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		o, ok := s.offer(i)
-		if !ok || o.cost > s.tariff.limit {
-			continue
-		}
-		s.cheap.advance(now)
-		if !s.cheap.add(o) {
-			continue
-		}
-		s.work.Steps++
-		if offers, ok := s.cheap.chosen(); ok {
-			if cost := totalCost(offers); cost <= s.tariff.limit {
-				if !visit(now, offers, cost) {
-					return nil
-				}
-			}
-		}
-	}
-	return ctx.Err()
-}
-
-// AEP is the algorithm of extreme performance of META: the scan of AMP to the
-// end of the list, keeping the subset that is best by a criterion; the earliest
-// of equals.
+// AEP is the algorithm of extreme performance of META. It continues the scan of
+// AMP to the end of the list and keeps the subset that is best by a criterion,
+// the earliest of equals.
 type AEP struct {
 	Settings
 	By RoughGoal
@@ -271,11 +118,14 @@ type AEP struct {
 // Name is the goal's name.
 func (a AEP) Name() string { return a.By.String() }
 
-// Find implements entity.Finder. MinStart and MinCost as AMP; the substitution
-// goals O(m u) with u usable slots at a time; the exact ones see Best.
+// Find implements entity.Finder. MinStart and MinCost take as long as AMP. The
+// substitution goals and MinProcTimeCheapest take O(m u) with u usable slots at a
+// time. MinRunTimeExact and MinFinishExact take O(m) and some refills;
+// MinProcTimeExact is a search by Best.
 func (a AEP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
-	if a.By == MinProcTimeExact {
-		return a.leastProcTime(ctx, req, list, until)
+	g, err := a.By.goal()
+	if err != nil {
+		return entity.Found{}, err
 	}
 	s, err := newScan(a.Settings, req, list, until)
 	if err != nil {
@@ -283,118 +133,97 @@ func (a AEP) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 	}
 	defer s.done()
 	switch a.By {
-	case MinStart:
-		err = s.amp(ctx)
-	case MinCost:
-		err = s.leastCost(ctx)
+	case MinStart, MinCost:
+		s.nCheapest(ctx, g)
 	case MinRunTime, MinFinish, MinProcTime:
-		err = s.substitution(ctx, a.By)
+		s.substitution(ctx, g, true)
+	case MinProcTimeCheapest:
+		s.substitution(ctx, g, false)
 	case MinRunTimeExact, MinFinishExact:
-		err = s.shortest(ctx, a.By)
-	default:
-		err = badInput("AEP knows no goal %d", a.By)
+		s.shortest(ctx, g)
+	case MinProcTimeExact:
+		g = goal{theWorth, taskTimes{}}
+		s.exact(ctx, Best{By: g.by, Rough: true})
 	}
-	if err != nil {
-		return entity.Found{}, err
-	}
-	return s.found(a.By.value), nil
+	return s.found(ctx, g)
 }
 
-func (s *scan) leastCost(ctx context.Context) error {
-	return s.eachCheapest(ctx, func(now des.Time, offers []offer, cost float64) bool {
-		if !s.bestOK || cost < s.bestVal {
-			s.keep(offers, now, cost)
-		}
-		return true
-	})
-}
-
-// substitution is META's algorithm 2 at every step of the scan. A step whose
-// n-th shortest usable task is no better than the best so far is skipped: no
-// subset of it could be better.
-func (s *scan) substitution(ctx context.Context, by RoughGoal) error {
-	s.usable = s.usable[:0]
-	n := s.req.Nodes
-	for i := range s.list {
-		now := s.list[i].Start
-		if now > s.until {
-			break
-		}
-		if s.work.Slots++; s.work.Slots%ctxEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		o, ok := s.offer(i)
-		if !ok || o.cost > s.tariff.limit {
+// nCheapest looks at the n cheapest usable slots whenever a new slot is among
+// them. (Otherwise they start later than before and cost no less.) The scan ends
+// when no later window can be better.
+func (s *scan) nCheapest(ctx context.Context, g goal) {
+	s.cheap.reset(s.req.Nodes)
+	for now, o := range s.offers(ctx) {
+		s.cheap.advance(now)
+		if !s.cheap.add(o) {
 			continue
 		}
+		s.work.Steps++
+		offers, ok := s.cheap.chosen()
+		if !ok {
+			continue
+		}
+		f := figuresOf(offers, now)
+		if f.cost > s.tariff.limit {
+			continue
+		}
+		s.keep(offers, now, g.value(&f))
+		if g.bound(s.best.value, now) <= 0 {
+			break
+		}
+	}
+}
+
+// substitution is META's algorithm 2 at every step of the scan; without spares it
+// takes the n cheapest slots as they are. It skips a step at which no n usable
+// slots, whatever they cost, are better than the best so far.
+func (s *scan) substitution(ctx context.Context, g goal, spares bool) {
+	n := s.req.Nodes
+	s.open = s.open[:0] // by cost; of equal cost, by start
+	for now, o := range s.offers(ctx) {
 		at := 0
-		keep := s.usable[:0]
-		for _, u := range s.usable {
+		usable := s.open[:0]
+		for _, u := range s.open {
 			if u.last >= now {
-				keep = append(keep, u)
+				usable = append(usable, u)
 				if u.cost <= o.cost {
 					at++
 				}
 			}
 		}
-		s.usable = slices.Insert(keep, at, o)
-		if len(s.usable) < n {
+		s.open = slices.Insert(usable, at, o)
+		if len(s.open) < n {
 			continue
 		}
 		s.work.Steps++
-		if s.bestOK && !s.promising(now, by) {
+		if s.best.ok && !s.promising(g, now) {
 			continue
 		}
-		cost := totalCost(s.usable[:n])
+		cost := totalCost(s.open[:n])
 		if cost > s.tariff.limit {
 			continue
 		}
 		s.work.Subsets++
-		s.substitute(cost)
-		if value := by.of(s.picks, now); !s.bestOK || value < s.bestVal {
-			s.keep(s.picks, now, value)
+		s.picks = append(s.picks[:0], s.open[:n]...)
+		if spares {
+			s.substitute(cost)
 		}
+		f := figuresOf(s.picks, now)
+		s.keep(s.picks, now, g.value(&f))
 	}
-	return ctx.Err()
 }
 
-// of is the goal's value of a subset that starts at now, in ticks.
-func (g RoughGoal) of(offers []offer, now des.Time) float64 {
-	var longest, sum des.Time
-	for i := range offers {
-		longest = max(longest, offers[i].length)
-		sum += offers[i].length
+// promising reports whether some n usable slots, whatever they cost, could beat
+// the best so far.
+func (s *scan) promising(g goal, now des.Time) bool {
+	bound, missing := g.bound(s.best.value, now), s.req.Nodes
+	if g.of == theProcTime {
+		// Of n tasks that sum to less than the bound, one is below the mean.
+		bound, missing = bound/des.Time(s.req.Nodes)+1, 1
 	}
-	switch g {
-	case MinFinish:
-		return float64(now + longest)
-	case MinProcTime:
-		return float64(sum)
-	}
-	return float64(longest)
-}
-
-// promising reports whether some n usable slots, whatever they cost, beat the
-// best so far.
-func (s *scan) promising(now des.Time, by RoughGoal) bool {
-	bound := des.Time(s.bestVal)
-	if by == MinFinish {
-		bound -= now
-	}
-	if by == MinProcTime {
-		// n tasks that sum to less than bound include one below the mean.
-		bound = bound/des.Time(s.req.Nodes) + 1
-		for i := range s.usable {
-			if s.usable[i].length < bound {
-				return true
-			}
-		}
-		return false
-	}
-	short := 0
-	for i := range s.usable {
-		if s.usable[i].length < bound {
-			if short++; short == s.req.Nodes {
+	for i := range s.open {
+		if s.open[i].length < bound {
+			if missing--; missing == 0 {
 				return true
 			}
 		}
@@ -402,15 +231,14 @@ func (s *scan) promising(now des.Time, by RoughGoal) bool {
 	return false
 }
 
-// substitute is algorithm 2: begin with the n cheapest; the longest task of
-// the choice gives way to the cheapest spare slot if that is shorter and the
-// budget still holds; every spare is tried once.
+// substitute is algorithm 2. The choice begins with the n cheapest slots, at the
+// given cost. Every other slot is tried once, the cheapest first: it takes the
+// place of the longest task in the choice if its own task is shorter and the
+// budget still holds.
 func (s *scan) substitute(cost float64) {
-	n := s.req.Nodes
-	s.picks = append(s.picks[:0], s.usable[:n]...)
 	longest := longestOf(s.picks)
-	for i := n; i < len(s.usable); i++ {
-		spare := &s.usable[i]
+	for i := len(s.picks); i < len(s.open); i++ {
+		spare := &s.open[i]
 		after := cost - s.picks[longest].cost + spare.cost
 		if spare.length < s.picks[longest].length && after <= s.tariff.limit {
 			s.picks[longest] = *spare
@@ -430,32 +258,24 @@ func longestOf(offers []offer) int {
 	return at
 }
 
-// shortest finds the window whose slowest task is the fastest (or, for
-// MinFinishExact, ends first) of all. Only tasks shorter than the best so far
-// can make a better window, so the n cheapest of those decide: while they are
-// within the budget, the slowest of them becomes the best so far and leaves.
-func (s *scan) shortest(ctx context.Context, by RoughGoal) error {
-	limit := des.Forever // tasks must be shorter
+// shortest finds the window whose slowest task is the fastest of all or, if the
+// goal is the end, the window that ends first. Only tasks below the goal's bound
+// can make a better window, so the n cheapest of those decide: as long as they
+// are within the budget they are the best so far, which lowers the bound, and
+// the slowest of them leaves.
+func (s *scan) shortest(ctx context.Context, g goal) {
+	bound := des.Forever
 	s.cheap.reset(s.req.Nodes)
-	for i := range s.list {
-		now := s.list[i].Start
-		if now > s.until {
-			break
-		}
-		if s.work.Slots++; s.work.Slots%ctxEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		o, ok := s.offer(i)
-		if !ok || o.cost > s.tariff.limit {
-			continue
-		}
-		if by == MinFinishExact && s.bestOK && limit != des.Time(s.bestVal)-now {
-			if limit = des.Time(s.bestVal) - now; limit <= 0 {
-				break
+	for now, o := range s.offers(ctx) {
+		if s.best.ok {
+			if b := g.bound(s.best.value, now); b < bound {
+				if bound = b; bound <= 0 {
+					break
+				}
+				s.cheap.shorten(bound)
 			}
-			s.cheap.shorten(limit)
 		}
-		if o.length >= limit {
+		if o.length >= bound {
 			continue
 		}
 		s.cheap.advance(now)
@@ -465,46 +285,32 @@ func (s *scan) shortest(ctx context.Context, by RoughGoal) error {
 		s.work.Steps++
 		for {
 			offers, ok := s.cheap.chosen()
-			if !ok || totalCost(offers) > s.tariff.limit {
+			if !ok {
+				break
+			}
+			f := figuresOf(offers, now)
+			if f.cost > s.tariff.limit {
 				break
 			}
 			s.work.Subsets++
-			limit = offers[longestOf(offers)].length
-			if by == MinFinishExact {
-				s.keep(offers, now, float64(now+limit))
-			} else {
-				s.keep(offers, now, float64(limit))
-			}
-			s.cheap.shorten(limit)
+			s.keep(offers, now, g.value(&f))
+			bound = g.bound(s.best.value, now)
+			s.cheap.shorten(bound)
 			s.cheap.advance(now)
 		}
 	}
-	return ctx.Err()
 }
 
-// leastProcTime is the exact subset with minus the task's time as its value.
-func (a AEP) leastProcTime(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
-	found, err := Best{Settings: a.Settings, By: procTime{}, Rough: true}.Find(ctx, req, list, until)
-	if found.OK {
-		found.Window.Value = -found.Window.Value
-	}
-	return found, err
-}
-
-// procTime values short tasks.
-type procTime struct{}
-
-func (procTime) Value(_ *entity.Slot, start, end des.Time) float64 { return -(end - start).Seconds() }
-
-// CSA is the common-statistics scheme of META: AMP again and again, each window
-// cut out of the slot list, until none is left; the best of these by a goal.
-// Found.Alternatives says how many there were.
+// CSA is the common-statistics scheme of META. It finds a window with AMP, cuts
+// it out of the slot list, and repeats this until none is left; the answer is
+// the best of these windows by a goal. Found.Alternatives says how many windows
+// there were.
 type CSA struct {
 	Settings
 	By RoughGoal
 }
 
-// Name is "csa", or "csa-" and the goal where that is not MinCost.
+// Name is "csa", or "csa-" and the goal if that is not MinCost.
 func (c CSA) Name() string {
 	if c.By == MinCost {
 		return "csa"
@@ -514,33 +320,17 @@ func (c CSA) Name() string {
 
 // Find implements entity.Finder.
 func (c CSA) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+	g, err := c.By.goal()
+	if err != nil {
+		return entity.Found{}, err
+	}
 	s, err := newScan(c.Settings, req, list, until)
 	if err != nil {
 		return entity.Found{}, err
 	}
 	defer s.done()
-	best, bestValue, windows := entity.Found{}, math.Inf(1), 0
-	s.left = append(s.left[:0], list.Slots...)
-	for {
-		s.list, s.bestOK = s.left, false
-		if err := s.amp(ctx); err != nil {
-			return entity.Found{}, err
-		}
-		if !s.bestOK {
-			break
-		}
-		found := s.found(c.By.value)
-		windows++
-		if found.Window.Value < bestValue {
-			best, bestValue = found, found.Window.Value
-		}
-		if found.Window.Length() <= des.Tick {
-			break // takes next to nothing away: there would be no end of them
-		}
-		if s.left, err = s.cut.subtract(s.left, &found.Window); err != nil {
-			return entity.Found{}, err
-		}
-	}
-	best.Work, best.Alternatives = s.work, windows
-	return best, nil
+	return s.repeat(ctx, goal{of: theStart}, s.nCheapest, func(w entity.Window) (value, weight float64) {
+		value = s.shown(g, &w)
+		return value, value
+	})
 }

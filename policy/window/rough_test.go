@@ -11,6 +11,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// roughValue is what the goal makes of a window.
+func roughValue(g RoughGoal, w *entity.Window) float64 {
+	switch g {
+	case MinStart:
+		return w.Start.Seconds()
+	case MinCost:
+		return w.Cost
+	case MinRunTime, MinRunTimeExact:
+		return w.Length().Seconds()
+	case MinFinish, MinFinishExact:
+		return w.End.Seconds()
+	default:
+		return w.ProcessorTime().Seconds()
+	}
+}
+
 // bruteRough is the least goal value of all rough windows at slot starts.
 func bruteRough(set Settings, goal RoughGoal, req entity.Request, list entity.SlotList, until des.Time) (least float64, ok bool) {
 	tar := set.tariff(req.BudgetLimit())
@@ -38,7 +54,7 @@ func bruteRough(set Settings, goal RoughGoal, req entity.Request, list entity.Sl
 				rounded += tar.cost(fits[i].Node.Price, length)
 			}
 			if rounded <= tar.limit {
-				least, ok = min(least, goal.value(&w)), true
+				least, ok = min(least, roughValue(goal, &w)), true
 			}
 		})
 	}
@@ -52,7 +68,7 @@ func TestRoughSearchesAgainstAllSubsets(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		set, req, list, until := smallProblem(rng)
-		for goal := MinStart; goal <= MinProcTimeExact; goal++ {
+		for goal := MinStart; goal <= MinProcTimeCheapest; goal++ {
 			least, ok := bruteRough(set, goal, req, list, until)
 			found, err := AEP{set, goal}.Find(context.Background(), req, list, until)
 			require.NoError(t, err)
@@ -61,7 +77,7 @@ func TestRoughSearchesAgainstAllSubsets(t *testing.T) {
 				continue
 			}
 			checkWindow(t, set, req, list, until, found.Window, false)
-			require.InDelta(t, goal.value(&found.Window), found.Window.Value, 1e-9)
+			require.InDelta(t, roughValue(goal, &found.Window), found.Window.Value, 1e-9)
 			if exact[goal] && !(goal == MinCost && set.RoundCosts > 0) {
 				require.InDelta(t, least, found.Window.Value, 1e-6, "seed %d, %v", seed, goal)
 			} else if !exact[goal] {
@@ -69,6 +85,21 @@ func TestRoughSearchesAgainstAllSubsets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The dear, fast node is among the n cheapest, and so the best, only when the slow
+// one has no room any more.
+func TestTheCheapestAreFastWhereOnlyFastOnesHaveRoom(t *testing.T) {
+	slow, fast := &entity.Node{ID: 1, Perf: 1, Price: 1}, &entity.Node{ID: 2, Perf: 10, Price: 20}
+	slot := func(n *entity.Node, from, to des.Time) entity.Slot {
+		return entity.Slot{Node: n, Width: 1, Start: from * des.Second, End: to * des.Second}
+	}
+	list := entity.SlotList{To: 100 * des.Second, Slots: []entity.Slot{slot(slow, 0, 100), slot(fast, 0, 30), slot(fast, 90, 100)}}
+	found, err := AEP{By: MinProcTimeCheapest}.Find(context.Background(), entity.Request{Nodes: 1, Length: 50 * des.Second}, list, list.To)
+	require.NoError(t, err)
+	require.True(t, found.OK)
+	require.Equal(t, 90*des.Second, found.Window.Start)
+	require.Equal(t, 5*des.Second, found.Window.ProcessorTime())
 }
 
 func TestAMPIsAEPWithMinStart(t *testing.T) {

@@ -1,4 +1,4 @@
-// The square window search of DEP18 with the n cheapest slots at each step:
+// The square window search of DEP18 that takes the n cheapest slots at each step:
 // FirstFit, MinFinish, MinRuntime, MinCost, the Lite forms, and MultipleBest.
 //
 // A square window lasts as long as its slowest node needs, so there is one pass
@@ -7,19 +7,18 @@
 //
 //	        L
 //	    |------|
-//	 [==########=====)        node as slow as L asks for
-//	[===########==)           faster node, held as long
-//	      ######)             too short: not in the list
+//	 [==########=====)        a node so slow that a task takes L
+//	[===########==)           a faster node, which is held for L as well
+//	  [=########)             a slot that just has room for L
 //
-// A pass also meets subsets without a node as slow as L. They are no windows of
-// length L, and none is missed by leaving them out: the pass of their own,
-// shorter length has met them.
+// A pass also meets subsets in which no node is slow enough to need L. They are
+// no windows of length L, so the pass leaves them out. No window is missed by
+// that: the pass of the subset's own, shorter length has met it.
 
 package window
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -30,13 +29,20 @@ import (
 type SquareGoal uint8
 
 const (
-	FirstFit    SquareGoal = iota // the earliest start; the shortest of those
-	LeastEnd                      // MinFinish: the earliest end
-	LeastTime                     // MinRuntime: the shortest
-	LeastCost                     // MinCost: the lowest cost
-	MostWorth                     // a Lite form: the greatest worth by the criterion
-	squareGoals                   // how many there are
+	FirstFit  SquareGoal = iota // the earliest start, and the shortest of those
+	LeastEnd                    // MinFinish: the earliest end
+	LeastTime                   // MinRuntime: the shortest
+	LeastCost                   // MinCost: the lowest cost
+	MostWorth                   // a Lite form: the greatest worth by the criterion
 )
+
+func (g SquareGoal) goal(by Criterion) (goal, error) {
+	figures := [...]figure{theStart, theEnd, theLength, theCost, theWorth}
+	if int(g) >= len(figures) || (g == MostWorth && by == nil) {
+		return goal{}, badInput("the square search has no goal")
+	}
+	return goal{of: figures[g], by: by}, nil
+}
 
 // Cheapest is the square window search that takes the n cheapest slots at each
 // step. By is the criterion of MostWorth.
@@ -64,133 +70,50 @@ func (c Cheapest) Name() string {
 	return criterionName(c.By) + "-lite"
 }
 
-// Find implements entity.Finder. O(m) for each distinct performance, and a
-// refill of the n cheapest now and then.
+// Find implements entity.Finder. O(m) for each distinct performance, and now and
+// then a refill of the n cheapest.
 func (c Cheapest) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
-	if c.Goal >= squareGoals || (c.Goal == MostWorth && c.By == nil) {
-		return entity.Found{}, badInput("the square search has no goal")
+	g, err := c.Goal.goal(withDefaults(c.By, c.Settings))
+	if err != nil {
+		return entity.Found{}, err
 	}
 	s, err := newScan(c.Settings, req, list, until)
 	if err != nil {
 		return entity.Found{}, err
 	}
 	defer s.done()
-	by := withDefaults(c.By, c.Settings)
-	if err := s.square(ctx, c.Goal, by); err != nil {
-		return entity.Found{}, err
-	}
-	return s.foundSquare(c.Goal, by), nil
+	s.square(ctx, g)
+	return s.found(ctx, g)
 }
 
-// foundSquare makes the window of the best subset.
-func (s *scan) foundSquare(goal SquareGoal, by Criterion) entity.Found {
-	return s.found(func(w *entity.Window) float64 {
-		switch goal {
-		case FirstFit:
-			return w.Start.Seconds()
-		case LeastEnd:
-			return w.End.Seconds()
-		case LeastTime:
-			return w.Length().Seconds()
-		case LeastCost:
-			return w.Cost
-		}
-		return s.worth(by, s.best, w.Start, w.End)
-	})
-}
-
-// worth is the reported value of holding the offers' slots for [start, end).
-func (s *scan) worth(by Criterion, offers []offer, start, end des.Time) float64 {
-	sum := 0.0
-	for i := range offers {
-		sum += by.Value(&s.list[offers[i].slot], start, end)
-	}
-	return reported(by, sum)
-}
-
-// usableSlot is a slot that could hold a task on its own node's terms.
-type usableSlot struct {
-	start, end des.Time
-	last       des.Time // when a task must have ended
-	own        des.Time // what a task takes on this node
-	price, q   float64
-	slot       int32
-}
-
-// square runs a pass for each length.
-func (s *scan) square(ctx context.Context, goal SquareGoal, by Criterion) error {
+// square makes a pass for each length.
+func (s *scan) square(ctx context.Context, g goal) {
 	s.admit()
 	for _, length := range s.lengths {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return
 		}
-		if goal == LeastTime && s.bestOK {
-			break // the passes to come are longer
-		}
-		s.pass(length, goal, by)
-	}
-	return ctx.Err()
-}
-
-// onset is an instant at which slots of admissible nodes start.
-type onset struct {
-	at  des.Time
-	own des.Time // the least task time of these nodes
-}
-
-// admit lists the slots that could hold a task, the distinct task times, and
-// the instants at which a window may start.
-func (s *scan) admit() {
-	s.slots, s.lengths, s.onsets = s.slots[:0], s.lengths[:0], s.onsets[:0]
-	for i := range s.list {
-		slot := &s.list[i]
-		if slot.Start > s.until {
-			break
-		}
-		s.work.Slots++
-		if !s.req.Admits(slot.Node) {
-			continue
-		}
-		u := usableSlot{
-			start: slot.Start,
-			end:   slot.End,
-			last:  min(slot.End, s.due),
-			own:   s.set.taskTime(slot.Node, s.req.Length),
-			price: slot.Node.Price,
-			q:     slot.Node.Q,
-			slot:  int32(i),
-		}
-		if k := len(s.onsets) - 1; k >= 0 && s.onsets[k].at == u.start {
-			s.onsets[k].own = min(s.onsets[k].own, u.own)
-		} else {
-			s.onsets = append(s.onsets, onset{u.start, u.own})
-		}
-		if u.last-u.start < u.own {
-			continue
-		}
-		s.slots = append(s.slots, u)
-		if k, known := slices.BinarySearch(s.lengths, u.own); !known {
-			s.lengths = slices.Insert(s.lengths, k, u.own)
-		}
+		s.pass(length, g)
 	}
 }
 
-// pass looks for windows of one length.
-func (s *scan) pass(length des.Time, goal SquareGoal, by Criterion) {
+// pass looks for windows of one length, until none that starts later can be
+// better than the best so far.
+func (s *scan) pass(length des.Time, g goal) {
 	s.cheap.reset(s.req.Nodes)
 	changed := false
 	for i := range s.slots {
 		u := &s.slots[i]
 		now := u.start
 		if u.own <= length && u.last-now >= length {
-			if s.bestOK && !better(goal, now, length, s.bestAt, s.bestVal) {
+			if s.best.ok && g.bound(s.best.value, now) <= length {
 				return
 			}
 			o := offer{cost: s.tariff.cost(u.price, length), last: u.last - length, length: u.own, slot: u.slot}
 			if o.cost <= s.tariff.limit {
 				s.cheap.advance(now)
-				// Worth changes with the start even where the choice does not.
-				changed = s.cheap.add(o) || changed || goal == MostWorth
+				// The worth changes with the start even if the choice does not.
+				changed = s.cheap.add(o) || changed || g.of == theWorth
 			}
 		}
 		more := i+1 < len(s.slots) && s.slots[i+1].start == now
@@ -199,67 +122,39 @@ func (s *scan) pass(length des.Time, goal SquareGoal, by Criterion) {
 		}
 		changed = false
 		s.work.Steps++
-		if s.step(now, length, goal, by) && goal == FirstFit {
-			return
-		}
+		s.step(now, length, g)
 	}
 }
 
-// better reports whether a window of the pass at now or later can still beat
-// the best so far.
-func better(goal SquareGoal, now, length, bestAt des.Time, bestVal float64) bool {
-	switch goal {
-	case FirstFit:
-		return now < bestAt
-	case LeastEnd:
-		return float64(now+length) < bestVal
-	case LeastTime:
-		return float64(length) < bestVal
-	}
-	return true
-}
-
-// step weighs the n cheapest slots for [now, now+length) and reports whether
-// they are the best so far.
-func (s *scan) step(now, length des.Time, goal SquareGoal, by Criterion) bool {
+// step weighs the n cheapest slots for [now, now+length).
+func (s *scan) step(now, length des.Time, g goal) {
 	offers, ok := s.cheap.chosen()
 	if !ok {
-		return false
+		return
 	}
-	cost, longest := 0.0, des.Time(0)
-	for i := range offers {
-		cost += offers[i].cost
-		longest = max(longest, offers[i].length)
-	}
-	if cost > s.tariff.limit || longest < length {
-		return false
+	f := figuresOf(offers, now)
+	if f.cost > s.tariff.limit || f.end-now < length {
+		return
 	}
 	s.work.Subsets++
-	value := cost
-	switch goal {
-	case LeastEnd:
-		value = float64(now + length)
-	case LeastTime:
-		value = float64(length)
-	case MostWorth:
-		value = 0
+	if g.of == theWorth {
+		sum := 0.0
 		for i := range offers {
-			value -= by.Value(&s.list[offers[i].slot], now, now+length)
+			sum += g.by.Value(&s.list[offers[i].slot], now, f.end)
+		}
+		f.worth = sum
+	}
+	if s.keep(offers, now, g.value(&f)) {
+		for i := range s.best.offers {
+			s.best.offers[i].length = length
 		}
 	}
-	if s.bestOK && (value > s.bestVal || (value == s.bestVal && now >= s.bestAt)) && goal != FirstFit {
-		return false
-	}
-	s.keep(offers, now, value)
-	for i := range s.best {
-		s.best[i].length = length
-	}
-	return true
 }
 
-// MultipleBest repeats FirstFit, each window cut out of the slot list, until
-// none is left, and returns the one that is worth most to By (DEP18's
-// MultipleBest). Found.Alternatives says how many there were.
+// MultipleBest finds a window with FirstFit, cuts it out of the slot list, and
+// repeats this until none is left; the answer is the one of these windows that
+// is worth most to By (DEP18's MultipleBest). Found.Alternatives says how many
+// windows there were.
 type MultipleBest struct {
 	Settings
 	By Criterion
@@ -279,43 +174,16 @@ func (m MultipleBest) Find(ctx context.Context, req entity.Request, list entity.
 	}
 	defer s.done()
 	by := withDefaults(m.By, m.Settings)
-	best, bestWorth, windows := entity.Found{}, math.Inf(-1), 0
-	s.left = append(s.left[:0], list.Slots...)
-	for {
-		s.list, s.bestOK = s.left, false
-		if err := s.square(ctx, FirstFit, nil); err != nil {
-			return entity.Found{}, err
-		}
-		if !s.bestOK {
-			break
-		}
-		windows++
-		found := s.foundSquare(FirstFit, nil)
-		w := &found.Window
-		// What was cut off before counts as a neighbour only if it stays: the
-		// alternatives are not chosen together, so distances are those in the
-		// list as it was given.
-		worth, err := s.worthIn(list.Slots, by, w)
-		if err != nil {
-			return entity.Found{}, err
-		}
-		if worth > bestWorth {
-			best, bestWorth = found, worth
-			best.Window.Value = reported(by, worth)
-		}
-		if w.Length() <= des.Tick {
-			break // takes next to nothing away: there would be no end of them
-		}
-		if s.left, err = s.cut.subtract(s.left, w); err != nil {
-			return entity.Found{}, err
-		}
-	}
-	best.Work, best.Alternatives = s.work, windows
-	return best, nil
+	return s.repeat(ctx, goal{of: theStart}, s.square, func(w entity.Window) (value, weight float64) {
+		// The alternatives are not chosen together: a window that was cut out
+		// before is no neighbour. So distances are those in the list as given.
+		worth := worthIn(list.Slots, by, &w)
+		return reported(by, worth), -worth
+	})
 }
 
-// worthIn is the worth of w in a slot list that may differ from the searched one.
-func (s *scan) worthIn(list []entity.Slot, by Criterion, w *entity.Window) (float64, error) {
+// worthIn is the worth of the window w in a slot list that w lies in.
+func worthIn(list []entity.Slot, by Criterion, w *entity.Window) float64 {
 	sum, met := 0.0, 0
 	for i := range list {
 		slot := &list[i]
@@ -325,33 +193,10 @@ func (s *scan) worthIn(list []entity.Slot, by Criterion, w *entity.Window) (floa
 		if slot.End < w.End {
 			continue
 		}
-		for k := range w.Tasks {
-			if w.Tasks[k].Node == slot.Node {
-				sum += by.Value(slot, w.Start, w.End)
-				met++
-				break
-			}
+		if slices.ContainsFunc(w.Tasks, func(t entity.Task) bool { return t.Node == slot.Node }) {
+			sum += by.Value(slot, w.Start, w.End)
+			met++
 		}
 	}
-	if met < len(w.Tasks) {
-		return 0, badInput("the window at %v does not lie in the slot list", w.Start)
-	}
-	return sum, nil
-}
-
-func criterionName(by Criterion) string {
-	switch by.(type) {
-	case nil:
-		return "none"
-	case Q:
-		return "q"
-	case DEP:
-		return "dep"
-	case COORD:
-		return "coord"
-	}
-	if named, ok := by.(interface{ Name() string }); ok {
-		return named.Name()
-	}
-	return "custom"
+	return sum
 }

@@ -107,3 +107,30 @@ func TestMaxDistanceCapsDEPOnly(t *testing.T) {
 	require.Equal(t, 10.0, by.Value(&s, 40*des.Second, 50*des.Second))
 	require.Equal(t, -50.0, withDefaults(COORD{}, Settings{MaxDistance: 10 * des.Second}).Value(&s, 40*des.Second, 50*des.Second))
 }
+
+// MultipleBest cuts each window out of the slot list before it looks for the
+// next, but it weighs all of them by the distances in the list as it was given.
+// Node 1 is free in [0, 30): the three windows of 10 that FirstFit finds one
+// after another lie in the same slot, at distances of (0, 20), (10, 10) and
+// (20, 0). In what the windows before them leave, the distances to the left
+// would all be 0.
+func TestMultipleBestMeasuresDistancesInTheWholeList(t *testing.T) {
+	node := &entity.Node{ID: 1, Perf: 1}
+	list := entity.SlotList{To: 30 * des.Second, Slots: []entity.Slot{{Node: node, Width: 1, End: 30 * des.Second}}}
+	req := entity.Request{Nodes: 1, Length: 10 * des.Second}
+	for _, c := range []struct {
+		by           Criterion
+		start, value float64
+	}{
+		{DEP{}, 10, 10},   // the middle window has 10 on either side
+		{COORD{}, 10, 10}, // and the least greater distance
+		{DEP{MaxDistance: 4 * des.Second}, 10, 4}, // the cap
+		{Q{}, 0, 0}, // equally good: the first
+	} {
+		found, err := MultipleBest{By: c.by}.Find(context.Background(), req, list, des.Forever)
+		require.NoError(t, err)
+		require.Equal(t, 3, found.Alternatives)
+		require.Equal(t, c.start, found.Window.Start.Seconds(), "%T", c.by)
+		require.Equal(t, c.value, found.Window.Value, "%T", c.by)
+	}
+}

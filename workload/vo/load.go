@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/workload/randvar"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
 // Level is how much of a node its owner uses.

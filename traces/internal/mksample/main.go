@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 const (
@@ -49,12 +50,12 @@ func create(path string) error {
 
 // write generates the trace.
 func write(w *workload.Writer) error {
-	source, err := workload.Lublin{Processors: processors, Load: load, Seed: seed}.Jobs(jobs)
+	source, err := model.Lublin{Processors: processors, Load: load, Seed: seed}.Jobs(jobs)
 	if err != nil {
 		return err
 	}
 	limit := limitHours * des.Hour
-	given, err := workload.Tsafrir{Max: limit}.Attach(source, des.NewStream(seed, 0, "estimates"))
+	given, err := model.Tsafrir{Max: limit}.Attach(source, des.NewStream(seed, 0, "estimates"))
 	if err != nil {
 		return err
 	}

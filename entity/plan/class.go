@@ -1,0 +1,353 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/gridslot/gridslot/entity"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Classes: nodes of a Domain that nobody can tell apart. Of what lies ahead a
+// class keeps only how many of its nodes are taken when; which ones is decided
+// when a job starts (Domain.Settle). So nothing ahead lies in the way of
+// anything else but by its number, as on a Cluster:
+//
+//	node 1  ####aaaa            4 |________             free nodes
+//	node 2  ####....bbbb   ->     |####|aaa|____
+//	node 3  ........bbbb        2 |####|   |bbbb|___
+//	node 4  ............        0 +--------------------> time
+//
+// A node with something of its own ahead (an owner's job, later an outage) is
+// kept by name meanwhile: a single. So is a node that has no equal.
+
+// class is the nodes of equal traits.
+type class struct {
+	key     traits
+	nodes   []int    // all of them, by position in the domain, ascending
+	counted []int    // those that are no singles, ascending: none, or two and more
+	plan    *Cluster // how many of counted are free when
+	// remains are parts of reservations that were given back from an instant
+	// ahead on: counted, and nobody's any more.
+	remains []span
+}
+
+// traits are what makes nodes equal, but for their attributes, which are no
+// key of a map.
+type traits struct{ perf, price, q float64 }
+
+// classify puts the k-th node into the class of its equals, as a single.
+func (d *Domain) classify(k int) {
+	n := d.nodes[k]
+	key := traits{n.Perf, n.Price, n.Q}
+	at := slices.IndexFunc(d.kinds[key], func(c *class) bool {
+		of := d.nodes[c.nodes[0]]
+		return maps.Equal(of.Amounts, n.Amounts) && maps.Equal(of.Labels, n.Labels)
+	})
+	if at < 0 {
+		at = len(d.kinds[key])
+		d.kinds[key] = append(d.kinds[key], &class{key: key})
+	}
+	c := d.kinds[key][at]
+	d.classOf[k] = c
+	c.nodes = including(c.nodes, k)
+}
+
+// declassify takes the k-th node, a single, out of its class.
+func (d *Domain) declassify(k int) {
+	c := d.classOf[k]
+	c.nodes = without(c.nodes, k)
+	if len(c.nodes) > 0 {
+		return
+	}
+	rest := slices.DeleteFunc(d.kinds[c.key], func(other *class) bool { return other == c })
+	if d.kinds[c.key] = rest; len(rest) == 0 {
+		delete(d.kinds, c.key)
+	}
+}
+
+// including and without are an ascending list with k, or without it.
+func including(list []int, k int) []int {
+	i, _ := slices.BinarySearch(list, k)
+	return slices.Insert(list, i, k)
+}
+
+func without(list []int, k int) []int {
+	if i, ok := slices.BinarySearch(list, k); ok {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}
+
+// join has the k-th node, a single with nothing of its own ahead, counted with
+// its equals. Two singles make a class that counts.
+func (d *Domain) join(k int) {
+	c := d.classOf[k]
+	if len(c.counted) == 0 {
+		i := slices.IndexFunc(c.nodes, func(other int) bool { return other != k && d.pinned[other] <= d.origin })
+		if i < 0 {
+			return
+		}
+		c.plan = NewCluster(0)
+		c.plan.Forget(d.origin)
+		d.classes = append(d.classes, c)
+		d.absorb(c, c.nodes[i])
+	}
+	d.absorb(c, k)
+}
+
+// absorb puts what the k-th node has into the counts of c.
+func (d *Domain) absorb(c *class, k int) {
+	c.counted = including(c.counted, k)
+	c.plan.grow(1)
+	for _, s := range d.clear(k) {
+		c.plan.add(s.start, s.end, -1)
+		switch r := &s.by.Reservation; {
+		case d.taskOf(s, k) >= 0 && !r.Settled: // its reservation knows of it
+		case s.start <= d.origin:
+			d.on[k] = s
+		default:
+			c.remains = append(c.remains, s)
+		}
+	}
+	d.single[k] = false
+	d.singles = without(d.singles, k)
+}
+
+// clear takes everything off the k-th node's timeline, and returns what of it
+// is not past.
+func (d *Domain) clear(k int) timeline {
+	l := d.busy[k]
+	for i := range len(l) + 1 {
+		d.unlist(k, i)
+	}
+	d.busy[k] = nil
+	return l[l.after(d.origin):]
+}
+
+// taskOf is the position of the task that s, on the k-th node, stands for, or
+// -1 where its reservation has given it back.
+func (d *Domain) taskOf(s span, k int) int {
+	r := &s.by.Reservation
+	if !r.Active || r.Window.Start != s.start {
+		return -1
+	}
+	if i := d.named(r, k); i >= 0 && r.Window.Tasks[i].End == s.end {
+		return i
+	}
+	return -1
+}
+
+// run is how many of the tasks from the i-th on are counted together: those on
+// nodes of class c that end at one instant. Where c is nil it is one task, on
+// the k-th node, a single.
+func (d *Domain) run(tasks []entity.Task, i int) (k, n int, c *class) {
+	end := tasks[i].End
+	k = d.index[tasks[i].Node]
+	if d.single[k] {
+		return k, 1, nil
+	}
+	c = d.classOf[k]
+	last := k
+	for n = 1; i+n < len(tasks) && tasks[i+n].End == end; n++ {
+		if last = d.position(tasks[i+n].Node, last+1); d.single[last] || d.classOf[last] != c {
+			break
+		}
+	}
+	return k, n, c
+}
+
+// position is where node n, of this domain, stands. Tasks mostly come in the
+// order of the nodes: a good guess saves the look into the index.
+func (d *Domain) position(n *entity.Node, guess int) int {
+	if guess < len(d.nodes) && d.nodes[guess] == n {
+		return guess
+	}
+	return d.index[n]
+}
+
+// idle reports whether r's i-th task takes nothing, or nothing any more.
+func idle(r *entity.Reservation, i int) bool {
+	return (r.Returned != nil && r.Returned[i]) || r.Window.Tasks[i].End <= r.Window.Start
+}
+
+// returnRun gives back the n tasks of r from the i-th on, counted in class c,
+// from the instant at on.
+func (d *Domain) returnRun(c *class, r *entity.Reservation, i, n int, at des.Time) {
+	start, end := r.Window.Start, r.Window.Tasks[i].End
+	held, next := 0, 0
+	for t := i; t < i+n; t++ {
+		if idle(r, t) {
+			continue
+		}
+		held++
+		if !r.Settled {
+			continue
+		}
+		k := d.position(r.Window.Tasks[t].Node, next)
+		next = k + 1
+		if on := &d.on[k]; on.by == r.Run && on.start == start {
+			on.end = min(on.end, at)
+		}
+	}
+	c.plan.add(max(at, start), end, held)
+	if !r.Settled && at > start && at > d.origin && at < end {
+		for range held {
+			c.remains = append(c.remains, span{start, at, r.Run})
+		}
+	}
+}
+
+// Settle gives r, whose window begins now, real nodes: what was "one of its
+// class" becomes the first nodes of the class, in the domain's order, on which
+// nobody runs. The Metascheduler calls it when a job starts.
+func (d *Domain) Settle(r *entity.Reservation) {
+	if !r.Active || r.Settled {
+		return
+	}
+	r.Settled = true
+	start, tasks := r.Window.Start, r.Window.Tasks
+	for i := 0; i < len(tasks); {
+		_, n, c := d.run(tasks, i)
+		next := 0 // in c.counted
+		for end := i + n; i < end; i++ {
+			if c == nil || idle(r, i) {
+				continue
+			}
+			for next < len(c.counted) && d.on[c.counted[next]].end > start {
+				next++
+			}
+			if next == len(c.counted) {
+				d.fail(&entity.ConflictError{Run: r.Run, Window: r.Window, Detail: "fewer nodes of a class are free than were counted"})
+				return
+			}
+			k := c.counted[next]
+			tasks[i].Node = d.nodes[k]
+			d.on[k] = span{start, tasks[i].End, r.Run}
+		}
+	}
+}
+
+// levels appends to list what of c is free within [from, to) and begins no
+// later than latest: the counts cut into levels. The k-th counted node stands
+// for "at least k nodes are free", so that whatever tasks lie beside each other
+// on levels are possible by the counts.
+//
+//	3 |      [3--]   [3]           widths of the profile: 2 3 1 2 3 2
+//	2 |[2--------]  [2-------
+//	1 |[1-------------------
+//	  +-----------------------> time
+func (d *Domain) levels(list []gap, c *class, from, to, latest des.Time) []gap {
+	open := d.open[:0] // positions in list, by level
+	shut := func(width int, t des.Time) {
+		for len(open) > width {
+			list[open[len(open)-1]].end = t
+			open = open[:len(open)-1]
+		}
+	}
+	at := from
+	for s := range c.plan.Slots(from, to) {
+		if s.Start > at {
+			shut(0, at)
+		}
+		shut(s.Width, s.Start)
+		if s.Start > latest && len(open) == 0 {
+			break
+		}
+		for s.Start <= latest && len(open) < s.Width {
+			open = append(open, len(list))
+			list = append(list, gap{start: s.Start, node: c.counted[len(open)-1]})
+		}
+		at = s.End
+	}
+	shut(0, at)
+	d.open = open
+	return list
+}
+
+// question is a request as it is put to counted nodes.
+type question struct {
+	class  *class
+	finder entity.EarliestFinder
+	nodes  int
+	length des.Time
+	until  des.Time // latest start, by the horizon and the deadline too
+}
+
+// counted makes req a question to the counts of one class, where that is the
+// same as asking the Finder: no other node is admitted, no budget binds, and
+// the Finder would give the earliest window.
+func (d *Domain) counted(req *entity.Request, until des.Time) (q question, ok bool) {
+	if len(d.classes) == 0 {
+		return q, false
+	}
+	f, isEarliest := d.Finder.(entity.EarliestFinder)
+	if !isEarliest || !f.EarliestAmongEquals() || req.Check() != nil {
+		return q, false
+	}
+	c := d.sole(req)
+	if c == nil {
+		return q, false
+	}
+	n := d.nodes[c.counted[0]]
+	if req.Budget > 0 && n.Price > 0 {
+		return q, false
+	}
+	length := max(n.TaskTime(req.Length), des.Tick)
+	until = min(until, min(d.horizon(), req.DeadlineLimit())-length)
+	return question{c, f, req.Nodes, length, until}, true
+}
+
+// sole is the class whose counted nodes are the only ones that req admits, or
+// nil.
+func (d *Domain) sole(req *entity.Request) (sole *class) {
+	for _, c := range d.classes {
+		if req.Admits(d.nodes[c.counted[0]]) {
+			if sole != nil {
+				return nil
+			}
+			sole = c
+		}
+	}
+	if sole != nil && slices.ContainsFunc(d.singles, func(k int) bool { return req.Admits(d.nodes[k]) }) {
+		return nil
+	}
+	return sole
+}
+
+// window makes w, found in the counts, a window on nodes of the class: the
+// first ones stand for all.
+func (d *Domain) window(q *question, w entity.Window) entity.Window {
+	cost := d.nodes[q.class.counted[0]].Price * q.length.Seconds()
+	w.Tasks = make([]entity.Task, w.Nodes)
+	for i := range w.Tasks {
+		w.Tasks[i] = entity.Task{Node: d.nodes[q.class.counted[i]], End: w.End}
+		w.Cost += cost
+	}
+	w.Value = q.finder.Worth(&w)
+	return w
+}
+
+// beforeIn is FindEarlier by the counts, for a reservation that takes what q
+// asks for.
+func (d *Domain) beforeIn(q *question, r *entity.Reservation, from des.Time) (entity.Window, bool) {
+	w, ok := q.class.plan.findBefore(q.nodes, q.length, r.Window.Start, from, q.until)
+	if !ok {
+		return entity.Window{}, false
+	}
+	return d.window(q, w), true
+}
+
+// holds reports whether r is what q asks for, and nothing else.
+func (d *Domain) holds(q *question, r *entity.Reservation) bool {
+	if r.Returned != nil || len(r.Window.Tasks) != q.nodes || r.Window.Length() != q.length {
+		return false
+	}
+	_, n, c := d.run(r.Window.Tasks, 0)
+	return c == q.class && n == q.nodes
+}
+
+// byNode orders gaps by start, ties in the order of the nodes.
+func byNode(a, b gap) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.node, b.node)) }

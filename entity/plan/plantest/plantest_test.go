@@ -1,0 +1,71 @@
+package plantest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/plan/plantest"
+	"github.com/gridslot/gridslot/policy/window" // tests may look sideways
+)
+
+func cluster(size int) func() entity.Plan {
+	return func() entity.Plan { return plan.NewCluster(size) }
+}
+
+// ahead is the interval of the domains under test.
+const ahead = 60
+
+// domain makes domains of nodes with these performances, which are their prices,
+// too.
+func domain(finder entity.Finder, perfs ...float64) func() entity.Plan {
+	var nodes []*entity.Node
+	for i, p := range perfs {
+		nodes = append(nodes, &entity.Node{ID: i, Perf: p, Price: p})
+	}
+	return func() entity.Plan {
+		d, err := plan.NewDomain(nodes, finder)
+		if err != nil {
+			panic(err)
+		}
+		d.Interval = ahead
+		return d
+	}
+}
+
+func TestClusterKeepsItsPromises(t *testing.T) {
+	for _, size := range []int{1, 2, 5, 40} {
+		require.NoError(t, plantest.Check(cluster(size), plantest.Config{}), "%d processors", size)
+	}
+}
+
+// A plan of hundreds of reservations is another one to search than a small one.
+func TestLargePlansKeepTheirPromises(t *testing.T) {
+	large := plantest.Config{Sequences: 3, Spread: 400, Fill: 150, Steps: 100}
+	for _, size := range []int{2, 5, 30} {
+		require.NoError(t, plantest.Check(cluster(size), large), "%d processors", size)
+	}
+	large.Sequences = 1
+	require.NoError(t, plantest.Check(domain(window.AMP{}, 1, 2, 3, 3, 1), large))
+}
+
+func TestDomainKeepsItsPromises(t *testing.T) {
+	for _, perfs := range [][]float64{{1}, {1, 2, 3}, {1, 1, 1}, {1, 2, 2, 1, 2}} {
+		for _, f := range []entity.Finder{window.AMP{}, window.ALP{}} {
+			t.Run(fmt.Sprint(f.Name(), perfs), func(t *testing.T) {
+				require.NoError(t, plantest.Check(domain(f, perfs...), plantest.Config{Earliest: true, Ahead: ahead}))
+			})
+		}
+		for _, f := range []entity.Finder{
+			window.AEP{By: window.MinCost}, window.AEP{By: window.MinFinish}, window.CSA{By: window.MinRunTime},
+			window.Cheapest{Goal: window.LeastEnd}, window.Best{By: window.Q{}},
+		} {
+			t.Run(fmt.Sprint(f.Name(), perfs), func(t *testing.T) {
+				require.NoError(t, plantest.Check(domain(f, perfs...), plantest.Config{Sequences: 60}))
+			})
+		}
+	}
+}

@@ -1,0 +1,13 @@
+// Package grouped writes numbers for people.
+package grouped
+
+import "strconv"
+
+// Int is n with a comma at the thousands: "1,234,567".
+func Int(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

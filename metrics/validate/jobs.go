@@ -1,0 +1,375 @@
+package validate
+
+// The offline validator: a jobs CSV against the trace it came from. Whatever it
+// needs it works out from starts, finishes and estimates.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Rules are what Jobs holds a file to.
+type Rules struct {
+	Promises
+	// Processors is the size of the cluster; 0 leaves capacity and identities
+	// unchecked.
+	Processors int
+	// Overrun is what happened to jobs that passed their estimates.
+	Overrun entity.Overrun
+	// Limit is how many violations are kept; 0 means 100.
+	Limit int
+}
+
+// Jobs checks the jobs CSV that r reads against the trace's jobs, as they were
+// given to the scheduler, in order of submission. It accepts what
+// metrics.JobsWriter writes, and Batsim's own files, which lack our last columns.
+// On counted processors only.
+//
+// Checked are: every job of the trace has one row, which agrees with the trace
+// on submission, size, estimate and run time, and with itself, ratios and
+// backfilled included; our rows are in the order of job_id; no job starts
+// before its submission; at no instant are more processors busy than there are
+// (what ends at an instant makes room for what starts at it), nor one of them
+// twice; and the promises:
+//
+//   - Order: starts do not decrease in the order of submission.
+//   - Head: at every instant at which something happens, the shadow time of the
+//     first waiting job is worked out from the estimated ends of the running
+//     ones; it starts by the least of these.
+//   - First: a job that waited was promised a start (promised= in metadata), and
+//     started by it.
+//
+// A file tells of a job's last run only. A schedule in which jobs were
+// preempted, killed by somebody or cancelled is therefore not valid here; a
+// Validator understands it.
+//
+// Jobs that were waiting or running when the run was stopped are counted, and
+// are no violation; nor is it one that those submitted later have no row then. A
+// file that cannot be read gives a *DamagedFileError. Time O(n log n), memory
+// about 350 bytes a job beside the job itself.
+func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) {
+	c := fileChecker{Rules: rules}
+	if c.Head && c.Processors <= 0 {
+		return Report{}, errors.New("the number of processors is needed to check the promise to the head of the queue")
+	}
+	if err := c.trace(jobs); err != nil {
+		return Report{}, err
+	}
+	if err := c.read(r); err != nil {
+		return Report{}, err
+	}
+	c.count()
+	for _, f := range c.jobs {
+		c.agree(f)
+	}
+	c.backfills()
+	c.identities()
+	c.sweep()
+	c.order()
+	c.promised()
+	return c.report, nil
+}
+
+// filed is a job of the trace and what the file says of it.
+type filed struct {
+	job  *entity.Job
+	*row // nil: nothing
+}
+
+// empty reports whether f was reserved no time and took none: it takes no one's
+// room.
+func (f *filed) empty() bool { return f.job.Request.Length == 0 && f.finish == f.start }
+
+// estimatedEnd is when the scheduler expected f to end.
+func (f *filed) estimatedEnd() des.Time { return f.start.Add(f.job.Request.Length) }
+
+type fileChecker struct {
+	Rules
+	report   Report
+	jobs     []*filed // in the order of the trace
+	byID     map[int64]*filed
+	admitted []*filed // those of jobs that have a row and were not rejected
+	last     des.Time // the last instant of which the file knows
+}
+
+func (c *fileChecker) violation(f *filed, k Kind, at des.Time, format string, args ...any) {
+	if f.row != nil {
+		format = fmt.Sprintf("line %d: ", f.line) + format
+	}
+	c.report.add(c.Limit, k, at, f.job.ID, format, args...)
+}
+
+func (c *fileChecker) trace(jobs iter.Seq[*entity.Job]) error {
+	c.byID = map[int64]*filed{}
+	var before *entity.Job
+	for j := range jobs {
+		if c.byID[j.ID] != nil {
+			return fmt.Errorf("the trace has two jobs with the id %d", j.ID)
+		}
+		if before != nil && j.Submit < before.Submit {
+			return fmt.Errorf("the trace is not sorted: %v is submitted at %v, before the job in front of it (%v)", j, j.Submit, before.Submit)
+		}
+		before = j
+		f := &filed{job: j}
+		c.byID[j.ID] = f
+		c.jobs = append(c.jobs, f)
+	}
+	return nil
+}
+
+// read gives the jobs of the trace their rows.
+func (c *fileChecker) read(from io.Reader) error {
+	r, err := newRowReader(from)
+	if err != nil {
+		return err
+	}
+	before := int64(math.MinInt64) // the row before's id
+	for {
+		if more, err := r.next(); !more {
+			return err
+		}
+		id := r.id()
+		if r.err != nil {
+			return r.err
+		}
+		f := c.byID[id]
+		if f == nil {
+			c.violation(&filed{&entity.Job{ID: id}, &row{line: r.line}}, Disagreement, 0, "the trace has no such job")
+			continue
+		}
+		if f.row != nil {
+			c.violation(f, OutOfPlace, f.start, "and again line %d: a job has one row", r.line)
+			continue
+		}
+		f.row = r.read()
+		if r.err != nil {
+			return r.err
+		}
+		if r.ours() {
+			if id < before {
+				c.violation(f, OutOfPlace, f.job.Submit, "stands behind job %d: rows are in the order of job_id", before)
+			}
+			before = id
+		}
+	}
+}
+
+// count counts what became of the jobs.
+func (c *fileChecker) count() {
+	for _, f := range c.jobs {
+		if f.row == nil {
+			continue
+		}
+		c.report.Jobs++
+		switch f.state {
+		case stateFinished:
+			c.report.Finished++
+		case stateKilled:
+			c.report.Killed++
+		case stateRejected:
+			c.report.Rejected++
+		default:
+			c.report.Unfinished++
+		}
+		if f.state != stateRejected {
+			c.admitted = append(c.admitted, f)
+		}
+		for _, at := range []des.Time{f.job.Submit, f.start, f.finish} {
+			if at != des.Forever {
+				c.last = max(c.last, at)
+			}
+		}
+	}
+}
+
+// agree compares a row with the trace and with itself.
+func (c *fileChecker) agree(f *filed) {
+	j := f.job
+	if f.row == nil {
+		if c.report.Unfinished > 0 && j.Submit >= c.last {
+			return // the run was stopped before it came
+		}
+		c.violation(f, Missing, j.Submit, "the file has no row for this job")
+		return
+	}
+	equal := func(column string, got, want des.Time) {
+		if got != want {
+			c.violation(f, Disagreement, j.Submit, "%s is %v, not %v", column, got, want)
+		}
+	}
+	equalIfGiven := func(column string, got optional[des.Time], want des.Time) {
+		if got.given {
+			equal(column, got.value, want)
+		}
+	}
+	equal(colSubmit, f.submit, j.Submit)
+	equal(colEstimate, f.estimate, j.Request.Length)
+	equalIfGiven(colOwnEstimate, f.ownEstimate, j.Request.Length)
+	equalIfGiven(colActual, f.runtime, j.Runtime)
+	if f.nodes != j.Request.Nodes {
+		c.violation(f, Disagreement, j.Submit, "%s is %d, not %d", colNodes, f.nodes, j.Request.Nodes)
+	}
+	if f.success != (f.state == stateFinished) {
+		c.violation(f, Disagreement, j.Submit, "success is %v in the state %s", f.success, f.state)
+	}
+	if f.state == stateRejected && c.Processors > 0 && j.Request.Nodes <= c.Processors {
+		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", j.Request.Nodes, c.Processors)
+	}
+	if !f.began() {
+		return
+	}
+	if f.start < j.Submit {
+		c.violation(f, TooEarly, f.start, "started before its submission at %v", j.Submit)
+	}
+	equalIfGiven(colWait, f.wait, f.start-j.Submit)
+	if !f.ended() {
+		return
+	}
+	run := f.finish - f.start
+	equalIfGiven(colExecution, f.execution, run)
+	equalIfGiven(colTurnaround, f.turnaround, f.finish-j.Submit)
+	c.ratios(f)
+	want := j.Runtime
+	if c.Overrun != entity.OverrunExtend {
+		want = min(want, j.Request.Length)
+	}
+	if run != want {
+		c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", run, want)
+	}
+	if killed := f.state == stateKilled; killed != (want < j.Runtime) {
+		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
+	}
+}
+
+// ratios compares a finished job's ratios, given to six decimals.
+func (c *fileChecker) ratios(f *filed) {
+	equal := func(column string, got optional[float64], want float64) {
+		if got.given && got.value != want && math.Abs(got.value-want) > 1e-6+1e-12*math.Abs(want) {
+			c.violation(f, Disagreement, f.job.Submit, "%s is %v, not %.6f", column, got.value, want)
+		}
+	}
+	run, turnaround := f.finish-f.start, f.finish-f.job.Submit
+	switch {
+	case run > 0:
+		equal(colStretch, f.stretch, float64(turnaround)/float64(run))
+	case !f.backfilled.given: // Batsim's own, which has no word for it
+	case turnaround > 0:
+		equal(colStretch, f.stretch, math.Inf(1))
+	default:
+		equal(colStretch, f.stretch, 1)
+	}
+	equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(run, 10*des.Second))))
+}
+
+// backfills checks who is said to have started before a job submitted earlier.
+// Of jobs that start at one instant the file does not tell which was first.
+func (c *fileChecker) backfills() {
+	latest := -des.Forever // start of the jobs before
+	for _, f := range c.admitted {
+		told := f.began() && latest != f.start && f.backfilled.given
+		if overtook := latest > f.start; told && overtook != f.backfilled.value {
+			bit := map[bool]int{true: 1}[f.backfilled.value]
+			c.violation(f, Disagreement, f.start, "backfilled is %d, though a job submitted earlier was still waiting: %v", bit, overtook)
+		}
+		latest = max(latest, f.start)
+	}
+}
+
+// begun lists the jobs that have started, by start; at one instant those
+// without run time come first, since they leave what they take at once.
+func (c *fileChecker) begun() []*filed {
+	list := slices.DeleteFunc(slices.Clone(c.admitted), func(f *filed) bool { return !f.began() })
+	slices.SortStableFunc(list, func(a, b *filed) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(min(a.finish-a.start, 1), min(b.finish-b.start, 1)))
+	})
+	return list
+}
+
+// identities checks that no processor has two jobs at once, and that jobs have
+// as many as they asked for.
+func (c *fileChecker) identities() {
+	begun := c.begun()
+	if c.Processors <= 0 || !named(begun) {
+		return
+	}
+	latest := make([]*filed, c.Processors) // whoever has had each processor to the latest instant
+	for _, f := range begun {
+		count, outside := 0, int32(-1)
+		var clash *filed
+		for _, r := range f.place {
+			count += int(r.Last-r.First) + 1
+			if int(r.Last) >= c.Processors {
+				outside = r.Last
+				continue
+			}
+			for p := r.First; p <= r.Last; p++ {
+				before := latest[p]
+				if before != nil && (before == f || before.finish > f.start && !f.empty()) {
+					clash = before
+				}
+				if before == nil || f.finish >= before.finish {
+					latest[p] = f
+				}
+			}
+		}
+		if count != f.job.Request.Nodes {
+			c.violation(f, TwoJobsOnOne, f.start, "has %d processors instead of %d", count, f.job.Request.Nodes)
+		}
+		if outside >= 0 {
+			c.violation(f, TwoJobsOnOne, f.start, "has processor %d of a cluster of %d", outside, c.Processors)
+		}
+		if clash == f {
+			c.violation(f, TwoJobsOnOne, f.start, "has a processor twice")
+		} else if clash != nil {
+			c.violation(f, TwoJobsOnOne, f.start, "has a processor that job %d (line %d) has until %s", clash.job.ID, clash.line, clash.finish)
+		}
+	}
+}
+
+// named reports whether the file says which processors jobs had. It does not
+// where there is nothing, or everywhere just the number of processors.
+func named(begun []*filed) bool {
+	return slices.ContainsFunc(begun, func(f *filed) bool {
+		return len(f.place) > 1 || len(f.place) == 1 && (f.place[0].First != f.place[0].Last || int(f.place[0].First) != f.job.Request.Nodes)
+	})
+}
+
+// order checks that jobs start in the order of submission.
+func (c *fileChecker) order() {
+	if !c.Order {
+		return
+	}
+	var latest *filed // of those before, the one that starts last
+	for _, f := range c.admitted {
+		if latest != nil && f.start < latest.start {
+			c.violation(f, OutOfOrder, f.start, "started before job %d (line %d), which was submitted earlier", latest.job.ID, latest.line)
+			continue
+		}
+		latest = f
+	}
+}
+
+// promised checks the first promise made to each job.
+func (c *fileChecker) promised() {
+	if !c.First {
+		return
+	}
+	overran := c.overruns()
+	for _, f := range c.admitted {
+		until := min(f.start, c.last)
+		switch {
+		case !f.promise.given && until > f.job.Submit:
+			c.violation(f, PromiseBroken, until, "waited without a promise (no %s in metadata)", promisedKey)
+		case f.promise.given && until > f.promise.value && !overran.during(f.job.Submit, until):
+			c.violation(f, PromiseBroken, until, "not started by %v, which it was promised first", f.promise.value)
+		}
+	}
+}

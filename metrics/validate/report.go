@@ -1,0 +1,126 @@
+package validate
+
+// What the validators report.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics/internal/grouped"
+)
+
+// Kind says which rule a schedule broke.
+type Kind uint8
+
+const (
+	// OverCapacity: more processors busy than there are.
+	OverCapacity Kind = iota
+	// TwoJobsOnOne: a processor or node with two jobs at once, or a job with
+	// processors that are not there or not as many as it asked for.
+	TwoJobsOnOne
+	// TooEarly: a start before the submission.
+	TooEarly
+	// OutOfOrder: a start before that of a job submitted earlier (Promises.Order).
+	OutOfOrder
+	// HeadDelayed: the head of the queue later than its reservation (Promises.Head).
+	HeadDelayed
+	// PromiseBroken: a job later than promised to it (Promises.First), or an
+	// advance reservation that starts at another instant than its own.
+	PromiseBroken
+	// WrongRunTime: a run neither as long as in the trace nor cut at the estimate,
+	// or a preemption that keeps more than was done.
+	WrongRunTime
+	// OutOfPlace: an event that does not follow from the one before it: a job
+	// that runs twice, or time that runs backwards.
+	OutOfPlace
+	// Missing: a job of which nothing more is heard.
+	Missing
+	// Disagreement: a file that contradicts the trace, or itself.
+	Disagreement
+)
+
+var kinds = enum.Of[Kind]("kind of violation",
+	"over capacity", "two jobs on one processor", "too early", "out of order", "head delayed",
+	"promise broken", "wrong run time", "out of place", "missing", "disagreement")
+
+func (k Kind) String() string { return kinds.Name(k) }
+
+// Violation is one breach of one rule.
+type Violation struct {
+	Kind Kind
+	Time des.Time // when it happened
+	Job  int64
+	Text string
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("at %v, job %d: %v: %s", v.Time, v.Job, v.Kind, v.Text)
+}
+
+// Promises are what a policy guarantees beyond what any schedule must keep.
+// FCFS keeps Order; EASY on the order of submission keeps Head, whatever the
+// order of its candidates; conservative backfilling keeps First.
+//
+// A job that runs past its estimate (entity.OverrunExtend) voids Head and First
+// for the jobs that were waiting meanwhile.
+type Promises struct {
+	Order bool // jobs start in the order of submission
+	Head  bool // the head of the queue starts by the earliest instant ever reserved for it
+	First bool // every job starts by the first instant reserved for it, and reservations never move later
+}
+
+// Report is what a validator found.
+type Report struct {
+	Jobs, Finished, Killed, Rejected int
+	// Unfinished counts jobs that were waiting or running when the run ended.
+	Unfinished int
+	// Violations are the first ones found, Total how many there were.
+	Violations []Violation
+	Total      int
+}
+
+// defaultLimit is how many violations a report keeps.
+const defaultLimit = 100
+
+func (r *Report) add(limit int, k Kind, at des.Time, job int64, format string, args ...any) {
+	r.Total++
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	if len(r.Violations) < limit {
+		r.Violations = append(r.Violations, Violation{k, at, job, fmt.Sprintf(format, args...)})
+	}
+}
+
+// Err is nil where nothing was found, otherwise an error with the first
+// violation and the number of all.
+func (r Report) Err() error {
+	switch r.Total {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("the schedule is not valid: %v", r.Violations[0])
+	}
+	return fmt.Errorf("the schedule is not valid: %v (and %d more)", r.Violations[0], r.Total-1)
+}
+
+// String is the report for people, a line for each violation kept.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s jobs: %s finished, %s killed, %s rejected, %s unfinished; ",
+		grouped.Int(r.Jobs), grouped.Int(r.Finished), grouped.Int(r.Killed), grouped.Int(r.Rejected), grouped.Int(r.Unfinished))
+	if r.Total == 0 {
+		b.WriteString("valid\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s violations\n", grouped.Int(r.Total))
+	for _, v := range r.Violations {
+		fmt.Fprintf(&b, "  %v\n", v)
+	}
+	if more := r.Total - len(r.Violations); more > 0 {
+		fmt.Fprintf(&b, "  ... and %s more\n", grouped.Int(more))
+	}
+	return b.String()
+}

@@ -1,0 +1,307 @@
+package validate
+
+// The rows of a jobs CSV.
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// The columns that are looked at.
+const (
+	colID              = "job_id"
+	colSubmit          = "submission_time"
+	colNodes           = "requested_number_of_resources"
+	colEstimate        = "requested_time"
+	colSuccess         = "success"
+	colState           = "final_state"
+	colStart           = "starting_time"
+	colFinish          = "finish_time"
+	colExecution       = "execution_time"
+	colWait            = "waiting_time"
+	colTurnaround      = "turnaround_time"
+	colAllocated       = "allocated_resources"
+	colMetadata        = "metadata"
+	colActual          = "actual_runtime"
+	colStretch         = "stretch"
+	colBoundedSlowdown = "bounded_slowdown"
+	colOwnEstimate     = "estimate"
+	colBackfilled      = "backfilled"
+)
+
+// needed are the columns that every file must have.
+var needed = []string{colID, colSubmit, colNodes, colEstimate, colSuccess, colState, colStart, colFinish}
+
+// What final_state may be.
+const (
+	stateFinished  = "COMPLETED_SUCCESSFULLY"
+	stateWalltime  = "COMPLETED_WALLTIME_REACHED"
+	stateKilled    = "COMPLETED_KILLED"
+	stateRejected  = "REJECTED"
+	stateSubmitted = "SUBMITTED"
+	stateRunning   = "RUNNING"
+)
+
+// promisedKey begins the metadata of a job that was promised a start; what
+// follows metadataSeparator is something else.
+const (
+	promisedKey       = "promised="
+	metadataSeparator = ";"
+)
+
+// row is what the file says of one job.
+type row struct {
+	line              int // from 1; the header is line 1
+	submit, estimate  des.Time
+	nodes             int
+	state             string // stateKilled for stateWalltime, too
+	success           bool
+	start, finish     des.Time // Forever: not before the run was stopped
+	promise           optional[des.Time]
+	wait, execution   optional[des.Time]
+	turnaround        optional[des.Time]
+	ownEstimate       optional[des.Time]
+	runtime           optional[des.Time]
+	stretch, slowdown optional[float64]
+	backfilled        optional[bool]
+	place             []entity.ProcessorRange
+}
+
+// optional is a value that may be missing.
+type optional[T any] struct {
+	value T
+	given bool
+}
+
+func (r *row) began() bool { return r.start != des.Forever }
+func (r *row) ended() bool { return r.finish != des.Forever }
+
+// DamagedFileError reports a file that cannot be read as a jobs CSV.
+type DamagedFileError struct {
+	Line   int    // from 1; the header is line 1
+	Column string // empty where it is the line as a whole
+	Err    error
+}
+
+func (e *DamagedFileError) Error() string {
+	if e.Column == "" {
+		return fmt.Sprintf("jobs CSV, line %d: %v", e.Line, e.Err)
+	}
+	return fmt.Sprintf("jobs CSV, line %d, %s: %v", e.Line, e.Column, e.Err)
+}
+
+func (e *DamagedFileError) Unwrap() error { return e.Err }
+
+// rowReader reads a jobs CSV row by row.
+type rowReader struct {
+	in     *csv.Reader
+	at     map[string]int // where a column is in the record
+	record []string
+	line   int
+	err    error // the first one within the row
+}
+
+// newRowReader reads the header.
+func newRowReader(from io.Reader) (*rowReader, error) {
+	r := &rowReader{in: csv.NewReader(from), at: map[string]int{}}
+	r.in.ReuseRecord = true
+	header, err := r.in.Read()
+	if err != nil {
+		return nil, damaged(err)
+	}
+	for i, name := range header {
+		if !r.has(name) { // where a name stands twice the first one counts
+			r.at[strings.Clone(name)] = i
+		}
+	}
+	for _, name := range needed {
+		if !r.has(name) {
+			return nil, &DamagedFileError{Line: 1, Err: fmt.Errorf("no column %s in the header", name)}
+		}
+	}
+	return r, nil
+}
+
+// next reads the next row, if there is one.
+func (r *rowReader) next() (bool, error) {
+	var err error
+	r.record, err = r.in.Read()
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	if err != nil {
+		return false, damaged(err)
+	}
+	r.line, _ = r.in.FieldPos(0)
+	return true, nil
+}
+
+// damaged puts an error of the CSV reader in our words.
+func damaged(err error) error {
+	var parse *csv.ParseError
+	switch {
+	case errors.Is(err, io.EOF):
+		return &DamagedFileError{Line: 1, Err: errors.New("the file is empty")}
+	case errors.As(err, &parse):
+		return &DamagedFileError{Line: parse.Line, Err: parse.Err}
+	}
+	return fmt.Errorf("reading a jobs CSV: %w", err)
+}
+
+func (r *rowReader) fail(column string, err error) {
+	if r.err == nil {
+		r.err = &DamagedFileError{r.line, column, err}
+	}
+}
+
+func (r *rowReader) has(column string) bool {
+	_, ok := r.at[column]
+	return ok
+}
+
+// text is the field as it stands, "" where the column is missing.
+func (r *rowReader) text(column string) string {
+	if i, ok := r.at[column]; ok {
+		return r.record[i]
+	}
+	return ""
+}
+
+// field reads a field where the column is there.
+func field[T any](r *rowReader, column string, parse func(string) (T, error)) optional[T] {
+	if !r.has(column) {
+		return optional[T]{}
+	}
+	value, err := parse(r.text(column))
+	if err != nil {
+		r.fail(column, err)
+	}
+	return optional[T]{value, err == nil}
+}
+
+// ours reports whether the file is one of gridslot, not of Batsim, whose rows
+// stand in another order.
+func (r *rowReader) ours() bool { return r.has(colBackfilled) }
+
+// ratio reads a ratio. Batsim may write no number for a job that ran for no time.
+func (r *rowReader) ratio(column string) optional[float64] {
+	if _, err := parseRatio(r.text(column)); err != nil && !r.ours() {
+		return optional[float64]{}
+	}
+	return field(r, column, parseRatio)
+}
+
+func (r *rowReader) id() int64 { return field(r, colID, parseWhole(64)).value }
+
+// read takes the whole row in. What is wrong with it is left in r.err.
+func (r *rowReader) read() *row {
+	f := &row{
+		line:        r.line,
+		submit:      field(r, colSubmit, parseTime).value,
+		nodes:       int(field(r, colNodes, parseWhole(32)).value),
+		estimate:    field(r, colEstimate, parseTime).value,
+		runtime:     field(r, colActual, parseTime),
+		wait:        field(r, colWait, parseTime),
+		execution:   field(r, colExecution, parseTime),
+		turnaround:  field(r, colTurnaround, parseTime),
+		ownEstimate: field(r, colOwnEstimate, parseTime),
+		stretch:     r.ratio(colStretch),
+		slowdown:    r.ratio(colBoundedSlowdown),
+		backfilled:  field(r, colBackfilled, parseBit),
+		success:     r.text(colSuccess) == "1",
+		state:       strings.Clone(r.text(colState)),
+		start:       field(r, colStart, parseTime).value,
+		finish:      field(r, colFinish, parseTime).value,
+	}
+	switch f.state {
+	case stateFinished, stateKilled:
+	case stateWalltime:
+		f.state = stateKilled
+	case stateRunning:
+		f.finish = des.Forever
+	case stateSubmitted, stateRejected:
+		f.start, f.finish = des.Forever, des.Forever
+	default:
+		r.fail(colState, fmt.Errorf("%q is not a state known here", f.state))
+	}
+	if f.finish < f.start {
+		r.fail(colFinish, fmt.Errorf("%v is before the start at %v", f.finish, f.start))
+	}
+	if strings.HasPrefix(r.text(colMetadata), promisedKey) {
+		f.promise = field(r, colMetadata, parsePromise)
+	}
+	if f.began() {
+		f.place = field(r, colAllocated, parsePlace).value
+	}
+	return f
+}
+
+func parseWhole(bits int) func(string) (int64, error) {
+	return func(s string) (int64, error) {
+		n, err := strconv.ParseInt(s, 10, bits)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a whole number: %w", s, errors.Unwrap(err))
+		}
+		return n, nil
+	}
+}
+
+func parseTime(s string) (des.Time, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time: %w", s, errors.Unwrap(err))
+	}
+	t := des.Seconds(x)
+	if x != x || t == des.Forever || t == -des.Forever {
+		return 0, fmt.Errorf("%q is no time within the range of simulated time", s)
+	}
+	return t, nil
+}
+
+func parseRatio(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(x) {
+		return 0, fmt.Errorf("%q is not a number", s)
+	}
+	return x, nil
+}
+
+func parseBit(s string) (bool, error) {
+	if s != "0" && s != "1" {
+		return false, fmt.Errorf("%q is neither 0 nor 1", s)
+	}
+	return s == "1", nil
+}
+
+// parsePromise reads "promised=5;reason=TEXT".
+func parsePromise(s string) (des.Time, error) {
+	s, _, _ = strings.Cut(s, metadataSeparator)
+	return parseTime(strings.TrimPrefix(s, promisedKey))
+}
+
+// parsePlace reads "0-3 7", or a count.
+func parsePlace(s string) ([]entity.ProcessorRange, error) {
+	var place []entity.ProcessorRange
+	for text := range strings.FieldsSeq(s) {
+		low, high, isRange := strings.Cut(text, "-")
+		first, err := strconv.ParseInt(low, 10, 32)
+		last := first
+		if err == nil && isRange {
+			last, err = strconv.ParseInt(high, 10, 32)
+		}
+		if err != nil || first < 0 || last < first {
+			return nil, fmt.Errorf("%q is no interval of processors", text)
+		}
+		place = append(place, entity.ProcessorRange{First: int32(first), Last: int32(last)})
+	}
+	return slices.Clip(place), nil
+}

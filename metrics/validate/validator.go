@@ -1,0 +1,520 @@
+package validate
+
+// The online validator: it sees what observers see and believes nothing.
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Validator is an Observer that checks a schedule while it is made. It shares
+// nothing with the engine or the policies. Checked are:
+//
+//   - capacity at every instant; what ends at an instant makes room for what
+//     starts at it;
+//   - no node with two jobs; where the metascheduler has a Placer, no processor
+//     with two jobs, and each job has as many as it asked for (Run.Place);
+//   - no start before the submission, and one run a job;
+//   - run times as in the trace, cut at the estimate or by Metascheduler.Kill;
+//   - preemptions: what is kept is no more than what was done, and only the rest
+//     is run again;
+//   - advance reservations start at their instant;
+//   - the promises that it is told of.
+//
+// Memory grows with the jobs that wait or run.
+//
+// Capacity that leaves the plan (Metascheduler.Withhold) and owners' local jobs
+// are not seen: a job that runs where nothing should run is not found. And where
+// such things come in unannounced, promises cannot be kept: leave Promises empty
+// there. Advance reservations may take what was held for the head of the queue:
+// leave Promises.Head unset beside them.
+type Validator struct {
+	Promises
+	// Processors is the size of the cluster; 0 leaves capacity unchecked. A
+	// metascheduler that the validator is given to fills it in.
+	Processors int
+	// Overrun is what happens to jobs that pass their estimates; a metascheduler
+	// is asked for its own.
+	Overrun entity.Overrun
+	// Limit is how many violations are kept; 0 means 100.
+	Limit int
+
+	meta    *entity.Metascheduler
+	report  Report
+	now     des.Time
+	live    map[*entity.Run]*followed
+	lastSeq int64
+	waiting []*followed // with Order: by seq; those that no longer wait are dropped at the front
+	head    headPromise
+	overran des.Time // when the last job left that had passed its estimate
+
+	busy    int                   // processors
+	started []*followed           // at this instant, in order
+	nodes   map[*entity.Node]span // the latest use of each
+	holders []*followed           // who has each processor, where there is a Placer
+}
+
+// followed is what the validator knows of a job that waits or runs.
+type followed struct {
+	job         *entity.Run
+	seq         int64
+	state       entity.RunState
+	start       des.Time
+	estimate    des.Time
+	done        des.Time // of its runtime, kept from attempts that were preempted
+	attempts    int      // that were preempted
+	place       []entity.ProcessorRange
+	first, last des.Time // promised starts, NeverPromised before the first
+	firstAt     des.Time // when the first promise was made
+	lastAt      des.Time // and the last
+}
+
+type headPromise struct {
+	job   *followed
+	bound des.Time // the earliest start promised while it has been the head
+	since des.Time // when that was
+}
+
+// span is the time for which a job has a node.
+type span struct {
+	job   *followed
+	until des.Time
+}
+
+// Attach tells the validator what it is to validate.
+func (v *Validator) Attach(m *entity.Metascheduler) {
+	if p, counted := m.Plan().(interface{ Processors() int }); counted && v.Processors == 0 {
+		v.Processors = p.Processors()
+	}
+	v.meta = m
+}
+
+func (v *Validator) violation(k Kind, j *entity.Run, format string, args ...any) {
+	v.report.add(v.Limit, k, v.now, j.ID, format, args...)
+}
+
+// Observe takes one event in.
+func (v *Validator) Observe(e entity.JobEvent) {
+	j := e.Run
+	if e.Time != v.now {
+		v.settle()
+		if e.Time < v.now {
+			v.violation(OutOfPlace, j, "the job was %v at %v, after something that happened at %v", e.Kind, e.Time, v.now)
+		}
+		v.now = e.Time
+	}
+	if e.Kind == entity.JobSubmitted {
+		v.submitted(j)
+		return
+	}
+	f := v.live[j]
+	if f == nil {
+		v.violation(OutOfPlace, j, "the job was %v, but it is not here: never submitted, or over", e.Kind)
+		return
+	}
+	needs := entity.Waiting
+	if e.Kind == entity.JobFinished || e.Kind == entity.JobKilled || e.Kind == entity.JobRequeued {
+		needs = entity.Running
+	}
+	if f.state != needs {
+		v.violation(OutOfPlace, j, "the job was %v while it was %v", e.Kind, f.state)
+		return
+	}
+	switch e.Kind {
+	case entity.JobRejected:
+		f.state = entity.Rejected
+		v.report.Rejected++
+		delete(v.live, j)
+	case entity.JobPromised:
+		v.promised(f, e)
+	case entity.JobStarted:
+		v.start(f)
+	case entity.JobFinished, entity.JobKilled:
+		v.end(f, e.Kind == entity.JobKilled)
+	case entity.JobRequeued:
+		v.requeued(f)
+	}
+}
+
+func (v *Validator) submitted(j *entity.Run) {
+	if v.live == nil {
+		v.live = map[*entity.Run]*followed{}
+		v.nodes = map[*entity.Node]span{}
+		v.lastSeq = -1
+		if v.meta != nil {
+			v.Overrun = v.meta.Overrun
+		}
+	}
+	if v.live[j] != nil || j.Seq() <= v.lastSeq {
+		v.violation(OutOfPlace, j, "the job was submitted as number %d after number %d", j.Seq(), v.lastSeq)
+		if v.live[j] != nil {
+			return
+		}
+	}
+	v.lastSeq = j.Seq()
+	v.report.Jobs++
+	if v.now < j.Submit || v.now > j.Submit && !j.Booked { // what is booked may be confirmed later
+		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
+	}
+	estimate := j.Job.Request.Length
+	if v.Overrun == entity.OverrunRaise {
+		estimate = max(estimate, j.Runtime)
+	}
+	f := &followed{job: j, seq: j.Seq(), estimate: estimate, state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
+	v.live[j] = f
+	if v.Order && !j.Booked {
+		v.waiting = append(v.waiting, f)
+	}
+}
+
+func (v *Validator) promised(f *followed, e entity.JobEvent) {
+	if v.First && f.last != entity.NeverPromised && e.Start > f.last && !v.voided(f.lastAt) {
+		v.violation(PromiseBroken, f.job, "the start promised for %v was moved to %v", f.last, e.Start)
+	}
+	if f.first == entity.NeverPromised {
+		f.first, f.firstAt = e.Start, v.now
+	}
+	f.last, f.lastAt = e.Start, v.now
+	if !v.Head || !e.Head {
+		return
+	}
+	h := &v.head
+	switch {
+	case h.job != f:
+		*h = headPromise{f, e.Start, v.now}
+	case e.Start > h.bound && !v.voided(h.since):
+		v.violation(HeadDelayed, f.job, "the hold for the head of the queue was moved from %v to %v", h.bound, e.Start)
+	default:
+		h.bound, h.since = e.Start, v.now
+	}
+}
+
+// voided reports whether promises made at the instant since are void: a job was
+// past its estimate then or later.
+func (v *Validator) voided(since des.Time) bool {
+	if v.Overrun != entity.OverrunExtend {
+		return false
+	}
+	if v.overran > 0 && v.overran >= since {
+		return true
+	}
+	for j, f := range v.live { // any one will do: the order does not matter
+		if f.state == entity.Running && v.now-f.start >= f.length() && j.Runtime-f.done > f.length() {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *Validator) start(f *followed) {
+	j := f.job
+	f.state, f.start = entity.Running, v.now
+	if v.now < j.Submit {
+		v.violation(TooEarly, j, "started before its submission at %v", j.Submit)
+	}
+	if j.Start != v.now {
+		v.violation(OutOfPlace, j, "started, but its start says %v", j.Start)
+	}
+	if j.Booked && f.last != entity.NeverPromised && v.now != f.last {
+		v.violation(PromiseBroken, j, "an advance reservation that is for %v", f.last)
+	}
+	if first := v.firstWaiting(); first != nil && first.seq < f.seq && !j.Booked {
+		v.violation(OutOfOrder, j, "started before %v, which was submitted earlier", first.job)
+	}
+	if v.Head && v.head.job == f {
+		if v.now > v.head.bound && !v.voided(v.head.since) {
+			v.violation(HeadDelayed, j, "the head of the queue started after %v, which was held for it", v.head.bound)
+		}
+		v.head.job = nil
+	}
+	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f.firstAt) {
+		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
+	}
+	v.started = append(v.started, f)
+}
+
+// firstWaiting is the job at the front of the queue, or nil; always nil without
+// Order.
+func (v *Validator) firstWaiting() *followed {
+	for len(v.waiting) > 0 && v.waiting[0].state != entity.Waiting {
+		v.waiting = v.waiting[1:]
+	}
+	if len(v.waiting) == 0 {
+		return nil
+	}
+	return v.waiting[0]
+}
+
+func (v *Validator) end(f *followed, killed bool) {
+	j := f.job
+	run := v.now - f.start
+	if killed {
+		v.report.Killed++
+	} else {
+		v.report.Finished++
+	}
+	v.past(f)
+	want, cut := v.runTime(f)
+	if killed && run <= want && j.Reason != entity.ReasonEstimate {
+		want, cut = run, true // by somebody, or by an advance reservation that needs its processors
+	}
+	if run != want {
+		v.violation(WrongRunTime, j, "ran for %v instead of %v", run, want)
+	} else if killed != cut {
+		v.violation(WrongRunTime, j, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
+	}
+	v.leave(f, j.Place, &j.Reservation.Window)
+	f.state = entity.Finished
+	delete(v.live, j)
+}
+
+// past notes whether f, which leaves, has passed its estimate.
+func (v *Validator) past(f *followed) {
+	length := f.length()
+	if v.now-f.start >= length && f.job.Runtime-f.done > length && f.job.Reservation.Window.Tasks == nil {
+		v.overran = v.now
+	}
+}
+
+// length is what is left of the job's estimate.
+func (f *followed) length() des.Time {
+	if f.done == 0 {
+		return f.estimate
+	}
+	return max(f.estimate-f.done, des.Tick)
+}
+
+// runTime is how long a job must run, and whether that is less than it wants.
+func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
+	remaining, length := f.job.Runtime-f.done, f.length()
+	if w := &f.job.Reservation.Window; w.Tasks != nil {
+		return f.taskTime(w.Length()), remaining > length
+	}
+	if v.Overrun == entity.OverrunExtend {
+		return remaining, false
+	}
+	return min(remaining, length), remaining > length
+}
+
+// taskTime is the real time of a task for which so much was reserved: the share
+// of its estimate that the job takes, rounded up. It is worked out by schoolbook
+// division, not as the engine does it.
+func (f *followed) taskTime(reserved des.Time) des.Time {
+	remaining, length := f.job.Runtime-f.done, f.length()
+	if remaining >= length {
+		return reserved
+	}
+	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(remaining)))
+	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(length)), new(big.Int))
+	if rest.Sign() > 0 {
+		return des.Time(quotient.Int64()) + des.Tick
+	}
+	return des.Time(quotient.Int64())
+}
+
+// leave has f give up what it has had since an instant before this one, which
+// makes room for whatever starts at this instant. What has begun at this instant
+// is settled when the instant is over.
+func (v *Validator) leave(f *followed, place []entity.ProcessorRange, w *entity.Window) {
+	if f.start == v.now {
+		return
+	}
+	v.busy -= v.counted(f)
+	for _, t := range w.Tasks {
+		if use := v.nodes[t.Node]; use.job == f {
+			v.nodes[t.Node] = span{f, min(use.until, v.now)}
+		}
+	}
+	if f.place == nil {
+		return
+	}
+	if !slices.Equal(f.place, place) {
+		v.violation(TwoJobsOnOne, f.job, "had the processors %s, and now it tells of %s", processors(f.place), processors(place))
+	}
+	v.release(f)
+}
+
+// release has f give back its processors.
+func (v *Validator) release(f *followed) {
+	for _, r := range f.place {
+		for p := r.First; p <= r.Last; p++ {
+			if v.holders[p] == f {
+				v.holders[p] = nil
+			}
+		}
+	}
+	f.place = nil
+}
+
+func processors(place []entity.ProcessorRange) string {
+	return string(entity.AppendProcessorRanges(nil, place))
+}
+
+// requeued takes in that f was preempted.
+func (v *Validator) requeued(f *followed) {
+	j := f.job
+	if f.start == v.now {
+		v.started = slices.DeleteFunc(v.started, func(s *followed) bool { return s == f })
+	}
+	v.past(f)
+	f.attempts++
+	if n := len(j.Earlier); n == f.attempts {
+		v.attempt(f, &j.Earlier[n-1])
+	} else {
+		v.violation(OutOfPlace, j, "preempted %d times, and it tells of %d attempts before", f.attempts, n)
+		v.leave(f, f.place, &j.Reservation.Window)
+	}
+	f.done = j.Done
+	if j.Request.Length != f.length() {
+		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Request.Length, f.length())
+	}
+	f.state = entity.Waiting
+	f.first, f.last = entity.NeverPromised, entity.NeverPromised
+	if h := v.head.job; h != nil && f.seq < h.seq {
+		v.head.job = nil // f stands in front of it now
+	}
+	if v.Order {
+		bySeq := func(a *followed, seq int64) int { return cmp.Compare(a.seq, seq) }
+		if i, found := slices.BinarySearchFunc(v.waiting, f.seq, bySeq); !found {
+			v.waiting = slices.Insert(v.waiting, i, f)
+		}
+	}
+}
+
+// attempt checks the attempt of f that ends now, by a preemption.
+func (v *Validator) attempt(f *followed, a *entity.Attempt) {
+	j := f.job
+	if a.Start != f.start || a.End != v.now {
+		v.violation(OutOfPlace, j, "ran from %v to %v, and it tells of an attempt from %v to %v", f.start, v.now, a.Start, a.End)
+	}
+	if kept := j.Done - f.done; kept != a.Kept || kept < 0 || kept > f.progress(v.now-f.start, &a.Window) {
+		v.violation(WrongRunTime, j, "%v of its runtime is kept of a run of %v", kept, v.now-f.start)
+	}
+	v.leave(f, a.Place, &a.Window)
+}
+
+// progress is how much of its runtime f does in so much time. On named nodes the
+// slowest task counts: it does all that is left in its whole time.
+func (f *followed) progress(t des.Time, w *entity.Window) des.Time {
+	remaining := f.job.Runtime - f.done
+	if w.Tasks == nil {
+		return min(t, remaining)
+	}
+	whole := f.taskTime(w.Length())
+	if t >= whole {
+		return remaining
+	}
+	product := new(big.Int).Mul(big.NewInt(int64(remaining)), big.NewInt(int64(t)))
+	return des.Time(product.Quo(product, big.NewInt(int64(whole))).Int64())
+}
+
+// counted is how many counted processors f occupies.
+func (v *Validator) counted(f *followed) int {
+	if f.job.Reservation.Window.Tasks != nil {
+		return 0
+	}
+	return f.job.Request.Nodes
+}
+
+// InstantOver tells that everything of an instant has been observed: only then
+// is Run.Place known. Where nobody tells so, the first event of a later instant
+// does.
+func (v *Validator) InstantOver(des.Time) { v.settle() }
+
+// settle ends the instant: whatever ended has made room, and whatever started
+// takes it, in order; what did both at this instant came and went in between.
+func (v *Validator) settle() {
+	for _, f := range v.started {
+		over := f.state != entity.Running
+		if over && f.job.Request.Length == 0 {
+			continue // reserved for no time at all, it takes no one's room
+		}
+		v.busy += v.counted(f)
+		if v.Processors > 0 && v.busy > v.Processors {
+			v.violation(OverCapacity, f.job, "started on %d processors; %d of %d are busy now", f.job.Request.Nodes, v.busy, v.Processors)
+		}
+		v.occupyNodes(f, over)
+		v.occupyPlace(f, over)
+		if over {
+			v.busy -= v.counted(f)
+		}
+	}
+	v.started = v.started[:0]
+}
+
+func (v *Validator) occupyNodes(f *followed, over bool) {
+	for _, t := range f.job.Reservation.Window.Tasks {
+		if use := v.nodes[t.Node]; use.until > f.start {
+			v.violation(TwoJobsOnOne, f.job, "started on node %d, which %v has until %v", t.Node.ID, use.job.job, use.until)
+		}
+		until := f.start
+		if !over {
+			until += f.taskTime(t.End - f.start)
+		}
+		v.nodes[t.Node] = span{f, until}
+	}
+}
+
+// occupyPlace checks which processors f has, where there is a Placer.
+func (v *Validator) occupyPlace(f *followed, over bool) {
+	j := f.job
+	placed := len(j.Place) > 0 || v.meta != nil && v.meta.Placer != nil
+	if !placed || j.Reservation.Window.Tasks != nil {
+		return
+	}
+	count := 0
+	var clash *followed
+	for _, r := range j.Place {
+		if r.First < 0 || r.Last < r.First || v.Processors > 0 && int(r.Last) >= v.Processors {
+			v.violation(TwoJobsOnOne, j, "has the processors %s of a cluster of %d", processors(j.Place), v.Processors)
+			return
+		}
+		count += int(r.Last-r.First) + 1
+		if more := int(r.Last) + 1 - len(v.holders); more > 0 {
+			v.holders = append(v.holders, make([]*followed, more)...)
+		}
+		for p := r.First; p <= r.Last; p++ {
+			if v.holders[p] != nil {
+				clash = v.holders[p]
+			}
+			v.holders[p] = f
+		}
+	}
+	if count != j.Request.Nodes {
+		v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", count, j.Request.Nodes)
+	}
+	if clash == f {
+		v.violation(TwoJobsOnOne, j, "has a processor twice")
+	} else if clash != nil {
+		v.violation(TwoJobsOnOne, j, "has a processor of %v, which still runs", clash.job)
+	}
+	f.place = slices.Clone(j.Place)
+	if over {
+		v.release(f)
+	}
+}
+
+// Report says what was found up to now. Where the run is complete, every job
+// must have come to an end: one that has not is a violation.
+func (v *Validator) Report(complete bool) Report {
+	v.settle()
+	report := v.report
+	report.Violations = slices.Clone(report.Violations)
+	report.Unfinished = len(v.live)
+	if !complete {
+		return report
+	}
+	left := make([]*followed, 0, len(v.live))
+	for _, f := range v.live {
+		left = append(left, f)
+	}
+	slices.SortFunc(left, func(a, b *followed) int { return cmp.Compare(a.seq, b.seq) })
+	for _, f := range left {
+		report.add(v.Limit, Missing, v.now, f.job.ID, "the job was left %v", f.state)
+	}
+	return report
+}

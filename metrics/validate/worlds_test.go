@@ -1,0 +1,389 @@
+package validate_test
+
+// Worlds in which more happens than jobs that come and end: users cancel,
+// operators kill, jobs are preempted with some of their work kept, processors
+// leave and come back, advance reservations come in between. Whatever happens,
+// the schedule is valid; and where an event is bent on its way to the validator,
+// that is found.
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// world is a run with a validator.
+type world struct {
+	draw      func(low, high int, what string) int
+	sim       *des.Simulator
+	meta      *entity.Metascheduler
+	validator *validate.Validator
+	runs      []*entity.Run
+	holds     []*entity.Hold
+	nodes     []*entity.Node // nil: counted processors
+	size      int
+	calm      bool // nothing is withheld or booked
+	happened  map[string]int
+}
+
+func (w *world) seconds(low, high int, what string) des.Time {
+	return des.Time(w.draw(low, high, what)) * des.Second
+}
+
+// plan draws processors or named nodes.
+func (w *world) plan(t require.TestingT, named bool) entity.Plan {
+	w.size = w.draw(1, 8, "size")
+	if !named {
+		return plan.NewCluster(w.size)
+	}
+	for id := range w.size {
+		w.nodes = append(w.nodes, &entity.Node{ID: id, Perf: float64(w.draw(2, 12, "performance")) / 4})
+	}
+	domain, err := plan.NewDomain(w.nodes, window.AMP{})
+	require.NoError(t, err)
+	return domain
+}
+
+// populate draws jobs, and what happens to them.
+func (w *world) populate() {
+	var at des.Time
+	for id := range w.draw(1, 25, "jobs") {
+		at += w.seconds(0, 8, "gap")
+		w.runs = append(w.runs, w.meta.Submit(w.job(int64(id), at)))
+	}
+	phases := []des.Phase{entity.PhaseEnd - 5, entity.PhaseChange, entity.PhaseArrival + 1, entity.PhaseStart + 1}
+	for range w.draw(0, 20, "incidents") {
+		incident := incidents[w.draw(0, len(incidents)-1, "incident")]
+		if w.calm && incident.uncalm {
+			continue
+		}
+		phase := phases[w.draw(0, len(phases)-1, "phase")]
+		w.sim.At(w.seconds(0, 200, "when"), phase, des.Func(func(*des.Simulator, des.Event) {
+			if incident.happen(w) {
+				w.happened[incident.name]++
+			}
+		}), 0)
+	}
+}
+
+func (w *world) job(id int64, at des.Time) *entity.Job {
+	return &entity.Job{
+		ID: id, Submit: at, Runtime: w.seconds(0, 40, "runtime"), User: -1,
+		Request: entity.Request{Nodes: w.draw(1, w.size, "nodes"), Length: w.seconds(1, 40, "estimate")},
+	}
+}
+
+// one is one of the runs in a state of those given, or nil.
+func (w *world) one(states ...entity.RunState) *entity.Run {
+	of := slices.DeleteFunc(slices.Clone(w.runs), func(r *entity.Run) bool { return !slices.Contains(states, r.State) })
+	if len(of) == 0 {
+		return nil
+	}
+	return of[w.draw(0, len(of)-1, "which")]
+}
+
+// incidents are what may happen. Each reports whether it did.
+var incidents = []struct {
+	name   string
+	uncalm bool // takes what may be held for the head of the queue
+	happen func(*world) bool
+}{
+	{"kill", false, func(w *world) bool {
+		r := w.one(entity.Running)
+		return r != nil && w.meta.Kill(r, "an operator")
+	}},
+	{"preempt", false, func(w *world) bool {
+		keep := []des.Time{0, des.Forever, w.seconds(0, 20, "keep")}[w.draw(0, 2, "kept")]
+		r := w.one(entity.Running)
+		return r != nil && w.meta.Preempt(r, keep)
+	}},
+	{"cancel", false, func(w *world) bool {
+		r := w.one(entity.Created, entity.Waiting, entity.Reserved)
+		return r != nil && w.meta.Cancel(r, "its user")
+	}},
+	{"withhold", true, func(w *world) bool {
+		now := w.sim.Now()
+		out := entity.Window{Start: now, End: now + w.seconds(1, 60, "for"), Nodes: w.draw(1, w.size, "out")}
+		for i := 0; w.nodes != nil && i < out.Nodes; i++ {
+			out.Tasks = append(out.Tasks, entity.Task{Node: w.nodes[i], End: out.End})
+		}
+		hold, err := w.meta.Withhold(out)
+		if err == nil {
+			w.holds = append(w.holds, hold)
+		}
+		return err == nil
+	}},
+	{"drop", true, func(w *world) bool {
+		if len(w.holds) == 0 {
+			return false
+		}
+		w.holds[w.draw(0, len(w.holds)-1, "hold")].Drop()
+		return true
+	}},
+	{"book", true, func(w *world) bool {
+		now := w.sim.Now()
+		j := w.job(int64(1000+len(w.runs)), now)
+		if w.meta.Overrun == entity.OverrunRaise {
+			j.Request.Length = max(j.Request.Length, j.Runtime) // who books says how long
+		}
+		r := flow.NewBookings(w.meta).Book(flow.Booking{Job: j, Start: now + w.seconds(0, 40, "ahead")})
+		w.runs = append(w.runs, r)
+		return r.State != entity.Rejected
+	}},
+}
+
+// newWorld draws a world; between says what stands between the metascheduler and
+// the validator.
+func newWorld(t require.TestingT, draw func(low, high int, what string) int, between func(*validate.Validator) entity.Observer) *world {
+	w := &world{draw: draw, sim: des.New(des.Config{}), validator: &validate.Validator{}, happened: map[string]int{}}
+	named := draw(0, 1, "named") == 1
+	policy := policies[draw(0, len(policies)-1, "policy")]
+	w.validator.Promises = policy.promises
+	if w.calm = draw(0, 1, "calm") == 1; !w.calm {
+		w.validator.Head = false // what is withheld, or booked, delays the head
+	}
+	w.meta = entity.NewMetascheduler(w.sim, w.plan(t, named), policy.policy, between(w.validator))
+	w.meta.Pass = entity.Pass(draw(0, 1, "pass"))
+	w.meta.Overrun = []entity.Overrun{entity.OverrunKill, entity.OverrunExtend, entity.OverrunRaise}[draw(0, 2, "overrun")]
+	if !named && draw(0, 2, "places") > 0 {
+		w.meta.Placer = entity.LowestFirst{}
+	}
+	w.populate()
+	return w
+}
+
+func unbent(v *validate.Validator) entity.Observer { return v }
+
+func TestWhateverHappensTheScheduleIsValid(t *testing.T) {
+	happened := map[string]int{}
+	for range 5 {
+		rapid.Check(t, func(t *rapid.T) {
+			draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
+			w := newWorld(t, draw, unbent)
+			require.NoError(t, w.sim.Run(context.Background()))
+			report := w.validator.Report(true)
+			require.NoError(t, report.Err(), "%v", report)
+			for name, n := range w.happened {
+				happened[name] += n
+			}
+		})
+	}
+	for _, incident := range incidents {
+		require.Greater(t, happened[incident.name], 20, "%s happens too seldom to test anything", incident.name)
+	}
+}
+
+// bend is a fault in what the validator is told.
+type bend struct {
+	name string
+	kind validate.Kind // what is found
+	// can reports whether the fault can be put into e, or, with instant, into the
+	// end of the instant of e.
+	can     func(b *bender, e entity.JobEvent) bool
+	instant bool
+	// bend puts it in; what it returns undoes it after the validator has looked.
+	bend func(b *bender, e *entity.JobEvent) (undo func())
+}
+
+// bender stands between a metascheduler and a validator, and bends one of the
+// events that can be bent.
+type bender struct {
+	bend
+	v    *validate.Validator
+	skip int // of the events that can be bent
+	done bool
+
+	running []*entity.Run // as the metascheduler told
+	last    entity.JobEvent
+	late    *entity.JobEvent // held back
+}
+
+func (b *bender) Attach(m *entity.Metascheduler) { b.v.Attach(m) }
+
+func (b *bender) Observe(e entity.JobEvent) {
+	if e.Time > b.last.Time {
+		b.deliverLate()
+	}
+	b.running = slices.DeleteFunc(b.running, func(r *entity.Run) bool { return r == e.Run })
+	if e.Kind == entity.JobStarted {
+		b.running = append(b.running, e.Run)
+	}
+	b.last = e
+	if !b.instant {
+		defer b.perhaps(&e)()
+	}
+	if b.late == nil || *b.late != e {
+		b.v.Observe(e)
+	}
+}
+
+func (b *bender) InstantOver(at des.Time) {
+	if b.instant {
+		defer b.perhaps(&b.last)()
+	}
+	b.v.InstantOver(at)
+}
+
+// perhaps bends e if its turn has come.
+func (b *bender) perhaps(e *entity.JobEvent) (undo func()) {
+	if b.done || !b.can(b, *e) {
+		return func() {}
+	}
+	if b.skip--; b.skip >= 0 {
+		return func() {}
+	}
+	b.done = true
+	return b.bend.bend(b, e)
+}
+
+// deliverLate tells what was held back, a tick late.
+func (b *bender) deliverLate() {
+	if b.late != nil {
+		late := *b.late
+		late.Time += des.Tick
+		b.late = nil
+		b.v.Observe(late)
+	}
+}
+
+// thief is a run that started at the instant that is over, and victim another one
+// that runs; both have processors. They are nil where there are none such.
+func (b *bender) thief() (thief, victim *entity.Run) {
+	for _, r := range b.running {
+		for _, other := range b.running {
+			if other != r && r.Start == b.last.Time && len(r.Place) > 0 && len(other.Place) > 0 {
+				return r, other
+			}
+		}
+	}
+	return nil, nil
+}
+
+// placed changes where a run of the latest instant is.
+func placed(change func(thief, victim *entity.Run) []entity.ProcessorRange) func(*bender, *entity.JobEvent) func() {
+	return func(b *bender, _ *entity.JobEvent) func() {
+		thief, victim := b.thief()
+		place := thief.Place
+		thief.Place = change(thief, victim)
+		return func() { thief.Place = place }
+	}
+}
+
+func is(kind entity.JobEventKind) func(*bender, entity.JobEvent) bool {
+	return func(_ *bender, e entity.JobEvent) bool { return e.Kind == kind }
+}
+
+// kept adds to what a preempted job has kept.
+func kept(attempt, run des.Time) func(*bender, *entity.JobEvent) func() {
+	return func(_ *bender, e *entity.JobEvent) func() {
+		r := e.Run
+		a := &r.Earlier[len(r.Earlier)-1]
+		a.Kept, r.Done = a.Kept+attempt, r.Done+run
+		return func() { a.Kept, r.Done = a.Kept-attempt, r.Done-run }
+	}
+}
+
+func nothing() {}
+
+var bends = []bend{
+	{"a start earlier", validate.OutOfPlace, is(entity.JobStarted), false, func(_ *bender, e *entity.JobEvent) func() {
+		r := e.Run
+		r.Start--
+		return func() { r.Start++ }
+	}},
+	{"a start before the submission", validate.TooEarly, is(entity.JobStarted), false, func(_ *bender, e *entity.JobEvent) func() {
+		j, submit := e.Run.Job, e.Run.Submit
+		j.Submit = e.Time + des.Tick
+		return func() { j.Submit = submit }
+	}},
+	{"an end later", validate.WrongRunTime, is(entity.JobFinished), false, func(b *bender, e *entity.JobEvent) func() {
+		late := *e
+		b.late = &late
+		return nothing
+	}},
+	{"an end as a kill at the estimate", validate.WrongRunTime, is(entity.JobFinished), false, func(_ *bender, e *entity.JobEvent) func() {
+		r := e.Run
+		e.Kind, r.Reason = entity.JobKilled, entity.ReasonEstimate
+		return func() { r.Reason = "" }
+	}},
+	{"a job that is killed and said to have finished", validate.WrongRunTime, func(_ *bender, e entity.JobEvent) bool {
+		return e.Kind == entity.JobKilled && e.Time-e.Run.Start < e.Run.Remaining() && e.Run.Reservation.Window.Tasks == nil
+	}, false, func(_ *bender, e *entity.JobEvent) func() {
+		e.Kind = entity.JobFinished
+		return nothing
+	}},
+	{"two jobs on one processor", validate.TwoJobsOnOne, func(b *bender, _ entity.JobEvent) bool { r, _ := b.thief(); return r != nil }, true,
+		placed(func(thief, victim *entity.Run) []entity.ProcessorRange {
+			first := victim.Place[0].First
+			return []entity.ProcessorRange{{First: first, Last: first + int32(thief.Request.Nodes) - 1}}
+		})},
+	{"a processor too few", validate.TwoJobsOnOne, func(b *bender, _ entity.JobEvent) bool { r, _ := b.thief(); return r != nil }, true,
+		placed(func(thief, _ *entity.Run) []entity.ProcessorRange {
+			place := slices.Clone(thief.Place)
+			place[0].First++
+			if place[0].First > place[0].Last {
+				place = place[1:]
+			}
+			return place
+		})},
+	{"no processors", validate.TwoJobsOnOne, func(b *bender, _ entity.JobEvent) bool { r, _ := b.thief(); return r != nil }, true,
+		placed(func(_, _ *entity.Run) []entity.ProcessorRange { return nil })},
+	{"more kept than was run", validate.WrongRunTime, is(entity.JobRequeued), false, kept(des.Hour, des.Hour)},
+	{"kept, and the attempt does not say so", validate.WrongRunTime, is(entity.JobRequeued), false, kept(0, des.Tick)},
+	{"kept, and asked for again", validate.WrongRunTime, is(entity.JobRequeued), false, func(_ *bender, e *entity.JobEvent) func() {
+		r := e.Run
+		r.Request.Length++
+		return func() { r.Request.Length-- }
+	}},
+	{"a preemption of which no attempt tells", validate.OutOfPlace, is(entity.JobRequeued), false, func(_ *bender, e *entity.JobEvent) func() {
+		r, all := e.Run, e.Run.Earlier
+		r.Earlier = all[:len(all)-1]
+		return func() { r.Earlier = all }
+	}},
+	{"a submission that is lost", validate.OutOfPlace, is(entity.JobSubmitted), false, func(_ *bender, e *entity.JobEvent) func() {
+		e.Kind = entity.JobWithdrawn
+		return nothing
+	}},
+	{"an advance reservation at another time", validate.PromiseBroken, func(_ *bender, e entity.JobEvent) bool {
+		return e.Kind == entity.JobStarted && e.Run.Booked
+	}, false, func(b *bender, e *entity.JobEvent) func() {
+		b.v.Observe(entity.JobEvent{Time: e.Time, Kind: entity.JobPromised, Run: e.Run, Start: e.Time + des.Tick})
+		return nothing
+	}},
+}
+
+func TestWhatIsBentIsFound(t *testing.T) {
+	for i, of := range bends {
+		t.Run(of.name, func(t *testing.T) {
+			bent := 0
+			for seed := range uint64(400) {
+				random := rand.New(rand.NewPCG(seed, uint64(i)))
+				b := &bender{bend: of, skip: random.IntN(3)}
+				w := newWorld(t, func(low, high int, _ string) int { return low + random.IntN(high-low+1) },
+					func(v *validate.Validator) entity.Observer { b.v = v; return b })
+				require.NoError(t, w.sim.Run(context.Background()))
+				b.deliverLate()
+				report := w.validator.Report(false)
+				if !b.done {
+					require.NoError(t, report.Err(), "seed %d: nothing was bent", seed)
+					continue
+				}
+				bent++
+				found := slices.ContainsFunc(report.Violations, func(v validate.Violation) bool { return v.Kind == of.kind })
+				require.True(t, found, "seed %d: %v", seed, report)
+			}
+			require.Greater(t, bent, 20, "too seldom to test anything")
+		})
+	}
+}

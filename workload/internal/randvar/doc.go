@@ -1,0 +1,15 @@
+// Package randvar holds the probability distributions of the workload models
+// that gonum's distuv lacks: hypergeometric, truncated normal, hyper-gamma,
+// two-stage uniform, log-uniform, Zipf and hyper-Erlang. It also has a gamma
+// distribution of its own: gonum's allocates on every draw from a stream and
+// draws other numbers, so that traces would change.
+//
+// A distribution is a struct of its parameters and needs no constructor. Check
+// says what is wrong with the parameters; the other methods expect parameters
+// that pass it. Rand draws from a *rand.Rand, so that a model keeps one stream
+// per source of randomness.
+//
+// The drawn numbers are part of a trace's identity. Sums of products are
+// therefore written float64(a*b)+c, which keeps compilers from fusing the two
+// roundings on some architectures and not on others.
+package randvar

@@ -1,0 +1,40 @@
+// Package model generates workloads by the statistical models of the
+// literature, for when no log is at hand or a log cannot be varied.
+//
+// Four models make jobs. Each is a struct of its parameters; its method Jobs
+// yields as many jobs as asked for, in the order of submission:
+//
+//	Lublin      sizes, runtimes and a daily cycle; the one to begin with
+//	Downey      work and parallelism, from which size and runtime follow
+//	Feitelson   small jobs that are run again and again
+//	Jann        fitted to a log of your own by FitJann
+//
+// A fifth, Tsafrir, makes no jobs. It gives jobs the estimates that users would
+// have given: a few round values, most of them far too long.
+//
+// # From random numbers to a job
+//
+//	seed, replication
+//	   |  one stream for each component, so that a change to one
+//	   |  component does not change what the others draw
+//	   +--> arrival stream --> gap -----> Submit  \
+//	   +--> size stream -----> size ----> Nodes    }--> entity.Job, Length = Runtime
+//	   +--> run stream ------> runtime -> Runtime /          |
+//	                                                         v
+//	        estimate stream ------> Tsafrir.Attach --> entity.Job, Length = estimate
+//
+// Submissions and runtimes are whole seconds, so that a job that is simulated
+// at once and a job that was written to a trace and read back are the same.
+// Nothing is kept in memory unless its type says so, and each pass over a
+// sequence yields the same jobs again.
+//
+// # Where to begin
+//
+//	jobs, err := model.Lublin{Processors: 256, Load: 0.8, Seed: 1}.Jobs(5000)
+//	...
+//	given, err := model.Tsafrir{Max: 18 * des.Hour}.Attach(jobs, des.NewStream(1, 0, "estimates"))
+//	for job := range given.Jobs { ... }
+//
+// What a model leaves open, what of it could not be verified against its paper,
+// and what is our own addition stands at its type.
+package model

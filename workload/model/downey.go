@@ -1,0 +1,127 @@
+// Downey's model of work and parallelism, from which sizes and runtimes follow.
+
+package model
+
+import (
+	"errors"
+	"iter"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Downey generates jobs after Downey, "A parallel workload model and its
+// implications for processor allocation", HPDC 1997: total work and average
+// parallelism are log-uniform, and the runtime of a job on n processors is its
+// work divided by its speedup there.
+//
+// The formulas and the constants of Work are unverified: they were not compared
+// with the paper. The model is of moldable jobs; that a job asks for its average
+// parallelism, rounded, as its number of processors is our own addition. The
+// paper's day of two halves is left out, because it is not known well enough:
+// arrivals are Poisson, at a rate that must be given.
+type Downey struct {
+	// Processors is the size of the machine; 0 means 128.
+	Processors int
+	// Parallelism is A, the average parallelism; zero means 1 to Processors.
+	Parallelism LogUniform
+	// Work is a job's total work in processor seconds; zero means the fit to
+	// the SDSC Paragon, e^1.8 to e^11.8 (6 s to 37 h).
+	Work LogUniform
+	// Sigma is the variation in parallelism of every job. 0 means no variation, so
+	// that the speedup is perfect up to A.
+	Sigma float64
+	// MeanGap is the mean time between submissions in seconds, and Load is the
+	// offered load to reach. One of the two must be given.
+	MeanGap, Load float64
+	// Seed and Replication determine the random streams, one per component
+	// (arrival, parallelism, work).
+	Seed, Replication uint64
+}
+
+// DowneySpeedup is Downey's speedup S(n) of a job of average parallelism A >= 1
+// and variation in parallelism sigma >= 0 on n >= 1 processors. S(1) = 1 and
+// S(n) <= min(n, A). (Unverified, see Downey.)
+func DowneySpeedup(n, parallelism, sigma float64) float64 {
+	a := parallelism
+	if sigma <= 1 {
+		switch {
+		case n <= a:
+			return a * n / (a + float64(sigma*(n-1)/2))
+		case n <= 2*a-1:
+			return a * n / (float64(sigma*(a-0.5)) + float64(n*(1-sigma/2)))
+		}
+		return a
+	}
+	if n <= a+float64(a*sigma)-sigma {
+		return n * a * (sigma + 1) / (float64(sigma*(n+a-1)) + a)
+	}
+	return a
+}
+
+func (m Downey) withDefaults() Downey {
+	if m.Processors == 0 {
+		m.Processors = 128
+	}
+	if m.Parallelism == (LogUniform{}) {
+		m.Parallelism = LogUniform{Min: 1, Max: float64(m.Processors)}
+	}
+	if m.Work == (LogUniform{}) {
+		m.Work = LogUniform{Min: math.Exp(1.8), Max: math.Exp(11.8)}
+	}
+	return m
+}
+
+// Check returns an error if the parameters make no sense.
+func (m Downey) Check() error {
+	_, err := m.Jobs(0)
+	return err
+}
+
+// Jobs yields n jobs in the order of submission; see Lublin.Jobs.
+func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
+	m = m.withDefaults()
+	err := errors.Join(checkCount("downey", n), checkProcessors("downey", m.Processors), m.Parallelism.Check(), m.Work.Check())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case m.Parallelism.Min < 1 || m.Parallelism.Max > float64(m.Processors):
+		return nil, errors.New("downey: the parallelism must lie between 1 and the number of processors")
+	case !(m.Sigma >= 0) || math.IsInf(m.Sigma, 0):
+		return nil, errors.New("downey: sigma must be a number of 0 or more")
+	}
+	meanGap, err := poissonGap("downey", m.MeanGap, m.Load, m.meanArea(), m.Processors)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(*entity.Job) bool) {
+		arrival := des.NewStream(m.Seed, m.Replication, "downey.arrival")
+		parallelism := des.NewStream(m.Seed, m.Replication, "downey.parallelism")
+		work := des.NewStream(m.Seed, m.Replication, "downey.work")
+		var clock float64
+		for id := int64(1); id <= n; id++ {
+			clock += float64(meanGap * arrival.ExpFloat64())
+			a := m.Parallelism.Rand(parallelism)
+			size := math.Round(a)
+			run := m.Work.Rand(work) / DowneySpeedup(size, a, m.Sigma)
+			if !yield(newJob(id, clock, int(size), run, -1)) {
+				return
+			}
+		}
+	}, nil
+}
+
+// meanArea is the mean of size times runtime, E[L] E[n/S(n)]. The second factor is
+// computed by the midpoint rule over the quantiles of the parallelism.
+func (m Downey) meanArea() float64 {
+	const steps = 10_000
+	var stretch float64
+	for i := range steps {
+		a := m.Parallelism.Min * math.Pow(m.Parallelism.Max/m.Parallelism.Min, (float64(i)+0.5)/steps)
+		n := math.Round(a)
+		stretch += n / DowneySpeedup(n, a, m.Sigma) / steps
+	}
+	return m.Work.Mean() * stretch
+}

@@ -1,0 +1,146 @@
+// Feitelson's model of 1996, in which jobs are run again and again.
+
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/emirpasic/gods/trees/binaryheap"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
+)
+
+// Feitelson generates jobs after Feitelson, "Packing schemes for gang
+// scheduling", JSSPP 1996: small sizes prevail (harmonic of order 1.5), runtimes
+// vary more than exponentially and weakly grow with the size, and a job is run
+// several times in a row.
+//
+// Two parts are unverified: the law of the runtimes (hyperexponential, of mean 1
+// with probability 0.95 - 0.2 n/P, otherwise of mean 7), and the law of the
+// repetitions (P(r) proportional to r^-2.5, each submitted when the one before
+// ends). The hand-tailoring of sizes to powers of two is missing, because its
+// constants could not be found. The unit of the runtimes and the rate of the
+// arrivals, which are Poisson here, are not published; both must be given. Three
+// things are our own additions: repetitions are cut at MaxRuns, all runs of a job
+// have the same size and runtime, and a run is taken to end as if it had not
+// waited.
+type Feitelson struct {
+	// Processors is the size of the machine; 0 means 128.
+	Processors int
+	// TimeUnit is the mean of the shorter runtimes in seconds. It must be given.
+	TimeUnit float64
+	// MaxRuns is the greatest number of runs of one job; 0 means 1000.
+	MaxRuns int
+	// MeanGap is the mean time in seconds between first runs, and Load is the
+	// offered load to reach. One of the two must be given.
+	MeanGap, Load float64
+	// Seed and Replication determine the random streams, one per component
+	// (arrival, size, run, repeat).
+	Seed, Replication uint64
+}
+
+const (
+	feitelsonSizeOrder   = 1.5
+	feitelsonRepeatOrder = 2.5
+	feitelsonLongMean    = 7
+)
+
+// feitelsonShort is the probability of a short runtime.
+func feitelsonShort(size, processors int) float64 {
+	return 0.95 - float64(0.2*float64(size)/float64(processors))
+}
+
+// Check returns an error if the parameters make no sense.
+func (m Feitelson) Check() error {
+	_, err := m.Jobs(0)
+	return err
+}
+
+// feitelsonRun is the next run of a job.
+type feitelsonRun struct {
+	submit, runtime float64
+	size, left      int
+	job             int64 // breaks ties
+}
+
+// Jobs yields n runs in the order of submission; see Lublin.Jobs. Only jobs that
+// have runs to come are kept in memory.
+func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
+	if m.Processors == 0 {
+		m.Processors = 128
+	}
+	if m.MaxRuns == 0 {
+		m.MaxRuns = 1000
+	}
+	if err := errors.Join(checkCount("feitelson", n), checkProcessors("feitelson", m.Processors)); err != nil {
+		return nil, err
+	}
+	switch {
+	case !(m.TimeUnit > 0) || math.IsInf(m.TimeUnit, 0):
+		return nil, fmt.Errorf("feitelson: give TimeUnit, the mean of the shorter runtimes in seconds, above 0, not %v; none is published", m.TimeUnit)
+	case m.MaxRuns < 0:
+		return nil, fmt.Errorf("feitelson: %d runs of a job", m.MaxRuns)
+	}
+	sizes := randvar.Zipf{Order: feitelsonSizeOrder, N: m.Processors}
+	repeats := randvar.Zipf{Order: feitelsonRepeatOrder, N: m.MaxRuns}
+	meanGap, err := poissonGap("feitelson", m.MeanGap, m.Load, m.meanArea(sizes)*repeats.Mean(), m.Processors)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(*entity.Job) bool) {
+		arrival := des.NewStream(m.Seed, m.Replication, "feitelson.arrival")
+		size := des.NewStream(m.Seed, m.Replication, "feitelson.size")
+		run := des.NewStream(m.Seed, m.Replication, "feitelson.run")
+		repeat := des.NewStream(m.Seed, m.Replication, "feitelson.repeat")
+		pending := binaryheap.NewWith(func(a, b any) int {
+			x, y := a.(*feitelsonRun), b.(*feitelsonRun)
+			return cmp.Or(cmp.Compare(x.submit, y.submit), cmp.Compare(x.job, y.job))
+		})
+		var clock float64
+		var job int64
+		arrive := func() {
+			clock += float64(meanGap * arrival.ExpFloat64())
+			job++
+			r := &feitelsonRun{submit: clock, size: sizes.Rand(size), left: repeats.Rand(repeat), job: job}
+			mean := m.TimeUnit
+			if run.Float64() >= feitelsonShort(r.size, m.Processors) {
+				mean *= feitelsonLongMean
+			}
+			r.runtime = max(math.Floor(mean*run.ExpFloat64()), 1)
+			pending.Push(r)
+		}
+		arrive()
+		for id := int64(1); id <= n; id++ {
+			top, _ := pending.Pop()
+			r := top.(*feitelsonRun)
+			if r.job == job {
+				arrive() // the latest job has come: draw the next one
+			}
+			if !yield(newJob(id, r.submit, r.size, r.runtime, -1)) {
+				return
+			}
+			if r.left--; r.left > 0 {
+				r.submit += r.runtime
+				pending.Push(r)
+			}
+		}
+	}, nil
+}
+
+// meanArea is the mean of size times runtime of one run.
+func (m Feitelson) meanArea(sizes randvar.Zipf) float64 {
+	var area, weight float64
+	for n := m.Processors; n >= 1; n-- {
+		p := math.Pow(float64(n), -sizes.Order)
+		short := feitelsonShort(n, m.Processors)
+		weight += p
+		area += float64(p * float64(n) * m.TimeUnit * (short + float64((1-short)*feitelsonLongMean)))
+	}
+	return area / weight
+}

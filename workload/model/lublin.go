@@ -1,0 +1,442 @@
+// The Lublin-Feitelson model of a supercomputer's workload: sizes, runtimes,
+// and arrivals with a daily cycle.
+
+package model
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
+)
+
+// Lublin generates rigid jobs by the model of Lublin and Feitelson, "The
+// workload on parallel supercomputers: modeling the characteristics of rigid
+// jobs", JPDC 63(11), 2003, with the constants of the authors' program
+// m_lublin99.c. The zero value is the untyped model on 128 processors at its
+// own load, about 0.73.
+//
+// Unlike the authors' program it keeps the clock in real numbers. Their program
+// truncates every gap to whole seconds, but not the position in the daily cycle.
+// The cycle therefore drifts through the day, and over 200,000 jobs it vanishes.
+//
+// The gaps are extremely heavy-tailed; their coefficient of variation is 7.
+// Compare medians and quantiles of generated traces, not means, and expect the
+// load of a short trace to differ from the long-run load by a tenth or more.
+type Lublin struct {
+	// Processors is the size of the machine and of the largest job; 0 means 128,
+	// for which the constants were published.
+	Processors int
+	// Typed makes two populations, interactive jobs (queue 0) and batch jobs
+	// (queue 1), instead of one (queue unknown).
+	Typed bool
+	// Load, if above 0, is the offered load to generate in the long run: mean
+	// area of a job / (mean gap * processors). The gaps are scaled for it; sizes
+	// and runtimes stay as they are, and the daily cycle still takes a day.
+	Load float64
+	// GapFactor multiplies the gaps, and leaves the daily cycle a day long; 0 means
+	// 1. It is an alternative to Load.
+	GapFactor float64
+	// All replaces the published population of the untyped model, Batch and
+	// Interactive replace those of the typed one. Nil means the published one.
+	All, Batch, Interactive *LublinClass
+	// Seed and Replication determine the random streams, one per component
+	// (arrival, size, run) and population.
+	Seed, Replication uint64
+}
+
+// LublinClass is one population of jobs in the Lublin-Feitelson model. The
+// names in brackets are the authors'.
+type LublinClass struct {
+	SerialProb float64 // share of jobs of size 1
+	Pow2Prob   float64 // share of jobs that are parallel and have a size rounded to a power of two
+	// LogSize is log2 of a parallel job's size [ULow, UMed, UHi, UProb].
+	LogSize TwoStageUniform
+	// Short and Long are the two gamma distributions of ln(runtime in seconds)
+	// [a1, b1 and a2, b2]. A job of size n is short with probability
+	// ShortSlope*n + ShortBase [pa, pb], cut to [0, 1].
+	Short, Long           Gamma
+	ShortSlope, ShortBase float64
+	// LogGap is ln(gap in seconds) in the rush hours [aArr, bArr]. Its shape times
+	// RushRatio [ARAR] is the shape over all hours.
+	LogGap    Gamma
+	RushRatio float64
+	// Daily says at what time of the day jobs come. It is a density over the
+	// half-hours of the day, from 5:00 on around the clock [aNum, bNum].
+	Daily Gamma
+}
+
+const (
+	lublinProcessors = 128
+	lublinMaxLogRun  = 12 // runtimes above e^12 s, about two days, are redrawn
+	lublinMaxLogGap  = 13 // and gaps above e^13 s, about five days
+	lublinBuckets    = 48 // the daily cycle: half-hours
+	lublinBucket     = 1800.0
+	// The cycle's gamma distribution is cut at bucket 11 and wound around.
+	lublinDayStart = 11
+)
+
+// LublinAll is the published population of all jobs, for a machine of the given
+// size. For sizes other than 128 the two upper borders of LogSize move with log2
+// of the size (UHi = log2 P, UMed = UHi-2.5), as the authors advise.
+func LublinAll(processors int) LublinClass {
+	return LublinClass{
+		SerialProb: 0.244, Pow2Prob: 0.576,
+		LogSize: lublinLogSize(0.8, 4.5, 7, 0.86, processors),
+		Short:   Gamma{Shape: 4.2, Scale: 0.94}, Long: Gamma{Shape: 312, Scale: 0.03},
+		ShortSlope: -0.0054, ShortBase: 0.78,
+		LogGap: Gamma{Shape: 10.2303, Scale: 0.4871}, RushRatio: 1.0225,
+		Daily: Gamma{Shape: 8.1737, Scale: 3.9631},
+	}
+}
+
+// LublinBatch is the published population of batch jobs; see LublinAll.
+func LublinBatch(processors int) LublinClass {
+	return LublinClass{
+		SerialProb: 0.2927, Pow2Prob: 0.6686,
+		LogSize: lublinLogSize(1.2, 5, 7, 0.875, processors),
+		Short:   Gamma{Shape: 6.57, Scale: 0.823}, Long: Gamma{Shape: 639.1, Scale: 0.0156},
+		ShortSlope: -0.003, ShortBase: 0.6986,
+		LogGap: Gamma{Shape: 6.0415, Scale: 0.8531}, RushRatio: 1.0519,
+		Daily: Gamma{Shape: 6.1271, Scale: 5.2740},
+	}
+}
+
+// LublinInteractive is the published population of interactive jobs, the
+// largest of which are a third of the machine; see LublinAll.
+func LublinInteractive(processors int) LublinClass {
+	return LublinClass{
+		SerialProb: 0.1541, Pow2Prob: 0.625,
+		LogSize: lublinLogSize(1, 3, 5.5, 0.705, processors),
+		Short:   Gamma{Shape: 3.8351, Scale: 0.6605}, Long: Gamma{Shape: 7.073, Scale: 0.6856},
+		ShortSlope: -0.0118, ShortBase: 0.9156,
+		LogGap: Gamma{Shape: 6.5510, Scale: 0.6621}, RushRatio: 0.9797,
+		Daily: Gamma{Shape: 8.9186, Scale: 3.6680},
+	}
+}
+
+// lublinLogSize moves the upper borders from 128 processors to p. On a machine so
+// small that borders would cross, they become equal.
+func lublinLogSize(low, mid, high, prob float64, p int) TwoStageUniform {
+	shift := math.Log2(float64(p) / lublinProcessors)
+	high = max(high+shift, 0)
+	low = min(low, high)
+	return TwoStageUniform{Low: low, Mid: max(mid+shift, low), High: high, P: prob}
+}
+
+// Check returns an error if the parameters make no sense.
+func (m Lublin) Check() error {
+	_, err := m.populations()
+	return err
+}
+
+// OfferedLoad is the load that the model offers in the long run: the sum over its
+// populations of (mean area)/(mean gap), divided by the number of processors. It
+// is computed from the distributions, without drawing jobs.
+func (m Lublin) OfferedLoad() (float64, error) {
+	ps, err := m.populations()
+	if err != nil {
+		return 0, err
+	}
+	return offeredLoad(ps)
+}
+
+// Jobs yields n jobs in the order of submission, with the numbers 1 to n. The
+// clock begins at midnight. Nothing is kept in memory, and each pass over the
+// sequence yields the same jobs again. Submissions and runtimes are in whole
+// seconds, and the estimate of every job is its runtime.
+func (m Lublin) Jobs(n int64) (iter.Seq[*entity.Job], error) {
+	if err := checkCount("lublin", n); err != nil {
+		return nil, err
+	}
+	ps, err := m.populations()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(*entity.Job) bool) {
+		sources := make([]lublinSource, len(ps))
+		for i, p := range ps {
+			sources[i].start(p, m.Seed, m.Replication)
+		}
+		for id := int64(1); id <= n; id++ {
+			// The population whose next arrival is earlier has the next job. At
+			// a tie it is the first population, which is the interactive one.
+			s := &sources[0]
+			for i := range sources[1:] {
+				if sources[i+1].arrivals.clock < s.arrivals.clock {
+					s = &sources[i+1]
+				}
+			}
+			submit := s.arrivals.clock
+			s.arrivals.next()
+			size := s.class.drawSize(s.size, s.processors)
+			if !yield(newJob(id, submit, size, s.class.drawRun(s.run, size), s.queue)) {
+				return
+			}
+		}
+	}, nil
+}
+
+// lublinPopulation is a class that has passed its check, with what the model adds
+// to it.
+type lublinPopulation struct {
+	class      LublinClass
+	queue      int32
+	processors int
+	weights    [lublinBuckets]float64
+	gapFactor  float64
+}
+
+func (m Lublin) populations() ([]lublinPopulation, error) {
+	p := m.Processors
+	if p == 0 {
+		p = lublinProcessors
+	}
+	if err := checkProcessors("lublin", p); err != nil {
+		return nil, err
+	}
+	choose := func(own *LublinClass, published func(int) LublinClass) LublinClass {
+		if own != nil {
+			return *own
+		}
+		return published(p)
+	}
+	var ps []lublinPopulation
+	if m.Typed {
+		ps = []lublinPopulation{
+			{class: choose(m.Interactive, LublinInteractive), queue: 0},
+			{class: choose(m.Batch, LublinBatch), queue: 1},
+		}
+	} else {
+		ps = []lublinPopulation{{class: choose(m.All, LublinAll), queue: -1}}
+	}
+	for i := range ps {
+		ps[i].processors = p
+		ps[i].gapFactor = 1
+		if err := ps[i].class.check(p); err != nil {
+			return nil, fmt.Errorf("lublin: %w", err)
+		}
+		var err error
+		if ps[i].weights, err = ps[i].class.dailyWeights(); err != nil {
+			return nil, fmt.Errorf("lublin: %w", err)
+		}
+	}
+	factor, err := m.gapFactor(ps)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ps {
+		ps[i].gapFactor = factor
+	}
+	return ps, nil
+}
+
+func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
+	factor := m.GapFactor
+	switch {
+	case m.Load != 0 && m.GapFactor != 0:
+		return 0, errors.New("lublin: give Load or GapFactor, not both")
+	case m.Load == 0 && m.GapFactor == 0:
+		return 1, nil
+	case m.Load != 0:
+		own, err := offeredLoad(ps)
+		if err != nil {
+			return 0, err
+		}
+		factor = own / m.Load
+	}
+	if !(factor >= 1e-6 && factor <= 1e6) {
+		return 0, fmt.Errorf("lublin: gaps scaled by %v (load %v, gap factor %v); 1e-6 to 1e6 is possible", factor, m.Load, m.GapFactor)
+	}
+	return factor, nil
+}
+
+func offeredLoad(ps []lublinPopulation) (float64, error) {
+	var load float64
+	for _, p := range ps {
+		load += p.class.meanArea(p.processors) / (p.gapFactor * p.class.meanGap() * float64(p.processors))
+	}
+	if math.IsNaN(load) {
+		return 0, errors.New("lublin: the load cannot be computed where the scale of LogGap, Short or Long is 1 or more")
+	}
+	return load, nil
+}
+
+func (c *LublinClass) check(processors int) error {
+	if err := errors.Join(c.LogSize.Check(), c.Short.Check(), c.Long.Check(), c.allHours().Check(), c.Daily.Check()); err != nil {
+		return err
+	}
+	switch {
+	case !(c.SerialProb >= 0 && c.Pow2Prob >= 0 && c.SerialProb+c.Pow2Prob <= 1):
+		return fmt.Errorf("the shares of serial jobs and powers of two must be probabilities of sum <= 1, not %v, %v", c.SerialProb, c.Pow2Prob)
+	case c.LogSize.Low < 0:
+		return fmt.Errorf("sizes from 2^%v", c.LogSize.Low)
+	case math.Floor(math.Exp2(c.LogSize.High)+0.5) > float64(processors):
+		return fmt.Errorf("sizes up to 2^%v on %d processors", c.LogSize.High, processors)
+	case math.IsNaN(c.ShortSlope) || math.IsNaN(c.ShortBase):
+		return errors.New("the share of short jobs is not a number")
+	case c.Short.CDF(lublinMaxLogRun) < 1e-3 || c.Long.CDF(lublinMaxLogRun) < 1e-3:
+		return fmt.Errorf("less than a thousandth of the runtimes would be below e^%d s", lublinMaxLogRun)
+	case c.allHours().CDF(lublinMaxLogGap) < 1e-3:
+		return fmt.Errorf("less than a thousandth of the gaps would be below e^%d s", lublinMaxLogGap)
+	}
+	return nil
+}
+
+// allHours is the distribution of ln(gap) over all hours of the day.
+func (c *LublinClass) allHours() Gamma {
+	return Gamma{Shape: c.LogGap.Shape * c.RushRatio, Scale: c.LogGap.Scale}
+}
+
+// dailyWeights says how dense arrivals are in each half-hour from midnight on. The
+// mean of the weights is 1.
+func (c *LublinClass) dailyWeights() (w [lublinBuckets]float64, err error) {
+	var sum float64
+	for i := lublinDayStart; i < lublinDayStart+lublinBuckets; i++ {
+		share := c.Daily.CDF(float64(i)+0.5) - c.Daily.CDF(float64(i)-0.5)
+		w[(i-1)%lublinBuckets] = share
+		sum += share
+	}
+	for i := range w {
+		w[i] /= sum / lublinBuckets
+		if !(w[i] > 1e-9) {
+			return w, fmt.Errorf("the daily cycle %+v leaves half-hour %d without arrivals", c.Daily, i)
+		}
+	}
+	return w, nil
+}
+
+// drawSize draws a job's size. Rounding to a power of two may exceed a machine
+// whose own size is no power of two; then the largest power that fits is taken.
+func (c *LublinClass) drawSize(r *rand.Rand, processors int) int {
+	u := r.Float64()
+	if u < c.SerialProb {
+		return 1
+	}
+	x := c.LogSize.Rand(r)
+	if u < c.SerialProb+c.Pow2Prob {
+		return 1 << min(int(x+0.5), log2Floor(processors))
+	}
+	return int(math.Exp2(x) + 0.5)
+}
+
+func log2Floor(n int) int { return bits.Len(uint(n)) - 1 }
+
+// SizeProb is the probability that a job of this class has the given size, on a
+// machine of the given size.
+func (c *LublinClass) SizeProb(size, processors int) float64 {
+	if size < 1 || size > processors {
+		return 0
+	}
+	var p float64
+	if size == 1 {
+		p = c.SerialProb
+	}
+	if k := log2Floor(size); size == 1<<k {
+		upper := 1.0
+		if k < log2Floor(processors) {
+			upper = c.LogSize.CDF(float64(k) + 0.5)
+		}
+		p += float64(c.Pow2Prob * (upper - c.LogSize.CDF(float64(k)-0.5)))
+	}
+	n := float64(size)
+	return p + float64((1-c.SerialProb-c.Pow2Prob)*(c.LogSize.CDF(math.Log2(n+0.5))-c.LogSize.CDF(math.Log2(n-0.5))))
+}
+
+// logRun is the distribution of ln(runtime) of a job of the given size.
+func (c *LublinClass) logRun(size int) randvar.HyperGamma {
+	p := float64(c.ShortSlope*float64(size)) + c.ShortBase
+	return randvar.HyperGamma{P: min(max(p, 0), 1), First: c.Short, Second: c.Long}
+}
+
+// drawRun draws a runtime in whole seconds, at least 1.
+func (c *LublinClass) drawRun(r *rand.Rand, size int) float64 {
+	d := c.logRun(size)
+	g := d.Rand(r)
+	for g > lublinMaxLogRun {
+		g = d.Rand(r)
+	}
+	return math.Floor(math.Exp(g))
+}
+
+// meanArea is the mean of size times runtime.
+func (c *LublinClass) meanArea(processors int) float64 {
+	short, long := c.Short.ExpMean(lublinMaxLogRun), c.Long.ExpMean(lublinMaxLogRun)
+	shortKept, longKept := c.Short.CDF(lublinMaxLogRun), c.Long.CDF(lublinMaxLogRun)
+	var area float64
+	for n := 1; n <= processors; n++ {
+		p := c.logRun(n).P
+		run := (float64(p*short) + float64((1-p)*long)) / (float64(p*shortKept) + float64((1-p)*longKept))
+		// Cutting to whole seconds takes half a second on average.
+		area += float64(c.SizeProb(n, processors) * float64(n) * (run - 0.5))
+	}
+	return area
+}
+
+// meanGap is the mean gap in seconds over whole days. The daily cycle cancels out
+// of it.
+func (c *LublinClass) meanGap() float64 {
+	d := c.allHours()
+	return d.ExpMean(lublinMaxLogGap) / d.CDF(lublinMaxLogGap)
+}
+
+// lublinSource draws the jobs of one population.
+type lublinSource struct {
+	lublinPopulation
+	arrivals  lublinArrivals
+	size, run *rand.Rand
+}
+
+func (s *lublinSource) start(p lublinPopulation, seed, replication uint64) {
+	stream := func(component string) *rand.Rand {
+		return des.NewStream(seed, replication, "lublin."+component, uint64(p.queue+1))
+	}
+	s.lublinPopulation = p
+	s.size, s.run = stream("size"), stream("run")
+	s.arrivals = lublinArrivals{
+		logGap:  p.class.allHours(),
+		factor:  p.gapFactor,
+		weights: p.weights,
+		stream:  stream("arrival"),
+	}
+	s.arrivals.next()
+}
+
+// lublinArrivals is the arrival process. A gap is drawn as if arrivals were uniform
+// over the day, and it is then paid for in points. A half-hour costs its weight
+// in points, so that a gap takes little time when jobs are many and much time
+// when they are few:
+//
+//	weight of a half-hour   | 0.2 | 0.2 | 0.2 | 1.2 | 1.8 |
+//	a gap of 0.6 points     |<--------------->|     |<>   |
+type lublinArrivals struct {
+	logGap  Gamma
+	factor  float64
+	weights [lublinBuckets]float64
+	stream  *rand.Rand
+
+	clock  float64 // the next arrival, in seconds from the first midnight
+	passed int64   // whole half-hours before it
+	points float64 // what has been paid for the present half-hour
+}
+
+func (a *lublinArrivals) next() {
+	g := a.logGap.Rand(a.stream)
+	for g > lublinMaxLogGap {
+		g = a.logGap.Rand(a.stream)
+	}
+	a.points += float64(a.factor * math.Exp(g) / lublinBucket)
+	w := a.weights[a.passed%lublinBuckets]
+	for a.points > w {
+		a.points -= w
+		a.passed++
+		w = a.weights[a.passed%lublinBuckets]
+	}
+	a.clock = lublinBucket * (float64(a.passed) + a.points/w)
+}

@@ -1,0 +1,570 @@
+// The model of user runtime estimates of Tsafrir, Etsion and Feitelson. Users
+// give a few popular round values, and most of them are far too long.
+
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Tsafrir models users' runtime estimates: Tsafrir, Etsion, Feitelson,
+// "Modeling user runtime estimates", JSSPP 2005, with the constants and the
+// procedure of the authors' program est_model. Twenty "head" values, which are
+// the maximum and round times, hold 89% of the jobs; a tail of rare values holds
+// the rest.
+//
+// The only thing that the model knows of a job is that its estimate is not below
+// its runtime. It lacks the peak that real logs have at runtime = estimate,
+// where jobs were killed at their limit. The LCG-2005 log as distributed with
+// CloudSim carries exactly this histogram: its estimates are this model's
+// output, not data.
+type Tsafrir struct {
+	// Max is the longest estimate that users may give, at least an hour; longer
+	// runtimes are cut to it. It is by far the most popular estimate. 0 means
+	// the longest estimate or runtime of the jobs at hand, rounded up to a
+	// minute.
+	Max des.Time
+	// Values is the number of distinct estimates; 0 means as many as real logs
+	// with that number of jobs have.
+	Values int
+	// PowerLaw takes Values from the authors' alternative fit, 0.653566
+	// n^0.547761, instead of the piecewise linear one.
+	PowerLaw bool
+	// Known are values whose popularity is known, at most 20 (19 without Max).
+	// They take the places of the nearest popular values and popularities, and
+	// the model fills in the rest around them. If the runtimes do not fit under
+	// the modelled estimates, it helps to give the number of jobs that use Max.
+	Known []EstimateBin
+}
+
+// EstimateBin is one value of a histogram of estimates.
+type EstimateBin struct {
+	Estimate des.Time
+	Jobs     int
+}
+
+// WithEstimates is a sequence of jobs that have been given modelled estimates.
+type WithEstimates struct {
+	Jobs iter.Seq[*entity.Job]
+	Cut  int // jobs whose runtime was above the longest estimate
+}
+
+// Attach gives modelled estimates to the jobs of a sequence, without holding the
+// jobs in memory. A first pass over the sequence collects the runtimes (20 bytes
+// a job); the sequence that Attach returns makes a second pass and yields
+// copies. The sequence must therefore yield the same jobs in both passes, as a
+// model's does. The error is a *NoEstimatesError if the runtimes are too long.
+func (t Tsafrir) Attach(jobs iter.Seq[*entity.Job], r *rand.Rand) (WithEstimates, error) {
+	t, runtimes := t.fitted(jobs)
+	estimates, err := t.Estimates(runtimes, r)
+	if err != nil {
+		return WithEstimates{}, err
+	}
+	cut := 0
+	for _, run := range runtimes {
+		if run > t.Max {
+			cut++
+		}
+	}
+	return WithEstimates{Cut: cut, Jobs: func(yield func(*entity.Job) bool) {
+		i := 0
+		for j := range jobs {
+			if i == len(estimates) {
+				return // the sequence yields more jobs than in the first pass
+			}
+			given := *j
+			given.Runtime = min(given.Runtime, t.Max)
+			given.Request.Length = estimates[i]
+			i++
+			if !yield(&given) {
+				return
+			}
+		}
+	}}, nil
+}
+
+// EstimatesOf draws an estimate for each of the jobs, and leaves the jobs as they
+// are. See Estimates, which needs Max.
+func (t Tsafrir) EstimatesOf(jobs iter.Seq[*entity.Job], r *rand.Rand) ([]des.Time, error) {
+	t, runtimes := t.fitted(jobs)
+	return t.Estimates(runtimes, r)
+}
+
+// fitted collects the runtimes of the jobs, and determines Max where it is to
+// follow from the jobs: it is the longest runtime or estimate among them, at
+// least the hour that the model needs, rounded up to a minute.
+func (t Tsafrir) fitted(jobs iter.Seq[*entity.Job]) (Tsafrir, []des.Time) {
+	var runtimes []des.Time
+	longest := des.Hour
+	for j := range jobs {
+		runtimes = append(runtimes, j.Runtime)
+		longest = max(longest, j.Runtime, j.Request.Length)
+	}
+	if t.Max == 0 {
+		t.Max = longest.Add(des.Minute-des.Tick) / des.Minute * des.Minute
+	}
+	return t, runtimes
+}
+
+// NoEstimatesError reports that the runtimes do not fit under the modelled
+// estimates: there are more jobs with long runtimes than there are estimates of
+// that length.
+type NoEstimatesError struct {
+	Jobs     int      // this number of jobs run at least
+	Runtime  des.Time // this time,
+	Estimate des.Time // but of that number of estimates the shortest is only this
+	Max      des.Time // the longest estimate of the model
+}
+
+func (e *NoEstimatesError) Error() string {
+	return fmt.Sprintf("tsafrir: %d jobs run %v s or longer, but at most %d modelled estimates (maximum %v s) are above %v s: raise the maximum, or say how many jobs use it (Known)",
+		e.Jobs, e.Runtime, e.Jobs-1, e.Max, e.Estimate)
+}
+
+// Estimates draws an estimate for each of the runtimes. Runtimes above Max count
+// as Max, so that estimates[i] >= min(runtimes[i], Max). The estimates of
+// Histogram are dealt out from the longest runtime down: each job gets a random
+// one of the unused estimates that are long enough for it. The error is a
+// *NoEstimatesError if there is none.
+func (t Tsafrir) Estimates(runtimes []des.Time, r *rand.Rand) ([]des.Time, error) {
+	n := len(runtimes)
+	if n == 0 {
+		return nil, nil
+	}
+	histogram, err := t.Histogram(n, r)
+	if err != nil {
+		return nil, err
+	}
+	pool := make([]des.Time, 0, n) // longest first
+	for _, bin := range slices.Backward(histogram) {
+		for range bin.Jobs {
+			pool = append(pool, bin.Estimate)
+		}
+	}
+	order := make([]int32, n) // by runtime, longest first
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(runtimes[b], runtimes[a]) })
+	runtime := func(j int) des.Time { return min(runtimes[order[j]], t.Max) }
+	for j := range order {
+		if pool[j] < runtime(j) {
+			return nil, &NoEstimatesError{Jobs: j + 1, Runtime: runtime(j), Estimate: pool[j], Max: t.Max}
+		}
+	}
+	estimates := make([]des.Time, n)
+	last := 0 // pool[j..last] are the unused estimates that are long enough for job j
+	for j, i := range order {
+		for last+1 < n && pool[last+1] >= runtime(j) {
+			last++
+		}
+		k := j + r.IntN(last-j+1)
+		estimates[i] = pool[k]
+		pool[k] = pool[j] // unused, and long enough for all jobs to come, which are shorter
+	}
+	return estimates, nil
+}
+
+const (
+	tsafrirHead      = 20   // popular estimates
+	tsafrirHeadShare = 89.0 // percent of the jobs that use them
+)
+
+// tsafrirRanks tells how popular (1 = most) the maximum (row 0) and the other
+// popular estimates, in ascending order (rows 1 to 19), are in four logs: SDSC
+// SP2, CTC, KTH, SDSC Blue Horizon.
+var tsafrirRanks = [tsafrirHead][4]int{
+	{3, 1, 1, 1}, {1, 3, 4, 6}, {4, 4, 10, 5}, {17, 2, 14, 3}, {13, 12, 20, 7},
+	{7, 9, 2, 2}, {8, 8, 3, 18}, {18, 18, 7, 19}, {2, 6, 12, 4}, {6, 7, 6, 11},
+	{16, 11, 19, 20}, {10, 20, 5, 9}, {5, 16, 18, 10}, {15, 5, 16, 14}, {14, 14, 9, 13},
+	{19, 13, 17, 16}, {11, 10, 15, 15}, {12, 15, 13, 17}, {9, 17, 8, 8}, {20, 19, 11, 12},
+}
+
+// Histogram draws the estimates of n jobs: the values in ascending order, each
+// with the number of jobs that use it.
+func (t Tsafrir) Histogram(n int, r *rand.Rand) ([]EstimateBin, error) {
+	switch {
+	case n < 0 || n > math.MaxInt32:
+		return nil, fmt.Errorf("tsafrir: estimates for %d jobs", n)
+	case t.Max < des.Hour || t.Max > des.Forever/4:
+		return nil, fmt.Errorf("tsafrir: the longest estimate must be at least an hour, not %v s", t.Max)
+	case t.Values < 0:
+		return nil, fmt.Errorf("tsafrir: %d distinct estimates", t.Values)
+	}
+	if err := t.checkKnown(n); err != nil {
+		return nil, err
+	}
+	values := t.Values
+	if values == 0 {
+		values = max(t.typicalValues(n), len(t.Known))
+	}
+	limit := int64(t.Max / des.Second)
+	known := make(map[int64]int, len(t.Known)) // jobs by seconds
+	for _, b := range t.Known {
+		known[int64(b.Estimate/des.Second)] = b.Jobs
+	}
+	times := mergeTimes(headTimes(limit), known)
+	sizes, reserved := mergeSizes(headSizes(), known, limit, n)
+	ranks := drawHeadRanks(r, times, reserved)
+	percent := make(map[int64]float64, values)
+	for i, at := range times {
+		percent[at] = sizes[ranks[i]-1]
+	}
+	tail := tailTimes(limit, values, times)
+	tailPercent := tailSizes(len(tail))
+	r.Shuffle(len(tail), func(i, k int) { tail[i], tail[k] = tail[k], tail[i] })
+	r.Shuffle(len(tail), func(i, k int) { tailPercent[i], tailPercent[k] = tailPercent[k], tailPercent[i] })
+	for i, at := range tail {
+		percent[at] = tailPercent[i]
+	}
+
+	bins := make([]EstimateBin, 0, len(percent))
+	for _, at := range slices.Sorted(slices.Values(append(times, tail...))) {
+		jobs, isKnown := known[at]
+		if !isKnown {
+			jobs = max(1, int(math.Round(percent[at]*float64(n)/100)))
+		}
+		bins = append(bins, EstimateBin{des.Time(at) * des.Second, jobs})
+	}
+	if !adjustTo(n, bins, known) {
+		return nil, fmt.Errorf("tsafrir: the known estimates are of fewer than %d jobs, and there is no other value", n)
+	}
+	bins[len(bins)-1].Estimate = t.Max // with its fraction of a second, if it has one
+	return slices.DeleteFunc(bins, func(b EstimateBin) bool { return b.Jobs == 0 }), nil
+}
+
+// typicalValues is how many distinct estimates a log of n jobs has.
+func (t Tsafrir) typicalValues(n int) int {
+	if t.PowerLaw {
+		return int(math.Round(0.653566 * math.Pow(float64(n), 0.547761)))
+	}
+	points := [...]struct{ jobs, values int }{
+		{0, 0}, {20, 10}, {200, 20}, {1000, 35}, {10_000, 90}, {70_000, 340}, {250_000, 565},
+	}
+	for i, p := range points[1:] {
+		if q := points[i]; n <= p.jobs {
+			slope := float64(p.values-q.values) / float64(p.jobs-q.jobs)
+			return q.values + int(math.Round(float64(n-q.jobs)*slope))
+		}
+	}
+	return points[len(points)-1].values
+}
+
+// checkKnown reports known bins that cannot be met with n jobs.
+func (t Tsafrir) checkKnown(n int) error {
+	seen := make(map[des.Time]bool)
+	sum, others := 0, 0
+	for _, b := range t.Known {
+		at := b.Estimate / des.Second
+		switch {
+		case at < 1 || b.Estimate > t.Max:
+			return fmt.Errorf("tsafrir: a known estimate of %v s; the maximum is %v s", b.Estimate, t.Max)
+		case b.Jobs < 0 || b.Jobs > n-sum:
+			return fmt.Errorf("tsafrir: %d jobs of known estimate %v s, %d in all", b.Jobs, b.Estimate, n)
+		case seen[at]:
+			return fmt.Errorf("tsafrir: the known estimate %v s twice", b.Estimate)
+		}
+		seen[at] = true
+		sum += b.Jobs
+		if at != t.Max/des.Second {
+			others++
+		}
+	}
+	if others >= tsafrirHead {
+		return fmt.Errorf("tsafrir: %d known estimates below the maximum; at most %d are possible", others, tsafrirHead-1)
+	}
+	return nil
+}
+
+// commonTimes are the popular estimates that all four logs have in common.
+func commonTimes() []int64 {
+	const minute, hour = 60, 3600
+	return []int64{5 * minute, 10 * minute, 15 * minute, 20 * minute, 30 * minute, hour, 2 * hour,
+		3 * hour, 4 * hour, 5 * hour, 6 * hour, 8 * hour, 10 * hour, 12 * hour, 18 * hour}
+}
+
+// headTimes is the popular estimates in seconds: the maximum, then the others in
+// ascending order. They are the common ones; the places that are left are filled
+// with multiples of ever finer steps, from the maximum down. The authors' steps
+// end at 5 minutes, which gives too few times for a maximum below 100 minutes;
+// the last step, of one minute, is ours.
+func headTimes(limit int64) []int64 {
+	const minute, hour = 60, 3600
+	times := []int64{limit}
+	add := func(at int64) {
+		if at < limit && len(times) < tsafrirHead && !slices.Contains(times, at) {
+			times = append(times, at)
+		}
+	}
+	for _, at := range commonTimes() {
+		add(at)
+	}
+	for _, step := range []int64{200 * hour, 100 * hour, 50 * hour, 10 * hour, 5 * hour, 2 * hour, hour,
+		20 * minute, 10 * minute, 5 * minute, minute} {
+		for at := limit / step * step; at > 0 && len(times) < tsafrirHead; at -= step {
+			add(at)
+		}
+	}
+	slices.Sort(times[1:])
+	return times
+}
+
+// mergeTimes puts the known times into the head, each in the place of the
+// nearest time that is not known. Times that are not common to the four logs are
+// replaced first; the maximum is never replaced.
+func mergeTimes(times []int64, known map[int64]int) []int64 {
+	var fresh []int64
+	for _, at := range slices.Sorted(maps.Keys(known)) {
+		if !slices.Contains(times, at) {
+			fresh = append(fresh, at)
+		}
+	}
+	common := commonTimes()
+	for _, giveUpCommon := range []bool{false, true} {
+		type swap struct{ known, place int }
+		var swaps []swap
+		for k := range fresh {
+			for place := 1; place < len(times); place++ {
+				_, isKnown := known[times[place]]
+				if !isKnown && slices.Contains(common, times[place]) == giveUpCommon {
+					swaps = append(swaps, swap{k, place})
+				}
+			}
+		}
+		distance := func(s swap) int64 { return max(fresh[s.known]-times[s.place], times[s.place]-fresh[s.known]) }
+		slices.SortStableFunc(swaps, func(a, b swap) int { return cmp.Compare(distance(a), distance(b)) })
+		placed := make([]bool, len(fresh))
+		replaced := make([]bool, len(times))
+		merged := slices.Clone(times)
+		for _, s := range swaps {
+			if !placed[s.known] && !replaced[s.place] {
+				placed[s.known], replaced[s.place] = true, true
+				merged[s.place] = fresh[s.known]
+			}
+		}
+		times = merged
+		var rest []int64
+		for k, at := range fresh {
+			if !placed[k] {
+				rest = append(rest, at)
+			}
+		}
+		fresh = rest
+	}
+	slices.Sort(times[1:])
+	return times
+}
+
+// mergeSizes puts the popularities of the known times, in percent of n jobs,
+// among those of the head, each in the place of the nearest one. It scales the
+// others so that the head keeps its share of the jobs, and returns the rank of
+// each known time.
+func mergeSizes(percent [tsafrirHead]float64, known map[int64]int, limit int64, n int) ([tsafrirHead]float64, map[int64]int) {
+	if len(known) == 0 {
+		return percent, nil
+	}
+	share := func(at int64) float64 { return 100 * float64(known[at]) / float64(n) }
+	if _, ok := known[limit]; ok {
+		rest := max(tsafrirHeadShare-share(limit), 0) / (tsafrirHeadShare - percent[0])
+		percent[0] = share(limit)
+		for i := 1; i < tsafrirHead; i++ {
+			percent[i] *= rest
+		}
+		slices.SortFunc(percent[:], func(a, b float64) int { return cmp.Compare(b, a) })
+	}
+	type size struct {
+		percent float64
+		known   int64 // the time it is of, or 0
+	}
+	var sizes [tsafrirHead]size
+	for i, p := range percent {
+		sizes[i].percent = p
+	}
+	byJobs := slices.Sorted(maps.Keys(known))
+	slices.SortStableFunc(byJobs, func(a, b int64) int { return known[b] - known[a] })
+	for _, at := range byJobs {
+		nearest := -1
+		for i, s := range sizes {
+			if s.known != 0 || (i == 0 && at != limit) { // the first place is kept for the maximum
+				continue
+			}
+			if nearest < 0 || math.Abs(s.percent-share(at)) < math.Abs(sizes[nearest].percent-share(at)) {
+				nearest = i
+			}
+		}
+		sizes[nearest] = size{share(at), at}
+	}
+	var ofKnown, ofOthers float64
+	for _, s := range sizes {
+		if s.known != 0 {
+			ofKnown += s.percent
+		} else {
+			ofOthers += s.percent
+		}
+	}
+	for i := range sizes {
+		if sizes[i].known == 0 && ofOthers > 0 {
+			sizes[i].percent *= max(tsafrirHeadShare-ofKnown, 0) / ofOthers
+		}
+	}
+	slices.SortStableFunc(sizes[1:], func(a, b size) int { return cmp.Compare(b.percent, a.percent) })
+	ranks := make(map[int64]int, len(known))
+	for i, s := range sizes {
+		percent[i] = s.percent
+		if s.known != 0 {
+			ranks[s.known] = i + 1
+		}
+	}
+	return percent, ranks
+}
+
+// headSizes is the percentage of jobs by popularity rank, the most popular
+// first. It is an exponential function of the rank; the first rank gets what the
+// others leave of the head's share.
+func headSizes() (percent [tsafrirHead]float64) {
+	percent[0] = tsafrirHeadShare
+	for i := 1; i < tsafrirHead; i++ {
+		percent[i] = float64(14.0491*math.Exp(-0.177531*float64(i+1))) + 0.462513
+		percent[0] -= percent[i]
+	}
+	return percent
+}
+
+// drawHeadRanks draws how popular each of the head's times is. Known times have
+// their reserved ranks, and the maximum has the first rank unless it is known.
+// The other times draw from a pool. It grows by the ranks in their row of
+// tsafrirRanks, one for every log, and the more popular of two random ranks in
+// it is taken. A rank that no log has in a later row must be taken now.
+func drawHeadRanks(r *rand.Rand, times []int64, reserved map[int64]int) (ranks [tsafrirHead]int) {
+	var latest [tsafrirHead + 1]int // row
+	for row, logs := range tsafrirRanks {
+		for _, rank := range logs {
+			latest[rank] = row
+		}
+	}
+	var taken [tsafrirHead + 1]bool
+	for _, rank := range reserved {
+		taken[rank] = true
+	}
+	var pool []int
+	for row, logs := range tsafrirRanks {
+		for _, rank := range logs {
+			if !taken[rank] {
+				pool = append(pool, rank)
+			}
+		}
+		rank := reserved[times[row]] // 0 where the time is not known
+		if rank == 0 && row == 0 {
+			rank = 1
+		}
+		for due := 1; due <= tsafrirHead && rank == 0; due++ {
+			// Reserved ranks may leave the pool empty; then the first rank that
+			// is left is taken.
+			if !taken[due] && (latest[due] <= row || len(pool) == 0) {
+				rank = due
+			}
+		}
+		if rank == 0 {
+			rank = min(pool[r.IntN(len(pool))], pool[r.IntN(len(pool))])
+		}
+		ranks[row] = rank
+		taken[rank] = true
+		pool = slices.DeleteFunc(pool, func(other int) bool { return other == rank })
+	}
+	return ranks
+}
+
+// tailTimes is the rare estimates in seconds. They are whole minutes; where one
+// is taken already, a time some tens of seconds beside it is used.
+func tailTimes(limit int64, values int, head []int64) []int64 {
+	used := make(map[int64]bool, values)
+	for _, at := range head {
+		used[at] = true
+	}
+	n := values - len(head)
+	a := 1 + float64(12.1039*math.Pow(float64(values), -0.6026))
+	var times []int64
+	for i := 1; i <= n; i++ {
+		x := float64(i) / float64(n)
+		at := int64(math.Round(float64(limit)*((a-1)*x/(a-x))/60)) * 60
+		for _, offset := range [...]int64{0, 30, -30, 20, -20, 10, -10} {
+			if shifted := at + offset; shifted > 0 && shifted < limit && !used[shifted] {
+				used[shifted] = true
+				times = append(times, shifted)
+				break
+			}
+		}
+	}
+	return times
+}
+
+// tailSizes is the percentage of jobs of n rare estimates.
+func tailSizes(n int) []float64 {
+	percent := make([]float64, n)
+	var sum float64
+	for i := range percent {
+		percent[i] = 795.6 * math.Pow(float64(tsafrirHead+1+i), -2.267)
+		sum += percent[i]
+	}
+	for i := range percent {
+		percent[i] *= (100 - tsafrirHeadShare) / sum
+	}
+	return percent
+}
+
+// adjustTo changes the numbers of jobs of the values that are not known, so that
+// all bins sum to n. It goes through the bins from the fullest on, as often as
+// needed: first it changes them in proportion, then by one job each, then down to
+// one job, and at last down to none. It reports whether that was possible.
+func adjustTo(n int, bins []EstimateBin, known map[int64]int) bool {
+	left, sum := n, 0 // sum is the number of jobs in the bins that may change
+	var order []*EstimateBin
+	for i := range bins {
+		left -= bins[i].Jobs
+		if _, isKnown := known[int64(bins[i].Estimate/des.Second)]; !isKnown {
+			sum += bins[i].Jobs
+			order = append(order, &bins[i])
+		}
+	}
+	sign := 1
+	if left < 0 {
+		sign, left = -1, -left
+	}
+	if left > 0 && len(order) == 0 {
+		return false
+	}
+	for attempt := 0; left > 0; attempt++ {
+		slices.SortStableFunc(order, func(a, b *EstimateBin) int { return b.Jobs - a.Jobs })
+		if attempt == 3 { // fewer jobs than values: long values fit any job, so the short values go
+			slices.SortFunc(order, func(a, b *EstimateBin) int { return cmp.Compare(a.Estimate, b.Estimate) })
+		}
+		part := float64(left) / float64(sum)
+		for _, b := range order {
+			var by int
+			switch attempt {
+			case 0:
+				by = int(math.Ceil(part * float64(b.Jobs)))
+			case 1:
+				by = 1
+			default:
+				by = b.Jobs
+			}
+			if sign < 0 && attempt < 3 {
+				by = min(by, b.Jobs-1)
+			}
+			by = min(by, left)
+			b.Jobs += sign * by
+			left -= by
+		}
+	}
+	return true
+}
