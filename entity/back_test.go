@@ -160,7 +160,7 @@ func TestACheckpointOnNodesKeepsItsShareOfTheWork(t *testing.T) {
 	require.Len(t, attempts, 2)
 	require.Equal(t, 4*des.Second, attempts[0].Kept, "4 of 10 s")
 	require.Equal(t, 6*des.Second+5*des.Second, attempts[0].ProcessorTime(), "the fast node's task had ended")
-	require.Equal(t, []des.Time{12 * des.Second, 9 * des.Second}, r.Ends, "6 s are left, 3 on the fast node")
+	require.Equal(t, []des.Time{12 * des.Second, 9 * des.Second}, r.Ends(), "6 s are left, 3 on the fast node")
 }
 
 // A stopped job's tasks do not end a second time. The job is suspended at 2 and

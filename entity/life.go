@@ -4,6 +4,7 @@ package entity
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -55,8 +56,15 @@ func (m *Metascheduler) setLimit(r *Run) bool {
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false
 	}
-	r.limit = m.sim.At(latest.Add(des.Tick), phaseOverrun, (*tooLate)(r), uint64(r.ID))
+	r.rare().limit = m.sim.At(latest.Add(des.Tick), phaseOverrun, (*tooLate)(r), uint64(r.ID))
 	return true
+}
+
+// unlimit forgets about r's deadline: it has started, or is gone.
+func (m *Metascheduler) unlimit(r *Run) {
+	if r.few != nil {
+		m.sim.Cancel(r.few.limit)
+	}
 }
 
 func (l *tooLate) Handle(*des.Simulator, des.Event) {
@@ -70,7 +78,8 @@ func (l *tooLate) Handle(*des.Simulator, des.Event) {
 
 func (m *Metascheduler) reject(r *Run, reason string) {
 	r.State, r.Reason = Rejected, reason
-	m.sim.Cancel(r.limit)
+	r.Finish = m.sim.Now()
+	m.unlimit(r)
 	m.notify(r, JobRejected)
 }
 
@@ -131,20 +140,21 @@ func (m *Metascheduler) begin(r *Run) {
 	case r.State == Reserved:
 		m.booked--
 	}
-	if r.Request.Deadline > 0 {
-		m.sim.Cancel(r.limit)
-	}
+	m.unlimit(r)
 	m.link(r)
-	r.State, r.Start = Running, now
-	r.Ends, r.Place = nil, nil
-	w := &r.Reservation.Window
-	if w.Tasks != nil && m.nodes != nil {
-		m.nodes.Settle(&r.Reservation)
-	}
-	m.notify(r, JobStarted)
+	r.State, r.Start, r.Place = Running, now, nil
+	m.schedule(r)
+	m.notify(r, JobStarted) // last: whoever hears of it may stop the job at once
+}
 
+// schedule has r, which begins now, come to its end.
+func (m *Metascheduler) schedule(r *Run) {
+	now, w := m.sim.Now(), &r.Reservation.Window
 	if w.Tasks != nil {
-		m.beginTasks(r)
+		if m.nodes != nil {
+			m.nodes.Settle(&r.Reservation)
+		}
+		m.scheduleTasks(r)
 		return
 	}
 	run := r.Remaining()
@@ -158,54 +168,38 @@ func (m *Metascheduler) begin(r *Run) {
 	r.due = m.sim.At(now.Add(run), PhaseEnd, (*ending)(r), uint64(r.ID))
 }
 
-// taskEnds are the ends to come of a run's tasks.
-type taskEnds struct {
-	left   int // tasks that still run
-	events []taskEnd
-}
-
 // taskEnd is the event at which some of a run's tasks end together.
 type taskEnd struct {
 	at des.Time
 	id des.EventID
 }
 
-// beginTasks has each task of r end at its own time. Tasks that end together are
-// one event.
-func (m *Metascheduler) beginTasks(r *Run) {
-	w := &r.Reservation.Window
-	if r.tasks == nil {
-		r.tasks = &taskEnds{}
-	}
-	r.tasks.left, r.tasks.events = len(w.Tasks), r.tasks.events[:0]
-	r.Ends = make([]des.Time, len(w.Tasks))
+// scheduleTasks has each task of r end at its own time. Tasks that end together
+// are one event.
+func (m *Metascheduler) scheduleTasks(r *Run) {
+	w, f := &r.Reservation.Window, r.rare()
+	f.left, f.events, f.ends = len(w.Tasks), f.events[:0], make([]des.Time, len(w.Tasks))
 	for i, t := range w.Tasks {
+		if i > 0 && t.End == w.Tasks[i-1].End { // as most often
+			f.ends[i] = f.ends[i-1]
+			continue
+		}
 		end := w.Start.Add(r.RealTime(t.End - w.Start))
-		r.Ends[i] = end
-		if !r.endsAt(end) {
-			id := m.sim.At(end, PhaseEnd, (*taskEnding)(r), uint64(i))
-			r.tasks.events = append(r.tasks.events, taskEnd{end, id})
+		f.ends[i] = end
+		if !slices.ContainsFunc(f.events, func(e taskEnd) bool { return e.at == end }) {
+			f.events = append(f.events, taskEnd{end, m.sim.At(end, PhaseEnd, (*taskEnding)(r), uint64(i))})
 		}
 	}
-}
-
-// endsAt reports whether there is an event for tasks that end at the instant at.
-func (r *Run) endsAt(at des.Time) bool {
-	for i := len(r.tasks.events) - 1; i >= 0; i-- { // most often it is the latest
-		if r.tasks.events[i].at == at {
-			return true
-		}
-	}
-	return false
 }
 
 func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 	r := (*Run)(e)
 	m := r.meta
 	m.forget(ev.Time)
-	together := len(r.tasks.events) == 1 // then finish gives all back at once
-	for i := int(ev.Arg); i < len(r.Ends); i++ {
-		if r.Ends[i] != ev.Time {
+	f := r.few
+	together := len(f.events) == 1 // then finish gives all back at once
+	for i := int(ev.Arg); i < len(f.ends); i++ {
+		if f.ends[i] != ev.Time {
 			continue
 		}
 		if end := r.Reservation.Window.Tasks[i].End; ev.Time < end {
@@ -217,9 +211,9 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 		for _, o := range m.observers.tasks {
 			o.TaskEnded(r, i)
 		}
-		r.tasks.left--
+		f.left--
 	}
-	if r.tasks.left > 0 {
+	if f.left > 0 {
 		m.wake(CauseEnd)
 		return
 	}
@@ -264,13 +258,13 @@ func (m *Metascheduler) stop(r *Run) {
 	now := m.sim.Now()
 	m.observers.reach(now) // it has its place
 	m.sim.Cancel(r.due)
-	if r.tasks != nil {
-		for _, e := range r.tasks.events {
+	if f := r.few; f != nil {
+		for _, e := range f.events {
 			m.sim.Cancel(e.id)
 		}
-	}
-	for i := range r.Ends {
-		r.Ends[i] = min(r.Ends[i], now)
+		for i := range f.ends {
+			f.ends[i] = min(f.ends[i], now)
+		}
 	}
 	m.unlink(r)
 }
@@ -281,12 +275,13 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.stop(r)
 	a := r.attempt(now)
 	a.Kept = r.progress(min(max(keep, 0), now-r.Start))
-	r.Done += a.Kept
+	f := r.rare()
+	f.done += a.Kept
 	r.Request.Length = max(r.Request.Length-a.Kept, des.Tick)
-	r.Earlier = append(r.Earlier, a)
+	f.earlier = append(f.earlier, a)
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
-	r.Ends, r.Place = nil, nil
+	f.ends, f.events, r.Place = nil, nil, nil
 	m.queue.add(r)
 	m.notify(r, JobRequeued)
 	if r.Request.Deadline > 0 && !m.setLimit(r) {

@@ -266,8 +266,8 @@ func (m *Metascheduler) notify(r *Run, k JobEventKind) {
 	if m.Placer != nil {
 		m.places.note(r, k)
 	}
-	if r.source != nil && (k == JobFinished || k == JobKilled || k == JobRejected) {
-		r.source.ended(r)
+	if r.few != nil && r.few.source != nil && (k == JobFinished || k == JobKilled || k == JobRejected) {
+		r.few.source.ended(r)
 	}
 }
 

@@ -354,8 +354,8 @@ func TestPreemptionsAreOfOneRunOnly(t *testing.T) {
 		r := w.meta.Submit(j)
 		w.at(40, func() { require.True(t, w.meta.Preempt(r, 0)) })
 		w.run(t)
-		require.Len(t, r.Earlier, 1)
-		require.Equal(t, 80*des.Second, r.Earlier[0].ProcessorTime())
+		require.Len(t, r.Earlier(), 1)
+		require.Equal(t, 80*des.Second, r.Earlier()[0].ProcessorTime())
 		require.Equal(t, 140*des.Second, r.Finish)
 	}
 }
@@ -374,9 +374,9 @@ func TestPreemptionKeepsWhatACheckpointHas(t *testing.T) {
 		w.at(40, func() { require.True(t, w.meta.Preempt(r, c.keep)) })
 		w.run(t)
 		require.Equal(t, c.finish*des.Second, r.Finish)
-		require.Equal(t, min(c.keep, 40*des.Second), r.Done)
+		require.Equal(t, min(c.keep, 40*des.Second), r.Done())
 		require.Equal(t, 100*des.Second, r.Job.Request.Length)
-		require.Equal(t, 100*des.Second-r.Done, r.Request.Length, "what is left is asked for")
+		require.Equal(t, 100*des.Second-r.Done(), r.Request.Length, "what is left is asked for")
 	}
 }
 
@@ -560,7 +560,7 @@ type diary struct{ lines []string }
 func (d *diary) Observe(e entity.JobEvent)      { d.note("%v job %d %v", e.Time, e.Run.ID, e.Kind) }
 func (d *diary) InstantOver(at des.Time)        { d.note("%v over", at) }
 func (d *diary) Decided(r *entity.Round)        { d.note("%v decided", r.Now) }
-func (d *diary) TaskEnded(r *entity.Run, i int) { d.note("%v job %d task %d", r.Ends[i], r.ID, i) }
+func (d *diary) TaskEnded(r *entity.Run, i int) { d.note("%v job %d task %d", r.Ends()[i], r.ID, i) }
 
 func (d *diary) note(format string, args ...any) {
 	d.lines = append(d.lines, fmt.Sprintf(format, args...))
@@ -592,8 +592,8 @@ func TestRealEndsAreStoredWhereTheyHappen(t *testing.T) {
 	require.NoError(t, sim.Run(context.Background()))
 	var real []des.Time
 	for i, task := range r.Reservation.Window.Tasks {
-		require.Equal(t, des.Time(100/task.Node.Perf)*des.Second, r.Ends[i])
-		real = append(real, r.Ends[i])
+		require.Equal(t, des.Time(100/task.Node.Perf)*des.Second, r.Ends()[i])
+		real = append(real, r.Ends()[i])
 	}
 	require.Len(t, real, 3)
 	require.Equal(t, 200*des.Second, r.Latest().ProcessorTime())
@@ -720,7 +720,7 @@ func TestNobodyKeepsLessThanNothing(t *testing.T) {
 	r := w.meta.Submit(job(1, 0, 100, 2))
 	w.at(40, func() { w.meta.Preempt(r, -5*des.Second) })
 	w.run(t)
-	require.Zero(t, r.Done)
+	require.Zero(t, r.Done())
 	require.Equal(t, 140*des.Second, r.Finish)
 }
 

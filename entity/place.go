@@ -52,7 +52,7 @@ func (p *places) note(r *Run, k JobEventKind) {
 	case JobFinished, JobKilled:
 		p.leave(r, r.Place, false)
 	case JobRequeued:
-		p.leave(r, r.Earlier[len(r.Earlier)-1].Place, true)
+		p.leave(r, r.Earlier()[len(r.Earlier())-1].Place, true)
 	}
 }
 

@@ -49,7 +49,7 @@ type standing int32
 // standing is where r keeps its number in q.
 func (q *Queue) standing(r *Run) *standing {
 	if q.part {
-		return &r.inPart
+		return &r.rare().inPart
 	}
 	return &r.standing
 }
@@ -115,16 +115,17 @@ func (q *Queue) Part() *Queue { return &Queue{part: true} }
 // Take puts r, which waits in the queue that q is a part of, into q.
 func (q *Queue) Take(r *Run) {
 	r.leavePart()
-	r.part = q
+	r.rare().part = q
 	q.add(r)
 }
 
 // Holds reports whether r is in q, which is a part of a queue.
-func (q *Queue) Holds(r *Run) bool { return r.part == q }
+func (q *Queue) Holds(r *Run) bool { return r.few != nil && r.few.part == q }
 
 func (r *Run) leavePart() {
-	if part := r.part; part != nil {
-		r.part = nil
+	if r.few != nil && r.few.part != nil {
+		part := r.few.part
+		r.few.part = nil
 		part.remove(r)
 	}
 }

@@ -59,30 +59,39 @@ type Run struct {
 	Reservation Reservation
 
 	Start  des.Time // of the latest attempt; valid from Running on
-	Finish des.Time // end of the last task; valid from Finished or Killed on
-	// Ends are the real ends of the tasks of the latest attempt, in the order of
-	// Reservation.Window.Tasks; a task that still runs has des.Forever. Nil on
-	// counted processors, where all tasks end together.
-	Ends []des.Time
+	Finish des.Time // end of the last task, or the instant of rejection; valid from Finished, Killed or Rejected on
 	// Place is which processors the latest attempt has, where the metascheduler
 	// has a Placer. It is known once the instant of the start is over.
 	Place []ProcessorRange
-	// Earlier are the attempts that were preempted, oldest first.
-	Earlier []Attempt
-	// Done is how much of Runtime earlier attempts have done for good.
-	Done des.Time
 
 	meta     *Metascheduler
-	source   *source // that brought the job, or nil
-	part     *Queue  // of the queue, or nil
-	next     *Run    // among the running, in order of start
+	next     *Run // among the running, in order of start
 	previous *Run
+	few      *few        // what few runs have, or nil
 	seq      int64       // position in the order of submission
-	standing standing    // in the queue
-	inPart   standing    // in part
 	due      des.EventID // the arrival; the pending start of a reservation ahead; then, on counted processors, the end
-	limit    des.EventID // the latest instant at which it can still start in time
-	tasks    *taskEnds   // on named nodes
+	standing standing    // in the queue
+}
+
+// few is what few runs have, apart from the others to keep those small.
+type few struct {
+	earlier []Attempt   // that were preempted, oldest first
+	done    des.Time    // of the runtime, by them and for good
+	ends    []des.Time  // of the tasks of the latest attempt
+	events  []taskEnd   // at which they end
+	left    int         // tasks that still run
+	limit   des.EventID // the latest instant at which the job can still start in time
+	source  *source     // that brought the job and wants to hear of its end
+	part    *Queue      // of the queue
+	inPart  standing
+}
+
+// rare is r.few, which is there from now on.
+func (r *Run) rare() *few {
+	if r.few == nil {
+		r.few = &few{}
+	}
+	return r.few
 }
 
 // NeverPromised marks a job that never held a reservation ahead of its start.
@@ -118,6 +127,13 @@ func NewRun(j *Job, seq int64) *Run {
 	return &Run{Job: j, Request: j.Request, Promised: NeverPromised, seq: seq}
 }
 
+// Restore sets what Earlier, Done and Ends tell: for tests of observers, and for
+// whoever tells observers of jobs otherwise than a Metascheduler does.
+func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
+	f := r.rare()
+	f.earlier, f.done, f.ends = earlier, done, ends
+}
+
 // Wait is the time from submission to the latest start.
 func (r *Run) Wait() des.Time { return r.Start - r.Submit }
 
@@ -125,15 +141,42 @@ func (r *Run) Wait() des.Time { return r.Start - r.Submit }
 // when the job arrives.
 func (r *Run) Seq() int64 { return r.seq }
 
+// Earlier are the attempts that were preempted, oldest first.
+func (r *Run) Earlier() []Attempt {
+	if r.few == nil {
+		return nil
+	}
+	return r.few.earlier
+}
+
+// Done is how much of Runtime earlier attempts have done for good.
+func (r *Run) Done() des.Time {
+	if r.few == nil {
+		return 0
+	}
+	return r.few.done
+}
+
+// Ends are the real ends of the tasks of the latest attempt, in the order of
+// Reservation.Window.Tasks. Those of tasks that still run lie ahead, and are the
+// simulation's own knowledge as Runtime is. Nil on counted processors, where all
+// tasks end together.
+func (r *Run) Ends() []des.Time {
+	if r.few == nil {
+		return nil
+	}
+	return r.few.ends
+}
+
 // Remaining is how much of Runtime is still to be done.
-func (r *Run) Remaining() des.Time { return r.Runtime - r.Done }
+func (r *Run) Remaining() des.Time { return r.Runtime - r.Done() }
 
 // Attempts yields what the job has had of processors or nodes: the attempts
 // that were preempted, then the latest one if it has started. The End of one
 // that still runs is des.Forever.
 func (r *Run) Attempts() iter.Seq[Attempt] {
 	return func(yield func(Attempt) bool) {
-		for _, a := range r.Earlier {
+		for _, a := range r.Earlier() {
 			if !yield(a) {
 				return
 			}
@@ -155,7 +198,7 @@ func (r *Run) Latest() Attempt {
 
 // attempt is the latest attempt, which ends at the instant end.
 func (r *Run) attempt(end des.Time) Attempt {
-	return Attempt{Window: r.Reservation.Window, Start: r.Start, End: end, Ends: r.Ends, Place: r.Place}
+	return Attempt{Window: r.Reservation.Window, Start: r.Start, End: end, Ends: r.Ends(), Place: r.Place}
 }
 
 // RealTime is how long a task really takes for which so much time was reserved:

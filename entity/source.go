@@ -105,7 +105,7 @@ func (m *Metascheduler) source(from Source) *source {
 func (s *source) arrive(j *Job) {
 	r := s.meta.newRun(j)
 	if s.listener != nil {
-		r.source = s
+		r.rare().source = s
 	}
 	s.meta.arrive(r)
 }

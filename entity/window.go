@@ -62,8 +62,8 @@ type Reservation struct {
 	// has: from its start on. Before, a node that has equals stands for any of them,
 	// and the plan may put another one in its place.
 	Settled bool
-	// Returned says which tasks have been given back one by one; nil where none.
-	Returned []bool
+	// Partly is true where some of the tasks have been given back one by one.
+	Partly bool
 	// Index is the plan's own number of the reservation.
-	Index int
+	Index int32
 }

@@ -69,7 +69,7 @@ func (c *Cycles) Observe(e entity.JobEvent) {
 		row.wait += j.Wait()
 	case entity.JobRequeued:
 		row.Preempted++
-		c.occupied(j.Earlier[len(j.Earlier)-1])
+		c.occupied(j.Earlier()[len(j.Earlier())-1])
 	case entity.JobFinished, entity.JobKilled:
 		row.Finished++
 		began := c.at(j.Start)

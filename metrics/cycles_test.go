@@ -23,7 +23,8 @@ func TestCyclesShareOutWhatHappensByTime(t *testing.T) {
 	at(2*s, entity.JobSubmitted)
 	j.Start = 5 * s
 	at(5*s, entity.JobStarted)
-	j.State, j.Finish, j.Ends = entity.Finished, 15*s, []des.Time{15 * s, 10 * s}
+	j.State, j.Finish = entity.Finished, 15*s
+	j.Restore(nil, 0, []des.Time{15 * s, 10 * s})
 	at(15*s, entity.JobFinished) // half of what was reserved: [5, 15) and [5, 10)
 	user, vo, owner := market.Account{Kind: market.UserAccount}, market.Account{Kind: market.VOAccount}, market.Account{Kind: market.OwnerAccount, ID: 1}
 	c.Paid(market.Transfer{Time: 5 * s, From: user, To: vo, Amount: 9_000_000})
@@ -43,7 +44,7 @@ func TestWhatPreemptedJobsHaveLostIsUtilizationOnce(t *testing.T) {
 	c := &metrics.Cycles{Cycle: 10 * s, Nodes: 1}
 	j := entity.NewRun(&entity.Job{}, 0)
 	lost := func(from, to des.Time) {
-		j.Earlier = append(j.Earlier, entity.Attempt{Window: entity.Window{Start: from, End: from + 10*s, Nodes: 1}, Start: from, End: to})
+		j.Restore(append(j.Earlier(), entity.Attempt{Window: entity.Window{Start: from, End: from + 10*s, Nodes: 1}, Start: from, End: to}), 0, nil)
 	}
 	at := func(t des.Time, k entity.JobEventKind) { c.Observe(entity.JobEvent{Time: t, Kind: k, Run: j}) }
 	at(0, entity.JobSubmitted)

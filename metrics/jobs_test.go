@@ -164,7 +164,7 @@ func TestAPreemptedJobGivesItsProcessorsBack(t *testing.T) {
 	at(0, 1) // starts anew at once
 	at(5*sec, 2)
 	require.NoError(t, sim.Run(context.Background()))
-	require.Len(t, a.Earlier, 2)
+	require.Len(t, a.Earlier(), 2)
 	require.NoError(t, w.Close())
 	require.Contains(t, out.String(), "SUCCESSFULLY,15,10,25,15,25,2.5,0-1,")
 	require.Contains(t, out.String(), "SUCCESSFULLY,5,10,15,5,15,1.5,0-1,")

@@ -86,7 +86,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), finish-j.Start
 	r.lastFinish = max(r.lastFinish, finish)
-	for _, a := range j.Earlier {
+	for _, a := range j.Earlier() {
 		r.occupied(a)
 	}
 	r.occupied(j.Latest())

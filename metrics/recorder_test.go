@@ -114,7 +114,7 @@ func TestPreemptedJobsCountAsBusyBothTimes(t *testing.T) {
 	j := entity.NewRun(job(1, 0, 2, 10*des.Second, 10*des.Second), 0)
 	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: j})
 	rec.Observe(entity.JobEvent{Kind: entity.JobStarted, Run: j})
-	j.Earlier = []entity.Attempt{{Window: entity.Window{End: 10 * des.Second, Nodes: 2}, End: 5 * des.Second}}
+	j.Restore([]entity.Attempt{{Window: entity.Window{End: 10 * des.Second, Nodes: 2}, End: 5 * des.Second}}, 0, nil)
 	rec.Observe(entity.JobEvent{Time: 5 * des.Second, Kind: entity.JobRequeued, Run: j})
 	rec.Observe(entity.JobEvent{Time: 10 * des.Second, Kind: entity.JobStarted, Run: j})
 	ran(j, 10*des.Second, 20*des.Second)
@@ -126,7 +126,8 @@ func TestPreemptedJobsCountAsBusyBothTimes(t *testing.T) {
 func TestNodesThatEndApartAreBusyForTheirOwnTimes(t *testing.T) {
 	rec := &Recorder{Processors: 2}
 	j := entity.NewRun(job(1, 0, 2, 100*des.Second, 50*des.Second), 0)
-	j.State, j.Finish, j.Ends = entity.Finished, 50*des.Second, []des.Time{50 * des.Second, 10 * des.Second}
+	j.State, j.Finish = entity.Finished, 50*des.Second
+	j.Restore(nil, 0, []des.Time{50 * des.Second, 10 * des.Second})
 	j.Reservation.Window = entity.Window{Start: 0, End: 100 * des.Second, Nodes: 2, Tasks: []entity.Task{
 		{Node: &entity.Node{ID: 1}, End: 100 * des.Second}, {Node: &entity.Node{ID: 2}, End: 20 * des.Second},
 	}}

@@ -48,7 +48,7 @@ func simulate(p entity.Policy, set func(*entity.Metascheduler), jobs ...*entity.
 
 // lost is the processor time of a job's earlier attempts.
 func lost(r *entity.Run) (sum des.Time) {
-	for _, a := range r.Earlier {
+	for _, a := range r.Earlier() {
 		sum += a.ProcessorTime()
 	}
 	return sum

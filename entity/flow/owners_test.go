@@ -115,7 +115,7 @@ func TestAnOwnersJobPreemptsARunningGlobalJob(t *testing.T) {
 	require.NoError(t, m.err)
 	require.Equal(t, diary{"0 job 1 started", "7 job 1 requeued", "10 job 1 started", "20 job 1 finished"}, m.diary)
 	require.Equal(t, flow.LocalStats{Jobs: 1, Preempted: 1}, m.flow.Stats())
-	require.Len(t, m.runs[jobs[0]].Earlier, 1)
+	require.Len(t, m.runs[jobs[0]].Earlier(), 1)
 	require.EqualValues(t, 7+5, lost(m.runs[jobs[0]]), "the fast node had done its task")
 }
 
@@ -237,8 +237,8 @@ func TestEveryJobEndsWhateverOwnersDo(t *testing.T) {
 			j := m.runs[job]
 			require.Equal(t, entity.Finished, j.State)
 			require.False(t, j.Reservation.Active)
-			require.True(t, len(j.Earlier) > 0 || lost(j) == 0)
-			preempted += len(j.Earlier)
+			require.True(t, len(j.Earlier()) > 0 || lost(j) == 0)
+			preempted += len(j.Earlier())
 		}
 		require.Equal(t, stats.Preempted, preempted)
 		if rule == flow.LocalWaits {

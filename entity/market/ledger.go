@@ -183,7 +183,7 @@ func (l *Ledger) settle(now des.Time, j *entity.Run) {
 	for i, t := range w.Tasks {
 		part := c.parts[i]
 		if reserved := t.End - w.Start; l.ByUse && reserved > 0 {
-			part = money(part.Units() * float64(j.Ends[i]-w.Start) / float64(reserved))
+			part = money(part.Units() * float64(j.Ends()[i]-w.Start) / float64(reserved))
 		}
 		left -= part
 		l.transfer(now, j, Account{Kind: VOAccount}, Account{OwnerAccount, int64(t.Node.ID)}, part)

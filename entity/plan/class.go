@@ -169,8 +169,8 @@ func (d *Domain) position(n *entity.Node, guess int) int {
 }
 
 // idle reports whether r's i-th task takes nothing, or nothing any more.
-func idle(r *entity.Reservation, i int) bool {
-	return (r.Returned != nil && r.Returned[i]) || r.Window.Tasks[i].End <= r.Window.Start
+func (d *Domain) idle(r *entity.Reservation, i int) bool {
+	return (r.Partly && d.returned[r][i]) || r.Window.Tasks[i].End <= r.Window.Start
 }
 
 // returnRun gives back the n tasks of r from the i-th on, counted in class c,
@@ -179,7 +179,7 @@ func (d *Domain) returnRun(c *class, r *entity.Reservation, i, n int, at des.Tim
 	start, end := r.Window.Start, r.Window.Tasks[i].End
 	held, next := 0, 0
 	for t := i; t < i+n; t++ {
-		if idle(r, t) {
+		if d.idle(r, t) {
 			continue
 		}
 		held++
@@ -213,7 +213,7 @@ func (d *Domain) Settle(r *entity.Reservation) {
 		_, n, c := d.run(tasks, i)
 		next := 0 // in c.counted
 		for end := i + n; i < end; i++ {
-			if c == nil || idle(r, i) {
+			if c == nil || d.idle(r, i) {
 				continue
 			}
 			for next < len(c.counted) && d.on[c.counted[next]].end > start {
@@ -342,7 +342,7 @@ func (d *Domain) beforeIn(q *question, r *entity.Reservation, from des.Time) (en
 
 // holds reports whether r is what q asks for, and nothing else.
 func (d *Domain) holds(q *question, r *entity.Reservation) bool {
-	if r.Returned != nil || len(r.Window.Tasks) != q.nodes || r.Window.Length() != q.length {
+	if r.Partly || len(r.Window.Tasks) != q.nodes || r.Window.Length() != q.length {
 		return false
 	}
 	_, n, c := d.run(r.Window.Tasks, 0)

@@ -55,6 +55,9 @@ type Domain struct {
 	classes []*class              // those that count nodes
 	on      []span                // by node: what runs on a counted one, while it lasts
 	live    []*entity.Reservation // what is reserved, owners' jobs apart
+	// returned says which tasks of a reservation have been given back one by one;
+	// never iterated.
+	returned map[*entity.Reservation][]bool
 
 	single  []bool     // by node: kept by name
 	singles []int      // these nodes, ascending
@@ -103,13 +106,14 @@ func NewDomain(nodes []*entity.Node, finder entity.Finder) (*Domain, error) {
 		ahead:  sumtree.New(gapAlgebra{}),
 		rejoin: des.Forever,
 
-		kinds:   map[traits][]*class{},
-		classOf: make([]*class, len(nodes)),
-		on:      make([]span, len(nodes)),
-		single:  make([]bool, len(nodes)),
-		busy:    make([]timeline, len(nodes)),
-		pinned:  make([]des.Time, len(nodes)),
-		seen:    make([]int, len(nodes)),
+		kinds:    map[traits][]*class{},
+		returned: map[*entity.Reservation][]bool{},
+		classOf:  make([]*class, len(nodes)),
+		on:       make([]span, len(nodes)),
+		single:   make([]bool, len(nodes)),
+		busy:     make([]timeline, len(nodes)),
+		pinned:   make([]des.Time, len(nodes)),
+		seen:     make([]int, len(nodes)),
 	}
 	ids := make(map[int]bool, len(nodes))
 	for i, n := range nodes {
@@ -254,7 +258,7 @@ func (d *Domain) lift(r *entity.Reservation) {
 		} else {
 			held := 0
 			for t := i; t < i+n; t++ {
-				if !idle(r, t) {
+				if !d.idle(r, t) {
 					held++
 				}
 			}
@@ -356,11 +360,11 @@ func (d *Domain) enlist(r *entity.Reservation) {
 			return past
 		})
 		for i, r := range d.live {
-			r.Index = i + 1
+			r.Index = int32(i) + 1
 		}
 	}
 	d.live = append(d.live, r)
-	r.Index = len(d.live)
+	r.Index = int32(len(d.live))
 }
 
 // strike takes r, of which nothing is left, off that list; it reports whether r
@@ -433,6 +437,9 @@ func (d *Domain) Release(r *entity.Reservation, at des.Time) {
 	for i := 0; i < len(r.Window.Tasks); {
 		i += d.returnTasks(r, i, at)
 	}
+	if r.Partly {
+		delete(d.returned, r)
+	}
 	if !d.strike(r) {
 		d.unpin(r)
 	}
@@ -446,10 +453,11 @@ func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 	}
 	k, _, c := d.run(r.Window.Tasks[:i+1], i)
 	d.giveBack(r, k, c, i, 1, at)
-	if r.Returned == nil {
-		r.Returned = make([]bool, len(r.Window.Tasks))
+	if !r.Partly {
+		r.Partly = true
+		d.returned[r] = make([]bool, len(r.Window.Tasks))
 	}
-	r.Returned[i] = true
+	d.returned[r][i] = true
 }
 
 // returnTasks gives back what r's tasks from the i-th on hold that are counted

@@ -62,7 +62,7 @@ func (d *Domain) farewell(c *class, k int) *farewell {
 		for i := 0; i < len(tasks); {
 			_, n, of := d.run(tasks, i)
 			for t := i; t < i+n && of == c && tasks[i].End > start; t++ {
-				if !idle(r, t) {
+				if !d.idle(r, t) {
 					f.parts = append(f.parts, part{start: start, end: tasks[i].End, by: r.Run, r: r, task: t})
 					break // of those that are alike one is enough
 				}
@@ -185,7 +185,7 @@ func (d *Domain) hand(c *class, k int, p *part) {
 func (d *Domain) rename(c *class, k int) {
 	for _, r := range d.live {
 		i := d.named(r, k)
-		if i < 0 || r.Settled || idle(r, i) {
+		if i < 0 || r.Settled || d.idle(r, i) {
 			continue
 		}
 		if _, has := d.spanOf(r.Run, k, r.Window.Start); has {
@@ -198,7 +198,7 @@ func (d *Domain) rename(c *class, k int) {
 				tasks[i].Node = d.nodes[other]
 				break
 			}
-			if idle(r, t) || tasks[t].End <= d.origin {
+			if d.idle(r, t) || tasks[t].End <= d.origin {
 				tasks[i].Node, tasks[t].Node = tasks[t].Node, tasks[i].Node
 				break
 			}

@@ -362,13 +362,13 @@ func (v *Validator) requeued(f *followed) {
 	}
 	v.past(f)
 	f.attempts++
-	if n := len(j.Earlier); n == f.attempts {
-		v.attempt(f, &j.Earlier[n-1])
+	if n := len(j.Earlier()); n == f.attempts {
+		v.attempt(f, &j.Earlier()[n-1])
 	} else {
 		v.violation(OutOfPlace, j, "preempted %d times, and it tells of %d attempts before", f.attempts, n)
 		v.leave(f, f.place, &j.Reservation.Window)
 	}
-	f.done = j.Done
+	f.done = j.Done()
 	if j.Request.Length != f.length() {
 		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Request.Length, f.length())
 	}
@@ -391,7 +391,7 @@ func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 	if a.Start != f.start || a.End != v.now {
 		v.violation(OutOfPlace, j, "ran from %v to %v, and it tells of an attempt from %v to %v", f.start, v.now, a.Start, a.End)
 	}
-	if kept := j.Done - f.done; kept != a.Kept || kept < 0 || kept > f.progress(v.now-f.start, &a.Window) {
+	if kept := j.Done() - f.done; kept != a.Kept || kept < 0 || kept > f.progress(v.now-f.start, &a.Window) {
 		v.violation(WrongRunTime, j, "%v of its runtime is kept of a run of %v", kept, v.now-f.start)
 	}
 	v.leave(f, a.Place, &a.Window)

@@ -55,8 +55,7 @@ func (s *story) promise(at des.Time, j *entity.Run, start des.Time) {
 }
 
 func (s *story) preempt(at des.Time, j *entity.Run, kept des.Time) {
-	j.Earlier = append(j.Earlier, entity.Attempt{Window: j.Reservation.Window, Start: j.Start, End: at, Place: j.Place, Kept: kept})
-	j.Done += kept
+	j.Restore(append(j.Earlier(), entity.Attempt{Window: j.Reservation.Window, Start: j.Start, End: at, Place: j.Place, Kept: kept}), j.Done()+kept, nil)
 	j.Request.Length -= kept
 	s.tell(at, entity.JobRequeued, j)
 }
@@ -230,8 +229,8 @@ func TestValidatorRejects(t *testing.T) {
 		{"an attempt that kept something else", Validator{}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			s.start(0, a)
-			a.Earlier = []entity.Attempt{{End: 5 * sec, Kept: 4 * sec}}
-			a.Done, a.Request.Length = 5*sec, 5*sec
+			a.Restore([]entity.Attempt{{End: 5 * sec, Kept: 4 * sec}}, 5*sec, nil)
+			a.Request.Length = 5 * sec
 			s.tell(5*sec, entity.JobRequeued, a)
 			s.start(5*sec, a)
 			s.tell(10*sec, entity.JobFinished, a)
@@ -239,7 +238,7 @@ func TestValidatorRejects(t *testing.T) {
 		{"an attempt at another time", Validator{}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 3))
 			s.start(0, a)
-			a.Earlier = []entity.Attempt{{Start: sec, End: 5 * sec}}
+			a.Restore([]entity.Attempt{{Start: sec, End: 5 * sec}}, 0, nil)
 			s.tell(5*sec, entity.JobRequeued, a)
 			s.start(5*sec, a)
 			s.tell(15*sec, entity.JobFinished, a)

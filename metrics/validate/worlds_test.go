@@ -288,9 +288,13 @@ func is(kind entity.JobEventKind) func(*bender, entity.JobEvent) bool {
 func kept(attempt, run des.Time) func(*bender, *entity.JobEvent) func() {
 	return func(_ *bender, e *entity.JobEvent) func() {
 		r := e.Run
-		a := &r.Earlier[len(r.Earlier)-1]
-		a.Kept, r.Done = a.Kept+attempt, r.Done+run
-		return func() { a.Kept, r.Done = a.Kept-attempt, r.Done-run }
+		a := &r.Earlier()[len(r.Earlier())-1]
+		a.Kept += attempt
+		r.Restore(r.Earlier(), r.Done()+run, r.Ends())
+		return func() {
+			a.Kept -= attempt
+			r.Restore(r.Earlier(), r.Done()-run, r.Ends())
+		}
 	}
 }
 
@@ -347,9 +351,9 @@ var bends = []bend{
 		return func() { r.Request.Length-- }
 	}},
 	{"a preemption of which no attempt tells", validate.OutOfPlace, is(entity.JobRequeued), false, func(_ *bender, e *entity.JobEvent) func() {
-		r, all := e.Run, e.Run.Earlier
-		r.Earlier = all[:len(all)-1]
-		return func() { r.Earlier = all }
+		r, all := e.Run, e.Run.Earlier()
+		r.Restore(all[:len(all)-1], r.Done(), r.Ends())
+		return func() { r.Restore(all, r.Done(), r.Ends()) }
 	}},
 	{"a submission that is lost", validate.OutOfPlace, is(entity.JobSubmitted), false, func(_ *bender, e *entity.JobEvent) func() {
 		e.Kind = entity.JobWithdrawn
