@@ -194,3 +194,57 @@ func TestADeadlineOfACancelledJobLeavesNothingBehind(t *testing.T) {
 	w.run(t)
 	require.Equal(t, 20*des.Second, w.sim.Now())
 }
+
+// gains is a policy that starts nobody and writes down whether anything became
+// free.
+type gains struct{ seen []string }
+
+func (*gains) Name() string { return "gains" }
+
+func (p *gains) Schedule(r *entity.Round) {
+	p.seen = append(p.seen, fmt.Sprint(r.Now, " ", r.Gained))
+}
+
+// Capacity that was withheld comes back at 10. The first round after it hears of
+// that, and the next one does not.
+func TestAGainIsToldOnce(t *testing.T) {
+	p := &gains{}
+	w := newWorld(4, p)
+	w.meta.LeaveWaiting = true
+	for id, submit := range []des.Time{0, 1, 12, 13} {
+		w.meta.Submit(job(int64(id), submit, 20, 4))
+	}
+	_, err := w.meta.Plan().Reserve(entity.NewRun(job(9, 0, 10, 2), 0), entity.Window{End: 10 * des.Second, Nodes: 2})
+	require.NoError(t, err)
+	at(w.meta, 12, func() { w.meta.Plan() }) // somebody looks before the round does
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, []string{"0 false", "1 false", "12 true", "13 false"}, p.seen)
+}
+
+// Jobs that lose their reservations at one instant are planned again in order of
+// submission, in whatever order they lost them.
+func TestThoseWhoLoseTheirPlacesArePlannedInOrder(t *testing.T) {
+	w := newWorld(4, backfill.Conservative{})
+	w.meta.Submit(job(1, 0, 20, 4))
+	second, third := w.meta.Submit(job(2, 0, 20, 4)), w.meta.Submit(job(3, 0, 20, 4))
+	at(w.meta, 5, func() {
+		require.True(t, w.meta.Withdraw(third))
+		require.True(t, w.meta.Withdraw(second))
+	})
+	w.run(t)
+	require.Equal(t, 20*des.Second, second.Start)
+	require.Equal(t, 40*des.Second, third.Start)
+}
+
+// Ticks end where nothing is left to happen, also when rounds were asked for that
+// have been given meanwhile.
+func TestTicksEndAfterTheLastRoundThatWasAskedFor(t *testing.T) {
+	p := &gains{}
+	w := newWorld(4, p)
+	w.meta.LeaveWaiting, w.meta.Cycle = true, 10*des.Second
+	w.meta.Submit(job(1, 0, 20, 4))
+	w.meta.WakeAt(25 * des.Second)
+	at(w.meta, 200, w.sim.Stop)
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, []string{"0 true", "10 true", "20 true", "25 true", "30 true"}, p.seen)
+}
