@@ -248,3 +248,24 @@ func TestTicksEndAfterTheLastRoundThatWasAskedFor(t *testing.T) {
 	require.NoError(t, w.sim.Run(context.Background()))
 	require.Equal(t, []string{"0 true", "10 true", "20 true", "25 true", "30 true"}, p.seen)
 }
+
+// reserver gives the first job a window at 25 and nobody else anything.
+type reserver struct{ gains }
+
+func (p *reserver) Schedule(r *entity.Round) {
+	p.gains.Schedule(r)
+	if first := r.Queue.First(); first != nil && first.ID == 1 && first.State == entity.Waiting {
+		r.Reserve(first, entity.Window{Start: 25 * des.Second, End: 45 * des.Second, Nodes: 4})
+	}
+}
+
+// While a reservation lies ahead something will still change, and cycles begin.
+func TestTicksGoOnWhileAReservationLiesAhead(t *testing.T) {
+	p := &reserver{}
+	w := newWorld(4, p)
+	w.meta.LeaveWaiting, w.meta.Cycle = true, 10*des.Second
+	w.meta.Submit(job(1, 0, 20, 4))
+	w.meta.Submit(job(2, 0, 20, 4))
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, []string{"0 true", "10 true", "20 true", "30 true", "40 true", "45 true", "50 true"}, p.seen)
+}
