@@ -269,3 +269,76 @@ func TestTicksGoOnWhileAReservationLiesAhead(t *testing.T) {
 	require.NoError(t, w.sim.Run(context.Background()))
 	require.Equal(t, []string{"0 true", "10 true", "20 true", "30 true", "40 true", "45 true", "50 true"}, p.seen)
 }
+
+func TestAHoldWhoseWindowHasBegunCannotBeConfirmed(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	h, err := w.meta.Tentative(job(1, 0, 20, 2), entity.Window{Start: 3 * des.Second, End: 23 * des.Second, Nodes: 2})
+	require.NoError(t, err)
+	at(w.meta, 5, func() {
+		_, err := h.Confirm()
+		require.ErrorContains(t, err, "began at 3, which is past")
+		h.Drop()
+	})
+	w.run(t)
+}
+
+// A job that is killed at the instant at which it started has had processors all
+// the same.
+func TestAJobThatIsKilledAsItStartsHasHadItsPlace(t *testing.T) {
+	var w *world
+	w = newWorld(4, backfill.FCFS{}, observe(func(e entity.JobEvent) {
+		if e.Kind == entity.JobStarted && e.Run.ID == 2 {
+			w.sim.At(e.Time, entity.PhaseStart, des.Func(func(*des.Simulator, des.Event) { w.meta.Kill(e.Run, "enough") }), 0)
+		}
+	}))
+	w.meta.Placer = entity.LowestFirst{}
+	w.meta.Submit(job(1, 0, 20, 1))
+	r := w.meta.Submit(job(2, 0, 20, 2))
+	w.run(t)
+	require.Equal(t, entity.Killed, r.State)
+	require.Equal(t, []entity.ProcessorRange{{First: 1, Last: 2}}, r.Place)
+}
+
+// Of 61 jobs that wait, 40 may be looked at; the last one, which fits, is not
+// among them, however fast the others are passed over.
+func TestDepthCountsTheJobsThatArePassedOver(t *testing.T) {
+	for depth, want := range map[int]des.Time{40: 100, 61: 1} {
+		w := newWorld(4, backfill.EASY{Depth: depth})
+		w.meta.Submit(job(1, 0, 100, 3))
+		for id := range int64(60) {
+			w.meta.Submit(job(2+id, 1, 100, 4))
+		}
+		small := w.meta.Submit(job(99, 1, 10, 1))
+		w.run(t)
+		require.Equal(t, want == 1, small.Start == des.Second, "depth %d: %v", depth, small.Start)
+	}
+}
+
+// asker is a source whose user asks for less when a job is turned away.
+type asker struct {
+	nodes int
+	waits bool
+}
+
+func (a *asker) Next() (*entity.Job, bool) {
+	if a.waits || a.nodes == 0 {
+		return nil, false
+	}
+	a.waits = true
+	return job(int64(a.nodes), 0, 10, a.nodes), true
+}
+
+func (a *asker) Ended(r *entity.Run) {
+	a.waits, a.nodes = false, a.nodes-1
+	if r.State == entity.Finished {
+		a.nodes = 0
+	}
+}
+
+func TestASourceHearsOfRejections(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	a := &asker{nodes: 6}
+	w.meta.SubmitFrom(a)
+	w.run(t)
+	require.EqualValues(t, 3, w.seen.Report(true).Jobs, "6 and 5 are rejected, 4 runs")
+}
