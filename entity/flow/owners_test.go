@@ -247,3 +247,10 @@ func TestEveryJobEndsWhateverOwnersDo(t *testing.T) {
 		require.Len(t, slices.Collect(m.Slots(10000, 10001)), len(all))
 	})
 }
+
+func TestAnOwnersJobThatIsKnownAfterItsStartBeginsThen(t *testing.T) {
+	all := nodes(1)
+	m := meet(t, all, strictOrder{}, flow.LocalWaits, nil, flow.LocalJob{Node: all[0], Known: 5, Start: 2, Length: 4})
+	require.NoError(t, m.err)
+	require.Equal(t, flow.LocalStats{Jobs: 1, Delayed: 1, Delay: 3}, m.flow.Stats())
+}
