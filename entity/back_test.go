@@ -194,3 +194,151 @@ func TestADeadlineOfACancelledJobLeavesNothingBehind(t *testing.T) {
 	w.run(t)
 	require.Equal(t, 20*des.Second, w.sim.Now())
 }
+
+// gains is a policy that starts nobody and writes down whether anything became
+// free.
+type gains struct{ seen []string }
+
+func (*gains) Name() string { return "gains" }
+
+func (p *gains) Schedule(r *entity.Round) {
+	p.seen = append(p.seen, fmt.Sprint(r.Now, " ", r.Gained))
+}
+
+// Capacity that was withheld comes back at 10. The first round after it hears of
+// that, and the next one does not.
+func TestAGainIsToldOnce(t *testing.T) {
+	p := &gains{}
+	w := newWorld(4, p)
+	w.meta.LeaveWaiting = true
+	for id, submit := range []des.Time{0, 1, 12, 13} {
+		w.meta.Submit(job(int64(id), submit, 20, 4))
+	}
+	_, err := w.meta.Plan().Reserve(entity.NewRun(job(9, 0, 10, 2), 0), entity.Window{End: 10 * des.Second, Nodes: 2})
+	require.NoError(t, err)
+	at(w.meta, 12, func() { w.meta.Plan() }) // somebody looks before the round does
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, []string{"0 false", "1 false", "12 true", "13 false"}, p.seen)
+}
+
+// Jobs that lose their reservations at one instant are planned again in order of
+// submission, in whatever order they lost them.
+func TestThoseWhoLoseTheirPlacesArePlannedInOrder(t *testing.T) {
+	w := newWorld(4, backfill.Conservative{})
+	w.meta.Submit(job(1, 0, 20, 4))
+	second, third := w.meta.Submit(job(2, 0, 20, 4)), w.meta.Submit(job(3, 0, 20, 4))
+	at(w.meta, 5, func() {
+		require.True(t, w.meta.Withdraw(third))
+		require.True(t, w.meta.Withdraw(second))
+	})
+	w.run(t)
+	require.Equal(t, 20*des.Second, second.Start)
+	require.Equal(t, 40*des.Second, third.Start)
+}
+
+// Ticks end where nothing is left to happen, also when rounds were asked for that
+// have been given meanwhile.
+func TestTicksEndAfterTheLastRoundThatWasAskedFor(t *testing.T) {
+	p := &gains{}
+	w := newWorld(4, p)
+	w.meta.LeaveWaiting, w.meta.Cycle = true, 10*des.Second
+	w.meta.Submit(job(1, 0, 20, 4))
+	w.meta.WakeAt(25 * des.Second)
+	at(w.meta, 200, w.sim.Stop)
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, []string{"0 true", "10 true", "20 true", "25 true", "30 true"}, p.seen)
+}
+
+// reserver gives the first job a window at 25 and nobody else anything.
+type reserver struct{ gains }
+
+func (p *reserver) Schedule(r *entity.Round) {
+	p.gains.Schedule(r)
+	if first := r.Queue.First(); first != nil && first.ID == 1 && first.State == entity.Waiting {
+		r.Reserve(first, entity.Window{Start: 25 * des.Second, End: 45 * des.Second, Nodes: 4})
+	}
+}
+
+// While a reservation lies ahead something will still change, and cycles begin.
+func TestTicksGoOnWhileAReservationLiesAhead(t *testing.T) {
+	p := &reserver{}
+	w := newWorld(4, p)
+	w.meta.LeaveWaiting, w.meta.Cycle = true, 10*des.Second
+	w.meta.Submit(job(1, 0, 20, 4))
+	w.meta.Submit(job(2, 0, 20, 4))
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, []string{"0 true", "10 true", "20 true", "30 true", "40 true", "45 true", "50 true"}, p.seen)
+}
+
+func TestAHoldWhoseWindowHasBegunCannotBeConfirmed(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	h, err := w.meta.Tentative(job(1, 0, 20, 2), entity.Window{Start: 3 * des.Second, End: 23 * des.Second, Nodes: 2})
+	require.NoError(t, err)
+	at(w.meta, 5, func() {
+		_, err := h.Confirm()
+		require.ErrorContains(t, err, "began at 3, which is past")
+		h.Drop()
+	})
+	w.run(t)
+}
+
+// A job that is killed at the instant at which it started has had processors all
+// the same.
+func TestAJobThatIsKilledAsItStartsHasHadItsPlace(t *testing.T) {
+	var w *world
+	w = newWorld(4, backfill.FCFS{}, observe(func(e entity.JobEvent) {
+		if e.Kind == entity.JobStarted && e.Run.ID == 2 {
+			w.sim.At(e.Time, entity.PhaseStart, des.Func(func(*des.Simulator, des.Event) { w.meta.Kill(e.Run, "enough") }), 0)
+		}
+	}))
+	w.meta.Placer = entity.LowestFirst{}
+	w.meta.Submit(job(1, 0, 20, 1))
+	r := w.meta.Submit(job(2, 0, 20, 2))
+	w.run(t)
+	require.Equal(t, entity.Killed, r.State)
+	require.Equal(t, []entity.ProcessorRange{{First: 1, Last: 2}}, r.Place)
+}
+
+// Of 61 jobs that wait, 40 may be looked at; the last one, which fits, is not
+// among them, however fast the others are passed over.
+func TestDepthCountsTheJobsThatArePassedOver(t *testing.T) {
+	for depth, want := range map[int]des.Time{40: 100, 61: 1} {
+		w := newWorld(4, backfill.EASY{Depth: depth})
+		w.meta.Submit(job(1, 0, 100, 3))
+		for id := range int64(60) {
+			w.meta.Submit(job(2+id, 1, 100, 4))
+		}
+		small := w.meta.Submit(job(99, 1, 10, 1))
+		w.run(t)
+		require.Equal(t, want == 1, small.Start == des.Second, "depth %d: %v", depth, small.Start)
+	}
+}
+
+// asker is a source whose user asks for less when a job is turned away.
+type asker struct {
+	nodes int
+	waits bool
+}
+
+func (a *asker) Next() (*entity.Job, bool) {
+	if a.waits || a.nodes == 0 {
+		return nil, false
+	}
+	a.waits = true
+	return job(int64(a.nodes), 0, 10, a.nodes), true
+}
+
+func (a *asker) Ended(r *entity.Run) {
+	a.waits, a.nodes = false, a.nodes-1
+	if r.State == entity.Finished {
+		a.nodes = 0
+	}
+}
+
+func TestASourceHearsOfRejections(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	a := &asker{nodes: 6}
+	w.meta.SubmitFrom(a)
+	w.run(t)
+	require.EqualValues(t, 3, w.seen.Report(true).Jobs, "6 and 5 are rejected, 4 runs")
+}

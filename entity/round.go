@@ -116,7 +116,7 @@ func (r *Round) Reserve(j *Run, w Window) bool {
 		r.Fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
 		return false
 	}
-	if !r.take(j, w) {
+	if !r.take(j, &w) {
 		return false
 	}
 	r.meta.placed(j)
@@ -124,12 +124,12 @@ func (r *Round) Reserve(j *Run, w Window) bool {
 }
 
 // take has the plan keep w, which must be what j asks for.
-func (r *Round) take(j *Run, w Window) bool {
-	if err := j.Request.Accepts(&w); err != nil {
+func (r *Round) take(j *Run, w *Window) bool {
+	if err := j.Request.Accepts(w); err != nil {
 		r.Fail(fmt.Errorf("the window for %v %w", j, err))
 		return false
 	}
-	if _, err := r.Plan.Reserve(j, w); err != nil {
+	if _, err := r.Plan.Reserve(j, *w); err != nil {
 		r.Fail(err)
 		return false
 	}
@@ -140,7 +140,7 @@ func (r *Round) take(j *Run, w Window) bool {
 // must leave room for it. Rounds are independent of each other; the next one
 // holds anew.
 func (r *Round) Hold(j *Run, w Window) bool {
-	if !r.take(j, w) {
+	if !r.take(j, &w) {
 		return false
 	}
 	r.holds = append(r.holds, j)

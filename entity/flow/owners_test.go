@@ -276,3 +276,10 @@ func TestAnOwnersJobMeetsTheJobThatNeedsItsNode(t *testing.T) {
 	require.Equal(t, flow.LocalStats{Jobs: 1, Displaced: 1}, m.flow.Stats())
 	require.Contains(t, m.diary, "7 job 3 started")
 }
+
+func TestAnOwnersJobThatIsKnownAfterItsStartBeginsThen(t *testing.T) {
+	all := nodes(1)
+	m := meet(t, all, strictOrder{}, flow.LocalWaits, nil, flow.LocalJob{Node: all[0], Known: 5, Start: 2, Length: 4})
+	require.NoError(t, m.err)
+	require.Equal(t, flow.LocalStats{Jobs: 1, Delayed: 1, Delay: 3}, m.flow.Stats())
+}

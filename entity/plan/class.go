@@ -317,9 +317,10 @@ func (d *Domain) sole(req *entity.Request) (sole *class) {
 	return sole
 }
 
-// window makes w, found in the counts, a window on nodes of the class: the
+// window is what q asks for, from the instant at on, on nodes of the class: the
 // first ones stand for all.
-func (d *Domain) window(q *question, w entity.Window) entity.Window {
+func (d *Domain) window(q *question, at des.Time) entity.Window {
+	w := entity.Window{Start: at, End: at.Add(q.length), Nodes: q.nodes}
 	cost := d.nodes[q.class.counted[0]].Price * q.length.Seconds()
 	w.Tasks = make([]entity.Task, w.Nodes)
 	for i := range w.Tasks {
@@ -333,11 +334,11 @@ func (d *Domain) window(q *question, w entity.Window) entity.Window {
 // beforeIn is FindEarlier by the counts, for a reservation that takes what q
 // asks for.
 func (d *Domain) beforeIn(q *question, r *entity.Reservation, from des.Time) (entity.Window, bool) {
-	w, ok := q.class.plan.findBefore(q.nodes, q.length, r.Window.Start, from, q.until)
+	at, ok := q.class.plan.findBefore(q.nodes, q.length, r.Window.Start, from, q.until)
 	if !ok {
 		return entity.Window{}, false
 	}
-	return d.window(q, w), true
+	return d.window(q, at), true
 }
 
 // holds reports whether r is what q asks for, and nothing else.

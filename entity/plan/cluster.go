@@ -100,18 +100,19 @@ func (c *Cluster) Find(req entity.Request, from, until des.Time) (entity.Window,
 	if req.Deadline > 0 {
 		until = min(until, req.Deadline-req.Length)
 	}
-	w, ok := c.earliest(req.Nodes, req.Length, from, until)
-	if ok {
-		c.proved = w
+	at, ok := c.earliest(req.Nodes, req.Length, from, until)
+	if !ok {
+		return entity.Window{}, false
 	}
-	return w, ok
+	c.proved = entity.Window{Start: at, End: at.Add(req.Length), Nodes: req.Nodes}
+	return c.proved, true
 }
 
-// earliest is the earliest window for so many processors for so long, within
-// [from, until].
-func (c *Cluster) earliest(nodes int, length, from, until des.Time) (entity.Window, bool) {
+// earliest is the earliest start, within [from, until], of a window for so many
+// processors for so long.
+func (c *Cluster) earliest(nodes int, length, from, until des.Time) (at des.Time, ok bool) {
 	if until <= c.origin && c.free < nodes {
-		return entity.Window{}, false // the common question "does it fit now", and the common answer
+		return 0, false // the common question "does it fit now", and the common answer
 	}
 	return c.find(nodes, length, from, until, des.Forever)
 }
@@ -141,12 +142,17 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 //	     |      |__________|
 //	   from   since      start
 func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
-	return c.findBefore(r.Window.Nodes, r.Window.Length(), r.Window.Start, from, until)
+	nodes, length := r.Window.Nodes, r.Window.Length()
+	at, ok := c.findBefore(nodes, length, r.Window.Start, from, until)
+	if !ok {
+		return entity.Window{}, false
+	}
+	return entity.Window{Start: at, End: at.Add(length), Nodes: nodes}, true
 }
 
 // findBefore is FindEarlier for a reservation of so many processors for so long,
 // which begins at start.
-func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (entity.Window, bool) {
+func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at des.Time, ok bool) {
 	until = min(until, start-des.Tick)
 	level, since := c.free, c.origin
 	if before, ok := c.steps.Before(step{at: start}); ok {
@@ -171,12 +177,12 @@ func (c *Cluster) Move(r *entity.Reservation, w entity.Window) error {
 	return nil
 }
 
-// find returns the earliest window in [from, until]; from the instant assured
-// on there is room in any case.
-func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (entity.Window, bool) {
+// find returns the earliest start in [from, until]; from the instant assured on
+// there is room in any case.
+func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (at des.Time, ok bool) {
 	from = max(from, c.origin)
 	if until < from {
-		return entity.Window{}, false
+		return 0, false
 	}
 	h := &c.search
 	h.nodes, h.length, h.from, h.until, h.assured = nodes, length, from, until, assured
@@ -185,10 +191,7 @@ func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (entity
 	if !h.started {
 		h.start()
 	}
-	if h.at < 0 {
-		return entity.Window{}, false
-	}
-	return entity.Window{Start: h.at, End: h.at.Add(length), Nodes: nodes}, true
+	return h.at, h.at >= 0
 }
 
 // Reserve takes w.Nodes processors over [w.Start, w.End).

@@ -155,11 +155,11 @@ func (d *Domain) Err() error { return d.err }
 func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, bool) {
 	from = max(from, d.origin)
 	if q, ok := d.counted(&req, until); ok {
-		w, ok := q.class.plan.earliest(q.nodes, q.length, from, q.until)
+		at, ok := q.class.plan.earliest(q.nodes, q.length, from, q.until)
 		if !ok {
 			return entity.Window{}, false
 		}
-		return d.window(&q, w), true
+		return d.window(&q, at), true
 	}
 	list := entity.SlotList{From: from, To: d.horizon()}
 	// A window lies in slots that begin no later than it does. Those that no

@@ -37,7 +37,7 @@ func (c *Cluster) Openings(list []Opening, nodes int, length, from des.Time) []O
 		return list
 	}
 	p := &c.ahead
-	p.begin(c, first.Start)
+	p.begin(c, first)
 	for i := 0; nodes > 0; {
 		if i == len(p.spans) {
 			if !p.more() {
