@@ -70,7 +70,7 @@ func (m *Metascheduler) unlimit(r *Run) {
 func (l *tooLate) Handle(*des.Simulator, des.Event) {
 	if r := (*Run)(l); r.State == Waiting {
 		m := r.meta
-		m.queue.remove(r)
+		m.leave(r)
 		m.reject(r, fmt.Sprintf("its deadline, %v, can no longer be met", r.Request.Deadline))
 		m.wake(CauseOverrun)
 	}
@@ -90,9 +90,16 @@ func (m *Metascheduler) turnAway(r *Run, reason string) {
 		m.withdraw(r)
 	}
 	if !r.Booked {
-		m.queue.remove(r)
+		m.leave(r)
 	}
 	m.reject(r, reason)
+}
+
+// leave takes r out of the queue without a start: the next round does not hear of
+// it.
+func (m *Metascheduler) leave(r *Run) {
+	m.queue.remove(r)
+	m.fresh = slices.DeleteFunc(m.fresh, func(f *Run) bool { return f == r })
 }
 
 // placed starts a job whose reservation begins now, or has it wait until then.
@@ -277,7 +284,9 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	a.Kept = r.progress(min(max(keep, 0), now-r.Start))
 	f := r.rare()
 	f.done += a.Kept
-	r.Request.Length = max(r.Request.Length-a.Kept, des.Tick)
+	if a.Kept > 0 {
+		r.ask(max(r.Request.Length-a.Kept, des.Tick))
+	}
 	f.earlier = append(f.earlier, a)
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
@@ -285,7 +294,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.queue.add(r)
 	m.notify(r, JobRequeued)
 	if r.Request.Deadline > 0 && !m.setLimit(r) {
-		m.queue.remove(r)
+		m.leave(r)
 	}
 }
 

@@ -210,7 +210,10 @@ func (m *Metascheduler) newRun(j *Job) *Run {
 	}
 	r := &m.slab[0]
 	m.slab = m.slab[1:]
-	r.Job, r.Request, r.Promised, r.meta = j, m.RequestOf(j), NeverPromised, m
+	r.Job, r.Promised, r.meta = j, NeverPromised, m
+	if m.Overrun == OverrunRaise && j.Runtime > j.Request.Length {
+		r.ask(j.Runtime)
+	}
 	return r
 }
 

@@ -61,7 +61,6 @@ func (m *Metascheduler) decide() {
 	r := &m.round
 	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
 	r.fresh, m.fresh = m.fresh, r.fresh[:0]
-	r.fresh = slices.DeleteFunc(r.fresh, func(j *Run) bool { return !j.queued() }) // cancelled meanwhile
 	if r.Cause.Has(CauseOverrun | CauseChange) {
 		slices.SortFunc(r.fresh, func(a, b *Run) int { return int(a.seq - b.seq) })
 	}

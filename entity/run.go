@@ -38,10 +38,10 @@ func (s RunState) String() string { return runStates.Name(s) }
 // Run is what becomes of a Job in one simulation. The metascheduler makes one
 // for each job that is submitted, and is the only one that changes it.
 type Run struct {
+	// Job is the job as it was submitted, or a copy of it with another Request
+	// where it asks for something else by now: after a preemption that keeps work
+	// done, Request.Length is what is left of it. See Submitted.
 	*Job
-	// Request is what the job asks for now. At first it is the job's own; after a
-	// preemption that keeps work done, its Length is what is left of it.
-	Request Request
 
 	State      RunState
 	Backfilled bool // started before a job that stood ahead of it in the queue
@@ -75,6 +75,7 @@ type Run struct {
 
 // few is what few runs have, apart from the others to keep those small.
 type few struct {
+	original *Job // where Run.Job is a copy
 	earlier []Attempt   // that were preempted, oldest first
 	done    des.Time    // of the runtime, by them and for good
 	ends    []des.Time  // of the tasks of the latest attempt
@@ -124,7 +125,7 @@ func (a Attempt) ProcessorTime() des.Time {
 // plans, and for actors that run jobs otherwise than a Metascheduler does. seq
 // is the job's position in the order of submission.
 func NewRun(j *Job, seq int64) *Run {
-	return &Run{Job: j, Request: j.Request, Promised: NeverPromised, seq: seq}
+	return &Run{Job: j, Promised: NeverPromised, seq: seq}
 }
 
 // Restore sets what Earlier, Done and Ends tell: for tests of observers, and for
@@ -140,6 +141,22 @@ func (r *Run) Wait() des.Time { return r.Start - r.Submit }
 // Seq is the job's position in the order of submission, from 0. It is given
 // when the job arrives.
 func (r *Run) Seq() int64 { return r.seq }
+
+// Submitted is the job as it was submitted.
+func (r *Run) Submitted() *Job {
+	if r.few == nil || r.few.original == nil {
+		return r.Job
+	}
+	return r.few.original
+}
+
+// ask has the job ask for so long a time from now on.
+func (r *Run) ask(length des.Time) {
+	j := *r.Job
+	j.Request.Length = length
+	r.rare().original = r.Submitted()
+	r.Job = &j
+}
 
 // Earlier are the attempts that were preempted, oldest first.
 func (r *Run) Earlier() []Attempt {

@@ -87,9 +87,9 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), finish-j.Start
 	r.lastFinish = max(r.lastFinish, finish)
 	for _, a := range j.Earlier() {
-		r.occupied(a)
+		r.occupied(a.Window.Nodes, a.Start, a.End, a.Ends)
 	}
-	r.occupied(j.Latest())
+	r.occupied(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
 		return
@@ -104,14 +104,15 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.boundedSlow.add(BoundedSlowdown(wait, run))
 }
 
-// occupied adds the processor time of an attempt.
-func (r *Recorder) occupied(a entity.Attempt) {
-	if a.Ends == nil {
-		r.busy.addArea(a.Window.Nodes, a.End-a.Start)
+// occupied adds the processor time of an attempt on so many nodes, which end
+// together or each at its own time.
+func (r *Recorder) occupied(nodes int, start, end des.Time, ends []des.Time) {
+	if ends == nil {
+		r.busy.addArea(nodes, end-start)
 		return
 	}
-	for _, end := range a.Ends {
-		r.busy.addArea(1, end-a.Start)
+	for _, end := range ends {
+		r.busy.addArea(1, end-start)
 	}
 }
 

@@ -223,12 +223,12 @@ func (a *ResourceAgent) Observe(e entity.JobEvent) {
 		if !j.Booked {
 			a.backlog -= area(j)
 		}
-		if f := a.tasks[j.Job]; f != nil {
+		if f := a.tasks[j.Submitted()]; f != nil {
 			a.grid.began(f) // what was taken on is not rejected
 		}
 	case entity.JobFinished, entity.JobKilled:
-		if f := a.tasks[j.Job]; f != nil {
-			delete(a.tasks, j.Job)
+		if f := a.tasks[j.Submitted()]; f != nil {
+			delete(a.tasks, j.Submitted())
 			if e.Kind == entity.JobKilled {
 				f.bag.killed = true
 				f.bag.run.Reason = j.Reason
