@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -32,7 +33,7 @@ says what was done. OUT is packed where it ends in .gz or .zst; - is standard
 output. The load is that of the records chosen that have a runtime and a size.`,
 		Example: `  gridslot trace convert log.swf log.swf.zst --sort
   gridslot trace convert log.swf.gz busy.swf --first 5000 --load 0.9 --shift`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2, "TRACE OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0], args[1]) },
 	}
 	f := cmd.Flags()
@@ -126,7 +127,7 @@ func (c *conversion) records() iter.Seq[*workload.Record] {
 // factor is what times between submissions are multiplied by to offer the load
 // asked for.
 func (c *conversion) factor() (float64, error) {
-	procs, err := processors(c.trace)
+	procs, err := scenario.Processors(c.trace)
 	if err != nil {
 		return 0, err
 	}
