@@ -248,8 +248,9 @@ func TestAnInterruptEndsACallThatWaitsForItsInput(t *testing.T) {
 func TestAnInterruptEndsTheWorkOnEveryMachine(t *testing.T) {
 	trace := overloaded(t)
 	domain := write(t, "d.yaml", "generate: {count: 60}\ncycle: 600\nbatches: {cycles: 200, jobs: 300}\n")
+	long := write(t, "l.yaml", "generate: {count: 400}\ncycle: 6000\nbatches: {jobs: 2000}\n") // one search takes long
 	site := write(t, "g.yaml", "clusters: [{processors: 64, policy: 'easy:order=wfp3'}, {processors: 64, policy: 'easy:order=wfp3'}]\n")
-	for _, args := range [][]string{{"--domain", domain, "--policy=css"}, {trace, "--grid", site, "--policy=oar"}} {
+	for _, args := range [][]string{{"--domain", domain, "--policy=css"}, {"--domain", long, "--policy=easy:finder=csa"}, {trace, "--grid", site, "--policy=oar"}} {
 		out := filepath.Join(t.TempDir(), "out")
 		got := interrupted(t, exists(filepath.Join(out, ".jobs-*.tmp")), append([]string{"simulate", "--out", out}, args...)...)
 		require.Equal(t, exitFailed, got.code)
