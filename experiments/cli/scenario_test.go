@@ -148,6 +148,7 @@ func TestWhatIsWrongWithAScenarioIsSaidWithItsPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "the file is empty: describe a machine, such as processors: 128",
 		"procesors: 8\n":                `line 1, column 1: there is no key "procesors": did you mean "processors"?`,
+		"processors:\n":                 "processors: want a number of processors of 1 or more, not nothing",
 		"processors: 0\n":               "line 1, column 13: processors: want a number of processors of 1 or more, not 0",
 		"processors: 8\nclusters: []\n": "describe one machine",
 		"workload:\n  loud: 0.9\n":      `line 2, column 9: workload: there is no key "loud": there are trace, procs-from, estimates`,

@@ -25,7 +25,7 @@ import (
 
 // fileYAML is what stands in the file. Times are in time units.
 type fileYAML struct {
-	Processors *int `yaml:"processors"` // a cluster
+	Processors int `yaml:"processors"` // a cluster
 
 	Domain domainYAML `yaml:",inline"`
 	Grid   Grid       `yaml:",inline"`
@@ -251,7 +251,7 @@ func (r *reader) readMachine() error {
 	}
 	switch {
 	case kinds["cluster"] != "":
-		n := *r.yaml.Processors
+		n := r.yaml.Processors
 		if err := r.sc.Set("procs", fmt.Sprint(n)); err != nil {
 			return at(errors.New("want a number of processors of 1 or more"), "processors").wanting()
 		}

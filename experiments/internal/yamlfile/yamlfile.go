@@ -123,6 +123,8 @@ func shown(at *token.Token) string {
 		return "settings"
 	case token.SequenceStartType, token.SequenceEntryType:
 		return "a list"
+	case token.NullType, token.ImplicitNullType:
+		return "nothing"
 	case token.IntegerType, token.FloatType, token.BoolType:
 		return at.Value
 	}
