@@ -7,4 +7,4 @@ import (
 	"github.com/gridslot/gridslot/experiments/cli"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() { os.Exit(cli.Main(cli.Extend{})) }

@@ -28,6 +28,7 @@ func (m *Metascheduler) enter(r *Run) {
 
 // arrive brings r into the queue.
 func (m *Metascheduler) arrive(r *Run) {
+	m.underContext()
 	m.enter(r)
 	if err := m.plan.Fits(r.Request); err != nil {
 		m.reject(r, err.Error())

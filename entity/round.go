@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"context"
 	"fmt"
 	"iter"
 
@@ -45,6 +46,10 @@ type Round struct {
 	fresh []*Run
 	holds []*Run
 }
+
+// Context is that of the run: a policy whose own work can be long gives it up
+// when the context has ended.
+func (r *Round) Context() context.Context { return r.meta.sim.Context() }
 
 // Waiting yields, in order of submission, the jobs that wait without a
 // reservation.

@@ -64,9 +64,7 @@ func (m *Metascheduler) decide() {
 	if r.Cause.Has(CauseOverrun | CauseChange) {
 		slices.SortFunc(r.fresh, func(a, b *Run) int { return int(a.seq - b.seq) })
 	}
-	if m.searching != nil {
-		m.searching.Under(m.sim.Context())
-	}
+	m.underContext()
 	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
 	m.queue.begin()
 	m.policy.Schedule(r)
@@ -82,6 +80,14 @@ func (m *Metascheduler) decide() {
 	if m.nodes != nil {
 		m.checkAnswers()
 		m.setAlarm()
+	}
+}
+
+// underContext has the plan search under the context of the run: a search can be
+// long, at an arrival as in a round.
+func (m *Metascheduler) underContext() {
+	if m.searching != nil {
+		m.searching.Under(m.sim.Context())
 	}
 }
 

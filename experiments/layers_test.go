@@ -37,7 +37,7 @@ var layers = map[string]struct{ ours, others []string }{
 		ours: []string{"des", "entity", "policy", "workload", "metrics", "traces"},
 		others: []string{
 			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/spf13", "github.com/gocarina/gocsv",
-			"github.com/schollz/progressbar", "github.com/goccy/go-yaml", "github.com/gocarina/gocsv", "golang.org/x/term", "golang.org/x/sys",
+			"github.com/schollz/progressbar", "github.com/goccy/go-yaml", "github.com/gofrs/flock", "golang.org/x/term", "golang.org/x/sys",
 		},
 	},
 	"docs": {ours: []string{"des", "entity", "policy", "workload", "metrics", "traces", "experiments"}},

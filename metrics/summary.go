@@ -170,6 +170,8 @@ type ReasonCount struct {
 type ManifestRun struct {
 	Policy      string `json:"policy"`
 	Fingerprint string `json:"fingerprint"` // des.Simulator.Fingerprint in hexadecimal
+	// Files are the names of the files of this run.
+	Files []string `json:"files,omitempty"`
 }
 
 // Write writes the manifest as JSON.

@@ -63,7 +63,7 @@ func TestManifestFile(t *testing.T) {
 		Version: "v1.0.0", Command: []string{"simulate", "a.swf"}, Seed: 7, Trace: TraceFile{"a.swf", "00ff"},
 		Dropped:  []ReasonCount{{"no processors", 3}},
 		Settings: map[string]string{"pass": "instant", "overrun": "kill"},
-		Runs:     []ManifestRun{{"easy", "0123456789abcdef"}},
+		Runs:     []ManifestRun{{Policy: "easy", Fingerprint: "0123456789abcdef"}},
 		Start:    start, End: start.Add(time.Second),
 	}
 	path := filepath.Join(t.TempDir(), "manifest.json")

@@ -4,12 +4,14 @@ package policy
 // for windows, and those that plan by the cycle.
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
@@ -25,13 +27,17 @@ type OnNodes struct {
 // NodeRegistry is the table of policies on named nodes: those of Registry with
 // one parameter more, finder, and css, batch-slicer and bsf. A cyclic.Policy
 // keeps state: parse a spec anew for each run.
-func NodeRegistry() Table[OnNodes] {
+func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
+
+// OnNodesWith is NodeRegistry for a table of queue policies and one of searches
+// for windows that a program has extended.
+func OnNodesWith(policies Table[entity.Policy], finders Table[entity.Finder]) Table[OnNodes] {
 	finder := Param{"finder", "NAME", "search for windows: alp, amp, min-cost and others, square-first-fit and others (amp)"}
 	var t Table[OnNodes]
-	for _, e := range Registry() {
+	for _, e := range policies {
 		t = append(t, Entry[OnNodes]{
 			Name: e.Name, Text: e.Text, Params: append([]Param{finder}, e.Params...),
-			New: func(a *Args) OnNodes { return OnNodes{e.New(a), a.finder("finder")} },
+			New: func(a *Args) OnNodes { return OnNodes{e.New(a), a.finder("finder", finders)} },
 		})
 	}
 	plan := []Param{
@@ -61,18 +67,18 @@ func NodeRegistry() Table[OnNodes] {
 		Entry[OnNodes]{
 			Name: "css", Text: "cyclic scheduling scheme: batches by the cycle, alternatives by first fit", Params: plan,
 			New: func(a *Args) OnNodes {
-				s := a.slicer()
-				return a.cyclic(&cyclic.Policy{Planner: cyclic.CSS{Search: s.Search, Choice: s.Choice, Shift: s.Shift}})
+				s := a.slicer(finders)
+				return a.cyclic(finders, &cyclic.Policy{Planner: cyclic.CSS{Search: s.Search, Choice: s.Choice, Shift: s.Shift}})
 			},
 		},
 		Entry[OnNodes]{
 			Name: "batch-slicer", Text: "batches in slices, each by its users' criteria on what is left", Params: slices,
-			New: func(a *Args) OnNodes { return a.cyclic(&cyclic.Policy{Planner: a.slicer()}) },
+			New: func(a *Args) OnNodes { return a.cyclic(finders, &cyclic.Policy{Planner: a.slicer(finders)}) },
 		},
 		Entry[OnNodes]{
 			Name: "bsf", Text: "batch-slice-filling: a share of each batch sliced, the others backfilled", Params: fill,
 			New: func(a *Args) OnNodes {
-				p := &cyclic.Policy{Planner: a.slicer(), Rest: backfill.EASY{}, Share: cyclic.Share{Q: a.Number("q", 0.5), By: parsed(a, "select", cyclic.ParseSelection)}}
+				p := &cyclic.Policy{Planner: a.slicer(finders), Rest: backfill.EASY{}, Share: cyclic.Share{Q: a.Number("q", 0.5), By: parsed(a, "select", cyclic.ParseSelection)}}
 				if p.Share.Q > 1 {
 					a.Fail("q", "a number from 0 to 1")
 				}
@@ -85,17 +91,17 @@ func NodeRegistry() Table[OnNodes] {
 				default:
 					a.Fail("fill", "fcfs, easy or conservative")
 				}
-				return a.cyclic(p)
+				return a.cyclic(finders, p)
 			},
 		},
 	)
 }
 
 // slicer reads what css, batch-slicer and bsf have in common.
-func (a *Args) slicer() cyclic.BatchSlicer {
+func (a *Args) slicer(finders Table[entity.Finder]) cyclic.BatchSlicer {
 	return cyclic.BatchSlicer{
 		Slices: a.Positive("k"),
-		Search: cyclic.Search{Finder: a.finder("finder"), Rounds: a.Positive("rounds"), PerJob: a.Positive("alternatives")},
+		Search: cyclic.Search{Finder: a.finder("finder", finders), Rounds: a.Positive("rounds"), PerJob: a.Positive("alternatives")},
 		Choice: cyclic.Choice{
 			Problem: parsed(a, "problem", cyclic.ParseProblem), TimeLimit: parsed(a, "t-limit", cyclic.ParseTimeLimit),
 			BudgetLimit: parsed(a, "b-limit", cyclic.ParseBudgetLimit),
@@ -106,54 +112,60 @@ func (a *Args) slicer() cyclic.BatchSlicer {
 }
 
 // cyclic completes a policy by what those by the cycle have in common.
-func (a *Args) cyclic(p *cyclic.Policy) OnNodes {
+func (a *Args) cyclic(finders Table[entity.Finder], p *cyclic.Policy) OnNodes {
 	p.Replan, p.Order = parsed(a, "replan", cyclic.ParseReplan), a.Order("order")
 	if _, given := a.values["criterion"]; given {
-		criterion := a.finder("criterion")
+		criterion := a.finder("criterion", finders)
 		p.Criterion = func(*entity.Run) entity.Finder { return criterion }
 	}
-	return OnNodes{p, a.finder("finder")}
+	return OnNodes{p, a.finder("finder", finders)}
 }
 
-func finderNames() []string { return append(window.Names(window.Rough), squareNames()...) }
-
-// squareNames are the searches for square windows, told from the others by
-// their prefix.
-func squareNames() []string {
-	var names []string
-	for _, n := range window.Names(window.Square) {
-		names = append(names, squarePrefix+n)
+// Finders is the table of searches for windows: those for rough windows by
+// their names, those for square ones with "square-" in front.
+func Finders() Table[entity.Finder] {
+	var t Table[entity.Finder]
+	for _, kind := range []struct {
+		window.Kind
+		prefix string
+	}{{window.Rough, ""}, {window.Square, "square-"}} {
+		for _, name := range window.Names(kind.Kind) {
+			f, err := window.ByName(kind.Kind, name, window.Settings{})
+			if err != nil {
+				panic(err) // the name is one of its own
+			}
+			t = append(t, Entry[entity.Finder]{
+				Name: kind.prefix + name, Text: "a search for " + string(kind.Kind) + " windows",
+				New: func(*Args) entity.Finder { return f },
+			})
+		}
 	}
-	return names
+	return t
 }
 
-const squarePrefix = "square-"
-
-func (a *Args) finder(name string) entity.Finder {
+func (a *Args) finder(name string, finders Table[entity.Finder]) entity.Finder {
 	value, given := a.values[name]
 	if !given {
 		return window.AMP{}
 	}
-	kind := window.Rough
-	if rest, square := strings.CutPrefix(value, squarePrefix); square {
-		kind, value = window.Square, rest
-	}
-	f, err := window.ByName(kind, value, window.Settings{})
+	f, err := finders.Parse(value)
 	if err != nil {
-		a.Fail(name, "one of "+strings.Join(finderNames(), ", "))
+		a.Fail(name, "one of "+strings.Join(finders.Names(), ", "))
 	}
-	return f
+	return f.Value
 }
 
-// parsed is a parameter that a function reads; the zero value where it is not
-// given.
+// parsed is the value of an enumeration that a function reads; the zero value
+// where it is not given.
 func parsed[T any](a *Args, name string, parse func(string) (T, error)) T {
 	var v T
 	if text, given := a.values[name]; given {
 		var err error
-		if v, err = parse(text); err != nil {
-			_, want, _ := strings.Cut(err.Error(), "want ")
-			a.Fail(name, want)
+		var unknown *enum.UnknownError
+		if v, err = parse(text); errors.As(err, &unknown) {
+			a.Fail(name, unknown.Want)
+		} else if err != nil {
+			a.Fail(name, "another value ("+err.Error()+")")
 		}
 	}
 	return v

@@ -47,14 +47,14 @@ func TestTheUsersCriterionCanBeGiven(t *testing.T) {
 
 func TestWhatCannotBeReadOfAPolicyOnNodesSaysWhatIsWanted(t *testing.T) {
 	for spec, want := range map[string]string{
-		"css:problem=x":            "one of [owners-profit batch-time users-expense idleness]",
+		"css:problem=x":            "want owners-profit, batch-time, users-expense or idleness",
 		"css:q=1":                  `css does not take "q"`,
 		"bsf:q=2":                  "a number from 0 to 1",
 		"bsf:fill=x":               "fcfs, easy or conservative",
 		"batch-slicer:finder=x":    "one of alp, amp",
 		"css:max-cost=-1":          "a number of 0 or more",
 		"easy:finder=square-amp":   "one of alp, amp",
-		"batch-slicer:replan=then": "one of [never on-release every-cycle]",
+		"batch-slicer:replan=then": "want never, on-release or every-cycle",
 	} {
 		_, err := policy.NodeRegistry().Parse(spec)
 		require.ErrorContains(t, err, want, spec)

@@ -11,47 +11,22 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
-
-	"github.com/gocarina/gocsv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/workload/csvtable"
 )
 
 // reservationRow is a line of the file. Times are in time units.
 type reservationRow struct {
-	Job        int64    `csv:"job_id"`
-	Submit     float64  `csv:"submit"` // when it is asked for; 0 where the column is missing
-	Start      optional `csv:"start"`
-	Processors int      `csv:"processors"` // or nodes
-	Duration   float64  `csv:"duration"`   // reserved
-	Runtime    optional `csv:"runtime"`    // that it really takes; the duration where there is none
-	User       optional `csv:"user"`
-}
-
-// optional is a number that need not be there.
-type optional struct {
-	given bool
-	value float64
-}
-
-// UnmarshalCSV reads a field; an empty one is not there.
-func (o *optional) UnmarshalCSV(field string) (err error) {
-	if field == "" {
-		return nil
-	}
-	o.given = true
-	o.value, err = strconv.ParseFloat(field, 64)
-	return err
-}
-
-func (o optional) or(otherwise float64) float64 {
-	if o.given {
-		return o.value
-	}
-	return otherwise
+	job        int
+	submit     float64 // when it is asked for
+	start      float64
+	processors int // or nodes
+	duration   float64
+	runtime    float64 // that it really takes
+	user       float64
 }
 
 // Reservations are users' advance reservations, in order of submission.
@@ -76,27 +51,34 @@ func OpenReservations(path string) (*Reservations, error) {
 // (the duration) and user. Times are in time units of the simulation. The rows
 // may stand in any order.
 func ReadReservations(in io.Reader) (*Reservations, error) {
-	r := &Reservations{}
-	if err := gocsv.Unmarshal(in, &r.rows); err != nil {
-		if errors.Is(err, gocsv.ErrEmptyCSVFile) {
-			return nil, errors.New("the file is empty: want a heading, job_id,start,processors,duration")
-		}
+	t, err := csvtable.Read(in, "job_id", "start", "processors", "duration")
+	if err != nil {
 		return nil, err
 	}
-	if len(r.rows) == 0 {
-		return nil, errors.New("there are no reservations below a heading job_id,start,processors,duration")
+	if t.Len() == 0 {
+		return nil, errors.New("there are no reservations below the heading")
 	}
-	seen := map[int64]bool{}
-	for i, x := range r.rows {
+	r := &Reservations{}
+	seen := map[int]bool{}
+	for row := range t.Rows() {
+		x := reservationRow{
+			job: row.Int("job_id"), submit: row.NumberOr("submit", 0), start: row.Number("start"),
+			processors: row.Int("processors"), duration: row.Number("duration"), user: row.NumberOr("user", -1),
+		}
+		x.runtime = row.NumberOr("runtime", x.duration)
+		if err := row.Err(); err != nil {
+			return nil, err
+		}
 		if err := x.check(); err != nil {
-			return nil, fmt.Errorf("reservation %d (job %d): %w", i+1, x.Job, err)
+			return nil, row.At(fmt.Errorf("job %d: %w", x.job, err))
 		}
-		if seen[x.Job] {
-			return nil, fmt.Errorf("reservation %d: job %d is there twice", i+1, x.Job)
+		if seen[x.job] {
+			return nil, row.At(fmt.Errorf("job %d is there twice", x.job))
 		}
-		seen[x.Job] = true
+		seen[x.job] = true
+		r.rows = append(r.rows, x)
 	}
-	slices.SortStableFunc(r.rows, func(a, b reservationRow) int { return cmp.Compare(a.Submit, b.Submit) })
+	slices.SortStableFunc(r.rows, func(a, b reservationRow) int { return cmp.Compare(a.submit, b.submit) })
 	return r, nil
 }
 
@@ -105,20 +87,18 @@ const latestReservation = 1e12 // time units: well within the range of des.Time
 func (x reservationRow) check() error {
 	inRange := func(t float64) bool { return t >= 0 && t <= latestReservation }
 	switch {
-	case !x.Start.given:
-		return errors.New("it has no start")
-	case !inRange(x.Submit) || !inRange(x.Start.value):
+	case !inRange(x.submit) || !inRange(x.start):
 		return fmt.Errorf("submit and start must be 0 to %g", float64(latestReservation))
-	case x.Start.value < x.Submit:
-		return fmt.Errorf("its start, %v, is before it is asked for, %v", x.Start.value, x.Submit)
-	case x.Processors < 1:
-		return fmt.Errorf("processors must be 1 or more, not %d", x.Processors)
-	case !(x.Duration > 0) || !inRange(x.Duration):
-		return fmt.Errorf("its duration must be above 0, not %v", x.Duration)
-	case !inRange(x.Runtime.value):
-		return fmt.Errorf("its runtime must be 0 to %g, not %v", float64(latestReservation), x.Runtime.value)
-	case !(x.User.value >= -1 && x.User.value <= math.MaxInt32):
-		return fmt.Errorf("user %v is no user's number", x.User.value)
+	case x.start < x.submit:
+		return fmt.Errorf("its start, %v, is before it is asked for, %v", x.start, x.submit)
+	case x.processors < 1:
+		return fmt.Errorf("processors must be 1 or more, not %d", x.processors)
+	case !(x.duration > 0) || !inRange(x.duration):
+		return fmt.Errorf("its duration must be above 0, not %v", x.duration)
+	case !inRange(x.runtime):
+		return fmt.Errorf("its runtime must be 0 to %g, not %v", float64(latestReservation), x.runtime)
+	case !(x.user >= -1 && x.user <= math.MaxInt32):
+		return fmt.Errorf("user %v is no user's number", x.user)
 	}
 	return nil
 }
@@ -132,11 +112,11 @@ func (r *Reservations) Bookings() iter.Seq[flow.Booking] {
 	return func(yield func(flow.Booking) bool) {
 		for _, x := range r.rows {
 			j := &entity.Job{
-				ID: x.Job, Submit: des.Seconds(x.Submit), User: int32(x.User.or(-1)), Group: -1, Queue: -1,
-				Runtime: des.Seconds(x.Runtime.or(x.Duration)),
-				Request: entity.Request{Nodes: x.Processors, Length: des.Seconds(x.Duration)},
+				ID: int64(x.job), Submit: des.Seconds(x.submit), User: int32(x.user), Group: -1, Queue: -1,
+				Runtime: des.Seconds(x.runtime),
+				Request: entity.Request{Nodes: x.processors, Length: des.Seconds(x.duration)},
 			}
-			if !yield(flow.Booking{Job: j, Start: des.Seconds(x.Start.value)}) {
+			if !yield(flow.Booking{Job: j, Start: des.Seconds(x.start)}) {
 				return
 			}
 		}

@@ -32,7 +32,7 @@ const (
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); role {
 	case roleCommand:
-		os.Exit(cli.Main())
+		os.Exit(cli.Main(cli.Extend{}))
 	case roleNaive, roleLean:
 		jobs, procs, err := naiveRead(os.Args[1])
 		if err != nil {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/experiments/internal/interrupt"
 )
 
 // Version is the version of the program, as in docs/CHANGELOG.md.
@@ -26,15 +28,16 @@ const (
 
 // Main runs the command with the process's own arguments and streams until it
 // is done, interrupted or told to terminate, and returns the exit code. A
-// second signal ends the process at once.
-func Main() int {
+// second signal ends the process at once. A program of one's own is the command
+// plus what it extends it by; the command itself is Main(Extend{}).
+func Main(e Extend) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	return Run(ctx, Env{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+	return Run(ctx, Env{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Extend: e})
 }
 
 // gcPercent lets the heap grow to five times what is live before it is
@@ -46,17 +49,24 @@ type Env struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Extend         Extend
 }
 
 // Run runs one call of the command and returns its exit code. Any number of
 // calls run side by side.
 func Run(ctx context.Context, env Env) int {
+	if env.Stdin != nil {
+		env.Stdin = interrupt.Reader(ctx, env.Stdin)
+	}
 	root := newRoot(env)
 	begun := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
 	}
 	fmt.Fprintf(env.Stderr, "gridslot: %v\n", err)
 	var usage *usageError
@@ -89,13 +99,15 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.SetVersionTemplate("gridslot {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	tables := env.Extend.tables()
 	root.AddCommand(
-		newSimulate(env),
+		newSimulate(env, tables),
 		newGenerate(),
-		newTrace(),
+		newTrace(tables),
 		newWindow(env),
 		newReproduce(env),
-		newValidate(),
+		newValidate(tables),
 	)
 	return root
 }

@@ -23,7 +23,7 @@ const asCommand = "GRIDSLOT_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		os.Exit(Main())
+		os.Exit(Main(Extend{}))
 	}
 	os.Exit(m.Run())
 }
@@ -261,12 +261,12 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"simulate --missing-estimate 0", "runtime, drop or a number"},
 		{"simulate --procs-from used", "requested, allocated or max"},
 		{"simulate --procs 0", "1 or more"},
-		{"simulate --procs many", "invalid"},
+		{"simulate --procs many", "--procs: want a whole number, not \"many\""},
 		{"simulate --first -1", "negative"},
 		{"simulate --skip -1", "negative"},
 		{"simulate --load 0", "above 0"},
 		{"simulate --load NaN", "above 0"},
-		{"simulate --seed -1", "invalid"},
+		{"simulate --seed -1", "--seed: want a whole number of 0 or more, not \"-1\""},
 		{"simulate --format xml", "table, csv, json"},
 		{"simulate --allocation all", "auto, intervals, count or none"},
 		{"simulate --workers 0", "1 or more"},
@@ -287,7 +287,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"generate lublin --jobs 0", "1 or more"},
 		{"generate lublin --procs 0", "1 or more"},
 		{"generate downey", "either --load or --mean-gap"},
-		{"generate lublin extra", "unknown command"},
+		{"generate lublin extra", "takes no arguments"},
 		{"trace nonsense", "unknown command"},
 		{"trace convert " + path, "2 arg"},
 		{"trace convert " + path + " " + path, "overwrite itself"},

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -23,7 +24,7 @@ says what was done. OUT is packed where it ends in .gz or .zst; - is standard
 output. The load is that of the records chosen that have a runtime and a size.`,
 		Example: `  gridslot trace convert log.swf log.swf.zst --sort
   gridslot trace convert log.swf.gz busy.swf --first 5000 --load 0.9 --shift`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2, "TRACE OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return convert(cmd, o, args[0], args[1]) },
 	}
 	f := cmd.Flags()
@@ -47,7 +48,7 @@ func convert(cmd *cobra.Command, o workload.Options, from, to string) error {
 		return err
 	}
 	if o.Load > 0 {
-		if _, err := processors(trace); err != nil {
+		if _, err := scenario.Processors(trace); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,9 @@ func domainOf(t *testing.T, text string, others ...string) string {
 	return path
 }
 
+// defaultNodePolicies are run where neither the call nor the file names any.
+const defaultNodePolicies = "css,batch-slicer:k=5:shift=end,bsf:k=5,easy"
+
 const threeNodes = "id,performance,price,ram,os\n1,1,1,4,linux\n2,2,2.5,8,linux\n7,4,5,,bsd\n"
 
 func cyclesOf(t *testing.T, path string) []metrics.CycleRow {
@@ -53,7 +56,7 @@ policies: ["css", "easy:finder=amp"]
 	out := filepath.Join(t.TempDir(), "out")
 	got := call("simulate", trace, "--domain", d, "--out", out)
 	require.Zero(t, got.code, got.stderr)
-	require.Contains(t, got.stderr, "css: 1 of 4 jobs rejected", "three nodes cannot hold four tasks")
+	require.Contains(t, got.stderr, "css, easy:finder=amp: 1 of 4 jobs rejected", "three nodes cannot hold four tasks")
 	require.Equal(t, []string{
 		"cycles-css.csv", "cycles-easy-finder=amp.csv", "jobs-css.csv", "jobs-easy-finder=amp.csv", "manifest.json",
 		"queue-css.csv", "queue-easy-finder=amp.csv", "summary.csv",
@@ -138,7 +141,7 @@ func TestJobsThatNoCyclePlansAreSaidToWait(t *testing.T) {
 
 func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
 	for _, c := range []struct{ text, nodes, want string }{
-		{"nodes: nodes.csv\ncycel: 600\n", threeNodes, "[2:1] unknown field \"cycel\""},
+		{"nodes: nodes.csv\ncycel: 600\n", threeNodes, `line 2, column 1: there is no key "cycel": did you mean "cycle"?`},
 		{"nodes: nodes.csv\ncycle: long\n", threeNodes, `line 2, column 8: cycle: want a number, not "long"`},
 		{"nodes: {generate: {count: 3}}\n", threeNodes, "line 1, column 8: nodes: want the name of a CSV file (generate: is a key of its own"},
 		{"nodes:\n  generate: {}\n", threeNodes, "nodes: want the name of a CSV file"},
@@ -149,14 +152,14 @@ func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
 		{"policies: css\n", threeNodes, "policies: want a list, [A, B]"},
 		{"- css\n", threeNodes, "the file: want settings"},
 		{"cycle: 600\n", threeNodes, "give either nodes (a CSV file) or generate"},
-		{"nodes: nodes.csv\n", threeNodes, "cycle: want a length in time units above 0"},
+		{"nodes: nodes.csv\n", threeNodes, "cycle: want a length in time units above 0, as in cycle: 600; the key is missing"},
 		{"nodes: other.csv\ncycle: 1\n", threeNodes, "other.csv"},
 		{"nodes: nodes.csv\ncycle: 1\n", "", "it is empty"},
 		{"nodes: nodes.csv\ncycle: 1\n", "id,price\n1,1\n", `it has no column "performance"`},
 		{"nodes: nodes.csv\ncycle: 1\n", "id,performance,price\n1,1,1\n1,2,2\n", "line 3: a second node 1"},
 		{"nodes: nodes.csv\ncycle: 1\n", "id,performance,price\n1,0,1\n", "line 2: node 1: performance"},
-		{"nodes: nodes.csv\ncycle: 1\n", "id,performance,price\n1,x,1\n", "nodes.csv"},
-		{"nodes: nodes.csv\ncycle: 1\ncriteria: [best]\n", threeNodes, "no search for rough windows"},
+		{"nodes: nodes.csv\ncycle: 1\n", "id,performance,price\n1,x,1\n", `nodes.csv: line 2: performance: want a number, not "x"`},
+		{"nodes: nodes.csv\ncycle: 1\ncriteria: [best]\n", threeNodes, `line 3, column 12: criteria: no such search for windows: "best" is not known: want one of alp, amp`},
 		{"nodes: nodes.csv\ncycle: 1\nlocal: {rule: fights}\n", threeNodes, "want waits or preempts"},
 		{"nodes: nodes.csv\ncycle: 1\ntrace: {wealth: [1]}\n", threeNodes, "trace: wealth: want [MIN, MAX]"},
 		{"nodes: nodes.csv\ncycle: 1\n", threeNodes, "no jobs: give a TRACE, or batches in the file"},
@@ -213,7 +216,6 @@ func TestFlagsThatADomainCannotHonourAreRefused(t *testing.T) {
 	trace := write(t, "small.swf", smallTrace)
 	for _, c := range []struct{ args, want string }{
 		{"--procs 8", "the machine is the nodes"},
-		{"--compression off", "conservative:compression=off"},
 		{"--first 10", "there is none"},
 		{"--skip 1", "there is none"},
 		{"--load 0.5", "there is none"},

@@ -114,7 +114,7 @@ func TestAJobLargerThanTheMachineIsRejectedAndTold(t *testing.T) {
 	out := t.TempDir()
 	got := call("simulate", write(t, "a.swf", smallTrace+"5 4 -1 9 11 -1 -1 11 9 -1 1 1 1 -1 -1 -1 -1 -1\n"), "--policy=easy", "--out", out)
 	require.Equal(t, exitOK, got.code)
-	require.Contains(t, got.stderr, "1 rejected: larger than the machine, 10 processors")
+	require.Contains(t, got.stderr, "easy: 1 of 5 jobs rejected, 1 of them: wants 11 processors of a cluster of 10")
 	require.Contains(t, read(t, out, "jobs-easy.csv"), ",REJECTED,")
 	require.Contains(t, read(t, out, "summary.csv"), "easy,5,0,1,")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/traces"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -57,7 +57,10 @@ func complete(cmd *cobra.Command, flag string, choices []string) {
 }
 
 // workloadFlags describe a workload: a trace, and how its records become jobs.
-type workloadFlags struct{ o workload.Options }
+type workloadFlags struct {
+	o      workload.Options
+	tables *scenario.Tables
+}
 
 func (f *workloadFlags) add(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.o
@@ -79,7 +82,7 @@ func addSelection(fs *pflag.FlagSet, o *workload.Options) {
 	fs.BoolVar(&o.Shift, "shift", false, "move the first submission to 0")
 }
 
-// check reports values out of range as wrong usage.
+// checkSelection reports values out of range as wrong usage.
 func checkSelection(cmd *cobra.Command, o *workload.Options) error {
 	given := cmd.Flags().Changed
 	switch {
@@ -106,45 +109,12 @@ func (f *workloadFlags) open(cmd *cobra.Command, args []string) (*workload.Trace
 	}
 	o := f.o
 	o.Stdin = cmd.InOrStdin()
+	path := ""
 	if len(args) > 0 {
-		return o.Open(args[0])
+		path = args[0]
 	}
-	name, content := traces.Sample()
-	o.Stdin = content
-	t, err := o.Open(workload.StandardInput)
-	if err == nil {
-		t.Name, t.Path = name, name
-	}
-	return t, err
-}
-
-// processors is the size of the trace's machine. Where the header does not tell
-// it, that may be because the file is no trace at all, which is then the error.
-func processors(t *workload.Trace) (int, error) {
-	n, err := t.Procs()
-	if err == nil {
-		return n, nil
-	}
-	r, closer, openErr := t.Records()
-	if openErr != nil {
-		return 0, openErr
-	}
-	defer closer.Close()
-	if !r.Next() && r.Err() != nil {
-		return 0, r.Err()
-	}
-	return 0, err
-}
-
-// onOff reads "on" or "off".
-func onOff(s string) (bool, error) {
-	switch s {
-	case "on":
-		return true, nil
-	case "off":
-		return false, nil
-	}
-	return false, usagef("%q: want on or off", s)
+	t, err := f.tables.OpenTrace(cmd.Context(), path, o)
+	return t, worded(cmd, err)
 }
 
 // oneOf returns a parser that accepts the choices of a kind as they are.
@@ -156,6 +126,9 @@ func oneOf(kind string) func(string) (string, error) {
 				return s, nil
 			}
 		}
-		return "", usagef("want %s", strings.Join(choices, ", "))
+		if len(choices) == 2 {
+			return "", usagef("want %s, not %q", strings.Join(choices, " or "), s)
+		}
+		return "", usagef("want one of %s, not %q", strings.Join(choices, ", "), s)
 	}
 }

@@ -117,7 +117,7 @@ constants were not to be had; no rate of arrivals is published: give --load or
 }
 
 func (g *generation) add(cmd *cobra.Command, procs int) {
-	cmd.Args = cobra.NoArgs
+	cmd.Args = arguments(0, 0, "")
 	f := cmd.Flags()
 	f.Int64Var(&g.jobs, "jobs", 5000, "number of jobs")
 	f.IntVar(&g.procs, "procs", procs, "processors of the machine")

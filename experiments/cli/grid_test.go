@@ -56,9 +56,12 @@ func TestGridsThatCannotBe(t *testing.T) {
 		says string
 	}{
 		{[]string{"--grid", grid, "--policy", "easy"}, exitUsage, `"easy" is not known: want one of oar`},
-		{[]string{"--grid", grid, "--pass", "event"}, exitUsage, "--pass is for a cluster"},
+		{[]string{"--grid", grid, "--reservations", write(t, "r.csv", "job_id,start,processors,duration\n1,0,1,5\n")}, exitUsage, "--reservations: they are made with a cluster or a domain"},
+		{[]string{"--grid", ""}, exitUsage, "--grid needs the name of a file"},
+		{[]string{"--grid", write(t, "d.yaml", "clusters: [{processors: 4, name: ../../../x}]")}, exitFailed, "line 1, column 34: name: \"../../../x\" cannot be part of the name of a file"},
 		{[]string{"--grid", grid, "--domain", grid}, exitUsage, "exclude each other"},
-		{[]string{"--grid", "nowhere.yaml"}, exitFailed, "opening the grid"},
+		{[]string{"--domain", grid}, exitFailed, `line 2, column 3: "clusters" is of a grid, but a domain is wanted here`},
+		{[]string{"--grid", "nowhere.yaml"}, exitFailed, "opening the grid nowhere.yaml: no such file"},
 		{[]string{"--grid", write(t, "a.yaml", "clusters: []")}, exitFailed, "a grid needs clusters"},
 		{[]string{"--grid", write(t, "b.yaml", "clusters: [{processors: 4, sped: 1}]")}, exitFailed, "sped"},
 		{[]string{"--grid", write(t, "c.yaml", "")}, exitFailed, "empty"},
@@ -81,7 +84,7 @@ func TestSimulateWithReservations(t *testing.T) {
 	booked := write(t, "booked.csv", "job_id,start,processors,duration\n101,150,10,20\n102,160,1,5\n")
 	got := call("simulate", write(t, "a.swf", smallTrace), "--reservations", booked, "--out", dir)
 	require.Equal(t, exitOK, got.code, got.stderr)
-	require.Contains(t, got.stderr, "1 rejected")
+	require.Contains(t, got.stderr, "fcfs, easy, conservative: 1 of 6 jobs rejected")
 	for _, policy := range []string{"fcfs", "easy", "conservative"} {
 		rows, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-"+policy+".csv"))).ReadAll()
 		require.NoError(t, err)

@@ -10,17 +10,23 @@ import (
 	"golang.org/x/term"
 )
 
-// showProgress draws a bar on w, if that is a terminal, until the function it
-// returns is called, which wipes it out. done tells how much of total has been
-// done; it is asked from another goroutine.
-func showProgress(w io.Writer, what string, total int64, done func() int64) (stop func()) {
+// drawable reports whether a bar can be drawn on w: a terminal that can do more
+// than print, of a user who has not asked for plain text.
+func drawable(w io.Writer) bool {
 	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) || total <= 0 {
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
+}
+
+// showProgress draws a bar on w, if it can be drawn there, until the function it
+// returns is called, which wipes it out. what names the work under way, done
+// tells how much of total has been done; both are asked from another goroutine.
+func showProgress(w io.Writer, what func() string, total int64, done func() int64) (stop func()) {
+	if !drawable(w) || total <= 0 {
 		return func() {}
 	}
 	bar := progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription(what),
+		progressbar.OptionSetDescription(what()),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionClearOnFinish(),
@@ -33,6 +39,7 @@ func showProgress(w io.Writer, what string, total int64, done func() int64) (sto
 		for {
 			select {
 			case <-tick.C:
+				bar.Describe(what())
 				_ = bar.Set64(min(done(), total-1)) // a bar that cannot be drawn is no failure
 			case <-quit:
 				_ = bar.Clear()

@@ -44,7 +44,7 @@ a call that was interrupted goes on where it stopped.`,
 	f.StringVar(&r.out, "out", "", "folder for tables and figures (default: none)")
 	f.BoolVar(&r.list, "list", false, "list the experiments")
 	cmd.ValidArgs = []cobra.Completion{"all"}
-	for _, e := range experiments() {
+	for _, e := range experiments(env) {
 		cmd.ValidArgs = append(cmd.ValidArgs, cobra.CompletionWithDesc(e.Name(), e.Title()))
 	}
 	return cmd
@@ -53,7 +53,7 @@ a call that was interrupted goes on where it stopped.`,
 func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	switch {
 	case r.list:
-		for _, e := range experiments() {
+		for _, e := range experiments(env) {
 			fmt.Fprintf(env.Stdout, "%-14s %s\n", e.Name(), e.Title())
 		}
 		return nil
@@ -62,7 +62,7 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	case r.config.Workers < 0:
 		return usagef("--workers must not be negative: %d", r.config.Workers)
 	}
-	chosen, err := chooseExperiments(args)
+	chosen, err := chooseExperiments(experiments(env), args)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 	var thousandths atomic.Int64
 	c := r.config
 	c.Progress = func(done, total int) { thousandths.Store(int64(done) * steps / int64(total)) }
-	stop := showProgress(env.Stderr, e.Name(), steps, thousandths.Load)
+	stop := showProgress(env.Stderr, e.Name, steps, thousandths.Load)
 	table, err := e.Run(ctx, c)
 	stop()
 	if err != nil {
@@ -118,25 +118,25 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 }
 
 // experiments are all of them, those of packages of their own last.
-func experiments() []reproduce.Experiment {
-	return append(reproduce.All(), oarrla.New())
+func experiments(env Env) []reproduce.Experiment {
+	return append(append(reproduce.All(), oarrla.New()), env.Extend.Experiments...)
 }
 
-func chooseExperiments(names []string) ([]reproduce.Experiment, error) {
+func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.Experiment, error) {
 	if len(names) == 0 {
 		return nil, usagef("name experiments, or all of them with 'all'; --list shows them")
 	}
 	var chosen []reproduce.Experiment
 	for _, name := range names {
 		if name == "all" {
-			chosen = append(chosen, experiments()...)
+			chosen = append(chosen, all...)
 			continue
 		}
-		i := slices.IndexFunc(experiments(), func(e reproduce.Experiment) bool { return e.Name() == name })
+		i := slices.IndexFunc(all, func(e reproduce.Experiment) bool { return e.Name() == name })
 		if i < 0 {
 			return nil, usagef("no experiment is called %q; --list shows them", name)
 		}
-		chosen = append(chosen, experiments()[i])
+		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
 }

@@ -1,92 +1,124 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
 
-// simulation is one call of `gridslot simulate`.
+// simulation is one call of `gridslot simulate`. Its flags are settings of a
+// scenario, and so is what stands in a file; flags that are given come last.
 type simulation struct {
-	env        Env
-	flags      workloadFlags
-	policyList string
-	domainPath string // or a cluster
-	gridPath   string // or a cluster
-	booked     *workload.Reservations
-	pass       entity.Pass
-	compress   bool
-	allocation metrics.Allocation
-	out        string
-	format     string
-	workers    int
-
-	policies []policy.Chosen[entity.Policy]
-	trace    *workload.Trace
-	procs    int
-	readings []atomic.Pointer[workload.JobStream] // by policy, once begun
-	results  []*run.Result                        // by policy, once finished
-	start    time.Time
+	env     Env
+	tables  *scenario.Tables
+	flags   workloadFlags
+	file    [3]string // by fileFlags
+	out     string
+	format  string
+	workers int
 }
 
-func newSimulate(env Env) *cobra.Command {
-	s := &simulation{env: env}
+// fileFlags are the flags that name a file of a scenario, and the machine that it
+// must describe.
+var fileFlags = [3]struct{ name, kind, usage string }{
+	{"scenario", "", "file of a scenario (YAML): machine, workload, policies and settings; flags stand in place of what it says"},
+	{"domain", "domain", "file of a virtual organisation (YAML): its priced nodes in place of a cluster, its policies"},
+	{"grid", "grid", "file of a grid (YAML): clusters, brokers, network and strategies in place of one cluster and its policies"},
+}
+
+func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
+	s := &simulation{env: env, tables: t, flags: workloadFlags{tables: t}}
 	cmd := &cobra.Command{
-		Use:   "simulate [TRACE]",
+		Use:   "simulate [TRACE|SCENARIO.yaml]",
 		Short: "Run a workload under one or more policies and compare them",
 		Long: `Run a workload under one or more policies on one cluster and compare them.
 TRACE is a log in the Standard Workload Format (plain, .gz or .zst; - is
-standard input); without it a small generated sample is run.
+standard input); without it a small generated sample is run. A source of jobs
+with its parameters can stand in its place, as in lublin:jobs=1000:load=0.8:
+` + describe(t.Sources) + `
+
+SCENARIO.yaml is a file that says all this, and more, in one place.
 
 Policies are named with their parameters, as in easy:order=wfp3:depth=100,
 and separated by commas:
-` + describe(policy.Registry()) + `
+` + describe(t.Policies) + `
 
 With --domain FILE the machine is the priced nodes of a virtual organisation
 instead, as FILE describes them; without TRACE its jobs are those that FILE
-generates. The policies above take finder=NAME there, a search for windows, and
-there are these:
-` + describe(policy.NodeRegistry()[len(policy.Registry()):]),
+generates. The policies above take finder=NAME there, a search for windows
+(` + strings.Join(t.Finders.Names(), ", ") + `),
+and there are these:
+` + describe(ownOf(t)) + `
+
+With --grid FILE there are clusters and brokers, as FILE describes them, and
+these strategies in place of policies:
+` + describe(t.Strategies),
 		Example: `  gridslot simulate
   gridslot simulate KTH-SP2.swf.gz --policy easy,easy-sjbf --out results
   gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
-  gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results`,
-		Args: cobra.MaximumNArgs(1),
+  gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results
+  gridslot simulate study.yaml --seed 2`,
+		Args: arguments(0, 1, "[TRACE|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.policyList, "policy", "fcfs,easy,conservative", "policies to run, separated by commas")
-	f.StringVar(&s.domainPath, "domain", "", "file of a virtual organisation (YAML): its priced nodes in place of a cluster, its policies")
-	s.addGrid(cmd)
+	f.String("policy", "fcfs,easy,conservative", "policies to run, separated by commas")
+	for i, flag := range fileFlags {
+		f.StringVar(&s.file[i], flag.name, "", flag.usage)
+		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
+	}
+	checked(cmd, "reservations", "", "FILE.csv", "users' advance reservations: job_id,submit,start,processors,duration[,runtime,user]", func(path string) (*workload.Reservations, error) {
+		if path == "" {
+			return nil, nil
+		}
+		return workload.OpenReservations(path)
+	})
 	s.flags.add(cmd)
-	parsedFlag(cmd, &s.pass, "pass", "instant", "instant|event", "one decision round an instant, or one after every event", entity.ParsePass)
-	parsedFlag(cmd, &s.compress, "compression", "on", "on|off", "conservative: reservations move up after an early release", onOff)
-	parsedFlag(cmd, &s.allocation, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
+	checked(cmd, "pass", "instant", "instant|event", "one decision round an instant, or one after every event", entity.ParsePass)
+	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
+	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	f.SortFlags = false
-	complete(cmd, "policy", policy.Registry().Names())
+	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
 	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd
+}
+
+// checked is a flag whose text parse must accept, and which is kept as text.
+func checked[T any](cmd *cobra.Command, name, value, kind, usage string, parse func(string) (T, error)) {
+	parsedFlag(cmd, new(T), name, value, kind, usage, parse)
+}
+
+// names are names without repetitions.
+func names(lists ...[]string) []string {
+	var all []string
+	for _, n := range slices.Concat(lists...) {
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// ownOf are the policies on nodes that are none of a queue.
+func ownOf(t *scenario.Tables) policy.Table[policy.OnNodes] {
+	return slices.DeleteFunc(slices.Clone(t.Nodes), func(e policy.Entry[policy.OnNodes]) bool {
+		return slices.Contains(t.Policies.Names(), e.Name)
+	})
 }
 
 func describe[T any](t policy.Table[T]) string {
@@ -101,293 +133,94 @@ func describe[T any](t policy.Table[T]) string {
 }
 
 func (s *simulation) run(cmd *cobra.Command, args []string) error {
-	s.start = time.Now()
-	switch {
-	case s.gridPath != "":
-		return s.runOnGrid(cmd, args)
-	case s.domainPath != "":
-		return s.runOnDomain(cmd, args)
-	}
-	if err := s.prepare(cmd, args); err != nil {
-		return err
-	}
-	created, err := makeDir(s.out)
-	if err != nil {
-		return err
-	}
-	if !created {
-		s.tellOthers(cmd.ErrOrStderr())
-	}
-	err = s.simulate(cmd.Context())
-	if s.finished() == 0 {
-		if created {
-			os.Remove(s.out) // unless something stands in it
-		}
-		return s.explain(err)
-	}
-	stopped := ""
-	if s.finished() == len(s.policies) {
-		err = nil // whatever came after
-	} else {
-		stopped = s.explain(err).Error()
-	}
-	s.tell(cmd.ErrOrStderr())
-	return errors.Join(s.explain(err), s.write(cmd, stopped), s.print(cmd.OutOrStdout()))
-}
-
-// makeDir makes the folder for the files, if one is wanted, and tells whether
-// it was not there before.
-func makeDir(dir string) (created bool, err error) {
-	if dir == "" {
-		return false, nil
-	}
-	_, err = os.Stat(dir)
-	created = errors.Is(err, os.ErrNotExist)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return false, fmt.Errorf("making the folder for the files (--out): %w", err)
-	}
-	return created, nil
-}
-
-// tellOthers says which schedules in the folder for the files are of policies
-// not in this run: its summary and manifest will not tell of them.
-func (s *simulation) tellOthers(w io.Writer) {
-	if s.out == "" {
-		return
-	}
-	entries, err := os.ReadDir(s.out)
-	if err != nil {
-		return // writing the files will tell
-	}
-	var others []string
-	for _, e := range entries {
-		name, isJobs := strings.CutPrefix(e.Name(), "jobs-")
-		name, isCSV := strings.CutSuffix(name, ".csv")
-		if isJobs && isCSV && !slices.ContainsFunc(s.policies, func(p policy.Chosen[entity.Policy]) bool { return p.FileName() == name }) {
-			others = append(others, e.Name())
-		}
-	}
-	if len(others) > 0 {
-		fmt.Fprintf(w, "gridslot: %s also holds files of policies not in this run, which are kept: %s\n", s.out, strings.Join(others, ", "))
-	}
-}
-
-// prepare reads the flags and opens the trace.
-func (s *simulation) prepare(cmd *cobra.Command, args []string) (err error) {
-	compression := policy.CompressionParam + "=on"
-	if !s.compress {
-		compression = policy.CompressionParam + "=off"
-	}
-	if s.policies, err = policy.Registry().ParseList(s.policyList, compression); err != nil {
-		for spec := range strings.SplitSeq(s.policyList, ",") {
-			_, errHere := policy.Registry().Parse(spec)
-			if _, errThere := policy.NodeRegistry().Parse(spec); errHere != nil && errThere == nil {
-				return usagef("--policy: %s needs --domain", strings.TrimSpace(spec))
-			}
-		}
-		return usagef("--policy: %w", err)
-	}
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
-	if s.trace, err = s.flags.open(cmd, args); err != nil {
+	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
 	}
-	if s.procs, err = processors(s.trace); err != nil {
-		return err
-	}
-	s.readings = make([]atomic.Pointer[workload.JobStream], len(s.policies))
-	s.results = make([]*run.Result, len(s.policies))
-	return nil
-}
-
-// simulate runs the policies.
-func (s *simulation) simulate(ctx context.Context) error {
-	stop := showProgress(s.env.Stderr, "simulating", s.trace.Size()*int64(len(s.policies)), func() int64 {
-		var read int64
-		for i := range s.readings {
-			if r := s.readings[i].Load(); r != nil {
-				read += r.BytesRead()
-			}
-		}
-		return read
-	})
-	defer stop()
-	return run.Each(ctx, len(s.policies), s.workers, func(ctx context.Context, i int) error {
-		jobs, err := s.trace.Open()
-		if err != nil {
-			return err
-		}
-		defer jobs.Close()
-		s.readings[i].Store(jobs)
-		p := s.policies[i]
-		result, err := run.Simulate(ctx, jobs, run.Settings{
-			Policy: p.Value, Name: p.Spec, FileName: p.FileName(),
-			Processors: s.procs, Pass: s.pass, Overrun: s.flags.o.Overrun, Seed: s.flags.o.Seed,
-			Dir: s.out, Allocation: s.allocation, Workload: s.trace.Name, LockThread: true, Bookings: s.bookings(),
-		})
-		if err != nil {
-			return err
-		}
-		s.results[i] = &result
-		return nil
-	})
-}
-
-func (s *simulation) finished() int {
-	n := 0
-	for _, r := range s.results {
-		if r != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// explain adds to what ended the work what has become of it.
-func (s *simulation) explain(err error) error {
-	var done []string
-	for i, r := range s.results {
-		if r != nil {
-			done = append(done, s.policies[i].Spec)
-		}
-	}
-	kept := "nothing was finished"
-	if len(done) > 0 {
-		kept = fmt.Sprintf("finished and kept: %s", strings.Join(done, ", "))
-	}
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted; %s", kept)
-	case errors.Is(err, run.ErrNoJobs):
-		return fmt.Errorf("%s: %w: %v", s.trace.Name, err, s.report())
-	case len(done) > 0:
-		return fmt.Errorf("%w; %s", err, kept)
-	}
-	return err
-}
-
-// report is what the reader met. Every policy's reading met the same; that of a
-// finished one is complete.
-func (s *simulation) report() *workload.Report {
-	var report *workload.Report
-	for i := range s.readings {
-		if r := s.readings[i].Load(); r != nil && (report == nil || s.results[i] != nil) {
-			report = r.Report()
-		}
-	}
-	return report
-}
-
-// tell says on standard error what was left out and altered.
-func (s *simulation) tell(w io.Writer) {
-	report := s.report()
-	for reason, count := range report.Counts() {
-		if !worthTelling(reason) {
-			continue
-		}
-		fmt.Fprintf(w, "gridslot: %s: %d %s: %s", s.trace.Name, count, reason.Class(), reason.Text())
-		if examples := report.Examples(reason); len(examples) > 0 && examples[0].Line > 0 {
-			fmt.Fprintf(w, " (first: line %d)", examples[0].Line)
-		}
-		fmt.Fprintln(w)
-	}
-	for _, r := range s.results {
-		if r != nil && r.Summary.Rejected > 0 {
-			why := fmt.Sprintf("larger than the machine, %d processors", s.procs)
-			if s.booked != nil {
-				why += ", or reservations at times at which there was no room (policies differ)"
-			}
-			fmt.Fprintf(w, "gridslot: %s: %d rejected: %s\n", s.trace.Name, r.Summary.Rejected, why)
-			break // the same for every policy
-		}
-	}
-}
-
-// worthTelling reports whether a user who did not ask should hear of it.
-func worthTelling(r workload.Reason) bool {
-	switch r {
-	case workload.Skipped, workload.BeyondFirst: // as asked
-		return false
-	case workload.RepeatedNumber: // the rows of the jobs cannot be told apart in the files
-		return true
-	}
-	return r.Class() != workload.Noted
-}
-
-// write writes what stands beside the files of the policies.
-func (s *simulation) write(cmd *cobra.Command, stopped string) error {
-	if s.out == "" {
-		return nil
-	}
-	sum, err := s.trace.SHA256()
+	sc, err := s.scenario(cmd, args)
 	if err != nil {
 		return err
 	}
-	m := metrics.Manifest{
-		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...), Seed: s.flags.o.Seed,
-		Trace:   metrics.TraceFile{Name: s.trace.Name, SHA256: sum},
-		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{},
-		Settings: settings(cmd), Start: s.start, Stopped: stopped,
+	stderr := cmd.ErrOrStderr()
+	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
+		Tables: s.tables, Dir: s.out, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
+		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
+		Started: func(p scenario.Progress) func() {
+			return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
+		},
+	})
+	if out == nil {
+		return worded(cmd, err)
 	}
-	for reason, count := range s.report().Counts() {
-		c := metrics.ReasonCount{Reason: reason.String(), Count: count}
-		switch reason.Class() {
-		case workload.Damaged, workload.LeftOut:
-			m.Dropped = append(m.Dropped, c)
-		case workload.Changed:
-			m.Changed = append(m.Changed, c)
-		}
-	}
-	m.Settings["procs"] = strconv.Itoa(s.procs)
-	for i, r := range s.results {
-		if r != nil {
-			m.Runs = append(m.Runs, metrics.ManifestRun{Policy: s.policies[i].Spec, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint)})
-		}
-	}
-	if err := metrics.WriteSummaryFile(filepath.Join(s.out, "summary.csv"), s.summaries()); err != nil {
-		return err
-	}
-	m.End = time.Now()
-	return m.WriteFile(filepath.Join(s.out, "manifest.json"))
+	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
 }
 
-// settings are the flags of a call that bear on its results, with their values,
-// but for those that mean nothing in this kind of run.
-func settings(cmd *cobra.Command, meaningless ...string) map[string]string {
-	values := map[string]string{}
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		switch f.Name {
-		case "help", "out", "format", "workers": // of no consequence to the results
-		default:
-			if !slices.Contains(meaningless, f.Name) {
-				values[f.Name] = f.Value.String()
-			}
+// scenario is what the call asks for: the file, if there is one, and the flags
+// that are given.
+func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.Scenario, err error) {
+	sc = scenario.New()
+	trace, from := "", ""
+	if len(args) > 0 {
+		trace = args[0]
+	}
+	if isScenario(trace) {
+		if s.file[0] != "" {
+			return nil, usagef("%s and --scenario %s are two scenarios: give one", trace, s.file[0])
+		}
+		s.file[0], trace = trace, ""
+	}
+	for i, flag := range fileFlags {
+		switch {
+		case s.file[i] != "" && from != "":
+			return nil, usagef("--%s and --%s exclude each other", flag.name, from)
+		case s.file[i] != "":
+			from = flag.name
+		case cmd.Flags().Changed(flag.name):
+			return nil, usagef("--%s needs the name of a file", flag.name)
+		}
+	}
+	for i, flag := range fileFlags {
+		if s.file[i] == "" {
+			continue
+		}
+		if sc, err = scenario.ReadMachine(s.file[i], flag.kind, s.tables); err != nil {
+			return nil, err
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) { // those that are given
+		if err == nil && slices.Contains(scenario.SettingNames(), f.Name) {
+			err = sc.Set(f.Name, f.Value.String())
 		}
 	})
-	return values
+	if trace != "" && err == nil {
+		err = sc.Set("trace", trace)
+	}
+	return sc, worded(cmd, err)
 }
 
-func (s *simulation) summaries() []metrics.Summary {
-	var rows []metrics.Summary
-	for _, r := range s.results {
-		if r != nil {
-			rows = append(rows, r.Summary)
+// isScenario reports whether an argument is the file of a scenario, not a trace.
+func isScenario(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// worded is an error about a setting as one about its flag, which is wrong usage,
+// where the flag is given, and not the file's.
+func worded(cmd *cobra.Command, err error) error {
+	var setting *scenario.SettingError
+	switch {
+	case !errors.As(err, &setting):
+		return err
+	case setting.Name == "trace":
+		if n := cmd.Flags().NArg(); n == 0 || isScenario(cmd.Flags().Arg(n-1)) {
+			return err
 		}
+		return usagef("TRACE: %w", setting.Err)
+	case cmd.Flags().Changed(setting.Name):
+		return usagef("--%s: %w", setting.Name, setting.Err)
 	}
-	return rows
-}
-
-func (s *simulation) print(w io.Writer) error { return printSummaries(w, s.format, s.summaries()) }
-
-func printSummaries(w io.Writer, format string, rows []metrics.Summary) error {
-	switch format {
-	case "csv":
-		return metrics.WriteSummaryCSV(w, rows)
-	case "json":
-		return metrics.WriteSummaryJSON(w, rows)
-	}
-	return metrics.WriteSummaryTable(w, rows)
+	return err
 }

@@ -13,15 +13,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 )
 
-func newTrace() *cobra.Command {
+func newTrace(t *scenario.Tables) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace",
 		Short: "Look at logs, check them, convert them",
-	}, newTraceInfo(), newTraceValidate(), newTraceList(), newTraceConvert())
+	}, newTraceInfo(t), newTraceValidate(), newTraceList(), newTraceConvert())
 }
 
 // traceInfo is what `gridslot trace info` tells. Times are in seconds.
@@ -43,13 +44,13 @@ type traceInfo struct {
 	Accuracy   float64 `json:"mean_runtime_to_estimate"`
 }
 
-func newTraceInfo() *cobra.Command {
-	var flags workloadFlags
+func newTraceInfo(t *scenario.Tables) *cobra.Command {
+	flags := workloadFlags{tables: t}
 	var format string
 	cmd := &cobra.Command{
 		Use:   "info [TRACE]",
 		Short: "Tell what is in a log: its machine, its jobs, the load they offer",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  arguments(0, 1, "[TRACE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := flags.open(cmd, args)
 			if err != nil {
@@ -170,7 +171,7 @@ func newTraceValidate() *cobra.Command {
 The exit code is 1 where lines are damaged, submissions go backwards or a job
 number is given twice, so that it cannot be simulated as it is or its schedule
 not checked; what is left out or worth knowing is told too.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Examples < 1 {
 				return usagef("--examples must be 1 or more, not %d", o.Examples)
@@ -250,7 +251,7 @@ func newTraceList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the known logs of the " + traces.Archive,
-		Args:  cobra.NoArgs,
+		Args:  arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format == "json" {
 				return writeJSON(cmd.OutOrStdout(), traces.Catalogue())

@@ -1,22 +1,25 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
-	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-func newValidate() *cobra.Command {
-	var flags workloadFlags
+func newValidate(t *scenario.Tables) *cobra.Command {
+	flags := workloadFlags{tables: t}
 	var policyName string
 	var limit int
 	cmd := &cobra.Command{
@@ -31,20 +34,21 @@ backfilling starts no job later than the first reservation it was given.
 
 Give the flags that described the workload when the schedule was made. Without
 TRACE it is the sample.
-The policy is taken from the file's name, jobs-POLICY.csv, unless --policy says
-otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
+The policy is taken from the manifest beside the file, or else from its name,
+jobs-POLICY.csv, unless --policy says otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
 broken.`,
 		Example: `  gridslot simulate KTH-SP2.swf.gz --out results
   gridslot validate results/jobs-easy.csv KTH-SP2.swf.gz`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: arguments(1, 2, "JOBS.csv [TRACE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", limit)
 			}
-			if err := refuseNodes(args[0]); err != nil {
+			made := scheduleOf(args[0])
+			if err := made.refuse(t); err != nil {
 				return err
 			}
-			promises, err := promisesOf(cmd, policyName, args[0])
+			promises, err := made.promises(cmd, t, policyName)
 			if err != nil {
 				return err
 			}
@@ -58,7 +62,7 @@ broken.`,
 	flags.add(cmd)
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many violations to list")
-	complete(cmd, "policy", append(policy.Registry().Names(), "none"))
+	complete(cmd, "policy", append(t.Policies.Names(), "none"))
 	return cmd
 }
 
@@ -67,7 +71,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 	if err != nil {
 		return err
 	}
-	if check.Processors, err = processors(t); err != nil {
+	if check.Processors, err = scenario.Processors(t); err != nil {
 		return err
 	}
 	file, err := os.Open(path)
@@ -95,30 +99,63 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 	return nil
 }
 
-// specOf is the policy's spec that the name of a file jobs-POLICY.csv tells.
-func specOf(file string) string {
-	base, _ := strings.CutPrefix(filepath.Base(file), "jobs-")
-	base, _ = strings.CutSuffix(base, ".csv")
-	separator := regexp.MustCompile(`-([a-z]+=)`) // a colon in the policy's spec; see FileName
-	return separator.ReplaceAllString(base, ":$1")
+// schedule is what is known of a file jobs-POLICY.csv: by the manifest beside it,
+// or else by its name.
+type schedule struct {
+	path    string
+	spec    string // of the policy
+	machine string // "cluster", "domain", "grid"; "" where only the name tells
 }
 
-// promisesOf is what the policy of that name promises; where it is empty, that
-// of a file jobs-POLICY.csv, or nothing.
-func promisesOf(cmd *cobra.Command, name, file string) (validate.Promises, error) {
-	table := policy.Registry()
+// scheduleOf looks for the run that wrote a file in the manifest beside it, which
+// may be of another run, or not be there.
+func scheduleOf(path string) schedule {
+	base := filepath.Base(path)
+	var m metrics.Manifest
+	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
+		for _, r := range m.Runs {
+			if slices.Contains(r.Files, base) {
+				return schedule{path, r.Policy, m.Settings["machine"]}
+			}
+		}
+	}
+	base, _ = strings.CutPrefix(base, "jobs-")
+	base, _ = strings.CutSuffix(base, ".csv")
+	return schedule{path: path, spec: colons.ReplaceAllString(base, ":$1")}
+}
+
+// colons are where a colon of a policy's spec has stood; see policy.FileName.
+var colons = regexp.MustCompile(`-([a-z]+=)`)
+
+// refuse is an error where a schedule is one of named nodes or of fragments: the
+// offline checks are about the counted processors of one cluster.
+func (s schedule) refuse(t *scenario.Tables) error {
+	_, errQueue := t.Policies.Parse(s.spec)
+	_, errNodes := t.Nodes.Parse(s.spec)
+	switch {
+	case s.machine == "grid":
+		return fmt.Errorf("%s is a schedule of a grid, where jobs run in fragments: only those of one cluster can be checked here", s.path)
+	case s.machine == "domain", s.machine == "" && errQueue != nil && errNodes == nil:
+		return fmt.Errorf("%s is a schedule of the nodes of a domain: only those of counted processors can be checked here; simulate --domain checks its own while it runs", s.path)
+	}
+	return nil
+}
+
+// promises is what the policy of that name promises; where it is empty, that of
+// the schedule, or nothing.
+func (s schedule) promises(cmd *cobra.Command, t *scenario.Tables, name string) (validate.Promises, error) {
 	switch {
 	case name == "none":
 		return validate.Promises{}, nil
 	case name == "":
-		c, err := table.Parse(specOf(file))
+		c, err := t.Policies.Parse(s.spec)
 		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", file)
+			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path)
 			return validate.Promises{}, nil
 		}
 		return promised(c.Value), nil
 	}
-	c, err := table.Parse(name)
+	c, err := t.Policies.Parse(name)
 	if err != nil {
 		return validate.Promises{}, usagef("--policy: %w", err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,7 @@ Searches for square windows, in which every node is held as long as the slowest:
 ` + wrapped(window.Names(window.Square)),
 		Example: `  gridslot window problem.json --algorithm dep
   gridslot window problem.json --algorithm maxq --quantum 1 --round-costs 0.01 --format json`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "PROBLEM.json"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), env, args[0]) },
 	}
 	f := cmd.Flags()
@@ -142,8 +143,15 @@ func readProblems(stdin io.Reader, path string) ([]window.Problem, error) {
 		defer file.Close()
 		from = file
 	}
-	problems, err := window.ReadProblems(from)
+	text, err := io.ReadAll(from)
 	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	problems, err := window.ReadProblems(bytes.NewReader(text))
+	if err != nil {
+		if plain := jsonError(text); plain != nil {
+			err = plain
+		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(problems) == 0 {

@@ -10,15 +10,17 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 )
 
 // Experiment is OAR11's: strategies over a growing number of jobs (figures 2 and
 // 3), and how far the settings that the paper leaves open matter.
 type Experiment struct {
-	Grid   Config
+	Grid   *scenario.Grid
 	Source Source
 	Steps  []int64 // numbers of jobs, ascending
 	// Strategies are run at every step, Others at the last only.
@@ -73,14 +75,20 @@ type cell struct {
 	variant  Variant
 	jobs     int64
 	strategy string
-	result   Result
+	result   row
 }
 
-// row is one figure of the run.
-func (c *cell) row(quantity string, of func(Summary) float64, point string, x float64) reproduce.Row {
+// row is what became of a run: what every machine tells, and what a grid does.
+type row struct {
+	metrics.Summary
+	scenario.GridSummary
+}
+
+// figure is one figure of the run.
+func (c *cell) figure(quantity string, of func(row) float64, point string, x float64) reproduce.Row {
 	return reproduce.Row{
 		Series: c.strategy, Point: point, X: x, Quantity: quantity,
-		Ours: metrics.Estimate{Mean: of(c.result.Summary), N: 1},
+		Ours: metrics.Estimate{Mean: of(c.result), N: 1},
 		Own:  c.strategy != "oar" && c.strategy != "rla",
 	}
 }
@@ -104,17 +112,42 @@ func (e Experiment) cells() []*cell {
 	return all
 }
 
-// with is the grid of a variant.
-func (c Config) with(v Variant) Config {
-	c.Clusters = slices.Clone(c.Clusters)
-	for i := range c.Clusters {
-		if i < len(v.Speeds) {
-			c.Clusters[i].Speed = v.Speeds[i]
-		}
-		c.Clusters[i].Policy = cmp.Or(v.Policy, c.Clusters[i].Policy)
+// OAR11 is the paper's grid: seven clusters, seven brokers. It gives neither
+// speeds nor latencies nor the local schedulers: ours are equal speeds, 1 s
+// (a wide-area round trip and the handling at both ends) and EASY.
+func OAR11() *scenario.Grid {
+	g := &scenario.Grid{Network: scenario.Network{Latency: 1}}
+	for _, n := range []int{240, 210, 180, 150, 120, 90, 60} {
+		g.Clusters = append(g.Clusters, scenario.Site{Processors: n})
 	}
-	c.Network.Latency = cmp.Or(v.Latency, c.Network.Latency)
-	return c
+	return g.WithDefaults()
+}
+
+// with is a grid as a variant has it.
+func with(g *scenario.Grid, v Variant) *scenario.Grid {
+	g = g.WithDefaults() // a copy
+	for i := range g.Clusters {
+		if i < len(v.Speeds) {
+			g.Clusters[i].Speed = v.Speeds[i]
+		}
+		g.Clusters[i].Policy = cmp.Or(v.Policy, g.Clusters[i].Policy)
+	}
+	g.Network.Latency = cmp.Or(v.Latency, g.Network.Latency)
+	return g
+}
+
+// simulate runs a strategy on so many jobs of a source.
+func simulate(ctx context.Context, g *scenario.Grid, from Source, jobs int64, user bool, strategy string, seed uint64, o scenario.Options) (row, error) {
+	sc := scenario.New()
+	sc.Machine, sc.Policies, sc.Settings.Seed = g, []string{strategy}, seed
+	sc.Workload.Name = from.String()
+	sc.Workload.Jobs = func(seed uint64) (entity.Source, error) { return from.open(seed, jobs, user) }
+	out, err := scenario.Run(ctx, sc, o)
+	if err != nil {
+		return row{}, err
+	}
+	r := out.Results[0]
+	return row{r.Summary, *r.Grid}, nil
 }
 
 // Run runs every strategy at every step, once whatever c.Cycles says: there is
@@ -127,12 +160,8 @@ func (e Experiment) Run(ctx context.Context, c reproduce.Config) (reproduce.Tabl
 	var done atomic.Int64
 	err := run.Each(ctx, len(cells), cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
 		x := cells[len(cells)-1-i] // the longest runs first
-		jobs, err := e.Source.open(c.Seed, x.jobs, x.variant.UserEstimates)
-		if err != nil {
-			return err
-		}
-		defer jobs.Close()
-		x.result, err = Simulate(ctx, jobs, e.Grid.with(x.variant), Settings{Strategy: x.strategy, Seed: c.Seed})
+		var err error
+		x.result, err = simulate(ctx, with(e.Grid, x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, scenario.Options{})
 		if err != nil {
 			return fmt.Errorf("%s, %d jobs, %s: %w", x.strategy, x.jobs, cmp.Or(x.variant.Name, "as published"), err)
 		}
@@ -160,17 +189,17 @@ const (
 // measure is something that a run is asked for.
 type measure struct {
 	quantity string
-	of       func(Summary) float64
+	of       func(row) float64
 }
 
 // measures are the paper's four, and two by which to judge them.
 var measures = []measure{
-	{makespan, func(s Summary) float64 { return s.Makespan / 86400 }},
-	{meanWait, func(s Summary) float64 { return s.MeanWait / 3600 }},
-	{utilization, func(s Summary) float64 { return 100 * s.Utilization }},
-	{interventions, func(s Summary) float64 { return float64(s.Interventions) }},
-	{"total execution time, years", func(s Summary) float64 { return s.TotalExecutionTime / (365.25 * 86400) }},
-	{"mean wait of fragments, hours", func(s Summary) float64 { return s.MeanFragmentWait / 3600 }},
+	{makespan, func(s row) float64 { return s.Makespan / 86400 }},
+	{meanWait, func(s row) float64 { return s.MeanWait / 3600 }},
+	{utilization, func(s row) float64 { return 100 * s.Utilization }},
+	{interventions, func(s row) float64 { return float64(s.Interventions) }},
+	{"total execution time, years", func(s row) float64 { return s.TotalExecutionTime / (365.25 * 86400) }},
+	{"mean wait of fragments, hours", func(s row) float64 { return s.MeanFragmentWait / 3600 }},
 }
 
 func (e Experiment) table(cells []*cell) reproduce.Table {
@@ -187,7 +216,7 @@ func (e Experiment) table(cells []*cell) reproduce.Table {
 	for _, m := range measures {
 		for _, x := range cells {
 			if x.variant.Name == "" && slices.Contains(e.Strategies, x.strategy) {
-				t.Rows = append(t.Rows, x.row(m.quantity, m.of, fmt.Sprintf("%d jobs", x.jobs), float64(x.jobs)))
+				t.Rows = append(t.Rows, x.figure(m.quantity, m.of, fmt.Sprintf("%d jobs", x.jobs), float64(x.jobs)))
 			}
 		}
 	}
@@ -197,7 +226,7 @@ func (e Experiment) table(cells []*cell) reproduce.Table {
 			if x.jobs == last {
 				setting := 1 + slices.IndexFunc(e.Variants, func(v Variant) bool { return v.Name == x.variant.Name })
 				quantity := fmt.Sprintf("%s at %d jobs against the setting", m.quantity, last)
-				t.Rows = append(t.Rows, x.row(quantity, m.of, cmp.Or(x.variant.Name, "as above"), float64(setting)))
+				t.Rows = append(t.Rows, x.figure(quantity, m.of, cmp.Or(x.variant.Name, "as above"), float64(setting)))
 			}
 		}
 	}
@@ -206,7 +235,7 @@ func (e Experiment) table(cells []*cell) reproduce.Table {
 			return x.variant.Name == v.Name && x.strategy == strategy && x.jobs == jobs
 		})
 		k := slices.IndexFunc(measures, func(m measure) bool { return m.quantity == quantity })
-		return measures[k].of(cells[i].result.Summary)
+		return measures[k].of(cells[i].result)
 	})
 	return t
 }

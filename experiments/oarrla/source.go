@@ -48,7 +48,7 @@ func (s Source) String() string {
 
 // open begins the first n jobs. OAR11's jobs are known by their length, so
 // estimates are exact, but for users' own where user is set.
-func (s Source) open(seed uint64, n int64, user bool) (Jobs, error) {
+func (s Source) open(seed uint64, n int64, user bool) (entity.Source, error) {
 	if s.Trace == "" {
 		all, err := model.Lublin{Processors: s.Processors, Load: s.Load, Seed: seed}.Jobs(n)
 		if err != nil {
@@ -78,5 +78,3 @@ func (s *sequence) Next() (*entity.Job, bool) {
 	s.jobs = s.jobs[1:]
 	return j, true
 }
-
-func (*sequence) Close() error { return nil }

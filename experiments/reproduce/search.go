@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
@@ -70,12 +71,12 @@ const (
 	Steps                        // instants at which a subset was wanted
 )
 
-var quantityNames = [...]string{
+var quantityNames = enum.Of[Quantity]("quantity",
 	"start", "runtime", "finish", "processor time", "cost", "q", "L min", "L max",
 	"alternatives", "ms", "steps",
-}
+)
 
-func (q Quantity) String() string { return quantityNames[q] }
+func (q Quantity) String() string { return quantityNames.Name(q) }
 
 // dep18Cap is what DEP18's program counts at most for one slot's distance.
 const dep18Cap = 500 * des.Second

@@ -8,4 +8,9 @@
 //		Policy: backfill.EASY{}, Processors: trace.MaxProcs, Dir: "out",
 //	})
 //	fmt.Println(result.Summary)
+//
+// Session is what every run has, whatever the machine: a simulator, a recorder,
+// the files, a stopwatch. Package scenario runs domains and grids by it.
+//
+//	Begin -> Files, Create ... -> Schedule -> Commit -> Close
 package run

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
@@ -19,13 +16,12 @@ import (
 type Settings struct {
 	Policy     entity.Policy
 	Name       string // of the policy in the summary; Policy.Name() where empty
-	Processors int    // of the cluster, or nodes of what Build makes
-	// Build, if set, makes the metascheduler, with whatever else takes part, in
-	// place of one on a cluster of Processors. Jobs may then be left waiting
-	// (Result.Waiting). done is called when the run is over.
-	Build   func(sim *des.Simulator, observers ...entity.Observer) (meta *entity.Metascheduler, done func(), err error)
-	Pass    entity.Pass
-	Overrun entity.Overrun
+	Processors int    // of the cluster
+	Pass       entity.Pass
+	Overrun    entity.Overrun
+	// LeaveWaiting has the run end well though the policy has left jobs in the
+	// queue, which Result.Waiting then lists; otherwise that is an error.
+	LeaveWaiting bool
 	// Seed and Replication determine the random streams of the simulation.
 	Seed, Replication uint64
 
@@ -55,6 +51,7 @@ type Result struct {
 	Summary     metrics.Summary
 	Waiting     []*entity.Run // left in the queue, in order of submission
 	Fingerprint uint64        // of everything that happened; see des.Simulator
+	Files       []string      // names of the files that were written
 }
 
 // ErrNoJobs is a workload without a single job.
@@ -63,101 +60,17 @@ var ErrNoJobs = errors.New("there are no jobs to simulate")
 // Simulate runs jobs through a policy on a cluster. A run that fails, or that
 // ctx ends, leaves no file behind.
 func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, error) {
-	spent := Stopwatch(s.LockThread)
-	defer spent.Stop()
-
-	if s.Name == "" {
-		s.Name = s.Policy.Name()
-	}
-	recorder := &metrics.Recorder{Policy: s.Name, Processors: s.Processors}
-	observers := append([]entity.Observer{recorder}, s.Observers...)
-	files, err := createFiles(s)
-	if err != nil {
+	x := Begin(s)
+	defer x.Close()
+	if err := x.Files(); err != nil {
 		return Result{}, err
 	}
-	if files != nil {
-		defer files.abort()
-		observers = append(observers, files.jobs, files.queue)
-	}
-
-	sim := des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true})
-	build := s.Build
-	if build == nil {
-		build = func(sim *des.Simulator, observers ...entity.Observer) (*entity.Metascheduler, func(), error) {
-			return entity.NewMetascheduler(sim, plan.NewCluster(s.Processors), s.Policy, observers...), func() {}, nil
-		}
-	}
-	meta, done, err := build(sim, observers...)
-	if err != nil {
+	meta := entity.NewMetascheduler(x.Sim, plan.NewCluster(s.Processors), s.Policy, x.Observers...)
+	meta.LeaveWaiting = s.LeaveWaiting
+	if err := x.Schedule(ctx, meta, jobs, s.Bookings); err != nil {
 		return Result{}, err
 	}
-	defer done()
-	meta.Pass, meta.Overrun = s.Pass, s.Overrun
-	defer meta.Close()
-	meta.LeaveWaiting = s.Build != nil
-	if s.Bookings != nil {
-		bookings := flow.NewBookings(meta)
-		defer bookings.Close()
-		bookings.Submit(s.Bookings)
-	}
-	meta.SubmitFrom(jobs)
-	if err := sim.Run(ctx); err != nil {
-		return Result{}, err
-	}
-	waiting := slices.Collect(meta.Queue().By(entity.Submission, sim.Now()).All())
-	result := Result{Summary: recorder.Summary(), Waiting: waiting, Fingerprint: sim.Fingerprint()}
-	if result.Summary.Jobs == 0 {
-		return Result{}, ErrNoJobs
-	}
-	if files != nil {
-		if err := files.commit(); err != nil {
-			return Result{}, err
-		}
-	}
-	result.Summary.CPUSeconds = spent.Seconds()
-	return result, nil
-}
-
-// files are those of one run.
-type files struct {
-	jobs     *metrics.JobsFile
-	queue    *metrics.QueueFile
-	jobsPath string
-}
-
-// createFiles begins the files, or returns nil where none are wanted.
-func createFiles(s Settings) (*files, error) {
-	if s.Dir == "" {
-		return nil, nil
-	}
-	if s.FileName == "" {
-		s.FileName = s.Name
-	}
-	f := &files{jobsPath: filepath.Join(s.Dir, "jobs-"+s.FileName+".csv")}
-	var err error
-	if f.jobs, err = metrics.CreateJobs(f.jobsPath); err != nil {
-		return nil, err
-	}
-	f.jobs.Allocation, f.jobs.Workload = s.Allocation, s.Workload
-	if f.queue, err = metrics.CreateQueue(filepath.Join(s.Dir, "queue-"+s.FileName+".csv")); err != nil {
-		f.jobs.Abort()
-		return nil, err
-	}
-	return f, nil
-}
-
-func (f *files) commit() error {
-	if err := f.jobs.Commit(); err != nil {
-		return err
-	}
-	if err := f.queue.Commit(); err != nil {
-		os.Remove(f.jobsPath)
-		return err
-	}
-	return nil
-}
-
-func (f *files) abort() {
-	f.jobs.Abort()
-	f.queue.Abort()
+	result, err := x.Commit()
+	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
+	return result, err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -64,14 +65,12 @@ const (
 	MostDemanding                  // those of the greatest minimal performance
 )
 
-var selectionNames = [...]string{"priority", "dearest", "demanding"}
+var selections = enum.Of[Selection]("selection", "priority", "dearest", "demanding")
 
-func (s Selection) String() string { return name(selectionNames[:], int(s), "Selection") }
+func (s Selection) String() string { return selections.Name(s) }
 
 // ParseSelection reads "priority", "dearest" or "demanding".
-func ParseSelection(s string) (Selection, error) {
-	return parse[Selection](selectionNames[:], s, "selection")
-}
+func ParseSelection(s string) (Selection, error) { return selections.Parse(s) }
 
 // Share is the part of a batch that BSF slices: round(Share n) jobs of n.
 type Share struct {

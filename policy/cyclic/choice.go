@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
 // Problem is what the choice of the alternatives is to reach. Time is processor
@@ -27,9 +28,12 @@ const (
 // Problems lists them all.
 var Problems = [...]Problem{OwnersProfit, BatchTime, UsersExpense, Idleness}
 
-var problemNames = [...]string{"owners-profit", "batch-time", "users-expense", "idleness"}
+var problems = enum.Of[Problem]("problem", "owners-profit", "batch-time", "users-expense", "idleness")
 
-func (p Problem) String() string { return name(problemNames[:], int(p), "Problem") }
+func (p Problem) String() string { return problems.Name(p) }
+
+// ParseProblem reads "owners-profit", "batch-time", "users-expense" or "idleness".
+func ParseProblem(s string) (Problem, error) { return problems.Parse(s) }
 
 // TimeLimit is how T* follows from the alternatives.
 type TimeLimit uint8
@@ -40,9 +44,12 @@ const (
 	MeanTimeDown                  // each alternative's part of the mean rounded down to a time unit: AMP11 (2)
 )
 
-var timeLimitNames = [...]string{"mean", "mean-up", "mean-down"}
+var timeLimits = enum.Of[TimeLimit]("time limit", "mean", "mean-up", "mean-down")
 
-func (l TimeLimit) String() string { return name(timeLimitNames[:], int(l), "TimeLimit") }
+func (l TimeLimit) String() string { return timeLimits.Name(l) }
+
+// ParseTimeLimit reads "mean", "mean-up" or "mean-down".
+func ParseTimeLimit(s string) (TimeLimit, error) { return timeLimits.Parse(s) }
 
 // BudgetLimit is how B* follows from the alternatives.
 type BudgetLimit uint8
@@ -52,38 +59,12 @@ const (
 	LargestIncome                    // the largest total cost within T*: AMP11 (3)
 )
 
-var budgetLimitNames = [...]string{"mean", "income"}
+var budgetLimits = enum.Of[BudgetLimit]("budget limit", "mean", "income")
 
-func (l BudgetLimit) String() string { return name(budgetLimitNames[:], int(l), "BudgetLimit") }
-
-func name(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-// ParseProblem, ParseTimeLimit and ParseBudgetLimit read the names.
-func ParseProblem(s string) (Problem, error) { return parse[Problem](problemNames[:], s, "problem") }
-
-// ParseTimeLimit reads "mean", "mean-up" or "mean-down".
-func ParseTimeLimit(s string) (TimeLimit, error) {
-	return parse[TimeLimit](timeLimitNames[:], s, "time limit")
-}
+func (l BudgetLimit) String() string { return budgetLimits.Name(l) }
 
 // ParseBudgetLimit reads "mean" or "income".
-func ParseBudgetLimit(s string) (BudgetLimit, error) {
-	return parse[BudgetLimit](budgetLimitNames[:], s, "budget limit")
-}
-
-func parse[T ~uint8](names []string, s, what string) (T, error) {
-	for i, n := range names {
-		if n == s {
-			return T(i), nil
-		}
-	}
-	return 0, fmt.Errorf("%s %q: want one of %v", what, s, names)
-}
+func ParseBudgetLimit(s string) (BudgetLimit, error) { return budgetLimits.Parse(s) }
 
 // Choice picks one alternative of each job. The zero value is the owners'
 // profit within T* = MeanTime, exactly.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
 // CSS is the cyclic scheduling scheme of AMP11 and META: alternatives for the
@@ -42,12 +43,12 @@ const (
 	ShiftSlice       // after each slice, before the next one is planned
 )
 
-var shiftNames = [...]string{"off", "end", "slice"}
+var shifts = enum.Of[Shift]("shift", "off", "end", "slice")
 
-func (s Shift) String() string { return name(shiftNames[:], int(s), "Shift") }
+func (s Shift) String() string { return shifts.Name(s) }
 
 // ParseShift reads "off", "end" or "slice".
-func ParseShift(s string) (Shift, error) { return parse[Shift](shiftNames[:], s, "shift") }
+func ParseShift(s string) (Shift, error) { return shifts.Parse(s) }
 
 // BatchSlicer cuts the batch into slices in order of priority and plans each as
 // CSS does, by its users' own criteria, on what the ones before it left (META,

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
 // Policy plans by the cycle: jobs are collected until the tick that begins the
@@ -52,12 +53,12 @@ const (
 	ReplanEachCycle        // at every tick, together with the new batch
 )
 
-var replanNames = [...]string{"never", "on-release", "every-cycle"}
+var replans = enum.Of[Replan]("replan", "never", "on-release", "every-cycle")
 
-func (r Replan) String() string { return name(replanNames[:], int(r), "Replan") }
+func (r Replan) String() string { return replans.Name(r) }
 
 // ParseReplan reads "never", "on-release" or "every-cycle".
-func ParseReplan(s string) (Replan, error) { return parse[Replan](replanNames[:], s, "replan") }
+func ParseReplan(s string) (Replan, error) { return replans.Parse(s) }
 
 // Name is the planner's name; "bsf" where there is a rest.
 func (p *Policy) Name() string {
@@ -169,8 +170,7 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	list := nodes.SlotList()
-	out, err := p.plan(p.jobs(batch), list)
+	out, err := p.plan(r.Context(), p.jobs(batch), nodes.SlotList())
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +206,8 @@ func (p *Policy) jobs(batch []*entity.Run) []Job {
 	return jobs
 }
 
-func (p *Policy) plan(batch []Job, list entity.SlotList) (*Outcome, error) {
-	out, err := p.planner().Plan(context.Background(), batch, list)
+func (p *Policy) plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+	out, err := p.planner().Plan(ctx, batch, list)
 	if err != nil {
 		return nil, fmt.Errorf("planning a batch of %d jobs: %w", len(batch), err)
 	}
@@ -257,7 +257,7 @@ func (p *Policy) replan(r *entity.Round, batch []*entity.Run) (done bool, err er
 			jobs[i].Until = max(j.Promised, j.Reservation.Window.Start)
 		}
 	}
-	out, err := p.plan(jobs, nodes.SlotListWithout(held))
+	out, err := p.plan(r.Context(), jobs, nodes.SlotListWithout(held))
 	if err != nil {
 		return false, err
 	}

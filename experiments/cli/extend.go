@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/experiments/reproduce"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/policy"
+)
+
+// Extend is what a program adds to the command: it is the command plus that.
+//
+//	func main() {
+//		os.Exit(cli.Main(cli.Extend{
+//			Policies: policy.Table[entity.Policy]{{
+//				Name: "lucky", Text: "starts whom it likes",
+//				Params: []policy.Param{{Name: "luck", Values: "N", Text: "how much of it (1)"}},
+//				New:    func(a *policy.Args) entity.Policy { return Lucky{Luck: a.Positive("luck")} },
+//			}},
+//		}))
+//	}
+//
+// What is added is listed by --help, completed by shells, accepted by its name
+// with its parameters wherever such names are taken, and named by the errors that
+// list what there is. It stands in place of something of the same name.
+type Extend struct {
+	// Policies decide about a queue. They run on clusters, at the sites of grids,
+	// and on the nodes of domains, where each takes finder=NAME as well.
+	Policies policy.Table[entity.Policy]
+	// NodePolicies need named nodes.
+	NodePolicies policy.Table[policy.OnNodes]
+	// Finders are searches for windows: finder=NAME, criterion=NAME, criteria.
+	Finders policy.Table[entity.Finder]
+	// Strategies decide for the brokers of a grid.
+	Strategies policy.Table[func() grid.Strategy]
+	// Sources make jobs where a trace can be given: simulate mine:jobs=100.
+	Sources policy.Table[scenario.Source]
+	// Experiments can be repeated by reproduce.
+	Experiments []reproduce.Experiment
+}
+
+func (e Extend) tables() *scenario.Tables {
+	return scenario.NewTables(e.Policies, e.NodePolicies, e.Finders, e.Strategies, e.Sources)
+}

@@ -1,0 +1,72 @@
+// Package interrupt has reading end when a context does: a terminal or a pipe can
+// block for ever otherwise.
+package interrupt
+
+import (
+	"context"
+	"io"
+	"sync"
+)
+
+// Reader reads from another reader until ctx ends; its error is that of ctx then.
+// A Read under way is left behind: what it gets is lost.
+func Reader(ctx context.Context, from io.Reader) io.Reader { return &reader{ctx: ctx, from: from} }
+
+type reader struct {
+	ctx  context.Context
+	from io.Reader
+	mu   sync.Mutex // a reader is one goroutine's, but calls of a command may share it
+	buf  []byte
+}
+
+type answer struct {
+	n   int
+	err error
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if len(r.buf) < len(p) {
+		r.buf = make([]byte, len(p))
+	}
+	buf, done := r.buf[:len(p)], make(chan answer, 1)
+	go func() {
+		n, err := r.from.Read(buf)
+		done <- answer{n, err}
+	}()
+	select {
+	case a := <-done:
+		return copy(p, buf[:a.n]), a.err
+	case <-r.ctx.Done():
+		r.buf = nil // it belongs to the Read that is left behind
+		return 0, r.ctx.Err()
+	}
+}
+
+// File reads a file that is opened when it is first read: opening a named pipe
+// blocks, too.
+func File(ctx context.Context, open func() (io.ReadCloser, error)) io.Reader {
+	return Reader(ctx, &lazy{open: open})
+}
+
+type lazy struct {
+	open func() (io.ReadCloser, error)
+	file io.ReadCloser
+}
+
+func (l *lazy) Read(p []byte) (n int, err error) {
+	if l.file == nil {
+		if l.file, err = l.open(); err != nil {
+			return 0, err
+		}
+	}
+	n, err = l.file.Read(p)
+	if err != nil {
+		l.file.Close()
+	}
+	return n, err
+}

@@ -1,0 +1,136 @@
+// Package outdir is the folder that a command writes its files into: made if it
+// is not there, locked against a second writer, tidied up.
+//
+//	dir, err := outdir.Open("results", "jobs-", "queue-")    *BusyError: another process writes there
+//	defer dir.Close()
+//	... dir.Path ...
+package outdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// LockName is the file that a writer holds locked while it writes. It goes away
+// with the writer; one that a killed process has left is no obstacle, since the
+// system lets go of its lock.
+const LockName = ".gridslot.lock"
+
+// Dir is a folder held by this process.
+type Dir struct {
+	Path string
+	// Created tells that the folder was not there before.
+	Created bool
+	// Cleaned are the temporary files of a killed process that were removed.
+	Cleaned []string
+
+	lock *flock.Flock
+}
+
+// BusyError is a folder into which another process is writing.
+type BusyError struct {
+	Path    string
+	Process int // 0 where it is not known
+}
+
+func (e *BusyError) Error() string {
+	who := "another gridslot"
+	if e.Process > 0 {
+		who += fmt.Sprintf(" (process %d)", e.Process)
+	}
+	return fmt.Sprintf("%s is writing into %s: wait until it has ended, or choose another folder (--out)", who, e.Path)
+}
+
+// Open makes the folder where it is not there and locks it. Temporary files
+// whose names begin like one of the prefixes, which an earlier process has left,
+// are removed.
+func Open(path string, prefixes ...string) (*Dir, error) {
+	d := &Dir{Path: path}
+	_, err := os.Stat(path)
+	d.Created = errors.Is(err, fs.ErrNotExist)
+	for tries := 0; ; tries++ {
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			return nil, fmt.Errorf("making the folder for the files (--out): %w", err)
+		}
+		switch held, err := d.take(); {
+		case errors.Is(err, fs.ErrNotExist) && tries < 10: // the folder went away again
+		case err != nil:
+			return nil, err
+		case held:
+			return d, d.clean(prefixes)
+		}
+	}
+}
+
+// take tries to lock the folder. Where the lock file is another one by the time
+// it is locked (its holder has removed it at its end) it has to be tried again.
+func (d *Dir) take() (held bool, err error) {
+	name := filepath.Join(d.Path, LockName)
+	lock := flock.New(name)
+	held, err = lock.TryLock()
+	if err != nil {
+		return false, fmt.Errorf("locking the folder for the files (--out): %w", err)
+	}
+	if !held {
+		text, _ := os.ReadFile(name) // it only makes the message better
+		process, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		return false, &BusyError{d.Path, process}
+	}
+	locked, errLocked := lock.Stat()
+	named, errNamed := os.Stat(name)
+	if errLocked != nil || errNamed != nil || !os.SameFile(locked, named) {
+		return false, lock.Close()
+	}
+	d.lock = lock
+	_ = os.WriteFile(name, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o666) // likewise
+	return true, nil
+}
+
+// temporary is the name of a file being written; see package atomicfile.
+var temporary = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{8}\.tmp$`)
+
+// clean removes what a killed process has left. Nobody else writes here now.
+func (d *Dir) clean(prefixes []string) error {
+	entries, err := os.ReadDir(d.Path)
+	if err != nil {
+		d.Close()
+		return fmt.Errorf("looking into the folder for the files (--out): %w", err)
+	}
+	for _, e := range entries {
+		m := temporary.FindStringSubmatch(e.Name())
+		if m == nil {
+			continue
+		}
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(m[1], prefix) {
+				if os.Remove(filepath.Join(d.Path, e.Name())) == nil {
+					d.Cleaned = append(d.Cleaned, e.Name())
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// Close lets go of the folder. A folder that Open has made and that is empty
+// goes away. Closing twice is harmless.
+func (d *Dir) Close() {
+	if d == nil || d.lock == nil {
+		return
+	}
+	os.Remove(filepath.Join(d.Path, LockName)) // while it is locked, or another's would go
+	_ = d.lock.Close()                         // nothing was written through it
+	d.lock = nil
+	if d.Created {
+		os.Remove(d.Path) // unless something stands in it
+	}
+}

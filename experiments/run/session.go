@@ -1,0 +1,180 @@
+package run
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Session is one simulation under way: what every run needs, whatever the
+// machine is. Begin makes it, Schedule (or Sim.Run) runs it, Commit ends it well;
+// Close, which is always called, throws away what was not committed.
+type Session struct {
+	Sim *des.Simulator
+	// Observers are those that are told of the jobs as a whole: the recorder, those
+	// of the settings, and the files.
+	Observers []entity.Observer
+
+	settings Settings
+	recorder *metrics.Recorder
+	spent    *Watch
+	files    []file
+}
+
+// file is a file of the run, under its temporary name until Commit.
+type file struct {
+	path string
+	to   interface {
+		Commit() error
+		Abort()
+	}
+}
+
+// Begin begins a run. Of the settings it uses those about names, seeds, files,
+// observers and the thread.
+func Begin(s Settings) *Session {
+	if s.Name == "" {
+		s.Name = s.Policy.Name()
+	}
+	if s.FileName == "" {
+		s.FileName = s.Name
+	}
+	x := &Session{
+		settings: s, spent: Stopwatch(s.LockThread),
+		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
+		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors},
+	}
+	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
+	return x
+}
+
+// Jobs adds to observers the writer of jobs-NAME.csv, or of jobs-NAME-PART.csv,
+// where files are wanted.
+func (x *Session) Jobs(observers []entity.Observer, part string, processors int, a metrics.Allocation) ([]entity.Observer, error) {
+	if x.settings.Dir == "" {
+		return observers, nil
+	}
+	if part != "" {
+		part = "-" + part
+	}
+	path := x.path("jobs-", part+".csv")
+	w, err := metrics.CreateJobs(path)
+	if err != nil {
+		return nil, err
+	}
+	w.Workload, w.Processors, w.Allocation = x.settings.Workload, processors, a
+	x.files = append(x.files, file{path, w})
+	return append(observers, w), nil
+}
+
+// Queue adds to observers the writer of queue-NAME.csv, where files are wanted.
+func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) {
+	if x.settings.Dir == "" {
+		return observers, nil
+	}
+	path := x.path("queue-", ".csv")
+	w, err := metrics.CreateQueue(path)
+	if err != nil {
+		return nil, err
+	}
+	x.files = append(x.files, file{path, w})
+	return append(observers, w), nil
+}
+
+// Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
+// observers.
+func (x *Session) Files() (err error) {
+	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
+		x.Observers, err = x.Queue(x.Observers)
+	}
+	return err
+}
+
+// Create begins another file of the run, such as log-NAME.txt. It returns nil
+// where no files are wanted.
+func (x *Session) Create(prefix, suffix string) (io.Writer, error) {
+	if x.settings.Dir == "" {
+		return nil, nil
+	}
+	path := x.path(prefix, suffix)
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &textFile{bufio.NewWriter(f), f}
+	x.files = append(x.files, file{path, t})
+	return t, nil
+}
+
+// textFile is a buffered file.
+type textFile struct {
+	*bufio.Writer
+	*atomicfile.File
+}
+
+func (t *textFile) Write(b []byte) (int, error) { return t.Writer.Write(b) }
+
+func (t *textFile) Commit() error {
+	if err := t.Flush(); err != nil {
+		t.Abort()
+		return err
+	}
+	return t.File.Commit()
+}
+
+func (x *Session) path(prefix, suffix string) string {
+	return filepath.Join(x.settings.Dir, prefix+x.settings.FileName+suffix)
+}
+
+// Schedule runs jobs, and users' advance reservations if there are any, through
+// a metascheduler that was made with the session's Sim and Observers.
+func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
+	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	defer meta.Close()
+	if bookings != nil {
+		b := flow.NewBookings(meta)
+		defer b.Close()
+		b.Submit(bookings)
+	}
+	meta.SubmitFrom(jobs)
+	return x.Sim.Run(ctx)
+}
+
+// Commit ends a run that went well: files get their names, all of them or none.
+func (x *Session) Commit() (Result, error) {
+	result := Result{Summary: x.recorder.Summary(), Fingerprint: x.Sim.Fingerprint()}
+	if result.Summary.Jobs == 0 {
+		return Result{}, ErrNoJobs
+	}
+	for i, f := range x.files {
+		if err := f.to.Commit(); err != nil {
+			for _, before := range x.files[:i] {
+				os.Remove(before.path)
+			}
+			return Result{}, err
+		}
+		result.Files = append(result.Files, filepath.Base(f.path))
+	}
+	result.Summary.CPUSeconds = x.spent.Seconds()
+	return result, nil
+}
+
+// Close ends the session. Files that were not committed are thrown away.
+func (x *Session) Close() {
+	for _, f := range x.files {
+		f.to.Abort()
+	}
+	x.spent.Stop()
+}
+
+// Makespan is that of the jobs so far, in seconds.
+func (x *Session) Makespan() float64 { return x.recorder.Summary().Makespan }

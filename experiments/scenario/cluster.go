@@ -1,0 +1,104 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Machine is what the jobs run on: a Cluster, a *Domain or a *Grid. It names the
+// policies that there are on it, refuses settings that mean nothing there, and
+// makes itself ready to run one policy at a time, any number side by side.
+type Machine interface {
+	// Kind is "cluster", "domain" or "grid".
+	Kind() string
+	names(sc *Scenario, t *Tables) ([]name, error)
+	check(sc *Scenario) error
+	prepare(c *call) (runner, error)
+}
+
+// runner runs one policy.
+type runner func(ctx context.Context, p *policyRun) (*Result, error)
+
+// policyRun is one policy's run: its name, its jobs, and the settings that are
+// the same on every machine.
+type policyRun struct {
+	name
+	jobs      reading
+	settings  run.Settings
+	observers func(site string) []entity.Observer
+}
+
+// Cluster is a machine of counted processors; 0 means as many as the trace says.
+type Cluster struct{ Processors int }
+
+// Kind implements Machine.
+func (Cluster) Kind() string { return "cluster" }
+
+func (Cluster) names(sc *Scenario, t *Tables) ([]name, error) {
+	list := sc.Policies
+	if len(list) == 0 {
+		list = []string{"fcfs", "easy", "conservative"}
+	}
+	all, err := names(t.Policies, list, sc.defaults())
+	if err != nil {
+		for _, spec := range list {
+			_, errHere := t.Policies.Parse(spec)
+			if _, errThere := t.Nodes.Parse(spec); errHere != nil && errThere == nil {
+				return nil, fmt.Errorf("%s needs --domain: it plans named nodes", strings.TrimSpace(spec))
+			}
+		}
+	}
+	return all, err
+}
+
+func (Cluster) check(*Scenario) error { return nil }
+
+func (k Cluster) prepare(c *call) (runner, error) {
+	procs := k.Processors
+	if n := c.Workload.Options.Procs; n > 0 {
+		procs = n
+	}
+	if procs == 0 && c.jobs.trace == nil {
+		return nil, wrong("procs", "give the number of processors: the jobs do not tell it")
+	}
+	if procs == 0 {
+		var err error
+		if procs, err = Processors(c.jobs.trace); err != nil {
+			return nil, err
+		}
+	}
+	c.values["procs"] = fmt.Sprint(procs)
+	return func(ctx context.Context, p *policyRun) (*Result, error) {
+		chosen, err := c.tables.Policies.Parse(p.spec, c.defaults()) // anew: it may keep state
+		if err != nil {
+			return nil, err
+		}
+		s := p.settings
+		s.Policy, s.Processors = chosen.Value, procs
+		s.Observers = append(s.Observers, p.observers("")...)
+		r, err := run.Simulate(ctx, sourceOf(p.jobs), s)
+		return &Result{Result: r}, err
+	}, nil
+}
+
+// reasons counts the reasons why jobs were rejected, in order of first use.
+type reasons []metrics.ReasonCount
+
+// Observe takes one event in.
+func (r *reasons) Observe(e entity.JobEvent) {
+	if e.Kind != entity.JobRejected {
+		return
+	}
+	for i := range *r {
+		if (*r)[i].Reason == e.Run.Reason {
+			(*r)[i].Count++
+			return
+		}
+	}
+	*r = append(*r, metrics.ReasonCount{Reason: e.Run.Reason, Count: 1})
+}

@@ -1,0 +1,298 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// Domain is the priced nodes of a virtual organisation, planned by the cycle.
+type Domain struct {
+	Nodes    []entity.Node // given; where there are none they are generated
+	Generate vo.Nodes
+	Prices   []NodePrice
+	Local    *LocalJobs // of the owners, or nil
+	Cycle    des.Time   // jobs are planned at its multiples
+	Interval des.Time   // how far ahead windows are planned; 0 means a cycle
+	// PayByUse has users pay for what they use, not for what is reserved.
+	PayByUse bool
+	Batches  *Batches // jobs where no trace is given, or nil
+	// Pricing is how a trace's jobs become priced requests.
+	Pricing vo.Priced
+	// Criteria are searches for windows by name: user u has number u modulo their
+	// count.
+	Criteria []string
+}
+
+// NodePrice is a change of a node's price.
+type NodePrice struct {
+	Node  int // ID
+	At    des.Time
+	Price float64
+}
+
+// LocalJobs are the owners' own jobs: those listed, and where there is a Load
+// generated ones for each of so many cycles, known from the beginning of their
+// cycle.
+type LocalJobs struct {
+	Rule   flow.LocalRule
+	Listed []LocalJob
+	Load   *vo.Load
+	Cycles int // 0 means 1
+}
+
+// LocalJob is one of an owner's jobs.
+type LocalJob struct {
+	Node                 int // ID
+	Known, Start, Length des.Time
+}
+
+// Batches are generated jobs: a batch at the beginning of each of so many cycles.
+type Batches struct {
+	vo.Batch
+	Cycles, Users int
+}
+
+// defaultNodePolicies are run where neither the call nor the file names any.
+var defaultNodePolicies = []string{"css", "batch-slicer:k=5:shift=end", "bsf:k=5", "easy"}
+
+// Kind implements Machine.
+func (*Domain) Kind() string { return "domain" }
+
+func (*Domain) names(sc *Scenario, t *Tables) ([]name, error) {
+	if len(sc.Policies) == 0 {
+		return names(t.Nodes, defaultNodePolicies, sc.defaults())
+	}
+	return names(t.Nodes, sc.Policies, sc.defaults())
+}
+
+func (d *Domain) check(sc *Scenario) error {
+	switch {
+	case sc.Workload.Options.Procs != 0:
+		return wrong("procs", "the machine is the nodes of the domain")
+	case !(d.Cycle > 0):
+		return errors.New("a domain needs a cycle, a length above 0")
+	case sc.Workload.Trace == "" && sc.Workload.Jobs == nil:
+		if d.Batches == nil {
+			return errors.New("no jobs: give a TRACE, or batches in the file")
+		}
+		return sc.needsTrace()
+	case sc.Workload.Options.Overrun == entity.OverrunExtend:
+		return wrong("overrun", "extend: on the nodes of a domain a job is always cut at the end of its reservation")
+	}
+	return nil
+}
+
+// domainParts are a domain with everything drawn that is drawn.
+type domainParts struct {
+	*Domain
+	nodes    []entity.Node
+	index    map[int]int // position by ID
+	local    []LocalJob  // in the order in which they become known
+	prices   []NodePrice // in order of time
+	criteria []entity.Finder
+}
+
+func (d *Domain) prepare(c *call) (runner, error) {
+	p := &domainParts{Domain: d, nodes: d.Nodes, index: map[int]int{}}
+	if len(p.nodes) == 0 {
+		nodes, err := d.Generate.Generate(c.Settings.Seed, c.Settings.Replication)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			p.nodes = append(p.nodes, *n)
+		}
+	}
+	for i, n := range p.nodes {
+		p.index[n.ID] = i
+	}
+	for _, name := range d.Criteria {
+		f, err := c.tables.Finders.Parse(name)
+		if err != nil {
+			return nil, fmt.Errorf("criteria: %w", err)
+		}
+		p.criteria = append(p.criteria, f.Value)
+	}
+	if err := p.draw(c.Settings.Seed); err != nil {
+		return nil, err
+	}
+	if c.jobs == nil {
+		batches, err := d.batches(c.Settings.Seed)
+		if err != nil {
+			return nil, err
+		}
+		c.jobs = &jobs{name: c.base, size: int64(len(batches)), open: func() (reading, error) { return &list{jobs: batches}, nil }}
+	}
+	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+}
+
+// draw makes the owners' jobs and checks that all nodes that are named are there.
+func (p *domainParts) draw(seed uint64) error {
+	p.prices = slices.Clone(p.Prices)
+	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+	if l := p.Local; l != nil {
+		p.local = slices.Clone(l.Listed)
+		if l.Load != nil {
+			for c := range max(l.Cycles, 1) {
+				from := des.Time(c) * p.Cycle
+				for _, n := range p.nodes {
+					spans, err := l.Load.Generate(des.NewStream(seed, uint64(c), "vo.local", uint64(n.ID)), int(p.Cycle/des.Second))
+					if err != nil {
+						return fmt.Errorf("local: %w", err)
+					}
+					for _, s := range spans {
+						p.local = append(p.local, LocalJob{n.ID, from, from + s.Start, s.End - s.Start})
+					}
+				}
+			}
+		}
+		slices.SortStableFunc(p.local, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
+	}
+	for _, x := range p.prices {
+		if _, ok := p.index[x.Node]; !ok {
+			return fmt.Errorf("prices: there is no node %d", x.Node)
+		}
+	}
+	for _, x := range p.local {
+		if _, ok := p.index[x.Node]; !ok {
+			return fmt.Errorf("local: there is no node %d", x.Node)
+		}
+	}
+	return nil
+}
+
+// batches are the generated jobs.
+func (d *Domain) batches(seed uint64) ([]entity.Job, error) {
+	var all []entity.Job
+	for c := range d.Batches.Cycles {
+		jobs, err := d.Batches.Generate(seed, uint64(c))
+		if err != nil {
+			return nil, err
+		}
+		for _, j := range jobs {
+			j.ID = int64(len(all) + 1)
+			j.Submit = des.Time(c) * d.Cycle
+			j.User = int32(len(all) % max(d.Batches.Users, 1))
+			all = append(all, *j)
+		}
+	}
+	return all, nil
+}
+
+// run runs one policy on nodes of its own: prices change.
+func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
+	chosen, err := c.tables.Nodes.Parse(r.spec, c.defaults()) // anew: it may keep state
+	if err != nil {
+		return nil, err
+	}
+	from := sourceOf(r.jobs)
+	if c.jobs.trace != nil {
+		pricing, err := p.Pricing.Begin(c.Settings.Seed, c.Settings.Replication)
+		if err != nil {
+			return nil, err
+		}
+		from = &priced{r.jobs, pricing}
+	}
+	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
+	ledger := &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid}
+	s := r.settings
+	s.Policy, s.Processors = chosen.Value.Policy, len(p.nodes)
+	s.Observers = append(append(s.Observers, ledger, cycles), r.observers("")...)
+	x := run.Begin(s)
+	defer x.Close()
+	if err := x.Files(); err != nil {
+		return nil, err
+	}
+
+	nodes := make([]*entity.Node, len(p.nodes))
+	for i, n := range p.nodes {
+		nodes[i] = &n
+	}
+	domain, err := plan.NewDomain(nodes, chosen.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	domain.Interval = cmp.Or(p.Interval, p.Cycle)
+	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
+		by.Criterion = func(j *entity.Run) entity.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
+	}
+	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
+	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
+	owners := flow.NewLocalFlow(domain, meta)
+	defer owners.Close()
+	if p.Local != nil {
+		owners.Rule = p.Local.Rule
+	}
+	owners.Submit(func(yield func(flow.LocalJob) bool) {
+		for _, l := range p.local {
+			if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
+				return
+			}
+		}
+	})
+	prices := flow.NewPriceSchedule(domain, meta)
+	defer prices.Close()
+	prices.Submit(func(yield func(flow.PriceChange) bool) {
+		for _, c := range p.prices {
+			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
+				return
+			}
+		}
+	})
+
+	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
+		return nil, err
+	}
+	if err := ledger.Check(); err != nil {
+		return nil, fmt.Errorf("policy %s: %w", r.spec, err)
+	}
+	if w, err := x.Create("cycles-", ".csv"); err != nil {
+		return nil, err
+	} else if w != nil {
+		if err := cycles.Write(w); err != nil {
+			return nil, err
+		}
+	}
+	result, err := x.Commit()
+	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
+	return &Result{Result: result}, err
+}
+
+// priced are the jobs of a trace, each with a volume and a budget.
+type priced struct {
+	reading
+	pricing *vo.Pricing
+}
+
+func (p *priced) Next() (*entity.Job, bool) {
+	j, ok := p.reading.Next()
+	if ok {
+		p.pricing.Apply(j)
+	}
+	return j, ok
+}
+
+func (p *priced) Err() error {
+	if e, ok := p.reading.(interface{ Err() error }); ok {
+		return e.Err()
+	}
+	return nil
+}
+
+// positive and atLeastZero report whether x is a finite number in that range.
+func positive(x float64) bool    { return x > 0 && !math.IsInf(x, 0) }
+func atLeastZero(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }

@@ -1,0 +1,541 @@
+package scenario
+
+// The scenario file: docs/reference/scenario.md lists its keys. A domain's file
+// and a grid's file are scenario files that describe a machine only.
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/csvtable"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// fileYAML is what stands in the file. Times are in time units.
+type fileYAML struct {
+	Processors int `yaml:"processors"` // a cluster
+
+	Domain domainYAML `yaml:",inline"`
+	Grid   Grid       `yaml:",inline"`
+
+	// MachineFile is another file that describes the machine.
+	MachineFile string `yaml:"machine"`
+
+	Workload map[string]any `yaml:"workload"`
+	Flows    map[string]any `yaml:"flows"`
+	Settings map[string]any `yaml:"settings"`
+	// Policies are run where --policy is not given; a grid may call them strategies.
+	Policies   []string `yaml:"policies"`
+	Strategies []string `yaml:"strategies"`
+}
+
+// domainYAML are the keys of a domain.
+type domainYAML struct {
+	// Nodes is a CSV file beside this one: id,performance,price, then q and
+	// attributes.
+	Nodes string `yaml:"nodes"`
+	// Generate makes nodes instead.
+	Generate *struct {
+		Count       int       `yaml:"count"`
+		Performance rangeYAML `yaml:"performance"`
+		Real        bool      `yaml:"real"`
+		PriceFactor float64   `yaml:"price_factor"`
+		PriceSpread float64   `yaml:"price_spread"`
+	} `yaml:"generate"`
+	// Prices is a CSV file of changes: time,node,price.
+	Prices string `yaml:"prices"`
+
+	Cycle    float64 `yaml:"cycle"`
+	Interval float64 `yaml:"interval"` // how far ahead windows are planned; 0: a cycle
+	PayByUse bool    `yaml:"pay_by_use"`
+
+	Local *struct {
+		// Jobs is a CSV file: node,start,length and, if wanted, known.
+		Jobs string `yaml:"jobs"`
+		// Level and Task generate owners' jobs anew for every one of Cycles cycles,
+		// known from the beginning of their cycle.
+		Level  rangeYAML `yaml:"level"` // tenths of the cycle
+		Task   rangeYAML `yaml:"task"`
+		Cycles int       `yaml:"cycles"`
+		Rule   string    `yaml:"rule"` // waits or preempts
+	} `yaml:"local"`
+
+	// Batches generates the jobs where no trace is given: one of META's batches at
+	// the beginning of each of Cycles cycles; 1 of 20 jobs where not given.
+	Batches *struct {
+		Cycles  *int      `yaml:"cycles"`
+		Jobs    *int      `yaml:"jobs"`
+		Users   int       `yaml:"users"`
+		Nodes   rangeYAML `yaml:"nodes"`
+		Volume  rangeYAML `yaml:"volume"`
+		MinPerf float64   `yaml:"min_performance"`
+		Wealth  rangeYAML `yaml:"wealth"`
+		Poorest bool      `yaml:"poorest"`
+		Real    rangeYAML `yaml:"real"`
+	} `yaml:"batches"`
+
+	// Trace is how a trace's jobs become priced requests.
+	Trace struct {
+		Performance float64   `yaml:"performance"`
+		MinPerf     float64   `yaml:"min_performance"`
+		Wealth      rangeYAML `yaml:"wealth"`
+		PriceFactor float64   `yaml:"price_factor"`
+		Free        bool      `yaml:"free"`
+		Patience    float64   `yaml:"patience"`
+	} `yaml:"trace"`
+
+	// Criteria are searches for windows: user u has number u modulo their count.
+	Criteria []string `yaml:"criteria"`
+}
+
+// rangeYAML is [MIN, MAX].
+type rangeYAML []float64
+
+// Which machine a key belongs to.
+var (
+	domainKeys = []string{"nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
+	gridKeys   = []string{"clusters", "brokers", "assign", "network", "expiry", "log", "strategies"}
+)
+
+// Read reads a scenario from a file. Paths in it are relative to its folder.
+func Read(path string, t *Tables) (*Scenario, error) { return read(path, "", t) }
+
+// ReadMachine is Read for a file that must describe a machine of that kind,
+// "domain" or "grid".
+func ReadMachine(path, kind string, t *Tables) (*Scenario, error) { return read(path, kind, t) }
+
+func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
+	what := kind
+	if what == "" {
+		what = "scenario"
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
+	}
+	r := &reader{dir: filepath.Dir(path), kind: kind, part: len(within) > 0, tables: t, sc: New(), nodes: map[int]bool{}}
+	r.sc.base = filepath.Base(path)
+	r.sc.Texts = []Text{textOf(what, r.sc.base, text)}
+	if err := r.read(text); err != nil {
+		return nil, fmt.Errorf("reading the %s %s: %w", what, path, in(r.file, err))
+	}
+	return r.sc, nil
+}
+
+// reason is why a file cannot be opened, without the system call.
+func reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+func textOf(key, name string, text []byte) Text {
+	return Text{Key: key, Name: name, Text: string(text), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
+}
+
+// reader is one reading of a file.
+type reader struct {
+	dir    string
+	kind   string // of the machine, or "" for any
+	part   bool   // another file names this one as its machine
+	tables *Tables
+	file   *yamlfile.File
+	yaml   fileYAML
+	sc     *Scenario
+	nodes  map[int]bool // IDs of a domain's
+}
+
+func (r *reader) read(text []byte) (err error) {
+	if r.file, err = yamlfile.Decode(text, &r.yaml); err != nil {
+		if errors.Is(err, yamlfile.ErrEmpty) {
+			return fmt.Errorf("%w: describe a machine, such as processors: 128", err)
+		}
+		return err
+	}
+	for _, section := range []struct {
+		name string
+		keys map[string]any
+	}{{"workload", r.yaml.Workload}, {"flows", r.yaml.Flows}, {"settings", r.yaml.Settings}} {
+		if err := r.readSection(section.name, section.keys); err != nil {
+			return err
+		}
+	}
+	if err := r.readMachine(); err != nil {
+		return err
+	}
+	return r.readPolicies()
+}
+
+// readSection takes settings by the names of their flags.
+func (r *reader) readSection(section string, keys map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		var known []string
+		found := false
+		for _, s := range settings {
+			if s.section == section {
+				known = append(known, s.name)
+			}
+			found = found || s.section == section && s.name == key
+		}
+		if !found {
+			return at(fmt.Errorf("%s: there is no key %q: there are %s", section, key, strings.Join(known, ", ")), section, key)
+		}
+		text := fmt.Sprint(keys[key])
+		if text == "" {
+			return at(fmt.Errorf("%s: it is empty", key), section, key)
+		}
+		if key == "reservations" || key == "trace" && r.isPath(text) {
+			text = r.beside(text)
+		}
+		if err := r.sc.Set(key, text); err != nil {
+			return at(err, section, key)
+		}
+	}
+	return nil
+}
+
+// isPath reports whether a trace is a file, not a source or standard input.
+func (r *reader) isPath(trace string) bool {
+	_, source, _ := r.tables.sourceOf(trace)
+	return !source && trace != workload.StandardInput
+}
+
+// beside is a path that is relative to the file's folder.
+func (r *reader) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.dir, path)
+}
+
+// readMachine finds out which machine is described, and reads it.
+func (r *reader) readMachine() error {
+	kinds := map[string]string{} // and the first key that tells
+	for _, k := range []struct {
+		kind string
+		keys []string
+	}{{"cluster", []string{"processors"}}, {"domain", domainKeys}, {"grid", gridKeys}, {"machine", []string{"machine"}}} {
+		for _, key := range k.keys {
+			if kinds[k.kind] == "" && r.file.Has(key) {
+				kinds[k.kind] = key
+			}
+		}
+	}
+	if r.kind != "" && kinds["machine"] == "" {
+		if _, ok := kinds[r.kind]; !ok {
+			kinds[r.kind] = "this file"
+		}
+	}
+	if len(kinds) > 1 {
+		names := slices.Sorted(maps.Keys(kinds))
+		for _, other := range names {
+			if kinds[r.kind] == "this file" && other != r.kind {
+				return at(fmt.Errorf("%q is of a %s, but a %s is wanted here", kinds[other], other, r.kind), kinds[other])
+			}
+		}
+		return at(fmt.Errorf("%q is of a %s, %q of a %s: describe one machine", kinds[names[0]], names[0], kinds[names[1]], names[1]), kinds[names[1]])
+	}
+	switch {
+	case kinds["cluster"] != "":
+		n := r.yaml.Processors
+		if err := r.sc.Set("procs", fmt.Sprint(n)); err != nil {
+			return at(errors.New("want a number of processors of 1 or more"), "processors").wanting()
+		}
+	case kinds["domain"] != "":
+		return r.readDomain()
+	case kinds["grid"] != "":
+		return r.readGrid()
+	case kinds["machine"] != "" && r.part:
+		return at(errors.New("machine: the file of a machine cannot name another one"), "machine")
+	case kinds["machine"] != "":
+		other, err := read(r.beside(r.yaml.MachineFile), r.kind, r.tables, "machine")
+		if err != nil {
+			return at(fmt.Errorf("machine: %w", err), "machine")
+		}
+		r.sc.Machine, r.sc.base = other.Machine, other.base
+		if r.sc.Policies == nil {
+			r.sc.Policies = other.Policies
+		}
+		if r.sc.Workload.Options.Procs == 0 {
+			r.sc.Workload.Options.Procs = other.Workload.Options.Procs
+		}
+		other.Texts[0].Key = "machine file"
+		r.sc.Texts = append(r.sc.Texts, other.Texts...)
+	}
+	return nil
+}
+
+// readPolicies takes the names of policies, which must be known.
+func (r *reader) readPolicies() error {
+	key, list := "policies", r.yaml.Policies
+	if len(r.yaml.Strategies) > 0 {
+		if len(list) > 0 {
+			return at(errors.New("strategies: policies are given, too, which mean the same here: give one of them"), "strategies")
+		}
+		key, list = "strategies", r.yaml.Strategies
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	r.sc.Policies = list
+	if _, err := r.sc.machine().names(r.sc, r.tables); err != nil {
+		return at(fmt.Errorf("%s: %w", key, err), key)
+	}
+	return nil
+}
+
+func (r *reader) readGrid() error {
+	g := r.yaml.Grid.WithDefaults()
+	r.sc.Machine = g
+	if err := g.Check(); err != nil {
+		return err
+	}
+	for i := range g.Clusters {
+		k := &g.Clusters[i]
+		if k.Local != "" {
+			k.Local = r.beside(k.Local)
+		}
+		if _, err := r.tables.Policies.Parse(k.Policy); err != nil {
+			return at(fmt.Errorf("%s: policy: %w", k.Name, err), "clusters", i, "policy")
+		}
+	}
+	return nil
+}
+
+func (r *reader) readDomain() error {
+	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
+	r.sc.Machine = d
+	for _, part := range []func(*Domain) error{r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing} {
+		if err := part(d); err != nil {
+			return err
+		}
+	}
+	for i, name := range d.Criteria {
+		if _, err := r.tables.Finders.Parse(name); err != nil {
+			return at(fmt.Errorf("criteria: no such search for windows: %w", err), "criteria", i)
+		}
+	}
+	return nil
+}
+
+// rangeAt is the range that a key has, at that path.
+func (r *reader) rangeAt(values rangeYAML, path ...any) (vo.Range, error) {
+	switch len(values) {
+	case 0:
+		return vo.Range{}, nil
+	case 2:
+		return vo.Range{Min: values[0], Max: values[1]}, nil
+	}
+	var keys []string
+	for _, p := range path {
+		keys = append(keys, fmt.Sprint(p))
+	}
+	return vo.Range{}, at(fmt.Errorf("%s: want [MIN, MAX], not %d numbers", strings.Join(keys, ": "), len(values)), path...)
+}
+
+func (r *reader) readNodes(d *Domain) (err error) {
+	g := r.yaml.Domain.Generate
+	switch {
+	case (r.yaml.Domain.Nodes == "") == (g == nil):
+		return errors.New("give either nodes (a CSV file) or generate")
+	case g != nil:
+		d.Generate = vo.Nodes{Count: g.Count, RealPerf: g.Real, PriceFactor: g.PriceFactor, PriceSpread: g.PriceSpread}
+		if d.Generate.Perf, err = r.rangeAt(g.Performance, "generate", "performance"); err != nil {
+			return err
+		}
+		nodes, err := d.Generate.Generate(0, 0) // the IDs are the same for every seed
+		if err != nil {
+			return at(fmt.Errorf("generate: %w", err), "generate")
+		}
+		for _, n := range nodes {
+			r.nodes[n.ID] = true
+		}
+		return nil
+	}
+	own := []string{"id", "performance", "price", "q"}
+	err = r.readCSV("nodes", r.yaml.Domain.Nodes, own[:3], func(t *csvtable.Table, row *csvtable.Row) error {
+		n := entity.Node{ID: row.Int("id"), Perf: row.Number("performance"), Price: row.Number("price"), Q: row.NumberOr("q", 0)}
+		if err := row.Err(); err != nil {
+			return err
+		}
+		if err := n.Check(); err != nil {
+			return row.At(err)
+		}
+		if r.nodes[n.ID] {
+			return row.At(fmt.Errorf("a second node %d", n.ID))
+		}
+		r.nodes[n.ID] = true
+		for _, name := range t.Header {
+			if slices.Contains(own, name) || !row.Has(name) {
+				continue
+			}
+			if v, ok := row.IsNumber(name); ok {
+				n.Amounts = with(n.Amounts, name, v)
+			} else {
+				n.Labels = with(n.Labels, name, row.Text(name))
+			}
+		}
+		d.Nodes = append(d.Nodes, n)
+		return nil
+	})
+	if err == nil && len(d.Nodes) == 0 {
+		err = at(fmt.Errorf("%s: there are no nodes in it", r.yaml.Domain.Nodes), "nodes")
+	}
+	return err
+}
+
+func with[V any](m map[string]V, name string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[name] = v
+	return m
+}
+
+// readCSV reads a file that stands beside this one, row by row.
+func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Table, *csvtable.Row) error) error {
+	text, err := os.ReadFile(r.beside(name))
+	if err != nil {
+		return at(fmt.Errorf("%s: opening %s: %w", key, name, reason(err)), key)
+	}
+	r.sc.Texts = append(r.sc.Texts, textOf("", name, text))
+	t, err := csvtable.Read(strings.NewReader(string(text)), wanted...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for row := range t.Rows() {
+		if err := take(t, row); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *reader) readTimes(d *Domain) error {
+	if !positive(r.yaml.Domain.Cycle) {
+		return at(errors.New("want a length in time units above 0, as in cycle: 600"), "cycle").wanting()
+	}
+	if !atLeastZero(r.yaml.Domain.Interval) {
+		return at(errors.New("want a length in time units of 0 or more"), "interval").wanting()
+	}
+	d.Cycle, d.Interval = des.Seconds(r.yaml.Domain.Cycle), des.Seconds(r.yaml.Domain.Interval)
+	return nil
+}
+
+func (r *reader) readPrices(d *Domain) error {
+	if r.yaml.Domain.Prices == "" {
+		return nil
+	}
+	return r.readCSV("prices", r.yaml.Domain.Prices, []string{"time", "node", "price"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+		time, node, price := row.Number("time"), row.Int("node"), row.Number("price")
+		switch {
+		case row.Err() != nil:
+			return row.Err()
+		case time < 0 || price < 0:
+			return row.At(errors.New("time and price must be numbers of 0 or more"))
+		case !r.nodes[node]:
+			return row.At(fmt.Errorf("there is no node %d", node))
+		}
+		d.Prices = append(d.Prices, NodePrice{node, des.Seconds(time), price})
+		return nil
+	})
+}
+
+func (r *reader) readLocal(d *Domain) (err error) {
+	l := r.yaml.Domain.Local
+	if l == nil {
+		return nil
+	}
+	d.Local = &LocalJobs{Cycles: l.Cycles}
+	if l.Rule != "" {
+		if d.Local.Rule, err = flow.ParseLocalRule(l.Rule); err != nil {
+			return at(fmt.Errorf("local: %w", err), "local", "rule")
+		}
+	}
+	if l.Jobs == "" {
+		level, err := r.rangeAt(l.Level, "local", "level")
+		if err != nil {
+			return err
+		}
+		d.Local.Load = &vo.Load{Level: vo.HypergeometricLevel{Lo: level.Min, Hi: level.Max}}
+		if d.Local.Load.Task, err = r.rangeAt(l.Task, "local", "task"); err != nil {
+			return err
+		}
+		if err := d.Local.Load.Check(); err != nil {
+			return at(fmt.Errorf("local: %w", err), "local")
+		}
+		return nil
+	}
+	return r.readCSV("local", l.Jobs, []string{"node", "start", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+		node, start, length, known := row.Int("node"), row.Number("start"), row.Number("length"), row.NumberOr("known", 0)
+		switch {
+		case row.Err() != nil:
+			return row.Err()
+		case !r.nodes[node]:
+			return row.At(fmt.Errorf("there is no node %d", node))
+		case start < 0 || length <= 0 || known < 0:
+			return row.At(errors.New("want start and known of 0 or more and a length above 0"))
+		}
+		d.Local.Listed = append(d.Local.Listed, LocalJob{node, des.Seconds(known), des.Seconds(start), des.Seconds(length)})
+		return nil
+	})
+}
+
+func (r *reader) readBatches(d *Domain) (err error) {
+	b := r.yaml.Domain.Batches
+	if b == nil {
+		return nil
+	}
+	d.Batches = &Batches{Batch: vo.Batch{MinPerf: b.MinPerf, Poorest: b.Poorest}, Cycles: 1, Users: b.Users}
+	if b.Cycles != nil {
+		d.Batches.Cycles = *b.Cycles
+	}
+	if b.Jobs != nil {
+		if d.Batches.Jobs = *b.Jobs; *b.Jobs == 0 { // 0 means 20 to a Batch
+			d.Batches.Cycles = 0
+		}
+	}
+	if d.Batches.Cycles < 0 {
+		return at(fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", d.Batches.Cycles), "batches", "cycles")
+	}
+	for _, x := range []struct {
+		key  string
+		from rangeYAML
+		to   *vo.Range
+	}{{"nodes", b.Nodes, &d.Batches.Nodes}, {"volume", b.Volume, &d.Batches.Volume}, {"wealth", b.Wealth, &d.Batches.Wealth}, {"real", b.Real, &d.Batches.Real}} {
+		if *x.to, err = r.rangeAt(x.from, "batches", x.key); err != nil {
+			return err
+		}
+	}
+	if err := d.Batches.Check(); err != nil {
+		return at(err, "batches")
+	}
+	return nil
+}
+
+func (r *reader) readPricing(d *Domain) error {
+	t := r.yaml.Domain.Trace
+	wealth, err := r.rangeAt(t.Wealth, "trace", "wealth")
+	if err != nil {
+		return err
+	}
+	d.Pricing = vo.Priced{Perf: t.Performance, MinPerf: t.MinPerf, Wealth: wealth, PriceFactor: t.PriceFactor, Free: t.Free, Patience: t.Patience}
+	if err := d.Pricing.Check(); err != nil {
+		return at(err, "trace")
+	}
+	return nil
+}

@@ -1,0 +1,414 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Options are what does not bear on the results.
+type Options struct {
+	Tables *Tables // Standard() where nil
+	// Dir, if set, is the folder for the files.
+	Dir     string
+	Workers int // policies to run at a time; at least 1
+	// Stdin is what the trace "-" reads; os.Stdin where nil.
+	Stdin io.Reader
+	// Tell, if set, is told what a user should know, a line at a time.
+	Tell func(format string, args ...any)
+	// Started, if set, is called when the work begins; the function that it returns
+	// when the work is over.
+	Started func(Progress) (stop func())
+	// Version and Command stand in the manifest.
+	Version string
+	Command []string
+	// LockThread is as in run.Settings.
+	LockThread bool
+	// Observers, if set, makes more observers for the run of a policy: of the jobs
+	// as a whole where site is empty, otherwise of what runs at that site of a grid.
+	Observers func(policy, site string) []entity.Observer
+}
+
+// Progress tells of work under way; any goroutine may ask.
+type Progress struct {
+	Total   int64
+	Done    func() int64
+	Running func() []string // policies, in the order asked for
+}
+
+// Result is what became of one policy's run.
+type Result struct {
+	run.Result
+	Rejections []metrics.ReasonCount // why jobs were rejected, in order of first use
+	Grid       *GridSummary          // on a grid
+	Clusters   []ClusterSummary      // on a grid
+}
+
+// Outcome is what became of a scenario: the policies that have finished, in the
+// order asked for.
+type Outcome struct {
+	Results []*Result
+	// Report is what the reader of the trace met.
+	Report *workload.Report
+}
+
+// call is one call of Run.
+type call struct {
+	*Scenario
+	options  Options
+	tables   *Tables
+	runner   runner
+	all      []name
+	jobs     *jobs
+	bookings *workload.Reservations
+	dir      *outdir.Dir
+	start    time.Time
+	values   map[string]string // of the manifest
+
+	readings []atomic.Pointer[reading] // by policy, once begun
+	mu       sync.Mutex
+	results  []*Result // by policy, once finished
+}
+
+// Run carries a scenario out. Where the context ends, or a policy fails, what is
+// finished is kept, and the outcome has it; the error says so. A *SettingError is
+// a setting that makes no sense; nothing has been done then.
+func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
+	c := &call{Scenario: sc, options: o, tables: o.Tables, start: time.Now()}
+	if c.tables == nil {
+		c.tables = Standard()
+	}
+	if c.options.Tell == nil {
+		c.options.Tell = func(string, ...any) {}
+	}
+	if err := c.prepare(ctx); errors.Is(err, context.Canceled) {
+		return nil, errors.New("interrupted; nothing was finished")
+	} else if err != nil {
+		return nil, err
+	}
+	if o.Dir != "" {
+		var err error
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "cycles-", "clusters-", "log-", "summary.csv", "manifest.json"); err != nil {
+			return nil, err
+		}
+		defer c.dir.Close()
+		c.tellOfFolder()
+	}
+	err := c.simulate(ctx)
+	outcome := c.outcome()
+	if len(outcome.Results) == 0 {
+		return nil, c.explain(err)
+	}
+	stopped := ""
+	if len(outcome.Results) == len(c.all) {
+		err = nil // whatever came after
+	} else {
+		err = c.explain(err)
+		stopped = err.Error()
+	}
+	c.tell(outcome)
+	if c.dir != nil {
+		err = errors.Join(err, c.write(outcome, stopped))
+	}
+	return outcome, err
+}
+
+// Check reports what makes a scenario meaningless before anything is opened, or
+// nil: a *SettingError where it is one setting.
+func (sc *Scenario) Check(t *Tables) error {
+	if _, err := sc.machine().names(sc, t); err != nil {
+		return &SettingError{"policy", err}
+	}
+	return sc.machine().check(sc)
+}
+
+// prepare opens what the scenario names.
+func (c *call) prepare(ctx context.Context) (err error) {
+	m := c.machine()
+	if err := c.Check(c.tables); err != nil {
+		return err
+	}
+	if c.all, err = m.names(c.Scenario, c.tables); err != nil {
+		return err
+	}
+	if c.bookings, err = c.Scenario.bookings(); err != nil {
+		return err
+	}
+	if d, ok := m.(*Domain); !ok || d.Batches == nil || c.Workload.Trace != "" || c.Workload.Jobs != nil {
+		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
+			return err
+		}
+	}
+	c.values = c.Values()
+	if c.runner, err = m.prepare(c); err != nil {
+		return err
+	}
+	c.readings = make([]atomic.Pointer[reading], len(c.all))
+	c.results = make([]*Result, len(c.all))
+	return nil
+}
+
+// tellOfFolder says what stands in the folder for the files: what a killed
+// process has left, which is gone now, and schedules of policies that are not in
+// this run, of which its summary and manifest will not tell.
+func (c *call) tellOfFolder() {
+	if n := len(c.dir.Cleaned); n > 0 {
+		c.options.Tell("%s held what an earlier run had left when it was killed, which is removed: %s", c.dir.Path, strings.Join(c.dir.Cleaned, ", "))
+	}
+	entries, err := os.ReadDir(c.dir.Path)
+	if err != nil {
+		return // writing the files will tell
+	}
+	var others []string
+	for _, e := range entries {
+		name, isJobs := strings.CutPrefix(e.Name(), "jobs-")
+		name, isCSV := strings.CutSuffix(name, ".csv")
+		if isJobs && isCSV && !c.writes(name) {
+			others = append(others, e.Name())
+		}
+	}
+	if len(others) > 0 {
+		c.options.Tell("%s also holds files of policies not in this run, which are kept: %s", c.dir.Path, strings.Join(others, ", "))
+	}
+}
+
+// writes reports whether a run of this call writes jobs-NAME.csv.
+func (c *call) writes(file string) bool {
+	return slices.ContainsFunc(c.all, func(n name) bool {
+		rest, ok := strings.CutPrefix(file, n.file)
+		if g, isGrid := c.Machine.(*Grid); ok && isGrid {
+			return rest == "" || slices.ContainsFunc(g.WithDefaults().Clusters, func(k Site) bool { return rest == "-"+k.Name })
+		}
+		return ok && rest == ""
+	})
+}
+
+// simulate runs the policies.
+func (c *call) simulate(ctx context.Context) error {
+	running := make([]atomic.Bool, len(c.all))
+	if c.options.Started != nil {
+		defer c.options.Started(Progress{
+			Total: c.jobs.size * int64(len(c.all)), Done: c.read,
+			Running: func() (now []string) {
+				for i := range running {
+					if running[i].Load() {
+						now = append(now, c.all[i].spec)
+					}
+				}
+				return now
+			},
+		})()
+	}
+	return run.Each(ctx, len(c.all), max(1, c.options.Workers), func(ctx context.Context, i int) error {
+		running[i].Store(true)
+		defer running[i].Store(false)
+		return c.simulateOne(ctx, i)
+	})
+}
+
+// simulateOne runs the i-th policy.
+func (c *call) simulateOne(ctx context.Context, i int) error {
+	from, err := c.jobs.open()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	c.readings[i].Store(&from)
+	why := reasons{}
+	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
+		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
+		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
+		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread,
+		Observers: []entity.Observer{&why},
+	}}
+	p.observers = func(site string) []entity.Observer {
+		if c.options.Observers == nil {
+			return nil
+		}
+		return c.options.Observers(p.spec, site)
+	}
+	if c.bookings != nil {
+		p.settings.Bookings = c.bookings.Bookings()
+	}
+	r, err := c.runner(ctx, p)
+	if err != nil {
+		return err
+	}
+	r.Rejections = why
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results[i] = r
+	return nil
+}
+
+// read is how much of all readings is done.
+func (c *call) read() int64 {
+	var n int64
+	for i := range c.readings {
+		if r := c.readings[i].Load(); r != nil {
+			n += (*r).BytesRead()
+		}
+	}
+	return n
+}
+
+// outcome is what has been finished.
+func (c *call) outcome() *Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := &Outcome{Report: c.report()}
+	for _, r := range c.results {
+		if r != nil {
+			o.Results = append(o.Results, r)
+		}
+	}
+	return o
+}
+
+// report is what the reader met. Every policy's reading met the same; that of a
+// finished one is complete.
+func (c *call) report() *workload.Report {
+	var report *workload.Report
+	for i := range c.readings {
+		if r := c.readings[i].Load(); r != nil && (report == nil || c.results[i] != nil) {
+			report = (*r).Report()
+		}
+	}
+	if report == nil {
+		report = &workload.Report{}
+	}
+	return report
+}
+
+// explain adds to what ended the work what has become of it.
+func (c *call) explain(err error) error {
+	kept := "nothing was finished"
+	var done []string
+	for i, r := range c.results {
+		if r != nil {
+			done = append(done, c.all[i].spec)
+		}
+	}
+	if len(done) > 0 {
+		kept = "finished and kept: " + strings.Join(done, ", ")
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted; %s", kept)
+	case errors.Is(err, run.ErrNoJobs) && c.jobs.trace != nil:
+		return fmt.Errorf("%s: %w: %v", c.jobs.name, err, c.report())
+	case errors.Is(err, run.ErrNoJobs):
+		return fmt.Errorf("%s: %w", c.jobs.name, err)
+	case len(done) > 0:
+		return fmt.Errorf("%w; %s", err, kept)
+	}
+	return err
+}
+
+// tell says what was left out and altered, and what became of jobs that did not
+// run: once for policies of which the same is true.
+func (c *call) tell(o *Outcome) {
+	for reason, count := range o.Report.Counts() {
+		if !worthTelling(reason) {
+			continue
+		}
+		where := ""
+		if examples := o.Report.Examples(reason); len(examples) > 0 && examples[0].Line > 0 {
+			where = fmt.Sprintf(" (first: line %d)", examples[0].Line)
+		}
+		c.options.Tell("%s: %d %s: %s%s", c.jobs.name, count, reason.Class(), reason.Text(), where)
+	}
+	var texts []string
+	who := map[string][]string{}
+	say := func(r *Result, format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		if who[text] == nil {
+			texts = append(texts, text)
+		}
+		who[text] = append(who[text], r.Summary.Policy)
+	}
+	for _, r := range o.Results {
+		if n := r.Summary.Rejected; n > 0 && len(r.Rejections) > 0 {
+			most := slices.MaxFunc(r.Rejections, func(a, b metrics.ReasonCount) int { return int(a.Count - b.Count) })
+			say(r, "%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
+		}
+		if n := len(r.Waiting); n > 0 {
+			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], r.Waiting[0].Reason)
+		}
+	}
+	for _, text := range texts {
+		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)
+	}
+}
+
+// worthTelling reports whether a user who did not ask should hear of it.
+func worthTelling(r workload.Reason) bool {
+	switch r {
+	case workload.Skipped, workload.BeyondFirst: // as asked
+		return false
+	case workload.RepeatedNumber: // the rows of the jobs cannot be told apart in the files
+		return true
+	}
+	return r.Class() != workload.Noted
+}
+
+// write writes what stands beside the files of the policies.
+func (c *call) write(o *Outcome, stopped string) error {
+	m := metrics.Manifest{
+		Version: c.options.Version, Command: c.options.Command, Seed: c.Settings.Seed, Start: c.start, Stopped: stopped,
+		Trace:   metrics.TraceFile{Name: c.jobs.name},
+		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{}, Settings: c.values,
+	}
+	var specs []string
+	for _, n := range c.all {
+		specs = append(specs, n.spec)
+	}
+	m.Settings["policy"], m.Settings["machine"] = strings.Join(specs, ","), c.machine().Kind()
+	for _, t := range c.Texts {
+		if t.Key != "" {
+			m.Settings[t.Key] = t.Text
+			m.Trace.SHA256 = t.Sum // of the batches that it describes
+		} else {
+			m.Settings["sha256 of "+t.Name] = t.Sum
+		}
+	}
+	if c.jobs.sum != nil {
+		var err error
+		if m.Trace.SHA256, err = c.jobs.sum(); err != nil {
+			return err
+		}
+	}
+	for reason, count := range o.Report.Counts() {
+		r := metrics.ReasonCount{Reason: reason.String(), Count: count}
+		switch reason.Class() {
+		case workload.Damaged, workload.LeftOut:
+			m.Dropped = append(m.Dropped, r)
+		case workload.Changed:
+			m.Changed = append(m.Changed, r)
+		}
+	}
+	for _, r := range o.Results {
+		m.Runs = append(m.Runs, metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files})
+	}
+	if err := o.writeFile(filepath.Join(c.dir.Path, "summary.csv")); err != nil {
+		return err
+	}
+	m.End = time.Now()
+	return m.WriteFile(filepath.Join(c.dir.Path, "manifest.json"))
+}

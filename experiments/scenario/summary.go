@@ -1,0 +1,102 @@
+package scenario
+
+// The summary of a scenario, for people and for programs: the columns of every
+// machine first, those of a grid after them.
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gocarina/gocsv"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// gridRow is a row of a grid's summary.csv.
+type gridRow struct {
+	metrics.Summary
+	GridSummary
+}
+
+// Summaries are the rows of every machine's columns.
+func (o *Outcome) Summaries() []metrics.Summary {
+	rows := make([]metrics.Summary, len(o.Results))
+	for i, r := range o.Results {
+		rows[i] = r.Summary
+	}
+	return rows
+}
+
+// gridRows are the rows of a grid, or nil where the machine is another one.
+func (o *Outcome) gridRows() []gridRow {
+	var rows []gridRow
+	for _, r := range o.Results {
+		if r.Grid != nil {
+			rows = append(rows, gridRow{r.Summary, *r.Grid})
+		}
+	}
+	return rows
+}
+
+// Print writes the summary as "table", "csv" or "json".
+func (o *Outcome) Print(w io.Writer, format string) error {
+	rows := o.gridRows()
+	switch {
+	case format == "csv" && rows != nil:
+		if err := gocsv.Marshal(rows, w); err != nil {
+			return fmt.Errorf("writing summaries as CSV: %w", err)
+		}
+		return nil
+	case format == "csv":
+		return metrics.WriteSummaryCSV(w, o.Summaries())
+	case format == "json" && rows != nil:
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	case format == "json":
+		return metrics.WriteSummaryJSON(w, o.Summaries())
+	case rows != nil:
+		return o.printGrid(w)
+	}
+	return metrics.WriteSummaryTable(w, o.Summaries())
+}
+
+func (o *Outcome) writeFile(path string) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return o.Print(w, "csv") })
+}
+
+// printGrid writes the table of every machine with some of a grid's own columns.
+func (o *Outcome) printGrid(w io.Writer) error {
+	var b strings.Builder
+	if err := metrics.WriteSummaryTable(&b, o.Summaries()); err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	for _, column := range []struct {
+		title string
+		of    func(*GridSummary) int64
+	}{
+		{"fragments", func(g *GridSummary) int64 { return g.Fragments }},
+		{"conflicts", func(g *GridSummary) int64 { return g.Conflicts }},
+		{"interventions", func(g *GridSummary) int64 { return g.Interventions }},
+		{"messages", func(g *GridSummary) int64 { return g.Messages }},
+	} {
+		cells := []string{column.title}
+		width := utf8.RuneCountInString(column.title)
+		for _, r := range o.Results {
+			cell := strconv.FormatInt(column.of(r.Grid), 10)
+			cells = append(cells, cell)
+			width = max(width, len(cell))
+		}
+		for i := range lines {
+			lines[i] += fmt.Sprintf("  %*s", width, cells[i])
+		}
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}

@@ -1,0 +1,153 @@
+// Package csvtable reads small CSV files that people write by hand, and says in
+// plain words what is wrong with them: which line, which column, what is wanted.
+//
+//	t, err := csvtable.Read(file, "id", "price")       it has no column "price"; its first line is id,prise
+//	for row := range t.Rows() {
+//		id, price := row.Int("id"), row.Number("price")
+//		if err := row.Err(); err != nil {              line 3: price: want a number, not "dear"
+//			return err
+//		}
+//	}
+package csvtable
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Table is a file: a heading, and rows below it.
+type Table struct {
+	Header []string
+	rows   []*Row
+}
+
+// Row is a line of a table. A value that cannot be read is 0 (or empty); the
+// first such error is Err.
+type Row struct {
+	Line   int
+	header []string
+	fields []string
+	err    error
+}
+
+// Read reads a table that must have the columns wanted.
+func Read(in io.Reader, wanted ...string) (*Table, error) {
+	r := csv.NewReader(in)
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
+	t := &Table{}
+	for {
+		fields, err := r.Read()
+		var parse *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return t, t.check(wanted)
+		case errors.As(err, &parse):
+			return nil, fmt.Errorf("line %d, column %d: this is no CSV: %w", parse.Line, parse.Column, parse.Err)
+		case err != nil:
+			return nil, err
+		}
+		line, _ := r.FieldPos(0)
+		if t.Header == nil {
+			fields[0] = strings.TrimPrefix(fields[0], "\ufeff")
+			for i := range fields {
+				fields[i] = strings.TrimSpace(fields[i])
+			}
+			t.Header = fields
+			continue
+		}
+		if len(fields) != len(t.Header) {
+			return nil, fmt.Errorf("line %d: it has %d fields, but the first line names %d columns: %s", line, len(fields), len(t.Header), strings.Join(t.Header, ","))
+		}
+		t.rows = append(t.rows, &Row{Line: line, header: t.Header, fields: fields})
+	}
+}
+
+func (t *Table) check(wanted []string) error {
+	if t.Header == nil {
+		return fmt.Errorf("it is empty; its first line must name the columns %s", strings.Join(wanted, ","))
+	}
+	for i, column := range t.Header {
+		if slices.Contains(t.Header[:i], column) {
+			return fmt.Errorf("it has two columns %q", column)
+		}
+	}
+	for _, column := range wanted {
+		if !slices.Contains(t.Header, column) {
+			return fmt.Errorf("it has no column %q; its first line is %s", column, strings.Join(t.Header, ","))
+		}
+	}
+	return nil
+}
+
+// Len is how many rows there are.
+func (t *Table) Len() int { return len(t.rows) }
+
+// Rows yields the rows below the heading.
+func (t *Table) Rows() iter.Seq[*Row] { return slices.Values(t.rows) }
+
+// Text is the field of a column; "" where the table has no such column.
+func (r *Row) Text(column string) string {
+	if i := slices.Index(r.header, column); i >= 0 {
+		return strings.TrimSpace(r.fields[i])
+	}
+	return ""
+}
+
+// Has reports whether the row has anything in a column.
+func (r *Row) Has(column string) bool { return r.Text(column) != "" }
+
+// Number is a finite number.
+func (r *Row) Number(column string) float64 {
+	v, err := strconv.ParseFloat(r.Text(column), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		r.wrong(column, "a number")
+		return 0
+	}
+	return v
+}
+
+// NumberOr is Number, or otherwise where the field is empty or not there.
+func (r *Row) NumberOr(column string, otherwise float64) float64 {
+	if !r.Has(column) {
+		return otherwise
+	}
+	return r.Number(column)
+}
+
+// Int is a whole number.
+func (r *Row) Int(column string) int {
+	v, err := strconv.Atoi(r.Text(column))
+	if err != nil {
+		r.wrong(column, "a whole number")
+	}
+	return v
+}
+
+func (r *Row) wrong(column, want string) {
+	switch text := r.Text(column); {
+	case r.err != nil:
+	case text == "":
+		r.err = fmt.Errorf("line %d: %s: want %s, but the field is empty", r.Line, column, want)
+	default:
+		r.err = fmt.Errorf("line %d: %s: want %s, not %q", r.Line, column, want, text)
+	}
+}
+
+// Err is the first error of a field of the row that was asked for.
+func (r *Row) Err() error { return r.err }
+
+// At puts the row's line in front of an error.
+func (r *Row) At(err error) error { return fmt.Errorf("line %d: %w", r.Line, err) }
+
+// IsNumber is a number where the field holds one, or false.
+func (r *Row) IsNumber(column string) (float64, bool) {
+	v, err := strconv.ParseFloat(r.Text(column), 64)
+	return v, err == nil
+}
