@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -124,7 +125,7 @@ func TestThoseInTheWayAreToldInOrder(t *testing.T) {
 	w.meta.Submit(job(2, 2, 10, 2)) // at 20, when 0 ends
 	w.meta.Submit(job(3, 2, 10, 4)) // at 31
 	w.meta.Submit(job(4, 2, 9, 2))  // at 21, beside 2
-	ids := func(from, to des.Time, place []entity.ProcessorRange) string {
+	ids := func(from, to des.Time, place []procset.Range) string {
 		var list []int64
 		for _, r := range w.meta.InTheWay(entity.Window{Start: from * des.Second, End: to * des.Second, Nodes: 1}, place) {
 			list = append(list, r.ID)
@@ -135,10 +136,10 @@ func TestThoseInTheWayAreToldInOrder(t *testing.T) {
 		require.Equal(t, "[1 0 3 4 2]", ids(5, 100, nil))
 		require.Equal(t, "[1 0]", ids(5, 20, nil), "2 begins where that ends")
 		require.Equal(t, "[1 2]", ids(20, 21, nil), "0 ends where that begins")
-		require.Equal(t, "[0 3 4 2]", ids(5, 100, []entity.ProcessorRange{{First: 0, Last: 1}}), "what lies ahead has no place yet")
-		require.Equal(t, "[1]", ids(5, 20, []entity.ProcessorRange{{First: 2, Last: 2}}))
-		require.Equal(t, "[1]", ids(5, 20, []entity.ProcessorRange{{First: 3, Last: 9}}))
-		require.Equal(t, "[1 0]", ids(5, 20, []entity.ProcessorRange{{First: 1, Last: 2}}))
+		require.Equal(t, "[0 3 4 2]", ids(5, 100, []procset.Range{{First: 0, Last: 1}}), "what lies ahead has no place yet")
+		require.Equal(t, "[1]", ids(5, 20, []procset.Range{{First: 2, Last: 2}}))
+		require.Equal(t, "[1]", ids(5, 20, []procset.Range{{First: 3, Last: 9}}))
+		require.Equal(t, "[1 0]", ids(5, 20, []procset.Range{{First: 1, Last: 2}}))
 	})
 	w.run(t)
 }
@@ -296,7 +297,7 @@ func TestAJobThatIsKilledAsItStartsHasHadItsPlace(t *testing.T) {
 	r := w.meta.Submit(job(2, 0, 20, 2))
 	w.run(t)
 	require.Equal(t, entity.Killed, r.State)
-	require.Equal(t, []entity.ProcessorRange{{First: 1, Last: 2}}, r.Place)
+	require.Equal(t, []procset.Range{{First: 1, Last: 2}}, r.Place)
 }
 
 // Of 61 jobs that wait, 40 may be looked at; the last one, which fits, is not

@@ -46,13 +46,13 @@ type earliestFinder struct{}
 
 func (earliestFinder) Name() string { return "earliest" }
 
-func (earliestFinder) Find(_ context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (earliestFinder) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	for _, s := range list.Slots {
 		if end := s.Start + s.Node.TaskTime(req.Length); s.Start <= until && end <= s.End {
-			return entity.Found{OK: true, Window: entity.Window{Start: s.Start, End: end, Nodes: 1, Tasks: []entity.Task{{Node: s.Node, End: end}}}}, nil
+			return plan.Found{OK: true, Window: entity.Window{Start: s.Start, End: end, Nodes: 1, Tasks: []entity.Task{{Node: s.Node, End: end}}}}, nil
 		}
 	}
-	return entity.Found{}, nil
+	return plan.Found{}, nil
 }
 
 func jobsAt(length int, submits ...int) (jobs []*entity.Job) {

@@ -20,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
@@ -420,7 +421,7 @@ func TestCapacityIsWithheldAndComesBack(t *testing.T) {
 			_, err := w.meta.Withhold(down)
 			var conflict *entity.ConflictError
 			require.ErrorAs(t, err, &conflict)
-			hit := w.meta.InTheWay(down, []entity.ProcessorRange{{First: 2, Last: 2}})
+			hit := w.meta.InTheWay(down, []procset.Range{{First: 2, Last: 2}})
 			require.Equal(t, []*entity.Run{second}, hit)
 			require.Equal(t, []*entity.Run{second, first}, w.meta.InTheWay(down, nil))
 			require.True(t, w.meta.Preempt(second, 0))
@@ -606,7 +607,7 @@ type cheapest struct{}
 
 func (cheapest) Name() string { return "cheapest" }
 
-func (cheapest) Find(_ context.Context, req entity.Request, list entity.SlotList, _ des.Time) (f entity.Found, _ error) {
+func (cheapest) Find(_ context.Context, req entity.Request, list plan.SlotList, _ des.Time) (f plan.Found, _ error) {
 	for _, s := range list.Slots {
 		if s.Start > list.From || len(f.Window.Tasks) == req.Nodes {
 			break
@@ -681,7 +682,7 @@ func TestAPlanOfOnesOwnMayHaveTasks(t *testing.T) {
 // contiguous takes the first range that is wide enough.
 type contiguous struct{}
 
-func (contiguous) Place(free *entity.Processors, r *entity.Run, ranges []entity.ProcessorRange) ([]entity.ProcessorRange, error) {
+func (contiguous) Place(free *procset.Set, r *entity.Run, ranges []procset.Range) ([]procset.Range, error) {
 	for hole := range free.Ranges() {
 		if int(hole.Last-hole.First)+1 >= r.Request.Nodes {
 			hole.Last = hole.First + int32(r.Request.Nodes) - 1
@@ -698,7 +699,7 @@ func TestAPlacerOfOnesOwn(t *testing.T) {
 	w.meta.Submit(job(2, 0, 100, 2))
 	gone := w.meta.Submit(job(3, 20, 10, 3)) // 0-1 is too narrow for it
 	w.run(t)
-	require.Equal(t, []entity.ProcessorRange{{First: 4, Last: 6}}, gone.Place)
+	require.Equal(t, []procset.Range{{First: 4, Last: 6}}, gone.Place)
 }
 
 // A job that is cancelled at the instant at which it comes was shown to the policy

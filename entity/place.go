@@ -7,6 +7,8 @@ package entity
 import (
 	"fmt"
 	"slices"
+
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // Placer chooses the processors of a job that has started: lowest first,
@@ -14,14 +16,14 @@ import (
 type Placer interface {
 	// Place takes r.Request.Nodes of the free processors and appends them to
 	// ranges.
-	Place(free *Processors, r *Run, ranges []ProcessorRange) ([]ProcessorRange, error)
+	Place(free *procset.Set, r *Run, ranges []procset.Range) ([]procset.Range, error)
 }
 
 // LowestFirst is the Placer that takes the lowest free processors.
 type LowestFirst struct{}
 
 // Place takes the lowest.
-func (LowestFirst) Place(free *Processors, r *Run, ranges []ProcessorRange) ([]ProcessorRange, error) {
+func (LowestFirst) Place(free *procset.Set, r *Run, ranges []procset.Range) ([]procset.Range, error) {
 	return free.Allocate(r.Request.Nodes, ranges)
 }
 
@@ -29,10 +31,10 @@ func (LowestFirst) Place(free *Processors, r *Run, ranges []ProcessorRange) ([]P
 // instant: whatever ends at an instant makes room for whatever starts at it, in
 // either pass mode.
 type places struct {
-	free    *Processors
-	started []placing          // at this instant, in order
-	ended   [][]ProcessorRange // given back at this instant
-	slab    []ProcessorRange   // whose end is room for places to come, to spare the collector
+	free    *procset.Set
+	started []placing         // at this instant, in order
+	ended   [][]procset.Range // given back at this instant
+	slab    []procset.Range   // whose end is room for places to come, to spare the collector
 }
 
 // placing is a job that has started at this instant.
@@ -59,7 +61,7 @@ func (p *places) note(r *Run, k JobEventKind) {
 // leave has r give back its place. One that has started at this instant has none
 // yet: it gets one between the jobs before and behind it, or none where it was
 // sent back.
-func (p *places) leave(r *Run, place []ProcessorRange, back bool) {
+func (p *places) leave(r *Run, place []procset.Range, back bool) {
 	for i := len(p.started) - 1; i >= 0; i-- {
 		if s := &p.started[i]; s.run == r && !s.over {
 			if s.over = true; back {
@@ -92,7 +94,7 @@ func (p *places) settle(m *Metascheduler) error {
 		if !ok {
 			return fmt.Errorf("a Placer needs a plan that tells how many processors it has, and %T does not", m.plan)
 		}
-		p.free = NewProcessors(size.Processors())
+		p.free = procset.New(size.Processors())
 	}
 	for _, place := range p.ended {
 		if err := p.free.Free(place); err != nil {
@@ -103,7 +105,7 @@ func (p *places) settle(m *Metascheduler) error {
 		r := s.run
 		if s.over && r.Request.Nodes > p.free.Available() {
 			// It ran for no time at all, and keeps no one off its processors.
-			r.Place = []ProcessorRange{{0, int32(r.Request.Nodes) - 1}}
+			r.Place = []procset.Range{{First: 0, Last: int32(r.Request.Nodes) - 1}}
 			continue
 		}
 		place, err := m.Placer.Place(p.free, r, p.room())
@@ -123,14 +125,14 @@ func (p *places) settle(m *Metascheduler) error {
 
 // room is where the next place is to be written; keep says what was written
 // there.
-func (p *places) room() []ProcessorRange {
+func (p *places) room() []procset.Range {
 	if cap(p.slab)-len(p.slab) < 16 {
-		p.slab = make([]ProcessorRange, 0, 512)
+		p.slab = make([]procset.Range, 0, 512)
 	}
 	return p.slab[len(p.slab):]
 }
 
-func (p *places) keep(place []ProcessorRange) {
+func (p *places) keep(place []procset.Range) {
 	if n := len(p.slab) + len(place); n <= cap(p.slab) {
 		p.slab = p.slab[:n]
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // RunState is where a job is in its life.
@@ -62,7 +63,7 @@ type Run struct {
 	Finish des.Time // end of the last task, or the instant of rejection; valid from Finished, Killed or Rejected on
 	// Place is which processors the latest attempt has, where the metascheduler
 	// has a Placer. It is known once the instant of the start is over.
-	Place []ProcessorRange
+	Place []procset.Range
 
 	meta     *Metascheduler
 	next     *Run // among the running, in order of start
@@ -75,16 +76,16 @@ type Run struct {
 
 // few is what few runs have, apart from the others to keep those small.
 type few struct {
-	original *Job // where Run.Job is a copy
-	earlier []Attempt   // that were preempted, oldest first
-	done    des.Time    // of the runtime, by them and for good
-	ends    []des.Time  // of the tasks of the latest attempt
-	events  []taskEnd   // at which they end
-	left    int         // tasks that still run
-	limit   des.EventID // the latest instant at which the job can still start in time
-	source  *source     // that brought the job and wants to hear of its end
-	part    *Queue      // of the queue
-	inPart  standing
+	original *Job        // where Run.Job is a copy
+	earlier  []Attempt   // that were preempted, oldest first
+	done     des.Time    // of the runtime, by them and for good
+	ends     []des.Time  // of the tasks of the latest attempt
+	events   []taskEnd   // at which they end
+	left     int         // tasks that still run
+	limit    des.EventID // the latest instant at which the job can still start in time
+	source   *source     // that brought the job and wants to hear of its end
+	part     *Queue      // of the queue
+	inPart   standing
 }
 
 // rare is r.few, which is there from now on.
@@ -105,7 +106,7 @@ type Attempt struct {
 	Start  des.Time   // when it began
 	End    des.Time   // when its last task ended
 	Ends   []des.Time // when each task ended; nil on counted processors, where all end at End
-	Place  []ProcessorRange
+	Place  []procset.Range
 	Kept   des.Time // how much of the job's Runtime it has done for good
 }
 

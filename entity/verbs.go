@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // Refuse has j come now and be turned away at once: for flows that decide about
@@ -188,7 +189,7 @@ func (m *Metascheduler) Withhold(w Window) (*Hold, error) {
 // Run.Place meets place, or, where place is nil, all that overlap w in time.
 // Those that run come first, the latest started first; then those that hold a
 // reservation ahead, the latest start first.
-func (m *Metascheduler) InTheWay(w Window, place []ProcessorRange) []*Run {
+func (m *Metascheduler) InTheWay(w Window, place []procset.Range) []*Run {
 	now := m.sim.Now()
 	m.forget(now)
 	m.observers.reach(now) // places are known
@@ -215,7 +216,7 @@ func (m *Metascheduler) InTheWay(w Window, place []ProcessorRange) []*Run {
 
 // meets reports whether what r holds overlaps w in time and, where they are
 // named, in processors.
-func (r *Run) meets(w Window, place []ProcessorRange) bool {
+func (r *Run) meets(w Window, place []procset.Range) bool {
 	held := &r.Reservation.Window
 	if held.Start >= w.End || w.Start >= held.End {
 		return false
@@ -223,8 +224,8 @@ func (r *Run) meets(w Window, place []ProcessorRange) bool {
 	if place == nil {
 		return true
 	}
-	return slices.ContainsFunc(r.Place, func(mine ProcessorRange) bool {
-		return slices.ContainsFunc(place, func(p ProcessorRange) bool { return mine.First <= p.Last && p.First <= mine.Last })
+	return slices.ContainsFunc(r.Place, func(mine procset.Range) bool {
+		return slices.ContainsFunc(place, func(p procset.Range) bool { return mine.First <= p.Last && p.First <= mine.Last })
 	})
 }
 

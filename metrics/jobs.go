@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // JobsHeader is the first line of jobs-POLICY.csv: the columns of Batsim's
@@ -91,7 +92,7 @@ type jobRow struct {
 	backfilled                                        bool
 	reason                                            string      // why it was rejected or killed
 	run                                               *entity.Run // from its start until its place is known for good
-	processors                                        []entity.ProcessorRange
+	processors                                        []procset.Range
 }
 
 type rowState uint8
@@ -238,8 +239,8 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 }
 
 // joinRanges sorts single processors and joins neighbours, in place.
-func joinRanges(ranges []entity.ProcessorRange) []entity.ProcessorRange {
-	slices.SortFunc(ranges, func(a, b entity.ProcessorRange) int { return int(a.First - b.First) })
+func joinRanges(ranges []procset.Range) []procset.Range {
+	slices.SortFunc(ranges, func(a, b procset.Range) int { return int(a.First - b.First) })
 	k := 0
 	for _, r := range ranges[1:] {
 		if r.First == ranges[k].Last+1 {
@@ -276,7 +277,7 @@ func (w *JobsWriter) locate(r *jobRow) {
 	}
 	r.processors = append(r.processors[:0], r.run.Place...)
 	for _, t := range r.run.Reservation.Window.Tasks {
-		r.processors = append(r.processors, entity.ProcessorRange{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
+		r.processors = append(r.processors, procset.Range{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
 	}
 	if r.run.Reservation.Window.Tasks != nil {
 		r.processors = joinRanges(r.processors)
@@ -383,7 +384,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		case w.Allocation == AllocationCount:
 			b = appendInt(b, int64(r.nodes))
 		case w.Allocation == AllocationIntervals:
-			b = entity.AppendProcessorRanges(b, r.processors)
+			b = procset.Append(b, r.processors)
 		}
 	}
 	b = append(b, ",-1,"...)

@@ -21,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/internal/naive"
 	"github.com/gridslot/gridslot/metrics/validate"
 )
@@ -345,7 +346,7 @@ func BenchmarkJobsWriter(b *testing.B) {
 			w.Processors, w.Allocation = 1152, a
 			const depth = 128 // jobs running at once, of 1 to 8 processors
 			var jobs [depth]*entity.Run
-			free := entity.NewProcessors(w.Processors)
+			free := procset.New(w.Processors)
 			for i := range jobs {
 				jobs[i] = entity.NewRun(job(0, 0, 1+i%8, 3600*sec, 1234*sec), 0)
 				jobs[i].Place, _ = free.Allocate(1+i%8, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
@@ -21,7 +22,7 @@ import (
 // use (plan.Domain.Finder).
 type OnNodes struct {
 	Policy entity.Policy
-	Finder entity.Finder
+	Finder plan.Finder
 }
 
 // NodeRegistry is the table of policies on named nodes: those of Registry with
@@ -31,7 +32,7 @@ func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
 
 // OnNodesWith is NodeRegistry for a table of queue policies and one of searches
 // for windows that a program has extended.
-func OnNodesWith(policies Table[entity.Policy], finders Table[entity.Finder]) Table[OnNodes] {
+func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Table[OnNodes] {
 	finder := Param{"finder", "NAME", "search for windows: alp, amp, min-cost and others, square-first-fit and others (amp)"}
 	var t Table[OnNodes]
 	for _, e := range policies {
@@ -98,7 +99,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[entity.Finder]) Ta
 }
 
 // slicer reads what css, batch-slicer and bsf have in common.
-func (a *Args) slicer(finders Table[entity.Finder]) cyclic.BatchSlicer {
+func (a *Args) slicer(finders Table[plan.Finder]) cyclic.BatchSlicer {
 	return cyclic.BatchSlicer{
 		Slices: a.Positive("k"),
 		Search: cyclic.Search{Finder: a.finder("finder", finders), Rounds: a.Positive("rounds"), PerJob: a.Positive("alternatives")},
@@ -112,19 +113,19 @@ func (a *Args) slicer(finders Table[entity.Finder]) cyclic.BatchSlicer {
 }
 
 // cyclic completes a policy by what those by the cycle have in common.
-func (a *Args) cyclic(finders Table[entity.Finder], p *cyclic.Policy) OnNodes {
+func (a *Args) cyclic(finders Table[plan.Finder], p *cyclic.Policy) OnNodes {
 	p.Replan, p.Order = parsed(a, "replan", cyclic.ParseReplan), a.Order("order")
 	if _, given := a.values["criterion"]; given {
 		criterion := a.finder("criterion", finders)
-		p.Criterion = func(*entity.Run) entity.Finder { return criterion }
+		p.Criterion = func(*entity.Run) plan.Finder { return criterion }
 	}
 	return OnNodes{p, a.finder("finder", finders)}
 }
 
 // Finders is the table of searches for windows: those for rough windows by
 // their names, those for square ones with "square-" in front.
-func Finders() Table[entity.Finder] {
-	var t Table[entity.Finder]
+func Finders() Table[plan.Finder] {
+	var t Table[plan.Finder]
 	for _, kind := range []struct {
 		window.Kind
 		prefix string
@@ -134,16 +135,16 @@ func Finders() Table[entity.Finder] {
 			if err != nil {
 				panic(err) // the name is one of its own
 			}
-			t = append(t, Entry[entity.Finder]{
+			t = append(t, Entry[plan.Finder]{
 				Name: kind.prefix + name, Text: "a search for " + string(kind.Kind) + " windows",
-				New: func(*Args) entity.Finder { return f },
+				New: func(*Args) plan.Finder { return f },
 			})
 		}
 	}
 	return t
 }
 
-func (a *Args) finder(name string, finders Table[entity.Finder]) entity.Finder {
+func (a *Args) finder(name string, finders Table[plan.Finder]) plan.Finder {
 	value, given := a.values[name]
 	if !given {
 		return window.AMP{}

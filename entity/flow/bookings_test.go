@@ -120,7 +120,7 @@ type everyNode struct{}
 
 func (everyNode) Name() string { return "every-node" }
 
-func (everyNode) Find(_ context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (everyNode) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	for _, s := range list.Slots {
 		if s.Start > until {
 			break
@@ -134,10 +134,10 @@ func (everyNode) Find(_ context.Context, req entity.Request, list entity.SlotLis
 			}
 		}
 		if len(w.Tasks) == req.Nodes {
-			return entity.Found{Window: w, OK: true}, nil
+			return plan.Found{Window: w, OK: true}, nil
 		}
 	}
-	return entity.Found{}, nil
+	return plan.Found{}, nil
 }
 
 // Whatever the policy, the pass and the overrun: bookings start on time or not

@@ -77,7 +77,7 @@ func domain(t require.TestingT, nodes []*entity.Node) *plan.Domain {
 // late answers with a window that begins after what it was asked for.
 type late struct{ everyNode }
 
-func (f late) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (f late) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	found, err := f.everyNode.Find(ctx, req, list, until)
 	found.Window.Start = until + 1
 	return found, err

@@ -19,7 +19,7 @@ type everyNode struct{}
 
 func (everyNode) Name() string { return "every node" }
 
-func (everyNode) Find(_ context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (everyNode) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	for _, first := range list.Slots {
 		w := entity.Window{Start: first.Start}
 		for _, s := range list.Slots {
@@ -29,10 +29,10 @@ func (everyNode) Find(_ context.Context, req entity.Request, list entity.SlotLis
 			}
 		}
 		if w.Nodes = len(w.Tasks); w.Nodes == req.Nodes && w.Start <= until {
-			return entity.Found{Window: w, OK: true}, nil
+			return plan.Found{Window: w, OK: true}, nil
 		}
 	}
-	return entity.Found{}, nil
+	return plan.Found{}, nil
 }
 
 // inOrder gives the jobs that wait their windows, whenever these begin.

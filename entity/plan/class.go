@@ -270,7 +270,7 @@ func (d *Domain) levels(list []gap, c *class, from, to, latest des.Time) []gap {
 // question is a request as it is put to counted nodes.
 type question struct {
 	class  *class
-	finder entity.EarliestFinder
+	finder EarliestFinder
 	nodes  int
 	length des.Time
 	until  des.Time // latest start, by the horizon and the deadline too
@@ -283,7 +283,7 @@ func (d *Domain) counted(req *entity.Request, until des.Time) (q question, ok bo
 	if len(d.classes) == 0 {
 		return q, false
 	}
-	f, isEarliest := d.Finder.(entity.EarliestFinder)
+	f, isEarliest := d.Finder.(EarliestFinder)
 	if !isEarliest || !f.EarliestAmongEquals() || req.Check() != nil {
 		return q, false
 	}

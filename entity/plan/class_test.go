@@ -396,7 +396,7 @@ func TestClassesAgreeWithACensus(t *testing.T) {
 				req := entity.Request{Nodes: rapid.IntRange(1, len(all)).Draw(t, "n"), Length: instant(1, 10, "volume")}
 				from := instant(c.now, ticks-1, "from")
 				until := instant(from, ticks, "until")
-				want, _ := finder.Find(context.Background(), req, entity.SlotList{From: from, To: ticks, Slots: c.slots(from, ticks, nil)}, until)
+				want, _ := finder.Find(context.Background(), req, plan.SlotList{From: from, To: ticks, Slots: c.slots(from, ticks, nil)}, until)
 				got, ok := d.Find(req, from, until)
 				require.Equal(t, want.OK, ok)
 				require.Equal(t, want.Window, got)
@@ -411,7 +411,7 @@ func TestClassesAgreeWithACensus(t *testing.T) {
 				}
 				j.Request = entity.Request{Nodes: rapid.IntRange(1, len(all)).Draw(t, "n"), Length: instant(1, 10, "volume")}
 				until := instant(c.now, ticks, "until")
-				list := entity.SlotList{From: c.now, To: ticks, Slots: c.slots(c.now, ticks, j)}
+				list := plan.SlotList{From: c.now, To: ticks, Slots: c.slots(c.now, ticks, j)}
 				require.Equal(t, list, d.SlotListWithout([]*entity.Reservation{&j.Reservation}))
 				want, _ := finder.Find(context.Background(), j.Request, list, min(until, j.Reservation.Window.Start-1))
 				got, ok := d.FindEarlier(&j.Reservation, c.now, until)

@@ -3,7 +3,7 @@
 //
 //	Cluster   counts equal processors, for logs of millions of jobs
 //	Domain    knows its nodes by name, performance and price, and asks an
-//	          entity.Finder for windows
+//	          Finder for windows
 //
 //	free |______            ____
 //	     |      |          |           a Cluster keeps the steps of this curve

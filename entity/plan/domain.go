@@ -35,7 +35,7 @@ import (
 // A node's fields must not change while it is in a domain, but through Reprice.
 type Domain struct {
 	// Finder chooses windows. It may be exchanged between two calls.
-	Finder entity.Finder
+	Finder Finder
 	// Horizon is the instant up to which windows are looked for: the end of the
 	// cycle. 0 means none but Interval's.
 	Horizon des.Time
@@ -76,7 +76,7 @@ type Domain struct {
 	lifted []lift // what FindEarlier puts aside
 	seen   []int  // by node: the latest reservation that named it, as marked
 	mark   int
-	work   entity.Work
+	work   Work
 	ctx    context.Context // of the run
 	err    error
 }
@@ -97,7 +97,7 @@ var (
 
 // NewDomain returns an empty plan over the nodes, whose order settles ties in
 // the order of slots. It refuses unusable nodes and nodes of equal ID.
-func NewDomain(nodes []*entity.Node, finder entity.Finder) (*Domain, error) {
+func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 	d := &Domain{
 		Finder: finder,
 		ctx:    context.Background(),
@@ -144,7 +144,7 @@ func NewDomain(nodes []*entity.Node, finder entity.Finder) (*Domain, error) {
 func (d *Domain) Nodes() []*entity.Node { return d.nodes }
 
 // Work adds up what the Finder has done in all searches so far.
-func (d *Domain) Work() entity.Work { return d.work }
+func (d *Domain) Work() Work { return d.work }
 
 // Err is the first error of the Finder, or what was wrong with its answer. A
 // plan can only say "no window" then; a Metascheduler ends the run.
@@ -161,7 +161,7 @@ func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, 
 		}
 		return d.window(&q, at), true
 	}
-	list := entity.SlotList{From: from, To: d.horizon()}
+	list := SlotList{From: from, To: d.horizon()}
 	// A window lies in slots that begin no later than it does. Those that no
 	// task of req has room in are left out too, and where fewer are left than
 	// nodes are wanted nobody is asked: most looks at "now" end here.
@@ -198,7 +198,7 @@ func (d *Domain) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missN
 	return ok, missNodes, missLength
 }
 
-func (d *Domain) ask(req entity.Request, list entity.SlotList, until des.Time) (entity.Window, bool) {
+func (d *Domain) ask(req entity.Request, list SlotList, until des.Time) (entity.Window, bool) {
 	if d.Finder == nil {
 		d.fail(errors.New("the domain has no Finder"))
 		return entity.Window{}, false
@@ -605,15 +605,15 @@ func (d *Domain) Has(n *entity.Node) bool {
 
 // SlotList is what is free from the present to the horizon, as the call finds
 // it.
-func (d *Domain) SlotList() entity.SlotList {
-	list := entity.SlotList{From: d.origin, To: d.horizon()}
+func (d *Domain) SlotList() SlotList {
+	list := SlotList{From: d.origin, To: d.horizon()}
 	list.Slots = d.slotsOf(d.gather(list.From, list.To, list.To))
 	return list
 }
 
 // SlotListWithout is SlotList as though these reservations, which lie ahead, had
 // been given up. It changes nothing.
-func (d *Domain) SlotListWithout(reservations []*entity.Reservation) entity.SlotList {
+func (d *Domain) SlotListWithout(reservations []*entity.Reservation) SlotList {
 	for _, r := range reservations {
 		d.lift(r)
 	}
@@ -752,7 +752,7 @@ func (d *Domain) Fits(req entity.Request) error {
 			return nil
 		}
 	} else if longest > 0 {
-		empty := entity.SlotList{From: d.origin, To: d.origin.Add(longest)}
+		empty := SlotList{From: d.origin, To: d.origin.Add(longest)}
 		d.slots = d.slots[:0]
 		for _, n := range d.nodes {
 			d.slots = append(d.slots, entity.Slot{Node: n, Width: 1, Start: empty.From, End: empty.To})

@@ -19,8 +19,8 @@ type none struct{}
 
 func (none) Name() string { return "none" }
 
-func (none) Find(context.Context, entity.Request, entity.SlotList, des.Time) (entity.Found, error) {
-	return entity.Found{}, nil
+func (none) Find(context.Context, entity.Request, plan.SlotList, des.Time) (plan.Found, error) {
+	return plan.Found{}, nil
 }
 
 // crowded is a domain of 100 nodes and about 400 slots within 1200 units.

@@ -22,7 +22,7 @@ type cheapest struct{ Least bool }
 
 func (cheapest) Name() string { return "cheapest" }
 
-func (f cheapest) Find(_ context.Context, req entity.Request, list entity.SlotList, until des.Time) (best entity.Found, _ error) {
+func (f cheapest) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (best plan.Found, _ error) {
 	for i := range list.Slots {
 		start := list.Slots[i].Start
 		if start > until {
@@ -241,7 +241,7 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 			"find": func(*rapid.T) {
 				req, from := request(), instant(now, ticks-1, "from")
 				until := instant(from, ticks, "until")
-				want, _ := finder.Find(context.Background(), req, entity.SlotList{From: from, To: d.Horizon, Slots: model.slots(from, d.Horizon)}, until)
+				want, _ := finder.Find(context.Background(), req, plan.SlotList{From: from, To: d.Horizon, Slots: model.slots(from, d.Horizon)}, until)
 				got, ok := d.Find(req, from, until)
 				require.Equal(t, want.OK, ok)
 				require.Equal(t, want.Window, got)
@@ -266,7 +266,7 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 				}
 				until := instant(now, ticks, "until")
 				want, _ := finder.Find(context.Background(), live[i].Request,
-					entity.SlotList{From: now, To: d.Horizon, Slots: without.slots(now, d.Horizon)}, min(until, r.Window.Start-1))
+					plan.SlotList{From: now, To: d.Horizon, Slots: without.slots(now, d.Horizon)}, min(until, r.Window.Start-1))
 				got, ok := d.FindEarlier(r, now, until)
 				require.Equal(t, want.OK, ok)
 				require.Equal(t, want.Window, got)
@@ -433,7 +433,7 @@ func TestTaskTimeEndsAtTheEndOfTime(t *testing.T) {
 // late answers with a window that begins after what it was asked for.
 type late struct{ cheapest }
 
-func (f late) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (f late) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	found, err := f.cheapest.Find(ctx, req, list, until)
 	found.Window.Start = until + 1
 	return found, err

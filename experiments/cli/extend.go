@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy"
@@ -30,7 +31,7 @@ type Extend struct {
 	// NodePolicies need named nodes.
 	NodePolicies policy.Table[policy.OnNodes]
 	// Finders are searches for windows: finder=NAME, criterion=NAME, criteria.
-	Finders policy.Table[entity.Finder]
+	Finders policy.Table[plan.Finder]
 	// Strategies decide for the brokers of a grid.
 	Strategies policy.Table[func() grid.Strategy]
 	// Sources make jobs where a trace can be given: simulate mine:jobs=100.

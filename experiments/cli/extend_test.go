@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
@@ -36,9 +37,9 @@ var ours = Extend{
 			return policy.OnNodes{Policy: backfill.EASY{}, Finder: window.AMP{}}
 		},
 	}},
-	Finders: policy.Table[entity.Finder]{{
+	Finders: policy.Table[plan.Finder]{{
 		Name: "dowser", Text: "finds water, too",
-		New: func(*policy.Args) entity.Finder { return window.AMP{} },
+		New: func(*policy.Args) plan.Finder { return window.AMP{} },
 	}},
 	Strategies: policy.Table[func() grid.Strategy]{{
 		Name: "coin", Text: "heads or tails",

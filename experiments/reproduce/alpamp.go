@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
@@ -129,11 +130,11 @@ func (a ALPAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 }
 
 // readAMP11 plans the jobs by both searches in one reading.
-func readAMP11(ctx context.Context, reading amp11Reading, jobs []vo.AMP11Job, list entity.SlotList, see sight) error {
+func readAMP11(ctx context.Context, reading amp11Reading, jobs []vo.AMP11Job, list plan.SlotList, see sight) error {
 	found := make(map[string][][]entity.Window)
 	for _, s := range []struct {
 		name    string
-		finder  entity.Finder
+		finder  plan.Finder
 		request func(vo.AMP11Job) entity.Request
 	}{
 		{"ALP", window.ALP{}, vo.AMP11Job.PerSlot},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
@@ -79,7 +80,7 @@ const (
 // placement is a search; soon looks no further than Soon behind the first fit.
 type placement struct {
 	name   string
-	finder entity.Finder
+	finder plan.Finder
 	soon   bool
 }
 
@@ -204,7 +205,7 @@ func (d Dependability) stream(ctx context.Context, draw *rand.Rand, p placement,
 
 // reality is what is planned on the nodes, and what has become of it.
 type reality struct {
-	list       entity.SlotList // the interval; its slots are scratch
+	list       plan.SlotList // the interval; its slots are scratch
 	nodes      []*entity.Node
 	index      map[*entity.Node]int // never iterated
 	activities []*activity          // on each node in the order in which they run
@@ -230,7 +231,7 @@ type part struct {
 
 func newReality(in *vo.Instance, overrun func(string, ...uint64) func(des.Time) des.Time) *reality {
 	r := &reality{
-		list: entity.SlotList{To: in.End}, nodes: in.Nodes, index: make(map[*entity.Node]int, len(in.Nodes)),
+		list: plan.SlotList{To: in.End}, nodes: in.Nodes, index: make(map[*entity.Node]int, len(in.Nodes)),
 		free0: make([]des.Time, len(in.Nodes)), overrun: overrun,
 	}
 	for i, n := range in.Nodes {
@@ -271,7 +272,7 @@ func (r *reality) happen(now des.Time, all bool) {
 }
 
 // free is what is free from now on, as far as is known.
-func (r *reality) free(now des.Time) entity.SlotList {
+func (r *reality) free(now des.Time) plan.SlotList {
 	r.list.From, r.list.Slots = now, r.list.Slots[:0]
 	add := func(node int, from, to des.Time) {
 		if from = max(from, now); from < min(to, r.list.To) {

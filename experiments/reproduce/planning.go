@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
@@ -47,7 +48,7 @@ type Plan struct {
 // Criterion is a user's search under the name that the table has for it.
 type Criterion struct {
 	Name   string
-	Finder entity.Finder
+	Finder plan.Finder
 }
 
 const (

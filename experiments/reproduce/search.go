@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
@@ -46,7 +47,7 @@ type Setup struct {
 // Algorithm is a search under the name that the table has for it.
 type Algorithm struct {
 	Name   string
-	Finder entity.Finder
+	Finder plan.Finder
 	// Only, if set, are the quantities that it is asked for.
 	Only []Quantity
 	// Every, if above 1, asks it only in every so many cycles: it is slow.
@@ -157,7 +158,7 @@ func (s Search) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 
 // find searches. Where time is measured and short it is the lesser of two, which
 // keeps out what else the machine does.
-func (s Search) find(ctx context.Context, f entity.Finder, r entity.Request, list entity.SlotList) (found entity.Found, took time.Duration, err error) {
+func (s Search) find(ctx context.Context, f plan.Finder, r entity.Request, list plan.SlotList) (found plan.Found, took time.Duration, err error) {
 	took = math.MaxInt64
 	for range 2 {
 		began := time.Now()
@@ -171,7 +172,7 @@ func (s Search) find(ctx context.Context, f entity.Finder, r entity.Request, lis
 }
 
 // measure is NaN for what a search without a window does not have.
-func measure(q Quantity, found entity.Found, list entity.SlotList, took time.Duration) float64 {
+func measure(q Quantity, found plan.Found, list plan.SlotList, took time.Duration) float64 {
 	w := found.Window
 	switch q {
 	case Milliseconds:

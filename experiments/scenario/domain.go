@@ -103,7 +103,7 @@ type domainParts struct {
 	index    map[int]int // position by ID
 	local    []LocalJob  // in the order in which they become known
 	prices   []NodePrice // in order of time
-	criteria []entity.Finder
+	criteria []plan.Finder
 }
 
 func (d *Domain) prepare(c *call) (runner, error) {
@@ -228,7 +228,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	domain.Interval = cmp.Or(p.Interval, p.Cycle)
 	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
-		by.Criterion = func(j *entity.Run) entity.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
+		by.Criterion = func(j *entity.Run) plan.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
 	meta.Cycle, meta.LeaveWaiting = p.Cycle, true

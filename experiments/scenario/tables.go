@@ -6,6 +6,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
 )
@@ -15,7 +16,7 @@ import (
 type Tables struct {
 	Policies   policy.Table[entity.Policy]        // of a queue: on clusters, and on nodes with a search for windows
 	Nodes      policy.Table[policy.OnNodes]       // of named nodes, those of Policies among them
-	Finders    policy.Table[entity.Finder]        // searches for windows
+	Finders    policy.Table[plan.Finder]          // searches for windows
 	Strategies policy.Table[func() grid.Strategy] // of brokers
 	Sources    policy.Table[Source]               // of jobs, where a trace can be given
 }
@@ -23,7 +24,7 @@ type Tables struct {
 // NewTables are the tables of the library with what a program adds to them. Of
 // two things of one name the program's own counts. Any of the arguments may be
 // nil.
-func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.OnNodes], finders policy.Table[entity.Finder],
+func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.OnNodes], finders policy.Table[plan.Finder],
 	strategies policy.Table[func() grid.Strategy], sources policy.Table[Source]) *Tables {
 	t := &Tables{
 		Policies:   merged(policy.Registry(), policies),

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // The columns that are looked at.
@@ -73,7 +73,7 @@ type row struct {
 	runtime           optional[des.Time]
 	stretch, slowdown optional[float64]
 	backfilled        optional[bool]
-	place             []entity.ProcessorRange
+	place             []procset.Range
 }
 
 // optional is a value that may be missing.
@@ -289,8 +289,8 @@ func parsePromise(s string) (des.Time, error) {
 }
 
 // parsePlace reads "0-3 7", or a count.
-func parsePlace(s string) ([]entity.ProcessorRange, error) {
-	var place []entity.ProcessorRange
+func parsePlace(s string) ([]procset.Range, error) {
+	var place []procset.Range
 	for text := range strings.FieldsSeq(s) {
 		low, high, isRange := strings.Cut(text, "-")
 		first, err := strconv.ParseInt(low, 10, 32)
@@ -301,7 +301,7 @@ func parsePlace(s string) ([]entity.ProcessorRange, error) {
 		if err != nil || first < 0 || last < first {
 			return nil, fmt.Errorf("%q is no interval of processors", text)
 		}
-		place = append(place, entity.ProcessorRange{First: int32(first), Last: int32(last)})
+		place = append(place, procset.Range{First: int32(first), Last: int32(last)})
 	}
 	return slices.Clip(place), nil
 }

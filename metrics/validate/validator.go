@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // Validator is an Observer that checks a schedule while it is made. It shares
@@ -67,7 +68,7 @@ type followed struct {
 	estimate    des.Time
 	done        des.Time // of its runtime, kept from attempts that were preempted
 	attempts    int      // that were preempted
-	place       []entity.ProcessorRange
+	place       []procset.Range
 	first, last des.Time // promised starts, NeverPromised before the first
 	firstAt     des.Time // when the first promise was made
 	lastAt      des.Time // and the last
@@ -319,7 +320,7 @@ func (f *followed) taskTime(reserved des.Time) des.Time {
 // leave has f give up what it has had since an instant before this one, which
 // makes room for whatever starts at this instant. What has begun at this instant
 // is settled when the instant is over.
-func (v *Validator) leave(f *followed, place []entity.ProcessorRange, w *entity.Window) {
+func (v *Validator) leave(f *followed, place []procset.Range, w *entity.Window) {
 	if f.start == v.now {
 		return
 	}
@@ -350,8 +351,8 @@ func (v *Validator) release(f *followed) {
 	f.place = nil
 }
 
-func processors(place []entity.ProcessorRange) string {
-	return string(entity.AppendProcessorRanges(nil, place))
+func processors(place []procset.Range) string {
+	return string(procset.Append(nil, place))
 }
 
 // requeued takes in that f was preempted.

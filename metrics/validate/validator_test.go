@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/internal/naive"
 )
 
@@ -74,8 +75,8 @@ func (s *story) found(t *testing.T, complete bool, k Kind, text string) {
 	require.ErrorContains(t, report.Err(), text)
 }
 
-func processorRange(first, last int32) []entity.ProcessorRange {
-	return []entity.ProcessorRange{{First: first, Last: last}}
+func processorRange(first, last int32) []procset.Range {
+	return []procset.Range{{First: first, Last: last}}
 }
 
 func TestValidatorRejects(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -271,7 +272,7 @@ func (b *bender) thief() (thief, victim *entity.Run) {
 }
 
 // placed changes where a run of the latest instant is.
-func placed(change func(thief, victim *entity.Run) []entity.ProcessorRange) func(*bender, *entity.JobEvent) func() {
+func placed(change func(thief, victim *entity.Run) []procset.Range) func(*bender, *entity.JobEvent) func() {
 	return func(b *bender, _ *entity.JobEvent) func() {
 		thief, victim := b.thief()
 		place := thief.Place
@@ -328,12 +329,12 @@ var bends = []bend{
 		return nothing
 	}},
 	{"two jobs on one processor", validate.TwoJobsOnOne, func(b *bender, _ entity.JobEvent) bool { r, _ := b.thief(); return r != nil }, true,
-		placed(func(thief, victim *entity.Run) []entity.ProcessorRange {
+		placed(func(thief, victim *entity.Run) []procset.Range {
 			first := victim.Place[0].First
-			return []entity.ProcessorRange{{First: first, Last: first + int32(thief.Request.Nodes) - 1}}
+			return []procset.Range{{First: first, Last: first + int32(thief.Request.Nodes) - 1}}
 		})},
 	{"a processor too few", validate.TwoJobsOnOne, func(b *bender, _ entity.JobEvent) bool { r, _ := b.thief(); return r != nil }, true,
-		placed(func(thief, _ *entity.Run) []entity.ProcessorRange {
+		placed(func(thief, _ *entity.Run) []procset.Range {
 			place := slices.Clone(thief.Place)
 			place[0].First++
 			if place[0].First > place[0].Last {
@@ -342,7 +343,7 @@ var bends = []bend{
 			return place
 		})},
 	{"no processors", validate.TwoJobsOnOne, func(b *bender, _ entity.JobEvent) bool { r, _ := b.thief(); return r != nil }, true,
-		placed(func(_, _ *entity.Run) []entity.ProcessorRange { return nil })},
+		placed(func(_, _ *entity.Run) []procset.Range { return nil })},
 	{"more kept than was run", validate.WrongRunTime, is(entity.JobRequeued), false, kept(des.Hour, des.Hour)},
 	{"kept, and the attempt does not say so", validate.WrongRunTime, is(entity.JobRequeued), false, kept(0, des.Tick)},
 	{"kept, and asked for again", validate.WrongRunTime, is(entity.JobRequeued), false, func(_ *bender, e *entity.JobEvent) func() {

@@ -26,13 +26,13 @@ import (
 // same jobs start at the same instants.
 
 // asked hides what a finder knows of itself, so that a domain must ask it.
-type asked struct{ entity.Finder }
+type asked struct{ plan.Finder }
 
 // agreeing are finders that among equal nodes want nothing but an early start,
 // whether the domain looks their answers up or asks them.
-func agreeing() []entity.Finder {
-	var list []entity.Finder
-	for _, f := range []entity.Finder{
+func agreeing() []plan.Finder {
+	var list []plan.Finder
+	for _, f := range []plan.Finder{
 		window.AMP{}, window.ALP{}, window.AEP{By: window.MinStart}, window.AEP{By: window.MinFinishExact},
 		window.AEP{By: window.MinCost}, window.Cheapest{Goal: window.FirstFit}, window.Cheapest{Goal: window.LeastEnd},
 	} {

@@ -72,7 +72,7 @@ func (l *ledger) Observe(e entity.JobEvent) {
 }
 
 // run is one simulation of jobs on nodes.
-func run(t require.TestingT, all []*entity.Node, f entity.Finder, p entity.Policy, jobs []entity.Job, locals []flow.LocalJob) (*ledger, []*entity.Run) {
+func run(t require.TestingT, all []*entity.Node, f plan.Finder, p entity.Policy, jobs []entity.Job, locals []flow.LocalJob) (*ledger, []*entity.Run) {
 	d, err := plan.NewDomain(all, f)
 	require.NoError(t, err)
 	d.Interval = 300 * des.Second
@@ -141,17 +141,17 @@ func world(t *rapid.T) (all []*entity.Node, jobs []entity.Job, locals []flow.Loc
 }
 
 // earliest finders answer with the earliest start there is.
-var earliest = []entity.Finder{window.AMP{}, window.Cheapest{Goal: window.FirstFit}}
+var earliest = []plan.Finder{window.AMP{}, window.Cheapest{Goal: window.FirstFit}}
 
 // choosy ones may prefer a later one.
-var choosy = []entity.Finder{
+var choosy = []plan.Finder{
 	window.AEP{By: window.MinCost}, window.AEP{By: window.MinFinish}, window.CSA{By: window.MinRunTime},
 	window.Cheapest{Goal: window.LeastCost}, window.MultipleBest{By: window.DEP{}},
 	window.Best{By: window.Q{}}, window.Best{By: window.DEP{}}, window.Best{By: window.COORD{}},
 	window.Best{Settings: window.Settings{AnyStart: true}, By: window.COORD{}},
 }
 
-func anyFinder(t *rapid.T) entity.Finder {
+func anyFinder(t *rapid.T) plan.Finder {
 	return rapid.SampledFrom(slices.Concat(earliest, choosy)).Draw(t, "finder")
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -20,7 +21,7 @@ import (
 type Search struct {
 	// Finder finds the windows of jobs without a criterion of their own; nil
 	// means AMP, first fit.
-	Finder entity.Finder
+	Finder plan.Finder
 	// Rounds limits the rounds; 0 means none but exhaustion. It is also the
 	// most alternatives that a job can get.
 	Rounds int
@@ -34,7 +35,7 @@ type Search struct {
 //
 // A job that finds nothing in one round is not asked again: slots only become
 // less.
-func (s Search) Run(ctx context.Context, batch []Job, list entity.SlotList) ([][]entity.Window, Stats, error) {
+func (s Search) Run(ctx context.Context, batch []Job, list plan.SlotList) ([][]entity.Window, Stats, error) {
 	var stats Stats
 	if err := check(batch); err != nil {
 		return nil, stats, err

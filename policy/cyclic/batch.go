@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -18,13 +19,13 @@ type Job struct {
 	Request entity.Request
 	// By is its user's criterion: the search for windows that suits the user
 	// best. nil is the planner's own search.
-	By entity.Finder
+	By plan.Finder
 	// Until is the latest start; 0 means any.
 	Until des.Time
 }
 
 // find searches a window for j, with otherwise where j has no criterion.
-func (j *Job) find(ctx context.Context, otherwise entity.Finder, list entity.SlotList) (entity.Found, error) {
+func (j *Job) find(ctx context.Context, otherwise plan.Finder, list plan.SlotList) (plan.Found, error) {
 	f, until := j.By, list.To
 	if f == nil {
 		f = otherwise
@@ -43,17 +44,17 @@ func (j *Job) find(ctx context.Context, otherwise entity.Finder, list entity.Slo
 //
 // A batch that cannot be planned in full is no error: Outcome says what became
 // of each job. An error is input that makes no sense (an
-// *entity.BadInputError), or the end of ctx.
+// *plan.BadInputError), or the end of ctx.
 type Planner interface {
 	Name() string
-	Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error)
+	Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error)
 }
 
 // Outcome is a planned batch.
 type Outcome struct {
 	Jobs []Decision // one for each job of the batch, in its order
 	// Left is what the chosen windows leave of the slot list.
-	Left entity.SlotList
+	Left plan.SlotList
 	// Slices are the choices made, one for each part of the batch that was
 	// planned by itself.
 	Slices []Slice
@@ -84,7 +85,7 @@ type Stats struct {
 	Alternatives int // windows found in all
 	Rounds       int // of the searches, the last and vain ones included
 	States       int // of the choices; see Combination
-	Work         entity.Work
+	Work         plan.Work
 }
 
 func (s *Stats) add(more Stats) {
@@ -117,13 +118,13 @@ func (o *Outcome) Windows() []entity.Window {
 }
 
 // without returns the slot list less the windows.
-func without(list entity.SlotList, windows []entity.Window) (entity.SlotList, error) {
+func without(list plan.SlotList, windows []entity.Window) (plan.SlotList, error) {
 	left := list
 	left.Slots = slices.Clone(list.Slots)
 	for i := range windows {
 		var err error
 		if left.Slots, err = window.Subtract(left.Slots, &windows[i]); err != nil {
-			return entity.SlotList{}, err
+			return plan.SlotList{}, err
 		}
 	}
 	return left, nil
@@ -136,7 +137,7 @@ func without(list entity.SlotList, windows []entity.Window) (entity.SlotList, er
 //
 //	before   ..AAA..BBB..    A, B on one node, each at a
 //	after    AAABBB......    start that its search found
-func shift(out *Outcome, base entity.SlotList) error {
+func shift(out *Outcome, base plan.SlotList) error {
 	var order []*entity.Window
 	for i := range out.Jobs {
 		if out.Jobs[i].OK {
@@ -231,7 +232,7 @@ func move(w *entity.Window, start des.Time) {
 func check(batch []Job) error {
 	for i := range batch {
 		if err := batch[i].Request.Check(); err != nil {
-			return &entity.BadInputError{Reason: fmt.Sprintf("job %d of the batch: %v", i, err)}
+			return &plan.BadInputError{Reason: fmt.Sprintf("job %d of the batch: %v", i, err)}
 		}
 	}
 	return nil

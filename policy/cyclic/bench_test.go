@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/workload/vo"
 )
@@ -26,7 +27,7 @@ func metaBatch(r *rand.Rand, jobs int) []cyclic.Job {
 }
 
 // metaSlots draws META's environment of experiments with batches.
-func metaSlots(b *testing.B, nodes, units int, seed uint64) entity.SlotList {
+func metaSlots(b *testing.B, nodes, units int, seed uint64) plan.SlotList {
 	env := vo.METABatches()
 	env.Nodes.Count, env.Units = nodes, units
 	in, err := env.Generate(seed, 0)
@@ -62,7 +63,7 @@ func BenchmarkPlan(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/jobs=%d/nodes=%d/units=%d/perjob=%d", p.name, z.jobs, z.nodes, z.units, z.perJob), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 1))
 				var batches [50][]cyclic.Job
-				var lists [50]entity.SlotList
+				var lists [50]plan.SlotList
 				for i := range batches {
 					batches[i], lists[i] = metaBatch(r, z.jobs), metaSlots(b, z.nodes, z.units, uint64(i))
 				}

@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -21,14 +21,14 @@ import (
 type Filling struct {
 	// Finder finds the windows; nil means AMP, the earliest. A window.Cheapest
 	// with FirstFit finds square ones. Users' criteria are not looked at.
-	Finder entity.Finder
+	Finder plan.Finder
 }
 
 // Name is "filling".
 func (Filling) Name() string { return "filling" }
 
 // Plan implements Planner.
-func (f Filling) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+func (f Filling) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
 	if err := check(batch); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ type BSF struct {
 func (BSF) Name() string { return "bsf" }
 
 // Plan implements Planner.
-func (b BSF) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+func (b BSF) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
 	sliced, rest, err := b.Share.Split(batch)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Problem is what the choice of the alternatives is to reach. Time is processor
@@ -125,7 +126,7 @@ func (e *InfeasibleError) Error() string {
 
 // Choose picks one of each job's alternatives. An *InfeasibleError says that the
 // limit cannot be kept; a job without an alternative is an
-// *entity.BadInputError. No jobs are an empty combination.
+// *plan.BadInputError. No jobs are an empty combination.
 func (c Choice) Choose(ctx context.Context, alternatives [][]entity.Window) (Combination, error) {
 	return c.choose(ctx, alternatives, nil)
 }
@@ -329,5 +330,5 @@ func (c Choice) Vector(ctx context.Context, alternatives [][]entity.Window, pick
 }
 
 func badInput(format string, args ...any) error {
-	return &entity.BadInputError{Reason: fmt.Sprintf(format, args...)}
+	return &plan.BadInputError{Reason: fmt.Sprintf(format, args...)}
 }

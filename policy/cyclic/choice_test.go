@@ -17,6 +17,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/cyclic"
 )
 
@@ -288,7 +289,7 @@ func TestNoJobsAreAnEmptyCombination(t *testing.T) {
 }
 
 func TestAJobWithoutAlternativesIsBadInput(t *testing.T) {
-	var bad *entity.BadInputError
+	var bad *plan.BadInputError
 	_, err := cyclic.Choice{}.Choose(context.Background(), [][]entity.Window{{}})
 	require.ErrorAs(t, err, &bad)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // CSS is the cyclic scheduling scheme of AMP11 and META: alternatives for the
@@ -25,7 +26,7 @@ type CSS struct {
 func (CSS) Name() string { return "css" }
 
 // Plan implements Planner.
-func (c CSS) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+func (c CSS) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
 	plain := slices.Clone(batch)
 	for i := range plain {
 		plain[i].By = nil
@@ -68,7 +69,7 @@ func (BatchSlicer) Name() string { return "batch-slicer" }
 
 // Plan implements Planner. Fixed limits, Choice.MaxTime and MaxCost, are for the
 // batch: a slice has what the ones before it left of them.
-func (b BatchSlicer) Plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+func (b BatchSlicer) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
 	if b.Slices < 0 {
 		return nil, badInput("a batch cannot be cut into %d slices", b.Slices)
 	}

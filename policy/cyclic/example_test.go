@@ -6,6 +6,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/cyclic"
 )
 
@@ -15,7 +16,7 @@ func ExampleCSS() {
 	slow := &entity.Node{ID: 1, Perf: 1, Price: 1}
 	fast := &entity.Node{ID: 2, Perf: 2, Price: 3}
 	end := 100 * des.Second
-	slots := entity.SlotList{To: end, Slots: []entity.Slot{
+	slots := plan.SlotList{To: end, Slots: []entity.Slot{
 		{Node: slow, Width: 1, End: end}, {Node: fast, Width: 1, End: end},
 	}}
 	batch := []cyclic.Job{

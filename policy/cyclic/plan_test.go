@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -19,8 +20,8 @@ import (
 const unit = des.Second
 
 // drawSlots draws what is free on up to 8 nodes in a cycle of 200 units.
-func drawSlots(t *rapid.T) entity.SlotList {
-	list := entity.SlotList{To: 200 * unit}
+func drawSlots(t *rapid.T) plan.SlotList {
+	list := plan.SlotList{To: 200 * unit}
 	for i := range rapid.IntRange(1, 8).Draw(t, "nodes") {
 		p := rapid.SampledFrom([]float64{1, 1.5, 2, 3, 4}).Draw(t, "performance")
 		n := &entity.Node{ID: i, Perf: p, Price: p * rapid.Float64Range(0.7, 1.4).Draw(t, "deviation"), Q: float64(i)}
@@ -35,7 +36,7 @@ func drawSlots(t *rapid.T) entity.SlotList {
 	return list
 }
 
-var criteria = []entity.Finder{
+var criteria = []plan.Finder{
 	nil, window.ALP{}, window.AEP{By: window.MinCost}, window.AEP{By: window.MinRunTime}, window.AEP{By: window.MinFinish},
 	window.AEP{By: window.MinProcTime}, window.CSA{}, window.Cheapest{Goal: window.FirstFit}, window.Best{By: window.Q{}},
 }
@@ -90,7 +91,7 @@ func drawPlanner(t *rapid.T) cyclic.Planner {
 // checkPlan holds a plan against its definition: every window within its
 // request and within the slots, no node twice, and the slots left are those that
 // were there less the windows.
-func checkPlan(t require.TestingT, batch []cyclic.Job, list entity.SlotList, out *cyclic.Outcome) {
+func checkPlan(t require.TestingT, batch []cyclic.Job, list plan.SlotList, out *cyclic.Outcome) {
 	require.Len(t, out.Jobs, len(batch))
 	type task struct {
 		node       *entity.Node
@@ -134,14 +135,14 @@ func checkPlan(t require.TestingT, batch []cyclic.Job, list entity.SlotList, out
 	}
 }
 
-func free(list entity.SlotList) (sum des.Time) {
+func free(list plan.SlotList) (sum des.Time) {
 	for _, s := range list.Slots {
 		sum += s.End - s.Start
 	}
 	return sum
 }
 
-func makePlan(t require.TestingT, p cyclic.Planner, batch []cyclic.Job, list entity.SlotList) *cyclic.Outcome {
+func makePlan(t require.TestingT, p cyclic.Planner, batch []cyclic.Job, list plan.SlotList) *cyclic.Outcome {
 	before := slices.Clone(list.Slots)
 	out, err := p.Plan(context.Background(), batch, list)
 	require.NoError(t, err)
@@ -298,7 +299,7 @@ func TestShiftStartsNobodyLaterAndChangesNoCost(t *testing.T) {
 // Without the shift the first job has [80, 100) and the second [50, 80).
 func TestWindowsAreShiftedInOrderOfTheirStarts(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 1}
-	list := entity.SlotList{To: 100 * unit, Slots: []entity.Slot{
+	list := plan.SlotList{To: 100 * unit, Slots: []entity.Slot{
 		{Node: n, Width: 1, Start: 5 * unit, End: 8 * unit},
 		{Node: n, Width: 1, Start: 10 * unit, End: 100 * unit},
 	}}
@@ -322,18 +323,18 @@ type latest struct{}
 
 func (latest) Name() string { return "latest" }
 
-func (latest) Find(_ context.Context, r entity.Request, list entity.SlotList, _ des.Time) (entity.Found, error) {
+func (latest) Find(_ context.Context, r entity.Request, list plan.SlotList, _ des.Time) (plan.Found, error) {
 	for _, s := range slices.Backward(list.Slots) {
 		if at := s.End - s.Node.TaskTime(r.Length); at >= s.Start {
-			return entity.Found{OK: true, Window: entity.Window{Start: at, End: s.End, Nodes: 1, Tasks: []entity.Task{{Node: s.Node, End: s.End}}}}, nil
+			return plan.Found{OK: true, Window: entity.Window{Start: at, End: s.End, Nodes: 1, Tasks: []entity.Task{{Node: s.Node, End: s.End}}}}, nil
 		}
 	}
-	return entity.Found{}, nil
+	return plan.Found{}, nil
 }
 
 func TestSlicesAreEqualButForTheFirst(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 1}
-	list := entity.SlotList{To: 1000 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 1000 * unit}}}
+	list := plan.SlotList{To: 1000 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 1000 * unit}}}
 	batch := slices.Repeat([]cyclic.Job{{Request: entity.Request{Nodes: 1, Length: unit}}}, 20)
 	for k, want := range map[int]string{0: "[20]", 1: "[20]", 3: "[7 7 6]", 6: "[4 4 3 3 3 3]", 30: fmt.Sprint(slices.Repeat([]int{1}, 20))} {
 		var sizes []int
@@ -377,7 +378,7 @@ func TestAShareIsRoundedToTheNearestNumberOfJobs(t *testing.T) {
 
 func TestABatchNoJobOfWhichFitsSaysSo(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 1}
-	list := entity.SlotList{To: 10 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 10 * unit}}}
+	list := plan.SlotList{To: 10 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 10 * unit}}}
 	batch := []cyclic.Job{{Request: entity.Request{Nodes: 2, Length: unit}}, {Request: entity.Request{Nodes: 1, Length: 11 * unit}}}
 	for _, p := range []cyclic.Planner{cyclic.CSS{}, cyclic.BatchSlicer{Slices: 2}, cyclic.Filling{}, cyclic.BSF{Share: cyclic.Share{Q: 0.5}}} {
 		out := makePlan(t, p, batch, list)
@@ -391,14 +392,14 @@ func TestABatchNoJobOfWhichFitsSaysSo(t *testing.T) {
 
 func TestAnEmptyBatchIsPlanned(t *testing.T) {
 	for _, p := range []cyclic.Planner{cyclic.CSS{}, cyclic.BatchSlicer{Slices: 5}, cyclic.Filling{}, cyclic.BSF{Share: cyclic.Share{Q: 0.5}}} {
-		out := makePlan(t, p, nil, entity.SlotList{To: unit})
+		out := makePlan(t, p, nil, plan.SlotList{To: unit})
 		require.Empty(t, out.Jobs)
 	}
 }
 
 func TestJobsBeyondTheLimitArePostponed(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 2}
-	list := entity.SlotList{To: 100 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 100 * unit}}}
+	list := plan.SlotList{To: 100 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 100 * unit}}}
 	batch := slices.Repeat([]cyclic.Job{{Request: entity.Request{Nodes: 1, Length: 10 * unit}}}, 3)
 	out := makePlan(t, cyclic.BatchSlicer{Slices: 3, Choice: cyclic.Choice{Problem: cyclic.BatchTime, MaxCost: 45}}, batch, list)
 	require.Equal(t, 2, out.Planned())
@@ -407,17 +408,17 @@ func TestJobsBeyondTheLimitArePostponed(t *testing.T) {
 }
 
 func TestNonsenseIsBadInput(t *testing.T) {
-	var bad *entity.BadInputError
+	var bad *plan.BadInputError
 	for _, p := range []cyclic.Planner{
 		cyclic.CSS{Choice: cyclic.Choice{Grid: -1}}, cyclic.BatchSlicer{Slices: -1}, cyclic.BSF{Share: cyclic.Share{Q: 2}},
 	} {
 		n := &entity.Node{ID: 1, Perf: 1}
-		list := entity.SlotList{To: unit, Slots: []entity.Slot{{Node: n, End: unit}}}
+		list := plan.SlotList{To: unit, Slots: []entity.Slot{{Node: n, End: unit}}}
 		_, err := p.Plan(context.Background(), []cyclic.Job{{Request: entity.Request{Nodes: 1, Length: unit}}}, list)
 		require.ErrorAs(t, err, &bad)
 	}
 	for _, p := range []cyclic.Planner{cyclic.CSS{}, cyclic.Filling{}} {
-		_, err := p.Plan(context.Background(), []cyclic.Job{{Request: entity.Request{Nodes: 1}}}, entity.SlotList{})
+		_, err := p.Plan(context.Background(), []cyclic.Job{{Request: entity.Request{Nodes: 1}}}, plan.SlotList{})
 		require.ErrorAs(t, err, &bad)
 		require.ErrorContains(t, err, "job 0 of the batch")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Policy plans by the cycle: jobs are collected until the tick that begins the
@@ -35,7 +36,7 @@ type Policy struct {
 	// Order is the order of priority in a batch; submission where its Key is nil.
 	Order entity.Order
 	// Criterion, if set, is each user's own search for windows.
-	Criterion func(*entity.Run) entity.Finder
+	Criterion func(*entity.Run) plan.Finder
 	// Told, if set, hears of every batch that is planned: the jobs, and what
 	// became of them.
 	Told func(r *entity.Round, batch []*entity.Run, out *Outcome)
@@ -77,10 +78,10 @@ func (p *Policy) planner() Planner {
 
 // slotted is a plan over named nodes.
 type slotted interface {
-	SlotList() entity.SlotList
+	SlotList() plan.SlotList
 	// SlotListWithout is SlotList as though these reservations, which lie ahead,
 	// had been given up.
-	SlotListWithout([]*entity.Reservation) entity.SlotList
+	SlotListWithout([]*entity.Reservation) plan.SlotList
 	// Same reports whether it makes no difference which of the windows is taken.
 	Same(a, b entity.Window) bool
 }
@@ -206,7 +207,7 @@ func (p *Policy) jobs(batch []*entity.Run) []Job {
 	return jobs
 }
 
-func (p *Policy) plan(ctx context.Context, batch []Job, list entity.SlotList) (*Outcome, error) {
+func (p *Policy) plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
 	out, err := p.planner().Plan(ctx, batch, list)
 	if err != nil {
 		return nil, fmt.Errorf("planning a batch of %d jobs: %w", len(batch), err)

@@ -247,8 +247,8 @@ func drawPolicy(t *rapid.T) *cyclic.Policy {
 		Order:   rapid.SampledFrom([]entity.Order{{}, backfill.ShortestFirst}).Draw(t, "order"),
 	}
 	if rapid.Bool().Draw(t, "criteria") {
-		p.Criterion = func(j *entity.Run) entity.Finder {
-			return []entity.Finder{nil, window.AEP{By: window.MinCost}, window.AEP{By: window.MinFinish}}[j.User]
+		p.Criterion = func(j *entity.Run) plan.Finder {
+			return []plan.Finder{nil, window.AEP{By: window.MinCost}, window.AEP{By: window.MinFinish}}[j.User]
 		}
 	}
 	return p

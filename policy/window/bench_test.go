@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
@@ -31,7 +32,7 @@ func dep18(nodes int) vo.Environment {
 }
 
 // slotsOf draws a slot list; the same seed always draws the same one.
-func slotsOf(t testing.TB, env vo.Environment, seed uint64) entity.SlotList {
+func slotsOf(t testing.TB, env vo.Environment, seed uint64) plan.SlotList {
 	t.Helper()
 	in, err := env.Generate(seed, 0)
 	if err != nil {
@@ -43,13 +44,13 @@ func slotsOf(t testing.TB, env vo.Environment, seed uint64) entity.SlotList {
 // measure runs f on a number of problems drawn from env and reports how long
 // they took: the median and the tail. A search that takes far longer than the
 // median is run again, to tell the search from the machine.
-func measure(b *testing.B, f entity.Finder, env vo.Environment, req entity.Request, problems int) (median float64) {
+func measure(b *testing.B, f plan.Finder, env vo.Environment, req entity.Request, problems int) (median float64) {
 	b.Helper()
 	const batch = 200
 	var took []float64
-	slots, work := 0, entity.Work{}
+	slots, work := 0, plan.Work{}
 	seed := uint64(0)
-	once := func(list entity.SlotList) float64 {
+	once := func(list plan.SlotList) float64 {
 		from := time.Now()
 		found, err := f.Find(context.Background(), req, list, des.Forever)
 		ms := float64(time.Since(from)) / float64(time.Millisecond)
@@ -60,7 +61,7 @@ func measure(b *testing.B, f entity.Finder, env vo.Environment, req entity.Reque
 		return ms
 	}
 	for len(took) < problems {
-		lists := make([]entity.SlotList, min(batch, problems-len(took)))
+		lists := make([]plan.SlotList, min(batch, problems-len(took)))
 		for i := range lists {
 			lists[i] = slotsOf(b, env, seed)
 			seed++
@@ -91,8 +92,8 @@ func measure(b *testing.B, f entity.Finder, env vo.Environment, req entity.Reque
 	return median
 }
 
-func exactSearches(set Settings) []entity.Finder {
-	return []entity.Finder{Best{Settings: set, By: Q{}}, Best{Settings: set, By: DEP{}}, Best{Settings: set, By: COORD{}}}
+func exactSearches(set Settings) []plan.Finder {
+	return []plan.Finder{Best{Settings: set, By: Q{}}, Best{Settings: set, By: DEP{}}, Best{Settings: set, By: COORD{}}}
 }
 
 // Every search once, at the papers' scale.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Best finds the window of the greatest worth by the criterion: MaxQ, DEP and
@@ -57,14 +58,14 @@ func (b Best) Name() string {
 	return criterionName(b.By)
 }
 
-// Find implements entity.Finder.
-func (b Best) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+// Find implements plan.Finder.
+func (b Best) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	if b.By == nil {
-		return entity.Found{}, badInput("the exact search has no criterion")
+		return plan.Found{}, badInput("the exact search has no criterion")
 	}
 	s, err := newScan(b.Settings, req, list, until)
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	defer s.done()
 	b.By = withDefaults(b.By, b.Settings)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/stretchr/testify/require"
 )
 
@@ -98,7 +99,7 @@ func TestSearchesRunSideBySide(t *testing.T) {
 		require.NoError(t, err)
 		want, err := f.Find(context.Background(), dep18Request, list, des.Forever)
 		require.NoError(t, err)
-		results := make(chan entity.Found)
+		results := make(chan plan.Found)
 		for range 4 {
 			go func() {
 				got, _ := f.Find(context.Background(), dep18Request, list, des.Forever)

@@ -11,11 +11,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/stretchr/testify/require"
 )
 
 // checkWindow fails unless w is a valid answer to req.
-func checkWindow(t testing.TB, set Settings, req entity.Request, list entity.SlotList, until des.Time, w entity.Window, square bool) {
+func checkWindow(t testing.TB, set Settings, req entity.Request, list plan.SlotList, until des.Time, w entity.Window, square bool) {
 	t.Helper()
 	require.Len(t, w.Tasks, req.Nodes)
 	require.Equal(t, req.Nodes, w.Nodes)
@@ -69,7 +70,7 @@ func eachSubset(m, n int, visit func(pick []int)) {
 
 // bruteForce is the greatest worth (Σ by.Value) over all windows at the given
 // starts, and the earliest start that has it.
-func bruteForce(set Settings, by Criterion, rough bool, req entity.Request, list entity.SlotList, until des.Time, starts []des.Time) (worth float64, at des.Time, ok bool) {
+func bruteForce(set Settings, by Criterion, rough bool, req entity.Request, list plan.SlotList, until des.Time, starts []des.Time) (worth float64, at des.Time, ok bool) {
 	by = withDefaults(by, set)
 	tar := set.tariff(req.BudgetLimit())
 	worth = math.Inf(-1)
@@ -127,7 +128,7 @@ func bruteForce(set Settings, by Criterion, rough bool, req entity.Request, list
 	return worth, at, ok
 }
 
-func startsOf(list entity.SlotList) []des.Time {
+func startsOf(list plan.SlotList) []des.Time {
 	var starts []des.Time
 	for _, s := range list.Slots {
 		starts = append(starts, s.Start)
@@ -137,8 +138,8 @@ func startsOf(list entity.SlotList) []des.Time {
 }
 
 // smallProblem draws a problem of up to 8 nodes with many ties.
-func smallProblem(rng *rand.Rand) (Settings, entity.Request, entity.SlotList, des.Time) {
-	list := entity.SlotList{To: 40 * des.Second}
+func smallProblem(rng *rand.Rand) (Settings, entity.Request, plan.SlotList, des.Time) {
+	list := plan.SlotList{To: 40 * des.Second}
 	nodes := 1 + rng.IntN(8)
 	coarse := rng.IntN(2) == 0
 	for id := range nodes {

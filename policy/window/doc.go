@@ -25,7 +25,7 @@
 //
 // # The life of a search
 //
-// Every search is an [entity.Finder]: a small struct whose exported fields are
+// Every search is an [plan.Finder]: a small struct whose exported fields are
 // its settings, and which many goroutines may use at once. Its Find
 //
 //  1. checks the request and the list, and takes scratch memory from a pool

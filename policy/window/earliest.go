@@ -5,6 +5,7 @@ package window
 import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // On equal nodes all tasks take the same time and cost the same. An early start
@@ -13,33 +14,33 @@ import (
 // share is Settings.Quantum, which makes tasks longer than the nodes say.
 
 var (
-	_ entity.EarliestFinder = ALP{}
-	_ entity.EarliestFinder = AMP{}
-	_ entity.EarliestFinder = AEP{}
-	_ entity.EarliestFinder = Cheapest{}
+	_ plan.EarliestFinder = ALP{}
+	_ plan.EarliestFinder = AMP{}
+	_ plan.EarliestFinder = AEP{}
+	_ plan.EarliestFinder = Cheapest{}
 )
 
 // plain reports whether tasks take what the nodes say, and the settings are
 // usable at all.
 func (s Settings) plain() bool { return s.Quantum <= des.Tick && s.check() == nil }
 
-// EarliestAmongEquals implements entity.EarliestFinder.
+// EarliestAmongEquals implements plan.EarliestFinder.
 func (a ALP) EarliestAmongEquals() bool { return a.plain() }
 
-// Worth implements entity.EarliestFinder.
+// Worth implements plan.EarliestFinder.
 func (ALP) Worth(w *entity.Window) float64 { return goal{of: theStart}.plain(w) }
 
-// EarliestAmongEquals implements entity.EarliestFinder.
+// EarliestAmongEquals implements plan.EarliestFinder.
 func (a AMP) EarliestAmongEquals() bool { return a.plain() }
 
-// Worth implements entity.EarliestFinder.
+// Worth implements plan.EarliestFinder.
 func (AMP) Worth(w *entity.Window) float64 { return goal{of: theStart}.plain(w) }
 
-// EarliestAmongEquals implements entity.EarliestFinder: true but for
+// EarliestAmongEquals implements plan.EarliestFinder: true but for
 // MinProcTimeExact, whose exact search compares sums with some slack.
 func (a AEP) EarliestAmongEquals() bool { return a.By != MinProcTimeExact && a.plain() }
 
-// Worth implements entity.EarliestFinder.
+// Worth implements plan.EarliestFinder.
 func (a AEP) Worth(w *entity.Window) float64 {
 	g, err := a.By.goal()
 	if err != nil {
@@ -48,11 +49,11 @@ func (a AEP) Worth(w *entity.Window) float64 {
 	return g.plain(w)
 }
 
-// EarliestAmongEquals implements entity.EarliestFinder: true but for MostWorth,
+// EarliestAmongEquals implements plan.EarliestFinder: true but for MostWorth,
 // which looks at what is free around a window.
 func (c Cheapest) EarliestAmongEquals() bool { return c.Goal < MostWorth && c.plain() }
 
-// Worth implements entity.EarliestFinder.
+// Worth implements plan.EarliestFinder.
 func (c Cheapest) Worth(w *entity.Window) float64 {
 	g, err := c.Goal.goal(c.By)
 	if err != nil {

@@ -10,11 +10,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // levels draws a slot list of equal nodes: how many are free when, as a domain
 // cuts it into slots.
-func levels(t *rapid.T) (list entity.SlotList, free []int) {
+func levels(t *rapid.T) (list plan.SlotList, free []int) {
 	price := rapid.SampledFrom([]float64{0, 1, 1.3, 0.1}).Draw(t, "price")
 	perf := rapid.SampledFrom([]float64{1, 2, 0.7}).Draw(t, "performance")
 	var nodes []*entity.Node
@@ -41,12 +42,12 @@ func levels(t *rapid.T) (list entity.SlotList, free []int) {
 // Whoever says so gives the earliest window among equal nodes, at what they
 // cost and worth what it says, as long as no budget binds.
 func TestEarliestAmongEquals(t *testing.T) {
-	var finders []entity.EarliestFinder
+	var finders []plan.EarliestFinder
 	for _, kind := range []Kind{Rough, Square} {
 		for _, name := range Names(kind) {
 			f, err := ByName(kind, name, Settings{})
 			require.NoError(t, err)
-			if e, ok := f.(entity.EarliestFinder); ok && e.EarliestAmongEquals() {
+			if e, ok := f.(plan.EarliestFinder); ok && e.EarliestAmongEquals() {
 				finders = append(finders, e)
 			}
 		}

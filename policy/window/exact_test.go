@@ -18,6 +18,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,9 +30,9 @@ type subsetProblem struct {
 	limit float64
 }
 
-func (p subsetProblem) solve(t testing.TB) (entity.Found, error) {
+func (p subsetProblem) solve(t testing.TB) (plan.Found, error) {
 	t.Helper()
-	list := entity.SlotList{To: des.Second}
+	list := plan.SlotList{To: des.Second}
 	for i := range p.z {
 		list.Slots = append(list.Slots, entity.Slot{
 			Node: &entity.Node{ID: i, Perf: 1, Price: p.c[i], Q: p.z[i]}, Width: 1, End: des.Second,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -51,7 +52,7 @@ func ExampleAMP() {
 	}{{1, 0, 150}, {2, 50, 230}, {2, 300, 430}, {3, 0, 450}, {4, 0, 100}, {5, 60, 420}, {6, 0, 300}}
 
 	gantt := newChart()
-	list := entity.SlotList{To: 600 * des.Second}
+	list := plan.SlotList{To: 600 * des.Second}
 	freeFrom := make([]des.Time, len(nodes)+1)
 	for _, task := range local {
 		from, to := task.from*des.Second, task.to*des.Second
@@ -120,7 +121,7 @@ func (Memory) Bound(s *entity.Slot, _, _, _, _ des.Time) float64 { return s.Node
 // A criterion of one's own is a method that says what a slot adds to the worth
 // of a window. Best finds the window that is worth most within the budget.
 func ExampleCriterion() {
-	list := entity.SlotList{To: 100 * des.Second}
+	list := plan.SlotList{To: 100 * des.Second}
 	for id, ram := range []float64{4, 64, 16, 32} {
 		node := &entity.Node{ID: id + 1, Perf: 1, Price: ram / 16}
 		node.Amounts = map[string]float64{"ram": ram}

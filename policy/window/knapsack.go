@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // KnapsackDP is DEP18's square search with knapsackDP at every step. The dynamic
@@ -25,20 +26,20 @@ type KnapsackDP struct {
 // Name is "knapsack-dp-" and the criterion's name.
 func (k KnapsackDP) Name() string { return "knapsack-dp-" + criterionName(k.By) }
 
-// Find implements entity.Finder. The request needs a budget.
-func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+// Find implements plan.Finder. The request needs a budget.
+func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	if k.By == nil {
-		return entity.Found{}, badInput("KnapsackDP has no criterion")
+		return plan.Found{}, badInput("KnapsackDP has no criterion")
 	}
 	if req.Budget == 0 {
-		return entity.Found{}, badInput("the dynamic programme needs a budget")
+		return plan.Found{}, badInput("the dynamic programme needs a budget")
 	}
 	if k.RoundCosts == 0 {
 		k.RoundCosts = 1
 	}
 	s, err := newScan(k.Settings, req, list, until)
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	defer s.done()
 	g := goal{theWorth, withDefaults(k.By, k.Settings)}

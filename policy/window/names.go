@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Kind is the shape of a window's right edge.
@@ -19,38 +19,38 @@ const (
 
 type entry struct {
 	name string
-	make func(Settings) entity.Finder
+	make func(Settings) plan.Finder
 }
 
 // finders is the table of all searches, in the order in which they are listed.
 func finders(kind Kind) []entry {
 	if kind == Rough {
 		aep := func(by RoughGoal) entry {
-			return entry{by.String(), func(s Settings) entity.Finder { return AEP{s, by} }}
+			return entry{by.String(), func(s Settings) plan.Finder { return AEP{s, by} }}
 		}
 		csa := func(by RoughGoal) entry {
-			return entry{CSA{By: by}.Name(), func(s Settings) entity.Finder { return CSA{s, by} }}
+			return entry{CSA{By: by}.Name(), func(s Settings) plan.Finder { return CSA{s, by} }}
 		}
 		return []entry{
-			{"alp", func(s Settings) entity.Finder { return ALP{s} }},
-			{"amp", func(s Settings) entity.Finder { return AMP{s} }},
+			{"alp", func(s Settings) plan.Finder { return ALP{s} }},
+			{"amp", func(s Settings) plan.Finder { return AMP{s} }},
 			aep(MinStart), aep(MinCost), aep(MinRunTime), aep(MinFinish), aep(MinProcTime),
 			aep(MinRunTimeExact), aep(MinFinishExact), aep(MinProcTimeExact), aep(MinProcTimeCheapest),
 			csa(MinCost), csa(MinStart), csa(MinRunTime), csa(MinFinish), csa(MinProcTime),
 		}
 	}
 	cheapest := func(goal SquareGoal, by Criterion) entry {
-		return entry{Cheapest{Goal: goal, By: by}.Name(), func(s Settings) entity.Finder { return Cheapest{s, goal, by} }}
+		return entry{Cheapest{Goal: goal, By: by}.Name(), func(s Settings) plan.Finder { return Cheapest{s, goal, by} }}
 	}
 	table := []entry{
 		cheapest(FirstFit, nil), cheapest(LeastEnd, nil), cheapest(LeastTime, nil), cheapest(LeastCost, nil),
 	}
 	for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
 		table = append(table,
-			entry{MultipleBest{By: by}.Name(), func(s Settings) entity.Finder { return MultipleBest{s, by} }},
-			entry{Best{By: by}.Name(), func(s Settings) entity.Finder { return Best{Settings: s, By: by} }},
+			entry{MultipleBest{By: by}.Name(), func(s Settings) plan.Finder { return MultipleBest{s, by} }},
+			entry{Best{By: by}.Name(), func(s Settings) plan.Finder { return Best{Settings: s, By: by} }},
 			cheapest(MostWorth, by),
-			entry{KnapsackDP{By: by}.Name(), func(s Settings) entity.Finder { return KnapsackDP{s, by} }})
+			entry{KnapsackDP{By: by}.Name(), func(s Settings) plan.Finder { return KnapsackDP{s, by} }})
 	}
 	return table
 }
@@ -65,7 +65,7 @@ func Names(kind Kind) []string {
 }
 
 // ByName is the search of that name. The error lists the names there are.
-func ByName(kind Kind, name string, s Settings) (entity.Finder, error) {
+func ByName(kind Kind, name string, s Settings) (plan.Finder, error) {
 	if kind != Rough && kind != Square {
 		return nil, badInput("a window is %q or %q, not %q", Square, Rough, kind)
 	}

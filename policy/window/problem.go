@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Problem is one window search: a slot list and a request. Times are in time
@@ -66,7 +67,7 @@ type Result struct {
 	Value        float64      `json:"value"`
 	Slots        [][3]float64 `json:"slots"`                  // node, start, end
 	Alternatives int          `json:"alternatives,omitempty"` // csa, multiple-best: windows chosen among
-	Work         entity.Work  `json:"-"`
+	Work         plan.Work    `json:"-"`
 }
 
 // ReadProblems reads one problem, or {"instances": [...]}.
@@ -129,8 +130,8 @@ func limit(what string, v *float64) (float64, error) {
 }
 
 // List makes the slot list of p, which it checks.
-func (p *Problem) List() (entity.SlotList, error) {
-	var list entity.SlotList
+func (p *Problem) List() (plan.SlotList, error) {
+	var list plan.SlotList
 	var err error
 	if list.From, err = units("the horizon's start", p.Horizon[0]); err != nil {
 		return list, err
@@ -209,7 +210,7 @@ func (p *Problem) request() (req entity.Request, until des.Time, err error) {
 }
 
 // Solve answers p with the named search. The error is for input that makes no
-// sense (*entity.BadInputError) or a context that ended; a problem without a
+// sense (*plan.BadInputError) or a context that ended; a problem without a
 // window is a Result with Found false.
 func Solve(ctx context.Context, p *Problem, algorithm string, set Settings) (Result, error) {
 	result := Result{Algorithm: algorithm, Slots: [][3]float64{}}

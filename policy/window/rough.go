@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // RoughGoal is what AEP and CSA want of a window with a rough right edge. META
@@ -61,8 +62,8 @@ type ALP struct{ Settings }
 // Name is "alp".
 func (ALP) Name() string { return "alp" }
 
-// Find implements entity.Finder. O(m n).
-func (a ALP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+// Find implements plan.Finder. O(m n).
+func (a ALP) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	if req.MaxPrice == 0 && req.Budget > 0 && req.Length > 0 && req.Nodes > 0 && len(list.Slots) > 0 {
 		perf := req.MinPerf
 		if perf == 0 {
@@ -78,7 +79,7 @@ func (a ALP) Find(ctx context.Context, req entity.Request, list entity.SlotList,
 	}
 	s, err := newScan(a.Settings, req, list, until)
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	defer s.done()
 	s.tariff = a.tariff(math.Inf(1))
@@ -101,9 +102,9 @@ type AMP struct{ Settings }
 // Name is "amp".
 func (AMP) Name() string { return "amp" }
 
-// Find implements entity.Finder. O(m), and now and then a refill of the n
+// Find implements plan.Finder. O(m), and now and then a refill of the n
 // cheapest.
-func (a AMP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (a AMP) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	return AEP{a.Settings, MinStart}.Find(ctx, req, list, until)
 }
 
@@ -118,18 +119,18 @@ type AEP struct {
 // Name is the goal's name.
 func (a AEP) Name() string { return a.By.String() }
 
-// Find implements entity.Finder. MinStart and MinCost take as long as AMP. The
+// Find implements plan.Finder. MinStart and MinCost take as long as AMP. The
 // substitution goals and MinProcTimeCheapest take O(m u) with u usable slots at a
 // time. MinRunTimeExact and MinFinishExact take O(m) and some refills;
 // MinProcTimeExact is a search by Best.
-func (a AEP) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (a AEP) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	g, err := a.By.goal()
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	s, err := newScan(a.Settings, req, list, until)
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	defer s.done()
 	switch a.By {
@@ -318,15 +319,15 @@ func (c CSA) Name() string {
 	return "csa-" + c.By.String()
 }
 
-// Find implements entity.Finder.
-func (c CSA) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+// Find implements plan.Finder.
+func (c CSA) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	g, err := c.By.goal()
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	s, err := newScan(c.Settings, req, list, until)
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	defer s.done()
 	return s.repeat(ctx, goal{of: theStart}, s.nCheapest, func(w entity.Window) (value, weight float64) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/stretchr/testify/require"
 )
 
@@ -28,7 +29,7 @@ func roughValue(g RoughGoal, w *entity.Window) float64 {
 }
 
 // bruteRough is the least goal value of all rough windows at slot starts.
-func bruteRough(set Settings, goal RoughGoal, req entity.Request, list entity.SlotList, until des.Time) (least float64, ok bool) {
+func bruteRough(set Settings, goal RoughGoal, req entity.Request, list plan.SlotList, until des.Time) (least float64, ok bool) {
 	tar := set.tariff(req.BudgetLimit())
 	least = math.Inf(1)
 	for _, now := range startsOf(list) {
@@ -94,7 +95,7 @@ func TestTheCheapestAreFastWhereOnlyFastOnesHaveRoom(t *testing.T) {
 	slot := func(n *entity.Node, from, to des.Time) entity.Slot {
 		return entity.Slot{Node: n, Width: 1, Start: from * des.Second, End: to * des.Second}
 	}
-	list := entity.SlotList{To: 100 * des.Second, Slots: []entity.Slot{slot(slow, 0, 100), slot(fast, 0, 30), slot(fast, 90, 100)}}
+	list := plan.SlotList{To: 100 * des.Second, Slots: []entity.Slot{slot(slow, 0, 100), slot(fast, 0, 30), slot(fast, 90, 100)}}
 	found, err := AEP{By: MinProcTimeCheapest}.Find(context.Background(), entity.Request{Nodes: 1, Length: 50 * des.Second}, list, list.To)
 	require.NoError(t, err)
 	require.True(t, found.OK)
@@ -172,7 +173,7 @@ func TestCSAFindsDisjointWindowsAndTheBestOfThem(t *testing.T) {
 func TestALPKeepsABudgetWithoutAMinimalPerformance(t *testing.T) {
 	slow := &entity.Node{ID: 1, Perf: 0.5, Price: 2}
 	fair := &entity.Node{ID: 2, Perf: 2, Price: 1.9}
-	list := entity.SlotList{To: 100 * des.Second, Slots: []entity.Slot{
+	list := plan.SlotList{To: 100 * des.Second, Slots: []entity.Slot{
 		{Node: slow, Width: 1, End: 100 * des.Second},
 		{Node: fair, Width: 1, Start: des.Second, End: 100 * des.Second},
 	}}

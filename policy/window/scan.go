@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // search is one question to a slot list, and the best answer found so far.
@@ -21,7 +22,7 @@ type search struct {
 	until  des.Time // the latest start of a window
 	due    des.Time // the latest end of a task
 	tariff tariff
-	work   entity.Work
+	work   plan.Work
 	best   answer
 }
 
@@ -51,7 +52,7 @@ type scan struct {
 var scans = sync.Pool{New: func() any { return new(scan) }}
 
 // newScan checks the input and takes a scan from the pool; done gives it back.
-func newScan(set Settings, req entity.Request, list entity.SlotList, until des.Time) (*scan, error) {
+func newScan(set Settings, req entity.Request, list plan.SlotList, until des.Time) (*scan, error) {
 	if err := set.check(); err != nil {
 		return nil, err
 	}
@@ -126,12 +127,12 @@ func (s *search) keep(offers []offer, start des.Time, value float64) bool {
 
 // found makes the window of the best answer, with its tasks in the order of the
 // slot list. The error is that of a context that has ended.
-func (s *search) found(ctx context.Context, g goal) (entity.Found, error) {
+func (s *search) found(ctx context.Context, g goal) (plan.Found, error) {
 	if err := ctx.Err(); err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	b := &s.best
-	found := entity.Found{OK: b.ok, Gap: b.gap, Work: s.work}
+	found := plan.Found{OK: b.ok, Gap: b.gap, Work: s.work}
 	if !b.ok {
 		return found, nil
 	}
@@ -152,8 +153,8 @@ func (s *search) found(ctx context.Context, g goal) (entity.Found, error) {
 // again until no window is left. It returns the window of the least weight, the
 // first of equals, with the value to show that weigh gives it, and says how many
 // windows there were.
-func (s *scan) repeat(ctx context.Context, g goal, first func(context.Context, goal), weigh func(entity.Window) (value, weight float64)) (entity.Found, error) {
-	var best entity.Found
+func (s *scan) repeat(ctx context.Context, g goal, first func(context.Context, goal), weigh func(entity.Window) (value, weight float64)) (plan.Found, error) {
+	var best plan.Found
 	least, windows := 0.0, 0
 	s.left = append(s.left[:0], s.list...)
 	for {
@@ -161,7 +162,7 @@ func (s *scan) repeat(ctx context.Context, g goal, first func(context.Context, g
 		first(ctx, g)
 		found, err := s.found(ctx, g)
 		if err != nil {
-			return entity.Found{}, err
+			return plan.Found{}, err
 		}
 		if !found.OK {
 			break
@@ -175,7 +176,7 @@ func (s *scan) repeat(ctx context.Context, g goal, first func(context.Context, g
 			break // It takes next to nothing away, so there would be no end of them.
 		}
 		if s.left, err = s.cut.subtract(s.left, &found.Window); err != nil {
-			return entity.Found{}, err
+			return plan.Found{}, err
 		}
 	}
 	best.Work, best.Alternatives = s.work, windows

@@ -9,19 +9,20 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 func badInput(format string, args ...any) error {
-	return &entity.BadInputError{Reason: fmt.Sprintf(format, args...)}
+	return &plan.BadInputError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// CheckSlots reports as an *entity.BadInputError what makes a slot list
+// CheckSlots reports as an *plan.BadInputError what makes a slot list
 // invalid: nodes that make no sense or share an id, negative lengths, slots
 // outside the interval, out of order, or overlapping on one node. O(m log m).
 //
 // The searches themselves check only what costs them nothing (order, lengths,
 // nodes); check lists of foreign origin once, where they enter.
-func CheckSlots(list entity.SlotList) error {
+func CheckSlots(list plan.SlotList) error {
 	if err := checkOrder(list.Slots); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func checkOrder(slots []entity.Slot) error {
 	return nil
 }
 
-// checkRequest reports as an *entity.BadInputError what makes r meaningless.
+// checkRequest reports as an *plan.BadInputError what makes r meaningless.
 func checkRequest(r *entity.Request) error {
 	if err := r.Check(); err != nil {
 		return badInput("%v", err)

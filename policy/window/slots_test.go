@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -33,7 +34,7 @@ func TestSubtractKeepsWhatIsLeftInOrder(t *testing.T) {
 		before := append([]entity.Slot(nil), list.Slots...)
 		after, err := Subtract(append([]entity.Slot(nil), before...), w)
 		require.NoError(t, err)
-		require.NoError(t, CheckSlots(entity.SlotList{To: list.To, Slots: after}))
+		require.NoError(t, CheckSlots(plan.SlotList{To: list.To, Slots: after}))
 		for _, s := range before {
 			for at := des.Time(0); at < list.To; at += des.Second / 2 {
 				cut := false
@@ -80,7 +81,7 @@ func TestBadInputIsNamed(t *testing.T) {
 	} {
 		_, err := solveText(strings.Replace(good, c.from, c.to, 1), "maxq")
 		require.ErrorContains(t, err, c.says)
-		var bad *entity.BadInputError
+		var bad *plan.BadInputError
 		require.ErrorAs(t, err, &bad)
 	}
 	_, err := solveText(good, "amp")
@@ -101,12 +102,12 @@ func solveText(text, algorithm string) (Result, error) {
 
 func TestEverySearchNamesBadInput(t *testing.T) {
 	node := &entity.Node{ID: 1, Perf: 1, Price: 1}
-	list := func(slots ...entity.Slot) entity.SlotList { return entity.SlotList{To: 100, Slots: slots} }
+	list := func(slots ...entity.Slot) plan.SlotList { return plan.SlotList{To: 100, Slots: slots} }
 	ok := list(entity.Slot{Node: node, Width: 1, Start: 0, End: 50})
 	one := entity.Request{Nodes: 1, Length: 1, Budget: 5}
 	cases := []struct {
 		req  entity.Request
-		list entity.SlotList
+		list plan.SlotList
 		set  Settings
 	}{
 		{req: entity.Request{Length: 1}, list: ok},
@@ -127,7 +128,7 @@ func TestEverySearchNamesBadInput(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, name, f.Name())
 				_, err = f.Find(context.Background(), c.req, c.list, des.Forever)
-				var bad *entity.BadInputError
+				var bad *plan.BadInputError
 				require.ErrorAs(t, err, &bad, "%s, case %d", name, i)
 			}
 		}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // SquareGoal is what Cheapest wants of a square window.
@@ -70,16 +71,16 @@ func (c Cheapest) Name() string {
 	return criterionName(c.By) + "-lite"
 }
 
-// Find implements entity.Finder. O(m) for each distinct performance, and now and
+// Find implements plan.Finder. O(m) for each distinct performance, and now and
 // then a refill of the n cheapest.
-func (c Cheapest) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+func (c Cheapest) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	g, err := c.Goal.goal(withDefaults(c.By, c.Settings))
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	s, err := newScan(c.Settings, req, list, until)
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	defer s.done()
 	s.square(ctx, g)
@@ -163,14 +164,14 @@ type MultipleBest struct {
 // Name is "multiple-best-" and the criterion's name.
 func (m MultipleBest) Name() string { return "multiple-best-" + criterionName(m.By) }
 
-// Find implements entity.Finder.
-func (m MultipleBest) Find(ctx context.Context, req entity.Request, list entity.SlotList, until des.Time) (entity.Found, error) {
+// Find implements plan.Finder.
+func (m MultipleBest) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	if m.By == nil {
-		return entity.Found{}, badInput("MultipleBest has no criterion")
+		return plan.Found{}, badInput("MultipleBest has no criterion")
 	}
 	s, err := newScan(m.Settings, req, list, until)
 	if err != nil {
-		return entity.Found{}, err
+		return plan.Found{}, err
 	}
 	defer s.done()
 	by := withDefaults(m.By, m.Settings)

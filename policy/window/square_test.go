@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,7 +55,7 @@ func TestLiteAndMultipleBestAreWindowsAndNeverBetterThanBest(t *testing.T) {
 		for _, by := range []Criterion{Q{}, DEP{}, COORD{}} {
 			best, err := Best{Settings: set, By: by}.Find(context.Background(), req, list, until)
 			require.NoError(t, err)
-			for _, f := range []entity.Finder{Cheapest{set, MostWorth, by}, MultipleBest{set, by}} {
+			for _, f := range []plan.Finder{Cheapest{set, MostWorth, by}, MultipleBest{set, by}} {
 				found, err := f.Find(context.Background(), req, list, until)
 				require.NoError(t, err)
 				require.Equal(t, best.OK, found.OK, "seed %d, %s", seed, f.Name())
@@ -76,7 +77,7 @@ func TestAGroupOfEqualStartsIsNotSkippedForItsLastSlot(t *testing.T) {
 	slot := func(id int, start, end des.Time) entity.Slot {
 		return entity.Slot{Node: &entity.Node{ID: id, Perf: 1, Price: 1}, Width: 1, Start: start * des.Second, End: end * des.Second}
 	}
-	list := entity.SlotList{To: 100 * des.Second, Slots: []entity.Slot{slot(1, 0, 50), slot(2, 0, 50), slot(3, 0, 5), slot(4, 60, 100), slot(5, 60, 100)}}
+	list := plan.SlotList{To: 100 * des.Second, Slots: []entity.Slot{slot(1, 0, 50), slot(2, 0, 50), slot(3, 0, 5), slot(4, 60, 100), slot(5, 60, 100)}}
 	found, err := Cheapest{}.Find(context.Background(), entity.Request{Nodes: 2, Length: 20 * des.Second}, list, des.Forever)
 	require.NoError(t, err)
 	require.True(t, found.OK)
@@ -116,7 +117,7 @@ func TestMaxDistanceCapsDEPOnly(t *testing.T) {
 // would all be 0.
 func TestMultipleBestMeasuresDistancesInTheWholeList(t *testing.T) {
 	node := &entity.Node{ID: 1, Perf: 1}
-	list := entity.SlotList{To: 30 * des.Second, Slots: []entity.Slot{{Node: node, Width: 1, End: 30 * des.Second}}}
+	list := plan.SlotList{To: 30 * des.Second, Slots: []entity.Slot{{Node: node, Width: 1, End: 30 * des.Second}}}
 	req := entity.Request{Nodes: 1, Length: 10 * des.Second}
 	for _, c := range []struct {
 		by           Criterion

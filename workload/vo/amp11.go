@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // AMP11Slots generates a slot list. Every slot is on a node of its own: AMP11
@@ -51,8 +52,8 @@ func (c AMP11Slots) Check() error {
 }
 
 // Generate draws the slot list of one replication.
-func (c AMP11Slots) Generate(seed, replication uint64) (entity.SlotList, error) {
-	var list entity.SlotList
+func (c AMP11Slots) Generate(seed, replication uint64) (plan.SlotList, error) {
+	var list plan.SlotList
 	if err := c.Check(); err != nil {
 		return list, err
 	}

@@ -105,8 +105,8 @@ func (in *Instance) MeanLoad() float64 {
 
 // SlotList is what owners leave free: slots by start, ties in the order of the
 // nodes.
-func (in *Instance) SlotList() entity.SlotList {
-	list := entity.SlotList{To: in.End}
+func (in *Instance) SlotList() plan.SlotList {
+	list := plan.SlotList{To: in.End}
 	for i, n := range in.Nodes {
 		from := des.Time(0)
 		for _, s := range in.Tasks[i] {
@@ -125,7 +125,7 @@ func (in *Instance) SlotList() entity.SlotList {
 
 // Domain is a plan over the nodes in which the owners' tasks are taken and the
 // horizon is the interval's end.
-func (in *Instance) Domain(f entity.Finder) (*plan.Domain, error) {
+func (in *Instance) Domain(f plan.Finder) (*plan.Domain, error) {
 	d, err := plan.NewDomain(in.Nodes, f)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/traces"
@@ -48,7 +49,7 @@ type service struct {
 // fail has the jobs in the way yield, and then withholds the processor.
 func (s *service) fail(o outage) {
 	down := entity.Window{Start: o.at, End: o.up, Nodes: 1}
-	for _, r := range s.meta.InTheWay(down, []entity.ProcessorRange{{First: o.processor, Last: o.processor}}) {
+	for _, r := range s.meta.InTheWay(down, []procset.Range{{First: o.processor, Last: o.processor}}) {
 		since := (o.at - r.Start) % s.checkpoint // the last checkpoint, if r runs
 		if s.meta.Preempt(r, o.at-r.Start-since) {
 			s.victims++
@@ -64,11 +65,11 @@ func (s *service) fail(o outage) {
 }
 
 // Place gives a job the lowest processors that are free and up.
-func (s *service) Place(free *entity.Processors, r *entity.Run, place []entity.ProcessorRange) ([]entity.ProcessorRange, error) {
+func (s *service) Place(free *procset.Set, r *entity.Run, place []procset.Range) ([]procset.Range, error) {
 	for hole := range free.Ranges() {
 		for p := hole.First; p <= hole.Last && len(place) < r.Request.Nodes; p++ {
 			if s.up[p] <= r.Start {
-				place = append(place, entity.ProcessorRange{First: p, Last: p})
+				place = append(place, procset.Range{First: p, Last: p})
 			}
 		}
 	}

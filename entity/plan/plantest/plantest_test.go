@@ -21,7 +21,7 @@ const ahead = 60
 
 // domain makes domains of nodes with these performances, which are their prices,
 // too.
-func domain(finder entity.Finder, perfs ...float64) func() entity.Plan {
+func domain(finder plan.Finder, perfs ...float64) func() entity.Plan {
 	var nodes []*entity.Node
 	for i, p := range perfs {
 		nodes = append(nodes, &entity.Node{ID: i, Perf: p, Price: p})
@@ -54,12 +54,12 @@ func TestLargePlansKeepTheirPromises(t *testing.T) {
 
 func TestDomainKeepsItsPromises(t *testing.T) {
 	for _, perfs := range [][]float64{{1}, {1, 2, 3}, {1, 1, 1}, {1, 2, 2, 1, 2}} {
-		for _, f := range []entity.Finder{window.AMP{}, window.ALP{}} {
+		for _, f := range []plan.Finder{window.AMP{}, window.ALP{}} {
 			t.Run(fmt.Sprint(f.Name(), perfs), func(t *testing.T) {
 				require.NoError(t, plantest.Check(domain(f, perfs...), plantest.Config{Earliest: true, Ahead: ahead}))
 			})
 		}
-		for _, f := range []entity.Finder{
+		for _, f := range []plan.Finder{
 			window.AEP{By: window.MinCost}, window.AEP{By: window.MinFinish}, window.CSA{By: window.MinRunTime},
 			window.Cheapest{Goal: window.LeastEnd}, window.Best{By: window.Q{}},
 		} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
 )
 
 // Scheduler runs jobs on a cluster. Set its fields, then call Run once.
@@ -250,12 +251,12 @@ func (s *Scheduler) settle() {
 		}
 		if over && j.Request.Length == 0 && j.Request.Nodes > free {
 			// Planned ahead for no time at all, it keeps no one off its processors.
-			j.Place = []entity.ProcessorRange{{Last: int32(j.Request.Nodes - 1)}}
+			j.Place = []procset.Range{{Last: int32(j.Request.Nodes - 1)}}
 			continue
 		}
 		for p := 0; len(j.Place) < j.Request.Nodes; p++ {
 			if !s.taken[p] {
-				j.Place = append(j.Place, entity.ProcessorRange{First: int32(p), Last: int32(p)})
+				j.Place = append(j.Place, procset.Range{First: int32(p), Last: int32(p)})
 			}
 		}
 		j.Place = join(j.Place)
@@ -325,8 +326,8 @@ func (s *Scheduler) pass() {
 }
 
 // join joins neighbours among ascending ranges.
-func join(ranges []entity.ProcessorRange) []entity.ProcessorRange {
-	var joined []entity.ProcessorRange
+func join(ranges []procset.Range) []procset.Range {
+	var joined []procset.Range
 	for _, r := range ranges {
 		if k := len(joined) - 1; k >= 0 && joined[k].Last+1 == r.First {
 			joined[k].Last = r.Last

@@ -1,16 +1,17 @@
-package entity
+package plan
 
 import (
 	"context"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 )
 
 // SlotList is what is free in the scheduling interval [From, To): slots within
 // it, ordered by non-decreasing start (ties in any fixed order).
 type SlotList struct {
 	From, To des.Time
-	Slots    []Slot
+	Slots    []entity.Slot
 }
 
 // Finder searches a slot list for one window: ALP, AMP, AEP, the square
@@ -22,7 +23,7 @@ type Finder interface {
 	// later than until. Found.OK is false where there is none. The error is for
 	// what is no answer: input that makes no sense (a *BadInputError) or a
 	// context that ended.
-	Find(ctx context.Context, req Request, list SlotList, until des.Time) (Found, error)
+	Find(ctx context.Context, req entity.Request, list SlotList, until des.Time) (Found, error)
 }
 
 // EarliestFinder is a Finder that may know its answer without a search: among
@@ -35,12 +36,12 @@ type EarliestFinder interface {
 	// in which every task takes Node.TaskTime (a tick at least).
 	EarliestAmongEquals() bool
 	// Worth is Window.Value of such a window.
-	Worth(w *Window) float64
+	Worth(w *entity.Window) float64
 }
 
 // Found is the outcome of one search.
 type Found struct {
-	Window Window
+	Window entity.Window
 	OK     bool
 	// Alternatives is how many windows a repeated search (CSA, MultipleBest)
 	// chose among; 0 for a search that makes one window.

@@ -1,7 +1,12 @@
-package entity
-
-// Processor identities: which of the equal processors of a counted plan. See
-// Placer.
+// Package procset keeps sets of processors by number: which of the equal
+// processors of a counted plan are free, and which a job has.
+//
+//	free := procset.New(8)
+//	ranges, err := free.Allocate(3, nil)   // 0-2
+//	fmt.Printf("%s", procset.Append(nil, ranges))
+//
+// An entity.Placer chooses from a Set which processors a job gets.
+package procset
 
 import (
 	"fmt"
@@ -10,36 +15,36 @@ import (
 	"strconv"
 )
 
-// ProcessorRange is the processors First to Last, both included.
-type ProcessorRange struct{ First, Last int32 }
+// Range is the processors First to Last, both included.
+type Range struct{ First, Last int32 }
 
-// Processors hands out processor identities 0 to n-1, lowest free first. What
-// a call costs grows with the ranges it gives or takes, not with n.
-type Processors struct {
+// Set is which of the processors 0 to n-1 are free. What a call costs grows with
+// the ranges it gives or takes, not with n.
+type Set struct {
 	words     []uint64 // a bit per processor, set where it is free
 	some      []uint64 // a bit per word, set where the word has a free processor
 	size      int
 	available int
 }
 
-// NewProcessors returns n free processors.
-func NewProcessors(n int) *Processors {
+// New returns n free processors.
+func New(n int) *Set {
 	n = max(n, 0)
-	p := &Processors{size: n, words: make([]uint64, (n+63)/64)}
+	p := &Set{size: n, words: make([]uint64, (n+63)/64)}
 	p.some = make([]uint64, (len(p.words)+63)/64)
 	if n > 0 {
-		p.put(ProcessorRange{0, int32(n - 1)})
+		p.put(Range{0, int32(n - 1)})
 	}
 	p.available = n
 	return p
 }
 
 // Available counts the free processors.
-func (p *Processors) Available() int { return p.available }
+func (p *Set) Available() int { return p.available }
 
 // Allocate appends the n lowest free processors to ranges, ascending, as few
 // ranges as possible. Where fewer are free it changes nothing and says so.
-func (p *Processors) Allocate(n int, ranges []ProcessorRange) ([]ProcessorRange, error) {
+func (p *Set) Allocate(n int, ranges []Range) ([]Range, error) {
 	if n < 0 || n > p.available {
 		return ranges, fmt.Errorf("%d processors wanted, %d of %d are free", n, p.available, p.size)
 	}
@@ -59,7 +64,7 @@ func (p *Processors) Allocate(n int, ranges []ProcessorRange) ([]ProcessorRange,
 				if k := len(ranges); k > old && ranges[k-1].Last+1 == first {
 					ranges[k-1].Last = last
 				} else {
-					ranges = append(ranges, ProcessorRange{first, last})
+					ranges = append(ranges, Range{first, last})
 				}
 			}
 			p.words[w] = word
@@ -73,15 +78,15 @@ func (p *Processors) Allocate(n int, ranges []ProcessorRange) ([]ProcessorRange,
 
 // Ranges yields the free processors, ascending, in ranges as wide as they are.
 // They must not be changed meanwhile.
-func (p *Processors) Ranges() iter.Seq[ProcessorRange] {
-	return func(yield func(ProcessorRange) bool) {
+func (p *Set) Ranges() iter.Seq[Range] {
+	return func(yield func(Range) bool) {
 		for at := 0; at < p.size; {
 			first := p.find(at, true)
 			if first == p.size {
 				return
 			}
 			at = p.find(first, false)
-			if !yield(ProcessorRange{int32(first), int32(at - 1)}) {
+			if !yield(Range{int32(first), int32(at - 1)}) {
 				return
 			}
 		}
@@ -90,7 +95,7 @@ func (p *Processors) Ranges() iter.Seq[ProcessorRange] {
 
 // find is the first processor from at on that is free, or that is not; size
 // where there is none.
-func (p *Processors) find(at int, free bool) int {
+func (p *Set) find(at int, free bool) int {
 	for w := at / 64; w < len(p.words); w++ {
 		word := p.words[w]
 		if !free {
@@ -108,7 +113,7 @@ func (p *Processors) find(at int, free bool) int {
 
 // Take takes the processors of r. Where not all of them are free it changes
 // nothing and says so.
-func (p *Processors) Take(r ProcessorRange) error {
+func (p *Set) Take(r Range) error {
 	if r.First < 0 || r.Last < r.First || int(r.Last) >= p.size {
 		return fmt.Errorf("no processors %d-%d among %d", r.First, r.Last, p.size)
 	}
@@ -130,7 +135,7 @@ func (p *Processors) Take(r ProcessorRange) error {
 
 // Free gives processors back. An error names what is not there or is free
 // already; what stands before it in ranges has been given back.
-func (p *Processors) Free(ranges []ProcessorRange) error {
+func (p *Set) Free(ranges []Range) error {
 	for _, r := range ranges {
 		if r.First < 0 || r.Last < r.First || int(r.Last) >= p.size {
 			return fmt.Errorf("no processors %d-%d among %d", r.First, r.Last, p.size)
@@ -144,7 +149,7 @@ func (p *Processors) Free(ranges []ProcessorRange) error {
 }
 
 // put marks r free unless a part of it is free already.
-func (p *Processors) put(r ProcessorRange) bool {
+func (p *Set) put(r Range) bool {
 	for pass := range 2 {
 		for first := int(r.First); first <= int(r.Last); {
 			w, low := first/64, first%64
@@ -167,9 +172,9 @@ func (p *Processors) put(r ProcessorRange) bool {
 // mask has n bits set from the bit low on; 1 <= n <= 64-low.
 func mask(low, n int) uint64 { return ^uint64(0) >> (64 - n) << low }
 
-// AppendProcessorRanges appends ranges in the notation of Batsim and others:
+// Append appends ranges in the notation of Batsim and others:
 // "0-3 7".
-func AppendProcessorRanges(b []byte, ranges []ProcessorRange) []byte {
+func Append(b []byte, ranges []Range) []byte {
 	for i, r := range ranges {
 		if i > 0 {
 			b = append(b, ' ')

@@ -1,4 +1,4 @@
-package entity
+package procset
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestProcessorsAreGivenLowestFreeFirst(t *testing.T) {
-	p := NewProcessors(10)
+	p := New(10)
 	a, err := p.Allocate(4, nil)
 	require.NoError(t, err)
 	b, err := p.Allocate(2, nil)
@@ -16,26 +16,26 @@ func TestProcessorsAreGivenLowestFreeFirst(t *testing.T) {
 	require.NoError(t, p.Free(a[:1]))
 	c, err := p.Allocate(6, nil)
 	require.NoError(t, err)
-	require.Equal(t, "0-3", string(AppendProcessorRanges(nil, a)))
-	require.Equal(t, "4-5", string(AppendProcessorRanges(nil, b)))
-	require.Equal(t, "0-3 6-7", string(AppendProcessorRanges(nil, c)))
+	require.Equal(t, "0-3", string(Append(nil, a)))
+	require.Equal(t, "4-5", string(Append(nil, b)))
+	require.Equal(t, "0-3 6-7", string(Append(nil, c)))
 	require.Equal(t, 2, p.Available())
 }
 
 func TestProcessorsRefuseMoreThanAreFree(t *testing.T) {
-	p := NewProcessors(3)
+	p := New(3)
 	_, err := p.Allocate(4, nil)
 	require.ErrorContains(t, err, "4 processors wanted, 3 of 3 are free")
 	require.Equal(t, 3, p.Available())
 }
 
 func TestProcessorsRefuseToBeFreedTwice(t *testing.T) {
-	p := NewProcessors(200)
+	p := New(200)
 	r, err := p.Allocate(150, nil)
 	require.NoError(t, err)
 	require.NoError(t, p.Free(r))
 	require.ErrorContains(t, p.Free(r), "free already")
-	require.ErrorContains(t, p.Free([]ProcessorRange{{199, 200}}), "no processors")
+	require.ErrorContains(t, p.Free([]Range{{199, 200}}), "no processors")
 	require.Equal(t, 200, p.Available())
 }
 
@@ -43,16 +43,16 @@ func TestProcessorsRefuseToBeFreedTwice(t *testing.T) {
 func TestProcessorsEqualAListOfBooleans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9000).Draw(t, "n")
-		p := NewProcessors(n)
+		p := New(n)
 		taken := make([]bool, n)
 		free := n
-		var held [][]ProcessorRange
+		var held [][]Range
 		t.Repeat(map[string]func(*rapid.T){
 			"allocate": func(t *rapid.T) {
 				k := rapid.IntRange(0, free).Draw(t, "k")
 				got, err := p.Allocate(k, nil)
 				require.NoError(t, err)
-				var want []ProcessorRange
+				var want []Range
 				for i, left := 0, k; left > 0; i++ {
 					if taken[i] {
 						continue
@@ -62,7 +62,7 @@ func TestProcessorsEqualAListOfBooleans(t *testing.T) {
 					if l := len(want); l > 0 && int(want[l-1].Last) == i-1 {
 						want[l-1].Last++
 					} else {
-						want = append(want, ProcessorRange{int32(i), int32(i)})
+						want = append(want, Range{int32(i), int32(i)})
 					}
 				}
 				require.Equal(t, want, got)
@@ -89,8 +89,8 @@ func TestProcessorsEqualAListOfBooleans(t *testing.T) {
 }
 
 func BenchmarkProcessors100000(b *testing.B) {
-	p := NewProcessors(100_000)
-	var held [64][]ProcessorRange
+	p := New(100_000)
+	var held [64][]Range
 	for i := 0; b.Loop(); i++ {
 		h := &held[i%64]
 		_ = p.Free(*h)
