@@ -83,8 +83,6 @@ func (m *Metascheduler) place() {
 	if err := p.settle(m); err != nil {
 		m.sim.Fail(fmt.Errorf("at %v: %w", m.observers.now, err))
 	}
-	clear(p.started)
-	clear(p.ended)
 	p.started, p.ended = p.started[:0], p.ended[:0]
 }
 

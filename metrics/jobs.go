@@ -272,7 +272,7 @@ func (w *JobsWriter) InstantOver(des.Time) {
 
 // locate has the row tell where its job runs or ran.
 func (w *JobsWriter) locate(r *jobRow) {
-	if r.run == nil || w.Allocation != AllocationIntervals {
+	if w.Allocation != AllocationIntervals {
 		return
 	}
 	r.processors = append(r.processors[:0], r.run.Place...)
@@ -296,7 +296,9 @@ func (w *JobsWriter) write() {
 	w.lastID = r.id
 	w.base++
 	w.rows--
-	w.locate(r)
+	if r.run != nil {
+		w.locate(r)
+	}
 	w.buf = w.appendRow(w.buf, r)
 	r.run = nil
 	if len(w.buf) >= flushAt {
@@ -329,6 +331,14 @@ func (w *JobsWriter) Close() error {
 	return w.err
 }
 
+// appendKnown appends t, whose text is known where it is another time again.
+func appendKnown(b []byte, t, known des.Time, text []byte) []byte {
+	if t == known {
+		return append(b, text...)
+	}
+	return appendTime(b, t)
+}
+
 func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	var wait, run, turnaround des.Time = -des.Second, -des.Second, -des.Second // print as -1
 	start, finish := run, run
@@ -348,25 +358,33 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',')
 	b = append(b, w.workload...)
 	b = append(b, ',')
+	at := len(b)
 	b = appendTime(b, r.runtime) // profile: Batsim's converters name a delay by its length
+	runtime := b[at:]            // many a number comes twice, and a copy of its text is cheaper than the digits
 	b = append(b, ',')
+	at = len(b)
 	b = appendTime(b, r.submit)
+	submit := b[at:]
 	b = append(b, ',')
 	b = appendInt(b, int64(r.nodes))
 	b = append(b, ',')
+	at = len(b)
 	b = appendTime(b, r.estimate)
+	estimate := b[at:]
 	b = append(b, ',', success, ',')
 	b = append(b, rowStates.Name(r.state)...)
 	b = append(b, ',')
-	b = appendTime(b, start)
+	b = appendKnown(b, start, r.submit, submit)
 	b = append(b, ',')
-	b = appendTime(b, run)
+	at = len(b)
+	b = appendKnown(b, run, r.runtime, runtime)
+	execution := b[at:]
 	b = append(b, ',')
 	b = appendTime(b, finish)
 	b = append(b, ',')
 	b = appendTime(b, wait)
 	b = append(b, ',')
-	b = appendTime(b, turnaround)
+	b = appendKnown(b, turnaround, run, execution)
 	b = append(b, ',')
 	switch {
 	case !done:
@@ -401,9 +419,9 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		b = appendRatio(b, turnaround, max(run, boundedBelow))
 	}
 	b = append(b, ',')
-	b = appendTime(b, r.estimate)
+	b = append(b, estimate...)
 	b = append(b, ',')
-	b = appendTime(b, r.runtime)
+	b = append(b, runtime...)
 	if r.backfilled {
 		return append(b, ",1\n"...)
 	}

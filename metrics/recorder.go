@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"slices"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
@@ -26,6 +28,7 @@ type Recorder struct {
 	jobs, ended, booked, killed, rejected, backfilled, running int
 	firstSubmit, lastFinish                                    des.Time
 
+	reasons     []ReasonCount
 	waits       sample
 	waitSum     sum128
 	turnaround  sum128
@@ -70,6 +73,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.jobs++
 	case entity.JobRejected:
 		r.rejected++
+		r.why(j.Reason)
 	case entity.JobStarted:
 		r.running++
 	case entity.JobRequeued:
@@ -115,6 +119,19 @@ func (r *Recorder) occupied(nodes int, start, end des.Time, ends []des.Time) {
 		r.busy.addArea(1, end-start)
 	}
 }
+
+// why counts one more rejection for this reason.
+func (r *Recorder) why(reason string) {
+	i := slices.IndexFunc(r.reasons, func(c ReasonCount) bool { return c.Reason == reason })
+	if i < 0 {
+		i = len(r.reasons)
+		r.reasons = append(r.reasons, ReasonCount{Reason: reason})
+	}
+	r.reasons[i].Count++
+}
+
+// Rejections are the reasons for which jobs were rejected, in order of first use.
+func (r *Recorder) Rejections() []ReasonCount { return slices.Clone(r.reasons) }
 
 // boundedBelow is the run time under which a job's slowdown is no longer made
 // worse by its shortness (Feitelson et al., JSSPP 1997).

@@ -52,6 +52,8 @@ type Result struct {
 	Waiting     []*entity.Run // left in the queue, in order of submission
 	Fingerprint uint64        // of everything that happened; see des.Simulator
 	Files       []string      // names of the files that were written
+	// Rejections are why jobs were rejected, in order of first use.
+	Rejections []metrics.ReasonCount
 }
 
 // ErrNoJobs is a workload without a single job.

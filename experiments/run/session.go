@@ -151,7 +151,7 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 
 // Commit ends a run that went well: files get their names, all of them or none.
 func (x *Session) Commit() (Result, error) {
-	result := Result{Summary: x.recorder.Summary(), Fingerprint: x.Sim.Fingerprint()}
+	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
 	}

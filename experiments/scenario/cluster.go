@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/run"
-	"github.com/gridslot/gridslot/metrics"
 )
 
 // Machine is what the jobs run on: a Cluster, a *Domain or a *Grid. It names the
@@ -84,21 +83,4 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		r, err := run.Simulate(ctx, sourceOf(p.jobs), s)
 		return &Result{Result: r}, err
 	}, nil
-}
-
-// reasons counts the reasons why jobs were rejected, in order of first use.
-type reasons []metrics.ReasonCount
-
-// Observe takes one event in.
-func (r *reasons) Observe(e entity.JobEvent) {
-	if e.Kind != entity.JobRejected {
-		return
-	}
-	for i := range *r {
-		if (*r)[i].Reason == e.Run.Reason {
-			(*r)[i].Count++
-			return
-		}
-	}
-	*r = append(*r, metrics.ReasonCount{Reason: e.Run.Reason, Count: 1})
 }

@@ -53,9 +53,8 @@ type Progress struct {
 // Result is what became of one policy's run.
 type Result struct {
 	run.Result
-	Rejections []metrics.ReasonCount // why jobs were rejected, in order of first use
-	Grid       *GridSummary          // on a grid
-	Clusters   []ClusterSummary      // on a grid
+	Grid     *GridSummary     // on a grid
+	Clusters []ClusterSummary // on a grid
 }
 
 // Outcome is what became of a scenario: the policies that have finished, in the
@@ -228,12 +227,10 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	}
 	defer from.Close()
 	c.readings[i].Store(&from)
-	why := reasons{}
 	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread,
-		Observers: []entity.Observer{&why},
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
@@ -248,7 +245,6 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	r.Rejections = why
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.results[i] = r
