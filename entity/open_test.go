@@ -734,3 +734,46 @@ func TestABookingIsRaisedAsAnyJobIs(t *testing.T) {
 	w.run(t)
 	require.Equal(t, 25*des.Second, w.sim.Now())
 }
+
+func TestNobodyIsPlacedOnWhatIsWithheldByName(t *testing.T) {
+	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
+		w := newWorld(4, backfill.FCFS{})
+		w.meta.Pass = pass
+		w.meta.Placer = entity.LowestFirst{}
+		victim := w.meta.Submit(job(1, 0, 100, 2))
+		var early *entity.Hold
+		down := func(until des.Time, p int32) (*entity.Hold, error) {
+			return w.meta.Withhold(entity.Window{Start: w.sim.Now(), End: until * des.Second, Nodes: 1}, procset.Range{First: p, Last: p})
+		}
+		w.at(10, func() {
+			_, err := down(50, 1)
+			require.Error(t, err, "the victim has it")
+			require.True(t, w.meta.Kill(victim, "processor 1 has failed"))
+			_, err = down(50, 1)
+			require.NoError(t, err)
+			early, err = down(90, 0)
+			require.NoError(t, err)
+		})
+		two := w.meta.Submit(job(2, 10, 5, 2)) // at the same instant
+		w.at(30, func() { early.Drop() })
+		three := w.meta.Submit(job(3, 30, 10, 3))
+		all := w.meta.Submit(job(4, 31, 10, 4))
+		w.run(t)
+		require.Equal(t, []procset.Range{{First: 2, Last: 3}}, two.Place)
+		require.Equal(t, []procset.Range{{First: 0, Last: 0}, {First: 2, Last: 3}}, three.Place)
+		require.Equal(t, 50*des.Second, all.Start)
+		require.Equal(t, []procset.Range{{First: 0, Last: 3}}, all.Place)
+	}
+	w := newWorld(4, backfill.FCFS{})
+	_, err := w.meta.Withhold(entity.Window{End: 10, Nodes: 1}, procset.Range{First: 1, Last: 1})
+	require.ErrorContains(t, err, "Placer")
+	w.meta.Placer = entity.LowestFirst{}
+	_, err = w.meta.Withhold(entity.Window{Start: 5, End: 10, Nodes: 1}, procset.Range{First: 1, Last: 1})
+	require.ErrorContains(t, err, "begins now")
+	_, err = w.meta.Withhold(entity.Window{End: 10, Nodes: 2}, procset.Range{First: 1, Last: 1})
+	require.ErrorContains(t, err, "1 are named")
+	require.True(t, w.meta.Plan().Fits(entity.Request{Nodes: 4, Length: 1}) == nil)
+	r := w.meta.Submit(job(1, 0, 1, 4))
+	w.run(t)
+	require.Zero(t, r.Start, "a refusal withholds nothing")
+}

@@ -5,6 +5,7 @@ package entity
 // never pinned to a processor.
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,7 +16,8 @@ import (
 // contiguous, by topology.
 type Placer interface {
 	// Place takes r.Request.Nodes of the free processors and appends them to
-	// ranges.
+	// ranges. It is asked when the instant of r.Start is over, which the clock has
+	// passed by then.
 	Place(free *procset.Set, r *Run, ranges []procset.Range) ([]procset.Range, error)
 }
 
@@ -86,18 +88,52 @@ func (m *Metascheduler) place() {
 	p.started, p.ended = p.started[:0], p.ended[:0]
 }
 
-func (p *places) settle(m *Metascheduler) error {
-	if p.free == nil {
-		size, ok := m.plan.(interface{ Processors() int })
-		if !ok {
-			return fmt.Errorf("a Placer needs a plan that tells how many processors it has, and %T does not", m.plan)
-		}
-		p.free = procset.New(size.Processors())
+// begin fetches the processors, before the first of them is used.
+func (p *places) begin(m *Metascheduler) error {
+	if p.free != nil {
+		return nil
 	}
+	size, ok := m.plan.(interface{ Processors() int })
+	if !ok {
+		return fmt.Errorf("a Placer needs a plan that tells how many processors it has, and %T does not", m.plan)
+	}
+	p.free = procset.New(size.Processors())
+	return nil
+}
+
+// back gives back what has ended.
+func (p *places) back() error {
 	for _, place := range p.ended {
 		if err := p.free.Free(place); err != nil {
 			return err
 		}
+	}
+	p.ended = p.ended[:0]
+	return nil
+}
+
+// withhold takes these processors, all or none.
+func (p *places) withhold(m *Metascheduler, place []procset.Range) error {
+	if err := p.begin(m); err != nil {
+		return err
+	}
+	if err := p.back(); err != nil { // what has ended by now makes room
+		return err
+	}
+	for i, r := range place {
+		if err := p.free.Take(r); err != nil {
+			return errors.Join(err, p.free.Free(place[:i]))
+		}
+	}
+	return nil
+}
+
+func (p *places) settle(m *Metascheduler) error {
+	if err := p.begin(m); err != nil {
+		return err
+	}
+	if err := p.back(); err != nil {
+		return err
 	}
 	for _, s := range p.started {
 		r := s.run

@@ -96,8 +96,10 @@ func (m *Metascheduler) Changed(from, to des.Time) {
 
 // Hold is a window that is kept in the plan for the time being.
 type Hold struct {
-	meta *Metascheduler
-	run  *Run
+	meta  *Metascheduler
+	run   *Run
+	place []procset.Range // which processors are withheld, where that was said
+	over  des.EventID     // when they are back
 }
 
 // Tentative keeps w for j, which may come or not. Observers are not told of it
@@ -116,7 +118,7 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 		return nil, err
 	}
 	m.stir()
-	return &Hold{m, r}, nil
+	return &Hold{meta: m, run: r}, nil
 }
 
 // Window is what is kept.
@@ -155,6 +157,10 @@ func (h *Hold) Drop() {
 	m.forget(now)
 	m.plan.Release(&r.Reservation, now)
 	m.freed(max(now, r.Reservation.Window.Start), r.Reservation.Window.End)
+	if h.place != nil {
+		m.sim.Cancel(h.over)
+		h.placeBack()
+	}
 	m.stir()
 }
 
@@ -164,24 +170,72 @@ var nobody = &Job{ID: -1, User: -1, Group: -1, Queue: -1}
 // Withhold takes capacity out of the plan over the window: so many of its
 // processors (Window.Nodes), or exactly the nodes that it names (Window.Tasks).
 // It is refused with a *ConflictError where any of it is taken: then InTheWay
-// says by whom, and it is for the caller to say who yields (Preempt, Kill,
-// Withdraw) before asking again. Drop gives the capacity back ahead of time;
-// des.Forever as its end is allowed.
-func (m *Metascheduler) Withhold(w Window) (*Hold, error) {
-	r := &Run{Job: nobody, Promised: NeverPromised, meta: m}
-	m.forget(m.sim.Now())
+// says by which jobs, and it is for the caller to say who yields (Preempt, Kill,
+// Withdraw) before asking again. What is withheld already is nobody's: InTheWay
+// does not list it. Drop gives the capacity back ahead of time; des.Forever as its
+// end is allowed.
+//
+// A counted plan counts: where there is a Placer and the window begins now, place
+// says which processors those are, so that no job is placed there meanwhile.
+func (m *Metascheduler) Withhold(w Window, place ...procset.Range) (*Hold, error) {
+	h := &Hold{meta: m, run: &Run{Job: nobody, Promised: NeverPromised, meta: m}}
+	now := m.sim.Now()
+	m.forget(now)
 	var err error
 	if pins, ok := m.plan.(PinPlan); ok && w.Tasks != nil {
-		_, err = pins.Pin(r, w)
+		_, err = pins.Pin(h.run, w)
 	} else {
-		_, err = m.plan.Reserve(r, w)
+		_, err = m.plan.Reserve(h.run, w)
 	}
 	if err != nil {
 		return nil, err
 	}
+	if len(place) > 0 {
+		if err := m.withholdPlace(w, place); err != nil {
+			m.plan.Release(&h.run.Reservation, now)
+			return nil, err
+		}
+		h.place = place
+		if w.End < des.Forever {
+			h.over = m.sim.At(w.End, PhaseEnd, (*placeBack)(h), 0)
+		}
+	}
 	m.stir()
 	m.WakeAt(w.End) // when the capacity is back
-	return &Hold{m, r}, nil
+	return h, nil
+}
+
+// withholdPlace has nobody be placed on these processors.
+func (m *Metascheduler) withholdPlace(w Window, place []procset.Range) error {
+	now := m.sim.Now()
+	n := 0
+	for _, r := range place {
+		n += int(r.Last-r.First) + 1
+	}
+	switch {
+	case m.Placer == nil:
+		return fmt.Errorf("at %v: which processors are withheld can be said only where there is a Placer", now)
+	case w.Start > now:
+		return fmt.Errorf("at %v: which processors are withheld can be said only of a window that begins now, not at %v", now, w.Start)
+	case n != w.Nodes:
+		return fmt.Errorf("at %v: %d processors are withheld, and %d are named", now, w.Nodes, n)
+	}
+	m.observers.reach(now)
+	return m.places.withhold(m, place)
+}
+
+// placeBack is a hold as the handler of its end.
+type placeBack Hold
+
+func (b *placeBack) Handle(*des.Simulator, des.Event) { (*Hold)(b).placeBack() }
+
+// placeBack has the processors that were withheld be free when this instant is
+// over.
+func (h *Hold) placeBack() {
+	h.meta.observers.reach(h.meta.sim.Now())
+	h.meta.observers.begun = true // this instant has an end of its own
+	h.meta.places.ended = append(h.meta.places.ended, h.place)
+	h.place = nil
 }
 
 // InTheWay lists the jobs that hold what w is about, for Withhold: on named nodes

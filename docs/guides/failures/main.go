@@ -40,8 +40,7 @@ func draw(sim *des.Simulator, processors int) (failures []outage) {
 // service takes processors out of service.
 type service struct {
 	meta       *entity.Metascheduler
-	checkpoint des.Time           // every job writes one so often
-	up         map[int32]des.Time // when a processor that has failed is back
+	checkpoint des.Time // every job writes one so often
 	victims    int
 	lost       des.Time // processor time that must be spent again
 }
@@ -49,7 +48,8 @@ type service struct {
 // fail has the jobs in the way yield, and then withholds the processor.
 func (s *service) fail(o outage) {
 	down := entity.Window{Start: o.at, End: o.up, Nodes: 1}
-	for _, r := range s.meta.InTheWay(down, []procset.Range{{First: o.processor, Last: o.processor}}) {
+	place := procset.Range{First: o.processor, Last: o.processor}
+	for _, r := range s.meta.InTheWay(down, []procset.Range{place}) {
 		since := (o.at - r.Start) % s.checkpoint // the last checkpoint, if r runs
 		if s.meta.Preempt(r, o.at-r.Start-since) {
 			s.victims++
@@ -58,27 +58,9 @@ func (s *service) fail(o outage) {
 			s.meta.Withdraw(r) // its reservation lies ahead
 		}
 	}
-	if _, err := s.meta.Withhold(down); err != nil {
+	if _, err := s.meta.Withhold(down, place); err != nil {
 		s.meta.Simulator().Fail(err)
 	}
-	s.up[o.processor] = o.up
-}
-
-// Place gives a job the lowest processors that are free and up.
-func (s *service) Place(free *procset.Set, r *entity.Run, place []procset.Range) ([]procset.Range, error) {
-	for hole := range free.Ranges() {
-		for p := hole.First; p <= hole.Last && len(place) < r.Request.Nodes; p++ {
-			if s.up[p] <= r.Start {
-				place = append(place, procset.Range{First: p, Last: p})
-			}
-		}
-	}
-	for _, p := range place {
-		if err := free.Take(p); err != nil {
-			return nil, err
-		}
-	}
-	return place, nil
 }
 
 func main() {
@@ -91,8 +73,8 @@ func main() {
 		sim := des.New(des.Config{Seed: 1})
 		rec := metrics.NewRecorder()
 		meta := entity.NewMetascheduler(sim, plan.NewCluster(trace.MaxProcs), backfill.EASY{}, rec)
-		s := &service{meta: meta, checkpoint: checkpoint, up: map[int32]des.Time{}}
-		meta.Placer = s
+		s := &service{meta: meta, checkpoint: checkpoint}
+		meta.Placer = entity.LowestFirst{} // so that a job has processors to lose
 		meta.SubmitAll(trace.Jobs())
 		if _, err := meta.Withhold(maintenance); err != nil {
 			log.Fatal(err)
