@@ -21,7 +21,7 @@
 // # Where to begin
 //
 // Recorder is all that most experiments need. CreateJobs and CreateQueue write
-// the files; docs/reference/files.md tells of their columns. Moments and Estimate
+// the files; docs/reference/files.md tells of their columns. Moments and Interval
 // turn the summaries of several runs into intervals of confidence. Package
 // validate, below this one, finds out whether a schedule could have happened at
 // all.

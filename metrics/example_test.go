@@ -67,11 +67,11 @@ func Example() {
 	// 3 jobs: 3 finished, 0 killed, 0 rejected, 0 unfinished; valid
 }
 
-func ExampleMoments_Estimate() {
+func ExampleMoments_Interval() {
 	var waits metrics.Moments
 	for _, replication := range []float64{101, 98, 105, 99, 102} {
 		waits.Add(replication)
 	}
-	fmt.Println(waits.Estimate(0.95))
+	fmt.Println(waits.Interval(0.95))
 	// Output: 101 ± 3.4
 }

@@ -59,13 +59,13 @@ func (m *Moments) Variance() float64 {
 // StdDev is the square root of Variance.
 func (m *Moments) StdDev() float64 { return math.Sqrt(m.Variance()) }
 
-// Estimate is the mean of the observations with an interval that covers the
+// Interval is the mean of the observations with an interval that covers the
 // true mean with the probability level (0.95, say), where the observations are
 // independent and about normal, as means of long replications are: Student's t
 // with N-1 degrees of freedom. Of fewer than two observations HalfWidth is
 // +Inf.
-func (m *Moments) Estimate(level float64) Estimate {
-	e := Estimate{Mean: m.mean, HalfWidth: math.Inf(1), N: m.n}
+func (m *Moments) Interval(level float64) Interval {
+	e := Interval{Mean: m.mean, HalfWidth: math.Inf(1), N: m.n}
 	if m.n >= 2 {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.n - 1)}
 		e.HalfWidth = t.Quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
@@ -73,15 +73,15 @@ func (m *Moments) Estimate(level float64) Estimate {
 	return e
 }
 
-// Estimate is a mean over N replications: the true one lies within HalfWidth
+// Interval is a mean over N replications: the true one lies within HalfWidth
 // of it, at the level it was made for.
-type Estimate struct {
+type Interval struct {
 	Mean      float64
 	HalfWidth float64
 	N         int
 }
 
 // Contains reports whether x lies within the interval.
-func (e Estimate) Contains(x float64) bool { return math.Abs(x-e.Mean) <= e.HalfWidth }
+func (e Interval) Contains(x float64) bool { return math.Abs(x-e.Mean) <= e.HalfWidth }
 
-func (e Estimate) String() string { return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.HalfWidth) }
+func (e Interval) String() string { return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.HalfWidth) }

@@ -41,7 +41,7 @@ func TestEstimateIsStudentsInterval(t *testing.T) {
 	for x := range 5 {
 		m.Add(float64(x + 1))
 	}
-	e := m.Estimate(0.95)
+	e := m.Interval(0.95)
 	require.Equal(t, 3.0, e.Mean)
 	require.InDelta(t, 2.776445*math.Sqrt(2.5)/math.Sqrt(5), e.HalfWidth, 1e-6)
 	require.Equal(t, 5, e.N)
@@ -53,7 +53,7 @@ func TestEstimateIsStudentsInterval(t *testing.T) {
 func TestOneObservationEstimatesNothing(t *testing.T) {
 	var m Moments
 	m.Add(7)
-	require.Equal(t, Estimate{Mean: 7, HalfWidth: math.Inf(1), N: 1}, m.Estimate(0.95))
+	require.Equal(t, Interval{Mean: 7, HalfWidth: math.Inf(1), N: 1}, m.Interval(0.95))
 	require.Zero(t, m.Variance())
 }
 
@@ -67,7 +67,7 @@ func TestIntervalsCoverTheMean(t *testing.T) {
 		for range 6 {
 			m.Add(10 + 3*r.NormFloat64())
 		}
-		if m.Estimate(0.9).Contains(10) {
+		if m.Interval(0.9).Contains(10) {
 			covered++
 		}
 	}

@@ -88,7 +88,7 @@ type row struct {
 func (c *cell) figure(quantity string, of func(row) float64, point string, x float64) reproduce.Row {
 	return reproduce.Row{
 		Series: c.strategy, Point: point, X: x, Quantity: quantity,
-		Ours: metrics.Estimate{Mean: of(c.result), N: 1},
+		Ours: metrics.Interval{Mean: of(c.result), N: 1},
 		Own:  c.strategy != "oar" && c.strategy != "rla",
 	}
 }

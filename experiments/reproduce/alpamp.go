@@ -140,7 +140,7 @@ func readAMP11(ctx context.Context, reading amp11Reading, jobs []vo.AMP11Job, li
 		{"ALP", window.ALP{}, vo.AMP11Job.PerSlot},
 		{"AMP", window.AMP{}, vo.AMP11Job.PerJob},
 	} {
-		batch := make([]cyclic.Job, len(jobs))
+		batch := make([]cyclic.Item, len(jobs))
 		for i, j := range jobs {
 			batch[i].Request = s.request(j)
 			if !reading.atMinPerf {

@@ -114,24 +114,24 @@ func (o observations) cycle(i int) []float64 { return o.values[i*o.width : (i+1)
 func (o observations) cycles() int { return len(o.values) / max(o.width, 1) }
 
 // mean is over the cycles that observed the row.
-func (o observations) mean(row int) metrics.Estimate {
+func (o observations) mean(row int) metrics.Interval {
 	var m metrics.Moments
 	for i := range o.cycles() {
 		if x := o.cycle(i)[row]; !math.IsNaN(x) {
 			m.Add(x)
 		}
 	}
-	return m.Estimate(Level)
+	return m.Interval(Level)
 }
 
 // difference is the mean of row a minus factor times row b over the cycles that
 // observed both.
-func (o observations) difference(a, b int, factor, level float64) metrics.Estimate {
+func (o observations) difference(a, b int, factor, level float64) metrics.Interval {
 	var m metrics.Moments
 	for i := range o.cycles() {
 		if d := o.cycle(i)[a] - float64(factor*o.cycle(i)[b]); !math.IsNaN(d) {
 			m.Add(d)
 		}
 	}
-	return m.Estimate(level)
+	return m.Interval(level)
 }

@@ -113,7 +113,7 @@ func (e Estimates) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 		return err
 	}
 	for _, p := range planned() {
-		batch := make([]cyclic.Job, len(jobs))
+		batch := make([]cyclic.Item, len(jobs))
 		for i, j := range jobs {
 			batch[i].Request = j.Request
 		}

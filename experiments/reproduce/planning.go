@@ -157,12 +157,12 @@ func timeOn(n *entity.Node, out *cyclic.Outcome) des.Time {
 }
 
 // batch draws the jobs, and which criterion each has where they differ.
-func (p Plan) batch(seed, cycle uint64) (batch []cyclic.Job, groups []int, err error) {
+func (p Plan) batch(seed, cycle uint64) (batch []cyclic.Item, groups []int, err error) {
 	jobs, err := p.Batch.Generate(seed, cycle)
 	if err != nil {
 		return nil, nil, err
 	}
-	batch = make([]cyclic.Job, len(jobs))
+	batch = make([]cyclic.Item, len(jobs))
 	draw := des.NewStream(seed, cycle, "reproduce.criterion")
 	for i, j := range jobs {
 		batch[i].Request = j.Request

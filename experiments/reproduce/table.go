@@ -37,7 +37,7 @@ type Row struct {
 	// Paper and Code are the figures that were published and that the authors'
 	// published program gives, as they are printed; "" where there is none.
 	Paper, Code string
-	Ours        metrics.Estimate
+	Ours        metrics.Interval
 	Own         bool // a row of ours beyond the paper
 	Timing      bool // measured time: differs from run to run
 }
@@ -270,7 +270,7 @@ func (t *Table) difference(r Row, published string) string {
 
 // interval writes a mean and its half width with as many decimals as the half
 // width makes worth reading.
-func interval(e metrics.Estimate) string {
+func interval(e metrics.Interval) string {
 	switch {
 	case e.N == 0:
 		return "none"

@@ -35,7 +35,7 @@ type Search struct {
 //
 // A job that finds nothing in one round is not asked again: slots only become
 // less.
-func (s Search) Run(ctx context.Context, batch []Job, list plan.SlotList) ([][]entity.Window, Stats, error) {
+func (s Search) Run(ctx context.Context, batch []Item, list plan.SlotList) ([][]entity.Window, Stats, error) {
 	var stats Stats
 	if err := check(batch); err != nil {
 		return nil, stats, err

@@ -14,8 +14,8 @@ import (
 	"github.com/gridslot/gridslot/policy/window"
 )
 
-// Job is one job of a batch as planners see it.
-type Job struct {
+// Item is one job of a batch as planners see it.
+type Item struct {
 	Request entity.Request
 	// By is its user's criterion: the search for windows that suits the user
 	// best. nil is the planner's own search.
@@ -25,7 +25,7 @@ type Job struct {
 }
 
 // find searches a window for j, with otherwise where j has no criterion.
-func (j *Job) find(ctx context.Context, otherwise plan.Finder, list plan.SlotList) (plan.Found, error) {
+func (j *Item) find(ctx context.Context, otherwise plan.Finder, list plan.SlotList) (plan.Found, error) {
 	f, until := j.By, list.To
 	if f == nil {
 		f = otherwise
@@ -47,7 +47,7 @@ func (j *Job) find(ctx context.Context, otherwise plan.Finder, list plan.SlotLis
 // *plan.BadInputError), or the end of ctx.
 type Planner interface {
 	Name() string
-	Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error)
+	Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error)
 }
 
 // Outcome is a planned batch.
@@ -229,7 +229,7 @@ func move(w *entity.Window, start des.Time) {
 }
 
 // check reports a batch that makes no sense.
-func check(batch []Job) error {
+func check(batch []Item) error {
 	for i := range batch {
 		if err := batch[i].Request.Check(); err != nil {
 			return &plan.BadInputError{Reason: fmt.Sprintf("job %d of the batch: %v", i, err)}

@@ -15,8 +15,8 @@ import (
 
 // metaBatch draws META's batches: n of 2 to 5, volumes of 100 to 500, budgets
 // of 1.0 to 1.6 a unit of work.
-func metaBatch(r *rand.Rand, jobs int) []cyclic.Job {
-	batch := make([]cyclic.Job, jobs)
+func metaBatch(r *rand.Rand, jobs int) []cyclic.Item {
+	batch := make([]cyclic.Item, jobs)
 	for i := range batch {
 		n, volume := 2+r.IntN(4), 100+400*r.Float64()
 		batch[i].Request = entity.Request{
@@ -62,7 +62,7 @@ func BenchmarkPlan(b *testing.B) {
 		for _, z := range p.sizes {
 			b.Run(fmt.Sprintf("%s/jobs=%d/nodes=%d/units=%d/perjob=%d", p.name, z.jobs, z.nodes, z.units, z.perJob), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 1))
-				var batches [50][]cyclic.Job
+				var batches [50][]cyclic.Item
 				var lists [50]plan.SlotList
 				for i := range batches {
 					batches[i], lists[i] = metaBatch(r, z.jobs), metaSlots(b, z.nodes, z.units, uint64(i))

@@ -28,7 +28,7 @@ type Filling struct {
 func (Filling) Name() string { return "filling" }
 
 // Plan implements Planner.
-func (f Filling) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
+func (f Filling) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	if err := check(batch); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ type Share struct {
 
 // Split returns the positions of the jobs to slice and of the others, both in
 // order of priority. Ties go to the first.
-func (s Share) Split(batch []Job) (sliced, rest []int, err error) {
+func (s Share) Split(batch []Item) (sliced, rest []int, err error) {
 	if !(s.Q >= 0 && s.Q <= 1) {
 		return nil, nil, badInput("the share of a batch must be in [0, 1], not %v", s.Q)
 	}
@@ -118,7 +118,7 @@ type BSF struct {
 func (BSF) Name() string { return "bsf" }
 
 // Plan implements Planner.
-func (b BSF) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
+func (b BSF) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	sliced, rest, err := b.Share.Split(batch)
 	if err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (b BSF) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcom
 }
 
 // part plans the batch's jobs at some positions on what is left, into out.
-func (b BSF) part(ctx context.Context, p Planner, batch []Job, at []int, out *Outcome) error {
-	jobs := make([]Job, len(at))
+func (b BSF) part(ctx context.Context, p Planner, batch []Item, at []int, out *Outcome) error {
+	jobs := make([]Item, len(at))
 	for i, k := range at {
 		jobs[i] = batch[k]
 	}

@@ -26,7 +26,7 @@ type CSS struct {
 func (CSS) Name() string { return "css" }
 
 // Plan implements Planner.
-func (c CSS) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
+func (c CSS) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	plain := slices.Clone(batch)
 	for i := range plain {
 		plain[i].By = nil
@@ -69,7 +69,7 @@ func (BatchSlicer) Name() string { return "batch-slicer" }
 
 // Plan implements Planner. Fixed limits, Choice.MaxTime and MaxCost, are for the
 // batch: a slice has what the ones before it left of them.
-func (b BatchSlicer) Plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
+func (b BatchSlicer) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	if b.Slices < 0 {
 		return nil, badInput("a batch cannot be cut into %d slices", b.Slices)
 	}
@@ -96,7 +96,7 @@ func (b BatchSlicer) Plan(ctx context.Context, batch []Job, list plan.SlotList) 
 }
 
 // slice plans the batch's jobs from the position from on, into part.
-func (b BatchSlicer) slice(ctx context.Context, jobs []Job, out, part *Outcome, from int) error {
+func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome, from int) error {
 	alternatives, stats, err := b.Search.Run(ctx, jobs, out.Left)
 	if err != nil {
 		return err

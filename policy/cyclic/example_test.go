@@ -19,7 +19,7 @@ func ExampleCSS() {
 	slots := plan.SlotList{To: end, Slots: []entity.Slot{
 		{Node: slow, Width: 1, End: end}, {Node: fast, Width: 1, End: end},
 	}}
-	batch := []cyclic.Job{
+	batch := []cyclic.Item{
 		{Request: entity.Request{Nodes: 1, Length: 40 * des.Second}},
 		{Request: entity.Request{Nodes: 1, Length: 60 * des.Second}},
 	}

@@ -41,8 +41,8 @@ var criteria = []plan.Finder{
 	window.AEP{By: window.MinProcTime}, window.CSA{}, window.Cheapest{Goal: window.FirstFit}, window.Best{By: window.Q{}},
 }
 
-func drawBatch(t *rapid.T, withCriteria bool) []cyclic.Job {
-	batch := make([]cyclic.Job, rapid.IntRange(0, 9).Draw(t, "jobs"))
+func drawBatch(t *rapid.T, withCriteria bool) []cyclic.Item {
+	batch := make([]cyclic.Item, rapid.IntRange(0, 9).Draw(t, "jobs"))
 	for i := range batch {
 		n, length := rapid.IntRange(1, 4).Draw(t, "n"), rapid.IntRange(1, 80).Draw(t, "length")
 		batch[i].Request = entity.Request{
@@ -91,7 +91,7 @@ func drawPlanner(t *rapid.T) cyclic.Planner {
 // checkPlan holds a plan against its definition: every window within its
 // request and within the slots, no node twice, and the slots left are those that
 // were there less the windows.
-func checkPlan(t require.TestingT, batch []cyclic.Job, list plan.SlotList, out *cyclic.Outcome) {
+func checkPlan(t require.TestingT, batch []cyclic.Item, list plan.SlotList, out *cyclic.Outcome) {
 	require.Len(t, out.Jobs, len(batch))
 	type task struct {
 		node       *entity.Node
@@ -142,7 +142,7 @@ func free(list plan.SlotList) (sum des.Time) {
 	return sum
 }
 
-func makePlan(t require.TestingT, p cyclic.Planner, batch []cyclic.Job, list plan.SlotList) *cyclic.Outcome {
+func makePlan(t require.TestingT, p cyclic.Planner, batch []cyclic.Item, list plan.SlotList) *cyclic.Outcome {
 	before := slices.Clone(list.Slots)
 	out, err := p.Plan(context.Background(), batch, list)
 	require.NoError(t, err)
@@ -303,7 +303,7 @@ func TestWindowsAreShiftedInOrderOfTheirStarts(t *testing.T) {
 		{Node: n, Width: 1, Start: 5 * unit, End: 8 * unit},
 		{Node: n, Width: 1, Start: 10 * unit, End: 100 * unit},
 	}}
-	batch := []cyclic.Job{
+	batch := []cyclic.Item{
 		{Request: entity.Request{Nodes: 1, Length: 20 * unit}},
 		{Request: entity.Request{Nodes: 1, Length: 30 * unit}},
 	}
@@ -335,7 +335,7 @@ func (latest) Find(_ context.Context, r entity.Request, list plan.SlotList, _ de
 func TestSlicesAreEqualButForTheFirst(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 1}
 	list := plan.SlotList{To: 1000 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 1000 * unit}}}
-	batch := slices.Repeat([]cyclic.Job{{Request: entity.Request{Nodes: 1, Length: unit}}}, 20)
+	batch := slices.Repeat([]cyclic.Item{{Request: entity.Request{Nodes: 1, Length: unit}}}, 20)
 	for k, want := range map[int]string{0: "[20]", 1: "[20]", 3: "[7 7 6]", 6: "[4 4 3 3 3 3]", 30: fmt.Sprint(slices.Repeat([]int{1}, 20))} {
 		var sizes []int
 		for _, s := range makePlan(t, cyclic.BatchSlicer{Slices: k, Search: cyclic.Search{Rounds: 1}}, batch, list).Slices {
@@ -346,7 +346,7 @@ func TestSlicesAreEqualButForTheFirst(t *testing.T) {
 }
 
 func TestTheShareIsChosenByItsRule(t *testing.T) {
-	batch := []cyclic.Job{
+	batch := []cyclic.Item{
 		{Request: entity.Request{Budget: 5, MinPerf: 1}},
 		{Request: entity.Request{Budget: 9, MinPerf: 3}},
 		{Request: entity.Request{Budget: 7, MinPerf: 3}},
@@ -369,7 +369,7 @@ func TestAShareIsRoundedToTheNearestNumberOfJobs(t *testing.T) {
 		q       float64
 		n, want int
 	}{{0.5, 5, 3}, {0.3, 5, 2}, {0.29, 5, 1}, {0.25, 5, 1}, {0.09, 5, 0}, {0.1, 5, 1}, {0.9, 5, 5}, {0.89, 5, 4}, {1, 5, 5}, {0, 5, 0}, {0.7, 0, 0}} {
-		sliced, rest, err := cyclic.Share{Q: c.q}.Split(make([]cyclic.Job, c.n))
+		sliced, rest, err := cyclic.Share{Q: c.q}.Split(make([]cyclic.Item, c.n))
 		require.NoError(t, err)
 		require.Len(t, sliced, c.want, "%v of %d jobs", c.q, c.n)
 		require.Len(t, rest, c.n-c.want)
@@ -379,7 +379,7 @@ func TestAShareIsRoundedToTheNearestNumberOfJobs(t *testing.T) {
 func TestABatchNoJobOfWhichFitsSaysSo(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 1}
 	list := plan.SlotList{To: 10 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 10 * unit}}}
-	batch := []cyclic.Job{{Request: entity.Request{Nodes: 2, Length: unit}}, {Request: entity.Request{Nodes: 1, Length: 11 * unit}}}
+	batch := []cyclic.Item{{Request: entity.Request{Nodes: 2, Length: unit}}, {Request: entity.Request{Nodes: 1, Length: 11 * unit}}}
 	for _, p := range []cyclic.Planner{cyclic.CSS{}, cyclic.BatchSlicer{Slices: 2}, cyclic.Filling{}, cyclic.BSF{Share: cyclic.Share{Q: 0.5}}} {
 		out := makePlan(t, p, batch, list)
 		require.Zero(t, out.Planned())
@@ -400,7 +400,7 @@ func TestAnEmptyBatchIsPlanned(t *testing.T) {
 func TestJobsBeyondTheLimitArePostponed(t *testing.T) {
 	n := &entity.Node{ID: 1, Perf: 1, Price: 2}
 	list := plan.SlotList{To: 100 * unit, Slots: []entity.Slot{{Node: n, Width: 1, End: 100 * unit}}}
-	batch := slices.Repeat([]cyclic.Job{{Request: entity.Request{Nodes: 1, Length: 10 * unit}}}, 3)
+	batch := slices.Repeat([]cyclic.Item{{Request: entity.Request{Nodes: 1, Length: 10 * unit}}}, 3)
 	out := makePlan(t, cyclic.BatchSlicer{Slices: 3, Choice: cyclic.Choice{Problem: cyclic.BatchTime, MaxCost: 45}}, batch, list)
 	require.Equal(t, 2, out.Planned())
 	require.Equal(t, "postponed: the budget B* of 5 cost units is 15 too low: no choice of alternatives takes less than 20", out.Jobs[2].Reason)
@@ -414,11 +414,11 @@ func TestNonsenseIsBadInput(t *testing.T) {
 	} {
 		n := &entity.Node{ID: 1, Perf: 1}
 		list := plan.SlotList{To: unit, Slots: []entity.Slot{{Node: n, End: unit}}}
-		_, err := p.Plan(context.Background(), []cyclic.Job{{Request: entity.Request{Nodes: 1, Length: unit}}}, list)
+		_, err := p.Plan(context.Background(), []cyclic.Item{{Request: entity.Request{Nodes: 1, Length: unit}}}, list)
 		require.ErrorAs(t, err, &bad)
 	}
 	for _, p := range []cyclic.Planner{cyclic.CSS{}, cyclic.Filling{}} {
-		_, err := p.Plan(context.Background(), []cyclic.Job{{Request: entity.Request{Nodes: 1}}}, plan.SlotList{})
+		_, err := p.Plan(context.Background(), []cyclic.Item{{Request: entity.Request{Nodes: 1}}}, plan.SlotList{})
 		require.ErrorAs(t, err, &bad)
 		require.ErrorContains(t, err, "job 0 of the batch")
 	}

@@ -196,8 +196,8 @@ func slots(r *entity.Round) (slotted, error) {
 }
 
 // jobs are the batch as planners see it.
-func (p *Policy) jobs(batch []*entity.Run) []Job {
-	jobs := make([]Job, len(batch))
+func (p *Policy) jobs(batch []*entity.Run) []Item {
+	jobs := make([]Item, len(batch))
 	for i, j := range batch {
 		jobs[i].Request = j.Request
 		if p.Criterion != nil {
@@ -207,7 +207,7 @@ func (p *Policy) jobs(batch []*entity.Run) []Job {
 	return jobs
 }
 
-func (p *Policy) plan(ctx context.Context, batch []Job, list plan.SlotList) (*Outcome, error) {
+func (p *Policy) plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	out, err := p.planner().Plan(ctx, batch, list)
 	if err != nil {
 		return nil, fmt.Errorf("planning a batch of %d jobs: %w", len(batch), err)
