@@ -212,6 +212,9 @@ func suggestion(key string, into reflect.Type) string {
 	var known []string
 	keysOf(into, &known)
 	best, least := "", 3
+	if slices.Contains(known, key) {
+		return " here; it belongs to another part of the file"
+	}
 	for _, k := range known {
 		if d := distance(key, k); d < least && d < len(k) {
 			best, least = k, d
