@@ -19,17 +19,23 @@ type (
 	tooLate    Run
 )
 
-// enter takes r in as the next in the order of submission.
-func (m *Metascheduler) enter(r *Run) {
+// enter takes r in as the next in the order of submission. It reports whether r is
+// still to come: an observer may cancel it at once.
+func (m *Metascheduler) enter(r *Run) bool {
 	r.seq = m.seq
 	m.seq++
+	r.entering = true
 	m.notify(r, JobSubmitted)
+	r.entering = false
+	return r.State == Created
 }
 
 // arrive brings r into the queue.
 func (m *Metascheduler) arrive(r *Run) {
 	m.underContext()
-	m.enter(r)
+	if !m.enter(r) {
+		return
+	}
 	if err := m.plan.Fits(r.Request); err != nil {
 		m.reject(r, err.Error())
 		m.checkAnswers()
@@ -54,6 +60,9 @@ func (m *Metascheduler) setLimit(r *Run) bool {
 	}
 	latest := r.Request.Deadline - least
 	if latest < m.sim.Now() {
+		if r.queued() {
+			m.leave(r)
+		}
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false
 	}
@@ -89,6 +98,9 @@ func (m *Metascheduler) reject(r *Run, reason string) {
 func (m *Metascheduler) turnAway(r *Run, reason string) {
 	if r.State == Reserved {
 		m.withdraw(r)
+		if !r.queued() {
+			return // an observer who heard of it was faster
+		}
 	}
 	if !r.Booked {
 		m.leave(r)
@@ -219,6 +231,9 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 		for _, o := range m.observers.tasks {
 			o.TaskEnded(r, i)
 		}
+		if r.State != Running {
+			return // an observer has stopped it
+		}
 		f.left--
 	}
 	if f.left > 0 {
@@ -294,8 +309,8 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	f.ends, f.events, r.Place = nil, nil, nil
 	m.queue.add(r)
 	m.notify(r, JobRequeued)
-	if r.Request.Deadline > 0 && !m.setLimit(r) {
-		m.leave(r)
+	if r.queued() && r.Request.Deadline > 0 {
+		m.setLimit(r)
 	}
 }
 

@@ -90,6 +90,7 @@ type Metascheduler struct {
 
 	round        Round
 	roundPending bool
+	causes       Cause // of the next round
 	rounds       int64
 	fresh        []*Run
 	running      int
@@ -264,11 +265,15 @@ func (m *Metascheduler) freed(from, to des.Time) {
 	m.freedTo = max(m.freedTo, to)
 }
 
+// notify tells of an event. Its place is noted first: an observer may stop at once
+// what has just started.
 func (m *Metascheduler) notify(r *Run, k JobEventKind) {
-	m.observers.Tell(JobEvent{Time: m.sim.Now(), Kind: k, Run: r})
+	now := m.sim.Now()
+	m.observers.reach(now)
 	if m.Placer != nil {
 		m.places.note(r, k)
 	}
+	m.observers.Tell(JobEvent{Time: now, Kind: k, Run: r})
 	if r.few != nil && r.few.source != nil && (k == JobFinished || k == JobKilled || k == JobRejected) {
 		r.few.source.ended(r)
 	}

@@ -38,9 +38,13 @@ func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 	m.forget(now)
 	for q := range m.queue.By(Submission, now).All() {
 		if q.State == Reserved {
-			m.withdraw(q)
 			m.fresh = append(m.fresh, q)
+			m.withdraw(q)
 		}
+	}
+	if r.State != Running { // an observer who heard of that has stopped it
+		m.wake(CauseOverrun)
+		return
 	}
 	w.End = now.Add(max(now-w.Start, des.Second))
 	m.plan.Release(&r.Reservation, now)

@@ -84,6 +84,10 @@ func (r *Round) Preempt(j *Run, keep des.Time) bool {
 		r.Fail(fmt.Errorf("%v is %v and cannot be preempted", j, j.State))
 		return false
 	}
+	if j.Booked {
+		r.Fail(fmt.Errorf("%v is an advance reservation and cannot be preempted", j))
+		return false
+	}
 	r.meta.preempt(j, keep)
 	return true
 }

@@ -15,8 +15,9 @@ import (
 // their jobs themselves, as those of advance reservations do.
 func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
 	r := m.newRun(j)
-	m.enter(r)
-	m.reject(r, reason)
+	if m.enter(r) {
+		m.reject(r, reason)
+	}
 	return r
 }
 
@@ -27,6 +28,16 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 	switch {
 	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
 		r.State, r.Reason = Rejected, reason
+		return true
+	case r.entering && r.State == Created: // it is on the threshold
+		if held := r.Reservation; held.Active {
+			now := m.sim.Now()
+			m.forget(now)
+			m.plan.Release(&r.Reservation, now)
+			m.freed(held.Window.Start, held.Window.End)
+			m.stir()
+		}
+		m.reject(r, reason)
 		return true
 	case !r.queued():
 		return false
@@ -128,19 +139,21 @@ func (h *Hold) Run() *Run { return h.run }
 
 // Confirm has the job come: it is submitted now and starts when its window
 // begins, at that instant or not at all (Run.Booked). The window must not have
-// begun yet.
+// begun before. Where an observer cancels the job as it is submitted, the run is
+// Rejected.
 func (h *Hold) Confirm() (*Run, error) {
 	m, r := h.meta, h.run
 	start := r.Reservation.Window.Start
 	switch {
-	case !r.Reservation.Active || r.State != Created || r.Job == nobody:
+	case !r.Reservation.Active || r.State != Created || r.entering || r.Job == nobody:
 		return nil, fmt.Errorf("%v has nothing that could be confirmed", r)
 	case start < m.sim.Now():
 		return nil, fmt.Errorf("the window kept for %v began at %v, which is past", r, start)
 	}
-	m.enter(r)
-	r.State = Waiting
-	m.placed(r)
+	if m.enter(r) {
+		r.State = Waiting
+		m.placed(r)
+	}
 	return r, nil
 }
 
@@ -148,7 +161,7 @@ func (h *Hold) Confirm() (*Run, error) {
 // job that was confirmed is cancelled or killed instead.
 func (h *Hold) Drop() {
 	m, r := h.meta, h.run
-	if !r.Reservation.Active || r.State != Created {
+	if !r.Reservation.Active || r.State != Created || r.entering {
 		return
 	}
 	now := m.sim.Now()
