@@ -9,7 +9,7 @@ import (
 type JobEventKind uint8
 
 const (
-	JobSubmitted JobEventKind = iota // entered the queue
+	JobSubmitted JobEventKind = iota // came; it enters the queue unless it is rejected now
 	JobRejected                      // turned away before it started, or cancelled; Run.Reason says why
 	JobPromised                      // told of a start ahead (JobEvent.Start): EASY's hold for the head, a conservative or planned reservation, or a reservation moved
 	JobStarted                       // began to run; Run.Reservation.Window says where
@@ -37,9 +37,10 @@ type JobEvent struct {
 // Observer is told of every job event, in the order in which they happen. It
 // reads what it is shown. What it wants to happen in consequence it asks the
 // Metascheduler for (Submit, Cancel, Kill, Preempt, WakeAt), which may be done
-// from inside Observe. Events of one instant come in the order of the pass mode:
-// physically, whatever ends at an instant makes room for whatever starts at it,
-// in either mode.
+// from inside Observe; what follows from it is told when all observers have been
+// told of the event at hand, whose Run may have gone on by then. Events of one
+// instant come in the order of the pass mode: physically, whatever ends at an
+// instant makes room for whatever starts at it, in either mode.
 //
 // An observer may also implement Attacher, InstantObserver, TaskObserver and
 // RoundObserver, to be told more.
@@ -81,7 +82,8 @@ type Observers struct {
 	rounds   []RoundObserver
 	now      des.Time
 	begun    bool
-	before   func() // what is to be done at the end of an instant, before anybody is told
+	telling  []JobEvent // the event that is being told, and what it has led to
+	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
 
 // NewObservers returns the list of those given, in their order.
@@ -101,13 +103,20 @@ func NewObservers(all ...Observer) *Observers {
 	return o
 }
 
-// Tell tells of an event.
+// Tell tells of an event: at once, or, where an observer has caused it while events
+// are being told, after those.
 func (o *Observers) Tell(e JobEvent) {
 	o.reach(e.Time)
 	o.begun = true
-	for _, each := range o.all {
-		each.Observe(e)
+	if o.telling = append(o.telling, e); len(o.telling) > 1 {
+		return
 	}
+	for i := 0; i < len(o.telling); i++ {
+		for _, each := range o.all {
+			each.Observe(o.telling[i])
+		}
+	}
+	o.telling = o.telling[:0]
 }
 
 // reach ends the instant of the latest event where now is a later one.
