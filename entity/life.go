@@ -33,6 +33,7 @@ func (m *Metascheduler) enter(r *Run) bool {
 // arrive brings r into the queue.
 func (m *Metascheduler) arrive(r *Run) {
 	m.underContext()
+	m.observers.reach(m.sim.Now())
 	if !m.enter(r) {
 		return
 	}
@@ -78,8 +79,10 @@ func (m *Metascheduler) unlimit(r *Run) {
 }
 
 func (l *tooLate) Handle(*des.Simulator, des.Event) {
-	if r := (*Run)(l); r.State == Waiting {
-		m := r.meta
+	r := (*Run)(l)
+	m := r.meta
+	m.forget(m.sim.Now())
+	if r.State == Waiting {
 		m.leave(r)
 		m.reject(r, fmt.Sprintf("its deadline, %v, can no longer be met", r.Request.Deadline))
 		m.wake(CauseOverrun)
@@ -147,7 +150,10 @@ func (m *Metascheduler) withdraw(r *Run) {
 
 func (s *starting) Handle(*des.Simulator, des.Event) {
 	r := (*Run)(s)
-	r.meta.begin(r)
+	r.meta.forget(r.meta.sim.Now())
+	if r.State == Reserved {
+		r.meta.begin(r)
+	}
 }
 
 // begin starts r, whose reservation begins now.
@@ -216,6 +222,9 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 	r := (*Run)(e)
 	m := r.meta
 	m.forget(ev.Time)
+	if r.State != Running {
+		return
+	}
 	f := r.few
 	together := len(f.events) == 1 // then finish gives all back at once
 	for i := int(ev.Arg); i < len(f.ends); i++ {
@@ -247,6 +256,9 @@ func (e *ending) Handle(_ *des.Simulator, ev des.Event) {
 	r := (*Run)(e)
 	m := r.meta
 	m.forget(ev.Time)
+	if r.State != Running {
+		return
+	}
 	if end := r.Reservation.Window.End; ev.Time < end {
 		m.freed(ev.Time, end)
 	}

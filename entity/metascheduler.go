@@ -255,7 +255,10 @@ func (m *Metascheduler) unlink(r *Run) {
 	r.previous, r.next = nil, nil // what is over must not keep others from the collector
 }
 
+// forget begins the instant now, if it has not begun: observers hear that the one
+// before is over, and may stop jobs, before anything else is done or looked at.
 func (m *Metascheduler) forget(now des.Time) {
+	m.observers.reach(now)
 	m.gained = m.plan.Forget(now) || m.gained
 }
 
@@ -269,7 +272,6 @@ func (m *Metascheduler) freed(from, to des.Time) {
 // what has just started.
 func (m *Metascheduler) notify(r *Run, k JobEventKind) {
 	now := m.sim.Now()
-	m.observers.reach(now)
 	if m.Placer != nil {
 		m.places.note(r, k)
 	}

@@ -57,7 +57,8 @@ type Attacher interface {
 // InstantObserver is told that an instant at which something happened to jobs is
 // over: everything of that instant has been observed, and Run.Place is known of
 // what has started. It is told before the first event of a later instant, and at
-// the end of the run.
+// the end of the run. One that stops jobs from inside InstantOver is given to the
+// metascheduler behind those that only look: a job that is preempted has no place.
 type InstantObserver interface {
 	InstantOver(at des.Time)
 }
@@ -82,7 +83,8 @@ type Observers struct {
 	rounds   []RoundObserver
 	now      des.Time
 	begun    bool
-	telling  []JobEvent // the event that is being told, and what it has led to
+	telling  bool       // observers are being told of something
+	ahead    []JobEvent // to be told next
 	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
 
@@ -103,20 +105,26 @@ func NewObservers(all ...Observer) *Observers {
 	return o
 }
 
-// Tell tells of an event: at once, or, where an observer has caused it while events
-// are being told, after those.
+// Tell tells of an event: at once, or, where an observer has caused it while it was
+// being told of something else, after that.
 func (o *Observers) Tell(e JobEvent) {
 	o.reach(e.Time)
 	o.begun = true
-	if o.telling = append(o.telling, e); len(o.telling) > 1 {
-		return
+	o.ahead = append(o.ahead, e)
+	if !o.telling {
+		o.catchUp()
 	}
-	for i := 0; i < len(o.telling); i++ {
+}
+
+// catchUp tells of the events ahead, and of what these lead to.
+func (o *Observers) catchUp() {
+	o.telling = true
+	for i := 0; i < len(o.ahead); i++ {
 		for _, each := range o.all {
-			each.Observe(o.telling[i])
+			each.Observe(o.ahead[i])
 		}
 	}
-	o.telling = o.telling[:0]
+	o.ahead, o.telling = o.ahead[:0], false
 }
 
 // reach ends the instant of the latest event where now is a later one.
@@ -129,14 +137,17 @@ func (o *Observers) reach(now des.Time) {
 
 // Settle tells that the instant of the latest event is over.
 func (o *Observers) Settle() {
-	if !o.begun {
+	if !o.begun || o.telling {
 		return
 	}
 	o.begun = false
 	if o.before != nil {
 		o.before()
 	}
+	at := o.now
+	o.telling = true
 	for _, each := range o.instants {
-		each.InstantOver(o.now)
+		each.InstantOver(at)
 	}
+	o.catchUp()
 }

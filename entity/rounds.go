@@ -56,6 +56,7 @@ func (m *Metascheduler) stir() {
 func (d *deciding) Handle(*des.Simulator, des.Event) { (*Metascheduler)(d).decide() }
 
 func (m *Metascheduler) decide() {
+	m.observers.reach(m.sim.Now())
 	m.roundPending = false
 	m.rounds++
 	r := &m.round

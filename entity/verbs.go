@@ -14,6 +14,7 @@ import (
 // Refuse has j come now and be turned away at once: for flows that decide about
 // their jobs themselves, as those of advance reservations do.
 func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
+	m.forget(m.sim.Now())
 	r := m.newRun(j)
 	if m.enter(r) {
 		m.reject(r, reason)
@@ -25,14 +26,14 @@ func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
 // waits, or that holds a reservation ahead. It is Rejected, for the reason given,
 // and the others get a round. Cancel reports whether there was such a job.
 func (m *Metascheduler) Cancel(r *Run, reason string) bool {
+	now := m.sim.Now()
+	m.forget(now)
 	switch {
 	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
 		r.State, r.Reason = Rejected, reason
 		return true
 	case r.entering && r.State == Created: // it is on the threshold
 		if held := r.Reservation; held.Active {
-			now := m.sim.Now()
-			m.forget(now)
 			m.plan.Release(&r.Reservation, now)
 			m.freed(held.Window.Start, held.Window.End)
 			m.stir()
@@ -42,7 +43,6 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 	case !r.queued():
 		return false
 	}
-	m.forget(m.sim.Now())
 	m.turnAway(r, reason)
 	m.stir()
 	return true
@@ -51,11 +51,11 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 // Kill ends a job that runs; what it has done is lost. It reports whether the job
 // ran.
 func (m *Metascheduler) Kill(r *Run, reason string) bool {
+	now := m.sim.Now()
+	m.forget(now)
 	if r.State != Running {
 		return false
 	}
-	now := m.sim.Now()
-	m.forget(now)
 	m.stop(r)
 	m.plan.Release(&r.Reservation, now)
 	m.freed(now, r.Reservation.Window.End)
@@ -72,10 +72,10 @@ func (m *Metascheduler) Kill(r *Run, reason string) bool {
 // again. Preempt reports whether the job ran. An advance reservation is not put
 // back; it can only be killed.
 func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
+	m.forget(m.sim.Now())
 	if r.State != Running || r.Booked {
 		return false
 	}
-	m.forget(m.sim.Now())
 	m.preempt(r, keep)
 	m.wake(CauseChange)
 	return true
@@ -85,10 +85,10 @@ func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 // reports whether there was one. An advance reservation is not withdrawn but
 // cancelled.
 func (m *Metascheduler) Withdraw(r *Run) bool {
+	m.forget(m.sim.Now())
 	if r.State != Reserved || r.Booked {
 		return false
 	}
-	m.forget(m.sim.Now())
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
 	m.wake(CauseChange)
@@ -143,6 +143,7 @@ func (h *Hold) Run() *Run { return h.run }
 // Rejected.
 func (h *Hold) Confirm() (*Run, error) {
 	m, r := h.meta, h.run
+	m.forget(m.sim.Now())
 	start := r.Reservation.Window.Start
 	switch {
 	case !r.Reservation.Active || r.State != Created || r.entering || r.Job == nobody:
@@ -161,11 +162,11 @@ func (h *Hold) Confirm() (*Run, error) {
 // job that was confirmed is cancelled or killed instead.
 func (h *Hold) Drop() {
 	m, r := h.meta, h.run
+	now := m.sim.Now()
+	m.forget(now)
 	if !r.Reservation.Active || r.State != Created || r.entering {
 		return
 	}
-	now := m.sim.Now()
-	m.forget(now)
 	m.plan.Release(&r.Reservation, now)
 	m.freed(max(now, r.Reservation.Window.Start), r.Reservation.Window.End)
 	m.stir()

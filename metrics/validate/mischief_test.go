@@ -29,6 +29,8 @@ type imp struct {
 	ends   map[int64]int
 	left   int // how often it still acts
 	done   map[string]int
+	// instants has it act at the ends of instants, too.
+	instants bool
 }
 
 func (p *imp) Attach(m *entity.Metascheduler) { p.meta = m }
@@ -44,6 +46,18 @@ func (p *imp) Observe(e entity.JobEvent) {
 }
 
 func (p *imp) TaskEnded(r *entity.Run, _ int) { p.act("a task's end", r) }
+
+func (p *imp) InstantOver(des.Time) {
+	if p.instants && len(p.heard) > 0 {
+		p.act("an instant's end", p.heard[len(p.heard)-1])
+	}
+}
+
+func (p *imp) Decided(*entity.Round) {
+	if len(p.heard) > 0 {
+		p.act("a round's end", p.heard[len(p.heard)-1])
+	}
+}
 
 func (p *imp) act(when string, r *entity.Run) {
 	if p.left == 0 || p.random.IntN(4) > 0 {
@@ -101,7 +115,11 @@ func TestObserversMayActAtEveryEvent(t *testing.T) {
 		mischief := &imp{random: random, ends: map[int64]int{}, left: random.IntN(12), done: done}
 		before, behind := &validate.Validator{}, &validate.Validator{}
 		sim := des.New(des.Config{})
-		meta := entity.NewMetascheduler(sim, p, policy, before, mischief, behind)
+		observers := []entity.Observer{before, mischief, behind}
+		if mischief.instants = random.IntN(2) == 0; mischief.instants {
+			observers = []entity.Observer{before, behind, mischief}
+		}
+		meta := entity.NewMetascheduler(sim, p, policy, observers...)
 		meta.Pass, meta.Overrun = entity.Pass(random.IntN(2)), entity.Overrun(random.IntN(3))
 		if kind == 0 && random.IntN(2) == 0 {
 			meta.Placer = entity.LowestFirst{}
@@ -130,6 +148,7 @@ func TestObserversMayActAtEveryEvent(t *testing.T) {
 	for _, what := range []string{
 		"cancel at submitted", "cancel at promised", "kill at promised", "withdraw at promised", "kill at started", "preempt at started",
 		"cancel at finished", "cancel at withdrawn", "cancel at requeued", "kill at a task's end", "preempt at a task's end",
+		"kill at an instant's end", "preempt at an instant's end", "cancel at an instant's end", "kill at a round's end", "preempt at a round's end",
 	} {
 		assert.Positive(t, done[what], what)
 	}
