@@ -19,17 +19,24 @@ type (
 	tooLate    Run
 )
 
-// enter takes r in as the next in the order of submission.
-func (m *Metascheduler) enter(r *Run) {
+// enter takes r in as the next in the order of submission. It reports whether r is
+// still to come: an observer may cancel it at once.
+func (m *Metascheduler) enter(r *Run) bool {
 	r.seq = m.seq
 	m.seq++
+	r.entering = true
 	m.notify(r, JobSubmitted)
+	r.entering = false
+	return r.State == Created
 }
 
 // arrive brings r into the queue.
 func (m *Metascheduler) arrive(r *Run) {
 	m.underContext()
-	m.enter(r)
+	m.observers.reach(m.sim.Now())
+	if !m.enter(r) {
+		return
+	}
 	if err := m.plan.Fits(r.Request); err != nil {
 		m.reject(r, err.Error())
 		m.checkAnswers()
@@ -54,6 +61,9 @@ func (m *Metascheduler) setLimit(r *Run) bool {
 	}
 	latest := r.Request.Deadline - least
 	if latest < m.sim.Now() {
+		if r.queued() {
+			m.leave(r)
+		}
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false
 	}
@@ -69,8 +79,10 @@ func (m *Metascheduler) unlimit(r *Run) {
 }
 
 func (l *tooLate) Handle(*des.Simulator, des.Event) {
-	if r := (*Run)(l); r.State == Waiting {
-		m := r.meta
+	r := (*Run)(l)
+	m := r.meta
+	m.forget(m.sim.Now())
+	if r.State == Waiting {
 		m.leave(r)
 		m.reject(r, fmt.Sprintf("its deadline, %v, can no longer be met", r.Request.Deadline))
 		m.wake(CauseOverrun)
@@ -89,6 +101,9 @@ func (m *Metascheduler) reject(r *Run, reason string) {
 func (m *Metascheduler) turnAway(r *Run, reason string) {
 	if r.State == Reserved {
 		m.withdraw(r)
+		if !r.queued() {
+			return // an observer who heard of it was faster
+		}
 	}
 	if !r.Booked {
 		m.leave(r)
@@ -135,7 +150,10 @@ func (m *Metascheduler) withdraw(r *Run) {
 
 func (s *starting) Handle(*des.Simulator, des.Event) {
 	r := (*Run)(s)
-	r.meta.begin(r)
+	r.meta.forget(r.meta.sim.Now())
+	if r.State == Reserved {
+		r.meta.begin(r)
+	}
 }
 
 // begin starts r, whose reservation begins now.
@@ -204,6 +222,9 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 	r := (*Run)(e)
 	m := r.meta
 	m.forget(ev.Time)
+	if r.State != Running {
+		return
+	}
 	f := r.few
 	together := len(f.events) == 1 // then finish gives all back at once
 	for i := int(ev.Arg); i < len(f.ends); i++ {
@@ -219,6 +240,9 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 		for _, o := range m.observers.tasks {
 			o.TaskEnded(r, i)
 		}
+		if r.State != Running {
+			return // an observer has stopped it
+		}
 		f.left--
 	}
 	if f.left > 0 {
@@ -232,6 +256,9 @@ func (e *ending) Handle(_ *des.Simulator, ev des.Event) {
 	r := (*Run)(e)
 	m := r.meta
 	m.forget(ev.Time)
+	if r.State != Running {
+		return
+	}
 	if end := r.Reservation.Window.End; ev.Time < end {
 		m.freed(ev.Time, end)
 	}
@@ -294,8 +321,8 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	f.ends, f.events, r.Place = nil, nil, nil
 	m.queue.add(r)
 	m.notify(r, JobRequeued)
-	if r.Request.Deadline > 0 && !m.setLimit(r) {
-		m.leave(r)
+	if r.queued() && r.Request.Deadline > 0 {
+		m.setLimit(r)
 	}
 }
 

@@ -90,6 +90,7 @@ type Metascheduler struct {
 
 	round        Round
 	roundPending bool
+	causes       Cause // of the next round
 	rounds       int64
 	fresh        []*Run
 	running      int
@@ -254,7 +255,10 @@ func (m *Metascheduler) unlink(r *Run) {
 	r.previous, r.next = nil, nil // what is over must not keep others from the collector
 }
 
+// forget begins the instant now, if it has not begun: observers hear that the one
+// before is over, and may stop jobs, before anything else is done or looked at.
 func (m *Metascheduler) forget(now des.Time) {
+	m.observers.reach(now)
 	m.gained = m.plan.Forget(now) || m.gained
 }
 
@@ -264,11 +268,14 @@ func (m *Metascheduler) freed(from, to des.Time) {
 	m.freedTo = max(m.freedTo, to)
 }
 
+// notify tells of an event. Its place is noted first: an observer may stop at once
+// what has just started.
 func (m *Metascheduler) notify(r *Run, k JobEventKind) {
-	m.observers.Tell(JobEvent{Time: m.sim.Now(), Kind: k, Run: r})
+	now := m.sim.Now()
 	if m.Placer != nil {
 		m.places.note(r, k)
 	}
+	m.observers.Tell(JobEvent{Time: now, Kind: k, Run: r})
 	if r.few != nil && r.few.source != nil && (k == JobFinished || k == JobKilled || k == JobRejected) {
 		r.few.source.ended(r)
 	}

@@ -9,7 +9,7 @@ import (
 type JobEventKind uint8
 
 const (
-	JobSubmitted JobEventKind = iota // entered the queue
+	JobSubmitted JobEventKind = iota // came; it enters the queue unless it is rejected now
 	JobRejected                      // turned away before it started, or cancelled; Run.Reason says why
 	JobPromised                      // told of a start ahead (JobEvent.Start): EASY's hold for the head, a conservative or planned reservation, or a reservation moved
 	JobStarted                       // began to run; Run.Reservation.Window says where
@@ -37,9 +37,10 @@ type JobEvent struct {
 // Observer is told of every job event, in the order in which they happen. It
 // reads what it is shown. What it wants to happen in consequence it asks the
 // Metascheduler for (Submit, Cancel, Kill, Preempt, WakeAt), which may be done
-// from inside Observe. Events of one instant come in the order of the pass mode:
-// physically, whatever ends at an instant makes room for whatever starts at it,
-// in either mode.
+// from inside Observe; what follows from it is told when all observers have been
+// told of the event at hand, whose Run may have gone on by then. Events of one
+// instant come in the order of the pass mode: physically, whatever ends at an
+// instant makes room for whatever starts at it, in either mode.
 //
 // An observer may also implement Attacher, InstantObserver, TaskObserver and
 // RoundObserver, to be told more.
@@ -56,7 +57,8 @@ type Attacher interface {
 // InstantObserver is told that an instant at which something happened to jobs is
 // over: everything of that instant has been observed, and Run.Place is known of
 // what has started. It is told before the first event of a later instant, and at
-// the end of the run.
+// the end of the run. One that stops jobs from inside InstantOver is given to the
+// metascheduler behind those that only look: a job that is preempted has no place.
 type InstantObserver interface {
 	InstantOver(at des.Time)
 }
@@ -81,7 +83,9 @@ type Observers struct {
 	rounds   []RoundObserver
 	now      des.Time
 	begun    bool
-	before   func() // what is to be done at the end of an instant, before anybody is told
+	telling  bool       // observers are being told of something
+	ahead    []JobEvent // to be told next
+	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
 
 // NewObservers returns the list of those given, in their order.
@@ -101,13 +105,26 @@ func NewObservers(all ...Observer) *Observers {
 	return o
 }
 
-// Tell tells of an event.
+// Tell tells of an event: at once, or, where an observer has caused it while it was
+// being told of something else, after that.
 func (o *Observers) Tell(e JobEvent) {
 	o.reach(e.Time)
 	o.begun = true
-	for _, each := range o.all {
-		each.Observe(e)
+	o.ahead = append(o.ahead, e)
+	if !o.telling {
+		o.catchUp()
 	}
+}
+
+// catchUp tells of the events ahead, and of what these lead to.
+func (o *Observers) catchUp() {
+	o.telling = true
+	for i := 0; i < len(o.ahead); i++ {
+		for _, each := range o.all {
+			each.Observe(o.ahead[i])
+		}
+	}
+	o.ahead, o.telling = o.ahead[:0], false
 }
 
 // reach ends the instant of the latest event where now is a later one.
@@ -120,14 +137,17 @@ func (o *Observers) reach(now des.Time) {
 
 // Settle tells that the instant of the latest event is over.
 func (o *Observers) Settle() {
-	if !o.begun {
+	if !o.begun || o.telling {
 		return
 	}
 	o.begun = false
 	if o.before != nil {
 		o.before()
 	}
+	at := o.now
+	o.telling = true
 	for _, each := range o.instants {
-		each.InstantOver(o.now)
+		each.InstantOver(at)
 	}
+	o.catchUp()
 }

@@ -29,18 +29,21 @@ func ParseOverrun(s string) (Overrun, error) { return overruns.Parse(s) }
 // the job runs on until one needs its processors, and is cut off there.
 func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 	r := (*Run)(o)
+	m, now := r.meta, s.Now()
+	m.forget(now)
 	w := r.Reservation.Window
-	now := s.Now()
 	if r.State != Running || w.End != now { // it was preempted meanwhile
 		return
 	}
-	m := r.meta
-	m.forget(now)
 	for q := range m.queue.By(Submission, now).All() {
 		if q.State == Reserved {
-			m.withdraw(q)
 			m.fresh = append(m.fresh, q)
+			m.withdraw(q)
 		}
+	}
+	if r.State != Running { // an observer who heard of that has stopped it
+		m.wake(CauseOverrun)
+		return
 	}
 	w.End = now.Add(max(now-w.Start, des.Second))
 	m.plan.Release(&r.Reservation, now)

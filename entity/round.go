@@ -78,10 +78,16 @@ func (r *Round) WakeAt(t des.Time) {
 }
 
 // Preempt stops the running job j and puts it back into the queue, where it
-// stands by its submission; see Metascheduler.Preempt.
+// stands by its submission; see Metascheduler.Preempt. No round follows from that
+// alone: what it gives back is for the present one. An advance reservation cannot
+// be preempted.
 func (r *Round) Preempt(j *Run, keep des.Time) bool {
 	if j.State != Running {
 		r.Fail(fmt.Errorf("%v is %v and cannot be preempted", j, j.State))
+		return false
+	}
+	if j.Booked {
+		r.Fail(fmt.Errorf("%v is an advance reservation and cannot be preempted", j))
 		return false
 	}
 	r.meta.preempt(j, keep)

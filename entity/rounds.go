@@ -27,7 +27,7 @@ func (m *Metascheduler) wake(c Cause) {
 	if c != CauseTick {
 		m.armTick()
 	}
-	m.round.Cause |= c
+	m.causes |= c
 	phase := PhaseDecide
 	if m.Pass == PassEvent {
 		switch c {
@@ -56,16 +56,21 @@ func (m *Metascheduler) stir() {
 func (d *deciding) Handle(*des.Simulator, des.Event) { (*Metascheduler)(d).decide() }
 
 func (m *Metascheduler) decide() {
+	m.observers.reach(m.sim.Now())
 	m.roundPending = false
 	m.rounds++
 	r := &m.round
 	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
+	r.Cause, m.causes = m.causes, 0 // what an observer does meanwhile is for the next round
 	r.fresh, m.fresh = m.fresh, r.fresh[:0]
 	if r.Cause.Has(CauseOverrun | CauseChange) {
 		slices.SortFunc(r.fresh, func(a, b *Run) int { return int(a.seq - b.seq) })
+		// One that was put back within a round, and started in it again, waits no more.
+		r.fresh = slices.DeleteFunc(slices.Compact(r.fresh), func(f *Run) bool { return f.State != Waiting })
 	}
 	m.underContext()
 	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
+	m.gained = false
 	m.queue.begin()
 	m.policy.Schedule(r)
 	r.dropHolds()
@@ -75,7 +80,6 @@ func (m *Metascheduler) decide() {
 	for _, o := range m.observers.rounds {
 		o.Decided(r)
 	}
-	r.Cause, m.gained = 0, false
 	clear(r.fresh)
 	if m.nodes != nil {
 		m.checkAnswers()

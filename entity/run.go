@@ -29,7 +29,7 @@ const (
 	Running                  // occupies its processors or nodes
 	Finished                 // ran to its own end
 	Killed                   // cut off while it ran: at its estimate, or by Metascheduler.Kill
-	Rejected                 // never ran: it cannot run here, or was cancelled; Run.Reason says why
+	Rejected                 // left the queue for good: it cannot run here, or was cancelled; Run.Reason says why
 )
 
 var runStates = enum.Of[RunState]("state of a run", "created", "waiting", "reserved", "running", "finished", "killed", "rejected")
@@ -48,7 +48,8 @@ type Run struct {
 	Backfilled bool // started before a job that stood ahead of it in the queue
 	// Booked marks an advance reservation: it starts at its fixed time or not at
 	// all, and never stands in the queue.
-	Booked bool
+	Booked   bool
+	entering bool // observers are being told of its submission
 	// Reason says why the job was rejected or killed, or why it still waits where
 	// the policy tells; for people.
 	Reason string

@@ -31,7 +31,7 @@ type Source interface {
 //
 //	func (u *user) Ended(r *entity.Run) { u.waits = false }
 //
-// (A job that was rejected has no Run.Finish; the clock tells in any case.)
+// The job ended at Run.Finish, which is the present instant.
 type Listener interface {
 	Source
 	Ended(r *Run)

@@ -14,9 +14,11 @@ import (
 // Refuse has j come now and be turned away at once: for flows that decide about
 // their jobs themselves, as those of advance reservations do.
 func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
+	m.forget(m.sim.Now())
 	r := m.newRun(j)
-	m.enter(r)
-	m.reject(r, reason)
+	if m.enter(r) {
+		m.reject(r, reason)
+	}
 	return r
 }
 
@@ -24,14 +26,23 @@ func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
 // waits, or that holds a reservation ahead. It is Rejected, for the reason given,
 // and the others get a round. Cancel reports whether there was such a job.
 func (m *Metascheduler) Cancel(r *Run, reason string) bool {
+	now := m.sim.Now()
+	m.forget(now)
 	switch {
 	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
 		r.State, r.Reason = Rejected, reason
 		return true
+	case r.entering && r.State == Created: // it is on the threshold
+		if held := r.Reservation; held.Active {
+			m.plan.Release(&r.Reservation, now)
+			m.freed(held.Window.Start, held.Window.End)
+			m.stir()
+		}
+		m.reject(r, reason)
+		return true
 	case !r.queued():
 		return false
 	}
-	m.forget(m.sim.Now())
 	m.turnAway(r, reason)
 	m.stir()
 	return true
@@ -40,11 +51,11 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 // Kill ends a job that runs; what it has done is lost. It reports whether the job
 // ran.
 func (m *Metascheduler) Kill(r *Run, reason string) bool {
+	now := m.sim.Now()
+	m.forget(now)
 	if r.State != Running {
 		return false
 	}
-	now := m.sim.Now()
-	m.forget(now)
 	m.stop(r)
 	m.plan.Release(&r.Reservation, now)
 	m.freed(now, r.Reservation.Window.End)
@@ -61,10 +72,10 @@ func (m *Metascheduler) Kill(r *Run, reason string) bool {
 // again. Preempt reports whether the job ran. An advance reservation is not put
 // back; it can only be killed.
 func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
+	m.forget(m.sim.Now())
 	if r.State != Running || r.Booked {
 		return false
 	}
-	m.forget(m.sim.Now())
 	m.preempt(r, keep)
 	m.wake(CauseChange)
 	return true
@@ -74,10 +85,10 @@ func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 // reports whether there was one. An advance reservation is not withdrawn but
 // cancelled.
 func (m *Metascheduler) Withdraw(r *Run) bool {
+	m.forget(m.sim.Now())
 	if r.State != Reserved || r.Booked {
 		return false
 	}
-	m.forget(m.sim.Now())
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
 	m.wake(CauseChange)
@@ -130,19 +141,22 @@ func (h *Hold) Run() *Run { return h.run }
 
 // Confirm has the job come: it is submitted now and starts when its window
 // begins, at that instant or not at all (Run.Booked). The window must not have
-// begun yet.
+// begun before. Where an observer cancels the job as it is submitted, the run is
+// Rejected.
 func (h *Hold) Confirm() (*Run, error) {
 	m, r := h.meta, h.run
+	m.forget(m.sim.Now())
 	start := r.Reservation.Window.Start
 	switch {
-	case !r.Reservation.Active || r.State != Created || r.Job == nobody:
+	case !r.Reservation.Active || r.State != Created || r.entering || r.Job == nobody:
 		return nil, fmt.Errorf("%v has nothing that could be confirmed", r)
 	case start < m.sim.Now():
 		return nil, fmt.Errorf("the window kept for %v began at %v, which is past", r, start)
 	}
-	m.enter(r)
-	r.State = Waiting
-	m.placed(r)
+	if m.enter(r) {
+		r.State = Waiting
+		m.placed(r)
+	}
 	return r, nil
 }
 
@@ -150,11 +164,11 @@ func (h *Hold) Confirm() (*Run, error) {
 // job that was confirmed is cancelled or killed instead.
 func (h *Hold) Drop() {
 	m, r := h.meta, h.run
-	if !r.Reservation.Active || r.State != Created {
-		return
-	}
 	now := m.sim.Now()
 	m.forget(now)
+	if !r.Reservation.Active || r.State != Created || r.entering {
+		return
+	}
 	m.plan.Release(&r.Reservation, now)
 	m.freed(max(now, r.Reservation.Window.Start), r.Reservation.Window.End)
 	if h.place != nil {

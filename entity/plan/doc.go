@@ -2,7 +2,7 @@
 // and when.
 //
 //	Cluster   counts equal processors, for logs of millions of jobs
-//	Domain    knows its nodes by name, performance and price, and asks an
+//	Domain    knows its nodes by name, performance and price, and asks a
 //	          Finder for windows
 //
 //	free |______            ____

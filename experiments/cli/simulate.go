@@ -43,7 +43,8 @@ func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate [TRACE|SCENARIO.yaml]",
 		Short: "Run a workload under one or more policies and compare them",
-		Long: `Run a workload under one or more policies on one cluster and compare them.
+		Long: `Run a workload under one or more policies on a cluster, a domain or a
+grid and compare them.
 TRACE is a log in the Standard Workload Format (plain, .gz or .zst; - is
 standard input); without it a small generated sample is run. A source of jobs
 with its parameters can stand in its place, as in lublin:jobs=1000:load=0.8:

@@ -39,6 +39,9 @@ func (p Conservative) Schedule(r *entity.Round) {
 		})
 	}
 	for _, j := range fresh {
+		if j.State != entity.Waiting {
+			continue // an observer who heard of another one has cancelled it
+		}
 		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
 		if !ok {
 			r.Retry(j)

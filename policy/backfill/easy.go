@@ -73,7 +73,7 @@ func (p EASY) Schedule(r *entity.Round) {
 		}
 	}
 	if lone != nil {
-		if w, ok := r.Plan.Find(lone.Request, r.Now, r.Now); ok && lone.State == entity.Waiting {
+		if w, ok := r.Plan.Find(lone.Request, r.Now, r.Now); ok && lone.State == entity.Waiting && !lone.Reservation.Active {
 			b.start(lone, w)
 		}
 		return
@@ -127,6 +127,9 @@ func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 			if !b.hold() {
 				return false
 			}
+			if j.State != entity.Waiting {
+				return true // an observer who heard of the hold has cancelled it
+			}
 			var ok bool
 			if w, ok = b.r.Plan.Find(j.Request, b.r.Now, b.r.Now); !ok {
 				return true
@@ -152,6 +155,9 @@ func (b *backfilling) hold() bool {
 		return true
 	}
 	b.held = true
+	if b.head.State != entity.Waiting {
+		return true // an observer has cancelled it meanwhile
+	}
 	return b.r.Hold(b.head, b.window)
 }
 

@@ -1,0 +1,139 @@
+package entity_test
+
+// Observers and policies that stop, cancel or book jobs at odd moments. Package
+// validate tries the same at random.
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// causes is a policy that notes what its rounds are for.
+type causes struct {
+	entity.Policy
+	heard []entity.Cause
+}
+
+func (c *causes) Schedule(r *entity.Round) {
+	c.heard = append(c.heard, r.Cause)
+	c.Policy.Schedule(r)
+}
+
+// What an observer does within a round is a cause of the next one: the second job,
+// planned behind the first, moves up.
+func TestWhatHappensInARoundIsACauseOfTheNext(t *testing.T) {
+	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
+		var w *world
+		var first *entity.Run
+		p := &causes{Policy: backfill.Conservative{}}
+		w = newWorld(4, p, observe(func(e entity.JobEvent) {
+			if e.Kind == entity.JobPromised && e.Run.ID == 2 && e.Start > e.Time {
+				w.meta.Kill(first, "in the round")
+			}
+		}))
+		w.meta.Pass = pass
+		first = w.meta.Submit(job(1, 0, 100, 4))
+		second := w.meta.Submit(job(2, 5, 10, 4))
+		w.run(t)
+		require.Equal(t, 5*des.Second, second.Start, pass)
+		require.Contains(t, p.heard, entity.CauseChange, pass)
+	}
+}
+
+// A job that is stopped as it starts gives back the processors it was about to get.
+func TestAJobIsStoppedAsItStarts(t *testing.T) {
+	for what, stop := range map[string]func(m *entity.Metascheduler, r *entity.Run) bool{
+		"killed":    func(m *entity.Metascheduler, r *entity.Run) bool { return m.Kill(r, "at once") },
+		"preempted": func(m *entity.Metascheduler, r *entity.Run) bool { return m.Preempt(r, 0) },
+	} {
+		var w *world
+		w = newWorld(4, backfill.FCFS{}, observe(func(e entity.JobEvent) {
+			if e.Kind == entity.JobStarted && e.Run.ID == 1 && len(e.Run.Earlier()) == 0 {
+				require.True(t, stop(w.meta, e.Run), what)
+			}
+		}))
+		w.meta.Placer = entity.LowestFirst{}
+		w.meta.Submit(job(1, 0, 10, 4))
+		second := w.meta.Submit(job(2, 0, 10, 4))
+		w.run(t)
+		require.Equal(t, entity.Finished, second.State, what)
+	}
+}
+
+// Whoever hears of a submission may turn the job away.
+func TestAJobIsCancelledAsItIsSubmitted(t *testing.T) {
+	var w *world
+	var told []entity.JobEventKind
+	w = newWorld(4, backfill.Conservative{}, observe(func(e entity.JobEvent) {
+		told = append(told, e.Kind)
+		if e.Kind == entity.JobSubmitted {
+			require.True(t, w.meta.Cancel(e.Run, "not admitted"))
+			require.False(t, w.meta.Cancel(e.Run, "twice"))
+		}
+	}))
+	simple := w.meta.Submit(job(1, 0, 10, 4))
+	var booked *entity.Run
+	at(w.meta, 5, func() {
+		h, err := w.meta.Tentative(job(2, 5, 10, 4), entity.Window{Start: 20 * des.Second, End: 30 * des.Second, Nodes: 4})
+		require.NoError(t, err)
+		booked, err = h.Confirm()
+		require.NoError(t, err)
+		refused := w.meta.Refuse(job(3, 5, 10, 4), "no")
+		require.Equal(t, "not admitted", refused.Reason)
+	})
+	w.run(t)
+	for _, r := range []*entity.Run{simple, booked} {
+		require.Equal(t, entity.Rejected, r.State)
+		require.Equal(t, "not admitted", r.Reason)
+		require.False(t, r.Reservation.Active)
+	}
+	require.Len(t, told, 6) // each was submitted and rejected
+}
+
+// A job that hears of its lost reservation by way of its user, who cancels it, is
+// rejected once.
+func TestAJobIsCancelledAsItLosesItsReservation(t *testing.T) {
+	var w *world
+	rejected := 0
+	w = newWorld(4, backfill.Conservative{}, observe(func(e entity.JobEvent) {
+		switch e.Kind {
+		case entity.JobWithdrawn:
+			w.meta.Cancel(e.Run, "its user")
+		case entity.JobRejected:
+			rejected++
+		}
+	}))
+	w.meta.Submit(job(1, 0, 10, 4))
+	second := w.meta.Submit(job(2, 0, 10, 4))
+	at(w.meta, 5, func() { require.True(t, w.meta.Cancel(second, "the operator")) })
+	w.run(t)
+	require.Equal(t, 1, rejected)
+}
+
+// preempts is a policy that preempts whatever runs.
+type preempts struct{}
+
+func (preempts) Name() string { return "preempts" }
+
+func (preempts) Schedule(r *entity.Round) {
+	for j := range r.Running() {
+		r.Preempt(j, 0)
+	}
+	backfill.FCFS{}.Schedule(r)
+}
+
+func TestAPolicyCannotPreemptAnAdvanceReservation(t *testing.T) {
+	w := newWorld(4, preempts{})
+	h, err := w.meta.Tentative(job(1, 0, 10, 4), entity.Window{Start: 0, End: 10 * des.Second, Nodes: 4})
+	require.NoError(t, err)
+	_, err = h.Confirm()
+	require.NoError(t, err)
+	w.meta.Submit(job(2, 5, 10, 4))
+	require.ErrorContains(t, w.sim.Run(context.Background()), "is an advance reservation and cannot be preempted")
+}
