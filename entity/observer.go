@@ -110,15 +110,19 @@ func NewObservers(all ...Observer) *Observers {
 func (o *Observers) Tell(e JobEvent) {
 	o.reach(e.Time)
 	o.begun = true
-	o.ahead = append(o.ahead, e)
-	if !o.telling {
-		o.catchUp()
+	if o.telling {
+		o.ahead = append(o.ahead, e)
+		return
 	}
+	o.telling = true
+	for _, each := range o.all {
+		each.Observe(e)
+	}
+	o.catchUp()
 }
 
 // catchUp tells of the events ahead, and of what these lead to.
 func (o *Observers) catchUp() {
-	o.telling = true
 	for i := 0; i < len(o.ahead); i++ {
 		for _, each := range o.all {
 			each.Observe(o.ahead[i])

@@ -251,4 +251,9 @@ func mulDiv(t, part, whole des.Time) (quotient, rest des.Time) {
 // queued reports whether the job is in the queue.
 func (r *Run) queued() bool { return r.State == Waiting || r.State == Reserved }
 
-func (r *Run) String() string { return fmt.Sprintf("job %d", r.ID) }
+func (r *Run) String() string {
+	if r.Job == nobody {
+		return "withheld capacity"
+	}
+	return fmt.Sprintf("job %d", r.ID)
+}

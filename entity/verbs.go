@@ -30,7 +30,7 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 	m.forget(now)
 	switch {
 	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
-		r.State, r.Reason = Rejected, reason
+		r.State, r.Reason, r.Finish = Rejected, reason, m.sim.Now()
 		return true
 	case r.entering && r.State == Created: // it is on the threshold
 		if held := r.Reservation; held.Active {

@@ -44,7 +44,7 @@ func (p EASY) Name() string {
 	if p.Candidates.Name == ShortestFirst.Name {
 		name = "easy-sjbf"
 	} else if p.Candidates.Key != nil {
-		name += "-by-" + p.Candidates.Name
+		name += "-by-" + nameOf(p.Candidates)
 	}
 	return named(name, p.Order)
 }

@@ -50,5 +50,13 @@ func named(policy string, o entity.Order) string {
 	if o.Key == nil || o.Name == entity.Submission.Name {
 		return policy
 	}
-	return policy + "-" + o.Name
+	return policy + "-" + nameOf(o)
+}
+
+// nameOf is an order's name; "unnamed" of one that has none.
+func nameOf(o entity.Order) string {
+	if o.Name == "" {
+		return "unnamed"
+	}
+	return o.Name
 }
