@@ -118,11 +118,14 @@ func (o *Observers) Tell(e JobEvent) {
 	for _, each := range o.all {
 		each.Observe(e)
 	}
-	o.catchUp()
+	if o.telling = false; len(o.ahead) > 0 {
+		o.catchUp()
+	}
 }
 
 // catchUp tells of the events ahead, and of what these lead to.
 func (o *Observers) catchUp() {
+	o.telling = true
 	for i := 0; i < len(o.ahead); i++ {
 		for _, each := range o.all {
 			each.Observe(o.ahead[i])
