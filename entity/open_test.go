@@ -777,3 +777,46 @@ func TestNobodyIsPlacedOnWhatIsWithheldByName(t *testing.T) {
 	w.run(t)
 	require.Zero(t, r.Start, "a refusal withholds nothing")
 }
+
+func TestWhatWasWithheldIsGivenBackOnce(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	w.meta.Placer = entity.LowestFirst{}
+	down, err := w.meta.Withhold(entity.Window{End: 10 * des.Second, Nodes: 1}, procset.Range{First: 0, Last: 0})
+	require.NoError(t, err)
+	w.at(20, down.Drop) // it has been back since 10
+	first, second := w.meta.Submit(job(1, 12, 5, 4)), w.meta.Submit(job(2, 30, 5, 4))
+	w.run(t)
+	require.Equal(t, []procset.Range{{First: 0, Last: 3}}, first.Place)
+	require.Equal(t, first.Place, second.Place)
+}
+
+// idle starts no job.
+type idle struct{}
+
+func (idle) Name() string           { return "idle" }
+func (idle) Schedule(*entity.Round) {}
+
+func TestTicksEndOnceABookingHasStarted(t *testing.T) {
+	sim := des.New(des.Config{MaxEvents: 1000})
+	meta := entity.NewMetascheduler(sim, plan.NewCluster(4), idle{})
+	meta.Cycle, meta.LeaveWaiting = 10*des.Second, true
+	meta.Submit(job(1, 0, 10, 1)) // for ever
+	flow.NewBookings(meta).Submit(slices.Values([]flow.Booking{{Job: job(2, 0, 10, 1), Start: 50 * des.Second}}))
+	require.NoError(t, sim.Run(context.Background()))
+	require.GreaterOrEqual(t, sim.Now(), 60*des.Second, "ticks go on while a booking lies ahead")
+	require.Less(t, sim.Now(), 100*des.Second)
+}
+
+func TestADeadlineOnNodesMindsTheSlowestOfTheFastest(t *testing.T) {
+	nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}, {ID: 3, Perf: 4}}
+	domain, err := plan.NewDomain(nodes, cheapest{})
+	require.NoError(t, err)
+	sim := des.New(des.Config{})
+	meta := entity.NewMetascheduler(sim, domain, idle{})
+	j := job(1, 0, 10, 2)
+	j.Request.Deadline = 12 * des.Second
+	r := meta.Submit(j)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, entity.Rejected, r.State)
+	require.Equal(t, 7*des.Second+des.Tick, r.Finish, "two nodes take 5 s at least")
+}
