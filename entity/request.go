@@ -31,7 +31,14 @@ type Request struct {
 	Deadline des.Time
 	// Needs are requirements on the nodes' attributes, or nil.
 	Needs *Attributes
+	// Criterion is the search for windows that suits the user best, or nil: the
+	// plan's own. A plan over named nodes knows a plan.Finder; on counted
+	// processors all windows of one start are alike, and it changes nothing.
+	Criterion Criterion
 }
+
+// Criterion is a user's own search for windows; see plan.Finder.
+type Criterion interface{ Name() string }
 
 // Check reports what makes r meaningless, or nil.
 func (r *Request) Check() error {

@@ -283,7 +283,7 @@ func (d *Domain) counted(req *entity.Request, until des.Time) (q question, ok bo
 	if len(d.classes) == 0 {
 		return q, false
 	}
-	f, isEarliest := d.Finder.(EarliestFinder)
+	f, isEarliest := d.finder(req).(EarliestFinder)
 	if !isEarliest || !f.EarliestAmongEquals() || req.Check() != nil {
 		return q, false
 	}

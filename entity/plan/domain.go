@@ -27,14 +27,15 @@ import (
 // job starts, so that every other choice stays open until then. Slots of a class
 // are levels: the k-th node's are when at least k nodes of the class are free.
 //
-// Which window a request gets is its Finder's decision. Reserve and Release
+// Which window a request gets is its criterion's decision, or else the Finder's. Reserve and Release
 // cost O(log n) per task for n slots, or per class; Find costs a copy of the
 // slots that matter and the Finder's search, or a look at the counts where that
 // is the same (EarliestFinder).
 //
 // A node's fields must not change while it is in a domain, but through Reprice.
 type Domain struct {
-	// Finder chooses windows. It may be exchanged between two calls.
+	// Finder chooses windows for requests without a criterion of their own. It may
+	// be exchanged between two calls.
 	Finder Finder
 	// Horizon is the instant up to which windows are looked for: the end of the
 	// cycle. 0 means none but Interval's.
@@ -150,8 +151,16 @@ func (d *Domain) Work() Work { return d.work }
 // plan can only say "no window" then; a Metascheduler ends the run.
 func (d *Domain) Err() error { return d.err }
 
-// Find returns the window that the Finder prefers among those that start in
-// [from, until] and end by the horizon.
+// finder is the search that req's user prefers, or else the domain's.
+func (d *Domain) finder(req *entity.Request) Finder {
+	if f, ok := req.Criterion.(Finder); ok {
+		return f
+	}
+	return d.Finder
+}
+
+// Find returns the window that the request's criterion, or else the Finder,
+// prefers among those that start in [from, until] and end by the horizon.
 func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, bool) {
 	from = max(from, d.origin)
 	if q, ok := d.counted(&req, until); ok {
@@ -161,10 +170,17 @@ func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, 
 		}
 		return d.window(&q, at), true
 	}
+	list := d.usable(&req, from, until)
+	if len(list.Slots) < req.Nodes { // most looks at "now" end here
+		return entity.Window{}, false
+	}
+	return d.ask(req, list, until)
+}
+
+// usable are the slots in which a window of req that starts in [from, until] can
+// lie: they begin no later than it does, and a task has room in each.
+func (d *Domain) usable(req *entity.Request, from, until des.Time) SlotList {
 	list := SlotList{From: from, To: d.horizon()}
-	// A window lies in slots that begin no later than it does. Those that no
-	// task of req has room in are left out too, and where fewer are left than
-	// nodes are wanted nobody is asked: most looks at "now" end here.
 	d.slots = d.slots[:0]
 	for _, g := range d.gather(from, list.To, until) {
 		if n := d.nodes[g.node]; g.end-g.start >= n.TaskTime(req.Length) && req.Admits(n) {
@@ -172,21 +188,18 @@ func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, 
 		}
 	}
 	list.Slots = d.slots
-	if len(list.Slots) < req.Nodes {
-		return entity.Window{}, false
-	}
-	return d.ask(req, list, until)
+	return list
 }
 
 // FitsAt reports whether so many nodes are free for so long a task from the
 // instant at on. If not, it says which requests fail there for the same reason:
-// all for at least missNodes and for at least missLength.
+// all for at least missNodes and for at least missLength. It asks no Finder: a
+// criterion may find what another one does not, and none finds what this misses.
 func (d *Domain) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time) {
 	req := entity.Request{Nodes: nodes, Length: length}
 	q, known := d.counted(&req, at)
 	if !known {
-		_, ok = d.Find(req, at, at)
-		return ok, nodes, length
+		return len(d.usable(&req, max(at, d.origin), at).Slots) >= nodes, nodes, length
 	}
 	if q.until < at {
 		return false, nodes, length
@@ -199,18 +212,19 @@ func (d *Domain) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missN
 }
 
 func (d *Domain) ask(req entity.Request, list SlotList, until des.Time) (entity.Window, bool) {
-	if d.Finder == nil {
+	f := d.finder(&req)
+	if f == nil {
 		d.fail(errors.New("the domain has no Finder"))
 		return entity.Window{}, false
 	}
-	found, err := d.Finder.Find(d.ctx, req, list, until)
+	found, err := f.Find(d.ctx, req, list, until)
 	d.work.Add(found.Work)
 	switch {
 	case err != nil:
-		d.fail(fmt.Errorf("finder %s: %w", d.Finder.Name(), err))
+		d.fail(fmt.Errorf("finder %s: %w", f.Name(), err))
 		return entity.Window{}, false
 	case found.OK && (found.Window.Start < list.From || found.Window.Start > until):
-		d.fail(fmt.Errorf("finder %s: asked for a window that starts in [%v, %v], it gave one at %v", d.Finder.Name(), list.From, until, found.Window.Start))
+		d.fail(fmt.Errorf("finder %s: asked for a window that starts in [%v, %v], it gave one at %v", f.Name(), list.From, until, found.Window.Start))
 		return entity.Window{}, false
 	}
 	return found.Window, found.OK
@@ -819,5 +833,5 @@ func (d *Domain) whyNot(req entity.Request, longest des.Time) error {
 	if d.err != nil {
 		return d.err
 	}
-	return fmt.Errorf("finder %s finds no window for it even with every node free", d.Finder.Name())
+	return fmt.Errorf("finder %s finds no window for it even with every node free", d.finder(&req).Name())
 }

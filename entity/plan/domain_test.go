@@ -452,3 +452,31 @@ func TestDomainKeepsAFindersErrors(t *testing.T) {
 	require.False(t, ok)
 	require.ErrorContains(t, d.Err(), "no Finder")
 }
+
+// picky finds nothing at all.
+type picky struct{}
+
+func (picky) Name() string { return "picky" }
+func (picky) Find(context.Context, entity.Request, plan.SlotList, des.Time) (plan.Found, error) {
+	return plan.Found{}, nil
+}
+
+func TestARequestIsSearchedByItsOwnCriterion(t *testing.T) {
+	d, err := plan.NewDomain(nodes(1, 2), picky{})
+	require.NoError(t, err)
+	d.Horizon = 100 * des.Second
+	request := entity.Request{Nodes: 2, Length: 10 * des.Second}
+	_, found := d.Find(request, 0, 0)
+	require.False(t, found, "the domain's own")
+	request.Criterion = cheapest{}
+	_, found = d.Find(request, 0, 0)
+	require.True(t, found)
+	require.NoError(t, d.Fits(request))
+	// Others in a queue must not be passed over for what the domain's own misses.
+	ok, _, _ := d.FitsAt(0, 2, 10*des.Second)
+	require.True(t, ok)
+	ok, _, _ = d.FitsAt(0, 3, 10*des.Second)
+	require.False(t, ok)
+	ok, _, _ = d.FitsAt(0, 1, 201*des.Second)
+	require.False(t, ok, "longer than the horizon on the fastest node")
+}

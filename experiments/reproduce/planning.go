@@ -169,10 +169,10 @@ func (p Plan) batch(seed, cycle uint64) (batch []cyclic.Item, groups []int, err 
 		switch len(p.Criteria) {
 		case 0:
 		case 1:
-			batch[i].By = p.Criteria[0].Finder
+			batch[i].Request.Criterion = p.Criteria[0].Finder
 		default:
 			groups = append(groups, draw.IntN(len(p.Criteria)))
-			batch[i].By = p.Criteria[groups[i]].Finder
+			batch[i].Request.Criterion = p.Criteria[groups[i]].Finder
 		}
 	}
 	return batch, groups, nil

@@ -16,19 +16,18 @@ import (
 
 // Item is one job of a batch as planners see it.
 type Item struct {
+	// Request.Criterion is its user's search for windows, where that is a
+	// plan.Finder; otherwise it is the planner's own search.
 	Request entity.Request
-	// By is its user's criterion: the search for windows that suits the user
-	// best. nil is the planner's own search.
-	By plan.Finder
 	// Until is the latest start; 0 means any.
 	Until des.Time
 }
 
 // find searches a window for j, with otherwise where j has no criterion.
 func (j *Item) find(ctx context.Context, otherwise plan.Finder, list plan.SlotList) (plan.Found, error) {
-	f, until := j.By, list.To
-	if f == nil {
-		f = otherwise
+	f, until := otherwise, list.To
+	if own, ok := j.Request.Criterion.(plan.Finder); ok {
+		f = own
 	}
 	if f == nil {
 		f = window.AMP{}

@@ -36,7 +36,7 @@ func (f Filling) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*O
 	out.Left.Slots = slices.Clone(list.Slots)
 	for i := range batch {
 		j := batch[i]
-		j.By = nil
+		j.Request.Criterion = nil
 		found, err := j.find(ctx, f.Finder, out.Left)
 		if err != nil {
 			return nil, fmt.Errorf("searching a window for job %d of the batch: %w", i, err)

@@ -29,7 +29,7 @@ func (CSS) Name() string { return "css" }
 func (c CSS) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
 	plain := slices.Clone(batch)
 	for i := range plain {
-		plain[i].By = nil
+		plain[i].Request.Criterion = nil
 	}
 	return BatchSlicer{Search: c.Search, Choice: c.Choice, Shift: c.Shift}.Plan(ctx, plain, list)
 }

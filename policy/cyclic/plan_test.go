@@ -51,8 +51,8 @@ func drawBatch(t *rapid.T, withCriteria bool) []cyclic.Item {
 			Deadline: des.Time(rapid.SampledFrom([]int{0, 0, 90}).Draw(t, "deadline")) * unit,
 		}
 		if withCriteria {
-			batch[i].By = rapid.SampledFrom(criteria).Draw(t, "criterion")
-			if _, byPrice := batch[i].By.(window.ALP); byPrice { // it makes a price of the budget at this performance
+			batch[i].Request.Criterion = rapid.SampledFrom(criteria).Draw(t, "criterion")
+			if _, byPrice := batch[i].Request.Criterion.(window.ALP); byPrice { // it makes a price of the budget at this performance
 				batch[i].Request.MinPerf = max(batch[i].Request.MinPerf, 1)
 			}
 		}
@@ -231,7 +231,7 @@ func TestTheSearchGoesOnUntilNobodyFindsAny(t *testing.T) {
 		for any := true; any; {
 			any = false
 			for i, j := range batch {
-				f := j.By
+				f, _ := j.Request.Criterion.(plan.Finder)
 				if f == nil {
 					f = window.AMP{}
 				}
@@ -263,7 +263,7 @@ func TestCSSPassesOverCriteria(t *testing.T) {
 		list, batch := drawSlots(t), drawBatch(t, true)
 		with := makePlan(t, cyclic.CSS{}, batch, list)
 		for i := range batch {
-			batch[i].By = nil
+			batch[i].Request.Criterion = nil
 		}
 		require.Equal(t, makePlan(t, cyclic.CSS{}, batch, list), with)
 	})

@@ -35,7 +35,8 @@ type Policy struct {
 	Replan Replan
 	// Order is the order of priority in a batch; submission where its Key is nil.
 	Order entity.Order
-	// Criterion, if set, is each user's own search for windows.
+	// Criterion, if set, is the user's search for windows where a request states
+	// none.
 	Criterion func(*entity.Run) plan.Finder
 	// Told, if set, hears of every batch that is planned: the jobs, and what
 	// became of them.
@@ -200,8 +201,8 @@ func (p *Policy) jobs(batch []*entity.Run) []Item {
 	jobs := make([]Item, len(batch))
 	for i, j := range batch {
 		jobs[i].Request = j.Request
-		if p.Criterion != nil {
-			jobs[i].By = p.Criterion(j)
+		if r := &jobs[i].Request; p.Criterion != nil && r.Criterion == nil {
+			r.Criterion = p.Criterion(j)
 		}
 	}
 	return jobs
