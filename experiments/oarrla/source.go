@@ -1,10 +1,12 @@
 package oarrla
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/workload"
@@ -27,11 +29,12 @@ func LookAlike() Source { return Source{Processors: 1152, Load: 0.763} }
 const TracesVariable = "GRIDSLOT_TRACES"
 
 // FindSource is OAR11's trace, SDSC-BLUE, if the folder named by
-// GRIDSLOT_TRACES has it; otherwise a look-alike.
+// GRIDSLOT_TRACES has it; otherwise a look-alike. Of several files it takes the one of
+// the shortest name, which has nothing added to the archive's.
 func FindSource() Source {
 	if dir := os.Getenv(TracesVariable); dir != "" {
 		if found, err := filepath.Glob(filepath.Join(dir, "SDSC-BLUE*.swf*")); err == nil && len(found) > 0 {
-			return Source{Trace: found[0]}
+			return Source{Trace: slices.MinFunc(found, func(a, b string) int { return cmp.Compare(len(a), len(b)) })}
 		}
 	}
 	return LookAlike()
@@ -44,6 +47,23 @@ func (s Source) String() string {
 	}
 	return fmt.Sprintf("Jobs: NOT the paper's trace, which is not at hand (set %s to the folder that has SDSC-BLUE), but a generated look-alike: Lublin and Feitelson's model, %d processors, load %g.",
 		TracesVariable, s.Processors, s.Load)
+}
+
+// provenance is String, and what the trace's own header says against its being
+// the file that the archive has.
+func (s Source) provenance() (string, error) {
+	if s.Trace == "" {
+		return s.String(), nil
+	}
+	t, err := workload.OpenSWF(s.Trace)
+	if err != nil {
+		return "", err
+	}
+	made := t.Header.Get("Conversion")
+	if !strings.Contains(strings.ToLower(made), "reconstruct") {
+		return s.String(), nil
+	}
+	return fmt.Sprintf("%s It is NOT the file of the archive, which the paper used, but a reconstruction, says its header: %q.", s, made), nil
 }
 
 // open begins the first n jobs. OAR11's jobs are known by their length, so

@@ -125,7 +125,11 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 		for _, c := range t.Claims {
 			lines = append(lines, []string{c.Text, string(c.Verdict), c.Detail})
 		}
-		writeTable(&b, []string{"claimed order", "paired differences", "against it"}, lines, 3)
+		claimed, judged := "claimed order", "paired differences"
+		if t.Cycles == 1 { // there are no differences to pair
+			claimed, judged = "claim", "single runs"
+		}
+		writeTable(&b, []string{claimed, judged, "against it"}, lines, 3)
 	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "\n%s\n", n)
