@@ -155,6 +155,19 @@ func TestExperiment(t *testing.T) {
 	require.Equal(t, table, again, "whatever the number of workers")
 }
 
+func TestEveryMeasureIsOfItsOwnFigure(t *testing.T) {
+	var r row
+	r.Makespan, r.MeanWait, r.Utilization, r.Interventions = 2*86400, 3*3600, 0.04, 5
+	r.MeanFragmentWait, r.TotalExecutionTime = 6*3600, 7*365.25*86400
+	got := map[string]float64{}
+	for _, m := range measures {
+		got[m.quantity] = m.of(r)
+	}
+	require.Equal(t, map[string]float64{
+		makespan: 2, meanWait: 3, utilization: 4, interventions: 5, fragmentWait: 6, "total execution time, years": 7,
+	}, got)
+}
+
 // judged is what the register says of figures of OAR and one rule of learning.
 func judged(t *testing.T, steps []int64, variants []Variant, at func(v, strategy string, jobs int64, quantity string) float64) map[string]reproduce.Claim {
 	t.Helper()

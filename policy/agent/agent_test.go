@@ -272,20 +272,31 @@ func TestSignIsTheSameWithAMeanThatLacksTheLatestAnswer(t *testing.T) {
 }
 
 // Relative and Sign do not depend on the unit of time; Absolute's unit is its
-// first score's.
+// first score's. Units are powers of two, which round nothing.
 func TestAUnitOfTimeIsAFirstScore(t *testing.T) {
+	const unit = 4096
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 40).Draw(t, "answers")
-		hours := slices.Clone(seconds)
-		for i := range hours {
-			hours[i] /= 3600
+		units := slices.Clone(seconds)
+		for i := range units {
+			units[i] /= unit
 		}
 		for _, r := range []Reward{Relative, Sign} {
-			require.InEpsilonSlice(t, learned(Scores{Reward: r}, seconds...), learned(Scores{Reward: r}, hours...), 1e-9, r.Name)
+			require.Equal(t, learned(Scores{Reward: r}, seconds...), learned(Scores{Reward: r}, units...), r.Name)
 		}
-		a, b := learned(Scores{Reward: Absolute, First: 3600}, seconds...), learned(Scores{Reward: Absolute}, hours...)
+		a, b := learned(Scores{Reward: Absolute, First: unit}, seconds...), learned(Scores{Reward: Absolute}, units...)
 		require.InEpsilon(t, a[0]/a[1], b[0]/b[1], 1e-9)
 	})
+}
+
+func TestWhatIsLearnedOfAClusterStaysWithIt(t *testing.T) {
+	var s Scores
+	agents := newWorld(direct(), 4, 4, 4).Agents()
+	for _, response := range []float64{10, 20} {
+		s.start(agents)
+		s.learn(1, response)
+	}
+	require.Equal(t, []float64{1, 1 + 5, 1}, s.score)
 }
 
 func TestFirstScores(t *testing.T) {
