@@ -28,47 +28,38 @@ func (e Experiment) register(at func(v Variant, strategy string, jobs int64, qua
 		r.grows("the makespan grows with the number of jobs", s, makespan)
 	}
 	for _, s := range e.Strategies {
-		r.falls("the mean wait falls as the number of jobs grows (figure 2b)", s, meanWait)
+		r.falls("the mean wait falls as the number of jobs grows", s, meanWait)
 	}
 	for _, s := range e.Strategies {
-		made := r.series(s, utilization)
-		spread := slices.Max(made) - slices.Min(made)
-		r.judge(fmt.Sprintf("the utilization is stable, within 10 points: %s", s), spread <= 10, false, "%.1f points", spread)
+		of := r.series(s, utilization)
+		spread := slices.Max(of) - slices.Min(of)
+		r.enter(figures23, "the utilization is stable, within 10 points: "+s, either(spread <= 10, reproduce.Fails),
+			fmt.Sprintf("%.1f points", spread))
 	}
 	r.grows("OAR's interventions grow with the number of jobs", oar, interventions)
 	for _, s := range rules {
 		of := r.series(s, interventions)
-		first, last := of[0], of[len(of)-1]
-		r.judge(fmt.Sprintf("RLA's interventions are flat, less than doubled: %s", s), last < 2*max(first, 1), false,
-			"%s for %.1f times the jobs", figures(of), float64(e.last())/float64(e.Steps[0]))
+		r.enter(figures23, "RLA's interventions are flat, less than doubled: "+s,
+			either(of[len(of)-1] < 2*max(of[0], 1), reproduce.Fails), figures(of))
 	}
-	for _, order := range []struct{ text, quantity, less string }{
-		{"OAR's makespan is below RLA's", makespan, oar},
-		{"RLA's mean wait is below OAR's", meanWait, ""},
-		{"RLA's utilization is below OAR's", utilization, ""},
-		{"RLA's interventions are below OAR's", interventions, ""},
-	} {
+	orders := []order{
+		{"OAR's makespan is below RLA's", makespan, true},
+		{"RLA's mean wait is below OAR's", meanWait, false},
+		{"RLA's utilization is below OAR's", utilization, false},
+		{"RLA's interventions are below OAR's", interventions, false},
+	}
+	for _, o := range orders {
 		for _, s := range rules {
-			less, than := cmp.Or(order.less, s), oar
-			if less == oar {
-				than = s
-			}
-			r.everywhere(fmt.Sprintf("at %d jobs %s: %s", e.last(), order.text, s), func(v Variant) (bool, string) {
-				a, b := at(v, less, e.last(), order.quantity), at(v, than, e.last(), order.quantity)
-				return a < b, fmt.Sprintf("%.4g not below %.4g", a, b)
-			})
+			r.everywhere(o.text+": "+s, func(v Variant) (bool, string) { return r.test(o, v, s) })
 		}
 	}
 	for _, s := range rules {
-		r.everywhere(fmt.Sprintf("at %d jobs all four orders: %s", e.last(), s), func(v Variant) (bool, string) {
+		r.everywhere("all four orders: "+s, func(v Variant) (bool, string) {
 			var against []string
-			for _, q := range []string{meanWait, utilization, interventions} {
-				if !(at(v, s, e.last(), q) < at(v, oar, e.last(), q)) {
-					against = append(against, q)
+			for _, o := range orders {
+				if holds, _ := r.test(o, v, s); !holds {
+					against = append(against, o.quantity)
 				}
-			}
-			if !(at(v, oar, e.last(), makespan) < at(v, s, e.last(), makespan)) {
-				against = append(against, makespan)
 			}
 			return len(against) == 0, strings.Join(against, " and ")
 		})
@@ -87,31 +78,58 @@ func (r *register) series(strategy, quantity string) []float64 {
 	return of
 }
 
-// judge enters a claim: one that does not hold fails, but where it is undecided.
-func (r *register) judge(text string, holds, undecided bool, detail string, args ...any) {
-	c := reproduce.Claim{Text: text, Verdict: reproduce.Holds}
-	if !holds {
-		c.Verdict, c.Detail = reproduce.Fails, fmt.Sprintf(detail, args...)
-		if undecided {
-			c.Verdict = reproduce.Undecided
-		}
-	}
-	r.claims = append(r.claims, c)
+// order is who has less of something at the last step.
+type order struct {
+	text, quantity string
+	oar            bool // less by OAR
 }
 
-// grows enters a figure that is never smaller at a later step. Where it is larger
-// in the end, but not at every step, the claim is undecided.
+// test compares OAR with RLA by one rule; against says what the figures are.
+func (r *register) test(o order, v Variant, rule string) (holds bool, against string) {
+	less, than := r.at(v, rule, r.last(), o.quantity), r.at(v, r.Strategies[0], r.last(), o.quantity)
+	if o.oar {
+		less, than = than, less
+	}
+	return less < than, fmt.Sprintf("%.4g not below %.4g", less, than)
+}
+
+const (
+	figures23 = "OAR11 figures 2, 3"
+	figure2b  = "OAR11 figure 2b"
+)
+
+func (r *register) enter(where, text string, v reproduce.Verdict, measured string) {
+	r.claims = append(r.claims, reproduce.Claim{Where: where, Text: text, Verdict: v, Detail: measured})
+}
+
+func either(holds bool, otherwise reproduce.Verdict) reproduce.Verdict {
+	if holds {
+		return reproduce.Holds
+	}
+	return otherwise
+}
+
+// grows enters a figure that is never smaller at a later step.
 func (r *register) grows(text, strategy, quantity string) {
 	of := r.series(strategy, quantity)
-	r.judge(text+": "+strategy, slices.IsSorted(of), of[len(of)-1] > of[0], "%s", figures(of))
+	r.enter(figures23, text+": "+strategy, monotone(of), figures(of))
 }
 
-// falls is grows with the time turned round.
+// falls enters one that is never larger.
 func (r *register) falls(text, strategy, quantity string) {
 	of := r.series(strategy, quantity)
 	back := slices.Clone(of)
 	slices.Reverse(back)
-	r.judge(text+": "+strategy, slices.IsSorted(back), of[len(of)-1] < of[0], "%s", figures(of))
+	r.enter(figure2b, text+": "+strategy, monotone(back), figures(of))
+}
+
+// monotone judges a growth: undecided where the last is above the first, but not
+// each as high as the one before it.
+func monotone(of []float64) reproduce.Verdict {
+	if of[len(of)-1] <= of[0] {
+		return reproduce.Fails
+	}
+	return either(slices.IsSorted(of), reproduce.Undecided)
 }
 
 // everywhere enters a claim that is tested under every setting: it is undecided
@@ -126,11 +144,13 @@ func (r *register) everywhere(text string, test func(Variant) (holds bool, again
 			against = append(against, name+": "+why)
 		}
 	}
-	detail := strings.Join(against, "; ")
-	if len(holding) > 0 {
-		detail += "; holds: " + strings.Join(holding, ", ")
+	verdict := either(len(against) == 0, reproduce.Undecided)
+	if len(holding) == 0 {
+		verdict = reproduce.Fails
+	} else {
+		against = append(against, "holds "+strings.Join(holding, ", "))
 	}
-	r.judge(text, len(against) == 0, len(holding) > 0, "%s", detail)
+	r.enter(figures23, fmt.Sprintf("at %d jobs %s", r.last(), text), verdict, strings.Join(against, "; "))
 }
 
 func figures(of []float64) string {

@@ -174,8 +174,11 @@ func (e Experiment) Run(ctx context.Context, c reproduce.Config) (reproduce.Tabl
 	if len(e.Steps) == 0 {
 		return reproduce.Table{}, fmt.Errorf("no number of jobs is given")
 	}
-	jobs, err := e.Source.provenance()
+	jobs, err := e.Source.setting()
 	if err != nil {
+		return reproduce.Table{}, err
+	}
+	if err := reproduce.CheckSettings(e.settings(jobs)); err != nil {
 		return reproduce.Table{}, err
 	}
 	cells := e.cells()
@@ -226,15 +229,11 @@ var measures = []measure{
 	{"total execution time, years", func(s row) float64 { return s.TotalExecutionTime / (365.25 * 86400) }},
 }
 
-func (e Experiment) table(cells []*cell, jobs string) reproduce.Table {
+func (e Experiment) table(cells []*cell, jobs reproduce.Setting) reproduce.Table {
 	t := reproduce.Table{
 		Name: e.Name(), Title: e.Title(), PublishedCycles: 1, XLabel: "jobs",
-		Source: "OAR11 figures 2 and 3, charts without numbers; speeds, network and local schedulers are not published",
-		Settings: []string{
-			jobs,
-			fmt.Sprintf("%d brokers, jobs in turn; clusters of equal speed, %s at the sites; a message takes %g s; runtimes known.", e.Grid.Brokers, e.Grid.Clusters[0].Policy, e.Grid.Network.Latency),
-			"makespan: last finish minus first submission; total execution time: sum over the jobs of finish minus start; wait: to the start of a job's first fragment; utilization: the mean of the clusters' own over the makespan.",
-		},
+		Source:   "OAR11 figures 2 and 3, charts without numbers; speeds, network and local schedulers are not published",
+		Settings: e.settings(jobs),
 		Notes: []string{
 			"Verdicts compare single runs: there is one trace, and no interval. A claim about an order is undecided where it holds under some of the settings that the paper leaves open, and not under others; one about a growth where it holds from the first number of jobs to the last, but not from each to the next.",
 			"docs/papers/oar11.md says what holds, what does not, and why.",

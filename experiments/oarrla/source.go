@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -49,21 +50,24 @@ func (s Source) String() string {
 		TracesVariable, s.Processors, s.Load)
 }
 
-// provenance is String, and what the trace's own header says against its being
-// the file that the archive has.
-func (s Source) provenance() (string, error) {
+// setting says what the jobs are and where they come from. A trace is the paper's
+// unless its own header says that it was reconstructed.
+func (s Source) setting() (reproduce.Setting, error) {
+	made := reproduce.Setting{Name: "jobs", Value: s.String(),
+		From: reproduce.Source{Origin: reproduce.Reconstruction, Where: setup + " has SDSC Blue Horizon, 503 days and 117,000 jobs"}}
 	if s.Trace == "" {
-		return s.String(), nil
+		return made, nil
 	}
 	t, err := workload.OpenSWF(s.Trace)
 	if err != nil {
-		return "", err
+		return made, err
 	}
-	made := t.Header.Get("Conversion")
-	if !strings.Contains(strings.ToLower(made), "reconstruct") {
-		return s.String(), nil
+	if how := t.Header.Get("Conversion"); strings.Contains(strings.ToLower(how), "reconstruct") {
+		made.Value += fmt.Sprintf(" It is NOT the file of the archive, which the paper used; its header: %q.", how)
+	} else {
+		made.From = reproduce.Source{Origin: reproduce.Paper, Where: setup}
 	}
-	return fmt.Sprintf("%s It is NOT the file of the archive, which the paper used, but a reconstruction, says its header: %q.", s, made), nil
+	return made, nil
 }
 
 // open begins the first n jobs. OAR11's jobs are known by their length, so
