@@ -484,3 +484,24 @@ func TestAnInclusiveShareTakesOneJobMore(t *testing.T) {
 		require.Len(t, rest, 20-want, "%v", q)
 	}
 }
+
+func TestCostsAndTimesAreRoundedUpBeforeAlternativesAreCompared(t *testing.T) {
+	for what, nodes := range map[string][]*entity.Node{
+		"cost": {{ID: 1, Perf: 1, Price: 0.95}, {ID: 2, Perf: 1, Price: 1}, {ID: 3, Perf: 1, Price: 1.05}, {ID: 4, Perf: 1, Price: 1.09}},
+		"time": {{ID: 1, Perf: 10 / 9.5, Price: 0.01}, {ID: 2, Perf: 1, Price: 0.01}, {ID: 3, Perf: 10 / 10.5, Price: 0.01}, {ID: 4, Perf: 10 / 10.9, Price: 0.01}},
+	} {
+		list := plan.SlotList{To: 11 * unit}
+		for _, n := range nodes {
+			list.Slots = append(list.Slots, entity.Slot{Node: n, Width: 1, End: list.To})
+		}
+		batch := []cyclic.Item{{Request: entity.Request{Nodes: 1, Length: 10 * unit}}}
+		// First fit finds the cheapest first: 9.5, 10, 10.5, 10.9.
+		got, _, err := cyclic.Search{Distinct: true}.Run(context.Background(), batch, list)
+		require.NoError(t, err)
+		var ids []int
+		for _, w := range got[0] {
+			ids = append(ids, w.Tasks[0].Node.ID)
+		}
+		require.Equal(t, []int{1, 3}, ids, what)
+	}
+}
