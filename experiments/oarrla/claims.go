@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/experiments/reproduce"
@@ -90,7 +91,7 @@ func (r *register) test(o order, v Variant, rule string) (holds bool, against st
 	if o.oar {
 		less, than = than, less
 	}
-	return less < than, fmt.Sprintf("%.4g not below %.4g", less, than)
+	return less < than, digits(less) + " not below " + digits(than)
 }
 
 const (
@@ -156,7 +157,15 @@ func (r *register) everywhere(text string, test func(Variant) (holds bool, again
 func figures(of []float64) string {
 	var texts []string
 	for _, x := range of {
-		texts = append(texts, fmt.Sprintf("%.4g", x))
+		texts = append(texts, digits(x))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// digits are four, or all before the point where there are more.
+func digits(x float64) string {
+	if x >= 1000 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
 }

@@ -41,12 +41,12 @@ func FindSource() Source {
 	return LookAlike()
 }
 
-// String says what the jobs are, in a sentence.
+// String says what the jobs are.
 func (s Source) String() string {
 	if s.Trace != "" {
-		return fmt.Sprintf("Jobs: the first of %s.", filepath.Base(s.Trace))
+		return fmt.Sprintf("the first of %s.", filepath.Base(s.Trace))
 	}
-	return fmt.Sprintf("Jobs: NOT the paper's trace, which is not at hand (set %s to the folder that has SDSC-BLUE), but a generated look-alike: Lublin and Feitelson's model, %d processors, load %g.",
+	return fmt.Sprintf("NOT the paper's trace, which is not at hand (set %s to the folder that has SDSC-BLUE), but a generated look-alike: Lublin and Feitelson's model, %d processors, load %g.",
 		TracesVariable, s.Processors, s.Load)
 }
 
