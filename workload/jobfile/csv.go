@@ -1,7 +1,6 @@
 package jobfile
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -9,13 +8,8 @@ import (
 	"strings"
 )
 
-// A row a job, below a heading of the columns.
-
-func (r *Reader) beginCSV(in io.Reader) {
-	r.rows = csv.NewReader(in)
-	r.rows.FieldsPerRecord, r.rows.ReuseRecord, r.rows.TrimLeadingSpace = -1, true, true
-	r.next = r.nextCSV
-}
+// A row a line, below a heading of the columns. No field can hold the end of a
+// line, so that a line can be cut by itself.
 
 func (r *Reader) nextCSV() error {
 	if r.header == nil {
@@ -23,46 +17,38 @@ func (r *Reader) nextCSV() error {
 			return err
 		}
 	}
-	fields, err := r.readCSV()
+	text, err := r.nextLine()
 	if err != nil {
 		return err
 	}
-	if len(fields) != len(r.header) {
-		return fmt.Errorf("it has %d fields, but the first line names %d columns", len(fields), len(r.header))
+	n := 0
+	err = eachField(text, func(field string) {
+		if n < len(r.header) {
+			r.row[r.header[n]] = field
+		}
+		n++
+	})
+	if err == nil && n != len(r.header) {
+		err = fmt.Errorf("it has %d fields, but the first line names %d columns", n, len(r.header))
 	}
-	for i, c := range r.header {
-		r.row[c] = strings.TrimSpace(fields[i])
-	}
-	return nil
-}
-
-func (r *Reader) readCSV() ([]string, error) {
-	fields, err := r.rows.Read()
-	var parse *csv.ParseError
-	switch {
-	case errors.As(err, &parse):
-		r.line = int64(parse.Line)
-		return nil, fmt.Errorf("column %d: this is no CSV: %w", parse.Column, parse.Err)
-	case err != nil:
-		return nil, err
-	}
-	line, _ := r.rows.FieldPos(0)
-	r.line = int64(line)
-	return fields, nil
+	return err
 }
 
 func (r *Reader) readHeader() error {
-	fields, err := r.readCSV()
+	text, err := r.nextLine()
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("it is empty; its first line must name the columns, at least id,nodes,volume")
 	}
 	if err != nil {
 		return err
 	}
+	var names []string
+	if err := eachField(text, func(name string) { names = append(names, name) }); err != nil {
+		return err
+	}
 	header := []column{}
-	fields[0] = strings.TrimPrefix(fields[0], "\ufeff")
-	for _, name := range fields {
-		c, err := columnOf(strings.TrimSpace(name))
+	for _, name := range names {
+		c, err := columnOf(name)
 		if err != nil {
 			return err
 		}
@@ -73,9 +59,61 @@ func (r *Reader) readHeader() error {
 	}
 	for _, c := range needed {
 		if !slices.Contains(header, c) {
-			return fmt.Errorf("there is no column %q, which every job needs; the first line is %s", c, strings.Join(fields, ","))
+			return fmt.Errorf("there is no column %q, which every job needs; the first line is %s", c, text)
 		}
 	}
 	r.header = header
 	return nil
+}
+
+// eachField cuts a line at its commas. Blanks around a field are not part of it;
+// in quotes it may have commas, and quotes that are doubled.
+func eachField(line string, each func(string)) error {
+	for at := 0; ; {
+		rest := strings.TrimLeft(line[at:], " \t")
+		end := strings.IndexByte(rest, ',')
+		if strings.HasPrefix(rest, `"`) {
+			at = len(line) - len(rest)
+			field, length := unquoted(rest)
+			if length == 0 {
+				return fmt.Errorf("column %d: a quote is not closed on its line", at+1)
+			}
+			each(strings.TrimSpace(field))
+			at += length
+			rest = strings.TrimLeft(line[at:], " \t")
+			if rest != "" && rest[0] != ',' {
+				return fmt.Errorf("column %d: want a comma behind a field in quotes", at+1)
+			}
+			end = min(len(rest), 1) - 1
+		} else {
+			field := rest
+			if end >= 0 {
+				field = rest[:end]
+			}
+			if i := strings.IndexByte(field, '"'); i >= 0 {
+				return fmt.Errorf("column %d: a quote within a field: put the whole field in quotes, and double the quotes in it", len(line)-len(rest)+i+1)
+			}
+			each(strings.TrimSpace(field))
+		}
+		if end < 0 {
+			return nil
+		}
+		at = len(line) - len(rest) + end + 1
+	}
+}
+
+// unquoted is the field in quotes that text begins with, and its length with
+// them; 0 where it does not end.
+func unquoted(text string) (string, int) {
+	for i := 1; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		if i+1 < len(text) && text[i+1] == '"' {
+			i++
+			continue
+		}
+		return strings.ReplaceAll(text[1:i], `""`, `"`), i + 1
+	}
+	return "", 0
 }

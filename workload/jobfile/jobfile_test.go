@@ -104,6 +104,7 @@ func TestWhatIsNotGivenIsNoLimit(t *testing.T) {
 	}{
 		{jobfile.CSV, "volume,id,nodes\n5,4,2\n"},
 		{jobfile.CSV, "\ufeff nodes , volume,id,budget\r\n 2, 5.0 ,4,\r\n\r\n"},
+		{jobfile.CSV, "id,nodes,volume,criterion,needs\n \"4\" ,2, 5,\"\", \n"},
 		{jobfile.JSONL, "\ufeff\n \t\r\n { \"volume\" : 5e0 , \"nodes\":2,\"id\":4,\"needs\":null,\"budget\":null,\"criterion\":null, \"user\": null} \r\n"},
 		{jobfile.JSONL, `{"\u0069d":4,"nodes":2,"volume":5,"needs":{}}`},
 	} {
@@ -143,7 +144,9 @@ func TestWhatIsWrongIsSaidWithLineAndColumn(t *testing.T) {
 		{"2,10,1,5,,,,no-such,", `jobs:3: criterion: it is not known`},
 		{"2,10,1,5,,,,,-1", `jobs:3: user: want a whole number of 0 or more, at most 2147483647, not "-1"`},
 		{"2,10,1,5", "jobs:3: it has 4 fields, but the first line names 9 columns"},
-		{"2,10,1,5,\"a\"b,,,,", "jobs:3: column 12: this is no CSV"},
+		{"2,10,1,5,\"a\"b,,,,", "jobs:3: column 13: want a comma behind a field in quotes"},
+		{"2,10,1,5,a\"b,,,,", "jobs:3: column 11: a quote within a field"},
+		{"2,10,1, \"5,,,,,", "jobs:3: column 9: a quote is not closed on its line"},
 	} {
 		jobs, err := read(header+c.row+"\n", jobfile.CSV)
 		require.ErrorContains(t, err, c.want, c.row)
@@ -166,7 +169,7 @@ func TestWhatIsWrongIsSaidWithLineAndColumn(t *testing.T) {
 		{`{"id":1,"Nodes":2}`, `jobs:1: there is no column "Nodes"`},
 		{`{"id":1,"id":2}`, "jobs:1: id is there twice"},
 		{"\n{\"id\":1,\"nodes\":\"2\"}", `jobs:2: nodes: want a number, not "2"`},
-		{`{"id":1,"needs":"ram>=1"}`, `jobs:1: column 17: this is no object of JSON: want`},
+		{`{"id":1,"needs":"ram>=1"}`, `jobs:1: needs: want an object, not "ram>=1"`},
 		{`{"id":1,"needs":7}`, `jobs:1: needs: want an object, not 7`},
 		{`{"id":1,"nodes":1,"volume":1,"needs":{"a":1,"a":2}}`, `jobs:1: needs: "a" is there twice`},
 		{`{"id":1,"nodes":1,"volume":1,"needs":{"a":null}}`, `jobs:1: needs: a: want a number or a text`},

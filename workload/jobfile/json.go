@@ -1,11 +1,9 @@
 package jobfile
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -19,35 +17,12 @@ import (
 // several times as fast as encoding/json, which would also take keys in capitals
 // and the second of two that are the same.
 
-// maxLine bounds a line, in bytes.
-const maxLine = 1 << 20
-
-func (r *Reader) beginJSON(in io.Reader) {
-	r.lines = bufio.NewScanner(in)
-	r.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	r.next = r.nextJSON
-}
-
 func (r *Reader) nextJSON() error {
-	for r.lines.Scan() {
-		r.line++
-		text := r.lines.Text()
-		if r.line == 1 {
-			text = strings.TrimPrefix(text, "\ufeff")
-		}
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		return r.readObject(text)
-	}
-	switch err := r.lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		r.line++
-		return fmt.Errorf("the line is longer than %d bytes", maxLine)
-	case err != nil:
+	text, err := r.nextLine()
+	if err != nil {
 		return err
 	}
-	return io.EOF
+	return r.readObject(text)
 }
 
 func (r *Reader) readObject(text string) error {

@@ -2,12 +2,12 @@ package jobfile
 
 import (
 	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -49,15 +49,9 @@ type Reader struct {
 	// returns. It is asked once for each name. nil refuses criteria.
 	Criterion func(name string) (entity.Criterion, error)
 
-	next func() error // takes the next row into row, or io.EOF
-
-	// Of CSV.
-	rows   *csv.Reader
-	header []column // by position
-
-	// Of JSON.
-	lines *bufio.Scanner
-
+	json     bool
+	lines    *bufio.Scanner
+	header   []column // of CSV, by position
 	row      row
 	line     int64
 	ids      numberset.Set
@@ -65,20 +59,43 @@ type Reader struct {
 	given    [numColumns]int64
 	criteria map[string]entity.Criterion
 	needs    map[string]*entity.Attributes
-	json     bool
 	slab     []entity.Job
 	err      error
 }
 
 // NewReader reads plain text; see Options.Open for files.
 func NewReader(in io.Reader, f Format) *Reader {
-	r := &Reader{ids: numberset.New(), criteria: map[string]entity.Criterion{}, needs: map[string]*entity.Attributes{}, json: f == JSONL}
-	if r.json {
-		r.beginJSON(in)
-	} else {
-		r.beginCSV(in)
+	r := &Reader{
+		json: f == JSONL, lines: bufio.NewScanner(in), ids: numberset.New(),
+		criteria: map[string]entity.Criterion{}, needs: map[string]*entity.Attributes{},
 	}
+	r.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	return r
+}
+
+// maxLine bounds a line, in bytes.
+const maxLine = 1 << 20
+
+// nextLine is the next line that is not blank, or io.EOF.
+func (r *Reader) nextLine() (string, error) {
+	for r.lines.Scan() {
+		r.line++
+		text := r.lines.Text()
+		if r.line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if strings.TrimSpace(text) != "" {
+			return text, nil
+		}
+	}
+	switch err := r.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		r.line++
+		return "", fmt.Errorf("the line is longer than %d bytes", maxLine)
+	case err != nil:
+		return "", err
+	}
+	return "", io.EOF
 }
 
 // Err is what ended the reading, an *Error or what the input says, or nil at a
@@ -106,7 +123,11 @@ func (r *Reader) Next() (*entity.Job, bool) {
 		return nil, false
 	}
 	r.row = row{}
-	if err := r.next(); err != nil {
+	next := r.nextCSV
+	if r.json {
+		next = r.nextJSON
+	}
+	if err := next(); err != nil {
 		r.fail("", err)
 		return nil, false
 	}

@@ -20,11 +20,12 @@ type Writer struct {
 	buf   []byte
 	begun bool
 	err   error
+	needs map[*entity.Attributes][]byte // their texts, of some
 }
 
 // NewWriter writes to w, in large blocks: Flush it at the end.
 func NewWriter(w io.Writer, f Format) *Writer {
-	return &Writer{out: w, json: f == JSONL, buf: make([]byte, 0, flushAt+4096)}
+	return &Writer{out: w, json: f == JSONL, buf: make([]byte, 0, flushAt+4096), needs: map[*entity.Attributes][]byte{}}
 }
 
 const flushAt = 1 << 16
@@ -113,25 +114,11 @@ func (w *Writer) fields(j *entity.Job) error {
 		b = q.Deadline.Append(b)
 	}
 	b = append(b, ',')
-	if q.Needs != nil {
-		var text []byte
-		next := func() {
-			if len(text) > 0 {
-				text = append(text, ';')
-			}
-		}
-		err := eachNeed(q.Needs, func(name string, v float64) {
-			next()
-			text = appendNumber(append(append(text, name...), ">="...), v)
-		}, func(name, label string) {
-			next()
-			text = append(append(append(text, name...), '='), label...)
-		})
-		if err != nil {
-			return fmt.Errorf("needs: %w", err)
-		}
-		b = appendField(b, string(text))
+	needs, err := w.attributes(q.Needs)
+	if err != nil {
+		return err
 	}
+	b = append(b, needs...)
 	b = append(b, ',')
 	if q.Criterion != nil {
 		name := q.Criterion.Name()
@@ -173,24 +160,13 @@ func (w *Writer) object(j *entity.Job) error {
 	if q.Deadline > 0 && q.Deadline < des.Forever {
 		moment(colDeadline, q.Deadline)
 	}
-	if q.Needs != nil && len(q.Needs.Amounts)+len(q.Needs.Labels) > 0 {
+	needs, err := w.attributes(q.Needs)
+	if err != nil {
+		return err
+	}
+	if len(needs) > 0 {
 		key(colNeeds)
-		separator := byte('{')
-		name := func(text string) {
-			b = append(appendText(append(b, separator), text), ':')
-			separator = ','
-		}
-		err := eachNeed(q.Needs, func(of string, v float64) {
-			name(of)
-			b = appendNumber(b, v)
-		}, func(of, label string) {
-			name(of)
-			b = appendText(b, label)
-		})
-		if err != nil {
-			return fmt.Errorf("needs: %w", err)
-		}
-		b = append(b, '}')
+		b = append(b, needs...)
 	}
 	if q.Criterion != nil {
 		if !isName(q.Criterion.Name(), "") {
@@ -207,6 +183,65 @@ func (w *Writer) object(j *entity.Job) error {
 	}
 	w.buf = append(b, "}\n"...)
 	return nil
+}
+
+// attributes are needs as the format writes them, of which jobs often share the
+// same; nothing where there are none.
+func (w *Writer) attributes(needs *entity.Attributes) ([]byte, error) {
+	if needs == nil || len(needs.Amounts)+len(needs.Labels) == 0 {
+		return nil, nil
+	}
+	if text, ok := w.needs[needs]; ok {
+		return text, nil
+	}
+	var text []byte
+	var err error
+	if w.json {
+		text, err = needsObject(needs)
+	} else {
+		text, err = needsField(needs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("needs: %w", err)
+	}
+	if len(w.needs) < kept {
+		w.needs[needs] = text
+	}
+	return text, nil
+}
+
+func needsField(needs *entity.Attributes) ([]byte, error) {
+	var b []byte
+	next := func() {
+		if len(b) > 0 {
+			b = append(b, ';')
+		}
+	}
+	err := eachNeed(needs, func(name string, v float64) {
+		next()
+		b = appendNumber(append(append(b, name...), ">="...), v)
+	}, func(name, label string) {
+		next()
+		b = append(append(append(b, name...), '='), label...)
+	})
+	return appendField(nil, string(b)), err
+}
+
+func needsObject(needs *entity.Attributes) ([]byte, error) {
+	var b []byte
+	separator := byte('{')
+	key := func(name string) {
+		b = append(appendText(append(b, separator), name), ':')
+		separator = ','
+	}
+	err := eachNeed(needs, func(name string, v float64) {
+		key(name)
+		b = appendNumber(b, v)
+	}, func(name, label string) {
+		key(name)
+		b = appendText(b, label)
+	})
+	return append(b, '}'), err
 }
 
 func limited(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
