@@ -45,7 +45,7 @@ func (r *Reader) readObject(text string) error {
 			r.fail(c.String(), fmt.Errorf("want %s, not %s", want, v))
 			return r.err
 		}
-		if v.text == "" && c == colCriterion {
+		if v.text = strings.TrimSpace(v.text); v.text == "" {
 			r.fail(c.String(), errors.New("it is empty: leave it out where there is none"))
 			return r.err
 		}
