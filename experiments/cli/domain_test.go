@@ -265,7 +265,8 @@ func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 	refused := func(name string) {
 		got := call("validate", filepath.Join(out, name))
 		require.Equal(t, exitFailed, got.code, name)
-		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain", name)
+		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain: give what was asked for and the domain", name)
+		require.Zero(t, call("validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d).code, "and so it is")
 	}
 	refused("jobs-easy.csv")
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))

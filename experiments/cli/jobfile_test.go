@@ -72,6 +72,20 @@ func TestARunCanBeRepeatedFromItsOwnRequests(t *testing.T) {
 	require.Equal(t, read(t, jobs), read(t, one, "requests.csv"))
 
 	requests := filepath.Join(one, "requests.csv")
+	checked := 0
+	for _, name := range files(t, one) {
+		if strings.HasPrefix(name, "jobs-") {
+			got = call("validate", filepath.Join(one, name), requests, "--domain", d)
+			require.Zero(t, got.code, got.stdout)
+			require.Contains(t, got.stdout, " 44 jobs: ")
+			checked++
+		}
+	}
+	require.Equal(t, 7, checked)
+	got = call("validate", filepath.Join(one, "jobs-easy.csv"), requests, "--domain", d, "--seed", "2")
+	require.Equal(t, 1, got.code, "those are other nodes")
+	require.Contains(t, got.stderr, "jobs-easy.csv is not a valid schedule of requests.csv")
+
 	got = call("simulate", requests, "--domain", d, "--policy", policies, "--out", two)
 	require.Zero(t, got.code, got.stderr)
 	require.Equal(t, schedules(t, one), schedules(t, two))
@@ -141,6 +155,19 @@ func TestAClusterTakesAJobFileAndSaysWhatItPassesOver(t *testing.T) {
 	require.Contains(t, got.stderr, "1 of 3 jobs rejected, 1 of them: its deadline, 50, can no longer be met")
 	require.Equal(t, []string{"jobs-easy.csv", "manifest.json", "queue-easy.csv", "requests.csv", "summary.csv"}, files(t, out))
 	require.Contains(t, read(t, out, "requests.csv"), "\n2,1,2,100,100,,,7,,ram>=4,amp,,,\n")
+
+	got = call("validate", filepath.Join(out, "jobs-easy.csv"), jobs, "--procs", "2")
+	require.Zero(t, got.code, got.stdout)
+	require.Contains(t, got.stdout, "3 jobs: 2 finished, 0 killed, 1 rejected, 0 unfinished; valid")
+	for args, want := range map[string]string{
+		jobs:                                  "give --procs",
+		jobs + " --procs 2 --estimates exact": "--estimates: it is about the records of a log",
+		"--domain domain.yaml":                "give the job file of the run, too: requests.csv",
+	} {
+		got = call(append([]string{"validate", filepath.Join(out, "jobs-easy.csv")}, strings.Fields(args)...)...)
+		require.Equal(t, 2, got.code)
+		require.Contains(t, got.stderr, want)
+	}
 
 	grid := write(t, "grid.yaml", "clusters: [{processors: 2}, {processors: 1}]\nbrokers: 1\n")
 	got = call("simulate", jobs, "--grid", grid, "--policy", "oar")

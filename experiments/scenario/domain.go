@@ -107,16 +107,11 @@ type domainParts struct {
 }
 
 func (d *Domain) prepare(c *call) (runner, error) {
-	p := &domainParts{Domain: d, nodes: d.Nodes, index: map[int]int{}}
-	if len(p.nodes) == 0 {
-		nodes, err := d.Generate.Generate(c.Settings.Seed, c.Settings.Replication)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range nodes {
-			p.nodes = append(p.nodes, *n)
-		}
+	nodes, err := d.AllNodes(c.Settings.Seed, c.Settings.Replication)
+	if err != nil {
+		return nil, err
 	}
+	p := &domainParts{Domain: d, nodes: nodes, index: map[int]int{}}
 	for i, n := range p.nodes {
 		p.index[n.ID] = i
 	}
@@ -146,6 +141,25 @@ func (d *Domain) prepare(c *call) (runner, error) {
 	}
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
+
+// AllNodes are the nodes given, or else those generated.
+func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
+	if len(d.Nodes) > 0 {
+		return d.Nodes, nil
+	}
+	generated, err := d.Generate.Generate(seed, replication)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]entity.Node, len(generated))
+	for i, n := range generated {
+		nodes[i] = *n
+	}
+	return nodes, nil
+}
+
+// PricesVary reports whether a node's price is not the same all the time.
+func (d *Domain) PricesVary() bool { return len(d.Prices) > 0 }
 
 // draw makes the owners' jobs and checks that all nodes that are named are there.
 func (p *domainParts) draw(seed uint64) error {

@@ -360,20 +360,9 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 	return min(remaining, length), remaining > length
 }
 
-// taskTime is the real time of a task for which so much was reserved: the share
-// of its estimate that the job takes, rounded up. It is worked out by schoolbook
-// division, not as the engine does it.
+// taskTime is the real time of a task for which so much was reserved.
 func (f *followed) taskTime(reserved des.Time) des.Time {
-	remaining, length := f.job.Runtime-f.done, f.length()
-	if remaining >= length {
-		return reserved
-	}
-	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(remaining)))
-	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(length)), new(big.Int))
-	if rest.Sign() > 0 {
-		return des.Time(quotient.Int64()) + des.Tick
-	}
-	return des.Time(quotient.Int64())
+	return shareOf(reserved, f.job.Runtime-f.done, f.length())
 }
 
 // leave has f give up what it has had since an instant before this one, which
