@@ -107,7 +107,7 @@ func (a ALPAMP) Run(ctx context.Context, c Config) (Table, error) {
 			for _, search := range amp11Searches() {
 				for _, reading := range amp11Readings() {
 					name := search + problem
-					st.rows = append(st.rows, Row{Series: name, Variant: reading.variant, Quantity: q, Paper: paper.at(name, i)})
+					st.rows = append(st.rows, Row{Series: name, Variant: reading.variant, Quantity: q, Paper: paper.at(name, i), Own: reading.variant != ""})
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func (a ALPAMP) Run(ctx context.Context, c Config) (Table, error) {
 		{Series: "cycles kept" + leastTime, Quantity: faster, Paper: "0"},
 	} {
 		for _, reading := range amp11Readings() {
-			row.Variant = reading.variant
+			row.Variant, row.Own = reading.variant, reading.variant != ""
 			st.rows = append(st.rows, row)
 		}
 	}

@@ -129,11 +129,16 @@ func below(d metrics.Interval) Verdict {
 	return Undecided
 }
 
+// columns are a claim's in tables: where, what, the verdict, what was measured.
+func (c Claim) columns() []string {
+	return []string{cmp.Or(c.Where, "its figures"), c.Text, string(c.Verdict), c.Detail}
+}
+
 // writeClaims writes claims for people.
 func writeClaims(b *strings.Builder, claims []Claim) {
 	var lines [][]string
 	for _, c := range claims {
-		lines = append(lines, []string{cmp.Or(c.Where, "its figures"), c.Text, string(c.Verdict), c.Detail})
+		lines = append(lines, c.columns())
 	}
 	writeTable(b, []string{"claimed in", "claim", "paired differences", "measured, or against it"}, lines, 4)
 }
@@ -180,7 +185,7 @@ func (t *Table) ordering(quantity, variant string, source func(Row) string) Clai
 	}
 	var entries []entry
 	for _, r := range t.Rows {
-		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && r.Variant == variant && !r.Timing {
+		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && r.Variant == variant && !r.Timing && !r.Own {
 			entries = append(entries, entry{r, f})
 		}
 	}

@@ -287,10 +287,12 @@ func Preferences() Planning {
 	with := func(series, variant string, criteria []Criterion, planner cyclic.Planner, batch vo.Batch) Plan {
 		return Plan{Series: series, Variant: variant, Environment: vo.METABatches(), Batch: batch, Criteria: criteria, Planner: planner}
 	}
-	own := func(series string, planner cyclic.Planner) Plan {
-		p := with(series, "", nil, planner, vo.Batch{})
+	ours := func(p Plan) Plan {
 		p.Own = true
 		return p
+	}
+	own := func(series string, planner cyclic.Planner) Plan {
+		return ours(with(series, "", nil, planner, vo.Batch{}))
 	}
 	at := func(series, quantity string) Ref { return Ref{Series: series, Quantity: quantity} }
 	return Planning{
@@ -302,8 +304,8 @@ func Preferences() Planning {
 			with("CSS", "", nil, sliced, vo.Batch{}),
 			with("", theirWays, users, inTheirWays(sliced), vo.Batch{}),
 			with("CSS", theirWays, nil, inTheirWays(sliced), vo.Batch{}),
-			with("", guessed, users, inTheirWays(sliced), larger()),
-			with("CSS", guessed, nil, inTheirWays(sliced), larger()),
+			ours(with("", guessed, users, inTheirWays(sliced), larger())),
+			ours(with("CSS", guessed, nil, inTheirWays(sliced), larger())),
 			own("CSS, grid of 1", grid),
 			own("CSS, B* = income", income),
 			own("CSS, shift at the end", slicer(5, cyclic.ShiftEnd)),
@@ -481,7 +483,7 @@ func OwnerPrice() Planning {
 				plan.Planner, plan.Empty = inTheirWays(slicer(5, cyclic.ShiftSlice)), true
 			}
 			if variant == guessed {
-				plan.Batch = larger()
+				plan.Batch, plan.Own = larger(), true
 			}
 			p.Plans = append(p.Plans, plan)
 		}

@@ -261,7 +261,7 @@ func TestNoSettingIsWithoutASource(t *testing.T) {
 	require.NoError(t, st.run(context.Background(), Config{}, &table))
 	var b strings.Builder
 	require.NoError(t, table.WriteMarkdown(&b))
-	require.Contains(t, b.String(), "| speeds  | equal | the authors' program |")
+	require.Contains(t, b.String(), "* speeds: equal [the authors' program]\n")
 }
 
 func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
@@ -361,4 +361,27 @@ func TestWhatIsFreeIsWhatNobodyHas(t *testing.T) {
 		got = append(got, [3]des.Time{des.Time(s.Node.ID), s.Start / des.Second, s.End / des.Second})
 	}
 	require.Equal(t, [][3]des.Time{{1, 10, 20}, {2, 10, 100}, {1, 30, 100}}, got)
+}
+
+func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
+	dir := t.TempDir()
+	experiments := []Experiment{NewALPAMP(), SliceFilling()}
+	require.Error(t, WriteRegister(dir, experiments), "nothing is saved")
+	claims := 0
+	for _, e := range experiments {
+		table, err := e.Run(context.Background(), Config{Cycles: 3, Seed: 1})
+		require.NoError(t, err)
+		require.NoError(t, Save(dir, "1", e, Config{}, &table))
+		claims += len(table.Claims)
+	}
+	require.NoError(t, WriteRegister(dir, experiments))
+	lines, err := readClaims(filepath.Join(dir, "claims.csv"))
+	require.NoError(t, err)
+	require.Len(t, lines, claims)
+	text, err := os.ReadFile(filepath.Join(dir, "claims.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "AMP gains in every one of 300 cycles")
+	require.Contains(t, string(text), "not tested")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bsf-claims.csv"), []byte("a,b\n"), 0o666))
+	require.ErrorContains(t, WriteRegister(dir, experiments), "bsf-claims.csv is no file of claims")
 }

@@ -135,12 +135,10 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(&b, "%s\n", s)
 	}
 	b.WriteString("\n")
+	for _, s := range t.Settings {
+		fmt.Fprintf(&b, "* %s: %s [%s]\n", s.Name, s.Value, s.From)
+	}
 	if len(t.Settings) > 0 {
-		var lines [][]string
-		for _, s := range t.Settings {
-			lines = append(lines, []string{s.Name, s.Value, s.From.String()})
-		}
-		writeTable(&b, []string{"setting", "value", "from"}, lines, 3)
 		b.WriteString("\n")
 	}
 	t.writeRows(&b)
