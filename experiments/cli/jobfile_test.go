@@ -234,3 +234,62 @@ func TestGenerateVOSaysWhatIsWrong(t *testing.T) {
 	_, err := os.Stat("-")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// blocksOf are the fenced blocks of a page in a language.
+func blocksOf(t *testing.T, page, language string) []string {
+	t.Helper()
+	var found []string
+	for _, part := range strings.Split(read(t, page), "\n```"+language+"\n")[1:] {
+		text, _, ok := strings.Cut(part, "```")
+		require.True(t, ok)
+		found = append(found, text)
+	}
+	return found
+}
+
+// The job file of docs/guides/planning-batches.md, as it stands there.
+func TestTheGuidesJobFileRuns(t *testing.T) {
+	const page = "../../docs/guides/planning-batches.md"
+	tables, files := blocksOf(t, page, "csv"), blocksOf(t, page, "yaml")
+	d := domainOf(t, files[2], "nodes.csv", tables[1], "jobs.csv", tables[2])
+	require.Contains(t, files[2], "nodes: nodes.csv")
+	jobs, out := filepath.Join(filepath.Dir(d), "jobs.csv"), t.TempDir()
+	got := call("simulate", jobs, "--domain", d, "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Empty(t, got.stderr, "nobody is turned away or left")
+	for _, name := range []string{"jobs-easy-finder=amp.csv", "jobs-batch-slicer-k=2.csv"} {
+		got = call("validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d)
+		require.Zero(t, got.code, got.stdout)
+	}
+	var nodes []string
+	for i, row := range strings.Split(schedules(t, out)["jobs-easy-finder=amp.csv"], "\n") {
+		if i > 0 && row != "" {
+			nodes = append(nodes, strings.Split(row, "|")[13])
+		}
+	}
+	require.Equal(t, "1 3", nodes[0], "the cheapest two for what they do")
+	require.Equal(t, "2 4", nodes[1], "the fastest two")
+	_, args, ok := strings.Cut(read(t, page), "\ngridslot generate ")
+	require.True(t, ok)
+	args, _, _ = strings.Cut(args, "\n")
+	t.Chdir(t.TempDir())
+	got = call(append([]string{"generate"}, strings.Fields(args)...)...)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, 201, strings.Count(read(t, "jobs.csv"), "\n"))
+}
+
+// The examples of docs/reference/files.md are the same jobs in both formats.
+func TestTheReferencesJobFilesSayTheSame(t *testing.T) {
+	const page = "../../docs/reference/files.md"
+	var requests []string
+	for name, text := range map[string]string{"a.csv": blocksOf(t, page, "csv")[0], "a.jsonl": blocksOf(t, page, "json")[0]} {
+		out := t.TempDir()
+		got := call("simulate", write(t, name, text), "--procs", "4", "--policy", "fcfs", "--out", out)
+		require.Zero(t, got.code, got.stderr)
+		requests = append(requests, read(t, out, "requests.csv"))
+	}
+	require.Equal(t, requests[0], requests[1])
+	for _, column := range strings.Split(strings.Split(requests[0], "\n")[0], ",") {
+		require.Contains(t, read(t, page), "`"+column+"`")
+	}
+}
