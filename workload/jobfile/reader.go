@@ -160,7 +160,6 @@ func (r *Reader) job() *entity.Job {
 		r.slab = make([]entity.Job, slab)
 	}
 	j := &r.slab[0]
-	*j = entity.Job{}
 	for _, c := range needed {
 		if r.row[c] == "" {
 			r.fail(c.String(), errors.New("it is not given, and every job needs it"))
