@@ -324,6 +324,13 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	}
 }
 
+func TestNumbersAreWrittenShort(t *testing.T) {
+	j := entity.Job{ID: 1, User: -1, Group: -1, Queue: -1, Request: entity.Request{Nodes: 1, Length: des.Second, MinPerf: 1e-9, MaxPrice: 1.0 / 3, Budget: 1e30}}
+	require.Contains(t, written(t, []entity.Job{j}, jobfile.CSV), "\n1,0,1,1,0,1e-09,0.3333333333333333,1e+30,,,,,,\n")
+	j.Request.Budget = 12345678
+	require.Contains(t, written(t, []entity.Job{j}, jobfile.JSONL), `"budget":12345678}`)
+}
+
 func TestNoLimitsHaveOneSpelling(t *testing.T) {
 	j := entity.Job{ID: 1, User: -1, Group: -1, Queue: -1, Request: entity.Request{Nodes: 1, Length: des.Second, Deadline: des.Forever, Needs: &entity.Attributes{}}}
 	require.Equal(t, `{"id":1,"submit":0,"nodes":1,"volume":1,"runtime":0}`+"\n", written(t, []entity.Job{j}, jobfile.JSONL))
@@ -408,6 +415,8 @@ func TestAPartOfAFileCanBeTaken(t *testing.T) {
 	require.Equal(t, 1800*des.Second-1, moved[0].Request.Deadline, "it lies as far ahead as before")
 	require.Equal(t, 60*des.Second-1, moved[1].Submit)
 	require.Zero(t, moved[1].Request.Deadline)
+	require.NoError(t, os.WriteFile(path, []byte("id,submit,nodes,volume,deadline\n1,60,1,5,50\n"), 0o666))
+	require.Equal(t, des.Tick, take(jobfile.Options{Shift: true})[0].Request.Deadline, "a deadline that has passed stays a limit")
 	_, err := jobfile.Options{Skip: -1}.Open(path)
 	require.ErrorContains(t, err, "must not be negative")
 }
