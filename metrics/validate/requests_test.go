@@ -38,8 +38,9 @@ func drawNodes(t *rapid.T) []*entity.Node {
 	var nodes []*entity.Node
 	equal := rapid.Bool().Draw(t, "equal nodes")
 	for id := range rapid.IntRange(1, 6).Draw(t, "nodes") {
-		n := &entity.Node{ID: id, Perf: 1, Price: 1, Q: float64(id)}
+		n := &entity.Node{ID: id, Perf: 1, Price: 1, Q: 1}
 		if !equal {
+			n.Q = float64(id)
 			n.Perf = float64(rapid.IntRange(1, 5).Draw(t, "performance"))
 			n.Price = float64(rapid.IntRange(0, 6).Draw(t, "price")) / 2
 			n.Amounts = map[string]float64{"ram": float64(rapid.IntRange(1, 4).Draw(t, "ram"))}
