@@ -64,11 +64,15 @@ const (
 	refusedShare = "jobs without a window"
 )
 
-// placement is a search; soon looks no further than Soon behind the first fit.
+// placement is a search, and what else decides about a window; soon looks no further than Soon behind the first fit.
 type placement struct {
 	name   string
 	finder plan.Finder
 	soon   bool
+	told   bool // it is known until when a task goes on that should have ended
+	// margin is how much more time and money than estimated is asked for, as a
+	// share of the estimate.
+	margin float64
 }
 
 func placements() []placement {
@@ -77,14 +81,14 @@ func placements() []placement {
 		return window.Cheapest{Settings: wholeTimes, Goal: g, By: by}
 	}
 	return []placement{
-		{"FirstFit", cheapest(window.FirstFit, nil), false},
-		{"MinCost", cheapest(window.LeastCost, nil), false},
-		{"DEP Lite", cheapest(window.MostWorth, window.DEP{}), false},
-		{"DEP", best(window.DEP{}), false},
-		{"COORD Lite", cheapest(window.MostWorth, window.COORD{}), false},
-		{"COORD", best(window.COORD{}), false},
-		{"DEP, soon", best(window.DEP{}), true},
-		{"COORD, soon", best(window.COORD{}), true},
+		{name: "FirstFit", finder: cheapest(window.FirstFit, nil)},
+		{name: "MinCost", finder: cheapest(window.LeastCost, nil)},
+		{name: "DEP Lite", finder: cheapest(window.MostWorth, window.DEP{})},
+		{name: "DEP", finder: best(window.DEP{})},
+		{name: "COORD Lite", finder: cheapest(window.MostWorth, window.COORD{})},
+		{name: "COORD", finder: best(window.COORD{})},
+		{name: "DEP, soon", finder: best(window.DEP{}), soon: true},
+		{name: "COORD, soon", finder: best(window.COORD{}), soon: true},
 	}
 }
 

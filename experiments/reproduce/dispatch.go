@@ -29,7 +29,8 @@ import (
 // The engine has what really happens: an owner's task is a job of one node, and
 // whatever starts reserves its nodes for its real time. The dispatcher has what is
 // planned. When a job comes everything that has happened is known, and that a task
-// which should have ended goes on; nothing is known of what will.
+// which should have ended goes on, until when is known only where it is told;
+// nothing is known of what will.
 type dispatcher struct {
 	placement
 	nodes []*entity.Node
@@ -43,7 +44,7 @@ type dispatcher struct {
 	// longer makes planned times real ones, from a stream of that name and keys.
 	longer func(name string, keys ...uint64) func(planned des.Time) des.Time
 	// look, if set, is shown what is free when a job comes, before it is placed.
-	look func(r *entity.Round, list plan.SlotList) error
+	look func(r *entity.Round, run *entity.Run, list plan.SlotList) error
 
 	active []*activity   // what is not over, by start as far as is known
 	owners []*activity   // all
@@ -161,30 +162,43 @@ func (d *dispatcher) place(r *entity.Round, run *entity.Run) (*activity, error) 
 	d.expect(r.Now)
 	list := d.slots(r.Now)
 	if d.look != nil {
-		if err := d.look(r, list); err != nil {
+		if err := d.look(r, run, list); err != nil {
 			return nil, err
 		}
 	}
-	until := list.To
+	request, until := run.Request, list.To
+	request.Length += des.Time(d.margin * float64(request.Length))
+	request.Budget *= 1 + d.margin
 	if d.placement.soon {
-		first, err := firstFit().Find(r.Context(), run.Request, list, until)
+		first, err := firstFit().Find(r.Context(), request, list, until)
 		if err != nil {
 			return nil, err
 		}
 		until = min(until, first.Window.Start+d.soon)
 	}
-	found, err := d.finder.Find(r.Context(), run.Request, list, until)
+	found, err := d.finder.Find(r.Context(), request, list, until)
 	if err != nil || !found.OK {
 		return nil, err
 	}
 	w := found.Window
 	a := &activity{cost: w.Cost, planned: w.Start, start: w.Start}
 	longer := d.longer("dependability.job", uint64(run.ID))
+	estimate := squareLength(run.Request, w)
 	for _, t := range w.Tasks {
-		length := t.End - w.Start
-		a.parts = append(a.parts, part{node: d.index[t.Node], planned: length, real: longer(length)})
+		a.parts = append(a.parts, part{node: d.index[t.Node], planned: t.End - w.Start, real: longer(estimate)})
 	}
 	return a, nil
+}
+
+// squareLength is how long a square window on the nodes of w has to be for req, in
+// whole units.
+func squareLength(req entity.Request, w entity.Window) des.Time {
+	length := des.Time(0)
+	for _, t := range w.Tasks {
+		length = max(length, t.Node.TaskTime(req.Length))
+	}
+	unit := wholeTimes.Quantum
+	return (length + unit - des.Tick) / unit * unit
 }
 
 // expect works out starts and ends as they are known at now: what has ended took
@@ -201,7 +215,8 @@ func (d *dispatcher) expect(now des.Time) {
 		}
 		for i := range a.parts {
 			p := &a.parts[i]
-			if p.end = max(a.start+p.planned, now); a.over(p, now) {
+			p.end = max(a.start+p.planned, now)
+			if a.over(p, now) || (d.told && a.begun && p.end == now) {
 				p.end = a.start + p.real
 			}
 			d.free[p.node] = p.end

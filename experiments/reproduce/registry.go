@@ -15,6 +15,7 @@ func All() []Experiment {
 		Placement(),
 		WindowTime(),
 		NewDependability(),
+		NewJobFlow(),
 	}
 }
 
