@@ -91,6 +91,7 @@ func Placement() Search {
 		Serial:     true,
 		Setups:     []Setup{{Environment: vo.DEP18(), Request: vo.DEP18Request()}},
 		Quantities: []Quantity{LMin, LMax, Milliseconds, Start, Cost},
+		Gantt:      placementGantt(),
 		Algorithms: []Algorithm{
 			{Name: "MultipleBest", Finder: multiple(window.DEP{}), Only: []Quantity{LMin, Milliseconds}},
 			{Name: "MultipleBest", Finder: multiple(window.COORD{}), Only: []Quantity{LMax}},

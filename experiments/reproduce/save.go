@@ -1,9 +1,11 @@
 package reproduce
 
-// Results in a folder: NAME.csv, NAME.md, NAME.svg, NAME.pdf, and NAME.json,
-// which is written last and says what the others are the result of.
+// Results in a folder: NAME.csv, NAME.md, NAME.svg, NAME.pdf, for some
+// NAME-gantt.svg, and NAME.json, which is written last and says what the others
+// are the result of.
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,17 +41,21 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 	if err := os.Remove(at(".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, f := range []struct {
+	type file struct {
 		ending string
 		write  func(io.Writer) error
-	}{
-		{".csv", t.WriteCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF},
-		{".json", func(w io.Writer) error {
+	}
+	files := []file{{".csv", t.WriteCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF}}
+	if g, ok := ganttOf(e); ok {
+		files = append(files, file{ganttEnding, func(w io.Writer) error { return g.WriteSVG(context.Background(), w, c.Seed) }})
+	}
+	for _, f := range append(files, file{
+		".json", func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetIndent("", "  ")
 			return enc.Encode(stampOf(e, c, version))
-		}},
-	} {
+		},
+	}) {
 		if err := atomicfile.Write(at(f.ending), f.write); err != nil {
 			return err
 		}
@@ -69,7 +75,11 @@ func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok boo
 	if json.Unmarshal(text, &found) != nil || found != stampOf(e, c, version) {
 		return nil, false
 	}
-	for _, ending := range []string{".csv", ".svg", ".pdf"} {
+	endings := []string{".csv", ".svg", ".pdf"}
+	if _, ok := ganttOf(e); ok {
+		endings = append(endings, ganttEnding)
+	}
+	for _, ending := range endings {
 		if _, err := os.Stat(at(ending)); err != nil {
 			return nil, false
 		}
