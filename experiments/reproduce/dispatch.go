@@ -208,7 +208,7 @@ func (d *dispatcher) expect(now des.Time) {
 	clear(d.free)
 	for _, a := range d.active {
 		if !a.begun {
-			a.start = max(a.planned, now)
+			a.start = a.planned
 			for _, p := range a.parts {
 				a.start = max(a.start, d.free[p.node])
 			}
@@ -216,7 +216,7 @@ func (d *dispatcher) expect(now des.Time) {
 		for i := range a.parts {
 			p := &a.parts[i]
 			p.end = max(a.start+p.planned, now)
-			if a.over(p, now) || (d.told && a.begun && p.end == now) {
+			if a.over(p, now) || (d.told && p.end == now) {
 				p.end = a.start + p.real
 			}
 			d.free[p.node] = p.end

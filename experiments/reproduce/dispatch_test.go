@@ -17,11 +17,13 @@ import (
 type script struct {
 	windows []entity.Window
 	shown   []plan.SlotList
+	until   []des.Time
 }
 
 func (*script) Name() string { return "script" }
 
-func (s *script) Find(_ context.Context, _ entity.Request, list plan.SlotList, _ des.Time) (plan.Found, error) {
+func (s *script) Find(_ context.Context, _ entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
+	s.until = append(s.until, until)
 	list.Slots = append([]entity.Slot(nil), list.Slots...)
 	s.shown = append(s.shown, list)
 	w := s.windows[len(s.shown)-1]
@@ -146,6 +148,41 @@ func TestALaterJobMayGoInFront(t *testing.T) {
 	d, _ := dispatch(t, in, []des.Time{0, 1}, windows, func(string, uint64) des.Time { return 30 })
 	require.Equal(t, 5*des.Second, d.jobs[1].start)
 	require.Equal(t, 50*des.Second, d.jobs[0].start)
+}
+
+// J is expected at 46, behind L at 42, when K comes, and was planned before it.
+func TestAWindowGoesBehindThoseThatAreExpectedBeforeIt(t *testing.T) {
+	in := instance([]vo.Span{seconds(0, 10), seconds(12, 40)}, nil)
+	windows := []entity.Window{windowOn(40, 50, in.Nodes[0]), windowOn(42, 44, in.Nodes[1]), windowOn(45, 55, in.Nodes[1])}
+	first := true
+	d, s := dispatch(t, in, []des.Time{0, 0, 18}, windows, func(name string, _ uint64) des.Time {
+		if name == "dependability.owner" && first {
+			first = false
+			return 10
+		}
+		return 0
+	})
+	require.Equal(t, [][3]des.Time{{2, 18, 42}, {2, 44, 100}, {1, 56, 100}}, shown(s.shown[2]))
+	require.Equal(t, 42*des.Second, d.jobs[1].start)
+	require.Equal(t, 45*des.Second, d.jobs[2].start)
+}
+
+func TestWindowsAreLookedForOnlyInTheInterval(t *testing.T) {
+	in := instance([]vo.Span{seconds(0, 10)}, []vo.Span{seconds(40, 60)}, []vo.Span{seconds(20, 30)})
+	s := &script{windows: make([]entity.Window, 1)}
+	d := &dispatcher{
+		placement: placement{name: "soon", finder: s, soon: true}, soon: 20 * des.Second,
+		until:  func(now des.Time) des.Time { return now + 35*des.Second },
+		longer: func(string, ...uint64) func(des.Time) des.Time { return func(t des.Time) des.Time { return t } },
+	}
+	job := &entity.Job{Submit: 5 * des.Second, Runtime: 1, Request: entity.Request{Nodes: 3, Length: 2 * des.Second}}
+	require.NoError(t, d.run(context.Background(), in, []*entity.Job{job}))
+	require.Equal(t, [][3]des.Time{{2, 5, 40}, {3, 5, 20}, {1, 10, 40}, {3, 30, 40}}, shown(s.shown[0]))
+	require.Equal(t, 30*des.Second, s.until[0], "20 after the first fit at 10")
+
+	d.placement.soon, s.windows = false, make([]entity.Window, 2)
+	require.NoError(t, d.run(context.Background(), in, []*entity.Job{job}))
+	require.Equal(t, 40*des.Second, s.until[1])
 }
 
 func TestAJobWithoutAWindowIsTurnedAway(t *testing.T) {

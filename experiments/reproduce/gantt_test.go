@@ -15,6 +15,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
@@ -48,6 +50,19 @@ func TestWindowsAreDrawnWhereTheyLie(t *testing.T) {
 	}
 	require.Len(t, tasks, owners*len(windows))
 	require.Len(t, drawn, g.Request.Nodes*len(windows))
+
+	at := 0
+	for i, n := range in.Nodes { // beside their labels
+		label := regexp.MustCompile(fmt.Sprintf(`y="-([\d.]+)"[^>]*>%d \(%v\)<`, n.ID, n.Perf)).FindStringSubmatch(b.String())
+		require.NotNil(t, label)
+		y, err := strconv.ParseFloat(label[1], 64)
+		require.NoError(t, err)
+		for range in.Tasks[i] {
+			require.Less(t, tasks[at][2], y+4)
+			require.Greater(t, tasks[at][3], y+2)
+			at++
+		}
+	}
 
 	// A unit of time is as long everywhere: that of the first panel's first task.
 	first := in.Tasks[0][0]
@@ -105,6 +120,19 @@ func TestAChartWithoutAWindowIsAnError(t *testing.T) {
 	g := placementGantt()
 	g.Request.Budget = 1
 	require.ErrorContains(t, g.WriteSVG(context.Background(), &bytes.Buffer{}, 1), "1000 environments")
+}
+
+// never finds nothing.
+type never struct{ window.ALP }
+
+func (never) Find(context.Context, entity.Request, plan.SlotList, des.Time) (plan.Found, error) {
+	return plan.Found{}, nil
+}
+
+func TestEverySearchOfAChartHasAWindow(t *testing.T) {
+	g := placementGantt()
+	g.Algorithms = append(g.Algorithms, Algorithm{Name: "never", Finder: never{}})
+	require.ErrorContains(t, g.WriteSVG(context.Background(), &bytes.Buffer{}, 1), "all the searches")
 }
 
 func TestPlacementLeavesAGanttChart(t *testing.T) {

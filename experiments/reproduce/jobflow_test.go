@@ -120,6 +120,75 @@ func TestWhatIsSeenOfAFlow(t *testing.T) {
 	require.Equal(t, want, seen)
 }
 
+func TestOnlyOwnersTasksOfTheTimeMeasuredCount(t *testing.T) {
+	in := instance([]vo.Span{seconds(0, 9), seconds(9, 10), seconds(12, 14), seconds(20, 21)})
+	overrun := []des.Time{2, 0, 0, 0}
+	o := flowObservations{from: 10 * des.Second, to: 20 * des.Second}
+	o.dispatcher = dispatcher{
+		until: func(des.Time) des.Time { return in.End },
+		longer: func(string, ...uint64) func(des.Time) des.Time {
+			k := -1
+			return func(planned des.Time) des.Time { k++; return planned + overrun[k]*des.Second }
+		},
+	}
+	require.NoError(t, o.run(context.Background(), in, nil))
+	seen := map[string]float64{}
+	o.tell(func(quantity string, x float64) { seen[quantity] = x }, nil)
+	require.Equal(t, map[string]float64{ownersDelayed: 0, utilization: 0}, seen, "the one that is late was due at 9")
+}
+
+func TestTimeUsedIsThatWithinTheTimeMeasured(t *testing.T) {
+	for _, c := range []struct{ start, real, used des.Time }{{0, 5, 0}, {0, 12, 2}, {12, 3, 3}, {15, 10, 5}, {25, 3, 0}, {5, 30, 10}} {
+		a := activity{start: c.start, parts: []part{{real: c.real}}}
+		require.Equal(t, c.used, a.usedWithin(10, 20), c)
+	}
+}
+
+func TestOwnersUseTheirNodesAsFarAsAnybodyLooks(t *testing.T) {
+	f := smallFlow()
+	f.Loads = []float64{0.03}
+	table, err := f.Run(context.Background(), Config{Cycles: 10, Seed: 2})
+	require.NoError(t, err)
+	for _, r := range table.Rows {
+		if r.Quantity == slotLength+overLoad {
+			require.Less(t, r.Ours.Mean, 0.6*float64(f.Ahead), r.Series)
+		}
+	}
+}
+
+func TestWhoIsToldOrPaddedFaresOtherwise(t *testing.T) {
+	table, err := smallFlow().Run(context.Background(), Config{Cycles: 4, Seed: 2})
+	require.NoError(t, err)
+	delay := map[string]float64{}
+	for _, r := range table.Rows {
+		if r.Quantity == meanDelay+overOverrun && r.Point == overrunPoint(0.5) {
+			delay[r.Series] = r.Ours.Mean
+		}
+	}
+	require.Less(t, delay["FirstFit, padded"], delay["FirstFit"])
+	require.NotEqual(t, delay["FirstFit, told"], delay["FirstFit"])
+	require.NotEqual(t, delay["DEP, told"], delay["DEP"])
+}
+
+// A job of two nodes that is given 15 units ends after 10 on one of them.
+func TestWhatEndsEarlyIsFree(t *testing.T) {
+	in := instance(nil, nil)
+	s := &script{windows: []entity.Window{windowOn(0, 15, in.Nodes...), {}}}
+	d := &dispatcher{
+		placement: placement{name: "padded", finder: s, margin: 0.5},
+		until:     func(des.Time) des.Time { return in.End },
+		longer: func(string, ...uint64) func(des.Time) des.Time {
+			more := -4 * des.Second
+			return func(estimate des.Time) des.Time { more += 4 * des.Second; return estimate + more }
+		},
+	}
+	ask := entity.Request{Nodes: 2, Length: 10 * des.Second}
+	require.NoError(t, d.run(context.Background(), in, []*entity.Job{
+		{Runtime: ask.Length, Request: ask}, {ID: 1, Submit: 12 * des.Second, Runtime: ask.Length, Request: ask},
+	}))
+	require.Equal(t, [][3]des.Time{{1, 12, 100}, {2, 15, 100}}, shown(s.shown[1]))
+}
+
 func TestWhoIsToldKnowsUntilWhenATaskGoesOn(t *testing.T) {
 	for now, free := range map[des.Time]des.Time{5: 10, 9: 10, 10: 18, 13: 18, 18: 18, 30: 30} {
 		in := instance([]vo.Span{seconds(0, 10)})
@@ -168,4 +237,34 @@ func TestAPaddedJobAsksForMoreAndTakesWhatItTakes(t *testing.T) {
 	require.Equal(t, 30*des.Second, a.parts[0].planned)
 	require.Equal(t, 22*des.Second, a.finish())
 	require.Equal(t, 30., a.cost)
+}
+
+func TestADependabilitysJobsComeBeforeTheIntervalEnds(t *testing.T) {
+	d := NewDependability()
+	d.Jobs = 200
+	jobs := d.jobs(des.NewStream(1, 0, "x"), 1200*des.Second)
+	require.Less(t, len(jobs), d.Jobs)
+	require.Less(t, jobs[len(jobs)-1].Submit, 1200*des.Second)
+	require.Greater(t, jobs[len(jobs)-1].Submit, 1100*des.Second)
+}
+
+// The flow of TestWhatIsSeenOfAFlow, all of it.
+func TestWhatDependabilityTells(t *testing.T) {
+	in := instance(nil, nil)
+	windows := []entity.Window{windowOn(4, 14, in.Nodes...), windowOn(14, 24, in.Nodes[0]), {}, {}}
+	first := true
+	flow, _ := dispatch(t, in, []des.Time{0, 10, 16, 20}, windows, func(string, uint64) des.Time {
+		if first {
+			first = false
+			return 4
+		}
+		return 0
+	})
+	e := Dependability{Jobs: 5}
+	see := sight{index: map[Ref]int{}, values: make([]float64, 6)}
+	for i, q := range []string{delayedShare, meanDelay, meanWait, lastFinish, utilization, refusedShare} {
+		see.index[Ref{"script", "x", q}] = i
+	}
+	e.tell(flow, see, "x")
+	require.Equal(t, []float64{0.5, 2, 6, 28, 34. / (2 * 28), 0.6}, see.values)
 }
