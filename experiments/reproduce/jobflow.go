@@ -100,12 +100,21 @@ func (f JobFlow) placements() []placement {
 func (f JobFlow) Run(ctx context.Context, c Config) (Table, error) {
 	t := Table{
 		Name: f.Name(), Title: f.Title(), XLabel: "offered load",
-		Settings: []string{
-			fmt.Sprintf("Ours; DEP18 publishes no figures of flows. %d nodes of its environment; jobs of %v to %v nodes and volumes %v to %v, budget %v a unit of work, come at exponential intervals and get a window in the %d units to come, or none. Means are over those submitted in %d units, after %d and before %d more units of the same flow.",
-				f.Environment.Nodes.Count, f.Nodes.Min, f.Nodes.Max, f.Volume.Min, f.Volume.Max, f.Money, f.Ahead, f.Measured, f.Warm, f.Warm),
-			"Offered load is the jobs' work over what the nodes could do; owners' tasks, some 15%, come on top.",
-			fmt.Sprintf("Every task, owners' too, overruns by %v to %v of its planned time, uniformly: with probability %v where the load varies, and at load %v where the probability does. Windows called \"soon\" start at most %v units after the first fit. What goes on past its time is expected to end at any moment; where the scheduler is \"told\", it hears then when it will really end. Windows called \"padded\" are asked for with %v more time and money than estimated, as much as a task can overrun.",
-				f.Excess.Min, f.Excess.Max, f.Overrun, f.Load, f.Soon, f.Excess.Max),
+		Settings: append(byDEP18.with(sources{
+			"nodes":    {Ours, "as in dependability"},
+			"interval": {Ours, "all that is measured, the flow before and after it, and what the last job looks at"},
+		}).settings(f.environment().Facts()),
+			Setting{"jobs", fmt.Sprintf("%v to %v nodes and volumes %v to %v, budget %v a unit of work", f.Nodes.Min, f.Nodes.Max, f.Volume.Min, f.Volume.Max, f.Money), Source{Ours, "as in dependability; DEP18 publishes no figures of flows"}},
+			Setting{"arrivals", fmt.Sprintf("exponential gaps; means are over what comes in %d units, after %d and before %d more of the same flow", f.Measured, f.Warm, f.Warm), Source{Ours, "the plan is to be as full as it stays, and others are to come in front"}},
+			Setting{"windows", fmt.Sprintf("in the %d units to come", f.Ahead), Source{Ours, "DEP18's interval, which moves on with the flow"}},
+			Setting{"offered load", "the jobs' work, n times volume, over what the nodes could do; owners' tasks come on top", Source{Ours, "it does not depend on which nodes a criterion takes"}},
+			Setting{"overruns", fmt.Sprintf("every task, owners' too, overruns by %v to %v of its planned time, uniformly: with probability %v where the load varies, at load %v where the probability does", f.Excess.Min, f.Excess.Max, f.Overrun, f.Load), Source{Ours, "DEP18 speaks of delays without numbers"}},
+			Setting{"what goes on past its time", "is expected to end at any moment; where the scheduler is \"told\", it hears then when it will really end", Source{Ours, "the least and the most that can be known"}},
+			Setting{"\"soon\"", fmt.Sprintf("windows start at most %v units after the first fit", f.Soon), Source{Ours, "what a user would wait for"}},
+			Setting{"\"padded\"", fmt.Sprintf("%v more time and money than estimated is asked for", f.Excess.Max), Source{Ours, "as much as a task can overrun: the other way to be on time"}},
+			Setting{"cycles", "200", Source{Ours, "enough for the claims"}},
+		),
+		Remarks: []string{
 			"Delay: planned to real start; wait: submission to real start; bounded slowdown: wait and real runtime over the latter, at least 10 units. Utilization: the share of the nodes' time that jobs really use. Free slot: the mean length of the slots that a job finds when it comes; earliest fit: how far ahead the first fit would start then.",
 		},
 	}
@@ -167,9 +176,7 @@ func (f JobFlow) claims() []Claim {
 }
 
 func (f JobFlow) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
-	e := f.Environment
-	e.Units = 2*f.Warm + f.Measured + f.Ahead
-	in, err := e.Generate(seed, cycle)
+	in, err := f.environment().Generate(seed, cycle)
 	if err != nil {
 		return err
 	}
@@ -184,6 +191,13 @@ func (f JobFlow) cycle(ctx context.Context, seed, cycle uint64, see sight) error
 		}
 	}
 	return nil
+}
+
+// environment has owners' tasks as far as the last job looks.
+func (f JobFlow) environment() vo.Environment {
+	e := f.Environment
+	e.Units = 2*f.Warm + f.Measured + f.Ahead
+	return e
 }
 
 // flows has the same jobs come under every criterion.

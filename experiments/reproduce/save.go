@@ -1,11 +1,14 @@
 package reproduce
 
-// Results in a folder: NAME.csv, NAME.md, NAME.svg, NAME.pdf, for some
-// NAME-gantt.svg, and NAME.json, which is written last and says what the others
-// are the result of.
+// Results in a folder: NAME.csv, NAME-claims.csv, NAME.md, NAME.svg, NAME.pdf, for
+// some NAME-gantt.svg, and NAME.json, which is written last and says what the
+// others are the result of; claims.csv and claims.md, the register of all
+// experiments' claims.
 
 import (
+	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +16,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
 )
@@ -45,7 +50,7 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 		ending string
 		write  func(io.Writer) error
 	}
-	files := []file{{".csv", t.WriteCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF}}
+	files := []file{{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF}}
 	if g, ok := ganttOf(e); ok {
 		files = append(files, file{ganttEnding, func(w io.Writer) error { return g.WriteSVG(context.Background(), w, c.Seed) }})
 	}
@@ -75,7 +80,7 @@ func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok boo
 	if json.Unmarshal(text, &found) != nil || found != stampOf(e, c, version) {
 		return nil, false
 	}
-	endings := []string{".csv", ".svg", ".pdf"}
+	endings := []string{".csv", claimsEnding, ".svg", ".pdf"}
 	if _, ok := ganttOf(e); ok {
 		endings = append(endings, ganttEnding)
 	}
@@ -86,4 +91,65 @@ func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok boo
 	}
 	markdown, err = os.ReadFile(at(".md"))
 	return markdown, err == nil
+}
+
+const claimsEnding = "-claims.csv"
+
+// claimsHeader is the first line of NAME-claims.csv and claims.csv.
+var claimsHeader = []string{"experiment", "claimed_in", "claim", "verdict", "measured", "cycles", "seed"}
+
+func (t *Table) writeClaimsCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write(claimsHeader) // Error, below, has what went wrong
+	for _, c := range t.Claims {
+		line := append([]string{t.Name}, c.columns()...)
+		_ = out.Write(append(line, strconv.Itoa(t.Cycles), strconv.FormatUint(t.Seed, 10)))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// WriteRegister puts together the claims that Save wrote into dir for these
+// experiments: claims.csv, and claims.md for people.
+func WriteRegister(dir string, experiments []Experiment) error {
+	var lines [][]string
+	for _, e := range experiments {
+		of, err := readClaims(filepath.Join(dir, e.Name()+claimsEnding))
+		if err != nil {
+			return err
+		}
+		lines = append(lines, of...)
+	}
+	err := atomicfile.Write(filepath.Join(dir, "claims.csv"), func(w io.Writer) error {
+		return csv.NewWriter(w).WriteAll(append([][]string{claimsHeader}, lines...))
+	})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, "claims.md"), func(w io.Writer) error {
+		var b strings.Builder
+		var head []string
+		for _, column := range claimsHeader {
+			head = append(head, strings.ReplaceAll(column, "_", " "))
+		}
+		writeTable(&b, head, lines, len(head))
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+// readClaims reads the lines of a file of claims, without the first.
+func readClaims(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = len(claimsHeader)
+	lines, err := r.ReadAll()
+	if err != nil || len(lines) == 0 {
+		return nil, fmt.Errorf("%s is no file of claims (%w); remove it and run again", path, cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return lines[1:], nil
 }

@@ -11,52 +11,52 @@ import (
 // Fact is one setting of a generator, as it is in force.
 type Fact struct{ Name, Value string }
 
-// Facts are e's settings: nodes, performance, price, price factor Q, q,
-// interval, local load, its distribution, local tasks, horizons.
+// Facts are e's settings.
 func (e Environment) Facts() []Fact {
 	perf := "real numbers"
 	if !e.Nodes.RealPerf {
 		perf = "whole numbers"
 	}
 	sigma := cmp.Or(e.Nodes.PriceSpread, 0.2)
-	load, distribution := levelFacts(e.Load.level())
+	load, distribution, parameters := levelFacts(e.Load.level())
 	horizons := "the interval alone"
 	if h := max(e.Load.Horizons, 1); h > 1 {
 		horizons = fmt.Sprintf("tasks are drawn over %d intervals, of which the first is kept", h)
 	}
 	return []Fact{
 		{"nodes", fmt.Sprint(cmp.Or(e.Nodes.Count, 100))},
-		{"performance", fmt.Sprintf("uniform, %s in %v", perf, e.Nodes.perf())},
+		{"performance", fmt.Sprintf("uniform in %v", e.Nodes.perf())},
+		{"performances are", perf},
 		{"price", fmt.Sprintf("Q p exp(%v (p - 1)) (1 + d) a time unit, d normal, sigma %v, redrawn beyond %v", perfGain, sigma, math.Round(3000*sigma)/1000)},
 		{"price factor", fmt.Sprintf("Q = %v", cmp.Or(e.Nodes.PriceFactor, 1))},
 		{"value", fmt.Sprintf("q uniform in [0, %d)", maxQ)},
 		{"interval", fmt.Sprintf("%d time units", cmp.Or(e.Units, 600))},
 		{"local load", load},
 		{"its distribution", distribution},
+		{"its parameters", parameters},
 		{"local tasks", fmt.Sprintf("%v time units, whole, normal about the middle, sigma a third of half the range; uniform starts", e.Load.task())},
 		{"horizon of local tasks", horizons},
 	}
 }
 
-func levelFacts(l Level) (load, distribution string) {
+func levelFacts(l Level) (load, distribution, parameters string) {
 	switch l := l.(type) {
 	case HypergeometricLevel:
 		t := l.tenths()
-		return percent(t.Min) + " to " + percent(t.Max),
-			fmt.Sprintf("hypergeometric (%d, %d, %d), redrawn until 0 < k < 10", levelCount.Population, levelCount.Marked, levelCount.Draws)
+		return percent(t.Min) + " to " + percent(t.Max), "hypergeometric",
+			fmt.Sprintf("k of (%d, %d, %d), redrawn until 0 < k < 10", levelCount.Population, levelCount.Marked, levelCount.Draws)
 	case NormalLevel:
 		d := l.distribution()
-		return percent(d.Min) + " to " + percent(d.Max),
-			fmt.Sprintf("normal, mode %s, sigma a third of half the range, redrawn outside it", percent(d.Mu))
+		return percent(d.Min) + " to " + percent(d.Max), "normal",
+			fmt.Sprintf("mode %s, deviation %s, redrawn outside the range", percent(d.Mu), percent(d.Sigma))
 	}
-	return "of its own", fmt.Sprintf("%+v", l)
+	return fmt.Sprintf("%+v", l), "of its own", "of its own"
 }
 
 // percent writes so many tenths.
 func percent(tenths float64) string { return fmt.Sprintf("%v%%", math.Round(tenths*1000)/100) }
 
-// Facts are b's settings: jobs, nodes of a job, volume, least performance,
-// budget, real share.
+// Facts are b's settings.
 func (b Batch) Facts() []Fact {
 	budget := fmt.Sprintf("n V x, x uniform in %v", b.wealth())
 	if b.Poorest {
@@ -72,7 +72,7 @@ func (b Batch) Facts() []Fact {
 	}
 }
 
-// Facts are c's settings: slots, length, performance, delay, price of a slot.
+// Facts are c's settings.
 func (c AMP11Slots) Facts() []Fact {
 	whole := ""
 	if c.Whole {
@@ -88,12 +88,15 @@ func (c AMP11Slots) Facts() []Fact {
 	}
 }
 
-// Facts are c's settings: jobs, nodes of a job, length, least performance, price
-// limit C.
+// Facts are c's settings.
 func (c AMP11Jobs) Facts() []Fact {
 	whole := ""
 	if c.Whole {
 		whole = ", whole numbers"
+	}
+	volume := "V = t P"
+	if c.AtOne {
+		volume = "V = t"
 	}
 	limit := "none"
 	if c.PriceFactor > 0 {
@@ -106,7 +109,8 @@ func (c AMP11Jobs) Facts() []Fact {
 	return []Fact{
 		{"jobs", fmt.Sprintf("uniform, whole numbers in %v", c.Jobs)},
 		{"nodes of a job", fmt.Sprintf("N uniform, whole numbers in %v", c.Nodes)},
-		{"length", fmt.Sprintf("t uniform in %v%s", c.Length, whole)},
+		{"time", fmt.Sprintf("t uniform in %v%s", c.Length, whole)},
+		{"volume", volume},
 		{"least performance", fmt.Sprintf("P uniform in %v%s", c.MinPerf, whole)},
 		{"price limit", limit},
 	}
