@@ -101,8 +101,10 @@ func (f JobFlow) Run(ctx context.Context, c Config) (Table, error) {
 	t := Table{
 		Name: f.Name(), Title: f.Title(), XLabel: "offered load",
 		Settings: append(byDEP18.with(sources{
-			"nodes":    {Ours, "as in dependability"},
-			"interval": {Ours, "all that is measured, the flow before and after it, and what the last job looks at"},
+			"nodes":            {Ours, "as in dependability"},
+			"local load":       {Program, "the text has up to 30%"},
+			"its distribution": {Program, "the text has the hypergeometric one"},
+			"interval":         {Ours, "all that is measured, the flow before and after it, and what the last job looks at"},
 		}).settings(f.environment().Facts()),
 			Setting{"jobs", fmt.Sprintf("%v to %v nodes and volumes %v to %v, budget %v a unit of work", f.Nodes.Min, f.Nodes.Max, f.Volume.Min, f.Volume.Max, f.Money), Source{Ours, "as in dependability; DEP18 publishes no figures of flows"}},
 			Setting{"arrivals", fmt.Sprintf("exponential gaps; means are over what comes in %d units, after %d and before %d more of the same flow", f.Measured, f.Warm, f.Warm), Source{Ours, "the plan is to be as full as it stays, and others are to come in front"}},
