@@ -248,10 +248,10 @@ func TestADependabilitysJobsComeBeforeTheIntervalEnds(t *testing.T) {
 	require.Greater(t, jobs[len(jobs)-1].Submit, 1100*des.Second)
 }
 
-// The flow of TestWhatIsSeenOfAFlow, all of it.
+// The flow of TestWhatIsSeenOfAFlow, all of it, with a short job more.
 func TestWhatDependabilityTells(t *testing.T) {
 	in := instance(nil, nil)
-	windows := []entity.Window{windowOn(4, 14, in.Nodes...), windowOn(14, 24, in.Nodes[0]), {}, {}}
+	windows := []entity.Window{windowOn(4, 14, in.Nodes...), windowOn(14, 24, in.Nodes[0]), windowOn(18, 20, in.Nodes[1]), {}}
 	first := true
 	flow, _ := dispatch(t, in, []des.Time{0, 10, 16, 20}, windows, func(string, uint64) des.Time {
 		if first {
@@ -266,5 +266,5 @@ func TestWhatDependabilityTells(t *testing.T) {
 		see.index[Ref{"script", "x", q}] = i
 	}
 	e.tell(flow, see, "x")
-	require.Equal(t, []float64{0.5, 2, 6, 28, 34. / (2 * 28), 0.6}, see.values)
+	require.Equal(t, []float64{1 / 3., 4 / 3., 14 / 3., 28, 36. / (2 * 28), 0.4}, see.values)
 }
