@@ -113,13 +113,13 @@ func (d Dependability) Run(ctx context.Context, c Config) (Table, error) {
 		}
 	}
 	for _, q := range []string{delayedShare, meanDelay} {
-		claim := Claim{Text: "DEP18's conjecture, " + q + ": DEP < FirstFit"}
+		claim := Claim{Where: "ours", Text: "DEP18's conjecture, " + q + ": DEP < FirstFit"}
 		for _, f := range d.Overruns {
 			claim.Pairs = append(claim.Pairs, Pair{Less: Ref{"DEP", overrunPoint(f), q}, Than: Ref{"FirstFit", overrunPoint(f), q}})
 		}
 		st.claims = append(st.claims, claim)
 	}
-	claim := Claim{Text: "its price, wait: FirstFit < DEP"}
+	claim := Claim{Where: "ours", Text: "its price, wait: FirstFit < DEP"}
 	for _, f := range d.Overruns {
 		claim.Pairs = append(claim.Pairs, Pair{Less: Ref{"FirstFit", overrunPoint(f), meanWait}, Than: Ref{"DEP", overrunPoint(f), meanWait}})
 	}

@@ -163,7 +163,7 @@ func (f JobFlow) claims() []Claim {
 		{"", refusedShare, "COORD", "FirstFit"},
 		{"", refusedShare, "COORD", "DEP"},
 	} {
-		claim := Claim{Text: fmt.Sprintf("%s: %s < %s", c.quantity, c.less, c.than)}
+		claim := Claim{Where: "ours", Text: fmt.Sprintf("%s: %s < %s", c.quantity, c.less, c.than)}
 		if c.what != "" {
 			claim.Text = c.what + "; " + claim.Text
 		}
