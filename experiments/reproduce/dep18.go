@@ -127,6 +127,7 @@ func Placement() Search {
 		Serial:     true,
 		Setups:     dep18Setups(vo.DEP18(), "", 0),
 		Quantities: []Quantity{LMin, LMax, Milliseconds, Start, Cost},
+		Gantt:      placementGantt(),
 		Algorithms: []Algorithm{
 			{Name: "MultipleBest", Finder: multiple(window.DEP{}), Only: []Quantity{LMin, Milliseconds}},
 			{Name: "MultipleBest", Finder: multiple(window.COORD{}), Only: []Quantity{LMax}},

@@ -4,11 +4,9 @@ package reproduce
 // worth where tasks do not end in time?
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -19,19 +17,8 @@ import (
 
 // Dependability places a stream of jobs on nodes whose tasks overrun.
 //
-// Owners' tasks are planned, jobs come over time and each gets a window in what
-// is free by then. With some probability a task, an owner's or a job's on one of
-// its nodes, takes longer than planned; what stands behind it on the node then
-// starts late, and a job starts when the last of its nodes is free:
-//
-//	planned  A A A A . . J J J J      A overruns by 4:
-//	         B B . . . . J J J J
-//	real     A A A A A A A A J J J J  both nodes of J start 2 later,
-//	         B B . . . . . . J J J J  and B's stands idle
-//
-// When a job comes everything that has happened is known, and that a task which
-// should have ended goes on; nothing is known of what will. Nobody is cut off and
-// nothing is planned anew: the order on a node stays.
+// Owners' tasks are planned, and jobs come over time; a dispatcher gives each a
+// window in what is free by then. Nobody is cut off and nothing is planned anew.
 type Dependability struct {
 	Environment vo.Environment
 	Jobs        int
@@ -77,11 +64,15 @@ const (
 	refusedShare = "jobs without a window"
 )
 
-// placement is a search; soon looks no further than Soon behind the first fit.
+// placement is a search, and what else decides about a window; soon looks no further than Soon behind the first fit.
 type placement struct {
 	name   string
 	finder plan.Finder
 	soon   bool
+	told   bool // it is known until when a task goes on that should have ended
+	// margin is how much more time and money than estimated is asked for, as a
+	// share of the estimate.
+	margin float64
 }
 
 func placements() []placement {
@@ -90,14 +81,14 @@ func placements() []placement {
 		return window.Cheapest{Settings: wholeTimes, Goal: g, By: by}
 	}
 	return []placement{
-		{"FirstFit", cheapest(window.FirstFit, nil), false},
-		{"MinCost", cheapest(window.LeastCost, nil), false},
-		{"DEP Lite", cheapest(window.MostWorth, window.DEP{}), false},
-		{"DEP", best(window.DEP{}), false},
-		{"COORD Lite", cheapest(window.MostWorth, window.COORD{}), false},
-		{"COORD", best(window.COORD{}), false},
-		{"DEP, soon", best(window.DEP{}), true},
-		{"COORD, soon", best(window.COORD{}), true},
+		{name: "FirstFit", finder: cheapest(window.FirstFit, nil)},
+		{name: "MinCost", finder: cheapest(window.LeastCost, nil)},
+		{name: "DEP Lite", finder: cheapest(window.MostWorth, window.DEP{})},
+		{name: "DEP", finder: best(window.DEP{})},
+		{name: "COORD Lite", finder: cheapest(window.MostWorth, window.COORD{})},
+		{name: "COORD", finder: best(window.COORD{})},
+		{name: "DEP, soon", finder: best(window.DEP{}), soon: true},
+		{name: "COORD, soon", finder: best(window.COORD{}), soon: true},
 	}
 }
 
@@ -122,13 +113,13 @@ func (d Dependability) Run(ctx context.Context, c Config) (Table, error) {
 		}
 	}
 	for _, q := range []string{delayedShare, meanDelay} {
-		claim := Claim{Text: "DEP18's conjecture, " + q + ": DEP < FirstFit"}
+		claim := Claim{Where: "ours", Text: "DEP18's conjecture, " + q + ": DEP < FirstFit"}
 		for _, f := range d.Overruns {
 			claim.Pairs = append(claim.Pairs, Pair{Less: Ref{"DEP", overrunPoint(f), q}, Than: Ref{"FirstFit", overrunPoint(f), q}})
 		}
 		st.claims = append(st.claims, claim)
 	}
-	claim := Claim{Text: "its price, wait: FirstFit < DEP"}
+	claim := Claim{Where: "ours", Text: "its price, wait: FirstFit < DEP"}
 	for _, f := range d.Overruns {
 		claim.Pairs = append(claim.Pairs, Pair{Less: Ref{"FirstFit", overrunPoint(f), meanWait}, Than: Ref{"DEP", overrunPoint(f), meanWait}})
 	}
@@ -144,193 +135,71 @@ func (d Dependability) cycle(ctx context.Context, seed, cycle uint64, see sight)
 	if err != nil {
 		return err
 	}
+	jobs := d.jobs(des.NewStream(seed, cycle, "dependability.jobs"), in.End)
 	for _, f := range d.Overruns {
 		for _, p := range placements() {
-			r := newReality(in, func(name string, keys ...uint64) func(des.Time) des.Time {
-				return d.overrun(des.NewStream(seed, cycle, name, keys...), f)
-			})
-			if err := d.stream(ctx, des.NewStream(seed, cycle, "dependability.jobs"), p, r); err != nil {
+			flow := dispatcher{
+				placement: p, soon: d.Soon,
+				until: func(des.Time) des.Time { return in.End },
+				longer: func(name string, keys ...uint64) func(des.Time) des.Time {
+					return overruns(des.NewStream(seed, cycle, name, keys...), f, d.Excess)
+				},
+			}
+			if err := flow.run(ctx, in, jobs); err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
-			r.tell(see, p.name, overrunPoint(f), d.Jobs)
+			d.tell(&flow, see, overrunPoint(f))
 		}
 	}
 	return nil
 }
 
-// overrun makes planned times real. Whether and by how much is drawn in the same
-// way whatever the probability.
-func (d Dependability) overrun(r *rand.Rand, probability float64) func(des.Time) des.Time {
-	return func(planned des.Time) des.Time {
-		u, excess := r.Float64(), d.Excess.Min+float64((d.Excess.Max-d.Excess.Min)*r.Float64())
-		if u >= probability {
-			return planned
-		}
-		return planned + des.Time(excess*float64(planned))
-	}
-}
-
-// stream has the jobs come and be placed, and then everything happen.
-func (d Dependability) stream(ctx context.Context, draw *rand.Rand, p placement, r *reality) error {
+// jobs are those that come before the interval's end.
+func (d Dependability) jobs(draw *rand.Rand, end des.Time) []*entity.Job {
+	var jobs []*entity.Job
 	now := des.Time(0)
 	for id := range d.Jobs {
 		now += des.Seconds(d.Gap.Min + float64((d.Gap.Max-d.Gap.Min)*draw.Float64()))
-		n := int(d.Nodes.Min) + draw.IntN(int(d.Nodes.Max-d.Nodes.Min)+1)
-		volume := d.Volume.Min + float64((d.Volume.Max-d.Volume.Min)*draw.Float64())
-		if now >= r.list.To {
-			continue
-		}
-		request := entity.Request{Nodes: n, Length: des.Seconds(volume), Budget: d.Money * float64(n) * volume}
-		r.happen(now, false)
-		list := r.free(now)
-		until := list.To
-		if p.soon {
-			first, err := firstFit().Find(ctx, request, list, until)
-			if err != nil {
-				return err
-			}
-			until = min(until, first.Window.Start+d.Soon)
-		}
-		found, err := p.finder.Find(ctx, request, list, until)
-		if err != nil {
-			return err
-		}
-		if found.OK {
-			r.place(uint64(id), now, found.Window)
+		if j := squareJob(draw, id, now, d.Nodes, d.Volume, d.Money); now < end {
+			jobs = append(jobs, j)
 		}
 	}
-	r.happen(des.Forever, true)
-	return nil
+	return jobs
 }
 
-// reality is what is planned on the nodes, and what has become of it.
-type reality struct {
-	list       plan.SlotList // the interval; its slots are scratch
-	nodes      []*entity.Node
-	index      map[*entity.Node]int // never iterated
-	activities []*activity          // on each node in the order in which they run
-	free0      []des.Time           // of each node, scratch
-	overrun    func(name string, keys ...uint64) func(des.Time) des.Time
-}
-
-// activity is an owner's task or a job.
-type activity struct {
-	job       bool
-	submitted des.Time
-	planned   des.Time // start
-	start     des.Time // as far as is known
-	parts     []part
-}
-
-// part is what an activity does on one node.
-type part struct {
-	node         int
-	planned, end des.Time // its length as planned; its end as far as is known
-	real         des.Time // its length
-}
-
-func newReality(in *vo.Instance, overrun func(string, ...uint64) func(des.Time) des.Time) *reality {
-	r := &reality{
-		list: plan.SlotList{To: in.End}, nodes: in.Nodes, index: make(map[*entity.Node]int, len(in.Nodes)),
-		free0: make([]des.Time, len(in.Nodes)), overrun: overrun,
-	}
-	for i, n := range in.Nodes {
-		r.index[n] = i
-		longer := overrun("dependability.owner", uint64(i))
-		for _, s := range in.Tasks[i] {
-			length := s.End - s.Start
-			r.activities = append(r.activities, &activity{planned: s.Start, start: s.Start, parts: []part{{node: i, planned: length, real: longer(length)}}})
-		}
-	}
-	return r
-}
-
-// happen works out starts and ends as they are known at now: what has ended took
-// its real time, what goes on takes the time planned or until now, whichever is
-// more, and what is to come the time planned. After the end all is known.
-func (r *reality) happen(now des.Time, all bool) {
-	slices.SortStableFunc(r.activities, func(a, b *activity) int { return cmp.Compare(a.start, b.start) })
-	clear(r.free0)
-	for _, a := range r.activities {
-		a.start = a.planned
-		for _, p := range a.parts {
-			a.start = max(a.start, r.free0[p.node])
-		}
-		for i := range a.parts {
-			p := &a.parts[i]
-			switch {
-			case all || a.start+p.real <= now:
-				p.end = a.start + p.real
-			case a.start <= now:
-				p.end = max(a.start+p.planned, now)
-			default:
-				p.end = a.start + p.planned
-			}
-			r.free0[p.node] = p.end
-		}
+// squareJob draws a job of so many nodes and such a volume, uniformly, with so much
+// money a unit of work.
+func squareJob(draw *rand.Rand, id int, submit des.Time, nodes, volume vo.Range, money float64) *entity.Job {
+	n := int(nodes.Min) + draw.IntN(int(nodes.Max-nodes.Min)+1)
+	v := volume.Min + float64((volume.Max-volume.Min)*draw.Float64())
+	return &entity.Job{
+		ID: int64(id), Submit: submit, Runtime: des.Seconds(v),
+		Request: entity.Request{Nodes: n, Length: des.Seconds(v), Budget: money * float64(n) * v},
 	}
 }
 
-// free is what is free from now on, as far as is known.
-func (r *reality) free(now des.Time) plan.SlotList {
-	r.list.From, r.list.Slots = now, r.list.Slots[:0]
-	add := func(node int, from, to des.Time) {
-		if from = max(from, now); from < min(to, r.list.To) {
-			r.list.Slots = append(r.list.Slots, entity.Slot{Node: r.nodes[node], Width: 1, Start: from, End: min(to, r.list.To)})
-		}
-	}
-	clear(r.free0)
-	for _, a := range r.activities {
-		for _, p := range a.parts {
-			add(p.node, r.free0[p.node], a.start)
-			r.free0[p.node] = p.end
-		}
-	}
-	for node, from := range r.free0 {
-		add(node, from, r.list.To)
-	}
-	slices.SortFunc(r.list.Slots, func(a, b entity.Slot) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Node.ID, b.Node.ID))
-	})
-	return r.list
-}
-
-// place adds a job's window.
-func (r *reality) place(id uint64, now des.Time, w entity.Window) {
-	longer := r.overrun("dependability.job", id)
-	a := &activity{job: true, submitted: now, planned: w.Start, start: w.Start}
-	for _, t := range w.Tasks {
-		length := t.End - w.Start
-		a.parts = append(a.parts, part{node: r.index[t.Node], planned: length, real: longer(length)})
-	}
-	r.activities = append(r.activities, a)
-}
-
-func (r *reality) tell(see sight, series, point string, jobs int) {
-	var placed, delayed, delay, wait, used float64
+func (d Dependability) tell(flow *dispatcher, see sight, point string) {
+	var delayed, delay, wait, used float64
 	last := des.Time(0)
-	for _, a := range r.activities {
-		if !a.job {
-			continue
-		}
-		placed++
-		if a.start > a.planned {
+	for _, a := range flow.jobs {
+		if a.delay() > 0 {
 			delayed++
 		}
-		delay += (a.start - a.planned).Seconds()
-		wait += (a.start - a.submitted).Seconds()
+		delay += a.delay().Seconds()
+		wait += (a.start - a.run.Submit).Seconds()
 		for _, p := range a.parts {
 			used += p.real.Seconds()
-			last = max(last, p.end)
 		}
+		last = max(last, a.finish())
 	}
-	see.at(series, point, refusedShare, 1-placed/float64(jobs))
+	placed := float64(len(flow.jobs))
+	see.at(flow.name, point, refusedShare, 1-placed/float64(d.Jobs))
 	if placed == 0 {
 		return
 	}
-	see.at(series, point, delayedShare, delayed/placed)
-	see.at(series, point, meanDelay, delay/placed)
-	see.at(series, point, meanWait, wait/placed)
-	see.at(series, point, lastFinish, last.Seconds())
-	see.at(series, point, utilization, used/(float64(len(r.nodes))*last.Seconds()))
+	see.at(flow.name, point, delayedShare, delayed/placed)
+	see.at(flow.name, point, meanDelay, delay/placed)
+	see.at(flow.name, point, meanWait, wait/placed)
+	see.at(flow.name, point, lastFinish, last.Seconds())
+	see.at(flow.name, point, utilization, used/(float64(len(flow.nodes))*last.Seconds()))
 }

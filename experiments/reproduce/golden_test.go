@@ -22,8 +22,11 @@ var rewrite = flag.Bool("rewrite", false, "write the tables of testdata anew")
 // a paper.
 func small(e reproduce.Experiment) reproduce.Config {
 	c := reproduce.Config{Cycles: 3, Seed: 1, Workers: 2}
-	if e.Name() == "alp-amp" {
+	switch e.Name() {
+	case "alp-amp":
 		c.Cycles = 20 // most cycles are not kept
+	case "job-flow":
+		c.Cycles = 1 // a cycle is a hundred flows
 	}
 	return c
 }

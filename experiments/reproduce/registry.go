@@ -16,6 +16,7 @@ func All() []Experiment {
 		Placement(),
 		WindowTime(),
 		NewDependability(),
+		NewJobFlow(),
 	}
 }
 

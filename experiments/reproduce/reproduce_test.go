@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload/vo"
 )
@@ -306,61 +305,6 @@ func TestFiguresAreDrawn(t *testing.T) {
 		}
 		require.True(t, strings.HasPrefix(pdf.String(), "%PDF-"))
 	}
-}
-
-// twoNodes has an owner's task of 10 units on each of two nodes, at 0.
-func twoNodes(overrun map[string]des.Time) (*reality, []*entity.Node) {
-	nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}}
-	in := &vo.Instance{
-		Nodes: nodes, End: 100 * des.Second,
-		Tasks: [][]vo.Span{{{Start: 0, End: 10 * des.Second}}, {{Start: 0, End: 10 * des.Second}}},
-	}
-	return newReality(in, func(name string, keys ...uint64) func(des.Time) des.Time {
-		return func(planned des.Time) des.Time {
-			if keys[0] == 0 {
-				return planned + overrun[name]
-			}
-			return planned
-		}
-	}), nodes
-}
-
-func window2(nodes []*entity.Node, start, end des.Time) entity.Window {
-	w := entity.Window{Start: start * des.Second, End: end * des.Second, Nodes: len(nodes)}
-	for _, n := range nodes {
-		w.Tasks = append(w.Tasks, entity.Task{Node: n, End: w.End})
-	}
-	return w
-}
-
-func TestAnOverrunDelaysTheWholeWindowBehindIt(t *testing.T) {
-	r, nodes := twoNodes(map[string]des.Time{"dependability.owner": 8 * des.Second})
-	r.happen(0, false)
-	r.place(5, 0, window2(nodes, 12, 22))
-	r.happen(des.Forever, true)
-	job := r.activities[2]
-	require.Equal(t, 18*des.Second, job.start)
-	require.Equal(t, 28*des.Second, job.parts[1].end)
-}
-
-func TestOverrunsAreKnownOnlyOnceTheyShow(t *testing.T) {
-	r, _ := twoNodes(map[string]des.Time{"dependability.owner": 8 * des.Second})
-	for now, want := range map[des.Time]des.Time{5: 10, 13: 13, 30: 18} {
-		r.happen(now*des.Second, false)
-		require.Equal(t, want*des.Second, r.activities[0].parts[0].end, "at %d", now)
-	}
-}
-
-func TestWhatIsFreeIsWhatNobodyHas(t *testing.T) {
-	r, nodes := twoNodes(nil)
-	r.happen(0, false)
-	r.place(5, 0, window2(nodes[:1], 20, 30))
-	r.happen(5*des.Second, false)
-	var got [][3]des.Time
-	for _, s := range r.free(5 * des.Second).Slots {
-		got = append(got, [3]des.Time{des.Time(s.Node.ID), s.Start / des.Second, s.End / des.Second})
-	}
-	require.Equal(t, [][3]des.Time{{1, 10, 20}, {2, 10, 100}, {1, 30, 100}}, got)
 }
 
 func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {

@@ -1,11 +1,13 @@
 package reproduce
 
-// Results in a folder: NAME.csv, NAME-claims.csv, NAME.md, NAME.svg, NAME.pdf, and
-// NAME.json, which is written last and says what the others are the result of;
-// claims.csv and claims.md, the register of all experiments' claims.
+// Results in a folder: NAME.csv, NAME-claims.csv, NAME.md, NAME.svg, NAME.pdf, for
+// some NAME-gantt.svg, and NAME.json, which is written last and says what the
+// others are the result of; claims.csv and claims.md, the register of all
+// experiments' claims.
 
 import (
 	"cmp"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -44,17 +46,21 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 	if err := os.Remove(at(".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, f := range []struct {
+	type file struct {
 		ending string
 		write  func(io.Writer) error
-	}{
-		{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF},
-		{".json", func(w io.Writer) error {
+	}
+	files := []file{{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF}}
+	if g, ok := ganttOf(e); ok {
+		files = append(files, file{ganttEnding, func(w io.Writer) error { return g.WriteSVG(context.Background(), w, c.Seed) }})
+	}
+	for _, f := range append(files, file{
+		".json", func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetIndent("", "  ")
 			return enc.Encode(stampOf(e, c, version))
-		}},
-	} {
+		},
+	}) {
 		if err := atomicfile.Write(at(f.ending), f.write); err != nil {
 			return err
 		}
@@ -74,7 +80,11 @@ func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok boo
 	if json.Unmarshal(text, &found) != nil || found != stampOf(e, c, version) {
 		return nil, false
 	}
-	for _, ending := range []string{".csv", claimsEnding, ".svg", ".pdf"} {
+	endings := []string{".csv", claimsEnding, ".svg", ".pdf"}
+	if _, ok := ganttOf(e); ok {
+		endings = append(endings, ganttEnding)
+	}
+	for _, ending := range endings {
 		if _, err := os.Stat(at(ending)); err != nil {
 			return nil, false
 		}

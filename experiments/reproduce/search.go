@@ -31,6 +31,8 @@ type Search struct {
 	// Serial runs one cycle at a time, because Milliseconds is among the
 	// quantities.
 	Serial bool
+	// Gantt, if it has algorithms, is a chart that Save draws besides.
+	Gantt Gantt
 
 	paper, code published
 }
