@@ -31,14 +31,15 @@ type Point struct {
 	Vector
 }
 
-// defaultFront is how many partial combinations are kept, so many that the fronts
-// of META's batches are whole.
+// defaultFront is how many partial combinations are kept for a job, far more than
+// META's batches have.
 const defaultFront = 100_000
 
 // Front is the Pareto front of the alternatives, with both limits as c has them;
-// its problem and weights do not matter. A front has most points at the most, 0
-// meaning 100,000; where it has more, or would have had on the way, neighbours
-// are left out, and Front.Gap says so. Errors are those of Choose.
+// its problem and weights do not matter. It has most points at the most, 0 meaning
+// 100,000, and on the way Patience partial combinations, 0 meaning 100,000 for
+// each job; where there are more, neighbours are left out, and Front.Gap says how
+// much that can matter. Errors are those of Choose.
 func (c Choice) Front(ctx context.Context, alternatives [][]entity.Window, most int) (Front, error) {
 	return c.front(ctx, alternatives, nil, most)
 }
@@ -66,6 +67,10 @@ func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, befor
 	n := len(alternatives)
 	fronts := make([][]state, n+1)
 	fronts[0] = []state{{}}
+	way := max(most, defaultFront)
+	if c.Patience > 0 {
+		way = max(most, c.Patience/max(n, 1))
+	}
 	var merge merger
 	for i, windows := range alternatives {
 		if err := ctx.Err(); err != nil {
@@ -75,13 +80,16 @@ func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, befor
 		for s := range windows {
 			items[s] = item{f: -windows[s].Cost, g: float64(windows[s].ProcessorTime()), pick: int32(s)}
 		}
-		front, gap := thin(merge.extend(fronts[i], undominated(items), float64(des.Forever)), most)
+		front, gap := thin(merge.extend(fronts[i], undominated(items), float64(des.Forever)), way)
 		fronts[i+1] = append([]state(nil), front...)
 		out.Gap += gap
 		out.States += len(front)
 	}
-	out.Points = make([]Point, len(fronts[n]))
-	for at, s := range fronts[n] {
+	last, gap := thin(fronts[n], most)
+	fronts[n] = last
+	out.Gap += gap
+	out.Points = make([]Point, len(last))
+	for at, s := range last {
 		p := &out.Points[at]
 		p.Vector = vectorOf(0-s.f, des.Time(s.g), budget, time)
 		p.Picks = make([]int, n)
