@@ -2,6 +2,7 @@ package cyclic_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -24,7 +25,7 @@ import (
 var policies = []cyclic.Weights{
 	{C: 1}, {D: 1}, {T: 1}, {I: 1},
 	{C: 1, T: 1}, {C: 0.3, T: 2}, {D: 1, T: 0.4}, {D: 0.2, T: 1}, {C: 1, I: 0.5}, {C: 0.1, I: 1},
-	{D: 1, I: 1}, {D: 2, I: 0.1}, {C: 1, D: 1}, {C: 1, D: 0.4, T: 0.7, I: 0.2},
+	{D: 1, I: 1}, {D: 2, I: 0.1}, {C: 0.02, I: 1}, {D: 1, T: 0.02}, {C: 1, D: 1}, {C: 1, D: 0.4, T: 0.7, I: 0.2},
 }
 
 // each calls see with every combination, its cost and its time.
@@ -121,6 +122,56 @@ func TestTheChoiceByWeightsIsThatOfBruteForce(t *testing.T) {
 	require.Greater(t, both, 5000)
 }
 
+// tight are limits that both bind: a little above the least cost within T*.
+func tight(t *testing.T, all [][]entity.Window, r *rand.Rand) cyclic.Choice {
+	time := 0.0
+	for _, windows := range all {
+		time += windows[r.IntN(len(windows))].ProcessorTime().Seconds()
+	}
+	least, err := cyclic.Choice{Problem: cyclic.UsersExpense, MaxTime: des.Seconds(time)}.Choose(context.Background(), all)
+	require.NoError(t, err)
+	return cyclic.Choice{Problem: cyclic.Weighted, MaxTime: des.Seconds(time), MaxCost: least.Cost * (1 + 0.2*r.Float64())}
+}
+
+func TestWhereBothLimitsBindTheChoiceByWeightsIsThatOfBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for i := range 300 {
+		all := batchOf(r, 3+r.IntN(4), 4, i%3 == 0)
+		c := tight(t, all, r)
+		best := make([]float64, len(policies))
+		for k := range best {
+			best[k] = math.Inf(1)
+		}
+		each(all, func(_ []int, cost, time float64) {
+			if cost > c.MaxCost*(1+1e-11) || time > c.MaxTime.Seconds()*(1+1e-11) {
+				return
+			}
+			for k, weights := range policies {
+				best[k] = min(best[k], weights.Of(cyclic.Vector{C: cost, D: c.MaxCost - cost, T: time, I: c.MaxTime.Seconds() - time}))
+			}
+		})
+		for k, weights := range policies {
+			c.Weights, c.Patience = weights, 0
+			got, err := c.Choose(context.Background(), all)
+			require.NoError(t, err)
+			require.InDelta(t, best[k], weights.Of(got.Vector), 1e-9, "%v", weights)
+			require.InDelta(t, 0, got.Gap, 1e-9)
+			for _, c.Patience = range []int{1, 8, 30, 100} {
+				hasty, err := c.Choose(context.Background(), all)
+				if no := (*cyclic.InfeasibleError)(nil); errors.As(err, &no) {
+					require.Negative(t, no.Excess()-no.Gap, "it cannot tell")
+					require.ErrorContains(t, err, "patience ran out")
+					continue
+				}
+				require.NoError(t, err)
+				require.GreaterOrEqual(t, weights.Of(hasty.Vector), best[k]-1e-9)
+				require.LessOrEqual(t, weights.Of(hasty.Vector)-hasty.Gap, best[k]+1e-9, "%v with a patience of %d", weights, c.Patience)
+				require.LessOrEqual(t, hasty.Gap, weights.C+weights.D+weights.T+weights.I, "no part of a limit is more than 1")
+			}
+		}
+	}
+}
+
 func TestTheChoiceByWeightsIsThatOfGLPK(t *testing.T) {
 	if _, err := exec.LookPath("glpsol"); err != nil {
 		t.Skip("glpsol is not installed: no other solver to compare with")
@@ -170,6 +221,21 @@ func glpkWeighted(t *testing.T, weights cyclic.Weights, all [][]entity.Window, b
 	best, err := strconv.ParseFloat(string(match[1]), 64)
 	require.NoError(t, err)
 	return best + weights.D + weights.I
+}
+
+func TestBoundsKeepTheSearchSmall(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for range 5 {
+		all := batchOf(r, 60, 15, false)
+		for _, weights := range []cyclic.Weights{{D: 1, T: 0.3}, {C: 1, I: 1}, {C: 1, T: 1}, {C: 1, T: 0.1}} {
+			c := tight(t, all, r)
+			c.Weights = weights
+			got, err := c.Choose(context.Background(), all)
+			require.NoError(t, err)
+			require.InDelta(t, 0, got.Gap, 1e-9, "%v", weights)
+			require.Less(t, got.States, 40_000, "%v", weights)
+		}
+	}
 }
 
 func TestOneWeightAloneIsAProblemOfThePapersWithinBothLimits(t *testing.T) {
