@@ -77,7 +77,7 @@ func scale(limit float64) float64 {
 	if limit == 0 {
 		return 1
 	}
-	return math.Abs(limit)
+	return limit
 }
 
 // weighted is the choice by weights. Times are ticks.
