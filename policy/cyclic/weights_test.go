@@ -223,6 +223,35 @@ func glpkWeighted(t *testing.T, weights cyclic.Weights, all [][]entity.Window, b
 	return best + weights.D + weights.I
 }
 
+func TestTheGapIsThatOfTheBestOfAllThatPatienceGaveUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	worse := 0
+	for i := range 60 {
+		all := batchOf(r, 12, 8, i%3 == 0)
+		for _, weights := range []cyclic.Weights{{D: 1, T: 0.3}, {C: 1, I: 1}, {C: 0.1, I: 1}, {D: 0.2, T: 1}} {
+			c := tight(t, all, r)
+			c.Weights = weights
+			exact, err := c.Choose(context.Background(), all)
+			require.NoError(t, err)
+			require.InDelta(t, 0, exact.Gap, 1e-9)
+			best := weights.Of(exact.Vector)
+			for _, c.Patience = range []int{50, 100, 200, 400} {
+				hasty, err := c.Choose(context.Background(), all)
+				if err != nil {
+					require.ErrorContains(t, err, "patience ran out")
+					continue
+				}
+				found := weights.Of(hasty.Vector)
+				require.LessOrEqual(t, found-hasty.Gap, best+1e-9, "%v with a patience of %d", weights, c.Patience)
+				if found > best+1e-9 {
+					worse++
+				}
+			}
+		}
+	}
+	require.Greater(t, worse, 10)
+}
+
 func TestBoundsKeepTheSearchSmall(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	for range 5 {
