@@ -252,6 +252,19 @@ func TestTheGapIsThatOfTheBestOfAllThatPatienceGaveUp(t *testing.T) {
 	require.Greater(t, worse, 10)
 }
 
+func TestTheGapOfIdleTimeIsAPartOfItsLimit(t *testing.T) {
+	all := batchOf(rand.New(rand.NewPCG(47, 48)), 20, 10, false)
+	c := cyclic.Choice{Problem: cyclic.Weighted, Weights: cyclic.Weights{I: 1}, MaxCost: 1e6, Patience: 1}
+	got, err := c.Choose(context.Background(), all)
+	require.NoError(t, err)
+	require.InDelta(t, c.Weights.Of(got.Vector), got.Gap, 1e-5, "at best no time is left")
+	require.Positive(t, got.Gap)
+	c.Problem, c.Weights = cyclic.Idleness, cyclic.Weights{}
+	same, err := c.Choose(context.Background(), all)
+	require.NoError(t, err)
+	require.Equal(t, same.Picks, got.Picks)
+}
+
 func TestBoundsKeepTheSearchSmall(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	for range 5 {
