@@ -136,3 +136,14 @@ func TestASliceTellsItsFront(t *testing.T) {
 	_, err = cyclic.CSS{Front: 1}.Plan(context.Background(), batch, list)
 	require.ErrorContains(t, err, "two ends")
 }
+
+func TestFixedLimitsOfAChoiceByWeightsAreForTheBatch(t *testing.T) {
+	batch := []cyclic.Item{request(1, 100, 0, nil), request(1, 60, 0, nil)}
+	b := cyclic.BatchSlicer{Slices: 2, Front: 5, Search: cyclic.Search{PerJob: 1}, Choice: cyclic.Choice{
+		Problem: cyclic.Weighted, Weights: cyclic.Weights{C: 1}, MaxCost: 170, MaxTime: 180 * des.Second,
+	}}
+	out, err := b.Plan(context.Background(), batch, wide(2))
+	require.NoError(t, err)
+	require.Equal(t, cyclic.Vector{C: 60, D: 10, T: 60, I: 20}, out.Slices[1].Combination.Vector)
+	require.Equal(t, []cyclic.Point{{Picks: []int{0}, Vector: cyclic.Vector{C: 60, D: 10, T: 60, I: 20}}}, out.Slices[1].Front.Points)
+}
