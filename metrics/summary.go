@@ -79,11 +79,11 @@ var summaryColumns = []struct {
 	{"jobs", func(s Summary) string { return grouped.Int(s.Jobs) }},
 	{"killed", func(s Summary) string { return grouped.Int(s.Killed) }},
 	{"rejected", func(s Summary) string { return grouped.Int(s.Rejected) }},
-	{"makespan", func(s Summary) string { return clock(s.Makespan) }},
-	{"mean wait", func(s Summary) string { return clock(s.MeanWait) }},
-	{"median", func(s Summary) string { return clock(s.MedianWait) }},
-	{"p95", func(s Summary) string { return clock(s.P95Wait) }},
-	{"max wait", func(s Summary) string { return clock(s.MaxWait) }},
+	{"makespan", func(s Summary) string { return Clock(s.Makespan) }},
+	{"mean wait", func(s Summary) string { return Clock(s.MeanWait) }},
+	{"median", func(s Summary) string { return Clock(s.MedianWait) }},
+	{"p95", func(s Summary) string { return Clock(s.P95Wait) }},
+	{"max wait", func(s Summary) string { return Clock(s.MaxWait) }},
 	{"slowdown", func(s Summary) string { return strconv.FormatFloat(s.MeanBoundedSlowdown, 'f', 2, 64) }},
 	{"util %", func(s Summary) string { return strconv.FormatFloat(100*s.Utilization, 'f', 1, 64) }},
 	{"backfilled", func(s Summary) string { return grouped.Int(s.Backfilled) }},
@@ -117,10 +117,10 @@ func WriteSummaryTable(w io.Writer, rows []Summary) error {
 	return err
 }
 
-// clock is a duration of so many seconds: "12d 3:04:05" from a minute on, "12.3s"
+// Clock is a duration of so many seconds: "12d 3:04:05" from a minute on, "12.3s"
 // below, "3.6ms" below a tenth of a second. Milliseconds are rare among jobs. Most
 // often they tell of a time that was given without its unit, in ticks.
-func clock(seconds float64) string {
+func Clock(seconds float64) string {
 	if seconds > 0 && seconds < 0.1 {
 		return strconv.FormatFloat(1000*seconds, 'g', 3, 64) + "ms"
 	}

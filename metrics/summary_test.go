@@ -53,7 +53,7 @@ func TestDurationsForPeople(t *testing.T) {
 		0: "0.0s", 0.000001: "0.001ms", 0.0036: "3.6ms", 0.0999: "99.9ms", 0.1: "0.1s", 12.34: "12.3s",
 		59.94: "59.9s", 59.96: "0:01:00", 3600: "1:00:00", 90061.4: "1d 1:01:01",
 	} {
-		require.Equal(t, want, clock(seconds))
+		require.Equal(t, want, Clock(seconds))
 	}
 }
 

@@ -203,6 +203,13 @@ type Args struct {
 	err    error
 }
 
+// Value is the text of a parameter, and whether it is given, by the spec or by a
+// default.
+func (a *Args) Value(name string) (text string, given bool) {
+	text, given = a.values[name]
+	return text, given
+}
+
 // Fail says that the value of a parameter cannot be read, and what is wanted.
 func (a *Args) Fail(name, want string) {
 	if a.err == nil {

@@ -36,6 +36,20 @@ func TestSimulateOnAGridWritesItsFiles(t *testing.T) {
 	require.Len(t, strings.Split(strings.TrimSpace(read(t, dir, "jobs-oar.csv")), "\n"), 5)
 }
 
+// A job's wait ends with its first fragment's: people see the fragments' own too.
+func TestTheTableOfAGridHasTheWaitOfFragments(t *testing.T) {
+	trace := "; MaxProcs: 10\n1 0 -1 100 10 -1 -1 10 100 -1 1 1 1 -1 -1 -1 -1 -1\n2 0 -1 100 10 -1 -1 10 100 -1 1 1 1 -1 -1 -1 -1 -1\n"
+	grid := "clusters: [{processors: 10}, {processors: 5}]\nstrategies: [central]\n"
+	got := call("simulate", write(t, "a.swf", trace), "--grid", write(t, "grid.yaml", grid))
+	require.Equal(t, exitOK, got.code, got.stderr)
+	lines := strings.Split(got.stdout, "\n")
+	require.True(t, strings.HasSuffix(lines[0], "  fragments' wait"), lines[0])
+	// The first takes the large cluster; of the second five tasks start at once
+	// and five at 100, so that it does not wait.
+	require.True(t, strings.HasSuffix(lines[1], "  33.3s"), lines[1])
+	require.Contains(t, lines[1], "  0.0s  ")
+}
+
 func TestAGridTwiceIsTheSame(t *testing.T) {
 	grid := write(t, "grid.yaml", strings.Replace(smallGrid, "brokers: 2", "brokers: 3\nassign: random", 1))
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")

@@ -5,5 +5,6 @@
 //
 // New is the experiment as the paper has it; Run carries it out, each cell of the
 // table a scenario of its own (package scenario). Begin with experiment.go;
-// source.go is where the jobs come from.
+// source.go is where the jobs come from, settings.go where every choice does, and
+// claims.go the register of what the paper claims.
 package oarrla

@@ -3,6 +3,9 @@ package oarrla
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +35,7 @@ func TestEveryStrategyKeepsTheRules(t *testing.T) {
 
 func keepsTheRules(t *testing.T, source Source, strategy string, n int64) {
 	var sites []*validate.Validator
-	ran := counter{}
+	ran := counter{tasks: map[int64]int{}, fragments: map[int64]int{}}
 	r, err := simulate(context.Background(), OAR11(), source, n, false, strategy, 1, scenario.Options{
 		Observers: func(_, site string) []entity.Observer {
 			if site == "" {
@@ -40,13 +43,14 @@ func keepsTheRules(t *testing.T, source Source, strategy string, n int64) {
 			}
 			v := &validate.Validator{}
 			sites = append(sites, v)
-			return []entity.Observer{v, ran}
+			return []entity.Observer{v, &ran}
 		},
 	})
 	require.NoError(t, err)
 	require.EqualValues(t, n, r.Jobs)
 	require.Zero(t, r.Killed+r.Rejected)
 	require.Len(t, sites, 7)
+	submitted := 0.0 // by fragment, of the job that it is of
 	for _, v := range sites {
 		report := v.Report(true)
 		require.NoError(t, report.Err(), "%v", report)
@@ -54,16 +58,24 @@ func keepsTheRules(t *testing.T, source Source, strategy string, n int64) {
 	jobs, err := source.open(1, n, false)
 	require.NoError(t, err)
 	for j, ok := jobs.Next(); ok; j, ok = jobs.Next() {
-		require.Equal(t, j.Request.Nodes, ran[j.ID], "every task of %v runs once", j)
+		require.Equal(t, j.Request.Nodes, ran.tasks[j.ID], "every task of %v runs once", j)
+		submitted += float64(ran.fragments[j.ID]) * j.Submit.Seconds()
 	}
+	require.InEpsilon(t, (ran.starts-submitted)/float64(r.Fragments), r.MeanFragmentWait, 1e-6)
 }
 
-// counter counts the processors that began to run, by job.
-type counter map[int64]int
+// counter counts what began to run at the sites, by job, and sums up when.
+type counter struct {
+	tasks     map[int64]int
+	fragments map[int64]int
+	starts    float64
+}
 
-func (c counter) Observe(e entity.JobEvent) {
+func (c *counter) Observe(e entity.JobEvent) {
 	if e.Kind == entity.JobStarted {
-		c[e.Run.ID] += e.Run.Request.Nodes
+		c.tasks[e.Run.ID] += e.Run.Request.Nodes
+		c.fragments[e.Run.ID]++
+		c.starts += e.Time.Seconds()
 	}
 }
 
@@ -100,6 +112,28 @@ func BenchmarkGrid(b *testing.B) {
 	}
 }
 
+// A trace's header tells whether it is the archive's file; among several files
+// the one without anything added to its name is taken.
+func TestATraceThatIsAReconstructionIsCalledOne(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(TracesVariable, dir)
+	record := "1 0 -1 50 8 -1 -1 8 50 -1 1 1 1 -1 -1 -1 -1 -1\n"
+	write := func(name, header string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(header+"; MaxProcs: 8\n"+record), 0o666))
+	}
+	says := func() string {
+		setting, err := FindSource().setting()
+		require.NoError(t, err)
+		return setting.Value + " / " + setting.From.String()
+	}
+	require.Contains(t, says(), "NOT the paper's trace")
+	require.Contains(t, says(), "/ a reconstruction: ")
+	write("SDSC-BLUE-x.again.swf", "; Conversion: Reconstructed from a schedule\n")
+	require.Equal(t, `the first of SDSC-BLUE-x.again.swf. It is NOT the file of the archive, which the paper used; its header: "Reconstructed from a schedule". / a reconstruction: OAR11 5 has SDSC Blue Horizon, 503 days and 117,000 jobs`, says())
+	write("SDSC-BLUE-x.swf", "; Conversion: by hand\n")
+	require.Equal(t, "the first of SDSC-BLUE-x.swf. / OAR11 5", says())
+}
+
 // A small instance of the experiment: complete, and the same twice.
 func TestExperiment(t *testing.T) {
 	e := New()
@@ -107,41 +141,135 @@ func TestExperiment(t *testing.T) {
 	c := reproduce.Config{Seed: 1, Workers: 1}
 	table, err := e.Run(context.Background(), c)
 	require.NoError(t, err)
-	require.Len(t, table.Rows, 2*3*len(measures)+(3+5+2*3)*4)
+	require.Len(t, table.Rows, 2*7*len(measures)+2*13+(7+5+13+2*7)*5)
 	require.Contains(t, table.Settings[0].Value, "NOT the paper's trace")
+	require.NoError(t, reproduce.CheckSettings(table.Settings))
+	require.Greater(t, len(table.Settings), 20)
 	for _, r := range table.Rows {
 		require.Equal(t, 1, r.Ours.N, "%v", r)
 	}
+	var page strings.Builder
+	require.NoError(t, table.WriteMarkdown(&page))
+	require.Contains(t, page.String(), "| single runs |")
+	require.Contains(t, page.String(), "no interval")
 	c.Workers = 3
 	again, err := e.Run(context.Background(), c)
 	require.NoError(t, err)
 	require.Equal(t, table, again, "whatever the number of workers")
 }
 
-func TestClaimsSayWhatFails(t *testing.T) {
-	e := Experiment{Steps: []int64{1, 2}, Strategies: []string{"oar", "rla"}}
-	claims := e.claims(func(_ Variant, strategy string, jobs int64, quantity string) float64 {
-		switch {
-		case quantity == meanWait && strategy == "rla":
-			return 7
-		case quantity == meanWait:
-			return 5
-		case strategy == "rla" && quantity == interventions:
-			return 10
-		case strategy == "rla" && quantity == utilization:
-			return 60
-		}
-		return float64(100 * jobs)
+func TestEveryMeasureIsOfItsOwnFigure(t *testing.T) {
+	var r row
+	r.Makespan, r.MeanWait, r.Utilization, r.Interventions = 2*86400, 3*3600, 0.04, 5
+	r.MeanFragmentWait, r.TotalExecutionTime = 6*3600, 7*365.25*86400
+	got := map[string]float64{}
+	for _, m := range measures {
+		got[m.quantity] = m.of(r)
+	}
+	require.Equal(t, map[string]float64{
+		makespan: 2, meanWait: 3, utilization: 4, interventions: 5, fragmentWait: 6, "total execution time, years": 7,
+	}, got)
+}
+
+// judged is what the register says of figures of OAR and one rule of learning.
+func judged(t *testing.T, steps []int64, variants []Variant, at func(v, strategy string, jobs int64, quantity string) float64) map[string]reproduce.Claim {
+	t.Helper()
+	e := Experiment{Steps: steps, Strategies: []string{"oar", "rla"}, Variants: variants}
+	claims := e.register(func(v Variant, strategy string, jobs int64, quantity string) float64 {
+		return at(v.Name, strategy, jobs, quantity)
 	})
-	fails := map[string]string{}
+	of := map[string]reproduce.Claim{}
 	for _, c := range claims {
-		if c.Verdict == reproduce.Fails {
-			fails[c.Text] = c.Detail
+		of[c.Text] = c
+		require.NotEmpty(t, c.Detail, c.Text)
+	}
+	require.Len(t, of, 2+2+2+1+1+4+1, "no claim is entered twice")
+	return of
+}
+
+// against is the claims that do not hold, and why.
+func against(claims map[string]reproduce.Claim) map[string]string {
+	said := map[string]string{}
+	for text, c := range claims {
+		if c.Verdict != reproduce.Holds {
+			said[text] = string(c.Verdict) + ": " + c.Detail
 		}
 	}
-	require.Len(t, claims, 7)
-	require.Equal(t, map[string]string{
-		"2 jobs, as above: oar ends first, rla waits less, uses less and calls less": "makespan, days: 200 not below 200; mean wait, hours: 7 not below 5",
-		"oar: utilization is stable, within 10 points":                               "100.0 points",
-	}, fails)
+	return said
+}
+
+// Figures as OAR11 has them: every claim holds.
+func asPublished(_, strategy string, jobs int64, quantity string) float64 {
+	x := float64(jobs)
+	of := map[string][2]float64{ // of OAR, of RLA
+		makespan: {x, 2 * x}, meanWait: {900 / x, 9 / x}, utilization: {80 + x, 50 - x}, interventions: {100 * x, 20},
+	}[quantity]
+	if strategy == "oar" {
+		return of[0]
+	}
+	return of[1]
+}
+
+func TestTheRegisterHoldsForThePublishedShapes(t *testing.T) {
+	require.Empty(t, against(judged(t, []int64{1, 2, 3}, []Variant{{Name: "a"}, {Name: "b"}}, asPublished)))
+}
+
+// One figure after the other is spoilt; the claim that rests on it says so, and
+// how, and no other one does.
+func TestTheRegisterSaysWhatFails(t *testing.T) {
+	const all = "at 3 jobs all four orders: rla"
+	for _, c := range []struct {
+		name     string
+		strategy string
+		quantity string
+		of       [3]float64 // by step
+		variant  string     // where; "" is the paper's grid, "*" everywhere
+		want     map[string]string
+	}{
+		{"a makespan that falls", "oar", makespan, [3]float64{3, 2, 1}, "", map[string]string{
+			"the makespan grows with the number of jobs: oar": "fails: 3, 2, 1",
+		}},
+		{"a makespan that does not always grow", "rla", makespan, [3]float64{4, 3, 5}, "", map[string]string{
+			"the makespan grows with the number of jobs: rla": "undecided: 4, 3, 5",
+		}},
+		{"a wait that grows", "rla", meanWait, [3]float64{1, 2, 3}, "", map[string]string{
+			"the mean wait falls as the number of jobs grows: rla": "fails: 1, 2, 3",
+		}},
+		{"a wait that falls and grows", "oar", meanWait, [3]float64{900, 400, 500}, "", map[string]string{
+			"the mean wait falls as the number of jobs grows: oar": "undecided: 900, 400, 500",
+		}},
+		{"use that differs", "rla", utilization, [3]float64{50, 39.9, 45}, "", map[string]string{
+			"the utilization is stable, within 10 points: rla": "fails: 10.1 points",
+		}},
+		{"interventions that fall", "oar", interventions, [3]float64{30001, 200.5, 100}, "", map[string]string{
+			"OAR's interventions grow with the number of jobs: oar": "fails: 30001, 200.5, 100",
+		}},
+		{"interventions that double", "rla", interventions, [3]float64{20, 30, 40}, "", map[string]string{
+			"RLA's interventions are flat, less than doubled: rla": "fails: 20, 30, 40",
+		}},
+		{"a makespan as long", "oar", makespan, [3]float64{1, 2, 6}, "", map[string]string{
+			"at 3 jobs OAR's makespan is below RLA's: rla": "undecided: as above: 6 not below 6; holds a, b",
+			all: "undecided: as above: makespan, days; holds a, b",
+		}},
+		{"a wait as long, in one setting", "rla", meanWait, [3]float64{9, 9, 300}, "a", map[string]string{
+			"at 3 jobs RLA's mean wait is below OAR's: rla": "undecided: a: 300 not below 300; holds as above, b",
+			all: "undecided: a: mean wait, hours; holds as above, b",
+		}},
+		{"more use, everywhere", "oar", utilization, [3]float64{46, 46, 46}, "*", map[string]string{
+			"at 3 jobs RLA's utilization is below OAR's: rla": "fails: as above: 47 not below 46; a: 47 not below 46; b: 47 not below 46",
+			all: "fails: as above: utilization, %; a: utilization, %; b: utilization, %",
+		}},
+		{"more interventions", "oar", interventions, [3]float64{1, 2, 3}, "b", map[string]string{
+			"at 3 jobs RLA's interventions are below OAR's: rla": "undecided: b: 20 not below 3; holds as above, a",
+			all: "undecided: b: regulator interventions; holds as above, a",
+		}},
+	} {
+		got := judged(t, []int64{1, 2, 3}, []Variant{{Name: "a"}, {Name: "b"}}, func(v, strategy string, jobs int64, quantity string) float64 {
+			if strategy == c.strategy && quantity == c.quantity && (c.variant == "*" || c.variant == v) {
+				return c.of[jobs-1]
+			}
+			return asPublished(v, strategy, jobs, quantity)
+		})
+		require.Equal(t, c.want, against(got), c.name)
+	}
 }

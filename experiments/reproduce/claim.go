@@ -134,13 +134,13 @@ func (c Claim) columns() []string {
 	return []string{cmp.Or(c.Where, "its figures"), c.Text, string(c.Verdict), c.Detail}
 }
 
-// writeClaims writes claims for people.
-func writeClaims(b *strings.Builder, claims []Claim) {
+// writeClaims writes claims for people; judged is what the verdicts are of.
+func writeClaims(b *strings.Builder, claims []Claim, judged string) {
 	var lines [][]string
 	for _, c := range claims {
 		lines = append(lines, c.columns())
 	}
-	writeTable(b, []string{"claimed in", "claim", "paired differences", "measured, or against it"}, lines, 4)
+	writeTable(b, []string{"claimed in", "claim", judged, "measured, or against it"}, lines, 4)
 }
 
 // orderings are the claims that the published figures make by themselves: for

@@ -59,10 +59,8 @@ func (s sight) at(series, point, quantity string, x float64) {
 
 // run carries out the cycles and fills the table's rows and claims.
 func (s *study) run(ctx context.Context, c Config, t *Table) error {
-	for _, setting := range t.Settings {
-		if err := setting.check(); err != nil {
-			return err
-		}
+	if err := CheckSettings(t.Settings); err != nil {
+		return err
 	}
 	n := cmp.Or(c.Cycles, s.cycles)
 	if n < 1 {

@@ -385,3 +385,18 @@ func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bsf-claims.csv"), []byte("a,b\n"), 0o666))
 	require.ErrorContains(t, WriteRegister(dir, experiments), "bsf-claims.csv is no file of claims")
 }
+
+func TestSettingsNeedASource(t *testing.T) {
+	good := Setting{Name: "load", Value: "20%", From: Source{Origin: Paper, Where: "META 6.2"}}
+	require.NoError(t, CheckSettings([]Setting{good, good}))
+	for says, spoil := range map[string]func(*Setting){
+		"lacks its name":                 func(s *Setting) { s.Name = "" },
+		"or its value":                   func(s *Setting) { s.Value = "" },
+		"does not say where it comes":    func(s *Setting) { s.From.Origin = Nowhere },
+		"does not say where in the pape": func(s *Setting) { s.From.Where = "" },
+	} {
+		bad := good
+		spoil(&bad)
+		require.ErrorContains(t, CheckSettings([]Setting{good, bad}), says)
+	}
+}

@@ -43,6 +43,17 @@ func (s Source) String() string {
 	return strings.TrimSuffix(origins[s.Origin]+": "+s.Where, ": ")
 }
 
+// CheckSettings is the error of the first setting without a name, a value or a
+// source, or nil.
+func CheckSettings(settings []Setting) error {
+	for _, s := range settings {
+		if err := s.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check refuses a setting that does not say where it comes from, and why.
 func (s Setting) check() error {
 	switch {

@@ -144,7 +144,11 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	t.writeRows(&b)
 	if len(t.Claims) > 0 {
 		b.WriteString("\n")
-		writeClaims(&b, t.Claims)
+		judged := "paired differences"
+		if t.Cycles == 1 { // there are none to pair
+			judged = "single runs"
+		}
+		writeClaims(&b, t.Claims, judged)
 	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "\n%s\n", n)

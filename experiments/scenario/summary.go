@@ -79,17 +79,18 @@ func (o *Outcome) printGrid(w io.Writer) error {
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	for _, column := range []struct {
 		title string
-		of    func(*GridSummary) int64
+		of    func(*GridSummary) string
 	}{
-		{"fragments", func(g *GridSummary) int64 { return g.Fragments }},
-		{"conflicts", func(g *GridSummary) int64 { return g.Conflicts }},
-		{"interventions", func(g *GridSummary) int64 { return g.Interventions }},
-		{"messages", func(g *GridSummary) int64 { return g.Messages }},
+		{"fragments", func(g *GridSummary) string { return strconv.FormatInt(g.Fragments, 10) }},
+		{"conflicts", func(g *GridSummary) string { return strconv.FormatInt(g.Conflicts, 10) }},
+		{"interventions", func(g *GridSummary) string { return strconv.FormatInt(g.Interventions, 10) }},
+		{"messages", func(g *GridSummary) string { return strconv.FormatInt(g.Messages, 10) }},
+		{"fragments' wait", func(g *GridSummary) string { return metrics.Clock(g.MeanFragmentWait) }},
 	} {
 		cells := []string{column.title}
 		width := utf8.RuneCountInString(column.title)
 		for _, r := range o.Results {
-			cell := strconv.FormatInt(column.of(r.Grid), 10)
+			cell := column.of(r.Grid)
 			cells = append(cells, cell)
 			width = max(width, len(cell))
 		}

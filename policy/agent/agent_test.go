@@ -204,21 +204,178 @@ func TestWithoutALogNothingIsWritten(t *testing.T) {
 	require.EqualValues(t, 1, w.Stats().Conflicts)
 }
 
-func TestRLALearnsFromResponseTimes(t *testing.T) {
+// learned is the scores of clusters of 4 and 8 processors after answers of the
+// first one.
+func learned(s Scores, responses ...float64) []float64 {
+	s.start(newWorld(direct(), 4, 8).Agents())
+	for _, response := range responses {
+		s.learn(0, response)
+	}
+	return s.score
+}
+
+// Responses 10, 20, 15, 60 have means 10, 15, 15, 26.25.
+func TestEveryRewardIsItsFormula(t *testing.T) {
+	for _, c := range []struct {
+		Reward
+		want []float64
+	}{
+		{Reward{}, []float64{1 + 0 + 5 + 0 + 33.75, 1}},
+		{Absolute, []float64{1 + 0 + 5 + 0 + 33.75, 1}},
+		{Improvement, []float64{1, 1}},
+		{Relative, []float64{1 + 5./15 + 33.75/26.25, 1}},
+		{Sign, []float64{1 + 1 - 1 + 1 - 1, 1}},
+		{Inverse, []float64{3600 / 26.25, 1}},
+		{Size, []float64{4, 8}},
+	} {
+		require.InDeltaSlice(t, c.want, learned(Scores{Reward: c.Reward}, 10, 20, 15, 60), 1e-12, c.Name)
+	}
+	require.Equal(t, []float64{1 + 5, 1}, learned(Scores{Reward: Improvement}, 20, 10))
+	require.Equal(t, []float64{2, 1}, learned(Scores{Reward: Sign}, 0), "the first answer is as fast as the mean")
+}
+
+// Whatever clusters answer, scores stay numbers that shares can be made of; no
+// rule lets one fall below Least but the one that forgets.
+func TestScoresStayAboveZero(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rapid.SampledFrom(Rewards()).Draw(t, "reward")
+		answers := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 1e9)), 1, 40).Draw(t, "answers")
+		got := learned(Scores{Reward: r}, answers...)[0]
+		require.False(t, math.IsNaN(got) || math.IsInf(got, 0))
+		require.Positive(t, got)
+		if r.Name != Inverse.Name {
+			require.GreaterOrEqual(t, got, Least)
+		}
+	})
+}
+
+// OAR11 says "the mean" and not whether it has the latest answer in it.
+func TestSignIsTheSameWithAMeanThatLacksTheLatestAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		answers := rapid.SliceOfN(rapid.IntRange(0, 1000), 1, 60).Draw(t, "answers")
+		want, sum := Initial, 0
+		var responses []float64
+		for i, a := range answers {
+			if i > 0 && a*i == sum {
+				a++ // a mean that is rounded may miss an answer that equals it
+			}
+			if a*i > sum { // slower than the mean of those before
+				want = max(Least, want-1)
+			} else {
+				want++
+			}
+			sum += a
+			responses = append(responses, float64(a))
+		}
+		require.Equal(t, want, learned(Scores{Reward: Sign}, responses...)[0])
+	})
+}
+
+// Relative and Sign do not depend on the unit of time; Absolute's unit is its
+// first score's. Units are powers of two, which round nothing.
+func TestAUnitOfTimeIsAFirstScore(t *testing.T) {
+	const unit = 4096
+	rapid.Check(t, func(t *rapid.T) {
+		seconds := rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 40).Draw(t, "answers")
+		units := slices.Clone(seconds)
+		for i := range units {
+			units[i] /= unit
+		}
+		for _, r := range []Reward{Relative, Sign} {
+			require.Equal(t, learned(Scores{Reward: r}, seconds...), learned(Scores{Reward: r}, units...), r.Name)
+		}
+		a, b := learned(Scores{Reward: Absolute, First: unit}, seconds...), learned(Scores{Reward: Absolute}, units...)
+		require.InEpsilon(t, a[0]/a[1], b[0]/b[1], 1e-9)
+	})
+}
+
+func TestWhatIsLearnedOfAClusterStaysWithIt(t *testing.T) {
 	var s Scores
-	s.start(2)
-	for _, response := range []float64{10, 20, 15} {
-		s.learn(0, response)
+	agents := newWorld(direct(), 4, 4, 4).Agents()
+	for _, response := range []float64{10, 20} {
+		s.start(agents)
+		s.learn(1, response)
 	}
-	require.Equal(t, []float64{Initial + 0 + 5 + 0, Initial}, s.score, "|10-10|, |15-20|, |15-15|")
-	s = Scores{Reward: Improvement}
-	s.start(1)
-	for _, response := range []float64{20, 10} {
-		s.learn(0, response)
+	require.Equal(t, []float64{1, 1 + 5, 1}, s.score)
+}
+
+func TestFirstScores(t *testing.T) {
+	require.Equal(t, []float64{1, 1}, learned(Scores{}))
+	require.Equal(t, []float64{7, 7}, learned(Scores{First: 7}))
+	require.Equal(t, []float64{4, 8}, learned(Scores{BySize: true}))
+	require.Equal(t, []float64{28, 56}, learned(Scores{First: 7, BySize: true}))
+	require.Equal(t, []float64{28, 56}, learned(Scores{First: 7, Reward: Size}))
+}
+
+// A job submitted at 10 reaches its cluster at 40 and ends there at 100.
+func TestReadingsOfAResponseTime(t *testing.T) {
+	agents := newWorld(direct(), 4).Agents()
+	whole := job(0, 10, 60, 1)
+	task := job(0, 40, 60, 1)
+	run := entity.NewRun(task, 0)
+	run.Finish = 100 * des.Second
+	for _, c := range []struct {
+		spec      string
+		emergency bool
+		want      []float64 // the mean response time
+	}{
+		{"rla", false, []float64{90}},
+		{"rla", true, []float64{90}},
+		{"rla:emergencies=off", false, []float64{90}},
+		{"rla:emergencies=off", true, []float64{0}},
+		{"rla-improvement:since=fragment", true, []float64{60}},
+		{"rla:since=job", true, []float64{90}},
+	} {
+		made, err := Registry().Parse(c.spec)
+		require.NoError(t, err)
+		s := made.Value().(*RLA)
+		s.start(agents)
+		s.Done(nil, &grid.Fragment{Job: whole, Agent: agents[0], Emergency: c.emergency, Task: task, Run: run})
+		require.Equal(t, c.want, s.mean, c.spec)
 	}
-	require.Equal(t, []float64{Initial + 5}, s.score)
-	s.learn(0, 1000)
-	require.Equal(t, []float64{Least}, s.score, "it does not fall below that")
+}
+
+func TestStrategiesAreAskedForByTheirRules(t *testing.T) {
+	for spec, want := range map[string]struct {
+		name string
+		Scores
+	}{
+		"rla":                                   {"rla", Scores{}},
+		"rla:reward=absolute":                   {"rla", Scores{}},
+		"rla-improvement":                       {"rla-improvement", Scores{}},
+		"rla:reward=improvement":                {"rla-improvement", Scores{}},
+		"rla:reward=relative":                   {"rla-relative", Scores{}},
+		"rla:reward=sign:first=10:by-size=on":   {"rla-sign", Scores{First: 10, BySize: true}},
+		"rla:reward=size":                       {"rla-size", Scores{}},
+		"hybrid":                                {"hybrid", Scores{}},
+		"hybrid-improvement:since=fragment":     {"hybrid-improvement", Scores{FromArrival: true}},
+		"hybrid:reward=inverse:emergencies=off": {"hybrid-inverse", Scores{OwnOnly: true}},
+	} {
+		c, err := Registry().Parse(spec)
+		require.NoError(t, err)
+		s := c.Value()
+		require.Equal(t, want.name, s.Name(), spec)
+		var got Scores
+		switch s := s.(type) {
+		case *RLA:
+			got = s.Scores
+		case *Hybrid:
+			got = s.Scores
+		}
+		got.Reward = Reward{}
+		require.Equal(t, want.Scores, got, spec)
+	}
+	for spec, says := range map[string]string{
+		"rla:reward=luck":                   `reward is "luck": want one of absolute, improvement, relative, sign, inverse, size`,
+		"rla-improvement:reward=sign":       `rla-improvement does not take "reward"`,
+		"rla:first=0":                       "a whole number of 1 or more",
+		"hybrid:since=birth":                `since is "birth": want job or fragment`,
+		"oar:reward=sign":                   "it takes no parameters",
+		"rla:reward=sign:emergencies=never": "want on or off",
+	} {
+		_, err := Registry().Parse(spec)
+		require.ErrorContains(t, err, says)
+	}
 }
 
 func TestSplitIsInProportion(t *testing.T) {
@@ -263,7 +420,7 @@ func TestAllScoresZeroAreEqualShares(t *testing.T) {
 	require.Equal(t, []int{3, 3, 3}, Split(9, []float64{0, 0, 0}, 0.5))
 	w := newWorld(direct(), 4, 4)
 	s := &RLA{}
-	s.start(2)
+	s.start(w.Agents())
 	clear(s.score)
 	w.run(t, 1, func() grid.Strategy { return s }, job(0, 0, 10, 4))
 	require.Equal(t, 1, int(w.sites[0].Report(true).Jobs))

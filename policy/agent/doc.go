@@ -10,5 +10,6 @@
 //	Central        OAR's choice by one who sees every plan and needs no messages
 //
 // A strategy belongs to one broker: what it learns stays with it. Registry has
-// them by name.
+// them by name. How RLA and Hybrid learn is a Reward, of which Rewards lists those
+// that there are; a rule of one's own is a function.
 package agent

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"strings"
+
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/policy"
 )
@@ -13,22 +15,69 @@ func Registry() policy.Table[func() grid.Strategy] {
 			New: func(*policy.Args) func() grid.Strategy { return make },
 		}
 	}
+	readings := []policy.Param{
+		{Name: "first", Values: "N", Text: "a cluster's score before its first answer (1)"},
+		{Name: "by-size", Values: "on|off", Text: "that score is for each processor of the cluster (off)"},
+		{Name: "emergencies", Values: "on|off", Text: "learn from what the regulator placed, too (on)"},
+		{Name: "since", Values: "job|fragment", Text: "response times begin when the job was submitted, or when the fragment reached its cluster (job)"},
+	}
+	rewards := policy.Param{Name: "reward", Values: strings.Join(rewardNames(), "|"), Text: "the rule of learning (absolute)"}
+	// learning is a row of a strategy that learns, by the rule that the spec names
+	// or, under the names from before there were rules to name, by Improvement.
+	learning := func(name, text string, improving bool, make func(Scores) grid.Strategy) policy.Entry[func() grid.Strategy] {
+		params, rule := append([]policy.Param{rewards}, readings...), reward
+		if improving {
+			params, rule = readings, func(*policy.Args) Reward { return Improvement }
+		}
+		return policy.Entry[func() grid.Strategy]{
+			Name: name, Text: text, Params: params,
+			New: func(a *policy.Args) func() grid.Strategy {
+				s := scores(a, rule(a))
+				return func() grid.Strategy { return make(s) }
+			},
+		}
+	}
+	rla := func(s Scores) grid.Strategy { return &RLA{s} }
+	hybrid := func(s Scores) grid.Strategy { return &Hybrid{s} }
 	return policy.Table[func() grid.Strategy]{
 		row("oar", "reserve the offered slots that end first (OAR11)",
 			func() grid.Strategy { return OAR{} }),
-		row("rla", "split jobs by learned scores; the paper's reward, absolute (OAR11)",
-			func() grid.Strategy { return &RLA{} }),
-		row("rla-improvement", "the same, rewarding only what is faster than the mean",
-			func() grid.Strategy { return &RLA{Scores{Reward: Improvement}} }),
-		row("hybrid", "oar, the slots ranked by learned scores (absolute)",
-			func() grid.Strategy { return &Hybrid{} }),
-		row("hybrid-improvement", "the same, rewarding only what is faster than the mean",
-			func() grid.Strategy { return &Hybrid{Scores{Reward: Improvement}} }),
+		learning("rla", "split jobs by learned scores; the paper's reward, absolute, or another one (OAR11)", false, rla),
+		learning("rla-improvement", "rla:reward=improvement, rewarding only what is faster than the mean", true, rla),
+		learning("hybrid", "oar, the slots ranked by learned scores (absolute)", false, hybrid),
+		learning("hybrid-improvement", "hybrid:reward=improvement, rewarding only what is faster than the mean", true, hybrid),
 		row("round-robin", "whole jobs to the clusters in turn",
 			func() grid.Strategy { return &RoundRobin{} }),
 		row("shortest-queue", "jobs to the cluster for which least waits",
 			func() grid.Strategy { return ShortestQueue{} }),
 		row("central", "oar's choice by one who sees every plan at every instant",
 			func() grid.Strategy { return Central{} }),
+	}
+}
+
+// reward is the rule that a spec names; Absolute where it names none.
+func reward(a *policy.Args) Reward {
+	name, given := a.Value("reward")
+	if !given {
+		return Absolute
+	}
+	for _, r := range Rewards() {
+		if r.Name == name {
+			return r
+		}
+	}
+	a.Fail("reward", "one of "+strings.Join(rewardNames(), ", "))
+	return Reward{}
+}
+
+// scores are those that a spec asks for, nothing learned yet.
+func scores(a *policy.Args, r Reward) Scores {
+	since, _ := a.Value("since")
+	if since != "" && since != "job" && since != "fragment" {
+		a.Fail("since", "job or fragment")
+	}
+	return Scores{
+		Reward: r, First: float64(a.Positive("first")), BySize: a.OnOff("by-size", false),
+		OwnOnly: !a.OnOff("emergencies", true), FromArrival: since == "fragment",
 	}
 }

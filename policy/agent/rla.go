@@ -1,69 +1,67 @@
 package agent
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
 )
 
-// Reward is what RLA adds to a cluster's score when a fragment ends there.
-type Reward uint8
-
-const (
-	// Absolute is |Tm - T|, the paper's: Tm is the mean response time of the
-	// cluster's fragments so far, T that of the latest. It rewards slow answers
-	// as well as fast ones.
-	Absolute Reward = iota
-	// Improvement is Tm - T; the score does not fall below Least.
-	Improvement
-)
-
-func (r Reward) String() string {
-	if r == Improvement {
-		return "improvement"
-	}
-	return "absolute"
-}
-
-// Scores are what a broker has learned of the clusters: R(a, c) of OAR11, in
-// time units.
+// Scores are what a broker has learned of the clusters: R(a, c) of OAR11. Below
+// Reward stand readings of what the paper leaves open; their zero values are what
+// is taken for its algorithm.
 type Scores struct {
 	Reward Reward
+	// First is every cluster's score before its first answer; 0 means Initial. For
+	// a reward in seconds a First of 3600 is the same as counting it in hours.
+	First  float64
+	BySize bool // First is for each processor of the cluster
+	// OwnOnly has fragments that the regulator placed teach nothing.
+	OwnOnly bool
+	// FromArrival has T begin when the fragment reached its cluster, not when the
+	// job was submitted.
+	FromArrival bool
 
 	score []float64
-	mean  []float64 // response time in time units
+	mean  []float64 // response time in seconds
 	ended []int
 }
 
-// Initial is every cluster's score at first, and Least what Improvement leaves
-// it. OAR11 gives neither. A score of 0 would be final: whoever gets nothing
-// learns nothing.
-const (
-	Initial = 1.0
-	Least   = 1.0
-)
+// start gives the clusters their first scores.
+func (s *Scores) start(agents []*grid.ResourceAgent) {
+	if s.score != nil {
+		return
+	}
+	if s.Reward.Score == nil {
+		s.Reward = Absolute
+	}
+	s.score = slices.Repeat([]float64{cmp.Or(s.First, Initial)}, len(agents))
+	if s.BySize || s.Reward.BySize {
+		for c, a := range agents {
+			s.score[c] *= float64(a.Processors())
+		}
+	}
+	s.mean = make([]float64, len(agents))
+	s.ended = make([]int, len(agents))
+}
 
-// start makes scores of so many clusters.
-func (s *Scores) start(clusters int) {
-	if s.score == nil {
-		s.score = slices.Repeat([]float64{Initial}, clusters)
-		s.mean = make([]float64, clusters)
-		s.ended = make([]int, clusters)
+// Done learns from the fragment's response time, whoever had sent it there.
+func (s *Scores) Done(_ *grid.Broker, f *grid.Fragment) {
+	switch {
+	case s.OwnOnly && f.Emergency:
+	case s.FromArrival:
+		s.learn(f.Agent.Index, (f.Run.Finish - f.Task.Submit).Seconds())
+	default:
+		s.learn(f.Agent.Index, f.Response().Seconds())
 	}
 }
 
-// learn takes in a response time, in time units. The mean includes it.
+// learn takes in a response time, in seconds. The mean includes it.
 func (s *Scores) learn(cluster int, response float64) {
 	s.ended[cluster]++
 	s.mean[cluster] += (response - s.mean[cluster]) / float64(s.ended[cluster])
-	reward := s.mean[cluster] - response
-	if s.Reward == Absolute {
-		s.score[cluster] += math.Abs(reward)
-		return
-	}
-	s.score[cluster] = max(Least, s.score[cluster]+reward)
+	s.score[cluster] = s.Reward.Score(s.score[cluster], response, s.mean[cluster])
 }
 
 // RLA is "reinforcement learning" (OAR11): the tasks of a job are split among
@@ -75,25 +73,20 @@ type RLA struct{ Scores }
 func (r *RLA) Name() string { return named("rla", r.Reward) }
 
 func named(name string, r Reward) string {
-	if r == Absolute {
+	if r.Name == "" || r.Name == Absolute.Name {
 		return name
 	}
-	return name + "-" + r.String()
+	return name + "-" + r.Name
 }
 
 // Place splits the job.
 func (r *RLA) Place(b *grid.Broker, j *entity.Job) {
-	r.start(len(b.Agents()))
+	r.start(b.Agents())
 	for c, n := range Split(j.Request.Nodes, r.score, b.Rand().Float64()) {
 		if n > 0 {
 			b.Submit(j, b.Agents()[c], n)
 		}
 	}
-}
-
-// Done learns from the fragment's response time, whoever had sent it there.
-func (r *RLA) Done(b *grid.Broker, f *grid.Fragment) {
-	r.learn(f.Agent.Index, f.Response().Seconds())
 }
 
 // Split divides a whole number in proportion to scores: F_c = n R_c / sum R,
@@ -132,7 +125,7 @@ func (h *Hybrid) Name() string { return named("hybrid", h.Reward) }
 
 // Place asks for offers and reserves the best.
 func (h *Hybrid) Place(b *grid.Broker, j *entity.Job) {
-	h.start(len(b.Agents()))
+	h.start(b.Agents())
 	b.AskOffers(j, func(offers []grid.Offer) {
 		rank := func(o grid.Offer) float64 {
 			return (o.Finish() - j.Submit).Seconds() / h.score[o.Agent.Index]
@@ -151,9 +144,4 @@ func (h *Hybrid) Place(b *grid.Broker, j *entity.Job) {
 			b.Intervene(j, left)
 		}
 	})
-}
-
-// Done learns from the fragment's response time.
-func (h *Hybrid) Done(b *grid.Broker, f *grid.Fragment) {
-	h.learn(f.Agent.Index, f.Response().Seconds())
 }

@@ -1,0 +1,88 @@
+package agent
+
+import "math"
+
+// Reward is a rule of learning: what the answer of a cluster makes of its score.
+// Jobs are divided in proportion to scores, so that only their ratios count. The
+// zero Reward is Absolute.
+type Reward struct {
+	Name string
+	Text string // one line for people, with the source
+	// Score is a cluster's score after a fragment has ended there. It gets the
+	// score so far, the fragment's response time T, and the mean Tm over the
+	// cluster's fragments, this one included; times in seconds, 0 or more. A score
+	// must not be negative.
+	Score func(score, t, mean float64) float64
+	// BySize has the first scores in proportion to the clusters' processors.
+	BySize bool
+}
+
+// Least is the score below which no rule that takes away lets one fall, and
+// Initial every cluster's at first. OAR11 gives neither. A score of 0 would be
+// final: whoever gets nothing learns nothing.
+const (
+	Initial = 1.0
+	Least   = 1.0
+)
+
+// InverseReference is the response time, in seconds, for which Inverse gives as
+// much as a cluster has that has not answered yet (Initial). Ours.
+const InverseReference = 3600.0
+
+// The rules. Absolute is the one of OAR11's text; there it is "an integer", and
+// its unit is not given.
+var (
+	Absolute = Reward{
+		Name: "absolute", Text: "|Tm - T| is added, in seconds; slow answers pay like fast ones (OAR11)",
+		Score: func(score, t, mean float64) float64 { return score + math.Abs(mean-t) },
+	}
+	Improvement = Reward{
+		Name: "improvement", Text: "Tm - T is added, in seconds: slow answers cost (ours)",
+		Score: func(score, t, mean float64) float64 { return max(Least, score+mean-t) },
+	}
+	// Relative does not depend on the unit of time. Where Tm is 0, T is as well,
+	// and nothing is added.
+	Relative = Reward{
+		Name: "relative", Text: "|Tm - T| / Tm is added: OAR11's reward without its unit (ours)",
+		Score: func(score, t, mean float64) float64 {
+			if mean == 0 {
+				return score
+			}
+			return score + math.Abs(mean-t)/mean
+		},
+	}
+	// Sign needs not ask whether Tm includes T: an answer is slower than the mean
+	// with it exactly when it is slower than the mean without it. The first answer
+	// is as fast as the mean.
+	Sign = Reward{
+		Name: "sign", Text: "1 is added, or taken away where T is above Tm: an integer, as OAR11 has it (ours)",
+		Score: func(score, t, mean float64) float64 {
+			if t > mean {
+				return max(Least, score-1)
+			}
+			return score + 1
+		},
+	}
+	// Inverse forgets the score so far. A mean below a second counts as a second.
+	Inverse = Reward{
+		Name: "inverse", Text: "the score is one hour / Tm: who answers in half the time gets twice as much (ours)",
+		Score: func(_, _, mean float64) float64 { return InverseReference / max(mean, 1) },
+	}
+	// Size is what learning should be better than.
+	Size = Reward{
+		Name: "size", Text: "shares by the clusters' processors, nothing is learned (ours)",
+		Score:  func(score, _, _ float64) float64 { return score },
+		BySize: true,
+	}
+)
+
+// Rewards lists the rules by name, the default first.
+func Rewards() []Reward { return []Reward{Absolute, Improvement, Relative, Sign, Inverse, Size} }
+
+func rewardNames() []string {
+	var names []string
+	for _, r := range Rewards() {
+		names = append(names, r.Name)
+	}
+	return names
+}
