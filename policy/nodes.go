@@ -43,9 +43,12 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 	}
 	plan := []Param{
 		finder,
-		{"problem", "owners-profit|batch-time|users-expense|idleness", "what the choice of alternatives is to reach (owners-profit)"},
-		{"t-limit", "mean|mean-up|mean-down", "how T* follows from the alternatives (mean)"},
-		{"b-limit", "mean|income", "how B* does (mean)"},
+		{"problem", "owners-profit|batch-time|users-expense|idleness|weights", "what the choice of alternatives is to reach (owners-profit)"},
+		{"weights", "C/D/T/I", "for problem=weights: of cost, budget left, time, time left, all to be small"},
+		{"t-limit", "mean|mean-up|mean-down|share", "how T* follows from the alternatives (mean)"},
+		{"b-limit", "mean|income|share", "how B* does (mean)"},
+		{"time", "SHARE", "for t-limit=share: from the quickest choice, 0, to the slowest, 1 (0.5)"},
+		{"owners", "SHARE", "for b-limit=share: from the least cost, 0, to the largest income, 1 (0.5)"},
 		{"max-time", "UNITS", "T* itself, for each batch"},
 		{"max-cost", "COST", "B* itself: the organisation's budget for each batch"},
 		{"grid", "UNITS", "choose on the papers' whole-number grid (exactly)"},
@@ -53,11 +56,14 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 		{"alternatives", "N", "at most, for one job (all)"},
 		{"distinct", "on|off", "drop alternatives of equal rounded cost and time, as the authors' program (off)"},
 		{"shift", "off|end|slice", "move chosen windows to the earliest start on their nodes (off)"},
+		{"front", "N", "tell each slice's Pareto front of cost and time, N points at most (no)"},
 		{"replan", "never|on-release|every-cycle", "when plans of jobs that have not started are made anew (never)"},
 		{"order", strings.Join(orderNames(), "|"), "of priority (submission)"},
 	}
 	slices := append([]Param{
 		{"k", "N", "into how many slices the batch is cut (1)"},
+		{"by", "order|criterion|nodes|volume|budget|price", "what decides which slice a job is in (order)"},
+		{"first", "greatest|least", "which of them come first (greatest)"},
 		{"criterion", "NAME", "the users' own search for windows (the same as finder)"},
 	}, plan...)
 	fill := append([]Param{
@@ -71,7 +77,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 			Name: "css", Text: "cyclic scheduling scheme: batches by the cycle, alternatives by first fit", Params: plan,
 			New: func(a *Args) OnNodes {
 				s := a.slicer(finders)
-				return a.cyclic(finders, &cyclic.Policy{Planner: cyclic.CSS{Search: s.Search, Choice: s.Choice, Shift: s.Shift}})
+				return a.cyclic(finders, &cyclic.Policy{Planner: cyclic.CSS{Search: s.Search, Choice: s.Choice, Shift: s.Shift, Front: s.Front}})
 			},
 		},
 		Entry[OnNodes]{
@@ -81,10 +87,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 		Entry[OnNodes]{
 			Name: "bsf", Text: "batch-slice-filling: a share of each batch sliced, the others backfilled", Params: fill,
 			New: func(a *Args) OnNodes {
-				p := &cyclic.Policy{Planner: a.slicer(finders), Rest: backfill.EASY{}, Share: cyclic.Share{Q: a.Number("q", 0.5), By: parsed(a, "select", cyclic.ParseSelection), Inclusive: a.OnOff("inclusive", false)}}
-				if p.Share.Q > 1 {
-					a.Fail("q", "a number from 0 to 1")
-				}
+				p := &cyclic.Policy{Planner: a.slicer(finders), Rest: backfill.EASY{}, Share: cyclic.Share{Q: a.share("q"), By: parsed(a, "select", cyclic.ParseSelection), Inclusive: a.OnOff("inclusive", false)}}
 				switch a.values["fill"] {
 				case "", "easy":
 				case "fcfs":
@@ -102,16 +105,59 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 
 // slicer reads what css, batch-slicer and bsf have in common.
 func (a *Args) slicer(finders Table[plan.Finder]) cyclic.BatchSlicer {
-	return cyclic.BatchSlicer{
-		Slices: a.Positive("k"),
+	b := cyclic.BatchSlicer{
+		Slices: a.Positive("k"), By: parsed(a, "by", cyclic.ParseFeature),
 		Search: cyclic.Search{Finder: a.finder("finder", finders), Rounds: a.Positive("rounds"), PerJob: a.Positive("alternatives"), Distinct: a.OnOff("distinct", false)},
 		Choice: cyclic.Choice{
 			Problem: parsed(a, "problem", cyclic.ParseProblem), TimeLimit: parsed(a, "t-limit", cyclic.ParseTimeLimit),
-			BudgetLimit: parsed(a, "b-limit", cyclic.ParseBudgetLimit),
-			MaxTime:     des.Seconds(a.Number("max-time", 0)), MaxCost: a.Number("max-cost", 0), Grid: a.Number("grid", 0),
+			BudgetLimit: parsed(a, "b-limit", cyclic.ParseBudgetLimit), Weights: parsed(a, "weights", cyclic.ParseWeights),
+			MaxTime: des.Seconds(a.Number("max-time", 0)), MaxCost: a.Number("max-cost", 0), Grid: a.Number("grid", 0),
 		},
-		Shift: parsed(a, "shift", cyclic.ParseShift),
+		Shift: parsed(a, "shift", cyclic.ParseShift), Front: a.Positive("front"),
 	}
+	switch a.values["first"] {
+	case "", "greatest":
+	case "least":
+		b.LeastFirst = true
+	default:
+		a.Fail("first", "greatest or least")
+	}
+	if b.Front == 1 {
+		a.Fail("front", "a whole number of 2 or more: a front has two ends")
+	}
+	a.policy(&b.Choice)
+	return b
+}
+
+// policy reads what only some problems and limits of a choice take.
+func (a *Args) policy(c *cyclic.Choice) {
+	_, weights := a.values["weights"]
+	if weighted := c.Problem == cyclic.Weighted; weighted && !weights {
+		a.Fail("weights", "C/D/T/I with problem=weights")
+	} else if weights && !weighted {
+		a.Fail("weights", "problem=weights beside it")
+	} else if weighted && c.Grid > 0 {
+		a.Fail("grid", "none with problem=weights, which is exact")
+	}
+	if _, given := a.values["owners"]; c.BudgetLimit == cyclic.ShareOfIncome {
+		c.Shares.Owners = a.share("owners")
+	} else if given {
+		a.Fail("owners", "b-limit=share beside it")
+	}
+	if _, given := a.values["time"]; c.TimeLimit == cyclic.ShareOfTime {
+		c.Shares.Time = a.share("time")
+	} else if given {
+		a.Fail("time", "t-limit=share beside it")
+	}
+}
+
+// share is a number from 0 to 1, or a half where it is not given.
+func (a *Args) share(name string) float64 {
+	v := a.Number(name, 0.5)
+	if v > 1 {
+		a.Fail(name, "a number from 0 to 1")
+	}
+	return v
 }
 
 // cyclic completes a policy by what those by the cycle have in common.

@@ -26,6 +26,24 @@ func TestPoliciesOnNodesAreMadeFromTheirSpecs(t *testing.T) {
 				Choice: cyclic.Choice{Problem: cyclic.BatchTime, BudgetLimit: cyclic.LargestIncome, TimeLimit: cyclic.MeanTimeUp, MaxCost: 5, MaxTime: 7 * des.Second, Grid: 1},
 			}}, Finder: window.ALP{},
 		},
+		"css:problem=weights:weights=1/0/0.5/0:b-limit=income:front=20": {
+			Policy: &cyclic.Policy{Planner: cyclic.CSS{
+				Search: cyclic.Search{Finder: window.AMP{}}, Front: 20,
+				Choice: cyclic.Choice{Problem: cyclic.Weighted, Weights: cyclic.Weights{C: 1, T: 0.5}, BudgetLimit: cyclic.LargestIncome},
+			}}, Finder: window.AMP{},
+		},
+		"batch-slicer:k=5:by=price:first=least:b-limit=share:owners=0.2:t-limit=share:time=1": {
+			Policy: &cyclic.Policy{Planner: cyclic.BatchSlicer{
+				Slices: 5, By: cyclic.ByPrice, LeastFirst: true, Search: cyclic.Search{Finder: window.AMP{}},
+				Choice: cyclic.Choice{BudgetLimit: cyclic.ShareOfIncome, TimeLimit: cyclic.ShareOfTime, Shares: cyclic.Shares{Owners: 0.2, Time: 1}},
+			}}, Finder: window.AMP{},
+		},
+		"batch-slicer:by=criterion:first=greatest:b-limit=share:t-limit=share": {
+			Policy: &cyclic.Policy{Planner: cyclic.BatchSlicer{
+				By: cyclic.ByCriterion, Search: cyclic.Search{Finder: window.AMP{}},
+				Choice: cyclic.Choice{BudgetLimit: cyclic.ShareOfIncome, TimeLimit: cyclic.ShareOfTime, Shares: cyclic.Shares{Owners: 0.5, Time: 0.5}},
+			}}, Finder: window.AMP{},
+		},
 		"bsf:q=0.25:select=dearest:fill=conservative:k=4": {
 			Policy: &cyclic.Policy{
 				Planner: cyclic.BatchSlicer{Slices: 4, Search: cyclic.Search{Finder: window.AMP{}}},
@@ -47,10 +65,23 @@ func TestTheUsersCriterionCanBeGiven(t *testing.T) {
 
 func TestWhatCannotBeReadOfAPolicyOnNodesSaysWhatIsWanted(t *testing.T) {
 	for spec, want := range map[string]string{
-		"css:problem=x":            "want owners-profit, batch-time, users-expense or idleness",
-		"css:q=1":                  `css does not take "q"`,
-		"bsf:q=2":                  "a number from 0 to 1",
-		"bsf:fill=x":               "fcfs, easy or conservative",
+		"css:problem=x":                       "want owners-profit, batch-time, users-expense, idleness or weights",
+		"css:q=1":                             `css does not take "q"`,
+		"bsf:q=2":                             "a number from 0 to 1",
+		"bsf:fill=x":                          "fcfs, easy or conservative",
+		"css:problem=weights":                 "want C/D/T/I with problem=weights",
+		"css:weights=1/0/0/0":                 "problem=weights beside it",
+		"css:problem=weights:weights=1/0":     "four numbers, C/D/T/I",
+		"css:problem=weights:weights=0/0/0/0": "must not all be 0",
+		"css:problem=weights:weights=1/0/0/0:grid=1": "which is exact",
+		"css:owners=0.5":           "b-limit=share beside it",
+		"css:t-limit=share:time=2": "a number from 0 to 1",
+		"css:time=0.5":             "t-limit=share beside it",
+		"css:front=1":              "2 or more",
+		"css:by=price":             `css does not take "by"`,
+		"bsf:by=x":                 "want order, criterion, nodes, volume, budget or price",
+		"bsf:first=last":           "greatest or least",
+		"css:order=x":              "one of submission",
 		"batch-slicer:finder=x":    "one of alp, amp",
 		"css:max-cost=-1":          "a number of 0 or more",
 		"easy:finder=square-amp":   "one of alp, amp",
@@ -58,5 +89,15 @@ func TestWhatCannotBeReadOfAPolicyOnNodesSaysWhatIsWanted(t *testing.T) {
 	} {
 		_, err := policy.NodeRegistry().Parse(spec)
 		require.ErrorContains(t, err, want, spec)
+	}
+}
+
+func TestTheOrderOfPrioritiesIsAnyOrderOfTheQueue(t *testing.T) {
+	for _, o := range backfill.Orders() {
+		for _, name := range []string{"css", "batch-slicer", "bsf"} {
+			got, err := policy.NodeRegistry().Parse(name + ":order=" + o.Name)
+			require.NoError(t, err)
+			require.Equal(t, o.Name, got.Value.Policy.(*cyclic.Policy).Order.Name)
+		}
 	}
 }

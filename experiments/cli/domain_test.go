@@ -2,10 +2,12 @@ package cli
 
 import (
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -275,4 +277,43 @@ func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 
 	require.Zero(t, call("simulate", "--policy", "easy", "--out", out).code)
 	require.Zero(t, call("validate", filepath.Join(out, "jobs-easy.csv")).code, "made anew on a cluster")
+}
+
+func TestFrontsAreWrittenWhereAPolicyTellsThem(t *testing.T) {
+	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3}\n")
+	out := t.TempDir()
+	got := call("simulate", "--domain", d, "--out", out, "--policy", "batch-slicer:k=2:front=30:problem=weights:weights=1/0/1/0:b-limit=share:owners=0.5,css")
+	require.Zero(t, got.code, got.stderr)
+	const name = "pareto-batch-slicer-k=2-front=30-problem=weights-weights=1-0-1-0-b-limit=share-owners=0.5.csv"
+	require.Contains(t, files(t, out), name)
+	require.NotContains(t, files(t, out), "pareto-css.csv")
+	file, err := os.Open(filepath.Join(out, name))
+	require.NoError(t, err)
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{"planned_at", "slice", "jobs", "point", "cost", "budget_left", "time", "time_left", "gap"}, rows[0])
+	chosen, points := 0, 0
+	number := func(text string) float64 {
+		v, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		return v
+	}
+	var cost, time, budget, limit float64 // of the choice
+	for _, row := range rows[1:] {
+		if row[3] == "0" {
+			chosen++
+			cost, time = number(row[4]), number(row[6])
+			budget, limit = cost+number(row[5]), time+number(row[7])
+			require.GreaterOrEqual(t, number(row[5]), -1e-6)
+			require.GreaterOrEqual(t, number(row[7]), -1e-6)
+			continue
+		}
+		points++
+		require.InDelta(t, budget, number(row[4])+number(row[5]), 1e-6)
+		require.InDelta(t, limit, number(row[6])+number(row[7]), 1e-6)
+		require.False(t, number(row[4]) < cost-1e-6 && number(row[6]) <= time, "a point beats what was chosen: %v", row)
+	}
+	require.Equal(t, 6, chosen, "two slices of three batches")
+	require.Greater(t, points, 30)
 }

@@ -239,8 +239,14 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		return nil, err
 	}
 	domain.Interval = cmp.Or(p.Interval, p.Cycle)
-	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
-		by.Criterion = func(j *entity.Run) plan.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
+	var fronts *fronts
+	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok {
+		if by.Criterion == nil && len(p.criteria) > 0 {
+			by.Criterion = func(j *entity.Run) plan.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
+		}
+		if fronts = frontsOf(by); fronts != nil {
+			by.Told = fronts.told
+		}
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
 	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
@@ -277,6 +283,15 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	} else if w != nil {
 		if err := cycles.Write(w); err != nil {
 			return nil, err
+		}
+	}
+	if fronts != nil {
+		if w, err := x.Create("pareto-", ".csv"); err != nil {
+			return nil, err
+		} else if w != nil {
+			if err := fronts.write(w); err != nil {
+				return nil, err
+			}
 		}
 	}
 	result, err := x.Commit()

@@ -77,6 +77,9 @@ type Slice struct {
 	// Infeasible is set where no combination keeps within the limit: the jobs
 	// are postponed.
 	Infeasible *InfeasibleError
+	// Front is the Pareto front of the alternatives where the planner was asked for
+	// it and B* could be told.
+	Front *Front
 }
 
 // Stats says what planning took.

@@ -111,3 +111,40 @@ func BenchmarkChoice(b *testing.B) {
 		}
 	}
 }
+
+// What weights cost, and whole fronts; the bound of a front is not met here.
+func BenchmarkWeights(b *testing.B) {
+	for _, jobs := range []int{20, 100} {
+		for _, text := range []string{"1/0/1/0", "0/1/1/0", "1/0/0/1", "0/1/0/1", "front"} {
+			b.Run(fmt.Sprintf("%s/jobs=%d", text, jobs), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(2, 2))
+				var all [20][][]entity.Window
+				for i := range all {
+					all[i] = batchOf(r, jobs, 15, false)
+				}
+				weights, _ := cyclic.ParseWeights(text)
+				c := cyclic.Choice{Problem: cyclic.Weighted, Weights: weights}
+				states, gap, points := 0, 0.0, 0
+				i := 0
+				for ; b.Loop(); i++ {
+					if text == "front" {
+						front, err := cyclic.Choice{}.Front(context.Background(), all[i%len(all)], 0)
+						if err != nil {
+							b.Fatal(err)
+						}
+						states, gap, points = states+front.States, max(gap, front.Gap), points+len(front.Points)
+						continue
+					}
+					got, err := c.Choose(context.Background(), all[i%len(all)])
+					if err != nil {
+						b.Fatal(err)
+					}
+					states, gap = states+got.States, max(gap, got.Gap)
+				}
+				b.ReportMetric(float64(states)/float64(i), "states")
+				b.ReportMetric(float64(points)/float64(i), "points")
+				b.ReportMetric(gap, "gap")
+			})
+		}
+	}
+}

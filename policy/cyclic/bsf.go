@@ -137,21 +137,17 @@ func (b BSF) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outco
 }
 
 // part plans the batch's jobs at some positions on what is left, into out.
-func (b BSF) part(ctx context.Context, p Planner, batch []Item, at []int, out *Outcome) error {
-	jobs := make([]Item, len(at))
-	for i, k := range at {
-		jobs[i] = batch[k]
-	}
-	done, err := p.Plan(ctx, jobs, out.Left)
+func (b BSF) part(ctx context.Context, p Planner, batch []Item, positions []int, out *Outcome) error {
+	done, err := p.Plan(ctx, at(batch, positions), out.Left)
 	if err != nil {
 		return err
 	}
-	for i, k := range at {
+	for i, k := range positions {
 		out.Jobs[k] = done.Jobs[i]
 	}
 	for _, s := range done.Slices {
 		for i, k := range s.Jobs {
-			s.Jobs[i] = at[k]
+			s.Jobs[i] = positions[k]
 		}
 		out.Slices = append(out.Slices, s)
 	}

@@ -24,16 +24,18 @@ const (
 	BatchTime                   // the least total time, total cost within B*
 	UsersExpense                // the least total cost, total time within T*
 	Idleness                    // the greatest total time, within T*
+	Weighted                    // the least weighted sum of C, D, T and I, within both; see Weights
 )
 
-// Problems lists them all.
+// Problems lists those of the papers.
 var Problems = [...]Problem{OwnersProfit, BatchTime, UsersExpense, Idleness}
 
-var problems = enum.Of[Problem]("problem", "owners-profit", "batch-time", "users-expense", "idleness")
+var problems = enum.Of[Problem]("problem", "owners-profit", "batch-time", "users-expense", "idleness", "weights")
 
 func (p Problem) String() string { return problems.Name(p) }
 
-// ParseProblem reads "owners-profit", "batch-time", "users-expense" or "idleness".
+// ParseProblem reads "owners-profit", "batch-time", "users-expense", "idleness"
+// or "weights".
 func ParseProblem(s string) (Problem, error) { return problems.Parse(s) }
 
 // TimeLimit is how T* follows from the alternatives.
@@ -43,13 +45,14 @@ const (
 	MeanTime     TimeLimit = iota // the sum over the jobs of the mean time of their alternatives
 	MeanTimeUp                    // each job's mean rounded up to a time unit: META (5)
 	MeanTimeDown                  // each alternative's part of the mean rounded down to a time unit: AMP11 (2)
+	ShareOfTime                   // Choice.Shares.Time of the way from the least total time to the greatest
 )
 
-var timeLimits = enum.Of[TimeLimit]("time limit", "mean", "mean-up", "mean-down")
+var timeLimits = enum.Of[TimeLimit]("time limit", "mean", "mean-up", "mean-down", "share")
 
 func (l TimeLimit) String() string { return timeLimits.Name(l) }
 
-// ParseTimeLimit reads "mean", "mean-up" or "mean-down".
+// ParseTimeLimit reads "mean", "mean-up", "mean-down" or "share".
 func ParseTimeLimit(s string) (TimeLimit, error) { return timeLimits.Parse(s) }
 
 // BudgetLimit is how B* follows from the alternatives.
@@ -58,13 +61,14 @@ type BudgetLimit uint8
 const (
 	MeanCost      BudgetLimit = iota // the sum over the jobs of the mean cost of their alternatives
 	LargestIncome                    // the largest total cost within T*: AMP11 (3)
+	ShareOfIncome                    // Choice.Shares.Owners of the way from the least total cost within T* to that
 )
 
-var budgetLimits = enum.Of[BudgetLimit]("budget limit", "mean", "income")
+var budgetLimits = enum.Of[BudgetLimit]("budget limit", "mean", "income", "share")
 
 func (l BudgetLimit) String() string { return budgetLimits.Name(l) }
 
-// ParseBudgetLimit reads "mean" or "income".
+// ParseBudgetLimit reads "mean", "income" or "share".
 func ParseBudgetLimit(s string) (BudgetLimit, error) { return budgetLimits.Parse(s) }
 
 // Choice picks one alternative of each job. The zero value is the owners'
@@ -73,6 +77,10 @@ type Choice struct {
 	Problem     Problem
 	TimeLimit   TimeLimit
 	BudgetLimit BudgetLimit
+	// Weights are for the problem Weighted alone, Shares for the limits
+	// ShareOfTime and ShareOfIncome.
+	Weights Weights
+	Shares  Shares
 	// MaxTime and MaxCost, where they are not 0, are T* and B* themselves,
 	// whatever the alternatives.
 	MaxTime des.Time
@@ -84,11 +92,15 @@ type Choice struct {
 	Grid float64
 	// Patience is how many states an exact choice may visit before it contents
 	// itself with what it has and says how far that can be from the optimum
-	// (Combination.Gap); 0 means 30 million.
+	// (Combination.Gap); 0 means 30 million, or for the problem Weighted 200,000,
+	// and 20,000 where both limits are to be filled.
 	Patience int
 }
 
-const defaultPatience = 30_000_000
+const (
+	defaultPatience         = 30_000_000
+	defaultWeightedPatience = 200_000
+)
 
 // Combination is one alternative of each job.
 type Combination struct {
@@ -97,8 +109,11 @@ type Combination struct {
 	Time  des.Time // T, the sum of the processor times
 	// Limit is what was kept: T* in time units, or B*.
 	Limit float64
+	// Vector is the vector criterion where the problem is Weighted, which keeps
+	// both limits; then Limit is T*.
+	Vector Vector
 	// Gap is by how much, at most, another combination could be better, in time
-	// units or cost; 0 is a proven optimum.
+	// units or cost or, for Weighted, of the weighted sum; 0 is a proven optimum.
 	Gap float64
 	// States is how many partial combinations were kept or, on a grid, cells
 	// filled.
@@ -110,18 +125,31 @@ type InfeasibleError struct {
 	Problem Problem
 	Limit   float64 // T* in time units or B*
 	Least   float64 // what the least combination takes of it
+	// Within is T* in time units where the problem is Weighted and the limit is
+	// B*: the least cost is that within T*. Otherwise it is 0.
+	Within float64
+	// Gap is by how much less the least may be, for a choice by weights that ran
+	// out of patience before it could tell.
+	Gap float64
 }
 
 // Excess is by how much the limit is too low.
 func (e *InfeasibleError) Excess() float64 { return e.Least - e.Limit }
 
 func (e *InfeasibleError) Error() string {
-	what, unit := "time T*", "time units"
-	if e.Problem == BatchTime {
+	what, unit, within := "time T*", "time units", ""
+	if e.Problem == BatchTime || e.Within != 0 {
 		what, unit = "budget B*", "cost units"
 	}
-	return fmt.Sprintf("the %s of %.6g %s is %.6g too low: no choice of alternatives takes less than %.6g",
-		what, e.Limit, unit, e.Excess(), e.Least)
+	if e.Within != 0 {
+		within = fmt.Sprintf(" within the time T* of %.6g time units", e.Within)
+	}
+	text := fmt.Sprintf("the %s of %.6g %s is %.6g too low: no choice of alternatives%s takes less than %.6g",
+		what, e.Limit, unit, e.Excess(), within, e.Least)
+	if e.Gap > 0 {
+		text += fmt.Sprintf(" (or up to %.6g less: patience ran out)", e.Gap)
+	}
+	return text
 }
 
 // Choose picks one of each job's alternatives. An *InfeasibleError says that the
@@ -136,6 +164,9 @@ func (c Choice) Choose(ctx context.Context, alternatives [][]entity.Window) (Com
 func (c Choice) choose(ctx context.Context, alternatives [][]entity.Window, before []Slice) (Combination, error) {
 	if err := c.check(alternatives); err != nil {
 		return Combination{}, err
+	}
+	if c.Problem == Weighted {
+		return c.weigh(ctx, alternatives, before)
 	}
 	limit, err := c.limit(ctx, alternatives, before)
 	if err != nil {
@@ -186,8 +217,20 @@ func (c Choice) check(alternatives [][]entity.Window) error {
 			}
 		}
 	}
-	if int(c.Problem) >= len(Problems) {
+	switch {
+	case c.Problem > Weighted:
 		return badInput("the choice has no problem %d", c.Problem)
+	case c.Problem != Weighted && c.Weights != Weights{}:
+		return badInput("the weights %v are for the problem %v, not for %v", c.Weights, Weighted, c.Problem)
+	case c.Problem == Weighted && c.Grid != 0:
+		return badInput("the choice by weights has no grid: it is exact")
+	case c.Problem == Weighted:
+		if err := c.Weights.check(); err != nil {
+			return err
+		}
+	}
+	if err := c.Shares.check(); err != nil {
+		return err
 	}
 	if !(c.Grid >= 0) || !(c.MaxCost >= 0) || c.MaxTime < 0 || c.Patience < 0 {
 		return badInput("the choice's grid %v, limits %v and %v and patience %d must not be negative", c.Grid, c.MaxTime, c.MaxCost, c.Patience)
@@ -243,6 +286,9 @@ func (c Choice) timeStar(alternatives [][]entity.Window, before []Slice) float64
 		}
 		return float64(left)
 	}
+	if c.TimeLimit == ShareOfTime {
+		return c.Shares.time(alternatives)
+	}
 	const unit = float64(des.Second)
 	sum := 0.0
 	for _, windows := range alternatives {
@@ -272,11 +318,12 @@ func (c Choice) budgetStar(ctx context.Context, alternatives [][]entity.Window, 
 		}
 		return left, nil
 	}
-	if c.BudgetLimit == LargestIncome {
-		income := c
-		income.Problem = OwnersProfit
-		most, err := income.choose(ctx, alternatives, before)
-		return most.Cost, err
+	switch c.BudgetLimit {
+	case LargestIncome:
+		return c.extreme(ctx, OwnersProfit, alternatives, before)
+	case ShareOfIncome:
+		gain, err := c.extremes(ctx, alternatives, before)
+		return c.Shares.budget(gain), err
 	}
 	sum := 0.0
 	for _, windows := range alternatives {
@@ -287,6 +334,13 @@ func (c Choice) budgetStar(ctx context.Context, alternatives [][]entity.Window, 
 		sum += costs / float64(len(windows))
 	}
 	return sum, nil
+}
+
+// extreme is the total cost of another problem within T*.
+func (c Choice) extreme(ctx context.Context, p Problem, alternatives [][]entity.Window, before []Slice) (float64, error) {
+	c.Problem, c.Weights = p, Weights{}
+	found, err := c.choose(ctx, alternatives, before)
+	return found.Cost, err
 }
 
 // Vector is the criterion <C, D, T, I> of AMP11 for a combination: what it
@@ -314,19 +368,22 @@ func (c Choice) Vector(ctx context.Context, alternatives [][]entity.Window, pick
 	if err != nil {
 		return Vector{}, err
 	}
-	var v Vector
-	var time des.Time
+	cost, time := 0.0, des.Time(0)
 	for i, s := range picks {
 		if s < 0 || s >= len(alternatives[i]) {
 			return Vector{}, badInput("job %d has no alternative %d", i, s)
 		}
-		v.C += alternatives[i][s].Cost
+		cost += alternatives[i][s].Cost
 		time += alternatives[i][s].ProcessorTime()
 	}
-	v.T = time.Seconds()
-	v.D = budget - v.C
-	v.I = c.timeStar(alternatives, nil)/float64(des.Second) - v.T
-	return v, nil
+	return vectorOf(cost, time, budget, c.timeStar(alternatives, nil)), nil
+}
+
+// vectorOf is the vector of a cost and a time; the limit on time is in ticks.
+func vectorOf(cost float64, time des.Time, budget, limit float64) Vector {
+	v := Vector{C: cost, D: budget - cost, T: time.Seconds()}
+	v.I = limit/float64(des.Second) - v.T
+	return v
 }
 
 func badInput(format string, args ...any) error {

@@ -20,6 +20,7 @@ type CSS struct {
 	Search Search
 	Choice Choice
 	Shift  Shift
+	Front  int // as in BatchSlicer
 }
 
 // Name is "css".
@@ -31,7 +32,7 @@ func (c CSS) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outco
 	for i := range plain {
 		plain[i].Request.Criterion = nil
 	}
-	return BatchSlicer{Search: c.Search, Choice: c.Choice, Shift: c.Shift}.Plan(ctx, plain, list)
+	return BatchSlicer{Search: c.Search, Choice: c.Choice, Shift: c.Shift, Front: c.Front}.Plan(ctx, plain, list)
 }
 
 // Shift says when chosen windows are moved, in order of their starts, to the
@@ -51,17 +52,26 @@ func (s Shift) String() string { return shifts.Name(s) }
 // ParseShift reads "off", "end" or "slice".
 func ParseShift(s string) (Shift, error) { return shifts.Parse(s) }
 
-// BatchSlicer cuts the batch into slices in order of priority and plans each as
-// CSS does, by its users' own criteria, on what the ones before it left (META,
-// section 5).
+// BatchSlicer cuts the batch into slices in order of priority, or by what jobs are
+// like, and plans each as CSS does, by its users' own criteria, on what the ones
+// before it left (META, section 5).
 type BatchSlicer struct {
 	// Slices is k, into how many parts of equal size, the first ones larger by one
 	// where it does not come out even; 0 means 1. Slices of one job are the most
 	// there can be.
 	Slices int
-	Search Search
-	Choice Choice
-	Shift  Shift
+	// By is what decides which slice a job is in, the jobs with the greatest first;
+	// jobs that are alike, and those within a slice, stay in order of priority.
+	// ByCriterion never mixes criteria: Slices is how many each of them has.
+	By Feature
+	// LeastFirst has the jobs with the least first.
+	LeastFirst bool
+	Search     Search
+	Choice     Choice
+	Shift      Shift
+	// Front, where it is not 0, has every slice tell its Pareto front, of so many
+	// points at most, 2 or more (Slice.Front).
+	Front int
 	// CountShifted counts the place that a job was shifted to as one alternative
 	// more, as the authors' program does. It changes no plan.
 	CountShifted bool
@@ -73,19 +83,22 @@ func (BatchSlicer) Name() string { return "batch-slicer" }
 // Plan implements Planner. Fixed limits, Choice.MaxTime and MaxCost, are for the
 // batch: a slice has what the ones before it left of them.
 func (b BatchSlicer) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*Outcome, error) {
-	if b.Slices < 0 {
-		return nil, badInput("a batch cannot be cut into %d slices", b.Slices)
-	}
 	if err := check(batch); err != nil {
 		return nil, err
 	}
+	cuts, err := b.cut(batch)
+	if err != nil {
+		return nil, err
+	}
+	order := slices.Concat(cuts...)
+	sorted := at(batch, order)
 	out := &Outcome{Jobs: make([]Decision, len(batch)), Left: list}
-	k := min(max(b.Slices, 1), len(batch))
-	for from, i := 0, 0; i < k; i++ {
-		to := from + (len(batch)-from+k-i-1)/(k-i)
+	from := 0
+	for i := range cuts {
+		to := from + len(cuts[i])
 		part := Outcome{Jobs: out.Jobs[from:to]}
-		if err := b.slice(ctx, batch[from:to], out, &part, from); err != nil {
-			return nil, fmt.Errorf("planning slice %d of %d: %w", i+1, k, err)
+		if err := b.slice(ctx, sorted[from:to], out, &part, from); err != nil {
+			return nil, fmt.Errorf("planning slice %d of %d: %w", i+1, len(cuts), err)
 		}
 		out.Left = part.Left
 		from = to
@@ -95,6 +108,7 @@ func (b BatchSlicer) Plan(ctx context.Context, batch []Item, list plan.SlotList)
 			return nil, err
 		}
 	}
+	out.rearrange(order)
 	return out, nil
 }
 
@@ -115,6 +129,14 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 		}
 		slice.Jobs = append(slice.Jobs, from+i)
 		found = append(found, alternatives[i])
+	}
+	if b.Front != 0 {
+		front, err := b.Choice.front(ctx, found, out.Slices, b.Front)
+		if infeasible := (*InfeasibleError)(nil); err == nil {
+			slice.Front = &front
+		} else if !errors.As(err, &infeasible) {
+			return err
+		}
 	}
 	combination, err := b.Choice.choose(ctx, found, out.Slices)
 	switch {

@@ -13,14 +13,16 @@
 //	for i, d := range out.Jobs { ... d.Window ... }
 //
 // Search finds the alternatives, Choice picks one of each job's, exactly or as
-// the papers do; both can be used alone.
+// the papers do; both can be used alone. What is to be chosen is one of the
+// papers' problems or a weighted sum (Weights), within limits that may be shares
+// of what there is to gain (Shares); Choice.Front shows what there is to choose.
 //
 // Policy puts a planner into a simulation: it plans at the ticks of a cycle
 // what has been collected since the last one, lets a backfilling policy decide
 // between them about the jobs left to it, and replans where that is wanted.
 // Ledger keeps the accounts, Cycles sums up each cycle.
 //
-// docs/guides/planning-batches.md shows all this in use;
+// docs/guides/planning-batches.md and organisations-policy.md show all this in use;
 // docs/design/choice-of-alternatives.md says why it is as it is.
 //
 // Sources: AMP11 and META, as in package window.

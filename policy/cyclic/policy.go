@@ -180,8 +180,8 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 	return left, nil
 }
 
-func at(jobs []*entity.Run, positions []int) []*entity.Run {
-	out := make([]*entity.Run, len(positions))
+func at[T any](jobs []T, positions []int) []T {
+	out := make([]T, len(positions))
 	for i, k := range positions {
 		out[i] = jobs[k]
 	}

@@ -1,0 +1,126 @@
+// The Pareto front of a batch: what its cost can be for what time, whatever the
+// policy of the organisation.
+
+package cyclic
+
+import (
+	"context"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Front is the combinations of one alternative of each job that no other one
+// beats or equals in both C and T, less being better. D and I follow from them.
+type Front struct {
+	// Points are sorted by time: each takes more of it than the one before, and
+	// costs less. Those beyond B* or T* are among them, with a D or I below 0.
+	Points []Point
+	// Budget and Time are B* and T*, in time units.
+	Budget, Time float64
+	// Gap says how much may be missing: to any combination there is a point that
+	// takes no more time and costs at most Gap more. 0 is the whole front.
+	Gap float64
+	// States is how many partial combinations were kept.
+	States int
+}
+
+// Point is one combination of a front.
+type Point struct {
+	Picks []int // which alternative, by job
+	Vector
+}
+
+// defaultFront is how many partial combinations are kept for a job, far more than
+// META's batches have.
+const defaultFront = 100_000
+
+// Front is the Pareto front of the alternatives, with both limits as c has them;
+// its problem and weights do not matter. It has most points at the most, 0 meaning
+// 100,000, and on the way Patience partial combinations, 0 meaning 100,000 for
+// each job; where there are more, neighbours are left out, and Front.Gap says how
+// much that can matter. Errors are those of Choose.
+func (c Choice) Front(ctx context.Context, alternatives [][]entity.Window, most int) (Front, error) {
+	return c.front(ctx, alternatives, nil, most)
+}
+
+// front is Front where combinations chosen before have used up a part of MaxTime
+// and MaxCost.
+func (c Choice) front(ctx context.Context, alternatives [][]entity.Window, before []Slice, most int) (Front, error) {
+	if err := c.check(alternatives); err != nil {
+		return Front{}, err
+	}
+	if most < 0 || most == 1 {
+		return Front{}, badInput("a front of %d points: it has two ends", most)
+	}
+	if most == 0 {
+		most = defaultFront
+	}
+	budget, err := c.budgetStar(ctx, alternatives, before)
+	if err != nil {
+		return Front{}, err
+	}
+	time := c.timeStar(alternatives, before)
+	out := Front{Budget: budget, Time: time / float64(des.Second)}
+
+	// The fronts of the knapsack, with f = -C, g = T and nothing to bound them.
+	n := len(alternatives)
+	fronts := make([][]state, n+1)
+	fronts[0] = []state{{}}
+	way := max(most, defaultFront)
+	if c.Patience > 0 {
+		way = max(most, c.Patience/max(n, 1))
+	}
+	var merge merger
+	for i, windows := range alternatives {
+		if err := ctx.Err(); err != nil {
+			return Front{}, err
+		}
+		items := make([]item, len(windows))
+		for s := range windows {
+			items[s] = item{f: -windows[s].Cost, g: float64(windows[s].ProcessorTime()), pick: int32(s)}
+		}
+		front, gap := thin(merge.extend(fronts[i], undominated(items), float64(des.Forever)), way)
+		fronts[i+1] = append([]state(nil), front...)
+		out.Gap += gap
+		out.States += len(front)
+	}
+	last, gap := thin(fronts[n], most)
+	fronts[n] = last
+	out.Gap += gap
+	out.Points = make([]Point, len(last))
+	for at, s := range last {
+		p := &out.Points[at]
+		p.Vector = vectorOf(0-s.f, des.Time(s.g), budget, time)
+		p.Picks = make([]int, n)
+		for i, j := n, at; i > 0; i-- {
+			p.Picks[i-1] = int(fronts[i][j].pick)
+			j = int(fronts[i][j].parent)
+		}
+	}
+	return out, nil
+}
+
+// thin leaves at most so many of a front, both ends among them, and returns by
+// how much, at most, a state costs less than the one kept that takes no more
+// time than it. What the others add is the same for both, so that over the jobs
+// these differences add up.
+func thin(front []state, most int) (kept []state, gap float64) {
+	if len(front) <= most {
+		return front, 0
+	}
+	last := front[len(front)-1]
+	apart := (last.f - front[0].f) / float64(most-1) * (1 + ulps) // so that rounding adds no point
+	kept = front[:1]
+	for _, s := range front[1:] {
+		if saved := s.f - kept[len(kept)-1].f; saved > apart {
+			kept = append(kept, s)
+		} else if s != last {
+			gap = max(gap, saved)
+		}
+	}
+	if kept[len(kept)-1] != last {
+		kept = append(kept, last)
+	}
+	return kept, gap
+}
