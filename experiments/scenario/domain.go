@@ -107,9 +107,28 @@ type domainParts struct {
 }
 
 func (d *Domain) prepare(c *call) (runner, error) {
+	p, err := d.parts(c.Settings.Seed, c.Settings.Replication)
+	if err != nil {
+		return nil, err
+	}
+	if p.criteria, err = criteria(c.tables, d.Criteria); err != nil {
+		return nil, err
+	}
+	if c.jobs == nil {
+		batches, err := d.Batches.draw(c.Settings.Seed, d.Cycle)
+		if err != nil {
+			return nil, err
+		}
+		c.jobs = inMemory(c.base, batches)
+	}
+	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+}
+
+// parts draws what is drawn of a domain.
+func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
 	p := &domainParts{Domain: d, nodes: d.Nodes, index: map[int]int{}}
 	if len(p.nodes) == 0 {
-		nodes, err := d.Generate.Generate(c.Settings.Seed, c.Settings.Replication)
+		nodes, err := d.Generate.Generate(seed, replication)
 		if err != nil {
 			return nil, err
 		}
@@ -120,25 +139,24 @@ func (d *Domain) prepare(c *call) (runner, error) {
 	for i, n := range p.nodes {
 		p.index[n.ID] = i
 	}
-	for _, name := range d.Criteria {
-		f, err := c.tables.Finders.Parse(name)
+	return p, p.draw(seed)
+}
+
+// criteria are the users' searches for windows of these names.
+func criteria(t *Tables, names []string) ([]plan.Finder, error) {
+	var all []plan.Finder
+	for _, name := range names {
+		f, err := t.Finders.Parse(name)
 		if err != nil {
 			return nil, fmt.Errorf("criteria: %w", err)
 		}
-		p.criteria = append(p.criteria, f.Value)
+		all = append(all, f.Value)
 	}
-	if err := p.draw(c.Settings.Seed); err != nil {
-		return nil, err
-	}
-	if c.jobs == nil {
-		batches, err := d.batches(c.Settings.Seed)
-		if err != nil {
-			return nil, err
-		}
-		c.jobs = &jobs{name: c.base, size: int64(len(batches)), open: func() (reading, error) { return &list{jobs: batches}, nil }}
-	}
-	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+	return all, nil
 }
+
+// criterionOf is the search of a user.
+func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int(user), 0)%len(all)] }
 
 // draw makes the owners' jobs and checks that all nodes that are named are there.
 func (p *domainParts) draw(seed uint64) error {
@@ -175,18 +193,18 @@ func (p *domainParts) draw(seed uint64) error {
 	return nil
 }
 
-// batches are the generated jobs.
-func (d *Domain) batches(seed uint64) ([]entity.Job, error) {
+// draw makes the jobs: a batch at the beginning of each cycle of that length.
+func (b *Batches) draw(seed uint64, cycle des.Time) ([]entity.Job, error) {
 	var all []entity.Job
-	for c := range d.Batches.Cycles {
-		jobs, err := d.Batches.Generate(seed, uint64(c))
+	for c := range b.Cycles {
+		jobs, err := b.Generate(seed, uint64(c))
 		if err != nil {
 			return nil, err
 		}
 		for _, j := range jobs {
 			j.ID = int64(len(all) + 1)
-			j.Submit = des.Time(c) * d.Cycle
-			j.User = int32(len(all) % max(d.Batches.Users, 1))
+			j.Submit = des.Time(c) * cycle
+			j.User = int32(len(all) % max(b.Users, 1))
 			all = append(all, *j)
 		}
 	}
@@ -218,41 +236,15 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		return nil, err
 	}
 
-	nodes := make([]*entity.Node, len(p.nodes))
-	for i, n := range p.nodes {
-		nodes[i] = &n
-	}
-	domain, err := plan.NewDomain(nodes, chosen.Value.Finder)
+	domain, err := p.plan(chosen.Value.Finder)
 	if err != nil {
 		return nil, err
 	}
-	domain.Interval = cmp.Or(p.Interval, p.Cycle)
 	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
-		by.Criterion = func(j *entity.Run) plan.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
+		by.Criterion = func(j *entity.Run) plan.Finder { return criterionOf(j.User, p.criteria) }
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
-	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
-	owners := flow.NewLocalFlow(domain, meta)
-	defer owners.Close()
-	if p.Local != nil {
-		owners.Rule = p.Local.Rule
-	}
-	owners.Submit(func(yield func(flow.LocalJob) bool) {
-		for _, l := range p.local {
-			if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
-				return
-			}
-		}
-	})
-	prices := flow.NewPriceSchedule(domain, meta)
-	defer prices.Close()
-	prices.Submit(func(yield func(flow.PriceChange) bool) {
-		for _, c := range p.prices {
-			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
-				return
-			}
-		}
-	})
+	defer p.begin(domain, meta, nil)()
 
 	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
 		return nil, err
@@ -270,6 +262,52 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	result, err := x.Commit()
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
 	return &Result{Result: result}, err
+}
+
+// plan is the domain on nodes of its own, whose prices may change.
+func (p *domainParts) plan(finder plan.Finder) (*plan.Domain, error) {
+	nodes := make([]*entity.Node, len(p.nodes))
+	for i, n := range p.nodes {
+		nodes[i] = &n
+	}
+	d, err := plan.NewDomain(nodes, finder)
+	if err != nil {
+		return nil, err
+	}
+	d.Interval = cmp.Or(p.Interval, p.Cycle)
+	return d, nil
+}
+
+// begin has a metascheduler plan the domain by the cycle, and owners' jobs and
+// changes of price come; closer lets go of them. told, if set, hears of the owners'
+// jobs.
+func (p *domainParts) begin(d *plan.Domain, meta *entity.Metascheduler, told func(flow.LocalJob, des.Time)) (closer func()) {
+	nodes := d.Nodes()
+	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
+	owners := flow.NewLocalFlow(d, meta)
+	owners.Told = told
+	if p.Local != nil {
+		owners.Rule = p.Local.Rule
+	}
+	owners.Submit(func(yield func(flow.LocalJob) bool) {
+		for _, l := range p.local {
+			if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
+				return
+			}
+		}
+	})
+	prices := flow.NewPriceSchedule(d, meta)
+	prices.Submit(func(yield func(flow.PriceChange) bool) {
+		for _, c := range p.prices {
+			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
+				return
+			}
+		}
+	})
+	return func() {
+		owners.Close()
+		prices.Close()
+	}
 }
 
 // priced are the jobs of a trace, each with a volume and a budget.
