@@ -152,7 +152,7 @@ func (b *Broker) unreachable(f *Fragment) {
 	if b.grid.Log != nil {
 		b.grid.note(b.name, f.Job, "%s cannot be reached", f.Agent.name)
 	}
-	b.intervene(f.bag, f.Task.Request.Nodes)
+	b.again(f, "cannot be reached")
 }
 
 // intervene calls the regulator.
@@ -182,6 +182,8 @@ func (b *Broker) Handle(_ *des.Context, m des.Message) {
 		if m.refusal != "" {
 			b.grid.stats.Conflicts++
 			b.refused(m.fragment, "conflict: "+m.refusal)
+		} else if r, ok := b.Strategy.(Router); ok {
+			r.Answered(b, m.fragment, "")
 		}
 	case refused:
 		b.refused(m.fragment, m.refusal)
@@ -193,6 +195,17 @@ func (b *Broker) Handle(_ *des.Context, m des.Message) {
 func (b *Broker) refused(f *Fragment, why string) {
 	if b.grid.Log != nil {
 		b.grid.note(b.name, f.Job, "%s refuses %d tasks: %s", f.Agent.name, f.Task.Request.Nodes, why)
+	}
+	b.again(f, why)
+}
+
+// again has a fragment that was refused be placed otherwise: by the strategy, if it
+// is a Router, or by the regulator.
+func (b *Broker) again(f *Fragment, why string) {
+	if r, ok := b.Strategy.(Router); ok {
+		f.bag.placed -= f.Task.Request.Nodes
+		r.Answered(b, f, why)
+		return
 	}
 	b.intervene(f.bag, f.Task.Request.Nodes)
 }

@@ -24,12 +24,16 @@ type Strategy interface {
 }
 
 // Router is a Strategy for rigid jobs: it places all tasks of a job at one site,
-// or rejects it. The regulator does not cut its jobs, and chooses for it as it
-// would itself.
+// or rejects it, and is told what became of its reservations.
 type Router interface {
 	Strategy
-	// Compare is below 0 where the router takes the offer x for all of j rather
-	// than y, above 0 where it is the other way round.
+	// Answered brings a site's answer to Broker.Reserve, or its refusal of what was
+	// submitted. Where refusal is "" it is granted; otherwise the tasks are to be
+	// placed anew. (The tasks of other strategies are the regulator's then.)
+	Answered(b *Broker, f *Fragment, refusal string)
+	// Compare is below 0 where the router takes the offer x for all of j rather than
+	// y, above 0 where it is the other way round. The regulator goes by it where a
+	// job is left to it; it does not cut a router's jobs.
 	Compare(j *entity.Job, x, y Offer) int
 }
 

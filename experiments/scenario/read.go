@@ -29,6 +29,9 @@ type fileYAML struct {
 
 	Domain domainYAML `yaml:",inline"`
 	Grid   Grid       `yaml:",inline"`
+	// Domains are sites of a grid; the keys of Domain that are about jobs are then
+	// the grid's, and those about time hold for all of its domains.
+	Domains []siteYAML `yaml:"domains"`
 
 	// MachineFile is another file that describes the machine.
 	MachineFile string `yaml:"machine"`
@@ -100,13 +103,26 @@ type domainYAML struct {
 	Criteria []string `yaml:"criteria"`
 }
 
+// siteYAML is a domain of a grid, described here or in a file of its own.
+type siteYAML struct {
+	Name       string     `yaml:"name"`
+	Policy     string     `yaml:"policy"`
+	QueueLimit int        `yaml:"queue_limit"`
+	File       string     `yaml:"domain"`
+	Own        domainYAML `yaml:",inline"`
+}
+
 // rangeYAML is [MIN, MAX].
 type rangeYAML []float64
 
 // Which machine a key belongs to.
 var (
 	domainKeys = []string{"nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
-	gridKeys   = []string{"clusters", "brokers", "assign", "network", "expiry", "log", "strategies"}
+	gridKeys   = []string{"clusters", "domains", "brokers", "assign", "network", "expiry", "log", "strategies"}
+	// Those of a domain that a grid with domains has as well: about its jobs, and
+	// about all of its domains.
+	jobKeys    = []string{"batches", "trace", "criteria"}
+	sharedKeys = []string{"cycle", "interval", "pay_by_use"}
 )
 
 // Read reads a scenario from a file. Paths in it are relative to its folder.
@@ -230,6 +246,9 @@ func (r *reader) readMachine() error {
 		keys []string
 	}{{"cluster", []string{"processors"}}, {"domain", domainKeys}, {"grid", gridKeys}, {"machine", []string{"machine"}}} {
 		for _, key := range k.keys {
+			if k.kind == "domain" && r.file.Has("domains") && slices.Contains(slices.Concat(jobKeys, sharedKeys), key) {
+				continue
+			}
 			if kinds[k.kind] == "" && r.file.Has(key) {
 				kinds[k.kind] = key
 			}
@@ -299,10 +318,27 @@ func (r *reader) readPolicies() error {
 }
 
 func (r *reader) readGrid() error {
+	for i := range r.yaml.Domains {
+		d, err := r.readSite(i)
+		if err != nil {
+			return err
+		}
+		r.yaml.Grid.Domains = append(r.yaml.Grid.Domains, d)
+	}
 	g := r.yaml.Grid.WithDefaults()
 	r.sc.Machine = g
 	if err := g.Check(); err != nil {
 		return err
+	}
+	if len(g.Domains) > 0 {
+		if err := r.readGridJobs(g); err != nil {
+			return err
+		}
+	}
+	for i, d := range g.Domains {
+		if _, err := r.tables.Nodes.Parse(d.Policy); err != nil {
+			return at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
+		}
 	}
 	for i := range g.Clusters {
 		k := &g.Clusters[i]
@@ -316,17 +352,90 @@ func (r *reader) readGrid() error {
 	return nil
 }
 
-func (r *reader) readDomain() error {
-	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
-	r.sc.Machine = d
-	for _, part := range []func(*Domain) error{r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing} {
+// readSite reads the i-th domain of a grid.
+func (r *reader) readSite(i int) (DomainSite, error) {
+	s := r.yaml.Domains[i]
+	site := DomainSite{Name: s.Name, Policy: s.Policy, QueueLimit: s.QueueLimit}
+	within := func(err error) error {
+		var place *PlaceError
+		if !errors.As(err, &place) {
+			return at(err, "domains", i)
+		}
+		place.Path = append([]any{"domains", i}, place.Path...)
+		return err
+	}
+	for _, key := range jobKeys {
+		if r.file.Has("domains", i, key) {
+			return site, within(at(fmt.Errorf("%s: it is about the jobs, which are those of the grid: write it beside domains", key), key))
+		}
+	}
+	if s.File != "" {
+		for _, key := range domainKeys {
+			if r.file.Has("domains", i, key) {
+				return site, within(at(fmt.Errorf("%s: the domain stands in the file %s: write it there", key, s.File), key))
+			}
+		}
+		other, err := read(r.beside(s.File), "domain", r.tables, "machine")
+		if err != nil {
+			return site, within(at(fmt.Errorf("domain: %w", err), "domain"))
+		}
+		for _, t := range other.Texts {
+			t.Key = ""
+			r.sc.Texts = append(r.sc.Texts, t)
+		}
+		site.Domain, _ = other.Machine.(*Domain)
+		return site, nil
+	}
+	own := &reader{dir: r.dir, kind: "domain", part: true, tables: r.tables, file: r.file, sc: New(), nodes: map[int]bool{}}
+	own.yaml.Domain = s.Own
+	if top := &r.yaml.Domain; s.Own.Cycle == 0 {
+		own.yaml.Domain.Cycle = top.Cycle
+	}
+	if !r.file.Has("domains", i, "interval") {
+		own.yaml.Domain.Interval = r.yaml.Domain.Interval
+	}
+	if !r.file.Has("domains", i, "pay_by_use") {
+		own.yaml.Domain.PayByUse = r.yaml.Domain.PayByUse
+	}
+	if err := own.readDomain(); err != nil {
+		return site, within(err)
+	}
+	r.sc.Texts = append(r.sc.Texts, own.sc.Texts...)
+	site.Domain = own.sc.Machine.(*Domain)
+	return site, nil
+}
+
+// readGridJobs reads what a grid with domains says of its jobs.
+func (r *reader) readGridJobs(g *Grid) error {
+	d := &Domain{Criteria: r.yaml.Domain.Criteria}
+	if r.yaml.Domain.Batches != nil && !positive(r.yaml.Domain.Cycle) {
+		return at(errors.New("batches come at the beginning of each cycle: want its length in time units above 0, as in cycle: 600"), "cycle").wanting()
+	}
+	for _, part := range []func(*Domain) error{r.readBatches, r.readPricing, r.readCriteria} {
 		if err := part(d); err != nil {
 			return err
 		}
 	}
+	g.Batches, g.Pricing, g.Criteria, g.Cycle = d.Batches, d.Pricing, d.Criteria, des.Seconds(r.yaml.Domain.Cycle)
+	return nil
+}
+
+// readCriteria looks whether the users' searches for windows are known.
+func (r *reader) readCriteria(d *Domain) error {
 	for i, name := range d.Criteria {
 		if _, err := r.tables.Finders.Parse(name); err != nil {
 			return at(fmt.Errorf("criteria: no such search for windows: %w", err), "criteria", i)
+		}
+	}
+	return nil
+}
+
+func (r *reader) readDomain() error {
+	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
+	r.sc.Machine = d
+	for _, part := range []func(*Domain) error{r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing, r.readCriteria} {
+		if err := part(d); err != nil {
+			return err
 		}
 	}
 	return nil

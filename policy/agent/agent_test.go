@@ -146,7 +146,9 @@ func TestGridsConserveWork(t *testing.T) {
 		w.run(t, draw(1, 4, "brokers"), c.Value, jobs...)
 		s := w.Stats()
 		require.LessOrEqual(t, s.Conflicts, s.Reservations)
-		require.LessOrEqual(t, s.Conflicts+s.TooLarge, s.Interventions)
+		if _, rigid := c.Value().(grid.Router); !rigid { // it asks again itself
+			require.LessOrEqual(t, s.Conflicts+s.TooLarge, s.Interventions)
+		}
 	})
 }
 

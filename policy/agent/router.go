@@ -33,20 +33,39 @@ func (p Preference) String() string {
 }
 
 // Router asks all sites for a window for the whole job and reserves the one that
-// it prefers. Where others were faster the regulator asks once more and goes by
-// the same preference. A job for which no site has a window is rejected.
-type Router struct{ By Preference }
+// it prefers. Its broker deals with one job after the other, so that it is not in
+// its own way. Where another one was faster it asks again; a job for which that
+// happens Tries times is left to the regulator, to which sites keep what they
+// offer. A job for which no site has a window is rejected.
+type Router struct {
+	By Preference
 
-var _ grid.Router = Router{}
+	jobs    []*entity.Job // to be placed, in order; the first one is dealt with
+	refused int           // how often the first one was
+}
+
+// Tries is how often a Router asks for one job.
+const Tries = 10
+
+var _ grid.Router = (*Router)(nil)
 
 // Name is the preference's.
-func (r Router) Name() string { return r.By.String() }
+func (r *Router) Name() string { return r.By.String() }
 
-// Place asks, and reserves.
-func (r Router) Place(b *grid.Broker, j *entity.Job) {
+// Place deals with the job when those before it are placed.
+func (r *Router) Place(b *grid.Broker, j *entity.Job) {
+	if r.jobs = append(r.jobs, j); len(r.jobs) == 1 {
+		r.ask(b)
+	}
+}
+
+// ask asks for the first job, and reserves.
+func (r *Router) ask(b *grid.Broker) {
+	j := r.jobs[0]
 	b.AskWhole(j, func(offers []grid.Offer, refusals []grid.Refusal) {
 		if len(offers) == 0 {
 			b.Reject(j, noSite(refusals))
+			r.next(b)
 			return
 		}
 		best := slices.MinFunc(offers, func(x, y grid.Offer) int { return r.Compare(j, x, y) })
@@ -54,8 +73,28 @@ func (r Router) Place(b *grid.Broker, j *entity.Job) {
 	})
 }
 
+// next goes on to the next job.
+func (r *Router) next(b *grid.Broker) {
+	r.jobs, r.refused = r.jobs[1:], 0
+	if len(r.jobs) > 0 {
+		r.ask(b)
+	}
+}
+
+// Answered goes on to the next job, or asks again.
+func (r *Router) Answered(b *grid.Broker, f *grid.Fragment, refusal string) {
+	if refusal != "" {
+		if r.refused++; r.refused < Tries {
+			r.ask(b)
+			return
+		}
+		b.Intervene(f.Job, f.Job.Request.Nodes)
+	}
+	r.next(b)
+}
+
 // Compare implements grid.Router. Equals stand in the order of the sites.
-func (r Router) Compare(j *entity.Job, x, y grid.Offer) int {
+func (r *Router) Compare(j *entity.Job, x, y grid.Offer) int {
 	finish, cost := cmp.Compare(x.Finish(), y.Finish()), cmp.Compare(x.Cost(), y.Cost())
 	site := cmp.Compare(x.Agent.Index, y.Agent.Index)
 	switch r.By {
@@ -68,7 +107,7 @@ func (r Router) Compare(j *entity.Job, x, y grid.Offer) int {
 }
 
 // Done learns nothing.
-func (Router) Done(*grid.Broker, *grid.Fragment) {}
+func (*Router) Done(*grid.Broker, *grid.Fragment) {}
 
 // noSite says why no site takes a job: what each of them says, once.
 func noSite(refusals []grid.Refusal) string {
@@ -116,9 +155,17 @@ func (d Distributed) Place(b *grid.Broker, j *entity.Job) {
 	})
 }
 
-// Compare implements grid.Router: where a site's queue is full, the earliest end.
+// Answered leaves a job that a site has refused, its queue being full, to the
+// regulator.
+func (Distributed) Answered(b *grid.Broker, f *grid.Fragment, refusal string) {
+	if refusal != "" {
+		b.Intervene(f.Job, f.Job.Request.Nodes)
+	}
+}
+
+// Compare implements grid.Router: the regulator takes the earliest end.
 func (Distributed) Compare(j *entity.Job, x, y grid.Offer) int {
-	return Router{Earliest}.Compare(j, x, y)
+	return (&Router{By: Earliest}).Compare(j, x, y)
 }
 
 // Done learns nothing.
