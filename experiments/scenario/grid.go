@@ -395,7 +395,26 @@ type ClusterSummary struct {
 }
 
 func (g *Grid) prepare(c *call) (runner, error) {
-	p := &gridParts{Grid: g.WithDefaults()}
+	p, err := g.WithDefaults().parts(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.jobs == nil {
+		batches, err := g.Batches.draw(c.Settings.Seed, g.Cycle)
+		if err != nil {
+			return nil, err
+		}
+		for i := range batches {
+			p.ask(&batches[i])
+		}
+		c.jobs = inMemory(c.base, batches)
+	}
+	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+}
+
+// parts draws what is drawn of a grid.
+func (g *Grid) parts(c *call) (*gridParts, error) {
+	p := &gridParts{Grid: g}
 	for i, k := range p.Clusters {
 		if _, err := c.tables.Policies.Parse(k.Policy, c.defaults()); err != nil {
 			return nil, at(fmt.Errorf("%s: policy: %w", k.Name, err), "clusters", i, "policy")
@@ -415,17 +434,7 @@ func (g *Grid) prepare(c *call) (runner, error) {
 	if p.criteria, err = criteria(c.tables, g.Criteria); err != nil {
 		return nil, err
 	}
-	if c.jobs == nil {
-		batches, err := g.Batches.draw(c.Settings.Seed, g.Cycle)
-		if err != nil {
-			return nil, err
-		}
-		for i := range batches {
-			p.ask(&batches[i])
-		}
-		c.jobs = inMemory(c.base, batches)
-	}
-	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+	return p, nil
 }
 
 // gridParts are a grid with everything drawn that is drawn.

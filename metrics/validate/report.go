@@ -39,11 +39,16 @@ const (
 	Missing
 	// Disagreement: a file that contradicts the trace, or itself.
 	Disagreement
+	// OverBudget: a window that costs more than its job's budget, or ends after its
+	// deadline.
+	OverBudget
+	// FalseAccount: money that does not add up.
+	FalseAccount
 )
 
 var kinds = enum.Of[Kind]("kind of violation",
 	"over capacity", "two jobs on one processor", "too early", "out of order", "head delayed",
-	"promise broken", "wrong run time", "out of place", "missing", "disagreement")
+	"promise broken", "wrong run time", "out of place", "missing", "disagreement", "over budget", "false account")
 
 func (k Kind) String() string { return kinds.Name(k) }
 
