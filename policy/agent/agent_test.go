@@ -345,7 +345,7 @@ func TestOneAgentOnly(t *testing.T) {
 		for _, j := range jobs {
 			if rigid && j.Request.Nodes > 4 {
 				require.Equal(t, entity.Rejected, w.runs[j].State, name)
-				require.Equal(t, "no site takes it: wants 9 processors of a cluster of 4", w.runs[j].Reason)
+				require.Equal(t, "no site takes it: cluster-0: wants 9 processors of a cluster of 4", w.runs[j].Reason)
 				continue
 			}
 			require.Equal(t, entity.Finished, w.runs[j].State, name)

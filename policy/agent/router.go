@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
@@ -109,18 +108,17 @@ func (r *Router) Compare(j *entity.Job, x, y grid.Offer) int {
 // Done learns nothing.
 func (*Router) Done(*grid.Broker, *grid.Fragment) {}
 
-// noSite says why no site takes a job: what each of them says, once.
+// noSite says why no site takes a job: what the first of them says.
 func noSite(refusals []grid.Refusal) string {
-	var reasons []string
-	for _, r := range refusals {
-		if !slices.Contains(reasons, r.Reason) {
-			reasons = append(reasons, r.Reason)
-		}
-	}
-	if len(reasons) == 0 {
+	if len(refusals) == 0 {
 		return "no site can be reached"
 	}
-	return fmt.Sprintf("no site takes it: %s", strings.Join(reasons, "; "))
+	first := refusals[0]
+	text := fmt.Sprintf("no site takes it: %s: %s", first.Agent.Name(), first.Reason)
+	if others := len(refusals) - 1; others > 0 {
+		text += fmt.Sprintf(" (and %d other sites)", others)
+	}
+	return text
 }
 
 // Distributed divides the job flow among the sites: each job goes, whole, into the
