@@ -44,6 +44,9 @@ func (q *inquiry) answered() {
 // itself costs no time and no message; a fair one uses the broker's methods.
 func (b *Broker) Agents() []*ResourceAgent { return b.grid.agents }
 
+// Reaches reports whether anything passes between the broker and an agent.
+func (b *Broker) Reaches(a *ResourceAgent) bool { return b.reaches(&a.endpoint) }
+
 // Rand is the broker's own stream of random numbers, for learning.
 func (b *Broker) Rand() *rand.Rand {
 	if b.random == nil {

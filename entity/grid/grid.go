@@ -24,7 +24,8 @@ type Strategy interface {
 }
 
 // Router is a Strategy for rigid jobs: it places all tasks of a job at one site,
-// or rejects it, and is told what became of its reservations.
+// or rejects it, and is told what became of its reservations. Done tells it as well
+// of fragments that their site has rejected in the end, for their deadline.
 type Router interface {
 	Strategy
 	// Answered brings a site's answer to Broker.Reserve, or its refusal of what was

@@ -81,6 +81,19 @@ func (a *ResourceAgent) Processors() int {
 	return 0
 }
 
+// Power is the work that the site does in a time unit: the performances of its
+// nodes, or its processors, summed up, times Speed.
+func (a *ResourceAgent) Power() float64 {
+	power := float64(a.Processors())
+	if p, ok := a.plan.(interface{ Nodes() []*entity.Node }); ok {
+		power = 0
+		for _, n := range p.Nodes() {
+			power += n.Perf
+		}
+	}
+	return power * a.Speed
+}
+
 // Length is how long something takes on this site that takes so long on one
 // of speed 1.
 func (a *ResourceAgent) Length(t des.Time) des.Time {
@@ -398,6 +411,9 @@ func (a *ResourceAgent) Observe(e entity.JobEvent) {
 		if f := a.tasks[j.Submitted()]; f != nil { // its deadline has come too near
 			delete(a.tasks, j.Submitted())
 			a.grid.giveUp(f.bag, j.Request.Nodes, a.name, j.Reason)
+			if _, ok := f.Broker.Strategy.(Router); ok {
+				a.send(&f.Broker.endpoint, done{fragment: f})
+			}
 		}
 	case entity.JobFinished, entity.JobKilled:
 		if f := a.tasks[j.Submitted()]; f != nil {

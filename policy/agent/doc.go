@@ -9,7 +9,7 @@
 //	ShortestQueue  jobs to the cluster for which least waits
 //	Central        OAR's choice by one who sees every plan and needs no messages
 //	Router         whole jobs to the site with the cheapest, the earliest or the preferred window
-//	Distributed    whole jobs to the site for which least waits, to be planned there
+//	Distributed    whole jobs into the sites' queues, by how much each has to do, to be planned there
 //
 // A strategy belongs to one broker: what it learns stays with it. Registry has
 // them by name.

@@ -36,7 +36,7 @@ func Registry() policy.Table[func() grid.Strategy] {
 			func() grid.Strategy { return &Router{By: Earliest} }),
 		row("preferred", "whole jobs to the site whose window is best by the job's own criterion",
 			func() grid.Strategy { return &Router{By: Preferred} }),
-		row("distributed", "whole jobs into the queue for which least waits, to be planned there",
-			func() grid.Strategy { return Distributed{} }),
+		row("distributed", "whole jobs into the sites' queues, by how much each has to do, to be planned there",
+			func() grid.Strategy { return &Distributed{} }),
 	}
 }

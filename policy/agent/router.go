@@ -5,6 +5,7 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
@@ -122,49 +123,61 @@ func noSite(refusals []grid.Refusal) string {
 }
 
 // Distributed divides the job flow among the sites: each job goes, whole, into the
-// queue of the site for which least waits among those that could run it, to be
-// planned there by the site's own policy. One that none could run is rejected.
-type Distributed struct{}
+// queue of the site that has least to do for this broker, for its power, of those
+// that could run it; there it is planned by the site's own policy. What a broker
+// does not count is the work of others. A job that no site could run is rejected.
+type Distributed struct {
+	work []float64 // by site: processor time of what was sent and has not ended
+}
 
-var _ grid.Router = Distributed{}
+var _ grid.Router = (*Distributed)(nil)
 
 // Name is "distributed".
-func (Distributed) Name() string { return "distributed" }
+func (*Distributed) Name() string { return "distributed" }
 
-// Place asks, and sends.
-func (d Distributed) Place(b *grid.Broker, j *entity.Job) {
-	b.AskLoad(func(loads []grid.Backlog) {
-		var refusals []grid.Refusal
-		loads = slices.DeleteFunc(loads, func(l grid.Backlog) bool {
-			err := l.Agent.Fits(j.Request)
-			if err != nil {
-				refusals = append(refusals, grid.Refusal{Agent: l.Agent, Reason: err.Error()})
-			}
-			return err != nil
-		})
-		if len(loads) == 0 {
-			b.Reject(j, noSite(refusals))
-			return
+// Place sends the job.
+func (d *Distributed) Place(b *grid.Broker, j *entity.Job) {
+	if d.work == nil {
+		d.work = make([]float64, len(b.Agents()))
+	}
+	var refusals []grid.Refusal
+	var best *grid.ResourceAgent
+	least := math.Inf(1)
+	for i, a := range b.Agents() {
+		if err := a.Fits(j.Request); err != nil {
+			refusals = append(refusals, grid.Refusal{Agent: a, Reason: err.Error()})
+		} else if load := (d.work[i] + workOf(j)) / a.Power(); load < least && b.Reaches(a) {
+			best, least = a, load
 		}
-		least := slices.MinFunc(loads, func(x, y grid.Backlog) int {
-			return cmp.Or(cmp.Compare(x.Time, y.Time), cmp.Compare(x.Agent.Index, y.Agent.Index))
-		})
-		b.Submit(j, least.Agent, j.Request.Nodes)
-	})
+	}
+	if best == nil {
+		b.Reject(j, noSite(refusals))
+		return
+	}
+	d.work[best.Index] += workOf(j)
+	b.Submit(j, best, j.Request.Nodes)
+}
+
+// workOf is the processor time that a job asks for, in time units at speed 1.
+func workOf(j *entity.Job) float64 { return float64(j.Request.Nodes) * j.Request.Length.Seconds() }
+
+// Done takes the job off what the site has to do.
+func (d *Distributed) Done(_ *grid.Broker, f *grid.Fragment) {
+	if !f.Emergency {
+		d.work[f.Agent.Index] -= workOf(f.Job)
+	}
 }
 
 // Answered leaves a job that a site has refused, its queue being full, to the
 // regulator.
-func (Distributed) Answered(b *grid.Broker, f *grid.Fragment, refusal string) {
+func (d *Distributed) Answered(b *grid.Broker, f *grid.Fragment, refusal string) {
 	if refusal != "" {
+		d.work[f.Agent.Index] -= workOf(f.Job)
 		b.Intervene(f.Job, f.Job.Request.Nodes)
 	}
 }
 
 // Compare implements grid.Router: the regulator takes the earliest end.
-func (Distributed) Compare(j *entity.Job, x, y grid.Offer) int {
+func (*Distributed) Compare(j *entity.Job, x, y grid.Offer) int {
 	return (&Router{By: Earliest}).Compare(j, x, y)
 }
-
-// Done learns nothing.
-func (Distributed) Done(*grid.Broker, *grid.Fragment) {}

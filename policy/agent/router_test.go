@@ -276,12 +276,41 @@ func TestAJobThatAnOwnerStopsIsMeasuredByItsLatestAttempt(t *testing.T) {
 	owners.Rule = flow.LocalPreempts
 	owners.Submit(slices.Values([]flow.LocalJob{{Node: w.domains[0].Nodes()[0], Known: 10 * des.Second, Start: 10 * des.Second, Length: 30 * des.Second}}))
 	j := job(1, 0, 50, 1)
-	w.run(t, []grid.Strategy{Distributed{}}, j)
+	w.run(t, []grid.Strategy{&Distributed{}}, j)
 	r := w.runs[j]
 	require.Equal(t, []des.Time{40 * des.Second, 90 * des.Second}, []des.Time{r.Start, r.Finish})
 	require.Len(t, r.Earlier(), 1)
 	require.Equal(t, 40*des.Second, r.Wait())
 	require.EqualValues(t, 1, w.Stats().Fragments, "it is one fragment still")
+}
+
+// Of powers 1 and 3, the second site gets three jobs of four; as soon as one has
+// ended there is room for the next.
+func TestTheFlowIsDividedByPower(t *testing.T) {
+	w := newVO(direct())
+	w.add(t, backfill.EASY{}, node(1, 1))
+	w.add(t, backfill.EASY{}, node(1, 1), node(2, 1))
+	var jobs []*entity.Job
+	for id := range int64(8) {
+		jobs = append(jobs, job(id, 0, 100, 1))
+	}
+	jobs = append(jobs, job(8, 1000, 100, 1))
+	w.run(t, []grid.Strategy{&Distributed{}}, jobs...)
+	count := map[string]int{}
+	for _, j := range jobs {
+		count[w.where[j][0]]++
+	}
+	require.Equal(t, map[string]int{"domain-0 1": 2, "domain-1 1": 7}, count)
+}
+
+func TestAFullQueueSendsAJobToTheRegulator(t *testing.T) {
+	w := newVO(direct())
+	a := w.add(t, backfill.EASY{}, node(1, 1))
+	a.QueueLimit = 1
+	jobs := []*entity.Job{job(0, 0, 10, 1), job(1, 1, 10, 1), job(2, 2, 10, 1)}
+	w.run(t, []grid.Strategy{&Distributed{}}, jobs...)
+	require.EqualValues(t, 1, w.Stats().Interventions)
+	require.Equal(t, entity.Finished, w.runs[jobs[2]].State)
 }
 
 // The deadline passes while the job waits in the site's queue.
@@ -290,7 +319,7 @@ func TestAJobThatMissesItsDeadlineInAQueueIsRejected(t *testing.T) {
 	w.add(t, backfill.EASY{}, node(1, 1))
 	long, short := job(1, 0, 100, 1), job(2, 1, 10, 1)
 	short.Request.Deadline = 50 * des.Second
-	w.run(t, []grid.Strategy{Distributed{}}, long, short)
+	w.run(t, []grid.Strategy{&Distributed{}}, long, short)
 	require.Equal(t, entity.Rejected, w.runs[short].State)
 	require.Contains(t, w.runs[short].Reason, "its deadline, 50, can no longer be met")
 	require.Zero(t, w.Open())
@@ -377,7 +406,7 @@ func TestRoutersKeepBudgetsAndBalanceMoney(t *testing.T) {
 		}
 		var strategies []grid.Strategy
 		for range draw(1, 3, "brokers") {
-			strategies = append(strategies, []grid.Strategy{&Router{By: Cheapest}, &Router{By: Earliest}, &Router{By: Preferred}, Distributed{}}[draw(0, 3, "strategy")])
+			strategies = append(strategies, []grid.Strategy{&Router{By: Cheapest}, &Router{By: Earliest}, &Router{By: Preferred}, &Distributed{}}[draw(0, 3, "strategy")])
 		}
 		w.run(t, strategies, jobs...)
 	})
