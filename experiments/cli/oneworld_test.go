@@ -176,7 +176,7 @@ func TestGridsWithDomainsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
 		"domains: [{generate: {count: 3}}]":                                                            "cycle: want a length in time units above 0",
 		"domains: [{name: a, cycle: 10}]":                                                              "give either nodes (a CSV file) or generate",
-		"domains: [{domain: nowhere.yaml}]\ncycle: 10":                                                 "line 1, column 21: domain: opening the domain",
+		"domains: [{domain: nowhere.yaml}]\ncycle: 10":                                                 "line 1, column 20: domain: opening the domain",
 		"domains: [{domain: west.yaml, generate: {count: 3}}]\ncycle: 10":                              "generate: the domain stands in the file west.yaml: write it there",
 		"domains: [{generate: {count: 3}, batches: {cycles: 1}}]\ncycle: 10":                           "batches: it is about the jobs, which are those of the grid",
 		"domains: [{generate: {count: 3}}]\ncycle: 10":                                                 "no jobs: give a TRACE, or batches in the file",

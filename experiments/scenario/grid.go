@@ -242,7 +242,7 @@ func (g *Grid) Check() error {
 	}
 	switch {
 	case len(g.Clusters)+len(g.Domains) == 0:
-		return at(errors.New("a grid needs clusters, as in clusters: [{processors: 64}]"), "clusters")
+		return at(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
 	case g.Brokers < 1:
 		return at(fmt.Errorf("brokers: a grid needs 1 broker or more, not %d", g.Brokers), "brokers")
 	case !(g.Expiry >= 0) || g.Expiry > maxSeconds:
