@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -16,11 +17,17 @@ import (
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // Domain is the priced nodes of a virtual organisation, planned by the cycle.
 type Domain struct {
+	// Union, where it is not empty, are the domains of which this one consists. Their
+	// nodes are numbered through from 1 and have the label "domain", which is the name
+	// of theirs; owners and prices are theirs, too, and Nodes, Generate, Prices and
+	// Local do not count.
+	Union    []DomainSite
 	Nodes    []entity.Node // given; where there are none they are generated
 	Generate vo.Nodes
 	Prices   []NodePrice
@@ -100,10 +107,17 @@ func (d *Domain) check(sc *Scenario) error {
 type domainParts struct {
 	*Domain
 	nodes    []entity.Node
-	index    map[int]int // position by ID
-	local    []LocalJob  // in the order in which they become known
-	prices   []NodePrice // in order of time
+	index    map[int]int  // position by ID
+	local    []ownersJobs // of a union one each
+	prices   []NodePrice  // in order of time
 	criteria []plan.Finder
+}
+
+// ownersJobs are those of owners who keep one rule, in the order in which they
+// become known.
+type ownersJobs struct {
+	rule flow.LocalRule
+	jobs []LocalJob
 }
 
 func (d *Domain) prepare(c *call) (runner, error) {
@@ -126,6 +140,9 @@ func (d *Domain) prepare(c *call) (runner, error) {
 
 // parts draws what is drawn of a domain.
 func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
+	if len(d.Union) > 0 {
+		return d.union(seed, replication)
+	}
 	p := &domainParts{Domain: d, nodes: d.Nodes, index: map[int]int{}}
 	if len(p.nodes) == 0 {
 		nodes, err := d.Generate.Generate(seed, replication)
@@ -142,6 +159,50 @@ func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
 	return p, p.draw(seed)
 }
 
+// union draws the domains of a union and joins them.
+func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
+	all := &domainParts{Domain: d, index: map[int]int{}}
+	for i, member := range d.Union {
+		p, err := member.parts(siteSeed(seed, replication, i), replication)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", member.Name, err)
+		}
+		before := len(all.nodes)
+		number := func(id int) int { return before + p.index[id] + 1 }
+		for _, n := range p.nodes {
+			n.ID = number(n.ID)
+			n.Labels = maps.Clone(n.Labels)
+			if n.Labels == nil {
+				n.Labels = map[string]string{}
+			}
+			n.Labels[domainLabel] = member.Name
+			all.index[n.ID] = len(all.nodes)
+			all.nodes = append(all.nodes, n)
+		}
+		for _, own := range p.local {
+			own.jobs = slices.Clone(own.jobs)
+			for k := range own.jobs {
+				own.jobs[k].Node = number(own.jobs[k].Node)
+			}
+			all.local = append(all.local, own)
+		}
+		for _, x := range p.prices {
+			x.Node = number(x.Node)
+			all.prices = append(all.prices, x)
+		}
+	}
+	slices.SortStableFunc(all.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+	return all, nil
+}
+
+// domainLabel is the label of a union's nodes that names their domain.
+const domainLabel = "domain"
+
+// siteSeed is the seed of what is drawn of the i-th of several domains.
+func siteSeed(seed, replication uint64, i int) uint64 {
+	return des.NewStream(seed, replication, "site", uint64(i)).Uint64()
+}
+
 // criteria are the users' searches for windows of these names.
 func criteria(t *Tables, names []string) ([]plan.Finder, error) {
 	var all []plan.Finder
@@ -155,6 +216,14 @@ func criteria(t *Tables, names []string) ([]plan.Finder, error) {
 	return all, nil
 }
 
+// within is a search that keeps to nodes of one value of a label, if there is one.
+func within(label string, f plan.Finder) plan.Finder {
+	if label == "" {
+		return f
+	}
+	return window.Within{Finder: f, Label: label}
+}
+
 // criterionOf is the search of a user.
 func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int(user), 0)%len(all)] }
 
@@ -163,7 +232,7 @@ func (p *domainParts) draw(seed uint64) error {
 	p.prices = slices.Clone(p.Prices)
 	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
 	if l := p.Local; l != nil {
-		p.local = slices.Clone(l.Listed)
+		own := ownersJobs{l.Rule, slices.Clone(l.Listed)}
 		if l.Load != nil {
 			for c := range max(l.Cycles, 1) {
 				from := des.Time(c) * p.Cycle
@@ -173,21 +242,22 @@ func (p *domainParts) draw(seed uint64) error {
 						return fmt.Errorf("local: %w", err)
 					}
 					for _, s := range spans {
-						p.local = append(p.local, LocalJob{n.ID, from, from + s.Start, s.End - s.Start})
+						own.jobs = append(own.jobs, LocalJob{n.ID, from, from + s.Start, s.End - s.Start})
 					}
 				}
 			}
 		}
-		slices.SortStableFunc(p.local, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
+		slices.SortStableFunc(own.jobs, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
+		for _, x := range own.jobs {
+			if _, ok := p.index[x.Node]; !ok {
+				return fmt.Errorf("local: there is no node %d", x.Node)
+			}
+		}
+		p.local = []ownersJobs{own}
 	}
 	for _, x := range p.prices {
 		if _, ok := p.index[x.Node]; !ok {
 			return fmt.Errorf("prices: there is no node %d", x.Node)
-		}
-	}
-	for _, x := range p.local {
-		if _, ok := p.index[x.Node]; !ok {
-			return fmt.Errorf("local: there is no node %d", x.Node)
 		}
 	}
 	return nil
@@ -225,6 +295,9 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		}
 		from = &priced{r.jobs, pricing}
 	}
+	if label := chosen.Value.Within; label != "" {
+		from = &keeping{from, label}
+	}
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
 	ledger := &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid}
 	s := r.settings
@@ -241,7 +314,9 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		return nil, err
 	}
 	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
-		by.Criterion = func(j *entity.Run) plan.Finder { return criterionOf(j.User, p.criteria) }
+		by.Criterion = func(j *entity.Run) plan.Finder {
+			return within(chosen.Value.Within, criterionOf(j.User, p.criteria))
+		}
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
 	defer p.begin(domain, meta, nil)()
@@ -284,18 +359,19 @@ func (p *domainParts) plan(finder plan.Finder) (*plan.Domain, error) {
 func (p *domainParts) begin(d *plan.Domain, meta *entity.Metascheduler, told func(flow.LocalJob, des.Time)) (closer func()) {
 	nodes := d.Nodes()
 	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
-	owners := flow.NewLocalFlow(d, meta)
-	owners.Told = told
-	if p.Local != nil {
-		owners.Rule = p.Local.Rule
-	}
-	owners.Submit(func(yield func(flow.LocalJob) bool) {
-		for _, l := range p.local {
-			if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
-				return
+	var closers []func()
+	for _, own := range p.local {
+		owners := flow.NewLocalFlow(d, meta)
+		owners.Rule, owners.Told = own.rule, told
+		owners.Submit(func(yield func(flow.LocalJob) bool) {
+			for _, l := range own.jobs {
+				if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
+					return
+				}
 			}
-		}
-	})
+		})
+		closers = append(closers, owners.Close)
+	}
 	prices := flow.NewPriceSchedule(d, meta)
 	prices.Submit(func(yield func(flow.PriceChange) bool) {
 		for _, c := range p.prices {
@@ -305,9 +381,43 @@ func (p *domainParts) begin(d *plan.Domain, meta *entity.Metascheduler, told fun
 		}
 	})
 	return func() {
-		owners.Close()
-		prices.Close()
+		for _, c := range append(closers, prices.Close) {
+			c()
+		}
 	}
+}
+
+// keeping are jobs whose own searches keep to nodes of one value of a label.
+type keeping struct {
+	entity.Source
+	label string
+}
+
+func (k *keeping) Next() (*entity.Job, bool) {
+	j, ok := k.Source.Next()
+	if !ok {
+		return j, ok
+	}
+	if f, own := j.Request.Criterion.(plan.Finder); own {
+		copied := *j // others may run it, too
+		copied.Request.Criterion = within(k.label, f)
+		j = &copied
+	}
+	return j, ok
+}
+
+// Ended tells the source of the end of a job.
+func (k *keeping) Ended(r *entity.Run) {
+	if l, ok := k.Source.(entity.Listener); ok {
+		l.Ended(r)
+	}
+}
+
+func (k *keeping) Err() error {
+	if e, ok := k.Source.(interface{ Err() error }); ok {
+		return e.Err()
+	}
+	return nil
 }
 
 // priced are the jobs of a trace, each with a volume and a budget.

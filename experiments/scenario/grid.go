@@ -424,7 +424,7 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 		if _, err := c.tables.Nodes.Parse(d.Policy, c.defaults()); err != nil {
 			return nil, at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
 		}
-		parts, err := d.parts(des.NewStream(c.Settings.Seed, c.Settings.Replication, "site", uint64(i)).Uint64(), c.Settings.Replication)
+		parts, err := d.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}

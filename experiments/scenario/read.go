@@ -4,6 +4,7 @@ package scenario
 // and a grid's file are scenario files that describe a machine only.
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ type fileYAML struct {
 	// Domains are sites of a grid; the keys of Domain that are about jobs are then
 	// the grid's, and those about time hold for all of its domains.
 	Domains []siteYAML `yaml:"domains"`
+	// Union are domains of which a domain consists, each with nodes, owners and
+	// prices of its own.
+	Union []siteYAML `yaml:"union"`
 
 	// MachineFile is another file that describes the machine.
 	MachineFile string `yaml:"machine"`
@@ -117,7 +121,7 @@ type rangeYAML []float64
 
 // Which machine a key belongs to.
 var (
-	domainKeys = []string{"nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
+	domainKeys = []string{"union", "nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
 	gridKeys   = []string{"clusters", "domains", "brokers", "assign", "network", "expiry", "log", "strategies"}
 	// Those of a domain that a grid with domains has as well: about its jobs, and
 	// about all of its domains.
@@ -318,8 +322,8 @@ func (r *reader) readPolicies() error {
 }
 
 func (r *reader) readGrid() error {
-	for i := range r.yaml.Domains {
-		d, err := r.readSite(i)
+	for i, s := range r.yaml.Domains {
+		d, err := r.readSite(s, "domains", i)
 		if err != nil {
 			return err
 		}
@@ -352,27 +356,26 @@ func (r *reader) readGrid() error {
 	return nil
 }
 
-// readSite reads the i-th domain of a grid.
-func (r *reader) readSite(i int) (DomainSite, error) {
-	s := r.yaml.Domains[i]
+// readSite reads a domain of a grid, or of a union, that stands in the list at key.
+func (r *reader) readSite(s siteYAML, key string, i int) (DomainSite, error) {
 	site := DomainSite{Name: s.Name, Policy: s.Policy, QueueLimit: s.QueueLimit}
 	within := func(err error) error {
 		var place *PlaceError
 		if !errors.As(err, &place) {
-			return at(err, "domains", i)
+			return at(err, key, i)
 		}
-		place.Path = append([]any{"domains", i}, place.Path...)
+		place.Path = append([]any{key, i}, place.Path...)
 		return err
 	}
-	for _, key := range jobKeys {
-		if r.file.Has("domains", i, key) {
-			return site, within(at(fmt.Errorf("%s: it is about the jobs, which are those of the grid: write it beside domains", key), key))
+	for _, name := range jobKeys {
+		if r.file.Has(key, i, name) {
+			return site, within(at(fmt.Errorf("%s: it is about the jobs of all domains: write it beside %s", name, key), name))
 		}
 	}
 	if s.File != "" {
-		for _, key := range domainKeys {
-			if r.file.Has("domains", i, key) {
-				return site, within(at(fmt.Errorf("%s: the domain stands in the file %s: write it there", key, s.File), key))
+		for _, name := range domainKeys {
+			if r.file.Has(key, i, name) {
+				return site, within(at(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
 			}
 		}
 		other, err := read(r.beside(s.File), "domain", r.tables, "machine")
@@ -391,10 +394,10 @@ func (r *reader) readSite(i int) (DomainSite, error) {
 	if top := &r.yaml.Domain; s.Own.Cycle == 0 {
 		own.yaml.Domain.Cycle = top.Cycle
 	}
-	if !r.file.Has("domains", i, "interval") {
+	if !r.file.Has(key, i, "interval") {
 		own.yaml.Domain.Interval = r.yaml.Domain.Interval
 	}
-	if !r.file.Has("domains", i, "pay_by_use") {
+	if !r.file.Has(key, i, "pay_by_use") {
 		own.yaml.Domain.PayByUse = r.yaml.Domain.PayByUse
 	}
 	if err := own.readDomain(); err != nil {
@@ -433,7 +436,7 @@ func (r *reader) readCriteria(d *Domain) error {
 func (r *reader) readDomain() error {
 	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
 	r.sc.Machine = d
-	for _, part := range []func(*Domain) error{r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing, r.readCriteria} {
+	for _, part := range []func(*Domain) error{r.readUnion, r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing, r.readCriteria} {
 		if err := part(d); err != nil {
 			return err
 		}
@@ -456,8 +459,39 @@ func (r *reader) rangeAt(values rangeYAML, path ...any) (vo.Range, error) {
 	return vo.Range{}, at(fmt.Errorf("%s: want [MIN, MAX], not %d numbers", strings.Join(keys, ": "), len(values)), path...)
 }
 
+// readUnion reads the domains of which this one consists.
+func (r *reader) readUnion(d *Domain) error {
+	names := map[string]bool{}
+	for i, s := range r.yaml.Union {
+		site, err := r.readSite(s, "union", i)
+		if err != nil {
+			return err
+		}
+		site.Name = cmp.Or(site.Name, fmt.Sprintf("domain-%d", i+1))
+		switch {
+		case names[site.Name]:
+			return at(fmt.Errorf("name: two domains are called %q", site.Name), "union", i, "name")
+		case s.Policy != "":
+			return at(errors.New("policy: all domains of a union are planned together"), "union", i, "policy")
+		case s.QueueLimit != 0:
+			return at(errors.New("queue_limit: all domains of a union have one queue"), "union", i, "queue_limit")
+		}
+		names[site.Name] = true
+		d.Union = append(d.Union, site)
+	}
+	return nil
+}
+
 func (r *reader) readNodes(d *Domain) (err error) {
 	g := r.yaml.Domain.Generate
+	if len(d.Union) > 0 {
+		for _, key := range []string{"nodes", "generate", "prices", "local"} {
+			if r.file.Has(key) {
+				return at(fmt.Errorf("%s: each domain of the union has its own", key), key)
+			}
+		}
+		return nil
+	}
 	switch {
 	case (r.yaml.Domain.Nodes == "") == (g == nil):
 		return errors.New("give either nodes (a CSV file) or generate")

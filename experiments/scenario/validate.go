@@ -97,8 +97,10 @@ func (p *gridParts) sites() []validate.Site {
 		for _, c := range p.domains[i].prices {
 			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
 		}
-		for _, l := range p.domains[i].local {
-			s.Owners = append(s.Owners, validate.NodeUse{Node: l.Node, Start: l.Start, Length: l.Length})
+		for _, own := range p.domains[i].local {
+			for _, l := range own.jobs {
+				s.Owners = append(s.Owners, validate.NodeUse{Node: l.Node, Start: l.Start, Length: l.Length})
+			}
 		}
 		all = append(all, s)
 	}

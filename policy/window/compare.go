@@ -19,6 +19,8 @@ func Compare(by entity.Criterion, a, b *entity.Window) int {
 	}
 	order := cmp.Compare(a.Value, b.Value)
 	switch f := by.(type) {
+	case Within:
+		return Compare(f.Finder, a, b)
 	case ALP, AMP, AEP, CSA:
 		return order
 	case Cheapest:
