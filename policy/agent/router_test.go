@@ -411,3 +411,16 @@ func TestRoutersKeepBudgetsAndBalanceMoney(t *testing.T) {
 		w.run(t, strategies, jobs...)
 	})
 }
+
+// A cluster's plan knows no deadlines: its agent does.
+func TestAClusterOffersNothingAfterTheDeadline(t *testing.T) {
+	for name, s := range map[string]grid.Strategy{"asked for": &Router{By: Earliest}, "kept": &stubborn{Router: Router{By: Earliest}}} {
+		w := newVO(direct())
+		w.AddAgent("cluster", plan.NewCluster(1), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 50, 1))
+		late, inTime := job(1, 0, 10, 1), job(2, 0, 10, 1)
+		late.Request.Deadline, inTime.Request.Deadline = 59*des.Second, 60*des.Second
+		w.run2(t, s, late, inTime)
+		require.Equal(t, entity.Rejected, w.runs[late].State, name)
+		require.Equal(t, entity.Finished, w.runs[inTime].State, name)
+	}
+}
