@@ -15,7 +15,8 @@ import (
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/metrics/validate" // tests may look sideways
+	"github.com/gridslot/gridslot/metrics" // tests may look sideways
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
@@ -29,6 +30,7 @@ type vo struct {
 	ledgers []*market.Ledger
 	sites   []*validate.Validator
 	runs    became
+	whole   *metrics.Recorder // of the jobs as a whole
 	spent   map[*entity.Job]market.Money
 	where   map[*entity.Job][]string // sites at which it started, n tasks each
 	log     []string
@@ -36,7 +38,8 @@ type vo struct {
 
 func newVO(network *grid.Network) *vo {
 	w := &vo{sim: des.New(des.Config{Seed: 5, Fingerprint: true}), runs: became{}, spent: map[*entity.Job]market.Money{}, where: map[*entity.Job][]string{}}
-	w.Grid = grid.NewGrid(w.sim, network, w.runs)
+	w.whole = metrics.NewRecorder()
+	w.Grid = grid.NewGrid(w.sim, network, w.runs, w.whole)
 	w.Log = func(n grid.Note) { w.log = append(w.log, n.String()) }
 	return w
 }
@@ -282,6 +285,11 @@ func TestAJobThatAnOwnerStopsIsMeasuredByItsLatestAttempt(t *testing.T) {
 	require.Len(t, r.Earlier(), 1)
 	require.Equal(t, 40*des.Second, r.Wait())
 	require.EqualValues(t, 1, w.Stats().Fragments, "it is one fragment still")
+	w.whole.Processors = 1
+	s := w.whole.Summary()
+	require.Zero(t, s.Waiting)
+	require.Equal(t, 1.8, s.MeanBoundedSlowdown, "90 over the 50 of its latest run")
+	require.InDelta(t, 60.0/90, s.Utilization, 1e-12, "10 in vain and 50")
 }
 
 // Of powers 1 and 3, the second site gets three jobs of four; as soon as one has
@@ -422,5 +430,6 @@ func TestAClusterOffersNothingAfterTheDeadline(t *testing.T) {
 		w.run2(t, s, late, inTime)
 		require.Equal(t, entity.Rejected, w.runs[late].State, name)
 		require.Equal(t, entity.Finished, w.runs[inTime].State, name)
+		require.Zero(t, w.Stats().Conflicts, "nothing is offered that is refused then")
 	}
 }
