@@ -433,3 +433,21 @@ func TestAClusterOffersNothingAfterTheDeadline(t *testing.T) {
 		require.Zero(t, w.Stats().Conflicts, "nothing is offered that is refused then")
 	}
 }
+
+func TestWhatHasEndedIsNoLongerToDo(t *testing.T) {
+	w := newVO(direct())
+	w.add(t, backfill.EASY{}, node(1, 1))
+	w.add(t, backfill.EASY{}, node(1, 1))
+	first, later := job(1, 0, 100, 1), job(2, 200, 10, 1)
+	w.run(t, []grid.Strategy{&Distributed{}}, first, later)
+	require.Equal(t, w.where[first], w.where[later], "of equals the first site")
+}
+
+// Of two nodes the fast one is free again after half the time.
+func TestTheTasksOfAWholeJobCountUntilTheirOwnEnds(t *testing.T) {
+	w := newVO(direct())
+	w.add(t, backfill.EASY{}, node(1, 1), node(2, 1))
+	w.run(t, []grid.Strategy{&Router{By: Earliest}}, job(1, 0, 100, 2))
+	w.whole.Processors = 2
+	require.InDelta(t, 0.75, w.whole.Summary().Utilization, 1e-12)
+}
