@@ -23,6 +23,10 @@ import (
 type OnNodes struct {
 	Policy entity.Policy
 	Finder plan.Finder
+	// Within, if set, is a label: no window may have nodes of several values of it.
+	// Policy and Finder keep to that; so must searches of jobs' own, by
+	// window.Within.
+	Within string
 }
 
 // NodeRegistry is the table of policies on named nodes: those of Registry with
@@ -34,15 +38,16 @@ func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
 // for windows that a program has extended.
 func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Table[OnNodes] {
 	finder := Param{"finder", "NAME", "search for windows: alp, amp, min-cost and others, square-first-fit and others (amp)"}
+	within := Param{"within", "LABEL", "windows do not span nodes of several values of a label, such as domain (anywhere)"}
 	var t Table[OnNodes]
 	for _, e := range policies {
 		t = append(t, Entry[OnNodes]{
-			Name: e.Name, Text: e.Text, Params: append([]Param{finder}, e.Params...),
-			New: func(a *Args) OnNodes { return OnNodes{e.New(a), a.finder("finder", finders)} },
+			Name: e.Name, Text: e.Text, Params: append([]Param{finder, within}, e.Params...),
+			New: func(a *Args) OnNodes { return OnNodes{e.New(a), a.finder("finder", finders), a.values["within"]} },
 		})
 	}
 	plan := []Param{
-		finder,
+		finder, within,
 		{"problem", "owners-profit|batch-time|users-expense|idleness|weights", "what the choice of alternatives is to reach (owners-profit)"},
 		{"weights", "C/D/T/I", "for problem=weights: of cost, budget left, time, time left, all to be small"},
 		{"t-limit", "mean|mean-up|mean-down|share", "how T* follows from the alternatives (mean)"},
@@ -167,7 +172,7 @@ func (a *Args) cyclic(finders Table[plan.Finder], p *cyclic.Policy) OnNodes {
 		criterion := a.finder("criterion", finders)
 		p.Criterion = func(*entity.Run) plan.Finder { return criterion }
 	}
-	return OnNodes{p, a.finder("finder", finders)}
+	return OnNodes{p, a.finder("finder", finders), a.values["within"]}
 }
 
 // Finders is the table of searches for windows: those for rough windows by
@@ -192,16 +197,24 @@ func Finders() Table[plan.Finder] {
 	return t
 }
 
+// finder is the search of that name, amp where it is not given, within what the
+// parameter of that name says.
 func (a *Args) finder(name string, finders Table[plan.Finder]) plan.Finder {
-	value, given := a.values[name]
-	if !given {
-		return window.AMP{}
+	var f plan.Finder = window.AMP{}
+	if value, given := a.values[name]; given {
+		c, err := finders.Parse(value)
+		if err != nil {
+			a.Fail(name, "one of "+strings.Join(finders.Names(), ", "))
+		}
+		f = c.Value
 	}
-	f, err := finders.Parse(value)
-	if err != nil {
-		a.Fail(name, "one of "+strings.Join(finders.Names(), ", "))
+	if label, given := a.values["within"]; given {
+		if label == "" {
+			a.Fail("within", "the name of a label")
+		}
+		return window.Within{Finder: f, Label: label}
 	}
-	return f.Value
+	return f
 }
 
 // parsed is the value of an enumeration that a function reads; the zero value

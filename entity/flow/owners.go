@@ -59,6 +59,8 @@ type LocalStats struct {
 type LocalFlow struct {
 	// Rule is who yields. It is set before the run.
 	Rule LocalRule
+	// Told, if set, hears of every owner's job that got its node, and from when on.
+	Told func(l LocalJob, start des.Time)
 
 	domain *plan.Domain
 	meta   *entity.Metascheduler
@@ -142,6 +144,9 @@ func (f *LocalFlow) place(l LocalJob) {
 		return
 	}
 	f.stats.Jobs++
+	if f.Told != nil {
+		f.Told(l, start)
+	}
 	if delay := start - l.Start; delay > 0 {
 		f.stats.Delayed++
 		f.stats.Delay += delay

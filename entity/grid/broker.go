@@ -19,13 +19,19 @@ type Broker struct {
 
 // inquiry is a question to all agents, and what to do with the answers.
 type inquiry struct {
-	broker *Broker
-	nodes  int
-	length des.Time
-	left   int // answers to come
-	offers []Offer
-	loads  []Backlog
-	then   func()
+	broker   *Broker
+	request  entity.Request
+	left     int // answers to come
+	offers   []Offer
+	refusals []Refusal
+	loads    []Backlog
+	then     func()
+}
+
+// Refusal is why an agent offers nothing for a whole job.
+type Refusal struct {
+	Agent  *ResourceAgent
+	Reason string
 }
 
 func (q *inquiry) answered() {
@@ -38,6 +44,9 @@ func (q *inquiry) answered() {
 // itself costs no time and no message; a fair one uses the broker's methods.
 func (b *Broker) Agents() []*ResourceAgent { return b.grid.agents }
 
+// Reaches reports whether anything passes between the broker and an agent.
+func (b *Broker) Reaches(a *ResourceAgent) bool { return b.reaches(&a.endpoint) }
+
 // Rand is the broker's own stream of random numbers, for learning.
 func (b *Broker) Rand() *rand.Rand {
 	if b.random == nil {
@@ -49,9 +58,18 @@ func (b *Broker) Rand() *rand.Rand {
 // AskOffers asks all agents that can be reached for offers for j; then gets
 // them all, as they came.
 func (b *Broker) AskOffers(j *entity.Job, then func([]Offer)) {
-	q := &inquiry{broker: b, nodes: j.Request.Nodes, length: j.Request.Length}
+	q := &inquiry{broker: b, request: j.Request}
 	q.then = func() { then(q.offers) }
 	b.ask(q, askOffers{inquiry: q})
+}
+
+// AskWhole asks all agents that can be reached for a window for all tasks of j
+// together; then gets the offers, no more than one an agent, and the refusals of
+// the others, as they came.
+func (b *Broker) AskWhole(j *entity.Job, then func([]Offer, []Refusal)) {
+	q := &inquiry{broker: b, request: j.Request}
+	q.then = func() { then(q.offers, q.refusals) }
+	b.ask(q, askWhole{inquiry: q})
 }
 
 // AskLoad asks all agents that can be reached how much waits for them; then
@@ -81,7 +99,7 @@ func (b *Broker) Reserve(j *entity.Job, o Offer, nodes int) {
 	}
 	b.grid.stats.Reservations++
 	f := k.fragment(o.Agent, nodes)
-	if !b.send(&o.Agent.endpoint, reserve{fragment: f, start: o.Start}) {
+	if !b.send(&o.Agent.endpoint, reserve{fragment: f, offer: o}) {
 		b.unreachable(f)
 	}
 }
@@ -96,7 +114,7 @@ func (b *Broker) Seize(j *entity.Job, o Offer, nodes int) {
 	}
 	b.grid.stats.Reservations++
 	f := k.fragment(o.Agent, nodes)
-	if refusal := o.Agent.book(f, o.Start); refusal != "" {
+	if refusal := o.Agent.book(f, o); refusal != "" {
 		b.grid.sim.Fail(fmt.Errorf("at %v, %s, strategy %s: %v: %s", b.at.Now(), b.name, b.Strategy.Name(), f, refusal))
 	}
 }
@@ -121,12 +139,23 @@ func (b *Broker) Intervene(j *entity.Job, nodes int) {
 	}
 }
 
+// Reject turns j away, of which nothing has been placed, for the reason given.
+func (b *Broker) Reject(j *entity.Job, reason string) {
+	if k := b.grid.place(b, j, j.Request.Nodes); k != nil {
+		if b.grid.Log != nil {
+			b.grid.note(b.name, j, "rejected: %s", reason)
+		}
+		k.run.Reason = reason
+		b.grid.ended(k, j.Request.Nodes)
+	}
+}
+
 func (b *Broker) unreachable(f *Fragment) {
 	b.grid.stats.Refused++
 	if b.grid.Log != nil {
 		b.grid.note(b.name, f.Job, "%s cannot be reached", f.Agent.name)
 	}
-	b.intervene(f.bag, f.Task.Request.Nodes)
+	b.again(f, "cannot be reached")
 }
 
 // intervene calls the regulator.
@@ -145,6 +174,9 @@ func (b *Broker) Handle(_ *des.Context, m des.Message) {
 	switch m := m.Data.(type) {
 	case offers:
 		m.offers = append(m.offers, m.list...)
+		if m.refusal != nil {
+			m.refusals = append(m.refusals, *m.refusal)
+		}
 		m.answered()
 	case loadIs:
 		m.loads = append(m.loads, m.load)
@@ -153,6 +185,8 @@ func (b *Broker) Handle(_ *des.Context, m des.Message) {
 		if m.refusal != "" {
 			b.grid.stats.Conflicts++
 			b.refused(m.fragment, "conflict: "+m.refusal)
+		} else if r, ok := b.Strategy.(Router); ok {
+			r.Answered(b, m.fragment, "")
 		}
 	case refused:
 		b.refused(m.fragment, m.refusal)
@@ -164,6 +198,17 @@ func (b *Broker) Handle(_ *des.Context, m des.Message) {
 func (b *Broker) refused(f *Fragment, why string) {
 	if b.grid.Log != nil {
 		b.grid.note(b.name, f.Job, "%s refuses %d tasks: %s", f.Agent.name, f.Task.Request.Nodes, why)
+	}
+	b.again(f, why)
+}
+
+// again has a fragment that was refused be placed otherwise: by the strategy, if it
+// is a Router, or by the regulator.
+func (b *Broker) again(f *Fragment, why string) {
+	if r, ok := b.Strategy.(Router); ok {
+		f.bag.placed -= f.Task.Request.Nodes
+		r.Answered(b, f, why)
+		return
 	}
 	b.intervene(f.bag, f.Task.Request.Nodes)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Strategy decides for a broker where the tasks of a job go.
@@ -24,6 +23,21 @@ type Strategy interface {
 	Done(b *Broker, f *Fragment)
 }
 
+// Router is a Strategy for rigid jobs: it places all tasks of a job at one site,
+// or rejects it, and is told what became of its reservations. Done tells it as well
+// of fragments that their site has rejected in the end, for their deadline.
+type Router interface {
+	Strategy
+	// Answered brings a site's answer to Broker.Reserve, or its refusal of what was
+	// submitted. Where refusal is "" it is granted; otherwise the tasks are to be
+	// placed anew. (The tasks of other strategies are the regulator's then.)
+	Answered(b *Broker, f *Fragment, refusal string)
+	// Compare is below 0 where the router takes the offer x for all of j rather than
+	// y, above 0 where it is the other way round. The regulator goes by it where a
+	// job is left to it; it does not cut a router's jobs.
+	Compare(j *entity.Job, x, y Offer) int
+}
+
 // Fragment is some tasks of a job that run together on one cluster.
 type Fragment struct {
 	Job       *entity.Job // the whole
@@ -36,6 +50,7 @@ type Fragment struct {
 	Task *entity.Job
 	Run  *entity.Run
 
+	began  bool // has begun to run
 	bag    *bag
 	call   *emergency   // whose answer it is, if it is one
 	hold   *entity.Hold // the emergency reservation
@@ -45,6 +60,9 @@ type Fragment struct {
 // Response is the time from the job's submission to the fragment's end (wait
 // and execution), once it has ended.
 func (f *Fragment) Response() des.Time { return f.Run.Finish - f.Job.Submit }
+
+// whole reports whether the fragment is all of its job.
+func (f *Fragment) whole() bool { return f.Task.Request.Nodes == f.Job.Request.Nodes }
 
 func (f *Fragment) String() string {
 	return fmt.Sprintf("%d tasks of %v on %s", f.Task.Request.Nodes, f.Job, f.Agent.name)
@@ -134,13 +152,15 @@ func (g *Grid) endpoint(name string) endpoint {
 	return endpoint{grid: g, name: name, out: map[*endpoint]*line{}}
 }
 
-// AddAgent adds a cluster with its local scheduler. Observers are told of what
-// runs there: the site's own jobs and fragments alike.
-func (g *Grid) AddAgent(name string, c *plan.Cluster, local entity.Policy, observers ...entity.Observer) *ResourceAgent {
+// AddAgent adds a site with its plan, a *plan.Cluster, a *plan.Domain or any
+// other, and its local scheduler. Observers are told of what runs there: the
+// site's own jobs and fragments alike.
+func (g *Grid) AddAgent(name string, p entity.Plan, local entity.Policy, observers ...entity.Observer) *ResourceAgent {
 	a := &ResourceAgent{
-		Speed: 1, Index: len(g.agents), endpoint: g.endpoint(name), cluster: c, tasks: map[*entity.Job]*Fragment{},
+		Speed: 1, Index: len(g.agents), endpoint: g.endpoint(name), plan: p, tasks: map[*entity.Job]*Fragment{},
 	}
-	a.meta = entity.NewMetascheduler(g.sim, c, local, append([]entity.Observer{a}, observers...)...)
+	a.counted, _ = p.(openings)
+	a.meta = entity.NewMetascheduler(g.sim, p, local, append([]entity.Observer{a}, observers...)...)
 	a.at = g.sim.AddEntity(name, a)
 	g.agents = append(g.agents, a)
 	return a
@@ -253,21 +273,40 @@ func (k *bag) fragment(a *ResourceAgent, nodes int) *Fragment {
 	j := k.run.Job
 	return &Fragment{Job: j, Broker: k.broker, Agent: a, bag: k, Task: &entity.Job{
 		ID: j.ID, Submit: a.grid.sim.Now(), Runtime: a.Length(j.Runtime), User: j.User, Group: j.Group, Queue: j.Queue,
-		Request: entity.Request{Nodes: nodes, Length: a.Length(j.Request.Length)},
+		Extra: j.Extra, Request: a.request(j.Request, nodes),
 	}}
 }
 
 // began tells the job that a fragment of it has started.
 func (g *Grid) began(f *Fragment) {
-	g.stats.Fragments++
-	g.stats.FragmentWait += (g.sim.Now() - f.Job.Submit).Seconds()
+	if !f.began { // it may begin again after a preemption
+		f.began = true
+		g.stats.Fragments++
+		g.stats.FragmentWait += (g.sim.Now() - f.Job.Submit).Seconds()
+	}
 	k := f.bag
 	if k.started {
 		return
 	}
 	k.started = true
 	k.run.Start, k.run.State = g.sim.Now(), entity.Running
+	if f.whole() {
+		k.run.Reservation = f.Run.Reservation
+	}
 	g.notify(k.run, entity.JobStarted)
+}
+
+// requeued tells the job that a fragment of it was preempted. A job that runs in
+// several goes on with the others.
+func (g *Grid) requeued(f *Fragment) {
+	k := f.bag
+	if !f.whole() {
+		return
+	}
+	k.started = false
+	k.run.State = entity.Waiting
+	k.run.Restore(f.Run.Earlier(), f.Run.Done(), nil)
+	g.notify(k.run, entity.JobRequeued)
 }
 
 // ended tells the job that so many tasks of it are over.

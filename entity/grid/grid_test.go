@@ -337,7 +337,7 @@ func TestWhatAStrategyMustNotDoEndsTheRun(t *testing.T) {
 		"it cannot place 0 more":      func(b *grid.Broker, j *entity.Job) { b.Submit(j, b.Agents()[0], 0) },
 		"job 9 has no tasks to place": func(b *grid.Broker, _ *entity.Job) { b.Intervene(job(9, 0, 1, 1), 1) },
 		"when there is no room for it": func(b *grid.Broker, j *entity.Job) {
-			o := b.Agents()[0].Offers(1, 10*des.Second)[0]
+			o := b.Agents()[0].Offers(entity.Request{Nodes: 1, Length: 10 * des.Second})[0]
 			o.Start = 0
 			b.Seize(j, o, 2)
 		},

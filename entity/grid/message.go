@@ -2,7 +2,7 @@ package grid
 
 // What the agents of a grid say to each other.
 //
-//	broker      askOffers, askLoad ->            agent
+//	broker      askOffers, askWhole, askLoad ->  agent
 //	            <- offers, loadIs
 //	            reserve ->                       -> reserved (or not)
 //	            submit ->                        -> refused, if it is
@@ -11,8 +11,6 @@ package grid
 //	regulator   hold ->                          agent
 //	            <- held (or not)
 //	            commit, cancel ->                -> committed (or not)
-
-import "github.com/gridslot/gridslot/des"
 
 // message is one of the types below.
 type message interface{ bytes() int }
@@ -32,14 +30,20 @@ func (plain) bytes() int { return messageBytes }
 func (m offers) bytes() int { return messageBytes + offerBytes*len(m.list) }
 
 type (
-	// askOffers wants every free slot, offers has them.
+	// askOffers wants every free slot, askWhole one window for all tasks; offers has
+	// them.
 	askOffers struct {
+		plain
+		*inquiry
+	}
+	askWhole struct {
 		plain
 		*inquiry
 	}
 	offers struct {
 		*inquiry
-		list []Offer
+		list    []Offer
+		refusal *Refusal // to askWhole, where there is none
 	}
 	// askLoad wants to know how much waits.
 	askLoad struct {
@@ -51,11 +55,11 @@ type (
 		*inquiry
 		load Backlog
 	}
-	// reserve books the fragment's processors from start on.
+	// reserve books what was offered for the fragment.
 	reserve struct {
 		plain
 		fragment *Fragment
-		start    des.Time
+		offer    Offer
 	}
 	reserved struct {
 		plain

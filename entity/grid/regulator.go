@@ -23,6 +23,23 @@ type emergency struct {
 	held   []*Fragment
 }
 
+// prefers reports whether what is held for x is better than what is held for y.
+func (e *emergency) prefers(x, y *Fragment) bool {
+	v, w := x.hold.Window(), y.hold.Window()
+	if by, ok := e.broker.Strategy.(Router); ok {
+		return by.Compare(e.run.Job, x.Agent.offer(v), y.Agent.offer(w)) < 0
+	}
+	return v.End < w.End
+}
+
+// best says what the regulator goes by, for the log.
+func (e *emergency) best() string {
+	if by, ok := e.broker.Strategy.(Router); ok {
+		return by.Name()
+	}
+	return "earliest end"
+}
+
 // Handle takes calls, and agents' answers.
 func (r *Regulator) Handle(_ *des.Context, m des.Message) {
 	switch m := m.Data.(type) {
@@ -58,6 +75,9 @@ func (r *Regulator) intervene(k *bag, nodes int) {
 		return
 	}
 	pieces := (nodes + largest - 1) / largest
+	if _, rigid := k.broker.Strategy.(Router); rigid {
+		pieces = 1
+	}
 	if pieces > 1 {
 		r.grid.stats.Cut += int64(pieces - 1)
 		if r.grid.Log != nil {
@@ -84,15 +104,15 @@ func (r *Regulator) ask(e *emergency) {
 	r.answered(e)
 }
 
-// answered commits the window that ends first, once all answers are there, and
-// cancels the others.
+// answered commits the window that ends first, or the one that a Router prefers,
+// once all answers are there, and cancels the others.
 func (r *Regulator) answered(e *emergency) {
 	if e.left--; e.left > 0 {
 		return
 	}
 	var best *Fragment
 	for _, f := range e.held {
-		if best == nil || f.hold.Window().End < best.hold.Window().End {
+		if best == nil || e.prefers(f, best) {
 			best = f
 		}
 	}
@@ -102,7 +122,7 @@ func (r *Regulator) answered(e *emergency) {
 	}
 	if r.grid.Log != nil {
 		w := best.hold.Window()
-		r.grid.note(r.name, e.run.Job, "%d tasks go to %s, from %v to %v, the earliest end of %d", e.nodes, best.Agent.name, w.Start, w.End, len(e.held))
+		r.grid.note(r.name, e.run.Job, "%d tasks go to %s, from %v to %v, the %s of %d", e.nodes, best.Agent.name, w.Start, w.End, e.best(), len(e.held))
 	}
 	for _, f := range e.held {
 		if f == best {

@@ -1,8 +1,10 @@
 package grid
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -10,12 +12,13 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
-// ResourceAgent speaks for a cluster: it offers what is free, takes advance
+// ResourceAgent speaks for a site: it offers what is free, takes advance
 // reservations, and brings fragments into the queue of the local scheduler, to
 // the site's own jobs. Set its exported fields before the run.
 type ResourceAgent struct {
-	// Speed is how much faster the cluster is than one on which a job takes what
-	// its times say: its MIPS over the reference's. Above 0.
+	// Speed is how much faster the site is than one on which a job takes what its
+	// times say: its MIPS over the reference's. Above 0. On named nodes it
+	// multiplies their performances.
 	Speed float64
 	// QueueLimit, where it is not 0, has the agent refuse fragments while so many
 	// jobs wait in its queue.
@@ -23,21 +26,39 @@ type ResourceAgent struct {
 	Index      int // among the grid's agents
 	endpoint
 
-	cluster  *plan.Cluster
+	plan     entity.Plan
+	counted  openings // the plan, where it lists openings, or nil
 	meta     *entity.Metascheduler
 	tasks    map[*entity.Job]*Fragment // that were taken on and have not ended
 	openings []plan.Opening            // scratch
 	backlog  des.Time                  // see Backlog
 }
 
-// Offer is an opening of an agent's cluster, in which as many tasks of a job can
-// run there.
+// openings is a counted plan that lists what brokers can take of it.
+type openings interface {
+	Openings(list []plan.Opening, nodes int, length, from des.Time) []plan.Opening
+}
+
+// Offer is room at an agent's site: an opening of a cluster, in which as many
+// tasks of a job can run, or a window.
 type Offer struct {
 	Agent *ResourceAgent
 	plan.Opening
+	// Window is nil for an opening. Otherwise it is what the site's plan has found
+	// for the tasks, by the job's own criterion if it has one, at the prices of the
+	// moment.
+	Window *entity.Window
 }
 
-// Backlog is how much waits for a cluster.
+// Cost is what the offer costs: nothing on a cluster, which has no prices.
+func (o Offer) Cost() float64 {
+	if o.Window == nil {
+		return 0
+	}
+	return o.Window.Cost
+}
+
+// Backlog is how much waits for a site.
 type Backlog struct {
 	Agent *ResourceAgent
 	Jobs  int // in the queue
@@ -48,10 +69,32 @@ type Backlog struct {
 // Scheduler is the local scheduler, for the site's own jobs and its settings.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
-// Processors is the size of the cluster.
-func (a *ResourceAgent) Processors() int { return a.cluster.Processors() }
+// Processors is the size of the site: its processors, or its nodes; 0 of a plan
+// that tells neither.
+func (a *ResourceAgent) Processors() int {
+	switch p := a.plan.(type) {
+	case interface{ Processors() int }:
+		return p.Processors()
+	case interface{ Nodes() []*entity.Node }:
+		return len(p.Nodes())
+	}
+	return 0
+}
 
-// Length is how long something takes on this cluster that takes so long on one
+// Power is the work that the site does in a time unit: the performances of its
+// nodes, or its processors, summed up, times Speed.
+func (a *ResourceAgent) Power() float64 {
+	power := float64(a.Processors())
+	if p, ok := a.plan.(interface{ Nodes() []*entity.Node }); ok {
+		power = 0
+		for _, n := range p.Nodes() {
+			power += n.Perf
+		}
+	}
+	return power * a.Speed
+}
+
+// Length is how long something takes on this site that takes so long on one
 // of speed 1.
 func (a *ResourceAgent) Length(t des.Time) des.Time {
 	if a.Speed == 1 {
@@ -60,16 +103,79 @@ func (a *ResourceAgent) Length(t des.Time) des.Time {
 	return des.Time(min(math.Ceil(float64(t)/a.Speed), float64(des.Forever/2)))
 }
 
-// Offers are what the cluster offers for so many tasks of the given length on a
-// cluster of speed 1; see plan.Cluster.Openings.
-func (a *ResourceAgent) Offers(nodes int, length des.Time) []Offer {
+// request is what so many of the tasks of req, which is for a site of speed 1,
+// ask of this one: their share of the budget.
+func (a *ResourceAgent) request(req entity.Request, nodes int) entity.Request {
+	if req.Budget > 0 && nodes < req.Nodes {
+		req.Budget *= float64(nodes) / float64(req.Nodes)
+	}
+	req.Nodes, req.Length = nodes, a.Length(req.Length)
+	return req
+}
+
+// Fits reports whether the site could meet a request, which is for a site of speed
+// 1, were it empty; the error says why not, for the job's user.
+func (a *ResourceAgent) Fits(req entity.Request) error { return a.admits(a.request(req, req.Nodes)) }
+
+// admits is Fits for a request in the site's own times.
+func (a *ResourceAgent) admits(req entity.Request) error {
+	if a.counted != nil {
+		switch {
+		case req.Needs != nil:
+			return errors.New("wants nodes with attributes, and a cluster tells none")
+		case req.MinPerf > a.Speed:
+			return fmt.Errorf("wants a performance of %v of a cluster of speed %v", req.MinPerf, a.Speed)
+		}
+	}
+	return a.plan.Fits(req)
+}
+
+// Offers are what the site offers for a bag of tasks: openings for all of them,
+// where the plan lists openings (see plan.Cluster.Openings), or else one window
+// for as many as it has nodes. req is for a site of speed 1.
+func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 	a.meta.Plan() // as of now
-	a.openings = a.cluster.Openings(a.openings[:0], nodes, a.Length(length), a.at.Now())
+	if a.counted == nil {
+		o, err := a.window(a.request(req, min(req.Nodes, a.Processors())))
+		if err != nil {
+			return nil
+		}
+		return []Offer{o}
+	}
+	a.openings = a.counted.Openings(a.openings[:0], req.Nodes, a.Length(req.Length), a.at.Now())
 	list := make([]Offer, len(a.openings))
 	for i, o := range a.openings {
-		list[i] = Offer{a, o}
+		list[i] = Offer{Agent: a, Opening: o}
 	}
 	return list
+}
+
+// OfferWhole is what the site offers for all tasks together, within budget and
+// deadline; the error says why it offers nothing, for the job's user. req is for
+// a site of speed 1.
+func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
+	a.meta.Plan() // as of now
+	return a.window(a.request(req, req.Nodes))
+}
+
+// window offers what the plan finds for a request in the site's own times.
+func (a *ResourceAgent) window(req entity.Request) (Offer, error) {
+	if err := a.admits(req); err != nil {
+		return Offer{}, err
+	}
+	w, ok := a.plan.Find(req, a.at.Now(), des.Forever)
+	if nodes, named := a.plan.(entity.TaskPlan); named && nodes.Err() != nil {
+		a.at.Fail(fmt.Errorf("at %v, %s: %w", a.at.Now(), a.name, nodes.Err()))
+	}
+	if !ok || w.End > req.DeadlineLimit() {
+		return Offer{}, errors.New("has no window within its budget and deadline as far ahead as it plans")
+	}
+	w.Tasks = slices.Clone(w.Tasks) // a search may use its own again
+	return a.offer(w), nil
+}
+
+func (a *ResourceAgent) offer(w entity.Window) Offer {
+	return Offer{a, plan.Opening{Nodes: w.Nodes, Start: w.Start, Length: w.Length()}, &w}
 }
 
 // Backlog is how much waits now.
@@ -81,13 +187,23 @@ func (a *ResourceAgent) Backlog() Backlog {
 func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 	switch q := m.Data.(type) {
 	case askOffers:
-		list := a.Offers(q.nodes, q.length)
+		list := a.Offers(q.request)
 		a.grid.stats.Offers += int64(len(list))
-		a.send(&q.broker.endpoint, offers{q.inquiry, list})
+		a.send(&q.broker.endpoint, offers{inquiry: q.inquiry, list: list})
+	case askWhole:
+		o, err := a.OfferWhole(q.request)
+		answer := offers{inquiry: q.inquiry}
+		if err != nil {
+			answer.refusal = &Refusal{a, err.Error()}
+		} else {
+			a.grid.stats.Offers++
+			answer.list = []Offer{o}
+		}
+		a.send(&q.broker.endpoint, answer)
 	case askLoad:
 		a.send(&q.broker.endpoint, loadIs{inquiry: q.inquiry, load: a.Backlog()})
 	case reserve:
-		a.send(&q.fragment.Broker.endpoint, reserved{fragment: q.fragment, refusal: a.book(q.fragment, q.start)})
+		a.send(&q.fragment.Broker.endpoint, reserved{fragment: q.fragment, refusal: a.book(q.fragment, q.offer)})
 	case submit:
 		if refusal := a.queue(q.fragment); refusal != "" {
 			a.send(&q.fragment.Broker.endpoint, refused{fragment: q.fragment, refusal: refusal})
@@ -101,10 +217,13 @@ func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 	}
 }
 
-// book reserves f's processors from start on, or from now on where start is
-// past: a message takes its time. It returns why it cannot, or "".
-func (a *ResourceAgent) book(f *Fragment, start des.Time) (refusal string) {
-	w, err := flow.WindowAt(a.meta, a.meta.RequestOf(f.Task), max(start, a.at.Now()))
+// book reserves what was offered for f, from now on where its start is past: a
+// message takes its time. It returns why it cannot, or "".
+func (a *ResourceAgent) book(f *Fragment, o Offer) (refusal string) {
+	if o.Window != nil {
+		return a.bookWindow(f, o.Window)
+	}
+	w, err := flow.WindowAt(a.meta, a.meta.RequestOf(f.Task), max(o.Start, a.at.Now()))
 	if err != nil {
 		return err.Error()
 	}
@@ -112,6 +231,59 @@ func (a *ResourceAgent) book(f *Fragment, start des.Time) (refusal string) {
 		a.take(f, hold)
 	}
 	return ""
+}
+
+// bookWindow is book for the first tasks of a window, on the nodes that it names
+// or their equals.
+func (a *ResourceAgent) bookWindow(f *Fragment, offered *entity.Window) (refusal string) {
+	late := max(a.at.Now()-offered.Start, 0)
+	w := entity.Window{Start: offered.Start + late, End: offered.End + late, Nodes: f.Task.Request.Nodes, Value: offered.Value}
+	if offered.Tasks != nil {
+		w.End = w.Start
+		for _, t := range offered.Tasks[:w.Nodes] {
+			t.End += late
+			w.Tasks = append(w.Tasks, t)
+			w.End = max(w.End, t.End)
+		}
+		w.Cost = costNow(w)
+	}
+	req := a.meta.RequestOf(f.Task)
+	if w.End > req.DeadlineLimit() {
+		return fmt.Sprintf("would end at %v by now, after its deadline", w.End)
+	}
+	if !affordable(&req, w) {
+		return fmt.Sprintf("costs %.6f by now, above its budget of %.6f", w.Cost, req.Budget)
+	}
+	if err := req.Accepts(&w); err != nil { // a price is above the limit by now
+		return "the window " + err.Error()
+	}
+	f.Task.Submit = a.at.Now()
+	hold, err := a.meta.Tentative(f.Task, w)
+	var taken *entity.ConflictError
+	switch {
+	case errors.As(err, &taken):
+		return taken.Detail
+	case err != nil:
+		a.at.Fail(fmt.Errorf("at %v, an advance reservation: %w", a.at.Now(), err))
+	default:
+		a.take(f, hold)
+	}
+	return ""
+}
+
+// costNow is what a window costs at the prices of the moment.
+func costNow(w entity.Window) float64 {
+	cost := 0.0
+	for _, t := range w.Tasks {
+		cost += float64(t.Node.Price * (t.End - w.Start).Seconds())
+	}
+	return cost
+}
+
+// affordable reports whether a window is within the budget at the prices of the
+// moment, but for the rounding of sums.
+func affordable(req *entity.Request, w entity.Window) bool {
+	return costNow(w) <= req.BudgetLimit()*(1+1e-12)
 }
 
 // keep keeps w for f. A refusal of what the plan itself has found ends the run.
@@ -138,7 +310,7 @@ func (a *ResourceAgent) take(f *Fragment, hold *entity.Hold) {
 
 // queue brings f into the queue, or returns why it cannot.
 func (a *ResourceAgent) queue(f *Fragment) (refusal string) {
-	if err := a.cluster.Fits(f.Task.Request); err != nil {
+	if err := a.admits(f.Task.Request); err != nil {
 		a.grid.stats.TooLarge++
 		return err.Error()
 	}
@@ -153,21 +325,23 @@ func (a *ResourceAgent) queue(f *Fragment) (refusal string) {
 }
 
 // earliest keeps the earliest window for a sub-job until it is committed, cancelled
-// or expires; nil where the cluster is too small.
+// or expires; nil where the site has none.
 func (a *ResourceAgent) earliest(e *emergency) *Fragment {
 	f := e.bag.fragment(a, e.nodes)
 	f.call, f.Emergency = e, true
-	if a.cluster.Fits(f.Task.Request) != nil || !a.keepEarliest(f) {
+	if a.admits(f.Task.Request) != nil || !a.keepEarliest(f) {
 		return nil
 	}
 	f.expiry = a.at.After(e.expiry, entity.PhaseEnd, (*expiring)(f), uint64(f.Job.ID))
 	return f
 }
 
-// keepEarliest keeps the earliest window for f in the plan.
+// keepEarliest keeps the window that the plan finds for f: the earliest, or on
+// named nodes that of the job's criterion.
 func (a *ResourceAgent) keepEarliest(f *Fragment) bool {
-	w, ok := a.meta.Plan().Find(a.meta.RequestOf(f.Task), a.at.Now(), des.Forever)
-	if !ok {
+	req := a.meta.RequestOf(f.Task)
+	w, ok := a.meta.Plan().Find(req, a.at.Now(), des.Forever)
+	if !ok || w.End > req.DeadlineLimit() {
 		return false
 	}
 	f.hold = a.keep(f, w)
@@ -195,13 +369,14 @@ func (a *ResourceAgent) release(f *Fragment) {
 }
 
 // commit makes the reservation held for f a firm one; false where it has
-// expired. Where its start has come meanwhile it moves to the earliest window
-// from now on.
+// expired. Where its start has come meanwhile, or its price has risen above the
+// budget, it moves to the earliest window from now on.
 func (a *ResourceAgent) commit(f *Fragment) bool {
 	if !a.at.Cancel(f.expiry) {
 		return false
 	}
-	if f.hold.Window().Start < a.at.Now() {
+	req := a.meta.RequestOf(f.Task)
+	if w := f.hold.Window(); w.Start < a.at.Now() || !affordable(&req, w) {
 		f.hold.Drop()
 		if !a.keepEarliest(f) {
 			return false
@@ -215,16 +390,30 @@ func (a *ResourceAgent) commit(f *Fragment) bool {
 func (a *ResourceAgent) Observe(e entity.JobEvent) {
 	j := e.Run
 	switch e.Kind {
-	case entity.JobSubmitted:
+	case entity.JobSubmitted, entity.JobRequeued:
 		if !j.Booked {
 			a.backlog += area(j)
 		}
-	case entity.JobRejected, entity.JobStarted:
+		if f := a.tasks[j.Submitted()]; f != nil && e.Kind == entity.JobRequeued {
+			a.grid.requeued(f)
+		}
+	case entity.JobStarted:
 		if !j.Booked {
 			a.backlog -= area(j)
 		}
 		if f := a.tasks[j.Submitted()]; f != nil {
-			a.grid.began(f) // what was taken on is not rejected
+			a.grid.began(f)
+		}
+	case entity.JobRejected:
+		if !j.Booked {
+			a.backlog -= area(j)
+		}
+		if f := a.tasks[j.Submitted()]; f != nil { // its deadline has come too near
+			delete(a.tasks, j.Submitted())
+			a.grid.giveUp(f.bag, j.Request.Nodes, a.name, j.Reason)
+			if _, ok := f.Broker.Strategy.(Router); ok {
+				a.send(&f.Broker.endpoint, done{fragment: f})
+			}
 		}
 	case entity.JobFinished, entity.JobKilled:
 		if f := a.tasks[j.Submitted()]; f != nil {
@@ -232,6 +421,9 @@ func (a *ResourceAgent) Observe(e entity.JobEvent) {
 			if e.Kind == entity.JobKilled {
 				f.bag.killed = true
 				f.bag.run.Reason = j.Reason
+			}
+			if f.whole() {
+				f.bag.run.Restore(j.Earlier(), j.Done(), j.Ends())
 			}
 			a.grid.ended(f.bag, j.Request.Nodes)
 			a.send(&f.Broker.endpoint, done{fragment: f})

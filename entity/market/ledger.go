@@ -94,6 +94,15 @@ var _ entity.Observer = (*Ledger)(nil)
 // received.
 func (l *Ledger) Balance(a Account) Money { return l.balances[a] }
 
+// Agreed is what each task of a job's reservation costs, as long as it is neither
+// over nor taken back: nil otherwise.
+func (l *Ledger) Agreed(j *entity.Run) []Money {
+	if c := l.contracts[j]; c != nil {
+		return c.parts
+	}
+	return nil
+}
+
 // Accounts are all accounts that money has passed through, by kind and number.
 func (l *Ledger) Accounts() []Account {
 	accounts := make([]Account, 0, len(l.balances))

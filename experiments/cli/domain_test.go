@@ -103,6 +103,19 @@ func TestTheGuidesDomainRuns(t *testing.T) {
 	require.NotContains(t, got.stderr, "of a domain of", "there are nodes enough for every job")
 }
 
+// The union of that guide: jobs of up to 12 nodes on three domains of 20.
+func TestTheGuidesUnionRuns(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guides/planning-batches.md")
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(string(page), "`union.yaml`:\n\n```yaml\n")
+	require.True(t, ok)
+	text, _, _ := strings.Cut(rest, "```")
+	got := call("simulate", domainOf(t, text))
+	require.Zero(t, got.code, got.stderr)
+	require.NotContains(t, got.stderr, "wait")
+	require.Contains(t, got.stdout, "bsf:k=3:within=domain   120 ")
+}
+
 func TestADomainGeneratesItsBatches(t *testing.T) {
 	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3, users: 3, real: [0.2, 1]}\ncriteria: [min-start, min-cost]\n")
 	one := call("simulate", "--domain", d, "--format", "csv")

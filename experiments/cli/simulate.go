@@ -193,15 +193,21 @@ func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.S
 			return nil, err
 		}
 	}
-	cmd.Flags().Visit(func(f *pflag.Flag) { // those that are given
-		if err == nil && slices.Contains(scenario.SettingNames(), f.Name) {
-			err = sc.Set(f.Name, f.Value.String())
-		}
-	})
+	err = given(cmd, sc)
 	if trace != "" && err == nil {
 		err = sc.Set("trace", trace)
 	}
 	return sc, worded(cmd, err)
+}
+
+// given sets what the flags say that are given.
+func given(cmd *cobra.Command, sc *scenario.Scenario) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && slices.Contains(scenario.SettingNames(), f.Name) {
+			err = sc.Set(f.Name, f.Value.String())
+		}
+	})
+	return err
 }
 
 // isScenario reports whether an argument is the file of a scenario, not a trace.

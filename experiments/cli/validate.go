@@ -20,7 +20,7 @@ import (
 
 func newValidate(t *scenario.Tables) *cobra.Command {
 	flags := workloadFlags{tables: t}
-	var policyName, domain string
+	var policyName, domain, grid string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "validate JOBS.csv [TRACE]",
@@ -39,10 +39,17 @@ well, the schedule is one of the nodes of that domain, and every job had nodes
 that its request allows, within its budget where prices do not change.
 The policy is taken from the manifest beside the file, or else from its name,
 jobs-POLICY.csv, unless --policy says otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
-broken.`,
+broken.
+
+With --grid FILE it is a run on a grid, whose files all stand beside JOBS.csv, the
+one of the jobs as a whole. They are checked against FILE, with the seed and the
+trace that the run had: nodes and processors are used by one at a time, jobs and
+owners alike, windows are what their jobs accept and within budget and deadline,
+and the money adds up to the millionth.`,
 		Example: `  gridslot simulate KTH-SP2.swf.gz --out results
   gridslot validate results/jobs-easy.csv KTH-SP2.swf.gz
-  gridslot validate results/jobs-css.csv results/requests.csv --domain domain.yaml`,
+  gridslot validate results/jobs-css.csv results/requests.csv --domain domain.yaml
+  gridslot validate results/jobs-cheapest.csv --grid vo.yaml`,
 		Args: arguments(1, 2, "JOBS.csv [TRACE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
@@ -51,6 +58,9 @@ broken.`,
 			made := scheduleOf(args[0])
 			if cmd.Flags().Changed("domain") {
 				return flags.validateNodes(cmd, args[0], args[1:], domain, limit)
+			}
+			if grid != "" {
+				return flags.validateGrid(cmd, made, grid, args[1:], limit)
 			}
 			if err := made.refuse(t); err != nil {
 				return err
@@ -70,9 +80,38 @@ broken.`,
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
 	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
+	cmd.Flags().StringVar(&grid, "grid", "", "file of the grid (YAML) on which the run was made")
+	_ = cmd.MarkFlagFilename("grid", "yaml", "yml") // it exists
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many violations to list")
 	complete(cmd, "policy", append(t.Policies.Names(), "none"))
 	return cmd
+}
+
+// validateGrid checks all files of a run on the grid that a file describes.
+func (f *workloadFlags) validateGrid(cmd *cobra.Command, made schedule, path string, trace []string, limit int) error {
+	sc, err := scenario.ReadMachine(path, "grid", f.tables)
+	if err != nil {
+		return err
+	}
+	if err := given(cmd, sc); err != nil {
+		return worded(cmd, err)
+	}
+	if len(trace) > 0 {
+		if err := sc.Set("trace", trace[0]); err != nil {
+			return worded(cmd, err)
+		}
+	}
+	report, err := scenario.Validate(cmd.Context(), sc, made.spec, filepath.Dir(made.path), scenario.Options{Tables: f.tables, Stdin: cmd.InOrStdin()}, limit)
+	if err != nil {
+		return worded(cmd, err)
+	}
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", made.path, report); err != nil {
+		return err
+	}
+	if report.Total > 0 {
+		return fmt.Errorf("%s is not a valid run on %s (violations: %d)", made.path, path, report.Total)
+	}
+	return nil
 }
 
 func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string, check validate.Rules) error {
@@ -202,7 +241,7 @@ func (s schedule) refuse(t *scenario.Tables) error {
 	_, errNodes := t.Nodes.Parse(s.spec)
 	switch {
 	case s.machine == "grid":
-		return fmt.Errorf("%s is a schedule of a grid, where jobs run in fragments: only those of one cluster can be checked here", s.path)
+		return fmt.Errorf("%s is a schedule of a grid, where jobs run in fragments: give the grid's file, --grid FILE", s.path)
 	case s.machine == "domain", s.machine == "" && errQueue != nil && errNodes == nil:
 		return fmt.Errorf("%s is a schedule of the nodes of a domain: give what was asked for and the domain, as in gridslot validate %s %s --domain FILE.yaml",
 			s.path, s.path, filepath.Join(filepath.Dir(s.path), scenario.RequestsName))

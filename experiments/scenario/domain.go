@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -16,11 +17,17 @@ import (
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // Domain is the priced nodes of a virtual organisation, planned by the cycle.
 type Domain struct {
+	// Union, where it is not empty, are the domains of which this one consists. Their
+	// nodes are numbered through from 1 and have the label "domain", which is the name
+	// of theirs; owners and prices are theirs, too, and Nodes, Generate, Prices and
+	// Local do not count.
+	Union    []DomainSite
 	Nodes    []entity.Node // given; where there are none they are generated
 	Generate vo.Nodes
 	Prices   []NodePrice
@@ -100,37 +107,33 @@ func (d *Domain) check(sc *Scenario) error {
 type domainParts struct {
 	*Domain
 	nodes    []entity.Node
-	index    map[int]int // position by ID
-	local    []LocalJob  // in the order in which they become known
-	prices   []NodePrice // in order of time
+	index    map[int]int  // position by ID
+	local    []ownersJobs // of a union one each
+	prices   []NodePrice  // in order of time
 	criteria []plan.Finder
 }
 
+// ownersJobs are those of owners who keep one rule, in the order in which they
+// become known.
+type ownersJobs struct {
+	rule flow.LocalRule
+	jobs []LocalJob
+}
+
 func (d *Domain) prepare(c *call) (runner, error) {
-	nodes, err := d.AllNodes(c.Settings.Seed, c.Settings.Replication)
+	p, err := d.parts(c.Settings.Seed, c.Settings.Replication)
 	if err != nil {
 		return nil, err
 	}
-	p := &domainParts{Domain: d, nodes: nodes, index: map[int]int{}}
-	for i, n := range p.nodes {
-		p.index[n.ID] = i
-	}
-	for _, name := range d.Criteria {
-		f, err := c.tables.Finders.Parse(name)
-		if err != nil {
-			return nil, fmt.Errorf("criteria: %w", err)
-		}
-		p.criteria = append(p.criteria, f.Value)
-	}
-	if err := p.draw(c.Settings.Seed); err != nil {
+	if p.criteria, err = criteria(c.tables, d.Criteria); err != nil {
 		return nil, err
 	}
 	if c.jobs == nil {
-		batches, err := d.batches(c.Settings.Seed)
+		batches, err := d.Batches.draw(c.Settings.Seed, d.Cycle)
 		if err != nil {
 			return nil, err
 		}
-		c.jobs = &jobs{name: c.base, size: int64(len(batches)), open: func() (reading, error) { return &list{jobs: batches}, nil }}
+		c.jobs = inMemory(c.base, batches)
 	}
 	c.requests = func() (reading, error) {
 		from, err := c.jobs.open()
@@ -142,8 +145,94 @@ func (d *Domain) prepare(c *call) (runner, error) {
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
 
-// AllNodes are the nodes given, or else those generated.
+// parts draws what is drawn of a domain.
+func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
+	if len(d.Union) > 0 {
+		return d.union(seed, replication)
+	}
+	nodes, err := d.ownNodes(seed, replication)
+	if err != nil {
+		return nil, err
+	}
+	p := &domainParts{Domain: d, nodes: nodes, index: map[int]int{}}
+	for i, n := range p.nodes {
+		p.index[n.ID] = i
+	}
+	return p, p.draw(seed)
+}
+
+// union draws the domains of a union and joins them.
+func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
+	all := &domainParts{Domain: d, index: map[int]int{}}
+	for i, member := range d.Union {
+		p, err := member.parts(siteSeed(seed, replication, i), replication)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", member.Name, err)
+		}
+		before := len(all.nodes)
+		number := func(id int) int { return before + p.index[id] + 1 }
+		for _, n := range p.nodes {
+			n.ID = number(n.ID)
+			n.Labels = maps.Clone(n.Labels)
+			if n.Labels == nil {
+				n.Labels = map[string]string{}
+			}
+			n.Labels[domainLabel] = member.Name
+			all.index[n.ID] = len(all.nodes)
+			all.nodes = append(all.nodes, n)
+		}
+		for _, own := range p.local {
+			own.jobs = slices.Clone(own.jobs)
+			for k := range own.jobs {
+				own.jobs[k].Node = number(own.jobs[k].Node)
+			}
+			all.local = append(all.local, own)
+		}
+		for _, x := range p.prices {
+			x.Node = number(x.Node)
+			all.prices = append(all.prices, x)
+		}
+	}
+	slices.SortStableFunc(all.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+	return all, nil
+}
+
+// domainLabel is the label of a union's nodes that names their domain.
+const domainLabel = "domain"
+
+// siteSeed is the seed of what is drawn of the i-th of several domains.
+func siteSeed(seed, replication uint64, i int) uint64 {
+	return des.NewStream(seed, replication, "site", uint64(i)).Uint64()
+}
+
+// criteria are the users' searches for windows of these names.
+func criteria(t *Tables, names []string) ([]plan.Finder, error) {
+	var all []plan.Finder
+	for _, name := range names {
+		f, err := t.Finders.Parse(name)
+		if err != nil {
+			return nil, fmt.Errorf("criteria: %w", err)
+		}
+		all = append(all, f.Value)
+	}
+	return all, nil
+}
+
+// AllNodes are the nodes given, or else those generated; of a union those of all
+// its domains.
 func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
+	if len(d.Union) > 0 {
+		p, err := d.union(seed, replication)
+		if err != nil {
+			return nil, err
+		}
+		return p.nodes, nil
+	}
+	return d.ownNodes(seed, replication)
+}
+
+// ownNodes are those of a domain that is no union.
+func (d *Domain) ownNodes(seed, replication uint64) ([]entity.Node, error) {
 	if len(d.Nodes) > 0 {
 		return d.Nodes, nil
 	}
@@ -159,14 +248,27 @@ func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
 }
 
 // PricesVary reports whether a node's price is not the same all the time.
-func (d *Domain) PricesVary() bool { return len(d.Prices) > 0 }
+func (d *Domain) PricesVary() bool {
+	return len(d.Prices) > 0 || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.PricesVary() })
+}
+
+// within is a search that keeps to nodes of one value of a label, if there is one.
+func within(label string, f plan.Finder) plan.Finder {
+	if label == "" {
+		return f
+	}
+	return window.Within{Finder: f, Label: label}
+}
+
+// criterionOf is the search of a user.
+func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int(user), 0)%len(all)] }
 
 // draw makes the owners' jobs and checks that all nodes that are named are there.
 func (p *domainParts) draw(seed uint64) error {
 	p.prices = slices.Clone(p.Prices)
 	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
 	if l := p.Local; l != nil {
-		p.local = slices.Clone(l.Listed)
+		own := ownersJobs{l.Rule, slices.Clone(l.Listed)}
 		if l.Load != nil {
 			for c := range max(l.Cycles, 1) {
 				from := des.Time(c) * p.Cycle
@@ -176,30 +278,31 @@ func (p *domainParts) draw(seed uint64) error {
 						return fmt.Errorf("local: %w", err)
 					}
 					for _, s := range spans {
-						p.local = append(p.local, LocalJob{n.ID, from, from + s.Start, s.End - s.Start})
+						own.jobs = append(own.jobs, LocalJob{n.ID, from, from + s.Start, s.End - s.Start})
 					}
 				}
 			}
 		}
-		slices.SortStableFunc(p.local, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
+		slices.SortStableFunc(own.jobs, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
+		for _, x := range own.jobs {
+			if _, ok := p.index[x.Node]; !ok {
+				return fmt.Errorf("local: there is no node %d", x.Node)
+			}
+		}
+		p.local = []ownersJobs{own}
 	}
 	for _, x := range p.prices {
 		if _, ok := p.index[x.Node]; !ok {
 			return fmt.Errorf("prices: there is no node %d", x.Node)
 		}
 	}
-	for _, x := range p.local {
-		if _, ok := p.index[x.Node]; !ok {
-			return fmt.Errorf("local: there is no node %d", x.Node)
-		}
-	}
 	return nil
 }
 
-// batches are the generated jobs.
-func (d *Domain) batches(seed uint64) ([]entity.Job, error) {
+// draw makes the jobs: a batch at the beginning of each cycle of that length.
+func (b *Batches) draw(seed uint64, cycle des.Time) ([]entity.Job, error) {
 	var all []entity.Job
-	from := vo.Batches{Batch: d.Batches.Batch, Cycles: d.Batches.Cycles, Cycle: d.Cycle, Users: d.Batches.Users}
+	from := vo.Batches{Batch: b.Batch, Cycles: b.Cycles, Cycle: cycle, Users: b.Users}
 	for j, err := range from.Generate(seed) {
 		if err != nil {
 			return nil, err
@@ -219,6 +322,10 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	if err != nil {
 		return nil, err
 	}
+	from := sourceOf(jobs)
+	if label := chosen.Value.Within; label != "" {
+		from = &keeping{from, label}
+	}
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
 	ledger := &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid}
 	s := r.settings
@@ -230,49 +337,25 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		return nil, err
 	}
 
-	nodes := make([]*entity.Node, len(p.nodes))
-	for i, n := range p.nodes {
-		nodes[i] = &n
-	}
-	domain, err := plan.NewDomain(nodes, chosen.Value.Finder)
+	domain, err := p.plan(chosen.Value.Finder)
 	if err != nil {
 		return nil, err
 	}
-	domain.Interval = cmp.Or(p.Interval, p.Cycle)
 	var fronts *fronts
 	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok {
 		if by.Criterion == nil && len(p.criteria) > 0 {
-			by.Criterion = func(j *entity.Run) plan.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
+			by.Criterion = func(j *entity.Run) plan.Finder {
+				return within(chosen.Value.Within, criterionOf(j.User, p.criteria))
+			}
 		}
 		if fronts = frontsOf(by); fronts != nil {
 			by.Told = fronts.told
 		}
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
-	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
-	owners := flow.NewLocalFlow(domain, meta)
-	defer owners.Close()
-	if p.Local != nil {
-		owners.Rule = p.Local.Rule
-	}
-	owners.Submit(func(yield func(flow.LocalJob) bool) {
-		for _, l := range p.local {
-			if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
-				return
-			}
-		}
-	})
-	prices := flow.NewPriceSchedule(domain, meta)
-	defer prices.Close()
-	prices.Submit(func(yield func(flow.PriceChange) bool) {
-		for _, c := range p.prices {
-			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
-				return
-			}
-		}
-	})
+	defer p.begin(domain, meta, nil)()
 
-	if err := x.Schedule(ctx, meta, sourceOf(jobs), s.Bookings); err != nil {
+	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
 		return nil, err
 	}
 	if err := ledger.Check(); err != nil {
@@ -310,6 +393,87 @@ func (d *Domain) priced(c *call, from reading) (reading, error) {
 		return nil, err
 	}
 	return &priced{from, pricing}, nil
+}
+
+// plan is the domain on nodes of its own, whose prices may change.
+func (p *domainParts) plan(finder plan.Finder) (*plan.Domain, error) {
+	nodes := make([]*entity.Node, len(p.nodes))
+	for i, n := range p.nodes {
+		nodes[i] = &n
+	}
+	d, err := plan.NewDomain(nodes, finder)
+	if err != nil {
+		return nil, err
+	}
+	d.Interval = cmp.Or(p.Interval, p.Cycle)
+	return d, nil
+}
+
+// begin has a metascheduler plan the domain by the cycle, and owners' jobs and
+// changes of price come; closer lets go of them. told, if set, hears of the owners'
+// jobs.
+func (p *domainParts) begin(d *plan.Domain, meta *entity.Metascheduler, told func(flow.LocalJob, des.Time)) (closer func()) {
+	nodes := d.Nodes()
+	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
+	var closers []func()
+	for _, own := range p.local {
+		owners := flow.NewLocalFlow(d, meta)
+		owners.Rule, owners.Told = own.rule, told
+		owners.Submit(func(yield func(flow.LocalJob) bool) {
+			for _, l := range own.jobs {
+				if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
+					return
+				}
+			}
+		})
+		closers = append(closers, owners.Close)
+	}
+	prices := flow.NewPriceSchedule(d, meta)
+	prices.Submit(func(yield func(flow.PriceChange) bool) {
+		for _, c := range p.prices {
+			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
+				return
+			}
+		}
+	})
+	return func() {
+		for _, c := range append(closers, prices.Close) {
+			c()
+		}
+	}
+}
+
+// keeping are jobs whose own searches keep to nodes of one value of a label.
+type keeping struct {
+	entity.Source
+	label string
+}
+
+func (k *keeping) Next() (*entity.Job, bool) {
+	j, ok := k.Source.Next()
+	if !ok {
+		return j, ok
+	}
+	if f, own := j.Request.Criterion.(plan.Finder); own {
+		copied := *j // others may run it, too
+		copied.Request.Criterion = within(k.label, f)
+		j = &copied
+	}
+	return j, ok
+}
+
+// Ended tells the source of the end of a job.
+func (k *keeping) Ended(r *entity.Run) {
+	if l, ok := k.Source.(entity.Listener); ok {
+		l.Ended(r)
+	}
+}
+
+func (k *keeping) Err() error {
+	if e, ok := k.Source.(interface{ Err() error }); ok {
+		return e.Err()
+	}
+	return nil
 }
 
 // priced are the jobs of a trace, each with a volume and a budget.

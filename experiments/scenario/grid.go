@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,16 +16,20 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// Grid is clusters that each have a scheduler, and brokers who place jobs on
-// them over a network. WithDefaults fills in what is not given.
+// Grid is sites that each have a scheduler, clusters and domains, and brokers who
+// place jobs on them over a network. WithDefaults fills in what is not given.
 type Grid struct {
-	Clusters []Site `yaml:"clusters"`
+	Clusters []Site       `yaml:"clusters"`
+	Domains  []DomainSite `yaml:"-"` // they come behind the clusters
 	// Brokers is how many there are; 0 means 7, as in OAR11.
 	Brokers int     `yaml:"brokers"`
 	Assign  Assign  `yaml:"assign"` // which jobs go to which broker
@@ -34,6 +39,29 @@ type Grid struct {
 	Expiry float64 `yaml:"expiry"`
 	// Log has negotiations written to log-STRATEGY.txt.
 	Log bool `yaml:"log"`
+
+	// What follows is about the jobs of a grid that has domains.
+
+	// Batches are the jobs where no trace is given, one at the beginning of each
+	// Cycle; or nil.
+	Batches *Batches `yaml:"-"`
+	Cycle   des.Time `yaml:"-"`
+	// Pricing is how a trace's jobs become priced requests.
+	Pricing vo.Priced `yaml:"-"`
+	// Criteria are searches for windows by name: user u has number u modulo their
+	// count.
+	Criteria []string `yaml:"-"`
+}
+
+// DomainSite is one domain of a grid, with owners and prices of its own.
+type DomainSite struct {
+	Name string // "domain-1" and so on where empty
+	// Policy is that of the local manager, one of named nodes; "easy" where empty.
+	Policy     string
+	QueueLimit int // see grid.ResourceAgent
+	// Domain is the machine. What it says of jobs (Batches, Pricing, Criteria) does
+	// not count here. What is drawn of it is drawn for each site anew.
+	*Domain
 }
 
 // Site is one cluster of a grid.
@@ -98,9 +126,16 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
 	if len(list) == 0 {
 		list = defaultStrategies
 	}
-	all, err := names(t.Strategies, list, "")
-	if err != nil {
-		return nil, fmt.Errorf("a grid has strategies: %w", err)
+	var all []name
+	for _, spec := range strings.Split(strings.Join(list, ","), ",") {
+		n, err := strategyName(t, spec)
+		if err != nil {
+			return nil, fmt.Errorf("a grid has strategies: %w", err)
+		}
+		if slices.ContainsFunc(all, func(o name) bool { return o.file == n.file }) {
+			return nil, fmt.Errorf("a grid has strategies: %q is asked for twice", n.spec)
+		}
+		all = append(all, n)
 	}
 	files := map[string]string{}
 	for _, n := range all {
@@ -109,8 +144,8 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
 		}
 	}
 	for _, n := range all {
-		for _, k := range g.WithDefaults().Clusters {
-			if err := fileNames(files, "jobs-"+n.file+"-"+k.Name+".csv", "cluster "+k.Name+" under "+n.spec); err != nil {
+		for _, site := range g.WithDefaults().siteNames() {
+			if err := fileNames(files, "jobs-"+n.file+"-"+site+".csv", "site "+site+" under "+n.spec); err != nil {
 				return nil, err
 			}
 		}
@@ -118,9 +153,59 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
 	return all, nil
 }
 
+// strategies are those that a name asks for: one for all brokers, or one for each
+// in turn, as in "cheapest+earliest".
+func strategies(t *Tables, spec string) ([]policy.Chosen[func() grid.Strategy], error) {
+	var all []policy.Chosen[func() grid.Strategy]
+	for part := range strings.SplitSeq(spec, "+") {
+		c, err := t.Strategies.Parse(part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func strategyName(t *Tables, spec string) (name, error) {
+	all, err := strategies(t, spec)
+	if err != nil {
+		return name{}, err
+	}
+	var specs, files []string
+	for _, c := range all {
+		specs, files = append(specs, c.Spec), append(files, c.FileName())
+	}
+	return name{strings.Join(specs, "+"), strings.Join(files, "+")}, nil
+}
+
+// siteNames are the names of all sites, in the order of their agents.
+func (g *Grid) siteNames() []string {
+	var all []string
+	for _, k := range g.Clusters {
+		all = append(all, k.Name)
+	}
+	for _, d := range g.Domains {
+		all = append(all, d.Name)
+	}
+	return all
+}
+
 func (g *Grid) check(sc *Scenario) error {
 	if sc.Flows.Reservations != "" {
 		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
+	}
+	if len(g.Domains) > 0 {
+		switch {
+		case sc.Workload.Trace == "" && sc.Workload.Jobs == nil && g.Batches == nil:
+			return errors.New("no jobs: give a TRACE, or batches in the file")
+		case sc.Workload.Trace == "" && sc.Workload.Jobs == nil:
+			if err := sc.needsTrace(); err != nil {
+				return err
+			}
+		case sc.Workload.Options.Overrun == entity.OverrunExtend:
+			return wrong("overrun", "extend: on the nodes of a domain a job is always cut at the end of its reservation")
+		}
 	}
 	return g.Check()
 }
@@ -136,6 +221,12 @@ func (g *Grid) WithDefaults() *Grid {
 		k.Policy = cmp.Or(k.Policy, "easy")
 		full.Clusters[i] = k
 	}
+	full.Domains = make([]DomainSite, len(g.Domains))
+	for i, d := range g.Domains {
+		d.Name = cmp.Or(d.Name, fmt.Sprintf("domain-%d", i+1))
+		d.Policy = cmp.Or(d.Policy, "easy")
+		full.Domains[i] = d
+	}
 	return &full
 }
 
@@ -150,8 +241,8 @@ func (g *Grid) Check() error {
 		taken[brokerName(i)] = true
 	}
 	switch {
-	case len(g.Clusters) == 0:
-		return at(errors.New("a grid needs clusters, as in clusters: [{processors: 64}]"), "clusters")
+	case len(g.Clusters)+len(g.Domains) == 0:
+		return at(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
 	case g.Brokers < 1:
 		return at(fmt.Errorf("brokers: a grid needs 1 broker or more, not %d", g.Brokers), "brokers")
 	case !(g.Expiry >= 0) || g.Expiry > maxSeconds:
@@ -167,10 +258,20 @@ func (g *Grid) Check() error {
 		}
 		taken[k.Name] = true
 	}
+	for i, d := range g.Domains {
+		if err := d.check(taken); err != nil {
+			var place *PlaceError
+			if errors.As(err, &place) {
+				place.Path = append([]any{"domains", i}, place.Path...)
+			}
+			return err
+		}
+		taken[d.Name] = true
+	}
 	for i, l := range g.Network.Links {
 		for _, name := range l.Between {
 			if !taken[name] {
-				return at(fmt.Errorf("a link names %q, which is no entity: there are the clusters, broker-1 to %s and the regulator", name, brokerName(g.Brokers-1)), "network", "links", i)
+				return at(fmt.Errorf("a link names %q, which is no entity: there are the clusters and domains, broker-1 to %s and the regulator", name, brokerName(g.Brokers-1)), "network", "links", i)
 			}
 		}
 		if l.Between[0] == l.Between[1] {
@@ -181,12 +282,35 @@ func (g *Grid) Check() error {
 	return err
 }
 
-func (k Site) check(taken map[string]bool) error {
+// checkName refuses the name of a site.
+func checkName(name string, taken map[string]bool) error {
 	switch {
-	case taken[k.Name]:
-		return at(fmt.Errorf("name: two entities are called %q", k.Name), "name")
-	case !isFileName(k.Name):
-		return at(fmt.Errorf("name: %q cannot be part of the name of a file, which a cluster's name becomes: use letters, digits, and any of . _ + - between them", k.Name), "name")
+	case taken[name]:
+		return at(fmt.Errorf("name: two entities are called %q", name), "name")
+	case !isFileName(name):
+		return at(fmt.Errorf("name: %q cannot be part of the name of a file, which a site's name becomes: use letters, digits, and any of . _ + - between them", name), "name")
+	}
+	return nil
+}
+
+func (d DomainSite) check(taken map[string]bool) error {
+	if err := checkName(d.Name, taken); err != nil {
+		return err
+	}
+	switch {
+	case d.Domain == nil || !(d.Cycle > 0):
+		return at(fmt.Errorf("%s: a domain needs nodes and a cycle", d.Name))
+	case d.QueueLimit < 0:
+		return at(fmt.Errorf("%s: queue_limit must not be negative: %d", d.Name, d.QueueLimit), "queue_limit")
+	}
+	return nil
+}
+
+func (k Site) check(taken map[string]bool) error {
+	if err := checkName(k.Name, taken); err != nil {
+		return err
+	}
+	switch {
 	case k.Processors < 1 || k.Processors > math.MaxInt32:
 		return at(fmt.Errorf("want a number of processors of 1 or more, at most %d", math.MaxInt32), "processors").wanting()
 	case !(k.Speed >= minSpeed && k.Speed <= 1/minSpeed):
@@ -254,6 +378,8 @@ type GridSummary struct {
 	Expired          int64   `csv:"expired" json:"expired"`
 	Offers           int64   `csv:"offers" json:"offers"`
 	Messages         int64   `csv:"messages" json:"messages"`
+	// Income is what the owners of all domains were paid by their users.
+	Income float64 `csv:"income" json:"income"`
 }
 
 // ClusterSummary is what became of one site, a row of clusters-STRATEGY.csv:
@@ -263,33 +389,111 @@ type ClusterSummary struct {
 	Processors  int     `csv:"processors"`
 	Speed       float64 `csv:"speed"`
 	Jobs        int     `csv:"jobs"`
-	Utilization float64 `csv:"utilization"` // over the grid's makespan
+	Utilization float64 `csv:"utilization"` // by them, over the grid's makespan, or longer where the site's own jobs ran before or after it
 	Rounds      int64   `csv:"rounds"`
+	Income      float64 `csv:"income"` // of its owners
 }
 
 func (g *Grid) prepare(c *call) (runner, error) {
-	g = g.WithDefaults()
-	for i, k := range g.Clusters {
+	p, err := g.WithDefaults().parts(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.jobs == nil {
+		batches, err := g.Batches.draw(c.Settings.Seed, g.Cycle)
+		if err != nil {
+			return nil, err
+		}
+		for i := range batches {
+			p.ask(&batches[i])
+		}
+		c.jobs = inMemory(c.base, batches)
+	}
+	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+}
+
+// parts draws what is drawn of a grid.
+func (g *Grid) parts(c *call) (*gridParts, error) {
+	p := &gridParts{Grid: g}
+	for i, k := range p.Clusters {
 		if _, err := c.tables.Policies.Parse(k.Policy, c.defaults()); err != nil {
 			return nil, at(fmt.Errorf("%s: policy: %w", k.Name, err), "clusters", i, "policy")
 		}
 	}
-	return func(ctx context.Context, p *policyRun) (*Result, error) { return g.run(ctx, c, p) }, nil
+	for i, d := range p.Domains {
+		if _, err := c.tables.Nodes.Parse(d.Policy, c.defaults()); err != nil {
+			return nil, at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
+		}
+		parts, err := d.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Name, err)
+		}
+		p.domains = append(p.domains, parts)
+	}
+	var err error
+	if p.criteria, err = criteria(c.tables, g.Criteria); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// run runs one strategy.
-func (g *Grid) run(ctx context.Context, c *call, p *policyRun) (*Result, error) {
-	strategy, err := c.tables.Strategies.Parse(p.spec)
+// gridParts are a grid with everything drawn that is drawn.
+type gridParts struct {
+	*Grid
+	domains  []*domainParts
+	criteria []plan.Finder
+}
+
+// ask gives a job its user's search for windows.
+func (p *gridParts) ask(j *entity.Job) {
+	if len(p.criteria) > 0 && j.Request.Criterion == nil {
+		j.Request.Criterion = criterionOf(j.User, p.criteria)
+	}
+}
+
+// asking are the jobs of a trace, each with its user's search for windows.
+type asking struct {
+	priced
+	parts *gridParts
+}
+
+func (a *asking) Next() (*entity.Job, bool) {
+	j, ok := a.priced.Next()
+	if ok {
+		a.parts.ask(j)
+	}
+	return j, ok
+}
+
+// jobs are those of a run.
+func (p *gridParts) jobs(c *call, r *policyRun) (entity.Source, error) {
+	if c.jobs.trace == nil || len(p.Domains) == 0 {
+		return sourceOf(r.jobs), nil
+	}
+	pricing, err := p.Pricing.Begin(c.Settings.Seed, c.Settings.Replication)
 	if err != nil {
 		return nil, err
 	}
-	network, err := g.Network.network()
+	return &asking{priced{r.jobs, pricing}, p}, nil
+}
+
+// run runs one strategy, or one for each broker in turn.
+func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
+	chosen, err := strategies(c.tables, r.spec)
 	if err != nil {
 		return nil, err
 	}
-	whole := &executed{}
-	s := p.settings
-	s.Observers = append(append(s.Observers, whole), p.observers("")...)
+	network, err := p.Network.network()
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.jobs(c, r)
+	if err != nil {
+		return nil, err
+	}
+	whole := &executed{first: des.Forever}
+	s := r.settings
+	s.Observers = append(append(s.Observers, whole), r.observers("")...)
 	x := run.Begin(s)
 	defer x.Close()
 	// A job as a whole has no processors to name.
@@ -297,9 +501,9 @@ func (g *Grid) run(ctx context.Context, c *call, p *policyRun) (*Result, error) 
 		return nil, err
 	}
 	made := grid.NewGrid(x.Sim, network, x.Observers...)
-	made.Expiry = des.Seconds(g.Expiry)
+	made.Expiry = des.Seconds(p.Expiry)
 	defer made.Close()
-	if g.Log {
+	if p.Log {
 		w, err := x.Create("log-", ".txt")
 		if err != nil {
 			return nil, err
@@ -308,10 +512,14 @@ func (g *Grid) run(ctx context.Context, c *call, p *policyRun) (*Result, error) 
 			made.Log = func(n grid.Note) { fmt.Fprintln(w, n) } // Commit has what went wrong
 		}
 	}
-	sites := make([]*siteRecorder, len(g.Clusters))
-	for i, k := range g.Clusters {
-		sites[i] = &siteRecorder{}
-		observers, err := x.Jobs(append([]entity.Observer{sites[i]}, p.observers(k.Name)...), k.Name, k.Processors, s.Allocation)
+	var sites []*siteRecorder
+	observe := func(name string, size int, more ...entity.Observer) ([]entity.Observer, error) {
+		sites = append(sites, &siteRecorder{name: name, size: size, first: des.Forever})
+		all := append([]entity.Observer{sites[len(sites)-1]}, more...)
+		return x.Jobs(append(all, r.observers(name)...), name, size, s.Allocation)
+	}
+	for _, k := range p.Clusters {
+		observers, err := observe(k.Name, k.Processors)
 		if err != nil {
 			return nil, err
 		}
@@ -321,17 +529,37 @@ func (g *Grid) run(ctx context.Context, c *call, p *policyRun) (*Result, error) 
 		}
 		defer closer()
 	}
-	for i := range g.Brokers {
-		made.AddBroker(brokerName(i), strategy.Value())
+	books, err := newBooks(x, len(p.Domains) > 0)
+	if err != nil {
+		return nil, err
 	}
-	made.SubmitFrom(sourceOf(p.jobs), g.Assign.to(x.Sim, g.Brokers))
+	for i, d := range p.Domains {
+		book := books.of(d)
+		observers, err := observe(d.Name, len(p.domains[i].nodes), book)
+		if err != nil {
+			return nil, err
+		}
+		closer, err := c.addDomain(made, d, p.domains[i], book, observers)
+		if err != nil {
+			return nil, err
+		}
+		defer closer()
+	}
+	for i := range p.Brokers {
+		made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
+	}
+	made.SubmitFrom(from, p.Assign.to(x.Sim, p.Brokers))
 	if err := x.Sim.Run(ctx); err != nil {
 		return nil, err
 	}
-	if made.Open() > 0 {
-		return nil, fmt.Errorf("strategy %s left %d jobs without a place for all their tasks", p.spec, made.Open())
+	waiting := waitingIn(made, x.Sim.Now())
+	if made.Open() > 0 && len(waiting) == 0 {
+		return nil, fmt.Errorf("strategy %s left %d jobs without a place for all their tasks", r.spec, made.Open())
 	}
-	clusters := g.clusters(made, sites, x.Makespan())
+	if err := books.close(); err != nil {
+		return nil, fmt.Errorf("strategy %s: %w", r.spec, err)
+	}
+	clusters := p.clusters(made, sites, books, whole)
 	if w, err := x.Create("clusters-", ".csv"); err != nil {
 		return nil, err
 	} else if w != nil {
@@ -339,16 +567,45 @@ func (g *Grid) run(ctx context.Context, c *call, p *policyRun) (*Result, error) 
 			return nil, fmt.Errorf("writing clusters as CSV: %w", err)
 		}
 	}
-	r, err := x.Commit()
+	result, err := x.Commit()
 	if err != nil {
 		return nil, err
 	}
+	sum := gridSummary(made.Stats(), whole)
 	for _, k := range clusters {
-		r.Summary.Utilization += k.Utilization / float64(len(clusters))
-		r.Summary.Rounds += k.Rounds
+		result.Summary.Utilization += k.Utilization / float64(len(clusters))
+		result.Summary.Rounds += k.Rounds
+		sum.Income += k.Income
 	}
-	r.Summary.Events = x.Sim.Executed()
-	return &Result{Result: r, Grid: gridSummary(made.Stats(), whole), Clusters: clusters}, nil
+	result.Summary.Events = x.Sim.Executed()
+	result.Waiting = waiting
+	return &Result{Result: result, Grid: sum, Clusters: clusters}, nil
+}
+
+// waitingIn are the runs that are left in the queues of the sites.
+func waitingIn(g *grid.Grid, now des.Time) []*entity.Run {
+	var all []*entity.Run
+	for _, a := range g.Agents() {
+		all = slices.AppendSeq(all, a.Scheduler().Queue().By(entity.Submission, now).All())
+	}
+	return all
+}
+
+// addDomain adds a domain with its local manager, its owners' jobs and prices,
+// which are to be closed in the end.
+func (c *call) addDomain(g *grid.Grid, d DomainSite, p *domainParts, b *book, observers []entity.Observer) (closer func(), err error) {
+	local, err := c.tables.Nodes.Parse(d.Policy, c.defaults()) // anew: it may keep state
+	if err != nil {
+		return nil, err
+	}
+	domain, err := p.plan(local.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	a := g.AddAgent(d.Name, domain, local.Value.Policy, observers...)
+	a.QueueLimit = d.QueueLimit
+	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
+	return p.begin(domain, a.Scheduler(), b.owner), nil
 }
 
 // addSite adds a cluster with its scheduler and its own jobs, which are to be
@@ -399,26 +656,55 @@ func (a Assign) to(sim *des.Simulator, n int) func(*entity.Job) int {
 	return func(*entity.Job) int { return inTurn() }
 }
 
-// executed sums up how long jobs were under way.
-type executed struct{ seconds float64 }
+// executed sums up how long jobs were under way, and when.
+type executed struct {
+	seconds     float64
+	first, last des.Time // submission and finish
+}
 
 func (r *executed) Observe(e entity.JobEvent) {
-	if e.Kind == entity.JobFinished || e.Kind == entity.JobKilled {
+	switch e.Kind {
+	case entity.JobSubmitted:
+		r.first = min(r.first, e.Run.Submit)
+	case entity.JobFinished, entity.JobKilled:
 		r.seconds += (e.Run.Finish - e.Run.Start).Seconds()
+		r.last = max(r.last, e.Time)
 	}
 }
 
 // siteRecorder sums up what runs at a site.
 type siteRecorder struct {
-	jobs int
-	busy float64 // processor seconds
+	name        string
+	size        int
+	jobs        int
+	busy        float64 // processor seconds
+	first, last des.Time
 }
 
 func (r *siteRecorder) Observe(e entity.JobEvent) {
-	if j := e.Run; e.Kind == entity.JobFinished || e.Kind == entity.JobKilled {
+	switch j := e.Run; e.Kind {
+	case entity.JobStarted:
+		r.first = min(r.first, e.Time)
+	case entity.JobFinished, entity.JobKilled:
 		r.jobs++
-		r.busy += float64(float64(j.Request.Nodes) * (e.Time - j.Start).Seconds())
+		r.last = max(r.last, e.Time)
+		if j.Ends() == nil {
+			r.busy += float64(float64(j.Request.Nodes) * (e.Time - j.Start).Seconds())
+			return
+		}
+		for a := range j.Attempts() {
+			r.busy += a.ProcessorTime().Seconds()
+		}
 	}
+}
+
+// span is the time over which a site's utilization is taken: from the grid's first
+// submission to its last finish, and as much longer as the site's own jobs ran.
+func (r *siteRecorder) span(from, to des.Time) float64 {
+	if r.jobs > 0 {
+		from, to = min(from, r.first), max(to, r.last)
+	}
+	return (to - from).Seconds()
 }
 
 func gridSummary(stats grid.GridStats, whole *executed) *GridSummary {
@@ -432,13 +718,16 @@ func gridSummary(stats grid.GridStats, whole *executed) *GridSummary {
 	return sum
 }
 
-func (g *Grid) clusters(made *grid.Grid, sites []*siteRecorder, makespan float64) []ClusterSummary {
+func (p *gridParts) clusters(made *grid.Grid, sites []*siteRecorder, b *books, whole *executed) []ClusterSummary {
 	var rows []ClusterSummary
-	for i, k := range g.Clusters {
-		meta := made.Agents()[i].Scheduler()
-		row := ClusterSummary{Cluster: k.Name, Processors: k.Processors, Speed: k.Speed, Jobs: sites[i].jobs, Rounds: meta.Rounds()}
-		if makespan > 0 {
-			row.Utilization = sites[i].busy / (float64(k.Processors) * makespan)
+	for i, r := range sites {
+		a := made.Agents()[i]
+		row := ClusterSummary{Cluster: r.name, Processors: r.size, Speed: a.Speed, Jobs: r.jobs, Rounds: a.Scheduler().Rounds()}
+		if span := r.span(whole.first, whole.last); span > 0 {
+			row.Utilization = r.busy / (float64(r.size) * span)
+		}
+		if k := i - len(p.Clusters); k >= 0 {
+			row.Income = b.all[k].ledger.Total(market.OwnerAccount).Units()
 		}
 		rows = append(rows, row)
 	}

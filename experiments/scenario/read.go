@@ -4,6 +4,7 @@ package scenario
 // and a grid's file are scenario files that describe a machine only.
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -29,6 +30,12 @@ type fileYAML struct {
 
 	Domain domainYAML `yaml:",inline"`
 	Grid   Grid       `yaml:",inline"`
+	// Domains are sites of a grid; the keys of Domain that are about jobs are then
+	// the grid's, and those about time hold for all of its domains.
+	Domains []siteYAML `yaml:"domains"`
+	// Union are domains of which a domain consists, each with nodes, owners and
+	// prices of its own.
+	Union []siteYAML `yaml:"union"`
 
 	// MachineFile is another file that describes the machine.
 	MachineFile string `yaml:"machine"`
@@ -100,13 +107,26 @@ type domainYAML struct {
 	Criteria []string `yaml:"criteria"`
 }
 
+// siteYAML is a domain of a grid, described here or in a file of its own.
+type siteYAML struct {
+	Name       string     `yaml:"name"`
+	Policy     string     `yaml:"policy"`
+	QueueLimit int        `yaml:"queue_limit"`
+	File       string     `yaml:"domain"`
+	Own        domainYAML `yaml:",inline"`
+}
+
 // rangeYAML is [MIN, MAX].
 type rangeYAML []float64
 
 // Which machine a key belongs to.
 var (
-	domainKeys = []string{"nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
-	gridKeys   = []string{"clusters", "brokers", "assign", "network", "expiry", "log", "strategies"}
+	domainKeys = []string{"union", "nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
+	gridKeys   = []string{"clusters", "domains", "brokers", "assign", "network", "expiry", "log", "strategies"}
+	// Those of a domain that a grid with domains has as well: about its jobs, and
+	// about all of its domains.
+	jobKeys    = []string{"batches", "trace", "criteria"}
+	sharedKeys = []string{"cycle", "interval", "pay_by_use"}
 )
 
 // Read reads a scenario from a file. Paths in it are relative to its folder.
@@ -230,6 +250,9 @@ func (r *reader) readMachine() error {
 		keys []string
 	}{{"cluster", []string{"processors"}}, {"domain", domainKeys}, {"grid", gridKeys}, {"machine", []string{"machine"}}} {
 		for _, key := range k.keys {
+			if k.kind == "domain" && r.file.Has("domains") && slices.Contains(slices.Concat(jobKeys, sharedKeys), key) {
+				continue
+			}
 			if kinds[k.kind] == "" && r.file.Has(key) {
 				kinds[k.kind] = key
 			}
@@ -299,10 +322,27 @@ func (r *reader) readPolicies() error {
 }
 
 func (r *reader) readGrid() error {
+	for i, s := range r.yaml.Domains {
+		d, err := r.readSite(s, "domains", i)
+		if err != nil {
+			return err
+		}
+		r.yaml.Grid.Domains = append(r.yaml.Grid.Domains, d)
+	}
 	g := r.yaml.Grid.WithDefaults()
 	r.sc.Machine = g
 	if err := g.Check(); err != nil {
 		return err
+	}
+	if len(g.Domains) > 0 {
+		if err := r.readGridJobs(g); err != nil {
+			return err
+		}
+	}
+	for i, d := range g.Domains {
+		if _, err := r.tables.Nodes.Parse(d.Policy); err != nil {
+			return at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
+		}
 	}
 	for i := range g.Clusters {
 		k := &g.Clusters[i]
@@ -316,17 +356,89 @@ func (r *reader) readGrid() error {
 	return nil
 }
 
-func (r *reader) readDomain() error {
-	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
-	r.sc.Machine = d
-	for _, part := range []func(*Domain) error{r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing} {
+// readSite reads a domain of a grid, or of a union, that stands in the list at key.
+func (r *reader) readSite(s siteYAML, key string, i int) (DomainSite, error) {
+	site := DomainSite{Name: s.Name, Policy: s.Policy, QueueLimit: s.QueueLimit}
+	within := func(err error) error {
+		var place *PlaceError
+		if !errors.As(err, &place) {
+			return at(err, key, i)
+		}
+		place.Path = append([]any{key, i}, place.Path...)
+		return err
+	}
+	for _, name := range jobKeys {
+		if r.file.Has(key, i, name) {
+			return site, within(at(fmt.Errorf("%s: it is about the jobs of all domains: write it beside %s", name, key), name))
+		}
+	}
+	if s.File != "" {
+		for _, name := range domainKeys {
+			if r.file.Has(key, i, name) {
+				return site, within(at(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
+			}
+		}
+		other, err := read(r.beside(s.File), "domain", r.tables, "machine")
+		if err != nil {
+			return site, within(at(fmt.Errorf("domain: %w", err), "domain"))
+		}
+		for _, t := range other.Texts {
+			t.Key = ""
+			r.sc.Texts = append(r.sc.Texts, t)
+		}
+		site.Domain, _ = other.Machine.(*Domain)
+		return site, nil
+	}
+	own := &reader{dir: r.dir, kind: "domain", part: true, tables: r.tables, file: r.file, sc: New(), nodes: map[int]bool{}}
+	own.yaml.Domain = s.Own
+	if top := &r.yaml.Domain; s.Own.Cycle == 0 {
+		own.yaml.Domain.Cycle = top.Cycle
+	}
+	if !r.file.Has(key, i, "interval") {
+		own.yaml.Domain.Interval = r.yaml.Domain.Interval
+	}
+	if !r.file.Has(key, i, "pay_by_use") {
+		own.yaml.Domain.PayByUse = r.yaml.Domain.PayByUse
+	}
+	if err := own.readDomain(); err != nil {
+		return site, within(err)
+	}
+	r.sc.Texts = append(r.sc.Texts, own.sc.Texts...)
+	site.Domain = own.sc.Machine.(*Domain)
+	return site, nil
+}
+
+// readGridJobs reads what a grid with domains says of its jobs.
+func (r *reader) readGridJobs(g *Grid) error {
+	d := &Domain{Criteria: r.yaml.Domain.Criteria}
+	if r.yaml.Domain.Batches != nil && !positive(r.yaml.Domain.Cycle) {
+		return at(errors.New("batches come at the beginning of each cycle: want its length in time units above 0, as in cycle: 600"), "cycle").wanting()
+	}
+	for _, part := range []func(*Domain) error{r.readBatches, r.readPricing, r.readCriteria} {
 		if err := part(d); err != nil {
 			return err
 		}
 	}
+	g.Batches, g.Pricing, g.Criteria, g.Cycle = d.Batches, d.Pricing, d.Criteria, des.Seconds(r.yaml.Domain.Cycle)
+	return nil
+}
+
+// readCriteria looks whether the users' searches for windows are known.
+func (r *reader) readCriteria(d *Domain) error {
 	for i, name := range d.Criteria {
 		if _, err := r.tables.Finders.Parse(name); err != nil {
 			return at(fmt.Errorf("criteria: no such search for windows: %w", err), "criteria", i)
+		}
+	}
+	return nil
+}
+
+func (r *reader) readDomain() error {
+	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
+	r.sc.Machine = d
+	for _, part := range []func(*Domain) error{r.readUnion, r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing, r.readCriteria} {
+		if err := part(d); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -347,8 +459,39 @@ func (r *reader) rangeAt(values rangeYAML, path ...any) (vo.Range, error) {
 	return vo.Range{}, at(fmt.Errorf("%s: want [MIN, MAX], not %d numbers", strings.Join(keys, ": "), len(values)), path...)
 }
 
+// readUnion reads the domains of which this one consists.
+func (r *reader) readUnion(d *Domain) error {
+	names := map[string]bool{}
+	for i, s := range r.yaml.Union {
+		site, err := r.readSite(s, "union", i)
+		if err != nil {
+			return err
+		}
+		site.Name = cmp.Or(site.Name, fmt.Sprintf("domain-%d", i+1))
+		switch {
+		case names[site.Name]:
+			return at(fmt.Errorf("name: two domains are called %q", site.Name), "union", i, "name")
+		case s.Policy != "":
+			return at(errors.New("policy: all domains of a union are planned together"), "union", i, "policy")
+		case s.QueueLimit != 0:
+			return at(errors.New("queue_limit: all domains of a union have one queue"), "union", i, "queue_limit")
+		}
+		names[site.Name] = true
+		d.Union = append(d.Union, site)
+	}
+	return nil
+}
+
 func (r *reader) readNodes(d *Domain) (err error) {
 	g := r.yaml.Domain.Generate
+	if len(d.Union) > 0 {
+		for _, key := range []string{"nodes", "generate", "prices", "local"} {
+			if r.file.Has(key) {
+				return at(fmt.Errorf("%s: each domain of the union has its own", key), key)
+			}
+		}
+		return nil
+	}
 	switch {
 	case (r.yaml.Domain.Nodes == "") == (g == nil):
 		return errors.New("give either nodes (a CSV file) or generate")

@@ -102,7 +102,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "cycles-", "pareto-", "clusters-", "log-", RequestsName, "summary.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "cycles-", "pareto-", "clusters-", "log-", "tasks-", "owners-", "accounts-", RequestsName, "summary.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -153,7 +153,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if c.bookings, err = c.Scenario.bookings(); err != nil {
 		return err
 	}
-	if d, ok := m.(*Domain); !ok || d.Batches == nil || c.Workload.Trace != "" || c.Workload.Jobs != nil {
+	if batchesOf(m) == nil || c.Workload.Trace != "" || c.Workload.Jobs != nil {
 		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
 			return err
 		}
@@ -167,6 +167,17 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	}
 	c.readings = make([]atomic.Pointer[reading], len(c.all))
 	c.results = make([]*Result, len(c.all))
+	return nil
+}
+
+// batchesOf are the jobs that a machine generates where no others are given, or nil.
+func batchesOf(m Machine) *Batches {
+	switch m := m.(type) {
+	case *Domain:
+		return m.Batches
+	case *Grid:
+		return m.Batches
+	}
 	return nil
 }
 
@@ -199,7 +210,7 @@ func (c *call) writes(file string) bool {
 	return slices.ContainsFunc(c.all, func(n name) bool {
 		rest, ok := strings.CutPrefix(file, n.file)
 		if g, isGrid := c.Machine.(*Grid); ok && isGrid {
-			return rest == "" || slices.ContainsFunc(g.WithDefaults().Clusters, func(k Site) bool { return rest == "-"+k.Name })
+			return rest == "" || slices.ContainsFunc(g.WithDefaults().siteNames(), func(site string) bool { return rest == "-"+site })
 		}
 		return ok && rest == ""
 	})

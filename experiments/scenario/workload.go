@@ -149,6 +149,11 @@ func sourceOf(r reading) entity.Source {
 	return r
 }
 
+// inMemory are jobs that have been made.
+func inMemory(name string, all []entity.Job) *jobs {
+	return &jobs{name: name, size: int64(len(all)), open: func() (reading, error) { return &list{jobs: all}, nil }}
+}
+
 // list is a reading of jobs in memory.
 type list struct {
 	jobs []entity.Job

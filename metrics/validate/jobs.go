@@ -154,7 +154,7 @@ func (c *fileChecker) trace(jobs iter.Seq[*entity.Job]) error {
 
 // read gives the jobs of the trace their rows.
 func (c *fileChecker) read(from io.Reader) error {
-	r, err := newRowReader(from)
+	r, err := newRowReader(from, jobsFile, needed...)
 	if err != nil {
 		return err
 	}

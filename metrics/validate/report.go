@@ -42,11 +42,13 @@ const (
 	// Unmet: what a job is given is not what it asks for: a node too slow, too dear
 	// or without an attribute, a window past the deadline or above the budget.
 	Unmet
+	// FalseAccount: money that does not add up.
+	FalseAccount
 )
 
 var kinds = enum.Of[Kind]("kind of violation",
 	"over capacity", "two jobs on one processor", "too early", "out of order", "head delayed",
-	"promise broken", "wrong run time", "out of place", "missing", "disagreement", "request not met")
+	"promise broken", "wrong run time", "out of place", "missing", "disagreement", "request not met", "false account")
 
 func (k Kind) String() string { return kinds.Name(k) }
 

@@ -85,8 +85,9 @@ type optional[T any] struct {
 func (r *row) began() bool { return r.start != des.Forever }
 func (r *row) ended() bool { return r.finish != des.Forever }
 
-// DamagedFileError reports a file that cannot be read as a jobs CSV.
+// DamagedFileError reports a file that cannot be read as what it should be.
 type DamagedFileError struct {
+	File   string // what it should be: "jobs CSV", "tasks CSV"
 	Line   int    // from 1; the header is line 1
 	Column string // empty where it is the line as a whole
 	Err    error
@@ -94,15 +95,19 @@ type DamagedFileError struct {
 
 func (e *DamagedFileError) Error() string {
 	if e.Column == "" {
-		return fmt.Sprintf("jobs CSV, line %d: %v", e.Line, e.Err)
+		return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err)
 	}
-	return fmt.Sprintf("jobs CSV, line %d, %s: %v", e.Line, e.Column, e.Err)
+	return fmt.Sprintf("%s, line %d, %s: %v", e.File, e.Line, e.Column, e.Err)
 }
 
 func (e *DamagedFileError) Unwrap() error { return e.Err }
 
-// rowReader reads a jobs CSV row by row.
+// jobsFile is what DamagedFileError calls a jobs CSV.
+const jobsFile = "jobs CSV"
+
+// rowReader reads a jobs CSV, or another one, row by row.
 type rowReader struct {
+	file   string
 	in     *csv.Reader
 	at     map[string]int // where a column is in the record
 	record []string
@@ -110,13 +115,13 @@ type rowReader struct {
 	err    error // the first one within the row
 }
 
-// newRowReader reads the header.
-func newRowReader(from io.Reader) (*rowReader, error) {
-	r := &rowReader{in: csv.NewReader(from), at: map[string]int{}}
+// newRowReader reads the header, which must have the needed columns.
+func newRowReader(from io.Reader, file string, needed ...string) (*rowReader, error) {
+	r := &rowReader{file: file, in: csv.NewReader(from), at: map[string]int{}}
 	r.in.ReuseRecord = true
 	header, err := r.in.Read()
 	if err != nil {
-		return nil, damaged(err)
+		return nil, r.damaged(err)
 	}
 	for i, name := range header {
 		if !r.has(name) { // where a name stands twice the first one counts
@@ -125,7 +130,7 @@ func newRowReader(from io.Reader) (*rowReader, error) {
 	}
 	for _, name := range needed {
 		if !r.has(name) {
-			return nil, &DamagedFileError{Line: 1, Err: fmt.Errorf("no column %s in the header", name)}
+			return nil, &DamagedFileError{File: file, Line: 1, Err: fmt.Errorf("no column %s in the header", name)}
 		}
 	}
 	return r, nil
@@ -139,27 +144,27 @@ func (r *rowReader) next() (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, damaged(err)
+		return false, r.damaged(err)
 	}
 	r.line, _ = r.in.FieldPos(0)
 	return true, nil
 }
 
 // damaged puts an error of the CSV reader in our words.
-func damaged(err error) error {
+func (r *rowReader) damaged(err error) error {
 	var parse *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
-		return &DamagedFileError{Line: 1, Err: errors.New("the file is empty")}
+		return &DamagedFileError{File: r.file, Line: 1, Err: errors.New("the file is empty")}
 	case errors.As(err, &parse):
-		return &DamagedFileError{Line: parse.Line, Err: parse.Err}
+		return &DamagedFileError{File: r.file, Line: parse.Line, Err: parse.Err}
 	}
-	return fmt.Errorf("reading a jobs CSV: %w", err)
+	return fmt.Errorf("reading a %s: %w", r.file, err)
 }
 
 func (r *rowReader) fail(column string, err error) {
 	if r.err == nil {
-		r.err = &DamagedFileError{r.line, column, err}
+		r.err = &DamagedFileError{r.file, r.line, column, err}
 	}
 }
 

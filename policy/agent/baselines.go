@@ -73,7 +73,7 @@ func (Central) Name() string { return "central" }
 func (Central) Place(b *grid.Broker, j *entity.Job) {
 	var offers []grid.Offer
 	for _, a := range b.Agents() {
-		offers = append(offers, a.Offers(j.Request.Nodes, j.Request.Length)...)
+		offers = append(offers, a.Offers(j.Request)...)
 	}
 	slices.SortFunc(offers, byFinish)
 	cover(offers, j.Request.Nodes, func(o grid.Offer, nodes int) { b.Seize(j, o, nodes) })

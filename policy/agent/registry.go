@@ -52,6 +52,14 @@ func Registry() policy.Table[func() grid.Strategy] {
 			func() grid.Strategy { return ShortestQueue{} }),
 		row("central", "oar's choice by one who sees every plan at every instant",
 			func() grid.Strategy { return Central{} }),
+		row("cheapest", "whole jobs to the site whose window costs least, within budget and deadline",
+			func() grid.Strategy { return &Router{By: Cheapest} }),
+		row("earliest", "whole jobs to the site whose window ends first, within budget and deadline",
+			func() grid.Strategy { return &Router{By: Earliest} }),
+		row("preferred", "whole jobs to the site whose window is best by the job's own criterion",
+			func() grid.Strategy { return &Router{By: Preferred} }),
+		row("distributed", "whole jobs into the sites' queues, by how much each has to do, to be planned there",
+			func() grid.Strategy { return &Distributed{} }),
 	}
 }
 

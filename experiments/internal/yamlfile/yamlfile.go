@@ -235,6 +235,9 @@ func keysOf(t reflect.Type, keys *[]string) {
 	}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if name == "-" {
+			continue // no key of the file, nor what is below it
+		}
 		if name != "" && !slices.Contains(*keys, name) {
 			*keys = append(*keys, name)
 		}

@@ -1,0 +1,108 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics/validate"
+)
+
+// Validate checks what a scenario's grid has written into a folder under a
+// strategy, against the scenario itself: everything that is drawn is drawn anew.
+// A limit of 0 keeps 100 violations.
+func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options, limit int) (validate.Report, error) {
+	var none validate.Report
+	g, ok := sc.Machine.(*Grid)
+	if !ok {
+		return none, fmt.Errorf("the scenario describes a %s, not a grid", sc.machine().Kind())
+	}
+	one := *sc
+	one.Policies = []string{strategy}
+	c := &call{Scenario: &one, options: o, tables: o.Tables}
+	if c.tables == nil {
+		c.tables = Standard()
+	}
+	if err := c.prepare(ctx); err != nil {
+		return none, err
+	}
+	p, err := g.WithDefaults().parts(c)
+	if err != nil {
+		return none, err
+	}
+	from, err := c.jobs.open()
+	if err != nil {
+		return none, err
+	}
+	defer from.Close()
+	source, err := p.jobs(c, &policyRun{jobs: from})
+	if err != nil {
+		return none, err
+	}
+
+	var opened []io.Closer
+	defer func() {
+		for _, f := range opened {
+			f.Close()
+		}
+	}()
+	open := func(prefix, suffix string) (io.Reader, error) {
+		f, err := os.Open(filepath.Join(dir, prefix+c.all[0].file+suffix+".csv"))
+		if err != nil {
+			return nil, fmt.Errorf("opening what the run has written: %w", err)
+		}
+		opened = append(opened, f)
+		return f, nil
+	}
+	files := validate.GridFiles{Clusters: map[string]io.Reader{}}
+	if files.Jobs, err = open("jobs-", ""); err != nil {
+		return none, err
+	}
+	for _, k := range p.Clusters {
+		if files.Clusters[k.Name], err = open("jobs-", "-"+k.Name); err != nil {
+			return none, err
+		}
+	}
+	if len(p.Domains) > 0 {
+		for _, f := range []struct {
+			prefix string
+			to     *io.Reader
+		}{{"tasks-", &files.Tasks}, {"owners-", &files.Owners}, {"accounts-", &files.Accounts}} {
+			if *f.to, err = open(f.prefix, ""); err != nil {
+				return none, err
+			}
+		}
+	}
+	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
+		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
+		}
+	}, p.sites(), validate.Rules{Overrun: sc.Workload.Options.Overrun, Limit: limit})
+	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
+		return none, failed.Err()
+	}
+	return report, err
+}
+
+// sites are the grid's as the validator knows them.
+func (p *gridParts) sites() []validate.Site {
+	var all []validate.Site
+	for _, k := range p.Clusters {
+		all = append(all, validate.Site{Name: k.Name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
+	}
+	for i, d := range p.Domains {
+		s := validate.Site{Name: d.Name, Nodes: p.domains[i].nodes, ByUse: d.PayByUse}
+		for _, c := range p.domains[i].prices {
+			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
+		}
+		for _, own := range p.domains[i].local {
+			for _, l := range own.jobs {
+				s.Owners = append(s.Owners, validate.NodeUse{Node: l.Node, Start: l.Start, Length: l.Length})
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}

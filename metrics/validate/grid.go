@@ -1,0 +1,552 @@
+package validate
+
+// The offline validator of a grid: what it has written against the description of
+// its sites and the workload. Whatever it needs it works out itself.
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Site is a site of a grid as it was described: counted processors, or nodes with
+// prices and owners.
+type Site struct {
+	Name       string
+	Processors int     // 0 where there are Nodes
+	Speed      float64 // of the processors
+	// Own is true of processors that have jobs of their own beside the grid's.
+	Own bool
+
+	Nodes  []entity.Node
+	Prices []NodePrice // changes, by time
+	Owners []NodeUse   // the owners' jobs, as they are wanted
+	ByUse  bool        // users pay for what they use
+}
+
+// NodePrice is what a node, by its ID, costs a time unit from an instant on.
+type NodePrice struct {
+	Node  int
+	At    des.Time
+	Price float64
+}
+
+// NodeUse is an owner's job on a node, by its ID.
+type NodeUse struct {
+	Node          int
+	Start, Length des.Time
+}
+
+// GridFiles are what a run has written; see docs/reference/files.md.
+type GridFiles struct {
+	Jobs                    io.Reader            // jobs-STRATEGY.csv
+	Clusters                map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the counted sites by their names
+	Tasks, Owners, Accounts io.Reader            // of the sites with nodes; nil where there are none
+}
+
+// Grid checks the files of a grid against its sites and the jobs as brokers got
+// them. A limit of 0 keeps 100 violations.
+//
+// Checked are: every job has one row, which agrees with the workload and with the
+// parts that ran; all its tasks ran, and none of a job that was rejected; no start
+// before the submission; a task holds a node that the job accepts for at least as
+// long as it needs, and runs as long as the job really takes; no node or processor
+// is used twice, by jobs or owners, and no cluster beyond its size; the owners'
+// jobs that ran are those that are described, not earlier than wanted; each task
+// costs its reserved time at a price that the node had between submission and
+// start; no window passes the job's budget, price limit or deadline; owners are
+// paid what tasks cost or, by use, their share; and all accounts are the sums of
+// that, to the millionth.
+func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules) (Report, error) {
+	c := &gridChecker{fileChecker: fileChecker{Rules: rules}, sites: map[string]*gridSite{}, parts: map[int64][]*part{}}
+	if err := c.trace(jobs); err != nil {
+		return Report{}, err
+	}
+	for i := range sites {
+		c.addSite(&sites[i])
+	}
+	if err := c.read(files.Jobs); err != nil {
+		return Report{}, err
+	}
+	c.count()
+	for i := range sites {
+		if from := files.Clusters[sites[i].Name]; from != nil {
+			if err := c.cluster(&sites[i], from); err != nil {
+				return Report{}, fmt.Errorf("%s: %w", sites[i].Name, err)
+			}
+		}
+	}
+	for _, f := range []struct {
+		from io.Reader
+		read func(io.Reader) error
+	}{{files.Tasks, c.tasks}, {files.Owners, c.owners}} {
+		if f.from != nil {
+			if err := f.read(f.from); err != nil {
+				return Report{}, err
+			}
+		}
+	}
+	c.wholes()
+	for i := range sites {
+		c.twice(c.sites[sites[i].Name])
+	}
+	if files.Accounts != nil {
+		if err := c.accounts(files.Accounts, sites); err != nil {
+			return Report{}, err
+		}
+	}
+	return c.report, nil
+}
+
+type gridChecker struct {
+	fileChecker
+	sites map[string]*gridSite
+	parts map[int64][]*part // by job, those on named nodes by attempt
+	own   bool              // some site has jobs of its own, which cannot be told from parts
+}
+
+// gridSite is a site and what the files say happened there.
+type gridSite struct {
+	*Site
+	nodes    map[int]*entity.Node
+	prices   map[int][]NodePrice
+	uses     map[int][]use    // by node: tasks and owners' jobs
+	balances map[string]money // as they must be
+}
+
+// use is a span in which a node was somebody's.
+type use struct {
+	start, end des.Time
+	job        int64 // -1 for an owner
+}
+
+// part is what ran of a job at one site from one instant on.
+type part struct {
+	site       string
+	start, end des.Time
+	nodes      []int
+	short      bool // a task ended before its time: an attempt that was preempted
+	cost       money
+	last       des.Time // reserved end
+}
+
+// money is in millionths.
+type money int64
+
+func (m money) String() string { return fmt.Sprintf("%.6f", float64(m)/1e6) }
+
+func moneyOf(units float64) money { return money(math.Round(units * 1e6)) }
+
+func parseMoney(s string) (money, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 {
+		return 0, fmt.Errorf("%q is no amount of money", s)
+	}
+	return moneyOf(v), nil
+}
+
+func parseText(s string) (string, error) { return s, nil }
+
+func (c *gridChecker) addSite(s *Site) {
+	g := &gridSite{Site: s, nodes: map[int]*entity.Node{}, prices: map[int][]NodePrice{}, uses: map[int][]use{}, balances: map[string]money{}}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		g.nodes[n.ID] = n
+		g.prices[n.ID] = []NodePrice{{n.ID, 0, n.Price}}
+	}
+	for _, p := range s.Prices {
+		g.prices[p.Node] = append(g.prices[p.Node], p)
+	}
+	c.sites[s.Name] = g
+	c.own = c.own || s.Own
+}
+
+// node finds the node of a row.
+func (c *gridChecker) node(r *rowReader) (*gridSite, *entity.Node, error) {
+	site := c.sites[r.text("site")]
+	if site == nil {
+		return nil, nil, &DamagedFileError{r.file, r.line, "site", fmt.Errorf("the grid has no site %q", r.text("site"))}
+	}
+	id := int(field(r, "node", parseWhole(32)).value)
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	n := site.nodes[id]
+	if n == nil {
+		return nil, nil, &DamagedFileError{r.file, r.line, "node", fmt.Errorf("%s has no node %d", site.Name, id)}
+	}
+	return site, n, nil
+}
+
+// tasks reads what ran on named nodes.
+func (c *gridChecker) tasks(from io.Reader) error {
+	r, err := newRowReader(from, "tasks CSV", "site", "job_id", "user_id", "node", "start", "reserved_end", "end", "cost", "paid")
+	if err != nil {
+		return err
+	}
+	for {
+		if more, err := r.next(); !more {
+			return err
+		}
+		site, n, err := c.node(r)
+		if err != nil {
+			return err
+		}
+		start, reserved, end := field(r, "start", parseTime).value, field(r, "reserved_end", parseTime).value, field(r, "end", parseTime).value
+		cost, paid := field(r, "cost", parseMoney).value, field(r, "paid", parseMoney).value
+		id := field(r, "job_id", parseWhole(64)).value
+		if r.err != nil {
+			return r.err
+		}
+		f := c.byID[id]
+		if f == nil {
+			return &DamagedFileError{r.file, r.line, "job_id", fmt.Errorf("the workload has no job %d", id)}
+		}
+		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, id})
+		c.task(f, site, n, start, reserved, end, cost, paid)
+		user := r.text("user_id")
+		if want := strconv.Itoa(int(f.job.User)); user != want {
+			c.violation(f, Disagreement, start, "a task is of user %s, not %s", user, want)
+		}
+		site.balances["user "+user] -= paid
+		site.balances["owner "+strconv.Itoa(n.ID)] += paid
+	}
+}
+
+// task checks one task, and adds it to its part.
+func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money) {
+	parts := c.parts[f.job.ID]
+	i := slices.IndexFunc(parts, func(p *part) bool { return p.site == site.Name && p.start == start })
+	if i < 0 {
+		i = len(parts)
+		parts = append(parts, &part{site: site.Name, start: start})
+		c.parts[f.job.ID] = parts
+	}
+	p := parts[i]
+	if slices.Contains(p.nodes, n.ID) {
+		c.violation(f, TwoJobsOnOne, start, "has node %d of %s twice", n.ID, site.Name)
+	}
+	p.nodes = append(p.nodes, n.ID)
+	p.end, p.last, p.cost = max(p.end, end), max(p.last, reserved), p.cost+cost
+
+	req := &f.job.Request
+	length := reserved - start
+	cheap := n
+	if req.MaxPrice > 0 {
+		copied := *n
+		copied.Price = float64(cost) / 1e6 / length.Seconds()
+		if copied.Price <= req.MaxPrice*(1+1e-6) {
+			copied.Price = req.MaxPrice
+		}
+		cheap = &copied
+	}
+	if !req.Admits(cheap) {
+		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
+	}
+	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least {
+		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
+	}
+	want := start + realTime(length, f.job.Runtime, c.estimateOf(f.job))
+	switch {
+	case end > want:
+		c.violation(f, WrongRunTime, end, "ran on node %d of %s until %v instead of %v", n.ID, site.Name, end, want)
+	case end < want:
+		p.short = true
+	}
+	if !site.hadPrice(n.ID, f.job.Submit, start, length, cost) {
+		c.violation(f, FalseAccount, start, "%v for %v on node %d of %s is at none of the prices since its submission", cost, length, n.ID, site.Name)
+	}
+	due := cost
+	if site.ByUse {
+		due = moneyOf(float64(cost) / 1e6 * float64(end-start) / float64(length))
+	}
+	if paid != due && !(paid == 0 && end < want) { // what is preempted is paid back
+		c.violation(f, FalseAccount, start, "node %d of %s was paid %v instead of %v", n.ID, site.Name, paid, due)
+	}
+}
+
+// estimateOf is what the sites are told of a job.
+func (c *gridChecker) estimateOf(j *entity.Job) des.Time {
+	if c.Overrun == entity.OverrunRaise {
+		return max(j.Request.Length, j.Runtime)
+	}
+	return j.Request.Length
+}
+
+// realTime is how long a task really takes for which so much was reserved: the
+// share of its estimate that the job takes, rounded up.
+func realTime(reserved, runtime, estimate des.Time) des.Time {
+	if runtime >= estimate {
+		return reserved
+	}
+	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(runtime)))
+	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(estimate)), new(big.Int))
+	if rest.Sign() > 0 {
+		return des.Time(quotient.Int64()) + des.Tick
+	}
+	return des.Time(quotient.Int64())
+}
+
+// hadPrice reports whether so long on a node cost that at an instant of [from, to].
+func (s *gridSite) hadPrice(node int, from, to, length des.Time, cost money) bool {
+	prices := s.prices[node]
+	for i, p := range prices {
+		over := i+1 < len(prices) && prices[i+1].At < from
+		if p.At <= to && !over && moneyOf(p.Price*length.Seconds()) == cost {
+			return true
+		}
+	}
+	return false
+}
+
+// owners reads the owners' jobs that ran and holds them against those described.
+func (c *gridChecker) owners(from io.Reader) error {
+	r, err := newRowReader(from, "owners CSV", "site", "node", "wanted", "start", "end")
+	if err != nil {
+		return err
+	}
+	nobody := func(at des.Time, k Kind, format string, args ...any) {
+		c.report.add(c.Limit, k, at, -1, format, args...)
+	}
+	type key struct {
+		site string
+		NodeUse
+	}
+	wanted := map[key]int{}
+	for _, s := range c.sites { // sums: the order does not matter
+		for _, o := range s.Owners {
+			wanted[key{s.Name, o}]++
+		}
+	}
+	for {
+		more, err := r.next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		site, n, err := c.node(r)
+		if err != nil {
+			return err
+		}
+		at, start, end := field(r, "wanted", parseTime).value, field(r, "start", parseTime).value, field(r, "end", parseTime).value
+		if r.err != nil {
+			return r.err
+		}
+		k := key{site.Name, NodeUse{n.ID, at, end - start}}
+		if wanted[k]--; wanted[k] < 0 {
+			nobody(start, Disagreement, "line %d: no owner of %s wanted node %d from %v for %v", r.line, site.Name, n.ID, at, end-start)
+		}
+		if start < at {
+			nobody(start, TooEarly, "line %d: an owner's job on node %d of %s began before %v", r.line, n.ID, site.Name, at)
+		}
+		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, -1})
+	}
+	missing := 0
+	for _, left := range wanted { // a sum: the order does not matter
+		missing += max(left, 0)
+	}
+	if missing > 0 {
+		nobody(0, Missing, "%d of the owners' jobs never ran", missing)
+	}
+	return nil
+}
+
+// cluster reads what ran on the processors of a site.
+func (c *gridChecker) cluster(s *Site, from io.Reader) error {
+	r, err := newRowReader(from, jobsFile, needed...)
+	if err != nil {
+		return err
+	}
+	site := c.sites[s.Name]
+	type change struct {
+		at    des.Time
+		nodes int
+		job   int64
+	}
+	var changes []change
+	var ran []*filed
+	for {
+		more, err := r.next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		id := r.id()
+		f := r.read()
+		if r.err != nil {
+			return r.err
+		}
+		if !f.began() || !f.ended() {
+			continue
+		}
+		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
+		ran = append(ran, &filed{&entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, f})
+		if whole := c.byID[id]; whole != nil && !s.Own {
+			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes)})
+			want := onSpeed(whole.job.Runtime, s.Speed)
+			if c.Overrun != entity.OverrunExtend {
+				want = min(want, onSpeed(c.estimateOf(whole.job), s.Speed))
+			}
+			if f.finish-f.start != want {
+				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want)
+			}
+		}
+	}
+	if named(ran) {
+		for _, f := range ran {
+			for _, p := range f.place {
+				for k := int(p.First); k <= int(p.Last); k++ {
+					site.uses[k] = append(site.uses[k], use{f.start, f.finish, f.job.ID})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.nodes, b.nodes)) })
+	busy := 0
+	for _, x := range changes {
+		if busy += x.nodes; busy > s.Processors && x.nodes > 0 {
+			c.report.add(c.Limit, OverCapacity, x.at, x.job, "%d of the %d processors of %s are busy", busy, s.Processors, s.Name)
+		}
+	}
+	return nil
+}
+
+// onSpeed is how long something takes on processors of that speed.
+func onSpeed(t des.Time, speed float64) des.Time {
+	if speed == 1 || speed == 0 {
+		return t
+	}
+	return des.Time(math.Ceil(float64(t) / speed))
+}
+
+// wholes compares the rows of jobs with the parts that ran.
+func (c *gridChecker) wholes() {
+	for _, f := range c.jobs {
+		if f.row == nil {
+			c.violation(f, Missing, f.job.Submit, "the file has no row for this job")
+			continue
+		}
+		j := f.job
+		if f.submit != j.Submit || f.nodes != j.Request.Nodes || f.estimate != j.Request.Length {
+			c.violation(f, Disagreement, j.Submit, "submission, size or estimate are %v, %d and %v, not %v, %d and %v",
+				f.submit, f.nodes, f.estimate, j.Submit, j.Request.Nodes, j.Request.Length)
+		}
+		parts := c.parts[j.ID]
+		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
+		for _, p := range parts {
+			if p.start < j.Submit {
+				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
+			}
+			if p.short {
+				continue
+			}
+			tasks += len(p.nodes)
+			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
+		}
+		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
+			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
+		}
+		if last > j.Request.DeadlineLimit() {
+			c.violation(f, Unmet, last, "reserved until %v, after its deadline at %v", last, j.Request.Deadline)
+		}
+		switch {
+		case c.own: // parts cannot be told from the sites' own jobs
+		case f.state == stateRejected && len(parts) > 0 && tasks > 0:
+			c.violation(f, OutOfPlace, start, "%d tasks ran of a job that was rejected", tasks)
+		case f.state == stateFinished && tasks != j.Request.Nodes:
+			c.violation(f, Missing, f.finish, "%d of its %d tasks ran to their end", tasks, j.Request.Nodes)
+		case tasks == j.Request.Nodes && (f.start != start || f.finish != end):
+			c.violation(f, Disagreement, f.start, "ran from %v to %v, and its parts from %v to %v", f.start, f.finish, start, end)
+		}
+		if f.state == stateFinished {
+			c.ratios(f)
+		}
+	}
+}
+
+// twice checks that nothing of a site is used twice at a time.
+func (c *gridChecker) twice(s *gridSite) {
+	var ids []int
+	for id := range s.uses {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		uses := slices.DeleteFunc(s.uses[id], func(u use) bool { return u.end == u.start })
+		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(a.start, b.start) })
+		for i := 1; i < len(uses); i++ {
+			if before, u := uses[i-1], uses[i]; before.end > u.start {
+				c.report.add(c.Limit, TwoJobsOnOne, u.start, u.job, "has %d of %s, which %s has until %v", id, s.Name, who(before.job), before.end)
+				uses[i].end = max(u.end, before.end)
+			}
+		}
+	}
+}
+
+func who(job int64) string {
+	if job < 0 {
+		return "its owner"
+	}
+	return fmt.Sprintf("job %d", job)
+}
+
+// accounts compares the balances with what tasks were paid.
+func (c *gridChecker) accounts(from io.Reader, sites []Site) error {
+	r, err := newRowReader(from, "accounts CSV", "site", "account", "balance")
+	if err != nil {
+		return err
+	}
+	wrong := func(format string, args ...any) { c.report.add(c.Limit, FalseAccount, 0, -1, format, args...) }
+	sums := map[string]money{}
+	for {
+		more, err := r.next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		site, account := c.sites[r.text("site")], field(r, "account", parseText).value
+		balance := field(r, "balance", parseMoney).value
+		if r.err != nil {
+			return r.err
+		}
+		if site == nil {
+			return &DamagedFileError{r.file, r.line, "site", fmt.Errorf("the grid has no site %q", r.text("site"))}
+		}
+		sums[site.Name] += balance
+		if want := site.balances[account]; balance != want && (account != "vo" || c.report.Unfinished == 0) {
+			wrong("%s of %s holds %v instead of %v", account, site.Name, balance, want)
+		}
+		delete(site.balances, account)
+	}
+	for _, s := range sites {
+		if sums[s.Name] != 0 {
+			wrong("the accounts of %s hold %v together instead of nothing", s.Name, sums[s.Name])
+		}
+		var left []string
+		for account, m := range c.sites[s.Name].balances {
+			if m != 0 {
+				left = append(left, account)
+			}
+		}
+		slices.Sort(left)
+		if len(left) > 0 {
+			wrong("%s has no account of %s", s.Name, strings.Join(left, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package window
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+)
+
+// labelled is a drawn list of slots on nodes of some domains.
+func labelled(t *rapid.T) plan.SlotList {
+	draw := func(lo, hi int, what string) int { return rapid.IntRange(lo, hi).Draw(t, what) }
+	list := plan.SlotList{To: 200 * des.Second}
+	at := des.Time(0)
+	for id := range draw(0, 12, "slots") {
+		at += des.Time(draw(0, 8, "gap")) * des.Second
+		n := &entity.Node{ID: id + 1, Perf: float64(draw(1, 4, "performance")), Price: float64(draw(0, 5, "price")), Q: float64(draw(0, 9, "q"))}
+		n.Labels = map[string]string{"domain": rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "domain")}
+		list.Slots = append(list.Slots, entity.Slot{Node: n, Width: 1, Start: at, End: at + des.Time(draw(1, 80, "length"))*des.Second})
+	}
+	return list
+}
+
+// What a search finds within domains is the best of what it finds in each, and
+// never spans two.
+func TestWithinIsTheBestOfTheParts(t *testing.T) {
+	ctx := context.Background()
+	finders := []plan.Finder{AMP{}, ALP{}, AEP{By: MinCost}, AEP{By: MinFinish}, CSA{By: MinCost}, Cheapest{Goal: LeastTime}, Best{By: Q{}}, Best{By: DEP{}}, Best{By: COORD{}}, Cheapest{Goal: MostWorth, By: COORD{}}}
+	// Less is better for all but those that add up a worth.
+	most := map[plan.Finder]bool{Best{By: Q{}}: true, Best{By: DEP{}}: true}
+	rapid.Check(t, func(t *rapid.T) {
+		list := labelled(t)
+		req := entity.Request{Nodes: rapid.IntRange(1, 3).Draw(t, "n"), Length: 40 * des.Second, Budget: float64(rapid.IntRange(0, 300).Draw(t, "budget"))}
+		f := rapid.SampledFrom(finders).Draw(t, "finder")
+		got, err := Within{f, "domain"}.Find(ctx, req, list, list.To)
+		require.NoError(t, err)
+		best, any := 0.0, false
+		for _, domain := range []string{"a", "b", "c"} {
+			part := plan.SlotList{From: list.From, To: list.To}
+			for _, s := range list.Slots {
+				if s.Node.Labels["domain"] == domain {
+					part.Slots = append(part.Slots, s)
+				}
+			}
+			found, err := f.Find(ctx, req, part, list.To)
+			require.NoError(t, err)
+			if v := found.Window.Value; found.OK && (!any || most[f] && v > best || !most[f] && v < best) {
+				best, any = v, true
+			}
+		}
+		require.Equal(t, any, got.OK)
+		if !any {
+			return
+		}
+		require.Equal(t, best, got.Window.Value, "%s", f.Name())
+		for _, task := range got.Window.Tasks {
+			require.Equal(t, got.Window.Tasks[0].Node.Labels, task.Node.Labels)
+		}
+	})
+}
+
+func TestWithinWantsNodes(t *testing.T) {
+	_, err := Within{AMP{}, "domain"}.Find(context.Background(), entity.Request{Nodes: 1, Length: 1}, plan.SlotList{To: 9, Slots: []entity.Slot{{End: 9}}}, 9)
+	require.ErrorContains(t, err, "a slot has no node, whose domain could be asked for")
+}
+
+func TestCompareKnowsWhichWayACriterionGoes(t *testing.T) {
+	less, more := &entity.Window{Value: 1}, &entity.Window{Value: 2}
+	for f, want := range map[entity.Criterion]int{
+		AMP{}: -1, AEP{By: MinCost}: -1, CSA{By: MinFinish}: -1, Cheapest{Goal: LeastEnd}: -1,
+		Cheapest{Goal: MostWorth, By: Q{}}: 1, Best{By: DEP{}}: 1, MultipleBest{By: Q{}}: 1, KnapsackDP{By: DEP{}}: 1,
+		Best{By: COORD{}}: -1, MultipleBest{By: COORD{}}: -1, Within{Best{By: COORD{}}, "domain"}: -1, Within{Best{By: Q{}}, "domain"}: 1,
+		unknown{}: 0, nil: 0,
+	} {
+		require.Equal(t, want, Compare(f, less, more), "%v", f)
+		require.Equal(t, -want, Compare(f, more, less), "%v", f)
+		require.Zero(t, Compare(f, less, nil))
+	}
+}
+
+type unknown struct{}
+
+func (unknown) Name() string { return "unknown" }
