@@ -30,7 +30,7 @@ func same(r flow.PriceRule) func(*entity.Node) flow.PriceRule {
 // what happened and the changes of price.
 func reacting(t require.TestingT, all []*entity.Node, p entity.Policy, r flow.PriceRule, jobs []*entity.Job, more ...entity.Observer) (*journal, []string, error) {
 	d := domain(t, all)
-	d.Interval = 10_000 * des.Second
+	d.Interval, d.PricesChange = 10_000*des.Second, true
 	var seen journal
 	var changes []string
 	pricing := &flow.Pricing{Every: 10 * des.Second, Rule: same(r), Tell: func(c flow.PriceChange) {
