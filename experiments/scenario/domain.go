@@ -24,9 +24,11 @@ type Domain struct {
 	Nodes    []entity.Node // given; where there are none they are generated
 	Generate vo.Nodes
 	Prices   []NodePrice
-	Local    *LocalJobs // of the owners, or nil
-	Cycle    des.Time   // jobs are planned at its multiples
-	Interval des.Time   // how far ahead windows are planned; 0 means a cycle
+	// PriceRules have prices react to what is sold, or nil.
+	PriceRules *PriceRules
+	Local      *LocalJobs // of the owners, or nil
+	Cycle      des.Time   // jobs are planned at its multiples
+	Interval   des.Time   // how far ahead windows are planned; 0 means a cycle
 	// PayByUse has users pay for what they use, not for what is reserved.
 	PayByUse bool
 	Batches  *Batches // jobs where no trace is given, or nil
@@ -52,6 +54,8 @@ type LocalJobs struct {
 	Listed []LocalJob
 	Load   *vo.Load
 	Cycles int // 0 means 1
+	// Queue has the owners' jobs come to queues instead, or nil.
+	Queue *LocalQueues
 }
 
 // LocalJob is one of an owner's jobs.
@@ -100,9 +104,10 @@ func (d *Domain) check(sc *Scenario) error {
 type domainParts struct {
 	*Domain
 	nodes    []entity.Node
-	index    map[int]int // position by ID
-	local    []LocalJob  // in the order in which they become known
-	prices   []NodePrice // in order of time
+	index    map[int]int             // position by ID
+	local    []LocalJob              // in the order in which they become known
+	own      map[string][]entity.Job // of the owners' queues; never iterated
+	prices   []NodePrice             // in order of time
 	criteria []plan.Finder
 }
 
@@ -172,7 +177,7 @@ func (p *domainParts) draw(seed uint64) error {
 			return fmt.Errorf("local: there is no node %d", x.Node)
 		}
 	}
-	return nil
+	return p.drawOwners(seed)
 }
 
 // batches are the generated jobs.
@@ -227,8 +232,13 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		return nil, err
 	}
 	domain.Interval = cmp.Or(p.Interval, p.Cycle)
+	domain.PricesChange = p.PriceRules != nil && p.PriceRules.Patient
 	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
 		by.Criterion = func(j *entity.Run) plan.Finder { return p.criteria[max(int(j.User), 0)%len(p.criteria)] }
+	}
+	ownersFlows, err := p.beginOwners(c, x, nodes)
+	if err != nil {
+		return nil, err
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
 	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
@@ -254,6 +264,10 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		}
 	})
 
+	if ownersFlows != nil {
+		ownersFlows.submit()
+		defer ownersFlows.close()
+	}
 	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
 		return nil, err
 	}
@@ -267,9 +281,15 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 			return nil, err
 		}
 	}
+	var rows []metrics.OwnerRow
+	if ownersFlows != nil {
+		if rows, err = ownersFlows.write(x, ledger); err != nil {
+			return nil, err
+		}
+	}
 	result, err := x.Commit()
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
-	return &Result{Result: result}, err
+	return &Result{Result: result, Owners: rows}, err
 }
 
 // priced are the jobs of a trace, each with a volume and a budget.

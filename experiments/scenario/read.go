@@ -53,9 +53,12 @@ type domainYAML struct {
 		Real        bool      `yaml:"real"`
 		PriceFactor float64   `yaml:"price_factor"`
 		PriceSpread float64   `yaml:"price_spread"`
+		Owners      int       `yaml:"owners"`
 	} `yaml:"generate"`
 	// Prices is a CSV file of changes: time,node,price.
 	Prices string `yaml:"prices"`
+	// Pricing has prices react.
+	Pricing *pricingYAML `yaml:"pricing"`
 
 	Cycle    float64 `yaml:"cycle"`
 	Interval float64 `yaml:"interval"` // how far ahead windows are planned; 0: a cycle
@@ -70,6 +73,8 @@ type domainYAML struct {
 		Task   rangeYAML `yaml:"task"`
 		Cycles int       `yaml:"cycles"`
 		Rule   string    `yaml:"rule"` // waits or preempts
+		// Queue has owners' jobs come to queues instead.
+		Queue *queueYAML `yaml:"queue"`
 	} `yaml:"local"`
 
 	// Batches generates the jobs where no trace is given: one of META's batches at
@@ -105,7 +110,7 @@ type rangeYAML []float64
 
 // Which machine a key belongs to.
 var (
-	domainKeys = []string{"nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
+	domainKeys = []string{"nodes", "generate", "prices", "pricing", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
 	gridKeys   = []string{"clusters", "brokers", "assign", "network", "expiry", "log", "strategies"}
 )
 
@@ -125,7 +130,7 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
 	}
-	r := &reader{dir: filepath.Dir(path), kind: kind, part: len(within) > 0, tables: t, sc: New(), nodes: map[int]bool{}}
+	r := &reader{dir: filepath.Dir(path), kind: kind, part: len(within) > 0, tables: t, sc: New(), nodes: map[int]bool{}, owners: map[string]bool{}}
 	r.sc.base = filepath.Base(path)
 	r.sc.Texts = []Text{textOf(what, r.sc.base, text)}
 	if err := r.read(text); err != nil {
@@ -156,7 +161,8 @@ type reader struct {
 	file   *yamlfile.File
 	yaml   fileYAML
 	sc     *Scenario
-	nodes  map[int]bool // IDs of a domain's
+	nodes  map[int]bool    // IDs of a domain's
+	owners map[string]bool // names that its nodes have
 }
 
 func (r *reader) read(text []byte) (err error) {
@@ -319,7 +325,7 @@ func (r *reader) readGrid() error {
 func (r *reader) readDomain() error {
 	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
 	r.sc.Machine = d
-	for _, part := range []func(*Domain) error{r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing} {
+	for _, part := range []func(*Domain) error{r.readNodes, r.readTimes, r.readPrices, r.readPriceRules, r.readLocal, r.readBatches, r.readPricing} {
 		if err := part(d); err != nil {
 			return err
 		}
@@ -353,7 +359,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 	case (r.yaml.Domain.Nodes == "") == (g == nil):
 		return errors.New("give either nodes (a CSV file) or generate")
 	case g != nil:
-		d.Generate = vo.Nodes{Count: g.Count, RealPerf: g.Real, PriceFactor: g.PriceFactor, PriceSpread: g.PriceSpread}
+		d.Generate = vo.Nodes{Count: g.Count, RealPerf: g.Real, PriceFactor: g.PriceFactor, PriceSpread: g.PriceSpread, Owners: g.Owners}
 		if d.Generate.Perf, err = r.rangeAt(g.Performance, "generate", "performance"); err != nil {
 			return err
 		}
@@ -363,6 +369,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		}
 		for _, n := range nodes {
 			r.nodes[n.ID] = true
+			r.named(*n)
 		}
 		return nil
 	}
@@ -383,12 +390,13 @@ func (r *reader) readNodes(d *Domain) (err error) {
 			if slices.Contains(own, name) || !row.Has(name) {
 				continue
 			}
-			if v, ok := row.IsNumber(name); ok {
+			if v, ok := row.IsNumber(name); ok && name != flow.OwnerLabel {
 				n.Amounts = with(n.Amounts, name, v)
 			} else {
 				n.Labels = with(n.Labels, name, row.Text(name))
 			}
 		}
+		r.named(n)
 		d.Nodes = append(d.Nodes, n)
 		return nil
 	})
@@ -396,6 +404,13 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		err = at(fmt.Errorf("%s: there are no nodes in it", r.yaml.Domain.Nodes), "nodes")
 	}
 	return err
+}
+
+// named keeps the name of n's owner, if it has one.
+func (r *reader) named(n entity.Node) {
+	if name := n.Labels[flow.OwnerLabel]; name != "" {
+		r.owners[name] = true
+	}
 }
 
 func with[V any](m map[string]V, name string, v V) map[string]V {
@@ -465,6 +480,12 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		if d.Local.Rule, err = flow.ParseLocalRule(l.Rule); err != nil {
 			return at(fmt.Errorf("local: %w", err), "local", "rule")
 		}
+	}
+	if l.Queue != nil {
+		if l.Jobs != "" || l.Level != nil || l.Task != nil || l.Cycles != 0 {
+			return at(errors.New("local: owners have either a queue or jobs at fixed times (jobs; level, task, cycles)"), "local", "queue")
+		}
+		return r.readLocalQueue(d, l.Queue)
 	}
 	if l.Jobs == "" {
 		level, err := r.rangeAt(l.Level, "local", "level")
