@@ -332,3 +332,49 @@ type panics struct{}
 
 func (panics) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (panics) FailNow()                          { panic("failed") }
+
+// The ticks that are left out while nobody is there are made up for: changes are those of a
+// run in which somebody looks in at every tick.
+func TestTicksThatAreLeftOutAreMadeUpFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := []flow.PriceRule{
+			rapid.SampledFrom([]flow.PriceRule{flow.ByUse{Step: 0.5}, flow.ByUse{Together: true, Floor: 0.9}}).Draw(t, "first"),
+			rapid.SampledFrom([]flow.PriceRule{
+				flow.ByUse{}, flow.ByCompetition{Factor: 0.9}, nil,
+				flow.BySeason{Period: 70 * des.Second, Factors: []float64{1, 2}, Amplitude: 0.5},
+			}).Draw(t, "second"),
+		}
+		var jobs []*entity.Job
+		at := des.Time(0)
+		for id := range rapid.IntRange(1, 6).Draw(t, "jobs") {
+			at += des.Time(rapid.SampledFrom([]int{0, 3, 17, 100, 300}).Draw(t, "gap"))
+			j := estimated(int64(id), at, des.Time(rapid.IntRange(0, 30).Draw(t, "runtime")), 20, rapid.IntRange(1, 2).Draw(t, "nodes"))
+			j.Request.MaxPrice = float64(rapid.IntRange(0, 3).Draw(t, "price limit"))
+			jobs = append(jobs, j)
+		}
+		run := func(visitor bool) (changes []string, d journal) {
+			all := nodes(1, 2)
+			plan := domain(t, all)
+			plan.Interval, plan.PricesChange = 1000*des.Second, true
+			pricing := &flow.Pricing{Every: 10 * des.Second, Rule: func(n *entity.Node) flow.PriceRule { return rules[n.ID] }}
+			pricing.Tell = func(c flow.PriceChange) {
+				if c.At <= at*des.Second {
+					changes = append(changes, fmt.Sprint(c.At, c.Node.ID, c.Price))
+				}
+			}
+			sim := des.New(des.Config{})
+			m := entity.NewMetascheduler(sim, plan, backfill.FCFS{}, pricing, &d)
+			m.LeaveWaiting = true
+			for s := jobs[0].Submit; visitor && s <= 2*at*des.Second+1000*des.Second; s += 10 * des.Second {
+				sim.At(s, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) { pricing.Observe(entity.JobEvent{Time: s}) }), 0)
+			}
+			m.SubmitAll(slices.Values(jobs))
+			require.NoError(t, sim.Run(context.Background()))
+			return changes, d
+		}
+		changes, d := run(false)
+		wanted, looked := run(true)
+		require.Equal(t, wanted, changes)
+		require.Equal(t, looked.lines, d.lines)
+	})
+}
