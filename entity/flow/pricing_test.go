@@ -165,6 +165,26 @@ func TestAJobWaitsForItsSeasonAndNoLonger(t *testing.T) {
 	require.Equal(t, []string{"20 node 0 15", "200 node 0 3", "300 node 0 15"}, changes, "once through the season")
 }
 
+func TestTheLongestSeasonIsWaitedFor(t *testing.T) {
+	all := nodes(1, 1)
+	all[0].Price, all[1].Price = 9, 3
+	d := domain(t, all)
+	d.Interval, d.PricesChange = 1000*des.Second, true
+	var seen journal
+	sim := des.New(des.Config{})
+	pricing := &flow.Pricing{Every: 10 * des.Second, Rule: func(n *entity.Node) flow.PriceRule {
+		if n == all[0] {
+			return flow.BySeason{Period: 200 * des.Second, Factors: []float64{1, 1, 1, 0.1}}
+		}
+		return flow.BySeason{Period: 20 * des.Second, Factors: []float64{1, 2}}
+	}}
+	m := entity.NewMetascheduler(sim, d, backfill.FCFS{}, pricing, &seen)
+	m.LeaveWaiting = true
+	m.Submit(thrifty(1, 5, 20))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []string{"5 submitted 1", "150 started 1", "170 finished 1"}, seen.lines)
+}
+
 // The second job holds a reservation from 20 on, made at the price of 1; what the
 // third agrees upon at 15 is the price of that day.
 func TestWhatIsReservedKeepsThePriceThatWasPromised(t *testing.T) {
