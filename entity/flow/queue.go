@@ -130,13 +130,17 @@ func (q *LocalQueue) Waiting() int {
 	return q.own.Queue().Len()
 }
 
-// Observe hears of the organisation's jobs: what they give back is for the owner,
-// too.
+// Observe hears of what the organisation's jobs give back, but for tasks that end.
 func (q *LocalQueue) Observe(e entity.JobEvent) {
-	switch {
-	case q.own == nil:
-	case e.Kind == entity.JobPromised && e.Run.State != entity.Reserved: // a hold is for the round alone
-	case e.Kind != entity.JobSubmitted && e.Kind != entity.JobStarted:
+	if q.own == nil {
+		return // the run has failed
+	}
+	switch e.Kind {
+	case entity.JobPromised:
+		if e.Run.State == entity.Reserved { // it may have moved; a hold is for the round alone
+			q.own.Changed(e.Time, des.Forever)
+		}
+	case entity.JobKilled, entity.JobRequeued, entity.JobWithdrawn:
 		q.own.Changed(e.Time, des.Forever)
 	}
 }
@@ -163,10 +167,10 @@ func (l *localJobs) Observe(e entity.JobEvent) {
 		}
 	case entity.JobRejected:
 		l.stats.Refused++
+	}
+	switch e.Kind {
+	case entity.JobRejected, entity.JobFinished, entity.JobKilled:
 		delete(l.mine, e.Run)
-	case entity.JobFinished, entity.JobKilled:
-		delete(l.mine, e.Run)
-		l.vo.Changed(e.Time, e.Run.Reservation.Window.End)
 	}
 }
 

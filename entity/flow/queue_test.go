@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -136,6 +137,26 @@ func TestALocalQueueWantsNamedNodes(t *testing.T) {
 	require.ErrorContains(t, err, "wants a plan.Domain")
 }
 
+func TestNobodyStopsAJobOfAnotherMetascheduler(t *testing.T) {
+	var local *entity.Run
+	h := keep(t, owned([]float64{1}, "a"), strictOrder{}, bookAhead{}, flow.LocalWaits, nil,
+		[]*entity.Job{estimated(1, 0, 10, 10, 1), estimated(2, 0, 10, 10, 1)}, func(m *entity.Metascheduler) {
+			m.Simulator().At(5*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+				node := m.Plan().(*plan.Domain).Nodes()[0]
+				w := entity.Window{Start: 5 * des.Second, End: 30 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: node, End: 30 * des.Second}}}
+				hit := m.InTheWay(w, nil)
+				require.Len(t, hit, 2)
+				for _, r := range hit {
+					local = r
+					require.False(t, m.Kill(r, "") || m.Preempt(r, 0) || m.Withdraw(r) || m.Cancel(r, ""))
+				}
+			}), 0)
+		})
+	require.Equal(t, entity.Finished, local.State)
+	require.Equal(t, 20*des.Second, local.Finish)
+	require.Zero(t, h.meta.Running())
+}
+
 // On one node whose jobs of the organisation have all reserved before, FCFS among the
 // owner's is: each starts at the first second from which on the node is free for so
 // long, and not before the one in front of it has ended.
@@ -205,7 +226,8 @@ func TestTheOrganisationAndAnOwnerShareNodes(t *testing.T) {
 			return list
 		}
 		jobs, locals := list("jobs", 5), list("local jobs", 3)
-		h := keep(t, all, vo, own, rule, jobs, locals)
+		pass := rapid.SampledFrom([]entity.Pass{entity.PassInstant, entity.PassEvent}).Draw(t, "pass")
+		h := keep(t, all, vo, own, rule, jobs, locals, func(m *entity.Metascheduler) { m.Pass = pass })
 		require.Zero(t, h.queue.Waiting())
 		require.Len(t, h.vo.runs, len(jobs))
 		require.Len(t, h.local.runs, len(locals))
