@@ -136,11 +136,8 @@ func (q *LocalQueue) Observe(e entity.JobEvent) {
 		return // the run has failed
 	}
 	switch e.Kind {
-	case entity.JobPromised:
-		if e.Run.State == entity.Reserved { // it may have moved; a hold is for the round alone
-			q.own.Changed(e.Time, des.Forever)
-		}
-	case entity.JobKilled, entity.JobRequeued, entity.JobWithdrawn:
+	case entity.JobSubmitted, entity.JobRejected, entity.JobFinished:
+	default: // a start, too, and a promise: the reservation may have moved
 		q.own.Changed(e.Time, des.Forever)
 	}
 }

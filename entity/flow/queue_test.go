@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // owned are nodes of equal price, each of the owner whose name stands there, in
@@ -155,6 +156,147 @@ func TestNobodyStopsAJobOfAnotherMetascheduler(t *testing.T) {
 	require.Equal(t, entity.Finished, local.State)
 	require.Equal(t, 20*des.Second, local.Finish)
 	require.Zero(t, h.meta.Running())
+}
+
+// at does something at that second.
+func at(second des.Time, do func(*entity.Metascheduler)) func(*entity.Metascheduler) {
+	return func(m *entity.Metascheduler) {
+		m.Simulator().At(second*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { do(m) }), 0)
+	}
+}
+
+// withheld takes a node out from one second to another.
+func withheld(n *entity.Node, from, to des.Time) func(*entity.Metascheduler) {
+	return func(m *entity.Metascheduler) {
+		w := entity.Window{Start: from * des.Second, End: to * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to * des.Second}}}
+		if _, err := m.Withhold(w); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func TestTheOwnerHearsOfWhateverIsGivenBack(t *testing.T) {
+	local := []*entity.Job{estimated(1, 1, 200, 200, 1)}
+	running := []*entity.Job{estimated(1, 0, 100, 100, 1)}
+	stop := func(do func(*entity.Metascheduler, *entity.Run) bool) func(*entity.Metascheduler) {
+		return at(2, func(m *entity.Metascheduler) {
+			for r := range m.RunningJobs() {
+				require.True(t, do(m, r))
+			}
+		})
+	}
+	for what, h := range map[string]*household{
+		"killed":    keep(t, owned([]float64{1}, "a"), strictOrder{}, backfill.FCFS{}, flow.LocalWaits, running, local, stop(func(m *entity.Metascheduler, r *entity.Run) bool { return m.Kill(r, "") })),
+		"preempted": keep(t, owned([]float64{1}, "a"), strictOrder{}, backfill.FCFS{}, flow.LocalWaits, running, local, stop(func(m *entity.Metascheduler, r *entity.Run) bool { return m.Preempt(r, 0) })),
+		"cancelled": keep(t, owned([]float64{1}, "a"), strictOrder{}, backfill.FCFS{}, flow.LocalWaits, nil, local, func(m *entity.Metascheduler) {
+			r := flow.NewBookings(m).Book(booking(9, 0, 100, 5, 5, 1))
+			at(2, func(m *entity.Metascheduler) { require.True(t, m.Cancel(r, "")) })(m)
+		}),
+	} {
+		require.Contains(t, h.local.lines, "2 started 1", what)
+	}
+}
+
+// The second job holds a's node from 20 on until it can have b's, at once or at 10.
+func TestAnOwnersReservationMovesUpWhereTheOrganisationsHasMovedAway(t *testing.T) {
+	for _, until := range []des.Time{1, 10} {
+		all := owned([]float64{1, 1}, "a", "b")
+		h := keep(t, all, backfill.Conservative{}, backfill.Conservative{}, flow.LocalWaits,
+			[]*entity.Job{estimated(1, 0, 20, 20, 1), estimated(2, 0, 30, 30, 1)},
+			[]*entity.Job{estimated(1, 2, 10, 10, 1)}, func(m *entity.Metascheduler) {
+				withheld(all[1], 0, until)(m)
+				w := entity.Window{Start: until * des.Second, End: 60 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: all[1], End: 60 * des.Second}}}
+				hold, err := m.Withhold(w)
+				require.NoError(t, err)
+				at(3, func(*entity.Metascheduler) { hold.Drop() })(m)
+			})
+		require.Contains(t, h.vo.lines, fmt.Sprintf("%d started 2", max(until, 3)))
+		require.Contains(t, h.local.lines, "2 promised 1 for 50")
+		require.Contains(t, h.local.lines, "20 started 1")
+	}
+}
+
+func TestReservationsMoveUpWhenTheOtherEndsEarly(t *testing.T) {
+	short, long := []*entity.Job{estimated(1, 0, 5, 20, 1)}, []*entity.Job{estimated(2, 1, 10, 10, 1)}
+	h := keep(t, owned([]float64{1}, "a"), backfill.Conservative{}, backfill.Conservative{}, flow.LocalWaits, short, long)
+	require.Contains(t, h.local.lines, "5 started 2")
+	h = keep(t, owned([]float64{1}, "a"), backfill.Conservative{}, backfill.Conservative{}, flow.LocalWaits, long, short)
+	require.Contains(t, h.vo.lines, "5 started 2")
+}
+
+// The first node has a running job and one ahead, the second has a running job.
+func TestALocalJobStopsFewRatherThanMany(t *testing.T) {
+	h := keep(t, owned([]float64{1, 1}, "a", "a"), bookAhead{}, backfill.FCFS{}, flow.LocalPreempts,
+		[]*entity.Job{estimated(1, 0, 5, 5, 1), estimated(2, 0, 30, 30, 1), estimated(3, 0, 5, 5, 1)},
+		[]*entity.Job{estimated(1, 2, 20, 20, 1)})
+	require.Contains(t, h.local.lines, "2 started 1")
+	require.Contains(t, h.vo.lines, "2 requeued 2")
+	require.Equal(t, flow.LocalStats{Jobs: 1, Preempted: 1}, h.queue.Stats())
+}
+
+// On the first node something stands ahead that does not yield, though nothing runs there.
+func TestALocalJobTakesANodeThatIsToBeHad(t *testing.T) {
+	all := owned([]float64{1, 1}, "a", "a")
+	for _, ahead := range []func(*entity.Metascheduler){withBookings(booking(9, 0, 10, 5, 5, 1)), withheld(all[0], 10, 30)} {
+		h := keep(t, all, strictOrder{}, backfill.FCFS{}, flow.LocalPreempts,
+			[]*entity.Job{estimated(1, 1, 50, 50, 1)}, []*entity.Job{estimated(1, 2, 20, 20, 1)}, ahead)
+		require.Contains(t, h.local.lines, "2 started 1")
+		require.Contains(t, h.vo.lines, "2 requeued 1")
+	}
+}
+
+func TestALocalJobKeepsItsOtherDemands(t *testing.T) {
+	all := owned([]float64{1, 1}, "a", "a")
+	all[1].Labels["os"] = "linux"
+	j := estimated(1, 1, 5, 5, 1)
+	j.Request.Needs = &entity.Attributes{Labels: map[string]string{"os": "linux", flow.OwnerLabel: "b"}}
+	h := keep(t, all, strictOrder{}, backfill.FCFS{}, flow.LocalPreempts, []*entity.Job{estimated(7, 0, 9, 9, 1), estimated(8, 0, 9, 9, 1)}, []*entity.Job{j})
+	require.Contains(t, h.local.lines, "1 started 1")
+	require.Contains(t, h.vo.lines, "1 requeued 8")
+	require.NotContains(t, h.vo.lines, "1 requeued 7")
+	require.Same(t, all[1], find(&h.local, 1).Reservation.Window.Tasks[0].Node)
+	require.Len(t, j.Request.Needs.Labels, 2)
+	require.Equal(t, "b", j.Request.Needs.Labels[flow.OwnerLabel], "a job is input")
+}
+
+// The slow node, which is idle, would take too long.
+func TestALocalJobTakesANodeThatIsFastEnough(t *testing.T) {
+	dated := estimated(1, 2, 90, 90, 1)
+	dated.Request.Deadline = 100 * des.Second
+	for _, local := range []*entity.Job{dated, estimated(1, 2, 900, 900, 1)} {
+		local.Request.Criterion = window.AMP{} // which keeps deadlines
+		all := owned([]float64{0.5, 1}, "a", "a")
+		fast := estimated(1, 1, 300, 300, 1)
+		fast.Request.MinPerf = 1
+		h := keep(t, all, strictOrder{}, backfill.FCFS{}, flow.LocalPreempts, []*entity.Job{fast}, []*entity.Job{local})
+		require.Contains(t, h.local.lines, "2 started 1")
+		require.Contains(t, h.vo.lines, "2 requeued 1")
+	}
+}
+
+func TestALocalJobWithAReservationAheadStopsNobody(t *testing.T) {
+	h := keep(t, owned([]float64{1, 1}, "a", "a"), strictOrder{}, backfill.Conservative{}, flow.LocalPreempts,
+		[]*entity.Job{estimated(1, 1, 50, 50, 1)}, []*entity.Job{estimated(1, 0, 9, 9, 1), estimated(2, 2, 3, 3, 2)})
+	require.Contains(t, h.local.lines, "51 started 2")
+	require.Contains(t, h.vo.lines, "51 finished 1")
+	require.Zero(t, h.queue.Stats().Preempted)
+}
+
+func TestLocalJobsMayBeLeftWaiting(t *testing.T) {
+	all := owned([]float64{1}, "a")
+	h := keep(t, all, strictOrder{}, backfill.FCFS{}, flow.LocalWaits, nil, []*entity.Job{estimated(1, 0, 9, 9, 1)}, withheld(all[0], 0, des.Forever/des.Second))
+	require.Equal(t, 1, h.queue.Waiting())
+	require.Zero(t, h.queue.Stats())
+}
+
+func TestAQueueMayHaveASearchOfItsOwn(t *testing.T) {
+	q := &flow.LocalQueue{Owner: "a", Policy: backfill.FCFS{}, Finder: late{}}
+	d := domain(t, owned([]float64{1}, "a"))
+	d.Interval = 1000 * des.Second
+	sim := des.New(des.Config{})
+	entity.NewMetascheduler(sim, d, backfill.FCFS{}, q)
+	q.Submit(slices.Values([]*entity.Job{estimated(1, 0, 9, 9, 1)}))
+	require.ErrorContains(t, sim.Run(context.Background()), "fcfs of a: finder every-node: asked for a window")
 }
 
 // On one node whose jobs of the organisation have all reserved before, FCFS among the

@@ -163,6 +163,15 @@ func TestWhereAllUndercutAllPricesFallToTheFloor(t *testing.T) {
 	}
 }
 
+func TestPatientJobsWaitForCheaperDaysInsteadOfBeingRejected(t *testing.T) {
+	text := strings.Replace(blocksOf(t, "yaml")[0], "cycles: 150", "cycles: 5", 1)
+	require.Positive(t, number(t, tableOf(t, simulated(t, text), "summary")[0]["rejected"]))
+	text = strings.Replace(text, "pricing: {", "pricing: {patient: true, every: 300, ", 1)
+	out := simulated(t, text)
+	require.Zero(t, number(t, tableOf(t, out, "summary")[0]["rejected"]))
+	require.Equal(t, "300", tableOf(t, out, "prices")[24]["time"])
+}
+
 func TestTheGuidesOtherRulesRun(t *testing.T) {
 	out := simulated(t, blocksOf(t, "yaml")[1], "nodes.csv", blocksOf(t, "csv")[0])
 	var names []string
@@ -170,7 +179,8 @@ func TestTheGuidesOtherRulesRun(t *testing.T) {
 		names = append(names, r["owner"]+" "+r["nodes"])
 	}
 	require.Equal(t, []string{"acme 2", "lab 2", "node 5 1"}, names)
-	for _, name := range []string{"0,1,acme,4.2", "0,4,lab,12.5", "0,5,node 5,5.5"} {
+	// Node 3 goes by the season, not by use: 1.9 (1 + 0.2 cos(2 pi (1 - 14) / 24)).
+	for _, name := range []string{"0,1,acme,4.2", "0,4,lab,12.5", "0,5,node 5,5.5", "3600,3,lab,1.532948"} {
 		text, err := os.ReadFile(filepath.Join(out, "prices-easy.csv"))
 		require.NoError(t, err)
 		require.Contains(t, string(text), name)
