@@ -51,6 +51,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 		{"grid", "UNITS", "choose on the papers' whole-number grid (exactly)"},
 		{"rounds", "N", "of the search for alternatives (until none are found)"},
 		{"alternatives", "N", "at most, for one job (all)"},
+		{"distinct", "on|off", "drop alternatives of equal rounded cost and time, as the authors' program (off)"},
 		{"shift", "off|end|slice", "move chosen windows to the earliest start on their nodes (off)"},
 		{"replan", "never|on-release|every-cycle", "when plans of jobs that have not started are made anew (never)"},
 		{"order", strings.Join(orderNames(), "|"), "of priority (submission)"},
@@ -62,6 +63,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 	fill := append([]Param{
 		{"q", "SHARE", "of each batch that is sliced, from 0 to 1 (0.5)"},
 		{"select", "priority|dearest|demanding", "which jobs those are (priority)"},
+		{"inclusive", "on|off", "one job more than the share, as the authors' program (off)"},
 		{"fill", "fcfs|easy|conservative", "who decides about the others (easy)"},
 	}, slices...)
 	return append(t,
@@ -79,7 +81,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 		Entry[OnNodes]{
 			Name: "bsf", Text: "batch-slice-filling: a share of each batch sliced, the others backfilled", Params: fill,
 			New: func(a *Args) OnNodes {
-				p := &cyclic.Policy{Planner: a.slicer(finders), Rest: backfill.EASY{}, Share: cyclic.Share{Q: a.Number("q", 0.5), By: parsed(a, "select", cyclic.ParseSelection)}}
+				p := &cyclic.Policy{Planner: a.slicer(finders), Rest: backfill.EASY{}, Share: cyclic.Share{Q: a.Number("q", 0.5), By: parsed(a, "select", cyclic.ParseSelection), Inclusive: a.OnOff("inclusive", false)}}
 				if p.Share.Q > 1 {
 					a.Fail("q", "a number from 0 to 1")
 				}
@@ -102,7 +104,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 func (a *Args) slicer(finders Table[plan.Finder]) cyclic.BatchSlicer {
 	return cyclic.BatchSlicer{
 		Slices: a.Positive("k"),
-		Search: cyclic.Search{Finder: a.finder("finder", finders), Rounds: a.Positive("rounds"), PerJob: a.Positive("alternatives")},
+		Search: cyclic.Search{Finder: a.finder("finder", finders), Rounds: a.Positive("rounds"), PerJob: a.Positive("alternatives"), Distinct: a.OnOff("distinct", false)},
 		Choice: cyclic.Choice{
 			Problem: parsed(a, "problem", cyclic.ParseProblem), TimeLimit: parsed(a, "t-limit", cyclic.ParseTimeLimit),
 			BudgetLimit: parsed(a, "b-limit", cyclic.ParseBudgetLimit),

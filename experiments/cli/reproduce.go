@@ -32,8 +32,9 @@ program where it is known, and ours with a 95% interval; and whether the orders
 that the papers claim hold.
 
 Without --cycles an experiment takes as many cycles as its paper did. With --out
-each leaves a table (CSV, Markdown) and figures (SVG, PDF) as soon as it is done;
-a call that was interrupted goes on where it stopped.`,
+each leaves a table (CSV, Markdown) and figures (SVG, PDF) as soon as it is done,
+and at the end there is a register of what the papers claim and whether it holds
+(claims.csv, claims.md); a call that was interrupted goes on where it stopped.`,
 		Example: "  gridslot reproduce all --cycles 200\n  gridslot reproduce placement --out results",
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, env, args) },
 	}
@@ -83,7 +84,10 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 		}
 		done = append(done, e.Name())
 	}
-	return nil
+	if r.out == "" {
+		return nil
+	}
+	return reproduce.WriteRegister(r.out, chosen)
 }
 
 // one runs an experiment, or shows what an earlier call kept of it.

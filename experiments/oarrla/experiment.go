@@ -206,9 +206,15 @@ func (e Experiment) table(cells []*cell) reproduce.Table {
 	t := reproduce.Table{
 		Name: e.Name(), Title: e.Title(), PublishedCycles: 1, XLabel: "jobs",
 		Source: "OAR11 figures 2 and 3, charts without numbers; speeds, network and local schedulers are not published",
-		Settings: []string{
-			e.Source.String(),
-			fmt.Sprintf("%d brokers, jobs in turn; clusters of equal speed, %s at the sites; a message takes %g s; runtimes known.", e.Grid.Brokers, e.Grid.Clusters[0].Policy, e.Grid.Network.Latency),
+		Settings: []reproduce.Setting{
+			{Name: "jobs", Value: e.Source.String(), From: reproduce.Source{Origin: reproduce.Reconstruction, Where: "OAR11 5 has SDSC Blue Horizon, 503 days"}},
+			{Name: "brokers", Value: fmt.Sprintf("%d, jobs in turn", e.Grid.Brokers), From: reproduce.Source{Origin: reproduce.Paper, Where: "OAR11 5"}},
+			{Name: "speeds", Value: "equal", From: reproduce.Source{Origin: reproduce.Ours, Where: "not published; unequal ones are below"}},
+			{Name: "local schedulers", Value: e.Grid.Clusters[0].Policy, From: reproduce.Source{Origin: reproduce.Ours, Where: "not published; FCFS is below"}},
+			{Name: "latency", Value: fmt.Sprintf("%g s a message", e.Grid.Network.Latency), From: reproduce.Source{Origin: reproduce.Ours, Where: "not published; others are below"}},
+			{Name: "runtimes", Value: "known", From: reproduce.Source{Origin: reproduce.Paper, Where: "OAR11 3: a job has so many million instructions"}},
+		},
+		Remarks: []string{
 			"makespan: last finish minus first submission; total execution time: sum over the jobs of finish minus start; wait: to the start of a job's first fragment; utilization: the mean of the clusters' own over the makespan.",
 		},
 		Notes: []string{"docs/papers/oar11.md says what holds, what does not, and why."},

@@ -108,7 +108,7 @@ func TestExperiment(t *testing.T) {
 	table, err := e.Run(context.Background(), c)
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2*3*len(measures)+(3+5+2*3)*4)
-	require.Contains(t, table.Settings[0], "NOT the paper's trace")
+	require.Contains(t, table.Settings[0].Value, "NOT the paper's trace")
 	for _, r := range table.Rows {
 		require.Equal(t, 1, r.Ours.N, "%v", r)
 	}

@@ -6,63 +6,152 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gridslot/gridslot/metrics"
 )
 
-// Claim is an ordering that a paper claims or its figures show.
+// Claim is something measurable that a paper says: a sentence of its text, or an
+// order that its figures show.
 type Claim struct {
-	Text    string
+	Text string
+	// Where is the section that has the sentence; "" for an order of figures.
+	Where string
+	// Pairs and Changes are what the claim comes to.
 	Pairs   []Pair
+	Changes []Change
+	// Untested, if set, says why it is not tested.
+	Untested string
+
 	Verdict Verdict
-	Detail  string // which pairs do not hold, and by how much
+	Detail  string // what was measured, or which pairs do not hold and by how much
 }
 
-// Pair says that one row's mean is below Factor times another's.
+// Pair says that one row's mean is below Factor times another's, or, where Than is
+// the zero value, below Factor itself.
 type Pair struct {
 	Less, Than Ref
 	Factor     float64 // 0 means 1
 }
 
-// Ref names a row.
+// Change says that one row's mean differs from another's by so many per cent,
+// rounded to whole ones.
+type Change struct {
+	Of, From Ref
+	Percent  float64 // negative where it is less
+}
+
+// Ref names a row. Series includes the row's variant, where it has one.
 type Ref struct{ Series, Point, Quantity string }
 
-// Verdict is what paired differences say of a claim. Its pairs are tested
-// together at Level (Bonferroni).
+func (r Ref) label() string { return Row{Series: r.Series, Point: r.Point}.label() }
+
+// Verdict is what paired differences say of a claim. Its pairs and changes are
+// tested together at Level (Bonferroni).
 type Verdict string
 
 const (
-	Holds     Verdict = "holds"     // every difference has the claimed sign
-	Fails     Verdict = "fails"     // some difference has the other sign
-	Undecided Verdict = "undecided" // some interval covers 0, and none is against
+	Holds     Verdict = "holds"          // every difference has the claimed sign, every change the claimed size
+	Direction Verdict = "direction only" // every sign is as claimed, some size is not
+	Fails     Verdict = "fails"          // some difference has the other sign
+	Undecided Verdict = "undecided"      // some interval covers 0, and none is against
+	NotTested Verdict = "not tested"
 )
 
-func (c *Claim) judge(rows []Row, seen observations, index map[Ref]int) {
-	level := 1 - (1-Level)/float64(max(len(c.Pairs), 1))
+// worse is the verdict on two parts of a claim.
+func worse(a, b Verdict) Verdict {
+	order := []Verdict{Holds, Direction, Undecided, NotTested, Fails}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
+}
+
+func (c *Claim) judge(seen observations, index map[Ref]int) {
+	if c.Untested != "" {
+		c.Verdict, c.Detail = NotTested, c.Untested
+		return
+	}
+	level := 1 - (1-Level)/float64(max(len(c.Pairs)+len(c.Changes), 1))
 	c.Verdict = Holds
-	var against []string
+	var details []string
 	for _, p := range c.Pairs {
 		a, okA := index[p.Less]
 		b, okB := index[p.Than]
+		constant := p.Than == Ref{}
+		if constant {
+			b, okB = a, true
+		}
 		if !okA || !okB {
-			c.Verdict, c.Detail = Undecided, "not measured"
+			c.Verdict, c.Detail = NotTested, fmt.Sprintf("not measured: %v, %v", p.Less, p.Than)
 			return
 		}
-		d := seen.difference(a, b, cmp.Or(p.Factor, 1), level)
-		switch {
-		case d.N >= 2 && d.Mean+d.HalfWidth < 0:
+		if constant {
+			m := seen.difference(a, b, 0, level) // the row itself
+			d := m
+			d.Mean -= p.Factor
+			c.Verdict = worse(c.Verdict, below(d))
+			details = append(details, fmt.Sprintf("%s: %s = %s", p.Less.label(), p.Less.Quantity, interval(m)))
 			continue
-		case d.N >= 2 && d.Mean-d.HalfWidth > 0:
-			c.Verdict = Fails
-		case c.Verdict == Holds:
-			c.Verdict = Undecided
 		}
-		against = append(against, fmt.Sprintf("%s − %s = %s", rows[a].label(), rows[b].label(), interval(d)))
+		d := seen.difference(a, b, cmp.Or(p.Factor, 1), level)
+		if v := below(d); v != Holds {
+			c.Verdict = worse(c.Verdict, v)
+			details = append(details, fmt.Sprintf("%s − %s = %s", p.Less.label(), p.Than.label(), interval(d)))
+		}
 	}
-	c.Detail = strings.Join(against, "; ")
+	for _, ch := range c.Changes {
+		of, okA := index[ch.Of]
+		from, okB := index[ch.From]
+		if !okA || !okB {
+			c.Verdict, c.Detail = NotTested, fmt.Sprintf("not measured: %v, %v", ch.Of, ch.From)
+			return
+		}
+		d := seen.change(of, from, level)
+		v := below(d)
+		if ch.Percent > 0 {
+			v = below(metrics.Interval{Mean: -d.Mean, HalfWidth: d.HalfWidth, N: d.N})
+		}
+		const rounding = 0.5
+		if v == Holds && math.Abs(d.Mean-ch.Percent) > d.HalfWidth+rounding {
+			v = Direction
+		}
+		c.Verdict = worse(c.Verdict, v)
+		details = append(details, fmt.Sprintf("%s: %s%% (published %+g%%)", ch.Of.label(), interval(d), ch.Percent))
+	}
+	c.Detail = strings.Join(details, "; ")
+}
+
+// below is the verdict on a difference that is claimed to be below 0.
+func below(d metrics.Interval) Verdict {
+	switch {
+	case d.N >= 2 && d.Mean+d.HalfWidth < 0:
+		return Holds
+	case d.N >= 2 && d.Mean-d.HalfWidth > 0:
+		return Fails
+	}
+	return Undecided
+}
+
+// columns are a claim's in tables: where, what, the verdict, what was measured.
+func (c Claim) columns() []string {
+	return []string{cmp.Or(c.Where, "its figures"), c.Text, string(c.Verdict), c.Detail}
+}
+
+// writeClaims writes claims for people.
+func writeClaims(b *strings.Builder, claims []Claim) {
+	var lines [][]string
+	for _, c := range claims {
+		lines = append(lines, c.columns())
+	}
+	writeTable(b, []string{"claimed in", "claim", "paired differences", "measured, or against it"}, lines, 4)
 }
 
 // orderings are the claims that the published figures make by themselves: for
-// each quantity and source, who comes before whom.
+// each quantity, source and variant, who comes before whom.
 func (t *Table) orderings() []Claim {
+	var variants []string
+	for _, r := range t.Rows {
+		if !slices.Contains(variants, r.Variant) {
+			variants = append(variants, r.Variant)
+		}
+	}
 	var claims []Claim
 	for _, q := range quantities(t.Rows) {
 		for _, source := range []struct {
@@ -72,9 +161,14 @@ func (t *Table) orderings() []Claim {
 			{"paper", func(r Row) string { return r.Paper }},
 			{"authors' code", func(r Row) string { return r.Code }},
 		} {
-			if claim := t.ordering(q, source.figure); len(claim.Pairs) > 0 {
-				claim.Text = source.name + ", " + claim.Text
-				claims = append(claims, claim)
+			for _, v := range variants {
+				if claim := t.ordering(q, v, source.figure); len(claim.Pairs) > 0 {
+					claim.Text = source.name + ", " + claim.Text
+					if v != "" {
+						claim.Text = v + "; " + claim.Text
+					}
+					claims = append(claims, claim)
+				}
 			}
 		}
 	}
@@ -84,14 +178,14 @@ func (t *Table) orderings() []Claim {
 // ordering is what one source's figures of one quantity claim. Neighbours that
 // differ by no more than the published number of cycles and the rounding leave in
 // doubt, by the spread that ours have, are taken as level.
-func (t *Table) ordering(quantity string, source func(Row) string) Claim {
+func (t *Table) ordering(quantity, variant string, source func(Row) string) Claim {
 	type entry struct {
 		row Row
 		figure
 	}
 	var entries []entry
 	for _, r := range t.Rows {
-		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && !r.Timing {
+		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && r.Variant == variant && !r.Timing && !r.Own {
 			entries = append(entries, entry{r, f})
 		}
 	}

@@ -21,11 +21,33 @@ var dep18Knapsack = window.Settings{Quantum: dep18.Quantum, MaxDistance: dep18.M
 // anyStart is ours: real costs, windows between the starts of slots too.
 var anyStart = window.Settings{Quantum: dep18.Quantum, MaxDistance: dep18.MaxDistance, AnyStart: true}
 
-const (
-	dep18Said      = "Interval 1200, local load by the authors' program (about 15%, tasks of 10 to 150 units); one job: 7 nodes, volume 800, budget 644."
-	dep18Costs     = "Exact searches round every cost up to a whole number, as the authors' dynamic programming does; rows \"real costs\" do not. DEP counts at most 500 for a slot, as theirs does."
-	dep18FirstSlot = "The authors' square search passes over a group of slots of equal start where the last one does not fit, and so misses windows at 0: it starts at 23.5 in the mean, ours at 0. Every row of theirs that rests on first fit (FirstFit, MultipleBest) carries that."
-)
+// dep18Settings are those of DEP18's experiments.
+func dep18Settings(e vo.Environment, more ...Setting) []Setting {
+	return append(append(byDEP18.settings(e.Facts()),
+		Setting{"job", "7 nodes, volume 800, budget 644", Source{Paper, "DEP18 4"}},
+		wholeTimesSetting,
+		Setting{"costs", "exact searches round every cost up to a whole number; rows \"real costs\" do not", Source{Program, "its dynamic programming"}},
+		Setting{"distances", "DEP counts at most 500 for a slot; rows \"no cap\" do not", Source{Program, ""}},
+		Setting{"windows", "begin where slots begin; rows \"any start\" also between", Source{Paper, "DEP18 3"}},
+		Setting{"Lite, FirstFit, MultipleBest", "weigh the n cheapest at every slot that is added", Source{Paper, "DEP18 3, step 3c"}},
+	), more...)
+}
+
+const dep18FirstSlot = "The authors' square search passes over a group of slots of equal start where the last one does not fit, and so misses windows at 0: it starts at 23.5 in the mean, ours at 0. Every row of theirs that rests on first fit (FirstFit, MultipleBest) carries that."
+
+// loadOfTheText is the variant with the local load that DEP18 describes.
+const loadOfTheText = "load of the text"
+
+// dep18Setups are the environment as the authors' program draws it and, as a
+// variant, as the text has it.
+func dep18Setups(e vo.Environment, point string, x float64) []Setup {
+	text := e
+	text.Load = vo.DEP18Text().Load
+	return []Setup{
+		{Point: point, X: x, Environment: e, Request: vo.DEP18Request()},
+		{Variant: loadOfTheText, Point: point, X: x, Environment: text, Request: vo.DEP18Request()},
+	}
+}
 
 func firstFit() window.Cheapest { return window.Cheapest{Settings: dep18, Goal: window.FirstFit} }
 
@@ -53,7 +75,10 @@ func MaxQ() Search {
 			{Name: "MinCost", Finder: window.Cheapest{Settings: dep18, Goal: window.LeastCost}, Only: charts},
 			{Name: "MaxQ, real costs", Finder: window.Best{Settings: dep18, By: window.Q{}}, Own: true},
 		},
-		Said: []string{dep18Said, "Domains of 100 and of 40 nodes. " + wholeTimesSaid, dep18Costs},
+		Settings: dep18Settings(vo.DEP18(), loadOfTheTextSetting(),
+			Setting{"nodes, besides", "40", Source{Paper, "DEP18, slides"}},
+			Setting{"cycles", "2000", Source{Paper, "DEP18 4"}},
+		),
 		paper: published{
 			"MaxQ, 100 nodes": "61.8", "FirstFit, 100 nodes": "35",
 		},
@@ -64,16 +89,27 @@ func MaxQ() Search {
 	}
 	at := func(series string) Ref { return Ref{series, "100 nodes", Worth.String()} }
 	s.Claims = []Claim{
-		{Text: "q: MaxQ Lite and MultipleBest are less than 20% below MaxQ", Pairs: []Pair{
+		{Text: "MaxQ Lite and MultipleBest are less than 20% below MaxQ", Where: "DEP18 4", Pairs: []Pair{
 			{Less: at("MaxQ"), Than: at("MultipleBest"), Factor: 1 / 0.8}, {Less: at("MaxQ"), Than: at("MaxQ Lite"), Factor: 1 / 0.8},
 		}},
+		{Text: "MultipleBest is 18% below MaxQ", Where: "DEP18, slides", Changes: []Change{{Of: at("MultipleBest"), From: at("MaxQ"), Percent: -18}}},
 	}
 	for _, n := range []int{100, 40} {
 		e := vo.DEP18()
 		e.Nodes.Count = n
-		s.Setups = append(s.Setups, Setup{Point: fmt.Sprintf("%d nodes", n), X: float64(n), Environment: e, Request: vo.DEP18Request()})
+		s.Setups = append(s.Setups, dep18Setups(e, fmt.Sprintf("%d nodes", n), float64(n))...)
 	}
 	return s
+}
+
+func loadOfTheTextSetting() Setting {
+	facts := vo.DEP18Text().Facts()
+	value := make(map[string]string, len(facts)) // never iterated
+	for _, f := range facts {
+		value[f.Name] = f.Value
+	}
+	return Setting{loadOfTheText, fmt.Sprintf("local load %s, %s, %s; tasks as above", value["local load"], value["its distribution"], value["its parameters"]),
+		Source{Paper, "DEP18 4: hypergeometric, up to 30%; the parameters are META's program's"}}
 }
 
 // Placement is DEP18 table 1.
@@ -89,7 +125,7 @@ func Placement() Search {
 		Source:     "DEP18 table 1",
 		Cycles:     2000,
 		Serial:     true,
-		Setups:     []Setup{{Environment: vo.DEP18(), Request: vo.DEP18Request()}},
+		Setups:     dep18Setups(vo.DEP18(), "", 0),
 		Quantities: []Quantity{LMin, LMax, Milliseconds, Start, Cost},
 		Algorithms: []Algorithm{
 			{Name: "MultipleBest", Finder: multiple(window.DEP{}), Only: []Quantity{LMin, Milliseconds}},
@@ -106,12 +142,13 @@ func Placement() Search {
 			{Name: "COORD, real costs", Finder: best(dep18, window.COORD{}), Own: true, Only: both},
 			{Name: "COORD, any start", Finder: best(anyStart, window.COORD{}), Own: true, Only: both},
 		},
-		Said: []string{
-			"100 nodes. " + dep18Said, wholeTimesSaid, dep18Costs,
-			"L min and L max are means over a window's slots; L min counts at most 500 for a slot. MultipleBest's L min is that of its best window by DEP, its L max that of its best by COORD. Cycles run one at a time, because the time of each search is measured (wall clock, the lesser of two where it is below a millisecond).",
+		Settings: dep18Settings(vo.DEP18(), loadOfTheTextSetting(), Setting{"cycles", "2000", Source{Paper, "DEP18 4"}}),
+		Remarks: []string{
+			"L min and L max are means over a window's slots; L min counts at most 500 for a slot. MultipleBest's L min is that of its best window by DEP, its L max that of its best by COORD.",
+			timingRemark,
 		},
 		paper: published{
-			"MultipleBest": "253 159 103", "FirstFit": "85 342 4.2", "DEP": "369 480 1695", "DEP Lite": "275 440 4.5",
+			"MultipleBest": "253 159 103", "MinCost": "85 342 4.2", "DEP": "369 480 1695", "DEP Lite": "275 440 4.5",
 			"COORD": "9 52 1694", "COORD Lite": "31 148 4.5",
 		},
 		code: published{
@@ -120,7 +157,7 @@ func Placement() Search {
 		},
 		Notes: []string{
 			dep18FirstSlot,
-			"What the paper's table calls First Fit (85 / 342) is what a search for the least cost gives: compare its figures with the row MinCost.",
+			"What the paper's table calls First Fit (85 / 342) is what a search for the least cost gives; a true first fit begins at 0 and has no distance to the interval's beginning. So the paper's figures stand in the row MinCost.",
 			"The times of the authors' code are those of their program on a machine of the class used here (their exact searches are the dynamic programming), the paper's those of a machine of 2018.",
 		},
 	}
@@ -144,10 +181,13 @@ func WindowTime() Search {
 			{Name: "COORD", Finder: window.Best{Settings: dep18, By: window.COORD{}}},
 			{Name: "DEP Lite", Finder: lite(window.DEP{})},
 		},
-		Said: []string{
-			dep18Said, wholeTimesSaid,
-			"Where the number of nodes wanted varies, the budget is 92 a node, as 644 for 7. Costs are real ones. Wall-clock time of a search, one at a time, the lesser of two where it is below a millisecond, MultipleBest in every tenth cycle; the number of steps, which is exact, beside it. The slides do not say how many cycles they rest on.",
-		},
+		Settings: dep18Settings(vo.DEP18(),
+			Setting{"budget", "92 a node, as 644 for 7", Source{Ours, "the slides vary the number of nodes wanted and name no budget"}},
+			Setting{"costs here", "real ones", Source{Ours, "working time does not depend on it"}},
+			Setting{"cycles", "100", Source{Ours, "the slides do not say"}},
+			Setting{"MultipleBest's cycles", "every tenth", Source{Ours, "it is slow, and its mean is known well enough"}},
+		),
+		Remarks: []string{timingRemark},
 		code: published{
 			"FirstFit, 100 nodes": "0.35", "MinCost, 100 nodes": "2.0", "MultipleBest, 100 nodes": "11.9", "MaxQ, 100 nodes": "606",
 			"DEP, 100 nodes": "621", "COORD, 100 nodes": "581", "DEP Lite, 100 nodes": "2.1",

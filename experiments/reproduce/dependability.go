@@ -105,13 +105,13 @@ func placements() []placement {
 func (d Dependability) Run(ctx context.Context, c Config) (Table, error) {
 	t := Table{
 		Name: d.Name(), Title: d.Title(), XLabel: "probability of an overrun",
-		Settings: []string{
-			fmt.Sprintf("Ours; nothing is published. %d nodes of DEP18's environment over 1200 units; %d jobs, %v to %v units apart, of %v to %v nodes and volumes %v to %v, budget %v a unit of work.",
-				d.Environment.Nodes.Count, d.Jobs, d.Gap.Min, d.Gap.Max, d.Nodes.Min, d.Nodes.Max, d.Volume.Min, d.Volume.Max, d.Money),
-			fmt.Sprintf("Every task, owners' too, overruns with the probability given, by %v to %v of its planned time, uniformly. Windows called \"soon\" start at most %v units after the first fit.",
-				d.Excess.Min, d.Excess.Max, d.Soon),
-			"Delay and wait are means over the jobs placed: planned to real start, submission to real start. Utilization is the jobs' time on their nodes over all nodes' time to the last finish.",
-		},
+		Settings: append(byDEP18.with(sources{"nodes": {Ours, "so that windows meet"}}).settings(d.Environment.Facts()),
+			Setting{"jobs", fmt.Sprintf("%d, %v to %v units apart, of %v to %v nodes and volumes %v to %v, budget %v a unit of work", d.Jobs, d.Gap.Min, d.Gap.Max, d.Nodes.Min, d.Nodes.Max, d.Volume.Min, d.Volume.Max, d.Money), Source{Ours, "nothing is published; DEP18's one job has 7 nodes, a volume of 800 and 0.115 a unit of work"}},
+			Setting{"overruns", fmt.Sprintf("every task, owners' too, overruns with the probability given, by %v to %v of its planned time, uniformly", d.Excess.Min, d.Excess.Max), Source{Ours, "DEP18 speaks of delays without numbers"}},
+			Setting{"\"soon\"", fmt.Sprintf("windows start at most %v units after the first fit", d.Soon), Source{Ours, "what a user would wait for"}},
+			Setting{"cycles", "2000", Source{Ours, "as DEP18's table 1"}},
+		),
+		Remarks: []string{"Delay and wait are means over the jobs placed: planned to real start, submission to real start. Utilization is the jobs' time on their nodes over all nodes' time to the last finish."},
 	}
 	st := study{cycles: 2000, cycle: d.cycle}
 	for _, q := range []string{delayedShare, meanDelay, meanWait, lastFinish, utilization, refusedShare} {

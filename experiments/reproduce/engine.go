@@ -59,6 +59,11 @@ func (s sight) at(series, point, quantity string, x float64) {
 
 // run carries out the cycles and fills the table's rows and claims.
 func (s *study) run(ctx context.Context, c Config, t *Table) error {
+	for _, setting := range t.Settings {
+		if err := setting.check(); err != nil {
+			return err
+		}
+	}
 	n := cmp.Or(c.Cycles, s.cycles)
 	if n < 1 {
 		return fmt.Errorf("the number of cycles must be 1 or more, not %d", n)
@@ -98,7 +103,7 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	}
 	t.Claims = append(t.orderings(), s.claims...)
 	for i := range t.Claims {
-		t.Claims[i].judge(t.Rows, seen, index)
+		t.Claims[i].judge(seen, index)
 	}
 	return nil
 }
@@ -134,4 +139,25 @@ func (o observations) difference(a, b int, factor, level float64) metrics.Interv
 		}
 	}
 	return m.Interval(level)
+}
+
+// change is by how many per cent the mean of row of is above that of row from,
+// over the cycles that observed both. Its half width is that of the mean of
+// of - r from, where r is the quotient of the means: Fieller's interval where the
+// mean of from is known well.
+func (o observations) change(of, from int, level float64) metrics.Interval {
+	var a, b metrics.Moments
+	for i := range o.cycles() {
+		if x, y := o.cycle(i)[of], o.cycle(i)[from]; !math.IsNaN(x) && !math.IsNaN(y) {
+			a.Add(x)
+			b.Add(y)
+		}
+	}
+	base := b.Interval(level)
+	if base.N == 0 || base.Mean == 0 {
+		return metrics.Interval{}
+	}
+	ratio := a.Interval(level).Mean / base.Mean
+	d := o.difference(of, from, ratio, level)
+	return metrics.Interval{Mean: 100 * (ratio - 1), HalfWidth: 100 * d.HalfWidth / math.Abs(base.Mean), N: d.N}
 }

@@ -128,15 +128,15 @@ func (e *errorPoints) add(x float64, r Row) {
 func drawLines(p *plot.Plot, rows []Row) error {
 	var series []string
 	for _, r := range rows {
-		if !slices.Contains(series, r.Series) {
-			series = append(series, r.Series)
+		if !slices.Contains(series, r.name()) {
+			series = append(series, r.name())
 		}
 	}
 	for i, name := range series {
 		var ours errorPoints
 		var published plotter.XYs
 		for _, r := range rows {
-			if r.Series != name {
+			if r.name() != name {
 				continue
 			}
 			ours.add(r.X, r)
@@ -176,7 +176,7 @@ func drawBars(p *plot.Plot, rows []Row) error {
 	var paper, code, heights plotter.Values
 	hasPaper, hasCode := false, false
 	for _, r := range rows {
-		names = append(names, r.Series)
+		names = append(names, r.name())
 		a, okA := parseFigure(r.Paper)
 		b, okB := parseFigure(r.Code)
 		hasPaper, hasCode = hasPaper || okA, hasCode || okB

@@ -22,7 +22,8 @@ type Planning struct {
 	XLabel              string
 	Quantities          []string // among planQuantities
 	Plans               []Plan
-	Said, Notes         []string
+	Settings            []Setting
+	Remarks, Notes      []string
 	Claims              []Claim
 
 	paper, code published // by row label
@@ -31,6 +32,7 @@ type Planning struct {
 // Plan is a planner and what it plans.
 type Plan struct {
 	Series, Point string
+	Variant       string // see Row
 	X             float64
 	Environment   vo.Environment
 	Batch         vo.Batch
@@ -42,6 +44,8 @@ type Plan struct {
 	// Offer, if set, is the price at which node 1, then of performance 6, is
 	// offered (META table 2).
 	Offer float64
+	// Empty takes the owner's tasks off the node that is offered.
+	Empty bool
 	Own   bool
 }
 
@@ -59,6 +63,7 @@ const (
 	meanCost      = "cost"
 	processorTime = "T_CPU"
 	unplanned     = "unplanned jobs"
+	failedBatches = "Y"      // META 6.3: 1 where not all jobs of the batch are planned
 	offerLoad     = "Lc"     // global jobs' time on the node offered
 	offerUse      = "U"      // its share of the interval
 	offerProfit   = "profit" // Lc times the price
@@ -75,7 +80,7 @@ func (p Planning) Title() string { return p.Heading }
 
 // Run implements Experiment.
 func (p Planning) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{Name: p.ID, Title: p.Heading, Source: p.Source, Settings: p.Said, Notes: p.Notes, XLabel: p.XLabel}
+	t := Table{Name: p.ID, Title: p.Heading, Source: p.Source, Settings: p.Settings, Remarks: p.Remarks, Notes: p.Notes, XLabel: p.XLabel}
 	st := study{cycles: p.Cycles, rows: p.rows(), claims: p.Claims, cycle: p.cycle}
 	err := st.run(ctx, c, &t)
 	return t, err
@@ -93,7 +98,7 @@ func (p Planning) rows() []Row {
 				}
 			}
 			for _, name := range names {
-				row := Row{Series: name, Point: plan.Point, X: plan.X, Quantity: q, Own: plan.Own}
+				row := Row{Series: name, Variant: plan.Variant, Point: plan.Point, X: plan.X, Quantity: q, Own: plan.Own}
 				row.Paper, row.Code = p.paper.at(row.label(), i), p.code.at(row.label(), i)
 				rows = append(rows, row)
 			}
@@ -110,6 +115,9 @@ func (p Planning) cycle(ctx context.Context, seed, cycle uint64, see sight) erro
 		}
 		if plan.Offer > 0 {
 			in.Nodes[0].Perf, in.Nodes[0].Price = offeredPerf, plan.Offer
+			if plan.Empty {
+				in.Tasks[0] = nil
+			}
 		}
 		batch, groups, err := plan.batch(seed, cycle)
 		if err != nil {
@@ -117,7 +125,7 @@ func (p Planning) cycle(ctx context.Context, seed, cycle uint64, see sight) erro
 		}
 		out, err := plan.Planner.Plan(ctx, batch, in.SlotList())
 		if err != nil {
-			return fmt.Errorf("%s: %w", plan.Series, err)
+			return fmt.Errorf("%s: %w", varied(plan.Series, plan.Variant), err)
 		}
 		sums := make(map[string]*planSums)
 		for i := range out.Jobs {
@@ -131,13 +139,19 @@ func (p Planning) cycle(ctx context.Context, seed, cycle uint64, see sight) erro
 			sums[name].add(&out.Jobs[i])
 		}
 		for name, s := range sums { // each is told of rows of its own
-			s.tell(see, name, plan.Point)
+			s.tell(see, varied(name, plan.Variant), plan.Point)
 		}
+		series := varied(plan.Series, plan.Variant)
+		failed := 0.0
+		if out.Planned() < len(out.Jobs) {
+			failed = 1
+		}
+		see.at(series, plan.Point, failedBatches, failed)
 		if plan.Offer > 0 {
 			load := timeOn(in.Nodes[0], out).Seconds()
-			see.at(plan.Series, plan.Point, offerLoad, load)
-			see.at(plan.Series, plan.Point, offerUse, load/in.End.Seconds())
-			see.at(plan.Series, plan.Point, offerProfit, load*plan.Offer)
+			see.at(series, plan.Point, offerLoad, load)
+			see.at(series, plan.Point, offerUse, load/in.End.Seconds())
+			see.at(series, plan.Point, offerProfit, load*plan.Offer)
 		}
 	}
 	return nil
@@ -230,10 +244,39 @@ var users = []Criterion{
 	{"cost", window.AEP{Settings: wholeTimes, By: window.MinCost}},
 }
 
-const (
-	batchSaid  = "24 nodes, interval 600, local load up to 20%; 20 jobs of 2 to 5 nodes, volumes 100 to 500, budgets 1.0 to 1.6 times n V."
-	choiceSaid = "Choice: the least total processor time within B*, the sum over the jobs of the mean cost of their alternatives."
-)
+// theirWays is the variant in the authors' ways, where their program does what
+// META's text does not say.
+const theirWays = "authors' ways"
+
+// inTheirWays plans as the authors' program does: alternatives of equal rounded
+// cost and time are dropped, a job that is shifted counts one more, and the choice
+// is made on whole numbers, where the first of equals is taken.
+func inTheirWays(b cyclic.BatchSlicer) cyclic.BatchSlicer {
+	b.Search.Distinct, b.CountShifted, b.Choice.Grid = true, true, 1
+	return b
+}
+
+var theirWaysSetting = Setting{theirWays, "alternatives of equal rounded cost and time are dropped; a shifted job counts one alternative more; the choice is made on a grid of whole numbers, the first of equals", Source{Program, ""}}
+
+// guessed is the variant with the volumes that would give the paper's times and
+// costs together.
+const guessed = "authors' ways, V from 150"
+
+var guessedSetting = Setting{guessed, "volumes of 150 to 500", Source{Ours, "a guess: the paper's times and costs are both some 8% above those of the authors' program, which volumes larger by as much would explain; there is no source for it"}}
+
+// larger are batches of the guessed volumes.
+func larger() vo.Batch { return vo.Batch{Volume: vo.Range{Min: 150, Max: 500}} }
+
+// batchSettings are those of META's experiments with batches.
+func batchSettings(more ...Setting) []Setting {
+	return append(append(append(byBatches.settings(vo.METABatches().Facts()), byBatch.settings(vo.Batch{}.Facts())...),
+		wholeTimesSetting,
+		Setting{"choice", "the least total processor time within B*", Source{Paper, "META 6.2"}},
+		Setting{"B*", "the sum over the jobs of the mean cost of their alternatives", Source{Program, ""}},
+		Setting{"its arithmetic", "exact, with real limits", Source{Ours, "the papers' grid of whole numbers can miss the best choice; it is among the authors' ways"}},
+		Setting{"cycles", "5000", Source{Paper, "META 6.2"}},
+	), more...)
+}
 
 // Preferences is META table 1.
 func Preferences() Planning {
@@ -241,30 +284,47 @@ func Preferences() Planning {
 	grid, income := sliced, sliced
 	grid.Choice.Grid = 1
 	income.Choice.BudgetLimit = cyclic.LargestIncome
-	base := Plan{Environment: vo.METABatches(), Planner: sliced}
-	with := func(series string, criteria []Criterion, planner cyclic.Planner, own bool) Plan {
-		p := base
-		p.Series, p.Criteria, p.Own = series, criteria, own
-		if planner != nil {
-			p.Planner = planner
-		}
+	with := func(series, variant string, criteria []Criterion, planner cyclic.Planner, batch vo.Batch) Plan {
+		return Plan{Series: series, Variant: variant, Environment: vo.METABatches(), Batch: batch, Criteria: criteria, Planner: planner}
+	}
+	ours := func(p Plan) Plan {
+		p.Own = true
 		return p
 	}
+	own := func(series string, planner cyclic.Planner) Plan {
+		return ours(with(series, "", nil, planner, vo.Batch{}))
+	}
+	at := func(series, quantity string) Ref { return Ref{Series: series, Quantity: quantity} }
 	return Planning{
 		ID: "preferences", Heading: "Users' criteria in the batch-slicer (META table 1)", Source: "META table 1",
 		Cycles:     5000,
 		Quantities: []string{alternatives, meanStart, execution, meanFinish, meanCost, unplanned},
 		Plans: []Plan{
-			with("", users, nil, false),
-			with("CSS", nil, nil, false),
-			with("CSS, grid of 1", nil, grid, true),
-			with("CSS, B* = income", nil, income, true),
-			with("CSS, shift at the end", nil, slicer(5, cyclic.ShiftEnd), true),
-			with("CSS, k = 1", nil, slicer(1, cyclic.ShiftSlice), true),
+			with("", "", users, sliced, vo.Batch{}),
+			with("CSS", "", nil, sliced, vo.Batch{}),
+			with("", theirWays, users, inTheirWays(sliced), vo.Batch{}),
+			with("CSS", theirWays, nil, inTheirWays(sliced), vo.Batch{}),
+			ours(with("", guessed, users, inTheirWays(sliced), larger())),
+			ours(with("CSS", guessed, nil, inTheirWays(sliced), larger())),
+			own("CSS, grid of 1", grid),
+			own("CSS, B* = income", income),
+			own("CSS, shift at the end", slicer(5, cyclic.ShiftEnd)),
+			own("CSS, k = 1", slicer(1, cyclic.ShiftSlice)),
 		},
-		Said: []string{
-			batchSaid, wholeTimesSaid, choiceSaid,
-			"k = 5, shift after each slice. Each job draws one of the four criteria; a row is the mean over the jobs that drew it. CSS is the same slicer with first fit for all.",
+		Settings: batchSettings(
+			Setting{"slices", "k = 5", Source{Paper, "META 6.2"}},
+			Setting{"shift", "after each slice, before the next is planned", Source{Program, ""}},
+			Setting{"criteria", "each job draws one of the four; a row is the mean over the jobs that drew it", Source{Inferred, "with one criterion for a whole run, the row \"start\" would be the row \"CSS\", for AMP finds the earliest start"}},
+			Setting{"CSS", "the same slicer with first fit for all", Source{Program, ""}},
+			theirWaysSetting, guessedSetting,
+		),
+		Claims: []Claim{
+			{Text: "users who want an early start get one that is 23% earlier than under CSS, those who want a short execution one that is 21% shorter, those who want a low cost one that is 12% lower", Where: "META 6.2",
+				Changes: []Change{
+					{Of: at("start", meanStart), From: at("CSS", meanStart), Percent: -23},
+					{Of: at("execution", execution), From: at("CSS", execution), Percent: -21},
+					{Of: at("cost", meanCost), From: at("CSS", meanCost), Percent: -12},
+				}},
 		},
 		paper: published{
 			"start": "12.8 171.7 56.1 227.8 1281.1", "execution": "10.6 214.5 39.3 253.9 1278.5", "finish": "12.2 169.6 45 205.5 1283.2",
@@ -277,32 +337,122 @@ func Preferences() Planning {
 	}
 }
 
+// Quirks is what each of the authors' ways costs.
+func Quirks() Planning {
+	p := Planning{
+		ID: "quirks", Heading: "What each of the authors' ways costs (META table 1's batches)",
+		Cycles:     5000,
+		Quantities: []string{processorTime, meanCost, meanStart, meanFinish, alternatives, unplanned},
+		Settings: batchSettings(
+			Setting{"slices", "k = 5", Source{Paper, "META 6.2"}},
+			Setting{"shift", "after each slice", Source{Program, ""}},
+			Setting{"criteria", "first fit for all", Source{Ours, "so that one row is one way"}},
+			theirWaysSetting,
+		),
+	}
+	for _, way := range []struct {
+		name   string
+		change func(*cyclic.BatchSlicer)
+	}{
+		{"by the text", func(*cyclic.BatchSlicer) {}},
+		{"equal alternatives dropped", func(b *cyclic.BatchSlicer) { b.Search.Distinct = true }},
+		{"shifted jobs count one more", func(b *cyclic.BatchSlicer) { b.CountShifted = true }},
+		{"grid of whole numbers", func(b *cyclic.BatchSlicer) { b.Choice.Grid = 1 }},
+		{"all three", func(b *cyclic.BatchSlicer) { *b = inTheirWays(*b) }},
+		{"all three, no shift", func(b *cyclic.BatchSlicer) { *b = inTheirWays(*b); b.Shift = cyclic.NoShift }},
+		{"no shift", func(b *cyclic.BatchSlicer) { b.Shift = cyclic.NoShift }},
+	} {
+		b := slicer(5, cyclic.ShiftSlice)
+		way.change(&b)
+		p.Plans = append(p.Plans, Plan{Series: way.name, Environment: vo.METABatches(), Planner: b, Own: true})
+	}
+	share := cyclic.BSF{Share: cyclic.Share{Q: 0.4}, Slicer: slicer(2, cyclic.NoShift), Filling: cyclic.Filling{Finder: window.AMP{Settings: wholeTimes}}}
+	p.Plans = append(p.Plans, Plan{Series: "BSF, q = 0.4", Environment: vo.METABatches(), Planner: share, Own: true})
+	share.Share.Inclusive = true
+	p.Plans = append(p.Plans, Plan{Series: "BSF, q = 0.4, one job more", Environment: vo.METABatches(), Planner: share, Own: true})
+	return p
+}
+
+// sliceCounts are the k of META figure 7.
+var sliceCounts = []int{1, 2, 3, 5, 6, 10, 20}
+
+func slicesPoint(k int) string { return fmt.Sprintf("k = %d", k) }
+
 // Slicing is META figure 7.
 func Slicing() Planning {
 	p := Planning{
-		ID: "slicing", Heading: "Processor time against the number of slices (META figure 7)",
-		Source: "META figure 7, a chart; the authors' program at medium load", Cycles: 5000,
-		XLabel:     "slices k",
-		Said:       []string{batchSaid, wholeTimesSaid, choiceSaid, "No shift. Low, medium and high load are local loads of up to 10, 20 and 40%."},
-		Quantities: []string{processorTime, alternatives},
+		ID: "slicing", Heading: "Processor time, cost and failures against the number of slices (META figure 7, section 6.3)",
+		Source: "META figure 7, a chart; the authors' program at a load of up to 20%", Cycles: 5000,
+		XLabel: "slices k",
+		Settings: batchSettings(
+			Setting{"shift", "none", Source{Program, ""}},
+			Setting{"load levels", "low, medium and high are those where the share Y of failed batches at k = 5 comes nearest to 0.0002, 0.03 and 0.3 of the local loads up to 10%, 20%, ... 70%: up to 10, 40 and 70%", Source{Paper, "META 6.3 sets the levels by Y"}},
+			Setting{"a failure", "a cycle in which not all jobs of the batch are planned; Y is their share", Source{Paper, "META 6.3"}},
+			Setting{"load up to 20%", "a fourth level", Source{Program, "its figures are of that level"}},
+			theirWaysSetting,
+		),
+		Quantities: []string{processorTime, failedBatches, alternatives, meanCost, meanStart},
 		code: published{
-			"medium load, k = 1": "147.3", "medium load, k = 2": "140.8", "medium load, k = 3": "138.3", "medium load, k = 5": "137.0",
-			"medium load, k = 6": "137.1", "medium load, k = 10": "137.4", "medium load, k = 20": "142.0",
+			"load up to 20%, k = 1": "147.3", "load up to 20%, k = 2": "140.8", "load up to 20%, k = 3": "138.3", "load up to 20%, k = 5": "137.0",
+			"load up to 20%, k = 6": "137.1", "load up to 20%, k = 10": "137.4", "load up to 20%, k = 20": "142.0",
 		},
 	}
 	for _, load := range []struct {
-		name string
-		hi   float64
-	}{{"low", 1}, {"medium", 2}, {"high", 4}} {
-		for _, k := range []int{1, 2, 3, 5, 6, 10, 20} {
+		name, variant string
+		hi            float64
+	}{{"low load", "", 1}, {"load up to 20%", "", 2}, {"load up to 20%", theirWays, 2}, {"medium load", "", 4}, {"high load", "", 7}} {
+		for _, k := range sliceCounts {
 			e := vo.METABatches()
 			e.Load.Level = vo.HypergeometricLevel{Lo: 0, Hi: load.hi}
+			planner := slicer(k, cyclic.NoShift)
+			if load.variant != "" {
+				planner = inTheirWays(planner)
+			}
 			p.Plans = append(p.Plans, Plan{
-				Series: load.name + " load", Point: fmt.Sprintf("k = %d", k), X: float64(k), Environment: e, Planner: slicer(k, cyclic.NoShift),
+				Series: load.name, Variant: load.variant, Point: slicesPoint(k), X: float64(k), Environment: e, Planner: planner,
 			})
 		}
 	}
+	p.Claims = slicingClaims()
 	return p
+}
+
+// slicingClaims are the sentences of META 6.3.
+func slicingClaims() []Claim {
+	along := func(load, quantity string, falls bool) []Pair {
+		var pairs []Pair
+		for i := 1; i < len(sliceCounts); i++ {
+			before := Ref{load, slicesPoint(sliceCounts[i-1]), quantity}
+			after := Ref{load, slicesPoint(sliceCounts[i]), quantity}
+			if falls {
+				before, after = after, before
+			}
+			pairs = append(pairs, Pair{Less: before, Than: after})
+		}
+		return pairs
+	}
+	best := func(load string, k int) []Pair {
+		var pairs []Pair
+		for _, other := range sliceCounts {
+			if other != k {
+				pairs = append(pairs, Pair{Less: Ref{load, slicesPoint(k), processorTime}, Than: Ref{load, slicesPoint(other), processorTime}})
+			}
+		}
+		return pairs
+	}
+	const where = "META 6.3"
+	claims := []Claim{{Text: "processor time is least at k = 5 under medium load", Where: "META figure 7", Pairs: best("medium load", 5)}}
+	for _, load := range []string{"low load", "medium load", "high load"} {
+		claims = append(claims, Claim{Text: load + ": the more slices, the more alternatives", Where: where, Pairs: along(load, alternatives, false)})
+	}
+	return append(claims,
+		Claim{Text: "high load: the more slices, the more failures", Where: where, Pairs: along("high load", failedBatches, false)},
+		Claim{Text: "high load: the more slices, the lower the cost", Where: where, Pairs: along("high load", meanCost, true)},
+		Claim{Text: "the best k is 20 under low load", Where: where, Pairs: best("low load", 20)},
+		Claim{Text: "the best k is smaller under high load than under low load: below 20", Where: where, Pairs: []Pair{
+			{Less: Ref{"high load", slicesPoint(5), processorTime}, Than: Ref{"high load", slicesPoint(20), processorTime}},
+		}},
+	)
 }
 
 // OwnerPrice is META table 2.
@@ -310,23 +460,30 @@ func OwnerPrice() Planning {
 	p := Planning{
 		ID: "owner-price", Heading: "One owner's price (META table 2, figure 8)", Source: "META table 2", Cycles: 5000,
 		XLabel: "price of the node offered",
-		Said: []string{
-			batchSaid, wholeTimesSaid, choiceSaid,
-			"Batch-slicer with k = 5, no shift; one of the nodes has performance 6 and the price given. Rows of 20 and 16 nodes: the size of the domain is not published.",
-		},
-		Quantities: []string{offerLoad, offerUse, offerProfit, unplanned},
+		Settings: batchSettings(
+			Setting{"slices", "k = 5", Source{Paper, "META 6.3"}},
+			Setting{"the node offered", "one of the nodes gets performance 6 and the price given; it keeps its owner's tasks", Source{Paper, "META 6.3"}},
+			Setting{"shift", "none", Source{Ours, "the text does not speak of it here"}},
+			Setting{"Y", "the share of the cycles in which not all jobs of the batch are planned", Source{Paper, "META 6.3"}},
+			theirWaysSetting,
+			Setting{theirWays + ", besides", "the node offered is empty, without owner's tasks, and windows are shifted", Source{Program, ""}},
+			guessedSetting,
+		),
+		Quantities: []string{offerLoad, offerUse, offerProfit, failedBatches, unplanned},
 		paper: published{
 			"price 2": "256.6 .44 527.1 0", "price 4": "234.9 .39 939.6 .001", "price 6": "185.4 .31 1112.3 .013",
 			"price 8": "109.8 .18 878.7 .024", "price 10": "71 .12 710.3 .025",
 		},
+		code: published{"price 2": "248", "price 4": "206", "price 6": "148", "price 8": "82", "price 10": "49"},
 	}
-	for _, nodes := range []int{24, 20, 16} {
+	for _, variant := range []string{"", theirWays, guessed} {
 		for _, price := range []float64{2, 4, 6, 8, 10} {
-			e := vo.METABatches()
-			e.Nodes.Count = nodes
-			plan := Plan{Point: fmt.Sprintf("price %v", price), X: price, Environment: e, Planner: slicer(5, cyclic.NoShift), Offer: price}
-			if nodes != 24 {
-				plan.Series, plan.Own = fmt.Sprintf("%d nodes", nodes), true
+			plan := Plan{Variant: variant, Point: fmt.Sprintf("price %v", price), X: price, Environment: vo.METABatches(), Planner: slicer(5, cyclic.NoShift), Offer: price}
+			if variant != "" {
+				plan.Planner, plan.Empty = inTheirWays(slicer(5, cyclic.ShiftSlice)), true
+			}
+			if variant == guessed {
+				plan.Batch, plan.Own = larger(), true
 			}
 			p.Plans = append(p.Plans, plan)
 		}
@@ -340,28 +497,38 @@ func SliceFilling() Planning {
 		ID: "bsf", Heading: "Batch-slice-filling: the share that is sliced (META figure 9)",
 		Source: "META figure 9, a chart; the authors' program", Cycles: 5000,
 		XLabel: "share sliced",
-		Said: []string{
-			batchSaid, wholeTimesSaid, choiceSaid,
-			"The share is sliced by four jobs, no shift; the others are filled in, AMP, in order of priority.",
-		},
+		Settings: batchSettings(
+			Setting{"slices", "of four jobs", Source{Inferred, "the size of a slice in the other experiments, and the figures bear it out"}},
+			Setting{"shift", "none", Source{Program, ""}},
+			Setting{"the others", "are filled in by first fit, in order of priority", Source{Paper, "META 7.1"}},
+			theirWaysSetting,
+			Setting{theirWays + ", besides", "one job more than the share is sliced", Source{Program, ""}},
+		),
 		Quantities: []string{processorTime, meanStart, meanFinish, meanCost, unplanned},
+		Claims: []Claim{
+			{Text: "two curves of figure 9 cross", Where: "META 7.1", Untested: "which ones, and where, could not be had: no number of the chart is printed"},
+		},
 		code: published{
 			"q = 0.2": "178.1 115.4", "q = 0.4": "171.0 149.5", "q = 0.6": "162.4 192.0", "q = 0.8": "151.1 240.7",
 		},
 	}
-	for _, by := range []cyclic.Selection{cyclic.ByPriority, cyclic.Dearest} {
+	for _, form := range []struct {
+		series, variant string
+		by              cyclic.Selection
+	}{{"", "", cyclic.ByPriority}, {"", theirWays, cyclic.ByPriority}, {"the dearest first", "", cyclic.Dearest}} {
 		for i, q := range []float64{0, 0.2, 0.4, 0.6, 0.8, 1} {
-			plan := Plan{
+			b := slicer(i, cyclic.NoShift)
+			if form.variant != "" {
+				b = inTheirWays(b)
+			}
+			p.Plans = append(p.Plans, Plan{
+				Series: form.series, Variant: form.variant, Own: form.by != cyclic.ByPriority,
 				Point: fmt.Sprintf("q = %v", q), X: q, Environment: vo.METABatches(),
 				Planner: cyclic.BSF{
-					Share:  cyclic.Share{Q: q, By: by},
-					Slicer: slicer(i, cyclic.NoShift), Filling: cyclic.Filling{Finder: window.AMP{Settings: wholeTimes}},
+					Share:  cyclic.Share{Q: q, By: form.by, Inclusive: form.variant != ""},
+					Slicer: b, Filling: cyclic.Filling{Finder: window.AMP{Settings: wholeTimes}},
 				},
-			}
-			if by != cyclic.ByPriority {
-				plan.Series, plan.Own = "the dearest first", true
-			}
-			p.Plans = append(p.Plans, plan)
+			})
 		}
 	}
 	return p

@@ -10,6 +10,7 @@ func All() []Experiment {
 		Slicing(),
 		OwnerPrice(),
 		SliceFilling(),
+		Quirks(),
 		NewEstimates(),
 		MaxQ(),
 		Placement(),

@@ -161,14 +161,107 @@ func TestWhatWasOnlyMeasuredIsAColumnASetting(t *testing.T) {
 	}}
 	var b strings.Builder
 	table.writeRows(&b)
-	require.Equal(t, `| quantity | algorithm | setting | paper | ours | ours − paper |
-|----------|-----------|---------|------:|-----:|-------------:|
-| x        | a         | k = 1   |     3 |    3 |         +0 = |
+	require.Equal(t, `| quantity | algorithm | setting | paper | ours | − paper |
+|----------|-----------|---------|------:|-----:|--------:|
+| x        | a         | k = 1   |     3 |    3 |    +0 = |
 
 | ms |   k = 1 | k = 2 |
 |----|--------:|------:|
 | a  | 0.5 [7] |  0.75 |
 `, b.String())
+}
+
+func TestAVariantStandsInColumnsOfItsOwn(t *testing.T) {
+	table := Table{Name: "toy", Rows: []Row{
+		{Series: "a", Quantity: "x", Code: "3", Ours: metrics.Interval{Mean: 4, N: 1}},
+		{Series: "a", Variant: "their ways", Quantity: "x", Code: "3", Ours: metrics.Interval{Mean: 3, N: 1}},
+		{Series: "b", Quantity: "x", Own: true, Ours: metrics.Interval{Mean: 7, N: 1}},
+	}}
+	var b strings.Builder
+	table.writeRows(&b)
+	require.Equal(t, `| quantity | algorithm | authors' code | ours |      − code | their ways | − code |
+|----------|-----------|--------------:|-----:|------------:|-----------:|-------:|
+| x        | a         |             3 |    4 | +1 (+33.3%) |          3 |   +0 = |
+| x        | b (ours)  |               |    7 |             |            |        |
+`, b.String())
+}
+
+func TestOrdersAreClaimedOfEachVariantByItself(t *testing.T) {
+	st := toy()
+	for _, r := range st.rows[:2] {
+		r.Variant = "backwards"
+		st.rows = append(st.rows, r)
+	}
+	inner := st.cycle
+	st.cycle = func(ctx context.Context, seed, cycle uint64, see sight) error {
+		see.at("a, backwards", "", "x", 9)
+		see.at("b, backwards", "", "x", float64(cycle%2))
+		return inner(ctx, seed, cycle, see)
+	}
+	table := runToy(t, st, Config{Seed: 1})
+	require.Len(t, table.Claims, 2)
+	require.Equal(t, Holds, table.Claims[0].Verdict)
+	require.Equal(t, "backwards; paper, x: a < b", table.Claims[1].Text)
+	require.Equal(t, Fails, table.Claims[1].Verdict)
+}
+
+func TestAChangeIsJudgedBySignAndSize(t *testing.T) {
+	ref := func(series string) Ref { return Ref{series, "", "x"} }
+	for percent, want := range map[float64]Verdict{-20: Holds, -19: Direction, -10: Direction, 20: Fails} {
+		st := toy()
+		st.rows = []Row{{Series: "a", Quantity: "x"}, {Series: "b", Quantity: "x"}}
+		st.cycle = func(_ context.Context, seed, cycle uint64, see sight) error {
+			noise := des.NewStream(seed, cycle, "noise").Float64()
+			see.at("a", "", "x", 80+noise)
+			see.at("b", "", "x", 100+noise)
+			return nil
+		}
+		st.claims = []Claim{{Changes: []Change{{Of: ref("a"), From: ref("b"), Percent: percent}}}}
+		table := runToy(t, st, Config{Seed: 1})
+		require.Equal(t, want, table.Claims[0].Verdict, "%v: %s", percent, table.Claims[0].Detail)
+	}
+}
+
+func TestAClaimAgainstANumberNeedsNoSecondRow(t *testing.T) {
+	for bound, want := range map[float64]Verdict{4: Fails, 30: Holds} {
+		st := toy()
+		st.claims = []Claim{{Pairs: []Pair{{Less: Ref{"c", "", "x"}, Factor: bound}}}} // mean 19
+		require.Equal(t, want, runToy(t, st, Config{Seed: 1}).Claims[1].Verdict)
+	}
+}
+
+func TestASentenceThatCannotBeTestedSaysWhy(t *testing.T) {
+	st := toy()
+	st.claims = []Claim{{Text: "curves cross", Untested: "nobody says which"}}
+	claim := runToy(t, st, Config{Seed: 1}).Claims[1]
+	require.Equal(t, NotTested, claim.Verdict)
+	require.Equal(t, "nobody says which", claim.Detail)
+}
+
+func TestNoSettingIsWithoutASource(t *testing.T) {
+	for _, e := range All() {
+		table, err := e.Run(context.Background(), Config{Cycles: 1, Seed: 1})
+		require.NoError(t, err, e.Name())
+		require.NotEmpty(t, table.Settings, e.Name())
+	}
+	for _, s := range []Setting{
+		{"speeds", "equal", Source{}},
+		{"speeds", "equal", Source{Origin: Paper}},
+		{"speeds", "equal", Source{Origin: Ours}},
+		{"speeds", "equal", Source{Origin: Ours + 1, Where: "x"}},
+		{"", "equal", Source{Ours, "x"}},
+		{"speeds", "", Source{Ours, "x"}},
+	} {
+		st := toy()
+		table := Table{Settings: []Setting{s}}
+		require.Error(t, st.run(context.Background(), Config{}, &table), "%v", s)
+	}
+	st := toy()
+	table := Table{Settings: []Setting{{"speeds", "equal", Source{Program, ""}}}}
+	require.NoError(t, st.run(context.Background(), Config{}, &table))
+	var b strings.Builder
+	require.NoError(t, table.WriteMarkdown(&b))
+	require.Contains(t, b.String(), "* speeds: equal [the authors' program]\n")
 }
 
 func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
@@ -268,4 +361,27 @@ func TestWhatIsFreeIsWhatNobodyHas(t *testing.T) {
 		got = append(got, [3]des.Time{des.Time(s.Node.ID), s.Start / des.Second, s.End / des.Second})
 	}
 	require.Equal(t, [][3]des.Time{{1, 10, 20}, {2, 10, 100}, {1, 30, 100}}, got)
+}
+
+func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
+	dir := t.TempDir()
+	experiments := []Experiment{NewALPAMP(), SliceFilling()}
+	require.Error(t, WriteRegister(dir, experiments), "nothing is saved")
+	claims := 0
+	for _, e := range experiments {
+		table, err := e.Run(context.Background(), Config{Cycles: 3, Seed: 1})
+		require.NoError(t, err)
+		require.NoError(t, Save(dir, "1", e, Config{}, &table))
+		claims += len(table.Claims)
+	}
+	require.NoError(t, WriteRegister(dir, experiments))
+	lines, err := readClaims(filepath.Join(dir, "claims.csv"))
+	require.NoError(t, err)
+	require.Len(t, lines, claims)
+	text, err := os.ReadFile(filepath.Join(dir, "claims.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "AMP gains in every one of 300 cycles")
+	require.Contains(t, string(text), "not tested")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bsf-claims.csv"), []byte("a,b\n"), 0o666))
+	require.ErrorContains(t, WriteRegister(dir, experiments), "bsf-claims.csv is no file of claims")
 }

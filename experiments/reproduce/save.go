@@ -1,9 +1,12 @@
 package reproduce
 
-// Results in a folder: NAME.csv, NAME.md, NAME.svg, NAME.pdf, and NAME.json,
-// which is written last and says what the others are the result of.
+// Results in a folder: NAME.csv, NAME-claims.csv, NAME.md, NAME.svg, NAME.pdf, and
+// NAME.json, which is written last and says what the others are the result of;
+// claims.csv and claims.md, the register of all experiments' claims.
 
 import (
+	"cmp"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +14,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
 )
@@ -43,7 +48,7 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 		ending string
 		write  func(io.Writer) error
 	}{
-		{".csv", t.WriteCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF},
+		{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF},
 		{".json", func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetIndent("", "  ")
@@ -69,11 +74,72 @@ func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok boo
 	if json.Unmarshal(text, &found) != nil || found != stampOf(e, c, version) {
 		return nil, false
 	}
-	for _, ending := range []string{".csv", ".svg", ".pdf"} {
+	for _, ending := range []string{".csv", claimsEnding, ".svg", ".pdf"} {
 		if _, err := os.Stat(at(ending)); err != nil {
 			return nil, false
 		}
 	}
 	markdown, err = os.ReadFile(at(".md"))
 	return markdown, err == nil
+}
+
+const claimsEnding = "-claims.csv"
+
+// claimsHeader is the first line of NAME-claims.csv and claims.csv.
+var claimsHeader = []string{"experiment", "claimed_in", "claim", "verdict", "measured", "cycles", "seed"}
+
+func (t *Table) writeClaimsCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write(claimsHeader) // Error, below, has what went wrong
+	for _, c := range t.Claims {
+		line := append([]string{t.Name}, c.columns()...)
+		_ = out.Write(append(line, strconv.Itoa(t.Cycles), strconv.FormatUint(t.Seed, 10)))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// WriteRegister puts together the claims that Save wrote into dir for these
+// experiments: claims.csv, and claims.md for people.
+func WriteRegister(dir string, experiments []Experiment) error {
+	var lines [][]string
+	for _, e := range experiments {
+		of, err := readClaims(filepath.Join(dir, e.Name()+claimsEnding))
+		if err != nil {
+			return err
+		}
+		lines = append(lines, of...)
+	}
+	err := atomicfile.Write(filepath.Join(dir, "claims.csv"), func(w io.Writer) error {
+		return csv.NewWriter(w).WriteAll(append([][]string{claimsHeader}, lines...))
+	})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, "claims.md"), func(w io.Writer) error {
+		var b strings.Builder
+		var head []string
+		for _, column := range claimsHeader {
+			head = append(head, strings.ReplaceAll(column, "_", " "))
+		}
+		writeTable(&b, head, lines, len(head))
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+// readClaims reads the lines of a file of claims, without the first.
+func readClaims(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = len(claimsHeader)
+	lines, err := r.ReadAll()
+	if err != nil || len(lines) == 0 {
+		return nil, fmt.Errorf("%s is no file of claims (%w); remove it and run again", path, cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return lines[1:], nil
 }

@@ -25,8 +25,8 @@ type Search struct {
 	XLabel              string // what Setup.X is, where one thing varies
 	Quantities          []Quantity
 	Algorithms          []Algorithm
-	Said                []string // the settings, in words
-	Notes               []string
+	Settings            []Setting
+	Remarks, Notes      []string
 	Claims              []Claim
 	// Serial runs one cycle at a time, because Milliseconds is among the
 	// quantities.
@@ -39,6 +39,7 @@ type Search struct {
 type Setup struct {
 	Sweep       string // what varies, where several things do
 	Point       string // "" where there is one setup
+	Variant     string // see Row
 	X           float64
 	Environment vo.Environment
 	Request     entity.Request
@@ -52,7 +53,9 @@ type Algorithm struct {
 	Only []Quantity
 	// Every, if above 1, asks it only in every so many cycles: it is slow.
 	Every uint64
-	Own   bool // beyond the paper
+	// PerAlternative divides its time by the windows that it found.
+	PerAlternative bool
+	Own            bool // beyond the paper
 }
 
 // Quantity is what is measured of a window.
@@ -90,7 +93,7 @@ func (s Search) Title() string { return s.Heading }
 
 // Run implements Experiment.
 func (s Search) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{Name: s.ID, Title: s.Heading, Source: s.Source, Settings: s.Said, Notes: s.Notes, XLabel: s.XLabel}
+	t := Table{Name: s.ID, Title: s.Heading, Source: s.Source, Settings: s.Settings, Remarks: s.Remarks, Notes: s.Notes, XLabel: s.XLabel}
 	st := study{cycles: s.Cycles, serial: s.Serial, rows: s.rows(), claims: s.Claims, cycle: s.cycle}
 	err := st.run(ctx, c, &t)
 	return t, err
@@ -104,7 +107,7 @@ func (s Search) rows() []Row {
 				continue
 			}
 			for _, setup := range s.Setups {
-				row := Row{Series: a.Name, Point: setup.Point, X: setup.X, Quantity: setup.quantity(q), Own: a.Own, Timing: q == Milliseconds}
+				row := Row{Series: a.Name, Variant: setup.Variant, Point: setup.Point, X: setup.X, Quantity: setup.quantity(q), Own: a.Own, Timing: q == Milliseconds}
 				name := row.label()
 				row.Paper, row.Code = s.paper.at(name, i), s.code.at(name, i)
 				rows = append(rows, row)
@@ -146,9 +149,12 @@ func (s Search) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 			if err != nil {
 				return fmt.Errorf("%s: %w", a.Name, err)
 			}
+			if a.PerAlternative {
+				took /= time.Duration(max(found.Alternatives, 1))
+			}
 			for _, q := range s.Quantities {
 				if a.measures(q) {
-					see.at(a.Name, setup.Point, setup.quantity(q), measure(q, found, list, took))
+					see.at(varied(a.Name, setup.Variant), setup.Point, setup.quantity(q), measure(q, found, list, took))
 				}
 			}
 		}

@@ -17,8 +17,9 @@ import (
 // Table is what an experiment found.
 type Table struct {
 	Name, Title     string
-	Source          string   // what was published where
-	Settings        []string // what the experiment did, above all where the paper leaves it open
+	Source          string // what was published where
+	Settings        []Setting
+	Remarks         []string // how the figures were measured
 	Cycles          int
 	PublishedCycles int
 	Seed            uint64
@@ -30,7 +31,9 @@ type Table struct {
 
 // Row is one figure.
 type Row struct {
-	Series   string  // the algorithm
+	Series string // the algorithm
+	// Variant is under what other settings than the table's ("authors' ways"), or "".
+	Variant  string
 	Point    string  // the setting, where one varies ("k = 5"), or ""
 	X        float64 // the setting as a number, for figures
 	Quantity string  // with its unit, where it has one
@@ -52,7 +55,21 @@ func (r Row) label() string {
 	return r.Series + ", " + r.Point
 }
 
-func (r Row) ref() Ref { return Ref{r.Series, r.Point, r.Quantity} }
+// name is the algorithm together with the variant.
+func (r Row) name() string { return varied(r.Series, r.Variant) }
+
+// varied is a series' name under a variant's settings.
+func varied(series, variant string) string {
+	switch {
+	case variant == "":
+		return series
+	case series == "":
+		return variant
+	}
+	return series + ", " + variant
+}
+
+func (r Row) ref() Ref { return Ref{r.name(), r.Point, r.Quantity} }
 
 // figure is a published number and how far it may be rounded.
 type figure struct{ value, rounding float64 }
@@ -75,7 +92,7 @@ func (t *Table) agrees(f figure, r Row) bool {
 // header is the first line of the CSV file of a table.
 var header = []string{
 	"experiment", "series", "point", "quantity", "paper", "authors_code", "ours", "half_width_95", "cycles",
-	"minus_paper", "minus_code", "agrees_with_paper", "agrees_with_code", "own", "measured_time",
+	"minus_paper", "minus_code", "agrees_with_paper", "agrees_with_code", "own", "measured_time", "variant",
 }
 
 // WriteCSV writes a line a row. Numbers that there are not are empty.
@@ -84,7 +101,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	_ = out.Write(header) // Error, below, has what went wrong
 	for _, r := range t.Rows {
 		line := []string{t.Name, r.Series, r.Point, r.Quantity, r.Paper, r.Code, "", "", strconv.Itoa(r.Ours.N), "", "", "", "",
-			strconv.FormatBool(r.Own), strconv.FormatBool(r.Timing)}
+			strconv.FormatBool(r.Own), strconv.FormatBool(r.Timing), r.Variant}
 		if r.Ours.N > 0 {
 			line[6] = number(r.Ours.Mean)
 			for i, published := range []string{r.Paper, r.Code} {
@@ -114,18 +131,20 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(&b, "Published: %s.\n", t.Source)
 	}
 	fmt.Fprintf(&b, "Ours: %d cycles, seed %d.\n", t.Cycles, t.Seed)
-	for _, s := range t.Settings {
+	for _, s := range t.Remarks {
 		fmt.Fprintf(&b, "%s\n", s)
 	}
 	b.WriteString("\n")
+	for _, s := range t.Settings {
+		fmt.Fprintf(&b, "* %s: %s [%s]\n", s.Name, s.Value, s.From)
+	}
+	if len(t.Settings) > 0 {
+		b.WriteString("\n")
+	}
 	t.writeRows(&b)
 	if len(t.Claims) > 0 {
 		b.WriteString("\n")
-		var lines [][]string
-		for _, c := range t.Claims {
-			lines = append(lines, []string{c.Text, string(c.Verdict), c.Detail})
-		}
-		writeTable(&b, []string{"claimed order", "paired differences", "against it"}, lines, 3)
+		writeClaims(&b, t.Claims)
 	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "\n%s\n", n)
@@ -175,8 +194,8 @@ func (t *Table) writeChart(b *strings.Builder, quantity string) {
 		if !slices.Contains(head, r.Point) {
 			head = append(head, r.Point)
 		}
-		if !slices.Contains(series, r.Series) {
-			series = append(series, r.Series)
+		if !slices.Contains(series, r.name()) {
+			series = append(series, r.name())
 		}
 		text := interval(r.Ours)
 		if published := cmp.Or(r.Code, r.Paper); published != "" {
@@ -195,13 +214,26 @@ func (t *Table) writeChart(b *strings.Builder, quantity string) {
 	writeTable(b, head, lines, 1)
 }
 
-// writeLines writes a line a row.
+// writeLines writes a line for each figure; what it is under the variants'
+// settings stands in columns of its own, at the end.
 func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 	points, paper, code := false, false, false
+	variants := []string{""}
+	var keys []Ref
+	found := make(map[Ref]map[string]Row)
 	for _, r := range rows {
 		points = points || r.Point != ""
 		paper = paper || r.Paper != ""
 		code = code || r.Code != ""
+		if !slices.Contains(variants, r.Variant) {
+			variants = append(variants, r.Variant)
+		}
+		key := Ref{r.Series, r.Point, r.Quantity}
+		if found[key] == nil {
+			keys = append(keys, key)
+			found[key] = make(map[string]Row)
+		}
+		found[key][r.Variant] = r
 	}
 	head := []string{"quantity", "algorithm"}
 	if points {
@@ -214,35 +246,51 @@ func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 	if code {
 		head = append(head, "authors' code")
 	}
-	head = append(head, "ours")
-	if paper {
-		head = append(head, "ours − paper")
-	}
-	if code {
-		head = append(head, "ours − code")
+	for _, v := range variants {
+		head = append(head, cmp.Or(v, "ours"))
+		if paper {
+			head = append(head, "− paper")
+		}
+		if code {
+			head = append(head, "− code")
+		}
 	}
 	var lines [][]string
-	for _, r := range rows {
-		series := r.Series
-		if r.Own {
+	for _, key := range keys {
+		var any Row // what the variants have in common
+		for _, v := range variants {
+			if r, ok := found[key][v]; ok {
+				any = r
+				break
+			}
+		}
+		series := key.Series
+		if any.Own {
 			series += " (ours)"
 		}
-		line := []string{r.Quantity, series}
+		line := []string{key.Quantity, series}
 		if points {
-			line = append(line, r.Point)
+			line = append(line, key.Point)
 		}
 		if paper {
-			line = append(line, r.Paper)
+			line = append(line, any.Paper)
 		}
 		if code {
-			line = append(line, r.Code)
+			line = append(line, any.Code)
 		}
-		line = append(line, interval(r.Ours))
-		if paper {
-			line = append(line, t.difference(r, r.Paper))
-		}
-		if code {
-			line = append(line, t.difference(r, r.Code))
+		for _, v := range variants {
+			r, ok := found[key][v]
+			cell := ""
+			if ok {
+				cell = interval(r.Ours)
+			}
+			line = append(line, cell)
+			if paper {
+				line = append(line, t.difference(r, r.Paper))
+			}
+			if code {
+				line = append(line, t.difference(r, r.Code))
+			}
 		}
 		lines = append(lines, line)
 	}

@@ -6,6 +6,7 @@ package cyclic
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
@@ -29,6 +30,10 @@ type Search struct {
 	// when one has enough. (A round gives a job one alternative, so that it
 	// differs from Rounds only in Stats.)
 	PerJob int
+	// Distinct leaves a job, of alternatives that agree in cost and in processor
+	// time, both rounded up to whole units, the first only. (The authors' program
+	// does so, META's text does not.)
+	Distinct bool
 }
 
 // Run returns each job's alternatives, in the order in which they were found.
@@ -71,5 +76,22 @@ func (s Search) Run(ctx context.Context, batch []Item, list plan.SlotList) ([][]
 		}
 		open = still
 	}
+	if s.Distinct {
+		for i := range alternatives {
+			alternatives[i] = distinct(alternatives[i])
+		}
+	}
 	return alternatives, stats, nil
+}
+
+// distinct keeps the first of the windows of one rounded cost and time.
+func distinct(windows []entity.Window) []entity.Window {
+	type rounded struct{ cost, time float64 }
+	seen := make(map[rounded]bool, len(windows)) // never iterated
+	return slices.DeleteFunc(windows, func(w entity.Window) bool {
+		r := rounded{math.Ceil(w.Cost), math.Ceil(w.ProcessorTime().Seconds())}
+		again := seen[r]
+		seen[r] = true
+		return again
+	})
 }

@@ -136,29 +136,30 @@ func without(list plan.SlotList, windows []entity.Window) (plan.SlotList, error)
 //
 //	before   ..AAA..BBB..    A, B on one node, each at a
 //	after    AAABBB......    start that its search found
-func shift(out *Outcome, base plan.SlotList) error {
-	var order []*entity.Window
+func (b BatchSlicer) shift(out *Outcome, base plan.SlotList) error {
+	var order []*Decision
 	for i := range out.Jobs {
 		if out.Jobs[i].OK {
-			order = append(order, &out.Jobs[i].Window)
+			order = append(order, &out.Jobs[i])
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *entity.Window) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(order, func(a, b *Decision) int { return cmp.Compare(a.Window.Start, b.Window.Start) })
 	free := make(map[*entity.Node][]entity.Slot)
 	for _, s := range base.Slots {
 		free[s.Node] = append(free[s.Node], s)
 	}
 	others := make(map[*entity.Node][]*entity.Window)
-	for _, w := range order {
-		for _, t := range w.Tasks {
-			others[t.Node] = append(others[t.Node], w)
+	for _, d := range order {
+		for _, t := range d.Window.Tasks {
+			others[t.Node] = append(others[t.Node], &d.Window)
 		}
 	}
-	for _, w := range order {
-		move(w, earliestOn(w, base.From, free, others))
-	}
 	windows := make([]entity.Window, len(order))
-	for i, w := range order {
+	for i, d := range order {
+		w := &d.Window
+		if move(w, earliestOn(w, base.From, free, others)) && b.CountShifted {
+			d.Alternatives++
+		}
 		windows[i] = *w
 	}
 	var err error
@@ -213,11 +214,11 @@ func endOn(w *entity.Window, n *entity.Node) des.Time {
 	return w.Start
 }
 
-// move has w begin at start.
-func move(w *entity.Window, start des.Time) {
+// move has w begin at start; it reports whether that is another one.
+func move(w *entity.Window, start des.Time) bool {
 	by := start - w.Start
 	if by == 0 {
-		return
+		return false
 	}
 	w.Tasks = slices.Clone(w.Tasks) // alternatives share theirs with nobody who wants them moved
 	for i := range w.Tasks {
@@ -225,6 +226,7 @@ func move(w *entity.Window, start des.Time) {
 	}
 	w.Start += by
 	w.End += by
+	return true
 }
 
 // check reports a batch that makes no sense.

@@ -72,10 +72,13 @@ func (s Selection) String() string { return selections.Name(s) }
 // ParseSelection reads "priority", "dearest" or "demanding".
 func ParseSelection(s string) (Selection, error) { return selections.Parse(s) }
 
-// Share is the part of a batch that BSF slices: round(Share n) jobs of n.
+// Share is the part of a batch that BSF slices: round(Q n) jobs of n.
 type Share struct {
 	Q  float64 // in [0, 1]
 	By Selection
+	// Inclusive slices the jobs at the positions 0 to floor(Q n), one more than Q n,
+	// as the authors' program does. Share 0 stays none.
+	Inclusive bool
 }
 
 // Split returns the positions of the jobs to slice and of the others, both in
@@ -99,6 +102,9 @@ func (s Share) Split(batch []Item) (sliced, rest []int, err error) {
 		})
 	}
 	n := int(math.Floor(float64(s.Q*float64(len(batch))) + 0.5))
+	if s.Inclusive && s.Q > 0 {
+		n = min(int(math.Floor(s.Q*float64(len(batch)))+1), len(batch))
+	}
 	sliced, rest = order[:n], order[n:]
 	slices.Sort(sliced)
 	slices.Sort(rest)

@@ -317,3 +317,42 @@ func TestAChoiceOutOfPatienceSaysHowFarItCanBeFromTheOptimum(t *testing.T) {
 	}
 	require.Greater(t, gaps, 10)
 }
+
+// backward is the papers' recursion as it is printed: f_i(Z) is the extreme over
+// the alternatives s of f(s) + f_{i+1}(Z - g(s)), and f_{n+1} = 0. Of equals the
+// first is taken.
+func backward(p cyclic.Problem, all [][]entity.Window, z float64) (f float64, picks []int, ok bool) {
+	if len(all) == 0 {
+		return 0, nil, true
+	}
+	for s := range all[0] {
+		gain, takes := sums(p, all[:1], []int{s})
+		if takes > z {
+			continue
+		}
+		rest, others, feasible := backward(p, all[1:], z-takes)
+		if feasible && (!ok || gain+rest > f) {
+			f, picks, ok = gain+rest, append([]int{s}, others...), true
+		}
+	}
+	return f, picks, ok
+}
+
+func TestTheGridIsThePapersRecursion(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 3))
+	for range 2000 {
+		all := batchOf(r, 1+r.IntN(4), 4, true)
+		limit := float64(1 + r.IntN(50))
+		for _, p := range cyclic.Problems {
+			c := cyclic.Choice{Problem: p, Grid: 1, MaxTime: des.Seconds(limit), MaxCost: limit}
+			got, err := c.Choose(context.Background(), all)
+			_, want, ok := backward(p, all, limit)
+			if !ok {
+				require.Error(t, err)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, want, got.Picks, "%v", p)
+		}
+	}
+}

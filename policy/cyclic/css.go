@@ -62,6 +62,9 @@ type BatchSlicer struct {
 	Search Search
 	Choice Choice
 	Shift  Shift
+	// CountShifted counts the place that a job was shifted to as one alternative
+	// more, as the authors' program does. It changes no plan.
+	CountShifted bool
 }
 
 // Name is "batch-slicer".
@@ -88,7 +91,7 @@ func (b BatchSlicer) Plan(ctx context.Context, batch []Item, list plan.SlotList)
 		from = to
 	}
 	if b.Shift == ShiftEnd {
-		if err := shift(out, list); err != nil {
+		if err := b.shift(out, list); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +135,7 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 	stats.States = combination.States
 	out.Stats.add(stats)
 	if b.Shift == ShiftSlice {
-		return shift(part, out.Left)
+		return b.shift(part, out.Left)
 	}
 	part.Left, err = without(out.Left, part.Windows())
 	return err

@@ -423,3 +423,85 @@ func TestNonsenseIsBadInput(t *testing.T) {
 		require.ErrorContains(t, err, "job 0 of the batch")
 	}
 }
+
+// The authors' program drops alternatives that agree in rounded cost and time,
+// and counts the place that a job is shifted to.
+func TestDistinctAlternativesAreTheFirstOfTheirCostAndTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		batch, list := drawBatch(t, true), drawSlots(t)
+		all, _, err := cyclic.Search{}.Run(context.Background(), batch, list)
+		require.NoError(t, err)
+		got, _, err := cyclic.Search{Distinct: true}.Run(context.Background(), batch, list)
+		require.NoError(t, err)
+		for i := range all {
+			var want []entity.Window
+			for _, w := range all[i] {
+				if !slices.ContainsFunc(want, func(v entity.Window) bool {
+					return math.Ceil(v.Cost) == math.Ceil(w.Cost) && math.Ceil(v.ProcessorTime().Seconds()) == math.Ceil(w.ProcessorTime().Seconds())
+				}) {
+					want = append(want, w)
+				}
+			}
+			require.Equal(t, len(want), len(got[i]))
+			for k := range want {
+				require.Equal(t, want[k], got[i][k])
+			}
+		}
+	})
+}
+
+func TestCountingShiftedJobsChangesNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		batch, list := drawBatch(t, true), drawSlots(t)
+		b := cyclic.BatchSlicer{Slices: 2, Shift: cyclic.ShiftSlice}
+		unshifted := b
+		unshifted.Shift = cyclic.NoShift
+		want, err := b.Plan(context.Background(), batch, list)
+		require.NoError(t, err)
+		before, err := unshifted.Plan(context.Background(), batch, list)
+		require.NoError(t, err)
+		b.CountShifted = true
+		got, err := b.Plan(context.Background(), batch, list)
+		require.NoError(t, err)
+		for i := range want.Jobs {
+			more := got.Jobs[i].Alternatives - want.Jobs[i].Alternatives
+			require.Contains(t, []int{0, 1}, more)
+			if first := len(batch)+1 >= 2*(i+1); first && want.Jobs[i].OK { // of the first slice: planned alike in all three
+				require.Equal(t, want.Jobs[i].Window.Start != before.Jobs[i].Window.Start, more == 1, "job %d", i)
+			}
+			got.Jobs[i].Alternatives = want.Jobs[i].Alternatives
+		}
+		require.Equal(t, want.Jobs, got.Jobs)
+	})
+}
+
+func TestAnInclusiveShareTakesOneJobMore(t *testing.T) {
+	batch := make([]cyclic.Item, 20)
+	for q, want := range map[float64]int{0: 0, 0.01: 1, 0.2: 5, 0.4: 9, 0.6: 13, 0.8: 17, 1: 20} {
+		sliced, rest, err := cyclic.Share{Q: q, Inclusive: true}.Split(batch)
+		require.NoError(t, err)
+		require.Len(t, sliced, want, "%v", q)
+		require.Len(t, rest, 20-want, "%v", q)
+	}
+}
+
+func TestCostsAndTimesAreRoundedUpBeforeAlternativesAreCompared(t *testing.T) {
+	for what, nodes := range map[string][]*entity.Node{
+		"cost": {{ID: 1, Perf: 1, Price: 0.95}, {ID: 2, Perf: 1, Price: 1}, {ID: 3, Perf: 1, Price: 1.05}, {ID: 4, Perf: 1, Price: 1.09}},
+		"time": {{ID: 1, Perf: 10 / 9.5, Price: 0.01}, {ID: 2, Perf: 1, Price: 0.01}, {ID: 3, Perf: 10 / 10.5, Price: 0.01}, {ID: 4, Perf: 10 / 10.9, Price: 0.01}},
+	} {
+		list := plan.SlotList{To: 11 * unit}
+		for _, n := range nodes {
+			list.Slots = append(list.Slots, entity.Slot{Node: n, Width: 1, End: list.To})
+		}
+		batch := []cyclic.Item{{Request: entity.Request{Nodes: 1, Length: 10 * unit}}}
+		// First fit finds the cheapest first: 9.5, 10, 10.5, 10.9.
+		got, _, err := cyclic.Search{Distinct: true}.Run(context.Background(), batch, list)
+		require.NoError(t, err)
+		var ids []int
+		for _, w := range got[0] {
+			ids = append(ids, w.Tasks[0].Node.ID)
+		}
+		require.Equal(t, []int{1, 3}, ids, what)
+	}
+}

@@ -35,7 +35,7 @@ func finders(kind Kind) []entry {
 			{"alp", func(s Settings) plan.Finder { return ALP{s} }},
 			{"amp", func(s Settings) plan.Finder { return AMP{s} }},
 			aep(MinStart), aep(MinCost), aep(MinRunTime), aep(MinFinish), aep(MinProcTime),
-			aep(MinRunTimeExact), aep(MinFinishExact), aep(MinProcTimeExact), aep(MinProcTimeCheapest),
+			aep(MinRunTimeExact), aep(MinFinishExact), aep(MinProcTimeExact), aep(MinProcTimeSubstitution),
 			csa(MinCost), csa(MinStart), csa(MinRunTime), csa(MinFinish), csa(MinProcTime),
 		}
 	}
@@ -68,6 +68,9 @@ func Names(kind Kind) []string {
 func ByName(kind Kind, name string, s Settings) (plan.Finder, error) {
 	if kind != Rough && kind != Square {
 		return nil, badInput("a window is %q or %q, not %q", Square, Rough, kind)
+	}
+	if kind == Rough && name == "min-proctime-cheapest" {
+		name = MinProcTime.String() // its name before it was called by the paper's
 	}
 	table := finders(kind)
 	if i := slices.IndexFunc(table, func(e entry) bool { return e.name == name }); i >= 0 {

@@ -14,26 +14,27 @@ import (
 )
 
 // RoughGoal is what AEP and CSA want of a window with a rough right edge. META
-// calls its MinProcTime simplified and does not say how; MinProcTimeCheapest is
-// the simplification that gives its figures.
+// calls its MinProcTime simplified: it takes the n cheapest slots of each step, as
+// every scan of AEP holds them, and keeps the best of these by the sum of task
+// times. MinProcTimeSubstitution and MinProcTimeExact are ours.
 type RoughGoal uint8
 
 const (
-	MinStart            RoughGoal = iota // the earliest start: AMP
-	MinCost                              // the lowest cost; exact
-	MinRunTime                           // the shortest slowest task, by META's substitution
-	MinFinish                            // the earliest end, by META's substitution
-	MinProcTime                          // the least sum of task times, among the substitution's subsets
-	MinRunTimeExact                      // the shortest slowest task of all
-	MinFinishExact                       // the earliest end of all
-	MinProcTimeExact                     // the least sum of task times of all
-	MinProcTimeCheapest                  // the least sum of task times, among the n cheapest of each step
+	MinStart                RoughGoal = iota // the earliest start: AMP
+	MinCost                                  // the lowest cost; exact
+	MinRunTime                               // the shortest slowest task, by META's substitution
+	MinFinish                                // the earliest end, by META's substitution
+	MinProcTime                              // the least sum of task times, among the n cheapest of each step
+	MinRunTimeExact                          // the shortest slowest task of all
+	MinFinishExact                           // the earliest end of all
+	MinProcTimeExact                         // the least sum of task times of all
+	MinProcTimeSubstitution                  // the least sum of task times, among the substitution's subsets
 )
 
 var roughGoalNames = [...]string{
 	"min-start", "min-cost", "min-runtime", "min-finish", "min-proctime",
 	"min-runtime-exact", "min-finish-exact", "min-proctime-exact",
-	"min-proctime-cheapest",
+	"min-proctime-substitution",
 }
 
 func (g RoughGoal) String() string {
@@ -120,7 +121,7 @@ type AEP struct {
 func (a AEP) Name() string { return a.By.String() }
 
 // Find implements plan.Finder. MinStart and MinCost take as long as AMP. The
-// substitution goals and MinProcTimeCheapest take O(m u) with u usable slots at a
+// substitution goals and MinProcTime take O(m u) with u usable slots at a
 // time. MinRunTimeExact and MinFinishExact take O(m) and some refills;
 // MinProcTimeExact is a search by Best.
 func (a AEP) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
@@ -136,9 +137,9 @@ func (a AEP) Find(ctx context.Context, req entity.Request, list plan.SlotList, u
 	switch a.By {
 	case MinStart, MinCost:
 		s.nCheapest(ctx, g)
-	case MinRunTime, MinFinish, MinProcTime:
+	case MinRunTime, MinFinish, MinProcTimeSubstitution:
 		s.substitution(ctx, g, true)
-	case MinProcTimeCheapest:
+	case MinProcTime:
 		s.substitution(ctx, g, false)
 	case MinRunTimeExact, MinFinishExact:
 		s.shortest(ctx, g)

@@ -69,7 +69,7 @@ func TestRoughSearchesAgainstAllSubsets(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		set, req, list, until := smallProblem(rng)
-		for goal := MinStart; goal <= MinProcTimeCheapest; goal++ {
+		for goal := MinStart; goal <= MinProcTimeSubstitution; goal++ {
 			least, ok := bruteRough(set, goal, req, list, until)
 			found, err := AEP{set, goal}.Find(context.Background(), req, list, until)
 			require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestTheCheapestAreFastWhereOnlyFastOnesHaveRoom(t *testing.T) {
 		return entity.Slot{Node: n, Width: 1, Start: from * des.Second, End: to * des.Second}
 	}
 	list := plan.SlotList{To: 100 * des.Second, Slots: []entity.Slot{slot(slow, 0, 100), slot(fast, 0, 30), slot(fast, 90, 100)}}
-	found, err := AEP{By: MinProcTimeCheapest}.Find(context.Background(), entity.Request{Nodes: 1, Length: 50 * des.Second}, list, list.To)
+	found, err := AEP{By: MinProcTime}.Find(context.Background(), entity.Request{Nodes: 1, Length: 50 * des.Second}, list, list.To)
 	require.NoError(t, err)
 	require.True(t, found.OK)
 	require.Equal(t, 90*des.Second, found.Window.Start)

@@ -99,31 +99,33 @@ func (s *scan) square(ctx context.Context, g goal) {
 }
 
 // pass looks for windows of one length, until none that starts later can be
-// better than the best so far.
+// better than the best so far. As DEP18's step 3c it weighs a window at every slot
+// that comes in, also where several begin together: the n cheapest of the first
+// few of them are another choice than the n cheapest of all.
 func (s *scan) pass(length des.Time, g goal) {
 	s.cheap.reset(s.req.Nodes)
-	changed := false
+	weighed := des.Time(-1)
 	for i := range s.slots {
 		u := &s.slots[i]
 		now := u.start
 		if u.own <= length && u.last-now >= length {
-			if s.best.ok && g.bound(s.best.value, now) <= length {
-				return
+			if s.best.ok {
+				// Of equally good windows the earliest is wanted.
+				if b := g.bound(s.best.value, now); b < length || (b == length && now >= s.best.start) {
+					return
+				}
 			}
 			o := offer{cost: s.tariff.cost(u.price, length), last: u.last - length, length: u.own, slot: u.slot}
 			if o.cost <= s.tariff.limit {
 				s.cheap.advance(now)
-				// The worth changes with the start even if the choice does not.
-				changed = s.cheap.add(o) || changed || g.of == theWorth
+				if !s.cheap.add(o) && (g.of != theWorth || now == weighed) {
+					continue
+				}
+				weighed = now // a worth changes with the start, even if the choice does not
+				s.work.Steps++
+				s.step(now, length, g)
 			}
 		}
-		more := i+1 < len(s.slots) && s.slots[i+1].start == now
-		if more || !changed {
-			continue
-		}
-		changed = false
-		s.work.Steps++
-		s.step(now, length, g)
 	}
 }
 

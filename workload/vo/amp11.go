@@ -86,12 +86,15 @@ func AMP11Price(p float64) float64 { return math.Pow(amp11PriceOfOne, p) }
 type AMP11Jobs struct {
 	Jobs    Range // whole numbers; the zero value means [3, 7]
 	Nodes   Range // n, whole numbers; the zero value means [1, 6]
-	Length  Range // t, at performance P, in time units; the zero value means [50, 150]
+	Length  Range // t in time units; the zero value means [50, 150]
 	MinPerf Range // P; the zero value means [1, 2]
 	// PriceFactor sets C, the highest price of a time unit, which AMP11 does not
 	// publish: that many times the market price at performance P. 0 means no
 	// limit.
 	PriceFactor float64
+	// AtOne takes t as a task's time at performance 1, its volume, instead of at P
+	// as AMP11's text has it.
+	AtOne bool
 	// Whole draws whole lengths and performances.
 	Whole bool
 }
@@ -100,24 +103,21 @@ type AMP11Jobs struct {
 type AMP11Job struct {
 	Nodes    int
 	MinPerf  float64  // P
-	Length   des.Time // t: the reservation time at performance P
+	Volume   des.Time // V: a task's time at performance 1
 	MaxPrice float64  // C, or 0
 }
 
 // PerSlot is the request with C as the limit of every slot's price (ALP).
 func (j AMP11Job) PerSlot() entity.Request {
-	return entity.Request{Nodes: j.Nodes, MinPerf: j.MinPerf, Length: j.volume(), MaxPrice: j.MaxPrice}
+	return entity.Request{Nodes: j.Nodes, MinPerf: j.MinPerf, Length: j.Volume, MaxPrice: j.MaxPrice}
 }
 
-// PerJob is the request with the same money, S = C t N, for the whole window
-// (AMP).
+// PerJob is the request with the same money for the whole window (AMP): S = C t N,
+// where t = V/P is the time to reserve at performance P.
 func (j AMP11Job) PerJob() entity.Request {
-	return entity.Request{Nodes: j.Nodes, MinPerf: j.MinPerf, Length: j.volume(),
-		Budget: j.MaxPrice * j.Length.Seconds() * float64(j.Nodes)}
+	return entity.Request{Nodes: j.Nodes, MinPerf: j.MinPerf, Length: j.Volume,
+		Budget: j.MaxPrice * j.Volume.Seconds() / j.MinPerf * float64(j.Nodes)}
 }
-
-// volume is V = t P.
-func (j AMP11Job) volume() des.Time { return des.Seconds(j.Length.Seconds() * j.MinPerf) }
 
 func (c AMP11Jobs) settings() AMP11Jobs {
 	c.Jobs = c.Jobs.or(Range{3, 7})
@@ -153,12 +153,12 @@ func (c AMP11Jobs) Generate(seed, replication uint64) ([]AMP11Job, error) {
 	jobs := make([]AMP11Job, c.Jobs.whole(des.NewStream(seed, replication, "amp11.jobs")))
 	for i := range jobs {
 		p := c.MinPerf.draw(perfs, c.Whole)
-		jobs[i] = AMP11Job{
-			Nodes:    c.Nodes.whole(sizes),
-			MinPerf:  p,
-			Length:   des.Seconds(c.Length.draw(lengths, c.Whole)),
-			MaxPrice: c.PriceFactor * AMP11Price(p),
+		n := c.Nodes.whole(sizes)
+		volume := c.Length.draw(lengths, c.Whole)
+		if !c.AtOne {
+			volume *= p
 		}
+		jobs[i] = AMP11Job{Nodes: n, MinPerf: p, Volume: des.Seconds(volume), MaxPrice: c.PriceFactor * AMP11Price(p)}
 	}
 	return jobs, nil
 }

@@ -36,14 +36,21 @@ func METABatches() Environment {
 
 // DEP18 is the environment of DEP18 as its program makes it: 100 nodes over 1200
 // units at a tenth of META's price, owners' tasks of 10 to 150 units on about
-// 15 hundredths of four such intervals, of which the first is kept. (The text
-// says hypergeometric, up to 30%: Load{Level: HypergeometricLevel{Hi: 3}, ...}.)
+// 15 hundredths of four such intervals, of which the first is kept. The text has
+// another load: DEP18Text.
 func DEP18() Environment {
 	return Environment{
 		Nodes: Nodes{PriceFactor: 0.1},
 		Load:  Load{Level: NormalLevel{}, Task: Range{10, 150}, Horizons: 4},
 		Units: 1200,
 	}
+}
+
+// DEP18Text is DEP18 with the local load of its text: hypergeometric, up to 30%.
+func DEP18Text() Environment {
+	e := DEP18()
+	e.Load.Level = HypergeometricLevel{Lo: 0, Hi: 3}
+	return e
 }
 
 // META61Request is the one job of META 6.1: 5 nodes of performance 2 or more,

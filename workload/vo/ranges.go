@@ -12,6 +12,8 @@ import (
 // range wherever a setting has one.
 type Range struct{ Min, Max float64 }
 
+func (g Range) String() string { return fmt.Sprintf("[%v, %v]", g.Min, g.Max) }
+
 func (g Range) or(papers Range) Range {
 	if g == (Range{}) {
 		return papers
@@ -22,7 +24,7 @@ func (g Range) or(papers Range) Range {
 // check reports a range that is empty, not finite or begins below least.
 func (g Range) check(what string, least float64) error {
 	if !(g.Min >= least) || !(g.Max >= g.Min) || math.IsInf(g.Max, 0) {
-		return fmt.Errorf("%s: want a range from %g or more upwards, not [%g, %g]", what, least, g.Min, g.Max)
+		return fmt.Errorf("%s: want a range from %g or more upwards, not %v", what, least, g)
 	}
 	return nil
 }

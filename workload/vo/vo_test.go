@@ -290,7 +290,7 @@ func TestAMP11Jobs(t *testing.T) {
 		for _, j := range jobs {
 			sizes[j.Nodes] = true
 			require.True(t, j.MinPerf >= 1 && j.MinPerf <= 2)
-			require.True(t, j.Length >= 50*des.Second && j.Length <= 150*des.Second)
+			require.True(t, j.Volume >= 50*des.Second && j.Volume <= 300*des.Second)
 			require.InDelta(t, 1.2, j.MaxPrice/math.Pow(1.7, j.MinPerf), 1e-12)
 		}
 	}
@@ -300,9 +300,20 @@ func TestAMP11Jobs(t *testing.T) {
 // AMP11 states a request as (N, P, C, t): t is the reservation time at
 // performance P, and the whole window may cost C t N.
 func TestAMP11JobAsRequests(t *testing.T) {
-	j := vo.AMP11Job{Nodes: 3, MinPerf: 2, Length: 30 * des.Second, MaxPrice: 10}
+	j := vo.AMP11Job{Nodes: 3, MinPerf: 2, Volume: 60 * des.Second, MaxPrice: 10}
 	require.Equal(t, entity.Request{Nodes: 3, MinPerf: 2, Length: 60 * des.Second, MaxPrice: 10}, j.PerSlot())
 	require.Equal(t, entity.Request{Nodes: 3, MinPerf: 2, Length: 60 * des.Second, Budget: 900}, j.PerJob())
+}
+
+func TestTheTimeOfAnAMP11JobIsAtItsPerformanceOrAtOne(t *testing.T) {
+	atP, err := vo.AMP11Jobs{}.Generate(1, 1)
+	require.NoError(t, err)
+	atOne, err := vo.AMP11Jobs{AtOne: true}.Generate(1, 1)
+	require.NoError(t, err)
+	for i, j := range atP {
+		require.Equal(t, atOne[i].MinPerf, j.MinPerf)
+		require.InDelta(t, atOne[i].Volume.Seconds()*j.MinPerf, j.Volume.Seconds(), 1e-5)
+	}
 }
 
 func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
