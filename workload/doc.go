@@ -4,7 +4,8 @@
 //
 // The random models of the literature are in package workload/model, the
 // environments and batches of the papers on virtual organisations in
-// workload/vo.
+// workload/vo. Package workload/jobfile reads and writes workloads in which jobs
+// state whole requests, with prices, deadlines and criteria.
 //
 // # From a line to a job
 //

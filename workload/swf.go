@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload/internal/numberset"
 )
 
 // This file reads the Standard Workload Format, version 2.2 (Chapin et al.,
@@ -141,7 +142,7 @@ type Reader struct {
 	headerSize int
 	record     Record
 	latest     des.Time // the latest submission read, for what goes backwards
-	numbers    numberSet
+	numbers    numberset.Set
 	report     Report
 	err        error
 }
@@ -154,7 +155,7 @@ const maxHeaderSize = 1 << 20
 const numbersKept = 1 << 16
 
 // NewReader reads plain text from r. See Options.Open for files and compressed input.
-func NewReader(r io.Reader) *Reader { return &Reader{in: r, numbers: newNumberSet()} }
+func NewReader(r io.Reader) *Reader { return &Reader{in: r, numbers: numberset.New()} }
 
 // Header is what the comments before the first record say. It reads that far.
 func (r *Reader) Header() *Header {
@@ -225,7 +226,7 @@ func (r *Reader) start() {
 		r.Name = "SWF input"
 	}
 	if !r.CheckNumbers {
-		r.numbers.limit = numbersKept
+		r.numbers.Limit = numbersKept
 	}
 	r.buf = make([]byte, blockSize+padding)
 	if !r.fill() {
@@ -436,10 +437,10 @@ func (r *Reader) compare() {
 	if partial(rec.Status) {
 		return // a burst has the number of its job
 	}
-	if r.numbers.next(rec.Job) {
+	if r.numbers.Next(rec.Job) {
 		return
 	}
-	ascends, given := r.numbers.add(rec.Job)
+	ascends, given := r.numbers.Add(rec.Job)
 	if !ascends {
 		r.report.addNumber(r.line, 1, NumberNotAscending, rec.Job)
 	}

@@ -115,44 +115,23 @@ func RecordOfRun(r *entity.Run) Record {
 //	return w.Commit()
 type FileWriter struct {
 	*Writer
-	packed io.WriteCloser // nil where the text is plain
-	file   *atomicfile.File
+	file *PackedFile
 }
 
 // CreateSWF begins to write path, compressed where it ends in .gz or .zst. It
 // gets its name only by Commit.
 func CreateSWF(path string) (*FileWriter, error) {
-	f, err := atomicfile.Create(path)
+	f, err := CreatePacked(path)
 	if err != nil {
 		return nil, err
 	}
-	w := &FileWriter{file: f}
-	switch {
-	case strings.HasSuffix(path, ".gz"):
-		w.packed = gzip.NewWriter(f)
-	case strings.HasSuffix(path, ".zst"):
-		if w.packed, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1)); err != nil {
-			f.Abort()
-			return nil, err
-		}
-	default:
-		w.Writer = NewWriter(f)
-		return w, nil
-	}
-	w.Writer = NewWriter(w.packed)
-	return w, nil
+	return &FileWriter{NewWriter(f), f}, nil
 }
 
 // Commit completes the file. Where anything has failed it leaves nothing
 // behind and returns the first error, which names the path.
 func (w *FileWriter) Commit() error {
-	err := w.Flush()
-	if w.packed != nil {
-		if closeErr := w.packed.Close(); err == nil {
-			err = closeErr
-		}
-	}
-	if err != nil {
+	if err := w.Flush(); err != nil {
 		w.file.Abort()
 		return err
 	}
@@ -161,3 +140,47 @@ func (w *FileWriter) Commit() error {
 
 // Abort throws the file away. After Commit it does nothing.
 func (w *FileWriter) Abort() { w.file.Abort() }
+
+// PackedFile is a file that is there whole or not at all, and compressed where
+// its name asks for that.
+type PackedFile struct {
+	io.Writer
+	packed io.Closer // nil where the text is plain
+	file   *atomicfile.File
+}
+
+// CreatePacked begins to write path, by gzip where it ends in .gz, by zstd where
+// it ends in .zst. It gets its name only by Commit.
+func CreatePacked(path string) (*PackedFile, error) {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.HasSuffix(path, ".gz"):
+		z := gzip.NewWriter(f)
+		return &PackedFile{z, z, f}, nil
+	case strings.HasSuffix(path, ".zst"):
+		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			f.Abort()
+			return nil, err
+		}
+		return &PackedFile{z, z, f}, nil
+	}
+	return &PackedFile{f, nil, f}, nil
+}
+
+// Commit completes the file, or leaves nothing behind.
+func (p *PackedFile) Commit() error {
+	if p.packed != nil {
+		if err := p.packed.Close(); err != nil {
+			p.file.Abort()
+			return err
+		}
+	}
+	return p.file.Commit()
+}
+
+// Abort throws the file away. After Commit it does nothing.
+func (p *PackedFile) Abort() { p.file.Abort() }

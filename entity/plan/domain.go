@@ -215,22 +215,27 @@ func (d *Domain) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missN
 }
 
 func (d *Domain) ask(req entity.Request, list SlotList, until des.Time) (entity.Window, bool) {
+	w, ok, err := d.search(req, list, until)
+	if err != nil {
+		d.fail(err)
+	}
+	return w, ok
+}
+
+func (d *Domain) search(req entity.Request, list SlotList, until des.Time) (entity.Window, bool, error) {
 	f := d.finder(&req)
 	if f == nil {
-		d.fail(errors.New("the domain has no Finder"))
-		return entity.Window{}, false
+		return entity.Window{}, false, errors.New("the domain has no Finder")
 	}
 	found, err := f.Find(d.ctx, req, list, until)
 	d.work.Add(found.Work)
 	switch {
 	case err != nil:
-		d.fail(fmt.Errorf("finder %s: %w", f.Name(), err))
-		return entity.Window{}, false
+		return entity.Window{}, false, fmt.Errorf("finder %s: %w", f.Name(), err)
 	case found.OK && (found.Window.Start < list.From || found.Window.Start > until):
-		d.fail(fmt.Errorf("finder %s: asked for a window that starts in [%v, %v], it gave one at %v", f.Name(), list.From, until, found.Window.Start))
-		return entity.Window{}, false
+		return entity.Window{}, false, fmt.Errorf("finder %s: asked for a window that starts in [%v, %v], it gave one at %v", f.Name(), list.From, until, found.Window.Start)
 	}
-	return found.Window, found.OK
+	return found.Window, found.OK, nil
 }
 
 // Under has searches end with ctx.
@@ -752,7 +757,8 @@ func (d *Domain) NextGain() des.Time {
 }
 
 // Fits asks the Finder for a window in an empty plan, and says why there is
-// none.
+// none. A criterion of the request's own that can make nothing of it is such a
+// reason; where it is the domain's Finder that fails, so does the run.
 func (d *Domain) Fits(req entity.Request) error {
 	if err := req.Check(); err != nil {
 		return err
@@ -778,7 +784,14 @@ func (d *Domain) Fits(req entity.Request) error {
 			d.slots = append(d.slots, entity.Slot{Node: n, Width: 1, Start: empty.From, End: empty.To})
 		}
 		empty.Slots = d.slots
-		if _, ok := d.ask(req, empty, empty.To); ok {
+		_, ok, err := d.search(req, empty, empty.To)
+		if _, own := req.Criterion.(Finder); err != nil && own && d.ctx.Err() == nil {
+			return err // the job asks for what its criterion cannot search
+		}
+		if err != nil {
+			d.fail(err)
+		}
+		if ok {
 			return nil
 		}
 	}

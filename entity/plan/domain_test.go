@@ -3,6 +3,7 @@ package plan_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -479,4 +480,38 @@ func TestARequestIsSearchedByItsOwnCriterion(t *testing.T) {
 	require.False(t, ok)
 	ok, _, _ = d.FitsAt(0, 1, 201*des.Second)
 	require.False(t, ok, "longer than the horizon on the fastest node")
+}
+
+// fussy can make nothing of some requests.
+type fussy struct{ cheapest }
+
+func (fussy) Name() string { return "fussy" }
+func (f fussy) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
+	if req.Budget == 0 {
+		return plan.Found{}, errors.New("it needs a budget")
+	}
+	return f.cheapest.Find(ctx, req, list, until)
+}
+
+func TestACriterionThatCanMakeNothingOfItsRequestTurnsTheJobAwayOnly(t *testing.T) {
+	d, err := plan.NewDomain(nodes(1, 2), cheapest{})
+	require.NoError(t, err)
+	d.Horizon = 100 * des.Second
+	request := entity.Request{Nodes: 1, Length: 10 * des.Second, Criterion: fussy{}}
+	require.EqualError(t, d.Fits(request), "finder fussy: it needs a budget")
+	require.NoError(t, d.Err(), "others can be served")
+	request.Budget = 1000
+	require.NoError(t, d.Fits(request))
+
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	d.Under(ended)
+	request.Budget = 0
+	require.Error(t, d.Fits(request))
+	require.Error(t, d.Err(), "the run has ended, whoever hears of it first")
+
+	d, err = plan.NewDomain(nodes(1, 2), fussy{})
+	require.NoError(t, err)
+	require.Error(t, d.Fits(entity.Request{Nodes: 1, Length: des.Second}))
+	require.ErrorContains(t, d.Err(), "it needs a budget", "it is the domain's own search that fails")
 }

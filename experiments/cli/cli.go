@@ -103,7 +103,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	tables := env.Extend.tables()
 	root.AddCommand(
 		newSimulate(env, tables),
-		newGenerate(),
+		newGenerate(tables),
 		newTrace(tables),
 		newWindow(env),
 		newReproduce(env),

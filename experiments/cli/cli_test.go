@@ -277,7 +277,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"generate", "Usage:"},
 		{"trace", "Usage:"},
 		{"generate lubin", "unknown model"},
-		{"generate vo --jobs 10", "vo run through gridslot simulate --domain"},
+		{"generate vo extra", "takes no arguments"},
 		{"generate jann", "fitted to a log"},
 		{"generate lublin --load inf", "above 0"},
 		{"generate lublin --procs 2147483648", "at most 2147483647"},

@@ -59,7 +59,7 @@ policies: ["css", "easy:finder=amp"]
 	require.Contains(t, got.stderr, "css, easy:finder=amp: 1 of 4 jobs rejected", "three nodes cannot hold four tasks")
 	require.Equal(t, []string{
 		"cycles-css.csv", "cycles-easy-finder=amp.csv", "jobs-css.csv", "jobs-easy-finder=amp.csv", "manifest.json",
-		"queue-css.csv", "queue-easy-finder=amp.csv", "summary.csv",
+		"queue-css.csv", "queue-easy-finder=amp.csv", "requests.csv", "summary.csv",
 	}, files(t, out))
 	for _, policy := range []string{"css", "easy-finder=amp"} {
 		submitted, finished, rejected, income, expense := 0, 0, 0, 0.0, 0.0
@@ -265,7 +265,8 @@ func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 	refused := func(name string) {
 		got := call("validate", filepath.Join(out, name))
 		require.Equal(t, exitFailed, got.code, name)
-		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain", name)
+		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain: give what was asked for and the domain", name)
+		require.Zero(t, call("validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d).code, "and so it is")
 	}
 	refused("jobs-easy.csv")
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -25,25 +26,22 @@ type generation struct {
 	out       string
 }
 
-func newGenerate() *cobra.Command {
+func newGenerate(t *scenario.Tables) *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "generate MODEL",
-		Short: "Write a workload of a model of the literature as SWF",
+		Short: "Write a workload of a model of the literature as SWF, or batches of requests as a job file",
 		// A model's flags are not the group's: the model's name is what is wrong.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-	}, newLublin(), newDowney(), newFeitelson())
+	}, newLublin(), newDowney(), newFeitelson(), newVO(t))
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
 		}
 		why := ""
-		switch args[0] {
-		case "jann":
+		if args[0] == "jann" {
 			why = "; jann is fitted to a log, through the library (model.FitJann)"
-		case "vo":
-			why = "; batches of vo run through gridslot simulate --domain"
 		}
-		return usagef("unknown model %q: there are lublin, downey and feitelson%s", args[0], why)
+		return usagef("unknown model %q: there are lublin, downey, feitelson and vo%s", args[0], why)
 	}
 	return cmd
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blocksOf are the blocks of that language of the guide on owners, in their order.
-func blocksOf(t *testing.T, language string) (found []string) {
+// ownersBlocks are the blocks of that language of the guide on owners, in their order.
+func ownersBlocks(t *testing.T, language string) (found []string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/guides/prices-and-owners.md")
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func income(t *testing.T, out string) float64 {
 
 // The figures of docs/guides/prices-and-owners.md, made anew from its file.
 func TestPricesByUseConverge(t *testing.T) {
-	text := blocksOf(t, "yaml")[0]
+	text := ownersBlocks(t, "yaml")[0]
 	nodes, rest, _ := strings.Cut(text, "\n")
 	_, unpriced, _ := strings.Cut(rest, "\n")
 	require.Contains(t, nodes, "price_factor: 1}")
@@ -110,11 +110,11 @@ func TestPricesByUseConverge(t *testing.T) {
 		}
 		table += "\n"
 	}
-	require.Equal(t, blocksOf(t, "text")[0], table)
+	require.Equal(t, ownersBlocks(t, "text")[0], table)
 }
 
 func TestWhatTheOrganisationCostsTheOwners(t *testing.T) {
-	text := blocksOf(t, "yaml")[2]
+	text := ownersBlocks(t, "yaml")[2]
 	require.Contains(t, text, "rule: waits")
 	require.Contains(t, text, "{cycles: 100, jobs: 60,")
 	table := "                  owners' mean wait   users' mean wait   users' jobs stopped      income\n"
@@ -138,11 +138,11 @@ func TestWhatTheOrganisationCostsTheOwners(t *testing.T) {
 		summary := tableOf(t, out, "summary")
 		table += fmt.Sprintf("  %17.1f  %20s  %10s\n", number(t, summary[0]["mean_wait"]), grouped(sum(t, rows, "preempted")), grouped(income(t, out)))
 	}
-	require.Equal(t, blocksOf(t, "text")[1], table)
+	require.Equal(t, ownersBlocks(t, "text")[1], table)
 }
 
 func TestWhereAllUndercutAllPricesFallToTheFloor(t *testing.T) {
-	text := strings.Replace(blocksOf(t, "yaml")[0], "{use: {target: 0.6, step: 0.3, floor: 0.05, cap: 20}}", "{competition: {factor: 0.95}}", 1)
+	text := strings.Replace(ownersBlocks(t, "yaml")[0], "{use: {target: 0.6, step: 0.3, floor: 0.05, cap: 20}}", "{competition: {factor: 0.95}}", 1)
 	require.Contains(t, text, "competition")
 	text = strings.Replace(text, "[easy]", "['easy:finder=min-cost']", 1)
 	_, unpriced, _ := strings.Cut(text, "\n")
@@ -164,7 +164,7 @@ func TestWhereAllUndercutAllPricesFallToTheFloor(t *testing.T) {
 }
 
 func TestPatientJobsWaitForCheaperDaysInsteadOfBeingRejected(t *testing.T) {
-	text := strings.Replace(blocksOf(t, "yaml")[0], "cycles: 150", "cycles: 5", 1)
+	text := strings.Replace(ownersBlocks(t, "yaml")[0], "cycles: 150", "cycles: 5", 1)
 	require.Positive(t, number(t, tableOf(t, simulated(t, text), "summary")[0]["rejected"]))
 	text = strings.Replace(text, "pricing: {", "pricing: {patient: true, every: 300, ", 1)
 	out := simulated(t, text)
@@ -173,7 +173,7 @@ func TestPatientJobsWaitForCheaperDaysInsteadOfBeingRejected(t *testing.T) {
 }
 
 func TestTheGuidesOtherRulesRun(t *testing.T) {
-	out := simulated(t, blocksOf(t, "yaml")[1], "nodes.csv", blocksOf(t, "csv")[0])
+	out := simulated(t, ownersBlocks(t, "yaml")[1], "nodes.csv", ownersBlocks(t, "csv")[0])
 	var names []string
 	for _, r := range tableOf(t, out, "owners") {
 		names = append(names, r["owner"]+" "+r["nodes"])
@@ -198,7 +198,7 @@ func TestOwnersJobsMayBeListed(t *testing.T) {
 }
 
 func TestOwnersRunTheSameOnAnyNumberOfWorkers(t *testing.T) {
-	text := strings.Replace(blocksOf(t, "yaml")[2], "policies: [easy]", "policies: [easy, 'easy:finder=min-cost', fcfs]", 1)
+	text := strings.Replace(ownersBlocks(t, "yaml")[2], "policies: [easy]", "policies: [easy, 'easy:finder=min-cost', fcfs]", 1)
 	text = strings.ReplaceAll(text, "cycles: 100", "cycles: 5") + "pricing: {rules: [{use: {}}, {owner: '2', season: {amplitude: 0.5}}, {owner: '3', competition: {}}]}\n"
 	d := domainOf(t, text)
 	var texts []string

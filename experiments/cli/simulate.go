@@ -46,8 +46,10 @@ func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
 		Long: `Run a workload under one or more policies on a cluster, a domain or a
 grid and compare them.
 TRACE is a log in the Standard Workload Format (plain, .gz or .zst; - is
-standard input); without it a small generated sample is run. A source of jobs
-with its parameters can stand in its place, as in lublin:jobs=1000:load=0.8:
+standard input); without it a small generated sample is run. A job file, CSV or
+JSON lines (.csv, .jsonl), can stand in its place, in which each job states its
+whole request and its user's criterion; or a source of jobs with its
+parameters, as in lublin:jobs=1000:load=0.8:
 ` + describe(t.Sources) + `
 
 SCENARIO.yaml is a file that says all this, and more, in one place.

@@ -20,7 +20,7 @@ import (
 
 func newValidate(t *scenario.Tables) *cobra.Command {
 	flags := workloadFlags{tables: t}
-	var policyName string
+	var policyName, domain string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "validate JOBS.csv [TRACE]",
@@ -33,18 +33,25 @@ never delays the head of the queue beyond its reservation, conservative
 backfilling starts no job later than the first reservation it was given.
 
 Give the flags that described the workload when the schedule was made. Without
-TRACE it is the sample.
+TRACE it is the sample. In place of TRACE a job file can stand, such as the
+requests.csv beside the schedule: deadlines are checked then. With --domain as
+well, the schedule is one of the nodes of that domain, and every job had nodes
+that its request allows, within its budget where prices do not change.
 The policy is taken from the manifest beside the file, or else from its name,
 jobs-POLICY.csv, unless --policy says otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
 broken.`,
 		Example: `  gridslot simulate KTH-SP2.swf.gz --out results
-  gridslot validate results/jobs-easy.csv KTH-SP2.swf.gz`,
+  gridslot validate results/jobs-easy.csv KTH-SP2.swf.gz
+  gridslot validate results/jobs-css.csv results/requests.csv --domain domain.yaml`,
 		Args: arguments(1, 2, "JOBS.csv [TRACE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", limit)
 			}
 			made := scheduleOf(args[0])
+			if cmd.Flags().Changed("domain") {
+				return flags.validateNodes(cmd, args[0], args[1:], domain, limit)
+			}
 			if err := made.refuse(t); err != nil {
 				return err
 			}
@@ -61,12 +68,20 @@ broken.`,
 	}
 	flags.add(cmd)
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
+	cmd.Flags().StringVar(&domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
+	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many violations to list")
 	complete(cmd, "policy", append(t.Policies.Names(), "none"))
 	return cmd
 }
 
 func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string, check validate.Rules) error {
+	if len(trace) > 0 && f.tables.IsJobFile(trace[0]) {
+		if check.Processors = f.o.Procs; check.Processors < 1 {
+			return usagef("give --procs, the number of processors: a job file does not tell it")
+		}
+		return f.validateRequests(cmd, path, trace[0], check)
+	}
 	t, err := f.open(cmd, trace)
 	if err != nil {
 		return err
@@ -74,27 +89,80 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 	if check.Processors, err = scenario.Processors(t); err != nil {
 		return err
 	}
+	jobs, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer jobs.Close()
+	return report(cmd, path, t.Name, jobs, check)
+}
+
+// validateRequests checks a schedule against a job file.
+func (f *workloadFlags) validateRequests(cmd *cobra.Command, path, requests string, check validate.Rules) error {
+	if err := checkSelection(cmd, &f.o); err != nil {
+		return err
+	}
+	if err := scenario.CheckJobFile(f.o); err != nil {
+		return worded(cmd, err)
+	}
+	file, err := f.tables.OpenJobFile(requests, f.o)
+	if err != nil {
+		return err
+	}
+	jobs, err := file.Open()
+	if err != nil {
+		return err
+	}
+	defer jobs.Close()
+	return report(cmd, path, file.Name, jobs, check)
+}
+
+// validateNodes checks a schedule of the nodes of a domain.
+func (f *workloadFlags) validateNodes(cmd *cobra.Command, path string, requests []string, domain string, limit int) error {
+	if len(requests) == 0 || !f.tables.IsJobFile(requests[0]) {
+		return usagef("--domain: give the job file of the run, too: %s, which stands beside the schedule", scenario.RequestsName)
+	}
+	sc, err := scenario.ReadMachine(domain, "domain", f.tables)
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("seed") {
+		sc.Settings.Seed = f.o.Seed
+	}
+	d := sc.Machine.(*scenario.Domain)
+	nodes, err := d.AllNodes(sc.Settings.Seed, sc.Settings.Replication)
+	if err != nil {
+		return err
+	}
+	return f.validateRequests(cmd, path, requests[0], validate.Rules{Nodes: nodes, PricesVary: d.PricesVary(), Limit: limit})
+}
+
+// report checks a schedule and prints what was found.
+func report(cmd *cobra.Command, path, of string, jobs interface {
+	entity.Source
+	Err() error
+}, check validate.Rules) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("opening the schedule: %w", err)
 	}
 	defer file.Close()
-	jobs, err := t.Open()
-	if err != nil {
-		return err
+	all := func(yield func(*entity.Job) bool) {
+		for j, ok := jobs.Next(); ok && yield(j); j, ok = jobs.Next() {
+		}
 	}
-	report, err := validate.Jobs(file, jobs.Jobs(), check)
+	found, err := validate.Jobs(file, all, check)
 	if jobs.Err() != nil {
 		return jobs.Err()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", path, report); err != nil {
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", path, found); err != nil {
 		return err
 	}
-	if report.Total > 0 {
-		return fmt.Errorf("%s is not a valid schedule of %s (violations: %d)", path, t.Name, report.Total)
+	if found.Total > 0 {
+		return fmt.Errorf("%s is not a valid schedule of %s (violations: %d)", path, of, found.Total)
 	}
 	return nil
 }
@@ -136,7 +204,8 @@ func (s schedule) refuse(t *scenario.Tables) error {
 	case s.machine == "grid":
 		return fmt.Errorf("%s is a schedule of a grid, where jobs run in fragments: only those of one cluster can be checked here", s.path)
 	case s.machine == "domain", s.machine == "" && errQueue != nil && errNodes == nil:
-		return fmt.Errorf("%s is a schedule of the nodes of a domain: only those of counted processors can be checked here; simulate --domain checks its own while it runs", s.path)
+		return fmt.Errorf("%s is a schedule of the nodes of a domain: give what was asked for and the domain, as in gridslot validate %s %s --domain FILE.yaml",
+			s.path, s.path, filepath.Join(filepath.Dir(s.path), scenario.RequestsName))
 	}
 	return nil
 }

@@ -112,16 +112,11 @@ type domainParts struct {
 }
 
 func (d *Domain) prepare(c *call) (runner, error) {
-	p := &domainParts{Domain: d, nodes: d.Nodes, index: map[int]int{}}
-	if len(p.nodes) == 0 {
-		nodes, err := d.Generate.Generate(c.Settings.Seed, c.Settings.Replication)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range nodes {
-			p.nodes = append(p.nodes, *n)
-		}
+	nodes, err := d.AllNodes(c.Settings.Seed, c.Settings.Replication)
+	if err != nil {
+		return nil, err
 	}
+	p := &domainParts{Domain: d, nodes: nodes, index: map[int]int{}}
 	for i, n := range p.nodes {
 		p.index[n.ID] = i
 	}
@@ -142,8 +137,34 @@ func (d *Domain) prepare(c *call) (runner, error) {
 		}
 		c.jobs = &jobs{name: c.base, size: int64(len(batches)), open: func() (reading, error) { return &list{jobs: batches}, nil }}
 	}
+	c.requests = func() (reading, error) {
+		from, err := c.jobs.open()
+		if err != nil {
+			return nil, err
+		}
+		return p.priced(c, from)
+	}
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
+
+// AllNodes are the nodes given, or else those generated.
+func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
+	if len(d.Nodes) > 0 {
+		return d.Nodes, nil
+	}
+	generated, err := d.Generate.Generate(seed, replication)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]entity.Node, len(generated))
+	for i, n := range generated {
+		nodes[i] = *n
+	}
+	return nodes, nil
+}
+
+// PricesVary reports whether a node's price is not the same all the time.
+func (d *Domain) PricesVary() bool { return len(d.Prices) > 0 || d.PriceRules != nil }
 
 // draw makes the owners' jobs and checks that all nodes that are named are there.
 func (p *domainParts) draw(seed uint64) error {
@@ -183,17 +204,12 @@ func (p *domainParts) draw(seed uint64) error {
 // batches are the generated jobs.
 func (d *Domain) batches(seed uint64) ([]entity.Job, error) {
 	var all []entity.Job
-	for c := range d.Batches.Cycles {
-		jobs, err := d.Batches.Generate(seed, uint64(c))
+	from := vo.Batches{Batch: d.Batches.Batch, Cycles: d.Batches.Cycles, Cycle: d.Cycle, Users: d.Batches.Users}
+	for j, err := range from.Generate(seed) {
 		if err != nil {
 			return nil, err
 		}
-		for _, j := range jobs {
-			j.ID = int64(len(all) + 1)
-			j.Submit = des.Time(c) * d.Cycle
-			j.User = int32(len(all) % max(d.Batches.Users, 1))
-			all = append(all, *j)
-		}
+		all = append(all, *j)
 	}
 	return all, nil
 }
@@ -204,13 +220,9 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	from := sourceOf(r.jobs)
-	if c.jobs.trace != nil {
-		pricing, err := p.Pricing.Begin(c.Settings.Seed, c.Settings.Replication)
-		if err != nil {
-			return nil, err
-		}
-		from = &priced{r.jobs, pricing}
+	jobs, err := p.priced(c, r.jobs)
+	if err != nil {
+		return nil, err
 	}
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
 	ledger := &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid}
@@ -268,7 +280,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		ownersFlows.submit()
 		defer ownersFlows.close()
 	}
-	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
+	if err := x.Schedule(ctx, meta, sourceOf(jobs), s.Bookings); err != nil {
 		return nil, err
 	}
 	if err := ledger.Check(); err != nil {
@@ -290,6 +302,19 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	result, err := x.Commit()
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
 	return &Result{Result: result, Owners: rows}, err
+}
+
+// priced has the jobs of a trace ask for what users of the organisation would.
+// All others say it themselves.
+func (d *Domain) priced(c *call, from reading) (reading, error) {
+	if c.jobs.trace == nil {
+		return from, nil
+	}
+	pricing, err := d.Pricing.Begin(c.Settings.Seed, c.Settings.Replication)
+	if err != nil {
+		return nil, err
+	}
+	return &priced{from, pricing}, nil
 }
 
 // priced are the jobs of a trace, each with a volume and a budget.

@@ -75,6 +75,7 @@ type call struct {
 	runner   runner
 	all      []name
 	jobs     *jobs
+	requests func() (reading, error) // begins a reading of what is written as requests; nil where nothing is
 	bookings *workload.Reservations
 	dir      *outdir.Dir
 	start    time.Time
@@ -103,7 +104,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "cycles-", "prices-", "owners-", "clusters-", "log-", "summary.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "cycles-", "prices-", "owners-", "clusters-", "log-", RequestsName, "summary.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -134,6 +135,11 @@ func (sc *Scenario) Check(t *Tables) error {
 	if _, err := sc.machine().names(sc, t); err != nil {
 		return &SettingError{"policy", err}
 	}
+	if sc.Workload.Jobs == nil && t.IsJobFile(sc.Workload.Trace) {
+		if err := sc.checkJobFile(); err != nil {
+			return err
+		}
+	}
 	return sc.machine().check(sc)
 }
 
@@ -152,6 +158,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if d, ok := m.(*Domain); !ok || d.Batches == nil || c.Workload.Trace != "" || c.Workload.Jobs != nil {
 		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
 			return err
+		}
+		if c.jobs.requests {
+			c.requests = c.jobs.open
 		}
 	}
 	c.values = c.Values()
@@ -332,6 +341,7 @@ func (c *call) tell(o *Outcome) {
 		}
 		c.options.Tell("%s: %d %s: %s%s", c.jobs.name, count, reason.Class(), reason.Text(), where)
 	}
+	c.tellOfLimits()
 	var texts []string
 	who := map[string][]string{}
 	say := func(r *Result, format string, args ...any) {
@@ -408,5 +418,5 @@ func (c *call) write(o *Outcome, stopped string) error {
 		return err
 	}
 	m.End = time.Now()
-	return m.WriteFile(filepath.Join(c.dir.Path, "manifest.json"))
+	return errors.Join(m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests())
 }

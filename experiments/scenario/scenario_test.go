@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,5 +114,46 @@ func TestTheExampleOfTheReferenceCanBeRead(t *testing.T) {
 		if name != "policy" && name != "procs" {
 			require.Contains(t, string(page), "`"+name, name)
 		}
+	}
+}
+
+// attentive is a source that hears of the ends of its jobs.
+type attentive struct{ list }
+
+func (*attentive) Ended(*entity.Run) {}
+
+func TestRequestsAreWrittenWhereTheyAreTheSameForEveryPolicy(t *testing.T) {
+	jobs := func(id int64) []entity.Job {
+		return []entity.Job{{ID: id, Runtime: des.Second, Request: entity.Request{Nodes: 1, Length: des.Second}}}
+	}
+	for _, c := range []struct {
+		source  entity.Source
+		written bool
+		told    string
+	}{
+		{&list{jobs: jobs(1)}, true, ""},
+		{&attentive{list{jobs: jobs(1)}}, false, ""},
+		{&list{jobs: jobs(-1)}, false, "requests.csv is not written: a job file cannot hold job -1: its id must be 0 or more"},
+	} {
+		sc := New()
+		sc.Machine = &Domain{Generate: vo.Nodes{Count: 10}, Cycle: 600 * des.Second}
+		sc.Policies = []string{"easy"}
+		sc.Workload.Jobs = func(uint64) (entity.Source, error) {
+			switch s := c.source.(type) {
+			case *attentive:
+				return &attentive{list{jobs: s.jobs}}, nil
+			case *list:
+				return &list{jobs: s.jobs}, nil
+			}
+			return nil, nil
+		}
+		told := ""
+		dir := t.TempDir()
+		_, err := Run(context.Background(), sc, Options{Dir: dir, Tell: func(format string, args ...any) { told += fmt.Sprintf(format, args...) }})
+		require.NoError(t, err)
+		require.Equal(t, c.told, told)
+		_, err = os.Stat(filepath.Join(dir, RequestsName))
+		require.Equal(t, c.written, err == nil)
+		require.FileExists(t, filepath.Join(dir, "manifest.json"))
 	}
 }

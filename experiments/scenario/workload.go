@@ -21,6 +21,8 @@ type jobs struct {
 	size  int64                  // what a reading counts as read in the end
 	trace *workload.Trace        // or nil
 	open  func() (reading, error)
+	// requests tells that the jobs state whole requests: they are a job file's.
+	requests bool
 }
 
 // reading is one pass through a workload. A workload.JobStream is one.
@@ -44,6 +46,8 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 			from, err := w.Jobs(sc.Settings.Seed)
 			return given{Source: from}, err
 		}}, nil
+	case t.IsJobFile(w.Trace):
+		return sc.openJobFile(t)
 	case w.Trace != "":
 		trace, err = t.openTrace(ctx, w.Trace, o)
 	default:

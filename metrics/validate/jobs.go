@@ -22,6 +22,11 @@ type Rules struct {
 	// Processors is the size of the cluster; 0 leaves capacity and identities
 	// unchecked.
 	Processors int
+	// Nodes, if set, are those of a domain: allocated_resources are their IDs, and
+	// promises and processors are not looked at.
+	Nodes []entity.Node
+	// PricesVary leaves prices and budgets unchecked.
+	PricesVary bool
 	// Overrun is what happened to jobs that passed their estimates.
 	Overrun entity.Overrun
 	// Limit is how many violations are kept; 0 means 100.
@@ -31,7 +36,6 @@ type Rules struct {
 // Jobs checks the jobs CSV that r reads against the trace's jobs, as they were
 // given to the scheduler, in order of submission. It accepts what
 // metrics.JobsWriter writes, and Batsim's own files, which lack our last columns.
-// On counted processors only.
 //
 // Checked are: every job of the trace has one row, which agrees with the trace
 // on submission, size, estimate and run time, and with itself, ratios and
@@ -47,6 +51,15 @@ type Rules struct {
 //   - First: a job that waited was promised a start (promised= in metadata), and
 //     started by it.
 //
+// Where jobs have deadlines nobody can tell when those that were turned away left
+// the queue, so that the head's promise and backfilled are not checked.
+//
+// Of the schedule of a domain (Rules.Nodes) are checked, besides the rows: every
+// job had as many nodes as it asked for, fast enough, with the attributes and at
+// the price that it named; ran as long as it takes on them; no node had two jobs
+// at once; deadlines were kept, and budgets as far as a file tells of costs. Owners'
+// jobs are not seen.
+//
 // A file tells of a job's last run only. A schedule in which jobs were
 // preempted, killed by somebody or cancelled is therefore not valid here; a
 // Validator understands it.
@@ -56,7 +69,13 @@ type Rules struct {
 // file that cannot be read gives a *DamagedFileError. Time O(n log n), memory
 // about 350 bytes a job beside the job itself.
 func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) {
-	c := fileChecker{Rules: rules}
+	c := fileChecker{Rules: rules, nodes: map[int]*entity.Node{}}
+	for i := range rules.Nodes {
+		c.nodes[rules.Nodes[i].ID] = &rules.Nodes[i]
+	}
+	if len(rules.Nodes) > 0 {
+		c.Promises, c.Processors = Promises{}, 0
+	}
 	if c.Head && c.Processors <= 0 {
 		return Report{}, errors.New("the number of processors is needed to check the promise to the head of the queue")
 	}
@@ -70,7 +89,14 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 	for _, f := range c.jobs {
 		c.agree(f)
 	}
-	c.backfills()
+	if c.turnedAway() {
+		c.Head = false
+	} else {
+		c.backfills()
+	}
+	if len(c.nodes) > 0 {
+		c.onNodes()
+	}
 	c.identities()
 	c.sweep()
 	c.order()
@@ -93,6 +119,7 @@ func (f *filed) estimatedEnd() des.Time { return f.start.Add(f.job.Request.Lengt
 
 type fileChecker struct {
 	Rules
+	nodes    map[int]*entity.Node // by ID; none on counted processors
 	report   Report
 	jobs     []*filed // in the order of the trace
 	byID     map[int64]*filed
@@ -220,7 +247,7 @@ func (c *fileChecker) agree(f *filed) {
 	if f.success != (f.state == stateFinished) {
 		c.violation(f, Disagreement, j.Submit, "success is %v in the state %s", f.success, f.state)
 	}
-	if f.state == stateRejected && c.Processors > 0 && j.Request.Nodes <= c.Processors {
+	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && j.Request.Nodes <= c.Processors {
 		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", j.Request.Nodes, c.Processors)
 	}
 	if !f.began() {
@@ -237,6 +264,15 @@ func (c *fileChecker) agree(f *filed) {
 	equalIfGiven(colExecution, f.execution, run)
 	equalIfGiven(colTurnaround, f.turnaround, f.finish-j.Submit)
 	c.ratios(f)
+	if len(c.nodes) > 0 {
+		if killed := f.state == stateKilled; killed != (j.Runtime > j.Request.Length) {
+			c.violation(f, WrongRunTime, f.finish, "asked for %v of %v: killed is %v", j.Request.Length, j.Runtime, killed)
+		}
+		return // onNodes knows how long it takes
+	}
+	if end := f.start + j.Request.Length; j.Request.Deadline > 0 && end > j.Request.Deadline {
+		c.violation(f, Unmet, f.start, "needs its processors until %v, past its deadline %v", end, j.Request.Deadline)
+	}
 	want := j.Runtime
 	if c.Overrun != entity.OverrunExtend {
 		want = min(want, j.Request.Length)
@@ -247,6 +283,13 @@ func (c *fileChecker) agree(f *filed) {
 	if killed := f.state == stateKilled; killed != (want < j.Runtime) {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
 	}
+}
+
+// turnedAway reports whether jobs were rejected that had a deadline.
+func (c *fileChecker) turnedAway() bool {
+	return slices.ContainsFunc(c.jobs, func(f *filed) bool {
+		return f.row != nil && f.state == stateRejected && f.job.Request.Deadline > 0
+	})
 }
 
 // ratios compares a finished job's ratios, given to six decimals.

@@ -39,11 +39,14 @@ const (
 	Missing
 	// Disagreement: a file that contradicts the trace, or itself.
 	Disagreement
+	// Unmet: what a job is given is not what it asks for: a node too slow, too dear
+	// or without an attribute, a window past the deadline or above the budget.
+	Unmet
 )
 
 var kinds = enum.Of[Kind]("kind of violation",
 	"over capacity", "two jobs on one processor", "too early", "out of order", "head delayed",
-	"promise broken", "wrong run time", "out of place", "missing", "disagreement")
+	"promise broken", "wrong run time", "out of place", "missing", "disagreement", "request not met")
 
 func (k Kind) String() string { return kinds.Name(k) }
 

@@ -4,6 +4,8 @@ package validate
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -20,6 +22,9 @@ import (
 //   - no node with two jobs; where the metascheduler has a Placer, no processor
 //     with two jobs, and each job has as many as it asked for (Run.Place);
 //   - no start before the submission, and one run a job;
+//   - what a job is given is what its request asks for: enough nodes, fast enough
+//     and with the attributes it needs, by the deadline and within budget and price.
+//     (ALP, told a price, passes over the budget, as AMP11 has it);
 //   - run times as in the trace, cut at the estimate or by Metascheduler.Kill;
 //   - preemptions: what is kept is no more than what was done, and only the rest
 //     is run again;
@@ -235,7 +240,61 @@ func (v *Validator) start(f *followed) {
 	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f.firstAt) {
 		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
 	}
+	v.request(f)
 	v.started = append(v.started, f)
+}
+
+// request checks the window that f starts in. Prices may have changed since it was
+// reserved: what it costs is what was agreed upon then.
+func (v *Validator) request(f *followed) {
+	j := f.job
+	w, q := &j.Reservation.Window, &j.Request
+	if q.Deadline > 0 && w.End > q.Deadline {
+		v.violation(Unmet, j, "has a window until %v, past its deadline %v", w.End, q.Deadline)
+	}
+	if w.Tasks == nil { // counted processors have neither prices nor performances
+		return
+	}
+	if len(w.Tasks) != q.Nodes {
+		v.violation(Unmet, j, "has %d nodes, not %d", len(w.Tasks), q.Nodes)
+	}
+	used := 0.0
+	for _, t := range w.Tasks {
+		used += (t.End - w.Start).Seconds()
+		if why := unfit(t.Node, q); why != "" {
+			v.violation(Unmet, j, "has node %d, %s", t.Node.ID, why)
+		}
+	}
+	if q.Budget > 0 && aboveLimit(w.Cost, q.Budget) {
+		v.violation(Unmet, j, "has a window for %v, above its budget %v", w.Cost, q.Budget)
+	}
+	if q.MaxPrice > 0 && aboveLimit(w.Cost, float64(q.MaxPrice*used)) {
+		v.violation(Unmet, j, "pays %v for %v time units of nodes, above its price %v", w.Cost, used, q.MaxPrice)
+	}
+}
+
+// aboveLimit allows for the order in which costs were added up.
+func aboveLimit(cost, limit float64) bool { return cost > limit+1e-9*limit }
+
+// unfit is why a node is none for a request, prices aside, or "".
+func unfit(n *entity.Node, q *entity.Request) string {
+	if n.Perf < q.MinPerf {
+		return fmt.Sprintf("whose performance %v is below %v", n.Perf, q.MinPerf)
+	}
+	if q.Needs == nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Needs.Amounts)) {
+		if has, ok := n.Amounts[name]; !ok || has < q.Needs.Amounts[name] {
+			return fmt.Sprintf("which has less %s than %v", name, q.Needs.Amounts[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Needs.Labels)) {
+		if has, ok := n.Labels[name]; !ok || has != q.Needs.Labels[name] {
+			return fmt.Sprintf("whose %s is not %s", name, q.Needs.Labels[name])
+		}
+	}
+	return ""
 }
 
 // firstWaiting is the job at the front of the queue, or nil; always nil without
@@ -301,20 +360,9 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 	return min(remaining, length), remaining > length
 }
 
-// taskTime is the real time of a task for which so much was reserved: the share
-// of its estimate that the job takes, rounded up. It is worked out by schoolbook
-// division, not as the engine does it.
+// taskTime is the real time of a task for which so much was reserved.
 func (f *followed) taskTime(reserved des.Time) des.Time {
-	remaining, length := f.job.Runtime-f.done, f.length()
-	if remaining >= length {
-		return reserved
-	}
-	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(remaining)))
-	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(length)), new(big.Int))
-	if rest.Sign() > 0 {
-		return des.Time(quotient.Int64()) + des.Tick
-	}
-	return des.Time(quotient.Int64())
+	return shareOf(reserved, f.job.Runtime-f.done, f.length())
 }
 
 // leave has f give up what it has had since an instant before this one, which

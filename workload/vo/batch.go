@@ -5,6 +5,7 @@ package vo
 import (
 	"cmp"
 	"errors"
+	"iter"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -92,4 +93,46 @@ func (b Batch) Generate(seed, replication uint64) ([]*entity.Job, error) {
 		}
 	}
 	return jobs, nil
+}
+
+// Batches are the jobs of many cycles: a Batch at the beginning of each, drawn
+// anew.
+type Batches struct {
+	Batch
+	// Cycles is how many there are, Cycle how long one is.
+	Cycles int
+	Cycle  des.Time
+	// Users is how many there are: jobs belong to 0, 1 and so on in turn. 0 means 1.
+	Users int
+	// Criteria are what users wish for: one is drawn for each job. None leaves that
+	// to the policy.
+	Criteria []entity.Criterion
+}
+
+// Generate yields the jobs in order of submission, with IDs from 1. An error ends
+// them.
+func (b Batches) Generate(seed uint64) iter.Seq2[*entity.Job, error] {
+	return func(yield func(*entity.Job, error) bool) {
+		n := 0
+		for c := range b.Cycles {
+			jobs, err := b.Batch.Generate(seed, uint64(c))
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			wishes := des.NewStream(seed, uint64(c), "vo.criterion")
+			for _, j := range jobs {
+				j.Submit = des.Time(c) * b.Cycle
+				j.User = int32(n % max(b.Users, 1))
+				if len(b.Criteria) > 0 {
+					j.Request.Criterion = b.Criteria[wishes.IntN(len(b.Criteria))]
+				}
+				n++
+				j.ID = int64(n)
+				if !yield(j, nil) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -384,3 +384,46 @@ func BenchmarkEnvironment(b *testing.B) {
 		}
 	}
 }
+
+// wish is a criterion that is nothing but a name.
+type wish string
+
+func (w wish) Name() string { return string(w) }
+
+func TestBatchesAreThoseOfTheirCyclesWithCriteriaDrawn(t *testing.T) {
+	b := vo.Batches{
+		Batch: vo.Batch{Jobs: 50, Real: vo.Range{Min: 0.2, Max: 1}}, Cycles: 40, Cycle: 600 * des.Second, Users: 3,
+		Criteria: []entity.Criterion{wish("a"), wish("b"), wish("c")},
+	}
+	wishes := map[entity.Criterion]int{}
+	perCycle := map[string]int{}
+	var text string
+	n := 0
+	for j, err := range b.Generate(7) {
+		require.NoError(t, err)
+		cycle := n / 50
+		batch, err := b.Batch.Generate(7, uint64(cycle))
+		require.NoError(t, err)
+		want := *batch[n%50]
+		want.ID, want.Submit, want.User, want.Request.Criterion = int64(n+1), des.Time(cycle)*600*des.Second, int32(n%3), j.Request.Criterion
+		require.Equal(t, want, *j)
+		wishes[j.Request.Criterion]++
+		text += j.Request.Criterion.Name()
+		if n++; n%50 == 0 {
+			perCycle[text]++
+			text = ""
+		}
+	}
+	require.Equal(t, 2000, n)
+	require.Len(t, perCycle, 40, "each cycle draws anew")
+	for _, w := range b.Criteria {
+		require.InDelta(t, 2000.0/3, wishes[w], 100)
+	}
+	for range b.Generate(7) {
+		break // whoever stops early is not told more
+	}
+	b.Nodes = vo.Range{Min: 5, Max: 2}
+	for _, err := range b.Generate(7) {
+		require.ErrorContains(t, err, "nodes")
+	}
+}

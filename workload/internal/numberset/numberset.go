@@ -1,13 +1,12 @@
-package workload
+// Package numberset remembers job numbers, to find those that are given twice.
+package numberset
 
 import (
 	"cmp"
 	"slices"
 )
 
-// This file remembers job numbers, to find those that are given twice.
-
-// numberSet is a set of numbers of 0 or more that mostly ascend:
+// Set is a set of numbers of 0 or more that mostly ascend:
 //
 //	1 2 3 4   7 8 9 10   5   11 12   8
 //	|-----|   |----------|---------|
@@ -16,21 +15,24 @@ import (
 // A number above every one before only lengthens the present stretch, or begins
 // a new one behind a gap. So a log whose numbers ascend takes 16 bytes a gap, and
 // the next number in turn costs one comparison.
-type numberSet struct {
+type Set struct {
+	// Limit is on the stretches and late numbers that are remembered; 0 means none.
+	Limit int
+
 	closed        []stretch // the stretches before the present one, ascending
 	from, highest int64     // the present stretch; its end is the highest number of all
 	late          map[int64]struct{}
-	limit         int // on the stretches and late numbers that are remembered; 0 means none
 }
 
 // stretch is the numbers from first to last.
 type stretch struct{ first, last int64 }
 
-func newNumberSet() numberSet { return numberSet{highest: -1} }
+// New is the empty set.
+func New() Set { return Set{highest: -1} }
 
-// next adds the number if it is the highest one plus one, and reports whether it
+// Next adds the number if it is the highest one plus one, and reports whether it
 // was.
-func (s *numberSet) next(n int64) bool {
+func (s *Set) Next(n int64) bool {
 	if n != s.highest+1 {
 		return false
 	}
@@ -38,13 +40,13 @@ func (s *numberSet) next(n int64) bool {
 	return true
 }
 
-// add adds any other number. It reports whether the number was above every one
+// Add adds any other number. It reports whether the number was above every one
 // before and, if it was not, whether it was in the set already.
 //
 // Where the limit is reached the set forgets all but the present stretch. From
 // then on it may miss that a number has been there before.
-func (s *numberSet) add(n int64) (ascends, given bool) {
-	if s.limit > 0 && len(s.closed)+len(s.late) >= s.limit {
+func (s *Set) Add(n int64) (ascends, given bool) {
+	if s.Limit > 0 && len(s.closed)+len(s.late) >= s.Limit {
 		s.closed = s.closed[:0]
 		clear(s.late)
 	}
@@ -64,7 +66,7 @@ func (s *numberSet) add(n int64) (ascends, given bool) {
 }
 
 // has reports whether a number, not above the highest, is in the set.
-func (s *numberSet) has(n int64) bool {
+func (s *Set) has(n int64) bool {
 	if n >= s.from {
 		return true
 	}

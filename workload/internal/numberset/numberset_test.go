@@ -1,4 +1,4 @@
-package workload
+package numberset
 
 import (
 	"testing"
@@ -8,16 +8,16 @@ import (
 )
 
 // insert adds a number as a Reader does.
-func (s *numberSet) insert(n int64) (ascends, given bool) {
-	if s.next(n) {
+func (s *Set) insert(n int64) (ascends, given bool) {
+	if s.Next(n) {
 		return true, false
 	}
-	return s.add(n)
+	return s.Add(n)
 }
 
 func TestNumberSetIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		set := newNumberSet()
+		set := New()
 		seen := map[int64]bool{}
 		highest := int64(-1)
 		for _, n := range rapid.SliceOf(rapid.Int64Range(0, 40)).Draw(t, "numbers") {
@@ -32,8 +32,8 @@ func TestNumberSetIsASet(t *testing.T) {
 
 func TestNumberSetStaysWithinItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		set := newNumberSet()
-		set.limit = 5
+		set := New()
+		set.Limit = 5
 		seen := map[int64]bool{}
 		for _, n := range rapid.SliceOf(rapid.Int64Range(0, 60)).Draw(t, "numbers") {
 			if _, given := set.insert(n); given {
@@ -46,9 +46,9 @@ func TestNumberSetStaysWithinItsLimit(t *testing.T) {
 }
 
 func TestAscendingNumbersTakeNoMemory(t *testing.T) {
-	set := newNumberSet()
+	set := New()
 	for n := range int64(1000) {
-		require.True(t, set.next(n))
+		require.True(t, set.Next(n))
 	}
 	require.Empty(t, set.closed)
 	require.Empty(t, set.late)

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// schedules are the texts of a folder's jobs-POLICY.csv, without the name of the
+// workload.
+func schedules(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, name := range files(t, dir) {
+		if !strings.HasPrefix(name, "jobs-") {
+			continue
+		}
+		rows, err := csv.NewReader(strings.NewReader(read(t, dir, name))).ReadAll()
+		require.NoError(t, err)
+		require.Greater(t, len(rows), 1)
+		var b strings.Builder
+		for _, row := range rows {
+			b.WriteString(strings.Join(append(row[:1], row[2:]...), "|") + "\n")
+		}
+		texts[name] = b.String()
+	}
+	require.NotEmpty(t, texts)
+	return texts
+}
+
+const batchDomain = "generate: {count: 24}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\ncriteria: [min-start, square-min-cost]\n"
+
+func TestGeneratedBatchesAreThoseOfTheDomain(t *testing.T) {
+	first, again, packed := t.TempDir(), t.TempDir(), t.TempDir()
+	got := call("simulate", "--domain", domainOf(t, batchDomain+"batches: {cycles: 3, jobs: 8, users: 3, poorest: true, real: [0.2, 1], nodes: [1, 4]}\n"), "--out", first, "--seed", "3")
+	require.Zero(t, got.code, got.stderr)
+
+	path := filepath.Join(t.TempDir(), "jobs.csv")
+	flags := []string{"generate", "vo", "--cycles", "3", "--jobs", "8", "--users", "3", "--poorest", "--real", "0.2,1", "--nodes", "1,4", "--seed", "3", "--out"}
+	got = call(append(flags, path)...)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, read(t, first, "requests.csv"), read(t, path))
+
+	d := domainOf(t, batchDomain)
+	got = call("simulate", path, "--domain", d, "--out", again, "--seed", "3")
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, schedules(t, first), schedules(t, again))
+	require.Equal(t, read(t, path), read(t, again, "requests.csv"))
+
+	path = filepath.Join(t.TempDir(), "jobs.jsonl.zst")
+	require.Zero(t, call(append(flags, path)...).code)
+	got = call("simulate", path, "--domain", d, "--out", packed, "--seed", "3")
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, schedules(t, first), schedules(t, packed))
+}
+
+func TestARunCanBeRepeatedFromItsOwnRequests(t *testing.T) {
+	jobs := write(t, "jobs.csv", call("generate", "vo", "--cycles", "4", "--jobs", "11", "--real", "0.3,1", "--users", "2",
+		"--criteria", "amp,min-start,csa,square-dep,square-min-cost,square-maxq-lite,min-proctime").stdout)
+	for name := range strings.SplitSeq("amp,min-start,csa,square-dep,square-min-cost,square-maxq-lite,min-proctime", ",") {
+		require.Contains(t, read(t, jobs), ","+name+",", "every criterion is drawn")
+	}
+	d := domainOf(t, batchDomain)
+	policies := "easy,easy:order=wfp3:reservations=all:finder=square-coord,conservative,fcfs,css,batch-slicer:k=3,bsf:q=0.5:fill=conservative"
+	one, two, three := t.TempDir(), filepath.Join(t.TempDir(), "requests"), t.TempDir()
+	got := call("simulate", jobs, "--domain", d, "--policy", policies, "--out", one)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, read(t, jobs), read(t, one, "requests.csv"))
+
+	requests := filepath.Join(one, "requests.csv")
+	checked := 0
+	for _, name := range files(t, one) {
+		if strings.HasPrefix(name, "jobs-") {
+			got = call("validate", filepath.Join(one, name), requests, "--domain", d)
+			require.Zero(t, got.code, got.stdout)
+			require.Contains(t, got.stdout, " 44 jobs: ")
+			checked++
+		}
+	}
+	require.Equal(t, 7, checked)
+	got = call("validate", filepath.Join(one, "jobs-easy.csv"), requests, "--domain", d, "--seed", "2")
+	require.Equal(t, 1, got.code, "those are other nodes")
+	require.Contains(t, got.stderr, "jobs-easy.csv is not a valid schedule of requests.csv")
+
+	got = call("simulate", requests, "--domain", d, "--policy", policies, "--out", two)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, schedules(t, one), schedules(t, two))
+	got = call("simulate", filepath.Join(two, "requests.csv"), "--domain", d, "--policy", policies, "--out", three)
+	require.Zero(t, got.code, got.stderr)
+	for _, name := range files(t, three) {
+		if strings.HasPrefix(name, "jobs-") || strings.HasPrefix(name, "queue-") || strings.HasPrefix(name, "cycles-") {
+			require.Equal(t, read(t, two, name), read(t, three, name), "byte for byte")
+		}
+	}
+
+	// A part of the file, into its own folder: the file stays.
+	before := read(t, requests)
+	got = call("simulate", requests, "--domain", d, "--policy", "easy", "--out", one, "--first", "3")
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, before, read(t, requests))
+}
+
+func TestAPricedTraceCanBeRepeatedFromItsRequests(t *testing.T) {
+	trace := write(t, "small.swf", swf("0 100 1 100", "1 60 2 100", "2 50 4 90", "3 10 1 10"))
+	const nodes = "nodes: nodes.csv\ncycle: 100\ninterval: 400\npolicies: [css, easy]\n"
+	with := domainOf(t, nodes+"trace: {performance: 2, wealth: [2, 3], patience: 9}\n", "nodes.csv", threeNodes)
+	without := domainOf(t, nodes, "nodes.csv", threeNodes)
+	one, two := t.TempDir(), t.TempDir()
+	got := call("simulate", trace, "--domain", with, "--out", one)
+	require.Zero(t, got.code, got.stderr)
+	requests := filepath.Join(one, "requests.csv")
+	got = call("simulate", requests, "--domain", with)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "the key trace of the domain makes priced requests of a log's jobs, but those of the job file requests.csv state their own: leave the key out")
+	got = call("simulate", requests, "--domain", without, "--out", two)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, schedules(t, one), schedules(t, two))
+	require.Contains(t, read(t, two, "requests.csv"), "\n2,1,2,200,120,,,")
+}
+
+func TestEachJobHasItsOwnCriterion(t *testing.T) {
+	jobs := write(t, "jobs.jsonl", `{"id":1,"nodes":1,"volume":100,"criterion":"min-cost"}
+{"id":2,"nodes":1,"volume":100,"criterion":"square-min-runtime"}
+{"id":3,"nodes":1,"volume":100,"needs":{"ram":8}}
+{"id":4,"nodes":1,"volume":100,"min_performance":5}
+`)
+	d := domainOf(t, "nodes: nodes.csv\ncycle: 1000\n", "nodes.csv", threeNodes)
+	out := t.TempDir()
+	got := call("simulate", jobs, "--domain", d, "--policy", "easy", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "easy: 1 of 4 jobs rejected, 1 of them: wants 1 nodes, but only 0 of 3 meet its demands")
+	var nodes []string
+	for i, row := range strings.Split(schedules(t, out)["jobs-easy.csv"], "\n") {
+		if i > 0 && row != "" {
+			nodes = append(nodes, strings.Split(row, "|")[13])
+		}
+	}
+	require.Equal(t, []string{"1", "7", "2", ""}, nodes, "the cheapest, the fastest, that with the memory")
+}
+
+func TestAClusterTakesAJobFileAndSaysWhatItPassesOver(t *testing.T) {
+	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,budget,needs,deadline,criterion\n"+
+		"1,0,2,100,80,5,,,\n2,1,2,100,100,7,ram>=4,,amp\n3,2,1,10,10,,,50,\n")
+	got := call("simulate", jobs, "--policy", "easy")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "procs: give the number of processors: the jobs do not tell it")
+	out := t.TempDir()
+	got = call("simulate", jobs, "--policy", "easy", "--procs", "2", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "jobs.csv: counted processors do not know, so that it was passed over: budget (2 jobs), needs (1 jobs), criterion (1 jobs)\n")
+	require.Contains(t, got.stderr, "1 of 3 jobs rejected, 1 of them: its deadline, 50, can no longer be met")
+	require.Equal(t, []string{"jobs-easy.csv", "manifest.json", "queue-easy.csv", "requests.csv", "summary.csv"}, files(t, out))
+	require.Contains(t, read(t, out, "requests.csv"), "\n2,1,2,100,100,,,7,,ram>=4,amp,,,\n")
+
+	got = call("validate", filepath.Join(out, "jobs-easy.csv"), jobs, "--procs", "2")
+	require.Zero(t, got.code, got.stdout)
+	require.Contains(t, got.stdout, "3 jobs: 2 finished, 0 killed, 1 rejected, 0 unfinished; valid")
+	for args, want := range map[string]string{
+		jobs:                                  "give --procs",
+		jobs + " --procs 2 --estimates exact": "--estimates: it is about the records of a log",
+		"--domain domain.yaml":                "give the job file of the run, too: requests.csv",
+	} {
+		got = call(append([]string{"validate", filepath.Join(out, "jobs-easy.csv")}, strings.Fields(args)...)...)
+		require.Equal(t, 2, got.code)
+		require.Contains(t, got.stderr, want)
+	}
+
+	grid := write(t, "grid.yaml", "clusters: [{processors: 2}, {processors: 1}]\nbrokers: 1\n")
+	got = call("simulate", jobs, "--grid", grid, "--policy", "oar")
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "deadline (1 jobs)")
+	got = call("simulate", jobs, "--domain", domainOf(t, batchDomain), "--policy", "easy")
+	require.NotContains(t, got.stderr, "passed over", "a domain knows all of it")
+}
+
+func TestAScenarioNamesAJobFile(t *testing.T) {
+	d := domainOf(t, "processors: 4\nworkload: {trace: jobs.csv, first: 2}\npolicies: [easy]\n", "jobs.csv", "id,nodes,volume\n1,1,5\n2,1,5\n3,1,5\n")
+	got := call("simulate", d, "--format", "csv")
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "\neasy,2,0,0,5,")
+}
+
+func TestWhatIsWrongWithAJobFileIsSaid(t *testing.T) {
+	for text, want := range map[string]string{
+		"id,nodes,volume,submit\n1,1,5,7\n2,1,5,6\n": "jobs.csv:3: submit: job 2 is submitted at 6, 1 before the job above it: sort the file by submission",
+		"id,nodes,volume,criterion\n1,1,5,dep\n":     `jobs.csv:2: criterion: "dep" is not known: want one of alp, amp, `,
+		"id,nodes,volume\n":                          "jobs.csv: there are no jobs to simulate",
+	} {
+		got := call("simulate", write(t, "jobs.csv", text), "--procs", "4", "--out", filepath.Join(t.TempDir(), "out"))
+		require.Equal(t, 1, got.code)
+		require.Contains(t, got.stderr, want)
+	}
+	sound := write(t, "jobs.csv", "id,nodes,volume\n1,1,5\n")
+	for flag, value := range map[string]string{"estimates": "exact", "load": "0.5", "procs-from": "max", "missing-estimate": "drop", "overrun": "raise"} {
+		got := call("simulate", sound, "--procs", "4", "--"+flag, value)
+		require.Equal(t, 2, got.code, flag)
+		require.Contains(t, got.stderr, "--"+flag+": ")
+		require.Contains(t, got.stderr, "the jobs of a job file state their own")
+	}
+	require.Zero(t, call("simulate", sound, "--procs", "4", "--strict", "--shift", "--overrun", "extend").code)
+	got := call("simulate", filepath.Join(t.TempDir(), "none.csv"), "--procs", "4")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "no such file")
+}
+
+func TestGenerateVOSaysWhatIsWrong(t *testing.T) {
+	for _, c := range [][]string{
+		{"--cycles", "0", "--cycles must be 1 or more"},
+		{"--jobs", "0", "--jobs must be 1 or more"},
+		{"--users", "-1", "--users must be 1 or more"},
+		{"--interval", "0", "--interval must be a number of time units above 0"},
+		{"--min-performance", "0", "--min-performance must be a number above 0"},
+		{"--nodes", "0,4", "nodes: want a range from 1"},
+		{"--nodes", "4", "want the least and the most, numbers of which the greater is above 0, as in 2,5"},
+		{"--volume", "0,0", "want the least and the most"},
+		{"--wealth", "2,inf", "want the least and the most"},
+		{"--real", "0.5,2", "cannot really take more than its estimate"},
+		{"--criteria", "amp,dep", `--criteria: "dep" is not known`},
+		{"--format", "xml", "csv or jsonl"},
+	} {
+		got := call("generate", "vo", c[0], c[1])
+		require.Equal(t, 2, got.code, c)
+		require.Contains(t, got.stderr, c[2], c)
+		require.Empty(t, got.stdout)
+	}
+	got := call("generate", "vo", "--format", "jsonl", "--jobs", "2", "--criteria", "square-dep")
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, `,"criterion":"square-dep","user":0}`)
+	require.Equal(t, 2, strings.Count(got.stdout, "\n"))
+	_, err := os.Stat("-")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// blocksOf are the fenced blocks of a page in a language.
+func blocksOf(t *testing.T, page, language string) []string {
+	t.Helper()
+	var found []string
+	for _, part := range strings.Split(read(t, page), "\n```"+language+"\n")[1:] {
+		text, _, ok := strings.Cut(part, "```")
+		require.True(t, ok)
+		found = append(found, text)
+	}
+	return found
+}
+
+// The job file of docs/guides/planning-batches.md, as it stands there.
+func TestTheGuidesJobFileRuns(t *testing.T) {
+	const page = "../../docs/guides/planning-batches.md"
+	tables, files := blocksOf(t, page, "csv"), blocksOf(t, page, "yaml")
+	d := domainOf(t, files[2], "nodes.csv", tables[1], "jobs.csv", tables[2])
+	require.Contains(t, files[2], "nodes: nodes.csv")
+	jobs, out := filepath.Join(filepath.Dir(d), "jobs.csv"), t.TempDir()
+	got := call("simulate", jobs, "--domain", d, "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Empty(t, got.stderr, "nobody is turned away or left")
+	for _, name := range []string{"jobs-easy-finder=amp.csv", "jobs-batch-slicer-k=2.csv"} {
+		got = call("validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d)
+		require.Zero(t, got.code, got.stdout)
+	}
+	var nodes []string
+	for i, row := range strings.Split(schedules(t, out)["jobs-easy-finder=amp.csv"], "\n") {
+		if i > 0 && row != "" {
+			nodes = append(nodes, strings.Split(row, "|")[13])
+		}
+	}
+	require.Equal(t, "1 3", nodes[0], "the cheapest two for what they do")
+	require.Equal(t, "2 4", nodes[1], "the fastest two")
+	_, args, ok := strings.Cut(read(t, page), "\ngridslot generate ")
+	require.True(t, ok)
+	args, _, _ = strings.Cut(args, "\n")
+	t.Chdir(t.TempDir())
+	got = call(append([]string{"generate"}, strings.Fields(args)...)...)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, 201, strings.Count(read(t, "jobs.csv"), "\n"))
+}
+
+// The examples of docs/reference/files.md are the same jobs in both formats.
+func TestTheReferencesJobFilesSayTheSame(t *testing.T) {
+	const page = "../../docs/reference/files.md"
+	var requests []string
+	for name, text := range map[string]string{"a.csv": blocksOf(t, page, "csv")[0], "a.jsonl": blocksOf(t, page, "json")[0]} {
+		out := t.TempDir()
+		got := call("simulate", write(t, name, text), "--procs", "4", "--policy", "fcfs", "--out", out)
+		require.Zero(t, got.code, got.stderr)
+		requests = append(requests, read(t, out, "requests.csv"))
+	}
+	require.Equal(t, requests[0], requests[1])
+	for _, column := range strings.Split(strings.Split(requests[0], "\n")[0], ",") {
+		require.Contains(t, read(t, page), "`"+column+"`")
+	}
+}

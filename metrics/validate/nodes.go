@@ -1,0 +1,89 @@
+package validate
+
+// A schedule of named nodes against the job file it came from.
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// nodesOf are the nodes that f had, where the file names them all and they are
+// there.
+func (c *fileChecker) nodesOf(f *filed) []*entity.Node {
+	var nodes []*entity.Node
+	for _, r := range f.place {
+		for id := r.First; id <= r.Last; id++ {
+			n := c.nodes[int(id)]
+			if n == nil {
+				c.violation(f, Unmet, f.start, "has node %d, which is not there", id)
+				return nil
+			}
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) != f.job.Request.Nodes {
+		c.violation(f, Unmet, f.start, "has %d nodes instead of %d", len(nodes), f.job.Request.Nodes)
+		return nil
+	}
+	return nodes
+}
+
+// onNodes checks what each job was given: that its nodes are what it asks for,
+// that it took the time that it takes on them, and that nobody else had them.
+//
+// A file does not tell how long each node was reserved: at least for as long as
+// the task takes there. So of a window with a rough right edge this is all, and of
+// a square one what a node did not need is not looked at.
+func (c *fileChecker) onNodes() {
+	latest := map[int]*filed{} // whoever has had each node last
+	until := map[int]des.Time{}
+	for _, f := range c.begun() {
+		q, longest, cost := &f.job.Request, des.Time(0), 0.0
+		nodes := c.nodesOf(f)
+		for _, n := range nodes {
+			if why := unfit(n, q); why != "" {
+				c.violation(f, Unmet, f.start, "has node %d, %s", n.ID, why)
+			}
+			if !c.PricesVary && q.MaxPrice > 0 && n.Price > q.MaxPrice {
+				c.violation(f, Unmet, f.start, "has node %d, whose price %v is above %v", n.ID, n.Price, q.MaxPrice)
+			}
+			reserved := des.Time(math.Ceil(float64(q.Length) / n.Perf))
+			longest = max(longest, reserved)
+			cost += float64(n.Price * reserved.Seconds())
+			if before := latest[n.ID]; before != nil && until[n.ID] > f.start {
+				c.violation(f, TwoJobsOnOne, f.start, "has node %d, which job %d (line %d) has until %v", n.ID, before.job.ID, before.line, until[n.ID])
+			}
+			latest[n.ID], until[n.ID] = f, f.start+shareOf(reserved, f.job.Runtime, q.Length)
+		}
+		if nodes == nil {
+			continue
+		}
+		if end := f.start + longest; q.Deadline > 0 && end > q.Deadline {
+			c.violation(f, Unmet, f.start, "needs its nodes until %v, past its deadline %v", end, q.Deadline)
+		}
+		if !c.PricesVary && q.Budget > 0 && aboveLimit(cost, q.Budget) {
+			c.violation(f, Unmet, f.start, "costs at least %v, above its budget %v", cost, q.Budget)
+		}
+		if want := shareOf(longest, f.job.Runtime, q.Length); f.ended() && f.finish-f.start != want {
+			c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", f.finish-f.start, want)
+		}
+	}
+}
+
+// shareOf is the real time of a task for which so much was reserved: the share of
+// its estimate that the job takes, rounded up. It is worked out by schoolbook
+// division, not as the engine does it.
+func shareOf(reserved, runtime, estimate des.Time) des.Time {
+	if runtime >= estimate {
+		return reserved
+	}
+	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(runtime)))
+	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(estimate)), new(big.Int))
+	if rest.Sign() > 0 {
+		return des.Time(quotient.Int64()) + des.Tick
+	}
+	return des.Time(quotient.Int64())
+}

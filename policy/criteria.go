@@ -1,0 +1,41 @@
+package policy
+
+// Users' criteria by their names, as job files state them.
+
+import (
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+)
+
+// Criteria makes criteria of their names: searches for windows of the table, with
+// their parameters. A criterion goes by the text that asked for it: "square-dep",
+// where the search by itself would be "dep".
+func Criteria(finders Table[plan.Finder]) func(name string) (entity.Criterion, error) {
+	return func(name string) (entity.Criterion, error) {
+		c, err := finders.Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		if c.Value.Name() == name {
+			return c.Value, nil
+		}
+		return &criterion{c.Value, name}, nil
+	}
+}
+
+// criterion is a search under another name.
+type criterion struct {
+	plan.Finder
+	name string
+}
+
+func (c *criterion) Name() string { return c.name }
+
+// EarliestAmongEquals implements plan.EarliestFinder, as the search itself does.
+func (c *criterion) EarliestAmongEquals() bool {
+	f, ok := c.Finder.(plan.EarliestFinder)
+	return ok && f.EarliestAmongEquals()
+}
+
+// Worth implements plan.EarliestFinder.
+func (c *criterion) Worth(w *entity.Window) float64 { return c.Finder.(plan.EarliestFinder).Worth(w) }

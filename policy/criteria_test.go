@@ -1,0 +1,43 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy"
+)
+
+// A criterion is the search of the table in all but its name: where that search
+// may be left to a count of equal nodes, so may the criterion.
+func TestACriterionIsTheSearchByTheNameThatItWasAskedForBy(t *testing.T) {
+	named := policy.Criteria(policy.Finders())
+	w := &entity.Window{Start: 3, End: 10, Cost: 7, Nodes: 1}
+	counted, renamed := 0, 0
+	for _, name := range policy.Finders().Names() {
+		c, err := named(name)
+		require.NoError(t, err)
+		require.Equal(t, name, c.Name())
+		search, err := policy.Finders().Parse(name)
+		require.NoError(t, err)
+		if search.Value.Name() != name {
+			renamed++
+		}
+		_, isFinder := c.(plan.Finder)
+		require.True(t, isFinder)
+		want, may := search.Value.(plan.EarliestFinder)
+		may = may && want.EarliestAmongEquals()
+		got, is := c.(plan.EarliestFinder)
+		require.Equal(t, may, is && got.EarliestAmongEquals(), name)
+		if may {
+			require.Equal(t, want.Worth(w), got.Worth(w), name)
+			counted++
+		}
+	}
+	require.Positive(t, counted)
+	require.Positive(t, renamed)
+	_, err := named("dep")
+	require.ErrorContains(t, err, `"dep" is not known: want one of alp, amp, `)
+}

@@ -1,0 +1,216 @@
+package jobfile
+
+// The columns, and how their texts become values.
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+type column uint8
+
+// In the order in which they are written.
+const (
+	colID column = iota
+	colSubmit
+	colNodes
+	colVolume
+	colRuntime
+	colMinPerf
+	colMaxPrice
+	colBudget
+	colDeadline
+	colNeeds
+	colCriterion
+	colUser
+	colGroup
+	colQueue
+	numColumns
+)
+
+var columnNames = [numColumns]string{
+	"id", "submit", "nodes", "volume", "runtime", "min_performance", "max_price", "budget", "deadline", "needs", "criterion",
+	"user", "group", "queue",
+}
+
+func (c column) String() string { return columnNames[c] }
+
+// needed are the columns without which a row is no job.
+var needed = []column{colID, colNodes, colVolume}
+
+// columnOf is the column of that name.
+func columnOf(name string) (column, error) {
+	if i := slices.Index(columnNames[:], name); i >= 0 {
+		return column(i), nil
+	}
+	return 0, fmt.Errorf("there is no column %q: there are %s", name, strings.Join(columnNames[:], ", "))
+}
+
+// row is what stands in a file of one job; "" is what is not given.
+type row [numColumns]string
+
+// wrong says what is wanted in place of what stands there.
+func wrong(want, text string) error {
+	if text == "" {
+		return fmt.Errorf("want %s, but there is nothing", want)
+	}
+	return fmt.Errorf("want %s, not %q", want, text)
+}
+
+// maxTime bounds every time, in time units: some 31,000 years, as in traces.
+const maxTime = 1_000_000_000_000
+
+// parseTime reads a time in time units, to the tick. Finer decimals are rounded.
+func parseTime(text string) (des.Time, bool) {
+	whole, decimals, point := strings.Cut(text, ".")
+	if whole == "" || point && decimals == "" || len(whole) > 13 {
+		return otherTime(text)
+	}
+	t, digit := des.Time(0), des.Second/10
+	for i := range len(whole) {
+		if whole[i] < '0' || whole[i] > '9' {
+			return otherTime(text)
+		}
+		t = 10*t + des.Time(whole[i]-'0')
+	}
+	if t > maxTime {
+		return 0, false
+	}
+	t *= des.Second
+	for i := range len(decimals) {
+		switch d := des.Time(decimals[i]) - '0'; {
+		case d < 0 || d > 9:
+			return otherTime(text)
+		case i < 6:
+			t += digit * d
+			digit /= 10
+		case i == 6 && d >= 5:
+			t++
+		}
+	}
+	return t, t <= maxTime*des.Second
+}
+
+// otherTime reads what is rarely written: 1e3, +5, .5.
+func otherTime(text string) (des.Time, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v <= maxTime) || strings.ContainsAny(text, "xXpP_") {
+		return 0, false
+	}
+	return des.Seconds(v), true
+}
+
+// parseLimit reads a number above 0.
+func parseLimit(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil && v > 0 && !math.IsInf(v, 0)
+}
+
+// isName reports whether an attribute can be called so, or a label say so: text
+// that a line of either format can hold.
+func isName(text string, without string) bool {
+	return text != "" && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsAny(text, without) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// What is not in the names of attributes, and not in labels.
+const (
+	notInNames  = ";=>"
+	notInLabels = ";"
+)
+
+const wantNeeds = `attributes such as ram>=16;os=linux, or in JSON {"ram":16,"os":"linux"}`
+
+// parseNeeds reads amounts, of which so much is the least, and labels:
+// ram>=16;os=linux.
+func parseNeeds(text string) (*entity.Attributes, error) {
+	var needs entity.Attributes
+	for part := range strings.SplitSeq(text, ";") {
+		name, value, ok := strings.Cut(part, "=")
+		name, isAmount := strings.CutSuffix(name, ">")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok {
+			return nil, wrong(wantNeeds, text)
+		}
+		var err error
+		if isAmount {
+			err = addAmount(&needs, name, value)
+		} else {
+			err = addLabel(&needs, name, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &needs, nil
+}
+
+func addAmount(to *entity.Attributes, name, text string) error {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s: %w", name, wrong("a number", text))
+	}
+	if to.Amounts == nil {
+		to.Amounts = map[string]float64{}
+	}
+	if err := checkAttribute(to, name); err != nil {
+		return err
+	}
+	to.Amounts[name] = v
+	return nil
+}
+
+func addLabel(to *entity.Attributes, name, text string) error {
+	if !isName(text, notInLabels) {
+		return fmt.Errorf("%s: %w", name, wrong("a label of printable letters without any of "+notInLabels, text))
+	}
+	if to.Labels == nil {
+		to.Labels = map[string]string{}
+	}
+	if err := checkAttribute(to, name); err != nil {
+		return err
+	}
+	to.Labels[name] = text
+	return nil
+}
+
+func checkAttribute(in *entity.Attributes, name string) error {
+	_, amount := in.Amounts[name]
+	_, label := in.Labels[name]
+	switch {
+	case !isName(name, notInNames):
+		return wrong("the name of an attribute, of printable letters without any of "+notInNames, name)
+	case amount || label:
+		return fmt.Errorf("%q is there twice", name)
+	}
+	return nil
+}
+
+// eachNeed tells the attributes in order of their names, amounts first, or what
+// cannot be written.
+func eachNeed(needs *entity.Attributes, amount func(name string, v float64), label func(name, text string)) error {
+	var read entity.Attributes // what a reader will have read so far
+	for _, name := range slices.Sorted(maps.Keys(needs.Amounts)) {
+		v := needs.Amounts[name]
+		if err := addAmount(&read, name, strconv.FormatFloat(v, 'g', -1, 64)); err != nil {
+			return err
+		}
+		amount(name, v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(needs.Labels)) {
+		if err := addLabel(&read, name, needs.Labels[name]); err != nil {
+			return err
+		}
+		label(name, needs.Labels[name])
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package jobfile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Format is how a job file is written.
+type Format uint8
+
+const (
+	CSV   Format = iota // a row a job, below a heading
+	JSONL               // an object of JSON a line
+)
+
+var formats = enum.Of[Format]("format of a job file", "csv", "jsonl")
+
+func (f Format) String() string { return formats.Name(f) }
+
+// ParseFormat reads "csv" or "jsonl".
+func ParseFormat(s string) (Format, error) { return formats.Parse(s) }
+
+// FormatOf tells by its ending whether a path is that of a job file, and of which
+// format: .csv or .jsonl, either with .gz or .zst behind it.
+func FormatOf(path string) (Format, bool) {
+	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+	f, err := ParseFormat(strings.TrimPrefix(filepath.Ext(path), "."))
+	return f, err == nil
+}
+
+// Options are which part of a file is taken, and what names mean.
+type Options struct {
+	// Criterion is as in Reader.
+	Criterion func(name string) (entity.Criterion, error)
+	// Skip leaves out the first jobs, First takes so many after them; 0 means all.
+	Skip, First int64
+	// Shift moves the first submission to 0, and all others and the deadlines by
+	// as much.
+	Shift bool
+}
+
+// File is a job file that can be read any number of times, side by side.
+type File struct {
+	Name string // without its folders
+
+	path    string
+	format  Format
+	options Options
+	size    int64
+	changed time.Time
+}
+
+// Open opens a job file, whose format its ending tells; packed or not is told by
+// the content. The file must not change while it is in use. What is wrong in it
+// shows when it is read.
+func (o Options) Open(path string) (*File, error) {
+	format, ok := FormatOf(path)
+	if !ok {
+		return nil, fmt.Errorf("%s: a job file's name ends in .csv or .jsonl, and then perhaps in .gz or .zst", path)
+	}
+	if o.Skip < 0 || o.First < 0 {
+		return nil, errors.New("the numbers of jobs to skip and to take must not be negative")
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("opening the job file: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("opening the job file: %s is no regular file", path)
+	}
+	return &File{filepath.Base(path), path, format, o, info.Size(), info.ModTime()}, nil
+}
+
+// Size is the size of the file as it is stored, in bytes.
+func (f *File) Size() int64 { return f.size }
+
+// SHA256 is the checksum of the file as it is stored, in hexadecimal.
+func (f *File) SHA256() (string, error) {
+	raw, err := f.raw()
+	if err != nil {
+		return "", err
+	}
+	defer raw.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, raw); err != nil {
+		return "", fmt.Errorf("reading %s: %w", f.Name, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (f *File) raw() (*os.File, error) {
+	raw, err := os.Open(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the job file: %w", err)
+	}
+	if info, err := raw.Stat(); err == nil && (info.Size() != f.size || !info.ModTime().Equal(f.changed)) {
+		raw.Close()
+		return nil, fmt.Errorf("%s has changed since it was first opened", f.path)
+	}
+	return raw, nil
+}
+
+// Open begins a new reading, from the first job.
+func (f *File) Open() (*Stream, error) {
+	raw, err := f.raw()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stream{raw: raw, options: f.options, left: math.MaxInt64, skip: f.options.Skip}
+	if f.options.First > 0 {
+		s.left = f.options.First
+	}
+	text, err := workload.Decompress(&counted{raw, &s.read})
+	if err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	s.text, s.Reader = text, NewReader(text, f.format)
+	s.Name, s.Criterion = f.Name, f.options.Criterion
+	return s, nil
+}
+
+// Stream is one reading of a file. It is an entity.Source.
+type Stream struct {
+	*Reader
+	options    Options
+	raw, text  io.Closer // the stored bytes, and what they unpack to
+	read       atomic.Int64
+	skip, left int64
+	begun      bool
+	origin     des.Time // by how much submissions move
+}
+
+// Next is the next job of the part that is taken, or false at the end; ask Err
+// then.
+func (s *Stream) Next() (*entity.Job, bool) {
+	for ; s.skip > 0; s.skip-- {
+		if _, ok := s.Reader.Next(); !ok {
+			return nil, false
+		}
+	}
+	if s.left == 0 {
+		return nil, false
+	}
+	s.left--
+	j, ok := s.Reader.Next()
+	if !ok {
+		return nil, false
+	}
+	if s.options.Shift {
+		if !s.begun {
+			s.begun, s.origin = true, j.Submit
+		}
+		j.Submit -= s.origin
+		if d := &j.Request.Deadline; *d > 0 {
+			*d = max(*d-s.origin, des.Tick) // one that has passed stays one
+		}
+	}
+	return j, true
+}
+
+// BytesRead is how much of the stored file has been read, of File.Size; any
+// goroutine may ask.
+func (s *Stream) BytesRead() int64 { return s.read.Load() }
+
+// Close ends the reading.
+func (s *Stream) Close() error { return errors.Join(s.text.Close(), s.raw.Close()) }
+
+type counted struct {
+	io.Reader
+	read *atomic.Int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// FileWriter writes a job file that is there whole or not at all.
+type FileWriter struct {
+	*Writer
+	file *workload.PackedFile
+}
+
+// Create begins to write path, packed where it ends in .gz or .zst. It gets its
+// name only by Commit.
+func Create(path string, f Format) (*FileWriter, error) {
+	file, err := workload.CreatePacked(path)
+	if err != nil {
+		return nil, err
+	}
+	return &FileWriter{NewWriter(file, f), file}, nil
+}
+
+// Commit completes the file, or leaves nothing behind.
+func (w *FileWriter) Commit() error {
+	if err := w.Flush(); err != nil {
+		w.file.Abort()
+		return err
+	}
+	return w.file.Commit()
+}
+
+// Abort throws the file away. After Commit it does nothing.
+func (w *FileWriter) Abort() { w.file.Abort() }

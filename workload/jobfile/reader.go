@@ -1,0 +1,312 @@
+package jobfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/internal/numberset"
+)
+
+// Error is what is wrong with a job file, and where.
+type Error struct {
+	Name   string // of the file
+	Line   int64  // from 1; 0 where it is the file as a whole
+	Column string // its name; "" where it is the line as a whole
+	Err    error
+}
+
+func (e *Error) Error() string {
+	text := e.Name
+	if e.Line > 0 {
+		text += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Column != "" {
+		text += ": " + e.Column
+	}
+	return text + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Reader reads jobs, in the order of submission. Set the exported fields before
+// the first call of Next.
+//
+//	r := jobfile.NewReader(file, jobfile.CSV)
+//	r.Criterion = finderByName
+//	for job, ok := r.Next(); ok; job, ok = r.Next() { ... }
+//	err := r.Err()
+type Reader struct {
+	// Name is what messages call the file; "job file" where empty.
+	Name string
+	// Criterion makes a criterion of its name, which must be the name of what it
+	// returns. It is asked once for each name. nil refuses criteria.
+	Criterion func(name string) (entity.Criterion, error)
+
+	json     bool
+	lines    *bufio.Scanner
+	header   []column // of CSV, by position
+	row      row
+	line     int64
+	ids      numberset.Set
+	latest   des.Time // submission of the job before
+	given    [numColumns]int64
+	criteria map[string]entity.Criterion
+	needs    map[string]*entity.Attributes
+	slab     []entity.Job
+	err      error
+}
+
+// NewReader reads plain text; see Options.Open for files.
+func NewReader(in io.Reader, f Format) *Reader {
+	r := &Reader{
+		json: f == JSONL, lines: bufio.NewScanner(in), ids: numberset.New(),
+		criteria: map[string]entity.Criterion{}, needs: map[string]*entity.Attributes{},
+	}
+	r.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	return r
+}
+
+// maxLine bounds a line, in bytes.
+const maxLine = 1 << 20
+
+// nextLine is the next line that is not blank, or io.EOF.
+func (r *Reader) nextLine() (string, error) {
+	for r.lines.Scan() {
+		r.line++
+		text := r.lines.Text()
+		if r.line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if strings.TrimSpace(text) != "" {
+			return text, nil
+		}
+	}
+	switch err := r.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		r.line++
+		return "", fmt.Errorf("the line is longer than %d bytes", maxLine)
+	case err != nil:
+		return "", err
+	}
+	return "", io.EOF
+}
+
+// Err is what ended the reading, an *Error or what the input says, or nil at a
+// sound end.
+func (r *Reader) Err() error {
+	if errors.Is(r.err, io.EOF) {
+		return nil
+	}
+	return r.err
+}
+
+// Given tells how many of the jobs read so far state anything in a column.
+func (r *Reader) Given(name string) int64 {
+	c, err := columnOf(name)
+	if err != nil {
+		return 0
+	}
+	return r.given[c]
+}
+
+// Next is the next job, or false at the end; ask Err then. The file must state
+// the jobs in the order of submission.
+func (r *Reader) Next() (*entity.Job, bool) {
+	if r.err != nil {
+		return nil, false
+	}
+	r.row = row{}
+	next := r.nextCSV
+	if r.json {
+		next = r.nextJSON
+	}
+	if err := next(); err != nil {
+		r.fail("", err)
+		return nil, false
+	}
+	j := r.job()
+	return j, j != nil
+}
+
+func (r *Reader) fail(column string, err error) {
+	if r.err != nil {
+		return
+	}
+	var sound *Error
+	if errors.Is(err, io.EOF) || errors.As(err, &sound) {
+		r.err = err
+		return
+	}
+	name := r.Name
+	if name == "" {
+		name = "job file"
+	}
+	r.err = &Error{name, r.line, column, err}
+}
+
+// slab is how many jobs are allocated at a time.
+const slab = 256
+
+// job makes a job of the row at hand, or nil.
+func (r *Reader) job() *entity.Job {
+	if len(r.slab) == 0 {
+		r.slab = make([]entity.Job, slab)
+	}
+	j := &r.slab[0]
+	for _, c := range needed {
+		if r.row[c] == "" {
+			r.fail(c.String(), errors.New("it is not given, and every job needs it"))
+			return nil
+		}
+	}
+	for c, text := range r.row {
+		if text != "" {
+			r.given[c]++
+		}
+	}
+	q := &j.Request
+	j.ID = r.whole(colID, 0, math.MaxInt64, 0)
+	j.Submit = r.time(colSubmit, 0)
+	q.Nodes = int(r.whole(colNodes, 1, math.MaxInt32, 0))
+	q.Length = r.positive(colVolume)
+	j.Runtime = r.time(colRuntime, q.Length)
+	q.MinPerf = r.limit(colMinPerf)
+	q.MaxPrice = r.limit(colMaxPrice)
+	q.Budget = r.limit(colBudget)
+	q.Deadline = r.positive(colDeadline)
+	q.Needs = r.attributes()
+	q.Criterion = r.criterion()
+	j.User = int32(r.whole(colUser, 0, math.MaxInt32, -1))
+	j.Group = int32(r.whole(colGroup, 0, math.MaxInt32, -1))
+	j.Queue = int32(r.whole(colQueue, 0, math.MaxInt32, -1))
+	if r.err == nil {
+		r.check(j)
+	}
+	if r.err != nil {
+		return nil
+	}
+	r.slab = r.slab[1:]
+	return j
+}
+
+// check holds a job against those above it.
+func (r *Reader) check(j *entity.Job) {
+	if !r.ids.Next(j.ID) {
+		if _, twice := r.ids.Add(j.ID); twice {
+			r.fail(colID.String(), fmt.Errorf("a second job %d", j.ID))
+			return
+		}
+	}
+	if j.Submit < r.latest {
+		r.fail(colSubmit.String(), fmt.Errorf("job %d is submitted at %v, %v before the job above it: sort the file by submission", j.ID, j.Submit, r.latest-j.Submit))
+		return
+	}
+	r.latest = j.Submit
+}
+
+func (r *Reader) wrong(c column, want string) { r.fail(c.String(), wrong(want, r.row[c])) }
+
+// whole is a whole number, or otherwise where it is not given.
+func (r *Reader) whole(c column, least, most, otherwise int64) int64 {
+	if r.row[c] == "" {
+		return otherwise
+	}
+	v, err := strconv.ParseInt(r.row[c], 10, 64)
+	if err != nil || v < least || v > most {
+		want := fmt.Sprintf("a whole number of %d or more", least)
+		if most < math.MaxInt64 {
+			want += fmt.Sprintf(", at most %d", most)
+		}
+		r.wrong(c, want)
+	}
+	return v
+}
+
+func (r *Reader) time(c column, otherwise des.Time) des.Time {
+	if r.row[c] == "" {
+		return otherwise
+	}
+	t, ok := parseTime(r.row[c])
+	if !ok {
+		r.wrong(c, fmt.Sprintf("a time of 0 to %d time units", int64(maxTime)))
+	}
+	return t
+}
+
+// positive is a time above 0, or 0 where it is not given.
+func (r *Reader) positive(c column) des.Time {
+	t := r.time(c, 0)
+	if t == 0 && r.row[c] != "" {
+		r.wrong(c, "a time above 0 (of a millionth or more)")
+	}
+	return t
+}
+
+// limit is a number above 0, or 0 where there is no limit.
+func (r *Reader) limit(c column) float64 {
+	if r.row[c] == "" {
+		return 0
+	}
+	v, ok := parseLimit(r.row[c])
+	if !ok {
+		r.wrong(c, "a number above 0, or nothing for no limit")
+	}
+	return v
+}
+
+// kept is how many different texts of needs are remembered.
+const kept = 1 << 12
+
+// attributes are the needs. Jobs whose needs are the same text share them.
+func (r *Reader) attributes() *entity.Attributes {
+	text := r.row[colNeeds]
+	if text == "" {
+		return nil
+	}
+	if known, ok := r.needs[text]; ok {
+		return known
+	}
+	parse := parseNeeds
+	if r.json {
+		parse = jsonNeeds
+	}
+	needs, err := parse(text)
+	if err != nil {
+		r.fail(colNeeds.String(), err)
+		return nil
+	}
+	if len(r.needs) < kept {
+		r.needs[text] = needs
+	}
+	return needs
+}
+
+func (r *Reader) criterion() entity.Criterion {
+	name := r.row[colCriterion]
+	if name == "" {
+		return nil
+	}
+	c, known := r.criteria[name]
+	if known {
+		return c
+	}
+	err := errors.New("criteria are not known here")
+	if r.Criterion != nil {
+		if c, err = r.Criterion(name); err == nil && c.Name() != name {
+			err = fmt.Errorf("%q gives the criterion %q, which must have the name that it was asked for by", name, c.Name())
+		}
+	}
+	if err != nil {
+		r.fail(colCriterion.String(), err)
+		return nil
+	}
+	r.criteria[name] = c
+	return c
+}

@@ -1,0 +1,274 @@
+package jobfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Writer writes jobs. The first error ends it: every later call returns the same.
+type Writer struct {
+	out   io.Writer
+	json  bool
+	buf   []byte
+	begun bool
+	err   error
+	needs map[*entity.Attributes][]byte // their texts, of some
+}
+
+// NewWriter writes to w, in large blocks: Flush it at the end.
+func NewWriter(w io.Writer, f Format) *Writer {
+	return &Writer{out: w, json: f == JSONL, buf: make([]byte, 0, flushAt+4096), needs: map[*entity.Attributes][]byte{}}
+}
+
+const flushAt = 1 << 16
+
+// Write writes a job. One that a Reader would not read as the same is an error: a
+// negative id, a label with a semicolon. Extra is not written.
+func (w *Writer) Write(j *entity.Job) error {
+	if w.err != nil {
+		return w.err
+	}
+	w.begin()
+	if err := writable(j); err != nil {
+		w.err = fmt.Errorf("a job file cannot hold %v: %w", j, err)
+		return w.err
+	}
+	if w.json {
+		w.err = w.object(j)
+	} else {
+		w.err = w.fields(j)
+	}
+	if w.err != nil {
+		w.err = fmt.Errorf("a job file cannot hold %v: %w", j, w.err)
+	} else if len(w.buf) >= flushAt {
+		return w.flush()
+	}
+	return w.err
+}
+
+// Flush writes what is still held back; of no jobs at all, the heading.
+func (w *Writer) Flush() error {
+	if w.err != nil {
+		return w.err
+	}
+	w.begin()
+	return w.flush()
+}
+
+func (w *Writer) begin() {
+	if !w.begun && !w.json {
+		w.buf = append(append(w.buf, strings.Join(columnNames[:], ",")...), '\n')
+	}
+	w.begun = true
+}
+
+func (w *Writer) flush() error {
+	_, w.err = w.out.Write(w.buf)
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+func writable(j *entity.Job) error {
+	if err := j.Check(); err != nil {
+		return err
+	}
+	const latest = maxTime * des.Second
+	q := &j.Request
+	switch {
+	case j.ID < 0:
+		return fmt.Errorf("its id must be 0 or more")
+	case q.Nodes > math.MaxInt32:
+		return fmt.Errorf("it has %d nodes, more than %d", q.Nodes, math.MaxInt32)
+	case max(j.Submit, j.Runtime, q.Length) > latest || q.Deadline > latest && q.Deadline != des.Forever:
+		return fmt.Errorf("a time is beyond %v", latest)
+	case min(j.User, j.Group, j.Queue) < -1:
+		return fmt.Errorf("its user, group and queue must be -1 (unknown) or more")
+	}
+	return nil
+}
+
+// fields writes a row of CSV.
+func (w *Writer) fields(j *entity.Job) error {
+	q := &j.Request
+	b := strconv.AppendInt(w.buf, j.ID, 10)
+	b = j.Submit.Append(append(b, ','))
+	b = strconv.AppendInt(append(b, ','), int64(q.Nodes), 10)
+	b = q.Length.Append(append(b, ','))
+	b = j.Runtime.Append(append(b, ','))
+	for _, v := range [...]float64{q.MinPerf, q.MaxPrice, q.Budget} {
+		b = append(b, ',')
+		if limited(v) {
+			b = appendNumber(b, v)
+		}
+	}
+	b = append(b, ',')
+	if q.Deadline > 0 && q.Deadline < des.Forever {
+		b = q.Deadline.Append(b)
+	}
+	b = append(b, ',')
+	needs, err := w.attributes(q.Needs)
+	if err != nil {
+		return err
+	}
+	b = append(b, needs...)
+	b = append(b, ',')
+	if q.Criterion != nil {
+		name := q.Criterion.Name()
+		if !isName(name, "") {
+			return fmt.Errorf("criterion: the name %q is not of printable letters", name)
+		}
+		b = appendField(b, name)
+	}
+	for _, n := range [...]int32{j.User, j.Group, j.Queue} {
+		b = append(b, ',')
+		if n >= 0 {
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
+	}
+	w.buf = append(b, '\n')
+	return nil
+}
+
+// object writes an object of JSON, on a line.
+func (w *Writer) object(j *entity.Job) error {
+	q := &j.Request
+	b := strconv.AppendInt(append(w.buf, `{"id":`...), j.ID, 10)
+	key := func(c column) { b = append(append(append(b, `,"`...), c.String()...), `":`...) }
+	moment := func(c column, t des.Time) {
+		key(c)
+		b = t.Append(b)
+	}
+	moment(colSubmit, j.Submit)
+	key(colNodes)
+	b = strconv.AppendInt(b, int64(q.Nodes), 10)
+	moment(colVolume, q.Length)
+	moment(colRuntime, j.Runtime)
+	for i, v := range [...]float64{q.MinPerf, q.MaxPrice, q.Budget} {
+		if limited(v) {
+			key(colMinPerf + column(i))
+			b = appendNumber(b, v)
+		}
+	}
+	if q.Deadline > 0 && q.Deadline < des.Forever {
+		moment(colDeadline, q.Deadline)
+	}
+	needs, err := w.attributes(q.Needs)
+	if err != nil {
+		return err
+	}
+	if len(needs) > 0 {
+		key(colNeeds)
+		b = append(b, needs...)
+	}
+	if q.Criterion != nil {
+		if !isName(q.Criterion.Name(), "") {
+			return fmt.Errorf("criterion: the name %q is not of printable letters", q.Criterion.Name())
+		}
+		key(colCriterion)
+		b = appendText(b, q.Criterion.Name())
+	}
+	for i, n := range [...]int32{j.User, j.Group, j.Queue} {
+		if n >= 0 {
+			key(colUser + column(i))
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
+	}
+	w.buf = append(b, "}\n"...)
+	return nil
+}
+
+// attributes are needs as the format writes them, of which jobs often share the
+// same; nothing where there are none.
+func (w *Writer) attributes(needs *entity.Attributes) ([]byte, error) {
+	if needs == nil || len(needs.Amounts)+len(needs.Labels) == 0 {
+		return nil, nil
+	}
+	if text, ok := w.needs[needs]; ok {
+		return text, nil
+	}
+	var text []byte
+	var err error
+	if w.json {
+		text, err = needsObject(needs)
+	} else {
+		text, err = needsField(needs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("needs: %w", err)
+	}
+	if len(w.needs) < kept {
+		w.needs[needs] = text
+	}
+	return text, nil
+}
+
+func needsField(needs *entity.Attributes) ([]byte, error) {
+	var b []byte
+	next := func() {
+		if len(b) > 0 {
+			b = append(b, ';')
+		}
+	}
+	err := eachNeed(needs, func(name string, v float64) {
+		next()
+		b = appendNumber(append(append(b, name...), ">="...), v)
+	}, func(name, label string) {
+		next()
+		b = append(append(append(b, name...), '='), label...)
+	})
+	return appendField(nil, string(b)), err
+}
+
+func needsObject(needs *entity.Attributes) ([]byte, error) {
+	var b []byte
+	separator := byte('{')
+	key := func(name string) {
+		b = append(appendText(append(b, separator), name), ':')
+		separator = ','
+	}
+	err := eachNeed(needs, func(name string, v float64) {
+		key(name)
+		b = appendNumber(b, v)
+	}, func(name, label string) {
+		key(name)
+		b = appendText(b, label)
+	})
+	return append(b, '}'), err
+}
+
+func limited(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// appendNumber appends the shortest text that is read as the same number, which
+// is how JSON writes numbers.
+func appendNumber(b []byte, v float64) []byte {
+	format := byte('f')
+	if a := math.Abs(v); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(b, v, format, -1, 64)
+}
+
+// appendField appends a field of CSV, in quotes where it must be.
+func appendField(b []byte, text string) []byte {
+	if !strings.ContainsAny(text, "\",") {
+		return append(b, text...)
+	}
+	return append(append(append(b, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
+}
+
+// appendText appends a text of JSON.
+func appendText(b []byte, text string) []byte {
+	var quoted bytes.Buffer
+	e := json.NewEncoder(&quoted)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a text always can be
+	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
+}
