@@ -29,6 +29,8 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 	now := m.sim.Now()
 	m.forget(now)
 	switch {
+	case r.meta != m: // it shares a plan with this one, and is not its
+		return false
 	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
 		r.State, r.Reason, r.Finish = Rejected, reason, m.sim.Now()
 		return true
@@ -53,7 +55,7 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 func (m *Metascheduler) Kill(r *Run, reason string) bool {
 	now := m.sim.Now()
 	m.forget(now)
-	if r.State != Running {
+	if r.State != Running || r.meta != m {
 		return false
 	}
 	m.stop(r)
@@ -73,7 +75,7 @@ func (m *Metascheduler) Kill(r *Run, reason string) bool {
 // back; it can only be killed.
 func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 	m.forget(m.sim.Now())
-	if r.State != Running || r.Booked {
+	if r.State != Running || r.Booked || r.meta != m {
 		return false
 	}
 	m.preempt(r, keep)
@@ -86,7 +88,7 @@ func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 // cancelled.
 func (m *Metascheduler) Withdraw(r *Run) bool {
 	m.forget(m.sim.Now())
-	if r.State != Reserved || r.Booked {
+	if r.State != Reserved || r.Booked || r.meta != m {
 		return false
 	}
 	m.fresh = append(m.fresh, r)

@@ -23,8 +23,8 @@ func (b Booking) String() string { return fmt.Sprintf("the booking of %v", b.Job
 
 // Bookings is a flow of users' advance reservations into a metascheduler.
 type Bookings struct {
+	stream[Booking]
 	meta *entity.Metascheduler
-	feed des.Feed[Booking]
 }
 
 // NewBookings connects advance reservations with a metascheduler.
@@ -39,21 +39,14 @@ func NewBookings(m *entity.Metascheduler) *Bookings { return &Bookings{meta: m} 
 // backfilling), but not the holds of a round: the head of EASY's queue may be
 // delayed by a later booking.
 func (b *Bookings) Submit(all iter.Seq[Booking]) {
-	b.Close()
-	b.feed = des.Feed[Booking]{
+	b.begin(b.meta.Simulator(), all, des.Feed[Booking]{
 		At:    func(k Booking) des.Time { return k.Job.Submit },
 		Phase: entity.PhaseChange,
 		Arg:   func(k Booking) uint64 { return uint64(k.Job.ID) },
 		Check: func(k Booking) error { return k.Job.Check() },
 		Do:    func(k Booking) { b.Book(k) },
-	}
-	b.feed.From(all)
-	b.feed.Begin(b.meta.Simulator())
+	})
 }
-
-// Close lets go of the bookings to come. It is needed only where a run ended
-// before they did.
-func (b *Bookings) Close() { b.feed.Close() }
 
 // Book asks for an advance reservation now. Where it is not granted the run is
 // Rejected, and Run.Reason says why.

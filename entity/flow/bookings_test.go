@@ -128,7 +128,7 @@ func (everyNode) Find(_ context.Context, req entity.Request, list plan.SlotList,
 		w := entity.Window{Start: s.Start, Nodes: req.Nodes}
 		for _, o := range list.Slots {
 			end := w.Start.Add(o.Node.TaskTime(req.Length))
-			if len(w.Tasks) < req.Nodes && o.Start <= w.Start && end <= o.End {
+			if len(w.Tasks) < req.Nodes && o.Start <= w.Start && end <= o.End && req.Admits(o.Node) {
 				w.Tasks = append(w.Tasks, entity.Task{Node: o.Node, End: end})
 				w.End = max(w.End, end)
 			}

@@ -2,8 +2,10 @@
 // advance reservations, owners' own jobs, prices.
 //
 //	Bookings       users' advance reservations: a job at a fixed time or not at all
-//	LocalFlow      owners' jobs on the nodes of a plan.Domain
+//	LocalFlow      owners' jobs on the nodes of a plan.Domain, at fixed times
+//	LocalQueue     an owner's jobs that wait for the owner's nodes
 //	PriceSchedule  what the nodes of a plan.Domain cost, as time goes by
+//	Pricing        owners who price anew as they sell, by PriceRules
 //
 // # The life of a flow
 //
@@ -21,6 +23,9 @@
 //
 //	bookings := flow.NewBookings(meta)
 //	bookings.Submit(slices.Values([]flow.Booking{{Job: j, Start: 8 * des.Hour}}))
+//
+// Pricing and LocalQueue go by what becomes of jobs. They are observers, which
+// attach themselves to the metascheduler that they are given to.
 //
 // # Where to begin
 //

@@ -62,9 +62,9 @@ type LocalFlow struct {
 	// Told, if set, hears of every owner's job that got its node, and from when on.
 	Told func(l LocalJob, start des.Time)
 
+	stream[LocalJob]
 	domain *plan.Domain
 	meta   *entity.Metascheduler
-	feed   des.Feed[LocalJob]
 	stats  LocalStats
 }
 
@@ -78,20 +78,13 @@ func NewLocalFlow(d *plan.Domain, m *entity.Metascheduler) *LocalFlow {
 // clock. One out of order, without length or on a foreign node ends the run
 // with an error.
 func (f *LocalFlow) Submit(jobs iter.Seq[LocalJob]) {
-	f.Close()
-	f.feed = des.Feed[LocalJob]{
+	f.begin(f.meta.Simulator(), jobs, des.Feed[LocalJob]{
 		At:    func(l LocalJob) des.Time { return l.Known },
 		Phase: entity.PhaseChange,
 		Check: f.check,
 		Do:    f.place,
-	}
-	f.feed.From(jobs)
-	f.feed.Begin(f.meta.Simulator())
+	})
 }
-
-// Close lets go of the owners' jobs to come. It is needed only where a run
-// ended before they did.
-func (f *LocalFlow) Close() { f.feed.Close() }
 
 // Stats counts what has happened so far.
 func (f *LocalFlow) Stats() LocalStats { return f.stats }

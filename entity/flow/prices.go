@@ -25,9 +25,9 @@ type PriceChange struct {
 // It changes the nodes themselves, which must therefore not be shared by
 // simulations that run side by side.
 type PriceSchedule struct {
+	stream[PriceChange]
 	domain *plan.Domain
 	meta   *entity.Metascheduler
-	feed   des.Feed[PriceChange]
 }
 
 // NewPriceSchedule connects price changes with the domain whose nodes they are
@@ -40,20 +40,13 @@ func NewPriceSchedule(d *plan.Domain, m *entity.Metascheduler) *PriceSchedule {
 // of order, of a foreign node or to a price that is none ends the run with an
 // error.
 func (p *PriceSchedule) Submit(changes iter.Seq[PriceChange]) {
-	p.Close()
-	p.feed = des.Feed[PriceChange]{
+	p.begin(p.meta.Simulator(), changes, des.Feed[PriceChange]{
 		At:    func(c PriceChange) des.Time { return c.At },
 		Phase: entity.PhaseChange,
 		Check: p.check,
-		Do:    p.change,
-	}
-	p.feed.From(changes)
-	p.feed.Begin(p.meta.Simulator())
+		Do:    func(c PriceChange) { reprice(p.meta, p.domain, c) },
+	})
 }
-
-// Close lets go of the changes to come. It is needed only where a run ended
-// before they did.
-func (p *PriceSchedule) Close() { p.feed.Close() }
 
 func (p *PriceSchedule) check(c PriceChange) error {
 	now := p.meta.Simulator().Now()
@@ -72,15 +65,16 @@ func (p *PriceSchedule) check(c PriceChange) error {
 	return nil
 }
 
-func (p *PriceSchedule) change(c PriceChange) {
+// reprice changes a price now, and has waiting jobs look again.
+func reprice(m *entity.Metascheduler, d *plan.Domain, c PriceChange) {
 	from, to := des.Time(0), des.Time(0)
 	if c.Price < c.Node.Price { // to a budget, as good as something given back
-		from, to = p.meta.Simulator().Now(), des.Forever
+		from, to = m.Simulator().Now(), des.Forever
 	}
-	p.meta.Plan() // as of now
-	if err := p.domain.Reprice(c.Node, c.Price); err != nil {
-		p.meta.Simulator().Fail(err)
+	m.Plan() // as of now
+	if err := d.Reprice(c.Node, c.Price); err != nil {
+		m.Simulator().Fail(err)
 		return
 	}
-	p.meta.Changed(from, to)
+	m.Changed(from, to)
 }

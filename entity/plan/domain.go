@@ -46,6 +46,9 @@ type Domain struct {
 	// ends at des.Forever, and Finders that go on until they find nothing more
 	// would not come to an end.
 	Interval des.Time
+	// PricesChange has Fits pass over prices: what is too dear today may not be
+	// tomorrow.
+	PricesChange bool
 
 	nodes  []*entity.Node
 	index  map[*entity.Node]int // position in nodes; never iterated
@@ -759,6 +762,9 @@ func (d *Domain) NextGain() des.Time {
 func (d *Domain) Fits(req entity.Request) error {
 	if err := req.Check(); err != nil {
 		return err
+	}
+	if d.PricesChange {
+		req.Budget, req.MaxPrice = 0, 0
 	}
 	longest := d.horizon()
 	if longest < des.Forever {

@@ -104,7 +104,7 @@ func TestDomainsAndClustersInOneGrid(t *testing.T) {
 	}
 	again := t.TempDir()
 	require.Zero(t, call("simulate", "--grid", grid, "--policy", "preferred", "--out", again).code)
-	for _, file := range []string{"jobs-preferred.csv", "tasks-preferred.csv", "owners-preferred.csv", "accounts-preferred.csv"} {
+	for _, file := range []string{"jobs-preferred.csv", "tasks-preferred.csv", "local-preferred.csv", "accounts-preferred.csv"} {
 		require.Equal(t, read(t, dir, file), read(t, again, file), "the same on one worker alone")
 	}
 	other := call("validate", filepath.Join(dir, "jobs-preferred.csv"), "--grid", grid, "--seed", "2")
@@ -138,8 +138,8 @@ func TestLiesInAGridsFilesAreFound(t *testing.T) {
 		"a task that runs on":       {"tasks", "end", 1, shift(1), "wrong run time"},
 		"a task that is missing":    {"tasks", "", 1, nil, "missing"},
 		"another user":              {"tasks", "user_id", 1, is("77"), "disagreement"},
-		"an owner who never wanted": {"owners", "wanted", 1, shift(-1), "disagreement"},
-		"an owner who is missing":   {"owners", "", 1, nil, "never ran"},
+		"an owner who never wanted": {"local", "wanted", 1, shift(-1), "disagreement"},
+		"an owner who is missing":   {"local", "", 1, nil, "never ran"},
 		"an owner who is richer":    {"accounts", "balance", 9, shift(1e-6), "false account"},
 		"an account too few":        {"accounts", "", 2, nil, "false account"},
 		"a job that starts before":  {"jobs", "starting_time", 3, shift(-1), "disagreement"},

@@ -21,7 +21,7 @@ const (
 	accountsHeader = "site,account,balance\n"
 )
 
-// books are those of a run: tasks-, owners- and accounts-STRATEGY.csv. Where no
+// books are those of a run: tasks-, local- and accounts-STRATEGY.csv. Where no
 // files are wanted only the ledgers are kept.
 type books struct {
 	tasks, owners, accounts io.Writer // nil where no files are wanted
@@ -36,7 +36,7 @@ func newBooks(x *run.Session, wanted bool) (*books, error) {
 	for _, f := range []struct {
 		name, header string
 		to           *io.Writer
-	}{{"tasks-", tasksHeader, &b.tasks}, {"owners-", ownersHeader, &b.owners}, {"accounts-", accountsHeader, &b.accounts}} {
+	}{{"tasks-", tasksHeader, &b.tasks}, {"local-", ownersHeader, &b.owners}, {"accounts-", accountsHeader, &b.accounts}} {
 		w, err := x.Create(f.name, ".csv")
 		if err != nil {
 			return nil, err

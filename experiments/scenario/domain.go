@@ -31,9 +31,11 @@ type Domain struct {
 	Nodes    []entity.Node // given; where there are none they are generated
 	Generate vo.Nodes
 	Prices   []NodePrice
-	Local    *LocalJobs // of the owners, or nil
-	Cycle    des.Time   // jobs are planned at its multiples
-	Interval des.Time   // how far ahead windows are planned; 0 means a cycle
+	// PriceRules have prices react to what is sold, or nil.
+	PriceRules *PriceRules
+	Local      *LocalJobs // of the owners, or nil
+	Cycle      des.Time   // jobs are planned at its multiples
+	Interval   des.Time   // how far ahead windows are planned; 0 means a cycle
 	// PayByUse has users pay for what they use, not for what is reserved.
 	PayByUse bool
 	Batches  *Batches // jobs where no trace is given, or nil
@@ -59,6 +61,8 @@ type LocalJobs struct {
 	Listed []LocalJob
 	Load   *vo.Load
 	Cycles int // 0 means 1
+	// Queue has the owners' jobs come to queues instead, or nil.
+	Queue *LocalQueues
 }
 
 // LocalJob is one of an owner's jobs.
@@ -107,9 +111,10 @@ func (d *Domain) check(sc *Scenario) error {
 type domainParts struct {
 	*Domain
 	nodes    []entity.Node
-	index    map[int]int  // position by ID
-	local    []ownersJobs // of a union one each
-	prices   []NodePrice  // in order of time
+	index    map[int]int             // position by ID
+	local    []ownersJobs            // of a union one each
+	own      map[string][]entity.Job // of the owners' queues; never iterated
+	prices   []NodePrice             // in order of time
 	criteria []plan.Finder
 }
 
@@ -165,6 +170,9 @@ func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
 func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
 	all := &domainParts{Domain: d, index: map[int]int{}}
 	for i, member := range d.Union {
+		if _, err := member.alone(); err != nil {
+			return nil, fmt.Errorf("%s: %w", member.Name, err)
+		}
 		p, err := member.parts(siteSeed(seed, replication, i), replication)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", member.Name, err)
@@ -249,7 +257,7 @@ func (d *Domain) ownNodes(seed, replication uint64) ([]entity.Node, error) {
 
 // PricesVary reports whether a node's price is not the same all the time.
 func (d *Domain) PricesVary() bool {
-	return len(d.Prices) > 0 || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.PricesVary() })
+	return len(d.Prices) > 0 || d.PriceRules != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.PricesVary() })
 }
 
 // within is a search that keeps to nodes of one value of a label, if there is one.
@@ -296,7 +304,7 @@ func (p *domainParts) draw(seed uint64) error {
 			return fmt.Errorf("prices: there is no node %d", x.Node)
 		}
 	}
-	return nil
+	return p.drawOwners(seed)
 }
 
 // draw makes the jobs: a batch at the beginning of each cycle of that length.
@@ -352,9 +360,18 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 			by.Told = fronts.told
 		}
 	}
+	domain.PricesChange = p.PriceRules != nil && p.PriceRules.Patient
+	ownersFlows, err := p.beginOwners(c, x, domain.Nodes())
+	if err != nil {
+		return nil, err
+	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
 	defer p.begin(domain, meta, nil)()
 
+	if ownersFlows != nil {
+		ownersFlows.submit()
+		defer ownersFlows.close()
+	}
 	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
 		return nil, err
 	}
@@ -377,9 +394,15 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 			}
 		}
 	}
+	var rows []metrics.OwnerRow
+	if ownersFlows != nil {
+		if rows, err = ownersFlows.write(x, ledger); err != nil {
+			return nil, err
+		}
+	}
 	result, err := x.Commit()
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
-	return &Result{Result: result}, err
+	return &Result{Result: result, Owners: rows}, err
 }
 
 // priced has the jobs of a trace ask for what users of the organisation would.

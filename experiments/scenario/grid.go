@@ -191,6 +191,17 @@ func (g *Grid) siteNames() []string {
 	return all
 }
 
+// alone says what of a domain there is only where it is by itself, or "".
+func (s DomainSite) alone() (key string, err error) {
+	switch {
+	case s.Domain.PriceRules != nil:
+		return "pricing", errors.New("pricing: prices react in a domain by itself, not yet in one of several: give prices")
+	case s.Domain.Local != nil && s.Domain.Local.Queue != nil:
+		return "local", errors.New("local: queue: owners have queues in a domain by itself, not yet in one of several: give jobs at fixed times")
+	}
+	return "", nil
+}
+
 func (g *Grid) check(sc *Scenario) error {
 	if sc.Flows.Reservations != "" {
 		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
@@ -423,6 +434,9 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 	for i, d := range p.Domains {
 		if _, err := c.tables.Nodes.Parse(d.Policy, c.defaults()); err != nil {
 			return nil, at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
+		}
+		if _, err := d.alone(); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
 		parts, err := d.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
 		if err != nil {

@@ -60,9 +60,12 @@ type domainYAML struct {
 		Real        bool      `yaml:"real"`
 		PriceFactor float64   `yaml:"price_factor"`
 		PriceSpread float64   `yaml:"price_spread"`
+		Owners      int       `yaml:"owners"`
 	} `yaml:"generate"`
 	// Prices is a CSV file of changes: time,node,price.
 	Prices string `yaml:"prices"`
+	// Pricing has prices react.
+	Pricing *pricingYAML `yaml:"pricing"`
 
 	Cycle    float64 `yaml:"cycle"`
 	Interval float64 `yaml:"interval"` // how far ahead windows are planned; 0: a cycle
@@ -77,6 +80,8 @@ type domainYAML struct {
 		Task   rangeYAML `yaml:"task"`
 		Cycles int       `yaml:"cycles"`
 		Rule   string    `yaml:"rule"` // waits or preempts
+		// Queue has owners' jobs come to queues instead.
+		Queue *queueYAML `yaml:"queue"`
 	} `yaml:"local"`
 
 	// Batches generates the jobs where no trace is given: one of META's batches at
@@ -121,7 +126,7 @@ type rangeYAML []float64
 
 // Which machine a key belongs to.
 var (
-	domainKeys = []string{"union", "nodes", "generate", "prices", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
+	domainKeys = []string{"union", "nodes", "generate", "prices", "pricing", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
 	gridKeys   = []string{"clusters", "domains", "brokers", "assign", "network", "expiry", "log", "strategies"}
 	// Those of a domain that a grid with domains has as well: about its jobs, and
 	// about all of its domains.
@@ -176,7 +181,8 @@ type reader struct {
 	file   *yamlfile.File
 	yaml   fileYAML
 	sc     *Scenario
-	nodes  map[int]bool // IDs of a domain's
+	nodes  map[int]bool    // IDs of a domain's
+	owners map[string]bool // names that its nodes have
 }
 
 func (r *reader) read(text []byte) (err error) {
@@ -387,6 +393,9 @@ func (r *reader) readSite(s siteYAML, key string, i int) (DomainSite, error) {
 			r.sc.Texts = append(r.sc.Texts, t)
 		}
 		site.Domain, _ = other.Machine.(*Domain)
+		if _, err := site.alone(); err != nil {
+			return site, within(at(err, "domain"))
+		}
 		return site, nil
 	}
 	own := &reader{dir: r.dir, kind: "domain", part: true, tables: r.tables, file: r.file, sc: New(), nodes: map[int]bool{}}
@@ -405,6 +414,9 @@ func (r *reader) readSite(s siteYAML, key string, i int) (DomainSite, error) {
 	}
 	r.sc.Texts = append(r.sc.Texts, own.sc.Texts...)
 	site.Domain = own.sc.Machine.(*Domain)
+	if key, err := site.alone(); err != nil {
+		return site, within(at(err, key))
+	}
 	return site, nil
 }
 
@@ -436,7 +448,7 @@ func (r *reader) readCriteria(d *Domain) error {
 func (r *reader) readDomain() error {
 	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
 	r.sc.Machine = d
-	for _, part := range []func(*Domain) error{r.readUnion, r.readNodes, r.readTimes, r.readPrices, r.readLocal, r.readBatches, r.readPricing, r.readCriteria} {
+	for _, part := range []func(*Domain) error{r.readUnion, r.readNodes, r.readTimes, r.readPrices, r.readPriceRules, r.readLocal, r.readBatches, r.readPricing, r.readCriteria} {
 		if err := part(d); err != nil {
 			return err
 		}
@@ -496,7 +508,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 	case (r.yaml.Domain.Nodes == "") == (g == nil):
 		return errors.New("give either nodes (a CSV file) or generate")
 	case g != nil:
-		d.Generate = vo.Nodes{Count: g.Count, RealPerf: g.Real, PriceFactor: g.PriceFactor, PriceSpread: g.PriceSpread}
+		d.Generate = vo.Nodes{Count: g.Count, RealPerf: g.Real, PriceFactor: g.PriceFactor, PriceSpread: g.PriceSpread, Owners: g.Owners}
 		if d.Generate.Perf, err = r.rangeAt(g.Performance, "generate", "performance"); err != nil {
 			return err
 		}
@@ -506,6 +518,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		}
 		for _, n := range nodes {
 			r.nodes[n.ID] = true
+			r.named(*n)
 		}
 		return nil
 	}
@@ -526,12 +539,13 @@ func (r *reader) readNodes(d *Domain) (err error) {
 			if slices.Contains(own, name) || !row.Has(name) {
 				continue
 			}
-			if v, ok := row.IsNumber(name); ok {
+			if v, ok := row.IsNumber(name); ok && name != flow.OwnerLabel {
 				n.Amounts = with(n.Amounts, name, v)
 			} else {
 				n.Labels = with(n.Labels, name, row.Text(name))
 			}
 		}
+		r.named(n)
 		d.Nodes = append(d.Nodes, n)
 		return nil
 	})
@@ -539,6 +553,13 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		err = at(fmt.Errorf("%s: there are no nodes in it", r.yaml.Domain.Nodes), "nodes")
 	}
 	return err
+}
+
+// named keeps the name of n's owner, if it has one.
+func (r *reader) named(n entity.Node) {
+	if name := n.Labels[flow.OwnerLabel]; name != "" {
+		r.owners = with(r.owners, name, true)
+	}
 }
 
 func with[V any](m map[string]V, name string, v V) map[string]V {
@@ -608,6 +629,12 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		if d.Local.Rule, err = flow.ParseLocalRule(l.Rule); err != nil {
 			return at(fmt.Errorf("local: %w", err), "local", "rule")
 		}
+	}
+	if l.Queue != nil {
+		if l.Jobs != "" || l.Level != nil || l.Task != nil || l.Cycles != 0 {
+			return at(errors.New("local: owners have either a queue or jobs at fixed times (jobs; level, task, cycles)"), "local", "queue")
+		}
+		return r.readLocalQueue(d, l.Queue)
 	}
 	if l.Jobs == "" {
 		level, err := r.rangeAt(l.Level, "local", "level")

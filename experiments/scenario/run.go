@@ -55,6 +55,8 @@ type Result struct {
 	run.Result
 	Grid     *GridSummary     // on a grid
 	Clusters []ClusterSummary // on a grid
+	// Owners are those of a domain's nodes, where the nodes name them or prices react.
+	Owners []metrics.OwnerRow
 }
 
 // Outcome is what became of a scenario: the policies that have finished, in the
@@ -102,7 +104,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "cycles-", "pareto-", "clusters-", "log-", "tasks-", "owners-", "accounts-", RequestsName, "summary.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", RequestsName, "summary.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()

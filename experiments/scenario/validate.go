@@ -70,7 +70,7 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 		for _, f := range []struct {
 			prefix string
 			to     *io.Reader
-		}{{"tasks-", &files.Tasks}, {"owners-", &files.Owners}, {"accounts-", &files.Accounts}} {
+		}{{"tasks-", &files.Tasks}, {"local-", &files.Owners}, {"accounts-", &files.Accounts}} {
 			if *f.to, err = open(f.prefix, ""); err != nil {
 				return none, err
 			}

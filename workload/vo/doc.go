@@ -4,6 +4,7 @@
 //
 //	Environment   nodes and owners' tasks       META, DEP18
 //	Batch         jobs with budgets             META
+//	OwnJobs       owners' jobs for queues       ours
 //	AMP11Slots    slots without nodes behind    AMP11
 //	AMP11Jobs     requests with price limits    AMP11
 //

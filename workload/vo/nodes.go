@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/workload/internal/randvar"
 )
 
@@ -31,6 +33,9 @@ type Nodes struct {
 	// PriceSpread is the standard deviation of d, a normal variable of mean 0 that
 	// is redrawn where it passes three times that; 0 means 0.2.
 	PriceSpread float64
+	// Owners is among how many owners, "1", "2" and so on, the nodes are dealt out
+	// in turn; 0 names none (flow.OwnerOf).
+	Owners int
 }
 
 const (
@@ -50,8 +55,8 @@ func (c Nodes) MarketPrice(p float64) float64 {
 func (c Nodes) Check() error {
 	perf := c.perf()
 	switch {
-	case c.Count < 0:
-		return errors.New("nodes: their number must not be negative")
+	case c.Count < 0 || c.Owners < 0:
+		return errors.New("nodes: their number, and that of their owners, must not be negative")
 	case !(c.PriceFactor >= 0) || math.IsInf(c.PriceFactor, 0):
 		return errors.New("nodes: the price factor must be a number of 0 or more (0 = 1)")
 	case !(c.PriceSpread >= 0 && c.PriceSpread <= 1./3):
@@ -86,6 +91,9 @@ func (c Nodes) Generate(seed, replication uint64) ([]*entity.Node, error) {
 			Perf:  p,
 			Price: c.MarketPrice(p) * (1 + deviation.Rand(prices)),
 			Q:     maxQ * values.Float64(),
+		}
+		if c.Owners > 0 {
+			made[i].Labels = map[string]string{flow.OwnerLabel: strconv.Itoa(i%c.Owners + 1)}
 		}
 		nodes[i] = &made[i]
 	}

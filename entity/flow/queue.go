@@ -1,0 +1,245 @@
+package flow
+
+// Owners' own queues.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+)
+
+// LocalQueue is the queue of an owner's own jobs, which come over time and run on
+// the owner's nodes, on one or several at once, beside the jobs of the
+// organisation:
+//
+//	users  --> metascheduler --policy--+
+//	                                   +--> plan of the nodes
+//	owner  --> local queue ---policy---+
+//
+// The two reserve in one plan, so neither takes what the other has. Where both want
+// a node that becomes free, the owner is asked first; then the organisation, by
+// its policy. Under LocalWaits a local job never disturbs a reservation of the
+// organisation, one that lies ahead included. Under LocalPreempts the head of
+// the queue, if it waits without a reservation and does not fit, takes its nodes
+// at once: from jobs that only hold a reservation there rather than from those
+// that run, from few rather than from many, and never from advance reservations.
+//
+// A job that the plan could never hold, because it wants more nodes than the owner
+// has or more time than the plan looks ahead (plan.Domain.Interval), is Rejected.
+//
+// It is an Observer: give it to the metascheduler of the plan.Domain, to which it
+// attaches itself, and then Submit jobs. Do not bring jobs into the same nodes by
+// a LocalFlow that preempts.
+type LocalQueue struct {
+	// Owner is whose nodes they are; see OwnerLabel.
+	Owner string
+	// Policy is that of the queue; one with a state of its own serves one queue.
+	Policy entity.Policy
+	// Rule is who yields.
+	Rule LocalRule
+	// Finder chooses windows for jobs without a criterion of their own; where it is
+	// nil the domain's does.
+	Finder plan.Finder
+	// Observers are told of the owner's jobs.
+	Observers []entity.Observer
+
+	domain *plan.Domain
+	vo     *entity.Metascheduler
+	own    *entity.Metascheduler
+	nodes  []*entity.Node
+	mine   map[*entity.Run]bool // the owner's jobs that have not ended; never iterated
+	stats  LocalStats
+}
+
+var (
+	_ entity.Observer     = (*LocalQueue)(nil)
+	_ entity.Attacher     = (*LocalQueue)(nil)
+	_ entity.TaskObserver = (*LocalQueue)(nil)
+)
+
+// Attach is called by the metascheduler of the organisation.
+func (q *LocalQueue) Attach(m *entity.Metascheduler) {
+	sim := m.Simulator()
+	domain, ok := m.Plan().(*plan.Domain)
+	if !ok || q.Policy == nil {
+		sim.Fail(errors.New("an owner's queue wants a plan.Domain and a policy"))
+		return
+	}
+	q.domain, q.vo, q.mine = domain, m, map[*entity.Run]bool{}
+	for _, n := range domain.Nodes() {
+		if n.Labels[OwnerLabel] == q.Owner && q.Owner != "" {
+			q.nodes = append(q.nodes, n)
+		}
+	}
+	q.own = entity.NewMetascheduler(sim, domain, localPolicy{q.Policy, q}, append([]entity.Observer{(*localJobs)(q)}, q.Observers...)...)
+	q.own.LeaveWaiting = true
+}
+
+// Submit takes the owner's jobs, in order of submission, pulled one ahead of the
+// clock. Wherever they ask to run, it is on the owner's nodes.
+func (q *LocalQueue) Submit(jobs iter.Seq[*entity.Job]) {
+	if q.own == nil {
+		return // the run has failed
+	}
+	q.own.SubmitAll(func(yield func(*entity.Job) bool) {
+		for j := range jobs {
+			own := *j
+			needs := entity.Attributes{}
+			if j.Request.Needs != nil {
+				needs = *j.Request.Needs
+			}
+			labels := map[string]string{}
+			maps.Copy(labels, needs.Labels)
+			labels[OwnerLabel] = q.Owner
+			needs.Labels = labels
+			own.Request.Needs = &needs
+			if own.Request.Criterion == nil && q.Finder != nil {
+				own.Request.Criterion = q.Finder
+			}
+			if !yield(&own) {
+				return
+			}
+		}
+	})
+}
+
+// Close lets go of the jobs to come. It is needed only where a run ended before
+// they did.
+func (q *LocalQueue) Close() {
+	if q.own != nil {
+		q.own.Close()
+	}
+}
+
+// Stats counts what has happened so far. A job is Delayed that started after its
+// submission: Delay is the sum of the waits.
+func (q *LocalQueue) Stats() LocalStats { return q.stats }
+
+// Waiting counts the jobs that are in the queue now.
+func (q *LocalQueue) Waiting() int {
+	if q.own == nil {
+		return 0
+	}
+	return q.own.Queue().Len()
+}
+
+// Observe hears of what the organisation's jobs give back, but for tasks that end.
+func (q *LocalQueue) Observe(e entity.JobEvent) {
+	if q.own == nil {
+		return // the run has failed
+	}
+	switch e.Kind {
+	case entity.JobSubmitted, entity.JobRejected, entity.JobFinished:
+	default: // a start, too, and a promise: the reservation may have moved
+		q.own.Changed(e.Time, des.Forever)
+	}
+}
+
+// TaskEnded hears of the end of one of the organisation's tasks.
+func (q *LocalQueue) TaskEnded(r *entity.Run, i int) {
+	if q.own != nil {
+		q.own.Changed(r.Ends()[i], r.Reservation.Window.Tasks[i].End)
+	}
+}
+
+// localJobs is a LocalQueue as the observer of the owner's jobs.
+type localJobs LocalQueue
+
+func (l *localJobs) Observe(e entity.JobEvent) {
+	switch e.Kind {
+	case entity.JobSubmitted:
+		l.mine[e.Run] = true
+	case entity.JobStarted:
+		l.stats.Jobs++
+		if wait := e.Run.Wait(); wait > 0 {
+			l.stats.Delayed++
+			l.stats.Delay += wait
+		}
+	case entity.JobRejected:
+		l.stats.Refused++
+	}
+	switch e.Kind {
+	case entity.JobRejected, entity.JobFinished, entity.JobKilled:
+		delete(l.mine, e.Run)
+	}
+}
+
+// TaskEnded tells the organisation of a node that is free again.
+func (l *localJobs) TaskEnded(r *entity.Run, i int) {
+	l.vo.Changed(r.Ends()[i], r.Reservation.Window.Tasks[i].End)
+}
+
+// localPolicy is the policy of an owner's queue. Before it decides, the head of
+// the queue takes what is due to it.
+type localPolicy struct {
+	entity.Policy
+	queue *LocalQueue
+}
+
+func (p localPolicy) Name() string { return fmt.Sprintf("%s of %s", p.Policy.Name(), p.queue.Owner) }
+
+func (p localPolicy) Schedule(r *entity.Round) {
+	if head := r.Queue.First(); p.queue.Rule == LocalPreempts && head != nil && head.State == entity.Waiting {
+		p.queue.makeRoom(r, head.Request)
+	}
+	p.Policy.Schedule(r)
+}
+
+// makeRoom has jobs of the organisation yield so that req fits now, if that is
+// all that it wants.
+func (q *LocalQueue) makeRoom(r *entity.Round, req entity.Request) {
+	if _, ok := r.Plan.Find(req, r.Now, r.Now); ok {
+		return
+	}
+	type room struct {
+		running int // jobs that would be stopped
+		victims []*entity.Run
+	}
+	var rooms []room
+	latest := min(q.domain.SlotList().To, req.DeadlineLimit())
+	for _, n := range q.nodes {
+		end := r.Now.Add(n.TaskTime(req.Length))
+		if !req.Admits(n) || end > latest {
+			continue
+		}
+		w := entity.Window{Start: r.Now, End: end, Nodes: 1, Tasks: []entity.Task{{Node: n, End: end}}}
+		victims := q.domain.InTheWay(w, q.yields)
+		if slices.ContainsFunc(victims, func(v *entity.Run) bool { return !q.yields(v) }) {
+			continue
+		}
+		running := 0
+		for _, v := range victims {
+			if v.State == entity.Running {
+				running++
+			}
+		}
+		rooms = append(rooms, room{running, victims})
+	}
+	if len(rooms) < req.Nodes {
+		return // the owner's own jobs are in the way
+	}
+	slices.SortStableFunc(rooms, func(a, b room) int {
+		return cmp.Or(cmp.Compare(a.running, b.running), cmp.Compare(len(a.victims), len(b.victims)))
+	})
+	for _, room := range rooms[:req.Nodes] {
+		for _, v := range room.victims {
+			if q.vo.Preempt(v, 0) {
+				q.stats.Preempted++
+			} else if q.vo.Withdraw(v) {
+				q.stats.Displaced++
+			}
+		}
+	}
+}
+
+// yields reports whether r is a job of the organisation that gives way.
+func (q *LocalQueue) yields(r *entity.Run) bool {
+	return r.State != entity.Created && !r.Booked && !q.mine[r]
+}

@@ -1,0 +1,22 @@
+package flow
+
+import (
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// stream is what the flows have in common that take a sequence of happenings.
+type stream[T any] struct{ feed des.Feed[T] }
+
+// begin has feed take these items, in the place of those that were to come.
+func (s *stream[T]) begin(sim *des.Simulator, items iter.Seq[T], feed des.Feed[T]) {
+	s.Close()
+	s.feed = feed
+	s.feed.From(items)
+	s.feed.Begin(sim)
+}
+
+// Close lets go of what is to come. It is needed only where a run ended before
+// that did.
+func (s *stream[T]) Close() { s.feed.Close() }

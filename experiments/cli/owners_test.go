@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gocarina/gocsv"
+	"github.com/stretchr/testify/require"
+)
+
+// ownersBlocks are the blocks of that language of the guide on owners, in their order.
+func ownersBlocks(t *testing.T, language string) (found []string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/guides/prices-and-owners.md")
+	require.NoError(t, err)
+	for i, part := range strings.Split(string(page), "\n```") {
+		if text, ok := strings.CutPrefix(part, language+"\n"); ok && i%2 == 1 {
+			found = append(found, text+"\n")
+		}
+	}
+	return found
+}
+
+// tableOf is a file of a run of one policy.
+func tableOf(t *testing.T, out, name string) []map[string]string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(out, name+"-*.csv"))
+	require.NoError(t, err)
+	if name == "summary" {
+		found = []string{filepath.Join(out, "summary.csv")}
+	}
+	require.Len(t, found, 1, name)
+	f, err := os.Open(found[0])
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := gocsv.CSVToMaps(f)
+	require.NoError(t, err)
+	return rows
+}
+
+func sum(t *testing.T, rows []map[string]string, column string) (sum float64) {
+	for _, r := range rows {
+		sum += number(t, r[column])
+	}
+	return sum
+}
+
+// grouped is a number with a comma before each three digits.
+func grouped(v float64) string {
+	s := fmt.Sprintf("%.0f", v)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// simulated runs a domain and returns the folder of its files.
+func simulated(t *testing.T, text string, others ...string) string {
+	t.Helper()
+	out := t.TempDir()
+	got := call("simulate", "--domain", domainOf(t, text, others...), "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	return out
+}
+
+// income is what owners earned, which is what users paid, to the millionth.
+func income(t *testing.T, out string) float64 {
+	earned, expense := sum(t, tableOf(t, out, "owners"), "income"), sum(t, tableOf(t, out, "cycles"), "expense")
+	require.Equal(t, fmt.Sprintf("%.6f", expense), fmt.Sprintf("%.6f", earned))
+	return earned
+}
+
+// The figures of docs/guides/prices-and-owners.md, made anew from its file.
+func TestPricesByUseConverge(t *testing.T) {
+	text := ownersBlocks(t, "yaml")[0]
+	nodes, rest, _ := strings.Cut(text, "\n")
+	_, unpriced, _ := strings.Cut(rest, "\n")
+	require.Contains(t, nodes, "price_factor: 1}")
+	table := "price    income         income       mean price of a node after\n" +
+		"factor   fixed prices   by use         0 h    4 h    8 h   16 h   24 h\n"
+	for _, factor := range []string{"0.25", "0.5", "1", "1.5", "1.75", "2", "3"} {
+		dealt := strings.Replace(nodes, "price_factor: 1}", "price_factor: "+factor+"}", 1) + "\n"
+		out := simulated(t, dealt+rest)
+		table += fmt.Sprintf(" %-6s  %12s  %10s  ", factor, grouped(income(t, simulated(t, dealt+unpriced))), grouped(income(t, out)))
+		rows := tableOf(t, out, "prices")
+		for _, hours := range []float64{0, 4, 8, 16, 24} {
+			last := map[string]float64{}
+			for _, r := range rows {
+				if number(t, r["time"]) <= hours*3600 {
+					last[r["node"]] = number(t, r["price"])
+				}
+			}
+			require.Len(t, last, 24)
+			mean := 0.0
+			for id := 1; id <= 24; id++ {
+				mean += last[strconv.Itoa(id)] / 24
+			}
+			table += fmt.Sprintf(" %6.2f", mean)
+		}
+		table += "\n"
+	}
+	require.Equal(t, ownersBlocks(t, "text")[0], table)
+}
+
+func TestWhatTheOrganisationCostsTheOwners(t *testing.T) {
+	text := ownersBlocks(t, "yaml")[2]
+	require.Contains(t, text, "rule: waits")
+	require.Contains(t, text, "{cycles: 100, jobs: 60,")
+	table := "                  owners' mean wait   users' mean wait   users' jobs stopped      income\n"
+	for _, c := range []struct{ name, from, to string }{
+		{"nobody but owners", "batches: {cycles: 100, jobs: 60,", "batches: {cycles: 1, jobs: 1,"}, {"waits", "", ""}, {"preempts", "rule: waits", "rule: preempts"},
+	} {
+		out := simulated(t, strings.Replace(text, c.from, c.to, 1))
+		rows := tableOf(t, out, "owners")
+		started := sum(t, rows, "local_started")
+		require.Zero(t, sum(t, rows, "local_rejected")+sum(t, rows, "local_waiting"))
+		require.Equal(t, 2408.0, started, "the same jobs of the owners")
+		wait := 0.0
+		for _, r := range rows {
+			wait += number(t, r["local_mean_wait"]) * number(t, r["local_started"]) / started
+		}
+		table += fmt.Sprintf("%-17s  %16.2f", c.name, wait)
+		if strings.HasPrefix(c.name, "nobody") {
+			table += fmt.Sprintf("  %17s  %20s  %10s\n", "-", "-", "-")
+			continue
+		}
+		summary := tableOf(t, out, "summary")
+		table += fmt.Sprintf("  %17.1f  %20s  %10s\n", number(t, summary[0]["mean_wait"]), grouped(sum(t, rows, "preempted")), grouped(income(t, out)))
+	}
+	require.Equal(t, ownersBlocks(t, "text")[1], table)
+}
+
+func TestWhereAllUndercutAllPricesFallToTheFloor(t *testing.T) {
+	text := strings.Replace(ownersBlocks(t, "yaml")[0], "{use: {target: 0.6, step: 0.3, floor: 0.05, cap: 20}}", "{competition: {factor: 0.95}}", 1)
+	require.Contains(t, text, "competition")
+	text = strings.Replace(text, "[easy]", "['easy:finder=min-cost']", 1)
+	_, unpriced, _ := strings.Cut(text, "\n")
+	_, unpriced, _ = strings.Cut(unpriced, "\n")
+	out := simulated(t, text)
+	require.InDelta(t, 2.0e6, income(t, out), 0.05e6)
+	require.InDelta(t, 8.9e6, income(t, simulated(t, "generate: {count: 24, owners: 4}\n"+unpriced)), 0.05e6)
+	list, last := map[string]float64{}, map[string]float64{}
+	for _, r := range tableOf(t, out, "prices") {
+		if r["time"] == "0" {
+			list[r["node"]] = number(t, r["price"])
+		}
+		last[r["node"]] = number(t, r["price"])
+	}
+	for node, price := range last {
+		require.GreaterOrEqual(t, price, 0.1*list[node]-1e-6)
+		require.Less(t, price, 0.2*list[node])
+	}
+}
+
+func TestPatientJobsWaitForCheaperDaysInsteadOfBeingRejected(t *testing.T) {
+	text := strings.Replace(ownersBlocks(t, "yaml")[0], "cycles: 150", "cycles: 5", 1)
+	require.Positive(t, number(t, tableOf(t, simulated(t, text), "summary")[0]["rejected"]))
+	text = strings.Replace(text, "pricing: {", "pricing: {patient: true, every: 300, ", 1)
+	out := simulated(t, text)
+	require.Zero(t, number(t, tableOf(t, out, "summary")[0]["rejected"]))
+	require.Equal(t, "300", tableOf(t, out, "prices")[24]["time"])
+}
+
+func TestTheGuidesOtherRulesRun(t *testing.T) {
+	out := simulated(t, ownersBlocks(t, "yaml")[1], "nodes.csv", ownersBlocks(t, "csv")[0])
+	var names []string
+	for _, r := range tableOf(t, out, "owners") {
+		names = append(names, r["owner"]+" "+r["nodes"])
+	}
+	require.Equal(t, []string{"acme 2", "lab 2", "node 5 1"}, names)
+	// Node 3 goes by the season, not by use: 1.9 (1 + 0.2 cos(2 pi (1 - 14) / 24)).
+	for _, name := range []string{"0,1,acme,4.2", "0,4,lab,12.5", "0,5,node 5,5.5", "3600,3,lab,1.532948"} {
+		text, err := os.ReadFile(filepath.Join(out, "prices-easy.csv"))
+		require.NoError(t, err)
+		require.Contains(t, string(text), name)
+	}
+}
+
+func TestOwnersJobsMayBeListed(t *testing.T) {
+	d := "nodes: nodes.csv\nlocal: {rule: preempts, queue: {jobs: own.csv}}\ncycle: 600\nbatches: {jobs: 1, nodes: [1, 1]}\npolicies: [easy]\n"
+	nodes := "id,performance,price,owner\n1,2,1,7\n2,1,1,7\n3,1,1,x\n"
+	out := simulated(t, d, "nodes.csv", nodes, "own.csv", "owner,submit,length,nodes,runtime\n7,10,40,2,20\n7,5,40,1,40\n7,6,10,3,5\nx,0,10,,\n")
+	rows := tableOf(t, out, "owners")
+	require.Equal(t, []string{"7", "2", "1"}, []string{rows[0]["owner"], rows[0]["local_started"], rows[0]["local_rejected"]})
+	require.Equal(t, []string{"x", "1", "0"}, []string{rows[1]["owner"], rows[1]["local_started"], rows[1]["local_waiting"]})
+	require.NoFileExists(t, filepath.Join(out, "prices-easy.csv"), "prices do not react")
+}
+
+func TestOwnersRunTheSameOnAnyNumberOfWorkers(t *testing.T) {
+	text := strings.Replace(ownersBlocks(t, "yaml")[2], "policies: [easy]", "policies: [easy, 'easy:finder=min-cost', fcfs]", 1)
+	text = strings.ReplaceAll(text, "cycles: 100", "cycles: 5") + "pricing: {rules: [{use: {}}, {owner: '2', season: {amplitude: 0.5}}, {owner: '3', competition: {}}]}\n"
+	d := domainOf(t, text)
+	var texts []string
+	for _, workers := range []string{"1", "4"} {
+		out := t.TempDir()
+		got := call("simulate", "--domain", d, "--out", out, "--workers", workers)
+		require.Zero(t, got.code, got.stderr)
+		all := ""
+		for _, name := range files(t, out) {
+			if name != "manifest.json" && name != "summary.csv" {
+				content, err := os.ReadFile(filepath.Join(out, name))
+				require.NoError(t, err)
+				all += name + "\n" + string(content)
+			}
+		}
+		require.Contains(t, all, "owners-fcfs.csv")
+		require.Contains(t, all, "prices-easy-finder=min-cost.csv")
+		texts = append(texts, all)
+	}
+	require.Equal(t, texts[0], texts[1])
+}
+
+func TestWhatIsWrongWithOwnersIsSaidWithItsPlace(t *testing.T) {
+	nodes := "id,performance,price,owner\n1,1,1,a\n2,2,2,b\n"
+	for _, c := range []struct{ text, want string }{
+		{"pricing: {rules: [{use: {traget: 1}}]}", `line 3, column 26: there is no key "traget": did you mean "target"?`},
+		{"pricing: {rules: [{use: {target: 2}}]}", "line 3, column 25: pricing: use: target must be a share from 0 to 1, not 2"},
+		{"pricing: {rules: [{season: {peak: 90000}}]}", "pricing: season: peak must be a time within the period"},
+		{"pricing: {rules: [{owner: a}]}", "line 3, column 19: pricing: a rule is one of use, season and competition"},
+		{"pricing: {rules: [{use: {}, season: {}}]}", "a rule is one of use, season and competition"},
+		{"pricing: {rules: [{owner: c, use: {}}]}", `line 3, column 27: pricing: there is no owner "c": there are a, b`},
+		{"pricing: {rules: [{nodes: [1, 3], use: {}}]}", "line 3, column 31: pricing: there is no node 3"},
+		{"pricing: {rules: [{nodes: [1], owner: b, use: {}}]}", "pricing: a rule is about none of the nodes"},
+		{"pricing: {rules: []}", "pricing: there are no rules"},
+		{"pricing: {every: -1, rules: [{use: {}}]}", "line 3, column 18: every: want a length in time units of 0 or more"},
+		{"pricing: {rules: [{use: {}}]}\nprices: prices.csv", "prices: node 1 has a rule, too, under pricing"},
+		{"local: {queue: {gap: 0}}", "line 3, column 16: local: queue: own jobs: want a mean time between them (gap) above 0"},
+		{"local: {queue: {gap: 1, lenght: [1, 2]}}", `there is no key "lenght": did you mean "length"?`},
+		{"local: {queue: {gap: 1, length: [1]}}", "local: queue: length: want [MIN, MAX]"},
+		{"local: {queue: {gap: 1}}", "until: want the time at which the last jobs come, above 0; the key is missing"},
+		{"local: {queue: {policy: best, gap: 1, until: 5}}", `line 3, column 25: local: queue: policy: "best" is not known`},
+		{"local: {level: [1, 2], queue: {gap: 1, until: 5}}", "line 3, column 31: local: owners have either a queue or jobs at fixed times"},
+		{"local: {queue: {jobs: own.csv}}", `own.csv: line 3: owner: there is no owner "z": there are a, b`},
+		{"local: {queue: {jobs: bad.csv}}", "bad.csv: line 2: want submit of 0 or more"},
+	} {
+		d := domainOf(t, "nodes: nodes.csv\ncycle: 600\n"+c.text+"\nbatches: {}\n", "nodes.csv", nodes, "prices.csv", "time,node,price\n5,1,2\n",
+			"own.csv", "owner,submit,length\na,0,1\nz,0,1\n", "bad.csv", "owner,submit,length,runtime\na,0,1,2\n")
+		got := call("simulate", "--domain", d)
+		require.Equal(t, 1, got.code, c.text)
+		require.Contains(t, got.stderr, c.want, c.text)
+	}
+	got := call("simulate", "--domain", domainOf(t, "generate: {count: 3}\ncycle: 600\nlocal: {queue: {gap: 1, until: 5}}\nbatches: {}\n"))
+	require.Contains(t, got.stderr, "line 3, column 16: local: queue: the nodes name no owners")
+	got = call("simulate", "--domain", domainOf(t, "generate: {count: 3}\ncycle: 600\npricing: {rules: [{owner: a, use: {}}]}\nbatches: {}\n"))
+	require.Contains(t, got.stderr, `there is no owner "a": the nodes name none`)
+}

@@ -1,0 +1,43 @@
+package metrics
+
+// prices-POLICY.csv: what nodes cost, as time goes by.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+)
+
+// PriceWriter writes prices-POLICY.csv: a row for what each node costs at the
+// beginning, and one for every change, in order of time.
+type PriceWriter struct{ out *csv.Writer }
+
+// NewPriceWriter begins the file with what the nodes cost at 0.
+func NewPriceWriter(w io.Writer, nodes []*entity.Node) *PriceWriter {
+	p := &PriceWriter{csv.NewWriter(w)}
+	p.row("time", "node", "owner", "price")
+	for _, n := range nodes {
+		p.Changed(flow.PriceChange{Node: n, At: 0, Price: n.Price})
+	}
+	return p
+}
+
+// Changed takes in one change; see flow.Pricing.Tell.
+func (p *PriceWriter) Changed(c flow.PriceChange) {
+	p.row(c.At.String(), strconv.Itoa(c.Node.ID), flow.OwnerOf(c.Node), strconv.FormatFloat(c.Price, 'f', -1, 64))
+}
+
+func (p *PriceWriter) row(fields ...string) { _ = p.out.Write(fields) } // Flush tells
+
+// Flush ends the file. Its error is the first of all.
+func (p *PriceWriter) Flush() error {
+	p.out.Flush()
+	if err := p.out.Error(); err != nil {
+		return fmt.Errorf("writing prices as CSV: %w", err)
+	}
+	return nil
+}
