@@ -139,7 +139,9 @@ func (a *ResourceAgent) offers(q *inquiry, list []Offer, refusals []Refusal) off
 	case len(list) == 0:
 		answer.refusal = &Refusal{a, whyNot(refusals)}
 		return answer
-	case !a.below.AllOffers:
+	case a.below.AllOffers: // in the order of the sites, by which equals are told apart
+		slices.SortStableFunc(list, func(x, y Offer) int { return cmp.Compare(x.Agent.Index, y.Agent.Index) })
+	default:
 		by := a.below.brokers[0].Strategy.(Router)
 		list = []Offer{slices.MinFunc(list, func(x, y Offer) int { return by.Compare(q.job, x, y) })}
 	}
