@@ -35,12 +35,6 @@ var offers = enum.Of[Offers]("offers", "best", "all")
 
 func (o Offers) String() string { return offers.Name(o) }
 
-// UnmarshalText reads "best" or "all".
-func (o *Offers) UnmarshalText(text []byte) (err error) {
-	*o, err = offers.Parse(string(text))
-	return err
-}
-
 func (s GridSite) withDefaults(i int) GridSite {
 	s.Name = cmp.Or(s.Name, fmt.Sprintf("grid-%d", i+1))
 	s.Strategy = cmp.Or(s.Strategy, "earliest")

@@ -127,7 +127,7 @@ type siteYAML struct {
 type gridYAML struct {
 	Name     string     `yaml:"name"`
 	Strategy string     `yaml:"strategy"`
-	Offers   Offers     `yaml:"offers"`
+	Offers   string     `yaml:"offers"`
 	Network  Network    `yaml:"network"`
 	Clusters []Site     `yaml:"clusters"`
 	Domains  []siteYAML `yaml:"domains"`
@@ -380,11 +380,18 @@ func (r *reader) readSites(g *Grid, domains []siteYAML, grids []gridYAML, path .
 		g.Domains = append(g.Domains, d)
 	}
 	for i, s := range grids {
-		below := &Grid{Clusters: s.Clusters, Network: s.Network}
-		if err := r.readSites(below, s.Domains, s.Grids, append(slices.Clone(path), "grids", i)...); err != nil {
+		site := GridSite{Name: s.Name, Strategy: s.Strategy, Grid: &Grid{Clusters: s.Clusters, Network: s.Network}}
+		here := append(slices.Clone(path), "grids", i)
+		if s.Offers != "" {
+			var err error
+			if site.Offers, err = offers.Parse(s.Offers); err != nil {
+				return at(err, append(here, "offers")...)
+			}
+		}
+		if err := r.readSites(site.Grid, s.Domains, s.Grids, here...); err != nil {
 			return err
 		}
-		g.Grids = append(g.Grids, GridSite{Name: s.Name, Strategy: s.Strategy, Offers: s.Offers, Grid: below})
+		g.Grids = append(g.Grids, site)
 	}
 	return nil
 }
