@@ -115,8 +115,8 @@ func TestASiteThatIsAGridMayHaveClustersWithJobsOfTheirOwn(t *testing.T) {
 func TestNestedGridsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
 		"grids: [{name: a}]": "line 1, column 9: a grid needs clusters or domains",
-		"clusters: [{processors: 3}]\ngrids:\n- clusters: [{processors: 0}]":                                                       "line 3, column 28: want a number of processors of 1 or more",
-		"grids:\n- {name: a, clusters: [{processors: 3}]}\n- {name: a, clusters: [{processors: 3}]}":                               `line 3, column 4: name: two entities are called "a"`,
+		"clusters: [{processors: 3}]\ngrids:\n- clusters: [{processors: 0}]":                                                       "line 3, column 27: processors: want a number of processors of 1 or more",
+		"grids:\n- {name: a, clusters: [{processors: 3}]}\n- {name: a, clusters: [{processors: 3}]}":                               `line 3, column 10: name: two entities are called "a"`,
 		"grids: [{clusters: [{name: broker, processors: 3}]}]":                                                                     `two entities are called "broker"`,
 		"grids: [{name: a/b, clusters: [{processors: 3}]}]":                                                                        `name: "a/b" cannot be part of the name of a file`,
 		"grids: [{clusters: [{processors: 3}], offers: some}]":                                                                     `line 1, column 47: offers "some": want best or all`,
