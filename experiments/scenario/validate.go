@@ -61,12 +61,15 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 	if files.Jobs, err = open("jobs-", ""); err != nil {
 		return none, err
 	}
-	for _, k := range p.Clusters {
-		if files.Clusters[k.Name], err = open("jobs-", "-"+k.Name); err != nil {
+	for _, l := range p.leaves {
+		if l.domain != nil {
+			continue
+		}
+		if files.Clusters[l.name], err = open("jobs-", "-"+l.file()); err != nil {
 			return none, err
 		}
 	}
-	if len(p.Domains) > 0 {
+	if p.hasDomains() {
 		for _, f := range []struct {
 			prefix string
 			to     *io.Reader
@@ -89,17 +92,18 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 // sites are the grid's as the validator knows them.
 func (p *gridParts) sites() []validate.Site {
 	var all []validate.Site
-	for _, k := range p.Clusters {
-		all = append(all, validate.Site{Name: k.Name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
-	}
-	for i, d := range p.Domains {
-		s := validate.Site{Name: d.Name, Nodes: p.domains[i].nodes, ByUse: d.PayByUse}
-		for _, c := range p.domains[i].prices {
+	for _, l := range p.leaves {
+		if k := l.cluster; k != nil {
+			all = append(all, validate.Site{Name: l.name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
+			continue
+		}
+		s := validate.Site{Name: l.name, Nodes: l.parts.nodes, ByUse: l.domain.PayByUse}
+		for _, c := range l.parts.prices {
 			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
 		}
-		for _, own := range p.domains[i].local {
-			for _, l := range own.jobs {
-				s.Owners = append(s.Owners, validate.NodeUse{Node: l.Node, Start: l.Start, Length: l.Length})
+		for _, own := range l.parts.local {
+			for _, j := range own.jobs {
+				s.Owners = append(s.Owners, validate.NodeUse{Node: j.Node, Start: j.Start, Length: j.Length})
 			}
 		}
 		all = append(all, s)
