@@ -24,6 +24,10 @@ type ResourceAgent struct {
 	// jobs wait in its queue.
 	QueueLimit int
 	Index      int // among the grid's agents
+	// Asked, if set, is called before the agent looks at its plan, and Dropped when
+	// it has given up a window that it had kept for the regulator: observers of the
+	// site hear of neither.
+	Asked, Dropped func()
 	endpoint
 
 	plan     entity.Plan
@@ -115,7 +119,24 @@ func (a *ResourceAgent) request(req entity.Request, nodes int) entity.Request {
 
 // Fits reports whether the site could meet a request, which is for a site of speed
 // 1, were it empty; the error says why not, for the job's user.
-func (a *ResourceAgent) Fits(req entity.Request) error { return a.admits(a.request(req, req.Nodes)) }
+func (a *ResourceAgent) Fits(req entity.Request) error {
+	a.asked()
+	return a.admits(a.request(req, req.Nodes))
+}
+
+func (a *ResourceAgent) asked() {
+	if a.Asked != nil {
+		a.Asked()
+	}
+}
+
+// drop gives up what is kept for f.
+func (a *ResourceAgent) drop(f *Fragment) {
+	f.hold.Drop()
+	if a.Dropped != nil {
+		a.Dropped()
+	}
+}
 
 // admits is Fits for a request in the site's own times.
 func (a *ResourceAgent) admits(req entity.Request) error {
@@ -134,6 +155,7 @@ func (a *ResourceAgent) admits(req entity.Request) error {
 // where the plan lists openings (see plan.Cluster.Openings), or else one window
 // for as many as it has nodes. req is for a site of speed 1.
 func (a *ResourceAgent) Offers(req entity.Request) []Offer {
+	a.asked()
 	a.meta.Plan() // as of now
 	if a.counted == nil {
 		o, err := a.window(a.request(req, min(req.Nodes, a.Processors())))
@@ -154,6 +176,7 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 // deadline; the error says why it offers nothing, for the job's user. req is for
 // a site of speed 1.
 func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
+	a.asked()
 	a.meta.Plan() // as of now
 	return a.window(a.request(req, req.Nodes))
 }
@@ -185,6 +208,7 @@ func (a *ResourceAgent) Backlog() Backlog {
 
 // Handle answers.
 func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
+	a.asked()
 	switch q := m.Data.(type) {
 	case askOffers:
 		list := a.Offers(q.request)
@@ -358,13 +382,13 @@ func (x *expiring) Handle(*des.Simulator, des.Event) {
 	if a.grid.Log != nil {
 		a.grid.note(a.name, f.Job, "the emergency reservation of %d processors from %v on has expired", f.Task.Request.Nodes, f.hold.Window().Start)
 	}
-	f.hold.Drop()
+	a.drop(f)
 }
 
 // release gives up what is held for f, unless it has expired.
 func (a *ResourceAgent) release(f *Fragment) {
 	if a.at.Cancel(f.expiry) {
-		f.hold.Drop()
+		a.drop(f)
 	}
 }
 
@@ -377,7 +401,7 @@ func (a *ResourceAgent) commit(f *Fragment) bool {
 	}
 	req := a.meta.RequestOf(f.Task)
 	if w := f.hold.Window(); w.Start < a.at.Now() || !affordable(&req, w) {
-		f.hold.Drop()
+		a.drop(f)
 		if !a.keepEarliest(f) {
 			return false
 		}

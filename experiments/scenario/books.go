@@ -17,7 +17,7 @@ import (
 // The first lines of the files.
 const (
 	tasksHeader    = "site,job_id,user_id,node,start,reserved_end,end,cost,paid\n"
-	ownersHeader   = "site,node,wanted,start,end\n"
+	ownersHeader   = "site,node,wanted,start,end,owner,job_id\n"
 	accountsHeader = "site,account,balance\n"
 )
 
@@ -111,6 +111,22 @@ func (b *book) Observe(e entity.JobEvent) {
 // owner takes in an owner's job that got its node.
 func (b *book) owner(l flow.LocalJob, start des.Time) {
 	if b.owners != nil {
-		fmt.Fprintf(b.owners, "%s,%d,%v,%v,%v\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
+		fmt.Fprintf(b.owners, "%s,%d,%v,%v,%v,,\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
+	}
+}
+
+// ownBook is an observer that takes in the jobs of an owner's queue when they end.
+type ownBook struct {
+	*book
+	owner string
+}
+
+func (b *ownBook) Observe(e entity.JobEvent) {
+	if b.owners == nil || e.Kind != entity.JobFinished && e.Kind != entity.JobKilled {
+		return
+	}
+	a := e.Run.Latest()
+	for i, t := range a.Window.Tasks {
+		fmt.Fprintf(b.owners, "%s,%d,%v,%v,%v,%s,%d\n", b.site, t.Node.ID, e.Run.Submit, a.Start, min(a.Ends[i], a.End), b.owner, e.Run.ID)
 	}
 }

@@ -191,17 +191,6 @@ func (g *Grid) siteNames() []string {
 	return all
 }
 
-// alone says what of a domain there is only where it is by itself, or "".
-func (s DomainSite) alone() (key string, err error) {
-	switch {
-	case s.Domain.PriceRules != nil:
-		return "pricing", errors.New("pricing: prices react in a domain by itself, not yet in one of several: give prices")
-	case s.Domain.Local != nil && s.Domain.Local.Queue != nil:
-		return "local", errors.New("local: queue: owners have queues in a domain by itself, not yet in one of several: give jobs at fixed times")
-	}
-	return "", nil
-}
-
 func (g *Grid) check(sc *Scenario) error {
 	if sc.Flows.Reservations != "" {
 		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
@@ -435,9 +424,6 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 		if _, err := c.tables.Nodes.Parse(d.Policy, c.defaults()); err != nil {
 			return nil, at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
 		}
-		if _, err := d.alone(); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Name, err)
-		}
 		parts, err := d.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Name, err)
@@ -547,17 +533,25 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	if err != nil {
 		return nil, err
 	}
+	var prices *metrics.PriceWriter
+	if w, err := createPrices(x, p.domains...); err != nil {
+		return nil, err
+	} else if w != nil {
+		prices = metrics.NewSitePriceWriter(w)
+	}
+	var domains []*domainFlows
 	for i, d := range p.Domains {
 		book := books.of(d)
 		observers, err := observe(d.Name, len(p.domains[i].nodes), book)
 		if err != nil {
 			return nil, err
 		}
-		closer, err := c.addDomain(made, d, p.domains[i], book, observers)
+		flows, err := c.addDomain(made, d, p.domains[i], prices, book, observers)
 		if err != nil {
 			return nil, err
 		}
-		defer closer()
+		defer flows.close()
+		domains = append(domains, flows)
 	}
 	for i := range p.Brokers {
 		made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
@@ -572,6 +566,18 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	if err := books.close(); err != nil {
 		return nil, fmt.Errorf("strategy %s: %w", r.spec, err)
+	}
+	var owners []metrics.OwnerRow
+	for i, f := range domains {
+		owners = append(owners, f.rows(p.Domains[i].Name, books.all[i].ledger)...)
+	}
+	if err := writeOwners(x, owners); err != nil {
+		return nil, err
+	}
+	if prices != nil {
+		if err := prices.Flush(); err != nil {
+			return nil, err
+		}
 	}
 	clusters := p.clusters(made, sites, books, whole)
 	if w, err := x.Create("clusters-", ".csv"); err != nil {
@@ -593,7 +599,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	result.Summary.Events = x.Sim.Executed()
 	result.Waiting = waiting
-	return &Result{Result: result, Grid: sum, Clusters: clusters}, nil
+	return &Result{Result: result, Grid: sum, Clusters: clusters, Owners: owners}, nil
 }
 
 // waitingIn are the runs that are left in the queues of the sites.
@@ -607,7 +613,7 @@ func waitingIn(g *grid.Grid, now des.Time) []*entity.Run {
 
 // addDomain adds a domain with its local manager, its owners' jobs and prices,
 // which are to be closed in the end.
-func (c *call) addDomain(g *grid.Grid, d DomainSite, p *domainParts, b *book, observers []entity.Observer) (closer func(), err error) {
+func (c *call) addDomain(g *grid.Grid, d DomainSite, p *domainParts, prices *metrics.PriceWriter, b *book, observers []entity.Observer) (*domainFlows, error) {
 	local, err := c.tables.Nodes.Parse(d.Policy, c.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -616,10 +622,18 @@ func (c *call) addDomain(g *grid.Grid, d DomainSite, p *domainParts, b *book, ob
 	if err != nil {
 		return nil, err
 	}
-	a := g.AddAgent(d.Name, domain, local.Value.Policy, observers...)
-	a.QueueLimit = d.QueueLimit
+	if prices != nil && p.reacts() {
+		prices = prices.Of(d.Name, domain.Nodes())
+	}
+	flows, err := p.flows(c, domain, prices, b)
+	if err != nil {
+		return nil, err
+	}
+	a := g.AddAgent(d.Name, domain, local.Value.Policy, append(observers, flows.observers()...)...)
+	a.QueueLimit, a.Asked, a.Dropped = d.QueueLimit, flows.catchUp, flows.dropped
 	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
-	return p.begin(domain, a.Scheduler(), b.owner), nil
+	flows.begin(a.Scheduler())
+	return flows, nil
 }
 
 // addSite adds a cluster with its scheduler and its own jobs, which are to be
