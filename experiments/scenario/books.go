@@ -4,8 +4,10 @@ package scenario
 // files: who had which node when and for how much, owners' jobs, and accounts.
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -126,7 +128,10 @@ func (b *ownBook) Observe(e entity.JobEvent) {
 		return
 	}
 	a := e.Run.Latest()
+	w := csv.NewWriter(b.owners) // a name of an owner may need quotes
 	for i, t := range a.Window.Tasks {
-		fmt.Fprintf(b.owners, "%s,%d,%v,%v,%v,%s,%d\n", b.site, t.Node.ID, e.Run.Submit, a.Start, min(a.Ends[i], a.End), b.owner, e.Run.ID)
+		end := min(a.Ends[i], a.End)
+		_ = w.Write([]string{b.site, strconv.Itoa(t.Node.ID), e.Run.Submit.String(), a.Start.String(), end.String(), b.owner, strconv.FormatInt(e.Run.ID, 10)})
 	}
+	w.Flush()
 }
