@@ -149,7 +149,6 @@ type gridSite struct {
 	nodes    map[int]*entity.Node
 	prices   map[int][]NodePrice
 	uses     map[int][]use    // by node: tasks and owners' jobs
-	priced   des.Time         // the latest change of price by a rule
 	balances map[string]money // as they must be
 }
 

@@ -104,7 +104,6 @@ func (c *gridChecker) prices(from io.Reader) error {
 		}
 		if at > 0 {
 			site.prices[n.ID] = append(site.prices[n.ID], NodePrice{n.ID, at, price})
-			site.priced = max(site.priced, at)
 		}
 		switch _, reacts := site.Rules[n.ID]; {
 		case at == 0 && price != n.Price:
@@ -122,31 +121,41 @@ func (c *gridChecker) prices(from io.Reader) error {
 }
 
 // react has the rules price the nodes of a site anew, from the tasks that ran there,
-// and compares.
+// and compares. Prices of each length of interval are there until the last of them,
+// or a task, needs them.
 func (c *gridChecker) react(s *gridSite) {
-	last := s.priced
+	began := des.Time(0)
 	for _, uses := range s.uses { // a maximum: the order does not matter
 		for _, u := range uses {
 			if u.job >= 0 {
-				last = max(last, u.start)
+				began = max(began, u.start)
 			}
 		}
 	}
-	lengths := map[des.Time]bool{}
+	last := map[des.Time]des.Time{} // by the length
+	var lengths []des.Time
 	for i := range s.Nodes {
-		rule, ok := s.Rules[s.Nodes[i].ID]
-		if !ok || rule.Every <= 0 || lengths[rule.Every] {
+		id := s.Nodes[i].ID
+		every := s.Rules[id].Every
+		if every <= 0 {
 			continue
 		}
-		lengths[rule.Every] = true
-		for at := rule.Every; at <= last; at = at.Add(rule.Every) {
-			c.tick(s, rule.Every, at)
+		if _, known := last[every]; !known {
+			last[every] = began
+			lengths = append(lengths, every)
+		}
+		prices := s.prices[id]
+		last[every] = max(last[every], prices[len(prices)-1].At)
+	}
+	for _, every := range lengths {
+		for at := every; at <= last[every]; at = at.Add(every) {
+			c.tick(s, every, at)
 		}
 	}
 	for i := range s.Nodes {
 		id := s.Nodes[i].ID
 		for _, p := range s.prices[id] {
-			if rule, ok := s.Rules[id]; ok && p.At%rule.Every != 0 {
+			if rule, ok := s.Rules[id]; ok && rule.Every > 0 && p.At%rule.Every != 0 {
 				c.report.add(c.Limit, FalseAccount, p.At, -1, "node %d of %s is priced anew at %v, within an interval of %v", id, s.Name, p.At, rule.Every)
 			}
 		}
