@@ -272,6 +272,21 @@ cycle: 600
 interval: 1800
 `
 
+// The grid of the guide.
+func TestTheGuidesSitesRun(t *testing.T) {
+	text := ownersBlocks(t, "yaml")[3]
+	grid, dir := domainOf(t, text), t.TempDir()
+	got := call("simulate", "--grid", grid, "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	checked := call("validate", filepath.Join(dir, "jobs-cheapest.csv"), "--grid", grid)
+	require.Zero(t, checked.code, checked.stdout)
+	require.Equal(t, "dear", table(t, dir, "prices-cheapest.csv")[0]["site"])
+	rows := table(t, dir, "owners-cheapest.csv")
+	require.Len(t, rows, 4)
+	require.Zero(t, number(t, rows[0]["local_started"]))
+	require.Positive(t, number(t, rows[2]["local_started"]))
+}
+
 func TestPricesRiseAtTheSiteThatSells(t *testing.T) {
 	grid, dir := domainOf(t, pricedSites, "mixed.yaml", mixedSite), t.TempDir()
 	got := call("simulate", "--grid", grid, "--policy", "cheapest,distributed,oar", "--out", dir)
