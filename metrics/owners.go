@@ -16,6 +16,7 @@ import (
 
 // OwnerRow is one owner. Times are in time units.
 type OwnerRow struct {
+	Site   string       `csv:"-"` // of a grid; the first column then
 	Owner  string       `csv:"owner"`
 	Nodes  int          `csv:"nodes"`
 	Income market.Money `csv:"income"`
@@ -105,7 +106,19 @@ func (o *Owners) Rows(l *market.Ledger, queues []*flow.LocalQueue) []OwnerRow {
 
 // WriteOwners writes rows as owners-POLICY.csv.
 func WriteOwners(w io.Writer, rows []OwnerRow) error {
-	if err := gocsv.Marshal(rows, w); err != nil {
+	var all any = rows
+	if len(rows) > 0 && rows[0].Site != "" {
+		type siteRow struct {
+			Name string `csv:"site"`
+			OwnerRow
+		}
+		var sites []siteRow
+		for _, r := range rows {
+			sites = append(sites, siteRow{r.Site, r})
+		}
+		all = sites
+	}
+	if err := gocsv.Marshal(all, w); err != nil {
 		return fmt.Errorf("writing owners as CSV: %w", err)
 	}
 	return nil

@@ -297,6 +297,15 @@ func (p *Pricing) Observe(e entity.JobEvent) {
 	}
 }
 
+// CatchUp makes up for the ticks that were left out, so that nodes cost what they
+// cost by now. It is for those who look at prices before a job comes, such as
+// agents who make offers.
+func (p *Pricing) CatchUp() {
+	if p.meta != nil {
+		p.resume(p.meta.Simulator().Now())
+	}
+}
+
 // count adds to each node's sales what an attempt had of it within the interval,
 // up to now.
 func (p *Pricing) count(a entity.Attempt, now des.Time) {

@@ -142,6 +142,15 @@ func (q *LocalQueue) Observe(e entity.JobEvent) {
 	}
 }
 
+// Changed has the queue look at the plan again. It is for those who give something
+// back of which observers do not hear: a window that was kept by
+// entity.Metascheduler.Tentative and never confirmed.
+func (q *LocalQueue) Changed() {
+	if q.own != nil {
+		q.own.Changed(q.own.Simulator().Now(), des.Forever)
+	}
+}
+
 // TaskEnded hears of the end of one of the organisation's tasks.
 func (q *LocalQueue) TaskEnded(r *entity.Run, i int) {
 	if q.own != nil {

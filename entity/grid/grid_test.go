@@ -12,9 +12,11 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill" // tests may look sideways
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // placing is a strategy that is a function.
@@ -372,4 +374,46 @@ func TestBrokersHaveRandomNumbersOfTheirOwn(t *testing.T) {
 	first := draw()
 	require.Equal(t, first, draw())
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(first))), 3)
+}
+
+// The regulator asks two sites and takes the first one's window. The job of an owner
+// of the second had to wait for what was kept there.
+func TestAnOwnersQueueHearsOfAWindowThatIsGivenUp(t *testing.T) {
+	for what, c := range map[string]struct {
+		cut  []string
+		want des.Time
+	}{"cancelled": {nil, 40}, "expired": {[]string{"site-1"}, 320}} {
+		sim := des.New(des.Config{Seed: 1})
+		network := &grid.Network{Default: grid.Link{Latency: 10 * des.Second, Bandwidth: math.Inf(1)}, Links: map[[2]string]grid.Link{}}
+		for _, name := range c.cut {
+			network.Links[[2]string{name, "regulator"}] = grid.Link{Latency: 1e4 * des.Second, Bandwidth: math.Inf(1)}
+			network.Links[[2]string{"regulator", name}] = grid.Link{Latency: 10 * des.Second, Bandwidth: math.Inf(1)}
+		}
+		g := grid.NewGrid(sim, network)
+		g.Expiry = 300 * des.Second
+		started := map[int]des.Time{}
+		for i := range 2 {
+			node := &entity.Node{ID: 1, Perf: 1, Attributes: entity.Attributes{Labels: map[string]string{flow.OwnerLabel: "o"}}}
+			d, err := plan.NewDomain([]*entity.Node{node}, window.AMP{})
+			require.NoError(t, err)
+			d.Interval = 1e5 * des.Second
+			q := &flow.LocalQueue{Owner: "o", Policy: backfill.FCFS{}, Observers: []entity.Observer{startsOf(func(at des.Time) { started[i] = at })}}
+			a := g.AddAgent(fmt.Sprintf("site-%d", i), d, backfill.EASY{}, q)
+			a.Dropped = q.Changed
+			q.Submit(slices.Values([]*entity.Job{job(7, 25, 5, 1)}))
+		}
+		g.AddBroker("broker", placing(toRegulator))
+		g.Submit(slices.Values([]*entity.Job{job(1, 0, 1000, 1)}), func(*entity.Job) int { return 0 })
+		require.NoError(t, sim.Run(context.Background()))
+		require.Equal(t, c.want*des.Second, started[1], what)
+	}
+}
+
+// startsOf is told when jobs start.
+type startsOf func(at des.Time)
+
+func (f startsOf) Observe(e entity.JobEvent) {
+	if e.Kind == entity.JobStarted {
+		f(e.Time)
+	}
 }

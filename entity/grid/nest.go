@@ -107,7 +107,7 @@ func (a *ResourceAgent) pass(m any) {
 		regulator.send(&f.Agent.endpoint, commit{fragment: f})
 	case cancel:
 		f := m.fragment.below.kept
-		a.drop(m.fragment)
+		a.forget(m.fragment)
 		regulator.send(&f.Agent.endpoint, cancel{fragment: f})
 	case askOffers: // of a strategy that is no Router, in a grid in which nobody has looked
 		a.at.Fail(fmt.Errorf("at %v, %s: it is a metascheduler, which has no openings to offer, only windows for whole jobs", a.at.Now(), a.name))
@@ -125,8 +125,8 @@ func (a *ResourceAgent) accept(f *Fragment) *bag {
 	return k
 }
 
-// drop forgets a fragment that will not run here.
-func (a *ResourceAgent) drop(f *Fragment) {
+// forget forgets a fragment from above that will not run here.
+func (a *ResourceAgent) forget(f *Fragment) {
 	delete(a.below.bags, f.Task)
 	delete(a.tasks, f.Task)
 }
@@ -162,7 +162,7 @@ func whyNot(refusals []Refusal) string {
 // answer tells a broker above what has become of its reservation.
 func (a *ResourceAgent) answer(f *Fragment, refusal string) {
 	if refusal != "" {
-		a.drop(f)
+		a.forget(f)
 	}
 	a.send(&f.Broker.endpoint, reserved{fragment: f, refusal: refusal})
 }
@@ -178,7 +178,7 @@ func (r *Regulator) keep(e *emergency, best *Fragment) {
 	}
 	answer := held{emergency: f.call}
 	if best == nil {
-		a.drop(f)
+		a.forget(f)
 	} else {
 		e.kept, f.hold = best, best.hold
 		answer.fragment = f
@@ -189,7 +189,7 @@ func (r *Regulator) keep(e *emergency, best *Fragment) {
 // committed tells the regulator above whether what was kept for it is firm.
 func (a *ResourceAgent) committed(f *Fragment, ok bool) {
 	if !ok {
-		a.drop(f)
+		a.forget(f)
 	}
 	a.send(&a.grid.regulator.endpoint, committed{fragment: f, ok: ok})
 }

@@ -24,6 +24,10 @@ type ResourceAgent struct {
 	// jobs wait in its queue.
 	QueueLimit int
 	Index      int // among the grid's agents
+	// Asked, if set, is called before the agent looks at its plan, and Dropped when
+	// it has given up a window that it had kept for the regulator: observers of the
+	// site hear of neither.
+	Asked, Dropped func()
 	endpoint
 
 	below    *Grid // for which it speaks, if it is a metascheduler, or nil; then it has none of what follows but tasks
@@ -124,7 +128,24 @@ func (a *ResourceAgent) request(req entity.Request, nodes int) entity.Request {
 
 // Fits reports whether the site could meet a request, which is for a site of speed
 // 1, were it empty; the error says why not, for the job's user.
-func (a *ResourceAgent) Fits(req entity.Request) error { return a.admits(a.request(req, req.Nodes)) }
+func (a *ResourceAgent) Fits(req entity.Request) error {
+	a.asked()
+	return a.admits(a.request(req, req.Nodes))
+}
+
+func (a *ResourceAgent) asked() {
+	if a.Asked != nil {
+		a.Asked()
+	}
+}
+
+// drop gives up what is kept for f.
+func (a *ResourceAgent) drop(f *Fragment) {
+	f.hold.Drop()
+	if a.Dropped != nil {
+		a.Dropped()
+	}
+}
 
 // admits is Fits for a request in the site's own times.
 func (a *ResourceAgent) admits(req entity.Request) error {
@@ -149,6 +170,7 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 	if a.below != nil {
 		return nil // it has to ask its sites, and takes jobs whole
 	}
+	a.asked()
 	a.meta.Plan() // as of now
 	if a.counted == nil {
 		o, err := a.window(a.request(req, min(req.Nodes, a.Processors())))
@@ -172,6 +194,7 @@ func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
 	if a.below != nil {
 		return Offer{}, errors.New("is a metascheduler, which has to ask its sites: ask it by a message")
 	}
+	a.asked()
 	a.meta.Plan() // as of now
 	return a.window(a.request(req, req.Nodes))
 }
@@ -215,6 +238,7 @@ func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 		a.pass(m.Data)
 		return
 	}
+	a.asked()
 	switch q := m.Data.(type) {
 	case askOffers:
 		list := a.Offers(q.job.Request)
@@ -391,13 +415,13 @@ func (x *expiring) Handle(*des.Simulator, des.Event) {
 	if a.grid.Log != nil {
 		a.grid.note(a.name, f.Job, "the emergency reservation of %d processors from %v on has expired", f.Task.Request.Nodes, f.hold.Window().Start)
 	}
-	f.hold.Drop()
+	a.drop(f)
 }
 
 // release gives up what is held for f, unless it has expired.
 func (a *ResourceAgent) release(f *Fragment) {
 	if a.at.Cancel(f.expiry) {
-		f.hold.Drop()
+		a.drop(f)
 	}
 }
 
@@ -410,7 +434,7 @@ func (a *ResourceAgent) commit(f *Fragment) bool {
 	}
 	req := a.meta.RequestOf(f.Task)
 	if w := f.hold.Window(); w.Start < a.at.Now() || !affordable(&req, w) || req.Accepts(&w) != nil {
-		f.hold.Drop()
+		a.drop(f)
 		if !a.keepBest(f) {
 			return false
 		}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -247,4 +249,156 @@ func TestWhatIsWrongWithOwnersIsSaidWithItsPlace(t *testing.T) {
 	require.Contains(t, got.stderr, "line 3, column 16: local: queue: the nodes name no owners")
 	got = call("simulate", "--domain", domainOf(t, "generate: {count: 3}\ncycle: 600\npricing: {rules: [{owner: a, use: {}}]}\nbatches: {}\n"))
 	require.Contains(t, got.stderr, `there is no owner "a": the nodes name none`)
+}
+
+// Users look for what is cheap, so one of two sites of like nodes sells first.
+const pricedSites = `domains:
+  - {name: dear, generate: {count: 12, owners: 2, price_factor: 1.5}}
+  - {name: cheap, generate: {count: 12, owners: 2, price_factor: 0.5}, local: {queue: {policy: easy, gap: 200, nodes: [1, 3], length: [100, 500], real: [0.3, 1], until: 9000}}}
+  - {name: mixed, domain: mixed.yaml}
+pricing: {rules: [{use: {target: 0.2, step: 0.3}}]}
+cycle: 600
+interval: 1800
+brokers: 2
+network: {latency: 0.1}
+batches: {cycles: 15, jobs: 60, users: 5, nodes: [1, 4], real: [0.2, 1]}
+criteria: [min-cost, min-start]
+`
+
+const mixedSite = `union:
+  - {name: a, generate: {count: 3, owners: 3, price_factor: 2}, pricing: {every: 900, rules: [{competition: {factor: 0.9}}, {owner: '2', season: {amplitude: 0.5, period: 7200}}]}}
+  - {name: b, generate: {count: 6, owners: 3, price_factor: 2}, local: {rule: preempts, queue: {gap: 150, nodes: [1, 2], length: [100, 300], until: 9000}}, pricing: {patient: true, rules: [{owner: '1', use: {together: true}}]}}
+cycle: 600
+interval: 1800
+`
+
+// The grid of the guide.
+func TestTheGuidesSitesRun(t *testing.T) {
+	text := ownersBlocks(t, "yaml")[3]
+	grid, dir := domainOf(t, text), t.TempDir()
+	got := call("simulate", "--grid", grid, "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	checked := call("validate", filepath.Join(dir, "jobs-cheapest.csv"), "--grid", grid)
+	require.Zero(t, checked.code, checked.stdout)
+	require.Equal(t, "dear", table(t, dir, "prices-cheapest.csv")[0]["site"])
+	rows := table(t, dir, "owners-cheapest.csv")
+	require.Len(t, rows, 4)
+	require.Zero(t, number(t, rows[0]["local_started"]))
+	require.Positive(t, number(t, rows[2]["local_started"]))
+}
+
+func TestPricesRiseAtTheSiteThatSells(t *testing.T) {
+	grid, dir := domainOf(t, pricedSites, "mixed.yaml", mixedSite), t.TempDir()
+	got := call("simulate", "--grid", grid, "--policy", "cheapest,distributed,oar", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	for _, s := range []string{"cheapest", "distributed", "oar"} {
+		checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
+		require.Zero(t, checked.code, "%s: %s%s", s, checked.stdout, checked.stderr)
+
+		first, last, used := map[string]float64{}, map[string]float64{}, map[string]float64{}
+		latest := map[string]float64{} // by node
+		for _, r := range table(t, dir, "prices-"+s+".csv") {
+			if number(t, r["time"]) == 0 {
+				first[r["site"]] += number(t, r["price"])
+			}
+			last[r["site"]] += number(t, r["price"]) - latest[r["site"]+r["node"]]
+			latest[r["site"]+r["node"]] = number(t, r["price"])
+		}
+		income := map[string]float64{}
+		owners := table(t, dir, "owners-"+s+".csv")
+		var names []string
+		for _, r := range owners {
+			names = append(names, r["site"]+" "+r["owner"])
+			used[r["site"]] += number(t, r["used_time"]) / 12
+			income[r["site"]] += number(t, r["income"])
+		}
+		require.Equal(t, []string{"dear 1", "dear 2", "cheap 1", "cheap 2", "mixed a/1", "mixed a/2", "mixed a/3", "mixed b/1", "mixed b/2", "mixed b/3"}, names)
+		for _, c := range table(t, dir, "clusters-"+s+".csv") {
+			require.InDelta(t, number(t, c["income"]), income[c["cluster"]], 1e-6)
+		}
+		for _, a := range table(t, dir, "accounts-"+s+".csv") {
+			income[a["site"]+" all"] += number(t, a["balance"])
+		}
+		for _, site := range []string{"dear", "cheap", "mixed"} {
+			require.InDelta(t, 0, income[site+" all"], 1e-6)
+		}
+		if s == "cheapest" {
+			require.Greater(t, used["cheap"], 2*used["dear"], "what is cheap is sold")
+			require.Greater(t, last["cheap"]/first["cheap"], 1.0)
+			require.Less(t, last["dear"]/first["dear"], 1.0)
+		}
+	}
+}
+
+func TestLiesOfOwnersAreFound(t *testing.T) {
+	grid, dir := domainOf(t, pricedSites, "mixed.yaml", mixedSite), t.TempDir()
+	require.Zero(t, call("simulate", "--grid", grid, "--policy", "distributed", "--out", dir).code)
+	jobs := filepath.Join(dir, "jobs-distributed.csv")
+	for what, lie := range map[string]struct {
+		file   string
+		is     func(row []string) bool // the first one of these
+		column int
+		text   string // of the column; "" leaves the row out
+		want   string
+	}{
+		"a price that no rule made":     {"prices", func(r []string) bool { return r[1] == "1200" && r[0] == "cheap" }, 4, "7", "by its rule"},
+		"a change that is missing":      {"prices", func(r []string) bool { return r[1] == "1200" && r[0] == "cheap" }, 0, "", "by its rule"},
+		"a change by competition":       {"prices", func(r []string) bool { return r[1] != "0" && r[3] == "a/1" }, 4, "7", "by its rule"},
+		"a change between ticks":        {"prices", func(r []string) bool { return r[1] == "1200" && r[0] == "cheap" }, 1, "1100", "within an interval"},
+		"another price at first":        {"prices", func(r []string) bool { return r[1] == "0" && r[0] == "dear" }, 4, "7", "at first"},
+		"a node that has no rule":       {"prices", func(r []string) bool { return r[1] == "1200" && r[3] == "b/1" }, 2, "5", "no rule prices node 5 of mixed"},
+		"an owner's task left out":      {"local", func(r []string) bool { return r[0] == "cheap" }, 0, "", "ran"},
+		"an owner's task elsewhere":     {"local", func(r []string) bool { return r[5] == "b/1" }, 5, "b/2", "has node"},
+		"an owner's job nobody knows":   {"local", func(r []string) bool { return r[5] == "b/1" }, 6, "777", "is none of those described"},
+		"an owner's job that came late": {"local", func(r []string) bool { return r[0] == "cheap" }, 2, "1.5", "came at"},
+		"an owner's job before itself":  {"local", func(r []string) bool { return r[0] == "cheap" }, 3, "0", "began before"},
+		"an owner's task too long":      {"local", func(r []string) bool { return r[0] == "cheap" }, 4, "9999", "instead of"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			name := filepath.Join(dir, lie.file+"-distributed.csv")
+			truth := read(t, name)
+			defer func() { require.NoError(t, os.WriteFile(name, []byte(truth), 0o666)) }()
+			rows, err := csv.NewReader(strings.NewReader(truth)).ReadAll()
+			require.NoError(t, err)
+			at := slices.IndexFunc(rows, lie.is)
+			require.Positive(t, at)
+			if lie.text == "" {
+				rows = slices.Delete(rows, at, at+1)
+			} else {
+				rows[at][lie.column] = lie.text
+			}
+			var b strings.Builder
+			require.NoError(t, csv.NewWriter(&b).WriteAll(rows))
+			require.NoError(t, os.WriteFile(name, []byte(b.String()), 0o666))
+			got := call("validate", jobs, "--grid", grid)
+			require.Equal(t, exitFailed, got.code, got.stdout)
+			require.Contains(t, got.stdout+got.stderr, lie.want)
+		})
+	}
+}
+
+func TestWhatIsWrongWithOwnersOfSitesIsSaidWithItsPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"domains:\n  - generate: {count: 3}\n    pricing: {rules: [{use: {target: 2}}]}":                      "line 3, column 29: pricing: use: target must be a share",
+		"domains: [{generate: {count: 3}}]\npricing: {rules: [{use: {target: 2}}]}":                           "line 2, column 25: pricing: use: target must be a share",
+		"domains: [{generate: {count: 3}}]\npricing: {rules: [{use: {traget: 2}}]}":                           `line 2, column 26: there is no key "traget": did you mean "target"?`,
+		"domains:\n  - generate: {count: 3}\n    local: {queue: {gap: 5, until: 9}}":                          "line 3, column 20: local: queue: the nodes name no owners",
+		"domains:\n  - generate: {count: 3, owners: 1}\n    local: {queue: {gap: 5, until: 9, policy: best}}": `line 3, column 47: local: queue: policy: "best" is not known`,
+		"union:\n  - generate: {count: 3, owners: 1}\n    pricing: {rules: [{owner: '2', use: {}}]}":          `line 3, column 31: pricing: there is no owner "2": there are 1`,
+		"union:\n  - generate: {count: 3, owners: 1}\n    local: {queue: {gap: 5}}":                           "until: want the time at which the last jobs come, above 0; the key is missing",
+		"union: [{generate: {count: 3}}]\npricing: {rules: [{nodes: [4], use: {}}]}":                          "line 2, column 28: pricing: there is no node 4",
+		"union:\n  - name: a/b\n    generate: {count: 3}":                                                     `line 2, column 11: name: "a/b" has a /`,
+		"domains:\n  - generate: {count: 3}\n    local: {queue: {gap: 5, until: 9}, level: [1, 2]}":           "owners have either a queue or jobs at fixed times",
+		"domains:\n  - generate: {count: 3}\n    prices: p.csv\n    pricing: {rules: [{use: {}}]}":            "domain-1: prices: node 1 has a rule, too, under pricing",
+		"clusters: [{processors: 3}]\npricing: {rules: [{use: {}}]}":                                          `"pricing" is of a domain, "clusters" of a grid`,
+		"domains: [{domain: other.yaml, pricing: {rules: [{use: {}}]}}]":                                      "pricing: the domain stands in the file other.yaml: write it there",
+	} {
+		kind := "--grid"
+		if strings.HasPrefix(text, "union") {
+			kind = "--domain"
+		}
+		got := call("simulate", kind, domainOf(t, text+"\ncycle: 600\nbatches: {}\n", "p.csv", "time,node,price\n5,1,2\n", "other.yaml", "generate: {count: 3}\ncycle: 600\n"))
+		require.NotZero(t, got.code, text)
+		require.Contains(t, got.stderr, want, text)
+	}
 }

@@ -4,8 +4,10 @@ package scenario
 // files: who had which node when and for how much, owners' jobs, and accounts.
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -17,7 +19,7 @@ import (
 // The first lines of the files.
 const (
 	tasksHeader    = "site,job_id,user_id,node,start,reserved_end,end,cost,paid\n"
-	ownersHeader   = "site,node,wanted,start,end\n"
+	ownersHeader   = "site,node,wanted,start,end,owner,job_id\n"
 	accountsHeader = "site,account,balance\n"
 )
 
@@ -111,6 +113,25 @@ func (b *book) Observe(e entity.JobEvent) {
 // owner takes in an owner's job that got its node.
 func (b *book) owner(l flow.LocalJob, start des.Time) {
 	if b.owners != nil {
-		fmt.Fprintf(b.owners, "%s,%d,%v,%v,%v\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
+		fmt.Fprintf(b.owners, "%s,%d,%v,%v,%v,,\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
 	}
+}
+
+// ownBook is an observer that takes in the jobs of an owner's queue when they end.
+type ownBook struct {
+	*book
+	owner string
+}
+
+func (b *ownBook) Observe(e entity.JobEvent) {
+	if b.owners == nil || e.Kind != entity.JobFinished && e.Kind != entity.JobKilled {
+		return
+	}
+	a := e.Run.Latest()
+	w := csv.NewWriter(b.owners) // a name of an owner may need quotes
+	for i, t := range a.Window.Tasks {
+		end := min(a.Ends[i], a.End)
+		_ = w.Write([]string{b.site, strconv.Itoa(t.Node.ID), e.Run.Submit.String(), a.Start.String(), end.String(), b.owner, strconv.FormatInt(e.Run.ID, 10)})
+	}
+	w.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -25,8 +26,8 @@ import (
 type Domain struct {
 	// Union, where it is not empty, are the domains of which this one consists. Their
 	// nodes are numbered through from 1 and have the label "domain", which is the name
-	// of theirs; owners and prices are theirs, too, and Nodes, Generate, Prices and
-	// Local do not count.
+	// of theirs. Owners, prices, rules and queues are theirs, too, owner a of domain d
+	// being "d/a" here; and Nodes, Generate, Prices, PriceRules and Local do not count.
 	Union    []DomainSite
 	Nodes    []entity.Node // given; where there are none they are generated
 	Generate vo.Nodes
@@ -111,10 +112,12 @@ func (d *Domain) check(sc *Scenario) error {
 type domainParts struct {
 	*Domain
 	nodes    []entity.Node
-	index    map[int]int             // position by ID
-	local    []ownersJobs            // of a union one each
-	own      map[string][]entity.Job // of the owners' queues; never iterated
-	prices   []NodePrice             // in order of time
+	index    map[int]int   // position by ID
+	local    []ownersJobs  // of a union one each
+	queues   []ownersQueue // in the order of the owners' first nodes
+	rules    []pricingOf   // by position; none where no price reacts
+	patient  bool          // jobs wait for cheaper days
+	prices   []NodePrice   // in order of time
 	criteria []plan.Finder
 }
 
@@ -169,9 +172,12 @@ func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
 // union draws the domains of a union and joins them.
 func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
 	all := &domainParts{Domain: d, index: map[int]int{}}
-	for i, member := range d.Union {
-		if _, err := member.alone(); err != nil {
-			return nil, fmt.Errorf("%s: %w", member.Name, err)
+	for i, member := range d.members() {
+		if slices.ContainsFunc(d.members()[:i], func(m DomainSite) bool { return m.Name == member.Name }) {
+			return nil, fmt.Errorf("union: two domains are called %q", member.Name)
+		}
+		if err := checkMember(member.Name); err != nil {
+			return nil, fmt.Errorf("union: %w", err)
 		}
 		p, err := member.parts(siteSeed(seed, replication, i), replication)
 		if err != nil {
@@ -186,6 +192,9 @@ func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
 				n.Labels = map[string]string{}
 			}
 			n.Labels[domainLabel] = member.Name
+			if owner := n.Labels[flow.OwnerLabel]; owner != "" {
+				n.Labels[flow.OwnerLabel] = member.owner(owner)
+			}
 			all.index[n.ID] = len(all.nodes)
 			all.nodes = append(all.nodes, n)
 		}
@@ -200,10 +209,36 @@ func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
 			x.Node = number(x.Node)
 			all.prices = append(all.prices, x)
 		}
+		for _, q := range p.queues {
+			q.owner = member.owner(q.owner)
+			all.queues = append(all.queues, q)
+		}
+		all.rules = append(all.rules, p.rules...)
+		all.patient = all.patient || p.patient
 	}
 	slices.SortStableFunc(all.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
 	return all, nil
 }
+
+// members are the domains of a union, each with a name.
+func (d *Domain) members() []DomainSite {
+	all := slices.Clone(d.Union)
+	for i := range all {
+		all[i].Name = cmp.Or(all[i].Name, fmt.Sprintf("domain-%d", i+1))
+	}
+	return all
+}
+
+// checkMember refuses names of a union's domains by which owners could be confused.
+func checkMember(name string) error {
+	if strings.Contains(name, "/") {
+		return fmt.Errorf("name: %q has a /, which stands between a domain's name and that of an owner", name)
+	}
+	return nil
+}
+
+// owner is the name, in the union, of one of the domain's owners.
+func (s DomainSite) owner(name string) string { return s.Name + "/" + name }
 
 // domainLabel is the label of a union's nodes that names their domain.
 const domainLabel = "domain"
@@ -360,18 +395,19 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 			by.Told = fronts.told
 		}
 	}
-	domain.PricesChange = p.PriceRules != nil && p.PriceRules.Patient
-	ownersFlows, err := p.beginOwners(c, x, domain.Nodes())
+	var prices *metrics.PriceWriter
+	if w, err := createPrices(x, p); err != nil {
+		return nil, err
+	} else if w != nil {
+		prices = metrics.NewPriceWriter(w, domain.Nodes())
+	}
+	flows, err := p.flows(c, domain, prices, nil)
 	if err != nil {
 		return nil, err
 	}
-	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, x.Observers...)
-	defer p.begin(domain, meta, nil)()
-
-	if ownersFlows != nil {
-		ownersFlows.submit()
-		defer ownersFlows.close()
-	}
+	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, append(x.Observers, flows.observers()...)...)
+	flows.begin(meta)
+	defer flows.close()
 	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
 		return nil, err
 	}
@@ -394,11 +430,14 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 			}
 		}
 	}
-	var rows []metrics.OwnerRow
-	if ownersFlows != nil {
-		if rows, err = ownersFlows.write(x, ledger); err != nil {
+	rows := flows.rows("", ledger)
+	if prices != nil {
+		if err := prices.Flush(); err != nil {
 			return nil, err
 		}
+	}
+	if err := writeOwners(x, rows); err != nil {
+		return nil, err
 	}
 	result, err := x.Commit()
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
@@ -428,42 +467,8 @@ func (p *domainParts) plan(finder plan.Finder) (*plan.Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Interval = cmp.Or(p.Interval, p.Cycle)
+	d.Interval, d.PricesChange = cmp.Or(p.Interval, p.Cycle), p.patient
 	return d, nil
-}
-
-// begin has a metascheduler plan the domain by the cycle, and owners' jobs and
-// changes of price come; closer lets go of them. told, if set, hears of the owners'
-// jobs.
-func (p *domainParts) begin(d *plan.Domain, meta *entity.Metascheduler, told func(flow.LocalJob, des.Time)) (closer func()) {
-	nodes := d.Nodes()
-	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
-	var closers []func()
-	for _, own := range p.local {
-		owners := flow.NewLocalFlow(d, meta)
-		owners.Rule, owners.Told = own.rule, told
-		owners.Submit(func(yield func(flow.LocalJob) bool) {
-			for _, l := range own.jobs {
-				if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
-					return
-				}
-			}
-		})
-		closers = append(closers, owners.Close)
-	}
-	prices := flow.NewPriceSchedule(d, meta)
-	prices.Submit(func(yield func(flow.PriceChange) bool) {
-		for _, c := range p.prices {
-			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
-				return
-			}
-		}
-	})
-	return func() {
-		for _, c := range append(closers, prices.Close) {
-			c()
-		}
-	}
 }
 
 // keeping are jobs whose own searches keep to nodes of one value of a label.

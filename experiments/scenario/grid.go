@@ -183,17 +183,6 @@ func strategyName(t *Tables, spec string) (name, error) {
 	return name{strings.Join(specs, "+"), strings.Join(files, "+")}, nil
 }
 
-// alone says what of a domain there is only where it is by itself, or "".
-func (s DomainSite) alone() (key string, err error) {
-	switch {
-	case s.Domain.PriceRules != nil:
-		return "pricing", errors.New("pricing: prices react in a domain by itself, not yet in one of several: give prices")
-	case s.Domain.Local != nil && s.Domain.Local.Queue != nil:
-		return "local", errors.New("local: queue: owners have queues in a domain by itself, not yet in one of several: give jobs at fixed times")
-	}
-	return "", nil
-}
-
 func (g *Grid) check(sc *Scenario) error {
 	if sc.Flows.Reservations != "" {
 		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
@@ -440,9 +429,6 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 		if l.domain == nil {
 			continue
 		}
-		if _, err := l.domain.alone(); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.name, err)
-		}
 		var err error
 		if l.parts, err = l.domain.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, drawn), c.Settings.Replication); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.name, err)
@@ -541,32 +527,42 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	if err != nil {
 		return nil, err
 	}
+	var prices *metrics.PriceWriter
+	if w, err := createPrices(x, p.domains()...); err != nil {
+		return nil, err
+	} else if w != nil {
+		prices = metrics.NewSitePriceWriter(w)
+	}
 	levels := &levels{c.tables, made, map[*Grid]*grid.Grid{}}
+	var domains []*domainFlows
 	for _, l := range p.leaves {
 		level, err := levels.of(l)
 		if err != nil {
 			return nil, err
 		}
-		var closer func()
 		if l.domain == nil {
 			observers, err := observe(l.file(), l.name, l.cluster.Processors)
 			if err != nil {
 				return nil, err
 			}
-			if closer, err = c.addSite(level, l.cluster, observers); err != nil {
-				return nil, err
-			}
-		} else {
-			book := books.of(l)
-			observers, err := observe(l.file(), l.name, len(l.parts.nodes), book)
+			closer, err := c.addSite(level, l.cluster, observers)
 			if err != nil {
 				return nil, err
 			}
-			if closer, err = c.addDomain(level, l.domain, l.parts, book, observers); err != nil {
-				return nil, err
-			}
+			defer closer()
+			continue
 		}
-		defer closer()
+		book := books.of(l)
+		observers, err := observe(l.file(), l.name, len(l.parts.nodes), book)
+		if err != nil {
+			return nil, err
+		}
+		flows, err := c.addDomain(level, l.domain, l.parts, prices, book, observers)
+		if err != nil {
+			return nil, err
+		}
+		defer flows.close()
+		domains = append(domains, flows)
 	}
 	for i := range p.Brokers {
 		made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
@@ -581,6 +577,18 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	if err := books.close(); err != nil {
 		return nil, fmt.Errorf("strategy %s: %w", r.spec, err)
+	}
+	var owners []metrics.OwnerRow
+	for i, f := range domains {
+		owners = append(owners, f.rows(books.all[i].site, books.all[i].ledger)...)
+	}
+	if err := writeOwners(x, owners); err != nil {
+		return nil, err
+	}
+	if prices != nil {
+		if err := prices.Flush(); err != nil {
+			return nil, err
+		}
 	}
 	clusters := p.clusters(made, sites, books, whole)
 	if w, err := x.Create("clusters-", ".csv"); err != nil {
@@ -602,7 +610,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	result.Summary.Events = x.Sim.Executed()
 	result.Waiting = waiting
-	return &Result{Result: result, Grid: sum, Clusters: clusters}, nil
+	return &Result{Result: result, Grid: sum, Clusters: clusters, Owners: owners}, nil
 }
 
 // waitingIn are the runs that are left in the queues of the sites.
@@ -616,7 +624,7 @@ func waitingIn(g *grid.Grid, now des.Time) []*entity.Run {
 
 // addDomain adds a domain with its local manager, its owners' jobs and prices,
 // which are to be closed in the end.
-func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, b *book, observers []entity.Observer) (closer func(), err error) {
+func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *metrics.PriceWriter, b *book, observers []entity.Observer) (*domainFlows, error) {
 	local, err := c.tables.Nodes.Parse(d.Policy, c.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -625,10 +633,18 @@ func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, b *book, o
 	if err != nil {
 		return nil, err
 	}
-	a := g.AddAgent(d.Name, domain, local.Value.Policy, observers...)
-	a.QueueLimit = d.QueueLimit
+	if prices != nil && p.reacts() {
+		prices = prices.Of(d.Name, domain.Nodes())
+	}
+	flows, err := p.flows(c, domain, prices, b)
+	if err != nil {
+		return nil, err
+	}
+	a := g.AddAgent(d.Name, domain, local.Value.Policy, append(observers, flows.observers()...)...)
+	a.QueueLimit, a.Asked, a.Dropped = d.QueueLimit, flows.catchUp, flows.dropped
 	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
-	return p.begin(domain, a.Scheduler(), b.owner), nil
+	flows.begin(a.Scheduler())
+	return flows, nil
 }
 
 // addSite adds a cluster with its scheduler and its own jobs, which are to be

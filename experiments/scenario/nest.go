@@ -70,6 +70,17 @@ type leaf struct {
 // file is the name as part of a file's.
 func (l leaf) file() string { return strings.ReplaceAll(l.name, "/", "-") }
 
+// domains are those of all levels, as drawn.
+func (p *gridParts) domains() []*domainParts {
+	var all []*domainParts
+	for _, l := range p.leaves {
+		if l.parts != nil {
+			all = append(all, l.parts)
+		}
+	}
+	return all
+}
+
 // leaves are those of all levels, in the order of their agents.
 func (g *Grid) leaves() []leaf {
 	var all []leaf

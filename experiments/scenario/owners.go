@@ -1,12 +1,14 @@
 package scenario
 
-// What the owners of a domain's nodes do by themselves: prices that react, and
-// queues of their own.
+// What the owners of a domain's nodes do by themselves: prices that change by a
+// table or react, jobs at fixed times, and queues of their own. It is one text for
+// a domain alone, a union and a site of a grid.
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/window"
@@ -79,18 +82,37 @@ func owners(nodes []entity.Node) (names []string) {
 
 var errNoOwners = errors.New("local: queue: the nodes name no owners: give them a column owner, or generate: {owners: N}")
 
-// drawOwners makes the jobs of the owners' queues, by owner, and checks what the
-// nodes must bear out.
+// ownersQueue is the queue of one owner, with its jobs in order of submission.
+type ownersQueue struct {
+	owner, policy string
+	rule          flow.LocalRule
+	jobs          []entity.Job
+}
+
+// pricingOf is how often a node is priced anew, and how; rule is nil where its
+// price does not react.
+type pricingOf struct {
+	every des.Time
+	rule  flow.PriceRule
+}
+
+// drawOwners makes the rules of the nodes and the jobs of the owners' queues, and
+// checks what the nodes must bear out.
 func (p *domainParts) drawOwners(seed uint64) error {
 	names := owners(p.nodes)
+	p.rules = make([]pricingOf, len(p.nodes))
 	if r := p.PriceRules; r != nil {
 		for _, rule := range r.Rules {
 			if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return rule.concerns(&n) }) {
 				return errors.New("pricing: a rule is about none of the nodes")
 			}
 		}
+		for i := range p.nodes {
+			p.rules[i] = pricingOf{cmp.Or(r.Every, p.Cycle), r.of(&p.nodes[i])}
+		}
+		p.patient = r.Patient
 		for _, c := range p.prices {
-			if r.of(&p.nodes[p.index[c.Node]]) != nil {
+			if p.rules[p.index[c.Node]].rule != nil {
 				return fmt.Errorf("prices: node %d has a rule, too, under pricing: give one of them", c.Node)
 			}
 		}
@@ -105,15 +127,15 @@ func (p *domainParts) drawOwners(seed uint64) error {
 	if len(names) == 0 {
 		return errNoOwners
 	}
-	p.own = map[string][]entity.Job{}
+	own := map[string][]entity.Job{}
 	for _, j := range q.Listed {
 		if !slices.Contains(names, j.Owner) {
 			return fmt.Errorf("local: queue: there is no owner %q: there are %s", j.Owner, strings.Join(names, ", "))
 		}
-		p.own[j.Owner] = append(p.own[j.Owner], j.Job)
+		own[j.Owner] = append(own[j.Owner], j.Job)
 	}
 	for i, name := range names {
-		jobs := p.own[name]
+		jobs := own[name]
 		if q.Load != nil {
 			more, err := q.Load.Generate(des.NewStream(seed, 0, "vo.own", uint64(i)), q.Until)
 			if err != nil {
@@ -125,88 +147,176 @@ func (p *domainParts) drawOwners(seed uint64) error {
 		for k := range jobs {
 			jobs[k].ID = int64(k + 1)
 		}
-		p.own[name] = jobs
+		p.queues = append(p.queues, ownersQueue{name, cmp.Or(q.Policy, "fcfs"), p.Local.Rule, jobs})
 	}
 	return nil
 }
 
-// ownersFlows are the flows of the owners in one run, and what is written of them.
-type ownersFlows struct {
-	queues []*flow.LocalQueue
-	sums   *metrics.Owners
-	prices *metrics.PriceWriter // or nil
-	parts  *domainParts
+// reacts reports whether the price of any node does.
+func (p *domainParts) reacts() bool {
+	return slices.ContainsFunc(p.rules, func(r pricingOf) bool { return r.rule != nil })
 }
 
-// beginOwners makes the owners' flows on these nodes and adds them to the session's
-// observers. A run without owners' names, rules and queues has none: nil.
-func (p *domainParts) beginOwners(c *call, x *run.Session, nodes []*entity.Node) (*ownersFlows, error) {
-	names := owners(p.nodes)
-	if len(names) == 0 && p.PriceRules == nil {
-		return nil, nil
+// domainFlows are all that happens on a domain by itself in one run. They are made
+// in two steps, before and behind the domain's metascheduler: what goes by the
+// organisation's jobs is among its observers.
+type domainFlows struct {
+	parts   *domainParts
+	domain  *plan.Domain
+	book    *book
+	sums    *metrics.Owners // nil where the nodes name no owners and no price reacts
+	pricing []*flow.Pricing // one for each length of interval
+	queues  []*flow.LocalQueue
+	closers []func()
+}
+
+// flows makes the flows on a domain. Where they are not nil, prices and b are told
+// of changes by rules and of the owners' jobs.
+func (p *domainParts) flows(c *call, d *plan.Domain, prices *metrics.PriceWriter, b *book) (*domainFlows, error) {
+	f := &domainFlows{parts: p, domain: d, book: b}
+	if len(owners(p.nodes)) > 0 || p.reacts() {
+		f.sums = metrics.NewOwners(d.Nodes())
 	}
-	o := &ownersFlows{sums: metrics.NewOwners(nodes), parts: p}
-	x.Observers = append(x.Observers, o.sums)
-	if r := p.PriceRules; r != nil {
-		w, err := x.Create("prices-", ".csv")
-		if err != nil {
-			return nil, err
+	rules := map[*entity.Node]pricingOf{} // never iterated
+	for i, n := range d.Nodes() {
+		rules[n] = p.rules[i]
+	}
+	for _, r := range p.rules {
+		if r.rule == nil || slices.ContainsFunc(f.pricing, func(x *flow.Pricing) bool { return x.Every == r.every }) {
+			continue
 		}
-		pricing := &flow.Pricing{Every: cmp.Or(r.Every, p.Cycle), Rule: r.of}
-		if w != nil {
-			o.prices = metrics.NewPriceWriter(w, nodes)
-			pricing.Tell = o.prices.Changed
+		pricing := &flow.Pricing{Every: r.every, Rule: func(n *entity.Node) flow.PriceRule {
+			if rules[n].every != r.every {
+				return nil
+			}
+			return rules[n].rule
+		}}
+		if prices != nil {
+			pricing.Tell = prices.Changed
 		}
-		x.Observers = append(x.Observers, pricing)
+		f.pricing = append(f.pricing, pricing)
 	}
-	if p.Local == nil || p.Local.Queue == nil {
-		return o, nil
-	}
-	for _, name := range names {
-		chosen, err := c.tables.Policies.Parse(cmp.Or(p.Local.Queue.Policy, "fcfs"), c.defaults()) // anew: it may keep state
+	for _, own := range p.queues {
+		chosen, err := c.tables.Policies.Parse(own.policy, c.defaults()) // anew: it may keep state
 		if err != nil {
 			return nil, fmt.Errorf("local: queue: policy: %w", err)
 		}
-		q := &flow.LocalQueue{Owner: name, Policy: chosen.Value, Rule: p.Local.Rule, Finder: window.AMP{}}
-		o.queues = append(o.queues, q)
-		x.Observers = append(x.Observers, q)
+		q := &flow.LocalQueue{Owner: own.owner, Policy: chosen.Value, Rule: own.rule, Finder: window.AMP{}}
+		if b != nil {
+			q.Observers = append(q.Observers, &ownBook{b, own.owner})
+		}
+		f.queues = append(f.queues, q)
 	}
-	return o, nil
+	return f, nil
 }
 
-// submit has the owners' jobs come.
-func (o *ownersFlows) submit() {
-	for _, q := range o.queues {
+// observers are those of the organisation's jobs.
+func (f *domainFlows) observers() (all []entity.Observer) {
+	if f.sums != nil {
+		all = append(all, f.sums)
+	}
+	for _, p := range f.pricing {
+		all = append(all, p)
+	}
+	for _, q := range f.queues {
+		all = append(all, q)
+	}
+	return all
+}
+
+// begin has the metascheduler plan the domain by the cycle, and has owners' jobs
+// and changes of price come.
+func (f *domainFlows) begin(meta *entity.Metascheduler) {
+	p, nodes := f.parts, f.domain.Nodes()
+	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
+	for _, own := range p.local {
+		owners := flow.NewLocalFlow(f.domain, meta)
+		owners.Rule = own.rule
+		if f.book != nil {
+			owners.Told = f.book.owner
+		}
+		owners.Submit(func(yield func(flow.LocalJob) bool) {
+			for _, l := range own.jobs {
+				if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
+					return
+				}
+			}
+		})
+		f.closers = append(f.closers, owners.Close)
+	}
+	prices := flow.NewPriceSchedule(f.domain, meta)
+	prices.Submit(func(yield func(flow.PriceChange) bool) {
+		for _, c := range p.prices {
+			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
+				return
+			}
+		}
+	})
+	f.closers = append(f.closers, prices.Close)
+	for i, q := range f.queues {
 		q.Submit(func(yield func(*entity.Job) bool) {
-			for _, j := range o.parts.own[q.Owner] {
+			for _, j := range p.queues[i].jobs {
 				if !yield(&j) {
 					return
 				}
 			}
 		})
+		f.closers = append(f.closers, q.Close)
+	}
+}
+
+// catchUp and dropped are what an agent in front of the domain does that no observer
+// hears of: it looks at prices before a job comes, and gives up what it has kept.
+func (f *domainFlows) catchUp() {
+	for _, p := range f.pricing {
+		p.CatchUp()
+	}
+}
+
+func (f *domainFlows) dropped() {
+	for _, q := range f.queues {
+		q.Changed()
 	}
 }
 
 // close lets go of what has not happened.
-func (o *ownersFlows) close() {
-	for _, q := range o.queues {
-		q.Close()
+func (f *domainFlows) close() {
+	for _, c := range f.closers {
+		c()
 	}
 }
 
-// write ends the files of the owners.
-func (o *ownersFlows) write(x *run.Session, l *market.Ledger) ([]metrics.OwnerRow, error) {
-	if o.prices != nil {
-		if err := o.prices.Flush(); err != nil {
-			return nil, err
-		}
+// rows are the domain's owners at a site, "" for a domain by itself.
+func (f *domainFlows) rows(site string, l *market.Ledger) []metrics.OwnerRow {
+	if f.sums == nil {
+		return nil
 	}
-	rows := o.sums.Rows(l, o.queues)
+	rows := f.sums.Rows(l, f.queues)
+	for i := range rows {
+		rows[i].Site = site
+	}
+	return rows
+}
+
+// writeOwners writes owners-POLICY.csv, if there are any rows.
+func writeOwners(x *run.Session, rows []metrics.OwnerRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	w, err := x.Create("owners-", ".csv")
 	if err == nil && w != nil {
 		err = metrics.WriteOwners(w, rows)
 	}
-	return rows, err
+	return err
+}
+
+// createPrices creates prices-POLICY.csv, if the price of any node of these domains
+// reacts and files are wanted.
+func createPrices(x *run.Session, domains ...*domainParts) (io.Writer, error) {
+	if !slices.ContainsFunc(domains, (*domainParts).reacts) {
+		return nil, nil
+	}
+	return x.Create("prices-", ".csv")
 }
 
 // pricingYAML is the key pricing of a domain's file.
@@ -266,7 +376,7 @@ func (y ruleYAML) rule() (rule interface {
 
 func (r *reader) readPriceRules(d *Domain) error {
 	y := r.yaml.Domain.Pricing
-	if y == nil {
+	if y == nil || len(d.Union) > 0 { // then its domains have it
 		return nil
 	}
 	if !atLeastZero(y.Every) {

@@ -149,7 +149,7 @@ var (
 	// Those of a domain that a grid with domains has as well: about its jobs, and
 	// about all of its domains.
 	jobKeys    = []string{"batches", "trace", "criteria"}
-	sharedKeys = []string{"cycle", "interval", "pay_by_use"}
+	sharedKeys = []string{"cycle", "interval", "pay_by_use", "pricing"}
 )
 
 // Read reads a scenario from a file. Paths in it are relative to its folder.
@@ -407,6 +407,9 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 		if !errors.As(err, &place) {
 			return at(err, path...)
 		}
+		if first, _ := place.Path[0].(string); slices.Contains(sharedKeys, first) && !has(first) {
+			return err // it stands beside the list
+		}
 		place.Path = append(slices.Clone(path), place.Path...)
 		return err
 	}
@@ -430,9 +433,6 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 			r.sc.Texts = append(r.sc.Texts, t)
 		}
 		site.Domain, _ = other.Machine.(*Domain)
-		if _, err := site.alone(); err != nil {
-			return site, within(at(err, "domain"))
-		}
 		return site, nil
 	}
 	own := &reader{dir: r.dir, kind: "domain", part: true, tables: r.tables, file: r.file, sc: New(), nodes: map[int]bool{}}
@@ -446,14 +446,14 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	if !has("pay_by_use") {
 		own.yaml.Domain.PayByUse = r.yaml.Domain.PayByUse
 	}
+	if !has("pricing") {
+		own.yaml.Domain.Pricing = r.yaml.Domain.Pricing
+	}
 	if err := own.readDomain(); err != nil {
 		return site, within(err)
 	}
 	r.sc.Texts = append(r.sc.Texts, own.sc.Texts...)
 	site.Domain = own.sc.Machine.(*Domain)
-	if key, err := site.alone(); err != nil {
-		return site, within(at(err, key))
-	}
 	return site, nil
 }
 
@@ -524,6 +524,9 @@ func (r *reader) readUnion(d *Domain) error {
 			return at(errors.New("policy: all domains of a union are planned together"), "union", i, "policy")
 		case s.QueueLimit != 0:
 			return at(errors.New("queue_limit: all domains of a union have one queue"), "union", i, "queue_limit")
+		}
+		if err := checkMember(site.Name); err != nil {
+			return at(err, "union", i, "name")
 		}
 		names[site.Name] = true
 		d.Union = append(d.Union, site)

@@ -112,17 +112,15 @@ func TestAUnionsDomainsKeepTheirOwn(t *testing.T) {
 
 func TestUnionsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
-		"union: [{generate: {count: 3}}]\ncycle: 10\ngenerate: {count: 3}\nbatches: {}":                                                          "line 3, column 11: generate: each domain of the union has its own",
-		"union: [{generate: {count: 3}, policy: easy}]\ncycle: 10\nbatches: {}":                                                                  "all domains of a union are planned together",
-		"union: [{generate: {count: 3}, queue_limit: 3}]\ncycle: 10\nbatches: {}":                                                                "have one queue",
-		"union: [{generate: {count: 3}, criteria: [amp]}]\ncycle: 10\nbatches: {}":                                                               "write it beside union",
-		"union: [{name: a, generate: {count: 3}}, {name: a, generate: {count: 3}}]\ncycle: 10":                                                   `two domains are called "a"`,
-		"union: [{generate: {count: 3}, pricing: {rules: [{use: {target: 0.7}}]}}]\ncycle: 10\nbatches: {}":                                      "not yet in one of several",
-		"union: [{generate: {count: 3, owners: 1}, local: {queue: {gap: 5, until: 10, nodes: [1, 1], length: [1, 2]}}}]\ncycle: 10\nbatches: {}": "not yet in one of several",
-		"union: [{generate: {count: 3}}]\nbatches: {}":                                                                                           "cycle: want a length",
-		"union: [{generate: {count: 3}}]\ncycle: 10\npolicies: ['css:within=']\nbatches: {}":                                                     `within is "": want the name of a label`,
-		"union: [{generate: {count: 3}, union: [{generate: {count: 3}}]}]\ncycle: 10\nbatches: {}":                                               `there is no key "union"`,
-		"union: [{generate: {count: 3}}]\nclusters: [{processors: 4}]\ncycle: 10\nbatches: {jobs: 1}":                                            "describe one machine",
+		"union: [{generate: {count: 3}}]\ncycle: 10\ngenerate: {count: 3}\nbatches: {}":               "line 3, column 11: generate: each domain of the union has its own",
+		"union: [{generate: {count: 3}, policy: easy}]\ncycle: 10\nbatches: {}":                       "all domains of a union are planned together",
+		"union: [{generate: {count: 3}, queue_limit: 3}]\ncycle: 10\nbatches: {}":                     "have one queue",
+		"union: [{generate: {count: 3}, criteria: [amp]}]\ncycle: 10\nbatches: {}":                    "write it beside union",
+		"union: [{name: a, generate: {count: 3}}, {name: a, generate: {count: 3}}]\ncycle: 10":        `two domains are called "a"`,
+		"union: [{generate: {count: 3}}]\nbatches: {}":                                                "cycle: want a length",
+		"union: [{generate: {count: 3}}]\ncycle: 10\npolicies: ['css:within=']\nbatches: {}":          `within is "": want the name of a label`,
+		"union: [{generate: {count: 3}, union: [{generate: {count: 3}}]}]\ncycle: 10\nbatches: {}":    `there is no key "union"`,
+		"union: [{generate: {count: 3}}]\nclusters: [{processors: 4}]\ncycle: 10\nbatches: {jobs: 1}": "describe one machine",
 	} {
 		r := &reader{tables: Standard(), sc: New(), nodes: map[int]bool{}}
 		err := r.read([]byte(text))

@@ -1,11 +1,13 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics/validate"
@@ -78,6 +80,11 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 				return none, err
 			}
 		}
+		if slices.ContainsFunc(p.domains(), (*domainParts).reacts) {
+			if files.Prices, err = open("prices-", ""); err != nil {
+				return none, err
+			}
+		}
 	}
 	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
@@ -97,7 +104,18 @@ func (p *gridParts) sites() []validate.Site {
 			all = append(all, validate.Site{Name: l.name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
 			continue
 		}
-		s := validate.Site{Name: l.name, Nodes: l.parts.nodes, ByUse: l.domain.PayByUse}
+		d := l.domain
+		s := validate.Site{Name: l.name, Nodes: l.parts.nodes, ByUse: d.PayByUse, Ahead: cmp.Or(d.Interval, d.Cycle), Rules: map[int]validate.PriceRule{}}
+		for k, r := range l.parts.rules {
+			if r.rule != nil {
+				s.Rules[s.Nodes[k].ID] = validate.PriceRule{Every: r.every, PriceRule: r.rule}
+			}
+		}
+		for _, q := range l.parts.queues {
+			for _, j := range q.jobs {
+				s.Queued = append(s.Queued, validate.QueuedJob{Owner: q.owner, Job: j})
+			}
+		}
 		for _, c := range l.parts.prices {
 			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
 		}

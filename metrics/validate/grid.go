@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 )
 
 // Site is a site of a grid as it was described: counted processors, or nodes with
@@ -28,8 +29,27 @@ type Site struct {
 
 	Nodes  []entity.Node
 	Prices []NodePrice // changes, by time
-	Owners []NodeUse   // the owners' jobs, as they are wanted
+	Owners []NodeUse   // the owners' jobs at fixed times, as they are wanted
+	Queued []QueuedJob // those of their queues
 	ByUse  bool        // users pay for what they use
+	// Ahead is how far windows are planned ahead, 0 where there is no limit.
+	Ahead des.Time
+	// Rules are how nodes are priced anew, by their IDs. Where there are any,
+	// GridFiles.Prices has what came of it.
+	Rules map[int]PriceRule
+}
+
+// PriceRule is how often an owner prices a node anew, and how.
+type PriceRule struct {
+	Every des.Time
+	flow.PriceRule
+}
+
+// QueuedJob is a job of an owner's queue; Job.ID is its number among those of the
+// owner.
+type QueuedJob struct {
+	Owner string
+	Job   entity.Job
 }
 
 // NodePrice is what a node, by its ID, costs a time unit from an instant on.
@@ -50,6 +70,7 @@ type GridFiles struct {
 	Jobs                    io.Reader            // jobs-STRATEGY.csv
 	Clusters                map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the counted sites by their names
 	Tasks, Owners, Accounts io.Reader            // of the sites with nodes; nil where there are none
+	Prices                  io.Reader            // prices-STRATEGY.csv, of the sites with rules; nil where there are none
 }
 
 // Grid checks the files of a grid against its sites and the jobs as brokers got
@@ -60,9 +81,10 @@ type GridFiles struct {
 // before the submission; a task holds a node that the job accepts for at least as
 // long as it needs, and runs as long as the job really takes; no node or processor
 // is used twice, by jobs or owners, and no cluster beyond its size; the owners'
-// jobs that ran are those that are described, not earlier than wanted; each task
-// costs its reserved time at a price that the node had between submission and
-// start; no window passes the job's budget, price limit or deadline; owners are
+// jobs that ran are those that are described, not earlier than wanted, and those of
+// their queues all at once, on nodes of the owner; prices that react are what the
+// rules make of the tasks, until the last change or task; each task costs its
+// reserved time at a price that the node had between submission and start; no window passes the job's budget, price limit or deadline; owners are
 // paid what tasks cost or, by use, their share; and all accounts are the sums of
 // that, to the millionth.
 func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules) (Report, error) {
@@ -72,6 +94,11 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 	}
 	for i := range sites {
 		c.addSite(&sites[i])
+	}
+	if files.Prices != nil {
+		if err := c.prices(files.Prices); err != nil {
+			return Report{}, err
+		}
 	}
 	if err := c.read(files.Jobs); err != nil {
 		return Report{}, err
@@ -96,6 +123,7 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 	}
 	c.wholes()
 	for i := range sites {
+		c.react(c.sites[sites[i].Name])
 		c.twice(c.sites[sites[i].Name])
 	}
 	if files.Accounts != nil {
@@ -108,9 +136,10 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 
 type gridChecker struct {
 	fileChecker
-	sites map[string]*gridSite
-	parts map[int64][]*part // by job, those on named nodes by attempt
-	own   bool              // some site has jobs of its own, which cannot be told from parts
+	sites     map[string]*gridSite
+	siteNames []string          // in their order
+	parts     map[int64][]*part // by job, those on named nodes by attempt
+	own       bool              // some site has jobs of its own, which cannot be told from parts
 }
 
 // gridSite is a site and what the files say happened there.
@@ -136,6 +165,7 @@ type part struct {
 	short      bool // a task ended before its time: an attempt that was preempted
 	cost       money
 	last       des.Time // reserved end
+	unpaid     []string // what is wrong, unless it was preempted
 }
 
 // money is in millionths.
@@ -166,6 +196,7 @@ func (c *gridChecker) addSite(s *Site) {
 		g.prices[p.Node] = append(g.prices[p.Node], p)
 	}
 	c.sites[s.Name] = g
+	c.siteNames = append(c.siteNames, s.Name)
 	c.own = c.own || s.Own
 }
 
@@ -268,7 +299,10 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if site.ByUse {
 		due = moneyOf(float64(cost) / 1e6 * float64(end-start) / float64(length))
 	}
-	if paid != due && !(paid == 0 && end < want) { // what is preempted is paid back
+	switch {
+	case paid == 0 && due != 0: // right where a task of the attempt was stopped: it is paid back
+		p.unpaid = append(p.unpaid, fmt.Sprintf("node %d of %s was paid %v instead of %v", n.ID, site.Name, paid, due))
+	case paid != due:
 		c.violation(f, FalseAccount, start, "node %d of %s was paid %v instead of %v", n.ID, site.Name, paid, due)
 	}
 }
@@ -312,6 +346,7 @@ func (c *gridChecker) owners(from io.Reader) error {
 			wanted[key{s.Name, o}]++
 		}
 	}
+	queued := c.queued()
 	for {
 		more, err := r.next()
 		if err != nil {
@@ -328,6 +363,15 @@ func (c *gridChecker) owners(from io.Reader) error {
 		if r.err != nil {
 			return r.err
 		}
+		if r.has("job_id") && r.text("job_id") != "" {
+			id := field(r, "job_id", parseWhole(64)).value
+			if r.err != nil {
+				return r.err
+			}
+			site.uses[n.ID] = append(site.uses[n.ID], use{start, end, -1})
+			c.ownTask(queued[ownJob{site.Name, r.text("owner"), id}], r, site, n, at, start, end)
+			continue
+		}
 		k := key{site.Name, NodeUse{n.ID, at, end - start}}
 		if wanted[k]--; wanted[k] < 0 {
 			nobody(start, Disagreement, "line %d: no owner of %s wanted node %d from %v for %v", r.line, site.Name, n.ID, at, end-start)
@@ -343,6 +387,13 @@ func (c *gridChecker) owners(from io.Reader) error {
 	}
 	if missing > 0 {
 		nobody(0, Missing, "%d of the owners' jobs never ran", missing)
+	}
+	for _, s := range c.siteNames {
+		for _, q := range c.sites[s].Queued {
+			if ran := queued[ownJob{s, q.Owner, q.Job.ID}]; len(ran.nodes) != q.Job.Request.Nodes && (len(ran.nodes) > 0 || c.sites[s].couldRun(q)) {
+				nobody(q.Job.Submit, Missing, "%d of the %d tasks of job %d of %s in %s ran", len(ran.nodes), q.Job.Request.Nodes, q.Job.ID, q.Owner, s)
+			}
+		}
 	}
 	return nil
 }
@@ -437,6 +488,9 @@ func (c *gridChecker) wholes() {
 			}
 			if p.short {
 				continue
+			}
+			for _, what := range p.unpaid {
+				c.violation(f, FalseAccount, p.start, "%s", what)
 			}
 			tasks += len(p.nodes)
 			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
