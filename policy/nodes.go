@@ -194,7 +194,11 @@ func Finders() Table[plan.Finder] {
 			})
 		}
 	}
-	return t
+	former := window.AEP{By: window.MinProcTime}
+	return append(t, Entry[plan.Finder]{
+		Name: "min-proctime-cheapest", Text: "min-proctime by its former name",
+		New: func(*Args) plan.Finder { return former },
+	})
 }
 
 // finder is the search of that name, amp where it is not given, within what the

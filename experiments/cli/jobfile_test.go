@@ -275,7 +275,7 @@ func TestTheGuidesJobFileRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	got = call(append([]string{"generate"}, strings.Fields(args)...)...)
 	require.Zero(t, got.code, got.stderr)
-	require.Equal(t, 201, strings.Count(read(t, "jobs.csv"), "\n"))
+	require.Equal(t, 201, strings.Count(read(t, "meta.csv"), "\n"))
 }
 
 // The examples of docs/reference/files.md are the same jobs in both formats.

@@ -87,7 +87,7 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	if r.out == "" {
 		return nil
 	}
-	return reproduce.WriteRegister(r.out, chosen)
+	return reproduce.WriteRegister(r.out, experiments(env))
 }
 
 // one runs an experiment, or shows what an earlier call kept of it.

@@ -55,6 +55,11 @@ and the money adds up to the millionth.`,
 			if limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", limit)
 			}
+			for _, pair := range [][2]string{{"grid", "domain"}, {"grid", "policy"}, {"domain", "policy"}} {
+				if f := cmd.Flags(); f.Changed(pair[0]) && f.Changed(pair[1]) {
+					return usagef("give one of --%s and --%s", pair[0], pair[1])
+				}
+			}
 			made := scheduleOf(args[0])
 			if cmd.Flags().Changed("domain") {
 				return flags.validateNodes(cmd, args[0], args[1:], domain, limit)

@@ -5,6 +5,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -420,16 +421,14 @@ func Slicing() Planning {
 // slicingClaims are the sentences of META 6.3.
 func slicingClaims() []Claim {
 	along := func(load, quantity string, falls bool) []Pair {
-		var pairs []Pair
-		for i := 1; i < len(sliceCounts); i++ {
-			before := Ref{load, slicesPoint(sliceCounts[i-1]), quantity}
-			after := Ref{load, slicesPoint(sliceCounts[i]), quantity}
-			if falls {
-				before, after = after, before
-			}
-			pairs = append(pairs, Pair{Less: before, Than: after})
+		var rows []Ref
+		for _, k := range sliceCounts {
+			rows = append(rows, Ref{load, slicesPoint(k), quantity})
 		}
-		return pairs
+		if falls {
+			slices.Reverse(rows)
+		}
+		return ascending(rows...)
 	}
 	best := func(load string, k int) []Pair {
 		var pairs []Pair

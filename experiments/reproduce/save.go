@@ -109,12 +109,15 @@ func (t *Table) writeClaimsCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// WriteRegister puts together the claims that Save wrote into dir for these
-// experiments: claims.csv, and claims.md for people.
+// WriteRegister puts together the claims that Save wrote into dir for any of these
+// experiments, in their order: claims.csv, and claims.md for people.
 func WriteRegister(dir string, experiments []Experiment) error {
 	var lines [][]string
 	for _, e := range experiments {
 		of, err := readClaims(filepath.Join(dir, e.Name()+claimsEnding))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -128,12 +131,15 @@ func WriteRegister(dir string, experiments []Experiment) error {
 	}
 	return atomicfile.Write(filepath.Join(dir, "claims.md"), func(w io.Writer) error {
 		var b strings.Builder
-		var head []string
-		for _, column := range claimsHeader {
-			head = append(head, strings.ReplaceAll(column, "_", " "))
+		experiment := ""
+		for _, line := range lines {
+			if line[0] != experiment {
+				experiment = line[0]
+				fmt.Fprintf(&b, "\n## %s\n\n%s cycles, seed %s.\n\n", experiment, line[5], line[6])
+			}
+			writeClaim(&b, line[1], line[2], line[3], line[4])
 		}
-		writeTable(&b, head, lines, len(head))
-		_, err := io.WriteString(w, b.String())
+		_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
 		return err
 	})
 }

@@ -133,7 +133,7 @@ var (
 		"interval":               {Paper, "DEP18 4"},
 		"local load":             {Program, "the text has up to 30%: rows \"load of the text\""},
 		"its distribution":       {Program, "the text has the hypergeometric one: rows \"load of the text\""},
-		"its parameters":         {Program, "the deviation is ours: a third of half the range, as everywhere"},
+		"its parameters":         {Ours, "the mode is the program's; the deviation, a third of half the range as everywhere, could not be had"},
 		"local tasks":            {Program, ""},
 		"horizon of local tasks": {Program, ""},
 	}

@@ -69,9 +69,6 @@ func ByName(kind Kind, name string, s Settings) (plan.Finder, error) {
 	if kind != Rough && kind != Square {
 		return nil, badInput("a window is %q or %q, not %q", Square, Rough, kind)
 	}
-	if kind == Rough && name == "min-proctime-cheapest" {
-		name = MinProcTime.String() // its name before it was called by the paper's
-	}
 	table := finders(kind)
 	if i := slices.IndexFunc(table, func(e entry) bool { return e.name == name }); i >= 0 {
 		return table[i].make(s), nil
