@@ -31,6 +31,9 @@ type criterion struct {
 
 func (c *criterion) Name() string { return c.name }
 
+// Unwrap is the search itself; see window.Compare.
+func (c *criterion) Unwrap() plan.Finder { return c.Finder }
+
 // EarliestAmongEquals implements plan.EarliestFinder, as the search itself does.
 func (c *criterion) EarliestAmongEquals() bool {
 	f, ok := c.Finder.(plan.EarliestFinder)

@@ -8,6 +8,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // A criterion is the search of the table in all but its name: where that search
@@ -40,4 +41,22 @@ func TestACriterionIsTheSearchByTheNameThatItWasAskedForBy(t *testing.T) {
 	require.Positive(t, renamed)
 	_, err := named("dep")
 	require.ErrorContains(t, err, `"dep" is not known: want one of alp, amp, `)
+}
+
+// A search is the same under the name that a job file has for it: windows compare
+// alike.
+func TestCriteriaPreferWhatTheirSearchesPrefer(t *testing.T) {
+	finders := policy.Finders()
+	criteria := policy.Criteria(finders)
+	task := []entity.Task{{Node: &entity.Node{ID: 1, Perf: 1}}}
+	a, b := &entity.Window{Nodes: 1, Tasks: task, Value: 1}, &entity.Window{Nodes: 1, Tasks: task, Value: 2}
+	for _, e := range finders {
+		f, err := finders.Parse(e.Name)
+		require.NoError(t, err)
+		c, err := criteria(e.Name)
+		require.NoError(t, err)
+		require.NotZero(t, window.Compare(f.Value, a, b), e.Name)
+		require.Equal(t, window.Compare(f.Value, a, b), window.Compare(c, a, b), e.Name)
+		require.Zero(t, window.Compare(c, a, &entity.Window{Nodes: 1, Value: 2}), "a counted window is worth nothing to it")
+	}
 }

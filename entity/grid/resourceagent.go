@@ -183,14 +183,19 @@ func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
 
 // window offers what the plan finds for a request in the site's own times.
 func (a *ResourceAgent) window(req entity.Request) (Offer, error) {
-	if err := a.admits(req); err != nil {
-		return Offer{}, err
+	if a.counted != nil {
+		if err := a.admits(req); err != nil {
+			return Offer{}, err
+		}
 	}
 	w, ok := a.plan.Find(req, a.at.Now(), des.Forever)
 	if nodes, named := a.plan.(entity.TaskPlan); named && nodes.Err() != nil {
 		a.at.Fail(fmt.Errorf("at %v, %s: %w", a.at.Now(), a.name, nodes.Err()))
 	}
 	if !ok || w.End > req.DeadlineLimit() {
+		if err := a.admits(req); err != nil {
+			return Offer{}, err
+		}
 		return Offer{}, errors.New("has no window within its budget and deadline as far ahead as it plans")
 	}
 	w.Tasks = slices.Clone(w.Tasks) // a search may use its own again
@@ -353,16 +358,16 @@ func (a *ResourceAgent) queue(f *Fragment) (refusal string) {
 func (a *ResourceAgent) earliest(e *emergency) *Fragment {
 	f := e.bag.fragment(a, e.nodes)
 	f.call, f.Emergency = e, true
-	if a.admits(f.Task.Request) != nil || !a.keepEarliest(f) {
+	if a.admits(f.Task.Request) != nil || !a.keepBest(f) {
 		return nil
 	}
 	f.expiry = a.at.After(e.expiry, entity.PhaseEnd, (*expiring)(f), uint64(f.Job.ID))
 	return f
 }
 
-// keepEarliest keeps the window that the plan finds for f: the earliest, or on
-// named nodes that of the job's criterion.
-func (a *ResourceAgent) keepEarliest(f *Fragment) bool {
+// keepBest keeps the window that the plan finds for f: on named nodes that of the
+// job's criterion, otherwise the earliest.
+func (a *ResourceAgent) keepBest(f *Fragment) bool {
 	req := a.meta.RequestOf(f.Task)
 	w, ok := a.meta.Plan().Find(req, a.at.Now(), des.Forever)
 	if !ok || w.End > req.DeadlineLimit() {
@@ -393,16 +398,16 @@ func (a *ResourceAgent) release(f *Fragment) {
 }
 
 // commit makes the reservation held for f a firm one; false where it has
-// expired. Where its start has come meanwhile, or its price has risen above the
-// budget, it moves to the earliest window from now on.
+// expired. Where its start has come meanwhile, or prices have risen above what the
+// job pays, it moves to what the plan finds from now on.
 func (a *ResourceAgent) commit(f *Fragment) bool {
 	if !a.at.Cancel(f.expiry) {
 		return false
 	}
 	req := a.meta.RequestOf(f.Task)
-	if w := f.hold.Window(); w.Start < a.at.Now() || !affordable(&req, w) {
+	if w := f.hold.Window(); w.Start < a.at.Now() || !affordable(&req, w) || req.Accepts(&w) != nil {
 		a.drop(f)
-		if !a.keepEarliest(f) {
+		if !a.keepBest(f) {
 			return false
 		}
 	}

@@ -515,3 +515,35 @@ func TestACriterionThatCanMakeNothingOfItsRequestTurnsTheJobAwayOnly(t *testing.
 	require.Error(t, d.Fits(entity.Request{Nodes: 1, Length: des.Second}))
 	require.ErrorContains(t, d.Err(), "it needs a budget", "it is the domain's own search that fails")
 }
+
+// latest takes the first nodes as late as it may.
+type latest struct{}
+
+func (latest) Name() string { return "latest" }
+func (latest) Find(_ context.Context, req entity.Request, list plan.SlotList, _ des.Time) (plan.Found, error) {
+	w := entity.Window{Start: list.To - req.Length, End: list.To, Nodes: req.Nodes}
+	for _, s := range list.Slots[:req.Nodes] {
+		w.Tasks = append(w.Tasks, entity.Task{Node: s.Node, End: w.End})
+	}
+	return plan.Found{Window: w, OK: true}, nil
+}
+
+// earliest answers as one may who is asked for the earliest window.
+type earliest struct{ cheapest }
+
+func (earliest) EarliestAmongEquals() bool    { return true }
+func (earliest) Worth(*entity.Window) float64 { return 0 }
+
+func TestEqualNodesAreNotCountedForACriterionThatWantsOtherWindows(t *testing.T) {
+	d, err := plan.NewDomain(nodes(1, 1, 1), earliest{})
+	require.NoError(t, err)
+	d.Horizon = 100 * des.Second
+	request := entity.Request{Nodes: 2, Length: 10 * des.Second}
+	w, ok := d.Find(request, 0, des.Forever)
+	require.True(t, ok)
+	require.Zero(t, w.Start)
+	request.Criterion = latest{}
+	w, ok = d.Find(request, 0, des.Forever)
+	require.True(t, ok)
+	require.Equal(t, 90*des.Second, w.Start)
+}

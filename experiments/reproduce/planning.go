@@ -468,6 +468,7 @@ func OwnerPrice() Planning {
 			theirWaysSetting,
 			Setting{theirWays + ", besides", "the node offered is empty, without owner's tasks, and windows are shifted", Source{Program, ""}},
 			guessedSetting,
+			Setting{guessed + ", besides", "the node offered is empty, and windows are not shifted", Source{Ours, "a guess, too"}},
 		),
 		Quantities: []string{offerLoad, offerUse, offerProfit, failedBatches, unplanned},
 		paper: published{
@@ -483,6 +484,7 @@ func OwnerPrice() Planning {
 				plan.Planner, plan.Empty = inTheirWays(slicer(5, cyclic.ShiftSlice)), true
 			}
 			if variant == guessed {
+				plan.Planner = inTheirWays(slicer(5, cyclic.NoShift))
 				plan.Batch, plan.Own = larger(), true
 			}
 			p.Plans = append(p.Plans, plan)

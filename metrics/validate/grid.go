@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -286,7 +285,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least {
 		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
 	}
-	want := start + realTime(length, f.job.Runtime, c.estimateOf(f.job))
+	want := start + shareOf(length, f.job.Runtime, c.estimateOf(f.job))
 	switch {
 	case end > want:
 		c.violation(f, WrongRunTime, end, "ran on node %d of %s until %v instead of %v", n.ID, site.Name, end, want)
@@ -314,20 +313,6 @@ func (c *gridChecker) estimateOf(j *entity.Job) des.Time {
 		return max(j.Request.Length, j.Runtime)
 	}
 	return j.Request.Length
-}
-
-// realTime is how long a task really takes for which so much was reserved: the
-// share of its estimate that the job takes, rounded up.
-func realTime(reserved, runtime, estimate des.Time) des.Time {
-	if runtime >= estimate {
-		return reserved
-	}
-	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(runtime)))
-	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(estimate)), new(big.Int))
-	if rest.Sign() > 0 {
-		return des.Time(quotient.Int64()) + des.Tick
-	}
-	return des.Time(quotient.Int64())
 }
 
 // hadPrice reports whether so long on a node cost that at an instant of [from, to].

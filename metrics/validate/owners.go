@@ -64,7 +64,7 @@ func (c *gridChecker) ownTask(j *ran, r *rowReader, site *gridSite, n *entity.No
 		wrong(Disagreement, "began at %v, too", j.start)
 	}
 	reserved := des.Time(math.Ceil(float64(j.Request.Length) / n.Perf))
-	if want := start + realTime(reserved, j.Runtime, j.Request.Length); end != want {
+	if want := start + shareOf(reserved, j.Runtime, j.Request.Length); end != want {
 		wrong(WrongRunTime, "ran on node %d until %v instead of %v", n.ID, end, want)
 	}
 	j.start, j.nodes = start, append(j.nodes, n.ID)

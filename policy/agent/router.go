@@ -68,10 +68,19 @@ func (r *Router) ask(b *grid.Broker) {
 			r.next(b)
 			return
 		}
-		best := slices.MinFunc(offers, func(x, y grid.Offer) int { return r.Compare(j, x, y) })
+		// A cluster's offer cannot be weighed by a criterion; then none is, or the
+		// order would not be one.
+		by := *r
+		if by.By == Preferred && slices.ContainsFunc(offers, counted) {
+			by.By = Earliest
+		}
+		best := slices.MinFunc(offers, func(x, y grid.Offer) int { return by.Compare(j, x, y) })
 		b.Reserve(j, best, j.Request.Nodes)
 	})
 }
+
+// counted reports an offer of a plan whose nodes have no names.
+func counted(o grid.Offer) bool { return o.Window == nil || o.Window.Tasks == nil }
 
 // next goes on to the next job.
 func (r *Router) next(b *grid.Broker) {

@@ -349,6 +349,35 @@ func TestClustersAndDomainsTogether(t *testing.T) {
 	require.ErrorContains(t, w.Agents()[1].Fits(picky.Request), "wants nodes with attributes, and a cluster tells none")
 }
 
+// No criterion knows what a cluster's window is worth: the earliest end decides
+// among all.
+func TestWhereAClusterOffersTheEarliestEndDecides(t *testing.T) {
+	w := newVO(direct())
+	w.add(t, backfill.EASY{}, node(1, 1))
+	w.add(t, backfill.EASY{}, node(4, 4))
+	w.AddAgent("cluster", plan.NewCluster(8), backfill.EASY{})
+	j := job(1, 0, 100, 1)
+	j.Request.Criterion = window.AEP{By: window.MinCost}
+	w.run2(t, &Router{By: Preferred}, j)
+	require.Equal(t, 25*des.Second, w.runs[j].Finish)
+}
+
+// The node is busy; while the regulator asks for a window behind that, its price
+// rises above what the job pays for one.
+func TestTheRegulatorCommitsNothingAboveAPriceLimit(t *testing.T) {
+	w := newVO(far(1))
+	a := w.add(t, backfill.EASY{}, node(1, 1))
+	p := flow.NewPriceSchedule(w.domains[0], a.Scheduler())
+	p.Submit(slices.Values([]flow.PriceChange{{Node: w.domains[0].Nodes()[0], At: 3*des.Second + des.Tick, Price: 2}}))
+	w.sim.At(0, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) { a.Scheduler().Submit(job(-1, 0, 50, 1)) }), 0)
+	j := job(1, 0, 100, 1)
+	j.Request.MaxPrice = 1.5
+	w.run(t, []grid.Strategy{&stubborn{Router: Router{By: Cheapest}}}, j)
+	require.EqualValues(t, 1, w.Stats().Interventions)
+	require.Equal(t, entity.Rejected, w.runs[j].State)
+	require.Zero(t, w.spent[j])
+}
+
 // run2 is run without its checks of where jobs ran.
 func (w *vo) run2(t require.TestingT, s grid.Strategy, jobs ...*entity.Job) {
 	w.AddBroker("broker", s)

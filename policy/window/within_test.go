@@ -70,7 +70,8 @@ func TestWithinWantsNodes(t *testing.T) {
 }
 
 func TestCompareKnowsWhichWayACriterionGoes(t *testing.T) {
-	less, more := &entity.Window{Value: 1}, &entity.Window{Value: 2}
+	named := []entity.Task{{Node: &entity.Node{ID: 1, Perf: 1}}}
+	less, more := &entity.Window{Value: 1, Tasks: named}, &entity.Window{Value: 2, Tasks: named}
 	for f, want := range map[entity.Criterion]int{
 		AMP{}: -1, AEP{By: MinCost}: -1, CSA{By: MinFinish}: -1, Cheapest{Goal: LeastEnd}: -1,
 		Cheapest{Goal: MostWorth, By: Q{}}: 1, Best{By: DEP{}}: 1, MultipleBest{By: Q{}}: 1, KnapsackDP{By: DEP{}}: 1,
