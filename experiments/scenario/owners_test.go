@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/window"
@@ -215,4 +216,35 @@ func TestOwnersOfSitesMayHaveAnyName(t *testing.T) {
 	income, err := strconv.ParseFloat(row[3], 64)
 	require.NoError(t, err)
 	require.Equal(t, 8.0, income)
+}
+
+// toRegulator leaves all jobs to the regulator.
+type toRegulator struct{}
+
+func (toRegulator) Name() string                        { return "to-regulator" }
+func (toRegulator) Place(b *grid.Broker, j *entity.Job) { b.Intervene(j, j.Request.Nodes) }
+func (toRegulator) Done(*grid.Broker, *grid.Fragment)   {}
+
+func TestAnOwnersJobAtASiteThatWasNotTakenNeedNotWait(t *testing.T) {
+	g := &Grid{Network: Network{Latency: 10}}
+	for range 2 {
+		own := []OwnJob{{"o", entity.Job{User: -1, Submit: 25 * des.Second, Runtime: 5 * des.Second, Request: entity.Request{Nodes: 1, Length: 5 * des.Second}}}}
+		nodes := []entity.Node{{ID: 1, Perf: 1, Attributes: entity.Attributes{Labels: map[string]string{flow.OwnerLabel: "o"}}}}
+		g.Domains = append(g.Domains, DomainSite{Domain: &Domain{Cycle: 5000 * des.Second, Nodes: nodes, Local: &LocalJobs{Queue: &LocalQueues{Listed: own}}}})
+	}
+	sc := New()
+	sc.Machine, sc.Policies = g, []string{"to-regulator"}
+	sc.Workload.Jobs = func(uint64) (entity.Source, error) {
+		return &list{jobs: []entity.Job{{ID: 1, Runtime: 1000 * des.Second, Request: entity.Request{Nodes: 1, Length: 1000 * des.Second}}}}, nil
+	}
+	dir := t.TempDir()
+	_, err := Run(context.Background(), sc, Options{Dir: dir, Tables: NewTables(nil, nil, nil, policy.Table[func() grid.Strategy]{
+		{Name: "to-regulator", New: func(*policy.Args) func() grid.Strategy { return func() grid.Strategy { return toRegulator{} } }},
+	}, nil)})
+	require.NoError(t, err)
+	var began []string
+	for _, row := range fileRows(t, dir, "local-to-regulator.csv")[1:] {
+		began = append(began, row[0]+" "+row[3])
+	}
+	require.Equal(t, []string{"domain-2 40", "domain-1 1040"}, began)
 }
