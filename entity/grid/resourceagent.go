@@ -24,9 +24,9 @@ type ResourceAgent struct {
 	// jobs wait in its queue.
 	QueueLimit int
 	Index      int // among the grid's agents
-	// Asked, if set, is called before the agent looks at its plan, and Dropped when
-	// it has given up a window that it had kept for the regulator: observers of the
-	// site hear of neither.
+	// Asked, if set, is called before the agent answers a message, or Fits, and Dropped
+	// when it has given up a window that it had kept for the regulator: observers of
+	// the site hear of neither.
 	Asked, Dropped func()
 	endpoint
 
@@ -155,7 +155,6 @@ func (a *ResourceAgent) admits(req entity.Request) error {
 // where the plan lists openings (see plan.Cluster.Openings), or else one window
 // for as many as it has nodes. req is for a site of speed 1.
 func (a *ResourceAgent) Offers(req entity.Request) []Offer {
-	a.asked()
 	a.meta.Plan() // as of now
 	if a.counted == nil {
 		o, err := a.window(a.request(req, min(req.Nodes, a.Processors())))
@@ -176,7 +175,6 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 // deadline; the error says why it offers nothing, for the job's user. req is for
 // a site of speed 1.
 func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
-	a.asked()
 	a.meta.Plan() // as of now
 	return a.window(a.request(req, req.Nodes))
 }

@@ -60,6 +60,13 @@ func (s *starts) Observe(e entity.JobEvent) {
 	s.of[e.Run.ID] = fmt.Sprintf("%s for %.6f", text, e.Run.Reservation.Window.Cost)
 }
 
+// tables have what the tests add.
+func tables() *Tables {
+	return NewTables(
+		policy.Table[entity.Policy]{{Name: "greedy", New: func(*policy.Args) entity.Policy { return greedy{} }}}, nil, nil,
+		policy.Table[func() grid.Strategy]{{Name: "to-regulator", New: func(*policy.Args) func() grid.Strategy { return func() grid.Strategy { return toRegulator{} } }}}, nil)
+}
+
 // simulate runs jobs on a machine under a policy into a folder.
 func simulate(t *testing.T, m Machine, name, dir string, seen *starts, jobs ...[]entity.Job) *Result {
 	t.Helper()
@@ -68,7 +75,7 @@ func simulate(t *testing.T, m Machine, name, dir string, seen *starts, jobs ...[
 	sc := New()
 	sc.Machine, sc.Policies = m, []string{name}
 	sc.Workload.Jobs = func(uint64) (entity.Source, error) { return &list{jobs: slices.Clone(all)}, nil }
-	o := Options{Dir: dir, Tables: NewTables(policy.Table[entity.Policy]{{Name: "greedy", New: func(*policy.Args) entity.Policy { return greedy{} }}}, nil, nil, nil, nil)}
+	o := Options{Dir: dir, Tables: tables()}
 	if seen != nil {
 		o.Observers = func(string, string) []entity.Observer { return []entity.Observer{seen} }
 	}
@@ -191,15 +198,16 @@ func TestASiteOffersAtThePricesOfTheHour(t *testing.T) {
 		{ID: 1, User: 1, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second}},
 		{ID: 2, User: 1, Submit: 7550 * des.Second, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second, Budget: 29}},
 		{ID: 3, User: 1, Submit: 17550 * des.Second, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second, Budget: 30}},
+		{ID: 4, User: 1, Submit: 27050 * des.Second, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second, Budget: 15}},
 	}
-	for _, strategy := range []string{"cheapest", "distributed"} {
+	for _, strategy := range []string{"cheapest", "distributed", "to-regulator"} {
 		dir := t.TempDir()
 		simulate(t, g, strategy, dir, nil, jobs)
 		costs := map[string]string{}
 		for _, row := range fileRows(t, dir, "tasks-"+strategy+".csv")[1:] {
 			costs[row[1]] = row[7]
 		}
-		require.Equal(t, map[string]string{"1": "10.000000", "3": "30.000000"}, costs, "%s: the second job is too poor for the afternoon", strategy)
+		require.Equal(t, map[string]string{"1": "10.000000", "3": "30.000000", "4": "10.000000"}, costs, "%s: the second job is too poor for the afternoon", strategy)
 	}
 }
 
@@ -232,16 +240,8 @@ func TestAnOwnersJobAtASiteThatWasNotTakenNeedNotWait(t *testing.T) {
 		nodes := []entity.Node{{ID: 1, Perf: 1, Attributes: entity.Attributes{Labels: map[string]string{flow.OwnerLabel: "o"}}}}
 		g.Domains = append(g.Domains, DomainSite{Domain: &Domain{Cycle: 5000 * des.Second, Nodes: nodes, Local: &LocalJobs{Queue: &LocalQueues{Listed: own}}}})
 	}
-	sc := New()
-	sc.Machine, sc.Policies = g, []string{"to-regulator"}
-	sc.Workload.Jobs = func(uint64) (entity.Source, error) {
-		return &list{jobs: []entity.Job{{ID: 1, Runtime: 1000 * des.Second, Request: entity.Request{Nodes: 1, Length: 1000 * des.Second}}}}, nil
-	}
 	dir := t.TempDir()
-	_, err := Run(context.Background(), sc, Options{Dir: dir, Tables: NewTables(nil, nil, nil, policy.Table[func() grid.Strategy]{
-		{Name: "to-regulator", New: func(*policy.Args) func() grid.Strategy { return func() grid.Strategy { return toRegulator{} } }},
-	}, nil)})
-	require.NoError(t, err)
+	simulate(t, g, "to-regulator", dir, nil, []entity.Job{{ID: 1, Runtime: 1000 * des.Second, Request: entity.Request{Nodes: 1, Length: 1000 * des.Second}}})
 	var began []string
 	for _, row := range fileRows(t, dir, "local-to-regulator.csv")[1:] {
 		began = append(began, row[0]+" "+row[3])
