@@ -20,8 +20,8 @@ type Broker struct {
 // inquiry is a question to all agents, and what to do with the answers.
 type inquiry struct {
 	broker   *Broker
-	request  entity.Request
-	left     int // answers to come
+	job      *entity.Job // nil where it is about none
+	left     int         // answers to come
 	offers   []Offer
 	refusals []Refusal
 	loads    []Backlog
@@ -50,7 +50,11 @@ func (b *Broker) Reaches(a *ResourceAgent) bool { return b.reaches(&a.endpoint) 
 // Rand is the broker's own stream of random numbers, for learning.
 func (b *Broker) Rand() *rand.Rand {
 	if b.random == nil {
-		b.random = b.grid.sim.Stream("broker", uint64(b.Index))
+		stream := "broker"
+		if b.grid.above != nil {
+			stream = b.name
+		}
+		b.random = b.grid.sim.Stream(stream, uint64(b.Index))
 	}
 	return b.random
 }
@@ -58,16 +62,17 @@ func (b *Broker) Rand() *rand.Rand {
 // AskOffers asks all agents that can be reached for offers for j; then gets
 // them all, as they came.
 func (b *Broker) AskOffers(j *entity.Job, then func([]Offer)) {
-	q := &inquiry{broker: b, request: j.Request}
+	q := &inquiry{broker: b, job: j}
 	q.then = func() { then(q.offers) }
 	b.ask(q, askOffers{inquiry: q})
 }
 
 // AskWhole asks all agents that can be reached for a window for all tasks of j
-// together; then gets the offers, no more than one an agent, and the refusals of
-// the others, as they came.
+// together; then gets the offers, and the refusals of the others, as they came. An
+// agent has no more than one offer, but for a metascheduler that passes on all
+// (Grid.AllOffers).
 func (b *Broker) AskWhole(j *entity.Job, then func([]Offer, []Refusal)) {
-	q := &inquiry{broker: b, request: j.Request}
+	q := &inquiry{broker: b, job: j}
 	q.then = func() { then(q.offers, q.refusals) }
 	b.ask(q, askWhole{inquiry: q})
 }
@@ -145,7 +150,7 @@ func (b *Broker) Reject(j *entity.Job, reason string) {
 		if b.grid.Log != nil {
 			b.grid.note(b.name, j, "rejected: %s", reason)
 		}
-		k.run.Reason = reason
+		k.run.Reason, k.reason = reason, reason
 		b.grid.ended(k, j.Request.Nodes)
 	}
 }
@@ -182,7 +187,9 @@ func (b *Broker) Handle(_ *des.Context, m des.Message) {
 		m.loads = append(m.loads, m.load)
 		m.answered()
 	case reserved:
-		if m.refusal != "" {
+		if m.fragment.bag.passed {
+			b.grid.above.answer(m.fragment.bag.above, m.refusal)
+		} else if m.refusal != "" {
 			b.grid.stats.Conflicts++
 			b.refused(m.fragment, "conflict: "+m.refusal)
 		} else if r, ok := b.Strategy.(Router); ok {
@@ -191,7 +198,13 @@ func (b *Broker) Handle(_ *des.Context, m des.Message) {
 	case refused:
 		b.refused(m.fragment, m.refusal)
 	case done:
-		b.Strategy.Done(b, m.fragment)
+		k := m.fragment.bag
+		if !k.passed {
+			b.Strategy.Done(b, m.fragment)
+		}
+		if k.above != nil {
+			b.grid.above.send(&k.above.Broker.endpoint, done{fragment: k.above})
+		}
 	}
 }
 

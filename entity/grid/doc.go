@@ -25,6 +25,9 @@
 // for their earliest windows, which they keep until it commits or cancels. The
 // job starts with its first fragment and ends with its last one.
 //
+// A site may be a grid itself, whose metascheduler asks its own sites before it
+// answers (AddGrid).
+//
 // # Where to begin
 //
 // Read Strategy and Broker: a strategy is three methods, and asks and places

@@ -52,6 +52,7 @@ type Fragment struct {
 
 	began  bool // has begun to run
 	bag    *bag
+	below  *bag         // what becomes of it where its agent is a metascheduler
 	call   *emergency   // whose answer it is, if it is one
 	hold   *entity.Hold // the emergency reservation
 	expiry des.EventID  // of one that is not committed yet
@@ -77,6 +78,13 @@ type bag struct {
 	started bool
 	killed  bool
 	given   int // tasks given up: nobody can be reached
+
+	// Of a job that is a fragment of the grid above:
+	above  *Fragment
+	passed bool      // it was the brokers above who chose among offers, or the regulator
+	kept   *Fragment // for the regulator above
+	late   bool      // a site that had taken it on has rejected it
+	reason string    // why, in its words
 }
 
 // GridStats counts what has happened in a grid.
@@ -123,6 +131,9 @@ type Grid struct {
 	// Expiry is how long a site keeps an emergency reservation that is neither
 	// committed nor cancelled; 0 means DefaultExpiry.
 	Expiry des.Time
+	// AllOffers, of a grid that is a site of another (AddGrid), passes on all offers of
+	// its sites rather than the best one.
+	AllOffers bool
 
 	sim       *des.Simulator
 	network   *Network
@@ -131,7 +142,9 @@ type Grid struct {
 	brokers   []*Broker
 	regulator *Regulator
 	bags      map[*entity.Job]*bag // never iterated
-	stats     GridStats
+	stats     *GridStats           // of all levels
+	above     *ResourceAgent       // speaks for this grid in another one, or nil
+	nested    bool                 // some site is a grid
 
 	feed   des.Feed[*entity.Job]
 	assign func(*entity.Job) int
@@ -142,14 +155,22 @@ type Grid struct {
 // jobs as a whole: a job starts with its first fragment and finishes with its
 // last; it is killed where a fragment was, rejected where none could be placed.
 func NewGrid(sim *des.Simulator, network *Network, observers ...entity.Observer) *Grid {
-	g := &Grid{sim: sim, network: network, observers: entity.NewObservers(observers...), bags: map[*entity.Job]*bag{}}
-	g.regulator = &Regulator{endpoint: g.endpoint("regulator")}
-	g.regulator.at = sim.AddEntity("regulator", g.regulator)
+	g := &Grid{sim: sim, network: network, observers: entity.NewObservers(observers...), bags: map[*entity.Job]*bag{}, stats: &GridStats{}}
+	g.addRegulator()
 	return g
 }
 
+func (g *Grid) addRegulator() {
+	g.regulator = &Regulator{endpoint: g.endpoint("regulator")}
+	g.regulator.at = g.sim.AddEntity(g.regulator.name, g.regulator)
+}
+
 func (g *Grid) endpoint(name string) endpoint {
-	return endpoint{grid: g, name: name, out: map[*endpoint]*line{}}
+	e := endpoint{grid: g, name: name, local: name, out: map[*endpoint]*line{}}
+	if g.above != nil {
+		e.name = g.above.name + "/" + name
+	}
+	return e
 }
 
 // AddAgent adds a site with its plan, a *plan.Cluster, a *plan.Domain or any
@@ -161,7 +182,7 @@ func (g *Grid) AddAgent(name string, p entity.Plan, local entity.Policy, observe
 	}
 	a.counted, _ = p.(openings)
 	a.meta = entity.NewMetascheduler(g.sim, p, local, append([]entity.Observer{a}, observers...)...)
-	a.at = g.sim.AddEntity(name, a)
+	a.at = g.sim.AddEntity(a.name, a)
 	g.agents = append(g.agents, a)
 	return a
 }
@@ -169,7 +190,7 @@ func (g *Grid) AddAgent(name string, p entity.Plan, local entity.Policy, observe
 // AddBroker adds a broker, who decides by s.
 func (g *Grid) AddBroker(name string, s Strategy) *Broker {
 	b := &Broker{Strategy: s, Index: len(g.brokers), endpoint: g.endpoint(name)}
-	b.at = g.sim.AddEntity(name, b)
+	b.at = g.sim.AddEntity(b.name, b)
 	g.brokers = append(g.brokers, b)
 	return b
 }
@@ -181,7 +202,7 @@ func (g *Grid) Agents() []*ResourceAgent { return g.agents }
 func (g *Grid) Brokers() []*Broker { return g.brokers }
 
 // Stats counts what has happened so far.
-func (g *Grid) Stats() GridStats { return g.stats }
+func (g *Grid) Stats() GridStats { return *g.stats }
 
 // Open is how many jobs have been submitted and not ended.
 func (g *Grid) Open() int { return len(g.bags) }
@@ -213,7 +234,11 @@ func (g *Grid) begin(assign func(*entity.Job) int) {
 func (g *Grid) Close() {
 	g.feed.Close()
 	for _, a := range g.agents {
-		a.meta.Close()
+		if a.below != nil {
+			a.below.Close()
+		} else {
+			a.meta.Close()
+		}
 	}
 }
 
@@ -233,6 +258,10 @@ func (g *Grid) arrive(j *entity.Job) {
 	}
 	r.State = entity.Waiting
 	b := g.brokers[k]
+	if err := b.nests(); err != nil {
+		g.sim.Fail(fmt.Errorf("at %v, %s, strategy %s: %w", g.sim.Now(), b.name, b.Strategy.Name(), err))
+		return
+	}
 	g.bags[j] = &bag{run: r, broker: b}
 	b.Strategy.Place(b, j)
 }
@@ -279,7 +308,7 @@ func (k *bag) fragment(a *ResourceAgent, nodes int) *Fragment {
 
 // began tells the job that a fragment of it has started.
 func (g *Grid) began(f *Fragment) {
-	if !f.began { // it may begin again after a preemption
+	if !f.began && f.bag.above == nil { // it may begin again after a preemption
 		f.began = true
 		g.stats.Fragments++
 		g.stats.FragmentWait += (g.sim.Now() - f.Job.Submit).Seconds()
@@ -336,6 +365,7 @@ func (g *Grid) giveUp(k *bag, nodes int, who, reason string) {
 		g.note(who, k.run.Job, "%d tasks are given up: %s", nodes, reason)
 	}
 	k.given += nodes
+	k.reason = reason
 	k.run.Reason = fmt.Sprintf("%d of %d tasks were given up: %s", k.given, k.run.Request.Nodes, reason)
 	g.ended(k, nodes)
 }

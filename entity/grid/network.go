@@ -64,10 +64,11 @@ func (n *Network) between(a, b string) Link {
 
 // endpoint is an entity's access to the network.
 type endpoint struct {
-	grid *Grid
-	name string
-	at   *des.Context
-	out  map[*endpoint]*line
+	grid  *Grid
+	name  string // in all of the simulation: north/astra
+	local string // in the grid's own network: astra
+	at    *des.Context
+	out   map[*endpoint]*line
 }
 
 // line is one direction of a link.
@@ -79,7 +80,7 @@ type line struct {
 func (e *endpoint) line(to *endpoint) *line {
 	l := e.out[to]
 	if l == nil {
-		l = &line{Link: e.grid.network.between(e.name, to.name)}
+		l = &line{Link: e.grid.network.between(e.local, to.local)}
 		e.out[to] = l
 	}
 	return l
@@ -103,7 +104,8 @@ func (e *endpoint) send(to *endpoint, m message) bool {
 	return true
 }
 
-// Name is the name of the entity in the network.
+// Name is the name of the entity; of one in a grid that is a site of another it
+// begins with the name of that site, as in north/astra.
 func (e *endpoint) Name() string { return e.name }
 
 // Start and Shutdown complete des.Entity.

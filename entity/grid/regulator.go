@@ -21,6 +21,7 @@ type emergency struct {
 	expiry des.Time
 	left   int // answers to come
 	held   []*Fragment
+	above  *Fragment // what it is for where the regulator above asks, or nil
 }
 
 // prefers reports whether what is held for x is better than what is held for y.
@@ -51,9 +52,12 @@ func (r *Regulator) Handle(_ *des.Context, m des.Message) {
 		}
 		r.answered(m.emergency)
 	case committed:
-		if !m.ok {
+		e := m.fragment.call
+		switch {
+		case e.above != nil:
+			r.grid.above.committed(e.above, m.ok)
+		case !m.ok:
 			// Messages take longer than agents wait: give them more time.
-			e := m.fragment.call
 			e.expiry *= 2
 			r.ask(e)
 		}
@@ -67,7 +71,7 @@ func (r *Regulator) intervene(k *bag, nodes int) {
 	largest := 0
 	for _, a := range r.grid.agents {
 		if r.reaches(&a.endpoint) {
-			largest = max(largest, a.Processors())
+			largest = max(largest, a.largest())
 		}
 	}
 	if largest == 0 {
@@ -115,6 +119,10 @@ func (r *Regulator) answered(e *emergency) {
 		if best == nil || e.prefers(f, best) {
 			best = f
 		}
+	}
+	if e.above != nil {
+		r.keep(e, best)
+		return
 	}
 	if best == nil {
 		r.grid.giveUp(e.bag, e.nodes, r.name, "no cluster that can be reached takes them")

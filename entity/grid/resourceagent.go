@@ -30,6 +30,7 @@ type ResourceAgent struct {
 	Asked, Dropped func()
 	endpoint
 
+	below    *Grid // for which it speaks, if it is a metascheduler, or nil; then it has none of what follows but tasks
 	plan     entity.Plan
 	counted  openings // the plan, where it lists openings, or nil
 	meta     *entity.Metascheduler
@@ -52,6 +53,7 @@ type Offer struct {
 	// for the tasks, by the job's own criterion if it has one, at the prices of the
 	// moment.
 	Window *entity.Window
+	below  *Offer // of the site that a metascheduler has it from
 }
 
 // Cost is what the offer costs: nothing on a cluster, which has no prices.
@@ -70,12 +72,16 @@ type Backlog struct {
 	Time des.Time
 }
 
-// Scheduler is the local scheduler, for the site's own jobs and its settings.
+// Scheduler is the local scheduler, for the site's own jobs and its settings; nil of
+// a metascheduler.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
 // Processors is the size of the site: its processors, or its nodes; 0 of a plan
-// that tells neither.
+// that tells neither; of a metascheduler those of its sites.
 func (a *ResourceAgent) Processors() int {
+	if a.below != nil {
+		return a.below.processors()
+	}
 	switch p := a.plan.(type) {
 	case interface{ Processors() int }:
 		return p.Processors()
@@ -88,6 +94,9 @@ func (a *ResourceAgent) Processors() int {
 // Power is the work that the site does in a time unit: the performances of its
 // nodes, or its processors, summed up, times Speed.
 func (a *ResourceAgent) Power() float64 {
+	if a.below != nil {
+		return a.below.power()
+	}
 	power := float64(a.Processors())
 	if p, ok := a.plan.(interface{ Nodes() []*entity.Node }); ok {
 		power = 0
@@ -140,6 +149,9 @@ func (a *ResourceAgent) drop(f *Fragment) {
 
 // admits is Fits for a request in the site's own times.
 func (a *ResourceAgent) admits(req entity.Request) error {
+	if a.below != nil {
+		return a.below.admits(req)
+	}
 	if a.counted != nil {
 		switch {
 		case req.Needs != nil:
@@ -155,6 +167,9 @@ func (a *ResourceAgent) admits(req entity.Request) error {
 // where the plan lists openings (see plan.Cluster.Openings), or else one window
 // for as many as it has nodes. req is for a site of speed 1.
 func (a *ResourceAgent) Offers(req entity.Request) []Offer {
+	if a.below != nil {
+		return nil // it has to ask its sites, and takes jobs whole
+	}
 	a.meta.Plan() // as of now
 	if a.counted == nil {
 		o, err := a.window(a.request(req, min(req.Nodes, a.Processors())))
@@ -175,6 +190,9 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 // deadline; the error says why it offers nothing, for the job's user. req is for
 // a site of speed 1.
 func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
+	if a.below != nil {
+		return Offer{}, errors.New("is a metascheduler, which has to ask its sites: ask it by a message")
+	}
 	a.meta.Plan() // as of now
 	return a.window(a.request(req, req.Nodes))
 }
@@ -201,24 +219,31 @@ func (a *ResourceAgent) window(req entity.Request) (Offer, error) {
 }
 
 func (a *ResourceAgent) offer(w entity.Window) Offer {
-	return Offer{a, plan.Opening{Nodes: w.Nodes, Start: w.Start, Length: w.Length()}, &w}
+	return Offer{Agent: a, Opening: plan.Opening{Nodes: w.Nodes, Start: w.Start, Length: w.Length()}, Window: &w}
 }
 
 // Backlog is how much waits now.
 func (a *ResourceAgent) Backlog() Backlog {
+	if a.below != nil {
+		return a.below.backlog()
+	}
 	return Backlog{a, a.meta.Queue().Len(), a.backlog / des.Time(max(a.Processors(), 1))}
 }
 
 // Handle answers.
 func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
+	if a.below != nil {
+		a.pass(m.Data)
+		return
+	}
 	a.asked()
 	switch q := m.Data.(type) {
 	case askOffers:
-		list := a.Offers(q.request)
+		list := a.Offers(q.job.Request)
 		a.grid.stats.Offers += int64(len(list))
 		a.send(&q.broker.endpoint, offers{inquiry: q.inquiry, list: list})
 	case askWhole:
-		o, err := a.OfferWhole(q.request)
+		o, err := a.OfferWhole(q.job.Request)
 		answer := offers{inquiry: q.inquiry}
 		if err != nil {
 			answer.refusal = &Refusal{a, err.Error()}
@@ -247,6 +272,9 @@ func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 // book reserves what was offered for f, from now on where its start is past: a
 // message takes its time. It returns why it cannot, or "".
 func (a *ResourceAgent) book(f *Fragment, o Offer) (refusal string) {
+	if a.below != nil {
+		return "it is a metascheduler: reserve by a message"
+	}
 	if o.Window != nil {
 		return a.bookWindow(f, o.Window)
 	}
@@ -437,6 +465,7 @@ func (a *ResourceAgent) Observe(e entity.JobEvent) {
 		}
 		if f := a.tasks[j.Submitted()]; f != nil { // its deadline has come too near
 			delete(a.tasks, j.Submitted())
+			f.bag.late = true
 			a.grid.giveUp(f.bag, j.Request.Nodes, a.name, j.Reason)
 			if _, ok := f.Broker.Strategy.(Router); ok {
 				a.send(&f.Broker.endpoint, done{fragment: f})
@@ -445,17 +474,22 @@ func (a *ResourceAgent) Observe(e entity.JobEvent) {
 	case entity.JobFinished, entity.JobKilled:
 		if f := a.tasks[j.Submitted()]; f != nil {
 			delete(a.tasks, j.Submitted())
-			if e.Kind == entity.JobKilled {
-				f.bag.killed = true
-				f.bag.run.Reason = j.Reason
-			}
-			if f.whole() {
-				f.bag.run.Restore(j.Earlier(), j.Done(), j.Ends())
-			}
-			a.grid.ended(f.bag, j.Request.Nodes)
+			a.over(f, j, e.Kind)
 			a.send(&f.Broker.endpoint, done{fragment: f})
 		}
 	}
+}
+
+// over tells the job of f that the run j of it has ended.
+func (a *ResourceAgent) over(f *Fragment, j *entity.Run, kind entity.JobEventKind) {
+	if kind == entity.JobKilled {
+		f.bag.killed = true
+		f.bag.run.Reason = j.Reason
+	}
+	if f.whole() {
+		f.bag.run.Restore(j.Earlier(), j.Done(), j.Ends())
+	}
+	a.grid.ended(f.bag, j.Request.Nodes)
 }
 
 // area is the processor time that j asks for.

@@ -52,8 +52,8 @@ func newBooks(x *run.Session, wanted bool) (*books, error) {
 }
 
 // of is the book of one more domain.
-func (b *books) of(d DomainSite) *book {
-	k := &book{books: b, site: d.Name, ledger: &market.Ledger{ByUse: d.PayByUse}}
+func (b *books) of(l leaf) *book {
+	k := &book{books: b, site: l.name, ledger: &market.Ledger{ByUse: l.domain.PayByUse}}
 	k.ledger.Tell = k.paid
 	b.all = append(b.all, k)
 	return k

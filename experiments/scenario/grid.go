@@ -30,6 +30,7 @@ import (
 type Grid struct {
 	Clusters []Site       `yaml:"clusters"`
 	Domains  []DomainSite `yaml:"-"` // they come behind the clusters
+	Grids    []GridSite   `yaml:"-"` // and these behind the domains
 	// Brokers is how many there are; 0 means 7, as in OAR11.
 	Brokers int     `yaml:"brokers"`
 	Assign  Assign  `yaml:"assign"` // which jobs go to which broker
@@ -132,6 +133,9 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
 		if err != nil {
 			return nil, fmt.Errorf("a grid has strategies: %w", err)
 		}
+		if err := g.whole(t, n.spec); err != nil {
+			return nil, fmt.Errorf("a grid has strategies: %w", err)
+		}
 		if slices.ContainsFunc(all, func(o name) bool { return o.file == n.file }) {
 			return nil, fmt.Errorf("a grid has strategies: %q is asked for twice", n.spec)
 		}
@@ -144,8 +148,8 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
 		}
 	}
 	for _, n := range all {
-		for _, site := range g.WithDefaults().siteNames() {
-			if err := fileNames(files, "jobs-"+n.file+"-"+site+".csv", "site "+site+" under "+n.spec); err != nil {
+		for _, site := range g.WithDefaults().leaves() {
+			if err := fileNames(files, "jobs-"+n.file+"-"+site.file()+".csv", "site "+site.name+" under "+n.spec); err != nil {
 				return nil, err
 			}
 		}
@@ -179,23 +183,11 @@ func strategyName(t *Tables, spec string) (name, error) {
 	return name{strings.Join(specs, "+"), strings.Join(files, "+")}, nil
 }
 
-// siteNames are the names of all sites, in the order of their agents.
-func (g *Grid) siteNames() []string {
-	var all []string
-	for _, k := range g.Clusters {
-		all = append(all, k.Name)
-	}
-	for _, d := range g.Domains {
-		all = append(all, d.Name)
-	}
-	return all
-}
-
 func (g *Grid) check(sc *Scenario) error {
 	if sc.Flows.Reservations != "" {
 		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
 	}
-	if len(g.Domains) > 0 {
+	if g.hasDomains() {
 		switch {
 		case sc.Workload.Trace == "" && sc.Workload.Jobs == nil && g.Batches == nil:
 			return errors.New("no jobs: give a TRACE, or batches in the file")
@@ -227,6 +219,10 @@ func (g *Grid) WithDefaults() *Grid {
 		d.Policy = cmp.Or(d.Policy, "easy")
 		full.Domains[i] = d
 	}
+	full.Grids = make([]GridSite, len(g.Grids))
+	for i, s := range g.Grids {
+		full.Grids[i] = s.withDefaults(i)
+	}
 	return &full
 }
 
@@ -241,37 +237,42 @@ func (g *Grid) Check() error {
 		taken[brokerName(i)] = true
 	}
 	switch {
-	case len(g.Clusters)+len(g.Domains) == 0:
-		return at(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
 	case g.Brokers < 1:
 		return at(fmt.Errorf("brokers: a grid needs 1 broker or more, not %d", g.Brokers), "brokers")
 	case !(g.Expiry >= 0) || g.Expiry > maxSeconds:
 		return at(fmt.Errorf("expiry: want 0 (the default) to %g seconds, not %v", maxSeconds, g.Expiry), "expiry")
 	}
+	return g.checkSites(taken, "broker-1 to "+brokerName(g.Brokers-1)+" and the regulator")
+}
+
+// checkSites checks the sites and the network between them and those who have the
+// names taken, which others says for a user.
+func (g *Grid) checkSites(taken map[string]bool, others string) error {
+	if len(g.Clusters)+len(g.Domains)+len(g.Grids) == 0 {
+		return at(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
+	}
 	for i, k := range g.Clusters {
-		if err := k.check(taken); err != nil {
-			var place *PlaceError
-			if errors.As(err, &place) {
-				place.Path = append([]any{"clusters", i}, place.Path...)
-			}
+		if err := under(k.check(taken), "clusters", i); err != nil {
 			return err
 		}
 		taken[k.Name] = true
 	}
 	for i, d := range g.Domains {
-		if err := d.check(taken); err != nil {
-			var place *PlaceError
-			if errors.As(err, &place) {
-				place.Path = append([]any{"domains", i}, place.Path...)
-			}
+		if err := under(d.check(taken), "domains", i); err != nil {
 			return err
 		}
 		taken[d.Name] = true
 	}
+	for i, s := range g.Grids {
+		if err := under(s.check(taken), "grids", i); err != nil {
+			return err
+		}
+		taken[s.Name] = true
+	}
 	for i, l := range g.Network.Links {
 		for _, name := range l.Between {
 			if !taken[name] {
-				return at(fmt.Errorf("a link names %q, which is no entity: there are the clusters and domains, broker-1 to %s and the regulator", name, brokerName(g.Brokers-1)), "network", "links", i)
+				return at(fmt.Errorf("a link names %q, which is no entity: there are the %s, %s", name, g.kinds(), others), "network", "links", i)
 			}
 		}
 		if l.Between[0] == l.Between[1] {
@@ -415,20 +416,24 @@ func (g *Grid) prepare(c *call) (runner, error) {
 // parts draws what is drawn of a grid.
 func (g *Grid) parts(c *call) (*gridParts, error) {
 	p := &gridParts{Grid: g}
-	for i, k := range p.Clusters {
-		if _, err := c.tables.Policies.Parse(k.Policy, c.defaults()); err != nil {
-			return nil, at(fmt.Errorf("%s: policy: %w", k.Name, err), "clusters", i, "policy")
-		}
+	p.leaves = g.leaves()
+	if err := g.checkStrategies(c.tables); err != nil {
+		return nil, err
 	}
-	for i, d := range p.Domains {
-		if _, err := c.tables.Nodes.Parse(d.Policy, c.defaults()); err != nil {
-			return nil, at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
+	drawn := 0
+	for i := range p.leaves {
+		l := &p.leaves[i]
+		if err := l.checkPolicy(c.tables, c.defaults()); err != nil {
+			return nil, err
 		}
-		parts, err := d.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Name, err)
+		if l.domain == nil {
+			continue
 		}
-		p.domains = append(p.domains, parts)
+		var err error
+		if l.parts, err = l.domain.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, drawn), c.Settings.Replication); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.name, err)
+		}
+		drawn++
 	}
 	var err error
 	if p.criteria, err = criteria(c.tables, g.Criteria); err != nil {
@@ -440,7 +445,7 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 // gridParts are a grid with everything drawn that is drawn.
 type gridParts struct {
 	*Grid
-	domains  []*domainParts
+	leaves   []leaf
 	criteria []plan.Finder
 }
 
@@ -467,7 +472,7 @@ func (a *asking) Next() (*entity.Job, bool) {
 
 // jobs are those of a run.
 func (p *gridParts) jobs(c *call, r *policyRun) (entity.Source, error) {
-	if c.jobs.trace == nil || len(p.Domains) == 0 {
+	if c.jobs.trace == nil || !p.hasDomains() {
 		return sourceOf(r.jobs), nil
 	}
 	pricing, err := p.Pricing.Begin(c.Settings.Seed, c.Settings.Replication)
@@ -513,40 +518,46 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		}
 	}
 	var sites []*siteRecorder
-	observe := func(name string, size int, more ...entity.Observer) ([]entity.Observer, error) {
+	observe := func(file, name string, size int, more ...entity.Observer) ([]entity.Observer, error) {
 		sites = append(sites, &siteRecorder{name: name, size: size, first: des.Forever})
 		all := append([]entity.Observer{sites[len(sites)-1]}, more...)
-		return x.Jobs(append(all, r.observers(name)...), name, size, s.Allocation)
+		return x.Jobs(append(all, r.observers(name)...), file, size, s.Allocation)
 	}
-	for _, k := range p.Clusters {
-		observers, err := observe(k.Name, k.Processors)
-		if err != nil {
-			return nil, err
-		}
-		closer, err := c.addSite(made, k, observers)
-		if err != nil {
-			return nil, err
-		}
-		defer closer()
-	}
-	books, err := newBooks(x, len(p.Domains) > 0)
+	books, err := newBooks(x, p.hasDomains())
 	if err != nil {
 		return nil, err
 	}
 	var prices *metrics.PriceWriter
-	if w, err := createPrices(x, p.domains...); err != nil {
+	if w, err := createPrices(x, p.domains()...); err != nil {
 		return nil, err
 	} else if w != nil {
 		prices = metrics.NewSitePriceWriter(w)
 	}
+	levels := &levels{c.tables, made, map[*Grid]*grid.Grid{}}
 	var domains []*domainFlows
-	for i, d := range p.Domains {
-		book := books.of(d)
-		observers, err := observe(d.Name, len(p.domains[i].nodes), book)
+	for _, l := range p.leaves {
+		level, err := levels.of(l)
 		if err != nil {
 			return nil, err
 		}
-		flows, err := c.addDomain(made, d, p.domains[i], prices, book, observers)
+		if l.domain == nil {
+			observers, err := observe(l.file(), l.name, l.cluster.Processors)
+			if err != nil {
+				return nil, err
+			}
+			closer, err := c.addSite(level, l.cluster, observers)
+			if err != nil {
+				return nil, err
+			}
+			defer closer()
+			continue
+		}
+		book := books.of(l)
+		observers, err := observe(l.file(), l.name, len(l.parts.nodes), book)
+		if err != nil {
+			return nil, err
+		}
+		flows, err := c.addDomain(level, l.domain, l.parts, prices, book, observers)
 		if err != nil {
 			return nil, err
 		}
@@ -569,7 +580,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	var owners []metrics.OwnerRow
 	for i, f := range domains {
-		owners = append(owners, f.rows(p.Domains[i].Name, books.all[i].ledger)...)
+		owners = append(owners, f.rows(books.all[i].site, books.all[i].ledger)...)
 	}
 	if err := writeOwners(x, owners); err != nil {
 		return nil, err
@@ -605,7 +616,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 // waitingIn are the runs that are left in the queues of the sites.
 func waitingIn(g *grid.Grid, now des.Time) []*entity.Run {
 	var all []*entity.Run
-	for _, a := range g.Agents() {
+	for _, a := range g.Leaves() {
 		all = slices.AppendSeq(all, a.Scheduler().Queue().By(entity.Submission, now).All())
 	}
 	return all
@@ -613,7 +624,7 @@ func waitingIn(g *grid.Grid, now des.Time) []*entity.Run {
 
 // addDomain adds a domain with its local manager, its owners' jobs and prices,
 // which are to be closed in the end.
-func (c *call) addDomain(g *grid.Grid, d DomainSite, p *domainParts, prices *metrics.PriceWriter, b *book, observers []entity.Observer) (*domainFlows, error) {
+func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *metrics.PriceWriter, b *book, observers []entity.Observer) (*domainFlows, error) {
 	local, err := c.tables.Nodes.Parse(d.Policy, c.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -638,7 +649,7 @@ func (c *call) addDomain(g *grid.Grid, d DomainSite, p *domainParts, prices *met
 
 // addSite adds a cluster with its scheduler and its own jobs, which are to be
 // closed in the end.
-func (c *call) addSite(g *grid.Grid, k Site, observers []entity.Observer) (closer func(), err error) {
+func (c *call) addSite(g *grid.Grid, k *Site, observers []entity.Observer) (closer func(), err error) {
 	local, err := c.tables.Policies.Parse(k.Policy, c.defaults())
 	if err != nil {
 		return nil, err
@@ -748,14 +759,16 @@ func gridSummary(stats grid.GridStats, whole *executed) *GridSummary {
 
 func (p *gridParts) clusters(made *grid.Grid, sites []*siteRecorder, b *books, whole *executed) []ClusterSummary {
 	var rows []ClusterSummary
+	domains := 0
 	for i, r := range sites {
-		a := made.Agents()[i]
+		a := made.Leaves()[i]
 		row := ClusterSummary{Cluster: r.name, Processors: r.size, Speed: a.Speed, Jobs: r.jobs, Rounds: a.Scheduler().Rounds()}
 		if span := r.span(whole.first, whole.last); span > 0 {
 			row.Utilization = r.busy / (float64(r.size) * span)
 		}
-		if k := i - len(p.Clusters); k >= 0 {
-			row.Income = b.all[k].ledger.Total(market.OwnerAccount).Units()
+		if p.leaves[i].domain != nil {
+			row.Income = b.all[domains].ledger.Total(market.OwnerAccount).Units()
+			domains++
 		}
 		rows = append(rows, row)
 	}

@@ -46,6 +46,16 @@ func (e *PlaceError) Error() string {
 	return b.String() + ": " + e.Err.Error()
 }
 
+// under is an error of a part of a machine with the keys that lead to the part, or
+// nil.
+func under(err error, path ...any) error {
+	var place *PlaceError
+	if errors.As(err, &place) {
+		place.Path = append(path, place.Path...)
+	}
+	return err
+}
+
 // in is an error with the line of a file where that stands.
 func in(f *yamlfile.File, err error) error {
 	var e *PlaceError

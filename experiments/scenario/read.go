@@ -33,6 +33,8 @@ type fileYAML struct {
 	// Domains are sites of a grid; the keys of Domain that are about jobs are then
 	// the grid's, and those about time hold for all of its domains.
 	Domains []siteYAML `yaml:"domains"`
+	// Grids are sites of a grid that are grids themselves.
+	Grids []gridYAML `yaml:"grids"`
 	// Union are domains of which a domain consists, each with nodes, owners and
 	// prices of its own.
 	Union []siteYAML `yaml:"union"`
@@ -121,13 +123,29 @@ type siteYAML struct {
 	Own        domainYAML `yaml:",inline"`
 }
 
+// gridYAML is a site of a grid that is a grid itself.
+type gridYAML struct {
+	Name     string     `yaml:"name"`
+	Strategy string     `yaml:"strategy"`
+	Offers   string     `yaml:"offers"`
+	Network  Network    `yaml:"network"`
+	Clusters []Site     `yaml:"clusters"`
+	Domains  []siteYAML `yaml:"domains"`
+	Grids    []gridYAML `yaml:"grids"`
+}
+
+// hasDomains reports whether there is a domain on any level.
+func (g gridYAML) hasDomains() bool {
+	return len(g.Domains) > 0 || slices.ContainsFunc(g.Grids, gridYAML.hasDomains)
+}
+
 // rangeYAML is [MIN, MAX].
 type rangeYAML []float64
 
 // Which machine a key belongs to.
 var (
 	domainKeys = []string{"union", "nodes", "generate", "prices", "pricing", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
-	gridKeys   = []string{"clusters", "domains", "brokers", "assign", "network", "expiry", "log", "strategies"}
+	gridKeys   = []string{"clusters", "domains", "grids", "brokers", "assign", "network", "expiry", "log", "strategies"}
 	// Those of a domain that a grid with domains has as well: about its jobs, and
 	// about all of its domains.
 	jobKeys    = []string{"batches", "trace", "criteria"}
@@ -256,7 +274,7 @@ func (r *reader) readMachine() error {
 		keys []string
 	}{{"cluster", []string{"processors"}}, {"domain", domainKeys}, {"grid", gridKeys}, {"machine", []string{"machine"}}} {
 		for _, key := range k.keys {
-			if k.kind == "domain" && r.file.Has("domains") && slices.Contains(slices.Concat(jobKeys, sharedKeys), key) {
+			if k.kind == "domain" && (r.file.Has("domains") || slices.ContainsFunc(r.yaml.Grids, gridYAML.hasDomains)) && slices.Contains(slices.Concat(jobKeys, sharedKeys), key) {
 				continue
 			}
 			if kinds[k.kind] == "" && r.file.Has(key) {
@@ -328,62 +346,81 @@ func (r *reader) readPolicies() error {
 }
 
 func (r *reader) readGrid() error {
-	for i, s := range r.yaml.Domains {
-		d, err := r.readSite(s, "domains", i)
-		if err != nil {
-			return err
-		}
-		r.yaml.Grid.Domains = append(r.yaml.Grid.Domains, d)
+	if err := r.readSites(&r.yaml.Grid, r.yaml.Domains, r.yaml.Grids); err != nil {
+		return err
 	}
 	g := r.yaml.Grid.WithDefaults()
 	r.sc.Machine = g
 	if err := g.Check(); err != nil {
 		return err
 	}
-	if len(g.Domains) > 0 {
+	if g.hasDomains() {
 		if err := r.readGridJobs(g); err != nil {
 			return err
 		}
 	}
-	for i, d := range g.Domains {
-		if _, err := r.tables.Nodes.Parse(d.Policy); err != nil {
-			return at(fmt.Errorf("%s: policy: %w", d.Name, err), "domains", i, "policy")
+	for _, l := range g.leaves() {
+		if l.cluster != nil && l.cluster.Local != "" {
+			l.cluster.Local = r.beside(l.cluster.Local)
+		}
+		if err := l.checkPolicy(r.tables); err != nil {
+			return err
 		}
 	}
-	for i := range g.Clusters {
-		k := &g.Clusters[i]
-		if k.Local != "" {
-			k.Local = r.beside(k.Local)
+	return g.checkStrategies(r.tables)
+}
+
+// readSites reads the domains and grids of a grid that stands at a path.
+func (r *reader) readSites(g *Grid, domains []siteYAML, grids []gridYAML, path ...any) error {
+	for i, s := range domains {
+		d, err := r.readSite(s, append(slices.Clone(path), "domains", i)...)
+		if err != nil {
+			return err
 		}
-		if _, err := r.tables.Policies.Parse(k.Policy); err != nil {
-			return at(fmt.Errorf("%s: policy: %w", k.Name, err), "clusters", i, "policy")
+		g.Domains = append(g.Domains, d)
+	}
+	for i, s := range grids {
+		site := GridSite{Name: s.Name, Strategy: s.Strategy, Grid: &Grid{Clusters: s.Clusters, Network: s.Network}}
+		here := append(slices.Clone(path), "grids", i)
+		if s.Offers != "" {
+			var err error
+			if site.Offers, err = offers.Parse(s.Offers); err != nil {
+				return at(err, append(here, "offers")...)
+			}
 		}
+		if err := r.readSites(site.Grid, s.Domains, s.Grids, here...); err != nil {
+			return err
+		}
+		g.Grids = append(g.Grids, site)
 	}
 	return nil
 }
 
-// readSite reads a domain of a grid, or of a union, that stands in the list at key.
-func (r *reader) readSite(s siteYAML, key string, i int) (DomainSite, error) {
+// readSite reads a domain of a grid, or of a union, that stands at that path: in a
+// list at a key.
+func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
+	key := path[len(path)-2]
+	has := func(name string) bool { return r.file.Has(append(slices.Clone(path), name)...) }
 	site := DomainSite{Name: s.Name, Policy: s.Policy, QueueLimit: s.QueueLimit}
 	within := func(err error) error {
 		var place *PlaceError
 		if !errors.As(err, &place) {
-			return at(err, key, i)
+			return at(err, path...)
 		}
-		if first, _ := place.Path[0].(string); slices.Contains(sharedKeys, first) && !r.file.Has(key, i, first) {
+		if first, _ := place.Path[0].(string); slices.Contains(sharedKeys, first) && !has(first) {
 			return err // it stands beside the list
 		}
-		place.Path = append([]any{key, i}, place.Path...)
+		place.Path = append(slices.Clone(path), place.Path...)
 		return err
 	}
 	for _, name := range jobKeys {
-		if r.file.Has(key, i, name) {
+		if has(name) {
 			return site, within(at(fmt.Errorf("%s: it is about the jobs of all domains: write it beside %s", name, key), name))
 		}
 	}
 	if s.File != "" {
 		for _, name := range domainKeys {
-			if r.file.Has(key, i, name) {
+			if has(name) {
 				return site, within(at(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
 			}
 		}
@@ -403,13 +440,13 @@ func (r *reader) readSite(s siteYAML, key string, i int) (DomainSite, error) {
 	if top := &r.yaml.Domain; s.Own.Cycle == 0 {
 		own.yaml.Domain.Cycle = top.Cycle
 	}
-	if !r.file.Has(key, i, "interval") {
+	if !has("interval") {
 		own.yaml.Domain.Interval = r.yaml.Domain.Interval
 	}
-	if !r.file.Has(key, i, "pay_by_use") {
+	if !has("pay_by_use") {
 		own.yaml.Domain.PayByUse = r.yaml.Domain.PayByUse
 	}
-	if !r.file.Has(key, i, "pricing") {
+	if !has("pricing") {
 		own.yaml.Domain.Pricing = r.yaml.Domain.Pricing
 	}
 	if err := own.readDomain(); err != nil {

@@ -212,7 +212,7 @@ func (c *call) writes(file string) bool {
 	return slices.ContainsFunc(c.all, func(n name) bool {
 		rest, ok := strings.CutPrefix(file, n.file)
 		if g, isGrid := c.Machine.(*Grid); ok && isGrid {
-			return rest == "" || slices.ContainsFunc(g.WithDefaults().siteNames(), func(site string) bool { return rest == "-"+site })
+			return rest == "" || slices.ContainsFunc(g.WithDefaults().leaves(), func(l leaf) bool { return rest == "-"+l.file() })
 		}
 		return ok && rest == ""
 	})

@@ -63,12 +63,15 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 	if files.Jobs, err = open("jobs-", ""); err != nil {
 		return none, err
 	}
-	for _, k := range p.Clusters {
-		if files.Clusters[k.Name], err = open("jobs-", "-"+k.Name); err != nil {
+	for _, l := range p.leaves {
+		if l.domain != nil {
+			continue
+		}
+		if files.Clusters[l.name], err = open("jobs-", "-"+l.file()); err != nil {
 			return none, err
 		}
 	}
-	if len(p.Domains) > 0 {
+	if p.hasDomains() {
 		for _, f := range []struct {
 			prefix string
 			to     *io.Reader
@@ -77,7 +80,7 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 				return none, err
 			}
 		}
-		if slices.ContainsFunc(p.domains, (*domainParts).reacts) {
+		if slices.ContainsFunc(p.domains(), (*domainParts).reacts) {
 			if files.Prices, err = open("prices-", ""); err != nil {
 				return none, err
 			}
@@ -96,27 +99,29 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 // sites are the grid's as the validator knows them.
 func (p *gridParts) sites() []validate.Site {
 	var all []validate.Site
-	for _, k := range p.Clusters {
-		all = append(all, validate.Site{Name: k.Name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
-	}
-	for i, d := range p.Domains {
-		s := validate.Site{Name: d.Name, Nodes: p.domains[i].nodes, ByUse: d.PayByUse, Ahead: cmp.Or(d.Interval, d.Cycle), Rules: map[int]validate.PriceRule{}}
-		for k, r := range p.domains[i].rules {
+	for _, l := range p.leaves {
+		if k := l.cluster; k != nil {
+			all = append(all, validate.Site{Name: l.name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
+			continue
+		}
+		d := l.domain
+		s := validate.Site{Name: l.name, Nodes: l.parts.nodes, ByUse: d.PayByUse, Ahead: cmp.Or(d.Interval, d.Cycle), Rules: map[int]validate.PriceRule{}}
+		for k, r := range l.parts.rules {
 			if r.rule != nil {
 				s.Rules[s.Nodes[k].ID] = validate.PriceRule{Every: r.every, PriceRule: r.rule}
 			}
 		}
-		for _, q := range p.domains[i].queues {
+		for _, q := range l.parts.queues {
 			for _, j := range q.jobs {
 				s.Queued = append(s.Queued, validate.QueuedJob{Owner: q.owner, Job: j})
 			}
 		}
-		for _, c := range p.domains[i].prices {
+		for _, c := range l.parts.prices {
 			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
 		}
-		for _, own := range p.domains[i].local {
-			for _, l := range own.jobs {
-				s.Owners = append(s.Owners, validate.NodeUse{Node: l.Node, Start: l.Start, Length: l.Length})
+		for _, own := range l.parts.local {
+			for _, j := range own.jobs {
+				s.Owners = append(s.Owners, validate.NodeUse{Node: j.Node, Start: j.Start, Length: j.Length})
 			}
 		}
 		all = append(all, s)

@@ -226,11 +226,12 @@ func suggestion(key string, into reflect.Type) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-func keysOf(t reflect.Type, keys *[]string) {
+// keysOf adds the keys of t, which may contain itself.
+func keysOf(t reflect.Type, keys *[]string, within ...reflect.Type) {
 	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
 		t = t.Elem()
 	}
-	if t == nil || t.Kind() != reflect.Struct {
+	if t == nil || t.Kind() != reflect.Struct || slices.Contains(within, t) {
 		return
 	}
 	for i := range t.NumField() {
@@ -241,7 +242,7 @@ func keysOf(t reflect.Type, keys *[]string) {
 		if name != "" && !slices.Contains(*keys, name) {
 			*keys = append(*keys, name)
 		}
-		keysOf(t.Field(i).Type, keys)
+		keysOf(t.Field(i).Type, keys, append(within, t)...)
 	}
 }
 
