@@ -216,8 +216,13 @@ func TestOwnersOfSitesMayHaveAnyName(t *testing.T) {
 	nodes := []entity.Node{{ID: 1, Perf: 2, Price: 1, Attributes: entity.Attributes{Labels: map[string]string{flow.OwnerLabel: name}}}}
 	own := []OwnJob{{name, entity.Job{User: -1, Submit: 5 * des.Second, Runtime: 8 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second}}}}
 	g := &Grid{Domains: []DomainSite{{Name: "site", Domain: &Domain{Cycle: 100 * des.Second, Nodes: nodes, Local: &LocalJobs{Queue: &LocalQueues{Listed: own}}}}}}
+	slow := []entity.Node{{ID: 1, Perf: 1, Price: 1}}
+	g.Domains = append(g.Domains, DomainSite{Name: "priced", Domain: &Domain{Cycle: 100 * des.Second, Nodes: slow, PriceRules: &PriceRules{Rules: []NodeRule{{Rule: flow.ByUse{}}}}}})
 	dir := t.TempDir()
-	simulate(t, g, "distributed", dir, nil, []entity.Job{{ID: 1, User: 1, Runtime: 16 * des.Second, Request: entity.Request{Nodes: 1, Length: 16 * des.Second}}})
+	simulate(t, g, "distributed", dir, nil, []entity.Job{{ID: 1, User: 1, Runtime: 16 * des.Second, Request: entity.Request{Nodes: 1, Length: 16 * des.Second, MinPerf: 2}}})
+	for _, row := range fileRows(t, dir, "prices-distributed.csv")[1:] {
+		require.Equal(t, "priced", row[0], "the other site has no rules")
+	}
 	require.Equal(t, []string{"site", "1", "5", "8", "12", name, "1"}, fileRows(t, dir, "local-distributed.csv")[1])
 	row := fileRows(t, dir, "owners-distributed.csv")[1]
 	require.Equal(t, []string{"site", name, "1"}, row[:3])
