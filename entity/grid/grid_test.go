@@ -380,9 +380,11 @@ func TestBrokersHaveRandomNumbersOfTheirOwn(t *testing.T) {
 // of the second had to wait for what was kept there.
 func TestAnOwnersQueueHearsOfAWindowThatIsGivenUp(t *testing.T) {
 	for what, c := range map[string]struct {
-		cut  []string
-		want des.Time
-	}{"cancelled": {nil, 40}, "expired": {[]string{"site-1"}, 320}} {
+		cut      []string
+		deadline des.Time // in seconds, or 0
+		site     int
+		want     des.Time
+	}{"cancelled": {nil, 0, 1, 40}, "expired": {[]string{"site-1"}, 0, 1, 320}, "too late for its deadline": {nil, 1025, 0, 40}} {
 		sim := des.New(des.Config{Seed: 1})
 		network := &grid.Network{Default: grid.Link{Latency: 10 * des.Second, Bandwidth: math.Inf(1)}, Links: map[[2]string]grid.Link{}}
 		for _, name := range c.cut {
@@ -403,9 +405,11 @@ func TestAnOwnersQueueHearsOfAWindowThatIsGivenUp(t *testing.T) {
 			q.Submit(slices.Values([]*entity.Job{job(7, 25, 5, 1)}))
 		}
 		g.AddBroker("broker", placing(toRegulator))
-		g.Submit(slices.Values([]*entity.Job{job(1, 0, 1000, 1)}), func(*entity.Job) int { return 0 })
+		whole := job(1, 0, 1000, 1)
+		whole.Request.Deadline = c.deadline * des.Second
+		g.Submit(slices.Values([]*entity.Job{whole}), func(*entity.Job) int { return 0 })
 		require.NoError(t, sim.Run(context.Background()))
-		require.Equal(t, c.want*des.Second, started[1], what)
+		require.Equal(t, c.want*des.Second, started[c.site], what)
 	}
 }
 

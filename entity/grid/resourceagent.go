@@ -24,9 +24,9 @@ type ResourceAgent struct {
 	// jobs wait in its queue.
 	QueueLimit int
 	Index      int // among the grid's agents
-	// Asked, if set, is called before the agent looks at its plan, and Dropped when
-	// it has given up a window that it had kept for the regulator: observers of the
-	// site hear of neither.
+	// Asked, if set, is called before the agent answers a message, or Fits, and Dropped
+	// when it has given up a window that it had kept for the regulator: observers of
+	// the site hear of neither.
 	Asked, Dropped func()
 	endpoint
 
@@ -170,7 +170,6 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 	if a.below != nil {
 		return nil // it has to ask its sites, and takes jobs whole
 	}
-	a.asked()
 	a.meta.Plan() // as of now
 	if a.counted == nil {
 		o, err := a.window(a.request(req, min(req.Nodes, a.Processors())))
@@ -194,7 +193,6 @@ func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
 	if a.below != nil {
 		return Offer{}, errors.New("is a metascheduler, which has to ask its sites: ask it by a message")
 	}
-	a.asked()
 	a.meta.Plan() // as of now
 	return a.window(a.request(req, req.Nodes))
 }

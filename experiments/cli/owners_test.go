@@ -287,6 +287,21 @@ func TestTheGuidesSitesRun(t *testing.T) {
 	require.Positive(t, number(t, rows[2]["local_started"]))
 }
 
+func TestPricesReactAtSitesOfSites(t *testing.T) {
+	domains, rest, ok := strings.Cut(ownersBlocks(t, "yaml")[3], "pricing:")
+	require.True(t, ok)
+	text := "grids:\n  - name: north\n    " + strings.ReplaceAll(domains, "\n", "\n    ") + "\npricing:" + rest
+	grid, dir := domainOf(t, text), t.TempDir()
+	got := call("simulate", "--grid", grid, "--policy", "cheapest,distributed", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	for _, s := range []string{"cheapest", "distributed"} {
+		checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
+		require.Zero(t, checked.code, checked.stdout+checked.stderr)
+		require.Greater(t, len(table(t, dir, "prices-"+s+".csv")), 100)
+		require.Equal(t, "north/cheap", table(t, dir, "owners-"+s+".csv")[2]["site"])
+	}
+}
+
 func TestPricesRiseAtTheSiteThatSells(t *testing.T) {
 	grid, dir := domainOf(t, pricedSites, "mixed.yaml", mixedSite), t.TempDir()
 	got := call("simulate", "--grid", grid, "--policy", "cheapest,distributed,oar", "--out", dir)

@@ -634,7 +634,7 @@ func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *me
 		return nil, err
 	}
 	if prices != nil && p.reacts() {
-		prices = prices.Of(d.Name, domain.Nodes())
+		prices = prices.Of(b.site, domain.Nodes())
 	}
 	flows, err := p.flows(c, domain, prices, b)
 	if err != nil {

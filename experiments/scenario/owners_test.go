@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/window"
@@ -59,6 +60,13 @@ func (s *starts) Observe(e entity.JobEvent) {
 	s.of[e.Run.ID] = fmt.Sprintf("%s for %.6f", text, e.Run.Reservation.Window.Cost)
 }
 
+// tables have what the tests add.
+func tables() *Tables {
+	return NewTables(
+		policy.Table[entity.Policy]{{Name: "greedy", New: func(*policy.Args) entity.Policy { return greedy{} }}}, nil, nil,
+		policy.Table[func() grid.Strategy]{{Name: "to-regulator", New: func(*policy.Args) func() grid.Strategy { return func() grid.Strategy { return toRegulator{} } }}}, nil)
+}
+
 // simulate runs jobs on a machine under a policy into a folder.
 func simulate(t *testing.T, m Machine, name, dir string, seen *starts, jobs ...[]entity.Job) *Result {
 	t.Helper()
@@ -67,7 +75,7 @@ func simulate(t *testing.T, m Machine, name, dir string, seen *starts, jobs ...[
 	sc := New()
 	sc.Machine, sc.Policies = m, []string{name}
 	sc.Workload.Jobs = func(uint64) (entity.Source, error) { return &list{jobs: slices.Clone(all)}, nil }
-	o := Options{Dir: dir, Tables: NewTables(policy.Table[entity.Policy]{{Name: "greedy", New: func(*policy.Args) entity.Policy { return greedy{} }}}, nil, nil, nil, nil)}
+	o := Options{Dir: dir, Tables: tables()}
 	if seen != nil {
 		o.Observers = func(string, string) []entity.Observer { return []entity.Observer{seen} }
 	}
@@ -190,15 +198,16 @@ func TestASiteOffersAtThePricesOfTheHour(t *testing.T) {
 		{ID: 1, User: 1, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second}},
 		{ID: 2, User: 1, Submit: 7550 * des.Second, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second, Budget: 29}},
 		{ID: 3, User: 1, Submit: 17550 * des.Second, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second, Budget: 30}},
+		{ID: 4, User: 1, Submit: 27050 * des.Second, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second, Budget: 15}},
 	}
-	for _, strategy := range []string{"cheapest", "distributed"} {
+	for _, strategy := range []string{"cheapest", "distributed", "to-regulator"} {
 		dir := t.TempDir()
 		simulate(t, g, strategy, dir, nil, jobs)
 		costs := map[string]string{}
 		for _, row := range fileRows(t, dir, "tasks-"+strategy+".csv")[1:] {
 			costs[row[1]] = row[7]
 		}
-		require.Equal(t, map[string]string{"1": "10.000000", "3": "30.000000"}, costs, "%s: the second job is too poor for the afternoon", strategy)
+		require.Equal(t, map[string]string{"1": "10.000000", "3": "30.000000", "4": "10.000000"}, costs, "%s: the second job is too poor for the afternoon", strategy)
 	}
 }
 
@@ -207,12 +216,40 @@ func TestOwnersOfSitesMayHaveAnyName(t *testing.T) {
 	nodes := []entity.Node{{ID: 1, Perf: 2, Price: 1, Attributes: entity.Attributes{Labels: map[string]string{flow.OwnerLabel: name}}}}
 	own := []OwnJob{{name, entity.Job{User: -1, Submit: 5 * des.Second, Runtime: 8 * des.Second, Request: entity.Request{Nodes: 1, Length: 10 * des.Second}}}}
 	g := &Grid{Domains: []DomainSite{{Name: "site", Domain: &Domain{Cycle: 100 * des.Second, Nodes: nodes, Local: &LocalJobs{Queue: &LocalQueues{Listed: own}}}}}}
+	slow := []entity.Node{{ID: 1, Perf: 1, Price: 1}}
+	g.Domains = append(g.Domains, DomainSite{Name: "priced", Domain: &Domain{Cycle: 100 * des.Second, Nodes: slow, PriceRules: &PriceRules{Rules: []NodeRule{{Rule: flow.ByUse{}}}}}})
 	dir := t.TempDir()
-	simulate(t, g, "distributed", dir, nil, []entity.Job{{ID: 1, User: 1, Runtime: 16 * des.Second, Request: entity.Request{Nodes: 1, Length: 16 * des.Second}}})
+	simulate(t, g, "distributed", dir, nil, []entity.Job{{ID: 1, User: 1, Runtime: 16 * des.Second, Request: entity.Request{Nodes: 1, Length: 16 * des.Second, MinPerf: 2}}})
+	for _, row := range fileRows(t, dir, "prices-distributed.csv")[1:] {
+		require.Equal(t, "priced", row[0], "the other site has no rules")
+	}
 	require.Equal(t, []string{"site", "1", "5", "8", "12", name, "1"}, fileRows(t, dir, "local-distributed.csv")[1])
 	row := fileRows(t, dir, "owners-distributed.csv")[1]
 	require.Equal(t, []string{"site", name, "1"}, row[:3])
 	income, err := strconv.ParseFloat(row[3], 64)
 	require.NoError(t, err)
 	require.Equal(t, 8.0, income)
+}
+
+// toRegulator leaves all jobs to the regulator.
+type toRegulator struct{}
+
+func (toRegulator) Name() string                        { return "to-regulator" }
+func (toRegulator) Place(b *grid.Broker, j *entity.Job) { b.Intervene(j, j.Request.Nodes) }
+func (toRegulator) Done(*grid.Broker, *grid.Fragment)   {}
+
+func TestAnOwnersJobAtASiteThatWasNotTakenNeedNotWait(t *testing.T) {
+	g := &Grid{Network: Network{Latency: 10}}
+	for range 2 {
+		own := []OwnJob{{"o", entity.Job{User: -1, Submit: 25 * des.Second, Runtime: 5 * des.Second, Request: entity.Request{Nodes: 1, Length: 5 * des.Second}}}}
+		nodes := []entity.Node{{ID: 1, Perf: 1, Attributes: entity.Attributes{Labels: map[string]string{flow.OwnerLabel: "o"}}}}
+		g.Domains = append(g.Domains, DomainSite{Domain: &Domain{Cycle: 5000 * des.Second, Nodes: nodes, Local: &LocalJobs{Queue: &LocalQueues{Listed: own}}}})
+	}
+	dir := t.TempDir()
+	simulate(t, g, "to-regulator", dir, nil, []entity.Job{{ID: 1, Runtime: 1000 * des.Second, Request: entity.Request{Nodes: 1, Length: 1000 * des.Second}}})
+	var began []string
+	for _, row := range fileRows(t, dir, "local-to-regulator.csv")[1:] {
+		began = append(began, row[0]+" "+row[3])
+	}
+	require.Equal(t, []string{"domain-2 40", "domain-1 1040"}, began)
 }
