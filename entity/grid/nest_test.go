@@ -198,6 +198,14 @@ type toTheRegulator struct{ agent.Router }
 
 func (*toTheRegulator) Place(b *grid.Broker, j *entity.Job) { b.Intervene(j, j.Request.Nodes) }
 
+// freeFrom reports whether nothing is planned on a cluster from then on.
+func freeFrom(c *plan.Cluster, second des.Time) bool {
+	for slot := range c.Slots(second*des.Second, des.Forever) {
+		return slot == entity.Slot{Width: c.Processors(), Start: second * des.Second, End: des.Forever}
+	}
+	return false
+}
+
 // Asking takes 11 s down and 11 up: south's window ends at 1 + 200, astra's is
 // kept from 50 on, borea's is given up at once.
 func TestTheRegulatorAsksThroughAMetascheduler(t *testing.T) {
@@ -209,9 +217,11 @@ func TestTheRegulatorAsksThroughAMetascheduler(t *testing.T) {
 		astra, borea := plan.NewCluster(4), plan.NewCluster(4)
 		north.AddAgent("astra", astra, backfill.EASY{}).Scheduler().Submit(job(-1, 0, 50, 4))
 		north.AddAgent("borea", borea, backfill.EASY{}).Scheduler().Submit(job(-2, 0, 90, 4))
-		n.sim.At(34*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
-			require.Len(t, slices.Collect(borea.Slots(90*des.Second, des.Forever)), 1, "borea keeps nothing any longer")
-		}), 0)
+		for second, want := range map[des.Time]bool{31: false, 33: true} {
+			n.sim.At(second*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
+				require.Equal(t, want, freeFrom(borea, 95), "at %d", second)
+			}), 0)
+		}
 		require.Equal(t, `50 job 0 started
 70 job 0 finished
 81 broker-0 hears of the end of job 0 on north`, n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 20, 4)))
@@ -332,4 +342,107 @@ func TestANestedGridWithoutLatencyIsAFlatOne(t *testing.T) {
 		}
 		require.Equal(t, play(false), play(true))
 	})
+}
+
+// South's window ends first: north is told to keep nothing, and tells astra.
+func TestWhatTheRegulatorCancelsIsFreeBelow(t *testing.T) {
+	n := nest(1)
+	n.top.AddAgent("south", plan.NewCluster(4), backfill.EASY{}).Speed = 2
+	arctic := n.level(n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest}), "arctic", 10, &agent.Router{By: agent.Earliest})
+	astra := plan.NewCluster(4)
+	arctic.AddAgent("astra", astra, backfill.EASY{}).Scheduler().Submit(job(-1, 0, 200, 4))
+	free := func(second des.Time, want bool) {
+		n.sim.At(second*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
+			require.Equal(t, want, freeFrom(astra, 205), "at %d", second)
+		}), 0)
+	}
+	free(64, false) // before the message that comes then: 1 to the regulator, 21 down, up, and down again
+	free(65, true)
+	require.Equal(t, `44 job 0 started
+54 job 0 finished
+55 broker-0 hears of the end of job 0 on south`, n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 20, 4)))
+	require.Zero(t, n.top.Stats().Expired)
+}
+
+// Reservations from above are none of the lower strategy's: north sends the second
+// job to borea, as it counts astra's work only while it is there, and no less.
+func TestTheLowerStrategyDoesNotHearOfWhatItHasNotPlaced(t *testing.T) {
+	n := nest(0)
+	north := n.level(n.top, "north", 0, &agent.Distributed{})
+	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	north.AddAgent("borea", plan.NewCluster(4), backfill.EASY{})
+	require.Equal(t, `0 job 0 started
+10 job 0 finished
+10 broker-0 hears of the end of job 0 on north
+20 job 1 started
+20 job 3 started
+40 job 3 finished
+40 north/broker hears of the end of job 3 on north/borea
+40 broker-1 hears of the end of job 3 on north
+70 job 1 finished
+70 north/broker hears of the end of job 1 on north/astra
+70 broker-1 hears of the end of job 1 on north`,
+		strings.ReplaceAll(n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}, &agent.Distributed{}},
+			job(0, 0, 10, 4), job(1, 20, 50, 4), job(3, 20, 20, 4)), "0 broker-0 is answered about job 0 on north: \"\"\n", ""))
+}
+
+// The reason is the site's own.
+func TestAJobThatIsKilledBelowIsKilled(t *testing.T) {
+	n := nest(0)
+	n.level(n.top, "north", 0, &agent.Distributed{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	long := job(0, 0, 20, 4)
+	long.Request.Length = 10 * des.Second
+	flat := nest(0)
+	flat.top.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	flat.run(t, []grid.Strategy{&agent.Distributed{}}, long)
+	n.run(t, []grid.Strategy{&agent.Distributed{}}, long)
+	require.Contains(t, flat.lines[1], "10 job 0 killed: ")
+	require.Equal(t, flat.lines[:2], n.lines[:2])
+}
+
+func TestAMetaschedulerThatReachesNoSiteSaysSo(t *testing.T) {
+	n := nest(1)
+	network := over(1)
+	network.Links = map[[2]string]grid.Link{{"astra", "broker"}: {}, {"regulator", "astra"}: {}}
+	n.top.AddGrid("north", network, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	require.Equal(t, "2 job 0 rejected: no site takes it: north: has no site that can be reached",
+		n.run(t, []grid.Strategy{&agent.Router{}}, job(0, 0, 1, 1)))
+	n.lines = nil
+	n = nest(1)
+	n.top.AddGrid("north", network, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	require.Equal(t, "3 job 0 rejected: 1 of 1 tasks were given up: no cluster that can be reached takes them",
+		n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 1, 1)))
+}
+
+// They take part in everything, and the grid above hears nothing of them.
+func TestALowerLevelMayHaveJobsOfItsOwn(t *testing.T) {
+	n := nest(0)
+	north := n.level(n.top, "north", 0, &agent.Router{By: agent.Earliest})
+	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	north.Submit(slices.Values([]*entity.Job{job(7, 0, 10, 4)}), func(*entity.Job) int { return 0 })
+	require.Equal(t, `0 north/broker is answered about job 7 on north/astra: ""
+1 broker-0 is answered about job 0 on north: ""
+10 job 0 started
+10 north/broker hears of the end of job 7 on north/astra
+30 job 0 finished
+30 broker-0 hears of the end of job 0 on north`,
+		n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}}, job(0, 1, 20, 4)))
+}
+
+// A site that sees everything cannot see through a metascheduler.
+func TestAMetaschedulerIsAskedByMessages(t *testing.T) {
+	n := nest(0)
+	n.level(n.top, "north", 0, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	north := n.top.Agents()[0]
+	require.Empty(t, north.Offers(job(0, 0, 1, 1).Request))
+	_, err := north.OfferWhole(job(0, 0, 1, 1).Request)
+	require.ErrorContains(t, err, "ask it by a message")
+	require.Nil(t, north.Scheduler())
+	seize := &asking{Router: &agent.Router{}, then: func([]grid.Backlog) {}}
+	b := n.top.AddBroker("broker", seize)
+	n.top.Submit(slices.Values([]*entity.Job{job(0, 0, 1, 1)}), func(j *entity.Job) int {
+		n.sim.At(0, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) { b.Seize(j, grid.Offer{Agent: north}, 1) }), 0)
+		return 0
+	})
+	require.Error(t, n.sim.Run(context.Background()))
 }
