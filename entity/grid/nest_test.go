@@ -257,14 +257,16 @@ func TestLoadsAreThoseOfAllSites(t *testing.T) {
 	borea := north.AddAgent("borea", plan.NewCluster(12), backfill.EASY{}).Scheduler()
 	for _, s := range []*entity.Metascheduler{astra, borea} {
 		s.Submit(job(-1, 0, 100, 4))
-		s.Submit(job(-2, 0, 100, 12))
 	}
+	astra.Submit(job(-2, 0, 200, 4))
+	borea.Submit(job(-2, 0, 50, 12))
+	borea.Submit(job(-3, 0, 50, 12))
 	var got []grid.Backlog
 	ask := &asking{Router: &agent.Router{}, then: func(l []grid.Backlog) { got = l }}
 	n.run(t, []grid.Strategy{ask}, job(0, 1, 1, 1))
 	require.Len(t, got, 1)
-	require.Equal(t, 1, got[0].Jobs)
-	require.Equal(t, 75*des.Second, got[0].Time, "12 processors for 100 s on 16")
+	require.Equal(t, 3, got[0].Jobs)
+	require.Equal(t, 125*des.Second, got[0].Time, "4 processors for 200 s and 12 for 100 s, on 16")
 	require.Equal(t, "north", got[0].Agent.Name())
 	require.Equal(t, 16, got[0].Agent.Processors())
 	require.Equal(t, 16.0, got[0].Agent.Power())
@@ -397,6 +399,7 @@ func TestAJobThatIsKilledBelowIsKilled(t *testing.T) {
 	flat.run(t, []grid.Strategy{&agent.Distributed{}}, long)
 	n.run(t, []grid.Strategy{&agent.Distributed{}}, long)
 	require.Contains(t, flat.lines[1], "10 job 0 killed: ")
+	require.NotEqual(t, "10 job 0 killed: ", flat.lines[1])
 	require.Equal(t, flat.lines[:2], n.lines[:2])
 }
 
@@ -446,3 +449,49 @@ func TestAMetaschedulerIsAskedByMessages(t *testing.T) {
 	})
 	require.Error(t, n.sim.Run(context.Background()))
 }
+
+// Arctic's answer has one hop more than that of borea, which stands behind it.
+func TestOffersThatArePassedOnAreInTheOrderOfTheSites(t *testing.T) {
+	n := nest(0)
+	north := n.level(n.top, "north", 0, &agent.Router{})
+	north.AllOffers = true
+	n.level(north, "arctic", 0, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{}, journal{func(string) { n.write("astra") }})
+	north.AddAgent("borea", plan.NewCluster(4), backfill.EASY{})
+	require.Contains(t, n.run(t, []grid.Strategy{&agent.Router{}}, job(0, 0, 10, 4)), "astra")
+}
+
+// The run of the whole is that of the site, with all its attempts.
+func TestAPreemptionBelowIsSeenAbove(t *testing.T) {
+	play := func(deep bool) (lines []string, attempts int) {
+		n := &nested{sim: des.New(des.Config{Seed: 1})}
+		n.top = grid.NewGrid(n.sim, over(0), journal{n.write}, seeing(func(e entity.JobEvent) {
+			if e.Kind == entity.JobFinished {
+				attempts = len(e.Run.Earlier())
+			}
+		}))
+		at := n.top
+		if deep {
+			at = n.level(n.level(at, "north", 0, &agent.Distributed{}), "arctic", 0, &agent.Distributed{})
+		}
+		s := at.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler()
+		n.sim.At(5*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
+			for r := range s.RunningJobs() {
+				require.True(t, s.Preempt(r, 0))
+			}
+			s.Submit(job(-1, 5, 30, 4))
+		}), 0)
+		n.run(t, []grid.Strategy{&agent.Distributed{}}, job(0, 0, 20, 4))
+		return slices.DeleteFunc(n.lines, func(l string) bool { return strings.Contains(l, "hears") }), attempts
+	}
+	flat, before := play(false)
+	require.Equal(t, 1, before)
+	require.Contains(t, flat[1], "requeued")
+	deep, attempts := play(true)
+	require.Equal(t, flat, deep)
+	require.Equal(t, 1, attempts)
+}
+
+// seeing is an observer that is a function.
+type seeing func(entity.JobEvent)
+
+func (s seeing) Observe(e entity.JobEvent) { s(e) }
