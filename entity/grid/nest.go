@@ -239,18 +239,6 @@ func (g *Grid) power() (sum float64) {
 	return sum
 }
 
-// largest is the size of the largest site behind an agent, itself if it is one.
-func (a *ResourceAgent) largest() int {
-	if a.below == nil {
-		return a.Processors()
-	}
-	most := 0
-	for _, site := range a.below.agents {
-		most = max(most, site.largest())
-	}
-	return most
-}
-
 // admits reports whether some site could meet a request; the error is the first one's.
 func (g *Grid) admits(req entity.Request) error {
 	var first error

@@ -198,6 +198,14 @@ type toTheRegulator struct{ agent.Router }
 
 func (*toTheRegulator) Place(b *grid.Broker, j *entity.Job) { b.Intervene(j, j.Request.Nodes) }
 
+// freeFrom reports whether nothing is planned on a cluster from then on.
+func freeFrom(c *plan.Cluster, second des.Time) bool {
+	for slot := range c.Slots(second*des.Second, des.Forever) {
+		return slot == entity.Slot{Width: c.Processors(), Start: second * des.Second, End: des.Forever}
+	}
+	return false
+}
+
 // Asking takes 11 s down and 11 up: south's window ends at 1 + 200, astra's is
 // kept from 50 on, borea's is given up at once.
 func TestTheRegulatorAsksThroughAMetascheduler(t *testing.T) {
@@ -209,9 +217,11 @@ func TestTheRegulatorAsksThroughAMetascheduler(t *testing.T) {
 		astra, borea := plan.NewCluster(4), plan.NewCluster(4)
 		north.AddAgent("astra", astra, backfill.EASY{}).Scheduler().Submit(job(-1, 0, 50, 4))
 		north.AddAgent("borea", borea, backfill.EASY{}).Scheduler().Submit(job(-2, 0, 90, 4))
-		n.sim.At(34*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
-			require.Len(t, slices.Collect(borea.Slots(90*des.Second, des.Forever)), 1, "borea keeps nothing any longer")
-		}), 0)
+		for second, want := range map[des.Time]bool{31: false, 33: true} {
+			n.sim.At(second*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
+				require.Equal(t, want, freeFrom(borea, 95), "at %d", second)
+			}), 0)
+		}
 		require.Equal(t, `50 job 0 started
 70 job 0 finished
 81 broker-0 hears of the end of job 0 on north`, n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 20, 4)))
@@ -247,14 +257,16 @@ func TestLoadsAreThoseOfAllSites(t *testing.T) {
 	borea := north.AddAgent("borea", plan.NewCluster(12), backfill.EASY{}).Scheduler()
 	for _, s := range []*entity.Metascheduler{astra, borea} {
 		s.Submit(job(-1, 0, 100, 4))
-		s.Submit(job(-2, 0, 100, 12))
 	}
+	astra.Submit(job(-2, 0, 200, 4))
+	borea.Submit(job(-2, 0, 50, 12))
+	borea.Submit(job(-3, 0, 50, 12))
 	var got []grid.Backlog
 	ask := &asking{Router: &agent.Router{}, then: func(l []grid.Backlog) { got = l }}
 	n.run(t, []grid.Strategy{ask}, job(0, 1, 1, 1))
 	require.Len(t, got, 1)
-	require.Equal(t, 1, got[0].Jobs)
-	require.Equal(t, 75*des.Second, got[0].Time, "12 processors for 100 s on 16")
+	require.Equal(t, 3, got[0].Jobs)
+	require.Equal(t, 125*des.Second, got[0].Time, "4 processors for 200 s and 12 for 100 s, on 16")
 	require.Equal(t, "north", got[0].Agent.Name())
 	require.Equal(t, 16, got[0].Agent.Processors())
 	require.Equal(t, 16.0, got[0].Agent.Power())
@@ -333,3 +345,153 @@ func TestANestedGridWithoutLatencyIsAFlatOne(t *testing.T) {
 		require.Equal(t, play(false), play(true))
 	})
 }
+
+// South's window ends first: north is told to keep nothing, and tells astra.
+func TestWhatTheRegulatorCancelsIsFreeBelow(t *testing.T) {
+	n := nest(1)
+	n.top.AddAgent("south", plan.NewCluster(4), backfill.EASY{}).Speed = 2
+	arctic := n.level(n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest}), "arctic", 10, &agent.Router{By: agent.Earliest})
+	astra := plan.NewCluster(4)
+	arctic.AddAgent("astra", astra, backfill.EASY{}).Scheduler().Submit(job(-1, 0, 200, 4))
+	free := func(second des.Time, want bool) {
+		n.sim.At(second*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
+			require.Equal(t, want, freeFrom(astra, 205), "at %d", second)
+		}), 0)
+	}
+	free(64, false) // before the message that comes then: 1 to the regulator, 21 down, up, and down again
+	free(65, true)
+	require.Equal(t, `44 job 0 started
+54 job 0 finished
+55 broker-0 hears of the end of job 0 on south`, n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 20, 4)))
+	require.Zero(t, n.top.Stats().Expired)
+}
+
+// Reservations from above are none of the lower strategy's: north sends the second
+// job to borea, as it counts astra's work only while it is there, and no less.
+func TestTheLowerStrategyDoesNotHearOfWhatItHasNotPlaced(t *testing.T) {
+	n := nest(0)
+	north := n.level(n.top, "north", 0, &agent.Distributed{})
+	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	north.AddAgent("borea", plan.NewCluster(4), backfill.EASY{})
+	require.Equal(t, `0 job 0 started
+10 job 0 finished
+10 broker-0 hears of the end of job 0 on north
+20 job 1 started
+20 job 3 started
+40 job 3 finished
+40 north/broker hears of the end of job 3 on north/borea
+40 broker-1 hears of the end of job 3 on north
+70 job 1 finished
+70 north/broker hears of the end of job 1 on north/astra
+70 broker-1 hears of the end of job 1 on north`,
+		strings.ReplaceAll(n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}, &agent.Distributed{}},
+			job(0, 0, 10, 4), job(1, 20, 50, 4), job(3, 20, 20, 4)), "0 broker-0 is answered about job 0 on north: \"\"\n", ""))
+}
+
+// The reason is the site's own.
+func TestAJobThatIsKilledBelowIsKilled(t *testing.T) {
+	n := nest(0)
+	n.level(n.top, "north", 0, &agent.Distributed{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	long := job(0, 0, 20, 4)
+	long.Request.Length = 10 * des.Second
+	flat := nest(0)
+	flat.top.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	flat.run(t, []grid.Strategy{&agent.Distributed{}}, long)
+	n.run(t, []grid.Strategy{&agent.Distributed{}}, long)
+	require.Contains(t, flat.lines[1], "10 job 0 killed: ")
+	require.NotEqual(t, "10 job 0 killed: ", flat.lines[1])
+	require.Equal(t, flat.lines[:2], n.lines[:2])
+}
+
+func TestAMetaschedulerThatReachesNoSiteSaysSo(t *testing.T) {
+	n := nest(1)
+	network := over(1)
+	network.Links = map[[2]string]grid.Link{{"astra", "broker"}: {}, {"regulator", "astra"}: {}}
+	n.top.AddGrid("north", network, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	require.Equal(t, "2 job 0 rejected: no site takes it: north: has no site that can be reached",
+		n.run(t, []grid.Strategy{&agent.Router{}}, job(0, 0, 1, 1)))
+	n.lines = nil
+	n = nest(1)
+	n.top.AddGrid("north", network, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	require.Equal(t, "3 job 0 rejected: 1 of 1 tasks were given up: no cluster that can be reached takes them",
+		n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 1, 1)))
+}
+
+// They take part in everything, and the grid above hears nothing of them.
+func TestALowerLevelMayHaveJobsOfItsOwn(t *testing.T) {
+	n := nest(0)
+	north := n.level(n.top, "north", 0, &agent.Router{By: agent.Earliest})
+	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	north.Submit(slices.Values([]*entity.Job{job(7, 0, 10, 4)}), func(*entity.Job) int { return 0 })
+	require.Equal(t, `0 north/broker is answered about job 7 on north/astra: ""
+1 broker-0 is answered about job 0 on north: ""
+10 job 0 started
+10 north/broker hears of the end of job 7 on north/astra
+30 job 0 finished
+30 broker-0 hears of the end of job 0 on north`,
+		n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}}, job(0, 1, 20, 4)))
+}
+
+// A site that sees everything cannot see through a metascheduler.
+func TestAMetaschedulerIsAskedByMessages(t *testing.T) {
+	n := nest(0)
+	n.level(n.top, "north", 0, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	north := n.top.Agents()[0]
+	require.Empty(t, north.Offers(job(0, 0, 1, 1).Request))
+	_, err := north.OfferWhole(job(0, 0, 1, 1).Request)
+	require.ErrorContains(t, err, "ask it by a message")
+	require.Nil(t, north.Scheduler())
+	seize := &asking{Router: &agent.Router{}, then: func([]grid.Backlog) {}}
+	b := n.top.AddBroker("broker", seize)
+	n.top.Submit(slices.Values([]*entity.Job{job(0, 0, 1, 1)}), func(j *entity.Job) int {
+		n.sim.At(0, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) { b.Seize(j, grid.Offer{Agent: north}, 1) }), 0)
+		return 0
+	})
+	require.Error(t, n.sim.Run(context.Background()))
+}
+
+// Arctic's answer has one hop more than that of borea, which stands behind it.
+func TestOffersThatArePassedOnAreInTheOrderOfTheSites(t *testing.T) {
+	n := nest(0)
+	north := n.level(n.top, "north", 0, &agent.Router{})
+	north.AllOffers = true
+	n.level(north, "arctic", 0, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{}, journal{func(string) { n.write("astra") }})
+	north.AddAgent("borea", plan.NewCluster(4), backfill.EASY{})
+	require.Contains(t, n.run(t, []grid.Strategy{&agent.Router{}}, job(0, 0, 10, 4)), "astra")
+}
+
+// The run of the whole is that of the site, with all its attempts.
+func TestAPreemptionBelowIsSeenAbove(t *testing.T) {
+	play := func(deep bool) (lines []string, attempts int) {
+		n := &nested{sim: des.New(des.Config{Seed: 1})}
+		n.top = grid.NewGrid(n.sim, over(0), journal{n.write}, seeing(func(e entity.JobEvent) {
+			if e.Kind == entity.JobFinished {
+				attempts = len(e.Run.Earlier())
+			}
+		}))
+		at := n.top
+		if deep {
+			at = n.level(n.level(at, "north", 0, &agent.Distributed{}), "arctic", 0, &agent.Distributed{})
+		}
+		s := at.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler()
+		n.sim.At(5*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
+			for r := range s.RunningJobs() {
+				require.True(t, s.Preempt(r, 0))
+			}
+			s.Submit(job(-1, 5, 30, 4))
+		}), 0)
+		n.run(t, []grid.Strategy{&agent.Distributed{}}, job(0, 0, 20, 4))
+		return slices.DeleteFunc(n.lines, func(l string) bool { return strings.Contains(l, "hears") }), attempts
+	}
+	flat, before := play(false)
+	require.Equal(t, 1, before)
+	require.Contains(t, flat[1], "requeued")
+	deep, attempts := play(true)
+	require.Equal(t, flat, deep)
+	require.Equal(t, 1, attempts)
+}
+
+// seeing is an observer that is a function.
+type seeing func(entity.JobEvent)
+
+func (s seeing) Observe(e entity.JobEvent) { s(e) }

@@ -71,7 +71,7 @@ func (r *Regulator) intervene(k *bag, nodes int) {
 	largest := 0
 	for _, a := range r.grid.agents {
 		if r.reaches(&a.endpoint) {
-			largest = max(largest, a.largest())
+			largest = max(largest, a.Processors())
 		}
 	}
 	if largest == 0 {
