@@ -330,3 +330,23 @@ func TestFrontsAreWrittenWhereAPolicyTellsThem(t *testing.T) {
 	require.Equal(t, 6, chosen, "two slices of three batches")
 	require.Greater(t, points, 30)
 }
+
+func TestALabelThatNoNodeHasIsNamed(t *testing.T) {
+	file := write(t, "d.yaml", "generate: {count: 4}\ncycle: 600\nbatches: {cycles: 1, jobs: 2}\n")
+	got := call("simulate", "--domain", file, "--policy", "css:within=rack")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, `policy css:within=rack: within: no node has a label "rack"`)
+}
+
+func TestASiteOfAGridDoesNotKeepWithin(t *testing.T) {
+	file := write(t, "g.yaml", "domains: [{generate: {count: 4}, policy: \"easy:within=rack\"}]\ncycle: 600\nbatches: {cycles: 1, jobs: 2}\n")
+	got := call("simulate", "--grid", file)
+	require.NotZero(t, got.code)
+	require.Contains(t, got.stderr, "within is for a domain by itself")
+}
+
+func TestFlagsOfValidateThatExcludeEachOtherAreNamed(t *testing.T) {
+	got := call("validate", "jobs.csv", "--grid", "g.yaml", "--domain", "d.yaml")
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.stderr, "give one of --grid and --domain")
+}

@@ -367,6 +367,9 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	from := sourceOf(jobs)
 	if label := chosen.Value.Within; label != "" {
+		if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return n.Labels[label] != "" }) {
+			return nil, fmt.Errorf("policy %s: within: no node has a label %q", r.spec, label)
+		}
 		from = &keeping{from, label}
 	}
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}

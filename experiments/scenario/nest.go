@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -115,7 +116,10 @@ func (g *Grid) hasDomains() bool {
 // name.
 func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 	if l.domain != nil {
-		_, err = t.Nodes.Parse(l.domain.Policy, defaults...)
+		chosen, wrong := t.Nodes.Parse(l.domain.Policy, defaults...)
+		if err = wrong; err == nil && chosen.Value.Within != "" {
+			err = errors.New("within is for a domain by itself: at a site of a grid jobs that have a search of their own would not keep to it")
+		}
 	} else {
 		_, err = t.Policies.Parse(l.cluster.Policy, defaults...)
 	}
