@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -242,6 +244,9 @@ func TestNoSettingIsWithoutASource(t *testing.T) {
 		table, err := e.Run(context.Background(), Config{Cycles: 1, Seed: 1})
 		require.NoError(t, err, e.Name())
 		require.NotEmpty(t, table.Settings, e.Name())
+		i := slices.IndexFunc(table.Settings, func(s Setting) bool { return s.Name == "cycles" })
+		require.GreaterOrEqual(t, i, 0, e.Name())
+		require.Equal(t, strconv.Itoa(table.PublishedCycles), strings.Fields(table.Settings[i].Value)[0], "%s: what is said and what is done", e.Name())
 	}
 	for _, s := range []Setting{
 		{"speeds", "equal", Source{}},
