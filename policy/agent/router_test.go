@@ -112,6 +112,8 @@ func (w *vo) run(t require.TestingT, strategies []grid.Strategy, jobs ...*entity
 			require.NotEmpty(t, w.where[j])
 			require.LessOrEqual(t, r.Finish, j.Request.DeadlineLimit())
 			require.GreaterOrEqual(t, r.Start, j.Submit)
+			require.Equal(t, r.Start, r.Reservation.Window.Start, "%v has what its tasks had", j)
+			require.Len(t, r.Reservation.Window.Tasks, j.Request.Nodes)
 		case entity.Rejected:
 			require.NotEmpty(t, r.Reason)
 			require.Zero(t, w.spent[j])
