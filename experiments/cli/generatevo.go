@@ -67,6 +67,8 @@ The criterion of each job is drawn from --criteria, searches for windows:
 			return usagef("--users must be 1 or more, not %d", b.Users)
 		case !positive(interval):
 			return usagef("--interval must be a number of time units above 0, not %v", interval)
+		case b.Nodes.Min != math.Trunc(b.Nodes.Min) || b.Nodes.Max != math.Trunc(b.Nodes.Max):
+			return usagef("--nodes: want whole numbers, not %v,%v", b.Nodes.Min, b.Nodes.Max)
 		case !positive(b.MinPerf):
 			return usagef("--min-performance must be a number above 0, not %v", b.MinPerf)
 		}
@@ -85,8 +87,15 @@ The criterion of each job is drawn from --criteria, searches for windows:
 				b.Criteria = append(b.Criteria, c)
 			}
 		}
-		if by, ok := jobfile.FormatOf(out); ok && !cmd.Flags().Changed("format") {
-			format = by
+		if out != "" && out != workload.StandardInput {
+			switch by, ok := jobfile.FormatOf(out); {
+			case !ok:
+				return usagef("--out: %s: a job file is known by its ending: .csv or .jsonl, and .gz or .zst behind", out)
+			case by != format && cmd.Flags().Changed("format"):
+				return usagef("--format %v, and --out %s", format, out)
+			default:
+				format = by
+			}
 		}
 		return writeJobs(cmd, out, format, b, seed)
 	}

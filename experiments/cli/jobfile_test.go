@@ -293,3 +293,17 @@ func TestTheReferencesJobFilesSayTheSame(t *testing.T) {
 		require.Contains(t, read(t, page), "`"+column+"`")
 	}
 }
+
+func TestGenerateVONamesWhatCannotBe(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--nodes 1.5,2":               "--nodes: want whole numbers, not 1.5,2",
+		"--out x.txt":                 "--out: x.txt: a job file is known by its ending",
+		"--out x.csv --format jsonl":  "--format jsonl, and --out x.csv",
+		"--volume 5":                  "want the least and the most",
+		"--criteria min-start,fooled": "--criteria:",
+	} {
+		got := call(append([]string{"generate", "vo"}, strings.Fields(flags)...)...)
+		require.Equal(t, 2, got.code, flags)
+		require.Contains(t, got.stderr, want)
+	}
+}
