@@ -156,7 +156,7 @@ func TestExperiment(t *testing.T) {
 	}
 	var page strings.Builder
 	require.NoError(t, table.WriteMarkdown(&page))
-	require.Contains(t, page.String(), "| single runs |")
+	require.Contains(t, page.String(), "judged by single runs")
 	require.Contains(t, page.String(), "no interval")
 	c.Workers = 3
 	again, err := e.Run(context.Background(), c)
