@@ -382,12 +382,7 @@ func TestLiesOfOwnersAreFound(t *testing.T) {
 			} else {
 				rows[at][lie.column] = lie.text
 			}
-			var b strings.Builder
-			require.NoError(t, csv.NewWriter(&b).WriteAll(rows))
-			require.NoError(t, os.WriteFile(name, []byte(b.String()), 0o666))
-			got := call("validate", jobs, "--grid", grid)
-			require.Equal(t, exitFailed, got.code, got.stdout)
-			require.Contains(t, got.stdout+got.stderr, lie.want)
+			lieIsFound(t, name, rows, jobs, grid, lie.want)
 		})
 	}
 }

@@ -223,10 +223,7 @@ func (c *gridChecker) tasks(from io.Reader) error {
 	if err != nil {
 		return err
 	}
-	for {
-		if more, err := r.next(); !more {
-			return err
-		}
+	for r.next() {
 		site, n, err := c.node(r)
 		if err != nil {
 			return err
@@ -250,6 +247,7 @@ func (c *gridChecker) tasks(from io.Reader) error {
 		site.balances["user "+user] -= paid
 		site.balances["owner "+strconv.Itoa(n.ID)] += paid
 	}
+	return r.err
 }
 
 // task checks one task, and adds it to its part.
@@ -347,14 +345,7 @@ func (c *gridChecker) owners(from io.Reader) error {
 		}
 	}
 	queued := c.queued()
-	for {
-		more, err := r.next()
-		if err != nil {
-			return err
-		}
-		if !more {
-			break
-		}
+	for r.next() {
 		site, n, err := c.node(r)
 		if err != nil {
 			return err
@@ -380,6 +371,9 @@ func (c *gridChecker) owners(from io.Reader) error {
 			nobody(start, TooEarly, "line %d: an owner's job on node %d of %s began before %v", r.line, n.ID, site.Name, at)
 		}
 		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, -1})
+	}
+	if r.err != nil {
+		return r.err
 	}
 	missing := 0
 	for _, left := range wanted { // a sum: the order does not matter
@@ -412,14 +406,7 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 	}
 	var changes []change
 	var ran []*filed
-	for {
-		more, err := r.next()
-		if err != nil {
-			return err
-		}
-		if !more {
-			break
-		}
+	for r.next() {
 		id := r.id()
 		f := r.read()
 		if r.err != nil {
@@ -440,6 +427,9 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want)
 			}
 		}
+	}
+	if r.err != nil {
+		return r.err
 	}
 	if named(ran) {
 		for _, f := range ran {
@@ -550,14 +540,7 @@ func (c *gridChecker) accounts(from io.Reader, sites []Site) error {
 	}
 	wrong := func(format string, args ...any) { c.report.add(c.Limit, FalseAccount, 0, -1, format, args...) }
 	sums := map[string]money{}
-	for {
-		more, err := r.next()
-		if err != nil {
-			return err
-		}
-		if !more {
-			break
-		}
+	for r.next() {
 		site, account := c.sites[r.text("site")], field(r, "account", parseText).value
 		balance := field(r, "balance", parseMoney).value
 		if r.err != nil {
@@ -571,6 +554,9 @@ func (c *gridChecker) accounts(from io.Reader, sites []Site) error {
 			wrong("%s of %s holds %v instead of %v", account, site.Name, balance, want)
 		}
 		delete(site.balances, account)
+	}
+	if r.err != nil {
+		return r.err
 	}
 	for _, s := range sites {
 		if sums[s.Name] != 0 {

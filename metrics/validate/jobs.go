@@ -159,10 +159,7 @@ func (c *fileChecker) read(from io.Reader) error {
 		return err
 	}
 	before := int64(math.MinInt64) // the row before's id
-	for {
-		if more, err := r.next(); !more {
-			return err
-		}
+	for r.next() {
 		id := r.id()
 		if r.err != nil {
 			return r.err
@@ -187,6 +184,7 @@ func (c *fileChecker) read(from io.Reader) error {
 			before = id
 		}
 	}
+	return r.err
 }
 
 // count counts what became of the jobs.

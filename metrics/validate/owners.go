@@ -88,12 +88,7 @@ func (c *gridChecker) prices(from io.Reader) error {
 	if err != nil {
 		return err
 	}
-	for {
-		if more, err := r.next(); err != nil {
-			return err
-		} else if !more {
-			break
-		}
+	for r.next() {
 		site, n, err := c.node(r)
 		if err != nil {
 			return err
@@ -111,6 +106,9 @@ func (c *gridChecker) prices(from io.Reader) error {
 		case at > 0 && !reacts:
 			c.report.add(c.Limit, FalseAccount, at, -1, "line %d: no rule prices node %d of %s", r.line, n.ID, site.Name)
 		}
+	}
+	if r.err != nil {
+		return r.err
 	}
 	for _, s := range c.sites { // each by itself: the order does not matter
 		for _, prices := range s.prices {

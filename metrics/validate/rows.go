@@ -136,18 +136,20 @@ func newRowReader(from io.Reader, file string, needed ...string) (*rowReader, er
 	return r, nil
 }
 
-// next reads the next row, if there is one.
-func (r *rowReader) next() (bool, error) {
-	var err error
-	r.record, err = r.in.Read()
-	if errors.Is(err, io.EOF) {
-		return false, nil
+// next reads the next row, if there is one. Where that fails the error is left in
+// r.err.
+func (r *rowReader) next() bool {
+	record, err := r.in.Read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return false
+	case err != nil:
+		r.err = r.damaged(err)
+		return false
 	}
-	if err != nil {
-		return false, r.damaged(err)
-	}
+	r.record = record
 	r.line, _ = r.in.FieldPos(0)
-	return true, nil
+	return true
 }
 
 // damaged puts an error of the CSV reader in our words.

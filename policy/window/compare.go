@@ -13,16 +13,14 @@ import (
 // Compare is below 0 where the search by prefers a to b, above 0 where it prefers
 // b, and 0 where it cannot tell: they are worth the same, one of them is none of
 // its own (nil, or without named nodes), or the search is not of this package. It
-// goes by Window.Value, as the search has shown it. A search under another name
-// gives itself away by a method Unwrap.
+// goes by Window.Value, as the search has shown it. A search that stands for another
+// one tells which by a method Unwrap.
 func Compare(by entity.Criterion, a, b *entity.Window) int {
 	if a == nil || b == nil || a.Tasks == nil || b.Tasks == nil {
 		return 0
 	}
 	order := cmp.Compare(a.Value, b.Value)
 	switch f := by.(type) {
-	case Within:
-		return Compare(f.Finder, a, b)
 	case interface{ Unwrap() plan.Finder }:
 		return Compare(f.Unwrap(), a, b)
 	case ALP, AMP, AEP, CSA:

@@ -24,6 +24,9 @@ type Within struct {
 // Name is that of the search, and where.
 func (w Within) Name() string { return fmt.Sprintf("%s within a %s", w.Finder.Name(), w.Label) }
 
+// Unwrap is the search itself; see Compare.
+func (w Within) Unwrap() plan.Finder { return w.Finder }
+
 // Find implements plan.Finder. It asks Finder once for each value.
 func (w Within) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	var order []string
