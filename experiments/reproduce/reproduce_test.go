@@ -231,6 +231,18 @@ func TestAClaimAgainstANumberNeedsNoSecondRow(t *testing.T) {
 	}
 }
 
+// What never happened in n cycles may still happen once in n/3.
+func TestWhatNeverHappenedIsOnlyAsRareAsTheCyclesTell(t *testing.T) {
+	for cycles, want := range map[int]Verdict{3: Undecided, 299: Undecided, 301: Holds} {
+		st := study{
+			cycles: cycles, rows: []Row{{Series: "never", Quantity: "x"}},
+			cycle:  func(_ context.Context, _, _ uint64, see sight) error { see.at("never", "", "x", 0); return nil },
+			claims: []Claim{{Pairs: []Pair{{Less: Ref{"never", "", "x"}, Factor: 0.01}}}},
+		}
+		require.Equal(t, want, runToy(t, st, Config{}).Claims[0].Verdict, "%d cycles", cycles)
+	}
+}
+
 func TestASentenceThatCannotBeTestedSaysWhy(t *testing.T) {
 	st := toy()
 	st.claims = []Claim{{Text: "curves cross", Untested: "nobody says which"}}

@@ -356,7 +356,7 @@ func TestClustersAndDomainsTogether(t *testing.T) {
 func TestWhereAClusterOffersTheEarliestEndDecides(t *testing.T) {
 	w := newVO(direct())
 	w.add(t, backfill.EASY{}, node(1, 1))
-	w.add(t, backfill.EASY{}, node(4, 4))
+	w.add(t, backfill.EASY{}, node(4, 8)) // dearer: by the criterion the first domain's is better
 	w.AddAgent("cluster", plan.NewCluster(8), backfill.EASY{})
 	j := job(1, 0, 100, 1)
 	j.Request.Criterion = window.AEP{By: window.MinCost}
