@@ -15,7 +15,7 @@ import (
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		"", ";", "; MaxProcs: 10\n" + sound, sound + "\r\n\r\n;x\n" + sound, odd, "1 2 3\n" + withField(4, "NaN"),
-		withField(2, "1e18"), withField(2, "-1"), strings.Repeat("-", 40), "\uFEFF" + sound, "1\x002", sound + " 19 20",
+		withField(2, "1e18"), withField(2, "-1"), strings.Repeat("-", 40), ";\r\r\n" + sound, "\uFEFF" + sound, "1\x002", sound + " 19 20",
 	} {
 		f.Add([]byte(text), false)
 	}
