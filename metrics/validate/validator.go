@@ -176,7 +176,7 @@ func (v *Validator) submitted(j *entity.Run) {
 	if v.now < j.Submit || v.now > j.Submit && !j.Booked { // what is booked may be confirmed later
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
 	}
-	estimate := j.Job.Request.Length
+	estimate := j.Submitted().Request.Length
 	if v.Overrun == entity.OverrunRaise {
 		estimate = max(estimate, j.Runtime)
 	}
