@@ -86,6 +86,7 @@ type Outages struct {
 	// metascheduler from further away, such as the brokers of a grid.
 	Idle func() bool
 
+	all  iter.Seq[Outage]
 	pull func() (Outage, bool)
 	stop func()
 	feed des.Feed[Outage]
@@ -138,7 +139,7 @@ var (
 // error. It is called before the run.
 func (o *Outages) Submit(all iter.Seq[Outage]) {
 	o.Close()
-	o.pull, o.stop = iter.Pull(all)
+	o.all = all
 }
 
 // Close lets go of what is to come. It is called when the run is over.
@@ -147,7 +148,7 @@ func (o *Outages) Close() {
 		o.stop()
 	}
 	o.feed.Close()
-	o.pull, o.stop = nil, nil
+	o.all, o.pull, o.stop = nil, nil, nil
 }
 
 // Attach is called by the metascheduler.
@@ -183,9 +184,10 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 }
 
 func (o *Outages) begin() {
-	if o.pull == nil {
+	if o.all == nil {
 		return
 	}
+	o.pull, o.stop = iter.Pull(o.all)
 	o.feed = des.Feed[Outage]{
 		Next: o.next, At: func(x Outage) des.Time { return x.Known }, Phase: entity.PhaseChange,
 		Check: o.check, Do: o.Take,
@@ -642,7 +644,7 @@ func (o *Outages) drain(l *loss) *loss {
 	switch {
 	case o.domain != nil:
 		for _, r := range o.meta.InTheWay(l.window(now), nil) {
-			if r.State == entity.Running {
+			if r.State == entity.Running && o.ours(r) {
 				o.await(r, rest)
 				return nil
 			}
@@ -702,6 +704,16 @@ func (o *Outages) drain(l *loss) *loss {
 		o.counted = append(o.counted, l)
 	}
 	return l
+}
+
+// ours reports whether r, which runs, is a job of the metascheduler, and not an owner's.
+func (o *Outages) ours(r *entity.Run) bool {
+	for other := range o.meta.RunningJobs() {
+		if other == r {
+			return true
+		}
+	}
+	return false
 }
 
 // await has x begin when r, which runs now, has ended. Policies see it where the job

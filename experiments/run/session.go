@@ -28,6 +28,7 @@ type Session struct {
 	recorder *metrics.Recorder
 	spent    *Watch
 	files    []file
+	outages  *metrics.OutageWriter // or nil
 }
 
 // file is a file of the run, under its temporary name until Commit.
@@ -115,6 +116,25 @@ func (x *Session) Create(prefix, suffix string) (io.Writer, error) {
 	return t, nil
 }
 
+// Outages adds the flow of outages, where there is one, to the session's observers,
+// behind those that only look, and begins its file.
+func (x *Session) Outages() error {
+	o := x.settings.Outages
+	if o == nil {
+		return nil
+	}
+	w, err := x.Create("outages-", ".csv")
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		x.outages = metrics.NewOutageWriter(w)
+		o.Told = x.outages.Lost
+	}
+	x.Observers = append(x.Observers, o)
+	return nil
+}
+
 // textFile is a buffered file.
 type textFile struct {
 	*bufio.Writer
@@ -144,6 +164,9 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		b := flow.NewBookings(meta)
 		defer b.Close()
 		b.Submit(bookings)
+		if o := x.settings.Outages; o != nil {
+			o.Idle = func() bool { return meta.Idle() && !b.Coming() }
+		}
 	}
 	meta.SubmitFrom(jobs)
 	return x.Sim.Run(ctx)
@@ -154,6 +177,11 @@ func (x *Session) Commit() (Result, error) {
 	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
+	}
+	if x.outages != nil {
+		if err := x.outages.Flush(); err != nil {
+			return Result{}, err
+		}
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {
@@ -170,6 +198,9 @@ func (x *Session) Commit() (Result, error) {
 
 // Close ends the session. Files that were not committed are thrown away.
 func (x *Session) Close() {
+	if o := x.settings.Outages; o != nil {
+		o.Close()
+	}
 	for _, f := range x.files {
 		f.to.Abort()
 	}
