@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -45,6 +46,19 @@ type Dependency struct {
 	Job   int64    // its ID
 	OK    bool     // it must have finished by itself; otherwise any end will do
 	Think des.Time // how long after that end
+}
+
+// String is d as job files write it: ok:4+60 is 60 time units after job 4 has
+// finished well.
+func (d Dependency) String() string {
+	text := strconv.FormatInt(d.Job, 10)
+	if d.OK {
+		text = "ok:" + text
+	}
+	if d.Think > 0 {
+		text += "+" + d.Think.String()
+	}
+	return text
 }
 
 // Check reports what makes j no job at all, or nil.

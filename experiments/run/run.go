@@ -41,6 +41,9 @@ type Settings struct {
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
 
+	// Links, if set, are those of the jobs, which wait for each other by them.
+	Links *flow.Links
+
 	// LockThread locks the goroutine to its thread for the time of the run, so that
 	// Summary.CPUSeconds can be the processor time of the thread, reading and
 	// writing included; the garbage collector's own threads are left out. A

@@ -27,6 +27,7 @@ type Session struct {
 	settings Settings
 	recorder *metrics.Recorder
 	spent    *Watch
+	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
 }
 
@@ -57,6 +58,10 @@ func Begin(s Settings) *Session {
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors},
 	}
 	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
+	if s.Links != nil {
+		x.waiting = flow.NewDependencies(s.Links)
+		x.Observers = append(x.Observers, x.waiting)
+	}
 	return x
 }
 
@@ -148,7 +153,12 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		defer b.Close()
 		b.Submit(bookings)
 	}
-	meta.SubmitFrom(jobs)
+	if x.waiting == nil {
+		meta.SubmitFrom(jobs)
+	} else {
+		defer x.waiting.Close()
+		x.waiting.SubmitFrom(jobs)
+	}
 	return x.Sim.Run(ctx)
 }
 
