@@ -68,6 +68,9 @@ func (r *Run) setUp() des.Time {
 // span is how long r really takes from the beginning of its attempt: what remains
 // of its runtime, with set-up and checkpoints.
 func (r *Run) span() des.Time {
+	if r.few == nil || r.few.estimate == 0 { // as most often
+		return r.Remaining()
+	}
 	return r.checkpoints().Span(r.Remaining()).Add(r.setUp())
 }
 
@@ -119,6 +122,7 @@ func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	}
 	m.queue.remove(r) // views know what it asks for
 	f := r.rare()
+	f.estimate = r.expected()
 	f.setUp = f.setUp.Add(t)
 	r.ask(min(r.Request.Length.Add(t), des.Forever-1))
 	m.queue.add(r)

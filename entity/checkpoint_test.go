@@ -42,6 +42,25 @@ func TestAJobGoesOnFromItsLastCheckpoint(t *testing.T) {
 	require.Equal(t, []des.Time{15 * des.Second, 15 * des.Second, 7 * des.Second}, []des.Time{all[1].Kept, all[1].Work, all[1].Overhead})
 }
 
+func TestSetUpIsForOneAttempt(t *testing.T) {
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{})
+	r := m.Submit(job(1, 0, 20, 1))
+	at(m, 4, func() {
+		require.True(t, m.Preempt(r, des.Forever))
+		require.True(t, m.SetUp(r, 2*des.Second))
+		require.True(t, m.SetUp(r, des.Second))
+		require.Equal(t, 19*des.Second, r.Request.Length)
+	})
+	at(m, 9, func() { // set up by 7, then 2 s of work
+		require.True(t, m.Preempt(r, des.Forever))
+		require.Equal(t, 14*des.Second, r.Request.Length)
+	})
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 23*des.Second, r.Finish)
+	require.Equal(t, 3*des.Second, r.Earlier()[1].Overhead)
+}
+
 // Whatever befalls a job, its attempts together keep its runtime, and each is
 // work and overhead to the tick.
 func TestAttemptsKeepTheWholeRuntime(t *testing.T) {
