@@ -28,6 +28,11 @@ type Job struct {
 	User    int32 // -1 where unknown
 	Group   int32 // -1 where unknown
 	Queue   int32 // -1 where unknown
+	// Shapes are the ways in which a moldable job can run, in ascending order of
+	// their nodes; nil for a rigid one. Its own Request and Runtime are one of them,
+	// whether they are listed or not: the shape of a policy that knows of no others.
+	// All that Request says beside Nodes and Length holds for every shape.
+	Shapes []Shape
 	// After are the jobs that this one must wait for. A metascheduler does not look at
 	// it: sources that hold jobs back do, such as those of package flow.
 	After []Dependency
@@ -65,6 +70,9 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%v: its runtime must be a finite time of 0 or more, not %v", j, j.Runtime)
 	}
 	if err := j.Request.Check(); err != nil {
+		return fmt.Errorf("%v: %w", j, err)
+	}
+	if err := j.checkShapes(); err != nil {
 		return fmt.Errorf("%v: %w", j, err)
 	}
 	return nil

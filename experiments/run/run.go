@@ -32,6 +32,12 @@ type Settings struct {
 	Allocation metrics.Allocation
 	Workload   string // what the files call the workload
 
+	// Attempts has the files tell of every attempt of a job, and of what it waited
+	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts). It is
+	// for runs in which jobs can be stopped and begin again, or follow one another.
+	// A Policy with a method Preempts() bool that says so need not be named here.
+	Attempts bool
+
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
 

@@ -49,6 +49,9 @@ func Begin(s Settings) *Session {
 	if s.FileName == "" {
 		s.FileName = s.Name
 	}
+	if p, ok := s.Policy.(interface{ Preempts() bool }); ok && p.Preempts() {
+		s.Attempts = true
+	}
 	x := &Session{
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
@@ -76,7 +79,7 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 	if err != nil {
 		return nil, err
 	}
-	w.Workload, w.Processors, w.Allocation = x.settings.Workload, processors, a
+	w.Workload, w.Processors, w.Allocation, w.Attempts = x.settings.Workload, processors, a, x.settings.Attempts
 	x.files = append(x.files, file{path, w})
 	return append(observers, w), nil
 }

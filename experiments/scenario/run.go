@@ -82,6 +82,7 @@ type call struct {
 	dir      *outdir.Dir
 	start    time.Time
 	values   map[string]string // of the manifest
+	attempts bool              // see needsAttempts
 
 	readings []atomic.Pointer[reading] // by policy, once begun
 	mu       sync.Mutex
@@ -260,7 +261,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
-		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread,
+		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts,
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
