@@ -43,6 +43,12 @@ type Settings struct {
 
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
+	// Outages, if set, are losses of capacity that have been submitted to it; they are
+	// told in outages-FileName.csv.
+	Outages *flow.Outages
+
+	// Links, if set, are those of the jobs, which wait for each other by them.
+	Links *flow.Links
 
 	// LockThread locks the goroutine to its thread for the time of the run, so that
 	// Summary.CPUSeconds can be the processor time of the thread, reading and
@@ -77,6 +83,9 @@ func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, erro
 	x := Begin(s)
 	defer x.Close()
 	if err := x.Files(); err != nil {
+		return Result{}, err
+	}
+	if err := x.Outages(); err != nil {
 		return Result{}, err
 	}
 	meta := entity.NewMetascheduler(x.Sim, plan.NewCluster(s.Processors), s.Policy, x.Observers...)

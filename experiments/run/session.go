@@ -33,7 +33,9 @@ type Session struct {
 	settings Settings
 	recorder *metrics.Recorder
 	spent    *Watch
+	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
+	outages  *metrics.OutageWriter // or nil
 }
 
 // file is a file of the run, under its temporary name until Commit.
@@ -66,6 +68,10 @@ func Begin(s Settings) *Session {
 	if s.Attempts || s.Owners {
 		x.Account = &metrics.Account{Policy: s.Name}
 		x.Observers = append(x.Observers, x.Account)
+	}
+	if s.Links != nil {
+		x.waiting = flow.NewDependencies(s.Links)
+		x.Observers = append(x.Observers, x.waiting)
 	}
 	return x
 }
@@ -139,6 +145,25 @@ func (x *Session) Create(prefix, suffix string) (io.Writer, error) {
 	return t, nil
 }
 
+// Outages adds the flow of outages, where there is one, to the session's observers,
+// behind those that only look, and begins its file.
+func (x *Session) Outages() error {
+	o := x.settings.Outages
+	if o == nil {
+		return nil
+	}
+	w, err := x.Create("outages-", ".csv")
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		x.outages = metrics.NewOutageWriter(w)
+		o.Told = x.outages.Lost
+	}
+	x.Observers = append(x.Observers, o)
+	return nil
+}
+
 // textFile is a buffered file.
 type textFile struct {
 	*bufio.Writer
@@ -168,8 +193,16 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		b := flow.NewBookings(meta)
 		defer b.Close()
 		b.Submit(bookings)
+		if o := x.settings.Outages; o != nil {
+			o.Idle = func() bool { return meta.Idle() && !b.Coming() }
+		}
 	}
-	meta.SubmitFrom(jobs)
+	if x.waiting == nil {
+		meta.SubmitFrom(jobs)
+	} else {
+		defer x.waiting.Close()
+		x.waiting.SubmitFrom(jobs)
+	}
 	return x.Sim.Run(ctx)
 }
 
@@ -178,6 +211,11 @@ func (x *Session) Commit() (Result, error) {
 	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
+	}
+	if x.outages != nil {
+		if err := x.outages.Flush(); err != nil {
+			return Result{}, err
+		}
 	}
 	if x.Account != nil {
 		if err := x.Account.Check(); err != nil {
@@ -200,6 +238,9 @@ func (x *Session) Commit() (Result, error) {
 
 // Close ends the session. Files that were not committed are thrown away.
 func (x *Session) Close() {
+	if o := x.settings.Outages; o != nil {
+		o.Close()
+	}
 	for _, f := range x.files {
 		f.to.Abort()
 	}

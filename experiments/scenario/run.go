@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
@@ -77,6 +78,7 @@ type call struct {
 	jobs     *jobs
 	requests func() (reading, error) // begins a reading of what is written as requests; nil where nothing is
 	bookings *workload.Reservations
+	links    *flow.Links // nil where no job waits for another
 	dir      *outdir.Dir
 	start    time.Time
 	values   map[string]string // of the manifest
@@ -105,7 +107,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", RequestsName, "summary.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", "outages-", RequestsName, "summary.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -141,6 +143,9 @@ func (sc *Scenario) Check(t *Tables) error {
 			return err
 		}
 	}
+	if err := sc.checkFeedback(); err != nil {
+		return err
+	}
 	return sc.machine().check(sc)
 }
 
@@ -163,6 +168,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		if c.jobs.requests {
 			c.requests = c.jobs.open
 		}
+	}
+	if err := c.link(); err != nil {
+		return err
 	}
 	c.values = c.Values()
 	if c.runner, err = m.prepare(c); err != nil {
@@ -261,6 +269,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		}
 		return c.options.Observers(p.spec, site)
 	}
+	p.settings.Links = c.links
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}
