@@ -70,9 +70,10 @@ type followed struct {
 	seq         int64
 	state       entity.RunState
 	start       des.Time
-	estimate    des.Time
-	done        des.Time // of its runtime, kept from attempts that were preempted
-	attempts    int      // that were preempted
+	own         entity.Shape // what it asked for when it came
+	asks        entity.Shape // what it asks for: if it is moldable, in the shape that it has
+	done        des.Time     // of its runtime, kept from attempts that were preempted
+	attempts    int          // that were preempted
 	place       []procset.Range
 	first, last des.Time // promised starts, NeverPromised before the first
 	firstAt     des.Time // when the first promise was made
@@ -166,11 +167,9 @@ func (v *Validator) submitted(j *entity.Run) {
 	if v.now < j.Submit || v.now > j.Submit && !j.Booked { // what is booked may be confirmed later
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
 	}
-	estimate := j.Job.Request.Length
-	if v.Overrun == entity.OverrunRaise {
-		estimate = max(estimate, j.Runtime)
-	}
-	f := &followed{job: j, seq: j.Seq(), estimate: estimate, state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
+	f := &followed{job: j, seq: j.Seq(), state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
+	f.own = v.ask(j.Job)
+	f.asks = f.own
 	v.live[j] = f
 	if v.Order && !j.Booked {
 		v.waiting = append(v.waiting, f)
@@ -208,8 +207,8 @@ func (v *Validator) voided(since des.Time) bool {
 	if v.overran > 0 && v.overran >= since {
 		return true
 	}
-	for j, f := range v.live { // any one will do: the order does not matter
-		if f.state == entity.Running && v.now-f.start >= f.length() && j.Runtime-f.done > f.length() {
+	for _, f := range v.live { // any one will do: the order does not matter
+		if f.state == entity.Running && v.now-f.start >= f.length() && f.asks.Runtime-f.done > f.length() {
 			return true
 		}
 	}
@@ -240,6 +239,7 @@ func (v *Validator) start(f *followed) {
 	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f.firstAt) {
 		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
 	}
+	v.shape(f)
 	v.request(f)
 	v.started = append(v.started, f)
 }
@@ -335,7 +335,7 @@ func (v *Validator) end(f *followed, killed bool) {
 // past notes whether f, which leaves, has passed its estimate.
 func (v *Validator) past(f *followed) {
 	length := f.length()
-	if v.now-f.start >= length && f.job.Runtime-f.done > length && f.job.Reservation.Window.Tasks == nil {
+	if v.now-f.start >= length && f.asks.Runtime-f.done > length && f.job.Reservation.Window.Tasks == nil {
 		v.overran = v.now
 	}
 }
@@ -343,14 +343,14 @@ func (v *Validator) past(f *followed) {
 // length is what is left of the job's estimate.
 func (f *followed) length() des.Time {
 	if f.done == 0 {
-		return f.estimate
+		return f.asks.Length
 	}
-	return max(f.estimate-f.done, des.Tick)
+	return max(f.asks.Length-f.done, des.Tick)
 }
 
 // runTime is how long a job must run, and whether that is less than it wants.
 func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
-	remaining, length := f.job.Runtime-f.done, f.length()
+	remaining, length := f.asks.Runtime-f.done, f.length()
 	if w := &f.job.Reservation.Window; w.Tasks != nil {
 		return f.taskTime(w.Length()), remaining > length
 	}
@@ -362,7 +362,7 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 
 // taskTime is the real time of a task for which so much was reserved.
 func (f *followed) taskTime(reserved des.Time) des.Time {
-	return shareOf(reserved, f.job.Runtime-f.done, f.length())
+	return shareOf(reserved, f.asks.Runtime-f.done, f.length())
 }
 
 // leave has f give up what it has had since an instant before this one, which
@@ -418,6 +418,9 @@ func (v *Validator) requeued(f *followed) {
 		v.leave(f, f.place, &j.Reservation.Window)
 	}
 	f.done = j.Done()
+	if f.done == 0 {
+		f.asks = f.own // it may take another shape
+	}
 	if j.Request.Length != f.length() {
 		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Request.Length, f.length())
 	}
@@ -449,7 +452,7 @@ func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 // progress is how much of its runtime f does in so much time. On named nodes the
 // slowest task counts: it does all that is left in its whole time.
 func (f *followed) progress(t des.Time, w *entity.Window) des.Time {
-	remaining := f.job.Runtime - f.done
+	remaining := f.asks.Runtime - f.done
 	if w.Tasks == nil {
 		return min(t, remaining)
 	}
@@ -466,7 +469,7 @@ func (v *Validator) counted(f *followed) int {
 	if f.job.Reservation.Window.Tasks != nil {
 		return 0
 	}
-	return f.job.Request.Nodes
+	return f.asks.Nodes
 }
 
 // InstantOver tells that everything of an instant has been observed: only then
@@ -484,7 +487,7 @@ func (v *Validator) settle() {
 		}
 		v.busy += v.counted(f)
 		if v.Processors > 0 && v.busy > v.Processors {
-			v.violation(OverCapacity, f.job, "started on %d processors; %d of %d are busy now", f.job.Request.Nodes, v.busy, v.Processors)
+			v.violation(OverCapacity, f.job, "started on %d processors; %d of %d are busy now", f.asks.Nodes, v.busy, v.Processors)
 		}
 		v.occupyNodes(f, over)
 		v.occupyPlace(f, over)
@@ -533,8 +536,8 @@ func (v *Validator) occupyPlace(f *followed, over bool) {
 			v.holders[p] = f
 		}
 	}
-	if count != j.Request.Nodes {
-		v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", count, j.Request.Nodes)
+	if count != f.asks.Nodes {
+		v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", count, f.asks.Nodes)
 	}
 	if clash == f {
 		v.violation(TwoJobsOnOne, j, "has a processor twice")
