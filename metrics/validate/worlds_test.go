@@ -319,7 +319,7 @@ var bends = []bend{
 		return func() { j.Submit = submit }
 	}},
 	{"a moldable job in no shape of its own", validate.Unmet, func(_ *bender, e entity.JobEvent) bool {
-		return e.Kind == entity.JobStarted && len(e.Run.Submitted().Shapes) > 0
+		return e.Kind == entity.JobStarted && e.Run.Job != e.Run.Submitted() && len(e.Run.Shapes) > 0
 	}, false, func(_ *bender, e *entity.JobEvent) func() {
 		r, shape := e.Run, e.Run.Job
 		slower := *shape
