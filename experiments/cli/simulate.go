@@ -89,6 +89,7 @@ these strategies in place of policies:
 		return workload.OpenReservations(path)
 	})
 	s.flags.add(cmd)
+	s.flags.addMoldable(cmd)
 	f.Bool("feedback", false, "fields 17 and 18 hold: a job comes its think time after the end of its preceding job")
 	checked(cmd, "pass", "instant", "instant|event", "one decision round an instant, or one after every event", entity.ParsePass)
 	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))

@@ -80,7 +80,11 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
 		s.Observers = append(s.Observers, p.observers("")...)
-		r, err := run.Simulate(ctx, sourceOf(p.jobs), s)
+		from, err := c.molded(sourceOf(p.jobs))
+		if err != nil {
+			return nil, err
+		}
+		r, err := run.Simulate(ctx, from, s)
 		return &Result{Result: r}, err
 	}, nil
 }
