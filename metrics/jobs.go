@@ -260,6 +260,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		w.start(j, r)
 	case entity.JobRequeued:
 		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
+		r.molded(j)
 	case entity.JobFinished:
 		w.end(r, rowFinished)
 	case entity.JobKilled:
@@ -312,7 +313,11 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.estimate = j.Request.Length
 	r.backfilled = j.Backfilled
 	r.run = j
+	r.molded(j)
 }
+
+// molded has the row tell of the shape that a moldable job has now.
+func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.Nodes), j.Runtime }
 
 // joinRanges sorts single processors and joins neighbours, in place.
 func joinRanges(ranges []procset.Range) []procset.Range {

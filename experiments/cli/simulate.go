@@ -98,6 +98,7 @@ and with --victims the jobs that run there
 	f.String("outages", "", "capacity that is lost: FILE.csv (from,to, and processors or node[,known]) or a model of failures (default: none)")
 	f.String("victims", "requeue", "what becomes of the jobs that outages hit")
 	s.flags.add(cmd)
+	s.flags.addMoldable(cmd)
 	f.Bool("feedback", false, "fields 17 and 18 hold: a job comes its think time after the end of its preceding job")
 	checked(cmd, "pass", "instant", "instant|event", "one decision round an instant, or one after every event", entity.ParsePass)
 	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))

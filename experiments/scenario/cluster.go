@@ -87,7 +87,11 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		if s.Outages, err = outages.flow(nil); err != nil {
 			return nil, err
 		}
-		r, err := run.Simulate(ctx, sourceOf(p.jobs), s)
+		from, err := c.molded(sourceOf(p.jobs))
+		if err != nil {
+			return nil, err
+		}
+		r, err := run.Simulate(ctx, from, s)
 		return &Result{Result: r}, err
 	}, nil
 }

@@ -146,6 +146,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if err := sc.checkFeedback(); err != nil {
 		return err
 	}
+	if err := sc.checkMoldable(); err != nil {
+		return err
+	}
 	return sc.machine().check(sc)
 }
 
