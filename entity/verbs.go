@@ -32,6 +32,7 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 	case r.meta != m: // it shares a plan with this one, and is not its
 		return false
 	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
+		m.coming--
 		r.State, r.Reason, r.Finish = Rejected, reason, m.sim.Now()
 		return true
 	case r.entering && r.State == Created: // it is on the threshold
@@ -122,7 +123,7 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 		return nil, err
 	}
 	r := m.newRun(j, true)
-	if err := r.Request.Accepts(&w); err != nil {
+	if err := r.accept(&w); err != nil {
 		return nil, fmt.Errorf("the window for %v %w", j, err)
 	}
 	m.forget(m.sim.Now())

@@ -22,6 +22,9 @@ import (
 // jobs.csv, then ours.
 const JobsHeader = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled"
 
+// AttemptsColumns follow JobsHeader where JobsWriter.Attempts is set.
+const AttemptsColumns = ",restarts,lost,overhead,after"
+
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
 
@@ -68,6 +71,13 @@ type JobsWriter struct {
 	Allocation Allocation
 	// Workload is what workload_name says; "w0", Batsim's own, where empty.
 	Workload string
+	// Attempts has rows tell of all attempts of a job, and of the jobs that it follows,
+	// in more columns. restarts is how often it was preempted; lost and overhead are
+	// times of the job, as in AttemptsWriter, of all attempts that are over, where of
+	// a job that was killed or cancelled what attempts before have kept is lost, too;
+	// after has the IDs of Job.After, "12" or, where that one must have finished well,
+	// "12:ok", with "+30" behind it where so many time units must pass.
+	Attempts bool
 
 	out      io.Writer
 	err      error
@@ -90,9 +100,65 @@ type jobRow struct {
 	nodes, user                                       int32
 	state                                             rowState
 	backfilled                                        bool
-	reason                                            string      // why it was rejected or killed
-	run                                               *entity.Run // from its start until its place is known for good
+	reason                                            string       // why it was rejected or killed
+	run                                               *entity.Run  // from its start until its place is known for good
+	attempts                                          *rowAttempts // where they are told of
 	processors                                        []procset.Range
+}
+
+// rowAttempts are what a row tells of all attempts that are over.
+type rowAttempts struct {
+	restarts             int
+	kept, lost, overhead des.Time
+	after                []entity.Dependency
+}
+
+// add takes in one more.
+func (a *rowAttempts) add(x *entity.Attempt) {
+	a.kept += x.Kept
+	a.lost += x.Work - x.Kept
+	a.overhead += x.Overhead
+}
+
+// told takes in an event that bears on the attempts of a job.
+func (a *rowAttempts) told(e entity.JobEvent) {
+	if a == nil {
+		return
+	}
+	switch e.Kind {
+	case entity.JobRequeued:
+		a.restarts++
+		a.add(latestOf(e.Run.Earlier()))
+	case entity.JobFinished, entity.JobKilled:
+		x := e.Run.Latest()
+		if e.Run.Reason == entity.ReasonEstimate {
+			x.Kept = x.Work // it has had what it asked for
+		}
+		a.add(&x)
+	}
+	gone := e.Kind == entity.JobRejected || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate
+	if gone {
+		a.lost, a.kept = a.lost+a.kept, 0
+	}
+}
+
+func (a *rowAttempts) appendTo(b []byte) []byte {
+	b = append(appendInt(append(b, ','), int64(a.restarts)), ',')
+	b = append(appendTime(b, a.lost), ',')
+	b = append(appendTime(b, a.overhead), ',')
+	for i, d := range a.after {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = appendInt(b, d.Job)
+		if d.OK {
+			b = append(b, ":ok"...)
+		}
+		if d.Think > 0 {
+			b = appendTime(append(b, '+'), d.Think)
+		}
+	}
+	return b
 }
 
 type rowState uint8
@@ -125,11 +191,14 @@ func (w *JobsWriter) Attach(m *entity.Metascheduler) {
 }
 
 // allocation is what allocated_resources says.
-func (w *JobsWriter) allocation() Allocation {
+func (w *JobsWriter) allocation() Allocation { return w.Allocation.of(w.Processors) }
+
+// of is what a means on so many processors.
+func (a Allocation) of(processors int) Allocation {
 	switch {
-	case w.Allocation != AllocationAuto:
-		return w.Allocation
-	case w.Processors > autoIntervals:
+	case a != AllocationAuto:
+		return a
+	case processors > autoIntervals:
 		return AllocationCount
 	}
 	return AllocationIntervals
@@ -148,6 +217,9 @@ func (w *JobsWriter) begin() {
 	w.workload = escapeCSV(name)
 	w.ring = make([]jobRow, 64)
 	w.buf = append(make([]byte, 0, flushAt+4096), JobsHeader...)
+	if w.Attempts {
+		w.buf = append(w.buf, AttemptsColumns...)
+	}
 	w.buf = append(w.buf, '\n')
 }
 
@@ -180,6 +252,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
+	r.attempts.told(e)
 	switch e.Kind {
 	case entity.JobPromised:
 		r.promise = j.Promised
@@ -228,6 +301,9 @@ func (w *JobsWriter) submit(j *entity.Run) {
 		start: -1, finish: -1, promise: entity.NeverPromised,
 		nodes: int32(j.Request.Nodes), user: j.User, processors: r.processors[:0],
 	}
+	if w.Attempts {
+		r.attempts = &rowAttempts{after: j.After}
+	}
 }
 
 func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
@@ -275,13 +351,19 @@ func (w *JobsWriter) locate(r *jobRow) {
 	if w.Allocation != AllocationIntervals {
 		return
 	}
-	r.processors = append(r.processors[:0], r.run.Place...)
-	for _, t := range r.run.Reservation.Window.Tasks {
-		r.processors = append(r.processors, procset.Range{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
+	r.processors = placeOf(r.processors[:0], r.run.Place, &r.run.Reservation.Window)
+}
+
+// placeOf appends the processors of a place, or the nodes of a window.
+func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
+	ranges = append(ranges, place...)
+	for _, t := range w.Tasks {
+		ranges = append(ranges, procset.Range{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
 	}
-	if r.run.Reservation.Window.Tasks != nil {
-		r.processors = joinRanges(r.processors)
+	if w.Tasks != nil {
+		ranges = joinRanges(ranges)
 	}
+	return ranges
 }
 
 // flushAt is how many bytes are gathered before they are written.
@@ -423,9 +505,14 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',')
 	b = append(b, runtime...)
 	if r.backfilled {
-		return append(b, ",1\n"...)
+		b = append(b, ",1"...)
+	} else {
+		b = append(b, ",0"...)
 	}
-	return append(b, ",0\n"...)
+	if r.attempts != nil {
+		b = r.attempts.appendTo(b)
+	}
+	return append(b, '\n')
 }
 
 // promisedKey begins the metadata of a job that was promised a start, reasonKey

@@ -117,6 +117,7 @@ type domainParts struct {
 	queues   []ownersQueue // in the order of the owners' first nodes
 	rules    []pricingOf   // by position; none where no price reacts
 	patient  bool          // jobs wait for cheaper days
+	outages  *outages      // or nil
 	prices   []NodePrice   // in order of time
 	criteria []plan.Finder
 }
@@ -136,6 +137,9 @@ func (d *Domain) prepare(c *call) (runner, error) {
 	if p.criteria, err = criteria(c.tables, d.Criteria); err != nil {
 		return nil, err
 	}
+	if p.outages, err = c.outages(0, p.nodes); err != nil {
+		return nil, err
+	}
 	if c.jobs == nil {
 		batches, err := d.Batches.draw(c.Settings.Seed, d.Cycle)
 		if err != nil {
@@ -149,6 +153,9 @@ func (d *Domain) prepare(c *call) (runner, error) {
 			return nil, err
 		}
 		return p.priced(c, from)
+	}
+	if p.preempts() {
+		c.needsAttempts()
 	}
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
@@ -377,14 +384,16 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	s := r.settings
 	s.Policy, s.Processors = chosen.Value.Policy, len(p.nodes)
 	s.Observers = append(append(s.Observers, ledger, cycles), r.observers("")...)
+	domain, err := p.plan(chosen.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	if s.Outages, err = p.outages.flow(domain.Nodes()); err != nil {
+		return nil, err
+	}
 	x := run.Begin(s)
 	defer x.Close()
 	if err := x.Files(); err != nil {
-		return nil, err
-	}
-
-	domain, err := p.plan(chosen.Value.Finder)
-	if err != nil {
 		return nil, err
 	}
 	var fronts *fronts
@@ -404,8 +413,11 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	} else if w != nil {
 		prices = metrics.NewPriceWriter(w, domain.Nodes())
 	}
-	flows, err := p.flows(c, domain, prices, nil)
+	flows, err := p.flows(c, domain, x.Account, prices, nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := x.Outages(); err != nil {
 		return nil, err
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, append(x.Observers, flows.observers()...)...)
