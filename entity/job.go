@@ -27,9 +27,19 @@ type Job struct {
 	User    int32 // -1 where unknown
 	Group   int32 // -1 where unknown
 	Queue   int32 // -1 where unknown
+	// After are the jobs that this one must wait for. A metascheduler does not look at
+	// it: sources that hold jobs back do, such as those of package flow.
+	After []Dependency
 	// Extra is whatever else a workload tells of the job, for policies and
 	// observers that know of it. The framework does not look at it.
 	Extra any
+}
+
+// Dependency is another job that must have come to its end before.
+type Dependency struct {
+	Job   int64    // its ID
+	OK    bool     // it must have finished by itself; otherwise any end will do
+	Think des.Time // how long after that end
 }
 
 // Check reports what makes j no job at all, or nil.

@@ -183,7 +183,7 @@ func (m *Metascheduler) schedule(r *Run) {
 		m.scheduleTasks(r)
 		return
 	}
-	run := r.Remaining()
+	run := r.span()
 	if reserved := w.Length(); run > reserved {
 		if m.Overrun == OverrunExtend {
 			m.sim.At(w.End, phaseOverrun, (*overrun)(r), uint64(r.ID))
@@ -275,7 +275,7 @@ func (m *Metascheduler) finish(r *Run) {
 	m.unlink(r)
 	r.Finish = now
 	// On named nodes a job is cut off whatever Overrun says.
-	if r.Remaining() > r.Request.Length && (m.Overrun != OverrunExtend || r.Reservation.Window.Tasks != nil) {
+	if r.span() > r.Request.Length && (m.Overrun != OverrunExtend || r.Reservation.Window.Tasks != nil) {
 		r.State, r.Reason = Killed, ReasonEstimate
 		m.notify(r, JobKilled)
 	} else {
@@ -309,11 +309,12 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	now := m.sim.Now()
 	m.stop(r)
 	a := r.attempt(now)
-	a.Kept = r.progress(min(max(keep, 0), now-r.Start))
+	a.Kept = r.worked(r.elapsed(min(max(keep, 0), now-r.Start)))
 	f := r.rare()
 	f.done += a.Kept
-	if a.Kept > 0 {
-		r.ask(max(r.Request.Length-a.Kept, des.Tick))
+	if expected := r.expected(); a.Kept > 0 || f.setUp > 0 {
+		f.setUp = 0
+		r.expect(max(expected-a.Kept, des.Tick))
 	}
 	f.earlier = append(f.earlier, a)
 	m.fresh = append(m.fresh, r)
@@ -324,18 +325,4 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	if r.queued() && r.Request.Deadline > 0 {
 		m.setLimit(r)
 	}
-}
-
-// progress is how much of its runtime r does in so much time of its attempt.
-func (r *Run) progress(t des.Time) des.Time {
-	w := &r.Reservation.Window
-	if w.Tasks == nil {
-		return min(t, r.Remaining())
-	}
-	whole := r.RealTime(w.Length())
-	if whole == 0 || t >= whole {
-		return r.Remaining()
-	}
-	done, _ := mulDiv(r.Remaining(), t, whole)
-	return done
 }

@@ -71,6 +71,9 @@ type Metascheduler struct {
 	// LeaveWaiting has a run end well though jobs are left in the queue. Otherwise
 	// that is an *UnfinishedError.
 	LeaveWaiting bool
+	// Checkpoints are what jobs write while they run: their requests grow by the time
+	// that it takes. Advance reservations write none.
+	Checkpoints Checkpoints
 	// Placer, if set, chooses which processors of a counted plan a job has
 	// (Run.Place).
 	Placer Placer
@@ -205,15 +208,18 @@ func (m *Metascheduler) Settle() { m.observers.Settle() }
 
 // newRun is the run of a job that is to come. Runs are allocated many at a time,
 // to spare the collector; a slab lives as long as any of them.
-func (m *Metascheduler) newRun(j *Job) *Run {
+func (m *Metascheduler) newRun(j *Job, booked bool) *Run {
 	if len(m.slab) == 0 {
 		m.slab = make([]Run, 64)
 	}
 	r := &m.slab[0]
 	m.slab = m.slab[1:]
-	r.Job, r.Promised, r.meta = j, NeverPromised, m
+	r.Job, r.Promised, r.Booked, r.meta = j, NeverPromised, booked, m
 	if m.Overrun == OverrunRaise && j.Runtime > j.Request.Length {
 		r.ask(j.Runtime)
+	}
+	if m.Checkpoints.Cost > 0 && !booked {
+		r.expect(r.Request.Length)
 	}
 	return r
 }

@@ -42,8 +42,8 @@ type JobEvent struct {
 // instant come in the order of the pass mode: physically, whatever ends at an
 // instant makes room for whatever starts at it, in either mode.
 //
-// An observer may also implement Attacher, InstantObserver, TaskObserver and
-// RoundObserver, to be told more.
+// An observer may also implement Attacher, InstantObserver, TaskObserver,
+// RoundObserver and CapacityObserver, to be told more.
 type Observer interface {
 	Observe(e JobEvent)
 }
@@ -74,6 +74,16 @@ type RoundObserver interface {
 	Decided(r *Round)
 }
 
+// CapacityObserver is told of capacity that leaves the plan and comes back other
+// than by jobs.
+type CapacityObserver interface {
+	// Withheld says that h.Window() is taken. It may lie ahead, and its end may be
+	// des.Forever.
+	Withheld(h *Hold)
+	// Returned says that what was left of it is given back now, before its end.
+	Returned(h *Hold)
+}
+
 // Observers tells a list of observers of events, each of what it wants to know.
 // A Metascheduler has one; so has whatever else tells observers of jobs.
 type Observers struct {
@@ -81,6 +91,7 @@ type Observers struct {
 	instants []InstantObserver
 	tasks    []TaskObserver
 	rounds   []RoundObserver
+	capacity []CapacityObserver
 	now      des.Time
 	begun    bool
 	telling  bool       // observers are being told of something
@@ -100,6 +111,9 @@ func NewObservers(all ...Observer) *Observers {
 		}
 		if r, ok := each.(RoundObserver); ok {
 			o.rounds = append(o.rounds, r)
+		}
+		if c, ok := each.(CapacityObserver); ok {
+			o.capacity = append(o.capacity, c)
 		}
 	}
 	return o

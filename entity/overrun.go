@@ -69,7 +69,7 @@ func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 		return
 	}
 	r.Reservation.Window = w
-	if w.Start.Add(r.Remaining()) > w.End {
+	if w.Start.Add(r.span()) > w.End {
 		s.At(w.End, phaseOverrun, o, uint64(r.ID))
 	}
 	m.wake(CauseOverrun)

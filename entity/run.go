@@ -80,6 +80,8 @@ type few struct {
 	original *Job        // where Run.Job is a copy
 	earlier  []Attempt   // that were preempted, oldest first
 	done     des.Time    // of the runtime, by them and for good
+	setUp    des.Time    // see SetUp
+	estimate des.Time    // of the work that is left, where the request has set-up and checkpoints as well
 	ends     []des.Time  // of the tasks of the latest attempt
 	events   []taskEnd   // at which they end
 	left     int         // tasks that still run
@@ -108,7 +110,11 @@ type Attempt struct {
 	End    des.Time   // when its last task ended
 	Ends   []des.Time // when each task ended; nil on counted processors, where all end at End
 	Place  []procset.Range
-	Kept   des.Time // how much of the job's Runtime it has done for good
+	// Of the job's Runtime it has done Work, of which it has Kept so much for good;
+	// the rest is lost. Overhead is what went into set-up and checkpoints. On a node
+	// of performance 1 Work and Overhead together are the attempt's time, on others as
+	// much as it would have taken there. All are 0 while it runs.
+	Kept, Work, Overhead des.Time
 }
 
 // ProcessorTime is the time the attempt really took, summed over its tasks.
@@ -158,6 +164,22 @@ func (r *Run) ask(length des.Time) {
 	j.Request.Length = length
 	r.rare().original = r.Submitted()
 	r.Job = &j
+}
+
+// expect has the job ask for so much work from now on, and for the time that its
+// checkpoints take as well.
+func (r *Run) expect(work des.Time) {
+	length := r.checkpoints().Span(work)
+	r.ask(length)
+	r.few.estimate = work
+}
+
+// expected is the estimate of the work that is left.
+func (r *Run) expected() des.Time {
+	if r.few != nil && r.few.estimate > 0 {
+		return r.few.estimate
+	}
+	return r.Request.Length
 }
 
 // Earlier are the attempts that were preempted, oldest first.
@@ -217,14 +239,24 @@ func (r *Run) Latest() Attempt {
 
 // attempt is the latest attempt, which ends at the instant end.
 func (r *Run) attempt(end des.Time) Attempt {
-	return Attempt{Window: r.Reservation.Window, Start: r.Start, End: end, Ends: r.Ends(), Place: r.Place}
+	a := Attempt{Window: r.Reservation.Window, Start: r.Start, End: end, Ends: r.Ends(), Place: r.Place}
+	if end == des.Forever {
+		return a
+	}
+	elapsed := r.elapsed(end - r.Start)
+	a.Work = r.worked(elapsed)
+	a.Overhead = elapsed - a.Work
+	if r.State == Finished {
+		a.Kept = a.Work
+	}
+	return a
 }
 
 // RealTime is how long a task really takes for which so much time was reserved:
 // as large a share of it as the job takes of its estimate, rounded up to a whole
 // tick, and never more than was reserved.
 func (r *Run) RealTime(reserved des.Time) des.Time {
-	return share(reserved, r.Remaining(), r.Request.Length)
+	return share(reserved, r.span(), r.Request.Length)
 }
 
 // share is t*part/whole rounded up, exactly; t itself where part is not less

@@ -41,7 +41,7 @@ type Listener interface {
 // any time: before a run, from an observer, from an event. A job that makes no
 // sense, or comes too late, ends the run with an error.
 func (m *Metascheduler) Submit(j *Job) *Run {
-	r := m.newRun(j)
+	r := m.newRun(j, false)
 	if err := j.Check(); err != nil {
 		m.sim.Fail(fmt.Errorf("at %v: %w", m.sim.Now(), err))
 		return r
@@ -103,7 +103,7 @@ func (m *Metascheduler) source(from Source) *source {
 }
 
 func (s *source) arrive(j *Job) {
-	r := s.meta.newRun(j)
+	r := s.meta.newRun(j, false)
 	if s.listener != nil {
 		r.rare().source = s
 	}

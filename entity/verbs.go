@@ -15,7 +15,7 @@ import (
 // their jobs themselves, as those of advance reservations do.
 func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
 	m.forget(m.sim.Now())
-	r := m.newRun(j)
+	r := m.newRun(j, false)
 	if m.enter(r) {
 		m.reject(r, reason)
 	}
@@ -69,8 +69,8 @@ func (m *Metascheduler) Kill(r *Run, reason string) bool {
 
 // Preempt stops a job that runs and puts it back into the queue, where it stands
 // by its submission. Of the time that it has run, so much is kept: 0 where it
-// begins again from nothing, des.Forever where it is suspended, the time up to
-// its last checkpoint in between. What is kept is neither run nor asked for
+// begins again from nothing, des.Forever where it is suspended, Run.Saved where it
+// goes on from its last checkpoint. What is kept is neither run nor asked for
 // again. Preempt reports whether the job ran. An advance reservation is not put
 // back; it can only be killed.
 func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
@@ -121,8 +121,7 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if err := j.Check(); err != nil {
 		return nil, err
 	}
-	r := m.newRun(j)
-	r.Booked = true
+	r := m.newRun(j, true)
 	if err := r.Request.Accepts(&w); err != nil {
 		return nil, fmt.Errorf("the window for %v %w", j, err)
 	}
@@ -136,6 +135,9 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 
 // Window is what is kept.
 func (h *Hold) Window() Window { return h.run.Reservation.Window }
+
+// Place is which processors are withheld, where that was said, until they are back.
+func (h *Hold) Place() []procset.Range { return h.place }
 
 // Run is the run that there will be if the hold is confirmed; for capacity that
 // is withheld, the one under which the plan has it.
@@ -173,6 +175,11 @@ func (h *Hold) Drop() {
 	}
 	m.plan.Release(&r.Reservation, now)
 	m.freed(max(now, r.Reservation.Window.Start), r.Reservation.Window.End)
+	if r.Job == nobody {
+		for _, o := range m.observers.capacity {
+			o.Returned(h)
+		}
+	}
 	if h.place != nil {
 		m.sim.Cancel(h.over)
 		h.placeBack()
@@ -215,6 +222,9 @@ func (m *Metascheduler) Withhold(w Window, place ...procset.Range) (*Hold, error
 		if w.End < des.Forever {
 			h.over = m.sim.At(w.End, PhaseEnd, (*placeBack)(h), 0)
 		}
+	}
+	for _, o := range m.observers.capacity {
+		o.Withheld(h)
 	}
 	m.stir()
 	m.WakeAt(w.End) // when the capacity is back

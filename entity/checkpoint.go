@@ -1,0 +1,133 @@
+package entity
+
+// What of an attempt is work, and what is not: jobs write checkpoints, and set up
+// before they begin.
+//
+//	attempt  [ set-up ][ interval ][cost][ interval ][cost][ rest ]
+//	work                ##########        ##########        ######
+//	saved                               ^                 ^
+//
+// Whatever is said of times here is as on a node of performance 1; on others all
+// of it, set-up and checkpoints included, goes as much faster or slower.
+
+import "github.com/gridslot/gridslot/des"
+
+// Checkpoints are written by jobs while they run: one, which takes Cost, whenever
+// Interval of work has been done since the last one or since the attempt began,
+// but for an Interval that ends with the job. The zero value is none.
+type Checkpoints struct{ Interval, Cost des.Time }
+
+// Span is how long so much work takes with its checkpoints, at most the largest
+// finite time.
+func (c Checkpoints) Span(work des.Time) des.Time {
+	if c.Interval <= 0 || c.Cost <= 0 || work <= c.Interval {
+		return work
+	}
+	n := (work - 1) / c.Interval
+	if n > (des.Forever-1-work)/c.Cost {
+		return des.Forever - 1
+	}
+	return work + n*c.Cost
+}
+
+// Work is how much of a span is work.
+func (c Checkpoints) Work(span des.Time) des.Time {
+	if c.Interval <= 0 || c.Cost <= 0 {
+		return span
+	}
+	turn := c.Interval.Add(c.Cost)
+	return span/turn*c.Interval + min(span%turn, c.Interval)
+}
+
+// saved is how much of a span its last complete checkpoint has saved, as a span.
+func (c Checkpoints) saved(span des.Time) des.Time {
+	if c.Interval <= 0 {
+		return 0
+	}
+	turn := c.Interval.Add(c.Cost)
+	return span / turn * turn
+}
+
+// checkpoints are those that r writes. An advance reservation has its window, and
+// is never put back into the queue.
+func (r *Run) checkpoints() Checkpoints {
+	if r.meta == nil || r.Booked {
+		return Checkpoints{}
+	}
+	return r.meta.Checkpoints
+}
+
+// setUp is how long the attempt under way, or to come, does no work at first.
+func (r *Run) setUp() des.Time {
+	if r.few == nil {
+		return 0
+	}
+	return r.few.setUp
+}
+
+// span is how long r really takes from the beginning of its attempt: what remains
+// of its runtime, with set-up and checkpoints.
+func (r *Run) span() des.Time {
+	if r.few == nil || r.few.estimate == 0 { // as most often
+		return r.Remaining()
+	}
+	return r.checkpoints().Span(r.Remaining()).Add(r.setUp())
+}
+
+// worked is how much of the runtime is done when so much of a span is over.
+func (r *Run) worked(span des.Time) des.Time {
+	return min(r.checkpoints().Work(max(0, span-r.setUp())), r.Remaining())
+}
+
+// elapsed is the span that r gets through in so much time of its attempt.
+func (r *Run) elapsed(t des.Time) des.Time {
+	w, span := &r.Reservation.Window, r.span()
+	if w.Tasks == nil {
+		return min(t, span)
+	}
+	whole := r.RealTime(w.Length())
+	if whole == 0 || t >= whole {
+		return min(span, r.Request.Length)
+	}
+	passed, _ := mulDiv(min(span, r.Request.Length), t, whole)
+	return passed
+}
+
+// Saved is how much of the attempt under way its last checkpoint has saved: what
+// Metascheduler.Preempt is asked to keep where jobs go on from their checkpoints. It is
+// 0 where there is none.
+func (r *Run) Saved() des.Time {
+	if r.State != Running {
+		return 0
+	}
+	t := r.meta.sim.Now() - r.Start
+	saved := r.checkpoints().saved(max(0, r.elapsed(t)-r.setUp()))
+	if saved == 0 {
+		return 0
+	}
+	saved += r.setUp()
+	if w := &r.Reservation.Window; w.Tasks != nil {
+		return min(t, share(r.RealTime(w.Length()), saved, min(r.span(), r.Request.Length)))
+	}
+	return saved
+}
+
+// SetUp has r, which waits, do no work for the time t when it begins its next
+// attempt, beside what has been asked for already: it is restarted, resumed or moved.
+// What it asks for grows by as much. SetUp reports whether r waits.
+func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
+	m.forget(m.sim.Now())
+	if r.State != Waiting || r.meta != m || t < 0 {
+		return false
+	}
+	m.queue.remove(r) // views know what it asks for
+	f := r.rare()
+	f.estimate = r.expected()
+	f.setUp = f.setUp.Add(t)
+	r.ask(min(r.Request.Length.Add(t), des.Forever-1))
+	m.queue.add(r)
+	if r.Request.Deadline > 0 {
+		m.setLimit(r)
+	}
+	return true
+}
