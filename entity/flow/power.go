@@ -219,6 +219,7 @@ type idleFor SwitchOff
 
 func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 	s := (*SwitchOff)(f)
+	s.meta.Plan() // as of now; the places of all jobs that started before are known
 	done := 0
 	for _, r := range s.resting {
 		if r.since.Add(s.Idle) > ev.Time {
@@ -319,7 +320,10 @@ func (s *SwitchOff) levels(from, to des.Time) []level {
 func (s *SwitchOff) wake(i int, now des.Time) {
 	n := &s.nodes[i]
 	ready := max(now, n.offAt).Add(s.Boot)
-	s.keep(i, ready)
+	if err := s.keep(i, ready); err != nil {
+		s.sim.Fail(fmt.Errorf("at %v: booting processors %v: %w", now, s.place(i), err))
+		return
+	}
 	n.bootAt = now
 	s.want(i, ready)
 	s.step(i)
@@ -336,8 +340,9 @@ func (s *SwitchOff) want(i int, ready des.Time) {
 	}
 }
 
-// keep has the plan be without the i-th node until the instant end.
-func (s *SwitchOff) keep(i int, end des.Time) bool {
+// keep has the plan be without the i-th node until the instant end, if it is free
+// until then.
+func (s *SwitchOff) keep(i int, end des.Time) error {
 	n := &s.nodes[i]
 	if n.hold != nil {
 		n.hold.Drop()
@@ -345,16 +350,13 @@ func (s *SwitchOff) keep(i int, end des.Time) bool {
 	}
 	now := s.sim.Now()
 	if end <= now {
-		return true
+		return nil
 	}
 	s.withholding = true
 	hold, err := s.meta.Withhold(entity.Window{Start: now, End: end, Nodes: s.size(i)}, s.place(i))
 	s.withholding = false
-	if err != nil {
-		return false
-	}
 	n.hold = hold
-	return true
+	return err
 }
 
 // step takes the i-th node through the states whose time has come.
@@ -396,7 +398,11 @@ func (s *SwitchOff) step(i int) {
 // switching is the flow as the handler of a node's next change.
 type switching SwitchOff
 
-func (f *switching) Handle(_ *des.Simulator, ev des.Event) { (*SwitchOff)(f).step(int(ev.Arg)) }
+func (f *switching) Handle(_ *des.Simulator, ev des.Event) {
+	s := (*SwitchOff)(f)
+	s.meta.Plan() // observers hear first that the instants before are over
+	s.step(int(ev.Arg))
+}
 
 func (s *SwitchOff) turn(i int, to PowerState) {
 	n := &s.nodes[i]
@@ -445,7 +451,7 @@ func (s *SwitchOff) release() {
 // rest switches the i-th node off, to be on again at the instant end. It reports
 // whether the node was free: one that is down stays as it is.
 func (s *SwitchOff) rest(i int, end des.Time) bool {
-	if !s.keep(i, end) {
+	if s.keep(i, end) != nil {
 		return false
 	}
 	n, now := &s.nodes[i], s.sim.Now()
@@ -478,7 +484,10 @@ func (s *SwitchOff) Expect(nodes int, start, length des.Time) {
 		return
 	}
 	for _, i := range chosen {
-		s.keep(i, start)
+		if err := s.keep(i, start); err != nil {
+			s.sim.Fail(fmt.Errorf("at %v: booting processors %v in time: %w", now, s.place(i), err))
+			return
+		}
 		s.nodes[i].bootAt = start - s.Boot
 		s.step(i)
 	}
