@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -27,6 +28,11 @@ type Job struct {
 	User    int32 // -1 where unknown
 	Group   int32 // -1 where unknown
 	Queue   int32 // -1 where unknown
+	// Shapes are the ways in which a moldable job can run, in ascending order of
+	// their nodes; nil for a rigid one. Its own Request and Runtime are one of them,
+	// whether they are listed or not: the shape of a policy that knows of no others.
+	// All that Request says beside Nodes and Length holds for every shape.
+	Shapes []Shape
 	// After are the jobs that this one must wait for. A metascheduler does not look at
 	// it: sources that hold jobs back do, such as those of package flow.
 	After []Dependency
@@ -42,6 +48,19 @@ type Dependency struct {
 	Think des.Time // how long after that end
 }
 
+// String is d as job files write it: ok:4+60 is 60 time units after job 4 has
+// finished well.
+func (d Dependency) String() string {
+	text := strconv.FormatInt(d.Job, 10)
+	if d.OK {
+		text = "ok:" + text
+	}
+	if d.Think > 0 {
+		text += "+" + d.Think.String()
+	}
+	return text
+}
+
 // Check reports what makes j no job at all, or nil.
 func (j *Job) Check() error {
 	if j.Submit < 0 {
@@ -51,6 +70,9 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%v: its runtime must be a finite time of 0 or more, not %v", j, j.Runtime)
 	}
 	if err := j.Request.Check(); err != nil {
+		return fmt.Errorf("%v: %w", j, err)
+	}
+	if err := j.checkShapes(); err != nil {
 		return fmt.Errorf("%v: %w", j, err)
 	}
 	return nil

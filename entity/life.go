@@ -37,7 +37,7 @@ func (m *Metascheduler) arrive(r *Run) {
 	if !m.enter(r) {
 		return
 	}
-	if err := m.plan.Fits(r.Request); err != nil {
+	if err := m.fits(r); err != nil {
 		m.reject(r, err.Error())
 		m.checkAnswers()
 		return
@@ -55,11 +55,7 @@ func (m *Metascheduler) arrive(r *Run) {
 // long: no job behind it shall wait for one that can never start. It reports
 // whether r can start at all.
 func (m *Metascheduler) setLimit(r *Run) bool {
-	least := r.Request.Length
-	if m.nodes != nil {
-		least = m.nodes.Least(r.Request)
-	}
-	latest := r.Request.Deadline - least
+	latest := r.Request.Deadline - m.leastTime(r)
 	if latest < m.sim.Now() {
 		if r.queued() {
 			m.leave(r)
@@ -138,6 +134,7 @@ func (m *Metascheduler) withdraw(r *Run) {
 	m.sim.Cancel(r.due)
 	m.plan.Release(&r.Reservation, m.sim.Now())
 	m.freed(r.Reservation.Window.Start, r.Reservation.Window.End)
+	r.unmold()
 	ahead := r.State == Reserved
 	if ahead && r.Booked {
 		m.booked--
@@ -312,6 +309,9 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	a.Kept = r.worked(r.elapsed(min(max(keep, 0), now-r.Start)))
 	f := r.rare()
 	f.done += a.Kept
+	if a.Kept > 0 {
+		r.keepShape()
+	}
 	if expected := r.expected(); a.Kept > 0 || f.setUp > 0 {
 		f.setUp = 0
 		r.expect(max(expected-a.Kept, des.Tick))

@@ -13,7 +13,7 @@ import (
 // of submission. The zero Order is Submission.
 //
 // A job's key is read when the job enters the queue, and the job keeps its place
-// whatever becomes of the key. Where keys change while jobs wait (with the time,
+// whatever becomes of the key. A moldable job ranks by its own request. Where keys change while jobs wait (with the time,
 // or because an observer keeps a user's share) the order must be marked Dynamic:
 // the queue is then sorted anew for every round that asks, at O(n log n).
 //
@@ -230,7 +230,10 @@ func (v *View) rank(r *Run) queued {
 	if v.plain {
 		return v.entry(r)
 	}
+	shape := r.Job
+	r.Job = r.free() // whatever shape it holds a window for
 	key := v.order.Key(r, v.now)
+	r.Job = shape
 	if math.IsNaN(key) {
 		key = math.Inf(1) // last: NaN has no place in an order
 	}
@@ -248,7 +251,8 @@ func (v *View) entry(r *Run) queued {
 	if !v.plain {
 		key = v.keys[*v.queue.standing(r)]
 	}
-	return queued{key, r.seq, r.Request.Nodes, r.Request.Length, r}
+	nodes, length := r.least()
+	return queued{key, r.seq, nodes, length, r}
 }
 
 // Len is the number of jobs in the view.
@@ -283,9 +287,15 @@ func (v *View) All() iter.Seq[*Run] {
 // once, after what was done about those before it. Only the first depth jobs
 // of the view are looked at; 0 means all. What it costs grows with the jobs it
 // yields and the logarithm of the queue.
-func (v *View) Fitting(plan Plan, now des.Time, depth int) iter.Seq2[*Run, Window] {
+//
+// A moldable job fits in any of its shapes; of several the rule chooses, FirstStart
+// where none is given.
+func (v *View) Fitting(plan Plan, now des.Time, depth int, rule ...ShapeRule) iter.Seq2[*Run, Window] {
 	return func(yield func(*Run, Window) bool) {
 		s := v.begin(plan, now, depth)
+		if s.rule = FirstStart; len(rule) > 0 {
+			s.rule = rule[0]
+		}
 		defer v.end(s)
 		for s.next(v.tree, 1) {
 			if !yield(s.found[0].run, s.window) {
@@ -326,6 +336,7 @@ type queueScan struct {
 	plan   Plan      // nil: every job is a find
 	quick  QuickPlan // the plan, if it is one
 	now    des.Time
+	rule   ShapeRule
 	left   int // how many jobs may still be looked at
 	batch  int
 	found  []queued
@@ -395,7 +406,7 @@ func (s *queueScan) fits(e *queued) bool {
 	if !s.mayFit(e.nodes, e.length) || e.run.State != Waiting || e.run.Reservation.Active {
 		return false
 	}
-	w, ok := s.plan.Find(e.run.Request, s.now, s.now)
+	w, ok := s.rule.Find(s.plan, e.run, s.now, s.now)
 	s.window = w
 	return ok
 }

@@ -136,7 +136,7 @@ func (r *Round) Reserve(j *Run, w Window) bool {
 
 // take has the plan keep w, which must be what j asks for.
 func (r *Round) take(j *Run, w *Window) bool {
-	if err := j.Request.Accepts(w); err != nil {
+	if err := j.accept(w); err != nil {
 		r.Fail(fmt.Errorf("the window for %v %w", j, err))
 		return false
 	}
@@ -168,7 +168,7 @@ func (r *Round) Withdraw(j *Run) {
 
 // Move gives j, which holds a reservation ahead, w instead.
 func (r *Round) Move(j *Run, w Window) bool {
-	if err := j.Request.Accepts(&w); err != nil {
+	if err := j.accept(&w); err != nil {
 		r.Fail(fmt.Errorf("the window for %v %w", j, err))
 		return false
 	}
@@ -205,6 +205,7 @@ func (r *Round) Delegate(to Policy, part *Queue, fresh []*Run) {
 func (r *Round) dropHolds() {
 	for _, j := range r.holds {
 		r.Plan.Release(&j.Reservation, r.Now)
+		j.unmold()
 	}
 	clear(r.holds)
 	r.holds = r.holds[:0]

@@ -41,7 +41,8 @@ func (s RunState) String() string { return runStates.Name(s) }
 type Run struct {
 	// Job is the job as it was submitted, or a copy of it with another Request
 	// where it asks for something else by now: after a preemption that keeps work
-	// done, Request.Length is what is left of it. See Submitted.
+	// done, Request.Length is what is left of it. A moldable job is in one of its
+	// shapes from when it is given a window until it gives that up. See Submitted.
 	*Job
 
 	State      RunState
@@ -78,6 +79,9 @@ type Run struct {
 // few is what few runs have, apart from the others to keep those small.
 type few struct {
 	original *Job        // where Run.Job is a copy
+	free     *Job        // as which a moldable job waits, while Run.Job is one of its shapes
+	shaped   *Job        // the latest of these
+	freeWork des.Time    // estimate, likewise
 	earlier  []Attempt   // that were preempted, oldest first
 	done     des.Time    // of the runtime, by them and for good
 	setUp    des.Time    // see SetUp

@@ -122,7 +122,7 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 		return nil, err
 	}
 	r := m.newRun(j, true)
-	if err := r.Request.Accepts(&w); err != nil {
+	if err := r.accept(&w); err != nil {
 		return nil, fmt.Errorf("the window for %v %w", j, err)
 	}
 	m.forget(m.sim.Now())

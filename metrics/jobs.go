@@ -22,6 +22,9 @@ import (
 // jobs.csv, then ours.
 const JobsHeader = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled"
 
+// AttemptsColumns follow JobsHeader where JobsWriter.Attempts is set.
+const AttemptsColumns = ",restarts"
+
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
 
@@ -71,6 +74,9 @@ type JobsWriter struct {
 	Workload string
 	// Energy, if set, is what a job that has ended took; see PowerMeter.Job.
 	Energy func(*entity.Run) Energy
+	// Attempts has rows tell of all attempts of a job, in more columns: restarts is
+	// how often it was preempted.
+	Attempts bool
 
 	out      io.Writer
 	err      error
@@ -96,6 +102,7 @@ type jobRow struct {
 	backfilled                                        bool
 	reason                                            string      // why it was rejected or killed
 	run                                               *entity.Run // from its start until its place is known for good
+	restarts                                          int32
 	processors                                        []procset.Range
 }
 
@@ -155,6 +162,9 @@ func (w *JobsWriter) begin() {
 		w.energies = map[int64]Energy{}
 	}
 	w.buf = append(make([]byte, 0, flushAt+4096), JobsHeader...)
+	if w.Attempts {
+		w.buf = append(w.buf, AttemptsColumns...)
+	}
 	w.buf = append(w.buf, '\n')
 }
 
@@ -194,6 +204,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		w.start(j, r)
 	case entity.JobRequeued:
 		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
+		r.restarts++
 	case entity.JobFinished:
 		w.end(r, rowFinished)
 	case entity.JobKilled:
@@ -440,9 +451,15 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',')
 	b = append(b, runtime...)
 	if r.backfilled {
-		return append(b, ",1\n"...)
+		b = append(b, ",1"...)
+	} else {
+		b = append(b, ",0"...)
 	}
-	return append(b, ",0\n"...)
+	if w.Attempts {
+		b = append(b, ',')
+		b = appendInt(b, int64(r.restarts))
+	}
+	return append(b, '\n')
 }
 
 // promisedKey begins the metadata of a job that was promised a start, reasonKey

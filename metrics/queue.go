@@ -14,8 +14,8 @@ import (
 const QueueHeader = "time,queued_jobs,queued_processors,busy_processors"
 
 // QueueWriter is an Observer that writes queue-POLICY.csv: a row for every
-// instant at whose end a number is another than before. On named nodes a
-// window's nodes count as busy until its last task ends.
+// instant at whose end a number is another than before. On named nodes each is
+// busy until its own task ends.
 type QueueWriter struct {
 	out   io.Writer
 	err   error
@@ -23,6 +23,7 @@ type QueueWriter struct {
 	now   des.Time   // of the latest event
 	level queueLevel // as of the latest event
 	last  queueLevel // in the latest row
+	leaving
 }
 
 type queueLevel struct{ jobs, processors, busy int64 }
@@ -48,10 +49,18 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 		q.queued(-1, -nodes)
 		q.level.busy += nodes
 	case entity.JobFinished, entity.JobKilled:
-		q.level.busy -= nodes
+		q.level.busy -= q.left(e.Run, &entity.Attempt{Window: entity.Window{Nodes: e.Run.Request.Nodes}, End: e.Time, Ends: e.Run.Ends()})
 	case entity.JobRequeued:
 		q.queued(1, nodes)
-		q.level.busy -= nodes
+		q.level.busy -= q.left(e.Run, latestOf(e.Run.Earlier()))
+	}
+}
+
+// TaskEnded takes in the end of a task on named nodes.
+func (q *QueueWriter) TaskEnded(r *entity.Run, i int) {
+	if q.taskEnded(r, i) {
+		q.now = r.Ends()[i]
+		q.level.busy--
 	}
 }
 

@@ -26,7 +26,7 @@ type Recorder struct {
 	meta *entity.Metascheduler
 
 	jobs, ended, booked, killed, rejected, backfilled, running int
-	firstSubmit, lastFinish                                    des.Time
+	firstSubmit, lastEnd                                       des.Time
 
 	reasons     []ReasonCount
 	waits       sample
@@ -78,6 +78,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.running++
 	case entity.JobRequeued:
 		r.running--
+		r.occupied(latestOf(j.Earlier()))
 	case entity.JobFinished, entity.JobKilled:
 		r.running--
 		r.end(j, e.Time)
@@ -89,11 +90,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), finish-j.Start
-	r.lastFinish = max(r.lastFinish, finish)
-	for _, a := range j.Earlier() {
-		r.occupied(a.Window.Nodes, a.Start, a.End, a.Ends)
-	}
-	r.occupied(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
+	r.occupied(&entity.Attempt{Window: entity.Window{Nodes: j.Reservation.Window.Nodes}, Start: j.Start, End: finish, Ends: j.Ends()})
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
 		return
@@ -108,15 +105,16 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.boundedSlow.add(BoundedSlowdown(wait, run))
 }
 
-// occupied adds the processor time of an attempt on so many nodes, which end
-// together or each at its own time.
-func (r *Recorder) occupied(nodes int, start, end des.Time, ends []des.Time) {
-	if ends == nil {
-		r.busy.addArea(nodes, end-start)
+// occupied adds the processor time of an attempt that is over: its nodes end
+// together, or each at its own time.
+func (r *Recorder) occupied(a *entity.Attempt) {
+	r.lastEnd = max(r.lastEnd, a.End)
+	if a.Ends == nil {
+		r.busy.addArea(a.Window.Nodes, a.End-a.Start)
 		return
 	}
-	for _, end := range ends {
-		r.busy.addArea(1, end-start)
+	for _, end := range a.Ends {
+		r.busy.addArea(1, min(end, a.End)-a.Start)
 	}
 }
 
@@ -158,8 +156,8 @@ func (r *Recorder) Summary() Summary {
 		s.MeanTurnaround = r.turnaround.seconds() / n
 		s.MeanBoundedSlowdown = r.boundedSlow.value() / n
 	}
-	if r.ended+r.booked > 0 {
-		s.Makespan = (r.lastFinish - r.firstSubmit).Seconds()
+	if r.lastEnd > 0 {
+		s.Makespan = (r.lastEnd - r.firstSubmit).Seconds()
 		if r.Processors > 0 && s.Makespan > 0 {
 			s.Utilization = r.busy.seconds() / (float64(r.Processors) * s.Makespan)
 		}

@@ -30,6 +30,18 @@ func (s *sum128) addArea(n int, t des.Time) {
 	s.hi += int64(hi + carry)
 }
 
+func (s *sum128) plus(t sum128) {
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, t.lo, 0)
+	s.hi += t.hi + int64(carry)
+}
+
+func (s *sum128) minus(t sum128) {
+	var borrow uint64
+	s.lo, borrow = bits.Sub64(s.lo, t.lo, 0)
+	s.hi -= t.hi + int64(borrow)
+}
+
 // seconds is the sum in time units, rounded once.
 func (s sum128) seconds() float64 {
 	ticks := float64(float64(s.hi)*0x1p64) + float64(s.lo)

@@ -66,38 +66,39 @@ func Registry() Table[entity.Policy] {
 	order := Param{"order", strings.Join(orderNames(), "|"), "order of the queue (submission)"}
 	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
+	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
 	return Table[entity.Policy]{
 		{
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
-			Params: []Param{order},
+			Params: []Param{order, shape},
 			New: func(a *Args) entity.Policy {
-				return backfill.FCFS{Order: a.Order("order")}
+				return backfill.FCFS{Order: a.Order("order"), Shape: a.shape()}
 			},
 		},
 		{
 			Name: "easy", Text: "aggressive backfilling: only the head of the queue holds a reservation",
-			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth},
+			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape},
 			New: func(a *Args) entity.Policy {
 				return backfill.EASY{
 					Order: a.Order("order"), Candidates: a.Order("candidates"),
-					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"),
+					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
 				}
 			},
 		},
 		{
 			Name: "conservative", Text: "conservative backfilling: every job in the queue holds a reservation",
-			Params: []Param{order, {CompressionParam, "on|off", "reservations move up after an early release (on)"}},
+			Params: []Param{order, {CompressionParam, "on|off", "reservations move up after an early release (on)"}, shape},
 			New: func(a *Args) entity.Policy {
-				return backfill.Conservative{Order: a.Order("order"), NoCompression: !a.OnOff(CompressionParam, true)}
+				return backfill.Conservative{Order: a.Order("order"), NoCompression: !a.OnOff(CompressionParam, true), Shape: a.shape()}
 			},
 		},
 		{
 			Name: "easy-sjbf", Text: "easy with the shortest candidates tried first",
-			Params: []Param{order, reservations, depth},
+			Params: []Param{order, reservations, depth, shape},
 			New: func(a *Args) entity.Policy {
 				return backfill.EASY{
 					Order: a.Order("order"), Candidates: backfill.ShortestFirst,
-					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"),
+					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
 				}
 			},
 		},
@@ -261,6 +262,19 @@ func (a *Args) reservations(name string) int {
 		}
 		return n
 	}
+}
+
+// shape is how the windows of moldable jobs are chosen.
+func (a *Args) shape() entity.ShapeRule {
+	value, given := a.values["shape"]
+	if !given {
+		return entity.FirstStart
+	}
+	rule, err := entity.ParseShapeRule(value)
+	if err != nil {
+		a.Fail("shape", "start, end or largest")
+	}
+	return rule
 }
 
 // OnOff is on or off, or otherwise where it is not given.

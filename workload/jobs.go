@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
@@ -32,6 +33,7 @@ type JobStream struct {
 	read   atomic.Int64
 
 	slab     []entity.Job
+	links    []entity.Dependency
 	whole    int64         // number of the latest job of which the whole, not a burst, was read
 	sorted   []*entity.Job // what is left of a trace that had to be sorted
 	isSorted bool
@@ -301,8 +303,20 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	j.User = s.owner(12, rec.User)
 	j.Group = s.owner(13, rec.Group)
 	j.Queue = s.owner(15, rec.Queue)
+	if s.opts.Feedback && rec.Preceding >= 0 {
+		j.After = s.after(entity.Dependency{Job: rec.Preceding, Think: max(rec.ThinkTime, 0)})
+	}
 	s.estimate(j, rec)
 	return j
+}
+
+// after is a list of one, of which many are allocated at a time.
+func (s *JobStream) after(d entity.Dependency) []entity.Dependency {
+	if len(s.links) == cap(s.links) {
+		s.links = make([]entity.Dependency, 0, jobSlab)
+	}
+	s.links = append(s.links, d)
+	return slices.Clip(s.links[len(s.links)-1:])
 }
 
 // size is the number of processors of a job, or at most 0 if it is unknown.
@@ -421,7 +435,7 @@ func (t *Trace) tsafrir() ([]des.Time, error) {
 func (t *Trace) survey() (*JobStream, error) {
 	plain := Trace{Name: t.Name, Options: t.Options, source: t.source}
 	o := &plain.Options
-	o.Load, o.Shift, o.Extra = 0, false, nil
+	o.Load, o.Shift, o.Extra, o.Feedback = 0, false, nil, false
 	if o.Estimates.Kind != EstimatesUser { // then no job is left out for a missing estimate
 		o.Estimates, o.MissingEstimate = Estimates{}, MissingEstimate{}
 	}

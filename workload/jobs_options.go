@@ -46,6 +46,12 @@ type Options struct {
 	// record is valid only during the call.
 	Extra func(*Record) any
 
+	// Feedback has a job say that it comes after its preceding job (fields 17 and
+	// 18, Job.After): any end of that one will do, and a think time that is not
+	// given is 0. The job keeps the submission of the log; flow.Survey says what
+	// becomes of it.
+	Feedback bool
+
 	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
 
 	Strict   bool      // the first damaged line is an error
@@ -66,6 +72,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), not %v", o.Load)
 	case o.Estimates.Kind == EstimatesFactor && !(o.Estimates.Factor > 0 && o.Estimates.Factor <= maxFactor):
 		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), o.Estimates.Factor)
+	case o.Feedback && o.Load > 0:
+		return errors.New("the times between submissions cannot be scaled to a load where jobs come by the ends of others")
 	case o.MissingEstimate.Kind == MissingValue && (o.MissingEstimate.Value < des.Second || int64(o.MissingEstimate.Value) > maxTime):
 		return fmt.Errorf("an estimate for jobs without one must be at least 1 s, not %v", o.MissingEstimate.Value)
 	}

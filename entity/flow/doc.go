@@ -1,11 +1,12 @@
 // Package flow has what happens to the world of the jobs while a simulation runs:
-// advance reservations, owners' own jobs, prices.
+// advance reservations, owners' own jobs, prices, jobs that wait for others.
 //
 //	Bookings       users' advance reservations: a job at a fixed time or not at all
 //	LocalFlow      owners' jobs on the nodes of a plan.Domain, at fixed times
 //	LocalQueue     an owner's jobs that wait for the owner's nodes
 //	PriceSchedule  what the nodes of a plan.Domain cost, as time goes by
 //	Pricing        owners who price anew as they sell, by PriceRules
+//	Dependencies   jobs that come when those that they wait for have ended
 //
 // # The life of a flow
 //
@@ -24,7 +25,7 @@
 //	bookings := flow.NewBookings(meta)
 //	bookings.Submit(slices.Values([]flow.Booking{{Job: j, Start: 8 * des.Hour}}))
 //
-// Pricing and LocalQueue go by what becomes of jobs. They are observers, which
+// Pricing, LocalQueue and Dependencies go by what becomes of jobs. They are observers, which
 // attach themselves to the metascheduler that they are given to.
 //
 // # Where to begin

@@ -250,13 +250,13 @@ func (s *SwitchOff) provide(coming *entity.Run) {
 	}
 	want, longest := 0, des.Time(0)
 	if coming != nil {
-		want, longest = coming.Request.Nodes, coming.Request.Length
+		want, longest = most(coming)
 	}
 	now := s.sim.Now()
 	for r := range s.meta.Queue().By(entity.Submission, now).All() {
 		if r.State == entity.Waiting {
-			want += r.Request.Nodes
-			longest = max(longest, r.Request.Length)
+			nodes, length := most(r)
+			want, longest = want+nodes, max(longest, length)
 		}
 	}
 	if want == 0 {
@@ -273,6 +273,15 @@ func (s *SwitchOff) provide(coming *entity.Run) {
 			}
 		}
 	}
+}
+
+// most is what r wants at most, in whichever shape.
+func most(r *entity.Run) (nodes int, length des.Time) {
+	nodes, length = r.Request.Nodes, r.Request.Length
+	for _, s := range r.Shapes {
+		nodes, length = max(nodes, s.Nodes), max(length, s.Length)
+	}
+	return nodes, length
 }
 
 // least is the least number of processors that are free in [from, to).
@@ -424,7 +433,8 @@ func (s *SwitchOff) release() {
 	levels := s.levels(now, des.Forever)
 	spare := levels[0].free + s.booting*s.PerNode
 	for r := range s.meta.Queue().By(entity.Submission, now).All() {
-		if spare -= r.Request.Nodes; spare <= 0 {
+		nodes, _ := most(r)
+		if spare -= nodes; spare <= 0 {
 			return
 		}
 	}

@@ -32,8 +32,17 @@ type Settings struct {
 	Allocation metrics.Allocation
 	Workload   string // what the files call the workload
 
+	// Attempts has the files tell of every attempt of a job, and of what it waited
+	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts). It is
+	// for runs in which jobs can be stopped and begin again, or follow one another.
+	// A Policy with a method Preempts() bool that says so need not be named here.
+	Attempts bool
+
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
+
+	// Links, if set, are those of the jobs, which wait for each other by them.
+	Links *flow.Links
 
 	// LockThread locks the goroutine to its thread for the time of the run, so that
 	// Summary.CPUSeconds can be the processor time of the thread, reading and

@@ -27,6 +27,7 @@ type Session struct {
 	settings Settings
 	recorder *metrics.Recorder
 	spent    *Watch
+	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
 }
 
@@ -48,12 +49,19 @@ func Begin(s Settings) *Session {
 	if s.FileName == "" {
 		s.FileName = s.Name
 	}
+	if p, ok := s.Policy.(interface{ Preempts() bool }); ok && p.Preempts() {
+		s.Attempts = true
+	}
 	x := &Session{
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors},
 	}
 	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
+	if s.Links != nil {
+		x.waiting = flow.NewDependencies(s.Links)
+		x.Observers = append(x.Observers, x.waiting)
+	}
 	return x
 }
 
@@ -71,7 +79,7 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 	if err != nil {
 		return nil, err
 	}
-	w.Workload, w.Processors, w.Allocation = x.settings.Workload, processors, a
+	w.Workload, w.Processors, w.Allocation, w.Attempts = x.settings.Workload, processors, a, x.settings.Attempts
 	x.files = append(x.files, file{path, w})
 	return append(observers, w), nil
 }
@@ -145,7 +153,12 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		defer b.Close()
 		b.Submit(bookings)
 	}
-	meta.SubmitFrom(jobs)
+	if x.waiting == nil {
+		meta.SubmitFrom(jobs)
+	} else {
+		defer x.waiting.Close()
+		x.waiting.SubmitFrom(jobs)
+	}
 	return x.Sim.Run(ctx)
 }
 

@@ -100,8 +100,10 @@ func (b *book) Observe(e entity.JobEvent) {
 	agreed := b.ledger.Agreed(j)
 	b.latest = map[int64]market.Money{}
 	b.ledger.Observe(e)
-	a := j.Latest()
-	if !over {
+	var a entity.Attempt
+	if over {
+		a = j.Latest()
+	} else {
 		a = j.Earlier()[len(j.Earlier())-1]
 	}
 	for i, t := range a.Window.Tasks {

@@ -150,6 +150,9 @@ func (d *Domain) prepare(c *call) (runner, error) {
 		}
 		return p.priced(c, from)
 	}
+	if p.preempts() {
+		c.needsAttempts()
+	}
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
 

@@ -39,7 +39,11 @@ func (sc *Scenario) openJobFile(t *Tables) (*jobs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &jobs{name: f.Name, sum: f.SHA256, size: f.Size(), requests: true, open: func() (reading, error) {
+	wait, err := f.MayWait()
+	if err != nil {
+		return nil, err
+	}
+	return &jobs{name: f.Name, sum: f.SHA256, size: f.Size(), requests: true, wait: wait, open: func() (reading, error) {
 		s, err := f.Open()
 		return &jobReading{s}, err
 	}}, nil
@@ -60,7 +64,7 @@ func CheckJobFile(o workload.Options) error {
 
 func (sc *Scenario) checkJobFile() error {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load"} {
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback"} {
 		if values[name] != defaults[name] {
 			return wrong(name, "it is about the records of a log, and the jobs of a job file state their own requests")
 		}
@@ -105,10 +109,11 @@ func (c *call) tellOfLimits() {
 
 // writeRequests writes down the jobs as they were handed to the policies, so that
 // the run can be repeated from them. Where a source listens to what becomes of its
-// jobs, they are others under every policy, and there is no such file.
+// jobs, or they come by feedback, they are others under every policy, and there is
+// no such file.
 func (c *call) writeRequests() error {
 	path := filepath.Join(c.dir.Path, RequestsName)
-	if c.requests == nil || sameFile(path, c.Workload.Trace) { // that is where they come from
+	if c.requests == nil || c.Workload.Options.Feedback || sameFile(path, c.Workload.Trace) { // that is where they come from
 		return nil
 	}
 	from, err := c.requests()
@@ -125,6 +130,7 @@ func (c *call) writeRequests() error {
 		return err
 	}
 	defer w.Abort()
+	w.After = c.links != nil
 	for j, ok := jobs.Next(); ok; j, ok = jobs.Next() {
 		switch err := w.Write(j); {
 		case err != nil && c.Workload.Jobs != nil: // a program's may be anything

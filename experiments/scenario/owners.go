@@ -152,6 +152,12 @@ func (p *domainParts) drawOwners(seed uint64) error {
 	return nil
 }
 
+// preempts reports whether owners stop jobs of the organisation.
+func (p *domainParts) preempts() bool {
+	return slices.ContainsFunc(p.local, func(own ownersJobs) bool { return own.rule == flow.LocalPreempts && len(own.jobs) > 0 }) ||
+		slices.ContainsFunc(p.queues, func(q ownersQueue) bool { return q.rule == flow.LocalPreempts && len(q.jobs) > 0 })
+}
+
 // reacts reports whether the price of any node does.
 func (p *domainParts) reacts() bool {
 	return slices.ContainsFunc(p.rules, func(r pricingOf) bool { return r.rule != nil })

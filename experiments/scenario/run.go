@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
@@ -77,9 +78,11 @@ type call struct {
 	jobs     *jobs
 	requests func() (reading, error) // begins a reading of what is written as requests; nil where nothing is
 	bookings *workload.Reservations
+	links    *flow.Links // nil where no job waits for another
 	dir      *outdir.Dir
 	start    time.Time
 	values   map[string]string // of the manifest
+	attempts bool              // see needsAttempts
 
 	readings []atomic.Pointer[reading] // by policy, once begun
 	mu       sync.Mutex
@@ -140,6 +143,9 @@ func (sc *Scenario) Check(t *Tables) error {
 			return err
 		}
 	}
+	if err := sc.checkFeedback(); err != nil {
+		return err
+	}
 	return sc.machine().check(sc)
 }
 
@@ -162,6 +168,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		if c.jobs.requests {
 			c.requests = c.jobs.open
 		}
+	}
+	if err := c.link(); err != nil {
+		return err
 	}
 	c.values = c.Values()
 	if c.runner, err = m.prepare(c); err != nil {
@@ -252,7 +261,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
-		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread,
+		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts,
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
@@ -260,6 +269,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		}
 		return c.options.Observers(p.spec, site)
 	}
+	p.settings.Links = c.links
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}

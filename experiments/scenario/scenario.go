@@ -124,6 +124,7 @@ var settings = []setting{
 	of("workload", "skip", func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
 	of("workload", "load", func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, aboveZero),
 	of("workload", "shift", func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
+	of("workload", "feedback", func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	of("workload", "strict", func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
 	of("settings", "seed", func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, whole[uint64](0, math.MaxInt64)),
 	of("settings", "pass", func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),

@@ -23,6 +23,8 @@ type jobs struct {
 	open  func() (reading, error)
 	// requests tells that the jobs state whole requests: they are a job file's.
 	requests bool
+	// wait tells that jobs may have to wait for others.
+	wait bool
 }
 
 // reading is one pass through a workload. A workload.JobStream is one.
@@ -57,7 +59,7 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 		return nil, err
 	}
 	return &jobs{
-		name: trace.Name, sum: trace.SHA256, size: trace.Size(), trace: trace,
+		name: trace.Name, sum: trace.SHA256, size: trace.Size(), trace: trace, wait: o.Feedback,
 		open: func() (reading, error) { return trace.Open() },
 	}, nil
 }
@@ -188,7 +190,7 @@ func (sc *Scenario) bookings() (*workload.Reservations, error) {
 // needsTrace refuses settings about a trace where there is none.
 func (sc *Scenario) needsTrace() error {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "first", "skip", "load", "shift", "strict"} {
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "first", "skip", "load", "shift", "strict", "feedback"} {
 		if values[name] != defaults[name] {
 			return wrong(name, "it is about a trace, and there is none: the jobs are the batches of the domain")
 		}

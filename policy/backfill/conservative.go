@@ -22,15 +22,19 @@ type Conservative struct {
 	// NoCompression leaves reservations where they are; what is given back
 	// early serves later arrivals only.
 	NoCompression bool
+	// Shape is which window a moldable job takes. Compression moves it into another
+	// shape's only where that starts earlier as well.
+	Shape entity.ShapeRule
 }
 
-// Name is "conservative", with the order if it is another one.
-func (p Conservative) Name() string { return named("conservative", p.Order) }
+// Name is "conservative", with the order and the choice of shapes if they are
+// others.
+func (p Conservative) Name() string { return shaped(named("conservative", p.Order), p.Shape) }
 
 // Schedule compresses if anything was given back, then places new jobs.
 func (p Conservative) Schedule(r *entity.Round) {
 	if r.Cause.Has(entity.CauseEnd|entity.CauseOverrun|entity.CauseChange) && !p.NoCompression {
-		compress(r, queue(r, p.Order))
+		compress(r, queue(r, p.Order), p.Shape)
 	}
 	fresh := r.Fresh()
 	if key := p.Order.Key; key != nil {
@@ -42,7 +46,7 @@ func (p Conservative) Schedule(r *entity.Round) {
 		if j.State != entity.Waiting {
 			continue // an observer who heard of another one has cancelled it
 		}
-		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
+		w, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever)
 		if !ok {
 			r.Retry(j)
 			continue
@@ -59,7 +63,7 @@ func (p Conservative) Schedule(r *entity.Round) {
 // since it was last looked at: the search is bounded by that, which changes no
 // answer. The span includes what jobs further back freed when they moved up in
 // the compression before this one, and grows as jobs move up in this one.
-func compress(r *entity.Round, q *entity.View) {
+func compress(r *entity.Round, q *entity.View, rule entity.ShapeRule) {
 	_, freed := r.Freed()
 	if freed <= r.Now {
 		return
@@ -69,7 +73,7 @@ func compress(r *entity.Round, q *entity.View) {
 		if j.State != entity.Reserved || held.Start <= r.Now {
 			continue
 		}
-		w, ok := r.Plan.FindEarlier(&j.Reservation, r.Now, freed-1)
+		w, ok := r.FindEarlier(j, freed-1, rule)
 		if !ok {
 			continue
 		}

@@ -23,16 +23,19 @@ import (
 
 type taken struct {
 	job      *entity.Run
+	shape    entity.Shape
 	from, to des.Time
 }
 
 type definition struct {
 	procs   int
+	rule    entity.ShapeRule
 	jobs    []*entity.Run
 	waiting []*entity.Run
 	running []taken
 	planned []taken // conservative only
 	starts  map[*entity.Run]des.Time
+	nodes   map[*entity.Run]int
 	freed   bool
 }
 
@@ -41,16 +44,16 @@ func (d *definition) free(t des.Time, lists ...[]taken) int {
 	for _, list := range lists {
 		for _, r := range list {
 			if r.from <= t && t < r.to {
-				free -= r.job.Request.Nodes
+				free -= r.shape.Nodes
 			}
 		}
 	}
 	return free
 }
 
-// earliest is the first instant from now on at which j has room for its whole
-// estimate beside the lists. Room can only begin where something ends.
-func (d *definition) earliest(j *entity.Run, now des.Time, lists ...[]taken) des.Time {
+// windows are all windows of j that start in [now, until], the earliest of each
+// shape. Room can only begin where something ends.
+func (d *definition) windows(j *entity.Run, now, until des.Time, lists ...[]taken) (all []taken) {
 	starts := []des.Time{now}
 	for _, list := range lists {
 		for _, r := range list {
@@ -60,27 +63,70 @@ func (d *definition) earliest(j *entity.Run, now des.Time, lists ...[]taken) des
 		}
 	}
 	slices.Sort(starts)
-	for _, s := range starts {
-		if d.fits(j, s, lists...) {
-			return s
+	for _, shape := range append(slices.Clone(j.Shapes), entity.Shape{Nodes: j.Request.Nodes, Length: j.Request.Length, Runtime: j.Runtime}) {
+		for _, s := range starts {
+			if s <= until && d.fits(shape, s, lists...) {
+				all = append(all, taken{j, shape, s, s + shape.Length})
+				break
+			}
 		}
 	}
-	panic("no start")
+	return all
 }
 
-func (d *definition) fits(j *entity.Run, at des.Time, lists ...[]taken) bool {
-	for t := at; t < at+j.Request.Length; t++ {
-		if d.free(t, lists...) < j.Request.Nodes {
+// compare puts the better of two windows first.
+func (d *definition) compare(a, b taken) int {
+	start, end, nodes := cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.shape.Nodes, b.shape.Nodes)
+	switch d.rule {
+	case entity.FirstEnd:
+		return cmp.Or(end, nodes)
+	case entity.Largest:
+		return cmp.Or(start, -nodes)
+	}
+	return cmp.Or(start, end, nodes)
+}
+
+func (d *definition) best(j *entity.Run, now, until des.Time, lists ...[]taken) (taken, bool) {
+	all := d.windows(j, now, until, lists...)
+	if len(all) == 0 {
+		return taken{}, false
+	}
+	return slices.MinFunc(all, d.compare), true
+}
+
+// earliest is the best window of all.
+func (d *definition) earliest(j *entity.Run, now des.Time, lists ...[]taken) taken {
+	w, ok := d.best(j, now, des.Forever, lists...)
+	if !ok {
+		panic("no start")
+	}
+	return w
+}
+
+// now is the window in which j would start now, in which the rule has it start
+// though a better end may lie ahead only where j is a mere candidate.
+func (d *definition) now(j *entity.Run, now des.Time, candidate bool, lists ...[]taken) (taken, bool) {
+	if d.rule == entity.FirstEnd && !candidate {
+		w := d.earliest(j, now, lists...)
+		return w, w.from == now
+	}
+	return d.best(j, now, now, lists...)
+}
+
+func (d *definition) fits(shape entity.Shape, at des.Time, lists ...[]taken) bool {
+	for t := at; t < at+shape.Length; t++ {
+		if d.free(t, lists...) < shape.Nodes {
 			return false
 		}
 	}
 	return true
 }
 
-func (d *definition) start(j *entity.Run, now des.Time) {
-	d.starts[j] = now
-	d.running = append(d.running, taken{j, now, now + j.Request.Length})
-	d.waiting = slices.DeleteFunc(d.waiting, func(w *entity.Run) bool { return w == j })
+func (d *definition) start(w taken) {
+	d.starts[w.job] = w.from
+	d.nodes[w.job] = w.shape.Nodes
+	d.running = append(d.running, w)
+	d.waiting = slices.DeleteFunc(d.waiting, func(j *entity.Run) bool { return j == w.job })
 }
 
 func (d *definition) end(j *entity.Run) {
@@ -90,11 +136,11 @@ func (d *definition) end(j *entity.Run) {
 
 // run steps through all instants, with one pass an instant or one an event.
 func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Run]des.Time {
-	d.starts = map[*entity.Run]des.Time{}
+	d.starts, d.nodes = map[*entity.Run]des.Time{}, map[*entity.Run]int{}
 	for now := des.Time(0); len(d.starts) < len(d.jobs) || len(d.running) > 0; now++ {
 		var ending []*entity.Run
 		for _, r := range d.running { // in the order in which they started
-			if r.from+min(r.job.Runtime, r.job.Request.Length) == now {
+			if r.from+min(r.shape.Runtime, r.shape.Length) == now {
 				ending = append(ending, r.job)
 			}
 		}
@@ -123,7 +169,7 @@ func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Run
 		}
 		for _, p := range slices.Clone(d.planned) {
 			if p.from == now {
-				d.start(p.job, now)
+				d.start(p)
 				d.planned = slices.DeleteFunc(d.planned, func(q taken) bool { return q.job == p.job })
 			}
 		}
@@ -148,18 +194,22 @@ func (d *definition) easy(p backfill.EASY) func(des.Time) {
 	return func(now des.Time) {
 		var holds []taken
 		queue := d.sorted(p.Order, now)
-		for len(queue) > 0 && d.fits(queue[0], now, d.running) {
-			d.start(queue[0], now)
+		for len(queue) > 0 {
+			w, ok := d.now(queue[0], now, false, d.running)
+			if !ok {
+				break
+			}
+			d.start(w)
 			queue = queue[1:]
 		}
 		for _, j := range queue {
 			if len(holds) == reservations {
 				break
 			}
-			if s := d.earliest(j, now, d.running, holds); s == now {
-				d.start(j, now)
+			if w := d.earliest(j, now, d.running, holds); w.from == now {
+				d.start(w)
 			} else {
-				holds = append(holds, taken{j, s, s + j.Request.Length})
+				holds = append(holds, w)
 			}
 		}
 		order := p.Candidates
@@ -172,8 +222,8 @@ func (d *definition) easy(p backfill.EASY) func(des.Time) {
 		}
 		for _, j := range candidates {
 			held := slices.ContainsFunc(holds, func(h taken) bool { return h.job == j })
-			if !held && d.fits(j, now, d.running, holds) {
-				d.start(j, now)
+			if w, ok := d.now(j, now, true, d.running, holds); ok && !held {
+				d.start(w)
 			}
 		}
 	}
@@ -181,11 +231,11 @@ func (d *definition) easy(p backfill.EASY) func(des.Time) {
 
 func (d *definition) conservative(p backfill.Conservative) func(des.Time) {
 	planned := map[*entity.Run]bool{}
-	place := func(j *entity.Run, now, start des.Time) {
-		if start == now {
-			d.start(j, now)
+	place := func(w taken, now des.Time) {
+		if w.from == now {
+			d.start(w)
 		} else {
-			d.planned = append(d.planned, taken{j, start, start + j.Request.Length})
+			d.planned = append(d.planned, w)
 		}
 	}
 	return func(now des.Time) {
@@ -198,9 +248,9 @@ func (d *definition) conservative(p backfill.Conservative) func(des.Time) {
 				held := d.planned[i]
 				without := slices.Delete(slices.Clone(d.planned), i, i+1)
 				// Who stays keeps his place among those that start with him.
-				if s := d.earliest(j, now, d.running, without); s != held.from {
+				if w, ok := d.best(j, now, held.from-1, d.running, without); ok && d.compare(w, held) < 0 {
 					d.planned = without
-					place(j, now, s)
+					place(w, now)
 				}
 			}
 		}
@@ -208,7 +258,7 @@ func (d *definition) conservative(p backfill.Conservative) func(des.Time) {
 		for _, j := range d.sorted(p.Order, now) {
 			if !planned[j] {
 				planned[j] = true
-				place(j, now, d.earliest(j, now, d.running, d.planned))
+				place(d.earliest(j, now, d.running, d.planned), now)
 			}
 		}
 	}
@@ -217,10 +267,11 @@ func (d *definition) conservative(p backfill.Conservative) func(des.Time) {
 func (d *definition) fcfs(p backfill.FCFS) func(des.Time) {
 	return func(now des.Time) {
 		for _, j := range d.sorted(p.Order, now) {
-			if !d.fits(j, now, d.running) {
+			w, ok := d.now(j, now, false, d.running)
+			if !ok {
 				return
 			}
-			d.start(j, now)
+			d.start(w)
 		}
 	}
 }
@@ -228,7 +279,7 @@ func (d *definition) fcfs(p backfill.FCFS) func(des.Time) {
 // became is what became of whom.
 type became map[*entity.Job]*entity.Run
 
-func (b became) Observe(e entity.JobEvent) { b[e.Run.Job] = e.Run }
+func (b became) Observe(e entity.JobEvent) { b[e.Run.Submitted()] = e.Run }
 
 func drawJobs(t *rapid.T, procs int) []*entity.Job {
 	n := rapid.IntRange(1, 25).Draw(t, "jobs")
@@ -243,9 +294,31 @@ func drawJobs(t *rapid.T, procs int) []*entity.Job {
 		}
 		jobs = append(jobs, &entity.Job{ID: int64(i + 1), Submit: submit, Runtime: des.Time(runtime),
 			Request: entity.Request{Nodes: rapid.IntRange(1, procs).Draw(t, "nodes"), Length: des.Time(length)}})
+		if rapid.IntRange(0, 3).Draw(t, "rigid") == 0 {
+			jobs[i].Shapes = drawShapes(t, jobs[i])
+		}
 	}
 	return jobs
 }
+
+// drawShapes draws shapes beside j's own, or with it; some are larger than any
+// machine.
+func drawShapes(t *rapid.T, j *entity.Job) (shapes []entity.Shape) {
+	for nodes := 1; nodes <= 14; nodes++ {
+		if rapid.IntRange(0, 2).Draw(t, "a shape of so many nodes") > 0 {
+			continue
+		}
+		s := entity.Shape{Nodes: nodes, Length: des.Time(rapid.IntRange(1, 30).Draw(t, "its estimate"))}
+		s.Runtime = des.Time(rapid.Int64Range(1, int64(s.Length)).Draw(t, "its runtime"))
+		if nodes == j.Request.Nodes {
+			s.Length, s.Runtime = j.Request.Length, j.Runtime
+		}
+		shapes = append(shapes, s)
+	}
+	return shapes
+}
+
+var rules = []entity.ShapeRule{entity.FirstStart, entity.FirstEnd, entity.Largest}
 
 // TestPoliciesMeetTheirDefinitions compares every start.
 func TestPoliciesMeetTheirDefinitions(t *testing.T) {
@@ -258,20 +331,22 @@ func TestPoliciesMeetTheirDefinitions(t *testing.T) {
 			d.jobs = append(d.jobs, entity.NewRun(j, int64(i)))
 		}
 		order := rapid.SampledFrom(orders).Draw(t, "order")
+		d.rule = rapid.SampledFrom(rules).Draw(t, "shape")
 		var policy entity.Policy
 		var pass func(des.Time)
 		switch rapid.IntRange(0, 3).Draw(t, "policy") {
 		case 0:
-			p := backfill.FCFS{Order: order}
+			p := backfill.FCFS{Order: order, Shape: d.rule}
 			policy, pass = p, d.fcfs(p)
 		case 1:
-			p := backfill.Conservative{Order: order, NoCompression: rapid.Bool().Draw(t, "no compression")}
+			p := backfill.Conservative{Order: order, NoCompression: rapid.Bool().Draw(t, "no compression"), Shape: d.rule}
 			policy, pass = p, d.conservative(p)
 		default:
 			p := backfill.EASY{
 				Order:        order,
 				Reservations: rapid.SampledFrom([]int{backfill.NoReservation, 0, 1, 2, 3, backfill.AllReservations}).Draw(t, "reservations"),
 				Depth:        rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "depth"),
+				Shape:        d.rule,
 			}
 			if rapid.Bool().Draw(t, "candidates") {
 				p.Candidates = rapid.SampledFrom(orders).Draw(t, "candidate order")
@@ -292,6 +367,7 @@ func TestPoliciesMeetTheirDefinitions(t *testing.T) {
 		for i, j := range jobs {
 			require.Equal(t, entity.Finished, got[j].State, "%v", j)
 			require.Equal(t, want[d.jobs[i]], got[j].Start, "%v under %s", j, policy.Name())
+			require.Equal(t, d.nodes[d.jobs[i]], got[j].Reservation.Window.Nodes, "%v under %s", j, policy.Name())
 		}
 	})
 }

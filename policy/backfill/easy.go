@@ -29,6 +29,9 @@ type EASY struct {
 	Reservations int
 	// Depth is how many candidates are tried; 0 means all.
 	Depth int
+	// Shape is which window a moldable job takes, the head ahead of its start as
+	// well. A candidate takes the best of those that start now: it has no other.
+	Shape entity.ShapeRule
 }
 
 // Extreme values of EASY.Reservations.
@@ -38,7 +41,7 @@ const (
 )
 
 // Name is "easy", "easy-sjbf" with shortest-first candidates, and with the
-// orders where they are others.
+// orders and the choice of shapes where they are others.
 func (p EASY) Name() string {
 	name := "easy"
 	if p.Candidates.Name == ShortestFirst.Name {
@@ -46,24 +49,27 @@ func (p EASY) Name() string {
 	} else if p.Candidates.Key != nil {
 		name += "-by-" + nameOf(p.Candidates)
 	}
-	return named(name, p.Order)
+	return shaped(named(name, p.Order), p.Shape)
 }
 
 // Schedule starts heads while they fit, and backfills beside the windows held
 // for the first that do not.
 func (p EASY) Schedule(r *entity.Round) {
 	q := queue(r, p.Order)
-	head := startHeads(r, q)
+	head := startHeads(r, q, p.Shape)
 	if head == nil {
 		return
 	}
 	lone := p.onlyArrival(r, head)
 	if lone != nil {
-		if _, ok := r.Plan.Find(lone.Request, r.Now, r.Now); !ok {
+		if _, ok := p.Shape.Find(r.Plan, lone, r.Now, r.Now); !ok {
 			return
 		}
 	}
-	b := backfilling{r: r, head: head, held: p.Reservations == NoReservation}
+	b := backfilling{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation}
+	if p.Shape == entity.FirstEnd && len(head.Shapes) > 0 && !b.held && !b.hold() {
+		return // it waits for a better window than it could have now, and is no candidate
+	}
 	if p.Reservations > 1 {
 		if lone == nil && !q.AnyFits(r.Plan, r.Now) {
 			return // nobody would start, whatever is held
@@ -73,7 +79,7 @@ func (p EASY) Schedule(r *entity.Round) {
 		}
 	}
 	if lone != nil {
-		if w, ok := r.Plan.Find(lone.Request, r.Now, r.Now); ok && lone.State == entity.Waiting && !lone.Reservation.Active {
+		if w, ok := p.Shape.Find(r.Plan, lone, r.Now, r.Now); ok && lone.State == entity.Waiting && !lone.Reservation.Active {
 			b.start(lone, w)
 		}
 		return
@@ -82,7 +88,7 @@ func (p EASY) Schedule(r *entity.Round) {
 	if p.Candidates.Key != nil {
 		candidates = queue(r, p.Candidates)
 	}
-	for j, w := range candidates.Fitting(r.Plan, r.Now, p.Depth) {
+	for j, w := range candidates.Fitting(r.Plan, r.Now, p.Depth, p.Shape) {
 		if !b.start(j, w) {
 			return
 		}
@@ -111,6 +117,7 @@ func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 type backfilling struct {
 	r      *entity.Round
 	head   *entity.Run
+	rule   entity.ShapeRule
 	found  bool
 	window entity.Window // the head's earliest
 	held   bool          // it is in the plan, or need not be
@@ -131,7 +138,7 @@ func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 				return true // an observer who heard of the hold has cancelled it
 			}
 			var ok bool
-			if w, ok = b.r.Plan.Find(j.Request, b.r.Now, b.r.Now); !ok {
+			if w, ok = b.rule.Find(b.r.Plan, j, b.r.Now, b.r.Now); !ok {
 				return true
 			}
 		}
@@ -142,7 +149,7 @@ func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 func (b *backfilling) find() {
 	b.found = true
 	var ok bool
-	b.window, ok = b.r.Plan.Find(b.head.Request, b.r.Now, des.Forever)
+	b.window, ok = b.rule.Find(b.r.Plan, b.head, b.r.Now, des.Forever)
 	b.held = !ok // never, as things stand: it cannot be delayed either
 }
 
@@ -169,13 +176,13 @@ func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 		if j == head {
 			continue
 		}
-		if w, ok := r.Plan.Find(j.Request, r.Now, r.Now); ok {
+		if w, ok := p.Shape.FindNow(r.Plan, j, r.Now); ok {
 			if !r.Reserve(j, w) {
 				return false
 			}
 			continue
 		}
-		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
+		w, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever)
 		if !ok {
 			continue
 		}

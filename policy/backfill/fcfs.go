@@ -7,25 +7,27 @@ import "github.com/gridslot/gridslot/entity"
 type FCFS struct {
 	// Order of the queue; submission where its Key is nil.
 	Order entity.Order
+	// Shape is which window a moldable job takes.
+	Shape entity.ShapeRule
 }
 
-// Name is "fcfs", with the order if it is another one.
-func (p FCFS) Name() string { return named("fcfs", p.Order) }
+// Name is "fcfs", with the order and the choice of shapes if they are others.
+func (p FCFS) Name() string { return shaped(named("fcfs", p.Order), p.Shape) }
 
 // Schedule starts heads while they fit.
 func (p FCFS) Schedule(r *entity.Round) {
-	startHeads(r, queue(r, p.Order))
+	startHeads(r, queue(r, p.Order), p.Shape)
 }
 
 // startHeads starts jobs from the head of the queue while they fit, and returns
 // the first that does not, or nil.
-func startHeads(r *entity.Round, q *entity.View) *entity.Run {
+func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule) *entity.Run {
 	for {
 		head := q.First()
 		if head == nil {
 			return nil
 		}
-		w, ok := r.Plan.Find(head.Request, r.Now, r.Now)
+		w, ok := rule.FindNow(r.Plan, head, r.Now)
 		if !ok {
 			return head
 		}

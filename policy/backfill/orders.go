@@ -60,3 +60,11 @@ func nameOf(o entity.Order) string {
 	}
 	return o.Name
 }
+
+// shaped adds a choice of shapes other than the first start to a policy's name.
+func shaped(policy string, rule entity.ShapeRule) string {
+	if rule == entity.FirstStart {
+		return policy
+	}
+	return policy + "-shape-" + rule.String()
+}

@@ -34,15 +34,20 @@ const (
 	colUser
 	colGroup
 	colQueue
+	colAfter // is written on request
+	colArray // is read only: a Writer is given its tasks
 	numColumns
 )
 
 var columnNames = [numColumns]string{
 	"id", "submit", "nodes", "volume", "runtime", "min_performance", "max_price", "budget", "deadline", "needs", "criterion",
-	"user", "group", "queue",
+	"user", "group", "queue", "after", "array",
 }
 
 func (c column) String() string { return columnNames[c] }
+
+// written are the columns of every Writer.
+var written = columnNames[:colAfter]
 
 // needed are the columns without which a row is no job.
 var needed = []column{colID, colNodes, colVolume}

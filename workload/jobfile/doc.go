@@ -10,6 +10,13 @@
 //	{"id":1,"submit":0,"nodes":3,"volume":240,"runtime":180.5,"min_performance":1,"budget":1100,"criterion":"min-start","user":0}
 //	{"id":2,"submit":0,"nodes":2,"volume":400,"min_performance":2,"max_price":12.5,"deadline":1800,"needs":{"ram":16,"os":"linux"},"criterion":"square-dep","user":1}
 //
+// A job can come after others, and stand for many of its kind (after.go):
+//
+//	id,nodes,volume,array,after
+//	10,1,60,5,             five jobs, 10 to 14
+//	20,4,600,,10-14        when all of them have ended
+//	21,1,30,,ok:20+5       5 time units after job 20, if that has finished well
+//
 // What is not given is no limit. Columns may stand in any order; docs/reference/files.md
 // tells what each one means.
 //
@@ -18,12 +25,12 @@
 //	  +- a row of CSV               csv.go
 //	  +- a line of JSON             json.go
 //	  v
-//	texts of the columns            columns.go
+//	texts of the columns            columns.go, after.go
 //	  |
 //	  v
 //	entity.Job                      reader.go  <->  writer.go
 //
-// What a Writer writes of a job a Reader reads as the same job, and what a Reader
+// An array is written as its tasks. What a Writer writes of a job a Reader reads as the same job, and what a Reader
 // has read a Writer writes as the same text, but for the order of columns, blanks
 // and needless digits.
 //

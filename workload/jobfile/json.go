@@ -70,7 +70,7 @@ const (
 
 func kindOf(c column) kind {
 	switch c {
-	case colCriterion:
+	case colCriterion, colAfter:
 		return isText
 	case colNeeds:
 		return isObject

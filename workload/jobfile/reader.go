@@ -60,6 +60,10 @@ type Reader struct {
 	criteria map[string]entity.Criterion
 	needs    map[string]*entity.Attributes
 	slab     []entity.Job
+	after    []entity.Dependency // of the latest text of that column
+	text     string
+	tasks    int64 // of the array at hand that are still to come
+	task     entity.Job
 	err      error
 }
 
@@ -122,6 +126,10 @@ func (r *Reader) Next() (*entity.Job, bool) {
 	if r.err != nil {
 		return nil, false
 	}
+	if r.tasks > 0 {
+		j := r.nextTask()
+		return j, j != nil
+	}
 	r.row = row{}
 	next := r.nextCSV
 	if r.json {
@@ -154,12 +162,17 @@ func (r *Reader) fail(column string, err error) {
 // slab is how many jobs are allocated at a time.
 const slab = 256
 
-// job makes a job of the row at hand, or nil.
-func (r *Reader) job() *entity.Job {
+// next is the place of the next job.
+func (r *Reader) next() *entity.Job {
 	if len(r.slab) == 0 {
 		r.slab = make([]entity.Job, slab)
 	}
-	j := &r.slab[0]
+	return &r.slab[0]
+}
+
+// job makes a job of the row at hand, or nil.
+func (r *Reader) job() *entity.Job {
+	j := r.next()
 	for _, c := range needed {
 		if r.row[c] == "" {
 			r.fail(c.String(), errors.New("it is not given, and every job needs it"))
@@ -186,6 +199,11 @@ func (r *Reader) job() *entity.Job {
 	j.User = int32(r.whole(colUser, 0, math.MaxInt32, -1))
 	j.Group = int32(r.whole(colGroup, 0, math.MaxInt32, -1))
 	j.Queue = int32(r.whole(colQueue, 0, math.MaxInt32, -1))
+	j.After = r.predecessors()
+	tasks := r.whole(colArray, 1, mostTasks, 1)
+	if r.err == nil && tasks > math.MaxInt64-j.ID {
+		r.fail(colArray.String(), fmt.Errorf("the last of %d tasks from job %d on has no number", tasks, j.ID))
+	}
 	if r.err == nil {
 		r.check(j)
 	}
@@ -193,7 +211,39 @@ func (r *Reader) job() *entity.Job {
 		return nil
 	}
 	r.slab = r.slab[1:]
+	if r.tasks = tasks - 1; r.tasks > 0 {
+		r.task = *j
+	}
 	return j
+}
+
+// mostTasks bounds an array, and the jobs of a range.
+const mostTasks = 1_000_000
+
+// nextTask is the next task of the array at hand, or nil. It is the same job under
+// the next number.
+func (r *Reader) nextTask() *entity.Job {
+	r.tasks--
+	r.task.ID++
+	if r.check(&r.task); r.err != nil {
+		return nil
+	}
+	j := r.next()
+	*j, r.slab = r.task, r.slab[1:]
+	return j
+}
+
+// predecessors are the jobs that this one comes after. Jobs that say so in the same
+// words share them.
+func (r *Reader) predecessors() []entity.Dependency {
+	if text := r.row[colAfter]; text != r.text {
+		var err error
+		if r.after, err = parseAfter(text); err != nil {
+			r.fail(colAfter.String(), err)
+		}
+		r.text = text
+	}
+	return r.after
 }
 
 // check holds a job against those above it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,10 @@ import (
 
 // Writer writes jobs. The first error ends it: every later call returns the same.
 type Writer struct {
+	// After has CSV have the column after. Without it a job that comes after others
+	// is an error. Set it before the first job.
+	After bool
+
 	out   io.Writer
 	json  bool
 	buf   []byte
@@ -65,7 +70,11 @@ func (w *Writer) Flush() error {
 
 func (w *Writer) begin() {
 	if !w.begun && !w.json {
-		w.buf = append(append(w.buf, strings.Join(columnNames[:], ",")...), '\n')
+		w.buf = append(w.buf, strings.Join(written, ",")...)
+		if w.After {
+			w.buf = append(append(w.buf, ','), colAfter.String()...)
+		}
+		w.buf = append(w.buf, '\n')
 	}
 	w.begun = true
 }
@@ -91,6 +100,8 @@ func writable(j *entity.Job) error {
 		return fmt.Errorf("a time is beyond %v", latest)
 	case min(j.User, j.Group, j.Queue) < -1:
 		return fmt.Errorf("its user, group and queue must be -1 (unknown) or more")
+	case slices.ContainsFunc(j.After, func(d entity.Dependency) bool { return d.Job < 0 || d.Think < 0 || d.Think > latest }):
+		return fmt.Errorf("it comes after a job below 0, or thinks for a time beyond 0 to %v", latest)
 	}
 	return nil
 }
@@ -132,6 +143,11 @@ func (w *Writer) fields(j *entity.Job) error {
 		if n >= 0 {
 			b = strconv.AppendInt(b, int64(n), 10)
 		}
+	}
+	if w.After {
+		b = appendAfter(append(b, ','), j.After)
+	} else if len(j.After) > 0 {
+		return fmt.Errorf("it comes after others, and the file has no such column (Writer.After)")
 	}
 	w.buf = append(b, '\n')
 	return nil
@@ -180,6 +196,10 @@ func (w *Writer) object(j *entity.Job) error {
 			key(colUser + column(i))
 			b = strconv.AppendInt(b, int64(n), 10)
 		}
+	}
+	if len(j.After) > 0 {
+		key(colAfter)
+		b = append(appendAfter(append(b, '"'), j.After), '"')
 	}
 	w.buf = append(b, "}\n"...)
 	return nil

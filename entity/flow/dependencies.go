@@ -1,0 +1,224 @@
+package flow
+
+// Jobs that wait for others (Job.After): a job comes when the last of them has
+// ended and its think time is over.
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Dependencies brings the jobs of a source to a metascheduler, each not before
+// those that it comes after have ended. It is an observer, which hears of the
+// ends:
+//
+//	links, err := flow.Survey(slices.Values(jobs), false)
+//	waiting := flow.NewDependencies(links)
+//	meta := entity.NewMetascheduler(sim, cluster, policy, recorder, waiting)
+//	waiting.SubmitFrom(source)
+//
+// A job that has waited is submitted as a copy whose Submit is the instant at
+// which it could come: the latest of its own Submit and of all the ends that it
+// waits for, each with its think time; see Links.Feedback. So its wait in the
+// queue begins then. The end of a job that is rejected is its rejection.
+//
+// Where a job must have finished well (Dependency.OK) and was killed or rejected,
+// the one that waits is rejected as soon as that is known, but not before its own
+// Submit; those that wait for it hear of it in turn.
+//
+// Of the jobs that come at one instant those that wait for nobody are the first,
+// then those without a think time whose predecessors ended first; those of one
+// predecessor come in the order of the workload.
+//
+// The source is read as the clock goes. When a job is about to come, it is read on
+// as far as the last one that waits for it. So nothing is remembered of jobs that
+// have ended, and what is held in memory is what waits, and what stands between.
+type Dependencies struct {
+	links *Links
+	meta  *entity.Metascheduler
+	next  func() (*entity.Job, bool) // of the source
+	feed  des.Feed[*entity.Job]
+
+	read    int           // jobs so far
+	ahead   []*entity.Job // that were read ahead, and wait for nothing but the clock
+	awaited map[int64]*awaited
+	held    int
+}
+
+// awaited is a job that others wait for.
+type awaited struct {
+	job *entity.Job // as it was submitted; nil before
+	by  []waiter
+}
+
+type waiter struct {
+	*heldJob
+	entity.Dependency
+}
+
+// heldJob is a job that waits for others.
+type heldJob struct {
+	job  *entity.Job
+	left int      // dependencies that have not come to their end; 0 where it is gone
+	from des.Time // it cannot come before
+}
+
+// NewDependencies holds back jobs by the links that were found in them.
+func NewDependencies(links *Links) *Dependencies {
+	return &Dependencies{links: links, awaited: map[int64]*awaited{}}
+}
+
+// Attach implements entity.Attacher.
+func (d *Dependencies) Attach(m *entity.Metascheduler) { d.meta = m }
+
+// SubmitFrom takes the jobs of a source, which must be those that were surveyed,
+// in the same order. It cannot be a Listener.
+func (d *Dependencies) SubmitFrom(from entity.Source) {
+	sim := d.meta.Simulator()
+	d.next = entity.NextOf(sim, from)
+	d.feed = entity.JobFeed(sim, 0, d.due) // before anything else of an instant
+	d.feed.Next = d.nextJob
+	d.feed.Begin(sim)
+}
+
+// Close lets go of the jobs to come. It is needed only where a run ended before
+// they did.
+func (d *Dependencies) Close() { d.feed.Close() }
+
+// Held counts the jobs that have been read and wait for others.
+func (d *Dependencies) Held() int { return d.held }
+
+// nextJob is the next job for the clock to come to. One that waits for others is
+// among them, so that no more is read before its own submission than must be.
+func (d *Dependencies) nextJob() (*entity.Job, bool) {
+	if len(d.ahead) > 0 {
+		j := d.ahead[0]
+		d.ahead = d.ahead[1:]
+		return j, true
+	}
+	return d.readOne()
+}
+
+// due is called when the clock has come to a job.
+func (d *Dependencies) due(j *entity.Job) {
+	if len(j.After) == 0 {
+		d.comes(j)
+		d.meta.Submit(j)
+	}
+}
+
+// readOne takes in one more job of the source. Those that wait are held from now
+// on, and are the only ones left with an After.
+func (d *Dependencies) readOne() (*entity.Job, bool) {
+	j, ok := d.next()
+	if !ok {
+		return nil, false
+	}
+	d.read++
+	if len(j.After) == 0 {
+		return j, true
+	}
+	h := &heldJob{job: j, from: d.earliest(j)}
+	for _, after := range j.After {
+		if last, there := d.links.last(after.Job); there && last >= d.read-1 {
+			d.wait(h, after)
+		} else if !d.links.Feedback {
+			sim := d.meta.Simulator()
+			sim.Fail(fmt.Errorf("at %v: %v is to run after job %d, and the survey of the workload does not know of it", sim.Now(), j, after.Job))
+			return nil, false
+		}
+	}
+	if h.left == 0 {
+		alone := *j
+		alone.After = nil
+		return &alone, true
+	}
+	d.held++
+	return j, true
+}
+
+// earliest is when j could come if it waited for nothing.
+func (d *Dependencies) earliest(j *entity.Job) des.Time {
+	if d.links.Feedback {
+		return 0
+	}
+	return j.Submit
+}
+
+func (d *Dependencies) wait(h *heldJob, after entity.Dependency) {
+	a := d.awaited[after.Job]
+	if a == nil {
+		a = &awaited{}
+		d.awaited[after.Job] = a
+	}
+	a.by = append(a.by, waiter{h, after})
+	h.left++
+}
+
+// comes is called before j is submitted: all that wait for it have been read
+// then, so that its end finds them.
+func (d *Dependencies) comes(j *entity.Job) {
+	last, ok := d.links.last(j.ID)
+	if !ok {
+		return
+	}
+	for d.read <= last {
+		next, ok := d.readOne()
+		if !ok {
+			break
+		}
+		if len(next.After) == 0 {
+			d.ahead = append(d.ahead, next)
+		}
+	}
+	if a := d.awaited[j.ID]; a != nil && a.job == nil {
+		a.job = j
+	}
+}
+
+// Observe takes one event in.
+func (d *Dependencies) Observe(e entity.JobEvent) {
+	switch e.Kind {
+	case entity.JobFinished, entity.JobKilled, entity.JobRejected:
+	default:
+		return
+	}
+	a := d.awaited[e.Run.ID]
+	if a == nil || a.job != e.Run.Submitted() { // another flow's may have the same ID
+		return
+	}
+	delete(d.awaited, e.Run.ID)
+	for _, w := range a.by {
+		switch {
+		case w.left == 0: // rejected already
+		case w.OK && e.Kind != entity.JobFinished:
+			w.left, w.from = 0, d.earliest(w.job)
+			d.release(w.heldJob, fmt.Sprintf("job %d failed, after which it was to run", e.Run.ID))
+		default:
+			w.from = max(w.from, e.Time.Add(w.Think))
+			if w.left--; w.left == 0 {
+				d.release(w.heldJob, "")
+			}
+		}
+	}
+}
+
+// release has a job come that waits no more; where a reason is given, to be
+// rejected.
+func (d *Dependencies) release(h *heldJob, reason string) {
+	d.held--
+	sim := d.meta.Simulator()
+	j := *h.job
+	j.Submit = max(h.from, sim.Now())
+	d.comes(&j)
+	switch {
+	case reason == "":
+		d.meta.Submit(&j)
+	case j.Submit == sim.Now():
+		d.meta.Refuse(&j, reason)
+	default:
+		sim.At(j.Submit, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) { d.meta.Refuse(&j, reason) }), uint64(j.ID))
+	}
+}

@@ -1,0 +1,308 @@
+package entity
+
+// Moldable jobs: those that can run in any of several shapes, one of which is
+// chosen before they start.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+)
+
+// Shape is one way in which a job can run: on so many nodes, with this estimate
+// and this runtime. See Job.Shapes.
+type Shape struct {
+	Nodes   int
+	Length  des.Time // as Request.Length
+	Runtime des.Time // as Job.Runtime
+}
+
+// own is the shape of j's own request.
+func (j *Job) own() Shape { return Shape{j.Request.Nodes, j.Request.Length, j.Runtime} }
+
+// In is j in its shape of so many nodes, a rigid job, or false where it has none.
+// It is j itself where that is the only one.
+func (j *Job) In(nodes int) (*Job, bool) {
+	if len(j.Shapes) == 0 {
+		return j, nodes == j.Request.Nodes
+	}
+	s, ok := j.shape(nodes)
+	rigid := *j
+	rigid.Request.Nodes, rigid.Request.Length, rigid.Runtime, rigid.Shapes = s.Nodes, s.Length, s.Runtime, nil
+	return &rigid, ok
+}
+
+// shape is j's shape of so many nodes.
+func (j *Job) shape(nodes int) (Shape, bool) {
+	if nodes == j.Request.Nodes {
+		return j.own(), true
+	}
+	i, ok := slices.BinarySearchFunc(j.Shapes, nodes, func(s Shape, n int) int { return s.Nodes - n })
+	if !ok {
+		return Shape{}, false
+	}
+	return j.Shapes[i], true
+}
+
+// checkShapes reports what is wrong with j's shapes, or nil.
+func (j *Job) checkShapes() error {
+	for i, s := range j.Shapes {
+		asked := j.Request
+		asked.Nodes, asked.Length = s.Nodes, s.Length
+		if err := asked.Check(); err != nil {
+			return fmt.Errorf("shape %d: %w", i+1, err)
+		}
+		switch {
+		case s.Runtime < 0 || s.Runtime == des.Forever:
+			return fmt.Errorf("shape %d: its runtime must be a finite time of 0 or more, not %v", i+1, s.Runtime)
+		case i > 0 && s.Nodes <= j.Shapes[i-1].Nodes:
+			return fmt.Errorf("shape %d: shapes must be in ascending order of their nodes: %d follow %d", i+1, s.Nodes, j.Shapes[i-1].Nodes)
+		case s.Nodes == j.Request.Nodes && s != j.own():
+			return fmt.Errorf("shape %d: it has as many nodes as the job's request, %d, and must be the same", i+1, s.Nodes)
+		}
+	}
+	return nil
+}
+
+// ShapeRule says which of the windows that a moldable job can have is the best.
+type ShapeRule uint8
+
+const (
+	// FirstStart is the window that starts first; of those that start together
+	// the one that ends first, and then the one with fewer nodes.
+	FirstStart ShapeRule = iota
+	// FirstEnd is the window that ends first; of those that end together the one
+	// with fewer nodes. A job may wait for it though another one starts now.
+	FirstEnd
+	// Largest is the window that starts first; of those that start together the
+	// one with the most nodes.
+	Largest
+)
+
+var shapeRules = enum.Of[ShapeRule]("choice of a shape", "start", "end", "largest")
+
+func (s ShapeRule) String() string { return shapeRules.Name(s) }
+
+// ParseShapeRule reads "start", "end" or "largest".
+func ParseShapeRule(text string) (ShapeRule, error) { return shapeRules.Parse(text) }
+
+// prefers reports whether a is better than b.
+func (s ShapeRule) prefers(a, b *Window) bool {
+	switch {
+	case s == FirstEnd && a.End != b.End:
+		return a.End < b.End
+	case s != FirstEnd && a.Start != b.Start:
+		return a.Start < b.Start
+	case s == Largest:
+		return a.Nodes > b.Nodes
+	case a.End != b.End:
+		return a.End < b.End
+	}
+	return a.Nodes < b.Nodes
+}
+
+// Find is Plan.Find for the job j, in the shape whose window the rule prefers.
+func (s ShapeRule) Find(p Plan, j *Run, from, until des.Time) (Window, bool) {
+	if len(j.Shapes) == 0 {
+		return p.Find(j.Request, from, until)
+	}
+	var best Window
+	found := false
+	var tried misses
+	quick, _ := p.(QuickPlan)
+	j.shapes(func(req Request) {
+		if from == until && quick != nil { // many shapes do not fit for one reason
+			if tried.cover(req.Nodes, req.Length) {
+				return
+			}
+			if fits, nodes, length := quick.FitsAt(from, req.Nodes, req.Length); !fits {
+				tried.add(nodes, length)
+				return
+			}
+		}
+		last := until
+		if found && s != FirstEnd {
+			last = min(last, best.Start) // what starts later is worse
+		}
+		if w, ok := p.Find(req, from, last); ok && (!found || s.prefers(&w, &best)) {
+			best, found = w, true
+		}
+	})
+	return best, found
+}
+
+// FindNow is the window in which the rule would have j start now, if it is not one
+// that lies ahead.
+func (s ShapeRule) FindNow(p Plan, j *Run, now des.Time) (Window, bool) {
+	if s != FirstEnd || len(j.Shapes) == 0 {
+		return s.Find(p, j, now, now)
+	}
+	w, ok := s.Find(p, j, now, des.Forever)
+	return w, ok && w.Start == now
+}
+
+// FindEarlier is a better window for j, which holds a reservation ahead, as though
+// that had been given up: one that starts in [now, until] and before the one held,
+// in any shape.
+func (r *Round) FindEarlier(j *Run, until des.Time, rule ShapeRule) (Window, bool) {
+	held := j.Reservation.Window
+	if len(j.Shapes) == 0 {
+		return r.Plan.FindEarlier(&j.Reservation, r.Now, until)
+	}
+	r.Plan.Release(&j.Reservation, r.Now)
+	w, ok := rule.Find(r.Plan, j, r.Now, min(until, held.Start-des.Tick))
+	if _, err := r.Plan.Reserve(j, held); err != nil {
+		r.Fail(err)
+		return Window{}, false
+	}
+	return w, ok && rule.prefers(&w, &held)
+}
+
+// shapes calls do with what r, which is moldable, asks for in each of its shapes,
+// those with the most nodes first.
+func (r *Run) shapes(do func(Request)) {
+	free := r.free()
+	req := free.Request
+	own := false
+	for i := len(r.Shapes) - 1; i >= 0; i-- {
+		s := r.Shapes[i]
+		if !own && s.Nodes <= free.Request.Nodes {
+			own = true
+			do(free.Request)
+			if s.Nodes == free.Request.Nodes {
+				continue
+			}
+		}
+		req.Nodes, req.Length = s.Nodes, r.length(s)
+		do(req)
+	}
+	if !own {
+		do(free.Request)
+	}
+}
+
+// free is the job as which r waits when it holds no reservation.
+func (r *Run) free() *Job {
+	if r.few != nil && r.few.free != nil {
+		return r.few.free
+	}
+	return r.Job
+}
+
+// work is the estimate of the work of a shape.
+func (r *Run) work(s Shape) des.Time {
+	if r.meta != nil && r.meta.Overrun == OverrunRaise {
+		return max(s.Length, s.Runtime)
+	}
+	return s.Length
+}
+
+// length is what r asks for in a shape: its estimate, with checkpoints and set-up.
+func (r *Run) length(s Shape) des.Time {
+	work := r.work(s)
+	return min(r.checkpoints().Span(work).Add(r.setUp()), des.Forever-1)
+}
+
+// least is the least that r asks for: what does not fit that fits in no shape.
+func (r *Run) least() (nodes int, length des.Time) {
+	nodes, length = r.Request.Nodes, r.Request.Length
+	if len(r.Shapes) > 0 {
+		r.shapes(func(req Request) { nodes, length = min(nodes, req.Nodes), min(length, req.Length) })
+	}
+	return nodes, length
+}
+
+// accept has r take the shape of w's nodes, and reports what makes w no window for
+// it, or nil.
+func (r *Run) accept(w *Window) error {
+	if len(r.Shapes) > 0 && w.Nodes != r.Request.Nodes {
+		r.mold(w.Nodes)
+	}
+	return r.Request.Accepts(w)
+}
+
+// mold has r, which is moldable, take the shape of so many nodes, if it has one.
+func (r *Run) mold(nodes int) {
+	free := r.free()
+	original := r.Submitted()
+	f := r.rare()
+	if nodes == free.Request.Nodes {
+		r.unmold()
+		return
+	}
+	s, ok := free.shape(nodes)
+	if !ok {
+		return
+	}
+	if f.free == nil {
+		f.free, f.original, f.freeWork = free, original, f.estimate
+	}
+	length := r.length(s)
+	if f.shaped == nil || f.shaped.Request.Nodes != nodes || f.shaped.Request.Length != length { // as in the round before
+		j := *free
+		j.Request.Nodes, j.Request.Length, j.Runtime = nodes, length, s.Runtime
+		f.shaped = &j
+	}
+	r.Job = f.shaped
+	if f.estimate > 0 {
+		f.estimate = r.work(s)
+	}
+}
+
+// unmold gives r, which holds nothing, the choice of its shape again.
+func (r *Run) unmold() {
+	if f := r.few; f != nil && f.free != nil {
+		r.Job, f.estimate = f.free, f.freeWork
+		f.free = nil
+	}
+}
+
+// keepShape has r stay in its shape for good: work has been done in it.
+func (r *Run) keepShape() {
+	if len(r.Shapes) == 0 {
+		return
+	}
+	original := r.Submitted()
+	j := *r.Job
+	j.Shapes = nil
+	f := r.rare()
+	f.original, f.free, f.shaped = original, nil, nil
+	r.Job = &j
+}
+
+// fits reports whether the plan could hold r in any of its shapes, were it empty.
+func (m *Metascheduler) fits(r *Run) error {
+	err := m.plan.Fits(r.Request)
+	if err == nil || len(r.Shapes) == 0 {
+		return err
+	}
+	r.shapes(func(req Request) {
+		if err != nil && m.plan.Fits(req) == nil {
+			err = nil
+		}
+	})
+	return err
+}
+
+// leastTime is the least time that a window for r can take.
+func (m *Metascheduler) leastTime(r *Run) des.Time {
+	if len(r.Shapes) == 0 {
+		return m.leastOf(r.Request)
+	}
+	least := des.Forever
+	r.shapes(func(req Request) {
+		if m.plan.Fits(req) == nil {
+			least = min(least, m.leastOf(req))
+		}
+	})
+	return least
+}
+
+func (m *Metascheduler) leastOf(req Request) des.Time {
+	if m.nodes != nil {
+		return m.nodes.Least(req)
+	}
+	return req.Length
+}

@@ -1,0 +1,413 @@
+package metrics
+
+// capacity.csv: what became of the capacity of a run, to the tick.
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/flow"
+)
+
+// Use is what a part of the capacity went into.
+type Use uint8
+
+const (
+	UseWork     Use = iota // of jobs that finished, or that is kept for those that may
+	UseLost                // work that was done in vain
+	UseOverhead            // set-up and checkpoints
+	UseOwners              // owners' own jobs
+	UseDown                // withheld: failed, maintained, drained
+	UseIdle                // nobody's, or reserved and not needed
+	uses
+)
+
+var useNames = enum.Of[Use]("use of capacity", "useful", "lost", "overhead", "owners", "down", "idle")
+
+func (u Use) String() string { return useNames.Name(u) }
+
+// Account is an Observer that keeps an account of the capacity of one run, in
+// processors, or nodes, times ticks:
+//
+//	useful + lost + overhead + owners + down + idle = capacity
+//
+//	capacity  processors times the span: from the instant of the first submission to
+//	          the last one at which a job started, ended or was preempted
+//	useful    work that attempts kept, finished jobs did, or attempts under way have
+//	          done so far (these with their overhead)
+//	lost      work that was done and not kept; all work of a job that was killed or,
+//	          having been preempted, cancelled
+//	overhead  of attempts that are over: set-up, checkpoints
+//	owners    owners' own jobs
+//	down      what was withheld, as far as the span goes
+//	idle      the rest; also what was reserved, and not used
+//
+// A job that was killed at its estimate has had what it asked for: its work counts
+// as useful. Logs are full of such jobs, which ended a few seconds past their
+// estimates.
+//
+// On unequal nodes a node's share of an attempt is useful in the proportion in
+// which the attempt's work was kept, rounded down to a tick; of what is left
+// overhead comes first.
+//
+// What jobs hold is kept twice: at each instant by who starts and ends, and by the
+// attempts when they are over. Check compares the two. Memory is constant but for
+// what is known ahead of withheld capacity and owners' jobs.
+type Account struct {
+	// Policy and Processors are as in Recorder. A metascheduler that the account is
+	// given to fills them in.
+	Policy     string
+	Processors int
+	// Of, if set, tells what capacity that is withheld counts as; UseDown where it is nil.
+	Of func(h *entity.Hold) Use
+
+	meta    *entity.Metascheduler
+	begun   bool
+	from    des.Time
+	at      des.Time     // the end of the span so far
+	held    int64        // by jobs, then
+	away    [uses]int64  // by others, then
+	others  int64        // their sum
+	ahead   []change     // of what others have, in order of time
+	running int          // attempts under way
+	area    sum128       // that jobs held, by starts and ends
+	parts   [uses]sum128 // that attempts had, and others
+	over    int64        // by how much more was taken than there is, when it first was
+	overAt  des.Time
+	leaving
+}
+
+// change is one in what others than jobs have.
+type change struct {
+	at  des.Time
+	use Use
+	by  int64
+}
+
+// NewAccount returns an account of nothing yet; so is the zero value.
+func NewAccount() *Account { return &Account{} }
+
+// Attach tells the account whose plan it is about.
+func (a *Account) Attach(m *entity.Metascheduler) {
+	a.meta = m
+	if a.Policy == "" {
+		a.Policy = m.Policy().Name()
+	}
+	if a.Processors == 0 {
+		a.Processors = processorsOf(m.Plan())
+	}
+}
+
+// Observe takes one event in.
+func (a *Account) Observe(e entity.JobEvent) {
+	switch e.Kind {
+	case entity.JobSubmitted:
+		if !a.begun {
+			a.begin(e.Time)
+		}
+	case entity.JobStarted:
+		a.reach(e.Time)
+		a.held += int64(e.Run.Reservation.Window.Nodes)
+		a.running++
+	case entity.JobFinished:
+		x := e.Run.Latest()
+		a.ended(e, &x, x.Work)
+	case entity.JobKilled:
+		x := e.Run.Latest()
+		if e.Run.Reason == entity.ReasonEstimate {
+			a.ended(e, &x, x.Work)
+			return
+		}
+		a.ended(e, &x, 0)
+		a.forfeit(e.Run)
+	case entity.JobRequeued:
+		x := latestOf(e.Run.Earlier())
+		a.ended(e, x, x.Kept)
+	case entity.JobRejected:
+		a.forfeit(e.Run)
+	}
+}
+
+// TaskEnded takes in the end of a task on named nodes.
+func (a *Account) TaskEnded(r *entity.Run, i int) {
+	if a.taskEnded(r, i) {
+		a.reach(r.Ends()[i])
+		a.held--
+	}
+}
+
+// Withheld takes in capacity that leaves the plan.
+func (a *Account) Withheld(h *entity.Hold) { a.withheld(h, 0, 1) }
+
+// Returned takes in what comes back of it before its end.
+func (a *Account) Returned(h *entity.Hold) { a.withheld(h, a.meta.Simulator().Now(), -1) }
+
+// withheld adds so many times what a hold takes from an instant on.
+func (a *Account) withheld(h *entity.Hold, from des.Time, times int64) {
+	use, w := UseDown, h.Window()
+	if a.Of != nil {
+		use = a.Of(h)
+	}
+	from = max(from, w.Start)
+	if w.Tasks == nil {
+		a.take(use, from, w.End, times*int64(w.Nodes))
+	}
+	for _, t := range w.Tasks {
+		a.take(use, from, t.End, times)
+	}
+}
+
+// Owner takes in an owner's job that has got its node from the instant start on;
+// see flow.LocalFlow.Told.
+func (a *Account) Owner(l flow.LocalJob, start des.Time) {
+	a.take(UseOwners, start, start.Add(l.Length), 1)
+}
+
+// Owners is an observer of the jobs of an owner's queue; see
+// flow.LocalQueue.Observers.
+func (a *Account) Owners() entity.Observer { return &ownersAccount{account: a} }
+
+type ownersAccount struct {
+	account *Account
+	leaving
+}
+
+func (o *ownersAccount) Observe(e entity.JobEvent) {
+	switch e.Kind {
+	case entity.JobStarted:
+		o.account.change(e.Time, UseOwners, int64(e.Run.Reservation.Window.Nodes))
+	case entity.JobFinished, entity.JobKilled:
+		x := e.Run.Latest()
+		o.account.change(e.Time, UseOwners, -o.left(e.Run, &x))
+	case entity.JobRequeued:
+		x := latestOf(e.Run.Earlier())
+		o.account.change(e.Time, UseOwners, -o.left(e.Run, x))
+	}
+}
+
+// TaskEnded takes in the end of a task of an owner's job.
+func (o *ownersAccount) TaskEnded(r *entity.Run, i int) {
+	if o.taskEnded(r, i) {
+		o.account.change(r.Ends()[i], UseOwners, -1)
+	}
+}
+
+func latestOf(all []entity.Attempt) *entity.Attempt { return &all[len(all)-1] }
+
+// take has others than jobs take so much over [from, to).
+func (a *Account) take(use Use, from, to des.Time, by int64) {
+	if from < to {
+		a.change(from, use, by)
+		a.change(to, use, -by)
+	}
+}
+
+// change notes one change, which lies at the end of the span so far or ahead.
+func (a *Account) change(at des.Time, use Use, by int64) {
+	behind := func(c change, at des.Time) int { return cmp.Or(cmp.Compare(c.at, at), -1) }
+	i, _ := slices.BinarySearchFunc(a.ahead, at, behind)
+	a.ahead = slices.Insert(a.ahead, i, change{at, use, by})
+}
+
+// begin begins the span.
+func (a *Account) begin(now des.Time) {
+	a.reach(now)
+	a.begun, a.from = true, now
+	a.area, a.parts = sum128{}, [uses]sum128{}
+}
+
+// reach has the span go on to now.
+func (a *Account) reach(now des.Time) {
+	for len(a.ahead) > 0 && a.ahead[0].at <= now {
+		c := a.ahead[0]
+		a.pass(c.at)
+		a.ahead = a.ahead[1:]
+		a.away[c.use] += c.by
+		a.others += c.by
+	}
+	a.pass(now)
+}
+
+// pass has the span go on to now, up to which nothing changes.
+func (a *Account) pass(now des.Time) {
+	t := now - a.at
+	if t <= 0 {
+		return
+	}
+	a.area.addArea(int(a.held), t)
+	if a.others != 0 {
+		for u, n := range a.away {
+			a.parts[u].addArea(int(n), t)
+		}
+	}
+	if over := a.held + a.others - int64(a.Processors); over > 0 && a.over == 0 && a.begun {
+		a.over, a.overAt = over, a.at
+	}
+	a.at = now
+}
+
+// ended takes in that an attempt is over, of whose work so much counts as useful.
+func (a *Account) ended(e entity.JobEvent, x *entity.Attempt, useful des.Time) {
+	a.reach(e.Time)
+	a.held -= a.left(e.Run, x)
+	a.running--
+	s := shares(x, useful)
+	for u := range s {
+		a.parts[u].plus(s[u])
+	}
+}
+
+// forfeit has what r kept of its attempts before be lost.
+func (a *Account) forfeit(r *entity.Run) {
+	for i := range r.Earlier() {
+		x := &r.Earlier()[i]
+		kept, none := shares(x, x.Kept), shares(x, 0)
+		for u := range kept {
+			a.parts[u].minus(kept[u])
+			a.parts[u].plus(none[u])
+		}
+	}
+}
+
+// shares are the parts of what an attempt had that were useful, lost and overhead,
+// where so much of its work counts as useful.
+func shares(x *entity.Attempt, useful des.Time) (s [UseOverhead + 1]sum128) {
+	if x.Ends == nil {
+		n := x.Window.Nodes
+		s[UseWork].addArea(n, useful)
+		s[UseOverhead].addArea(n, x.Overhead)
+		s[UseLost].addArea(n, x.End-x.Start-useful-x.Overhead)
+		return s
+	}
+	for _, end := range x.Ends {
+		t := min(end, x.End) - x.Start
+		over := portion(t, x.Overhead, x.Work+x.Overhead)
+		kept := t - over
+		if useful < x.Work {
+			kept = min(kept, portion(t, useful, x.Work+x.Overhead))
+		}
+		s[UseOverhead].add(over)
+		s[UseWork].add(kept)
+		s[UseLost].add(t - over - kept)
+	}
+	return s
+}
+
+// portion is t*part/whole, rounded down; 0 of nothing.
+func portion(t, part, whole des.Time) des.Time {
+	switch {
+	case whole == 0:
+		return 0
+	case part >= whole:
+		return t
+	}
+	hi, lo := bits.Mul64(uint64(t), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(whole)) // part < whole: it fits
+	return des.Time(q)
+}
+
+// Area is processors times ticks, exactly.
+type Area struct{ sum sum128 }
+
+// Seconds is the area in processor-seconds, rounded once.
+func (a Area) Seconds() float64 { return a.sum.seconds() }
+
+// String is the area in processor-seconds, exactly: up to six decimals.
+func (a Area) String() string {
+	hi, lo, sign := uint64(a.sum.hi), a.sum.lo, ""
+	if a.sum.hi < 0 {
+		var borrow uint64
+		lo, borrow = bits.Sub64(0, lo, 0)
+		hi, _ = bits.Sub64(0, hi, borrow)
+		sign = "-"
+	}
+	high, rest := hi/uint64(des.Second), hi%uint64(des.Second)
+	whole, ticks := bits.Div64(rest, lo, uint64(des.Second))
+	text := strconv.FormatUint(whole, 10)
+	if high > 0 { // beyond 2^64 processor-seconds
+		text = new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(high), 64), new(big.Int).SetUint64(whole)).String()
+	}
+	if ticks == 0 {
+		return sign + text
+	}
+	return sign + text + strings.TrimRight(fmt.Sprintf(".%06d", ticks), "0")
+}
+
+// Capacity is what became of the capacity of one run, a row of capacity.csv.
+type Capacity struct {
+	Policy string
+	All    Area
+	Uses   [uses]Area // by Use; together All
+}
+
+// Capacity is the account so far. It may be asked at any time.
+func (a *Account) Capacity() Capacity {
+	c := Capacity{Policy: a.Policy}
+	if !a.begun {
+		return c
+	}
+	all := sum128{}
+	all.addArea(a.Processors, a.at-a.from)
+	c.All = Area{all}
+	parts := a.parts
+	if a.running > 0 {
+		parts[UseWork].plus(a.underWay())
+	}
+	for u := range UseIdle {
+		c.Uses[u] = Area{parts[u]}
+		all.minus(parts[u])
+	}
+	c.Uses[UseIdle] = Area{all}
+	return c
+}
+
+// underWay is what jobs held beyond the attempts that are over.
+func (a *Account) underWay() sum128 {
+	left := a.area
+	for u := range UseOverhead + 1 {
+		left.minus(a.parts[u])
+	}
+	return left
+}
+
+// Check is an error where the account does not add up: where at some instant more
+// was taken than there is, or where what jobs held by their starts and ends is not
+// what their attempts say.
+func (a *Account) Check() error {
+	if a.over > 0 {
+		return fmt.Errorf("the account of capacity: from %v on %d more is taken than the %d processors that there are", a.overAt, a.over, a.Processors)
+	}
+	if left := a.underWay(); a.running == 0 && left != (sum128{}) {
+		return fmt.Errorf("the account of capacity: by starts and ends jobs held %v processor-seconds more than by their attempts", Area{left})
+	}
+	return nil
+}
+
+// WriteCapacity writes capacity.csv: a row a run, in processor-seconds.
+func WriteCapacity(w io.Writer, rows []Capacity) error {
+	b := []byte("policy,capacity")
+	for u := range uses {
+		b = append(append(b, ','), u.String()...)
+	}
+	b = append(b, '\n')
+	for _, r := range rows {
+		b = append(append(append(b, escapeCSV(r.Policy)...), ','), r.All.String()...)
+		for _, of := range r.Uses {
+			b = append(append(b, ','), of.String()...)
+		}
+		b = append(b, '\n')
+	}
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("writing capacity as CSV: %w", err)
+	}
+	return nil
+}
