@@ -53,6 +53,9 @@ type Switch struct {
 // reservation lies ahead a node is switched off for the time until then, if that
 // is long enough, and boots in time.
 //
+// All nodes are on at first, and count as idle from the first round, or the first
+// start of a job, on.
+//
 // Of servers that each serve one job, this is the policy ON/OFF of Gandhi,
 // Harchol-Balter and Adan, "Server farms with setup costs" (Performance Evaluation
 // 67, 2010), with a delay before a server is switched off; but a boot that has
@@ -77,6 +80,7 @@ type SwitchOff struct {
 	booting     int           // nodes that are wanted and not yet on
 	ready       des.Time      // when the last of these is on
 	withholding bool
+	begun       bool
 }
 
 // powered is a node of a SwitchOff.
@@ -118,6 +122,16 @@ func (s *SwitchOff) Attach(m *entity.Metascheduler) {
 	s.nodes = make([]powered, (s.procs+s.PerNode-1)/s.PerNode)
 	for i := range s.nodes {
 		s.nodes[i].bootAt = des.Forever
+	}
+}
+
+// begin has all nodes be idle since now.
+func (s *SwitchOff) begin() {
+	if s.begun {
+		return
+	}
+	s.begun = true
+	for i := range s.nodes {
 		s.idle(i, s.sim.Now())
 	}
 }
@@ -144,6 +158,7 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 	r := e.Run
 	switch e.Kind {
 	case entity.JobStarted:
+		s.begin()
 		s.started = append(s.started, r)
 	case entity.JobFinished, entity.JobKilled:
 		s.ended(r, r.Start, r.Place)
@@ -152,13 +167,21 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 		s.ended(r, last.Start, last.Place)
 		s.provide(nil)
 	case entity.JobSubmitted:
-		if !r.Booked && s.asleep > 0 && s.meta.Plan().Fits(r.Request) == nil {
+		if !r.Booked && s.asleep > 0 && (len(r.Shapes) > 0 || s.meta.Plan().Fits(r.Request) == nil) {
 			s.provide(r)
 		}
 	case entity.JobWithdrawn:
-		s.provide(nil)
+		// A job that runs on past its estimate has others lose what they held before
+		// it takes more time itself.
+		s.sim.At(e.Time, entity.PhaseDecide-1, (*providing)(s), 0)
 	}
 }
+
+// providing is the flow as the handler of an instant at which jobs have lost what
+// they held.
+type providing SwitchOff
+
+func (f *providing) Handle(*des.Simulator, des.Event) { (*SwitchOff)(f).provide(nil) }
 
 // ended has a job leave its processors. One that ends at the instant of its start
 // has never been on them.
@@ -237,7 +260,8 @@ func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 
 // Decided looks at what the policy has left: jobs that still wait may want nodes,
 // and nodes that jobs have been kept waiting for may be spare.
-func (s *SwitchOff) Decided(r *entity.Round) {
+func (s *SwitchOff) Decided(*entity.Round) {
+	s.begin()
 	s.provide(nil)
 	s.release()
 }
@@ -476,12 +500,11 @@ func (s *SwitchOff) rest(i int, end des.Time) bool {
 	return true
 }
 
-// Expect has nodes that are off boot in time for so many processors from start on,
-// over the length, if they can: for who is going to ask for an advance
-// reservation.
-func (s *SwitchOff) Expect(nodes int, start, length des.Time) {
-	now := s.sim.Now()
-	short := nodes - s.least(start, start.Add(length))
+// Expect has nodes that are off boot in time for an advance reservation that is
+// about to be asked for, if there are enough that can; see Bookings.Ahead.
+func (s *SwitchOff) Expect(k Booking) {
+	now, start, request := s.sim.Now(), k.Start, s.meta.RequestOf(k.Job)
+	short := request.Nodes - s.least(start, start.Add(request.Length))
 	var chosen []int
 	for i := 0; i < len(s.nodes) && short > 0; i++ {
 		n := &s.nodes[i]

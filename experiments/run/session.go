@@ -62,6 +62,12 @@ func Begin(s Settings) *Session {
 		x.waiting = flow.NewDependencies(s.Links)
 		x.Observers = append(x.Observers, x.waiting)
 	}
+	if s.Power != nil {
+		if s.Power.Saving != nil {
+			x.Observers = append(x.Observers, s.Power.Saving)
+		}
+		x.Observers = append(x.Observers, s.Power)
+	}
 	return x
 }
 
@@ -80,6 +86,9 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 		return nil, err
 	}
 	w.Workload, w.Processors, w.Allocation, w.Attempts = x.settings.Workload, processors, a, x.settings.Attempts
+	if x.settings.Power != nil {
+		w.Energy = x.settings.Power.Job
+	}
 	x.files = append(x.files, file{path, w})
 	return append(observers, w), nil
 }
@@ -103,6 +112,12 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
+	}
+	if p := x.settings.Power; p != nil && x.settings.PowerProfile && err == nil {
+		var w io.Writer
+		if w, err = x.Create("power-", ".csv"); w != nil {
+			p.Profile = w
+		}
 	}
 	return err
 }
@@ -150,6 +165,9 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 	defer meta.Close()
 	if bookings != nil {
 		b := flow.NewBookings(meta)
+		if p := x.settings.Power; p != nil && p.Saving != nil {
+			b.Ahead = p.Saving.Expect
+		}
 		defer b.Close()
 		b.Submit(bookings)
 	}
@@ -167,6 +185,13 @@ func (x *Session) Commit() (Result, error) {
 	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
+	}
+	if p := x.settings.Power; p != nil {
+		if err := p.Close(); err != nil {
+			return Result{}, err
+		}
+		row := p.Row(x.settings.Name)
+		result.Energy = &row
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {

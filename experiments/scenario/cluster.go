@@ -79,6 +79,7 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
+		c.Settings.Power.tell(chosen.Value)
 		s.Observers = append(s.Observers, p.observers("")...)
 		r, err := run.Simulate(ctx, sourceOf(p.jobs), s)
 		return &Result{Result: r}, err
