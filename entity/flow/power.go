@@ -81,6 +81,7 @@ type SwitchOff struct {
 	ready       des.Time      // when the last of these is on
 	withholding bool
 	begun       bool
+	expected    *entity.Job // the latest advance reservation that was asked for
 }
 
 // powered is a node of a SwitchOff.
@@ -167,7 +168,7 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 		s.ended(r, last.Start, last.Place)
 		s.provide(nil)
 	case entity.JobSubmitted:
-		if !r.Booked && s.asleep > 0 && (len(r.Shapes) > 0 || s.meta.Plan().Fits(r.Request) == nil) {
+		if !r.Booked && r.Submitted() != s.expected && s.asleep > 0 && (len(r.Shapes) > 0 || s.meta.Plan().Fits(r.Request) == nil) {
 			s.provide(r)
 		}
 	case entity.JobWithdrawn:
@@ -504,6 +505,7 @@ func (s *SwitchOff) rest(i int, end des.Time) bool {
 // about to be asked for, if there are enough that can; see Bookings.Ahead.
 func (s *SwitchOff) Expect(k Booking) {
 	now, start, request := s.sim.Now(), k.Start, s.meta.RequestOf(k.Job)
+	s.expected = k.Job
 	short := request.Nodes - s.least(start, start.Add(request.Length))
 	var chosen []int
 	for i := 0; i < len(s.nodes) && short > 0; i++ {

@@ -3,10 +3,13 @@ package flow_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
@@ -153,6 +156,22 @@ func (w *powerWorld) naive() (total, busy int64) {
 	return total, busy
 }
 
+// check holds every job to processors that are on.
+func (w *powerWorld) check(t require.TestingT) {
+	for _, r := range w.runs {
+		require.Contains(t, []entity.RunState{entity.Finished, entity.Killed, entity.Rejected}, r.State)
+		for a := range r.Attempts() {
+			for _, place := range a.Place {
+				for p := place.First; p <= place.Last; p++ {
+					for at := a.Start; at < a.End; at += des.Second {
+						require.Equal(t, flow.PoweredOn, w.state(p, at), "processor %d at %v, %v", p, at, r)
+					}
+				}
+			}
+		}
+	}
+}
+
 func drawPolicy(t *rapid.T) entity.Policy {
 	return rapid.SampledFrom([]entity.Policy{
 		backfill.FCFS{}, backfill.FCFS{Order: backfill.ShortestFirst}, backfill.EASY{}, backfill.EASY{Candidates: backfill.ShortestFirst},
@@ -193,18 +212,9 @@ func TestNoJobRunsOnANodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
 		w := drawPower(t)
 		require.NoError(t, w.run())
 		for _, r := range w.runs {
-			require.Contains(t, []entity.RunState{entity.Finished, entity.Killed, entity.Rejected}, r.State)
 			require.Equal(t, r.Submitted().Request.Nodes > w.procs, r.State == entity.Rejected)
-			for a := range r.Attempts() {
-				for _, place := range a.Place {
-					for p := place.First; p <= place.Last; p++ {
-						for at := a.Start; at < a.End; at += des.Second {
-							require.Equal(t, flow.PoweredOn, w.state(p, at), "processor %d at %v, %v", p, at, r)
-						}
-					}
-				}
-			}
 		}
+		w.check(t)
 		total, busy := w.naive()
 		row := w.meter.Row("")
 		require.Equal(t, fmt.Sprint(total), row.Joules.String())
@@ -272,4 +282,165 @@ func TestSwitchingThatTakesNoTimeChangesNoSchedule(t *testing.T) {
 		require.Zero(t, with.Booting)
 		require.Zero(t, with.SwitchingOff)
 	})
+}
+
+func TestBookingsAndMaintenanceAndNodesThatAreOffGetAlong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		seconds := func(name string, least, most int) des.Time {
+			return des.Time(rapid.IntRange(least, most).Draw(t, name)) * des.Second
+		}
+		for at, n := des.Time(0), rapid.IntRange(0, 2).Draw(t, "windows"); n > 0; n-- {
+			at += seconds("until", 1, 60)
+			w.down = append(w.down, entity.Window{Start: at, End: at + seconds("down for", 1, 30), Nodes: rapid.IntRange(1, w.procs).Draw(t, "down")})
+			at = w.down[len(w.down)-1].End
+		}
+		asked := des.Time(0)
+		for id := range int64(rapid.IntRange(0, 3).Draw(t, "bookings")) {
+			asked += seconds("asked after", 0, 40)
+			length := seconds("booked for", 1, 20)
+			w.bookings = append(w.bookings, flow.Booking{Start: asked + seconds("ahead", 0, 60), Job: &entity.Job{
+				ID: 100 + id, Submit: asked, Runtime: length, Request: entity.Request{Nodes: rapid.IntRange(1, w.procs).Draw(t, "booked"), Length: length}}})
+		}
+		require.NoError(t, w.run())
+		w.check(t)
+		for _, r := range w.runs {
+			if r.Booked && r.State == entity.Finished {
+				require.Contains(t, w.bookings, flow.Booking{Job: r.Job, Start: r.Start})
+			}
+		}
+	})
+}
+
+// timeline runs jobs on two processors that are switched off after 10 s, which takes
+// 5 s, and boot in 20 s.
+func timeline(t *testing.T, p entity.Policy, bookings []flow.Booking, jobs ...*entity.Job) *powerWorld {
+	w := &powerWorld{procs: 2, policy: p, jobs: jobs, bookings: bookings,
+		saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+	require.NoError(t, w.run())
+	return w
+}
+
+// log is what became of the nodes, a line a change.
+func (w *powerWorld) log() (lines []string) {
+	for _, s := range w.switches {
+		lines = append(lines, fmt.Sprintf("%v %d %v", s.At, s.Place.First, s.To))
+	}
+	return lines
+}
+
+func TestNodesSleepAndBootForAJob(t *testing.T) {
+	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
+		w := timeline(t, p, nil, estimated(1, 0, 10, 10, 1), estimated(2, 40, 10, 10, 2))
+		require.Equal(t, []string{
+			"10 1 switching off", "15 1 off", "20 0 switching off", "25 0 off",
+			"40 0 booting", "40 1 booting", "60 0 on", "60 1 on",
+			"80 0 switching off", "80 1 switching off", "85 0 off", "85 1 off",
+		}, w.log(), p.Name())
+		require.Equal(t, 60*des.Second, w.runs[1].Start)
+		row := w.meter.Row("")
+		require.Equal(t, "6120", row.Busy.String())         // 30 s * 204 W
+		require.Equal(t, "2040", row.Idle.String())         // 20 s * 102 W
+		require.Equal(t, "1200", row.SwitchingOff.String()) // 10 s * 120 W
+		require.Equal(t, "480", row.Off.String())           // 40 s * 12 W
+		require.Equal(t, "7200", row.Booting.String())      // 40 s * 180 W
+		require.Equal(t, "17040", row.Joules.String())
+		require.EqualValues(t, 2, row.Boots)
+		require.InDelta(t, 17040.0/70, row.MeanPower, 1e-9)
+		require.InDelta(t, 17040.0*70, row.EnergyDelay, 1e-6)
+		require.EqualValues(t, 408, row.PeakPower)
+	}
+}
+
+func TestOnlyAsManyNodesBootAsAreWanted(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 1, 1, 1), estimated(2, 40, 10, 10, 1), estimated(3, 45, 10, 10, 1))
+	require.Equal(t, 60*des.Second, w.runs[1].Start)
+	require.Equal(t, 65*des.Second, w.runs[2].Start)
+	require.Contains(t, w.log(), "40 0 booting")
+	require.Contains(t, w.log(), "45 1 booting")
+}
+
+func TestPoliciesPlanForTheTimeAfterTheBoot(t *testing.T) {
+	w := timeline(t, backfill.Conservative{}, nil, estimated(1, 0, 1, 1, 1), estimated(2, 40, 10, 10, 2))
+	require.Equal(t, 60*des.Second, w.runs[1].Promised)
+}
+
+func TestANodeOnItsWayOffIsOffBeforeItBoots(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 100, 100, 1), estimated(2, 12, 10, 10, 1))
+	require.Equal(t, []string{"10 1 switching off", "15 1 off", "15 1 booting", "35 1 on", "55 1 switching off", "60 1 off"}, w.log()[:6])
+	require.Equal(t, 35*des.Second, w.runs[1].Start)
+}
+
+func TestANodeThatAJobInTheQueueWantsStaysOn(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 100, 100, 1), estimated(2, 1, 10, 10, 2))
+	require.Equal(t, 100*des.Second, w.runs[1].Start)
+	require.Equal(t, []string{"120 0 switching off", "120 1 switching off"}, w.log()[:2])
+}
+
+func TestNodesBootInTimeForABooking(t *testing.T) {
+	// All are off when it is asked for.
+	w := timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 40, 100, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.Equal(t, 100*des.Second, w.runs[1].Start)
+	require.Contains(t, w.log(), "80 0 booting")
+	require.Contains(t, w.log(), "80 1 booting")
+	// All are on, and sleep until it comes.
+	w = timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 1, 100, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.Equal(t, 100*des.Second, w.runs[1].Start)
+	require.Contains(t, w.log(), "10 1 switching off")
+	require.Contains(t, w.log(), "80 1 booting")
+	// There is no time to boot.
+	w = timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 40, 59, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.Equal(t, entity.Rejected, w.runs[1].State)
+	require.NotContains(t, w.log(), "40 0 booting")
+	// It would not be worth while.
+	w = timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 1, 34, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.NotContains(t, w.log(), "10 1 switching off")
+}
+
+// A single server that is switched off after an idle time t and needs a time d to
+// boot. The wait that the boots add is that of an M/G/1 queue with a set-up time D at
+// the beginning of a busy period, (2E[D] + l E[D^2]) / (2 (1 + l E[D])) (Levy and
+// Kleinrock, Operations Research 34, 1986; for exponential D it is the 1/a of
+// Gandhi, Harchol-Balter and Adan). Here D is d with the probability
+// exp(-l t) that nobody came in time, and else 0.
+func TestASingleServerThatIsSwitchedOffAgreesWithTheClosedFormulas(t *testing.T) {
+	const replications, customers, rate = 20, 10_000, 0.5 // of arrivals; service has rate 1
+	for _, c := range []struct{ idle, boot float64 }{{0, 3}, {2, 5}} {
+		asleep := math.Exp(-rate * c.idle)
+		ed, ed2 := asleep*c.boot, asleep*c.boot*c.boot
+		response := 1/(1-rate) + (2*ed+rate*ed2)/(2*(1+rate*ed))
+		rest := (1 - rate) / (1/rate + ed) // of the time without service, for each unit of a cycle's
+		power := rate*testModel.Busy.Watts() +
+			rest*((1-asleep)/rate*testModel.Idle.Watts()+asleep/rate*testModel.Off.Watts()+ed*testModel.Booting.Watts())
+		var responses, powers []float64
+		for i := range uint64(replications) {
+			sim := des.New(des.Config{Seed: 1, Replication: i})
+			saving := &flow.SwitchOff{Idle: des.Seconds(c.idle), Boot: des.Seconds(c.boot)}
+			meter, rec := &metrics.PowerMeter{Model: testModel, Saving: saving}, metrics.NewRecorder()
+			m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{}, saving, meter, rec)
+			arrivals, services := sim.Stream("arrivals"), sim.Stream("services")
+			now := des.Time(0)
+			m.SubmitAll(func(yield func(*entity.Job) bool) {
+				for id := range int64(customers) {
+					now += des.Seconds(arrivals.ExpFloat64() / rate)
+					length := des.Seconds(services.ExpFloat64())
+					if !yield(&entity.Job{ID: id, Submit: now, Runtime: length, Request: entity.Request{Nodes: 1, Length: max(length, des.Tick)}}) {
+						return
+					}
+				}
+			})
+			require.NoError(t, sim.Run(context.Background()))
+			responses = append(responses, rec.Summary().MeanTurnaround)
+			powers = append(powers, meter.Row("").MeanPower)
+		}
+		for _, x := range []struct {
+			want float64
+			got  []float64
+		}{{response, responses}, {power, powers}} {
+			mean, deviation := stat.MeanStdDev(x.got, nil)
+			half := distuv.StudentsT{Sigma: 1, Nu: replications - 1}.Quantile(0.9995) * stat.StdErr(deviation, replications)
+			require.InDelta(t, x.want, mean, half)
+			require.Less(t, half, 0.05*x.want, "the interval is narrow enough to mean something")
+		}
+	}
 }
