@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/gocarina/gocsv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/metrics/internal/grouped"
 )
 
 // PowerModel is what a node draws in each of its states.
@@ -511,4 +513,35 @@ func WriteEnergy(w io.Writer, rows []EnergyRow) error {
 		return fmt.Errorf("writing energies as CSV: %w", err)
 	}
 	return nil
+}
+
+// energyColumns are those of the table for people.
+var energyColumns = []column[EnergyRow]{
+	{"policy", func(r EnergyRow) string { return r.Policy }},
+	{"energy kWh", func(r EnergyRow) string { return fixed(r.Joules.Joules() / joulesOfKilowattHour) }},
+	{"mean W", func(r EnergyRow) string { return fixed(r.MeanPower) }},
+	{"peak W", func(r EnergyRow) string { return fixed(r.PeakPower) }},
+	{"idle %", func(r EnergyRow) string { return r.percent(r.Idle) }},
+	{"busy %", func(r EnergyRow) string { return r.percent(r.Busy) }},
+	{"off, down %", func(r EnergyRow) string { return r.percent(r.Off.Add(r.Down)) }},
+	{"switching %", func(r EnergyRow) string { return r.percent(r.Booting.Add(r.SwitchingOff)) }},
+	{"boots", func(r EnergyRow) string { return grouped.Int(int(r.Boots)) }},
+}
+
+const joulesOfKilowattHour = 3.6e6
+
+func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+
+// percent is e as a share of the whole energy.
+func (r EnergyRow) percent(e Energy) string {
+	if all := r.Joules.Joules(); all > 0 {
+		return fixed(100 * e.Joules() / all)
+	}
+	return fixed(0)
+}
+
+// WriteEnergyTable writes an aligned table for people, a row a policy: the energy,
+// the power, and which share of the energy went where.
+func WriteEnergyTable(w io.Writer, rows []EnergyRow) error {
+	return writeTable(w, energyColumns, rows)
 }

@@ -235,6 +235,18 @@ func (c *call) writeEnergy(o *Outcome) error {
 	return atomicfile.Write(filepath.Join(c.dir.Path, "energy.csv"), func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
 }
 
+// printEnergy writes the table of energies below that of every machine.
+func (o *Outcome) printEnergy(w io.Writer) error {
+	rows := o.Energies()
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return metrics.WriteEnergyTable(w, rows)
+}
+
 // Energies are the rows of energy.csv; none where energy was not accounted for.
 func (o *Outcome) Energies() (rows []metrics.EnergyRow) {
 	for _, r := range o.Results {
