@@ -39,19 +39,19 @@ func NewQueueWriter(w io.Writer) *QueueWriter {
 // Observe takes one event in.
 func (q *QueueWriter) Observe(e entity.JobEvent) {
 	q.reach(e.Time)
-	nodes := int64(e.Run.Request.Nodes)
+	asked, nodes := int64(e.Run.Submitted().Request.Nodes), int64(e.Run.Request.Nodes)
 	switch e.Kind {
 	case entity.JobSubmitted:
-		q.queued(1, nodes)
+		q.queued(1, asked)
 	case entity.JobRejected:
-		q.queued(-1, -nodes)
+		q.queued(-1, -asked)
 	case entity.JobStarted:
-		q.queued(-1, -nodes)
+		q.queued(-1, -asked)
 		q.level.busy += nodes
 	case entity.JobFinished, entity.JobKilled:
 		q.level.busy -= q.left(e.Run, e.Run.Request.Nodes, e.Run.Ends(), e.Time)
 	case entity.JobRequeued:
-		q.queued(1, nodes)
+		q.queued(1, asked)
 		a := latestOf(e.Run.Earlier())
 		q.level.busy -= q.left(e.Run, a.Window.Nodes, a.Ends, e.Time)
 	}

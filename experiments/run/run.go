@@ -57,6 +57,11 @@ type Settings struct {
 	// ends the process. Otherwise Summary.CPUSeconds is the time on the wall clock.
 	LockThread bool
 
+	// Power, if set, accounts for the energy of the run: jobs-FileName.csv says what
+	// each job took. PowerProfile asks for power-FileName.csv.
+	Power        *metrics.PowerMeter
+	PowerProfile bool
+
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
 }
@@ -72,6 +77,8 @@ type Result struct {
 	// Capacity is what became of the machine's, where there is an account of it
 	// (Settings.Attempts, Owners).
 	Capacity metrics.Capacity
+	// Energy is what the run took, where that was accounted for.
+	Energy *metrics.EnergyRow
 }
 
 // ErrNoJobs is a workload without a single job.

@@ -167,62 +167,68 @@ func (b *books) check(t require.TestingT, size int, runs []*entity.Run, others [
 	}
 	require.Zero(t, busyNow)
 	require.Equal(t, busy, byQueue, "by queue.csv")
-	var byAttempts, requeued, kept, lost, overhead int64
+	var byAttempts, requeued int64
 	tries := table(t, bytes.NewReader(b.triesCSV.Bytes()))
 	for _, row := range tries {
 		byAttempts += ticks(t, row["processor_time"])
-		nodes := ticks(t, row["processors"]) / int64(des.Second)
 		if row["end"] == "requeued" {
-			requeued += nodes * (ticks(t, row["finish_time"]) - ticks(t, row["starting_time"]))
+			requeued += ticks(t, row["processor_time"])
 		}
-		kept, lost, overhead = kept+nodes*ticks(t, row["kept"]), lost+nodes*ticks(t, row["lost"]), overhead+nodes*ticks(t, row["overhead"])
 	}
 	require.Equal(t, busy, byAttempts, "by attempts.csv")
 	s := b.recorder.Summary()
 	if span := (to - from).Seconds(); span > 0 {
 		require.Equal(t, des.Time(byQueue).Seconds()/(float64(size)*span), s.Utilization)
 	}
-	b.checkCounted(t, runs, requeued, kept, lost, overhead)
+	b.checkCounted(t, runs, tries, requeued)
 }
 
 // checkCounted is about counted processors, on which a job's time is that of each of
-// its processors.
-func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, requeued, kept, lost, overhead int64) {
+// its processors: what files and runs say of work is what the account says.
+func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, tries []map[string]string, requeued int64) {
 	if slices.ContainsFunc(runs, func(r *entity.Run) bool { return r.Reservation.Window.Tasks != nil }) {
 		return
 	}
-	c := b.account.Capacity()
-	busy, byRows, inVain := int64(0), requeued, int64(0)
-	for u := range metrics.UseOverhead + 1 {
-		busy += ticks(t, c.Uses[u].String())
+	type parts struct{ useful, lost, overhead int64 }
+	var area, times parts // by attempts; times are those of one processor
+	for _, row := range tries {
+		n := ticks(t, row["processors"]) / int64(des.Second)
+		kept, lost, overhead := ticks(t, row["kept"]), ticks(t, row["lost"]), ticks(t, row["overhead"])
+		area = parts{area.useful + n*kept, area.lost + n*lost, area.overhead + n*overhead}
+		times = parts{times.useful + kept, times.lost + lost, times.overhead + overhead}
 	}
-	for _, row := range table(t, &b.jobsCSV) {
-		nodes := ticks(t, row["requested_number_of_resources"]) / int64(des.Second)
-		if run := ticks(t, row["execution_time"]); run > 0 {
-			byRows += nodes * run
-		}
-		inVain += nodes * ticks(t, row["lost"])
-		overhead -= nodes * ticks(t, row["overhead"])
-	}
-	require.Equal(t, busy, byRows, "by jobs.csv, and attempts.csv for those before")
-	require.Zero(t, overhead, "jobs.csv and attempts.csv")
-	require.Equal(t, ticks(t, c.Uses[metrics.UseLost].String()), inVain, "lost by jobs.csv")
 	useful := int64(0)
 	for _, r := range runs {
-		n := int64(r.Request.Nodes)
+		vain := r.State == entity.Killed && r.Reason != entity.ReasonEstimate || r.State == entity.Rejected
+		last := int64(r.Request.Nodes)
+		for _, a := range r.Earlier() {
+			n, kept := int64(a.Window.Nodes), int64(a.Kept)
+			if vain {
+				area.useful, area.lost, times.lost = area.useful-n*kept, area.lost+n*kept, times.lost+kept
+			} else {
+				useful += n * kept
+			}
+		}
 		switch {
 		case r.State == entity.Finished:
-			useful += n * int64(r.Runtime)
-		case r.State == entity.Killed && r.Reason == entity.ReasonEstimate:
-			useful += n * int64(r.Done()+r.Latest().Work)
-		}
-		if r.State == entity.Killed && r.Reason != entity.ReasonEstimate || r.State == entity.Rejected {
-			kept, lost = kept-n*int64(r.Done()), lost+n*int64(r.Done()) // all in vain
+			useful += last * int64(r.Remaining())
+		case r.State == entity.Killed && !vain:
+			useful += last * int64(r.Latest().Work)
 		}
 	}
-	require.Equal(t, ticks(t, c.Uses[metrics.UseWork].String()), useful)
-	require.Equal(t, kept, useful, "by attempts.csv")
-	require.Equal(t, lost, inVain, "by attempts.csv")
+	of := b.account.Capacity().Uses
+	require.Equal(t, area, parts{ticks(t, of[metrics.UseWork].String()), ticks(t, of[metrics.UseLost].String()), ticks(t, of[metrics.UseOverhead].String())}, "by attempts.csv")
+	require.Equal(t, area.useful, useful, "by the runs")
+	for _, row := range table(t, &b.jobsCSV) {
+		if run := ticks(t, row["execution_time"]); run > 0 {
+			requeued += ticks(t, row["requested_number_of_resources"]) / int64(des.Second) * run
+		}
+		times.lost -= ticks(t, row["lost"])
+		times.overhead -= ticks(t, row["overhead"])
+	}
+	require.Equal(t, area.useful+area.lost+area.overhead, requeued, "by jobs.csv, and attempts.csv for those before")
+	require.Zero(t, times.lost, "jobs.csv and attempts.csv")
+	require.Zero(t, times.overhead, "jobs.csv and attempts.csv")
 }
 
 func TestWhateverHappensCapacityIsConserved(t *testing.T) {
