@@ -33,8 +33,8 @@ type Settings struct {
 	Workload   string // what the files call the workload
 
 	// Attempts has the files tell of every attempt of a job, and of what it waited
-	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts). It is
-	// for runs in which jobs can be stopped and begin again, or follow one another.
+	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and
+	// there is attempts-FileName.csv. It is for runs in which jobs can be stopped and begin again, or follow one another.
 	// A Policy with a method Preempts() bool that says so need not be named here.
 	Attempts bool
 
@@ -66,6 +66,8 @@ type Result struct {
 	Files       []string      // names of the files that were written
 	// Rejections are why jobs were rejected, in order of first use.
 	Rejections []metrics.ReasonCount
+	// Capacity is what became of the machine's, where one metascheduler had all of it.
+	Capacity metrics.Capacity
 }
 
 // ErrNoJobs is a workload without a single job.

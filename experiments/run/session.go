@@ -3,6 +3,7 @@ package run
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -23,6 +24,10 @@ type Session struct {
 	// Observers are those that are told of the jobs as a whole: the recorder, those
 	// of the settings, and the files.
 	Observers []entity.Observer
+
+	// Account is of the capacity of the metascheduler that Observers are given to.
+	// Who takes capacity otherwise than by it, as owners do, tells it here.
+	Account *metrics.Account
 
 	settings Settings
 	recorder *metrics.Recorder
@@ -57,8 +62,9 @@ func Begin(s Settings) *Session {
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors},
+		Account:  &metrics.Account{Policy: s.Name},
 	}
-	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
+	x.Observers = append([]entity.Observer{x.recorder, x.Account}, s.Observers...)
 	if s.Links != nil {
 		x.waiting = flow.NewDependencies(s.Links)
 		x.Observers = append(x.Observers, x.waiting)
@@ -100,12 +106,23 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 }
 
 // Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
-// observers.
+// observers, and that of attempts-NAME.csv where jobs may have several.
 func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
 	}
-	return err
+	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
+		return err
+	}
+	path := x.path("attempts-", ".csv")
+	w, err := metrics.CreateAttempts(path)
+	if err != nil {
+		return err
+	}
+	w.Allocation = x.settings.Allocation
+	x.files = append(x.files, file{path, w})
+	x.Observers = append(x.Observers, w)
+	return nil
 }
 
 // Create begins another file of the run, such as log-NAME.txt. It returns nil
@@ -187,7 +204,7 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 
 // Commit ends a run that went well: files get their names, all of them or none.
 func (x *Session) Commit() (Result, error) {
-	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
+	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint(), Capacity: x.Account.Capacity()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
 	}
@@ -195,6 +212,9 @@ func (x *Session) Commit() (Result, error) {
 		if err := x.outages.Flush(); err != nil {
 			return Result{}, err
 		}
+	}
+	if err := x.Account.Check(); err != nil {
+		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {

@@ -413,7 +413,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	} else if w != nil {
 		prices = metrics.NewPriceWriter(w, domain.Nodes())
 	}
-	flows, err := p.flows(c, domain, prices, nil)
+	flows, err := p.flows(c, domain, x.Account, prices, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -30,13 +30,14 @@ func Models() policy.Table[Failures] {
 		{Name: "repair", Values: "TIME", Text: "mean time of a repair, as in 4h"},
 		{Name: "repair-sigma", Values: "F", Text: "repairs are lognormal, with this standard deviation of the logarithm (exponential)"},
 		{Name: "group", Values: "N", Text: "so many neighbours fail together (1)"},
+		{Name: "crews", Values: "N", Text: "so many repairs are under way at a time, the others wait (any number)"},
 		{Name: "until", Values: "TIME", Text: "nothing fails from then on (never)"},
 	}
 	entry := func(name, text string, up func(a *policy.Args, mean float64) model.Lifetime, params ...policy.Param) policy.Entry[Failures] {
 		return policy.Entry[Failures]{
 			Name: name, Text: text, Params: slices.Concat(common[:1], params, common[1:]),
 			New: func(a *policy.Args) Failures {
-				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Until: des.Seconds(duration(a, "until"))}
+				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews"), Until: des.Seconds(duration(a, "until"))}
 				if mean := needed(a, "repair"); a.Number("repair-sigma", 0) > 0 {
 					f.Repair = model.LognormalOf(a.Number("repair-sigma", 0), mean)
 				} else {
