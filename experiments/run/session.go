@@ -210,7 +210,7 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		defer b.Close()
 		b.Submit(bookings)
 		if o := x.settings.Outages; o != nil {
-			o.Idle = func() bool { return meta.Idle() && !b.Coming() }
+			o.Idle = func() bool { return !b.Coming() }
 		}
 	}
 	if x.waiting == nil {

@@ -153,3 +153,37 @@ func TestEveryRuleForVictimsHasAName(t *testing.T) {
 	}
 	require.True(t, slices.Equal([]string{"requeue", "kill", "wait", "checkpoint"}, VictimRules().Names()))
 }
+
+func TestTheSitesOfAGridHaveOutagesOfTheirOwn(t *testing.T) {
+	g, err := decode(`clusters: [{name: east, processors: 16}, {name: west, processors: 8}]
+domains: [{name: south, generate: {count: 8}, cycle: 600}]
+grids: [{name: north, clusters: [{name: astra, processors: 16}]}]
+`)
+	require.NoError(t, err)
+	run := func(outages, victims, strategy string) [][]string {
+		sc := New()
+		sc.Machine, sc.Policies = g, []string{strategy}
+		sc.Workload.Trace = "lublin:jobs=150:procs=32:load=0.7"
+		sc.Flows.Outages, sc.Flows.Victims = outages, victims
+		dir := t.TempDir()
+		out, err := Run(context.Background(), sc, Options{Dir: dir})
+		require.NoError(t, err)
+		s := out.Results[0].Summary
+		require.Equal(t, 150, s.Jobs)
+		return table(t, dir, "outages-"+strategy+".csv")
+	}
+	for _, victims := range []string{"requeue", "kill", "wait", "checkpoint:interval=1h:cost=60:restart=30"} {
+		sites := map[string]int{}
+		for _, row := range run("exponential:mtbf=1d:repair=1h", victims, "cheapest") {
+			sites[row[0]]++
+		}
+		require.Len(t, sites, 4, "%v", sites)
+		log := run(written(t, "site,from,to,processors,node,known\nwest,10000,900000,8,,0\nsouth,5,100000,,1-4,\nnorth/astra,20000,40000,2,,\n"), victims, "earliest")
+		require.NotEmpty(t, log)
+	}
+	sc := New()
+	sc.Policies = []string{"cheapest"}
+	sc.Machine, sc.Flows.Outages = g, written(t, "from,to,processors\n1,2,3\n")
+	_, err = Run(context.Background(), sc, Options{})
+	require.ErrorContains(t, err, `site: want one of the grid's (east, west, south, north/astra), not ""`)
+}
