@@ -182,7 +182,7 @@ grids: [{name: north, clusters: [{name: astra, processors: 16}]}]
 		require.NotEmpty(t, log)
 	}
 	sc := New()
-	sc.Policies = []string{"cheapest"}
+	sc.Policies, sc.Workload.Trace = []string{"cheapest"}, "lublin:jobs=1:procs=8"
 	sc.Machine, sc.Flows.Outages = g, written(t, "from,to,processors\n1,2,3\n")
 	_, err = Run(context.Background(), sc, Options{})
 	require.ErrorContains(t, err, `site: want one of the grid's (east, west, south, north/astra), not ""`)
