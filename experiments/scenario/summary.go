@@ -63,7 +63,13 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 	case rows != nil:
 		return o.printGrid(w)
 	}
-	return metrics.WriteSummaryTable(w, o.Summaries())
+	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
+		return err
+	}
+	if err := o.printCapacity(w); err != nil {
+		return err
+	}
+	return o.printEnergy(w)
 }
 
 func (o *Outcome) writeFile(path string) error {
