@@ -131,11 +131,11 @@ func erlangC(c int, l float64) float64 {
 
 // meanWait is that of exponential jobs, of a mean of 1,000 s and arriving so often
 // per mean length, on hosts of so many processors.
-func meanWait(t *testing.T, s grid.Strategy, hosts, processors int, rate float64) float64 {
+func meanWait(t *testing.T, s grid.Strategy, hosts, processors int, rate float64, n int) float64 {
 	random := des.New(des.Config{Seed: 11}).Stream("workload")
 	var jobs []*entity.Job
 	at := 0.0
-	for id := range 40_000 {
+	for id := range n {
 		at += random.ExpFloat64() / rate
 		length := max(1, des.Time(random.ExpFloat64()*1e9))
 		jobs = append(jobs, &entity.Job{ID: int64(id), Submit: des.Time(at * 1e9), Runtime: length, Request: entity.Request{Nodes: 1, Length: length}})
@@ -150,7 +150,8 @@ func meanWait(t *testing.T, s grid.Strategy, hosts, processors int, rate float64
 
 func TestTwoSitesBehindARouterWaitAsTheQueueingModelsSay(t *testing.T) {
 	const rate = 1.6 // of two processors: a load of 0.8
-	random := meanWait(t, &Dispatcher{By: AtRandom}, 2, 1, rate)
+	const n = 100_000
+	random := meanWait(t, &Dispatcher{By: AtRandom}, 2, 1, rate, n)
 	require.InEpsilon(t, erlangC(1, rate/2), random, 0.05, "two M/M/1")
 
 	// E2/M/1: s = (l/(l+1-s))^2 for arrivals of two stages at the rate l, wait s/(1-s).
@@ -158,29 +159,29 @@ func TestTwoSitesBehindARouterWaitAsTheQueueingModelsSay(t *testing.T) {
 	for range 200 {
 		s = math.Pow(rate/(rate+1-s), 2)
 	}
-	turns := meanWait(t, &Dispatcher{By: InTurn}, 2, 1, rate)
+	turns := meanWait(t, &Dispatcher{By: InTurn}, 2, 1, rate, n)
 	require.InEpsilon(t, s/(1-s), turns, 0.05, "two E2/M/1")
 
-	least := meanWait(t, &Dispatcher{By: LeastWork}, 2, 1, rate)
+	least := meanWait(t, &Dispatcher{By: LeastWork}, 2, 1, rate, n)
 	require.InEpsilon(t, erlangC(2, rate), least, 0.05, "one M/M/2")
 
-	shortest := meanWait(t, &Dispatcher{By: LeastJobs}, 2, 1, rate)
+	shortest := meanWait(t, &Dispatcher{By: LeastJobs}, 2, 1, rate, n)
 	require.Less(t, least, shortest)
 	require.Less(t, shortest, turns)
 	require.Less(t, turns, random)
 
-	require.InEpsilon(t, erlangC(3, 2.4), meanWait(t, &Dispatcher{By: AtRandom}, 2, 3, 4.8), 0.06, "two M/M/3")
+	require.InEpsilon(t, erlangC(3, 2.4), meanWait(t, &Dispatcher{By: AtRandom}, 2, 3, 4.8, n), 0.06, "two M/M/3")
 }
 
 // Mitzenmacher's herd: the older the answers, the longer the waits, up to more than
 // knowing nothing costs.
 func TestOldInformationMisleads(t *testing.T) {
-	fresh := meanWait(t, &Dispatcher{By: LeastJobs}, 4, 1, 3.2)
-	old := meanWait(t, &Dispatcher{By: LeastJobs, Age: 1000 * des.Second}, 4, 1, 3.2)
-	older := meanWait(t, &Dispatcher{By: LeastJobs, Age: 10_000 * des.Second}, 4, 1, 3.2)
+	fresh := meanWait(t, &Dispatcher{By: LeastJobs}, 4, 1, 3.2, 20_000)
+	old := meanWait(t, &Dispatcher{By: LeastJobs, Age: 1000 * des.Second}, 4, 1, 3.2, 20_000)
+	older := meanWait(t, &Dispatcher{By: LeastJobs, Age: 10_000 * des.Second}, 4, 1, 3.2, 20_000)
 	require.Less(t, fresh, old)
 	require.Less(t, old, older)
-	require.Greater(t, older, meanWait(t, &Dispatcher{By: AtRandom}, 4, 1, 3.2))
+	require.Greater(t, older, meanWait(t, &Dispatcher{By: AtRandom}, 4, 1, 3.2, 20_000))
 }
 
 // Site 0 is busy at 0, and site 1 is from then on; nobody knows before 50.
