@@ -519,5 +519,14 @@ func (a *ResourceAgent) over(f *Fragment, j *entity.Run, kind entity.JobEventKin
 	if f.whole() {
 		f.bag.run.Restore(j.Earlier(), j.Done(), j.Ends())
 	}
+	for _, p := range j.Parts() { // of a metascheduler's sites
+		f.bag.run.AddPart(p)
+	}
+	if a.below == nil {
+		speed := a.Power() / float64(max(a.Processors(), 1))
+		for t := range j.Attempts() {
+			f.bag.run.AddPart(entity.Part{Attempt: t, Speed: speed})
+		}
+	}
 	a.grid.ended(f.bag, j.Request.Nodes)
 }
