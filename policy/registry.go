@@ -70,7 +70,7 @@ func Registry() Table[entity.Policy] {
 	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
 	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
-	return Table[entity.Policy]{
+	return capped(Table[entity.Policy]{
 		{
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
 			Params: []Param{order, shape},
@@ -148,7 +148,7 @@ func Registry() Table[entity.Policy] {
 				return dag.List{Order: a.listOrder(), Depth: a.Positive("depth")}
 			},
 		},
-	}
+	})
 }
 
 // listOrder is the order of the queue of list scheduling.

@@ -83,11 +83,16 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
+		c.Settings.Power.tell(chosen.Value)
 		s.Observers = append(s.Observers, p.observers("")...)
 		if s.Outages, err = outages.flow(nil); err != nil {
 			return nil, err
 		}
-		r, err := run.Simulate(ctx, sourceOf(p.jobs), s)
+		from, err := c.molded(sourceOf(p.jobs))
+		if err != nil {
+			return nil, err
+		}
+		r, err := run.Simulate(ctx, from, s)
 		return &Result{Result: r}, err
 	}, nil
 }

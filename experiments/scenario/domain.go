@@ -372,7 +372,10 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	from := sourceOf(jobs)
+	from, err := c.molded(sourceOf(jobs))
+	if err != nil {
+		return nil, err
+	}
 	if label := chosen.Value.Within; label != "" {
 		if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return n.Labels[label] != "" }) {
 			return nil, fmt.Errorf("policy %s: within: no node has a label %q", r.spec, label)

@@ -38,6 +38,9 @@ type Workload struct {
 	// is the size of the machine that the trace comes from, and so of a Cluster
 	// that gives no number itself.
 	Options workload.Options
+	// Moldable, if set, gives rigid jobs shapes, by a speed-up model with its
+	// parameters ("amdahl:serial=0.05"); see SpeedUps.
+	Moldable string
 	// Jobs, if set, begins a reading of jobs that a program makes; Name is what
 	// messages and files call them. Options do not apply to them.
 	Jobs func(seed uint64) (entity.Source, error)
@@ -61,6 +64,7 @@ type Settings struct {
 	// NoCompression is for conservative policies that do not say it themselves.
 	NoCompression bool
 	Allocation    metrics.Allocation
+	Power         Power
 }
 
 // Text is a file that belongs to a scenario.
@@ -132,6 +136,7 @@ var settings = []setting{
 	of("workload", "shift", func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
 	of("workload", "feedback", func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	of("workload", "strict", func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
+	moldableSetting,
 	of("settings", "seed", func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, whole[uint64](0, math.MaxInt64)),
 	of("settings", "pass", func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
 	{
@@ -145,6 +150,7 @@ var settings = []setting{
 		},
 	},
 	of("settings", "allocation", func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
+	of("settings", "power", func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
 }
 
 func onOff(on bool) string {

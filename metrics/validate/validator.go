@@ -76,9 +76,10 @@ type followed struct {
 	seq         int64
 	state       entity.RunState
 	start       des.Time
-	estimate    des.Time
-	done        des.Time // of its runtime, kept from attempts that were preempted
-	setUp       des.Time // of the attempt under way
+	own         entity.Shape // what it asked for when it came
+	asks        entity.Shape // what it asks for: if it is moldable, in the shape that it has
+	done        des.Time     // of its runtime, kept from attempts that were preempted
+	setUp       des.Time     // of the attempt under way
 	checkpoints entity.Checkpoints
 	attempts    int // that were preempted
 	place       []procset.Range
@@ -176,11 +177,9 @@ func (v *Validator) submitted(j *entity.Run) {
 	if v.now < j.Submit || v.now > j.Submit && !j.Booked { // what is booked may be confirmed later
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
 	}
-	estimate := j.Job.Request.Length
-	if v.Overrun == entity.OverrunRaise {
-		estimate = max(estimate, j.Runtime)
-	}
-	f := &followed{job: j, seq: j.Seq(), estimate: estimate, state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
+	f := &followed{job: j, seq: j.Seq(), state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
+	f.own = v.ask(j.Job)
+	f.asks = f.own
 	if v.meta != nil && !j.Booked {
 		f.checkpoints = v.meta.Checkpoints
 	}
@@ -221,8 +220,8 @@ func (v *Validator) voided(since des.Time) bool {
 	if v.overran > 0 && v.overran >= since {
 		return true
 	}
-	for j, f := range v.live { // any one will do: the order does not matter
-		if f.state == entity.Running && v.now-f.start >= f.length() && f.span(j.Runtime-f.done) > f.length() {
+	for _, f := range v.live { // any one will do: the order does not matter
+		if f.state == entity.Running && v.now-f.start >= f.length() && f.span(f.asks.Runtime-f.done) > f.length() {
 			return true
 		}
 	}
@@ -253,6 +252,7 @@ func (v *Validator) start(f *followed) {
 	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f.firstAt) {
 		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
 	}
+	v.shape(f)
 	v.follows(f)
 	if f.setUp = 0; j.Request.Length > f.length() {
 		f.setUp = j.Request.Length - f.length()
@@ -357,7 +357,7 @@ func (v *Validator) end(f *followed, killed bool) {
 // past notes whether f, which leaves, has passed its estimate.
 func (v *Validator) past(f *followed) {
 	length := f.length()
-	if v.now-f.start >= length && f.span(f.job.Runtime-f.done) > length && f.job.Reservation.Window.Tasks == nil {
+	if v.now-f.start >= length && f.span(f.asks.Runtime-f.done) > length && f.job.Reservation.Window.Tasks == nil {
 		v.overran = v.now
 	}
 }
@@ -366,9 +366,9 @@ func (v *Validator) past(f *followed) {
 // work.
 func (f *followed) length() des.Time {
 	if f.done == 0 {
-		return f.span(f.estimate)
+		return f.span(f.asks.Length)
 	}
-	return f.span(max(f.estimate-f.done, des.Tick))
+	return f.span(max(f.asks.Length-f.done, des.Tick))
 }
 
 // span is how long so much work takes: the set-up first, and a checkpoint behind each
@@ -392,7 +392,7 @@ func (f *followed) work(span des.Time) des.Time {
 
 // runTime is how long a job must run, and whether that is less than it wants.
 func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
-	remaining, length := f.span(f.job.Runtime-f.done), f.length()
+	remaining, length := f.span(f.asks.Runtime-f.done), f.length()
 	if w := &f.job.Reservation.Window; w.Tasks != nil {
 		return f.taskTime(w.Length()), remaining > length
 	}
@@ -404,7 +404,7 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 
 // taskTime is the real time of a task for which so much was reserved.
 func (f *followed) taskTime(reserved des.Time) des.Time {
-	return shareOf(reserved, f.span(f.job.Runtime-f.done), f.length())
+	return shareOf(reserved, f.span(f.asks.Runtime-f.done), f.length())
 }
 
 // leave has f give up what it has had since an instant before this one, which
@@ -460,6 +460,9 @@ func (v *Validator) requeued(f *followed) {
 		v.leave(f, f.place, &j.Reservation.Window)
 	}
 	f.done, f.setUp = j.Done(), 0
+	if f.done == 0 {
+		f.asks = f.own // it may take another shape
+	}
 	if j.Request.Length != f.length() {
 		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Request.Length, f.length())
 	}
@@ -494,7 +497,7 @@ func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 // did checks what the attempt of f that ends now says of its work.
 func (v *Validator) did(f *followed, a *entity.Attempt) {
 	span := f.passed(v.now-f.start, &a.Window)
-	work := min(f.work(span), f.job.Runtime-f.done)
+	work := min(f.work(span), f.asks.Runtime-f.done)
 	if a.Work != work || a.Overhead != span-work {
 		v.violation(WrongRunTime, f.job, "an attempt of %v tells of %v of work and %v beside it, not %v and %v", v.now-f.start, a.Work, a.Overhead, work, span-work)
 	}
@@ -502,13 +505,13 @@ func (v *Validator) did(f *followed, a *entity.Attempt) {
 
 // progress is how much of its runtime f does in so much time.
 func (f *followed) progress(t des.Time, w *entity.Window) des.Time {
-	return min(f.work(f.passed(t, w)), f.job.Runtime-f.done)
+	return min(f.work(f.passed(t, w)), f.asks.Runtime-f.done)
 }
 
 // passed is how much of its span f gets through in so much time. On named nodes the
 // slowest task counts: it gets through all that is left in its whole time.
 func (f *followed) passed(t des.Time, w *entity.Window) des.Time {
-	span := f.span(f.job.Runtime - f.done)
+	span := f.span(f.asks.Runtime - f.done)
 	if w.Tasks == nil {
 		return min(t, span)
 	}
@@ -526,7 +529,7 @@ func (v *Validator) counted(f *followed) int {
 	if f.job.Reservation.Window.Tasks != nil {
 		return 0
 	}
-	return f.job.Request.Nodes
+	return f.asks.Nodes
 }
 
 // InstantOver tells that everything of an instant has been observed: only then
@@ -544,7 +547,7 @@ func (v *Validator) settle() {
 		}
 		v.busy += v.counted(f)
 		if v.Processors > 0 && v.busy > v.Processors {
-			v.violation(OverCapacity, f.job, "started on %d processors; %d of %d are busy now", f.job.Request.Nodes, v.busy, v.Processors)
+			v.violation(OverCapacity, f.job, "started on %d processors; %d of %d are busy now", f.asks.Nodes, v.busy, v.Processors)
 		}
 		v.occupyNodes(f, over)
 		v.occupyPlace(f, over)
@@ -594,8 +597,8 @@ func (v *Validator) occupyPlace(f *followed, over bool) {
 			v.holders[p] = f
 		}
 	}
-	if count != j.Request.Nodes {
-		v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", count, j.Request.Nodes)
+	if count != f.asks.Nodes {
+		v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", count, f.asks.Nodes)
 	}
 	if clash == f {
 		v.violation(TwoJobsOnOne, j, "has a processor twice")
