@@ -3,9 +3,12 @@ package scenario
 // What nodes draw, and when they are switched off: the setting power.
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -226,13 +229,17 @@ func (p Power) tell(chosen entity.Policy) {
 	}
 }
 
-// writeEnergy writes energy.csv, if energy was accounted for.
+// writeEnergy writes energy.csv, if energy was accounted for; one that is there
+// otherwise tells of another run.
 func (c *call) writeEnergy(o *Outcome) error {
-	rows := o.Energies()
+	rows, path := o.Energies(), filepath.Join(c.dir.Path, "energy.csv")
 	if len(rows) == 0 {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 		return nil
 	}
-	return atomicfile.Write(filepath.Join(c.dir.Path, "energy.csv"), func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
+	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
 }
 
 // printEnergy writes the table of energies below that of every machine.
