@@ -39,19 +39,19 @@ func NewQueueWriter(w io.Writer) *QueueWriter {
 // Observe takes one event in.
 func (q *QueueWriter) Observe(e entity.JobEvent) {
 	q.now = e.Time
-	nodes := int64(e.Run.Request.Nodes)
+	asked, nodes := int64(e.Run.Submitted().Request.Nodes), int64(e.Run.Request.Nodes)
 	switch e.Kind {
 	case entity.JobSubmitted:
-		q.queued(1, nodes)
+		q.queued(1, asked)
 	case entity.JobRejected:
-		q.queued(-1, -nodes)
+		q.queued(-1, -asked)
 	case entity.JobStarted:
-		q.queued(-1, -nodes)
+		q.queued(-1, -asked)
 		q.level.busy += nodes
 	case entity.JobFinished, entity.JobKilled:
 		q.level.busy -= q.left(e.Run, &entity.Attempt{Window: entity.Window{Nodes: e.Run.Request.Nodes}, End: e.Time, Ends: e.Run.Ends()})
 	case entity.JobRequeued:
-		q.queued(1, nodes)
+		q.queued(1, asked)
 		q.level.busy -= q.left(e.Run, latestOf(e.Run.Earlier()))
 	}
 }

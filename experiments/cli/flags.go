@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/speedup"
 )
 
 // parsed is a flag whose text a function of the library reads.
@@ -60,6 +61,8 @@ func complete(cmd *cobra.Command, flag string, choices []string) {
 type workloadFlags struct {
 	o      workload.Options
 	tables *scenario.Tables
+
+	moldable *speedup.Moldable
 }
 
 func (f *workloadFlags) add(cmd *cobra.Command) {

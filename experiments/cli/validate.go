@@ -51,7 +51,7 @@ and the money adds up to the millionth.`,
   gridslot validate results/jobs-css.csv results/requests.csv --domain domain.yaml
   gridslot validate results/jobs-cheapest.csv --grid vo.yaml`,
 		Args: arguments(1, 2, "JOBS.csv [TRACE]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", limit)
 			}
@@ -61,6 +61,11 @@ and the money adds up to the millionth.`,
 				}
 			}
 			made := scheduleOf(args[0])
+			if !cmd.Flags().Changed("moldable") && made.moldable != "" {
+				if flags.moldable, err = scenario.ParseMoldable(made.moldable); err != nil {
+					return fmt.Errorf("%s: moldable: %w", filepath.Join(filepath.Dir(args[0]), "manifest.json"), err)
+				}
+			}
 			if cmd.Flags().Changed("domain") {
 				return flags.validateNodes(cmd, args[0], args[1:], domain, limit)
 			}
@@ -82,6 +87,7 @@ and the money adds up to the millionth.`,
 		},
 	}
 	flags.add(cmd)
+	flags.addMoldable(cmd)
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
 	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
@@ -138,7 +144,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 		return err
 	}
 	defer jobs.Close()
-	return report(cmd, path, t.Name, jobs, check)
+	return report(cmd, path, t.Name, f.molding(jobs), check)
 }
 
 // validateRequests checks a schedule against a job file.
@@ -158,7 +164,7 @@ func (f *workloadFlags) validateRequests(cmd *cobra.Command, path, requests stri
 		return err
 	}
 	defer jobs.Close()
-	return report(cmd, path, file.Name, jobs, check)
+	return report(cmd, path, file.Name, f.molding(jobs), check)
 }
 
 // validateNodes checks a schedule of the nodes of a domain.
@@ -217,6 +223,8 @@ type schedule struct {
 	path    string
 	spec    string // of the policy
 	machine string // "cluster", "domain", "grid"; "" where only the name tells
+
+	moldable string // what gave its jobs shapes, or ""
 }
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
@@ -227,7 +235,7 @@ func scheduleOf(path string) schedule {
 	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
-				return schedule{path, r.Policy, m.Settings["machine"]}
+				return schedule{path, r.Policy, m.Settings["machine"], m.Settings["moldable"]}
 			}
 		}
 	}
@@ -281,7 +289,8 @@ func promised(p entity.Policy) validate.Promises {
 	case backfill.FCFS:
 		return validate.Promises{Order: p.Order.Key == nil}
 	case backfill.EASY:
-		return validate.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation}
+		// A hold for the window that ends first may come to start later.
+		return validate.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation && p.Shape != entity.FirstEnd}
 	case backfill.Conservative:
 		return validate.Promises{First: true}
 	}

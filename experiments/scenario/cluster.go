@@ -72,6 +72,10 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 	}
 	c.values["procs"] = fmt.Sprint(procs)
+	outages, err := c.outages(procs, nil)
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context, p *policyRun) (*Result, error) {
 		chosen, err := c.tables.Policies.Parse(p.spec, c.defaults()) // anew: it may keep state
 		if err != nil {
@@ -81,7 +85,14 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		s.Policy, s.Processors = chosen.Value, procs
 		c.Settings.Power.tell(chosen.Value)
 		s.Observers = append(s.Observers, p.observers("")...)
-		r, err := run.Simulate(ctx, sourceOf(p.jobs), s)
+		if s.Outages, err = outages.flow(nil); err != nil {
+			return nil, err
+		}
+		from, err := c.molded(sourceOf(p.jobs))
+		if err != nil {
+			return nil, err
+		}
+		r, err := run.Simulate(ctx, from, s)
 		return &Result{Result: r}, err
 	}, nil
 }

@@ -38,6 +38,9 @@ type Workload struct {
 	// is the size of the machine that the trace comes from, and so of a Cluster
 	// that gives no number itself.
 	Options workload.Options
+	// Moldable, if set, gives rigid jobs shapes, by a speed-up model with its
+	// parameters ("amdahl:serial=0.05"); see SpeedUps.
+	Moldable string
 	// Jobs, if set, begins a reading of jobs that a program makes; Name is what
 	// messages and files call them. Options do not apply to them.
 	Jobs func(seed uint64) (entity.Source, error)
@@ -48,6 +51,10 @@ type Workload struct {
 type Flows struct {
 	// Reservations is a CSV file of users' advance reservations.
 	Reservations string
+	// Outages is a log of capacity that is lost, a CSV file, or a model of failures with
+	// its parameters ("exponential:mtbf=30d:repair=4h"); Victims says what becomes of the
+	// jobs that are hit ("checkpoint:interval=3600:cost=60"; "" means requeue).
+	Outages, Victims string
 }
 
 // Settings are the conventions of the simulation.
@@ -116,6 +123,8 @@ var settings = []setting{
 	},
 	of("workload", "trace", func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
 	of("flows", "reservations", func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
+	of("flows", "outages", func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
+	of("flows", "victims", func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
 	of("", "procs", func(sc *Scenario) *int { return &sc.Workload.Options.Procs }, whole[int](1, math.MaxInt32)),
 	of("workload", "procs-from", func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
 	of("workload", "estimates", func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
@@ -127,6 +136,7 @@ var settings = []setting{
 	of("workload", "shift", func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
 	of("workload", "feedback", func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	of("workload", "strict", func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
+	moldableSetting,
 	of("settings", "seed", func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, whole[uint64](0, math.MaxInt64)),
 	of("settings", "pass", func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
 	{

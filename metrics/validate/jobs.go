@@ -177,6 +177,9 @@ func (c *fileChecker) read(from io.Reader) error {
 		if r.err != nil {
 			return r.err
 		}
+		if taken, ok := f.job.In(f.nodes); ok {
+			f.job = taken
+		}
 		if r.ours() {
 			if id < before {
 				c.violation(f, OutOfPlace, f.job.Submit, "stands behind job %d: rows are in the order of job_id", before)

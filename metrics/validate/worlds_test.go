@@ -79,10 +79,16 @@ func (w *world) populate() {
 }
 
 func (w *world) job(id int64, at des.Time) *entity.Job {
-	return &entity.Job{
+	j := &entity.Job{
 		ID: id, Submit: at, Runtime: w.seconds(0, 40, "runtime"), User: -1,
 		Request: entity.Request{Nodes: w.draw(1, w.size, "nodes"), Length: w.seconds(1, 40, "estimate")},
 	}
+	for nodes := range w.draw(0, w.size, "shapes") {
+		if nodes+1 != j.Request.Nodes {
+			j.Shapes = append(j.Shapes, entity.Shape{Nodes: nodes + 1, Runtime: w.seconds(0, 40, "runtime"), Length: w.seconds(1, 40, "estimate")})
+		}
+	}
+	return j
 }
 
 // one is one of the runs in a state of those given, or nil.
@@ -311,6 +317,15 @@ var bends = []bend{
 		j, submit := e.Run.Job, e.Run.Submit
 		j.Submit = e.Time + des.Tick
 		return func() { j.Submit = submit }
+	}},
+	{"a moldable job in no shape of its own", validate.Unmet, func(_ *bender, e entity.JobEvent) bool {
+		return e.Kind == entity.JobStarted && e.Run.Job != e.Run.Submitted() && len(e.Run.Shapes) > 0
+	}, false, func(_ *bender, e *entity.JobEvent) func() {
+		r, shape := e.Run, e.Run.Job
+		slower := *shape
+		slower.Runtime++
+		r.Job = &slower
+		return func() { r.Job = shape }
 	}},
 	{"an end later", validate.WrongRunTime, is(entity.JobFinished), false, func(b *bender, e *entity.JobEvent) func() {
 		late := *e

@@ -1,0 +1,153 @@
+package speedup
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Model is how many times as fast as on one processor a job runs on n of them. It
+// does not fall with n.
+type Model interface {
+	// Speedup is for a job that was made for so many processors, on n of them.
+	Speedup(made, n int) float64
+	Check() error
+}
+
+// Linear is the speed-up of work that can be divided at will: n.
+type Linear struct{}
+
+// Speedup is n.
+func (Linear) Speedup(_, n int) float64 { return float64(n) }
+
+// Check finds nothing wrong.
+func (Linear) Check() error { return nil }
+
+// Amdahl is the speed-up of a job of which a part, of the time that it takes on one
+// processor, is serial (Amdahl 1967): 1 / (s + (1-s)/n).
+type Amdahl struct{ Serial float64 }
+
+// Speedup is Amdahl's law.
+func (a Amdahl) Speedup(_, n int) float64 {
+	return 1 / (a.Serial + (1-a.Serial)/float64(n))
+}
+
+// Check refuses a part that is none.
+func (a Amdahl) Check() error {
+	if !(a.Serial >= 0 && a.Serial <= 1) {
+		return fmt.Errorf("the serial part must be from 0 to 1, not %v", a.Serial)
+	}
+	return nil
+}
+
+// Downey is the speed-up of "A model for speedup of parallel programs" (Downey,
+// UCB/CSD-97-933, 1997), by the average parallelism A and the variance of
+// parallelism sigma:
+//
+//	sigma <= 1      A n / (A + sigma (n-1)/2)                1 <= n <= A
+//	                A n / (sigma (A-1/2) + n (1-sigma/2))    A <= n <= 2A-1
+//	                A                                        2A-1 <= n
+//	sigma >= 1      n A (sigma+1) / (sigma (n+A-1) + A)      1 <= n <= A + A sigma - sigma
+//	                A                                        from there on
+//
+// Sigma 0 is a job of constant parallelism: linear up to A, and flat from there.
+type Downey struct {
+	A     float64 // 0 means as many processors as the job was made for
+	Sigma float64
+}
+
+// Speedup is Downey's formula.
+func (d Downey) Speedup(made, n int) float64 {
+	a, s, p := d.A, d.Sigma, float64(n)
+	if a == 0 {
+		a = float64(made)
+	}
+	switch {
+	case s <= 1 && p <= a:
+		return a * p / (a + float64(s*(p-1))/2)
+	case s <= 1 && p <= 2*a-1:
+		return a * p / (float64(s*(a-0.5)) + float64(p*(1-s/2)))
+	case s > 1 && p <= a+float64(a*s)-s:
+		return p * a * (s + 1) / (float64(s*(p+a-1)) + a)
+	}
+	return a
+}
+
+// Check refuses parameters outside the model.
+func (d Downey) Check() error {
+	if !(d.A == 0 || d.A >= 1) || math.IsInf(d.A, 0) {
+		return fmt.Errorf("the average parallelism must be 1 or more, not %v", d.A)
+	}
+	if !(d.Sigma >= 0) || math.IsInf(d.Sigma, 0) {
+		return fmt.Errorf("the variance of parallelism must be 0 or more, not %v", d.Sigma)
+	}
+	return nil
+}
+
+// Moldable gives rigid jobs shapes. A job that asks for n processors gets shapes of
+// From*n to To*n, both rounded down, of at least 1: all of them, or Most of them,
+// evenly spaced, and n itself. Estimate and runtime go with the speed-up alike,
+// rounded to a tick; a shape that is no faster than a smaller one is left out.
+type Moldable struct {
+	Model    Model
+	From, To float64
+	Most     int // 0: all
+}
+
+// Check reports what makes m meaningless, or nil.
+func (m Moldable) Check() error {
+	switch {
+	case !(m.From > 0 && m.From <= 1):
+		return fmt.Errorf("from must be above 0 and at most 1, not %v", m.From)
+	case !(m.To >= 1 && m.To <= maxFactor):
+		return fmt.Errorf("to must be 1 to %v, not %v", float64(maxFactor), m.To)
+	case m.Most < 0 || m.Most == 1:
+		return fmt.Errorf("the number of shapes must be 2 or more, not %d", m.Most)
+	}
+	return m.Model.Check()
+}
+
+const maxFactor = 1e6
+
+// Shapes are those of j.
+func (m Moldable) Shapes(j *entity.Job) []entity.Shape {
+	made := j.Request.Nodes
+	least := max(1, int(m.From*float64(made)))
+	most := min(int(m.To*float64(made)), math.MaxInt32)
+	own := entity.Shape{Nodes: made, Length: j.Request.Length, Runtime: j.Runtime}
+	count := most - least + 1
+	if m.Most > 0 {
+		count = min(count, m.Most)
+	}
+	if count < 2 {
+		return nil
+	}
+	as := m.Model.Speedup(made, made)
+	var shapes []entity.Shape
+	fastest := 0.0
+	add := func(s entity.Shape, speedup float64) {
+		if speedup > fastest {
+			shapes, fastest = append(shapes, s), speedup
+		}
+	}
+	listed := false
+	for k := range count {
+		n := least + (most-least)*k/(count-1)
+		if !listed && n >= made {
+			listed = true
+			add(own, as)
+		}
+		if n != made {
+			speedup := m.Model.Speedup(made, n)
+			add(entity.Shape{Nodes: n, Length: max(des.Tick, scaled(own.Length, as/speedup)), Runtime: scaled(own.Runtime, as/speedup)}, speedup)
+		}
+	}
+	return shapes
+}
+
+// scaled is t times a factor, to the nearest tick, and a finite time.
+func scaled(t des.Time, by float64) des.Time {
+	return des.Time(min(math.Round(float64(t)*by), float64(des.Forever/2)))
+}
