@@ -163,6 +163,9 @@ func (x *Session) Outages() error {
 		x.outages = metrics.NewOutageWriter(w)
 		o.Told = x.outages.Lost
 	}
+	if p := x.settings.Power; p != nil && p.Saving != nil {
+		o.Before = p.Saving.Yield
+	}
 	x.Observers = append(x.Observers, o)
 	return nil
 }
