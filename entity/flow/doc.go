@@ -6,6 +6,7 @@
 //	LocalQueue     an owner's jobs that wait for the owner's nodes
 //	PriceSchedule  what the nodes of a plan.Domain cost, as time goes by
 //	Pricing        owners who price anew as they sell, by PriceRules
+//	SwitchOff      nodes that nobody uses are off, and boot when they are wanted
 //	Dependencies   jobs that come when those that they wait for have ended
 //
 // # The life of a flow

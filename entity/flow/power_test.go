@@ -336,6 +336,9 @@ func TestFailuresAndNodesThatAreOffGetAlong(t *testing.T) {
 		}
 		require.NoError(t, w.run())
 		w.check(t)
+		if _, ahead := w.policy.(backfill.Conservative); ahead {
+			return // one that runs elsewhere may yield for one that is to start just now
+		}
 		for _, l := range w.lost {
 			for _, victim := range l.Victims {
 				hit := false
