@@ -73,12 +73,7 @@ func Begin(s Settings) *Session {
 		x.waiting = flow.NewDependencies(s.Links)
 		x.Observers = append(x.Observers, x.waiting)
 	}
-	if s.Power != nil {
-		if s.Power.Saving != nil {
-			x.Observers = append(x.Observers, s.Power.Saving)
-		}
-		x.Observers = append(x.Observers, s.Power)
-	}
+	x.power()
 	return x
 }
 
@@ -124,16 +119,11 @@ func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
 	}
-	if err != nil || x.settings.Dir == "" {
+	if err == nil {
+		err = x.profile()
+	}
+	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
 		return err
-	}
-	if p := x.settings.Power; p != nil && x.settings.PowerProfile {
-		if p.Profile, err = x.Create("power-", ".csv"); err != nil {
-			return err
-		}
-	}
-	if !x.settings.Attempts {
-		return nil
 	}
 	path := x.path("attempts-", ".csv")
 	w, err := metrics.CreateAttempts(path)
@@ -177,6 +167,9 @@ func (x *Session) Outages() error {
 		x.outages = metrics.NewOutageWriter(w)
 		o.Told = x.outages.Lost
 	}
+	if p := x.settings.Power; p != nil && p.Saving != nil {
+		o.Before = p.Saving.Yield
+	}
 	x.Observers = append(x.Observers, o)
 	return nil
 }
@@ -214,7 +207,7 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		defer b.Close()
 		b.Submit(bookings)
 		if o := x.settings.Outages; o != nil {
-			o.Idle = func() bool { return meta.Idle() && !b.Coming() }
+			o.Idle = func() bool { return !b.Coming() }
 		}
 	}
 	if x.waiting == nil {
@@ -243,12 +236,9 @@ func (x *Session) Commit() (Result, error) {
 		}
 		result.Capacity = x.Account.Capacity()
 	}
-	if p := x.settings.Power; p != nil {
-		if err := p.Close(); err != nil {
-			return Result{}, err
-		}
-		row := p.Row(x.settings.Name)
-		result.Energy = &row
+	var err error
+	if result.Energy, err = x.energy(); err != nil {
+		return Result{}, err
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {

@@ -143,6 +143,11 @@ func (sc *Scenario) Check(t *Tables) error {
 			return err
 		}
 	}
+	if sc.Workload.Jobs == nil && t.isWorkflow(sc.Workload.Trace) {
+		if err := sc.checkWorkflow(); err != nil {
+			return err
+		}
+	}
 	if err := sc.checkFeedback(); err != nil {
 		return err
 	}
