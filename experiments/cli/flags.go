@@ -62,7 +62,8 @@ type workloadFlags struct {
 	o      workload.Options
 	tables *scenario.Tables
 
-	moldable *speedup.Moldable
+	moldable     *speedup.Moldable
+	reservations string // of validate
 }
 
 func (f *workloadFlags) add(cmd *cobra.Command) {

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,15 +15,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/workload"
 )
 
 func newValidate(t *scenario.Tables) *cobra.Command {
 	flags := workloadFlags{tables: t}
-	var policyName, domain, grid string
+	var policyName, domain, grid, reservations string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "validate JOBS.csv [TRACE]",
@@ -40,6 +45,12 @@ that its request allows, within its budget where prices do not change.
 The policy is taken from the manifest beside the file, or else from its name,
 jobs-POLICY.csv, unless --policy says otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
 broken.
+
+Of a run in which jobs were stopped and began again, or capacity was lost, the
+files attempts-POLICY.csv and outages-POLICY.csv beside the schedule are read as
+well: every attempt is checked, and no job may have had what was out of service.
+Advance reservations are checked where --reservations names their file. Promises
+are not checked then: nobody could keep them.
 
 With --grid FILE it is a run on a grid, whose files all stand beside JOBS.csv, the
 one of the jobs as a whole. They are checked against FILE, with the seed and the
@@ -61,6 +72,7 @@ and the money adds up to the millionth.`,
 				}
 			}
 			made := scheduleOf(args[0])
+			flags.reservations = reservations
 			if !cmd.Flags().Changed("moldable") && made.moldable != "" {
 				if flags.moldable, err = scenario.ParseMoldable(made.moldable); err != nil {
 					return fmt.Errorf("%s: moldable: %w", filepath.Join(filepath.Dir(args[0]), "manifest.json"), err)
@@ -91,6 +103,7 @@ and the money adds up to the millionth.`,
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
 	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
+	cmd.Flags().StringVar(&reservations, "reservations", "", "users' advance reservations that the run had")
 	cmd.Flags().StringVar(&grid, "grid", "", "file of the grid (YAML) on which the run was made")
 	_ = cmd.MarkFlagFilename("grid", "yaml", "yml") // it exists
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many violations to list")
@@ -139,12 +152,27 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 	if check.Processors, err = scenario.Processors(t); err != nil {
 		return err
 	}
+	if check.Bookings, err = f.bookings(); err != nil {
+		return err
+	}
 	jobs, err := t.Open()
 	if err != nil {
 		return err
 	}
 	defer jobs.Close()
 	return report(cmd, path, t.Name, f.molding(jobs), check)
+}
+
+// bookings are the advance reservations of --reservations.
+func (f *workloadFlags) bookings() ([]flow.Booking, error) {
+	if f.reservations == "" {
+		return nil, nil
+	}
+	r, err := workload.OpenReservations(f.reservations)
+	if err != nil {
+		return nil, usagef("--reservations: %w", err)
+	}
+	return slices.Collect(r.Bookings()), nil
 }
 
 // validateRequests checks a schedule against a job file.
@@ -157,6 +185,9 @@ func (f *workloadFlags) validateRequests(cmd *cobra.Command, path, requests stri
 	}
 	file, err := f.tables.OpenJobFile(requests, f.o)
 	if err != nil {
+		return err
+	}
+	if check.Bookings, err = f.bookings(); err != nil {
 		return err
 	}
 	jobs, err := file.Open()
@@ -197,6 +228,23 @@ func report(cmd *cobra.Command, path, of string, jobs interface {
 		return fmt.Errorf("opening the schedule: %w", err)
 	}
 	defer file.Close()
+	made := scheduleOf(path)
+	for _, beside := range []struct {
+		prefix string
+		to     *io.Reader
+	}{{"attempts-", &check.Attempts}, {"outages-", &check.Outages}} {
+		name, of := strings.CutPrefix(filepath.Base(path), "jobs-")
+		if name = beside.prefix + name; !of || made.files != nil && !slices.Contains(made.files, name) { // or an earlier run has left it
+			continue
+		}
+		switch f, err := os.Open(filepath.Join(filepath.Dir(path), name)); {
+		case err == nil:
+			defer f.Close()
+			*beside.to = f
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("opening what stands beside the schedule: %w", err)
+		}
+	}
 	all := func(yield func(*entity.Job) bool) {
 		for j, ok := jobs.Next(); ok && yield(j); j, ok = jobs.Next() {
 		}
@@ -220,11 +268,11 @@ func report(cmd *cobra.Command, path, of string, jobs interface {
 // schedule is what is known of a file jobs-POLICY.csv: by the manifest beside it,
 // or else by its name.
 type schedule struct {
-	path    string
-	spec    string // of the policy
-	machine string // "cluster", "domain", "grid"; "" where only the name tells
-
-	moldable string // what gave its jobs shapes, or ""
+	path     string
+	spec     string   // of the policy
+	machine  string   // "cluster", "domain", "grid"; "" where only the name tells
+	files    []string // of the run; nil where only the name tells
+	moldable string   // what gave its jobs shapes, or ""
 }
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
@@ -235,7 +283,7 @@ func scheduleOf(path string) schedule {
 	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
-				return schedule{path, r.Policy, m.Settings["machine"], m.Settings["moldable"]}
+				return schedule{path, r.Policy, m.Settings["machine"], r.Files, m.Settings["moldable"]}
 			}
 		}
 	}
