@@ -7,6 +7,10 @@
 //	                    |
 //	                    +--> QueueWriter -----------> queue-POLICY.csv
 //	                    |
+//	                    +--> AttemptsWriter --------> attempts-POLICY.csv
+//	                    |
+//	                    +--> Account ---> Capacity -> capacity.csv
+//	                    |
 //	                    +--> Cycles ----------------> cycles-POLICY.csv
 //
 // # The life of an observer
@@ -38,14 +42,15 @@
 //
 // For a run of the simulator:
 //
-//	makespan    = last finish - first submission
+//	makespan    = last end of an attempt - first submission
 //	utilization = busy processor time / (processors * makespan)
 //
 // The start is that of the last attempt of a job that was preempted. All jobs
 // submitted count as jobs. Means, order statistics and sums are over the jobs
 // that ran and came to an end: to their own, to that of their estimates, or
 // because somebody killed them. Busy is whatever was occupied: the attempts that
-// were preempted, too, whether their work was kept or lost. Quantiles interpolate
+// were preempted, too, whether their work was kept or lost; Account tells these
+// apart. Quantiles interpolate
 // linearly between order statistics (definition 7 of Hyndman and Fan, The
 // American Statistician 50(4), 1996; the default of R, NumPy and pandas).
 package metrics

@@ -59,7 +59,7 @@ func TestTheFilesOfARunWithFailuresAgreeAndAreValid(t *testing.T) {
 
 func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
 	run := t.TempDir()
-	got := call("simulate", "--first", "300", "--policy", "easy", "--out", run, "--outages", "exponential:mtbf=5d:repair=8h")
+	got := call("simulate", "--first", "300", "--policy", "easy", "--out", run, "--outages", "exponential:mtbf=10d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s")
 	require.Zero(t, got.code, got.stderr)
 	for name, c := range map[string]struct {
 		file string
