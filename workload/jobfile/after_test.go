@@ -31,7 +31,8 @@ func TestJobsComeAfterOthersTheirRangesAndTheirSuccess(t *testing.T) {
 		{{Job: 1}},
 		{{Job: 1, OK: true, Think: 2500 * des.Second / 1000}, {Job: 3}},
 		{{Job: 2, OK: true, Think: des.Minute}, {Job: 3, OK: true, Think: des.Minute}, {Job: 4, OK: true, Think: des.Minute}},
-	}, afters(t, "id,nodes,volume,after\n1,1,1,\n2,1,1,1\n3,1,1,1\n4,1,1,ok:1+2.5;3\n5,1,1, ok:2-4+60 \n"))
+		nil,
+	}, afters(t, "id,nodes,volume,after\n1,1,1,\n2,1,1,1\n3,1,1,1\n4,1,1,ok:1+2.5;3\n5,1,1, ok:2-4+60 \n6,1,1,\n"))
 }
 
 func TestAnArrayIsItsTasks(t *testing.T) {
