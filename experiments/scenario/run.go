@@ -450,7 +450,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 	if err := o.writeFile(filepath.Join(c.dir.Path, "summary.csv")); err != nil {
 		return err
 	}
-	if err := c.writeCapacity(o, filepath.Join(c.dir.Path, "capacity.csv")); err != nil {
+	if err := o.writeCapacity(filepath.Join(c.dir.Path, "capacity.csv")); err != nil {
 		return err
 	}
 	m.End = time.Now()
