@@ -110,7 +110,6 @@ type Outages struct {
 	booked  []*entity.Run           // advance reservations, the latest last
 	times   map[*entity.Run]int     // how often each was sent back
 	fresh   []*entity.Run           // started at this instant
-	busy    bool                    // jobs are being stopped
 }
 
 // unit is a processor or node by name.
@@ -339,6 +338,7 @@ func (o *Outages) takePlace(x Outage) {
 		o.units = make([]unit, o.size)
 		for r := range o.meta.RunningJobs() {
 			o.settle(r)
+			o.fresh = append(o.fresh, r) // it may have started at this instant
 		}
 	}
 	type group struct {
@@ -501,7 +501,7 @@ func (o *Outages) openings(l *loss, from des.Time) (all []entity.Window) {
 
 // topUp takes for what is announced what has become free.
 func (o *Outages) topUp() {
-	if o.busy || !slices.ContainsFunc(o.ahead, func(l *loss) bool { return l.short }) {
+	if !slices.ContainsFunc(o.ahead, func(l *loss) bool { return l.short }) {
 		return
 	}
 	for _, l := range slices.Clone(o.ahead) {
@@ -588,9 +588,7 @@ func rank(r *entity.Run) int {
 
 // yield has r give way. A job that merely waits again is no victim.
 func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
-	o.busy = true
 	stopped, displaced := o.Victims.yield(o.meta, r, o.times[r])
-	o.busy = false
 	if stopped && o.Victims.Limit > 0 && r.State == entity.Waiting {
 		o.times[r]++
 	}
@@ -809,9 +807,7 @@ func (o *Outages) Observe(e entity.JobEvent) {
 	if r.Booked {
 		o.booked = slices.DeleteFunc(o.booked, func(b *entity.Run) bool { return b == r })
 	}
-	if !o.busy {
-		o.left(r)
-	}
+	o.left(r)
 }
 
 // left has whatever has waited for r to leave go on.
