@@ -70,8 +70,9 @@ type Lost struct {
 // add up, to at most all there are. The two do not mix: of a counted plan either no
 // outage has a Place or all have one.
 //
-// On counted processors the metascheduler gets a Placer, entity.LowestFirst, unless
-// another one is set.
+// On counted processors the metascheduler gets a Placer, by which jobs that are expected
+// to run into an announced outage are kept off its processors where that can be; among
+// the others it is the one that there was, or entity.LowestFirst.
 //
 // An endless sequence of outages does not keep a run from ending. While the
 // metascheduler is Idle, the flow sleeps; the next job that is submitted wakes it,
@@ -167,9 +168,11 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		o.units = make([]unit, len(p.Nodes()))
 	case interface{ Processors() int }:
 		o.size = p.Processors()
-		if m.Placer == nil {
-			m.Placer = entity.LowestFirst{}
+		inner := m.Placer
+		if inner == nil {
+			inner = entity.LowestFirst{}
 		}
+		m.Placer = avoiding{o, inner}
 	default:
 		o.sim.Fail(fmt.Errorf("outages want a plan.Domain, or a plan that tells how many processors it has, not %T", p))
 		return

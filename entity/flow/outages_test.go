@@ -150,6 +150,27 @@ func TestAnAnnouncedOutageIsAHole(t *testing.T) {
 	require.Equal(t, []string{"100-200: 4"}, s.losses())
 }
 
+func TestJobsAreKeptOffProcessorsThatAreSoonLost(t *testing.T) {
+	for _, swap := range []bool{false, true} {
+		jobs := []*entity.Job{estimated(1, 0, 50, 50, 2), estimated(2, 0, 150, 150, 2)}
+		if swap {
+			jobs[0], jobs[1] = jobs[1], jobs[0]
+		}
+		s := &stricken{outages: []flow.Outage{announced(of(down(100, 200, 0), 1, 2), 0)}, jobs: jobs}
+		require.Equal(t, []string{"50 finished 1", "150 finished 2"}, s.story(t)[2:])
+		require.Equal(t, []string{"100-200: 2 (1-2)"}, s.losses())
+		for j, r := range s.journal.runs {
+			want := []procset.Range{{First: 1, Last: 2}}
+			if j.ID == 2 {
+				want = []procset.Range{{First: 0, Last: 0}, {First: 3, Last: 3}}
+			}
+			require.Equal(t, want, r.Place)
+		}
+	}
+	s := &stricken{outages: []flow.Outage{announced(of(down(100, 200, 0), 0), 0)}, jobs: []*entity.Job{estimated(1, 0, 20, 20, 4), estimated(2, 20, 90, 200, 3)}}
+	require.Equal(t, []string{"0 started 1", "20 finished 1", "20 started 2", "110 finished 2"}, s.story(t))
+}
+
 func TestAJobThatRunsMayGoOnUntilAnAnnouncedOutageBegins(t *testing.T) {
 	s := &stricken{outages: []flow.Outage{announced(down(20, 40, 4), 10)}, jobs: []*entity.Job{estimated(1, 0, 15, 100, 2), estimated(2, 0, 100, 100, 1), estimated(3, 16, 10, 10, 2)}}
 	require.Equal(t, []string{"0 started 1", "0 started 2", "15 finished 1", "20 requeued 2", "40 started 2", "40 started 3", "50 finished 3", "140 finished 2"}, s.story(t),
@@ -281,6 +302,28 @@ func TestTheNodesOfADomainAreLost(t *testing.T) {
 			require.Equal(t, []string{"40-50: 1 node 0", "40-50: 1 node 1"}, s.losses()[:2])
 		}
 	}
+}
+
+func TestANodeIsWaitedForAndNotTheWholeJob(t *testing.T) {
+	all := nodes(1, 2)
+	x := down(10, 15, 0)
+	x.Nodes = all
+	s := &stricken{plan: domain(t, all), victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{x}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 2), estimated(2, 1, 2, 2, 1)}}
+	require.Equal(t, []string{"0 started 1", "25 started 2", "26 finished 2", "40 finished 1"}, s.story(t))
+	require.Equal(t, []string{"20-25: 1 node 1", "40-45: 1 node 0"}, s.losses())
+}
+
+func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 15, 4)}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 3)}}
+	s.set = func(m *entity.Metascheduler) {
+		m.Simulator().At(20*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			for r := range m.RunningJobs() {
+				m.Preempt(r, des.Forever)
+			}
+		}), 0)
+	}
+	require.Equal(t, []string{"0 started 1", "20 requeued 1", "25 started 1", "45 finished 1"}, s.story(t))
+	require.Equal(t, []string{"10-15: 1", "20-25: 3"}, s.losses())
 }
 
 func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
