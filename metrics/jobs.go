@@ -101,6 +101,7 @@ type JobsWriter struct {
 type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
+	ran                                               des.Time // Run.Ran, of a job in pieces
 	nodes, user                                       int32
 	state                                             rowState
 	backfilled                                        bool
@@ -126,9 +127,6 @@ func (a *rowAttempts) add(x *entity.Attempt) {
 
 // told takes in an event that bears on the attempts of a job.
 func (a *rowAttempts) told(e entity.JobEvent) {
-	if a == nil {
-		return
-	}
 	switch e.Kind {
 	case entity.JobRequeued:
 		a.restarts++
@@ -259,7 +257,12 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
-	r.attempts.told(e)
+	if r.attempts != nil {
+		r.attempts.told(e)
+	}
+	if j.Parts() != nil {
+		r.ran = j.Ran()
+	}
 	switch e.Kind {
 	case entity.JobPromised:
 		r.promise = j.Promised
@@ -446,6 +449,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	if done {
 		finish, run, turnaround = r.finish, r.finish-r.start, r.finish-r.submit
 	}
+	ran := run
+	if r.ran > 0 {
+		ran = r.ran
+	}
 	success := byte('0')
 	if r.state == rowFinished {
 		success = '1'
@@ -517,10 +524,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	switch {
 	case !done:
 		b = append(b, "-1"...)
-	case turnaround <= max(run, boundedBelow):
+	case turnaround <= max(ran, boundedBelow):
 		b = append(b, '1')
 	default:
-		b = appendRatio(b, turnaround, max(run, boundedBelow))
+		b = appendRatio(b, turnaround, max(ran, boundedBelow))
 	}
 	b = append(b, ',')
 	b = append(b, estimate...)

@@ -8,6 +8,8 @@
 //	PriceSchedule  what the nodes of a plan.Domain cost, as time goes by
 //	Pricing        owners who price anew as they sell, by PriceRules
 //	Outages        capacity that is lost: failures, maintenance, drains
+//	Users          a population that waits for results, thinks, and submits again
+//	SwitchOff      nodes that nobody uses are off, and boot when they are wanted
 //	Dependencies   jobs that come when those that they wait for have ended
 //
 // # The life of a flow

@@ -83,6 +83,9 @@ type Outages struct {
 	Victims Victims
 	// Told, if set, hears of every loss as it begins.
 	Told func(Lost)
+	// Before, if set, hears of every loss as it is about to begin: it may make room, as
+	// SwitchOff.Yield does.
+	Before func(Outage)
 	// Idle, if set, is asked beside Metascheduler.Idle: where jobs may come to the
 	// metascheduler from further away, such as the brokers of a grid.
 	Idle func() bool
@@ -518,6 +521,9 @@ func (o *Outages) topUp() {
 // start takes l out of the plan from now on.
 func (o *Outages) start(l *loss) {
 	l.From = o.sim.Now()
+	if o.Before != nil {
+		o.Before(l.Outage)
+	}
 	if o.Victims.Rule == VictimsWait {
 		if l = o.drain(l); l == nil {
 			return

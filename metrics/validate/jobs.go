@@ -264,7 +264,7 @@ func (c *fileChecker) agree(f *filed) {
 	run := f.finish - f.start
 	equalIfGiven(colExecution, f.execution, run)
 	equalIfGiven(colTurnaround, f.turnaround, f.finish-j.Submit)
-	c.ratios(f)
+	c.ratios(f, run)
 	if len(c.nodes) > 0 {
 		if killed := f.state == stateKilled; killed != (j.Runtime > j.Request.Length) {
 			c.violation(f, WrongRunTime, f.finish, "asked for %v of %v: killed is %v", j.Request.Length, j.Runtime, killed)
@@ -293,8 +293,9 @@ func (c *fileChecker) turnedAway() bool {
 	})
 }
 
-// ratios compares a finished job's ratios, given to six decimals.
-func (c *fileChecker) ratios(f *filed) {
+// ratios compares a finished job's ratios, given to six decimals. So long ran the
+// longest of its pieces, by which its slowdown is measured; below 0 is not known.
+func (c *fileChecker) ratios(f *filed, longest des.Time) {
 	equal := func(column string, got optional[float64], want float64) {
 		if got.given && got.value != want && math.Abs(got.value-want) > 1e-6+1e-12*math.Abs(want) {
 			c.violation(f, Disagreement, f.job.Submit, "%s is %v, not %.6f", column, got.value, want)
@@ -310,7 +311,9 @@ func (c *fileChecker) ratios(f *filed) {
 	default:
 		equal(colStretch, f.stretch, 1)
 	}
-	equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(run, 10*des.Second))))
+	if longest >= 0 {
+		equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(longest, 10*des.Second))))
+	}
 }
 
 // backfills checks who is said to have started before a job submitted earlier.
