@@ -76,6 +76,9 @@ func (f *Feed[T]) Pull() {
 	f.pending = f.sim.At(at, f.Phase, f, arg)
 }
 
+// Coming reports whether an item is on its way.
+func (f *Feed[T]) Coming() bool { return f.waits }
+
 // Handle takes in the item whose instant has come.
 func (f *Feed[T]) Handle(*Simulator, Event) {
 	item := f.coming

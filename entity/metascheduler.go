@@ -102,6 +102,7 @@ type Metascheduler struct {
 	fresh        []*Run
 	running      int
 	booked       int  // advance reservations that lie ahead
+	coming       int  // submitted one by one, and still to come
 	first, last  *Run // of the running, in order of start
 
 	gained             bool     // something became free since the last round

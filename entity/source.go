@@ -5,6 +5,7 @@ package entity
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -51,7 +52,17 @@ func (m *Metascheduler) Submit(j *Job) *Run {
 		return r
 	}
 	r.due = m.sim.At(j.Submit, m.arrivalPhase(), (*arriving)(r), uint64(j.ID))
+	m.coming++
 	return r
+}
+
+// Idle reports whether there is nothing left to schedule for: no job runs or is in
+// the queue, no advance reservation lies ahead, and no job is on its way from Submit
+// or a source. A flow that could go on for ever ends where its metascheduler is idle;
+// it may be told of another job all the same, by whoever submits one later.
+func (m *Metascheduler) Idle() bool {
+	return m.running+m.booked+m.coming+m.queue.Len() == 0 &&
+		!slices.ContainsFunc(m.sources, func(s *source) bool { return s.feed.Coming() })
 }
 
 // SubmitAll takes jobs in order of submission, pulled one ahead of the clock,
@@ -121,6 +132,7 @@ type arriving Run
 
 func (a *arriving) Handle(*des.Simulator, des.Event) {
 	r := (*Run)(a)
+	r.meta.coming--
 	r.meta.arrive(r)
 }
 

@@ -32,6 +32,7 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 	case r.meta != m: // it shares a plan with this one, and is not its
 		return false
 	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
+		m.coming--
 		r.State, r.Reason, r.Finish = Rejected, reason, m.sim.Now()
 		return true
 	case r.entering && r.State == Created: // it is on the threshold

@@ -352,7 +352,7 @@ type Capacity struct {
 // Capacity is the account so far. It may be asked at any time.
 func (a *Account) Capacity() Capacity {
 	c := Capacity{Policy: a.Policy}
-	if !a.begun {
+	if !a.begun || a.Processors == 0 {
 		return c
 	}
 	all := sum128{}
@@ -379,10 +379,16 @@ func (a *Account) underWay() sum128 {
 	return left
 }
 
+// Known reports whether there is an account: that of a grid as a whole has no capacity.
+func (c Capacity) Known() bool { return c.All != (Area{}) }
+
 // Check is an error where the account does not add up: where at some instant more
 // was taken than there is, or where what jobs held by their starts and ends is not
 // what their attempts say.
 func (a *Account) Check() error {
+	if a.Processors == 0 {
+		return nil
+	}
 	if a.over > 0 {
 		return fmt.Errorf("the account of capacity: from %v on %d more is taken than the %d processors that there are", a.overAt, a.over, a.Processors)
 	}

@@ -23,7 +23,7 @@ import (
 const JobsHeader = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled"
 
 // AttemptsColumns follow JobsHeader where JobsWriter.Attempts is set.
-const AttemptsColumns = ",restarts"
+const AttemptsColumns = ",restarts,lost,overhead,after"
 
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
@@ -71,8 +71,12 @@ type JobsWriter struct {
 	Allocation Allocation
 	// Workload is what workload_name says; "w0", Batsim's own, where empty.
 	Workload string
-	// Attempts has rows tell of all attempts of a job, in more columns: restarts is
-	// how often it was preempted.
+	// Attempts has rows tell of all attempts of a job, and of the jobs that it follows,
+	// in more columns. restarts is how often it was preempted; lost and overhead are
+	// times of the job, as in AttemptsWriter, of all attempts that are over, where of
+	// a job that was killed or cancelled what attempts before have kept is lost, too;
+	// after has the IDs of Job.After, "12" or, where that one must have finished well,
+	// "12:ok", with "+30" behind it where so many time units must pass.
 	Attempts bool
 
 	out      io.Writer
@@ -96,10 +100,65 @@ type jobRow struct {
 	nodes, user                                       int32
 	state                                             rowState
 	backfilled                                        bool
-	reason                                            string      // why it was rejected or killed
-	run                                               *entity.Run // from its start until its place is known for good
-	restarts                                          int32
+	reason                                            string       // why it was rejected or killed
+	run                                               *entity.Run  // from its start until its place is known for good
+	attempts                                          *rowAttempts // where they are told of
 	processors                                        []procset.Range
+}
+
+// rowAttempts are what a row tells of all attempts that are over.
+type rowAttempts struct {
+	restarts             int
+	kept, lost, overhead des.Time
+	after                []entity.Dependency
+}
+
+// add takes in one more.
+func (a *rowAttempts) add(x *entity.Attempt) {
+	a.kept += x.Kept
+	a.lost += x.Work - x.Kept
+	a.overhead += x.Overhead
+}
+
+// told takes in an event that bears on the attempts of a job.
+func (a *rowAttempts) told(e entity.JobEvent) {
+	if a == nil {
+		return
+	}
+	switch e.Kind {
+	case entity.JobRequeued:
+		a.restarts++
+		a.add(latestOf(e.Run.Earlier()))
+	case entity.JobFinished, entity.JobKilled:
+		x := e.Run.Latest()
+		if e.Run.Reason == entity.ReasonEstimate {
+			x.Kept = x.Work // it has had what it asked for
+		}
+		a.add(&x)
+	}
+	gone := e.Kind == entity.JobRejected || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate
+	if gone {
+		a.lost, a.kept = a.lost+a.kept, 0
+	}
+}
+
+func (a *rowAttempts) appendTo(b []byte) []byte {
+	b = append(appendInt(append(b, ','), int64(a.restarts)), ',')
+	b = append(appendTime(b, a.lost), ',')
+	b = append(appendTime(b, a.overhead), ',')
+	for i, d := range a.after {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = appendInt(b, d.Job)
+		if d.OK {
+			b = append(b, ":ok"...)
+		}
+		if d.Think > 0 {
+			b = appendTime(append(b, '+'), d.Think)
+		}
+	}
+	return b
 }
 
 type rowState uint8
@@ -132,11 +191,14 @@ func (w *JobsWriter) Attach(m *entity.Metascheduler) {
 }
 
 // allocation is what allocated_resources says.
-func (w *JobsWriter) allocation() Allocation {
+func (w *JobsWriter) allocation() Allocation { return w.Allocation.of(w.Processors) }
+
+// of is what a means on so many processors.
+func (a Allocation) of(processors int) Allocation {
 	switch {
-	case w.Allocation != AllocationAuto:
-		return w.Allocation
-	case w.Processors > autoIntervals:
+	case a != AllocationAuto:
+		return a
+	case processors > autoIntervals:
 		return AllocationCount
 	}
 	return AllocationIntervals
@@ -190,6 +252,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
+	r.attempts.told(e)
 	switch e.Kind {
 	case entity.JobPromised:
 		r.promise = j.Promised
@@ -197,7 +260,6 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		w.start(j, r)
 	case entity.JobRequeued:
 		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
-		r.restarts++
 		r.molded(j)
 	case entity.JobFinished:
 		w.end(r, rowFinished)
@@ -239,6 +301,9 @@ func (w *JobsWriter) submit(j *entity.Run) {
 		id: j.ID, submit: j.Submit, estimate: j.Request.Length, runtime: j.Runtime,
 		start: -1, finish: -1, promise: entity.NeverPromised,
 		nodes: int32(j.Request.Nodes), user: j.User, processors: r.processors[:0],
+	}
+	if w.Attempts {
+		r.attempts = &rowAttempts{after: j.After}
 	}
 }
 
@@ -291,13 +356,19 @@ func (w *JobsWriter) locate(r *jobRow) {
 	if w.Allocation != AllocationIntervals {
 		return
 	}
-	r.processors = append(r.processors[:0], r.run.Place...)
-	for _, t := range r.run.Reservation.Window.Tasks {
-		r.processors = append(r.processors, procset.Range{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
+	r.processors = placeOf(r.processors[:0], r.run.Place, &r.run.Reservation.Window)
+}
+
+// placeOf appends the processors of a place, or the nodes of a window.
+func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
+	ranges = append(ranges, place...)
+	for _, t := range w.Tasks {
+		ranges = append(ranges, procset.Range{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
 	}
-	if r.run.Reservation.Window.Tasks != nil {
-		r.processors = joinRanges(r.processors)
+	if w.Tasks != nil {
+		ranges = joinRanges(ranges)
 	}
+	return ranges
 }
 
 // flushAt is how many bytes are gathered before they are written.
@@ -443,9 +514,8 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	} else {
 		b = append(b, ",0"...)
 	}
-	if w.Attempts {
-		b = append(b, ',')
-		b = appendInt(b, int64(r.restarts))
+	if r.attempts != nil {
+		b = r.attempts.appendTo(b)
 	}
 	return append(b, '\n')
 }

@@ -105,17 +105,10 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.boundedSlow.add(BoundedSlowdown(wait, run))
 }
 
-// occupied adds the processor time of an attempt that is over: its nodes end
-// together, or each at its own time.
+// occupied adds the processor time of an attempt that is over.
 func (r *Recorder) occupied(a *entity.Attempt) {
 	r.lastEnd = max(r.lastEnd, a.End)
-	if a.Ends == nil {
-		r.busy.addArea(a.Window.Nodes, a.End-a.Start)
-		return
-	}
-	for _, end := range a.Ends {
-		r.busy.addArea(1, min(end, a.End)-a.Start)
-	}
+	r.busy.addAttempt(a)
 }
 
 // why counts one more rejection for this reason.

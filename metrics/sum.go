@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 )
 
 // sum128 is an exact sum of ticks, or of ticks times processors.
@@ -28,6 +29,17 @@ func (s *sum128) addArea(n int, t des.Time) {
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, lo, 0)
 	s.hi += int64(hi + carry)
+}
+
+// addAttempt adds the processor time of an attempt that is over: its nodes end
+// together, or each at its own time.
+func (s *sum128) addAttempt(a *entity.Attempt) {
+	if a.Ends == nil {
+		s.addArea(a.Window.Nodes, a.End-a.Start)
+	}
+	for _, end := range a.Ends {
+		s.add(min(end, a.End) - a.Start)
+	}
 }
 
 func (s *sum128) plus(t sum128) {

@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/dag"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -37,13 +38,19 @@ func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
 // OnNodesWith is NodeRegistry for a table of queue policies and one of searches
 // for windows that a program has extended.
 func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Table[OnNodes] {
-	finder := Param{"finder", "NAME", "search for windows: alp, amp, min-cost and others, square-first-fit and others (amp)"}
+	finder := Param{"finder", "NAME", "search for windows: alp, amp, min-cost and others, square-first-fit and others (amp; heft: min-finish-exact)"}
 	within := Param{"within", "LABEL", "windows do not span nodes of several values of a label, such as domain (anywhere)"}
 	var t Table[OnNodes]
 	for _, e := range policies {
 		t = append(t, Entry[OnNodes]{
 			Name: e.Name, Text: e.Text, Params: append([]Param{finder, within}, e.Params...),
-			New: func(a *Args) OnNodes { return OnNodes{e.New(a), a.finder("finder", finders), a.values["within"]} },
+			New: func(a *Args) OnNodes {
+				p := e.New(a)
+				if _, is := p.(dag.List); is && a.values["finder"] == "" { // where a task ends first
+					a.values["finder"] = "min-finish-exact"
+				}
+				return OnNodes{p, a.finder("finder", finders), a.values["within"]}
+			},
 		})
 	}
 	plan := []Param{

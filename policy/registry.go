@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/dag"
 )
 
 // Entry is a row of a Table: what can be asked for by a name.
@@ -102,7 +103,22 @@ func Registry() Table[entity.Policy] {
 				}
 			},
 		},
+		{
+			Name: "heft", Text: "list scheduling of workflows: by upward rank, each task where it finishes earliest",
+			Params: []Param{{"order", strings.Join(orderNames(), "|"), "order of the queue (rank)"}, {"depth", "N", "how many jobs are looked at in a round (all)"}},
+			New: func(a *Args) entity.Policy {
+				return dag.List{Order: a.listOrder(), Depth: a.Positive("depth")}
+			},
+		},
 	}
+}
+
+// listOrder is the order of the queue of list scheduling.
+func (a *Args) listOrder() entity.Order {
+	if _, given := a.values["order"]; !given {
+		return backfill.HighestRank
+	}
+	return a.Order("order")
 }
 
 // CompressionParam is the parameter of conservative backfilling that turns

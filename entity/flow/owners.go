@@ -53,6 +53,19 @@ type LocalStats struct {
 	Preempted int      // global jobs that were stopped while they ran
 }
 
+// yield has a global job give way to an owner's, and counts it.
+func (s *LocalStats) yield(m *entity.Metascheduler, r *entity.Run) {
+	if r.Booked {
+		return // the owner has agreed to it
+	}
+	switch stopped, displaced := (Victims{}).yield(m, r, 0); {
+	case stopped:
+		s.Preempted++
+	case displaced:
+		s.Displaced++
+	}
+}
+
 // LocalFlow brings owners' jobs into a domain: they hold reservations in the
 // plan as global jobs do. Owners' jobs never push each other aside: the first
 // known goes first.
@@ -126,11 +139,7 @@ func (f *LocalFlow) place(l LocalJob) {
 		}
 	}
 	for _, r := range inTheWay {
-		if f.meta.Preempt(r, 0) {
-			f.stats.Preempted++
-		} else if f.meta.Withdraw(r) {
-			f.stats.Displaced++
-		}
+		f.stats.yield(f.meta, r)
 	}
 	if err := f.domain.Occupy(l.Node, start, end); err != nil {
 		sim.Fail(fmt.Errorf("at %v: %w", now, err))

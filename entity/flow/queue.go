@@ -239,11 +239,7 @@ func (q *LocalQueue) makeRoom(r *entity.Round, req entity.Request) {
 	})
 	for _, room := range rooms[:req.Nodes] {
 		for _, v := range room.victims {
-			if q.vo.Preempt(v, 0) {
-				q.stats.Preempted++
-			} else if q.vo.Withdraw(v) {
-				q.stats.Displaced++
-			}
+			q.stats.yield(q.vo, v)
 		}
 	}
 }

@@ -20,3 +20,6 @@ func (s *stream[T]) begin(sim *des.Simulator, items iter.Seq[T], feed des.Feed[T
 // Close lets go of what is to come. It is needed only where a run ended before
 // that did.
 func (s *stream[T]) Close() { s.feed.Close() }
+
+// Coming reports whether anything is on its way.
+func (s *stream[T]) Coming() bool { return s.feed.Coming() }

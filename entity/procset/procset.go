@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Range is the processors First to Last, both included.
@@ -186,4 +188,22 @@ func Append(b []byte, ranges []Range) []byte {
 		}
 	}
 	return b
+}
+
+// Parse reads what Append writes, and a single number; it does not ask for order.
+func Parse(text string) ([]Range, error) {
+	var ranges []Range
+	for field := range strings.FieldsSeq(text) {
+		low, high, isRange := strings.Cut(field, "-")
+		first, err := strconv.ParseInt(low, 10, 32)
+		last := first
+		if err == nil && isRange {
+			last, err = strconv.ParseInt(high, 10, 32)
+		}
+		if err != nil || first < 0 || last < first {
+			return nil, fmt.Errorf("%q is no interval of processors", field)
+		}
+		ranges = append(ranges, Range{int32(first), int32(last)})
+	}
+	return slices.Clip(ranges), nil
 }

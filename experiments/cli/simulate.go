@@ -67,7 +67,14 @@ and there are these:
 
 With --grid FILE there are clusters and brokers, as FILE describes them, and
 these strategies in place of policies:
-` + describe(t.Strategies),
+` + describe(t.Strategies) + `
+
+With --outages processors or nodes go out of service, as a log tells or a
+model of failures draws:
+` + describe(t.Outages) + `
+
+and with --victims the jobs that run there
+` + describe(scenario.VictimRules()),
 		Example: `  gridslot simulate
   gridslot simulate KTH-SP2.swf.gz --policy easy,easy-sjbf --out results
   gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
@@ -88,6 +95,8 @@ these strategies in place of policies:
 		}
 		return workload.OpenReservations(path)
 	})
+	f.String("outages", "", "capacity that is lost: FILE.csv (from,to, and processors or node[,known]) or a model of failures (default: none)")
+	f.String("victims", "requeue", "what becomes of the jobs that outages hit")
 	s.flags.add(cmd)
 	s.flags.addMoldable(cmd)
 	f.Bool("feedback", false, "fields 17 and 18 hold: a job comes its think time after the end of its preceding job")

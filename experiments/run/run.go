@@ -33,13 +33,16 @@ type Settings struct {
 	Workload   string // what the files call the workload
 
 	// Attempts has the files tell of every attempt of a job, and of what it waited
-	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts). It is
-	// for runs in which jobs can be stopped and begin again, or follow one another.
+	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and
+	// there is attempts-FileName.csv. It is for runs in which jobs can be stopped and begin again, or follow one another.
 	// A Policy with a method Preempts() bool that says so need not be named here.
 	Attempts bool
 
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
+	// Outages, if set, are losses of capacity that have been submitted to it; they are
+	// told in outages-FileName.csv.
+	Outages *flow.Outages
 
 	// Links, if set, are those of the jobs, which wait for each other by them.
 	Links *flow.Links
@@ -63,6 +66,8 @@ type Result struct {
 	Files       []string      // names of the files that were written
 	// Rejections are why jobs were rejected, in order of first use.
 	Rejections []metrics.ReasonCount
+	// Capacity is what became of the machine's, where one metascheduler had all of it.
+	Capacity metrics.Capacity
 }
 
 // ErrNoJobs is a workload without a single job.
@@ -74,6 +79,9 @@ func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, erro
 	x := Begin(s)
 	defer x.Close()
 	if err := x.Files(); err != nil {
+		return Result{}, err
+	}
+	if err := x.Outages(); err != nil {
 		return Result{}, err
 	}
 	meta := entity.NewMetascheduler(x.Sim, plan.NewCluster(s.Processors), s.Policy, x.Observers...)

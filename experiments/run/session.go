@@ -3,6 +3,7 @@ package run
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -24,11 +25,16 @@ type Session struct {
 	// of the settings, and the files.
 	Observers []entity.Observer
 
+	// Account is of the capacity of the metascheduler that Observers are given to.
+	// Who takes capacity otherwise than by it, as owners do, tells it here.
+	Account *metrics.Account
+
 	settings Settings
 	recorder *metrics.Recorder
 	spent    *Watch
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
+	outages  *metrics.OutageWriter // or nil
 }
 
 // file is a file of the run, under its temporary name until Commit.
@@ -56,8 +62,9 @@ func Begin(s Settings) *Session {
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors},
+		Account:  &metrics.Account{Policy: s.Name},
 	}
-	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
+	x.Observers = append([]entity.Observer{x.recorder, x.Account}, s.Observers...)
 	if s.Links != nil {
 		x.waiting = flow.NewDependencies(s.Links)
 		x.Observers = append(x.Observers, x.waiting)
@@ -99,12 +106,23 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 }
 
 // Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
-// observers.
+// observers, and that of attempts-NAME.csv where jobs may have several.
 func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
 	}
-	return err
+	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
+		return err
+	}
+	path := x.path("attempts-", ".csv")
+	w, err := metrics.CreateAttempts(path)
+	if err != nil {
+		return err
+	}
+	w.Allocation = x.settings.Allocation
+	x.files = append(x.files, file{path, w})
+	x.Observers = append(x.Observers, w)
+	return nil
 }
 
 // Create begins another file of the run, such as log-NAME.txt. It returns nil
@@ -121,6 +139,25 @@ func (x *Session) Create(prefix, suffix string) (io.Writer, error) {
 	t := &textFile{bufio.NewWriter(f), f}
 	x.files = append(x.files, file{path, t})
 	return t, nil
+}
+
+// Outages adds the flow of outages, where there is one, to the session's observers,
+// behind those that only look, and begins its file.
+func (x *Session) Outages() error {
+	o := x.settings.Outages
+	if o == nil {
+		return nil
+	}
+	w, err := x.Create("outages-", ".csv")
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		x.outages = metrics.NewOutageWriter(w)
+		o.Told = x.outages.Lost
+	}
+	x.Observers = append(x.Observers, o)
+	return nil
 }
 
 // textFile is a buffered file.
@@ -152,6 +189,9 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		b := flow.NewBookings(meta)
 		defer b.Close()
 		b.Submit(bookings)
+		if o := x.settings.Outages; o != nil {
+			o.Idle = func() bool { return meta.Idle() && !b.Coming() }
+		}
 	}
 	if x.waiting == nil {
 		meta.SubmitFrom(jobs)
@@ -164,9 +204,17 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 
 // Commit ends a run that went well: files get their names, all of them or none.
 func (x *Session) Commit() (Result, error) {
-	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
+	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint(), Capacity: x.Account.Capacity()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
+	}
+	if x.outages != nil {
+		if err := x.outages.Flush(); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := x.Account.Check(); err != nil {
+		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {
@@ -183,6 +231,9 @@ func (x *Session) Commit() (Result, error) {
 
 // Close ends the session. Files that were not committed are thrown away.
 func (x *Session) Close() {
+	if o := x.settings.Outages; o != nil {
+		o.Close()
+	}
 	for _, f := range x.files {
 		f.to.Abort()
 	}

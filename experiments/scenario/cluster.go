@@ -72,6 +72,10 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 	}
 	c.values["procs"] = fmt.Sprint(procs)
+	outages, err := c.outages(procs, nil)
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context, p *policyRun) (*Result, error) {
 		chosen, err := c.tables.Policies.Parse(p.spec, c.defaults()) // anew: it may keep state
 		if err != nil {
@@ -80,6 +84,9 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
 		s.Observers = append(s.Observers, p.observers("")...)
+		if s.Outages, err = outages.flow(nil); err != nil {
+			return nil, err
+		}
 		from, err := c.molded(sourceOf(p.jobs))
 		if err != nil {
 			return nil, err

@@ -117,6 +117,7 @@ type domainParts struct {
 	queues   []ownersQueue // in the order of the owners' first nodes
 	rules    []pricingOf   // by position; none where no price reacts
 	patient  bool          // jobs wait for cheaper days
+	outages  *outages      // or nil
 	prices   []NodePrice   // in order of time
 	criteria []plan.Finder
 }
@@ -134,6 +135,9 @@ func (d *Domain) prepare(c *call) (runner, error) {
 		return nil, err
 	}
 	if p.criteria, err = criteria(c.tables, d.Criteria); err != nil {
+		return nil, err
+	}
+	if p.outages, err = c.outages(0, p.nodes); err != nil {
 		return nil, err
 	}
 	if c.jobs == nil {
@@ -383,14 +387,16 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	s := r.settings
 	s.Policy, s.Processors = chosen.Value.Policy, len(p.nodes)
 	s.Observers = append(append(s.Observers, ledger, cycles), r.observers("")...)
+	domain, err := p.plan(chosen.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	if s.Outages, err = p.outages.flow(domain.Nodes()); err != nil {
+		return nil, err
+	}
 	x := run.Begin(s)
 	defer x.Close()
 	if err := x.Files(); err != nil {
-		return nil, err
-	}
-
-	domain, err := p.plan(chosen.Value.Finder)
-	if err != nil {
 		return nil, err
 	}
 	var fronts *fronts
@@ -410,8 +416,11 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	} else if w != nil {
 		prices = metrics.NewPriceWriter(w, domain.Nodes())
 	}
-	flows, err := p.flows(c, domain, prices, nil)
+	flows, err := p.flows(c, domain, x.Account, prices, nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := x.Outages(); err != nil {
 		return nil, err
 	}
 	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, append(x.Observers, flows.observers()...)...)

@@ -260,7 +260,7 @@ func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *me
 	if prices != nil && p.reacts() {
 		prices = prices.Of(b.site, domain.Nodes())
 	}
-	flows, err := p.flows(c, domain, prices, b)
+	flows, err := p.flows(c, domain, nil, prices, b)
 	if err != nil {
 		return nil, err
 	}

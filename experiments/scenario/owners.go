@@ -169,6 +169,7 @@ func (p *domainParts) reacts() bool {
 type domainFlows struct {
 	parts   *domainParts
 	domain  *plan.Domain
+	account *metrics.Account
 	book    *book
 	sums    *metrics.Owners // nil where the nodes name no owners and no price reacts
 	pricing []*flow.Pricing // one for each length of interval
@@ -176,10 +177,10 @@ type domainFlows struct {
 	closers []func()
 }
 
-// flows makes the flows on a domain. Where they are not nil, prices and b are told
-// of changes by rules and of the owners' jobs.
-func (p *domainParts) flows(c *call, d *plan.Domain, prices *metrics.PriceWriter, b *book) (*domainFlows, error) {
-	f := &domainFlows{parts: p, domain: d, book: b}
+// flows makes the flows on a domain. Where they are not nil, prices is told of
+// changes by rules, account and b of the owners' jobs.
+func (p *domainParts) flows(c *call, d *plan.Domain, account *metrics.Account, prices *metrics.PriceWriter, b *book) (*domainFlows, error) {
+	f := &domainFlows{parts: p, domain: d, account: account, book: b}
 	if len(owners(p.nodes)) > 0 || p.reacts() {
 		f.sums = metrics.NewOwners(d.Nodes())
 	}
@@ -208,6 +209,9 @@ func (p *domainParts) flows(c *call, d *plan.Domain, prices *metrics.PriceWriter
 			return nil, fmt.Errorf("local: queue: policy: %w", err)
 		}
 		q := &flow.LocalQueue{Owner: own.owner, Policy: chosen.Value, Rule: own.rule, Finder: window.AMP{}}
+		if account != nil {
+			q.Observers = append(q.Observers, account.Owners())
+		}
 		if b != nil {
 			q.Observers = append(q.Observers, &ownBook{b, own.owner})
 		}
@@ -238,9 +242,7 @@ func (f *domainFlows) begin(meta *entity.Metascheduler) {
 	for _, own := range p.local {
 		owners := flow.NewLocalFlow(f.domain, meta)
 		owners.Rule = own.rule
-		if f.book != nil {
-			owners.Told = f.book.owner
-		}
+		owners.Told = f.told
 		owners.Submit(func(yield func(flow.LocalJob) bool) {
 			for _, l := range own.jobs {
 				if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
@@ -268,6 +270,16 @@ func (f *domainFlows) begin(meta *entity.Metascheduler) {
 			}
 		})
 		f.closers = append(f.closers, q.Close)
+	}
+}
+
+// told takes in an owner's job that has got its node.
+func (f *domainFlows) told(l flow.LocalJob, start des.Time) {
+	if f.account != nil {
+		f.account.Owner(l, start)
+	}
+	if f.book != nil {
+		f.book.owner(l, start)
 	}
 }
 

@@ -242,7 +242,7 @@ func (r *reader) readSection(section string, keys map[string]any) error {
 		if text == "" {
 			return at(fmt.Errorf("%s: it is empty", key), section, key)
 		}
-		if key == "reservations" || key == "trace" && r.isPath(text) {
+		if key == "reservations" || key == "outages" && r.tables.isOutageLog(text) || key == "trace" && r.isPath(text) {
 			text = r.beside(text)
 		}
 		if err := r.sc.Set(key, text); err != nil {

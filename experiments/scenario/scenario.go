@@ -51,6 +51,10 @@ type Workload struct {
 type Flows struct {
 	// Reservations is a CSV file of users' advance reservations.
 	Reservations string
+	// Outages is a log of capacity that is lost, a CSV file, or a model of failures with
+	// its parameters ("exponential:mtbf=30d:repair=4h"); Victims says what becomes of the
+	// jobs that are hit ("checkpoint:interval=3600:cost=60"; "" means requeue).
+	Outages, Victims string
 }
 
 // Settings are the conventions of the simulation.
@@ -118,6 +122,8 @@ var settings = []setting{
 	},
 	of("workload", "trace", func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
 	of("flows", "reservations", func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
+	of("flows", "outages", func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
+	of("flows", "victims", func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
 	of("", "procs", func(sc *Scenario) *int { return &sc.Workload.Options.Procs }, whole[int](1, math.MaxInt32)),
 	of("workload", "procs-from", func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
 	of("workload", "estimates", func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),

@@ -63,7 +63,10 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 	case rows != nil:
 		return o.printGrid(w)
 	}
-	return metrics.WriteSummaryTable(w, o.Summaries())
+	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
+		return err
+	}
+	return o.printCapacity(w)
 }
 
 func (o *Outcome) writeFile(path string) error {

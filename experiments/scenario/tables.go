@@ -19,6 +19,7 @@ type Tables struct {
 	Finders    policy.Table[plan.Finder]          // searches for windows
 	Strategies policy.Table[func() grid.Strategy] // of brokers
 	Sources    policy.Table[Source]               // of jobs, where a trace can be given
+	Outages    policy.Table[Failures]             // models of failures
 }
 
 // NewTables are the tables of the library with what a program adds to them. Of
@@ -31,6 +32,7 @@ func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.O
 		Finders:    merged(policy.Finders(), finders),
 		Strategies: merged(agent.Registry(), strategies),
 		Sources:    merged(Sources(), sources),
+		Outages:    Models(),
 	}
 	t.Nodes = merged(policy.OnNodesWith(t.Policies, t.Finders), nodes)
 	return t

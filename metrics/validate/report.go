@@ -44,11 +44,15 @@ const (
 	Unmet
 	// FalseAccount: money that does not add up.
 	FalseAccount
+	// OnWhatIsDown: a job where capacity is withheld: outages, maintenance.
+	OnWhatIsDown
+	// BeforeItsTurn: a job that started before those that it follows have ended.
+	BeforeItsTurn
 )
 
 var kinds = enum.Of[Kind]("kind of violation",
 	"over capacity", "two jobs on one processor", "too early", "out of order", "head delayed",
-	"promise broken", "wrong run time", "out of place", "missing", "disagreement", "request not met", "false account")
+	"promise broken", "wrong run time", "out of place", "missing", "disagreement", "request not met", "false account", "on what is down", "before its turn")
 
 func (k Kind) String() string { return kinds.Name(k) }
 

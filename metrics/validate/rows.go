@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -247,7 +246,7 @@ func (r *rowReader) read() *row {
 		f.promise = field(r, colMetadata, parsePromise)
 	}
 	if f.began() {
-		f.place = field(r, colAllocated, parsePlace).value
+		f.place = field(r, colAllocated, procset.Parse).value
 	}
 	return f
 }
@@ -293,22 +292,4 @@ func parseBit(s string) (bool, error) {
 func parsePromise(s string) (des.Time, error) {
 	s, _, _ = strings.Cut(s, metadataSeparator)
 	return parseTime(strings.TrimPrefix(s, promisedKey))
-}
-
-// parsePlace reads "0-3 7", or a count.
-func parsePlace(s string) ([]procset.Range, error) {
-	var place []procset.Range
-	for text := range strings.FieldsSeq(s) {
-		low, high, isRange := strings.Cut(text, "-")
-		first, err := strconv.ParseInt(low, 10, 32)
-		last := first
-		if err == nil && isRange {
-			last, err = strconv.ParseInt(high, 10, 32)
-		}
-		if err != nil || first < 0 || last < first {
-			return nil, fmt.Errorf("%q is no interval of processors", text)
-		}
-		place = append(place, procset.Range{First: int32(first), Last: int32(last)})
-	}
-	return slices.Clip(place), nil
 }

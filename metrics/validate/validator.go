@@ -29,15 +29,18 @@ import (
 //   - preemptions: what is kept is no more than what was done, and only the rest
 //     is run again;
 //   - advance reservations start at their instant;
+//   - capacity that is withheld: no job has a processor or node that is, and the rest
+//     is enough for all;
+//   - no job starts before those that it follows have ended (Job.After);
 //   - the promises that it is told of.
 //
-// Memory grows with the jobs that wait or run.
+// Memory grows with the jobs that wait or run, and by a few bytes with each that has
+// ended.
 //
-// Capacity that leaves the plan (Metascheduler.Withhold) and owners' local jobs
-// are not seen: a job that runs where nothing should run is not found. And where
-// such things come in unannounced, promises cannot be kept: leave Promises empty
-// there. Advance reservations may take what was held for the head of the queue:
-// leave Promises.Head unset beside them.
+// Owners' local jobs are not seen: a job that runs where they do is not found. Where
+// they, or what is withheld, come in unannounced, promises cannot be kept: leave
+// Promises empty there. Advance reservations may take what was held for the head of
+// the queue: leave Promises.Head unset beside them.
 type Validator struct {
 	Promises
 	// Processors is the size of the cluster; 0 leaves capacity unchecked. A
@@ -62,6 +65,9 @@ type Validator struct {
 	started []*followed           // at this instant, in order
 	nodes   map[*entity.Node]span // the latest use of each
 	holders []*followed           // who has each processor, where there is a Placer
+
+	outages []outage // that are not over
+	gone    map[int64]gone
 }
 
 // followed is what the validator knows of a job that waits or runs.
@@ -73,7 +79,9 @@ type followed struct {
 	own         entity.Shape // what it asked for when it came
 	asks        entity.Shape // what it asks for: if it is moldable, in the shape that it has
 	done        des.Time     // of its runtime, kept from attempts that were preempted
-	attempts    int          // that were preempted
+	setUp       des.Time     // of the attempt under way
+	checkpoints entity.Checkpoints
+	attempts    int // that were preempted
 	place       []procset.Range
 	first, last des.Time // promised starts, NeverPromised before the first
 	firstAt     des.Time // when the first promise was made
@@ -112,6 +120,7 @@ func (v *Validator) Observe(e entity.JobEvent) {
 		if e.Time < v.now {
 			v.violation(OutOfPlace, j, "the job was %v at %v, after something that happened at %v", e.Kind, e.Time, v.now)
 		}
+		v.withheldBetween(e.Time)
 		v.now = e.Time
 	}
 	if e.Kind == entity.JobSubmitted {
@@ -135,6 +144,7 @@ func (v *Validator) Observe(e entity.JobEvent) {
 	case entity.JobRejected:
 		f.state = entity.Rejected
 		v.report.Rejected++
+		v.ended(f, false)
 		delete(v.live, j)
 	case entity.JobPromised:
 		v.promised(f, e)
@@ -168,8 +178,11 @@ func (v *Validator) submitted(j *entity.Run) {
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
 	}
 	f := &followed{job: j, seq: j.Seq(), state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
-	f.own = v.ask(j.Job)
+	f.own = v.ask(j.Submitted())
 	f.asks = f.own
+	if v.meta != nil && !j.Booked {
+		f.checkpoints = v.meta.Checkpoints
+	}
 	v.live[j] = f
 	if v.Order && !j.Booked {
 		v.waiting = append(v.waiting, f)
@@ -208,7 +221,7 @@ func (v *Validator) voided(since des.Time) bool {
 		return true
 	}
 	for _, f := range v.live { // any one will do: the order does not matter
-		if f.state == entity.Running && v.now-f.start >= f.length() && f.asks.Runtime-f.done > f.length() {
+		if f.state == entity.Running && v.now-f.start >= f.length() && f.span(f.asks.Runtime-f.done) > f.length() {
 			return true
 		}
 	}
@@ -239,7 +252,11 @@ func (v *Validator) start(f *followed) {
 	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f.firstAt) {
 		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
 	}
+	v.follows(f)
 	v.shape(f)
+	if f.setUp = 0; j.Request.Length > f.length() {
+		f.setUp = j.Request.Length - f.length()
+	}
 	v.request(f)
 	v.started = append(v.started, f)
 }
@@ -318,6 +335,10 @@ func (v *Validator) end(f *followed, killed bool) {
 		v.report.Finished++
 	}
 	v.past(f)
+	if v.meta != nil {
+		latest := j.Latest()
+		v.did(f, &latest)
+	}
 	want, cut := v.runTime(f)
 	if killed && run <= want && j.Reason != entity.ReasonEstimate {
 		want, cut = run, true // by somebody, or by an advance reservation that needs its processors
@@ -329,28 +350,49 @@ func (v *Validator) end(f *followed, killed bool) {
 	}
 	v.leave(f, j.Place, &j.Reservation.Window)
 	f.state = entity.Finished
+	v.ended(f, !killed)
 	delete(v.live, j)
 }
 
 // past notes whether f, which leaves, has passed its estimate.
 func (v *Validator) past(f *followed) {
 	length := f.length()
-	if v.now-f.start >= length && f.asks.Runtime-f.done > length && f.job.Reservation.Window.Tasks == nil {
+	if v.now-f.start >= length && f.span(f.asks.Runtime-f.done) > length && f.job.Reservation.Window.Tasks == nil {
 		v.overran = v.now
 	}
 }
 
-// length is what is left of the job's estimate.
+// length is what the job asks for: what is left of its estimate, with what is no
+// work.
 func (f *followed) length() des.Time {
 	if f.done == 0 {
-		return f.asks.Length
+		return f.span(f.asks.Length)
 	}
-	return max(f.asks.Length-f.done, des.Tick)
+	return f.span(max(f.asks.Length-f.done, des.Tick))
+}
+
+// span is how long so much work takes: the set-up first, and a checkpoint behind each
+// interval that more work follows.
+func (f *followed) span(work des.Time) des.Time {
+	if f.checkpoints.Interval > 0 && work > 0 {
+		return f.setUp + work + (work-1)/f.checkpoints.Interval*f.checkpoints.Cost
+	}
+	return f.setUp + work
+}
+
+// work is how much of a span is none of these.
+func (f *followed) work(span des.Time) des.Time {
+	left := max(0, span-f.setUp)
+	if f.checkpoints.Interval <= 0 {
+		return left
+	}
+	turn := f.checkpoints.Interval + f.checkpoints.Cost
+	return left/turn*f.checkpoints.Interval + min(left%turn, f.checkpoints.Interval)
 }
 
 // runTime is how long a job must run, and whether that is less than it wants.
 func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
-	remaining, length := f.asks.Runtime-f.done, f.length()
+	remaining, length := f.span(f.asks.Runtime-f.done), f.length()
 	if w := &f.job.Reservation.Window; w.Tasks != nil {
 		return f.taskTime(w.Length()), remaining > length
 	}
@@ -362,7 +404,7 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 
 // taskTime is the real time of a task for which so much was reserved.
 func (f *followed) taskTime(reserved des.Time) des.Time {
-	return shareOf(reserved, f.asks.Runtime-f.done, f.length())
+	return shareOf(reserved, f.span(f.asks.Runtime-f.done), f.length())
 }
 
 // leave has f give up what it has had since an instant before this one, which
@@ -417,7 +459,7 @@ func (v *Validator) requeued(f *followed) {
 		v.violation(OutOfPlace, j, "preempted %d times, and it tells of %d attempts before", f.attempts, n)
 		v.leave(f, f.place, &j.Reservation.Window)
 	}
-	f.done = j.Done()
+	f.done, f.setUp = j.Done(), 0
 	if f.done == 0 {
 		f.asks = f.own // it may take another shape
 	}
@@ -446,21 +488,39 @@ func (v *Validator) attempt(f *followed, a *entity.Attempt) {
 	if kept := j.Done() - f.done; kept != a.Kept || kept < 0 || kept > f.progress(v.now-f.start, &a.Window) {
 		v.violation(WrongRunTime, j, "%v of its runtime is kept of a run of %v", kept, v.now-f.start)
 	}
+	if v.meta != nil {
+		v.did(f, a)
+	}
 	v.leave(f, a.Place, &a.Window)
 }
 
-// progress is how much of its runtime f does in so much time. On named nodes the
-// slowest task counts: it does all that is left in its whole time.
-func (f *followed) progress(t des.Time, w *entity.Window) des.Time {
-	remaining := f.asks.Runtime - f.done
-	if w.Tasks == nil {
-		return min(t, remaining)
+// did checks what the attempt of f that ends now says of its work.
+func (v *Validator) did(f *followed, a *entity.Attempt) {
+	span := f.passed(v.now-f.start, &a.Window)
+	work := min(f.work(span), f.asks.Runtime-f.done)
+	if a.Work != work || a.Overhead != span-work {
+		v.violation(WrongRunTime, f.job, "an attempt of %v tells of %v of work and %v beside it, not %v and %v", v.now-f.start, a.Work, a.Overhead, work, span-work)
 	}
+}
+
+// progress is how much of its runtime f does in so much time.
+func (f *followed) progress(t des.Time, w *entity.Window) des.Time {
+	return min(f.work(f.passed(t, w)), f.asks.Runtime-f.done)
+}
+
+// passed is how much of its span f gets through in so much time. On named nodes the
+// slowest task counts: it gets through all that is left in its whole time.
+func (f *followed) passed(t des.Time, w *entity.Window) des.Time {
+	span := f.span(f.asks.Runtime - f.done)
+	if w.Tasks == nil {
+		return min(t, span)
+	}
+	span = min(span, f.length())
 	whole := f.taskTime(w.Length())
 	if t >= whole {
-		return remaining
+		return span
 	}
-	product := new(big.Int).Mul(big.NewInt(int64(remaining)), big.NewInt(int64(t)))
+	product := new(big.Int).Mul(big.NewInt(int64(span)), big.NewInt(int64(t)))
 	return des.Time(product.Quo(product, big.NewInt(int64(whole))).Int64())
 }
 
@@ -495,6 +555,7 @@ func (v *Validator) settle() {
 			v.busy -= v.counted(f)
 		}
 	}
+	v.onWhatIsDown(v.started)
 	v.started = v.started[:0]
 }
 

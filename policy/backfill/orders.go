@@ -23,6 +23,14 @@ var (
 	LargestFirst = entity.Order{Name: "largest", Key: func(j *entity.Run, _ des.Time) float64 {
 		return -area(j)
 	}}
+	// HighestRank is the order of HEFT (Topcuoglu, Hariri and Wu 2002): by upward rank,
+	// the highest first. See Ranked.
+	HighestRank = entity.Order{Name: "rank", Key: func(j *entity.Run, _ des.Time) float64 {
+		if task, ok := j.Extra.(Ranked); ok {
+			return -float64(task.UpwardRank())
+		}
+		return -float64(j.Request.Length)
+	}}
 	WFP3 = entity.Order{Name: "wfp3", Dynamic: true, Key: func(j *entity.Run, now des.Time) float64 {
 		ratio := waitToEstimate(j, now)
 		return -(ratio * ratio * ratio * float64(j.Request.Nodes))
@@ -33,9 +41,16 @@ var (
 	}}
 )
 
+// Ranked is what the Job.Extra of a workflow's task tells: the length of the longest
+// path from the beginning of the task to the end of the workflow, on nodes of
+// performance 1. Where the speeds of nodes differ by a factor, tasks are in the same
+// order by it as by means over the nodes. A job that does not tell it is a workflow
+// of its own: its rank is its estimate.
+type Ranked interface{ UpwardRank() des.Time }
+
 // Orders lists the queue orders by name, the default first.
 func Orders() []entity.Order {
-	return []entity.Order{entity.Submission, ShortestFirst, LongestFirst, SmallestFirst, LargestFirst, WFP3, UNICEF}
+	return []entity.Order{entity.Submission, ShortestFirst, LongestFirst, SmallestFirst, LargestFirst, WFP3, UNICEF, HighestRank}
 }
 
 // area is estimate times processors.

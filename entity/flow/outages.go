@@ -1,0 +1,849 @@
+package flow
+
+// Capacity that is lost for a while: failures, maintenance, drains, nodes that
+// are switched off.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// Outage is a loss of capacity over [From, To); To may be des.Forever. Its place is
+// one of the three: Processors, Place or Nodes.
+type Outage struct {
+	// Known is when the scheduler learns of it: From for a failure, earlier for
+	// maintenance, 0 for what is known before the run.
+	Known, From, To des.Time
+	// Processors is how many of a counted plan are lost, whichever they are.
+	Processors int
+	// Place is which processors of a counted plan are lost, from 0 on.
+	Place []procset.Range
+	// Nodes are the nodes of a plan.Domain that are lost.
+	Nodes []*entity.Node
+}
+
+// Size is how many processors or nodes are lost.
+func (x Outage) Size() int {
+	n := x.Processors + len(x.Nodes)
+	for _, r := range x.Place {
+		n += int(r.Last-r.First) + 1
+	}
+	return n
+}
+
+func (x Outage) String() string { return fmt.Sprintf("the outage [%v, %v)", x.From, x.To) }
+
+// Lost is an outage as it came about: From is when it really began, which is later
+// than asked for where it had to wait, and Victims are the jobs that had to stop or
+// lost an advance reservation for it. An outage of several nodes is told node by
+// node, and one that overlaps another only with what it adds to that.
+type Lost struct {
+	Outage
+	Victims []*entity.Run
+}
+
+// Outages is a flow of losses of capacity into a metascheduler. It is an
+// Observer: given to a metascheduler, on any plan of counted processors or on a
+// plan.Domain, it attaches itself to it.
+//
+//	known          from                  to
+//	  |...............[######################)     what is out of service
+//	  |  policies see |
+//	  |  the hole     +-- whoever runs there yields, by Victims
+//
+// What is announced is withheld ahead. A job that runs when it becomes known may go
+// on until it begins; what such a job gives back early nobody else gets. When an
+// outage begins, those of its processors that are free go first; on counted
+// processors without a place the jobs that started last follow, in the order of
+// Metascheduler.InTheWay, and advance reservations come last.
+//
+// Losses of one processor or node that overlap are joined: what is down is not taken
+// twice. Where so many processors are lost, whichever they are, losses that overlap
+// add up, to at most all there are. The two do not mix: of a counted plan either no
+// outage has a Place or all have one.
+//
+// On counted processors the metascheduler gets a Placer, entity.LowestFirst, unless
+// another one is set.
+//
+// An endless sequence of outages does not keep a run from ending. While the
+// metascheduler is Idle, the flow sleeps; the next job that is submitted wakes it,
+// and it catches up with what is still down then.
+type Outages struct {
+	// Victims says what becomes of the jobs that run where capacity is lost. It is set
+	// before the metascheduler is made.
+	Victims Victims
+	// Told, if set, hears of every loss as it begins.
+	Told func(Lost)
+	// Idle, if set, is asked in place of Metascheduler.Idle: where jobs come to the
+	// metascheduler from further away, such as the brokers of a grid.
+	Idle func() bool
+
+	all  iter.Seq[Outage]
+	pull func() (Outage, bool)
+	stop func()
+	feed des.Feed[Outage]
+
+	meta           *entity.Metascheduler
+	sim            *des.Simulator
+	domain         *plan.Domain // or nil
+	size           int          // processors of a counted plan
+	named, numbers bool         // there are outages with a Place, or without one
+
+	units   []unit               // by processor, or by node
+	number  map[*entity.Node]int // the unit of a node
+	counted []*loss              // without a place, until they are over
+
+	asleep bool
+	missed []*loss  // that began while the flow was asleep
+	coming []Outage // that was pulled as it woke
+
+	ahead   []*loss                 // announced, in the order in which they were
+	waiting map[*entity.Run][]*loss // for the ends of these jobs
+	booked  []*entity.Run           // advance reservations, the latest last
+	times   map[*entity.Run]int     // how often each was sent back
+	fresh   []*entity.Run           // started at this instant
+	busy    bool                    // jobs are being stopped
+}
+
+// unit is a processor or node by name.
+type unit struct {
+	run   *entity.Run // that runs there, as of the latest instant that is over; see at
+	spans []span      // in which it is lost, now or ahead, ascending and apart
+}
+
+type span struct{ from, to des.Time }
+
+// loss is a part of an outage that is treated as one: one node, or processors.
+type loss struct {
+	Outage
+	holds []*entity.Hold // of what is announced
+	short bool           // they do not have all of it yet
+}
+
+var (
+	_ entity.Attacher        = (*Outages)(nil)
+	_ entity.InstantObserver = (*Outages)(nil)
+	_ entity.TaskObserver    = (*Outages)(nil)
+)
+
+// Submit takes outages in order of Outage.Known, pulled one ahead of the clock.
+// One out of order, or one that makes no sense on the plan, ends the run with an
+// error. It is called before the run.
+func (o *Outages) Submit(all iter.Seq[Outage]) {
+	o.Close()
+	o.all = all
+}
+
+// Close lets go of what is to come. It is called when the run is over.
+func (o *Outages) Close() {
+	if o.stop != nil {
+		o.stop()
+	}
+	o.feed.Close()
+	o.all, o.pull, o.stop = nil, nil, nil
+}
+
+// Attach is called by the metascheduler.
+func (o *Outages) Attach(m *entity.Metascheduler) {
+	o.meta, o.sim = m, m.Simulator()
+	if err := o.Victims.Check(); err != nil {
+		o.sim.Fail(fmt.Errorf("victims of outages: %w", err))
+		return
+	}
+	switch p := m.Plan().(type) {
+	case *plan.Domain:
+		o.domain = p
+		o.number = make(map[*entity.Node]int, len(p.Nodes()))
+		for k, n := range p.Nodes() {
+			o.number[n] = k
+		}
+		o.units = make([]unit, len(p.Nodes()))
+	case interface{ Processors() int }:
+		o.size = p.Processors()
+		if m.Placer == nil {
+			m.Placer = entity.LowestFirst{}
+		}
+	default:
+		o.sim.Fail(fmt.Errorf("outages want a plan.Domain, or a plan that tells how many processors it has, not %T", p))
+		return
+	}
+	if o.Victims.Rule == VictimsCheckpoint {
+		m.Checkpoints = o.Victims.Checkpoints
+	}
+	o.waiting, o.times = map[*entity.Run][]*loss{}, map[*entity.Run]int{}
+	// Whoever brings jobs is there when the run begins.
+	o.sim.At(o.sim.Now(), 0, des.Func(func(*des.Simulator, des.Event) { o.begin() }), 0)
+}
+
+func (o *Outages) begin() {
+	if o.all == nil {
+		return
+	}
+	o.pull, o.stop = iter.Pull(o.all)
+	o.feed = des.Feed[Outage]{
+		Next: o.next, At: func(x Outage) des.Time { return x.Known }, Phase: entity.PhaseChange,
+		Check: o.check, Do: o.Take,
+	}
+	o.feed.Begin(o.sim)
+}
+
+// next is the next outage, unless nobody is there whom it could concern.
+func (o *Outages) next() (x Outage, ok bool) {
+	switch {
+	case len(o.coming) > 0:
+		x, o.coming = o.coming[0], nil
+		return x, true
+	case o.idle():
+		o.asleep = true
+		return x, false
+	}
+	return o.pull()
+}
+
+func (o *Outages) idle() bool {
+	if o.Idle != nil {
+		return o.Idle()
+	}
+	return o.meta.Idle()
+}
+
+// wake brings in what is down by now, and has the flow go on.
+func (o *Outages) wake() {
+	o.asleep = false
+	missed := o.missed
+	o.missed = nil
+	for _, l := range missed {
+		o.come(l)
+	}
+	for o.pull != nil && len(o.coming) == 0 {
+		x, ok := o.pull()
+		if !ok {
+			return
+		}
+		if x.Known >= o.sim.Now() {
+			o.coming = append(o.coming, x)
+			break
+		}
+		if err := o.check(x); err != nil {
+			o.sim.Fail(err)
+			return
+		}
+		o.Take(x)
+	}
+	if o.pull != nil {
+		o.feed.Pull()
+	}
+}
+
+func (o *Outages) check(x Outage) error {
+	kinds := 0
+	for _, given := range []bool{x.Processors != 0, x.Place != nil, x.Nodes != nil} {
+		if given {
+			kinds++
+		}
+	}
+	var err error
+	switch {
+	case kinds != 1 || x.Size() < 1:
+		err = errors.New("its place is so many processors, or processors by number, or nodes: one of the three")
+	case x.Known < 0 || x.From >= x.To:
+		err = errors.New("it must be known at 0 or later, and end after it begins")
+	case x.Known > x.From:
+		err = fmt.Errorf("it is known at %v, after it begins", x.Known)
+	case o.domain != nil && x.Nodes == nil:
+		err = errors.New("a domain loses nodes, not processors")
+	case o.domain == nil && x.Nodes != nil:
+		err = errors.New("counted processors have no nodes")
+	case x.Processors > o.size:
+		err = fmt.Errorf("it wants %d processors of %d", x.Processors, o.size)
+	case x.Processors > 0 && o.named, x.Place != nil && o.numbers:
+		err = errors.New("some outages name their processors, and others do not")
+	}
+	o.named, o.numbers = o.named || x.Place != nil, o.numbers || x.Processors > 0
+	for _, n := range x.Nodes {
+		if _, known := o.number[n]; !known && err == nil {
+			err = fmt.Errorf("its node %v is not of the domain", n)
+		}
+	}
+	next := int32(0)
+	for _, r := range x.Place {
+		if (r.First < next || r.Last < r.First || int(r.Last) >= o.size) && err == nil {
+			err = fmt.Errorf("its processors must be ascending and among 0-%d, not %s", o.size-1, procset.Append(nil, x.Place))
+		}
+		next = r.Last + 1
+	}
+	if err != nil {
+		return fmt.Errorf("%v: %w", x, err)
+	}
+	return nil
+}
+
+// Take takes in one outage now: what a program decides as it goes.
+func (o *Outages) Take(x Outage) {
+	o.meta.Plan() // as of now: places are known
+	x.From = max(x.From, o.sim.Now())
+	switch {
+	case x.From >= x.To: // it is over
+	case x.Processors > 0:
+		o.takeCounted(x)
+	case x.Place != nil:
+		o.takePlace(x)
+	}
+	for _, n := range x.Nodes {
+		u := &o.units[o.number[n]]
+		for _, s := range u.lose(span{x.From, x.To}, o.sim.Now()) {
+			o.come(&loss{Outage: Outage{Known: x.Known, From: s.from, To: s.to, Nodes: []*entity.Node{n}}})
+		}
+	}
+	o.topUp()
+}
+
+// lose adds s to the spans in which the unit is lost, and returns the parts of s that
+// are new. What is past is forgotten.
+func (u *unit) lose(s span, now des.Time) (added []span) {
+	u.spans = slices.DeleteFunc(u.spans, func(old span) bool { return old.to <= now })
+	at := s.from
+	for _, old := range u.spans {
+		if old.from >= s.to {
+			break
+		}
+		if at < old.from {
+			added = append(added, span{at, old.from})
+		}
+		at = max(at, old.to)
+	}
+	if at < s.to {
+		added = append(added, span{at, s.to})
+	}
+	for _, a := range added {
+		i, _ := slices.BinarySearchFunc(u.spans, a, func(old, a span) int { return cmp.Compare(old.from, a.from) })
+		u.spans = slices.Insert(u.spans, i, a)
+	}
+	return added
+}
+
+// keep forgets what lose has added that ends at that instant.
+func (u *unit) keep(to des.Time) {
+	u.spans = slices.DeleteFunc(u.spans, func(old span) bool { return old.to == to })
+}
+
+// takePlace takes in an outage of processors by number. Those that are lost over the
+// same spans stay together.
+func (o *Outages) takePlace(x Outage) {
+	if o.units == nil {
+		o.units = make([]unit, o.size)
+		for r := range o.meta.RunningJobs() {
+			o.settle(r)
+		}
+	}
+	type group struct {
+		spans []span
+		place []procset.Range
+	}
+	var groups []group
+	for _, r := range x.Place {
+		for p := r.First; p <= r.Last; p++ {
+			spans := o.units[p].lose(span{x.From, x.To}, o.sim.Now())
+			i := slices.IndexFunc(groups, func(g group) bool { return slices.Equal(g.spans, spans) })
+			if i < 0 {
+				i, groups = len(groups), append(groups, group{spans: spans})
+			}
+			groups[i].place = extend(groups[i].place, p)
+		}
+	}
+	for _, g := range groups {
+		for _, s := range g.spans {
+			o.come(&loss{Outage: Outage{Known: x.Known, From: s.from, To: s.to, Place: g.place}})
+		}
+	}
+}
+
+// extend adds p to ranges, all of which are below.
+func extend(ranges []procset.Range, p int32) []procset.Range {
+	if n := len(ranges); n > 0 && ranges[n-1].Last+1 == p {
+		ranges[n-1].Last = p
+		return ranges
+	}
+	return append(ranges, procset.Range{First: p, Last: p})
+}
+
+// takeCounted takes in an outage of so many processors: of each span between two
+// changes as many as are not lost already.
+func (o *Outages) takeCounted(x Outage) {
+	now := o.sim.Now()
+	o.counted = slices.DeleteFunc(o.counted, func(l *loss) bool { return l.To <= now })
+	marks := []des.Time{x.From, x.To}
+	for _, l := range o.counted {
+		for _, t := range []des.Time{l.From, l.To} {
+			if x.From < t && t < x.To {
+				marks = append(marks, t)
+			}
+		}
+	}
+	slices.Sort(marks)
+	marks = slices.Compact(marks)
+	var parts []*loss
+	for i, from := range marks[:len(marks)-1] {
+		left := o.size
+		for _, l := range o.counted {
+			if l.From <= from && from < l.To {
+				left -= l.Processors
+			}
+		}
+		n := min(x.Processors, left)
+		if k := len(parts) - 1; k >= 0 && parts[k].To == from && parts[k].Processors == n {
+			parts[k].To = marks[i+1]
+		} else if n > 0 {
+			parts = append(parts, &loss{Outage: Outage{Known: x.Known, From: from, To: marks[i+1], Processors: n}})
+		}
+	}
+	o.counted = append(o.counted, parts...)
+	for _, l := range parts {
+		o.come(l)
+	}
+}
+
+// come has l begin now, or announces it.
+func (o *Outages) come(l *loss) {
+	now := o.sim.Now()
+	switch {
+	case l.To <= now:
+	case o.asleep:
+		o.missed = append(o.missed, l)
+	case l.From <= now:
+		o.start(l)
+	default:
+		o.ahead = append(o.ahead, l)
+		o.withholdAhead(l)
+		o.sim.At(l.From, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			o.meta.Plan() // as of now
+			o.ahead = slices.DeleteFunc(o.ahead, func(a *loss) bool { return a == l })
+			l.drop()
+			if o.idle() {
+				o.asleep = true
+			}
+			o.come(l)
+			o.topUp()
+		}), 1)
+	}
+}
+
+// drop gives back what is withheld ahead for l.
+func (l *loss) drop() {
+	for _, h := range l.holds {
+		h.Drop()
+	}
+	l.holds = nil
+}
+
+// window is what l takes, from the instant from on.
+func (l *loss) window(from des.Time) entity.Window {
+	w := entity.Window{Start: from, End: l.To, Nodes: l.Size()}
+	for _, n := range l.Nodes {
+		w.Tasks = append(w.Tasks, entity.Task{Node: n, End: l.To})
+	}
+	return w
+}
+
+// fits reports whether w could be withheld.
+func (o *Outages) fits(w entity.Window) bool {
+	if o.domain == nil {
+		_, ok := o.meta.Plan().Find(entity.Request{Nodes: w.Nodes, Length: w.Length()}, w.Start, w.Start)
+		return ok
+	}
+	return len(o.meta.InTheWay(w, nil)) == 0
+}
+
+// withholdAhead takes what is announced out of the plan, as far as it is not taken by
+// jobs that run.
+func (o *Outages) withholdAhead(l *loss) {
+	o.clear(l, l.window(l.From), false)
+	l.short = false
+	if w := l.window(l.From); o.fits(w) {
+		h, err := o.meta.Withhold(w)
+		if err == nil {
+			l.holds = append(l.holds, h)
+			return
+		}
+	}
+	l.short = true
+	for _, w := range o.openings(l, l.From) {
+		if h, err := o.meta.Withhold(w); err == nil {
+			l.holds = append(l.holds, h)
+		}
+	}
+}
+
+// openings are the windows, as wide as can be, that are free for l from an instant on.
+func (o *Outages) openings(l *loss, from des.Time) (all []entity.Window) {
+	for s := range o.meta.Plan().Slots(from, l.To) {
+		w := l.window(s.Start)
+		w.End = min(s.End, l.To)
+		switch {
+		case w.Start < from || w.Start >= w.End:
+			continue
+		case o.domain == nil:
+			w.Nodes = min(w.Nodes, s.Width)
+		case s.Node != l.Nodes[0]:
+			continue
+		default:
+			w.Tasks[0].End = w.End
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// topUp takes for what is announced what has become free.
+func (o *Outages) topUp() {
+	if o.busy || !slices.ContainsFunc(o.ahead, func(l *loss) bool { return l.short }) {
+		return
+	}
+	for _, l := range slices.Clone(o.ahead) {
+		if l.short && l.From > o.sim.Now() {
+			l.drop()
+			o.withholdAhead(l)
+		}
+	}
+}
+
+// start takes l out of the plan from now on.
+func (o *Outages) start(l *loss) {
+	l.From = o.sim.Now()
+	if o.Victims.Rule == VictimsWait {
+		if l = o.drain(l); l == nil {
+			return
+		}
+	}
+	w := l.window(l.From)
+	var victims []*entity.Run
+	for _, r := range l.Place {
+		for p := r.First; p <= r.Last; p++ {
+			if run := o.at(p); run != nil {
+				victims = o.yield(victims, run)
+			}
+		}
+	}
+	if !o.fits(w) {
+		victims = append(victims, o.clear(l, w, true)...)
+	}
+	if _, err := o.meta.Withhold(w, l.Place...); err != nil {
+		o.postpone(l)
+		return
+	}
+	if o.Told != nil {
+		o.Told(Lost{l.Outage, victims})
+	}
+}
+
+// clear has as many jobs yield as stand in the way of w: reservations ahead and, if
+// running is true, jobs that run now.
+func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*entity.Run) {
+	hit := o.meta.InTheWay(w, nil)
+	if o.domain == nil {
+		for i := len(o.booked) - 1; i >= 0; i-- {
+			if r := o.booked[i]; r.State == entity.Reserved {
+				if held := r.Reservation.Window; held.Start < w.End && w.Start < held.End {
+					hit = append(hit, r)
+				}
+			}
+		}
+		slices.SortStableFunc(hit, func(a, b *entity.Run) int { return rank(a) - rank(b) })
+	}
+	instant := w
+	instant.End = w.Start + des.Tick
+	for _, r := range hit {
+		switch {
+		case r.State == entity.Created: // kept for a job that may come, or an owner's
+			continue
+		case r.State == entity.Running && (!running || o.Victims.Rule == VictimsWait):
+			continue
+		case r.State == entity.Running && o.domain == nil && o.fits(instant):
+			continue
+		case r.State == entity.Reserved && o.domain == nil && o.fits(w):
+			return victims
+		}
+		victims = o.yield(victims, r)
+	}
+	return victims
+}
+
+// rank is the order in which jobs yield: those that run, then those that hold a
+// reservation ahead; advance reservations last.
+func rank(r *entity.Run) int {
+	k := 0
+	if r.Booked {
+		k = 2
+	}
+	if r.State != entity.Running {
+		k++
+	}
+	return k
+}
+
+// yield has r give way. A job that merely waits again is no victim.
+func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
+	o.busy = true
+	stopped, displaced := o.Victims.yield(o.meta, r, o.times[r])
+	o.busy = false
+	if stopped && o.Victims.Limit > 0 && r.State == entity.Waiting {
+		o.times[r]++
+	}
+	if stopped || displaced && r.Booked {
+		victims = append(victims, r)
+	}
+	return victims
+}
+
+// postpone has l come as soon as its place is free: an owner has it, or it is kept for
+// a job that may come.
+func (o *Outages) postpone(l *loss) {
+	free := o.openings(l, l.From)
+	free = slices.DeleteFunc(free, func(w entity.Window) bool { return w.Nodes < l.Size() })
+	o.unlose(l)
+	if len(free) == 0 || free[0].Start == o.sim.Now() && free[0].End == l.To {
+		return // or somebody else withholds these very processors
+	}
+	again := l.Outage
+	if again.From = free[0].Start; again.From == o.sim.Now() {
+		// Free for a while: two outages, the second of which may have to wait again.
+		rest := again
+		again.To, rest.From = free[0].End, free[0].End
+		defer o.Take(rest)
+	}
+	o.Take(again)
+}
+
+// unlose forgets that l was to be lost.
+func (o *Outages) unlose(l *loss) {
+	for _, r := range l.Place {
+		for p := r.First; p <= r.Last; p++ {
+			o.units[p].keep(l.To)
+		}
+	}
+	for _, n := range l.Nodes {
+		o.units[o.number[n]].keep(l.To)
+	}
+	o.counted = slices.DeleteFunc(o.counted, func(c *loss) bool { return c == l })
+}
+
+// drain has l wait for the jobs that run on it, each part for its own, and returns
+// what can go at once, or nil.
+func (o *Outages) drain(l *loss) *loss {
+	now := l.From
+	o.unlose(l)
+	rest := l.Outage
+	switch {
+	case o.domain != nil:
+		for _, r := range o.meta.InTheWay(l.window(now), nil) {
+			if r.State == entity.Running && o.ours(r) {
+				o.await(r, rest)
+				return nil
+			}
+		}
+	case l.Place != nil:
+		var order []*entity.Run
+		on := map[*entity.Run][]procset.Range{}
+		for _, r := range l.Place {
+			for p := r.First; p <= r.Last; p++ {
+				run := o.at(p)
+				if run != nil && on[run] == nil {
+					order = append(order, run)
+				}
+				on[run] = extend(on[run], p)
+			}
+		}
+		for _, r := range order {
+			rest.Place = on[r]
+			o.await(r, rest)
+		}
+		rest.Place = on[nil]
+	default:
+		free := 0
+		for s := range o.meta.Plan().Slots(now, now+des.Tick) {
+			free = s.Width
+		}
+		rest.Processors = min(l.Processors, free)
+		left := l.Processors - rest.Processors
+		instant := l.window(now)
+		instant.End = now + des.Tick
+		for _, r := range o.meta.InTheWay(instant, nil) {
+			n := r.Reservation.Window.Nodes
+			for _, other := range o.waiting[r] {
+				n -= other.Processors
+			}
+			if n = min(n, left); r.State == entity.Running && n > 0 {
+				part := rest
+				part.Processors = n
+				o.await(r, part)
+				left -= n
+			}
+		}
+	}
+	if rest.Size() == 0 {
+		return nil
+	}
+	l = &loss{Outage: rest}
+	for _, r := range l.Place {
+		for p := r.First; p <= r.Last; p++ {
+			o.units[p].lose(span{now, l.To}, now)
+		}
+	}
+	for _, n := range l.Nodes {
+		o.units[o.number[n]].lose(span{now, l.To}, now)
+	}
+	if l.Processors > 0 {
+		o.counted = append(o.counted, l)
+	}
+	return l
+}
+
+// ours reports whether r, which runs, is a job of the metascheduler, and not an owner's.
+func (o *Outages) ours(r *entity.Run) bool {
+	for other := range o.meta.RunningJobs() {
+		if other == r {
+			return true
+		}
+	}
+	return false
+}
+
+// await has x begin when r, which runs now, has ended. Policies see it where the job
+// is expected to end, unless it may run on.
+func (o *Outages) await(r *entity.Run, x Outage) {
+	l := &loss{Outage: x}
+	o.waiting[r] = append(o.waiting[r], l)
+	if o.meta.Overrun == entity.OverrunExtend {
+		return
+	}
+	held := &r.Reservation.Window
+	end := held.End
+	for _, t := range held.Tasks {
+		if t.Node == x.Nodes[0] {
+			end = t.End
+		}
+	}
+	expected := &loss{Outage: x}
+	expected.From, expected.To = end, end.Add(x.To-x.From)
+	if expected.From < expected.To {
+		o.withholdAhead(expected)
+	}
+	l.holds = expected.holds
+}
+
+// take has those of the losses that wait for r begin now for which ready is true.
+func (o *Outages) take(r *entity.Run, ready func(*loss) bool) {
+	var now []*loss
+	o.waiting[r] = slices.DeleteFunc(o.waiting[r], func(l *loss) bool {
+		if ready(l) {
+			now = append(now, l)
+			return true
+		}
+		return false
+	})
+	if len(o.waiting[r]) == 0 {
+		delete(o.waiting, r)
+	}
+	for _, l := range now {
+		l.drop()
+	}
+	for _, l := range now {
+		x := l.Outage
+		length := x.To - x.From
+		if x.From = o.sim.Now(); x.To < des.Forever {
+			x.To = x.From.Add(length)
+		}
+		o.Take(x)
+	}
+}
+
+// at is the job that runs on processor p, or nil.
+func (o *Outages) at(p int32) *entity.Run {
+	r := o.units[p].run
+	if r == nil || r.State != entity.Running || !slices.ContainsFunc(r.Place, func(mine procset.Range) bool { return mine.First <= p && p <= mine.Last }) {
+		return nil
+	}
+	return r
+}
+
+// settle notes where r runs.
+func (o *Outages) settle(r *entity.Run) {
+	for _, mine := range r.Place {
+		for p := mine.First; p <= mine.Last; p++ {
+			o.units[p].run = r
+		}
+	}
+}
+
+// Observe hears of jobs that begin and end.
+func (o *Outages) Observe(e entity.JobEvent) {
+	r := e.Run
+	switch e.Kind {
+	case entity.JobSubmitted:
+		if r.Booked {
+			o.booked = append(o.booked, r)
+		}
+		if o.asleep {
+			o.wake()
+		}
+		return
+	case entity.JobStarted:
+		if o.units != nil && o.domain == nil {
+			o.fresh = append(o.fresh, r)
+		}
+		return
+	case entity.JobPromised, entity.JobWithdrawn:
+		return
+	case entity.JobRequeued: // perhaps by a policy, which is in the middle of a round
+		if o.waiting[r] != nil || len(o.ahead) > 0 {
+			o.sim.At(o.sim.Now(), entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { o.left(r) }), 0)
+		}
+		return
+	}
+	delete(o.times, r)
+	if r.Booked {
+		o.booked = slices.DeleteFunc(o.booked, func(b *entity.Run) bool { return b == r })
+	}
+	if !o.busy {
+		o.left(r)
+	}
+}
+
+// left has whatever has waited for r to leave go on.
+func (o *Outages) left(r *entity.Run) {
+	if o.waiting[r] != nil {
+		o.take(r, func(*loss) bool { return true })
+	}
+	o.topUp()
+}
+
+// InstantOver learns where the jobs of the instant run.
+func (o *Outages) InstantOver(des.Time) {
+	for _, r := range o.fresh {
+		if r.State == entity.Running {
+			o.settle(r)
+		}
+	}
+	clear(o.fresh)
+	o.fresh = o.fresh[:0]
+}
+
+// TaskEnded has a node go that was waited for.
+func (o *Outages) TaskEnded(r *entity.Run, i int) {
+	if o.waiting[r] == nil {
+		return
+	}
+	node, now := r.Reservation.Window.Tasks[i].Node, o.sim.Now()
+	o.take(r, func(l *loss) bool {
+		instant := entity.Window{Start: now, End: now + des.Tick, Nodes: 1, Tasks: []entity.Task{{Node: node, End: now + des.Tick}}}
+		return l.Nodes[0] == node && !slices.Contains(o.meta.InTheWay(instant, nil), r)
+	})
+}

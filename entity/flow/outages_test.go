@@ -1,0 +1,406 @@
+package flow_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// stricken is a run in which jobs and outages meet.
+type stricken struct {
+	plan    entity.Plan // a cluster of 4 where nil
+	policy  entity.Policy
+	victims flow.Victims
+	set     func(*entity.Metascheduler)
+	outages []flow.Outage
+	jobs    []*entity.Job
+
+	journal journal
+	lost    []flow.Lost
+	end     des.Time
+	meta    *entity.Metascheduler
+}
+
+func (s *stricken) run() error {
+	sim := des.New(des.Config{})
+	o := &flow.Outages{Victims: s.victims, Told: func(l flow.Lost) { s.lost = append(s.lost, l) }}
+	o.Submit(slices.Values(s.outages))
+	defer o.Close()
+	if s.plan == nil {
+		s.plan = plan.NewCluster(4)
+	}
+	if s.policy == nil {
+		s.policy = strictOrder{}
+	}
+	s.meta = entity.NewMetascheduler(sim, s.plan, s.policy, o, &s.journal)
+	if s.set != nil {
+		s.set(s.meta)
+	}
+	s.meta.SubmitAll(slices.Values(s.jobs))
+	defer s.meta.Close()
+	err := sim.Run(context.Background())
+	s.end = sim.Now()
+	return err
+}
+
+// story is what happened to jobs, without their submissions and promises.
+func (s *stricken) story(t require.TestingT) []string {
+	require.NoError(t, s.run())
+	var lines []string
+	for _, line := range s.journal.lines {
+		var at, what string
+		_, _ = fmt.Sscan(line, &at, &what)
+		if what != "submitted" && what != "promised" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// losses are what was out of service, "from-to: how many, which, whom it hit".
+func (s *stricken) losses() (lines []string) {
+	for _, l := range s.lost {
+		line := fmt.Sprintf("%v-%v: %d", l.From, l.To, l.Size())
+		if l.Place != nil {
+			line += fmt.Sprintf(" (%s)", procset.Append(nil, l.Place))
+		}
+		for _, n := range l.Nodes {
+			line += fmt.Sprintf(" node %d", n.ID)
+		}
+		for _, v := range l.Victims {
+			line += fmt.Sprintf(" hits %d", v.ID)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// down is an outage that nobody has announced; it takes its times in seconds.
+func down(from, to des.Time, processors int) flow.Outage {
+	return flow.Outage{Known: from * des.Second, From: from * des.Second, To: to * des.Second, Processors: processors}
+}
+
+// of is an outage of processors by number.
+func of(x flow.Outage, place ...int32) flow.Outage {
+	x.Processors = 0
+	for _, p := range place {
+		x.Place = append(x.Place, procset.Range{First: p, Last: p})
+	}
+	return x
+}
+
+func announced(x flow.Outage, known des.Time) flow.Outage {
+	x.Known = known * des.Second
+	return x
+}
+
+func TestAFailureHitsTheJobOnItsProcessor(t *testing.T) {
+	for _, c := range []struct {
+		rule flow.VictimRule
+		want []string
+	}{
+		{flow.VictimsRequeue, []string{"0 started 1", "0 started 2", "10 requeued 1", "30 started 1", "50 finished 2", "130 finished 1"}},
+		{flow.VictimsKill, []string{"0 started 1", "0 started 2", "10 killed 1", "50 finished 2"}},
+		{flow.VictimsWait, []string{"0 started 1", "0 started 2", "50 finished 2", "100 finished 1"}},
+		{flow.VictimsCheckpoint, []string{"0 started 1", "0 started 2", "10 requeued 1", "30 started 1", "50 finished 2", "121 finished 1"}},
+	} {
+		s := &stricken{outages: []flow.Outage{of(down(10, 30, 0), 1)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 2), estimated(2, 0, 50, 50, 2)}}
+		if s.victims.Rule = c.rule; c.rule == flow.VictimsCheckpoint {
+			s.victims.Checkpoints.Interval = 3 * des.Second // takes no time
+		}
+		require.Equal(t, c.want, s.story(t), "%v", c.rule)
+		want := "10-30: 1 (1) hits 1"
+		if c.rule == flow.VictimsWait {
+			want = "100-120: 1 (1)"
+		}
+		require.Equal(t, []string{want}, s.losses(), "%v", c.rule)
+	}
+}
+
+func TestAFailureOfAFreeProcessorHitsNobody(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{of(down(10, 30, 0), 3)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 2), estimated(2, 15, 50, 50, 2)}}
+	require.Equal(t, []string{"0 started 1", "30 started 2", "80 finished 2", "100 finished 1"}, s.story(t))
+	require.Equal(t, []string{"10-30: 1 (3)"}, s.losses())
+}
+
+func TestSoManyProcessorsAreTheFreeOnesAndThenThoseOfTheLatest(t *testing.T) {
+	jobs := []*entity.Job{estimated(1, 0, 100, 100, 1), estimated(2, 1, 100, 100, 1), estimated(3, 2, 100, 100, 1)}
+	s := &stricken{outages: []flow.Outage{down(10, 30, 1)}, jobs: jobs}
+	require.Equal(t, []string{"0 started 1", "1 started 2", "2 started 3", "100 finished 1", "101 finished 2", "102 finished 3"}, s.story(t))
+	s = &stricken{outages: []flow.Outage{down(10, 30, 3)}, jobs: jobs}
+	require.Equal(t, []string{"0 started 1", "1 started 2", "2 started 3", "10 requeued 3", "10 requeued 2", "30 started 2", "30 started 3", "100 finished 1", "130 finished 2", "130 finished 3"}, s.story(t))
+	require.Equal(t, []string{"10-30: 3 hits 3 hits 2"}, s.losses())
+}
+
+func TestAnAnnouncedOutageIsAHole(t *testing.T) {
+	jobs := []*entity.Job{estimated(1, 0, 50, 50, 4), estimated(2, 1, 60, 60, 1), estimated(3, 2, 40, 40, 1)}
+	s := &stricken{policy: bookAhead{}, outages: []flow.Outage{announced(down(100, 200, 4), 0)}, jobs: jobs}
+	require.Equal(t, []string{"0 started 1", "50 finished 1", "50 started 3", "90 finished 3", "200 started 2", "260 finished 2"}, s.story(t))
+	require.Equal(t, []string{"100-200: 4"}, s.losses())
+}
+
+func TestAJobThatRunsMayGoOnUntilAnAnnouncedOutageBegins(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{announced(down(20, 40, 4), 10)}, jobs: []*entity.Job{estimated(1, 0, 15, 100, 2), estimated(2, 0, 100, 100, 1), estimated(3, 16, 10, 10, 2)}}
+	require.Equal(t, []string{"0 started 1", "0 started 2", "15 finished 1", "20 requeued 2", "40 started 2", "40 started 3", "50 finished 3", "140 finished 2"}, s.story(t),
+		"what job 1 gave back early is of no use to job 3")
+	require.Equal(t, []string{"20-40: 4 hits 2"}, s.losses())
+}
+
+func TestReservationsAheadAreWithdrawnForAFailure(t *testing.T) {
+	s := &stricken{policy: bookAhead{}, outages: []flow.Outage{of(down(5, 100, 0), 3)}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 3), estimated(2, 1, 10, 10, 4)}}
+	require.Equal(t, []string{"0 started 1", "5 withdrawn 2", "10 finished 1", "100 started 2", "110 finished 2"}, s.story(t))
+	require.Equal(t, []string{"5-100: 1 (3)"}, s.losses(), "to wait on is not to be a victim")
+}
+
+func TestOverlappingLossesOfOneProcessorAreJoined(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{of(down(10, 30, 0), 0), of(down(15, 20, 0), 0), of(down(25, 40, 0), 0, 1)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 2), estimated(2, 0, 50, 50, 2)}}
+	require.NoError(t, s.run())
+	require.Equal(t, []string{"10-30: 1 (0) hits 1", "25-40: 1 (1)", "30-40: 1 (0)"}, s.losses())
+}
+
+func TestOverlappingLossesOfAnyProcessorsAddUpToAllThereAre(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{down(10, 30, 3), down(20, 40, 2)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
+	require.Equal(t, []string{"0 started 1", "20 requeued 1", "30 started 1", "130 finished 1"}, s.story(t))
+	require.Equal(t, []string{"10-30: 3", "20-30: 1 hits 1", "30-40: 2"}, s.losses())
+}
+
+func TestAnAdvanceReservationIsCancelledAheadAndKilledLater(t *testing.T) {
+	for from, want := range map[des.Time]string{20: "rejected", 60: "killed"} {
+		s := &stricken{outages: []flow.Outage{down(from, 100, 4)}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 1)}}
+		s.set = func(m *entity.Metascheduler) {
+			flow.NewBookings(m).Submit(slices.Values([]flow.Booking{{Job: estimated(2, 5, 30, 30, 2), Start: 50 * des.Second}}))
+		}
+		require.Contains(t, s.story(t), fmt.Sprintf("%d %s 2", from, want))
+		for j, r := range s.journal.runs {
+			if j.ID == 2 {
+				require.Equal(t, "the processors of its advance reservation went out of service", r.Reason)
+			}
+		}
+		require.Equal(t, []string{fmt.Sprintf("%d-100: 4 hits 2", from)}, s.losses())
+	}
+}
+
+func TestAJobIsSentBackSoOftenAndNotOnceMore(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Limit: 2}, outages: []flow.Outage{down(10, 11, 4), down(20, 21, 4), down(30, 31, 4)}, jobs: []*entity.Job{estimated(1, 0, 50, 50, 1)}}
+	require.Equal(t, []string{"0 started 1", "10 requeued 1", "11 started 1", "20 requeued 1", "21 started 1", "30 killed 1"}, s.story(t))
+	for _, r := range s.journal.runs {
+		require.Equal(t, "its processors went out of service once more after 2 times", r.Reason)
+	}
+}
+
+func TestWhoIsSentBackIsSetUpAgain(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Restart: 7 * des.Second}, outages: []flow.Outage{down(10, 20, 4)}, jobs: []*entity.Job{estimated(1, 0, 50, 50, 1)}}
+	require.Equal(t, []string{"0 started 1", "10 requeued 1", "20 started 1", "77 finished 1"}, s.story(t))
+}
+
+func TestNoJobStartsWhereALossWaits(t *testing.T) {
+	jobs := []*entity.Job{estimated(1, 0, 50, 90, 2), estimated(2, 0, 60, 60, 2), estimated(3, 20, 10, 10, 1)}
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{of(down(10, 15, 0), 0)}, jobs: jobs}
+	require.Equal(t, []string{"0 started 1", "0 started 2", "50 finished 1", "50 started 3", "60 finished 2", "60 finished 3"}, s.story(t))
+	require.Equal(t, []string{"50-55: 1 (0)"}, s.losses())
+
+	s = &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 15, 3)}, jobs: jobs}
+	require.Equal(t, []string{"0 started 1", "0 started 2", "50 finished 1", "50 started 3", "60 finished 2", "60 finished 3"}, s.story(t))
+	require.Equal(t, []string{"50-55: 1", "60-65: 2"}, s.losses(), "the latest ends last, and one of the other's processors is enough")
+}
+
+func TestTheNodesOfADomainAreLost(t *testing.T) {
+	for _, rule := range []flow.VictimRule{flow.VictimsRequeue, flow.VictimsWait} {
+		all := nodes(1, 1, 1)
+		s := &stricken{plan: domain(t, all), victims: flow.Victims{Rule: rule}, jobs: []*entity.Job{estimated(1, 0, 40, 50, 2), estimated(2, 0, 30, 30, 1), estimated(3, 31, 5, 5, 1)}}
+		x := down(10, 20, 0)
+		x.Nodes = all[:2]
+		y := announced(down(60, 70, 0), 20)
+		y.Nodes = all
+		s.outages = []flow.Outage{x, y}
+		story := s.story(t)
+		if rule == flow.VictimsRequeue {
+			require.Equal(t, []string{"0 started 1", "0 started 2", "10 requeued 1", "30 finished 2", "70 started 1", "70 started 3", "75 finished 3", "110 finished 1"}, story, "50 s do not fit in before the second outage")
+			require.Equal(t, []string{"10-20: 1 node 0 hits 1", "10-20: 1 node 1", "60-70: 1 node 0", "60-70: 1 node 1", "60-70: 1 node 2"}, s.losses()[:5])
+		} else {
+			require.Equal(t, []string{"0 started 1", "0 started 2", "30 finished 2", "31 started 3", "36 finished 3", "40 finished 1"}, story)
+			require.Equal(t, []string{"40-50: 1 node 0", "40-50: 1 node 1"}, s.losses()[:2])
+		}
+	}
+}
+
+func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
+	both := of(down(1, 2, 0), 1)
+	both.Processors = 1
+	for want, all := range map[string][]flow.Outage{
+		"it wants 5 processors of 4":         {down(1, 2, 5)},
+		"one of the three":                   {both},
+		"end after it begins":                {down(2, 2, 1)},
+		"after it begins":                    {announced(down(2, 3, 1), 4)},
+		"must be ascending and among 0-3":    {of(down(1, 2, 0), 4)},
+		"ascending and among 0-3, not 2 1":   {of(down(1, 2, 0), 2, 1)},
+		"counted processors have no nodes":   {{To: 1, Nodes: nodes(1)}},
+		"some outages name their processors": {down(1, 2, 1), of(down(1, 3, 0), 1)},
+		"in order of time":                   {down(3, 4, 1), down(1, 2, 1)},
+	} {
+		s := &stricken{outages: all, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
+		require.ErrorContains(t, s.run(), want, want)
+	}
+	s := &stricken{plan: domain(t, nodes(1)), outages: []flow.Outage{{To: 1, Nodes: nodes(1)}}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
+	require.ErrorContains(t, s.run(), "is not of the domain")
+	s = &stricken{plan: domain(t, nodes(1)), outages: []flow.Outage{down(1, 2, 1)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
+	require.ErrorContains(t, s.run(), "a domain loses nodes")
+	s = &stricken{victims: flow.Victims{Rule: flow.VictimsKill, Limit: 1}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
+	require.ErrorContains(t, s.run(), "no job is sent back")
+}
+
+// forEver fails every ten seconds for one.
+func forEver(yield func(flow.Outage) bool) {
+	for at := des.Time(5); yield(of(down(at, at+1, 0), 0)); at += 10 {
+	}
+}
+
+func TestAnEndlessSequenceDoesNotKeepARunFromEnding(t *testing.T) {
+	sim := des.New(des.Config{})
+	var begun []des.Time
+	o := &flow.Outages{Told: func(l flow.Lost) { begun = append(begun, l.From/des.Second) }}
+	o.Submit(iter.Seq[flow.Outage](forEver))
+	defer o.Close()
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), strictOrder{}, o)
+	m.Submit(estimated(1, 40, 2, 2, 1))
+	sim.At(80*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Submit(estimated(2, 95, 3, 3, 1)) }), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []des.Time{5, 15, 25, 35, 95}, begun, "it slept from the end of job 1 until the next job came")
+	require.Less(t, sim.Now(), 110*des.Second)
+}
+
+func TestAnOwnersJobKeepsItsNodeAndTheOutageFollows(t *testing.T) {
+	all := nodes(1, 1)
+	d := domain(t, all)
+	s := &stricken{plan: d, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
+	x := down(10, 60, 0)
+	x.Nodes = all[1:]
+	s.outages = []flow.Outage{x}
+	s.set = func(m *entity.Metascheduler) {
+		f := flow.NewLocalFlow(d, m)
+		f.Submit(slices.Values([]flow.LocalJob{{Node: all[1], Start: 5 * des.Second, Length: 20 * des.Second}, {Node: all[1], Start: 40 * des.Second, Length: 10 * des.Second}}))
+	}
+	require.NoError(t, s.run())
+	require.Equal(t, []string{"25-40: 1 node 1", "50-60: 1 node 1"}, s.losses())
+}
+
+// Whatever happens, every job comes to one end, and nobody runs on what is lost.
+func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
+		size := draw(1, 6, "size")
+		kind := draw(0, 2, "kind")
+		s := &stricken{plan: plan.NewCluster(size)}
+		perfs := make([]float64, size)
+		for i := range perfs {
+			perfs[i] = float64(draw(1, 2, "performance"))
+		}
+		all := nodes(perfs...)
+		if kind == 2 {
+			s.plan = domain(t, all)
+		}
+		s.policy = []entity.Policy{strictOrder{}, bookAhead{}}[draw(0, 1, "policy")]
+		s.victims.Rule = flow.VictimRule(draw(0, 3, "rule"))
+		if back := s.victims.Rule == flow.VictimsRequeue || s.victims.Rule == flow.VictimsCheckpoint; back {
+			s.victims.Limit, s.victims.Restart = draw(0, 2, "limit"), des.Time(draw(0, 5, "restart"))*des.Second
+		}
+		if s.victims.Rule == flow.VictimsCheckpoint {
+			s.victims.Checkpoints = entity.Checkpoints{Interval: des.Time(draw(1, 9, "interval")) * des.Second, Cost: des.Time(draw(0, 3, "cost")) * des.Second}
+		}
+		pass, overrun := entity.Pass(draw(0, 1, "pass")), []entity.Overrun{entity.OverrunKill, entity.OverrunRaise}[draw(0, 1, "overrun")]
+		at := des.Time(0)
+		for id := range draw(1, 12, "jobs") {
+			at += des.Time(draw(0, 10, "gap"))
+			s.jobs = append(s.jobs, estimated(int64(id), at, des.Time(draw(0, 30, "runtime")), des.Time(draw(1, 30, "estimate")), draw(1, size, "nodes")))
+		}
+		for range draw(0, 12, "outages") {
+			from := des.Time(draw(0, 150, "from"))
+			x := announced(down(from, from+des.Time(draw(1, 30, "for")), draw(1, size, "lost")), max(0, from-des.Time(draw(0, 40, "notice"))))
+			first := draw(0, size-x.Processors, "first")
+			switch kind {
+			case 1:
+				x.Place = []procset.Range{{First: int32(first), Last: int32(first + x.Processors - 1)}}
+				x.Processors = 0
+			case 2:
+				x.Nodes, x.Processors = all[first:first+x.Processors], 0
+			}
+			s.outages = append(s.outages, x)
+		}
+		slices.SortStableFunc(s.outages, func(a, b flow.Outage) int { return int(a.Known - b.Known) })
+		booked := 0
+		s.set = func(m *entity.Metascheduler) {
+			m.Pass, m.Overrun = pass, overrun
+			if draw(0, 2, "bookings") == 0 {
+				booked = 1
+				flow.NewBookings(m).Submit(slices.Values([]flow.Booking{{Job: estimated(100, 3, 10, 10, draw(1, size, "booked")), Start: des.Time(draw(3, 60, "start")) * des.Second}}))
+			}
+		}
+		require.NoError(t, s.run())
+		s.check(t, size, len(s.jobs)+booked)
+	})
+}
+
+// check looks at everything that was held, and at when.
+func (s *stricken) check(t require.TestingT, size, jobs int) {
+	require.Len(t, s.journal.runs, jobs)
+	require.Zero(t, s.meta.Queue().Len()+s.meta.Running())
+	type use struct {
+		from, to des.Time
+		n        int
+		place    []procset.Range
+		node     *entity.Node
+		what     string
+	}
+	var uses []use
+	for _, r := range s.journal.runs {
+		require.Contains(t, []entity.RunState{entity.Finished, entity.Killed, entity.Rejected}, r.State)
+		for a := range r.Attempts() {
+			for i, task := range a.Window.Tasks {
+				uses = append(uses, use{a.Start, min(a.Ends[i], a.End), 1, nil, task.Node, r.String()})
+			}
+			if a.Window.Tasks == nil {
+				uses = append(uses, use{a.Start, a.End, a.Window.Nodes, a.Place, nil, r.String()})
+			}
+		}
+	}
+	for _, l := range s.lost {
+		if l.Nodes != nil {
+			uses = append(uses, use{l.From, l.To, 1, nil, l.Nodes[0], l.String()})
+		} else {
+			uses = append(uses, use{l.From, l.To, l.Size(), l.Place, nil, l.String()})
+		}
+	}
+	for i, u := range uses {
+		if u.from >= u.to {
+			continue
+		}
+		n := 0
+		for k, other := range uses {
+			if other.from > u.from || u.from >= other.to {
+				continue
+			}
+			n += other.n
+			if i == k {
+				continue
+			}
+			require.False(t, u.node != nil && u.node == other.node, "%s and %s on one node", u.what, other.what)
+			for _, a := range u.place {
+				for _, b := range other.place {
+					require.False(t, a.First <= b.Last && b.First <= a.Last, "%s and %s on one processor", u.what, other.what)
+				}
+			}
+		}
+		require.LessOrEqual(t, n, size, "at %v", u.from)
+	}
+}

@@ -1,0 +1,96 @@
+package flow
+
+// What becomes of jobs that must yield.
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+)
+
+// VictimRule says what becomes of a job that runs where capacity is lost.
+type VictimRule uint8
+
+const (
+	// VictimsRequeue go back into the queue and begin again from nothing.
+	VictimsRequeue VictimRule = iota
+	// VictimsKill are over.
+	VictimsKill
+	// VictimsWait are none: the loss waits until the job has ended, and lasts as
+	// long as it would have. No other job starts there meanwhile (a drain).
+	VictimsWait
+	// VictimsCheckpoint go back into the queue and go on from their last checkpoint.
+	VictimsCheckpoint
+)
+
+var victimRules = enum.Of[VictimRule]("rule for victims", "requeue", "kill", "wait", "checkpoint")
+
+func (r VictimRule) String() string { return victimRules.Name(r) }
+
+// ParseVictimRule reads "requeue", "kill", "wait" or "checkpoint".
+func ParseVictimRule(s string) (VictimRule, error) { return victimRules.Parse(s) }
+
+// Victims is the rule for jobs that must yield, with its parameters. Whatever it
+// says, a reservation ahead is withdrawn, and its job waits again; an advance
+// reservation cannot be put back into the queue: it is cancelled before its start,
+// and killed afterwards (under VictimsWait it is waited for as any job).
+type Victims struct {
+	Rule VictimRule
+	// Limit, where it is not 0, is how often a job may be sent back. One that would
+	// have to go once more is killed.
+	Limit int
+	// Restart is how long the next attempt of a job that was sent back does no work:
+	// it is set up again, or its checkpoint is read.
+	Restart des.Time
+	// Checkpoints are what all jobs write under VictimsCheckpoint.
+	Checkpoints entity.Checkpoints
+}
+
+// Check reports what makes no sense of the rule, or nil.
+func (v Victims) Check() error {
+	back := v.Rule == VictimsRequeue || v.Rule == VictimsCheckpoint
+	switch c := v.Checkpoints; {
+	case v.Limit < 0 || v.Restart < 0 || c.Interval < 0 || c.Cost < 0:
+		return errors.New("limit, restart, interval and cost must not be negative")
+	case v.Rule == VictimsCheckpoint && c.Interval == 0:
+		return errors.New("checkpoint: the interval between checkpoints must be above 0")
+	case v.Rule != VictimsCheckpoint && c != entity.Checkpoints{}:
+		return fmt.Errorf("%v: interval and cost are those of checkpoints, which nobody goes back to", v.Rule)
+	case !back && (v.Limit > 0 || v.Restart > 0):
+		return fmt.Errorf("%v: no job is sent back, so that there is no limit and no restart", v.Rule)
+	}
+	return nil
+}
+
+// Why a job lost its place; see entity.Run.Reason.
+const (
+	ReasonOutage       = "its processors went out of service"
+	reasonBookedOutage = "the processors of its advance reservation went out of service"
+)
+
+// yield has r give up what it holds. It reports whether that stopped a job that
+// ran, and whether one lost what it held ahead. A job has been sent back so many
+// times before.
+func (v Victims) yield(m *entity.Metascheduler, r *entity.Run, times int) (stopped, displaced bool) {
+	switch {
+	case r.Booked:
+		return m.Kill(r, reasonBookedOutage), m.Cancel(r, reasonBookedOutage)
+	case r.State != entity.Running:
+		return false, m.Withdraw(r)
+	case v.Rule == VictimsKill:
+		return m.Kill(r, ReasonOutage), false
+	case v.Limit > 0 && times >= v.Limit:
+		return m.Kill(r, fmt.Sprintf("%s once more after %d times", ReasonOutage, times)), false
+	}
+	keep := des.Time(0)
+	if v.Rule == VictimsCheckpoint {
+		keep = r.Saved()
+	}
+	if stopped = m.Preempt(r, keep); stopped && v.Restart > 0 {
+		m.SetUp(r, v.Restart)
+	}
+	return stopped, false
+}

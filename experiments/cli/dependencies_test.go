@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"encoding/csv"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// column is a column of a jobs-POLICY.csv, by job.
+func column(t *testing.T, text, name string) map[string]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	by := map[string]string{}
+	for i, title := range rows[0] {
+		if title == name {
+			for _, row := range rows[1:] {
+				by[row[0]] = row[i]
+			}
+		}
+	}
+	return by
+}
+
+const sessions = `; MaxProcs: 4
+1 100 0 100 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1
+2 105 0 100 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1
+3 900 0 100 2 -1 -1 2 100 -1 1 1 1 1 1 1 1 7
+4 950 0 100 2 -1 -1 2 100 -1 1 1 1 1 1 1 3 -1
+5 960 0 100 2 -1 -1 2 100 -1 1 1 1 1 1 1 999 5
+6 970 0 100 8 -1 -1 8 100 -1 1 1 1 1 1 1 -1 -1
+7 980 0 100 1 -1 -1 1 100 -1 1 1 1 1 1 1 6 20
+`
+
+func TestUnderFeedbackJobsOfALogComeByTheEndsOfOthers(t *testing.T) {
+	log := write(t, "log.swf", sessions)
+	for args, want := range map[string]map[string]string{
+		"":                    {"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"},
+		"--pass event":        {"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"},
+		"--shift":             {"1": "0", "2": "5", "3": "107", "4": "207", "5": "860", "6": "870", "7": "890"},
+		"--skip 1":            {"2": "105", "3": "900", "4": "1000", "5": "960", "6": "970", "7": "990"},
+		"--skip 2 --shift":    {"3": "0", "4": "100", "5": "60", "6": "70", "7": "90"},
+		"--first 2":           {"1": "100", "2": "105"},
+		"--estimates tsafrir": {"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"},
+	} {
+		dir := t.TempDir()
+		got := call(append([]string{"simulate", log, "--feedback", "--policy", "easy", "--out", dir}, strings.Fields(args)...)...)
+		require.Zero(t, got.code, got.stderr)
+		require.Equal(t, want, column(t, read(t, dir, "jobs-easy.csv"), "submission_time"), args)
+	}
+}
+
+func TestWhatFeedbackCannotMeanIsWrongUsage(t *testing.T) {
+	log := write(t, "log.swf", sessions)
+	jobs := write(t, "jobs.csv", "id,nodes,volume\n1,1,1\n")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{log, "--feedback", "--load", "0.7"}, "--load: under feedback jobs come when others have ended"},
+		{[]string{jobs, "--feedback", "--procs", "4"}, "--feedback: it is about the records of a log"},
+		{[]string{log, "--feedback", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n")}, "--feedback: jobs wait for others on a cluster or a domain"},
+		{[]string{"--feedback", "--domain", domainOf(t, batchDomain+"batches: {cycles: 3, jobs: 8}\n")}, "--feedback: it is about a trace"},
+	} {
+		got := call(append([]string{"simulate"}, c.args...)...)
+		require.Equal(t, 2, got.code, got.stderr)
+		require.Contains(t, got.stderr, c.want)
+	}
+}
+
+func TestACycleInALogIsAnErrorThatNamesTheJobs(t *testing.T) {
+	log := write(t, "log.swf", strings.Replace(sessions, " 1 -1 -1\n", " 1 4 -1\n", 1))
+	got := call("simulate", log, "--feedback")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "log.swf: jobs wait for each other, and none of them could ever come: 1 after 4 after 3 after 1")
+	require.Zero(t, call("simulate", log).code, "nobody asked")
+}
+
+const pipeline = `id,submit,nodes,volume,runtime,array,after
+1,0,2,60,,,
+10,0,1,120,100,6,1
+20,0,3,50,,,ok:10-15+30
+30,0,1,10,15,,20
+31,0,1,10,,,ok:30
+32,5000,1,10,,,31
+`
+
+func TestEveryPolicyRunsJobsThatWaitForOthers(t *testing.T) {
+	jobs := write(t, "jobs.csv", pipeline)
+	domain := domainOf(t, "generate: {count: 8, performance: [1, 1]}\ncycle: 600\n")
+	lists := map[string][]string{
+		"--procs=4":          {"fcfs", "easy", "conservative", "easy-sjbf"},
+		"--domain=" + domain: {"fcfs", "easy", "conservative", "css", "batch-slicer:k=3", "bsf:q=0.5:fill=conservative"},
+	}
+	for machine, policies := range lists {
+		dir := t.TempDir()
+		got := call("simulate", jobs, machine, "--policy", strings.Join(policies, ","), "--out", dir)
+		require.Zero(t, got.code, got.stderr)
+		checked := 0
+		for _, name := range files(t, dir) {
+			if !strings.HasPrefix(name, "jobs-") {
+				continue
+			}
+			checked++
+			text := read(t, dir, name)
+			at := func(column map[string]string, job string) float64 { return number(t, column[job]) }
+			submit, start, end, state := column(t, text, "submission_time"), column(t, text, "starting_time"), column(t, text, "finish_time"), column(t, text, "final_state")
+			require.Len(t, submit, 11)
+			latest := 0.0
+			for job := 10; job <= 15; job++ {
+				require.Equal(t, end["1"], submit[strconv.Itoa(job)], name)
+				latest = max(latest, at(end, strconv.Itoa(job)))
+			}
+			require.Equal(t, latest+30, at(submit, "20"), name)
+			require.GreaterOrEqual(t, at(start, "20"), latest+30)
+			require.Equal(t, end["20"], submit["30"], name)
+			require.Equal(t, "COMPLETED_WALLTIME_REACHED", state["30"])
+			require.Equal(t, "REJECTED", state["31"], name)
+			require.Equal(t, end["30"], submit["31"], name)
+			require.Equal(t, "5000", submit["32"], name)
+		}
+		require.Equal(t, len(policies), checked)
+		require.Contains(t, got.stderr, "job 30 failed, after which it was to run")
+		require.Contains(t, read(t, dir, "requests.csv"), ",queue,after\n")
+		require.Contains(t, read(t, dir, "requests.csv"), ",ok:10-15+30\n")
+
+		again := t.TempDir()
+		got = call("simulate", filepath.Join(dir, "requests.csv"), machine, "--policy", strings.Join(policies, ","), "--out", again)
+		require.Zero(t, got.code, got.stderr)
+		require.Equal(t, schedules(t, dir), schedules(t, again))
+	}
+}
+
+func TestAPredecessorThatIsNotInTheFileIsAnError(t *testing.T) {
+	jobs := write(t, "jobs.jsonl", `{"id":1,"nodes":1,"volume":1,"after":"2"}`+"\n")
+	got := call("simulate", jobs, "--procs", "4")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "jobs.jsonl: job 1 is to run after job 2, and there is no job 2")
+}
+
+func TestDependenciesAreRefusedOnAGrid(t *testing.T) {
+	jobs := write(t, "jobs.csv", pipeline)
+	got := call("simulate", jobs, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n"))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "jobs are to run after others, which they can on a cluster or a domain, not on a grid")
+}

@@ -1,0 +1,64 @@
+package scenario
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// capacities are the accounts of the runs that have one.
+func (o *Outcome) capacities() (rows []metrics.Capacity) {
+	for _, r := range o.Results {
+		if r.Capacity.Known() {
+			rows = append(rows, r.Capacity)
+		}
+	}
+	return rows
+}
+
+// went reports whether in any of the runs capacity went into one of these uses.
+func went(rows []metrics.Capacity, into ...metrics.Use) bool {
+	return slices.ContainsFunc(rows, func(c metrics.Capacity) bool {
+		return slices.ContainsFunc(into, func(u metrics.Use) bool { return c.Uses[u] != metrics.Area{} })
+	})
+}
+
+// writeCapacity writes capacity.csv, where capacity can be lost or is not the jobs'
+// alone. Otherwise one that an earlier run has left goes.
+func (c *call) writeCapacity(o *Outcome, path string) error {
+	rows := o.capacities()
+	if c.attempts && rows != nil || went(rows, metrics.UseLost, metrics.UseOverhead, metrics.UseOwners, metrics.UseDown) {
+		return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteCapacity(w, rows) })
+	}
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+// printCapacity writes a table of where capacity went, in percent, if any was lost,
+// down or overhead.
+func (o *Outcome) printCapacity(w io.Writer) error {
+	rows := o.capacities()
+	if !went(rows, metrics.UseLost, metrics.UseOverhead, metrics.UseDown) {
+		return nil
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "\ncapacity %\t")
+	for u := range rows[0].Uses {
+		fmt.Fprintf(table, "%v\t", metrics.Use(u))
+	}
+	for _, r := range rows {
+		fmt.Fprintf(table, "\n%s\t", r.Policy)
+		for _, of := range r.Uses {
+			fmt.Fprintf(table, "%.1f\t", 100*of.Seconds()/r.All.Seconds())
+		}
+	}
+	fmt.Fprintln(table)
+	return table.Flush()
+}

@@ -1,0 +1,237 @@
+package scenario
+
+// Capacity that is lost: logs and models of outages, and what becomes of the jobs
+// that they hit.
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
+)
+
+// Failures makes a model of the failures of so many processors or nodes. The same
+// seed and replication give the same failures, whatever the policy.
+type Failures func(units int, seed, replication uint64) model.Failures
+
+// Models is the table of the models of failures.
+func Models() policy.Table[Failures] {
+	common := []policy.Param{
+		{Name: "mtbf", Values: "TIME", Text: "mean time from a repair to the next failure, of a node or group, as in 30d"},
+		{Name: "repair", Values: "TIME", Text: "mean time of a repair, as in 4h"},
+		{Name: "repair-sigma", Values: "F", Text: "repairs are lognormal, with this standard deviation of the logarithm (exponential)"},
+		{Name: "group", Values: "N", Text: "so many neighbours fail together (1)"},
+		{Name: "until", Values: "TIME", Text: "nothing fails from then on (never)"},
+	}
+	entry := func(name, text string, up func(a *policy.Args, mean float64) model.Lifetime, params ...policy.Param) policy.Entry[Failures] {
+		return policy.Entry[Failures]{
+			Name: name, Text: text, Params: slices.Concat(common[:1], params, common[1:]),
+			New: func(a *policy.Args) Failures {
+				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Until: des.Seconds(duration(a, "until"))}
+				if mean := needed(a, "repair"); a.Number("repair-sigma", 0) > 0 {
+					f.Repair = model.LognormalOf(a.Number("repair-sigma", 0), mean)
+				} else {
+					f.Repair = model.Exponential{Scale: mean}
+				}
+				return func(units int, seed, replication uint64) model.Failures {
+					f := f
+					f.Units, f.Seed, f.Replication = units, seed, replication
+					return f
+				}
+			},
+		}
+	}
+	aboveZero := func(a *policy.Args, name string) float64 {
+		v := a.Number(name, 0)
+		if v == 0 {
+			a.Fail(name, "a number above 0; no single one is published")
+			return 1
+		}
+		return v
+	}
+	return policy.Table[Failures]{
+		entry("exponential", "failures without memory", func(_ *policy.Args, mean float64) model.Lifetime {
+			return model.Exponential{Scale: mean}
+		}),
+		entry("weibull", "Weibull times between failures, as Schroeder and Gibson (2006) found them, with a shape below 1", func(a *policy.Args, mean float64) model.Lifetime {
+			return model.WeibullOf(aboveZero(a, "shape"), mean)
+		}, policy.Param{Name: "shape", Values: "F", Text: "below 1: the longer a node is up, the less likely it fails"}),
+		entry("lognormal", "lognormal times between failures", func(a *policy.Args, mean float64) model.Lifetime {
+			return model.LognormalOf(aboveZero(a, "sigma"), mean)
+		}, policy.Param{Name: "sigma", Values: "F", Text: "standard deviation of the logarithm"}),
+	}
+}
+
+// VictimRules is the table of what can become of jobs that are hit.
+func VictimRules() policy.Table[flow.Victims] {
+	back := []policy.Param{
+		{Name: "restart", Values: "TIME", Text: "each new attempt begins with so long without work (0)"},
+		{Name: "limit", Values: "N", Text: "a job that was sent back so often is killed the next time (never)"},
+	}
+	sentBack := func(a *policy.Args, rule flow.VictimRule) flow.Victims {
+		return flow.Victims{Rule: rule, Restart: des.Seconds(duration(a, "restart")), Limit: a.Positive("limit")}
+	}
+	return policy.Table[flow.Victims]{
+		{
+			Name: "requeue", Text: "they go back into the queue and begin again", Params: back,
+			New: func(a *policy.Args) flow.Victims { return sentBack(a, flow.VictimsRequeue) },
+		},
+		{
+			Name: "kill", Text: "they are over",
+			New: func(*policy.Args) flow.Victims { return flow.Victims{Rule: flow.VictimsKill} },
+		},
+		{
+			Name: "wait", Text: "the outage waits until they have ended (a drain)",
+			New: func(*policy.Args) flow.Victims { return flow.Victims{Rule: flow.VictimsWait} },
+		},
+		{
+			Name: "checkpoint", Text: "they go on from their last checkpoint; all jobs write them",
+			Params: append([]policy.Param{
+				{Name: "interval", Values: "TIME", Text: "work between two checkpoints"},
+				{Name: "cost", Values: "TIME", Text: "time that one takes (0)"},
+			}, back...),
+			New: func(a *policy.Args) flow.Victims {
+				v := sentBack(a, flow.VictimsCheckpoint)
+				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(needed(a, "interval")), Cost: des.Seconds(duration(a, "cost"))}
+				return v
+			},
+		},
+	}
+}
+
+// units of time that may stand behind a number; without one it is of seconds.
+var timeUnits = map[byte]float64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
+
+// duration is a time of 0 or more in seconds, "90", "15m" or "30d"; 0 where it is not
+// given.
+func duration(a *policy.Args, name string) float64 {
+	text, given := a.Value(name)
+	if !given {
+		return 0
+	}
+	unit := 1.0
+	if n := len(text); n > 0 && timeUnits[text[n-1]] > 0 {
+		unit, text = timeUnits[text[n-1]], text[:n-1]
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if v *= unit; err != nil || !(v >= 0) || v > 1e12 {
+		a.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
+		return 0
+	}
+	return v
+}
+
+// needed is a duration that must be given, of a tick or more.
+func needed(a *policy.Args, name string) float64 {
+	v := duration(a, name)
+	if !(math.Round(v*float64(des.Second)) >= 1) {
+		a.Fail(name, "a time above 0, in seconds or as in 15m, 4h, 30d")
+		return 1
+	}
+	return v
+}
+
+// isOutageLog reports whether outages are those of a file, not of a model.
+func (t *Tables) isOutageLog(text string) bool {
+	name, _, _ := strings.Cut(text, ":")
+	return !slices.Contains(t.Outages.Names(), name)
+}
+
+// outages are those of a call, drawn before any policy runs. Nil is none.
+type outages struct {
+	victims flow.Victims
+	log     *workload.Outages // or nil:
+	model   model.Failures
+	size    int // processors of a cluster
+}
+
+// outages reads what a scenario says of outages of so many processors, or of these
+// nodes of a domain.
+func (c *call) outages(processors int, nodes []entity.Node) (*outages, error) {
+	f := c.Flows
+	switch {
+	case f.Outages == "" && f.Victims == "":
+		return nil, nil
+	case f.Outages == "":
+		return nil, wrong("victims", "there are no outages that could hit a job")
+	}
+	o := &outages{size: processors}
+	if f.Victims != "" {
+		chosen, err := VictimRules().Parse(f.Victims)
+		if err != nil {
+			return nil, &SettingError{"victims", err}
+		}
+		o.victims = chosen.Value
+	}
+	if !c.tables.isOutageLog(f.Outages) {
+		chosen, err := c.tables.Outages.Parse(f.Outages)
+		if err != nil {
+			return nil, &SettingError{"outages", err}
+		}
+		o.model = chosen.Value(max(processors, len(nodes)), c.Settings.Seed, c.Settings.Replication)
+		return o, o.model.Check()
+	}
+	var err error
+	if o.log, err = workload.OpenOutages(f.Outages); err != nil {
+		return nil, &SettingError{"outages", err}
+	}
+	var all []*entity.Node
+	for i := range nodes {
+		all = append(all, &nodes[i])
+	}
+	if _, err := o.of(all); err != nil {
+		return nil, &SettingError{"outages", err}
+	}
+	return o, nil
+}
+
+// of are the outages of a cluster or, where there are any, of these nodes.
+func (o *outages) of(nodes []*entity.Node) (iter.Seq[flow.Outage], error) {
+	if o.log != nil {
+		list := func(all []flow.Outage, err error) (iter.Seq[flow.Outage], error) { return slices.Values(all), err }
+		if nodes != nil {
+			return list(o.log.Nodes(nodes))
+		}
+		return list(o.log.Processors(o.size))
+	}
+	failures, err := o.model.All()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(flow.Outage) bool) {
+		for f := range failures {
+			x := flow.Outage{Known: f.From, From: f.From, To: f.To}
+			if nodes != nil {
+				x.Nodes = nodes[f.First : f.Last+1]
+			} else {
+				x.Place = []procset.Range{{First: int32(f.First), Last: int32(f.Last)}}
+			}
+			if !yield(x) {
+				return
+			}
+		}
+	}, nil
+}
+
+// flow is the flow of a run on a cluster or, where there are any, on these nodes.
+func (o *outages) flow(nodes []*entity.Node) (*flow.Outages, error) {
+	if o == nil {
+		return nil, nil
+	}
+	all, err := o.of(nodes)
+	if err != nil {
+		return nil, err
+	}
+	f := &flow.Outages{Victims: o.victims}
+	f.Submit(all)
+	return f, nil
+}

@@ -1,0 +1,65 @@
+package dag
+
+import (
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// List is list scheduling as a policy of the engine, after HEFT: of the jobs that
+// wait the one of the highest rank first, each in the plan's best window, where it
+// ends earliest if the plan's finder is one that looks for that (window.MinFinish).
+// A window that begins later is held: a job of a lower rank may begin before it, but
+// takes nothing of it. Every round looks anew.
+//
+// What it cannot do is HEFT's insertion of tasks that have not come. On equal
+// processors, for tasks of one processor each, nothing idles while a job waits: that
+// is Graham's list scheduling (1966), at most 2 - 1/m times the optimum on m
+// processors.
+type List struct {
+	// Order of the queue; backfill.HighestRank where its Key is nil.
+	Order entity.Order
+	// Depth is how many of the waiting jobs are looked at in a round; 0 means all.
+	Depth int
+}
+
+// Name is "heft", with the order if it is another one.
+func (p List) Name() string {
+	if p.Order.Key == nil || p.Order.Name == backfill.HighestRank.Name {
+		return "heft"
+	}
+	return "heft-" + p.Order.Name
+}
+
+// Schedule starts or holds job after job.
+func (p List) Schedule(r *entity.Round) {
+	order := p.Order
+	if order.Key == nil {
+		order = backfill.HighestRank
+	}
+	next, tried := des.Forever, 0
+	for j := range r.Queue.By(order, r.Now).All() {
+		if j.State != entity.Waiting {
+			continue
+		}
+		if tried++; p.Depth > 0 && tried > p.Depth {
+			break
+		}
+		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
+		switch {
+		case !ok: // not before something changes
+		case w.Start == r.Now:
+			if !r.Reserve(j, w) {
+				return
+			}
+		default:
+			if !r.Hold(j, w) {
+				return
+			}
+			next = min(next, w.Start)
+		}
+	}
+	if next < des.Forever {
+		r.WakeAt(next)
+	}
+}

@@ -1,0 +1,94 @@
+// The distributions of the times between failures and of repairs.
+
+package randvar
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+)
+
+// Exponential is the distribution without memory, by its mean.
+type Exponential struct{ Scale float64 }
+
+// Check reports what makes e meaningless, or nil.
+func (e Exponential) Check() error { return positive("exponential", "scale", e.Scale) }
+
+// Mean is the expectation.
+func (e Exponential) Mean() float64 { return e.Scale }
+
+// Variance is the second central moment.
+func (e Exponential) Variance() float64 { return e.Scale * e.Scale }
+
+// CDF is P(X <= x).
+func (e Exponential) CDF(x float64) float64 { return -math.Expm1(-max(x, 0) / e.Scale) }
+
+// Rand draws a value.
+func (e Exponential) Rand(r *rand.Rand) float64 { return e.Scale * r.ExpFloat64() }
+
+// Weibull is F(x) = 1 - exp(-(x/Scale)^Shape). With a shape below 1 the hazard falls
+// as time goes by; with 1 it is the exponential distribution.
+type Weibull struct{ Shape, Scale float64 }
+
+// WeibullOf is the one of that shape and mean.
+func WeibullOf(shape, mean float64) Weibull { return Weibull{shape, mean / math.Gamma(1+1/shape)} }
+
+// Check reports what makes w meaningless, or nil.
+func (w Weibull) Check() error {
+	return errors.Join(positive("weibull", "shape", w.Shape), positive("weibull", "scale", w.Scale))
+}
+
+// Mean is the expectation.
+func (w Weibull) Mean() float64 { return w.Scale * math.Gamma(1+1/w.Shape) }
+
+// Variance is the second central moment.
+func (w Weibull) Variance() float64 {
+	m := math.Gamma(1 + 1/w.Shape)
+	return w.Scale * w.Scale * (math.Gamma(1+2/w.Shape) - float64(m*m))
+}
+
+// CDF is P(X <= x).
+func (w Weibull) CDF(x float64) float64 {
+	return -math.Expm1(-math.Pow(max(x, 0)/w.Scale, w.Shape))
+}
+
+// Rand draws a value by inversion, with one exponential.
+func (w Weibull) Rand(r *rand.Rand) float64 {
+	return w.Scale * math.Pow(r.ExpFloat64(), 1/w.Shape)
+}
+
+// Lognormal is the distribution whose logarithm is normal with mean Mu and standard
+// deviation Sigma.
+type Lognormal struct{ Mu, Sigma float64 }
+
+// LognormalOf is the one of that sigma and mean.
+func LognormalOf(sigma, mean float64) Lognormal {
+	return Lognormal{math.Log(mean) - float64(sigma*sigma)/2, sigma}
+}
+
+// Check reports what makes l meaningless, or nil.
+func (l Lognormal) Check() error {
+	return errors.Join(finite("lognormal", "mu", l.Mu), positive("lognormal", "sigma", l.Sigma))
+}
+
+// Mean is the expectation.
+func (l Lognormal) Mean() float64 { return math.Exp(l.Mu + float64(l.Sigma*l.Sigma)/2) }
+
+// Variance is the second central moment.
+func (l Lognormal) Variance() float64 {
+	m := l.Mean()
+	return math.Expm1(l.Sigma*l.Sigma) * m * m
+}
+
+// CDF is P(X <= x).
+func (l Lognormal) CDF(x float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	return math.Erfc((l.Mu-math.Log(x))/(l.Sigma*math.Sqrt2)) / 2
+}
+
+// Rand draws a value, with one normal.
+func (l Lognormal) Rand(r *rand.Rand) float64 {
+	return math.Exp(l.Mu + float64(l.Sigma*r.NormFloat64()))
+}

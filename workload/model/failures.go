@@ -1,0 +1,137 @@
+// Failures of processors or nodes, and their repairs.
+
+package model
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload/internal/randvar"
+)
+
+// Failures is a model of processors or nodes that fail and are repaired, each by
+// itself, or in groups of neighbours (racks) that fail together. Each is as new when
+// the run begins and when it comes back: its times up and down are drawn
+// independently.
+//
+//	up        down     up              down
+//	[=========][######][===============][####][===
+//
+// B. Schroeder and G. Gibson, "A large-scale study of failures in high-performance
+// computing systems", DSN 2006, found in nine years of records of 22 systems at Los
+// Alamos that the time between failures is modelled well by a Weibull distribution
+// with a decreasing hazard rate (a shape below 1), and the time of repair by a
+// lognormal one; the means differ widely from one system to another. They are
+// therefore to be given.
+type Failures struct {
+	Units int // processors or nodes, from 0 on
+	Group int // how many neighbours fail together, the last group may be smaller; 0 means 1
+	// Up is the time from a repair to the next failure, Repair the time of a repair,
+	// both in seconds, of a unit or group.
+	Up, Repair Lifetime
+	// Until is the instant from which on nothing fails any more; 0 means never.
+	Until             des.Time
+	Seed, Replication uint64
+}
+
+// Lifetime is the distribution of a time in seconds.
+type Lifetime = randvar.Distribution[float64]
+
+// Exponential, Weibull and Lognormal are the distributions of such times; WeibullOf
+// and LognormalOf give the ones of a shape, or a sigma of the logarithm, and a mean.
+type (
+	Exponential = randvar.Exponential
+	Weibull     = randvar.Weibull
+	Lognormal   = randvar.Lognormal
+)
+
+// WeibullOf is the Weibull distribution of that shape and mean.
+func WeibullOf(shape, mean float64) Weibull { return randvar.WeibullOf(shape, mean) }
+
+// LognormalOf is the lognormal distribution of that standard deviation of the
+// logarithm and that mean.
+func LognormalOf(sigma, mean float64) Lognormal { return randvar.LognormalOf(sigma, mean) }
+
+// Failure is one time that the units First to Last, both included, are down, over
+// [From, To).
+type Failure struct {
+	First, Last int
+	From, To    des.Time
+}
+
+// Check reports what makes the model meaningless, or nil.
+func (f Failures) Check() error {
+	switch {
+	case f.Units < 1:
+		return fmt.Errorf("failures: want 1 or more units, not %d", f.Units)
+	case f.Group < 0 || f.Until < 0:
+		return errors.New("failures: the size of a group and the end must not be negative")
+	case f.Up == nil || f.Repair == nil:
+		return errors.New("failures: the times up and of repair must be given")
+	}
+	return errors.Join(f.Up.Check(), f.Repair.Check())
+}
+
+// All yields the failures in order of their beginnings, without end unless there is
+// an Until. Every unit or group draws from a stream of its own, so that its failures
+// depend on nothing else.
+func (f Failures) All() (iter.Seq[Failure], error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	group := max(f.Group, 1)
+	return func(yield func(Failure) bool) {
+		var next failing
+		for first := 0; first < f.Units; first += group {
+			u := &failingUnit{first: first, random: des.NewStream(f.Seed, f.Replication, "failures", uint64(first))}
+			if u.at = lifetime(f.Up, u.random); f.comes(u.at) {
+				next = append(next, u)
+			}
+		}
+		heap.Init(&next)
+		for len(next) > 0 {
+			u := next[0]
+			x := Failure{First: u.first, Last: min(u.first+group, f.Units) - 1, From: u.at, To: u.at.Add(lifetime(f.Repair, u.random))}
+			if !yield(x) {
+				return
+			}
+			if u.at = x.To.Add(lifetime(f.Up, u.random)); f.comes(u.at) {
+				heap.Fix(&next, 0)
+			} else {
+				heap.Pop(&next)
+			}
+		}
+	}, nil
+}
+
+func (f Failures) comes(at des.Time) bool { return at < des.Forever && (f.Until == 0 || at < f.Until) }
+
+// lifetime draws a time of at least one tick.
+func lifetime(d Lifetime, r *rand.Rand) des.Time { return max(des.Seconds(d.Rand(r)), des.Tick) }
+
+// failingUnit is a unit or group that fails next at that instant.
+type failingUnit struct {
+	at     des.Time
+	first  int
+	random *rand.Rand
+}
+
+// failing is a heap of units, the next to fail on top.
+type failing []*failingUnit
+
+func (f failing) Len() int { return len(f) }
+func (f failing) Less(i, k int) bool {
+	return f[i].at < f[k].at || f[i].at == f[k].at && f[i].first < f[k].first
+}
+func (f failing) Swap(i, k int) { f[i], f[k] = f[k], f[i] }
+func (f *failing) Push(x any)   { *f = append(*f, x.(*failingUnit)) }
+func (f *failing) Pop() any {
+	last := len(*f) - 1
+	x := (*f)[last]
+	*f = (*f)[:last]
+	return x
+}

@@ -1,0 +1,185 @@
+package workload
+
+// Logs of outages in a CSV file.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/workload/csvtable"
+)
+
+// outageRow is a line of the file.
+type outageRow struct {
+	row *csvtable.Row
+	// Without a place as yet, but for Processors.
+	outage flow.Outage
+	nodes  []procset.Range // IDs of nodes, or processors by number; nil where so many are lost, whichever
+}
+
+// Outages is a log of what was out of service, in the order in which it became known.
+// It knows no machine as yet; Processors and Nodes tell what it means on one.
+type Outages struct {
+	name string
+	rows []outageRow
+}
+
+// OpenOutages reads a log of outages; see ReadOutages.
+func OpenOutages(path string) (*Outages, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the outages: %w", err)
+	}
+	defer f.Close()
+	o, err := ReadOutages(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	o.name = path
+	return o, nil
+}
+
+// ReadOutages reads CSV with a heading: from and to, in time units of the simulation,
+// and either processors (how many are lost, whichever they are) or node (the IDs of a
+// domain's nodes, or a cluster's processors by number from 0: "3", or "0-3 7"); and, if it
+// is there, known, when the scheduler learns of it (at from, where the field is empty).
+// What has an empty to, or "forever", does not come back. The rows may stand in any
+// order. Where a row has both processors and node, the former is only how many the
+// latter are, as in the outages-POLICY.csv of a run.
+func ReadOutages(in io.Reader) (*Outages, error) {
+	t, err := csvtable.Read(in, "from", "to")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !slices.Contains(t.Header, "processors") && !slices.Contains(t.Header, "node"):
+		return nil, errors.New(`it has neither a column "processors" (how many are lost) nor "node" (which)`)
+	case t.Len() == 0:
+		return nil, errors.New("there are no outages below the heading")
+	}
+	o := &Outages{}
+	for row := range t.Rows() {
+		x, err := readOutage(row)
+		if err != nil {
+			return nil, err
+		}
+		o.rows = append(o.rows, x)
+	}
+	slices.SortStableFunc(o.rows, func(a, b outageRow) int {
+		return cmp.Or(cmp.Compare(a.outage.Known, b.outage.Known), cmp.Compare(a.outage.From, b.outage.From))
+	})
+	return o, nil
+}
+
+const latestOutage = 1e12 // time units: well within the range of des.Time
+
+func readOutage(row *csvtable.Row) (outageRow, error) {
+	x := outageRow{row: row}
+	from, to := row.Number("from"), float64(latestOutage)
+	endless := row.Text("to") == "" || row.Text("to") == des.Forever.String()
+	if !endless {
+		to = row.Number("to")
+	}
+	known := row.NumberOr("known", from)
+	switch {
+	case row.Has("node"):
+		nodes, err := procset.Parse(row.Text("node"))
+		if err != nil {
+			return x, row.At(fmt.Errorf("node: %w", err))
+		}
+		x.nodes = nodes
+	case row.Has("processors"):
+		x.outage.Processors = row.Int("processors")
+	default:
+		return x, row.At(errors.New("it has neither processors nor node"))
+	}
+	if err := row.Err(); err != nil {
+		return x, err
+	}
+	x.outage.From, x.outage.To, x.outage.Known = des.Seconds(from), des.Seconds(to), des.Seconds(known)
+	if endless {
+		x.outage.To = des.Forever
+	}
+	switch inRange := func(t float64) bool { return t >= 0 && t <= latestOutage }; {
+	case !inRange(from) || !inRange(to) || !inRange(known):
+		return x, row.At(fmt.Errorf("from, to and known must be 0 to %g", float64(latestOutage)))
+	case x.outage.From >= x.outage.To:
+		return x, row.At(fmt.Errorf("to: it must end after it begins, at %v, not at %v", x.outage.From, x.outage.To))
+	case x.outage.Known > x.outage.From:
+		return x, row.At(fmt.Errorf("known: it begins at %v, and cannot become known later, at %v", x.outage.From, x.outage.Known))
+	case x.nodes == nil && x.outage.Processors < 1:
+		return x, row.At(fmt.Errorf("processors: want 1 or more, not %d", x.outage.Processors))
+	}
+	return x, nil
+}
+
+// Len is how many there are.
+func (o *Outages) Len() int { return len(o.rows) }
+
+// wrong is an error about a row, with the file and the line.
+func (o *Outages) wrong(x outageRow, format string, args ...any) error {
+	err := x.row.At(fmt.Errorf(format, args...))
+	if o.name != "" {
+		err = fmt.Errorf("%s: %w", o.name, err)
+	}
+	return err
+}
+
+// Processors are the outages of a cluster of so many processors, in order of
+// Outage.Known. Either all rows name them, or none does.
+func (o *Outages) Processors(size int) ([]flow.Outage, error) {
+	var all []flow.Outage
+	for _, x := range o.rows {
+		out := x.outage
+		out.Place = x.nodes
+		switch {
+		case out.Processors > size:
+			return nil, o.wrong(x, "processors: %d are lost of a cluster of %d", out.Processors, size)
+		case (x.nodes == nil) != (o.rows[0].nodes == nil):
+			return nil, o.wrong(x, "some outages name their processors, by node, and some do not: want one or the other in all rows")
+		}
+		next := int32(0)
+		for _, r := range out.Place {
+			if int(r.Last) >= size || r.First < next {
+				return nil, o.wrong(x, "node: want processors of 0-%d in ascending order, not %s", size-1, procset.Append(nil, out.Place))
+			}
+			next = r.Last + 1
+		}
+		all = append(all, out)
+	}
+	return all, nil
+}
+
+// Nodes are the outages of these nodes of a domain, in order of Outage.Known.
+func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
+	byID := make(map[int]*entity.Node, len(nodes))
+	for _, n := range nodes {
+		byID[n.ID] = n
+	}
+	var all []flow.Outage
+	for _, x := range o.rows {
+		out := x.outage
+		if x.nodes == nil {
+			return nil, o.wrong(x, "node: on a domain an outage names its nodes; so many processors are for a cluster")
+		}
+		for _, r := range x.nodes {
+			for id := int(r.First); id <= int(r.Last); id++ {
+				n := byID[id]
+				if n == nil {
+					return nil, o.wrong(x, "node: there is no node %d", id)
+				}
+				out.Nodes = append(out.Nodes, n)
+			}
+		}
+		all = append(all, out)
+	}
+	return all, nil
+}

@@ -1,0 +1,120 @@
+package workload
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+func TestReadOutages(t *testing.T) {
+	o, err := ReadOutages(strings.NewReader("from,to,processors,known\n3600,7200.5,4,\n10,,1,5\n20,forever,2,0\n"))
+	require.NoError(t, err)
+	require.Equal(t, 3, o.Len())
+	all, err := o.Processors(4)
+	require.NoError(t, err)
+	require.Equal(t, []flow.Outage{
+		{From: 20 * des.Second, To: des.Forever, Processors: 2},
+		{Known: 5 * des.Second, From: 10 * des.Second, To: des.Forever, Processors: 1},
+		{Known: des.Hour, From: des.Hour, To: des.Seconds(7200.5), Processors: 4},
+	}, all, "in the order in which they become known")
+
+	o, err = ReadOutages(strings.NewReader("from,to,processors,node\n1,2,3,0-1 5\n"))
+	require.NoError(t, err)
+	all, err = o.Processors(6)
+	require.NoError(t, err)
+	require.Equal(t, []procset.Range{{First: 0, Last: 1}, {First: 5, Last: 5}}, all[0].Place)
+	require.Zero(t, all[0].Processors)
+	_, err = o.Nodes([]*entity.Node{{ID: 0}, {ID: 1}})
+	require.EqualError(t, err, "line 2: node: there is no node 5")
+	nodes := []*entity.Node{{ID: 5}, {ID: 1}, {ID: 0}}
+	all, err = o.Nodes(nodes)
+	require.NoError(t, err)
+	require.Equal(t, []*entity.Node{nodes[2], nodes[1], nodes[0]}, all[0].Nodes)
+}
+
+func TestOutagesThatMakeNoSense(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "empty",
+		"to,node\n1,2":                   `it has no column "from"; its first line is to,node`,
+		"from,to\n1,2":                   `neither a column "processors" (how many are lost) nor "node" (which)`,
+		"from,to,node\n":                 "no outages",
+		"from,to,node\n1,2,\n":           "line 2: it has neither processors nor node",
+		"from,to,node\n1,2,x\n":          `line 2: node: "x" is no interval of processors`,
+		"from,to,node\n1,2,3-1\n":        "no interval",
+		"from,to,node\n1,2,-1\n":         "no interval",
+		"from,to,node\n,2,1\n":           "line 2: from: want a number, but the field is empty",
+		"from,to,node\n1,x,1\n":          `line 2: to: want a number, not "x"`,
+		"from,to,processors\n1,2,1.5\n":  `line 2: processors: want a whole number, not "1.5"`,
+		"from,to,processors\n1,2,0\n":    "line 2: processors: want 1 or more, not 0",
+		"from,to,node\n2,2,1\n":          "line 2: to: it must end after it begins, at 2, not at 2",
+		"from,to,node\n-1,2,1\n":         "line 2: from, to and known must be 0 to 1e+12",
+		"from,to,node\n1,9e99,1\n":       "must be 0 to",
+		"from,to,node,known\n1,2,1,-1\n": "must be 0 to",
+		"from,to,node,known\n1,2,1,1.5":  "line 2: known: it begins at 1, and cannot become known later, at 1.5",
+		"from,to,node,known\n1,2,1,\"":   "this is no CSV",
+	} {
+		_, err := ReadOutages(strings.NewReader(text))
+		require.ErrorContains(t, err, want, "%q", text)
+	}
+	for text, want := range map[string]string{
+		"from,to,processors\n1,2,5":               "line 2: processors: 5 are lost of a cluster of 4",
+		"from,to,node\n1,2,4":                     "line 2: node: want processors of 0-3 in ascending order, not 4",
+		"from,to,node\n1,2,2 1":                   "in ascending order, not 2 1",
+		"from,to,node,processors\n1,2,2,\n3,4,,1": "line 3: some outages name their processors",
+	} {
+		o, err := ReadOutages(strings.NewReader(text))
+		require.NoError(t, err)
+		_, err = o.Processors(4)
+		require.ErrorContains(t, err, want, "%q", text)
+	}
+	o, err := ReadOutages(strings.NewReader("from,to,processors\n1,2,1"))
+	require.NoError(t, err)
+	_, err = o.Nodes(nil)
+	require.ErrorContains(t, err, "line 2: node: on a domain an outage names its nodes")
+}
+
+func TestAnErrorAboutAnOutageNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "faults.csv")
+	require.NoError(t, os.WriteFile(path, []byte("from,to,processors\n1,2,9\n"), 0o644))
+	o, err := OpenOutages(path)
+	require.NoError(t, err)
+	_, err = o.Processors(4)
+	require.EqualError(t, err, path+": line 2: processors: 9 are lost of a cluster of 4")
+	require.NoError(t, os.WriteFile(path, []byte("from,to,processors\n1,2\n"), 0o644))
+	_, err = OpenOutages(path)
+	require.ErrorContains(t, err, path+": line 2: it has 2 fields")
+	_, err = OpenOutages(path + "?")
+	require.ErrorContains(t, err, "opening the outages")
+}
+
+func FuzzReadOutages(f *testing.F) {
+	f.Add("from,to,processors,known\n3600,7200,4,\n10,,1,5\n")
+	f.Add("from,to,node\n1,forever,0-3 7\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		o, err := ReadOutages(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		all, err := o.Processors(100)
+		if err != nil {
+			return
+		}
+		last := des.Time(0)
+		for _, x := range all {
+			require.LessOrEqual(t, last, x.Known)
+			require.LessOrEqual(t, x.Known, x.From)
+			require.Less(t, x.From, x.To)
+			require.Positive(t, x.Size())
+			require.LessOrEqual(t, x.Size(), 100)
+			last = x.Known
+		}
+	})
+}
