@@ -58,6 +58,7 @@ func ParsePass(s string) (Pass, error) { return passes.Parse(s) }
 //
 //	Submit, SubmitAll, SubmitFrom   jobs come, at any instant from now on
 //	Cancel, Kill, Preempt           and are taken out again
+//	Resize                          or go on on more processors, or fewer
 //	WakeAt                          the policy gets a round
 //	Tentative                       a window is kept for a job that may come
 //	Withhold                        capacity leaves the plan

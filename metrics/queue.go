@@ -50,6 +50,8 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 		q.level.busy += nodes
 	case entity.JobFinished, entity.JobKilled:
 		q.level.busy -= q.left(e.Run, &entity.Attempt{Window: entity.Window{Nodes: e.Run.Request.Nodes}, End: e.Time, Ends: e.Run.Ends()})
+	case entity.JobResized:
+		q.level.busy += nodes - int64(latestOf(e.Run.Earlier()).Window.Nodes)
 	case entity.JobRequeued:
 		q.queued(1, asked)
 		q.level.busy -= q.left(e.Run, latestOf(e.Run.Earlier()))

@@ -79,6 +79,8 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 	case entity.JobRequeued:
 		r.running--
 		r.occupied(latestOf(j.Earlier()))
+	case entity.JobResized:
+		r.occupied(latestOf(j.Earlier()))
 	case entity.JobFinished, entity.JobKilled:
 		r.running--
 		r.end(j, e.Time)
@@ -89,7 +91,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 }
 
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
-	wait, run := j.Wait(), finish-j.Start
+	wait, run := j.Wait(), finish-j.Began()
 	r.occupied(&entity.Attempt{Window: entity.Window{Nodes: j.Reservation.Window.Nodes}, Start: j.Start, End: finish, Ends: j.Ends()})
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
