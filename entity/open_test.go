@@ -555,6 +555,76 @@ func TestAPolicyPreempts(t *testing.T) {
 	require.Equal(t, 120*des.Second, small.Finish)
 }
 
+// The wide job heads the queue, and two narrow ones have been looked at in vain. At 5
+// another one comes, and one that runs is stopped; what it leaves is for all that
+// wait, not for the new one alone: in this round, or in the next.
+func TestWhatAPolicyPreemptsIsForAllThatWait(t *testing.T) {
+	for behind, start := range map[bool]des.Time{false: 5, true: 6} {
+		p := &preemptsOnce{at: 5 * des.Second, behind: behind}
+		w := newWorld(4, p)
+		w.meta.Submit(job(1, 0, 100, 2))
+		w.meta.Submit(job(2, 0, 50, 2))
+		wide := w.meta.Submit(job(3, 1, 5, 4))
+		a, b := w.meta.Submit(job(4, 1, 10, 1)), w.meta.Submit(job(5, 1, 10, 1))
+		w.meta.Submit(job(6, 5, 10, 1))
+		w.meta.Submit(job(7, 6, 10, 1))
+		w.run(t)
+		require.Equal(t, start*des.Second, a.Start)
+		require.Equal(t, start*des.Second, b.Start)
+		require.Equal(t, 50*des.Second, wide.Start)
+		require.True(t, p.gained)
+	}
+}
+
+// preemptsOnce is EASY, shortest first, and stops job 1 at one instant.
+type preemptsOnce struct {
+	at     des.Time
+	cost   des.Time
+	behind bool // preempts when everything else is done
+	gained bool // the round at 6 was told so
+}
+
+func (*preemptsOnce) Name() string { return "preempts once" }
+
+func (p *preemptsOnce) Schedule(r *entity.Round) {
+	p.gained = p.gained || r.Now == 6*des.Second && r.Gained
+	shortest := backfill.EASY{Order: backfill.ShortestFirst}
+	if p.behind {
+		shortest.Schedule(r)
+	}
+	for v := range r.Running() {
+		if r.Now == p.at && v.ID == 1 && r.Preempt(v, des.Forever) {
+			r.SetUp(v, p.cost)
+			r.WakeAt(r.Now + 7*des.Second)
+		}
+	}
+	if !p.behind {
+		shortest.Schedule(r)
+	}
+}
+
+func TestAPolicyThatPreemptsForNobodyAsksWhenItIsToLookAgain(t *testing.T) {
+	w := newWorld(4, &preemptsOnce{at: 5 * des.Second, behind: true})
+	r := w.meta.Submit(job(1, 0, 100, 4))
+	w.at(5, func() { w.meta.WakeAt(5 * des.Second) })
+	late := w.meta.Submit(job(2, 5, 10, 1))
+	w.run(t)
+	require.Equal(t, 22*des.Second, r.Start, "behind the one that was shorter at the second look")
+	require.Equal(t, 12*des.Second, late.Start)
+	require.Equal(t, 117*des.Second, r.Finish)
+}
+
+func TestWhatResumingCostsIsDoneBeforeTheWorkGoesOn(t *testing.T) {
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), &preemptsOnce{at: 5 * des.Second, cost: 3 * des.Second})
+	r := m.Submit(job(1, 0, 100, 4))
+	m.Submit(job(2, 5, 10, 1))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 15*des.Second, r.Start)
+	require.Equal(t, 113*des.Second, r.Finish)
+	require.Equal(t, 3*des.Second, r.Latest().Overhead)
+}
+
 // diary writes down everything that an observer can be told.
 type diary struct{ lines []string }
 

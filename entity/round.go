@@ -78,9 +78,11 @@ func (r *Round) WakeAt(t des.Time) {
 }
 
 // Preempt stops the running job j and puts it back into the queue, where it
-// stands by its submission; see Metascheduler.Preempt. No round follows from that
-// alone: what it gives back is for the present one. An advance reservation cannot
-// be preempted.
+// stands by its submission; see Metascheduler.Preempt. What it gives back is for the
+// present round (Gained), and j is among the Fresh jobs of the next one. No round
+// follows from that alone: a policy that has jobs yield whenever it is asked would
+// be asked for ever at one instant. One that must look again though nothing happens
+// says when, by WakeAt. An advance reservation cannot be preempted.
 func (r *Round) Preempt(j *Run, keep des.Time) bool {
 	if j.State != Running {
 		r.Fail(fmt.Errorf("%v is %v and cannot be preempted", j, j.State))
@@ -91,8 +93,13 @@ func (r *Round) Preempt(j *Run, keep des.Time) bool {
 		return false
 	}
 	r.meta.preempt(j, keep)
+	r.Gained, r.meta.gained = true, true
 	return true
 }
+
+// SetUp has the waiting job j do no work for the time t when it begins its next
+// attempt: what it costs to resume it. See Metascheduler.SetUp.
+func (r *Round) SetUp(j *Run, t des.Time) bool { return r.meta.SetUp(j, t) }
 
 // Fresh lists the jobs that have entered the queue, or have lost their
 // reservation, since the last round, in order of submission.

@@ -55,7 +55,8 @@ const autoIntervals = 4096
 // promised=SECONDS for a job that was once told of a start ahead, the first
 // such start, and reason=TEXT, after a semicolon where both are there, for one
 // that was rejected, or killed for another reason than its estimate.
-// consumed_energy is -1, as Batsim writes it without its energy model. A job
+// consumed_energy is in joules what Energy says of a job that has ended, and -1
+// otherwise, as Batsim writes it without its energy model. A job
 // that was still waiting or running when the run was stopped has its row too, as
 // SUBMITTED or RUNNING.
 //
@@ -70,6 +71,8 @@ type JobsWriter struct {
 	Allocation Allocation
 	// Workload is what workload_name says; "w0", Batsim's own, where empty.
 	Workload string
+	// Energy, if set, is what a job that has ended took; see PowerMeter.Job.
+	Energy func(*entity.Run) Energy
 	// Attempts has rows tell of all attempts of a job, and of the jobs that it follows,
 	// in more columns. restarts is how often it was preempted; lost and overhead are
 	// times of the job, as in AttemptsWriter, of all attempts that are over, where of
@@ -90,6 +93,7 @@ type JobsWriter struct {
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
 	base, rows int64    // the row to write next; how many follow, itself included
 	meta       *entity.Metascheduler
+	energies   map[int64]Energy // of rows that are complete, by their positions; never iterated
 }
 
 // jobRow is what a row needs, kept from submission until it is written.
@@ -217,6 +221,9 @@ func (w *JobsWriter) begin() {
 	}
 	w.workload = escapeCSV(name)
 	w.ring = make([]jobRow, 64)
+	if w.Energy != nil {
+		w.energies = map[int64]Energy{}
+	}
 	w.buf = append(make([]byte, 0, flushAt+4096), JobsHeader...)
 	if w.Attempts {
 		w.buf = append(w.buf, AttemptsColumns...)
@@ -275,6 +282,9 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		}
 	case entity.JobRejected:
 		r.state, r.reason = rowRejected, j.Reason
+	}
+	if w.Energy != nil && r.state >= rowFinished {
+		w.energies[seq] = w.Energy(j)
 	}
 }
 
@@ -480,7 +490,14 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 			b = procset.Append(b, r.processors)
 		}
 	}
-	b = append(b, ",-1,"...)
+	b = append(b, ',')
+	if e, known := w.energies[w.base-1]; known {
+		b = e.Append(b)
+		delete(w.energies, w.base-1)
+	} else {
+		b = append(b, "-1"...)
+	}
+	b = append(b, ',')
 	b = appendMetadata(b, r)
 	b = append(b, ',')
 	b = appendInt(b, int64(r.user))

@@ -71,10 +71,7 @@ func WriteSummaryJSON(w io.Writer, rows []Summary) error {
 
 // summaryColumns are those of the table for people: the counts of rounds and
 // events are left to the files.
-var summaryColumns = []struct {
-	title string
-	cell  func(Summary) string
-}{
+var summaryColumns = []column[Summary]{
 	{"policy", func(s Summary) string { return s.Policy }},
 	{"jobs", func(s Summary) string { return grouped.Int(s.Jobs) }},
 	{"killed", func(s Summary) string { return grouped.Int(s.Killed) }},
@@ -94,9 +91,21 @@ var summaryColumns = []struct {
 // are days and h:mm:ss, below a minute seconds or milliseconds; slowdown is the
 // mean bounded slowdown.
 func WriteSummaryTable(w io.Writer, rows []Summary) error {
-	width := make([]int, len(summaryColumns))
+	return writeTable(w, summaryColumns, rows)
+}
+
+// column is a column of a table for people.
+type column[T any] struct {
+	title string
+	cell  func(T) string
+}
+
+// writeTable writes an aligned table: the first column to the left, the others to
+// the right.
+func writeTable[T any](w io.Writer, columns []column[T], rows []T) error {
+	width := make([]int, len(columns))
 	table := make([][]string, 1+len(rows))
-	for c, column := range summaryColumns {
+	for c, column := range columns {
 		table[0] = append(table[0], column.title)
 		for i, s := range rows {
 			table[i+1] = append(table[i+1], column.cell(s))

@@ -6,6 +6,7 @@
 // The policies themselves live in the packages below it:
 //
 //	backfill   FCFS, EASY, conservative backfilling, and the orders of queues
+//	preempt    policies that stop jobs which run: selective preemption, time slicing
 //	window     searches for windows on named nodes: what a plan.Domain asks
 //	cyclic     planners of whole batches, cycle by cycle
 //	agent      strategies of the brokers of a grid

@@ -14,9 +14,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/dag"
+	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/preempt"
 )
 
 // Entry is a row of a Table: what can be asked for by a name.
@@ -68,7 +71,7 @@ func Registry() Table[entity.Policy] {
 	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
 	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
-	return Table[entity.Policy]{
+	return append(capped(Table[entity.Policy]{
 		{
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
 			Params: []Param{order, shape},
@@ -104,13 +107,55 @@ func Registry() Table[entity.Policy] {
 			},
 		},
 		{
+			Name: "selective-preemption", Text: "jobs yield to those that have waited longer for their lengths",
+			Params: []Param{
+				{"sf", "NUMBER", "the suspension factor: how many times as high an expansion factor must be (2)"},
+				{"width", "SHARE|any", "how wide a job must be beside one that yields to it (0.5)"},
+				{"slice", "S", "how long a job works at least before it yields (60)"},
+				{"keep", "all|none|checkpoint", "what is kept of the work of a job that yields (all)"},
+				{"cost", "S", "how long it does no work when it is resumed (0)"},
+			},
+			New: func(a *Args) entity.Policy {
+				p := preempt.Selective{
+					Factor: a.above("sf"), Slice: des.Seconds(a.above("slice")),
+					Keep: parsed(a, "keep", preempt.ParseKeep), Cost: des.Seconds(a.Number("cost", 0)),
+				}
+				if a.values["width"] == "any" {
+					p.Width = -1
+				} else {
+					p.Width = a.above("width")
+				}
+				a.check(p.Check())
+				return p
+			},
+		},
+		{
+			Name: "time-slicing", Text: "jobs take turns of a quantum; suspended ones lose nothing",
+			Params: []Param{
+				{"quantum", "S", "how long a turn lasts (600)"},
+				{"order", strings.Join(orderNames(), "|"), "who goes before others whatever the turn (nobody)"},
+				{"cost", "S", "how long a suspended job does no work when it is resumed (0)"},
+			},
+			New: func(a *Args) entity.Policy {
+				p := preempt.Slicing{Quantum: des.Seconds(a.above("quantum")), Order: a.Order("order"), Cost: des.Seconds(a.Number("cost", 0))}
+				a.check(p.Check())
+				return p
+			},
+		},
+		{
 			Name: "heft", Text: "list scheduling of workflows: by upward rank, each task where it finishes earliest",
 			Params: []Param{{"order", strings.Join(orderNames(), "|"), "order of the queue (rank)"}, {"depth", "N", "how many jobs are looked at in a round (all)"}},
 			New: func(a *Args) entity.Policy {
 				return dag.List{Order: a.listOrder(), Depth: a.Positive("depth")}
 			},
 		},
-	}
+	}), Entry[entity.Policy]{ // a job that grows asks no cap
+		Name: "equipartition", Text: "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink",
+		Params: []Param{order, {"cost", "S", "how long a job does no work when it is resized (0)"}},
+		New: func(a *Args) entity.Policy {
+			return malleable.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Number("cost", 0))}
+		},
+	})
 }
 
 // listOrder is the order of the queue of list scheduling.
@@ -261,6 +306,22 @@ func (a *Args) Positive(name string) int {
 		a.Fail(name, "a whole number of 1 or more")
 	}
 	return n
+}
+
+// above is a number above 0; 0 where it is not given.
+func (a *Args) above(name string) float64 {
+	v := a.Number(name, 0)
+	if _, given := a.values[name]; given && !(v > 0) {
+		a.Fail(name, "a number above 0")
+	}
+	return v
+}
+
+// check says that the parameters do not go together.
+func (a *Args) check(err error) {
+	if a.err == nil {
+		a.err = err
+	}
 }
 
 func (a *Args) reservations(name string) int {

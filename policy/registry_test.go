@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/preempt"
 )
 
 // settings compares what can be compared: the functions of orders cannot.
@@ -48,9 +50,41 @@ func TestASpecIsAPolicyWithItsParameters(t *testing.T) {
 	}
 }
 
+func TestPoliciesThatPreemptTakeTheirParameters(t *testing.T) {
+	for spec, want := range map[string]entity.Policy{
+		"selective-preemption": preempt.Selective{},
+		"selective-preemption:sf=1.5:width=0.25:slice=1:cost=30": preempt.Selective{Factor: 1.5, Width: 0.25, Slice: des.Second, Cost: 30 * des.Second},
+		"selective-preemption:width=any:keep=none":               preempt.Selective{Width: -1, Keep: preempt.KeepNone},
+		"selective-preemption:keep=checkpoint":                   preempt.Selective{Keep: preempt.KeepCheckpoint},
+		"time-slicing":                                           preempt.Slicing{},
+		"time-slicing:quantum=90:cost=5":                         preempt.Slicing{Quantum: 90 * des.Second, Cost: 5 * des.Second},
+	} {
+		c, err := Registry().Parse(spec)
+		require.NoError(t, err, spec)
+		require.Equal(t, want, c.Value, spec)
+	}
+	for spec, want := range map[string]string{
+		"selective-preemption:sf=0":           "want a number above 0",
+		"selective-preemption:sf=0.5":         "must be a number of 1 or more, not 0.5",
+		"selective-preemption:sf=1:keep=none": "for ever unless all work is kept",
+		"selective-preemption:keep=half":      "want all, none or checkpoint",
+		"selective-preemption:slice=0":        "want a number above 0",
+		"selective-preemption:width=-1":       "want a number of 0 or more",
+		"time-slicing:quantum=0":              "want a number above 0",
+		"time-slicing:quantum=60:cost=60":     "must cost less than its quantum of 60",
+		"time-slicing:order=tallest":          "want one of submission",
+	} {
+		_, err := Registry().Parse(spec)
+		require.ErrorContains(t, err, want, spec)
+	}
+}
+
 func TestEveryOrderOfThePackageCanBeAskedFor(t *testing.T) {
 	for _, o := range backfill.Orders() {
 		for _, name := range Registry().Names() {
+			if name == "selective-preemption" { // the expansion factor is its order
+				continue
+			}
 			_, err := Registry().Parse(name + ":order=" + o.Name)
 			require.NoError(t, err)
 		}

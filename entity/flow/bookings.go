@@ -23,6 +23,10 @@ func (b Booking) String() string { return fmt.Sprintf("the booking of %v", b.Job
 
 // Bookings is a flow of users' advance reservations into a metascheduler.
 type Bookings struct {
+	// Ahead, if set, hears of every booking before it is asked for: it may make room,
+	// as SwitchOff.Expect does.
+	Ahead func(Booking)
+
 	stream[Booking]
 	meta *entity.Metascheduler
 }
@@ -51,6 +55,9 @@ func (b *Bookings) Submit(all iter.Seq[Booking]) {
 // Book asks for an advance reservation now. Where it is not granted the run is
 // Rejected, and Run.Reason says why.
 func (b *Bookings) Book(k Booking) *entity.Run {
+	if b.Ahead != nil {
+		b.Ahead(k)
+	}
 	w, err := WindowAt(b.meta, b.meta.RequestOf(k.Job), k.Start)
 	if err != nil {
 		return b.meta.Refuse(k.Job, err.Error())

@@ -54,6 +54,11 @@ type Settings struct {
 	// ends the process. Otherwise Summary.CPUSeconds is the time on the wall clock.
 	LockThread bool
 
+	// Power, if set, accounts for the energy of the run: jobs-FileName.csv says what
+	// each job took. PowerProfile asks for power-FileName.csv.
+	Power        *metrics.PowerMeter
+	PowerProfile bool
+
 	// Observers are told of every job event, beside those of the run itself.
 	Observers []entity.Observer
 }
@@ -68,6 +73,8 @@ type Result struct {
 	Rejections []metrics.ReasonCount
 	// Capacity is what became of the machine's, where one metascheduler had all of it.
 	Capacity metrics.Capacity
+	// Energy is what the run took, where that was accounted for.
+	Energy *metrics.EnergyRow
 }
 
 // ErrNoJobs is a workload without a single job.

@@ -69,6 +69,12 @@ func Begin(s Settings) *Session {
 		x.waiting = flow.NewDependencies(s.Links)
 		x.Observers = append(x.Observers, x.waiting)
 	}
+	if s.Power != nil {
+		if s.Power.Saving != nil {
+			x.Observers = append(x.Observers, s.Power.Saving)
+		}
+		x.Observers = append(x.Observers, s.Power)
+	}
 	return x
 }
 
@@ -87,6 +93,9 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 		return nil, err
 	}
 	w.Workload, w.Processors, w.Allocation, w.Attempts = x.settings.Workload, processors, a, x.settings.Attempts
+	if x.settings.Power != nil {
+		w.Energy = x.settings.Power.Job
+	}
 	x.files = append(x.files, file{path, w})
 	return append(observers, w), nil
 }
@@ -111,8 +120,16 @@ func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
 	}
-	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
+	if err != nil || x.settings.Dir == "" {
 		return err
+	}
+	if p := x.settings.Power; p != nil && x.settings.PowerProfile {
+		if p.Profile, err = x.Create("power-", ".csv"); err != nil {
+			return err
+		}
+	}
+	if !x.settings.Attempts {
+		return nil
 	}
 	path := x.path("attempts-", ".csv")
 	w, err := metrics.CreateAttempts(path)
@@ -187,6 +204,9 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 	defer meta.Close()
 	if bookings != nil {
 		b := flow.NewBookings(meta)
+		if p := x.settings.Power; p != nil && p.Saving != nil {
+			b.Ahead = p.Saving.Expect
+		}
 		defer b.Close()
 		b.Submit(bookings)
 		if o := x.settings.Outages; o != nil {
@@ -215,6 +235,13 @@ func (x *Session) Commit() (Result, error) {
 	}
 	if err := x.Account.Check(); err != nil {
 		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
+	}
+	if p := x.settings.Power; p != nil {
+		if err := p.Close(); err != nil {
+			return Result{}, err
+		}
+		row := p.Row(x.settings.Name)
+		result.Energy = &row
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {

@@ -83,6 +83,7 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
+		c.Settings.Power.tell(chosen.Value)
 		s.Observers = append(s.Observers, p.observers("")...)
 		if s.Outages, err = outages.flow(nil); err != nil {
 			return nil, err

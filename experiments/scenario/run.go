@@ -107,7 +107,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", "outages-", RequestsName, "summary.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -147,6 +147,9 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if err := sc.checkMoldable(); err != nil {
+		return err
+	}
+	if err := sc.checkPower(); err != nil {
 		return err
 	}
 	return sc.machine().check(sc)
@@ -273,6 +276,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		return c.options.Observers(p.spec, site)
 	}
 	p.settings.Links = c.links
+	p.settings.Power, p.settings.PowerProfile = c.Settings.Power.meter(), c.Settings.Power.Profile
 	if c.bookings != nil {
 		p.settings.Bookings = c.bookings.Bookings()
 	}
@@ -445,5 +449,5 @@ func (c *call) write(o *Outcome, stopped string) error {
 		return err
 	}
 	m.End = time.Now()
-	return errors.Join(m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests())
+	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests())
 }

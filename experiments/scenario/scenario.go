@@ -64,6 +64,7 @@ type Settings struct {
 	// NoCompression is for conservative policies that do not say it themselves.
 	NoCompression bool
 	Allocation    metrics.Allocation
+	Power         Power
 }
 
 // Text is a file that belongs to a scenario.
@@ -149,6 +150,7 @@ var settings = []setting{
 		},
 	},
 	of("settings", "allocation", func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
+	of("settings", "power", func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
 }
 
 func onOff(on bool) string {

@@ -66,7 +66,10 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
 		return err
 	}
-	return o.printCapacity(w)
+	if err := o.printCapacity(w); err != nil {
+		return err
+	}
+	return o.printEnergy(w)
 }
 
 func (o *Outcome) writeFile(path string) error {

@@ -84,9 +84,9 @@ type followed struct {
 	attempts    int // that were preempted
 	place       []procset.Range
 	before      []procset.Range // what it had of place before it was resized
-	first, last des.Time // promised starts, NeverPromised before the first
-	firstAt     des.Time // when the first promise was made
-	lastAt      des.Time // and the last
+	first, last des.Time        // promised starts, NeverPromised before the first
+	firstAt     des.Time        // when the first promise was made
+	lastAt      des.Time        // and the last
 }
 
 type headPromise struct {

@@ -15,18 +15,26 @@ import (
 // the least first and of equals the one that was submitted first, up to its largest
 // shape, until none is left. A job steps from one of its shapes to the next.
 //
-// Jobs are admitted in order of submission, as long as all that have been have room
+// Jobs are admitted in the order of the queue, as long as all that have been have room
 // for their smallest shapes; a rigid job has one shape. Nobody who runs is stopped.
 // It is for counted processors: on named nodes a job keeps the shape in which it
 // starts. Where a window for the shape meant is taken (an outage, an advance
 // reservation ahead) a job keeps what it has, or waits.
 type Equipartition struct {
+	// Order is that in which waiting jobs are admitted; submission where its Key is
+	// nil.
+	Order entity.Order
 	// Cost is how long a job does no work when it is resized.
 	Cost des.Time
 }
 
-// Name is "equipartition".
-func (Equipartition) Name() string { return "equipartition" }
+// Name is "equipartition", with the order if it is another one.
+func (p Equipartition) Name() string {
+	if p.Order.Key == nil || p.Order.Name == entity.Submission.Name {
+		return "equipartition"
+	}
+	return "equipartition-" + cmp.Or(p.Order.Name, "unnamed")
+}
 
 // Preempts tells that jobs have more attempts than one.
 func (Equipartition) Preempts() bool { return true }
@@ -61,7 +69,7 @@ func (p Equipartition) Schedule(r *entity.Round) {
 	}
 }
 
-// admit lists the jobs that get something, in order of submission, and what.
+// admit lists the jobs that get something, in order of submission, and how much.
 func (p Equipartition) admit(r *entity.Round) []share {
 	var shares []share
 	left := free(r)
@@ -77,7 +85,10 @@ func (p Equipartition) admit(r *entity.Round) []share {
 	for i := range shares {
 		left -= shares[i].sizes[0]
 	}
-	for j := range r.Waiting() {
+	for j := range r.Queue.By(p.Order, r.Now).All() {
+		if j.State != entity.Waiting {
+			continue
+		}
 		s := share{run: j, sizes: sizes(j.Job)}
 		if s.sizes[0] > left {
 			break

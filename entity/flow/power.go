@@ -1,0 +1,533 @@
+package flow
+
+// Nodes that nobody uses are switched off, and booted when somebody wants them.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// PowerState is what a node does as far as its power is concerned, whatever runs
+// on it.
+type PowerState uint8
+
+const (
+	PoweredOn    PowerState = iota // it can run jobs
+	SwitchingOff                   // on its way to PoweredOff; it runs nothing
+	PoweredOff                     // it runs nothing until it has been booted
+	Booting                        // on its way to PoweredOn; it runs nothing
+)
+
+var powerStates = enum.Of[PowerState]("power state", "on", "switching off", "off", "booting")
+
+func (s PowerState) String() string { return powerStates.Name(s) }
+
+// Switch is a change of a node's power state.
+type Switch struct {
+	At       des.Time
+	Place    procset.Range // the node's processors
+	From, To PowerState
+}
+
+// SwitchOff switches nodes of a counted plan off that nobody uses. It is an
+// Observer, which attaches itself to the metascheduler that it is given to, and
+// gives that one a Placer if it has none: a node is a row of PerNode processors.
+//
+//	on --idle for Idle--> switching off --Shutdown--> off --wanted--> booting --Boot--> on
+//
+// A node that is not on is withheld from the plan: no policy sees it, until it is
+// wanted. From then on the plan has it withheld to the end of its boot, so that
+// policies plan for the time after.
+//
+// Nodes are wanted, and begin to boot at once, where the jobs that wait without a
+// reservation want more processors together than will be free from the end of a
+// boot on, for as long as the longest of them takes: the jobs that arrive are
+// looked at before the policy decides, and what still waits after it has. Nodes
+// are spare where the processors that are free or booting are more than all jobs
+// in the queue want; only spare nodes are switched off. Where an advance
+// reservation lies ahead a node is switched off for the time until then, if that
+// is long enough, and boots in time.
+//
+// All nodes are on at first, and count as idle from the first round, or the first
+// start of a job, on.
+//
+// Of servers that each serve one job, this is the policy ON/OFF of Gandhi,
+// Harchol-Balter and Adan, "Server farms with setup costs" (Performance Evaluation
+// 67, 2010), with a delay before a server is switched off; but a boot that has
+// begun is not broken off.
+type SwitchOff struct {
+	Idle     des.Time // how long a node is idle before it is switched off
+	Boot     des.Time // how long it takes to boot
+	Shutdown des.Time // how long it takes to switch off
+	PerNode  int      // processors of a node; 0 means 1
+	// Told, if set, hears of every change. States that last no time are told of, too.
+	Told func(Switch)
+
+	meta        *entity.Metascheduler
+	sim         *des.Simulator
+	procs       int
+	nodes       []powered
+	started     []*entity.Run // at this instant: their places are not known yet
+	resting     []rest        // nodes that became idle, in order of time
+	timer       des.Time      // the latest end of an idle time that was asked for
+	overdue     []int         // nodes that have been idle for long enough
+	asleep      int           // nodes that are off, or on their way, and nobody wants
+	booting     int           // nodes that are wanted and not yet on
+	ready       des.Time      // when the last of these is on
+	withholding bool
+	begun       bool
+	expected    *entity.Job // the latest advance reservation that was asked for
+}
+
+// powered is a node of a SwitchOff.
+type powered struct {
+	state   PowerState
+	busy    int          // processors that jobs have
+	since   des.Time     // it is idle, or busy, since then
+	overdue bool         // it is among the overdue
+	wanted  bool         // it boots, or will as soon as it is off
+	hold    *entity.Hold // while it is not on
+	offAt   des.Time     // when it is off, once it has begun to switch off
+	bootAt  des.Time     // when it is to boot; des.Forever where nobody wants it
+	readyAt des.Time     // when it is on again, once it boots
+	next    des.EventID  // of its next change
+}
+
+// rest is a node that is idle since then.
+type rest struct {
+	node  int
+	since des.Time
+}
+
+// phaseRest is when nodes are switched off: behind everything else of an instant.
+const phaseRest = entity.PhaseStart + 1
+
+// Attach connects the flow with the metascheduler whose nodes it switches.
+func (s *SwitchOff) Attach(m *entity.Metascheduler) {
+	s.meta, s.sim, s.timer = m, m.Simulator(), -1
+	s.PerNode = max(s.PerNode, 1)
+	plan, ok := m.Plan().(interface{ Processors() int })
+	if !ok {
+		s.sim.Fail(fmt.Errorf("switching nodes off needs a plan of counted processors, not a %T", m.Plan()))
+		return
+	}
+	if m.Placer == nil {
+		m.Placer = entity.LowestFirst{}
+	}
+	s.procs = plan.Processors()
+	s.nodes = make([]powered, (s.procs+s.PerNode-1)/s.PerNode)
+	for i := range s.nodes {
+		s.nodes[i].bootAt = des.Forever
+	}
+}
+
+// begin has all nodes be idle since now.
+func (s *SwitchOff) begin() {
+	if s.begun {
+		return
+	}
+	s.begun = true
+	for i := range s.nodes {
+		s.idle(i, s.sim.Now())
+	}
+}
+
+// State is the power state of a processor's node.
+func (s *SwitchOff) State(processor int32) PowerState {
+	return s.nodes[int(processor)/s.PerNode].state
+}
+
+// Withholding reports whether the capacity that is being withheld just now is that
+// of a node that is switched off or boots: for observers of capacity.
+func (s *SwitchOff) Withholding() bool { return s.withholding }
+
+// place is the processors of the i-th node.
+func (s *SwitchOff) place(i int) procset.Range {
+	return procset.Range{First: int32(i * s.PerNode), Last: int32(min((i+1)*s.PerNode, s.procs) - 1)}
+}
+
+func (s *SwitchOff) size(i int) int { r := s.place(i); return int(r.Last-r.First) + 1 }
+
+// Observe follows which nodes are busy, and has nodes boot for jobs that come or
+// come back.
+func (s *SwitchOff) Observe(e entity.JobEvent) {
+	r := e.Run
+	switch e.Kind {
+	case entity.JobStarted:
+		s.begin()
+		s.started = append(s.started, r)
+	case entity.JobFinished, entity.JobKilled:
+		s.ended(r, r.Start, r.Place)
+	case entity.JobResized:
+		last := r.Earlier()[len(r.Earlier())-1]
+		s.ended(r, last.Start, last.Place)
+		s.started = append(s.started, r)
+	case entity.JobRequeued:
+		last := r.Earlier()[len(r.Earlier())-1]
+		s.ended(r, last.Start, last.Place)
+		s.provide(nil)
+	case entity.JobSubmitted:
+		if !r.Booked && r.Submitted() != s.expected && s.asleep > 0 && (len(r.Shapes) > 0 || s.meta.Plan().Fits(r.Request) == nil) {
+			s.provide(r)
+		}
+	case entity.JobWithdrawn:
+		// A job that runs on past its estimate has others lose what they held before
+		// it takes more time itself.
+		s.sim.At(e.Time, entity.PhaseDecide-1, (*providing)(s), 0)
+	}
+}
+
+// providing is the flow as the handler of an instant at which jobs have lost what
+// they held.
+type providing SwitchOff
+
+func (f *providing) Handle(*des.Simulator, des.Event) { (*SwitchOff)(f).provide(nil) }
+
+// ended has a job leave its processors. One that ends at the instant of its start
+// has never been on them.
+func (s *SwitchOff) ended(r *entity.Run, start des.Time, place []procset.Range) {
+	now := s.sim.Now()
+	if start == now {
+		s.started = slices.DeleteFunc(s.started, func(other *entity.Run) bool { return other == r })
+		return
+	}
+	s.occupy(place, -1, now)
+}
+
+// InstantOver takes in where the jobs run that have started.
+func (s *SwitchOff) InstantOver(at des.Time) {
+	for _, r := range s.started {
+		s.occupy(r.Place, 1, at)
+	}
+	clear(s.started)
+	s.started = s.started[:0]
+}
+
+// occupy has a job take these processors, or leave them.
+func (s *SwitchOff) occupy(place []procset.Range, sign int, at des.Time) {
+	for _, r := range place {
+		for first := int(r.First); first <= int(r.Last); {
+			i := first / s.PerNode
+			end := min((i+1)*s.PerNode, int(r.Last)+1)
+			n := &s.nodes[i]
+			before := n.busy
+			n.busy += sign * (end - first)
+			if before == 0 {
+				n.since, n.overdue = at, false
+			} else if n.busy == 0 {
+				s.idle(i, at)
+			}
+			first = end
+		}
+	}
+}
+
+// idle has the i-th node be idle since now, and be looked at when it has been so
+// for long enough.
+func (s *SwitchOff) idle(i int, now des.Time) {
+	s.nodes[i].since = now
+	due := now.Add(s.Idle)
+	if due == des.Forever {
+		return
+	}
+	s.resting = append(s.resting, rest{i, now})
+	if due != s.timer {
+		s.timer = due
+		s.sim.At(due, phaseRest, (*idleFor)(s), 0)
+	}
+}
+
+// idleFor is the flow as the handler of the end of an idle time.
+type idleFor SwitchOff
+
+func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
+	s := (*SwitchOff)(f)
+	s.meta.Plan() // as of now; the places of all jobs that started before are known
+	done := 0
+	for _, r := range s.resting {
+		if r.since.Add(s.Idle) > ev.Time {
+			break
+		}
+		done++
+		if n := &s.nodes[r.node]; n.state == PoweredOn && n.busy == 0 && n.since == r.since && !n.overdue {
+			n.overdue = true
+			s.overdue = append(s.overdue, r.node)
+		}
+	}
+	s.resting = s.resting[done:]
+	s.release()
+}
+
+// Decided looks at what the policy has left: jobs that still wait may want nodes,
+// and nodes that jobs have been kept waiting for may be spare.
+func (s *SwitchOff) Decided(*entity.Round) {
+	s.begin()
+	s.provide(nil)
+	s.release()
+}
+
+// provide has as many nodes boot as the jobs that wait want, among them one that
+// is just coming, if there is one.
+func (s *SwitchOff) provide(coming *entity.Run) {
+	if s.asleep == 0 {
+		return
+	}
+	want, longest := 0, des.Time(0)
+	if coming != nil {
+		want, longest = most(coming)
+	}
+	now := s.sim.Now()
+	for r := range s.meta.Queue().By(entity.Submission, now).All() {
+		if r.State == entity.Waiting {
+			nodes, length := most(r)
+			want, longest = want+nodes, max(longest, length)
+		}
+	}
+	if want == 0 {
+		return
+	}
+	from := max(now.Add(s.Boot), s.ready)
+	short := want - s.least(from, from.Add(longest))
+	// What is off is there sooner than what is only being switched off.
+	for _, state := range []PowerState{PoweredOff, SwitchingOff} {
+		for i := 0; i < len(s.nodes) && short > 0 && s.asleep > 0; i++ {
+			if n := &s.nodes[i]; n.state == state && !n.wanted {
+				s.wake(i, now)
+				short -= s.size(i)
+			}
+		}
+	}
+}
+
+// most is what r wants at most, in whichever shape.
+func most(r *entity.Run) (nodes int, length des.Time) {
+	nodes, length = r.Request.Nodes, r.Request.Length
+	for _, s := range r.Shapes {
+		nodes, length = max(nodes, s.Nodes), max(length, s.Length)
+	}
+	return nodes, length
+}
+
+// least is the least number of processors that are free in [from, to).
+func (s *SwitchOff) least(from, to des.Time) int {
+	least := s.procs
+	for _, l := range s.levels(from, to) {
+		least = min(least, l.free)
+	}
+	return least
+}
+
+// level is an instant from which on no more processors than that are free.
+type level struct {
+	from des.Time
+	free int
+}
+
+// levels are where fewer processors are free in [from, to) than ever before in it,
+// by the plan; the first is that of from.
+func (s *SwitchOff) levels(from, to des.Time) []level {
+	all := []level{{from, s.procs}}
+	note := func(at des.Time, free int) {
+		if last := &all[len(all)-1]; at == last.from {
+			last.free = min(last.free, free)
+		} else if free < last.free {
+			all = append(all, level{at, free})
+		}
+	}
+	at := from
+	for slot := range s.meta.Plan().Slots(from, to) {
+		if slot.Start > at {
+			note(at, 0)
+			return all
+		}
+		note(slot.Start, slot.Width)
+		at = slot.End
+	}
+	if at < to {
+		note(at, 0)
+	}
+	return all
+}
+
+// wake has the i-th node, which nobody wanted yet, be on as soon as can be.
+func (s *SwitchOff) wake(i int, now des.Time) {
+	n := &s.nodes[i]
+	ready := max(now, n.offAt).Add(s.Boot)
+	if err := s.keep(i, ready); err != nil {
+		s.sim.Fail(fmt.Errorf("at %v: booting processors %v: %w", now, s.place(i), err))
+		return
+	}
+	n.bootAt = now
+	s.want(i, ready)
+	s.step(i)
+}
+
+// want counts the i-th node among those that will be on again, at the instant
+// ready.
+func (s *SwitchOff) want(i int, ready des.Time) {
+	if n := &s.nodes[i]; !n.wanted {
+		n.wanted = true
+		s.asleep--
+		s.booting++
+		s.ready = max(s.ready, ready)
+	}
+}
+
+// keep has the plan be without the i-th node until the instant end, if it is free
+// until then.
+func (s *SwitchOff) keep(i int, end des.Time) error {
+	n := &s.nodes[i]
+	if n.hold != nil {
+		n.hold.Drop()
+		n.hold = nil
+	}
+	now := s.sim.Now()
+	if end <= now {
+		return nil
+	}
+	s.withholding = true
+	hold, err := s.meta.Withhold(entity.Window{Start: now, End: end, Nodes: s.size(i)}, s.place(i))
+	s.withholding = false
+	n.hold = hold
+	return err
+}
+
+// step takes the i-th node through the states whose time has come.
+func (s *SwitchOff) step(i int) {
+	n, now := &s.nodes[i], s.sim.Now()
+	s.sim.Cancel(n.next)
+	for {
+		due := des.Forever
+		switch n.state {
+		case SwitchingOff:
+			due = n.offAt
+		case PoweredOff:
+			due = n.bootAt
+		case Booting:
+			due = n.readyAt
+		}
+		if due > now {
+			if due < des.Forever {
+				n.next = s.sim.At(due, entity.PhaseEnd, (*switching)(s), uint64(i))
+			}
+			return
+		}
+		switch n.state {
+		case SwitchingOff:
+			s.turn(i, PoweredOff)
+		case PoweredOff:
+			n.readyAt = now.Add(s.Boot)
+			s.want(i, n.readyAt)
+			s.turn(i, Booting)
+		case Booting:
+			n.hold, n.bootAt = nil, des.Forever
+			s.booting--
+			s.turn(i, PoweredOn)
+			s.idle(i, now)
+		}
+	}
+}
+
+// switching is the flow as the handler of a node's next change.
+type switching SwitchOff
+
+func (f *switching) Handle(_ *des.Simulator, ev des.Event) {
+	s := (*SwitchOff)(f)
+	s.meta.Plan() // observers hear first that the instants before are over
+	s.step(int(ev.Arg))
+}
+
+func (s *SwitchOff) turn(i int, to PowerState) {
+	n := &s.nodes[i]
+	from := n.state
+	n.state = to
+	if s.Told != nil {
+		s.Told(Switch{s.sim.Now(), s.place(i), from, to})
+	}
+}
+
+// release switches off nodes that have been idle for long enough and that nobody
+// in the queue wants.
+func (s *SwitchOff) release() {
+	s.overdue = slices.DeleteFunc(s.overdue, func(i int) bool { return !s.nodes[i].overdue })
+	if len(s.overdue) == 0 {
+		return
+	}
+	now := s.sim.Now()
+	levels := s.levels(now, des.Forever)
+	spare := levels[0].free + s.booting*s.PerNode
+	for r := range s.meta.Queue().By(entity.Submission, now).All() {
+		nodes, _ := most(r)
+		if spare -= nodes; spare <= 0 {
+			return
+		}
+	}
+	taken := 0
+	for _, i := range s.overdue {
+		size := s.size(i)
+		end := levels[0].from
+		for _, l := range levels {
+			if end = des.Forever; l.free < taken+size {
+				end = l.from
+				break
+			}
+		}
+		if spare < size || end-now < s.Shutdown.Add(s.Boot) || end == now {
+			return // nor is there room for the others
+		}
+		if s.rest(i, end) {
+			spare -= size
+			taken += size
+		}
+	}
+}
+
+// rest switches the i-th node off, to be on again at the instant end. It reports
+// whether the node was free: one that is down stays as it is.
+func (s *SwitchOff) rest(i int, end des.Time) bool {
+	if s.keep(i, end) != nil {
+		return false
+	}
+	n, now := &s.nodes[i], s.sim.Now()
+	n.overdue, n.wanted = false, false
+	n.offAt, n.bootAt = now.Add(s.Shutdown), des.Forever
+	if end < des.Forever {
+		n.bootAt = end - s.Boot
+	}
+	s.asleep++
+	s.turn(i, SwitchingOff)
+	s.step(i)
+	return true
+}
+
+// Expect has nodes that are off boot in time for an advance reservation that is
+// about to be asked for, if there are enough that can; see Bookings.Ahead.
+func (s *SwitchOff) Expect(k Booking) {
+	now, start, request := s.sim.Now(), k.Start, s.meta.RequestOf(k.Job)
+	s.expected = k.Job
+	short := request.Nodes - s.least(start, start.Add(request.Length))
+	var chosen []int
+	for i := 0; i < len(s.nodes) && short > 0; i++ {
+		n := &s.nodes[i]
+		if n.hold != nil && !n.wanted && n.hold.Window().End > start && max(now, n.offAt).Add(s.Boot) <= start {
+			chosen = append(chosen, i)
+			short -= s.size(i)
+		}
+	}
+	if short > 0 {
+		return
+	}
+	for _, i := range chosen {
+		if err := s.keep(i, start); err != nil {
+			s.sim.Fail(fmt.Errorf("at %v: booting processors %v in time: %w", now, s.place(i), err))
+			return
+		}
+		s.nodes[i].bootAt = start - s.Boot
+		s.step(i)
+	}
+}

@@ -1,0 +1,446 @@
+package flow_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// powerWorld is a cluster whose nodes are switched off, with everything that
+// happened in it.
+type powerWorld struct {
+	procs    int
+	policy   entity.Policy
+	pass     entity.Pass
+	overrun  entity.Overrun
+	jobs     []*entity.Job
+	bookings []flow.Booking
+	down     []entity.Window    // withheld from the beginning
+	saving   *flow.SwitchOff    // or nil
+	preempt  map[int64]des.Time // by job: this long after its first start
+
+	switches []flow.Switch
+	runs     []*entity.Run
+	meter    *metrics.PowerMeter
+	rounds   int64
+}
+
+var testModel = metrics.PowerModel{
+	Idle: 102 * metrics.Watt, Busy: 204 * metrics.Watt, Off: 12 * metrics.Watt,
+	Booting: 180 * metrics.Watt, SwitchingOff: 120 * metrics.Watt,
+}
+
+func (w *powerWorld) Observe(e entity.JobEvent) {
+	if e.Kind == entity.JobSubmitted {
+		w.runs = append(w.runs, e.Run)
+	}
+}
+
+func (w *powerWorld) run() error {
+	sim := des.New(des.Config{})
+	observers := []entity.Observer{w}
+	w.meter = &metrics.PowerMeter{Model: testModel, Saving: w.saving}
+	if w.saving != nil {
+		observers = append(observers, w.saving)
+		w.meter.PerNode = w.saving.PerNode
+	}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(w.procs), w.policy, append(observers, w.meter)...)
+	if w.saving != nil {
+		metered := w.saving.Told
+		w.saving.Told = func(s flow.Switch) {
+			w.switches = append(w.switches, s)
+			metered(s)
+		}
+	}
+	m.Placer, m.Pass, m.Overrun = entity.LowestFirst{}, w.pass, w.overrun
+	for _, d := range w.down {
+		if _, err := m.Withhold(d); err != nil {
+			return err
+		}
+	}
+	b := flow.NewBookings(m)
+	if w.saving != nil {
+		b.Ahead = w.saving.Expect
+	}
+	b.Submit(slices.Values(w.bookings))
+	m.SubmitAll(slices.Values(w.jobs))
+	for id, after := range w.preempt {
+		job := slices.IndexFunc(w.jobs, func(j *entity.Job) bool { return j.ID == id })
+		sim.At(w.jobs[job].Submit+after, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			for _, r := range w.runs {
+				if r.ID == id {
+					m.Preempt(r, 0)
+				}
+			}
+		}), 0)
+	}
+	err := sim.Run(context.Background())
+	b.Close()
+	m.Close()
+	w.rounds = m.Rounds()
+	return err
+}
+
+// state is the power state of the node of a processor over [t, t+1 s).
+func (w *powerWorld) state(processor int32, t des.Time) flow.PowerState {
+	state := flow.PoweredOn
+	for _, s := range w.switches {
+		if s.At <= t && s.Place.First <= processor && processor <= s.Place.Last {
+			state = s.To
+		}
+	}
+	return state
+}
+
+// on reports whether one of the attempts has a processor of the row over [t, t+1 s).
+func (w *powerWorld) on(place procset.Range, t des.Time) bool {
+	return slices.ContainsFunc(w.runs, func(r *entity.Run) bool {
+		for a := range r.Attempts() {
+			if a.Start <= t && t < a.End && slices.ContainsFunc(a.Place, func(p procset.Range) bool { return p.First <= place.Last && place.First <= p.Last }) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// naive is the energy by the second and the node, in joules.
+func (w *powerWorld) naive() (total, busy int64) {
+	begin, end := des.Forever, des.Time(0)
+	for _, r := range w.runs {
+		begin = min(begin, r.Submit)
+		if r.State != entity.Rejected {
+			end = max(end, r.Finish)
+		}
+	}
+	per := 1
+	if w.saving != nil {
+		per = w.saving.PerNode
+	}
+	for t := begin; t < end; t += des.Second {
+		for first := 0; first < w.procs; first += per {
+			place := procset.Range{First: int32(first), Last: int32(min(first+per, w.procs) - 1)}
+			draws := testModel.Idle
+			switch {
+			case w.on(place, t):
+				draws = testModel.Busy
+			case w.state(place.First, t) == flow.PoweredOff:
+				draws = testModel.Off
+			case w.state(place.First, t) == flow.Booting:
+				draws = testModel.Booting
+			case w.state(place.First, t) == flow.SwitchingOff:
+				draws = testModel.SwitchingOff
+			}
+			share := int64(draws/metrics.Watt) * int64(place.Last-place.First+1) / int64(per)
+			total += share
+			if w.on(place, t) {
+				busy += share
+			}
+		}
+	}
+	return total, busy
+}
+
+// check holds every job to processors that are on.
+func (w *powerWorld) check(t require.TestingT) {
+	for _, r := range w.runs {
+		require.Contains(t, []entity.RunState{entity.Finished, entity.Killed, entity.Rejected}, r.State)
+		for a := range r.Attempts() {
+			for _, place := range a.Place {
+				for p := place.First; p <= place.Last; p++ {
+					for at := a.Start; at < a.End; at += des.Second {
+						require.Equal(t, flow.PoweredOn, w.state(p, at), "processor %d at %v, %v", p, at, r)
+					}
+				}
+			}
+		}
+	}
+}
+
+func drawPolicy(t *rapid.T) entity.Policy {
+	return rapid.SampledFrom([]entity.Policy{
+		backfill.FCFS{}, backfill.FCFS{Order: backfill.ShortestFirst}, backfill.EASY{}, backfill.EASY{Candidates: backfill.ShortestFirst},
+		backfill.EASY{Reservations: 2}, backfill.EASY{Reservations: backfill.NoReservation}, backfill.EASY{Reservations: backfill.AllReservations},
+		backfill.Conservative{}, backfill.Conservative{NoCompression: true}, backfill.Conservative{Order: backfill.ShortestFirst},
+	}).Draw(t, "policy")
+}
+
+// drawPower draws a world without bookings and without anything down.
+func drawPower(t *rapid.T) *powerWorld {
+	seconds := func(name string, least, most int) des.Time {
+		return des.Time(rapid.IntRange(least, most).Draw(t, name)) * des.Second
+	}
+	w := &powerWorld{
+		policy: drawPolicy(t), procs: rapid.IntRange(1, 8).Draw(t, "procs"),
+		pass:    rapid.SampledFrom([]entity.Pass{entity.PassInstant, entity.PassEvent}).Draw(t, "pass"),
+		overrun: rapid.SampledFrom([]entity.Overrun{entity.OverrunKill, entity.OverrunExtend, entity.OverrunRaise}).Draw(t, "overrun"),
+		preempt: map[int64]des.Time{},
+	}
+	w.saving = &flow.SwitchOff{
+		Idle: seconds("idle", 0, 15), Boot: seconds("boot", 0, 12), Shutdown: seconds("shutdown", 0, 4),
+		PerNode: rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(t, "per node"),
+	}
+	at := seconds("begin", 0, 30)
+	for id := range int64(rapid.IntRange(1, 9).Draw(t, "jobs")) {
+		at += seconds("gap", 0, 25)
+		w.jobs = append(w.jobs, &entity.Job{ID: id, Submit: at, Runtime: seconds("runtime", 0, 25), Request: entity.Request{
+			Nodes: rapid.IntRange(1, w.procs+1).Draw(t, "nodes"), Length: seconds("estimate", 1, 25)}})
+		if rapid.IntRange(0, 5).Draw(t, "preempted") == 0 {
+			w.preempt[id] = seconds("after", 0, 10)
+		}
+	}
+	return w
+}
+
+func TestNoJobRunsOnANodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		require.NoError(t, w.run())
+		for _, r := range w.runs {
+			require.Equal(t, r.Submitted().Request.Nodes > w.procs, r.State == entity.Rejected)
+		}
+		w.check(t)
+		total, busy := w.naive()
+		row := w.meter.Row("")
+		require.Equal(t, fmt.Sprint(total), row.Joules.String())
+		require.Equal(t, fmt.Sprint(busy), row.Busy.String())
+		if w.saving.PerNode == 1 {
+			var jobs metrics.Energy
+			for _, r := range w.runs {
+				jobs = jobs.Add(w.meter.Job(r))
+			}
+			require.Equal(t, row.Busy, jobs)
+		}
+	})
+}
+
+func TestSwitchesFollowEachOtherAfterTheirTimes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		require.NoError(t, w.run())
+		last := map[int32]flow.Switch{}
+		for _, s := range w.switches {
+			before, known := last[s.Place.First]
+			require.Equal(t, known && before.To != flow.PoweredOn, s.From != flow.PoweredOn)
+			spent := s.At - before.At
+			switch s.From {
+			case flow.PoweredOn:
+				require.Equal(t, flow.SwitchingOff, s.To)
+				for at := s.At - w.saving.Idle; at < s.At; at += des.Second {
+					require.GreaterOrEqual(t, at, des.Time(0))
+					require.False(t, w.on(s.Place, at), "it has been idle for long enough")
+				}
+				require.False(t, w.on(s.Place, s.At))
+			case flow.SwitchingOff:
+				require.Equal(t, flow.PoweredOff, s.To)
+				require.Equal(t, w.saving.Shutdown, spent)
+			case flow.PoweredOff:
+				require.Equal(t, flow.Booting, s.To)
+			case flow.Booting:
+				require.Equal(t, flow.PoweredOn, s.To)
+				require.Equal(t, w.saving.Boot, spent)
+			}
+			last[s.Place.First] = s
+		}
+	})
+}
+
+func TestSwitchingThatTakesNoTimeChangesNoSchedule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		w.saving.Boot, w.saving.Shutdown, w.saving.PerNode = 0, 0, 1
+		if w.pass == entity.PassEvent { // there policies decide before it is known for how long the job runs on
+			w.overrun = entity.OverrunKill
+		}
+		plain := *w
+		plain.saving = nil
+		require.NoError(t, w.run())
+		require.NoError(t, plain.run())
+		for i, r := range w.runs {
+			want := plain.runs[i]
+			require.Equal(t, want.State, r.State)
+			require.Equal(t, want.Start, r.Start, "%v", r)
+			require.Equal(t, want.Finish, r.Finish, "%v", r)
+		}
+		with, without := w.meter.Row(""), plain.meter.Row("")
+		require.Equal(t, without.Busy, with.Busy)
+		require.Zero(t, with.Booting)
+		require.Zero(t, with.SwitchingOff)
+	})
+}
+
+func TestBookingsAndMaintenanceAndNodesThatAreOffGetAlong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		seconds := func(name string, least, most int) des.Time {
+			return des.Time(rapid.IntRange(least, most).Draw(t, name)) * des.Second
+		}
+		for at, n := des.Time(0), rapid.IntRange(0, 2).Draw(t, "windows"); n > 0; n-- {
+			at += seconds("until", 1, 60)
+			w.down = append(w.down, entity.Window{Start: at, End: at + seconds("down for", 1, 30), Nodes: rapid.IntRange(1, w.procs).Draw(t, "down")})
+			at = w.down[len(w.down)-1].End
+		}
+		asked := des.Time(0)
+		for id := range int64(rapid.IntRange(0, 3).Draw(t, "bookings")) {
+			asked += seconds("asked after", 0, 40)
+			length := seconds("booked for", 1, 20)
+			w.bookings = append(w.bookings, flow.Booking{Start: asked + seconds("ahead", 0, 60), Job: &entity.Job{
+				ID: 100 + id, Submit: asked, Runtime: length, Request: entity.Request{Nodes: rapid.IntRange(1, w.procs).Draw(t, "booked"), Length: length}}})
+		}
+		require.NoError(t, w.run())
+		w.check(t)
+		for _, r := range w.runs {
+			if r.Booked && r.State == entity.Finished {
+				require.Contains(t, w.bookings, flow.Booking{Job: r.Job, Start: r.Start})
+			}
+		}
+	})
+}
+
+// timeline runs jobs on two processors that are switched off after 10 s, which takes
+// 5 s, and boot in 20 s.
+func timeline(t *testing.T, p entity.Policy, bookings []flow.Booking, jobs ...*entity.Job) *powerWorld {
+	w := &powerWorld{procs: 2, policy: p, jobs: jobs, bookings: bookings,
+		saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+	require.NoError(t, w.run())
+	return w
+}
+
+// log is what became of the nodes, a line a change.
+func (w *powerWorld) log() (lines []string) {
+	for _, s := range w.switches {
+		lines = append(lines, fmt.Sprintf("%v %d %v", s.At, s.Place.First, s.To))
+	}
+	return lines
+}
+
+func TestNodesSleepAndBootForAJob(t *testing.T) {
+	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
+		w := timeline(t, p, nil, estimated(1, 0, 10, 10, 1), estimated(2, 40, 10, 10, 2))
+		require.Equal(t, []string{
+			"10 1 switching off", "15 1 off", "20 0 switching off", "25 0 off",
+			"40 0 booting", "40 1 booting", "60 0 on", "60 1 on",
+			"80 0 switching off", "80 1 switching off", "85 0 off", "85 1 off",
+		}, w.log(), p.Name())
+		require.Equal(t, 60*des.Second, w.runs[1].Start)
+		row := w.meter.Row("")
+		require.Equal(t, "6120", row.Busy.String())         // 30 s * 204 W
+		require.Equal(t, "2040", row.Idle.String())         // 20 s * 102 W
+		require.Equal(t, "1200", row.SwitchingOff.String()) // 10 s * 120 W
+		require.Equal(t, "480", row.Off.String())           // 40 s * 12 W
+		require.Equal(t, "7200", row.Booting.String())      // 40 s * 180 W
+		require.Equal(t, "17040", row.Joules.String())
+		require.EqualValues(t, 2, row.Boots)
+		require.InDelta(t, 17040.0/70, row.MeanPower, 1e-9)
+		require.InDelta(t, 17040.0*70, row.EnergyDelay, 1e-6)
+		require.EqualValues(t, 408, row.PeakPower)
+	}
+}
+
+func TestOnlyAsManyNodesBootAsAreWanted(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 1, 1, 1), estimated(2, 40, 10, 10, 1), estimated(3, 45, 10, 10, 1))
+	require.Equal(t, 60*des.Second, w.runs[1].Start)
+	require.Equal(t, 65*des.Second, w.runs[2].Start)
+	require.Contains(t, w.log(), "40 0 booting")
+	require.Contains(t, w.log(), "45 1 booting")
+}
+
+func TestPoliciesPlanForTheTimeAfterTheBoot(t *testing.T) {
+	w := timeline(t, backfill.Conservative{}, nil, estimated(1, 0, 1, 1, 1), estimated(2, 40, 10, 10, 2))
+	require.Equal(t, 60*des.Second, w.runs[1].Promised)
+}
+
+func TestANodeOnItsWayOffIsOffBeforeItBoots(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 100, 100, 1), estimated(2, 12, 10, 10, 1))
+	require.Equal(t, []string{"10 1 switching off", "15 1 off", "15 1 booting", "35 1 on", "55 1 switching off", "60 1 off"}, w.log()[:6])
+	require.Equal(t, 35*des.Second, w.runs[1].Start)
+}
+
+func TestANodeThatAJobInTheQueueWantsStaysOn(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 100, 100, 1), estimated(2, 1, 10, 10, 2))
+	require.Equal(t, 100*des.Second, w.runs[1].Start)
+	require.Equal(t, []string{"120 0 switching off", "120 1 switching off"}, w.log()[:2])
+}
+
+func TestNodesBootInTimeForABooking(t *testing.T) {
+	// All are off when it is asked for.
+	w := timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 40, 100, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.Equal(t, 100*des.Second, w.runs[1].Start)
+	require.Contains(t, w.log(), "80 0 booting")
+	require.Contains(t, w.log(), "80 1 booting")
+	// All are on, and sleep until it comes.
+	w = timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 1, 100, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.Equal(t, 100*des.Second, w.runs[1].Start)
+	require.Contains(t, w.log(), "10 1 switching off")
+	require.Contains(t, w.log(), "80 1 booting")
+	// There is no time to boot.
+	w = timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 40, 59, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.Equal(t, entity.Rejected, w.runs[1].State)
+	require.NotContains(t, w.log(), "40 0 booting")
+	// It would not be worth while.
+	w = timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 1, 34, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
+	require.NotContains(t, w.log(), "10 1 switching off")
+}
+
+// A single server that is switched off after an idle time t and needs a time d to
+// boot. The wait that the boots add is that of an M/G/1 queue with a set-up time D at
+// the beginning of a busy period, (2E[D] + l E[D^2]) / (2 (1 + l E[D])) (Levy and
+// Kleinrock, Operations Research 34, 1986; for exponential D it is the 1/a of
+// Gandhi, Harchol-Balter and Adan). Here D is d with the probability
+// exp(-l t) that nobody came in time, and else 0.
+func TestASingleServerThatIsSwitchedOffAgreesWithTheClosedFormulas(t *testing.T) {
+	const replications, customers, rate = 20, 10_000, 0.5 // of arrivals; service has rate 1
+	for _, c := range []struct{ idle, boot float64 }{{0, 3}, {2, 5}} {
+		asleep := math.Exp(-rate * c.idle)
+		ed, ed2 := asleep*c.boot, asleep*c.boot*c.boot
+		response := 1/(1-rate) + (2*ed+rate*ed2)/(2*(1+rate*ed))
+		rest := (1 - rate) / (1/rate + ed) // of the time without service, for each unit of a cycle's
+		power := rate*testModel.Busy.Watts() +
+			rest*((1-asleep)/rate*testModel.Idle.Watts()+asleep/rate*testModel.Off.Watts()+ed*testModel.Booting.Watts())
+		var responses, powers []float64
+		for i := range uint64(replications) {
+			sim := des.New(des.Config{Seed: 1, Replication: i})
+			saving := &flow.SwitchOff{Idle: des.Seconds(c.idle), Boot: des.Seconds(c.boot)}
+			meter, rec := &metrics.PowerMeter{Model: testModel, Saving: saving}, metrics.NewRecorder()
+			m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{}, saving, meter, rec)
+			arrivals, services := sim.Stream("arrivals"), sim.Stream("services")
+			now := des.Time(0)
+			m.SubmitAll(func(yield func(*entity.Job) bool) {
+				for id := range int64(customers) {
+					now += des.Seconds(arrivals.ExpFloat64() / rate)
+					length := des.Seconds(services.ExpFloat64())
+					if !yield(&entity.Job{ID: id, Submit: now, Runtime: length, Request: entity.Request{Nodes: 1, Length: max(length, des.Tick)}}) {
+						return
+					}
+				}
+			})
+			require.NoError(t, sim.Run(context.Background()))
+			responses = append(responses, rec.Summary().MeanTurnaround)
+			powers = append(powers, meter.Row("").MeanPower)
+		}
+		for _, x := range []struct {
+			want float64
+			got  []float64
+		}{{response, responses}, {power, powers}} {
+			mean, deviation := stat.MeanStdDev(x.got, nil)
+			half := distuv.StudentsT{Sigma: 1, Nu: replications - 1}.Quantile(0.9995) * stat.StdErr(deviation, replications)
+			require.InDelta(t, x.want, mean, half)
+			require.Less(t, half, 0.05*x.want, "the interval is narrow enough to mean something")
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package metrics
+
+// Power and energy as exact numbers.
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Power is an amount of power in microwatts.
+type Power int64
+
+// Watt is one watt.
+const Watt Power = 1_000_000
+
+// maxPower is the most that one node may draw: a million watts.
+const maxPower = 1_000_000 * Watt
+
+// ParsePower reads watts: a number of 0 or more, at most a million, of which six
+// decimals count.
+func ParsePower(s string) (Power, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0) || v > float64(maxPower/Watt) {
+		return 0, fmt.Errorf("want watts, a number from 0 to %d, not %q", maxPower/Watt, s)
+	}
+	return Power(math.Round(v * float64(Watt))), nil
+}
+
+// Watts is p in watts.
+func (p Power) Watts() float64 { return float64(p) / float64(Watt) }
+
+// String is p in watts, exactly.
+func (p Power) String() string { return des.Time(p).String() } // which has six decimals, too
+
+// Energy is an exact amount of energy. Its unit is the picojoule: a microwatt for
+// a tick, which is a microsecond. It has 127 bits, enough for 1.7e26 J: a million
+// nodes of a megawatt each for five million years.
+type Energy struct{ sum sum128 }
+
+// Over is the energy that so many nodes of this power take over t.
+func (p Power) Over(nodes int, t des.Time) Energy {
+	var s sum128
+	s.addArea(nodes, t)
+	return p.over(s)
+}
+
+// over is the energy of a sum of times.
+func (p Power) over(t sum128) Energy {
+	hi, lo := bits.Mul64(t.lo, uint64(p))
+	return Energy{sum128{int64(hi) + t.hi*int64(p), lo}}
+}
+
+// Add is e and x together.
+func (e Energy) Add(x Energy) Energy {
+	lo, carry := bits.Add64(e.sum.lo, x.sum.lo, 0)
+	return Energy{sum128{e.sum.hi + x.sum.hi + int64(carry), lo}}
+}
+
+// Joules is e in joules, rounded.
+func (e Energy) Joules() float64 {
+	return (float64(float64(e.sum.hi)*0x1p64) + float64(e.sum.lo)) / 1e12
+}
+
+// String is e in joules, exactly: whole where it is whole, otherwise with at most
+// twelve decimals.
+func (e Energy) String() string { return string(e.Append(nil)) }
+
+// Append appends what String says to b.
+func (e Energy) Append(b []byte) []byte {
+	const picos = 1_000_000_000_000
+	var whole, rest uint64
+	if uint64(e.sum.hi) < picos {
+		whole, rest = bits.Div64(uint64(e.sum.hi), e.sum.lo, picos)
+		b = strconv.AppendUint(b, whole, 10)
+	} else { // 1.8e19 J and more
+		n := new(big.Int).Lsh(big.NewInt(e.sum.hi), 64)
+		n.Add(n, new(big.Int).SetUint64(e.sum.lo))
+		q, r := n.QuoRem(n, big.NewInt(picos), new(big.Int))
+		b, rest = q.Append(b, 10), r.Uint64()
+	}
+	if rest == 0 {
+		return b
+	}
+	digits := fmt.Sprintf(".%012d", rest)
+	for digits[len(digits)-1] == '0' {
+		digits = digits[:len(digits)-1]
+	}
+	return append(b, digits...)
+}
+
+// MarshalCSV writes e as String does.
+func (e Energy) MarshalCSV() (string, error) { return e.String(), nil }

@@ -1,0 +1,550 @@
+package metrics
+
+// What the nodes draw, over time and for each job.
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/gocarina/gocsv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/metrics/internal/grouped"
+)
+
+// PowerModel is what a node draws in each of its states.
+type PowerModel struct {
+	Idle, Busy   Power // on, without a job and with one
+	Off          Power // switched off, or down
+	Booting      Power
+	SwitchingOff Power
+}
+
+// nodeState is a state of a node for which its energy is accounted.
+type nodeState uint8
+
+const (
+	nodeIdle nodeState = iota
+	nodeBusy
+	nodeOff
+	nodeBooting
+	nodeSwitchingOff
+	nodeDown // withheld, but not by a flow.SwitchOff
+	nodeStates
+)
+
+// draws is the power in a state.
+func (p *PowerModel) draws(s nodeState) Power {
+	return [nodeStates]Power{p.Idle, p.Busy, p.Off, p.Booting, p.SwitchingOff, p.Off}[s]
+}
+
+// share is the model of one of n processors of a node, to the microwatt.
+func (p PowerModel) share(n int) PowerModel {
+	for _, each := range []*Power{&p.Idle, &p.Busy, &p.Off, &p.Booting, &p.SwitchingOff} {
+		*each = (*each + Power(n)/2) / Power(n)
+	}
+	return p
+}
+
+// PowerHeader is the first line of power-POLICY.csv.
+const PowerHeader = "time,watts,idle,busy,off,booting,switching_off,down"
+
+// PowerMeter is an Observer that accounts for the energy of a run: what every node
+// draws, by its state, from the first submission to the end of the last job. Set
+// the exported fields before the run.
+//
+// On a plan of counted processors a node is a row of PerNode of them. A node with
+// a job on it is busy as a whole; its power is shared out evenly among its
+// processors, to the microwatt, and what is down is counted by the processor.
+// Where nodes have several processors the meter gives the metascheduler a Placer
+// if it has none. On named nodes a node is busy until its own task has ended.
+//
+// Energies are exact, and the same on every architecture: see Energy.
+type PowerMeter struct {
+	// Model is that of every node.
+	Model PowerModel
+	// Of, if set, is the model of each named node instead.
+	Of func(*entity.Node) PowerModel
+	// PerNode is how many processors a counted node has; 0 means 1.
+	PerNode int
+	// Saving, if set, is the flow that switches nodes off: it is given to the same
+	// metascheduler, before the meter.
+	Saving *flow.SwitchOff
+	// Profile, if set, gets power-POLICY.csv: a row for every instant at whose end
+	// the power, or the number of nodes in a state, is another than before; the last
+	// row is the end of the last job. Close writes what is left.
+	Profile io.Writer
+
+	sim    *des.Simulator
+	procs  int                           // counted
+	model  PowerModel                    // of a counted processor
+	jobsOn []int32                       // of a counted node: processors that have a job
+	held   int                           // counted processors that have a job; with PerNode their nodes' processors
+	named  map[*entity.Node]*meteredNode // never iterated
+	level  powerLevel
+	away   [nodeStates]int // counted processors that are off, booting and so on
+
+	started []*entity.Run         // at this instant, with places to come
+	downs   []downtime            // begins and ends of what is withheld, in order of time
+	down    map[*entity.Hold]bool // what is withheld and has begun; never iterated
+
+	begun       bool
+	begin, now  des.Time
+	spent, last powerSums // up to now, and to the end of the latest job
+	end         des.Time  // of the latest job
+	atEnd       powerLevel
+	boots       int64
+
+	buf, rows []byte // rows up to the end of the latest job, and behind it
+	written   powerLevel
+	err       error
+}
+
+// meteredNode is a named node.
+type meteredNode struct {
+	model PowerModel
+	by    *entity.Run // who is on it
+	state nodeState
+	away  bool // it is withheld
+}
+
+// powerLevel is how many nodes, or processors, are in each state and what those
+// draw.
+type powerLevel struct {
+	count [nodeStates]int
+	draw  [nodeStates]Power
+}
+
+func (l *powerLevel) total() (sum Power) {
+	for _, p := range l.draw {
+		sum += p
+	}
+	return sum
+}
+
+// powerSums are what has been drawn in each state, and the most at a time.
+type powerSums struct {
+	energy [nodeStates]Energy
+	peak   Power
+}
+
+// downtime is the begin or the end of a window that is withheld.
+type downtime struct {
+	at    des.Time
+	hold  *entity.Hold
+	begin bool
+}
+
+// Attach tells the meter whose nodes it is to read.
+func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
+	m.sim, m.PerNode, m.down = meta.Simulator(), max(m.PerNode, 1), map[*entity.Hold]bool{}
+	switch p := meta.Plan().(type) {
+	case interface{ Nodes() []*entity.Node }:
+		m.named = map[*entity.Node]*meteredNode{}
+		for _, n := range p.Nodes() {
+			own := &meteredNode{model: m.Model}
+			if m.Of != nil {
+				own.model = m.Of(n)
+			}
+			m.named[n] = own
+			m.level.count[nodeIdle]++
+			m.level.draw[nodeIdle] += own.model.Idle
+		}
+	case interface{ Processors() int }:
+		m.procs, m.model = p.Processors(), m.Model.share(m.PerNode)
+		if m.PerNode > 1 {
+			m.jobsOn = make([]int32, (m.procs+m.PerNode-1)/m.PerNode)
+			if meta.Placer == nil {
+				meta.Placer = entity.LowestFirst{}
+			}
+		}
+		m.count()
+	default:
+		m.sim.Fail(fmt.Errorf("a PowerMeter needs a plan that tells its processors or its nodes, and %T does not", p))
+	}
+	if m.Saving != nil {
+		m.Saving.Told = m.switched
+	}
+	if m.Profile != nil {
+		m.buf = append([]byte(PowerHeader), '\n')
+	}
+}
+
+// Observe takes one event in.
+func (m *PowerMeter) Observe(e entity.JobEvent) {
+	r := e.Run
+	switch e.Kind {
+	case entity.JobSubmitted:
+		if !m.begun {
+			m.advance(e.Time)
+			m.begun, m.begin, m.now, m.end = true, e.Time, e.Time, e.Time
+		}
+	case entity.JobStarted:
+		m.advance(e.Time)
+		m.start(r)
+	case entity.JobRequeued, entity.JobResized:
+		m.advance(e.Time)
+		m.leave(r, r.Earlier()[len(r.Earlier())-1])
+		if e.Kind == entity.JobResized {
+			m.start(r)
+		}
+	case entity.JobFinished, entity.JobKilled:
+		m.advance(e.Time)
+		m.leave(r, r.Latest())
+		m.last, m.end, m.atEnd = m.spent, e.Time, m.level
+		m.buf, m.rows = append(m.buf, m.rows...), m.rows[:0]
+		m.flush(flushAt)
+	}
+}
+
+// start has r be on its nodes, which are known later where they are rows of
+// processors.
+func (m *PowerMeter) start(r *entity.Run) {
+	switch {
+	case m.named != nil:
+		for _, t := range r.Reservation.Window.Tasks {
+			m.set(t.Node, r)
+		}
+	case m.jobsOn != nil:
+		m.started = append(m.started, r)
+	default:
+		m.held += r.Reservation.Window.Nodes
+		m.count()
+	}
+}
+
+// InstantOver takes in where the jobs run that have started.
+func (m *PowerMeter) InstantOver(at des.Time) {
+	if len(m.started) == 0 {
+		return
+	}
+	m.advance(at)
+	for _, r := range m.started {
+		m.place(r.Latest(), 1)
+	}
+	clear(m.started)
+	m.started = m.started[:0]
+	m.count()
+}
+
+// leave has r be off the nodes of an attempt that is over.
+func (m *PowerMeter) leave(r *entity.Run, a entity.Attempt) {
+	switch {
+	case m.named != nil:
+		for _, t := range a.Window.Tasks {
+			m.clear(t.Node, r)
+		}
+		return
+	case m.jobsOn == nil:
+		m.held -= a.Window.Nodes
+	case a.Start == m.now: // it has never been there
+		m.started = slices.DeleteFunc(m.started, func(other *entity.Run) bool { return other == r })
+		return
+	default:
+		m.place(a, -1)
+	}
+	m.count()
+}
+
+// place has an attempt take its processors, or leave them.
+func (m *PowerMeter) place(a entity.Attempt, sign int32) {
+	for _, r := range a.Place {
+		for first := int(r.First); first <= int(r.Last); {
+			i := first / m.PerNode
+			end := min((i+1)*m.PerNode, int(r.Last)+1)
+			before := m.jobsOn[i]
+			m.jobsOn[i] += sign * int32(end-first)
+			size := min((i+1)*m.PerNode, m.procs) - i*m.PerNode
+			switch {
+			case before == 0:
+				m.held += size
+			case m.jobsOn[i] == 0:
+				m.held -= size
+			}
+			first = end
+		}
+	}
+}
+
+// TaskEnded has a node be idle whose task has ended.
+func (m *PowerMeter) TaskEnded(r *entity.Run, i int) {
+	if m.named != nil {
+		m.advance(m.sim.Now())
+		m.clear(r.Reservation.Window.Tasks[i].Node, r)
+	}
+}
+
+// set has r be on n; clear has r be there no more.
+func (m *PowerMeter) set(n *entity.Node, r *entity.Run) {
+	if own := m.named[n]; own != nil {
+		own.by = r
+		m.review(own)
+	}
+}
+
+func (m *PowerMeter) clear(n *entity.Node, r *entity.Run) {
+	if own := m.named[n]; own != nil && own.by == r {
+		own.by = nil
+		m.review(own)
+	}
+}
+
+// review moves a named node to the state that it is in now.
+func (m *PowerMeter) review(n *meteredNode) {
+	state := nodeIdle
+	switch {
+	case n.away:
+		state = nodeDown
+	case n.by != nil:
+		state = nodeBusy
+	}
+	if state != n.state {
+		m.level.count[n.state]--
+		m.level.draw[n.state] -= n.model.draws(n.state)
+		n.state = state
+		m.level.count[state]++
+		m.level.draw[state] += n.model.draws(state)
+	}
+}
+
+// count is the level of counted processors.
+func (m *PowerMeter) count() {
+	c := m.away
+	on := m.procs
+	for _, n := range m.away {
+		on -= n
+	}
+	c[nodeBusy] = max(0, min(m.held, on))
+	c[nodeIdle] = on - c[nodeBusy]
+	m.level.count = c
+	for s := range nodeStates {
+		m.level.draw[s] = Power(c[s]) * m.model.draws(s)
+	}
+}
+
+// switched takes in that a node's power has been switched.
+func (m *PowerMeter) switched(s flow.Switch) {
+	states := [...]nodeState{flow.SwitchingOff: nodeSwitchingOff, flow.PoweredOff: nodeOff, flow.Booting: nodeBooting}
+	n := int(s.Place.Last-s.Place.First) + 1
+	m.advance(s.At)
+	if s.From != flow.PoweredOn {
+		m.away[states[s.From]] -= n
+	}
+	if s.To != flow.PoweredOn {
+		m.away[states[s.To]] += n
+	}
+	if s.To == flow.Booting && m.begun {
+		m.boots++
+	}
+	m.count()
+}
+
+// Withheld takes in that capacity is to be down.
+func (m *PowerMeter) Withheld(h *entity.Hold) {
+	if m.Saving != nil && m.Saving.Withholding() {
+		return
+	}
+	w := h.Window()
+	m.plan(downtime{w.Start, h, true})
+	if w.End < des.Forever {
+		m.plan(downtime{w.End, h, false})
+	}
+	m.advance(m.sim.Now())
+}
+
+// plan keeps d for its time.
+func (m *PowerMeter) plan(d downtime) {
+	i, _ := slices.BinarySearchFunc(m.downs, d, func(a, b downtime) int {
+		if c := cmp.Compare(a.at, b.at); c != 0 {
+			return c
+		}
+		return -1 // behind its equals
+	})
+	m.downs = slices.Insert(m.downs, i, d)
+}
+
+// Returned takes in that it is down no more, or will not be.
+func (m *PowerMeter) Returned(h *entity.Hold) {
+	m.advance(m.sim.Now())
+	m.downs = slices.DeleteFunc(m.downs, func(d downtime) bool { return d.hold == h })
+	if m.down[h] {
+		m.turn(h, false)
+	}
+}
+
+// turn has what is withheld be down, or up again.
+func (m *PowerMeter) turn(h *entity.Hold, down bool) {
+	sign := 1
+	if m.down[h] = down; !down {
+		sign = -1
+		delete(m.down, h)
+	}
+	w := h.Window()
+	if m.named == nil {
+		m.away[nodeDown] += sign * w.Nodes
+		m.count()
+		return
+	}
+	for _, t := range w.Tasks {
+		if own := m.named[t.Node]; own != nil {
+			own.away = down
+			m.review(own)
+		}
+	}
+}
+
+// advance takes in what has been drawn up to now.
+func (m *PowerMeter) advance(now des.Time) {
+	for len(m.downs) > 0 && m.downs[0].at <= now {
+		d := m.downs[0]
+		m.downs = m.downs[1:]
+		m.spend(d.at)
+		m.turn(d.hold, d.begin)
+	}
+	m.spend(now)
+}
+
+func (m *PowerMeter) spend(now des.Time) {
+	if !m.begun || now <= m.now {
+		return
+	}
+	for s, p := range m.level.draw {
+		if p > 0 {
+			m.spent.energy[s] = m.spent.energy[s].Add(p.Over(1, now-m.now))
+		}
+	}
+	m.spent.peak = max(m.spent.peak, m.level.total())
+	if m.Profile != nil && m.level != m.written {
+		m.rows = appendPower(m.rows, m.now, &m.level)
+		m.written = m.level
+	}
+	m.now = now
+}
+
+// appendPower appends a row of the profile for the instant at.
+func appendPower(b []byte, at des.Time, l *powerLevel) []byte {
+	b = append(appendTime(b, at), ',')
+	b = append(b, l.total().String()...)
+	for _, n := range l.count {
+		b = appendInt(append(b, ','), int64(n))
+	}
+	return append(b, '\n')
+}
+
+// flush writes what has been gathered of the profile, if that is enough.
+func (m *PowerMeter) flush(least int) {
+	if m.Profile == nil || len(m.buf) < least {
+		return
+	}
+	if m.err == nil {
+		if _, err := m.Profile.Write(m.buf); err != nil {
+			m.err = fmt.Errorf("power CSV: %w", err)
+		}
+	}
+	m.buf = m.buf[:0]
+}
+
+// Close writes what is left of the profile and returns the first error met. The
+// underlying writer stays open.
+func (m *PowerMeter) Close() error {
+	if m.begun {
+		m.buf = appendPower(m.buf, m.end, &m.atEnd)
+	}
+	m.flush(0)
+	return m.err
+}
+
+// Job is what r's processors or nodes have drawn while it ran, earlier attempts
+// included: the power of busy ones over the time it really had them.
+func (m *PowerMeter) Job(r *entity.Run) (sum Energy) {
+	for a := range r.Attempts() {
+		if m.named == nil {
+			sum = sum.Add(m.model.Busy.Over(a.Window.Nodes, a.End-a.Start))
+			continue
+		}
+		for i, t := range a.Window.Tasks {
+			if own := m.named[t.Node]; own != nil {
+				sum = sum.Add(own.model.Busy.Over(1, min(a.Ends[i], a.End)-a.Start))
+			}
+		}
+	}
+	return sum
+}
+
+// EnergyRow is what one run took, a row of energy.csv: from the first submission
+// to the end of the last job.
+type EnergyRow struct {
+	Policy       string  `csv:"policy"`
+	Joules       Energy  `csv:"joules"` // the sum of the six that follow
+	Idle         Energy  `csv:"idle_joules"`
+	Busy         Energy  `csv:"busy_joules"`
+	Off          Energy  `csv:"off_joules"`
+	Booting      Energy  `csv:"booting_joules"`
+	SwitchingOff Energy  `csv:"switching_off_joules"`
+	Down         Energy  `csv:"down_joules"`
+	MeanPower    float64 `csv:"mean_power"` // W
+	PeakPower    float64 `csv:"peak_power"` // W
+	// EnergyDelay is energy times makespan, in joule seconds.
+	EnergyDelay float64 `csv:"energy_delay"`
+	Boots       int64   `csv:"boots"` // of nodes
+}
+
+// Row is what the run has taken by the end of its latest job.
+func (m *PowerMeter) Row(policy string) EnergyRow {
+	e := &m.last.energy
+	row := EnergyRow{
+		Policy: policy, Idle: e[nodeIdle], Busy: e[nodeBusy], Off: e[nodeOff], Booting: e[nodeBooting],
+		SwitchingOff: e[nodeSwitchingOff], Down: e[nodeDown], PeakPower: m.last.peak.Watts(), Boots: m.boots,
+	}
+	for _, each := range e {
+		row.Joules = row.Joules.Add(each)
+	}
+	if span := (m.end - m.begin).Seconds(); span > 0 {
+		row.MeanPower, row.EnergyDelay = row.Joules.Joules()/span, row.Joules.Joules()*span
+	}
+	return row
+}
+
+// WriteEnergy writes energy.csv: a heading, and a row a policy.
+func WriteEnergy(w io.Writer, rows []EnergyRow) error {
+	if err := gocsv.Marshal(rows, w); err != nil {
+		return fmt.Errorf("writing energies as CSV: %w", err)
+	}
+	return nil
+}
+
+// energyColumns are those of the table for people.
+var energyColumns = []column[EnergyRow]{
+	{"policy", func(r EnergyRow) string { return r.Policy }},
+	{"energy kWh", func(r EnergyRow) string { return fixed(r.Joules.Joules() / joulesOfKilowattHour) }},
+	{"mean W", func(r EnergyRow) string { return fixed(r.MeanPower) }},
+	{"peak W", func(r EnergyRow) string { return fixed(r.PeakPower) }},
+	{"idle %", func(r EnergyRow) string { return r.percent(r.Idle) }},
+	{"busy %", func(r EnergyRow) string { return r.percent(r.Busy) }},
+	{"off, down %", func(r EnergyRow) string { return r.percent(r.Off.Add(r.Down)) }},
+	{"switching %", func(r EnergyRow) string { return r.percent(r.Booting.Add(r.SwitchingOff)) }},
+	{"boots", func(r EnergyRow) string { return grouped.Int(int(r.Boots)) }},
+}
+
+const joulesOfKilowattHour = 3.6e6
+
+func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+
+// percent is e as a share of the whole energy.
+func (r EnergyRow) percent(e Energy) string {
+	if all := r.Joules.Joules(); all > 0 {
+		return fixed(100 * e.Joules() / all)
+	}
+	return fixed(0)
+}
+
+// WriteEnergyTable writes an aligned table for people, a row a policy: the energy,
+// the power, and which share of the energy went where.
+func WriteEnergyTable(w io.Writer, rows []EnergyRow) error {
+	return writeTable(w, energyColumns, rows)
+}

@@ -1,0 +1,85 @@
+package preempt
+
+import (
+	"context"
+	"slices"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/validate"
+)
+
+func job(id int64, submit, runtime des.Time, nodes int) *entity.Job {
+	return &entity.Job{ID: id, Submit: submit, Runtime: runtime, Request: entity.Request{Nodes: nodes, Length: runtime}}
+}
+
+// simulate runs jobs on so many processors and has the schedule validated.
+func simulate(t require.TestingT, p entity.Policy, pass entity.Pass, processors int, jobs ...*entity.Job) []*entity.Run {
+	check := &validate.Validator{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(processors), p, check)
+	m.Pass, m.Placer = pass, entity.LowestFirst{}
+	var runs []*entity.Run
+	for _, j := range jobs {
+		runs = append(runs, m.Submit(j))
+	}
+	require.NoError(t, sim.Run(context.Background()))
+	if report := check.Report(true); costless(p) { // the validator takes set-up for work
+		require.NoError(t, report.Err(), "%v", report)
+	}
+	for _, r := range runs {
+		conserved(t, r, pass)
+	}
+	return runs
+}
+
+func costless(p entity.Policy) bool {
+	switch p := p.(type) {
+	case Selective:
+		return p.Cost == 0
+	case Slicing:
+		return p.Cost == 0
+	}
+	return true
+}
+
+// conserved holds a job to having done its work once, and to not having been stopped
+// at the instant at which it started.
+func conserved(t require.TestingT, r *entity.Run, pass entity.Pass) {
+	require.Equal(t, entity.Finished, r.State)
+	var kept des.Time
+	last := r.Submit
+	for a := range r.Attempts() {
+		require.GreaterOrEqual(t, a.Start, last)
+		require.GreaterOrEqual(t, a.End, a.Start)
+		if pass == entity.PassInstant { // after every event one may be stopped that is about to end
+			require.Greater(t, a.End, a.Start, "%v was stopped when it had just started", r)
+		}
+		require.Equal(t, a.End-a.Start, a.Work+a.Overhead)
+		kept += a.Kept
+		last = a.End
+	}
+	require.Equal(t, r.Runtime, kept)
+}
+
+// span is one attempt of a job.
+type span struct{ id, from, to int64 }
+
+// spans lists all attempts by their starts.
+func spans(runs []*entity.Run) (list []span) {
+	for _, r := range runs {
+		for a := range r.Attempts() {
+			list = append(list, span{r.ID, int64(a.Start), int64(a.End)})
+		}
+	}
+	slices.SortFunc(list, func(a, b span) int {
+		if a.from != b.from {
+			return int(a.from - b.from)
+		}
+		return int(a.id - b.id)
+	})
+	return list
+}

@@ -1,0 +1,150 @@
+package preempt
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+)
+
+// Keep says what becomes of the work of a job that yields.
+type Keep uint8
+
+const (
+	KeepAll        Keep = iota // it is suspended: nothing is lost
+	KeepNone                   // it is requeued, and begins again from nothing
+	KeepCheckpoint             // it goes on from its last checkpoint (Metascheduler.Checkpoints)
+)
+
+var keeps = enum.Of[Keep]("what is kept of a job that yields", "all", "none", "checkpoint")
+
+func (k Keep) String() string { return keeps.Name(k) }
+
+// ParseKeep reads "all", "none" or "checkpoint".
+func ParseKeep(s string) (Keep, error) { return keeps.Parse(s) }
+
+// of is how long an attempt of v, which runs, counts.
+func (k Keep) of(v *entity.Run) des.Time {
+	switch k {
+	case KeepAll:
+		return des.Forever
+	case KeepCheckpoint:
+		return v.Saved()
+	}
+	return 0
+}
+
+// stop has v yield. Its next attempt begins with so long without work.
+func stop(r *entity.Round, v *entity.Run, keep Keep, cost des.Time) {
+	if v.State == entity.Running && r.Preempt(v, keep.of(v)) && cost > 0 {
+		r.SetUp(v, cost)
+	}
+}
+
+// start starts j if it fits now, and reports whether it did.
+func start(r *entity.Round, j *entity.Run) bool {
+	if j.State != entity.Waiting {
+		return false
+	}
+	w, ok := r.Plan.Find(j.Request, r.Now, r.Now)
+	return ok && r.Reserve(j, w)
+}
+
+// victims are those of yielding, which run, that must give way for j to start now:
+// the fewest from the front of the list that make room, less those among them that
+// are not needed. Nil where not even all of them make room.
+func victims(r *entity.Round, j *entity.Run, yielding []*entity.Run) []*entity.Run {
+	if len(yielding) == 0 || !fits(r, j, yielding) {
+		return nil
+	}
+	n := 1 + sort.Search(len(yielding)-1, func(n int) bool { return fits(r, j, yielding[:n+1]) })
+	chosen := slices.Clone(yielding[:n])
+	for i := 0; i < len(chosen)-1; { // the last one is needed
+		if without := slices.Delete(slices.Clone(chosen), i, i+1); fits(r, j, without) {
+			chosen = without
+		} else {
+			i++
+		}
+	}
+	return chosen
+}
+
+// part is nodes that are given back, and would have been free from the instant end
+// on anyhow.
+type part struct {
+	end   des.Time
+	nodes int
+}
+
+// fits reports whether j would fit now if these jobs gave way. What they hold ends
+// at several instants; up to each, so many nodes less need be free already:
+//
+//	j asks for 5   |  5-3-1  | 5-1 |  5   |    must be free, as the plan is now,
+//	               +---------+-----+------+    where jobs of 3 and of 1 node give way
+//	              now       3 end  1 ends
+//
+// On counted processors that is exact. On named nodes it counts the nodes that
+// suit j, and leaves costs and deadlines out.
+func fits(r *entity.Round, j *entity.Run, yielding []*entity.Run) bool {
+	var parts []part
+	given := 0
+	for _, v := range yielding {
+		for _, p := range gives(r, j, v) {
+			parts = append(parts, p)
+			given += p.nodes
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.end, b.end) })
+	need := j.Request
+	need.Budget, need.Deadline = 0, 0
+	end := r.Now.Add(j.Request.Length)
+	from := r.Now
+	room := func(until des.Time) bool {
+		until = min(until, end)
+		if need.Nodes, need.Length = j.Request.Nodes-given, until-from; need.Nodes > 0 && need.Length > 0 {
+			if _, ok := r.Plan.Find(need, from, from); !ok {
+				return false
+			}
+		}
+		from = max(from, until)
+		return true
+	}
+	for _, p := range parts {
+		if !room(p.end) {
+			return false
+		}
+		given -= p.nodes
+	}
+	return room(end)
+}
+
+// gives lists what j would get of v's.
+func gives(r *entity.Round, j, v *entity.Run) []part {
+	w := &v.Reservation.Window
+	if w.Tasks == nil {
+		return []part{{w.End, w.Nodes}}
+	}
+	var parts []part
+	ends := v.Ends()
+	for i, t := range w.Tasks {
+		if j.Request.Admits(t.Node) && (i >= len(ends) || ends[i] > r.Now) {
+			parts = append(parts, part{t.End, 1})
+		}
+	}
+	return parts
+}
+
+// served is how long attempts that count have had their nodes, before the one under
+// way.
+func served(v *entity.Run) des.Time {
+	var sum des.Time
+	for _, a := range v.Earlier() {
+		if a.Kept > 0 {
+			sum += a.End - a.Start
+		}
+	}
+	return sum
+}

@@ -1,0 +1,232 @@
+package preempt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Selective is selective preemption (Kettimuthu, Subramani, Srinivasan,
+// Gopalsamy, Panda and Sadayappan: Selective preemption strategies for parallel job
+// scheduling, ICPP 2002; IJHPCN 3(2/3), 2005). A job's priority is its expansion
+// factor, which grows while it waits and stands still while it runs:
+//
+//	xfactor = (time waited + estimate) / estimate
+//
+// A waiting job has one that runs yield when its own xfactor is at least Factor
+// times as high. Jobs are tried from the highest xfactor down; whatever fits starts.
+//
+// Two equal jobs that come at once to a machine that holds one of them yield n times
+// in all where Factor is below the n-th root of 2 and not below the (n+1)-th: from 2 on
+// nobody does.
+//
+// What we could read of the paper says that the strategy is tunable and selective
+// by such a factor; the rules in detail are our reading: that equality suffices, that
+// wide jobs do not yield to narrow ones (Width), that the paper's scheduler, which
+// looks once a minute, is one that looks at once and lets jobs run for a minute
+// (Slice), that work lost by requeueing counts as waiting, and that what is resumed
+// may have other processors. The limits by category of its tuned variant are left out.
+type Selective struct {
+	// Factor is the suspension factor SF, 1 or more; 0 means 2. Where work is lost
+	// it must be above 1: two jobs could stop each other for ever.
+	Factor float64
+	// Width is how wide a job must be, as a share of the one that yields to it; 0
+	// means a half, below 0 any width will do.
+	Width float64
+	// Slice is how long a job works at least before it yields; 0 means a minute.
+	Slice des.Time
+	// Keep is what is kept of the work of a job that yields.
+	Keep Keep
+	// Cost is how long a job that has yielded does no work when it is resumed.
+	Cost des.Time
+}
+
+// Name is "selective-preemption" with the suspension factor, and with what is kept
+// where that is not all.
+func (p Selective) Name() string {
+	name := fmt.Sprintf("selective-preemption-sf%v", p.factor())
+	if p.Keep != KeepAll {
+		name += "-keep-" + p.Keep.String()
+	}
+	return name
+}
+
+func (p Selective) factor() float64 {
+	if p.Factor == 0 {
+		return 2
+	}
+	return p.Factor
+}
+
+// Preempts says that files of jobs are to tell their attempts.
+func (Selective) Preempts() bool { return true }
+
+// Check reports what makes the settings useless, or nil.
+func (p Selective) Check() error {
+	switch f := p.factor(); {
+	case !(f >= 1) || math.IsInf(f, 0):
+		return fmt.Errorf("the suspension factor must be a number of 1 or more, not %v", f)
+	case f == 1 && p.Keep != KeepAll:
+		return errors.New("with a suspension factor of 1 jobs would stop each other for ever unless all work is kept")
+	case p.Slice < 0 || p.Cost < 0:
+		return fmt.Errorf("neither the slice, %v, nor the cost, %v, may be negative", p.Slice, p.Cost)
+	}
+	return nil
+}
+
+// ranked is a job at its priority.
+type ranked struct {
+	*entity.Run
+	xfactor float64
+	free    des.Time // when it may yield, if it runs
+}
+
+// Schedule starts what fits, and what may have others yield.
+func (p Selective) Schedule(r *entity.Round) {
+	if err := p.Check(); err != nil {
+		r.Fail(err)
+		return
+	}
+	var waiting []ranked
+	for j := range r.Waiting() {
+		waiting = append(waiting, ranked{Run: j, xfactor: xfactor(j, r.Now)})
+	}
+	slices.SortFunc(waiting, higher)
+	running := p.running(r)
+	for i := 0; i < len(waiting); i++ {
+		j := waiting[i].Run
+		if j.State != entity.Waiting || start(r, j) {
+			continue
+		}
+		chosen := victims(r, j, p.yielding(running, j, r.Now))
+		for _, v := range chosen {
+			stop(r, v, p.Keep, p.Cost)
+			running = slices.DeleteFunc(running, func(o ranked) bool { return o.Run == v })
+			back := ranked{Run: v, xfactor: xfactor(v, r.Now)}
+			at, _ := slices.BinarySearchFunc(waiting, back, higher)
+			waiting = slices.Insert(waiting, at, back)
+		}
+		if chosen != nil {
+			start(r, j)
+			i = -1 // what is left may do for one that was passed over
+		}
+	}
+	p.lookAgain(r, waiting)
+}
+
+// running lists the jobs that run, the lowest priority first; of equal ones the
+// latest started.
+func (p Selective) running(r *entity.Round) []ranked {
+	var running []ranked
+	for v := range r.Running() {
+		if !v.Booked {
+			running = append(running, ranked{v, xfactor(v, v.Start), p.free(v)})
+		}
+	}
+	slices.Reverse(running)
+	slices.SortStableFunc(running, func(a, b ranked) int { return cmp.Compare(a.xfactor, b.xfactor) })
+	return running
+}
+
+// higher compares waiting jobs: the highest priority first, then the first submitted.
+func higher(a, b ranked) int {
+	return cmp.Or(cmp.Compare(b.xfactor, a.xfactor), cmp.Compare(a.Seq(), b.Seq()))
+}
+
+// estimate is how long the whole job is believed to take.
+func estimate(j *entity.Run) float64 { return float64(j.Submitted().Request.Length) }
+
+// xfactor is the expansion factor of a job that has waited until the instant at.
+func xfactor(j *entity.Run, at des.Time) float64 {
+	return (float64(at-j.Submit-served(j)) + estimate(j)) / estimate(j)
+}
+
+// due is the first tick at which a waiting job may have one yield that has this
+// xfactor; what is a thousandth of a tick late is in time, for floats are not exact.
+// All comparisons of a waiting job with a running one are made by it, so that a round
+// which is asked for at this instant finds what it comes for.
+func (p Selective) due(j *entity.Run, than float64) des.Time {
+	wait := float64(estimate(j)*float64(p.factor()*than)) - estimate(j)
+	if wait > float64(des.Forever/2) {
+		return des.Forever
+	}
+	return (j.Submit + served(j)).Add(des.Time(math.Ceil(wait - 1e-3)))
+}
+
+// free is the instant from which on v, which runs, may yield.
+func (p Selective) free(v *entity.Run) des.Time {
+	slice := p.Slice
+	if slice == 0 {
+		slice = des.Minute
+	}
+	if len(v.Earlier()) > 0 {
+		slice = slice.Add(p.Cost)
+	}
+	return v.Start.Add(slice)
+}
+
+// wide reports whether j is wide enough to have v yield.
+func (p Selective) wide(j, v *entity.Run) bool {
+	share := p.Width
+	if share == 0 {
+		share = 0.5
+	}
+	return float64(j.Request.Nodes) >= share*float64(v.Request.Nodes)
+}
+
+// yielding lists those of running that yield to j now, the lowest priority first.
+func (p Selective) yielding(running []ranked, j *entity.Run, now des.Time) []*entity.Run {
+	var list []*entity.Run
+	for _, v := range running {
+		if p.due(j, v.xfactor) > now {
+			break // as for all behind
+		}
+		if v.free <= now && v.State == entity.Running && p.wide(j, v.Run) {
+			list = append(list, v.Run)
+		}
+	}
+	return list
+}
+
+// lookAgain asks for a round at the next instant at which one of waiting may have
+// enough others yield, as far as numbers of nodes tell.
+func (p Selective) lookAgain(r *entity.Round, waiting []ranked) {
+	free := 0
+	for s := range r.Plan.Slots(r.Now, r.Now+des.Tick) {
+		free += s.Width
+	}
+	running := p.running(r)
+	next, slice := des.Forever, des.Forever // an xfactor is high enough; a slice is over
+	for _, v := range running {
+		if v.free > r.Now {
+			slice = min(slice, v.free)
+		}
+	}
+	for _, j := range waiting {
+		if j.State != entity.Waiting {
+			continue
+		}
+		have := free
+		for _, v := range running {
+			if !p.wide(j.Run, v.Run) {
+				continue
+			}
+			if have += v.Request.Nodes; have < j.Request.Nodes {
+				continue
+			}
+			if due := p.due(j.Run, v.xfactor); due > r.Now {
+				next = min(next, due)
+				break
+			}
+			next = min(next, slice) // one of those so far has just started; or the next may do instead
+		}
+	}
+	if next < des.Forever {
+		r.WakeAt(next)
+	}
+}

@@ -1,0 +1,129 @@
+package preempt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Slicing has jobs take turns. At every multiple of Quantum all jobs are put in
+// order: those that wait, the longest first, then those that run, the longest last.
+// From the first on each has its processors that fits beside those before it; who
+// ran and has none now is suspended. Between these instants whatever fits starts, and
+// nobody yields.
+//
+// Such is coarse-grained time sharing as batch systems have it (SchedulerTimeslice of
+// Slurm's gang scheduling); unlike in Ousterhout's matrix (Scheduling techniques for
+// concurrent systems, ICDCS 1982) jobs are not bound to rows that take their turns
+// as a whole, so that no processor idles beside a job that could use it. As the quantum
+// becomes small one processor is shared as in the queueing model of that name.
+//
+// Nobody starves: a job that waits gets ahead by at least one place a quantum, and
+// the first one has the machine.
+type Slicing struct {
+	// Quantum is how long a turn lasts; 0 means ten minutes.
+	Quantum des.Time
+	// Order is a priority: those of a lower key go first, and only jobs of equal key
+	// take turns. All are equal where its Key is nil. Shortest first goes by what was
+	// left of the estimate when a job last started.
+	Order entity.Order
+	// Cost is how long a suspended job does no work when it is resumed; less than
+	// Quantum.
+	Cost des.Time
+}
+
+// Name is "time-slicing" with the quantum.
+func (p Slicing) Name() string {
+	name := fmt.Sprintf("time-slicing-%v", p.quantum())
+	if p.Order.Key != nil {
+		name += "-" + p.Order.Name
+	}
+	return name
+}
+
+func (p Slicing) quantum() des.Time {
+	if p.Quantum == 0 {
+		return 10 * des.Minute
+	}
+	return p.Quantum
+}
+
+// Preempts says that files of jobs are to tell their attempts.
+func (Slicing) Preempts() bool { return true }
+
+// Check reports what makes the settings useless, or nil.
+func (p Slicing) Check() error {
+	switch q := p.quantum(); {
+	case q < 0:
+		return fmt.Errorf("a quantum must be a time above 0, not %v", q)
+	case p.Cost < 0 || p.Cost >= q:
+		return fmt.Errorf("resuming a job must cost less than its quantum of %v, and not %v: it would do no work", q, p.Cost)
+	}
+	return nil
+}
+
+// Schedule starts what fits, in order, and at the end of a quantum has jobs yield
+// to those before them.
+func (p Slicing) Schedule(r *entity.Round) {
+	if err := p.Check(); err != nil {
+		r.Fail(err)
+		return
+	}
+	q := p.quantum()
+	turn := p.turn(r)
+	for i := 0; i < len(turn); i++ {
+		j := turn[i]
+		if j.State != entity.Waiting || start(r, j) || r.Now%q != 0 {
+			continue
+		}
+		chosen := victims(r, j, last(turn[i+1:], r.Now))
+		for _, v := range chosen {
+			stop(r, v, KeepAll, p.Cost)
+		}
+		if chosen != nil {
+			start(r, j)
+		}
+	}
+	if r.Queue.Len() > 0 {
+		r.WakeAt((r.Now - r.Now%q).Add(q))
+	}
+}
+
+// turn lists all jobs in the order in which they are served.
+func (p Slicing) turn(r *entity.Round) []*entity.Run {
+	turn := slices.SortedStableFunc(r.Waiting(), func(a, b *entity.Run) int { return cmp.Compare(since(a), since(b)) })
+	running := slices.Collect(r.Running())
+	slices.Reverse(running)
+	turn = append(turn, running...)
+	if p.Order.Key != nil {
+		key := map[*entity.Run]float64{}
+		for _, j := range turn {
+			key[j] = p.Order.Key(j, r.Now)
+		}
+		slices.SortStableFunc(turn, func(a, b *entity.Run) int { return cmp.Compare(key[a], key[b]) })
+	}
+	return turn
+}
+
+// since is when a waiting job began to wait.
+func since(j *entity.Run) des.Time {
+	if n := len(j.Earlier()); n > 0 {
+		return j.Earlier()[n-1].End
+	}
+	return j.Submit
+}
+
+// last lists those of turn that may yield, the last one first: nobody is stopped at
+// the instant at which it has started.
+func last(turn []*entity.Run, now des.Time) []*entity.Run {
+	var list []*entity.Run
+	for _, v := range slices.Backward(turn) {
+		if v.State == entity.Running && !v.Booked && v.Start < now {
+			list = append(list, v)
+		}
+	}
+	return list
+}

@@ -1,0 +1,202 @@
+package preempt
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// With n jobs of m quanta each the i-th ends when (m-1)n + i turns are over.
+func TestEqualJobsShareAMachineByTheClosedFormula(t *testing.T) {
+	const n, m = 5, 4
+	const quantum = 7 * des.Second
+	var jobs []*entity.Job
+	for id := range n {
+		jobs = append(jobs, job(int64(id+1), 0, m*quantum, 3))
+	}
+	for _, r := range simulate(t, Slicing{Quantum: quantum}, entity.PassInstant, 4, jobs...) {
+		require.Equal(t, ((m-1)*n+des.Time(r.ID))*quantum, r.Finish)
+		require.Len(t, r.Earlier(), m-1)
+	}
+	// With a second of it for resuming, every turn but the first does 6 s of the 28 s.
+	runs := simulate(t, Slicing{Quantum: quantum, Cost: des.Second}, entity.PassInstant, 4, jobs[:2]...)
+	require.Equal(t, 8*quantum+4*des.Second, runs[0].Finish, "its fifth turn is the ninth of both, and has 3 s to do")
+	require.Equal(t, 8*quantum+8*des.Second, runs[1].Finish)
+}
+
+func TestJobsThatHaveRoomBesideEachOtherAreLeftAlone(t *testing.T) {
+	for _, r := range simulate(t, Slicing{Quantum: 1}, entity.PassInstant, 6, job(1, 0, 50, 2), job(2, 3, 50, 2), job(3, 5, 50, 2)) {
+		require.Empty(t, r.Earlier())
+		require.Equal(t, r.Submit, r.Start)
+	}
+}
+
+func TestAmongPrioritiesOnlyTheHighestTakeTurns(t *testing.T) {
+	byQueue := entity.Order{Name: "queue", Key: func(r *entity.Run, _ des.Time) float64 { return float64(r.Queue) }}
+	low, a, b := job(1, 0, 100, 1), job(2, 5, 20, 1), job(3, 5, 20, 1)
+	low.Queue, a.Queue, b.Queue = 2, 1, 1
+	runs := simulate(t, Slicing{Quantum: 10, Order: byQueue}, entity.PassInstant, 1, low, a, b)
+	require.Equal(t, []span{{1, 0, 10}, {2, 10, 20}, {3, 20, 30}, {2, 30, 40}, {3, 40, 50}, {1, 50, 140}}, spans(runs))
+}
+
+func TestShortestFirstTakesTurnsByWhatIsLeft(t *testing.T) {
+	runs := simulate(t, Slicing{Quantum: 10, Order: backfill.ShortestFirst}, entity.PassInstant, 1, job(1, 0, 100, 1), job(2, 5, 25, 1), job(3, 30, 5, 1))
+	require.Equal(t, []span{{1, 0, 10}, {2, 10, 30}, {3, 30, 35}, {2, 35, 40}, {1, 40, 130}}, spans(runs))
+}
+
+func TestAQuantumMustBeLongerThanWhatResumingCosts(t *testing.T) {
+	for _, p := range []Slicing{{Quantum: -1}, {Cost: -1}, {Quantum: 10, Cost: 10}, {Cost: 10 * des.Minute}} {
+		require.Error(t, p.Check(), "%+v", p)
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(1), p)
+		m.Submit(job(1, 0, 1, 1))
+		require.Error(t, sim.Run(context.Background()), "%+v", p)
+	}
+	require.NoError(t, Slicing{}.Check())
+}
+
+// M/D/1 with processor sharing has the mean response S/(1-rho), half as much again
+// as first come, first served at this load: S(1 + rho/2(1-rho)).
+func TestASmallQuantumSharesOneProcessorAsTheQueueingModelDoes(t *testing.T) {
+	const service, load, n = 10 * des.Second, 0.5, 10_000
+	response := func(p entity.Policy) float64 {
+		sim := des.New(des.Config{Seed: 7})
+		random := sim.Stream("arrivals")
+		m := entity.NewMetascheduler(sim, plan.NewCluster(1), p)
+		var runs []*entity.Run
+		at := des.Time(0)
+		for id := range int64(n) {
+			at += des.Seconds(random.ExpFloat64() * service.Seconds() / load)
+			runs = append(runs, m.Submit(job(id, at, service, 1)))
+		}
+		require.NoError(t, sim.Run(context.Background()))
+		var sum des.Time
+		for _, r := range runs {
+			sum += r.Finish - r.Submit
+		}
+		return sum.Seconds() / n
+	}
+	require.InEpsilon(t, service.Seconds()/(1-load), response(Slicing{Quantum: service / 20}), 0.04)
+	require.InEpsilon(t, service.Seconds()*(1+load/2/(1-load)), response(backfill.FCFS{}), 0.04)
+}
+
+// sliced is the policy by its definition: every tick looked at.
+func sliced(quantum des.Time, processors int, jobs []*entity.Job) []span {
+	type life struct {
+		*entity.Job
+		done, since   des.Time
+		order         int
+		running, over bool
+	}
+	order := 0
+	var all []*life
+	for _, j := range jobs {
+		all = append(all, &life{Job: j, since: j.Submit})
+	}
+	var list []span
+	for now, left := des.Time(0), len(all); left > 0; now++ {
+		boundary := now%quantum == 0
+		var turn []*life
+		free := processors
+		for _, j := range all {
+			if j.running && j.done+now-j.since == j.Runtime {
+				list = append(list, span{j.ID, int64(j.since), int64(now)})
+				j.running, j.over = false, true
+				left--
+			}
+			if j.Submit <= now && !j.over {
+				turn = append(turn, j)
+			}
+			if j.running && !boundary {
+				free -= j.Request.Nodes
+			}
+		}
+		slices.SortStableFunc(turn, func(a, b *life) int {
+			switch {
+			case a.running && b.running:
+				return b.order - a.order
+			case a.running != b.running && a.running:
+				return 1
+			case a.running != b.running:
+				return -1
+			}
+			return cmp.Compare(a.since, b.since)
+		})
+		for _, j := range turn {
+			if j.running && !boundary {
+				continue
+			}
+			switch has := j.Request.Nodes <= free; {
+			case has && !j.running:
+				order++
+				j.running, j.since, j.order = true, now, order
+				free -= j.Request.Nodes
+			case has:
+				free -= j.Request.Nodes
+			case j.running:
+				list = append(list, span{j.ID, int64(j.since), int64(now)})
+				j.done += now - j.since
+				j.running, j.since = false, now
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id)) })
+	return list
+}
+
+// Equal widths: which of several that run must yield is not in question then.
+func TestTimeSlicingIsItsDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		quantum := des.Time(rapid.IntRange(1, 6).Draw(t, "quantum"))
+		width := rapid.IntRange(1, 3).Draw(t, "width")
+		processors := width * rapid.IntRange(1, 3).Draw(t, "rows")
+		var jobs []*entity.Job
+		at := des.Time(0)
+		for id := range rapid.IntRange(1, 9).Draw(t, "jobs") {
+			at += des.Time(rapid.IntRange(1, 5).Draw(t, "gap"))
+			j := job(int64(id), at, des.Time(rapid.IntRange(1, 15).Draw(t, "runtime")), width)
+			j.Request.Length += des.Time(rapid.IntRange(0, 15).Draw(t, "slack"))
+			jobs = append(jobs, j)
+		}
+		require.Equal(t, sliced(quantum, processors, jobs), spans(simulate(t, Slicing{Quantum: quantum}, entity.PassInstant, processors, jobs...)))
+	})
+}
+
+// Whoever waits is ahead of all that have started since: it starts within a quantum
+// for each job that was there when it came, and one more.
+func TestNobodyWaitsLongerThanATurnOfEachOfTheOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		quantum := des.Time(rapid.IntRange(1, 20).Draw(t, "quantum"))
+		processors := rapid.IntRange(1, 8).Draw(t, "processors")
+		jobs := randomJobs(t, processors)
+		runs := simulate(t, Slicing{Quantum: quantum}, rapid.SampledFrom([]entity.Pass{entity.PassInstant, entity.PassEvent}).Draw(t, "pass"), processors, jobs...)
+		for _, r := range runs {
+			since := r.Submit
+			for a := range r.Attempts() {
+				require.LessOrEqual(t, a.Start-since, des.Time(len(jobs)+1)*quantum)
+				since = a.End
+			}
+		}
+	})
+}
+
+func randomJobs(t *rapid.T, processors int) []*entity.Job {
+	var jobs []*entity.Job
+	at := des.Time(0)
+	for id := range rapid.IntRange(1, 15).Draw(t, "jobs") {
+		at += des.Time(rapid.IntRange(0, 20).Draw(t, "gap"))
+		j := job(int64(id), at, des.Time(rapid.IntRange(1, 60).Draw(t, "runtime")), rapid.IntRange(1, processors).Draw(t, "nodes"))
+		j.Request.Length += des.Time(rapid.IntRange(0, 60).Draw(t, "slack"))
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
