@@ -43,7 +43,9 @@ func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
 // Resize is Metascheduler.Resize in a round. No round follows from that alone: what
 // it gives back is for the present one.
 func (r *Round) Resize(j *Run, nodes int, cost des.Time) error {
-	return r.meta.resize(j, nodes, cost)
+	err := r.meta.resize(j, nodes, cost)
+	r.Gained = r.Gained || r.meta.gained
+	return err
 }
 
 // Began is when r began to run, however often it has been resized since.
