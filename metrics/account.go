@@ -135,6 +135,11 @@ func (a *Account) Observe(e entity.JobEvent) {
 	case entity.JobRequeued:
 		x := latestOf(e.Run.Earlier())
 		a.ended(e, x, x.Kept)
+	case entity.JobResized:
+		x := latestOf(e.Run.Earlier())
+		a.ended(e, x, x.Kept)
+		a.held += int64(e.Run.Reservation.Window.Nodes)
+		a.running++
 	case entity.JobRejected:
 		a.forfeit(e.Run)
 	}
