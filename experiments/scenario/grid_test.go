@@ -104,7 +104,8 @@ func TestSitesRunTheirOwnJobsToo(t *testing.T) {
 // Every strategy, under either pass and with every queue policy at the sites:
 // no processor is used twice, no promise broken.
 func TestOnAGridEveryPassKeepsTheRules(t *testing.T) {
-	for _, strategy := range Standard().Strategies.Names() {
+	rules := []string{"dispatch:by=least-jobs:age=3600", "dispatch:by=round-robin", "dispatch:by=random", "dispatch:by=earliest", "dispatch:by=price"}
+	for _, strategy := range append(Standard().Strategies.Names(), rules...) {
 		for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
 			var validators []*validate.Validator
 			sc := New()
