@@ -163,3 +163,20 @@ func TestTheGuidesFilesCanBeRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(source), block("go"), "OAR reads as the guide says")
 }
+
+func TestTheFileOfTheGuideToRoutingCanBeRun(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guides/sites-and-routing.md")
+	require.NoError(t, err)
+	_, after, ok := strings.Cut(string(page), "```yaml\n")
+	require.True(t, ok)
+	text, _, _ := strings.Cut(after, "```")
+	r := &reader{kind: "grid", tables: Standard(), sc: New(), nodes: map[int]bool{}}
+	require.NoError(t, r.read([]byte(text)))
+	r.sc.Workload.Trace = "lublin:jobs=50:procs=64:load=0.9"
+	out, err := Run(context.Background(), r.sc, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Results, 3)
+	for _, x := range out.Results {
+		require.Equal(t, 50, x.Summary.Jobs)
+	}
+}
