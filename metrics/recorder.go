@@ -89,7 +89,9 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.running++
 	case entity.JobRequeued:
 		r.running--
-		r.occupied(latestOf(j.Earlier()))
+		a := latestOf(j.Earlier())
+		r.lastEnd = max(r.lastEnd, a.End)
+		r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
 	case entity.JobFinished, entity.JobKilled:
 		r.running--
 		r.end(j, e.Time)
@@ -101,10 +103,11 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), j.Ran()
+	r.lastEnd = max(r.lastEnd, finish)
+	r.busy.addAttempt(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
 	for _, p := range j.Parts() {
 		r.work.add(float64(p.ProcessorTime().Seconds() * p.Speed))
 	}
-	r.occupied(&entity.Attempt{Window: entity.Window{Nodes: j.Reservation.Window.Nodes}, Start: j.Start, End: finish, Ends: j.Ends()})
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
 		return
@@ -117,12 +120,6 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.waitSum.add(wait)
 	r.turnaround.add(finish - j.Submit)
 	r.boundedSlow.add(BoundedSlowdown(finish-j.Submit-run, run))
-}
-
-// occupied adds the processor time of an attempt that is over.
-func (r *Recorder) occupied(a *entity.Attempt) {
-	r.lastEnd = max(r.lastEnd, a.End)
-	r.busy.addAttempt(a)
 }
 
 // why counts one more rejection for this reason.
