@@ -109,6 +109,9 @@ func (a *Account) Attach(m *entity.Metascheduler) {
 
 // Observe takes one event in.
 func (a *Account) Observe(e entity.JobEvent) {
+	if a.Processors == 0 {
+		return // jobs as a whole, on no plan: there is nothing to account for
+	}
 	switch e.Kind {
 	case entity.JobSubmitted:
 		if !a.begun {

@@ -274,7 +274,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	case entity.JobFinished:
 		w.end(r, rowFinished)
 	case entity.JobKilled:
-		if w.now-r.start >= j.Reservation.Window.Length() {
+		if j.Reason == entity.ReasonEstimate || j.Reason == "" && w.now-r.start >= j.Reservation.Window.Length() {
 			w.end(r, rowWalltime)
 		} else {
 			w.end(r, rowKilled)

@@ -416,7 +416,7 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 			continue
 		}
 		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
-		ran = append(ran, &filed{&entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, f})
+		ran = append(ran, &filed{job: &entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, row: f})
 		if whole := c.byID[id]; whole != nil && !s.Own {
 			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes)})
 			want := onSpeed(whole.job.Runtime, s.Speed)
