@@ -2,7 +2,9 @@ package cli
 
 import (
 	"encoding/csv"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,4 +180,27 @@ func TestAGridsFilesAgree(t *testing.T) {
 		checked := call("validate", filepath.Join(dir, "jobs-"+file+".csv"), "--first", "400", "--grid", grid)
 		require.Equal(t, exitOK, checked.code, "%s: %s", file, checked.stdout)
 	}
+}
+
+// Sites may stop jobs: their files tell of attempts, and what cannot have been is
+// found.
+func TestAGridWhoseSitesPreemptIsChecked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	grid := write(t, "grid.yaml", "clusters: [{name: a, processors: 96, speed: 1.5, policy: 'selective-preemption:cost=30'}, {name: b, processors: 64, policy: time-slicing}]")
+	require.Equal(t, exitOK, call("simulate", "--first", "400", "--grid", grid, "--out", dir, "--policy", "dispatch").code)
+	file := filepath.Join(dir, "jobs-dispatch.csv")
+	require.Equal(t, exitOK, call("validate", file, "--first", "400", "--grid", grid).code)
+	name := filepath.Join(dir, "jobs-dispatch-a.csv")
+	rows, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-dispatch-a.csv"))).ReadAll()
+	require.NoError(t, err)
+	restarts := slices.Index(rows[0], "restarts")
+	require.True(t, slices.ContainsFunc(rows[1:], func(row []string) bool { return row[restarts] != "0" }))
+	stopped := slices.IndexFunc(rows, func(row []string) bool { return row[restarts] == "0" })
+	rows[stopped][slices.Index(rows[0], "finish_time")] += "9"
+	var text strings.Builder
+	require.NoError(t, csv.NewWriter(&text).WriteAll(rows))
+	require.NoError(t, os.WriteFile(name, []byte(text.String()), 0o666))
+	got := call("validate", file, "--first", "400", "--grid", grid)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "wrong run time")
 }
