@@ -126,9 +126,6 @@ func (a *rowAttempts) add(x *entity.Attempt) {
 
 // told takes in an event that bears on the attempts of a job.
 func (a *rowAttempts) told(e entity.JobEvent) {
-	if a == nil {
-		return
-	}
 	switch e.Kind {
 	case entity.JobRequeued:
 		a.restarts++
@@ -259,7 +256,9 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
-	r.attempts.told(e)
+	if r.attempts != nil {
+		r.attempts.told(e)
+	}
 	switch e.Kind {
 	case entity.JobPromised:
 		r.promise = j.Promised

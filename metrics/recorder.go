@@ -78,7 +78,9 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.running++
 	case entity.JobRequeued:
 		r.running--
-		r.occupied(latestOf(j.Earlier()))
+		a := latestOf(j.Earlier())
+		r.lastEnd = max(r.lastEnd, a.End)
+		r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
 	case entity.JobFinished, entity.JobKilled:
 		r.running--
 		r.end(j, e.Time)
@@ -90,7 +92,8 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), finish-j.Start
-	r.occupied(&entity.Attempt{Window: entity.Window{Nodes: j.Reservation.Window.Nodes}, Start: j.Start, End: finish, Ends: j.Ends()})
+	r.lastEnd = max(r.lastEnd, finish)
+	r.busy.addAttempt(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
 		return
@@ -103,12 +106,6 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.waitSum.add(wait)
 	r.turnaround.add(finish - j.Submit)
 	r.boundedSlow.add(BoundedSlowdown(wait, run))
-}
-
-// occupied adds the processor time of an attempt that is over.
-func (r *Recorder) occupied(a *entity.Attempt) {
-	r.lastEnd = max(r.lastEnd, a.End)
-	r.busy.addAttempt(a)
 }
 
 // why counts one more rejection for this reason.

@@ -85,7 +85,7 @@ type Outages struct {
 	// Before, if set, hears of every loss as it is about to begin: it may make room, as
 	// SwitchOff.Yield does.
 	Before func(Outage)
-	// Idle, if set, is asked in place of Metascheduler.Idle: where jobs come to the
+	// Idle, if set, is asked beside Metascheduler.Idle: where jobs may come to the
 	// metascheduler from further away, such as the brokers of a grid.
 	Idle func() bool
 
@@ -212,10 +212,7 @@ func (o *Outages) next() (x Outage, ok bool) {
 }
 
 func (o *Outages) idle() bool {
-	if o.Idle != nil {
-		return o.Idle()
-	}
-	return o.meta.Idle()
+	return o.meta.Idle() && (o.Idle == nil || o.Idle())
 }
 
 // wake brings in what is down by now, and has the flow go on.

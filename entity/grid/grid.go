@@ -207,6 +207,9 @@ func (g *Grid) Stats() GridStats { return *g.stats }
 // Open is how many jobs have been submitted and not ended.
 func (g *Grid) Open() int { return len(g.bags) }
 
+// Idle reports whether no job is open, and none is on its way.
+func (g *Grid) Idle() bool { return len(g.bags) == 0 && !g.feed.Coming() }
+
 // Submit takes the grid's jobs, in order of submission, pulled one ahead of the
 // clock; assign says by index which broker gets each.
 func (g *Grid) Submit(jobs iter.Seq[*entity.Job], assign func(*entity.Job) int) {

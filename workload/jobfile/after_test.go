@@ -36,7 +36,7 @@ func TestJobsComeAfterOthersTheirRangesAndTheirSuccess(t *testing.T) {
 
 func TestAnArrayIsItsTasks(t *testing.T) {
 	for text, f := range map[string]jobfile.Format{
-		"id,submit,nodes,volume,array,after\n1,0,1,1,,\n10,5,2,60,3,1\n20,5,1,1,1,10-12\n":                                                                                                               jobfile.CSV,
+		"id,submit,nodes,volume,array,after\n1,0,1,1,,\n10,5,2,60,3,1\n20,5,1,1,1,10-12\n":                                                                                                                jobfile.CSV,
 		`{"id":1,"nodes":1,"volume":1}` + "\n" + `{"id":10,"submit":5,"nodes":2,"volume":60,"array":3,"after":"1"}` + "\n" + `{"id":20,"submit":5,"nodes":1,"volume":1,"array":1,"after":"10-12"}` + "\n": jobfile.JSONL,
 	} {
 		jobs, err := read(text, f)
