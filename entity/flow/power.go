@@ -166,16 +166,25 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 	case entity.JobRequeued:
 		last := r.Earlier()[len(r.Earlier())-1]
 		s.ended(r, last.Start, last.Place)
-		s.provide(nil)
+		s.provideLater()
 	case entity.JobSubmitted:
 		if !r.Booked && r.Submitted() != s.expected && s.asleep > 0 && (len(r.Shapes) > 0 || s.meta.Plan().Fits(r.Request) == nil) {
 			s.provide(r)
 		}
 	case entity.JobWithdrawn:
-		// A job that runs on past its estimate has others lose what they held before
-		// it takes more time itself.
-		s.sim.At(e.Time, entity.PhaseDecide-1, (*providing)(s), 0)
+		s.provideLater()
 	}
+}
+
+// provideLater looks after jobs that wait again just before the policy does. What
+// made them wait takes what it wants only after they have been told of: a job that
+// runs on past its estimate, an outage.
+func (s *SwitchOff) provideLater() {
+	phase := entity.PhaseDecide - 1
+	if s.meta.Pass == entity.PassEvent {
+		phase = entity.PhaseChange - 2 // rounds about changes come at PhaseChange - 1
+	}
+	s.sim.At(s.sim.Now(), phase, (*providing)(s), 0)
 }
 
 // providing is the flow as the handler of an instant at which jobs have lost what
