@@ -88,7 +88,7 @@ type SwitchOff struct {
 type powered struct {
 	state   PowerState
 	busy    int          // processors that jobs have
-	since   des.Time     // it is idle, or busy, since then
+	since   des.Time     // when it became idle the last time
 	overdue bool         // it is among the overdue
 	wanted  bool         // it boots, or will as soon as it is off
 	hold    *entity.Hold // while it is not on
@@ -223,7 +223,7 @@ func (s *SwitchOff) occupy(place []procset.Range, sign int, at des.Time) {
 			before := n.busy
 			n.busy += sign * (end - first)
 			if before == 0 {
-				n.since, n.overdue = at, false
+				n.overdue = false
 			} else if n.busy == 0 {
 				s.idle(i, at)
 			}
@@ -541,15 +541,14 @@ func (s *SwitchOff) Yield(x Outage) {
 	if short > 0 {
 		short -= s.least(x.From, x.To)
 	}
-	for i := range s.nodes {
-		if s.nodes[i].hold == nil {
-			continue
-		}
-		mine := s.place(i)
-		hit := slices.ContainsFunc(x.Place, func(p procset.Range) bool { return p.First <= mine.Last && mine.First <= p.Last })
-		if hit || short > 0 {
-			s.leave(i)
-			short -= s.size(i)
+	for _, wanted := range []bool{false, true} {
+		for i := range s.nodes {
+			n, mine := &s.nodes[i], s.place(i)
+			hit := slices.ContainsFunc(x.Place, func(p procset.Range) bool { return p.First <= mine.Last && mine.First <= p.Last })
+			if n.hold != nil && n.wanted == wanted && (hit || short > 0) {
+				s.leave(i)
+				short -= s.size(i)
+			}
 		}
 	}
 }

@@ -476,6 +476,36 @@ func TestNodesBootForAVictim(t *testing.T) {
 	}
 }
 
+func TestNodesBootForAJobThatHasLostItsReservation(t *testing.T) {
+	sim := des.New(des.Config{})
+	saving := &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}
+	d := &journal{}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(3), backfill.Conservative{NoCompression: true}, d, saving)
+	jobs := []*entity.Job{estimated(1, 0, 200, 200, 1), estimated(2, 40, 10, 10, 1)}
+	m.SubmitAll(slices.Values(jobs))
+	sim.At(50*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+		require.True(t, m.Withdraw(d.runs[jobs[1]]))
+		_, err := m.Withhold(entity.Window{Start: 60 * des.Second, End: 500 * des.Second, Nodes: 1})
+		require.NoError(t, err)
+	}), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 70*des.Second, d.runs[jobs[1]].Start)
+}
+
+func TestAnOutageTakesNodesThatNobodyWantsFirst(t *testing.T) {
+	w := &powerWorld{procs: 3, policy: backfill.Conservative{}, jobs: []*entity.Job{estimated(1, 0, 200, 200, 1), estimated(2, 40, 10, 10, 1)},
+		outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Processors: 1}},
+		saving:  &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+	require.NoError(t, w.run())
+	require.Equal(t, 60*des.Second, w.runs[1].Start)
+	require.Contains(t, w.log(), "50 2 on")
+}
+
+func TestAJobOfNoTimeLeavesNodesIdle(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 0, 1, 2), estimated(2, 90, 1, 1, 1))
+	require.Equal(t, []string{"10 0 switching off", "10 1 switching off"}, w.log()[:2])
+}
+
 // A single server that is switched off after an idle time t and needs a time d to
 // boot. The wait that the boots add is that of an M/G/1 queue with a set-up time D at
 // the beginning of a busy period, (2E[D] + l E[D^2]) / (2 (1 + l E[D])) (Levy and
