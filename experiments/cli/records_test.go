@@ -124,7 +124,7 @@ func TestAScheduleWithAdvanceReservationsIsValidWithThem(t *testing.T) {
 }
 
 func TestJobsThatFollowOthersAreValidOffline(t *testing.T) {
-	jobs := write(t, "chain.csv", "id,submit,nodes,volume,runtime,after\n1,0,2,50,40,\n2,0,1,30,30,ok:1+5\n3,0,4,60,100,\n4,1,1,10,10,ok:3\n")
+	jobs := write(t, "chain.csv", "id,submit,nodes,volume,runtime,after\n1,0,2,50,40,\n2,0,1,30,30,1:ok+5\n3,0,4,60,100,\n4,1,1,10,10,3:ok\n")
 	out := t.TempDir()
 	got := call("simulate", jobs, "--procs", "4", "--policy", "easy", "--out", out)
 	require.Zero(t, got.code, got.stderr)
