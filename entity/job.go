@@ -72,8 +72,8 @@ func (j *Job) Check() error {
 	if err := j.Request.Check(); err != nil {
 		return fmt.Errorf("%v: %w", j, err)
 	}
-	if err := j.checkShapes(); err != nil {
-		return fmt.Errorf("%v: %w", j, err)
+	if len(j.Shapes) > 0 {
+		return j.checkShapes()
 	}
 	return nil
 }
