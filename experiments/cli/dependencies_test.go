@@ -187,3 +187,13 @@ func TestWhatIsNoWorkflowIsSaid(t *testing.T) {
 	got = call("simulate", write(t, "fork.json", fork))
 	require.Contains(t, got.stderr, "procs: give the number of processors")
 }
+
+// Under feedback submissions are others under every policy.
+func TestFeedbackOnADomainLeavesNoRequests(t *testing.T) {
+	dir := t.TempDir()
+	nodes := domainOf(t, "nodes: nodes.csv\ncycle: 600\n", "nodes.csv", "id,performance,price\n1,1,1\n2,1,1\n3,1,1\n4,1,1\n")
+	got := call("simulate", write(t, "log.swf", sessions), "--feedback", "--domain", nodes, "--policy", "easy", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, "207", column(t, read(t, dir, "jobs-easy.csv"), "submission_time")["3"])
+	require.NotContains(t, files(t, dir), "requests.csv")
+}
