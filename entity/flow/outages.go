@@ -799,7 +799,7 @@ func (o *Outages) Observe(e entity.JobEvent) {
 			o.wake()
 		}
 		return
-	case entity.JobStarted:
+	case entity.JobStarted, entity.JobResized:
 		if o.units != nil && o.domain == nil {
 			o.fresh = append(o.fresh, r)
 		}
