@@ -213,6 +213,12 @@ func TestAnAdvanceReservationIsCancelledAheadAndKilledLater(t *testing.T) {
 	}
 }
 
+func TestReservationsAheadAreWithdrawnWhenAnOutageIsAnnounced(t *testing.T) {
+	s := &stricken{policy: bookAhead{}, outages: []flow.Outage{announced(down(12, 30, 2), 5)}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 3), estimated(2, 1, 10, 10, 4)}}
+	require.Equal(t, []string{"0 started 1", "5 withdrawn 2", "10 finished 1", "30 started 2", "40 finished 2"}, s.story(t))
+	require.Equal(t, []string{"12-30: 2"}, s.losses())
+}
+
 func TestOnlyAsManyReservationsAheadAreWithdrawnAsStandInTheWay(t *testing.T) {
 	s := &stricken{policy: bookAhead{}, outages: []flow.Outage{down(5, 100, 1)}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 3), estimated(2, 1, 10, 10, 2), estimated(3, 1, 10, 10, 2)}}
 	require.Equal(t, []string{"0 started 1", "5 withdrawn 3", "10 finished 1", "10 started 2", "20 finished 2", "20 started 3", "30 finished 3"}, s.story(t))
