@@ -70,8 +70,8 @@ func TestMachineRepairWithAFinitePopulation(t *testing.T) {
 			working += weights[d] * float64(n-d)
 		}
 		var mean, all sample
-		for seed := range uint64(40) {
-			const end = 500_000 * des.Second
+		for seed := range uint64(20) {
+			const end = 400_000 * des.Second
 			sim := des.New(des.Config{})
 			o := &flow.Outages{Idle: func() bool { return sim.Now() >= end }}
 			o.Submit(outagesOf(t, model.Failures{Units: n, Up: model.Exponential{Scale: up}, Repair: model.Exponential{Scale: repair}, Crews: crews, Seed: seed}))
@@ -168,7 +168,7 @@ func (q breakdowns) jobs(most int) float64 {
 
 // simulated is the mean number of jobs in the system over one run, by integration.
 func (q breakdowns) simulated(t *testing.T, seed uint64) float64 {
-	const jobs = 20_000
+	const jobs = 10_000
 	victims := flow.Victims{Rule: flow.VictimsKill}
 	if !q.lost { // a checkpoint at every tick, for nothing
 		victims = flow.Victims{Rule: flow.VictimsCheckpoint, Checkpoints: entity.Checkpoints{Interval: des.Tick}}

@@ -25,6 +25,7 @@ type stricken struct {
 	set     func(*entity.Metascheduler)
 	outages []flow.Outage
 	jobs    []*entity.Job
+	more    []entity.Observer
 
 	journal journal
 	lost    []flow.Lost
@@ -43,7 +44,7 @@ func (s *stricken) run() error {
 	if s.policy == nil {
 		s.policy = strictOrder{}
 	}
-	s.meta = entity.NewMetascheduler(sim, s.plan, s.policy, o, &s.journal)
+	s.meta = entity.NewMetascheduler(sim, s.plan, s.policy, append(s.more, o, &s.journal)...)
 	if s.set != nil {
 		s.set(s.meta)
 	}
@@ -212,6 +213,12 @@ func TestAnAdvanceReservationIsCancelledAheadAndKilledLater(t *testing.T) {
 	}
 }
 
+func TestReservationsAheadAreWithdrawnWhenAnOutageIsAnnounced(t *testing.T) {
+	s := &stricken{policy: bookAhead{}, outages: []flow.Outage{announced(down(12, 30, 2), 5)}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 3), estimated(2, 1, 10, 10, 4)}}
+	require.Equal(t, []string{"0 started 1", "5 withdrawn 2", "10 finished 1", "30 started 2", "40 finished 2"}, s.story(t))
+	require.Equal(t, []string{"12-30: 2"}, s.losses())
+}
+
 func TestOnlyAsManyReservationsAheadAreWithdrawnAsStandInTheWay(t *testing.T) {
 	s := &stricken{policy: bookAhead{}, outages: []flow.Outage{down(5, 100, 1)}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 3), estimated(2, 1, 10, 10, 2), estimated(3, 1, 10, 10, 2)}}
 	require.Equal(t, []string{"0 started 1", "5 withdrawn 3", "10 finished 1", "10 started 2", "20 finished 2", "20 started 3", "30 finished 3"}, s.story(t))
@@ -311,6 +318,30 @@ func TestANodeIsWaitedForAndNotTheWholeJob(t *testing.T) {
 	s := &stricken{plan: domain(t, all), victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{x}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 2), estimated(2, 1, 2, 2, 1)}}
 	require.Equal(t, []string{"0 started 1", "25 started 2", "26 finished 2", "40 finished 1"}, s.story(t))
 	require.Equal(t, []string{"20-25: 1 node 1", "40-45: 1 node 0"}, s.losses())
+	s = &stricken{plan: domain(t, all), policy: bookAhead{}, victims: s.victims, outages: s.outages, jobs: []*entity.Job{estimated(1, 0, 40, 40, 2), estimated(2, 11, 2, 2, 1)}}
+	require.Equal(t, []string{"0 started 1", "25 started 2", "26 finished 2", "40 finished 1"}, s.story(t), "it was promised 25 at once")
+}
+
+func TestAJobOfAnOwnersQueueIsNotWaitedForButKeepsItsNode(t *testing.T) {
+	all := nodes(1, 1)
+	all[0].Labels = map[string]string{flow.OwnerLabel: "acme"}
+	own := &flow.LocalQueue{Owner: "acme", Policy: strictOrder{}, Finder: everyNode{}}
+	x := down(10, 100, 0)
+	x.Nodes = all[:1]
+	s := &stricken{plan: domain(t, all), more: []entity.Observer{own}, victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{x}, jobs: []*entity.Job{estimated(1, 1, 80, 80, 1)}}
+	s.set = func(*entity.Metascheduler) { own.Submit(slices.Values([]*entity.Job{estimated(7, 0, 30, 30, 1)})) }
+	require.Equal(t, []string{"1 started 1", "81 finished 1"}, s.story(t))
+	require.Equal(t, []string{"30-100: 1 node 0"}, s.losses())
+}
+
+func TestALossComesWhenThereIsRoomBesideWhatIsKeptForAJob(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{down(10, 100, 3)}, jobs: []*entity.Job{estimated(1, 80, 5, 5, 4)}}
+	s.set = func(m *entity.Metascheduler) {
+		_, err := m.Tentative(estimated(9, 0, 50, 50, 2), entity.Window{End: 50 * des.Second, Nodes: 2})
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"100 started 1", "105 finished 1"}, s.story(t))
+	require.Equal(t, []string{"50-100: 3"}, s.losses())
 }
 
 func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
