@@ -135,6 +135,11 @@ func (a *Account) Observe(e entity.JobEvent) {
 	case entity.JobRequeued:
 		x := latestOf(e.Run.Earlier())
 		a.ended(e, x, x.Kept)
+	case entity.JobResized:
+		x := latestOf(e.Run.Earlier())
+		a.ended(e, x, x.Kept)
+		a.held += int64(e.Run.Reservation.Window.Nodes)
+		a.running++
 	case entity.JobRejected:
 		a.forfeit(e.Run)
 	}
@@ -209,7 +214,9 @@ func latestOf(all []entity.Attempt) *entity.Attempt { return &all[len(all)-1] }
 func (a *Account) take(use Use, from, to des.Time, by int64) {
 	if from < to {
 		a.change(from, use, by)
-		a.change(to, use, -by)
+		if to < des.Forever { // which never comes
+			a.change(to, use, -by)
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -130,6 +129,8 @@ func (a *rowAttempts) told(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobRequeued:
 		a.restarts++
+		a.add(latestOf(e.Run.Earlier()))
+	case entity.JobResized:
 		a.add(latestOf(e.Run.Earlier()))
 	case entity.JobFinished, entity.JobKilled:
 		x := e.Run.Latest()
@@ -268,13 +269,15 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		r.promise = j.Promised
 	case entity.JobStarted:
 		w.start(j, r)
+	case entity.JobResized:
+		r.molded(j)
 	case entity.JobRequeued:
 		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
 		r.molded(j)
 	case entity.JobFinished:
 		w.end(r, rowFinished)
 	case entity.JobKilled:
-		if j.Reason == entity.ReasonEstimate || j.Reason == "" && w.now-r.start >= j.Reservation.Window.Length() {
+		if j.Reason == entity.ReasonEstimate || j.Reason == "" && w.now-j.Start >= j.Reservation.Window.Length() {
 			w.end(r, rowWalltime)
 		} else {
 			w.end(r, rowKilled)
@@ -332,21 +335,6 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 // molded has the row tell of the shape that a moldable job has now.
 func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.Nodes), j.Runtime }
 
-// joinRanges sorts single processors and joins neighbours, in place.
-func joinRanges(ranges []procset.Range) []procset.Range {
-	slices.SortFunc(ranges, func(a, b procset.Range) int { return int(a.First - b.First) })
-	k := 0
-	for _, r := range ranges[1:] {
-		if r.First == ranges[k].Last+1 {
-			ranges[k].Last = r.Last
-		} else {
-			k++
-			ranges[k] = r
-		}
-	}
-	return ranges[:k+1]
-}
-
 func (w *JobsWriter) end(r *jobRow, state rowState) {
 	r.state = state
 	r.finish = w.now
@@ -379,7 +367,7 @@ func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
 		ranges = append(ranges, procset.Range{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
 	}
 	if w.Tasks != nil {
-		ranges = joinRanges(ranges)
+		ranges = procset.Join(ranges)
 	}
 	return ranges
 }
