@@ -301,6 +301,22 @@ func TestADispatcherSendsToAGridAsToASite(t *testing.T) {
 	}
 }
 
+// The two sites of the grid below have 60 s left each, and so has it; c has 40.
+func TestWhatIsLeftOfAGridIsThatOfItsSitesByTheirSizes(t *testing.T) {
+	sim := des.New(des.Config{Seed: 1})
+	runs := became{}
+	top := grid.NewGrid(sim, direct(), runs)
+	low := top.AddGrid("low", direct(), &Dispatcher{})
+	low.AddAgent("a", plan.NewCluster(2), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 60, 2))
+	low.AddAgent("b", plan.NewCluster(4), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 60, 4))
+	top.AddAgent("c", plan.NewCluster(3), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 40, 3))
+	top.AddBroker("broker", &Dispatcher{})
+	j := job(1, 0, 10, 2)
+	top.Submit(slices.Values([]*entity.Job{j}), func(*entity.Job) int { return 0 })
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 40*des.Second, runs[j].Start)
+}
+
 func TestADispatcherIsAskedForByItsRule(t *testing.T) {
 	for spec, want := range map[string]*Dispatcher{
 		"dispatch":                       {},

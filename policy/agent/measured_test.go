@@ -64,12 +64,12 @@ func TestWhatIsStoppedAndWhatIsBelowIsMeasuredToo(t *testing.T) {
 	sim := des.New(des.Config{})
 	top := grid.NewGrid(sim, direct(), rec)
 	low := top.AddGrid("low", direct(), &Dispatcher{})
-	low.AddAgent("site", plan.NewCluster(1), preempt.Selective{Factor: 1, Slice: 20 * des.Second}).Speed = 2
+	low.AddAgent("site", plan.NewCluster(1), preempt.Selective{Factor: 1, Slice: 70 * des.Second}).Speed = 2
 	top.AddBroker("broker", &Dispatcher{})
 	top.Submit(slices.Values([]*entity.Job{job(1, 0, 200, 1), job(2, 10, 20, 1)}), func(*entity.Job) int { return 0 })
 	require.NoError(t, sim.Run(context.Background()))
 	s := rec.Summary()
 	require.Equal(t, 110.0, s.Makespan)
 	require.InDelta(t, 1, s.Utilization, 1e-12)
-	require.InDelta(t, (110.0/80+20.0/10)/2, s.MeanBoundedSlowdown, 1e-12, "a job's run is its latest, as everywhere")
+	require.InDelta(t, (110.0/30+70.0/10)/2, s.MeanBoundedSlowdown, 1e-12, "a job's run is its latest, as everywhere")
 }
