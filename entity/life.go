@@ -37,7 +37,7 @@ func (m *Metascheduler) arrive(r *Run) {
 	if !m.enter(r) {
 		return
 	}
-	if err := m.fits(r); err != nil {
+	if err := m.plan.Fits(r.Request); err != nil && !m.fits(r) {
 		m.reject(r, err.Error())
 		m.checkAnswers()
 		return
@@ -318,7 +318,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 		f.setUp = 0
 		r.expect(max(expected-a.Kept, des.Tick))
 	}
-	f.earlier = append(f.earlier, a)
+	f.earlier, f.resized = append(f.earlier, a), 0
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
 	f.ends, f.events, r.Place = nil, nil, nil

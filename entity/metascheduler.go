@@ -37,13 +37,17 @@ const (
 	// as free once the estimated end of its job has come. Published schedules
 	// of the pyss simulator follow this convention.
 	PassEvent
+	// PassEach is a round after every single termination and submission, in the
+	// order in which they happen: terminations first, those of one instant in the
+	// order in which the jobs started. Published schedules of ElastiSim follow it.
+	PassEach
 )
 
-var passes = enum.Of[Pass]("pass", "instant", "event")
+var passes = enum.Of[Pass]("pass", "instant", "event", "each")
 
 func (p Pass) String() string { return passes.Name(p) }
 
-// ParsePass reads "instant" or "event".
+// ParsePass reads "instant", "event" or "each".
 func ParsePass(s string) (Pass, error) { return passes.Parse(s) }
 
 // Metascheduler runs jobs through a policy on a plan: it is the only one that
@@ -54,6 +58,7 @@ func ParsePass(s string) (Pass, error) { return passes.Parse(s) }
 //
 //	Submit, SubmitAll, SubmitFrom   jobs come, at any instant from now on
 //	Cancel, Kill, Preempt           and are taken out again
+//	Resize                          or go on on more processors, or fewer
 //	WakeAt                          the policy gets a round
 //	Tentative                       a window is kept for a job that may come
 //	Withhold                        capacity leaves the plan

@@ -17,9 +17,10 @@ const (
 	JobKilled                        // its last task was cut off
 	JobRequeued                      // preempted, and back in the queue
 	JobWithdrawn                     // lost a reservation that lay ahead, and waits again
+	JobResized                       // goes on in another shape; the attempt that has ended is the last of Run.Earlier
 )
 
-var jobEvents = enum.Of[JobEventKind]("job event", "submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn")
+var jobEvents = enum.Of[JobEventKind]("job event", "submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn", "resized")
 
 func (k JobEventKind) String() string { return jobEvents.Name(k) }
 

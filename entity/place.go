@@ -43,6 +43,7 @@ type places struct {
 type placing struct {
 	run  *Run
 	over bool // it has ended at this instant, too
+	more bool // it has a place already, and needs more
 }
 
 // note takes one event in.
@@ -55,6 +56,8 @@ func (p *places) note(r *Run, k JobEventKind) {
 		p.started = append(p.started, placing{run: r})
 	case JobFinished, JobKilled:
 		p.leave(r, r.Place, false)
+	case JobResized:
+		p.resized(r)
 	case JobRequeued:
 		p.leave(r, r.Earlier()[len(r.Earlier())-1].Place, true)
 	}
@@ -66,8 +69,12 @@ func (p *places) note(r *Run, k JobEventKind) {
 func (p *places) leave(r *Run, place []procset.Range, back bool) {
 	for i := len(p.started) - 1; i >= 0; i-- {
 		if s := &p.started[i]; s.run == r && !s.over {
+			more := s.more
 			if s.over = true; back {
 				p.started = slices.Delete(p.started, i, i+1)
+			}
+			if more && back {
+				break // what it has had before it gives back
 			}
 			return
 		}
@@ -137,6 +144,12 @@ func (p *places) settle(m *Metascheduler) error {
 	}
 	for _, s := range p.started {
 		r := s.run
+		if s.more {
+			if err := p.grow(m.Placer, s); err != nil {
+				return err
+			}
+			continue
+		}
 		if s.over && r.Request.Nodes > p.free.Available() {
 			// It ran for no time at all, and keeps no one off its processors.
 			r.Place = []procset.Range{{First: 0, Last: int32(r.Request.Nodes) - 1}}

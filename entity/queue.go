@@ -224,12 +224,20 @@ func newView(q *Queue, o Order) *View {
 	return &View{queue: q, order: o, plain: o.isSubmission(), tree: sumtree.New(queueAlgebra{})}
 }
 
-// rank is r's place as of now. The view remembers the key: r is found by it
-// again, whatever the key is by then.
+// rank is r's place as of now, with the least that it asks for in any shape. The view
+// remembers the key: r is found by it again, whatever the key is by then.
 func (v *View) rank(r *Run) queued {
-	if v.plain {
-		return v.entry(r)
+	if !v.plain {
+		v.remember(r)
 	}
+	e := v.entry(r)
+	if len(r.Shapes) > 0 {
+		e.nodes, e.length = r.least()
+	}
+	return e
+}
+
+func (v *View) remember(r *Run) {
 	shape := r.Job
 	r.Job = r.free() // whatever shape it holds a window for
 	key := v.order.Key(r, v.now)
@@ -242,7 +250,6 @@ func (v *View) rank(r *Run) queued {
 		v.keys = append(v.keys, make([]float64, n+1-len(v.keys))...)
 	}
 	v.keys[n] = key
-	return v.entry(r)
 }
 
 // entry is r at the place where it stands.
@@ -251,8 +258,7 @@ func (v *View) entry(r *Run) queued {
 	if !v.plain {
 		key = v.keys[*v.queue.standing(r)]
 	}
-	nodes, length := r.least()
-	return queued{key, r.seq, nodes, length, r}
+	return queued{key, r.seq, r.Request.Nodes, r.Request.Length, r}
 }
 
 // Len is the number of jobs in the view.

@@ -29,7 +29,7 @@ func (m *Metascheduler) wake(c Cause) {
 	}
 	m.causes |= c
 	phase := PhaseDecide
-	if m.Pass == PassEvent {
+	if m.Pass != PassInstant {
 		switch c {
 		case CauseOverrun:
 			phase = phaseOverrun + 1

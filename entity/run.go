@@ -82,7 +82,8 @@ type few struct {
 	free     *Job        // as which a moldable job waits, while Run.Job is one of its shapes
 	shaped   *Job        // the latest of these
 	freeWork des.Time    // estimate, likewise
-	earlier  []Attempt   // that were preempted, oldest first
+	earlier  []Attempt   // that were preempted, or resized, oldest first
+	resized  int         // how many of them, the last ones, belong to the stay under way
 	done     des.Time    // of the runtime, by them and for good
 	setUp    des.Time    // see SetUp
 	estimate des.Time    // of the work that is left, where the request has set-up and checkpoints as well
@@ -93,6 +94,7 @@ type few struct {
 	source   *source     // that brought the job and wants to hear of its end
 	part     *Queue      // of the queue
 	inPart   standing
+	parts    []Part // see Parts
 }
 
 // rare is r.few, which is there from now on.
@@ -117,7 +119,8 @@ type Attempt struct {
 	// Of the job's Runtime it has done Work, of which it has Kept so much for good;
 	// the rest is lost. Overhead is what went into set-up and checkpoints. On a node
 	// of performance 1 Work and Overhead together are the attempt's time, on others as
-	// much as it would have taken there. All are 0 while it runs.
+	// much as it would have taken there. All are 0 while it runs. A resized job's are in
+	// the time of the shape that the attempt had.
 	Kept, Work, Overhead des.Time
 }
 
@@ -131,6 +134,42 @@ func (a Attempt) ProcessorTime() des.Time {
 		sum += min(end, a.End) - a.Start
 	}
 	return sum
+}
+
+// Part is an attempt of some tasks of a job, which ran together at one site of a
+// grid. Speed is how much faster the site's nodes are, in the mean, than one on which
+// a job takes what its times say.
+type Part struct {
+	Attempt
+	Speed float64
+}
+
+// Parts are what ran of a job of a grid at its sites, by their ends; nil of a job of
+// one metascheduler, and until a part has ended.
+func (r *Run) Parts() []Part {
+	if r.few == nil {
+		return nil
+	}
+	return r.few.parts
+}
+
+// AddPart adds to Parts: for whoever tells observers of jobs that run at several
+// sites.
+func (r *Run) AddPart(p Part) { r.rare().parts = append(r.rare().parts, p) }
+
+// Ran is how long a job that has ended really ran in its latest attempt: of one that
+// ran in pieces, each at its own time, the longest piece.
+func (r *Run) Ran() des.Time {
+	longest := des.Time(0)
+	for _, p := range r.Parts() {
+		if p.Window.Nodes < r.Request.Nodes {
+			longest = max(longest, p.End-p.Start)
+		}
+	}
+	if longest > 0 {
+		return longest
+	}
+	return r.Finish - r.Began()
 }
 
 // NewRun returns the run of a job that has not been submitted: for tests of
@@ -147,8 +186,8 @@ func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
 	f.earlier, f.done, f.ends = earlier, done, ends
 }
 
-// Wait is the time from submission to the latest start.
-func (r *Run) Wait() des.Time { return r.Start - r.Submit }
+// Wait is the time from submission to the latest start, a resize apart.
+func (r *Run) Wait() des.Time { return r.Began() - r.Submit }
 
 // Seq is the job's position in the order of submission, from 0. It is given
 // when the job arrives.
@@ -186,7 +225,7 @@ func (r *Run) expected() des.Time {
 	return r.Request.Length
 }
 
-// Earlier are the attempts that were preempted, oldest first.
+// Earlier are the attempts that were preempted, or ended by a resize, oldest first.
 func (r *Run) Earlier() []Attempt {
 	if r.few == nil {
 		return nil
@@ -217,7 +256,7 @@ func (r *Run) Ends() []des.Time {
 func (r *Run) Remaining() des.Time { return r.Runtime - r.Done() }
 
 // Attempts yields what the job has had of processors or nodes: the attempts
-// that were preempted, then the latest one if it has started. The End of one
+// that were preempted or ended by a resize, then the latest one if it has started. The End of one
 // that still runs is des.Forever.
 func (r *Run) Attempts() iter.Seq[Attempt] {
 	return func(yield func(Attempt) bool) {

@@ -5,6 +5,7 @@ package entity
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -52,15 +53,15 @@ func (j *Job) checkShapes() error {
 		asked := j.Request
 		asked.Nodes, asked.Length = s.Nodes, s.Length
 		if err := asked.Check(); err != nil {
-			return fmt.Errorf("shape %d: %w", i+1, err)
+			return fmt.Errorf("%v: shape %d: %w", j, i+1, err)
 		}
 		switch {
 		case s.Runtime < 0 || s.Runtime == des.Forever:
-			return fmt.Errorf("shape %d: its runtime must be a finite time of 0 or more, not %v", i+1, s.Runtime)
+			return fmt.Errorf("%v: shape %d: its runtime must be a finite time of 0 or more, not %v", j, i+1, s.Runtime)
 		case i > 0 && s.Nodes <= j.Shapes[i-1].Nodes:
-			return fmt.Errorf("shape %d: shapes must be in ascending order of their nodes: %d follow %d", i+1, s.Nodes, j.Shapes[i-1].Nodes)
+			return fmt.Errorf("%v: shape %d: shapes must be in ascending order of their nodes: %d follow %d", j, i+1, s.Nodes, j.Shapes[i-1].Nodes)
 		case s.Nodes == j.Request.Nodes && s != j.own():
-			return fmt.Errorf("shape %d: it has as many nodes as the job's request, %d, and must be the same", i+1, s.Nodes)
+			return fmt.Errorf("%v: shape %d: it has as many nodes as the job's request, %d, and must be the same", j, i+1, s.Nodes)
 		}
 	}
 	return nil
@@ -108,6 +109,11 @@ func (s ShapeRule) Find(p Plan, j *Run, from, until des.Time) (Window, bool) {
 	if len(j.Shapes) == 0 {
 		return p.Find(j.Request, from, until)
 	}
+	return s.choose(p, j, from, until)
+}
+
+// choose is Find for a job that is moldable.
+func (s ShapeRule) choose(p Plan, j *Run, from, until des.Time) (Window, bool) {
 	var best Window
 	found := false
 	var tried misses
@@ -136,10 +142,13 @@ func (s ShapeRule) Find(p Plan, j *Run, from, until des.Time) (Window, bool) {
 // FindNow is the window in which the rule would have j start now, if it is not one
 // that lies ahead.
 func (s ShapeRule) FindNow(p Plan, j *Run, now des.Time) (Window, bool) {
-	if s != FirstEnd || len(j.Shapes) == 0 {
-		return s.Find(p, j, now, now)
+	if len(j.Shapes) == 0 {
+		return p.Find(j.Request, now, now)
 	}
-	w, ok := s.Find(p, j, now, des.Forever)
+	if s != FirstEnd {
+		return s.choose(p, j, now, now)
+	}
+	w, ok := s.choose(p, j, now, des.Forever)
 	return w, ok && w.Start == now
 }
 
@@ -205,12 +214,11 @@ func (r *Run) length(s Shape) des.Time {
 	return min(r.checkpoints().Span(work).Add(r.setUp()), des.Forever-1)
 }
 
-// least is the least that r asks for: what does not fit that fits in no shape.
+// least is the least that r, which is moldable, asks for: what does not fit that fits in
+// no shape.
 func (r *Run) least() (nodes int, length des.Time) {
-	nodes, length = r.Request.Nodes, r.Request.Length
-	if len(r.Shapes) > 0 {
-		r.shapes(func(req Request) { nodes, length = min(nodes, req.Nodes), min(length, req.Length) })
-	}
+	nodes, length = math.MaxInt, des.Forever
+	r.shapes(func(req Request) { nodes, length = min(nodes, req.Nodes), min(length, req.Length) })
 	return nodes, length
 }
 
@@ -273,17 +281,11 @@ func (r *Run) keepShape() {
 }
 
 // fits reports whether the plan could hold r in any of its shapes, were it empty.
-func (m *Metascheduler) fits(r *Run) error {
-	err := m.plan.Fits(r.Request)
-	if err == nil || len(r.Shapes) == 0 {
-		return err
+func (m *Metascheduler) fits(r *Run) (fits bool) {
+	if len(r.Shapes) > 0 {
+		r.shapes(func(req Request) { fits = fits || m.plan.Fits(req) == nil })
 	}
-	r.shapes(func(req Request) {
-		if err != nil && m.plan.Fits(req) == nil {
-			err = nil
-		}
-	})
-	return err
+	return fits
 }
 
 // leastTime is the least time that a window for r can take.

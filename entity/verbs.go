@@ -235,10 +235,7 @@ func (m *Metascheduler) Withhold(w Window, place ...procset.Range) (*Hold, error
 // withholdPlace has nobody be placed on these processors.
 func (m *Metascheduler) withholdPlace(w Window, place []procset.Range) error {
 	now := m.sim.Now()
-	n := 0
-	for _, r := range place {
-		n += int(r.Last-r.First) + 1
-	}
+	n := procset.Count(place)
 	switch {
 	case m.Placer == nil:
 		return fmt.Errorf("at %v: which processors are withheld can be said only where there is a Placer", now)

@@ -109,6 +109,9 @@ func (a *Account) Attach(m *entity.Metascheduler) {
 
 // Observe takes one event in.
 func (a *Account) Observe(e entity.JobEvent) {
+	if a.Processors == 0 {
+		return // jobs as a whole, on no plan: there is nothing to account for
+	}
 	switch e.Kind {
 	case entity.JobSubmitted:
 		if !a.begun {
@@ -132,6 +135,11 @@ func (a *Account) Observe(e entity.JobEvent) {
 	case entity.JobRequeued:
 		x := latestOf(e.Run.Earlier())
 		a.ended(e, x, x.Kept)
+	case entity.JobResized:
+		x := latestOf(e.Run.Earlier())
+		a.ended(e, x, x.Kept)
+		a.held += int64(e.Run.Reservation.Window.Nodes)
+		a.running++
 	case entity.JobRejected:
 		a.forfeit(e.Run)
 	}

@@ -21,6 +21,7 @@ const (
 	attemptFinished = "finished"
 	attemptWalltime = "walltime" // killed at its estimate
 	attemptKilled   = "killed"
+	attemptResized  = "resized" // and the next one began
 )
 
 // AttemptsWriter is an Observer that writes attempts-POLICY.csv, a row for each
@@ -68,6 +69,9 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 	case entity.JobRequeued:
 		row.number--
 		row.Attempt, row.end = *latestOf(r.Earlier()), attemptRequeued
+	case entity.JobResized:
+		row.number--
+		row.Attempt, row.end = *latestOf(r.Earlier()), attemptResized
 	case entity.JobFinished:
 		row.Attempt, row.end = r.Latest(), attemptFinished
 	case entity.JobKilled:
@@ -85,7 +89,7 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 func (w *AttemptsWriter) InstantOver(des.Time) {
 	for i := range w.rows {
 		r := &w.rows[i]
-		if r.end != attemptRequeued {
+		if r.end != attemptRequeued && r.end != attemptResized {
 			r.Place = r.run.Place
 		}
 		w.buf = w.appendRow(w.buf, r)

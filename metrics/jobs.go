@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -101,6 +100,7 @@ type JobsWriter struct {
 type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
+	ran                                               des.Time // Run.Ran, of a job in pieces
 	nodes, user                                       int32
 	state                                             rowState
 	backfilled                                        bool
@@ -129,6 +129,8 @@ func (a *rowAttempts) told(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobRequeued:
 		a.restarts++
+		a.add(latestOf(e.Run.Earlier()))
+	case entity.JobResized:
 		a.add(latestOf(e.Run.Earlier()))
 	case entity.JobFinished, entity.JobKilled:
 		x := e.Run.Latest()
@@ -259,18 +261,23 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	if r.attempts != nil {
 		r.attempts.told(e)
 	}
+	if j.Parts() != nil {
+		r.ran = j.Ran()
+	}
 	switch e.Kind {
 	case entity.JobPromised:
 		r.promise = j.Promised
 	case entity.JobStarted:
 		w.start(j, r)
+	case entity.JobResized:
+		r.molded(j)
 	case entity.JobRequeued:
 		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
 		r.molded(j)
 	case entity.JobFinished:
 		w.end(r, rowFinished)
 	case entity.JobKilled:
-		if w.now-r.start >= j.Reservation.Window.Length() {
+		if j.Reason == entity.ReasonEstimate || j.Reason == "" && w.now-j.Start >= j.Reservation.Window.Length() {
 			w.end(r, rowWalltime)
 		} else {
 			w.end(r, rowKilled)
@@ -328,21 +335,6 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 // molded has the row tell of the shape that a moldable job has now.
 func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.Nodes), j.Runtime }
 
-// joinRanges sorts single processors and joins neighbours, in place.
-func joinRanges(ranges []procset.Range) []procset.Range {
-	slices.SortFunc(ranges, func(a, b procset.Range) int { return int(a.First - b.First) })
-	k := 0
-	for _, r := range ranges[1:] {
-		if r.First == ranges[k].Last+1 {
-			ranges[k].Last = r.Last
-		} else {
-			k++
-			ranges[k] = r
-		}
-	}
-	return ranges[:k+1]
-}
-
 func (w *JobsWriter) end(r *jobRow, state rowState) {
 	r.state = state
 	r.finish = w.now
@@ -375,7 +367,7 @@ func placeOf(ranges, place []procset.Range, w *entity.Window) []procset.Range {
 		ranges = append(ranges, procset.Range{First: int32(t.Node.ID), Last: int32(t.Node.ID)})
 	}
 	if w.Tasks != nil {
-		ranges = joinRanges(ranges)
+		ranges = procset.Join(ranges)
 	}
 	return ranges
 }
@@ -444,6 +436,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	done := r.start >= 0 && r.finish >= 0
 	if done {
 		finish, run, turnaround = r.finish, r.finish-r.start, r.finish-r.submit
+	}
+	ran := run
+	if r.ran > 0 {
+		ran = r.ran
 	}
 	success := byte('0')
 	if r.state == rowFinished {
@@ -516,10 +512,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	switch {
 	case !done:
 		b = append(b, "-1"...)
-	case turnaround <= max(run, boundedBelow):
+	case turnaround <= max(ran, boundedBelow):
 		b = append(b, '1')
 	default:
-		b = appendRatio(b, turnaround, max(run, boundedBelow))
+		b = appendRatio(b, turnaround, max(ran, boundedBelow))
 	}
 	b = append(b, ',')
 	b = append(b, estimate...)

@@ -187,9 +187,12 @@ func (m *PowerMeter) Observe(e entity.JobEvent) {
 	case entity.JobStarted:
 		m.advance(e.Time)
 		m.start(r)
-	case entity.JobRequeued:
+	case entity.JobRequeued, entity.JobResized:
 		m.advance(e.Time)
 		m.leave(r, r.Earlier()[len(r.Earlier())-1])
+		if e.Kind == entity.JobResized {
+			m.start(r)
+		}
 	case entity.JobFinished, entity.JobKilled:
 		m.advance(e.Time)
 		m.leave(r, r.Latest())

@@ -50,6 +50,8 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 		q.level.busy += nodes
 	case entity.JobFinished, entity.JobKilled:
 		q.level.busy -= q.left(e.Run, e.Run.Request.Nodes, e.Run.Ends(), e.Time)
+	case entity.JobResized:
+		q.level.busy += nodes - int64(latestOf(e.Run.Earlier()).Window.Nodes)
 	case entity.JobRequeued:
 		q.queued(1, asked)
 		a := latestOf(e.Run.Earlier())

@@ -18,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/dag"
+	"github.com/gridslot/gridslot/policy/malleable"
 	"github.com/gridslot/gridslot/policy/preempt"
 )
 
@@ -70,7 +71,7 @@ func Registry() Table[entity.Policy] {
 	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
 	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
-	return capped(Table[entity.Policy]{
+	return append(capped(Table[entity.Policy]{
 		{
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
 			Params: []Param{order, shape},
@@ -147,6 +148,12 @@ func Registry() Table[entity.Policy] {
 			New: func(a *Args) entity.Policy {
 				return dag.List{Order: a.listOrder(), Depth: a.Positive("depth")}
 			},
+		},
+	}), Entry[entity.Policy]{ // a job that grows asks no cap
+		Name: "equipartition", Text: "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink",
+		Params: []Param{order, {"cost", "S", "how long a job does no work when it is resized (0)"}},
+		New: func(a *Args) entity.Policy {
+			return malleable.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Number("cost", 0))}
 		},
 	})
 }

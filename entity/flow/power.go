@@ -163,6 +163,10 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 		s.started = append(s.started, r)
 	case entity.JobFinished, entity.JobKilled:
 		s.ended(r, r.Start, r.Place)
+	case entity.JobResized:
+		last := r.Earlier()[len(r.Earlier())-1]
+		s.ended(r, last.Start, last.Place)
+		s.started = append(s.started, r)
 	case entity.JobRequeued:
 		last := r.Earlier()[len(r.Earlier())-1]
 		s.ended(r, last.Start, last.Place)

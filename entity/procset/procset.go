@@ -174,6 +174,30 @@ func (p *Set) put(r Range) bool {
 // mask has n bits set from the bit low on; 1 <= n <= 64-low.
 func mask(low, n int) uint64 { return ^uint64(0) >> (64 - n) << low }
 
+// Count is how many numbers there are in ranges.
+func Count(ranges []Range) int {
+	n := 0
+	for _, r := range ranges {
+		n += int(r.Last-r.First) + 1
+	}
+	return n
+}
+
+// Join sorts ranges, which have no number in common, and joins neighbours, in place.
+func Join(ranges []Range) []Range {
+	slices.SortFunc(ranges, func(a, b Range) int { return int(a.First - b.First) })
+	k := 0
+	for _, r := range ranges[1:] {
+		if r.First == ranges[k].Last+1 {
+			ranges[k].Last = r.Last
+		} else {
+			k++
+			ranges[k] = r
+		}
+	}
+	return ranges[:k+1]
+}
+
 // Append appends ranges in the notation of Batsim and others:
 // "0-3 7".
 func Append(b []byte, ranges []Range) []byte {

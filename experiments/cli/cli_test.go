@@ -253,7 +253,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"simulate --policy eazy", "fcfs, easy, conservative, easy-sjbf"},
 		{"simulate --policy easy,easy", "twice"},
 		{"simulate --policy easy:order=best", "wfp3"},
-		{"simulate --pass sometimes", "instant or event"},
+		{"simulate --pass sometimes", "instant, event or each"},
 		{"simulate --compression maybe", "on or off"},
 		{"simulate --estimates factor:-1", "factor"},
 		{"simulate --estimates guess", "user, exact, factor:F"},

@@ -100,7 +100,7 @@ and with --victims the jobs that run there
 	s.flags.add(cmd)
 	s.flags.addMoldable(cmd)
 	f.Bool("feedback", false, "fields 17 and 18 hold: a job comes its think time after the end of its preceding job")
-	checked(cmd, "pass", "instant", "instant|event", "one decision round an instant, or one after every event", entity.ParsePass)
+	checked(cmd, "pass", "instant", "instant|event|each", "one decision round an instant, or one after every event, arrivals or ends first", entity.ParsePass)
 	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
 	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)

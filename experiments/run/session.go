@@ -119,10 +119,10 @@ func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
 	}
-	if err != nil || x.settings.Dir == "" {
-		return err
+	if err == nil {
+		err = x.profile()
 	}
-	if err := x.profile(); err != nil || !x.settings.Attempts {
+	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
 		return err
 	}
 	path := x.path("attempts-", ".csv")

@@ -50,6 +50,9 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 		if err := l.checkPolicy(c.tables, c.defaults()); err != nil {
 			return nil, err
 		}
+		if l.preempts(c.tables, c.defaults()) {
+			c.needsAttempts()
+		}
 		if l.domain == nil {
 			continue
 		}
@@ -243,8 +246,9 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		return nil, err
 	}
 	sum := gridSummary(made.Stats(), whole)
-	for _, k := range clusters {
-		result.Summary.Utilization += k.Utilization / float64(len(clusters))
+	result.Summary.Utilization = 0 // of sites' own jobs, too, which the recorder has not seen
+	for i, k := range clusters {
+		result.Summary.Utilization += float64(k.Utilization * made.Leaves()[i].Power() / made.Power())
 		result.Summary.Rounds += k.Rounds
 		sum.Income += k.Income
 	}
@@ -371,12 +375,12 @@ func (r *siteRecorder) Observe(e entity.JobEvent) {
 	case entity.JobFinished, entity.JobKilled:
 		r.jobs++
 		r.last = max(r.last, e.Time)
-		if j.Ends() == nil {
-			r.busy += float64(float64(j.Request.Nodes) * (e.Time - j.Start).Seconds())
-			return
-		}
 		for a := range j.Attempts() {
-			r.busy += a.ProcessorTime().Seconds()
+			if a.Ends == nil {
+				r.busy += float64(float64(a.Window.Nodes) * (a.End - a.Start).Seconds())
+			} else {
+				r.busy += a.ProcessorTime().Seconds()
+			}
 		}
 	}
 }

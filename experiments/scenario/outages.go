@@ -166,6 +166,7 @@ func (c *call) outages(processors int, nodes []entity.Node) (*outages, error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
+	c.needsAttempts()
 	return s.on(s.log, processors, nodes, c.Settings.Seed, c.Settings.Replication)
 }
 

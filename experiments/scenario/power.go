@@ -46,11 +46,11 @@ var powerKeys = []powerKey{
 	{"idle", func(p *Power, s string) error { return watts(&p.Model.Idle, s) }},
 	{"busy", func(p *Power, s string) error { return watts(&p.Model.Busy, s) }},
 	{"off", func(p *Power, s string) error { return watts(&p.Model.Off, s) }},
-	{"boot", func(p *Power, s string) error { return seconds(&p.Boot, s) }},
-	{"shutdown", func(p *Power, s string) error { return seconds(&p.Shutdown, s) }},
+	{"boot", func(p *Power, s string) error { return lasting(&p.Boot, s) }},
+	{"shutdown", func(p *Power, s string) error { return lasting(&p.Shutdown, s) }},
 	{"boot-power", func(p *Power, s string) error { return watts(&p.Model.Booting, s) }},
 	{"shutdown-power", func(p *Power, s string) error { return watts(&p.Model.SwitchingOff, s) }},
-	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return seconds(&p.Idle, s) }},
+	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return lasting(&p.Idle, s) }},
 	{"per-node", func(p *Power, s string) (err error) { p.PerNode, err = whole[int](1, 1<<20)(s); return err }},
 	{"profile", func(p *Power, s string) error { p.Profile = s == "on"; return onOrOff(s) }},
 }
@@ -60,8 +60,8 @@ func watts(to *metrics.Power, s string) (err error) {
 	return err
 }
 
-// seconds reads seconds: at most a year, so that nothing of it overflows.
-func seconds(to *des.Time, s string) error {
+// lasting reads seconds: at most a year, so that nothing of it overflows.
+func lasting(to *des.Time, s string) error {
 	v, err := strconv.ParseFloat(s, 64)
 	if most := (365 * des.Day).Seconds(); err != nil || !(v >= 0) || v > most {
 		return fmt.Errorf("want seconds, a number from 0 to %.0f, not %q", most, s)

@@ -6,8 +6,10 @@ package validate_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -21,6 +23,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
@@ -38,10 +41,10 @@ type books struct {
 	jobsCSV, triesCSV, queueCSV bytes.Buffer
 }
 
-func newBooks() *books {
+func newBooks(a metrics.Allocation) *books {
 	b := &books{from: des.Forever, account: metrics.NewAccount(), recorder: metrics.NewRecorder()}
 	b.jobs, b.attempts, b.queue = metrics.NewJobsWriter(&b.jobsCSV), metrics.NewAttemptsWriter(&b.triesCSV), metrics.NewQueueWriter(&b.queueCSV)
-	b.jobs.Attempts, b.jobs.Allocation = true, metrics.AllocationNone // which leaves the Placer to the world
+	b.jobs.Attempts, b.jobs.Allocation, b.attempts.Allocation = true, a, a // none leaves the Placer to the world
 	return b
 }
 
@@ -219,7 +222,7 @@ func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, tries []map
 	of := b.account.Capacity().Uses
 	require.Equal(t, area, parts{ticks(t, of[metrics.UseWork].String()), ticks(t, of[metrics.UseLost].String()), ticks(t, of[metrics.UseOverhead].String())}, "by attempts.csv")
 	require.Equal(t, area.useful, useful, "by the runs")
-	for _, row := range table(t, &b.jobsCSV) {
+	for _, row := range table(t, bytes.NewReader(b.jobsCSV.Bytes())) {
 		if run := ticks(t, row["execution_time"]); run > 0 {
 			requeued += ticks(t, row["requested_number_of_resources"]) / int64(des.Second) * run
 		}
@@ -236,7 +239,7 @@ func TestWhateverHappensCapacityIsConserved(t *testing.T) {
 	for range 5 {
 		rapid.Check(t, func(t *rapid.T) {
 			draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
-			b := newBooks()
+			b := newBooks([]metrics.Allocation{metrics.AllocationNone, metrics.AllocationIntervals}[draw(0, 1, "files name processors")])
 			w := newWorld(t, draw, unbent, b.observers()...)
 			require.NoError(t, w.sim.Run(context.Background()))
 			report := w.validator.Report(true)
@@ -248,6 +251,7 @@ func TestWhateverHappensCapacityIsConserved(t *testing.T) {
 				to := min(out.End, max(out.Start, w.back[h]))
 				down = append(down, had{out.Start, to, int64(out.Nodes), metrics.UseDown})
 			}
+			offline(t, w, b)
 			b.check(t, w.size, w.runs, down)
 			for name, n := range w.happened {
 				happened[name] += n
@@ -257,6 +261,78 @@ func TestWhateverHappensCapacityIsConserved(t *testing.T) {
 	for _, incident := range incidents {
 		require.Greater(t, happened[incident.name], 20, "%s happens too seldom to test anything", incident.name)
 	}
+}
+
+// offline has the offline validator check what was written of a world in which nobody
+// has cancelled a job.
+func offline(t require.TestingT, w *world, b *books) {
+	if w.nodes != nil && b.attempts.Allocation == metrics.AllocationNone {
+		return // then it does not know the nodes
+	}
+	rules := validate.Rules{Overrun: w.meta.Overrun, Attempts: bytes.NewReader(b.triesCSV.Bytes()), Outages: outagesOf(w), Bookings: w.bookings}
+	for _, n := range w.nodes {
+		rules.Nodes = append(rules.Nodes, *n)
+	}
+	if w.nodes == nil {
+		rules.Processors = w.size
+	}
+	var jobs []*entity.Job
+	for _, r := range w.runs {
+		if r.Reason == "its user" {
+			return // a file does not tell whom others overtook
+		}
+		if !r.Booked && r.ID < 1000 {
+			jobs = append(jobs, raised(r.Submitted(), w.meta.Overrun))
+		}
+	}
+	report, err := validate.Jobs(strings.NewReader(byID(t, b.jobsCSV.String())), slices.Values(jobs), rules)
+	require.NoError(t, err)
+	require.NoError(t, report.Err(), "offline: %v", report)
+}
+
+// byID is a jobs CSV with its rows in order, as a file has them.
+func byID(t require.TestingT, text string) string {
+	rows := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	rows[len(rows)-1] += "\n"
+	slices.SortStableFunc(rows[1:], func(a, b string) int {
+		x, _, _ := strings.Cut(a, ",")
+		y, _, _ := strings.Cut(b, ",")
+		return cmp.Compare(ticks(t, x), ticks(t, y))
+	})
+	return strings.Join(rows, "")
+}
+
+// raised is the job whose estimates the scheduler saw.
+func raised(j *entity.Job, o entity.Overrun) *entity.Job {
+	if o != entity.OverrunRaise {
+		return j
+	}
+	k := *j
+	k.Request.Length = max(k.Request.Length, k.Runtime)
+	k.Shapes = slices.Clone(k.Shapes)
+	for i := range k.Shapes {
+		k.Shapes[i].Length = max(k.Shapes[i].Length, k.Shapes[i].Runtime)
+	}
+	return &k
+}
+
+// outagesOf is what was withheld, as a file.
+func outagesOf(w *world) io.Reader {
+	var b strings.Builder
+	b.WriteString("from,to,processors,node\n")
+	for _, h := range w.holds {
+		out := h.Window()
+		to := out.End
+		if back, dropped := w.back[h]; dropped {
+			to = min(to, max(out.Start, back))
+		}
+		place := w.places[h]
+		for _, task := range out.Tasks {
+			place = append(place, procset.Range{First: int32(task.Node.ID), Last: int32(task.Node.ID)})
+		}
+		fmt.Fprintf(&b, "%v,%v,%d,%s\n", out.Start, to, out.Nodes, procset.Append(nil, place))
+	}
+	return strings.NewReader(b.String())
 }
 
 // ownersJobs notes the runs of an owner's queue.
@@ -284,7 +360,7 @@ func TestWithOwnersCapacityIsConserved(t *testing.T) {
 		domain, err := plan.NewDomain(nodes, window.AMP{})
 		require.NoError(t, err)
 		domain.Interval = 500 * des.Second
-		sim, b, v, own := des.New(des.Config{}), newBooks(), &validate.Validator{}, &ownersJobs{}
+		sim, b, v, own := des.New(des.Config{}), newBooks(metrics.AllocationIntervals), &validate.Validator{}, &ownersJobs{}
 		rule := rapid.SampledFrom([]flow.LocalRule{flow.LocalWaits, flow.LocalPreempts}).Draw(t, "rule")
 		queue := &flow.LocalQueue{Owner: "a", Policy: backfill.EASY{}, Rule: rule, Observers: []entity.Observer{own, b.account.Owners()}}
 		meta := entity.NewMetascheduler(sim, domain, backfill.EASY{}, append(b.observers(), v, queue)...)

@@ -86,7 +86,8 @@ type GridFiles struct {
 // rules make of the tasks, until the last change or task; each task costs its
 // reserved time at a price that the node had between submission and start; no window passes the job's budget, price limit or deadline; owners are
 // paid what tasks cost or, by use, their share; and all accounts are the sums of
-// that, to the millionth.
+// that, to the millionth. Of a job that was preempted on a cluster the last attempt
+// is known, which must not take longer than the whole.
 func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules) (Report, error) {
 	c := &gridChecker{fileChecker: fileChecker{Rules: rules}, sites: map[string]*gridSite{}, parts: map[int64][]*part{}}
 	if err := c.trace(jobs); err != nil {
@@ -416,14 +417,15 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 			continue
 		}
 		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
-		ran = append(ran, &filed{&entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, f})
+		ran = append(ran, &filed{job: &entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, row: f})
 		if whole := c.byID[id]; whole != nil && !s.Own {
 			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes)})
 			want := onSpeed(whole.job.Runtime, s.Speed)
 			if c.Overrun != entity.OverrunExtend {
 				want = min(want, onSpeed(c.estimateOf(whole.job), s.Speed))
 			}
-			if f.finish-f.start != want {
+			again := f.restarts.value > 0 // the row tells of its last attempt only, which had less to do
+			if took := f.finish - f.start; again && took > want+f.overhead.value || !again && took != want+f.overhead.value {
 				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want)
 			}
 		}
@@ -472,6 +474,7 @@ func (c *gridChecker) wholes() {
 		}
 		parts := c.parts[j.ID]
 		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
+		longest := des.Time(0)
 		for _, p := range parts {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
@@ -484,6 +487,7 @@ func (c *gridChecker) wholes() {
 			}
 			tasks += len(p.nodes)
 			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
+			longest = max(longest, p.end-p.start)
 		}
 		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
 			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
@@ -500,9 +504,13 @@ func (c *gridChecker) wholes() {
 		case tasks == j.Request.Nodes && (f.start != start || f.finish != end):
 			c.violation(f, Disagreement, f.start, "ran from %v to %v, and its parts from %v to %v", f.start, f.finish, start, end)
 		}
-		if f.state == stateFinished {
-			c.ratios(f)
+		if f.state != stateFinished {
+			continue
 		}
+		if c.own || tasks != j.Request.Nodes {
+			longest = -1 // not known
+		}
+		c.ratios(f, longest)
 	}
 }
 

@@ -83,9 +83,10 @@ type followed struct {
 	checkpoints entity.Checkpoints
 	attempts    int // that were preempted
 	place       []procset.Range
-	first, last des.Time // promised starts, NeverPromised before the first
-	firstAt     des.Time // when the first promise was made
-	lastAt      des.Time // and the last
+	before      []procset.Range // what it had of place before it was resized
+	first, last des.Time        // promised starts, NeverPromised before the first
+	firstAt     des.Time        // when the first promise was made
+	lastAt      des.Time        // and the last
 }
 
 type headPromise struct {
@@ -133,7 +134,7 @@ func (v *Validator) Observe(e entity.JobEvent) {
 		return
 	}
 	needs := entity.Waiting
-	if e.Kind == entity.JobFinished || e.Kind == entity.JobKilled || e.Kind == entity.JobRequeued {
+	if e.Kind == entity.JobFinished || e.Kind == entity.JobKilled || e.Kind == entity.JobRequeued || e.Kind == entity.JobResized {
 		needs = entity.Running
 	}
 	if f.state != needs {
@@ -154,6 +155,8 @@ func (v *Validator) Observe(e entity.JobEvent) {
 		v.end(f, e.Kind == entity.JobKilled)
 	case entity.JobRequeued:
 		v.requeued(f)
+	case entity.JobResized:
+		v.resized(f)
 	}
 }
 
@@ -230,7 +233,7 @@ func (v *Validator) voided(since des.Time) bool {
 
 func (v *Validator) start(f *followed) {
 	j := f.job
-	f.state, f.start = entity.Running, v.now
+	f.state, f.start, f.before = entity.Running, v.now, nil
 	if v.now < j.Submit {
 		v.violation(TooEarly, j, "started before its submission at %v", j.Submit)
 	}
@@ -252,8 +255,8 @@ func (v *Validator) start(f *followed) {
 	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f.firstAt) {
 		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
 	}
-	v.shape(f)
 	v.follows(f)
+	v.shape(f)
 	if f.setUp = 0; j.Request.Length > f.length() {
 		f.setUp = j.Request.Length - f.length()
 	}
@@ -460,7 +463,7 @@ func (v *Validator) requeued(f *followed) {
 		v.leave(f, f.place, &j.Reservation.Window)
 	}
 	f.done, f.setUp = j.Done(), 0
-	if f.done == 0 {
+	if f.done == 0 && len(j.Shapes) > 0 {
 		f.asks = f.own // it may take another shape
 	}
 	if j.Request.Length != f.length() {
@@ -600,6 +603,7 @@ func (v *Validator) occupyPlace(f *followed, over bool) {
 	if count != f.asks.Nodes {
 		v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", count, f.asks.Nodes)
 	}
+	v.keeps(f, count)
 	if clash == f {
 		v.violation(TwoJobsOnOne, j, "has a processor twice")
 	} else if clash != nil {

@@ -31,12 +31,14 @@ type world struct {
 	meta      *entity.Metascheduler
 	validator *validate.Validator
 	runs      []*entity.Run
+	bookings  []flow.Booking
 	holds     []*entity.Hold
 	nodes     []*entity.Node // nil: counted processors
 	size      int
 	calm      bool                      // nothing is withheld or booked
 	rich      bool                      // checkpoints and set-up, and what is withheld lies ahead or has no end
 	back      map[*entity.Hold]des.Time // when holds were dropped
+	places    map[*entity.Hold][]procset.Range
 	happened  map[string]int
 }
 
@@ -157,6 +159,7 @@ var incidents = []struct {
 		hold, err := w.meta.Withhold(out, place...)
 		if err == nil {
 			w.holds = append(w.holds, hold)
+			w.places[hold] = place
 		}
 		return err == nil
 	}},
@@ -173,7 +176,9 @@ var incidents = []struct {
 		if w.meta.Overrun == entity.OverrunRaise {
 			j.Request.Length = max(j.Request.Length, j.Runtime) // who books says how long
 		}
-		r := flow.NewBookings(w.meta).Book(flow.Booking{Job: j, Start: now + w.seconds(0, 40, "ahead")})
+		k := flow.Booking{Job: j, Start: now + w.seconds(0, 40, "ahead")}
+		r := flow.NewBookings(w.meta).Book(k)
+		w.bookings = append(w.bookings, k)
 		w.runs = append(w.runs, r)
 		return r.State != entity.Rejected
 	}},
@@ -189,7 +194,7 @@ func (w *world) drop(h *entity.Hold) {
 // newWorld draws a world; between says what stands between the metascheduler and
 // the validator. With others that observe it, it is a rich one.
 func newWorld(t require.TestingT, draw func(low, high int, what string) int, between func(*validate.Validator) entity.Observer, others ...entity.Observer) *world {
-	w := &world{draw: draw, sim: des.New(des.Config{}), validator: &validate.Validator{}, happened: map[string]int{}, back: map[*entity.Hold]des.Time{}, rich: others != nil}
+	w := &world{draw: draw, sim: des.New(des.Config{}), validator: &validate.Validator{}, happened: map[string]int{}, back: map[*entity.Hold]des.Time{}, places: map[*entity.Hold][]procset.Range{}, rich: others != nil}
 	named := draw(0, 1, "named") == 1
 	policy := policies[draw(0, len(policies)-1, "policy")]
 	if !w.rich { // what is preempted comes back with more to do than was planned

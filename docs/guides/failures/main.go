@@ -29,7 +29,9 @@ func outages(processors int) (iter.Seq[flow.Outage], error) {
 		Up:     model.WeibullOf(0.7, (100 * des.Day).Seconds()),
 		Repair: model.LognormalOf(1, (4 * des.Hour).Seconds()),
 	}.All()
-	place := func(first, last int) []procset.Range { return []procset.Range{{First: int32(first), Last: int32(last)}} }
+	place := func(first, last int) []procset.Range {
+		return []procset.Range{{First: int32(first), Last: int32(last)}}
+	}
 	return func(yield func(flow.Outage) bool) {
 		if !yield(flow.Outage{Known: 0, From: 30 * des.Day, To: 30*des.Day + 8*des.Hour, Place: place(0, processors-1)}) {
 			return

@@ -1,0 +1,195 @@
+package entity
+
+// Malleable jobs: those that can change their shape while they run.
+//
+//	nodes  4 |             [cost][  rest of the work, on 4  ]
+//	       2 | [ work, on 2 ]
+//	         +----------------------------------------------> time
+//	             attempt 1        attempt 2
+//
+// A resize ends an attempt, whose work is kept, and begins another one at the same
+// instant. The job does not come to the queue in between.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// Resize has a job that runs go on in its shape of so many nodes (Job.Shapes),
+// from now on. For the time cost it does no work at first; it asks for so much
+// more. The part of its work that is done stays done, as after a checkpoint: what
+// is left takes the same part of the runtime, and of the estimate, of the new shape,
+// rounded up to a tick. The processors that it has it keeps, as far as the new
+// shape has room for them.
+//
+// Observers are told of JobResized, and the attempt that has ended is the last one
+// of Run.Earlier. Resize is refused, and nothing changes, where the job does not
+// run, has no such shape, is an advance reservation, has nothing left to do, or runs
+// on named nodes, whose windows have tasks; and by a *ConflictError where the plan
+// has no room for the new window.
+func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
+	m.forget(m.sim.Now())
+	err := m.resize(r, nodes, cost)
+	if err == nil {
+		m.wake(CauseChange)
+	}
+	return err
+}
+
+// Resize is Metascheduler.Resize in a round. No round follows from that alone: what
+// it gives back is for the present one.
+func (r *Round) Resize(j *Run, nodes int, cost des.Time) error {
+	err := r.meta.resize(j, nodes, cost)
+	r.Gained = r.Gained || r.meta.gained
+	return err
+}
+
+// Began is when r began to run, however often it has been resized since.
+func (r *Run) Began() des.Time {
+	if r.few == nil || r.few.resized == 0 {
+		return r.Start
+	}
+	return r.few.earlier[len(r.few.earlier)-r.few.resized].Start
+}
+
+// RequestOn is what r, which waits, asks for in its shape of so many nodes, or false
+// where it has none.
+func (r *Run) RequestOn(nodes int) (Request, bool) {
+	free := r.free()
+	if nodes == free.Request.Nodes {
+		return free.Request, true
+	}
+	s, ok := free.shape(nodes)
+	req := free.Request
+	req.Nodes, req.Length = s.Nodes, r.length(s)
+	return req, ok
+}
+
+func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
+	now := m.sim.Now()
+	was, _ := r.Submitted().shape(r.Request.Nodes)
+	is, ok := r.Submitted().shape(nodes)
+	held := r.Reservation.Window
+	switch {
+	case r.State != Running || r.meta != m:
+		return fmt.Errorf("%v is %v: only a job that runs can be resized", r, r.State)
+	case held.Tasks != nil:
+		return fmt.Errorf("%v runs on named nodes, where jobs cannot be resized", r)
+	case r.Booked:
+		return fmt.Errorf("%v is an advance reservation, which has its window and no other", r)
+	case !ok:
+		return fmt.Errorf("%v has no shape of %d nodes", r, nodes)
+	case cost < 0:
+		return errors.New("a resize cannot cost less than no time")
+	case nodes == held.Nodes:
+		return nil
+	}
+	m.observers.reach(now) // its place is known
+	a := r.attempt(now)
+	a.Kept = a.Work
+	done := r.Done() + a.Kept
+	if done >= r.Runtime || held.End <= now {
+		return fmt.Errorf("%v is at its end", r)
+	}
+	left := max(r.expected()-a.Kept, des.Tick) // of the estimate
+	left = max(share(r.work(is), left, r.work(was)), des.Tick)
+	done, _ = mulDiv(is.Runtime, done, r.Runtime)
+	setUp := max(r.setUp()-(now-r.Start), 0).Add(cost) // what was not over is still to be done
+	length := min(r.checkpoints().Span(left).Add(setUp), des.Forever-1)
+	if end := now.Add(length); end > r.Request.DeadlineLimit() {
+		return fmt.Errorf("%v on %d nodes would have its processors until %v, past its deadline %v", r, nodes, end, r.Request.Deadline)
+	}
+	m.plan.Release(&r.Reservation, now)
+	if _, err := m.plan.Reserve(r, Window{Start: now, End: now.Add(length), Nodes: nodes}); err != nil {
+		rest := held
+		rest.Start = now
+		_, again := m.plan.Reserve(r, rest)
+		r.Reservation.Window = held
+		return errors.Join(err, again)
+	}
+	m.sim.Cancel(r.due)
+	m.freed(now, held.End)
+	m.gained = m.gained || nodes < held.Nodes
+
+	j, f := *r.Job, r.rare()
+	f.original = r.Submitted()
+	j.Request.Nodes, j.Request.Length, j.Runtime, j.Shapes = nodes, length, is.Runtime, nil
+	r.Job, f.free, f.shaped = &j, nil, nil
+	f.done, f.estimate, f.setUp = done, left, setUp
+	f.earlier = append(f.earlier, a)
+	f.resized++
+	r.Start = now
+	m.schedule(r)
+	m.notify(r, JobResized)
+	return nil
+}
+
+// resized has a run keep what it can of its place. What it gives up is free when this
+// instant is over; what it gains it is given then.
+func (p *places) resized(r *Run) {
+	for _, s := range p.started {
+		if s.run == r && !s.over {
+			return // it is placed, as it is then, at the end of this instant
+		}
+	}
+	if r.Request.Nodes > procset.Count(r.Place) {
+		p.started = append(p.started, placing{run: r, more: true})
+		return
+	}
+	var rest []procset.Range
+	r.Place, rest = cut(r.Place, r.Request.Nodes)
+	p.ended = append(p.ended, rest)
+}
+
+// cut is the first n processors of a place, and the others.
+func cut(place []procset.Range, n int) (first, rest []procset.Range) {
+	for _, p := range place {
+		k := min(n, int(p.Last-p.First)+1)
+		if k > 0 {
+			first = append(first, procset.Range{First: p.First, Last: p.First + int32(k) - 1})
+		}
+		if p.First+int32(k) <= p.Last {
+			rest = append(rest, procset.Range{First: p.First + int32(k), Last: p.Last})
+		}
+		n -= k
+	}
+	return first, rest
+}
+
+// grow has a run, which keeps its place, get as many more processors as it needs. One
+// that is over by now gives all back.
+func (p *places) grow(placer Placer, s placing) error {
+	r := s.run
+	need := r.Request.Nodes - procset.Count(r.Place)
+	switch {
+	case s.over && need > p.free.Available():
+		// It ran for no time at all, and keeps no one off its processors.
+		if err := p.free.Free(r.Place); err != nil {
+			return err
+		}
+		r.Place = []procset.Range{{First: 0, Last: int32(r.Request.Nodes) - 1}}
+		return nil
+	case need > 0:
+		part, job := *r, *r.Job
+		part.Job, job.Request.Nodes = &job, need
+		more, err := placer.Place(p.free, &part, nil)
+		if err != nil {
+			return fmt.Errorf("placing %d more processors of %v: %w", need, r, err)
+		}
+		r.Place = procset.Join(slices.Concat(r.Place, more))
+	default: // it has shrunk again
+		var rest []procset.Range
+		r.Place, rest = cut(r.Place, r.Request.Nodes)
+		if err := p.free.Free(rest); err != nil {
+			return err
+		}
+	}
+	if s.over {
+		return p.free.Free(r.Place)
+	}
+	return nil
+}

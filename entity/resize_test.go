@@ -1,0 +1,170 @@
+package entity_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// 24 processor seconds: 3 s on two leave 18, which are 4.5 s on four behind a second
+// that the resize costs.
+func TestAResizedJobDoesTheRestOfItsWork(t *testing.T) {
+	rec := metrics.NewRecorder()
+	var jobs, queue, attempts bytes.Buffer
+	rows, levels, parts := metrics.NewJobsWriter(&jobs), metrics.NewQueueWriter(&queue), metrics.NewAttemptsWriter(&attempts)
+	rows.Attempts = true
+	w := newWorld(4, backfill.FCFS{}, rec, rows, levels, parts)
+	w.meta.Submit(job(1, 0, 2, 4))
+	r := w.meta.Submit(moldable(2, 0, 24, 2, 4))
+	blocker, err := w.meta.Tentative(job(3, 2, 1, 2), entity.Window{Start: 2 * des.Second, End: 4 * des.Second, Nodes: 2})
+	require.NoError(t, err)
+	at(w.meta, 3, func() {
+		require.NoError(t, w.meta.Resize(r, 2, des.Hour), "it has two already")
+		require.Empty(t, r.Earlier())
+		var conflict *entity.ConflictError
+		require.ErrorAs(t, w.meta.Resize(r, 4, 0), &conflict)
+		require.Equal(t, []any{2, 14 * des.Second}, []any{r.Reservation.Window.Nodes, r.Reservation.Window.End}, "nothing has changed")
+		require.Equal(t, 12*des.Second, r.Runtime)
+	})
+	at(w.meta, 5, func() {
+		blocker.Drop()
+		require.NoError(t, w.meta.Resize(r, 4, des.Second))
+		require.Equal(t, []des.Time{1500 * des.Second / 1000, 5500 * des.Second / 1000}, []des.Time{r.Done(), r.Request.Length})
+	})
+	w.run(t)
+	require.Equal(t, 10500*des.Second/1000, r.Finish)
+	require.Equal(t, []des.Time{2 * des.Second, 5 * des.Second, 2 * des.Second}, []des.Time{r.Began(), r.Start, r.Wait()})
+	all := slices.Collect(r.Attempts())
+	require.Len(t, all, 2)
+	require.Equal(t, []des.Time{3 * des.Second, 0}, []des.Time{all[0].Kept, all[0].Overhead})
+	require.Equal(t, []des.Time{4500 * des.Second / 1000, des.Second}, []des.Time{all[1].Kept, all[1].Overhead})
+	require.Equal(t, 1.0, rec.Summary().MeanWait, "0 and 2 s")
+
+	require.NoError(t, rows.Close())
+	require.NoError(t, levels.Close())
+	require.NoError(t, parts.Close())
+	row := strings.Split(strings.Split(jobs.String(), "\n")[2], ",")
+	require.Equal(t, []string{"4", "2", "8.5", "10.5", "0-3"}, []string{row[4], row[8], row[9], row[10], row[14]})
+	require.Equal(t, "time,queued_jobs,queued_processors,busy_processors\n0,1,2,4\n2,0,0,2\n5,0,0,4\n10.5,0,0,0\n", queue.String())
+	require.Contains(t, attempts.String(), "2,1,2,5,2,0-1,3,0,0,resized,6\n2,2,5,10.5,4,0-3,4.5,0,1,finished,22\n")
+}
+
+func TestAShrunkJobKeepsProcessorsAndAGrownOneAllOfThem(t *testing.T) {
+	w := newWorld(8, backfill.FCFS{})
+	w.meta.Placer = entity.LowestFirst{}
+	a, b := w.meta.Submit(moldable(1, 0, 240, 3, 8)), w.meta.Submit(job(2, 0, 100, 2))
+	c := w.meta.Submit(job(3, 5, 100, 4))
+	all := a.Shapes
+	a.Shapes = all[:3] // to begin with
+	at(w.meta, 1, func() { a.Shapes = all })
+	place := func(r *entity.Run) string {
+		w.meta.Settle()
+		return string(procset.Append(nil, r.Place))
+	}
+	at(w.meta, 4, func() {
+		require.Equal(t, []string{"0-2", "3-4"}, []string{place(a), place(b)})
+		require.NoError(t, w.meta.Resize(a, 2, 0))
+		require.Equal(t, []procset.Range{{First: 0, Last: 1}}, a.Place, "at once")
+	})
+	at(w.meta, 6, func() { require.Equal(t, "2 5-7", place(c)) })
+	at(w.meta, 10, func() {
+		require.True(t, w.meta.Kill(c, "to make room"))
+		require.NoError(t, w.meta.Resize(a, 3, 0))
+		require.NoError(t, w.meta.Resize(a, 5, 0))
+	})
+	at(w.meta, 11, func() {
+		require.Equal(t, "0-2 5-6", place(a))
+		require.NoError(t, w.meta.Resize(a, 6, 0))
+		require.NoError(t, w.meta.Resize(a, 1, 0))
+	})
+	at(w.meta, 12, func() {
+		require.Equal(t, "0", place(a))
+		require.NoError(t, w.meta.Resize(a, 4, 0))
+		require.True(t, w.meta.Kill(a, "in the same instant"))
+	})
+	last := w.meta.Submit(job(4, 13, 1, 6))
+	w.run(t)
+	require.Equal(t, "0-2 5-7", place(last))
+}
+
+func TestWhatCannotBeResizedIsNot(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	r, waits := w.meta.Submit(moldable(1, 0, 24, 2, 3)), w.meta.Submit(moldable(2, 0, 8, 4, 4))
+	waits.Shapes = nil
+	h, err := w.meta.Tentative(moldable(3, 30, 8, 2, 4), entity.Window{Start: 30 * des.Second, End: 34 * des.Second, Nodes: 2})
+	require.NoError(t, err)
+	booked, err := h.Confirm()
+	require.NoError(t, err)
+	soon := moldable(4, 40, 24, 3, 4)
+	soon.Request.Deadline = 50 * des.Second
+	tight := w.meta.Submit(soon)
+	at(w.meta, 4, func() {
+		require.ErrorContains(t, w.meta.Resize(waits, 1, 0), "only a job that runs")
+		require.ErrorContains(t, w.meta.Resize(r, 4, 0), "no shape of 4")
+		require.ErrorContains(t, w.meta.Resize(r, 1, -1), "less than no time")
+	})
+	at(w.meta, 8, func() { require.ErrorContains(t, w.meta.Resize(r, 1, 0), "is finished") })
+	w.sim.At(8*des.Second, entity.PhaseEnd-1, des.Func(func(*des.Simulator, des.Event) {
+		require.ErrorContains(t, w.meta.Resize(r, 1, 0), "at its end")
+	}), 0)
+	at(w.meta, 31, func() { require.ErrorContains(t, w.meta.Resize(booked, 4, 0), "advance reservation") })
+	at(w.meta, 41, func() { require.ErrorContains(t, w.meta.Resize(tight, 1, 0), "past its deadline") })
+	require.NoError(t, w.sim.Run(context.Background()))
+
+	d, err := plan.NewDomain([]*entity.Node{{ID: 0, Perf: 1}, {ID: 1, Perf: 1}}, window.AMP{})
+	require.NoError(t, err)
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, d, backfill.FCFS{})
+	on := m.Submit(moldable(1, 0, 8, 2, 2))
+	at(m, 1, func() { require.ErrorContains(t, m.Resize(on, 1, 0), "named nodes") })
+	require.NoError(t, sim.Run(context.Background()))
+}
+
+// A resize that comes before the one before it has paid is paid for twice, and one of
+// a job that runs past its estimate goes on being extended.
+func TestResizesAddUp(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	w.meta.Overrun = entity.OverrunExtend
+	j := moldable(1, 0, 24, 1, 4)
+	for i := range j.Shapes { // told to take half as long
+		j.Shapes[i].Length /= 2
+	}
+	j.Request.Length /= 2
+	r := w.meta.Submit(j)
+	at(w.meta, 1, func() { // on four, where it runs for 6
+		require.Equal(t, 4, r.Request.Nodes)
+		require.NoError(t, w.meta.Resize(r, 2, 3*des.Second))
+	})
+	at(w.meta, 2, func() { // 2 s of set-up are left
+		require.NoError(t, w.meta.Resize(r, 4, des.Second))
+		require.Equal(t, []des.Time{des.Second, 5 * des.Second}, []des.Time{r.Done(), r.Request.Length})
+	})
+	w.run(t)
+	require.Equal(t, 10*des.Second, r.Finish, "3 s of set-up and 5 of work from 2 on")
+	require.Equal(t, entity.Finished, r.State)
+}
+
+// What was done before a resize is kept whatever becomes of the attempt after it.
+func TestAResizeKeepsWorkAsACheckpointDoes(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	r := w.meta.Submit(moldable(1, 0, 24, 1, 4))
+	at(w.meta, 2, func() { require.NoError(t, w.meta.Resize(r, 2, 0)) }) // 4 of 12 s are done
+	at(w.meta, 5, func() {
+		require.True(t, w.meta.Preempt(r, 0))
+		require.Equal(t, []des.Time{4 * des.Second, 8 * des.Second}, []des.Time{r.Done(), r.Request.Length})
+	})
+	w.run(t)
+	require.Equal(t, []des.Time{13 * des.Second, 5 * des.Second}, []des.Time{r.Finish, r.Wait()})
+}

@@ -1,0 +1,162 @@
+package malleable
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Equipartition shares the processors out equally (Tucker and Gupta 1989; dynamic
+// equipartition of McCann, Vaswani and Zahorjan, ACM TOCS 11(2), 1993). Whenever a
+// job comes or goes, every job gets one processor after the other, the one that has
+// the least first and of equals the one that was submitted first, up to its largest
+// shape, until none is left. A job steps from one of its shapes to the next.
+//
+// Jobs are admitted in the order of the queue, as long as all that have been have room
+// for their smallest shapes; a rigid job has one shape. Nobody who runs is stopped.
+// It is for counted processors: on named nodes a job keeps the shape in which it
+// starts. Where a window for the shape meant is taken (an outage, an advance
+// reservation ahead) a job keeps what it has, or waits.
+type Equipartition struct {
+	// Order is that in which waiting jobs are admitted; submission where its Key is
+	// nil.
+	Order entity.Order
+	// Cost is how long a job does no work when it is resized.
+	Cost des.Time
+}
+
+// Name is "equipartition", with the order if it is another one.
+func (p Equipartition) Name() string {
+	if p.Order.Key == nil || p.Order.Name == entity.Submission.Name {
+		return "equipartition"
+	}
+	return "equipartition-" + cmp.Or(p.Order.Name, "unnamed")
+}
+
+// Preempts tells that jobs have more attempts than one.
+func (Equipartition) Preempts() bool { return true }
+
+// share is what a job gets.
+type share struct {
+	run   *entity.Run
+	sizes []int // of its shapes, ascending
+	has   int   // how many processors; 0: it waits
+	step  int   // which of the sizes it is to get
+}
+
+// Schedule shares out what runs and what is free.
+func (p Equipartition) Schedule(r *entity.Round) {
+	shares := p.admit(r)
+	for i := range shares {
+		if s := &shares[i]; s.has > s.sizes[s.step] {
+			_ = r.Resize(s.run, s.sizes[s.step], p.Cost) // refused, it keeps what it has
+		}
+	}
+	for i := range shares {
+		s := &shares[i]
+		switch size := s.sizes[s.step]; {
+		case s.has == 0 && s.run.State == entity.Waiting: // an observer may have cancelled it
+			req, _ := s.run.RequestOn(size)
+			if w, ok := r.Plan.Find(req, r.Now, r.Now); ok && !r.Reserve(s.run, w) {
+				return
+			}
+		case s.has > 0 && s.has < size:
+			_ = r.Resize(s.run, size, p.Cost)
+		}
+	}
+}
+
+// admit lists the jobs that get something, in order of submission, and how much.
+func (p Equipartition) admit(r *entity.Round) []share {
+	var shares []share
+	left := free(r)
+	for j := range r.Running() {
+		has := j.Reservation.Window.Nodes
+		left += has
+		s := share{run: j, sizes: sizes(j.Submitted()), has: has}
+		if j.Booked || j.Reservation.Window.Tasks != nil {
+			s.sizes = []int{has}
+		}
+		shares = append(shares, s)
+	}
+	for i := range shares {
+		left -= shares[i].sizes[0]
+	}
+	for j := range r.Queue.By(p.Order, r.Now).All() {
+		if j.State != entity.Waiting {
+			continue
+		}
+		s := share{run: j, sizes: sizes(j.Job)}
+		if s.sizes[0] > left {
+			break
+		}
+		left -= s.sizes[0]
+		shares = append(shares, s)
+	}
+	slices.SortFunc(shares, func(a, b share) int { return int(a.run.Seq() - b.run.Seq()) })
+	level(shares, left)
+	return shares
+}
+
+// level gives out so many processors, one step after the other, to the job with the
+// fewest. One whose next step is more than what is left is done.
+func level(shares []share, left int) {
+	var queue poorest
+	for i := range shares {
+		queue = append(queue, &shares[i])
+	}
+	heap.Init(&queue)
+	for len(queue) > 0 {
+		s := queue[0]
+		if s.step+1 == len(s.sizes) || s.sizes[s.step+1]-s.sizes[s.step] > left {
+			heap.Pop(&queue)
+			continue
+		}
+		left -= s.sizes[s.step+1] - s.sizes[s.step]
+		s.step++
+		heap.Fix(&queue, 0)
+	}
+}
+
+// poorest is a heap.Interface: first whoever has the fewest.
+type poorest []*share
+
+func (p poorest) Len() int      { return len(p) }
+func (p poorest) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
+func (p poorest) Less(i, j int) bool {
+	a, b := p[i], p[j]
+	return cmp.Or(cmp.Compare(a.sizes[a.step], b.sizes[b.step]), cmp.Compare(a.run.Seq(), b.run.Seq())) < 0
+}
+func (p *poorest) Push(x any) { *p = append(*p, x.(*share)) }
+func (p *poorest) Pop() any {
+	last := (*p)[len(*p)-1]
+	*p = (*p)[:len(*p)-1]
+	return last
+}
+
+// sizes are those of j's shapes, ascending.
+func sizes(j *entity.Job) []int {
+	own := j.Request.Nodes
+	all := make([]int, 0, len(j.Shapes)+1)
+	for _, s := range j.Shapes {
+		all = append(all, s.Nodes)
+	}
+	if at, listed := slices.BinarySearch(all, own); !listed {
+		all = slices.Insert(all, at, own)
+	}
+	return all
+}
+
+// free is how many processors nobody has now.
+func free(r *entity.Round) int {
+	n := 0
+	for slot := range r.Plan.Slots(r.Now, r.Now+des.Tick) {
+		if slot.Start == r.Now {
+			n += slot.Width
+		}
+	}
+	return n
+}
