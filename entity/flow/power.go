@@ -142,8 +142,8 @@ func (s *SwitchOff) State(processor int32) PowerState {
 	return s.nodes[int(processor)/s.PerNode].state
 }
 
-// Withholding reports whether the capacity that is being withheld just now is that
-// of a node that is switched off or boots: for observers of capacity.
+// Withholding reports whether the capacity that is being withheld just now, or given
+// back, is that of a node that is switched off or boots: for observers of capacity.
 func (s *SwitchOff) Withholding() bool { return s.withholding }
 
 // place is the processors of the i-th node.
@@ -288,7 +288,7 @@ func (s *SwitchOff) Withheld(h *entity.Hold) {
 }
 
 func (s *SwitchOff) Returned(*entity.Hold) {
-	if len(s.overdue) > 0 {
+	if !s.withholding && len(s.overdue) > 0 {
 		s.sim.At(s.sim.Now(), phaseRest, (*idleFor)(s), 0)
 	}
 }
@@ -405,8 +405,7 @@ func (s *SwitchOff) want(i int, ready des.Time) {
 func (s *SwitchOff) keep(i int, end des.Time) error {
 	n := &s.nodes[i]
 	if n.hold != nil {
-		n.hold.Drop()
-		n.hold = nil
+		s.drop(n)
 	}
 	now := s.sim.Now()
 	if end <= now {
@@ -417,6 +416,14 @@ func (s *SwitchOff) keep(i int, end des.Time) error {
 	s.withholding = false
 	n.hold = hold
 	return err
+}
+
+// drop gives back to the plan what is withheld of a node.
+func (s *SwitchOff) drop(n *powered) {
+	s.withholding = true
+	n.hold.Drop()
+	s.withholding = false
+	n.hold = nil
 }
 
 // step takes the i-th node through the states whose time has come.
@@ -560,14 +567,14 @@ func (s *SwitchOff) Yield(x Outage) {
 // leave has the i-th node, which is not on, be so at once.
 func (s *SwitchOff) leave(i int) {
 	n := &s.nodes[i]
-	n.hold.Drop()
+	s.drop(n)
 	s.sim.Cancel(n.next)
 	if n.wanted {
 		s.booting--
 	} else {
 		s.asleep--
 	}
-	n.hold, n.bootAt = nil, des.Forever
+	n.bootAt = des.Forever
 	s.turn(i, PoweredOn)
 	s.idle(i, s.sim.Now())
 }

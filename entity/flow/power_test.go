@@ -501,6 +501,22 @@ func TestAnOutageTakesNodesThatNobodyWantsFirst(t *testing.T) {
 	require.Contains(t, w.log(), "50 2 on")
 }
 
+func TestNodesBootWhereAJobRunsOnPastItsEstimate(t *testing.T) {
+	w := &powerWorld{procs: 2, policy: backfill.EASY{}, overrun: entity.OverrunExtend,
+		jobs:   []*entity.Job{estimated(1, 0, 200, 45, 1), estimated(2, 40, 10, 10, 1)},
+		saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+	require.NoError(t, w.run())
+	require.Equal(t, 65*des.Second, w.runs[1].Start)
+}
+
+func TestANodeThatBootsLateIsCounted(t *testing.T) {
+	w := &powerWorld{procs: 3, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1), estimated(2, 12, 10, 10, 1)},
+		saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+	require.NoError(t, w.run())
+	require.Equal(t, 35*des.Second, w.runs[1].Start)
+	require.NotContains(t, w.log(), "15 2 booting")
+}
+
 func TestAJobOfNoTimeLeavesNodesIdle(t *testing.T) {
 	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 0, 1, 2), estimated(2, 90, 1, 1, 1))
 	require.Equal(t, []string{"10 0 switching off", "10 1 switching off"}, w.log()[:2])
