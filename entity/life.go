@@ -311,6 +311,8 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	f.done += a.Kept
 	if a.Kept > 0 {
 		r.keepShape()
+	} else {
+		r.unmold() // what it asks for next is in any of its shapes
 	}
 	if expected := r.expected(); a.Kept > 0 || f.setUp > 0 {
 		f.setUp = 0

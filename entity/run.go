@@ -94,6 +94,7 @@ type few struct {
 	source   *source     // that brought the job and wants to hear of its end
 	part     *Queue      // of the queue
 	inPart   standing
+	parts    []Part // see Parts
 }
 
 // rare is r.few, which is there from now on.
@@ -133,6 +134,42 @@ func (a Attempt) ProcessorTime() des.Time {
 		sum += min(end, a.End) - a.Start
 	}
 	return sum
+}
+
+// Part is an attempt of some tasks of a job, which ran together at one site of a
+// grid. Speed is how much faster the site's nodes are, in the mean, than one on which
+// a job takes what its times say.
+type Part struct {
+	Attempt
+	Speed float64
+}
+
+// Parts are what ran of a job of a grid at its sites, by their ends; nil of a job of
+// one metascheduler, and until a part has ended.
+func (r *Run) Parts() []Part {
+	if r.few == nil {
+		return nil
+	}
+	return r.few.parts
+}
+
+// AddPart adds to Parts: for whoever tells observers of jobs that run at several
+// sites.
+func (r *Run) AddPart(p Part) { r.rare().parts = append(r.rare().parts, p) }
+
+// Ran is how long a job that has ended really ran in its latest attempt: of one that
+// ran in pieces, each at its own time, the longest piece.
+func (r *Run) Ran() des.Time {
+	longest := des.Time(0)
+	for _, p := range r.Parts() {
+		if p.Window.Nodes < r.Request.Nodes {
+			longest = max(longest, p.End-p.Start)
+		}
+	}
+	if longest > 0 {
+		return longest
+	}
+	return r.Finish - r.Began()
 }
 
 // NewRun returns the run of a job that has not been submitted: for tests of

@@ -109,6 +109,9 @@ func (a *Account) Attach(m *entity.Metascheduler) {
 
 // Observe takes one event in.
 func (a *Account) Observe(e entity.JobEvent) {
+	if a.Processors == 0 {
+		return // jobs as a whole, on no plan: there is nothing to account for
+	}
 	switch e.Kind {
 	case entity.JobSubmitted:
 		if !a.begun {
@@ -191,11 +194,10 @@ func (o *ownersAccount) Observe(e entity.JobEvent) {
 	case entity.JobStarted:
 		o.account.change(e.Time, UseOwners, int64(e.Run.Reservation.Window.Nodes))
 	case entity.JobFinished, entity.JobKilled:
-		x := e.Run.Latest()
-		o.account.change(e.Time, UseOwners, -o.left(e.Run, &x))
+		o.account.change(e.Time, UseOwners, -o.left(e.Run, e.Run.Reservation.Window.Nodes, e.Run.Ends(), e.Time))
 	case entity.JobRequeued:
 		x := latestOf(e.Run.Earlier())
-		o.account.change(e.Time, UseOwners, -o.left(e.Run, x))
+		o.account.change(e.Time, UseOwners, -o.left(e.Run, x.Window.Nodes, x.Ends, e.Time))
 	}
 }
 
@@ -263,7 +265,7 @@ func (a *Account) pass(now des.Time) {
 // ended takes in that an attempt is over, of whose work so much counts as useful.
 func (a *Account) ended(e entity.JobEvent, x *entity.Attempt, useful des.Time) {
 	a.reach(e.Time)
-	a.held -= a.left(e.Run, x)
+	a.held -= a.left(e.Run, x.Window.Nodes, x.Ends, e.Time)
 	a.running--
 	s := shares(x, useful)
 	for u := range s {
@@ -386,6 +388,21 @@ func (a *Account) underWay() sum128 {
 
 // Known reports whether there is an account: that of a grid as a whole has no capacity.
 func (c Capacity) Known() bool { return c.All != (Area{}) }
+
+// Lossy reports whether capacity went into anything else than useful work, owners'
+// jobs and idleness.
+func (c Capacity) Lossy() bool {
+	for u, of := range c.Uses {
+		switch Use(u) {
+		case UseWork, UseOwners, UseIdle:
+		default:
+			if of != (Area{}) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Check is an error where the account does not add up: where at some instant more
 // was taken than there is, or where what jobs held by their starts and ends is not

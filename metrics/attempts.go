@@ -119,7 +119,7 @@ func (w *AttemptsWriter) appendRow(b []byte, r *attemptRow) []byte {
 	b = append(appendTime(b, r.Overhead), ',')
 	b = append(append(b, r.end...), ',')
 	var took sum128
-	took.addAttempt(&r.Attempt)
+	took.addAttempt(r.Window.Nodes, r.Start, r.End, r.Ends)
 	return append(append(b, Area{took}.String()...), '\n')
 }
 

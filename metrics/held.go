@@ -36,18 +36,19 @@ func (l *leaving) taskEnded(r *entity.Run, i int) bool {
 	return true
 }
 
-// left is how many processors or nodes the attempt a of r, which ends now, still has.
-func (l *leaving) left(r *entity.Run, a *entity.Attempt) int64 {
-	if a.Ends == nil {
-		return int64(a.Window.Nodes)
+// left is how many processors or nodes an attempt of r on so many, which ends now,
+// still has; ends are those of its tasks, if they have any.
+func (l *leaving) left(r *entity.Run, nodes int, ends []des.Time, now des.Time) int64 {
+	if ends == nil {
+		return int64(nodes)
 	}
 	var n int64
-	for _, end := range a.Ends {
-		if end >= a.End {
+	for _, end := range ends {
+		if end >= now {
 			n++
 		}
 	}
-	if l.now == a.End {
+	if l.now == now {
 		for _, t := range l.told {
 			if t.run == r {
 				n -= int64(t.tasks)

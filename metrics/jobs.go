@@ -100,6 +100,7 @@ type JobsWriter struct {
 type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
+	ran                                               des.Time // Run.Ran, of a job in pieces
 	nodes, user                                       int32
 	state                                             rowState
 	backfilled                                        bool
@@ -125,9 +126,6 @@ func (a *rowAttempts) add(x *entity.Attempt) {
 
 // told takes in an event that bears on the attempts of a job.
 func (a *rowAttempts) told(e entity.JobEvent) {
-	if a == nil {
-		return
-	}
 	switch e.Kind {
 	case entity.JobRequeued:
 		a.restarts++
@@ -260,7 +258,12 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
-	r.attempts.told(e)
+	if r.attempts != nil {
+		r.attempts.told(e)
+	}
+	if j.Parts() != nil {
+		r.ran = j.Ran()
+	}
 	switch e.Kind {
 	case entity.JobPromised:
 		r.promise = j.Promised
@@ -274,7 +277,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	case entity.JobFinished:
 		w.end(r, rowFinished)
 	case entity.JobKilled:
-		if w.now-j.Start >= j.Reservation.Window.Length() {
+		if j.Reason == entity.ReasonEstimate || j.Reason == "" && w.now-j.Start >= j.Reservation.Window.Length() {
 			w.end(r, rowWalltime)
 		} else {
 			w.end(r, rowKilled)
@@ -434,6 +437,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	if done {
 		finish, run, turnaround = r.finish, r.finish-r.start, r.finish-r.submit
 	}
+	ran := run
+	if r.ran > 0 {
+		ran = r.ran
+	}
 	success := byte('0')
 	if r.state == rowFinished {
 		success = '1'
@@ -505,10 +512,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	switch {
 	case !done:
 		b = append(b, "-1"...)
-	case turnaround <= max(run, boundedBelow):
+	case turnaround <= max(ran, boundedBelow):
 		b = append(b, '1')
 	default:
-		b = appendRatio(b, turnaround, max(run, boundedBelow))
+		b = appendRatio(b, turnaround, max(ran, boundedBelow))
 	}
 	b = append(b, ',')
 	b = append(b, estimate...)

@@ -28,9 +28,9 @@ func TestEnergyIsExact(t *testing.T) {
 		var sum Energy
 		want := new(big.Int)
 		for range rapid.IntRange(0, 5).Draw(t, "parts") {
-			p := Power(rapid.Int64Range(0, int64(maxPower)).Draw(t, "power"))
-			n := rapid.IntRange(0, 1<<30).Draw(t, "nodes")
-			d := des.Time(rapid.Int64Range(0, 1<<50).Draw(t, "time"))
+			p := Power(rapid.Int64Range(int64(maxPower)/2, int64(maxPower)).Draw(t, "power") >> rapid.IntRange(0, 40).Draw(t, "less"))
+			n := rapid.IntRange(1<<29, 1<<30).Draw(t, "nodes") >> rapid.IntRange(0, 30).Draw(t, "fewer")
+			d := des.Time(rapid.Int64Range(1<<49, 1<<50).Draw(t, "time") >> rapid.IntRange(0, 50).Draw(t, "shorter"))
 			sum = sum.Add(p.Over(n, d))
 			part := new(big.Int).Mul(big.NewInt(int64(p)), big.NewInt(int64(n)))
 			want.Add(want, part.Mul(part, big.NewInt(int64(d))))

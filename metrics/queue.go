@@ -38,7 +38,7 @@ func NewQueueWriter(w io.Writer) *QueueWriter {
 
 // Observe takes one event in.
 func (q *QueueWriter) Observe(e entity.JobEvent) {
-	q.now = e.Time
+	q.reach(e.Time)
 	asked, nodes := int64(e.Run.Submitted().Request.Nodes), int64(e.Run.Request.Nodes)
 	switch e.Kind {
 	case entity.JobSubmitted:
@@ -49,20 +49,30 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 		q.queued(-1, -asked)
 		q.level.busy += nodes
 	case entity.JobFinished, entity.JobKilled:
-		q.level.busy -= q.left(e.Run, &entity.Attempt{Window: entity.Window{Nodes: e.Run.Request.Nodes}, End: e.Time, Ends: e.Run.Ends()})
+		q.level.busy -= q.left(e.Run, e.Run.Request.Nodes, e.Run.Ends(), e.Time)
 	case entity.JobResized:
 		q.level.busy += nodes - int64(latestOf(e.Run.Earlier()).Window.Nodes)
 	case entity.JobRequeued:
 		q.queued(1, asked)
-		q.level.busy -= q.left(e.Run, latestOf(e.Run.Earlier()))
+		a := latestOf(e.Run.Earlier())
+		q.level.busy -= q.left(e.Run, a.Window.Nodes, a.Ends, e.Time)
 	}
 }
 
 // TaskEnded takes in the end of a task on named nodes.
 func (q *QueueWriter) TaskEnded(r *entity.Run, i int) {
 	if q.taskEnded(r, i) {
-		q.now = r.Ends()[i]
+		q.reach(r.Ends()[i])
 		q.level.busy--
+	}
+}
+
+// reach writes the row of an instant at which tasks have ended and nothing else has
+// happened: nobody tells that it is over.
+func (q *QueueWriter) reach(now des.Time) {
+	if now != q.now {
+		q.InstantOver(q.now)
+		q.now = now
 	}
 }
 

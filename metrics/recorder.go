@@ -5,6 +5,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
 )
 
 // Recorder sums up a run as it goes on. It keeps no jobs. Its memory is constant
@@ -17,6 +18,11 @@ import (
 // and utilization; waits, turnaround and slowdown are those of the other jobs. The
 // wait of a job that was preempted is the time from its submission to its latest
 // start, and its earlier attempts count as busy.
+//
+// Of the jobs of a grid, which may run in pieces, utilization is the work done over
+// what all sites together could have done, their processors times their speeds;
+// Processors does not count. A job's slowdown divides by the longest time that a
+// piece of it ran (Run.Ran), not by the time from its first start to its last end.
 type Recorder struct {
 	// Policy and Processors are what Summary reports and measures utilization
 	// against. A metascheduler that the recorder is given to fills them in.
@@ -24,6 +30,7 @@ type Recorder struct {
 	Processors int
 
 	meta *entity.Metascheduler
+	grid *grid.Grid
 
 	jobs, ended, booked, killed, rejected, backfilled, running int
 	firstSubmit, lastEnd                                       des.Time
@@ -32,7 +39,8 @@ type Recorder struct {
 	waits       sample
 	waitSum     sum128
 	turnaround  sum128
-	busy        sum128 // processors times ticks
+	busy        sum128      // processors times ticks
+	work        compensated // of a grid: processors times seconds times speed
 	boundedSlow compensated
 }
 
@@ -49,6 +57,9 @@ func (r *Recorder) Attach(m *entity.Metascheduler) {
 		r.Processors = processorsOf(m.Plan())
 	}
 }
+
+// AttachGrid tells the recorder the jobs of which grid it is to record.
+func (r *Recorder) AttachGrid(g *grid.Grid) { r.grid = g }
 
 // processorsOf is the size of a plan: its processors or its nodes; 0 of one
 // that tells neither.
@@ -76,11 +87,14 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.why(j.Reason)
 	case entity.JobStarted:
 		r.running++
+	case entity.JobResized:
+		a := latestOf(j.Earlier())
+		r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
 	case entity.JobRequeued:
 		r.running--
-		r.occupied(latestOf(j.Earlier()))
-	case entity.JobResized:
-		r.occupied(latestOf(j.Earlier()))
+		a := latestOf(j.Earlier())
+		r.lastEnd = max(r.lastEnd, a.End)
+		r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
 	case entity.JobFinished, entity.JobKilled:
 		r.running--
 		r.end(j, e.Time)
@@ -91,8 +105,12 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 }
 
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
-	wait, run := j.Wait(), finish-j.Began()
-	r.occupied(&entity.Attempt{Window: entity.Window{Nodes: j.Reservation.Window.Nodes}, Start: j.Start, End: finish, Ends: j.Ends()})
+	wait, run := j.Wait(), j.Ran()
+	r.lastEnd = max(r.lastEnd, finish)
+	r.busy.addAttempt(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
+	for _, p := range j.Parts() {
+		r.work.add(float64(p.ProcessorTime().Seconds() * p.Speed))
+	}
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
 		return
@@ -104,13 +122,7 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.waits.add(wait)
 	r.waitSum.add(wait)
 	r.turnaround.add(finish - j.Submit)
-	r.boundedSlow.add(BoundedSlowdown(wait, run))
-}
-
-// occupied adds the processor time of an attempt that is over.
-func (r *Recorder) occupied(a *entity.Attempt) {
-	r.lastEnd = max(r.lastEnd, a.End)
-	r.busy.addAttempt(a)
+	r.boundedSlow.add(BoundedSlowdown(finish-j.Submit-run, run))
 }
 
 // why counts one more rejection for this reason.
@@ -153,7 +165,9 @@ func (r *Recorder) Summary() Summary {
 	}
 	if r.lastEnd > 0 {
 		s.Makespan = (r.lastEnd - r.firstSubmit).Seconds()
-		if r.Processors > 0 && s.Makespan > 0 {
+		if r.grid != nil && s.Makespan > 0 {
+			s.Utilization = r.work.value() / (r.grid.Power() * s.Makespan)
+		} else if r.Processors > 0 && s.Makespan > 0 {
 			s.Utilization = r.busy.seconds() / (float64(r.Processors) * s.Makespan)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"math/bits"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity"
 )
 
 // sum128 is an exact sum of ticks, or of ticks times processors.
@@ -31,14 +30,15 @@ func (s *sum128) addArea(n int, t des.Time) {
 	s.hi += int64(hi + carry)
 }
 
-// addAttempt adds the processor time of an attempt that is over: its nodes end
-// together, or each at its own time.
-func (s *sum128) addAttempt(a *entity.Attempt) {
-	if a.Ends == nil {
-		s.addArea(a.Window.Nodes, a.End-a.Start)
+// addAttempt adds the processor time of an attempt that is over: so many nodes end
+// together, or each at its own time, if not before.
+func (s *sum128) addAttempt(nodes int, start, end des.Time, ends []des.Time) {
+	if ends == nil {
+		s.addArea(nodes, end-start)
+		return
 	}
-	for _, end := range a.Ends {
-		s.add(min(end, a.End) - a.Start)
+	for _, own := range ends {
+		s.add(min(own, end) - start)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -131,6 +132,23 @@ func (o *Outages) wrong(x outageRow, format string, args ...any) error {
 		err = fmt.Errorf("%s: %w", o.name, err)
 	}
 	return err
+}
+
+// Sites are the names in a column "site", of which a log for a grid has one, with the
+// outages of each.
+func (o *Outages) Sites(names ...string) (map[string]*Outages, error) {
+	of := map[string]*Outages{}
+	for _, name := range names {
+		of[name] = &Outages{name: o.name}
+	}
+	for _, x := range o.rows {
+		site := of[x.row.Text("site")]
+		if site == nil {
+			return nil, o.wrong(x, "site: want one of the grid's (%s), not %q", strings.Join(names, ", "), x.row.Text("site"))
+		}
+		site.rows = append(site.rows, x)
+	}
+	return of, nil
 }
 
 // Processors are the outages of a cluster of so many processors, in order of

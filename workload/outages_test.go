@@ -95,6 +95,18 @@ func TestAnErrorAboutAnOutageNamesTheFile(t *testing.T) {
 	require.ErrorContains(t, err, "opening the outages")
 }
 
+func TestALogForAGridNamesSites(t *testing.T) {
+	o, err := ReadOutages(strings.NewReader("site,from,to,processors\neast,1,2,3\nwest,1,3,4\neast,0,9,1\n"))
+	require.NoError(t, err)
+	sites, err := o.Sites("east", "west", "south")
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 1, 0}, []int{sites["east"].Len(), sites["west"].Len(), sites["south"].Len()})
+	_, err = sites["west"].Processors(3)
+	require.EqualError(t, err, "line 3: processors: 4 are lost of a cluster of 3")
+	_, err = o.Sites("east")
+	require.EqualError(t, err, `line 3: site: want one of the grid's (east), not "west"`)
+}
+
 func FuzzReadOutages(f *testing.F) {
 	f.Add("from,to,processors,known\n3600,7200,4,\n10,,1,5\n")
 	f.Add("from,to,node\n1,forever,0-3 7\n")

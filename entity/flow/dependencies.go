@@ -5,6 +5,7 @@ package flow
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -17,7 +18,7 @@ import (
 //	links, err := flow.Survey(slices.Values(jobs), false)
 //	waiting := flow.NewDependencies(links)
 //	meta := entity.NewMetascheduler(sim, cluster, policy, recorder, waiting)
-//	waiting.SubmitFrom(source)
+//	waiting.SubmitAll(slices.Values(jobs))
 //
 // A job that has waited is submitted as a copy whose Submit is the instant at
 // which it could come: the latest of its own Submit and of all the ends that it
@@ -39,6 +40,7 @@ type Dependencies struct {
 	links *Links
 	meta  *entity.Metascheduler
 	next  func() (*entity.Job, bool) // of the source
+	stop  func()                     // lets go of it; may be nil
 	feed  des.Feed[*entity.Job]
 
 	read    int           // jobs so far
@@ -76,8 +78,15 @@ func (d *Dependencies) Attach(m *entity.Metascheduler) { d.meta = m }
 // SubmitFrom takes the jobs of a source, which must be those that were surveyed,
 // in the same order. It cannot be a Listener.
 func (d *Dependencies) SubmitFrom(from entity.Source) {
+	d.begin(entity.NextOf(d.meta.Simulator(), from), nil)
+}
+
+// SubmitAll takes jobs, which must be those that were surveyed, in the same order.
+func (d *Dependencies) SubmitAll(jobs iter.Seq[*entity.Job]) { d.begin(iter.Pull(jobs)) }
+
+func (d *Dependencies) begin(next func() (*entity.Job, bool), stop func()) {
 	sim := d.meta.Simulator()
-	d.next = entity.NextOf(sim, from)
+	d.next, d.stop = next, stop
 	d.feed = entity.JobFeed(sim, 0, d.due) // before anything else of an instant
 	d.feed.Next = d.nextJob
 	d.feed.Begin(sim)
@@ -85,7 +94,12 @@ func (d *Dependencies) SubmitFrom(from entity.Source) {
 
 // Close lets go of the jobs to come. It is needed only where a run ended before
 // they did.
-func (d *Dependencies) Close() { d.feed.Close() }
+func (d *Dependencies) Close() {
+	d.feed.Close()
+	if d.stop != nil {
+		d.stop()
+	}
+}
 
 // Held counts the jobs that have been read and wait for others.
 func (d *Dependencies) Held() int { return d.held }

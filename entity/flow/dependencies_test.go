@@ -120,21 +120,22 @@ func TestOneWhosePredecessorFailedIsRejectedAndThoseBehindItToo(t *testing.T) {
 	require.Equal(t, "job 2 failed, after which it was to run", reasons[3])
 }
 
-func TestJobsFreedAtOneInstantComeInTheOrderOfEndsThenOfTheWorkload(t *testing.T) {
+func TestJobsOfOneInstantComeInTheOrderOfEndsThenOfTheWorkload(t *testing.T) {
 	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
 		d := &journal{}
 		require.NoError(t, follow(d, backfill.FCFS{}, func(m *entity.Metascheduler) { m.Pass = pass }, false,
 			after(estimated(1, 0, 1, 1, 1), anyEnd(9)),
 			after(estimated(2, 0, 1, 1, 1), anyEnd(8)),
 			after(estimated(3, 0, 1, 1, 1), anyEnd(8)),
-			estimated(8, 0, 10, 10, 2), estimated(9, 0, 10, 10, 2)))
+			estimated(8, 0, 10, 10, 2), estimated(9, 0, 10, 10, 2),
+			estimated(4, 10, 1, 1, 1)))
 		order := []string{}
 		for _, line := range d.lines {
 			if rest, ok := strings.CutPrefix(line, "10 submitted "); ok {
 				order = append(order, rest)
 			}
 		}
-		require.Equal(t, []string{"2", "3", "1"}, order, pass)
+		require.Equal(t, []string{"4", "2", "3", "1"}, order, pass)
 	}
 }
 
@@ -150,6 +151,25 @@ func TestJobsThatWaitForEachOtherAreAnErrorThatNamesThem(t *testing.T) {
 		_, err = flow.Survey(slices.Values([]*entity.Job{after(estimated(5, 0, 1, 1, 1), anyEnd(5))}), feedback)
 		require.ErrorContains(t, err, "5 after 5")
 	}
+}
+
+func TestAGraphWithManyWaysThroughItIsSurveyedAtOnce(t *testing.T) {
+	var jobs []*entity.Job
+	for i := range int64(100) { // 2 jobs a layer, each after both of the next layer
+		j := estimated(i, 0, 1, 1, 1)
+		if next := 2 * (i/2 + 1); next < 100 {
+			after(j, anyEnd(next), anyEnd(next+1))
+		}
+		jobs = append(jobs, j)
+	}
+	_, err := flow.Survey(slices.Values(jobs), false)
+	require.NoError(t, err)
+}
+
+func TestOfTwoJobsOfOneNumberTheFirstIsWaitedFor(t *testing.T) {
+	events := followed(t, false,
+		estimated(1, 0, 10, 10, 1), estimated(1, 2, 20, 20, 1), after(estimated(2, 0, 1, 1, 1), anyEnd(1)))
+	require.Contains(t, events, "10 submitted 2")
 }
 
 func TestAnUnknownPredecessorIsAnErrorThatNamesIt(t *testing.T) {

@@ -1,11 +1,15 @@
 // Package flow has what happens to the world of the jobs while a simulation runs:
-// advance reservations, owners' own jobs, prices, jobs that wait for others.
+// advance reservations, owners' own jobs, prices, capacity that is lost, jobs that
+// wait for others.
 //
 //	Bookings       users' advance reservations: a job at a fixed time or not at all
 //	LocalFlow      owners' jobs on the nodes of a plan.Domain, at fixed times
 //	LocalQueue     an owner's jobs that wait for the owner's nodes
 //	PriceSchedule  what the nodes of a plan.Domain cost, as time goes by
 //	Pricing        owners who price anew as they sell, by PriceRules
+//	Outages        capacity that is lost: failures, maintenance, drains
+//	Users          a population that waits for results, thinks, and submits again
+//	SwitchOff      nodes that nobody uses are off, and boot when they are wanted
 //	Dependencies   jobs that come when those that they wait for have ended
 //
 // # The life of a flow
@@ -25,12 +29,12 @@
 //	bookings := flow.NewBookings(meta)
 //	bookings.Submit(slices.Values([]flow.Booking{{Job: j, Start: 8 * des.Hour}}))
 //
-// Pricing, LocalQueue and Dependencies go by what becomes of jobs. They are observers, which
-// attach themselves to the metascheduler that they are given to.
+// Pricing, LocalQueue, Outages and Dependencies go by what becomes of jobs. They are
+// observers, which attach themselves to the metascheduler that they are given to.
 //
 // # Where to begin
 //
 // Bookings is the shortest, and all that a flow of one's own needs: a des.Feed
 // and verbs of entity.Metascheduler, which any package can use. The guide
-// docs/guides/failures.md writes one for failures and maintenance.
+// docs/guides/failures.md shows Outages.
 package flow

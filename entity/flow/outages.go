@@ -82,7 +82,10 @@ type Outages struct {
 	Victims Victims
 	// Told, if set, hears of every loss as it begins.
 	Told func(Lost)
-	// Idle, if set, is asked in place of Metascheduler.Idle: where jobs come to the
+	// Before, if set, hears of every loss as it is about to begin: it may make room, as
+	// SwitchOff.Yield does.
+	Before func(Outage)
+	// Idle, if set, is asked beside Metascheduler.Idle: where jobs may come to the
 	// metascheduler from further away, such as the brokers of a grid.
 	Idle func() bool
 
@@ -209,10 +212,7 @@ func (o *Outages) next() (x Outage, ok bool) {
 }
 
 func (o *Outages) idle() bool {
-	if o.Idle != nil {
-		return o.Idle()
-	}
-	return o.meta.Idle()
+	return o.meta.Idle() && (o.Idle == nil || o.Idle())
 }
 
 // wake brings in what is down by now, and has the flow go on.
@@ -518,6 +518,9 @@ func (o *Outages) topUp() {
 // start takes l out of the plan from now on.
 func (o *Outages) start(l *loss) {
 	l.From = o.sim.Now()
+	if o.Before != nil {
+		o.Before(l.Outage)
+	}
 	if o.Victims.Rule == VictimsWait {
 		if l = o.drain(l); l == nil {
 			return

@@ -242,7 +242,7 @@ func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
 		"it wants 5 processors of 4":         {down(1, 2, 5)},
 		"one of the three":                   {both},
 		"end after it begins":                {down(2, 2, 1)},
-		"after it begins":                    {announced(down(2, 3, 1), 4)},
+		"it is known at 4, after it begins":  {announced(down(2, 9, 1), 4)},
 		"must be ascending and among 0-3":    {of(down(1, 2, 0), 4)},
 		"ascending and among 0-3, not 2 1":   {of(down(1, 2, 0), 2, 1)},
 		"counted processors have no nodes":   {{To: 1, Nodes: nodes(1)}},

@@ -271,6 +271,19 @@ func (s *SwitchOff) Decided(*entity.Round) {
 	s.release()
 }
 
+// Withheld and Returned have nodes looked at again that may have been down.
+func (s *SwitchOff) Withheld(h *entity.Hold) {
+	if end := h.Window().End; !s.withholding && end < des.Forever {
+		s.sim.At(end, phaseRest, (*idleFor)(s), 0)
+	}
+}
+
+func (s *SwitchOff) Returned(*entity.Hold) {
+	if len(s.overdue) > 0 {
+		s.sim.At(s.sim.Now(), phaseRest, (*idleFor)(s), 0)
+	}
+}
+
 // provide has as many nodes boot as the jobs that wait want, among them one that
 // is just coming, if there is one.
 func (s *SwitchOff) provide(coming *entity.Run) {
@@ -454,7 +467,17 @@ func (s *SwitchOff) turn(i int, to PowerState) {
 // release switches off nodes that have been idle for long enough and that nobody
 // in the queue wants.
 func (s *SwitchOff) release() {
+	s.restOverdue()
+	s.forget()
+}
+
+// forget strikes off the overdue whoever is so no more.
+func (s *SwitchOff) forget() {
 	s.overdue = slices.DeleteFunc(s.overdue, func(i int) bool { return !s.nodes[i].overdue })
+}
+
+func (s *SwitchOff) restOverdue() {
+	s.forget()
 	if len(s.overdue) == 0 {
 		return
 	}
@@ -503,6 +526,42 @@ func (s *SwitchOff) rest(i int, end des.Time) bool {
 	s.turn(i, SwitchingOff)
 	s.step(i)
 	return true
+}
+
+// Yield leaves to an outage, which is about to begin, what it takes of the nodes that
+// are not on: nobody else need yield then. They are on again when it is over. See
+// Outages.Before.
+func (s *SwitchOff) Yield(x Outage) {
+	short := x.Processors
+	if short > 0 {
+		short -= s.least(x.From, x.To)
+	}
+	for i := range s.nodes {
+		if s.nodes[i].hold == nil {
+			continue
+		}
+		mine := s.place(i)
+		hit := slices.ContainsFunc(x.Place, func(p procset.Range) bool { return p.First <= mine.Last && mine.First <= p.Last })
+		if hit || short > 0 {
+			s.leave(i)
+			short -= s.size(i)
+		}
+	}
+}
+
+// leave has the i-th node, which is not on, be so at once.
+func (s *SwitchOff) leave(i int) {
+	n := &s.nodes[i]
+	n.hold.Drop()
+	s.sim.Cancel(n.next)
+	if n.wanted {
+		s.booting--
+	} else {
+		s.asleep--
+	}
+	n.hold, n.bootAt = nil, des.Forever
+	s.turn(i, PoweredOn)
+	s.idle(i, s.sim.Now())
 }
 
 // Expect has nodes that are off boot in time for an advance reservation that is

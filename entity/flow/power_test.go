@@ -30,8 +30,10 @@ type powerWorld struct {
 	overrun  entity.Overrun
 	jobs     []*entity.Job
 	bookings []flow.Booking
-	down     []entity.Window    // withheld from the beginning
-	saving   *flow.SwitchOff    // or nil
+	down     []entity.Window // withheld from the beginning
+	saving   *flow.SwitchOff // or nil
+	outages  []flow.Outage
+	lost     []flow.Lost
 	preempt  map[int64]des.Time // by job: this long after its first start
 
 	switches []flow.Switch
@@ -59,7 +61,13 @@ func (w *powerWorld) run() error {
 		observers = append(observers, w.saving)
 		w.meter.PerNode = w.saving.PerNode
 	}
-	m := entity.NewMetascheduler(sim, plan.NewCluster(w.procs), w.policy, append(observers, w.meter)...)
+	outages := &flow.Outages{Told: func(l flow.Lost) { w.lost = append(w.lost, l) }}
+	if w.saving != nil {
+		outages.Before = w.saving.Yield
+	}
+	outages.Submit(slices.Values(w.outages))
+	defer outages.Close()
+	m := entity.NewMetascheduler(sim, plan.NewCluster(w.procs), w.policy, append(observers, w.meter, outages)...)
 	if w.saving != nil {
 		metered := w.saving.Told
 		w.saving.Told = func(s flow.Switch) {
@@ -310,6 +318,54 @@ func TestBookingsAndMaintenanceAndNodesThatAreOffGetAlong(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestFailuresAndNodesThatAreOffGetAlong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		named := rapid.Bool().Draw(t, "named")
+		for at, n := des.Time(0), rapid.IntRange(1, 6).Draw(t, "failures"); n > 0; n-- {
+			at += des.Time(rapid.IntRange(0, 40).Draw(t, "up")) * des.Second
+			x := flow.Outage{Known: at, From: at, To: at + des.Time(rapid.IntRange(1, 40).Draw(t, "down for"))*des.Second}
+			if first := int32(rapid.IntRange(0, w.procs-1).Draw(t, "first")); named {
+				x.Place = []procset.Range{{First: first, Last: int32(rapid.IntRange(int(first), w.procs-1).Draw(t, "last"))}}
+			} else {
+				x.Processors = rapid.IntRange(1, w.procs).Draw(t, "so many")
+			}
+			w.outages = append(w.outages, x)
+		}
+		require.NoError(t, w.run())
+		w.check(t)
+		if _, ahead := w.policy.(backfill.Conservative); ahead {
+			return // one that runs elsewhere may yield for one that is to start just now
+		}
+		for _, l := range w.lost {
+			for _, victim := range l.Victims {
+				hit := false
+				for a := range victim.Attempts() {
+					hit = hit || a.End == l.From && (!named || len(a.Place) == 0 || slices.ContainsFunc(a.Place, func(p procset.Range) bool {
+						return slices.ContainsFunc(l.Place, func(q procset.Range) bool { return p.First <= q.Last && q.First <= p.Last })
+					}))
+				}
+				require.True(t, hit, "%v yielded to %v, which was not about its processors", victim, l)
+			}
+		}
+	})
+}
+
+func TestAnOutageTakesWhatIsOffBeforeAnybodyYields(t *testing.T) {
+	for _, x := range []flow.Outage{{Processors: 1}, {Place: []procset.Range{{First: 1, Last: 1}}}} {
+		x.Known, x.From, x.To = 50*des.Second, 50*des.Second, 70*des.Second
+		w := &powerWorld{procs: 2, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}, outages: []flow.Outage{x},
+			saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+		require.NoError(t, w.run())
+		require.Len(t, w.lost, 1)
+		require.Empty(t, w.lost[0].Victims)
+		row := w.meter.Row("")
+		require.Equal(t, "20400", row.Busy.String())
+		require.Equal(t, "240", row.Down.String(), "20 s * 12 W")
+		require.Equal(t, []string{"10 1 switching off", "15 1 off", "50 1 on", "70 1 switching off", "75 1 off"}, w.log()[:5])
+	}
 }
 
 // timeline runs jobs on two processors that are switched off after 10 s, which takes

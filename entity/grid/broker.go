@@ -44,6 +44,9 @@ func (q *inquiry) answered() {
 // itself costs no time and no message; a fair one uses the broker's methods.
 func (b *Broker) Agents() []*ResourceAgent { return b.grid.agents }
 
+// Now is the present instant.
+func (b *Broker) Now() des.Time { return b.at.Now() }
+
 // Reaches reports whether anything passes between the broker and an agent.
 func (b *Broker) Reaches(a *ResourceAgent) bool { return b.reaches(&a.endpoint) }
 
@@ -71,13 +74,20 @@ func (b *Broker) AskOffers(j *entity.Job, then func([]Offer)) {
 // together; then gets the offers, and the refusals of the others, as they came. An
 // agent has no more than one offer, but for a metascheduler that passes on all
 // (Grid.AllOffers).
-func (b *Broker) AskWhole(j *entity.Job, then func([]Offer, []Refusal)) {
+func (b *Broker) AskWhole(j *entity.Job, then func([]Offer, []Refusal)) { b.askWhole(j, false, then) }
+
+// AskBehind is AskWhole for windows behind all that waits at a site: as though each of
+// its waiting jobs were planned before j, in order of submission, as early as it
+// can be. So it tells when j would start in a queue without backfilling.
+func (b *Broker) AskBehind(j *entity.Job, then func([]Offer, []Refusal)) { b.askWhole(j, true, then) }
+
+func (b *Broker) askWhole(j *entity.Job, behind bool, then func([]Offer, []Refusal)) {
 	q := &inquiry{broker: b, job: j}
 	q.then = func() { then(q.offers, q.refusals) }
-	b.ask(q, askWhole{inquiry: q})
+	b.ask(q, askWhole{inquiry: q, behind: behind})
 }
 
-// AskLoad asks all agents that can be reached how much waits for them; then
+// AskLoad asks all agents that can be reached how much they have to do; then
 // gets the answers as they came.
 func (b *Broker) AskLoad(then func([]Backlog)) {
 	q := &inquiry{broker: b}

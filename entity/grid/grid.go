@@ -157,8 +157,22 @@ type Grid struct {
 func NewGrid(sim *des.Simulator, network *Network, observers ...entity.Observer) *Grid {
 	g := &Grid{sim: sim, network: network, observers: entity.NewObservers(observers...), bags: map[*entity.Job]*bag{}, stats: &GridStats{}}
 	g.addRegulator()
+	for _, o := range observers {
+		if a, ok := o.(Attacher); ok {
+			a.AttachGrid(g)
+		}
+	}
 	return g
 }
+
+// Attacher is an Observer that wants to know, before the first event, of which grid
+// it will be told the jobs.
+type Attacher interface {
+	AttachGrid(g *Grid)
+}
+
+// Power is the work that all sites do in a time unit; see ResourceAgent.Power.
+func (g *Grid) Power() float64 { return g.power() }
 
 func (g *Grid) addRegulator() {
 	g.regulator = &Regulator{endpoint: g.endpoint("regulator")}
@@ -206,6 +220,9 @@ func (g *Grid) Stats() GridStats { return *g.stats }
 
 // Open is how many jobs have been submitted and not ended.
 func (g *Grid) Open() int { return len(g.bags) }
+
+// Idle reports whether no job is open, and none is on its way.
+func (g *Grid) Idle() bool { return len(g.bags) == 0 && !g.feed.Coming() }
 
 // Submit takes the grid's jobs, in order of submission, pulled one ahead of the
 // clock; assign says by index which broker gets each.

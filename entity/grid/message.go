@@ -39,6 +39,7 @@ type (
 	askWhole struct {
 		plain
 		*inquiry
+		behind bool // all that waits
 	}
 	offers struct {
 		*inquiry

@@ -80,7 +80,7 @@ func (a *ResourceAgent) pass(m any) {
 	b, regulator := a.below.brokers[0], a.below.regulator
 	switch m := m.(type) {
 	case askWhole:
-		b.AskWhole(m.job, func(list []Offer, refusals []Refusal) {
+		b.askWhole(m.job, m.behind, func(list []Offer, refusals []Refusal) {
 			a.send(&m.broker.endpoint, a.offers(m.inquiry, list, refusals))
 		})
 	case askLoad:
@@ -270,9 +270,12 @@ func (a *ResourceAgent) total(of []Backlog) Backlog {
 	for _, b := range of {
 		size := des.Time(b.Agent.Processors())
 		sum.Jobs += b.Jobs
+		sum.Running += b.Running
 		sum.Time += b.Time * size
+		sum.Left += b.Left * size
 		processors += size
 	}
 	sum.Time /= max(processors, 1)
+	sum.Left /= max(processors, 1)
 	return sum
 }

@@ -36,7 +36,6 @@ type ResourceAgent struct {
 	meta     *entity.Metascheduler
 	tasks    map[*entity.Job]*Fragment // that were taken on and have not ended
 	openings []plan.Opening            // scratch
-	backlog  des.Time                  // see Backlog
 }
 
 // openings is a counted plan that lists what brokers can take of it.
@@ -64,12 +63,17 @@ func (o Offer) Cost() float64 {
 	return o.Window.Cost
 }
 
-// Backlog is how much waits for a site.
+// Backlog is how much a site has to do.
 type Backlog struct {
-	Agent *ResourceAgent
-	Jobs  int // in the queue
-	// Time is the processor time that they ask for, over the processors.
+	Agent   *ResourceAgent
+	Jobs    int // in the queue
+	Running int // jobs that run
+	// Time is the processor time that those in the queue ask for, over the
+	// processors.
 	Time des.Time
+	// Left is how long all that the jobs in the queue and those that run still ask for
+	// takes the site, as though it could be divided at will.
+	Left des.Time
 }
 
 // Scheduler is the local scheduler, for the site's own jobs and its settings; nil of
@@ -193,7 +197,27 @@ func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
 	if a.below != nil {
 		return Offer{}, errors.New("is a metascheduler, which has to ask its sites: ask it by a message")
 	}
-	a.meta.Plan() // as of now
+	return a.offerWhole(req, false)
+}
+
+func (a *ResourceAgent) offerWhole(req entity.Request, behind bool) (Offer, error) {
+	p := a.meta.Plan() // as of now
+	if behind {
+		for r := range a.meta.Queue().By(entity.Submission, a.at.Now()).All() {
+			if r.State != entity.Waiting {
+				continue
+			}
+			w, ok := p.Find(r.Request, a.at.Now(), des.Forever)
+			if !ok {
+				continue
+			}
+			first := entity.NewRun(r.Job, r.Seq())
+			if _, err := p.Reserve(first, w); err != nil {
+				return Offer{}, err
+			}
+			defer p.Release(&first.Reservation, a.at.Now())
+		}
+	}
 	return a.window(a.request(req, req.Nodes))
 }
 
@@ -227,7 +251,22 @@ func (a *ResourceAgent) Backlog() Backlog {
 	if a.below != nil {
 		return a.below.backlog()
 	}
-	return Backlog{a, a.meta.Queue().Len(), a.backlog / des.Time(max(a.Processors(), 1))}
+	size, now := des.Time(max(a.Processors(), 1)), a.at.Now()
+	waiting, running := des.Time(0), des.Time(0)
+	for r := range a.meta.Queue().By(entity.Submission, now).All() {
+		waiting += des.Time(r.Request.Nodes) * r.Request.Length
+	}
+	for r := range a.meta.RunningJobs() {
+		w := &r.Reservation.Window
+		if w.Tasks == nil {
+			running += des.Time(w.Nodes) * (w.End - now)
+		}
+		for _, t := range w.Tasks {
+			running += max(t.End-now, 0)
+		}
+	}
+	speed := a.Power() / a.Speed / float64(size) // of a node, in the mean, beside Speed
+	return Backlog{a, a.meta.Queue().Len(), a.meta.Running(), waiting / size, des.Time(float64(waiting/size)/speed) + running/size}
 }
 
 // Handle answers.
@@ -243,7 +282,7 @@ func (a *ResourceAgent) Handle(_ *des.Context, m des.Message) {
 		a.grid.stats.Offers += int64(len(list))
 		a.send(&q.broker.endpoint, offers{inquiry: q.inquiry, list: list})
 	case askWhole:
-		o, err := a.OfferWhole(q.job.Request)
+		o, err := a.offerWhole(q.job.Request, q.behind)
 		answer := offers{inquiry: q.inquiry}
 		if err != nil {
 			answer.refusal = &Refusal{a, err.Error()}
@@ -445,24 +484,15 @@ func (a *ResourceAgent) commit(f *Fragment) bool {
 func (a *ResourceAgent) Observe(e entity.JobEvent) {
 	j := e.Run
 	switch e.Kind {
-	case entity.JobSubmitted, entity.JobRequeued:
-		if !j.Booked {
-			a.backlog += area(j)
-		}
-		if f := a.tasks[j.Submitted()]; f != nil && e.Kind == entity.JobRequeued {
+	case entity.JobRequeued:
+		if f := a.tasks[j.Submitted()]; f != nil {
 			a.grid.requeued(f)
 		}
 	case entity.JobStarted:
-		if !j.Booked {
-			a.backlog -= area(j)
-		}
 		if f := a.tasks[j.Submitted()]; f != nil {
 			a.grid.began(f)
 		}
 	case entity.JobRejected:
-		if !j.Booked {
-			a.backlog -= area(j)
-		}
 		if f := a.tasks[j.Submitted()]; f != nil { // its deadline has come too near
 			delete(a.tasks, j.Submitted())
 			f.bag.late = true
@@ -489,8 +519,14 @@ func (a *ResourceAgent) over(f *Fragment, j *entity.Run, kind entity.JobEventKin
 	if f.whole() {
 		f.bag.run.Restore(j.Earlier(), j.Done(), j.Ends())
 	}
+	for _, p := range j.Parts() { // of a metascheduler's sites
+		f.bag.run.AddPart(p)
+	}
+	if a.below == nil {
+		speed := a.Power() / float64(max(a.Processors(), 1))
+		for t := range j.Attempts() {
+			f.bag.run.AddPart(entity.Part{Attempt: t, Speed: speed})
+		}
+	}
 	a.grid.ended(f.bag, j.Request.Nodes)
 }
-
-// area is the processor time that j asks for.
-func area(j *entity.Run) des.Time { return des.Time(j.Request.Nodes) * j.Request.Length }

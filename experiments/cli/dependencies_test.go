@@ -148,3 +148,38 @@ func TestDependenciesAreRefusedOnAGrid(t *testing.T) {
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stderr, "jobs are to run after others, which they can on a cluster or a domain, not on a grid")
 }
+
+const fork = `{"name": "fork", "schemaVersion": "1.5", "workflow": {
+  "specification": {"tasks": [
+    {"name": "a", "id": "a", "parents": [], "children": ["b", "c", "d"]},
+    {"name": "b", "id": "b", "parents": ["a"], "children": []},
+    {"name": "c", "id": "c", "parents": ["a"], "children": []},
+    {"name": "d", "id": "d", "parents": ["a"], "children": ["e"]},
+    {"name": "e", "id": "e", "parents": ["d"], "children": []}]},
+  "execution": {"makespanInSeconds": 0, "executedAt": "", "tasks": [
+    {"id": "a", "runtimeInSeconds": 10}, {"id": "b", "runtimeInSeconds": 30}, {"id": "c", "runtimeInSeconds": 30},
+    {"id": "d", "runtimeInSeconds": 20}, {"id": "e", "runtimeInSeconds": 40, "coreCount": 2}]}}}`
+
+func TestAWorkflowIsATrace(t *testing.T) {
+	flow, dir := write(t, "fork.json", fork), t.TempDir()
+	got := call("simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, map[string]string{"1": "0", "2": "10", "3": "10", "4": "40", "5": "60"}, column(t, read(t, dir, "jobs-fcfs.csv"), "starting_time"))
+	require.Equal(t, map[string]string{"1": "0", "2": "10", "3": "80", "4": "10", "5": "40"}, column(t, read(t, dir, "jobs-heft.csv"), "starting_time"), "the longest way out is first, and what it waits for is kept")
+
+	nodes := domainOf(t, "nodes: nodes.csv\ncycle: 600\n", "nodes.csv", "id,performance,price\n1,1,1\n2,2,1\n")
+	got = call("simulate", flow, "--domain", nodes, "--policy", "heft", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, map[string]string{"1": "0", "2": "15", "3": "5", "4": "5", "5": "35"}, column(t, read(t, dir, "jobs-heft.csv"), "starting_time"))
+}
+
+func TestWhatIsNoWorkflowIsSaid(t *testing.T) {
+	got := call("simulate", write(t, "x.json", `{"instances": []}`), "--procs", "2")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "x.json: workflow: this is no workflow in the format of WfCommons")
+	got = call("simulate", write(t, "fork.json", fork), "--procs", "2", "--first", "3")
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.stderr, "--first: it is about a log, and fork.json is a workflow")
+	got = call("simulate", write(t, "fork.json", fork))
+	require.Contains(t, got.stderr, "procs: give the number of processors")
+}

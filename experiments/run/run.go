@@ -37,6 +37,9 @@ type Settings struct {
 	// there is attempts-FileName.csv. It is for runs in which jobs can be stopped and begin again, or follow one another.
 	// A Policy with a method Preempts() bool that says so need not be named here.
 	Attempts bool
+	// Owners says that others than the jobs take capacity, which Session.Account is
+	// told of.
+	Owners bool
 
 	// Bookings, if set, are users' advance reservations, in order of submission.
 	Bookings iter.Seq[flow.Booking]
@@ -71,7 +74,8 @@ type Result struct {
 	Files       []string      // names of the files that were written
 	// Rejections are why jobs were rejected, in order of first use.
 	Rejections []metrics.ReasonCount
-	// Capacity is what became of the machine's, where one metascheduler had all of it.
+	// Capacity is what became of the machine's, where there is an account of it
+	// (Settings.Attempts, Owners).
 	Capacity metrics.Capacity
 	// Energy is what the run took, where that was accounted for.
 	Energy *metrics.EnergyRow

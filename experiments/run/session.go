@@ -25,8 +25,9 @@ type Session struct {
 	// of the settings, and the files.
 	Observers []entity.Observer
 
-	// Account is of the capacity of the metascheduler that Observers are given to.
-	// Who takes capacity otherwise than by it, as owners do, tells it here.
+	// Account is of the capacity of the metascheduler that Observers are given to;
+	// nil where nothing is lost or taken by others (Settings.Attempts, Owners). Who takes
+	// capacity otherwise than by that metascheduler tells it here.
 	Account *metrics.Account
 
 	settings Settings
@@ -62,19 +63,17 @@ func Begin(s Settings) *Session {
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors},
-		Account:  &metrics.Account{Policy: s.Name},
 	}
-	x.Observers = append([]entity.Observer{x.recorder, x.Account}, s.Observers...)
+	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
+	if s.Attempts || s.Owners {
+		x.Account = &metrics.Account{Policy: s.Name}
+		x.Observers = append(x.Observers, x.Account)
+	}
 	if s.Links != nil {
 		x.waiting = flow.NewDependencies(s.Links)
 		x.Observers = append(x.Observers, x.waiting)
 	}
-	if s.Power != nil {
-		if s.Power.Saving != nil {
-			x.Observers = append(x.Observers, s.Power.Saving)
-		}
-		x.Observers = append(x.Observers, s.Power)
-	}
+	x.power()
 	return x
 }
 
@@ -120,16 +119,11 @@ func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
 	}
-	if err != nil || x.settings.Dir == "" {
+	if err == nil {
+		err = x.profile()
+	}
+	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
 		return err
-	}
-	if p := x.settings.Power; p != nil && x.settings.PowerProfile {
-		if p.Profile, err = x.Create("power-", ".csv"); err != nil {
-			return err
-		}
-	}
-	if !x.settings.Attempts {
-		return nil
 	}
 	path := x.path("attempts-", ".csv")
 	w, err := metrics.CreateAttempts(path)
@@ -173,6 +167,9 @@ func (x *Session) Outages() error {
 		x.outages = metrics.NewOutageWriter(w)
 		o.Told = x.outages.Lost
 	}
+	if p := x.settings.Power; p != nil && p.Saving != nil {
+		o.Before = p.Saving.Yield
+	}
 	x.Observers = append(x.Observers, o)
 	return nil
 }
@@ -210,7 +207,7 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		defer b.Close()
 		b.Submit(bookings)
 		if o := x.settings.Outages; o != nil {
-			o.Idle = func() bool { return meta.Idle() && !b.Coming() }
+			o.Idle = func() bool { return !b.Coming() }
 		}
 	}
 	if x.waiting == nil {
@@ -224,7 +221,7 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 
 // Commit ends a run that went well: files get their names, all of them or none.
 func (x *Session) Commit() (Result, error) {
-	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint(), Capacity: x.Account.Capacity()}
+	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
 	if result.Summary.Jobs == 0 {
 		return Result{}, ErrNoJobs
 	}
@@ -233,15 +230,15 @@ func (x *Session) Commit() (Result, error) {
 			return Result{}, err
 		}
 	}
-	if err := x.Account.Check(); err != nil {
-		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
-	}
-	if p := x.settings.Power; p != nil {
-		if err := p.Close(); err != nil {
-			return Result{}, err
+	if x.Account != nil {
+		if err := x.Account.Check(); err != nil {
+			return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
 		}
-		row := p.Row(x.settings.Name)
-		result.Energy = &row
+		result.Capacity = x.Account.Capacity()
+	}
+	var err error
+	if result.Energy, err = x.energy(); err != nil {
+		return Result{}, err
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {

@@ -21,18 +21,10 @@ func (o *Outcome) capacities() (rows []metrics.Capacity) {
 	return rows
 }
 
-// went reports whether in any of the runs capacity went into one of these uses.
-func went(rows []metrics.Capacity, into ...metrics.Use) bool {
-	return slices.ContainsFunc(rows, func(c metrics.Capacity) bool {
-		return slices.ContainsFunc(into, func(u metrics.Use) bool { return c.Uses[u] != metrics.Area{} })
-	})
-}
-
-// writeCapacity writes capacity.csv, where capacity can be lost or is not the jobs'
-// alone. Otherwise one that an earlier run has left goes.
-func (c *call) writeCapacity(o *Outcome, path string) error {
-	rows := o.capacities()
-	if c.attempts && rows != nil || went(rows, metrics.UseLost, metrics.UseOverhead, metrics.UseOwners, metrics.UseDown) {
+// writeCapacity writes capacity.csv. Where there is nothing to tell, one that an
+// earlier run has left goes.
+func (o *Outcome) writeCapacity(path string) error {
+	if rows := o.capacities(); rows != nil {
 		return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteCapacity(w, rows) })
 	}
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
@@ -45,7 +37,7 @@ func (c *call) writeCapacity(o *Outcome, path string) error {
 // down or overhead.
 func (o *Outcome) printCapacity(w io.Writer) error {
 	rows := o.capacities()
-	if !went(rows, metrics.UseLost, metrics.UseOverhead, metrics.UseDown) {
+	if !slices.ContainsFunc(rows, func(c metrics.Capacity) bool { return c.Lossy() }) {
 		return nil
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

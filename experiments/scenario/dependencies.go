@@ -55,6 +55,7 @@ func (c *call) link() error {
 	}
 	if links.Any() {
 		c.links = links
+		c.needsAttempts()
 	}
 	return nil
 }

@@ -385,7 +385,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
 	ledger := &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid}
 	s := r.settings
-	s.Policy, s.Processors = chosen.Value.Policy, len(p.nodes)
+	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
 	s.Observers = append(append(s.Observers, ledger, cycles), r.observers("")...)
 	domain, err := p.plan(chosen.Value.Finder)
 	if err != nil {

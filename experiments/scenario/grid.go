@@ -179,9 +179,6 @@ func (g *Grid) check(sc *Scenario) error {
 	if sc.Flows.Reservations != "" {
 		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
 	}
-	if sc.Flows.Outages != "" {
-		return wrong("outages", "they are of a cluster or a domain; in a grid each site would have its own")
-	}
 	if g.hasDomains() {
 		switch {
 		case sc.Workload.Trace == "" && sc.Workload.Jobs == nil && g.Batches == nil:

@@ -50,6 +50,9 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 		if err := l.checkPolicy(c.tables, c.defaults()); err != nil {
 			return nil, err
 		}
+		if l.preempts(c.tables, c.defaults()) {
+			c.needsAttempts()
+		}
 		if l.domain == nil {
 			continue
 		}
@@ -63,7 +66,8 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 	if p.criteria, err = criteria(c.tables, g.Criteria); err != nil {
 		return nil, err
 	}
-	return p, nil
+	p.outages, err = c.siteOutages(p.leaves)
+	return p, err
 }
 
 // gridParts are a grid with everything drawn that is drawn.
@@ -71,6 +75,7 @@ type gridParts struct {
 	*Grid
 	leaves   []leaf
 	criteria []plan.Finder
+	outages  []*outages // of the leaves, or none
 }
 
 // ask gives a job its user's search for windows.
@@ -159,7 +164,12 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	levels := &levels{c.tables, made, map[*Grid]*grid.Grid{}}
 	var domains []*domainFlows
-	for _, l := range p.leaves {
+	losses, err := p.losses(x, made)
+	if err != nil {
+		return nil, err
+	}
+	defer losses.close()
+	for i, l := range p.leaves {
 		level, err := levels.of(l)
 		if err != nil {
 			return nil, err
@@ -167,6 +177,9 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		if l.domain == nil {
 			observers, err := observe(l.file(), l.name, l.cluster.Processors)
 			if err != nil {
+				return nil, err
+			}
+			if observers, err = losses.add(i, nil, observers); err != nil {
 				return nil, err
 			}
 			closer, err := c.addSite(level, l.cluster, observers)
@@ -181,7 +194,10 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		if err != nil {
 			return nil, err
 		}
-		flows, err := c.addDomain(level, l.domain, l.parts, prices, book, observers)
+		lose := func(nodes []*entity.Node, observers []entity.Observer) ([]entity.Observer, error) {
+			return losses.add(i, nodes, observers)
+		}
+		flows, err := c.addDomain(level, l.domain, l.parts, prices, book, observers, lose)
 		if err != nil {
 			return nil, err
 		}
@@ -214,6 +230,9 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 			return nil, err
 		}
 	}
+	if err := losses.flush(); err != nil {
+		return nil, err
+	}
 	clusters := p.clusters(made, sites, books, whole)
 	if w, err := x.Create("clusters-", ".csv"); err != nil {
 		return nil, err
@@ -227,8 +246,9 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		return nil, err
 	}
 	sum := gridSummary(made.Stats(), whole)
-	for _, k := range clusters {
-		result.Summary.Utilization += k.Utilization / float64(len(clusters))
+	result.Summary.Utilization = 0 // of sites' own jobs, too, which the recorder has not seen
+	for i, k := range clusters {
+		result.Summary.Utilization += float64(k.Utilization * made.Leaves()[i].Power() / made.Power())
 		result.Summary.Rounds += k.Rounds
 		sum.Income += k.Income
 	}
@@ -248,7 +268,8 @@ func waitingIn(g *grid.Grid, now des.Time) []*entity.Run {
 
 // addDomain adds a domain with its local manager, its owners' jobs and prices,
 // which are to be closed in the end.
-func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *metrics.PriceWriter, b *book, observers []entity.Observer) (*domainFlows, error) {
+func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *metrics.PriceWriter, b *book, observers []entity.Observer,
+	lose func([]*entity.Node, []entity.Observer) ([]entity.Observer, error)) (*domainFlows, error) {
 	local, err := c.tables.Nodes.Parse(d.Policy, c.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -264,7 +285,10 @@ func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *me
 	if err != nil {
 		return nil, err
 	}
-	a := g.AddAgent(d.Name, domain, local.Value.Policy, append(observers, flows.observers()...)...)
+	if observers, err = lose(domain.Nodes(), append(observers, flows.observers()...)); err != nil {
+		return nil, err
+	}
+	a := g.AddAgent(d.Name, domain, local.Value.Policy, observers...)
 	a.QueueLimit, a.Asked, a.Dropped = d.QueueLimit, flows.catchUp, flows.dropped
 	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
 	flows.begin(a.Scheduler())
@@ -351,12 +375,12 @@ func (r *siteRecorder) Observe(e entity.JobEvent) {
 	case entity.JobFinished, entity.JobKilled:
 		r.jobs++
 		r.last = max(r.last, e.Time)
-		if j.Ends() == nil {
-			r.busy += float64(float64(j.Request.Nodes) * (e.Time - j.Start).Seconds())
-			return
-		}
 		for a := range j.Attempts() {
-			r.busy += a.ProcessorTime().Seconds()
+			if a.Ends == nil {
+				r.busy += float64(float64(a.Window.Nodes) * (a.End - a.Start).Seconds())
+			} else {
+				r.busy += a.ProcessorTime().Seconds()
+			}
 		}
 	}
 }

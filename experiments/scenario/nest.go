@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/grid"
 )
@@ -127,6 +128,20 @@ func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 		return at(fmt.Errorf("%s: policy: %w", l.name, err), append(l.path, "policy")...)
 	}
 	return nil
+}
+
+// preempts reports whether the local policy stops jobs that run. It has been checked.
+func (l leaf) preempts(t *Tables, defaults ...string) bool {
+	var local entity.Policy
+	if l.domain != nil {
+		chosen, _ := t.Nodes.Parse(l.domain.Policy, defaults...)
+		local = chosen.Value.Policy
+	} else {
+		chosen, _ := t.Policies.Parse(l.cluster.Policy, defaults...)
+		local = chosen.Value
+	}
+	p, ok := local.(interface{ Preempts() bool })
+	return ok && p.Preempts()
 }
 
 // router is the strategy of a metascheduler.

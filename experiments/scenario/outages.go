@@ -4,6 +4,7 @@ package scenario
 // that they hit.
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -13,7 +14,10 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
@@ -30,13 +34,14 @@ func Models() policy.Table[Failures] {
 		{Name: "repair", Values: "TIME", Text: "mean time of a repair, as in 4h"},
 		{Name: "repair-sigma", Values: "F", Text: "repairs are lognormal, with this standard deviation of the logarithm (exponential)"},
 		{Name: "group", Values: "N", Text: "so many neighbours fail together (1)"},
+		{Name: "crews", Values: "N", Text: "so many repairs are under way at a time, the others wait (any number)"},
 		{Name: "until", Values: "TIME", Text: "nothing fails from then on (never)"},
 	}
 	entry := func(name, text string, up func(a *policy.Args, mean float64) model.Lifetime, params ...policy.Param) policy.Entry[Failures] {
 		return policy.Entry[Failures]{
 			Name: name, Text: text, Params: slices.Concat(common[:1], params, common[1:]),
 			New: func(a *policy.Args) Failures {
-				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Until: des.Seconds(duration(a, "until"))}
+				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews"), Until: des.Seconds(duration(a, "until"))}
 				if mean := needed(a, "repair"); a.Number("repair-sigma", 0) > 0 {
 					f.Repair = model.LognormalOf(a.Number("repair-sigma", 0), mean)
 				} else {
@@ -157,32 +162,56 @@ type outages struct {
 // outages reads what a scenario says of outages of so many processors, or of these
 // nodes of a domain.
 func (c *call) outages(processors int, nodes []entity.Node) (*outages, error) {
-	f := c.Flows
+	s, err := c.outageSettings()
+	if s == nil || err != nil {
+		return nil, err
+	}
+	c.needsAttempts()
+	return s.on(s.log, processors, nodes, c.Settings.Seed, c.Settings.Replication)
+}
+
+// outageSettings are what a scenario says of outages, read. Nil is none.
+type outageSettings struct {
+	victims flow.Victims
+	log     *workload.Outages // or nil:
+	model   Failures
+}
+
+func (c *call) outageSettings() (*outageSettings, error) {
+	f, s := c.Flows, &outageSettings{}
 	switch {
 	case f.Outages == "" && f.Victims == "":
 		return nil, nil
 	case f.Outages == "":
 		return nil, wrong("victims", "there are no outages that could hit a job")
 	}
-	o := &outages{size: processors}
 	if f.Victims != "" {
 		chosen, err := VictimRules().Parse(f.Victims)
 		if err != nil {
 			return nil, &SettingError{"victims", err}
 		}
-		o.victims = chosen.Value
+		s.victims = chosen.Value
 	}
-	if !c.tables.isOutageLog(f.Outages) {
-		chosen, err := c.tables.Outages.Parse(f.Outages)
-		if err != nil {
+	if c.tables.isOutageLog(f.Outages) {
+		var err error
+		if s.log, err = workload.OpenOutages(f.Outages); err != nil {
 			return nil, &SettingError{"outages", err}
 		}
-		o.model = chosen.Value(max(processors, len(nodes)), c.Settings.Seed, c.Settings.Replication)
-		return o, o.model.Check()
+		return s, nil
 	}
-	var err error
-	if o.log, err = workload.OpenOutages(f.Outages); err != nil {
+	chosen, err := c.tables.Outages.Parse(f.Outages)
+	if err != nil {
 		return nil, &SettingError{"outages", err}
+	}
+	s.model = chosen.Value
+	return s, nil
+}
+
+// on are the outages of one machine: those of the log, where there is one.
+func (s *outageSettings) on(log *workload.Outages, processors int, nodes []entity.Node, seed, replication uint64) (*outages, error) {
+	o := &outages{victims: s.victims, log: log, size: processors}
+	if log == nil {
+		o.model = s.model(max(processors, len(nodes)), seed, replication)
 	}
 	var all []*entity.Node
 	for i := range nodes {
@@ -234,4 +263,88 @@ func (o *outages) flow(nodes []*entity.Node) (*flow.Outages, error) {
 	f := &flow.Outages{Victims: o.victims}
 	f.Submit(all)
 	return f, nil
+}
+
+// siteOutages are those of the sites of a grid, or none: a model draws each site's by
+// a seed of its own, and a log names the site in each row.
+func (c *call) siteOutages(leaves []leaf) (all []*outages, err error) {
+	s, err := c.outageSettings()
+	if s == nil || err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, l := range leaves {
+		names = append(names, l.name)
+	}
+	logs := map[string]*workload.Outages{}
+	if s.log != nil {
+		if logs, err = s.log.Sites(names...); err != nil {
+			return nil, &SettingError{"outages", err}
+		}
+	}
+	for i, l := range leaves {
+		processors, nodes := 0, []entity.Node(nil)
+		if l.domain == nil {
+			processors = l.cluster.Processors
+		} else {
+			nodes = l.parts.nodes
+		}
+		o, err := s.on(logs[l.name], processors, nodes, siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", l.name, err)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// siteLosses are the outages of a grid in one run.
+type siteLosses struct {
+	parts *gridParts
+	made  *grid.Grid
+	file  *metrics.OutageWriter // or nil
+	flows []*flow.Outages
+}
+
+func (p *gridParts) losses(x *run.Session, made *grid.Grid) (*siteLosses, error) {
+	s := &siteLosses{parts: p, made: made}
+	if p.outages == nil {
+		return s, nil
+	}
+	w, err := x.Create("outages-", ".csv")
+	if w != nil {
+		s.file = metrics.NewSiteOutageWriter(w)
+	}
+	return s, err
+}
+
+// add adds the flow of the i-th site, of these nodes where it is a domain, to the
+// observers of its jobs.
+func (s *siteLosses) add(i int, nodes []*entity.Node, observers []entity.Observer) ([]entity.Observer, error) {
+	if s.parts.outages == nil {
+		return observers, nil
+	}
+	f, err := s.parts.outages[i].flow(nodes)
+	if err != nil {
+		return nil, err
+	}
+	f.Idle = s.made.Idle
+	if s.file != nil {
+		f.Told = s.file.Of(s.parts.leaves[i].name).Lost
+	}
+	s.flows = append(s.flows, f)
+	return append(observers, f), nil
+}
+
+func (s *siteLosses) flush() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Flush()
+}
+
+func (s *siteLosses) close() {
+	for _, f := range s.flows {
+		f.Close()
+	}
 }

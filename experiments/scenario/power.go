@@ -3,9 +3,12 @@ package scenario
 // What nodes draw, and when they are switched off: the setting power.
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,11 +46,11 @@ var powerKeys = []powerKey{
 	{"idle", func(p *Power, s string) error { return watts(&p.Model.Idle, s) }},
 	{"busy", func(p *Power, s string) error { return watts(&p.Model.Busy, s) }},
 	{"off", func(p *Power, s string) error { return watts(&p.Model.Off, s) }},
-	{"boot", func(p *Power, s string) error { return seconds(&p.Boot, s) }},
-	{"shutdown", func(p *Power, s string) error { return seconds(&p.Shutdown, s) }},
+	{"boot", func(p *Power, s string) error { return lasting(&p.Boot, s) }},
+	{"shutdown", func(p *Power, s string) error { return lasting(&p.Shutdown, s) }},
 	{"boot-power", func(p *Power, s string) error { return watts(&p.Model.Booting, s) }},
 	{"shutdown-power", func(p *Power, s string) error { return watts(&p.Model.SwitchingOff, s) }},
-	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return seconds(&p.Idle, s) }},
+	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return lasting(&p.Idle, s) }},
 	{"per-node", func(p *Power, s string) (err error) { p.PerNode, err = whole[int](1, 1<<20)(s); return err }},
 	{"profile", func(p *Power, s string) error { p.Profile = s == "on"; return onOrOff(s) }},
 }
@@ -57,8 +60,8 @@ func watts(to *metrics.Power, s string) (err error) {
 	return err
 }
 
-// seconds reads seconds: at most a year, so that nothing of it overflows.
-func seconds(to *des.Time, s string) error {
+// lasting reads seconds: at most a year, so that nothing of it overflows.
+func lasting(to *des.Time, s string) error {
 	v, err := strconv.ParseFloat(s, 64)
 	if most := (365 * des.Day).Seconds(); err != nil || !(v >= 0) || v > most {
 		return fmt.Errorf("want seconds, a number from 0 to %.0f, not %q", most, s)
@@ -226,13 +229,17 @@ func (p Power) tell(chosen entity.Policy) {
 	}
 }
 
-// writeEnergy writes energy.csv, if energy was accounted for.
+// writeEnergy writes energy.csv, if energy was accounted for; one that is there
+// otherwise tells of another run.
 func (c *call) writeEnergy(o *Outcome) error {
-	rows := o.Energies()
+	rows, path := o.Energies(), filepath.Join(c.dir.Path, "energy.csv")
 	if len(rows) == 0 {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 		return nil
 	}
-	return atomicfile.Write(filepath.Join(c.dir.Path, "energy.csv"), func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
+	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
 }
 
 // printEnergy writes the table of energies below that of every machine.

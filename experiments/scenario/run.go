@@ -143,6 +143,11 @@ func (sc *Scenario) Check(t *Tables) error {
 			return err
 		}
 	}
+	if sc.Workload.Jobs == nil && t.isWorkflow(sc.Workload.Trace) {
+		if err := sc.checkWorkflow(); err != nil {
+			return err
+		}
+	}
 	if err := sc.checkFeedback(); err != nil {
 		return err
 	}
@@ -445,7 +450,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 	if err := o.writeFile(filepath.Join(c.dir.Path, "summary.csv")); err != nil {
 		return err
 	}
-	if err := c.writeCapacity(o, filepath.Join(c.dir.Path, "capacity.csv")); err != nil {
+	if err := o.writeCapacity(filepath.Join(c.dir.Path, "capacity.csv")); err != nil {
 		return err
 	}
 	m.End = time.Now()

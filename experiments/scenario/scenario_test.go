@@ -18,7 +18,7 @@ import (
 func TestEverySettingIsReadAsItIsWritten(t *testing.T) {
 	sc := New()
 	for name, text := range map[string]string{
-		"policy": "easy,fcfs", "trace": "a.swf", "reservations": "b.csv", "procs": "7", "procs-from": "max",
+		"policy": "easy,fcfs", "trace": "a.swf", "reservations": "b.csv", "outages": "c.csv", "victims": "wait", "procs": "7", "procs-from": "max",
 		"estimates": "factor:2", "missing-estimate": "drop", "overrun": "raise", "first": "5", "skip": "2",
 		"load": "0.7", "shift": "true", "strict": "true", "seed": "9", "pass": "event", "compression": "off", "allocation": "none",
 	} {

@@ -5,6 +5,7 @@ package scenario
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -66,10 +67,7 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
 		return err
 	}
-	if err := o.printCapacity(w); err != nil {
-		return err
-	}
-	return o.printEnergy(w)
+	return errors.Join(o.printCapacity(w), o.printEnergy(w))
 }
 
 func (o *Outcome) writeFile(path string) error {

@@ -50,6 +50,8 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 		}}, nil
 	case t.IsJobFile(w.Trace):
 		return sc.openJobFile(t)
+	case t.isWorkflow(w.Trace):
+		return sc.openWorkflow()
 	case w.Trace != "":
 		trace, err = t.openTrace(ctx, w.Trace, o)
 	default:

@@ -416,7 +416,7 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 			continue
 		}
 		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
-		ran = append(ran, &filed{&entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, f})
+		ran = append(ran, &filed{job: &entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, row: f})
 		if whole := c.byID[id]; whole != nil && !s.Own {
 			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes)})
 			want := onSpeed(whole.job.Runtime, s.Speed)
@@ -472,6 +472,7 @@ func (c *gridChecker) wholes() {
 		}
 		parts := c.parts[j.ID]
 		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
+		longest := des.Time(0)
 		for _, p := range parts {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
@@ -484,6 +485,7 @@ func (c *gridChecker) wholes() {
 			}
 			tasks += len(p.nodes)
 			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
+			longest = max(longest, p.end-p.start)
 		}
 		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
 			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
@@ -500,9 +502,13 @@ func (c *gridChecker) wholes() {
 		case tasks == j.Request.Nodes && (f.start != start || f.finish != end):
 			c.violation(f, Disagreement, f.start, "ran from %v to %v, and its parts from %v to %v", f.start, f.finish, start, end)
 		}
-		if f.state == stateFinished {
-			c.ratios(f)
+		if f.state != stateFinished {
+			continue
 		}
+		if c.own || tasks != j.Request.Nodes {
+			longest = -1 // not known
+		}
+		c.ratios(f, longest)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 )
 
 // Rules are what Jobs holds a file to.
@@ -29,6 +30,10 @@ type Rules struct {
 	PricesVary bool
 	// Overrun is what happened to jobs that passed their estimates.
 	Overrun entity.Overrun
+	// Attempts, if set, is attempts-POLICY.csv, Outages outages-POLICY.csv of the run.
+	Attempts, Outages io.Reader
+	// Bookings are users' advance reservations, in order of submission.
+	Bookings []flow.Booking
 	// Limit is how many violations are kept; 0 means 100.
 	Limit int
 }
@@ -60,9 +65,15 @@ type Rules struct {
 // at once; deadlines were kept, and budgets as far as a file tells of costs. Owners'
 // jobs are not seen.
 //
-// A file tells of a job's last run only. A schedule in which jobs were
-// preempted, killed by somebody or cancelled is therefore not valid here; a
-// Validator understands it.
+// A jobs CSV tells of a job's last run. With the file of attempts (Rules.Attempts) all
+// of them are checked: one at a time, none before the submission, together the run
+// time, restarts, lost time and overhead that the row tells of. Without it, what a
+// job that was preempted had before is not seen. With the file of outages
+// (Rules.Outages) no job has what is out of service, and the rest is enough; with
+// Rules.Bookings advance reservations start at their instant or not at all. Jobs
+// that wait for others (the column after) are submitted when those have ended. Where
+// there is any of this, only what any schedule must keep is checked, and no promises.
+// That a job was cancelled, or rejected by somebody, a file cannot justify.
 //
 // Jobs that were waiting or running when the run was stopped are counted, and
 // are no violation; nor is it one that those submitted later have no row then. A
@@ -82,16 +93,34 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 	if err := c.trace(jobs); err != nil {
 		return Report{}, err
 	}
+	if err := c.book(); err != nil {
+		return Report{}, err
+	}
 	if err := c.read(r); err != nil {
 		return Report{}, err
 	}
+	if rules.Attempts != nil {
+		if err := c.attempts(rules.Attempts); err != nil {
+			return Report{}, err
+		}
+		c.tried()
+	}
+	if rules.Outages != nil {
+		if err := c.outages(rules.Outages); err != nil {
+			return Report{}, err
+		}
+	}
+	c.follow()
 	c.count()
+	if c.unforeseen() {
+		c.Promises = Promises{}
+	}
 	for _, f := range c.jobs {
 		c.agree(f)
 	}
 	if c.turnedAway() {
 		c.Head = false
-	} else {
+	} else if !c.unforeseen() {
 		c.backfills()
 	}
 	if len(c.nodes) > 0 {
@@ -106,8 +135,14 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 
 // filed is a job of the trace and what the file says of it.
 type filed struct {
-	job  *entity.Job
-	*row // nil: nothing
+	job    *entity.Job
+	*row                 // nil: nothing
+	given  *entity.Job   // as it came, where job is one of its shapes
+	tries  []tried       // where the file of attempts is at hand
+	booked *flow.Booking // or nil
+	failed bool          // it could not follow those that it was to
+	part   bool          // one attempt of several
+	rough  bool          // of which it is not known how long it had each of unequal nodes
 }
 
 // empty reports whether f was reserved no time and took none: it takes no one's
@@ -125,6 +160,9 @@ type fileChecker struct {
 	byID     map[int64]*filed
 	admitted []*filed // those of jobs that have a row and were not rejected
 	last     des.Time // the last instant of which the file knows
+	down     []out    // in order of their beginnings
+	// followers tells that there are jobs that wait for others.
+	followers bool
 }
 
 func (c *fileChecker) violation(f *filed, k Kind, at des.Time, format string, args ...any) {
@@ -152,6 +190,20 @@ func (c *fileChecker) trace(jobs iter.Seq[*entity.Job]) error {
 	return nil
 }
 
+// book adds the jobs of advance reservations to those of the trace.
+func (c *fileChecker) book() error {
+	for i := range c.Bookings {
+		b := &c.Bookings[i]
+		if c.byID[b.Job.ID] != nil {
+			return fmt.Errorf("the trace has a job with the id %d, and an advance reservation has, too", b.Job.ID)
+		}
+		f := &filed{job: b.Job, booked: b}
+		c.byID[b.Job.ID] = f
+		c.jobs = append(c.jobs, f)
+	}
+	return nil
+}
+
 // read gives the jobs of the trace their rows.
 func (c *fileChecker) read(from io.Reader) error {
 	r, err := newRowReader(from, jobsFile, needed...)
@@ -166,7 +218,7 @@ func (c *fileChecker) read(from io.Reader) error {
 		}
 		f := c.byID[id]
 		if f == nil {
-			c.violation(&filed{&entity.Job{ID: id}, &row{line: r.line}}, Disagreement, 0, "the trace has no such job")
+			c.violation(&filed{job: &entity.Job{ID: id}, row: &row{line: r.line}}, Disagreement, 0, "the trace has no such job")
 			continue
 		}
 		if f.row != nil {
@@ -178,7 +230,7 @@ func (c *fileChecker) read(from io.Reader) error {
 			return r.err
 		}
 		if taken, ok := f.job.In(f.nodes); ok {
-			f.job = taken
+			f.given, f.job = f.job, taken
 		}
 		if r.ours() {
 			if id < before {
@@ -207,7 +259,7 @@ func (c *fileChecker) count() {
 		default:
 			c.report.Unfinished++
 		}
-		if f.state != stateRejected {
+		if f.state != stateRejected && f.booked == nil {
 			c.admitted = append(c.admitted, f)
 		}
 		for _, at := range []des.Time{f.job.Submit, f.start, f.finish} {
@@ -239,8 +291,13 @@ func (c *fileChecker) agree(f *filed) {
 		}
 	}
 	equal(colSubmit, f.submit, j.Submit)
-	equal(colEstimate, f.estimate, j.Request.Length)
-	equalIfGiven(colOwnEstimate, f.ownEstimate, j.Request.Length)
+	switch {
+	case f.again(): // it asked for what was left, and for what is no work
+	case f.restarts.given && f.estimate > j.Request.Length: // for checkpoints
+	default:
+		equal(colEstimate, f.estimate, j.Request.Length)
+		equalIfGiven(colOwnEstimate, f.ownEstimate, j.Request.Length)
+	}
 	equalIfGiven(colActual, f.runtime, j.Runtime)
 	if f.nodes != j.Request.Nodes {
 		c.violation(f, Disagreement, j.Submit, "%s is %d, not %d", colNodes, f.nodes, j.Request.Nodes)
@@ -248,7 +305,10 @@ func (c *fileChecker) agree(f *filed) {
 	if f.success != (f.state == stateFinished) {
 		c.violation(f, Disagreement, j.Submit, "success is %v in the state %s", f.success, f.state)
 	}
-	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && j.Request.Nodes <= c.Processors {
+	if b := f.booked; b != nil && f.began() && f.start != b.Start {
+		c.violation(f, PromiseBroken, f.start, "an advance reservation that is for %v", b.Start)
+	}
+	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && j.Request.Nodes <= c.Processors && f.booked == nil && !f.failed && len(f.tries) == 0 {
 		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", j.Request.Nodes, c.Processors)
 	}
 	if !f.began() {
@@ -264,9 +324,12 @@ func (c *fileChecker) agree(f *filed) {
 	run := f.finish - f.start
 	equalIfGiven(colExecution, f.execution, run)
 	equalIfGiven(colTurnaround, f.turnaround, f.finish-j.Submit)
-	c.ratios(f)
+	c.ratios(f, run)
+	if f.again() {
+		return // its attempts tell how long it ran
+	}
 	if len(c.nodes) > 0 {
-		if killed := f.state == stateKilled; killed != (j.Runtime > j.Request.Length) {
+		if killed := f.state == stateKilled; killed != (j.Runtime > j.Request.Length) && !(killed && f.reason) {
 			c.violation(f, WrongRunTime, f.finish, "asked for %v of %v: killed is %v", j.Request.Length, j.Runtime, killed)
 		}
 		return // onNodes knows how long it takes
@@ -278,12 +341,23 @@ func (c *fileChecker) agree(f *filed) {
 	if c.Overrun != entity.OverrunExtend {
 		want = min(want, j.Request.Length)
 	}
+	if f.state == stateKilled && f.reason && run <= want {
+		return // by somebody
+	}
 	if run != want {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", run, want)
 	}
 	if killed := f.state == stateKilled; killed != (want < j.Runtime) {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
 	}
+}
+
+// unforeseen reports whether more happened than jobs that come, run once and end: what
+// was promised could not be kept then, and who stood before whom is not known.
+func (c *fileChecker) unforeseen() bool {
+	return len(c.down) > 0 || len(c.Bookings) > 0 || c.followers || slices.ContainsFunc(c.jobs, func(f *filed) bool {
+		return f.row != nil && (f.again() || f.state == stateKilled && f.reason)
+	})
 }
 
 // turnedAway reports whether jobs were rejected that had a deadline.
@@ -293,8 +367,9 @@ func (c *fileChecker) turnedAway() bool {
 	})
 }
 
-// ratios compares a finished job's ratios, given to six decimals.
-func (c *fileChecker) ratios(f *filed) {
+// ratios compares a finished job's ratios, given to six decimals. So long ran the
+// longest of its pieces, by which its slowdown is measured; below 0 is not known.
+func (c *fileChecker) ratios(f *filed, longest des.Time) {
 	equal := func(column string, got optional[float64], want float64) {
 		if got.given && got.value != want && math.Abs(got.value-want) > 1e-6+1e-12*math.Abs(want) {
 			c.violation(f, Disagreement, f.job.Submit, "%s is %v, not %.6f", column, got.value, want)
@@ -310,7 +385,9 @@ func (c *fileChecker) ratios(f *filed) {
 	default:
 		equal(colStretch, f.stretch, 1)
 	}
-	equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(run, 10*des.Second))))
+	if longest >= 0 {
+		equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(longest, 10*des.Second))))
+	}
 }
 
 // backfills checks who is said to have started before a job submitted earlier.
@@ -330,7 +407,13 @@ func (c *fileChecker) backfills() {
 // begun lists the jobs that have started, by start; at one instant those
 // without run time come first, since they leave what they take at once.
 func (c *fileChecker) begun() []*filed {
-	list := slices.DeleteFunc(slices.Clone(c.admitted), func(f *filed) bool { return !f.began() })
+	var list []*filed
+	rough := c.rough()
+	for _, f := range c.jobs {
+		if f.row != nil && (f.began() || len(f.tries) > 0) {
+			list = append(list, f.runs(rough)...)
+		}
+	}
 	slices.SortStableFunc(list, func(a, b *filed) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(min(a.finish-a.start, 1), min(b.finish-b.start, 1)))
 	})
@@ -345,7 +428,11 @@ func (c *fileChecker) identities() {
 		return
 	}
 	latest := make([]*filed, c.Processors) // whoever has had each processor to the latest instant
+	down := c.downOf()
 	for _, f := range begun {
+		if f.part && f.start == f.finish && f.place == nil {
+			continue // stopped before anybody said where
+		}
 		count, outside := 0, int32(-1)
 		var clash *filed
 		for _, r := range f.place {
@@ -355,6 +442,9 @@ func (c *fileChecker) identities() {
 				continue
 			}
 			for p := r.First; p <= r.Last; p++ {
+				if len(down) > 0 && !f.empty() {
+					c.onWhatIsDown(f, down, p, f.finish)
+				}
 				before := latest[p]
 				if before != nil && (before == f || before.finish > f.start && !f.empty()) {
 					clash = before

@@ -40,8 +40,13 @@ func (c *fileChecker) nodesOf(f *filed) []*entity.Node {
 func (c *fileChecker) onNodes() {
 	latest := map[int]*filed{} // whoever has had each node last
 	until := map[int]des.Time{}
+	down := c.downOf()
 	for _, f := range c.begun() {
 		q, longest, cost := &f.job.Request, des.Time(0), 0.0
+		asked := q.Length
+		if f.restarts.given {
+			asked = max(asked, f.estimate) // for checkpoints, which it did not come to
+		}
 		nodes := c.nodesOf(f)
 		for _, n := range nodes {
 			if why := unfit(n, q); why != "" {
@@ -50,13 +55,17 @@ func (c *fileChecker) onNodes() {
 			if !c.PricesVary && q.MaxPrice > 0 && n.Price > q.MaxPrice {
 				c.violation(f, Unmet, f.start, "has node %d, whose price %v is above %v", n.ID, n.Price, q.MaxPrice)
 			}
-			reserved := des.Time(math.Ceil(float64(q.Length) / n.Perf))
+			reserved := des.Time(math.Ceil(float64(asked) / n.Perf))
 			longest = max(longest, reserved)
 			cost += float64(n.Price * reserved.Seconds())
 			if before := latest[n.ID]; before != nil && until[n.ID] > f.start {
 				c.violation(f, TwoJobsOnOne, f.start, "has node %d, which job %d (line %d) has until %v", n.ID, before.job.ID, before.line, until[n.ID])
 			}
-			latest[n.ID], until[n.ID] = f, f.start+shareOf(reserved, f.job.Runtime, q.Length)
+			latest[n.ID], until[n.ID] = f, min(f.start+shareOf(reserved, f.job.Runtime, asked), f.finish)
+			if f.rough {
+				until[n.ID] = f.start // at least
+			}
+			c.onWhatIsDown(f, down, int32(n.ID), until[n.ID])
 		}
 		if nodes == nil {
 			continue
@@ -67,7 +76,10 @@ func (c *fileChecker) onNodes() {
 		if !c.PricesVary && q.Budget > 0 && aboveLimit(cost, q.Budget) {
 			c.violation(f, Unmet, f.start, "costs at least %v, above its budget %v", cost, q.Budget)
 		}
-		if want := shareOf(longest, f.job.Runtime, q.Length); f.ended() && f.finish-f.start != want {
+		if f.part || f.state == stateKilled && f.reason {
+			continue
+		}
+		if want := shareOf(longest, f.job.Runtime, asked); f.ended() && f.finish-f.start != want {
 			c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", f.finish-f.start, want)
 		}
 	}

@@ -42,6 +42,7 @@ func (v *Validator) Returned(h *entity.Hold) {
 			o.to = min(o.to, max(o.from, v.now))
 		}
 	}
+	v.outages = slices.DeleteFunc(v.outages, func(o outage) bool { return o.from >= o.to })
 }
 
 // move has the validator look at the simulation's clock, since what is told of
@@ -98,7 +99,7 @@ func (v *Validator) onWhatIsDown(started []*followed) {
 				}
 			}
 		}
-		if use := v.nodes[o.node]; !o.looked && use.job != nil && o.from < o.to && use.until > max(o.from, use.job.start) && use.job.start < o.to {
+		if use := v.nodes[o.node]; !o.looked && use.job != nil && use.until > max(o.from, use.job.start) && use.job.start < o.to {
 			v.violation(OnWhatIsDown, use.job.job, "has node %d until %v, which is withheld from %v on", o.node.ID, use.until, o.from)
 		}
 		for _, f := range started {

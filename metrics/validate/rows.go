@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
@@ -35,6 +36,10 @@ const (
 	colBoundedSlowdown = "bounded_slowdown"
 	colOwnEstimate     = "estimate"
 	colBackfilled      = "backfilled"
+	colRestarts        = "restarts"
+	colLost            = "lost"
+	colOverhead        = "overhead"
+	colAfter           = "after"
 )
 
 // needed are the columns that every file must have.
@@ -54,6 +59,7 @@ const (
 // follows metadataSeparator is something else.
 const (
 	promisedKey       = "promised="
+	reasonKey         = "reason="
 	metadataSeparator = ";"
 )
 
@@ -73,6 +79,10 @@ type row struct {
 	stretch, slowdown optional[float64]
 	backfilled        optional[bool]
 	place             []procset.Range
+	reason            bool // somebody says why it was killed or rejected
+	restarts          optional[int64]
+	lost, overhead    optional[des.Time]
+	after             []entity.Dependency
 }
 
 // optional is a value that may be missing.
@@ -245,6 +255,9 @@ func (r *rowReader) read() *row {
 	if strings.HasPrefix(r.text(colMetadata), promisedKey) {
 		f.promise = field(r, colMetadata, parsePromise)
 	}
+	f.reason = strings.Contains(r.text(colMetadata), reasonKey)
+	f.restarts, f.lost, f.overhead = field(r, colRestarts, parseWhole(64)), field(r, colLost, parseTime), field(r, colOverhead, parseTime)
+	f.after = field(r, colAfter, parseAfter).value
 	if f.began() {
 		f.place = field(r, colAllocated, procset.Parse).value
 	}

@@ -23,6 +23,7 @@ func (c *fileChecker) sweep() {
 	queue, submitted := c.admitted, c.admitted
 	ahead := newReleases(starts)
 	head := headOfFile{overran: c.overruns()}
+	down := c.changes()
 	for free := c.Processors; ; {
 		t := des.Forever
 		if len(starts) > 0 {
@@ -34,16 +35,30 @@ func (c *fileChecker) sweep() {
 		if len(submitted) > 0 {
 			t = min(t, submitted[0].job.Submit)
 		}
+		if len(down) > 0 {
+			t = min(t, down[0].at)
+		}
 		if t == des.Forever {
 			break
+		}
+		lost := 0 // at this instant
+		for ; len(down) > 0 && down[0].at == t; down = down[1:] {
+			lost += down[0].processors
+			free -= down[0].processors
 		}
 		for ; len(ends) > 0 && ends[0].finish == t; ends = ends[1:] {
 			free += ends[0].job.Request.Nodes
 			ahead.add(ends[0], -ends[0].job.Request.Nodes)
 		}
+		if lost > 0 && free < 0 {
+			c.report.add(c.Limit, OnWhatIsDown, t, -1, "%d processors go out of service, and jobs have %d too many", lost, -free)
+		}
 		for ; len(starts) > 0 && starts[0].start == t; starts = starts[1:] {
 			f := starts[0]
 			left := free - f.job.Request.Nodes
+			if f.finish == f.start {
+				left += max(lost, 0) // it may have been there first
+			}
 			if left < 0 && !f.empty() {
 				c.violation(f, OverCapacity, t, "started on %d processors; %d of %d are free", f.job.Request.Nodes, max(free, 0), c.Processors)
 			}
@@ -68,6 +83,21 @@ func (c *fileChecker) sweep() {
 	if c.Head && len(queue) > 0 {
 		c.headStarts(&head, queue[0], c.last) // not before the run was stopped
 	}
+}
+
+// change is one of the processors that are out of service.
+type change struct {
+	at         des.Time
+	processors int
+}
+
+// changes are those of the counted processors, in order of time.
+func (c *fileChecker) changes() (all []change) {
+	for _, o := range c.down {
+		all = append(all, change{o.from, o.processors}, change{o.to, -o.processors})
+	}
+	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	return all
 }
 
 // headOfFile is the first waiting job and the least shadow time it has had.

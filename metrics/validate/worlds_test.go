@@ -31,10 +31,14 @@ type world struct {
 	meta      *entity.Metascheduler
 	validator *validate.Validator
 	runs      []*entity.Run
+	bookings  []flow.Booking
 	holds     []*entity.Hold
 	nodes     []*entity.Node // nil: counted processors
 	size      int
-	calm      bool // nothing is withheld or booked
+	calm      bool                      // nothing is withheld or booked
+	rich      bool                      // checkpoints and set-up, and what is withheld lies ahead or has no end
+	back      map[*entity.Hold]des.Time // when holds were dropped
+	places    map[*entity.Hold][]procset.Range
 	happened  map[string]int
 }
 
@@ -113,7 +117,16 @@ var incidents = []struct {
 	{"preempt", false, func(w *world) bool {
 		keep := []des.Time{0, des.Forever, w.seconds(0, 20, "keep")}[w.draw(0, 2, "kept")]
 		r := w.one(entity.Running)
-		return r != nil && w.meta.Preempt(r, keep)
+		if r != nil && w.rich && w.draw(0, 1, "from its checkpoint") == 1 {
+			keep = r.Saved()
+		}
+		if r == nil || !w.meta.Preempt(r, keep) {
+			return false
+		}
+		if w.rich {
+			w.meta.SetUp(r, w.seconds(0, 5, "set-up"))
+		}
+		return true
 	}},
 	{"cancel", false, func(w *world) bool {
 		r := w.one(entity.Created, entity.Waiting, entity.Reserved)
@@ -122,12 +135,31 @@ var incidents = []struct {
 	{"withhold", true, func(w *world) bool {
 		now := w.sim.Now()
 		out := entity.Window{Start: now, End: now + w.seconds(1, 60, "for"), Nodes: w.draw(1, w.size, "out")}
-		for i := 0; w.nodes != nil && i < out.Nodes; i++ {
-			out.Tasks = append(out.Tasks, entity.Task{Node: w.nodes[i], End: out.End})
+		if w.rich {
+			ahead := w.seconds(0, 30, "ahead") * des.Time(w.draw(0, 1, "it is known before"))
+			out.Start, out.End = out.Start+ahead, out.End+ahead
+			if w.draw(0, 3, "endless") == 0 {
+				out.End = des.Forever
+			}
 		}
-		hold, err := w.meta.Withhold(out)
+		var place []procset.Range
+		if w.nodes == nil && w.meta.Placer != nil && out.Start == now && w.rich {
+			first := w.draw(0, w.size-out.Nodes, "first")
+			place = []procset.Range{{First: int32(first), Last: int32(first + out.Nodes - 1)}}
+		}
+		first := w.draw(0, w.size-out.Nodes, "first")
+		for i := 0; w.nodes != nil && i < out.Nodes; i++ {
+			out.Tasks = append(out.Tasks, entity.Task{Node: w.nodes[first+i], End: out.End})
+		}
+		if w.rich && w.draw(0, 1, "who is in the way yields") == 1 {
+			for _, r := range w.meta.InTheWay(out, place) {
+				_ = r.Booked || w.meta.Preempt(r, r.Saved()) || w.meta.Withdraw(r)
+			}
+		}
+		hold, err := w.meta.Withhold(out, place...)
 		if err == nil {
 			w.holds = append(w.holds, hold)
+			w.places[hold] = place
 		}
 		return err == nil
 	}},
@@ -135,7 +167,7 @@ var incidents = []struct {
 		if len(w.holds) == 0 {
 			return false
 		}
-		w.holds[w.draw(0, len(w.holds)-1, "hold")].Drop()
+		w.drop(w.holds[w.draw(0, len(w.holds)-1, "hold")])
 		return true
 	}},
 	{"book", true, func(w *world) bool {
@@ -144,27 +176,46 @@ var incidents = []struct {
 		if w.meta.Overrun == entity.OverrunRaise {
 			j.Request.Length = max(j.Request.Length, j.Runtime) // who books says how long
 		}
-		r := flow.NewBookings(w.meta).Book(flow.Booking{Job: j, Start: now + w.seconds(0, 40, "ahead")})
+		k := flow.Booking{Job: j, Start: now + w.seconds(0, 40, "ahead")}
+		r := flow.NewBookings(w.meta).Book(k)
+		w.bookings = append(w.bookings, k)
 		w.runs = append(w.runs, r)
 		return r.State != entity.Rejected
 	}},
 }
 
+func (w *world) drop(h *entity.Hold) {
+	h.Drop()
+	if _, again := w.back[h]; !again {
+		w.back[h] = w.sim.Now()
+	}
+}
+
 // newWorld draws a world; between says what stands between the metascheduler and
-// the validator.
-func newWorld(t require.TestingT, draw func(low, high int, what string) int, between func(*validate.Validator) entity.Observer) *world {
-	w := &world{draw: draw, sim: des.New(des.Config{}), validator: &validate.Validator{}, happened: map[string]int{}}
+// the validator. With others that observe it, it is a rich one.
+func newWorld(t require.TestingT, draw func(low, high int, what string) int, between func(*validate.Validator) entity.Observer, others ...entity.Observer) *world {
+	w := &world{draw: draw, sim: des.New(des.Config{}), validator: &validate.Validator{}, happened: map[string]int{}, back: map[*entity.Hold]des.Time{}, places: map[*entity.Hold][]procset.Range{}, rich: others != nil}
 	named := draw(0, 1, "named") == 1
 	policy := policies[draw(0, len(policies)-1, "policy")]
-	w.validator.Promises = policy.promises
+	if !w.rich { // what is preempted comes back with more to do than was planned
+		w.validator.Promises = policy.promises
+	}
 	if w.calm = draw(0, 1, "calm") == 1; !w.calm {
 		w.validator.Head = false // what is withheld, or booked, delays the head
 	}
-	w.meta = entity.NewMetascheduler(w.sim, w.plan(t, named), policy.policy, between(w.validator))
+	w.meta = entity.NewMetascheduler(w.sim, w.plan(t, named), policy.policy, append([]entity.Observer{between(w.validator)}, others...)...)
 	w.meta.Pass = entity.Pass(draw(0, 1, "pass"))
 	w.meta.Overrun = []entity.Overrun{entity.OverrunKill, entity.OverrunExtend, entity.OverrunRaise}[draw(0, 2, "overrun")]
 	if !named && draw(0, 2, "places") > 0 {
 		w.meta.Placer = entity.LowestFirst{}
+	}
+	if w.rich {
+		w.meta.Checkpoints = entity.Checkpoints{Interval: w.seconds(0, 10, "interval"), Cost: w.seconds(0, 3, "cost")}
+		w.sim.At(300*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			for _, h := range w.holds { // some have no end
+				w.drop(h)
+			}
+		}), 0)
 	}
 	w.populate()
 	return w

@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/policy"
 )
@@ -60,7 +61,30 @@ func Registry() policy.Table[func() grid.Strategy] {
 			func() grid.Strategy { return &Router{By: Preferred} }),
 		row("distributed", "whole jobs into the sites' queues, by how much each has to do, to be planned there",
 			func() grid.Strategy { return &Distributed{} }),
+		{
+			Name: "dispatch", Text: "whole jobs into the queue of one site, to be planned there",
+			Params: []policy.Param{
+				{Name: "by", Values: "least-work|least-jobs|round-robin|random|earliest|price", Text: "the choice of the site (least-work)"},
+				{Name: "age", Values: "S", Text: "for least-work and least-jobs: how old what is known of the sites may be (0)"},
+			},
+			New: dispatch,
+		},
 	}
+}
+
+func dispatch(a *policy.Args) func() grid.Strategy {
+	var by Rule
+	if text, given := a.Value("by"); given {
+		var err error
+		if by, err = ParseRule(text); err != nil {
+			a.Fail("by", rules.Want())
+		}
+	}
+	if _, given := a.Value("age"); given && !by.goesByState() {
+		a.Fail("age", "by=least-work or by=least-jobs beside it: the others ask about each job")
+	}
+	age := des.Seconds(a.Number("age", 0))
+	return func() grid.Strategy { return &Dispatcher{By: by, Age: age} }
 }
 
 // reward is the rule that a spec names; Absolute where it names none.

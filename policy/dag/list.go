@@ -42,7 +42,7 @@ func (p List) Schedule(r *entity.Round) {
 		if j.State != entity.Waiting {
 			continue
 		}
-		if tried++; p.Depth > 0 && tried > p.Depth {
+		if tried++; p.Depth > 0 && tried > p.Depth || !anythingFree(r) {
 			break
 		}
 		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
@@ -62,4 +62,13 @@ func (p List) Schedule(r *entity.Round) {
 	if next < des.Forever {
 		r.WakeAt(next)
 	}
+}
+
+// anythingFree reports whether any processor is free now: if none is, no job can
+// start, and holding windows for those that are left would change nothing.
+func anythingFree(r *entity.Round) bool {
+	for range r.Plan.Slots(r.Now, r.Now.Add(des.Tick)) {
+		return true
+	}
+	return false
 }

@@ -58,22 +58,11 @@ func simulate(t require.TestingT, on entity.Plan, p entity.Policy, jobs []*entit
 	w := &watcher{ended: map[int64]bool{}, at: map[int64]int{}, start: map[int64]des.Time{}}
 	sim := des.New(des.Config{})
 	entity.NewMetascheduler(sim, on, p, w, waiting)
-	waiting.SubmitFrom(&source{jobs})
+	waiting.SubmitAll(slices.Values(jobs))
 	require.NoError(t, sim.Run(context.Background()))
 	require.Empty(t, w.wrong)
 	require.Len(t, w.ended, len(jobs))
 	return w
-}
-
-type source struct{ jobs []*entity.Job }
-
-func (s *source) Next() (*entity.Job, bool) {
-	if len(s.jobs) == 0 {
-		return nil, false
-	}
-	j := s.jobs[0]
-	s.jobs = s.jobs[1:]
-	return j, true
 }
 
 // jobsOf are a problem's tasks, by their costs on the first processor.

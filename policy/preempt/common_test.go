@@ -27,23 +27,12 @@ func simulate(t require.TestingT, p entity.Policy, pass entity.Pass, processors 
 		runs = append(runs, m.Submit(j))
 	}
 	require.NoError(t, sim.Run(context.Background()))
-	if report := check.Report(true); costless(p) { // the validator takes set-up for work
-		require.NoError(t, report.Err(), "%v", report)
-	}
+	report := check.Report(true)
+	require.NoError(t, report.Err(), "%v", report)
 	for _, r := range runs {
 		conserved(t, r, pass)
 	}
 	return runs
-}
-
-func costless(p entity.Policy) bool {
-	switch p := p.(type) {
-	case Selective:
-		return p.Cost == 0
-	case Slicing:
-		return p.Cost == 0
-	}
-	return true
 }
 
 // conserved holds a job to having done its work once, and to not having been stopped

@@ -138,6 +138,26 @@ func TestOnlyWhoHasNodesThatSuitYields(t *testing.T) {
 	require.Equal(t, entity.Finished, a.State)
 }
 
+// At 10 the fast node of a, which had it until 20, was free already, and b has it
+// since. b has waited for half of its length.
+func TestWhoseTaskHasEndedHasNothingToYield(t *testing.T) {
+	d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 2}, {ID: 2, Perf: 1}}, window.AMP{})
+	require.NoError(t, err)
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, d, Selective{Factor: 1.6, Slice: des.Second})
+	early := job(1, 0, 20*des.Second, 2)
+	early.Request.Length = 40 * des.Second
+	a := m.Submit(early)
+	fast, urgent := job(2, 0, 20*des.Second, 1), job(3, 12*des.Second, 2*des.Second, 1)
+	fast.Request.MinPerf, urgent.Request.MinPerf = 2, 2
+	b, c := m.Submit(fast), m.Submit(urgent)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Empty(t, a.Earlier())
+	require.Len(t, b.Earlier(), 1)
+	require.Equal(t, 10*des.Second, b.Earlier()[0].Start)
+	require.Equal(t, des.Seconds(12+2*(1.6*1.5-1)), c.Start, "a, which has waited for nothing, could yield at 13.2")
+}
+
 func TestPoliciesThatPreemptFinishEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		processors := rapid.IntRange(1, 8).Draw(t, "processors")

@@ -53,6 +53,11 @@ func TestShortestFirstTakesTurnsByWhatIsLeft(t *testing.T) {
 	require.Equal(t, []span{{1, 0, 10}, {2, 10, 30}, {3, 30, 35}, {2, 35, 40}, {1, 40, 130}}, spans(runs))
 }
 
+func TestWithARoundAfterEveryEventATurnIsAQuantumToo(t *testing.T) {
+	runs := simulate(t, Slicing{Quantum: 10}, entity.PassEvent, 1, job(1, 0, 100, 1), job(2, 1, 10, 1), job(3, 10, 10, 1), job(4, 10, 10, 1))
+	require.Equal(t, []span{{1, 0, 10}, {2, 10, 20}}, spans(runs)[:2])
+}
+
 func TestAQuantumMustBeLongerThanWhatResumingCosts(t *testing.T) {
 	for _, p := range []Slicing{{Quantum: -1}, {Cost: -1}, {Quantum: 10, Cost: 10}, {Cost: 10 * des.Minute}} {
 		require.Error(t, p.Check(), "%+v", p)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload/internal/randvar"
@@ -33,6 +34,9 @@ type Failures struct {
 	// Up is the time from a repair to the next failure, Repair the time of a repair,
 	// both in seconds, of a unit or group.
 	Up, Repair Lifetime
+	// Crews is how many repairs can be under way at a time: what fails waits for a crew,
+	// in the order of failing. 0 means any number.
+	Crews int
 	// Until is the instant from which on nothing fails any more; 0 means never.
 	Until             des.Time
 	Seed, Replication uint64
@@ -68,8 +72,8 @@ func (f Failures) Check() error {
 	switch {
 	case f.Units < 1:
 		return fmt.Errorf("failures: want 1 or more units, not %d", f.Units)
-	case f.Group < 0 || f.Until < 0:
-		return errors.New("failures: the size of a group and the end must not be negative")
+	case f.Group < 0 || f.Crews < 0 || f.Until < 0:
+		return errors.New("failures: the size of a group, the crews and the end must not be negative")
 	case f.Up == nil || f.Repair == nil:
 		return errors.New("failures: the times up and of repair must be given")
 	}
@@ -93,9 +97,20 @@ func (f Failures) All() (iter.Seq[Failure], error) {
 			}
 		}
 		heap.Init(&next)
+		crews := make([]des.Time, f.Crews) // when each has time again, ascending
 		for len(next) > 0 {
 			u := next[0]
-			x := Failure{First: u.first, Last: min(u.first+group, f.Units) - 1, From: u.at, To: u.at.Add(lifetime(f.Repair, u.random))}
+			x := Failure{First: u.first, Last: min(u.first+group, f.Units) - 1, From: u.at}
+			begin := x.From
+			if f.Crews > 0 {
+				begin = max(begin, crews[0])
+			}
+			x.To = begin.Add(lifetime(f.Repair, u.random))
+			if f.Crews > 0 {
+				at, _ := slices.BinarySearch(crews[1:], x.To)
+				copy(crews, crews[1:at+1])
+				crews[at] = x.To
+			}
 			if !yield(x) {
 				return
 			}

@@ -77,6 +77,7 @@ func TestFailuresThatMakeNoSense(t *testing.T) {
 		func(f *Failures) { f.Units = 0 },
 		func(f *Failures) { f.Group = -1 },
 		func(f *Failures) { f.Until = -1 },
+		func(f *Failures) { f.Crews = -1 },
 		func(f *Failures) { f.Up = nil },
 		func(f *Failures) { f.Repair = Exponential{} },
 		func(f *Failures) { f.Up = WeibullOf(0, 1) },

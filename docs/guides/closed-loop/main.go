@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
@@ -18,28 +19,19 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// user is a source of jobs that waits for the end of one before the next.
-type user struct {
-	sim    *des.Simulator
-	random *rand.Rand
-	jobs   []*entity.Job // still to be submitted, in order
-	waits  bool          // for the result of the last one
-}
-
-// Next is the user's next job, submitted after a think time.
-func (u *user) Next() (*entity.Job, bool) {
-	if u.waits || len(u.jobs) == 0 {
-		return nil, false
+// dealt is each user's next job, where the jobs have been dealt out like cards.
+func dealt(jobs []*entity.Job, population int) func(int, *rand.Rand) *entity.Job {
+	next := make([]int, population)
+	return func(user int, _ *rand.Rand) *entity.Job {
+		i := user + population*next[user]
+		if i >= len(jobs) {
+			return nil
+		}
+		next[user]++
+		j := *jobs[i]
+		return &j
 	}
-	j := *u.jobs[0]
-	u.jobs, u.waits = u.jobs[1:], true
-	think := des.Seconds(u.random.ExpFloat64() * 1200)
-	j.Submit = u.sim.Now().Add(think)
-	return &j, true
 }
-
-// Ended has the user look at the result, and think.
-func (u *user) Ended(*entity.Run) { u.waits = false }
 
 func main() {
 	trace, err := workload.ReadSWF(traces.Sample())
@@ -52,16 +44,9 @@ func main() {
 			sim := des.New(des.Config{Seed: 1})
 			rec := metrics.NewRecorder()
 			meta := entity.NewMetascheduler(sim, plan.NewCluster(trace.MaxProcs), p, rec)
-			users := make([]*user, population)
-			for i := range users {
-				users[i] = &user{sim: sim, random: sim.Stream("think", uint64(i))}
-			}
-			for i, j := range jobs { // dealt out like cards
-				u := users[i%population]
-				u.jobs = append(u.jobs, j)
-			}
-			for _, u := range users {
-				meta.SubmitFrom(u)
+			users := flow.Users{Population: population, Job: dealt(jobs, population), Think: flow.Exponential(20 * des.Minute)}
+			if err := users.SubmitTo(meta); err != nil {
+				log.Fatal(err)
 			}
 			if err := sim.Run(context.Background()); err != nil {
 				log.Fatal(err)

@@ -1,66 +1,47 @@
-// Failures takes processors of a cluster out of service, unannounced and for
-// maintenance, and has the jobs that ran there go on from their last checkpoint.
+// Failures has the processors of a cluster fail and be repaired, and the whole machine
+// be maintained for eight hours that are announced, and compares what can become of
+// the jobs that run there.
 package main
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
-// outage is a line of a failure log: a processor is down over [at, up).
-type outage struct {
-	processor int32
-	at, up    des.Time
-}
-
-// draw makes a log of 80 days in which each processor fails once in 100 days on
-// average and is repaired in four hours.
-func draw(sim *des.Simulator, processors int) (failures []outage) {
-	for p := range int32(processors) {
-		random := sim.Stream("failures", uint64(p))
-		for up := des.Time(0); up < 80*des.Day; {
-			at := up + des.Seconds(random.ExpFloat64()*(100*des.Day).Seconds())
-			up = at + 4*des.Hour
-			failures = append(failures, outage{p, at, up})
+// outages are the maintenance of so many processors, known from the beginning, and
+// then their failures for ever.
+func outages(processors int) (iter.Seq[flow.Outage], error) {
+	failures, err := model.Failures{
+		Units: processors, Seed: 1,
+		Up:     model.WeibullOf(0.7, (100 * des.Day).Seconds()),
+		Repair: model.LognormalOf(1, (4 * des.Hour).Seconds()),
+	}.All()
+	place := func(first, last int) []procset.Range {
+		return []procset.Range{{First: int32(first), Last: int32(last)}}
+	}
+	return func(yield func(flow.Outage) bool) {
+		if !yield(flow.Outage{Known: 0, From: 30 * des.Day, To: 30*des.Day + 8*des.Hour, Place: place(0, processors-1)}) {
+			return
 		}
-	}
-	return failures
-}
-
-// service takes processors out of service.
-type service struct {
-	meta       *entity.Metascheduler
-	checkpoint des.Time // every job writes one so often
-	victims    int
-	lost       des.Time // processor time that must be spent again
-}
-
-// fail has the jobs in the way yield, and then withholds the processor.
-func (s *service) fail(o outage) {
-	down := entity.Window{Start: o.at, End: o.up, Nodes: 1}
-	place := procset.Range{First: o.processor, Last: o.processor}
-	for _, r := range s.meta.InTheWay(down, []procset.Range{place}) {
-		since := (o.at - r.Start) % s.checkpoint // the last checkpoint, if r runs
-		if s.meta.Preempt(r, o.at-r.Start-since) {
-			s.victims++
-			s.lost += since * des.Time(r.Request.Nodes)
-		} else {
-			s.meta.Withdraw(r) // its reservation lies ahead
+		for f := range failures {
+			if !yield(flow.Outage{Known: f.From, From: f.From, To: f.To, Place: place(f.First, f.Last)}) {
+				return
+			}
 		}
-	}
-	if _, err := s.meta.Withhold(down, place); err != nil {
-		s.meta.Simulator().Fail(err)
-	}
+	}, err
 }
 
 func main() {
@@ -68,26 +49,31 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	maintenance := entity.Window{Start: 30 * des.Day, End: 30*des.Day + 8*des.Hour, Nodes: trace.MaxProcs}
-	for _, checkpoint := range []des.Time{des.Day, 4 * des.Hour, des.Hour} { // no job of the sample runs for a day
-		sim := des.New(des.Config{Seed: 1})
-		rec := metrics.NewRecorder()
-		meta := entity.NewMetascheduler(sim, plan.NewCluster(trace.MaxProcs), backfill.EASY{}, rec)
-		s := &service{meta: meta, checkpoint: checkpoint}
-		meta.Placer = entity.LowestFirst{} // so that a job has processors to lose
-		meta.SubmitAll(trace.Jobs())
-		if _, err := meta.Withhold(maintenance); err != nil {
+	for _, victims := range []flow.Victims{
+		{Rule: flow.VictimsRequeue},
+		{Rule: flow.VictimsKill},
+		{Rule: flow.VictimsWait},
+		{Rule: flow.VictimsCheckpoint, Checkpoints: entity.Checkpoints{Interval: des.Hour, Cost: des.Minute}},
+	} {
+		all, err := outages(trace.MaxProcs)
+		if err != nil {
 			log.Fatal(err)
 		}
-		for _, o := range draw(sim, trace.MaxProcs) {
-			if o.up <= maintenance.Start || o.at >= maintenance.End { // others are repaired along with it
-				sim.At(o.at, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { s.fail(o) }), 0)
-			}
-		}
+		losses, hits := 0, 0
+		lost := &flow.Outages{Victims: victims, Told: func(l flow.Lost) {
+			losses++
+			hits += len(l.Victims)
+		}}
+		lost.Submit(all)
+		sim := des.New(des.Config{Seed: 1})
+		rec := metrics.NewRecorder()
+		meta := entity.NewMetascheduler(sim, plan.NewCluster(trace.MaxProcs), backfill.EASY{}, rec, lost)
+		meta.SubmitAll(trace.Jobs())
 		if err := sim.Run(context.Background()); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("a checkpoint every %2.0f h: %d jobs fell victim, %4.0f processor hours lost, mean wait %5.0f s\n",
-			checkpoint.Seconds()/3600, s.victims, s.lost.Seconds()/3600, rec.Summary().MeanWait)
+		lost.Close()
+		s := rec.Summary()
+		fmt.Printf("%-10v  %3d outages hit %2d jobs, %2d killed, mean wait %5.0f s\n", victims.Rule, losses, hits, s.Killed, s.MeanWait)
 	}
 }

@@ -3,7 +3,8 @@ package main
 func Example() {
 	main()
 	// Output:
-	// a checkpoint every 24 h: 46 jobs fell victim, 5587 processor hours lost, mean wait 29141 s
-	// a checkpoint every  4 h: 40 jobs fell victim, 3312 processor hours lost, mean wait 26481 s
-	// a checkpoint every  1 h: 37 jobs fell victim, 1079 processor hours lost, mean wait 27492 s
+	// requeue     118 outages hit 85 jobs,  0 killed, mean wait 63303 s
+	// kill        118 outages hit 61 jobs, 61 killed, mean wait 24044 s
+	// wait        118 outages hit  0 jobs,  0 killed, mean wait 26838 s
+	// checkpoint  118 outages hit 75 jobs,  0 killed, mean wait 35014 s
 }

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gocarina/gocsv"
+	"github.com/stretchr/testify/require"
+)
+
+func energies(t *testing.T, dir string) []map[string]string {
+	t.Helper()
+	rows, err := gocsv.CSVToMaps(strings.NewReader(read(t, dir, "energy.csv")))
+	require.NoError(t, err)
+	return rows
+}
+
+func TestARunTellsWhatItTook(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 4 90")), t.TempDir()
+	got := call("simulate", trace, "--policy", "fcfs,easy:power-cap=1800", "--power", "idle=100:busy=203.12:profile=on", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "energy kWh")
+	require.Equal(t, []string{"energy.csv", "jobs-easy-power-cap=1800.csv", "jobs-fcfs.csv", "manifest.json",
+		"power-easy-power-cap=1800.csv", "power-fcfs.csv", "queue-easy-power-cap=1800.csv", "queue-fcfs.csv", "summary.csv"}, files(t, out))
+	rows := energies(t, out)
+	require.Equal(t, []string{"fcfs", "easy:power-cap=1800"}, []string{rows[0]["policy"], rows[1]["policy"]})
+	// 800 processor seconds with a job, 200 without.
+	require.Equal(t, "162496", rows[0]["busy_joules"])
+	require.Equal(t, "20000", rows[0]["idle_joules"])
+	require.Equal(t, "182496", rows[0]["joules"])
+	require.Equal(t, "2031.2", rows[0]["peak_power"])
+	// No more than 7 processors may be busy: 6 for 100 s, then 4 for 50 s.
+	require.Equal(t, "1618.72", rows[1]["peak_power"])
+	require.Equal(t, "162496", rows[1]["busy_joules"])
+	require.Equal(t, "70000", rows[1]["idle_joules"])
+	require.Equal(t, "time,watts,idle,busy,off,booting,switching_off,down\n0,1618.72,4,6,0,0,0,0\n10,2031.2,0,10,0,0,0,0\n60,1618.72,4,6,0,0,0,0\n100,1000,10,0,0,0,0,0\n", read(t, out, "power-fcfs.csv"))
+	require.Contains(t, read(t, out, "jobs-fcfs.csv"), ",121872,")
+	require.Equal(t, "idle=100:busy=203.12:profile=on", manifestOf(t, out).Settings["power"])
+
+	got = call("simulate", trace, "--policy", "fcfs", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.NotContains(t, got.stdout, "energy")
+	require.NotContains(t, files(t, out), "energy.csv", "it would tell of another run")
+	require.Contains(t, read(t, out, "jobs-fcfs.csv"), ",-1,")
+}
+
+func TestIdleNodesAreSwitchedOff(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 5 100", "1000 50 10 90")), t.TempDir()
+	model := "idle=100:busy=200:off=10:boot=200:shutdown=10:boot-power=150:shutdown-power=120:switch-off=300:per-node=5"
+	got := call("simulate", trace, "--policy", "easy", "--power", model, "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	row := energies(t, out)[0]
+	require.Equal(t, "2", row["boots"])
+	require.Equal(t, "40000", row["busy_joules"])         // of nodes: 100 s, and 2 * 50 s
+	require.Equal(t, "60000", row["idle_joules"])         // 300 s, and 300 s from 100 on
+	require.Equal(t, "2400", row["switching_off_joules"]) // 2 * 10 s
+	require.Equal(t, "12800", row["off_joules"])          // 690 s from 310 on, and 590 s
+	require.Equal(t, "60000", row["booting_joules"])      // 2 * 200 s
+	require.Contains(t, read(t, out, "jobs-easy.csv"), ",1200,50,1250,200,250,")
+}
+
+func TestAScenarioMaySayWhatNodesDraw(t *testing.T) {
+	path := scenarioOf(t, strings.Replace(study, "seed: 7", `seed: 7, power: "switch-off=50:idle=90"`, 1))
+	out := t.TempDir()
+	got := call("simulate", path, "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Len(t, energies(t, out), 2)
+	require.Equal(t, "switch-off=50:idle=90", manifestOf(t, out).Settings["power"])
+	got = call("simulate", path, "--power", "", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.NotContains(t, got.stdout, "energy")
+}
+
+func TestNamedNodesMayDrawDifferently(t *testing.T) {
+	nodes := "id,performance,price,idle_power,busy_power\n1,1,1,50,100\n2,1,1,,\n"
+	domain := "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1, nodes: [2, 2], volume: [100, 100]}\npolicies: [fcfs]\n"
+	out := t.TempDir()
+	got := call("simulate", "--domain", domainOf(t, domain, "nodes.csv", nodes), "--power", "idle=30:busy=60", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, "16000", energies(t, out)[0]["busy_joules"])
+
+	wrong := strings.Replace(nodes, "50,100", "-5,100", 1)
+	got = call("simulate", "--domain", domainOf(t, domain, "nodes.csv", wrong), "--power", "default")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "node 1: idle_power: want watts")
+}
+
+func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
+	trace := write(t, "a.swf", smallTrace)
+	for _, c := range []struct {
+		flags string
+		want  string
+	}{
+		{"--power=idel=100", `"idel" is not known: want default, or some of idle, busy`},
+		{"--power=idle=100:idle=90", "idle is given twice"},
+		{"--power=idle=-1", "idle: want watts"},
+		{"--power=boot=long", `boot: want seconds, a number from 0 to 31536000, not "long"`},
+		{"--power=profile=yes", `profile: want on or off, not "yes"`},
+		{"--power=per-node=0", "per-node: want a whole number of 1 or more"},
+		{"--power=default:idle=5", `"default" is not known`},
+		{"--policy=easy:power-cap=500", "a cap needs the setting power"},
+		{"--policy=easy:power-cap=500 --power=per-node=2", "a cap needs nodes of one processor each"},
+		{"--policy=easy:power-cap=lots --power=default", "power-cap is \"lots\": want a number of 0 or more"},
+	} {
+		got := call(append([]string{"simulate", trace}, strings.Fields(c.flags)...)...)
+		require.Equal(t, exitUsage, got.code, c.flags)
+		require.Contains(t, got.stderr, c.want)
+	}
+	domain := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1}\n", "nodes.csv", threeNodes)
+	for flags, want := range map[string]string{
+		"--power=switch-off=5":        "the nodes of a domain are not switched off",
+		"--power=per-node=5":          "a domain's nodes are named",
+		"--policy=easy:power-cap=900": "the power of a cluster can be capped",
+	} {
+		got := call("simulate", "--domain", domain, flags)
+		require.Equal(t, exitUsage, got.code, flags)
+		require.Contains(t, got.stderr, want)
+	}
+	got := call("simulate", "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 10}]\n"), "--power=default", trace)
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "the energy of a grid's sites is not accounted for")
+}

@@ -1,0 +1,319 @@
+package validate
+
+// What the files of a run tell beside a job's last run: its attempts, what was out
+// of service meanwhile, advance reservations, and jobs that wait for others.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// How attempts end; see docs/reference/files.md.
+const (
+	endRequeued = "requeued"
+	endFinished = "finished"
+	endWalltime = "walltime"
+	endKilled   = "killed"
+)
+
+// tried is an attempt of a job.
+type tried struct {
+	line                 int
+	number, nodes        int
+	start, finish        des.Time
+	kept, lost, overhead des.Time
+	end                  string
+	place                []procset.Range
+}
+
+// attempts reads what attempts jobs had, and gives them to the jobs.
+func (c *fileChecker) attempts(from io.Reader) error {
+	r, err := newRowReader(from, "attempts CSV", colID, "attempt", colStart, colFinish, "processors", "kept", "lost", "overhead", "end")
+	if err != nil {
+		return err
+	}
+	for r.next() {
+		a := tried{
+			line: r.line, number: int(field(r, "attempt", parseWhole(32)).value), nodes: int(field(r, "processors", parseWhole(32)).value),
+			start: field(r, colStart, parseTime).value, finish: field(r, colFinish, parseTime).value,
+			kept: field(r, "kept", parseTime).value, lost: field(r, "lost", parseTime).value, overhead: field(r, "overhead", parseTime).value,
+			end: strings.Clone(r.text("end")), place: field(r, colAllocated, procset.Parse).value,
+		}
+		switch a.end {
+		case endRequeued, endFinished, endWalltime, endKilled:
+		default:
+			r.fail("end", fmt.Errorf("%q is no end of an attempt known here", a.end))
+		}
+		f := c.byID[r.id()]
+		switch {
+		case r.err != nil:
+			return r.err
+		case a.finish < a.start:
+			return &DamagedFileError{r.file, r.line, colFinish, fmt.Errorf("%v is before the start at %v", a.finish, a.start)}
+		case f == nil || f.row == nil:
+			return &DamagedFileError{r.file, r.line, colID, errors.New("there is no such job")}
+		}
+		f.tries = append(f.tries, a)
+	}
+	return r.err
+}
+
+// again reports whether f has more to tell than one run without overhead.
+func (f *filed) again() bool {
+	return len(f.tries) > 1 || f.restarts.value > 0 || f.overhead.value > 0
+}
+
+// rough reports whether jobs asked for more than work: for set-up, or checkpoints.
+func (c *fileChecker) rough() bool {
+	return slices.ContainsFunc(c.jobs, func(f *filed) bool {
+		return f.row != nil && (f.overhead.value > 0 || f.estimate > f.job.Request.Length)
+	})
+}
+
+// tried checks the attempts of all jobs, one job at a time.
+func (c *fileChecker) tried() {
+	for _, f := range c.jobs {
+		if f.row == nil {
+			continue
+		}
+		var kept, lost, overhead des.Time
+		requeued, free := 0, f.job.Submit
+		for i, a := range f.tries {
+			wrong := func(k Kind, format string, args ...any) {
+				c.violation(f, k, a.start, fmt.Sprintf("attempt %d (line %d) ", a.number, a.line)+format, args...)
+			}
+			if a.number != i+1 {
+				wrong(OutOfPlace, "is the %d. of this job", i+1)
+			}
+			if a.start < free {
+				wrong(TwoJobsOnOne, "began at %v, when the job had not ended before, or not come, until %v", a.start, free)
+			}
+			free = a.finish
+			if _, ok := f.asked().In(a.nodes); !ok {
+				wrong(Disagreement, "has %d processors instead of %d", a.nodes, f.job.Request.Nodes)
+			}
+			if took := a.finish - a.start; len(c.nodes) == 0 && a.kept+a.lost+a.overhead != took {
+				wrong(WrongRunTime, "kept %v, lost %v and had %v beside it in %v", a.kept, a.lost, a.overhead, took)
+			}
+			if a.end == endRequeued {
+				requeued++
+			}
+			last := i == len(f.tries)-1
+			if (a.end == endRequeued) != (!last || !f.ended()) {
+				wrong(OutOfPlace, "of %d ended as %s", len(f.tries), a.end)
+			}
+			kept, lost, overhead = kept+a.kept, lost+a.lost, overhead+a.overhead
+		}
+		c.total(f, requeued, kept, lost, overhead)
+	}
+}
+
+// total compares all attempts of a job with its row.
+func (c *fileChecker) total(f *filed, requeued int, kept, lost, overhead des.Time) {
+	wrong := func(format string, args ...any) { c.violation(f, Disagreement, f.job.Submit, format, args...) }
+	var last *tried
+	if n := len(f.tries); f.ended() && n > 0 {
+		last = &f.tries[n-1]
+	}
+	switch {
+	case f.ended() && last == nil:
+		wrong("there is no attempt of this job")
+		return
+	case f.restarts.given && f.restarts.value != int64(requeued):
+		wrong("%s is %d, and %d attempts were preempted", colRestarts, f.restarts.value, requeued)
+	case last != nil && (last.start != f.start || last.finish != f.finish):
+		wrong("ran from %v to %v, and its last attempt from %v to %v", f.start, f.finish, last.start, last.finish)
+	}
+	want, of := des.Time(-1), ""
+	switch {
+	case f.state == stateFinished:
+		want, of = f.job.Runtime, "its run time"
+	case last != nil && last.end == endWalltime:
+		want, of = f.job.Request.Length, "its estimate"
+	case f.state == stateKilled || f.state == stateRejected: // all in vain
+		kept, lost = 0, lost+kept
+	}
+	if of != "" && (kept < want || kept > want+des.Time(requeued)) { // of an estimate a tick is always left
+		c.violation(f, WrongRunTime, f.finish, "its attempts keep %v together, and %s is %v", kept, of, want)
+	}
+	if finished := f.state == stateFinished; last != nil && finished != (last.end == endFinished) {
+		wrong("%s, and its last attempt ended as %s", f.state, last.end)
+	}
+	for _, x := range []struct {
+		column string
+		got    optional[des.Time]
+		want   des.Time
+	}{{colLost, f.lost, lost}, {colOverhead, f.overhead, overhead}} {
+		if x.got.given && x.got.value != x.want {
+			wrong("%s is %v, and by its attempts %v", x.column, x.got.value, x.want)
+		}
+	}
+}
+
+// runs are what f ran: its row, or each of its attempts as a row of its own, where job
+// is what was left to do; rough where jobs asked for more than work.
+func (f *filed) runs(rough bool) (all []*filed) {
+	if len(f.tries) == 0 || !f.again() && f.state != stateRejected {
+		return []*filed{f}
+	}
+	kept := des.Time(0)
+	for _, a := range f.tries {
+		j := *f.job
+		if shaped, ok := f.asked().In(a.nodes); ok {
+			j = *shaped
+		}
+		if kept > 0 {
+			j.Request.Length, j.Runtime = max(j.Request.Length-kept, des.Tick), j.Runtime-kept
+		}
+		kept += a.kept
+		r := row{line: f.line, state: endRequeued, start: a.start, finish: a.finish, place: a.place}
+		all = append(all, &filed{job: &j, row: &r, part: true, rough: rough})
+	}
+	if f.state == stateRunning {
+		all = append(all, &filed{job: f.job, row: f.row, part: true, rough: true})
+	}
+	return all
+}
+
+// asked is the job as it came, with all its shapes.
+func (f *filed) asked() *entity.Job {
+	if f.given == nil {
+		return f.job
+	}
+	return f.given
+}
+
+// out is what was out of service over [from, to): so many counted processors, or
+// those of these numbers.
+type out struct {
+	from, to   des.Time
+	processors int
+	place      []procset.Range
+}
+
+// outages reads what was out of service.
+func (c *fileChecker) outages(from io.Reader) error {
+	r, err := newRowReader(from, "outages CSV", "from", "to")
+	if err != nil {
+		return err
+	}
+	for r.next() {
+		o := out{from: field(r, "from", parseTime).value, to: des.Forever, place: field(r, "node", procset.Parse).value}
+		if text := r.text("to"); text != "" && text != des.Forever.String() {
+			o.to = field(r, "to", parseTime).value
+		}
+		if r.text("processors") != "" {
+			o.processors = int(field(r, "processors", parseWhole(32)).value)
+		}
+		if r.err != nil {
+			return r.err
+		}
+		if o.processors == 0 {
+			for _, p := range o.place {
+				o.processors += int(p.Last-p.First) + 1
+			}
+		}
+		if o.from < o.to {
+			c.down = append(c.down, o)
+		}
+	}
+	slices.SortStableFunc(c.down, func(a, b out) int { return cmp.Compare(a.from, b.from) })
+	return r.err
+}
+
+// downOf are the outages of each processor or node of which it is known, in order of
+// their beginnings; to is the latest end up to there.
+func (c *fileChecker) downOf() map[int32][]out {
+	of := map[int32][]out{}
+	for _, o := range c.down {
+		for _, r := range o.place {
+			for p := r.First; p <= r.Last; p++ {
+				if before := of[p]; len(before) > 0 {
+					o.to = max(o.to, before[len(before)-1].to)
+				}
+				of[p] = append(of[p], out{from: o.from, to: o.to})
+			}
+		}
+	}
+	return of
+}
+
+// onWhatIsDown checks that f did not have processor or node p while it was down.
+func (c *fileChecker) onWhatIsDown(f *filed, of map[int32][]out, p int32, until des.Time) {
+	downs := of[p]
+	if n, _ := slices.BinarySearchFunc(downs, until, func(o out, at des.Time) int { return cmp.Compare(o.from, at) }); n > 0 && downs[n-1].to > f.start && f.start < until {
+		c.violation(f, OnWhatIsDown, f.start, "has %d until %v, and it is down from %v on", p, until, downs[n-1].from)
+	}
+}
+
+// parseAfter reads "12 13:ok 14+30": jobs by their IDs, those that must have finished
+// well, and how long after their ends.
+func parseAfter(s string) (all []entity.Dependency, err error) {
+	for text := range strings.FieldsSeq(s) {
+		name, think, thinks := strings.Cut(text, "+")
+		id, ok := strings.CutSuffix(name, ":ok")
+		d := entity.Dependency{OK: ok}
+		if d.Job, err = strconv.ParseInt(id, 10, 64); err != nil {
+			return nil, fmt.Errorf("%q is none of jobs such as 12 or 13:ok or 14+30", text)
+		}
+		if thinks {
+			if d.Think, err = parseTime(think); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// follow checks the jobs that wait for others, and has them be submitted when those
+// have ended, as the file says.
+func (c *fileChecker) follow() {
+	for _, f := range c.jobs {
+		if f.row == nil || len(f.after) == 0 {
+			continue
+		}
+		if given := f.job.After; given != nil && !slices.Equal(given, f.after) {
+			c.violation(f, Disagreement, f.submit, "%s has other jobs than those that it was to wait for", colAfter)
+		}
+		c.followers = true
+		came, known, failed := des.Time(0), true, false
+		for _, d := range f.after {
+			before := c.byID[d.Job]
+			if before == nil || before.row == nil {
+				known = false
+				continue
+			}
+			vain := d.OK && (before.state == stateKilled || before.state == stateRejected)
+			switch {
+			case f.began() && vain:
+				c.violation(f, BeforeItsTurn, f.start, "started, though job %d has not finished well", d.Job)
+			case f.began() && !before.ended() && before.state != stateRejected:
+				c.violation(f, BeforeItsTurn, f.start, "started before the end of job %d, which it follows", d.Job)
+			}
+			failed = failed || vain
+			if known = known && before.ended(); known {
+				came = max(came, before.finish.Add(d.Think))
+			}
+		}
+		f.failed = failed
+		if f.began() && f.start < came {
+			c.violation(f, BeforeItsTurn, f.start, "started before %v, when those that it follows have ended", came)
+		}
+		if known && f.state != stateRejected && f.submit != came && f.submit != max(came, f.job.Submit) {
+			c.violation(f, Disagreement, f.submit, "%s is %v, and those that it follows have ended at %v", colSubmit, f.submit, came)
+		}
+		j := *f.job
+		j.Submit = f.submit
+		f.job = &j
+	}
+}
