@@ -48,12 +48,12 @@ type Dependency struct {
 	Think des.Time // how long after that end
 }
 
-// String is d as job files write it: ok:4+60 is 60 time units after job 4 has
-// finished well.
+// String is d as files write it: 4:ok+60 is 60 time units after job 4 has finished
+// well.
 func (d Dependency) String() string {
 	text := strconv.FormatInt(d.Job, 10)
 	if d.OK {
-		text = "ok:" + text
+		text += ":ok"
 	}
 	if d.Think > 0 {
 		text += "+" + d.Think.String()

@@ -214,7 +214,9 @@ func latestOf(all []entity.Attempt) *entity.Attempt { return &all[len(all)-1] }
 func (a *Account) take(use Use, from, to des.Time, by int64) {
 	if from < to {
 		a.change(from, use, by)
-		a.change(to, use, -by)
+		if to < des.Forever { // which never comes
+			a.change(to, use, -by)
+		}
 	}
 }
 

@@ -164,6 +164,25 @@ func TestNamedNodesAreLeftByAJobThatIsStopped(t *testing.T) {
 	require.Equal(t, "300", row.Idle.String())
 }
 
+func TestANodeThatAnotherJobHasByNowIsBusyWhenTheFirstIsStopped(t *testing.T) {
+	d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}}, window.AMP{})
+	require.NoError(t, err)
+	d.Interval = 1000 * des.Second
+	m := &PowerMeter{}
+	metered(t, d, m, func(meta *entity.Metascheduler) {
+		meta.Simulator().At(30*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			for r := range meta.RunningJobs() {
+				if r.ID == 1 {
+					meta.Kill(r, "enough")
+				}
+			}
+		}), 0)
+	}, sized(1, 0, 40, 2), sized(2, 20, 40, 1))
+	row := m.Row("")
+	require.Equal(t, "14000", row.Busy.String(), "node 1 for 30 s, node 2 for 20 s and, by job 2, for 20 s more")
+	require.Equal(t, "1000", row.Idle.String())
+}
+
 func TestWhatIsDownDrawsWhatIsOff(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		m := &PowerMeter{}

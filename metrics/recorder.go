@@ -87,14 +87,11 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 		r.why(j.Reason)
 	case entity.JobStarted:
 		r.running++
-	case entity.JobResized:
-		a := latestOf(j.Earlier())
-		r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
 	case entity.JobRequeued:
 		r.running--
-		a := latestOf(j.Earlier())
-		r.lastEnd = max(r.lastEnd, a.End)
-		r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
+		r.occupied(latestOf(j.Earlier()))
+	case entity.JobResized:
+		r.occupied(latestOf(j.Earlier()))
 	case entity.JobFinished, entity.JobKilled:
 		r.running--
 		r.end(j, e.Time)
@@ -123,6 +120,12 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.waitSum.add(wait)
 	r.turnaround.add(finish - j.Submit)
 	r.boundedSlow.add(BoundedSlowdown(finish-j.Submit-run, run))
+}
+
+// occupied takes in an attempt that is over, where the job goes on.
+func (r *Recorder) occupied(a *entity.Attempt) {
+	r.lastEnd = max(r.lastEnd, a.End)
+	r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
 }
 
 // why counts one more rejection for this reason.

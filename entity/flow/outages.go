@@ -70,8 +70,9 @@ type Lost struct {
 // add up, to at most all there are. The two do not mix: of a counted plan either no
 // outage has a Place or all have one.
 //
-// On counted processors the metascheduler gets a Placer, entity.LowestFirst, unless
-// another one is set.
+// On counted processors the metascheduler gets a Placer, by which jobs that are expected
+// to run into an announced outage are kept off its processors where that can be; among
+// the others it is the one that there was, or entity.LowestFirst.
 //
 // An endless sequence of outages does not keep a run from ending. While the
 // metascheduler is Idle, the flow sleeps; the next job that is submitted wakes it,
@@ -113,7 +114,6 @@ type Outages struct {
 	booked  []*entity.Run           // advance reservations, the latest last
 	times   map[*entity.Run]int     // how often each was sent back
 	fresh   []*entity.Run           // started at this instant
-	busy    bool                    // jobs are being stopped
 }
 
 // unit is a processor or node by name.
@@ -171,9 +171,11 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		o.units = make([]unit, len(p.Nodes()))
 	case interface{ Processors() int }:
 		o.size = p.Processors()
-		if m.Placer == nil {
-			m.Placer = entity.LowestFirst{}
+		inner := m.Placer
+		if inner == nil {
+			inner = entity.LowestFirst{}
 		}
+		m.Placer = avoiding{o, inner}
 	default:
 		o.sim.Fail(fmt.Errorf("outages want a plan.Domain, or a plan that tells how many processors it has, not %T", p))
 		return
@@ -342,6 +344,7 @@ func (o *Outages) takePlace(x Outage) {
 		o.units = make([]unit, o.size)
 		for r := range o.meta.RunningJobs() {
 			o.settle(r)
+			o.fresh = append(o.fresh, r) // it may have started at this instant
 		}
 	}
 	type group struct {
@@ -504,7 +507,7 @@ func (o *Outages) openings(l *loss, from des.Time) (all []entity.Window) {
 
 // topUp takes for what is announced what has become free.
 func (o *Outages) topUp() {
-	if o.busy || !slices.ContainsFunc(o.ahead, func(l *loss) bool { return l.short }) {
+	if !slices.ContainsFunc(o.ahead, func(l *loss) bool { return l.short }) {
 		return
 	}
 	for _, l := range slices.Clone(o.ahead) {
@@ -594,9 +597,7 @@ func rank(r *entity.Run) int {
 
 // yield has r give way. A job that merely waits again is no victim.
 func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
-	o.busy = true
 	stopped, displaced := o.Victims.yield(o.meta, r, o.times[r])
-	o.busy = false
 	if stopped && o.Victims.Limit > 0 && r.State == entity.Waiting {
 		o.times[r]++
 	}
@@ -815,9 +816,7 @@ func (o *Outages) Observe(e entity.JobEvent) {
 	if r.Booked {
 		o.booked = slices.DeleteFunc(o.booked, func(b *entity.Run) bool { return b == r })
 	}
-	if !o.busy {
-		o.left(r)
-	}
+	o.left(r)
 }
 
 // left has whatever has waited for r to leave go on.

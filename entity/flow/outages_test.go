@@ -150,6 +150,27 @@ func TestAnAnnouncedOutageIsAHole(t *testing.T) {
 	require.Equal(t, []string{"100-200: 4"}, s.losses())
 }
 
+func TestJobsAreKeptOffProcessorsThatAreSoonLost(t *testing.T) {
+	for _, swap := range []bool{false, true} {
+		jobs := []*entity.Job{estimated(1, 0, 50, 50, 2), estimated(2, 0, 150, 150, 2)}
+		if swap {
+			jobs[0], jobs[1] = jobs[1], jobs[0]
+		}
+		s := &stricken{outages: []flow.Outage{announced(of(down(100, 200, 0), 1, 2), 0)}, jobs: jobs}
+		require.Equal(t, []string{"50 finished 1", "150 finished 2"}, s.story(t)[2:])
+		require.Equal(t, []string{"100-200: 2 (1-2)"}, s.losses())
+		for j, r := range s.journal.runs {
+			want := []procset.Range{{First: 1, Last: 2}}
+			if j.ID == 2 {
+				want = []procset.Range{{First: 0, Last: 0}, {First: 3, Last: 3}}
+			}
+			require.Equal(t, want, r.Place)
+		}
+	}
+	s := &stricken{outages: []flow.Outage{announced(of(down(100, 200, 0), 0), 0)}, jobs: []*entity.Job{estimated(1, 0, 20, 20, 4), estimated(2, 20, 90, 200, 3)}}
+	require.Equal(t, []string{"0 started 1", "20 finished 1", "20 started 2", "110 finished 2"}, s.story(t))
+}
+
 func TestAJobThatRunsMayGoOnUntilAnAnnouncedOutageBegins(t *testing.T) {
 	s := &stricken{outages: []flow.Outage{announced(down(20, 40, 4), 10)}, jobs: []*entity.Job{estimated(1, 0, 15, 100, 2), estimated(2, 0, 100, 100, 1), estimated(3, 16, 10, 10, 2)}}
 	require.Equal(t, []string{"0 started 1", "0 started 2", "15 finished 1", "20 requeued 2", "40 started 2", "40 started 3", "50 finished 3", "140 finished 2"}, s.story(t),
@@ -191,6 +212,30 @@ func TestAnAdvanceReservationIsCancelledAheadAndKilledLater(t *testing.T) {
 	}
 }
 
+func TestOnlyAsManyReservationsAheadAreWithdrawnAsStandInTheWay(t *testing.T) {
+	s := &stricken{policy: bookAhead{}, outages: []flow.Outage{down(5, 100, 1)}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 3), estimated(2, 1, 10, 10, 2), estimated(3, 1, 10, 10, 2)}}
+	require.Equal(t, []string{"0 started 1", "5 withdrawn 3", "10 finished 1", "10 started 2", "20 finished 2", "20 started 3", "30 finished 3"}, s.story(t))
+}
+
+// reserving has job 9 booked for [start, start+length) on so many processors, at 2.
+func reserving(start, length des.Time, nodes int) func(*entity.Metascheduler) {
+	return func(m *entity.Metascheduler) {
+		flow.NewBookings(m).Submit(slices.Values([]flow.Booking{{Job: estimated(9, 2, length, length, nodes), Start: start * des.Second}}))
+	}
+}
+
+func TestAdvanceReservationsYieldLast(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{down(10, 20, 2)}, jobs: []*entity.Job{estimated(1, 0, 30, 30, 2)}, set: reserving(5, 20, 2)}
+	require.Equal(t, []string{"0 started 1", "5 started 9", "10 requeued 1", "20 started 1", "25 finished 9", "50 finished 1"}, s.story(t), "though it started later")
+	s = &stricken{policy: bookAhead{}, outages: []flow.Outage{down(10, 60, 1)}, jobs: []*entity.Job{estimated(1, 0, 30, 30, 3), estimated(2, 3, 20, 20, 2)}, set: reserving(40, 20, 2)}
+	require.Equal(t, []string{"0 started 1", "10 withdrawn 2", "30 finished 1", "40 started 9", "60 finished 9", "60 started 2", "80 finished 2"}, s.story(t), "though it starts earlier")
+}
+
+func TestAnAdvanceReservationThatIsOverByThenStands(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{announced(down(90, 100, 4), 20)}, jobs: []*entity.Job{estimated(1, 0, 95, 200, 1)}, set: reserving(50, 30, 2)}
+	require.Equal(t, []string{"0 started 1", "50 started 9", "80 finished 9", "90 requeued 1", "100 started 1", "195 finished 1"}, s.story(t))
+}
+
 func TestAJobIsSentBackSoOftenAndNotOnceMore(t *testing.T) {
 	s := &stricken{victims: flow.Victims{Limit: 2}, outages: []flow.Outage{down(10, 11, 4), down(20, 21, 4), down(30, 31, 4)}, jobs: []*entity.Job{estimated(1, 0, 50, 50, 1)}}
 	require.Equal(t, []string{"0 started 1", "10 requeued 1", "11 started 1", "20 requeued 1", "21 started 1", "30 killed 1"}, s.story(t))
@@ -215,6 +260,30 @@ func TestNoJobStartsWhereALossWaits(t *testing.T) {
 	require.Equal(t, []string{"50-55: 1", "60-65: 2"}, s.losses(), "the latest ends last, and one of the other's processors is enough")
 }
 
+func TestALossThatWaitsLastsAsLongAsItWouldHave(t *testing.T) {
+	wait := flow.Victims{Rule: flow.VictimsWait}
+	jobs := []*entity.Job{estimated(1, 0, 50, 90, 2), estimated(2, 0, 60, 60, 2)}
+	s := &stricken{victims: wait, outages: []flow.Outage{of(down(10, 100, 0), 0)}, jobs: jobs}
+	require.NoError(t, s.run())
+	require.Equal(t, []string{"50-140: 1 (0)"}, s.losses())
+	s = &stricken{victims: wait, outages: []flow.Outage{down(10, 100, 3)}, jobs: jobs}
+	require.NoError(t, s.run())
+	require.Equal(t, []string{"50-140: 1", "60-150: 2"}, s.losses())
+	s = &stricken{victims: wait, outages: []flow.Outage{down(10, 15, 2), down(11, 16, 2)}, jobs: jobs}
+	require.NoError(t, s.run())
+	require.Equal(t, []string{"50-55: 2", "60-65: 2"}, s.losses(), "no job is waited for twice for the same processors")
+	s = &stricken{victims: wait, outages: []flow.Outage{{Known: 10 * des.Second, From: 10 * des.Second, To: des.Forever, Processors: 2}}, jobs: jobs}
+	require.NoError(t, s.run())
+	require.Equal(t, []string{"60-forever: 2"}, s.losses())
+}
+
+func TestAJobThatOverrunsItsEstimateIsWaitedFor(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 15, 4)}, jobs: []*entity.Job{estimated(1, 0, 50, 20, 4)}}
+	s.set = func(m *entity.Metascheduler) { m.Overrun = entity.OverrunExtend }
+	require.Equal(t, []string{"0 started 1", "50 finished 1"}, s.story(t))
+	require.Equal(t, []string{"50-55: 4"}, s.losses())
+}
+
 func TestTheNodesOfADomainAreLost(t *testing.T) {
 	for _, rule := range []flow.VictimRule{flow.VictimsRequeue, flow.VictimsWait} {
 		all := nodes(1, 1, 1)
@@ -233,6 +302,28 @@ func TestTheNodesOfADomainAreLost(t *testing.T) {
 			require.Equal(t, []string{"40-50: 1 node 0", "40-50: 1 node 1"}, s.losses()[:2])
 		}
 	}
+}
+
+func TestANodeIsWaitedForAndNotTheWholeJob(t *testing.T) {
+	all := nodes(1, 2)
+	x := down(10, 15, 0)
+	x.Nodes = all
+	s := &stricken{plan: domain(t, all), victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{x}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 2), estimated(2, 1, 2, 2, 1)}}
+	require.Equal(t, []string{"0 started 1", "25 started 2", "26 finished 2", "40 finished 1"}, s.story(t))
+	require.Equal(t, []string{"20-25: 1 node 1", "40-45: 1 node 0"}, s.losses())
+}
+
+func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 15, 4)}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 3)}}
+	s.set = func(m *entity.Metascheduler) {
+		m.Simulator().At(20*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			for r := range m.RunningJobs() {
+				m.Preempt(r, des.Forever)
+			}
+		}), 0)
+	}
+	require.Equal(t, []string{"0 started 1", "20 requeued 1", "25 started 1", "45 finished 1"}, s.story(t))
+	require.Equal(t, []string{"10-15: 1", "20-25: 3"}, s.losses())
 }
 
 func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
@@ -278,6 +369,17 @@ func TestAnEndlessSequenceDoesNotKeepARunFromEnding(t *testing.T) {
 	require.NoError(t, sim.Run(context.Background()))
 	require.Equal(t, []des.Time{5, 15, 25, 35, 95}, begun, "it slept from the end of job 1 until the next job came")
 	require.Less(t, sim.Now(), 110*des.Second)
+}
+
+func TestAnOutageThatBeganWhileNobodyWasThereHoldsForTheNextJob(t *testing.T) {
+	late := func(m *entity.Metascheduler) {
+		m.Simulator().At(60*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Submit(estimated(2, 70, 3, 3, 1)) }), 0)
+	}
+	for _, known := range []des.Time{0, 50} {
+		s := &stricken{set: late, outages: []flow.Outage{announced(down(50, 100, 4), known)}, jobs: []*entity.Job{estimated(1, 0, 2, 2, 1)}}
+		require.Equal(t, []string{"0 started 1", "2 finished 1", "100 started 2", "103 finished 2"}, s.story(t))
+		require.Equal(t, []string{"70-100: 4"}, s.losses())
+	}
 }
 
 func TestAnOwnersJobKeepsItsNodeAndTheOutageFollows(t *testing.T) {
@@ -348,7 +450,50 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 		}
 		require.NoError(t, s.run())
 		s.check(t, size, len(s.jobs)+booked)
+		if s.victims.Rule != flow.VictimsWait {
+			s.compare(t, size, booked == 0)
+		}
 	})
+}
+
+// compare holds what was lost against what was asked for, second by second: all of it,
+// and nothing else; nothing is lost any more when the last job has ended.
+func (s *stricken) compare(t require.TestingT, size int, all bool) {
+	var end des.Time
+	for _, r := range s.journal.runs {
+		end = max(end, r.Finish)
+	}
+	lost := func(at des.Time, x flow.Outage, down map[any]bool) (unnamed int) {
+		if x.From > at || at >= x.To {
+			return 0
+		}
+		for _, n := range x.Nodes {
+			down[n] = true
+		}
+		for _, r := range x.Place {
+			for p := r.First; p <= r.Last; p++ {
+				down[p] = true
+			}
+		}
+		return x.Processors
+	}
+	for at := des.Time(0); at < end; at += des.Second {
+		asked, told, many, really := map[any]bool{}, map[any]bool{}, 0, 0
+		for _, x := range s.outages {
+			many += lost(at, x, asked)
+		}
+		for _, l := range s.lost {
+			really += lost(at, l.Outage, told)
+		}
+		if all {
+			require.Equal(t, asked, told, "at %v", at)
+			require.Equal(t, min(many, size), really, "at %v", at)
+		}
+		require.LessOrEqual(t, really, min(many, size), "at %v", at)
+		for u := range told {
+			require.True(t, asked[u], "at %v", at)
+		}
+	}
 }
 
 // check looks at everything that was held, and at when.

@@ -88,7 +88,7 @@ type SwitchOff struct {
 type powered struct {
 	state   PowerState
 	busy    int          // processors that jobs have
-	since   des.Time     // it is idle, or busy, since then
+	since   des.Time     // when it became idle the last time
 	overdue bool         // it is among the overdue
 	wanted  bool         // it boots, or will as soon as it is off
 	hold    *entity.Hold // while it is not on
@@ -170,16 +170,25 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 	case entity.JobRequeued:
 		last := r.Earlier()[len(r.Earlier())-1]
 		s.ended(r, last.Start, last.Place)
-		s.provide(nil)
+		s.provideLater()
 	case entity.JobSubmitted:
 		if !r.Booked && r.Submitted() != s.expected && s.asleep > 0 && (len(r.Shapes) > 0 || s.meta.Plan().Fits(r.Request) == nil) {
 			s.provide(r)
 		}
 	case entity.JobWithdrawn:
-		// A job that runs on past its estimate has others lose what they held before
-		// it takes more time itself.
-		s.sim.At(e.Time, entity.PhaseDecide-1, (*providing)(s), 0)
+		s.provideLater()
 	}
+}
+
+// provideLater looks after jobs that wait again just before the policy does. What
+// made them wait takes what it wants only after they have been told of: a job that
+// runs on past its estimate, an outage.
+func (s *SwitchOff) provideLater() {
+	phase := entity.PhaseDecide - 1
+	if s.meta.Pass == entity.PassEvent {
+		phase = entity.PhaseChange - 2 // rounds about changes come at PhaseChange - 1
+	}
+	s.sim.At(s.sim.Now(), phase, (*providing)(s), 0)
 }
 
 // providing is the flow as the handler of an instant at which jobs have lost what
@@ -218,7 +227,7 @@ func (s *SwitchOff) occupy(place []procset.Range, sign int, at des.Time) {
 			before := n.busy
 			n.busy += sign * (end - first)
 			if before == 0 {
-				n.since, n.overdue = at, false
+				n.overdue = false
 			} else if n.busy == 0 {
 				s.idle(i, at)
 			}
@@ -536,15 +545,14 @@ func (s *SwitchOff) Yield(x Outage) {
 	if short > 0 {
 		short -= s.least(x.From, x.To)
 	}
-	for i := range s.nodes {
-		if s.nodes[i].hold == nil {
-			continue
-		}
-		mine := s.place(i)
-		hit := slices.ContainsFunc(x.Place, func(p procset.Range) bool { return p.First <= mine.Last && mine.First <= p.Last })
-		if hit || short > 0 {
-			s.leave(i)
-			short -= s.size(i)
+	for _, wanted := range []bool{false, true} {
+		for i := range s.nodes {
+			n, mine := &s.nodes[i], s.place(i)
+			hit := slices.ContainsFunc(x.Place, func(p procset.Range) bool { return p.First <= mine.Last && mine.First <= p.Last })
+			if n.hold != nil && n.wanted == wanted && (hit || short > 0) {
+				s.leave(i)
+				short -= s.size(i)
+			}
 		}
 	}
 }

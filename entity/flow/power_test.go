@@ -36,6 +36,8 @@ type powerWorld struct {
 	lost     []flow.Lost
 	preempt  map[int64]des.Time // by job: this long after its first start
 
+	unexpected bool // bookings do not ask for nodes to boot
+
 	switches []flow.Switch
 	runs     []*entity.Run
 	meter    *metrics.PowerMeter
@@ -82,7 +84,7 @@ func (w *powerWorld) run() error {
 		}
 	}
 	b := flow.NewBookings(m)
-	if w.saving != nil {
+	if w.saving != nil && !w.unexpected {
 		b.Ahead = w.saving.Expect
 	}
 	b.Submit(slices.Values(w.bookings))
@@ -451,6 +453,57 @@ func TestNodesBootInTimeForABooking(t *testing.T) {
 	// It would not be worth while.
 	w = timeline(t, backfill.EASY{}, []flow.Booking{booking(9, 1, 34, 5, 5, 2)}, estimated(1, 0, 1, 1, 1))
 	require.NotContains(t, w.log(), "10 1 switching off")
+}
+
+func TestABookingThatHasItsTimeHasNoNodesBoot(t *testing.T) {
+	w := &powerWorld{procs: 2, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)},
+		bookings: []flow.Booking{booking(9, 50, 100, 5, 5, 1)}, unexpected: true,
+		saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+	require.NoError(t, w.run())
+	require.Equal(t, 100*des.Second, w.runs[1].Start)
+	require.NotContains(t, w.log(), "50 1 booting")
+}
+
+func TestNodesBootForAVictim(t *testing.T) {
+	for _, p := range []entity.Policy{backfill.EASY{}, backfill.Conservative{}, backfill.Conservative{NoCompression: true}} {
+		for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
+			w := &powerWorld{procs: 2, policy: p, pass: pass, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)},
+				outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Place: []procset.Range{{First: 0, Last: 0}}}},
+				saving:  &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+			require.NoError(t, w.run())
+			require.Equal(t, 70*des.Second, w.runs[0].Start, "%s %v", p.Name(), pass)
+		}
+	}
+}
+
+func TestNodesBootForAJobThatHasLostItsReservation(t *testing.T) {
+	sim := des.New(des.Config{})
+	saving := &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}
+	d := &journal{}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(3), backfill.Conservative{NoCompression: true}, d, saving)
+	jobs := []*entity.Job{estimated(1, 0, 200, 200, 1), estimated(2, 40, 10, 10, 1)}
+	m.SubmitAll(slices.Values(jobs))
+	sim.At(50*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+		require.True(t, m.Withdraw(d.runs[jobs[1]]))
+		_, err := m.Withhold(entity.Window{Start: 60 * des.Second, End: 500 * des.Second, Nodes: 1})
+		require.NoError(t, err)
+	}), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 70*des.Second, d.runs[jobs[1]].Start)
+}
+
+func TestAnOutageTakesNodesThatNobodyWantsFirst(t *testing.T) {
+	w := &powerWorld{procs: 3, policy: backfill.Conservative{}, jobs: []*entity.Job{estimated(1, 0, 200, 200, 1), estimated(2, 40, 10, 10, 1)},
+		outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Processors: 1}},
+		saving:  &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+	require.NoError(t, w.run())
+	require.Equal(t, 60*des.Second, w.runs[1].Start)
+	require.Contains(t, w.log(), "50 2 on")
+}
+
+func TestAJobOfNoTimeLeavesNodesIdle(t *testing.T) {
+	w := timeline(t, backfill.EASY{}, nil, estimated(1, 0, 0, 1, 2), estimated(2, 90, 1, 1, 1))
+	require.Equal(t, []string{"10 0 switching off", "10 1 switching off"}, w.log()[:2])
 }
 
 // A single server that is switched off after an idle time t and needs a time d to

@@ -153,7 +153,7 @@ func (u *user) Next() (*entity.Job, bool) {
 // ended.
 func (u *user) Ended(*entity.Run) {
 	u.out--
-	if u.out > 0 || u.left > 0 {
+	if u.out > 0 { // each job has been pulled before the one in front of it came
 		return
 	}
 	if u.Stays != nil && u.sessions.Float64() >= u.Stays(u.sim.Now()-u.at) {

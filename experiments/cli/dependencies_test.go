@@ -51,6 +51,9 @@ func TestUnderFeedbackJobsOfALogComeByTheEndsOfOthers(t *testing.T) {
 		got := call(append([]string{"simulate", log, "--feedback", "--policy", "easy", "--out", dir}, strings.Fields(args)...)...)
 		require.Zero(t, got.code, got.stderr)
 		require.Equal(t, want, column(t, read(t, dir, "jobs-easy.csv"), "submission_time"), args)
+		if args == "" {
+			require.Equal(t, map[string]string{"1": "", "2": "", "3": "1+7", "4": "3", "5": "", "6": "", "7": "6+20"}, column(t, read(t, dir, "jobs-easy.csv"), "after"))
+		}
 	}
 }
 
@@ -83,9 +86,9 @@ func TestACycleInALogIsAnErrorThatNamesTheJobs(t *testing.T) {
 const pipeline = `id,submit,nodes,volume,runtime,array,after
 1,0,2,60,,,
 10,0,1,120,100,6,1
-20,0,3,50,,,ok:10-15+30
+20,0,3,50,,,10-15:ok+30
 30,0,1,10,15,,20
-31,0,1,10,,,ok:30
+31,0,1,10,,,30:ok
 32,5000,1,10,,,31
 `
 
@@ -120,13 +123,14 @@ func TestEveryPolicyRunsJobsThatWaitForOthers(t *testing.T) {
 			require.Equal(t, end["20"], submit["30"], name)
 			require.Equal(t, "COMPLETED_WALLTIME_REACHED", state["30"])
 			require.Equal(t, "REJECTED", state["31"], name)
+			require.Equal(t, "30:ok", column(t, text, "after")["31"], name)
 			require.Equal(t, end["30"], submit["31"], name)
 			require.Equal(t, "5000", submit["32"], name)
 		}
 		require.Equal(t, len(policies), checked)
 		require.Contains(t, got.stderr, "job 30 failed, after which it was to run")
 		require.Contains(t, read(t, dir, "requests.csv"), ",queue,after\n")
-		require.Contains(t, read(t, dir, "requests.csv"), ",ok:10-15+30\n")
+		require.Contains(t, read(t, dir, "requests.csv"), ",10-15:ok+30\n")
 
 		again := t.TempDir()
 		got = call("simulate", filepath.Join(dir, "requests.csv"), machine, "--policy", strings.Join(policies, ","), "--out", again)

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"encoding/csv"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,4 +121,86 @@ func TestSimulateWithReservations(t *testing.T) {
 	bad := call("simulate", "--reservations", write(t, "bad.csv", "job_id,start,processors,duration\n101,150,0,20\n"))
 	require.Equal(t, exitUsage, bad.code)
 	require.Contains(t, bad.stderr, "processors must be 1 or more")
+}
+
+// What the summary says of the jobs as a whole and of the sites is what the files of
+// jobs say, row by row.
+func TestAGridsFilesAgree(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	grid := write(t, "grid.yaml", "clusters: [{name: a, processors: 96, speed: 1.5}, {name: b, processors: 64}, {name: c, processors: 48, speed: 0.5}]\nnetwork: {latency: 1}")
+	got := call("simulate", "--first", "400", "--grid", grid, "--out", dir,
+		"--policy", "oar,rla,round-robin,shortest-queue,dispatch,dispatch:by=random,dispatch:by=least-jobs:age=600,earliest")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	table := func(name string) (rows []map[string]string) {
+		all, err := csv.NewReader(strings.NewReader(read(t, dir, name))).ReadAll()
+		require.NoError(t, err)
+		for _, cells := range all[1:] {
+			row := map[string]string{}
+			for i, c := range cells {
+				row[all[0][i]] = c
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	number := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		return x
+	}
+	for _, s := range table("summary.csv") {
+		file := strings.ReplaceAll(s["policy"], ":", "-")
+		makespan := number(s["makespan"])
+		work, capacity := 0.0, 0.0
+		longest := map[string]float64{}
+		for _, k := range table("clusters-" + file + ".csv") {
+			busy := 0.0
+			rows := table("jobs-" + file + "-" + k["cluster"] + ".csv")
+			for _, r := range rows {
+				busy += number(r["requested_number_of_resources"]) * number(r["execution_time"])
+				longest[r["job_id"]] = max(longest[r["job_id"]], number(r["execution_time"]))
+			}
+			require.InEpsilon(t, busy/(number(k["processors"])*makespan), number(k["utilization"]), 1e-9)
+			require.Equal(t, k["jobs"], strconv.Itoa(len(rows)))
+			work += busy * number(k["speed"])
+			capacity += number(k["processors"]) * number(k["speed"])
+		}
+		require.InEpsilon(t, work/(capacity*makespan), number(s["utilization"]), 1e-9, file)
+		slowdown, ended := 0.0, 0.0
+		for _, r := range table("jobs-" + file + ".csv") {
+			if r["final_state"] == "REJECTED" {
+				continue
+			}
+			ended++
+			own := max(1, number(r["turnaround_time"])/max(longest[r["job_id"]], 10))
+			require.InDelta(t, own, number(r["bounded_slowdown"]), 1e-5*own)
+			slowdown += own
+		}
+		require.InEpsilon(t, slowdown/ended, number(s["mean_bounded_slowdown"]), 1e-6, file)
+		checked := call("validate", filepath.Join(dir, "jobs-"+file+".csv"), "--first", "400", "--grid", grid)
+		require.Equal(t, exitOK, checked.code, "%s: %s", file, checked.stdout)
+	}
+}
+
+// Sites may stop jobs: their files tell of attempts, and what cannot have been is
+// found.
+func TestAGridWhoseSitesPreemptIsChecked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	grid := write(t, "grid.yaml", "clusters: [{name: a, processors: 96, speed: 1.5, policy: 'selective-preemption:cost=30'}, {name: b, processors: 64, policy: time-slicing}]")
+	require.Equal(t, exitOK, call("simulate", "--first", "400", "--grid", grid, "--out", dir, "--policy", "dispatch").code)
+	file := filepath.Join(dir, "jobs-dispatch.csv")
+	require.Equal(t, exitOK, call("validate", file, "--first", "400", "--grid", grid).code)
+	name := filepath.Join(dir, "jobs-dispatch-a.csv")
+	rows, err := csv.NewReader(strings.NewReader(read(t, dir, "jobs-dispatch-a.csv"))).ReadAll()
+	require.NoError(t, err)
+	restarts := slices.Index(rows[0], "restarts")
+	require.True(t, slices.ContainsFunc(rows[1:], func(row []string) bool { return row[restarts] != "0" }))
+	stopped := slices.IndexFunc(rows, func(row []string) bool { return row[restarts] == "0" })
+	rows[stopped][slices.Index(rows[0], "finish_time")] += "9"
+	var text strings.Builder
+	require.NoError(t, csv.NewWriter(&text).WriteAll(rows))
+	require.NoError(t, os.WriteFile(name, []byte(text.String()), 0o666))
+	got := call("validate", file, "--first", "400", "--grid", grid)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "wrong run time")
 }

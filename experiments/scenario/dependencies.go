@@ -55,7 +55,7 @@ func (c *call) link() error {
 	}
 	if links.Any() {
 		c.links = links
-		c.needsAttempts()
+		c.needsAttempts() // the files tell of it
 	}
 	return nil
 }

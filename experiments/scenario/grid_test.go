@@ -104,7 +104,8 @@ func TestSitesRunTheirOwnJobsToo(t *testing.T) {
 // Every strategy, under either pass and with every queue policy at the sites:
 // no processor is used twice, no promise broken.
 func TestOnAGridEveryPassKeepsTheRules(t *testing.T) {
-	for _, strategy := range Standard().Strategies.Names() {
+	rules := []string{"dispatch:by=least-jobs:age=3600", "dispatch:by=round-robin", "dispatch:by=random", "dispatch:by=earliest", "dispatch:by=price"}
+	for _, strategy := range append(Standard().Strategies.Names(), rules...) {
 		for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
 			var validators []*validate.Validator
 			sc := New()
@@ -161,4 +162,21 @@ func TestTheGuidesFilesCanBeRead(t *testing.T) {
 	source, err := os.ReadFile("../../policy/agent/oar.go")
 	require.NoError(t, err)
 	require.Contains(t, string(source), block("go"), "OAR reads as the guide says")
+}
+
+func TestTheFileOfTheGuideToRoutingCanBeRun(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guides/sites-and-routing.md")
+	require.NoError(t, err)
+	_, after, ok := strings.Cut(string(page), "```yaml\n")
+	require.True(t, ok)
+	text, _, _ := strings.Cut(after, "```")
+	r := &reader{kind: "grid", tables: Standard(), sc: New(), nodes: map[int]bool{}}
+	require.NoError(t, r.read([]byte(text)))
+	r.sc.Workload.Trace = "lublin:jobs=50:procs=64:load=0.9"
+	out, err := Run(context.Background(), r.sc, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Results, 3)
+	for _, x := range out.Results {
+		require.Equal(t, 50, x.Summary.Jobs)
+	}
 }

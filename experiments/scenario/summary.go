@@ -5,7 +5,6 @@ package scenario
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -67,7 +66,10 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
 		return err
 	}
-	return errors.Join(o.printCapacity(w), o.printEnergy(w))
+	if err := o.printCapacity(w); err != nil {
+		return err
+	}
+	return o.printEnergy(w)
 }
 
 func (o *Outcome) writeFile(path string) error {

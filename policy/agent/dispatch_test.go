@@ -200,6 +200,17 @@ func TestTheEarliestStartMindsWhoWaits(t *testing.T) {
 	require.Equal(t, []int{0, 1, 0, 1}, site)
 }
 
+// The fast site is busy until 10, and would be done with the job at 20.
+func TestTheEarliestStartIsNotTheEarliestEnd(t *testing.T) {
+	w := newWorld(direct(), 4, 4)
+	w.Agents()[1].Speed = 10
+	w.Agents()[1].Scheduler().Submit(job(-1, 0, 10, 4))
+	j := job(0, 1, 100, 4)
+	w.run(t, 1, func() grid.Strategy { return &Dispatcher{By: EarliestStart} }, j)
+	require.Equal(t, des.Second, w.runs[j].Start)
+	require.Equal(t, 101*des.Second, w.runs[j].Finish)
+}
+
 func TestTurnsPassOverSitesThatAreTooSmall(t *testing.T) {
 	jobs := []*entity.Job{job(0, 0, 1, 1), job(1, 1, 1, 3), job(2, 2, 1, 1), job(3, 3, 1, 3), job(4, 4, 1, 3), job(5, 5, 1, 1)}
 	_, site := startsAt(t, &Dispatcher{By: InTurn}, backfill.FCFS{}, []int{4, 2, 4}, jobs)

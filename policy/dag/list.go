@@ -37,7 +37,7 @@ func (p List) Schedule(r *entity.Round) {
 	if order.Key == nil {
 		order = backfill.HighestRank
 	}
-	next, tried := des.Forever, 0
+	tried := 0
 	for j := range r.Queue.By(order, r.Now).All() {
 		if j.State != entity.Waiting {
 			continue
@@ -56,11 +56,7 @@ func (p List) Schedule(r *entity.Round) {
 			if !r.Hold(j, w) {
 				return
 			}
-			next = min(next, w.Start)
 		}
-	}
-	if next < des.Forever {
-		r.WakeAt(next)
 	}
 }
 

@@ -52,6 +52,19 @@ func TestCPOPMakesTheMakespanOfThePaper(t *testing.T) {
 	}
 }
 
+func TestAGapThatIsJustLongEnoughIsFilled(t *testing.T) {
+	s, err := dag.HEFT{}.Plan(&dag.Problem{Cost: [][]des.Time{{9, 2}, {4, 20}, {5, 15}}, Edges: []dag.Edge{{0, 1, 3}}})
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 0, 0}, s.Processor)
+	require.Equal(t, []des.Time{0, 5, 0}, s.Start)
+}
+
+func TestOfEqualRanksTheFirstTaskIsFirst(t *testing.T) {
+	s, err := dag.HEFT{}.Plan(&dag.Problem{Cost: [][]des.Time{{3}, {3}, {3}}})
+	require.NoError(t, err)
+	require.Equal(t, []des.Time{0, 3, 6}, s.Start)
+}
+
 // On one processor without data MinMin is shortest first, and by hand elsewhere.
 func TestMinMinTakesTheTaskThatCanFinishFirst(t *testing.T) {
 	s, err := dag.MinMin{}.Plan(&dag.Problem{Cost: [][]des.Time{{5}, {3}, {4}, {1}}, Edges: []dag.Edge{{1, 3, 9}}})

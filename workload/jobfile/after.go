@@ -12,21 +12,18 @@ import (
 
 // The column after: the jobs that must have ended before this one comes, such as
 //
-//	3;7           jobs 3 and 7
+//	3 7           jobs 3 and 7
 //	10-14         jobs 10 to 14, which may be the tasks of an array
-//	ok:4          job 4, which must have finished well: otherwise this one is rejected
-//	ok:10-14+60   and 60 time units more
+//	4:ok          job 4, which must have finished well: otherwise this one is rejected
+//	10-14:ok+60   and 60 time units more
 
-const wantAfter = "jobs such as 3;10-14;ok:4+60"
+const wantAfter = "jobs such as 3 10-14 4:ok+60"
 
 func parseAfter(text string) (all []entity.Dependency, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	for part := range strings.SplitSeq(text, ";") {
+	for part := range strings.FieldsSeq(text) {
 		var d entity.Dependency
-		jobs, think, thinks := strings.Cut(strings.TrimSpace(part), "+")
-		jobs, d.OK = strings.CutPrefix(jobs, "ok:")
+		jobs, think, thinks := strings.Cut(part, "+")
+		jobs, d.OK = strings.CutSuffix(jobs, ":ok")
 		if thinks {
 			var ok bool
 			if d.Think, ok = parseTime(think); !ok {
@@ -72,7 +69,7 @@ func appendAfter(b []byte, all []entity.Dependency) []byte {
 			last = next
 		}
 		if b[len(b)-1] != ',' && b[len(b)-1] != '"' {
-			b = append(b, ';')
+			b = append(b, ' ')
 		}
 		text := first.String()
 		if first != last {

@@ -31,7 +31,8 @@ func TestJobsComeAfterOthersTheirRangesAndTheirSuccess(t *testing.T) {
 		{{Job: 1}},
 		{{Job: 1, OK: true, Think: 2500 * des.Second / 1000}, {Job: 3}},
 		{{Job: 2, OK: true, Think: des.Minute}, {Job: 3, OK: true, Think: des.Minute}, {Job: 4, OK: true, Think: des.Minute}},
-	}, afters(t, "id,nodes,volume,after\n1,1,1,\n2,1,1,1\n3,1,1,1\n4,1,1,ok:1+2.5;3\n5,1,1, ok:2-4+60 \n"))
+		nil,
+	}, afters(t, "id,nodes,volume,after\n1,1,1,\n2,1,1,1\n3,1,1,1\n4,1,1,1:ok+2.5  3\n5,1,1, 2-4:ok+60 \n6,1,1,\n"))
 }
 
 func TestAnArrayIsItsTasks(t *testing.T) {
@@ -55,9 +56,9 @@ func TestAnArrayIsItsTasks(t *testing.T) {
 
 func TestWhatIsWrongWithAfterAndArrayIsSaid(t *testing.T) {
 	for text, want := range map[string]string{
-		"1,1,1,x,":                   `jobs:2: after: want jobs such as 3;10-14;ok:4+60, not "x"`,
-		"1,1,1,3;,":                  `jobs:2: after: want jobs such as`,
-		"1,1,1,ok:,":                 `jobs:2: after: want jobs such as`,
+		"1,1,1,x,":                   `jobs:2: after: want jobs such as 3 10-14 4:ok+60, not "x"`,
+		"1,1,1,3;4,":                 `jobs:2: after: want jobs such as`,
+		"1,1,1,:ok,":                 `jobs:2: after: want jobs such as`,
 		"1,1,1,-3,":                  `jobs:2: after: want jobs such as`,
 		"1,1,1,5-3,":                 `jobs:2: after: "5-3": want a range upwards`,
 		"1,1,1,1-9000000,":           `jobs:2: after: "1-9000000": want a range upwards of at most 1000000 jobs`,

@@ -15,7 +15,7 @@
 //	id,nodes,volume,array,after
 //	10,1,60,5,             five jobs, 10 to 14
 //	20,4,600,,10-14        when all of them have ended
-//	21,1,30,,ok:20+5       5 time units after job 20, if that has finished well
+//	21,1,30,,20:ok+5       5 time units after job 20, if that has finished well
 //
 // What is not given is no limit. Columns may stand in any order; docs/reference/files.md
 // tells what each one means.

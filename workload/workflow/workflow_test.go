@@ -142,6 +142,12 @@ func TestANameThatTwoTasksHaveNamesNone(t *testing.T) {
 	require.ErrorContains(t, err, `workflow.tasks[3].parents[0]: there is no task "b_2"`)
 }
 
+func TestAPartOfACoreIsOne(t *testing.T) {
+	w, err := workflow.Read("flow.json", strings.NewReader(strings.Replace(early, `"cores": 2`, `"cores": 1.5`, 1)))
+	require.NoError(t, err)
+	require.Equal(t, diamond(), w)
+}
+
 func TestAPathTellsAWorkflow(t *testing.T) {
 	for path, want := range map[string]bool{"a.json": true, "a.json.gz": true, "a.json.zst": true, "a.jsonl": false, "a.swf.gz": false, "json": false} {
 		require.Equal(t, want, workflow.IsPath(path), path)

@@ -1,0 +1,60 @@
+package flow
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/procset"
+)
+
+// avoiding is the Placer that keeps jobs that are expected to run into an announced
+// outage off its processors, and gives these to jobs that are expected to have ended
+// before, as far as there are enough of either. Which ones a job gets among those is up
+// to the Placer that was there before.
+//
+//	0-1 |[ ends before ]      [######## announced
+//	2-3 |[ runs into it                 ]
+//	    +--------------------------------------> time
+type avoiding struct {
+	outages *Outages
+	inner   entity.Placer
+}
+
+// Place takes free processors for r.
+func (a avoiding) Place(free *procset.Set, r *entity.Run, ranges []procset.Range) ([]procset.Range, error) {
+	// Free, but lost before the job is expected to end, or after that. They are taken
+	// for the moment.
+	var soon, later []procset.Range
+	for _, l := range a.outages.ahead {
+		list := &later
+		if l.From < r.Reservation.Window.End {
+			list = &soon
+		}
+		for _, lost := range l.Place {
+			for p := lost.First; p <= lost.Last; p++ {
+				if one := (procset.Range{First: p, Last: p}); free.Take(one) == nil {
+					*list = append(*list, one)
+				}
+			}
+		}
+	}
+	var err error
+	withheld, n := soon, r.Request.Nodes
+	switch {
+	case len(later) >= n: // which nobody wants who stays longer
+		others := slices.Collect(free.Ranges())
+		for _, other := range others {
+			err = errors.Join(err, free.Take(other))
+		}
+		withheld = append(withheld, others...)
+	case free.Available()+len(later) < n:
+		later = append(later, soon...)
+		withheld = nil
+	}
+	if err = errors.Join(err, free.Free(later)); err != nil {
+		return ranges, err
+	}
+	ranges, err = a.inner.Place(free, r, ranges)
+	return ranges, errors.Join(err, free.Free(withheld))
+}
