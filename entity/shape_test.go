@@ -207,3 +207,19 @@ func TestMoldableJobsTakeTheirShapesOnNodes(t *testing.T) {
 		require.Equal(t, map[int]des.Time{1: 4 * des.Second, 2: 6 * des.Second}[nodes], r.Finish)
 	}
 }
+
+// One processor is free from 10 on instead of 30. The job could start there, and would
+// end later than in the window that it holds from 60 on.
+func TestCompressionDoesNotTakeAWorseEnd(t *testing.T) {
+	for rule, start := range map[entity.ShapeRule]des.Time{entity.FirstEnd: 60, entity.FirstStart: 10} {
+		w := newWorld(4, backfill.Conservative{Shape: rule})
+		w.meta.Submit(job(1, 0, 60, 3))
+		early := job(2, 0, 10, 1)
+		early.Request.Length = 30 * des.Second
+		w.meta.Submit(early)
+		r := w.meta.Submit(&entity.Job{ID: 3, Runtime: 100 * des.Second, Request: entity.Request{Nodes: 1, Length: 100 * des.Second},
+			Shapes: []entity.Shape{{Nodes: 4, Length: 10 * des.Second, Runtime: 10 * des.Second}}})
+		w.run(t)
+		require.Equal(t, start*des.Second, r.Start, rule)
+	}
+}
