@@ -160,6 +160,9 @@ func (r *Run) AddPart(p Part) { r.rare().parts = append(r.rare().parts, p) }
 // Ran is how long a job that has ended really ran in its latest attempt: of one that
 // ran in pieces, each at its own time, the longest piece.
 func (r *Run) Ran() des.Time {
+	if r.few == nil { // as most often
+		return r.Finish - r.Start
+	}
 	longest := des.Time(0)
 	for _, p := range r.Parts() {
 		if p.Window.Nodes < r.Request.Nodes {

@@ -156,10 +156,15 @@ func (s ShapeRule) FindNow(p Plan, j *Run, now des.Time) (Window, bool) {
 // that had been given up: one that starts in [now, until] and before the one held,
 // in any shape.
 func (r *Round) FindEarlier(j *Run, until des.Time, rule ShapeRule) (Window, bool) {
-	held := j.Reservation.Window
 	if len(j.Shapes) == 0 {
 		return r.Plan.FindEarlier(&j.Reservation, r.Now, until)
 	}
+	return r.chooseEarlier(j, until, rule)
+}
+
+// chooseEarlier is FindEarlier for a job that is moldable.
+func (r *Round) chooseEarlier(j *Run, until des.Time, rule ShapeRule) (Window, bool) {
+	held := j.Reservation.Window
 	r.Plan.Release(&j.Reservation, r.Now)
 	w, ok := rule.Find(r.Plan, j, r.Now, min(until, held.Start-des.Tick))
 	if _, err := r.Plan.Reserve(j, held); err != nil {

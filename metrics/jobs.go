@@ -261,9 +261,6 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	if r.attempts != nil {
 		r.attempts.told(e)
 	}
-	if j.Parts() != nil {
-		r.ran = j.Ran()
-	}
 	switch e.Kind {
 	case entity.JobPromised:
 		r.promise = j.Promised
@@ -275,12 +272,12 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
 		r.molded(j)
 	case entity.JobFinished:
-		w.end(r, rowFinished)
+		w.end(j, r, rowFinished)
 	case entity.JobKilled:
 		if j.Reason == entity.ReasonEstimate || j.Reason == "" && w.now-j.Start >= j.Reservation.Window.Length() {
-			w.end(r, rowWalltime)
+			w.end(j, r, rowWalltime)
 		} else {
-			w.end(r, rowKilled)
+			w.end(j, r, rowKilled)
 			r.reason = j.Reason
 		}
 	case entity.JobRejected:
@@ -335,7 +332,10 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 // molded has the row tell of the shape that a moldable job has now.
 func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.Nodes), j.Runtime }
 
-func (w *JobsWriter) end(r *jobRow, state rowState) {
+func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
+	if j.Parts() != nil {
+		r.ran = j.Ran()
+	}
 	r.state = state
 	r.finish = w.now
 	if r.start < w.now { // otherwise its place is known when the instant is over
@@ -497,14 +497,7 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 			b = procset.Append(b, r.processors)
 		}
 	}
-	b = append(b, ',')
-	if e, known := w.energies[w.base-1]; known {
-		b = e.Append(b)
-		delete(w.energies, w.base-1)
-	} else {
-		b = append(b, "-1"...)
-	}
-	b = append(b, ',')
+	b = append(w.appendEnergy(append(b, ',')), ',')
 	b = appendMetadata(b, r)
 	b = append(b, ',')
 	b = appendInt(b, int64(r.user))
@@ -530,6 +523,17 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		b = r.attempts.appendTo(b)
 	}
 	return append(b, '\n')
+}
+
+// appendEnergy appends what the job of the row at hand took, or -1.
+func (w *JobsWriter) appendEnergy(b []byte) []byte {
+	if w.Energy != nil {
+		if e, known := w.energies[w.base-1]; known {
+			delete(w.energies, w.base-1)
+			return e.Append(b)
+		}
+	}
+	return append(b, "-1"...)
 }
 
 // promisedKey begins the metadata of a job that was promised a start, reasonKey

@@ -38,8 +38,14 @@ func NewQueueWriter(w io.Writer) *QueueWriter {
 
 // Observe takes one event in.
 func (q *QueueWriter) Observe(e entity.JobEvent) {
-	q.reach(e.Time)
-	asked, nodes := int64(e.Run.Submitted().Request.Nodes), int64(e.Run.Request.Nodes)
+	if e.Time != q.now {
+		q.reach(e.Time)
+	}
+	nodes := int64(e.Run.Request.Nodes)
+	asked := nodes
+	if e.Run.Shapes != nil { // a moldable job that waits counts by its own request
+		asked = int64(e.Run.Submitted().Request.Nodes)
+	}
 	switch e.Kind {
 	case entity.JobSubmitted:
 		q.queued(1, asked)
@@ -70,10 +76,10 @@ func (q *QueueWriter) TaskEnded(r *entity.Run, i int) {
 // reach writes the row of an instant at which tasks have ended and nothing else has
 // happened: nobody tells that it is over.
 func (q *QueueWriter) reach(now des.Time) {
-	if now != q.now {
+	if now != q.now && q.level != q.last {
 		q.InstantOver(q.now)
-		q.now = now
 	}
+	q.now = now
 }
 
 func (q *QueueWriter) queued(jobs, processors int64) {

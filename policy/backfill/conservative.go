@@ -73,7 +73,13 @@ func compress(r *entity.Round, q *entity.View, rule entity.ShapeRule) {
 		if j.State != entity.Reserved || held.Start <= r.Now {
 			continue
 		}
-		w, ok := r.FindEarlier(j, freed-1, rule)
+		var w entity.Window
+		var ok bool
+		if len(j.Shapes) == 0 { // straight to the plan: this is where conservative spends its time
+			w, ok = r.Plan.FindEarlier(&j.Reservation, r.Now, freed-1)
+		} else {
+			w, ok = r.FindEarlier(j, freed-1, rule)
+		}
 		if !ok {
 			continue
 		}

@@ -27,7 +27,13 @@ func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule) *entity.
 		if head == nil {
 			return nil
 		}
-		w, ok := rule.FindNow(r.Plan, head, r.Now)
+		var w entity.Window
+		var ok bool
+		if len(head.Shapes) == 0 { // straight to the plan: asked in every round
+			w, ok = r.Plan.Find(head.Request, r.Now, r.Now)
+		} else {
+			w, ok = rule.FindNow(r.Plan, head, r.Now)
+		}
 		if !ok {
 			return head
 		}
