@@ -302,3 +302,20 @@ func upTo(n int) (list []int) {
 	}
 	return list
 }
+
+func TestOutagesGoOnWhileAJobThatFollowsAnotherIsStillToCome(t *testing.T) {
+	jobs := []*entity.Job{estimated(1, 0, 5, 5, 1), after(estimated(2, 40, 5, 5, 1), anyEnd(1)), after(estimated(3, 41, 5, 5, 1), think(anyEnd(2), 30))}
+	links, err := flow.Survey(slices.Values(jobs), false)
+	require.NoError(t, err)
+	sim, waiting := des.New(des.Config{}), flow.NewDependencies(links)
+	var begun []des.Time
+	o := &flow.Outages{Told: func(l flow.Lost) { begun = append(begun, l.From/des.Second) }, Idle: func() bool { return !waiting.Coming() }}
+	o.Submit(forEver)
+	defer o.Close()
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), strictOrder{}, waiting, o)
+	waiting.SubmitAll(slices.Values(jobs))
+	defer waiting.Close()
+	require.NoError(t, sim.Run(context.Background()))
+	require.Zero(t, m.Queue().Len()+waiting.Held())
+	require.Equal(t, []des.Time{5, 15, 25, 35, 45, 55, 65, 75}, begun)
+}

@@ -87,7 +87,8 @@ type Outages struct {
 	// SwitchOff.Yield does.
 	Before func(Outage)
 	// Idle, if set, is asked beside Metascheduler.Idle: where jobs may come to the
-	// metascheduler from further away, such as the brokers of a grid.
+	// metascheduler from further away, such as Dependencies, Bookings (of both, Coming
+	// tells) or the brokers of a grid.
 	Idle func() bool
 
 	all  iter.Seq[Outage]
