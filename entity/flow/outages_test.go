@@ -172,6 +172,28 @@ func TestJobsAreKeptOffProcessorsThatAreSoonLost(t *testing.T) {
 	require.Equal(t, []string{"0 started 1", "20 finished 1", "20 started 2", "110 finished 2"}, s.story(t))
 }
 
+func TestAJobIsKeptOffAProcessorThatIsLostTwiceByWhicheverComesFirst(t *testing.T) {
+	late, soon := announced(of(down(100, 110, 0), 0, 1), 0), announced(of(down(20, 30, 0), 0, 1), 0)
+	for _, all := range [][]flow.Outage{{late, soon}, {soon, late}} {
+		s := &stricken{outages: all, jobs: []*entity.Job{estimated(1, 5, 50, 50, 2)}}
+		require.Equal(t, []string{"5 started 1", "55 finished 1"}, s.story(t))
+		require.Equal(t, []string{"20-30: 2 (0-1)", "100-110: 2 (0-1)"}[:len(s.losses())], s.losses())
+		for _, r := range s.journal.runs {
+			require.Equal(t, []procset.Range{{First: 2, Last: 3}}, r.Place)
+		}
+	}
+}
+
+func TestAJobThatEndsAsAnOutageBeginsMayHaveItsProcessors(t *testing.T) {
+	for length, want := range map[des.Time]procset.Range{95: {First: 2, Last: 3}, 96: {First: 0, Last: 1}} {
+		s := &stricken{outages: []flow.Outage{announced(of(down(100, 200, 0), 2, 3), 0)}, jobs: []*entity.Job{estimated(1, 5, 10, length, 2)}}
+		require.NoError(t, s.run())
+		for _, r := range s.journal.runs {
+			require.Equal(t, []procset.Range{want}, r.Place, "%v", length)
+		}
+	}
+}
+
 func TestAJobThatRunsMayGoOnUntilAnAnnouncedOutageBegins(t *testing.T) {
 	s := &stricken{outages: []flow.Outage{announced(down(20, 40, 4), 10)}, jobs: []*entity.Job{estimated(1, 0, 15, 100, 2), estimated(2, 0, 100, 100, 1), estimated(3, 16, 10, 10, 2)}}
 	require.Equal(t, []string{"0 started 1", "0 started 2", "15 finished 1", "20 requeued 2", "40 started 2", "40 started 3", "50 finished 3", "140 finished 2"}, s.story(t),
