@@ -804,10 +804,11 @@ func (o *Outages) Observe(e entity.JobEvent) {
 		if o.units != nil && o.domain == nil {
 			o.fresh = append(o.fresh, r)
 		}
+	}
+	switch e.Kind {
+	case entity.JobStarted, entity.JobPromised, entity.JobWithdrawn:
 		return
-	case entity.JobPromised, entity.JobWithdrawn:
-		return
-	case entity.JobRequeued: // perhaps by a policy, which is in the middle of a round
+	case entity.JobRequeued, entity.JobResized: // perhaps by a policy, which is in the middle of a round
 		if o.waiting[r] != nil || len(o.ahead) > 0 {
 			o.sim.At(o.sim.Now(), entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { o.left(r) }), 0)
 		}
@@ -820,7 +821,8 @@ func (o *Outages) Observe(e entity.JobEvent) {
 	o.left(r)
 }
 
-// left has whatever has waited for r to leave go on.
+// left has whatever has waited for r to leave go on. Where r has only become smaller,
+// what it still has is waited for anew.
 func (o *Outages) left(r *entity.Run) {
 	if o.waiting[r] != nil {
 		o.take(r, func(*loss) bool { return true })

@@ -379,6 +379,47 @@ func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
 	require.Equal(t, []string{"10-15: 1", "20-25: 3"}, s.losses())
 }
 
+// shrinking has job 1, which does 200 s of work, go on on two processors from an instant on.
+func shrinking(t *testing.T, s *stricken, when des.Time) {
+	j := estimated(1, 0, 50, 50, 4)
+	for _, n := range []int{2, 4} {
+		j.Shapes = append(j.Shapes, entity.Shape{Nodes: n, Length: 200 * des.Second / des.Time(n), Runtime: 200 * des.Second / des.Time(n)})
+	}
+	s.jobs = append([]*entity.Job{j}, s.jobs...)
+	s.set = func(m *entity.Metascheduler) {
+		m.Simulator().At(when*des.Second, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
+			for r := range m.RunningJobs() {
+				require.NoError(t, m.Resize(r, 2, 0))
+			}
+		}), 0)
+	}
+}
+
+func TestALossThatWaitsHasWhatAJobThatShrinksGivesBack(t *testing.T) {
+	for _, c := range []struct {
+		x    flow.Outage
+		want []string
+	}{
+		{down(10, 20, 1), []string{"15-25: 1"}},
+		{down(10, 20, 2), []string{"15-25: 2"}},
+		{of(down(10, 20, 0), 3), []string{"15-25: 1 (3)"}},
+		{of(down(10, 20, 0), 0), []string{"85-95: 1 (0)"}},
+		{of(down(10, 20, 0), 1, 3), []string{"15-25: 1 (3)", "85-95: 1 (1)"}},
+	} {
+		s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{c.x}}
+		shrinking(t, s, 15)
+		require.Equal(t, []string{"0 started 1", "15 resized 1", "85 finished 1"}, s.story(t))
+		require.Equal(t, c.want, s.losses())
+	}
+}
+
+func TestAnAnnouncedLossHasWhatAJobThatShrinksGivesBack(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{announced(down(40, 60, 2), 5)}, jobs: []*entity.Job{estimated(2, 16, 30, 30, 2)}}
+	shrinking(t, s, 15)
+	require.Equal(t, []string{"0 started 1", "15 resized 1", "60 started 2", "85 finished 1", "90 finished 2"}, s.story(t))
+	require.Equal(t, []string{"40-60: 2"}, s.losses())
+}
+
 func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
 	both := of(down(1, 2, 0), 1)
 	both.Processors = 1
@@ -479,6 +520,18 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 			at += des.Time(draw(0, 10, "gap"))
 			s.jobs = append(s.jobs, estimated(int64(id), at, des.Time(draw(0, 30, "runtime")), des.Time(draw(1, 30, "estimate")), draw(1, size, "nodes")))
 		}
+		var resizes []des.Time
+		for range draw(0, 5, "resizes") {
+			resizes = append(resizes, des.Time(draw(0, 100, "resize"))*des.Second)
+		}
+		if len(resizes) > 0 {
+			for _, j := range s.jobs {
+				own := des.Time(j.Request.Nodes)
+				for n := des.Time(1); n <= des.Time(size); n++ {
+					j.Shapes = append(j.Shapes, entity.Shape{Nodes: int(n), Length: j.Request.Length * own / n, Runtime: j.Runtime * own / n})
+				}
+			}
+		}
 		for range draw(0, 12, "outages") {
 			from := des.Time(draw(0, 150, "from"))
 			x := announced(down(from, from+des.Time(draw(1, 30, "for")), draw(1, size, "lost")), max(0, from-des.Time(draw(0, 40, "notice"))))
@@ -496,6 +549,14 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 		booked := 0
 		s.set = func(m *entity.Metascheduler) {
 			m.Pass, m.Overrun = pass, overrun
+			for _, at := range resizes {
+				to := draw(1, size, "to")
+				m.Simulator().At(at, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
+					for r := range m.RunningJobs() {
+						_ = m.Resize(r, to, 0) // refused where there is no room
+					}
+				}), 0)
+			}
 			if draw(0, 2, "bookings") == 0 {
 				booked = 1
 				flow.NewBookings(m).Submit(slices.Values([]flow.Booking{{Job: estimated(100, 3, 10, 10, draw(1, size, "booked")), Start: des.Time(draw(3, 60, "start")) * des.Second}}))
