@@ -379,9 +379,10 @@ func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
 	require.Equal(t, []string{"10-15: 1", "20-25: 3"}, s.losses())
 }
 
-// shrinking has job 1, which does 200 s of work, go on on two processors from an instant on.
-func shrinking(t *testing.T, s *stricken, when des.Time) {
-	j := estimated(1, 0, 50, 50, 4)
+// resizing has job 1, which does 200 s of work, run on two of four processors, or on
+// four, and on as many others from an instant on.
+func resizing(t *testing.T, s *stricken, when des.Time, from, to int) {
+	j := estimated(1, 0, 200/des.Time(from), 200/des.Time(from), from)
 	for _, n := range []int{2, 4} {
 		j.Shapes = append(j.Shapes, entity.Shape{Nodes: n, Length: 200 * des.Second / des.Time(n), Runtime: 200 * des.Second / des.Time(n)})
 	}
@@ -389,7 +390,7 @@ func shrinking(t *testing.T, s *stricken, when des.Time) {
 	s.set = func(m *entity.Metascheduler) {
 		m.Simulator().At(when*des.Second, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
 			for r := range m.RunningJobs() {
-				require.NoError(t, m.Resize(r, 2, 0))
+				require.NoError(t, m.Resize(r, to, 0))
 			}
 		}), 0)
 	}
@@ -407,7 +408,7 @@ func TestALossThatWaitsHasWhatAJobThatShrinksGivesBack(t *testing.T) {
 		{of(down(10, 20, 0), 1, 3), []string{"15-25: 1 (3)", "85-95: 1 (1)"}},
 	} {
 		s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{c.x}}
-		shrinking(t, s, 15)
+		resizing(t, s, 15, 4, 2)
 		require.Equal(t, []string{"0 started 1", "15 resized 1", "85 finished 1"}, s.story(t))
 		require.Equal(t, c.want, s.losses())
 	}
@@ -415,9 +416,21 @@ func TestALossThatWaitsHasWhatAJobThatShrinksGivesBack(t *testing.T) {
 
 func TestAnAnnouncedLossHasWhatAJobThatShrinksGivesBack(t *testing.T) {
 	s := &stricken{outages: []flow.Outage{announced(down(40, 60, 2), 5)}, jobs: []*entity.Job{estimated(2, 16, 30, 30, 2)}}
-	shrinking(t, s, 15)
+	resizing(t, s, 15, 4, 2)
 	require.Equal(t, []string{"0 started 1", "15 resized 1", "60 started 2", "85 finished 1", "90 finished 2"}, s.story(t))
 	require.Equal(t, []string{"40-60: 2"}, s.losses())
+}
+
+func TestAJobIsHitOnWhatItHasGained(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsKill}, outages: []flow.Outage{of(down(5, 6, 0), 3), of(down(30, 40, 0), 3)}}
+	resizing(t, s, 20, 2, 4)
+	require.Equal(t, []string{"0 started 1", "20 resized 1", "30 killed 1"}, s.story(t))
+}
+
+func TestAJobThatIsResizedHasBeenSentBackAsOftenAsBefore(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Limit: 1}, outages: []flow.Outage{down(5, 6, 4), announced(down(30, 40, 4), 10)}}
+	resizing(t, s, 20, 2, 4)
+	require.Equal(t, []string{"0 started 1", "5 requeued 1", "6 started 1", "20 resized 1", "30 killed 1"}, s.story(t))
 }
 
 func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
