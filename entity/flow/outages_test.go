@@ -428,7 +428,7 @@ func TestAJobIsHitOnWhatItHasGained(t *testing.T) {
 }
 
 func TestAJobThatIsResizedHasBeenSentBackAsOftenAsBefore(t *testing.T) {
-	s := &stricken{victims: flow.Victims{Limit: 1}, outages: []flow.Outage{down(5, 6, 4), announced(down(30, 40, 4), 10)}}
+	s := &stricken{victims: flow.Victims{Limit: 1}, outages: []flow.Outage{down(5, 6, 4), down(30, 40, 4)}}
 	resizing(t, s, 20, 2, 4)
 	require.Equal(t, []string{"0 started 1", "5 requeued 1", "6 started 1", "20 resized 1", "30 killed 1"}, s.story(t))
 }
