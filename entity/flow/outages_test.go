@@ -260,6 +260,72 @@ func TestAdvanceReservationsYieldLast(t *testing.T) {
 	require.Equal(t, []string{"0 started 1", "10 withdrawn 2", "30 finished 1", "40 started 9", "60 finished 9", "60 started 2", "80 finished 2"}, s.story(t), "though it starts earlier")
 }
 
+func TestAnAdvanceReservationAheadStandsWhereOtherJobsCanYield(t *testing.T) {
+	wait := flow.Victims{Rule: flow.VictimsWait}
+	for _, c := range []struct {
+		what        string
+		victims     flow.Victims
+		x           flow.Outage
+		story, lost []string
+	}{
+		{
+			"the job goes on until its room is needed", flow.Victims{}, down(10, 60, 1),
+			[]string{"0 started 1", "50 requeued 1", "50 started 9", "60 started 1", "80 finished 9", "160 finished 1"},
+			[]string{"10-50: 1", "50-60: 1 hits 1"},
+		},
+		{
+			"a processor that nobody has", flow.Victims{}, of(down(10, 60, 0), 3),
+			[]string{"0 started 1", "50 requeued 1", "50 started 9", "60 started 1", "80 finished 9", "160 finished 1"},
+			[]string{"10-50: 1 (3)", "50-60: 1 (3) hits 1"},
+		},
+		{
+			"known ahead", flow.Victims{}, announced(down(50, 60, 1), 10),
+			[]string{"0 started 1", "50 requeued 1", "50 started 9", "60 started 1", "80 finished 9", "160 finished 1"},
+			[]string{"50-60: 1 hits 1"},
+		},
+		{
+			"too many even so", flow.Victims{}, down(10, 60, 3),
+			[]string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "10 requeued 1", "60 started 1", "160 finished 1"},
+			[]string{"10-60: 3 hits 9 hits 1"},
+		},
+		{
+			"a drain waits for the job", wait, down(10, 60, 1),
+			[]string{"0 started 1", "50 started 9", "80 finished 9", "100 finished 1"},
+			[]string{"100-150: 1"},
+		},
+		{
+			"a drain that is known ahead", wait, announced(down(50, 60, 1), 10),
+			[]string{"0 started 1", "50 started 9", "80 finished 9", "100 finished 1"},
+			[]string{"100-110: 1"},
+		},
+		{
+			"a drain that no job can be waited for", wait, of(down(10, 60, 0), 3),
+			[]string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "100 finished 1"},
+			[]string{"10-60: 1 (3) hits 9"},
+		},
+		{
+			"a drain of too many", wait, down(10, 60, 3),
+			[]string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "100 finished 1"},
+			[]string{"10-60: 2 hits 9", "100-150: 1"},
+		},
+	} {
+		s := &stricken{victims: c.victims, outages: []flow.Outage{c.x}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 2)}, set: reserving(50, 30, 2)}
+		require.Equal(t, c.story, s.story(t), c.what)
+		require.Equal(t, c.lost, s.losses(), c.what)
+	}
+}
+
+func TestAnAdvanceReservationIsCancelledAsSoonAsOutagesLeaveNoRoomForIt(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{announced(down(60, 90, 2), 0), announced(down(40, 70, 1), 10)}, jobs: []*entity.Job{estimated(1, 0, 20, 20, 1)}, set: reserving(50, 30, 2)}
+	require.Equal(t, []string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "20 finished 1"}, s.story(t), "at 60 it would have too few")
+}
+
+func TestNoLossIsForgottenForAnAdvanceReservation(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 60, 1), down(11, 61, 1), down(12, 62, 1)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 2)}, set: reserving(50, 30, 2)}
+	require.Equal(t, []string{"0 started 1", "12 withdrawn 9", "12 rejected 9", "100 finished 1"}, s.story(t))
+	require.Equal(t, []string{"12-62: 1 hits 9", "100-150: 1", "100-150: 1"}, s.losses())
+}
+
 func TestAnAdvanceReservationThatIsOverByThenStands(t *testing.T) {
 	s := &stricken{outages: []flow.Outage{announced(down(90, 100, 4), 20)}, jobs: []*entity.Job{estimated(1, 0, 95, 200, 1)}, set: reserving(50, 30, 2)}
 	require.Equal(t, []string{"0 started 1", "50 started 9", "80 finished 9", "90 requeued 1", "100 started 1", "195 finished 1"}, s.story(t))
@@ -570,17 +636,56 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 					}
 				}), 0)
 			}
-			if draw(0, 2, "bookings") == 0 {
-				booked = 1
-				flow.NewBookings(m).Submit(slices.Values([]flow.Booking{{Job: estimated(100, 3, 10, 10, draw(1, size, "booked")), Start: des.Time(draw(3, 60, "start")) * des.Second}}))
+			var all []flow.Booking
+			for booked = range draw(0, 4, "bookings") {
+				at := des.Time(draw(3, 60, "start"))
+				all = append(all, flow.Booking{Job: estimated(int64(100+booked), 3, 10, des.Time(draw(10, 30, "booking")), draw(1, size, "booked")), Start: at * des.Second})
 			}
+			booked = len(all)
+			flow.NewBookings(m).Submit(slices.Values(all))
 		}
 		require.NoError(t, s.run())
 		s.check(t, size, len(s.jobs)+booked)
 		if s.victims.Rule != flow.VictimsWait {
 			s.compare(t, size, booked == 0)
+			if kind < 2 {
+				s.promises(t, size)
+			}
 		}
 	})
+}
+
+// promises holds every advance reservation that was cancelled ahead against what was
+// promised and lost: without other jobs, too, there was too little room.
+func (s *stricken) promises(t require.TestingT, size int) {
+	for _, r := range s.journal.runs {
+		if !r.Booked || r.State != entity.Rejected || r.Reason != "the processors of its advance reservation went out of service" {
+			continue
+		}
+		room := true
+		w := r.Reservation.Window
+		for at := w.Start; at < w.End; at += des.Second {
+			n, names := 0, map[int32]bool{}
+			for _, other := range s.journal.runs {
+				if held := other.Reservation.Window; other.Booked && held.Start <= at && at < held.End {
+					n += held.Nodes
+				}
+			}
+			for _, x := range s.outages {
+				if x.From > at || at >= x.To {
+					continue
+				}
+				n += x.Processors
+				for _, place := range x.Place {
+					for p := place.First; p <= place.Last; p++ {
+						names[p] = true
+					}
+				}
+			}
+			room = room && n+len(names) <= size
+		}
+		require.False(t, room, "%v at %v", r, w)
+	}
 }
 
 // compare holds what was lost against what was asked for, second by second: all of it,
