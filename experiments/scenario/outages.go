@@ -8,7 +8,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -41,7 +40,7 @@ func Models() policy.Table[Failures] {
 		return policy.Entry[Failures]{
 			Name: name, Text: text, Params: slices.Concat(common[:1], params, common[1:]),
 			New: func(a *policy.Args) Failures {
-				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews"), Until: des.Seconds(duration(a, "until"))}
+				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews"), Until: des.Seconds(a.Seconds("until"))}
 				if mean := needed(a, "repair"); a.Number("repair-sigma", 0) > 0 {
 					f.Repair = model.LognormalOf(a.Number("repair-sigma", 0), mean)
 				} else {
@@ -83,7 +82,7 @@ func VictimRules() policy.Table[flow.Victims] {
 		{Name: "limit", Values: "N", Text: "a job that was sent back so often is killed the next time (never)"},
 	}
 	sentBack := func(a *policy.Args, rule flow.VictimRule) flow.Victims {
-		return flow.Victims{Rule: rule, Restart: des.Seconds(duration(a, "restart")), Limit: a.Positive("limit")}
+		return flow.Victims{Rule: rule, Restart: des.Seconds(a.Seconds("restart")), Limit: a.Positive("limit")}
 	}
 	return policy.Table[flow.Victims]{
 		{
@@ -106,38 +105,16 @@ func VictimRules() policy.Table[flow.Victims] {
 			}, back...),
 			New: func(a *policy.Args) flow.Victims {
 				v := sentBack(a, flow.VictimsCheckpoint)
-				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(needed(a, "interval")), Cost: des.Seconds(duration(a, "cost"))}
+				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(needed(a, "interval")), Cost: des.Seconds(a.Seconds("cost"))}
 				return v
 			},
 		},
 	}
 }
 
-// units of time that may stand behind a number; without one it is of seconds.
-var timeUnits = map[byte]float64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
-
-// duration is a time of 0 or more in seconds, "90", "15m" or "30d"; 0 where it is not
-// given.
-func duration(a *policy.Args, name string) float64 {
-	text, given := a.Value(name)
-	if !given {
-		return 0
-	}
-	unit := 1.0
-	if n := len(text); n > 0 && timeUnits[text[n-1]] > 0 {
-		unit, text = timeUnits[text[n-1]], text[:n-1]
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if v *= unit; err != nil || !(v >= 0) || v > 1e12 {
-		a.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
-		return 0
-	}
-	return v
-}
-
-// needed is a duration that must be given, of a tick or more.
+// needed is a time that must be given, of a tick or more.
 func needed(a *policy.Args, name string) float64 {
-	v := duration(a, name)
+	v := a.Seconds(name)
 	if !(math.Round(v*float64(des.Second)) >= 1) {
 		a.Fail(name, "a time above 0, in seconds or as in 15m, 4h, 30d")
 		return 1
