@@ -341,6 +341,15 @@ func (s *siteLosses) add(i int, nodes []*entity.Node, observers []entity.Observe
 	return append(observers, f), nil
 }
 
+// leaveWaiting lets the run end well though jobs wait for what is never repaired.
+func (s *siteLosses) leaveWaiting() {
+	for _, site := range s.made.Leaves() {
+		if s.flows != nil {
+			site.Scheduler().LeaveWaiting = true
+		}
+	}
+}
+
 func (s *siteLosses) flush() error {
 	if s.file == nil {
 		return nil

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,6 +133,28 @@ func TestASettingOfOutagesThatMakesNoSenseIsNamed(t *testing.T) {
 		require.ErrorAs(t, err, &wrong, "%q", c)
 		require.Equal(t, c[2], wrong.Name)
 		require.ErrorContains(t, err, c[3])
+	}
+}
+
+func TestJobsThatWaitForWhatIsNeverRepairedAreTold(t *testing.T) {
+	g, err := decode("clusters: [{name: east, processors: 32}]")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		machine     Machine
+		log, policy string
+	}{
+		{machine: Cluster{}, log: "from,to,processors\n5000,,31\n", policy: "fcfs"},
+		{machine: g, log: "site,from,to,processors\neast,5000,,31\n", policy: "dispatch"},
+	} {
+		sc := faulty(written(t, c.log), "", c.policy)
+		sc.Machine = c.machine
+		dir, told := t.TempDir(), []string{}
+		out, err := Run(context.Background(), sc, Options{Dir: dir, Tell: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }})
+		require.NoError(t, err)
+		require.NotEmpty(t, out.Results[0].Waiting, c.policy)
+		require.Positive(t, out.Results[0].Summary.Waiting)
+		require.FileExists(t, filepath.Join(dir, "jobs-"+c.policy+".csv"))
+		require.Contains(t, strings.Join(told, "\n"), "what is out of service at the end leaves too little for them")
 	}
 }
 
