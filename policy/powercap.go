@@ -67,18 +67,25 @@ func (p *PowerCap) begin() error {
 	if !ok {
 		return fmt.Errorf("needs counted processors, not a %T", p.meta.Plan())
 	}
-	micro := func(watts float64) int64 { return int64(math.Round(watts * 1e6)) }
 	p.all = plan.Processors()
-	spare, each := micro(p.Cap)-int64(p.all)*micro(p.Idle), micro(p.Busy)-micro(p.Idle)
-	switch {
-	case spare < 0:
+	if p.most = p.Most(p.all); p.most < 0 {
 		return fmt.Errorf("is less than the %v W that %d processors draw without any job", float64(p.all)*p.Idle, p.all)
-	case each <= 0:
-		p.most = p.all
-	default:
-		p.most = int(min(spare/each, int64(p.all)))
 	}
 	return p.keep()
+}
+
+// Most is how many of so many processors may be busy at a time; below 0 where not even
+// none may be.
+func (p *PowerCap) Most(processors int) int {
+	micro := func(watts float64) int64 { return int64(math.Round(watts * 1e6)) }
+	spare, each := micro(p.Cap)-int64(processors)*micro(p.Idle), micro(p.Busy)-micro(p.Idle)
+	switch {
+	case spare < 0:
+		return -1
+	case each <= 0:
+		return processors
+	}
+	return int(min(spare/each, int64(processors)))
 }
 
 // Schedule turns away what can never start under the cap, and has the policy

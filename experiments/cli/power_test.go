@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -83,6 +85,37 @@ func TestNamedNodesMayDrawDifferently(t *testing.T) {
 	got = call("simulate", "--domain", domainOf(t, domain, "nodes.csv", wrong), "--power", "default")
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.stderr, "node 1: idle_power: want watts")
+}
+
+func TestWhatACapTurnsAwayIsRightlyRejected(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 8 90", "20 50 7 90")), t.TempDir()
+	got := call("simulate", trace, "--policy", "fcfs:power-cap=1800", "--power", "idle=100:busy=203.12", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "1 of 3 jobs rejected")
+	path := filepath.Join(out, "jobs-fcfs-power-cap=1800.csv")
+	got = call("validate", path, trace)
+	require.Zero(t, got.code, got.stdout)
+	lower := strings.ReplaceAll(read(t, out, "manifest.json"), "busy=203.12", "busy=230")
+	require.NoError(t, os.WriteFile(filepath.Join(out, "manifest.json"), []byte(lower), 0o644))
+	got = call("validate", path, trace)
+	require.Contains(t, got.stdout, "started on 7 processors; 6 of 6 may be busy besides")
+	higher := strings.ReplaceAll(lower, "busy=230", "busy=200")
+	require.NoError(t, os.WriteFile(filepath.Join(out, "manifest.json"), []byte(higher), 0o644))
+	got = call("validate", path, trace)
+	require.Contains(t, got.stdout, "rejected, though it wants 8 of 8 processors")
+}
+
+func TestAHeadThatWaitsForABootIsNotDelayed(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 1 100", "50 50 8 90", "1000 50 8 90", "1001 50 10 90")), t.TempDir()
+	got := call("simulate", trace, "--policy", "easy,fcfs", "--power", "switch-off=5", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	for _, policy := range []string{"easy", "fcfs"} {
+		got = call("validate", filepath.Join(out, "jobs-"+policy+".csv"), trace)
+		require.Zero(t, got.code, got.stdout)
+	}
+	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
+	got = call("validate", filepath.Join(out, "jobs-easy.csv"), trace)
+	require.Contains(t, got.stdout, "head delayed")
 }
 
 func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {

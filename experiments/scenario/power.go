@@ -229,6 +229,18 @@ func (p Power) tell(chosen entity.Policy) {
 	}
 }
 
+// Most is how many of so many processors may be busy at a time under a policy, for
+// validators; nil where it has no cap.
+func (p Power) Most(chosen entity.Policy, processors int) *int {
+	c, ok := chosen.(*policy.PowerCap)
+	if !ok {
+		return nil
+	}
+	p.tell(c)
+	most := c.Most(processors)
+	return &most
+}
+
 // writeEnergy writes energy.csv, if energy was accounted for; one that is there
 // otherwise tells of another run.
 func (c *call) writeEnergy(o *Outcome) error {
