@@ -430,9 +430,6 @@ func (c *fileChecker) identities() {
 	latest := make([]*filed, c.Processors) // whoever has had each processor to the latest instant
 	down := c.downOf()
 	for _, f := range begun {
-		if f.part && f.start == f.finish && f.place == nil {
-			continue // stopped before anybody said where
-		}
 		count, outside := 0, int32(-1)
 		var clash *filed
 		for _, r := range f.place {
