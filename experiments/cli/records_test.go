@@ -206,3 +206,42 @@ func TestWhatTheAttemptsOfResizedJobsHideIsFound(t *testing.T) {
 		})
 	}
 }
+
+func TestARunUnderFeedbackIsValidByItsRule(t *testing.T) {
+	log := write(t, "log.swf", sessions)
+	for _, flags := range []string{"", "--shift", "--skip 1", "--skip 2 --shift", "--moldable linear"} {
+		for _, policy := range []string{"easy", "equipartition"} {
+			out := t.TempDir()
+			path := filepath.Join(out, "jobs-"+policy+".csv")
+			given := append([]string{log}, strings.Fields(flags)...)
+			got := call(append([]string{"simulate", "--feedback", "--policy", policy, "--out", out}, given...)...)
+			require.Zero(t, got.code, got.stderr)
+			got = call(append([]string{"validate", path}, given...)...)
+			require.Zero(t, got.code, got.stdout+got.stderr)
+			require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
+			got = call(append([]string{"validate", "--feedback", path}, given...)...)
+			require.Zero(t, got.code, got.stdout+got.stderr)
+		}
+	}
+}
+
+func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
+	log := write(t, "log.swf", sessions)
+	run := t.TempDir()
+	got := call("simulate", log, "--feedback", "--policy", "easy", "--out", run)
+	require.Zero(t, got.code, got.stderr)
+	for _, c := range []struct{ from, to, want string }{
+		{"4,log.swf,100,307,", "4,log.swf,100,950,", "submission_time is 950, and those that it follows have ended at 307"},
+		{",3\n5,", ",\n5,", "after has other jobs than those that it was to wait for"},
+		{",3\n5,", ",2\n5,", "after has other jobs than those that it was to wait for"},
+	} {
+		dir := bent(t, run, "jobs-easy.csv", func(lines []string) []string {
+			text := strings.Replace(strings.Join(lines, "\n"), c.from, c.to, 1)
+			require.NotEqual(t, strings.Join(lines, "\n"), text)
+			return strings.Split(text, "\n")
+		})
+		got := call("validate", filepath.Join(dir, "jobs-easy.csv"), log)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.stdout, c.want)
+	}
+}

@@ -78,6 +78,9 @@ and the money adds up to the millionth.`,
 					return fmt.Errorf("%s: moldable: %w", filepath.Join(filepath.Dir(args[0]), "manifest.json"), err)
 				}
 			}
+			if made.feedback && !cmd.Flags().Changed("feedback") {
+				flags.o.Feedback = true
+			}
 			if cmd.Flags().Changed("domain") {
 				return flags.validateNodes(cmd, args[0], args[1:], domain, limit)
 			}
@@ -94,12 +97,13 @@ and the money adds up to the millionth.`,
 			if flags.o.Overrun == entity.OverrunExtend {
 				promises = validate.Promises{Order: promises.Order} // estimates bind nobody
 			}
-			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Limit: limit}
+			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Feedback: flags.o.Feedback, Limit: limit}
 			return flags.validate(cmd, args[0], args[1:], check)
 		},
 	}
 	flags.add(cmd)
 	flags.addMoldable(cmd)
+	cmd.Flags().BoolVar(&flags.o.Feedback, "feedback", false, "fields 17 and 18 of the trace hold: a job came its think time after the end of its preceding job")
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
 	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
@@ -273,6 +277,7 @@ type schedule struct {
 	machine  string   // "cluster", "domain", "grid"; "" where only the name tells
 	files    []string // of the run; nil where only the name tells
 	moldable string   // what gave its jobs shapes, or ""
+	feedback bool     // its jobs came by the ends of others
 }
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
@@ -283,7 +288,7 @@ func scheduleOf(path string) schedule {
 	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
-				return schedule{path, r.Policy, m.Settings["machine"], r.Files, m.Settings["moldable"]}
+				return schedule{path, r.Policy, m.Settings["machine"], r.Files, m.Settings["moldable"], m.Settings["feedback"] == "true"}
 			}
 		}
 	}

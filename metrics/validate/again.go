@@ -328,15 +328,19 @@ func parseAfter(s string) (all []entity.Dependency, err error) {
 // have ended, as the file says.
 func (c *fileChecker) follow() {
 	for _, f := range c.jobs {
-		if f.row == nil || len(f.after) == 0 {
+		if f.row == nil {
 			continue
 		}
-		if given := f.job.After; given != nil && !slices.Equal(given, f.after) {
+		given := slices.DeleteFunc(slices.Clone(f.job.After), func(d entity.Dependency) bool { return c.byID[d.Job] == nil })
+		if given != nil && f.after.given && !slices.Equal(given, f.after.value) {
 			c.violation(f, Disagreement, f.submit, "%s has other jobs than those that it was to wait for", colAfter)
+		}
+		if len(f.after.value) == 0 {
+			continue
 		}
 		c.followers = true
 		came, known, failed := des.Time(0), true, false
-		for _, d := range f.after {
+		for _, d := range f.after.value {
 			before := c.byID[d.Job]
 			if before == nil || before.row == nil {
 				known = false
@@ -358,7 +362,10 @@ func (c *fileChecker) follow() {
 		if f.began() && f.start < came {
 			c.violation(f, BeforeItsTurn, f.start, "started before %v, when those that it follows have ended", came)
 		}
-		if known && f.state != stateRejected && f.submit != came && f.submit != max(came, f.job.Submit) {
+		if !c.Feedback {
+			came = max(came, f.job.Submit)
+		}
+		if known && f.state != stateRejected && f.submit != came {
 			c.violation(f, Disagreement, f.submit, "%s is %v, and those that it follows have ended at %v", colSubmit, f.submit, came)
 		}
 		j := *f.job

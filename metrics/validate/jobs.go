@@ -34,6 +34,9 @@ type Rules struct {
 	Attempts, Outages io.Reader
 	// Bookings are users' advance reservations, in order of submission.
 	Bookings []flow.Booking
+	// Feedback tells that jobs that wait for others come by the ends of those alone,
+	// whatever the trace says of their submission; see flow.Survey.
+	Feedback bool
 	// Limit is how many violations are kept; 0 means 100.
 	Limit int
 }
@@ -103,7 +106,6 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 		if err := c.attempts(rules.Attempts); err != nil {
 			return Report{}, err
 		}
-		c.tried()
 	}
 	if rules.Outages != nil {
 		if err := c.outages(rules.Outages); err != nil {
@@ -111,6 +113,9 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 		}
 	}
 	c.follow()
+	if rules.Attempts != nil {
+		c.tried()
+	}
 	c.count()
 	if c.unforeseen() {
 		c.Promises = Promises{}
