@@ -245,3 +245,40 @@ func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
 		require.Contains(t, got.stdout, c.want)
 	}
 }
+
+func TestAScheduleOfAWorkflowIsValid(t *testing.T) {
+	flow, run := write(t, "fork.json", fork), t.TempDir()
+	got := call("simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", run)
+	require.Zero(t, got.code, got.stderr)
+	for _, policy := range []string{"fcfs", "heft"} {
+		for _, of := range []string{flow, filepath.Join(run, "requests.csv")} {
+			got = call("validate", filepath.Join(run, "jobs-"+policy+".csv"), of, "--procs", "2")
+			require.Zero(t, got.code, got.stdout+got.stderr)
+			require.Contains(t, got.stdout, "5 jobs: 5 finished")
+		}
+	}
+	early := bent(t, run, "jobs-fcfs.csv", func(lines []string) []string {
+		return append(lines[:5], strings.Replace(lines[5], ",4:ok", ",3:ok", 1))
+	})
+	got = call("validate", filepath.Join(early, "jobs-fcfs.csv"), flow, "--procs", "2")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "after has other jobs")
+
+	nodes := domainOf(t, "nodes: nodes.csv\ncycle: 600\n", "nodes.csv", "id,performance,price\n1,1,1\n2,2,1\n")
+	got = call("simulate", flow, "--domain", nodes, "--policy", "heft", "--out", run)
+	require.Zero(t, got.code, got.stderr)
+	got = call("validate", filepath.Join(run, "jobs-heft.csv"), flow, "--domain", nodes)
+	require.Zero(t, got.code, got.stdout+got.stderr)
+}
+
+func TestWhatAWorkflowCannotTellIsWrongUsageOfValidate(t *testing.T) {
+	flow := write(t, "fork.json", fork)
+	for _, c := range []struct{ flags, want string }{
+		{"", "give --procs, the number of processors: fork.json does not tell it"},
+		{"--procs 2 --first 3", "--first: it is about a log, and fork.json is a workflow"},
+	} {
+		got := call(append([]string{"validate", "jobs-easy.csv", flow}, strings.Fields(c.flags)...)...)
+		require.Equal(t, 2, got.code)
+		require.Contains(t, got.stderr, c.want)
+	}
+}
