@@ -246,6 +246,29 @@ func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
 	}
 }
 
+func TestAScheduleOfAnotherTraceIsOneError(t *testing.T) {
+	out := t.TempDir()
+	got := call("simulate", "--first", "60", "--policy", "easy", "--out", out, "--victims", "requeue", "--outages", "exponential:mtbf=10d:repair=4h")
+	require.Zero(t, got.code, got.stderr)
+	path := filepath.Join(out, "jobs-easy.csv")
+	for _, c := range []struct {
+		trace []string
+		want  string
+	}{
+		{[]string{write(t, "other.swf", sessions)}, "60 of the 60 rows, the first in line 2, are of no job of this workload"},
+		{[]string{"--skip", "60", "--first", "60"}, "60 of the 60 rows, the first in line 2, are of no job of this workload"},
+		{[]string{"--first", "60", "--shift"}, "60 of the 60 rows, the first in line 2"},
+		{[]string{"--first", "20"}, "40 of the 60 rows, the first in line 22"},
+	} {
+		got := call(append([]string{"validate", path}, c.trace...)...)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.stderr, c.want)
+		require.Empty(t, got.stdout)
+	}
+	got = call("validate", path, "--first", "30")
+	require.Contains(t, got.stderr+got.stdout, "there is no such job")
+}
+
 func TestAScheduleOfAWorkflowIsValid(t *testing.T) {
 	flow, run := write(t, "fork.json", fork), t.TempDir()
 	got := call("simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", run)
