@@ -277,6 +277,7 @@ func (c *call) siteOutages(leaves []leaf) (all []*outages, err error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
+	c.needsAttempts()
 	var names []string
 	for _, l := range leaves {
 		names = append(names, l.name)
