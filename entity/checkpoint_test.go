@@ -116,6 +116,24 @@ func TestAttemptsKeepTheWholeRuntime(t *testing.T) {
 	})
 }
 
+// A job of 10 is to end by 30, so that it must start by 20, and with its set-up by 19. At 12 it
+// has 4 left, and can start by 26.
+func TestOnlyTheLatestLimitOfADeadlineCounts(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	w.meta.Submit(job(1, 0, 5, 4))
+	j := job(2, 0, 10, 4)
+	j.Request.Deadline = 30 * des.Second
+	r := w.meta.Submit(j)
+	at(w.meta, 1, func() { require.True(t, w.meta.SetUp(r, des.Second)) })
+	at(w.meta, 12, func() {
+		require.True(t, w.meta.Preempt(r, des.Forever))
+		_, err := w.meta.Withhold(entity.Window{Start: 12 * des.Second, End: 24 * des.Second, Nodes: 1})
+		require.NoError(t, err)
+	})
+	w.run(t)
+	require.Equal(t, []any{entity.Finished, 28 * des.Second}, []any{r.State, r.Finish}, r.Reason)
+}
+
 // watch notes what observers are told of capacity.
 type watch struct{ told []string }
 

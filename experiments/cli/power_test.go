@@ -48,7 +48,7 @@ func TestARunTellsWhatItTook(t *testing.T) {
 
 func TestIdleNodesAreSwitchedOff(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 5 100", "1000 50 10 90")), t.TempDir()
-	model := "idle=100:busy=200:off=10:boot=200:shutdown=10:boot-power=150:shutdown-power=120:switch-off=300:per-node=5"
+	model := "idle=100:busy=200:off=10:boot=200:shutdown=10:boot-power=150:shutdown-power=120:switch-off=5m:per-node=5"
 	got := call("simulate", trace, "--policy", "easy", "--power", model, "--out", out)
 	require.Zero(t, got.code, got.stderr)
 	row := energies(t, out)[0]
@@ -140,7 +140,8 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		{"--power=idel=100", `"idel" is not known: want default, or some of idle, busy`},
 		{"--power=idle=100:idle=90", "idle is given twice"},
 		{"--power=idle=-1", "idle: want watts"},
-		{"--power=boot=long", `boot: want seconds, a number from 0 to 31536000, not "long"`},
+		{"--power=boot=long", `boot: want a time of 0 or more, in seconds or as in 15m, 4h, 30d, not "long"`},
+		{"--power=boot=366d", `boot: want at most 365d, not "366d"`},
 		{"--power=profile=yes", `profile: want on or off, not "yes"`},
 		{"--power=per-node=0", "per-node: want a whole number of 1 or more"},
 		{"--power=default:idle=5", `"default" is not known`},

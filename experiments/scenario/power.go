@@ -61,11 +61,14 @@ func watts(to *metrics.Power, s string) (err error) {
 	return err
 }
 
-// lasting reads seconds: at most a year, so that nothing of it overflows.
+// lasting reads a time: at most a year, so that nothing of it overflows.
 func lasting(to *des.Time, s string) error {
-	v, err := strconv.ParseFloat(s, 64)
-	if most := (365 * des.Day).Seconds(); err != nil || !(v >= 0) || v > most {
-		return fmt.Errorf("want seconds, a number from 0 to %.0f, not %q", most, s)
+	v, err := des.ParseSeconds(s)
+	if most := (365 * des.Day).Seconds(); err == nil && v > most {
+		err = fmt.Errorf("want at most 365d, not %q", s)
+	}
+	if err != nil {
+		return err
 	}
 	*to = des.Seconds(v)
 	return nil
