@@ -97,6 +97,9 @@ and the money adds up to the millionth.`,
 			if flags.o.Overrun == entity.OverrunExtend {
 				promises = validate.Promises{Order: promises.Order} // estimates bind nobody
 			}
+			if made.power.SwitchOff {
+				promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
+			}
 			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Feedback: flags.o.Feedback, Limit: limit}
 			return flags.validate(cmd, args[0], args[1:], check)
 		},
@@ -164,7 +167,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 		return err
 	}
 	defer jobs.Close()
-	return report(cmd, path, t.Name, scenario.MoldedFrom(jobs, f.moldable), check)
+	return f.report(cmd, path, t.Name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // bookings are the advance reservations of --reservations.
@@ -192,7 +195,7 @@ func (f *workloadFlags) validateRequests(cmd *cobra.Command, path, requests stri
 	if check.Bookings, err = f.bookings(); err != nil {
 		return err
 	}
-	return report(cmd, path, name, scenario.MoldedFrom(jobs, f.moldable), check)
+	return f.report(cmd, path, name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // validateNodes checks a schedule of the nodes of a domain.
@@ -216,7 +219,7 @@ func (f *workloadFlags) validateNodes(cmd *cobra.Command, path string, requests 
 }
 
 // report checks a schedule and prints what was found.
-func report(cmd *cobra.Command, path, of string, jobs interface {
+func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interface {
 	entity.Source
 	Err() error
 }, check validate.Rules) error {
@@ -226,6 +229,9 @@ func report(cmd *cobra.Command, path, of string, jobs interface {
 	}
 	defer file.Close()
 	made := scheduleOf(path)
+	if chosen, err := f.tables.Policies.Parse(made.spec); err == nil && made.power.String() != "" {
+		check.Busy = made.power.Most(chosen.Value, check.Processors)
+	}
 	for _, beside := range []struct {
 		prefix string
 		to     *io.Reader
@@ -270,7 +276,8 @@ type schedule struct {
 	machine  string   // "cluster", "domain", "grid"; "" where only the name tells
 	files    []string // of the run; nil where only the name tells
 	moldable string   // what gave its jobs shapes, or ""
-	feedback bool     // its jobs came by the ends of others
+	power    scenario.Power
+	feedback bool // its jobs came by the ends of others
 }
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
@@ -281,7 +288,8 @@ func scheduleOf(path string) schedule {
 	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
-				return schedule{path, r.Policy, m.Settings["machine"], r.Files, m.Settings["moldable"], m.Settings["feedback"] == "true"}
+				power, _ := scenario.ParsePower(m.Settings["power"]) // what cannot be read tells nothing
+				return schedule{path, r.Policy, m.Settings["machine"], r.Files, m.Settings["moldable"], power, m.Settings["feedback"] == "true"}
 			}
 		}
 	}

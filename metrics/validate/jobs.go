@@ -23,6 +23,8 @@ type Rules struct {
 	// Processors is the size of the cluster; 0 leaves capacity and identities
 	// unchecked.
 	Processors int
+	// Busy, if set, is how many of them may be busy at a time, under a power cap.
+	Busy *int
 	// Nodes, if set, are those of a domain: allocated_resources are their IDs, and
 	// promises and processors are not looked at.
 	Nodes []entity.Node
@@ -331,8 +333,8 @@ func (c *fileChecker) agree(f *filed) {
 	if b := f.booked; b != nil && f.began() && f.start != b.Start {
 		c.violation(f, PromiseBroken, f.start, "an advance reservation that is for %v", b.Start)
 	}
-	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && j.Request.Nodes <= c.Processors && f.booked == nil && !f.failed && len(f.tries) == 0 {
-		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", j.Request.Nodes, c.Processors)
+	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && f.least() <= c.most() && f.booked == nil && !f.failed && len(f.tries) == 0 {
+		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", f.least(), c.most())
 	}
 	if !f.began() {
 		return
@@ -373,6 +375,23 @@ func (c *fileChecker) agree(f *filed) {
 	if killed := f.state == stateKilled; killed != (want < j.Runtime) {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
 	}
+}
+
+// most is how many processors may be busy at a time.
+func (c *fileChecker) most() int {
+	if c.Busy != nil {
+		return *c.Busy
+	}
+	return c.Processors
+}
+
+// least is how many processors f wants in its narrowest shape.
+func (f *filed) least() int {
+	least := f.asked().Request.Nodes
+	for _, s := range f.asked().Shapes {
+		least = min(least, s.Nodes)
+	}
+	return least
 }
 
 // unforeseen reports whether more happened than jobs that come, run once and end: what

@@ -56,6 +56,7 @@ func (v *Validator) resized(f *followed) {
 	if f.start == v.now {
 		v.started = slices.DeleteFunc(v.started, func(s *followed) bool { return s == f })
 	}
+	v.past(f)
 	if f.attempts++; len(j.Earlier()) != f.attempts {
 		v.violation(OutOfPlace, j, "has ended %d attempts, and it tells of %d", f.attempts, len(j.Earlier()))
 		return

@@ -584,6 +584,12 @@ func (v *Validator) occupyPlace(f *followed, over bool) {
 	if !placed || j.Reservation.Window.Tasks != nil {
 		return
 	}
+	if over {
+		if n := procset.Count(j.Place); n != f.asks.Nodes {
+			v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", n, f.asks.Nodes)
+		}
+		return // it has kept no one off its processors
+	}
 	count := 0
 	var clash *followed
 	for _, r := range j.Place {
@@ -612,9 +618,6 @@ func (v *Validator) occupyPlace(f *followed, over bool) {
 		v.violation(TwoJobsOnOne, j, "has a processor of %v, which still runs", clash.job)
 	}
 	f.place = slices.Clone(j.Place)
-	if over {
-		v.release(f)
-	}
 }
 
 // Report says what was found up to now. Where the run is complete, every job

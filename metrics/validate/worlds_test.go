@@ -63,13 +63,24 @@ func (w *world) plan(t require.TestingT, named bool) entity.Plan {
 
 // populate draws jobs, and what happens to them.
 func (w *world) populate() {
+	phases := []des.Phase{entity.PhaseEnd - 5, entity.PhaseChange, entity.PhaseArrival + 1, entity.PhaseStart + 1}
 	var at des.Time
 	for id := range w.draw(1, 25, "jobs") {
 		at += w.seconds(0, 8, "gap")
-		w.runs = append(w.runs, w.meta.Submit(w.job(int64(id), at)))
+		r := w.meta.Submit(w.job(int64(id), at))
+		w.runs = append(w.runs, r)
+		if w.calm || w.nodes != nil || len(r.Shapes) == 0 {
+			continue
+		}
+		for n := range 4 - w.draw(0, 4, "resizes that do not come") { // at a time at which it may well run
+			w.sim.At(at+w.seconds(1, 15*(n+1), "later"), phases[w.draw(0, len(phases)-1, "phase")], des.Func(func(*des.Simulator, des.Event) {
+				if w.resize(r) {
+					w.happened["resize"]++
+				}
+			}), 0)
+		}
 	}
-	phases := []des.Phase{entity.PhaseEnd - 5, entity.PhaseChange, entity.PhaseArrival + 1, entity.PhaseStart + 1}
-	for range w.draw(0, 20, "incidents") {
+	for range w.draw(0, 24, "incidents") {
 		incident := incidents[w.draw(0, len(incidents)-1, "incident")]
 		if w.calm && incident.uncalm {
 			continue
@@ -88,7 +99,7 @@ func (w *world) job(id int64, at des.Time) *entity.Job {
 		ID: id, Submit: at, Runtime: w.seconds(0, 40, "runtime"), User: -1,
 		Request: entity.Request{Nodes: w.draw(1, w.size, "nodes"), Length: w.seconds(1, 40, "estimate")},
 	}
-	for nodes := range w.draw(0, w.size, "shapes") {
+	for nodes := range w.draw(0, 1, "moldable") * (w.size - w.draw(0, w.size, "shapes that it lacks")) {
 		if nodes+1 != j.Request.Nodes {
 			j.Shapes = append(j.Shapes, entity.Shape{Nodes: nodes + 1, Runtime: w.seconds(0, 40, "runtime"), Length: w.seconds(1, 40, "estimate")})
 		}
@@ -111,6 +122,10 @@ var incidents = []struct {
 	uncalm bool // takes what may be held for the head of the queue
 	happen func(*world) bool
 }{
+	{"resize", true, func(w *world) bool {
+		r := w.one(entity.Running)
+		return r != nil && w.resize(r)
+	}},
 	{"kill", false, func(w *world) bool {
 		r := w.one(entity.Running)
 		return r != nil && w.meta.Kill(r, "an operator")
@@ -198,6 +213,17 @@ var incidents = []struct {
 		w.runs = append(w.runs, r)
 		return r.State != entity.Rejected
 	}},
+}
+
+// resize has r, if it runs, go on in another of its shapes, if there is room for any.
+func (w *world) resize(r *entity.Run) bool {
+	cost, up := w.seconds(0, 3, "cost"), w.draw(0, 1, "to fewer processors") == 0
+	for _, s := range r.Submitted().Shapes {
+		if had := r.Reservation.Window.Nodes; s.Nodes != had && s.Nodes > had == up && w.meta.Resize(r, s.Nodes, cost) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *world) drop(h *entity.Hold) {
