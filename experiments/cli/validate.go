@@ -167,7 +167,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 		return err
 	}
 	defer jobs.Close()
-	return f.report(cmd, path, t.Name, f.molding(jobs), check)
+	return f.report(cmd, path, t.Name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // bookings are the advance reservations of --reservations.
@@ -195,7 +195,7 @@ func (f *workloadFlags) validateRequests(cmd *cobra.Command, path, requests stri
 	if check.Bookings, err = f.bookings(); err != nil {
 		return err
 	}
-	return f.report(cmd, path, name, f.molding(jobs), check)
+	return f.report(cmd, path, name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // validateNodes checks a schedule of the nodes of a domain.
