@@ -161,3 +161,20 @@ func TestObserversHearOfCapacityThatLeavesAndComesBack(t *testing.T) {
 	require.NoError(t, sim.Run(context.Background()))
 	require.Equal(t, []string{"gone until 20", "gone until forever", "back before forever"}, seen.told)
 }
+
+func TestAJobThatIsSetUpStaysWithThePolicyThatItWasLeftTo(t *testing.T) {
+	sim := des.New(des.Config{})
+	p := &half{}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(1), p)
+	runs := []*entity.Run{m.Submit(job(1, 0, 10, 1)), m.Submit(job(3, 0, 10, 1)), m.Submit(job(5, 0, 10, 1))}
+	at(m, 4, func() {
+		require.True(t, m.SetUp(runs[1], 2*des.Second))
+		require.True(t, p.part.Holds(runs[1]))
+		require.Equal(t, 2, p.part.Len())
+		require.Equal(t, 2, m.Queue().Len())
+		require.Same(t, runs[1], p.part.First())
+	})
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []des.Time{10 * des.Second, 22 * des.Second, 32 * des.Second}, []des.Time{runs[0].Finish, runs[1].Finish, runs[2].Finish})
+	require.Zero(t, p.part.Len())
+}

@@ -52,7 +52,7 @@ func (l *leaving) left(r *entity.Run, nodes int, ends []des.Time, now des.Time) 
 		for i := range l.told {
 			if t := &l.told[i]; t.run == r {
 				n -= int64(t.tasks)
-				t.tasks = 0 // those of an attempt that begins now are told anew
+				t.tasks = 0 // it may begin again, and end, at this instant
 			}
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -143,6 +144,21 @@ var incidents = []struct {
 		}
 		return true
 	}},
+	{"resize", false, func(w *world) bool {
+		if w.validator.Head || w.validator.First {
+			return false // one that is to run for longer than was planned moves others
+		}
+		from, cost := w.draw(0, w.size-1, "nodes"), w.seconds(0, 3, "cost")
+		for _, r := range w.runs {
+			before := len(r.Earlier())
+			for i := range w.size {
+				if r.State == entity.Running && w.meta.Resize(r, (from+i)%w.size+1, cost) == nil && len(r.Earlier()) > before {
+					return true
+				}
+			}
+		}
+		return false
+	}},
 	{"cancel", false, func(w *world) bool {
 		r := w.one(entity.Created, entity.Waiting, entity.Reserved)
 		return r != nil && w.meta.Cancel(r, "its user")
@@ -251,7 +267,7 @@ func unbent(v *validate.Validator) entity.Observer { return v }
 
 func TestWhateverHappensTheScheduleIsValid(t *testing.T) {
 	happened := map[string]int{}
-	for range 5 {
+	for range 15 {
 		rapid.Check(t, func(t *rapid.T) {
 			draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
 			w := newWorld(t, draw, unbent)
@@ -483,4 +499,22 @@ func TestWhatIsBentIsFound(t *testing.T) {
 			require.Greater(t, bent, 20, "too seldom to test anything")
 		})
 	}
+}
+
+// Job 1 starts, is resized and killed at one instant, and job 2 is where it was.
+func TestAJobThatIsResizedAndKilledAtOnceTakesNoRoom(t *testing.T) {
+	sim, v := des.New(des.Config{}), &validate.Validator{}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.FCFS{}, v)
+	m.Placer = entity.LowestFirst{}
+	job := func(id int64, nodes int, shapes ...entity.Shape) *entity.Run {
+		return m.Submit(&entity.Job{ID: id, Runtime: des.Hour, Request: entity.Request{Nodes: nodes, Length: des.Hour}, Shapes: shapes})
+	}
+	first, second := job(1, 4, entity.Shape{Nodes: 1, Length: 4 * des.Hour, Runtime: 4 * des.Hour}), job(2, 1)
+	sim.At(0, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) {
+		require.NoError(t, m.Resize(first, 1, 0))
+		require.True(t, m.Kill(first, "an operator"))
+	}), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []procset.Range{{First: 0, Last: 0}}, second.Place)
+	require.NoError(t, v.Report(true).Err())
 }
