@@ -87,26 +87,6 @@ func TestATaskWhoseEndStopsItsJobIsGivenBackOnce(t *testing.T) {
 	require.Equal(t, "10", c.Uses[metrics.UseLost].String())
 }
 
-// A job of two unequal nodes is preempted as the first of its tasks ends, at 5; it begins
-// again at that instant, and is preempted once more before it is over.
-func TestATaskThatHasEndedIsNotCountedForTheAttemptAfterIt(t *testing.T) {
-	account, file := metrics.NewAccount(), &bytes.Buffer{}
-	queue := metrics.NewQueueWriter(file)
-	domain, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}}, window.AMP{})
-	require.NoError(t, err)
-	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, domain, backfill.FCFS{}, account, queue)
-	r := m.Submit(rigid(1, 10, 10, 2))
-	for _, phase := range []des.Phase{entity.PhaseChange, entity.PhaseStart + 1} {
-		sim.At(5*des.Second, phase, des.Func(func(*des.Simulator, des.Event) { require.True(t, m.Preempt(r, 0)) }), 0)
-	}
-	require.NoError(t, sim.Run(context.Background()))
-	require.Len(t, r.Earlier(), 2)
-	require.NoError(t, account.Check())
-	require.NoError(t, queue.Close())
-	require.Equal(t, metrics.QueueHeader+"\n0,0,0,2\n10,0,0,1\n15,0,0,0\n", file.String())
-}
-
 func TestAnAccountThatDoesNotAddUpSaysSo(t *testing.T) {
 	account := metrics.NewAccount()
 	sim := des.New(des.Config{})
