@@ -644,7 +644,10 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 			booked = len(all)
 			flow.NewBookings(m).Submit(slices.Values(all))
 		}
+		keeps := &yielding{Policy: s.policy, t: t}
+		s.policy, s.more = keeps, append(s.more, keeps)
 		require.NoError(t, s.run())
+		keeps.InstantOver(s.end)
 		s.check(t, size, len(s.jobs)+booked)
 		if s.victims.Rule != flow.VictimsWait {
 			s.compare(t, size, booked == 0)
@@ -779,5 +782,46 @@ func (s *stricken) check(t require.TestingT, size, jobs int) {
 			}
 		}
 		require.LessOrEqual(t, n, size, "at %v", u.from)
+	}
+}
+
+// yielding is a policy that has left its idle processors for what was withheld: no more
+// and no less than that, at any instant to come.
+type yielding struct {
+	entity.Policy
+	t    require.TestingT
+	left []entity.Window // Nodes below 0: withheld, or kept again
+}
+
+func (y *yielding) Yield(w entity.Window) { y.left = append(y.left, w) }
+
+func (y *yielding) Retake(w entity.Window) {
+	w.Nodes = -w.Nodes
+	y.left = append(y.left, w)
+}
+
+func (y *yielding) Observe(entity.JobEvent) {}
+
+func (y *yielding) Withheld(h *entity.Hold) {
+	if h.Window().Tasks == nil { // nodes by name are not asked for
+		y.Retake(h.Window())
+	}
+}
+
+func (y *yielding) Returned(h *entity.Hold) {
+	if h.Window().Tasks == nil {
+		y.Yield(h.Window())
+	}
+}
+
+func (y *yielding) InstantOver(now des.Time) {
+	for _, mark := range y.left {
+		left := 0
+		for _, w := range y.left {
+			if at := max(mark.Start, now); w.Start <= at && at < w.End {
+				left += w.Nodes
+			}
+		}
+		require.Zero(y.t, left, "at %v: %v from %v on", now, left, mark.Start)
 	}
 }
