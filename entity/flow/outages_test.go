@@ -432,6 +432,26 @@ func TestALossComesWhenThereIsRoomBesideWhatIsKeptForAJob(t *testing.T) {
 	require.Equal(t, []string{"50-100: 3"}, s.losses())
 }
 
+// Of three processors only until 50, when two are kept: meanwhile a second outage adds
+// the fourth, by number or not.
+func TestALossThatIsCutShortIsNotTakenTwice(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		s := &stricken{outages: []flow.Outage{down(10, 100, 3), down(20, 40, 3)}}
+		want := []string{"10-50: 3", "20-40: 1", "60-100: 3"}
+		if named {
+			s.outages = []flow.Outage{of(down(10, 100, 3), 0, 1, 2), of(down(20, 40, 3), 1, 2, 3)}
+			want = []string{"10-50: 3 (0-2)", "20-40: 1 (3)", "60-100: 3 (0-2)"}
+		}
+		s.jobs = []*entity.Job{estimated(1, 0, 5, 5, 1), estimated(2, 90, 5, 5, 4)}
+		s.set = func(m *entity.Metascheduler) {
+			_, err := m.Tentative(estimated(9, 0, 10, 10, 2), entity.Window{Start: 50 * des.Second, End: 60 * des.Second, Nodes: 2})
+			require.NoError(t, err)
+		}
+		require.Equal(t, []string{"0 started 1", "5 finished 1", "100 started 2", "105 finished 2"}, s.story(t))
+		require.Equal(t, want, s.losses())
+	}
+}
+
 func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
 	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 15, 4)}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 3)}}
 	s.set = func(m *entity.Metascheduler) {
