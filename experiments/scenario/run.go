@@ -56,6 +56,7 @@ type Result struct {
 	run.Result
 	Grid     *GridSummary     // on a grid
 	Clusters []ClusterSummary // on a grid
+	Money    *MoneySummary    // on a domain
 	// Owners are those of a domain's nodes, where the nodes name them or prices react.
 	Owners []metrics.OwnerRow
 }
@@ -83,6 +84,7 @@ type call struct {
 	start    time.Time
 	values   map[string]string // of the manifest
 	attempts bool              // see needsAttempts
+	nodes    []metrics.SiteNodes
 
 	readings []atomic.Pointer[reading] // by policy, once begun
 	mu       sync.Mutex
@@ -107,7 +109,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -454,5 +456,5 @@ func (c *call) write(o *Outcome, stopped string) error {
 		return err
 	}
 	m.End = time.Now()
-	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests())
+	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes())
 }
