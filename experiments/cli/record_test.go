@@ -171,3 +171,21 @@ func processors(t *testing.T, text string) (all []int) {
 	}
 	return all
 }
+
+func TestTheManifestTellsWhenTheLogBegan(t *testing.T) {
+	trace := write(t, "a.swf", "; UnixStartTime: 843480031\n; TimeZoneString: Europe/Stockholm\n; MaxProcs: 10\n"+swf("5 10 1 10", "70 10 1 10"))
+	for _, c := range []struct {
+		args []string
+		want int64
+	}{{nil, 843480031}, {[]string{"--shift"}, 843480036}, {[]string{"--shift", "--skip=1", "--policy=fcfs,easy"}, 843480101}} {
+		out := t.TempDir()
+		got := call(append([]string{"simulate", trace, "--out", out}, c.args...)...)
+		require.Zero(t, got.code, got.stderr)
+		m := manifestOf(t, out)
+		require.Equal(t, c.want, m.Trace.UnixStart)
+		require.Equal(t, "Europe/Stockholm", m.Trace.TimeZone)
+	}
+	out := t.TempDir()
+	require.Zero(t, call("simulate", write(t, "b.swf", swf("5 10 1 10")), "--procs=10", "--out", out).code)
+	require.NotContains(t, read(t, out, "manifest.json"), "unix_start_time", "not known")
+}
