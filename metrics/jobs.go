@@ -189,7 +189,12 @@ func (a *rowAttempts) appendTo(b []byte) []byte {
 	b = append(appendInt(append(b, ','), int64(a.restarts)), ',')
 	b = append(appendTime(b, a.lost), ',')
 	b = append(appendTime(b, a.overhead), ',')
-	for i, d := range a.after {
+	return appendDependencies(b, a.after)
+}
+
+// appendDependencies appends the jobs that another one waits for.
+func appendDependencies(b []byte, after []entity.Dependency) []byte {
+	for i, d := range after {
 		if i > 0 {
 			b = append(b, ' ')
 		}
