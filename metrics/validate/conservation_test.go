@@ -43,7 +43,9 @@ type books struct {
 	bills                       *metrics.Bills
 	site                        *metrics.SiteTasks
 	jobsCSV, triesCSV, queueCSV bytes.Buffer
-	tasksCSV                    bytes.Buffer
+	events                      *metrics.EventWriter
+	tasksCSV, eventsCSV         bytes.Buffer
+	queueText                   string
 }
 
 func newBooks(a metrics.Allocation) *books {
@@ -51,13 +53,14 @@ func newBooks(a metrics.Allocation) *books {
 	b.jobs, b.attempts, b.queue = metrics.NewJobsWriter(&b.jobsCSV), metrics.NewAttemptsWriter(&b.triesCSV), metrics.NewQueueWriter(&b.queueCSV)
 	b.tasks, b.bills = metrics.NewTaskWriter(&b.tasksCSV), metrics.NewBills(&market.Ledger{}, true)
 	b.site = b.tasks.Of(b.bills, func(*entity.Node) string { return "" })
-	b.jobs.Bill = func(r *entity.Run) metrics.Bill { return b.bills.Job(r.ID) }
+	b.events = metrics.NewEventWriter(&b.eventsCSV)
+	b.events.Allocation, b.jobs.Booked = a, true
 	b.jobs.Attempts, b.jobs.Allocation, b.attempts.Allocation = true, a, a // none leaves the Placer to the world
 	return b
 }
 
 func (b *books) observers() []entity.Observer {
-	return []entity.Observer{b, b.account, b.recorder, b.bills, b.site, b.jobs, b.attempts, b.queue}
+	return []entity.Observer{b, b.account, b.recorder, b.bills, b.site, b.jobs, b.attempts, b.queue, b.events}
 }
 
 // Observe notes when the first job came.
@@ -67,7 +70,9 @@ func (b *books) close(t require.TestingT) {
 	require.NoError(t, b.jobs.Close())
 	require.NoError(t, b.attempts.Close())
 	require.NoError(t, b.queue.Close())
+	b.queueText = b.queueCSV.String()
 	require.NoError(t, b.tasks.Close())
+	require.NoError(t, b.events.Close())
 }
 
 // ticks reads a number of seconds exactly.
@@ -289,6 +294,7 @@ func TestWhateverHappensCapacityIsConserved(t *testing.T) {
 				down = append(down, had{out.Start, to, int64(out.Nodes), metrics.UseDown})
 			}
 			offline(t, w, b)
+			b.rebuild(t)
 			b.check(t, w.size, w.runs, down)
 			for name, n := range w.happened {
 				happened[name] += n
@@ -398,6 +404,10 @@ func TestWithOwnersCapacityIsConserved(t *testing.T) {
 		require.NoError(t, err)
 		domain.Interval = 500 * des.Second
 		sim, b, v, own := des.New(des.Config{}), newBooks(metrics.AllocationIntervals), &validate.Validator{}, &ownersJobs{}
+		billed := rapid.Bool().Draw(t, "files tell of money")
+		if billed {
+			b.jobs.Bill = func(r *entity.Run) metrics.Bill { return b.bills.Job(r.ID) }
+		}
 		rule := rapid.SampledFrom([]flow.LocalRule{flow.LocalWaits, flow.LocalPreempts}).Draw(t, "rule")
 		queue := &flow.LocalQueue{Owner: "a", Policy: backfill.EASY{}, Rule: rule, Observers: []entity.Observer{own, b.account.Owners(), b.site.Owners()}}
 		meta := entity.NewMetascheduler(sim, domain, backfill.EASY{}, append(b.observers(), v, queue)...)
@@ -441,6 +451,9 @@ func TestWithOwnersCapacityIsConserved(t *testing.T) {
 		require.NoError(t, sim.Run(context.Background()))
 		require.NoError(t, v.Report(false).Err())
 		b.close(t)
+		if !billed {
+			b.rebuild(t)
+		}
 		others = append(others, attemptsOf(own.runs, metrics.UseOwners)...)
 		b.check(t, len(nodes), runs, others)
 		for _, r := range runs {
