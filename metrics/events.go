@@ -33,6 +33,9 @@ type EventWriter struct {
 	ahead map[*entity.Run]bool // who holds a reservation ahead; never iterated
 	meta  *entity.Metascheduler
 	ids   []procset.Range
+
+	reason string // the latest, and as it is written
+	field  []byte
 }
 
 // eventRow is what is to be kept of an event until its instant is over. A run goes on
@@ -41,14 +44,15 @@ type eventRow struct {
 	time    des.Time
 	kind    entity.JobEventKind // of a task nothing
 	run     *entity.Run
-	attempt int             // from 1; 0 where the event is about none
-	shape   *entity.Job     // which tells what is asked for; or nil
-	first   bool            // all that is to be told of a job when it comes
-	start   des.Time        // below 0: none
-	until   des.Time        // reserved end; below 0: none
-	over    *entity.Attempt // that has ended; or nil
-	ran     des.Time        // the longest piece of a job in pieces, or 0
-	early   bool            // backfilled, or the hold for the head of the queue
+	attempt int         // from 1; 0 where the event is about none
+	shape   *entity.Job // which tells what is asked for; or nil
+	first   bool        // all that is to be told of a job when it comes
+	start   des.Time    // below 0: none
+	until   des.Time    // reserved end; below 0: none
+	ended   bool        // an attempt has:
+	over    entity.Attempt
+	ran     des.Time // the longest piece of a job in pieces, or 0
+	early   bool     // backfilled, or the hold for the head of the queue
 	task    *entity.Task
 	cause   string
 	open    bool // the round that is under way is the cause
@@ -68,12 +72,13 @@ func (w *EventWriter) Attach(m *entity.Metascheduler) {
 // Observe takes one event in.
 func (w *EventWriter) Observe(e entity.JobEvent) {
 	r := e.Run
-	row := eventRow{time: e.Time, kind: e.Kind, run: r, start: -1, until: -1}
+	w.rows = append(w.rows, eventRow{time: e.Time, kind: e.Kind, run: r, start: -1, until: -1})
+	row := &w.rows[len(w.rows)-1]
 	switch e.Kind {
 	case entity.JobSubmitted:
 		row.first, row.shape = true, r.Job
 	case entity.JobRejected:
-		delete(w.ahead, r)
+		w.lands(r)
 		row.cause = r.Reason
 	case entity.JobPromised:
 		row.start, row.early, row.open = e.Start, e.Head, true
@@ -81,33 +86,38 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 			w.ahead[r] = true
 		}
 	case entity.JobWithdrawn:
-		delete(w.ahead, r)
+		w.lands(r)
 	case entity.JobStarted:
 		row.attempt, row.early, row.shape = len(r.Earlier())+1, r.Backfilled, r.Job
 		row.until = r.Reservation.Window.End
-		if row.open = !w.ahead[r] && !r.Booked; !row.open {
+		if row.open = !w.lands(r) && !r.Booked; !row.open {
 			row.cause = "reservation"
-			delete(w.ahead, r)
 		}
 	case entity.JobFinished, entity.JobKilled:
-		x := r.Latest()
-		row.attempt, row.over = len(r.Earlier())+1, &x
+		row.attempt, row.ended, row.over = len(r.Earlier())+1, true, r.Latest()
 		if e.Kind == entity.JobKilled {
 			if row.cause = r.Reason; r.Reason == entity.ReasonEstimate {
-				x.Kept = x.Work
+				row.over.Kept = row.over.Work
 			}
 		}
 		if r.Parts() != nil {
 			row.ran = r.Ran()
 		}
 	case entity.JobRequeued, entity.JobResized:
-		x := *latestOf(r.Earlier())
-		row.attempt, row.over, row.shape = len(r.Earlier()), &x, r.Job
+		row.attempt, row.ended, row.over, row.shape = len(r.Earlier()), true, *latestOf(r.Earlier()), r.Job
 		if e.Kind == entity.JobResized {
 			row.until = r.Reservation.Window.End
 		}
 	}
-	w.rows = append(w.rows, row)
+}
+
+// lands reports whether r held a reservation ahead, which it does no longer.
+func (w *EventWriter) lands(r *entity.Run) bool {
+	if len(w.ahead) == 0 || !w.ahead[r] {
+		return false
+	}
+	delete(w.ahead, r)
+	return true
 }
 
 // TaskEnded takes in the end of a task on named nodes.
@@ -121,18 +131,23 @@ func (w *EventWriter) TaskEnded(r *entity.Run, i int) {
 	})
 }
 
-// roundCauses are what a row calls the causes of a round, from the lowest bit up.
-var roundCauses = []string{"arrival", "end", "overrun", "cycle", "change", "wake"}
+// roundCauses are what a row calls the causes of a round, by their bits.
+var roundCauses = func() (texts [64]string) {
+	for c := range texts {
+		var names []string
+		for bit, name := range []string{"arrival", "end", "overrun", "cycle", "change", "wake"} {
+			if c&(1<<bit) != 0 {
+				names = append(names, name)
+			}
+		}
+		texts[c] = strings.Join(names, "+")
+	}
+	return texts
+}()
 
 // Decided gives what a round has started and promised its cause.
 func (w *EventWriter) Decided(r *entity.Round) {
-	var names []string
-	for i, name := range roundCauses {
-		if r.Cause.Has(1 << i) {
-			names = append(names, name)
-		}
-	}
-	cause := strings.Join(names, "+")
+	cause := roundCauses[r.Cause]
 	for i := len(w.rows) - 1; i >= 0 && w.rows[i].time == r.Now; i-- {
 		if row := &w.rows[i]; row.open {
 			row.cause, row.open = cause, false
@@ -173,18 +188,18 @@ func (w *EventWriter) appendRow(b []byte, r *eventRow) []byte {
 	} else {
 		b = append(b, ",,,"...)
 	}
-	if x := r.over; x != nil {
-		r.start = x.Start
+	if r.ended {
+		r.start = r.over.Start
 	}
 	b = append(appendComing(b, r.start), ',')
 	b = append(appendComing(b, r.until), ',')
-	if x := r.over; x != nil {
+	if x := &r.over; r.ended {
 		b = append(appendTime(b, x.Kept), ',')
 		b = append(appendTime(b, x.Work-x.Kept), ',')
 		b = append(appendTime(b, x.Overhead), ',')
 		var took sum128
 		took.addAttempt(x.Window.Nodes, x.Start, x.End, x.Ends)
-		b = append(append(b, Area{took}.String()...), ',')
+		b = append(took.appendTo(b), ',')
 	} else {
 		b = append(b, ",,,,"...)
 	}
@@ -213,10 +228,22 @@ func (w *EventWriter) appendRow(b []byte, r *eventRow) []byte {
 		b = appendDependencies(b, j.After)
 	}
 	b = append(b, ',')
-	if r.cause != "" {
-		b = append(b, escapeCSV(r.cause)...)
+	switch {
+	case r.cause == "":
+	case r.kind == entity.JobKilled || r.kind == entity.JobRejected: // in somebody's words
+		b = append(b, w.escaped(r.cause)...)
+	default:
+		b = append(b, r.cause...)
 	}
 	return append(w.appendPlace(append(b, ','), r), '\n')
+}
+
+// escaped is a reason as a CSV field. Most often it is that of the one before.
+func (w *EventWriter) escaped(reason string) []byte {
+	if reason != w.reason {
+		w.reason, w.field = reason, escapeCSV(reason)
+	}
+	return w.field
 }
 
 // appendPlace appends where an attempt began or has ended.
@@ -229,7 +256,7 @@ func (w *EventWriter) appendPlace(b []byte, r *eventRow) []byte {
 		return appendInt(b, int64(r.task.Node.ID))
 	case r.kind == entity.JobStarted && r.attempt != len(r.run.Earlier())+1:
 		window, place = &r.run.Earlier()[r.attempt-1].Window, nil // it was sent back at once
-	case r.over != nil:
+	case r.ended:
 		window = &r.over.Window
 		if r.kind != entity.JobRequeued && r.kind != entity.JobResized {
 			r.over.Place = place // known by now
