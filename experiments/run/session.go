@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -29,6 +30,12 @@ type Session struct {
 	// nil where nothing is lost or taken by others (Settings.Attempts, Owners). Who takes
 	// capacity otherwise than by that metascheduler tells it here.
 	Account *metrics.Account
+
+	// Bill, if set, is what a job has cost; jobs-FileName.csv has it then. It is to be
+	// set before the file is made.
+	Bill func(*entity.Run) metrics.Bill
+	// Places, if set, is where a job as a whole has run; likewise.
+	Places func(*entity.Run) []procset.Range
 
 	settings Settings
 	recorder *metrics.Recorder
@@ -94,6 +101,10 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 	w.Workload, w.Processors, w.Allocation, w.Attempts = x.settings.Workload, processors, a, x.settings.Attempts
 	if x.settings.Power != nil {
 		w.Energy = x.settings.Power.Job
+	}
+	w.Booked = x.settings.Bookings != nil
+	if part == "" {
+		w.Bill, w.Places = x.Bill, x.Places
 	}
 	x.files = append(x.files, file{path, w})
 	return append(observers, w), nil
