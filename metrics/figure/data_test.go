@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"pgregory.net/rapid"
 
@@ -280,6 +281,19 @@ func TestDurationsHaveAPlaceFromZeroOn(t *testing.T) {
 	require.Equal(t, 0.0, scale.Normalize(0, 1000, 0))
 	require.InDelta(t, 2.0/3, scale.Normalize(0, 1000, 100), 1e-12)
 	require.Equal(t, 1.0, scale.Normalize(0, 1000, 1000))
+}
+
+func TestAxesOfFewPowersHaveTicksBetween(t *testing.T) {
+	labels := func(ticks []plot.Tick) (all []string) {
+		for _, t := range ticks {
+			all = append(all, t.Label)
+		}
+		return all
+	}
+	require.Equal(t, []string{"1", "2", "5", "10", "20"}, labels(powersOfTen(1, 40)))
+	require.Equal(t, []string{"1", "10", "100", "1000"}, labels(powersOfTen(1, 4000)))
+	require.Equal(t, []string{"5 min", "10 min", "20 min", "1 h"}, labels(durationTicks(300, 4000)))
+	require.Equal(t, []string{"0", "10 s", "1 min", "10 min"}, labels(durationTicks(0, 3000)))
 }
 
 func TestTicksAreAtRoundValuesWithinTheAxis(t *testing.T) {

@@ -300,7 +300,7 @@ func folderWith(t *testing.T, files map[string]string) *results.Folder {
 
 func TestOfAFolderThatIsDrawnWhichHasData(t *testing.T) {
 	folder := folderWith(t, map[string]string{
-		"jobs-p.csv": jobsNeed + "1,0,2,60,COMPLETED_SUCCESSFULLY,0,50,1,50\n2,30,2,60,COMPLETED_SUCCESSFULLY,40,80,1,40\n",
+		"jobs-p.csv": jobsNeed + "1,0,2,60,COMPLETED_SUCCESSFULLY,0,50,1,50\n2,86430,2,60,COMPLETED_SUCCESSFULLY,86440,86480,1,40\n",
 	})
 	figures, err := Draw(folder)
 	require.NoError(t, err)

@@ -21,9 +21,12 @@ type Rows[T any] struct {
 	Rows []T
 }
 
-// pixels is how many columns a line over time is drawn in: four to a millimetre,
-// about as many as print can show.
-const pixels = 300
+// A line over time is drawn as it is with no more than so many changes; beyond that in
+// spans of about half a millimetre, between which the eye can still tell.
+const (
+	mostChanges = 600
+	spansOfLine = 150
+)
 
 // change is a value that holds from an instant, in seconds, until the next one.
 type change struct{ at, value float64 }
@@ -60,7 +63,7 @@ func thin(changes []change, n int) []span {
 // overTime draws a value that changes, told in a unit of time, in n spans where there
 // are too many changes; it reports whether there were.
 func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool {
-	if len(changes) <= 2*pixels || changes[0].at == changes[len(changes)-1].at {
+	if len(changes) <= mostChanges || changes[0].at == changes[len(changes)-1].at {
 		var xy points
 		for _, c := range changes {
 			xy = append(xy, plotter.XY{X: c.at / unit, Y: c.value})
@@ -82,8 +85,8 @@ func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool 
 
 // thinned says what a band is, in a note.
 func thinned(seconds float64) string {
-	size, unit := timeUnit(seconds / pixels)
-	return "Line: mean of " + strconv.FormatFloat(seconds/pixels/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
+	size, unit := timeUnit(seconds / spansOfLine)
+	return "Line: mean of " + strconv.FormatFloat(seconds/spansOfLine/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
 }
 
 // Utilization draws how many of the processors, or nodes, are in use, a panel a
@@ -133,7 +136,7 @@ func Queue(runs []Rows[results.Level]) (*Figure, error) {
 
 // Demand draws how many processors, or nodes, the waiting jobs ask for, a panel a run.
 func Demand(runs []Rows[results.Level]) (*Figure, error) {
-	return levels(runs, "demand", "processors asked for", func(l results.Level) float64 { return float64(l.Processors) })
+	return levels(runs, "demand", "processors\nasked for", func(l results.Level) float64 { return float64(l.Processors) })
 }
 
 // spanOf is the longest time that any of the runs took, in seconds.
@@ -170,7 +173,7 @@ func levels(runs []Rows[results.Level], name, label string, value func(results.L
 		most = append(most, greatest)
 		p := newPanel(r.Name, "time, "+unitName, label)
 		from, to := changes[0].at, changes[len(changes)-1].at
-		if overTime(p, changes, unit, max(1, int(math.Round(pixels*(to-from)/seconds))), i) {
+		if overTime(p, changes, unit, max(1, int(math.Round(spansOfLine*(to-from)/seconds))), i) {
 			bands = true
 		}
 		lo, hi = min(lo, from/unit), max(hi, to/unit)
