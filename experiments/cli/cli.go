@@ -106,6 +106,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newGenerate(tables),
 		newTrace(tables),
 		newWindow(env),
+		newReport(env),
 		newReproduce(env),
 		newValidate(tables),
 	)
