@@ -154,34 +154,35 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		return nil, err
 	}
 	var charts []*chart
+	var runs []runMeta
 	from, to := des.Forever, des.Time(0)
+	size := 0
 	for _, r := range f.Runs {
 		c, err := newChart(r, rows, m.Settings["allocation"])
 		if err != nil {
 			return nil, err
 		}
-		charts = append(charts, c)
+		run, text := c.pack(rows)
+		if size += len(text); size > limit && len(p.texts) > 0 {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(r.Policy)))
+			size -= len(text)
+		} else {
+			runs, p.texts = append(runs, run), append(p.texts, text)
+		}
 		from, to = min(from, c.from), max(to, c.to)
+		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time
+		charts = append(charts, c)
 	}
 	p.meta = meta{
+		Runs: runs,
 		From: from.Seconds(), To: max(to, from+des.Second).Seconds(), RowName: "processors", BusyTitle: "Busy processors", States: states,
 		Unplaced: "These files do not say which processors each job had, so there is no Gantt chart. Simulate again with --allocation intervals to get one.",
 	}
 	for _, l := range rows {
 		p.meta.Rows += l.Rows
-		if l.Nodes != nil {
-			p.meta.RowName, p.meta.BusyTitle = "nodes", "Busy nodes"
-		}
 	}
-	size := 0
-	for _, c := range charts {
-		run, text := c.pack(rows)
-		if size += len(text); size > limit && len(p.texts) > 0 {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(c.run.Policy)))
-			size -= len(text)
-			continue
-		}
-		p.meta.Runs, p.texts = append(p.meta.Runs, run), append(p.texts, text)
+	if slices.ContainsFunc(rows, func(l *lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
+		p.meta.RowName, p.meta.BusyTitle = "nodes", "Busy nodes"
 	}
 	p.Loads = loads(charts, from, to, p.meta.BusyTitle)
 	p.Lead = lead(f, p.meta.Rows, p.meta.RowName)

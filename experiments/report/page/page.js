@@ -99,7 +99,7 @@ class Page {
         title, width: this.lineWidth(), height: 150, padding: [8, MARGIN, 0, 0],
         scales: {x: {time: false, auto: false, range: () => [this.view.from, this.view.to]}, y: {range: (u, low, high) => [0, Math.max(1, high * 1.05)]}},
         axes: [
-          {...axis, size: 26, splits: () => marks(this.view.from, this.view.to, this.step()), values: (u, splits) => splits.map(t => this.clock.text(t, this.step()))},
+          {...axis, size: 26, splits: () => marks(this.view.from, this.view.to, this.step()), values: (u, splits) => splits.map(t => t > this.view.to - 40 / this.lineWidth() * (this.view.to - this.view.from) ? '' : this.clock.text(t, this.step()))},
           {...axis, size: GUTTER, values: (u, splits) => splits.map(v => number(v))},
         ],
         cursor: {drag: {x: false, y: false}, sync: {key: 'time'}, y: false, points: {show: false}},
@@ -368,6 +368,9 @@ class Page {
     for (const [id, action] of Object.entries(actions)) byId(id).addEventListener('click', action);
     for (const id of ['first', 'second']) byId(id).addEventListener('change', () => this.show());
     byId('colour').addEventListener('change', () => this.colour());
+    byId('find').addEventListener('beforeinput', event => {
+      if (event.data === '/') event.preventDefault(); // the key that leads here
+    });
     byId('find').addEventListener('input', () => byId('find').setCustomValidity(''));
     byId('controls').addEventListener('submit', event => {
       event.preventDefault();
