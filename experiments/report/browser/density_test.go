@@ -138,7 +138,7 @@ func TestPictureOfTheDocumentation(t *testing.T) {
 		p := open(t, filepath.Join(results, "report.html"), 1100, 1000, scheme(name))
 		value[bool](p, `byId('second').value = 1, page.show().then(() => true)`)
 		p.settle()
-		picture, err := chromedp.Run(p.ctx, chromedp.Screenshot(chromedp.CSS(`#charts`)))
+		picture, err := chromedp.Run(p.ctx, chromedp.Screenshot(chromedp.CSS(`#drawn`)))
 		require.NoError(t, err)
 		file := map[string]string{"light": "report.png", "dark": "report-dark.png"}[name]
 		require.NoError(t, os.WriteFile(filepath.Join(dir, file), picture, 0o666))

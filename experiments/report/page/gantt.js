@@ -8,30 +8,25 @@ const SINGLE = 6000; // so many pieces are drawn one by one; more of them as an 
 const JOB = 0, EARLIER = 1, OWNER = 2, BOOKING = 3, OUTAGE = 4; // kinds of pieces
 
 // Colours that people who see fewer colours tell apart: those of Okabe and Ito
-// for what has no order, of viridis for what has.
+// for what has no order, and of viridis, but for its dark end, for what has.
 const CLASSES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442'];
 const OTHERS = '#9a9a9a';
-const SEQUENCE = ['#440154', '#46327e', '#365c8d', '#277f8e', '#1fa187', '#4ac16d', '#a0da39', '#fde725'];
+const SEQUENCE = ['#414487', '#355f8d', '#2a788e', '#21918c', '#35b779', '#6ece58', '#b5de2b', '#fde725'];
 const OF_KIND = {[OWNER]: '#7a6a58', [BOOKING]: '#b03060', [OUTAGE]: '#808080'};
 
-// A scale tells the colour of every job: a number in its palette. The last
-// entries are those of what is no job.
+// A scale tells the colour of every job: a number in its palette. Where two runs are
+// shown the first one's users have the colours in both.
 const scales = {
-  user(run) {
+  user(run, first) {
     const held = new Map();
-    const {count, user, start, end, size} = run.jobs;
+    const {count, user, start, end, size} = first.jobs;
     for (let j = 0; j < count; j++) {
       if (end[j] > start[j]) held.set(user[j], (held.get(user[j]) || 0) + (end[j] - start[j]) * size[j]);
     }
-    const first = [...held].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, CLASSES.length).map(pair => pair[0]);
-    const place = new Map(first.map((u, i) => [u, i]));
-    const names = first.map(u => u < 0 ? 'unknown user' : 'user ' + u);
-    const colours = CLASSES.slice(0, first.length);
-    if (held.size > first.length) {
-      names.push('others');
-      colours.push(OTHERS);
-    }
-    return scale(run, colours, names, j => place.get(user[j]) ?? first.length);
+    const most = [...held].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, CLASSES.length).map(pair => pair[0]);
+    const place = new Map(most.map((u, i) => [u, i]));
+    const names = most.map(u => u < 0 ? 'unknown user' : 'user ' + u);
+    return scale(run, [...CLASSES.slice(0, most.length), OTHERS], [...names, 'others'], j => place.get(run.jobs.user[j]) ?? most.length);
   },
   size: run => stepwise(run, run.jobs.size, [1, 2, 5, 17, 65, 257, 1025, 4097],
     ['1 processor', '2 to 4', '5 to 16', '17 to 64', '65 to 256', '257 to 1,024', '1,025 to 4,096', 'more']),
@@ -49,7 +44,7 @@ function scale(run, colours, names, of) {
     colour[j] = of(j);
     if (run.jobs.end[j] >= run.jobs.start[j]) used.add(colour[j]);
   }
-  return {colours, of: colour, legend: names.map((name, i) => [colours[i], name]).filter((_, i) => used.has(i))};
+  return {colours, names, of: colour, used};
 }
 
 // stepwise gives colours by the highest step that a value reaches.
@@ -109,8 +104,8 @@ class Gantt {
     this.visible = new Int32Array(SINGLE);
   }
 
-  colourBy(name) {
-    this.scale = scales[name](this.run);
+  colourBy(name, first) {
+    this.scale = scales[name](this.run, first);
     this.colours = this.scale.colours.map(rgb);
   }
 
@@ -335,7 +330,7 @@ function hatching(g, theme) {
 // legible is the colour of letters on a ground.
 function legible(colour) {
   const [red, green, blue] = rgb(colour);
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#000' : '#fff';
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 105 ? '#000' : '#fff';
 }
 
 // fitted cuts a text to a width.

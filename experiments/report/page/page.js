@@ -152,11 +152,12 @@ class Page {
   }
 
   colour() {
-    for (const gantt of this.gantts) gantt.colourBy(byId('colour').value);
+    for (const gantt of this.gantts) gantt.colourBy(byId('colour').value, this.chosen[0]);
     const legend = byId('legend');
     legend.replaceChildren();
-    const names = new Map(this.gantts.flatMap(g => g.scale.legend.map(([colour, name]) => [name, colour])));
-    for (const [name, colour] of names) legend.append(this.swatch(colour, name, false));
+    this.gantts[0]?.scale.names.forEach((name, i) => {
+      if (this.gantts.some(g => g.scale.used.has(i))) legend.append(this.swatch(this.gantts[0].scale.colours[i], name, false));
+    });
     const kinds = new Set(this.gantts.flatMap(g => g.run.meta.kinds));
     if (kinds.has(EARLIER)) legend.append(this.swatch(OTHERS, 'hatched: attempt that was stopped', true));
     if (this.gantts.some(g => g.run.meta.overhead)) legend.append(this.swatch(OTHERS, 'hatched end: set-up and checkpoints (how much, not when)', true));
