@@ -87,7 +87,8 @@ type Outages struct {
 	// SwitchOff.Yield does.
 	Before func(Outage)
 	// Idle, if set, is asked beside Metascheduler.Idle: where jobs may come to the
-	// metascheduler from further away, such as the brokers of a grid.
+	// metascheduler from further away, such as Dependencies, Bookings (of both, Coming
+	// tells) or the brokers of a grid.
 	Idle func() bool
 
 	all  iter.Seq[Outage]
@@ -541,7 +542,14 @@ func (o *Outages) start(l *loss) {
 	if !o.fits(w) {
 		victims = append(victims, o.clear(l, w, true)...)
 	}
-	if _, err := o.meta.Withhold(w, l.Place...); err != nil {
+	_, err := o.meta.Withhold(w, l.Place...)
+	if err != nil {
+		if rest, cut := o.curtail(l); cut {
+			defer o.Take(rest)
+			_, err = o.meta.Withhold(l.window(l.From), l.Place...)
+		}
+	}
+	if err != nil {
 		o.postpone(l)
 		return
 	}
@@ -551,30 +559,26 @@ func (o *Outages) start(l *loss) {
 }
 
 // clear has as many jobs yield as stand in the way of w: reservations ahead and, if
-// running is true, jobs that run now.
+// running is true, jobs that run now. On counted processors that is as many as are
+// needed: advance reservations only where there were no room beside them even if all
+// others yielded; of the others those that run as far as room is needed at once, and
+// then reservations ahead. What is left in the way then runs now and yields later.
 func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*entity.Run) {
-	hit := o.meta.InTheWay(w, nil)
-	if o.domain == nil {
-		for i := len(o.booked) - 1; i >= 0; i-- {
-			if r := o.booked[i]; r.State == entity.Reserved {
-				if held := r.Reservation.Window; held.Start < w.End && w.Start < held.End {
-					hit = append(hit, r)
-				}
-			}
-		}
-		slices.SortStableFunc(hit, func(a, b *entity.Run) int { return rank(a) - rank(b) })
+	counted := o.domain == nil
+	if counted {
+		victims = o.clearBooked(w, running)
 	}
 	instant := w
 	instant.End = w.Start + des.Tick
-	for _, r := range hit {
+	for _, r := range o.meta.InTheWay(w, nil) {
 		switch {
-		case r.State == entity.Created: // kept for a job that may come, or an owner's
+		case r.State == entity.Created, counted && r.Booked: // kept for a job that may come, or an owner's
 			continue
 		case r.State == entity.Running && (!running || o.Victims.Rule == VictimsWait):
 			continue
-		case r.State == entity.Running && o.domain == nil && o.fits(instant):
+		case r.State == entity.Running && counted && o.fits(instant):
 			continue
-		case r.State == entity.Reserved && o.domain == nil && o.fits(w):
+		case r.State == entity.Reserved && counted && o.fits(w):
 			return victims
 		}
 		victims = o.yield(victims, r)
@@ -582,17 +586,59 @@ func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*enti
 	return victims
 }
 
-// rank is the order in which jobs yield: those that run, then those that hold a
-// reservation ahead; advance reservations last.
-func rank(r *entity.Run) int {
-	k := 0
-	if r.Booked {
-		k = 2
+// clearBooked has those advance reservations yield, the latest first, for which there
+// is no room beside w whoever else yields.
+func (o *Outages) clearBooked(w entity.Window, running bool) (victims []*entity.Run) {
+	stays := running && o.Victims.Rule == VictimsWait // what runs
+	for _, at := range o.tightest(w) {
+		for o.besides(at, !stays) < w.Nodes {
+			i := len(o.booked) - 1
+			for ; i >= 0; i-- {
+				r := o.booked[i]
+				if held := r.Reservation.Window; held.Start <= at && at < held.End && (r.State == entity.Reserved || running && !stays) {
+					break
+				}
+			}
+			if i < 0 {
+				break
+			}
+			victims = o.yield(victims, o.booked[i])
+		}
 	}
-	if r.State != entity.Running {
-		k++
+	return victims
+}
+
+// tightest are the instants of w at which there can be less room beside advance
+// reservations and announced outages than just before, ascending; none where there are
+// no advance reservations.
+func (o *Outages) tightest(w entity.Window) []des.Time {
+	if len(o.booked) == 0 {
+		return nil
 	}
-	return k
+	all := []des.Time{w.Start}
+	for _, r := range o.booked {
+		all = append(all, r.Reservation.Window.Start)
+	}
+	for _, l := range o.ahead {
+		all = append(all, l.From)
+	}
+	all = slices.DeleteFunc(all, func(t des.Time) bool { return t < w.Start || t >= w.End })
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// besides is how many counted processors are free at an instant, or held by jobs
+// without an advance reservation; of those that run only where running is true.
+func (o *Outages) besides(at des.Time, running bool) (n int) {
+	for s := range o.meta.Plan().Slots(at, at+des.Tick) {
+		n = s.Width
+	}
+	for _, r := range o.meta.InTheWay(entity.Window{Start: at, End: at + des.Tick}, nil) {
+		if !r.Booked && (running || r.State != entity.Running) {
+			n += r.Reservation.Window.Nodes
+		}
+	}
+	return n
 }
 
 // yield has r give way. A job that merely waits again is no victim.
@@ -607,23 +653,55 @@ func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
 	return victims
 }
 
-// postpone has l come as soon as its place is free: an owner has it, or it is kept for
-// a job that may come.
+// curtail has l, which begins now, end where there is no room for it: a job that runs
+// leaves none beside an advance reservation, an owner has it, or it is kept for a job
+// that may come. It returns the rest, which may have to wait.
+func (o *Outages) curtail(l *loss) (rest Outage, cut bool) {
+	end := l.From
+	for _, w := range o.openings(l, l.From) {
+		if w.Start > end || w.Nodes < l.Size() {
+			break
+		}
+		end = w.End
+	}
+	if end == l.From {
+		return rest, false
+	}
+	rest = l.Outage
+	rest.From = end
+	o.unlose(l)
+	l.To = end
+	o.lose(l)
+	return rest, true
+}
+
+// postpone has l come as soon as its place is free.
 func (o *Outages) postpone(l *loss) {
 	free := o.openings(l, l.From)
 	free = slices.DeleteFunc(free, func(w entity.Window) bool { return w.Nodes < l.Size() })
 	o.unlose(l)
-	if len(free) == 0 || free[0].Start == o.sim.Now() && free[0].End == l.To {
+	if len(free) == 0 || free[0].Start == o.sim.Now() {
 		return // or somebody else withholds these very processors
 	}
 	again := l.Outage
-	if again.From = free[0].Start; again.From == o.sim.Now() {
-		// Free for a while: two outages, the second of which may have to wait again.
-		rest := again
-		again.To, rest.From = free[0].End, free[0].End
-		defer o.Take(rest)
-	}
+	again.From = free[0].Start
 	o.Take(again)
+}
+
+// lose notes that l is lost.
+func (o *Outages) lose(l *loss) {
+	now := o.sim.Now()
+	for _, r := range l.Place {
+		for p := r.First; p <= r.Last; p++ {
+			o.units[p].lose(span{l.From, l.To}, now)
+		}
+	}
+	for _, n := range l.Nodes {
+		o.units[o.number[n]].lose(span{l.From, l.To}, now)
+	}
+	if l.Processors > 0 {
+		o.counted = append(o.counted, l)
+	}
 }
 
 // unlose forgets that l was to be lost.
@@ -676,6 +754,11 @@ func (o *Outages) drain(l *loss) *loss {
 			free = s.Width
 		}
 		rest.Processors = min(l.Processors, free)
+		for _, at := range o.tightest(l.window(now)) { // where it helps an advance reservation to wait
+			if o.besides(at, true) >= l.Processors {
+				rest.Processors = min(rest.Processors, o.besides(at, false))
+			}
+		}
 		left := l.Processors - rest.Processors
 		instant := l.window(now)
 		instant.End = now + des.Tick
@@ -691,22 +774,13 @@ func (o *Outages) drain(l *loss) *loss {
 				left -= n
 			}
 		}
+		rest.Processors += min(left, free-rest.Processors)
 	}
 	if rest.Size() == 0 {
 		return nil
 	}
 	l = &loss{Outage: rest}
-	for _, r := range l.Place {
-		for p := r.First; p <= r.Last; p++ {
-			o.units[p].lose(span{now, l.To}, now)
-		}
-	}
-	for _, n := range l.Nodes {
-		o.units[o.number[n]].lose(span{now, l.To}, now)
-	}
-	if l.Processors > 0 {
-		o.counted = append(o.counted, l)
-	}
+	o.lose(l)
 	return l
 }
 
@@ -803,10 +877,11 @@ func (o *Outages) Observe(e entity.JobEvent) {
 		if o.units != nil && o.domain == nil {
 			o.fresh = append(o.fresh, r)
 		}
+	}
+	switch e.Kind {
+	case entity.JobStarted, entity.JobPromised, entity.JobWithdrawn:
 		return
-	case entity.JobPromised, entity.JobWithdrawn:
-		return
-	case entity.JobRequeued: // perhaps by a policy, which is in the middle of a round
+	case entity.JobRequeued, entity.JobResized: // perhaps by a policy, which is in the middle of a round
 		if o.waiting[r] != nil || len(o.ahead) > 0 {
 			o.sim.At(o.sim.Now(), entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { o.left(r) }), 0)
 		}
@@ -819,7 +894,8 @@ func (o *Outages) Observe(e entity.JobEvent) {
 	o.left(r)
 }
 
-// left has whatever has waited for r to leave go on.
+// left has whatever has waited for r to leave go on. Where r has only become smaller,
+// what it still has is waited for anew.
 func (o *Outages) left(r *entity.Run) {
 	if o.waiting[r] != nil {
 		o.take(r, func(*loss) bool { return true })

@@ -199,6 +199,7 @@ func (x *Session) path(prefix, suffix string) string {
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
 	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
 	defer meta.Close()
+	booked := func() bool { return false }
 	if bookings != nil {
 		b := flow.NewBookings(meta)
 		if p := x.settings.Power; p != nil && p.Saving != nil {
@@ -206,9 +207,10 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		}
 		defer b.Close()
 		b.Submit(bookings)
-		if o := x.settings.Outages; o != nil {
-			o.Idle = func() bool { return !b.Coming() }
-		}
+		booked = b.Coming
+	}
+	if o := x.settings.Outages; o != nil {
+		o.Idle = func() bool { return !booked() && (x.waiting == nil || !x.waiting.Coming()) }
 	}
 	if x.waiting == nil {
 		meta.SubmitFrom(jobs)
