@@ -125,22 +125,18 @@ func TestTheReportOfALargeLogOpensQuickly(t *testing.T) {
 	p.sound()
 }
 
-// The pictures of the documentation, made anew by
+// The picture of the documentation, made anew by
 //
 //	GRIDSLOT_PICTURES=$PWD/docs/images go test ./experiments/report/browser -run Picture
 func TestPictureOfTheDocumentation(t *testing.T) {
 	dir := os.Getenv("GRIDSLOT_PICTURES")
 	if dir == "" {
-		t.Skip("GRIDSLOT_PICTURES names no folder for them")
+		t.Skip("GRIDSLOT_PICTURES names no folder for it")
 	}
-	results := simulated(t, "lublin:jobs=400:procs=128:load=0.9", "--policy", "fcfs,easy")
-	for _, name := range []string{"light", "dark"} {
-		p := open(t, filepath.Join(results, "report.html"), 1100, 1000, scheme(name))
-		value[bool](p, `byId('second').value = 1, page.show().then(() => true)`)
-		p.settle()
-		picture, err := chromedp.Run(p.ctx, chromedp.Screenshot(chromedp.CSS(`#drawn`)))
-		require.NoError(t, err)
-		file := map[string]string{"light": "report.png", "dark": "report-dark.png"}[name]
-		require.NoError(t, os.WriteFile(filepath.Join(dir, file), picture, 0o666))
-	}
+	p := open(t, filepath.Join(simulated(t, "--policy", "fcfs,easy", "--first", "400"), "report.html"), 1100, 1000, scheme("light"))
+	value[bool](p, `byId('second').value = 1, page.show().then(() => true)`)
+	p.settle()
+	picture, err := chromedp.Run(p.ctx, chromedp.Screenshot(chromedp.CSS(`#drawn`)))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "report.png"), picture, 0o666))
 }
