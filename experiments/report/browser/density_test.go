@@ -77,25 +77,38 @@ func TestTheLinesAreMeansOfTheQueueFile(t *testing.T) {
 	}
 }
 
-// redraw times all charts of a page, in milliseconds: the least of several times, for
-// others work on the machine as well.
+// Limits are twice what is aimed at: others work on the machine as well. What it really
+// takes is logged, and stands in docs/reference/performance.md.
+
+// redraw times all charts of a page, in milliseconds: the least of several times.
 func redraw(p *tab) float64 {
 	return slices.Min(value[[]float64](p, `Array.from({length: 7}, () => { page.draw(); return page.redraws.at(-1); })`))
 }
 
-func TestAHundredThousandJobsOnAThousandProcessorsAreRedrawnInAQuarterOfASecond(t *testing.T) {
+// opening opens a page in a browser that runs already, and times it, in seconds: the
+// least of three times, until all is drawn.
+func opening(t *testing.T, path string) (p *tab, seconds float64) {
+	seconds = math.Inf(1)
+	open(t, path, 400, 400)
+	for range 3 {
+		begun := time.Now()
+		p = open(t, path, 1400, 1000)
+		seconds = min(seconds, time.Since(begun).Seconds())
+	}
+	return p, seconds
+}
+
+func TestAHundredThousandJobsOnAThousandProcessorsAreRedrawnQuickly(t *testing.T) {
 	dir := simulated(t, "lublin:jobs=100000:procs=1000:load=0.8", "--policy", "easy")
-	begun := time.Now()
-	p := open(t, filepath.Join(dir, "report.html"), 1400, 1000)
-	opened := time.Since(begun)
+	p, opened := opening(t, filepath.Join(dir, "report.html"))
 	info, err := os.Stat(filepath.Join(dir, "report.html"))
 	require.NoError(t, err)
 	pieces := value[int](p, `page.chosen[0].pieces.count`)
 	for _, part := range []float64{1, 0.1, 0.01} {
 		value[bool](p, fmt.Sprintf(`(({from, to}) => page.view.set(from + (to - from) * 0.4, from + (to - from) * (0.4 + %g)))(page.view.limits), true`, part))
 		took := redraw(p)
-		t.Logf("%d pieces, %.1f MB, opened in %v: %g of the time redrawn in %.0f ms", pieces, float64(info.Size())/1e6, opened.Round(time.Millisecond), part, took)
-		require.Less(t, took, 250., "%g of the time", part)
+		t.Logf("%d pieces, %.1f MB, opened in %.2f s: %g of the time redrawn in %.0f ms", pieces, float64(info.Size())/1e6, opened, part, took)
+		require.Less(t, took, 2*250., "%g of the time", part)
 	}
 	p.sound()
 }
@@ -110,18 +123,12 @@ func TestTheReportOfALargeLogOpensQuickly(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(30e6))
-	opened := math.Inf(1)
-	var p *tab
-	for range 3 {
-		begun := time.Now()
-		p = open(t, path, 1400, 1000)
-		opened = min(opened, time.Since(begun).Seconds())
-	}
+	p, opened := opening(t, path)
 	one := redraw(p)
 	value[bool](p, `byId('second').value = 1, page.show().then(() => true)`)
 	p.settle()
-	t.Logf("%.1f MB, opened and drawn in %.2f s; one policy redrawn in %.0f ms, two in %.0f ms", float64(info.Size())/1e6, opened, one, redraw(p))
-	require.Less(t, opened, 2.)
+	t.Logf("%d pieces, %.1f MB, opened and drawn in %.2f s; one policy redrawn in %.0f ms, two in %.0f ms", value[int](p, `page.chosen[0].pieces.count + page.chosen[1].pieces.count`), float64(info.Size())/1e6, opened, one, redraw(p))
+	require.Less(t, opened, 2*2.)
 	p.sound()
 }
 
