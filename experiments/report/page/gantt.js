@@ -301,7 +301,7 @@ class Gantt {
     g.font = '11px system-ui, sans-serif';
     g.textAlign = 'center';
     g.textBaseline = 'top';
-    for (const time of marks(from, to, step)) {
+    for (const time of this.clock.marks(from, to, step)) {
       const x = this.x(time);
       g.fillStyle = theme.quiet;
       g.fillRect(x, this.height, 1, 4);

@@ -23,7 +23,7 @@ function theme() {
 class Page {
   constructor(meta) {
     this.meta = meta;
-    this.clock = new Clock(meta.origin ?? null, meta.zone || 0);
+    this.clock = new Clock(meta.origin ?? null, meta.zone);
     this.runs = new Map(); // unpacked, by policy's number
     this.gantts = [];
     this.lines = [];
@@ -99,7 +99,7 @@ class Page {
         title, width: this.lineWidth(), height: 150, padding: [8, MARGIN, 0, 0],
         scales: {x: {time: false, auto: false, range: () => [this.view.from, this.view.to]}, y: {range: (u, low, high) => [0, Math.max(1, high * 1.05)]}},
         axes: [
-          {...axis, size: 26, splits: () => marks(this.view.from, this.view.to, this.step()), values: (u, splits) => splits.map(t => t > this.view.to - 40 / this.lineWidth() * (this.view.to - this.view.from) ? '' : this.clock.text(t, this.step()))},
+          {...axis, size: 26, splits: () => this.clock.marks(this.view.from, this.view.to, this.step()), values: (u, splits) => splits.map(t => t > this.view.to - 40 / this.lineWidth() * (this.view.to - this.view.from) ? '' : this.clock.text(t, this.step()))},
           {...axis, size: GUTTER, values: (u, splits) => splits.map(v => number(v))},
         ],
         cursor: {drag: {x: false, y: false}, sync: {key: 'time'}, y: false, points: {show: false}},
@@ -194,7 +194,7 @@ class Page {
     for (const {chart, runs, name} of this.lines) chart.setData(this.samples(runs, name));
     this.redraws.push(performance.now() - begun);
     const {from, to, top, bottom} = this.view;
-    const rows = this.meta.rows ? `, ${this.meta.row_name} ${number(Math.floor(top))} to ${number(Math.ceil(bottom) - 1)} of ${number(this.meta.rows)}` : '';
+    const rows = this.meta.rows ? `, ${number(Math.ceil(bottom) - Math.floor(top))} of ${number(this.meta.rows)} ${this.meta.row_name}` : '';
     const crowded = this.gantts.some(g => g.inView > SINGLE) ? ' Where a pixel holds several jobs it shows their mean; zoom in to see each.' : '';
     byId('view').textContent = `Shown: ${this.clock.text(from)} to ${this.clock.text(to)} (${span(to - from)})${rows}.${crowded}`;
   }
@@ -218,6 +218,7 @@ class Page {
   describe() {
     byId('job').hidden = this.job === null;
     if (this.job === null) return;
+    this.explain();
     byId('job-title').textContent = 'Job ' + this.job;
     byId('job-text').replaceChildren(...this.chosen.map(run => {
       const j = run.byId.get(this.job);
@@ -228,15 +229,23 @@ class Page {
   }
 
   facts(run, j) {
-    const {id, submit, start, end, size, estimate, user, state, backfilled} = run.jobs;
+    const {submit, start, end, size, estimate, user, state, backfilled} = run.jobs;
     const facts = [
       ['State', this.meta.states[state[j]]], ['User', user[j] < 0 ? 'unknown' : String(user[j])], ['Processors', number(size[j])],
       ['Submitted', this.clock.text(submit[j], 1)], ['Start', this.clock.text(start[j], 1)], ['End', this.clock.text(end[j], 1)],
       ['Wait', span(start[j] - submit[j]) + (backfilled[j] ? ', backfilled' : '')], ['Ran', span(end[j] - start[j])], ['Estimate', span(estimate[j])],
     ];
-    const why = (run.meta.why || {})[id[j]];
-    if (why) facts.push(['Why', why]);
+    if (run.reasons) facts.push(['Why', run.reasons[j]]);
     return facts;
+  }
+
+  // explain has the reasons of jobs unpacked, where the folder has any.
+  async explain() {
+    const packed = this.chosen.filter(run => run.meta.reasons && !run.reasons);
+    for (const run of packed) {
+      run.reasons = JSON.parse(new TextDecoder().decode(await unpack(byId('why-' + this.meta.runs.indexOf(run.meta)).textContent)));
+    }
+    if (packed.length) this.describe();
   }
 
   // tip is what is said of the piece under the pointer.

@@ -12,41 +12,62 @@ function number(value, decimals = 2) {
 function span(seconds) {
   if (!Number.isFinite(seconds)) return '–';
   const sign = seconds < 0 ? '−' : '';
-  let rest = Math.abs(seconds);
-  for (let i = 0; i < SPANS.length; i++) {
-    const [unit, name] = SPANS[i];
-    if (rest < unit && i < SPANS.length - 1) continue;
-    if (unit === 1) return sign + number(rest) + ' s';
-    const [below, nameBelow] = SPANS[i + 1];
-    let high = Math.floor(rest / unit), low = Math.round((rest - high * unit) / below);
-    if (low * below >= unit) { high++; low = 0; }
-    return sign + number(high) + ' ' + name + (low ? ' ' + low + ' ' + nameBelow : '');
-  }
+  const length = Math.abs(seconds);
+  const i = SPANS.findIndex(([unit]) => length >= unit);
+  if (i < 0 || i === SPANS.length - 1) return sign + number(length) + ' s';
+  const [unit, name] = SPANS[i], [below, nameBelow] = SPANS[i + 1];
+  const rounded = Math.round(length / below) * below;
+  if (i > 0 && rounded >= SPANS[i - 1][0]) return sign + span(rounded); // 60 min are 1 h
+  const low = Math.round(rounded % unit / below);
+  return sign + number(Math.floor(rounded / unit)) + ' ' + name + (low ? ' ' + low + ' ' + nameBelow : '');
 }
 
-// Clock writes instants. Where the origin of the log is known they are dates.
+// Clock writes instants. Where the origin of the log is known they are dates, in the
+// zone of the machine.
 class Clock {
   constructor(origin, zone) {
-    this.origin = origin; // seconds since 1970, or null
-    this.zone = zone; // seconds east of Greenwich
+    this.origin = origin; // seconds since 1970 at time 0, or null
+    this.dates = null;
+    if (origin === null) return;
+    const parts = {year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23'};
+    try {
+      this.dates = new Intl.DateTimeFormat('sv', {timeZone: zone || 'UTC', ...parts});
+    } catch {
+      this.dates = new Intl.DateTimeFormat('sv', {timeZone: 'UTC', ...parts}); // a zone that the browser does not know
+    }
+  }
+
+  // date is an instant as 2026-11-22 06:30:00.
+  date(time) { return this.dates.format(new Date((this.origin + time) * 1000)); }
+
+  // shift is what makes an instant the seconds of a day that begins at midnight.
+  shift(time) {
+    return this.origin === null ? 0 : Date.parse(this.date(Math.floor(time)).replace(' ', 'T') + 'Z') / 1000 - Math.floor(time);
+  }
+
+  // marks are the instants of an axis at multiples of step, counted from midnight.
+  marks(from, to, step) {
+    const shift = this.shift(from);
+    return marks(from + shift, to + shift, step).map(t => t - shift);
   }
 
   text(time, detail = 1) {
     if (!Number.isFinite(time)) return '–';
-    if (this.origin !== null) {
-      const iso = new Date((this.origin + this.zone + time) * 1000).toISOString();
-      return iso.slice(0, 10) + (detail < 86400 ? ' ' + iso.slice(11, detail < 60 ? 19 : 16) : '');
-    }
+    if (this.dates) return this.date(time).slice(0, detail >= 86400 ? 10 : detail >= 60 ? 16 : 19) + fraction(time, detail);
     const sign = time < 0 ? '−' : '';
     const all = Math.abs(time);
-    const two = n => String(n).padStart(2, '0');
     const days = Math.floor(all / 86400);
-    const parts = [Math.floor(all / 3600) % 24, Math.floor(all / 60) % 60];
-    let clock = parts.map(two).join(':');
-    if (detail < 60) clock += ':' + two(Math.floor(all % 60)) + (detail < 1 ? (all % 1).toFixed(Math.min(6, Math.ceil(-Math.log10(detail)))).slice(1) : '');
     if (detail >= 86400) return sign + 'day ' + days;
+    const two = n => String(Math.floor(n)).padStart(2, '0');
+    let clock = two(all / 3600 % 24) + ':' + two(all / 60 % 60);
+    if (detail < 60) clock += ':' + two(all % 60) + fraction(all, detail);
     return sign + (days ? days + ' d ' : '') + clock;
   }
+}
+
+// fraction is the part of a second, where marks are so near each other.
+function fraction(time, detail) {
+  return detail < 1 ? (time - Math.floor(time)).toFixed(Math.min(6, Math.ceil(-Math.log10(detail)))).slice(1) : '';
 }
 
 const STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 3 * 3600, 6 * 3600, 12 * 3600];
