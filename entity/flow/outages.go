@@ -50,6 +50,16 @@ type Lost struct {
 	Victims []*entity.Run
 }
 
+// Yielder is a policy of counted processors that has some of them be idle, whichever
+// they are: those that are lost are the first of these.
+type Yielder interface {
+	// Yield leaves, over w, so many of w.Nodes as it keeps idle. It is called before
+	// they are withheld.
+	Yield(w entity.Window)
+	// Retake ends a Yield of w: w is not lost, or no more.
+	Retake(w entity.Window)
+}
+
 // Outages is a flow of losses of capacity into a metascheduler. It is an
 // Observer: given to a metascheduler, on any plan of counted processors or on a
 // plan.Domain, it attaches itself to it.
@@ -98,6 +108,7 @@ type Outages struct {
 
 	meta           *entity.Metascheduler
 	sim            *des.Simulator
+	idles          Yielder      // the policy, where it is one, or nil
 	domain         *plan.Domain // or nil
 	size           int          // processors of a counted plan
 	named, numbers bool         // there are outages with a Place, or without one
@@ -172,6 +183,7 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		o.units = make([]unit, len(p.Nodes()))
 	case interface{ Processors() int }:
 		o.size = p.Processors()
+		o.idles, _ = m.Policy().(Yielder)
 		inner := m.Placer
 		if inner == nil {
 			inner = entity.LowestFirst{}
@@ -430,7 +442,7 @@ func (o *Outages) come(l *loss) {
 		o.sim.At(l.From, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 			o.meta.Plan() // as of now
 			o.ahead = slices.DeleteFunc(o.ahead, func(a *loss) bool { return a == l })
-			l.drop()
+			o.drop(l)
 			if o.idle() {
 				o.asleep = true
 			}
@@ -441,11 +453,26 @@ func (o *Outages) come(l *loss) {
 }
 
 // drop gives back what is withheld ahead for l.
-func (l *loss) drop() {
+func (o *Outages) drop(l *loss) {
 	for _, h := range l.holds {
+		w := h.Window()
 		h.Drop()
+		o.retake(w)
 	}
 	l.holds = nil
+}
+
+// makeRoom has the policy leave what it keeps idle of w, and retake has it keep that again.
+func (o *Outages) makeRoom(w entity.Window) {
+	if o.idles != nil {
+		o.idles.Yield(w)
+	}
+}
+
+func (o *Outages) retake(w entity.Window) {
+	if o.idles != nil {
+		o.idles.Retake(w)
+	}
 }
 
 // window is what l takes, from the instant from on.
@@ -469,10 +496,12 @@ func (o *Outages) fits(w entity.Window) bool {
 // withholdAhead takes what is announced out of the plan, as far as it is not taken by
 // jobs that run.
 func (o *Outages) withholdAhead(l *loss) {
-	o.clear(l, l.window(l.From), false)
+	whole := l.window(l.From)
+	o.makeRoom(whole)
+	o.clear(l, whole, false)
 	l.short = false
-	if w := l.window(l.From); o.fits(w) {
-		h, err := o.meta.Withhold(w)
+	if o.fits(whole) {
+		h, err := o.meta.Withhold(whole)
 		if err == nil {
 			l.holds = append(l.holds, h)
 			return
@@ -481,9 +510,11 @@ func (o *Outages) withholdAhead(l *loss) {
 	l.short = true
 	for _, w := range o.openings(l, l.From) {
 		if h, err := o.meta.Withhold(w); err == nil {
+			o.makeRoom(h.Window())
 			l.holds = append(l.holds, h)
 		}
 	}
+	o.retake(whole)
 }
 
 // openings are the windows, as wide as can be, that are free for l from an instant on.
@@ -513,7 +544,7 @@ func (o *Outages) topUp() {
 	}
 	for _, l := range slices.Clone(o.ahead) {
 		if l.short && l.From > o.sim.Now() {
-			l.drop()
+			o.drop(l)
 			o.withholdAhead(l)
 		}
 	}
@@ -522,15 +553,22 @@ func (o *Outages) topUp() {
 // start takes l out of the plan from now on.
 func (o *Outages) start(l *loss) {
 	l.From = o.sim.Now()
+	w := l.window(l.From)
+	o.makeRoom(w)
 	if o.Before != nil {
 		o.Before(l.Outage)
 	}
 	if o.Victims.Rule == VictimsWait {
-		if l = o.drain(l); l == nil {
+		l = o.drain(l)
+		if l != nil {
+			o.makeRoom(l.window(l.From))
+		}
+		o.retake(w)
+		if l == nil {
 			return
 		}
+		w = l.window(l.From)
 	}
-	w := l.window(l.From)
 	var victims []*entity.Run
 	for _, r := range l.Place {
 		for p := r.First; p <= r.Last; p++ {
@@ -546,11 +584,17 @@ func (o *Outages) start(l *loss) {
 	if err != nil {
 		if rest, cut := o.curtail(l); cut {
 			defer o.Take(rest)
-			_, err = o.meta.Withhold(l.window(l.From), l.Place...)
+			whole := w
+			w = l.window(l.From)
+			o.makeRoom(w)
+			o.retake(whole)
+			_, err = o.meta.Withhold(w, l.Place...)
 		}
 	}
 	if err != nil {
-		o.postpone(l)
+		free := o.openings(l, l.From)
+		o.retake(w)
+		o.postpone(l, free)
 		return
 	}
 	if o.Told != nil {
@@ -675,9 +719,8 @@ func (o *Outages) curtail(l *loss) (rest Outage, cut bool) {
 	return rest, true
 }
 
-// postpone has l come as soon as its place is free.
-func (o *Outages) postpone(l *loss) {
-	free := o.openings(l, l.From)
+// postpone has l come as soon as its place is free. What there is free of it is known.
+func (o *Outages) postpone(l *loss, free []entity.Window) {
 	free = slices.DeleteFunc(free, func(w entity.Window) bool { return w.Nodes < l.Size() })
 	o.unlose(l)
 	if len(free) == 0 || free[0].Start == o.sim.Now() {
@@ -831,7 +874,7 @@ func (o *Outages) take(r *entity.Run, ready func(*loss) bool) {
 		delete(o.waiting, r)
 	}
 	for _, l := range now {
-		l.drop()
+		o.drop(l)
 	}
 	for _, l := range now {
 		x := l.Outage

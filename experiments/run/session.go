@@ -198,6 +198,9 @@ func (x *Session) path(prefix, suffix string) string {
 // a metascheduler that was made with the session's Sim and Observers.
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
 	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	if x.settings.LeaveWaiting || x.settings.Outages != nil {
+		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
+	}
 	defer meta.Close()
 	booked := func() bool { return false }
 	if bookings != nil {
