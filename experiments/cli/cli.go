@@ -109,6 +109,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newReport(env),
 		newReproduce(env),
 		newValidate(tables),
+		newPlot(),
 	)
 	return root
 }
