@@ -153,13 +153,7 @@ func (a *rowAttempts) appendTo(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = appendInt(b, d.Job)
-		if d.OK {
-			b = append(b, ":ok"...)
-		}
-		if d.Think > 0 {
-			b = appendTime(append(b, '+'), d.Think)
-		}
+		b = append(b, d.String()...)
 	}
 	return b
 }

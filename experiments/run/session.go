@@ -3,11 +3,14 @@ package run
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -254,8 +257,29 @@ func (x *Session) Commit() (Result, error) {
 		}
 		result.Files = append(result.Files, filepath.Base(f.path))
 	}
+	if err := x.removeOthers(result.Files); err != nil {
+		return Result{}, err
+	}
 	result.Summary.CPUSeconds = x.spent.Seconds()
 	return result, nil
+}
+
+// removeOthers removes the files that a run of this name may have and this one has not:
+// they tell of an earlier run.
+func (x *Session) removeOthers(written []string) error {
+	if x.settings.Dir == "" {
+		return nil
+	}
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "prices-", "owners-", "clusters-"} {
+		path := x.path(prefix, ".csv")
+		if slices.Contains(written, filepath.Base(path)) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing what an earlier run has left: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close ends the session. Files that were not committed are thrown away.

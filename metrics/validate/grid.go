@@ -32,6 +32,9 @@ type Site struct {
 	Owners []NodeUse   // the owners' jobs at fixed times, as they are wanted
 	Queued []QueuedJob // those of their queues
 	ByUse  bool        // users pay for what they use
+	// Overhead is true of nodes on which jobs write checkpoints, or are set up again: their
+	// tasks tell neither what of their time was work, nor whether it was all.
+	Overhead bool
 	// Ahead is how far windows are planned ahead, 0 where there is no limit.
 	Ahead des.Time
 	// Rules are how nodes are priced anew, by their IDs. Where there are any,
@@ -164,6 +167,7 @@ type part struct {
 	start, end des.Time
 	nodes      []int
 	short      bool // a task ended before its time: an attempt that was preempted
+	vague      bool // it may have been stopped, or not; see Site.Overhead
 	again      bool // it had others before, of which nothing is known
 	cost       money
 	last       des.Time // reserved end
@@ -282,10 +286,14 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if !req.Admits(cheap) {
 		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
 	}
-	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least {
+	p.vague = site.Overhead
+	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least && !p.vague {
 		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
 	}
 	want := start + shareOf(length, f.job.Runtime, c.estimateOf(f.job))
+	if p.vague {
+		want = min(end, reserved)
+	}
 	switch {
 	case end > want:
 		c.violation(f, WrongRunTime, end, "ran on node %d of %s until %v instead of %v", n.ID, site.Name, end, want)
@@ -476,12 +484,12 @@ func (c *gridChecker) wholes() {
 		}
 		parts := c.parts[j.ID]
 		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
-		longest, began := des.Time(0), true // began: with what is known of its parts
+		longest, began, vague := des.Time(0), true, false // began: with what is known of its parts
 		for _, p := range parts {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
 			}
-			if p.short {
+			if vague = vague || p.vague; vague || p.short {
 				continue
 			}
 			for _, what := range p.unpaid {
@@ -499,7 +507,7 @@ func (c *gridChecker) wholes() {
 			c.violation(f, Unmet, last, "reserved until %v, after its deadline at %v", last, j.Request.Deadline)
 		}
 		switch {
-		case c.own: // parts cannot be told from the sites' own jobs
+		case c.own || vague: // parts cannot be told from the sites' own jobs, or those that were stopped from the others
 		case f.state == stateRejected && len(parts) > 0 && tasks > 0:
 			c.violation(f, OutOfPlace, start, "%d tasks ran of a job that was rejected", tasks)
 		case f.state == stateFinished && tasks != j.Request.Nodes:
@@ -510,7 +518,7 @@ func (c *gridChecker) wholes() {
 		if f.state != stateFinished {
 			continue
 		}
-		if c.own || tasks != j.Request.Nodes || !began {
+		if c.own || vague || tasks != j.Request.Nodes || !began {
 			longest = -1 // not known
 		}
 		c.ratios(f, longest)
