@@ -135,6 +135,9 @@ func (m *Metascheduler) withdraw(r *Run) {
 	m.plan.Release(&r.Reservation, m.sim.Now())
 	m.freed(r.Reservation.Window.Start, r.Reservation.Window.End)
 	r.unmold()
+	if r.few != nil {
+		r.few.why = nil
+	}
 	ahead := r.State == Reserved
 	if ahead && r.Booked {
 		m.booked--

@@ -42,9 +42,10 @@ type Round struct {
 	// did not fit then does not fit now.
 	Gained bool
 
-	meta  *Metascheduler
-	fresh []*Run
-	holds []*Run
+	meta    *Metascheduler
+	fresh   []*Run
+	holds   []*Run
+	explain []func() // see Explain
 }
 
 // Context is that of the run: a policy whose own work can be long gives it up

@@ -60,6 +60,7 @@ func (p EASY) Schedule(r *entity.Round) {
 	if head == nil {
 		return
 	}
+	p.explain(r, q, head)
 	lone := p.onlyArrival(r, head)
 	if lone != nil {
 		if _, ok := p.Shape.Find(r.Plan, lone, r.Now, r.Now); !ok {
@@ -186,6 +187,7 @@ func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 		if !ok {
 			continue
 		}
+		r.Say(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		if !r.Hold(j, w) {
 			return false
 		}
