@@ -135,9 +135,7 @@ func (m *Metascheduler) withdraw(r *Run) {
 	m.plan.Release(&r.Reservation, m.sim.Now())
 	m.freed(r.Reservation.Window.Start, r.Reservation.Window.End)
 	r.unmold()
-	if r.few != nil {
-		r.few.why = nil
-	}
+	m.unsay(r)
 	ahead := r.State == Reserved
 	if ahead && r.Booked {
 		m.booked--
@@ -326,6 +324,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.withdraw(r)
 	f.ends, f.events, r.Place = nil, nil, nil
 	m.queue.add(r)
+	m.unsay(r)
 	m.notify(r, JobRequeued)
 	if r.queued() && r.Request.Deadline > 0 {
 		m.setLimit(r)

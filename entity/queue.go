@@ -311,24 +311,6 @@ func (v *View) Fitting(plan Plan, now des.Time, depth int, rule ...ShapeRule) it
 	}
 }
 
-// FitsNow yields, in order, the jobs without a reservation that fit into the plan at
-// the instant now, which is left as it is meanwhile: so each fits by itself, and most
-// likely not all of them together.
-func (v *View) FitsNow(plan Plan, now des.Time, rule ShapeRule) iter.Seq[*Run] {
-	return func(yield func(*Run) bool) {
-		s := v.begin(plan, now, 0)
-		s.rule = rule
-		defer v.end(s)
-		for s.next(v.tree, 64) {
-			for _, e := range s.found {
-				if !yield(e.run) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // AnyFits reports whether any job without a reservation fits into the plan at
 // the instant now.
 func (v *View) AnyFits(plan Plan, now des.Time) bool {

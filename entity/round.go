@@ -46,6 +46,7 @@ type Round struct {
 	fresh   []*Run
 	holds   []*Run
 	explain []func() // see Explain
+	fits    fitScan  // see WouldFit
 }
 
 // Context is that of the run: a policy whose own work can be long gives it up

@@ -95,7 +95,6 @@ type few struct {
 	part     *Queue      // of the queue
 	inPart   standing
 	parts    []Part // see Parts
-	why      *Why   // what was said last to hold the job, while it waits
 }
 
 // rare is r.few, which is there from now on.

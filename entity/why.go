@@ -3,6 +3,8 @@ package entity
 // Why jobs wait: what policies tell of the jobs that they leave in the queue.
 
 import (
+	"iter"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/enum"
 )
@@ -57,15 +59,15 @@ func (r *Round) Say(j *Run, w Why) {
 	if !r.Heard() || !j.queued() {
 		return
 	}
-	f := j.rare()
-	switch {
-	case f.why == nil:
-		f.why = &w
-	case *f.why == w:
-		return
-	default:
-		*f.why = w
+	n := int(j.standing)
+	if n >= len(r.meta.said) {
+		r.meta.said = append(r.meta.said, make([]said, n+1-len(r.meta.said))...)
 	}
+	last := &r.meta.said[n]
+	if last.run == j && last.why == w {
+		return
+	}
+	*last = said{j, w}
 	for _, o := range r.meta.observers.whys {
 		o.Said(r.Now, j, w)
 	}
@@ -78,10 +80,24 @@ func (r *Round) Heard() bool { return len(r.meta.observers.whys) > 0 }
 // Said is what was said of j last; false where nothing was since it came, or came
 // back, to the queue.
 func (r *Round) Said(j *Run) (Why, bool) {
-	if j.few == nil || j.few.why == nil {
+	n := int(j.standing)
+	if n >= len(r.meta.said) || r.meta.said[n].run != j {
 		return Why{}, false
 	}
-	return *j.few.why, true
+	return r.meta.said[n].why, true
+}
+
+// said is what was said last of a job.
+type said struct {
+	run *Run
+	why Why
+}
+
+// unsay forgets what was said of r.
+func (m *Metascheduler) unsay(r *Run) {
+	if n := int(r.standing); n < len(m.said) {
+		m.said[n] = said{}
+	}
 }
 
 // Explain has tell called when the round is over and what it held (Hold) has been
@@ -117,4 +133,52 @@ func (r *Round) Suppose(j *Run, w Window, ask func()) bool {
 	j.Reservation = held
 	j.unmold()
 	return err == nil
+}
+
+// AllSaid yields what was said last of each waiting job, in an order that is the same
+// in every run.
+func (r *Round) AllSaid() iter.Seq2[*Run, Why] {
+	return func(yield func(*Run, Why) bool) {
+		for i := range r.meta.said {
+			if s := &r.meta.said[i]; s.run != nil && int(s.run.standing) == i && !yield(s.run, s.why) {
+				return
+			}
+		}
+	}
+}
+
+// WouldFit lists, in order, the jobs of the view without a reservation that fit into the
+// plan now, each by itself and most likely not all of them together, and of which it was not said
+// yet that they would delay the head. The list is good until the next call.
+func (r *Round) WouldFit(v *View, rule ShapeRule, head *Run) []*Run {
+	s := v.begin(r.Plan, r.Now, 0)
+	s.rule = rule
+	r.fits.queueScan, r.fits.round, r.fits.head, r.fits.runs = s, r, head, r.fits.runs[:0]
+	v.tree.Scan(&r.fits)
+	v.end(s)
+	return r.fits.runs
+}
+
+// fitScan finds all that fit in one scan.
+type fitScan struct {
+	*queueScan
+	round *Round
+	head  *Run
+	runs  []*Run
+}
+
+func (s *fitScan) Visit(items []queued) bool {
+	for i := range items {
+		e := &items[i]
+		if s.misses.cover(e.nodes, e.length) || e.run == s.head {
+			continue
+		}
+		if w, _ := s.round.Said(e.run); w.What == WouldDelay && w.Other == s.head {
+			continue
+		}
+		if s.fits(e) {
+			s.runs = append(s.runs, e.run)
+		}
+	}
+	return true
 }

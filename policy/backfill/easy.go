@@ -60,13 +60,14 @@ func (p EASY) Schedule(r *entity.Round) {
 	if head == nil {
 		return
 	}
-	p.explain(r, q, head)
 	lone := p.onlyArrival(r, head)
 	if lone != nil {
 		if _, ok := p.Shape.Find(r.Plan, lone, r.Now, r.Now); !ok {
+			p.explainArrival(r, q, lone, head)
 			return
 		}
 	}
+	p.explain(r, q, head)
 	b := backfilling{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation}
 	if p.Shape == entity.FirstEnd && len(head.Shapes) > 0 && !b.held && !b.hold() {
 		return // it waits for a better window than it could have now, and is no candidate

@@ -20,7 +20,7 @@ func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 		if head.State != entity.Waiting {
 			return // an observer has cancelled it
 		}
-		turn, _ := explainHead(r, head, p.Shape)
+		turn, _ := explainHead(r, head, p.Shape, p.Order.Key == nil)
 		behind := entity.Why{What: entity.BehindOthers, Other: head}
 		if turn && (p.Order.Key != nil || cause.Has(entity.CauseChange)) {
 			for j := range q.All() { // otherwise nobody comes before the head of before
@@ -43,12 +43,13 @@ func ofHead(o entity.Obstacle) bool {
 }
 
 // explainHead says until when too few processors are free for the head of the queue.
-// It reports whether it was another job's turn before.
-func explainHead(r *entity.Round, head *entity.Run, rule entity.ShapeRule) (turn bool, start des.Time) {
+// It reports whether it was another job's turn before. In a plain queue no job that
+// comes can delay the head.
+func explainHead(r *entity.Round, head *entity.Run, rule entity.ShapeRule, plain bool) (turn bool, start des.Time) {
 	said, told := r.Said(head)
 	turn = !told || !ofHead(said.What)
-	if !turn && !r.Gained {
-		return false, said.Start // nothing has become free, and what starts beside it does not delay it
+	if !turn && !r.Gained && plain && said.What == entity.TooFewFree {
+		return false, said.Start
 	}
 	w, ok := rule.Find(r.Plan, head, r.Now, des.Forever)
 	if !ok {
@@ -82,16 +83,17 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 	if !r.Heard() {
 		return
 	}
-	fresh := r.Fresh()
+	fresh, rule, depth, many := r.Fresh(), p.Shape, p.Depth, p.Reservations > 1
+	plain := p.Order.Key == nil && p.Reservations == 0
 	r.Explain(func() {
 		if head.State != entity.Waiting {
 			return // an observer has cancelled it
 		}
-		turn, start := explainHead(r, head, p.Shape)
+		turn, start := explainHead(r, head, rule, plain)
 		beside := entity.Why{What: entity.NoRoomBeside, Other: head, Start: start}
-		if turn && p.Reservations <= 1 {
-			for j := range q.All() { // what was told of or about another head is past
-				if said, _ := r.Said(j); j != head && (ofHead(said.What) || said.What == entity.WouldDelay) {
+		if turn && !many {
+			for j, said := range r.AllSaid() { // what was told of or about another head is past
+				if j != head && (ofHead(said.What) || said.What == entity.WouldDelay) {
 					r.Say(j, beside)
 				}
 			}
@@ -102,40 +104,49 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 			}
 		}
 		switch {
-		case p.Reservations > 1:
-			return // what a job meets is not the head's window alone
+		case many: // what a job meets is not the head's window alone
 		case turn || r.Gained:
-			for j := range q.FitsNow(r.Plan, r.Now, p.Shape) {
-				p.explainDelay(r, j, head, start)
+			for _, j := range r.WouldFit(q, rule, head) {
+				explainDelay(r, j, head, start, rule, depth)
 			}
-		default: // others have been told
+		default: // the others were told
 			for _, j := range fresh {
-				if j.State == entity.Waiting {
-					p.explainDelay(r, j, head, start)
+				if j != head && j.State == entity.Waiting {
+					explainDelay(r, j, head, start, rule, depth)
 				}
 			}
 		}
 	})
 }
 
-// explainDelay says by how much j, which fits now, would delay the head.
-func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time) {
-	if said, _ := r.Said(j); j == head || said.What == entity.WouldDelay && said.Other == head {
+// explainArrival says what holds j, which has come and does not fit.
+func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Run) {
+	if !r.Heard() {
 		return
 	}
-	w, ok := p.Shape.Find(r.Plan, j, r.Now, r.Now)
+	if said, told := r.Said(head); told && said.What == entity.TooFewFree {
+		r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
+	} else {
+		p.explain(r, q, head)
+	}
+}
+
+// explainDelay says by how much j, which fits now, would delay the head.
+func explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, rule entity.ShapeRule, depth int) {
+	w, ok := rule.Find(r.Plan, j, r.Now, r.Now)
 	if !ok {
 		return
 	}
-	r.Suppose(j, w, func() {
-		then, ok := p.Shape.Find(r.Plan, head, r.Now, des.Forever)
-		switch {
-		case !ok:
-			r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
-		case then.Start > start:
-			r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: then.Start - start})
-		case p.Depth > 0:
-			r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", p.Depth)})
-		}
-	})
+	var then entity.Window
+	if !r.Suppose(j, w, func() { then, ok = rule.Find(r.Plan, head, r.Now, des.Forever) }) {
+		return
+	}
+	switch {
+	case !ok:
+		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
+	case then.Start > start:
+		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: then.Start - start})
+	case depth > 0:
+		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
+	}
 }
