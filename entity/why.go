@@ -16,7 +16,7 @@ const (
 	HeldOtherwise  Obstacle = iota // as Why.Text says
 	BehindOthers                   // jobs ahead of it must start first; Why.Other is the first of them
 	TooFewFree                     // too few processors or nodes are free before Why.Start, the earliest start as things stand
-	NoRoomBeside                   // it does not fit now beside what runs and what is held for the head of the queue, Why.Other
+	NoRoomBeside                   // it does not fit now beside what runs, or runs and is held for the head of the queue, Why.Other
 	WouldDelay                     // it fits now, and would delay the start of Why.Other by Why.Delay
 	ReservedAhead                  // it waits for its reservation, which begins at Why.Start
 	NoWindow                       // the plan has no window for it

@@ -108,6 +108,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newWindow(env),
 		newReproduce(env),
 		newValidate(tables),
+		newExplain(),
 	)
 	return root
 }

@@ -155,6 +155,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
 	}
+	if f := cmd.Flags(); f.Changed("decisions") && s.out == "" {
+		return usagef("--decisions writes a file: say into which folder, by --out DIR")
+	}
 	sc, err := s.scenario(cmd, args)
 	if err != nil {
 		return err

@@ -157,6 +157,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if err := sc.checkPower(); err != nil {
 		return err
 	}
+	if err := sc.checkDecisions(); err != nil {
+		return err
+	}
 	return sc.machine().check(sc)
 }
 

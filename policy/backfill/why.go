@@ -83,7 +83,7 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 	if !r.Heard() {
 		return
 	}
-	fresh, rule, depth, many := r.Fresh(), p.Shape, p.Depth, p.Reservations > 1
+	fresh, rule, depth, many, none := r.Fresh(), p.Shape, p.Depth, p.Reservations > 1, p.Reservations == NoReservation
 	plain := p.Order.Key == nil && p.Reservations == 0
 	r.Explain(func() {
 		if head.State != entity.Waiting {
@@ -91,6 +91,9 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 		}
 		turn, start := explainHead(r, head, rule, plain)
 		beside := entity.Why{What: entity.NoRoomBeside, Other: head, Start: start}
+		if none {
+			beside = entity.Why{What: entity.NoRoomBeside}
+		}
 		if turn && !many {
 			for j, said := range r.AllSaid() { // what was told of or about another head is past
 				if j != head && (ofHead(said.What) || said.What == entity.WouldDelay) {
@@ -104,15 +107,16 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 			}
 		}
 		switch {
+		case none && depth == 0: // whatever fits has started
 		case many: // what a job meets is not the head's window alone
 		case turn || r.Gained:
 			for _, j := range r.WouldFit(q, rule, head) {
-				explainDelay(r, j, head, start, rule, depth)
+				explainDelay(r, j, head, start, rule, depth, none)
 			}
 		default: // the others were told
 			for _, j := range fresh {
 				if j != head && j.State == entity.Waiting {
-					explainDelay(r, j, head, start, rule, depth)
+					explainDelay(r, j, head, start, rule, depth, none)
 				}
 			}
 		}
@@ -124,7 +128,7 @@ func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Ru
 	if !r.Heard() {
 		return
 	}
-	if said, told := r.Said(head); told && said.What == entity.TooFewFree {
+	if said, told := r.Said(head); told && said.What == entity.TooFewFree && p.Reservations == 0 {
 		r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
 	} else {
 		p.explain(r, q, head)
@@ -132,7 +136,7 @@ func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Ru
 }
 
 // explainDelay says by how much j, which fits now, would delay the head.
-func explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, rule entity.ShapeRule, depth int) {
+func explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, rule entity.ShapeRule, depth int, none bool) {
 	w, ok := rule.Find(r.Plan, j, r.Now, r.Now)
 	if !ok {
 		return
@@ -142,6 +146,8 @@ func explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, rule ent
 		return
 	}
 	switch {
+	case none:
+		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
 	case !ok:
 		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
 	case then.Start > start:
