@@ -99,6 +99,42 @@ func TestAShrunkJobKeepsProcessorsAndAGrownOneAllOfThem(t *testing.T) {
 	require.Equal(t, "0-2 5-7", place(last))
 }
 
+// Two jobs of two processors each grow at 1. What the second has to begin with is free for the
+// first, and for what is withheld, once it is killed, or shrinks, at that instant.
+func TestWhatAGrownJobGivesUpAtOnceIsThereForOthers(t *testing.T) {
+	for name, gives := range map[string]func(w *world, r *entity.Run){
+		"killed":    func(w *world, r *entity.Run) { require.True(t, w.meta.Kill(r, "an operator")) },
+		"preempted": func(w *world, r *entity.Run) { require.True(t, w.meta.Preempt(r, 0)) },
+		"shrunk":    func(w *world, r *entity.Run) { require.NoError(t, w.meta.Resize(r, 1, 0)) },
+	} {
+		for _, nodes := range []int{1, 2} {
+			w := newWorld(7, backfill.FCFS{})
+			w.meta.Placer = entity.LowestFirst{}
+			a, b := moldable(1, 0, 240, 2, 6), moldable(2, 0, 240, 2, 6)
+			all := a.Shapes
+			a.Shapes, b.Shapes = nil, nil // to begin with
+			one, two := w.meta.Submit(a), w.meta.Submit(b)
+			at(w.meta, 1, func() {
+				w.meta.Settle()
+				a.Shapes, b.Shapes = all, all
+				require.NoError(t, w.meta.Resize(one, 3, 0))
+				require.NoError(t, w.meta.Resize(two, 4, 0))
+				gives(w, two)
+				if nodes == 2 {
+					require.NoError(t, w.meta.Resize(one, 4, 0))
+				}
+				_, err := w.meta.Withhold(entity.Window{Start: des.Second, End: 9 * des.Second, Nodes: 2}, procset.Range{First: 5, Last: 6})
+				require.NoError(t, err, name)
+				if name != "shrunk" {
+					_, err = w.meta.Withhold(entity.Window{Start: des.Second, End: 9 * des.Second, Nodes: 1}, procset.Range{First: 2, Last: 2})
+					require.NoError(t, err, name)
+				}
+			})
+			w.run(t)
+		}
+	}
+}
+
 func TestWhatCannotBeResizedIsNot(t *testing.T) {
 	w := newWorld(4, backfill.FCFS{})
 	r, waits := w.meta.Submit(moldable(1, 0, 24, 2, 3)), w.meta.Submit(moldable(2, 0, 8, 4, 4))

@@ -334,7 +334,7 @@ func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.No
 
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
 	if j.Parts() != nil {
-		r.ran = j.Ran()
+		r.ran = max(j.Ran(), des.Tick) // 0 is not known; what is this short counts for more anyway
 	}
 	r.state = state
 	r.finish = w.now

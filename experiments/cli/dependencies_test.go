@@ -57,6 +57,17 @@ func TestUnderFeedbackJobsOfALogComeByTheEndsOfOthers(t *testing.T) {
 	}
 }
 
+func TestFeedbackThatChangesNothingIsTold(t *testing.T) {
+	const note = "no job names another one of the log as its preceding job (field 17), so that feedback changes nothing"
+	got := call("simulate", "--first", "5", "--feedback")
+	require.Zero(t, got.code)
+	require.Equal(t, 1, strings.Count(got.stderr, note), got.stderr)
+	log := write(t, "log.swf", sessions)
+	require.Contains(t, call("simulate", log, "--feedback", "--skip", "4", "--first", "2").stderr, "log.swf: "+note)
+	require.NotContains(t, call("simulate", log, "--feedback").stderr, note)
+	require.NotContains(t, call("simulate", log, "--skip", "4", "--first", "2").stderr, note)
+}
+
 func TestWhatFeedbackCannotMeanIsWrongUsage(t *testing.T) {
 	log := write(t, "log.swf", sessions)
 	jobs := write(t, "jobs.csv", "id,nodes,volume\n1,1,1\n")

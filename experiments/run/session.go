@@ -217,7 +217,11 @@ func (x *Session) path(prefix, suffix string) string {
 // a metascheduler that was made with the session's Sim and Observers.
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
 	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	if x.settings.LeaveWaiting || x.settings.Outages != nil {
+		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
+	}
 	defer meta.Close()
+	booked := func() bool { return false }
 	if bookings != nil {
 		b := flow.NewBookings(meta)
 		if p := x.settings.Power; p != nil && p.Saving != nil {
@@ -225,9 +229,10 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		}
 		defer b.Close()
 		b.Submit(bookings)
-		if o := x.settings.Outages; o != nil {
-			o.Idle = func() bool { return !b.Coming() }
-		}
+		booked = b.Coming
+	}
+	if o := x.settings.Outages; o != nil {
+		o.Idle = func() bool { return !booked() && (x.waiting == nil || !x.waiting.Coming()) }
 	}
 	if x.waiting == nil {
 		meta.SubmitFrom(jobs)

@@ -164,6 +164,7 @@ type part struct {
 	start, end des.Time
 	nodes      []int
 	short      bool // a task ended before its time: an attempt that was preempted
+	again      bool // it had others before, of which nothing is known
 	cost       money
 	last       des.Time // reserved end
 	unpaid     []string // what is wrong, unless it was preempted
@@ -419,14 +420,15 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
 		ran = append(ran, &filed{job: &entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, row: f})
 		if whole := c.byID[id]; whole != nil && !s.Own {
-			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes)})
+			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes), again: f.restarts.value > 0})
 			want := onSpeed(whole.job.Runtime, s.Speed)
 			if c.Overrun != entity.OverrunExtend {
 				want = min(want, onSpeed(c.estimateOf(whole.job), s.Speed))
 			}
 			again := f.restarts.value > 0 // the row tells of its last attempt only, which had less to do
-			if took := f.finish - f.start; again && took > want+f.overhead.value || !again && took != want+f.overhead.value {
-				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want)
+			less := again || f.state == stateKilled && f.reason
+			if took := f.finish - f.start; less && took > want+f.overhead.value || !less && took != want+f.overhead.value {
+				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want+f.overhead.value)
 			}
 		}
 	}
@@ -474,7 +476,7 @@ func (c *gridChecker) wholes() {
 		}
 		parts := c.parts[j.ID]
 		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
-		longest := des.Time(0)
+		longest, began := des.Time(0), true // began: with what is known of its parts
 		for _, p := range parts {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
@@ -488,6 +490,7 @@ func (c *gridChecker) wholes() {
 			tasks += len(p.nodes)
 			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
 			longest = max(longest, p.end-p.start)
+			began = began && !(p.again && len(p.nodes) < j.Request.Nodes)
 		}
 		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
 			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
@@ -501,13 +504,13 @@ func (c *gridChecker) wholes() {
 			c.violation(f, OutOfPlace, start, "%d tasks ran of a job that was rejected", tasks)
 		case f.state == stateFinished && tasks != j.Request.Nodes:
 			c.violation(f, Missing, f.finish, "%d of its %d tasks ran to their end", tasks, j.Request.Nodes)
-		case tasks == j.Request.Nodes && (f.start != start || f.finish != end):
+		case tasks == j.Request.Nodes && (began && f.start != start || f.start > start || f.start < j.Submit || f.finish != end):
 			c.violation(f, Disagreement, f.start, "ran from %v to %v, and its parts from %v to %v", f.start, f.finish, start, end)
 		}
 		if f.state != stateFinished {
 			continue
 		}
-		if c.own || tasks != j.Request.Nodes {
+		if c.own || tasks != j.Request.Nodes || !began {
 			longest = -1 // not known
 		}
 		c.ratios(f, longest)
