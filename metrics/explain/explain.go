@@ -128,8 +128,8 @@ func tell(policy string, j results.Job, decisions []results.Decision, attempts [
 		s.add(a.Start, fmt.Sprintf("started, and was stopped at %v s", a.Finish))
 	}
 	held := 0
-	last := cmp.Or(j.Start, j.Finish)
-	if j.Start == results.None {
+	last := j.Start
+	if last == results.None {
 		last = j.Finish
 	}
 	var mine []results.Decision
