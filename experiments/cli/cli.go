@@ -110,6 +110,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newReproduce(env),
 		newValidate(tables),
 		newPlot(),
+		newExplain(),
 	)
 	return root
 }

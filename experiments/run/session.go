@@ -123,6 +123,9 @@ func (x *Session) Files() (err error) {
 		x.Observers, err = x.Queue(x.Observers)
 	}
 	if err == nil {
+		err = x.decisions()
+	}
+	if err == nil {
 		err = x.profile()
 	}
 	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
@@ -134,6 +137,22 @@ func (x *Session) Files() (err error) {
 		return err
 	}
 	w.Allocation = x.settings.Allocation
+	x.files = append(x.files, file{path, w})
+	x.Observers = append(x.Observers, w)
+	return nil
+}
+
+// decisions adds the writer of decisions-NAME.csv to the session's observers where
+// that is asked for.
+func (x *Session) decisions() error {
+	if x.settings.Dir == "" || !x.settings.Decisions {
+		return nil
+	}
+	path := x.path("decisions-", ".csv")
+	w, err := metrics.CreateDecisions(path)
+	if err != nil {
+		return err
+	}
 	x.files = append(x.files, file{path, w})
 	x.Observers = append(x.Observers, w)
 	return nil
