@@ -43,11 +43,14 @@ func (p *packer) times(name string, n int, at func(int) des.Time) {
 
 func (p *packer) numbers(name string, n int, at func(int) int64) { p.add(name, 0, n, at) }
 
-// text is all of it, packed by gzip, in base64.
-func (p *packer) text() []byte {
-	var packed bytes.Buffer // to which writing cannot fail
-	gz, _ := gzip.NewWriterLevel(&packed, gzip.DefaultCompression)
-	gz.Write(p.bytes)
+// text is all of it, as the page holds it.
+func (p *packer) text() []byte { return packed(p.bytes) }
+
+// packed is b packed by gzip, in base64.
+func packed(b []byte) []byte {
+	var small bytes.Buffer // to which writing cannot fail
+	gz := gzip.NewWriter(&small)
+	gz.Write(b)
 	gz.Close()
-	return base64.StdEncoding.AppendEncode(nil, packed.Bytes())
+	return base64.StdEncoding.AppendEncode(nil, small.Bytes())
 }

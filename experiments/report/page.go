@@ -78,6 +78,9 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 	fmt.Fprintf(&page, "<script type=\"application/json\" id=\"meta\">%s</script>\n", meta)
 	for i, text := range p.texts {
 		fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"run-%d\">%s</script>\n", i, text)
+		if why := p.reasons[i]; why != nil {
+			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"why-%d\">%s</script>\n", i, why)
+		}
 	}
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	_, err = page.WriteTo(w)
@@ -96,7 +99,7 @@ type page struct {
 	Loads                []table
 	Settings             []setting
 	meta                 meta
-	texts                [][]byte
+	texts, reasons       [][]byte // of the runs of meta; nil where there are no reasons
 }
 
 type table struct {
@@ -127,6 +130,7 @@ type runMeta struct {
 	Labels   []string `json:"labels"`
 	Kinds    []int    `json:"kinds"`
 	Overhead bool     `json:"overhead"`
+	Reasons  bool     `json:"reasons"` // why-N holds them
 }
 
 // states are what the page calls the states of jobs, and their numbers there.
@@ -163,11 +167,20 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 			return nil, err
 		}
 		run, text := c.pack(rows)
-		if size += len(text); size > limit && len(p.texts) > 0 {
+		why, err := c.packReasons()
+		if err != nil {
+			return nil, err
+		}
+		if size+len(text)+len(why) > limit && why != nil {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("Why jobs of %s started when they did is left out, for the page would become too large: gridslot explain tells it.", clean(r.Policy)))
+			why = nil
+		}
+		run.Reasons = why != nil
+		if size += len(text) + len(why); size > limit && len(p.texts) > 0 {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(r.Policy)))
 			size -= len(text)
 		} else {
-			runs, p.texts = append(runs, run), append(p.texts, text)
+			runs, p.texts, p.reasons = append(runs, run), append(p.texts, text), append(p.reasons, why)
 		}
 		from, to = min(from, c.from), max(to, c.to)
 		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics/explain"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -155,4 +157,31 @@ func TestAPieceHoldsFromItsStartUntilBeforeItsEnd(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestWhyAJobStartedIsToldOnAClick(t *testing.T) {
+	dir := simulated(t, "lublin:jobs=400:procs=64:load=0.9", "--policy", "fcfs,easy", "--decisions")
+	log, err := explain.Read(folder(t, dir).Runs[1])
+	require.NoError(t, err)
+	p := open(t, filepath.Join(dir, "report.html"), 1200, 900)
+	value[bool](p, `byId('first').value = 1, page.show().then(() => true)`)
+	told := 0
+	for id := int64(150); id < 170; id++ {
+		stories, err := log.Job(id)
+		require.NoError(t, err)
+		value[bool](p, fmt.Sprintf(`page.choose(%d, true), true`, id))
+		p.settle()
+		where := value[[]float64](p, `(g => (i => [g.x(g.run.pieces.start[i] + (g.run.pieces.end[i] - g.run.pieces.start[i]) / 2), g.y(g.run.pieces.row[i] + 0.5)])(g.run.pieces.job.indexOf(g.selected)))(page.gantts[0])`)
+		value[bool](p, `page.choose(null), page.gantts[0].canvas.scrollIntoView({block: 'center'}), true`)
+		box := value[[]float64](p, `(b => [b.left, b.top])(page.gantts[0].canvas.getBoundingClientRect())`)
+		p.run(chromedp.MouseClickXY(box[0]+where[0], box[1]+where[1]))
+		require.Equal(t, fmt.Sprint("Job ", id), value[string](p, `byId('job-title').textContent`))
+		text := value[string](p, `page.explain().then(() => byId('job-text').textContent)`)
+		for _, l := range stories[0].Lines {
+			told++
+			require.Contains(t, text, l.Text)
+		}
+	}
+	require.Greater(t, told, 50)
+	p.sound()
 }
