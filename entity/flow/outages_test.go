@@ -447,7 +447,10 @@ func TestALossThatIsCutShortIsNotTakenTwice(t *testing.T) {
 			_, err := m.Tentative(estimated(9, 0, 10, 10, 2), entity.Window{Start: 50 * des.Second, End: 60 * des.Second, Nodes: 2})
 			require.NoError(t, err)
 		}
+		keeps := &yielding{Policy: strictOrder{}, t: t}
+		s.policy, s.more = keeps, []entity.Observer{keeps}
 		require.Equal(t, []string{"0 started 1", "5 finished 1", "100 started 2", "105 finished 2"}, s.story(t))
+		keeps.InstantOver(0)
 		require.Equal(t, want, s.losses())
 	}
 }
