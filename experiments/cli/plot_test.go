@@ -20,7 +20,7 @@ func TestPlotDrawsWhatAFolderHasDataFor(t *testing.T) {
 	got := call("plot", dir)
 	require.Zero(t, got.code, got.stderr)
 	var want []string
-	for _, name := range []string{"utilization", "queue", "demand", "policies", "distributions", "wait-by-size", "wait-by-estimate", "load", "estimates"} {
+	for _, name := range []string{"utilization", "queue", "demand", "policies", "distributions", "wait-by-size", "wait-by-estimate", "estimates"} {
 		want = append(want, filepath.Join(dir, "figures", name+".svg"))
 	}
 	require.Equal(t, strings.Join(want, "\n")+"\n", got.stdout)

@@ -162,7 +162,9 @@ func byClass(runs []Rows[results.Job], by classes, name string) (*Figure, error)
 			slant(&p.X)
 		}
 	}
-	f.Note = "Waits: linear up to 10 s, logarithmic beyond."
+	if wait.Y.Min < linearBelow {
+		f.Note = "Waits: linear up to 10 s, logarithmic beyond."
+	}
 	return f, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"pgregory.net/rapid"
 
@@ -199,6 +200,13 @@ func TestRatesEqualThoseCountedMinuteByMinute(t *testing.T) {
 	})
 }
 
+func TestZonesAreThoseOfHeaders(t *testing.T) {
+	at := time.Date(1996, 9, 23, 12, 0, 0, 0, time.UTC)
+	for name, want := range map[string]string{"Europe/Stockholm": "14:00", "GMT-6": "06:00", "UTC+11": "23:00", "": "12:00", "nowhere": "12:00"} {
+		require.Equal(t, want, at.In(zoneOf(name)).Format("15:04"), name)
+	}
+}
+
 func TestAccuraciesFallIntoTwentieths(t *testing.T) {
 	job := func(runtime, estimate des.Time) results.Job { return results.Job{Runtime: runtime, Estimate: estimate} }
 	shares, n := accuracies([]results.Job{
@@ -273,6 +281,19 @@ func TestDurationsHaveAPlaceFromZeroOn(t *testing.T) {
 	require.Equal(t, 0.0, scale.Normalize(0, 1000, 0))
 	require.InDelta(t, 2.0/3, scale.Normalize(0, 1000, 100), 1e-12)
 	require.Equal(t, 1.0, scale.Normalize(0, 1000, 1000))
+}
+
+func TestAxesOfFewPowersHaveTicksBetween(t *testing.T) {
+	labels := func(ticks []plot.Tick) (all []string) {
+		for _, t := range ticks {
+			all = append(all, t.Label)
+		}
+		return all
+	}
+	require.Equal(t, []string{"1", "2", "5", "10", "20"}, labels(powersOfTen(1, 40)))
+	require.Equal(t, []string{"1", "10", "100", "1000"}, labels(powersOfTen(1, 4000)))
+	require.Equal(t, []string{"5 min", "10 min", "20 min", "1 h"}, labels(durationTicks(300, 4000)))
+	require.Equal(t, []string{"0", "10 s", "1 min", "10 min"}, labels(durationTicks(0, 3000)))
 }
 
 func TestTicksAreAtRoundValuesWithinTheAxis(t *testing.T) {

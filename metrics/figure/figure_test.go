@@ -232,6 +232,28 @@ func TestUtilizationIsDrawnAtItsHeight(t *testing.T) {
 	require.InDelta(t, 3, (line[3][0]-line[1][0])/(line[1][0]-line[0][0]), 0.01) // 300 s to 100 s
 }
 
+func TestTheLineOfWhatIsInServiceBeginsAndEndsWithTheRun(t *testing.T) {
+	outages := [][]results.Outage{{{From: 0, To: 60 * s, Processors: 20}, {From: 150 * s, To: 900 * s, Processors: 100}}}
+	f, err := Utilization([]Rows[results.Level]{{"p", []results.Level{{Time: 50 * s}, {Time: 100 * s, Busy: 200}, {Time: 450 * s}}}}, 200, outages)
+	require.NoError(t, err)
+	f.legend = nil
+	svg := string(write(t, f, "svg"))
+	at := heights(t, svg, "50", "100")
+	busy := drawn(t, svg, "#0072B2")
+	var all [][2]float64 // time, percent
+	for _, p := range drawn(t, svg, "#000000") {
+		x := 50 + 400*(p[0]-busy[0][0])/(busy[len(busy)-1][0]-busy[0][0])
+		all = append(all, [2]float64{math.Round(x), math.Round(50 * (p[1] - busy[0][1]) / (at[1] - at[0]))})
+	}
+	var line [][2]float64 // but for axes and ticks, which are black, too
+	for i, p := range all {
+		if slices.Equal(all[i:min(i+6, len(all))], [][2]float64{{50, 90}, {60, 90}, {60, 100}, {150, 100}, {150, 50}, {450, 50}}) {
+			line = append(line, p)
+		}
+	}
+	require.Len(t, line, 1, all)
+}
+
 func TestDistributionsAreDrawnAtTheirHeights(t *testing.T) {
 	f, err := Distributions([]Rows[results.Job]{{"p", []results.Job{ran(0, 0, 10, 1, 1), ran(0, 100, 10, 1, 11), ran(0, 100, 10, 1, 11), ran(0, 1000, 10, 1, 101)}}})
 	require.NoError(t, err)
@@ -278,7 +300,7 @@ func folderWith(t *testing.T, files map[string]string) *results.Folder {
 
 func TestOfAFolderThatIsDrawnWhichHasData(t *testing.T) {
 	folder := folderWith(t, map[string]string{
-		"jobs-p.csv": jobsNeed + "1,0,2,60,COMPLETED_SUCCESSFULLY,0,50,1,50\n2,30,2,60,COMPLETED_SUCCESSFULLY,40,80,1,40\n",
+		"jobs-p.csv": jobsNeed + "1,0,2,60,COMPLETED_SUCCESSFULLY,0,50,1,50\n2,86430,2,60,COMPLETED_SUCCESSFULLY,86440,86480,1,40\n",
 	})
 	figures, err := Draw(folder)
 	require.NoError(t, err)

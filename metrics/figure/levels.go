@@ -21,9 +21,12 @@ type Rows[T any] struct {
 	Rows []T
 }
 
-// pixels is how many columns a line over time is drawn in: four to a millimetre,
-// about as many as print can show.
-const pixels = 300
+// A line over time is drawn as it is with no more than so many changes; beyond that in
+// spans of about half a millimetre, between which the eye can still tell.
+const (
+	mostChanges = 600
+	spansOfLine = 150
+)
 
 // change is a value that holds from an instant, in seconds, until the next one.
 type change struct{ at, value float64 }
@@ -57,10 +60,10 @@ func thin(changes []change, n int) []span {
 	return spans
 }
 
-// overTime is a panel of a value that changes, told in a unit of time; it reports
-// whether it was thinned.
-func overTime(p *plot.Plot, changes []change, unit float64, series int) bool {
-	if len(changes) <= 2*pixels {
+// overTime draws a value that changes, told in a unit of time, in n spans where there
+// are too many changes; it reports whether there were.
+func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool {
+	if len(changes) <= mostChanges || changes[0].at == changes[len(changes)-1].at {
 		var xy points
 		for _, c := range changes {
 			xy = append(xy, plotter.XY{X: c.at / unit, Y: c.value})
@@ -70,7 +73,7 @@ func overTime(p *plot.Plot, changes []change, unit float64, series int) bool {
 	}
 	var bands boxes
 	var means points
-	for _, s := range thin(changes, pixels) {
+	for _, s := range thin(changes, n) {
 		if s.most > s.least {
 			bands = append(bands, box{s.from / unit, s.to / unit, s.least, s.most, light(colour(series))})
 		}
@@ -82,8 +85,8 @@ func overTime(p *plot.Plot, changes []change, unit float64, series int) bool {
 
 // thinned says what a band is, in a note.
 func thinned(seconds float64) string {
-	size, unit := timeUnit(seconds / pixels)
-	return "Line: mean of " + strconv.FormatFloat(seconds/pixels/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
+	size, unit := timeUnit(seconds / spansOfLine)
+	return "Line: mean of " + strconv.FormatFloat(seconds/spansOfLine/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
 }
 
 // Utilization draws how many of the processors, or nodes, are in use, a panel a
@@ -105,12 +108,16 @@ func Utilization(runs []Rows[results.Level], processors int, outages [][]results
 		if i >= len(outages) || len(outages[i]) == 0 || processors == 0 {
 			continue
 		}
-		in := path(nil, solid(colour(6), vg.Points(0.6)))
 		unit, _ := timeUnit(spanOf(runs))
-		end := runs[i].Rows[len(runs[i].Rows)-1].Time.Seconds()
+		rows := runs[i].Rows
+		begin, end := rows[0].Time.Seconds(), rows[len(rows)-1].Time.Seconds()
+		in := path(points{{}}, solid(colour(6), vg.Points(0.6)))
 		for _, c := range inService(outages[i], float64(processors)) {
-			if c.at <= end {
-				in.XYs = append(in.XYs, plotter.XY{X: c.at / unit, Y: c.value * scale})
+			at := plotter.XY{X: max(begin, c.at) / unit, Y: c.value * scale}
+			if c.at <= begin {
+				in.XYs[0] = at
+			} else if c.at <= end {
+				in.XYs = append(in.XYs, at)
 			}
 		}
 		in.XYs = steps(append(in.XYs, plotter.XY{X: end / unit, Y: in.XYs[len(in.XYs)-1].Y}))
@@ -129,7 +136,7 @@ func Queue(runs []Rows[results.Level]) (*Figure, error) {
 
 // Demand draws how many processors, or nodes, the waiting jobs ask for, a panel a run.
 func Demand(runs []Rows[results.Level]) (*Figure, error) {
-	return levels(runs, "demand", "processors asked for", func(l results.Level) float64 { return float64(l.Processors) })
+	return levels(runs, "demand", "processors\nasked for", func(l results.Level) float64 { return float64(l.Processors) })
 }
 
 // spanOf is the longest time that any of the runs took, in seconds.
@@ -154,7 +161,7 @@ func levels(runs []Rows[results.Level], name, label string, value func(results.L
 	var most []float64 // of each panel
 	for i, r := range runs {
 		if len(r.Rows) == 0 {
-			continue
+			return nil, &NoDataError{name, "row of queue-POLICY.csv of " + plain(r.Name)}
 		}
 		var changes []change
 		greatest := 0.0
@@ -165,10 +172,11 @@ func levels(runs []Rows[results.Level], name, label string, value func(results.L
 		}
 		most = append(most, greatest)
 		p := newPanel(r.Name, "time, "+unitName, label)
-		if overTime(p, changes, unit, i) {
+		from, to := changes[0].at, changes[len(changes)-1].at
+		if overTime(p, changes, unit, max(1, int(math.Round(spansOfLine*(to-from)/seconds))), i) {
 			bands = true
 		}
-		lo, hi = min(lo, changes[0].at/unit), max(hi, changes[len(changes)-1].at/unit)
+		lo, hi = min(lo, from/unit), max(hi, to/unit)
 		f.Panels = append(f.Panels, p)
 	}
 	apart := slices.Max(most) > 4*slices.Min(most)

@@ -54,10 +54,13 @@ func rates(jobs []results.Job, origin time.Time) (byHour [24]rate, byDay [7]rate
 // Load draws how many jobs, and how much work, are submitted in an hour, by the hour
 // of the day and by the day of the week. origin is what the clock showed at time 0,
 // in the zone of the machine; where it is the zero time hours and days are those of
-// the simulation, from 0.
+// the simulation, from 0. Submissions must lie a day apart or more.
 func Load(jobs []results.Job, origin time.Time) (*Figure, error) {
-	if len(jobs) < 2 || spanOfJobs(jobs) <= 0 {
-		return nil, &NoDataError{"load", "jobs that are submitted at two instants"}
+	if len(jobs) == 0 || spanOfJobs(jobs) < des.Day {
+		return nil, &NoDataError{"load", "job file with submissions over a day or more"}
+	}
+	if spanOfJobs(jobs) > 200*365*des.Day {
+		return nil, &NoDataError{"load", "calendar for submissions over more than 200 years"}
 	}
 	f := &Figure{Columns: 2, Width: columnWidth/2 - gap/2, Height: 32 * vg.Millimeter, Gap: gap, Aligned: true}
 	days := []string{"Su", "Mo", "Tu", "We", "Th", "Fr", "Sa"}

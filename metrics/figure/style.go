@@ -185,6 +185,11 @@ func powersOfTen(lo, hi float64) (ticks []plot.Tick) {
 			t.Label = short(v)
 		}
 		ticks = append(ticks, t)
+		for _, m := range []float64{2, 5} {
+			if m*v <= hi && hi < 100*lo { // too few powers by themselves
+				ticks = append(ticks, plot.Tick{Value: m * v, Label: short(m * v)})
+			}
+		}
 	}
 	return ticks
 }
@@ -208,20 +213,35 @@ func (s durationScale) Normalize(lo, hi, x float64) float64 {
 	return (s.place(x) - s.place(lo)) / (s.place(hi) - s.place(lo))
 }
 
-// durations are the ticks of a durationScale.
-var durations = []plot.Tick{
-	{Value: 0, Label: "0"}, {Value: 10, Label: "10 s"}, {Value: 60, Label: "1 min"}, {Value: 600, Label: "10 min"},
-	{Value: 3600, Label: "1 h"}, {Value: 36000, Label: "10 h"}, {Value: 2 * 86400, Label: "2 d"}, {Value: 20 * 86400, Label: "20 d"},
-	{Value: 200 * 86400, Label: "200 d"}, {Value: 2000 * 86400, Label: "2000 d"},
-}
-
-func durationTicks(lo, hi float64) (ticks []plot.Tick) {
-	for _, t := range durations {
-		if t.Value >= lo && t.Value <= hi {
-			ticks = append(ticks, t)
-		}
+// durations are the ticks of a durationScale, between are more for where these are few.
+var (
+	durations = []plot.Tick{
+		{Value: 0, Label: "0"}, {Value: 10, Label: "10 s"}, {Value: 60, Label: "1 min"}, {Value: 600, Label: "10 min"},
+		{Value: 3600, Label: "1 h"}, {Value: 36000, Label: "10 h"}, {Value: 2 * 86400, Label: "2 d"}, {Value: 20 * 86400, Label: "20 d"},
+		{Value: 200 * 86400, Label: "200 d"}, {Value: 2000 * 86400, Label: "2000 d"},
 	}
-	return ticks
+	between = []plot.Tick{
+		{Value: 0, Label: "0"}, {Value: 5, Label: "5 s"}, {Value: 10, Label: "10 s"}, {Value: 20, Label: "20 s"}, {Value: 60, Label: "1 min"},
+		{Value: 120, Label: "2 min"}, {Value: 300, Label: "5 min"}, {Value: 600, Label: "10 min"}, {Value: 1200, Label: "20 min"},
+		{Value: 3600, Label: "1 h"}, {Value: 2 * 3600, Label: "2 h"}, {Value: 5 * 3600, Label: "5 h"}, {Value: 10 * 3600, Label: "10 h"},
+		{Value: 86400, Label: "1 d"}, {Value: 2 * 86400, Label: "2 d"}, {Value: 5 * 86400, Label: "5 d"}, {Value: 10 * 86400, Label: "10 d"},
+		{Value: 20 * 86400, Label: "20 d"}, {Value: 50 * 86400, Label: "50 d"}, {Value: 100 * 86400, Label: "100 d"}, {Value: 200 * 86400, Label: "200 d"},
+	}
+)
+
+func durationTicks(lo, hi float64) []plot.Tick {
+	within := func(all []plot.Tick) (ticks []plot.Tick) {
+		for _, t := range all {
+			if t.Value >= lo && t.Value <= hi {
+				ticks = append(ticks, t)
+			}
+		}
+		return ticks
+	}
+	if ticks := within(durations); len(ticks) > 2 {
+		return ticks
+	}
+	return within(between)
 }
 
 // asDurations makes an axis one of durations in seconds, from the last tick that is
@@ -229,7 +249,7 @@ func durationTicks(lo, hi float64) (ticks []plot.Tick) {
 func asDurations(a *plot.Axis, least, greatest float64) {
 	a.Scale, a.Tick.Marker = durationScale{}, ticker(durationTicks)
 	a.Min, a.Max = 0, max(60, greatest*1.1)
-	for _, t := range durations {
+	for _, t := range between {
 		if t.Value <= least*0.95 {
 			a.Min = t.Value
 		}

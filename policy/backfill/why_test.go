@@ -82,7 +82,10 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 		procs := rapid.IntRange(1, 12).Draw(t, "procs")
 		jobs := drawJobs(t, procs)
 		d := &definition{procs: procs, rule: rapid.SampledFrom([]entity.ShapeRule{entity.FirstStart, entity.Largest}).Draw(t, "shape")}
-		order := rapid.SampledFrom(orders).Draw(t, "order")
+		order := entity.Submission
+		if rapid.Bool().Draw(t, "another order") {
+			order = rapid.SampledFrom(orders).Draw(t, "order")
+		}
 		easy := backfill.EASY{
 			Order: order, Shape: d.rule, Depth: rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "depth"),
 			Reservations: rapid.SampledFrom([]int{backfill.NoReservation, 0, 0, 1, 2, 3, backfill.AllReservations}).Draw(t, "reservations"),
@@ -124,6 +127,9 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 			for j := range r.Queue.By(order, r.Now).All() {
 				said, told := r.Said(j)
 				require.True(t, told, "%v at %v under %s", j, r.Now, policy.Name())
+				if j.State == entity.Waiting {
+					require.Equal(t, j.Submitted().Request, j.Request, "%v asks for what was only supposed", j)
+				}
 				switch policy.(type) {
 				case backfill.Conservative:
 					require.Equal(t, entity.TooFewFree, said.What)
