@@ -121,6 +121,10 @@ type meta struct {
 	BusyTitle string    `json:"busy_title"`
 	States    []string  `json:"states"`
 	Unplaced  string    `json:"unplaced"`
+	// Origin is when time 0 was, in seconds since 1970, in the zone of that name; nil where
+	// it is not known.
+	Origin *int64 `json:"origin,omitempty"`
+	Zone   string `json:"zone,omitempty"`
 }
 
 type runMeta struct {
@@ -193,6 +197,9 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		Runs: runs,
 		From: from.Seconds(), To: max(to, from+des.Second).Seconds(), RowName: "processors", BusyTitle: "Busy processors", States: states,
 		Unplaced: "These files do not say which processors each job had, so there is no Gantt chart. Simulate again with --allocation intervals to get one.",
+	}
+	if m.Trace.UnixStart != 0 {
+		p.meta.Origin, p.meta.Zone = &m.Trace.UnixStart, m.Trace.TimeZone
 	}
 	for _, l := range rows {
 		p.meta.Rows += l.Rows
