@@ -226,15 +226,16 @@ class Gantt {
     this.run.each(from, to, top, bottom, i => {
       const x0 = Math.max(0, (start[i] - from) * perTime), x1 = Math.min(w, (end[i] - from) * perTime);
       const y0 = Math.max(0, (row[i] - top) * perRow), y1 = Math.min(h, (row[i] + rows[i] - top) * perRow);
-      const [red, green, blue] = kind[i] > EARLIER ? special[kind[i]] : this.colours[this.scale.of[job[i]]];
+      const colour = kind[i] > EARLIER ? special[kind[i]] : this.colours[this.scale.of[job[i]]];
+      const hatched = HATCHED.has(kind[i]);
       for (let y = y0 | 0; y < y1; y++) {
         const high = Math.min(y1, y + 1) - Math.max(y0, y);
         for (let x = x0 | 0, p = 4 * (y * w + x); x < x1; x++, p += 4) {
           let part = high * (Math.min(x1, x + 1) - Math.max(x0, x));
-          if (HATCHED.has(kind[i]) && (x + y) % 6 < 2) part *= 0.25;
-          sums[p] += part * red;
-          sums[p + 1] += part * green;
-          sums[p + 2] += part * blue;
+          if (hatched && (x + y) % 6 < 2) part *= 0.25;
+          sums[p] += part * colour[0];
+          sums[p + 1] += part * colour[1];
+          sums[p + 2] += part * colour[2];
           sums[p + 3] += part;
         }
       }
