@@ -63,6 +63,7 @@ func (m *Metascheduler) setLimit(r *Run) bool {
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false
 	}
+	m.unlimit(r)
 	r.rare().limit = m.sim.At(latest.Add(des.Tick), phaseOverrun, (*tooLate)(r), uint64(r.ID))
 	return true
 }

@@ -132,6 +132,9 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 		name = fmt.Sprintf("metascheduler %d", n)
 	}
 	sim.AddEntity(name, (*lifetime)(m))
+	if a, ok := policy.(Attacher); ok {
+		a.Attach(m)
+	}
 	for _, o := range observers {
 		if a, ok := o.(Attacher); ok {
 			a.Attach(m)

@@ -50,7 +50,7 @@ type Observer interface {
 }
 
 // Attacher is an Observer that wants to know, before the first event, whose
-// jobs it will be told of.
+// jobs it will be told of. A Policy may be one, too: it is attached first.
 type Attacher interface {
 	Attach(m *Metascheduler)
 }

@@ -198,13 +198,7 @@ func appendDependencies(b []byte, after []entity.Dependency) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = appendInt(b, d.Job)
-		if d.OK {
-			b = append(b, ":ok"...)
-		}
-		if d.Think > 0 {
-			b = appendTime(append(b, '+'), d.Think)
-		}
+		b = append(b, d.String()...)
 	}
 	return b
 }
@@ -397,11 +391,11 @@ func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.No
 
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
 	if j.Parts() != nil {
-		r.ran = j.Ran()
+		r.ran = max(j.Ran(), des.Tick) // 0 is not known; what is this short counts for more anyway
 	}
 	r.state = state
 	r.finish = w.now
-	if r.start < w.now && !w.late() { // otherwise its place is known when the instant is over
+	if j.Start < w.now && !w.late() { // otherwise its place is known when the instant is over
 		w.locate(r)
 		r.run = nil
 	}

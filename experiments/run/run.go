@@ -98,7 +98,6 @@ func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, erro
 		return Result{}, err
 	}
 	meta := entity.NewMetascheduler(x.Sim, plan.NewCluster(s.Processors), s.Policy, x.Observers...)
-	meta.LeaveWaiting = s.LeaveWaiting
 	if err := x.Schedule(ctx, meta, jobs, s.Bookings); err != nil {
 		return Result{}, err
 	}

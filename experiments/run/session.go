@@ -3,11 +3,14 @@ package run
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -233,7 +236,11 @@ func (x *Session) path(prefix, suffix string) string {
 // a metascheduler that was made with the session's Sim and Observers.
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
 	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	if x.settings.LeaveWaiting || x.settings.Outages != nil {
+		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
+	}
 	defer meta.Close()
+	booked := func() bool { return false }
 	if bookings != nil {
 		b := flow.NewBookings(meta)
 		if p := x.settings.Power; p != nil && p.Saving != nil {
@@ -241,9 +248,10 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		}
 		defer b.Close()
 		b.Submit(bookings)
-		if o := x.settings.Outages; o != nil {
-			o.Idle = func() bool { return !b.Coming() }
-		}
+		booked = b.Coming
+	}
+	if o := x.settings.Outages; o != nil {
+		o.Idle = func() bool { return !booked() && (x.waiting == nil || !x.waiting.Coming()) }
 	}
 	if x.waiting == nil {
 		meta.SubmitFrom(jobs)
@@ -289,8 +297,29 @@ func (x *Session) Commit() (Result, error) {
 		}
 		result.Files = append(result.Files, filepath.Base(f.path))
 	}
+	if err := x.removeOthers(result.Files); err != nil {
+		return Result{}, err
+	}
 	result.Summary.CPUSeconds = x.spent.Seconds()
 	return result, nil
+}
+
+// removeOthers removes the files that a run of this name may have and this one has not:
+// they tell of an earlier run.
+func (x *Session) removeOthers(written []string) error {
+	if x.settings.Dir == "" {
+		return nil
+	}
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "prices-", "owners-", "clusters-"} {
+		path := x.path(prefix, ".csv")
+		if slices.Contains(written, filepath.Base(path)) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing what an earlier run has left: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close ends the session. Files that were not committed are thrown away.

@@ -230,6 +230,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
 	}
 	made.SubmitFrom(from, p.Assign.to(x.Sim, p.Brokers))
+	losses.leaveWaiting()
 	if err := x.Sim.Run(ctx); err != nil {
 		return nil, err
 	}

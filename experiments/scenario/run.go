@@ -162,6 +162,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if err := sc.checkPower(); err != nil {
 		return err
 	}
+	if err := sc.checkCheckpoints(); err != nil {
+		return err
+	}
 	return sc.machine().check(sc)
 }
 
@@ -416,7 +419,11 @@ func (c *call) tell(o *Outcome) {
 			say(r, "%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
 		}
 		if n := len(r.Waiting); n > 0 {
-			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], r.Waiting[0].Reason)
+			reason := r.Waiting[0].Reason
+			if reason == "" && c.Flows.Outages != "" {
+				reason = "what is out of service at the end leaves too little for them, or for jobs in front of them; give these outages an end, or leave such jobs out"
+			}
+			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], reason)
 		}
 	}
 	for _, text := range texts {

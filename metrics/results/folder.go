@@ -1,0 +1,177 @@
+package results
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Folder is what a call of "gridslot simulate --out DIR" has left.
+type Folder struct {
+	Dir      string
+	Manifest metrics.Manifest
+	Summary  *Table // summary.csv, a row a policy; without rows where there is none
+	Runs     []*Run // in the order asked for
+}
+
+// Run is what one policy did, or at a site of a grid the part of it that ran there.
+type Run struct {
+	Policy string // as it was asked for; on a grid the strategy
+	Site   string // "" for a run as a whole; otherwise as in the files' names
+	Sites  []*Run // of a grid
+	Files  []string
+
+	folder *Folder
+	file   string // what stands for POLICY in the names of its files
+}
+
+// Open looks into a folder of results. It is an error where there are none.
+func Open(dir string) (*Folder, error) {
+	f := &Folder{Dir: dir}
+	text, err := os.ReadFile(f.path("manifest.json"))
+	if err != nil {
+		return nil, f.notResults(err)
+	}
+	if err := json.Unmarshal(text, &f.Manifest); err != nil {
+		return nil, fmt.Errorf("%s: this is no manifest of a simulation: %w", f.path("manifest.json"), err)
+	}
+	for _, m := range f.Manifest.Runs {
+		if r := f.run(m); r != nil {
+			f.Runs = append(f.Runs, r)
+		}
+	}
+	if len(f.Runs) == 0 {
+		return nil, fmt.Errorf("%s names no finished run with files: results are written by gridslot simulate TRACE --out DIR", f.path("manifest.json"))
+	}
+	f.Summary, err = f.Table("summary.csv")
+	return f, err
+}
+
+// notResults says what there is instead of results, where the manifest cannot be read.
+func (f *Folder) notResults(err error) error {
+	switch info, wrong := os.Stat(f.Dir); {
+	case wrong == nil && !info.IsDir():
+		return fmt.Errorf("%s is a file: give the folder of the results", f.Dir)
+	case wrong != nil || !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("reading results: %w", cmp.Or(wrong, err))
+	}
+	return fmt.Errorf("%s holds no results: there is no manifest.json in it; gridslot simulate TRACE --out DIR writes results into a folder", f.Dir)
+}
+
+func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
+
+// run is a run of the manifest, nil where its jobs were not written.
+func (f *Folder) run(m metrics.ManifestRun) *Run {
+	var names []string // what stands behind jobs-
+	for _, file := range m.Files {
+		name, isJobs := strings.CutPrefix(file, "jobs-")
+		if name, isCSV := strings.CutSuffix(name, ".csv"); isJobs && isCSV {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	// Of a grid the names are STRATEGY and STRATEGY-SITE.
+	whole := slices.MinFunc(names, func(a, b string) int { return len(a) - len(b) })
+	r := &Run{Policy: m.Policy, Files: m.Files, folder: f, file: whole}
+	for _, name := range names {
+		if site, ok := strings.CutPrefix(name, whole+"-"); ok {
+			r.Sites = append(r.Sites, &Run{Policy: m.Policy, Site: site, Files: m.Files, folder: f, file: name})
+		}
+	}
+	return r
+}
+
+// Machine is cluster, domain or grid.
+func (f *Folder) Machine() string { return f.Manifest.Settings["machine"] }
+
+// Run is the run of a policy. Where there is none the error lists those that there are.
+func (f *Folder) Run(policy string) (*Run, error) {
+	var known []string
+	for _, r := range f.Runs {
+		if r.Policy == policy {
+			return r, nil
+		}
+		known = append(known, r.Policy)
+	}
+	return nil, fmt.Errorf("%s holds no run of %q: there are %s", f.Dir, policy, strings.Join(known, ", "))
+}
+
+// Has reports whether the run has written a file KIND-POLICY.csv; kind is jobs,
+// queue, attempts and so on. A file that an earlier run has left is not its own.
+func (r *Run) Has(kind string) bool { return slices.Contains(r.Files, r.name(kind)) }
+
+func (r *Run) name(kind string) string { return kind + "-" + r.file + ".csv" }
+
+// Summary is what summary.csv says of the run in a column, such as "mean_wait";
+// NaN where it says nothing, and for a site of a grid.
+func (r *Run) Summary(column string) float64 {
+	t := r.folder.Summary
+	for i := range t.Rows {
+		if t.Text(i, "policy") == r.Policy && r.Site == "" {
+			return t.Number(i, column)
+		}
+	}
+	return math.NaN()
+}
+
+// Table is any of the files as text, for the small ones.
+type Table struct {
+	Header []string
+	Rows   [][]string
+}
+
+// Table reads a file of the folder, such as "capacity.csv". It is without rows where
+// there is no such file.
+func (f *Folder) Table(name string) (*Table, error) {
+	text, err := textOf(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Table{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := scanner{path: f.path(name), text: text}
+	t := &Table{}
+	if t.Header, err = s.header(); err != nil {
+		return nil, err
+	}
+	for s.next() {
+		row, err := s.fields()
+		if err != nil {
+			return nil, err
+		}
+		if len(row) != len(t.Header) {
+			return nil, fmt.Errorf("%s: line %d: it has %d fields, the first line %d", s.path, s.line, len(row), len(t.Header))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// Text is what row i has in a column, "" where there is no such column.
+func (t *Table) Text(i int, column string) string {
+	if c := slices.Index(t.Header, column); c >= 0 {
+		return t.Rows[i][c]
+	}
+	return ""
+}
+
+// Number is the number that row i has in a column, NaN where there is none.
+func (t *Table) Number(i int, column string) float64 {
+	x, err := parseNumber(t.Text(i, column))
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
