@@ -107,6 +107,7 @@ and with --victims the jobs that run there
 	checked(cmd, "pass", "instant", "instant|event|each", "one decision round an instant, or one after every event, arrivals or ends first", entity.ParsePass)
 	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
 	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
+	f.Bool("decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
@@ -164,6 +165,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
+	}
+	if f := cmd.Flags(); f.Changed("decisions") && s.out == "" {
+		return usagef("--decisions writes a file: say into which folder, by --out DIR")
 	}
 	sc, err := s.scenario(cmd, args)
 	if err != nil {

@@ -115,7 +115,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, "summary.", "capacity.", "energy.", "nodes.", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -163,6 +163,9 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if err := sc.checkPower(); err != nil {
+		return err
+	}
+	if err := sc.checkDecisions(); err != nil {
 		return err
 	}
 	if err := sc.checkCheckpoints(); err != nil {
@@ -284,6 +287,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
+		Decisions: c.Settings.Decisions,
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
