@@ -108,7 +108,6 @@ type JobsWriter struct {
 	lastID   int64
 
 	now        des.Time
-	resized    des.Time // when a job was, the last time
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
 	base, rows int64    // the row to write next; how many follow, itself included
 	meta       *entity.Metascheduler
@@ -315,7 +314,6 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	case entity.JobStarted:
 		w.start(j, r)
 	case entity.JobResized:
-		w.resized = w.now
 		r.molded(j)
 	case entity.JobRequeued:
 		r.state, r.start, r.run = rowWaiting, -1, nil // its row tells of its last run only
@@ -397,7 +395,7 @@ func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
 	}
 	r.state = state
 	r.finish = w.now
-	if r.start < w.now && w.resized < w.now && !w.late() { // otherwise its place is known when the instant is over
+	if j.Start < w.now && !w.late() { // otherwise its place is known when the instant is over
 		w.locate(r)
 		r.run = nil
 	}
