@@ -120,12 +120,16 @@ func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	if r.State != Waiting || r.meta != m || t < 0 {
 		return false
 	}
-	m.queue.remove(r) // views know what it asks for
 	f := r.rare()
+	part := f.part
+	m.queue.remove(r) // views know what it asks for
 	f.estimate = r.expected()
 	f.setUp = f.setUp.Add(t)
 	r.ask(min(r.Request.Length.Add(t), des.Forever-1))
 	m.queue.add(r)
+	if part != nil {
+		part.Take(r)
+	}
 	if r.Request.Deadline > 0 {
 		m.setLimit(r)
 	}

@@ -116,6 +116,24 @@ func TestAttemptsKeepTheWholeRuntime(t *testing.T) {
 	})
 }
 
+// A job of 10 is to end by 30, so that it must start by 20, and with its set-up by 19. At 12 it
+// has 4 left, and can start by 26.
+func TestOnlyTheLatestLimitOfADeadlineCounts(t *testing.T) {
+	w := newWorld(4, backfill.FCFS{})
+	w.meta.Submit(job(1, 0, 5, 4))
+	j := job(2, 0, 10, 4)
+	j.Request.Deadline = 30 * des.Second
+	r := w.meta.Submit(j)
+	at(w.meta, 1, func() { require.True(t, w.meta.SetUp(r, des.Second)) })
+	at(w.meta, 12, func() {
+		require.True(t, w.meta.Preempt(r, des.Forever))
+		_, err := w.meta.Withhold(entity.Window{Start: 12 * des.Second, End: 24 * des.Second, Nodes: 1})
+		require.NoError(t, err)
+	})
+	w.run(t)
+	require.Equal(t, []any{entity.Finished, 28 * des.Second}, []any{r.State, r.Finish}, r.Reason)
+}
+
 // watch notes what observers are told of capacity.
 type watch struct{ told []string }
 
@@ -142,4 +160,21 @@ func TestObserversHearOfCapacityThatLeavesAndComesBack(t *testing.T) {
 	at(m, 3, func() { kept.Drop(); h.Drop(); h.Drop() })
 	require.NoError(t, sim.Run(context.Background()))
 	require.Equal(t, []string{"gone until 20", "gone until forever", "back before forever"}, seen.told)
+}
+
+func TestAJobThatIsSetUpStaysWithThePolicyThatItWasLeftTo(t *testing.T) {
+	sim := des.New(des.Config{})
+	p := &half{}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(1), p)
+	runs := []*entity.Run{m.Submit(job(1, 0, 10, 1)), m.Submit(job(3, 0, 10, 1)), m.Submit(job(5, 0, 10, 1))}
+	at(m, 4, func() {
+		require.True(t, m.SetUp(runs[1], 2*des.Second))
+		require.True(t, p.part.Holds(runs[1]))
+		require.Equal(t, 2, p.part.Len())
+		require.Equal(t, 2, m.Queue().Len())
+		require.Same(t, runs[1], p.part.First())
+	})
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []des.Time{10 * des.Second, 22 * des.Second, 32 * des.Second}, []des.Time{runs[0].Finish, runs[1].Finish, runs[2].Finish})
+	require.Zero(t, p.part.Len())
 }

@@ -63,6 +63,7 @@ func (m *Metascheduler) setLimit(r *Run) bool {
 		m.reject(r, fmt.Sprintf("its deadline, %v, is too soon", r.Request.Deadline))
 		return false
 	}
+	m.unlimit(r)
 	r.rare().limit = m.sim.At(latest.Add(des.Tick), phaseOverrun, (*tooLate)(r), uint64(r.ID))
 	return true
 }
@@ -135,6 +136,7 @@ func (m *Metascheduler) withdraw(r *Run) {
 	m.plan.Release(&r.Reservation, m.sim.Now())
 	m.freed(r.Reservation.Window.Start, r.Reservation.Window.End)
 	r.unmold()
+	m.unsay(r)
 	ahead := r.State == Reserved
 	if ahead && r.Booked {
 		m.booked--
@@ -323,6 +325,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.withdraw(r)
 	f.ends, f.events, r.Place = nil, nil, nil
 	m.queue.add(r)
+	m.unsay(r)
 	m.notify(r, JobRequeued)
 	if r.queued() && r.Request.Deadline > 0 {
 		m.setLimit(r)

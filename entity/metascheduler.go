@@ -96,6 +96,7 @@ type Metascheduler struct {
 	sources []*source
 	seq     int64
 
+	said         []said // by number in the queue; see Round.Say
 	round        Round
 	roundPending bool
 	causes       Cause // of the next round
@@ -132,6 +133,9 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 		name = fmt.Sprintf("metascheduler %d", n)
 	}
 	sim.AddEntity(name, (*lifetime)(m))
+	if a, ok := policy.(Attacher); ok {
+		a.Attach(m)
+	}
 	for _, o := range observers {
 		if a, ok := o.(Attacher); ok {
 			a.Attach(m)

@@ -65,21 +65,31 @@ func (p *places) note(r *Run, k JobEventKind) {
 
 // leave has r give back its place. One that has started at this instant has none
 // yet: it gets one between the jobs before and behind it, or none where it was
-// sent back.
+// sent back. So does one that has grown at this instant, which gives back at once what it
+// has had before.
 func (p *places) leave(r *Run, place []procset.Range, back bool) {
+	i := p.pending(r)
+	if i < 0 {
+		p.ended = append(p.ended, place)
+		return
+	}
+	s := &p.started[i]
+	if s.more {
+		p.ended = append(p.ended, place)
+	}
+	if s.over, s.more = true, false; back {
+		p.started = slices.Delete(p.started, i, i+1)
+	}
+}
+
+// pending is which of those that are to be placed r is, or -1.
+func (p *places) pending(r *Run) int {
 	for i := len(p.started) - 1; i >= 0; i-- {
 		if s := &p.started[i]; s.run == r && !s.over {
-			more := s.more
-			if s.over = true; back {
-				p.started = slices.Delete(p.started, i, i+1)
-			}
-			if more && back {
-				break // what it has had before it gives back
-			}
-			return
+			return i
 		}
 	}
-	p.ended = append(p.ended, place)
+	return -1
 }
 
 // place ends an instant: whatever ended gives its processors back, then whatever
@@ -145,7 +155,7 @@ func (p *places) settle(m *Metascheduler) error {
 	for _, s := range p.started {
 		r := s.run
 		if s.more {
-			if err := p.grow(m.Placer, s); err != nil {
+			if err := p.grow(m.Placer, r); err != nil {
 				return err
 			}
 			continue

@@ -113,7 +113,7 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	}
 	m.sim.Cancel(r.due)
 	m.freed(now, held.End)
-	m.gained = m.gained || nodes < held.Nodes
+	m.gained = true // one that grows has less of the time to come
 
 	j, f := *r.Job, r.rare()
 	f.original = r.Submitted()
@@ -128,21 +128,22 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	return nil
 }
 
-// resized has a run keep what it can of its place. What it gives up is free when this
-// instant is over; what it gains it is given then.
+// resized has a run keep what it can of its place. What it gives up is free at once, for
+// whoever is placed when this instant is over; what it gains it is given then, behind
+// all who have come before: one of them may have left what it gains.
 func (p *places) resized(r *Run) {
-	for _, s := range p.started {
-		if s.run == r && !s.over {
-			return // it is placed, as it is then, at the end of this instant
-		}
+	s := placing{run: r, more: true}
+	if i := p.pending(r); i >= 0 {
+		s = p.started[i]
+		p.started = slices.Delete(p.started, i, i+1)
 	}
-	if r.Request.Nodes > procset.Count(r.Place) {
-		p.started = append(p.started, placing{run: r, more: true})
+	if s.more && r.Request.Nodes <= procset.Count(r.Place) {
+		var rest []procset.Range
+		r.Place, rest = cut(r.Place, r.Request.Nodes)
+		p.ended = append(p.ended, rest)
 		return
 	}
-	var rest []procset.Range
-	r.Place, rest = cut(r.Place, r.Request.Nodes)
-	p.ended = append(p.ended, rest)
+	p.started = append(p.started, s)
 }
 
 // cut is the first n processors of a place, and the others.
@@ -160,36 +161,14 @@ func cut(place []procset.Range, n int) (first, rest []procset.Range) {
 	return first, rest
 }
 
-// grow has a run, which keeps its place, get as many more processors as it needs. One
-// that is over by now gives all back.
-func (p *places) grow(placer Placer, s placing) error {
-	r := s.run
-	need := r.Request.Nodes - procset.Count(r.Place)
-	switch {
-	case s.over && need > p.free.Available():
-		// It ran for no time at all, and keeps no one off its processors.
-		if err := p.free.Free(r.Place); err != nil {
-			return err
-		}
-		r.Place = []procset.Range{{First: 0, Last: int32(r.Request.Nodes) - 1}}
-		return nil
-	case need > 0:
-		part, job := *r, *r.Job
-		part.Job, job.Request.Nodes = &job, need
-		more, err := placer.Place(p.free, &part, nil)
-		if err != nil {
-			return fmt.Errorf("placing %d more processors of %v: %w", need, r, err)
-		}
-		r.Place = procset.Join(slices.Concat(r.Place, more))
-	default: // it has shrunk again
-		var rest []procset.Range
-		r.Place, rest = cut(r.Place, r.Request.Nodes)
-		if err := p.free.Free(rest); err != nil {
-			return err
-		}
+// grow has a run, which keeps its place, get as many more processors as it needs.
+func (p *places) grow(placer Placer, r *Run) error {
+	part, job := *r, *r.Job
+	part.Job, job.Request.Nodes = &job, r.Request.Nodes-procset.Count(r.Place)
+	more, err := placer.Place(p.free, &part, nil)
+	if err != nil {
+		return fmt.Errorf("placing %d more processors of %v: %w", job.Request.Nodes, r, err)
 	}
-	if s.over {
-		return p.free.Free(r.Place)
-	}
+	r.Place = procset.Join(slices.Concat(r.Place, more))
 	return nil
 }

@@ -163,13 +163,13 @@ func (r *Run) Ran() des.Time {
 	if r.few == nil { // as most often
 		return r.Finish - r.Start
 	}
-	longest := des.Time(0)
+	longest := des.Time(-1) // pieces may take no time
 	for _, p := range r.Parts() {
 		if p.Window.Nodes < r.Request.Nodes {
 			longest = max(longest, p.End-p.Start)
 		}
 	}
-	if longest > 0 {
+	if longest >= 0 {
 		return longest
 	}
 	return r.Finish - r.Began()

@@ -40,6 +40,29 @@ func TestWhatACancelledJobHadKeptIsLost(t *testing.T) {
 	require.Equal(t, "policy,capacity,useful,lost,overhead,owners,down,idle\nfcfs,32,10,12,0,0,10,0\n", file.String())
 }
 
+// One of its two tasks has ended at 5, when it is stopped, begins again and is stopped
+// once more.
+func TestAJobThatIsStoppedTwiceAtTheEndOfATaskGivesAllBackTwice(t *testing.T) {
+	account, file := metrics.NewAccount(), &bytes.Buffer{}
+	queue := metrics.NewQueueWriter(file)
+	domain, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}}, window.AMP{})
+	require.NoError(t, err)
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, domain, backfill.FCFS{}, account, queue)
+	m.Pass = entity.PassEvent
+	job := m.Submit(rigid(1, 10, 10, 2))
+	for range 2 {
+		sim.At(5*des.Second, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) {
+			require.True(t, m.Preempt(job, 0))
+		}), 0)
+	}
+	require.NoError(t, sim.Run(context.Background()))
+	require.Len(t, job.Earlier(), 2)
+	require.NoError(t, account.Check())
+	require.NoError(t, queue.Close())
+	require.Equal(t, metrics.QueueHeader+"\n0,0,0,2\n10,0,0,1\n15,0,0,0\n", file.String())
+}
+
 // killer kills a job when it hears of the end of its first task.
 type killer struct{ meta *entity.Metascheduler }
 

@@ -49,9 +49,10 @@ func (l *leaving) left(r *entity.Run, nodes int, ends []des.Time, now des.Time) 
 		}
 	}
 	if l.now == now {
-		for _, t := range l.told {
-			if t.run == r {
+		for i := range l.told {
+			if t := &l.told[i]; t.run == r {
 				n -= int64(t.tasks)
+				t.tasks = 0 // it may begin again, and end, at this instant
 			}
 		}
 	}

@@ -189,17 +189,16 @@ func (a *rowAttempts) appendTo(b []byte) []byte {
 	b = append(appendInt(append(b, ','), int64(a.restarts)), ',')
 	b = append(appendTime(b, a.lost), ',')
 	b = append(appendTime(b, a.overhead), ',')
-	for i, d := range a.after {
+	return appendDependencies(b, a.after)
+}
+
+// appendDependencies appends the jobs that another one waits for.
+func appendDependencies(b []byte, after []entity.Dependency) []byte {
+	for i, d := range after {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = appendInt(b, d.Job)
-		if d.OK {
-			b = append(b, ":ok"...)
-		}
-		if d.Think > 0 {
-			b = appendTime(append(b, '+'), d.Think)
-		}
+		b = append(b, d.String()...)
 	}
 	return b
 }
@@ -392,7 +391,7 @@ func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.No
 
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
 	if j.Parts() != nil {
-		r.ran = j.Ran()
+		r.ran = max(j.Ran(), des.Tick) // 0 is not known; what is this short counts for more anyway
 	}
 	r.state = state
 	r.finish = w.now

@@ -244,6 +244,20 @@ func parsed[T any](a *Args, name string, parse func(string) (T, error)) T {
 	return v
 }
 
+// Seconds is a time of 0 or more in time units, "90" or as in "15m", "4h", "30d"; 0 where
+// it is not given.
+func (a *Args) Seconds(name string) float64 {
+	text, given := a.values[name]
+	if !given {
+		return 0
+	}
+	v, err := des.ParseSeconds(text)
+	if err != nil {
+		a.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
+	}
+	return v
+}
+
 // Number is a number of 0 or more, or otherwise where it is not given.
 func (a *Args) Number(name string, otherwise float64) float64 {
 	text, given := a.values[name]

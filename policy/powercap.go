@@ -3,11 +3,14 @@ package policy
 // A cap on what a cluster draws, for any policy of a queue.
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 )
 
 // PowerCap has another policy keep what the processors of a cluster draw within a
@@ -16,10 +19,12 @@ import (
 //
 //	busy * Busy + (processors - busy) * Idle <= Cap
 //
-// At the first round the rest is reserved in the plan, for good and for nobody: so
-// the cap holds for what is planned ahead as well, for advance reservations too,
-// and under any policy that goes by the plan. A job that wants more processors than
-// may be busy is rejected. Each run needs a PowerCap of its own.
+// The rest is taken out of the plan before anything happens, for good and for nobody:
+// so the cap holds for what is planned ahead as well, for advance reservations too,
+// and under any policy that goes by the plan. Processors that an outage takes draw
+// nothing for jobs; the rest is so many less meanwhile. A job that wants more
+// processors than may be busy is rejected. Each run needs a PowerCap of its own, and
+// it is the policy that the metascheduler is given, not one within another.
 type PowerCap struct {
 	entity.Policy         // that decides
 	Cap           float64 // W, of the whole cluster
@@ -28,12 +33,20 @@ type PowerCap struct {
 	// among the busy.
 	Idle, Busy float64
 
-	begun bool
-	most  int // processors that may be busy
+	meta *entity.Metascheduler
+	all  int             // processors
+	most int             // of which so many may be busy
+	down []entity.Window // what outages take; see Yield
+	kept []*entity.Run   // under which the plan has what is kept idle
 }
 
 // PowerCapParam is the parameter of queue policies that caps power.
 const PowerCapParam = "power-cap"
+
+var (
+	_ entity.Attacher = (*PowerCap)(nil)
+	_ flow.Yielder    = (*PowerCap)(nil)
+)
 
 // Preempts reports whether the policy that decides stops jobs by itself.
 func (p *PowerCap) Preempts() bool {
@@ -41,15 +54,46 @@ func (p *PowerCap) Preempts() bool {
 	return ok && q.Preempts()
 }
 
+// Attach takes out of the plan what the cap does not let be busy.
+func (p *PowerCap) Attach(m *entity.Metascheduler) {
+	p.meta = m
+	if err := p.begin(); err != nil {
+		m.Simulator().Fail(fmt.Errorf("a power cap of %v W %w", p.Cap, err))
+	}
+}
+
+func (p *PowerCap) begin() error {
+	plan, ok := p.meta.Plan().(interface{ Processors() int })
+	if !ok {
+		return fmt.Errorf("needs counted processors, not a %T", p.meta.Plan())
+	}
+	p.all = plan.Processors()
+	if p.most = p.Most(p.all); p.most < 0 {
+		return fmt.Errorf("is less than the %v W that %d processors draw without any job", float64(p.all)*p.Idle, p.all)
+	}
+	return p.keep()
+}
+
+// Most is how many of so many processors may be busy at a time; below 0 where not even
+// none may be.
+func (p *PowerCap) Most(processors int) int {
+	micro := func(watts float64) int64 { return int64(math.Round(watts * 1e6)) }
+	spare, each := micro(p.Cap)-int64(processors)*micro(p.Idle), micro(p.Busy)-micro(p.Idle)
+	switch {
+	case spare < 0:
+		return -1
+	case each <= 0:
+		return processors
+	}
+	return int(min(spare/each, int64(processors)))
+}
+
 // Schedule turns away what can never start under the cap, and has the policy
 // decide.
 func (p *PowerCap) Schedule(r *entity.Round) {
-	if !p.begun {
-		p.begun = true
-		if err := p.begin(r); err != nil {
-			r.Fail(fmt.Errorf("a power cap of %v W %w", p.Cap, err))
-			return
-		}
+	if p.meta == nil {
+		r.Fail(errors.New("a power cap is kept by the policy that the metascheduler is given, not by one within it"))
+		return
 	}
 	for _, j := range r.Fresh() {
 		if j.State == entity.Waiting && p.least(j) > p.most {
@@ -59,29 +103,57 @@ func (p *PowerCap) Schedule(r *entity.Round) {
 	p.Policy.Schedule(r)
 }
 
-// begin takes out of the plan what the cap does not let be busy.
-func (p *PowerCap) begin(r *entity.Round) error {
-	plan, ok := r.Plan.(interface{ Processors() int })
-	if !ok {
-		return fmt.Errorf("needs counted processors, not a %T", r.Plan)
+// Yield leaves what an outage is about to take, as far as it is kept idle.
+func (p *PowerCap) Yield(w entity.Window) {
+	p.down = append(p.down, w)
+	p.mustKeep()
+}
+
+// Retake ends a Yield of the same window.
+func (p *PowerCap) Retake(w entity.Window) {
+	i := slices.IndexFunc(p.down, func(d entity.Window) bool { return d.Start == w.Start && d.End == w.End && d.Nodes == w.Nodes })
+	if i >= 0 { // or it is over
+		p.down = slices.Delete(p.down, i, i+1)
+		p.mustKeep()
 	}
-	micro := func(watts float64) int64 { return int64(math.Round(watts * 1e6)) }
-	all := plan.Processors()
-	spare, each := micro(p.Cap)-int64(all)*micro(p.Idle), micro(p.Busy)-micro(p.Idle)
-	switch {
-	case spare < 0:
-		return fmt.Errorf("is less than the %v W that %d processors draw without any job", float64(all)*p.Idle, all)
-	case each <= 0:
-		p.most = all
-	default:
-		p.most = int(min(spare/each, int64(all)))
+}
+
+func (p *PowerCap) mustKeep() {
+	if err := p.keep(); err != nil {
+		p.meta.Simulator().Fail(fmt.Errorf("a power cap of %v W %w", p.Cap, err))
 	}
-	if p.most == all {
-		return nil
+}
+
+// keep has the plan without what is to stay idle: between any two changes of what
+// outages take, as much as these leave of it.
+func (p *PowerCap) keep() error {
+	plan, now := p.meta.Plan(), p.meta.Simulator().Now()
+	for _, r := range p.kept {
+		plan.Release(&r.Reservation, now)
 	}
-	rest := entity.Window{Start: r.Now, End: des.Forever, Nodes: all - p.most}
-	if _, err := r.Plan.Reserve(entity.NewRun(nobody, 0), rest); err != nil {
-		return fmt.Errorf("cannot be kept: %w", err)
+	p.kept = p.kept[:0]
+	p.down = slices.DeleteFunc(p.down, func(w entity.Window) bool { return w.End <= now })
+	marks := []des.Time{now, des.Forever}
+	for _, w := range p.down {
+		marks = append(marks, max(w.Start, now), w.End)
+	}
+	slices.Sort(marks)
+	marks = slices.Compact(marks)
+	for i, from := range marks[:len(marks)-1] {
+		w := entity.Window{Start: from, End: marks[i+1], Nodes: p.all - p.most}
+		for _, d := range p.down {
+			if d.Start <= from && from < d.End {
+				w.Nodes -= d.Nodes
+			}
+		}
+		if w.Nodes <= 0 {
+			continue
+		}
+		r := entity.NewRun(nobody, 0)
+		if _, err := plan.Reserve(r, w); err != nil {
+			return fmt.Errorf("cannot be kept: %w", err)
+		}
+		p.kept = append(p.kept, r)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -106,16 +107,117 @@ func TestAPowerCapHoldsForBookingsToo(t *testing.T) {
 	require.EqualValues(t, 700, m.Row("").PeakPower)
 }
 
-func TestAPowerCapThatCannotBeKeptIsAnError(t *testing.T) {
-	capped := &PowerCap{Policy: registered(t, "easy"), Cap: 500, Idle: 100, Busy: 200}
-	job := func(id, submit int64) *entity.Job {
-		return &entity.Job{ID: id, Submit: des.Time(submit) * des.Second, Runtime: des.Second, Request: entity.Request{Nodes: 4, Length: des.Second}}
+func TestAPowerCapHoldsForWhatIsReservedBeforeTheFirstRound(t *testing.T) {
+	capped := &PowerCap{Policy: registered(t, "easy"), Cap: 700, Idle: 100, Busy: 200} // 3 of 4
+	job := func(id, submit int64, nodes int) *entity.Job {
+		return &entity.Job{ID: id, Submit: des.Time(submit) * des.Second, Runtime: des.Second, Request: entity.Request{Nodes: nodes, Length: des.Second}}
 	}
-	_, err := runOn(4, capped, &metrics.PowerMeter{}, []*entity.Job{job(1, 2)}, flow.Booking{Job: job(2, 0), Start: 5 * des.Second})
-	require.ErrorContains(t, err, "a power cap of 500 W cannot be kept")
+	m := &metrics.PowerMeter{Model: metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 200 * metrics.Watt}}
+	got, err := runOn(4, capped, m, []*entity.Job{job(1, 9, 1)},
+		flow.Booking{Job: job(2, 0, 4), Start: 2 * des.Second}, flow.Booking{Job: job(3, 0, 3), Start: 5 * des.Second})
+	require.NoError(t, err)
+	require.Equal(t, entity.Rejected, got[2].State)
+	require.EqualValues(t, 5*des.Second, got[3].Start)
+	require.EqualValues(t, 700, m.Row("").PeakPower)
 }
 
-func registered(t *testing.T, spec string) entity.Policy {
+// withOutages runs jobs on so many processors of which some are lost.
+func withOutages(procs int, p entity.Policy, victims flow.VictimRule, jobs []*entity.Job, outages []flow.Outage) (ran, []flow.Lost, float64, error) {
+	sim := des.New(des.Config{})
+	r := ran{}
+	var lost []flow.Lost
+	o := &flow.Outages{Victims: flow.Victims{Rule: victims}, Told: func(l flow.Lost) { lost = append(lost, l) }}
+	o.Submit(slices.Values(outages))
+	defer o.Close()
+	m := &metrics.PowerMeter{Model: metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 250 * metrics.Watt, Off: 5 * metrics.Watt}}
+	meta := entity.NewMetascheduler(sim, plan.NewCluster(procs), p, r, o, m)
+	meta.SubmitAll(slices.Values(jobs))
+	defer meta.Close()
+	err := sim.Run(context.Background())
+	return r, lost, m.Row("").PeakPower, err
+}
+
+func TestUnderAPowerCapOutagesTakeWhatIsKeptIdleFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		procs := rapid.IntRange(2, 8).Draw(t, "procs")
+		most := rapid.IntRange(1, procs-1).Draw(t, "most")
+		spec := rapid.SampledFrom([]string{"fcfs", "easy", "conservative"}).Draw(t, "policy")
+		victims := rapid.SampledFrom([]flow.VictimRule{flow.VictimsRequeue, flow.VictimsKill, flow.VictimsWait}).Draw(t, "victims")
+		var jobs []*entity.Job
+		at := des.Time(0)
+		for id := range int64(rapid.IntRange(1, 10).Draw(t, "jobs")) {
+			at += des.Time(rapid.IntRange(0, 9).Draw(t, "gap")) * des.Second
+			j := &entity.Job{ID: id, Submit: at, Runtime: des.Time(rapid.IntRange(1, 9).Draw(t, "runtime")) * des.Second}
+			j.Request = entity.Request{Nodes: rapid.IntRange(1, most).Draw(t, "nodes"), Length: des.Time(rapid.IntRange(1, 9).Draw(t, "estimate")) * des.Second}
+			jobs = append(jobs, j)
+		}
+		late := &entity.Job{ID: 99, Submit: des.Hour, Runtime: des.Second, Request: entity.Request{Nodes: 1, Length: des.Second}}
+		jobs = append(jobs, late) // outages come about as long as there is somebody whom they concern
+		var all, smaller []flow.Outage
+		free := des.Time(0)
+		for range rapid.IntRange(1, 3).Draw(t, "outages") {
+			known := free + des.Time(rapid.IntRange(0, 12).Draw(t, "known"))*des.Second
+			x := flow.Outage{Known: known, From: known + des.Time(rapid.SampledFrom([]int{0, 0, 3, 8}).Draw(t, "ahead"))*des.Second}
+			x.To = x.From + des.Time(rapid.IntRange(1, 12).Draw(t, "for"))*des.Second
+			x.Processors = rapid.IntRange(1, procs).Draw(t, "lost")
+			all = append(all, x)
+			if x.Processors -= procs - most; x.Processors > 0 {
+				smaller = append(smaller, x)
+			}
+			free = x.To
+		}
+		limit := float64(100*procs + 150*most)
+		got, lost, peak, err := withOutages(procs, &PowerCap{Policy: registered(t, spec), Cap: limit, Idle: 100, Busy: 250}, victims, jobs, all)
+		require.NoError(t, err)
+		require.LessOrEqual(t, peak, limit)
+		if victims == flow.VictimsWait {
+			return // what is drained late is still down when the rest is back: fewer jobs wait for it
+		}
+		want, wanted, _, err := withOutages(most, registered(t, spec), victims, jobs, smaller)
+		require.NoError(t, err)
+		for id, r := range got {
+			require.Equal(t, want[id].State, r.State, "job %d", id)
+			require.Equal(t, want[id].Start, r.Start, "job %d", id)
+			require.Equal(t, want[id].Finish, r.Finish, "job %d", id)
+		}
+		hit := func(all []flow.Lost) (hit int) {
+			for _, l := range all {
+				hit += len(l.Victims)
+			}
+			return hit
+		}
+		require.Equal(t, hit(wanted), hit(lost))
+		require.Len(t, lost, len(all), "each of them comes about as a whole")
+	})
+}
+
+func TestUnderAPowerCapOutagesThatOverlapAddUpBeforeJobsYield(t *testing.T) {
+	job := &entity.Job{ID: 1, Runtime: 20 * des.Second, Request: entity.Request{Nodes: 3, Length: 20 * des.Second}}
+	outage := func(known, from, to int64, n int) flow.Outage {
+		return flow.Outage{Known: des.Time(known) * des.Second, From: des.Time(from) * des.Second, To: des.Time(to) * des.Second, Processors: n}
+	}
+	for want, outages := range map[des.Time][]flow.Outage{ // 5 of 8 are kept idle
+		0:                {outage(1, 1, 9, 3), outage(2, 6, 12, 2), outage(4, 9, 12, 3)},
+		9 * des.Second:   {outage(1, 1, 9, 3), outage(2, 6, 13, 3)},
+		40 * des.Second:  {outage(1, 2, 40, 6)},
+		-40 * des.Second: {{Known: 0, From: des.Second, To: 40 * des.Second, Place: []procset.Range{{First: 3, Last: 7}}}},
+		41 * des.Second:  {{Known: 0, From: des.Second, To: 41 * des.Second, Place: []procset.Range{{First: 2, Last: 7}}}},
+	} {
+		capped := &PowerCap{Policy: registered(t, "easy"), Cap: 1250, Idle: 100, Busy: 250}
+		got, lost, _, err := withOutages(8, capped, flow.VictimsRequeue, []*entity.Job{job}, outages)
+		require.NoError(t, err)
+		require.Len(t, lost, len(outages))
+		require.Equal(t, max(want, 0), got[1].Start, outages)
+	}
+}
+
+func TestAPowerCapWithinAnotherPolicyIsAnError(t *testing.T) {
+	capped := &PowerCap{Policy: registered(t, "easy"), Cap: 700, Idle: 100, Busy: 200}
+	_, err := runOn(4, stopping{capped}, &metrics.PowerMeter{}, []*entity.Job{{ID: 1, Runtime: 1, Request: entity.Request{Nodes: 1, Length: 1}}})
+	require.ErrorContains(t, err, "not by one within it")
+}
+
+func registered(t require.TestingT, spec string) entity.Policy {
 	c, err := Registry().Parse(spec)
 	require.NoError(t, err)
 	return c.Value
@@ -129,4 +231,19 @@ func (stopping) Preempts() bool { return true }
 func TestAPowerCapTellsWhetherItsPolicyStopsJobs(t *testing.T) {
 	require.False(t, (&PowerCap{Policy: registered(t, "easy")}).Preempts())
 	require.True(t, (&PowerCap{Policy: stopping{registered(t, "easy")}}).Preempts())
+}
+
+func TestUnderAPowerCapAMoldableJobTakesTheShapeThatMayBeBusy(t *testing.T) {
+	for watts, nodes := range map[float64]int{500: 0, 550: 1, 600: 1, 610: 3} {
+		j := &entity.Job{ID: 1, Runtime: des.Second, Request: entity.Request{Nodes: 4, Length: des.Second}}
+		for _, n := range []int{1, 3, 4} {
+			j.Shapes = append(j.Shapes, entity.Shape{Nodes: n, Length: des.Second, Runtime: des.Second})
+		}
+		if watts == 500 || watts == 610 {
+			j.Shapes = j.Shapes[1:]
+		}
+		got, err := runOn(4, &PowerCap{Policy: registered(t, "easy"), Cap: watts, Idle: 100, Busy: 170}, &metrics.PowerMeter{}, []*entity.Job{j})
+		require.NoError(t, err)
+		require.Equal(t, nodes, got[1].Reservation.Window.Nodes, "%v W", watts)
+	}
 }

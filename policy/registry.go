@@ -111,14 +111,14 @@ func Registry() Table[entity.Policy] {
 			Params: []Param{
 				{"sf", "NUMBER", "the suspension factor: how many times as high an expansion factor must be (2)"},
 				{"width", "SHARE|any", "how wide a job must be beside one that yields to it (0.5)"},
-				{"slice", "S", "how long a job works at least before it yields (60)"},
+				{"slice", "TIME", "how long a job works at least before it yields (60)"},
 				{"keep", "all|none|checkpoint", "what is kept of the work of a job that yields (all)"},
-				{"cost", "S", "how long it does no work when it is resumed (0)"},
+				{"cost", "TIME", "how long it does no work when it is resumed (0)"},
 			},
 			New: func(a *Args) entity.Policy {
 				p := preempt.Selective{
-					Factor: a.above("sf"), Slice: des.Seconds(a.above("slice")),
-					Keep: parsed(a, "keep", preempt.ParseKeep), Cost: des.Seconds(a.Number("cost", 0)),
+					Factor: a.above("sf"), Slice: des.Seconds(a.aboveZero("slice", a.Seconds("slice"))),
+					Keep: parsed(a, "keep", preempt.ParseKeep), Cost: des.Seconds(a.Seconds("cost")),
 				}
 				if a.values["width"] == "any" {
 					p.Width = -1
@@ -132,12 +132,12 @@ func Registry() Table[entity.Policy] {
 		{
 			Name: "time-slicing", Text: "jobs take turns of a quantum; suspended ones lose nothing",
 			Params: []Param{
-				{"quantum", "S", "how long a turn lasts (600)"},
+				{"quantum", "TIME", "how long a turn lasts (600)"},
 				{"order", strings.Join(orderNames(), "|"), "who goes before others whatever the turn (nobody)"},
-				{"cost", "S", "how long a suspended job does no work when it is resumed (0)"},
+				{"cost", "TIME", "how long a suspended job does no work when it is resumed (0)"},
 			},
 			New: func(a *Args) entity.Policy {
-				p := preempt.Slicing{Quantum: des.Seconds(a.above("quantum")), Order: a.Order("order"), Cost: des.Seconds(a.Number("cost", 0))}
+				p := preempt.Slicing{Quantum: des.Seconds(a.aboveZero("quantum", a.Seconds("quantum"))), Order: a.Order("order"), Cost: des.Seconds(a.Seconds("cost"))}
 				a.check(p.Check())
 				return p
 			},
@@ -151,9 +151,9 @@ func Registry() Table[entity.Policy] {
 		},
 	}), Entry[entity.Policy]{ // a job that grows asks no cap
 		Name: "equipartition", Text: "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink",
-		Params: []Param{order, {"cost", "S", "how long a job does no work when it is resized (0)"}},
+		Params: []Param{order, {"cost", "TIME", "how long a job does no work when it is resized (0)"}},
 		New: func(a *Args) entity.Policy {
-			return malleable.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Number("cost", 0))}
+			return malleable.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Seconds("cost"))}
 		},
 	})
 }
@@ -309,8 +309,10 @@ func (a *Args) Positive(name string) int {
 }
 
 // above is a number above 0; 0 where it is not given.
-func (a *Args) above(name string) float64 {
-	v := a.Number(name, 0)
+func (a *Args) above(name string) float64 { return a.aboveZero(name, a.Number(name, 0)) }
+
+// aboveZero is v, which must be above 0 where it is given.
+func (a *Args) aboveZero(name string, v float64) float64 {
 	if _, given := a.values[name]; given && !(v > 0) {
 		a.Fail(name, "a number above 0")
 	}

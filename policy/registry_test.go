@@ -57,7 +57,7 @@ func TestPoliciesThatPreemptTakeTheirParameters(t *testing.T) {
 		"selective-preemption:width=any:keep=none":               preempt.Selective{Width: -1, Keep: preempt.KeepNone},
 		"selective-preemption:keep=checkpoint":                   preempt.Selective{Keep: preempt.KeepCheckpoint},
 		"time-slicing":                                           preempt.Slicing{},
-		"time-slicing:quantum=90:cost=5":                         preempt.Slicing{Quantum: 90 * des.Second, Cost: 5 * des.Second},
+		"time-slicing:quantum=1.5m:cost=5s":                      preempt.Slicing{Quantum: 90 * des.Second, Cost: 5 * des.Second},
 	} {
 		c, err := Registry().Parse(spec)
 		require.NoError(t, err, spec)

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -29,6 +30,37 @@ func TestSampleIsATraceOf5000JobsOn128Processors(t *testing.T) {
 	require.Equal(t, 5000, n)
 	require.EqualValues(t, 128, swf.Header().MaxProcs)
 	require.EqualValues(t, n, swf.Header().MaxJobs)
+}
+
+func TestTheSampleHasUsersInSessionsByDay(t *testing.T) {
+	_, content := Sample()
+	r, err := gzip.NewReader(content)
+	require.NoError(t, err)
+	swf := workload.NewReader(r)
+	before := map[int64]*workload.Record{}
+	users, groups, byHour, follow := map[int64]int{}, map[int64]int{}, [24]int{}, 0
+	for rec := range swf.Records() {
+		job := *rec
+		users[job.User]++
+		groups[job.Group]++
+		byHour[job.Submit%des.Day/des.Hour]++
+		if job.Preceding != workload.Unknown {
+			follow++
+			first := before[job.Preceding]
+			require.Equal(t, job.User, first.User)
+			require.Equal(t, job.Submit, first.Submit+first.Runtime+job.ThinkTime)
+			require.LessOrEqual(t, job.ThinkTime, 20*des.Minute)
+		}
+		before[job.Job] = &job
+	}
+	require.NoError(t, swf.Err())
+	require.Len(t, users, 40)
+	require.Len(t, groups, 6)
+	require.Greater(t, users[1], 10*users[40])
+	require.Greater(t, follow, 2000)
+	night, day := byHour[3]+byHour[4]+byHour[5], byHour[11]+byHour[12]+byHour[13]
+	require.Greater(t, day, 3*night)
+	require.Equal(t, "1704067200", swf.Header().Get("UnixStartTime"))
 }
 
 func TestEverySampleStartsAtTheBeginning(t *testing.T) {

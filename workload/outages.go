@@ -29,8 +29,9 @@ type outageRow struct {
 // Outages is a log of what was out of service, in the order in which it became known.
 // It knows no machine as yet; Processors and Nodes tell what it means on one.
 type Outages struct {
-	name string
-	rows []outageRow
+	name   string
+	ofSite bool // of one site of a grid
+	rows   []outageRow
 }
 
 // OpenOutages reads a log of outages; see ReadOutages.
@@ -97,6 +98,9 @@ func readOutage(row *csvtable.Row) (outageRow, error) {
 			return x, row.At(fmt.Errorf("node: %w", err))
 		}
 		x.nodes = nodes
+		if n := procset.Count(nodes); row.Has("processors") && row.Int("processors") != n && row.Err() == nil {
+			return x, row.At(fmt.Errorf("processors: want %d, as many as node names, or nothing, not %s", n, row.Text("processors")))
+		}
 	case row.Has("processors"):
 		x.outage.Processors = row.Int("processors")
 	default:
@@ -139,7 +143,7 @@ func (o *Outages) wrong(x outageRow, format string, args ...any) error {
 func (o *Outages) Sites(names ...string) (map[string]*Outages, error) {
 	of := map[string]*Outages{}
 	for _, name := range names {
-		of[name] = &Outages{name: o.name}
+		of[name] = &Outages{name: o.name, ofSite: true}
 	}
 	for _, x := range o.rows {
 		site := of[x.row.Text("site")]
@@ -151,6 +155,11 @@ func (o *Outages) Sites(names ...string) (map[string]*Outages, error) {
 	return of, nil
 }
 
+// siteless is the error about a row that names a site where there is none.
+func (o *Outages) siteless(x outageRow) error {
+	return o.wrong(x, "site: there are no sites here, only on a grid; want no such column, not %q", x.row.Text("site"))
+}
+
 // Processors are the outages of a cluster of so many processors, in order of
 // Outage.Known. Either all rows name them, or none does.
 func (o *Outages) Processors(size int) ([]flow.Outage, error) {
@@ -159,6 +168,8 @@ func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 		out := x.outage
 		out.Place = x.nodes
 		switch {
+		case x.row.Has("site") && !o.ofSite:
+			return nil, o.siteless(x)
 		case out.Processors > size:
 			return nil, o.wrong(x, "processors: %d are lost of a cluster of %d", out.Processors, size)
 		case (x.nodes == nil) != (o.rows[0].nodes == nil):
@@ -185,6 +196,9 @@ func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
 	var all []flow.Outage
 	for _, x := range o.rows {
 		out := x.outage
+		if x.row.Has("site") && !o.ofSite {
+			return nil, o.siteless(x)
+		}
 		if x.nodes == nil {
 			return nil, o.wrong(x, "node: on a domain an outage names its nodes; so many processors are for a cluster")
 		}

@@ -42,24 +42,26 @@ func TestReadOutages(t *testing.T) {
 
 func TestOutagesThatMakeNoSense(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                               "empty",
-		"to,node\n1,2":                   `it has no column "from"; its first line is to,node`,
-		"from,to\n1,2":                   `neither a column "processors" (how many are lost) nor "node" (which)`,
-		"from,to,node\n":                 "no outages",
-		"from,to,node\n1,2,\n":           "line 2: it has neither processors nor node",
-		"from,to,node\n1,2,x\n":          `line 2: node: "x" is no interval of processors`,
-		"from,to,node\n1,2,3-1\n":        "no interval",
-		"from,to,node\n1,2,-1\n":         "no interval",
-		"from,to,node\n,2,1\n":           "line 2: from: want a number, but the field is empty",
-		"from,to,node\n1,x,1\n":          `line 2: to: want a number, not "x"`,
-		"from,to,processors\n1,2,1.5\n":  `line 2: processors: want a whole number, not "1.5"`,
-		"from,to,processors\n1,2,0\n":    "line 2: processors: want 1 or more, not 0",
-		"from,to,node\n2,2,1\n":          "line 2: to: it must end after it begins, at 2, not at 2",
-		"from,to,node\n-1,2,1\n":         "line 2: from, to and known must be 0 to 1e+12",
-		"from,to,node\n1,9e99,1\n":       "must be 0 to",
-		"from,to,node,known\n1,2,1,-1\n": "must be 0 to",
-		"from,to,node,known\n1,2,1,1.5":  "line 2: known: it begins at 1, and cannot become known later, at 1.5",
-		"from,to,node,known\n1,2,1,\"":   "this is no CSV",
+		"":                                   "empty",
+		"to,node\n1,2":                       `it has no column "from"; its first line is to,node`,
+		"from,to\n1,2":                       `neither a column "processors" (how many are lost) nor "node" (which)`,
+		"from,to,node\n":                     "no outages",
+		"from,to,node\n1,2,\n":               "line 2: it has neither processors nor node",
+		"from,to,node\n1,2,x\n":              `line 2: node: "x" is no interval of processors`,
+		"from,to,node\n1,2,3-1\n":            "no interval",
+		"from,to,node\n1,2,-1\n":             "no interval",
+		"from,to,node\n,2,1\n":               "line 2: from: want a number, but the field is empty",
+		"from,to,node\n1,x,1\n":              `line 2: to: want a number, not "x"`,
+		"from,to,processors\n1,2,1.5\n":      `line 2: processors: want a whole number, not "1.5"`,
+		"from,to,processors,node\n1,2,2,0-2": "line 2: processors: want 3, as many as node names, or nothing, not 2",
+		"from,to,processors,node\n1,2,x,0-2": `line 2: processors: want a whole number, not "x"`,
+		"from,to,processors\n1,2,0\n":        "line 2: processors: want 1 or more, not 0",
+		"from,to,node\n2,2,1\n":              "line 2: to: it must end after it begins, at 2, not at 2",
+		"from,to,node\n-1,2,1\n":             "line 2: from, to and known must be 0 to 1e+12",
+		"from,to,node\n1,9e99,1\n":           "must be 0 to",
+		"from,to,node,known\n1,2,1,-1\n":     "must be 0 to",
+		"from,to,node,known\n1,2,1,1.5":      "line 2: known: it begins at 1, and cannot become known later, at 1.5",
+		"from,to,node,known\n1,2,1,\"":       "this is no CSV",
 	} {
 		_, err := ReadOutages(strings.NewReader(text))
 		require.ErrorContains(t, err, want, "%q", text)
@@ -79,6 +81,13 @@ func TestOutagesThatMakeNoSense(t *testing.T) {
 	require.NoError(t, err)
 	_, err = o.Nodes(nil)
 	require.ErrorContains(t, err, "line 2: node: on a domain an outage names its nodes")
+	o, err = ReadOutages(strings.NewReader("from,to,site,node\n1,2,,1\n1,2,east,1\n"))
+	require.NoError(t, err)
+	const want = `line 3: site: there are no sites here, only on a grid; want no such column, not "east"`
+	_, err = o.Nodes([]*entity.Node{{ID: 1}})
+	require.EqualError(t, err, want)
+	_, err = o.Processors(4)
+	require.EqualError(t, err, want)
 }
 
 func TestAnErrorAboutAnOutageNamesTheFile(t *testing.T) {
@@ -101,6 +110,8 @@ func TestALogForAGridNamesSites(t *testing.T) {
 	sites, err := o.Sites("east", "west", "south")
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 1, 0}, []int{sites["east"].Len(), sites["west"].Len(), sites["south"].Len()})
+	_, err = sites["east"].Processors(3)
+	require.NoError(t, err)
 	_, err = sites["west"].Processors(3)
 	require.EqualError(t, err, "line 3: processors: 4 are lost of a cluster of 3")
 	_, err = o.Sites("east")

@@ -24,21 +24,10 @@ type avoiding struct {
 // Place takes free processors for r.
 func (a avoiding) Place(free *procset.Set, r *entity.Run, ranges []procset.Range) ([]procset.Range, error) {
 	// Free, but lost before the job is expected to end, or after that. They are taken
-	// for the moment.
-	var soon, later []procset.Range
-	for _, l := range a.outages.ahead {
-		list := &later
-		if l.From < r.Reservation.Window.End {
-			list = &soon
-		}
-		for _, lost := range l.Place {
-			for p := lost.First; p <= lost.Last; p++ {
-				if one := (procset.Range{First: p, Last: p}); free.Take(one) == nil {
-					*list = append(*list, one)
-				}
-			}
-		}
-	}
+	// for the moment. What is lost twice is lost soon if either is.
+	end := r.Reservation.Window.End
+	soon := a.lost(free, func(l *loss) bool { return l.From < end })
+	later := a.lost(free, func(l *loss) bool { return l.From >= end })
 	var err error
 	withheld, n := soon, r.Request.Nodes
 	switch {
@@ -57,4 +46,22 @@ func (a avoiding) Place(free *procset.Set, r *entity.Run, ranges []procset.Range
 	}
 	ranges, err = a.inner.Place(free, r, ranges)
 	return ranges, errors.Join(err, free.Free(withheld))
+}
+
+// lost takes those of the free processors that an announced outage is about for which
+// when is true.
+func (a avoiding) lost(free *procset.Set, when func(*loss) bool) (taken []procset.Range) {
+	for _, l := range a.outages.ahead {
+		if !when(l) {
+			continue
+		}
+		for _, r := range l.Place {
+			for p := r.First; p <= r.Last; p++ {
+				if one := (procset.Range{First: p, Last: p}); free.Take(one) == nil {
+					taken = append(taken, one)
+				}
+			}
+		}
+	}
+	return taken
 }

@@ -104,6 +104,10 @@ func (d *Dependencies) Close() {
 // Held counts the jobs that have been read and wait for others.
 func (d *Dependencies) Held() int { return d.held }
 
+// Coming reports whether a job is still to come: by the clock, or when others have
+// ended.
+func (d *Dependencies) Coming() bool { return d.held > 0 || d.feed.Coming() }
+
 // nextJob is the next job for the clock to come to. One that waits for others is
 // among them, so that no more is read before its own submission than must be.
 func (d *Dependencies) nextJob() (*entity.Job, bool) {

@@ -302,3 +302,27 @@ func upTo(n int) (list []int) {
 	}
 	return list
 }
+
+func TestOutagesGoOnWhileAJobIsStillToCome(t *testing.T) {
+	long := estimated(1, 0, 5, 2, 1) // and so it is killed
+	for what, jobs := range map[string][]*entity.Job{
+		"by the clock":           {long, estimated(2, 71, 5, 5, 1), after(estimated(3, 71, 5, 5, 1), anyEnd(2))},
+		"after a think time":     {long, after(estimated(2, 0, 5, 5, 1), think(anyEnd(1), 69)), after(estimated(3, 0, 5, 5, 1), anyEnd(2))},
+		"after one that is late": {long, estimated(4, 0, 1, 1, 1), after(estimated(2, 76, 5, 5, 1), goodEnd(1)), after(estimated(3, 76, 5, 5, 1), anyEnd(1), anyEnd(2))},
+	} {
+		links, err := flow.Survey(slices.Values(jobs), false)
+		require.NoError(t, err)
+		sim, waiting := des.New(des.Config{}), flow.NewDependencies(links)
+		var begun []des.Time
+		o := &flow.Outages{Told: func(l flow.Lost) { begun = append(begun, l.From/des.Second) }, Idle: func() bool { return !waiting.Coming() }}
+		o.Submit(forEver)
+		m := entity.NewMetascheduler(sim, plan.NewCluster(2), strictOrder{}, waiting, o)
+		waiting.SubmitAll(slices.Values(jobs))
+		require.NoError(t, sim.Run(context.Background()))
+		require.Zero(t, m.Queue().Len()+waiting.Held())
+		require.Equal(t, []des.Time{5, 15, 25, 35, 45, 55, 65, 75}, begun[:min(8, len(begun))], what)
+		require.LessOrEqual(t, len(begun), 9, what)
+		o.Close()
+		waiting.Close()
+	}
+}

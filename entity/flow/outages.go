@@ -50,6 +50,16 @@ type Lost struct {
 	Victims []*entity.Run
 }
 
+// Yielder is a policy of counted processors that has some of them be idle, whichever
+// they are: those that are lost are the first of these.
+type Yielder interface {
+	// Yield leaves, over w, so many of w.Nodes as it keeps idle. It is called before
+	// they are withheld.
+	Yield(w entity.Window)
+	// Retake ends a Yield of w: w is not lost, or no more.
+	Retake(w entity.Window)
+}
+
 // Outages is a flow of losses of capacity into a metascheduler. It is an
 // Observer: given to a metascheduler, on any plan of counted processors or on a
 // plan.Domain, it attaches itself to it.
@@ -87,7 +97,8 @@ type Outages struct {
 	// SwitchOff.Yield does.
 	Before func(Outage)
 	// Idle, if set, is asked beside Metascheduler.Idle: where jobs may come to the
-	// metascheduler from further away, such as the brokers of a grid.
+	// metascheduler from further away, such as Dependencies, Bookings (of both, Coming
+	// tells) or the brokers of a grid.
 	Idle func() bool
 
 	all  iter.Seq[Outage]
@@ -97,6 +108,7 @@ type Outages struct {
 
 	meta           *entity.Metascheduler
 	sim            *des.Simulator
+	idles          Yielder      // the policy, where it is one, or nil
 	domain         *plan.Domain // or nil
 	size           int          // processors of a counted plan
 	named, numbers bool         // there are outages with a Place, or without one
@@ -171,6 +183,7 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		o.units = make([]unit, len(p.Nodes()))
 	case interface{ Processors() int }:
 		o.size = p.Processors()
+		o.idles, _ = m.Policy().(Yielder)
 		inner := m.Placer
 		if inner == nil {
 			inner = entity.LowestFirst{}
@@ -429,7 +442,7 @@ func (o *Outages) come(l *loss) {
 		o.sim.At(l.From, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 			o.meta.Plan() // as of now
 			o.ahead = slices.DeleteFunc(o.ahead, func(a *loss) bool { return a == l })
-			l.drop()
+			o.drop(l)
 			if o.idle() {
 				o.asleep = true
 			}
@@ -440,11 +453,26 @@ func (o *Outages) come(l *loss) {
 }
 
 // drop gives back what is withheld ahead for l.
-func (l *loss) drop() {
+func (o *Outages) drop(l *loss) {
 	for _, h := range l.holds {
+		w := h.Window()
 		h.Drop()
+		o.retake(w)
 	}
 	l.holds = nil
+}
+
+// makeRoom has the policy leave what it keeps idle of w, and retake has it keep that again.
+func (o *Outages) makeRoom(w entity.Window) {
+	if o.idles != nil {
+		o.idles.Yield(w)
+	}
+}
+
+func (o *Outages) retake(w entity.Window) {
+	if o.idles != nil {
+		o.idles.Retake(w)
+	}
 }
 
 // window is what l takes, from the instant from on.
@@ -468,10 +496,12 @@ func (o *Outages) fits(w entity.Window) bool {
 // withholdAhead takes what is announced out of the plan, as far as it is not taken by
 // jobs that run.
 func (o *Outages) withholdAhead(l *loss) {
-	o.clear(l, l.window(l.From), false)
+	whole := l.window(l.From)
+	o.makeRoom(whole)
+	o.clear(l, whole, false)
 	l.short = false
-	if w := l.window(l.From); o.fits(w) {
-		h, err := o.meta.Withhold(w)
+	if o.fits(whole) {
+		h, err := o.meta.Withhold(whole)
 		if err == nil {
 			l.holds = append(l.holds, h)
 			return
@@ -480,9 +510,11 @@ func (o *Outages) withholdAhead(l *loss) {
 	l.short = true
 	for _, w := range o.openings(l, l.From) {
 		if h, err := o.meta.Withhold(w); err == nil {
+			o.makeRoom(h.Window())
 			l.holds = append(l.holds, h)
 		}
 	}
+	o.retake(whole)
 }
 
 // openings are the windows, as wide as can be, that are free for l from an instant on.
@@ -512,7 +544,7 @@ func (o *Outages) topUp() {
 	}
 	for _, l := range slices.Clone(o.ahead) {
 		if l.short && l.From > o.sim.Now() {
-			l.drop()
+			o.drop(l)
 			o.withholdAhead(l)
 		}
 	}
@@ -521,15 +553,22 @@ func (o *Outages) topUp() {
 // start takes l out of the plan from now on.
 func (o *Outages) start(l *loss) {
 	l.From = o.sim.Now()
+	w := l.window(l.From)
+	o.makeRoom(w)
 	if o.Before != nil {
 		o.Before(l.Outage)
 	}
 	if o.Victims.Rule == VictimsWait {
-		if l = o.drain(l); l == nil {
+		l = o.drain(l)
+		if l != nil {
+			o.makeRoom(l.window(l.From))
+		}
+		o.retake(w)
+		if l == nil {
 			return
 		}
+		w = l.window(l.From)
 	}
-	w := l.window(l.From)
 	var victims []*entity.Run
 	for _, r := range l.Place {
 		for p := r.First; p <= r.Last; p++ {
@@ -541,8 +580,21 @@ func (o *Outages) start(l *loss) {
 	if !o.fits(w) {
 		victims = append(victims, o.clear(l, w, true)...)
 	}
-	if _, err := o.meta.Withhold(w, l.Place...); err != nil {
-		o.postpone(l)
+	_, err := o.meta.Withhold(w, l.Place...)
+	if err != nil {
+		if rest, cut := o.curtail(l); cut {
+			defer o.Take(rest)
+			whole := w
+			w = l.window(l.From)
+			o.makeRoom(w)
+			o.retake(whole)
+			_, err = o.meta.Withhold(w, l.Place...)
+		}
+	}
+	if err != nil {
+		free := o.openings(l, l.From)
+		o.retake(w)
+		o.postpone(l, free)
 		return
 	}
 	if o.Told != nil {
@@ -551,30 +603,26 @@ func (o *Outages) start(l *loss) {
 }
 
 // clear has as many jobs yield as stand in the way of w: reservations ahead and, if
-// running is true, jobs that run now.
+// running is true, jobs that run now. On counted processors that is as many as are
+// needed: advance reservations only where there were no room beside them even if all
+// others yielded; of the others those that run as far as room is needed at once, and
+// then reservations ahead. What is left in the way then runs now and yields later.
 func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*entity.Run) {
-	hit := o.meta.InTheWay(w, nil)
-	if o.domain == nil {
-		for i := len(o.booked) - 1; i >= 0; i-- {
-			if r := o.booked[i]; r.State == entity.Reserved {
-				if held := r.Reservation.Window; held.Start < w.End && w.Start < held.End {
-					hit = append(hit, r)
-				}
-			}
-		}
-		slices.SortStableFunc(hit, func(a, b *entity.Run) int { return rank(a) - rank(b) })
+	counted := o.domain == nil
+	if counted {
+		victims = o.clearBooked(w, running)
 	}
 	instant := w
 	instant.End = w.Start + des.Tick
-	for _, r := range hit {
+	for _, r := range o.meta.InTheWay(w, nil) {
 		switch {
-		case r.State == entity.Created: // kept for a job that may come, or an owner's
+		case r.State == entity.Created, counted && r.Booked: // kept for a job that may come, or an owner's
 			continue
 		case r.State == entity.Running && (!running || o.Victims.Rule == VictimsWait):
 			continue
-		case r.State == entity.Running && o.domain == nil && o.fits(instant):
+		case r.State == entity.Running && counted && o.fits(instant):
 			continue
-		case r.State == entity.Reserved && o.domain == nil && o.fits(w):
+		case r.State == entity.Reserved && counted && o.fits(w):
 			return victims
 		}
 		victims = o.yield(victims, r)
@@ -582,17 +630,59 @@ func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*enti
 	return victims
 }
 
-// rank is the order in which jobs yield: those that run, then those that hold a
-// reservation ahead; advance reservations last.
-func rank(r *entity.Run) int {
-	k := 0
-	if r.Booked {
-		k = 2
+// clearBooked has those advance reservations yield, the latest first, for which there
+// is no room beside w whoever else yields.
+func (o *Outages) clearBooked(w entity.Window, running bool) (victims []*entity.Run) {
+	stays := running && o.Victims.Rule == VictimsWait // what runs
+	for _, at := range o.tightest(w) {
+		for o.besides(at, !stays) < w.Nodes {
+			i := len(o.booked) - 1
+			for ; i >= 0; i-- {
+				r := o.booked[i]
+				if held := r.Reservation.Window; held.Start <= at && at < held.End && (r.State == entity.Reserved || running && !stays) {
+					break
+				}
+			}
+			if i < 0 {
+				break
+			}
+			victims = o.yield(victims, o.booked[i])
+		}
 	}
-	if r.State != entity.Running {
-		k++
+	return victims
+}
+
+// tightest are the instants of w at which there can be less room beside advance
+// reservations and announced outages than just before, ascending; none where there are
+// no advance reservations.
+func (o *Outages) tightest(w entity.Window) []des.Time {
+	if len(o.booked) == 0 {
+		return nil
 	}
-	return k
+	all := []des.Time{w.Start}
+	for _, r := range o.booked {
+		all = append(all, r.Reservation.Window.Start)
+	}
+	for _, l := range o.ahead {
+		all = append(all, l.From)
+	}
+	all = slices.DeleteFunc(all, func(t des.Time) bool { return t < w.Start || t >= w.End })
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// besides is how many counted processors are free at an instant, or held by jobs
+// without an advance reservation; of those that run only where running is true.
+func (o *Outages) besides(at des.Time, running bool) (n int) {
+	for s := range o.meta.Plan().Slots(at, at+des.Tick) {
+		n = s.Width
+	}
+	for _, r := range o.meta.InTheWay(entity.Window{Start: at, End: at + des.Tick}, nil) {
+		if !r.Booked && (running || r.State != entity.Running) {
+			n += r.Reservation.Window.Nodes
+		}
+	}
+	return n
 }
 
 // yield has r give way. A job that merely waits again is no victim.
@@ -607,23 +697,54 @@ func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
 	return victims
 }
 
-// postpone has l come as soon as its place is free: an owner has it, or it is kept for
-// a job that may come.
-func (o *Outages) postpone(l *loss) {
-	free := o.openings(l, l.From)
+// curtail has l, which begins now, end where there is no room for it: a job that runs
+// leaves none beside an advance reservation, an owner has it, or it is kept for a job
+// that may come. It returns the rest, which may have to wait.
+func (o *Outages) curtail(l *loss) (rest Outage, cut bool) {
+	end := l.From
+	for _, w := range o.openings(l, l.From) {
+		if w.Start > end || w.Nodes < l.Size() {
+			break
+		}
+		end = w.End
+	}
+	if end == l.From {
+		return rest, false
+	}
+	rest = l.Outage
+	rest.From = end
+	o.unlose(l)
+	l.To = end
+	o.lose(l)
+	return rest, true
+}
+
+// postpone has l come as soon as its place is free. What there is free of it is known.
+func (o *Outages) postpone(l *loss, free []entity.Window) {
 	free = slices.DeleteFunc(free, func(w entity.Window) bool { return w.Nodes < l.Size() })
 	o.unlose(l)
-	if len(free) == 0 || free[0].Start == o.sim.Now() && free[0].End == l.To {
+	if len(free) == 0 || free[0].Start == o.sim.Now() {
 		return // or somebody else withholds these very processors
 	}
 	again := l.Outage
-	if again.From = free[0].Start; again.From == o.sim.Now() {
-		// Free for a while: two outages, the second of which may have to wait again.
-		rest := again
-		again.To, rest.From = free[0].End, free[0].End
-		defer o.Take(rest)
-	}
+	again.From = free[0].Start
 	o.Take(again)
+}
+
+// lose notes that l is lost.
+func (o *Outages) lose(l *loss) {
+	now := o.sim.Now()
+	for _, r := range l.Place {
+		for p := r.First; p <= r.Last; p++ {
+			o.units[p].lose(span{l.From, l.To}, now)
+		}
+	}
+	for _, n := range l.Nodes {
+		o.units[o.number[n]].lose(span{l.From, l.To}, now)
+	}
+	if l.Processors > 0 {
+		o.counted = append(o.counted, l)
+	}
 }
 
 // unlose forgets that l was to be lost.
@@ -676,6 +797,11 @@ func (o *Outages) drain(l *loss) *loss {
 			free = s.Width
 		}
 		rest.Processors = min(l.Processors, free)
+		for _, at := range o.tightest(l.window(now)) { // where it helps an advance reservation to wait
+			if o.besides(at, true) >= l.Processors {
+				rest.Processors = min(rest.Processors, o.besides(at, false))
+			}
+		}
 		left := l.Processors - rest.Processors
 		instant := l.window(now)
 		instant.End = now + des.Tick
@@ -691,22 +817,13 @@ func (o *Outages) drain(l *loss) *loss {
 				left -= n
 			}
 		}
+		rest.Processors += min(left, free-rest.Processors)
 	}
 	if rest.Size() == 0 {
 		return nil
 	}
 	l = &loss{Outage: rest}
-	for _, r := range l.Place {
-		for p := r.First; p <= r.Last; p++ {
-			o.units[p].lose(span{now, l.To}, now)
-		}
-	}
-	for _, n := range l.Nodes {
-		o.units[o.number[n]].lose(span{now, l.To}, now)
-	}
-	if l.Processors > 0 {
-		o.counted = append(o.counted, l)
-	}
+	o.lose(l)
 	return l
 }
 
@@ -757,7 +874,7 @@ func (o *Outages) take(r *entity.Run, ready func(*loss) bool) {
 		delete(o.waiting, r)
 	}
 	for _, l := range now {
-		l.drop()
+		o.drop(l)
 	}
 	for _, l := range now {
 		x := l.Outage
@@ -803,10 +920,11 @@ func (o *Outages) Observe(e entity.JobEvent) {
 		if o.units != nil && o.domain == nil {
 			o.fresh = append(o.fresh, r)
 		}
+	}
+	switch e.Kind {
+	case entity.JobStarted, entity.JobPromised, entity.JobWithdrawn:
 		return
-	case entity.JobPromised, entity.JobWithdrawn:
-		return
-	case entity.JobRequeued: // perhaps by a policy, which is in the middle of a round
+	case entity.JobRequeued, entity.JobResized: // perhaps by a policy, which is in the middle of a round
 		if o.waiting[r] != nil || len(o.ahead) > 0 {
 			o.sim.At(o.sim.Now(), entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { o.left(r) }), 0)
 		}
@@ -819,7 +937,8 @@ func (o *Outages) Observe(e entity.JobEvent) {
 	o.left(r)
 }
 
-// left has whatever has waited for r to leave go on.
+// left has whatever has waited for r to leave go on. Where r has only become smaller,
+// what it still has is waited for anew.
 func (o *Outages) left(r *entity.Run) {
 	if o.waiting[r] != nil {
 		o.take(r, func(*loss) bool { return true })

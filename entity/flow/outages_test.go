@@ -172,6 +172,28 @@ func TestJobsAreKeptOffProcessorsThatAreSoonLost(t *testing.T) {
 	require.Equal(t, []string{"0 started 1", "20 finished 1", "20 started 2", "110 finished 2"}, s.story(t))
 }
 
+func TestAJobIsKeptOffAProcessorThatIsLostTwiceByWhicheverComesFirst(t *testing.T) {
+	late, soon := announced(of(down(100, 110, 0), 0, 1), 0), announced(of(down(20, 30, 0), 0, 1), 0)
+	for _, all := range [][]flow.Outage{{late, soon}, {soon, late}} {
+		s := &stricken{outages: all, jobs: []*entity.Job{estimated(1, 5, 50, 50, 2)}}
+		require.Equal(t, []string{"5 started 1", "55 finished 1"}, s.story(t))
+		require.Equal(t, []string{"20-30: 2 (0-1)", "100-110: 2 (0-1)"}[:len(s.losses())], s.losses())
+		for _, r := range s.journal.runs {
+			require.Equal(t, []procset.Range{{First: 2, Last: 3}}, r.Place)
+		}
+	}
+}
+
+func TestAJobThatEndsAsAnOutageBeginsMayHaveItsProcessors(t *testing.T) {
+	for length, want := range map[des.Time]procset.Range{95: {First: 2, Last: 3}, 96: {First: 0, Last: 1}} {
+		s := &stricken{outages: []flow.Outage{announced(of(down(100, 200, 0), 2, 3), 0)}, jobs: []*entity.Job{estimated(1, 5, 10, length, 2)}}
+		require.NoError(t, s.run())
+		for _, r := range s.journal.runs {
+			require.Equal(t, []procset.Range{want}, r.Place, "%v", length)
+		}
+	}
+}
+
 func TestAJobThatRunsMayGoOnUntilAnAnnouncedOutageBegins(t *testing.T) {
 	s := &stricken{outages: []flow.Outage{announced(down(20, 40, 4), 10)}, jobs: []*entity.Job{estimated(1, 0, 15, 100, 2), estimated(2, 0, 100, 100, 1), estimated(3, 16, 10, 10, 2)}}
 	require.Equal(t, []string{"0 started 1", "0 started 2", "15 finished 1", "20 requeued 2", "40 started 2", "40 started 3", "50 finished 3", "140 finished 2"}, s.story(t),
@@ -236,6 +258,72 @@ func TestAdvanceReservationsYieldLast(t *testing.T) {
 	require.Equal(t, []string{"0 started 1", "5 started 9", "10 requeued 1", "20 started 1", "25 finished 9", "50 finished 1"}, s.story(t), "though it started later")
 	s = &stricken{policy: bookAhead{}, outages: []flow.Outage{down(10, 60, 1)}, jobs: []*entity.Job{estimated(1, 0, 30, 30, 3), estimated(2, 3, 20, 20, 2)}, set: reserving(40, 20, 2)}
 	require.Equal(t, []string{"0 started 1", "10 withdrawn 2", "30 finished 1", "40 started 9", "60 finished 9", "60 started 2", "80 finished 2"}, s.story(t), "though it starts earlier")
+}
+
+func TestAnAdvanceReservationAheadStandsWhereOtherJobsCanYield(t *testing.T) {
+	wait := flow.Victims{Rule: flow.VictimsWait}
+	for _, c := range []struct {
+		what        string
+		victims     flow.Victims
+		x           flow.Outage
+		story, lost []string
+	}{
+		{
+			"the job goes on until its room is needed", flow.Victims{}, down(10, 60, 1),
+			[]string{"0 started 1", "50 requeued 1", "50 started 9", "60 started 1", "80 finished 9", "160 finished 1"},
+			[]string{"10-50: 1", "50-60: 1 hits 1"},
+		},
+		{
+			"a processor that nobody has", flow.Victims{}, of(down(10, 60, 0), 3),
+			[]string{"0 started 1", "50 requeued 1", "50 started 9", "60 started 1", "80 finished 9", "160 finished 1"},
+			[]string{"10-50: 1 (3)", "50-60: 1 (3) hits 1"},
+		},
+		{
+			"known ahead", flow.Victims{}, announced(down(50, 60, 1), 10),
+			[]string{"0 started 1", "50 requeued 1", "50 started 9", "60 started 1", "80 finished 9", "160 finished 1"},
+			[]string{"50-60: 1 hits 1"},
+		},
+		{
+			"too many even so", flow.Victims{}, down(10, 60, 3),
+			[]string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "10 requeued 1", "60 started 1", "160 finished 1"},
+			[]string{"10-60: 3 hits 9 hits 1"},
+		},
+		{
+			"a drain waits for the job", wait, down(10, 60, 1),
+			[]string{"0 started 1", "50 started 9", "80 finished 9", "100 finished 1"},
+			[]string{"100-150: 1"},
+		},
+		{
+			"a drain that is known ahead", wait, announced(down(50, 60, 1), 10),
+			[]string{"0 started 1", "50 started 9", "80 finished 9", "100 finished 1"},
+			[]string{"100-110: 1"},
+		},
+		{
+			"a drain that no job can be waited for", wait, of(down(10, 60, 0), 3),
+			[]string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "100 finished 1"},
+			[]string{"10-60: 1 (3) hits 9"},
+		},
+		{
+			"a drain of too many", wait, down(10, 60, 3),
+			[]string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "100 finished 1"},
+			[]string{"10-60: 2 hits 9", "100-150: 1"},
+		},
+	} {
+		s := &stricken{victims: c.victims, outages: []flow.Outage{c.x}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 2)}, set: reserving(50, 30, 2)}
+		require.Equal(t, c.story, s.story(t), c.what)
+		require.Equal(t, c.lost, s.losses(), c.what)
+	}
+}
+
+func TestAnAdvanceReservationIsCancelledAsSoonAsOutagesLeaveNoRoomForIt(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{announced(down(60, 90, 2), 0), announced(down(40, 70, 1), 10)}, jobs: []*entity.Job{estimated(1, 0, 20, 20, 1)}, set: reserving(50, 30, 2)}
+	require.Equal(t, []string{"0 started 1", "10 withdrawn 9", "10 rejected 9", "20 finished 1"}, s.story(t), "at 60 it would have too few")
+}
+
+func TestNoLossIsForgottenForAnAdvanceReservation(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 60, 1), down(11, 61, 1), down(12, 62, 1)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 2)}, set: reserving(50, 30, 2)}
+	require.Equal(t, []string{"0 started 1", "12 withdrawn 9", "12 rejected 9", "100 finished 1"}, s.story(t))
+	require.Equal(t, []string{"12-62: 1 hits 9", "100-150: 1", "100-150: 1"}, s.losses())
 }
 
 func TestAnAdvanceReservationThatIsOverByThenStands(t *testing.T) {
@@ -357,6 +445,60 @@ func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
 	require.Equal(t, []string{"10-15: 1", "20-25: 3"}, s.losses())
 }
 
+// resizing has job 1, which does 200 s of work, run on so many of four processors, and
+// on as many others from an instant on.
+func resizing(t *testing.T, s *stricken, when des.Time, from, to int) {
+	j := estimated(1, 0, 200/des.Time(from), 200/des.Time(from), from)
+	for _, n := range []int{2, 3, 4} {
+		j.Shapes = append(j.Shapes, entity.Shape{Nodes: n, Length: 200 * des.Second / des.Time(n), Runtime: 200 * des.Second / des.Time(n)})
+	}
+	s.jobs = append([]*entity.Job{j}, s.jobs...)
+	s.set = func(m *entity.Metascheduler) {
+		m.Simulator().At(when*des.Second, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
+			for r := range m.RunningJobs() {
+				require.NoError(t, m.Resize(r, to, 0))
+			}
+		}), 0)
+	}
+}
+
+func TestALossThatWaitsHasWhatAJobThatShrinksGivesBack(t *testing.T) {
+	for _, c := range []struct {
+		x    flow.Outage
+		want []string
+	}{
+		{down(10, 20, 1), []string{"15-25: 1"}},
+		{down(10, 20, 2), []string{"15-25: 2"}},
+		{of(down(10, 20, 0), 3), []string{"15-25: 1 (3)"}},
+		{of(down(10, 20, 0), 0), []string{"85-95: 1 (0)"}},
+		{of(down(10, 20, 0), 1, 3), []string{"15-25: 1 (3)", "85-95: 1 (1)"}},
+	} {
+		s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{c.x}}
+		resizing(t, s, 15, 4, 2)
+		require.Equal(t, []string{"0 started 1", "15 resized 1", "85 finished 1"}, s.story(t))
+		require.Equal(t, c.want, s.losses())
+	}
+}
+
+func TestAnAnnouncedLossHasWhatAJobThatShrinksGivesBack(t *testing.T) {
+	s := &stricken{outages: []flow.Outage{announced(down(40, 60, 2), 5)}, jobs: []*entity.Job{estimated(2, 16, 30, 30, 2)}}
+	resizing(t, s, 15, 4, 2)
+	require.Equal(t, []string{"0 started 1", "15 resized 1", "60 started 2", "85 finished 1", "90 finished 2"}, s.story(t))
+	require.Equal(t, []string{"40-60: 2"}, s.losses())
+}
+
+func TestAJobIsHitOnWhatItHasGained(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Rule: flow.VictimsKill}, outages: []flow.Outage{of(down(5, 6, 0), 3), of(down(30, 40, 0), 2)}}
+	resizing(t, s, 20, 2, 3)
+	require.Equal(t, []string{"0 started 1", "20 resized 1", "30 killed 1"}, s.story(t))
+}
+
+func TestAJobThatIsResizedHasBeenSentBackAsOftenAsBefore(t *testing.T) {
+	s := &stricken{victims: flow.Victims{Limit: 1}, outages: []flow.Outage{down(5, 6, 4), down(30, 40, 4)}}
+	resizing(t, s, 20, 2, 4)
+	require.Equal(t, []string{"0 started 1", "5 requeued 1", "6 started 1", "20 resized 1", "30 killed 1"}, s.story(t))
+}
+
 func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
 	both := of(down(1, 2, 0), 1)
 	both.Processors = 1
@@ -457,6 +599,18 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 			at += des.Time(draw(0, 10, "gap"))
 			s.jobs = append(s.jobs, estimated(int64(id), at, des.Time(draw(0, 30, "runtime")), des.Time(draw(1, 30, "estimate")), draw(1, size, "nodes")))
 		}
+		var resizes []des.Time
+		for range draw(0, 5, "resizes") {
+			resizes = append(resizes, des.Time(draw(0, 100, "resize"))*des.Second)
+		}
+		if len(resizes) > 0 {
+			for _, j := range s.jobs {
+				own := des.Time(j.Request.Nodes)
+				for n := des.Time(1); n <= des.Time(size); n++ {
+					j.Shapes = append(j.Shapes, entity.Shape{Nodes: int(n), Length: j.Request.Length * own / n, Runtime: j.Runtime * own / n})
+				}
+			}
+		}
 		for range draw(0, 12, "outages") {
 			from := des.Time(draw(0, 150, "from"))
 			x := announced(down(from, from+des.Time(draw(1, 30, "for")), draw(1, size, "lost")), max(0, from-des.Time(draw(0, 40, "notice"))))
@@ -474,17 +628,64 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 		booked := 0
 		s.set = func(m *entity.Metascheduler) {
 			m.Pass, m.Overrun = pass, overrun
-			if draw(0, 2, "bookings") == 0 {
-				booked = 1
-				flow.NewBookings(m).Submit(slices.Values([]flow.Booking{{Job: estimated(100, 3, 10, 10, draw(1, size, "booked")), Start: des.Time(draw(3, 60, "start")) * des.Second}}))
+			for _, at := range resizes {
+				to := draw(1, size, "to")
+				m.Simulator().At(at, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
+					for r := range m.RunningJobs() {
+						_ = m.Resize(r, to, 0) // refused where there is no room
+					}
+				}), 0)
 			}
+			var all []flow.Booking
+			for booked = range draw(0, 4, "bookings") {
+				at := des.Time(draw(3, 60, "start"))
+				all = append(all, flow.Booking{Job: estimated(int64(100+booked), 3, 10, des.Time(draw(10, 30, "booking")), draw(1, size, "booked")), Start: at * des.Second})
+			}
+			booked = len(all)
+			flow.NewBookings(m).Submit(slices.Values(all))
 		}
 		require.NoError(t, s.run())
 		s.check(t, size, len(s.jobs)+booked)
 		if s.victims.Rule != flow.VictimsWait {
 			s.compare(t, size, booked == 0)
+			if kind < 2 {
+				s.promises(t, size)
+			}
 		}
 	})
+}
+
+// promises holds every advance reservation that was cancelled ahead against what was
+// promised and lost: without other jobs, too, there was too little room.
+func (s *stricken) promises(t require.TestingT, size int) {
+	for _, r := range s.journal.runs {
+		if !r.Booked || r.State != entity.Rejected || r.Reason != "the processors of its advance reservation went out of service" {
+			continue
+		}
+		room := true
+		w := r.Reservation.Window
+		for at := w.Start; at < w.End; at += des.Second {
+			n, names := 0, map[int32]bool{}
+			for _, other := range s.journal.runs {
+				if held := other.Reservation.Window; other.Booked && held.Start <= at && at < held.End {
+					n += held.Nodes
+				}
+			}
+			for _, x := range s.outages {
+				if x.From > at || at >= x.To {
+					continue
+				}
+				n += x.Processors
+				for _, place := range x.Place {
+					for p := place.First; p <= place.Last; p++ {
+						names[p] = true
+					}
+				}
+			}
+			room = room && n+len(names) <= size
+		}
+		require.False(t, room, "%v at %v", r, w)
+	}
 }
 
 // compare holds what was lost against what was asked for, second by second: all of it,

@@ -35,8 +35,9 @@ func ParseVictimRule(s string) (VictimRule, error) { return victimRules.Parse(s)
 
 // Victims is the rule for jobs that must yield, with its parameters. Whatever it
 // says, a reservation ahead is withdrawn, and its job waits again; an advance
-// reservation cannot be put back into the queue: it is cancelled before its start,
-// and killed afterwards (under VictimsWait it is waited for as any job).
+// reservation cannot be put back into the queue: before its start it is cancelled, but
+// only where there is no room for it whoever else yields; afterwards it is killed
+// (under VictimsWait it is waited for as any job).
 type Victims struct {
 	Rule VictimRule
 	// Limit, where it is not 0, is how often a job may be sent back. One that would

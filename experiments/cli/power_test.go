@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,7 +48,7 @@ func TestARunTellsWhatItTook(t *testing.T) {
 
 func TestIdleNodesAreSwitchedOff(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 5 100", "1000 50 10 90")), t.TempDir()
-	model := "idle=100:busy=200:off=10:boot=200:shutdown=10:boot-power=150:shutdown-power=120:switch-off=300:per-node=5"
+	model := "idle=100:busy=200:off=10:boot=200:shutdown=10:boot-power=150:shutdown-power=120:switch-off=5m:per-node=5"
 	got := call("simulate", trace, "--policy", "easy", "--power", model, "--out", out)
 	require.Zero(t, got.code, got.stderr)
 	row := energies(t, out)[0]
@@ -79,10 +81,54 @@ func TestNamedNodesMayDrawDifferently(t *testing.T) {
 	require.Zero(t, got.code, got.stderr)
 	require.Equal(t, "16000", energies(t, out)[0]["busy_joules"])
 
-	wrong := strings.Replace(nodes, "50,100", "-5,100", 1)
-	got = call("simulate", "--domain", domainOf(t, domain, "nodes.csv", wrong), "--power", "default")
-	require.Equal(t, exitUsage, got.code)
-	require.Contains(t, got.stderr, "node 1: idle_power: want watts")
+	for wrong, want := range map[string]string{
+		"1,1,1,-5,100":  "nodes.csv: line 2: idle_power: want watts",
+		"1,1,1,50,lots": "nodes.csv: line 2: busy_power: want watts",
+		"1,1,1,101,100": "nodes.csv: line 2: idle_power: 101 W is more than busy_power, which is 100 W",
+		"1,1,1,,":       "",
+		"1,1,1,60,":     "",
+		"1,1,1,61,":     "--power: node 1: idle_power: 61 W is more than busy_power, which is 60 W",
+	} {
+		file := domainOf(t, domain, "nodes.csv", strings.Replace(nodes, "1,1,1,50,100", wrong, 1))
+		got = call("simulate", "--domain", file, "--power", "idle=30:busy=60")
+		if want == "" {
+			require.Zero(t, got.code, got.stderr)
+			continue
+		}
+		require.NotZero(t, got.code, wrong)
+		require.Contains(t, got.stderr, want)
+	}
+}
+
+func TestWhatACapTurnsAwayIsRightlyRejected(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 6 100", "10 50 8 90", "20 50 7 90")), t.TempDir()
+	got := call("simulate", trace, "--policy", "fcfs:power-cap=1800", "--power", "idle=100:busy=203.12", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "1 of 3 jobs rejected")
+	path := filepath.Join(out, "jobs-fcfs-power-cap=1800.csv")
+	got = call("validate", path, trace)
+	require.Zero(t, got.code, got.stdout)
+	lower := strings.ReplaceAll(read(t, out, "manifest.json"), "busy=203.12", "busy=230")
+	require.NoError(t, os.WriteFile(filepath.Join(out, "manifest.json"), []byte(lower), 0o644))
+	got = call("validate", path, trace)
+	require.Contains(t, got.stdout, "started on 7 processors; 6 of 6 may be busy besides")
+	higher := strings.ReplaceAll(lower, "busy=230", "busy=200")
+	require.NoError(t, os.WriteFile(filepath.Join(out, "manifest.json"), []byte(higher), 0o644))
+	got = call("validate", path, trace)
+	require.Contains(t, got.stdout, "rejected, though it wants 8 of 8 processors")
+}
+
+func TestAHeadThatWaitsForABootIsNotDelayed(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 100 1 100", "50 50 8 90", "1000 50 8 90", "1001 50 10 90")), t.TempDir()
+	got := call("simulate", trace, "--policy", "easy,fcfs", "--power", "switch-off=5", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	for _, policy := range []string{"easy", "fcfs"} {
+		got = call("validate", filepath.Join(out, "jobs-"+policy+".csv"), trace)
+		require.Zero(t, got.code, got.stdout)
+	}
+	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
+	got = call("validate", filepath.Join(out, "jobs-easy.csv"), trace)
+	require.Contains(t, got.stdout, "head delayed")
 }
 
 func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
@@ -94,11 +140,14 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		{"--power=idel=100", `"idel" is not known: want default, or some of idle, busy`},
 		{"--power=idle=100:idle=90", "idle is given twice"},
 		{"--power=idle=-1", "idle: want watts"},
-		{"--power=boot=long", `boot: want seconds, a number from 0 to 31536000, not "long"`},
+		{"--power=boot=long", `boot: want a time of 0 or more, in seconds or as in 15m, 4h, 30d, not "long"`},
+		{"--power=boot=366d", `boot: want at most 365d, not "366d"`},
 		{"--power=profile=yes", `profile: want on or off, not "yes"`},
 		{"--power=per-node=0", "per-node: want a whole number of 1 or more"},
 		{"--power=default:idle=5", `"default" is not known`},
-		{"--policy=easy:power-cap=500", "a cap needs the setting power"},
+		{"--policy=easy:power-cap=500", "a cap needs the setting power (--power default"},
+		{"--power=idle=210", "--power: idle: 210 W is more than busy, which is 203.12 W"},
+		{"--power=per-node=11", "--power: per-node: a node of 11 processors is more than the cluster, which has 10"},
 		{"--policy=easy:power-cap=500 --power=per-node=2", "a cap needs nodes of one processor each"},
 		{"--policy=easy:power-cap=lots --power=default", "power-cap is \"lots\": want a number of 0 or more"},
 	} {
@@ -119,4 +168,7 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 	got := call("simulate", "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 10}]\n"), "--power=default", trace)
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.stderr, "the energy of a grid's sites is not accounted for")
+	got = call("simulate", "--grid", write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 10}\n  - {name: b, processors: 10, policy: \"easy:power-cap=900\"}\n"), trace)
+	require.NotZero(t, got.code)
+	require.Contains(t, got.stderr, "grid.yaml: line 3, column 39: b: policy: power-cap: the energy of a grid's sites is not accounted for, and cannot be capped")
 }

@@ -189,3 +189,31 @@ func TestTheManifestTellsWhenTheLogBegan(t *testing.T) {
 	require.Zero(t, call("simulate", write(t, "b.swf", swf("5 10 1 10")), "--procs=10", "--out", out).code)
 	require.NotContains(t, read(t, out, "manifest.json"), "unix_start_time", "not known")
 }
+
+func TestEventsAreWrittenWhereTheyAreWanted(t *testing.T) {
+	trace, out := write(t, "a.swf", smallTrace), t.TempDir()
+	require.Zero(t, call("simulate", trace, "--policy", "easy", "--events", "--out", out).code)
+	var told []string
+	for _, e := range table(t, out, "events-easy.csv") {
+		told = append(told, strings.Join([]string{e["time"], e["event"], e["job_id"], e["cause"]}, " "))
+	}
+	require.Equal(t, []string{
+		"0 submitted 1 ", "0 started 1 arrival", "1 submitted 2 ", "2 submitted 3 ", "2 started 3 arrival",
+		"3 submitted 4 ", "52 finished 3 ", "52 started 4 end", "62 finished 4 ", "100 finished 1 ", "100 started 2 end", "200 finished 2 ",
+	}, told)
+	got := call("simulate", trace, "--events")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "give --out")
+
+	grid := domainOf(t, smallVO, "west.yaml", west, "prices.csv", "time,node,price\n300,2,1\n")
+	require.Zero(t, call("simulate", "--grid", grid, "--policy", "oar", "--events", "--out", out).code)
+	ended := map[string]int{}
+	for _, name := range []string{"", "-east", "-west", "-plain"} {
+		for _, e := range table(t, out, "events-oar"+name+".csv") {
+			ended[name+" "+e["event"]]++
+		}
+	}
+	require.Equal(t, 80, ended[" finished"])
+	require.Positive(t, ended["-west task_ended"])
+	require.Equal(t, len(table(t, out, "jobs-oar-plain.csv")), ended["-plain finished"])
+}

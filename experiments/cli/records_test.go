@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,6 +58,20 @@ func TestTheFilesOfARunWithFailuresAgreeAndAreValid(t *testing.T) {
 	}
 }
 
+// bent is a copy of a run's folder in which the lines of a file are others.
+func bent(t *testing.T, run, bad string, bend func([]string) []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, file := range files(t, run) {
+		text := read(t, run, file)
+		if file == bad {
+			text = strings.Join(bend(strings.Split(strings.TrimSuffix(text, "\n"), "\n")), "\n") + "\n"
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
+	}
+	return dir
+}
+
 func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
 	run := t.TempDir()
 	got := call("simulate", "--first", "300", "--policy", "easy", "--out", run, "--outages", "exponential:mtbf=10d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s")
@@ -83,21 +98,28 @@ func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
 			}
 			panic("no job ran twice")
 		}, "two jobs on one processor"},
+		"an attempt begins a second before the one in front of it has ended": {"attempts-easy.csv", func(lines []string) []string {
+			end := map[string]string{} // of the first attempts, by job
+			for i, line := range lines[1:] {
+				fields := strings.Split(line, ",")
+				if before, ok := end[fields[0]]; ok && fields[1] == "2" {
+					fields[2] = strconv.Itoa(int(number(t, before)) - 1)
+					lines[i+1] = strings.Join(fields, ",")
+					return lines
+				}
+				end[fields[0]] = fields[3]
+			}
+			panic("no job ran twice")
+		}, "when the job had not ended before"},
+		"a processor is, and has been for longer than since its latest outage": {"outages-easy.csv", func(lines []string) []string {
+			return append(lines, "0,100000000,1,3,0,", "1,2,1,3,0,")
+		}, "has 3 until"},
 		"all is out of service": {"outages-easy.csv", func(lines []string) []string { return append(lines, "0,100000000,100,0-99,0,") }, "on what is down"},
 		"a processor is":        {"outages-easy.csv", func(lines []string) []string { return append(lines, "0,100000000,1,3,0,") }, "on what is down"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			for _, file := range files(t, run) {
-				text, err := os.ReadFile(filepath.Join(run, file))
-				require.NoError(t, err)
-				if file == c.file {
-					lines := c.bend(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"))
-					text = []byte(strings.Join(lines, "\n") + "\n")
-				}
-				require.NoError(t, os.WriteFile(filepath.Join(dir, file), text, 0o644))
-			}
-			got := call("validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "300")
+			dir := bent(t, run, c.file, c.bend)
+			got := call("validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "300", "--limit", "100000")
 			require.Equal(t, exitFailed, got.code, got.stdout)
 			require.Contains(t, got.stdout, c.want)
 		})
@@ -139,4 +161,163 @@ func TestJobsThatFollowOthersAreValidOffline(t *testing.T) {
 	got = call("validate", path, jobs, "--procs", "4")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stdout, "before its turn")
+}
+
+func TestJobsThatAreResizedAreValidOffline(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"killed at their estimates":    {"--first", "200", "--moldable", "linear"},
+		"that run on":                  {"--first", "200", "--moldable", "amdahl:serial=0.1", "--overrun", "extend"},
+		"whose estimates are too high": {"--first", "200", "--moldable", "amdahl:serial=0.1", "--estimates", "factor:5"},
+		"whose estimates are raised":   {"--first", "200", "--moldable", "amdahl:serial=0.1", "--overrun", "raise"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			got := call(append([]string{"simulate", "--policy", "equipartition:cost=30", "--out", out}, flags...)...)
+			require.Zero(t, got.code, got.stderr)
+			require.Contains(t, read(t, out, "attempts-equipartition-cost=30.csv"), ",resized,")
+			got = call(append([]string{"validate", filepath.Join(out, "jobs-equipartition-cost=30.csv")}, flags...)...)
+			require.Zero(t, got.code, got.stdout+got.stderr)
+		})
+	}
+}
+
+func TestWhatTheAttemptsOfResizedJobsHideIsFound(t *testing.T) {
+	run := t.TempDir()
+	got := call("simulate", "--first", "200", "--moldable", "amdahl:serial=0.1", "--policy", "equipartition", "--out", run,
+		"--outages", "exponential:mtbf=5d:repair=8h", "--victims", "checkpoint:interval=1h:cost=60s:restart=30s")
+	require.Zero(t, got.code, got.stderr)
+	got = call("validate", filepath.Join(run, "jobs-equipartition.csv"), "--first", "200")
+	require.Zero(t, got.code, got.stdout)
+	// change changes a field of the first row that has this end.
+	change := func(end string, field int, to func(string) string) func([]string) []string {
+		return func(lines []string) []string {
+			for i, line := range lines {
+				if fields := strings.Split(line, ","); fields[9] == end {
+					fields[field] = to(fields[field])
+					lines[i] = strings.Join(fields, ",")
+					return lines
+				}
+			}
+			panic("no attempt ended so")
+		}
+	}
+	for name, c := range map[string]struct {
+		bend func([]string) []string
+		want string
+	}{
+		"it was preempted":    {change("resized", 9, func(string) string { return "requeued" }), "restarts is"},
+		"it had ended":        {change("resized", 9, func(string) string { return "finished" }), "out of place"},
+		"it was only resized": {change("requeued", 9, func(string) string { return "resized" }), "restarts is"},
+		"less is kept": {func(lines []string) []string {
+			less := change("resized", 6, func(kept string) string { return strconv.Itoa(int(number(t, kept)) - 1) })
+			return less(change("resized", 7, func(string) string { return "1" })(lines))
+		}, "of its run time were left"},
+		"another shape": {change("resized", 4, func(string) string { return "99" }), "99 processors instead of"},
+		"a pause":       {change("resized", 3, func(at string) string { return strconv.Itoa(int(number(t, at)) - 1) }), "the job was resized at"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := call("validate", filepath.Join(bent(t, run, "attempts-equipartition.csv", c.bend), "jobs-equipartition.csv"), "--first", "200", "--limit", "1000")
+			require.Equal(t, exitFailed, got.code, got.stdout)
+			require.Contains(t, got.stdout, c.want)
+		})
+	}
+}
+
+func TestARunUnderFeedbackIsValidByItsRule(t *testing.T) {
+	log := write(t, "log.swf", sessions)
+	for _, flags := range []string{"", "--shift", "--skip 1", "--skip 2 --shift", "--moldable linear"} {
+		for _, policy := range []string{"easy", "equipartition"} {
+			out := t.TempDir()
+			path := filepath.Join(out, "jobs-"+policy+".csv")
+			given := append([]string{log}, strings.Fields(flags)...)
+			got := call(append([]string{"simulate", "--feedback", "--policy", policy, "--out", out}, given...)...)
+			require.Zero(t, got.code, got.stderr)
+			got = call(append([]string{"validate", path}, given...)...)
+			require.Zero(t, got.code, got.stdout+got.stderr)
+			require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
+			got = call(append([]string{"validate", "--feedback", path}, given...)...)
+			require.Zero(t, got.code, got.stdout+got.stderr)
+		}
+	}
+}
+
+func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
+	log := write(t, "log.swf", sessions)
+	run := t.TempDir()
+	got := call("simulate", log, "--feedback", "--policy", "easy", "--out", run)
+	require.Zero(t, got.code, got.stderr)
+	for _, c := range []struct{ from, to, want string }{
+		{"4,log.swf,100,307,", "4,log.swf,100,950,", "submission_time is 950, and those that it follows have ended at 307"},
+		{",3\n5,", ",\n5,", "after has other jobs than those that it was to wait for"},
+		{",3\n5,", ",2\n5,", "after has other jobs than those that it was to wait for"},
+	} {
+		dir := bent(t, run, "jobs-easy.csv", func(lines []string) []string {
+			text := strings.Replace(strings.Join(lines, "\n"), c.from, c.to, 1)
+			require.NotEqual(t, strings.Join(lines, "\n"), text)
+			return strings.Split(text, "\n")
+		})
+		got := call("validate", filepath.Join(dir, "jobs-easy.csv"), log)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.stdout, c.want)
+	}
+}
+
+func TestAScheduleOfAnotherTraceIsOneError(t *testing.T) {
+	out := t.TempDir()
+	got := call("simulate", "--first", "60", "--policy", "easy", "--out", out, "--victims", "requeue", "--outages", "exponential:mtbf=10d:repair=4h")
+	require.Zero(t, got.code, got.stderr)
+	path := filepath.Join(out, "jobs-easy.csv")
+	for _, c := range []struct {
+		trace []string
+		want  string
+	}{
+		{[]string{write(t, "other.swf", sessions)}, "60 of the 60 rows, the first in line 2, are of no job of this workload"},
+		{[]string{"--skip", "60", "--first", "60"}, "60 of the 60 rows, the first in line 2, are of no job of this workload"},
+		{[]string{"--first", "60", "--shift"}, "60 of the 60 rows, the first in line 2"},
+		{[]string{"--first", "20"}, "40 of the 60 rows, the first in line 22"},
+	} {
+		got := call(append([]string{"validate", path}, c.trace...)...)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.stderr, c.want)
+		require.Empty(t, got.stdout)
+	}
+	got = call("validate", path, "--first", "30")
+	require.Contains(t, got.stderr+got.stdout, "there is no such job")
+}
+
+func TestAScheduleOfAWorkflowIsValid(t *testing.T) {
+	flow, run := write(t, "fork.json", fork), t.TempDir()
+	got := call("simulate", flow, "--procs", "2", "--policy", "fcfs,heft", "--out", run)
+	require.Zero(t, got.code, got.stderr)
+	for _, policy := range []string{"fcfs", "heft"} {
+		for _, of := range []string{flow, filepath.Join(run, "requests.csv")} {
+			got = call("validate", filepath.Join(run, "jobs-"+policy+".csv"), of, "--procs", "2")
+			require.Zero(t, got.code, got.stdout+got.stderr)
+			require.Contains(t, got.stdout, "5 jobs: 5 finished")
+		}
+	}
+	early := bent(t, run, "jobs-fcfs.csv", func(lines []string) []string {
+		return append(lines[:5], strings.Replace(lines[5], ",4:ok", ",3:ok", 1))
+	})
+	got = call("validate", filepath.Join(early, "jobs-fcfs.csv"), flow, "--procs", "2")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "after has other jobs")
+
+	nodes := domainOf(t, "nodes: nodes.csv\ncycle: 600\n", "nodes.csv", "id,performance,price\n1,1,1\n2,2,1\n")
+	got = call("simulate", flow, "--domain", nodes, "--policy", "heft", "--out", run)
+	require.Zero(t, got.code, got.stderr)
+	got = call("validate", filepath.Join(run, "jobs-heft.csv"), flow, "--domain", nodes)
+	require.Zero(t, got.code, got.stdout+got.stderr)
+}
+
+func TestWhatAWorkflowCannotTellIsWrongUsageOfValidate(t *testing.T) {
+	flow := write(t, "fork.json", fork)
+	for _, c := range []struct{ flags, want string }{
+		{"", "give --procs, the number of processors: fork.json does not tell it"},
+		{"--procs 2 --first 3", "--first: it is about a log, and fork.json is a workflow"},
+	} {
+		got := call(append([]string{"validate", "jobs-easy.csv", flow}, strings.Fields(c.flags)...)...)
+		require.Equal(t, 2, got.code)
+		require.Contains(t, got.stderr, c.want)
+	}
 }

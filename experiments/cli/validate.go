@@ -39,7 +39,7 @@ backfilling starts no job later than the first reservation it was given.
 
 Give the flags that described the workload when the schedule was made. Without
 TRACE it is the sample. In place of TRACE a job file can stand, such as the
-requests.csv beside the schedule: deadlines are checked then. With --domain as
+requests.csv beside the schedule, or a workflow: deadlines are checked then. With --domain as
 well, the schedule is one of the nodes of that domain, and every job had nodes
 that its request allows, within its budget where prices do not change.
 The policy is taken from the manifest beside the file, or else from its name,
@@ -78,6 +78,9 @@ and the money adds up to the millionth.`,
 					return fmt.Errorf("%s: moldable: %w", filepath.Join(filepath.Dir(args[0]), "manifest.json"), err)
 				}
 			}
+			if made.feedback && !cmd.Flags().Changed("feedback") {
+				flags.o.Feedback = true
+			}
 			if cmd.Flags().Changed("domain") {
 				return flags.validateNodes(cmd, args[0], args[1:], domain, limit)
 			}
@@ -94,12 +97,16 @@ and the money adds up to the millionth.`,
 			if flags.o.Overrun == entity.OverrunExtend {
 				promises = validate.Promises{Order: promises.Order} // estimates bind nobody
 			}
-			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Limit: limit}
+			if made.power.SwitchOff {
+				promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
+			}
+			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Feedback: flags.o.Feedback, Limit: limit}
 			return flags.validate(cmd, args[0], args[1:], check)
 		},
 	}
 	flags.add(cmd)
 	flags.addMoldable(cmd)
+	cmd.Flags().BoolVar(&flags.o.Feedback, "feedback", false, "fields 17 and 18 of the trace hold: a job came its think time after the end of its preceding job")
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
 	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
@@ -125,7 +132,7 @@ func (f *workloadFlags) validateGrid(cmd *cobra.Command, made schedule, path str
 			return worded(cmd, err)
 		}
 	}
-	report, err := scenario.Validate(cmd.Context(), sc, made.spec, filepath.Dir(made.path), scenario.Options{Tables: f.tables, Stdin: cmd.InOrStdin()}, limit)
+	report, err := scenario.Validate(cmd.Context(), sc, made.spec, made.victims, filepath.Dir(made.path), scenario.Options{Tables: f.tables, Stdin: cmd.InOrStdin()}, limit)
 	if err != nil {
 		return worded(cmd, err)
 	}
@@ -139,9 +146,9 @@ func (f *workloadFlags) validateGrid(cmd *cobra.Command, made schedule, path str
 }
 
 func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string, check validate.Rules) error {
-	if len(trace) > 0 && f.tables.IsJobFile(trace[0]) {
+	if len(trace) > 0 && f.tables.StatesRequests(trace[0]) {
 		if check.Processors = f.o.Procs; check.Processors < 1 {
-			return usagef("give --procs, the number of processors: a job file does not tell it")
+			return usagef("give --procs, the number of processors: %s does not tell it", filepath.Base(trace[0]))
 		}
 		return f.validateRequests(cmd, path, trace[0], check)
 	}
@@ -160,7 +167,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 		return err
 	}
 	defer jobs.Close()
-	return report(cmd, path, t.Name, f.molding(jobs), check)
+	return f.report(cmd, path, t.Name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // bookings are the advance reservations of --reservations.
@@ -175,32 +182,25 @@ func (f *workloadFlags) bookings() ([]flow.Booking, error) {
 	return slices.Collect(r.Bookings()), nil
 }
 
-// validateRequests checks a schedule against a job file.
+// validateRequests checks a schedule against a job file or a workflow.
 func (f *workloadFlags) validateRequests(cmd *cobra.Command, path, requests string, check validate.Rules) error {
 	if err := checkSelection(cmd, &f.o); err != nil {
 		return err
 	}
-	if err := scenario.CheckJobFile(f.o); err != nil {
+	name, jobs, err := f.tables.OpenRequests(requests, f.o)
+	if err != nil {
 		return worded(cmd, err)
 	}
-	file, err := f.tables.OpenJobFile(requests, f.o)
-	if err != nil {
-		return err
-	}
+	defer jobs.Close()
 	if check.Bookings, err = f.bookings(); err != nil {
 		return err
 	}
-	jobs, err := file.Open()
-	if err != nil {
-		return err
-	}
-	defer jobs.Close()
-	return report(cmd, path, file.Name, f.molding(jobs), check)
+	return f.report(cmd, path, name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // validateNodes checks a schedule of the nodes of a domain.
 func (f *workloadFlags) validateNodes(cmd *cobra.Command, path string, requests []string, domain string, limit int) error {
-	if len(requests) == 0 || !f.tables.IsJobFile(requests[0]) {
+	if len(requests) == 0 || !f.tables.StatesRequests(requests[0]) {
 		return usagef("--domain: give the job file of the run, too: %s, which stands beside the schedule", scenario.RequestsName)
 	}
 	sc, err := scenario.ReadMachine(domain, "domain", f.tables)
@@ -219,7 +219,7 @@ func (f *workloadFlags) validateNodes(cmd *cobra.Command, path string, requests 
 }
 
 // report checks a schedule and prints what was found.
-func report(cmd *cobra.Command, path, of string, jobs interface {
+func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interface {
 	entity.Source
 	Err() error
 }, check validate.Rules) error {
@@ -229,6 +229,9 @@ func report(cmd *cobra.Command, path, of string, jobs interface {
 	}
 	defer file.Close()
 	made := scheduleOf(path)
+	if chosen, err := f.tables.Policies.Parse(made.spec); err == nil && made.power.String() != "" {
+		check.Busy = made.power.Most(chosen.Value, check.Processors)
+	}
 	for _, beside := range []struct {
 		prefix string
 		to     *io.Reader
@@ -273,6 +276,9 @@ type schedule struct {
 	machine  string   // "cluster", "domain", "grid"; "" where only the name tells
 	files    []string // of the run; nil where only the name tells
 	moldable string   // what gave its jobs shapes, or ""
+	victims  string   // of outages, or ""
+	power    scenario.Power
+	feedback bool // its jobs came by the ends of others
 }
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
@@ -283,7 +289,11 @@ func scheduleOf(path string) schedule {
 	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
-				return schedule{path, r.Policy, m.Settings["machine"], r.Files, m.Settings["moldable"]}
+				power, _ := scenario.ParsePower(m.Settings["power"]) // what cannot be read tells nothing
+				return schedule{
+					path: path, spec: r.Policy, machine: m.Settings["machine"], files: r.Files, moldable: m.Settings["moldable"],
+					victims: m.Settings["victims"], power: power, feedback: m.Settings["feedback"] == "true",
+				}
 			}
 		}
 	}

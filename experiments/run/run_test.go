@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
@@ -156,4 +157,25 @@ func TestEachEndsWithItsContext(t *testing.T) {
 	})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Less(t, begun, 1000)
+}
+
+func TestOutagesGoOnUntilTheNextJobOfThoseThatFollowOthers(t *testing.T) {
+	jobs := append(twoJobs().jobs, twoJobs().jobs[0])
+	jobs[1].Submit, jobs[2].Submit = des.Hour, des.Hour
+	jobs[2].ID, jobs[2].After = 3, []entity.Dependency{{Job: 2}}
+	links, err := flow.Survey(slices.Values([]*entity.Job{&jobs[0], &jobs[1], &jobs[2]}), false)
+	require.NoError(t, err)
+	for _, booked := range []bool{false, true} {
+		o := &flow.Outages{}
+		o.Submit(slices.Values([]flow.Outage{{Known: des.Minute, From: des.Minute, To: 2 * des.Minute, Processors: 1}, {Known: des.Hour / 2, From: des.Hour / 2, To: des.Hour/2 + des.Minute, Processors: 3}}))
+		s := run.Settings{Policy: backfill.FCFS{}, Processors: 10, Links: links, Outages: o, Dir: t.TempDir()}
+		if booked {
+			s.Bookings = slices.Values([]flow.Booking{{Job: &entity.Job{ID: 9, Runtime: 1, Request: entity.Request{Nodes: 1, Length: 1}}, Start: 0}})
+		}
+		_, err = run.Simulate(context.Background(), &list{jobs: slices.Clone(jobs)}, s)
+		require.NoError(t, err)
+		text, err := os.ReadFile(filepath.Join(s.Dir, "outages-fcfs.csv"))
+		require.NoError(t, err)
+		require.Equal(t, "from,to,processors,node,known,victims\n60,120,1,,60,\n1800,1860,3,,1800,\n", string(text))
+	}
 }

@@ -3,11 +3,14 @@ package run
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -43,6 +46,7 @@ type Session struct {
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
 	outages  *metrics.OutageWriter // or nil
+	closers  []func() error        // of writers, before their files are committed
 }
 
 // file is a file of the run, under its temporary name until Commit.
@@ -125,10 +129,17 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 }
 
 // Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
-// observers, and that of attempts-NAME.csv where jobs may have several.
+// observers, that of events-NAME.csv where it is wanted, and that of
+// attempts-NAME.csv where jobs may have several.
 func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
+	}
+	if err == nil {
+		x.Observers, err = x.Events(x.Observers, "", x.settings.Allocation)
+	}
+	if err == nil {
+		err = x.decisions()
 	}
 	if err == nil {
 		err = x.profile()
@@ -142,6 +153,41 @@ func (x *Session) Files() (err error) {
 		return err
 	}
 	w.Allocation = x.settings.Allocation
+	x.files = append(x.files, file{path, w})
+	x.Observers = append(x.Observers, w)
+	return nil
+}
+
+// Events adds to observers the writer of events-NAME.csv, or of events-NAME-PART.csv,
+// where it is wanted.
+func (x *Session) Events(observers []entity.Observer, part string, a metrics.Allocation) ([]entity.Observer, error) {
+	if !x.settings.Events {
+		return observers, nil
+	}
+	if part != "" {
+		part = "-" + part
+	}
+	w, err := x.Create("events-", part+".csv")
+	if err != nil || w == nil {
+		return observers, err
+	}
+	events := metrics.NewEventWriter(w)
+	events.Allocation = a
+	x.closers = append(x.closers, events.Close)
+	return append(observers, events), nil
+}
+
+// decisions adds the writer of decisions-NAME.csv to the session's observers where
+// that is asked for.
+func (x *Session) decisions() error {
+	if x.settings.Dir == "" || !x.settings.Decisions {
+		return nil
+	}
+	path := x.path("decisions-", ".csv")
+	w, err := metrics.CreateDecisions(path)
+	if err != nil {
+		return err
+	}
 	x.files = append(x.files, file{path, w})
 	x.Observers = append(x.Observers, w)
 	return nil
@@ -209,7 +255,11 @@ func (x *Session) path(prefix, suffix string) string {
 // a metascheduler that was made with the session's Sim and Observers.
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
 	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	if x.settings.LeaveWaiting || x.settings.Outages != nil {
+		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
+	}
 	defer meta.Close()
+	booked := func() bool { return false }
 	if bookings != nil {
 		b := flow.NewBookings(meta)
 		if p := x.settings.Power; p != nil && p.Saving != nil {
@@ -217,9 +267,10 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 		}
 		defer b.Close()
 		b.Submit(bookings)
-		if o := x.settings.Outages; o != nil {
-			o.Idle = func() bool { return !b.Coming() }
-		}
+		booked = b.Coming
+	}
+	if o := x.settings.Outages; o != nil {
+		o.Idle = func() bool { return !booked() && (x.waiting == nil || !x.waiting.Coming()) }
 	}
 	if x.waiting == nil {
 		meta.SubmitFrom(jobs)
@@ -251,6 +302,11 @@ func (x *Session) Commit() (Result, error) {
 	if result.Energy, err = x.energy(); err != nil {
 		return Result{}, err
 	}
+	for _, end := range x.closers {
+		if err := end(); err != nil {
+			return Result{}, err
+		}
+	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {
 			for _, before := range x.files[:i] {
@@ -260,8 +316,29 @@ func (x *Session) Commit() (Result, error) {
 		}
 		result.Files = append(result.Files, filepath.Base(f.path))
 	}
+	if err := x.removeOthers(result.Files); err != nil {
+		return Result{}, err
+	}
 	result.Summary.CPUSeconds = x.spent.Seconds()
 	return result, nil
+}
+
+// removeOthers removes the files that a run of this name may have and this one has not:
+// they tell of an earlier run.
+func (x *Session) removeOthers(written []string) error {
+	if x.settings.Dir == "" {
+		return nil
+	}
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "prices-", "owners-", "clusters-"} {
+		path := x.path(prefix, ".csv")
+		if slices.Contains(written, filepath.Base(path)) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing what an earlier run has left: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close ends the session. Files that were not committed are thrown away.

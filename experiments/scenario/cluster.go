@@ -72,6 +72,9 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 	}
 	c.values["procs"] = fmt.Sprint(procs)
+	if err := c.Settings.Power.checkNodes(procs); err != nil {
+		return nil, err
+	}
 	outages, err := c.outages(procs, nil)
 	if err != nil {
 		return nil, err

@@ -53,9 +53,12 @@ func (c *call) link() error {
 	if _, ok := c.machine().(*Grid); ok && links.Any() {
 		return fmt.Errorf("%s: jobs are to run after others, which they can on a cluster or a domain, not on a grid", c.jobs.name)
 	}
-	if links.Any() {
+	switch {
+	case links.Any():
 		c.links = links
 		c.needsAttempts() // the files tell of it
+	case c.Workload.Options.Feedback:
+		c.options.Tell("%s: no job names another one of the log as its preceding job (field 17), so that feedback changes nothing", c.jobs.name)
 	}
 	return nil
 }

@@ -147,6 +147,9 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	if x.Observers, err = x.Jobs(x.Observers, "", p.size(), allocation); err != nil {
 		return nil, err
 	}
+	if x.Observers, err = x.Events(x.Observers, "", metrics.AllocationNone); err != nil {
+		return nil, err
+	}
 	made := grid.NewGrid(x.Sim, network, x.Observers...)
 	made.Expiry = des.Seconds(p.Expiry)
 	defer made.Close()
@@ -166,7 +169,11 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		if places != nil && s.Dir != "" {
 			all = append(all, places.sites[len(sites)-1])
 		}
-		return x.Jobs(append(all, r.observers(name)...), file, size, s.Allocation)
+		all, err := x.Events(append(all, r.observers(name)...), file, s.Allocation)
+		if err != nil {
+			return nil, err
+		}
+		return x.Jobs(all, file, size, s.Allocation)
 	}
 	if books, err = newBooks(x, p.hasDomains(), true); err != nil {
 		return nil, err
@@ -223,6 +230,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
 	}
 	made.SubmitFrom(from, p.Assign.to(x.Sim, p.Brokers))
+	losses.leaveWaiting()
 	if err := x.Sim.Run(ctx); err != nil {
 		return nil, err
 	}

@@ -54,14 +54,8 @@ type jobReading struct{ *jobfile.Stream }
 
 func (*jobReading) Report() *workload.Report { return &workload.Report{} }
 
-// CheckJobFile refuses options about the records of a log where there are none: a
+// checkJobFile refuses options about the records of a log where there are none: a
 // job file says itself what each job asks for.
-func CheckJobFile(o workload.Options) error {
-	sc := New()
-	sc.Workload.Options = o
-	return sc.checkJobFile()
-}
-
 func (sc *Scenario) checkJobFile() error {
 	defaults, values := New().Values(), sc.Values()
 	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback"} {

@@ -122,7 +122,10 @@ func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 			err = errors.New("within is for a domain by itself: at a site of a grid jobs that have a search of their own would not keep to it")
 		}
 	} else {
-		_, err = t.Policies.Parse(l.cluster.Policy, defaults...)
+		chosen, wrong := t.Policies.Parse(l.cluster.Policy, defaults...)
+		if err = wrong; err == nil {
+			err = refusePowerCap(chosen.Value)
+		}
 	}
 	if err != nil {
 		return at(fmt.Errorf("%s: policy: %w", l.name, err), append(l.path, "policy")...)

@@ -4,11 +4,12 @@ package scenario
 // that they hit.
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -19,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/preempt"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -41,11 +43,14 @@ func Models() policy.Table[Failures] {
 		return policy.Entry[Failures]{
 			Name: name, Text: text, Params: slices.Concat(common[:1], params, common[1:]),
 			New: func(a *policy.Args) Failures {
-				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews"), Until: des.Seconds(duration(a, "until"))}
-				if mean := needed(a, "repair"); a.Number("repair-sigma", 0) > 0 {
-					f.Repair = model.LognormalOf(a.Number("repair-sigma", 0), mean)
-				} else {
-					f.Repair = model.Exponential{Scale: mean}
+				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews")}
+				if _, given := a.Value("until"); given {
+					f.Until = des.Seconds(needed(a, "until"))
+				}
+				mean := needed(a, "repair")
+				f.Repair = model.Exponential{Scale: mean}
+				if _, given := a.Value("repair-sigma"); given {
+					f.Repair = model.LognormalOf(between(a, "repair-sigma", leastSigma, mostSigma), mean)
 				}
 				return func(units int, seed, replication uint64) model.Failures {
 					f := f
@@ -55,25 +60,31 @@ func Models() policy.Table[Failures] {
 			},
 		}
 	}
-	aboveZero := func(a *policy.Args, name string) float64 {
-		v := a.Number(name, 0)
-		if v == 0 {
-			a.Fail(name, "a number above 0; no single one is published")
-			return 1
-		}
-		return v
-	}
 	return policy.Table[Failures]{
 		entry("exponential", "failures without memory", func(_ *policy.Args, mean float64) model.Lifetime {
 			return model.Exponential{Scale: mean}
 		}),
 		entry("weibull", "Weibull times between failures, as Schroeder and Gibson (2006) found them, with a shape below 1", func(a *policy.Args, mean float64) model.Lifetime {
-			return model.WeibullOf(aboveZero(a, "shape"), mean)
+			return model.WeibullOf(between(a, "shape", 0.1, 100), mean)
 		}, policy.Param{Name: "shape", Values: "F", Text: "below 1: the longer a node is up, the less likely it fails"}),
 		entry("lognormal", "lognormal times between failures", func(a *policy.Args, mean float64) model.Lifetime {
-			return model.LognormalOf(aboveZero(a, "sigma"), mean)
+			return model.LognormalOf(between(a, "sigma", leastSigma, mostSigma), mean)
 		}, policy.Param{Name: "sigma", Values: "F", Text: "standard deviation of the logarithm"}),
 	}
+}
+
+// A lognormal time with a larger sigma has its mean from values that no run ever draws:
+// at 5 the median is the mean divided by 270,000.
+const leastSigma, mostSigma = 0.001, 5
+
+// between is a number from least to most that must be given: no single one is published.
+func between(a *policy.Args, name string, least, most float64) float64 {
+	v := a.Number(name, 0)
+	if !(v >= least && v <= most) {
+		a.Fail(name, fmt.Sprintf("a number from %g to %g", least, most))
+		return 1
+	}
+	return v
 }
 
 // VictimRules is the table of what can become of jobs that are hit.
@@ -83,7 +94,7 @@ func VictimRules() policy.Table[flow.Victims] {
 		{Name: "limit", Values: "N", Text: "a job that was sent back so often is killed the next time (never)"},
 	}
 	sentBack := func(a *policy.Args, rule flow.VictimRule) flow.Victims {
-		return flow.Victims{Rule: rule, Restart: des.Seconds(duration(a, "restart")), Limit: a.Positive("limit")}
+		return flow.Victims{Rule: rule, Restart: des.Seconds(a.Seconds("restart")), Limit: a.Positive("limit")}
 	}
 	return policy.Table[flow.Victims]{
 		{
@@ -106,43 +117,33 @@ func VictimRules() policy.Table[flow.Victims] {
 			}, back...),
 			New: func(a *policy.Args) flow.Victims {
 				v := sentBack(a, flow.VictimsCheckpoint)
-				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(needed(a, "interval")), Cost: des.Seconds(duration(a, "cost"))}
+				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(needed(a, "interval")), Cost: des.Seconds(a.Seconds("cost"))}
 				return v
 			},
 		},
 	}
 }
 
-// units of time that may stand behind a number; without one it is of seconds.
-var timeUnits = map[byte]float64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
-
-// duration is a time of 0 or more in seconds, "90", "15m" or "30d"; 0 where it is not
-// given.
-func duration(a *policy.Args, name string) float64 {
-	text, given := a.Value(name)
-	if !given {
-		return 0
-	}
-	unit := 1.0
-	if n := len(text); n > 0 && timeUnits[text[n-1]] > 0 {
-		unit, text = timeUnits[text[n-1]], text[:n-1]
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if v *= unit; err != nil || !(v >= 0) || v > 1e12 {
-		a.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
-		return 0
-	}
-	return v
-}
-
-// needed is a duration that must be given, of a tick or more.
+// needed is a time that must be given, of a tick or more.
 func needed(a *policy.Args, name string) float64 {
-	v := duration(a, name)
+	v := a.Seconds(name)
 	if !(math.Round(v*float64(des.Second)) >= 1) {
 		a.Fail(name, "a time above 0, in seconds or as in 15m, 4h, 30d")
 		return 1
 	}
 	return v
+}
+
+// checkCheckpoints refuses a policy whose jobs go back to checkpoints where none are
+// written.
+func (sc *Scenario) checkCheckpoints() error {
+	rule, _, _ := strings.Cut(sc.Flows.Victims, ":")
+	for _, spec := range sc.Policies {
+		if strings.Contains(spec, ":keep="+preempt.KeepCheckpoint.String()) && rule != flow.VictimsCheckpoint.String() {
+			return wrong("policy", "%s: no job writes checkpoints: the setting victims, %s:interval=T, has them written, beside outages", spec, flow.VictimsCheckpoint)
+		}
+	}
+	return nil
 }
 
 // isOutageLog reports whether outages are those of a file, not of a model.
@@ -194,7 +195,11 @@ func (c *call) outageSettings() (*outageSettings, error) {
 	}
 	if c.tables.isOutageLog(f.Outages) {
 		var err error
-		if s.log, err = workload.OpenOutages(f.Outages); err != nil {
+		s.log, err = workload.OpenOutages(f.Outages)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; want a file, or a model: %s", err, strings.Join(c.tables.Outages.Names(), ", "))
+		}
+		if err != nil {
 			return nil, &SettingError{"outages", err}
 		}
 		return s, nil
@@ -272,6 +277,7 @@ func (c *call) siteOutages(leaves []leaf) (all []*outages, err error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
+	c.needsAttempts()
 	var names []string
 	for _, l := range leaves {
 		names = append(names, l.name)
@@ -334,6 +340,15 @@ func (s *siteLosses) add(i int, nodes []*entity.Node, observers []entity.Observe
 	}
 	s.flows = append(s.flows, f)
 	return append(observers, f), nil
+}
+
+// leaveWaiting lets the run end well though jobs wait for what is never repaired.
+func (s *siteLosses) leaveWaiting() {
+	for _, site := range s.made.Leaves() {
+		if s.flows != nil {
+			site.Scheduler().LeaveWaiting = true
+		}
+	}
 }
 
 func (s *siteLosses) flush() error {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,7 +115,16 @@ func TestASettingOfOutagesThatMakesNoSenseIsNamed(t *testing.T) {
 		{"exponential:mtbf=1d", "", "outages", "repair is \"\": want a time above 0"},
 		{"weibull:mtbf=1d:repair=1h", "", "outages", "shape"},
 		{"lognormal:mtbf=1d:repair=1h:sigma=0", "", "outages", "sigma"},
+		{"lognormal:mtbf=1d:repair=1h:sigma=5.1", "", "outages", "sigma is \"5.1\": want a number from 0.001 to 5"},
+		{"lognormal:mtbf=1d:repair=1h:sigma=1e-4", "", "outages", "sigma is \"1e-4\": want a number from 0.001 to 5"},
+		{"exponential:mtbf=1d:repair=1h:repair-sigma=1e9", "", "outages", "repair-sigma is \"1e9\": want a number from 0.001 to 5"},
+		{"exponential:mtbf=1d:repair=1h:repair-sigma=0", "", "outages", "repair-sigma is \"0\": want a number"},
+		{"weibull:mtbf=1d:repair=1h:shape=0.01", "", "outages", "shape is \"0.01\": want a number from 0.1 to 100"},
+		{"exponential:mtbf=1d:repair=1h:until=0", "", "outages", "until is \"0\": want a time above 0"},
 		{"no-such-file.csv", "", "outages", "no such file"},
+		{"weibul:mtbf=1d:repair=1h:shape=0.7", "", "outages", "want a file, or a model: exponential, weibull, lognormal"},
+		{written(t, "from,to,processors,node\n4,5,3,0-1\n"), "", "outages", "line 2: processors: want 2, as many as node names"},
+		{written(t, "from,to,processors,site\n4,5,3,east\n"), "", "outages", "line 2: site: there are no sites here"},
 		{written(t, "from,to,processors\n5,4,1\n"), "", "outages", "line 2: to"},
 		{written(t, "from,to,processors\n4,5,33\n"), "", "outages", "line 2: processors: 33 are lost of a cluster of 32"},
 	} {
@@ -124,6 +134,59 @@ func TestASettingOfOutagesThatMakesNoSenseIsNamed(t *testing.T) {
 		require.Equal(t, c[2], wrong.Name)
 		require.ErrorContains(t, err, c[3])
 	}
+}
+
+func TestFilesOfAnEarlierRunThatThisOneDoesNotWriteGo(t *testing.T) {
+	dir := t.TempDir()
+	sc := faulty("exponential:mtbf=30d:repair=1h", "", "easy", "fcfs")
+	var err error
+	sc.Settings.Power, err = ParsePower("profile=on")
+	require.NoError(t, err)
+	_, err = Run(context.Background(), sc, Options{Dir: dir})
+	require.NoError(t, err)
+	for _, prefix := range []string{"attempts-", "outages-", "power-"} {
+		require.FileExists(t, filepath.Join(dir, prefix+"easy.csv"))
+	}
+	_, err = Run(context.Background(), faulty("", "", "easy"), Options{Dir: dir})
+	require.NoError(t, err)
+	for _, prefix := range []string{"attempts-", "outages-", "power-"} {
+		require.NoFileExists(t, filepath.Join(dir, prefix+"easy.csv"))
+		require.FileExists(t, filepath.Join(dir, prefix+"fcfs.csv"), "it is of a policy not in this run")
+	}
+	require.FileExists(t, filepath.Join(dir, "jobs-easy.csv"))
+}
+
+func TestJobsThatWaitForWhatIsNeverRepairedAreTold(t *testing.T) {
+	g, err := decode("clusters: [{name: east, processors: 32}]")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		machine     Machine
+		log, policy string
+	}{
+		{machine: Cluster{}, log: "from,to,processors\n5000,,31\n", policy: "fcfs"},
+		{machine: g, log: "site,from,to,processors\neast,5000,,31\n", policy: "dispatch"},
+	} {
+		sc := faulty(written(t, c.log), "", c.policy)
+		sc.Machine = c.machine
+		dir, told := t.TempDir(), []string{}
+		out, err := Run(context.Background(), sc, Options{Dir: dir, Tell: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }})
+		require.NoError(t, err)
+		require.NotEmpty(t, out.Results[0].Waiting, c.policy)
+		require.Positive(t, out.Results[0].Summary.Waiting)
+		require.FileExists(t, filepath.Join(dir, "jobs-"+c.policy+".csv"))
+		require.Contains(t, strings.Join(told, "\n"), "what is out of service at the end leaves too little for them")
+	}
+}
+
+func TestAPolicyThatGoesBackToCheckpointsNeedsThem(t *testing.T) {
+	const spec = "selective-preemption:keep=checkpoint"
+	_, err := Run(context.Background(), faulty("exponential:mtbf=30d:repair=1h", "requeue", spec), Options{})
+	var wrong *SettingError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, "policy", wrong.Name)
+	require.ErrorContains(t, err, spec+": no job writes checkpoints: the setting victims, checkpoint:interval=T, has them written")
+	_, err = Run(context.Background(), faulty("exponential:mtbf=30d:repair=1h", "checkpoint:interval=1h", spec), Options{})
+	require.NoError(t, err)
 }
 
 func TestOutagesStandInAScenarioFile(t *testing.T) {

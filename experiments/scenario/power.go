@@ -20,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload/csvtable"
 )
 
 // Power says how the energy of a run is accounted for. The zero value says that it
@@ -60,11 +61,14 @@ func watts(to *metrics.Power, s string) (err error) {
 	return err
 }
 
-// lasting reads seconds: at most a year, so that nothing of it overflows.
+// lasting reads a time: at most a year, so that nothing of it overflows.
 func lasting(to *des.Time, s string) error {
-	v, err := strconv.ParseFloat(s, 64)
-	if most := (365 * des.Day).Seconds(); err != nil || !(v >= 0) || v > most {
-		return fmt.Errorf("want seconds, a number from 0 to %.0f, not %q", most, s)
+	v, err := des.ParseSeconds(s)
+	if most := (365 * des.Day).Seconds(); err == nil && v > most {
+		err = fmt.Errorf("want at most 365d, not %q", s)
+	}
+	if err != nil {
+		return err
 	}
 	*to = des.Seconds(v)
 	return nil
@@ -119,7 +123,15 @@ func ParsePower(text string) (Power, error) {
 			*power = p.Model.Busy
 		}
 	}
-	return p, nil
+	return p, idleAboveBusy(p.Model, "idle", "busy")
+}
+
+// idleAboveBusy refuses a node that draws more without a job than with one.
+func idleAboveBusy(m metrics.PowerModel, idle, busy string) error {
+	if m.Idle > m.Busy {
+		return fmt.Errorf("%s: %v W is more than %s, which is %v W", idle, m.Idle.Watts(), busy, m.Busy.Watts())
+	}
+	return nil
 }
 
 // String is what ParsePower has read.
@@ -138,6 +150,14 @@ func (p Power) meter() *metrics.PowerMeter {
 		m.Saving = &flow.SwitchOff{Idle: p.Idle, Boot: p.Boot, Shutdown: p.Shutdown, PerNode: p.PerNode}
 	}
 	return m
+}
+
+// checkNodes refuses nodes of more processors than there are.
+func (p Power) checkNodes(processors int) error {
+	if p.asked() && p.PerNode > processors {
+		return wrong("power", "per-node: a node of %d processors is more than the cluster, which has %d", p.PerNode, processors)
+	}
+	return nil
 }
 
 // powerColumns are the columns of a domain's nodes that say what a node draws, in
@@ -174,7 +194,7 @@ func (sc *Scenario) checkPower() error {
 		case !isCluster:
 			return wrong("policy", "%s: the power of a cluster can be capped, not that of other machines", spec)
 		case !p.asked():
-			return wrong("policy", "%s: a cap needs the setting power, which says what nodes draw", spec)
+			return wrong("policy", "%s: a cap needs the setting power (--power default, or what differs from it), which says what nodes draw", spec)
 		case p.PerNode > 1:
 			return wrong("policy", "%s: a cap needs nodes of one processor each, not of %d", spec, p.PerNode)
 		}
@@ -192,13 +212,13 @@ func (sc *Scenario) checkPower() error {
 		case p.PerNode > 1:
 			return wrong("power", "per-node: a domain's nodes are named; this is for the processors of a cluster")
 		}
-		return m.checkPower()
+		return m.checkPower(p)
 	}
 	return nil
 }
 
-// checkPower refuses nodes that draw what nothing can draw.
-func (d *Domain) checkPower() error {
+// checkPower refuses nodes that draw what nothing can draw, with what the setting says.
+func (d *Domain) checkPower(p Power) error {
 	for _, n := range d.Nodes {
 		for _, c := range powerColumns {
 			if w, given := n.Amounts[c.name]; given {
@@ -207,11 +227,39 @@ func (d *Domain) checkPower() error {
 				}
 			}
 		}
+		if err := idleAboveBusy(p.of(&n), "idle_power", "busy_power"); err != nil {
+			return wrong("power", "node %d: %w", n.ID, err)
+		}
 	}
 	for _, member := range d.Union {
-		if err := member.checkPower(); err != nil {
+		if err := member.checkPower(p); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkPowerOf refuses a node's row that says what nothing can draw.
+func checkPowerOf(row *csvtable.Row) error {
+	model := metrics.PowerModel{Busy: math.MaxInt64}
+	for _, c := range powerColumns {
+		if !row.Has(c.name) {
+			continue
+		}
+		if err := watts(c.of(&model), row.Text(c.name)); err != nil {
+			return row.At(fmt.Errorf("%s: %w", c.name, err))
+		}
+	}
+	if err := idleAboveBusy(model, "idle_power", "busy_power"); err != nil {
+		return row.At(err)
+	}
+	return nil
+}
+
+// refusePowerCap refuses a cap where it would mean nothing.
+func refusePowerCap(local entity.Policy) error {
+	if _, capped := local.(*policy.PowerCap); capped {
+		return fmt.Errorf("%s: the energy of a grid's sites is not accounted for, and cannot be capped; that of a cluster can", policy.PowerCapParam)
 	}
 	return nil
 }
@@ -227,6 +275,18 @@ func (p Power) tell(chosen entity.Policy) {
 		}
 		c.Idle, c.Busy = max(m.Idle, m.Off).Watts(), busy.Watts()
 	}
+}
+
+// Most is how many of so many processors may be busy at a time under a policy, for
+// validators; nil where it has no cap.
+func (p Power) Most(chosen entity.Policy, processors int) *int {
+	c, ok := chosen.(*policy.PowerCap)
+	if !ok {
+		return nil
+	}
+	p.tell(c)
+	most := c.Most(processors)
+	return &most
 }
 
 // writeEnergy writes energy.csv, if energy was accounted for; one that is there

@@ -574,6 +574,9 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		if r.nodes[n.ID] {
 			return row.At(fmt.Errorf("a second node %d", n.ID))
 		}
+		if err := checkPowerOf(row); err != nil {
+			return err
+		}
 		r.nodes[n.ID] = true
 		for _, name := range t.Header {
 			if slices.Contains(own, name) || !row.Has(name) {

@@ -26,7 +26,9 @@ import (
 type Options struct {
 	Tables *Tables // Standard() where nil
 	// Dir, if set, is the folder for the files.
-	Dir     string
+	Dir string
+	// Events asks for events-POLICY.csv, too.
+	Events  bool
 	Workers int // policies to run at a time; at least 1
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
@@ -110,7 +112,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -158,6 +160,12 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if err := sc.checkPower(); err != nil {
+		return err
+	}
+	if err := sc.checkDecisions(); err != nil {
+		return err
+	}
+	if err := sc.checkCheckpoints(); err != nil {
 		return err
 	}
 	return sc.machine().check(sc)
@@ -275,7 +283,8 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
-		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts,
+		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
+		Decisions: c.Settings.Decisions,
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
@@ -414,7 +423,11 @@ func (c *call) tell(o *Outcome) {
 			say(r, "%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
 		}
 		if n := len(r.Waiting); n > 0 {
-			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], r.Waiting[0].Reason)
+			reason := r.Waiting[0].Reason
+			if reason == "" && c.Flows.Outages != "" {
+				reason = "what is out of service at the end leaves too little for them, or for jobs in front of them; give these outages an end, or leave such jobs out"
+			}
+			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], reason)
 		}
 	}
 	for _, text := range texts {

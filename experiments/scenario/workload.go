@@ -176,6 +176,7 @@ func (l *list) Next() (*entity.Job, bool) {
 func (l *list) BytesRead() int64       { return l.next.Load() }
 func (*list) Report() *workload.Report { return &workload.Report{} }
 func (*list) Close() error             { return nil }
+func (*list) Err() error               { return nil }
 
 // bookings reads the users' advance reservations, if there are any.
 func (sc *Scenario) bookings() (*workload.Reservations, error) {

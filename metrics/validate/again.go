@@ -23,6 +23,7 @@ const (
 	endFinished = "finished"
 	endWalltime = "walltime"
 	endKilled   = "killed"
+	endResized  = "resized"
 )
 
 // tried is an attempt of a job.
@@ -49,7 +50,7 @@ func (c *fileChecker) attempts(from io.Reader) error {
 			end: strings.Clone(r.text("end")), place: field(r, colAllocated, procset.Parse).value,
 		}
 		switch a.end {
-		case endRequeued, endFinished, endWalltime, endKilled:
+		case endRequeued, endFinished, endWalltime, endKilled, endResized:
 		default:
 			r.fail("end", fmt.Errorf("%q is no end of an attempt known here", a.end))
 		}
@@ -67,9 +68,12 @@ func (c *fileChecker) attempts(from io.Reader) error {
 	return r.err
 }
 
+// goesOn reports whether the job goes on, or is to begin again, after the attempt.
+func (a *tried) goesOn() bool { return a.end == endRequeued || a.end == endResized }
+
 // again reports whether f has more to tell than one run without overhead.
 func (f *filed) again() bool {
-	return len(f.tries) > 1 || f.restarts.value > 0 || f.overhead.value > 0
+	return len(f.tries) > 1 || f.restarts.value > 0 || f.overhead.value > 0 || len(f.tries) == 1 && f.tries[0].goesOn()
 }
 
 // rough reports whether jobs asked for more than work: for set-up, or checkpoints.
@@ -85,7 +89,8 @@ func (c *fileChecker) tried() {
 		if f.row == nil {
 			continue
 		}
-		var kept, lost, overhead des.Time
+		stages := f.stages()
+		var lost, overhead des.Time
 		requeued, free := 0, f.job.Submit
 		for i, a := range f.tries {
 			wrong := func(k Kind, format string, args ...any) {
@@ -94,12 +99,16 @@ func (c *fileChecker) tried() {
 			if a.number != i+1 {
 				wrong(OutOfPlace, "is the %d. of this job", i+1)
 			}
-			if a.start < free {
+			resized := i > 0 && f.tries[i-1].end == endResized
+			switch {
+			case a.start < free:
 				wrong(TwoJobsOnOne, "began at %v, when the job had not ended before, or not come, until %v", a.start, free)
+			case resized && a.start > free:
+				wrong(OutOfPlace, "began at %v, and the job was resized at %v", a.start, free)
 			}
 			free = a.finish
-			if _, ok := f.asked().In(a.nodes); !ok {
-				wrong(Disagreement, "has %d processors instead of %d", a.nodes, f.job.Request.Nodes)
+			if a.nodes != stages[i].Request.Nodes {
+				wrong(Disagreement, "has %d processors instead of %d", a.nodes, stages[i].Request.Nodes)
 			}
 			if took := a.finish - a.start; len(c.nodes) == 0 && a.kept+a.lost+a.overhead != took {
 				wrong(WrongRunTime, "kept %v, lost %v and had %v beside it in %v", a.kept, a.lost, a.overhead, took)
@@ -108,17 +117,46 @@ func (c *fileChecker) tried() {
 				requeued++
 			}
 			last := i == len(f.tries)-1
-			if (a.end == endRequeued) != (!last || !f.ended()) {
+			if a.goesOn() != (!last || !f.ended()) {
 				wrong(OutOfPlace, "of %d ended as %s", len(f.tries), a.end)
 			}
-			kept, lost, overhead = kept+a.kept, lost+a.lost, overhead+a.overhead
+			lost, overhead = lost+a.lost, overhead+a.overhead
 		}
-		c.total(f, requeued, kept, lost, overhead)
+		c.total(f, stages, requeued, lost, overhead)
 	}
 }
 
+// stages are the job as it was at the beginning of each attempt, in the shape that it
+// had then: what was left of its estimate and of its runtime. One that has kept work
+// stays in its shape, but for a resize: the part that is done stays done then.
+func (f *filed) stages() []*entity.Job {
+	all := make([]*entity.Job, len(f.tries))
+	var was *entity.Job // the shape of the attempt before as a whole
+	free := true        // to choose another shape
+	for i, a := range f.tries {
+		shape, ok := f.asked().In(a.nodes)
+		resized := i > 0 && f.tries[i-1].end == endResized
+		if !ok || !free && !resized {
+			shape = cmp.Or(was, f.asked())
+		}
+		left := *shape
+		if i > 0 && !(free && ok) {
+			before := &f.tries[i-1]
+			left.Request.Length = max(all[i-1].Request.Length-before.kept, des.Tick)
+			left.Runtime = all[i-1].Runtime - before.kept
+		}
+		if resized && shape != was {
+			left.Request.Length = max(shareOf(shape.Request.Length, left.Request.Length, was.Request.Length), des.Tick)
+			left.Runtime = shape.Runtime - partOf(shape.Runtime, was.Runtime-left.Runtime, was.Runtime)
+		}
+		all[i], was = &left, shape
+		free = free && a.kept == 0 && a.end != endResized
+	}
+	return all
+}
+
 // total compares all attempts of a job with its row.
-func (c *fileChecker) total(f *filed, requeued int, kept, lost, overhead des.Time) {
+func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, overhead des.Time) {
 	wrong := func(format string, args ...any) { c.violation(f, Disagreement, f.job.Submit, format, args...) }
 	var last *tried
 	if n := len(f.tries); f.ended() && n > 0 {
@@ -130,20 +168,24 @@ func (c *fileChecker) total(f *filed, requeued int, kept, lost, overhead des.Tim
 		return
 	case f.restarts.given && f.restarts.value != int64(requeued):
 		wrong("%s is %d, and %d attempts were preempted", colRestarts, f.restarts.value, requeued)
-	case last != nil && (last.start != f.start || last.finish != f.finish):
-		wrong("ran from %v to %v, and its last attempt from %v to %v", f.start, f.finish, last.start, last.finish)
+	case last != nil && (f.latest() != f.start || last.finish != f.finish):
+		wrong("ran from %v to %v, and its last attempt from %v to %v", f.start, f.finish, f.latest(), last.finish)
 	}
 	want, of := des.Time(-1), ""
 	switch {
+	case last == nil:
 	case f.state == stateFinished:
-		want, of = f.job.Runtime, "its run time"
-	case last != nil && last.end == endWalltime:
-		want, of = f.job.Request.Length, "its estimate"
-	case f.state == stateKilled || f.state == stateRejected: // all in vain
-		kept, lost = 0, lost+kept
+		want, of = stages[len(stages)-1].Runtime, "run time"
+	case last.end == endWalltime:
+		want, of = stages[len(stages)-1].Request.Length, "estimate"
 	}
-	if of != "" && (kept < want || kept > want+des.Time(requeued)) { // of an estimate a tick is always left
-		c.violation(f, WrongRunTime, f.finish, "its attempts keep %v together, and %s is %v", kept, of, want)
+	if of != "" && last.kept != want {
+		c.violation(f, WrongRunTime, f.finish, "its last attempt keeps %v, and %v of its %s were left", last.kept, want, of)
+	}
+	if of == "" && (f.state == stateKilled || f.state == stateRejected) { // all in vain
+		for i := range f.tries {
+			lost += f.tries[i].kept
+		}
 	}
 	if finished := f.state == stateFinished; last != nil && finished != (last.end == endFinished) {
 		wrong("%s, and its last attempt ended as %s", f.state, last.end)
@@ -159,27 +201,34 @@ func (c *fileChecker) total(f *filed, requeued int, kept, lost, overhead des.Tim
 	}
 }
 
+// latest is when the last attempt began, or the first of those that were resized on the
+// way to it.
+func (f *filed) latest() des.Time {
+	i := len(f.tries) - 1
+	for i > 0 && f.tries[i-1].end == endResized {
+		i--
+	}
+	return f.tries[i].start
+}
+
 // runs are what f ran: its row, or each of its attempts as a row of its own, where job
-// is what was left to do; rough where jobs asked for more than work.
+// is what was left to do; rough where jobs asked for more than work. Attempts of no
+// length are left out: they came and went between others.
 func (f *filed) runs(rough bool) (all []*filed) {
 	if len(f.tries) == 0 || !f.again() && f.state != stateRejected {
 		return []*filed{f}
 	}
-	kept := des.Time(0)
-	for _, a := range f.tries {
-		j := *f.job
-		if shaped, ok := f.asked().In(a.nodes); ok {
-			j = *shaped
+	stages := f.stages()
+	for i, a := range f.tries {
+		if a.start < a.finish {
+			r := row{line: f.line, state: endRequeued, start: a.start, finish: a.finish, place: a.place}
+			all = append(all, &filed{job: stages[i], row: &r, part: true, rough: rough})
 		}
-		if kept > 0 {
-			j.Request.Length, j.Runtime = max(j.Request.Length-kept, des.Tick), j.Runtime-kept
-		}
-		kept += a.kept
-		r := row{line: f.line, state: endRequeued, start: a.start, finish: a.finish, place: a.place}
-		all = append(all, &filed{job: &j, row: &r, part: true, rough: rough})
 	}
 	if f.state == stateRunning {
-		all = append(all, &filed{job: f.job, row: f.row, part: true, rough: true})
+		r := *f.row
+		r.start = max(r.start, f.tries[len(f.tries)-1].finish) // it may have been resized
+		all = append(all, &filed{job: f.job, row: &r, part: true, rough: true})
 	}
 	return all
 }
@@ -279,15 +328,19 @@ func parseAfter(s string) (all []entity.Dependency, err error) {
 // have ended, as the file says.
 func (c *fileChecker) follow() {
 	for _, f := range c.jobs {
-		if f.row == nil || len(f.after) == 0 {
+		if f.row == nil {
 			continue
 		}
-		if given := f.job.After; given != nil && !slices.Equal(given, f.after) {
+		given := slices.DeleteFunc(slices.Clone(f.job.After), func(d entity.Dependency) bool { return c.byID[d.Job] == nil })
+		if given != nil && f.after.given && !slices.Equal(given, f.after.value) {
 			c.violation(f, Disagreement, f.submit, "%s has other jobs than those that it was to wait for", colAfter)
+		}
+		if len(f.after.value) == 0 {
+			continue
 		}
 		c.followers = true
 		came, known, failed := des.Time(0), true, false
-		for _, d := range f.after {
+		for _, d := range f.after.value {
 			before := c.byID[d.Job]
 			if before == nil || before.row == nil {
 				known = false
@@ -309,7 +362,10 @@ func (c *fileChecker) follow() {
 		if f.began() && f.start < came {
 			c.violation(f, BeforeItsTurn, f.start, "started before %v, when those that it follows have ended", came)
 		}
-		if known && f.state != stateRejected && f.submit != came && f.submit != max(came, f.job.Submit) {
+		if !c.Feedback {
+			came = max(came, f.job.Submit)
+		}
+		if known && f.state != stateRejected && f.submit != came {
 			c.violation(f, Disagreement, f.submit, "%s is %v, and those that it follows have ended at %v", colSubmit, f.submit, came)
 		}
 		j := *f.job

@@ -32,6 +32,9 @@ type Site struct {
 	Owners []NodeUse   // the owners' jobs at fixed times, as they are wanted
 	Queued []QueuedJob // those of their queues
 	ByUse  bool        // users pay for what they use
+	// Overhead is true of nodes on which jobs write checkpoints, or are set up again: their
+	// tasks tell neither what of their time was work, nor whether it was all.
+	Overhead bool
 	// Ahead is how far windows are planned ahead, 0 where there is no limit.
 	Ahead des.Time
 	// Rules are how nodes are priced anew, by their IDs. Where there are any,
@@ -173,6 +176,8 @@ type part struct {
 	start, end des.Time
 	nodes      []int
 	short      bool // a task ended before its time: an attempt that was preempted
+	vague      bool // it may have been stopped, or not; see Site.Overhead
+	again      bool // it had others before, of which nothing is known
 	cost       money
 	last       des.Time // reserved end
 	unpaid     []string // what is wrong, unless it was preempted
@@ -305,10 +310,14 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if !req.Admits(cheap) {
 		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
 	}
-	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least {
+	p.vague = site.Overhead
+	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least && !p.vague {
 		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
 	}
 	want := start + shareOf(length, f.job.Runtime, c.estimateOf(f.job))
+	if p.vague {
+		want = min(end, reserved)
+	}
 	switch {
 	case end > want:
 		c.violation(f, WrongRunTime, end, "ran on node %d of %s until %v instead of %v", n.ID, site.Name, end, want)
@@ -455,14 +464,15 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
 		ran = append(ran, &filed{job: &entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, row: f})
 		if whole := c.byID[id]; whole != nil && !s.Own {
-			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes)})
+			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes), again: f.restarts.value > 0})
 			want := onSpeed(whole.job.Runtime, s.Speed)
 			if c.Overrun != entity.OverrunExtend {
 				want = min(want, onSpeed(c.estimateOf(whole.job), s.Speed))
 			}
 			again := f.restarts.value > 0 // the row tells of its last attempt only, which had less to do
-			if took := f.finish - f.start; again && took > want+f.overhead.value || !again && took != want+f.overhead.value {
-				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want)
+			less := again || f.state == stateKilled && f.reason
+			if took := f.finish - f.start; less && took > want+f.overhead.value || !less && took != want+f.overhead.value {
+				c.violation(whole, WrongRunTime, f.finish, "ran for %v on %s instead of %v", f.finish-f.start, s.Name, want+f.overhead.value)
 			}
 		}
 	}
@@ -510,12 +520,12 @@ func (c *gridChecker) wholes() {
 		}
 		parts := c.parts[j.ID]
 		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
-		longest := des.Time(0)
+		longest, began, vague := des.Time(0), true, false // began: with what is known of its parts
 		for _, p := range parts {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
 			}
-			if p.short {
+			if vague = vague || p.vague; vague || p.short {
 				continue
 			}
 			for _, what := range p.unpaid {
@@ -524,6 +534,7 @@ func (c *gridChecker) wholes() {
 			tasks += len(p.nodes)
 			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
 			longest = max(longest, p.end-p.start)
+			began = began && !(p.again && len(p.nodes) < j.Request.Nodes)
 		}
 		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {
 			c.violation(f, Unmet, start, "costs %v, and its budget is %.6f", cost, budget)
@@ -532,18 +543,18 @@ func (c *gridChecker) wholes() {
 			c.violation(f, Unmet, last, "reserved until %v, after its deadline at %v", last, j.Request.Deadline)
 		}
 		switch {
-		case c.own: // parts cannot be told from the sites' own jobs
+		case c.own || vague: // parts cannot be told from the sites' own jobs, or those that were stopped from the others
 		case f.state == stateRejected && len(parts) > 0 && tasks > 0:
 			c.violation(f, OutOfPlace, start, "%d tasks ran of a job that was rejected", tasks)
 		case f.state == stateFinished && tasks != j.Request.Nodes:
 			c.violation(f, Missing, f.finish, "%d of its %d tasks ran to their end", tasks, j.Request.Nodes)
-		case tasks == j.Request.Nodes && (f.start != start || f.finish != end):
+		case tasks == j.Request.Nodes && (began && f.start != start || f.start > start || f.start < j.Submit || f.finish != end):
 			c.violation(f, Disagreement, f.start, "ran from %v to %v, and its parts from %v to %v", f.start, f.finish, start, end)
 		}
 		if f.state != stateFinished {
 			continue
 		}
-		if c.own || tasks != j.Request.Nodes {
+		if c.own || vague || tasks != j.Request.Nodes || !began {
 			longest = -1 // not known
 		}
 		c.ratios(f, longest)

@@ -23,6 +23,8 @@ type Rules struct {
 	// Processors is the size of the cluster; 0 leaves capacity and identities
 	// unchecked.
 	Processors int
+	// Busy, if set, is how many of them may be busy at a time, under a power cap.
+	Busy *int
 	// Nodes, if set, are those of a domain: allocated_resources are their IDs, and
 	// promises and processors are not looked at.
 	Nodes []entity.Node
@@ -34,6 +36,9 @@ type Rules struct {
 	Attempts, Outages io.Reader
 	// Bookings are users' advance reservations, in order of submission.
 	Bookings []flow.Booking
+	// Feedback tells that jobs that wait for others come by the ends of those alone,
+	// whatever the trace says of their submission; see flow.Survey.
+	Feedback bool
 	// Limit is how many violations are kept; 0 means 100.
 	Limit int
 }
@@ -77,7 +82,8 @@ type Rules struct {
 //
 // Jobs that were waiting or running when the run was stopped are counted, and
 // are no violation; nor is it one that those submitted later have no row then. A
-// file that cannot be read gives a *DamagedFileError. Time O(n log n), memory
+// file that cannot be read gives a *DamagedFileError, and one most of whose rows are
+// of no job of the trace an error, too. Time O(n log n), memory
 // about 350 bytes a job beside the job itself.
 func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) {
 	c := fileChecker{Rules: rules, nodes: map[int]*entity.Node{}}
@@ -103,7 +109,6 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 		if err := c.attempts(rules.Attempts); err != nil {
 			return Report{}, err
 		}
-		c.tried()
 	}
 	if rules.Outages != nil {
 		if err := c.outages(rules.Outages); err != nil {
@@ -111,6 +116,9 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 		}
 	}
 	c.follow()
+	if rules.Attempts != nil {
+		c.tried()
+	}
 	c.count()
 	if c.unforeseen() {
 		c.Promises = Promises{}
@@ -211,13 +219,17 @@ func (c *fileChecker) read(from io.Reader) error {
 		return err
 	}
 	before := int64(math.MinInt64) // the row before's id
+	rows, strangers, first := 0, 0, 0
 	for r.next() {
 		id := r.id()
 		if r.err != nil {
 			return r.err
 		}
 		f := c.byID[id]
+		rows++
 		if f == nil {
+			strangers++
+			first = cmp.Or(first, r.line)
 			c.violation(&filed{job: &entity.Job{ID: id}, row: &row{line: r.line}}, Disagreement, 0, "the trace has no such job")
 			continue
 		}
@@ -232,6 +244,10 @@ func (c *fileChecker) read(from io.Reader) error {
 		if taken, ok := f.job.In(f.nodes); ok {
 			f.given, f.job = f.job, taken
 		}
+		if f.stranger() {
+			strangers++
+			first = cmp.Or(first, r.line)
+		}
 		if r.ours() {
 			if id < before {
 				c.violation(f, OutOfPlace, f.job.Submit, "stands behind job %d: rows are in the order of job_id", before)
@@ -239,7 +255,16 @@ func (c *fileChecker) read(from io.Reader) error {
 			before = id
 		}
 	}
+	if r.err == nil && strangers > rows/2 {
+		return fmt.Errorf("%d of the %d rows, the first in line %d, are of no job of this workload, by number, processors, submission and run time: the schedule is of another one, or of this one under other settings", strangers, rows, first)
+	}
 	return r.err
+}
+
+// stranger reports whether the row of f can hardly be of its job.
+func (f *filed) stranger() bool {
+	j := f.job
+	return f.nodes != j.Request.Nodes || f.runtime.given && f.runtime.value != j.Runtime || f.submit != j.Submit && len(f.after.value) == 0
 }
 
 // count counts what became of the jobs.
@@ -308,8 +333,8 @@ func (c *fileChecker) agree(f *filed) {
 	if b := f.booked; b != nil && f.began() && f.start != b.Start {
 		c.violation(f, PromiseBroken, f.start, "an advance reservation that is for %v", b.Start)
 	}
-	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && j.Request.Nodes <= c.Processors && f.booked == nil && !f.failed && len(f.tries) == 0 {
-		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", j.Request.Nodes, c.Processors)
+	if f.state == stateRejected && c.Processors > 0 && j.Request.Deadline == 0 && f.least() <= c.most() && f.booked == nil && !f.failed && len(f.tries) == 0 {
+		c.violation(f, Missing, j.Submit, "rejected, though it wants %d of %d processors", f.least(), c.most())
 	}
 	if !f.began() {
 		return
@@ -350,6 +375,23 @@ func (c *fileChecker) agree(f *filed) {
 	if killed := f.state == stateKilled; killed != (want < j.Runtime) {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
 	}
+}
+
+// most is how many processors may be busy at a time.
+func (c *fileChecker) most() int {
+	if c.Busy != nil {
+		return *c.Busy
+	}
+	return c.Processors
+}
+
+// least is how many processors f wants in its narrowest shape.
+func (f *filed) least() int {
+	least := f.asked().Request.Nodes
+	for _, s := range f.asked().Shapes {
+		least = min(least, s.Nodes)
+	}
+	return least
 }
 
 // unforeseen reports whether more happened than jobs that come, run once and end: what
@@ -430,9 +472,6 @@ func (c *fileChecker) identities() {
 	latest := make([]*filed, c.Processors) // whoever has had each processor to the latest instant
 	down := c.downOf()
 	for _, f := range begun {
-		if f.part && f.start == f.finish && f.place == nil {
-			continue // stopped before anybody said where
-		}
 		count, outside := 0, int32(-1)
 		var clash *filed
 		for _, r := range f.place {

@@ -82,7 +82,7 @@ type row struct {
 	reason            bool // somebody says why it was killed or rejected
 	restarts          optional[int64]
 	lost, overhead    optional[des.Time]
-	after             []entity.Dependency
+	after             optional[[]entity.Dependency]
 }
 
 // optional is a value that may be missing.
@@ -283,7 +283,7 @@ func (r *rowReader) read() *row {
 	}
 	f.reason = strings.Contains(r.text(colMetadata), reasonKey)
 	f.restarts, f.lost, f.overhead = field(r, colRestarts, parseWhole(64)), field(r, colLost, parseTime), field(r, colOverhead, parseTime)
-	f.after = field(r, colAfter, parseAfter).value
+	f.after = field(r, colAfter, parseAfter)
 	if f.began() {
 		f.place = field(r, colAllocated, procset.Parse).value
 	}

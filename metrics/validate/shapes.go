@@ -56,6 +56,7 @@ func (v *Validator) resized(f *followed) {
 	if f.start == v.now {
 		v.started = slices.DeleteFunc(v.started, func(s *followed) bool { return s == f })
 	}
+	v.past(f)
 	if f.attempts++; len(j.Earlier()) != f.attempts {
 		v.violation(OutOfPlace, j, "has ended %d attempts, and it tells of %d", f.attempts, len(j.Earlier()))
 		return
@@ -89,11 +90,14 @@ func (v *Validator) resized(f *followed) {
 		f.setUp = j.Request.Length - f.length()
 	}
 	v.request(f)
-	v.started = append(v.started, f)
+	v.started, v.resizes = append(v.started, f), true
 }
 
-// partOf is t*part/whole, rounded down.
+// partOf is t*part/whole, rounded down; 0 of nothing.
 func partOf(t, part, whole des.Time) des.Time {
+	if whole == 0 {
+		return 0
+	}
 	product := new(big.Int).Mul(big.NewInt(int64(t)), big.NewInt(int64(part)))
 	return des.Time(product.Quo(product, big.NewInt(int64(whole))).Int64())
 }

@@ -24,7 +24,7 @@ func (c *fileChecker) sweep() {
 	ahead := newReleases(starts)
 	head := headOfFile{overran: c.overruns()}
 	down := c.changes()
-	for free := c.Processors; ; {
+	for free, spare := c.Processors, c.most(); ; { // spare: that may be busy besides
 		t := des.Forever
 		if len(starts) > 0 {
 			t = min(t, starts[0].start)
@@ -48,6 +48,7 @@ func (c *fileChecker) sweep() {
 		}
 		for ; len(ends) > 0 && ends[0].finish == t; ends = ends[1:] {
 			free += ends[0].job.Request.Nodes
+			spare += ends[0].job.Request.Nodes
 			ahead.add(ends[0], -ends[0].job.Request.Nodes)
 		}
 		if lost > 0 && free < 0 {
@@ -62,8 +63,12 @@ func (c *fileChecker) sweep() {
 			if left < 0 && !f.empty() {
 				c.violation(f, OverCapacity, t, "started on %d processors; %d of %d are free", f.job.Request.Nodes, max(free, 0), c.Processors)
 			}
+			if c.Busy != nil && f.job.Request.Nodes > spare && !f.empty() {
+				c.violation(f, OverCapacity, t, "started on %d processors; %d of %d may be busy besides", f.job.Request.Nodes, max(spare, 0), c.most())
+			}
 			if f.finish > f.start {
 				free = left
+				spare -= f.job.Request.Nodes
 				ahead.add(f, f.job.Request.Nodes)
 			}
 		}

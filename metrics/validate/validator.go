@@ -63,6 +63,7 @@ type Validator struct {
 
 	busy    int                   // processors
 	started []*followed           // at this instant, in order
+	resizes bool                  // jobs have been resized at it
 	nodes   map[*entity.Node]span // the latest use of each
 	holders []*followed           // who has each processor, where there is a Placer
 
@@ -541,11 +542,12 @@ func (v *Validator) counted(f *followed) int {
 func (v *Validator) InstantOver(des.Time) { v.settle() }
 
 // settle ends the instant: whatever ended has made room, and whatever started
-// takes it, in order; what did both at this instant came and went in between.
+// takes it, in order; what did both at this instant came and went in between. Where
+// jobs were resized meanwhile, it may have been where they are now.
 func (v *Validator) settle() {
 	for _, f := range v.started {
 		over := f.state != entity.Running
-		if over && f.job.Request.Length == 0 {
+		if over && (v.resizes || f.job.Request.Length == 0) {
 			continue // reserved for no time at all, it takes no one's room
 		}
 		v.busy += v.counted(f)
@@ -559,7 +561,7 @@ func (v *Validator) settle() {
 		}
 	}
 	v.onWhatIsDown(v.started)
-	v.started = v.started[:0]
+	v.started, v.resizes = v.started[:0], false
 }
 
 func (v *Validator) occupyNodes(f *followed, over bool) {
@@ -581,6 +583,12 @@ func (v *Validator) occupyPlace(f *followed, over bool) {
 	placed := len(j.Place) > 0 || v.meta != nil && v.meta.Placer != nil
 	if !placed || j.Reservation.Window.Tasks != nil {
 		return
+	}
+	if over {
+		if n := procset.Count(j.Place); n != f.asks.Nodes {
+			v.violation(TwoJobsOnOne, j, "has %d processors instead of %d", n, f.asks.Nodes)
+		}
+		return // it has kept no one off its processors
 	}
 	count := 0
 	var clash *followed
@@ -610,9 +618,6 @@ func (v *Validator) occupyPlace(f *followed, over bool) {
 		v.violation(TwoJobsOnOne, j, "has a processor of %v, which still runs", clash.job)
 	}
 	f.place = slices.Clone(j.Place)
-	if over {
-		v.release(f)
-	}
 }
 
 // Report says what was found up to now. Where the run is complete, every job

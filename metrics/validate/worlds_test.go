@@ -21,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -62,13 +63,24 @@ func (w *world) plan(t require.TestingT, named bool) entity.Plan {
 
 // populate draws jobs, and what happens to them.
 func (w *world) populate() {
+	phases := []des.Phase{entity.PhaseEnd - 5, entity.PhaseChange, entity.PhaseArrival + 1, entity.PhaseStart + 1}
 	var at des.Time
 	for id := range w.draw(1, 25, "jobs") {
 		at += w.seconds(0, 8, "gap")
-		w.runs = append(w.runs, w.meta.Submit(w.job(int64(id), at)))
+		r := w.meta.Submit(w.job(int64(id), at))
+		w.runs = append(w.runs, r)
+		if w.calm || w.nodes != nil || len(r.Shapes) == 0 {
+			continue
+		}
+		for n := range 4 - w.draw(0, 4, "resizes that do not come") { // at a time at which it may well run
+			w.sim.At(at+w.seconds(1, 15*(n+1), "later"), phases[w.draw(0, len(phases)-1, "phase")], des.Func(func(*des.Simulator, des.Event) {
+				if w.resize(r) {
+					w.happened["resize"]++
+				}
+			}), 0)
+		}
 	}
-	phases := []des.Phase{entity.PhaseEnd - 5, entity.PhaseChange, entity.PhaseArrival + 1, entity.PhaseStart + 1}
-	for range w.draw(0, 20, "incidents") {
+	for range w.draw(0, 24, "incidents") {
 		incident := incidents[w.draw(0, len(incidents)-1, "incident")]
 		if w.calm && incident.uncalm {
 			continue
@@ -87,7 +99,7 @@ func (w *world) job(id int64, at des.Time) *entity.Job {
 		ID: id, Submit: at, Runtime: w.seconds(0, 40, "runtime"), User: -1,
 		Request: entity.Request{Nodes: w.draw(1, w.size, "nodes"), Length: w.seconds(1, 40, "estimate")},
 	}
-	for nodes := range w.draw(0, w.size, "shapes") {
+	for nodes := range w.draw(0, 1, "moldable") * (w.size - w.draw(0, w.size, "shapes that it lacks")) {
 		if nodes+1 != j.Request.Nodes {
 			j.Shapes = append(j.Shapes, entity.Shape{Nodes: nodes + 1, Runtime: w.seconds(0, 40, "runtime"), Length: w.seconds(1, 40, "estimate")})
 		}
@@ -110,6 +122,10 @@ var incidents = []struct {
 	uncalm bool // takes what may be held for the head of the queue
 	happen func(*world) bool
 }{
+	{"resize", true, func(w *world) bool {
+		r := w.one(entity.Running)
+		return r != nil && w.resize(r)
+	}},
 	{"kill", false, func(w *world) bool {
 		r := w.one(entity.Running)
 		return r != nil && w.meta.Kill(r, "an operator")
@@ -127,6 +143,21 @@ var incidents = []struct {
 			w.meta.SetUp(r, w.seconds(0, 5, "set-up"))
 		}
 		return true
+	}},
+	{"resize", false, func(w *world) bool {
+		if w.validator.Head || w.validator.First {
+			return false // one that is to run for longer than was planned moves others
+		}
+		from, cost := w.draw(0, w.size-1, "nodes"), w.seconds(0, 3, "cost")
+		for _, r := range w.runs {
+			before := len(r.Earlier())
+			for i := range w.size {
+				if r.State == entity.Running && w.meta.Resize(r, (from+i)%w.size+1, cost) == nil && len(r.Earlier()) > before {
+					return true
+				}
+			}
+		}
+		return false
 	}},
 	{"cancel", false, func(w *world) bool {
 		r := w.one(entity.Created, entity.Waiting, entity.Reserved)
@@ -184,6 +215,17 @@ var incidents = []struct {
 	}},
 }
 
+// resize has r, if it runs, go on in another of its shapes, if there is room for any.
+func (w *world) resize(r *entity.Run) bool {
+	cost, up := w.seconds(0, 3, "cost"), w.draw(0, 1, "to fewer processors") == 0
+	for _, s := range r.Submitted().Shapes {
+		if had := r.Reservation.Window.Nodes; s.Nodes != had && s.Nodes > had == up && w.meta.Resize(r, s.Nodes, cost) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *world) drop(h *entity.Hold) {
 	h.Drop()
 	if _, again := w.back[h]; !again {
@@ -225,7 +267,7 @@ func unbent(v *validate.Validator) entity.Observer { return v }
 
 func TestWhateverHappensTheScheduleIsValid(t *testing.T) {
 	happened := map[string]int{}
-	for range 5 {
+	for range 40 {
 		rapid.Check(t, func(t *rapid.T) {
 			draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
 			w := newWorld(t, draw, unbent)
@@ -457,4 +499,22 @@ func TestWhatIsBentIsFound(t *testing.T) {
 			require.Greater(t, bent, 20, "too seldom to test anything")
 		})
 	}
+}
+
+// Job 1 starts, is resized and killed at one instant, and job 2 is where it was.
+func TestAJobThatIsResizedAndKilledAtOnceTakesNoRoom(t *testing.T) {
+	sim, v := des.New(des.Config{}), &validate.Validator{}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.FCFS{}, v)
+	m.Placer = entity.LowestFirst{}
+	job := func(id int64, nodes int, shapes ...entity.Shape) *entity.Run {
+		return m.Submit(&entity.Job{ID: id, Runtime: des.Hour, Request: entity.Request{Nodes: nodes, Length: des.Hour}, Shapes: shapes})
+	}
+	first, second := job(1, 4, entity.Shape{Nodes: 1, Length: 4 * des.Hour, Runtime: 4 * des.Hour}), job(2, 1)
+	sim.At(0, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) {
+		require.NoError(t, m.Resize(first, 1, 0))
+		require.True(t, m.Kill(first, "an operator"))
+	}), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []procset.Range{{First: 0, Last: 0}}, second.Place)
+	require.NoError(t, v.Report(true).Err())
 }

@@ -331,7 +331,7 @@ func TestADispatcherIsAskedForByItsRule(t *testing.T) {
 	for spec, want := range map[string]string{
 		"dispatch:by=luck":          "want least-work, least-jobs, round-robin, random, earliest or price",
 		"dispatch:by=random:age=30": "want by=least-work or by=least-jobs beside it",
-		"dispatch:age=-1":           "want a number of 0 or more",
+		"dispatch:age=-1":           "want a time of 0 or more",
 	} {
 		_, err := Registry().Parse(spec)
 		require.ErrorContains(t, err, want)

@@ -65,7 +65,7 @@ func Registry() policy.Table[func() grid.Strategy] {
 			Name: "dispatch", Text: "whole jobs into the queue of one site, to be planned there",
 			Params: []policy.Param{
 				{Name: "by", Values: "least-work|least-jobs|round-robin|random|earliest|price", Text: "the choice of the site (least-work)"},
-				{Name: "age", Values: "S", Text: "for least-work and least-jobs: how old what is known of the sites may be (0)"},
+				{Name: "age", Values: "TIME", Text: "for least-work and least-jobs: how old what is known of the sites may be (0)"},
 			},
 			New: dispatch,
 		},
@@ -83,7 +83,7 @@ func dispatch(a *policy.Args) func() grid.Strategy {
 	if _, given := a.Value("age"); given && !by.goesByState() {
 		a.Fail("age", "by=least-work or by=least-jobs beside it: the others ask about each job")
 	}
-	age := des.Seconds(a.Number("age", 0))
+	age := des.Seconds(a.Seconds("age"))
 	return func() grid.Strategy { return &Dispatcher{By: by, Age: age} }
 }
 

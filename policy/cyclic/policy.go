@@ -20,6 +20,9 @@ import (
 // plan that tells what is free, as *plan.Domain does, and plans up to its
 // horizon.
 //
+// Planners know nothing of shapes: a moldable job is planned as it asks. One that fits in
+// another shape alone is left to Rest, or rejected where there is none.
+//
 // With Rest, a share of each batch is planned and the others are left to that
 // policy for good, which decides whenever something has changed: BSF. At share 0
 // no job is collected: all go to Rest as they come.
@@ -108,6 +111,8 @@ func (p *Policy) schedule(r *entity.Round) error {
 		}
 		if p.rest.Holds(j) {
 			fresh = append(fresh, j)
+		} else if !r.Cause.Has(entity.CauseTick) {
+			r.Say(j, entity.Why{What: entity.UntilCycle})
 		}
 	}
 	switch {
@@ -144,8 +149,18 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 		order = entity.Submission
 	}
 	for j := range r.Queue.By(order, r.Now).All() {
-		if j.State == entity.Waiting && !p.rest.Holds(j) {
+		if j.State != entity.Waiting || p.rest.Holds(j) {
+			continue
+		}
+		err := plannable(r, j)
+		switch {
+		case err == nil:
 			batch = append(batch, j)
+		case p.Rest != nil:
+			p.leave(j)
+			left = append(left, j)
+		default:
+			r.Reject(j, "batches are planned by what jobs ask for, in no other shape: "+err.Error())
 		}
 	}
 	if p.Rest != nil {
@@ -178,6 +193,15 @@ func (p *Policy) tick(r *entity.Round) (left []*entity.Run, err error) {
 	}
 	p.book(r, batch, out)
 	return left, nil
+}
+
+// plannable reports why j can be in no batch, or nil: it was accepted for the sake of
+// another shape than it asks for.
+func plannable(r *entity.Round, j *entity.Run) error {
+	if len(j.Shapes) == 0 {
+		return nil
+	}
+	return r.Plan.Fits(j.Request)
 }
 
 func at[T any](jobs []T, positions []int) []T {
@@ -221,6 +245,7 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 	if p.Told != nil {
 		p.Told(r, batch, out)
 	}
+	explain(r, batch, out)
 	for i, j := range batch {
 		if d := &out.Jobs[i]; !d.OK {
 			j.Reason = d.Reason

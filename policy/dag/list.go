@@ -9,8 +9,9 @@ import (
 // List is list scheduling as a policy of the engine, after HEFT: of the jobs that
 // wait the one of the highest rank first, each in the plan's best window, where it
 // ends earliest if the plan's finder is one that looks for that (window.MinFinish).
-// A window that begins later is held: a job of a lower rank may begin before it, but
-// takes nothing of it. Every round looks anew.
+// A moldable job takes the shape in which it ends first. A window that begins later is
+// held: a job of a lower rank may begin before it, but takes nothing of it. Every round
+// looks anew.
 //
 // What it cannot do is HEFT's insertion of tasks that have not come. On equal
 // processors, for tasks of one processor each, nothing idles while a job waits: that
@@ -45,7 +46,7 @@ func (p List) Schedule(r *entity.Round) {
 		if tried++; p.Depth > 0 && tried > p.Depth || !anythingFree(r) {
 			break
 		}
-		w, ok := r.Plan.Find(j.Request, r.Now, des.Forever)
+		w, ok := entity.FirstEnd.Find(r.Plan, j, r.Now, des.Forever)
 		switch {
 		case !ok: // not before something changes
 		case w.Start == r.Now:

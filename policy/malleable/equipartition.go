@@ -89,7 +89,10 @@ func (p Equipartition) admit(r *entity.Round) []share {
 		if j.State != entity.Waiting {
 			continue
 		}
-		s := share{run: j, sizes: sizes(j.Job)}
+		s := share{run: j, sizes: possible(r, j)}
+		if len(s.sizes) == 0 {
+			continue // its time will soon be up
+		}
 		if s.sizes[0] > left {
 			break
 		}
@@ -148,6 +151,18 @@ func sizes(j *entity.Job) []int {
 		all = slices.Insert(all, at, own)
 	}
 	return all
+}
+
+// possible are the sizes of j, which waits, in which it could ever run: a plan that does
+// not reach far has no room for the slow ones.
+func possible(r *entity.Round, j *entity.Run) []int {
+	if len(j.Shapes) == 0 {
+		return sizes(j.Job)
+	}
+	return slices.DeleteFunc(sizes(j.Job), func(nodes int) bool {
+		req, _ := j.RequestOn(nodes)
+		return r.Plan.Fits(req) != nil
+	})
 }
 
 // free is how many processors nobody has now.

@@ -44,16 +44,25 @@ func stop(r *entity.Round, v *entity.Run, keep Keep, cost des.Time) {
 	}
 }
 
-// start starts j if it fits now, and reports whether it did.
+// start starts j if it fits now in any of its shapes, and reports whether it did.
 func start(r *entity.Round, j *entity.Run) bool {
 	if j.State != entity.Waiting {
 		return false
 	}
-	w, ok := r.Plan.Find(j.Request, r.Now, r.Now)
+	w, ok := entity.FirstStart.Find(r.Plan, j, r.Now, r.Now)
 	return ok && r.Reserve(j, w)
 }
 
-// victims are those of yielding, which run, that must give way for j to start now:
+// narrowest is how many nodes j, which waits, takes in the narrowest of its shapes.
+func narrowest(j *entity.Run) int {
+	if len(j.Shapes) == 0 {
+		return j.Request.Nodes
+	}
+	return min(j.Request.Nodes, j.Shapes[0].Nodes) // they are in ascending order
+}
+
+// victims are those of yielding, which run, that must give way for j to start now in one
+// of its shapes:
 // the fewest from the front of the list that make room, less those among them that
 // are not needed. Nil where not even all of them make room.
 func victims(r *entity.Round, j *entity.Run, yielding []*entity.Run) []*entity.Run {
@@ -79,8 +88,22 @@ type part struct {
 	nodes int
 }
 
-// fits reports whether j would fit now if these jobs gave way. What they hold ends
-// at several instants; up to each, so many nodes less need be free already:
+// fits reports whether j, which waits, would fit now in any of its shapes if these jobs
+// gave way.
+func fits(r *entity.Round, j *entity.Run, yielding []*entity.Run) bool {
+	if meets(r, j, j.Request, yielding) {
+		return true
+	}
+	for _, s := range j.Shapes {
+		if req, ok := j.RequestOn(s.Nodes); ok && meets(r, j, req, yielding) {
+			return true
+		}
+	}
+	return false
+}
+
+// meets is fits for what j asks for in one of its shapes. What the jobs that give way
+// hold ends at several instants; up to each, so many nodes less need be free already:
 //
 //	j asks for 5   |  5-3-1  | 5-1 |  5   |    must be free, as the plan is now,
 //	               +---------+-----+------+    where jobs of 3 and of 1 node give way
@@ -88,7 +111,7 @@ type part struct {
 //
 // On counted processors that is exact. On named nodes it counts the nodes that
 // suit j, and leaves costs and deadlines out.
-func fits(r *entity.Round, j *entity.Run, yielding []*entity.Run) bool {
+func meets(r *entity.Round, j *entity.Run, req entity.Request, yielding []*entity.Run) bool {
 	var parts []part
 	given := 0
 	for _, v := range yielding {
@@ -98,13 +121,13 @@ func fits(r *entity.Round, j *entity.Run, yielding []*entity.Run) bool {
 		}
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.end, b.end) })
-	need := j.Request
+	need := req
 	need.Budget, need.Deadline = 0, 0
-	end := r.Now.Add(j.Request.Length)
+	end := r.Now.Add(req.Length)
 	from := r.Now
 	room := func(until des.Time) bool {
 		until = min(until, end)
-		if need.Nodes, need.Length = j.Request.Nodes-given, until-from; need.Nodes > 0 && need.Length > 0 {
+		if need.Nodes, need.Length = req.Nodes-given, until-from; need.Nodes > 0 && need.Length > 0 {
 			if _, ok := r.Plan.Find(need, from, from); !ok {
 				return false
 			}

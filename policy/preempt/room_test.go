@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -182,4 +183,21 @@ func TestPoliciesThatPreemptFinishEverything(t *testing.T) {
 			}
 		}
 	})
+}
+
+// On two processors a job that asks for five has its turn in its shape of two.
+func TestJobsYieldToAShapeThatFits(t *testing.T) {
+	for _, p := range []entity.Policy{Slicing{Quantum: 10}, Selective{Factor: 2, Slice: 1}} {
+		wide := job(2, 1, 4, 5)
+		wide.Shapes = []entity.Shape{{Nodes: 2, Length: 6, Runtime: 6}, {Nodes: 4, Length: 5, Runtime: 5}}
+		check := &validate.Validator{}
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(2), p, check)
+		first, r := m.Submit(job(1, 0, 40, 2)), m.Submit(wide)
+		require.NoError(t, sim.Run(context.Background()))
+		require.NoError(t, check.Report(true).Err())
+		require.Equal(t, []any{entity.Finished, 2}, []any{r.State, r.Request.Nodes})
+		require.Less(t, r.Finish, des.Time(20), p.Name())
+		require.Equal(t, des.Time(46), first.Finish)
+	}
 }

@@ -211,12 +211,12 @@ func (p Selective) lookAgain(r *entity.Round, waiting []ranked) {
 		if j.State != entity.Waiting {
 			continue
 		}
-		have := free
+		have, need := free, narrowest(j.Run)
 		for _, v := range running {
 			if !p.wide(j.Run, v.Run) {
 				continue
 			}
-			if have += v.Request.Nodes; have < j.Request.Nodes {
+			if have += v.Request.Nodes; have < need {
 				continue
 			}
 			if due := p.due(j.Run, v.xfactor); due > r.Now {

@@ -35,9 +35,9 @@ func Example() {
 	}
 	// Output:
 	// policy,mean_wait,mean_bounded_slowdown
-	// easy,20988.4928,380.56097217543396
-	// smallest,5805.4884,39.43434138886557
-	// smallest:limit=32,39523.2592,482.2350107201821
+	// easy,4616.9752,101.42304946789527
+	// smallest,2400.3118,49.214705267969066
+	// smallest:limit=32,2621.7836,59.26279958341278
 }
 
 func TestThePolicyIsOneOfTheCommands(t *testing.T) {

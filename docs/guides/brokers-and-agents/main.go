@@ -51,8 +51,8 @@ func main() {
 		network.Default.Latency = des.Second
 		all, large, small := metrics.NewRecorder(), metrics.NewRecorder(), metrics.NewRecorder()
 		g := grid.NewGrid(sim, network, all)
-		g.AddAgent("large", plan.NewCluster(128), backfill.EASY{}, large)
-		g.AddAgent("small", plan.NewCluster(64), backfill.EASY{}, small).Speed = 1.5
+		g.AddAgent("large", plan.NewCluster(96), backfill.EASY{}, large)
+		g.AddAgent("small", plan.NewCluster(32), backfill.EASY{}, small).Speed = 1.5
 		g.AddBroker("broker", s)
 		g.Submit(trace.Jobs(), func(*entity.Job) int { return 0 })
 		if err := sim.Run(context.Background()); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	wide    = 32 // processors; a job on more is wide
+	wide    = 16 // processors; a job on more is wide
 	evening = 20 * des.Hour
 	morning = 6 * des.Hour
 )

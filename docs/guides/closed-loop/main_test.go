@@ -3,12 +3,12 @@ package main
 func Example() {
 	main()
 	// Output:
-	// 10 users, fcfs:   3.2 jobs an hour, mean wait   5130 s, utilization 57%
-	// 10 users, easy:   3.3 jobs an hour, mean wait   4631 s, utilization 58%
-	// 20 users, fcfs:   3.4 jobs an hour, mean wait  14321 s, utilization 61%
-	// 20 users, easy:   3.8 jobs an hour, mean wait  11823 s, utilization 67%
-	// 40 users, fcfs:   3.5 jobs an hour, mean wait  35011 s, utilization 62%
-	// 40 users, easy:   4.2 jobs an hour, mean wait  25445 s, utilization 75%
-	// 80 users, fcfs:   3.5 jobs an hour, mean wait  74173 s, utilization 63%
-	// 80 users, easy:   4.5 jobs an hour, mean wait  50420 s, utilization 80%
+	// 10 users, fcfs:   6.0 jobs an hour, mean wait    320 s, utilization 49%
+	// 10 users, easy:   6.0 jobs an hour, mean wait    217 s, utilization 49%
+	// 20 users, fcfs:   9.0 jobs an hour, mean wait   2090 s, utilization 74%
+	// 20 users, easy:   9.6 jobs an hour, mean wait   1530 s, utilization 79%
+	// 40 users, fcfs:   9.7 jobs an hour, mean wait   8477 s, utilization 80%
+	// 40 users, easy:  10.4 jobs an hour, mean wait   6713 s, utilization 86%
+	// 80 users, fcfs:  10.0 jobs an hour, mean wait  22380 s, utilization 82%
+	// 80 users, easy:  10.8 jobs an hour, mean wait  16004 s, utilization 89%
 }

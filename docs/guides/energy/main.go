@@ -51,5 +51,5 @@ func main() {
 		saving := &flow.SwitchOff{Idle: idle, Boot: 200 * des.Second, Shutdown: 10 * des.Second}
 		run(fmt.Sprintf("off after %v s", idle), trace, backfill.EASY{}, saving)
 	}
-	run("at most 20 kW", trace, &policy.PowerCap{Policy: backfill.EASY{}, Cap: 20_000, Idle: 100, Busy: 200}, nil)
+	run("at most 22 kW", trace, &policy.PowerCap{Policy: backfill.EASY{}, Cap: 22_000, Idle: 100, Busy: 200}, nil)
 }

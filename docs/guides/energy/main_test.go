@@ -3,9 +3,9 @@ package main
 func Example() {
 	main()
 	// Output:
-	// always on         30943 kWh,  8313 idle,    0 boots, at most 25600 W, mean wait 20988 s,   0 rejected
-	// off after 3600 s  27300 kWh,  4232 idle, 2818 boots, at most 25600 W, mean wait 20546 s,   0 rejected
-	// off after 600 s   27061 kWh,  3947 idle, 4382 boots, at most 25600 W, mean wait 20549 s,   0 rejected
-	// off after 0 s     27018 kWh,  3888 idle, 5263 boots, at most 25600 W, mean wait 20556 s,   0 rejected
-	// at most 20 kW     26451 kWh, 12559 idle,    0 boots, at most 20000 W, mean wait 20362 s, 117 rejected
+	// always on         12808 kWh,  2291 idle,    0 boots, at most 25600 W, mean wait  4617 s,   0 rejected
+	// off after 3600 s  11557 kWh,   874 idle, 2202 boots, at most 25600 W, mean wait  4410 s,   0 rejected
+	// off after 600 s   11349 kWh,   616 idle, 4407 boots, at most 25600 W, mean wait  4458 s,   0 rejected
+	// off after 0 s     11311 kWh,   546 idle, 6707 boots, at most 25600 W, mean wait  4458 s,   0 rejected
+	// at most 22 kW     13527 kWh,  3010 idle,    0 boots, at most 22000 W, mean wait 26467 s,   0 rejected
 }

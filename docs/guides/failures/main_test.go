@@ -3,8 +3,8 @@ package main
 func Example() {
 	main()
 	// Output:
-	// requeue     118 outages hit 85 jobs,  0 killed, mean wait 63303 s
-	// kill        118 outages hit 61 jobs, 61 killed, mean wait 24044 s
-	// wait        118 outages hit  0 jobs,  0 killed, mean wait 26838 s
-	// checkpoint  118 outages hit 75 jobs,  0 killed, mean wait 35014 s
+	// requeue      54 outages hit 42 jobs,  0 killed, mean wait  6078 s
+	// kill         54 outages hit 37 jobs, 37 killed, mean wait  3685 s
+	// wait         54 outages hit  0 jobs,  0 killed, mean wait  4622 s
+	// checkpoint   54 outages hit 39 jobs,  0 killed, mean wait  5397 s
 }

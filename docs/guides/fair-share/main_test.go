@@ -3,6 +3,6 @@ package main
 func Example() {
 	main()
 	// Output:
-	// easy             mean wait by user: 20956 s 21499 s 20577 s 21052 s
-	// easy-fair-share  mean wait by user: 21296 s  5625 s  9817 s  5495 s
+	// easy             mean wait by user:  5185 s  3765 s  4862 s  4792 s  4559 s
+	// easy-fair-share  mean wait by user:  6398 s  3633 s  4628 s  3951 s  1894 s
 }

@@ -33,8 +33,8 @@ func main() {
 		network := &grid.Network{Default: grid.Direct()}
 		rec := metrics.NewRecorder()
 		g := grid.NewGrid(sim, network, rec)
-		g.AddAgent("north", plan.NewCluster(64), backfill.EASY{})
-		g.AddAgent("south", plan.NewCluster(64), backfill.Conservative{})
+		g.AddAgent("north", plan.NewCluster(48), backfill.EASY{})
+		g.AddAgent("south", plan.NewCluster(48), backfill.Conservative{})
 		g.AddAgent("west", plan.NewCluster(16), backfill.FCFS{}).Speed = 1.5
 		g.AddBroker("broker", s)
 		g.Submit(trace.Jobs(), func(*entity.Job) int { return 0 })

@@ -3,5 +3,5 @@ package main
 func Example() {
 	main()
 	// Output:
-	// 5000 jobs, mean wait 20988 s
+	// 5000 jobs, mean wait 4617 s
 }

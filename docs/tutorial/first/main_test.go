@@ -3,7 +3,7 @@ package main
 func Example() {
 	main()
 	// Output:
-	// fcfs          mean wait 233538 s, mean bounded slowdown 6898.8
-	// easy          mean wait  20988 s, mean bounded slowdown  380.6
-	// conservative  mean wait  18125 s, mean bounded slowdown  313.6
+	// fcfs          mean wait  25536 s, mean bounded slowdown  778.7
+	// easy          mean wait   4617 s, mean bounded slowdown  101.4
+	// conservative  mean wait   4998 s, mean bounded slowdown  102.0
 }

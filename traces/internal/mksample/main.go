@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
@@ -17,13 +18,17 @@ import (
 const (
 	jobs       = 5000
 	processors = 128
-	// FCFS keeps no more than some 63% of the processors busy on these jobs,
-	// many of which want half the machine. Above that its queue grows for as
-	// long as the trace lasts and a comparison says little.
-	load       = 0.65
+	// No job asks for more than half the machine. Where some ask for all of it,
+	// FCFS drains the machine so often that its queue grows for as long as the
+	// trace lasts, and a comparison says little.
+	largest    = processors / 2
+	load       = 0.7
 	limitHours = 18 // the longest estimate, and so the longest runtime
-	seed       = 2  // with seed 1 the first weeks alone are above FCFS's limit
+	seed       = 3  // with it the load of these few weeks is near that of the long run
 )
+
+// start is the instant 0 of the trace: a Monday, at midnight.
+var start = time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func main() {
 	if len(os.Args) != 2 {
@@ -50,7 +55,7 @@ func create(path string) error {
 
 // write generates the trace.
 func write(w *workload.Writer) error {
-	source, err := model.Lublin{Processors: processors, Load: load, Seed: seed}.Jobs(jobs)
+	source, err := model.Lublin{Processors: largest, Load: load * processors / largest, Seed: seed}.Jobs(jobs)
 	if err != nil {
 		return err
 	}
@@ -62,8 +67,10 @@ func write(w *workload.Writer) error {
 	if err := w.WriteHeader(header(limit)); err != nil {
 		return err
 	}
+	submitters := people{random: des.NewStream(seed, 0, "users")}
 	for j := range given.Jobs {
 		rec := workload.RecordOf(j)
+		submitters.sign(&rec)
 		if err := w.Write(&rec); err != nil {
 			return err
 		}
@@ -80,13 +87,16 @@ func header(limit des.Time) *workload.Header {
 		{Key: "MaxJobs", Value: strconv.Itoa(jobs)},
 		{Key: "MaxRecords", Value: strconv.Itoa(jobs)},
 		{Key: "Preemption", Value: "No"},
-		{Key: "UnixStartTime", Value: "0"},
+		{Key: "UnixStartTime", Value: strconv.FormatInt(start.Unix(), 10)},
 		{Key: "TimeZoneString", Value: "UTC"},
 		{Key: "MaxNodes", Value: strconv.Itoa(processors)},
 		{Key: "MaxProcs", Value: strconv.Itoa(processors)},
 		{Key: "MaxRuntime", Value: limit.String()},
-		{Key: "Note", Value: fmt.Sprintf("sizes, runtimes and arrivals: untyped Lublin-Feitelson model, long-run load %v, seed %d", load, seed)},
+		{Key: "Note", Value: fmt.Sprintf("sizes, runtimes and arrivals: untyped Lublin-Feitelson model for %d processors, long-run load %v, seed %d", largest, load, seed)},
 		{Key: "Note", Value: fmt.Sprintf("estimates: Tsafrir model, at most %d hours; longer runtimes are cut to that", limitHours)},
+		{Key: "Note", Value: fmt.Sprintf("users, and their sessions in fields 17 and 18: drawn by this program, after no published model; who comes next has user u of %d with a chance like 1/u", users)},
+		{Key: "Queue", Value: fmt.Sprintf("%d at most %v", shortQueue, shortest)},
+		{Key: "Queue", Value: fmt.Sprintf("%d longer", longQueue)},
 		{Key: "Note", Value: "written by go generate ./traces"},
 	} {
 		h.Add(e.Key, e.Value)
