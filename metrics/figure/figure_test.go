@@ -504,3 +504,38 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWasChosenIsNotPartOfTheFront(t *testing.T) {
+	f, err := Alternatives([]Rows[results.Combination]{{"p", []results.Combination{{Cost: 9, Time: 9}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}}})
+	require.NoError(t, err)
+	f.legend = nil
+	require.Len(t, drawn(t, string(write(t, f, "svg")), "#0072B2"), 2)
+}
+
+func TestPanelsBelowEachOtherAreAligned(t *testing.T) {
+	f := everyFigure(t, "easy")["wait-by-size"]
+	var at []string
+	for _, m := range texts.FindAllStringSubmatch(string(write(t, f, "svg")), -1) {
+		if m[3] == "3–4" {
+			at = append(at, m[1])
+		}
+	}
+	require.Len(t, at, 3)
+	require.Len(t, slices.Compact(at), 1)
+}
+
+func TestTheLoadGoesByTheClockOfTheLog(t *testing.T) {
+	folder := folderWith(t, map[string]string{
+		"jobs-p.csv": jobsNeed + "1,0,2,60,REJECTED,,,,50\n2,90000,2,60,REJECTED,,,,50\n",
+	})
+	for zone, want := range map[string]string{"Europe/Stockholm": "time 0 is 1996-09-23 14:00 CEST", "": "time 0 is 1996-09-23 12:00 UTC"} {
+		folder.Manifest.Trace.UnixStart, folder.Manifest.Trace.TimeZone = 843480031, zone
+		figures, err := Draw(folder, "load")
+		require.NoError(t, err)
+		require.Contains(t, figures[0].Note, want)
+	}
+	folder.Manifest.Trace.UnixStart = 0
+	figures, err := Draw(folder, "load")
+	require.NoError(t, err)
+	require.Contains(t, figures[0].Note, "It is not known what the clock showed at time 0")
+}
