@@ -177,6 +177,7 @@ func TestAllTextIsWithinThePage(t *testing.T) {
 	for name, f := range everyFigure(t, "fcfs", "batch-slicer:front=30:criterion=square-dep:problem=weights", "conservative", "e", "f", "g", "h", "i", "j") {
 		wide, _ := f.size()
 		for _, m := range texts.FindAllStringSubmatch(turned.ReplaceAllString(string(write(t, f, "svg")), ""), -1) {
+			require.Greater(t, number(t, m[1]), 0.0, "%s: %s", name, m[0])
 			require.Less(t, number(t, m[1]), wide.Points(), "%s: %s", name, m[0])
 		}
 		for _, line := range f.noteLines(wide) {
