@@ -113,7 +113,7 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	}
 	m.sim.Cancel(r.due)
 	m.freed(now, held.End)
-	m.gained = m.gained || nodes < held.Nodes
+	m.gained = true // one that grows has less of the time to come
 
 	j, f := *r.Job, r.rare()
 	f.original = r.Submitted()

@@ -34,8 +34,12 @@ func TestAResizedJobDoesTheRestOfItsWork(t *testing.T) {
 		require.NoError(t, w.meta.Resize(r, 2, des.Hour), "it has two already")
 		require.Empty(t, r.Earlier())
 		var conflict *entity.ConflictError
+		held := r.Reservation
 		require.ErrorAs(t, w.meta.Resize(r, 4, 0), &conflict)
-		require.Equal(t, []any{2, 14 * des.Second}, []any{r.Reservation.Window.Nodes, r.Reservation.Window.End}, "nothing has changed")
+		require.Equal(t, held.Window, r.Reservation.Window, "nothing has changed")
+		require.Equal(t, []any{true, 2 * des.Second, 14 * des.Second}, []any{r.Reservation.Active, held.Window.Start, held.Window.End})
+		_, free := w.meta.Plan().Find(entity.Request{Nodes: 1, Length: des.Second}, 3*des.Second, 3*des.Second)
+		require.False(t, free, "the plan has it as before")
 		require.Equal(t, 12*des.Second, r.Runtime)
 	})
 	at(w.meta, 5, func() {
@@ -133,6 +137,45 @@ func TestWhatAGrownJobGivesUpAtOnceIsThereForOthers(t *testing.T) {
 			w.run(t)
 		}
 	}
+}
+
+// Whoever grows has less of the time to come: beside what is booked then a job may fit that did not.
+func TestAResizeInARoundIsAGainForThePresentOneAndTheNext(t *testing.T) {
+	for _, nodes := range []int{1, 4} {
+		var w *world
+		var one *entity.Run
+		var before, after []bool
+		w = newWorld(4, policyFunc(func(r *entity.Round) {
+			before = append(before, r.Gained)
+			if r.Now == 10*des.Second {
+				require.Equal(t, 2, one.Request.Nodes)
+				require.NoError(t, r.Resize(one, nodes, 0))
+			}
+			after = append(after, r.Gained)
+			backfill.FCFS{}.Schedule(r)
+		}))
+		one = w.meta.Submit(&entity.Job{ID: 1, Runtime: 80 * des.Second, Request: entity.Request{Nodes: 2, Length: 80 * des.Second},
+			Shapes: []entity.Shape{{Nodes: 1, Length: 99 * des.Second, Runtime: 99 * des.Second}, {Nodes: 4, Length: 90 * des.Second, Runtime: 90 * des.Second}}})
+		for id := range int64(3) {
+			w.meta.Submit(job(id+2, des.Time(id+1)*10, 5, 3))
+		}
+		w.run(t)
+		require.Equal(t, []bool{false, true, false}, before[1:4], nodes)
+		require.Equal(t, []bool{true, true, false}, after[1:4], nodes)
+	}
+}
+
+func TestConservativeReservationsMoveUpIntoWhatAResizeGivesBack(t *testing.T) {
+	w := newWorld(4, backfill.Conservative{})
+	j := moldable(1, 0, 200, 2, 2)
+	r := w.meta.Submit(j)
+	waits := w.meta.Submit(job(2, 1, 10, 3))
+	at(w.meta, 5, func() {
+		require.Equal(t, 100*des.Second, waits.Reservation.Window.Start)
+		require.NoError(t, w.meta.Resize(r, 1, 0))
+	})
+	w.run(t)
+	require.Equal(t, 5*des.Second, waits.Start)
 }
 
 func TestWhatCannotBeResizedIsNot(t *testing.T) {

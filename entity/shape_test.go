@@ -223,3 +223,35 @@ func TestCompressionDoesNotTakeAWorseEnd(t *testing.T) {
 		require.Equal(t, start*des.Second, r.Start, rule)
 	}
 }
+
+// Two of four processors are busy until 10. On one it could start now and end at 48; it waits for
+// three, beside which one is free.
+func TestAHeadThatWaitsForABetterEndIsNotBackfilledBesideItsHold(t *testing.T) {
+	j := job(2, 0, 48, 1)
+	j.Shapes = []entity.Shape{{Nodes: 3, Length: 16 * des.Second, Runtime: 16 * des.Second}}
+	w := newWorld(4, backfill.EASY{Shape: entity.FirstEnd})
+	w.meta.Submit(job(1, 0, 10, 2))
+	r := w.meta.Submit(j)
+	w.run(t)
+	require.Equal(t, []any{10 * des.Second, 3}, []any{r.Start, r.Request.Nodes})
+}
+
+func TestAnOrderSeesWhatAJobAskedForWhateverItHolds(t *testing.T) {
+	var seen []int
+	order := entity.Order{Name: "seen", Dynamic: true, Key: func(r *entity.Run, _ des.Time) float64 {
+		if r.ID == 2 {
+			seen = append(seen, r.Request.Nodes)
+		}
+		return 0
+	}}
+	w := newWorld(4, backfill.Conservative{Order: order})
+	w.meta.Submit(job(1, 0, 10, 4))
+	r := w.meta.Submit(moldable(2, 0, 12, 1, 3))
+	at(w.meta, 1, func() { require.Equal(t, 3, r.Request.Nodes, "as it is reserved") })
+	at(w.meta, 2, func() { w.meta.Changed(0, des.Forever) })
+	w.run(t)
+	require.NotEmpty(t, seen)
+	for _, nodes := range seen {
+		require.Equal(t, 1, nodes)
+	}
+}

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -128,8 +129,12 @@ func (r *Recorder) occupied(a *entity.Attempt) {
 	r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
 }
 
-// why counts one more rejection for this reason.
+// why counts one more rejection for this reason. One that lies in another job is the
+// same whichever that is.
 func (r *Recorder) why(reason string) {
+	if rest, ok := strings.CutPrefix(reason, "job "); ok {
+		reason = "a job" + strings.TrimLeft(rest, "0123456789")
+	}
 	i := slices.IndexFunc(r.reasons, func(c ReasonCount) bool { return c.Reason == reason })
 	if i < 0 {
 		i = len(r.reasons)
@@ -139,6 +144,7 @@ func (r *Recorder) why(reason string) {
 }
 
 // Rejections are the reasons for which jobs were rejected, in order of first use.
+// Where a reason begins with a job's number, such as "job 4 failed", it is "a job failed".
 func (r *Recorder) Rejections() []ReasonCount { return slices.Clone(r.reasons) }
 
 // boundedBelow is the run time under which a job's slowdown is no longer made

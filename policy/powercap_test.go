@@ -232,3 +232,18 @@ func TestAPowerCapTellsWhetherItsPolicyStopsJobs(t *testing.T) {
 	require.False(t, (&PowerCap{Policy: registered(t, "easy")}).Preempts())
 	require.True(t, (&PowerCap{Policy: stopping{registered(t, "easy")}}).Preempts())
 }
+
+func TestUnderAPowerCapAMoldableJobTakesTheShapeThatMayBeBusy(t *testing.T) {
+	for watts, nodes := range map[float64]int{500: 0, 550: 1, 600: 1, 610: 3} {
+		j := &entity.Job{ID: 1, Runtime: des.Second, Request: entity.Request{Nodes: 4, Length: des.Second}}
+		for _, n := range []int{1, 3, 4} {
+			j.Shapes = append(j.Shapes, entity.Shape{Nodes: n, Length: des.Second, Runtime: des.Second})
+		}
+		if watts == 500 || watts == 610 {
+			j.Shapes = j.Shapes[1:]
+		}
+		got, err := runOn(4, &PowerCap{Policy: registered(t, "easy"), Cap: watts, Idle: 100, Busy: 170}, &metrics.PowerMeter{}, []*entity.Job{j})
+		require.NoError(t, err)
+		require.Equal(t, nodes, got[1].Reservation.Window.Nodes, "%v W", watts)
+	}
+}

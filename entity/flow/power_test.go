@@ -523,11 +523,17 @@ func TestAJobOfNoTimeLeavesNodesIdle(t *testing.T) {
 }
 
 // A single server that is switched off after an idle time t and needs a time d to
-// boot. The wait that the boots add is that of an M/G/1 queue with a set-up time D at
-// the beginning of a busy period, (2E[D] + l E[D^2]) / (2 (1 + l E[D])) (Levy and
-// Kleinrock, Operations Research 34, 1986; for exponential D it is the 1/a of
-// Gandhi, Harchol-Balter and Adan). Here D is d with the probability
-// exp(-l t) that nobody came in time, and else 0.
+// boot: an M/G/1 queue with a set-up time D at the beginning of a busy period. What that
+// adds to the wait is independent of the wait without it (Levy and Kleinrock, "A queue
+// with starter and a queue with vacations: delay analysis by decomposition", Operations
+// Research 34(3), 1986), and as long as for those who come before the service begins. Of
+// these there are 1 + l E[D] in the mean. The first waits for D; those who come during D
+// wait for what is left of it, l D of them for D/2 each. So the mean is
+//
+//	(E[D] + l E[D^2]/2) / (1 + l E[D]),
+//
+// which is 1/a for exponential D of rate a. Here D is d with the probability exp(-l t)
+// that nobody came in time, and else 0.
 func TestASingleServerThatIsSwitchedOffAgreesWithTheClosedFormulas(t *testing.T) {
 	const replications, customers, rate = 20, 10_000, 0.5 // of arrivals; service has rate 1
 	for _, c := range []struct{ idle, boot float64 }{{0, 3}, {2, 5}} {

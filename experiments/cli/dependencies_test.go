@@ -59,7 +59,7 @@ func TestUnderFeedbackJobsOfALogComeByTheEndsOfOthers(t *testing.T) {
 
 func TestFeedbackThatChangesNothingIsTold(t *testing.T) {
 	const note = "no job names another one of the log as its preceding job (field 17), so that feedback changes nothing"
-	got := call("simulate", "--first", "5", "--feedback")
+	got := call("simulate", write(t, "small.swf", swf("0 9 1 9", "1 9 1 9")), "--feedback")
 	require.Zero(t, got.code)
 	require.Equal(t, 1, strings.Count(got.stderr, note), got.stderr)
 	log := write(t, "log.swf", sessions)
@@ -139,7 +139,7 @@ func TestEveryPolicyRunsJobsThatWaitForOthers(t *testing.T) {
 			require.Equal(t, "5000", submit["32"], name)
 		}
 		require.Equal(t, len(policies), checked)
-		require.Contains(t, got.stderr, "job 30 failed, after which it was to run")
+		require.Contains(t, got.stderr, "1 of 11 jobs rejected, 1 of them: a job failed, after which it was to run")
 		require.Contains(t, read(t, dir, "requests.csv"), ",queue,after\n")
 		require.Contains(t, read(t, dir, "requests.csv"), ",10-15:ok+30\n")
 
@@ -148,6 +148,13 @@ func TestEveryPolicyRunsJobsThatWaitForOthers(t *testing.T) {
 		require.Zero(t, got.code, got.stderr)
 		require.Equal(t, schedules(t, dir), schedules(t, again))
 	}
+}
+
+func TestJobsWhosePredecessorsFailedAreToldTogether(t *testing.T) {
+	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,after\n1,0,1,10,20,\n2,0,1,10,20,\n3,0,1,10,10,1:ok\n4,0,1,10,10,2:ok\n5,0,1,10,10,4:ok\n6,0,9,10,10,\n")
+	got := call("simulate", jobs, "--procs", "4", "--policy", "easy")
+	require.Zero(t, got.code)
+	require.Contains(t, got.stderr, "easy: 4 of 6 jobs rejected, 3 of them: a job failed, after which it was to run")
 }
 
 func TestAPredecessorThatIsNotInTheFileIsAnError(t *testing.T) {

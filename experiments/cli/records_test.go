@@ -98,12 +98,28 @@ func TestWhatTheFilesOfARunWithFailuresHideIsFound(t *testing.T) {
 			}
 			panic("no job ran twice")
 		}, "two jobs on one processor"},
+		"an attempt begins a second before the one in front of it has ended": {"attempts-easy.csv", func(lines []string) []string {
+			end := map[string]string{} // of the first attempts, by job
+			for i, line := range lines[1:] {
+				fields := strings.Split(line, ",")
+				if before, ok := end[fields[0]]; ok && fields[1] == "2" {
+					fields[2] = strconv.Itoa(int(number(t, before)) - 1)
+					lines[i+1] = strings.Join(fields, ",")
+					return lines
+				}
+				end[fields[0]] = fields[3]
+			}
+			panic("no job ran twice")
+		}, "when the job had not ended before"},
+		"a processor is, and has been for longer than since its latest outage": {"outages-easy.csv", func(lines []string) []string {
+			return append(lines, "0,100000000,1,3,0,", "1,2,1,3,0,")
+		}, "has 3 until"},
 		"all is out of service": {"outages-easy.csv", func(lines []string) []string { return append(lines, "0,100000000,100,0-99,0,") }, "on what is down"},
 		"a processor is":        {"outages-easy.csv", func(lines []string) []string { return append(lines, "0,100000000,1,3,0,") }, "on what is down"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := bent(t, run, c.file, c.bend)
-			got := call("validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "300")
+			got := call("validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "300", "--limit", "100000")
 			require.Equal(t, exitFailed, got.code, got.stdout)
 			require.Contains(t, got.stdout, c.want)
 		})

@@ -132,7 +132,7 @@ func (f *workloadFlags) validateGrid(cmd *cobra.Command, made schedule, path str
 			return worded(cmd, err)
 		}
 	}
-	report, err := scenario.Validate(cmd.Context(), sc, made.spec, filepath.Dir(made.path), scenario.Options{Tables: f.tables, Stdin: cmd.InOrStdin()}, limit)
+	report, err := scenario.Validate(cmd.Context(), sc, made.spec, made.victims, filepath.Dir(made.path), scenario.Options{Tables: f.tables, Stdin: cmd.InOrStdin()}, limit)
 	if err != nil {
 		return worded(cmd, err)
 	}
@@ -167,7 +167,7 @@ func (f *workloadFlags) validate(cmd *cobra.Command, path string, trace []string
 		return err
 	}
 	defer jobs.Close()
-	return f.report(cmd, path, t.Name, f.molding(jobs), check)
+	return f.report(cmd, path, t.Name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // bookings are the advance reservations of --reservations.
@@ -195,7 +195,7 @@ func (f *workloadFlags) validateRequests(cmd *cobra.Command, path, requests stri
 	if check.Bookings, err = f.bookings(); err != nil {
 		return err
 	}
-	return f.report(cmd, path, name, f.molding(jobs), check)
+	return f.report(cmd, path, name, scenario.MoldedFrom(jobs, f.moldable), check)
 }
 
 // validateNodes checks a schedule of the nodes of a domain.
@@ -276,6 +276,7 @@ type schedule struct {
 	machine  string   // "cluster", "domain", "grid"; "" where only the name tells
 	files    []string // of the run; nil where only the name tells
 	moldable string   // what gave its jobs shapes, or ""
+	victims  string   // of outages, or ""
 	power    scenario.Power
 	feedback bool // its jobs came by the ends of others
 }
@@ -289,7 +290,10 @@ func scheduleOf(path string) schedule {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
 				power, _ := scenario.ParsePower(m.Settings["power"]) // what cannot be read tells nothing
-				return schedule{path, r.Policy, m.Settings["machine"], r.Files, m.Settings["moldable"], power, m.Settings["feedback"] == "true"}
+				return schedule{
+					path: path, spec: r.Policy, machine: m.Settings["machine"], files: r.Files, moldable: m.Settings["moldable"],
+					victims: m.Settings["victims"], power: power, feedback: m.Settings["feedback"] == "true",
+				}
 			}
 		}
 	}

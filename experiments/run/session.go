@@ -3,16 +3,20 @@ package run
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -30,12 +34,19 @@ type Session struct {
 	// capacity otherwise than by that metascheduler tells it here.
 	Account *metrics.Account
 
+	// Bill, if set, is what a job has cost; jobs-FileName.csv has it then. It is to be
+	// set before the file is made.
+	Bill func(*entity.Run) metrics.Bill
+	// Places, if set, is where a job as a whole has run; likewise.
+	Places func(*entity.Run) []procset.Range
+
 	settings Settings
 	recorder *metrics.Recorder
 	spent    *Watch
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
 	outages  *metrics.OutageWriter // or nil
+	closers  []func() error        // of writers, before their files are committed
 }
 
 // file is a file of the run, under its temporary name until Commit.
@@ -95,6 +106,10 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 	if x.settings.Power != nil {
 		w.Energy = x.settings.Power.Job
 	}
+	w.Booked = x.settings.Bookings != nil
+	if part == "" {
+		w.Bill, w.Places = x.Bill, x.Places
+	}
 	x.files = append(x.files, file{path, w})
 	return append(observers, w), nil
 }
@@ -114,10 +129,14 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 }
 
 // Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
-// observers, and that of attempts-NAME.csv where jobs may have several.
+// observers, that of events-NAME.csv where it is wanted, and that of
+// attempts-NAME.csv where jobs may have several.
 func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
+	}
+	if err == nil {
+		x.Observers, err = x.Events(x.Observers, "", x.settings.Allocation)
 	}
 	if err == nil {
 		err = x.decisions()
@@ -142,17 +161,36 @@ func (x *Session) Files() (err error) {
 // decisions adds the writer of decisions-NAME.csv to the session's observers where
 // that is asked for.
 func (x *Session) decisions() error {
-	if x.settings.Dir == "" || !x.settings.Decisions {
+	if !x.settings.Decisions {
 		return nil
 	}
-	path := x.path("decisions-", ".csv")
-	w, err := metrics.CreateDecisions(path)
-	if err != nil {
+	w, err := x.Create("decisions-", ".csv")
+	if err != nil || w == nil {
 		return err
 	}
-	x.files = append(x.files, file{path, w})
-	x.Observers = append(x.Observers, w)
+	decisions := metrics.NewDecisionsWriter(w)
+	x.closers = append(x.closers, decisions.Close)
+	x.Observers = append(x.Observers, decisions)
 	return nil
+}
+
+// Events adds to observers the writer of events-NAME.csv, or of events-NAME-PART.csv,
+// where it is wanted.
+func (x *Session) Events(observers []entity.Observer, part string, a metrics.Allocation) ([]entity.Observer, error) {
+	if !x.settings.Events {
+		return observers, nil
+	}
+	if part != "" {
+		part = "-" + part
+	}
+	w, err := x.Create("events-", part+".csv")
+	if err != nil || w == nil {
+		return observers, err
+	}
+	events := metrics.NewEventWriter(w)
+	events.Allocation = a
+	x.closers = append(x.closers, events.Close)
+	return append(observers, events), nil
 }
 
 // Create begins another file of the run, such as log-NAME.txt. It returns nil
@@ -264,6 +302,11 @@ func (x *Session) Commit() (Result, error) {
 	if result.Energy, err = x.energy(); err != nil {
 		return Result{}, err
 	}
+	for _, end := range x.closers {
+		if err := end(); err != nil {
+			return Result{}, err
+		}
+	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {
 			for _, before := range x.files[:i] {
@@ -273,8 +316,29 @@ func (x *Session) Commit() (Result, error) {
 		}
 		result.Files = append(result.Files, filepath.Base(f.path))
 	}
+	if err := x.removeOthers(result.Files); err != nil {
+		return Result{}, err
+	}
 	result.Summary.CPUSeconds = x.spent.Seconds()
 	return result, nil
+}
+
+// removeOthers removes the files that a run of this name may have and this one has not:
+// they tell of an earlier run.
+func (x *Session) removeOthers(written []string) error {
+	if x.settings.Dir == "" {
+		return nil
+	}
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "prices-", "owners-", "clusters-"} {
+		path := x.path(prefix, ".csv")
+		if slices.Contains(written, filepath.Base(path)) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing what an earlier run has left: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close ends the session. Files that were not committed are thrown away.

@@ -80,7 +80,16 @@ func (sc *Scenario) molded(from entity.Source) (entity.Source, error) {
 	if _, listens := from.(entity.Listener); listens {
 		return nil, wrong("moldable", "the source of the jobs listens to what becomes of them: it gives them shapes itself (entity.Job.Shapes)")
 	}
-	return &molding{from, m}, nil
+	return MoldedFrom(from, m), nil
+}
+
+// MoldedFrom are the jobs of a source with the shapes that by gives to those that are
+// rigid. By may be nil. Err is the source's, if it has any.
+func MoldedFrom(from entity.Source, by *speedup.Moldable) interface {
+	entity.Source
+	Err() error
+} {
+	return &molding{from, by}
 }
 
 // molding is a source whose rigid jobs get shapes.
@@ -94,7 +103,12 @@ func (m *molding) Next() (*entity.Job, bool) {
 	if !ok {
 		return nil, false
 	}
-	return Molded(j, m.by), true
+	if m.by == nil || len(j.Shapes) > 0 {
+		return j, true
+	}
+	moldable := *j
+	moldable.Shapes = m.by.Shapes(j)
+	return &moldable, true
 }
 
 func (m *molding) Err() error {
@@ -102,14 +116,4 @@ func (m *molding) Err() error {
 		return failed.Err()
 	}
 	return nil
-}
-
-// Molded is j with the shapes that by gives it, if it is rigid. By may be nil.
-func Molded(j *entity.Job, by *speedup.Moldable) *entity.Job {
-	if by == nil || len(j.Shapes) > 0 {
-		return j
-	}
-	moldable := *j
-	moldable.Shapes = by.Shapes(j)
-	return &moldable
 }

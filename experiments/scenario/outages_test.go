@@ -136,6 +136,26 @@ func TestASettingOfOutagesThatMakesNoSenseIsNamed(t *testing.T) {
 	}
 }
 
+func TestFilesOfAnEarlierRunThatThisOneDoesNotWriteGo(t *testing.T) {
+	dir := t.TempDir()
+	sc := faulty("exponential:mtbf=30d:repair=1h", "", "easy", "fcfs")
+	var err error
+	sc.Settings.Power, err = ParsePower("profile=on")
+	require.NoError(t, err)
+	_, err = Run(context.Background(), sc, Options{Dir: dir})
+	require.NoError(t, err)
+	for _, prefix := range []string{"attempts-", "outages-", "power-"} {
+		require.FileExists(t, filepath.Join(dir, prefix+"easy.csv"))
+	}
+	_, err = Run(context.Background(), faulty("", "", "easy"), Options{Dir: dir})
+	require.NoError(t, err)
+	for _, prefix := range []string{"attempts-", "outages-", "power-"} {
+		require.NoFileExists(t, filepath.Join(dir, prefix+"easy.csv"))
+		require.FileExists(t, filepath.Join(dir, prefix+"fcfs.csv"), "it is of a policy not in this run")
+	}
+	require.FileExists(t, filepath.Join(dir, "jobs-easy.csv"))
+}
+
 func TestJobsThatWaitForWhatIsNeverRepairedAreTold(t *testing.T) {
 	g, err := decode("clusters: [{name: east, processors: 32}]")
 	require.NoError(t, err)

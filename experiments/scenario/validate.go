@@ -10,14 +10,24 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics/validate"
 )
 
 // Validate checks what a scenario's grid has written into a folder under a
 // strategy, against the scenario itself: everything that is drawn is drawn anew.
-// A limit of 0 keeps 100 violations.
-func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options, limit int) (validate.Report, error) {
+// The run had these victims of outages, as in Flows, or none. A limit of 0 keeps 100
+// violations.
+func Validate(ctx context.Context, sc *Scenario, strategy, victims, dir string, o Options, limit int) (validate.Report, error) {
 	var none validate.Report
+	var stopped flow.Victims
+	if victims != "" {
+		chosen, err := VictimRules().Parse(victims)
+		if err != nil {
+			return none, &SettingError{"victims", err}
+		}
+		stopped = chosen.Value
+	}
 	g, ok := sc.Machine.(*Grid)
 	if !ok {
 		return none, fmt.Errorf("the scenario describes a %s, not a grid", sc.machine().Kind())
@@ -89,7 +99,7 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
 		}
-	}, p.sites(), validate.Rules{Overrun: sc.Workload.Options.Overrun, Limit: limit})
+	}, p.sites(stopped), validate.Rules{Overrun: sc.Workload.Options.Overrun, Limit: limit})
 	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
 		return none, failed.Err()
 	}
@@ -97,7 +107,7 @@ func Validate(ctx context.Context, sc *Scenario, strategy, dir string, o Options
 }
 
 // sites are the grid's as the validator knows them.
-func (p *gridParts) sites() []validate.Site {
+func (p *gridParts) sites(victims flow.Victims) []validate.Site {
 	var all []validate.Site
 	for _, l := range p.leaves {
 		if k := l.cluster; k != nil {
@@ -106,6 +116,7 @@ func (p *gridParts) sites() []validate.Site {
 		}
 		d := l.domain
 		s := validate.Site{Name: l.name, Nodes: l.parts.nodes, ByUse: d.PayByUse, Ahead: cmp.Or(d.Interval, d.Cycle), Rules: map[int]validate.PriceRule{}}
+		s.Overhead = victims.Rule == flow.VictimsCheckpoint || victims.Restart > 0
 		for k, r := range l.parts.rules {
 			if r.rule != nil {
 				s.Rules[s.Nodes[k].ID] = validate.PriceRule{Every: r.every, PriceRule: r.rule}

@@ -32,6 +32,9 @@ type Site struct {
 	Owners []NodeUse   // the owners' jobs at fixed times, as they are wanted
 	Queued []QueuedJob // those of their queues
 	ByUse  bool        // users pay for what they use
+	// Overhead is true of nodes on which jobs write checkpoints, or are set up again: their
+	// tasks tell neither what of their time was work, nor whether it was all.
+	Overhead bool
 	// Ahead is how far windows are planned ahead, 0 where there is no limit.
 	Ahead des.Time
 	// Rules are how nodes are priced anew, by their IDs. Where there are any,
@@ -141,6 +144,7 @@ type gridChecker struct {
 	siteNames []string          // in their order
 	parts     map[int64][]*part // by job, those on named nodes by attempt
 	own       bool              // some site has jobs of its own, which cannot be told from parts
+	owned     map[ownedSpan]int // owners' spans by the file of tasks, less those by the file of owners
 }
 
 // gridSite is a site and what the files say happened there.
@@ -150,6 +154,14 @@ type gridSite struct {
 	prices   map[int][]NodePrice
 	uses     map[int][]use    // by node: tasks and owners' jobs
 	balances map[string]money // as they must be
+}
+
+// ownedSpan is a span in which an owner had a node.
+type ownedSpan struct {
+	site       string
+	node       int
+	start, end des.Time
+	queued     bool // by a job of a queue
 }
 
 // use is a span in which a node was somebody's.
@@ -164,6 +176,7 @@ type part struct {
 	start, end des.Time
 	nodes      []int
 	short      bool // a task ended before its time: an attempt that was preempted
+	vague      bool // it may have been stopped, or not; see Site.Overhead
 	again      bool // it had others before, of which nothing is known
 	cost       money
 	last       des.Time // reserved end
@@ -225,10 +238,22 @@ func (c *gridChecker) tasks(from io.Reader) error {
 	if err != nil {
 		return err
 	}
+	if r.has("kind") {
+		c.owned = map[ownedSpan]int{}
+	}
 	for r.next() {
+		kind := r.text("kind")
+		if kind == "outage" {
+			continue // there is a file of these
+		}
 		site, n, err := c.node(r)
 		if err != nil {
 			return err
+		}
+		if kind == "owner" {
+			span := ownedSpan{site.Name, n.ID, field(r, "start", parseTime).value, field(r, "end", parseTime).value, r.text("job_id") != ""}
+			c.owned[span]++
+			continue
 		}
 		start, reserved, end := field(r, "start", parseTime).value, field(r, "reserved_end", parseTime).value, field(r, "end", parseTime).value
 		cost, paid := field(r, "cost", parseMoney).value, field(r, "paid", parseMoney).value
@@ -243,6 +268,9 @@ func (c *gridChecker) tasks(from io.Reader) error {
 		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, id})
 		c.task(f, site, n, start, reserved, end, cost, paid)
 		user := r.text("user_id")
+		if user == "" {
+			user = "-1"
+		}
 		if want := strconv.Itoa(int(f.job.User)); user != want {
 			c.violation(f, Disagreement, start, "a task is of user %s, not %s", user, want)
 		}
@@ -282,10 +310,14 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if !req.Admits(cheap) {
 		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
 	}
-	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least {
+	p.vague = site.Overhead
+	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least && !p.vague {
 		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
 	}
 	want := start + shareOf(length, f.job.Runtime, c.estimateOf(f.job))
+	if p.vague {
+		want = min(end, reserved)
+	}
 	switch {
 	case end > want:
 		c.violation(f, WrongRunTime, end, "ran on node %d of %s until %v instead of %v", n.ID, site.Name, end, want)
@@ -356,6 +388,9 @@ func (c *gridChecker) owners(from io.Reader) error {
 		if r.err != nil {
 			return r.err
 		}
+		if c.owned != nil {
+			c.owned[ownedSpan{site.Name, n.ID, start, end, r.text("job_id") != ""}]--
+		}
 		if r.has("job_id") && r.text("job_id") != "" {
 			id := field(r, "job_id", parseWhole(64)).value
 			if r.err != nil {
@@ -376,6 +411,15 @@ func (c *gridChecker) owners(from io.Reader) error {
 	}
 	if r.err != nil {
 		return r.err
+	}
+	differ := 0
+	for span, n := range c.owned { // a sum: the order does not matter
+		if n < 0 || !span.queued { // attempts of a queue's job before the last are in one file only
+			differ += max(n, -n)
+		}
+	}
+	if differ > 0 {
+		nobody(0, Disagreement, "the files of tasks and of owners' jobs differ in %d spans", differ)
 	}
 	missing := 0
 	for _, left := range wanted { // a sum: the order does not matter
@@ -476,12 +520,12 @@ func (c *gridChecker) wholes() {
 		}
 		parts := c.parts[j.ID]
 		tasks, start, end, cost, last := 0, des.Forever, des.Time(0), money(0), des.Time(0)
-		longest, began := des.Time(0), true // began: with what is known of its parts
+		longest, began, vague := des.Time(0), true, false // began: with what is known of its parts
 		for _, p := range parts {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
 			}
-			if p.short {
+			if vague = vague || p.vague; vague || p.short {
 				continue
 			}
 			for _, what := range p.unpaid {
@@ -499,7 +543,7 @@ func (c *gridChecker) wholes() {
 			c.violation(f, Unmet, last, "reserved until %v, after its deadline at %v", last, j.Request.Deadline)
 		}
 		switch {
-		case c.own: // parts cannot be told from the sites' own jobs
+		case c.own || vague: // parts cannot be told from the sites' own jobs, or those that were stopped from the others
 		case f.state == stateRejected && len(parts) > 0 && tasks > 0:
 			c.violation(f, OutOfPlace, start, "%d tasks ran of a job that was rejected", tasks)
 		case f.state == stateFinished && tasks != j.Request.Nodes:
@@ -510,7 +554,7 @@ func (c *gridChecker) wholes() {
 		if f.state != stateFinished {
 			continue
 		}
-		if c.own || tasks != j.Request.Nodes || !began {
+		if c.own || vague || tasks != j.Request.Nodes || !began {
 			longest = -1 // not known
 		}
 		c.ratios(f, longest)

@@ -267,7 +267,7 @@ func unbent(v *validate.Validator) entity.Observer { return v }
 
 func TestWhateverHappensTheScheduleIsValid(t *testing.T) {
 	happened := map[string]int{}
-	for range 15 {
+	for range 40 {
 		rapid.Check(t, func(t *rapid.T) {
 			draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
 			w := newWorld(t, draw, unbent)

@@ -1,0 +1,55 @@
+package validate
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// A job of two tasks of 100 s: at a it runs from 20 to 120, at b from 0 to 30, when it
+// is stopped, and again, with a set-up of 5 s, from 50 to 155.
+const (
+	stoppedHeader = "job_id,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,finish_time,bounded_slowdown,metadata,restarts,lost,overhead\n"
+	stoppedWhole  = stoppedHeader + "1,0,2,100,1,COMPLETED_SUCCESSFULLY,0,155,1.476190,,0,0,0\n"
+	stoppedAtA    = stoppedHeader + "1,0,1,100,1,COMPLETED_SUCCESSFULLY,20,120,1.2,,0,0,0\n"
+	stoppedAtB    = stoppedHeader + "1,0,1,100,1,COMPLETED_SUCCESSFULLY,50,155,1.5,,1,30,5\n"
+)
+
+func TestAFragmentThatWasStoppedBeganEarlier(t *testing.T) {
+	for what, c := range map[string]struct {
+		old, new string
+		kind     Kind
+		ok       bool
+	}{
+		"true":                             {ok: true},
+		"with work kept":                   {"50,155,1.5,,1,30,5", "90,155,1.5,,1,0,5", 0, true},
+		"killed by an outage":              {"1,COMPLETED_SUCCESSFULLY,50,155,1.5,,", "0,COMPLETED_KILLED,70,155,1.5,reason=down,", 0, true},
+		"began after all its parts":        {"SUCCESSFULLY,0,155", "SUCCESSFULLY,21,155", Disagreement, false},
+		"began before its submission":      {"SUCCESSFULLY,0,155", "SUCCESSFULLY,-1,155", Disagreement, false},
+		"ended later than its parts":       {"SUCCESSFULLY,0,155", "SUCCESSFULLY,0,156", Disagreement, false},
+		"never stopped":                    {",,1,30,5", ",,0,30,5", Disagreement, false},
+		"ran for longer than it could":     {"50,155,1.5,,1,30,5", "49,155,1.5,,1,30,5", WrongRunTime, false},
+		"short, and neither stopped":       {"20,120,1.2", "21,120,1.2", WrongRunTime, false},
+		"short, killed for no reason":      {"1,COMPLETED_SUCCESSFULLY,20,120", "0,COMPLETED_KILLED,21,120", WrongRunTime, false},
+		"long, and neither with a set-up":  {"20,120,1.2,,0,0,0", "20,121,1.2,,0,0,0", WrongRunTime, false},
+		"with a set-up that took no time":  {"20,120,1.2,,0,0,0", "20,120,1.2,,0,0,1", WrongRunTime, false},
+		"killed, and longer than it could": {"1,COMPLETED_SUCCESSFULLY,20,120,1.2,,", "0,COMPLETED_KILLED,19,120,1.2,reason=down,", WrongRunTime, false},
+	} {
+		of := func(text string) io.Reader { return strings.NewReader(strings.Replace(text, c.old, c.new, 1)) }
+		job := &entity.Job{ID: 1, Runtime: 100 * des.Second, Request: entity.Request{Nodes: 2, Length: 100 * des.Second}}
+		report, err := Grid(GridFiles{Jobs: of(stoppedWhole), Clusters: map[string]io.Reader{"a": of(stoppedAtA), "b": of(stoppedAtB)}},
+			slices.Values([]*entity.Job{job}), []Site{{Name: "a", Processors: 1, Speed: 1}, {Name: "b", Processors: 1, Speed: 1}}, Rules{})
+		require.NoError(t, err)
+		if c.ok {
+			require.NoError(t, report.Err(), "%s: %v", what, report)
+		} else {
+			require.True(t, slices.ContainsFunc(report.Violations, func(v Violation) bool { return v.Kind == c.kind }), "%s: %v", what, report)
+		}
+	}
+}
