@@ -109,6 +109,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newReproduce(env),
 		newValidate(tables),
 		newExplain(),
+		newGantt(),
 		newPlot(),
 	)
 	return root

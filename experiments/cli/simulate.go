@@ -168,13 +168,19 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
+	started := func(p scenario.Progress) func() {
+		return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
+	}
+	var observers func(policy, site string) []entity.Observer
+	if s.watch && drawable(stderr) {
+		w := &watch{}
+		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
+	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
 		Tables: s.tables, Dir: s.out, Events: s.events, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
-		Started: func(p scenario.Progress) func() {
-			return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
-		},
+		Started: started, Observers: observers,
 	})
 	if out == nil {
 		return worded(cmd, err)
