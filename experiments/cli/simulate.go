@@ -28,6 +28,7 @@ type simulation struct {
 	out     string
 	format  string
 	workers int
+	watch   bool
 	events  bool
 }
 
@@ -109,6 +110,7 @@ and with --victims the jobs that run there
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
+	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	f.SortFlags = false
 	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
@@ -179,7 +181,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
 		Tables: s.tables, Dir: s.out, Events: s.events, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
-		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
+		Tell:    func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
 		Started: started, Observers: observers,
 	})
 	if out == nil {
