@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics/figure"
 )
 
 func TestEveryPixelOfTheImageShowsWhatPartOfItIsTaken(t *testing.T) {
@@ -132,18 +133,29 @@ func TestTheReportOfALargeLogOpensQuickly(t *testing.T) {
 	p.sound()
 }
 
-// The picture of the documentation, made anew by
+// The pictures of the documentation, made anew by
 //
-//	GRIDSLOT_PICTURES=$PWD/docs/images go test ./experiments/report/browser -run Picture
-func TestPictureOfTheDocumentation(t *testing.T) {
+//	GRIDSLOT_PICTURES=$PWD/docs/images go test ./experiments/report/browser -run Pictures
+func TestPicturesOfTheDocumentation(t *testing.T) {
 	dir := os.Getenv("GRIDSLOT_PICTURES")
 	if dir == "" {
-		t.Skip("GRIDSLOT_PICTURES names no folder for it")
+		t.Skip("GRIDSLOT_PICTURES names no folder for them")
 	}
-	p := open(t, filepath.Join(simulated(t, "--policy", "fcfs,easy", "--first", "400"), "report.html"), 1100, 1000, scheme("light"))
-	value[bool](p, `byId('second').value = 1, page.show().then(() => true)`)
-	p.settle()
-	picture, err := chromedp.Run(p.ctx, chromedp.Screenshot(chromedp.CSS(`#drawn`)))
+	for _, c := range []struct {
+		name, results, scheme string
+		show                  string // an expression that promises
+	}{
+		{"report.png", simulated(t, "--policy", "fcfs,easy", "--first", "400"), "light", `byId('second').value = 1, page.show()`},
+		{"domain.png", simulated(t, file(t, "vo.yaml", domain)), "dark", `page.show()`},
+	} {
+		p := open(t, filepath.Join(c.results, "report.html"), 1100, 1000, scheme(c.scheme))
+		value[bool](p, c.show+`.then(() => true)`)
+		p.settle()
+		picture, err := chromedp.Run(p.ctx, chromedp.Screenshot(chromedp.CSS(`#drawn`)))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, c.name), picture, 0o666))
+	}
+	figures, err := figure.Draw(folder(t, simulated(t, "--policy", "fcfs,easy,conservative")), "distributions")
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "report.png"), picture, 0o666))
+	require.NoError(t, figures[0].Save(filepath.Join(dir, "distributions.png")))
 }
