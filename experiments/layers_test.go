@@ -30,7 +30,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"metrics": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/parquet-go/parquet-go"},
 	},
 	"traces": {ours: []string{"des", "workload"}}, // the program that writes the sample
 	"experiments": {
@@ -95,6 +95,16 @@ func TestArrowsPointDown(t *testing.T) {
 	require.Greater(t, packages, 10)
 }
 
+// Who writes a program of their own does not compile what only the command needs.
+func TestTheLibraryDoesWithoutParquet(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./entity/...", "./policy/...", "./workload/...", "./metrics", "./metrics/schema", "./metrics/validate", "./experiments/run", "./experiments/scenario")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "gonum.org/v1/gonum")
+	require.NotContains(t, string(out), "parquet")
+}
+
 func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
 	for _, arrow := range [][2]string{
 		{"des", module + "/entity"},
@@ -112,4 +122,19 @@ func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
 	}
 	require.True(t, allowed("metrics", module+"/entity/atomicfile"))
 	require.True(t, allowed("des", "math/rand/v2"))
+}
+
+// What draws is heavy; programs that simulate, sum up or read results back must not
+// compile it.
+func TestTheLibraryDoesNotBringDrawingWithIt(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/policy/...", module+"/workload/...", module+"/metrics", module+"/metrics/results",
+		module+"/metrics/validate", module+"/experiments/scenario").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	require.Contains(t, deps, module+"/entity")
+	for _, path := range deps {
+		require.False(t, strings.HasPrefix(path, "gonum.org/v1/plot"), path)
+		require.False(t, strings.HasPrefix(path, "github.com/chromedp"), path)
+		require.NotEqual(t, module+"/metrics/figure", path)
+	}
 }

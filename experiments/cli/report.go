@@ -36,6 +36,6 @@ page holds all that it shows: it can be opened without a network, and sent on.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (DIR/report.html)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html)")
 	return cmd
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/parquet"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -30,6 +32,7 @@ type simulation struct {
 	workers int
 	watch   bool
 	events  bool
+	parquet bool
 }
 
 // fileFlags are the flags that name a file of a scenario, and the machine that it
@@ -109,6 +112,7 @@ and with --victims the jobs that run there
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
+	f.BoolVar(&s.parquet, "parquet", false, "write every CSV file as Apache Parquet, too (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
@@ -156,8 +160,10 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
-	if s.events && s.out == "" {
-		return usagef("--events writes a file: give --out, the folder for it")
+	for _, name := range []string{"events", "parquet"} {
+		if cmd.Flags().Changed(name) && s.out == "" {
+			return usagef("--%s writes files: give --out, the folder for them", name)
+		}
 	}
 	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
@@ -179,7 +185,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
 	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Events: s.events, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Events: s.events, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell:    func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
 		Started: started, Observers: observers,
@@ -188,6 +194,18 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		return worded(cmd, err)
 	}
 	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
+}
+
+// beside writes a CSV file as Parquet, too, where that is wanted. What an earlier run
+// has left of another CSV file goes.
+func (s *simulation) beside(dir, name string) error {
+	if _, err := os.Stat(filepath.Join(dir, name)); s.parquet && err == nil {
+		return parquet.Beside(dir, name)
+	}
+	if err := os.Remove(filepath.Join(dir, parquet.Name(name))); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
 }
 
 // scenario is what the call asks for: the file, if there is one, and the flags

@@ -98,6 +98,7 @@ type page struct {
 	Measures             []measure
 	Loads                []table
 	Settings             []setting
+	Pictures             []picture
 	meta                 meta
 	texts, reasons       [][]byte // of the runs of meta; nil where there are no reasons
 }
@@ -120,6 +121,10 @@ type meta struct {
 	BusyTitle string    `json:"busy_title"`
 	States    []string  `json:"states"`
 	Unplaced  string    `json:"unplaced"`
+	// Origin is when time 0 was, in seconds since 1970, in the zone of that name; nil where
+	// it is not known.
+	Origin *int64 `json:"origin,omitempty"`
+	Zone   string `json:"zone,omitempty"`
 }
 
 type runMeta struct {
@@ -159,6 +164,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	}
 	var charts []*chart
 	var runs []runMeta
+	var n numbers
 	from, to := des.Forever, des.Time(0)
 	size := 0
 	for _, r := range f.Runs {
@@ -166,6 +172,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
+		n.add(r.Policy, c.jobs)
 		run, text := c.pack(rows)
 		why, err := c.packReasons()
 		if err != nil {
@@ -191,11 +198,17 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		From: from.Seconds(), To: max(to, from+des.Second).Seconds(), RowName: "processors", BusyTitle: "Busy processors", States: states,
 		Unplaced: "These files do not say which processors each job had, so there is no Gantt chart. Simulate again with --allocation intervals to get one.",
 	}
+	if m.Trace.UnixStart != 0 {
+		p.meta.Origin, p.meta.Zone = &m.Trace.UnixStart, m.Trace.TimeZone
+	}
 	for _, l := range rows {
 		p.meta.Rows += l.Rows
 	}
 	if slices.ContainsFunc(rows, func(l *lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
 		p.meta.RowName, p.meta.BusyTitle = "nodes", "Busy nodes"
+	}
+	if p.Pictures, err = pictures(f, &n); err != nil {
+		p.Warnings = append(p.Warnings, clean("There are no figures: "+err.Error()))
 	}
 	p.Loads = loads(charts, from, to, p.meta.BusyTitle)
 	p.Lead = lead(f, p.meta.Rows, p.meta.RowName)
@@ -440,7 +453,7 @@ const loadRows = 24
 
 // loads are what the lines of the charts show, in numbers.
 func loads(charts []*chart, from, to des.Time, busy string) []table {
-	tables := []table{{Title: busy, Columns: []string{"from, h", "to, h"}}, {Title: "Jobs in the queue", Columns: []string{"from, h", "to, h"}}}
+	tables := []table{{Title: busy, Columns: []string{"from, h", "to, h"}}, {Title: "Jobs in the queue", Columns: []string{"from, h", "to, h"}}, {Title: "Processors that waiting jobs ask for", Columns: []string{"from, h", "to, h"}}}
 	instant := func(k int) des.Time { return from + des.Time(float64(to-from)*(float64(k)/loadRows)) }
 	for k := range loadRows {
 		span := []string{decimal(instant(k).Seconds()/3600, 1), decimal(instant(k+1).Seconds()/3600, 1)}
@@ -449,7 +462,7 @@ func loads(charts []*chart, from, to des.Time, busy string) []table {
 		}
 	}
 	for _, c := range charts {
-		for i, of := range []func(results.Level) int{func(l results.Level) int { return l.Busy }, func(l results.Level) int { return l.Jobs }} {
+		for i, of := range []func(results.Level) int{func(l results.Level) int { return l.Busy }, func(l results.Level) int { return l.Jobs }, func(l results.Level) int { return l.Processors }} {
 			tables[i].Columns = append(tables[i].Columns, clean(c.run.Policy)+", mean")
 			for k := range loadRows {
 				tables[i].Rows[k] = append(tables[i].Rows[k], decimal(meanLevel(c.levels, instant(k), instant(k+1), of), 1))

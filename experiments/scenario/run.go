@@ -28,7 +28,10 @@ type Options struct {
 	// Dir, if set, is the folder for the files.
 	Dir string
 	// Events asks for events-POLICY.csv, too.
-	Events  bool
+	Events bool
+	// Written, if set, is called for each CSV file that a run leaves, or may have left
+	// before and does not any more, when all are there; nobody else writes into Dir yet.
+	Written func(dir, name string) error
 	Workers int // policies to run at a time; at least 1
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
@@ -112,7 +115,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -132,7 +135,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	c.tell(outcome)
 	if c.dir != nil {
-		err = errors.Join(err, c.write(outcome, stopped))
+		err = errors.Join(err, c.write(outcome, stopped), c.written(outcome))
 	}
 	return outcome, err
 }
@@ -344,6 +347,21 @@ func (c *call) report() *workload.Report {
 		report = &workload.Report{}
 	}
 	return report
+}
+
+// written tells of the files.
+func (c *call) written(o *Outcome) (err error) {
+	if c.options.Written == nil {
+		return nil
+	}
+	names := []string{"summary.csv", "capacity.csv", "energy.csv", NodesName}
+	for _, r := range o.Results {
+		names = append(names, r.Files...)
+	}
+	for _, name := range names {
+		err = errors.Join(err, c.options.Written(c.dir.Path, name))
+	}
+	return err
 }
 
 // began is when the time 0 of the simulation was, in seconds since 1970, and in which

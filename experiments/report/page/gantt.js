@@ -6,6 +6,7 @@ const MARGIN = 12; // right of them
 const AXIS = 22; // below the rows, for the time
 const SINGLE = 6000; // so many pieces are drawn one by one; more of them as an image
 const JOB = 0, EARLIER = 1, OWNER = 2, BOOKING = 3, OUTAGE = 4; // kinds of pieces
+const HATCHED = new Set([EARLIER, OUTAGE]);
 
 // Colours that people who see fewer colours tell apart: those of Okabe and Ito
 // for what has no order, and of viridis, but for its dark end, for what has.
@@ -164,7 +165,7 @@ class Gantt {
       const w = this.x(end[i]) - x, h = this.y(row[i] + rows[i]) - y;
       g.fillStyle = this.colourOf(i);
       g.fillRect(x, y, w, h);
-      if (kind[i] === EARLIER || kind[i] === OUTAGE) {
+      if (HATCHED.has(kind[i])) {
         g.fillStyle = hatch;
         g.fillRect(x, y, w, h);
       }
@@ -225,15 +226,16 @@ class Gantt {
     this.run.each(from, to, top, bottom, i => {
       const x0 = Math.max(0, (start[i] - from) * perTime), x1 = Math.min(w, (end[i] - from) * perTime);
       const y0 = Math.max(0, (row[i] - top) * perRow), y1 = Math.min(h, (row[i] + rows[i] - top) * perRow);
-      const [red, green, blue] = kind[i] > EARLIER ? special[kind[i]] : this.colours[this.scale.of[job[i]]];
+      const colour = kind[i] > EARLIER ? special[kind[i]] : this.colours[this.scale.of[job[i]]];
+      const hatched = HATCHED.has(kind[i]);
       for (let y = y0 | 0; y < y1; y++) {
         const high = Math.min(y1, y + 1) - Math.max(y0, y);
         for (let x = x0 | 0, p = 4 * (y * w + x); x < x1; x++, p += 4) {
           let part = high * (Math.min(x1, x + 1) - Math.max(x0, x));
-          if (kind[i] !== JOB && (x + y) % 6 < 2) part *= 0.25; // hatched
-          sums[p] += part * red;
-          sums[p + 1] += part * green;
-          sums[p + 2] += part * blue;
+          if (hatched && (x + y) % 6 < 2) part *= 0.25;
+          sums[p] += part * colour[0];
+          sums[p + 1] += part * colour[1];
+          sums[p + 2] += part * colour[2];
           sums[p + 3] += part;
         }
       }
@@ -297,7 +299,7 @@ class Gantt {
 
   drawTime(g, theme) {
     const {from, to} = this.view;
-    const step = niceStep(to - from, Math.max(2, this.width / 110));
+    const step = niceStep(to - from, Math.max(2, this.width / this.clock.room));
     g.font = '11px system-ui, sans-serif';
     g.textAlign = 'center';
     g.textBaseline = 'top';

@@ -115,7 +115,7 @@ class Page {
   }
 
   lineWidth() { return Math.max(200, byId('lines').clientWidth); }
-  step() { return niceStep(this.view.to - this.view.from, Math.max(2, (this.lineWidth() - GUTTER) / 110)); }
+  step() { return niceStep(this.view.to - this.view.from, Math.max(2, (this.lineWidth() - GUTTER) / this.clock.room)); }
 
   // samples are the means of all columns of pixels.
   samples(runs, name) {
@@ -162,7 +162,7 @@ class Page {
     if (kinds.has(EARLIER)) legend.append(this.swatch(OTHERS, 'hatched: attempt that was stopped', true));
     if (this.gantts.some(g => g.run.meta.overhead)) legend.append(this.swatch(OTHERS, 'hatched end: set-up and checkpoints (how much, not when)', true));
     for (const [kind, name] of [[OWNER, "owner's job"], [BOOKING, 'advance reservation'], [OUTAGE, 'out of service']]) {
-      if (kinds.has(kind)) legend.append(this.swatch(OF_KIND[kind], name, true));
+      if (kinds.has(kind)) legend.append(this.swatch(OF_KIND[kind], name, HATCHED.has(kind)));
     }
     this.later();
   }

@@ -28,6 +28,7 @@ class Clock {
   constructor(origin, zone) {
     this.origin = origin; // seconds since 1970 at time 0, or null
     this.dates = null;
+    this.room = origin === null ? 110 : 140; // pixels that a mark of an axis needs
     if (origin === null) return;
     const parts = {year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23'};
     try {
