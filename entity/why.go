@@ -24,11 +24,10 @@ const (
 	TimeLimitLow                   // postponed: the limit T* on the batch's processor time is too low by Why.Short time units
 	BudgetLimitLow                 // postponed: the limit B* on the batch's cost is too low by Why.Short
 	UntilCycle                     // it waits for the next cycle
-	PowerCapped                    // a cap on power lets too few processors be busy before Why.Start
 )
 
 var obstacles = enum.Of[Obstacle]("obstacle", "other", "behind", "processors", "room", "delay", "reserved",
-	"no-window", "over-budget", "time-limit", "budget-limit", "cycle", "power-cap")
+	"no-window", "over-budget", "time-limit", "budget-limit", "cycle")
 
 func (o Obstacle) String() string { return obstacles.Name(o) }
 

@@ -159,7 +159,7 @@ func TestASupposedWindowIsGoneAfterwards(t *testing.T) {
 }
 
 func TestObstaclesHaveNames(t *testing.T) {
-	for o := entity.HeldOtherwise; o <= entity.PowerCapped; o++ {
+	for o := entity.HeldOtherwise; o <= entity.UntilCycle; o++ {
 		read, err := entity.ParseObstacle(o.String())
 		require.NoError(t, err)
 		require.Equal(t, o, read)

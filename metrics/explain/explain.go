@@ -303,8 +303,6 @@ func sentence(d *results.Decision) string {
 		return fmt.Sprintf("postponed: the limit B* on the cost of its batch was too low by %.6g%s", d.Short, words(d))
 	case entity.UntilCycle:
 		return "waited for the next cycle"
-	case entity.PowerCapped:
-		return "the cap on power let too few processors be busy " + before(d)
 	}
 	return cmp.Or(d.Text, "the policy left it waiting")
 }

@@ -62,7 +62,6 @@ func TestEveryThingThatHoldsAJobHasItsSentence(t *testing.T) {
 		"1,time-limit,5,90,1,,,,,40,":        "postponed: the limit T* on the time of its batch was too low by 40 time units",
 		"1,budget-limit,5,90,1,,,,,40,":      "postponed: the limit B* on the cost of its batch was too low by 40",
 		"1,cycle,5,90,1,,,,,,":               "waited for the next cycle",
-		"1,power-cap,5,90,1,,60,60,,,":       "the cap on power let too few processors be busy before 60 s",
 		"1,other,5,90,1,,,,,,it is Sunday":   "it is Sunday",
 		"1,withdrawn,5,5,1,,,,,,":            "lost its reservation, and waited again",
 		"1,preempted,5,5,1,,,,,,":            "was stopped, and waited again",

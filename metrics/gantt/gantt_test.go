@@ -73,6 +73,11 @@ func TestAColumnShowsWhoHasMostOfIt(t *testing.T) {
 	})
 }
 
+func TestOfEqualPartsTheFirstIsDrawnAndAnyJobBeforeNone(t *testing.T) {
+	c := &gantt.Chart{Rows: []string{""}, Bars: []gantt.Bar{{Row: 0, From: 0, To: 1 * s, Mark: 'A'}, {Row: 0, From: 1 * s, To: 3 * s, Mark: 'B'}, {Row: 0, From: 5 * s, To: 6 * s, Mark: 'C'}}}
+	require.Equal(t, []string{"  |ABC"}, c.Lines(0, 2*s))
+}
+
 func TestChartsShareAScaleAndStandOneBelowTheOther(t *testing.T) {
 	one := &gantt.Chart{Title: "one:", Rows: []string{"a", "long"}, Bars: []gantt.Bar{{Row: 0, From: 10 * s, To: 30 * s, Mark: 'A'}, {Row: 1, From: 20 * s, To: 110 * s, Mark: 'B'}}}
 	two := &gantt.Chart{Title: "two:", Rows: []string{"a", "long"}, Bars: []gantt.Bar{{Row: 1, From: 10 * s, To: 50 * s, Mark: 'A'}}}
