@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	"github.com/gridslot/gridslot/des"
@@ -38,6 +39,11 @@ func (a Attributes) satisfy(need *Attributes) bool {
 		}
 	}
 	return true
+}
+
+// Equal reports whether two nodes have the same attributes.
+func (a Attributes) Equal(b Attributes) bool {
+	return maps.Equal(a.Amounts, b.Amounts) && maps.Equal(a.Labels, b.Labels)
 }
 
 // Check reports what makes n unusable, or nil.

@@ -327,6 +327,14 @@ func portion(t, part, whole des.Time) des.Time {
 // Area is processors times ticks, exactly.
 type Area struct{ sum sum128 }
 
+// appendTo appends what Area.String does.
+func (s sum128) appendTo(b []byte) []byte {
+	if s.hi == 0 && s.lo < 1<<63 { // as most often
+		return appendTime(b, des.Time(s.lo))
+	}
+	return append(b, Area{s}.String()...)
+}
+
 // Seconds is the area in processor-seconds, rounded once.
 func (a Area) Seconds() float64 { return a.sum.seconds() }
 

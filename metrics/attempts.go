@@ -120,7 +120,7 @@ func (w *AttemptsWriter) appendRow(b []byte, r *attemptRow) []byte {
 	b = append(append(b, r.end...), ',')
 	var took sum128
 	took.addAttempt(r.Window.Nodes, r.Start, r.End, r.Ends)
-	return append(append(b, Area{took}.String()...), '\n')
+	return append(took.appendTo(b), '\n')
 }
 
 func (w *AttemptsWriter) flush() {

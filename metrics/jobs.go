@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
@@ -23,6 +24,14 @@ const JobsHeader = "job_id,workload_name,profile,submission_time,requested_numbe
 
 // AttemptsColumns follow JobsHeader where JobsWriter.Attempts is set.
 const AttemptsColumns = ",restarts,lost,overhead,after"
+
+// GroupColumns follow those; then BookedColumn where JobsWriter.Booked is set, and
+// MoneyColumns where JobsWriter.Bill is.
+const (
+	GroupColumns = ",group_id,queue_id"
+	BookedColumn = ",booked"
+	MoneyColumns = ",budget,cost,paid,refund"
+)
 
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
@@ -49,14 +58,14 @@ const autoIntervals = 4096
 //
 // Rows come in the order of submission: the row of a job that has ended waits in
 // memory (120 bytes, and 8 for each interval of its processors) until those
-// submitted before it have come to their ends. Times are in time units, -1 where
-// there is none. stretch is turnaround over execution time: inf for a job
-// that ran for no time, 1 if it did not wait either. metadata is
+// submitted before it have come to their ends. Times are in time units. What there is
+// none of is empty: the start of a job that was rejected, the user of one of whom that
+// is not known. stretch is turnaround over execution time: of a job that ran for no
+// time 1 if it did not wait either, and otherwise empty. metadata is
 // promised=SECONDS for a job that was once told of a start ahead, the first
 // such start, and reason=TEXT, after a semicolon where both are there, for one
 // that was rejected, or killed for another reason than its estimate.
-// consumed_energy is in joules what Energy says of a job that has ended, and -1
-// otherwise, as Batsim writes it without its energy model. A job
+// consumed_energy is in joules what Energy says of a job that has ended. A job
 // that was still waiting or running when the run was stopped has its row too, as
 // SUBMITTED or RUNNING.
 //
@@ -80,6 +89,15 @@ type JobsWriter struct {
 	// after has the IDs of Job.After, "12" or, where that one must have finished well,
 	// "12:ok", with "+30" behind it where so many time units must pass.
 	Attempts bool
+	// Places, if set, are the processors of a job that has ended; otherwise the run
+	// itself tells. It is asked once of each, when the row is written.
+	Places func(*entity.Run) []procset.Range
+	// Booked has rows tell whether the job is an advance reservation.
+	Booked bool
+	// Bill, if set, is what a job that has ended has cost; see Bills.Job. It is asked
+	// once of each that started, when the row is written. Rows then tell of the job's budget as well. What is not known is
+	// empty: the budget of a job without a limit, the cost of one that never started.
+	Bill func(*entity.Run) Bill
 
 	out      io.Writer
 	err      error
@@ -93,7 +111,8 @@ type JobsWriter struct {
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
 	base, rows int64    // the row to write next; how many follow, itself included
 	meta       *entity.Metascheduler
-	energies   map[int64]Energy // of rows that are complete, by their positions; never iterated
+	energies   map[int64]Energy  // of rows that are complete, by their positions; never iterated
+	bills      map[int64]rowBill // of all rows, likewise
 }
 
 // jobRow is what a row needs, kept from submission until it is written.
@@ -101,13 +120,34 @@ type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
 	ran                                               des.Time // Run.Ran, of a job in pieces
-	nodes, user                                       int32
+	nodes, user, group, queue                         int32
 	state                                             rowState
-	backfilled                                        bool
+	backfilled, booked                                bool
 	reason                                            string       // why it was rejected or killed
 	run                                               *entity.Run  // from its start until its place is known for good
 	attempts                                          *rowAttempts // where they are told of
 	processors                                        []procset.Range
+}
+
+// rowBill is what a row tells of money.
+type rowBill struct {
+	budget float64 // 0: no limit
+	Bill
+	known bool
+}
+
+func (x rowBill) appendTo(b []byte) []byte {
+	b = append(b, ',')
+	if x.budget > 0 {
+		b = strconv.AppendFloat(b, x.budget, 'f', -1, 64)
+	}
+	for _, m := range []market.Money{x.Cost, x.Paid, x.Refund()} {
+		b = append(b, ',')
+		if x.known {
+			b = append(b, m.String()...)
+		}
+	}
+	return b
 }
 
 // rowAttempts are what a row tells of all attempts that are over.
@@ -149,7 +189,12 @@ func (a *rowAttempts) appendTo(b []byte) []byte {
 	b = append(appendInt(append(b, ','), int64(a.restarts)), ',')
 	b = append(appendTime(b, a.lost), ',')
 	b = append(appendTime(b, a.overhead), ',')
-	for i, d := range a.after {
+	return appendDependencies(b, a.after)
+}
+
+// appendDependencies appends the jobs that another one waits for.
+func appendDependencies(b []byte, after []entity.Dependency) []byte {
+	for i, d := range after {
 		if i > 0 {
 			b = append(b, ' ')
 		}
@@ -220,6 +265,14 @@ func (w *JobsWriter) begin() {
 	if w.Attempts {
 		w.buf = append(w.buf, AttemptsColumns...)
 	}
+	w.buf = append(w.buf, GroupColumns...)
+	if w.Booked {
+		w.buf = append(w.buf, BookedColumn...)
+	}
+	if w.Bill != nil {
+		w.bills = map[int64]rowBill{}
+		w.buf = append(w.buf, MoneyColumns...)
+	}
 	w.buf = append(w.buf, '\n')
 }
 
@@ -276,6 +329,9 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		}
 	case entity.JobRejected:
 		r.state, r.reason = rowRejected, j.Reason
+		if w.late() && len(j.Earlier()) > 0 {
+			r.run = j
+		}
 	}
 	if w.Energy != nil && r.state >= rowFinished {
 		w.energies[seq] = w.Energy(j)
@@ -307,7 +363,10 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	*r = jobRow{
 		id: j.ID, submit: j.Submit, estimate: j.Request.Length, runtime: j.Runtime,
 		start: -1, finish: -1, promise: entity.NeverPromised,
-		nodes: int32(j.Request.Nodes), user: j.User, processors: r.processors[:0],
+		nodes: int32(j.Request.Nodes), user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
+	}
+	if w.Bill != nil {
+		w.bills[j.Seq()] = rowBill{budget: j.Request.Budget}
 	}
 	if w.Attempts {
 		r.attempts = &rowAttempts{after: j.After}
@@ -323,6 +382,10 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.molded(j)
 }
 
+// late reports whether a row asks others about its job, who may hear of its end after
+// the writer, at the same instant.
+func (w *JobsWriter) late() bool { return w.Bill != nil || w.Places != nil }
+
 // molded has the row tell of the shape that a moldable job has now.
 func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.Nodes), j.Runtime }
 
@@ -332,7 +395,7 @@ func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
 	}
 	r.state = state
 	r.finish = w.now
-	if r.start < w.now { // otherwise its place is known when the instant is over
+	if r.start < w.now && !w.late() { // otherwise its place is known when the instant is over
 		w.locate(r)
 		r.run = nil
 	}
@@ -349,6 +412,10 @@ func (w *JobsWriter) InstantOver(des.Time) {
 // locate has the row tell where its job runs or ran.
 func (w *JobsWriter) locate(r *jobRow) {
 	if w.Allocation != AllocationIntervals {
+		return
+	}
+	if w.Places != nil {
+		r.processors = append(r.processors[:0], w.Places(r.run)...)
 		return
 	}
 	r.processors = placeOf(r.processors[:0], r.run.Place, &r.run.Reservation.Window)
@@ -380,6 +447,11 @@ func (w *JobsWriter) write() {
 	w.rows--
 	if r.run != nil {
 		w.locate(r)
+		if w.Bill != nil && r.state >= rowFinished {
+			x := w.bills[w.base-1]
+			x.Bill, x.known = w.Bill(r.run), true
+			w.bills[w.base-1] = x
+		}
 	}
 	w.buf = w.appendRow(w.buf, r)
 	r.run = nil
@@ -422,15 +494,9 @@ func appendKnown(b []byte, t, known des.Time, text []byte) []byte {
 }
 
 func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
-	var wait, run, turnaround des.Time = -des.Second, -des.Second, -des.Second // print as -1
-	start, finish := run, run
-	if r.start >= 0 {
-		start, wait = r.start, r.start-r.submit
-	}
-	done := r.start >= 0 && r.finish >= 0
-	if done {
-		finish, run, turnaround = r.finish, r.finish-r.start, r.finish-r.submit
-	}
+	began := r.start >= 0
+	done := began && r.finish >= 0
+	run, turnaround := r.finish-r.start, r.finish-r.submit // of a job that is done
 	ran := run
 	if r.ran > 0 {
 		ran = r.ran
@@ -460,30 +526,37 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',', success, ',')
 	b = append(b, rowStates.Name(r.state)...)
 	b = append(b, ',')
-	b = appendKnown(b, start, r.submit, submit)
+	if began {
+		b = appendKnown(b, r.start, r.submit, submit)
+	}
 	b = append(b, ',')
 	at = len(b)
-	b = appendKnown(b, run, r.runtime, runtime)
+	if done {
+		b = appendKnown(b, run, r.runtime, runtime)
+	}
 	execution := b[at:]
 	b = append(b, ',')
-	b = appendTime(b, finish)
+	if done {
+		b = appendTime(b, r.finish)
+	}
 	b = append(b, ',')
-	b = appendTime(b, wait)
+	if began {
+		b = appendTime(b, r.start-r.submit)
+	}
 	b = append(b, ',')
-	b = appendKnown(b, turnaround, run, execution)
+	if done {
+		b = appendKnown(b, turnaround, run, execution)
+	}
 	b = append(b, ',')
 	switch {
-	case !done:
-		b = append(b, "-1"...)
+	case !done, run == 0 && turnaround > 0: // there is none
 	case run > 0:
 		b = appendRatio(b, turnaround, run)
-	case turnaround > 0:
-		b = append(b, "inf"...)
 	default:
 		b = append(b, '1')
 	}
 	b = append(b, ',')
-	if r.start >= 0 {
+	if began {
 		switch {
 		case w.Allocation == AllocationCount:
 			b = appendInt(b, int64(r.nodes))
@@ -494,11 +567,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(w.appendEnergy(append(b, ',')), ',')
 	b = appendMetadata(b, r)
 	b = append(b, ',')
-	b = appendInt(b, int64(r.user))
+	b = appendNumber(b, r.user)
 	b = append(b, ',')
 	switch {
 	case !done:
-		b = append(b, "-1"...)
 	case turnaround <= max(ran, boundedBelow):
 		b = append(b, '1')
 	default:
@@ -508,18 +580,30 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, estimate...)
 	b = append(b, ',')
 	b = append(b, runtime...)
-	if r.backfilled {
-		b = append(b, ",1"...)
-	} else {
-		b = append(b, ",0"...)
-	}
+	b = appendBit(append(b, ','), r.backfilled)
 	if r.attempts != nil {
 		b = r.attempts.appendTo(b)
+	}
+	b = appendNumber(append(b, ','), r.group)
+	b = appendNumber(append(b, ','), r.queue)
+	if w.Booked {
+		b = appendBit(append(b, ','), r.booked)
+	}
+	if w.Bill != nil {
+		b = w.bills[w.base-1].appendTo(b)
+		delete(w.bills, w.base-1)
 	}
 	return append(b, '\n')
 }
 
-// appendEnergy appends what the job of the row at hand took, or -1.
+func appendBit(b []byte, set bool) []byte {
+	if set {
+		return append(b, '1')
+	}
+	return append(b, '0')
+}
+
+// appendEnergy appends what the job of the row at hand took, if that is known.
 func (w *JobsWriter) appendEnergy(b []byte) []byte {
 	if w.Energy != nil {
 		if e, known := w.energies[w.base-1]; known {
@@ -527,7 +611,7 @@ func (w *JobsWriter) appendEnergy(b []byte) []byte {
 			return e.Append(b)
 		}
 	}
-	return append(b, "-1"...)
+	return b
 }
 
 // promisedKey begins the metadata of a job that was promised a start, reasonKey

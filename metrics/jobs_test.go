@@ -59,23 +59,23 @@ func TestJobsFile(t *testing.T) {
 		job(5, 20*sec, 2, 0, 0),
 		job(6, 70*sec, 1, 7*sec, 3500*des.Second/1000),
 	)
-	require.Equal(t, JobsHeader+`
-1,"day,1",80,0,3,100,1,COMPLETED_SUCCESSFULLY,0,80,80,0,80,1,0-2,-1,,7,1,100,80,0
-2,"day,1",60,10,4,50,0,COMPLETED_WALLTIME_REACHED,80,50,130,70,120,2.4,0-3,-1,promised=100,7,2.4,50,60,0
-3,"day,1",60,10,1,60,1,COMPLETED_SUCCESSFULLY,10,60,70,0,60,1,3,-1,,7,1,60,60,1
-4,"day,1",10,11,5,10,0,REJECTED,-1,-1,-1,-1,-1,-1,,-1,,7,-1,10,10,0
-5,"day,1",0,20,2,0,1,COMPLETED_SUCCESSFULLY,130,0,130,110,110,inf,0-1,-1,promised=130,7,11,0,0,0
-6,"day,1",3.5,70,1,7,1,COMPLETED_SUCCESSFULLY,70,3.5,73.5,0,3.5,1,3,-1,,7,1,7,3.5,1
+	require.Equal(t, JobsHeader+GroupColumns+`
+1,"day,1",80,0,3,100,1,COMPLETED_SUCCESSFULLY,0,80,80,0,80,1,0-2,,,7,1,100,80,0,,
+2,"day,1",60,10,4,50,0,COMPLETED_WALLTIME_REACHED,80,50,130,70,120,2.4,0-3,,promised=100,7,2.4,50,60,0,,
+3,"day,1",60,10,1,60,1,COMPLETED_SUCCESSFULLY,10,60,70,0,60,1,3,,,7,1,60,60,1,,
+4,"day,1",10,11,5,10,0,REJECTED,,,,,,,,,,7,,10,10,0,,
+5,"day,1",0,20,2,0,1,COMPLETED_SUCCESSFULLY,130,0,130,110,110,,0-1,,promised=130,7,11,0,0,0,,
+6,"day,1",3.5,70,1,7,1,COMPLETED_SUCCESSFULLY,70,3.5,73.5,0,3.5,1,3,,,7,1,7,3.5,1,,
 `, got)
 }
 
 func TestJobsStoppedMidwayKeepTheirRows(t *testing.T) {
 	got := write(t, &naive.Scheduler{Procs: 2, Policy: "fcfs", Until: 15 * sec}, nil,
 		job(1, 0, 1, 10*sec, 10*sec), job(2, 0, 1, 20*sec, 20*sec), job(3, 0, 2, 5*sec, 5*sec))
-	require.Equal(t, JobsHeader+`
-1,w0,10,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1,0,-1,,7,1,10,10,0
-2,w0,20,0,1,20,0,RUNNING,0,-1,-1,0,-1,-1,1,-1,,7,-1,20,20,0
-3,w0,5,0,2,5,0,SUBMITTED,-1,-1,-1,-1,-1,-1,,-1,,7,-1,5,5,0
+	require.Equal(t, JobsHeader+GroupColumns+`
+1,w0,10,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1,0,,,7,1,10,10,0,,
+2,w0,20,0,1,20,0,RUNNING,0,,,0,,,1,,,7,,20,20,0,,
+3,w0,5,0,2,5,0,SUBMITTED,,,,,,,,,,7,,5,5,0,,
 `, got)
 }
 
@@ -91,7 +91,7 @@ func TestNamedNodesAreNamed(t *testing.T) {
 	w.Observe(entity.JobEvent{Kind: entity.JobStarted, Run: j})
 	w.Observe(entity.JobEvent{Time: 10 * sec, Kind: entity.JobFinished, Run: j})
 	require.NoError(t, w.Close())
-	require.Contains(t, out.String(), ",3-5 9,-1,")
+	require.Contains(t, out.String(), ",3-5 9,,")
 }
 
 func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
@@ -127,9 +127,9 @@ func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
 }
 
 func TestAllocationIsACountOnLargeClusters(t *testing.T) {
-	require.Contains(t, write(t, &naive.Scheduler{Procs: 4097}, nil, job(1, 0, 8, sec, sec)), ",8,-1,")
-	require.Contains(t, write(t, &naive.Scheduler{Procs: 4096}, nil, job(1, 0, 8, sec, sec)), ",0-7,-1,")
-	require.Contains(t, write(t, &naive.Scheduler{Procs: 9}, func(w *JobsWriter) { w.Allocation = AllocationNone }, job(1, 0, 8, sec, sec)), ",1,,-1,")
+	require.Contains(t, write(t, &naive.Scheduler{Procs: 4097}, nil, job(1, 0, 8, sec, sec)), ",8,,")
+	require.Contains(t, write(t, &naive.Scheduler{Procs: 4096}, nil, job(1, 0, 8, sec, sec)), ",0-7,,")
+	require.Contains(t, write(t, &naive.Scheduler{Procs: 9}, func(w *JobsWriter) { w.Allocation = AllocationNone }, job(1, 0, 8, sec, sec)), ",1,,,,")
 }
 
 // favourite starts whoever fits, the job of that ID first.
@@ -228,7 +228,7 @@ func TestJobsRowsAgreeWithTheJobs(t *testing.T) {
 			require.Equal(t, fmt.Sprint(j.ID), row[0])
 			require.Equal(t, j.Submit.String(), row[3])
 			if j.State != entity.Finished && j.State != entity.Killed {
-				require.Equal(t, "-1", row[10])
+				require.Equal(t, "", row[10])
 				continue
 			}
 			require.Equal(t, j.Start.String(), row[8])

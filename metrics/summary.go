@@ -167,6 +167,10 @@ type Manifest struct {
 type TraceFile struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"` // in hexadecimal
+	// UnixStart is when the time 0 of the simulation was, in seconds since 1970, and
+	// TimeZone where ("Europe/Stockholm"), as far as the header of a log tells.
+	UnixStart int64  `json:"unix_start_time,omitempty"`
+	TimeZone  string `json:"time_zone,omitempty"`
 }
 
 // ReasonCount is how often something was done, and why.

@@ -60,7 +60,7 @@ func TestDurationsForPeople(t *testing.T) {
 func TestManifestFile(t *testing.T) {
 	start := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	m := Manifest{
-		Version: "v1.0.0", Command: []string{"simulate", "a.swf"}, Seed: 7, Trace: TraceFile{"a.swf", "00ff"},
+		Version: "v1.0.0", Command: []string{"simulate", "a.swf"}, Seed: 7, Trace: TraceFile{Name: "a.swf", SHA256: "00ff"},
 		Dropped:  []ReasonCount{{"no processors", 3}},
 		Settings: map[string]string{"pass": "instant", "overrun": "kill"},
 		Runs:     []ManifestRun{{Policy: "easy", Fingerprint: "0123456789abcdef"}},

@@ -44,6 +44,16 @@ type JobStream struct {
 	done     bool
 }
 
+// Origin is the instant of the log at which the time of the jobs begins: that of the
+// first submission taken where submissions are shifted, otherwise 0. It is known once
+// a job has been read.
+func (s *JobStream) Origin() des.Time {
+	if s.part.shift {
+		return s.part.origin
+	}
+	return 0
+}
+
 // Open begins a new reading of the trace, from its first job. Close it when
 // done, unless Next has returned false.
 func (t *Trace) Open() (*JobStream, error) {

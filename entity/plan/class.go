@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
@@ -43,8 +42,7 @@ func (d *Domain) classify(k int) {
 	n := d.nodes[k]
 	key := traits{n.Perf, n.Price, n.Q}
 	at := slices.IndexFunc(d.kinds[key], func(c *class) bool {
-		of := d.nodes[c.nodes[0]]
-		return maps.Equal(of.Amounts, n.Amounts) && maps.Equal(of.Labels, n.Labels)
+		return d.nodes[c.nodes[0]].Attributes.Equal(n.Attributes)
 	})
 	if at < 0 {
 		at = len(d.kinds[key])

@@ -183,13 +183,16 @@ func Count(ranges []Range) int {
 	return n
 }
 
-// Join sorts ranges, which have no number in common, and joins neighbours, in place.
+// Join sorts ranges and joins those that overlap or are neighbours, in place.
 func Join(ranges []Range) []Range {
+	if len(ranges) == 0 {
+		return ranges
+	}
 	slices.SortFunc(ranges, func(a, b Range) int { return int(a.First - b.First) })
 	k := 0
 	for _, r := range ranges[1:] {
-		if r.First == ranges[k].Last+1 {
-			ranges[k].Last = r.Last
+		if r.First <= ranges[k].Last+1 {
+			ranges[k].Last = max(ranges[k].Last, r.Last)
 		} else {
 			k++
 			ranges[k] = r

@@ -108,7 +108,7 @@ func TestSimulateWritesItsFiles(t *testing.T) {
 	}, files(t, dir))
 
 	jobs := strings.Split(read(t, dir, "jobs-easy.csv"), "\n")
-	require.Equal(t, "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled", jobs[0])
+	require.Equal(t, "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata,user_id,bounded_slowdown,estimate,actual_runtime,backfilled,group_id,queue_id", jobs[0])
 	require.Len(t, jobs, 6)
 	require.Equal(t, "time,queued_jobs,queued_processors,busy_processors", strings.Split(read(t, dir, "queue-easy.csv"), "\n")[0])
 

@@ -61,7 +61,8 @@ policies: ["css", "easy:finder=amp"]
 	require.Contains(t, got.stderr, "css, easy:finder=amp: 1 of 4 jobs rejected", "three nodes cannot hold four tasks")
 	require.Equal(t, []string{
 		"attempts-css.csv", "attempts-easy-finder=amp.csv", "capacity.csv", "cycles-css.csv", "cycles-easy-finder=amp.csv",
-		"jobs-css.csv", "jobs-easy-finder=amp.csv", "manifest.json", "queue-css.csv", "queue-easy-finder=amp.csv", "requests.csv", "summary.csv",
+		"jobs-css.csv", "jobs-easy-finder=amp.csv", "manifest.json", "nodes.csv", "queue-css.csv", "queue-easy-finder=amp.csv", "requests.csv", "summary.csv",
+		"tasks-css.csv", "tasks-easy-finder=amp.csv",
 	}, files(t, out), "owners preempt: there may be several attempts")
 	for _, policy := range []string{"css", "easy-finder=amp"} {
 		submitted, finished, rejected, income, expense := 0, 0, 0, 0.0, 0.0

@@ -28,6 +28,7 @@ type simulation struct {
 	out     string
 	format  string
 	workers int
+	events  bool
 }
 
 // fileFlags are the flags that name a file of a scenario, and the machine that it
@@ -105,6 +106,7 @@ and with --victims the jobs that run there
 	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
+	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	f.SortFlags = false
@@ -151,6 +153,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
+	if s.events && s.out == "" {
+		return usagef("--events writes a file: give --out, the folder for it")
+	}
 	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
 	}
@@ -160,7 +165,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Events: s.events, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
 		Started: func(p scenario.Progress) func() {

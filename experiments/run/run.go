@@ -37,6 +37,8 @@ type Settings struct {
 	// there is attempts-FileName.csv. It is for runs in which jobs can be stopped and begin again, or follow one another.
 	// A Policy with a method Preempts() bool that says so need not be named here.
 	Attempts bool
+	// Events asks for events-FileName.csv.
+	Events bool
 	// Owners says that others than the jobs take capacity, which Session.Account is
 	// told of.
 	Owners bool

@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -33,12 +34,19 @@ type Session struct {
 	// capacity otherwise than by that metascheduler tells it here.
 	Account *metrics.Account
 
+	// Bill, if set, is what a job has cost; jobs-FileName.csv has it then. It is to be
+	// set before the file is made.
+	Bill func(*entity.Run) metrics.Bill
+	// Places, if set, is where a job as a whole has run; likewise.
+	Places func(*entity.Run) []procset.Range
+
 	settings Settings
 	recorder *metrics.Recorder
 	spent    *Watch
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
 	outages  *metrics.OutageWriter // or nil
+	closers  []func() error        // of writers, before their files are committed
 }
 
 // file is a file of the run, under its temporary name until Commit.
@@ -98,6 +106,10 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 	if x.settings.Power != nil {
 		w.Energy = x.settings.Power.Job
 	}
+	w.Booked = x.settings.Bookings != nil
+	if part == "" {
+		w.Bill, w.Places = x.Bill, x.Places
+	}
 	x.files = append(x.files, file{path, w})
 	return append(observers, w), nil
 }
@@ -117,10 +129,14 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 }
 
 // Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
-// observers, and that of attempts-NAME.csv where jobs may have several.
+// observers, that of events-NAME.csv where it is wanted, and that of
+// attempts-NAME.csv where jobs may have several.
 func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
+	}
+	if err == nil {
+		x.Observers, err = x.Events(x.Observers, "", x.settings.Allocation)
 	}
 	if err == nil {
 		err = x.profile()
@@ -137,6 +153,25 @@ func (x *Session) Files() (err error) {
 	x.files = append(x.files, file{path, w})
 	x.Observers = append(x.Observers, w)
 	return nil
+}
+
+// Events adds to observers the writer of events-NAME.csv, or of events-NAME-PART.csv,
+// where it is wanted.
+func (x *Session) Events(observers []entity.Observer, part string, a metrics.Allocation) ([]entity.Observer, error) {
+	if !x.settings.Events {
+		return observers, nil
+	}
+	if part != "" {
+		part = "-" + part
+	}
+	w, err := x.Create("events-", part+".csv")
+	if err != nil || w == nil {
+		return observers, err
+	}
+	events := metrics.NewEventWriter(w)
+	events.Allocation = a
+	x.closers = append(x.closers, events.Close)
+	return append(observers, events), nil
 }
 
 // Create begins another file of the run, such as log-NAME.txt. It returns nil
@@ -247,6 +282,11 @@ func (x *Session) Commit() (Result, error) {
 	var err error
 	if result.Energy, err = x.energy(); err != nil {
 		return Result{}, err
+	}
+	for _, end := range x.closers {
+		if err := end(); err != nil {
+			return Result{}, err
+		}
 	}
 	for i, f := range x.files {
 		if err := f.to.Commit(); err != nil {

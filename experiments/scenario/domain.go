@@ -157,6 +157,7 @@ func (d *Domain) prepare(c *call) (runner, error) {
 	if p.preempts() {
 		c.needsAttempts()
 	}
+	c.nodes = []metrics.SiteNodes{{Site: siteOf(""), Nodes: p.nodes}}
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
 
@@ -383,10 +384,8 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		from = &keeping{from, label}
 	}
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
-	ledger := &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid}
 	s := r.settings
 	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
-	s.Observers = append(append(s.Observers, ledger, cycles), r.observers("")...)
 	domain, err := p.plan(chosen.Value.Finder)
 	if err != nil {
 		return nil, err
@@ -396,9 +395,16 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	x := run.Begin(s)
 	defer x.Close()
+	var books *books
+	x.Bill = func(r *entity.Run) metrics.Bill { return books.job(r) }
 	if err := x.Files(); err != nil {
 		return nil, err
 	}
+	if books, err = newBooks(x, true, false); err != nil {
+		return nil, err
+	}
+	book := books.of("", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
+	x.Observers = slices.Concat(book.observers(), []entity.Observer{cycles}, r.observers(""), x.Observers)
 	var fronts *fronts
 	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok {
 		if by.Criterion == nil && len(p.criteria) > 0 {
@@ -416,7 +422,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	} else if w != nil {
 		prices = metrics.NewPriceWriter(w, domain.Nodes())
 	}
-	flows, err := p.flows(c, domain, x.Account, prices, nil)
+	flows, err := p.flows(c, domain, x.Account, prices, book)
 	if err != nil {
 		return nil, err
 	}
@@ -429,7 +435,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
 		return nil, err
 	}
-	if err := ledger.Check(); err != nil {
+	if err := books.close(); err != nil {
 		return nil, fmt.Errorf("policy %s: %w", r.spec, err)
 	}
 	if w, err := x.Create("cycles-", ".csv"); err != nil {
@@ -448,7 +454,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 			}
 		}
 	}
-	rows := flows.rows("", ledger)
+	rows := flows.rows("", book.bills.Ledger)
 	if prices != nil {
 		if err := prices.Flush(); err != nil {
 			return nil, err
@@ -459,7 +465,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	result, err := x.Commit()
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
-	return &Result{Result: result, Owners: rows}, err
+	return &Result{Result: result, Money: moneyOf(books.total()), Owners: rows}, err
 }
 
 // priced has the jobs of a trace ask for what users of the organisation would.

@@ -373,6 +373,10 @@ type GridSummary struct {
 	Messages         int64   `csv:"messages" json:"messages"`
 	// Income is what the owners of all domains were paid by their users.
 	Income float64 `csv:"income" json:"income"`
+	// Cost is what all reservations cost whose jobs started, and Refund what users got
+	// back of it.
+	Cost   float64 `csv:"cost" json:"cost"`
+	Refund float64 `csv:"refund" json:"refund"`
 }
 
 // ClusterSummary is what became of one site, a row of clusters-STRATEGY.csv:

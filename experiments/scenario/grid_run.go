@@ -34,6 +34,11 @@ func (g *Grid) prepare(c *call) (runner, error) {
 		}
 		c.jobs = inMemory(c.base, batches)
 	}
+	for _, l := range p.leaves {
+		if l.domain != nil {
+			c.nodes = append(c.nodes, metrics.SiteNodes{Site: siteOf(l.name), Nodes: l.parts.nodes})
+		}
+	}
 	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
 }
 
@@ -130,8 +135,19 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	s.Observers = append(append(s.Observers, whole), r.observers("")...)
 	x := run.Begin(s)
 	defer x.Close()
-	// A job as a whole has no processors to name.
-	if x.Observers, err = x.Jobs(x.Observers, "", 0, metrics.AllocationNone); err != nil {
+	var books *books
+	if p.hasDomains() {
+		x.Bill = func(r *entity.Run) metrics.Bill { return books.job(r) }
+	}
+	places := newWholes(p.leaves)
+	allocation := metrics.AllocationNone
+	if places != nil {
+		allocation, x.Places = s.Allocation, places.place
+	}
+	if x.Observers, err = x.Jobs(x.Observers, "", p.size(), allocation); err != nil {
+		return nil, err
+	}
+	if x.Observers, err = x.Events(x.Observers, "", metrics.AllocationNone); err != nil {
 		return nil, err
 	}
 	made := grid.NewGrid(x.Sim, network, x.Observers...)
@@ -150,10 +166,16 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	observe := func(file, name string, size int, more ...entity.Observer) ([]entity.Observer, error) {
 		sites = append(sites, &siteRecorder{name: name, size: size, first: des.Forever})
 		all := append([]entity.Observer{sites[len(sites)-1]}, more...)
-		return x.Jobs(append(all, r.observers(name)...), file, size, s.Allocation)
+		if places != nil && s.Dir != "" {
+			all = append(all, places.sites[len(sites)-1])
+		}
+		all, err := x.Events(append(all, r.observers(name)...), file, s.Allocation)
+		if err != nil {
+			return nil, err
+		}
+		return x.Jobs(all, file, size, s.Allocation)
 	}
-	books, err := newBooks(x, p.hasDomains())
-	if err != nil {
+	if books, err = newBooks(x, p.hasDomains(), true); err != nil {
 		return nil, err
 	}
 	var prices *metrics.PriceWriter
@@ -189,8 +211,8 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 			defer closer()
 			continue
 		}
-		book := books.of(l)
-		observers, err := observe(l.file(), l.name, len(l.parts.nodes), book)
+		book := books.of(l.name, &market.Ledger{ByUse: l.domain.PayByUse})
+		observers, err := observe(l.file(), l.name, len(l.parts.nodes), book.observers()...)
 		if err != nil {
 			return nil, err
 		}
@@ -221,7 +243,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	var owners []metrics.OwnerRow
 	for i, f := range domains {
-		owners = append(owners, f.rows(books.all[i].site, books.all[i].ledger)...)
+		owners = append(owners, f.rows(books.all[i].site, books.all[i].bills.Ledger)...)
 	}
 	if err := writeOwners(x, owners); err != nil {
 		return nil, err
@@ -253,6 +275,8 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		result.Summary.Rounds += k.Rounds
 		sum.Income += k.Income
 	}
+	bill := books.total()
+	sum.Cost, sum.Refund = bill.Cost.Units(), bill.Refund().Units()
 	result.Summary.Events = x.Sim.Executed()
 	result.Waiting = waiting
 	return &Result{Result: result, Grid: sum, Clusters: clusters, Owners: owners}, nil
@@ -416,7 +440,7 @@ func (p *gridParts) clusters(made *grid.Grid, sites []*siteRecorder, b *books, w
 			row.Utilization = r.busy / (float64(r.size) * span)
 		}
 		if p.leaves[i].domain != nil {
-			row.Income = b.all[domains].ledger.Total(market.OwnerAccount).Units()
+			row.Income = b.all[domains].bills.Ledger.Total(market.OwnerAccount).Units()
 			domains++
 		}
 		rows = append(rows, row)

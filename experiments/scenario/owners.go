@@ -213,7 +213,7 @@ func (p *domainParts) flows(c *call, d *plan.Domain, account *metrics.Account, p
 			q.Observers = append(q.Observers, account.Owners())
 		}
 		if b != nil {
-			q.Observers = append(q.Observers, &ownBook{b, own.owner})
+			q.Observers = append(q.Observers, b.queue(own.owner)...)
 		}
 		f.queues = append(f.queues, q)
 	}

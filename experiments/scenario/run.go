@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
@@ -25,7 +26,9 @@ import (
 type Options struct {
 	Tables *Tables // Standard() where nil
 	// Dir, if set, is the folder for the files.
-	Dir     string
+	Dir string
+	// Events asks for events-POLICY.csv, too.
+	Events  bool
 	Workers int // policies to run at a time; at least 1
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
@@ -56,6 +59,7 @@ type Result struct {
 	run.Result
 	Grid     *GridSummary     // on a grid
 	Clusters []ClusterSummary // on a grid
+	Money    *MoneySummary    // on a domain
 	// Owners are those of a domain's nodes, where the nodes name them or prices react.
 	Owners []metrics.OwnerRow
 }
@@ -83,6 +87,7 @@ type call struct {
 	start    time.Time
 	values   map[string]string // of the manifest
 	attempts bool              // see needsAttempts
+	nodes    []metrics.SiteNodes
 
 	readings []atomic.Pointer[reading] // by policy, once begun
 	mu       sync.Mutex
@@ -107,7 +112,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -275,7 +280,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
-		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts,
+		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
@@ -335,6 +340,27 @@ func (c *call) report() *workload.Report {
 		report = &workload.Report{}
 	}
 	return report
+}
+
+// began is when the time 0 of the simulation was, in seconds since 1970, and in which
+// time zone, as far as the header of the log tells.
+func (c *call) began() (unix int64, zone string) {
+	if c.jobs.trace == nil || c.jobs.trace.Header == nil {
+		return 0, ""
+	}
+	h := c.jobs.trace.Header
+	if h.UnixStartTime == 0 {
+		return 0, h.TimeZone
+	}
+	var origin des.Time
+	for i := range c.readings {
+		if r := c.readings[i].Load(); r != nil && c.results[i] != nil {
+			if s, ok := (*r).(interface{ Origin() des.Time }); ok {
+				origin = s.Origin()
+			}
+		}
+	}
+	return h.UnixStartTime + int64(origin/des.Second), h.TimeZone
 }
 
 // explain adds to what ended the work what has become of it.
@@ -436,6 +462,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 			m.Settings["sha256 of "+t.Name] = t.Sum
 		}
 	}
+	m.Trace.UnixStart, m.Trace.TimeZone = c.began()
 	if c.jobs.sum != nil {
 		var err error
 		if m.Trace.SHA256, err = c.jobs.sum(); err != nil {
@@ -461,5 +488,5 @@ func (c *call) write(o *Outcome, stopped string) error {
 		return err
 	}
 	m.End = time.Now()
-	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests())
+	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes())
 }

@@ -62,7 +62,7 @@ func TestAScenarioCanBeWrittenInGo(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, out.Results, 2)
 	require.Equal(t, 40, out.Results[0].Summary.Jobs)
-	require.Equal(t, []string{"jobs-css.csv", "queue-css.csv", "cycles-css.csv"}, out.Results[0].Files)
+	require.Equal(t, []string{"jobs-css.csv", "queue-css.csv", "tasks-css.csv", "cycles-css.csv"}, out.Results[0].Files)
 	for _, name := range out.Results[0].Files {
 		require.FileExists(t, filepath.Join(dir, name))
 	}

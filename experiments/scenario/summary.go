@@ -1,7 +1,7 @@
 package scenario
 
 // The summary of a scenario, for people and for programs: the columns of every
-// machine first, those of a grid after them.
+// machine first, those of a domain or of a grid after them.
 
 import (
 	"encoding/json"
@@ -23,6 +23,25 @@ type gridRow struct {
 	GridSummary
 }
 
+// MoneySummary is what a domain's row of summary.csv has beside the columns of every
+// machine, in cost units: what the reservations cost whose jobs started, what users got
+// back of that, and what owners were paid.
+type MoneySummary struct {
+	Cost   float64 `csv:"cost" json:"cost"`
+	Refund float64 `csv:"refund" json:"refund"`
+	Income float64 `csv:"income" json:"income"`
+}
+
+func moneyOf(b metrics.Bill) *MoneySummary {
+	return &MoneySummary{b.Cost.Units(), b.Refund().Units(), b.Paid.Units()}
+}
+
+// moneyRow is a row of a domain's summary.csv.
+type moneyRow struct {
+	metrics.Summary
+	MoneySummary
+}
+
 // Summaries are the rows of every machine's columns.
 func (o *Outcome) Summaries() []metrics.Summary {
 	rows := make([]metrics.Summary, len(o.Results))
@@ -32,35 +51,41 @@ func (o *Outcome) Summaries() []metrics.Summary {
 	return rows
 }
 
-// gridRows are the rows of a grid, or nil where the machine is another one.
-func (o *Outcome) gridRows() []gridRow {
-	var rows []gridRow
+// rows are those of all columns, of the machine at hand.
+func (o *Outcome) rows() any {
+	var grids []gridRow
+	var domains []moneyRow
 	for _, r := range o.Results {
-		if r.Grid != nil {
-			rows = append(rows, gridRow{r.Summary, *r.Grid})
+		switch {
+		case r.Grid != nil:
+			grids = append(grids, gridRow{r.Summary, *r.Grid})
+		case r.Money != nil:
+			domains = append(domains, moneyRow{r.Summary, *r.Money})
 		}
 	}
-	return rows
+	switch {
+	case grids != nil:
+		return grids
+	case domains != nil:
+		return domains
+	}
+	return o.Summaries()
 }
 
 // Print writes the summary as "table", "csv" or "json".
 func (o *Outcome) Print(w io.Writer, format string) error {
-	rows := o.gridRows()
+	_, isGrid := o.rows().([]gridRow)
 	switch {
-	case format == "csv" && rows != nil:
-		if err := gocsv.Marshal(rows, w); err != nil {
+	case format == "csv":
+		if err := gocsv.Marshal(o.rows(), w); err != nil {
 			return fmt.Errorf("writing summaries as CSV: %w", err)
 		}
 		return nil
-	case format == "csv":
-		return metrics.WriteSummaryCSV(w, o.Summaries())
-	case format == "json" && rows != nil:
+	case format == "json":
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
-		return enc.Encode(rows)
-	case format == "json":
-		return metrics.WriteSummaryJSON(w, o.Summaries())
-	case rows != nil:
+		return enc.Encode(o.rows())
+	case isGrid:
 		return o.printGrid(w)
 	}
 	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {

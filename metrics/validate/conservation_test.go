@@ -22,6 +22,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
@@ -38,18 +39,28 @@ type books struct {
 	jobs                        *metrics.JobsWriter
 	attempts                    *metrics.AttemptsWriter
 	queue                       *metrics.QueueWriter
+	tasks                       *metrics.TaskWriter
+	bills                       *metrics.Bills
+	site                        *metrics.SiteTasks
 	jobsCSV, triesCSV, queueCSV bytes.Buffer
+	events                      *metrics.EventWriter
+	tasksCSV, eventsCSV         bytes.Buffer
+	queueText                   string
 }
 
 func newBooks(a metrics.Allocation) *books {
 	b := &books{from: des.Forever, account: metrics.NewAccount(), recorder: metrics.NewRecorder()}
 	b.jobs, b.attempts, b.queue = metrics.NewJobsWriter(&b.jobsCSV), metrics.NewAttemptsWriter(&b.triesCSV), metrics.NewQueueWriter(&b.queueCSV)
+	b.tasks, b.bills = metrics.NewTaskWriter(&b.tasksCSV), metrics.NewBills(&market.Ledger{}, true)
+	b.site = b.tasks.Of(b.bills, func(*entity.Node) string { return "" })
+	b.events = metrics.NewEventWriter(&b.eventsCSV)
+	b.events.Allocation, b.jobs.Booked = a, true
 	b.jobs.Attempts, b.jobs.Allocation, b.attempts.Allocation = true, a, a // none leaves the Placer to the world
 	return b
 }
 
 func (b *books) observers() []entity.Observer {
-	return []entity.Observer{b, b.account, b.recorder, b.jobs, b.attempts, b.queue}
+	return []entity.Observer{b, b.account, b.recorder, b.bills, b.site, b.jobs, b.attempts, b.queue, b.events}
 }
 
 // Observe notes when the first job came.
@@ -59,6 +70,9 @@ func (b *books) close(t require.TestingT) {
 	require.NoError(t, b.jobs.Close())
 	require.NoError(t, b.attempts.Close())
 	require.NoError(t, b.queue.Close())
+	b.queueText = b.queueCSV.String()
+	require.NoError(t, b.tasks.Close())
+	require.NoError(t, b.events.Close())
 }
 
 // ticks reads a number of seconds exactly.
@@ -184,6 +198,33 @@ func (b *books) check(t require.TestingT, size int, runs []*entity.Run, others [
 		require.Equal(t, des.Time(byQueue).Seconds()/(float64(size)*span), s.Utilization)
 	}
 	b.checkCounted(t, runs, tries, requeued)
+	b.checkTasks(t, size, from, to, sums)
+}
+
+// checkTasks is about named nodes: all that they did has a row.
+func (b *books) checkTasks(t require.TestingT, size int, from, to des.Time, sums [metrics.UseIdle + 1]int64) {
+	var all []had
+	cost := map[string]int64{}
+	for _, row := range table(t, &b.tasksCSV) {
+		use := map[string]metrics.Use{"job": metrics.UseWork, "booking": metrics.UseWork, "owner": metrics.UseOwners, "outage": metrics.UseDown}[row["kind"]]
+		h := had{des.Time(ticks(t, row["start"])), des.Forever, 1, use}
+		if row["end"] != "" {
+			h.to = des.Time(ticks(t, row["end"]))
+		}
+		all = append(all, h)
+		if use == metrics.UseWork {
+			cost[row["job_id"]] += ticks(t, row["cost"]) - ticks(t, row["paid"])
+		}
+	}
+	if all == nil { // counted processors
+		return
+	}
+	require.Equal(t, sums, census(t, int64(size), from, to, all), "by tasks.csv")
+	for _, row := range table(t, bytes.NewReader(b.jobsCSV.Bytes())) {
+		if row["refund"] != "" {
+			require.Equal(t, cost[row["job_id"]], ticks(t, row["refund"]))
+		}
+	}
 }
 
 // checkCounted is about counted processors, on which a job's time is that of each of
@@ -235,7 +276,8 @@ func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, tries []map
 	require.Equal(t, area, parts{ticks(t, of[metrics.UseWork].String()), ticks(t, of[metrics.UseLost].String()), ticks(t, of[metrics.UseOverhead].String())}, "by attempts.csv")
 	require.Equal(t, area.useful, useful, "by the runs")
 	for _, row := range table(t, bytes.NewReader(b.jobsCSV.Bytes())) {
-		if run := ticks(t, row["execution_time"]); run > 0 {
+		if row["execution_time"] != "" {
+			run := ticks(t, row["execution_time"])
 			requeued += ticks(t, row["requested_number_of_resources"]) / int64(des.Second) * run
 		}
 		times.lost -= ticks(t, row["lost"])
@@ -266,6 +308,7 @@ func TestWhateverHappensCapacityIsConserved(t *testing.T) {
 				down = append(down, had{out.Start, to, int64(out.Nodes), metrics.UseDown})
 			}
 			offline(t, w, b)
+			b.rebuild(t)
 			b.check(t, w.size, w.runs, down)
 			for name, n := range w.happened {
 				happened[name] += n
@@ -370,7 +413,7 @@ func TestWithOwnersCapacityIsConserved(t *testing.T) {
 		var nodes []*entity.Node
 		for id := range rapid.IntRange(1, 5).Draw(t, "nodes") {
 			nodes = append(nodes, &entity.Node{
-				ID: id, Perf: rapid.SampledFrom([]float64{1, 1, 2, 0.7}).Draw(t, "performance"),
+				ID: id, Perf: rapid.SampledFrom([]float64{1, 1, 2, 0.7}).Draw(t, "performance"), Price: float64(id) + 0.7,
 				Attributes: entity.Attributes{Labels: map[string]string{flow.OwnerLabel: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "owner")}},
 			})
 		}
@@ -378,8 +421,12 @@ func TestWithOwnersCapacityIsConserved(t *testing.T) {
 		require.NoError(t, err)
 		domain.Interval = 500 * des.Second
 		sim, b, v, own := des.New(des.Config{}), newBooks(metrics.AllocationIntervals), &validate.Validator{}, &ownersJobs{}
+		billed := rapid.Bool().Draw(t, "files tell of money")
+		if billed {
+			b.jobs.Bill = func(r *entity.Run) metrics.Bill { return b.bills.Job(r.ID) }
+		}
 		rule := rapid.SampledFrom([]flow.LocalRule{flow.LocalWaits, flow.LocalPreempts}).Draw(t, "rule")
-		queue := &flow.LocalQueue{Owner: "a", Policy: backfill.EASY{}, Rule: rule, Observers: []entity.Observer{own, b.account.Owners()}}
+		queue := &flow.LocalQueue{Owner: "a", Policy: backfill.EASY{}, Rule: rule, Observers: []entity.Observer{own, b.account.Owners(), b.site.Owners()}}
 		meta := entity.NewMetascheduler(sim, domain, backfill.EASY{}, append(b.observers(), v, queue)...)
 		meta.LeaveWaiting = true
 		job := func(id int, submit des.Time) *entity.Job {
@@ -406,6 +453,7 @@ func TestWithOwnersCapacityIsConserved(t *testing.T) {
 			owners.Rule = rule
 			owners.Told = func(l flow.LocalJob, start des.Time) {
 				b.account.Owner(l, start)
+				b.site.Owner(l, start)
 				others = append(others, had{start, start + l.Length, 1, metrics.UseOwners})
 			}
 			var locals []flow.LocalJob
@@ -420,6 +468,9 @@ func TestWithOwnersCapacityIsConserved(t *testing.T) {
 		require.NoError(t, sim.Run(context.Background()))
 		require.NoError(t, v.Report(false).Err())
 		b.close(t)
+		if !billed {
+			b.rebuild(t)
+		}
 		others = append(others, attemptsOf(own.runs, metrics.UseOwners)...)
 		b.check(t, len(nodes), runs, others)
 		for _, r := range runs {

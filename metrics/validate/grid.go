@@ -144,6 +144,7 @@ type gridChecker struct {
 	siteNames []string          // in their order
 	parts     map[int64][]*part // by job, those on named nodes by attempt
 	own       bool              // some site has jobs of its own, which cannot be told from parts
+	owned     map[ownedSpan]int // owners' spans by the file of tasks, less those by the file of owners
 }
 
 // gridSite is a site and what the files say happened there.
@@ -153,6 +154,14 @@ type gridSite struct {
 	prices   map[int][]NodePrice
 	uses     map[int][]use    // by node: tasks and owners' jobs
 	balances map[string]money // as they must be
+}
+
+// ownedSpan is a span in which an owner had a node.
+type ownedSpan struct {
+	site       string
+	node       int
+	start, end des.Time
+	queued     bool // by a job of a queue
 }
 
 // use is a span in which a node was somebody's.
@@ -229,10 +238,22 @@ func (c *gridChecker) tasks(from io.Reader) error {
 	if err != nil {
 		return err
 	}
+	if r.has("kind") {
+		c.owned = map[ownedSpan]int{}
+	}
 	for r.next() {
+		kind := r.text("kind")
+		if kind == "outage" {
+			continue // there is a file of these
+		}
 		site, n, err := c.node(r)
 		if err != nil {
 			return err
+		}
+		if kind == "owner" {
+			span := ownedSpan{site.Name, n.ID, field(r, "start", parseTime).value, field(r, "end", parseTime).value, r.text("job_id") != ""}
+			c.owned[span]++
+			continue
 		}
 		start, reserved, end := field(r, "start", parseTime).value, field(r, "reserved_end", parseTime).value, field(r, "end", parseTime).value
 		cost, paid := field(r, "cost", parseMoney).value, field(r, "paid", parseMoney).value
@@ -247,6 +268,9 @@ func (c *gridChecker) tasks(from io.Reader) error {
 		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, id})
 		c.task(f, site, n, start, reserved, end, cost, paid)
 		user := r.text("user_id")
+		if user == "" {
+			user = "-1"
+		}
 		if want := strconv.Itoa(int(f.job.User)); user != want {
 			c.violation(f, Disagreement, start, "a task is of user %s, not %s", user, want)
 		}
@@ -364,6 +388,9 @@ func (c *gridChecker) owners(from io.Reader) error {
 		if r.err != nil {
 			return r.err
 		}
+		if c.owned != nil {
+			c.owned[ownedSpan{site.Name, n.ID, start, end, r.text("job_id") != ""}]--
+		}
 		if r.has("job_id") && r.text("job_id") != "" {
 			id := field(r, "job_id", parseWhole(64)).value
 			if r.err != nil {
@@ -384,6 +411,15 @@ func (c *gridChecker) owners(from io.Reader) error {
 	}
 	if r.err != nil {
 		return r.err
+	}
+	differ := 0
+	for span, n := range c.owned { // a sum: the order does not matter
+		if n < 0 || !span.queued { // attempts of a queue's job before the last are in one file only
+			differ += max(n, -n)
+		}
+	}
+	if differ > 0 {
+		nobody(0, Disagreement, "the files of tasks and of owners' jobs differ in %d spans", differ)
 	}
 	missing := 0
 	for _, left := range wanted { // a sum: the order does not matter

@@ -422,7 +422,7 @@ func (c *fileChecker) ratios(f *filed, longest des.Time) {
 	case run > 0:
 		equal(colStretch, f.stretch, float64(turnaround)/float64(run))
 	case !f.backfilled.given: // Batsim's own, which has no word for it
-	case turnaround > 0:
+	case turnaround > 0: // there is none; it used to be written so
 		equal(colStretch, f.stretch, math.Inf(1))
 	default:
 		equal(colStretch, f.stretch, 1)

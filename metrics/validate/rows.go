@@ -204,6 +204,23 @@ func field[T any](r *rowReader, column string, parse func(string) (T, error)) op
 	return optional[T]{value, err == nil}
 }
 
+// known reads a field where the column is there and not empty.
+func known[T any](r *rowReader, column string, parse func(string) (T, error)) optional[T] {
+	if r.text(column) == "" {
+		return optional[T]{}
+	}
+	return field(r, column, parse)
+}
+
+// missing is an error where one of the columns is there, and empty.
+func (r *rowReader) missing(columns ...string) {
+	for _, column := range columns {
+		if r.has(column) && r.text(column) == "" {
+			r.fail(column, errors.New("it is empty, and the job has one"))
+		}
+	}
+}
+
 // ours reports whether the file is one of gridslot, not of Batsim, whose rows
 // stand in another order.
 func (r *rowReader) ours() bool { return r.has(colBackfilled) }
@@ -213,7 +230,7 @@ func (r *rowReader) ratio(column string) optional[float64] {
 	if _, err := parseRatio(r.text(column)); err != nil && !r.ours() {
 		return optional[float64]{}
 	}
-	return field(r, column, parseRatio)
+	return known(r, column, parseRatio)
 }
 
 func (r *rowReader) id() int64 { return field(r, colID, parseWhole(64)).value }
@@ -226,17 +243,17 @@ func (r *rowReader) read() *row {
 		nodes:       int(field(r, colNodes, parseWhole(32)).value),
 		estimate:    field(r, colEstimate, parseTime).value,
 		runtime:     field(r, colActual, parseTime),
-		wait:        field(r, colWait, parseTime),
-		execution:   field(r, colExecution, parseTime),
-		turnaround:  field(r, colTurnaround, parseTime),
+		wait:        known(r, colWait, parseTime),
+		execution:   known(r, colExecution, parseTime),
+		turnaround:  known(r, colTurnaround, parseTime),
 		ownEstimate: field(r, colOwnEstimate, parseTime),
 		stretch:     r.ratio(colStretch),
 		slowdown:    r.ratio(colBoundedSlowdown),
 		backfilled:  field(r, colBackfilled, parseBit),
 		success:     r.text(colSuccess) == "1",
 		state:       strings.Clone(r.text(colState)),
-		start:       field(r, colStart, parseTime).value,
-		finish:      field(r, colFinish, parseTime).value,
+		start:       known(r, colStart, parseTime).value,
+		finish:      known(r, colFinish, parseTime).value,
 	}
 	switch f.state {
 	case stateFinished, stateKilled:
@@ -248,6 +265,15 @@ func (r *rowReader) read() *row {
 		f.start, f.finish = des.Forever, des.Forever
 	default:
 		r.fail(colState, fmt.Errorf("%q is not a state known here", f.state))
+	}
+	if f.began() {
+		r.missing(colStart, colWait)
+	}
+	if f.ended() {
+		r.missing(colFinish, colExecution, colTurnaround, colBoundedSlowdown)
+		if f.finish > f.start {
+			r.missing(colStretch)
+		}
 	}
 	if f.finish < f.start {
 		r.fail(colFinish, fmt.Errorf("%v is before the start at %v", f.finish, f.start))

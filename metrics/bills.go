@@ -1,0 +1,113 @@
+package metrics
+
+// What jobs cost on nodes that have prices.
+
+import (
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/market"
+)
+
+// Bill is what was agreed for a job, and what of it the owners of the nodes got.
+type Bill struct {
+	Cost market.Money // of the windows of all attempts, at the prices when they were agreed upon
+	Paid market.Money // to owners, at the end of each attempt
+}
+
+// Refund is what the user got back: all of an attempt that was stopped, and, where
+// users pay by use, what was not used.
+func (b Bill) Refund() market.Money { return b.Cost - b.Paid }
+
+func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid} }
+
+// Bills is an Observer of the jobs of one domain that keeps its ledger, which must
+// not observe them itself, and says what attempts cost. Reservations that were
+// given up before their jobs started are paid back, and are not in it.
+type Bills struct {
+	Ledger *market.Ledger
+	// Told, if set, hears of every attempt that is over: of its number, from 1, and
+	// what each task cost and its node's owner was paid.
+	Told func(r *entity.Run, number int, a *entity.Attempt, cost, paid []market.Money)
+
+	total Bill
+	jobs  map[int64]Bill // by ID; nil where nobody asks
+	paid  []market.Money
+	run   *entity.Run
+	node  int // where the next payment belongs, or behind it
+}
+
+// NewBills returns the observer of the jobs that pay through this ledger. Where
+// perJob is set Job can be asked.
+func NewBills(l *market.Ledger, perJob bool) *Bills {
+	b := &Bills{Ledger: l}
+	if perJob {
+		b.jobs = map[int64]Bill{}
+	}
+	tell := l.Tell
+	l.Tell = func(t market.Transfer) {
+		if tell != nil {
+			tell(t)
+		}
+		b.transferred(t)
+	}
+	return b
+}
+
+// transferred takes in a payment: owners are paid in the order of the tasks, and
+// nothing is not paid.
+func (b *Bills) transferred(t market.Transfer) {
+	if t.Run != b.run || t.To.Kind != market.OwnerAccount {
+		return
+	}
+	tasks := t.Run.Reservation.Window.Tasks
+	for int64(tasks[b.node].Node.ID) != t.To.ID {
+		b.node++
+	}
+	b.paid[b.node] = t.Amount
+}
+
+// Observe takes one event in.
+func (b *Bills) Observe(e entity.JobEvent) {
+	r := e.Run
+	var a *entity.Attempt
+	number := len(r.Earlier())
+	switch e.Kind {
+	case entity.JobRequeued:
+		a = latestOf(r.Earlier())
+	case entity.JobFinished, entity.JobKilled:
+		latest := r.Latest()
+		a = &latest
+		number++
+	default:
+		b.Ledger.Observe(e)
+		return
+	}
+	cost := b.Ledger.Agreed(r)
+	b.paid = append(b.paid[:0], make([]market.Money, len(a.Window.Tasks))...)
+	b.run, b.node = r, 0
+	b.Ledger.Observe(e)
+	b.run = nil
+	if cost == nil { // it had no contract
+		cost = make([]market.Money, len(a.Window.Tasks))
+	}
+	var bill Bill
+	for i := range cost {
+		bill = bill.plus(Bill{cost[i], b.paid[i]})
+	}
+	b.total = b.total.plus(bill)
+	if b.jobs != nil {
+		b.jobs[r.ID] = b.jobs[r.ID].plus(bill)
+	}
+	if b.Told != nil {
+		b.Told(r, number, a, cost, b.paid)
+	}
+}
+
+// Total is the bill of all jobs.
+func (b *Bills) Total() Bill { return b.total }
+
+// Job is the bill of the job of that ID, and lets go of it.
+func (b *Bills) Job(id int64) Bill {
+	bill := b.jobs[id]
+	delete(b.jobs, id)
+	return bill
+}
