@@ -29,6 +29,8 @@ type simulation struct {
 	format  string
 	workers int
 	events  bool
+
+	perfetto bool
 }
 
 // fileFlags are the flags that name a file of a scenario, and the machine that it
@@ -107,6 +109,7 @@ and with --victims the jobs that run there
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
+	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	f.SortFlags = false
@@ -156,6 +159,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if s.events && s.out == "" {
 		return usagef("--events writes a file: give --out, the folder for it")
 	}
+	if s.perfetto && s.out == "" {
+		return usagef("--perfetto writes a file: give --out, the folder for it")
+	}
 	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
 	}
@@ -165,7 +171,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Events: s.events, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Events: s.events, Perfetto: s.perfetto, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
 		Started: func(p scenario.Progress) func() {

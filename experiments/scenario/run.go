@@ -28,8 +28,10 @@ type Options struct {
 	// Dir, if set, is the folder for the files.
 	Dir string
 	// Events asks for events-POLICY.csv, too.
-	Events  bool
-	Workers int // policies to run at a time; at least 1
+	Events bool
+	// Perfetto asks for perfetto-POLICY.json.
+	Perfetto bool
+	Workers  int // policies to run at a time; at least 1
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
 	// Tell, if set, is told what a user should know, a line at a time.
@@ -112,7 +114,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "local-", "accounts-", "outages-", "power-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -488,5 +490,5 @@ func (c *call) write(o *Outcome, stopped string) error {
 		return err
 	}
 	m.End = time.Now()
-	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes())
+	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes(), c.writePerfetto(&m))
 }
