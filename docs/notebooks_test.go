@@ -106,7 +106,7 @@ func TestEvalysReadsJobs(t *testing.T) {
 	grid := "clusters:\n  - {name: large, processors: 128}\n  - {name: small, processors: 64, speed: 1.5}\nbrokers: 2\nstrategies: [shortest-queue]\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "grid.yaml"), []byte(grid), 0o666))
 	for _, args := range [][]string{
-		{"simulate", "--procs", "8", "--policy", "easy", "--out", "cluster"}, // too small for some
+		{"simulate", "--procs", "8", "--first", "1000", "--policy", "easy", "--out", "cluster"}, // too small for some
 		{"simulate", "--grid", "grid.yaml", "--first", "500", "--out", "grid"},
 	} {
 		simulate := exec.Command(program, args...)
