@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -77,6 +78,14 @@ func (t Time) Add(d Time) Time {
 		return sum
 	}
 	return Forever
+}
+
+// MulDiv is t*part/whole and what is left over, for 0 <= part < whole and t >= 0, in
+// 128 bits: exact where a product of floats is not.
+func (t Time) MulDiv(part, whole Time) (quotient, rest Time) {
+	high, low := bits.Mul64(uint64(t), uint64(part))
+	q, r := bits.Div64(high, low, uint64(whole)) // part < whole: it fits
+	return Time(q), Time(r)
 }
 
 // String is t in time units, without needless decimals; "forever" for Forever.

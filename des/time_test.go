@@ -2,6 +2,7 @@ package des_test
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,4 +94,16 @@ func TestATimeIsReadInSecondsOrWithItsUnit(t *testing.T) {
 		_, err := des.ParseSeconds(text)
 		require.EqualError(t, err, "want a time of 0 or more, in seconds or as in 15m, 4h, 30d, not "+strconv.Quote(text))
 	}
+}
+
+func TestAShareOfATimeIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		of := des.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "time"))
+		whole := rapid.Int64Range(1, math.MaxInt64).Draw(t, "whole")
+		part := rapid.Int64Range(0, whole-1).Draw(t, "part")
+		product := new(big.Int).Mul(big.NewInt(int64(of)), big.NewInt(part))
+		quotient, rest := product.QuoRem(product, big.NewInt(whole), new(big.Int))
+		q, r := of.MulDiv(des.Time(part), des.Time(whole))
+		require.Equal(t, []int64{quotient.Int64(), rest.Int64()}, []int64{int64(q), int64(r)})
+	})
 }

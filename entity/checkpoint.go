@@ -89,7 +89,7 @@ func (r *Run) elapsed(t des.Time) des.Time {
 	if whole == 0 || t >= whole {
 		return min(span, r.Request.Length)
 	}
-	passed, _ := mulDiv(min(span, r.Request.Length), t, whole)
+	passed, _ := min(span, r.Request.Length).MulDiv(t, whole)
 	return passed
 }
 

@@ -3,6 +3,7 @@ package entity
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -48,17 +49,31 @@ type Dependency struct {
 	Think des.Time // how long after that end
 }
 
+const (
+	dependencyOK    = ":ok"
+	dependencyThink = "+"
+)
+
 // String is d as files write it: 4:ok+60 is 60 time units after job 4 has finished
 // well.
 func (d Dependency) String() string {
 	text := strconv.FormatInt(d.Job, 10)
 	if d.OK {
-		text += ":ok"
+		text += dependencyOK
 	}
 	if d.Think > 0 {
-		text += "+" + d.Think.String()
+		text += dependencyThink + d.Think.String()
 	}
 	return text
+}
+
+// CutDependency cuts what Dependency.String writes into the job, whether that one
+// must have finished well, and the time behind the +, if there is one. Files may name
+// several jobs in one place: what the parts say is for the caller to read.
+func CutDependency(text string) (job string, ok bool, think string, thinks bool) {
+	job, think, thinks = strings.Cut(text, dependencyThink)
+	job, ok = strings.CutSuffix(job, dependencyOK)
+	return job, ok, think, thinks
 }
 
 // Check reports what makes j no job at all, or nil.

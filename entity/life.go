@@ -136,6 +136,7 @@ func (m *Metascheduler) withdraw(r *Run) {
 	m.plan.Release(&r.Reservation, m.sim.Now())
 	m.freed(r.Reservation.Window.Start, r.Reservation.Window.End)
 	r.unmold()
+	m.unsay(r)
 	ahead := r.State == Reserved
 	if ahead && r.Booked {
 		m.booked--
@@ -324,6 +325,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	m.withdraw(r)
 	f.ends, f.events, r.Place = nil, nil, nil
 	m.queue.add(r)
+	m.unsay(r)
 	m.notify(r, JobRequeued)
 	if r.queued() && r.Request.Deadline > 0 {
 		m.setLimit(r)

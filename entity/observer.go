@@ -44,7 +44,7 @@ type JobEvent struct {
 // instant makes room for whatever starts at it, in either mode.
 //
 // An observer may also implement Attacher, InstantObserver, TaskObserver,
-// RoundObserver and CapacityObserver, to be told more.
+// RoundObserver, CapacityObserver and WhyObserver, to be told more.
 type Observer interface {
 	Observe(e JobEvent)
 }
@@ -93,6 +93,7 @@ type Observers struct {
 	tasks    []TaskObserver
 	rounds   []RoundObserver
 	capacity []CapacityObserver
+	whys     []WhyObserver
 	now      des.Time
 	begun    bool
 	telling  bool       // observers are being told of something
@@ -115,6 +116,9 @@ func NewObservers(all ...Observer) *Observers {
 		}
 		if c, ok := each.(CapacityObserver); ok {
 			o.capacity = append(o.capacity, c)
+		}
+		if w, ok := each.(WhyObserver); ok {
+			o.whys = append(o.whys, w)
 		}
 	}
 	return o

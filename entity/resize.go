@@ -97,7 +97,7 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	}
 	left := max(r.expected()-a.Kept, des.Tick) // of the estimate
 	left = max(share(r.work(is), left, r.work(was)), des.Tick)
-	done, _ = mulDiv(is.Runtime, done, r.Runtime)
+	done, _ = is.Runtime.MulDiv(done, r.Runtime)
 	setUp := max(r.setUp()-(now-r.Start), 0).Add(cost) // what was not over is still to be done
 	length := min(r.checkpoints().Span(left).Add(setUp), des.Forever-1)
 	if end := now.Add(length); end > r.Request.DeadlineLimit() {

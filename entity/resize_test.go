@@ -247,3 +247,21 @@ func TestAResizeKeepsWorkAsACheckpointDoes(t *testing.T) {
 	w.run(t)
 	require.Equal(t, []des.Time{13 * des.Second, 5 * des.Second}, []des.Time{r.Finish, r.Wait()})
 }
+
+// Job 2 comes and goes at the instant at which job 3, which has come before it, grows into
+// what it leaves: its place is one of those that it could have had beside job 1.
+func TestAJobThatGrowsIsPlacedBehindAllThatHaveComeBefore(t *testing.T) {
+	w := newWorld(6, backfill.FCFS{})
+	w.meta.Placer = entity.LowestFirst{}
+	w.meta.Submit(job(1, 0, 9, 2))
+	grows, goes := w.meta.Submit(moldable(3, 1, 24, 1, 4)), w.meta.Submit(job(2, 1, 9, 3))
+	shapes := grows.Shapes
+	grows.Shapes = nil // to begin with
+	w.meta.Simulator().At(des.Second, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) {
+		require.True(t, w.meta.Kill(goes, "an operator"))
+		grows.Shapes = shapes
+		require.NoError(t, w.meta.Resize(grows, 4, 0))
+	}), 0)
+	w.run(t)
+	require.Equal(t, []string{"2-4", "2-5"}, []string{string(procset.Append(nil, goes.Place)), string(procset.Append(nil, grows.Place))})
+}

@@ -42,9 +42,11 @@ type Round struct {
 	// did not fit then does not fit now.
 	Gained bool
 
-	meta  *Metascheduler
-	fresh []*Run
-	holds []*Run
+	meta    *Metascheduler
+	fresh   []*Run
+	holds   []*Run
+	explain []func() // see Explain
+	fits    fitScan  // see WouldFit
 }
 
 // Context is that of the run: a policy whose own work can be long gives it up

@@ -74,6 +74,9 @@ func (m *Metascheduler) decide() {
 	m.queue.begin()
 	m.policy.Schedule(r)
 	r.dropHolds()
+	if len(r.explain) > 0 {
+		r.explained()
+	}
 	if r.Cause.Has(CauseTick) && m.changes() {
 		m.armTick()
 	}

@@ -3,7 +3,6 @@ package entity
 import (
 	"fmt"
 	"iter"
-	"math/bits"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/enum"
@@ -182,6 +181,11 @@ func NewRun(j *Job, seq int64) *Run {
 	return &Run{Job: j, Promised: NeverPromised, seq: seq}
 }
 
+// NewWithheld returns a run under which a plan keeps capacity that no job may use, and
+// of which nobody is told: what a policy keeps idle, or owners take. What observers
+// are to hear of is Metascheduler.Withhold's.
+func NewWithheld() *Run { return NewRun(nobody, 0) }
+
 // Restore sets what Earlier, Done and Ends tell: for tests of observers, and for
 // whoever tells observers of jobs otherwise than a Metascheduler does.
 func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
@@ -311,19 +315,11 @@ func share(t, part, whole des.Time) des.Time {
 	if part >= whole {
 		return t
 	}
-	quotient, rest := mulDiv(t, part, whole)
+	quotient, rest := t.MulDiv(part, whole)
 	if rest > 0 {
 		quotient++
 	}
 	return quotient
-}
-
-// mulDiv is t*part/whole and what is left over, for 0 <= part < whole, in 128
-// bits: exact where a product of floats is not.
-func mulDiv(t, part, whole des.Time) (quotient, rest des.Time) {
-	high, low := bits.Mul64(uint64(t), uint64(part))
-	q, r := bits.Div64(high, low, uint64(whole)) // part < whole: it fits
-	return des.Time(q), des.Time(r)
 }
 
 // queued reports whether the job is in the queue.

@@ -202,7 +202,8 @@ var nobody = &Job{ID: -1, User: -1, Group: -1, Queue: -1}
 // A counted plan counts: where there is a Placer and the window begins now, place
 // says which processors those are, so that no job is placed there meanwhile.
 func (m *Metascheduler) Withhold(w Window, place ...procset.Range) (*Hold, error) {
-	h := &Hold{meta: m, run: &Run{Job: nobody, Promised: NeverPromised, meta: m}}
+	h := &Hold{meta: m, run: NewWithheld()}
+	h.run.meta = m
 	now := m.sim.Now()
 	m.forget(now)
 	var err error

@@ -30,7 +30,7 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"metrics": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/parquet-go/parquet-go"},
 	},
 	"traces": {ours: []string{"des", "workload"}}, // the program that writes the sample
 	"experiments": {
@@ -93,6 +93,16 @@ func TestArrowsPointDown(t *testing.T) {
 		}
 	}
 	require.Greater(t, packages, 10)
+}
+
+// Who writes a program of their own does not compile what only the command needs.
+func TestTheLibraryDoesWithoutParquet(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./entity/...", "./policy/...", "./workload/...", "./metrics", "./metrics/schema", "./metrics/validate", "./experiments/run", "./experiments/scenario")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "gonum.org/v1/gonum")
+	require.NotContains(t, string(out), "parquet")
 }
 
 func TestLayersRefuseArrowsThatPointUp(t *testing.T) {

@@ -319,9 +319,8 @@ func portion(t, part, whole des.Time) des.Time {
 	case part >= whole:
 		return t
 	}
-	hi, lo := bits.Mul64(uint64(t), uint64(part))
-	q, _ := bits.Div64(hi, lo, uint64(whole)) // part < whole: it fits
-	return des.Time(q)
+	q, _ := t.MulDiv(part, whole)
+	return q
 }
 
 // Area is processors times ticks, exactly.

@@ -87,6 +87,25 @@ func TestATaskWhoseEndStopsItsJobIsGivenBackOnce(t *testing.T) {
 	require.Equal(t, "10", c.Uses[metrics.UseLost].String())
 }
 
+func TestAJobThatHasJustGrownWhenItIsStoppedIsToldWithAllItsProcessors(t *testing.T) {
+	var jobs, attempts bytes.Buffer
+	rows, tries := metrics.NewJobsWriter(&jobs), metrics.NewAttemptsWriter(&attempts)
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.FCFS{}, rows, tries)
+	m.Submit(rigid(2, 2, 2, 1)) // leaves the other one processor, until 2
+	r := m.Submit(&entity.Job{ID: 1, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 1, Length: 20 * des.Second},
+		Shapes: []entity.Shape{{Nodes: 1, Length: 20 * des.Second, Runtime: 10 * des.Second}, {Nodes: 2, Length: 10 * des.Second, Runtime: 5 * des.Second}}})
+	sim.At(3*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+		require.NoError(t, m.Resize(r, 2, 0))
+		require.True(t, m.Kill(r, "its user"))
+	}), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.NoError(t, rows.Close())
+	require.NoError(t, tries.Close())
+	require.Contains(t, jobs.String(), ",0-1,")
+	require.Contains(t, attempts.String(), "1,2,3,3,2,0-1,")
+}
+
 func TestAnAccountThatDoesNotAddUpSaysSo(t *testing.T) {
 	account := metrics.NewAccount()
 	sim := des.New(des.Config{})

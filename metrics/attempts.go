@@ -10,19 +10,11 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics/internal/ended"
 )
 
 // AttemptsHeader is the first line of attempts-POLICY.csv.
 const AttemptsHeader = "job_id,attempt,starting_time,finish_time,processors,allocated_resources,kept,lost,overhead,end,processor_time"
-
-// How an attempt ended.
-const (
-	attemptRequeued = "requeued"
-	attemptFinished = "finished"
-	attemptWalltime = "walltime" // killed at its estimate
-	attemptKilled   = "killed"
-	attemptResized  = "resized" // and the next one began
-)
 
 // AttemptsWriter is an Observer that writes attempts-POLICY.csv, a row for each
 // attempt that is over. kept, lost and overhead are times of the job, as its
@@ -68,16 +60,16 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobRequeued:
 		row.number--
-		row.Attempt, row.end = *latestOf(r.Earlier()), attemptRequeued
+		row.Attempt, row.end = *latestOf(r.Earlier()), ended.Requeued
 	case entity.JobResized:
 		row.number--
-		row.Attempt, row.end = *latestOf(r.Earlier()), attemptResized
+		row.Attempt, row.end = *latestOf(r.Earlier()), ended.Resized
 	case entity.JobFinished:
-		row.Attempt, row.end = r.Latest(), attemptFinished
+		row.Attempt, row.end = r.Latest(), ended.Finished
 	case entity.JobKilled:
-		row.Attempt, row.end = r.Latest(), attemptKilled
+		row.Attempt, row.end = r.Latest(), ended.Killed
 		if r.Reason == entity.ReasonEstimate {
-			row.Kept, row.end = row.Work, attemptWalltime
+			row.Kept, row.end = row.Work, ended.Walltime
 		}
 	default:
 		return
@@ -89,7 +81,7 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 func (w *AttemptsWriter) InstantOver(des.Time) {
 	for i := range w.rows {
 		r := &w.rows[i]
-		if r.end != attemptRequeued && r.end != attemptResized {
+		if r.end != ended.Requeued && r.end != ended.Resized {
 			r.Place = r.run.Place
 		}
 		w.buf = w.appendRow(w.buf, r)

@@ -395,7 +395,7 @@ func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
 	}
 	r.state = state
 	r.finish = w.now
-	if r.start < w.now && !w.late() { // otherwise its place is known when the instant is over
+	if j.Start < w.now && !w.late() { // otherwise its place is known when the instant is over
 		w.locate(r)
 		r.run = nil
 	}

@@ -149,7 +149,7 @@ func (p *PowerCap) keep() error {
 		if w.Nodes <= 0 {
 			continue
 		}
-		r := entity.NewRun(nobody, 0)
+		r := entity.NewWithheld()
 		if _, err := plan.Reserve(r, w); err != nil {
 			return fmt.Errorf("cannot be kept: %w", err)
 		}
@@ -157,9 +157,6 @@ func (p *PowerCap) keep() error {
 	}
 	return nil
 }
-
-// nobody is the job under which the plan has what the cap keeps idle.
-var nobody = &entity.Job{ID: -1, User: -1, Group: -1, Queue: -1}
 
 // least is how many processors j wants in its narrowest shape.
 func (p *PowerCap) least(j *entity.Run) int {

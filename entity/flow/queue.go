@@ -196,52 +196,80 @@ func (p localPolicy) Name() string { return fmt.Sprintf("%s of %s", p.Policy.Nam
 
 func (p localPolicy) Schedule(r *entity.Round) {
 	if head := r.Queue.First(); p.queue.Rule == LocalPreempts && head != nil && head.State == entity.Waiting {
-		p.queue.makeRoom(r, head.Request)
+		p.queue.makeRoom(r, head)
 	}
 	p.Policy.Schedule(r)
 }
 
-// makeRoom has jobs of the organisation yield so that req fits now, if that is
-// all that it wants.
-func (q *LocalQueue) makeRoom(r *entity.Round, req entity.Request) {
-	if _, ok := r.Plan.Find(req, r.Now, r.Now); ok {
+// makeRoom has jobs of the organisation yield so that head fits now, if that is all
+// that it wants: in any of its shapes, for that one for which the fewest are stopped.
+func (q *LocalQueue) makeRoom(r *entity.Round, head *entity.Run) {
+	if _, ok := entity.FirstStart.FindNow(r.Plan, head, r.Now); ok {
 		return
 	}
-	type room struct {
-		running int // jobs that would be stopped
-		victims []*entity.Run
+	best, found := q.room(head.Request, r.Now)
+	for _, s := range head.Shapes {
+		req, _ := head.RequestOn(s.Nodes)
+		if other, ok := q.room(req, r.Now); ok && (!found || fewer(other, best) < 0) {
+			best, found = other, true
+		}
 	}
+	for _, v := range best.victims {
+		q.stats.yield(q.vo, v)
+	}
+}
+
+// room is what jobs of the organisation can give up.
+type room struct {
+	running int // jobs that would be stopped
+	victims []*entity.Run
+}
+
+// fewer compares rooms by how many are stopped, and then by how many yield.
+func fewer(a, b room) int {
+	return cmp.Or(cmp.Compare(a.running, b.running), cmp.Compare(len(a.victims), len(b.victims)))
+}
+
+// add has a contain b as well.
+func (a *room) add(b room) {
+	for _, v := range b.victims {
+		if slices.Contains(a.victims, v) {
+			continue
+		}
+		a.victims = append(a.victims, v)
+		if v.State == entity.Running {
+			a.running++
+		}
+	}
+}
+
+// room is who is to yield for req to fit now, or false where the owner's own jobs are
+// in the way.
+func (q *LocalQueue) room(req entity.Request, now des.Time) (all room, ok bool) {
 	var rooms []room
 	latest := min(q.domain.SlotList().To, req.DeadlineLimit())
 	for _, n := range q.nodes {
-		end := r.Now.Add(n.TaskTime(req.Length))
+		end := now.Add(n.TaskTime(req.Length))
 		if !req.Admits(n) || end > latest {
 			continue
 		}
-		w := entity.Window{Start: r.Now, End: end, Nodes: 1, Tasks: []entity.Task{{Node: n, End: end}}}
+		w := entity.Window{Start: now, End: end, Nodes: 1, Tasks: []entity.Task{{Node: n, End: end}}}
 		victims := q.domain.InTheWay(w, q.yields)
 		if slices.ContainsFunc(victims, func(v *entity.Run) bool { return !q.yields(v) }) {
 			continue
 		}
-		running := 0
-		for _, v := range victims {
-			if v.State == entity.Running {
-				running++
-			}
-		}
-		rooms = append(rooms, room{running, victims})
+		var one room
+		one.add(room{victims: victims})
+		rooms = append(rooms, one)
 	}
 	if len(rooms) < req.Nodes {
-		return // the owner's own jobs are in the way
+		return all, false
 	}
-	slices.SortStableFunc(rooms, func(a, b room) int {
-		return cmp.Or(cmp.Compare(a.running, b.running), cmp.Compare(len(a.victims), len(b.victims)))
-	})
-	for _, room := range rooms[:req.Nodes] {
-		for _, v := range room.victims {
-			q.stats.yield(q.vo, v)
-		}
+	slices.SortStableFunc(rooms, fewer)
+	for _, one := range rooms[:req.Nodes] {
+		all.add(one)
 	}
+	return all, true
 }
 
 // yields reports whether r is a job of the organisation that gives way.

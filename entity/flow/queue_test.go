@@ -452,3 +452,22 @@ func TestTheOrganisationAndAnOwnerShareNodes(t *testing.T) {
 		}
 	})
 }
+
+// The local job asks for two nodes, of which one is booked: it takes the other in its
+// shape of one. Where both can be had it fits on the free one, and nobody is stopped.
+func TestAMoldableLocalJobTakesRoomForAnyOfItsShapes(t *testing.T) {
+	for _, booked := range []bool{true, false} {
+		local := estimated(1, 2, 5, 5, 2)
+		local.Shapes = []entity.Shape{{Nodes: 1, Length: 8 * des.Second, Runtime: 8 * des.Second}}
+		jobs := []*entity.Job{estimated(7, 0, 20, 20, 1)}
+		h := keep(t, owned([]float64{1, 1}, "a", "a"), strictOrder{}, backfill.FCFS{}, flow.LocalPreempts, jobs, []*entity.Job{local},
+			func(m *entity.Metascheduler) {
+				if booked {
+					flow.NewBookings(m).Book(flow.Booking{Job: estimated(9, 0, 30, 30, 1), Start: 0})
+				}
+			})
+		require.Contains(t, h.local.lines, "2 started 1")
+		require.Contains(t, h.local.lines, "10 finished 1")
+		require.Equal(t, booked, slices.Contains(h.vo.lines, "2 requeued 7"), "%v", h.vo.lines)
+	}
+}

@@ -503,12 +503,9 @@ func (d *Domain) giveBack(r *entity.Reservation, k int, c *class, i, n int, at d
 // Occupy takes n over [from, to) for its owner's own use; see Pin.
 func (d *Domain) Occupy(n *entity.Node, from, to des.Time) error {
 	w := entity.Window{Start: from, End: to, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to}}}
-	_, err := d.Pin(entity.NewRun(owner, 0), w)
+	_, err := d.Pin(entity.NewWithheld(), w)
 	return err
 }
-
-// owner is the job of all owners' runs in a plan.
-var owner = &entity.Job{ID: -1, User: -1, Group: -1, Queue: -1}
 
 // Pin is Reserve for exactly the nodes that w names, or for none. Those of a
 // class are kept by name until that is over.

@@ -106,8 +106,11 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newGenerate(tables),
 		newTrace(tables),
 		newWindow(env),
+		newReport(env),
 		newReproduce(env),
 		newValidate(tables),
+		newPlot(),
+		newExplain(),
 	)
 	return root
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/csv"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -8,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/metrics/parquet"
+	"github.com/gridslot/gridslot/metrics/schema"
 )
 
 // millionths are a number of up to six decimals, exactly; nothing is 0.
@@ -203,7 +207,7 @@ func TestEventsAreWrittenWhereTheyAreWanted(t *testing.T) {
 	}, told)
 	got := call("simulate", trace, "--events")
 	require.Equal(t, exitUsage, got.code)
-	require.Contains(t, got.stderr, "give --out")
+	require.Contains(t, got.stderr, "--events writes files: give --out")
 
 	grid := domainOf(t, smallVO, "west.yaml", west, "prices.csv", "time,node,price\n300,2,1\n")
 	require.Zero(t, call("simulate", "--grid", grid, "--policy", "oar", "--events", "--out", out).code)
@@ -216,4 +220,56 @@ func TestEventsAreWrittenWhereTheyAreWanted(t *testing.T) {
 	require.Equal(t, 80, ended[" finished"])
 	require.Positive(t, ended["-west task_ended"])
 	require.Equal(t, len(table(t, out, "jobs-oar-plain.csv")), ended["-plain finished"])
+}
+
+// Every file of every machine has the columns that are described, in their order, and
+// values of their types.
+func TestTheFilesAreAsTheSchemaSays(t *testing.T) {
+	trace := write(t, "a.swf", smallTrace)
+	domain := domainOf(t, `
+generate: {count: 12, owners: 3}
+cycle: 600
+local: {rule: preempts, queue: {gap: 200, nodes: [1, 2], length: [20, 60], real: [0.5, 1], until: 1000}}
+pricing: {rules: [{use: {target: 0.5, step: 0.2, floor: 1, cap: 9}}]}
+batches: {cycles: 3, users: 3, real: [0.2, 1]}
+`)
+	grid := domainOf(t, strings.Replace(smallVO, "generate: {count: 12}", "generate: {count: 12, owners: 2}, pricing: {rules: [{use: {target: 0.5, step: 0.2, floor: 1, cap: 9}}]}", 1)+"\n",
+		"west.yaml", west, "prices.csv", "time,node,price\n")
+	outages := write(t, "o.csv", "from,to,processors\n20,40,2\n")
+	kinds := map[string]int{}
+	for _, args := range [][]string{
+		{trace, "--power", "idle=90:busy=180:profile=on", "--outages", outages},
+		{"--domain", domain, "--policy", "easy,batch-slicer:k=3:front=5", "--outages", "exponential:mtbf=2000:repair=100:until=3000"},
+		{"--grid", grid, "--policy", "oar", "--outages", "exponential:mtbf=9000:repair=100:until=3000"},
+	} {
+		out := t.TempDir()
+		got := call(append([]string{"simulate", "--events", "--parquet", "--out", out}, args...)...)
+		require.Zero(t, got.code, got.stderr)
+		for _, name := range files(t, out) {
+			if filepath.Ext(name) != ".csv" || name == "requests.csv" {
+				continue
+			}
+			f, ok := schema.Of(name)
+			require.True(t, ok, "%s is not described", name)
+			rows, err := csv.NewReader(strings.NewReader(read(t, out, name))).ReadAll()
+			require.NoError(t, err)
+			_, err = f.Header(rows[0])
+			require.NoError(t, err)
+			if len(rows) > 1 {
+				kinds[f.Name]++
+			}
+			require.FileExists(t, filepath.Join(out, parquet.Name(name)), "which reads all values by their types")
+		}
+	}
+	for _, f := range schema.Files() {
+		require.Positive(t, kinds[f.Name], "%s is not tested", f.Name)
+	}
+}
+
+func TestParquetOfAnEarlierRunGoes(t *testing.T) {
+	trace, out := write(t, "a.swf", smallTrace), t.TempDir()
+	require.Zero(t, call("simulate", trace, "--policy=fcfs", "--power=default", "--parquet", "--out", out).code)
+	require.Contains(t, files(t, out), "energy.parquet")
+	require.Zero(t, call("simulate", trace, "--policy=fcfs", "--out", out).code)
+	require.Equal(t, []string{"jobs-fcfs.csv", "manifest.json", "queue-fcfs.csv", "summary.csv"}, files(t, out))
 }

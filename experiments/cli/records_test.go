@@ -248,8 +248,8 @@ func TestASubmissionThatIsNotByTheEndsOfOthersIsFound(t *testing.T) {
 	require.Zero(t, got.code, got.stderr)
 	for _, c := range []struct{ from, to, want string }{
 		{"4,log.swf,100,307,", "4,log.swf,100,950,", "submission_time is 950, and those that it follows have ended at 307"},
-		{",3\n5,", ",\n5,", "after has other jobs than those that it was to wait for"},
-		{",3\n5,", ",2\n5,", "after has other jobs than those that it was to wait for"},
+		{",3,1,1\n5,", ",,1,1\n5,", "after has other jobs than those that it was to wait for"},
+		{",3,1,1\n5,", ",2,1,1\n5,", "after has other jobs than those that it was to wait for"},
 	} {
 		dir := bent(t, run, "jobs-easy.csv", func(lines []string) []string {
 			text := strings.Replace(strings.Join(lines, "\n"), c.from, c.to, 1)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/parquet"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -21,15 +23,15 @@ import (
 // simulation is one call of `gridslot simulate`. Its flags are settings of a
 // scenario, and so is what stands in a file; flags that are given come last.
 type simulation struct {
-	env     Env
-	tables  *scenario.Tables
-	flags   workloadFlags
-	file    [3]string // by fileFlags
-	out     string
-	format  string
-	workers int
-	events  bool
-
+	env      Env
+	tables   *scenario.Tables
+	flags    workloadFlags
+	file     [3]string // by fileFlags
+	out      string
+	format   string
+	workers  int
+	events   bool
+	parquet  bool
 	perfetto bool
 }
 
@@ -106,9 +108,11 @@ and with --victims the jobs that run there
 	checked(cmd, "pass", "instant", "instant|event|each", "one decision round an instant, or one after every event, arrivals or ends first", entity.ParsePass)
 	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
 	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
+	f.Bool("decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
+	f.BoolVar(&s.parquet, "parquet", false, "write every CSV file as Apache Parquet, too (with --out)")
 	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
@@ -156,14 +160,16 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
-	if s.events && s.out == "" {
-		return usagef("--events writes a file: give --out, the folder for it")
-	}
-	if s.perfetto && s.out == "" {
-		return usagef("--perfetto writes a file: give --out, the folder for it")
+	for _, name := range []string{"events", "parquet", "perfetto"} {
+		if cmd.Flags().Changed(name) && s.out == "" {
+			return usagef("--%s writes files: give --out, the folder for them", name)
+		}
 	}
 	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
+	}
+	if f := cmd.Flags(); f.Changed("decisions") && s.out == "" {
+		return usagef("--decisions writes a file: say into which folder, by --out DIR")
 	}
 	sc, err := s.scenario(cmd, args)
 	if err != nil {
@@ -171,7 +177,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Events: s.events, Perfetto: s.perfetto, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Events: s.events, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
 		Started: func(p scenario.Progress) func() {
@@ -182,6 +188,18 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		return worded(cmd, err)
 	}
 	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
+}
+
+// beside writes a CSV file as Parquet, too, where that is wanted. What an earlier run
+// has left of another CSV file goes.
+func (s *simulation) beside(dir, name string) error {
+	if _, err := os.Stat(filepath.Join(dir, name)); s.parquet && err == nil {
+		return parquet.Beside(dir, name)
+	}
+	if err := os.Remove(filepath.Join(dir, parquet.Name(name))); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
 }
 
 // scenario is what the call asks for: the file, if there is one, and the flags

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	page "github.com/gridslot/gridslot/metrics/figure"
 )
 
 const (
@@ -37,39 +37,26 @@ var (
 const against = " against "
 
 // WriteSVG draws the table's figures.
-func (t *Table) WriteSVG(w io.Writer) error {
-	return t.draw(w, func(x, y vg.Length) vg.CanvasWriterTo { return vgsvg.New(x, y) })
-}
+func (t *Table) WriteSVG(w io.Writer) error { return t.draw(w, "svg") }
 
 // WritePDF draws the table's figures.
-func (t *Table) WritePDF(w io.Writer) error {
-	return t.draw(w, func(x, y vg.Length) vg.CanvasWriterTo { return vgpdf.New(x, y) })
-}
+func (t *Table) WritePDF(w io.Writer) error { return t.draw(w, "pdf") }
 
-func (t *Table) draw(w io.Writer, canvas func(x, y vg.Length) vg.CanvasWriterTo) error {
-	var panels []*plot.Plot
+func (t *Table) draw(w io.Writer, format string) error {
+	all := &page.Figure{Columns: 1, Width: panelWidth, Height: panelHeight, Gap: panelGap}
 	for _, q := range quantities(t.Rows) {
 		p, err := t.panel(q)
 		if err != nil {
 			return err
 		}
 		if p != nil {
-			panels = append(panels, p)
+			all.Panels = append(all.Panels, p)
 		}
 	}
-	columns := 1
-	if len(panels) > 2 {
-		columns = 2
+	if len(all.Panels) > 2 {
+		all.Columns = 2
 	}
-	rows := max(1, (len(panels)+columns-1)/columns)
-	c := canvas(vg.Length(columns)*(panelWidth+panelGap), vg.Length(rows)*(panelHeight+panelGap))
-	tiles := draw.Tiles{Cols: columns, Rows: rows, PadX: panelGap, PadY: panelGap,
-		PadTop: panelGap / 2, PadBottom: panelGap / 2, PadLeft: panelGap / 2, PadRight: panelGap / 2}
-	for i, p := range panels {
-		p.Draw(tiles.At(draw.New(c), i%columns, i/columns))
-	}
-	_, err := c.WriteTo(w)
-	return err
+	return all.Write(w, format)
 }
 
 // quantities lists them in the order in which rows have them.

@@ -39,6 +39,8 @@ type Settings struct {
 	Attempts bool
 	// Events asks for events-FileName.csv.
 	Events bool
+	// Decisions asks for decisions-FileName.csv: what held the jobs that waited.
+	Decisions bool
 	// Owners says that others than the jobs take capacity, which Session.Account is
 	// told of.
 	Owners bool

@@ -139,6 +139,9 @@ func (x *Session) Files() (err error) {
 		x.Observers, err = x.Events(x.Observers, "", x.settings.Allocation)
 	}
 	if err == nil {
+		err = x.decisions()
+	}
+	if err == nil {
 		err = x.profile()
 	}
 	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
@@ -172,6 +175,22 @@ func (x *Session) Events(observers []entity.Observer, part string, a metrics.All
 	events.Allocation = a
 	x.closers = append(x.closers, events.Close)
 	return append(observers, events), nil
+}
+
+// decisions adds the writer of decisions-NAME.csv to the session's observers where
+// that is asked for.
+func (x *Session) decisions() error {
+	if x.settings.Dir == "" || !x.settings.Decisions {
+		return nil
+	}
+	path := x.path("decisions-", ".csv")
+	w, err := metrics.CreateDecisions(path)
+	if err != nil {
+		return err
+	}
+	x.files = append(x.files, file{path, w})
+	x.Observers = append(x.Observers, w)
+	return nil
 }
 
 // Create begins another file of the run, such as log-NAME.txt. It returns nil

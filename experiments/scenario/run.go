@@ -31,7 +31,10 @@ type Options struct {
 	Events bool
 	// Perfetto asks for perfetto-POLICY.json.
 	Perfetto bool
-	Workers  int // policies to run at a time; at least 1
+	// Written, if set, is called for each CSV file that a run leaves, or may have left
+	// before and does not any more, when all are there; nobody else writes into Dir yet.
+	Written func(dir, name string) error
+	Workers int // policies to run at a time; at least 1
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
 	// Tell, if set, is told what a user should know, a line at a time.
@@ -114,7 +117,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.csv", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", RequestsName, NodesName, "summary.csv", "energy.csv", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -134,7 +137,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	c.tell(outcome)
 	if c.dir != nil {
-		err = errors.Join(err, c.write(outcome, stopped))
+		err = errors.Join(err, c.write(outcome, stopped), c.written(outcome))
 	}
 	return outcome, err
 }
@@ -162,6 +165,9 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if err := sc.checkPower(); err != nil {
+		return err
+	}
+	if err := sc.checkDecisions(); err != nil {
 		return err
 	}
 	if err := sc.checkCheckpoints(); err != nil {
@@ -283,6 +289,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
+		Decisions: c.Settings.Decisions,
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
@@ -342,6 +349,21 @@ func (c *call) report() *workload.Report {
 		report = &workload.Report{}
 	}
 	return report
+}
+
+// written tells of the files.
+func (c *call) written(o *Outcome) (err error) {
+	if c.options.Written == nil {
+		return nil
+	}
+	names := []string{"summary.csv", "capacity.csv", "energy.csv", NodesName}
+	for _, r := range o.Results {
+		names = append(names, r.Files...)
+	}
+	for _, name := range names {
+		err = errors.Join(err, c.options.Written(c.dir.Path, name))
+	}
+	return err
 }
 
 // began is when the time 0 of the simulation was, in seconds since 1970, and in which

@@ -175,3 +175,22 @@ func (t *Table) Number(i int, column string) float64 {
 	}
 	return x
 }
+
+// Processors is how many processors, or nodes, the run had: those for which the area
+// under busy processors is the utilization of the summary. 0 where that cannot be
+// known, because there is no queue-POLICY.csv, or nothing ran.
+func (r *Run) Processors() (int, error) {
+	queue, err := r.Queue()
+	if err != nil {
+		return 0, err
+	}
+	area := 0.0 // in processor-seconds
+	for i := 1; i < len(queue); i++ {
+		area += float64(float64(queue[i-1].Busy) * (queue[i].Time - queue[i-1].Time).Seconds())
+	}
+	n := area / float64(r.Summary("makespan")*r.Summary("utilization"))
+	if !(n >= 1 && n < 1e9) || math.Abs(n-math.Round(n)) > 1e-3*n {
+		return 0, nil
+	}
+	return int(math.Round(n)), nil
+}

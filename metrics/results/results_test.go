@@ -246,6 +246,20 @@ func TestMetadataHasPromiseAndReason(t *testing.T) {
 	require.Empty(t, got[1].Reason)
 }
 
+func TestBookedJobsDoNotCountAndMoneyIsRead(t *testing.T) {
+	got, err := jobs(t, need+",group_id,queue_id,booked,budget,cost,paid,refund\n"+
+		"1,0,2,60,COMPLETED_SUCCESSFULLY,0,50,3,4,1,100.5,60,50,10\n2,0,2,60,COMPLETED_SUCCESSFULLY,0,50,,,0,,,,\n")
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true}, []bool{got[0].Ran(), got[1].Ran()})
+	require.Equal(t, []float64{3, 4, 100.5, 60, 50, 10}, []float64{float64(got[0].Group), float64(got[0].Queue), got[0].Budget, got[0].Cost, got[0].Paid, got[0].Refund})
+	require.Equal(t, []int64{-1, -1, -1}, []int64{got[1].User, got[1].Group, got[1].Queue})
+	for _, x := range []float64{got[1].Budget, got[1].Cost, got[1].Paid, got[1].Refund} {
+		require.True(t, math.IsNaN(x))
+	}
+	_, err = jobs(t, need+",booked\n1,0,2,60,REJECTED,,,maybe\n")
+	require.ErrorContains(t, err, `line 2: booked: want 0 or 1, not "maybe"`)
+}
+
 func TestAFolderThatHoldsSomethingElseSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	_, err := results.Open(dir)

@@ -34,13 +34,14 @@ func (s State) String() string { return states.Name(s) }
 
 // Job is a row of jobs-POLICY.csv.
 type Job struct {
-	ID         int64
-	User       int64 // -1 where unknown
-	Submit     des.Time
-	Processors int      // or nodes, requested
-	Estimate   des.Time // as the scheduler was told
-	Runtime    des.Time // the real one
-	State      State
+	ID int64
+	// User, Group and Queue are -1 where unknown.
+	User, Group, Queue int64
+	Submit             des.Time
+	Processors         int      // or nodes, requested
+	Estimate           des.Time // as the scheduler was told
+	Runtime            des.Time // the real one
+	State              State
 	// Start and Finish are those of the last attempt. Execution is how long the job
 	// ran, which is less than Finish - Start for one that ran in pieces.
 	Start, Finish, Execution des.Time
@@ -60,11 +61,17 @@ type Job struct {
 	Lost, Overhead des.Time
 	// After are the jobs that it waited for, as in the file.
 	After string
+	// Booked is an advance reservation, which does not count in means of waits.
+	Booked bool
+	// Money, where nodes have prices: the most that the job would pay, what its
+	// windows cost, what owners got of that, and what the user got back.
+	Budget, Cost, Paid, Refund float64
 }
 
-// Ran reports whether the job ran and came to an end: it counts in means then.
+// Ran reports whether the job ran and came to an end, and was no advance reservation:
+// it counts in means then.
 func (j *Job) Ran() bool {
-	return j.Start != None && j.Finish != None && j.State >= Finished && j.State != Rejected
+	return !j.Booked && j.Start != None && j.Finish != None && j.State >= Finished && j.State != Rejected
 }
 
 // Wait is start - submission, None of a job that has not started.
@@ -99,14 +106,18 @@ var jobColumns = append(need(
 	amounts("consumed_energy", func(j *Job) *float64 { return &j.Energy }),
 	amounts("bounded_slowdown", func(j *Job) *float64 { return &j.BoundedSlowdown }),
 	column[Job]{name: "metadata", set: (*Job).metadata},
-	column[Job]{name: "backfilled", set: func(j *Job, text string) error {
-		j.Backfilled = text == "1" || strings.EqualFold(text, "true")
-		return nil
-	}},
+	flags("backfilled", func(j *Job) *bool { return &j.Backfilled }),
 	ints("restarts", func(j *Job) *int { return &j.Restarts }),
 	times("lost", func(j *Job) *des.Time { return &j.Lost }),
 	times("overhead", func(j *Job) *des.Time { return &j.Overhead }),
 	texts("after", func(j *Job) *string { return &j.After }),
+	ints("group_id", func(j *Job) *int64 { return &j.Group }),
+	ints("queue_id", func(j *Job) *int64 { return &j.Queue }),
+	flags("booked", func(j *Job) *bool { return &j.Booked }),
+	numbers("budget", func(j *Job) *float64 { return &j.Budget }),
+	numbers("cost", func(j *Job) *float64 { return &j.Cost }),
+	numbers("paid", func(j *Job) *float64 { return &j.Paid }),
+	numbers("refund", func(j *Job) *float64 { return &j.Refund }),
 )
 
 // metadata takes in promised=SECONDS;reason=TEXT, either of which may not be there.
@@ -127,8 +138,8 @@ func (j *Job) metadata(text string) (err error) {
 	return nil
 }
 
-var missingJob = Job{User: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
-	Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None}
+var missingJob = Job{User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
+	Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(), Refund: math.NaN()}
 
 // Jobs are the rows of jobs-POLICY.csv, in order of job id.
 func (r *Run) Jobs() ([]Job, error) { return rows(r, "jobs", missingJob, jobColumns) }
@@ -189,7 +200,7 @@ type Task struct {
 	Job                     int64  // -1 where it is no job's
 	User                    int64
 	Node                    int64
-	Start, ReservedEnd, End des.Time // End is the real one
+	Start, ReservedEnd, End des.Time // End is the real one, None of an outage without an end
 	Cost, Paid              float64
 	Kind                    string // job, owner, outage, booking
 	Owner                   string
@@ -219,10 +230,10 @@ func (r *Run) Tasks() ([]Task, error) {
 
 // Outage is a row of outages-POLICY.csv.
 type Outage struct {
-	Site       string // of a grid
-	From, To   des.Time
-	Processors int    // how many, or nodes
-	Node       string // which, "3" or "0-3 7"; empty where any
+	Site       string   // of a grid
+	From, To   des.Time // To is Forever, or None, of one without an end
+	Processors int      // how many, or nodes
+	Node       string   // which, "3" or "0-3 7"; empty where any
 	Known      des.Time
 	Victims    string // jobs that had to stop, with blanks between them
 }

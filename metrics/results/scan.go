@@ -242,6 +242,20 @@ func amounts[T any](name string, at func(*T) *float64) column[T] {
 	}}
 }
 
+// flags are 1 or 0, or what pandas makes of that.
+func flags[T any](name string, at func(*T) *bool) column[T] {
+	return column[T]{name: name, set: func(row *T, text string) error {
+		switch text {
+		case "1", "True", "true", "TRUE":
+			*at(row) = true
+		case "", "0", "False", "false", "FALSE":
+		default:
+			return fmt.Errorf("want 0 or 1, not %q", text)
+		}
+		return nil
+	}}
+}
+
 func texts[T any](name string, at func(*T) *string) column[T] {
 	return column[T]{name: name, set: func(row *T, text string) error {
 		*at(row) = text

@@ -15,15 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/procset"
-)
-
-// How attempts end; see docs/reference/files.md.
-const (
-	endRequeued = "requeued"
-	endFinished = "finished"
-	endWalltime = "walltime"
-	endKilled   = "killed"
-	endResized  = "resized"
+	"github.com/gridslot/gridslot/metrics/internal/ended"
 )
 
 // tried is an attempt of a job.
@@ -50,7 +42,7 @@ func (c *fileChecker) attempts(from io.Reader) error {
 			end: strings.Clone(r.text("end")), place: field(r, colAllocated, procset.Parse).value,
 		}
 		switch a.end {
-		case endRequeued, endFinished, endWalltime, endKilled, endResized:
+		case ended.Requeued, ended.Finished, ended.Walltime, ended.Killed, ended.Resized:
 		default:
 			r.fail("end", fmt.Errorf("%q is no end of an attempt known here", a.end))
 		}
@@ -69,7 +61,7 @@ func (c *fileChecker) attempts(from io.Reader) error {
 }
 
 // goesOn reports whether the job goes on, or is to begin again, after the attempt.
-func (a *tried) goesOn() bool { return a.end == endRequeued || a.end == endResized }
+func (a *tried) goesOn() bool { return a.end == ended.Requeued || a.end == ended.Resized }
 
 // again reports whether f has more to tell than one run without overhead.
 func (f *filed) again() bool {
@@ -99,7 +91,7 @@ func (c *fileChecker) tried() {
 			if a.number != i+1 {
 				wrong(OutOfPlace, "is the %d. of this job", i+1)
 			}
-			resized := i > 0 && f.tries[i-1].end == endResized
+			resized := i > 0 && f.tries[i-1].end == ended.Resized
 			switch {
 			case a.start < free:
 				wrong(TwoJobsOnOne, "began at %v, when the job had not ended before, or not come, until %v", a.start, free)
@@ -113,7 +105,7 @@ func (c *fileChecker) tried() {
 			if took := a.finish - a.start; len(c.nodes) == 0 && a.kept+a.lost+a.overhead != took {
 				wrong(WrongRunTime, "kept %v, lost %v and had %v beside it in %v", a.kept, a.lost, a.overhead, took)
 			}
-			if a.end == endRequeued {
+			if a.end == ended.Requeued {
 				requeued++
 			}
 			last := i == len(f.tries)-1
@@ -135,7 +127,7 @@ func (f *filed) stages() []*entity.Job {
 	free := true        // to choose another shape
 	for i, a := range f.tries {
 		shape, ok := f.asked().In(a.nodes)
-		resized := i > 0 && f.tries[i-1].end == endResized
+		resized := i > 0 && f.tries[i-1].end == ended.Resized
 		if !ok || !free && !resized {
 			shape = cmp.Or(was, f.asked())
 		}
@@ -150,7 +142,7 @@ func (f *filed) stages() []*entity.Job {
 			left.Runtime = shape.Runtime - partOf(shape.Runtime, was.Runtime-left.Runtime, was.Runtime)
 		}
 		all[i], was = &left, shape
-		free = free && a.kept == 0 && a.end != endResized
+		free = free && a.kept == 0 && a.end != ended.Resized
 	}
 	return all
 }
@@ -176,7 +168,7 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 	case last == nil:
 	case f.state == stateFinished:
 		want, of = stages[len(stages)-1].Runtime, "run time"
-	case last.end == endWalltime:
+	case last.end == ended.Walltime:
 		want, of = stages[len(stages)-1].Request.Length, "estimate"
 	}
 	if of != "" && last.kept != want {
@@ -187,7 +179,7 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 			lost += f.tries[i].kept
 		}
 	}
-	if finished := f.state == stateFinished; last != nil && finished != (last.end == endFinished) {
+	if finished := f.state == stateFinished; last != nil && finished != (last.end == ended.Finished) {
 		wrong("%s, and its last attempt ended as %s", f.state, last.end)
 	}
 	for _, x := range []struct {
@@ -205,7 +197,7 @@ func (c *fileChecker) total(f *filed, stages []*entity.Job, requeued int, lost, 
 // way to it.
 func (f *filed) latest() des.Time {
 	i := len(f.tries) - 1
-	for i > 0 && f.tries[i-1].end == endResized {
+	for i > 0 && f.tries[i-1].end == ended.Resized {
 		i--
 	}
 	return f.tries[i].start
@@ -221,7 +213,7 @@ func (f *filed) runs(rough bool) (all []*filed) {
 	stages := f.stages()
 	for i, a := range f.tries {
 		if a.start < a.finish {
-			r := row{line: f.line, state: endRequeued, start: a.start, finish: a.finish, place: a.place}
+			r := row{line: f.line, state: ended.Requeued, start: a.start, finish: a.finish, place: a.place}
 			all = append(all, &filed{job: stages[i], row: &r, part: true, rough: rough})
 		}
 	}
@@ -308,8 +300,7 @@ func (c *fileChecker) onWhatIsDown(f *filed, of map[int32][]out, p int32, until 
 // well, and how long after their ends.
 func parseAfter(s string) (all []entity.Dependency, err error) {
 	for text := range strings.FieldsSeq(s) {
-		name, think, thinks := strings.Cut(text, "+")
-		id, ok := strings.CutSuffix(name, ":ok")
+		id, ok, think, thinks := entity.CutDependency(text)
 		d := entity.Dependency{OK: ok}
 		if d.Job, err = strconv.ParseInt(id, 10, 64); err != nil {
 			return nil, fmt.Errorf("%q is none of jobs such as 12 or 13:ok or 14+30", text)

@@ -283,9 +283,7 @@ func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, tries []map
 		times.lost -= ticks(t, row["lost"])
 		times.overhead -= ticks(t, row["overhead"])
 	}
-	if !slices.ContainsFunc(tries, func(row map[string]string) bool { return row["end"] == "resized" }) { // whose rows tell of one shape
-		require.Equal(t, area.useful+area.lost+area.overhead, requeued, "by jobs.csv, and attempts.csv for those before")
-	}
+	require.Equal(t, area.useful+area.lost+area.overhead, requeued, "by jobs.csv, and attempts.csv for those before")
 	require.Zero(t, times.lost, "jobs.csv and attempts.csv")
 	require.Zero(t, times.overhead, "jobs.csv and attempts.csv")
 }
@@ -321,13 +319,10 @@ func TestWhateverHappensCapacityIsConserved(t *testing.T) {
 }
 
 // offline has the offline validator check what was written of a world in which nobody
-// has cancelled a job, or resized one.
+// has cancelled a job.
 func offline(t require.TestingT, w *world, b *books) {
 	if w.nodes != nil && b.attempts.Allocation == metrics.AllocationNone {
 		return // then it does not know the nodes
-	}
-	if w.happened["resize"] > 0 {
-		return // nor attempts of several shapes
 	}
 	rules := validate.Rules{Overrun: w.meta.Overrun, Attempts: bytes.NewReader(b.triesCSV.Bytes()), Outages: outagesOf(w), Bookings: w.bookings}
 	for _, n := range w.nodes {

@@ -518,3 +518,38 @@ func TestAJobThatIsResizedAndKilledAtOnceTakesNoRoom(t *testing.T) {
 	require.Equal(t, []procset.Range{{First: 0, Last: 0}}, second.Place)
 	require.NoError(t, v.Report(true).Err())
 }
+
+// misplaced has the validator be told of no place of a run at the end of its instant.
+type misplaced struct {
+	*validate.Validator
+	run *entity.Run
+	at  des.Time
+}
+
+func (m *misplaced) InstantOver(at des.Time) {
+	if at == m.at {
+		place := m.run.Place
+		m.run.Place = nil
+		defer func() { m.run.Place = place }()
+	}
+	m.Validator.InstantOver(at)
+}
+
+// Job 2 starts and is killed at 20. Whoever does both at the instant of a resize may have
+// been anywhere; the resize at 10 says nothing of that.
+func TestAResizeExcusesWhatHappensAtItsInstantAlone(t *testing.T) {
+	for resized, violations := range map[des.Time]int{10: 1, 20: 0} {
+		sim, v := des.New(des.Config{}), &misplaced{Validator: &validate.Validator{}, at: 20 * des.Second}
+		m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.FCFS{}, v)
+		m.Placer = entity.LowestFirst{}
+		first := m.Submit(&entity.Job{
+			ID: 1, Runtime: des.Hour, Request: entity.Request{Nodes: 2, Length: des.Hour},
+			Shapes: []entity.Shape{{Nodes: 1, Length: 2 * des.Hour, Runtime: 2 * des.Hour}},
+		})
+		v.run = m.Submit(&entity.Job{ID: 2, Submit: 20 * des.Second, Runtime: des.Hour, Request: entity.Request{Nodes: 1, Length: des.Hour}})
+		sim.At(resized*des.Second, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) { require.NoError(t, m.Resize(first, 1, 0)) }), 0)
+		sim.At(20*des.Second, entity.PhaseStart+1, des.Func(func(*des.Simulator, des.Event) { require.True(t, m.Kill(v.run, "an operator")) }), 0)
+		require.NoError(t, sim.Run(context.Background()))
+		require.Len(t, v.Report(true).Violations, violations, "resized at %d", int64(resized))
+	}
+}

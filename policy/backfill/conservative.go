@@ -48,8 +48,14 @@ func (p Conservative) Schedule(r *entity.Round) {
 		}
 		w, ok := p.Shape.Find(r.Plan, j, r.Now, des.Forever)
 		if !ok {
+			if r.Heard() {
+				r.Say(j, noWindow(r, j))
+			}
 			r.Retry(j)
 			continue
+		}
+		if w.Start > r.Now {
+			r.Say(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		}
 		if !r.Reserve(j, w) {
 			return

@@ -63,9 +63,11 @@ func (p EASY) Schedule(r *entity.Round) {
 	lone := p.onlyArrival(r, head)
 	if lone != nil {
 		if _, ok := p.Shape.Find(r.Plan, lone, r.Now, r.Now); !ok {
+			p.explainArrival(r, q, lone, head)
 			return
 		}
 	}
+	p.explain(r, q, head)
 	b := backfilling{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation}
 	if p.Shape == entity.FirstEnd && len(head.Shapes) > 0 && !b.held && !b.hold() {
 		return // it waits for a better window than it could have now, and is no candidate
@@ -186,6 +188,7 @@ func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 		if !ok {
 			continue
 		}
+		r.Say(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		if !r.Hold(j, w) {
 			return false
 		}

@@ -16,7 +16,8 @@ func (p FCFS) Name() string { return shaped(named("fcfs", p.Order), p.Shape) }
 
 // Schedule starts heads while they fit.
 func (p FCFS) Schedule(r *entity.Round) {
-	startHeads(r, queue(r, p.Order), p.Shape)
+	q := queue(r, p.Order)
+	p.explain(r, q, startHeads(r, q, p.Shape))
 }
 
 // startHeads starts jobs from the head of the queue while they fit, and returns

@@ -66,8 +66,10 @@ type Decision struct {
 	OK     bool
 	// Alternatives is how many windows were found to choose from.
 	Alternatives int
-	// Reason says why there is no window.
-	Reason string
+	// Reason says why there is no window; Infeasible, where the limit of its slice is
+	// why, by how much that is too low.
+	Reason     string
+	Infeasible *InfeasibleError
 }
 
 // Slice is the choice made for one part of a batch.

@@ -142,7 +142,7 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 	switch {
 	case errors.As(err, &slice.Infeasible):
 		for _, i := range slice.Jobs {
-			out.Jobs[i].Reason = "postponed: " + slice.Infeasible.Error()
+			out.Jobs[i].Reason, out.Jobs[i].Infeasible = "postponed: "+slice.Infeasible.Error(), slice.Infeasible
 		}
 	case err != nil:
 		return err

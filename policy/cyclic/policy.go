@@ -111,6 +111,8 @@ func (p *Policy) schedule(r *entity.Round) error {
 		}
 		if p.rest.Holds(j) {
 			fresh = append(fresh, j)
+		} else if !r.Cause.Has(entity.CauseTick) {
+			r.Say(j, entity.Why{What: entity.UntilCycle})
 		}
 	}
 	switch {
@@ -243,6 +245,7 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 	if p.Told != nil {
 		p.Told(r, batch, out)
 	}
+	explain(r, batch, out)
 	for i, j := range batch {
 		if d := &out.Jobs[i]; !d.OK {
 			j.Reason = d.Reason

@@ -145,6 +145,17 @@ func TestATaskGoesWhereItFinishesFirst(t *testing.T) {
 	require.Equal(t, map[int64]des.Time{1: 0, 2: 10 * des.Second, 3: 0, 4: 20 * des.Second}, w.start)
 }
 
+// On one processor it would begin at once and end at 30, on three at 10 and end at 15.
+func TestAMoldableJobWaitsForTheShapeInWhichItEndsFirst(t *testing.T) {
+	blocker := &entity.Job{ID: 1, Runtime: 10, Request: entity.Request{Nodes: 2, Length: 10}, Extra: rank(99)}
+	job := &entity.Job{ID: 2, Runtime: 30, Request: entity.Request{Nodes: 1, Length: 30}, Shapes: []entity.Shape{
+		{Nodes: 1, Length: 30, Runtime: 30}, {Nodes: 2, Length: 20, Runtime: 20}, {Nodes: 3, Length: 5, Runtime: 5},
+	}}
+	w := simulate(t, plan.NewCluster(3), dag.List{}, []*entity.Job{blocker, job})
+	require.Equal(t, map[int64]des.Time{1: 0, 2: 10}, w.start)
+	require.Equal(t, des.Time(15), w.last)
+}
+
 func TestTheOrderOfTheQueueIsTheUpwardRank(t *testing.T) {
 	job := func(id int64, extra any) *entity.Job {
 		return &entity.Job{ID: id, Runtime: 5, Request: entity.Request{Nodes: 1, Length: 5}, Extra: extra}

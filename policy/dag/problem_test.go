@@ -220,18 +220,51 @@ func TestUpwardRanksAreLongestPaths(t *testing.T) {
 	})
 }
 
-// Where no edge costs anything and all processors are alike nothing idles that could
-// work, so that Graham's bound (1966) must hold: at most 2 - 1/m times the optimum.
-func TestWithoutDataOnEqualProcessorsTheBoundOfGrahamHolds(t *testing.T) {
+// What is placed later only fills gaps, so that no gap of the whole schedule can be
+// one that a task placed where it finishes first has passed over.
+func TestNoTaskCouldFinishEarlierInAGapOfItsSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawn(t, 5)
-		for i := range p.Edges {
-			p.Edges[i].Comm = 0
-		}
-		for _, row := range p.Cost {
-			for k := range row {
-				row[k] = row[0]
+		p := drawn(t, 7)
+		for _, a := range []dag.Algorithm{dag.HEFT{}, dag.MinMin{}} {
+			s, err := a.Plan(p)
+			require.NoError(t, err)
+			for i, row := range p.Cost {
+				for k, cost := range row {
+					from := des.Time(0)
+					for _, e := range p.Edges {
+						if e.To != i {
+							continue
+						}
+						comes := s.Finish[e.From]
+						if s.Processor[e.From] != k {
+							comes += e.Comm
+						}
+						from = max(from, comes)
+					}
+					for at := from; at+cost < s.Finish[i]; at++ {
+						taken := false
+						for j := range p.Cost {
+							taken = taken || j != i && s.Processor[j] == k && s.Start[j] < at+cost && at < s.Finish[j]
+						}
+						require.True(t, taken, "%s: task %d fits on processor %d at %d", a.Name(), i, k, at)
+					}
+				}
 			}
+		}
+	})
+}
+
+// Where no edge costs anything and all tasks are equally long on all processors there
+// is no gap that is too short for a task: nothing idles that could work, so that
+// Graham's bound (1966) must hold, at most 2 - 1/m times the optimum. For tasks of
+// different lengths it need not: one that does not fit into the gap before another,
+// which was placed first and waits for its parents, leaves that gap idle.
+func TestWithoutDataEqualTasksOnEqualProcessorsKeepTheBoundOfGraham(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawn(t, 6)
+		equal(p)
+		for i := range p.Cost {
+			p.Cost[i] = p.Cost[0]
 		}
 		least, m := optimum(p), des.Time(len(p.Cost[0]))
 		for _, a := range []dag.Algorithm{dag.HEFT{}, dag.MinMin{}} {

@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/speedup"
 )
 
@@ -158,4 +159,17 @@ func TestAJobThatCannotHaveItsLeastWaitsAndSoDoThoseBehind(t *testing.T) {
 	behind := w.meta.Submit(linear(3, 0, 4*des.Second, 4))
 	w.run(t)
 	require.Equal(t, []des.Time{2 * des.Second, 2 * des.Second, 3 * des.Second}, []des.Time{first.Finish, wide.Start, behind.Start})
+}
+
+// On one of two nodes each job would take longer than the plan reaches: neither is given
+// one, and they run on two, one behind the other.
+func TestAShapeThatIsLongerThanThePlanReachesIsNobodysShare(t *testing.T) {
+	domain, err := plan.NewDomain([]*entity.Node{{ID: 0, Perf: 1}, {ID: 1, Perf: 1}}, window.AMP{})
+	require.NoError(t, err)
+	domain.Interval = 20 * des.Second
+	sim := des.New(des.Config{})
+	meta := entity.NewMetascheduler(sim, domain, malleable.Equipartition{})
+	one, two := meta.Submit(linear(1, 0, 30*des.Second, 2)), meta.Submit(linear(2, 0, 30*des.Second, 2))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []des.Time{15 * des.Second, 30 * des.Second}, []des.Time{one.Finish, two.Finish})
 }

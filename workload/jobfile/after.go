@@ -22,8 +22,8 @@ const wantAfter = "jobs such as 3 10-14 4:ok+60"
 func parseAfter(text string) (all []entity.Dependency, err error) {
 	for part := range strings.FieldsSeq(text) {
 		var d entity.Dependency
-		jobs, think, thinks := strings.Cut(part, "+")
-		jobs, d.OK = strings.CutSuffix(jobs, ":ok")
+		jobs, finished, think, thinks := entity.CutDependency(part)
+		d.OK = finished
 		if thinks {
 			var ok bool
 			if d.Think, ok = parseTime(think); !ok {

@@ -1,0 +1,27 @@
+package entity_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+func TestADependencyIsCutAsItIsWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := entity.Dependency{
+			Job: rapid.Int64().Draw(t, "job"), OK: rapid.Bool().Draw(t, "ok"),
+			Think: des.Time(rapid.Int64Range(0, 1<<40).Draw(t, "think")),
+		}
+		job, ok, think, thinks := entity.CutDependency(d.String())
+		require.Equal(t, d.OK, ok)
+		require.Equal(t, d.Think > 0, thinks)
+		if !thinks {
+			think = "0"
+		}
+		require.Equal(t, []string{entity.Dependency{Job: d.Job}.String(), d.Think.String()}, []string{job, think})
+	})
+}

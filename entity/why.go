@@ -1,0 +1,184 @@
+package entity
+
+// Why jobs wait: what policies tell of the jobs that they leave in the queue.
+
+import (
+	"iter"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+)
+
+// Obstacle is what kind of thing holds a waiting job.
+type Obstacle uint8
+
+const (
+	HeldOtherwise  Obstacle = iota // as Why.Text says
+	BehindOthers                   // jobs ahead of it must start first; Why.Other is the first of them
+	TooFewFree                     // too few processors or nodes are free before Why.Start, the earliest start as things stand
+	NoRoomBeside                   // it does not fit now beside what runs, or runs and is held for the head of the queue, Why.Other
+	WouldDelay                     // it fits now, and would delay the start of Why.Other by Why.Delay
+	ReservedAhead                  // it waits for its reservation, which begins at Why.Start
+	NoWindow                       // the plan has no window for it
+	OverBudget                     // the window that it would be given is over its budget by Why.Short
+	TimeLimitLow                   // postponed: the limit T* on the batch's processor time is too low by Why.Short time units
+	BudgetLimitLow                 // postponed: the limit B* on the batch's cost is too low by Why.Short
+	UntilCycle                     // it waits for the next cycle
+	PowerCapped                    // a cap on power lets too few processors be busy before Why.Start
+)
+
+var obstacles = enum.Of[Obstacle]("obstacle", "other", "behind", "processors", "room", "delay", "reserved",
+	"no-window", "over-budget", "time-limit", "budget-limit", "cycle", "power-cap")
+
+func (o Obstacle) String() string { return obstacles.Name(o) }
+
+// ParseObstacle reads what String writes.
+func ParseObstacle(s string) (Obstacle, error) { return obstacles.Parse(s) }
+
+// Why is what holds a waiting job, as of one decision. Which of its numbers count
+// depends on What.
+type Why struct {
+	What  Obstacle
+	Other *Run     // the job that stands in the way, or nil
+	Start des.Time // the earliest start, its own or, where there is an Other that has a window, that one's; 0 where it is not told
+	Delay des.Time
+	Short float64 // by how much a budget or a limit is too low
+	Text  string  // in a policy's own words; for people
+}
+
+// WhyObserver is an Observer that is told what holds the jobs that a policy leaves
+// waiting, whenever the policy says that it is something else than before.
+type WhyObserver interface {
+	Said(at des.Time, r *Run, w Why)
+}
+
+// Say tells what holds the waiting job j: the one call by which a policy of one's own
+// takes part in the log of decisions. It changes nothing, and costs next to
+// nothing where nobody listens or where the same was said before.
+func (r *Round) Say(j *Run, w Why) {
+	if !r.Heard() || !j.queued() {
+		return
+	}
+	n := int(j.standing)
+	if n >= len(r.meta.said) {
+		r.meta.said = append(r.meta.said, make([]said, n+1-len(r.meta.said))...)
+	}
+	last := &r.meta.said[n]
+	if last.run == j && last.why == w {
+		return
+	}
+	*last = said{j, w}
+	for _, o := range r.meta.observers.whys {
+		o.Said(r.Now, j, w)
+	}
+}
+
+// Heard reports whether anybody listens to what Say tells: for policies to which
+// reasons cost a search.
+func (r *Round) Heard() bool { return len(r.meta.observers.whys) > 0 }
+
+// Said is what was said of j last; false where nothing was since it came, or came
+// back, to the queue.
+func (r *Round) Said(j *Run) (Why, bool) {
+	n := int(j.standing)
+	if n >= len(r.meta.said) || r.meta.said[n].run != j {
+		return Why{}, false
+	}
+	return r.meta.said[n].why, true
+}
+
+// said is what was said last of a job.
+type said struct {
+	run *Run
+	why Why
+}
+
+// unsay forgets what was said of r.
+func (m *Metascheduler) unsay(r *Run) {
+	if n := int(r.standing); n < len(m.said) {
+		m.said[n] = said{}
+	}
+}
+
+// Explain has tell called when the round is over and what it held (Hold) has been
+// given up, if anybody listens: there a policy looks for its reasons. It may ask the
+// plan, and must leave it as it is; see Suppose.
+func (r *Round) Explain(tell func()) {
+	if r.Heard() {
+		r.explain = append(r.explain, tell)
+	}
+}
+
+// explained has policies say why jobs wait.
+func (r *Round) explained() {
+	for _, tell := range r.explain {
+		tell()
+	}
+	clear(r.explain)
+	r.explain = r.explain[:0]
+}
+
+// Suppose calls ask as though w were reserved for the waiting job j, which holds
+// nothing, and reports whether the plan has room for that. Nobody hears of it.
+func (r *Round) Suppose(j *Run, w Window, ask func()) bool {
+	held := j.Reservation
+	if held.Active || j.accept(&w) != nil {
+		return false
+	}
+	_, err := r.Plan.Reserve(j, w)
+	if err == nil {
+		ask()
+		r.Plan.Release(&j.Reservation, r.Now)
+	}
+	j.Reservation = held
+	j.unmold()
+	return err == nil
+}
+
+// AllSaid yields what was said last of each waiting job, in an order that is the same
+// in every run.
+func (r *Round) AllSaid() iter.Seq2[*Run, Why] {
+	return func(yield func(*Run, Why) bool) {
+		for i := range r.meta.said {
+			if s := &r.meta.said[i]; s.run != nil && int(s.run.standing) == i && !yield(s.run, s.why) {
+				return
+			}
+		}
+	}
+}
+
+// WouldFit lists, in order, the jobs of the view without a reservation that fit into the
+// plan now, each by itself and most likely not all of them together, and of which it was not said
+// yet that they would delay the head. The list is good until the next call.
+func (r *Round) WouldFit(v *View, rule ShapeRule, head *Run) []*Run {
+	s := v.begin(r.Plan, r.Now, 0)
+	s.rule = rule
+	r.fits.queueScan, r.fits.round, r.fits.head, r.fits.runs = s, r, head, r.fits.runs[:0]
+	v.tree.Scan(&r.fits)
+	v.end(s)
+	return r.fits.runs
+}
+
+// fitScan finds all that fit in one scan.
+type fitScan struct {
+	*queueScan
+	round *Round
+	head  *Run
+	runs  []*Run
+}
+
+func (s *fitScan) Visit(items []queued) bool {
+	for i := range items {
+		e := &items[i]
+		if s.misses.cover(e.nodes, e.length) || e.run == s.head {
+			continue
+		}
+		if w, _ := s.round.Said(e.run); w.What == WouldDelay && w.Other == s.head {
+			continue
+		}
+		if s.fits(e) {
+			s.runs = append(s.runs, e.run)
+		}
+	}
+	return true
+}

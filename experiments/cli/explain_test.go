@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Three processors: job 1 has two of them until 10, job 2 wants all three, job 3 one
+// for 23 s, job 4 two for 4 s, job 5 is too large.
+func explained(t *testing.T, args ...string) string {
+	t.Helper()
+	trace := write(t, "five.swf", "; MaxProcs: 3\n"+
+		"1 0 -1 10 2 -1 -1 2 10 -1 1 7 1 -1 -1 -1 -1 -1\n"+
+		"2 1 -1 5 3 -1 -1 3 5 -1 1 7 1 -1 -1 -1 -1 -1\n"+
+		"3 2 -1 23 1 -1 -1 1 23 -1 1 8 1 -1 -1 -1 -1 -1\n"+
+		"4 3 -1 4 2 -1 -1 2 4 -1 1 8 1 -1 -1 -1 -1 -1\n"+
+		"5 4 -1 4 9 -1 -1 9 4 -1 1 8 1 -1 -1 -1 -1 -1\n")
+	dir := filepath.Join(t.TempDir(), "results")
+	o := call(append([]string{"simulate", trace, "--out", dir}, args...)...)
+	require.Zero(t, o.code, o.stderr)
+	return dir
+}
+
+func TestDecisionsAreWritten(t *testing.T) {
+	dir := explained(t, "--policy", "easy,conservative", "--decisions")
+	require.Equal(t, strings.Join([]string{
+		"job_id,what,from,to,times,other_job,start,last_start,delay,short,text",
+		"5,rejected,4,4,1,,,,,,wants 9 processors of a cluster of 3",
+		"2,processors,1,10,1,,10,10,,,",
+		"3,delay,2,10,1,2,10,10,15,,",
+		"3,processors,10,15,1,,15,15,,,",
+		"4,room,3,15,1,2,10,10,,,",
+	}, "\n")+"\n", read(t, dir, "decisions-easy.csv"))
+	require.Equal(t, strings.Join([]string{
+		"job_id,what,from,to,times,other_job,start,last_start,delay,short,text",
+		"5,rejected,4,4,1,,,,,,wants 9 processors of a cluster of 3",
+		"2,processors,1,10,1,,10,10,,,",
+		"3,processors,2,15,1,,15,15,,,",
+		"4,processors,3,15,1,,15,15,,,",
+	}, "\n")+"\n", read(t, dir, "decisions-conservative.csv"))
+}
+
+func TestDecisionsDoNotChangeOtherFiles(t *testing.T) {
+	with, without := explained(t, "--decisions"), explained(t)
+	for _, name := range files(t, without) {
+		if strings.HasPrefix(name, "jobs-") || strings.HasPrefix(name, "queue-") {
+			require.Equal(t, read(t, without, name), read(t, with, name), name)
+		}
+		require.NotContains(t, name, "decisions")
+	}
+}
+
+func TestAJobIsExplained(t *testing.T) {
+	dir := explained(t, "--policy", "easy,fcfs", "--decisions")
+	o := call("explain", dir, "3", "--policy", "easy")
+	require.Zero(t, o.code, o.stderr)
+	require.Equal(t, `job 3 under easy: 1 processor or node for 23 s at most, user 8
+           2 s  submitted
+           2 s  would have fitted, and would have delayed job 2 by 15 s, which was to start at 10 s
+          10 s  too few processors or nodes were free before 15 s
+          15 s  started, after waiting for 13 s
+          38 s  finished
+`, o.stdout)
+	o = call("explain", dir, "1")
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stdout, "job 1 under easy")
+	require.Contains(t, o.stdout, "job 1 under fcfs")
+	require.Contains(t, o.stdout, "0 s  started at once")
+	o = call("explain", dir, "5", "--policy", "fcfs")
+	require.Contains(t, o.stdout, "4 s  rejected: wants 9 processors of a cluster of 3")
+	o = call("explain", dir, "4", "--policy", "fcfs")
+	require.Contains(t, o.stdout, "jobs ahead of it had to start first, the first of them job 2")
+}
+
+func TestWhatCannotBeExplainedIsCode1AndSaysWhy(t *testing.T) {
+	dir := explained(t, "--policy", "easy", "--decisions")
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{dir, "77"}, 1, "there is no job 77 in the run of easy"},
+		{[]string{dir, "1", "--policy", "fcfs"}, 1, `no run of "fcfs"`},
+		{[]string{explained(t, "--policy", "easy"), "1"}, 1, "simulate again with --decisions"},
+		{[]string{t.TempDir(), "1"}, 1, "holds no results"},
+		{[]string{dir, "x"}, 2, "want the number of a job"},
+		{[]string{dir}, 2, "DIR JOB"},
+	} {
+		o := call(append([]string{"explain"}, test.args...)...)
+		require.Equal(t, test.code, o.code, o.stderr)
+		require.Contains(t, o.stderr, test.want)
+	}
+	o := call("simulate", "--decisions")
+	require.Equal(t, 2, o.code)
+	require.Contains(t, o.stderr, "--out")
+}
+
+func TestAGridHasNoLogOfDecisions(t *testing.T) {
+	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n")
+	o := call("simulate", "--grid", grid, "--decisions", "--out", filepath.Join(t.TempDir(), "o"))
+	require.NotZero(t, o.code)
+	require.Contains(t, o.stderr, "--decisions")
+}
+
+func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {
+	dir := explained(t, "--policy", "easy", "--decisions")
+	path := filepath.Join(dir, "decisions-easy.csv")
+	require.NoError(t, os.WriteFile(path, []byte(read(t, path)+"1,other,0,0,1,,,,,,\x1b[31mred\x07\n"), 0o666))
+	o := call("explain", dir, "1")
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stdout, "?[31mred?")
+	require.NotContains(t, o.stdout, "\x1b")
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics/figure"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+func newPlot() *cobra.Command {
+	var format, out string
+	names, about := figure.Names()
+	var list strings.Builder
+	table := tabwriter.NewWriter(&list, 0, 0, 2, ' ', 0)
+	for i, name := range names {
+		fmt.Fprintf(table, "  %s\t%s\n", name, about[i])
+	}
+	_ = table.Flush() // a Builder does not fail
+	cmd := &cobra.Command{
+		Use:   "plot DIR [FIGURE...]",
+		Short: "Draw figures of results",
+		Long: `Draw figures of what "gridslot simulate --out DIR" has left, for print: as wide as a
+column (85 mm), labels of 8 points, colours and dashes that everybody sees apart.
+Without names all figures are drawn that the folder has data for:
+
+` + list.String(),
+		Example: `  gridslot simulate KTH-SP2.swf.gz --policy fcfs,easy,conservative --out results
+  gridslot plot results
+  gridslot plot results wait-by-size policies --format pdf -o paper/figures`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return arguments(1, max(1, len(args)), "DIR [FIGURE...]")(cmd, args)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := results.Open(args[0])
+			if err != nil {
+				return err
+			}
+			figures, err := figure.Draw(folder, args[1:]...)
+			var unknown *enum.UnknownError
+			if errors.As(err, &unknown) {
+				return usagef("%w", err)
+			}
+			if err != nil {
+				return err
+			}
+			dir := cmp.Or(out, filepath.Join(args[0], "figures"))
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return fmt.Errorf("a folder for figures: %w", err)
+			}
+			for _, f := range figures {
+				if err := cmd.Context().Err(); err != nil {
+					return errors.New("interrupted; the figures named above are whole")
+				}
+				path := filepath.Join(dir, f.Name+"."+format)
+				if err := f.Save(path); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), path); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	kinds := strings.Join(figure.Formats(), "|")
+	parsedFlag(cmd, &format, "format", "svg", kinds, "of the files", oneOf(kinds))
+	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the files (default: DIR/figures)")
+	_ = cmd.MarkFlagDirname("out") // it exists
+	return cmd
+}

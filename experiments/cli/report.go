@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	htmlreport "github.com/gridslot/gridslot/experiments/report"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+func newReport(env Env) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write a page of what simulate has left in a folder, with a Gantt chart",
+		Long: `Write what simulate --out DIR has left as one page of HTML: summary, settings,
+warnings, and an interactive Gantt chart with what is busy and what waits. The
+page holds all that it shows: it can be opened without a network, and sent on.`,
+		Example: `  gridslot simulate --policy fcfs,easy --out results
+  gridslot report results
+  gridslot report results -o easy.html`,
+		Args: arguments(1, 1, "DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := results.Open(args[0])
+			if err != nil {
+				return err
+			}
+			path := cmp.Or(out, filepath.Join(args[0], "report.html"))
+			if err := htmlreport.WriteFile(path, folder); err != nil {
+				return err
+			}
+			fmt.Fprintln(env.Stderr, "gridslot: written:", path)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html)")
+	return cmd
+}

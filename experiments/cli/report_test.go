@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReportWritesOnePage(t *testing.T) {
+	dir := t.TempDir()
+	require.Zero(t, call("simulate", "--policy", "fcfs,easy", "--first", "50", "--out", dir).code)
+	got := call("report", dir)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, filepath.Join(dir, "report.html"))
+	require.Empty(t, got.stdout)
+	page := read(t, dir, "report.html")
+	require.Contains(t, page, "<h1>Report of sample.swf.gz</h1>")
+
+	other := filepath.Join(t.TempDir(), "page.html")
+	require.Zero(t, call("report", dir, "-o", other).code)
+	again, err := os.ReadFile(other)
+	require.NoError(t, err)
+	require.True(t, page == string(again))
+}
+
+func TestReportSaysWhatItWants(t *testing.T) {
+	empty := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"report", empty}, 1, "gridslot simulate TRACE --out DIR"},
+		{[]string{"report", write(t, "a.csv", "x")}, 1, "give the folder of the results"},
+		{[]string{"report", filepath.Join(empty, "none")}, 1, "no such file"},
+		{[]string{"report"}, 2, "DIR"},
+	} {
+		got := call(c.args...)
+		require.Equal(t, c.code, got.code, got.stderr)
+		require.Contains(t, got.stderr, c.want)
+	}
+	require.Empty(t, files(t, empty))
+}

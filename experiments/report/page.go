@@ -1,0 +1,487 @@
+package report
+
+// The page around the charts: texts and tables.
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+//go:embed page
+var assets embed.FS
+
+// scripts are all that the page runs, in this order.
+var scripts = []string{"uPlot.iife.min.js", "time.js", "data.js", "gantt.js", "page.js"}
+
+func asset(names ...string) string {
+	var all strings.Builder
+	for _, name := range names {
+		text, err := assets.ReadFile("page/" + name)
+		if err != nil {
+			panic(err) // it was embedded when the program was built
+		}
+		all.Write(text)
+		all.WriteByte('\n')
+	}
+	return all.String()
+}
+
+var head = template.Must(template.New("").Parse(asset("page.html")))
+
+// maxBytes is how large all charts of a page may be together. Those of further
+// policies are left out, and the page says so.
+const maxBytes = 28e6
+
+// WriteFile writes the page of a folder of results under the name path, whole or
+// not at all.
+func WriteFile(path string, f *results.Folder) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, f) })
+}
+
+// Write writes the page of a folder of results.
+func Write(w io.Writer, f *results.Folder) error { return write(w, f, maxBytes) }
+
+func write(w io.Writer, f *results.Folder, limit int) error {
+	p, err := newPage(f, limit)
+	if err != nil {
+		return fmt.Errorf("report of %s: %w", f.Dir, err)
+	}
+	script := asset(scripts...)
+	sum := sha256.Sum256([]byte(script))
+	p.Security = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	var page bytes.Buffer
+	if err := head.ExecuteTemplate(&page, "head", p); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	meta, err := json.Marshal(p.meta) // which writes < and > so that no element ends
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	fmt.Fprintf(&page, "<script type=\"application/json\" id=\"meta\">%s</script>\n", meta)
+	for i, text := range p.texts {
+		fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"run-%d\">%s</script>\n", i, text)
+		if why := p.reasons[i]; why != nil {
+			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"why-%d\">%s</script>\n", i, why)
+		}
+	}
+	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
+	_, err = page.WriteTo(w)
+	return err
+}
+
+// page is what the template shows, and what the charts are given.
+type page struct {
+	Title, Lead, Version string
+	Security             string
+	Style                template.CSS
+	Licence              string
+	Warnings             []string
+	Policies             []string
+	Measures             []measure
+	Loads                []table
+	Settings             []setting
+	Pictures             []picture
+	meta                 meta
+	texts, reasons       [][]byte // of the runs of meta; nil where there are no reasons
+}
+
+type table struct {
+	Title   string
+	Columns []string
+	Rows    [][]string
+}
+
+type setting struct{ Name, Value string }
+
+// meta is what page.js reads.
+type meta struct {
+	Runs      []runMeta `json:"runs"`
+	From      float64   `json:"from"`
+	To        float64   `json:"to"`
+	Rows      int       `json:"rows"`
+	RowName   string    `json:"row_name"`
+	BusyTitle string    `json:"busy_title"`
+	States    []string  `json:"states"`
+	Unplaced  string    `json:"unplaced"`
+	// Origin is when time 0 was, in seconds since 1970, in the zone of that name; nil where
+	// it is not known.
+	Origin *int64 `json:"origin,omitempty"`
+	Zone   string `json:"zone,omitempty"`
+}
+
+type runMeta struct {
+	Policy   string   `json:"policy"`
+	Placed   bool     `json:"placed"`
+	Lanes    []*lane  `json:"lanes"`
+	Columns  []column `json:"columns"`
+	Labels   []string `json:"labels"`
+	Kinds    []int    `json:"kinds"`
+	Overhead bool     `json:"overhead"`
+	Reasons  bool     `json:"reasons"` // why-N holds them
+}
+
+// states are what the page calls the states of jobs, and their numbers there.
+var (
+	states     = []string{"finished", "cut at its estimate", "killed", "running when the run was stopped", "waiting when the run was stopped", "rejected"}
+	stateCodes = map[results.State]int64{results.Finished: 0, results.Walltime: 1, results.Killed: 2, results.Running: 3, results.Submitted: 4, results.Rejected: 5}
+)
+
+func newPage(f *results.Folder, limit int) (*page, error) {
+	m := &f.Manifest
+	p := &page{
+		Title:    "Report of " + clean(cmp.Or(m.Trace.Name, f.Dir)),
+		Version:  clean(m.Version),
+		Style:    template.CSS(asset("uPlot.min.css", "style.css")),
+		Licence:  asset("uPlot.LICENSE"),
+		Warnings: warnings(f),
+		Settings: settings(f),
+	}
+	for _, r := range f.Runs {
+		p.Policies = append(p.Policies, clean(r.Policy))
+	}
+	p.Measures = measures(f)
+	rows, err := lanes(f)
+	if err != nil {
+		return nil, err
+	}
+	var charts []*chart
+	var runs []runMeta
+	var n numbers
+	from, to := des.Forever, des.Time(0)
+	size := 0
+	for _, r := range f.Runs {
+		c, err := newChart(r, rows, m.Settings["allocation"])
+		if err != nil {
+			return nil, err
+		}
+		n.add(r.Policy, c.jobs)
+		run, text := c.pack(rows)
+		why, err := c.packReasons()
+		if err != nil {
+			return nil, err
+		}
+		if size+len(text)+len(why) > limit && why != nil {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("Why jobs of %s started when they did is left out, for the page would become too large: gridslot explain tells it.", clean(r.Policy)))
+			why = nil
+		}
+		run.Reasons = why != nil
+		if size += len(text) + len(why); size > limit && len(p.texts) > 0 {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(r.Policy)))
+			size -= len(text)
+		} else {
+			runs, p.texts, p.reasons = append(runs, run), append(p.texts, text), append(p.reasons, why)
+		}
+		from, to = min(from, c.from), max(to, c.to)
+		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time
+		charts = append(charts, c)
+	}
+	p.meta = meta{
+		Runs: runs,
+		From: from.Seconds(), To: max(to, from+des.Second).Seconds(), RowName: "processors", BusyTitle: "Busy processors", States: states,
+		Unplaced: "These files do not say which processors each job had, so there is no Gantt chart. Simulate again with --allocation intervals to get one.",
+	}
+	if m.Trace.UnixStart != 0 {
+		p.meta.Origin, p.meta.Zone = &m.Trace.UnixStart, m.Trace.TimeZone
+	}
+	for _, l := range rows {
+		p.meta.Rows += l.Rows
+	}
+	if slices.ContainsFunc(rows, func(l *lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
+		p.meta.RowName, p.meta.BusyTitle = "nodes", "Busy nodes"
+	}
+	if p.Pictures, err = pictures(f, &n); err != nil {
+		p.Warnings = append(p.Warnings, clean("There are no figures: "+err.Error()))
+	}
+	p.Loads = loads(charts, from, to, p.meta.BusyTitle)
+	p.Lead = lead(f, p.meta.Rows, p.meta.RowName)
+	return p, nil
+}
+
+// pack is the run as the page holds it.
+func (c *chart) pack(rows []*lane) (runMeta, []byte) {
+	run := runMeta{Policy: clean(c.run.Policy), Placed: c.placed && len(c.pieces) > 0, Lanes: rows, Labels: []string{}}
+	p := packer{tick: c.tick()}
+	j, n := c.jobs, len(c.jobs)
+	p.numbers("id", n, func(i int) int64 { return j[i].ID })
+	p.numbers("size", n, func(i int) int64 { return int64(j[i].Processors) })
+	p.numbers("user", n, func(i int) int64 { return j[i].User })
+	p.numbers("state", n, func(i int) int64 { return stateCodes[j[i].State] })
+	p.numbers("backfilled", n, func(i int) int64 { return bit(j[i].Backfilled) })
+	p.times("estimate", n, func(i int) des.Time { return j[i].Estimate })
+	p.times("submit", n, func(i int) des.Time { return j[i].Submit })
+	p.times("wait", n, func(i int) des.Time { return max(0, j[i].Wait()) })
+	p.times("run", n, func(i int) des.Time { // below 0 of a job that never ran
+		switch {
+		case j[i].Start == results.None || j[i].State == results.Rejected:
+			return -p.tick
+		case j[i].Finish == results.None:
+			return c.to - j[i].Start
+		}
+		return j[i].Finish - j[i].Start
+	})
+
+	q, n := c.pieces, len(c.pieces)
+	labels := map[string]int64{"": -1}
+	p.numbers("job", n, func(i int) int64 { return int64(q[i].job) })
+	p.numbers("row", n, func(i int) int64 { return int64(q[i].row) })
+	p.numbers("rows", n, func(i int) int64 { return int64(q[i].rows) })
+	p.numbers("kind", n, func(i int) int64 { return int64(q[i].kind) })
+	p.numbers("attempt", n, func(i int) int64 { return int64(q[i].attempt) })
+	p.numbers("label", n, func(i int) int64 {
+		if _, ok := labels[q[i].label]; !ok {
+			labels[q[i].label] = int64(len(run.Labels))
+			run.Labels = append(run.Labels, clean(q[i].label))
+		}
+		return labels[q[i].label]
+	})
+	p.add("cost", 1e6, n, func(i int) int64 { return int64(math.Round(q[i].cost * 1e6)) })
+	p.times("overhead", n, func(i int) des.Time { return q[i].overhead })
+	p.times("after_start", n, func(i int) des.Time { start, _ := c.times(q[i].job); return q[i].from - start })
+	p.times("after_end", n, func(i int) des.Time { _, end := c.times(q[i].job); return q[i].to - end })
+
+	l, n := c.levels, len(c.levels)
+	p.times("time", n, func(i int) des.Time { return l[i].Time })
+	p.numbers("queued_jobs", n, func(i int) int64 { return int64(l[i].Jobs) })
+	p.numbers("busy", n, func(i int) int64 { return int64(l[i].Busy) })
+
+	run.Columns = p.columns
+	kinds := map[int]bool{}
+	for i := range q {
+		kinds[int(q[i].kind)] = true
+		run.Overhead = run.Overhead || q[i].overhead > 0
+	}
+	run.Kinds = slices.Sorted(maps.Keys(kinds))
+	return run, p.text()
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// times are those from which the pieces of a job are counted: 0 where it never ran.
+func (c *chart) times(job int) (start, end des.Time) {
+	if job < 0 || c.jobs[job].Start == results.None || c.jobs[job].State == results.Rejected {
+		return 0, 0
+	}
+	if c.jobs[job].Finish == results.None {
+		return c.jobs[job].Start, c.to
+	}
+	return c.jobs[job].Start, c.jobs[job].Finish
+}
+
+// tick is a second where all times are whole seconds, otherwise the least time.
+func (c *chart) tick() des.Time {
+	odd := func(times ...des.Time) bool {
+		return slices.ContainsFunc(times, func(t des.Time) bool { return t != results.None && t%des.Second != 0 })
+	}
+	for i := range c.jobs {
+		if j := &c.jobs[i]; odd(j.Submit, j.Start, j.Finish, j.Estimate) {
+			return 1
+		}
+	}
+	for i := range c.pieces {
+		if odd(c.pieces[i].from, c.pieces[i].to, c.pieces[i].overhead) {
+			return 1
+		}
+	}
+	for i := range c.levels {
+		if odd(c.levels[i].Time) {
+			return 1
+		}
+	}
+	return des.Second
+}
+
+// clean is a text without characters that control a terminal, or the direction of
+// what follows.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+func lead(f *results.Folder, rows int, name string) string {
+	machine := cmp.Or(f.Machine(), "cluster")
+	policies := strconv.Itoa(len(f.Runs)) + " policies"
+	if len(f.Runs) == 1 {
+		policies = "One policy"
+	}
+	if rows == 0 {
+		return clean(fmt.Sprintf("%s on a %s.", policies, machine))
+	}
+	return clean(fmt.Sprintf("%s on a %s of %s %s.", policies, machine, decimal(float64(rows), 0), name))
+}
+
+// warnings are what a reader of the results should know first.
+func warnings(f *results.Folder) []string {
+	var all []string
+	m := &f.Manifest
+	if m.Stopped != "" {
+		all = append(all, "The simulation was stopped before its end: "+m.Stopped)
+	}
+	for _, d := range m.Dropped {
+		all = append(all, fmt.Sprintf("The reader of the trace left out %s lines: %s", decimal(float64(d.Count), 0), d.Reason))
+	}
+	for _, d := range m.Changed {
+		all = append(all, fmt.Sprintf("The reader of the trace changed %s jobs: %s", decimal(float64(d.Count), 0), d.Reason))
+	}
+	for _, r := range f.Runs {
+		for _, c := range []struct{ column, what string }{{"rejected", "jobs were rejected"}, {"waiting", "jobs were left waiting at the end"}} {
+			if n := r.Summary(c.column); n > 0 {
+				all = append(all, fmt.Sprintf("%s: %s %s", r.Policy, decimal(n, 0), c.what))
+			}
+		}
+	}
+	for i := range all {
+		all[i] = clean(all[i])
+	}
+	return all
+}
+
+func settings(f *results.Folder) []setting {
+	m := &f.Manifest
+	all := []setting{{"command", strings.Join(m.Command, " ")}, {"version", m.Version}, {"seed", strconv.FormatUint(m.Seed, 10)}, {"trace", m.Trace.Name}, {"sha256 of the trace", m.Trace.SHA256}}
+	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
+		if name != "seed" && name != "trace" {
+			all = append(all, setting{name, m.Settings[name]})
+		}
+	}
+	all = slices.DeleteFunc(all, func(s setting) bool { return s.Value == "" })
+	for i := range all {
+		all[i] = setting{clean(all[i].Name), clean(all[i].Value)}
+	}
+	return all
+}
+
+// measure is a row of the summary: a column of summary.csv.
+type measure struct {
+	Name, Unit string
+	Values     []string
+}
+
+// measureNames say how columns of summary.csv are shown.
+var measureNames = map[string]struct {
+	name, unit string
+	factor     float64
+	decimals   int
+}{
+	"jobs":                  {"jobs", "", 1, 0},
+	"killed":                {"jobs cut at their estimates", "", 1, 0},
+	"rejected":              {"jobs rejected", "", 1, 0},
+	"makespan":              {"makespan", "h", 1. / 3600, 2},
+	"mean_wait":             {"mean wait", "s", 1, 1},
+	"median_wait":           {"median wait", "s", 1, 1},
+	"p95_wait":              {"95% wait less than", "s", 1, 1},
+	"max_wait":              {"longest wait", "s", 1, 1},
+	"mean_bounded_slowdown": {"mean bounded slowdown", "", 1, 2},
+	"mean_turnaround":       {"mean turnaround", "s", 1, 1},
+	"utilization":           {"utilization", "%", 100, 2},
+	"backfilled":            {"jobs backfilled", "", 1, 0},
+	"rounds":                {"rounds of the policy", "", 1, 0},
+	"events":                {"events", "", 1, 0},
+	"cpu_seconds":           {"processor time of the simulation", "s", 1, 3},
+	"waiting":               {"jobs left waiting", "", 1, 0},
+}
+
+func measures(f *results.Folder) []measure {
+	var all []measure
+	for _, column := range f.Summary.Header {
+		if column == "policy" {
+			continue
+		}
+		how, known := measureNames[column]
+		if !known {
+			how.name, how.factor, how.decimals = clean(strings.ReplaceAll(column, "_", " ")), 1, 2
+		}
+		row := measure{Name: how.name, Unit: how.unit}
+		for _, r := range f.Runs {
+			row.Values = append(row.Values, decimal(r.Summary(column)*how.factor, how.decimals))
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// decimal writes a number with so many decimals at most, and commas at thousands.
+func decimal(x float64, decimals int) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "–"
+	}
+	text := strconv.FormatFloat(math.Abs(x), 'f', decimals, 64)
+	whole, part, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if part = strings.TrimRight(part, "0"); part != "" {
+		whole += "." + part
+	}
+	if x < 0 && whole != "0" {
+		return "−" + whole
+	}
+	return whole
+}
+
+// loadRows is in how many parts the tables cut the time.
+const loadRows = 24
+
+// loads are what the lines of the charts show, in numbers.
+func loads(charts []*chart, from, to des.Time, busy string) []table {
+	tables := []table{{Title: busy, Columns: []string{"from, h", "to, h"}}, {Title: "Jobs in the queue", Columns: []string{"from, h", "to, h"}}, {Title: "Processors that waiting jobs ask for", Columns: []string{"from, h", "to, h"}}}
+	instant := func(k int) des.Time { return from + des.Time(float64(to-from)*(float64(k)/loadRows)) }
+	for k := range loadRows {
+		span := []string{decimal(instant(k).Seconds()/3600, 1), decimal(instant(k+1).Seconds()/3600, 1)}
+		for i := range tables {
+			tables[i].Rows = append(tables[i].Rows, slices.Clone(span))
+		}
+	}
+	for _, c := range charts {
+		for i, of := range []func(results.Level) int{func(l results.Level) int { return l.Busy }, func(l results.Level) int { return l.Jobs }, func(l results.Level) int { return l.Processors }} {
+			tables[i].Columns = append(tables[i].Columns, clean(c.run.Policy)+", mean")
+			for k := range loadRows {
+				tables[i].Rows[k] = append(tables[i].Rows[k], decimal(meanLevel(c.levels, instant(k), instant(k+1), of), 1))
+			}
+		}
+	}
+	return tables
+}
+
+// meanLevel is the mean over a span of time of what holds from each level to the next.
+func meanLevel(levels []results.Level, from, to des.Time, of func(results.Level) int) float64 {
+	at, _ := slices.BinarySearchFunc(levels, from, func(l results.Level, t des.Time) int { return cmp.Compare(l.Time, t) })
+	sum := 0.0
+	for i := max(at-1, 0); i < len(levels) && levels[i].Time < to; i++ {
+		end := to
+		if i+1 < len(levels) {
+			end = min(to, levels[i+1].Time)
+		}
+		sum += float64(float64(of(levels[i])) * (end - max(from, levels[i].Time)).Seconds())
+	}
+	return sum / (to - from).Seconds()
+}

@@ -1,0 +1,389 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// Log is what is known of the jobs of one run.
+type Log struct {
+	policy    string
+	jobs      []results.Job
+	attempts  []results.Attempt
+	decisions []results.Decision // by job, then in the order of the file
+}
+
+// NoLogError is a run that has written no log of decisions.
+type NoLogError struct{ Policy string }
+
+func (e *NoLogError) Error() string {
+	return fmt.Sprintf("the run of %s has written no log of decisions: simulate again with --decisions", e.Policy)
+}
+
+// NoJobError is a job that is not in a run.
+type NoJobError struct {
+	Policy string
+	Job    int64
+}
+
+func (e *NoJobError) Error() string {
+	return fmt.Sprintf("there is no job %d in the run of %s", e.Job, e.Policy)
+}
+
+// Read reads the files of a run. Its error is a *NoLogError where the run has not
+// written down its decisions.
+func Read(run *results.Run) (*Log, error) {
+	if !run.Has("decisions") {
+		return nil, &NoLogError{run.Policy}
+	}
+	l := &Log{policy: run.Policy}
+	var err error
+	if l.decisions, err = run.Decisions(); err != nil {
+		return nil, err
+	}
+	if l.jobs, err = run.Jobs(); err != nil {
+		return nil, err
+	}
+	if l.attempts, err = run.Attempts(); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(l.decisions, func(a, b results.Decision) int { return cmp.Compare(a.Job, b.Job) })
+	slices.SortStableFunc(l.attempts, func(a, b results.Attempt) int { return cmp.Compare(a.Job, b.Job) })
+	slices.SortStableFunc(l.jobs, func(a, b results.Job) int { return cmp.Compare(a.ID, b.ID) })
+	return l, nil
+}
+
+// Line is one thing that happened, or held, from the instant At on.
+type Line struct {
+	At   des.Time
+	Text string
+}
+
+func (l Line) String() string { return fmt.Sprintf("%12v s  %s", l.At, l.Text) }
+
+// Story is what became of one job, and why.
+type Story struct {
+	Job   results.Job
+	Title string
+	Lines []Line // in order of time
+}
+
+func (s Story) String() string {
+	var b strings.Builder
+	b.WriteString(s.Title)
+	for _, l := range s.Lines {
+		b.WriteString("\n")
+		b.WriteString(l.String())
+	}
+	return b.String()
+}
+
+// Job tells the story of a job: of each job that has the number, if a log uses it
+// twice. Its error is a *NoJobError.
+func (l *Log) Job(id int64) ([]Story, error) {
+	jobs := of(l.jobs, id, func(j *results.Job) int64 { return j.ID })
+	if len(jobs) == 0 {
+		return nil, &NoJobError{l.policy, id}
+	}
+	all := of(l.decisions, id, func(d *results.Decision) int64 { return d.Job })
+	attempts := of(l.attempts, id, func(a *results.Attempt) int64 { return a.Job })
+	var stories []Story
+	for i := range jobs {
+		stories = append(stories, tell(l.policy, jobs[i], all, attempts))
+	}
+	return stories, nil
+}
+
+// of are the rows of one job among rows that are sorted by job.
+func of[T any](rows []T, id int64, job func(*T) int64) []T {
+	from, _ := slices.BinarySearchFunc(rows, id, func(r T, id int64) int { return cmp.Compare(job(&r), id) })
+	to := from
+	for to < len(rows) && job(&rows[to]) == id {
+		to++
+	}
+	return rows[from:to]
+}
+
+func tell(policy string, j results.Job, decisions []results.Decision, attempts []results.Attempt) Story {
+	s := Story{Job: j, Title: fmt.Sprintf("job %d under %s: %d %s for %s at most", j.ID, policy, j.Processors, plural(j.Processors, "processor or node", "processors or nodes"), span(j.Estimate))}
+	if j.User >= 0 {
+		s.Title += fmt.Sprintf(", user %d", j.User)
+	}
+	s.add(j.Submit, "submitted")
+	if j.After != "" {
+		s.Lines[0].Text = "submitted, as it had to wait for other jobs: " + j.After
+	}
+	for _, a := range attempts {
+		if a.Start < j.Submit || j.Start != results.None && a.Start >= j.Start {
+			continue
+		}
+		s.add(a.Start, fmt.Sprintf("started, and was stopped at %v s", a.Finish))
+	}
+	held := 0
+	last := j.Start
+	if last == results.None {
+		last = j.Finish
+	}
+	var mine []results.Decision
+	for _, d := range decisions {
+		if d.From >= j.Submit && (last == results.None || d.To <= last) {
+			mine = append(mine, d)
+		}
+	}
+	for len(mine) > 0 {
+		n := backfillRun(mine)
+		if n > mergeAbove {
+			s.add(mine[0].From, merged(mine[:n]))
+		} else {
+			n = 1
+			s.add(mine[0].From, sentence(&mine[0]))
+		}
+		held += n
+		mine = mine[n:]
+	}
+	s.end(held)
+	slices.SortStableFunc(s.Lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
+	return s
+}
+
+func (s *Story) add(at des.Time, text string) { s.Lines = append(s.Lines, Line{at, clean(text)}) }
+
+// end tells how the waiting came to its end.
+func (s *Story) end(held int) {
+	j := &s.Job
+	if held == 0 && j.State != results.Rejected && j.Wait() != 0 {
+		s.add(j.Submit, "the policy has not said what held it")
+	}
+	switch {
+	case j.State == results.Rejected && held == 0:
+		s.add(j.Finish, "rejected: "+cmp.Or(j.Reason, "no reason was given"))
+	case j.State == results.Rejected: // the log has told
+	case j.Start == results.None:
+		at := j.Submit
+		for _, l := range s.Lines {
+			at = max(at, l.At)
+		}
+		s.add(at, "it was still waiting when the run ended")
+	default:
+		s.started()
+	}
+}
+
+// started tells of the last start, and what came of it.
+func (s *Story) started() {
+	j := &s.Job
+	text := "started at once"
+	if wait := j.Wait(); wait > 0 {
+		text = "started, after waiting for " + span(wait)
+	}
+	if j.Backfilled {
+		text += "; it was backfilled, before a job that stood ahead of it"
+	}
+	switch p := j.Promised; {
+	case p == results.None:
+	case p == j.Start:
+		text += "; that was the start first promised"
+	case p > j.Start:
+		text += fmt.Sprintf("; first promised was %v s, %s later", p, span(p-j.Start))
+	default:
+		text += fmt.Sprintf("; first promised was %v s, %s earlier", p, span(j.Start-p))
+	}
+	s.add(j.Start, text)
+	switch j.State {
+	case results.Finished:
+		s.add(j.Finish, "finished")
+	case results.Walltime:
+		s.add(j.Finish, "cut off at its estimate")
+	case results.Killed:
+		s.add(j.Finish, "killed: "+cmp.Or(j.Reason, "no reason was given"))
+	}
+}
+
+// mergeAbove is how many rows about jobs ahead are told one by one.
+const mergeAbove = 6
+
+// backfillRun is how many of the first rows are about room beside jobs ahead.
+func backfillRun(rows []results.Decision) int {
+	n := 0
+	for n < len(rows) && (rows[n].What == entity.NoRoomBeside.String() || rows[n].What == entity.WouldDelay.String()) {
+		n++
+	}
+	return n
+}
+
+// merged is one sentence for a long wait behind jobs ahead.
+func merged(rows []results.Decision) string {
+	var ahead []int64
+	fitted, least, most := 0, des.Forever, des.Time(0)
+	for _, d := range rows {
+		if d.Other >= 0 && !slices.Contains(ahead, d.Other) {
+			ahead = append(ahead, d.Other)
+		}
+		if d.What == entity.WouldDelay.String() {
+			fitted++
+			least, most = min(least, d.Delay), max(most, d.Delay)
+		}
+	}
+	text := fmt.Sprintf("until %v s there was no room beside what ran and what was held for the head of the queue, among others %s", rows[len(rows)-1].To, jobList(ahead))
+	if fitted > 0 {
+		text += fmt.Sprintf("; for %d of these heads there came a decision at which it would have fitted, and would have delayed that job by %s", fitted, between(least, most))
+	}
+	return text
+}
+
+func between(least, most des.Time) string {
+	switch {
+	case least == most:
+		return span(least)
+	case most == des.Forever:
+		return span(least) + " or more"
+	}
+	return span(least) + " to " + span(most)
+}
+
+// jobList names a few jobs.
+func jobList(ids []int64) string {
+	const shown = 5
+	var words []string
+	for _, id := range ids[:min(len(ids), shown)] {
+		words = append(words, fmt.Sprint(id))
+	}
+	if len(ids) > shown {
+		words = append(words, fmt.Sprintf("%d more", len(ids)-shown))
+	}
+	return plural(len(ids), "job ", "jobs ") + strings.Join(words, ", ")
+}
+
+// sentence says what one row of the log says.
+func sentence(d *results.Decision) string {
+	what, err := entity.ParseObstacle(d.What)
+	if err != nil {
+		return happening(d)
+	}
+	other := "another job"
+	if d.Other >= 0 {
+		other = fmt.Sprintf("job %d", d.Other)
+	}
+	switch what {
+	case entity.BehindOthers:
+		return fmt.Sprintf("jobs ahead of it had to start first, the first of them %s", other)
+	case entity.TooFewFree:
+		return "too few processors or nodes were free " + before(d)
+	case entity.NoRoomBeside:
+		if d.Other < 0 {
+			return "no room beside what ran"
+		}
+		return fmt.Sprintf("no room beside what ran and what was held for %s, the head of the queue%s", other, heldFrom(d))
+	case entity.WouldDelay:
+		if d.Delay == des.Forever {
+			return fmt.Sprintf("would have fitted, and would have kept %s from starting at all%s", other, heldFrom(d))
+		}
+		return fmt.Sprintf("would have fitted, and would have delayed %s by %s%s", other, span(d.Delay), heldFrom(d))
+	case entity.ReservedAhead:
+		return "waited for its reservation, which began " + moved("at", d)
+	case entity.NoWindow:
+		return "there was no window for it" + words(d)
+	case entity.OverBudget:
+		text := fmt.Sprintf("a window was found, and cost %.6g more than its budget", d.Short)
+		if known(d.Start) {
+			text += fmt.Sprintf(" (it would have begun at %v s)", d.Start)
+		}
+		return text
+	case entity.TimeLimitLow:
+		return fmt.Sprintf("postponed: the limit T* on the time of its batch was too low by %.6g time units%s", d.Short, words(d))
+	case entity.BudgetLimitLow:
+		return fmt.Sprintf("postponed: the limit B* on the cost of its batch was too low by %.6g%s", d.Short, words(d))
+	case entity.UntilCycle:
+		return "waited for the next cycle"
+	case entity.PowerCapped:
+		return "the cap on power let too few processors be busy " + before(d)
+	}
+	return cmp.Or(d.Text, "the policy left it waiting")
+}
+
+// happening says what a row tells that is none of a policy.
+func happening(d *results.Decision) string {
+	switch d.What {
+	case metrics.DecisionRejected:
+		return "rejected: " + cmp.Or(d.Text, "no reason was given")
+	case metrics.DecisionWithdrawn:
+		return "lost its reservation, and waited again"
+	case metrics.DecisionPreempted:
+		return "was stopped, and waited again"
+	}
+	return d.What + words(d)
+}
+
+func words(d *results.Decision) string {
+	if d.Text == "" {
+		return ""
+	}
+	return ": " + d.Text
+}
+
+func known(t des.Time) bool { return t != results.None && t < des.Forever }
+
+// before is "before 120 s", and what became of that later.
+func before(d *results.Decision) string {
+	if !known(d.Start) {
+		return "at any time"
+	}
+	return moved("before", d)
+}
+
+func moved(word string, d *results.Decision) string {
+	if d.Times > 1 && d.LastStart != d.Start && known(d.LastStart) {
+		return fmt.Sprintf("%s %v s; that changed to %v s by %v s", word, d.Start, d.LastStart, d.To)
+	}
+	return fmt.Sprintf("%s %v s", word, d.Start)
+}
+
+func heldFrom(d *results.Decision) string {
+	if !known(d.Start) {
+		return ""
+	}
+	return fmt.Sprintf(", which was to start at %v s", d.Start)
+}
+
+// span is a time for people: exact, and roughly in larger units.
+func span(t des.Time) string {
+	if t == results.None || t == des.Forever {
+		return "an unknown time"
+	}
+	s := t.Seconds()
+	switch text := fmt.Sprintf("%v s", t); {
+	case s < 120:
+		return text
+	case s < 7200:
+		return fmt.Sprintf("%s (%.0f min)", text, s/60)
+	case s < 2*86400:
+		return fmt.Sprintf("%s (%.1f h)", text, s/3600)
+	default:
+		return fmt.Sprintf("%s (%.1f days)", text, math.Round(s/8640)/10)
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// clean makes a text harmless on a terminal: reasons can hold names from files.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '?'
+		}
+		return r
+	}, text)
+}

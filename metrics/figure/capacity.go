@@ -1,0 +1,55 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// parts are the columns of capacity.csv that add up to capacity.
+var parts = []string{"useful", "lost", "overhead", "owners", "down", "idle"}
+
+// partColour leaves what nobody used pale, and what was out of service dark.
+func partColour(k int) color.RGBA {
+	return []color.RGBA{colour(0), colour(1), colour(4), colour(2), grey, pale}[k]
+}
+
+// Capacity draws what became of the capacity, a bar a row of capacity.csv.
+func Capacity(t *results.Table) (*Figure, error) {
+	if len(t.Rows) == 0 {
+		return nil, &NoDataError{"capacity", "capacity.csv, which is written where jobs can be stopped or nodes have owners' jobs"}
+	}
+	f := column(vg.Length(len(t.Rows))*6*vg.Millimeter + 12*vg.Millimeter)
+	p := newPanel("", "capacity, %", "")
+	var bars boxes
+	var ticks []plot.Tick
+	shown := make([]bool, len(parts))
+	for i := range t.Rows {
+		y, from, all := float64(len(t.Rows)-1-i), 0.0, t.Number(i, "capacity")
+		ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(t.Text(i, "policy")), textStyle(tickSize), 30*vg.Millimeter)})
+		for k, part := range parts {
+			share := 100 * t.Number(i, part) / all
+			if math.IsNaN(share) || math.IsInf(share, 0) || share <= 0 {
+				continue
+			}
+			shown[k] = true
+			bars = append(bars, box{from, from + share, y - 0.35, y + 0.35, partColour(k)})
+			from += share
+		}
+	}
+	p.Add(bars)
+	for k, part := range parts {
+		if !shown[k] {
+			continue
+		}
+		f.legend = append(f.legend, entry{part, []plot.Thumbnailer{swatch{partColour(k)}}})
+	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 100, -0.6, float64(len(t.Rows))-0.4
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	f.Panels = []*plot.Plot{p}
+	return f, nil
+}

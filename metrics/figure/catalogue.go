@@ -1,0 +1,229 @@
+package figure
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // the same zones on every machine
+
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// NoDataError is a figure that cannot be drawn, for want of something.
+type NoDataError struct{ Figure, Missing string }
+
+func (e *NoDataError) Error() string {
+	return fmt.Sprintf("%s cannot be drawn: there is no %s", e.Figure, e.Missing)
+}
+
+// catalogue are the figures of a folder, in the order in which Draw draws them.
+var catalogue = []struct {
+	name, about string
+	draw        func(*reader) (*Figure, error)
+}{
+	{"utilization", "processors or nodes in use over time, and those in service", (*reader).utilization},
+	{"queue", "jobs waiting over time", func(r *reader) (*Figure, error) { return withQueue(r, Queue) }},
+	{"demand", "processors that the waiting jobs ask for, over time", func(r *reader) (*Figure, error) { return withQueue(r, Demand) }},
+	{"capacity", "what became of the capacity: useful, lost, overhead, owners, down, idle", (*reader).capacity},
+	{"policies", "mean wait, turnaround and bounded slowdown of the policies, with intervals", func(r *reader) (*Figure, error) { return withJobs(r, Policies) }},
+	{"distributions", "empirical distributions of wait, bounded slowdown and turnaround", func(r *reader) (*Figure, error) { return withJobs(r, Distributions) }},
+	{"wait-by-size", "mean wait and bounded slowdown by the size of jobs", func(r *reader) (*Figure, error) { return withJobs(r, WaitBySize) }},
+	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", func(r *reader) (*Figure, error) { return withJobs(r, WaitByEstimate) }},
+	{"load", "jobs and work submitted by hour and weekday", (*reader).load},
+	{"estimates", "how accurate estimates are", (*reader).estimates},
+	{"owners", "income of each owner, and what a node-hour earned", (*reader).owners},
+	{"prices", "mean prices of owners' nodes over time", (*reader).prices},
+	{"income", "income of all owners in each cycle", (*reader).income},
+	{"alternatives", "Pareto front of a batch, and what was chosen", (*reader).alternatives},
+}
+
+// Names are the figures that there are, with what each shows.
+func Names() (names, about []string) {
+	for _, c := range catalogue {
+		names, about = append(names, c.name), append(about, c.about)
+	}
+	return names, about
+}
+
+// Draw draws figures of a folder, by their names; without names all that it has
+// data for, in the order of Names. An unknown name is an *enum.UnknownError, a figure
+// that is asked for and has no data a *NoDataError.
+func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
+	known, _ := Names()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, &enum.UnknownError{Kind: "figure", Text: name, Want: strings.Join(known, ", ")}
+		}
+	}
+	r := &reader{folder: folder}
+	var all []*Figure
+	for _, c := range catalogue {
+		if len(names) > 0 && !slices.Contains(names, c.name) {
+			continue
+		}
+		f, err := c.draw(r)
+		var none *NoDataError
+		switch {
+		case errors.As(err, &none) && len(names) == 0:
+			continue
+		case errors.As(err, &none):
+			none.Figure = c.name
+			return nil, fmt.Errorf("%s: %w", folder.Dir, none)
+		case err != nil:
+			return nil, err
+		}
+		f.Name = c.name
+		all = append(all, f)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s holds nothing that could be drawn", folder.Dir)
+	}
+	return all, nil
+}
+
+// reader reads what several figures need once.
+type reader struct {
+	folder *results.Folder
+	jobs   []Rows[results.Job]
+	queue  []Rows[results.Level]
+}
+
+// of are the rows of those runs that have any.
+func of[T any](r *reader, rows func(*results.Run) ([]T, error)) (all []Rows[T], err error) {
+	for _, run := range r.folder.Runs {
+		list, err := rows(run)
+		if err != nil {
+			return nil, err
+		}
+		if len(list) > 0 {
+			all = append(all, Rows[T]{run.Policy, list})
+		}
+	}
+	return all, nil
+}
+
+func withJobs(r *reader, draw func([]Rows[results.Job]) (*Figure, error)) (*Figure, error) {
+	if r.jobs == nil {
+		var err error
+		if r.jobs, err = of(r, (*results.Run).Jobs); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.jobs) == 0 {
+		return nil, &NoDataError{Missing: "jobs-POLICY.csv with jobs"}
+	}
+	return draw(r.jobs)
+}
+
+func withQueue(r *reader, draw func([]Rows[results.Level]) (*Figure, error)) (*Figure, error) {
+	if r.queue == nil {
+		var err error
+		if r.queue, err = of(r, (*results.Run).Queue); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.queue) == 0 {
+		return nil, &NoDataError{Missing: "queue-POLICY.csv with rows"}
+	}
+	return draw(r.queue)
+}
+
+func (r *reader) utilization() (*Figure, error) {
+	return withQueue(r, func(queue []Rows[results.Level]) (*Figure, error) {
+		outages := make([][]results.Outage, len(queue))
+		processors := 0
+		for i, q := range queue {
+			run, err := r.folder.Run(q.Name)
+			if err != nil {
+				return nil, err
+			}
+			if outages[i], err = run.Outages(); err != nil {
+				return nil, err
+			}
+			if processors == 0 {
+				if processors, err = run.Processors(); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return Utilization(queue, processors, outages)
+	})
+}
+
+func (r *reader) capacity() (*Figure, error) {
+	t, err := r.folder.Table("capacity.csv")
+	if err != nil {
+		return nil, err
+	}
+	return Capacity(t)
+}
+
+// origin is what the clock showed at time 0, in UTC where its zone is not known here;
+// the zero time where the log does not tell.
+func (r *reader) origin() time.Time {
+	trace := r.folder.Manifest.Trace
+	if trace.UnixStart == 0 {
+		return time.Time{}
+	}
+	return time.Unix(trace.UnixStart, 0).In(zoneOf(trace.TimeZone))
+}
+
+// zoneOf is the time zone of a log's header: one of the IANA's, or so many hours from
+// Greenwich, "GMT-6". It is UTC where the name says nothing.
+func zoneOf(name string) *time.Location {
+	if zone, err := time.LoadLocation(name); err == nil {
+		return zone
+	}
+	if m := offset.FindStringSubmatch(name); m != nil {
+		hours, _ := strconv.Atoi(m[1]) // two digits
+		return time.FixedZone(name, hours*3600)
+	}
+	return time.UTC
+}
+
+var offset = regexp.MustCompile(`^(?:GMT|UTC) ?([+-]\d\d?)$`)
+
+func (r *reader) load() (*Figure, error) {
+	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Load(jobs[0].Rows, r.origin()) })
+}
+
+func (r *reader) estimates() (*Figure, error) {
+	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Estimates(jobs[0].Rows) })
+}
+
+func (r *reader) owners() (*Figure, error) {
+	rows, err := of(r, (*results.Run).Owners)
+	if err != nil {
+		return nil, err
+	}
+	return Owners(rows)
+}
+
+func (r *reader) prices() (*Figure, error) {
+	rows, err := of(r, (*results.Run).Prices)
+	if err != nil {
+		return nil, err
+	}
+	return Prices(rows)
+}
+
+func (r *reader) income() (*Figure, error) {
+	rows, err := of(r, (*results.Run).Cycles)
+	if err != nil {
+		return nil, err
+	}
+	return Income(rows)
+}
+
+func (r *reader) alternatives() (*Figure, error) {
+	rows, err := of(r, (*results.Run).Alternatives)
+	if err != nil {
+		return nil, err
+	}
+	return Alternatives(rows)
+}

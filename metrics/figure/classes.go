@@ -1,0 +1,175 @@
+package figure
+
+// Wait and bounded slowdown by classes of jobs.
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// classes put jobs into classes 0, 1, ...
+type classes struct {
+	label string                 // of the axis, with its unit
+	of    func(*results.Job) int // -1 for a job that is in none
+	name  func(class int) string // of a tick
+	last  int                    // the highest class that there can be
+}
+
+// bySize are 1, 2, 3-4, 5-8, ... processors.
+var bySize = classes{
+	label: "processors",
+	of: func(j *results.Job) int {
+		if j.Processors < 1 {
+			return -1
+		}
+		return bits.Len(uint(j.Processors - 1))
+	},
+	name: func(class int) string {
+		first, last := 1<<max(0, class-1)+1, 1<<class
+		if first >= last {
+			return strconv.Itoa(last)
+		}
+		return strconv.Itoa(first) + "–" + strconv.Itoa(last)
+	},
+	last: 62,
+}
+
+// estimateLimits are the upper ends of the classes of estimates.
+var estimateLimits = []struct {
+	most des.Time
+	name string
+}{
+	{des.Minute, "1 min"}, {10 * des.Minute, "10 min"}, {30 * des.Minute, "30 min"}, {des.Hour, "1 h"}, {4 * des.Hour, "4 h"},
+	{12 * des.Hour, "12 h"}, {des.Day, "1 d"}, {des.Forever, "more"},
+}
+
+// byEstimate are jobs with estimates of up to a minute, ten minutes, and so on.
+var byEstimate = classes{
+	label: "estimate, up to",
+	of: func(j *results.Job) int {
+		if j.Estimate == results.None {
+			return -1
+		}
+		for i, l := range estimateLimits {
+			if j.Estimate <= l.most {
+				return i
+			}
+		}
+		return -1
+	},
+	name: func(class int) string { return estimateLimits[class].name },
+	last: len(estimateLimits) - 1,
+}
+
+// class is what became of the jobs of one class.
+type class struct {
+	wait, slowdown metrics.Moments // of jobs that ran; seconds, a factor
+}
+
+// grouped are the jobs that ran by class, from the lowest to the highest that any has.
+func (k classes) grouped(jobs []results.Job) []class {
+	var all []class
+	for i := range jobs {
+		j := &jobs[i]
+		c := k.of(j)
+		if c < 0 || c > k.last || !counts(j) {
+			continue
+		}
+		for len(all) <= c {
+			all = append(all, class{})
+		}
+		all[c].wait.Add(j.Wait().Seconds())
+		all[c].slowdown.Add(j.BoundedSlowdown)
+	}
+	return all
+}
+
+// counts reports whether a job counts in means of waits, as in the summary.
+func counts(j *results.Job) bool {
+	return j.Ran() && j.BoundedSlowdown >= 1 && !math.IsInf(j.BoundedSlowdown, 1)
+}
+
+// WaitBySize draws the mean wait and bounded slowdown of jobs of 1, 2, 3-4, 5-8, ...
+// processors, a line a run, and below how many such jobs ran in the first of them.
+func WaitBySize(runs []Rows[results.Job]) (*Figure, error) {
+	return byClass(runs, bySize, "wait-by-size")
+}
+
+// WaitByEstimate draws the same by the jobs' estimates of their runtimes.
+func WaitByEstimate(runs []Rows[results.Job]) (*Figure, error) {
+	return byClass(runs, byEstimate, "wait-by-estimate")
+}
+
+func byClass(runs []Rows[results.Job], by classes, name string) (*Figure, error) {
+	f := column(36 * vg.Millimeter)
+	f.Heights = []vg.Length{36 * vg.Millimeter, 36 * vg.Millimeter, 24 * vg.Millimeter}
+	wait, slowdown := newPanel("", "", "mean wait"), newPanel("", "", "mean bounded\nslowdown")
+	count := newPanel("", by.label, "jobs")
+	f.Panels = []*plot.Plot{wait, slowdown, count}
+	shortest, longest, worst := math.Inf(1), 0.0, 1.0
+	first, last := by.last, -1
+	var counted boxes
+	for i, r := range runs {
+		var waits, slowdowns points
+		for c, v := range by.grouped(r.Rows) {
+			if v.wait.N() == 0 {
+				continue
+			}
+			x := float64(c)
+			waits = append(waits, plotter.XY{X: x, Y: v.wait.Mean()})
+			slowdowns = append(slowdowns, plotter.XY{X: x, Y: v.slowdown.Mean()})
+			shortest = min(shortest, v.wait.Mean())
+			longest, worst = max(longest, v.wait.Mean()), max(worst, v.slowdown.Mean())
+			first, last = min(first, c), max(last, c)
+			if i == 0 {
+				counted = append(counted, box{x - 0.35, x + 0.35, 0, float64(v.wait.N()), grey})
+			}
+		}
+		if len(waits) == 0 {
+			continue
+		}
+		l, m := path(waits, line(i)), marks(waits, i)
+		wait.Add(l, m)
+		slowdown.Add(path(slowdowns, line(i)), marks(slowdowns, i))
+		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l, m}})
+	}
+	if last < 0 {
+		return nil, &NoDataError{name, "jobs that ran"}
+	}
+	count.Add(counted)
+	asDurations(&wait.Y, shortest, longest)
+	asFactors(&slowdown.Y, 1, worst)
+	count.Y.Min, count.Y.Max = 0, max(1, count.Y.Max*1.05)
+	for _, p := range f.Panels {
+		p.X.Min, p.X.Max = float64(first)-0.5, float64(last)+0.5
+		p.X.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
+			for c := first; c <= last; c++ {
+				ticks = append(ticks, plot.Tick{Value: float64(c), Label: by.name(c)})
+			}
+			return ticks
+		})
+		if last-first >= 8 {
+			slant(&p.X)
+		}
+	}
+	if wait.Y.Min < linearBelow {
+		f.Note = "Waits: linear up to 10 s, logarithmic beyond."
+	}
+	return f, nil
+}
+
+// slant turns the labels of an axis, so that long ones have room.
+func slant(a *plot.Axis) {
+	a.Tick.Label.Rotation = 0.7
+	a.Tick.Label.XAlign, a.Tick.Label.YAlign = draw.XRight, draw.YCenter
+}

@@ -1,0 +1,319 @@
+package figure
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+const s = des.Second
+
+func TestThinnedSpansHaveLeastMostAndMean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "spans")
+		width := rapid.IntRange(1, 8).Draw(t, "width")
+		length := n * width
+		at := rapid.SliceOfN(rapid.IntRange(0, length), 0, 20).Draw(t, "times")
+		at = append(at, 0, length)
+		slices.Sort(at)
+		var changes []change
+		for _, x := range at {
+			changes = append(changes, change{100 + float64(x), float64(rapid.IntRange(-3, 9).Draw(t, "value"))})
+		}
+		holds := make([]float64, length) // of each unit of time, from its beginning
+		for u := range holds {
+			for _, c := range changes {
+				if c.at <= 100+float64(u) {
+					holds[u] = c.value
+				}
+			}
+		}
+		got := thin(changes, n)
+		require.Len(t, got, n)
+		for i, s := range got {
+			require.Equal(t, 100+float64(i*width), s.from)
+			require.Equal(t, 100+float64((i+1)*width), s.to)
+			mean, seen := 0.0, []float64{}
+			for u := i * width; u < (i+1)*width; u++ {
+				mean += holds[u] / float64(width)
+			}
+			before := changes[0].value // the value when the span begins, before what changes then
+			for _, c := range changes {
+				if c.at < s.from {
+					before = c.value
+				}
+				if c.at >= s.from && (c.at < s.to || i == n-1) {
+					seen = append(seen, c.value)
+				}
+			}
+			seen = append(seen, before)
+			require.InDelta(t, mean, s.mean, 1e-9)
+			require.Equal(t, slices.Min(seen), s.least)
+			require.Equal(t, slices.Max(seen), s.most)
+		}
+	})
+}
+
+func TestAnECDFStepsByTheShareOfValuesThatAreNoGreater(t *testing.T) {
+	require.Equal(t, points{{X: 1, Y: 0.25}, {X: 2, Y: 0.75}, {X: 5, Y: 1}}, ecdf([]float64{2, 5, 1, 2}, durationScale{}.place))
+	require.Nil(t, ecdf(nil, durationScale{}.place))
+}
+
+func TestAThinnedECDFIsExactAtItsStepsAndNearBetweenThem(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var values []float64
+	for range 50_000 {
+		values = append(values, math.Floor(random.ExpFloat64()*5000))
+	}
+	scale := durationScale{}.place
+	got := ecdf(values, scale)
+	require.Less(t, len(got), 3000)
+	share := func(x float64) (n float64) {
+		for _, v := range values {
+			if v <= x {
+				n++
+			}
+		}
+		return n / float64(len(values))
+	}
+	whole := scale(slices.Max(values)) - scale(slices.Min(values))
+	for i, p := range got {
+		if i%50 == 0 || i == len(got)-1 {
+			require.Equal(t, share(p.X), p.Y)
+		}
+		if i > 0 && scale(p.X)-scale(got[i-1].X) > 0.0011*whole {
+			require.Less(t, share(math.Nextafter(p.X, 0))-got[i-1].Y, 0.0011)
+		}
+	}
+	require.Equal(t, slices.Max(values), got[len(got)-1].X)
+	require.Equal(t, 1.0, got[len(got)-1].Y)
+}
+
+// ran is a job that was submitted at submit, waited and ran for so many seconds.
+func ran(submit, wait, run des.Time, processors int, slowdown float64) results.Job {
+	return results.Job{Submit: submit * s, Start: (submit + wait) * s, Finish: (submit + wait + run) * s, Runtime: run * s, Estimate: 2 * run * s,
+		Processors: processors, State: results.Finished, BoundedSlowdown: slowdown}
+}
+
+func TestSizesAreClassedByPowersOfTwo(t *testing.T) {
+	for size, want := range map[int]string{1: "1", 2: "2", 3: "3–4", 4: "3–4", 5: "5–8", 8: "5–8", 9: "9–16", 1000: "513–1024", 1025: "1025–2048"} {
+		require.Equal(t, want, bySize.name(bySize.of(&results.Job{Processors: size})), size)
+	}
+	require.Equal(t, -1, bySize.of(&results.Job{}))
+}
+
+func TestEstimatesAreClassedByTheirUpperEnds(t *testing.T) {
+	for estimate, want := range map[des.Time]string{
+		0: "1 min", des.Minute: "1 min", des.Minute + 1: "10 min", des.Hour: "1 h", des.Hour + 1: "4 h", des.Day: "1 d", des.Day + 1: "more", des.Forever: "more",
+	} {
+		require.Equal(t, want, byEstimate.name(byEstimate.of(&results.Job{Estimate: estimate})), estimate)
+	}
+	require.Equal(t, -1, byEstimate.of(&results.Job{Estimate: results.None}))
+}
+
+func TestClassesHaveTheMeansOfTheirJobs(t *testing.T) {
+	rejected := ran(0, 500, 1, 4, 9)
+	rejected.State = results.Rejected
+	waiting := results.Job{Start: results.None, Finish: results.None, Processors: 4, State: results.Submitted, BoundedSlowdown: math.NaN()}
+	got := bySize.grouped([]results.Job{ran(0, 10, 5, 3, 2), ran(7, 40, 5, 4, 5), ran(9, 100, 5, 1, 20), rejected, waiting})
+	require.Len(t, got, 3)
+	require.Equal(t, []int{1, 0, 2}, []int{got[0].wait.N(), got[1].wait.N(), got[2].wait.N()})
+	require.Equal(t, 100.0, got[0].wait.Mean())
+	require.Equal(t, 25.0, got[2].wait.Mean())
+	require.Equal(t, 3.5, got[2].slowdown.Mean())
+}
+
+func TestBatchMeansOfAKnownSeries(t *testing.T) {
+	e := BatchMeans([]float64{1, 2, 3, 4, 5, 6, 7, 8}, 4, 0.95)
+	require.Equal(t, 4.5, e.Mean)
+	require.InDelta(t, 3.182446*math.Sqrt(20.0/3)/2, e.HalfWidth, 1e-5) // batches 1.5, 3.5, 5.5, 7.5; t of 3 degrees
+	e = BatchMeans([]float64{1, 2, 3, 4, 50}, 2, 0.95)
+	require.Equal(t, 12.0, e.Mean)
+	require.InDelta(t, 12.706205*math.Abs(1.5-19)/2, e.HalfWidth, 1e-4) // batches of 2 and 3
+	require.True(t, math.IsInf(BatchMeans([]float64{1, 2, 3}, 2, 0.95).HalfWidth, 1))
+}
+
+func TestIntervalsByBatchMeansCoverTheMeanOfACorrelatedSeries(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	covered, naive := 0, 0
+	for range 400 {
+		var values []float64
+		x := 0.0
+		var sum, squares float64
+		for range 4000 {
+			x = 0.9*x + random.NormFloat64() // mean 0; neighbours correlate by 0.9
+			values = append(values, x)
+			sum, squares = sum+x, squares+x*x
+		}
+		if BatchMeans(values, batches, 0.95).Contains(0) {
+			covered++
+		}
+		if n := float64(len(values)); math.Abs(sum/n) < 1.96*math.Sqrt(squares/n/n) {
+			naive++
+		}
+	}
+	require.InDelta(t, 0.95, float64(covered)/400, 0.04)
+	require.Less(t, naive, 200) // as if jobs were independent of each other
+}
+
+func TestRatesEqualThoseCountedMinuteByMinute(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		origin := time.Date(1996, 9, 22, 23, 0, 0, 0, time.FixedZone("half", -(3*60+30)*60)).Add(time.Duration(rapid.IntRange(0, 180).Draw(t, "origin")) * time.Minute)
+		var jobs []results.Job
+		for range rapid.IntRange(2, 6).Draw(t, "jobs") {
+			jobs = append(jobs, ran(des.Time(60*rapid.IntRange(0, 60*60).Draw(t, "submit")), 0, 1800, 4, 1))
+		}
+		byHour, byDay := rates(jobs, origin)
+		var wantHour [24]rate
+		var wantDay [7]rate
+		first, last := jobs[0].Submit, jobs[0].Submit
+		for _, j := range jobs {
+			first, last = min(first, j.Submit), max(last, j.Submit)
+			at := origin.Add(time.Duration(j.Submit/s) * time.Second)
+			wantHour[at.Hour()].jobs++
+			wantDay[at.Weekday()].jobs++
+		}
+		for x := first; x < last; x += 60 * s {
+			at := origin.Add(time.Duration(x/s) * time.Second)
+			wantHour[at.Hour()].hours += 1.0 / 60
+			wantDay[at.Weekday()].hours += 1.0 / 60
+		}
+		for h, r := range byHour {
+			require.Equal(t, wantHour[h].jobs, r.jobs)
+			require.InDelta(t, 2*wantHour[h].jobs, r.work, 1e-9) // 4 processors for half an hour
+			require.InDelta(t, wantHour[h].hours, r.hours, 1e-6)
+		}
+		for d, r := range byDay {
+			require.Equal(t, wantDay[d].jobs, r.jobs)
+			require.InDelta(t, wantDay[d].hours, r.hours, 1e-6)
+		}
+	})
+}
+
+func TestZonesAreThoseOfHeaders(t *testing.T) {
+	at := time.Date(1996, 9, 23, 12, 0, 0, 0, time.UTC)
+	for name, want := range map[string]string{"Europe/Stockholm": "14:00", "GMT-6": "06:00", "UTC+11": "23:00", "": "12:00", "nowhere": "12:00"} {
+		require.Equal(t, want, at.In(zoneOf(name)).Format("15:04"), name)
+	}
+}
+
+func TestAccuraciesFallIntoTwentieths(t *testing.T) {
+	job := func(runtime, estimate des.Time) results.Job { return results.Job{Runtime: runtime, Estimate: estimate} }
+	shares, n := accuracies([]results.Job{
+		job(0, 100), job(5, 100), job(6, 100), job(10, 100), job(100, 100), job(96, 100), job(95, 100), job(101, 100),
+		job(results.None, 100), job(5, results.None), job(5, 0),
+	})
+	require.Equal(t, 8, n)
+	want := [accuracyBins + 1]float64{0: 25, 1: 25, 18: 12.5, 19: 25, 20: 12.5}
+	require.Equal(t, want, shares)
+}
+
+func TestMeanPricesAreThoseOfEachOwnersNodesAtTheTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var rows []results.Price
+		nodes := rapid.IntRange(1, 4).Draw(t, "nodes")
+		owner := func(n int) string { return []string{"a", "b"}[n%2] }
+		for n := range nodes {
+			rows = append(rows, results.Price{Node: int64(n), Owner: owner(n), Price: float64(rapid.IntRange(1, 9).Draw(t, "price"))})
+			for at := range rapid.IntRange(0, 4).Draw(t, "changes") {
+				rows = append(rows, results.Price{Time: des.Time(at+1) * s, Node: int64(n), Owner: owner(n), Price: float64(rapid.IntRange(1, 9).Draw(t, "price"))})
+			}
+		}
+		check := func(most int, belongs func(results.Price, string) bool) {
+			owners, prices := meanPrices(rows, most)
+			for k, name := range owners {
+				for at := range 5 {
+					now, got := map[int64]float64{}, 0.0
+					for _, r := range rows {
+						if belongs(r, name) && r.Time <= des.Time(at)*s {
+							now[r.Node] = r.Price
+						}
+					}
+					sum := 0.0
+					for _, p := range now {
+						sum += p
+					}
+					for _, c := range prices[k] {
+						if c.at <= float64(at) {
+							got = c.value
+						}
+					}
+					require.InDelta(t, sum/float64(len(now)), got, 1e-9)
+				}
+			}
+		}
+		check(2, func(r results.Price, name string) bool { return r.Owner == name })
+		check(0, func(r results.Price, name string) bool { return name == "" })
+	})
+}
+
+func TestCapacityInServiceFallsAndComesBack(t *testing.T) {
+	got := inService([]results.Outage{
+		{From: 10 * s, To: 30 * s, Processors: 4}, {From: 20 * s, To: des.Forever, Processors: 1}, {From: 30 * s, To: 40 * s, Processors: 2}, {From: 5 * s, To: 5 * s, Processors: 9},
+	}, 10)
+	require.Equal(t, []change{{0, 10}, {10, 6}, {20, 5}, {30, 7}, {40, 9}}, got)
+}
+
+func TestTheLargestSliceIsTheOneWithMostJobsAndAFront(t *testing.T) {
+	row := func(at des.Time, slice, jobs, point int) results.Combination {
+		return results.Combination{PlannedAt: at * s, Slice: slice, Jobs: jobs, Point: point}
+	}
+	rows := []results.Combination{
+		row(0, 1, 5, 0), row(0, 1, 5, 1), row(0, 1, 5, 2), row(0, 2, 9, 0), row(0, 2, 9, 1), row(600, 1, 7, 1), row(600, 1, 7, 2), row(1200, 1, 7, 1), row(1200, 1, 7, 2),
+	}
+	require.Equal(t, rows[5:7], largestSlice(rows))
+	require.Nil(t, largestSlice(rows[3:5]))
+}
+
+func TestDurationsHaveAPlaceFromZeroOn(t *testing.T) {
+	scale := durationScale{}
+	require.Equal(t, []float64{0, 0.5, 1, 2, 3}, []float64{scale.place(0), scale.place(5), scale.place(10), scale.place(100), scale.place(1000)})
+	require.Equal(t, 0.0, scale.Normalize(0, 1000, 0))
+	require.InDelta(t, 2.0/3, scale.Normalize(0, 1000, 100), 1e-12)
+	require.Equal(t, 1.0, scale.Normalize(0, 1000, 1000))
+}
+
+func TestAxesOfFewPowersHaveTicksBetween(t *testing.T) {
+	labels := func(ticks []plot.Tick) (all []string) {
+		for _, t := range ticks {
+			all = append(all, t.Label)
+		}
+		return all
+	}
+	require.Equal(t, []string{"1", "2", "5", "10", "20"}, labels(powersOfTen(1, 40)))
+	require.Equal(t, []string{"1", "10", "100", "1000"}, labels(powersOfTen(1, 4000)))
+	require.Equal(t, []string{"5 min", "10 min", "20 min", "1 h"}, labels(durationTicks(300, 4000)))
+	require.Equal(t, []string{"0", "10 s", "1 min", "10 min"}, labels(durationTicks(0, 3000)))
+}
+
+func TestTicksAreAtRoundValuesWithinTheAxis(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lo := rapid.Float64Range(-1e6, 1e6).Draw(t, "lo")
+		hi := lo + math.Pow(10, rapid.Float64Range(-2, 7).Draw(t, "length"))
+		ticks := decimalTicks(lo, hi)
+		require.GreaterOrEqual(t, len(ticks), 2)
+		require.LessOrEqual(t, len(ticks), 6)
+		for _, tick := range ticks {
+			require.True(t, tick.Value >= lo-1e-6*(hi-lo) && tick.Value <= hi+1e-6*(hi-lo))
+		}
+		top := niceAbove(hi - lo)
+		require.True(t, top >= (hi-lo)*(1-1e-9) && top <= 1.5*(hi-lo))
+	})
+	for v, want := range map[float64]string{0: "0", 2.5: "2.5", 9999: "9999", 25000: "25 k", 2.5e6: "2.5 M", -3e9: "-3 G"} {
+		require.Equal(t, want, short(v))
+	}
+}
+
+func TestStepsKeepAValueUntilTheNext(t *testing.T) {
+	require.Equal(t, points{{X: 0, Y: 1}, {X: 5, Y: 1}, {X: 5, Y: 3}}, steps(points{plotter.XY{X: 0, Y: 1}, {X: 5, Y: 3}}))
+}

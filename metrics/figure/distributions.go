@@ -1,0 +1,99 @@
+package figure
+
+// Empirical distributions.
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// ecdf are the steps of the empirical distribution function of values: from X on the
+// share Y of them is no greater. Of more steps than can be seen those are left out
+// that are nearer to the one before than a thousandth of either axis; scale gives
+// the place on the axis of values.
+func ecdf(values []float64, scale func(float64) float64) points {
+	values = slices.Sorted(slices.Values(values))
+	if len(values) == 0 {
+		return nil
+	}
+	n := float64(len(values))
+	near := (scale(values[len(values)-1]) - scale(values[0])) / 1000
+	var all points
+	for i, v := range values {
+		if i+1 < len(values) && values[i+1] == v {
+			continue
+		}
+		p := plotter.XY{X: v, Y: float64(i+1) / n}
+		if k := len(all) - 1; k >= 0 && i+1 < len(values) && len(values) > 2000 &&
+			scale(v)-scale(all[k].X) < near && p.Y-all[k].Y < 0.001 {
+			continue
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// Distributions draws the empirical distributions of wait, bounded slowdown and
+// turnaround, of jobs that ran, a line a run.
+func Distributions(runs []Rows[results.Job]) (*Figure, error) {
+	f := column(36 * vg.Millimeter)
+	for _, quantity := range []struct {
+		label string
+		of    func(*results.Job) float64
+		scale func(float64) float64
+		axis  func(a *plot.Axis, least, greatest float64)
+		least float64
+	}{
+		{"wait", func(j *results.Job) float64 { return j.Wait().Seconds() }, durationScale{}.place, asDurations, 0},
+		{"bounded slowdown", func(j *results.Job) float64 { return j.BoundedSlowdown }, math.Log10, asFactors, 1},
+		{"turnaround", func(j *results.Job) float64 { return j.Turnaround().Seconds() }, durationScale{}.place, asDurations, 0},
+	} {
+		p := newPanel("", quantity.label, "jobs, %")
+		greatest := 0.0
+		for i, r := range runs {
+			values := valuesOf(r.Rows, quantity.of)
+			if len(values) == 0 {
+				continue
+			}
+			greatest = max(greatest, slices.Max(values))
+			l := distribution(values, quantity.scale, quantity.least, i)
+			p.Add(l)
+			if len(f.Panels) == 0 {
+				f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l}})
+			}
+		}
+		if len(f.legend) == 0 {
+			return nil, &NoDataError{"distributions", "jobs that ran"}
+		}
+		quantity.axis(&p.X, quantity.least, greatest)
+		p.Y.Min, p.Y.Max = 0, 100
+		f.Panels = append(f.Panels, p)
+	}
+	f.Note = "The share of jobs that ran with no more than that. Times: linear up to 10 s, logarithmic beyond."
+	return f, nil
+}
+
+// distribution is the line of an ecdf in percent, from the least value that there can be.
+func distribution(values []float64, scale func(float64) float64, least float64, series int) *plotter.Line {
+	xy := points{{X: least}}
+	for _, p := range ecdf(values, scale) {
+		xy = append(xy, plotter.XY{X: p.X, Y: 100 * p.Y})
+	}
+	return path(steps(xy), line(series))
+}
+
+// valuesOf is a quantity of all jobs that count.
+func valuesOf(jobs []results.Job, of func(*results.Job) float64) (values []float64) {
+	for i := range jobs {
+		if counts(&jobs[i]) {
+			values = append(values, of(&jobs[i]))
+		}
+	}
+	return values
+}

@@ -1,0 +1,81 @@
+package figure
+
+// Accuracy of estimates.
+
+import (
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// accuracyBins is how many classes of the same width there are from 0 to 100%.
+const accuracyBins = 20
+
+// accuracies are the shares of jobs, in percent, whose runtime is so much of its
+// estimate: more than i and up to i+1 twentieths, the first with 0, and last those
+// whose runtime is longer.
+func accuracies(jobs []results.Job) (shares [accuracyBins + 1]float64, n int) {
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Runtime == results.None || j.Estimate <= 0 {
+			continue
+		}
+		n++
+		bin := accuracyBins
+		if j.Runtime <= j.Estimate { // in whole ticks, so that 5% is exactly that
+			bin = max(0, int((j.Runtime*accuracyBins-1)/j.Estimate))
+		}
+		shares[bin]++
+	}
+	for i := range shares {
+		shares[i] *= 100 / float64(max(1, n))
+	}
+	return shares, n
+}
+
+// Estimates draws how much of their estimates jobs run for, and the distributions of
+// runtimes and estimates.
+func Estimates(jobs []results.Job) (*Figure, error) {
+	shares, n := accuracies(jobs)
+	if n == 0 {
+		return nil, &NoDataError{"estimates", "jobs with runtimes and estimates"}
+	}
+	f := column(36 * vg.Millimeter)
+	accuracy := newPanel("", "runtime / estimate, %", "jobs, %")
+	var bars boxes
+	for i, share := range shares {
+		fill := colour(0)
+		if i == accuracyBins {
+			fill = colour(1)
+		}
+		width := 100.0 / accuracyBins
+		bars = append(bars, box{float64((float64(i) + 0.08) * width), float64((float64(i) + 0.92) * width), 0, share, fill})
+	}
+	accuracy.Add(bars)
+	accuracy.X.Min, accuracy.X.Max = 0, 100+100.0/accuracyBins
+	accuracy.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
+	accuracy.Y.Min, accuracy.Y.Max = 0, niceAbove(max(slices.Max(shares[:]), 1))
+
+	lengths := newPanel("", "length", "jobs, %")
+	var runtimes, estimates []float64
+	for i := range jobs {
+		if j := &jobs[i]; j.Runtime != results.None && j.Estimate > 0 {
+			runtimes = append(runtimes, j.Runtime.Seconds())
+			estimates = append(estimates, j.Estimate.Seconds())
+		}
+	}
+	a, b := distribution(runtimes, durationScale{}.place, 0, 0), distribution(estimates, durationScale{}.place, 0, 1)
+	lengths.Add(a, b)
+	asDurations(&lengths.X, 0, max(slices.Max(runtimes), slices.Max(estimates)))
+	lengths.Y.Min, lengths.Y.Max = 0, 100
+	f.Panels = []*plot.Plot{accuracy, lengths}
+	f.legend = []entry{{"runtime", []plot.Thumbnailer{a}}, {"estimate", []plot.Thumbnailer{b}}}
+	if shares[accuracyBins] > 0 {
+		f.legend = append(f.legend, entry{"runtime above estimate", []plot.Thumbnailer{swatch{colour(1)}}})
+	}
+	f.Note = "Below, the share of jobs of no more than that length: linear up to 10 s, logarithmic beyond."
+	return f, nil
+}

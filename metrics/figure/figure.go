@@ -1,0 +1,253 @@
+package figure
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+)
+
+// Figure is one page of panels.
+type Figure struct {
+	// Name is that of the figures of a folder, such as "wait-by-size".
+	Name    string
+	Panels  []*plot.Plot // row by row
+	Columns int          // of panels; 1 where it is 0
+	Width   vg.Length    // of a panel
+	Height  vg.Length    // of a panel
+	Heights []vg.Length  // of the rows, where they differ
+	Gap     vg.Length    // between panels, and half of it around them
+	// Aligned has the data of panels above each other begin and end at the same place.
+	Aligned bool
+	// Note is said below the panels, in small print.
+	Note string
+
+	legend []entry
+}
+
+// entry is what a legend above the panels says of one series.
+type entry struct {
+	name   string
+	thumbs []plot.Thumbnailer
+}
+
+// Formats are the formats in which a figure can be written.
+func Formats() []string { return []string{"svg", "pdf", "png"} }
+
+// dpi is the resolution of a PNG, which is for print as well.
+const dpi = 300
+
+// Write writes the figure in a format: svg, pdf or png.
+func (f *Figure) Write(w io.Writer, format string) error {
+	width, height := f.size()
+	var c vg.CanvasWriterTo
+	switch format {
+	case "svg":
+		c = vgsvg.New(width, height)
+	case "pdf":
+		c = vgpdf.New(width, height)
+	case "png":
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
+	default:
+		return fmt.Errorf("there is no format %q: there are %s", format, strings.Join(Formats(), ", "))
+	}
+	f.draw(draw.New(c))
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return fmt.Errorf("drawing as %s: %w", format, err)
+	}
+	if _, err := b.WriteTo(w); err != nil {
+		return fmt.Errorf("writing a figure: %w", err)
+	}
+	return nil
+}
+
+// Save writes the figure to a file, in the format that its name ends in. The file is
+// there whole or not at all.
+func (f *Figure) Save(path string) error {
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	return atomicfile.Write(path, func(w io.Writer) error { return f.Write(w, format) })
+}
+
+func (f *Figure) columns() int { return max(1, f.Columns) }
+
+func (f *Figure) rows() int { return max(1, (len(f.Panels)+f.columns()-1)/f.columns()) }
+
+func (f *Figure) rowHeight(row int) vg.Length {
+	if row < len(f.Heights) {
+		return f.Heights[row]
+	}
+	return f.Height
+}
+
+// labelBelow leaves the label of the axis to the lowest panel of a column, which
+// becomes higher by it.
+func (f *Figure) labelBelow() {
+	f.Heights = nil
+	for i, p := range f.Panels {
+		height := f.Height
+		if i < len(f.Panels)-1 {
+			p.X.Label.Text = ""
+		} else if i > 0 {
+			height += labelSize * lineSpacing
+		}
+		f.Heights = append(f.Heights, height)
+	}
+}
+
+// size is that of the page.
+func (f *Figure) size() (width, height vg.Length) {
+	width = vg.Length(f.columns()) * (f.Width + f.Gap)
+	for row := range f.rows() {
+		height += f.rowHeight(row) + f.Gap
+	}
+	return width, height + f.legendHeight(width) + f.noteHeight(width)
+}
+
+func (f *Figure) draw(c draw.Canvas) {
+	width, height := f.size()
+	c.SetColor(white)
+	c.Fill(c.Rectangle.Path())
+	f.drawLegend(c, width, height)
+	tiles := make([]draw.Canvas, len(f.Panels))
+	top := height - f.legendHeight(width)
+	for i := range f.Panels {
+		row, column := i/f.columns(), i%f.columns()
+		if column == 0 && row > 0 {
+			top -= f.rowHeight(row-1) + f.Gap
+		}
+		left := f.Gap/2 + vg.Length(column)*(f.Width+f.Gap)
+		tiles[i] = draw.Crop(c, left, left+f.Width-width, top-f.Gap/2-f.rowHeight(row), top-f.Gap/2-height)
+	}
+	if f.Aligned {
+		f.align(tiles)
+	}
+	for i, p := range f.Panels {
+		p.Draw(tiles[i])
+	}
+	style := textStyle(noteSize)
+	style.Color = grey
+	for i, line := range f.noteLines(width) {
+		c.FillText(style, vg.Point{X: f.Gap / 2, Y: f.noteHeight(width) - f.Gap/2 - vg.Length(i)*style.Font.Size*lineSpacing}, line)
+	}
+}
+
+// align makes the tiles narrower, so that the data of panels in a column begin and
+// end at the same place.
+func (f *Figure) align(tiles []draw.Canvas) {
+	for column := range f.columns() {
+		var left, right vg.Length // the widest margins
+		for i := column; i < len(tiles); i += f.columns() {
+			data := f.Panels[i].DataCanvas(tiles[i])
+			left = max(left, data.Min.X-tiles[i].Min.X)
+			right = max(right, tiles[i].Max.X-data.Max.X)
+		}
+		for i := column; i < len(tiles); i += f.columns() {
+			data := f.Panels[i].DataCanvas(tiles[i])
+			tiles[i] = draw.Crop(tiles[i], left-(data.Min.X-tiles[i].Min.X), -(right - (tiles[i].Max.X - data.Max.X)), 0, 0)
+		}
+	}
+}
+
+// The legend: entries one after the other, in as many lines as they need.
+const (
+	thumbWidth  = 6 * vg.Millimeter
+	thumbGap    = 1 * vg.Millimeter
+	entryGap    = 3 * vg.Millimeter
+	lineSpacing = 1.3
+)
+
+// place is where an entry of the legend stands.
+type place struct {
+	entry
+	line int
+	x    vg.Length
+}
+
+func (f *Figure) places(width vg.Length) (all []place, lines int) {
+	style := textStyle(legendSize)
+	x := f.Gap / 2
+	for _, e := range f.legend {
+		e.name = fit(e.name, style, width-f.Gap-thumbWidth-thumbGap)
+		w := thumbWidth + thumbGap + style.Width(e.name)
+		if len(all) > 0 && x+w > width-f.Gap/2 {
+			x = f.Gap / 2
+			lines++
+		}
+		all = append(all, place{e, lines, x})
+		x += w + entryGap
+	}
+	if len(all) > 0 {
+		lines++
+	}
+	return all, lines
+}
+
+func (f *Figure) legendHeight(width vg.Length) vg.Length {
+	_, lines := f.places(width)
+	if lines == 0 {
+		return 0
+	}
+	return vg.Length(lines)*legendSize*lineSpacing + f.Gap/2
+}
+
+func (f *Figure) drawLegend(c draw.Canvas, width, height vg.Length) {
+	style := textStyle(legendSize)
+	style.YAlign = draw.YCenter
+	places, _ := f.places(width)
+	for _, p := range places {
+		y := height - f.Gap/2 - (vg.Length(p.line)+0.5)*legendSize*lineSpacing
+		box := draw.Crop(c, p.x, p.x+thumbWidth-width, y-legendSize*0.35, y+legendSize*0.35-height)
+		for _, t := range p.thumbs {
+			t.Thumbnail(&box)
+		}
+		c.FillText(style, vg.Point{X: p.x + thumbWidth + thumbGap, Y: y}, p.name)
+	}
+}
+
+// noteLines are the lines of the note, broken between words.
+func (f *Figure) noteLines(width vg.Length) (lines []string) {
+	style, line := textStyle(noteSize), ""
+	for _, word := range strings.Fields(plain(f.Note)) {
+		longer := strings.TrimPrefix(line+" "+word, " ")
+		if line != "" && style.Width(longer) > width-f.Gap {
+			lines = append(lines, line)
+			longer = word
+		}
+		line = longer
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (f *Figure) noteHeight(width vg.Length) vg.Length {
+	if n := len(f.noteLines(width)); n > 0 {
+		return vg.Length(n)*noteSize*lineSpacing + f.Gap
+	}
+	return 0
+}
+
+// fit is a text cut to a width, with a sign that it is.
+func fit(s string, style text.Style, width vg.Length) string {
+	if style.Width(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	for len(r) > 1 && style.Width(string(r)+"…") > width {
+		r = r[:len(r)-1]
+	}
+	return string(r) + "…"
+}

@@ -1,0 +1,381 @@
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// hostile is a name as nobody should give one.
+const hostile = "</text><script>alert('&\"')</script>\x1b[31m\u202e\x00 =cmd|' /C calc'!A0 and more of it than a column can hold, by far"
+
+// manyJobs wait, run and ask for this and that.
+func manyJobs(n int) (jobs []results.Job) {
+	for i := range n {
+		k := des.Time(i)
+		jobs = append(jobs, ran(600*k, k*k%7000, 1+k*37%9000, 1+i%100, 1+float64(i%900)))
+	}
+	return jobs
+}
+
+func levelsOf(n int) (queue []results.Level) {
+	for i := range n {
+		queue = append(queue, results.Level{Time: des.Time(i) * 500 * s, Jobs: i % 17, Processors: i % 90, Busy: i % 101})
+	}
+	return queue
+}
+
+// everyFigure is one of each, of runs by these names.
+func everyFigure(t *testing.T, names ...string) map[string]*Figure {
+	var jobs []Rows[results.Job]
+	var queue []Rows[results.Level]
+	var owners []Rows[results.Owner]
+	var prices []Rows[results.Price]
+	var cycles []Rows[results.Cycle]
+	var fronts []Rows[results.Combination]
+	capacity := &results.Table{Header: append([]string{"policy", "capacity"}, parts...)}
+	for i, name := range names {
+		jobs = append(jobs, Rows[results.Job]{name, manyJobs(1000 + i)})
+		queue = append(queue, Rows[results.Level]{name, levelsOf(900 + i)})
+		owners = append(owners, Rows[results.Owner]{name, []results.Owner{{Name: name, Income: 3000, UsedTime: 10}, {Site: "x", Name: "b", Income: 5}}})
+		prices = append(prices, Rows[results.Price]{name, []results.Price{{Owner: name, Price: 2}, {Owner: name, Price: 3, Time: 600 * s}}})
+		cycles = append(cycles, Rows[results.Cycle]{name, []results.Cycle{{Income: 5}, {Start: 600 * s, Income: 7}}})
+		fronts = append(fronts, Rows[results.Combination]{name, []results.Combination{{Cost: 5, Time: 7}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}})
+		capacity.Rows = append(capacity.Rows, []string{name, "100", "50", "10", "0", "20", "5", "15"})
+	}
+	made := map[string]*Figure{}
+	keep := func(name string, f *Figure, err error) {
+		require.NoError(t, err)
+		made[name] = f
+	}
+	f, err := Utilization(queue, 100, [][]results.Outage{{{From: 1000 * s, To: 50000 * s, Processors: 40}}})
+	keep("utilization", f, err)
+	f, err = Queue(queue)
+	keep("queue", f, err)
+	f, err = Demand(queue)
+	keep("demand", f, err)
+	f, err = Capacity(capacity)
+	keep("capacity", f, err)
+	f, err = Policies(jobs)
+	keep("policies", f, err)
+	f, err = Distributions(jobs)
+	keep("distributions", f, err)
+	f, err = WaitBySize(jobs)
+	keep("wait-by-size", f, err)
+	f, err = WaitByEstimate(jobs)
+	keep("wait-by-estimate", f, err)
+	f, err = Load(jobs[0].Rows, time.Date(1996, 9, 22, 23, 0, 0, 0, time.FixedZone(names[0], 3600)))
+	keep("load", f, err)
+	f, err = Estimates(jobs[0].Rows)
+	keep("estimates", f, err)
+	f, err = Owners(owners)
+	keep("owners", f, err)
+	f, err = Prices(prices)
+	keep("prices", f, err)
+	f, err = Income(cycles)
+	keep("income", f, err)
+	f, err = Alternatives(fronts)
+	keep("alternatives", f, err)
+	return made
+}
+
+func write(t testing.TB, f *Figure, format string) []byte {
+	var b bytes.Buffer
+	require.NoError(t, f.Write(&b, format))
+	return b.Bytes()
+}
+
+func TestEveryFigureOfTheCatalogueIsTriedHere(t *testing.T) {
+	names, about := Names()
+	made := everyFigure(t, "easy")
+	require.Len(t, made, len(names))
+	for i, name := range names {
+		require.Contains(t, made, name)
+		require.NotEmpty(t, about[i])
+	}
+}
+
+func TestFiguresOpenInEveryFormat(t *testing.T) {
+	for name, f := range everyFigure(t, "fcfs", "easy", hostile) {
+		wide, high := f.size()
+		require.InDelta(t, 85, float64(wide/vg.Millimeter), 0.01, name) // a column of print
+		require.Less(t, float64(high/vg.Millimeter), 230.0, name)       // and no longer than a page
+
+		picture, err := png.Decode(bytes.NewReader(write(t, f, "png")))
+		require.NoError(t, err, name)
+		require.InDelta(t, wide.Dots(dpi), picture.Bounds().Dx(), 1)
+		require.InDelta(t, high.Dots(dpi), picture.Bounds().Dy(), 1)
+
+		pdf := string(write(t, f, "pdf"))
+		require.True(t, strings.HasPrefix(pdf, "%PDF-1."), name)
+		require.True(t, strings.HasSuffix(strings.TrimSpace(pdf), "%%EOF"), name)
+
+		elements := map[string]int{}
+		for in := xml.NewDecoder(bytes.NewReader(write(t, f, "svg"))); ; {
+			token, err := in.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err, name)
+			switch token := token.(type) {
+			case xml.StartElement:
+				elements[token.Name.Local]++
+			case xml.CharData:
+				require.NotContains(t, string(token), "\x1b", name)
+				require.NotContains(t, string(token), "\u202e", name)
+			}
+		}
+		require.Zero(t, elements["script"], name)
+		require.Equal(t, 1, elements["svg"], name)
+		require.Greater(t, elements["text"], 5, name)
+		require.Greater(t, elements["path"], 5, name)
+	}
+	require.ErrorContains(t, (&Figure{}).Write(io.Discard, "bmp"), `no format "bmp": there are svg, pdf, png`)
+}
+
+func TestTheSameRowsGiveTheSameSVG(t *testing.T) {
+	again := everyFigure(t, "fcfs", "easy", "conservative")
+	for name, f := range everyFigure(t, "fcfs", "easy", "conservative") {
+		require.Equal(t, string(write(t, f, "svg")), string(write(t, again[name], "svg")), name)
+		require.Equal(t, string(write(t, f, "svg")), string(write(t, f, "svg")), name)
+	}
+}
+
+var (
+	texts  = regexp.MustCompile(`<text x="([-0-9.e]+)" y="([-0-9.e]+)"[^>]*>([^<]*)</text>`)
+	turned = regexp.MustCompile(`(?s)<g transform="rotate.*?</g>`)
+	lines  = regexp.MustCompile(`<path d="(M[^"]*)" style="fill:none;stroke:(#[0-9A-F]{6})`)
+	pairs  = regexp.MustCompile(`[ML]([-0-9.e]+),([-0-9.e]+)`)
+)
+
+func TestAllTextIsWithinThePage(t *testing.T) {
+	for name, f := range everyFigure(t, "fcfs", "batch-slicer:front=30:criterion=square-dep:problem=weights", "conservative", "e", "f", "g", "h", "i", "j") {
+		wide, _ := f.size()
+		for _, m := range texts.FindAllStringSubmatch(turned.ReplaceAllString(string(write(t, f, "svg")), ""), -1) {
+			require.Less(t, number(t, m[1]), wide.Points(), "%s: %s", name, m[0])
+		}
+		for _, line := range f.noteLines(wide) {
+			require.LessOrEqual(t, textStyle(noteSize).Width(line), wide-f.Gap, name)
+		}
+		places, _ := f.places(wide)
+		for _, p := range places {
+			require.LessOrEqual(t, p.x+thumbWidth+thumbGap+textStyle(legendSize).Width(p.name), wide, "%s: %s", name, p.name)
+		}
+	}
+}
+
+// number is one of an SVG's.
+func number(t *testing.T, text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	return x
+}
+
+// heights are where on the page the labels of a vertical axis stand.
+func heights(t *testing.T, svg string, labels ...string) (at []float64) {
+	for _, label := range labels {
+		for _, m := range texts.FindAllStringSubmatch(svg, -1) {
+			if m[3] == label {
+				at = append(at, -number(t, m[2]))
+				break
+			}
+		}
+	}
+	require.Len(t, at, len(labels))
+	return at
+}
+
+// drawn are the points of the lines of that colour.
+func drawn(t *testing.T, svg, colour string) (all [][2]float64) {
+	for _, m := range lines.FindAllStringSubmatch(svg, -1) {
+		if m[2] != colour {
+			continue
+		}
+		for _, p := range pairs.FindAllStringSubmatch(m[1], -1) {
+			all = append(all, [2]float64{number(t, p[1]), number(t, p[2])})
+		}
+	}
+	return all
+}
+
+func TestUtilizationIsDrawnAtItsHeight(t *testing.T) {
+	f, err := Utilization([]Rows[results.Level]{{"p", []results.Level{{Busy: 50}, {Time: 100 * s, Busy: 200}, {Time: 400 * s}}}}, 200, nil)
+	require.NoError(t, err)
+	svg := string(write(t, f, "svg"))
+	at := heights(t, svg, "50", "100")
+	line := drawn(t, svg, "#0072B2")
+	require.Len(t, line, 5)
+	percent := func(p [2]float64) float64 { return 50 * (p[1] - line[4][1]) / (at[1] - at[0]) } // the last is 0
+	require.InDelta(t, 25, percent(line[0]), 0.1)
+	require.InDelta(t, 25, percent(line[1]), 0.1)
+	require.InDelta(t, 100, percent(line[2]), 0.1)
+	require.InDelta(t, 3, (line[3][0]-line[1][0])/(line[1][0]-line[0][0]), 0.01) // 300 s to 100 s
+}
+
+func TestTheLineOfWhatIsInServiceBeginsAndEndsWithTheRun(t *testing.T) {
+	outages := [][]results.Outage{{{From: 0, To: 60 * s, Processors: 20}, {From: 150 * s, To: 900 * s, Processors: 100}}}
+	f, err := Utilization([]Rows[results.Level]{{"p", []results.Level{{Time: 50 * s}, {Time: 100 * s, Busy: 200}, {Time: 450 * s}}}}, 200, outages)
+	require.NoError(t, err)
+	f.legend = nil
+	svg := string(write(t, f, "svg"))
+	at := heights(t, svg, "50", "100")
+	busy := drawn(t, svg, "#0072B2")
+	var all [][2]float64 // time, percent
+	for _, p := range drawn(t, svg, "#000000") {
+		x := 50 + 400*(p[0]-busy[0][0])/(busy[len(busy)-1][0]-busy[0][0])
+		all = append(all, [2]float64{math.Round(x), math.Round(50 * (p[1] - busy[0][1]) / (at[1] - at[0]))})
+	}
+	var line [][2]float64 // but for axes and ticks, which are black, too
+	for i, p := range all {
+		if slices.Equal(all[i:min(i+6, len(all))], [][2]float64{{50, 90}, {60, 90}, {60, 100}, {150, 100}, {150, 50}, {450, 50}}) {
+			line = append(line, p)
+		}
+	}
+	require.Len(t, line, 1, all)
+}
+
+func TestDistributionsAreDrawnAtTheirHeights(t *testing.T) {
+	f, err := Distributions([]Rows[results.Job]{{"p", []results.Job{ran(0, 0, 10, 1, 1), ran(0, 100, 10, 1, 11), ran(0, 100, 10, 1, 11), ran(0, 1000, 10, 1, 101)}}})
+	require.NoError(t, err)
+	f.Panels, f.legend = f.Panels[:1], nil // the waits
+	svg := string(write(t, f, "svg"))
+	line := drawn(t, svg, "#0072B2")
+	// The line goes from (0, 0 %) by (0, 25 %) and (100 s, 75 %) to (1000 s, 100 %).
+	high := line[len(line)-1][1] - line[0][1]
+	wide := line[len(line)-1][0] - line[0][0]
+	var corners [][2]float64
+	for _, p := range line {
+		corners = append(corners, [2]float64{math.Round(100*(p[0]-line[0][0])/wide) / 100, math.Round(100*(p[1]-line[0][1])/high) / 100})
+	}
+	require.Equal(t, [][2]float64{{0, 0}, {0, 0.25}, {0.67, 0.25}, {0.67, 0.75}, {1, 0.75}, {1, 1}}, slices.Compact(corners))
+}
+
+func TestAFigureIsSavedByTheEndingOfItsName(t *testing.T) {
+	dir := t.TempDir()
+	f := everyFigure(t, "easy")["policies"]
+	require.NoError(t, f.Save(filepath.Join(dir, "a.PNG")))
+	text, err := os.ReadFile(filepath.Join(dir, "a.PNG"))
+	require.NoError(t, err)
+	require.Equal(t, write(t, f, "png"), text)
+	require.ErrorContains(t, f.Save(filepath.Join(dir, "b.gif")), `no format "gif"`)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+const jobsNeed = "job_id,submission_time,requested_number_of_resources,requested_time,final_state,starting_time,finish_time,bounded_slowdown,actual_runtime\n"
+
+func folderWith(t *testing.T, files map[string]string) *results.Folder {
+	dir := t.TempDir()
+	m := metrics.Manifest{Runs: []metrics.ManifestRun{{Policy: "p"}}}
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+		m.Runs[0].Files = append(m.Runs[0].Files, name)
+	}
+	require.NoError(t, m.WriteFile(filepath.Join(dir, "manifest.json")))
+	folder, err := results.Open(dir)
+	require.NoError(t, err)
+	return folder
+}
+
+func TestOfAFolderThatIsDrawnWhichHasData(t *testing.T) {
+	folder := folderWith(t, map[string]string{
+		"jobs-p.csv": jobsNeed + "1,0,2,60,COMPLETED_SUCCESSFULLY,0,50,1,50\n2,86430,2,60,COMPLETED_SUCCESSFULLY,86440,86480,1,40\n",
+	})
+	figures, err := Draw(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, f := range figures {
+		names = append(names, f.Name)
+	}
+	require.Equal(t, []string{"policies", "distributions", "wait-by-size", "wait-by-estimate", "load", "estimates"}, names)
+
+	figures, err = Draw(folder, "estimates", "load")
+	require.NoError(t, err)
+	require.Len(t, figures, 2)
+
+	var none *NoDataError
+	_, err = Draw(folder, "load", "prices")
+	require.ErrorAs(t, err, &none)
+	require.Equal(t, "prices", none.Figure)
+	require.ErrorContains(t, err, "prices cannot be drawn: there is no prices-POLICY.csv with changes")
+	_, err = Draw(folder, "queue")
+	require.ErrorContains(t, err, "queue cannot be drawn: there is no queue-POLICY.csv")
+	var unknown *enum.UnknownError
+	_, err = Draw(folder, "pie")
+	require.ErrorAs(t, err, &unknown)
+	require.ErrorContains(t, err, `figure "pie": want utilization, queue`)
+}
+
+func TestAFolderOfJobsThatNeverRanHasNothingToDraw(t *testing.T) {
+	folder := folderWith(t, map[string]string{"jobs-p.csv": jobsNeed + "1,0,2,,REJECTED,-1,-1,-1,\n"})
+	_, err := Draw(folder)
+	require.ErrorContains(t, err, "holds nothing that could be drawn")
+	for _, name := range []string{"policies", "distributions", "wait-by-size", "wait-by-estimate", "load", "estimates"} {
+		var none *NoDataError
+		_, err := Draw(folder, name)
+		require.ErrorAs(t, err, &none, name)
+	}
+}
+
+func TestADamagedFileIsToldWithItsLine(t *testing.T) {
+	folder := folderWith(t, map[string]string{"jobs-p.csv": jobsNeed + "1,0,two,60,REJECTED,-1,-1,-1,5\n"})
+	_, err := Draw(folder)
+	require.ErrorContains(t, err, "jobs-p.csv: line 2: requested_number_of_resources")
+}
+
+// Rows at the edges of what there can be are drawn, or it is told what is missing.
+func TestOddRowsDoNoHarm(t *testing.T) {
+	one := []results.Job{ran(0, 0, 0, 1, 1)}
+	same := []results.Job{ran(5, 0, 10, 1, 1), ran(5, 0, 10, 1, 1)}
+	huge := []results.Job{ran(0, 1e9, 1e9, 1<<30, 1e9), ran(1, 0, 1, 1, 1)}
+	unknown := []results.Job{{Submit: 0, Start: 0, Finish: s, State: results.Finished, Processors: 0, Estimate: results.None, Runtime: results.None, BoundedSlowdown: 1}}
+	infinite := []results.Job{ran(0, 5, 5, 1, math.Inf(1)), ran(1, 5, 5, 1, 2)}
+	for i, jobs := range [][]results.Job{nil, one, same, huge, unknown, infinite} {
+		runs := []Rows[results.Job]{{"p", jobs}}
+		for name, draw := range map[string]func() (*Figure, error){
+			"policies":         func() (*Figure, error) { return Policies(runs) },
+			"distributions":    func() (*Figure, error) { return Distributions(runs) },
+			"wait-by-size":     func() (*Figure, error) { return WaitBySize(runs) },
+			"wait-by-estimate": func() (*Figure, error) { return WaitByEstimate(runs) },
+			"load":             func() (*Figure, error) { return Load(jobs, time.Time{}) },
+			"estimates":        func() (*Figure, error) { return Estimates(jobs) },
+		} {
+			f, err := draw()
+			if err != nil {
+				var none *NoDataError
+				require.ErrorAs(t, err, &none, "%s %d", name, i)
+				continue
+			}
+			svg := string(write(t, f, "svg"))
+			require.NotContains(t, svg, "NaN", fmt.Sprint(name, i))
+			require.NotContains(t, svg, "Inf", fmt.Sprint(name, i))
+		}
+	}
+	for _, queue := range [][]results.Level{nil, levelsOf(1), levelsOf(2), {{Time: 5 * s}, {Time: 5 * s, Busy: 3}}} {
+		f, err := Queue([]Rows[results.Level]{{"p", queue}})
+		if err == nil {
+			require.NotContains(t, string(write(t, f, "svg")), "NaN")
+		}
+	}
+}

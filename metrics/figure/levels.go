@@ -1,0 +1,232 @@
+package figure
+
+// Utilization, queue and capacity over time.
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// Rows are those of one run, under the name that it has in legends.
+type Rows[T any] struct {
+	Name string
+	Rows []T
+}
+
+// A line over time is drawn as it is with no more than so many changes; beyond that in
+// spans of about half a millimetre, between which the eye can still tell.
+const (
+	mostChanges = 600
+	spansOfLine = 150
+)
+
+// change is a value that holds from an instant, in seconds, until the next one.
+type change struct{ at, value float64 }
+
+// span is what the value did between two instants.
+type span struct{ from, to, least, mean, most float64 }
+
+// thin cuts the time from the first change to the last into n spans of one length.
+// Changes are in order of time; of several at an instant the last counts, but all
+// are seen among the least and the most.
+func thin(changes []change, n int) []span {
+	first, last := changes[0].at, changes[len(changes)-1].at
+	width := (last - first) / float64(n)
+	spans := make([]span, n)
+	next, value := 1, changes[0].value
+	for i := range spans {
+		s := span{from: first + float64(float64(i)*width), to: first + float64(float64(i+1)*width), least: value, most: value}
+		if i == n-1 {
+			s.to = last
+		}
+		now, area := s.from, 0.0
+		for ; next < len(changes) && (changes[next].at < s.to || i == n-1); next++ {
+			area += float64(value * (changes[next].at - now))
+			now, value = changes[next].at, changes[next].value
+			s.least, s.most = min(s.least, value), max(s.most, value)
+		}
+		area += float64(value * (s.to - now))
+		s.mean = area / (s.to - s.from)
+		spans[i] = s
+	}
+	return spans
+}
+
+// overTime draws a value that changes, told in a unit of time, in n spans where there
+// are too many changes; it reports whether there were.
+func overTime(p *plot.Plot, changes []change, unit float64, n, series int) bool {
+	if len(changes) <= mostChanges || changes[0].at == changes[len(changes)-1].at {
+		var xy points
+		for _, c := range changes {
+			xy = append(xy, plotter.XY{X: c.at / unit, Y: c.value})
+		}
+		p.Add(path(steps(xy), solid(colour(series), vg.Points(0.7))))
+		return false
+	}
+	var bands boxes
+	var means points
+	for _, s := range thin(changes, n) {
+		if s.most > s.least {
+			bands = append(bands, box{s.from / unit, s.to / unit, s.least, s.most, light(colour(series))})
+		}
+		means = append(means, plotter.XY{X: s.from / unit, Y: s.mean}, plotter.XY{X: s.to / unit, Y: s.mean})
+	}
+	p.Add(bands, path(means, solid(colour(series), vg.Points(0.7))))
+	return true
+}
+
+// thinned says what a band is, in a note.
+func thinned(seconds float64) string {
+	size, unit := timeUnit(seconds / spansOfLine)
+	return "Line: mean of " + strconv.FormatFloat(seconds/spansOfLine/size, 'g', 3, 64) + " " + unit + "; band: least to most in that time."
+}
+
+// Utilization draws how many of the processors, or nodes, are in use, a panel a
+// run: in percent of so many where processors is above 0, otherwise their number.
+// Where outages are given, by run, a line shows what is in service.
+func Utilization(runs []Rows[results.Level], processors int, outages [][]results.Outage) (*Figure, error) {
+	label, scale := "nodes in use", 1.0
+	if processors > 0 {
+		label, scale = "in use, %", 100/float64(processors)
+	}
+	f, err := levels(runs, "utilization", label, func(l results.Level) float64 { return float64(l.Busy) * scale })
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range f.Panels {
+		if processors > 0 {
+			p.Y.Max = max(100, p.Y.Max)
+		}
+		if i >= len(outages) || len(outages[i]) == 0 || processors == 0 {
+			continue
+		}
+		unit, _ := timeUnit(spanOf(runs))
+		rows := runs[i].Rows
+		begin, end := rows[0].Time.Seconds(), rows[len(rows)-1].Time.Seconds()
+		in := path(points{{}}, solid(colour(6), vg.Points(0.6)))
+		for _, c := range inService(outages[i], float64(processors)) {
+			at := plotter.XY{X: max(begin, c.at) / unit, Y: c.value * scale}
+			if c.at <= begin {
+				in.XYs[0] = at
+			} else if c.at <= end {
+				in.XYs = append(in.XYs, at)
+			}
+		}
+		in.XYs = steps(append(in.XYs, plotter.XY{X: end / unit, Y: in.XYs[len(in.XYs)-1].Y}))
+		p.Add(in)
+		if len(f.legend) == 0 {
+			f.legend = []entry{{"in service", []plot.Thumbnailer{in}}}
+		}
+	}
+	return f, nil
+}
+
+// Queue draws how many jobs wait, a panel a run.
+func Queue(runs []Rows[results.Level]) (*Figure, error) {
+	return levels(runs, "queue", "jobs waiting", func(l results.Level) float64 { return float64(l.Jobs) })
+}
+
+// Demand draws how many processors, or nodes, the waiting jobs ask for, a panel a run.
+func Demand(runs []Rows[results.Level]) (*Figure, error) {
+	return levels(runs, "demand", "processors\nasked for", func(l results.Level) float64 { return float64(l.Processors) })
+}
+
+// spanOf is the longest time that any of the runs took, in seconds.
+func spanOf(runs []Rows[results.Level]) (longest float64) {
+	for _, r := range runs {
+		if n := len(r.Rows); n > 0 {
+			longest = max(longest, (r.Rows[n-1].Time - r.Rows[0].Time).Seconds())
+		}
+	}
+	return longest
+}
+
+func levels(runs []Rows[results.Level], name, label string, value func(results.Level) float64) (*Figure, error) {
+	seconds := spanOf(runs)
+	if seconds <= 0 {
+		return nil, &NoDataError{name, "rows of queue-POLICY.csv at two instants"}
+	}
+	unit, unitName := timeUnit(seconds)
+	f := column(30 * vg.Millimeter)
+	bands := false
+	lo, hi := math.Inf(1), math.Inf(-1)
+	var most []float64 // of each panel
+	for i, r := range runs {
+		if len(r.Rows) == 0 {
+			return nil, &NoDataError{name, "row of queue-POLICY.csv of " + plain(r.Name)}
+		}
+		var changes []change
+		greatest := 0.0
+		for _, l := range r.Rows {
+			c := change{l.Time.Seconds(), value(l)}
+			changes = append(changes, c)
+			greatest = max(greatest, c.value)
+		}
+		most = append(most, greatest)
+		p := newPanel(r.Name, "time, "+unitName, label)
+		from, to := changes[0].at, changes[len(changes)-1].at
+		if overTime(p, changes, unit, max(1, int(math.Round(spansOfLine*(to-from)/seconds))), i) {
+			bands = true
+		}
+		lo, hi = min(lo, from/unit), max(hi, to/unit)
+		f.Panels = append(f.Panels, p)
+	}
+	apart := slices.Max(most) > 4*slices.Min(most)
+	for i, p := range f.Panels {
+		greatest := most[i]
+		if !apart {
+			greatest = slices.Max(most)
+		}
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = lo, hi, 0, max(1, float64(greatest*1.05))
+	}
+	f.labelBelow()
+	if bands {
+		f.Note = thinned(seconds)
+	}
+	if apart {
+		f.Note += " The panels have axes of their own."
+	}
+	return f, nil
+}
+
+// inService is how many processors there are from each instant on, in order of time.
+func inService(outages []results.Outage, processors float64) []change {
+	type turn struct {
+		at des.Time
+		by float64
+	}
+	var turns []turn
+	for _, o := range outages {
+		if o.From == results.None || o.To == results.None || o.To <= o.From {
+			continue
+		}
+		turns = append(turns, turn{o.From, -float64(o.Processors)})
+		if o.To != des.Forever {
+			turns = append(turns, turn{o.To, float64(o.Processors)})
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return int(min(1, max(-1, a.at-b.at))) })
+	all := []change{{0, processors}}
+	for _, t := range turns {
+		processors += t.by
+		if last := &all[len(all)-1]; last.at == t.at.Seconds() {
+			last.value = processors
+		} else {
+			all = append(all, change{t.at.Seconds(), processors})
+		}
+	}
+	return all
+}
+
+// column is a figure of panels below each other, of that height.
+func column(height vg.Length) *Figure {
+	return &Figure{Columns: 1, Width: columnWidth, Height: height, Gap: gap, Aligned: true}
+}

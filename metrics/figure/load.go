@@ -1,0 +1,121 @@
+package figure
+
+// Load by hour and weekday.
+
+import (
+	"fmt"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// rate is what was submitted in all hours of one kind, and how many hours there were.
+type rate struct{ jobs, work, hours float64 }
+
+// rates are those of the hours of the day, or days of the week. Time is cut at hours
+// of the clock, of which those at the ends count by what lies between the first and
+// the last submission; what a job submits is processors times runtime, in hours.
+func rates(jobs []results.Job, origin time.Time) (byHour [24]rate, byDay [7]rate) {
+	jobs = inOrder(jobs)
+	clock := func(t des.Time) time.Time {
+		return time.Unix(origin.Unix()+int64(t/des.Second), 0).In(origin.Location())
+	}
+	add := func(at time.Time, jobs, work, hours float64) {
+		for _, r := range []*rate{&byHour[at.Hour()], &byDay[at.Weekday()]} {
+			r.jobs += jobs
+			r.work += work
+			r.hours += hours
+		}
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		work := 0.0
+		if j.Runtime != results.None {
+			work = float64(j.Processors) * j.Runtime.Seconds() / 3600
+		}
+		add(clock(j.Submit), 1, work, 0)
+	}
+	last := clock(jobs[len(jobs)-1].Submit)
+	for at := clock(jobs[0].Submit); at.Before(last); {
+		next := at.Add(time.Hour - time.Duration(at.Minute())*time.Minute - time.Duration(at.Second())*time.Second)
+		if next.After(last) {
+			next = last
+		}
+		add(at, 0, 0, next.Sub(at).Hours())
+		at = next
+	}
+	return byHour, byDay
+}
+
+// Load draws how many jobs, and how much work, are submitted in an hour, by the hour
+// of the day and by the day of the week. origin is what the clock showed at time 0,
+// in the zone of the machine; where it is the zero time hours and days are those of
+// the simulation, from 0. Submissions must lie a day apart or more.
+func Load(jobs []results.Job, origin time.Time) (*Figure, error) {
+	if len(jobs) == 0 || spanOfJobs(jobs) < des.Day {
+		return nil, &NoDataError{"load", "job file with submissions over a day or more"}
+	}
+	if spanOfJobs(jobs) > 200*365*des.Day {
+		return nil, &NoDataError{"load", "calendar for submissions over more than 200 years"}
+	}
+	f := &Figure{Columns: 2, Width: columnWidth/2 - gap/2, Height: 32 * vg.Millimeter, Gap: gap, Aligned: true}
+	days := []string{"Su", "Mo", "Tu", "We", "Th", "Fr", "Sa"}
+	order := []int{1, 2, 3, 4, 5, 6, 0}
+	hourLabel, dayLabel := "hour of the day", "day of the week"
+	if origin.IsZero() {
+		origin = time.Unix(3*86400, 0).UTC() // a Sunday
+		hourLabel, dayLabel = "hour of simulation", "day of simulation"
+		days, order = []string{"0", "1", "2", "3", "4", "5", "6"}, []int{0, 1, 2, 3, 4, 5, 6}
+		f.Note = "It is not known what the clock showed at time 0: hours are those since then, modulo 24, and days modulo 7."
+	} else {
+		f.Note = fmt.Sprintf("Clock of the machine: time 0 is %s.", origin.Format("2006-01-02 15:04 MST"))
+	}
+	byHour, byDay := rates(jobs, origin)
+	for i, quantity := range []struct {
+		label string
+		of    func(rate) float64
+	}{
+		{"jobs/h", func(r rate) float64 { return r.jobs / r.hours }},
+		{"processor-h/h", func(r rate) float64 { return r.work / r.hours }},
+	} {
+		hour, day := newPanel("", "", quantity.label), newPanel("", "", "")
+		if i == 1 {
+			hour.X.Label.Text, day.X.Label.Text = hourLabel, dayLabel
+		}
+		var hours, weekdays boxes
+		for h, r := range byHour {
+			if r.hours > 0 {
+				hours = append(hours, box{float64(h) + 0.1, float64(h) + 0.9, 0, quantity.of(r), colour(0)})
+			}
+		}
+		var ticks []plot.Tick
+		for x, d := range order {
+			ticks = append(ticks, plot.Tick{Value: float64(x), Label: days[d]})
+			if r := byDay[d]; r.hours > 0 {
+				weekdays = append(weekdays, box{float64(x) - 0.4, float64(x) + 0.4, 0, quantity.of(r), colour(1)})
+			}
+		}
+		hour.Add(hours)
+		day.Add(weekdays)
+		hour.X.Min, hour.X.Max, day.X.Min, day.X.Max = 0, 24, -0.5, 6.5
+		hour.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 6, Label: "6"}, {Value: 12, Label: "12"}, {Value: 18, Label: "18"}, {Value: 24, Label: "24"}}
+		day.X.Tick.Marker = plot.ConstantTicks(ticks)
+		for _, p := range []*plot.Plot{hour, day} {
+			p.Y.Min, p.Y.Max = 0, niceAbove(max(p.Y.Max, 1e-9))
+		}
+		f.Panels = append(f.Panels, hour, day)
+	}
+	return f, nil
+}
+
+func spanOfJobs(jobs []results.Job) des.Time {
+	first, last := jobs[0].Submit, jobs[0].Submit
+	for i := range jobs {
+		first, last = min(first, jobs[i].Submit), max(last, jobs[i].Submit)
+	}
+	return last - first
+}

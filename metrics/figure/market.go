@@ -1,0 +1,281 @@
+package figure
+
+// Owners, prices, and alternatives of a batch.
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// mostOwners is how many owners have room beside each other.
+const mostOwners = 20
+
+// Owners draws what each owner earned, and for what mean price a node was used,
+// beside each other for each run. Owners have no costs in the model, so that their
+// income is their profit. Of more than twenty owners those that earned most in the
+// first run are drawn.
+func Owners(runs []Rows[results.Owner]) (*Figure, error) {
+	var names []string
+	for _, r := range runs {
+		earned := slices.Clone(r.Rows)
+		slices.SortStableFunc(earned, func(a, b results.Owner) int { return cmp.Compare(b.Income, a.Income) })
+		if len(r.Rows) <= mostOwners {
+			earned = r.Rows
+		}
+		for _, o := range earned {
+			if name := siteAnd(o.Site, o.Name); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, &NoDataError{"owners", "owners-POLICY.csv: nodes name no owners, and prices do not react"}
+	}
+	f := column(36 * vg.Millimeter)
+	f.Note = "Money of the simulation. Owners have no costs: income is profit."
+	if len(names) > mostOwners {
+		f.Note += fmt.Sprintf(" The %d of %d owners that earned most in the first run.", mostOwners, len(names))
+		names = names[:mostOwners]
+	}
+	width := 0.8 / float64(len(runs))
+	income, price := newPanel("", "", "income"), newPanel("", "owner", "income per node-hour")
+	for i, r := range runs {
+		var earned, mean boxes
+		for _, o := range r.Rows {
+			x := slices.Index(names, siteAnd(o.Site, o.Name))
+			if x < 0 {
+				continue
+			}
+			from := float64(x) - 0.4 + float64(float64(i)*width)
+			earned = append(earned, box{from, from + width*0.92, 0, o.Income, colour(i)})
+			if o.UsedTime > 0 {
+				mean = append(mean, box{from, from + width*0.92, 0, 3600 * o.Income / o.UsedTime, colour(i)})
+			}
+		}
+		income.Add(earned)
+		price.Add(mean)
+		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{swatch{colour(i)}}})
+	}
+	var ticks []plot.Tick
+	for x, name := range names {
+		ticks = append(ticks, plot.Tick{Value: float64(x), Label: fit(plain(name), textStyle(tickSize), 18*vg.Millimeter)})
+	}
+	f.Panels = []*plot.Plot{income, price}
+	for _, p := range f.Panels {
+		p.Y.Min = min(0, p.Y.Min)
+		p.Y.Max = niceAbove(max(p.Y.Max, 1e-9))
+		p.X.Min, p.X.Max = -0.5, float64(len(names))-0.5
+		p.X.Tick.Marker = plot.ConstantTicks(ticks)
+		if len(names) > 8 {
+			slant(&p.X)
+		}
+	}
+	return f, nil
+}
+
+// siteAnd is a name that says the site, too, where there is one.
+func siteAnd(site, name string) string {
+	if site == "" {
+		return name
+	}
+	return site + "/" + name
+}
+
+// meanPrices are the mean prices of each owner's nodes over time, owners in the order
+// in which they come first; of more than so many owners it is one mean over all
+// nodes, of the owner "".
+func meanPrices(rows []results.Price, most int) (owners []string, prices [][]change) {
+	for _, r := range rows {
+		if name := siteAnd(r.Site, r.Owner); !slices.Contains(owners, name) {
+			owners = append(owners, name)
+		}
+	}
+	all := len(owners) > most
+	if all {
+		owners = []string{""}
+	}
+	type node struct {
+		site string
+		id   int64
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b results.Price) int { return cmp.Compare(a.Time, b.Time) })
+	now := map[node]float64{} // never iterated
+	sums, nodes := make([]float64, len(owners)), make([]int, len(owners))
+	prices = make([][]change, len(owners))
+	for _, r := range rows {
+		k := 0
+		if !all {
+			k = slices.Index(owners, siteAnd(r.Site, r.Owner))
+		}
+		n := node{r.Site, r.Node}
+		before, known := now[n]
+		if !known {
+			nodes[k]++
+		}
+		now[n] = r.Price
+		sums[k] += r.Price - before
+		c := change{r.Time.Seconds(), sums[k] / float64(nodes[k])}
+		if list := prices[k]; len(list) > 0 && list[len(list)-1].at == c.at {
+			list[len(list)-1] = c
+		} else {
+			prices[k] = append(list, c)
+		}
+	}
+	return owners, prices
+}
+
+// legendOf says whose prices a line shows.
+func legendOf(owner string) string {
+	if owner == "" {
+		return "all nodes"
+	}
+	return "owner " + plain(owner)
+}
+
+// Prices draws the mean price of the nodes of each owner over time, a panel a run;
+// of more than six owners that of all nodes.
+func Prices(runs []Rows[results.Price]) (*Figure, error) {
+	f := column(34 * vg.Millimeter)
+	last, most := 0.0, 0.0
+	for _, r := range runs {
+		for _, row := range r.Rows {
+			last = max(last, row.Time.Seconds())
+		}
+	}
+	if last <= 0 {
+		return nil, &NoDataError{"prices", "prices-POLICY.csv with changes: prices do not react"}
+	}
+	unit, unitName := timeUnit(last)
+	for _, r := range runs {
+		if len(r.Rows) == 0 {
+			continue
+		}
+		p := newPanel(r.Name, "time, "+unitName, "mean price")
+		owners, prices := meanPrices(r.Rows, 6)
+		for i, changes := range prices {
+			var xy points
+			for _, c := range append(changes, change{last, changes[len(changes)-1].value}) {
+				xy = append(xy, plotter.XY{X: c.at / unit, Y: c.value})
+				most = max(most, c.value)
+			}
+			l := path(steps(xy), line(i))
+			p.Add(l)
+			if len(f.Panels) == 0 {
+				f.legend = append(f.legend, entry{legendOf(owners[i]), []plot.Thumbnailer{l}})
+			}
+		}
+		f.Panels = append(f.Panels, p)
+	}
+	for _, p := range f.Panels {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, last/unit, 0, niceAbove(max(most, 1e-9))
+	}
+	f.labelBelow()
+	f.Note = "Of an owner's nodes, for a time unit, in money of the simulation."
+	return f, nil
+}
+
+// Income draws what all owners together are paid in a cycle, over time, a line a run.
+func Income(runs []Rows[results.Cycle]) (*Figure, error) {
+	f := column(40 * vg.Millimeter)
+	last, paid := 0.0, false
+	for _, r := range runs {
+		for _, c := range r.Rows {
+			last = max(last, c.Start.Seconds())
+			paid = paid || c.Income != 0 && !math.IsNaN(c.Income)
+		}
+	}
+	if !paid {
+		return nil, &NoDataError{"income", "cycles-POLICY.csv with income: nobody was paid"}
+	}
+	unit, unitName := timeUnit(last)
+	p := newPanel("", "time, "+unitName, "income in a cycle")
+	for i, r := range runs {
+		var xy points
+		for _, c := range r.Rows {
+			if !math.IsNaN(c.Income) {
+				xy = append(xy, plotter.XY{X: c.Start.Seconds() / unit, Y: c.Income})
+			}
+		}
+		l := path(steps(xy), line(i))
+		p.Add(l)
+		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l}})
+	}
+	p.X.Min, p.Y.Min, p.Y.Max = 0, min(0, p.Y.Min), niceAbove(max(p.Y.Max, 1e-9))
+	f.Panels = []*plot.Plot{p}
+	f.Note = "Money of the simulation, of all owners together, less what users got back."
+	return f, nil
+}
+
+// largestSlice are the combinations of the slice of a batch that had most jobs, of
+// those with two points at least; the first of several.
+func largestSlice(rows []results.Combination) []results.Combination {
+	var best []results.Combination
+	for from := 0; from < len(rows); {
+		to, points := from, 0
+		for ; to < len(rows) && rows[to].PlannedAt == rows[from].PlannedAt && rows[to].Slice == rows[from].Slice; to++ {
+			if rows[to].Point > 0 {
+				points++
+			}
+		}
+		if points >= 2 && (best == nil || rows[from].Jobs > best[0].Jobs) {
+			best = rows[from:to]
+		}
+		from = to
+	}
+	return best
+}
+
+// Alternatives draws what the jobs of a batch together could have cost for what time:
+// the Pareto front of their combinations, and the one that was chosen. Of all
+// batches and slices it is the one with most jobs, a panel a run.
+func Alternatives(runs []Rows[results.Combination]) (*Figure, error) {
+	f := column(45 * vg.Millimeter)
+	for i, r := range runs {
+		slice := largestSlice(r.Rows)
+		if slice == nil {
+			continue
+		}
+		var front, chosen points
+		for _, c := range slice {
+			if at := (plotter.XY{X: c.Time, Y: c.Cost}); c.Point > 0 {
+				front = append(front, at)
+			} else {
+				chosen = append(chosen, at)
+			}
+		}
+		slices.SortStableFunc(front, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+		p := newPanel(r.Name, "time of all windows, time units", "cost of all windows")
+		l, m := path(front, line(i)), marks(front, i)
+		l.Width /= 2
+		p.Add(l, m)
+		c := marks(chosen, 6)
+		c.Shape, c.Radius = ring{}, 3.5
+		p.Add(c)
+		if len(f.Panels) == 0 {
+			f.legend = []entry{{"Pareto front", []plot.Thumbnailer{l, m}}, {"chosen", []plot.Thumbnailer{c}}}
+		}
+		room(&p.X)
+		room(&p.Y)
+		f.Panels = append(f.Panels, p)
+		f.Note += fmt.Sprintf("%s: the batch planned at %v, slice %d, %d jobs. ", plain(r.Name), slice[0].PlannedAt, slice[0].Slice, slice[0].Jobs)
+	}
+	if len(f.Panels) == 0 {
+		return nil, &NoDataError{"alternatives", "pareto-POLICY.csv with a front: give a policy front=N"}
+	}
+	return f, nil
+}
+
+// room lets an axis go a little beyond its values.
+func room(a *plot.Axis) {
+	more := max((a.Max-a.Min)*0.05, 1e-9)
+	a.Min, a.Max = a.Min-more, a.Max+more
+}

@@ -1,0 +1,119 @@
+package figure
+
+// Policies side by side.
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// batches is how many batches a run is cut into for an interval of its means.
+const batches = 20
+
+// BatchMeans is the mean of values with an interval at the level (0.95, say) by the
+// method of batch means: values in their order are cut into n batches whose sizes
+// differ by one at most, and the means of these are taken for independent. It is meant for values that follow each other in time, as the waits
+// of jobs do, which are not independent themselves. Batches too short for that
+// make the interval too narrow (A. Law and W. Kelton, Simulation Modeling and
+// Analysis, section on batch means). Of fewer than 2 n values HalfWidth is +Inf.
+func BatchMeans(values []float64, n int, level float64) metrics.Interval {
+	var all, means metrics.Moments
+	for _, v := range values {
+		all.Add(v)
+	}
+	e := metrics.Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}
+	if n < 2 || len(values) < 2*n {
+		return e
+	}
+	for b := range n {
+		var batch metrics.Moments
+		for _, v := range values[b*len(values)/n : (b+1)*len(values)/n] {
+			batch.Add(v)
+		}
+		means.Add(batch.Mean())
+	}
+	e.HalfWidth = means.Interval(level).HalfWidth
+	return e
+}
+
+// Policies draws the mean wait, turnaround and bounded slowdown of each run with
+// intervals of 95% by batch means (20 batches of jobs that ran, in order of
+// submission).
+func Policies(runs []Rows[results.Job]) (*Figure, error) {
+	f := column(vg.Length(len(runs))*4*vg.Millimeter + 12*vg.Millimeter)
+	for _, quantity := range []struct {
+		label  string
+		of     func(*results.Job) float64
+		isTime bool
+	}{
+		{"mean wait", func(j *results.Job) float64 { return j.Wait().Seconds() }, true},
+		{"mean turnaround", func(j *results.Job) float64 { return j.Turnaround().Seconds() }, true},
+		{"mean bounded slowdown", func(j *results.Job) float64 { return j.BoundedSlowdown }, false},
+	} {
+		p := newPanel("", quantity.label, "")
+		var all spreads
+		var ticks []plot.Tick
+		lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
+		for i, r := range runs {
+			y := float64(len(runs) - 1 - i) // the first on top
+			ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(r.Name), textStyle(tickSize), 30*vg.Millimeter)})
+			values := valuesOf(inOrder(r.Rows), quantity.of)
+			if len(values) == 0 {
+				continue
+			}
+			e := BatchMeans(values, batches, 0.95)
+			s := spread{e.Mean, e.Mean, e.Mean, y, i}
+			if !math.IsInf(e.HalfWidth, 1) {
+				s.lo, s.hi = max(0, e.Mean-e.HalfWidth), e.Mean+e.HalfWidth
+			}
+			all = append(all, s)
+			lowest, least, greatest = min(lowest, s.lo), min(least, s.at), max(greatest, s.hi)
+		}
+		if len(all) == 0 {
+			return nil, &NoDataError{"policies", "jobs that ran"}
+		}
+		p.Add(all)
+		switch apart := greatest > 20*least; {
+		case apart && quantity.isTime:
+			asDurations(&p.X, lowest, greatest)
+		case apart:
+			asFactors(&p.X, 1, greatest)
+			for i := range all {
+				all[i].lo = max(1, all[i].lo)
+			}
+		case quantity.isTime:
+			size, unit := timeUnit(greatest)
+			for i := range all {
+				all[i].lo, all[i].at, all[i].hi = all[i].lo/size, all[i].at/size, all[i].hi/size
+			}
+			p.X.Label.Text += ", " + unit
+			p.X.Min, p.X.Max = 0, niceAbove(max(greatest/size, 1e-9)*1.02)
+		default:
+			p.X.Min, p.X.Max = 0, niceAbove(greatest*1.02)
+		}
+		p.Y.Min, p.Y.Max = -0.6, float64(len(runs))-0.4
+		p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+		f.Panels = append(f.Panels, p)
+	}
+	f.Note = fmt.Sprintf("Intervals of 95%% by batch means: the jobs of a run in order of submission, in %d batches. They tell of chance within the log, not of other logs.", batches)
+	return f, nil
+}
+
+// inOrder are the jobs in order of submission.
+func inOrder(jobs []results.Job) []results.Job {
+	bySubmission := func(a, b results.Job) int { return cmp.Compare(a.Submit, b.Submit) }
+	if slices.IsSortedFunc(jobs, bySubmission) {
+		return jobs
+	}
+	jobs = slices.Clone(jobs)
+	slices.SortStableFunc(jobs, bySubmission)
+	return jobs
+}

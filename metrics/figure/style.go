@@ -1,0 +1,276 @@
+package figure
+
+// What all figures look like: fonts, colours, lines, and axes with their ticks.
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot"
+	plotfont "gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+const (
+	columnWidth = 82 * vg.Millimeter // of a panel; with half a gap on either side it is 85
+	gap         = 3 * vg.Millimeter
+	lineWidth   = 1 // points
+	labelSize   = 8
+	tickSize    = 7
+	legendSize  = 7.5
+	noteSize    = 6
+)
+
+var (
+	white = color.RGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
+	grey  = color.RGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xff}
+	pale  = color.RGBA{R: 0xdd, G: 0xdd, B: 0xdd, A: 0xff} // grid lines
+)
+
+// palette is Okabe and Ito's without yellow, which is too light for lines on white.
+var palette = []color.RGBA{
+	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
+	{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
+	{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, // bluish green
+	{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, // reddish purple
+	{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
+	{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky blue
+	{A: 0xff},                            // black
+}
+
+// colour is that of the i-th series.
+func colour(i int) color.RGBA { return palette[i%len(palette)] }
+
+// light is a colour mixed with white.
+func light(c color.RGBA) color.RGBA {
+	mix := func(v uint8) uint8 { return uint8((int(v) + 2*255) / 3) }
+	return color.RGBA{R: mix(c.R), G: mix(c.G), B: mix(c.B), A: 0xff}
+}
+
+// line is the style of the i-th series; dashes differ, too, and all the more where
+// the colours begin anew.
+func line(i int) draw.LineStyle {
+	dashes := [][]vg.Length{nil, {4, 1.5}, {1.2, 1.2}, {5, 1.5, 1.2, 1.5}, {8, 2}, {2.5, 1}}
+	return draw.LineStyle{Color: colour(i), Width: vg.Points(lineWidth), Dashes: dashes[(i+i/len(palette))%len(dashes)]}
+}
+
+// solid is a line of that colour.
+func solid(c color.Color, width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: c, Width: width}
+}
+
+// glyph is the marker of the i-th series.
+func glyph(i int) draw.GlyphStyle {
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.PlusGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
+	return draw.GlyphStyle{Color: colour(i), Radius: vg.Points(1.8), Shape: shapes[i%len(shapes)]}
+}
+
+// textStyle is the sans serif of that many points.
+func textStyle(points vg.Length) text.Style {
+	return text.Style{
+		Color: color.Black, Handler: plot.DefaultTextHandler,
+		Font: plotfont.Font{Typeface: "Liberation", Variant: "Sans", Size: points},
+	}
+}
+
+// newPanel is an empty panel; the labels name quantity and unit.
+func newPanel(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = fit(plain(title), textStyle(labelSize), columnWidth), x, y
+	setFont := func(s *text.Style, points vg.Length) { s.Font = textStyle(points).Font }
+	setFont(&p.Title.TextStyle, labelSize)
+	p.Title.Padding = 1
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		setFont(&a.Label.TextStyle, labelSize)
+		setFont(&a.Tick.Label, tickSize)
+		a.Label.Padding, a.Padding, a.Tick.Length = 1, 0, 2.5
+		a.Tick.Marker = ticker(decimalTicks)
+	}
+	p.Add(grid{})
+	return p
+}
+
+// plain is a name as it can stand on paper: on one line, without what controls a
+// printer, and valid.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // formats turn the direction of what follows
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// grid are pale lines at the ticks.
+type grid struct{}
+
+func (grid) Plot(c draw.Canvas, p *plot.Plot) {
+	style := draw.LineStyle{Color: pale, Width: vg.Points(0.4)}
+	x, y := p.Transforms(&c)
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if at := x(t.Value); t.Label != "" && t.Value > p.X.Min && t.Value < p.X.Max {
+			c.StrokeLine2(style, at, c.Min.Y, at, c.Max.Y)
+		}
+	}
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		if at := y(t.Value); t.Label != "" && t.Value > p.Y.Min && t.Value < p.Y.Max {
+			c.StrokeLine2(style, c.Min.X, at, c.Max.X, at)
+		}
+	}
+}
+
+// ticker makes the ticks of an axis.
+type ticker func(lo, hi float64) []plot.Tick
+
+// Ticks implements plot.Ticker.
+func (t ticker) Ticks(lo, hi float64) []plot.Tick { return t(lo, hi) }
+
+// decimalTicks are three to six at steps of 1, 2 or 5 times a power of ten.
+func decimalTicks(lo, hi float64) (ticks []plot.Tick) {
+	step := niceStep((hi - lo) / 5)
+	if hi-lo < 1e-12*math.Abs(hi) || math.IsInf(hi-lo, 0) { // no numbers between them
+		return nil
+	}
+	for k := math.Ceil(lo/step - 1e-9); float64(k*step) <= hi+1e-9*step; k++ {
+		v := float64(k*step) + 0 // never -0
+		ticks = append(ticks, plot.Tick{Value: v, Label: short(v)})
+	}
+	return ticks
+}
+
+// niceStep is the least 1, 2 or 5 times a power of ten that is no less than x > 0.
+func niceStep(x float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= x*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// niceAbove is a value at or above x > 0 at which an axis may end.
+func niceAbove(x float64) float64 {
+	step := niceStep(x / 5)
+	return step * math.Ceil(x/step-1e-9)
+}
+
+// short is a number for a tick: 2500000 is 2.5 M.
+func short(v float64) string {
+	unit := ""
+	switch a := math.Abs(v); {
+	case a >= 1e9:
+		v, unit = v/1e9, " G"
+	case a >= 1e6:
+		v, unit = v/1e6, " M"
+	case a >= 1e4:
+		v, unit = v/1e3, " k"
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64) + unit
+}
+
+// powersOfTen are the ticks of a logarithmic axis.
+func powersOfTen(lo, hi float64) (ticks []plot.Tick) {
+	every := max(1, int(math.Ceil((math.Log10(hi)-math.Log10(lo))/6)))
+	for k := int(math.Ceil(math.Log10(lo) - 1e-9)); float64(k) <= math.Log10(hi)+1e-9; k++ {
+		v := math.Pow10(k)
+		t := plot.Tick{Value: v}
+		if k%every == 0 {
+			t.Label = short(v)
+		}
+		ticks = append(ticks, t)
+		for _, m := range []float64{2, 5} {
+			if m*v <= hi && hi < 100*lo { // too few powers by themselves
+				ticks = append(ticks, plot.Tick{Value: m * v, Label: short(m * v)})
+			}
+		}
+	}
+	return ticks
+}
+
+// durationScale is logarithmic, but linear from 0 to ten seconds, so that 0 has a
+// place: there are many waits of 0.
+type durationScale struct{}
+
+const linearBelow = 10 // s
+
+// place is where a duration stands, in decades from ten seconds on.
+func (durationScale) place(seconds float64) float64 {
+	if seconds <= linearBelow {
+		return seconds / linearBelow
+	}
+	return 1 + math.Log10(seconds/linearBelow)
+}
+
+// Normalize implements plot.Normalizer.
+func (s durationScale) Normalize(lo, hi, x float64) float64 {
+	return (s.place(x) - s.place(lo)) / (s.place(hi) - s.place(lo))
+}
+
+// durations are the ticks of a durationScale, between are more for where these are few.
+var (
+	durations = []plot.Tick{
+		{Value: 0, Label: "0"}, {Value: 10, Label: "10 s"}, {Value: 60, Label: "1 min"}, {Value: 600, Label: "10 min"},
+		{Value: 3600, Label: "1 h"}, {Value: 36000, Label: "10 h"}, {Value: 2 * 86400, Label: "2 d"}, {Value: 20 * 86400, Label: "20 d"},
+		{Value: 200 * 86400, Label: "200 d"}, {Value: 2000 * 86400, Label: "2000 d"},
+	}
+	between = []plot.Tick{
+		{Value: 0, Label: "0"}, {Value: 5, Label: "5 s"}, {Value: 10, Label: "10 s"}, {Value: 20, Label: "20 s"}, {Value: 60, Label: "1 min"},
+		{Value: 120, Label: "2 min"}, {Value: 300, Label: "5 min"}, {Value: 600, Label: "10 min"}, {Value: 1200, Label: "20 min"},
+		{Value: 3600, Label: "1 h"}, {Value: 2 * 3600, Label: "2 h"}, {Value: 5 * 3600, Label: "5 h"}, {Value: 10 * 3600, Label: "10 h"},
+		{Value: 86400, Label: "1 d"}, {Value: 2 * 86400, Label: "2 d"}, {Value: 5 * 86400, Label: "5 d"}, {Value: 10 * 86400, Label: "10 d"},
+		{Value: 20 * 86400, Label: "20 d"}, {Value: 50 * 86400, Label: "50 d"}, {Value: 100 * 86400, Label: "100 d"}, {Value: 200 * 86400, Label: "200 d"},
+	}
+)
+
+func durationTicks(lo, hi float64) []plot.Tick {
+	within := func(all []plot.Tick) (ticks []plot.Tick) {
+		for _, t := range all {
+			if t.Value >= lo && t.Value <= hi {
+				ticks = append(ticks, t)
+			}
+		}
+		return ticks
+	}
+	if ticks := within(durations); len(ticks) > 2 {
+		return ticks
+	}
+	return within(between)
+}
+
+// asDurations makes an axis one of durations in seconds, from the last tick that is
+// no greater than the least of them.
+func asDurations(a *plot.Axis, least, greatest float64) {
+	a.Scale, a.Tick.Marker = durationScale{}, ticker(durationTicks)
+	a.Min, a.Max = 0, max(60, greatest*1.1)
+	for _, t := range between {
+		if t.Value <= least*0.95 {
+			a.Min = t.Value
+		}
+	}
+}
+
+// asFactors makes an axis of factors a logarithmic one, from 1.
+func asFactors(a *plot.Axis, _, greatest float64) {
+	a.Scale, a.Tick.Marker = plot.LogScale{}, ticker(powersOfTen)
+	a.Min, a.Max = 1, max(10, greatest*1.1)
+}
+
+// timeUnit is what a span of so many seconds is best told in.
+func timeUnit(seconds float64) (size float64, name string) {
+	switch {
+	case seconds >= 4*86400:
+		return 86400, "days"
+	case seconds >= 4*3600:
+		return 3600, "hours"
+	case seconds >= 4*60:
+		return 60, "minutes"
+	}
+	return 1, "seconds"
+}

@@ -1,0 +1,114 @@
+// Package schema says what is in the files of a simulation: of every column its name,
+// type, unit and meaning. The reference page docs/reference/schema.md is made from it, the
+// tests hold what is really written against it, and package parquet writes its types.
+//
+//	file, ok := schema.Of("jobs-easy.csv")
+//	for _, c := range file.Columns {
+//		fmt.Println(c.Name, c.Type, c.Unit, c.Text)
+//	}
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity/enum"
+)
+
+// Type is what the values of a column are. A value may be missing in any column, which
+// is an empty field.
+type Type uint8
+
+const (
+	Text    Type = iota
+	Integer      // whole, of at most 64 bits
+	Number       // with decimals
+	Bit          // 0 or 1
+)
+
+var types = enum.Of[Type]("type of a column", "text", "integer", "number", "bit")
+
+func (t Type) String() string { return types.Name(t) }
+
+// The units.
+const (
+	none    = ""
+	seconds = "s"
+	area    = "processor-s" // a node is a processor
+	units   = "cost units"
+	joules  = "J"
+	watts   = "W"
+)
+
+// Column is one column of a file.
+type Column struct {
+	Name string
+	Type Type
+	Unit string // "s", "J", "cost units", ...; "" where there is none
+	Text string // what it is
+	// When is where the column is there; "" for always.
+	When string
+}
+
+// File is one kind of file. Columns are in their order.
+type File struct {
+	// Name is the file's, with POLICY in place of the policy's name.
+	Name    string
+	Text    string // what a row is
+	Columns []Column
+}
+
+// prefix is what names of such files begin with, and whether more follows.
+func (f *File) prefix() (prefix string, more bool) { return strings.CutSuffix(f.Name, "POLICY.csv") }
+
+// Of is the file of that name, such as "jobs-easy.csv", or false where it is none of
+// those described here.
+func Of(name string) (File, bool) {
+	for _, f := range Files() {
+		prefix, more := f.prefix()
+		if name == f.Name || more && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, ".csv") {
+			return f, true
+		}
+	}
+	return File{}, false
+}
+
+// Header are the columns that a first line names, or an error where one of them is not
+// known or out of order.
+func (f *File) Header(names []string) ([]Column, error) {
+	var found []Column
+	at := 0
+	for _, name := range names {
+		i := slices.IndexFunc(f.Columns[at:], func(c Column) bool { return c.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%s has no column %q at this place", f.Name, name)
+		}
+		at += i + 1
+		found = append(found, f.Columns[at-1])
+	}
+	return found, nil
+}
+
+// Markdown is a page about all files.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(`# The columns of every file
+
+Made from ` + "`metrics/schema`" + ` (` + "`go test ./metrics/schema -rewrite`" + `), which programs can ask as well. What the
+values mean is said at more length in [files](files.md). Any value can be missing, which is an empty field in
+CSV and a null in Parquet. In Parquet ` + "`text`" + ` is a string, ` + "`integer`" + ` and ` + "`bit`" + ` an INT64, ` + "`number`" + ` a DOUBLE; in CSV
+numbers have at most as many decimals as are needed. Times are seconds of the trace.
+`)
+	for _, f := range Files() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n| column | type | unit | |\n| --- | --- | --- | --- |\n", f.Name, f.Text)
+		for _, c := range f.Columns {
+			text := c.Text
+			if c.When != "" {
+				text += " *(" + c.When + ")*"
+			}
+			fmt.Fprintf(&b, "| `%s` | %v | %s | %s |\n", c.Name, c.Type, c.Unit, text)
+		}
+	}
+	return b.String()
+}

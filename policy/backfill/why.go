@@ -1,0 +1,158 @@
+package backfill
+
+// What holds the jobs that the policies leave waiting; see entity.Why. Nothing here is
+// done where nobody listens.
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// explain says that the jobs behind a head that does not fit wait for it.
+func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
+	if head == nil || !r.Heard() {
+		return
+	}
+	fresh, cause := r.Fresh(), r.Cause
+	r.Explain(func() {
+		if head.State != entity.Waiting {
+			return // an observer has cancelled it
+		}
+		turn, _ := explainHead(r, head, p.Shape, p.Order.Key == nil)
+		behind := entity.Why{What: entity.BehindOthers, Other: head}
+		if turn && (p.Order.Key != nil || cause.Has(entity.CauseChange)) {
+			for j := range q.All() { // otherwise nobody comes before the head of before
+				if said, _ := r.Said(j); j != head && ofHead(said.What) {
+					r.Say(j, behind)
+				}
+			}
+		}
+		for _, j := range fresh {
+			if j != head && j.State == entity.Waiting {
+				r.Say(j, behind)
+			}
+		}
+	})
+}
+
+// ofHead reports whether that is said of the first of a queue.
+func ofHead(o entity.Obstacle) bool {
+	return o == entity.TooFewFree || o == entity.NoWindow || o == entity.OverBudget
+}
+
+// explainHead says until when too few processors are free for the head of the queue.
+// It reports whether it was another job's turn before. In a plain queue no job that
+// comes can delay the head.
+func explainHead(r *entity.Round, head *entity.Run, rule entity.ShapeRule, plain bool) (turn bool, start des.Time) {
+	said, told := r.Said(head)
+	turn = !told || !ofHead(said.What)
+	if !turn && !r.Gained && plain && said.What == entity.TooFewFree {
+		return false, said.Start
+	}
+	w, ok := rule.Find(r.Plan, head, r.Now, des.Forever)
+	if !ok {
+		r.Say(head, noWindow(r, head))
+		return turn, des.Forever
+	}
+	r.Say(head, entity.Why{What: entity.TooFewFree, Start: w.Start})
+	return turn, w.Start
+}
+
+// noWindow is why the plan has no window for j at any time: whether it would without
+// a budget.
+func noWindow(r *entity.Round, j *entity.Run) entity.Why {
+	free := j.Request
+	free.Budget = 0
+	if j.Request.Budget > 0 && r.Plan.Fits(free) == nil {
+		if w, ok := r.Plan.Find(free, r.Now, des.Forever); ok {
+			return entity.Why{What: entity.OverBudget, Start: w.Start, Short: w.Cost - j.Request.Budget}
+		}
+	}
+	return entity.Why{What: entity.NoWindow}
+}
+
+// explain says what holds the head and the jobs behind it.
+//
+// A job that does not fit beside what is held for the head is told so when it comes,
+// and told which job that is. At the first decision at which it would fit if nothing
+// were held it is told by how much it would delay the head: once for each head, though
+// for how long it goes on to fit, and by how much it would delay the head then, may change.
+func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
+	if !r.Heard() {
+		return
+	}
+	fresh, rule, depth, many, none := r.Fresh(), p.Shape, p.Depth, p.Reservations > 1, p.Reservations == NoReservation
+	plain := p.Order.Key == nil && p.Reservations == 0
+	r.Explain(func() {
+		if head.State != entity.Waiting {
+			return // an observer has cancelled it
+		}
+		turn, start := explainHead(r, head, rule, plain)
+		beside := entity.Why{What: entity.NoRoomBeside, Other: head, Start: start}
+		if none {
+			beside = entity.Why{What: entity.NoRoomBeside}
+		}
+		if turn && !many {
+			for j, said := range r.AllSaid() { // what was told of or about another head is past
+				if j != head && (ofHead(said.What) || said.What == entity.WouldDelay) {
+					r.Say(j, beside)
+				}
+			}
+		}
+		for _, j := range fresh {
+			if _, told := r.Said(j); !told && j.State == entity.Waiting {
+				r.Say(j, beside)
+			}
+		}
+		switch {
+		case none && depth == 0: // whatever fits has started
+		case many: // what a job meets is not the head's window alone
+		case turn || r.Gained:
+			for _, j := range r.WouldFit(q, rule, head) {
+				explainDelay(r, j, head, start, rule, depth, none)
+			}
+		default: // the others were told
+			for _, j := range fresh {
+				if j != head && j.State == entity.Waiting {
+					explainDelay(r, j, head, start, rule, depth, none)
+				}
+			}
+		}
+	})
+}
+
+// explainArrival says what holds j, which has come and does not fit.
+func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Run) {
+	if !r.Heard() {
+		return
+	}
+	if said, told := r.Said(head); told && said.What == entity.TooFewFree && p.Reservations == 0 {
+		r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
+	} else {
+		p.explain(r, q, head)
+	}
+}
+
+// explainDelay says by how much j, which fits now, would delay the head.
+func explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, rule entity.ShapeRule, depth int, none bool) {
+	w, ok := rule.Find(r.Plan, j, r.Now, r.Now)
+	if !ok {
+		return
+	}
+	var then entity.Window
+	if !r.Suppose(j, w, func() { then, ok = rule.Find(r.Plan, head, r.Now, des.Forever) }) {
+		return
+	}
+	switch {
+	case none:
+		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
+	case !ok:
+		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
+	case then.Start > start:
+		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: then.Start - start})
+	case depth > 0:
+		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
+	}
+}

@@ -1,0 +1,56 @@
+package cyclic
+
+// What holds the jobs of a batch that are given no window; see entity.Why.
+
+import (
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// explain says what holds the jobs that get no window, before the others get theirs.
+func explain(r *entity.Round, batch []*entity.Run, out *Outcome) {
+	if !r.Heard() || out.Planned() == len(out.Jobs) {
+		return
+	}
+	nodes, err := slots(r)
+	if err != nil {
+		return
+	}
+	list := nodes.SlotList()
+	for i, j := range batch {
+		if d := &out.Jobs[i]; !d.OK {
+			r.Say(j, why(r, j.Request, d, list))
+		}
+	}
+}
+
+// why is what holds a job for which d has no window: the limit of its slice; its
+// budget, if even with all that was free in this cycle it could not pay for a window;
+// or that there is none.
+//
+// That is asked of AMP, whatever search the job was planned by: it finds a window within a
+// budget wherever there is one, and without a budget the earliest.
+func why(r *entity.Round, asked entity.Request, d *Decision, list plan.SlotList) entity.Why {
+	if e := d.Infeasible; e != nil {
+		if e.Problem == BatchTime || e.Within != 0 {
+			return entity.Why{What: entity.BudgetLimitLow, Short: e.Excess()}
+		}
+		return entity.Why{What: entity.TimeLimitLow, Short: e.Excess()}
+	}
+	none := entity.Why{What: entity.NoWindow}
+	if asked.Budget == 0 {
+		return none
+	}
+	if found, err := (window.AMP{}).Find(r.Context(), asked, list, list.To); err != nil || found.OK {
+		none.Text = "others of its batch had what it could have paid for"
+		return none
+	}
+	free := asked
+	free.Budget = 0
+	found, err := (window.AMP{}).Find(r.Context(), free, list, list.To)
+	if err != nil || !found.OK {
+		return none
+	}
+	return entity.Why{What: entity.OverBudget, Start: found.Window.Start, Short: found.Window.Cost - asked.Budget}
+}
