@@ -152,6 +152,27 @@ func TestJobsFillRowsWhereProcessorsAreNotTold(t *testing.T) {
 	}
 }
 
+func TestCountsAreNotTakenForProcessors(t *testing.T) {
+	events, called := written(t, "p", map[string]string{
+		"jobs-p.csv": header + "1,0,5,60,COMPLETED_SUCCESSFULLY,0,50,5,0,1,\n2,0,3,60,COMPLETED_SUCCESSFULLY,50,60,3,0,1,\n",
+	})
+	require.Equal(t, [][]any{{"p", "row 0", "job 1", 0.0, 50.0}, {"p", "row 0", "job 2", 50.0, 10.0}}, drawn(events, called))
+}
+
+func TestAnAttemptAtASiteHasTheTimesOfThatSite(t *testing.T) {
+	events, _ := written(t, "s", map[string]string{
+		"jobs-s.csv":       header + "1,0,9,60,COMPLETED_SUCCESSFULLY,3,90,,0,5,\n",
+		"jobs-s-a.csv":     header + "1,2,4,60,COMPLETED_SUCCESSFULLY,12,30,0-3,0,5,\n",
+		"attempts-s-a.csv": "job_id,attempt,starting_time,finish_time,processors,allocated_resources,end\n1,1,12,30,4,0-3,finished\n",
+	})
+	for _, e := range events {
+		if e.Phase == "X" {
+			require.Equal(t, 10.0, e.Args["wait_s"])
+		}
+	}
+	require.Equal(t, "X", events[len(events)-1].Phase)
+}
+
 func TestNoTwoJobsMeetOnARow(t *testing.T) {
 	events, called := written(t, "p", map[string]string{ // counts of 1 look like processor 1
 		"jobs-p.csv": header + "1,0,1,60,COMPLETED_SUCCESSFULLY,0,50,1,0,1,\n2,0,1,60,COMPLETED_SUCCESSFULLY,49,60,1,0,1,\n",
@@ -192,11 +213,11 @@ func TestWhoHadANodeOfASite(t *testing.T) {
 	events, called := written(t, "cheapest", map[string]string{
 		"jobs-cheapest.csv":       header + "1,0,2,60,COMPLETED_SUCCESSFULLY,10,30,,0,5,\n",
 		"jobs-cheapest-a.csv":     header,
-		"jobs-cheapest-x-y.csv":   header,
+		"jobs-cheapest-x-y.csv":   header + "2,5,4,60,COMPLETED_SUCCESSFULLY,12,30,0-3,0,5,\n",
 		"jobs-cheapest-other.csv": header + "1,5,4,60,COMPLETED_SUCCESSFULLY,12,30,0-3,0,5,\n",
 		"nodes.csv":               "id,name,site,owner\n1," + quoted + ",a,o\n2,,x/y,o\n",
 		"tasks-cheapest.csv": "site,job_id,user_id,node,start,reserved_end,end,cost,paid,kind,owner,attempt\n" +
-			"a,1,5,1,10,40,30,2.5,2,job," + quoted + ",1\nx/y,,,2,5,,,,,outage,o,\nx/y,3,,2,1,2,2,,,owner,o,\na,,,1,40,50,50,,,owner,o,\na,1,5,1,60,70,70,1,1,booking,o,1\n",
+			"a,1,5,1,10,40,30,2.5,2,job," + quoted + ",1\nx/y,,,2,5,forever,forever,,,outage,o,\nx/y,3,,2,1,2,2,,,owner,o,\na,,,1,40,50,50,,,owner,o,\na,1,5,1,60,70,70,1,1,booking,o,1\n",
 	})
 	require.Equal(t, [][]any{
 		{"a", "node 1 " + hostile, "job 1", 10.0, 20.0},
