@@ -23,16 +23,17 @@ import (
 // simulation is one call of `gridslot simulate`. Its flags are settings of a
 // scenario, and so is what stands in a file; flags that are given come last.
 type simulation struct {
-	env     Env
-	tables  *scenario.Tables
-	flags   workloadFlags
-	file    [3]string // by fileFlags
-	out     string
-	format  string
-	workers int
-	watch   bool
-	events  bool
-	parquet bool
+	env      Env
+	tables   *scenario.Tables
+	flags    workloadFlags
+	file     [3]string // by fileFlags
+	out      string
+	format   string
+	workers  int
+	watch    bool
+	events   bool
+	parquet  bool
+	perfetto bool
 }
 
 // fileFlags are the flags that name a file of a scenario, and the machine that it
@@ -113,6 +114,7 @@ and with --victims the jobs that run there
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.parquet, "parquet", false, "write every CSV file as Apache Parquet, too (with --out)")
+	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
@@ -160,7 +162,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
-	for _, name := range []string{"events", "parquet"} {
+	for _, name := range []string{"events", "parquet", "perfetto"} {
 		if cmd.Flags().Changed(name) && s.out == "" {
 			return usagef("--%s writes files: give --out, the folder for them", name)
 		}
@@ -185,7 +187,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
 	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Events: s.events, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Events: s.events, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell:    func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
 		Started: started, Observers: observers,

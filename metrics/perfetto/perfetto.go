@@ -1,0 +1,505 @@
+package perfetto
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// Write writes one run of a folder. Events are written one by one, a line each.
+func Write(w io.Writer, f *results.Folder, r *results.Run) error {
+	t := &trace{w: bufio.NewWriterSize(w, 1<<16)}
+	if err := t.run(f, r); err != nil {
+		return err
+	}
+	t.text("\n],\"displayTimeUnit\":\"ms\",\"otherData\":")
+	t.json(other{r.Policy, f.Manifest.Trace.Name, f.Manifest.Version, f.Manifest.Trace.UnixStart, f.Manifest.Trace.TimeZone})
+	t.text("}\n")
+	if err := cmp.Or(t.err, t.w.Flush()); err != nil {
+		return fmt.Errorf("writing trace events: %w", err)
+	}
+	return nil
+}
+
+// other is about the trace as a whole. Viewers show it, if at all, as it is.
+type other struct {
+	Policy    string `json:"policy"`
+	Trace     string `json:"trace"`
+	Version   string `json:"gridslot"`
+	UnixStart int64  `json:"unix_start_time,omitempty"`
+	TimeZone  string `json:"time_zone,omitempty"`
+}
+
+// event is one of the format, with the names that it has there.
+type event struct {
+	Phase    string    `json:"ph"`
+	Process  int       `json:"pid"`
+	Thread   int       `json:"tid,omitempty"`
+	Category string    `json:"cat,omitempty"`
+	Name     string    `json:"name"`
+	Time     des.Time  `json:"ts"` // microseconds, and so are ticks
+	Length   *des.Time `json:"dur,omitempty"`
+	Scope    string    `json:"s,omitempty"`
+	Args     any       `json:"args,omitempty"`
+}
+
+// trace is one being written. Processes and threads have numbers of one row, since
+// some readers know a thread by its number alone.
+type trace struct {
+	w    *bufio.Writer
+	last int // number given
+	any  bool
+	err  error                 // of an event, the first one
+	jobs map[int64]results.Job // of the run, by id
+	ends map[attempt]string    // how attempts ended, where there can be several
+	end  des.Time              // the last instant of the run
+}
+
+type attempt struct {
+	job    int64
+	number int
+}
+
+func (t *trace) text(s string) { _, _ = t.w.WriteString(s) } // Flush tells of errors
+
+func (t *trace) json(v any) {
+	b, err := json.Marshal(v)
+	t.err = cmp.Or(t.err, err)
+	_, _ = t.w.Write(b)
+}
+
+func (t *trace) event(e event) {
+	if t.any {
+		t.text(",\n")
+	} else {
+		t.text("{\"traceEvents\":[\n")
+	}
+	t.any = true
+	t.json(e)
+}
+
+// label is the argument of events that name something.
+type label struct {
+	Name string `json:"name"`
+}
+
+type index struct {
+	At int `json:"sort_index"`
+}
+
+// process begins one, and returns its number.
+func (t *trace) process(name string) int {
+	t.last++
+	t.event(event{Phase: "M", Process: t.last, Name: "process_name", Args: label{name}})
+	t.event(event{Phase: "M", Process: t.last, Name: "process_sort_index", Args: index{t.last}})
+	return t.last
+}
+
+// thread begins one, below those before it, and returns its number.
+func (t *trace) thread(process int, name string) int {
+	t.last++
+	t.event(event{Phase: "M", Process: process, Thread: t.last, Name: "thread_name", Args: label{name}})
+	t.event(event{Phase: "M", Process: process, Thread: t.last, Name: "thread_sort_index", Args: index{t.last}})
+	return t.last
+}
+
+// run writes all events of a run.
+func (t *trace) run(f *results.Folder, r *results.Run) error {
+	jobs, err := r.Jobs()
+	if err != nil {
+		return err
+	}
+	attempts, err := r.Attempts()
+	if err != nil {
+		return err
+	}
+	queue, err := r.Queue()
+	if err != nil {
+		return err
+	}
+	tasks, err := r.Tasks()
+	if err != nil {
+		return err
+	}
+	outages, err := r.Outages()
+	if err != nil {
+		return err
+	}
+	nodes, err := f.Nodes()
+	if err != nil {
+		return err
+	}
+	if len(tasks) == 0 {
+		nodes = nil // of another run in the folder, or there is nothing to put on them
+	}
+	t.jobs = make(map[int64]results.Job, len(jobs))
+	for _, j := range jobs {
+		t.jobs[j.ID] = j
+		t.end = max(t.end, j.Submit, j.Start, j.Finish)
+	}
+	t.ends = make(map[attempt]string, len(attempts))
+	for _, a := range attempts {
+		t.ends[attempt{a.Job, a.Number}] = a.End
+	}
+	for _, l := range queue {
+		t.end = max(t.end, l.Time)
+	}
+	for _, k := range tasks {
+		if k.End != des.Forever {
+			t.end = max(t.end, k.Start, k.End)
+		}
+	}
+
+	whole := t.process(r.Policy)
+	t.counters(whole, queue)
+	t.rejected(whole, jobs)
+	domains := sitesOf(nodes, tasks)
+	for _, site := range domains {
+		process := whole
+		if site != "" {
+			process = t.process(site)
+		}
+		t.nodes(process, site, nodes, tasks)
+	}
+	clusters := []*results.Run{r}
+	switch {
+	case len(r.Sites) > 0: // those that are no domains
+		clusters = slices.DeleteFunc(slices.Clone(r.Sites), func(s *results.Run) bool {
+			return slices.ContainsFunc(domains, func(d string) bool { return inFiles(d) == s.Site })
+		})
+	case len(domains) > 0:
+		return nil
+	}
+	for _, c := range clusters {
+		process := whole
+		if c.Site != "" {
+			process = t.process(c.Site)
+		}
+		if err := t.cluster(process, c, outages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inFiles is a site's name as names of files have it.
+func inFiles(site string) string { return strings.ReplaceAll(site, "/", "-") }
+
+// sitesOf are the sites with named nodes, in their order.
+func sitesOf(nodes []results.Node, tasks []results.Task) (sites []string) {
+	add := func(site string) {
+		if !slices.Contains(sites, site) {
+			sites = append(sites, site)
+		}
+	}
+	for _, n := range nodes {
+		add(n.Site)
+	}
+	for _, k := range tasks {
+		add(k.Site)
+	}
+	return sites
+}
+
+// counters writes what waits and what is busy, where it changes.
+func (t *trace) counters(process int, queue []results.Level) {
+	before := [3]int{-1, -1, -1}
+	for _, l := range queue {
+		for i, now := range [3]int{l.Jobs, l.Processors, l.Busy} {
+			if now == before[i] {
+				continue
+			}
+			before[i] = now
+			e := event{Phase: "C", Process: process, Time: l.Time}
+			switch i {
+			case 0:
+				e.Name, e.Args = "waiting", map[string]int{"jobs": now}
+			case 1:
+				e.Name, e.Args = "wanted", map[string]int{"processors": now}
+			default:
+				e.Name, e.Args = "busy", map[string]int{"processors": now}
+			}
+			t.event(e)
+		}
+	}
+}
+
+// rejected writes jobs that were refused, each at its submission.
+func (t *trace) rejected(process int, jobs []results.Job) {
+	thread := 0
+	for i := range jobs {
+		j := &jobs[i]
+		if j.State != results.Rejected {
+			continue
+		}
+		if thread == 0 {
+			thread = t.thread(process, "rejected")
+		}
+		t.event(event{Phase: "i", Scope: "t", Process: process, Thread: thread, Category: "rejected", Name: fmt.Sprintf("job %d rejected", j.ID), Time: j.Submit, Args: t.about(*j, 0)})
+	}
+}
+
+// The arguments of an event. What there is none of is left out.
+type (
+	number  int64
+	seconds des.Time
+	amount  float64
+
+	args struct {
+		Job        number  `json:"job,omitzero"`
+		Attempt    int     `json:"attempt,omitzero"`
+		User       number  `json:"user,omitzero"`
+		Owner      string  `json:"owner,omitzero"`
+		Processors int     `json:"processors,omitzero"`
+		Allocated  string  `json:"allocated,omitzero"`
+		Submitted  seconds `json:"submitted_s,omitzero"`
+		Wait       seconds `json:"wait_s,omitzero"`
+		Estimate   seconds `json:"estimate_s,omitzero"`
+		Runtime    seconds `json:"runtime_s,omitzero"`
+		Reserved   seconds `json:"reserved_end_s,omitzero"`
+		Cost       amount  `json:"cost,omitzero"`
+		Paid       amount  `json:"paid,omitzero"`
+		State      string  `json:"state,omitzero"`
+		Reason     string  `json:"reason,omitzero"`
+		End        string  `json:"attempt_ended,omitzero"`
+		Victims    string  `json:"victims,omitzero"`
+	}
+)
+
+func (n number) IsZero() bool  { return n < 0 }
+func (s seconds) IsZero() bool { return s < 0 || des.Time(s) == des.Forever }
+func (a amount) IsZero() bool  { return math.IsNaN(float64(a)) || math.IsInf(float64(a), 0) }
+
+func (s seconds) MarshalJSON() ([]byte, error) { return []byte(des.Time(s).String()), nil }
+
+// nothing is said of anything here.
+func nothing() args {
+	none := seconds(results.None)
+	return args{Job: -1, User: -1, Submitted: none, Wait: none, Estimate: none, Runtime: none, Reserved: none, Cost: amount(math.NaN()), Paid: amount(math.NaN())}
+}
+
+// about is what there is to say of an attempt of a job; 0 where there is but one.
+func (t *trace) about(j results.Job, attempt int) args {
+	a := nothing()
+	a.Job, a.Attempt, a.User = number(j.ID), attempt, number(j.User)
+	a.Processors, a.Allocated = j.Processors, j.Allocated
+	a.Submitted, a.Wait, a.Estimate, a.Runtime = seconds(j.Submit), seconds(j.Wait()), seconds(j.Estimate), seconds(j.Runtime)
+	a.State, a.Reason = j.State.String(), j.Reason
+	return a
+}
+
+// span is something that takes a row from start to end.
+type span struct {
+	row        int
+	start, end des.Time
+	category   string
+	name       string
+	args       func() args // made when it is written: there may be many
+}
+
+// spans writes what takes rows, each in its own thread.
+func (t *trace) spans(process int, all []span, row func(int) string) {
+	rows := make([]int, 0, len(all))
+	for _, s := range all {
+		rows = append(rows, s.row)
+	}
+	slices.Sort(rows)
+	threads := map[int]int{}
+	for _, r := range slices.Compact(rows) {
+		threads[r] = t.thread(process, row(r))
+	}
+	for _, s := range all {
+		length := s.end - s.start
+		t.event(event{Phase: "X", Process: process, Thread: threads[s.row], Category: s.category, Name: s.name, Time: s.start, Length: &length, Args: s.args()})
+	}
+}
+
+// until is an end, or that of the run where there is none.
+func (t *trace) until(start, end des.Time) des.Time {
+	if end == results.None || end == des.Forever {
+		end = t.end
+	}
+	return max(start, end)
+}
+
+// nodes writes who had the nodes of a site.
+func (t *trace) nodes(process int, site string, nodes []results.Node, tasks []results.Task) {
+	names := map[int]string{}
+	for _, n := range nodes {
+		if n.Site == site && n.Name != "" {
+			names[int(n.ID)] = " " + n.Name
+		}
+	}
+	var all []span
+	for _, k := range tasks {
+		if k.Site != site || k.Start == results.None {
+			continue
+		}
+		all = append(all, span{
+			row: int(k.Node), start: k.Start, end: t.until(k.Start, k.End), category: k.Kind, name: t.taskName(k),
+			args: func() args { return t.task(k) },
+		})
+	}
+	t.spans(process, all, func(node int) string { return fmt.Sprintf("node %d%s", node, names[node]) })
+}
+
+func (t *trace) taskName(k results.Task) string {
+	switch {
+	case k.Kind == "job":
+		return fmt.Sprintf("job %d%s", k.Job, suffix(t.jobs[k.Job], t.ends[attempt{k.Job, k.Attempt}]))
+	case k.Job >= 0:
+		return fmt.Sprintf("%s %d", k.Kind, k.Job)
+	}
+	return k.Kind
+}
+
+func (t *trace) task(k results.Task) args {
+	a := nothing()
+	if j, ok := t.jobs[k.Job]; ok && (k.Kind == "job" || k.Kind == "booking") {
+		a = t.about(j, k.Attempt)
+	}
+	a.Job, a.User, a.Attempt, a.Owner, a.End = number(k.Job), number(k.User), k.Attempt, k.Owner, ""
+	if k.Kind == "job" {
+		a.End = t.ends[attempt{k.Job, k.Attempt}]
+	}
+	a.Reserved, a.Cost, a.Paid = seconds(k.ReservedEnd), amount(k.Cost), amount(k.Paid)
+	return a
+}
+
+// suffix tells attempts apart by what became of them. Viewers colour by name, and the
+// one of Perfetto leaves digits out.
+func suffix(j results.Job, ended string) string {
+	switch {
+	case ended == "requeued" || ended == "resized":
+		return " " + ended
+	case j.State == results.Walltime:
+		return " cut"
+	case j.State == results.Killed:
+		return " killed"
+	case j.Backfilled:
+		return " backfilled"
+	}
+	return ""
+}
+
+// cluster writes the jobs that ran on equal processors, and what was out of service.
+func (t *trace) cluster(process int, r *results.Run, outages []results.Outage) error {
+	jobs, err := r.Jobs()
+	if err != nil {
+		return err
+	}
+	attempts, err := r.Attempts()
+	if err != nil {
+		return err
+	}
+	byID := t.jobs
+	if r.Site != "" { // there a job has that site's times
+		byID = make(map[int64]results.Job, len(jobs))
+		for _, j := range jobs {
+			byID[j.ID] = j
+		}
+	}
+	var all []span
+	add := func(j results.Job, start, end des.Time, name string, a func() args) {
+		all = append(all, span{row: lowest(j.Allocated, j.Processors), start: start, end: t.until(start, end), category: "job", name: fmt.Sprintf("job %d%s", j.ID, name), args: a})
+	}
+	ended := map[int64]int{} // attempts
+	for _, a := range attempts {
+		j := byID[a.Job]
+		j.ID, j.Processors, j.Allocated = a.Job, a.Processors, a.Allocated
+		ended[a.Job] = max(ended[a.Job], a.Number)
+		add(j, a.Start, a.Finish, suffix(j, a.End), func() args {
+			about := t.about(j, a.Number)
+			about.End = a.End
+			return about
+		})
+	}
+	for _, j := range jobs {
+		running := j.Start != results.None && j.Finish == results.None
+		if j.Start == results.None || j.State == results.Rejected || (attempts != nil && !running) {
+			continue
+		}
+		number := 0
+		if attempts != nil {
+			number = ended[j.ID] + 1
+		}
+		add(j, j.Start, j.Finish, suffix(j, ""), func() args { return t.about(j, number) })
+	}
+	row := "processor"
+	if !apart(all) {
+		pack(all)
+		row = "row"
+	}
+	t.spans(process, all, func(n int) string { return fmt.Sprintf("%s %d", row, n) })
+
+	var out []span
+	for _, o := range outages {
+		if inFiles(o.Site) != r.Site {
+			continue
+		}
+		name := fmt.Sprintf("%d out of service", o.Processors)
+		if o.Node != "" {
+			name = o.Node + " out of service"
+		}
+		out = append(out, span{start: o.From, end: t.until(o.From, o.To), category: "outage", name: name, args: func() args {
+			a := nothing()
+			a.Processors, a.Allocated, a.Victims = o.Processors, o.Node, o.Victims
+			return a
+		}})
+	}
+	pack(out)
+	t.spans(process, out, func(n int) string { return fmt.Sprintf("out of service %d", n) })
+	return nil
+}
+
+// lowest is the lowest of the processors that a job had, -1 where it is not told.
+func lowest(allocated string, processors int) int {
+	ranges, err := procset.Parse(allocated)
+	if err != nil || len(ranges) == 0 || procset.Count(ranges) != processors {
+		return -1
+	}
+	low := ranges[0].First
+	for _, r := range ranges {
+		low = min(low, r.First)
+	}
+	return int(low)
+}
+
+func inTime(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) }
+
+// apart sorts spans by time, and reports whether each has a row, on which no two meet.
+func apart(all []span) bool {
+	slices.SortStableFunc(all, inTime)
+	free := map[int]des.Time{}
+	for _, s := range all {
+		if s.row < 0 || s.start < free[s.row] {
+			return false
+		}
+		free[s.row] = s.end
+	}
+	return true
+}
+
+// pack gives each span, in order of time, the first row that is free.
+func pack(all []span) {
+	slices.SortStableFunc(all, inTime)
+	var free []des.Time // of each row, from when on
+	for i := range all {
+		s := &all[i]
+		s.row = slices.IndexFunc(free, func(at des.Time) bool { return at <= s.start })
+		if s.row < 0 {
+			s.row = len(free)
+			free = append(free, 0)
+		}
+		free[s.row] = s.end
+	}
+}
