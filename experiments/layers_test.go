@@ -123,3 +123,18 @@ func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
 	require.True(t, allowed("metrics", module+"/entity/atomicfile"))
 	require.True(t, allowed("des", "math/rand/v2"))
 }
+
+// What draws is heavy; programs that simulate, sum up or read results back must not
+// compile it.
+func TestTheLibraryDoesNotBringDrawingWithIt(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/policy/...", module+"/workload/...", module+"/metrics", module+"/metrics/results",
+		module+"/metrics/validate", module+"/experiments/scenario").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	require.Contains(t, deps, module+"/entity")
+	for _, path := range deps {
+		require.False(t, strings.HasPrefix(path, "gonum.org/v1/plot"), path)
+		require.False(t, strings.HasPrefix(path, "github.com/chromedp"), path)
+		require.NotEqual(t, module+"/metrics/figure", path)
+	}
+}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/atomicfile"
 )
 
 // DecisionsHeader is the first line of decisions-POLICY.csv.
@@ -223,31 +222,3 @@ func (d *DecisionsWriter) Close() error {
 	d.flush()
 	return d.err
 }
-
-// DecisionsFile is a decisions-POLICY.csv being written. It is an Observer; Commit
-// ends it.
-type DecisionsFile struct {
-	*DecisionsWriter
-	file *atomicfile.File
-}
-
-// CreateDecisions begins the file path.
-func CreateDecisions(path string) (*DecisionsFile, error) {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	return &DecisionsFile{NewDecisionsWriter(f), f}, nil
-}
-
-// Commit writes what is left and gives the file its name.
-func (f *DecisionsFile) Commit() error {
-	defer f.file.Abort()
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return f.file.Commit()
-}
-
-// Abort throws the file away. After Commit it does nothing.
-func (f *DecisionsFile) Abort() { f.file.Abort() }

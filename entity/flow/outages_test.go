@@ -432,6 +432,29 @@ func TestALossComesWhenThereIsRoomBesideWhatIsKeptForAJob(t *testing.T) {
 	require.Equal(t, []string{"50-100: 3"}, s.losses())
 }
 
+// Of three processors only until 50, when two are kept: meanwhile a second outage adds
+// the fourth, by number or not.
+func TestALossThatIsCutShortIsNotTakenTwice(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		s := &stricken{outages: []flow.Outage{down(10, 100, 3), down(20, 40, 3)}}
+		want := []string{"10-50: 3", "20-40: 1", "60-100: 3"}
+		if named {
+			s.outages = []flow.Outage{of(down(10, 100, 3), 0, 1, 2), of(down(20, 40, 3), 1, 2, 3)}
+			want = []string{"10-50: 3 (0-2)", "20-40: 1 (3)", "60-100: 3 (0-2)"}
+		}
+		s.jobs = []*entity.Job{estimated(1, 0, 5, 5, 1), estimated(2, 90, 5, 5, 4)}
+		s.set = func(m *entity.Metascheduler) {
+			_, err := m.Tentative(estimated(9, 0, 10, 10, 2), entity.Window{Start: 50 * des.Second, End: 60 * des.Second, Nodes: 2})
+			require.NoError(t, err)
+		}
+		keeps := &yielding{Policy: strictOrder{}, t: t}
+		s.policy, s.more = keeps, []entity.Observer{keeps}
+		require.Equal(t, []string{"0 started 1", "5 finished 1", "100 started 2", "105 finished 2"}, s.story(t))
+		keeps.InstantOver(0)
+		require.Equal(t, want, s.losses())
+	}
+}
+
 func TestALossThatWaitsBeginsWhenTheJobIsPreempted(t *testing.T) {
 	s := &stricken{victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{down(10, 15, 4)}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 3)}}
 	s.set = func(m *entity.Metascheduler) {
@@ -644,7 +667,10 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 			booked = len(all)
 			flow.NewBookings(m).Submit(slices.Values(all))
 		}
+		keeps := &yielding{Policy: s.policy, t: t}
+		s.policy, s.more = keeps, append(s.more, keeps)
 		require.NoError(t, s.run())
+		keeps.InstantOver(s.end)
 		s.check(t, size, len(s.jobs)+booked)
 		if s.victims.Rule != flow.VictimsWait {
 			s.compare(t, size, booked == 0)
@@ -779,5 +805,46 @@ func (s *stricken) check(t require.TestingT, size, jobs int) {
 			}
 		}
 		require.LessOrEqual(t, n, size, "at %v", u.from)
+	}
+}
+
+// yielding is a policy that has left its idle processors for what was withheld: no more
+// and no less than that, at any instant to come.
+type yielding struct {
+	entity.Policy
+	t    require.TestingT
+	left []entity.Window // Nodes below 0: withheld, or kept again
+}
+
+func (y *yielding) Yield(w entity.Window) { y.left = append(y.left, w) }
+
+func (y *yielding) Retake(w entity.Window) {
+	w.Nodes = -w.Nodes
+	y.left = append(y.left, w)
+}
+
+func (y *yielding) Observe(entity.JobEvent) {}
+
+func (y *yielding) Withheld(h *entity.Hold) {
+	if h.Window().Tasks == nil { // nodes by name are not asked for
+		y.Retake(h.Window())
+	}
+}
+
+func (y *yielding) Returned(h *entity.Hold) {
+	if h.Window().Tasks == nil {
+		y.Yield(h.Window())
+	}
+}
+
+func (y *yielding) InstantOver(now des.Time) {
+	for _, mark := range y.left {
+		left := 0
+		for _, w := range y.left {
+			if at := max(mark.Start, now); w.Start <= at && at < w.End {
+				left += w.Nodes
+			}
+		}
+		require.Zero(y.t, left, "at %v: %v from %v on", now, left, mark.Start)
 	}
 }

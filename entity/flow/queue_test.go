@@ -471,3 +471,16 @@ func TestAMoldableLocalJobTakesRoomForAnyOfItsShapes(t *testing.T) {
 		require.Equal(t, booked, slices.Contains(h.vo.lines, "2 requeued 7"), "%v", h.vo.lines)
 	}
 }
+
+func TestRoomIsMadeForTheShapeForWhichTheFewestAreStopped(t *testing.T) {
+	for _, own := range []int{1, 2, 3} {
+		local := estimated(1, 2, 5, 5, own)
+		for n := 1; n <= 3; n++ {
+			local.Shapes = append(local.Shapes, entity.Shape{Nodes: n, Length: 5 * des.Second, Runtime: 5 * des.Second})
+		}
+		h := keep(t, owned([]float64{1, 1, 1}, "a", "a", "a"), strictOrder{}, backfill.FCFS{}, flow.LocalPreempts,
+			[]*entity.Job{estimated(7, 0, 20, 20, 1), estimated(8, 0, 20, 20, 2)}, []*entity.Job{local})
+		require.Contains(t, h.local.lines, "2 started 1")
+		require.Equal(t, 1, h.queue.Stats().Preempted, "%v", h.vo.lines)
+	}
+}

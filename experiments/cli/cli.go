@@ -111,6 +111,7 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newValidate(tables),
 		newPlot(),
 		newExplain(),
+		newGantt(),
 	)
 	return root
 }

@@ -115,3 +115,19 @@ func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {
 	require.Contains(t, o.stdout, "?[31mred?")
 	require.NotContains(t, o.stdout, "\x1b")
 }
+
+func TestSmallSchedulesAreDrawn(t *testing.T) {
+	dir := explained(t, "--policy", "easy,fcfs")
+	o := call("gantt", dir)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, o.stdout, "easy:\n  |..........BBBBBDDDD\n  |AAAAAAAAAABBBBBDDDD\n  |AAAAAAAAAABBBBBCCCCCCCCCCCCCCCCCCCCCCC\n")
+	require.Contains(t, o.stdout, "fcfs:\n")
+	require.Contains(t, o.stdout, "from 0 s on, a column is 1 s\n")
+	o = call("gantt", dir, "--policy", "fcfs", "--width", "20")
+	require.Zero(t, o.code, o.stderr)
+	require.NotContains(t, o.stdout, "easy")
+	require.Contains(t, o.stdout, "a column is 2 s")
+	require.Equal(t, 2, call("gantt", dir, "--width", "3").code)
+	require.Equal(t, 1, call("gantt", t.TempDir()).code)
+	require.Equal(t, 1, call("gantt", dir, "--policy", "no").code)
+}

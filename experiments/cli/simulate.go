@@ -30,6 +30,7 @@ type simulation struct {
 	out      string
 	format   string
 	workers  int
+	watch    bool
 	events   bool
 	parquet  bool
 	perfetto bool
@@ -115,6 +116,7 @@ and with --victims the jobs that run there
 	f.BoolVar(&s.parquet, "parquet", false, "write every CSV file as Apache Parquet, too (with --out)")
 	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
+	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	f.SortFlags = false
 	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
@@ -176,13 +178,19 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
+	started := func(p scenario.Progress) func() {
+		return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
+	}
+	var observers func(policy, site string) []entity.Observer
+	if s.watch && drawable(stderr) {
+		w := &watch{}
+		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
+	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
 		Tables: s.tables, Dir: s.out, Events: s.events, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
-		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
-		Started: func(p scenario.Progress) func() {
-			return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
-		},
+		Tell:    func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
+		Started: started, Observers: observers,
 	})
 	if out == nil {
 		return worded(cmd, err)

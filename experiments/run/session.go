@@ -158,6 +158,22 @@ func (x *Session) Files() (err error) {
 	return nil
 }
 
+// decisions adds the writer of decisions-NAME.csv to the session's observers where
+// that is asked for.
+func (x *Session) decisions() error {
+	if !x.settings.Decisions {
+		return nil
+	}
+	w, err := x.Create("decisions-", ".csv")
+	if err != nil || w == nil {
+		return err
+	}
+	decisions := metrics.NewDecisionsWriter(w)
+	x.closers = append(x.closers, decisions.Close)
+	x.Observers = append(x.Observers, decisions)
+	return nil
+}
+
 // Events adds to observers the writer of events-NAME.csv, or of events-NAME-PART.csv,
 // where it is wanted.
 func (x *Session) Events(observers []entity.Observer, part string, a metrics.Allocation) ([]entity.Observer, error) {
@@ -175,22 +191,6 @@ func (x *Session) Events(observers []entity.Observer, part string, a metrics.All
 	events.Allocation = a
 	x.closers = append(x.closers, events.Close)
 	return append(observers, events), nil
-}
-
-// decisions adds the writer of decisions-NAME.csv to the session's observers where
-// that is asked for.
-func (x *Session) decisions() error {
-	if x.settings.Dir == "" || !x.settings.Decisions {
-		return nil
-	}
-	path := x.path("decisions-", ".csv")
-	w, err := metrics.CreateDecisions(path)
-	if err != nil {
-		return err
-	}
-	x.files = append(x.files, file{path, w})
-	x.Observers = append(x.Observers, w)
-	return nil
 }
 
 // Create begins another file of the run, such as log-NAME.txt. It returns nil

@@ -27,20 +27,14 @@ type classes struct {
 
 // bySize are 1, 2, 3-4, 5-8, ... processors.
 var bySize = classes{
-	label: "processors",
+	label: "processors, up to",
 	of: func(j *results.Job) int {
 		if j.Processors < 1 {
 			return -1
 		}
 		return bits.Len(uint(j.Processors - 1))
 	},
-	name: func(class int) string {
-		first, last := 1<<max(0, class-1)+1, 1<<class
-		if first >= last {
-			return strconv.Itoa(last)
-		}
-		return strconv.Itoa(first) + "–" + strconv.Itoa(last)
-	},
+	name: func(class int) string { return strconv.FormatUint(1<<class, 10) },
 	last: 62,
 }
 
@@ -150,17 +144,19 @@ func byClass(runs []Rows[results.Job], by classes, name string) (*Figure, error)
 	asDurations(&wait.Y, shortest, longest)
 	asFactors(&slowdown.Y, 1, worst)
 	count.Y.Min, count.Y.Max = 0, max(1, count.Y.Max*1.05)
+	every := 1 + (last-first)/10 // so that labels have room
 	for _, p := range f.Panels {
 		p.X.Min, p.X.Max = float64(first)-0.5, float64(last)+0.5
 		p.X.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
 			for c := first; c <= last; c++ {
-				ticks = append(ticks, plot.Tick{Value: float64(c), Label: by.name(c)})
+				t := plot.Tick{Value: float64(c)}
+				if (c-first)%every == 0 {
+					t.Label = by.name(c)
+				}
+				ticks = append(ticks, t)
 			}
 			return ticks
 		})
-		if last-first >= 8 {
-			slant(&p.X)
-		}
 	}
 	if wait.Y.Min < linearBelow {
 		f.Note = "Waits: linear up to 10 s, logarithmic beyond."
@@ -171,5 +167,5 @@ func byClass(runs []Rows[results.Job], by classes, name string) (*Figure, error)
 // slant turns the labels of an axis, so that long ones have room.
 func slant(a *plot.Axis) {
 	a.Tick.Label.Rotation = 0.7
-	a.Tick.Label.XAlign, a.Tick.Label.YAlign = draw.XRight, draw.YCenter
+	a.Tick.Label.XAlign, a.Tick.Label.YAlign = draw.XRight, draw.YTop
 }

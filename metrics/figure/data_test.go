@@ -106,7 +106,7 @@ func ran(submit, wait, run des.Time, processors int, slowdown float64) results.J
 }
 
 func TestSizesAreClassedByPowersOfTwo(t *testing.T) {
-	for size, want := range map[int]string{1: "1", 2: "2", 3: "3–4", 4: "3–4", 5: "5–8", 8: "5–8", 9: "9–16", 1000: "513–1024", 1025: "1025–2048"} {
+	for size, want := range map[int]string{1: "1", 2: "2", 3: "4", 4: "4", 5: "8", 8: "8", 9: "16", 1000: "1024", 1025: "2048"} {
 		require.Equal(t, want, bySize.name(bySize.of(&results.Job{Processors: size})), size)
 	}
 	require.Equal(t, -1, bySize.of(&results.Job{}))

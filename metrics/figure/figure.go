@@ -67,7 +67,11 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	if _, err := c.WriteTo(&b); err != nil {
 		return fmt.Errorf("drawing as %s: %w", format, err)
 	}
-	if _, err := b.WriteTo(w); err != nil {
+	picture := b.Bytes()
+	if format == "svg" { // where our font is not there, others of the same widths are taken
+		picture = bytes.ReplaceAll(picture, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+	}
+	if _, err := w.Write(picture); err != nil {
 		return fmt.Errorf("writing a figure: %w", err)
 	}
 	return nil

@@ -223,6 +223,7 @@ func TestAnErrorNamesFileLineAndColumn(t *testing.T) {
 		{strings.Replace(need, "job_id", "id", 1) + "\n", "jobs-easy.csv: it has no column job_id; its first line is id,"},
 		{need + "\n1,0,2,60,REJECTED,-1,-1\n2,zero,2,60,REJECTED,-1,-1\n", `jobs-easy.csv: line 3: submission_time: want a time in time units, not "zero"`},
 		{need + "\n1,-5,2,60,REJECTED,-1,-1\n", `line 2: submission_time: want a time in time units, not "-5"`},
+		{need + "\n1,-0.5,2,60,REJECTED,-1,-1\n", `line 2: submission_time: want a time in time units, not "-0.5"`},
 		{need + "\n1,0,2.5,60,REJECTED,-1,-1\n", `line 2: requested_number_of_resources: want a whole number, not "2.5"`},
 		{need + "\n1,0,2,60,DONE,-1,-1\n", `line 2: final_state: final_state "DONE": want SUBMITTED, RUNNING`},
 		{need + "\n\n1,0,2,60,REJECTED,-1", `line 3: starting_time: the line ends after 6 of 7 fields: the file may have been cut off`},
@@ -234,6 +235,35 @@ func TestAnErrorNamesFileLineAndColumn(t *testing.T) {
 	} {
 		_, err := jobs(t, c.text)
 		require.ErrorContains(t, err, c.want)
+	}
+}
+
+func TestATimeBeyondAllTimesIsForever(t *testing.T) {
+	for _, text := range []string{"9223372036854.775807", "9223372036855", "10000000000000000", "99999999999999999999"} {
+		got, err := jobs(t, need+"\n1,"+text+",2,60,REJECTED,-1,-1\n")
+		require.NoError(t, err)
+		require.Equal(t, des.Forever, got[0].Submit, text)
+	}
+}
+
+func TestOfTwoColumnsOfANameTheFirstCounts(t *testing.T) {
+	got, err := jobs(t, need+",job_id\n1,0,2,60,REJECTED,-1,-1,7\n")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, got[0].ID)
+}
+
+func TestTheMachineHasAsManyProcessorsAsTheSummarySays(t *testing.T) {
+	for queue, want := range map[string]int{
+		"0,0,0,3\n10,0,0,5\n40,0,0,0\n":  9, // an area of 180 in 40 s: half of 9
+		"0,0,0,3\n10,0,0,5\n41,0,0,0\n":  0, // 9.25 make no sense
+		"0,0,0,0\n":                      0,
+		"0,0,0,3\n10,0,0,11\n40,0,0,0\n": 18,
+	} {
+		dir := folder(t, "p", map[string]string{"jobs-p.csv": need + "\n", "queue-p.csv": "time,queued_jobs,queued_processors,busy_processors\n" + queue})
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.csv"), []byte("policy,makespan,utilization\np,40,0.5\n"), 0o666))
+		got, err := open(t, dir).Runs[0].Processors()
+		require.NoError(t, err)
+		require.Equal(t, want, got, queue)
 	}
 }
 

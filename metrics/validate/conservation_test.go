@@ -205,6 +205,7 @@ func (b *books) check(t require.TestingT, size int, runs []*entity.Run, others [
 func (b *books) checkTasks(t require.TestingT, size int, from, to des.Time, sums [metrics.UseIdle + 1]int64) {
 	var all []had
 	cost := map[string]int64{}
+	tasks, nodes := map[string]int64{}, map[string]int64{} // of each attempt
 	for _, row := range table(t, &b.tasksCSV) {
 		use := map[string]metrics.Use{"job": metrics.UseWork, "booking": metrics.UseWork, "owner": metrics.UseOwners, "outage": metrics.UseDown}[row["kind"]]
 		h := had{des.Time(ticks(t, row["start"])), des.Forever, 1, use}
@@ -213,6 +214,7 @@ func (b *books) checkTasks(t require.TestingT, size int, from, to des.Time, sums
 		}
 		all = append(all, h)
 		if use == metrics.UseWork {
+			tasks[row["job_id"]+" "+row["attempt"]] += int64(des.Second)
 			cost[row["job_id"]] += ticks(t, row["cost"]) - ticks(t, row["paid"])
 		}
 	}
@@ -220,6 +222,10 @@ func (b *books) checkTasks(t require.TestingT, size int, from, to des.Time, sums
 		return
 	}
 	require.Equal(t, sums, census(t, int64(size), from, to, all), "by tasks.csv")
+	for _, row := range table(t, bytes.NewReader(b.triesCSV.Bytes())) {
+		nodes[row["job_id"]+" "+row["attempt"]] = ticks(t, row["processors"])
+	}
+	require.Equal(t, nodes, tasks, "attempts.csv and tasks.csv")
 	for _, row := range table(t, bytes.NewReader(b.jobsCSV.Bytes())) {
 		if row["refund"] != "" {
 			require.Equal(t, cost[row["job_id"]], ticks(t, row["refund"]))

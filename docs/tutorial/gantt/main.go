@@ -3,46 +3,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
-
-const processors = 6
-
-// chart is an observer that draws what runs where.
-type chart struct {
-	rows [processors][]byte
-	end  des.Time // of the last job
-}
-
-func (c *chart) Observe(e entity.JobEvent) {
-	if e.Kind != entity.JobFinished {
-		return
-	}
-	c.end = e.Time
-	for _, r := range e.Run.Place {
-		for p := r.First; p <= r.Last; p++ {
-			c.draw(int(p), e.Run)
-		}
-	}
-}
-
-func (c *chart) draw(processor int, j *entity.Run) {
-	from, to := int(j.Start/des.Second), int(j.Finish/des.Second)
-	row := &c.rows[processor]
-	*row = append(*row, bytes.Repeat([]byte("."), max(0, to-len(*row)))...)
-	for at := from; at < to; at++ {
-		(*row)[at] = 'A' + byte(j.ID-1)
-	}
-}
 
 func main() {
 	// Submission, processors, estimate and runtime in seconds.
@@ -63,16 +35,16 @@ func main() {
 	}
 	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
 		sim := des.New(des.Config{})
-		c := &chart{}
-		meta := entity.NewMetascheduler(sim, plan.NewCluster(processors), p, c)
+		chart := &gantt.Recorder{}
+		meta := entity.NewMetascheduler(sim, plan.NewCluster(6), p, chart)
 		meta.Placer = entity.LowestFirst{} // whose numbers the chart draws
 		meta.SubmitAll(slices.Values(jobs))
 		if err := sim.Run(context.Background()); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: done at %v s\n", p.Name(), c.end)
-		for _, row := range slices.Backward(c.rows[:]) {
-			fmt.Printf("  |%s\n", row)
+		chart.Title = fmt.Sprintf("%s: done at %v s", p.Name(), chart.End())
+		if _, err := gantt.Write(os.Stdout, 0, 80, &chart.Chart); err != nil {
+			log.Fatal(err)
 		}
 	}
 }

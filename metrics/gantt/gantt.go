@@ -1,0 +1,225 @@
+// Package gantt draws small schedules as text: a row a processor or node, a column a
+// span of time.
+//
+//	|....EEEEEEEEEEEEEEEEEEEEEEEEDDDDDDDD
+//	|AAAAAAAAAAAABBBBBBBBBBFFFFF.DDDDDDDD
+//
+// A Recorder draws a simulation while it runs, Read draws one from the files that it
+// has left. It is also how tests state a schedule.
+package gantt
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// The marks of what is no job.
+const (
+	Idle   = '.'
+	Owner  = '=' // an owner's own job
+	Outage = '#'
+)
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// Mark is the letter of the job with a number: A of job 1, B of job 2, and so on through
+// small letters and digits, and from A again.
+func Mark(job int64) byte {
+	n := (job - 1) % int64(len(letters))
+	if n < 0 {
+		n += int64(len(letters))
+	}
+	return letters[n]
+}
+
+// Bar is that somebody has a row from From to To.
+type Bar struct {
+	Row      int
+	From, To des.Time
+	Mark     byte
+}
+
+// Chart is a schedule. Rows are drawn from the last to the first, as axes go up.
+type Chart struct {
+	Title string
+	// Rows are the names of the rows; where all are empty there are none to be seen.
+	Rows []string
+	Bars []Bar
+}
+
+// End is when the last of the bars ends.
+func (c *Chart) End() (end des.Time) {
+	for _, b := range c.Bars {
+		end = max(end, b.To)
+	}
+	return end
+}
+
+// MaxRows is how many rows can be drawn.
+const MaxRows = 128
+
+// TooLargeError is a schedule that cannot be read as text.
+type TooLargeError struct{ Rows int }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%d processors or nodes are too many for a chart as text, which has at most %d rows", e.Rows, MaxRows)
+}
+
+// Write draws charts one below the other, all from the same instant on and on one
+// scale: a column is the least of 1, 2, 5, 10, 20, ... time units with which the longest
+// row has at most width columns, and never fewer than 10. It returns that. In a column is drawn what has the row for
+// the longest part of it, of equal ones the first. The error is a *TooLargeError, or w's.
+func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.Time, err error) {
+	end := from
+	for _, c := range charts {
+		if len(c.Rows) > MaxRows {
+			return 0, &TooLargeError{len(c.Rows)}
+		}
+		end = max(end, c.End())
+	}
+	column = scale(end-from, width)
+	for _, c := range charts {
+		if c.Title != "" {
+			if _, err := fmt.Fprintln(w, clean(c.Title)); err != nil {
+				return column, err
+			}
+		}
+		for _, line := range c.Lines(from, column) {
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				return column, err
+			}
+		}
+	}
+	return column, nil
+}
+
+// scale is how much time a column stands for.
+func scale(span des.Time, width int) des.Time {
+	width = max(width, 10)
+	for column := des.Second; ; column *= 10 {
+		for _, n := range []des.Time{1, 2, 5} {
+			if (span-1)/(n*column) < des.Time(width) {
+				return n * column
+			}
+		}
+	}
+}
+
+// Lines are the rows of the chart from the instant from on, without what is idle at
+// their ends.
+func (c *Chart) Lines(from, column des.Time) []string {
+	labels, longest := make([]string, len(c.Rows)), 0
+	for i, name := range c.Rows {
+		labels[i] = clean(name)
+		longest = max(longest, len([]rune(labels[i])))
+	}
+	bars := slices.Clone(c.Bars)
+	slices.SortStableFunc(bars, func(a, b Bar) int { return int(min(max(a.From-b.From, -1), 1)) })
+	rows := make([]row, len(c.Rows))
+	for _, b := range bars {
+		if b.Row >= 0 && b.Row < len(rows) && b.To > max(b.From, from) {
+			rows[b.Row].draw(max(b.From, from)-from, b.To-from, column, b.Mark)
+		}
+	}
+	lines := make([]string, 0, len(rows))
+	for i, r := range slices.Backward(rows) {
+		lines = append(lines, fmt.Sprintf("  %-*s|%s", longest, labels[i], r.text(column)))
+	}
+	return lines
+}
+
+// row are the columns of a row: who has how much of each.
+type row []cell
+
+type cell struct {
+	mark byte
+	has  des.Time // of the one drawn
+	busy des.Time // of all
+}
+
+func (r *row) draw(from, to, column des.Time, mark byte) {
+	for at := from / column; at*column < to; at++ {
+		for des.Time(len(*r)) <= at {
+			*r = append(*r, cell{})
+		}
+		c := &(*r)[at]
+		part := min(to, (at+1)*column) - max(from, at*column)
+		c.busy += part
+		if part > c.has {
+			c.mark, c.has = mark, part
+		}
+	}
+}
+
+func (r row) text(column des.Time) string {
+	b := make([]byte, 0, len(r))
+	for _, c := range r {
+		if c.has == 0 || c.has < column-c.busy {
+			b = append(b, Idle)
+		} else {
+			b = append(b, c.mark)
+		}
+	}
+	return strings.TrimRight(string(b), string(Idle))
+}
+
+// clean makes a name harmless on a terminal.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// Recorder is an Observer that draws what runs where: on named nodes, or on the
+// processors of a cluster where the metascheduler has a Placer.
+type Recorder struct {
+	Chart
+	rows map[*entity.Node]int
+}
+
+// Attach gives the chart its rows, if the plan tells how many there are.
+func (r *Recorder) Attach(m *entity.Metascheduler) {
+	switch p := m.Plan().(type) {
+	case interface{ Processors() int }:
+		r.Rows = make([]string, p.Processors())
+	case interface{ Nodes() []*entity.Node }:
+		r.rows = map[*entity.Node]int{}
+		for i, n := range p.Nodes() {
+			r.Rows = append(r.Rows, fmt.Sprint(n.ID))
+			r.rows[n] = i
+		}
+	}
+}
+
+// Observe takes one event in.
+func (r *Recorder) Observe(e entity.JobEvent) {
+	switch e.Kind {
+	case entity.JobFinished, entity.JobKilled:
+		r.add(e.Run, e.Run.Latest())
+	case entity.JobRequeued, entity.JobResized:
+		earlier := e.Run.Earlier()
+		r.add(e.Run, earlier[len(earlier)-1])
+	}
+}
+
+func (r *Recorder) add(j *entity.Run, a entity.Attempt) {
+	mark := Mark(j.ID)
+	for i, t := range a.Window.Tasks {
+		if at, ok := r.rows[t.Node]; ok {
+			r.Bars = append(r.Bars, Bar{at, a.Start, min(a.Ends[i], a.End), mark})
+		}
+	}
+	for _, p := range a.Place {
+		for at := p.First; at <= p.Last; at++ {
+			r.Bars = append(r.Bars, Bar{int(at), a.Start, a.End, mark})
+		}
+	}
+}
