@@ -4,12 +4,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics/parquet"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
@@ -272,4 +274,23 @@ func TestParquetOfAnEarlierRunGoes(t *testing.T) {
 	require.Contains(t, files(t, out), "energy.parquet")
 	require.Zero(t, call("simulate", trace, "--policy=fcfs", "--out", out).code)
 	require.Equal(t, []string{"jobs-fcfs.csv", "manifest.json", "queue-fcfs.csv", "summary.csv"}, files(t, out))
+}
+
+func TestWhatARunDoesNotWriteIsNotLeftOfAnEarlierOne(t *testing.T) {
+	trace, grid := write(t, "a.swf", smallTrace), write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n")
+	domain := write(t, "domain.yaml", "generate: {count: 4}\ncycle: 100\ntrace: {}\n")
+	for _, test := range []struct{ before, now []string }{
+		{[]string{"--policy=easy", "--decisions", "--events"}, []string{"--policy=easy"}},
+		{[]string{"--grid", grid, "--events"}, []string{"--grid", grid}},
+		{[]string{"--domain", domain, "--policy=easy", "--decisions"}, []string{"--policy=easy"}},
+	} {
+		out, fresh := t.TempDir(), t.TempDir()
+		before := call(append([]string{"simulate", trace, "--parquet", "--perfetto", "--out", out}, test.before...)...)
+		require.Zero(t, before.code, before.stderr)
+		for _, dir := range []string{out, fresh} {
+			require.Zero(t, call(append([]string{"simulate", trace, "--out", dir}, test.now...)...).code)
+		}
+		left := slices.DeleteFunc(files(t, out), func(name string) bool { return name == scenario.RequestsName }) // others may go on with it
+		require.Equal(t, files(t, fresh), left)
+	}
 }
