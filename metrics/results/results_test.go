@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -391,4 +392,17 @@ func BenchmarkJobs(b *testing.B) {
 		require.NoError(b, err)
 		require.Len(b, rows, 232_542)
 	}
+}
+
+func TestAFileThatTheManifestNamesMustBeThere(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"runs": [{"policy": "fcfs", "files": ["jobs-fcfs.csv"]}]}`), 0o666))
+	f, err := results.Open(dir)
+	require.NoError(t, err)
+	_, err = f.Runs[0].Jobs()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "jobs-fcfs.csv")
+	queue, err := f.Runs[0].Queue()
+	require.NoError(t, err)
+	require.Nil(t, queue)
 }

@@ -73,7 +73,11 @@ func rows[T any](r *Run, kind string, missing T, columns []column[T]) ([]T, erro
 	if !r.Has(kind) {
 		return nil, nil
 	}
-	return read(r.folder.path(r.name(kind)), missing, columns)
+	path := r.folder.path(r.name(kind))
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("reading results: the manifest names a file that cannot be read: %w", err)
+	}
+	return read(path, missing, columns)
 }
 
 // textOf is what a file holds. Nothing else has the bytes, so that they can be text
