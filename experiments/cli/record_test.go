@@ -294,3 +294,28 @@ func TestWhatARunDoesNotWriteIsNotLeftOfAnEarlierOne(t *testing.T) {
 		require.Equal(t, files(t, fresh), left)
 	}
 }
+
+func TestHostileNamesAreNoFormulasInFiles(t *testing.T) {
+	nodes := write(t, "nodes.csv", "id,performance,price,q,name,owner\n1,4,4.2,3.5,=cmd(),@SUM(A1)\n2,4,4.2,3.5,+1\a,\"-a,\x1b[31m\"\n")
+	domain := write(t, "domain.yaml", "nodes: "+nodes+"\ncycle: 600\nbatches: {cycles: 3, jobs: 5, users: 2, real: [0.2, 1]}\npricing: {rules: [{use: {target: 0.2, step: 0.3}}]}\n")
+	out := t.TempDir()
+	o := call("simulate", "--domain", domain, "--policy", "css", "--events", "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	require.Equal(t, "id,name,performance,price,class,site,owner\n1,'=cmd(),4,4.2,1,,'@SUM(A1)\n2,'+1 ,4,4.2,2,,\"'-a, [31m\"\n", read(t, out, "nodes.csv"))
+	for _, name := range files(t, out) {
+		if !strings.HasSuffix(name, ".csv") || name == scenario.RequestsName {
+			continue
+		}
+		rows, err := csv.NewReader(strings.NewReader(read(t, out, name))).ReadAll()
+		require.NoError(t, err)
+		for _, field := range slices.Concat(rows...) {
+			require.NotContains(t, field, "\x1b")
+			if _, err := strconv.ParseFloat(field, 64); err != nil && field != "" {
+				require.NotContains(t, "=+-@", field[:1], name)
+			}
+		}
+	}
+	trace := write(t, "=cmd().swf", smallTrace)
+	require.Zero(t, call("simulate", trace, "--policy", "fcfs", "--out", out).code)
+	require.Contains(t, read(t, out, "jobs-fcfs.csv"), "\n1,'=cmd().swf,")
+}
