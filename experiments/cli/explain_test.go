@@ -115,6 +115,13 @@ func TestAGridHasNoLogOfDecisions(t *testing.T) {
 	o := call("simulate", "--grid", grid, "--decisions", "--out", filepath.Join(t.TempDir(), "o"))
 	require.NotZero(t, o.code)
 	require.Contains(t, o.stderr, "gridslot: --decisions: on a grid")
+
+	dir := t.TempDir()
+	require.Zero(t, call("simulate", "--grid", grid, "--first", "5", "--out", dir).code)
+	o = call("explain", dir, "1")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "a grid")
+	require.NotContains(t, o.stderr, "--decisions", "which does not work there")
 }
 
 func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {
