@@ -319,3 +319,11 @@ func TestHostileNamesAreNoFormulasInFiles(t *testing.T) {
 	require.Zero(t, call("simulate", trace, "--policy", "fcfs", "--out", out).code)
 	require.Contains(t, read(t, out, "jobs-fcfs.csv"), "\n1,'=cmd().swf,")
 }
+
+func TestNodesThatDifferInTheirNamesAloneAreOfOneClass(t *testing.T) {
+	nodes := write(t, "nodes.csv", "id,performance,price,q,name,os\n1,4,4.2,3.5,a,linux\n2,4,4.2,3.5,b,linux\n3,4,4.2,3.5,c,bsd\n")
+	domain := write(t, "domain.yaml", "nodes: "+nodes+"\ncycle: 600\nbatches: {cycles: 3, jobs: 5, users: 2, real: [0.2, 1]}\n")
+	out := t.TempDir()
+	require.Zero(t, call("simulate", "--domain", domain, "--policy", "css", "--out", out).code)
+	require.Equal(t, "id,name,performance,price,class,site,owner\n1,a,4,4.2,1,,\n2,b,4,4.2,1,,\n3,c,4,4.2,2,,\n", read(t, out, "nodes.csv"))
+}
