@@ -339,6 +339,37 @@ func TestAFileOfAnEarlierRunIsNotRead(t *testing.T) {
 	require.Nil(t, got)
 }
 
+func TestAFileThatTheRunWroteAndIsNotThereIsAnError(t *testing.T) {
+	dir := folder(t, "easy", map[string]string{"jobs-easy.csv": need + "\n", "queue-easy.csv": ""})
+	require.NoError(t, os.Remove(filepath.Join(dir, "jobs-easy.csv")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "queue-easy.csv")))
+	run := open(t, dir).Runs[0]
+	_, err := run.Jobs()
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "jobs-easy.csv")
+	_, err = run.Queue()
+	require.ErrorContains(t, err, "manifest.json names")
+}
+
+func TestJobsThatTheSummaryCountsAndAreNotThereAreAnError(t *testing.T) {
+	for summary, want := range map[string]string{
+		"policy,jobs\neasy,2\n":          "",
+		"policy,jobs\neasy,3\n":          "jobs-easy.csv: it has the rows of 2 jobs, and summary.csv counts 3",
+		"policy,jobs\neasy,1\n":          "counts 1",
+		"policy,jobs\nfcfs,3\n":          "",
+		"policy,utilization\neasy,0.5\n": "",
+	} {
+		dir := folder(t, "easy", map[string]string{"jobs-easy.csv": need + "\n1,0,2,60,REJECTED,-1,-1\n2,0,2,60,REJECTED,-1,-1\n"})
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.csv"), []byte(summary), 0o666))
+		_, err := open(t, dir).Runs[0].Jobs()
+		if want == "" {
+			require.NoError(t, err, summary)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
 	f := open(t, folder(t, "p", map[string]string{
 		"jobs-p.csv":     need + "\n",
