@@ -44,12 +44,10 @@ func pictures(f *results.Folder, n *numbers) ([]picture, error) {
 		if err := d.Write(&svg, "svg"); err != nil {
 			return nil, fmt.Errorf("figure %s: %w", d.Name, err)
 		}
-		// Fonts of the same widths, for machines that have not the one that was measured.
-		text := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
 		title := about[slices.Index(names, d.Name)]
 		p := picture{
 			Title: strings.ToUpper(title[:1]) + title[1:],
-			Image: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(text)),
+			Image: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())),
 		}
 		if p.Table, p.Where, err = n.of(f, d.Name); err != nil {
 			return nil, err
