@@ -146,7 +146,7 @@ var missingJob = Job{User: -1, Group: -1, Queue: -1, Submit: None, Estimate: Non
 func (r *Run) Jobs() ([]Job, error) {
 	jobs, err := rows(r, "jobs", missingJob, jobColumns)
 	if want := r.Summary("jobs"); err == nil && want >= 0 && float64(len(jobs)) != want {
-		err = fmt.Errorf("%s: it has the rows of %d jobs, and summary.csv counts %.0f: the file may have been cut off", r.folder.path(r.name("jobs")), len(jobs), want)
+		err = fmt.Errorf("%s: it has the rows of %d jobs, and summary.csv counts %.0f: the file has been cut off, or is of another run", r.folder.path(r.name("jobs")), len(jobs), want)
 	}
 	return jobs, err
 }
