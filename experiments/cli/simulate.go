@@ -187,7 +187,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
 		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
-		Tell:    func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
+		Tell: func(format string, args ...any) {
+			fmt.Fprintln(stderr, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
+		},
 		Started: started, Observers: observers,
 	})
 	if out == nil {

@@ -68,14 +68,15 @@ func read[T any](path string, missing T, columns []column[T]) ([]T, error) {
 	return rows, nil
 }
 
-// rows are those of the run's file KIND-POLICY.csv, nil where it has written none.
+// rows are those of the run's file KIND-POLICY.csv, nil where it has written none. It is
+// an error where it has, and the file is not there any more.
 func rows[T any](r *Run, kind string, missing T, columns []column[T]) ([]T, error) {
 	if !r.Has(kind) {
 		return nil, nil
 	}
 	path := r.folder.path(r.name(kind))
 	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("reading results: the manifest names a file that cannot be read: %w", err)
+		return nil, fmt.Errorf("reading results, of which manifest.json names this file: %w", err)
 	}
 	return read(path, missing, columns)
 }
