@@ -419,6 +419,7 @@ func TestTheLogOfAgentsIsReadLineByLine(t *testing.T) {
 		"soon a job 1: x":    `log-rla.txt: line 3: want a time in time units, not "soon"`,
 		"5 a job one: x":     `log-rla.txt: line 3: want the number of a job, not "one"`,
 		"5 a job 1":          `line 3: want TIME WHO job NUMBER: TEXT, not "5 a job 1"`,
+		"5  job 1: x":        `line 3: want TIME WHO job NUMBER: TEXT`,
 		"5 job 1: x":         `line 3: want TIME WHO job NUMBER: TEXT`,
 		"-1 broker job 1: x": `line 3: want TIME WHO job NUMBER: TEXT`,
 		"5 broker: x job 1:": `line 3: want TIME WHO job NUMBER: TEXT`,
