@@ -81,6 +81,9 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 		if why := p.reasons[i]; why != nil {
 			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"why-%d\">%s</script>\n", i, why)
 		}
+		if said := p.messages[i]; said != nil {
+			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"log-%d\">%s</script>\n", i, said)
+		}
 	}
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	_, err = page.WriteTo(w)
@@ -100,7 +103,8 @@ type page struct {
 	Settings             []setting
 	Pictures             []picture
 	meta                 meta
-	texts, reasons       [][]byte // of the runs of meta; nil where there are no reasons
+	texts                [][]byte // of the runs of meta
+	reasons, messages    [][]byte // of the same runs, nil where there are none
 }
 
 type table struct {
@@ -136,6 +140,10 @@ type runMeta struct {
 	Kinds    []int    `json:"kinds"`
 	Overhead bool     `json:"overhead"`
 	Reasons  bool     `json:"reasons"` // why-N holds them
+	// Log is the file that the messages of agents are from, which log-N holds; where there
+	// are none on a grid, Unsaid says why.
+	Log    string `json:"log,omitempty"`
+	Unsaid string `json:"unsaid,omitempty"`
 }
 
 // states are what the page calls the states of jobs, and their numbers there.
@@ -178,16 +186,31 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		if size+len(text)+len(why) > limit && why != nil {
+		said, err := c.packMessages()
+		if err != nil {
+			return nil, err
+		}
+		switch log := clean(fileOf(r, "log-")); {
+		case said == nil && f.Machine() == "grid":
+			run.Unsaid = "With log: true in the grid file, simulate writes down what agents say of a job."
+		case said != nil && size+len(text)+len(said) > limit:
+			run.Unsaid = fmt.Sprintf("What agents said of jobs of %s is left out, for the page would become too large: %s has it.", run.Policy, log)
+			p.Warnings = append(p.Warnings, run.Unsaid)
+			said = nil
+		case said != nil:
+			run.Log = log
+		}
+		if size+len(text)+len(said)+len(why) > limit && why != nil {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("Why jobs of %s started when they did is left out, for the page would become too large: gridslot explain tells it.", clean(r.Policy)))
 			why = nil
 		}
 		run.Reasons = why != nil
-		if size += len(text) + len(why); size > limit && len(p.texts) > 0 {
+		if size += len(text) + len(said) + len(why); size > limit && len(p.texts) > 0 {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(r.Policy)))
 			size -= len(text)
 		} else {
-			runs, p.texts, p.reasons = append(runs, run), append(p.texts, text), append(p.reasons, why)
+			runs, p.texts = append(runs, run), append(p.texts, text)
+			p.reasons, p.messages = append(p.reasons, why), append(p.messages, said)
 		}
 		from, to = min(from, c.from), max(to, c.to)
 		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time

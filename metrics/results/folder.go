@@ -112,7 +112,9 @@ func (f *Folder) Run(policy string) (*Run, error) {
 
 // Has reports whether the run has written a file KIND-POLICY.csv; kind is jobs,
 // queue, attempts and so on. A file that an earlier run has left is not its own.
-func (r *Run) Has(kind string) bool { return slices.Contains(r.Files, r.name(kind)) }
+func (r *Run) Has(kind string) bool { return r.wrote(r.name(kind)) }
+
+func (r *Run) wrote(file string) bool { return slices.Contains(r.Files, file) }
 
 func (r *Run) name(kind string) string { return kind + "-" + r.file + ".csv" }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
@@ -441,4 +442,51 @@ func TestAFileThatTheManifestNamesMustBeThere(t *testing.T) {
 	queue, err := f.Runs[0].Queue()
 	require.NoError(t, err)
 	require.Nil(t, queue)
+}
+
+func TestTheLogOfAgentsIsReadLineByLine(t *testing.T) {
+	read := func(text string) ([]results.Message, error) {
+		return open(t, folder(t, "rla", map[string]string{"jobs-rla.csv": need + "\n", "log-rla.txt": text})).Runs[0].Messages()
+	}
+	notes := []grid.Note{
+		{Time: 5 * des.Second, Who: "broker-1", Job: 91, Text: "small refuses 72 tasks: it wants job 3: never"},
+		{Time: 5500 * des.Second / 1000, Who: "my job 7", Job: 92, Text: ""},
+		{Time: 1e6 * des.Second, Who: "regulator", Job: -4, Text: " = "},
+	}
+	var text strings.Builder
+	for _, n := range notes {
+		fmt.Fprintln(&text, n)
+	}
+	for _, same := range []string{text.String(), "\ufeff\n\n" + strings.ReplaceAll(text.String(), "\n", "\r\n"), strings.TrimSuffix(text.String(), "\n")} {
+		got, err := read(same)
+		require.NoError(t, err)
+		require.Len(t, got, len(notes))
+		for i, n := range notes {
+			require.Equal(t, results.Message{Time: n.Time, Who: n.Who, Job: n.Job, Text: n.Text}, got[i])
+		}
+	}
+	for line, want := range map[string]string{
+		"soon a job 1: x":    `log-rla.txt: line 3: want a time in time units, not "soon"`,
+		"5 a job one: x":     `log-rla.txt: line 3: want the number of a job, not "one"`,
+		"5 a job 1":          `line 3: want TIME WHO job NUMBER: TEXT, not "5 a job 1"`,
+		"5  job 1: x":        `line 3: want TIME WHO job NUMBER: TEXT`,
+		"5 job 1: x":         `line 3: want TIME WHO job NUMBER: TEXT`,
+		"-1 broker job 1: x": `line 3: want TIME WHO job NUMBER: TEXT`,
+		"5 broker: x job 1:": `line 3: want TIME WHO job NUMBER: TEXT`,
+	} {
+		_, err := read("\n1 a job 1: x\n" + line + "\n2 a job 1: y\n")
+		require.ErrorContains(t, err, want)
+	}
+	got, err := read("")
+	require.NoError(t, err)
+	require.NotNil(t, got, "a log in which nothing was said is one")
+	require.Empty(t, got)
+}
+
+func TestWithoutALogOfItsOwnARunHasNoMessages(t *testing.T) {
+	dir := folder(t, "rla", map[string]string{"jobs-rla.csv": need + "\n"})
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "log-rla.txt"), []byte("1 a job 1: x\n"), 0o666))
+	got, err := open(t, dir).Runs[0].Messages()
+	require.NoError(t, err)
+	require.Nil(t, got)
 }

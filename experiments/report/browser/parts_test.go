@@ -2,8 +2,10 @@ package browser_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -184,4 +186,50 @@ func TestWhyAJobStartedIsToldOnAClick(t *testing.T) {
 	}
 	require.Greater(t, told, 50)
 	p.sound()
+}
+
+func TestWhatAgentsSaidOfAJobIsTold(t *testing.T) {
+	logged := simulated(t, "--grid", file(t, "grid.yaml", strings.Replace(grid, "[oar,", "[rla,", 1)+"log: true\n"), "lublin:jobs=300:procs=100")
+	run := folder(t, logged).Runs[0]
+	said, err := run.Messages()
+	require.NoError(t, err)
+	require.NotEmpty(t, said)
+	id := said[0].Job
+	own := slices.DeleteFunc(said, func(m results.Message) bool { return m.Job != id })
+	require.Len(t, own, 3, "as the notes of a job that one site is too small for")
+
+	log := filepath.Join(logged, "log-rla.txt")
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(log, append(text, fmt.Sprintf("%v broker-1 job %d: %s\n", own[2].Time, id, evil)...), 0o666))
+
+	p := open(t, written(t, logged), 1200, 900)
+	value[bool](p, fmt.Sprintf(`page.choose(%d, true), true`, id))
+	p.settle()
+	panel := value[string](p, `byId('job-text').textContent`)
+	tip := value[string](p, `(g => (i => page.tip(g, g.run.pieces.start[i], g.run.pieces.row[i]))(g.run.pieces.job.indexOf(g.selected)))(page.gantts[0])`)
+	for i, m := range own {
+		line := value[string](p, fmt.Sprintf(`page.clock.text(%v, 1)`, m.Time.Seconds())) + " " + m.Who + ": " + m.Text
+		require.Contains(t, panel, line)
+		require.Equal(t, i > 0, strings.Contains(tip, line), "the last three")
+	}
+	require.Contains(t, panel, evil[:20], "a message is shown as it is")
+	require.NotContains(t, panel, "earlier")
+	require.Contains(t, tip, "(1 earlier in log-rla.txt)")
+	require.Contains(t, tip, evil[:20])
+	require.True(t, value[bool](p, `window.hacked === undefined && document.querySelector('img:not([src^="data:image/svg"])') === null`))
+	require.False(t, value[bool](p, `/[\x00-\x08\x1b\u202e]/.test(document.body.textContent)`))
+	value[bool](p, `page.choose(page.chosen[0].jobs.id.find((_, j) => !page.chosen[0].messages[j].last), true), true`)
+	require.Contains(t, value[string](p, `byId('job-text').textContent`), "nothing about this job")
+	p.sound()
+
+	for machine, dir := range map[string]string{
+		"a grid":    simulated(t, "--grid", file(t, "grid.yaml", grid), "lublin:jobs=100:procs=100"),
+		"a cluster": simulated(t, "lublin:jobs=100:procs=16", "--policy", "easy"),
+	} {
+		p := open(t, filepath.Join(dir, "report.html"), 1200, 900)
+		value[bool](p, `page.choose(page.chosen[0].jobs.id[9], true), true`)
+		require.Equal(t, machine == "a grid", strings.Contains(value[string](p, `byId('job-text').textContent`), "With log: true in the grid file"))
+		p.sound()
+	}
 }

@@ -10,6 +10,11 @@ async function unpack(base64) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+// unpackJSON is what the element of an id holds as packed JSON.
+async function unpackJSON(id) {
+  return JSON.parse(new TextDecoder().decode(await unpack(document.getElementById(id).textContent)));
+}
+
 // columnsOf reads columns that follow each other. Each number stands as its
 // difference to the one before: 0, -1, 1, -2, 2 are written 0, 1, 2, 3, 4, by
 // seven bits a byte, the lowest first, and the eighth bit says that more follow.

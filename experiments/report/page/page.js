@@ -57,6 +57,8 @@ class Page {
     for (const [i] of this.runs) if (!chosen.includes(i)) this.runs.delete(i); // at most two are kept
     for (const i of chosen) {
       if (!this.runs.has(i)) this.runs.set(i, new Run(this.meta.runs[i], await unpack(byId('run-' + i).textContent)));
+      const run = this.runs.get(i);
+      if (run.meta.log) run.messages ??= await unpackJSON('log-' + i);
     }
     this.chosen = chosen.map(i => this.runs.get(i));
     byId('status').hidden = true;
@@ -236,6 +238,8 @@ class Page {
       ['Wait', span(start[j] - submit[j]) + (backfilled[j] ? ', backfilled' : '')], ['Ran', span(end[j] - start[j])], ['Estimate', span(estimate[j])],
     ];
     if (run.reasons) facts.push(['Why', run.reasons[j]]);
+    const said = run.messages ? this.said(run, j, Infinity).join('\n') || 'nothing about this job' : run.meta.unsaid;
+    if (said) facts.push(['Agents', said]);
     return facts;
   }
 
@@ -243,9 +247,17 @@ class Page {
   async explain() {
     const packed = this.chosen.filter(run => run.meta.reasons && !run.reasons);
     for (const run of packed) {
-      run.reasons = JSON.parse(new TextDecoder().decode(await unpack(byId('why-' + this.meta.runs.indexOf(run.meta)).textContent)));
+      run.reasons = await unpackJSON('why-' + this.meta.runs.indexOf(run.meta));
     }
     if (packed.length) this.describe();
+  }
+
+  // said are the last messages of agents about a job, so many at most.
+  said(run, j, most) {
+    const {left = 0, last = []} = run.messages[j];
+    const shown = last.slice(-most);
+    const earlier = left + last.length - shown.length;
+    return (earlier ? [`(${number(earlier)} earlier in ${run.meta.log})`] : []).concat(shown.map(m => this.clock.text(m.at, 1) + ' ' + m.text));
   }
 
   // tip is what is said of the piece under the pointer.
@@ -268,6 +280,7 @@ class Page {
         'waited ' + span(jobs.start[j] - jobs.submit[j]) + (jobs.backfilled[j] ? ', backfilled' : ''));
       if (kind[i] === EARLIER) lines.push(`attempt ${attempt[i]}, which was stopped`);
       if (overhead[i]) lines.push('of it set-up and checkpoints: ' + span(overhead[i]));
+      if (run.messages) lines.push(...this.said(run, j, 3));
     }
     lines.push(`${this.clock.text(start[i])} to ${this.clock.text(end[i])} (${span(end[i] - start[i])})`);
     if (cost && cost[i]) lines.push('cost ' + number(cost[i]));

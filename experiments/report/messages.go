@@ -1,0 +1,59 @@
+package report
+
+// What agents of a grid said of jobs, where the run has a log of it.
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// maxMessages is how many of a job the page holds: the last ones. A job that is refused
+// again and again may have thousands.
+const maxMessages = 100
+
+// told is what was said of a job.
+type told struct {
+	Left int       `json:"left,omitempty"` // earlier messages, which are left out
+	Last []message `json:"last,omitempty"` // in order of time
+}
+
+type message struct {
+	At   float64 `json:"at"` // in seconds
+	Text string  `json:"text"`
+}
+
+// messages are what the log of agents tells of each job, in the order of the jobs;
+// nil without a log.
+func (c *chart) messages() ([]told, error) {
+	log, err := c.run.Messages()
+	if log == nil || err != nil {
+		return nil, err
+	}
+	all := make([]told, len(c.jobs))
+	for _, m := range slices.Backward(log) {
+		i := c.indexOf(m.Job)
+		if i < 0 {
+			continue
+		}
+		t := &all[i]
+		if len(t.Last) == maxMessages {
+			t.Left++
+			continue
+		}
+		t.Last = append(t.Last, message{m.Time.Seconds(), clean(m.Who + ": " + m.Text)})
+	}
+	for _, t := range all {
+		slices.Reverse(t.Last)
+	}
+	return all, nil
+}
+
+// packMessages is messages as the page holds them, nil without a log.
+func (c *chart) packMessages() ([]byte, error) {
+	all, err := c.messages()
+	if all == nil || err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(all)
+	return packed(text), err
+}
