@@ -329,7 +329,7 @@ func (x *Session) removeOthers(written []string) error {
 	if x.settings.Dir == "" {
 		return nil
 	}
-	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "prices-", "owners-", "clusters-"} {
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-"} {
 		path := x.path(prefix, ".csv")
 		if slices.Contains(written, filepath.Base(path)) {
 			continue
