@@ -27,12 +27,14 @@ func TestAlternativesOfASmallBatchAreThoseThatCanBeSeen(t *testing.T) {
 	run := alternativesOf(t, trace, "--domain", d, "--policy", "css:rounds=2:problem=owners-profit")[0]
 	rows, err := run.Windows()
 	require.NoError(t, err)
-	s := des.Second
+	row := func(job int64, number int, node int64, start, end des.Time, cost float64, chosen bool) results.WindowTask {
+		return results.WindowTask{Job: job, Alternative: number, Node: node, Start: start * des.Second, End: end * des.Second, Cost: cost, Chosen: chosen}
+	}
 	require.Equal(t, []results.WindowTask{
-		{0, 1, 1, 1, 0, 40 * s, 40, false},
-		{0, 1, 2, 2, 30 * s, 50 * s, 60, true},
-		{0, 2, 1, 2, 0, 30 * s, 90, true},
-		{0, 2, 2, 1, 40 * s, 100 * s, 60, false},
+		row(1, 1, 1, 0, 40, 40, false),
+		row(1, 2, 2, 30, 50, 60, true),
+		row(2, 1, 2, 0, 30, 90, true),
+		row(2, 2, 1, 40, 100, 60, false),
 	}, rows)
 }
 

@@ -28,7 +28,7 @@ import (
 var assets embed.FS
 
 // scripts are all that the page runs, in this order.
-var scripts = []string{"uPlot.iife.min.js", "time.js", "data.js", "gantt.js", "page.js"}
+var scripts = []string{"uPlot.iife.min.js", "time.js", "data.js", "gantt.js", "windows.js", "page.js"}
 
 func asset(names ...string) string {
 	var all strings.Builder
@@ -81,6 +81,9 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 		if why := p.reasons[i]; why != nil {
 			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"why-%d\">%s</script>\n", i, why)
 		}
+		if windows := p.windows[i]; windows != nil {
+			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"windows-%d\">%s</script>\n", i, windows)
+		}
 	}
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	_, err = page.WriteTo(w)
@@ -100,7 +103,8 @@ type page struct {
 	Settings             []setting
 	Pictures             []picture
 	meta                 meta
-	texts, reasons       [][]byte // of the runs of meta; nil where there are no reasons
+	texts                [][]byte // of the runs of meta
+	reasons, windows     [][]byte // likewise; nil where there are none
 }
 
 type table struct {
@@ -135,7 +139,8 @@ type runMeta struct {
 	Labels   []string `json:"labels"`
 	Kinds    []int    `json:"kinds"`
 	Overhead bool     `json:"overhead"`
-	Reasons  bool     `json:"reasons"` // why-N holds them
+	Reasons  bool     `json:"reasons"`           // why-N holds them
+	Windows  []column `json:"windows,omitempty"` // which windows-N holds
 }
 
 // states are what the page calls the states of jobs, and their numbers there.
@@ -183,11 +188,21 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 			why = nil
 		}
 		run.Reasons = why != nil
-		if size += len(text) + len(why); size > limit && len(p.texts) > 0 {
+		columns, windows, err := c.packWindows(rows)
+		if err != nil {
+			return nil, err
+		}
+		if size+len(text)+len(why)+len(windows) > limit && windows != nil {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("The windows that jobs of %s could choose from are left out, for the page would become too large: alternatives-POLICY.csv has them.", clean(r.Policy)))
+			columns, windows = nil, nil
+		}
+		run.Windows = columns
+		if size += len(text) + len(why) + len(windows); size > limit && len(p.texts) > 0 {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(r.Policy)))
 			size -= len(text)
 		} else {
 			runs, p.texts, p.reasons = append(runs, run), append(p.texts, text), append(p.reasons, why)
+			p.windows = append(p.windows, windows)
 		}
 		from, to = min(from, c.from), max(to, c.to)
 		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time

@@ -219,6 +219,7 @@ class Page {
     byId('job').hidden = this.job === null;
     if (this.job === null) return;
     this.explain();
+    this.windows();
     byId('job-title').textContent = 'Job ' + this.job;
     byId('job-text').replaceChildren(...this.chosen.map(run => {
       const j = run.byId.get(this.job);
@@ -236,7 +237,20 @@ class Page {
       ['Wait', span(start[j] - submit[j]) + (backfilled[j] ? ', backfilled' : '')], ['Ran', span(end[j] - start[j])], ['Estimate', span(estimate[j])],
     ];
     if (run.reasons) facts.push(['Why', run.reasons[j]]);
+    if (run.windows) facts.push(['Alternatives', run.windows.text(j)]);
     return facts;
+  }
+
+  // windows has the alternatives of jobs unpacked, where the folder has any.
+  async windows() {
+    const packed = this.chosen.filter(run => run.meta.windows && !run.windows);
+    for (const run of packed) {
+      run.windows = new Windows(run.meta.windows, await unpack(byId('windows-' + this.meta.runs.indexOf(run.meta)).textContent));
+    }
+    if (packed.length) {
+      this.describe();
+      this.later();
+    }
   }
 
   // explain has the reasons of jobs unpacked, where the folder has any.
