@@ -22,6 +22,9 @@ const moneyUnit = 1e6
 
 func money(units float64) Money { return Money(math.Round(units * moneyUnit)) }
 
+// Cost is what a node costs for a time, at its price now.
+func Cost(n *entity.Node, length des.Time) Money { return money(n.Price * length.Seconds()) }
+
 func (m Money) String() string { return fmt.Sprintf("%.6f", m.Units()) }
 
 // Account is somebody who has money: a user, the owner of a node, or the
@@ -165,7 +168,7 @@ func (l *Ledger) agree(now des.Time, j *entity.Run) {
 	w := &j.Reservation.Window
 	c := &contract{start: w.Start}
 	for _, t := range w.Tasks {
-		part := money(t.Node.Price * (t.End - w.Start).Seconds())
+		part := Cost(t.Node, t.End-w.Start)
 		c.parts = append(c.parts, part)
 		c.total += part
 	}

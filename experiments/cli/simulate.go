@@ -33,6 +33,7 @@ type simulation struct {
 	watch     bool
 	decisions bool
 	events    bool
+	windows   bool
 	parquet   bool
 	perfetto  bool
 }
@@ -114,6 +115,7 @@ and with --victims the jobs that run there
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
+	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")
 	f.BoolVar(&s.parquet, "parquet", false, "write every CSV file as Apache Parquet, too (with --out)")
 	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
@@ -163,7 +165,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
-	for _, name := range []string{"decisions", "events", "parquet", "perfetto"} {
+	for _, name := range []string{"decisions", "events", "alternatives", "parquet", "perfetto"} {
 		if cmd.Flags().Changed(name) && s.out == "" {
 			return usagef("--%s writes files: give --out, the folder for them", name)
 		}
@@ -185,7 +187,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
 	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell: func(format string, args ...any) {
 			fmt.Fprintln(stderr, "gridslot: "+harmless(fmt.Sprintf(format, args...)))

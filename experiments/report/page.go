@@ -28,7 +28,7 @@ import (
 var assets embed.FS
 
 // scripts are all that the page runs, in this order.
-var scripts = []string{"uPlot.iife.min.js", "time.js", "data.js", "gantt.js", "page.js"}
+var scripts = []string{"uPlot.iife.min.js", "time.js", "data.js", "gantt.js", "windows.js", "page.js"}
 
 func asset(names ...string) string {
 	var all strings.Builder
@@ -84,6 +84,9 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 		if said := p.messages[i]; said != nil {
 			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"log-%d\">%s</script>\n", i, said)
 		}
+		if windows := p.windows[i]; windows != nil {
+			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"windows-%d\">%s</script>\n", i, windows)
+		}
 	}
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	_, err = page.WriteTo(w)
@@ -105,6 +108,7 @@ type page struct {
 	meta                 meta
 	texts                [][]byte // of the runs of meta
 	reasons, messages    [][]byte // of the same runs, nil where there are none
+	windows              [][]byte // likewise
 }
 
 type table struct {
@@ -142,8 +146,9 @@ type runMeta struct {
 	Reasons  bool     `json:"reasons"` // why-N holds them
 	// Log is the file that the messages of agents are from, which log-N holds; where there
 	// are none on a grid, Unsaid says why.
-	Log    string `json:"log,omitempty"`
-	Unsaid string `json:"unsaid,omitempty"`
+	Log     string   `json:"log,omitempty"`
+	Unsaid  string   `json:"unsaid,omitempty"`
+	Windows []column `json:"windows,omitempty"` // which windows-N holds
 }
 
 // states are what the page calls the states of jobs, and their numbers there.
@@ -205,12 +210,21 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 			why = nil
 		}
 		run.Reasons = why != nil
-		if size += len(text) + len(said) + len(why); size > limit && len(p.texts) > 0 {
+		columns, windows, err := c.packWindows(rows)
+		if err != nil {
+			return nil, err
+		}
+		if size+len(text)+len(said)+len(why)+len(windows) > limit && windows != nil {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("The windows that jobs of %s could choose from are left out, for the page would become too large: alternatives-POLICY.csv has them.", clean(r.Policy)))
+			columns, windows = nil, nil
+		}
+		run.Windows = columns
+		if size += len(text) + len(said) + len(why) + len(windows); size > limit && len(p.texts) > 0 {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(r.Policy)))
 			size -= len(text)
 		} else {
 			runs, p.texts = append(runs, run), append(p.texts, text)
-			p.reasons, p.messages = append(p.reasons, why), append(p.messages, said)
+			p.reasons, p.messages, p.windows = append(p.reasons, why), append(p.messages, said), append(p.windows, windows)
 		}
 		from, to = min(from, c.from), max(to, c.to)
 		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time

@@ -382,3 +382,46 @@ func TestAPageIsThereWholeOrNotAtAll(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 3)
 }
+
+func TestOfSeveralPlansTheWindowsOfTheLastAreKept(t *testing.T) {
+	files := map[string]string{
+		"jobs-easy.csv": jobsHeader + "8,0,2,9,COMPLETED_SUCCESSFULLY,4,8,5 9,7,0\n3,0,1,9,COMPLETED_SUCCESSFULLY,0,4,9,7,0\n",
+		"nodes.csv":     "id,name,performance,price,class,site,owner\n9,nine,2.5,1.25,,,acme\n5,,1,3,,,\n",
+		"alternatives-easy.csv": "planned_at,job_id,alternative,node,start,end,cost,chosen\n" +
+			"0,8,1,9,0,4,1,0\n0,3,1,9,0,4,2.25,1\n0,3,2,5,1.5,5,3,0\n" + // job 8 is put off
+			"2,8,1,9,4,8,5,0\n2,8,2,5,4,8,6,1\n2,8,2,9,4,7,7,1\n" +
+			"2,8,1,5,4,8,8,1\n2,8,1,9,4,8,9,1\n2,4,1,9,0,1,1,1\n", // anew at the same instant; and no job of the run
+	}
+	c, rows := charted(t, made(t, `"machine": "domain"`, files))
+	layout, text, err := c.packWindows(rows)
+	require.NoError(t, err)
+	s := int64(des.Second) // times are counted in ticks where any of them is no whole second
+	require.Equal(t, map[string][]int64{
+		"job": {0, 0, 1, 1}, "alternative": {1, 1, 1, 2}, "row": {1, 0, 0, 1}, "chosen": {1, 1, 1, 0},
+		"start": {4 * s, 4 * s, 0, 3 * s / 2}, "end": {8 * s, 8 * s, 4 * s, 5 * s}, "cost": {8e6, 9e6, 225e4, 3e6},
+	}, columns(t, text, layout))
+}
+
+func TestWindowsThatAreTooManyAreLeftOutAndThePageSaysSo(t *testing.T) {
+	files := map[string]string{
+		"jobs-easy.csv":         jobsHeader + "1,0,2,9,COMPLETED_SUCCESSFULLY,0,4,9,7,0\n",
+		"nodes.csv":             "id,name,performance,price,class,site,owner\n9,nine,2.5,1.25,,,acme\n",
+		"alternatives-easy.csv": "planned_at,job_id,alternative,node,start,end,cost,chosen\n0,1,1,9,0,4,1,1\n",
+	}
+	f := made(t, `"machine": "domain"`, files)
+	p, err := newPage(f, maxBytes)
+	require.NoError(t, err)
+	require.NotEmpty(t, p.windows[0])
+	size := len(p.texts[0])
+	p, err = newPage(f, size)
+	require.NoError(t, err)
+	require.Nil(t, p.windows[0])
+	require.Nil(t, p.meta.Runs[0].Windows)
+	require.Contains(t, strings.Join(p.Warnings, "\n"), "could choose from are left out")
+
+	delete(files, "alternatives-easy.csv")
+	var page strings.Builder
+	require.NoError(t, Write(&page, made(t, `"machine": "domain"`, files)))
+	require.NotContains(t, page.String(), `id="windows-0"`)
+	require.NotContains(t, page.String(), `"windows":`)
+}

@@ -332,7 +332,7 @@ func (x *Session) removeOthers(written []string) error {
 		return nil
 	}
 	others := x.unasked
-	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "decisions-", "tasks-", "local-", "accounts-", "log-"} {
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "decisions-", "tasks-", "local-", "accounts-", "log-"} {
 		others = append(others, x.path(prefix, ""))
 	}
 	for _, path := range others {

@@ -406,6 +406,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	book := books.of("", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
 	x.Observers = slices.Concat(book.observers(), []entity.Observer{cycles}, r.observers(""), x.Observers)
 	var fronts *fronts
+	var windows *alternatives
 	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok {
 		if by.Criterion == nil && len(p.criteria) > 0 {
 			by.Criterion = func(j *entity.Run) plan.Finder {
@@ -414,6 +415,11 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		}
 		if fronts = frontsOf(by); fronts != nil {
 			by.Told = fronts.told
+		}
+		if c.options.Alternatives {
+			if windows, err = tellAlternatives(x, by); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var prices *metrics.PriceWriter
@@ -444,6 +450,9 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 		if err := cycles.Write(w); err != nil {
 			return nil, err
 		}
+	}
+	if err := windows.failed(); err != nil {
+		return nil, err
 	}
 	if fronts != nil {
 		if w, err := x.Create("pareto-", ".csv"); err != nil {

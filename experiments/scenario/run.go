@@ -31,6 +31,8 @@ type Options struct {
 	Events bool
 	// Decisions asks for decisions-POLICY.csv; there is none of a grid.
 	Decisions bool
+	// Alternatives asks for alternatives-POLICY.csv of policies that plan batches.
+	Alternatives bool
 	// Perfetto asks for perfetto-POLICY.json.
 	Perfetto bool
 	// Written, if set, is called for each CSV file that a run leaves, or may have left
@@ -119,7 +121,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -182,6 +184,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if err := c.checkDecisions(); err != nil {
+		return err
+	}
+	if err := c.checkAlternatives(); err != nil {
 		return err
 	}
 	if c.all, err = m.names(c.Scenario, c.tables); err != nil {

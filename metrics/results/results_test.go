@@ -379,14 +379,15 @@ func TestJobsThatTheSummaryCountsAndAreNotThereAreAnError(t *testing.T) {
 
 func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
 	f := open(t, folder(t, "p", map[string]string{
-		"jobs-p.csv":     need + "\n",
-		"attempts-p.csv": metrics.AttemptsHeader + "\n4,2,10,30,3,0-2,15,4,1,requeued,60\n",
-		"outages-p.csv":  "from,to,processors,node,known,victims\n5,forever,2,0-1,3,4 6\n",
-		"prices-p.csv":   "time,node,owner,price\n600,7,acme,1.5\n",
-		"owners-p.csv":   "owner,nodes,income,used_time,local_started,local_rejected,local_waiting,local_mean_wait,displaced,preempted\n\"a, b\",2,10.5,7,1,2,3,4.5,5,6\n",
-		"cycles-p.csv":   "cycle,start,submitted,started,finished,rejected,preempted,waiting,utilization,mean_wait,makespan,income,expense\n1,600,1,2,3,4,5,6,0.5,7,8,9,10\n",
-		"pareto-p.csv":   "planned_at,slice,jobs,point,cost,budget_left,time,time_left,gap\n600,1,5,0,10,-2,30,4,0.5\n",
-		"nodes.csv":      "id,name,performance,price,class,site,owner\n3,n3,2.5,,fast,,acme\n",
+		"jobs-p.csv":         need + "\n",
+		"attempts-p.csv":     metrics.AttemptsHeader + "\n4,2,10,30,3,0-2,15,4,1,requeued,60\n",
+		"outages-p.csv":      "from,to,processors,node,known,victims\n5,forever,2,0-1,3,4 6\n",
+		"prices-p.csv":       "time,node,owner,price\n600,7,acme,1.5\n",
+		"owners-p.csv":       "owner,nodes,income,used_time,local_started,local_rejected,local_waiting,local_mean_wait,displaced,preempted\n\"a, b\",2,10.5,7,1,2,3,4.5,5,6\n",
+		"cycles-p.csv":       "cycle,start,submitted,started,finished,rejected,preempted,waiting,utilization,mean_wait,makespan,income,expense\n1,600,1,2,3,4,5,6,0.5,7,8,9,10\n",
+		"pareto-p.csv":       "planned_at,slice,jobs,point,cost,budget_left,time,time_left,gap\n600,1,5,0,10,-2,30,4,0.5\n",
+		"alternatives-p.csv": "planned_at,job_id,alternative,node,start,end,cost,chosen\n600,4,2,7,610,640.5,12.5,1\n600,4,3,7,700,710,,0\n",
+		"nodes.csv":          "id,name,performance,price,class,site,owner\n3,n3,2.5,,fast,,acme\n",
 	}))
 	run := f.Runs[0]
 	s := des.Second
@@ -409,6 +410,12 @@ func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
 	front, err := run.Alternatives()
 	require.NoError(t, err)
 	require.Equal(t, []results.Combination{{600 * s, 1, 5, 0, 10, -2, 30, 4, 0.5}}, front)
+	windows, err := run.Windows()
+	require.NoError(t, err)
+	require.Len(t, windows, 2)
+	require.Equal(t, results.WindowTask{600 * s, 4, 2, 7, 610 * s, 640*s + s/2, 12.5, true}, windows[0])
+	require.False(t, windows[1].Chosen)
+	require.True(t, math.IsNaN(windows[1].Cost))
 	nodes, err := f.Nodes()
 	require.NoError(t, err)
 	require.Len(t, nodes, 1)

@@ -373,6 +373,36 @@ func (r *Run) Alternatives() ([]Combination, error) {
 	return rows(r, "pareto", Combination{BudgetLeft: math.NaN(), TimeLeft: math.NaN(), Gap: math.NaN()}, combinationColumns)
 }
 
+// WindowTask is a row of alternatives-POLICY.csv: a node's part of a window that was
+// found for a job of a batch.
+type WindowTask struct {
+	PlannedAt   des.Time
+	Job         int64
+	Alternative int // number of the window among those of the job, from 1
+	Node        int64
+	Start, End  des.Time
+	Cost        float64
+	Chosen      bool
+}
+
+var windowTaskColumns = append(need(
+	times("planned_at", func(w *WindowTask) *des.Time { return &w.PlannedAt }),
+	ints("job_id", func(w *WindowTask) *int64 { return &w.Job }),
+	ints("alternative", func(w *WindowTask) *int { return &w.Alternative }),
+	ints("node", func(w *WindowTask) *int64 { return &w.Node }),
+	times("start", func(w *WindowTask) *des.Time { return &w.Start }),
+	times("end", func(w *WindowTask) *des.Time { return &w.End }),
+),
+	numbers("cost", func(w *WindowTask) *float64 { return &w.Cost }),
+	flags("chosen", func(w *WindowTask) *bool { return &w.Chosen }),
+)
+
+// Windows are the rows of alternatives-POLICY.csv, the windows that each job of a
+// batch could choose from; nil without simulate --alternatives.
+func (r *Run) Windows() ([]WindowTask, error) {
+	return rows(r, "alternatives", WindowTask{Cost: math.NaN()}, windowTaskColumns)
+}
+
 // Node is a row of nodes.csv.
 type Node struct {
 	ID                 int64

@@ -280,5 +280,15 @@ func Files() []File {
 			{Name: "time_left", Type: Number, Unit: seconds, Text: "I"},
 			{Name: "gap", Type: Number, Text: "how much better another combination can be"},
 		}},
+		{"alternatives-POLICY.csv", "A row for each node of each window that was found for a job of a batch", []Column{
+			{Name: "planned_at", Type: Number, Unit: seconds, Text: "when the batch was planned"},
+			{Name: "job_id", Type: Integer, Text: "the job"},
+			{Name: "alternative", Type: Integer, Text: "number of the window among the job's, from 1"},
+			{Name: "node", Type: Integer, Text: "the node"},
+			{Name: "start", Type: Number, Unit: seconds, Text: "of the window"},
+			{Name: "end", Type: Number, Unit: seconds, Text: "until when the node would be reserved"},
+			{Name: "cost", Type: Number, Unit: units, Text: "of that, at the price when it was planned"},
+			{Name: "chosen", Type: Bit, Text: "it is of the window chosen"},
+		}},
 	}
 }

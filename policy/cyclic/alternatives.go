@@ -34,6 +34,8 @@ type Search struct {
 	// time, both rounded up to whole units, the first only. (The authors' program
 	// does so, META's text does not.)
 	Distinct bool
+	// Keep has planners tell every job's alternatives (Decision.Found).
+	Keep bool
 }
 
 // Run returns each job's alternatives, in the order in which they were found.

@@ -66,6 +66,11 @@ type Decision struct {
 	OK     bool
 	// Alternatives is how many windows were found to choose from.
 	Alternatives int
+	// Found are these windows, in the order in which they were found, where Search.Keep
+	// asks for them; Window, where there is one, is Found[Chosen], which may have been
+	// shifted since.
+	Found  []entity.Window
+	Chosen int
 	// Reason says why there is no window; Infeasible, where the limit of its slice is
 	// why, by how much that is too low.
 	Reason     string

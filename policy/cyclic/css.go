@@ -127,6 +127,9 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 			d.Reason = "no window in this cycle"
 			continue
 		}
+		if b.Search.Keep {
+			d.Found = alternatives[i]
+		}
 		slice.Jobs = append(slice.Jobs, from+i)
 		found = append(found, alternatives[i])
 	}
@@ -150,7 +153,7 @@ func (b BatchSlicer) slice(ctx context.Context, jobs []Item, out, part *Outcome,
 		slice.Combination = combination
 		for i, s := range combination.Picks {
 			d := &out.Jobs[slice.Jobs[i]]
-			d.Window, d.OK = found[i][s], true
+			d.Window, d.OK, d.Chosen = found[i][s], true, s
 		}
 	}
 	out.Slices = append(out.Slices, slice)

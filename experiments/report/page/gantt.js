@@ -137,6 +137,7 @@ class Gantt {
     g.rect(GUTTER, 0, this.width, this.height);
     g.clip();
     if (this.inView > SINGLE) this.drawImage(g); else this.drawSingle(g, theme);
+    this.run.windows?.draw(this, g, theme, this.selected);
     this.drawSelected(g, theme);
     g.restore();
     this.drawRows(g, theme);

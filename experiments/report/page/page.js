@@ -221,6 +221,7 @@ class Page {
     byId('job').hidden = this.job === null;
     if (this.job === null) return;
     this.explain();
+    this.windows();
     byId('job-title').textContent = 'Job ' + this.job;
     byId('job-text').replaceChildren(...this.chosen.map(run => {
       const j = run.byId.get(this.job);
@@ -240,7 +241,20 @@ class Page {
     if (run.reasons) facts.push(['Why', run.reasons[j]]);
     const said = run.messages ? this.said(run, j, Infinity).join('\n') || 'nothing about this job' : run.meta.unsaid;
     if (said) facts.push(['Agents', said]);
+    if (run.windows) facts.push(['Alternatives', run.windows.text(j)]);
     return facts;
+  }
+
+  // windows has the alternatives of jobs unpacked, where the folder has any.
+  async windows() {
+    const packed = this.chosen.filter(run => run.meta.windows && !run.windows);
+    for (const run of packed) {
+      run.windows = new Windows(run.meta.windows, await unpack(byId('windows-' + this.meta.runs.indexOf(run.meta)).textContent));
+    }
+    if (packed.length) {
+      this.describe();
+      this.later();
+    }
   }
 
   // explain has the reasons of jobs unpacked, where the folder has any.
