@@ -1,9 +1,7 @@
 package results
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -27,9 +25,6 @@ func (r *Run) Messages() ([]Message, error) {
 	}
 	path := r.folder.path(name)
 	text, err := textOf(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -438,19 +438,6 @@ func BenchmarkJobs(b *testing.B) {
 	}
 }
 
-func TestAFileThatTheManifestNamesMustBeThere(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"runs": [{"policy": "fcfs", "files": ["jobs-fcfs.csv"]}]}`), 0o666))
-	f, err := results.Open(dir)
-	require.NoError(t, err)
-	_, err = f.Runs[0].Jobs()
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "jobs-fcfs.csv")
-	queue, err := f.Runs[0].Queue()
-	require.NoError(t, err)
-	require.Nil(t, queue)
-}
-
 func TestTheLogOfAgentsIsReadLineByLine(t *testing.T) {
 	read := func(text string) ([]results.Message, error) {
 		return open(t, folder(t, "rla", map[string]string{"jobs-rla.csv": need + "\n", "log-rla.txt": text})).Runs[0].Messages()
@@ -496,4 +483,20 @@ func TestWithoutALogOfItsOwnARunHasNoMessages(t *testing.T) {
 	got, err := open(t, dir).Runs[0].Messages()
 	require.NoError(t, err)
 	require.Nil(t, got)
+}
+
+func TestAFileThatTheManifestNamesMustBeThere(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"runs": [{"policy": "fcfs", "files": ["jobs-fcfs.csv", "log-fcfs.txt"]}]}`), 0o666))
+	f, err := results.Open(dir)
+	require.NoError(t, err)
+	_, err = f.Runs[0].Jobs()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "jobs-fcfs.csv")
+	_, err = f.Runs[0].Messages()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "log-fcfs.txt")
+	queue, err := f.Runs[0].Queue()
+	require.NoError(t, err)
+	require.Nil(t, queue)
 }
