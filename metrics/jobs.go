@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/procset"
@@ -276,11 +277,11 @@ func (w *JobsWriter) begin() {
 	w.buf = append(w.buf, '\n')
 }
 
-// escapeCSV is s as a CSV field on one line.
+// escapeCSV is s as a harmless CSV field on one line.
 func escapeCSV(s string) []byte {
 	var b strings.Builder
 	c := csv.NewWriter(&b)
-	_ = c.Write([]string{strings.NewReplacer("\r", " ", "\n", " ").Replace(s)}) // a Builder does not fail
+	_ = c.Write([]string{csvtext.Of(s)}) // a Builder does not fail
 	c.Flush()
 	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }

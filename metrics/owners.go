@@ -5,11 +5,13 @@ package metrics
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gocarina/gocsv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
 )
@@ -106,6 +108,10 @@ func (o *Owners) Rows(l *market.Ledger, queues []*flow.LocalQueue) []OwnerRow {
 
 // WriteOwners writes rows as owners-POLICY.csv.
 func WriteOwners(w io.Writer, rows []OwnerRow) error {
+	rows = slices.Clone(rows)
+	for i := range rows {
+		rows[i].Owner = csvtext.Of(rows[i].Owner)
+	}
 	var all any = rows
 	if len(rows) > 0 && rows[0].Site != "" {
 		type siteRow struct {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
@@ -51,7 +52,7 @@ func (p *PriceWriter) begin(nodes []*entity.Node) {
 
 // Changed takes in one change; see flow.Pricing.Tell.
 func (p *PriceWriter) Changed(c flow.PriceChange) {
-	p.row(c.At.String(), strconv.Itoa(c.Node.ID), flow.OwnerOf(c.Node), strconv.FormatFloat(c.Price, 'f', -1, 64))
+	p.row(c.At.String(), strconv.Itoa(c.Node.ID), csvtext.Of(flow.OwnerOf(c.Node)), strconv.FormatFloat(c.Price, 'f', -1, 64))
 }
 
 func (p *PriceWriter) row(fields ...string) { _ = p.out.Write(slices.Concat(p.site, fields)) } // Flush tells

@@ -5,6 +5,7 @@ package metrics
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -229,18 +230,22 @@ type SiteNodes struct {
 
 // WriteNodes writes nodes.csv: a row a node, in the order of their sites and theirs
 // there. class is a number from 1, the same for nodes of a site that are equal in
-// performance, price, q and attributes; names come from the label "name".
+// performance, price, q and attributes, but for their names, which come from the label
+// "name".
 func WriteNodes(w io.Writer, sites []SiteNodes) error {
 	b := []byte(NodesHeader + "\n")
 	for _, s := range sites {
-		var first []*entity.Node // of each class
+		var first []entity.Node // of each class, without its name
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			class := slices.IndexFunc(first, func(o *entity.Node) bool {
-				return o.Perf == n.Perf && o.Price == n.Price && o.Q == n.Q && o.Attributes.Equal(n.Attributes)
+			nameless := *n
+			nameless.Labels = maps.Clone(n.Labels)
+			delete(nameless.Labels, "name")
+			class := slices.IndexFunc(first, func(o entity.Node) bool {
+				return o.Perf == n.Perf && o.Price == n.Price && o.Q == n.Q && o.Attributes.Equal(nameless.Attributes)
 			}) + 1
 			if class == 0 {
-				first = append(first, n)
+				first = append(first, nameless)
 				class = len(first)
 			}
 			b = append(appendInt(b, int64(n.ID)), ',')

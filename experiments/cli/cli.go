@@ -68,7 +68,7 @@ func Run(ctx context.Context, env Env) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintf(env.Stderr, "gridslot: %v\n", err)
+	fmt.Fprintf(env.Stderr, "gridslot: %s\n", harmless(err.Error()))
 	var usage *usageError
 	if !begun || errors.As(err, &usage) { // cobra's own errors come before
 		fmt.Fprintf(env.Stderr, "Try '%s --help'.\n", cmd.CommandPath())

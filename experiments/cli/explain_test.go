@@ -99,11 +99,29 @@ func TestWhatCannotBeExplainedIsCode1AndSaysWhy(t *testing.T) {
 	require.Contains(t, o.stderr, "--out")
 }
 
+func TestALogOfDecisionsIsNoSettingOfAScenario(t *testing.T) {
+	manifest := read(t, explained(t, "--decisions"), "manifest.json")
+	_, settings, found := strings.Cut(manifest, `"settings"`)
+	require.True(t, found)
+	require.NotContains(t, settings, `"decisions":`)
+
+	o := call("simulate", write(t, "it.yaml", "settings: {decisions: true}\n"))
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "decisions")
+}
+
 func TestAGridHasNoLogOfDecisions(t *testing.T) {
 	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n")
 	o := call("simulate", "--grid", grid, "--decisions", "--out", filepath.Join(t.TempDir(), "o"))
 	require.NotZero(t, o.code)
-	require.Contains(t, o.stderr, "--decisions")
+	require.Contains(t, o.stderr, "gridslot: --decisions: on a grid")
+
+	dir := t.TempDir()
+	require.Zero(t, call("simulate", "--grid", grid, "--first", "5", "--out", dir).code)
+	o = call("explain", dir, "1")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "a grid")
+	require.NotContains(t, o.stderr, "--decisions", "which does not work there")
 }
 
 func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {

@@ -4,12 +4,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics/parquet"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
@@ -239,7 +241,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 	kinds := map[string]int{}
 	for _, args := range [][]string{
 		{trace, "--decisions", "--power", "idle=90:busy=180:profile=on", "--outages", outages},
-		{"--domain", domain, "--policy", "easy,batch-slicer:k=3:front=5", "--outages", "exponential:mtbf=2000:repair=100:until=3000"},
+		{"--domain", domain, "--policy", "easy,batch-slicer:k=3:front=5", "--alternatives", "--outages", "exponential:mtbf=2000:repair=100:until=3000"},
 		{"--grid", grid, "--policy", "oar", "--outages", "exponential:mtbf=9000:repair=100:until=3000"},
 	} {
 		out := t.TempDir()
@@ -272,4 +274,56 @@ func TestParquetOfAnEarlierRunGoes(t *testing.T) {
 	require.Contains(t, files(t, out), "energy.parquet")
 	require.Zero(t, call("simulate", trace, "--policy=fcfs", "--out", out).code)
 	require.Equal(t, []string{"jobs-fcfs.csv", "manifest.json", "queue-fcfs.csv", "summary.csv"}, files(t, out))
+}
+
+func TestWhatARunDoesNotWriteIsNotLeftOfAnEarlierOne(t *testing.T) {
+	trace, grid := write(t, "a.swf", smallTrace), write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n")
+	domain := write(t, "domain.yaml", "generate: {count: 4}\ncycle: 100\ntrace: {}\n")
+	for _, test := range []struct{ before, now []string }{
+		{[]string{"--policy=easy", "--decisions", "--events"}, []string{"--policy=easy"}},
+		{[]string{"--grid", grid, "--events"}, []string{"--grid", grid}},
+		{[]string{"--domain", domain, "--policy=easy", "--decisions"}, []string{"--policy=easy"}},
+	} {
+		out, fresh := t.TempDir(), t.TempDir()
+		before := call(append([]string{"simulate", trace, "--parquet", "--perfetto", "--out", out}, test.before...)...)
+		require.Zero(t, before.code, before.stderr)
+		for _, dir := range []string{out, fresh} {
+			require.Zero(t, call(append([]string{"simulate", trace, "--out", dir}, test.now...)...).code)
+		}
+		left := slices.DeleteFunc(files(t, out), func(name string) bool { return name == scenario.RequestsName }) // others may go on with it
+		require.Equal(t, files(t, fresh), left)
+	}
+}
+
+func TestHostileNamesAreNoFormulasInFiles(t *testing.T) {
+	nodes := write(t, "nodes.csv", "id,performance,price,q,name,owner\n1,4,4.2,3.5,=cmd(),@SUM(A1)\n2,4,4.2,3.5,+1\a,\"-a,\x1b[31m\"\n")
+	domain := write(t, "domain.yaml", "nodes: "+nodes+"\ncycle: 600\nbatches: {cycles: 3, jobs: 5, users: 2, real: [0.2, 1]}\npricing: {rules: [{use: {target: 0.2, step: 0.3}}]}\n")
+	out := t.TempDir()
+	o := call("simulate", "--domain", domain, "--policy", "css", "--events", "--out", out)
+	require.Zero(t, o.code, o.stderr)
+	require.Equal(t, "id,name,performance,price,class,site,owner\n1,'=cmd(),4,4.2,1,,'@SUM(A1)\n2,'+1 ,4,4.2,2,,\"'-a, [31m\"\n", read(t, out, "nodes.csv"))
+	for _, name := range files(t, out) {
+		if !strings.HasSuffix(name, ".csv") || name == scenario.RequestsName {
+			continue
+		}
+		rows, err := csv.NewReader(strings.NewReader(read(t, out, name))).ReadAll()
+		require.NoError(t, err)
+		for _, field := range slices.Concat(rows...) {
+			require.NotContains(t, field, "\x1b")
+			if _, err := strconv.ParseFloat(field, 64); err != nil && field != "" {
+				require.NotContains(t, "=+-@", field[:1], name)
+			}
+		}
+	}
+	trace := write(t, "=cmd().swf", smallTrace)
+	require.Zero(t, call("simulate", trace, "--policy", "fcfs", "--out", out).code)
+	require.Contains(t, read(t, out, "jobs-fcfs.csv"), "\n1,'=cmd().swf,")
+}
+
+func TestNodesThatDifferInTheirNamesAloneAreOfOneClass(t *testing.T) {
+	nodes := write(t, "nodes.csv", "id,performance,price,q,name,os\n1,4,4.2,3.5,a,linux\n2,4,4.2,3.5,b,linux\n3,4,4.2,3.5,c,bsd\n")
+	domain := write(t, "domain.yaml", "nodes: "+nodes+"\ncycle: 600\nbatches: {cycles: 3, jobs: 5, users: 2, real: [0.2, 1]}\n")
+	out := t.TempDir()
+	require.Zero(t, call("simulate", "--domain", domain, "--policy", "css", "--out", out).code)
+	require.Equal(t, "id,name,performance,price,class,site,owner\n1,a,4,4.2,1,,\n2,b,4,4.2,1,,\n3,c,4,4.2,2,,\n", read(t, out, "nodes.csv"))
 }

@@ -43,3 +43,16 @@ func TestReportSaysWhatItWants(t *testing.T) {
 	}
 	require.Empty(t, files(t, empty))
 }
+
+func TestErrorsDoNotControlATerminal(t *testing.T) {
+	dir := t.TempDir()
+	require.Zero(t, call("simulate", "--policy", "easy", "--first", "5", "--out", dir).code)
+	header := "\x1b[2Jjob\x9b_id\u202e,submission_time\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "jobs-easy.csv"), []byte(header), 0o666))
+	for _, command := range []string{"report", "plot", "gantt"} {
+		got := call(command, dir)
+		require.Equal(t, 1, got.code)
+		require.Contains(t, got.stderr, "it has no column job_id; its first line is ?[2Jjob")
+		require.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f\x{80}-\x{9f}\x{202a}-\x{202e}]`, got.stderr)
+	}
+}

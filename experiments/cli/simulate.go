@@ -23,18 +23,19 @@ import (
 // simulation is one call of `gridslot simulate`. Its flags are settings of a
 // scenario, and so is what stands in a file; flags that are given come last.
 type simulation struct {
-	env      Env
-	tables   *scenario.Tables
-	flags    workloadFlags
-	file     [3]string // by fileFlags
-	out      string
-	format   string
-	workers  int
-	watch    bool
-	events   bool
-	windows  bool
-	parquet  bool
-	perfetto bool
+	env       Env
+	tables    *scenario.Tables
+	flags     workloadFlags
+	file      [3]string // by fileFlags
+	out       string
+	format    string
+	workers   int
+	watch     bool
+	decisions bool
+	events    bool
+	windows   bool
+	parquet   bool
+	perfetto  bool
 }
 
 // fileFlags are the flags that name a file of a scenario, and the machine that it
@@ -110,7 +111,7 @@ and with --victims the jobs that run there
 	checked(cmd, "pass", "instant", "instant|event|each", "one decision round an instant, or one after every event, arrivals or ends first", entity.ParsePass)
 	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
 	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
-	f.Bool("decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
+	f.BoolVar(&s.decisions, "decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
@@ -164,16 +165,13 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
-	for _, name := range []string{"events", "alternatives", "parquet", "perfetto"} {
+	for _, name := range []string{"decisions", "events", "alternatives", "parquet", "perfetto"} {
 		if cmd.Flags().Changed(name) && s.out == "" {
 			return usagef("--%s writes files: give --out, the folder for them", name)
 		}
 	}
 	if err := checkSelection(cmd, &s.flags.o); err != nil {
 		return err
-	}
-	if f := cmd.Flags(); f.Changed("decisions") && s.out == "" {
-		return usagef("--decisions writes a file: say into which folder, by --out DIR")
 	}
 	sc, err := s.scenario(cmd, args)
 	if err != nil {
@@ -189,9 +187,11 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
 	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
-		Tell:    func(format string, args ...any) { fmt.Fprintf(stderr, "gridslot: "+format+"\n", args...) },
+		Tell: func(format string, args ...any) {
+			fmt.Fprintln(stderr, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
+		},
 		Started: started, Observers: observers,
 	})
 	if out == nil {

@@ -1,6 +1,6 @@
 package cli
 
-// Wrong usage in the command's own words.
+// Wrong usage in the command's own words, and words of files that go to a terminal.
 
 import (
 	"encoding/json"
@@ -9,12 +9,24 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/policy/window"
 )
+
+// harmless is a message without characters that control a terminal, but for ends of lines
+// and tabs: errors quote what stands in files of others.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) {
+			return '?'
+		}
+		return r
+	}, text)
+}
 
 // arguments accepts from least to most arguments, none of them empty; what they
 // are is as in the command's usage.

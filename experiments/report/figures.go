@@ -4,6 +4,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -44,12 +45,10 @@ func pictures(f *results.Folder, n *numbers) ([]picture, error) {
 		if err := d.Write(&svg, "svg"); err != nil {
 			return nil, fmt.Errorf("figure %s: %w", d.Name, err)
 		}
-		// Fonts of the same widths, for machines that have not the one that was measured.
-		text := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
 		title := about[slices.Index(names, d.Name)]
 		p := picture{
 			Title: strings.ToUpper(title[:1]) + title[1:],
-			Image: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(text)),
+			Image: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())),
 		}
 		if p.Table, p.Where, err = n.of(f, d.Name); err != nil {
 			return nil, err
@@ -62,9 +61,10 @@ func pictures(f *results.Folder, n *numbers) ([]picture, error) {
 // numbers are what figures show of jobs, taken in a run at a time.
 type numbers struct {
 	policies []string
-	sizes    []group // by 1, 2, 3-4, 5-8, ... processors
-	lengths  []group // by estimates of at most 1, 2, 4, ... minutes
-	waits    [][]float64
+	sizes    []group        // by 1, 2, 3-4, 5-8, ... processors
+	lengths  []group        // by estimates of at most 1, 2, 4, ... minutes
+	sorted   [][3][]float64 // waits, bounded slowdowns and turnarounds, as measured names them
+	means    [][3]metrics.Interval
 	accuracy [11]int // of the first run: runtimes of at most 1, 2, ... tenths of their estimates, and longer ones
 	known    int     // how many those are
 }
@@ -82,7 +82,12 @@ func (g *group) add(class int, j *results.Job) {
 
 func (n *numbers) add(policy string, jobs []results.Job) {
 	var size, length group
-	var waits []float64
+	var values [3][]float64
+	bySubmission := func(a, b results.Job) int { return cmp.Compare(a.Submit, b.Submit) }
+	if !slices.IsSortedFunc(jobs, bySubmission) {
+		jobs = slices.Clone(jobs)
+		slices.SortStableFunc(jobs, bySubmission)
+	}
 	for i := range jobs {
 		j := &jobs[i]
 		if len(n.policies) == 0 && j.Runtime != results.None && j.Estimate > 0 {
@@ -96,10 +101,16 @@ func (n *numbers) add(policy string, jobs []results.Job) {
 		if j.Estimate > 0 {
 			length.add(bits.Len(uint((j.Estimate-1)/des.Minute)), j)
 		}
-		waits = append(waits, j.Wait().Seconds())
+		for k, v := range [3]float64{j.Wait().Seconds(), j.BoundedSlowdown, j.Turnaround().Seconds()} {
+			values[k] = append(values[k], v)
+		}
 	}
-	slices.Sort(waits)
-	n.policies, n.waits = append(n.policies, clean(policy)), append(n.waits, waits)
+	var means [3]metrics.Interval
+	for k := range values {
+		means[k] = figure.BatchMeans(values[k], 20, 0.95) // as the figure has them
+		slices.Sort(values[k])
+	}
+	n.policies, n.sorted, n.means = append(n.policies, clean(policy)), append(n.sorted, values), append(n.means, means)
 	n.sizes, n.lengths = append(n.sizes, size), append(n.lengths, length)
 }
 
@@ -109,7 +120,7 @@ func (n *numbers) of(f *results.Folder, figure string) (*table, string, error) {
 	case "utilization", "queue", "demand":
 		return nil, "In numbers: the tables below the schedule.", nil
 	case "policies":
-		return nil, "In numbers: the summary.", nil
+		return n.intervals(), "", nil
 	case "wait-by-size":
 		return n.classes("processors, at most", n.sizes), "", nil
 	case "wait-by-estimate":
@@ -148,20 +159,44 @@ func (n *numbers) classes(title string, groups []group) *table {
 	return t
 }
 
-// quantiles are the waits that so many percent of the jobs do not exceed.
+// measured are what tables tell of jobs, in this order.
+var measured = [3]string{"wait, s", "bounded slowdown", "turnaround, s"}
+
+// intervals are the means of the runs with half of their intervals of 95%.
+func (n *numbers) intervals() *table {
+	t := &table{Columns: []string{"mean"}}
+	for _, p := range n.policies {
+		t.Columns = append(t.Columns, p, "±, 95%")
+	}
+	for k, what := range measured {
+		row := []string{what}
+		for _, means := range n.means {
+			row = append(row, decimal(means[k].Mean, 2), decimal(means[k].HalfWidth, 2))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// quantiles are the waits, slowdowns and turnarounds that so many percent of the jobs do
+// not exceed.
 func (n *numbers) quantiles() *table {
 	t := &table{Columns: []string{"jobs, %"}}
 	for _, p := range n.policies {
-		t.Columns = append(t.Columns, p+": wait of at most, s")
+		for _, what := range measured {
+			t.Columns = append(t.Columns, p+": at most, "+what)
+		}
 	}
 	for _, percent := range []int{10, 25, 50, 75, 90, 95, 99, 100} {
 		row := []string{strconv.Itoa(percent)}
-		for _, waits := range n.waits {
-			if len(waits) == 0 {
-				row = append(row, "–")
-				continue
+		for _, run := range n.sorted {
+			for _, values := range run {
+				if len(values) == 0 {
+					row = append(row, "–")
+					continue
+				}
+				row = append(row, decimal(values[(len(values)*percent+99)/100-1], 2))
 			}
-			row = append(row, decimal(waits[(len(waits)*percent+99)/100-1], 1))
 		}
 		t.Rows = append(t.Rows, row)
 	}

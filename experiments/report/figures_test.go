@@ -2,12 +2,18 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -33,11 +39,49 @@ func TestFiguresHaveTheirNumbersBesideThem(t *testing.T) {
 		{"64", "1", "0", "1", "0", "–", "–"},
 	}, n.classes("", n.lengths).Rows, "an estimate of a minute is one of at most a minute")
 	quantiles := n.quantiles().Rows
-	require.Equal(t, []string{"25", "0", "7"}, quantiles[1])
-	require.Equal(t, []string{"50", "10", "7"}, quantiles[2])
-	require.Equal(t, []string{"75", "20", "7"}, quantiles[3])
-	require.Equal(t, []string{"100", "40", "7"}, quantiles[7])
+	require.Equal(t, []string{"25", "0", "1", "20", "7", "1.7", "17"}, quantiles[1])
+	require.Equal(t, []string{"50", "10", "1.2", "30", "7", "1.7", "17"}, quantiles[2])
+	require.Equal(t, []string{"75", "20", "1.4", "120", "7", "1.7", "17"}, quantiles[3])
+	require.Equal(t, []string{"100", "40", "2", "140", "7", "1.7", "17"}, quantiles[7])
+	require.Equal(t, [][]string{{"wait, s", "17.5", "–", "7", "–"}, {"bounded slowdown", "1.4", "–", "1.7", "–"}, {"turnaround, s", "77.5", "–", "17", "–"}},
+		n.intervals().Rows, "too few jobs for intervals")
 	require.Equal(t, "at most 10: 20; above 10, at most 20: 20; above 90, at most 100: 20; above 100: 40", nonzero(n.accuracies()))
+}
+
+func TestIntervalsAreThoseOfTheJobsInOrderOfSubmission(t *testing.T) {
+	var jobs []results.Job
+	var waits []float64
+	for i := range 60 {
+		j := done(1, i*i%37, 50, 60)
+		j.Submit, j.Start, j.Finish = j.Submit+des.Time(i)*des.Hour, j.Start+des.Time(i)*des.Hour, j.Finish+des.Time(i)*des.Hour
+		jobs, waits = append(jobs, j), append(waits, float64(i*i%37))
+	}
+	slices.SortStableFunc(jobs, func(a, b results.Job) int { return int(a.Wait() - b.Wait()) })
+	var n numbers
+	n.add("a", jobs)
+	var means []float64 // of three jobs each
+	for b := range 20 {
+		means = append(means, (waits[3*b]+waits[3*b+1]+waits[3*b+2])/3)
+	}
+	mean, deviation := stat.MeanStdDev(means, nil)
+	const t975 = 2.093 // of 19 degrees of freedom
+	require.Equal(t, decimal(mean, 2), n.intervals().Rows[0][1])
+	require.Equal(t, decimal(t975*deviation/math.Sqrt(20), 1), decimal(n.means[0][0].HalfWidth, 1))
+}
+
+func TestWarningsCountAndUnitsAreNamed(t *testing.T) {
+	f := made(t, `"procs": "4"`, map[string]string{"jobs-easy.csv": jobsHeader + "1,0,1,9,REJECTED,,,,7,0\n"})
+	require.NoError(t, os.WriteFile(filepath.Join(f.Dir, "summary.csv"), []byte("policy,jobs,rejected,waiting,income,mean_fragment_wait\neasy,1,1,2,5,6\n"), 0o666))
+	f, err := results.Open(f.Dir)
+	require.NoError(t, err)
+	f.Manifest.Dropped = []metrics.ReasonCount{{Reason: "a", Count: 1}, {Reason: "b", Count: 2000}}
+	require.Equal(t, []string{"The reader of the trace left out 1 line: a", "The reader of the trace left out 2,000 lines: b", "easy: 1 job rejected", "easy: 2 jobs left waiting at the end"}, warnings(f))
+	units := map[string]string{}
+	for _, m := range measures(f) {
+		units[m.Name] = m.Unit
+	}
+	require.Equal(t, "money of the simulation", units["income"])
+	require.Equal(t, "s", units["mean wait of fragments"])
 }
 
 func nonzero(t *table) string {

@@ -362,15 +362,15 @@ func warnings(f *results.Folder) []string {
 		all = append(all, "The simulation was stopped before its end: "+m.Stopped)
 	}
 	for _, d := range m.Dropped {
-		all = append(all, fmt.Sprintf("The reader of the trace left out %s lines: %s", decimal(float64(d.Count), 0), d.Reason))
+		all = append(all, fmt.Sprintf("The reader of the trace left out %s: %s", counted(float64(d.Count), "line"), d.Reason))
 	}
 	for _, d := range m.Changed {
-		all = append(all, fmt.Sprintf("The reader of the trace changed %s jobs: %s", decimal(float64(d.Count), 0), d.Reason))
+		all = append(all, fmt.Sprintf("The reader of the trace changed %s: %s", counted(float64(d.Count), "job"), d.Reason))
 	}
 	for _, r := range f.Runs {
-		for _, c := range []struct{ column, what string }{{"rejected", "jobs were rejected"}, {"waiting", "jobs were left waiting at the end"}} {
+		for _, c := range []struct{ column, what string }{{"rejected", "rejected"}, {"waiting", "left waiting at the end"}} {
 			if n := r.Summary(c.column); n > 0 {
-				all = append(all, fmt.Sprintf("%s: %s %s", r.Policy, decimal(n, 0), c.what))
+				all = append(all, fmt.Sprintf("%s: %s %s", r.Policy, counted(n, "job"), c.what))
 			}
 		}
 	}
@@ -393,6 +393,14 @@ func settings(f *results.Folder) []setting {
 		all[i] = setting{clean(all[i].Name), clean(all[i].Value)}
 	}
 	return all
+}
+
+// counted is so many things of a kind.
+func counted(n float64, kind string) string {
+	if n != 1 {
+		kind += "s"
+	}
+	return decimal(n, 0) + " " + kind
 }
 
 // measure is a row of the summary: a column of summary.csv.
@@ -423,6 +431,11 @@ var measureNames = map[string]struct {
 	"events":                {"events", "", 1, 0},
 	"cpu_seconds":           {"processor time of the simulation", "s", 1, 3},
 	"waiting":               {"jobs left waiting", "", 1, 0},
+	"total_execution_time":  {"total execution time", "s", 1, 1},
+	"mean_fragment_wait":    {"mean wait of fragments", "s", 1, 1},
+	"cost":                  {"cost", "money of the simulation", 1, 2},
+	"refund":                {"refund", "money of the simulation", 1, 2},
+	"income":                {"income", "money of the simulation", 1, 2},
 }
 
 func measures(f *results.Folder) []measure {

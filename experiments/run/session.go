@@ -45,6 +45,7 @@ type Session struct {
 	spent    *Watch
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
+	unasked  []string              // paths, without .csv, of files that nobody has asked for
 	outages  *metrics.OutageWriter // or nil
 	closers  []func() error        // of writers, before their files are committed
 }
@@ -177,11 +178,12 @@ func (x *Session) decisions() error {
 // Events adds to observers the writer of events-NAME.csv, or of events-NAME-PART.csv,
 // where it is wanted.
 func (x *Session) Events(observers []entity.Observer, part string, a metrics.Allocation) ([]entity.Observer, error) {
-	if !x.settings.Events {
-		return observers, nil
-	}
 	if part != "" {
 		part = "-" + part
+	}
+	if !x.settings.Events {
+		x.unasked = append(x.unasked, x.path("events-", part))
+		return observers, nil
 	}
 	w, err := x.Create("events-", part+".csv")
 	if err != nil || w == nil {
@@ -323,19 +325,25 @@ func (x *Session) Commit() (Result, error) {
 	return result, nil
 }
 
-// removeOthers removes the files that a run of this name may have and this one has not:
-// they tell of an earlier run.
+// removeOthers removes the files that a run of this name may have and this one has not,
+// and their Parquet: they tell of an earlier run.
 func (x *Session) removeOthers(written []string) error {
 	if x.settings.Dir == "" {
 		return nil
 	}
-	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-"} {
-		path := x.path(prefix, ".csv")
-		if slices.Contains(written, filepath.Base(path)) {
-			continue
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing what an earlier run has left: %w", err)
+	others := x.unasked
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "decisions-", "tasks-", "local-", "accounts-", "log-"} {
+		others = append(others, x.path(prefix, ""))
+	}
+	for _, path := range others {
+		for _, suffix := range []string{".csv", ".parquet", ".txt"} {
+			name := path + suffix
+			if slices.Contains(written, filepath.Base(name)) {
+				continue
+			}
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("removing what an earlier run has left: %w", err)
+			}
 		}
 	}
 	return nil

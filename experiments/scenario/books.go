@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/experiments/run"
@@ -176,7 +177,7 @@ func (b *ownBook) Observe(e entity.JobEvent) {
 	w := csv.NewWriter(b.owners) // a name of an owner may need quotes
 	for i, t := range a.Window.Tasks {
 		end := min(a.Ends[i], a.End)
-		_ = w.Write([]string{b.site, strconv.Itoa(t.Node.ID), e.Run.Submit.String(), a.Start.String(), end.String(), b.owner, strconv.FormatInt(e.Run.ID, 10)})
+		_ = w.Write([]string{b.site, strconv.Itoa(t.Node.ID), e.Run.Submit.String(), a.Start.String(), end.String(), csvtext.Of(b.owner), strconv.FormatInt(e.Run.ID, 10)})
 	}
 	w.Flush()
 }

@@ -31,6 +31,8 @@ type Options struct {
 	Events bool
 	// Alternatives asks for alternatives-POLICY.csv of policies that plan batches.
 	Alternatives bool
+	// Decisions asks for decisions-POLICY.csv; there is none of a grid.
+	Decisions bool
 	// Perfetto asks for perfetto-POLICY.json.
 	Perfetto bool
 	// Written, if set, is called for each CSV file that a run leaves, or may have left
@@ -169,9 +171,6 @@ func (sc *Scenario) Check(t *Tables) error {
 	if err := sc.checkPower(); err != nil {
 		return err
 	}
-	if err := sc.checkDecisions(); err != nil {
-		return err
-	}
 	if err := sc.checkCheckpoints(); err != nil {
 		return err
 	}
@@ -185,6 +184,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if err := c.checkAlternatives(); err != nil {
+		return err
+	}
+	if err := c.checkDecisions(); err != nil {
 		return err
 	}
 	if c.all, err = m.names(c.Scenario, c.tables); err != nil {
@@ -294,7 +296,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
-		Decisions: c.Settings.Decisions,
+		Decisions: c.options.Decisions,
 	}}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {

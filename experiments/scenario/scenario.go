@@ -65,8 +65,6 @@ type Settings struct {
 	NoCompression bool
 	Allocation    metrics.Allocation
 	Power         Power
-	// Decisions asks for decisions-POLICY.csv.
-	Decisions bool
 }
 
 // Text is a file that belongs to a scenario.
@@ -152,7 +150,6 @@ var settings = []setting{
 		},
 	},
 	of("settings", "allocation", func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
-	of("settings", "decisions", func(sc *Scenario) *bool { return &sc.Settings.Decisions }, trueOrFalse),
 	of("settings", "power", func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
 }
 

@@ -22,9 +22,15 @@ type Log struct {
 }
 
 // NoLogError is a run that has written no log of decisions.
-type NoLogError struct{ Policy string }
+type NoLogError struct {
+	Policy string
+	Grid   bool // where there is never one
+}
 
 func (e *NoLogError) Error() string {
+	if e.Grid {
+		return fmt.Sprintf("the run of %s was one of a grid, where decisions are made at many places, and there is no log of them", e.Policy)
+	}
 	return fmt.Sprintf("the run of %s has written no log of decisions: simulate again with --decisions", e.Policy)
 }
 
@@ -42,7 +48,7 @@ func (e *NoJobError) Error() string {
 // written down its decisions.
 func Read(run *results.Run) (*Log, error) {
 	if !run.Has("decisions") {
-		return nil, &NoLogError{run.Policy}
+		return nil, &NoLogError{run.Policy, len(run.Sites) > 0}
 	}
 	l := &Log{policy: run.Policy}
 	var err error

@@ -3,8 +3,11 @@ package figure
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"io"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -68,13 +71,30 @@ func (f *Figure) Write(w io.Writer, format string) error {
 		return fmt.Errorf("drawing as %s: %w", format, err)
 	}
 	picture := b.Bytes()
-	if format == "svg" { // where our font is not there, others of the same widths are taken
-		picture = bytes.ReplaceAll(picture, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+	if format == "svg" {
+		picture = withOtherFonts(picture)
 	}
 	if _, err := w.Write(picture); err != nil {
 		return fmt.Errorf("writing a figure: %w", err)
 	}
 	return nil
+}
+
+// svgText is a text of an SVG, from its style on: font, rest of the style, size, the rest, and the text.
+var svgText = regexp.MustCompile(`(style="font-family:Liberation Sans)(;[^"]*font-size:([0-9.]+)px[^"]*")>([^<]+)</text>`)
+
+// withOtherFonts has readers who do not have our font take others of the same widths, and any other
+// font no wider than there is room for: the length of each text stands beside it.
+func withOtherFonts(svg []byte) []byte {
+	return svgText.ReplaceAllFunc(svg, func(all []byte) []byte {
+		m := svgText.FindSubmatch(all)
+		size, err := strconv.ParseFloat(string(m[3]), 64)
+		if err != nil {
+			return all
+		}
+		length := textStyle(vg.Length(size)).Width(html.UnescapeString(string(m[4])))
+		return fmt.Appendf(nil, `%s,Arimo,Arial,Helvetica,sans-serif%s textLength="%.5g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], m[2], length.Points(), m[4])
+	})
 }
 
 // Save writes the figure to a file, in the format that its name ends in. The file is

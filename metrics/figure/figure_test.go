@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"image/png"
 	"io"
 	"math"
@@ -168,9 +169,18 @@ var (
 	pairs  = regexp.MustCompile(`[ML]([-0-9.e]+),([-0-9.e]+)`)
 )
 
-func TestAnSVGNamesFontsOfTheSameWidthsWhereOursIsNotThere(t *testing.T) {
-	svg := string(write(t, everyFigure(t, "easy")["queue"], "svg"))
-	require.Equal(t, strings.Count(svg, "font-family:"), strings.Count(svg, "font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+func TestAnSVGNamesOtherFontsAndHowLongItsTextsAre(t *testing.T) {
+	lengths := regexp.MustCompile(`font-size:([0-9.]+)px[^>]* textLength="([0-9.]+)" lengthAdjust="spacingAndGlyphs">([^<]+)</text>`)
+	for name, f := range everyFigure(t, "easy", "a<b & c") {
+		svg := string(write(t, f, "svg"))
+		require.Equal(t, strings.Count(svg, "font-family:"), strings.Count(svg, "font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
+		all := lengths.FindAllStringSubmatch(svg, -1)
+		require.Len(t, all, strings.Count(svg, "<text")-strings.Count(svg, "></text>"), name)
+		for _, m := range all {
+			want := textStyle(vg.Length(number(t, m[1]))).Width(html.UnescapeString(m[3])).Points()
+			require.InEpsilon(t, want, number(t, m[2]), 1e-4, m[3])
+		}
+	}
 }
 
 func TestAllTextIsWithinThePage(t *testing.T) {

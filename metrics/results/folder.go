@@ -64,6 +64,9 @@ func (f *Folder) notResults(err error) error {
 	case wrong != nil || !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("reading results: %w", cmp.Or(wrong, err))
 	}
+	if left, _ := filepath.Glob(f.path("jobs-*.csv")); len(left) > 0 { // of a folder whose name is a pattern it may find none
+		return fmt.Errorf("%s holds no manifest.json, which is written last: the simulation that wrote %s has been killed, or still runs", f.Dir, filepath.Base(left[0]))
+	}
 	return fmt.Errorf("%s holds no results: there is no manifest.json in it; gridslot simulate TRACE --out DIR writes results into a folder", f.Dir)
 }
 

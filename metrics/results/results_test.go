@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -294,6 +295,11 @@ func TestAFolderThatHoldsSomethingElseSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	_, err := results.Open(dir)
 	require.ErrorContains(t, err, "holds no results: there is no manifest.json in it; gridslot simulate TRACE --out DIR writes")
+	half := filepath.Join(dir, "half")
+	require.NoError(t, os.Mkdir(half, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(half, "jobs-easy.csv"), nil, 0o666))
+	_, err = results.Open(half)
+	require.ErrorContains(t, err, "holds no manifest.json, which is written last: the simulation that wrote jobs-easy.csv has been killed, or still runs")
 	_, err = results.Open(filepath.Join(dir, "nowhere"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	file := filepath.Join(dir, "manifest.json")
@@ -337,6 +343,37 @@ func TestAFileOfAnEarlierRunIsNotRead(t *testing.T) {
 	got, err := run.Outages()
 	require.NoError(t, err)
 	require.Nil(t, got)
+}
+
+func TestAFileThatTheRunWroteAndIsNotThereIsAnError(t *testing.T) {
+	dir := folder(t, "easy", map[string]string{"jobs-easy.csv": need + "\n", "queue-easy.csv": ""})
+	require.NoError(t, os.Remove(filepath.Join(dir, "jobs-easy.csv")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "queue-easy.csv")))
+	run := open(t, dir).Runs[0]
+	_, err := run.Jobs()
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "jobs-easy.csv")
+	_, err = run.Queue()
+	require.ErrorContains(t, err, "manifest.json names")
+}
+
+func TestJobsThatTheSummaryCountsAndAreNotThereAreAnError(t *testing.T) {
+	for summary, want := range map[string]string{
+		"policy,jobs\neasy,2\n":          "",
+		"policy,jobs\neasy,3\n":          "jobs-easy.csv: it has the rows of 2 jobs, and summary.csv counts 3",
+		"policy,jobs\neasy,1\n":          "counts 1",
+		"policy,jobs\nfcfs,3\n":          "",
+		"policy,utilization\neasy,0.5\n": "",
+	} {
+		dir := folder(t, "easy", map[string]string{"jobs-easy.csv": need + "\n1,0,2,60,REJECTED,-1,-1\n2,0,2,60,REJECTED,-1,-1\n"})
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.csv"), []byte(summary), 0o666))
+		_, err := open(t, dir).Runs[0].Jobs()
+		if want == "" {
+			require.NoError(t, err, summary)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestTheOtherFilesAreReadByTheirColumns(t *testing.T) {
@@ -398,4 +435,17 @@ func BenchmarkJobs(b *testing.B) {
 		require.NoError(b, err)
 		require.Len(b, rows, 232_542)
 	}
+}
+
+func TestAFileThatTheManifestNamesMustBeThere(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"runs": [{"policy": "fcfs", "files": ["jobs-fcfs.csv"]}]}`), 0o666))
+	f, err := results.Open(dir)
+	require.NoError(t, err)
+	_, err = f.Runs[0].Jobs()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "jobs-fcfs.csv")
+	queue, err := f.Runs[0].Queue()
+	require.NoError(t, err)
+	require.Nil(t, queue)
 }

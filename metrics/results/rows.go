@@ -141,8 +141,15 @@ func (j *Job) metadata(text string) (err error) {
 var missingJob = Job{User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
 	Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(), Refund: math.NaN()}
 
-// Jobs are the rows of jobs-POLICY.csv, in order of job id.
-func (r *Run) Jobs() ([]Job, error) { return rows(r, "jobs", missingJob, jobColumns) }
+// Jobs are the rows of jobs-POLICY.csv, in order of job id. It is an error where there are
+// not as many as summary.csv counts: the file has been cut off, or belongs to another run.
+func (r *Run) Jobs() ([]Job, error) {
+	jobs, err := rows(r, "jobs", missingJob, jobColumns)
+	if want := r.Summary("jobs"); err == nil && want >= 0 && float64(len(jobs)) != want {
+		err = fmt.Errorf("%s: it has the rows of %d jobs, and summary.csv counts %.0f: the file has been cut off, or is of another run", r.folder.path(r.name("jobs")), len(jobs), want)
+	}
+	return jobs, err
+}
 
 // Level is a row of queue-POLICY.csv: from Time until that of the next row Jobs
 // that ask for Processors wait, and Busy processors or nodes are in use.

@@ -68,12 +68,17 @@ func read[T any](path string, missing T, columns []column[T]) ([]T, error) {
 	return rows, nil
 }
 
-// rows are those of the run's file KIND-POLICY.csv, nil where it has written none.
+// rows are those of the run's file KIND-POLICY.csv, nil where it has written none. It is
+// an error where it has, and the file is not there any more.
 func rows[T any](r *Run, kind string, missing T, columns []column[T]) ([]T, error) {
 	if !r.Has(kind) {
 		return nil, nil
 	}
-	return read(r.folder.path(r.name(kind)), missing, columns)
+	path := r.folder.path(r.name(kind))
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("reading results, of which manifest.json names this file: %w", err)
+	}
+	return read(path, missing, columns)
 }
 
 // textOf is what a file holds. Nothing else has the bytes, so that they can be text

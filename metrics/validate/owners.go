@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
 )
 
@@ -52,7 +53,7 @@ func (c *gridChecker) ownTask(j *ran, r *rowReader, site *gridSite, n *entity.No
 		return
 	}
 	switch {
-	case flow.OwnerOf(n) != r.text("owner"):
+	case csvtext.Of(flow.OwnerOf(n)) != r.text("owner"):
 		wrong(Disagreement, "has node %d, which is of %s", n.ID, flow.OwnerOf(n))
 	case wanted != j.Submit:
 		wrong(Disagreement, "came at %v, not at %v", j.Submit, wanted)
