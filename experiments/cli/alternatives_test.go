@@ -112,3 +112,13 @@ func TestAlternativesAreWrittenWhereTheyAreAskedForAlone(t *testing.T) {
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.stderr, "for the batches of a domain alone")
 }
+
+func TestOfABatchThatIsPutOffNothingIsChosen(t *testing.T) {
+	d := domainOf(t, "generate: {count: 24}\ncycle: 600\nbatches: {cycles: 1, jobs: 6}\n")
+	rows, err := alternativesOf(t, "--domain", d, "--policy", "css:max-time=1")[0].Windows()
+	require.NoError(t, err)
+	require.NotEmpty(t, rows)
+	for _, row := range rows {
+		require.False(t, row.Chosen)
+	}
+}

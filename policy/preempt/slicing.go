@@ -87,8 +87,11 @@ func (p Slicing) Schedule(r *entity.Round) {
 			start(r, j)
 		}
 	}
-	if r.Queue.Len() > 0 {
-		r.WakeAt((r.Now - r.Now%q).Add(q))
+	for range r.Running() { // where nobody runs nobody has a turn to give
+		if r.Queue.Len() > 0 {
+			r.WakeAt((r.Now - r.Now%q).Add(q))
+		}
+		break
 	}
 }
 

@@ -53,6 +53,19 @@ func TestShortestFirstTakesTurnsByWhatIsLeft(t *testing.T) {
 	require.Equal(t, []span{{1, 0, 10}, {2, 10, 30}, {3, 30, 35}, {2, 35, 40}, {1, 40, 130}}, spans(runs))
 }
 
+func TestNoTurnsAreTakenWhereOnlyJobsAreLeftForWhichThereWillBeNoRoom(t *testing.T) {
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), Slicing{Quantum: 10})
+	m.LeaveWaiting = true
+	_, err := m.Withhold(entity.Window{Start: 0, End: des.Forever, Nodes: 2})
+	require.NoError(t, err)
+	m.Submit(job(1, 0, 25, 2))
+	wide := m.Submit(job(2, 0, 25, 3))
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 30, sim.Now(), "the turn that had been asked for while one ran")
+	require.Equal(t, entity.Waiting, wide.State)
+}
+
 func TestWithARoundAfterEveryEventATurnIsAQuantumToo(t *testing.T) {
 	runs := simulate(t, Slicing{Quantum: 10}, entity.PassEvent, 1, job(1, 0, 100, 1), job(2, 1, 10, 1), job(3, 10, 10, 1), job(4, 10, 10, 1))
 	require.Equal(t, []span{{1, 0, 10}, {2, 10, 20}}, spans(runs)[:2])
