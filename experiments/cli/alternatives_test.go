@@ -118,6 +118,7 @@ func TestOfABatchThatIsPutOffNothingIsChosen(t *testing.T) {
 	rows, err := alternativesOf(t, "--domain", d, "--policy", "css:max-time=1")[0].Windows()
 	require.NoError(t, err)
 	require.NotEmpty(t, rows)
+	require.Equal(t, 1, rows[0].Alternative)
 	for _, row := range rows {
 		require.False(t, row.Chosen)
 	}
