@@ -10,6 +10,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/internal/harmless"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -160,7 +161,9 @@ func tell(policy string, j results.Job, decisions []results.Decision, attempts [
 	return s
 }
 
-func (s *Story) add(at des.Time, text string) { s.Lines = append(s.Lines, Line{at, clean(text)}) }
+func (s *Story) add(at des.Time, text string) {
+	s.Lines = append(s.Lines, Line{at, harmless.Text(text)})
+}
 
 // end tells how the waiting came to its end.
 func (s *Story) end(held int) {
@@ -380,14 +383,4 @@ func plural(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// clean makes a text harmless on a terminal: reasons can hold names from files.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return '?'
-		}
-		return r
-	}, text)
 }

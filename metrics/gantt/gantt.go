@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics/internal/harmless"
 )
 
 // The marks of what is no job.
@@ -85,7 +86,7 @@ func Write(w io.Writer, from des.Time, width int, charts ...*Chart) (column des.
 	column = scale(end-from, width)
 	for _, c := range charts {
 		if c.Title != "" {
-			if _, err := fmt.Fprintln(w, clean(c.Title)); err != nil {
+			if _, err := fmt.Fprintln(w, harmless.Text(c.Title)); err != nil {
 				return column, err
 			}
 		}
@@ -115,7 +116,7 @@ func scale(span des.Time, width int) des.Time {
 func (c *Chart) Lines(from, column des.Time) []string {
 	labels, longest := make([]string, len(c.Rows)), 0
 	for i, name := range c.Rows {
-		labels[i] = clean(name)
+		labels[i] = harmless.Text(name)
 		longest = max(longest, len([]rune(labels[i])))
 	}
 	bars := slices.Clone(c.Bars)
@@ -166,16 +167,6 @@ func (r row) text(column des.Time) string {
 		}
 	}
 	return strings.TrimRight(string(b), string(Idle))
-}
-
-// clean makes a name harmless on a terminal.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 // Recorder is an Observer that draws what runs where: on named nodes, or on the
