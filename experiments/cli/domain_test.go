@@ -196,6 +196,9 @@ func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
 // 10,000 jobs by the cycle on 100 nodes that owners use, too, with real times
 // of a fifth of the estimates and more: nobody is lost, and the money adds up.
 func TestALongRunByTheCycle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	d := domainOf(t, "generate: {count: 100}\ncycle: 600\nlocal: {level: [1, 5], cycles: 110}\nbatches: {cycles: 100, jobs: 100, users: 40, real: [0.2, 1]}\ncriteria: [min-start, min-cost, min-finish]\n")
 	out := t.TempDir()
 	got := call("simulate", "--domain", d, "--policy", "css,bsf:k=5", "--out", out)

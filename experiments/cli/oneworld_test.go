@@ -39,6 +39,9 @@ func number(t *testing.T, text string) float64 {
 // eight priced domains of 100 nodes with owners, four brokers, 5,000 jobs with
 // budgets and criteria of their own.
 func TestTheGuidesVirtualOrganisation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	page, err := os.ReadFile("../../docs/guides/brokers-and-agents.md")
 	require.NoError(t, err)
 	_, after, ok := strings.Cut(string(page), "`vo.yaml`:\n\n```yaml\n")

@@ -78,6 +78,9 @@ func income(t *testing.T, out string) float64 {
 
 // The figures of docs/guides/prices-and-owners.md, made anew from its file.
 func TestPricesByUseConverge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	text := ownersBlocks(t, "yaml")[0]
 	nodes, rest, _ := strings.Cut(text, "\n")
 	_, unpriced, _ := strings.Cut(rest, "\n")
