@@ -18,16 +18,9 @@ type Batches struct {
 	// Interval is of the mean of all values; N is the number of batches.
 	metrics.Interval
 	Means []float64 // of the batches
-	// Lag1 is how far means of neighbours correlate, from -1 to 1: near 0
-	// where batches are long enough.
-	Lag1 float64
-	// Dependence tests that neighbours are no more alike than chance has it, with von
-	// Neumann's ratio (Annals of Mathematical Statistics 12(4), 1941) in the form of
-	// G. Fishman, Grouping observations in digital simulation, Management Science 24(5),
-	// 1978: C = 1 - sum (Y[i]-Y[i+1])² / (2 sum (Y[i]-mean)²), about normal with mean 0 and
-	// variance (n-2)/(n²-1) from 8 batches on, which are the least that are
-	// tested. A small P, one-sided, says that batches are too short: the interval is
-	// narrower than it claims.
+	// Lag1 and Dependence are of Means; see the function Dependence. A small P
+	// says that batches are too short: the interval is narrower than it claims.
+	Lag1       float64
 	Dependence Test
 }
 
@@ -48,16 +41,23 @@ func BatchMeans(values []float64, n int, level float64) Batches {
 		m := momentsOf(values[i*len(values)/n : (i+1)*len(values)/n])
 		b.Means = append(b.Means, m.Mean())
 	}
-	m := momentsOf(b.Means)
-	b.HalfWidth = m.Interval(level).HalfWidth
-	b.Lag1, b.Dependence = dependence(b.Means, m)
+	b.HalfWidth = Mean(b.Means, level).HalfWidth
+	b.Lag1, b.Dependence = Dependence(b.Means)
 	return b
 }
 
-// dependence is the correlation of neighbours, and Fishman's test of it.
-func dependence(y []float64, m metrics.Moments) (lag1 float64, test Test) {
-	n := float64(len(y))
-	if constant(m) {
+// Dependence is how far neighbours in a series correlate, from -1 to 1, and the test
+// that they are no more alike than chance has it: von Neumann's ratio (Annals of Mathematical
+// Statistics 12(4), 1941) in the form of G. Fishman, Grouping observations in digital
+// simulation, Management Science 24(5), 1978,
+//
+//	C = 1 - sum of (y[i]-y[i+1])² / (2 * sum of (y[i]-mean)²),
+//
+// about normal with mean 0 and variance (n-2)/(n²-1) from 8 values on, which are the
+// least that are tested. P is one-sided: it is small where neighbours are alike.
+func Dependence(y []float64) (lag1 float64, test Test) {
+	n, m := float64(len(y)), momentsOf(y)
+	if n < 2 || constant(m) {
 		return math.NaN(), noTest
 	}
 	squares := m.Variance() * (n - 1)
