@@ -145,6 +145,19 @@ func TestAVerdictOnAChoiceStatesWhatIsPromised(t *testing.T) {
 	require.Equal(t, "not decided; replications that are needed of what may be the best: fcfs (163), easy (180), sjbf (150)", s.Verdict(c, names))
 }
 
+func TestADifferenceThatIsTooSmallToBeSeenNeedsMoreReplicationsThanThereCanBe(t *testing.T) {
+	s := Selection{Probability: 0.95, Indifference: 1e-9, First: 3}
+	x := [][]float64{{1e9, 2e9, 3e9}, {2e9, 1e9, 4e9}}
+	c, err := s.Rinott(x)
+	require.NoError(t, err)
+	require.Equal(t, -1, c.Best)
+	require.Equal(t, []int{math.MaxInt32, math.MaxInt32}, c.Needed)
+	c, err = s.KimNelson(x)
+	require.NoError(t, err)
+	require.Equal(t, -1, c.Best)
+	require.Equal(t, []int{4, 4}, c.Needed)
+}
+
 func TestWhatCannotBeSelectedIsAnError(t *testing.T) {
 	x := [][]float64{{1, 2, 3}, {2, 3, 4}}
 	good := Selection{Probability: 0.9, Indifference: 1, First: 3}
