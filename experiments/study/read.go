@@ -116,15 +116,17 @@ func number(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
 	return v, nil
 }
 
-// texts are those of a list, or one.
+// texts are those of a list, or one; they may be empty.
 func texts(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	if n.Kind == yamlfile.List && len(n.Items) == 0 {
 		return nil, n.Errorf("%s: the list is empty", key)
 	}
 	err = each(n, func(item *yamlfile.Node) error {
-		_, err := text(item, key)
+		if item.Kind != yamlfile.Scalar {
+			return item.Errorf("%s: want a text or a number, not %v", key, item)
+		}
 		nodes = append(nodes, item)
-		return err
+		return nil
 	})
 	return nodes, err
 }
