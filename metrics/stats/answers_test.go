@@ -43,6 +43,7 @@ func TestOurAnswersAreThoseOfR(t *testing.T) {
 	ours := map[string]float64{}
 	comparisons(t, ours)
 	corrections(ours)
+	series(t, ours)
 	for _, row := range fileOf(t, "answers.csv") {
 		want := number(t, row[1])
 		got, ok := ours[row[0]]
@@ -101,6 +102,25 @@ func corrections(ours map[string]float64) {
 		for i, v := range by(p) {
 			ours[fmt.Sprint(name, " ", i+1)] = v
 		}
+	}
+}
+
+func series(t *testing.T, ours map[string]float64) {
+	var values []float64
+	for _, row := range fileOf(t, "series.csv") {
+		values = append(values, number(t, row[0]))
+	}
+	n, err := MSER5(values)
+	require.NoError(t, err)
+	ours["MSER-5"] = float64(n)
+	steady, err := Cut(values, n)
+	require.NoError(t, err)
+	for _, n := range []int{10, 20} {
+		b := BatchMeans(steady, n, 0.95)
+		ours["steady mean"] = b.Mean
+		ours[fmt.Sprint(n, " batches: half width")] = b.HalfWidth
+		ours[fmt.Sprint(n, " batches: lag 1")] = b.Lag1
+		ours[fmt.Sprint(n, " batches: p")] = b.Dependence.P
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// Test is a two-sided test that there is no difference.
+// Test is a test that there is no difference, two-sided unless its home says otherwise.
 type Test struct {
 	Statistic float64
 	// P is the probability of a difference at least as great where there is none; NaN

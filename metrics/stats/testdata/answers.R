@@ -46,3 +46,25 @@ for (method in c("bonferroni", "holm", "BH")) {
   adjusted <- p.adjust(p, method)
   for (i in seq_along(p)) say(paste(method, i), adjusted[i])
 }
+
+series <- read.csv("series.csv")$value
+k <- floor(length(series) / 5)
+fives <- colMeans(matrix(series[1:(5 * k)], nrow = 5))
+errors <- sapply(0:(k - 5), function(d) {
+  rest <- fives[(d + 1):k]
+  sum((rest - mean(rest))^2) / length(rest)^2
+})
+cut <- 5 * (which.min(errors) - 1)
+say("MSER-5", cut)
+steady <- series[(cut + 1):length(series)]
+say("steady mean", mean(steady))
+for (n in c(10, 20)) {
+  tell <- function(what, value) say(paste(n, "batches:", what), unname(value))
+  batch <- findInterval(seq_along(steady) - 1, floor((0:n) * length(steady) / n))
+  means <- tapply(steady, batch, mean)
+  t <- t.test(means)
+  tell("half width", diff(t$conf.int) / 2)
+  tell("lag 1", acf(means, 1, plot = FALSE)$acf[2])
+  statistic <- 1 - sum(diff(means)^2) / (2 * sum((means - mean(means))^2))
+  tell("p", pnorm(statistic / sqrt((n - 2) / (n^2 - 1)), lower.tail = FALSE))
+}
