@@ -132,6 +132,9 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	if c.Comparison, err = stats.Compare(x, y, f.Options.Level); err != nil {
 		return c, fmt.Errorf("%s: %s: %w", f.Table.Name, c.Measure, err)
 	}
+	if d := c.Difference; d.N > 1 && d.Mean != 0 && math.IsNaN(c.T.P) {
+		c.Note = fmt.Sprintf("all %d pairs differ by the same, which is no more than one observation", d.N)
+	}
 	c.Percent = stats.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
 	if c.BaselineMean != 0 && len(x) > 0 {
 		r, err := stats.Ratio(x, y, f.Options.Level)
@@ -167,7 +170,7 @@ func verdict(c *Comparison, direction int) Verdict {
 	switch {
 	case d.N >= 2 && d.Mean == 0 && d.HalfWidth == 0:
 		return Equal
-	case d.N < Fewest:
+	case d.N < Fewest || math.IsNaN(c.T.P):
 		return TooFew
 	case !c.Significant():
 		return Unclear

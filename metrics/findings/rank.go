@@ -5,7 +5,6 @@ package findings
 import (
 	"cmp"
 	"slices"
-
 )
 
 // Ranking orders cells that differ in the parameters of the baseline only, by a measure.
@@ -94,4 +93,3 @@ func (f *Findings) ranking(group []int, m, direction int) (Ranking, error) {
 	})
 	return r, nil
 }
-

@@ -78,7 +78,7 @@ func Read(from io.Reader, name string, params ...string) (*Table, error) {
 			columns = append(columns, i)
 		}
 	}
-	lines := map[string]int{} // of runs
+	lines := map[string]int{}        // of runs
 	replications := map[string]int{} // of cases, where there are no seeds
 	for {
 		record, err := in.Read()
