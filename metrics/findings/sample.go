@@ -4,7 +4,6 @@ package findings
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/metrics/stats"
@@ -73,19 +72,18 @@ const fewestBatches = 10
 func sampleOf(a, b []part) sample {
 	s := sample{joined: 1}
 	for {
-		lag1, p := 0.0, math.NaN()
+		var d []float64
 		if b == nil {
 			s.x = ratios(a)
-			lag1, p = dependence(s.x)
+			d = s.x
 		} else {
 			s.x, s.y = weighted(a), weighted(b)
-			d := make([]float64, len(s.x))
-			for i := range d {
-				d[i] = s.x[i] - s.y[i]
+			for i := range s.x {
+				d = append(d, s.x[i]-s.y[i])
 			}
-			lag1, p = dependence(d)
 		}
-		if !(p < 0.05) {
+		lag1, test := stats.Dependence(d)
+		if !(test.P < 0.05) {
 			return s
 		}
 		if len(a) < 2*fewestBatches {
@@ -95,11 +93,6 @@ func sampleOf(a, b []part) sample {
 		a, b = joinPairs(a), joinPairs(b)
 		s.joined *= 2
 	}
-}
-
-func dependence(values []float64) (lag1, p float64) {
-	lag1, test := stats.Dependence(values)
-	return lag1, test.P
 }
 
 // joinPairs makes one of each two neighbours; a last one without a neighbour goes with
