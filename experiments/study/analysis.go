@@ -3,7 +3,10 @@ package study
 // What the study says of its results, and the batches of each simulation.
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +32,38 @@ type Analysis struct {
 // Options are those of the findings of the study's results.
 func (a *Analysis) Options() findings.Options {
 	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare}
+}
+
+// Conclude is what the results in a study's folder say, as far as they are there, to what its
+// study file asks.
+func Conclude(dir string) (*findings.Findings, error) {
+	table, err := findings.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	o, err := Options(dir)
+	if err != nil {
+		return nil, err
+	}
+	return findings.Analyze(table, o)
+}
+
+// Options are those of the findings that the study file in a study's folder asks for; where
+// there is none they are the zero value.
+func Options(dir string) (o findings.Options, err error) {
+	path := filepath.Join(dir, sweep.StudyName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	}
+	if err != nil {
+		return o, fmt.Errorf("reading the study of the results: %w", err)
+	}
+	f, err := Read(sweep.Portable{Name: path, Text: text, Dir: dir}, nil)
+	if err != nil {
+		return o, err
+	}
+	return f.Analysis.Options(), nil
 }
 
 // settings are what the results depend on.

@@ -77,6 +77,11 @@ func TestEachSimulationLeavesItsBatches(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, files, 1, "nothing else was to be kept")
 	}
+	f, err := Conclude(dir)
+	require.NoError(t, err)
+	require.Len(t, f.Comparisons, len(f.Options.Measures))
+	require.Equal(t, "policy=easy", f.BaselineName())
+	require.Equal(t, findings.Batched, f.Comparisons[0].By)
 	other, _ := run(text + "warmup: jobs=20\n")
 	require.NotEqual(t, r.Plan.Units[0].Key, other.Plan.Units[0].Key, "another warm-up is another result")
 	none, _ := run("traces: [\"lublin:jobs=400:procs=64\"]\npolicies: [easy, easy-sjbf]\nload: [0.8]\nseeds: [3]\n")

@@ -38,17 +38,19 @@ type Options struct {
 
 // Findings are what results say.
 type Findings struct {
-	Table       *Table
-	Options     Options // completed
-	Cells       []Cell
-	Comparisons []Comparison
-	Rankings    []Ranking
-	Notes       []string // what a reader should know before anything else
+	Table         *Table
+	Options       Options // completed
+	Cells         []Cell
+	Comparisons   []Comparison
+	Rankings      []Ranking
+	Sensitivities []Sensitivity
+	Notes         []string // what a reader should know before anything else
 
 	measures []int // of Table.Measures
 	compared []int // of Table.Params
 	baseline []string
 	cells    map[string]int // by keyOf(Params)
+	most     int            // runs of a cell
 }
 
 // Cell is all runs that differ in their seeds only.
@@ -93,6 +95,9 @@ func Analyze(t *Table, o Options) (*Findings, error) {
 		f.Cells[c].Runs = append(f.Cells[c].Runs, r)
 	}
 	for i := range f.Cells {
+		f.most = max(f.most, len(f.Cells[i].Runs))
+	}
+	for i := range f.Cells {
 		for m := range f.measures {
 			f.Cells[i].Estimates = append(f.Cells[i].Estimates, f.estimate(&f.Cells[i], m))
 		}
@@ -103,6 +108,7 @@ func Analyze(t *Table, o Options) (*Findings, error) {
 	if err := f.rank(); err != nil {
 		return nil, err
 	}
+	f.sensitivities()
 	f.notes()
 	return f, nil
 }
@@ -199,8 +205,8 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 		return e
 	}
 	if len(values) > 1 && !constant(values) {
-		if missing := f.missing(c, len(values)); missing > 0 {
-			e.Note = fmt.Sprintf("%d of %d seeds are missing", missing, missing+len(values))
+		if len(values) < f.most {
+			e.Note = fmt.Sprintf("%d of %d seeds are missing", f.most-len(values), f.most)
 		}
 		return e
 	}
@@ -217,15 +223,6 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 		e.Interval, e.By, e.Joined, e.Note = stats.Mean(s.x, f.Options.Level), Batched, s.joined, s.note
 	}
 	return e
-}
-
-// missing is how many seeds that other cells have this one has not.
-func (f *Findings) missing(c *Cell, have int) int {
-	most := have
-	for i := range f.Cells {
-		most = max(most, len(f.Cells[i].Runs))
-	}
-	return most - have
 }
 
 // value is the m-th measure of a run: where it has batches some of which are warm-up, the

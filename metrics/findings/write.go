@@ -23,13 +23,13 @@ const (
 )
 
 // Save writes the findings into a folder, as CSV: summary.csv, comparisons.csv,
-// rankings.csv, each whole or not at all.
+// rankings.csv, sensitivity.csv, each whole or not at all.
 func (f *Findings) Save(dir string) error {
 	for _, file := range []struct {
 		name string
 		rows [][]string
 	}{
-		{SummaryName, f.summaryRows()}, {ComparisonsName, f.comparisonRows()}, {RankingsName, f.rankingRows()},
+		{SummaryName, f.summaryRows()}, {ComparisonsName, f.comparisonRows()}, {RankingsName, f.rankingRows()}, {SensitivityName, f.sensitivityRows()},
 	} {
 		err := atomicfile.Write(filepath.Join(dir, file.name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) })
 		if err != nil {
