@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/experiments/study"
+	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
@@ -75,6 +76,23 @@ func (a *asked) findings(path string) (*findings.Findings, error) {
 		o.Baseline = a.baseline
 	}
 	return findings.Analyze(table, o)
+}
+
+// conclude writes what the results in a study's folder say beside them. Where they do not
+// tell yet, for want of the baseline's say, that is no failure of the runs.
+func conclude(dir string, status sweep.Status, tell func(string, ...any)) error {
+	if status.Done == 0 {
+		return nil
+	}
+	f, err := study.Conclude(dir)
+	if err != nil {
+		tell("the results are not summed up: %v", err)
+		return nil
+	}
+	for _, note := range f.Notes {
+		tell("%s", note)
+	}
+	return f.Save(dir)
 }
 
 func newSweepTable() *cobra.Command {
