@@ -1,0 +1,170 @@
+// Package sweep carries out studies: a grid of settings times replications,
+// thousands of simulations that lose nothing. It knows nothing of simulations: a
+// unit of work is any function of (case, seed) that gives a row of a table.
+//
+//	study := sweep.Study{
+//		Axes:  []sweep.Axis{sweep.List("policy", "easy", "fcfs"), sweep.List("load", "0.7", "0.9")},
+//		Seeds: sweep.Seeds(1, 20),
+//		Dir:   "results",
+//	}
+//	results, err := sweep.Run(ctx, study, func(ctx context.Context, c sweep.Case) (sweep.Row, error) {
+//		...
+//		return sweep.Row{{"mean_wait", "12.5"}}, nil
+//	})
+//
+// What Dir has already is not computed again; what is computed is there whole or
+// not at all, in files named by what they are the result of.
+package sweep
+
+import (
+	"context"
+	"time"
+)
+
+// Study is a plan of cases, and how they are to be carried out. The zero value of
+// each field makes sense.
+type Study struct {
+	// Axes are crossed with each other and with Seeds; the last varies fastest.
+	Axes []Axis
+	// Seeds are the replications; none means the seed 1. Cases that differ in
+	// parameters only and have the same seed are pairs: they met the same chance.
+	Seeds []uint64
+
+	// Basis is what results depend on beside parameters and seed, such as the
+	// program and the checksums of the files it reads: results of another basis are
+	// computed anew, and stay apart.
+	Basis Basis
+
+	// Dir is the study's folder; without one results are kept in memory only.
+	Dir string
+	// Engine carries out the units; nil means Local{}.
+	Engine Engine
+	Limit  Limit
+	// Progress, if set, is told how many units of how many are done. It is called
+	// from several goroutines.
+	Progress func(done, total int)
+	// Tell, if set, is told what a user should know, a line at a time.
+	Tell func(format string, args ...any)
+}
+
+// Axis is one dimension of a study: names of parameters that vary together, and
+// the points that they take. Constructors make lists, zipped lists, and random and
+// Latin-hypercube samples.
+type Axis struct {
+	Names  []string
+	Points [][]string // each as long as Names
+}
+
+// Basis is what the results of a study depend on beside parameters and seeds.
+type Basis struct {
+	// Build is the program: its version, and where that does not say all, a checksum.
+	Build string
+	// Inputs are the files that the units read.
+	Inputs []Input
+	// Settings are all others, as a text.
+	Settings string
+}
+
+// Input is a file that units read.
+type Input struct {
+	Name string // as the study names it
+	Path string // where it stands here
+	Sum  string // SHA-256 in hexadecimal
+	Size int64  // bytes
+}
+
+// Case is what a unit of work is a function of.
+type Case struct {
+	Params []Param // in the order of the study's axes
+	Seed   uint64
+}
+
+// Param is a parameter of a case.
+type Param struct{ Name, Value string }
+
+// Unit is a case in a plan.
+type Unit struct {
+	Case
+	Index int    // in the plan, from 0
+	Key   string // of its content: 32 hexadecimal digits; see Basis
+}
+
+// Row is the result of a unit: columns in order. It holds nothing that differs
+// when the unit is computed again (times, hosts).
+type Row []Cell
+
+// Cell is a column of a row.
+type Cell struct{ Name, Value string }
+
+// Outcome is what became of a unit: a row, or a failure.
+type Outcome struct {
+	Row     Row
+	Failure *Failure
+	Usage   Usage
+}
+
+// Failure is why a unit has no row.
+type Failure struct {
+	Kind    FailureKind `json:"kind"`
+	Message string      `json:"message"`
+	Log     string      `json:"log,omitempty"` // the last lines of what the unit said
+	Tries   int         `json:"tries"`
+}
+
+// FailureKind is the kind of a Failure.
+type FailureKind string
+
+const (
+	Failed  FailureKind = "error"  // the unit returned an error
+	Panics  FailureKind = "panic"  // the unit, or its whole process
+	Late    FailureKind = "time"   // it took longer than Limit.Time
+	Large   FailureKind = "memory" // it needed more than Limit.Memory
+	Lost    FailureKind = "lost"   // who worked on it went away, time and again
+	Damaged FailureKind = "result" // two results of one unit differ
+)
+
+// Limit is what one unit may take; zero is no limit.
+type Limit struct {
+	Time   time.Duration
+	Memory int64 // bytes
+	Tries  int   // of a unit whose worker goes away; 0 means 3
+}
+
+// Usage is what a unit took. It is no part of the result.
+type Usage struct {
+	Time time.Duration
+	Peak int64 // bytes of memory; 0 where it is not known
+	Host string
+}
+
+// Engine carries out units of work, in any order and any number at once.
+type Engine interface {
+	// Run returns when each unit is stored or the context ends. Its error is that of
+	// the engine; a unit that fails is an outcome like others.
+	Run(ctx context.Context, w *Work) error
+}
+
+// Work is what an engine is given.
+type Work struct {
+	// Units are those without a result, in the order of the plan.
+	Units []Unit
+	// Store takes down what became of a unit, whole, and may be called from any
+	// goroutine and twice: equal results are one, different ones an error. Its error
+	// is the folder's (a full disk): the unit counts as not done.
+	Store func(Unit, Outcome) error
+	// Do carries out a unit in this process; it does not panic.
+	Do func(context.Context, Unit) Outcome
+	// Portable is what other processes need to carry out units; nil where only this
+	// one can.
+	Portable *Portable
+	Dir      string // the study's folder, or ""
+	Basis    Basis
+	Limit    Limit
+	Tell     func(format string, args ...any)
+}
+
+// Portable is a study as another process of the same program reads it.
+type Portable struct {
+	Name string // of the file
+	Text []byte // see package study
+}
