@@ -1,11 +1,6 @@
 package sweep
 
-import (
-	"context"
-	"errors"
-	"runtime"
-	"sync"
-)
+import "context"
 
 // Local carries out units on this machine. Where the study can be read by other
 // processes (Work.Portable) and a Command is given, they are processes: a unit that
@@ -25,45 +20,16 @@ type Local struct {
 
 // Run implements Engine.
 func (l Local) Run(ctx context.Context, w *Work) error {
-	workers := l.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	if w.Portable == nil || len(l.Command) == 0 {
+		return InProcess{Workers: l.Workers}.Run(ctx, w)
 	}
-	do := func(ctx context.Context, u Unit) (Outcome, error) { return w.Do(ctx, u), ctx.Err() }
-	if w.Portable != nil && len(l.Command) > 0 {
-		pool := l.Pool(w)
-		defer pool.Close()
-		do = pool.Do
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan Unit)
-	var group sync.WaitGroup
-	for range min(workers, len(w.Units)) {
-		group.Go(func() {
-			for u := range next {
-				o, err := do(ctx, u)
-				if err == nil {
-					err = w.Store(u, o)
-				}
-				if err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	for _, u := range w.Units {
-		select {
-		case next <- u:
-			continue
-		case <-ctx.Done():
+	pool := l.Pool(w)
+	defer pool.Close()
+	return each(ctx, l.Workers, w.Units, func(ctx context.Context, u Unit) error {
+		o, err := pool.Do(ctx, u)
+		if err != nil {
+			return err
 		}
-		break
-	}
-	close(next)
-	group.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return ctx.Err()
+		return w.Store(u, o)
+	})
 }

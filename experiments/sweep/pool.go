@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,7 +20,6 @@ type Pool struct {
 	work    *Work
 	command []string
 	budget  int64 // bytes of all workers; 0 where there is no limit
-	host    string
 
 	mu    sync.Mutex
 	freed *sync.Cond // something ended
@@ -52,7 +49,6 @@ func (l Local) Pool(w *Work) *Pool {
 		all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{}),
 	}
 	p.freed = sync.NewCond(&p.mu)
-	p.host, _ = os.Hostname() // it is only told
 	if p.budget == 0 {
 		p.budget = int64(memoryShare * float64(machine.Memory()))
 	}
@@ -102,7 +98,7 @@ func (p *Pool) Do(ctx context.Context, u Unit) (Outcome, error) {
 		if o.Failure != nil {
 			o.Failure.Tries = tries
 		}
-		o.Usage.Host = p.host
+		o.Usage.Host = hostname()
 		return o, nil
 	}
 }
@@ -124,9 +120,9 @@ func (p *Pool) take(ctx context.Context, u Unit, alone bool) (*worker, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for ctx.Err() == nil && !p.room(u, alone) {
-		if !p.told && p.work.Tell != nil {
+		if !p.told {
 			p.told = true
-			p.work.Tell("runs take up to %s of memory each: of %s there is room for fewer at once", Size(p.need(u)), Size(p.budget))
+			p.work.Tell("runs take up to %s of memory each: of %s there is room for fewer at once", machine.Size(p.need(u)), machine.Size(p.budget))
 		}
 		p.freed.Wait()
 	}
@@ -251,18 +247,5 @@ func (p *Pool) beside(w *worker) bool {
 }
 
 func tooLarge(size, limit int64, what string) error {
-	return &endedError{Large, fmt.Sprintf("it took %s of memory, above %s: %s", Size(size), what, Size(limit))}
-}
-
-// Size is a number of bytes for people, such as 1.5 GiB.
-func Size(bytes int64) string {
-	const units = "KMGTPE"
-	if bytes < 1<<10 {
-		return fmt.Sprintf("%d bytes", bytes)
-	}
-	x, unit := float64(bytes), 0
-	for x /= 1 << 10; x >= 1<<10 && unit < len(units)-1; unit++ {
-		x /= 1 << 10
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0") + " " + units[unit:unit+1] + "iB"
+	return &endedError{Large, fmt.Sprintf("it took %s of memory, above %s: %s", machine.Size(size), what, machine.Size(limit))}
 }

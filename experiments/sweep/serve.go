@@ -15,9 +15,13 @@ import (
 // answer, each a line of JSON. The first order is the study.
 type (
 	order struct {
-		Study *Portable `json:"study,omitempty"`
-		Basis *Basis    `json:"basis,omitempty"`
-		Unit  *Unit     `json:"unit,omitempty"`
+		Study *opening `json:"study,omitempty"`
+		Unit  *Unit    `json:"unit,omitempty"`
+	}
+	opening struct {
+		Portable Portable `json:"portable"`
+		Basis    Basis    `json:"basis"`
+		Dir      string   `json:"dir"` // the study's folder
 	}
 	answer struct {
 		Refused string        `json:"refused,omitempty"` // why there can be no work on that study
@@ -31,9 +35,8 @@ type (
 
 // Serve is the other side of a Pool: it carries out the units that come by in, one
 // after the other, and answers on out, until in ends. Then it returns at once, and so
-// should the program, whatever the unit under way does. Open reads the study;
-// its function is that of Work.Do.
-func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (func(context.Context, Unit) Outcome, error)) error {
+// should the program, whatever the unit under way does. Open reads the study.
+func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) error {
 	beVictim()
 	orders, ended := make(chan order), make(chan error, 1)
 	quit := make(chan struct{})
@@ -65,9 +68,10 @@ func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (func(context
 	}
 }
 
-func serve(orders <-chan order, out io.Writer, open func(Portable, Basis) (func(context.Context, Unit) Outcome, error), quit <-chan struct{}) error {
+func serve(orders <-chan order, out io.Writer, open func(Portable, Basis) (Do, error), quit <-chan struct{}) error {
 	send := json.NewEncoder(out)
-	var do func(context.Context, Unit) Outcome
+	var do Do
+	var study Study
 	for {
 		var a answer
 		select {
@@ -75,13 +79,14 @@ func serve(orders <-chan order, out io.Writer, open func(Portable, Basis) (func(
 			return nil
 		case o := <-orders:
 			switch {
-			case o.Study != nil && o.Basis != nil:
+			case o.Study != nil:
 				var err error
-				if do, err = open(*o.Study, *o.Basis); err != nil {
+				study.Dir = o.Study.Dir
+				if do, err = open(o.Study.Portable, o.Study.Basis); err != nil {
 					a.Refused = err.Error()
 				}
 			case o.Unit != nil && do != nil:
-				a = one(do, *o.Unit)
+				a = one(*o.Unit, do, &study)
 			default:
 				return errors.New("a line is neither a study nor a unit of one: this command is for 'gridslot sweep'")
 			}
@@ -96,12 +101,11 @@ func serve(orders <-chan order, out io.Writer, open func(Portable, Basis) (func(
 const keptMemory = 64 << 20
 
 // one carries out a unit and measures what it took.
-func one(do func(context.Context, Unit) Outcome, u Unit) answer {
+func one(u Unit, do Do, study *Study) answer {
 	fmt.Fprint(os.Stderr, unitBegins) // of what is said from here on it is the log
 	resetPeak()
-	began := time.Now()
-	o := do(context.Background(), u)
-	a := answer{Key: u.Key, Row: o.Row, Failure: o.Failure, Time: time.Since(began), Peak: peakSize()}
+	o := carryOut(context.Background(), u, do, study) // its limits are kept by the other side
+	a := answer{Key: u.Key, Row: o.Row, Failure: o.Failure, Time: o.Usage.Time, Peak: peakSize()}
 	if a.Peak > keptMemory {
 		debug.FreeOSMemory() // others need it, and the next unit shall be measured by itself
 	}

@@ -296,7 +296,7 @@ func (p *process) open(w *Work) error {
 		return nil
 	}
 	var a answer
-	if err := p.ask(order{Study: w.Portable, Basis: &w.Basis}, &a); err != nil {
+	if err := p.ask(order{Study: &opening{*w.Portable, w.Basis, w.Dir}}, &a); err != nil {
 		return err
 	}
 	if a.Refused != "" {
