@@ -22,6 +22,7 @@ import (
 type cluster struct {
 	dir     string
 	daemons map[string]*exec.Cmd // by name; nodes by theirs
+	heir    *exec.Cmd            // ends them where the tests are killed
 }
 
 // maxArraySize of the cluster: tasks have numbers below it.
@@ -56,8 +57,8 @@ JobRequeue=1
 SlurmdTimeout=6
 KillWait=2
 MaxArraySize={most}
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={port1} CPUs=2
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={port2} CPUs=2
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={port1} CPUs=2 RealMemory=500
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={port2} CPUs=2 RealMemory=500
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 PartitionName=closed Nodes=n1 MaxTime=INFINITE State=DOWN
 `
@@ -93,6 +94,14 @@ func startCluster() (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{dir: dir, daemons: map[string]*exec.Cmd{}}
+	// It reads from a pipe that nobody writes to, and that ends with this process.
+	c.heir = exec.Command("sh", "-c", `read nothing; xargs kill <"$1/pids"; rm -rf "$1"`, "sh", dir)
+	if _, err := c.heir.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := c.heir.Start(); err != nil {
+		return nil, err
+	}
 	if err := c.start(); err != nil {
 		err = fmt.Errorf("%w\n%s", err, c.logs())
 		c.stop()
@@ -121,25 +130,15 @@ func (c *cluster) start() error {
 	if err != nil {
 		return err
 	}
-	words := []string{"{host}", host, "{dir}", c.dir, "{most}", strconv.Itoa(maxArraySize)}
-	for i := range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		defer l.Close() // together, or one port would be given twice
-		words = append(words, fmt.Sprintf("{port%d}", i), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-		if i == 2 {
-			break
-		}
-	}
-	if err := os.WriteFile(c.conf(), []byte(strings.NewReplacer(words...).Replace(config)), 0o644); err != nil {
+	ports, err := freePorts(3)
+	if err != nil {
 		return err
 	}
-	return c.launch(munge)
-}
-
-func (c *cluster) launch(munge string) error {
+	words := strings.NewReplacer("{host}", host, "{dir}", c.dir, "{most}", strconv.Itoa(maxArraySize),
+		"{port0}", ports[0], "{port1}", ports[1], "{port2}", ports[2])
+	if err := os.WriteFile(c.conf(), []byte(words.Replace(config)), 0o644); err != nil {
+		return err
+	}
 	at := func(name string) string { return filepath.Join(munge, name) }
 	if err := c.run("munged", "munged", "--foreground", "--force", "--key-file="+at("key"), "--socket="+at("socket"),
 		"--pid-file="+at("pid"), "--log-file="+at("log"), "--seed-file="+at("seed")); err != nil {
@@ -151,7 +150,11 @@ func (c *cluster) launch(munge string) error {
 	if err := c.run("slurmctld", "slurmctld", "-D"); err != nil {
 		return err
 	}
-	for _, node := range []string{"n1", "n2"} {
+	return c.startNodes("n1", "n2")
+}
+
+func (c *cluster) startNodes(nodes ...string) error {
+	for _, node := range nodes {
 		if err := c.run(node, "slurmd", "-D", "-N", node); err != nil {
 			return err
 		}
@@ -160,6 +163,18 @@ func (c *cluster) launch(munge string) error {
 		return fmt.Errorf("the nodes: %w", err)
 	}
 	return nil
+}
+
+func freePorts(n int) (ports []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // together, or one would be given twice
+		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	}
+	return ports, nil
 }
 
 // nodes is how many are in a state.
@@ -180,8 +195,15 @@ func (c *cluster) run(name string, words ...string) error {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), "SLURM_CONF="+c.conf())
 	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		return err
+	}
 	c.daemons[name] = cmd
-	return cmd.Start()
+	pids := ""
+	for _, cmd := range c.daemons {
+		pids += strconv.Itoa(cmd.Process.Pid) + "\n"
+	}
+	return os.WriteFile(filepath.Join(c.dir, "pids"), []byte(pids), 0o644)
 }
 
 // kill ends a node at once, with all that runs on it.
@@ -231,6 +253,8 @@ func parent(pid int) int {
 
 // stop ends what was started, and only that.
 func (c *cluster) stop() {
+	_ = c.heir.Process.Kill()
+	_ = c.heir.Wait()
 	for _, node := range []string{"n1", "n2"} {
 		for _, pid := range c.scripts(node) {
 			for _, pid := range []int{parent(pid), pid} {
@@ -241,7 +265,7 @@ func (c *cluster) stop() {
 		}
 	}
 	for _, name := range []string{"n1", "n2", "slurmctld", "munged"} {
-		if cmd := c.daemons[name]; cmd != nil && cmd.Process != nil && cmd.ProcessState == nil {
+		if cmd := c.daemons[name]; cmd != nil && cmd.ProcessState == nil {
 			_ = cmd.Process.Signal(os.Interrupt)
 			hard := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 			_ = cmd.Wait()

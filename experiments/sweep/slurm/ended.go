@@ -100,7 +100,7 @@ func tail(path string, most int64) (string, error) {
 		return "", err
 	}
 	if from > 0 {
-		if _, whole, found := strings.Cut(string(text), "\n"); found {
+		if _, whole, _ := strings.Cut(string(text), "\n"); whole != "" {
 			text = []byte(whole)
 		}
 	}

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,10 +57,7 @@ func parseJobs(out string) ([]Job, error) {
 		jobs = append(jobs, j)
 	}
 	slices.SortFunc(jobs, func(a, b Job) int {
-		if a.ID != b.ID {
-			return strings.Compare(a.ID, b.ID)
-		}
-		return a.Task - b.Task
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Task, b.Task))
 	})
 	return jobs, nil
 }

@@ -68,7 +68,10 @@ func (e *QueuedError) Error() string {
 }
 
 func follow(dir string) string {
-	return fmt.Sprintf("follow by \"gridslot sweep status %s\", end by \"gridslot sweep cancel %[1]s\"", dir)
+	if strings.ContainsAny(dir, " \t\n'\"\\$`*?;&|<>()[]{}!#~") {
+		dir = quote(dir)
+	}
+	return fmt.Sprintf("follow by: gridslot sweep status %s   end by: gridslot sweep cancel %[1]s", dir)
 }
 
 // are begins a sentence about jobs.
@@ -123,7 +126,7 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 }
 
 // submit queues tasks for the units that are missing, and the job that merges;
-// *QueuedError where jobs of the folder are queued already. Another process that
+// *QueuedError where tasks of the folder are queued already. Another process that
 // submits at the same time is refused.
 func (e Engine) submit(ctx context.Context, w *sweep.Work, dir string, missing []sweep.Unit) (*Submission, error) {
 	lock, err := outdir.Open(filepath.Join(dir, own))
@@ -135,9 +138,10 @@ func (e Engine) submit(ctx context.Context, w *sweep.Work, dir string, missing [
 	if err != nil {
 		return nil, err
 	}
-	if len(queued) > 0 {
+	if slices.ContainsFunc(queued, Job.computes) {
 		return nil, &QueuedError{queued, w.Dir}
 	}
+	dismiss(ctx, queued)
 	s, err := e.plan(ctx, w, missing)
 	if err != nil {
 		return nil, err
@@ -183,15 +187,12 @@ func (e Engine) wait(ctx context.Context, w *sweep.Work, dir string) ([]sweep.Un
 		if err != nil {
 			return nil, err
 		}
-		if len(missing) == 0 {
+		if len(missing) == 0 || asked == nil && !slices.ContainsFunc(jobs, Job.computes) {
 			dismiss(ctx, jobs)
-			return nil, nil
+			return missing, nil
 		}
 		if reason := stuck(jobs); reason != "" {
 			once("no task runs; Slurm's reason: " + reason)
-		}
-		if asked == nil && !slices.ContainsFunc(jobs, Job.computes) {
-			return missing, nil
 		}
 		if e.poll > 0 {
 			pause = e.poll

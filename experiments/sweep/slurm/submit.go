@@ -46,10 +46,10 @@ func (e Engine) plan(ctx context.Context, w *sweep.Work, missing []sweep.Unit) (
 	if err != nil {
 		return nil, err
 	}
-	if most < min(tasks, len(missing)) {
+	if most < tasks && most < len(missing) {
 		w.Tell("%d tasks instead of %d: the cluster has no larger job arrays (MaxArraySize)", most, tasks)
 	}
-	s := &Submission{Parts: min(tasks, len(missing), most)}
+	s := &Submission{Parts: min(tasks, most)} // of which some may have nothing to do
 	for _, u := range missing {
 		s.Tasks = append(s.Tasks, sweep.ShardOf(u, s.Parts))
 	}
@@ -83,17 +83,16 @@ func (e Engine) queue(ctx context.Context, dir string, s *Submission, scripts sc
 	if err != nil {
 		return err
 	}
-	s.Array, err = e.sbatch(ctx, dir, "--job-name="+name, "--array="+ranges(s.Tasks), "--output="+taskLog, scripts.tasks)
+	s.Array, err = e.sbatch(ctx, dir, "--job-name="+name, "--array="+ranges(s.Tasks), logOption(dir, taskLog), scripts.tasks)
 	if err != nil {
 		return err
 	}
-	s.Merge, err = e.sbatch(ctx, dir, "--job-name="+name+merging, "--dependency=afterany:"+s.Array, "--output="+mergeLog, scripts.merge)
+	s.Merge, err = e.sbatch(ctx, dir, "--job-name="+name+merging, "--dependency=afterany:"+s.Array, logOption(dir, mergeLog), scripts.merge)
 	return err
 }
 
 // sbatch submits a script and returns the number of the job. Of options given twice
-// the last one holds: the engine's own ones. Logs are named from the folder on,
-// since % and \ mean something in --output.
+// the last one holds: the engine's own ones.
 func (e Engine) sbatch(ctx context.Context, dir string, words ...string) (string, error) {
 	options := slices.Clone(e.Options)
 	for _, o := range [][2]string{{"--time=", e.Time}, {"--partition=", e.Partition}, {"--account=", e.Account}} {
@@ -111,6 +110,11 @@ func (e Engine) sbatch(ctx context.Context, dir string, words ...string) (string
 		return "", fmt.Errorf("sbatch answers %q: wanted the number of a job", strings.TrimSpace(out))
 	}
 	return id, nil
+}
+
+// logOption has Slurm write a log into the folder, in whose name % is itself.
+func logOption(dir, name string) string {
+	return "--output=" + strings.ReplaceAll(dir, "%", "%%") + "/" + name
 }
 
 // ranges are ascending numbers as Slurm wants them, such as 1-4,7.
