@@ -69,7 +69,7 @@ func TestReproduceFailsWhereItCannotWrite(t *testing.T) {
 	path := write(t, "file", "")
 	got := call("reproduce", "aep", "--cycles", "2", "--out", filepath.Join(path, "below"))
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, "aep")
+	require.Contains(t, got.stderr, "--out")
 }
 
 func TestEveryExperimentHasANameAndATitle(t *testing.T) {
