@@ -107,9 +107,7 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 
 // open makes the folder this call's own until it is closed.
 func (r *reproduction) open(experiments []reproduce.Experiment) (close func(), err error) {
-	if r.config.Build, err = sweep.Build(Version); err != nil {
-		return nil, err
-	}
+	r.config.Build = sweep.Build(Version)
 	files := []string{"claims."}
 	for _, e := range experiments {
 		files = append(files, e.Name()+".", e.Name()+"-")

@@ -77,7 +77,7 @@ func (s Source) inputs(c reproduce.Config) ([]sweep.Input, error) {
 	if s.Trace == "" || c.Dir == "" {
 		return nil, nil
 	}
-	in, err := sweep.InputFile(s.Trace, s.Trace)
+	in, err := sweep.InputFile(s.Trace)
 	return []sweep.Input{in}, err
 }
 

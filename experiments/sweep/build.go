@@ -1,58 +1,48 @@
 package sweep
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 )
 
-// Build is the Basis.Build of this program: its version with the commit that it was
-// built from or, where the sources were not exactly those of a commit, with the
-// checksum of the program itself.
-func Build(version string) (string, error) {
-	commit, changed := "", true
-	if info, ok := debug.ReadBuildInfo(); ok {
+// Build tells which program this is: a version, the commit it was built from and,
+// where that is not known or was modified, the checksum of the executable. Results
+// of programs of which it differs are not mixed.
+func Build(version string) string {
+	parts := []string{version}
+	info, ok := debug.ReadBuildInfo()
+	commit, modified := "", true
+	if ok {
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":
 				commit = s.Value
 			case "vcs.modified":
-				changed = s.Value != "false"
+				modified = s.Value == "true"
 			}
 		}
+		parts = append(parts, info.Main.Path)
 	}
-	if commit != "" && !changed {
-		return version + " " + commit, nil
+	if commit != "" {
+		parts = append(parts, commit)
 	}
-	sum, err := programSum()
-	return version + " " + sum, err
+	if commit == "" || modified {
+		parts = append(parts, "executable "+executable())
+	}
+	return strings.Join(parts, " ")
 }
 
-// programSum is the checksum of the program that this process runs.
-var programSum = sync.OnceValues(func() (string, error) {
+// executable is the checksum of this program's file.
+var executable = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("finding the program itself: %w", err)
+		return "unknown"
 	}
-	in, err := InputFile("program", path)
-	return in.Sum, err
+	in, err := InputFile(path)
+	if err != nil {
+		return "unknown"
+	}
+	return in.Sum[:32]
 })
-
-// InputFile is the file at path, under that name, as an Input.
-func InputFile(name, path string) (Input, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Input{}, err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, file)
-	if err != nil {
-		return Input{}, err
-	}
-	return Input{Name: name, Path: path, Sum: hex.EncodeToString(sum.Sum(nil)), Size: size}, nil
-}

@@ -219,6 +219,9 @@ func (c *call) finish(stopped error) (*Results, error) {
 	if c.folder == nil {
 		return r, stopped
 	}
+	if _, part := c.study.Engine.(Shard); part {
+		return r, stopped // who puts all parts together writes what is about all
+	}
 	m := c.study.manifest(c.plan)
 	s := r.Status()
 	m.Start, m.End, m.Done, m.Failed = c.start, time.Now(), s.Done, s.Failed()
