@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
@@ -334,7 +335,10 @@ func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 		}
 	}
 	if m := n.Get("memory"); m != nil {
-		if r.Limit.Memory, err = Bytes(m.Text); err != nil {
+		if r.Limit.Memory, err = machine.ParseSize(m.Text); err == nil && r.Limit.Memory < 1 {
+			err = fmt.Errorf("want more than nothing")
+		}
+		if err != nil {
 			return m.Errorf("memory: %w", err)
 		}
 	}
@@ -346,28 +350,6 @@ func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 		r.Limit.Tries = int(tries)
 	}
 	return nil
-}
-
-var byteForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([kKMGT]i?)?B?$`)
-
-// Bytes reads an amount of memory: 4GiB, 500MB, 1.5G.
-func Bytes(text string) (int64, error) {
-	m := byteForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, fmt.Errorf("want an amount of memory, as in 500MB or 4GiB, not %q", text)
-	}
-	v, err := strconv.ParseFloat(m[1], 64)
-	base := 1000.0
-	if strings.HasSuffix(m[2], "i") {
-		base = 1024
-	}
-	if m[2] != "" {
-		v *= math.Pow(base, float64(1+strings.Index("kMGT", strings.Replace(m[2][:1], "K", "k", 1))))
-	}
-	if err != nil || v < 1 || v >= math.MaxInt64 {
-		return 0, fmt.Errorf("want an amount of memory, as in 500MB or 4GiB, not %q", text)
-	}
-	return int64(v), nil
 }
 
 // Names of the study's own, and where they stand in values.
