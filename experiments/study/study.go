@@ -1,10 +1,8 @@
 package study
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,20 +176,13 @@ func (f *File) pathsOf(p sweep.Param) ([]string, error) {
 
 // input is a file with its checksum.
 func (f *File) input(path string) (sweep.Input, error) {
-	in := sweep.Input{Name: path, Path: path}
-	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
-		in.Name = filepath.ToSlash(rel)
-	}
-	file, err := os.Open(path)
+	in, err := sweep.InputFile(path)
 	if err != nil {
 		return in, reason(path, err)
 	}
-	defer file.Close()
-	sum := sha256.New()
-	if in.Size, err = io.Copy(sum, file); err != nil {
-		return in, reason(path, err)
+	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+		in.Name = filepath.ToSlash(rel)
 	}
-	in.Sum = fmt.Sprintf("%x", sum.Sum(nil))
 	return in, nil
 }
 
