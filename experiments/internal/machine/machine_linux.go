@@ -1,0 +1,113 @@
+package machine
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+func memory() int64 {
+	total := info("MemTotal:")
+	for _, g := range groups() {
+		if limit := number(g.limit); limit > 0 && (total == 0 || limit < total) {
+			total = limit
+		}
+	}
+	return total
+}
+
+func available() int64 {
+	free := info("MemAvailable:")
+	for _, g := range groups() {
+		limit := number(g.limit)
+		if limit <= 0 {
+			continue
+		}
+		// Files that the system keeps in memory are counted as the group's; those not
+		// used lately go when room is needed.
+		left := max(0, limit-max(0, number(g.used)-g.cached()))
+		if free == 0 || left < free {
+			free = left
+		}
+	}
+	return free
+}
+
+// info is a row of /proc/meminfo in bytes.
+func info(name string) int64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == name {
+			kib, _ := strconv.ParseInt(f[1], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// group is a control group that this process belongs to, by its files.
+type group struct{ limit, used, stat string }
+
+func (g group) cached() int64 {
+	text, err := os.ReadFile(g.stat)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 2 && (f[0] == "inactive_file" || f[0] == "total_inactive_file") {
+			n, _ := strconv.ParseInt(f[1], 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// groups are the groups of this process and those above them: each of them limits
+// it. In a container the path that the kernel tells may not be there; then the
+// container's own group stands at the top.
+func groups() (all []group) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(f) != 3 {
+			continue
+		}
+		for p := path.Clean("/" + f[2]); ; p = path.Dir(p) {
+			switch {
+			case f[0] == "0" && f[1] == "": // version 2
+				dir := path.Join("/sys/fs/cgroup", p)
+				all = append(all, group{dir + "/memory.max", dir + "/memory.current", dir + "/memory.stat"})
+			case strings.Contains(","+f[1]+",", ",memory,"):
+				dir := path.Join("/sys/fs/cgroup/memory", p)
+				all = append(all, group{dir + "/memory.limit_in_bytes", dir + "/memory.usage_in_bytes", dir + "/memory.stat"})
+			}
+			if p == "/" {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// number is that of a file, or 0 where there is none, as there is in place of a
+// limit that is not set. Version 1 then has a number that no machine reaches.
+func number(file string) int64 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	if err != nil || n > math.MaxInt64/2 {
+		return 0
+	}
+	return n
+}
