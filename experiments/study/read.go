@@ -1,0 +1,485 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/sweep"
+)
+
+// axis is an axis of the file: as sweep knows it, and where its values stand.
+type axis struct {
+	sweep.Axis
+	at     [][]*yamlfile.Node // by point and name
+	key    yamlfile.Key
+	sample bool
+}
+
+// reader is one reading of a file.
+type reader struct {
+	*File
+	replications uint64
+}
+
+func (r *reader) read(root *yamlfile.Node) error {
+	for _, k := range root.Keys {
+		if err := r.key(k); err != nil {
+			return err
+		}
+	}
+	if r.replications > 0 {
+		r.Seeds = sweep.Seeds(1, int(r.replications))
+	}
+	if err := r.checkNames(); err != nil {
+		return err
+	}
+	for _, k := range root.Keys { // names of the study's own are known now
+		if err := r.filter(k); err != nil {
+			return err
+		}
+	}
+	return r.readAnalysis(root)
+}
+
+// key reads one key of the file.
+func (r *reader) key(k yamlfile.Key) (err error) {
+	if k.Value.Kind == yamlfile.Nothing {
+		return k.Errorf("%s: it is empty", k.Name)
+	}
+	switch k.Name {
+	case "title":
+		r.Title, err = text(k.Value, k.Name)
+	case "seeds", "seed":
+		err = r.readSeeds(k)
+	case "replications":
+		r.replications, err = number(k.Value, k.Name, 1, 1_000_000)
+		if err == nil && r.Seeds != nil {
+			err = k.Errorf("replications: seeds are given, too: give one of them")
+		}
+	case "zip":
+		err = each(k.Value, func(n *yamlfile.Node) error { return r.zip(k, n) })
+	case "sample":
+		err = each(k.Value, func(n *yamlfile.Node) error { return r.sample(k, n) })
+	case "except", "only", "warmup", "batches", "compare", "baseline", "measures":
+	case "keep":
+		err = r.readKeep(k.Value)
+	case "limit":
+		err = r.readLimit(k.Value)
+	default:
+		param, known := paramOf(k.Name)
+		if !known && !nameForm.MatchString(k.Name) {
+			return k.Errorf("%q is no key, and no name either: use letters, digits, - and _", k.Name)
+		}
+		err = r.list(k, param)
+	}
+	return err
+}
+
+// each calls do for a node, or for the items of a list.
+func each(n *yamlfile.Node, do func(*yamlfile.Node) error) error {
+	if n.Kind != yamlfile.List {
+		return do(n)
+	}
+	for _, item := range n.Items {
+		if err := do(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text is that of a node which must be one.
+func text(n *yamlfile.Node, key string) (string, error) {
+	if n.Kind != yamlfile.Scalar || n.Text == "" {
+		return "", n.Errorf("%s: want a text or a number, not %v", key, n)
+	}
+	return n.Text, nil
+}
+
+// number is a whole number within bounds.
+func number(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
+	v, err := strconv.ParseUint(n.Text, 10, 64)
+	switch {
+	case n.Kind != yamlfile.Scalar || err != nil || v < least:
+		return 0, n.Errorf("%s: want a whole number of %d or more, not %v", key, least, n)
+	case v > most:
+		return 0, n.Errorf("%s: want at most %d, not %d", key, most, v)
+	}
+	return v, nil
+}
+
+// texts are those of a list, or one.
+func texts(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
+	if n.Kind == yamlfile.List && len(n.Items) == 0 {
+		return nil, n.Errorf("%s: the list is empty", key)
+	}
+	err = each(n, func(item *yamlfile.Node) error {
+		_, err := text(item, key)
+		nodes = append(nodes, item)
+		return err
+	})
+	return nodes, err
+}
+
+// list reads an axis of one parameter.
+func (r *reader) list(k yamlfile.Key, param string) error {
+	a, err := listAxis(k, param)
+	if err == nil {
+		r.axes = append(r.axes, a)
+	}
+	return err
+}
+
+func listAxis(k yamlfile.Key, param string) (axis, error) {
+	nodes, err := texts(k.Value, k.Name)
+	if err != nil {
+		return axis{}, err
+	}
+	a := axis{Axis: sweep.List(param), key: k}
+	for i, n := range nodes {
+		if j := slices.IndexFunc(nodes[:i], func(o *yamlfile.Node) bool { return o.Text == n.Text }); j >= 0 {
+			return axis{}, n.Errorf("%s: %q is there twice", k.Name, n.Text)
+		}
+		a.Points, a.at = append(a.Points, []string{n.Text}), append(a.at, []*yamlfile.Node{n})
+	}
+	return a, nil
+}
+
+// zip reads lists that are taken side by side.
+func (r *reader) zip(of yamlfile.Key, n *yamlfile.Node) error {
+	if n.Kind != yamlfile.Settings || len(n.Keys) < 2 {
+		return n.Errorf("zip: want two lists or more, {NAME: [A, B], NAME: [C, D]}, not %v", n)
+	}
+	zipped := axis{key: of}
+	for i, k := range n.Keys {
+		param, err := r.inner("zip", k)
+		if err != nil {
+			return err
+		}
+		nodes, err := texts(k.Value, k.Name)
+		if err != nil {
+			return err
+		}
+		if i > 0 && len(nodes) != len(zipped.Points) {
+			return k.Errorf("zip: %s has %d values, and %s before it %d: lists side by side are equally long", k.Name, len(nodes), n.Keys[0].Name, len(zipped.Points))
+		}
+		zipped.Names = append(zipped.Names, param)
+		for p, node := range nodes {
+			if i == 0 {
+				zipped.Points, zipped.at = append(zipped.Points, nil), append(zipped.at, nil)
+			}
+			zipped.Points[p], zipped.at[p] = append(zipped.Points[p], node.Text), append(zipped.at[p], node)
+		}
+	}
+	r.axes = append(r.axes, zipped)
+	return nil
+}
+
+// inner is the parameter of a key inside a zip or a sample.
+func (r *reader) inner(what string, k yamlfile.Key) (string, error) {
+	param, known := paramOf(k.Name)
+	switch {
+	case param == "seed":
+		return "", k.Errorf("%s: seeds are crossed with everything: they cannot stand here", what)
+	case param == "" || !known && !nameForm.MatchString(k.Name):
+		return "", k.Errorf("%s: %q is no parameter", what, k.Name)
+	}
+	return param, nil
+}
+
+// sample reads points drawn from ranges.
+func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
+	if err := checkKeys(n, "sample", sampleKeys); err != nil {
+		return err
+	}
+	for _, wanted := range []string{"size", "of"} {
+		if n.Get(wanted) == nil {
+			return n.Errorf("sample: the key %s is missing", wanted)
+		}
+	}
+	size, err := number(n.Get("size"), "size", 1, 1_000_000)
+	if err != nil {
+		return err
+	}
+	seed := uint64(1)
+	if s := n.Get("seed"); s != nil {
+		if seed, err = number(s, "seed", 0, math.MaxInt64); err != nil {
+			return err
+		}
+	}
+	draw := sweep.LatinHypercube
+	if m := n.Get("method"); m != nil {
+		switch m.Text {
+		case "random":
+			draw = sweep.Random
+		case "latin-hypercube":
+		default:
+			return m.Errorf("method: want latin-hypercube or random, not %v", m)
+		}
+	}
+	var dimensions []sweep.Dimension
+	var nodes []*yamlfile.Node
+	dims := n.Get("of")
+	if dims.Kind != yamlfile.Settings || len(dims.Keys) == 0 {
+		return dims.Errorf("of: want ranges and choices by the names of parameters, {load: {from: 0.5, to: 1}}, not %v", dims)
+	}
+	for _, k := range dims.Keys {
+		d, err := r.dimension(k)
+		if err != nil {
+			return err
+		}
+		dimensions, nodes = append(dimensions, d), append(nodes, k.Value)
+	}
+	a := axis{Axis: draw(int(size), seed, dimensions...), key: of, sample: true}
+	if err := a.Check(); err != nil {
+		return n.Errorf("sample: %w", err)
+	}
+	for range a.Points {
+		a.at = append(a.at, nodes)
+	}
+	r.axes = append(r.axes, a)
+	return nil
+}
+
+// dimension reads a range or choices.
+func (r *reader) dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
+	if d.Name, err = r.inner("sample", k); err != nil {
+		return d, err
+	}
+	if k.Value.Kind == yamlfile.List {
+		nodes, err := texts(k.Value, k.Name)
+		for _, n := range nodes {
+			d.Choices = append(d.Choices, n.Text)
+		}
+		return d, err
+	}
+	if err := checkKeys(k.Value, k.Name, rangeKeys); err != nil {
+		return d, err
+	}
+	for _, end := range []struct {
+		key string
+		to  *float64
+	}{{"from", &d.Min}, {"to", &d.Max}} {
+		n := k.Value.Get(end.key)
+		if n == nil {
+			return d, k.Value.Errorf("%s: want a range, {from: 1, to: 10}: the key %s is missing", k.Name, end.key)
+		}
+		if *end.to, err = strconv.ParseFloat(n.Text, 64); err != nil || math.IsNaN(*end.to) || math.IsInf(*end.to, 0) {
+			return d, n.Errorf("%s: want a number, not %v", end.key, n)
+		}
+	}
+	if n := k.Value.Get("scale"); n != nil {
+		if n.Text != "linear" && n.Text != "log" {
+			return d, n.Errorf("scale: want linear or log, not %v", n)
+		}
+		d.Log = n.Text == "log"
+	}
+	if n := k.Value.Get("whole"); n != nil {
+		if n.Text != "true" && n.Text != "false" {
+			return d, n.Errorf("whole: want true or false, not %v", n)
+		}
+		d.Whole = n.Text == "true"
+	}
+	if err := d.Check(); err != nil {
+		return d, k.Value.Errorf("%w", err)
+	}
+	return d, nil
+}
+
+func (r *reader) readSeeds(k yamlfile.Key) error {
+	if r.replications > 0 {
+		return k.Errorf("%s: replications are given, too: give one of them", k.Name)
+	}
+	if r.Seeds != nil {
+		return k.Errorf("%s: seeds are given twice", k.Name)
+	}
+	if _, err := texts(k.Value, k.Name); err != nil {
+		return err
+	}
+	return each(k.Value, func(n *yamlfile.Node) error {
+		seed, err := number(n, k.Name, 0, math.MaxInt64)
+		if err == nil && slices.Contains(r.Seeds, seed) {
+			err = n.Errorf("%s: %d is there twice", k.Name, seed)
+		}
+		r.Seeds = append(r.Seeds, seed)
+		return err
+	})
+}
+
+func (r *reader) readKeep(n *yamlfile.Node) error {
+	nodes, err := texts(n, "keep")
+	for _, n := range nodes {
+		if n.Text != "all" && !slices.Contains(scenario.FileKinds(), n.Text) {
+			return n.Errorf("keep: there are no files of the kind %q%s: there are all, %s", n.Text, yamlfile.Suggestion(n.Text, scenario.FileKinds()), strings.Join(scenario.FileKinds(), ", "))
+		}
+		r.Keep = append(r.Keep, n.Text)
+	}
+	return err
+}
+
+func (r *reader) readLimit(n *yamlfile.Node) (err error) {
+	if err := checkKeys(n, "limit", limitKeys); err != nil {
+		return err
+	}
+	if t := n.Get("time"); t != nil {
+		if r.Limit.Time, err = time.ParseDuration(t.Text); err != nil || r.Limit.Time <= 0 {
+			return t.Errorf("time: want a time with its unit, as in 90s, 10m or 2h, not %v", t)
+		}
+	}
+	if m := n.Get("memory"); m != nil {
+		if r.Limit.Memory, err = Bytes(m.Text); err != nil {
+			return m.Errorf("memory: %w", err)
+		}
+	}
+	if t := n.Get("tries"); t != nil {
+		tries, err := number(t, "tries", 1, 1000)
+		if err != nil {
+			return err
+		}
+		r.Limit.Tries = int(tries)
+	}
+	return nil
+}
+
+var byteForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([kKMGT]i?)?B?$`)
+
+// Bytes reads an amount of memory: 4GiB, 500MB, 1.5G.
+func Bytes(text string) (int64, error) {
+	m := byteForm.FindStringSubmatch(text)
+	if m == nil {
+		return 0, fmt.Errorf("want an amount of memory, as in 500MB or 4GiB, not %q", text)
+	}
+	v, err := strconv.ParseFloat(m[1], 64)
+	base := 1000.0
+	if strings.HasSuffix(m[2], "i") {
+		base = 1024
+	}
+	if m[2] != "" {
+		v *= math.Pow(base, float64(1+strings.Index("kMGT", strings.Replace(m[2][:1], "K", "k", 1))))
+	}
+	if err != nil || v < 1 || v >= math.MaxInt64 {
+		return 0, fmt.Errorf("want an amount of memory, as in 500MB or 4GiB, not %q", text)
+	}
+	return int64(v), nil
+}
+
+// Names of the study's own, and where they stand in values.
+var (
+	nameForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	placeForm = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9_-]*)\}`)
+)
+
+// checkNames looks whether parameters fit together: none is there twice, those of
+// the study's own are used, and what values use is there.
+func (r *reader) checkNames() error {
+	used := map[string]bool{}
+	all := map[string]yamlfile.Key{}
+	machine := ""
+	for _, a := range r.axes {
+		for _, name := range a.Names {
+			if _, twice := all[name]; twice {
+				return a.key.Errorf("%s: there are values for %s already", a.key.Name, name)
+			}
+			all[name] = a.key
+			if slices.Contains(machines, name) {
+				if machine != "" {
+					return a.key.Errorf("%s: %ss are given, too, and a case has one machine: list scenario files, which can be of any kind", a.key.Name, machine)
+				}
+				machine = name
+			}
+		}
+	}
+	for _, a := range r.axes {
+		for p, point := range a.Points {
+			for i, value := range point {
+				for _, m := range placeForm.FindAllStringSubmatch(value, -1) {
+					if _, there := all[m[1]]; !there || m[1] == a.Names[i] {
+						return a.at[p][i].Errorf("%s: there are no values for %s", a.Names[i], m[0])
+					}
+					if isOwn(a.Names[i]) {
+						return a.at[p][i].Errorf("%s: values of a name of the study's own cannot use another one, %s", a.Names[i], m[0])
+					}
+					used[m[1]] = true
+				}
+			}
+		}
+	}
+	for _, a := range r.axes {
+		for _, name := range a.Names {
+			if isOwn(name) && !used[name] {
+				return a.key.Errorf("there is no key %q%s; a name of the study's own stands in other values as {%s}", name, yamlfile.Suggestion(name, known()), name)
+			}
+		}
+	}
+	return nil
+}
+
+// isOwn reports whether a parameter is one of the study's own.
+func isOwn(name string) bool {
+	_, known := paramOf(name)
+	return !known
+}
+
+// readAnalysis reads what becomes of the results; its names must be there.
+func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
+	a := &r.Analysis
+	if n := root.Get("warmup"); n != nil {
+		if a.Warmup, err = text(n, "warmup"); err != nil {
+			return err
+		}
+	}
+	if n := root.Get("batches"); n != nil {
+		batches, err := number(n, "batches", 2, 1_000_000)
+		if err != nil {
+			return err
+		}
+		a.Batches = int(batches)
+	}
+	a.Compare = "policy"
+	if n := root.Get("compare"); n != nil {
+		if a.Compare, err = text(n, "compare"); err != nil {
+			return err
+		}
+		if param, _ := paramOf(a.Compare); param != "" {
+			a.Compare = param
+		}
+		if !slices.Contains(r.names(), a.Compare) && a.Compare != "policy" {
+			return n.Errorf("compare: there is no parameter %q: there are %s", a.Compare, strings.Join(r.names(), ", "))
+		}
+	}
+	if n := root.Get("baseline"); n != nil {
+		if a.Baseline, err = text(n, "baseline"); err != nil {
+			return err
+		}
+		a.baseline = n
+	}
+	if n := root.Get("measures"); n != nil {
+		nodes, err := texts(n, "measures")
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			if columns := Columns(); !slices.Contains(columns, n.Text) {
+				return n.Errorf("measures: there is no column %q%s: there are %s", n.Text, yamlfile.Suggestion(n.Text, columns), strings.Join(columns, ", "))
+			}
+			a.Measures = append(a.Measures, n.Text)
+		}
+	}
+	return nil
+}
+
+// names are those of all parameters, in the order of the file.
+func (f *File) names() []string {
+	var names []string
+	for _, a := range f.axes {
+		names = append(names, a.Names...)
+	}
+	return names
+}
