@@ -19,9 +19,11 @@ import (
 // queues units and takes their outcomes down.
 type Engine struct {
 	Server Server
-	// Workers is how many units are under way at once in this process, beside those of
-	// workers elsewhere; there may be none.
+	// Workers is how many units are under way at once on this machine, beside those of
+	// workers elsewhere; there may be none. Local says how they are carried out; its
+	// own number of workers does not count.
 	Workers int
+	Local   sweep.Local
 	// Wait is how long a worker may be silent before its unit goes to another; 0 means
 	// DefaultWait.
 	Wait time.Duration
@@ -73,8 +75,15 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	var group sync.WaitGroup
 	if e.Workers > 0 {
 		group.Go(func() {
-			own := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}
-			if err := own.inside(inner, c.names, w); err != nil {
+			own, do := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}, Do(nil)
+			if w.Portable != nil && len(e.Local.Command) > 0 {
+				pool := e.Local.Pool(w)
+				defer pool.Close()
+				do = pool.Do
+			} else {
+				do = func(ctx context.Context, u sweep.Unit) (sweep.Outcome, error) { return w.Do(ctx, u), nil }
+			}
+			if err := own.inside(inner, c.names, w, do); err != nil {
 				stop(err)
 			}
 		})

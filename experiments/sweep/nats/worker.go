@@ -17,6 +17,10 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
+// Do carries out a unit. Its error is that it could not be carried out: that counts as
+// a try.
+type Do func(context.Context, sweep.Unit) (sweep.Outcome, error)
+
 // Worker carries out units of all studies on a server.
 type Worker struct {
 	Server Server
@@ -24,9 +28,8 @@ type Worker struct {
 	Cache  string        // folder for copies of inputs; nothing is written elsewhere
 	Idle   time.Duration // without a unit after which the worker ends; 0 means never
 	Build  string        // this program; studies of other programs are refused
-	// Open gets ready for the units of a study. Do's error is that a unit could not be
-	// carried out: it counts as a try. Closing ends what Open has begun.
-	Open func(Job) (do func(context.Context, sweep.Unit) (sweep.Outcome, error), closing func(), err error)
+	// Open gets ready for the units of a study; closing ends what it has begun.
+	Open func(Job) (do Do, closing func(), err error)
 	Tell func(format string, args ...any) // or nil
 }
 
@@ -79,7 +82,7 @@ func (w Worker) reach(ctx context.Context) (*nats.Conn, error) {
 }
 
 // inside works for one study in its coordinator's process.
-func (w Worker) inside(ctx context.Context, n names, work *sweep.Work) error {
+func (w Worker) inside(ctx context.Context, n names, work *sweep.Work, do Do) error {
 	nc, err := w.Server.connect("worker", func(string, ...any) {}) // the coordinator tells
 	if err != nil {
 		return err
@@ -90,9 +93,7 @@ func (w Worker) inside(ctx context.Context, n names, work *sweep.Work) error {
 		return err
 	}
 	defer a.close()
-	s, err := a.join(n, work.Limit, func(ctx context.Context, u sweep.Unit) (sweep.Outcome, error) {
-		return work.Do(ctx, u), nil
-	})
+	s, err := a.join(n, work.Limit, do)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ type study struct {
 	units   jetstream.Consumer
 	beat    time.Duration
 	tries   int
-	do      func(context.Context, sweep.Unit) (sweep.Outcome, error)
+	do      Do
 	closing func()
 }
 
@@ -187,7 +188,11 @@ func (a *attached) turn() {
 		if a.ctx.Err() != nil {
 			return
 		}
-		msgs, err := s.units.Fetch(1, jetstream.FetchMaxWait(look/time.Duration(len(studies))))
+		wait := look / time.Duration(len(studies))
+		if a.fixed {
+			wait = tick // it ends with the coordinator
+		}
+		msgs, err := s.units.Fetch(1, jetstream.FetchMaxWait(wait))
 		if err == nil {
 			for m := range msgs.Messages() {
 				found = true
@@ -324,11 +329,8 @@ func (a *attached) open(n names) (*study, error) {
 	if job.Basis.Build != a.Build {
 		return nil, &versionError{job.Portable.Name, job.Basis.Build, a.Build}
 	}
-	for i := range job.Basis.Inputs {
-		in := &job.Basis.Inputs[i]
-		if in.Path, err = download(a.ctx, store, a.Cache, *in); err != nil {
-			return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
-		}
+	if err := unpack(a.ctx, store, a.Cache, n, &job); err != nil {
+		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
 	}
 	do, closing, err := a.Open(job)
 	if err != nil {
@@ -344,7 +346,7 @@ func (a *attached) open(n names) (*study, error) {
 	return s, nil
 }
 
-func (a *attached) join(n names, limit sweep.Limit, do func(context.Context, sweep.Unit) (sweep.Outcome, error)) (*study, error) {
+func (a *attached) join(n names, limit sweep.Limit, do Do) (*study, error) {
 	units, err := a.js.Consumer(a.ctx, n.units(), consumer)
 	if err != nil {
 		return nil, err
