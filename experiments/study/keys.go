@@ -66,7 +66,7 @@ var sampleKeys = []key{
 	{"method", word, "", "latin-hypercube or random"},
 	{"size", whole, "", "the number of points"},
 	{"seed", whole, "", "of the sample (1)"},
-	{"of", choices, "", "for each parameter a range or a list of choices"},
+	{"of", dimensions, "", "for each parameter a range or a list of choices"},
 }
 
 // rangeKeys are those of a range in a sample.
@@ -75,18 +75,6 @@ var rangeKeys = []key{
 	{"to", word, "", "the highest number"},
 	{"scale", word, "", "linear or log"},
 	{"whole", word, "", "true where the numbers are whole ones"},
-}
-
-// singular are names of parameters that a key of another name lists: for one value,
-// or in a zip or sample.
-func singular() map[string]string {
-	plural := map[string]string{}
-	for _, k := range keys {
-		if k.param != "" {
-			plural[k.param] = k.name
-		}
-	}
-	return plural
 }
 
 // machines are the parameters that name the file of a machine; a case has one.
