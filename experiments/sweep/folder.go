@@ -101,7 +101,7 @@ var temporary = regexp.MustCompile(`^\..+\.tmp$`)
 
 // tidy removes what killed processes have left of units. Nobody else is at work.
 func (f *Folder) tidy() error {
-	folders, err := filepath.Glob(filepath.Join(f.Path, unitsName, "*"))
+	folders, err := f.glob(unitsName + "/*")
 	if err != nil {
 		return err
 	}
@@ -119,6 +119,19 @@ func (f *Folder) tidy() error {
 		}
 	}
 	return nil
+}
+
+// glob are the paths of what there is of a pattern. The folder's own may have any
+// characters.
+func (f *Folder) glob(pattern string) ([]string, error) {
+	found, err := fs.Glob(os.DirFS(f.Path), pattern)
+	if err != nil {
+		return nil, fmt.Errorf("looking into the folder of the study: %w", err)
+	}
+	for i, name := range found {
+		found[i] = filepath.Join(f.Path, filepath.FromSlash(name))
+	}
+	return found, nil
 }
 
 func (f *Folder) unit(key string) string {
@@ -404,33 +417,19 @@ func (f *Folder) Merge(other *Folder) (n int, err error) {
 // Clean removes what is not in the plan: results, failures and files of units, and
 // tells how many units they were of.
 func (f *Folder) Clean() (n int, err error) {
-	p, err := f.Plan()
-	if err != nil {
-		return 0, err
-	}
-	planned := make(map[string]bool, len(p.Units))
-	for _, u := range p.Units {
-		planned[u.Key] = true
-	}
 	if err := f.tidy(); err != nil {
 		return 0, err
 	}
+	paths, err := f.strays()
+	if err != nil {
+		return 0, err
+	}
 	gone := map[string]bool{}
-	for _, pattern := range []string{unitsName + "/*/*", failuresName + "/*", runsName + "/*"} {
-		found, err := filepath.Glob(filepath.Join(f.Path, filepath.FromSlash(pattern)))
-		if err != nil {
-			return 0, err
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return len(gone), fmt.Errorf("clearing the folder of the study: %w", err)
 		}
-		for _, path := range found {
-			key := strings.TrimSuffix(filepath.Base(path), ".json")
-			if !isKey(key) || planned[key] {
-				continue
-			}
-			if err := os.RemoveAll(path); err != nil {
-				return len(gone), fmt.Errorf("clearing the folder of the study: %w", err)
-			}
-			gone[key] = true
-		}
+		gone[keyOf(path)] = true
 	}
 	return len(gone), nil
 }
@@ -508,7 +507,7 @@ func (f *Folder) use(u Unit, usage Usage) error {
 // gatherUsage makes usage.csv of the units of the plan, from itself and from what
 // processes have written down. It is for who holds the folder alone.
 func (f *Folder) gatherUsage(p *Plan) error {
-	parts, err := filepath.Glob(filepath.Join(f.Path, "usage-*.part"))
+	parts, err := f.glob("usage-*.part")
 	if err != nil {
 		return err
 	}
