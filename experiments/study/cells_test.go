@@ -81,20 +81,13 @@ title: a study
 policies: [easy, fcfs]
 replications: 3
 keep: [jobs, queue]
-limit: {time: 1m30s, memory: 2GiB, tries: 5}
-warmup: mser5
-batches: 20
-compare: policies
-baseline: easy
-measures: [mean_wait, utilization]
+limit: {time: 90s, memory: 2GiB, tries: 5}
 `)
 	require.NoError(t, err)
 	require.Equal(t, []uint64{1, 2, 3}, f.Seeds)
 	require.Equal(t, "a study", f.Title)
 	require.Equal(t, []string{"jobs", "queue"}, f.Keep)
 	require.Equal(t, sweep.Limit{Time: 90 * time.Second, Memory: 2 << 30, Tries: 5}, f.Limit)
-	f.Analysis.baseline = nil
-	require.Equal(t, Analysis{Warmup: "mser5", Batches: 20, Compare: "policy", Baseline: "easy", Measures: []string{"mean_wait", "utilization"}}, f.Analysis)
 	s, err := f.Study("b")
 	require.NoError(t, err)
 	require.True(t, s.Keeps)

@@ -20,16 +20,17 @@ type key struct {
 type kind uint8
 
 const (
-	values  kind = iota // a text or number, or a list of them: an axis
-	wholes              // whole numbers, likewise
-	whole               // one whole number
-	word                // one text or number
-	words               // a list of texts, or one
-	zips                // settings of lists, or a list of such
-	samples             // a sample, or a list of them
-	choices             // settings of values or lists, or a list of such
-	limits              // settings of limit
-	against             // a text or number, or settings of such
+	values     kind = iota // a text or number, or a list of them: an axis
+	wholes                 // whole numbers, likewise
+	whole                  // one whole number
+	word                   // one text or number
+	words                  // a list of texts, or one
+	zips                   // settings of lists, or a list of such
+	samples                // a sample, or a list of them
+	choices                // settings of values or lists, or a list of such
+	limits                 // settings of limit
+	against                // a text or number, or settings of such
+	dimensions             // ranges and choices of a sample
 )
 
 // keys are those of the study file, but for settings and names of the study's own.

@@ -60,6 +60,8 @@ func form(k kind) object {
 		return listOf(object{"type": "object", "minProperties": 2, "additionalProperties": listOf(scalar)})
 	case choices:
 		return listOf(object{"type": "object", "minProperties": 1, "additionalProperties": listOf(scalar)})
+	case against:
+		return object{"anyOf": []object{scalar, {"type": "object", "minProperties": 1, "additionalProperties": scalar}}}
 	case limits:
 		return settings(limitKeys)
 	case samples:
