@@ -40,17 +40,6 @@ type File struct {
 	machines map[string]*scenario.Scenario // read from files, by their paths
 }
 
-// Analysis is what the study says of its results.
-type Analysis struct {
-	Warmup   string   // what is cut off at the beginning of a simulation
-	Batches  int      // of one long simulation; 0 where replications are compared
-	Compare  string   // the parameter whose values are compared in pairs
-	Baseline string   // the value that the others are compared with, or ""
-	Measures []string // columns; none means those of the reader's choice
-
-	baseline *yamlfile.Node
-}
-
 // Open reads a study from a file.
 func Open(path string, t *scenario.Tables) (*File, error) {
 	text, err := os.ReadFile(path)
@@ -122,9 +111,9 @@ func (f *File) Study(build string) (sweep.Study, error) {
 		a.Points = append(a.Points, point)
 	}
 	return sweep.Study{
-		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: len(f.Keep) > 0,
+		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: len(f.Keep) > 0 || f.Analysis.Batching != nil,
 		Columns:  Columns(),
-		Basis:    sweep.Basis{Build: build, Inputs: inputs},
+		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.Analysis.settings()},
 		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},
 	}, nil
 }
