@@ -61,6 +61,13 @@ func misbehave(p Portable, _ Basis) (Do, error) {
 		case "eat":
 			mib, _ := strconv.Atoi(with)
 			eat(mib)
+		case "sleep":
+			time.Sleep(time.Second)
+		case "starve": // as the runtime says it; the file counts
+			f, _ := os.OpenFile(with, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+			fmt.Fprint(f, ".")
+			fmt.Fprintln(os.Stderr, "fatal error: runtime: out of memory")
+			os.Exit(2)
 		case "kill":
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case "once":
@@ -286,6 +293,19 @@ func TestAUnitThatIsTooLargeForAllMemoryFailsWhenItIsAlone(t *testing.T) {
 	}
 }
 
+func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
+	var s stored
+	begun := filepath.Join(t.TempDir(), "begun")
+	require.NoError(t, workers(t, 2).Run(context.Background(), workOf(&s, "sleep", "starve "+begun, "sleep", "sleep")))
+	require.Equal(t, Large, s.all[1].Failure.Kind)
+	require.Equal(t, "there was no more memory for it: fatal error: runtime: out of memory", s.all[1].Failure.Message)
+	require.Equal(t, 1, s.all[1].Failure.Tries, "beside others does not count")
+	text, err := os.ReadFile(begun)
+	require.NoError(t, err)
+	require.Equal(t, "..", string(text))
+	require.True(t, s.done(0) && s.done(2) && s.done(3))
+}
+
 func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
 	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
 	p.freed = sync.NewCond(&p.mu)
@@ -298,6 +318,7 @@ func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
 	p.put(&worker{}, unit("small", "easy"), 20)
 	p.put(&worker{}, unit("small", "easy"), 15)
 	require.EqualValues(t, 20, p.need(unit("small", "fcfs")))
+	require.EqualValues(t, 20, p.need(unit("small", "easy")))
 	require.EqualValues(t, 100, p.need(unit("large", "easy")))
 	require.EqualValues(t, 100, p.need(unit("new", "easy")))
 	require.Zero(t, p.need(unit("new", "new")))
@@ -397,6 +418,12 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 		pids[pid] = true
 	}
 	time.Sleep(50 * time.Millisecond) // they hang by now
+	if runtime.GOOS == "linux" {
+		for pid := range pids {
+			require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP)) // this one does not even read
+			break
+		}
+	}
 	require.NoError(t, parent.Process.Kill())
 	_ = parent.Wait() // it was killed
 	for pid := range pids {
@@ -408,6 +435,16 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 func zombie(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(text), ") Z ")
+}
+
+func TestTheMemoryOfAUnitIsItsOwn(t *testing.T) {
+	var s stored
+	require.NoError(t, workers(t, 1).Run(context.Background(), workOf(&s, "fine", "eat 200", "fine")))
+	if runtime.GOOS == "linux" {
+		require.Greater(t, s.all[1].Usage.Peak, int64(200<<20))
+		require.Less(t, s.all[2].Usage.Peak, int64(100<<20))
+		require.Equal(t, s.all[1].Row[1], s.all[2].Row[1], "one process did both")
+	}
 }
 
 func TestAWorkerEndsWhenItsInputDoes(t *testing.T) {
