@@ -63,9 +63,11 @@ func misbehave(p Portable, _ Basis) (Do, error) {
 			eat(mib)
 		case "sleep":
 			time.Sleep(time.Second)
-		case "starve": // as the runtime says it; the file counts
-			f, _ := os.OpenFile(with, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-			fmt.Fprint(f, ".")
+		case "rest":
+			count(with)
+			time.Sleep(time.Second)
+		case "starve": // as the runtime says it
+			count(with)
 			fmt.Fprintln(os.Stderr, "fatal error: runtime: out of memory")
 			os.Exit(2)
 		case "kill":
@@ -81,6 +83,13 @@ func misbehave(p Portable, _ Basis) (Do, error) {
 		}
 		return Row{{"as_seed", strconv.FormatUint(u.Seed, 10)}, {"worker", strconv.Itoa(os.Getpid())}, {"did", what}}, nil
 	}, nil
+}
+
+// count makes a file longer by a point.
+func count(path string) {
+	f, _ := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	fmt.Fprint(f, ".")
+	f.Close()
 }
 
 // eat fills so many MiB, and lets go of them after a while.
@@ -293,6 +302,22 @@ func TestAUnitThatIsTooLargeForAllMemoryFailsWhenItIsAlone(t *testing.T) {
 	}
 }
 
+func TestTheLargestUnitGivesWayToOthers(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only on Linux a process tells how much another takes")
+	}
+	var s stored
+	begun := filepath.Join(t.TempDir(), "begun")
+	l := workers(t, 2)
+	l.Memory = 200 << 20
+	require.NoError(t, l.Run(context.Background(), workOf(&s, "rest "+begun, "eat 100000")))
+	text, err := os.ReadFile(begun)
+	require.NoError(t, err)
+	require.Equal(t, ".", string(text))
+	require.True(t, s.done(0))
+	require.Equal(t, Large, s.all[1].Failure.Kind)
+}
+
 func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
 	var s stored
 	begun := filepath.Join(t.TempDir(), "begun")
@@ -488,16 +513,20 @@ func TestTheEndOfWhatAUnitSaysIsKept(t *testing.T) {
 	require.Equal(t, "line 99999", lines[lastLines-1])
 }
 
+// BenchmarkAUnitOfNothing is what a unit costs beside itself, its file included, on one
+// worker.
 func BenchmarkAUnitOfNothing(b *testing.B) {
 	for _, bench := range []struct {
 		name  string
 		local Local
 	}{{"with workers", workers(b, 1)}, {"in this process", Local{Workers: 1}}} {
 		b.Run(bench.name, func(b *testing.B) {
-			w := workOf(&stored{}, times(b.N, "fine")...)
-			w.Do = func(context.Context, Unit) Outcome { return Outcome{Row: Row{{"a", "b"}}} }
-			w.Store = func(Unit, Outcome) error { return nil }
-			require.NoError(b, bench.local.Run(context.Background(), w))
+			s := Study{
+				Axes: []Axis{List("do", "fine")}, Seeds: Seeds(1, b.N), Dir: b.TempDir(),
+				Portable: &Portable{Name: "study.yaml"}, Engine: bench.local,
+			}
+			_, err := Run(context.Background(), s, func(context.Context, Case) (Row, error) { return Row{{"a", "b"}}, nil })
+			require.NoError(b, err)
 		})
 	}
 }
