@@ -246,8 +246,10 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if err != nil {
 		return err
 	}
-	if _, part := engine.(sweep.Shard); part {
-		return nil
+	if shard, part := engine.(sweep.Shard); part {
+		done, failed, all := partOf(shard, results)
+		fmt.Fprintf(cmd.OutOrStdout(), "%d of the %d runs of the shard are done, %d have failed\n", done, all, failed)
+		return nil // what has failed is stored as well: a batch system has nothing to do again
 	}
 	if s.parquet {
 		if err := writeParquet(s.out, results); err != nil {
@@ -280,6 +282,22 @@ func tellIfChanged(plan *sweep.Study) error {
 		plan.Tell("the study, its files or the program are others than when the results in %s were made: all runs are done anew; 'gridslot sweep clean %[1]s' removes the old ones afterwards", plan.Dir)
 	}
 	return err
+}
+
+// partOf is how many runs of a shard are done and have failed, and how many it has.
+func partOf(s sweep.Shard, r *sweep.Results) (done, failed, all int) {
+	for i, u := range r.Plan.Units {
+		switch {
+		case !s.Has(u):
+			continue
+		case r.Failures[i] != nil:
+			failed++
+		case r.Rows[i] != nil:
+			done++
+		}
+		all++
+	}
+	return done, failed, all
 }
 
 func haveFailed(n int) string {

@@ -33,7 +33,7 @@ func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {
 		}
 	}
 	for _, p := range c.Params {
-		if slices.Contains(machines, p.Name) || isOwn(p.Name) {
+		if slices.Contains(machines, p.Name) || isOwn(p.Name) || p.Value == "" { // "" is as if it were not given
 			continue
 		}
 		value := p.Value
