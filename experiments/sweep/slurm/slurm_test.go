@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// job is sweep shard I/N STUDY --out DIR --workers N, or sweep merge DIR.
+// job is sweep shard I/N --out DIR --workers N, or sweep merge DIR.
 func job(words []string) error {
 	switch {
 	case words[0] == "merge" && len(words) == 2:
@@ -45,12 +45,12 @@ func job(words []string) error {
 		}
 		f.Close()
 		return os.WriteFile(filepath.Join(words[1], "merged"), nil, 0o666)
-	case words[0] == "shard" && len(words) == 7 && words[3] == "--out" && words[5] == "--workers":
+	case words[0] == "shard" && len(words) == 6 && words[2] == "--out" && words[4] == "--workers":
 		shard, err := sweep.ParseShard(words[1])
 		if err != nil {
 			return err
 		}
-		s, err := readStudy(words[2], words[4])
+		s, err := readStudy(words[3])
 		if err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ type study struct {
 	fail, exit uint64
 }
 
-func readStudy(path, dir string) (study, error) {
-	text, err := os.ReadFile(path)
+func readStudy(dir string) (study, error) {
+	text, err := os.ReadFile(filepath.Join(dir, sweep.StudyName))
 	if err != nil {
 		return study{}, err
 	}
