@@ -96,7 +96,7 @@ Engines, which carry out the runs:
 	s.addOut(cmd)
 	s.addEngine(cmd)
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "tell how many runs there are and about how long they take, from a short probe; nothing is written")
-	cmd.AddCommand(newSweepStatus(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepCancel(), newSweepWork(t))
+	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepCancel(), newSweepWork(t))
 	return cmd
 }
 
@@ -261,6 +261,9 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 		if err := writeParquet(s.out, results); err != nil {
 			return err
 		}
+	}
+	if err := conclude(s.out, status, plan.Tell); err != nil {
+		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs are done: %s\n", status.Done, status.Units, filepath.Join(s.out, sweep.ResultsName))
 	if n := status.Failed(); n > 0 {

@@ -69,7 +69,7 @@ func writeQueued(w io.Writer, jobs []slurm.Job) {
 		count[k]++
 	}
 	for _, k := range kinds {
-		fmt.Fprintf(w, "%6d %s: %s\n", count[k], k.id, harmless(strings.ToLower(k.state[:1])+k.state[1:]))
+		fmt.Fprintf(w, "%6d %s: %s\n", count[k], k.id, harmless(k.state))
 	}
 }
 
