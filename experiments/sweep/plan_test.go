@@ -35,7 +35,7 @@ func TestThePlanCrossesAllAxesTheLastFastest(t *testing.T) {
 }
 
 // keyOf is the key of the first unit of a study with one case.
-func keyWith(t *testing.T, change func(*Study)) string {
+func keyOf(t *testing.T, change func(*Study)) string {
 	s := Study{
 		Axes: []Axis{List("trace", "a.swf"), List("load", "0.9")}, Seeds: []uint64{7},
 		Basis: Basis{Build: "1", Inputs: []Input{
@@ -47,7 +47,7 @@ func keyWith(t *testing.T, change func(*Study)) string {
 }
 
 func TestTheKeyIsOfAllThatTheResultDependsOn(t *testing.T) {
-	same := keyWith(t, func(*Study) {})
+	same := keyOf(t, func(*Study) {})
 	require.Regexp(t, `^[0-9a-f]{32}$`, same)
 	require.Equal(t, "43102699358fa81eaf3db79866c17a74", same, "results that are there are found by it")
 	keys := []string{same}
@@ -66,7 +66,7 @@ func TestTheKeyIsOfAllThatTheResultDependsOn(t *testing.T) {
 		"an input's name":     func(s *Study) { s.Basis.Inputs[1].Name = "all.txt" },
 		"values that changed": func(s *Study) { s.Axes = []Axis{List("trace", "a.swf:load=0.9"), List("load", "")} },
 	} {
-		key := keyWith(t, change)
+		key := keyOf(t, change)
 		require.NotContains(t, keys, key, what)
 		keys = append(keys, key)
 	}
@@ -83,7 +83,7 @@ func TestTheKeyIsOfAllThatTheResultDependsOn(t *testing.T) {
 		},
 		"limits": func(s *Study) { s.Limit.Time, s.Retry, s.Keeps = time.Second, true, true },
 	} {
-		require.Equal(t, same, keyWith(t, change), what)
+		require.Equal(t, same, keyOf(t, change), what)
 	}
 }
 
