@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"time"
 
@@ -92,6 +93,9 @@ func Start(c Config) (*Server, error) {
 		default:
 			return nil, fmt.Errorf("starting a NATS server (--listen): %w", err)
 		}
+	}
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making a folder for the NATS server: %w", err)
 	}
 	s, err := server.NewServer(o)
 	if err != nil {
