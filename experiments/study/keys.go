@@ -29,6 +29,7 @@ const (
 	samples             // a sample, or a list of them
 	choices             // settings of values or lists, or a list of such
 	limits              // settings of limit
+	against             // a text or number, or settings of such
 )
 
 // keys are those of the study file, but for settings and names of the study's own.
@@ -47,10 +48,10 @@ var keys = []key{
 	{"only", choices, "", "combinations of values to which the study is limited"},
 	{"keep", words, "", "kinds of files that each simulation leaves in the folder runs, or all"},
 	{"limit", limits, "", "what one simulation may take"},
-	{"warmup", word, "", "what is cut off at the beginning of each simulation before means are taken"},
-	{"batches", whole, "", "how many batches one long simulation is cut into"},
+	{"batches", word, "", "parts of each simulation as observations, where there is no chance in it: week, day, a time such as 3d, or how many of equally many jobs"},
+	{"warmup", word, "", "with batches: what is left out at the beginning of each simulation: mser, jobs=N, or a time such as 7d (none)"},
 	{"compare", word, "", "the parameter whose values are compared in pairs (policy)"},
-	{"baseline", word, "", "the value that the others are compared with"},
+	{"baseline", against, "", "the value of that parameter that the others are compared with, or values of several: {policy: easy, estimates: user}"},
 	{"measures", words, "", "the columns that are summed up"},
 }
 

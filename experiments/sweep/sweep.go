@@ -176,6 +176,11 @@ type Work struct {
 	// failed (Damaged). An outcome that was interrupted is nothing. The error is the
 	// folder's (a full disk): the unit counts as not done.
 	Store func(Unit, Outcome) error
+	// Look takes in what other processes have stored in the folder since, and returns
+	// the units that are missing still. It costs a file a unit that is new.
+	Look func() ([]Unit, error)
+	// Note puts what the engine wants to be known later into the manifest.
+	Note func(name, value string)
 	// Do carries out a unit in this process, within Limit.Time; it does not panic.
 	// Where ctx ends the outcome is that of an interrupted unit.
 	Do func(context.Context, Unit) Outcome

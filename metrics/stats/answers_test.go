@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +45,8 @@ func TestOurAnswersAreThoseOfR(t *testing.T) {
 	comparisons(t, ours)
 	corrections(ours)
 	series(t, ours)
+	selections(t, ours)
+	sensitivities(t, ours)
 	for _, row := range fileOf(t, "answers.csv") {
 		want := number(t, row[1])
 		got, ok := ours[row[0]]
@@ -55,7 +58,7 @@ func TestOurAnswersAreThoseOfR(t *testing.T) {
 		case math.IsInf(want, 0):
 			require.Equal(t, want, got, row[0])
 		default:
-			require.InDelta(t, want, got, 1e-9*max(1, math.Abs(want)), row[0])
+			require.InDelta(t, want, got, 1e-8*math.Abs(want), row[0])
 		}
 	}
 	require.Empty(t, ours, "R has not said")
@@ -121,6 +124,70 @@ func series(t *testing.T, ours map[string]float64) {
 		ours[fmt.Sprint(n, " batches: half width")] = b.HalfWidth
 		ours[fmt.Sprint(n, " batches: lag 1")] = b.Lag1
 		ours[fmt.Sprint(n, " batches: p")] = b.Dependence.P
+	}
+}
+
+func selections(t *testing.T, ours map[string]float64) {
+	ours["right choice of 2 with 3 first"] = rightChoice(2, 3)(4)
+	ours["right choice of 10 with 20 first"] = rightChoice(10, 20)(3.5)
+	ours["right choice of 100 with 10 first"] = rightChoice(100, 10)(6)
+	settings := make([][]float64, 4)
+	for _, row := range fileOf(t, "settings.csv") {
+		for i, text := range row {
+			settings[i] = append(settings[i], number(t, text))
+		}
+	}
+	c, err := Selection{Probability: 0.95, Indifference: 2, First: 10}.KimNelson(settings)
+	require.NoError(t, err)
+	ours["KN chooses"] = float64(c.Best + 1)
+	for i, n := range c.Needed {
+		ours[fmt.Sprint("KN needs of ", i+1)] = float64(n)
+	}
+}
+
+// columns are those of a file, of which the last is the result.
+func columns(t *testing.T, name string, names ...string) (factors []Factor, y []float64) {
+	for _, name := range names {
+		factors = append(factors, Factor{Name: name})
+	}
+	for _, row := range fileOf(t, name) {
+		for i := range factors {
+			factors[i].Levels = append(factors[i].Levels, row[i])
+		}
+		y = append(y, number(t, row[len(row)-1]))
+	}
+	return factors, y
+}
+
+func sensitivities(t *testing.T, ours map[string]float64) {
+	factors, y := columns(t, "grid.csv", "policy", "load", "model", "seed")
+	for name, seeds := range map[string][]string{"plain": nil, "blocks": factors[3].Levels} {
+		effects, err := Effects(factors[:3], seeds, y)
+		require.NoError(t, err)
+		for _, e := range effects {
+			what := name + " Residuals"
+			if len(e.Factors) > 0 {
+				what = name + " " + strings.Join(e.Factors, ":")
+			}
+			ours[what+" degrees"] = float64(e.Degrees)
+			ours[what+" share"] = e.Share
+			ours[what+" F"] = e.Test.Statistic
+			ours[what+" p"] = e.Test.P
+		}
+	}
+	factors, y = columns(t, "sample.csv", "load", "policy", "depth", "noise")
+	influences, r2, err := RankRegression(factors, y)
+	require.NoError(t, err)
+	ours["R2"] = r2
+	for _, in := range influences {
+		if in.Name == "policy" {
+			ours["policy alone"] = in.Alone
+		} else {
+			ours[in.Name+" correlation"] = in.Correlation
+			ours[in.Name+" coefficient"] = in.Coefficient
+		}
+		ours[in.Name+" p"] = in.Test.P
+		ours[in.Name+" unique"] = in.Unique
 	}
 }
 

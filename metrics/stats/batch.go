@@ -69,7 +69,7 @@ func Dependence(y []float64) (lag1 float64, test Test) {
 	test = noTest
 	if n >= 8 {
 		test.Statistic = 1 - steps/(2*squares)
-		test.P = distuv.UnitNormal.Survival(test.Statistic / math.Sqrt((n-2)/(n*n-1)))
+		test.P = distuv.UnitNormal.CDF(-test.Statistic / math.Sqrt((n-2)/(n*n-1)))
 		test.Adjusted = test.P
 	}
 	return together / squares, test

@@ -44,7 +44,7 @@ func TestIntervalsByBatchMeansCoverTheMeanOfACorrelatedSeries(t *testing.T) {
 	const runs = 2000
 	covered, naive, doubted := 0, 0, 0
 	for range runs {
-		values := neighbours(random, 4000, 0.9)
+		values := neighbours(random, 2000, 0.8)
 		b := BatchMeans(values, 20, 0.95)
 		if b.Contains(0) {
 			covered++
@@ -75,7 +75,7 @@ func TestBatchesThatAreTooShortAreDoubted(t *testing.T) {
 
 func TestOneBatchInTwentyIsDoubtedWithoutReason(t *testing.T) {
 	random := des.NewStream(1, 0, "independent batches")
-	const runs = 4000
+	const runs = 2000
 	for _, n := range []int{8, 30} {
 		doubted := 0
 		for range runs {

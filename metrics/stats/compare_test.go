@@ -22,10 +22,10 @@ func TestAVerdictSaysWhatCanBeConcluded(t *testing.T) {
 		d    []float64
 		want string
 	}{
-		{[]float64{-3, -4, -5, -4.5, -3.5, -4.25, -3.75, -4.125}, "lower by 4.016 ± 0.51 (p < 0.001)"},
-		{[]float64{3, 4, 5, 4.5, 3.5, 4.25, 3.75, 4.125}, "higher by 4.016 ± 0.51 (p < 0.001)"},
-		{[]float64{3, -4, 5, -4.5, 3.5, -4.25, 3.75, -4.125}, "not significant: -0.2031 ± 3.6 (p = 0.9)"},
-		{[]float64{1, 2, 3, 4, 5, 6, 7, 200}, "not significant: 28.5 ± 58 (p = 0.28); by ranks it is (Wilcoxon's test, p = 0.0078)"},
+		{[]float64{-3, -4, -5, -4.5, -3.5, -4.25, -3.75, -4.125}, "lower by 4.02 ± 0.51 (p < 0.001)"},
+		{[]float64{3, 4, 5, 4.5, 3.5, 4.25, 3.75, 4.125}, "higher by 4.02 ± 0.51 (p < 0.001)"},
+		{[]float64{3, -4, 5, -4.5, 3.5, -4.25, 3.75, -4.125}, "not significant: -0.2 ± 3.6 (p = 0.9)"},
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 200}, "not significant: 28 ± 58 (p = 0.28); by ranks it is (Wilcoxon's test, p = 0.0078)"},
 		{[]float64{1, 1.25, 1.5}, "higher by 1.25 ± 0.62 (p = 0.013); by ranks not significant (Wilcoxon's test, p = 0.25)"},
 		{[]float64{5, 5, 5}, "not tested: all 3 pairs differ by the same, 5"},
 		{[]float64{0, 0, 0}, "equal in all 3 pairs"},

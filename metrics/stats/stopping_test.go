@@ -11,7 +11,7 @@ import (
 )
 
 func TestReplicationsStopWhereTheMeanIsKnownWell(t *testing.T) {
-	const runs = 2000
+	const runs = 1000
 	for name, rule := range map[string]Stopping{"relative": {Relative: 0.1}, "absolute": {Absolute: 1, Minimum: 5, Level: 0.9}} {
 		r := des.NewStream(1, 0, name)
 		within, covered := 0, 0
