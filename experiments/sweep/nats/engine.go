@@ -75,7 +75,7 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	var group sync.WaitGroup
 	if e.Workers > 0 {
 		group.Go(func() {
-			own, do := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}, Do(nil)
+			own, do := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}, CarryOut(nil)
 			if w.Portable != nil && len(e.Local.Command) > 0 {
 				pool := e.Local.Pool(w)
 				defer pool.Close()

@@ -143,7 +143,7 @@ func (s trial) do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 	return sweep.Row{{Name: "x", Value: fmt.Sprint(c.Seed * c.Seed)}, {Name: "pad", Value: strings.Repeat(".", s.Pad)}}, nil
 }
 
-func openTrial(j Job) (Do, func(), error) {
+func openTrial(j Job) (CarryOut, func(), error) {
 	var s trial
 	if err := json.Unmarshal(j.Portable.Text, &s); err != nil {
 		return nil, nil, err

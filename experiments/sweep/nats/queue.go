@@ -73,6 +73,8 @@ type Job struct {
 	// Basis is that of the study; the paths of its inputs are those of copies here.
 	Basis sweep.Basis
 	Limit sweep.Limit
+	// Dir is a folder here for what units leave; see sweep.Files.
+	Dir string `json:"-"`
 }
 
 // order is a unit in the queue.
@@ -171,7 +173,7 @@ func ensure(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfi
 
 // offer puts the study's text and inputs on the server.
 func offer(ctx context.Context, js jetstream.JetStream, n names, w *sweep.Work) error {
-	text, err := json.Marshal(Job{w.Portable, w.Basis, w.Limit})
+	text, err := json.Marshal(Job{Portable: w.Portable, Basis: w.Basis, Limit: w.Limit})
 	if err != nil {
 		return fmt.Errorf("describing the study: %w", err)
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// Do carries out a unit. Its error is that it could not be carried out: that counts as
+// CarryOut carries out a unit. Its error is that it could not be carried out: that counts as
 // a try.
-type Do func(context.Context, sweep.Unit) (sweep.Outcome, error)
+type CarryOut func(context.Context, sweep.Unit) (sweep.Outcome, error)
 
 // Worker carries out units of all studies on a server.
 type Worker struct {
@@ -29,7 +29,7 @@ type Worker struct {
 	Idle   time.Duration // without a unit after which the worker ends; 0 means never
 	Build  string        // this program; studies of other programs are refused
 	// Open gets ready for the units of a study; closing ends what it has begun.
-	Open func(Job) (do Do, closing func(), err error)
+	Open func(Job) (do CarryOut, closing func(), err error)
 	Tell func(format string, args ...any) // or nil
 }
 
@@ -82,7 +82,7 @@ func (w Worker) reach(ctx context.Context) (*nats.Conn, error) {
 }
 
 // inside works for one study in its coordinator's process.
-func (w Worker) inside(ctx context.Context, n names, work *sweep.Work, do Do) error {
+func (w Worker) inside(ctx context.Context, n names, work *sweep.Work, do CarryOut) error {
 	nc, err := w.Server.connect("worker", func(string, ...any) {}) // the coordinator tells
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ type study struct {
 	units   jetstream.Consumer
 	beat    time.Duration
 	tries   int
-	do      Do
+	do      CarryOut
 	closing func()
 }
 
@@ -346,7 +346,7 @@ func (a *attached) open(n names) (*study, error) {
 	return s, nil
 }
 
-func (a *attached) join(n names, limit sweep.Limit, do Do) (*study, error) {
+func (a *attached) join(n names, limit sweep.Limit, do CarryOut) (*study, error) {
 	units, err := a.js.Consumer(a.ctx, n.units(), consumer)
 	if err != nil {
 		return nil, err
