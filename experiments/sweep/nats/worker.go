@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -126,6 +128,8 @@ type attached struct {
 type study struct {
 	names
 	units   jetstream.Consumer
+	dir     string // for what units leave, or ""
+	left    jetstream.ObjectStore
 	beat    time.Duration
 	tries   int
 	do      CarryOut
@@ -332,6 +336,11 @@ func (a *attached) open(n names) (*study, error) {
 	if err := unpack(a.ctx, store, a.Cache, n, &job); err != nil {
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
 	}
+	left, err := a.js.ObjectStore(a.ctx, n.left())
+	if err != nil {
+		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
+	}
+	job.Dir = filepath.Join(a.Cache, "runs", fmt.Sprintf("%s.%d", n.id, os.Getpid()))
 	do, closing, err := a.Open(job)
 	if err != nil {
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
@@ -341,7 +350,11 @@ func (a *attached) open(n names) (*study, error) {
 		closing()
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
 	}
-	s.closing = closing
+	s.left, s.dir = left, job.Dir
+	s.closing = func() {
+		closing()
+		_ = os.RemoveAll(s.dir) // what is left there is of units under way
+	}
 	a.Tell("working on %s", job.Portable.Name)
 	return s, nil
 }
@@ -442,41 +455,56 @@ func (a *attached) giveBack(s *study, m jetstream.Msg) {
 // store publishes an outcome, however long the server takes to take it; false where
 // it never will: the worker is to end, or the study is gone.
 func (a *attached) store(s *study, key string, result sweep.Outcome) bool {
+	o := wire(result)
+	place := leftBy(s.dir, key)
+	if s.dir != "" && o.Row != nil {
+		_, err := os.Stat(place)
+		o.Left = err == nil
+	}
+	data, err := json.Marshal(o)
+	if most := a.nc.MaxPayload(); err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("its result has %d bytes, and the server takes %d at most (max_payload)", len(data), most)
+	}
+	subject := s.result(key, o)
+	if err != nil {
+		o = outcome{Failure: &sweep.Failure{Kind: sweep.Failed, Message: err.Error(), Tries: 1}, Usage: o.Usage}
+		return a.store(s, key, o.outcome())
+	}
 	var vanished time.Time
 	told := false
 	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
-		o := wire(result)
-		subject, err := s.result(key, o)
-		var data []byte
-		if err == nil {
-			data, err = json.Marshal(o)
-		}
-		if most := a.nc.MaxPayload(); err == nil && int64(len(data)) > most {
-			err = fmt.Errorf("its result has %d bytes, and the server takes %d at most (max_payload)", len(data), most)
-		}
-		if err != nil {
-			result = sweep.Outcome{Failure: &sweep.Failure{Kind: sweep.Failed, Message: err.Error(), Tries: 1}, Usage: result.Usage}
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), patience)
-		err = first(ctx, a.js, subject, data)
-		cancel()
-		if err == nil {
+		err := a.publish(s, key, place, o.Left, subject, data)
+		switch {
+		case err == nil:
+			if o.Left {
+				_ = os.RemoveAll(place)
+			}
 			return true
-		}
-		if a.ctx.Err() != nil {
+		case a.ctx.Err() != nil:
 			return false
-		}
-		if !told {
+		case a.vanished(s, err, &vanished):
+			a.Tell("the study is not on the server any more: a result is dropped")
+			return false
+		case !told:
 			told = true
 			a.Tell("the server does not take a result (%v): it is kept until it does", err)
 		}
-		if a.vanished(s, err, &vanished) {
-			a.Tell("the study is not on the server any more: a result is dropped")
-			return false
-		}
 		pause(a.ctx, delay)
 	}
+}
+
+// publish tries once to store an outcome, after the files that the unit has left.
+func (a *attached) publish(s *study, key, place string, left bool, subject string, data []byte) error {
+	if left {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), 10*time.Minute)
+		defer cancel()
+		if err := send(ctx, s.left, key, place); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), patience)
+	defer cancel()
+	return first(ctx, a.js, subject, data)
 }
 
 // vanished reports whether a study has been away from a server that answers for
