@@ -430,7 +430,7 @@ func (f *Folder) Clean() (n int, err error) {
 		if err := os.RemoveAll(path); err != nil {
 			return len(gone), fmt.Errorf("clearing the folder of the study: %w", err)
 		}
-		gone[keyOf(path)] = true
+		gone[keyIn(path)] = true
 	}
 	return len(gone), nil
 }

@@ -107,7 +107,7 @@ func (f *Folder) Strays() (units int, bytes int64, err error) {
 	}
 	keys := map[string]bool{}
 	for _, path := range paths {
-		keys[keyOf(path)] = true
+		keys[keyIn(path)] = true
 		err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
@@ -141,7 +141,7 @@ func (f *Folder) strays() (paths []string, err error) {
 			return nil, err
 		}
 		for _, path := range found {
-			if key := keyOf(path); isKey(key) && !planned[key] {
+			if key := keyIn(path); isKey(key) && !planned[key] {
 				paths = append(paths, path)
 			}
 		}
@@ -149,4 +149,4 @@ func (f *Folder) strays() (paths []string, err error) {
 	return paths, nil
 }
 
-func keyOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
+func keyIn(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
