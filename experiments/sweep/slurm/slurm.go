@@ -28,7 +28,7 @@ type Engine struct {
 	// NoWait has Run end with a *SubmittedError as soon as the jobs are queued.
 	NoWait bool
 	// Program is the executable that the jobs run; "" means this one. Flags are
-	// given to its shard command, behind those that the engine gives.
+	// given to its shard command beside those that the engine gives.
 	Program string
 	Flags   []string
 
@@ -146,7 +146,7 @@ func (e Engine) submit(ctx context.Context, w *sweep.Work, dir string, missing [
 	if err != nil {
 		return nil, err
 	}
-	scripts, err := e.prepare(dir, s.Parts)
+	scripts, err := e.prepare(w, dir, s.Parts)
 	if err != nil {
 		return nil, err
 	}
