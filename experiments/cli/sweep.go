@@ -55,6 +55,7 @@ type sweepEngine struct {
 func sweepEngines() []sweepEngine {
 	return []sweepEngine{
 		{name: "local", text: "worker processes on this machine", engine: func(s *sweeping) (sweep.Engine, error) { return s.local() }},
+		natsEngine(),
 		slurmEngine(),
 	}
 }
@@ -174,7 +175,7 @@ func (s *sweeping) check(cmd *cobra.Command) error {
 	switch {
 	case s.out == "" && !s.dryRun:
 		return usagef("give --out, the folder for the results")
-	case s.workers < 1:
+	case s.workers < 0 || (s.workers == 0 && s.engine != "nats"):
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	case given("memory") && s.memory < 1:
 		return usagef("--memory must be more than nothing")
