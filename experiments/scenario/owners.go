@@ -72,8 +72,10 @@ type OwnJob struct {
 
 // owners are the labels of the nodes, in their order.
 func owners(nodes []entity.Node) (names []string) {
+	known := map[string]bool{}
 	for _, n := range nodes {
-		if name := n.Labels[flow.OwnerLabel]; name != "" && !slices.Contains(names, name) {
+		if name := n.Labels[flow.OwnerLabel]; name != "" && !known[name] {
+			known[name] = true
 			names = append(names, name)
 		}
 	}
@@ -397,8 +399,8 @@ func (r *reader) readPriceRules(d *Domain) error {
 	if y == nil || len(d.Union) > 0 { // then its domains have it
 		return nil
 	}
-	if !atLeastZero(y.Every) {
-		return at(errors.New("want a length in time units of 0 or more (0 = the cycle)"), "pricing", "every").wanting()
+	if y.Every != 0 && !isLength(y.Every) {
+		return at(fmt.Errorf("want a length of %s, or 0 (the cycle)", lengths), "pricing", "every").wanting()
 	}
 	if len(y.Rules) == 0 {
 		return at(errors.New("pricing: there are no rules, as in rules: [{use: {target: 0.7}}]"), "pricing")
@@ -412,11 +414,11 @@ func (r *reader) readPriceRules(d *Domain) error {
 		if err := rule.Check(); err != nil {
 			return at(fmt.Errorf("pricing: %s: %w", key, err), "pricing", "rules", i, key)
 		}
-		if one.Owner != "" && !r.owners[one.Owner] {
+		if one.Owner != "" && !r.hasOwner(one.Owner) {
 			return at(r.noOwner("pricing", one.Owner), "pricing", "rules", i, "owner")
 		}
 		for k, id := range one.Nodes {
-			if !r.nodes[id] {
+			if !r.hasNode(id) {
 				return at(fmt.Errorf("pricing: there is no node %d", id), "pricing", "rules", i, "nodes", k)
 			}
 		}
@@ -427,10 +429,17 @@ func (r *reader) readPriceRules(d *Domain) error {
 
 // noOwner says that no node is of that owner.
 func (r *reader) noOwner(key, name string) error {
-	if len(r.owners) == 0 {
+	if len(r.owners)+r.owned() == 0 {
 		return fmt.Errorf("%s: there is no owner %q: the nodes name none (a column owner, or generate: {owners: N})", key, name)
 	}
-	return fmt.Errorf("%s: there is no owner %q: there are %s", key, name, strings.Join(slices.Sorted(maps.Keys(r.owners)), ", "))
+	known := slices.Sorted(maps.Keys(r.owners))
+	switch n := r.owned(); {
+	case n == 1:
+		known = []string{"1"}
+	case n > 1:
+		known = []string{fmt.Sprintf("1 to %d", n)}
+	}
+	return fmt.Errorf("%s: there is no owner %q: there are %s", key, name, strings.Join(known, ", "))
 }
 
 // queueYAML is the key queue of local.
@@ -454,7 +463,7 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 			return at(fmt.Errorf("local: queue: policy: %w", err), "local", "queue", "policy")
 		}
 	}
-	if len(r.owners) == 0 {
+	if len(r.owners)+r.owned() == 0 {
 		return at(errNoOwners, "local", "queue")
 	}
 	if y.Jobs == "" {
@@ -471,28 +480,28 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 		if err := q.Load.Check(); err != nil {
 			return at(fmt.Errorf("local: queue: %w", err), "local", "queue")
 		}
-		if !positive(y.Until) {
-			return at(errors.New("want the time at which the last jobs come, above 0"), "local", "queue", "until").wanting()
+		if !isLength(y.Until) {
+			return at(fmt.Errorf("want the time at which the last jobs come, %s", lengths), "local", "queue", "until").wanting()
 		}
 		q.Until = des.Seconds(y.Until)
 		return nil
 	}
 	return r.readCSV("local: queue", y.Jobs, []string{"owner", "submit", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
-		owner, submit, length := row.Text("owner"), row.Number("submit"), row.Number("length")
-		nodes, runtime := 1, row.NumberOr("runtime", length)
+		owner, submit, length := row.Text("owner"), row.Time("submit"), row.Time("length")
+		nodes, runtime := 1, row.TimeOr("runtime", length)
 		if row.Has("nodes") {
 			nodes = row.Int("nodes")
 		}
 		switch {
 		case row.Err() != nil:
 			return row.Err()
-		case !r.owners[owner]:
+		case !r.hasOwner(owner):
 			return row.At(r.noOwner("owner", owner))
-		case submit < 0 || des.Seconds(length) <= 0 || nodes < 1 || runtime < 0 || runtime > length:
-			return row.At(errors.New("want submit of 0 or more, a length above 0, a node or more, and a runtime that is not above the length"))
+		case length == 0 || nodes < 1 || runtime > length:
+			return row.At(errors.New("want a length above 0, a node or more, and a runtime that is not above the length"))
 		}
-		q.Listed = append(q.Listed, OwnJob{owner, entity.Job{User: -1, Group: -1, Queue: -1, Submit: des.Seconds(submit), Runtime: des.Seconds(runtime),
-			Request: entity.Request{Nodes: nodes, Length: des.Seconds(length)}}})
+		q.Listed = append(q.Listed, OwnJob{owner, entity.Job{User: -1, Group: -1, Queue: -1, Submit: submit, Runtime: runtime,
+			Request: entity.Request{Nodes: nodes, Length: length}}})
 		return nil
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -199,8 +200,9 @@ type reader struct {
 	file   *yamlfile.File
 	yaml   fileYAML
 	sc     *Scenario
-	nodes  map[int]bool    // IDs of a domain's
-	owners map[string]bool // names that its nodes have
+	nodes  map[int]bool    // IDs of a domain's that are given
+	owners map[string]bool // names that these have
+	made   vo.Nodes        // those that will be generated, 1 to Count, where there are any
 }
 
 func (r *reader) read(text []byte) (err error) {
@@ -237,6 +239,13 @@ func (r *reader) readSection(section string, keys map[string]any) error {
 		}
 		if !found {
 			return at(fmt.Errorf("%s: there is no key %q: there are %s", section, key, strings.Join(known, ", ")), section, key)
+		}
+		switch keys[key].(type) {
+		case nil:
+			return at(fmt.Errorf("%s: it is empty", key), section, key)
+		case string, bool, int64, uint64, float64:
+		default:
+			return at(errors.New("want one value"), section, key).wanting()
 		}
 		text := fmt.Sprint(keys[key])
 		if text == "" {
@@ -460,8 +469,8 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 // readGridJobs reads what a grid with domains says of its jobs.
 func (r *reader) readGridJobs(g *Grid) error {
 	d := &Domain{Criteria: r.yaml.Domain.Criteria}
-	if r.yaml.Domain.Batches != nil && !positive(r.yaml.Domain.Cycle) {
-		return at(errors.New("batches come at the beginning of each cycle: want its length in time units above 0, as in cycle: 600"), "cycle").wanting()
+	if r.yaml.Domain.Batches != nil && !isLength(r.yaml.Domain.Cycle) {
+		return at(fmt.Errorf("batches come at the beginning of each cycle: want its length, %s, as in cycle: 600", lengths), "cycle").wanting()
 	}
 	for _, part := range []func(*Domain) error{r.readBatches, r.readPricing, r.readCriteria} {
 		if err := part(d); err != nil {
@@ -552,14 +561,10 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		if d.Generate.Perf, err = r.rangeAt(g.Performance, "generate", "performance"); err != nil {
 			return err
 		}
-		nodes, err := d.Generate.Generate(0, 0) // the IDs are the same for every seed
-		if err != nil {
+		if err := d.Generate.Check(); err != nil {
 			return at(fmt.Errorf("generate: %w", err), "generate")
 		}
-		for _, n := range nodes {
-			r.nodes[n.ID] = true
-			r.named(*n)
-		}
+		r.made = d.Generate.WithDefaults()
 		return nil
 	}
 	own := []string{"id", "performance", "price", "q"}
@@ -598,6 +603,19 @@ func (r *reader) readNodes(d *Domain) (err error) {
 	return err
 }
 
+// hasNode reports whether there is a node of that ID.
+func (r *reader) hasNode(id int) bool { return r.nodes[id] || 1 <= id && id <= r.made.Count }
+
+// owned is how many owners the nodes that are generated have; their names are 1, 2 and
+// so on.
+func (r *reader) owned() int { return min(r.made.Count, r.made.Owners) }
+
+// hasOwner reports whether a node is of that owner.
+func (r *reader) hasOwner(name string) bool {
+	n, err := strconv.Atoi(name)
+	return r.owners[name] || err == nil && name == strconv.Itoa(n) && 1 <= n && n <= r.owned()
+}
+
 // named keeps the name of n's owner, if it has one.
 func (r *reader) named(n entity.Node) {
 	if name := n.Labels[flow.OwnerLabel]; name != "" {
@@ -633,31 +651,40 @@ func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.
 }
 
 func (r *reader) readTimes(d *Domain) error {
-	if !positive(r.yaml.Domain.Cycle) {
-		return at(errors.New("want a length in time units above 0, as in cycle: 600"), "cycle").wanting()
-	}
-	if !atLeastZero(r.yaml.Domain.Interval) {
-		return at(errors.New("want a length in time units of 0 or more"), "interval").wanting()
-	}
 	d.Cycle, d.Interval = des.Seconds(r.yaml.Domain.Cycle), des.Seconds(r.yaml.Domain.Interval)
+	switch {
+	case !isLength(r.yaml.Domain.Cycle):
+		return at(fmt.Errorf("want a length of %s, as in cycle: 600", lengths), "cycle").wanting()
+	case r.yaml.Domain.Interval != 0 && !isLength(r.yaml.Domain.Interval):
+		return at(fmt.Errorf("want a length of %s, or 0", lengths), "interval").wanting()
+	}
 	return nil
 }
+
+// lengths are what a length of time may be, in time units: a tick is the least, and some
+// 31,000 years are the most, as in traces.
+const (
+	lengths   = "0.000001 to 1e12 time units"
+	maxLength = 1e12
+)
+
+func isLength(v float64) bool { return v <= maxLength && des.Seconds(v) > 0 }
 
 func (r *reader) readPrices(d *Domain) error {
 	if r.yaml.Domain.Prices == "" {
 		return nil
 	}
 	return r.readCSV("prices", r.yaml.Domain.Prices, []string{"time", "node", "price"}, func(_ *csvtable.Table, row *csvtable.Row) error {
-		time, node, price := row.Number("time"), row.Int("node"), row.Number("price")
+		time, node, price := row.Time("time"), row.Int("node"), row.Number("price")
 		switch {
 		case row.Err() != nil:
 			return row.Err()
-		case time < 0 || price < 0:
-			return row.At(errors.New("time and price must be numbers of 0 or more"))
-		case !r.nodes[node]:
+		case price < 0:
+			return row.At(fmt.Errorf("price: want a number of 0 or more, not %v", price))
+		case !r.hasNode(node):
 			return row.At(fmt.Errorf("there is no node %d", node))
 		}
-		d.Prices = append(d.Prices, NodePrice{node, des.Seconds(time), price})
+		d.Prices = append(d.Prices, NodePrice{node, time, price})
 		return nil
 	})
 }
@@ -694,16 +721,16 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		return nil
 	}
 	return r.readCSV("local", l.Jobs, []string{"node", "start", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
-		node, start, length, known := row.Int("node"), row.Number("start"), row.Number("length"), row.NumberOr("known", 0)
+		node, start, length, known := row.Int("node"), row.Time("start"), row.Time("length"), row.TimeOr("known", 0)
 		switch {
 		case row.Err() != nil:
 			return row.Err()
-		case !r.nodes[node]:
+		case !r.hasNode(node):
 			return row.At(fmt.Errorf("there is no node %d", node))
-		case start < 0 || length <= 0 || known < 0:
-			return row.At(errors.New("want start and known of 0 or more and a length above 0"))
+		case length == 0:
+			return row.At(errors.New("length: want a time above 0"))
 		}
-		d.Local.Listed = append(d.Local.Listed, LocalJob{node, des.Seconds(known), des.Seconds(start), des.Seconds(length)})
+		d.Local.Listed = append(d.Local.Listed, LocalJob{node, known, start, length})
 		return nil
 	})
 }

@@ -39,6 +39,9 @@ type Options struct {
 	// before and does not any more, when all are there; nobody else writes into Dir yet.
 	Written func(dir, name string) error
 	Workers int // policies to run at a time; at least 1
+	// Memory is how many bytes the work may need, by an estimate, before it is refused;
+	// 0 means three quarters of what the machine has.
+	Memory int64
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
 	// Tell, if set, is told what a user should know, a line at a time.
@@ -152,6 +155,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if _, err := sc.machine().names(sc, t); err != nil {
 		return &SettingError{"policy", err}
 	}
+	if _, _, err := t.sourceOf(sc.Workload.Trace); err != nil && sc.Workload.Jobs == nil {
+		return &SettingError{"trace", err}
+	}
 	if sc.Workload.Jobs == nil && t.IsJobFile(sc.Workload.Trace) {
 		if err := sc.checkJobFile(); err != nil {
 			return err
@@ -172,6 +178,9 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if err := sc.checkCheckpoints(); err != nil {
+		return err
+	}
+	if _, err := sc.outageSettings(t); err != nil {
 		return err
 	}
 	return sc.machine().check(sc)
@@ -204,6 +213,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		}
 	}
 	if err := c.link(); err != nil {
+		return err
+	}
+	if err := c.checkMemory(); err != nil {
 		return err
 	}
 	c.values = c.Values()

@@ -183,21 +183,6 @@ func (f *File) wanted(c *cell) bool {
 	return within || !limited
 }
 
-// checkBaseline looks whether there is a case with the value that others are
-// compared with.
-func (f *File) checkBaseline() error {
-	a := &f.Analysis
-	if a.Baseline == "" {
-		return nil
-	}
-	for _, c := range f.cells {
-		if (sweep.Case{Params: c.params}).Value(a.Compare) == a.Baseline {
-			return nil
-		}
-	}
-	return a.baseline.Errorf("baseline: no case has the %s %q", a.Compare, a.Baseline)
-}
-
 // Check looks whether each case makes sense, and its files are there, before
 // anything runs.
 func (f *File) Check() error {

@@ -33,7 +33,7 @@ func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {
 		}
 	}
 	for _, p := range c.Params {
-		if slices.Contains(machines, p.Name) || isOwn(p.Name) {
+		if slices.Contains(machines, p.Name) || isOwn(p.Name) || p.Value == "" { // "" is as if it were not given
 			continue
 		}
 		value := p.Value
@@ -82,10 +82,13 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 		Tables: f.tables, Workers: 1,
 		Tell: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) },
 	}
+	files, err := sweep.Files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parts := f.record(&o)
 	if len(f.Keep) > 0 {
-		if o.Dir, err = sweep.Files(ctx); err != nil {
-			return nil, err
-		}
+		o.Dir = files
 		o.Events, o.Decisions = f.keeps("events"), f.keeps("decisions")
 		o.Alternatives, o.Perfetto = f.keeps("alternatives"), f.keeps("perfetto")
 	}
@@ -94,6 +97,9 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 		return nil, err
 	}
 	if err := f.leave(o.Dir); err != nil {
+		return nil, err
+	}
+	if err := parts.write(files); err != nil {
 		return nil, err
 	}
 	return row(out)

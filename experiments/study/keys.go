@@ -20,15 +20,17 @@ type key struct {
 type kind uint8
 
 const (
-	values  kind = iota // a text or number, or a list of them: an axis
-	wholes              // whole numbers, likewise
-	whole               // one whole number
-	word                // one text or number
-	words               // a list of texts, or one
-	zips                // settings of lists, or a list of such
-	samples             // a sample, or a list of them
-	choices             // settings of values or lists, or a list of such
-	limits              // settings of limit
+	values     kind = iota // a text or number, or a list of them: an axis
+	wholes                 // whole numbers, likewise
+	whole                  // one whole number
+	word                   // one text or number
+	words                  // a list of texts, or one
+	zips                   // settings of lists, or a list of such
+	samples                // a sample, or a list of them
+	choices                // settings of values or lists, or a list of such
+	limits                 // settings of limit
+	against                // a text or number, or settings of such
+	dimensions             // ranges and choices of a sample
 )
 
 // keys are those of the study file, but for settings and names of the study's own.
@@ -47,10 +49,10 @@ var keys = []key{
 	{"only", choices, "", "combinations of values to which the study is limited"},
 	{"keep", words, "", "kinds of files that each simulation leaves in the folder runs, or all"},
 	{"limit", limits, "", "what one simulation may take"},
-	{"warmup", word, "", "what is cut off at the beginning of each simulation before means are taken"},
-	{"batches", whole, "", "how many batches one long simulation is cut into"},
+	{"batches", word, "", "parts of each simulation as observations, where there is no chance in it: week, day, a time such as 3d, or how many of equally many jobs"},
+	{"warmup", word, "", "with batches: what is left out at the beginning of each simulation: mser, jobs=N, or a time such as 7d (none)"},
 	{"compare", word, "", "the parameter whose values are compared in pairs (policy)"},
-	{"baseline", word, "", "the value that the others are compared with"},
+	{"baseline", against, "", "the value of that parameter that the others are compared with, or values of several: {policy: easy, estimates: user}"},
 	{"measures", words, "", "the columns that are summed up"},
 }
 
@@ -66,7 +68,7 @@ var sampleKeys = []key{
 	{"method", word, "", "latin-hypercube or random"},
 	{"size", whole, "", "the number of points"},
 	{"seed", whole, "", "of the sample (1)"},
-	{"of", choices, "", "for each parameter a range or a list of choices"},
+	{"of", dimensions, "", "for each parameter a range or a list of choices"},
 }
 
 // rangeKeys are those of a range in a sample.
@@ -75,18 +77,6 @@ var rangeKeys = []key{
 	{"to", word, "", "the highest number"},
 	{"scale", word, "", "linear or log"},
 	{"whole", word, "", "true where the numbers are whole ones"},
-}
-
-// singular are names of parameters that a key of another name lists: for one value,
-// or in a zip or sample.
-func singular() map[string]string {
-	plural := map[string]string{}
-	for _, k := range keys {
-		if k.param != "" {
-			plural[k.param] = k.name
-		}
-	}
-	return plural
 }
 
 // machines are the parameters that name the file of a machine; a case has one.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
@@ -115,15 +117,17 @@ func number(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
 	return v, nil
 }
 
-// texts are those of a list, or one.
+// texts are those of a list, or one; they may be empty.
 func texts(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	if n.Kind == yamlfile.List && len(n.Items) == 0 {
 		return nil, n.Errorf("%s: the list is empty", key)
 	}
 	err = each(n, func(item *yamlfile.Node) error {
-		_, err := text(item, key)
+		if item.Kind != yamlfile.Scalar {
+			return item.Errorf("%s: want a text or a number, not %v", key, item)
+		}
 		nodes = append(nodes, item)
-		return err
+		return nil
 	})
 	return nodes, err
 }
@@ -329,12 +333,20 @@ func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 		return err
 	}
 	if t := n.Get("time"); t != nil {
-		if r.Limit.Time, err = time.ParseDuration(t.Text); err != nil || r.Limit.Time <= 0 {
-			return t.Errorf("time: want a time with its unit, as in 90s, 10m or 2h, not %v", t)
+		seconds, err := des.ParseSeconds(t.Text)
+		if err == nil && (seconds == 0 || seconds > 1e9) {
+			err = fmt.Errorf("want a time above 0, at most 1e9 s, not %q", t.Text)
 		}
+		if err != nil {
+			return t.Errorf("time: %w", err)
+		}
+		r.Limit.Time = time.Duration(seconds * float64(time.Second))
 	}
 	if m := n.Get("memory"); m != nil {
-		if r.Limit.Memory, err = Bytes(m.Text); err != nil {
+		if r.Limit.Memory, err = machine.ParseSize(m.Text); err == nil && r.Limit.Memory < 1 {
+			err = fmt.Errorf("want more than nothing")
+		}
+		if err != nil {
 			return m.Errorf("memory: %w", err)
 		}
 	}
@@ -346,28 +358,6 @@ func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 		r.Limit.Tries = int(tries)
 	}
 	return nil
-}
-
-var byteForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([kKMGT]i?)?B?$`)
-
-// Bytes reads an amount of memory: 4GiB, 500MB, 1.5G.
-func Bytes(text string) (int64, error) {
-	m := byteForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, fmt.Errorf("want an amount of memory, as in 500MB or 4GiB, not %q", text)
-	}
-	v, err := strconv.ParseFloat(m[1], 64)
-	base := 1000.0
-	if strings.HasSuffix(m[2], "i") {
-		base = 1024
-	}
-	if m[2] != "" {
-		v *= math.Pow(base, float64(1+strings.Index("kMGT", strings.Replace(m[2][:1], "K", "k", 1))))
-	}
-	if err != nil || v < 1 || v >= math.MaxInt64 {
-		return 0, fmt.Errorf("want an amount of memory, as in 500MB or 4GiB, not %q", text)
-	}
-	return int64(v), nil
 }
 
 // Names of the study's own, and where they stand in values.
@@ -425,54 +415,6 @@ func (r *reader) checkNames() error {
 func isOwn(name string) bool {
 	_, known := paramOf(name)
 	return !known
-}
-
-// readAnalysis reads what becomes of the results; its names must be there.
-func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
-	a := &r.Analysis
-	if n := root.Get("warmup"); n != nil {
-		if a.Warmup, err = text(n, "warmup"); err != nil {
-			return err
-		}
-	}
-	if n := root.Get("batches"); n != nil {
-		batches, err := number(n, "batches", 2, 1_000_000)
-		if err != nil {
-			return err
-		}
-		a.Batches = int(batches)
-	}
-	a.Compare = "policy"
-	if n := root.Get("compare"); n != nil {
-		if a.Compare, err = text(n, "compare"); err != nil {
-			return err
-		}
-		if param, _ := paramOf(a.Compare); param != "" {
-			a.Compare = param
-		}
-		if !slices.Contains(r.names(), a.Compare) && a.Compare != "policy" {
-			return n.Errorf("compare: there is no parameter %q: there are %s", a.Compare, strings.Join(r.names(), ", "))
-		}
-	}
-	if n := root.Get("baseline"); n != nil {
-		if a.Baseline, err = text(n, "baseline"); err != nil {
-			return err
-		}
-		a.baseline = n
-	}
-	if n := root.Get("measures"); n != nil {
-		nodes, err := texts(n, "measures")
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			if columns := Columns(); !slices.Contains(columns, n.Text) {
-				return n.Errorf("measures: there is no column %q%s: there are %s", n.Text, yamlfile.Suggestion(n.Text, columns), strings.Join(columns, ", "))
-			}
-			a.Measures = append(a.Measures, n.Text)
-		}
-	}
-	return nil
 }
 
 // names are those of all parameters, in the order of the file.

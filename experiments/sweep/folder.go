@@ -51,8 +51,16 @@ type Folder struct {
 	Path string
 
 	lock  *outdir.Dir
-	mu    sync.Mutex // of what follows
+	alone bool            // nobody else has the folder
+	units [256]sync.Mutex // of what there is of a unit, by the beginning of its key
+	mu    sync.Mutex      // of what follows
 	usage *os.File
+}
+
+// unitLock is that of a unit: several are written at once.
+func (f *Folder) unitLock(key string) *sync.Mutex {
+	i, _ := strconv.ParseUint(key[:2], 16, 8) // keys are hexadecimal
+	return &f.units[i]
 }
 
 // Open opens the folder of a study to look into it, without a lock.
@@ -74,7 +82,7 @@ func OpenFor(path string, shared bool) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Path: path, lock: d}
+	f := &Folder{Path: path, lock: d, alone: !shared}
 	if !shared {
 		err = f.tidy()
 	}
@@ -101,7 +109,7 @@ var temporary = regexp.MustCompile(`^\..+\.tmp$`)
 
 // tidy removes what killed processes have left of units. Nobody else is at work.
 func (f *Folder) tidy() error {
-	folders, err := filepath.Glob(filepath.Join(f.Path, unitsName, "*"))
+	folders, err := f.glob(unitsName + "/*")
 	if err != nil {
 		return err
 	}
@@ -119,6 +127,19 @@ func (f *Folder) tidy() error {
 		}
 	}
 	return nil
+}
+
+// glob are the paths of what there is of a pattern. The folder's own may have any
+// characters.
+func (f *Folder) glob(pattern string) ([]string, error) {
+	found, err := fs.Glob(os.DirFS(f.Path), pattern)
+	if err != nil {
+		return nil, fmt.Errorf("looking into the folder of the study: %w", err)
+	}
+	for i, name := range found {
+		found[i] = filepath.Join(f.Path, filepath.FromSlash(name))
+	}
+	return found, nil
 }
 
 func (f *Folder) unit(key string) string {
@@ -201,8 +222,9 @@ func (f *Folder) Store(u Unit, o Outcome) error {
 	if o.Row == nil && o.Failure == nil {
 		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	lock := f.unitLock(u.Key)
+	lock.Lock()
+	defer lock.Unlock()
 	known, err := f.Failure(u.Key)
 	if err != nil {
 		return err
@@ -404,33 +426,19 @@ func (f *Folder) Merge(other *Folder) (n int, err error) {
 // Clean removes what is not in the plan: results, failures and files of units, and
 // tells how many units they were of.
 func (f *Folder) Clean() (n int, err error) {
-	p, err := f.Plan()
-	if err != nil {
-		return 0, err
-	}
-	planned := make(map[string]bool, len(p.Units))
-	for _, u := range p.Units {
-		planned[u.Key] = true
-	}
 	if err := f.tidy(); err != nil {
 		return 0, err
 	}
+	paths, err := f.strays()
+	if err != nil {
+		return 0, err
+	}
 	gone := map[string]bool{}
-	for _, pattern := range []string{unitsName + "/*/*", failuresName + "/*", runsName + "/*"} {
-		found, err := filepath.Glob(filepath.Join(f.Path, filepath.FromSlash(pattern)))
-		if err != nil {
-			return 0, err
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return len(gone), fmt.Errorf("clearing the folder of the study: %w", err)
 		}
-		for _, path := range found {
-			key := strings.TrimSuffix(filepath.Base(path), ".json")
-			if !isKey(key) || planned[key] {
-				continue
-			}
-			if err := os.RemoveAll(path); err != nil {
-				return len(gone), fmt.Errorf("clearing the folder of the study: %w", err)
-			}
-			gone[key] = true
-		}
+		gone[keyIn(path)] = true
 	}
 	return len(gone), nil
 }
@@ -489,6 +497,8 @@ func (f *Folder) use(u Unit, usage Usage) error {
 	if usage == (Usage{}) {
 		return nil
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.usage == nil {
 		file, err := os.CreateTemp(f.Path, "usage-*.part")
 		if err != nil {
@@ -506,9 +516,9 @@ func (f *Folder) use(u Unit, usage Usage) error {
 }
 
 // gatherUsage makes usage.csv of the units of the plan, from itself and from what
-// processes have written down. It is for who holds the folder alone.
+// processes have written down. What these may still write into stays.
 func (f *Folder) gatherUsage(p *Plan) error {
-	parts, err := filepath.Glob(filepath.Join(f.Path, "usage-*.part"))
+	parts, err := f.glob("usage-*.part")
 	if err != nil {
 		return err
 	}
@@ -542,6 +552,9 @@ func (f *Folder) gatherUsage(p *Plan) error {
 	if err := write(filepath.Join(f.Path, UsageName), b.Bytes()); err != nil {
 		return err
 	}
+	if !f.alone {
+		return nil
+	}
 	for _, path := range parts {
 		if err := remove(path); err != nil {
 			return err
@@ -566,6 +579,8 @@ type manifest struct {
 	Start      time.Time       `json:"start"`
 	End        time.Time       `json:"end"`
 	Stopped    string          `json:"stopped,omitempty"`
+
+	Engine map[string]string `json:"engine,omitempty"` // what it noted
 }
 
 type manifestInput struct {
@@ -575,6 +590,9 @@ type manifestInput struct {
 }
 
 func (f *Folder) writeManifest(m manifest) error {
+	if before, err := f.manifest(); err == nil && m.Engine == nil {
+		m.Engine = before.Engine // whoever goes on has not made that
+	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing the manifest: %w", err)

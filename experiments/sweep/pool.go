@@ -34,9 +34,9 @@ type Pool struct {
 	watcher sync.WaitGroup
 }
 
-// memoryShare is the part of the machine's memory that workers get: the others are
-// for the rest of the machine.
-const memoryShare = 0.75
+// MemoryShare is the part of the machine's memory that workers get where nothing else
+// is said.
+const MemoryShare = 0.75
 
 // watchEvery is how often the sizes of workers are looked at. A process fills some
 // ten megabytes in that time.
@@ -50,7 +50,7 @@ func (l Local) Pool(w *Work) *Pool {
 	}
 	p.freed = sync.NewCond(&p.mu)
 	if p.budget == 0 {
-		p.budget = int64(memoryShare * float64(machine.Memory()))
+		p.budget = int64(MemoryShare * float64(machine.Memory()))
 	}
 	p.killings.Store(outOfMemoryKills())
 	p.watcher.Go(p.watch)

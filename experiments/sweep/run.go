@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -74,7 +75,9 @@ type call struct {
 
 	mu      sync.Mutex
 	results *Results
-	done    int // units with a row or a failure
+	done    int    // units with a row or a failure
+	missed  []Unit // that had neither when the folder was looked at last
+	notes   map[string]string
 }
 
 func (c *call) open() (err error) {
@@ -154,11 +157,27 @@ func (c *call) work(missing []Unit) *Work {
 	s := c.study
 	w := &Work{Units: missing, Store: c.store, Portable: s.Portable, Dir: s.Dir, Basis: s.Basis, Limit: s.Limit, Tell: s.Tell}
 	w.Do = func(ctx context.Context, u Unit) Outcome { return carryOut(ctx, u, c.do, s) }
+	c.missed = missing
+	w.Look = func() ([]Unit, error) { return missing, nil }
+	if c.folder != nil {
+		w.Look = c.look
+	}
+	w.Note = func(name, value string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.notes == nil {
+			c.notes = map[string]string{}
+		}
+		c.notes[name] = value
+	}
 	return w
 }
 
 // store takes an outcome down, in the folder first.
 func (c *call) store(u Unit, o Outcome) error {
+	if o.Disk != "" {
+		return errors.New(o.Disk)
+	}
 	if o.Row == nil && o.Failure == nil {
 		return nil
 	}
@@ -172,6 +191,12 @@ func (c *call) store(u Unit, o Outcome) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.take(u, o)
+	return nil
+}
+
+// take takes an outcome into the results.
+func (c *call) take(u Unit, o Outcome) {
 	r, i := c.results, u.Index
 	before := r.Rows[i] != nil || r.Failures[i] != nil
 	switch there := r.Rows[i]; {
@@ -189,7 +214,6 @@ func (c *call) store(u Unit, o Outcome) error {
 		c.done++
 		c.progress(c.done)
 	}
-	return nil
 }
 
 func (c *call) progress(done int) {
@@ -225,6 +249,7 @@ func (c *call) finish(stopped error) (*Results, error) {
 	m := c.study.manifest(c.plan)
 	s := r.Status()
 	m.Start, m.End, m.Done, m.Failed = c.start, time.Now(), s.Done, s.Failed()
+	m.Engine = c.notes
 	if stopped != nil {
 		m.Stopped = stopped.Error()
 	}
@@ -334,7 +359,7 @@ func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 		}
 	}
 	if err := state.settle(filepath.Join(s.Dir, runsName, u.Key), o.Row != nil); err != nil {
-		o.Row, o.Failure = nil, &Failure{Kind: Failed, Message: err.Error(), Tries: 1}
+		o = failed(err)
 	}
 	o.Usage.Time = time.Since(began)
 	o.Usage.Host = hostname()
@@ -355,12 +380,20 @@ func try(ctx context.Context, u Unit, do Do) (o Outcome) {
 	}()
 	row, err := do(ctx, u.Case)
 	if err != nil {
-		return Outcome{Failure: &Failure{Kind: Failed, Message: err.Error()}}
+		return failed(err)
 	}
 	if row == nil {
 		row = Row{}
 	}
 	return Outcome{Row: row}
+}
+
+// failed is the outcome of a unit with an error.
+func failed(err error) Outcome {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) {
+		return Outcome{Disk: err.Error()}
+	}
+	return Outcome{Failure: &Failure{Kind: Failed, Message: err.Error(), Tries: 1}}
 }
 
 // settle gives the unit's files their place, or removes them.
