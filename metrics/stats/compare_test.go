@@ -154,7 +154,7 @@ func TestWhatIsNotSignificantAmongManyIsCalledSo(t *testing.T) {
 	require.True(t, two[0].Significant())
 	Correct(Holm, two)
 	require.False(t, two[0].Significant())
-	require.Equal(t, "not significant: 2.3 ± 2.2 (p = 0.08)", two[0].Verdict())
+	require.Equal(t, "not significant: 2.3 ± 2.2 (p = 0.081)", two[0].Verdict())
 }
 
 func TestACorrectionIsNoLessThanWhatItCorrectsAndKeepsTheOrder(t *testing.T) {
