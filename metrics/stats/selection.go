@@ -105,7 +105,7 @@ func (s Selection) KimNelson(replications [][]float64) (Choice, error) {
 			}
 			m := momentsOf(d)
 			reach[i][l] = scale * m.Variance()
-			longest = max(longest, math.Floor(reach[i][l]))
+			longest = max(longest, reach[i][l])
 		}
 	}
 
