@@ -20,7 +20,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Read(sweep.Portable{Name: "study.yaml", Text: []byte(text), Dir: t.TempDir()}, nil)
+		s, err := Read(sweep.Portable{Name: "study.yaml", Text: []byte(text), Dir: "nowhere"}, nil)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "reading the study study.yaml: ") {
 				t.Fatal(err)
@@ -29,10 +29,10 @@ func FuzzRead(f *testing.F) {
 		}
 		cells := 1
 		for _, a := range s.axes {
-			if cells *= len(a.Points); cells > 1000 {
+			if cells *= len(a.Points); cells > 20 {
 				return // it is only slow
 			}
 		}
-		_, _ = s.Study("test")
+		_ = s.Check()
 	})
 }

@@ -221,7 +221,7 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 			return n.Errorf("sample: the key %s is missing", wanted)
 		}
 	}
-	size, err := number(n.Get("size"), "size", 1, 1_000_000)
+	size, err := number(n.Get("size"), "size", 1, 100_000)
 	if err != nil {
 		return err
 	}
