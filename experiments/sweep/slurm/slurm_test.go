@@ -208,6 +208,11 @@ func TestJobsGiveTheSameBytesAsThisProcess(t *testing.T) {
 	require.Len(t, tasks, 5)
 	require.Contains(t, said, "of 5 tasks")
 	require.Contains(t, read(t, filepath.Join(dir, "manifest.json")), `"slurm array": "`)
+	merge := regexp.MustCompile(`and job (\d+), which merges`).FindStringSubmatch(said)
+	require.NotNil(t, merge, said)
+	state, err := command(context.Background(), "scontrol", "show", "job", merge[1])
+	require.NoError(t, err)
+	require.Contains(t, state, "JobState=CANCELLED", "the job that merges is not needed any more")
 }
 
 func TestATaskThatEndsEarlyIsToldOfWithTheEndOfItsLogAndDoneAgain(t *testing.T) {
