@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -300,6 +301,32 @@ func TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice(t *testing.T) {
 	for _, j := range jobs {
 		require.True(t, j.computes(), "the job that merges is left in the queue: %v", j)
 	}
+}
+
+func TestOfSeveralThatSubmitAtOnceOneDoes(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		group.Go(func() {
+			_, _, errs[i] = run(t, context.Background(), Engine{Tasks: 3, Partition: "closed", NoWait: true}, "units 12", dir)
+		})
+	}
+	group.Wait()
+	submissions := 0
+	for _, err := range errs {
+		if submitted := (*SubmittedError)(nil); errors.As(err, &submitted) {
+			submissions++
+			continue
+		}
+		queued, busy := (*QueuedError)(nil), (*outdir.BusyError)(nil)
+		require.True(t, errors.As(err, &queued) || errors.As(err, &busy), err)
+	}
+	require.Equal(t, 1, submissions)
+	ids, err := Cancel(context.Background(), dir)
+	require.NoError(t, err)
+	require.Len(t, ids, 2)
 }
 
 func TestJobsAreCancelledOnDemand(t *testing.T) {
