@@ -377,14 +377,14 @@ func TestWhyNoTaskRunsIsToldOnce(t *testing.T) {
 func TestOptionsReachSlurm(t *testing.T) {
 	withCluster(t)
 	dir := t.TempDir()
-	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine"}}
+	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine", "--no-requeue", "--chdir=/"}}
 	_, _, err := run(t, context.Background(), e, "units 3", dir)
 	var submitted *SubmittedError
 	require.ErrorAs(t, err, &submitted)
 	for _, id := range []string{submitted.Array, submitted.Merge} {
 		out, err := command(context.Background(), "scontrol", "show", "job", id)
 		require.NoError(t, err)
-		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-"} {
+		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-", "WorkDir=" + dir} {
 			require.Contains(t, out, want)
 		}
 	}
