@@ -24,6 +24,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/sweep/slurm"
 )
 
 // sweeping is one call of `gridslot sweep`, or of one of its commands that carry out
@@ -55,6 +56,7 @@ func sweepEngines() []sweepEngine {
 	return []sweepEngine{
 		{name: "local", text: "worker processes on this machine", engine: func(s *sweeping) (sweep.Engine, error) { return s.local() }},
 		natsEngine(),
+		slurmEngine(),
 	}
 }
 
@@ -95,7 +97,7 @@ Engines, which carry out the runs:
 	s.addOut(cmd)
 	s.addEngine(cmd)
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "tell how many runs there are and about how long they take, from a short probe; nothing is written")
-	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepWork(t))
+	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepCancel(), newSweepWork(t))
 	return cmd
 }
 
@@ -244,6 +246,10 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if cmd.Context().Err() != nil && status.Missing > 0 {
 		plan.Tell("%d of %d runs are done and stay; the same command goes on with the others", status.Done, status.Units)
 	}
+	if submitted := (*slurm.SubmittedError)(nil); errors.As(err, &submitted) {
+		fmt.Fprintln(cmd.OutOrStdout(), submitted)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -269,18 +275,29 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 }
 
 // tellIfChanged tells where the folder has results, but none of this study as it is now.
-func tellIfChanged(plan *sweep.Study) error {
-	folder, err := sweep.Open(plan.Dir)
+func tellIfChanged(study *sweep.Study) error {
+	folder, err := sweep.Open(study.Dir)
 	if err != nil {
 		return nil // there is none yet
 	}
-	before, err := folder.Results()
-	if err != nil || before.Status().Done == 0 {
+	before, err := folder.Plan()
+	if err != nil {
 		return err
 	}
-	now, err := plan.Look()
-	if err == nil && now.Status().Done == 0 {
-		plan.Tell("the study, its files or the program are others than when the results in %s were made: all runs are done anew; 'gridslot sweep clean %[1]s' removes the old ones afterwards", plan.Dir)
+	now, err := study.Plan()
+	if err != nil {
+		return err
+	}
+	planned := map[string]bool{}
+	for _, u := range now.Units {
+		planned[u.Key] = true
+	}
+	if slices.ContainsFunc(before.Units, func(u sweep.Unit) bool { return planned[u.Key] }) {
+		return nil
+	}
+	status, err := folder.Status()
+	if err == nil && status.Done > 0 {
+		study.Tell("the study, its files or the program are others than when the results in %s were made: all runs are done anew; 'gridslot sweep clean %[1]s' removes the old ones afterwards", study.Dir)
 	}
 	return err
 }

@@ -43,6 +43,22 @@ func TestAFullDiskEndsASweepThatGoesOnWhenThereIsRoom(t *testing.T) {
 	require.Empty(t, others)
 }
 
+func TestAFullDiskIsNoFaultOfTheRunsThatLeaveFiles(t *testing.T) {
+	study := write(t, "study.yaml", "traces: ['lublin:jobs=1000']\npolicies: [easy]\nreplications: 20\nkeep: [jobs]\n")
+	disk := t.TempDir()
+	mounted(t, disk, "-t", "tmpfs", "-o", "size=1m", "none")
+	dir := filepath.Join(disk, "out")
+	got := swept(t, study, "--out", dir)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "no space left on device")
+	require.NoDirExists(t, filepath.Join(dir, "failures"))
+	require.NoError(t, exec.Command("mount", "-o", "remount,size=64m", disk).Run())
+	got = swept(t, study, "--out", dir)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, undisturbed(t, study), read(t, dir, "results.csv"))
+	require.Len(t, files(t, filepath.Join(dir, "runs")), 20)
+}
+
 func TestAFolderThatBecomesReadOnlyEndsASweepThatGoesOnLater(t *testing.T) {
 	study, dir, mark := runsOf(t, 100, "fcfs", "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
 	require.NoError(t, os.Mkdir(dir, 0o777))

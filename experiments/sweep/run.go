@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -174,6 +175,9 @@ func (c *call) work(missing []Unit) *Work {
 
 // store takes an outcome down, in the folder first.
 func (c *call) store(u Unit, o Outcome) error {
+	if o.Disk != "" {
+		return errors.New(o.Disk)
+	}
 	if o.Row == nil && o.Failure == nil {
 		return nil
 	}
@@ -355,7 +359,7 @@ func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 		}
 	}
 	if err := state.settle(filepath.Join(s.Dir, runsName, u.Key), o.Row != nil); err != nil {
-		o.Row, o.Failure = nil, &Failure{Kind: Failed, Message: err.Error(), Tries: 1}
+		o = failed(err)
 	}
 	o.Usage.Time = time.Since(began)
 	o.Usage.Host = hostname()
@@ -376,12 +380,20 @@ func try(ctx context.Context, u Unit, do Do) (o Outcome) {
 	}()
 	row, err := do(ctx, u.Case)
 	if err != nil {
-		return Outcome{Failure: &Failure{Kind: Failed, Message: err.Error()}}
+		return failed(err)
 	}
 	if row == nil {
 		row = Row{}
 	}
 	return Outcome{Row: row}
+}
+
+// failed is the outcome of a unit with an error.
+func failed(err error) Outcome {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) {
+		return Outcome{Disk: err.Error()}
+	}
+	return Outcome{Failure: &Failure{Kind: Failed, Message: err.Error(), Tries: 1}}
 }
 
 // settle gives the unit's files their place, or removes them.

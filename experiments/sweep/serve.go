@@ -29,6 +29,7 @@ type (
 		Row     Row           `json:"row,omitempty"`
 		Failure *Failure      `json:"failure,omitempty"`
 		Time    time.Duration `json:"time,omitempty"`
+		Disk    string        `json:"disk,omitempty"`
 		Peak    int64         `json:"peak,omitempty"` // bytes
 	}
 )
@@ -105,7 +106,7 @@ func one(u Unit, do Do, study *Study) answer {
 	fmt.Fprint(os.Stderr, unitBegins) // of what is said from here on it is the log
 	resetPeak()
 	o := carryOut(context.Background(), u, do, study) // its limits are kept by the other side
-	a := answer{Key: u.Key, Row: o.Row, Failure: o.Failure, Time: o.Usage.Time, Peak: peakSize()}
+	a := answer{Key: u.Key, Row: o.Row, Failure: o.Failure, Disk: o.Disk, Time: o.Usage.Time, Peak: peakSize()}
 	if a.Peak > keptMemory {
 		debug.FreeOSMemory() // others need it, and the next unit shall be measured by itself
 	}

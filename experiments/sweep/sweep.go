@@ -121,6 +121,9 @@ type Outcome struct {
 	Row     Row
 	Failure *Failure
 	Usage   Usage
+	// Disk is why there is neither where a disk is full or read-only: not the unit is
+	// at fault, and others would meet the same. Store makes an error of it.
+	Disk string
 }
 
 // Failure is why a unit has no row.

@@ -79,7 +79,7 @@ func (w *worker) do(ctx context.Context, u Unit) (o Outcome, err error) {
 		err = p.ask(order{Unit: &u}, &a)
 	}
 	peak, why := w.over()
-	o = Outcome{Row: a.Row, Failure: a.Failure, Usage: Usage{Time: a.Time, Peak: max(peak, a.Peak)}}
+	o = Outcome{Row: a.Row, Failure: a.Failure, Disk: a.Disk, Usage: Usage{Time: a.Time, Peak: max(peak, a.Peak)}}
 	switch {
 	case err == nil && a.Key != u.Key:
 		return Outcome{}, &startError{fmt.Errorf("a worker answered for the unit %q in place of %q", a.Key, u.Key), true}
