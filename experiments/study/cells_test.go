@@ -82,12 +82,19 @@ policies: [easy, fcfs]
 replications: 3
 keep: [jobs, queue]
 limit: {time: 90s, memory: 2GiB, tries: 5}
+warmup: mser
+batches: 20
+compare: policies
+baseline: easy
+measures: [mean_wait, utilization]
 `)
 	require.NoError(t, err)
 	require.Equal(t, []uint64{1, 2, 3}, f.Seeds)
 	require.Equal(t, "a study", f.Title)
 	require.Equal(t, []string{"jobs", "queue"}, f.Keep)
 	require.Equal(t, sweep.Limit{Time: 90 * time.Second, Memory: 2 << 30, Tries: 5}, f.Limit)
+	require.Equal(t, "policy", f.Analysis.Compare)
+	require.Equal(t, []string{"mean_wait", "utilization"}, f.Analysis.Measures)
 	s, err := f.Study("b")
 	require.NoError(t, err)
 	require.True(t, s.Keeps)
