@@ -20,7 +20,7 @@ import (
 type Pivot struct {
 	Measure string // "" means the first of Options.Measures
 	// Rows and Columns are parameters. Without Rows these are those of the baseline, without
-	// Columns the first other one of which there are several values. A parameter that
+	// Columns the first other one that varies, one whose values are numbers before others. A parameter that
 	// varies and is neither has a table for each of its values: no cell of a table is of
 	// two cells of the study.
 	Rows, Columns []string
@@ -69,12 +69,7 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 		}
 	}
 	if len(p.Columns) == 0 {
-		for _, i := range varied {
-			if name := f.Table.Params[i]; !slices.Contains(p.Rows, name) {
-				p.Columns = []string{name}
-				break
-			}
-		}
+		p.Columns = f.across(p.Rows)
 	}
 	rows, err := f.positions(p.Rows)
 	if err != nil {
@@ -129,6 +124,41 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Table.Name)
 	}
 	return grids, nil
+}
+
+// across is the parameter for columns, beside those that are rows.
+func (f *Findings) across(rows []string) (columns []string) {
+	for _, i := range f.Table.Varied() {
+		name := f.Table.Params[i]
+		if slices.Contains(rows, name) {
+			continue
+		}
+		if len(f.Table.NumbersOf(i)) > 0 {
+			return []string{name}
+		}
+		if columns == nil {
+			columns = []string{name}
+		}
+	}
+	return columns
+}
+
+// InOne is the layout of a measure as a single table: what is compared in the last rows,
+// what else varies but for the columns in front of it.
+func (f *Findings) InOne(measure string) Pivot {
+	p := Pivot{Measure: measure}
+	var compared []string
+	for _, i := range f.compared {
+		compared = append(compared, f.Table.Params[i])
+	}
+	p.Columns = f.across(compared)
+	for _, i := range f.Table.Varied() {
+		if name := f.Table.Params[i]; !slices.Contains(compared, name) && !slices.Contains(p.Columns, name) {
+			p.Rows = append(p.Rows, name)
+		}
+	}
+	p.Rows = append(p.Rows, compared...)
+	return p
 }
 
 func (f *Findings) positions(names []string) (at []int, err error) {
