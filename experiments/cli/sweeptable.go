@@ -178,6 +178,7 @@ with a row a run.`,
 	fl.StringSliceVar(&pivot.Rows, "rows", nil, "parameters, or all for a single table (default: what is compared)")
 	fl.StringSliceVar(&pivot.Columns, "columns", nil, "parameters (default: one that varies beside them, with numbers if there is any)")
 	parsedFlag(cmd, &pivot.Where, "where", "", "NAME=VALUE,...", "only cases with these values", optional(parseParams))
+	fl.BoolVar(&pivot.Difference, "difference", false, "differences from the baseline in per cent, in place of means")
 	parsedFlag(cmd, &format, "format", findings.Formats()[0], formats, "of the table", oneOf(formats))
 	fl.StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	a.add(cmd)

@@ -422,10 +422,10 @@ func differencesOf(f *findings.Findings, m int) (*Figure, error) {
 		}
 		y := float64(len(of) - 1 - i)
 		ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(strings.Join(names, " ")), textStyle(tickSize), 62*vg.Millimeter)})
-		scale := 100 / math.Abs(c.BaselineMean)
-		s := spread{at: scale * c.Difference.Mean, y: y, series: 4} // an open circle
+		at, half := c.Relative()
+		s := spread{at: at, y: y, series: 4} // an open circle
 		s.lo, s.hi = s.at, s.at
-		if half := scale * c.Difference.HalfWidth; !math.IsInf(half, 0) {
+		if !math.IsInf(half, 0) {
 			s.lo, s.hi = s.at-half, s.at+half
 		}
 		switch c.Verdict {

@@ -28,6 +28,17 @@ type Comparison struct {
 	Note    string
 }
 
+// Relative is the difference with half of its interval in per cent of the baseline's mean,
+// that mean taken for known: the interval leaves out 0 just where the one of the difference
+// does. NaN where the mean is 0.
+func (c *Comparison) Relative() (percent, half float64) {
+	if c.BaselineMean == 0 {
+		return math.NaN(), math.NaN()
+	}
+	scale := 100 / math.Abs(c.BaselineMean)
+	return scale * c.Difference.Mean, scale * c.Difference.HalfWidth
+}
+
 // Verdict is what a comparison says.
 type Verdict string
 

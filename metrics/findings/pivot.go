@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/internal/harmless"
 )
 
@@ -26,6 +27,8 @@ type Pivot struct {
 	Rows, Columns []string
 	// Where keeps the cells with these values only.
 	Where []Param
+	// Difference asks for differences from the baseline in place of means.
+	Difference bool
 }
 
 // Grid is a table of one measure.
@@ -48,6 +51,8 @@ type Entry struct {
 	Best bool
 	// Differs is that it differs from the baseline for more than chance.
 	Differs bool
+	// Compared is the difference from the baseline, where that was asked for.
+	Compared *Comparison
 }
 
 // Grids lays the cells out as tables, one for each combination of those parameters that
@@ -104,21 +109,27 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	var grids []Grid
 	at := map[string]int{} // of the grids
 	best, differs := f.marks(p.Measure)
+	compared := map[int]*Comparison{}
+	for i := range f.Comparisons {
+		if c := &f.Comparisons[i]; c.Measure == p.Measure && p.Difference {
+			compared[c.Cell] = c
+		}
+	}
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if !f.matches(c, where, p.Where) {
+		if !f.matches(c, where, p.Where) || p.Difference && compared[i] == nil {
 			continue
 		}
 		key := keyOf(pick(c.Params, sections))
 		if _, ok := at[key]; !ok {
 			at[key] = len(grids)
-			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p.Measure)}
+			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p)}
 			for _, s := range sections {
 				g.Where = append(g.Where, Param{f.Table.Params[s], c.Params[s]})
 			}
 			grids = append(grids, g)
 		}
-		grids[at[key]].put(pick(c.Params, rows), pick(c.Params, columns), Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i], Differs: differs[i]})
+		grids[at[key]].put(pick(c.Params, rows), pick(c.Params, columns), Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i] && !p.Difference, Differs: differs[i], Compared: compared[i]})
 	}
 	if len(grids) == 0 {
 		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Table.Name)
@@ -229,17 +240,20 @@ func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 }
 
 // gridNote says what the signs in a table mean.
-func (f *Findings) gridNote(measure string) string {
-	n := 0
+func (f *Findings) gridNote(p Pivot) string {
+	measure, n := p.Measure, 0
 	for i := range f.Comparisons {
 		if c := &f.Comparisons[i]; c.Measure == measure && c.Difference.N >= Fewest {
 			n++
 		}
 	}
 	note := fmt.Sprintf("%s with intervals of %s.", Label(measure), percent(f.Options.Level))
+	if p.Difference {
+		note = fmt.Sprintf("%s: difference from %s in per cent of its mean, with intervals of %s, each by itself.", Label(measure), f.BaselineName(), percent(f.Options.Level))
+	}
 	if n > 0 {
 		note += fmt.Sprintf(" *: differs from %s (paired t test, Holm's correction for %d comparisons, %s).", f.BaselineName(), n, percent(f.Options.Level))
-		if f.Options.Direction(measure) != 0 {
+		if f.Options.Direction(measure) != 0 && !p.Difference {
 			note += " Bold: nothing is better for more than chance, and something is worse."
 		}
 	}
@@ -368,11 +382,22 @@ func (g *Grid) Markdown(w io.Writer) error {
 	return err
 }
 
+// numbers are the mean, or the difference in per cent, and half of its interval, as text; "" where
+// there is none.
+func (e *Entry) numbers() (mean, half string) {
+	if e.Compared == nil {
+		return Number(e.Estimate)
+	}
+	value, width := e.Compared.Relative()
+	mean, half = Number(Estimate{Interval: metrics.Interval{Mean: value, HalfWidth: width}})
+	return strings.Replace(mean, "-", "−", 1), half
+}
+
 func (e *Entry) markdown() string {
 	if e.Cell < 0 {
 		return "–"
 	}
-	mean, half := Number(e.Estimate)
+	mean, half := e.numbers()
 	text := mean
 	if half != "" {
 		text += " ± " + half
@@ -432,8 +457,8 @@ func (e *Entry) latex() string {
 	if e.Cell < 0 {
 		return "--"
 	}
-	mean, half := Number(e.Estimate)
-	text := strings.ReplaceAll(mean, "–", "\\mbox{--}")
+	mean, half := e.numbers()
+	text := strings.NewReplacer("–", "\\mbox{--}", "−", "-").Replace(mean)
 	if half != "" {
 		text += ` \pm ` + half
 	}
@@ -484,7 +509,11 @@ func (g *Grid) CSV(w io.Writer) error {
 				row = append(row, "", "")
 				continue
 			}
-			row = append(row, decimal(e.Estimate.Mean), decimal(e.Estimate.HalfWidth))
+			mean, half := e.Estimate.Mean, e.Estimate.HalfWidth
+			if e.Compared != nil {
+				mean, half = e.Compared.Relative()
+			}
+			row = append(row, decimal(mean), decimal(half))
 		}
 		rows = append(rows, row)
 	}
