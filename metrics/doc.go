@@ -26,9 +26,9 @@
 //
 // Recorder is all that most experiments need. CreateJobs and CreateQueue write
 // the files; docs/reference/files.md tells of their columns. Moments and Interval
-// turn the summaries of several runs into intervals of confidence. Package
-// validate, below this one, finds out whether a schedule could have happened at
-// all.
+// turn the summaries of several runs into intervals of confidence; package stats
+// tells what else can be concluded from them. Package validate, below this one,
+// finds out whether a schedule could have happened at all.
 //
 // # Definitions
 //

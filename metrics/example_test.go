@@ -73,5 +73,5 @@ func ExampleMoments_Interval() {
 		waits.Add(replication)
 	}
 	fmt.Println(waits.Interval(0.95))
-	// Output: 101 ± 3.4
+	// Output: 101.0 ± 3.4
 }

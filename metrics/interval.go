@@ -84,4 +84,12 @@ type Interval struct {
 // Contains reports whether x lies within the interval.
 func (e Interval) Contains(x float64) bool { return math.Abs(x-e.Mean) <= e.HalfWidth }
 
-func (e Interval) String() string { return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.HalfWidth) }
+// String is the mean and the half width with as many decimals as the half width
+// makes worth reading.
+func (e Interval) String() string {
+	if !(e.HalfWidth > 0) || math.IsInf(e.HalfWidth, 1) {
+		return fmt.Sprintf("%.5g ± %v", e.Mean, e.HalfWidth)
+	}
+	decimals := max(0, 1-int(math.Floor(math.Log10(e.HalfWidth))))
+	return fmt.Sprintf("%.*f ± %.*f", decimals, e.Mean, decimals, e.HalfWidth)
+}

@@ -45,7 +45,7 @@ func TestEstimateIsStudentsInterval(t *testing.T) {
 	require.Equal(t, 3.0, e.Mean)
 	require.InDelta(t, 2.776445*math.Sqrt(2.5)/math.Sqrt(5), e.HalfWidth, 1e-6)
 	require.Equal(t, 5, e.N)
-	require.Equal(t, "3 ± 2", e.String())
+	require.Equal(t, "3.0 ± 2.0", e.String())
 	require.True(t, e.Contains(4.9))
 	require.False(t, e.Contains(5))
 }
@@ -55,6 +55,17 @@ func TestOneObservationEstimatesNothing(t *testing.T) {
 	m.Add(7)
 	require.Equal(t, Interval{Mean: 7, HalfWidth: math.Inf(1), N: 1}, m.Interval(0.95))
 	require.Zero(t, m.Variance())
+}
+
+func TestIntervalsAreWrittenAsFarAsTheyAreKnown(t *testing.T) {
+	for want, e := range map[string]Interval{
+		"6852 ± 234":      {Mean: 6851.7, HalfWidth: 234.3, N: 9},
+		"0.0020 ± 0.0013": {Mean: 0.00201, HalfWidth: 0.00131, N: 9},
+		"7.5 ± +Inf":      {Mean: 7.5, HalfWidth: math.Inf(1), N: 1},
+		"7.5 ± 0":         {Mean: 7.5, N: 3},
+	} {
+		require.Equal(t, want, e.String())
+	}
 }
 
 // A 90% interval covers the true mean nine times out of ten.

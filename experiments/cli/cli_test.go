@@ -22,7 +22,11 @@ import (
 const asCommand = "GRIDSLOT_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	switch os.Getenv(asCommand) {
+	case "":
+	case withBadPolicies:
+		os.Exit(Main(badPolicies))
+	default:
 		os.Exit(Main(Extend{}))
 	}
 	os.Exit(m.Run())

@@ -62,7 +62,7 @@ func TestIdleNodesAreSwitchedOff(t *testing.T) {
 }
 
 func TestAScenarioMaySayWhatNodesDraw(t *testing.T) {
-	path := scenarioOf(t, strings.Replace(study, "seed: 7", `seed: 7, power: "switch-off=50:idle=90"`, 1))
+	path := scenarioOf(t, strings.Replace(aScenario, "seed: 7", `seed: 7, power: "switch-off=50:idle=90"`, 1))
 	out := t.TempDir()
 	got := call("simulate", path, "--out", out)
 	require.Zero(t, got.code, got.stderr)

@@ -27,7 +27,7 @@ func scenarioOf(t *testing.T, text string) string {
 	return path
 }
 
-const study = `processors: 12
+const aScenario = `processors: 12
 workload: {trace: a.swf, estimates: exact, first: 3, overrun: raise}
 flows: {reservations: booked.csv}
 policies: [easy, "conservative:compression=off"]
@@ -41,7 +41,7 @@ func manifestOf(t *testing.T, dir string) (m metrics.Manifest) {
 }
 
 func TestAScenarioFileSaysItAll(t *testing.T) {
-	path := scenarioOf(t, study)
+	path := scenarioOf(t, aScenario)
 	byHand, byFile := t.TempDir(), t.TempDir()
 	got := call("simulate", path, "--out", byFile)
 	require.Zero(t, got.code, got.stderr)
@@ -57,7 +57,7 @@ func TestAScenarioFileSaysItAll(t *testing.T) {
 	}
 	hand, file := manifestOf(t, byHand), manifestOf(t, byFile)
 	require.Equal(t, hand.Runs, file.Runs)
-	require.Equal(t, study, file.Settings["scenario"])
+	require.Equal(t, aScenario, file.Settings["scenario"])
 	for key, want := range hand.Settings {
 		require.Equal(t, want, file.Settings[key], key)
 	}
@@ -66,7 +66,7 @@ func TestAScenarioFileSaysItAll(t *testing.T) {
 }
 
 func TestFlagsStandInPlaceOfWhatAScenarioSays(t *testing.T) {
-	path, out := scenarioOf(t, study), t.TempDir()
+	path, out := scenarioOf(t, aScenario), t.TempDir()
 	got := call("simulate", "--scenario", path, "--policy=fcfs", "--first=2", "--pass=instant", "--out", out)
 	require.Zero(t, got.code, got.stderr)
 	m := manifestOf(t, out)
@@ -173,7 +173,7 @@ func TestWhatIsWrongWithAScenarioIsSaidWithItsPlace(t *testing.T) {
 		require.NotContains(t, got.stderr, "strconv", "%q", text)
 		require.NotContains(t, got.stderr, "unmarshal", "%q", text)
 	}
-	got := call("simulate", scenarioOf(t, study), "--scenario", "b.yaml")
+	got := call("simulate", scenarioOf(t, aScenario), "--scenario", "b.yaml")
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.stderr, "two scenarios")
 	require.Equal(t, exitUsage, call("simulate", "").code)

@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // picture is a figure of the page. As an image of its own, and no part of the page, no
@@ -107,7 +108,7 @@ func (n *numbers) add(policy string, jobs []results.Job) {
 	}
 	var means [3]metrics.Interval
 	for k := range values {
-		means[k] = figure.BatchMeans(values[k], 20, 0.95) // as the figure has them
+		means[k] = stats.BatchMeans(values[k], 20, 0.95).Interval // as the figure has them
 		slices.Sort(values[k])
 	}
 	n.policies, n.sorted, n.means = append(n.policies, clean(policy)), append(n.sorted, values), append(n.means, means)

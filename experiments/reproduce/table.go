@@ -320,8 +320,7 @@ func (t *Table) difference(r Row, published string) string {
 	return text
 }
 
-// interval writes a mean and its half width with as many decimals as the half
-// width makes worth reading.
+// interval writes a mean, and its half width where there is one.
 func interval(e metrics.Interval) string {
 	switch {
 	case e.N == 0:
@@ -329,8 +328,7 @@ func interval(e metrics.Interval) string {
 	case e.N == 1 || e.HalfWidth == 0:
 		return strconv.FormatFloat(e.Mean, 'g', 5, 64)
 	}
-	decimals := max(0, 1-int(math.Floor(math.Log10(e.HalfWidth))))
-	return fmt.Sprintf("%.*f ± %.*f", decimals, e.Mean, decimals, e.HalfWidth)
+	return e.String()
 }
 
 // writeTable writes a Markdown table that is also one to the eye; columns from

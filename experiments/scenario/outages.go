@@ -179,7 +179,23 @@ type outageSettings struct {
 }
 
 func (c *call) outageSettings() (*outageSettings, error) {
-	f, s := c.Flows, &outageSettings{}
+	s, err := c.Scenario.outageSettings(c.tables)
+	if s != nil && s.model == nil && err == nil {
+		f := c.Flows
+		s.log, err = workload.OpenOutages(f.Outages)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; want a file, or a model: %s", err, strings.Join(c.tables.Outages.Names(), ", "))
+		}
+		if err != nil {
+			return nil, &SettingError{"outages", err}
+		}
+	}
+	return s, err
+}
+
+// outageSettings are what the scenario says of outages; a log is not opened.
+func (sc *Scenario) outageSettings(t *Tables) (*outageSettings, error) {
+	f, s := sc.Flows, &outageSettings{}
 	switch {
 	case f.Outages == "" && f.Victims == "":
 		return nil, nil
@@ -193,22 +209,13 @@ func (c *call) outageSettings() (*outageSettings, error) {
 		}
 		s.victims = chosen.Value
 	}
-	if c.tables.isOutageLog(f.Outages) {
-		var err error
-		s.log, err = workload.OpenOutages(f.Outages)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; want a file, or a model: %s", err, strings.Join(c.tables.Outages.Names(), ", "))
-		}
+	if !t.isOutageLog(f.Outages) {
+		chosen, err := t.Outages.Parse(f.Outages)
 		if err != nil {
 			return nil, &SettingError{"outages", err}
 		}
-		return s, nil
+		s.model = chosen.Value
 	}
-	chosen, err := c.tables.Outages.Parse(f.Outages)
-	if err != nil {
-		return nil, &SettingError{"outages", err}
-	}
-	s.model = chosen.Value
 	return s, nil
 }
 

@@ -171,7 +171,7 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	}
 	r := &reader{dir: filepath.Dir(path), kind: kind, part: len(within) > 0, tables: t, sc: New(), nodes: map[int]bool{}}
 	r.sc.base = filepath.Base(path)
-	r.sc.Texts = []Text{textOf(what, r.sc.base, text)}
+	r.sc.Texts = []Text{textOf(what, r.sc.base, path, text)}
 	if err := r.read(text); err != nil {
 		return nil, fmt.Errorf("reading the %s %s: %w", what, path, in(r.file, err))
 	}
@@ -187,8 +187,8 @@ func reason(err error) error {
 	return err
 }
 
-func textOf(key, name string, text []byte) Text {
-	return Text{Key: key, Name: name, Text: string(text), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
+func textOf(key, name, path string, text []byte) Text {
+	return Text{Key: key, Name: name, Path: path, Text: string(text), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
 }
 
 // reader is one reading of a file.
@@ -637,7 +637,7 @@ func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.
 	if err != nil {
 		return at(fmt.Errorf("%s: opening %s: %w", key, name, reason(err)), key)
 	}
-	r.sc.Texts = append(r.sc.Texts, textOf("", name, text))
+	r.sc.Texts = append(r.sc.Texts, textOf("", name, r.beside(name), text))
 	t, err := csvtable.Read(strings.NewReader(string(text)), wanted...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -155,6 +155,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if _, err := sc.machine().names(sc, t); err != nil {
 		return &SettingError{"policy", err}
 	}
+	if _, _, err := t.sourceOf(sc.Workload.Trace); err != nil && sc.Workload.Jobs == nil {
+		return &SettingError{"trace", err}
+	}
 	if sc.Workload.Jobs == nil && t.IsJobFile(sc.Workload.Trace) {
 		if err := sc.checkJobFile(); err != nil {
 			return err
@@ -175,6 +178,9 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if err := sc.checkCheckpoints(); err != nil {
+		return err
+	}
+	if _, err := sc.outageSettings(t); err != nil {
 		return err
 	}
 	return sc.machine().check(sc)

@@ -71,6 +71,7 @@ type Settings struct {
 type Text struct {
 	Key  string // "scenario", "domain", "grid"; "" for one of which only the checksum counts
 	Name string // as the scenario names it
+	Path string // where it stands
 	Text string
 	Sum  string // SHA-256 in hexadecimal
 }

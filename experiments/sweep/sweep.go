@@ -37,7 +37,21 @@ type Study struct {
 
 	// Dir is the study's folder; without one results are kept in memory only.
 	Dir string
-	// Engine carries out the units; nil means Local{}.
+	// Portable is the study as other processes read it; nil where Do is of this
+	// program only.
+	Portable *Portable
+	// Retry has failed units tried again; otherwise they stay failed.
+	Retry bool
+	// Keeps tells that units leave files (see Files): a unit whose files are not
+	// there is missing.
+	Keeps bool
+	// Columns, if set, are the first columns of the table in their order; others
+	// follow as they are met in the order of the plan.
+	Columns []string
+	// Command stands in the manifest.
+	Command []string
+
+	// Engine carries out the units; nil means InProcess{}.
 	Engine Engine
 	Limit  Limit
 	// Progress, if set, is told how many units of how many are done. It is called
@@ -53,13 +67,15 @@ type Study struct {
 type Axis struct {
 	Names  []string
 	Points [][]string // each as long as Names
+
+	err error // of its constructor
 }
 
 // Basis is what the results of a study depend on beside parameters and seeds.
 type Basis struct {
 	// Build is the program: its version, and where that does not say all, a checksum.
 	Build string
-	// Inputs are the files that the units read.
+	// Inputs are the files that the units read. The order does not matter.
 	Inputs []Input
 	// Settings are all others, as a text.
 	Settings string
@@ -71,6 +87,9 @@ type Input struct {
 	Path string // where it stands here
 	Sum  string // SHA-256 in hexadecimal
 	Size int64  // bytes
+	// Of is the parameter that names the file: only units that have it depend on
+	// the file. The zero value means all units.
+	Of Param
 }
 
 // Case is what a unit of work is a function of.
@@ -96,11 +115,15 @@ type Row []Cell
 // Cell is a column of a row.
 type Cell struct{ Name, Value string }
 
-// Outcome is what became of a unit: a row, or a failure.
+// Outcome is what became of a unit: a row, or a failure. An outcome without
+// either is that of a unit which was interrupted: it is still to be done.
 type Outcome struct {
 	Row     Row
 	Failure *Failure
 	Usage   Usage
+	// Disk is why there is neither where a disk is full or read-only: not the unit is
+	// at fault, and others would meet the same. Store makes an error of it.
+	Disk string
 }
 
 // Failure is why a unit has no row.
@@ -122,6 +145,9 @@ const (
 	Lost    FailureKind = "lost"   // who worked on it went away, time and again
 	Damaged FailureKind = "result" // two results of one unit differ
 )
+
+// FailureKinds are all of them.
+var FailureKinds = []FailureKind{Failed, Panics, Late, Large, Lost, Damaged}
 
 // Limit is what one unit may take; zero is no limit.
 type Limit struct {
@@ -149,10 +175,17 @@ type Work struct {
 	// Units are those without a result, in the order of the plan.
 	Units []Unit
 	// Store takes down what became of a unit, whole, and may be called from any
-	// goroutine and twice: equal results are one, different ones an error. Its error
-	// is the folder's (a full disk): the unit counts as not done.
+	// goroutine and twice: equal results are one; where two differ the unit has
+	// failed (Damaged). An outcome that was interrupted is nothing. The error is the
+	// folder's (a full disk): the unit counts as not done.
 	Store func(Unit, Outcome) error
-	// Do carries out a unit in this process; it does not panic.
+	// Look takes in what other processes have stored in the folder since, and returns
+	// the units that are missing still. It costs a file a unit that is new.
+	Look func() ([]Unit, error)
+	// Note puts what the engine wants to be known later into the manifest.
+	Note func(name, value string)
+	// Do carries out a unit in this process, within Limit.Time; it does not panic.
+	// Where ctx ends the outcome is that of an interrupted unit.
 	Do func(context.Context, Unit) Outcome
 	// Portable is what other processes need to carry out units; nil where only this
 	// one can.
@@ -167,4 +200,6 @@ type Work struct {
 type Portable struct {
 	Name string // of the file
 	Text []byte // see package study
+	Dir  string // the folder to which names of files in it are relative
+	Root string // the folder below which absolute names of files are looked for, or ""
 }

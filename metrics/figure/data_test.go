@@ -133,39 +133,6 @@ func TestClassesHaveTheMeansOfTheirJobs(t *testing.T) {
 	require.Equal(t, 3.5, got[2].slowdown.Mean())
 }
 
-func TestBatchMeansOfAKnownSeries(t *testing.T) {
-	e := BatchMeans([]float64{1, 2, 3, 4, 5, 6, 7, 8}, 4, 0.95)
-	require.Equal(t, 4.5, e.Mean)
-	require.InDelta(t, 3.182446*math.Sqrt(20.0/3)/2, e.HalfWidth, 1e-5) // batches 1.5, 3.5, 5.5, 7.5; t of 3 degrees
-	e = BatchMeans([]float64{1, 2, 3, 4, 50}, 2, 0.95)
-	require.Equal(t, 12.0, e.Mean)
-	require.InDelta(t, 12.706205*math.Abs(1.5-19)/2, e.HalfWidth, 1e-4) // batches of 2 and 3
-	require.True(t, math.IsInf(BatchMeans([]float64{1, 2, 3}, 2, 0.95).HalfWidth, 1))
-}
-
-func TestIntervalsByBatchMeansCoverTheMeanOfACorrelatedSeries(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	covered, naive := 0, 0
-	for range 400 {
-		var values []float64
-		x := 0.0
-		var sum, squares float64
-		for range 4000 {
-			x = 0.9*x + random.NormFloat64() // mean 0; neighbours correlate by 0.9
-			values = append(values, x)
-			sum, squares = sum+x, squares+x*x
-		}
-		if BatchMeans(values, batches, 0.95).Contains(0) {
-			covered++
-		}
-		if n := float64(len(values)); math.Abs(sum/n) < 1.96*math.Sqrt(squares/n/n) {
-			naive++
-		}
-	}
-	require.InDelta(t, 0.95, float64(covered)/400, 0.04)
-	require.Less(t, naive, 200) // as if jobs were independent of each other
-}
-
 func TestRatesEqualThoseCountedMinuteByMinute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		origin := time.Date(1996, 9, 22, 23, 0, 0, 0, time.FixedZone("half", -(3*60+30)*60)).Add(time.Duration(rapid.IntRange(0, 180).Draw(t, "origin")) * time.Minute)

@@ -25,6 +25,7 @@ import (
 	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // hostile is a name as nobody should give one.
@@ -319,7 +320,7 @@ func TestPoliciesStandInTheOrderAskedForWithTheirMeansAndIntervals(t *testing.T)
 			k := des.Time(j)
 			waits = append(waits, float64(k*k%7000)+float64(1000*i))
 		}
-		e := BatchMeans(waits, 20, 0.95)
+		e := stats.BatchMeans(waits, 20, 0.95)
 		bar := drawn(t, svg, colour)
 		require.InDelta(t, (e.Mean-e.HalfWidth)/60, minutes(bar[0][0]), 0.3)
 		require.InDelta(t, (e.Mean+e.HalfWidth)/60, minutes(bar[1][0]), 0.3)

@@ -11,38 +11,12 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 // batches is how many batches a run is cut into for an interval of its means.
 const batches = 20
-
-// BatchMeans is the mean of values with an interval at the level (0.95, say) by the
-// method of batch means: values in their order are cut into n batches whose sizes
-// differ by one at most, and the means of these are taken for independent. It is meant for values that follow each other in time, as the waits
-// of jobs do, which are not independent themselves. Batches too short for that
-// make the interval too narrow (A. Law and W. Kelton, Simulation Modeling and
-// Analysis, section on batch means). Of fewer than 2 n values HalfWidth is +Inf.
-func BatchMeans(values []float64, n int, level float64) metrics.Interval {
-	var all, means metrics.Moments
-	for _, v := range values {
-		all.Add(v)
-	}
-	e := metrics.Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}
-	if n < 2 || len(values) < 2*n {
-		return e
-	}
-	for b := range n {
-		var batch metrics.Moments
-		for _, v := range values[b*len(values)/n : (b+1)*len(values)/n] {
-			batch.Add(v)
-		}
-		means.Add(batch.Mean())
-	}
-	e.HalfWidth = means.Interval(level).HalfWidth
-	return e
-}
 
 // Policies draws the mean wait, turnaround and bounded slowdown of each run with
 // intervals of 95% by batch means (20 batches of jobs that ran, in order of
@@ -69,7 +43,7 @@ func Policies(runs []Rows[results.Job]) (*Figure, error) {
 			if len(values) == 0 {
 				continue
 			}
-			e := BatchMeans(values, batches, 0.95)
+			e := stats.BatchMeans(values, batches, 0.95)
 			s := spread{e.Mean, e.Mean, e.Mean, y, i}
 			if !math.IsInf(e.HalfWidth, 1) {
 				s.lo, s.hi = max(0, e.Mean-e.HalfWidth), e.Mean+e.HalfWidth

@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/stats"
 )
 
 func main() {
@@ -46,7 +47,7 @@ func main() {
 			}
 		}
 		wide = append(wide, rows)
-		e := figure.BatchMeans(waits, 20, 0.95)
+		e := stats.BatchMeans(waits, 20, 0.95)
 		fmt.Printf("%-12s %d wide jobs wait %.0f s, ± %.0f s\n", run.Policy, len(waits), e.Mean, e.HalfWidth)
 	}
 

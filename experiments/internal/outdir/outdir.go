@@ -32,7 +32,8 @@ type Dir struct {
 	// Cleaned are the temporary files of a killed process that were removed.
 	Cleaned []string
 
-	lock *flock.Flock
+	lock   *flock.Flock
+	shared bool
 }
 
 // BusyError is a folder into which another process is writing.
@@ -53,7 +54,17 @@ func (e *BusyError) Error() string {
 // whose names begin like one of the prefixes, which an earlier process has left,
 // are removed.
 func Open(path string, prefixes ...string) (*Dir, error) {
-	d := &Dir{Path: path}
+	return (&Dir{Path: path}).open(prefixes)
+}
+
+// Share is Open for one of several writers who do not get in each other's way: it
+// keeps out who wants the folder alone, and nothing is removed.
+func Share(path string, _ ...string) (*Dir, error) {
+	return (&Dir{Path: path, shared: true}).open(nil)
+}
+
+func (d *Dir) open(prefixes []string) (*Dir, error) {
+	path := d.Path
 	_, err := os.Stat(path)
 	d.Created = errors.Is(err, fs.ErrNotExist)
 	for tries := 0; ; tries++ {
@@ -75,7 +86,11 @@ func Open(path string, prefixes ...string) (*Dir, error) {
 func (d *Dir) take() (held bool, err error) {
 	name := filepath.Join(d.Path, LockName)
 	lock := flock.New(name)
-	held, err = lock.TryLock()
+	try := lock.TryLock
+	if d.shared {
+		try = lock.TryRLock
+	}
+	held, err = try()
 	if err != nil {
 		return false, fmt.Errorf("locking the folder for the files (--out): %w", err)
 	}
@@ -127,8 +142,14 @@ func (d *Dir) Close() {
 	if d == nil || d.lock == nil {
 		return
 	}
-	os.Remove(filepath.Join(d.Path, LockName)) // while it is locked, or another's would go
-	_ = d.lock.Close()                         // nothing was written through it
+	alone := !d.shared
+	if d.shared {
+		alone, _ = d.lock.TryLock() // the last of several
+	}
+	if alone {
+		os.Remove(filepath.Join(d.Path, LockName)) // while it is locked, or another's would go
+	}
+	_ = d.lock.Close() // nothing was written through it
 	d.lock = nil
 	if d.Created {
 		os.Remove(d.Path) // unless something stands in it

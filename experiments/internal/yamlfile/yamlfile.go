@@ -223,19 +223,10 @@ func wanted(t reflect.Type) string {
 func suggestion(key string, into reflect.Type) string {
 	var known []string
 	keysOf(into, &known)
-	best, least := "", 3
 	if slices.Contains(known, key) {
 		return " here; it belongs to another part of the file"
 	}
-	for _, k := range known {
-		if d := distance(key, k); d < least && d < len(k) {
-			best, least = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(": did you mean %q?", best)
+	return Suggestion(key, known)
 }
 
 // keysOf adds the keys of t, which may contain itself.

@@ -1,0 +1,146 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/sweep"
+)
+
+// Columns are those that rows can have: those of summary.csv, whatever the machine,
+// but for the policy, which is a parameter, and what differs from one run to the
+// next.
+var Columns = sync.OnceValue(func() []string {
+	return slices.DeleteFunc(scenario.SummaryColumns(), func(name string) bool { return name == "policy" || name == "cpu_seconds" })
+})
+
+// scenario is that of a case.
+func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {
+	sc := scenario.New()
+	for _, p := range c.Params {
+		if slices.Contains(machines, p.Name) {
+			var err error
+			if sc, err = f.machine(p.Name, p.Value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, p := range c.Params {
+		if slices.Contains(machines, p.Name) || isOwn(p.Name) || p.Value == "" { // "" is as if it were not given
+			continue
+		}
+		value := p.Value
+		if p.Name == "trace" && value == "-" {
+			return nil, &scenario.SettingError{Name: "trace", Err: errors.New("standard input can be read once only: name a file")}
+		}
+		if f.tables.IsFile(p.Name, value) {
+			value = f.path(value)
+		}
+		if err := sc.Set(p.Name, value); err != nil {
+			return nil, err
+		}
+	}
+	sc.Settings.Seed = c.Seed
+	return sc, nil
+}
+
+// machine is a scenario of its own, as a file describes it.
+func (f *File) machine(kind, name string) (*scenario.Scenario, error) {
+	path := f.path(name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sc, there := f.machines[path]
+	if !there {
+		if kind == "scenario" {
+			kind = ""
+		}
+		var err error
+		if sc, err = scenario.ReadMachine(path, kind, f.tables); err != nil {
+			return nil, err
+		}
+		f.machines[path] = sc
+	}
+	one := *sc
+	return &one, nil
+}
+
+// Do simulates a case. It is a sweep.Do.
+func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
+	sc, err := f.scenario(c)
+	if err != nil {
+		return nil, err
+	}
+	log := sweep.Log(ctx)
+	o := scenario.Options{
+		Tables: f.tables, Workers: 1,
+		Tell: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) },
+	}
+	files, err := sweep.Files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parts := f.record(&o)
+	if len(f.Keep) > 0 {
+		o.Dir = files
+		o.Events, o.Decisions = f.keeps("events"), f.keeps("decisions")
+		o.Alternatives, o.Perfetto = f.keeps("alternatives"), f.keeps("perfetto")
+	}
+	out, err := scenario.Run(ctx, sc, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.leave(o.Dir); err != nil {
+		return nil, err
+	}
+	if err := parts.write(files); err != nil {
+		return nil, err
+	}
+	return row(out)
+}
+
+// row is the row of a simulation of one policy.
+func row(out *scenario.Outcome) (sweep.Row, error) {
+	columns, rows, err := out.Table()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 {
+		return nil, errors.New("a case has one policy, not " + strconv.Itoa(len(rows)))
+	}
+	var r sweep.Row
+	for i, name := range columns {
+		if slices.Contains(Columns(), name) {
+			r = append(r, sweep.Cell{Name: name, Value: rows[0][i]})
+		}
+	}
+	return r, nil
+}
+
+// keeps reports whether files of a kind stay because they are asked for.
+func (f *File) keeps(kind string) bool { return slices.Contains(f.Keep, kind) }
+
+// leave removes the files of kinds that are not to be kept.
+func (f *File) leave(dir string) error {
+	if dir == "" || f.keeps("all") {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if kind := scenario.FileKind(e.Name()); kind != "" && !f.keeps(kind) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/sweep"
+)
+
+// File is a study as it was read.
+type File struct {
+	Name  string // of the file
+	Text  []byte
+	Dir   string // the folder to which names of files in it are relative
+	Title string
+
+	Seeds []uint64
+	// Keep are the kinds of files that each simulation leaves, or "all".
+	Keep     []string
+	Limit    sweep.Limit
+	Analysis Analysis
+
+	root    string // see sweep.Portable
+	tables  *scenario.Tables
+	axes    []axis
+	filters []filter
+	cells   []*cell
+	planned sync.Once
+	planErr error
+
+	mu       sync.Mutex
+	machines map[string]*scenario.Scenario // read from files, by their paths
+}
+
+// Open reads a study from a file.
+func Open(path string, t *scenario.Tables) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		var at *os.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fmt.Errorf("opening the study %s: %w", path, err)
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("opening the study %s: %w", path, err)
+	}
+	return Read(sweep.Portable{Name: filepath.Base(path), Text: text, Dir: dir}, t)
+}
+
+// Read reads a study from its text. Files that it names are opened by Check, Study
+// and Do.
+func Read(p sweep.Portable, t *scenario.Tables) (*File, error) {
+	if t == nil {
+		t = scenario.Standard()
+	}
+	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, root: p.Root, tables: t, machines: map[string]*scenario.Scenario{}}
+	root, err := yamlfile.Tree(p.Text)
+	if errors.Is(err, yamlfile.ErrEmpty) {
+		err = fmt.Errorf("%w: say at least which policies, as in policies: [fcfs, easy]", err)
+	}
+	if err == nil {
+		err = (&reader{File: f}).read(root)
+	}
+	if err != nil {
+		return nil, f.within(err)
+	}
+	return f, nil
+}
+
+func (f *File) within(err error) error { return fmt.Errorf("reading the study %s: %w", f.Name, err) }
+
+// allCells are the cases without their seeds, made when they are first asked for.
+func (f *File) allCells() ([]*cell, error) {
+	f.planned.Do(func() {
+		if err := f.makeCells(); err != nil {
+			f.planErr = f.within(err)
+		}
+	})
+	return f.cells, f.planErr
+}
+
+// Study is the study as package sweep carries it out, by a program of that build;
+// see sweep.Build. Each case has been checked.
+func (f *File) Study(build string) (sweep.Study, error) {
+	if err := f.Check(); err != nil {
+		return sweep.Study{}, err
+	}
+	inputs, err := f.Inputs()
+	if err != nil {
+		return sweep.Study{}, err
+	}
+	a := sweep.Axis{}
+	for _, p := range f.cells[0].params {
+		a.Names = append(a.Names, p.Name)
+	}
+	for _, c := range f.cells {
+		var point []string
+		for _, p := range c.params {
+			point = append(point, p.Value)
+		}
+		a.Points = append(a.Points, point)
+	}
+	return sweep.Study{
+		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: len(f.Keep) > 0 || f.Analysis.Batching != nil,
+		Columns:  Columns(),
+		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.Analysis.settings()},
+		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},
+	}, nil
+}
+
+// path is where a file stands that the study names.
+func (f *File) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Join(f.root, name)
+	}
+	return filepath.Join(f.Dir, filepath.FromSlash(name))
+}
+
+// Inputs are the files that the cases read, by their names as seen from the study's
+// file, with their checksums: those of machines and what these name included.
+func (f *File) Inputs() ([]sweep.Input, error) {
+	if _, err := f.allCells(); err != nil {
+		return nil, err
+	}
+	var inputs []sweep.Input
+	known := map[sweep.Param]bool{}
+	sums := map[string]sweep.Input{}
+	for _, c := range f.cells {
+		for i, p := range c.params {
+			if known[p] {
+				continue
+			}
+			known[p] = true
+			paths, err := f.pathsOf(p)
+			if err != nil {
+				return nil, f.within(f.at(c, err))
+			}
+			for _, path := range paths {
+				in, there := sums[path]
+				if !there {
+					if in, err = f.input(path); err != nil {
+						return nil, f.within(c.at[i].Errorf("%s: %w%s", p.Name, err, c.replaced(i)))
+					}
+					sums[path] = in
+				}
+				in.Of = p
+				inputs = append(inputs, in)
+			}
+		}
+	}
+	return inputs, nil
+}
+
+// pathsOf are the files that cases with a parameter read on account of it.
+func (f *File) pathsOf(p sweep.Param) ([]string, error) {
+	if slices.Contains(machines, p.Name) {
+		sc, err := f.machine(p.Name, p.Value)
+		if err != nil {
+			return nil, err
+		}
+		return sc.Files(f.tables), nil
+	}
+	if f.tables.IsFile(p.Name, p.Value) {
+		return []string{f.path(p.Value)}, nil
+	}
+	return nil, nil
+}
+
+// input is a file with its checksum.
+func (f *File) input(path string) (sweep.Input, error) {
+	in, err := sweep.InputFile(path)
+	if err != nil {
+		return in, reason(path, err)
+	}
+	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+		in.Name = filepath.ToSlash(rel)
+	}
+	return in, nil
+}
+
+// reason is why a file cannot be read, without the system call.
+func reason(path string, err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("opening %s: %w", path, err)
+}

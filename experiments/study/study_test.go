@@ -1,0 +1,71 @@
+package study
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/sweep"
+)
+
+// files writes files into a new folder and gives its path.
+func files(t *testing.T, content map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range content {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	return dir
+}
+
+// study reads a study beside files.
+func study(t *testing.T, text string, beside ...string) (*File, error) {
+	t.Helper()
+	content := map[string]string{"study.yaml": text}
+	for i := 0; i < len(beside); i += 2 {
+		content[beside[i]] = beside[i+1]
+	}
+	return Open(filepath.Join(files(t, content), "study.yaml"), nil)
+}
+
+// cases are those of a study, without their seeds.
+func cases(t *testing.T, text string, beside ...string) []string {
+	t.Helper()
+	f, err := study(t, text, beside...)
+	require.NoError(t, err)
+	cells, err := f.allCells()
+	require.NoError(t, err)
+	var all []string
+	for _, c := range cells {
+		all = append(all, c.String())
+	}
+	return all
+}
+
+const tiny = `; MaxProcs: 4
+1 0 0 100 2 -1 -1 2 200 -1 1 1 1 1 1 1 -1 -1
+2 10 0 100 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1
+3 20 0 50 2 -1 -1 2 60 -1 1 2 1 1 1 1 -1 -1
+`
+
+func TestAStudyIsCarriedOut(t *testing.T) {
+	f, err := study(t, "traces: [tiny.swf]\npolicies: [fcfs, easy]\nestimates: [user, exact]\nseeds: [1, 2]\n", "tiny.swf", tiny)
+	require.NoError(t, err)
+	s, err := f.Study("test")
+	require.NoError(t, err)
+	require.Len(t, s.Basis.Inputs, 1)
+	require.Equal(t, "tiny.swf", s.Basis.Inputs[0].Name)
+	r, err := sweep.Run(context.Background(), s, f.Do)
+	require.NoError(t, err)
+	var b strings.Builder
+	require.NoError(t, r.WriteCSV(&b))
+	lines := strings.Split(b.String(), "\n")
+	require.Equal(t, "trace,policy,estimates,seed,jobs,killed,rejected,makespan,mean_wait,median_wait,p95_wait,max_wait,mean_bounded_slowdown,mean_turnaround,utilization,backfilled,rounds,events,waiting", lines[0])
+	require.Len(t, lines, 1+8+1)
+	require.Equal(t, "tiny.swf,fcfs,user,1,3,0,0,250,90,", lines[1][:len("tiny.swf,fcfs,user,1,3,0,0,250,90,")])
+	require.Equal(t, "tiny.swf,easy,exact,2,3,0,0,200,", lines[8][:len("tiny.swf,easy,exact,2,3,0,0,200,")])
+}

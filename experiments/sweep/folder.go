@@ -1,0 +1,601 @@
+package sweep
+
+// The folder of a study:
+//
+//	study.yaml          what was asked for, where it was a file
+//	plan.csv            index,key,seed and the parameters of every unit
+//	manifest.json       the basis of the results, when and how they were made
+//	units/3f/3f...json  the result of a unit, named by the key of its content
+//	failures/3f...json  why a unit has none
+//	runs/3f.../         files that a unit leaves, where that is wanted
+//	usage.csv           seconds, memory and host of each unit
+//	results.csv         a row a unit, in the order of the plan
+//
+// Files of units never change. What is not in the plan stays until it is cleaned.
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
+)
+
+// Names of files in the folder of a study.
+const (
+	StudyName    = "study.yaml"
+	PlanName     = "plan.csv"
+	ManifestName = "manifest.json"
+	ResultsName  = "results.csv"
+	UsageName    = "usage.csv"
+	unitsName    = "units"
+	failuresName = "failures"
+	runsName     = "runs"
+)
+
+// Folder is the folder of a study. Its methods may be called from any goroutine.
+type Folder struct {
+	Path string
+
+	lock  *outdir.Dir
+	alone bool            // nobody else has the folder
+	units [256]sync.Mutex // of what there is of a unit, by the beginning of its key
+	mu    sync.Mutex      // of what follows
+	usage *os.File
+}
+
+// unitLock is that of a unit: several are written at once.
+func (f *Folder) unitLock(key string) *sync.Mutex {
+	i, _ := strconv.ParseUint(key[:2], 16, 8) // keys are hexadecimal
+	return &f.units[i]
+}
+
+// Open opens the folder of a study to look into it, without a lock.
+func Open(path string) (*Folder, error) {
+	if _, err := os.Stat(filepath.Join(path, PlanName)); err != nil {
+		return nil, fmt.Errorf("%s is no folder of a study: there is no %s in it", path, PlanName)
+	}
+	return &Folder{Path: path}, nil
+}
+
+// OpenFor opens the folder of a study, made where it is not there, to work on it:
+// alone, or beside others. Close lets go of it.
+func OpenFor(path string, shared bool) (*Folder, error) {
+	lock := outdir.Open
+	if shared {
+		lock = outdir.Share
+	}
+	d, err := lock(path, PlanName, ManifestName, ResultsName, UsageName, "study.")
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Path: path, lock: d, alone: !shared}
+	if !shared {
+		err = f.tidy()
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close lets go of the folder.
+func (f *Folder) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.usage != nil {
+		f.usage.Close() // what is lost is no result
+		f.usage = nil
+	}
+	f.lock.Close()
+}
+
+// temporary is the name of what a killed process has left.
+var temporary = regexp.MustCompile(`^\..+\.tmp$`)
+
+// tidy removes what killed processes have left of units. Nobody else is at work.
+func (f *Folder) tidy() error {
+	folders, err := f.glob(unitsName + "/*")
+	if err != nil {
+		return err
+	}
+	for _, dir := range append(folders, filepath.Join(f.Path, failuresName), filepath.Join(f.Path, runsName)) {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("looking into the folder of the study: %w", err)
+		}
+		for _, e := range entries {
+			if temporary.MatchString(e.Name()) {
+				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+					return fmt.Errorf("removing what was left in the folder of the study: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// glob are the paths of what there is of a pattern. The folder's own may have any
+// characters.
+func (f *Folder) glob(pattern string) ([]string, error) {
+	found, err := fs.Glob(os.DirFS(f.Path), pattern)
+	if err != nil {
+		return nil, fmt.Errorf("looking into the folder of the study: %w", err)
+	}
+	for i, name := range found {
+		found[i] = filepath.Join(f.Path, filepath.FromSlash(name))
+	}
+	return found, nil
+}
+
+func (f *Folder) unit(key string) string {
+	return filepath.Join(f.Path, unitsName, key[:2], key+".json")
+}
+
+func (f *Folder) failure(key string) string {
+	return filepath.Join(f.Path, failuresName, key+".json")
+}
+
+// Files is the folder with the files that a unit has left, whether there is one or not.
+func (f *Folder) Files(key string) string { return filepath.Join(f.Path, runsName, key) }
+
+// Row is the result of a unit, or nil where there is none: a damaged file is none.
+func (f *Folder) Row(key string) (Row, error) {
+	text, err := read(f.unit(key))
+	if text == nil || err != nil {
+		return nil, err
+	}
+	row, err := decode(key, text)
+	if errors.Is(err, errTorn) {
+		return nil, nil
+	}
+	return row, err
+}
+
+// read is the content of a file, nil where there is none.
+func read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the folder of the study: %w", err)
+	}
+	return text, nil
+}
+
+// write creates a file whole, and its folder where that is missing.
+func write(path string, text []byte) error {
+	put := func() error {
+		return atomicfile.Write(path, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+	}
+	err := put()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("making a folder of the study: %w", err)
+		}
+		err = put()
+	}
+	return err
+}
+
+// failureFile is what stands in the file of a failure.
+type failureFile struct {
+	Key        string `json:"key"`
+	Parameters object `json:"parameters"`
+	Seed       uint64 `json:"seed"`
+	Failure
+}
+
+// Failure is why a unit has no result, or nil where it did not fail.
+func (f *Folder) Failure(key string) (*Failure, error) {
+	text, err := read(f.failure(key))
+	if text == nil || err != nil {
+		return nil, err
+	}
+	var file failureFile
+	if json.Unmarshal(text, &file) != nil || file.Key != key || file.Kind == "" {
+		return nil, nil // torn: it will fail again
+	}
+	return &file.Failure, nil
+}
+
+// Store takes down what became of a unit; see Work.
+func (f *Folder) Store(u Unit, o Outcome) error {
+	if o.Row == nil && o.Failure == nil {
+		return nil
+	}
+	lock := f.unitLock(u.Key)
+	lock.Lock()
+	defer lock.Unlock()
+	known, err := f.Failure(u.Key)
+	if err != nil {
+		return err
+	}
+	if known != nil && known.Kind == Damaged {
+		return nil // whichever is right, it cannot be told
+	}
+	there, err := f.Row(u.Key)
+	switch {
+	case err != nil:
+		return err
+	case o.Row == nil && there != nil:
+		return nil // a late failure of a unit that others have done
+	case o.Row == nil:
+		return f.fail(u, *o.Failure)
+	case there == nil:
+		err = f.keep(u, o.Row)
+	default:
+		err = f.compare(u, there, o.Row)
+	}
+	if err == nil {
+		err = f.use(u, o.Usage)
+	}
+	return err
+}
+
+func (f *Folder) keep(u Unit, row Row) error {
+	text, err := encode(u, row)
+	if err != nil {
+		return err
+	}
+	if err := write(f.unit(u.Key), text); err != nil {
+		return err
+	}
+	return remove(f.failure(u.Key))
+}
+
+// compare holds a second result of a unit against the first. Where they differ
+// neither counts.
+func (f *Folder) compare(u Unit, first, second Row) error {
+	if slices.Equal(first, second) {
+		return nil
+	}
+	if err := f.fail(u, differ(first, second)); err != nil {
+		return err
+	}
+	return remove(f.unit(u.Key))
+}
+
+// differ is the failure of a unit that has two results.
+func differ(first, second Row) Failure {
+	what := fmt.Sprintf("one has %d columns, the other %d", len(first), len(second))
+	for i := range min(len(first), len(second)) {
+		if a, b := first[i], second[i]; a != b {
+			what = fmt.Sprintf("%s %s and %s %s", a.Name, a.Value, b.Name, b.Value)
+			break
+		}
+	}
+	a, errA := json.Marshal(first)
+	b, errB := json.Marshal(second)
+	return Failure{
+		Kind: Damaged, Message: "two results of this unit differ (" + what + "): it depends on more than its parameters and its seed, or a machine is at fault",
+		Log: fmt.Sprintf("first:  %s\nsecond: %s\n", a, b), Tries: 2,
+	}.with(errA, errB)
+}
+
+func (f Failure) with(errs ...error) Failure {
+	if err := errors.Join(errs...); err != nil {
+		f.Log += err.Error()
+	}
+	return f
+}
+
+func (f *Folder) fail(u Unit, failure Failure) error {
+	text, err := json.MarshalIndent(failureFile{u.Key, objectOf(u.Params), u.Seed, failure}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing down a failure: %w", err)
+	}
+	return write(f.failure(u.Key), append(text, '\n'))
+}
+
+// remove removes a file that may be there.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clearing the folder of the study: %w", err)
+	}
+	return nil
+}
+
+// Status is how far a study is.
+type Status struct {
+	Units, Done, Missing int
+	Failures             map[FailureKind]int
+}
+
+// Failed is how many units have failed.
+func (s Status) Failed() (n int) {
+	for _, k := range FailureKinds {
+		n += s.Failures[k]
+	}
+	return n
+}
+
+// Status looks how far the study is.
+func (f *Folder) Status() (Status, error) {
+	r, err := f.Results()
+	if err != nil {
+		return Status{}, err
+	}
+	return r.Status(), nil
+}
+
+// Results are what the folder holds of its plan.
+func (f *Folder) Results() (*Results, error) {
+	p, err := f.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return f.resultsOf(p)
+}
+
+func (f *Folder) resultsOf(p *Plan) (*Results, error) {
+	r := newResults(p)
+	for _, u := range p.Units {
+		row, err := f.Row(u.Key)
+		if err != nil {
+			return nil, err
+		}
+		failure, err := f.Failure(u.Key)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case failure != nil && (row == nil || failure.Kind == Damaged):
+			r.Failures[u.Index] = failure
+		case row != nil:
+			r.Rows[u.Index] = row
+		}
+	}
+	return r, nil
+}
+
+// Forget removes the failures of those kinds, all where none is given, so that
+// their units are missing, and tells how many there were.
+func (f *Folder) Forget(kinds ...FailureKind) (n int, err error) {
+	entries, err := os.ReadDir(filepath.Join(f.Path, failuresName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("reading the folder of the study: %w", err)
+	}
+	for _, e := range entries {
+		key := strings.TrimSuffix(e.Name(), ".json")
+		failure, err := f.Failure(key)
+		if err != nil {
+			return n, err
+		}
+		if failure == nil || len(kinds) > 0 && !slices.Contains(kinds, failure.Kind) {
+			continue
+		}
+		if err := remove(f.failure(key)); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Merge takes the units of another folder: what is there already must be equal.
+func (f *Folder) Merge(other *Folder) (n int, err error) {
+	p, err := f.Plan()
+	if err != nil {
+		return 0, err
+	}
+	for _, u := range p.Units {
+		row, err := other.Row(u.Key)
+		if err != nil {
+			return n, err
+		}
+		failure, err := other.Failure(u.Key)
+		if err != nil {
+			return n, err
+		}
+		if failure == nil && row == nil {
+			continue
+		}
+		if failure != nil && failure.Kind != Damaged && row != nil {
+			failure = nil
+		}
+		if failure != nil {
+			row = nil
+		}
+		if err := f.Store(u, Outcome{Row: row, Failure: failure}); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Clean removes what is not in the plan: results, failures and files of units, and
+// tells how many units they were of.
+func (f *Folder) Clean() (n int, err error) {
+	if err := f.tidy(); err != nil {
+		return 0, err
+	}
+	paths, err := f.strays()
+	if err != nil {
+		return 0, err
+	}
+	gone := map[string]bool{}
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return len(gone), fmt.Errorf("clearing the folder of the study: %w", err)
+		}
+		gone[keyIn(path)] = true
+	}
+	return len(gone), nil
+}
+
+var keyForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+func isKey(s string) bool { return keyForm.MatchString(s) }
+
+// writePlan writes plan.csv.
+func (f *Folder) writePlan(p *Plan) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(append(slices.Clone(reserved), p.Names...)) // a Buffer does not fail
+	for _, u := range p.Units {
+		row := []string{strconv.Itoa(u.Index), u.Key, strconv.FormatUint(u.Seed, 10)}
+		for _, param := range u.Params {
+			row = append(row, param.Value)
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return write(filepath.Join(f.Path, PlanName), b.Bytes())
+}
+
+// Plan reads plan.csv.
+func (f *Folder) Plan() (*Plan, error) {
+	path := filepath.Join(f.Path, PlanName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan of the study: %w", err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) == 0 || len(rows[0]) < len(reserved) || !slices.Equal(rows[0][:len(reserved)], reserved) {
+		return nil, fmt.Errorf("%s is no plan of a study: want the columns %s and the parameters", path, strings.Join(reserved, ","))
+	}
+	p := &Plan{Names: rows[0][len(reserved):]}
+	for i, row := range rows[1:] {
+		seed, err := strconv.ParseUint(row[2], 10, 64)
+		if err != nil || row[0] != strconv.Itoa(i) || !isKey(row[1]) {
+			return nil, fmt.Errorf("%s, line %d: want the number %d, a key and a seed, not %s", path, i+2, i, strings.Join(row[:3], ","))
+		}
+		u := Unit{Case: Case{Seed: seed}, Index: i, Key: row[1]}
+		for k, name := range p.Names {
+			u.Params = append(u.Params, Param{name, row[3+k]})
+		}
+		p.Units = append(p.Units, u)
+	}
+	return p, nil
+}
+
+// usageColumns are those of usage.csv.
+var usageColumns = []string{"key", "seconds", "peak_bytes", "host"}
+
+// use takes down what a unit took, in a file of this process until the end.
+func (f *Folder) use(u Unit, usage Usage) error {
+	if usage == (Usage{}) {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.usage == nil {
+		file, err := os.CreateTemp(f.Path, "usage-*.part")
+		if err != nil {
+			return fmt.Errorf("writing down what units take: %w", err)
+		}
+		f.usage = file
+	}
+	w := csv.NewWriter(f.usage)
+	_ = w.Write([]string{u.Key, strconv.FormatFloat(usage.Time.Seconds(), 'f', 6, 64), strconv.FormatInt(usage.Peak, 10), usage.Host}) // Flush tells
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return fmt.Errorf("writing down what units take: %w", err)
+	}
+	return nil
+}
+
+// gatherUsage makes usage.csv of the units of the plan, from itself and from what
+// processes have written down. What these may still write into stays.
+func (f *Folder) gatherUsage(p *Plan) error {
+	parts, err := f.glob("usage-*.part")
+	if err != nil {
+		return err
+	}
+	used := map[string][]string{}
+	for _, path := range append([]string{filepath.Join(f.Path, UsageName)}, parts...) {
+		text, err := read(path)
+		if err != nil {
+			return err
+		}
+		r := csv.NewReader(bytes.NewReader(text))
+		r.FieldsPerRecord = -1
+		for {
+			row, err := r.Read()
+			if err != nil {
+				break // the end, or the torn line of a killed process
+			}
+			if len(row) == len(usageColumns) {
+				used[row[0]] = row
+			}
+		}
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(usageColumns) // a Buffer does not fail
+	for _, u := range p.Units {
+		if row, there := used[u.Key]; there {
+			_ = w.Write(row)
+		}
+	}
+	w.Flush()
+	if err := write(filepath.Join(f.Path, UsageName), b.Bytes()); err != nil {
+		return err
+	}
+	if !f.alone {
+		return nil
+	}
+	for _, path := range parts {
+		if err := remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manifest is manifest.json: what the results are the results of, and what was
+// done last.
+type manifest struct {
+	Build      string          `json:"build"`
+	Settings   string          `json:"settings,omitempty"`
+	Inputs     []manifestInput `json:"inputs"`
+	Study      string          `json:"study,omitempty"` // the name of its file
+	Folder     string          `json:"folder,omitempty"`
+	Command    []string        `json:"command,omitempty"`
+	Parameters []string        `json:"parameters"`
+	Units      int             `json:"units"`
+	Done       int             `json:"done"`
+	Failed     int             `json:"failed"`
+	Start      time.Time       `json:"start"`
+	End        time.Time       `json:"end"`
+	Stopped    string          `json:"stopped,omitempty"`
+
+	Engine map[string]string `json:"engine,omitempty"` // what it noted
+}
+
+type manifestInput struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+func (f *Folder) writeManifest(m manifest) error {
+	if before, err := f.manifest(); err == nil && m.Engine == nil {
+		m.Engine = before.Engine // whoever goes on has not made that
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the manifest: %w", err)
+	}
+	return write(filepath.Join(f.Path, ManifestName), append(text, '\n'))
+}

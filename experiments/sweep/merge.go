@@ -1,0 +1,152 @@
+package sweep
+
+// What is done with the folder of a study beside carrying it out.
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Merge writes results.csv of what the folder of a study has, such as what shards
+// have stored in it. The columns come first in the table; see Study.
+func Merge(path string, columns []string) (*Results, error) {
+	if _, err := Open(path); err != nil {
+		return nil, err
+	}
+	f, err := OpenFor(path, false)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := f.Results()
+	if err != nil {
+		return nil, err
+	}
+	r.columns = columns
+	m, err := f.manifest()
+	if err != nil {
+		return nil, err
+	}
+	s := r.Status()
+	m.Done, m.Failed, m.End, m.Stopped = s.Done, s.Failed(), time.Now(), ""
+	if s.Missing > 0 {
+		m.Stopped = fmt.Sprintf("%d runs are missing", s.Missing)
+	}
+	for _, write := range []func() error{
+		func() error { return f.writeResults(r) },
+		func() error { return f.gatherUsage(r.Plan) },
+		func() error { return f.writeManifest(m) },
+	} {
+		if err := write(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (f *Folder) manifest() (m manifest, err error) {
+	text, err := read(filepath.Join(f.Path, ManifestName))
+	if err == nil && text == nil {
+		err = fmt.Errorf("there is no %s in %s", ManifestName, f.Path)
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("reading %s: it is damaged", filepath.Join(f.Path, ManifestName))
+	}
+	return m, nil
+}
+
+// Portable is the study that the folder is of, as it was last carried out.
+func (f *Folder) Portable() (p Portable, err error) {
+	m, err := f.manifest()
+	if err != nil {
+		return p, err
+	}
+	text, err := read(filepath.Join(f.Path, StudyName))
+	if err == nil && (text == nil || m.Study == "") {
+		err = fmt.Errorf("%s is the folder of a program's own study: there is no %s in it", f.Path, StudyName)
+	}
+	return Portable{Name: m.Study, Text: text, Dir: m.Folder}, err
+}
+
+// Look is what the folder of the study has already of its plan. Nothing is written.
+func (s *Study) Look() (*Results, error) {
+	p, err := s.Plan()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, PlanName)); s.Dir == "" || err != nil {
+		return newResults(p), nil
+	}
+	return (&Folder{Path: s.Dir}).resultsOf(p)
+}
+
+// Missing are the units that have neither a result nor a failure.
+func (r *Results) Missing() (missing []Unit) {
+	for i, u := range r.Plan.Units {
+		if r.Rows[i] == nil && r.Failures[i] == nil {
+			missing = append(missing, u)
+		}
+	}
+	return missing
+}
+
+// Strays are what Clean removes: of how many units there is something that is not in
+// the plan, and how many bytes it is.
+func (f *Folder) Strays() (units int, bytes int64, err error) {
+	paths, err := f.strays()
+	if err != nil {
+		return 0, 0, err
+	}
+	keys := map[string]bool{}
+	for _, path := range paths {
+		keys[keyIn(path)] = true
+		err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil {
+				bytes += info.Size()
+			}
+			return err
+		})
+		if err != nil {
+			return 0, 0, fmt.Errorf("looking into the folder of the study: %w", err)
+		}
+	}
+	return len(keys), bytes, nil
+}
+
+// strays are the files and folders of units that are not in the plan.
+func (f *Folder) strays() (paths []string, err error) {
+	p, err := f.Plan()
+	if err != nil {
+		return nil, err
+	}
+	planned := make(map[string]bool, len(p.Units))
+	for _, u := range p.Units {
+		planned[u.Key] = true
+	}
+	for _, pattern := range []string{unitsName + "/*/*", failuresName + "/*", runsName + "/*"} {
+		found, err := f.glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range found {
+			if key := keyIn(path); isKey(key) && !planned[key] {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths, nil
+}
+
+func keyIn(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }

@@ -1,0 +1,267 @@
+package findings
+
+// Parts of one run, for where chance has no part in it: a log is simulated once, and its
+// weeks are the observations.
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/stats"
+)
+
+// Batching is how the jobs of a run are cut into batches, by their submission: so many
+// days each, or so many batches of equally many jobs. A job counts where it came, whenever
+// it started, so that under each policy a batch has the same jobs, and batches of the same
+// number are pairs.
+type Batching struct {
+	Every  des.Time // of submissions, from the first one on; 0 where Count says it
+	Count  int
+	Warmup Warmup
+}
+
+// Warmup is what at the beginning of a run does not count, because the machine was empty
+// then. A batch that has any job of it is left out as a whole. The zero value is none.
+type Warmup struct {
+	Jobs  int      // so many jobs
+	Until des.Time // or what is submitted before so long after the first job
+	// MSER asks for the truncation after which the mean wait has the least standard
+	// error; see stats.MSER5.
+	MSER bool
+}
+
+// ParseBatching reads batches ("week", "day", "7d", "20") and warmup ("none" or "", "mser",
+// "jobs=1000", "7d"). Its error says which of them is wrong.
+func ParseBatching(batches, warmup string) (b Batching, err error) {
+	const want = "batches: want week, day, a time such as 7d, or how many of equally many jobs (2 to 100000), not %q"
+	switch n, err := strconv.Atoi(batches); {
+	case batches == "week":
+		b.Every = 7 * des.Day
+	case batches == "day":
+		b.Every = des.Day
+	case err == nil && n >= 2 && n <= 100000:
+		b.Count = n
+	case err == nil:
+		return b, fmt.Errorf(want, batches)
+	default:
+		if b.Every, err = duration(batches); err != nil || b.Every == 0 {
+			return b, fmt.Errorf(want, batches)
+		}
+	}
+	jobs, isJobs := strings.CutPrefix(warmup, "jobs=")
+	switch {
+	case warmup == "" || warmup == "none":
+	case warmup == "mser":
+		b.Warmup.MSER = true
+	case isJobs:
+		b.Warmup.Jobs, err = strconv.Atoi(jobs)
+		if err == nil && b.Warmup.Jobs < 0 {
+			err = strconv.ErrRange
+		}
+	default:
+		b.Warmup.Until, err = duration(warmup)
+	}
+	if err != nil {
+		return b, fmt.Errorf("warmup: want none, mser, jobs=N or a time such as 7d, not %q", warmup)
+	}
+	return b, nil
+}
+
+func duration(text string) (des.Time, error) {
+	seconds, err := des.ParseSeconds(text)
+	if err != nil {
+		return 0, err
+	}
+	return des.Seconds(seconds), nil
+}
+
+// Recorder takes down the jobs of a run for its batches: 32 bytes a job that ended. It is
+// an entity.Observer.
+type Recorder struct {
+	Batching Batching
+	jobs     []ended
+}
+
+// ended is a job that has.
+type ended struct {
+	submit, wait, turnaround des.Time
+	id                       int64
+	slowdown                 float64
+}
+
+// Observe takes one event in. Advance reservations do not wait, and do not count.
+func (r *Recorder) Observe(e entity.JobEvent) {
+	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled || e.Run.Booked {
+		return
+	}
+	j := e.Run
+	turnaround, ran := e.Time-j.Submit, j.Ran()
+	r.jobs = append(r.jobs, ended{j.Submit, j.Wait(), turnaround, j.Job.ID, metrics.BoundedSlowdown(turnaround-ran, ran)})
+}
+
+// Batches are parts of a run.
+type Batches struct {
+	Measures []string // columns of a mean over the jobs
+	Rows     []Batch  // in order of their numbers; without those that have no jobs
+}
+
+// Batch is a part of a run.
+type Batch struct {
+	Number   int      // from 0; batches of one number in two runs are a pair
+	From, To des.Time // of submissions; with batches of so many jobs the first one and the last
+	Jobs     int
+	Warmup   bool      // it does not count
+	Means    []float64 // as Batches.Measures
+}
+
+// BatchesName is the name of the file of a run's batches.
+const BatchesName = "batches.csv"
+
+// batchMeasures are those of the batches of a Recorder.
+var batchMeasures = []string{"mean_wait", "mean_bounded_slowdown", "mean_turnaround"}
+
+// Batches cuts what has been observed into batches. Where MSER-5 finds no steady state,
+// or the run is too short for it, all of it is warm-up.
+func (r *Recorder) Batches() *Batches {
+	jobs := r.jobs
+	slices.SortFunc(jobs, func(a, b ended) int { return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id)) })
+	warm := r.warm()
+	all := &Batches{Measures: batchMeasures}
+	for i := 0; i < len(jobs); {
+		b := Batch{Warmup: i < warm}
+		to := i // the end of the batch
+		if every := r.Batching.Every; every > 0 {
+			b.Number = int((jobs[i].submit - jobs[0].submit) / every)
+			b.From = jobs[0].submit + des.Time(b.Number)*every
+			b.To = b.From + every
+			for to < len(jobs) && jobs[to].submit < b.To {
+				to++
+			}
+		} else {
+			b.Number = len(all.Rows)
+			count := min(r.Batching.Count, len(jobs))
+			to = (b.Number + 1) * len(jobs) / max(1, count)
+			b.From, b.To = jobs[i].submit, jobs[to-1].submit
+		}
+		var wait, slowdown, turnaround float64
+		for _, j := range jobs[i:to] {
+			wait, slowdown, turnaround = wait+j.wait.Seconds(), slowdown+j.slowdown, turnaround+j.turnaround.Seconds()
+		}
+		b.Jobs = to - i
+		n := float64(b.Jobs)
+		b.Means = []float64{wait / n, slowdown / n, turnaround / n}
+		all.Rows = append(all.Rows, b)
+		i = to
+	}
+	return all
+}
+
+// warm is how many jobs, in order of submission, are the warm-up.
+func (r *Recorder) warm() int {
+	switch w := r.Batching.Warmup; {
+	case w.MSER:
+		waits := make([]float64, len(r.jobs))
+		for i := range waits {
+			waits[i] = r.jobs[i].wait.Seconds()
+		}
+		n, err := stats.MSER5(waits)
+		if err != nil {
+			return len(waits)
+		}
+		return n
+	case w.Until > 0:
+		n := 0
+		for n < len(r.jobs) && r.jobs[n].submit-r.jobs[0].submit < w.Until {
+			n++
+		}
+		return n
+	default:
+		return min(w.Jobs, len(r.jobs))
+	}
+}
+
+var batchColumns = []string{"batch", "from", "to", "jobs", "warmup"}
+
+// Write writes the batches as CSV: number, submissions from and to (in seconds), jobs,
+// whether it is part of the warm-up (0 or 1), and a column a measure.
+func (b *Batches) Write(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(slices.Concat(batchColumns, b.Measures)) // errors stay with out until Flush
+	for _, row := range b.Rows {
+		warmup := "0"
+		if row.Warmup {
+			warmup = "1"
+		}
+		record := []string{strconv.Itoa(row.Number), exact(row.From.Seconds()), exact(row.To.Seconds()), strconv.Itoa(row.Jobs), warmup}
+		for _, v := range row.Means {
+			record = append(record, exact(v))
+		}
+		out.Write(record)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// WriteFile writes the batches under the name path, whole or not at all.
+func (b *Batches) WriteFile(path string) error { return atomicfile.Write(path, b.Write) }
+
+// OpenBatches reads a file of batches, nil where there is none.
+func OpenBatches(path string) (*Batches, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading batches of a run: %w", err)
+	}
+	defer f.Close()
+	return ReadBatches(f, path)
+}
+
+// ReadBatches reads what Batches.Write writes.
+func ReadBatches(from io.Reader, name string) (*Batches, error) {
+	in := csv.NewReader(from)
+	header, err := in.Read()
+	if err != nil || len(header) < len(batchColumns) || !slices.Equal(header[:len(batchColumns)], batchColumns) {
+		return nil, fmt.Errorf("%s: line 1: want columns %s and measures", name, strings.Join(batchColumns, ","))
+	}
+	b := &Batches{Measures: header[len(batchColumns):]}
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		line, _ := in.FieldPos(0)
+		var values []float64
+		for i, text := range record {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || v-v != 0 {
+				return nil, fmt.Errorf("%s: line %d: %s: want a number, not %q", name, line, header[i], text)
+			}
+			values = append(values, v)
+		}
+		row := Batch{Number: int(values[0]), Jobs: int(values[3]), Warmup: values[4] != 0, Means: values[5:]}
+		row.From, row.To = des.Seconds(values[1]), des.Seconds(values[2])
+		if row.Jobs < 1 || len(b.Rows) > 0 && row.Number <= b.Rows[len(b.Rows)-1].Number {
+			return nil, fmt.Errorf("%s: line %d: want a batch with a job or more, and a number above that of the batch before", name, line)
+		}
+		b.Rows = append(b.Rows, row)
+	}
+}

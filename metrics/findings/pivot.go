@@ -1,0 +1,462 @@
+package findings
+
+// Tables for a paper: rows and columns are values of parameters.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics/internal/harmless"
+)
+
+// Pivot is how a table is laid out. The zero value of each field makes sense.
+type Pivot struct {
+	Measure string // "" means the first of Options.Measures
+	// Rows and Columns are parameters. Without Rows these are those of the baseline, without
+	// Columns the first other one of which there are several values. A parameter that
+	// varies and is neither has a table for each of its values: no cell of a table is of
+	// two cells of the study.
+	Rows, Columns []string
+	// Where keeps the cells with these values only.
+	Where []Param
+}
+
+// Grid is a table of one measure.
+type Grid struct {
+	Measure       string
+	Where         []Param // what all cells of the table have, of what varies in the study
+	Rows, Columns []string
+	RowValues     [][]string // as Rows
+	ColumnValues  [][]string // as Columns
+	Entries       [][]Entry  // by row and column
+	Note          string
+}
+
+// Entry is a cell of a Grid.
+type Entry struct {
+	Cell     int // of Findings.Cells; -1 where there is none
+	Estimate Estimate
+	// Best is that of what is compared nothing is better for more than chance, and that it
+	// is better than something. Several may be best.
+	Best bool
+	// Differs is that it differs from the baseline for more than chance.
+	Differs bool
+}
+
+// Grids lays the cells out as tables, one for each combination of those parameters that
+// vary and are neither rows nor columns.
+func (f *Findings) Grids(p Pivot) ([]Grid, error) {
+	if p.Measure == "" {
+		p.Measure = f.Options.Measures[0]
+	}
+	m := slices.Index(f.Options.Measures, p.Measure)
+	if m < 0 {
+		return nil, &enum.UnknownError{Kind: "measure", Text: p.Measure, Want: strings.Join(f.Options.Measures, ", ")}
+	}
+	varied := f.Table.Varied()
+	if len(p.Rows) == 0 {
+		for _, i := range f.compared {
+			if name := f.Table.Params[i]; !slices.Contains(p.Columns, name) {
+				p.Rows = append(p.Rows, name)
+			}
+		}
+	}
+	if len(p.Columns) == 0 {
+		for _, i := range varied {
+			if name := f.Table.Params[i]; !slices.Contains(p.Rows, name) {
+				p.Columns = []string{name}
+				break
+			}
+		}
+	}
+	rows, err := f.positions(p.Rows)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := f.positions(p.Columns)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range columns {
+		if slices.Contains(rows, i) {
+			return nil, fmt.Errorf("%s cannot be rows and columns at once", f.Table.Params[i])
+		}
+	}
+	var where []int
+	for _, c := range p.Where {
+		at, err := f.positions([]string{c.Name})
+		if err != nil {
+			return nil, err
+		}
+		if values := f.Table.ValuesOf(at[0]); !slices.Contains(values, c.Value) {
+			return nil, &enum.UnknownError{Kind: c.Name, Text: c.Value, Want: strings.Join(values, ", ")}
+		}
+		where = append(where, at[0])
+	}
+	var sections []int // what has a table for each value
+	for _, i := range varied {
+		if !slices.Contains(rows, i) && !slices.Contains(columns, i) {
+			sections = append(sections, i)
+		}
+	}
+	var grids []Grid
+	at := map[string]int{} // of the grids
+	best, differs := f.marks(p.Measure)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if !f.matches(c, where, p.Where) {
+			continue
+		}
+		key := keyOf(pick(c.Params, sections))
+		if _, ok := at[key]; !ok {
+			at[key] = len(grids)
+			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p.Measure)}
+			for _, s := range sections {
+				g.Where = append(g.Where, Param{f.Table.Params[s], c.Params[s]})
+			}
+			grids = append(grids, g)
+		}
+		grids[at[key]].put(pick(c.Params, rows), pick(c.Params, columns), Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i], Differs: differs[i]})
+	}
+	if len(grids) == 0 {
+		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Table.Name)
+	}
+	return grids, nil
+}
+
+func (f *Findings) positions(names []string) (at []int, err error) {
+	for _, name := range names {
+		i := slices.Index(f.Table.Params, name)
+		if i < 0 {
+			return nil, &enum.UnknownError{Kind: "parameter", Text: name, Want: strings.Join(f.Table.Params, ", ")}
+		}
+		at = append(at, i)
+	}
+	return at, nil
+}
+
+func (f *Findings) matches(c *Cell, at []int, want []Param) bool {
+	for k, i := range at {
+		if c.Params[i] != want[k].Value {
+			return false
+		}
+	}
+	return true
+}
+
+func pick(params []string, at []int) []string {
+	picked := []string{}
+	for _, i := range at {
+		picked = append(picked, params[i])
+	}
+	return picked
+}
+
+// put sets an entry, and makes the row and the column where they are not there.
+func (g *Grid) put(row, column []string, e Entry) {
+	none := Entry{Cell: -1}
+	c := slices.IndexFunc(g.ColumnValues, func(v []string) bool { return slices.Equal(v, column) })
+	if c < 0 {
+		c = len(g.ColumnValues)
+		g.ColumnValues = append(g.ColumnValues, column)
+		for r := range g.Entries {
+			g.Entries[r] = append(g.Entries[r], none)
+		}
+	}
+	r := slices.IndexFunc(g.RowValues, func(v []string) bool { return slices.Equal(v, row) })
+	if r < 0 {
+		r = len(g.RowValues)
+		g.RowValues = append(g.RowValues, row)
+		g.Entries = append(g.Entries, slices.Repeat([]Entry{none}, len(g.ColumnValues)))
+	}
+	g.Entries[r][c] = e
+}
+
+// marks are the cells that are best, and those that differ from the baseline.
+func (f *Findings) marks(measure string) (best, differs map[int]bool) {
+	best, differs = map[int]bool{}, map[int]bool{}
+	for _, r := range f.Rankings {
+		if r.Measure != measure {
+			continue
+		}
+		for _, p := range r.Places {
+			best[p.Cell] = p.Rank == 1 && p.Beats > 0
+		}
+	}
+	for i := range f.Comparisons {
+		if c := &f.Comparisons[i]; c.Measure == measure && c.Verdict.Significant() {
+			differs[c.Cell] = true
+		}
+	}
+	return best, differs
+}
+
+// gridNote says what the signs in a table mean.
+func (f *Findings) gridNote(measure string) string {
+	n := 0
+	for i := range f.Comparisons {
+		if c := &f.Comparisons[i]; c.Measure == measure && c.Difference.N >= Fewest {
+			n++
+		}
+	}
+	note := fmt.Sprintf("%s with intervals of %s.", Label(measure), percent(f.Options.Level))
+	if n > 0 {
+		note += fmt.Sprintf(" *: differs from %s (paired t test, Holm's correction for %d comparisons, %s).", f.BaselineName(), n, percent(f.Options.Level))
+		if f.Options.Direction(measure) != 0 {
+			note += " Bold: nothing is better for more than chance, and something is worse."
+		}
+	}
+	return note
+}
+
+func percent(level float64) string { return strconv.FormatFloat(100*level, 'g', 4, 64) + "%" }
+
+// Label is a measure for people, with its unit.
+func Label(measure string) string {
+	text := strings.ReplaceAll(measure, "_", " ")
+	switch measure {
+	case "mean_wait", "median_wait", "p95_wait", "max_wait", "mean_turnaround", "makespan":
+		return text + ", s"
+	}
+	return text
+}
+
+// Number is a mean with half of its interval, to two significant digits of the latter; of a mean
+// without an interval there are four.
+func Number(e Estimate) (mean, half string) {
+	h := e.HalfWidth
+	switch {
+	case math.IsNaN(e.Mean):
+		return "–", ""
+	case math.IsInf(h, 0) || math.IsNaN(h):
+		return short(e.Mean, 4), ""
+	case h == 0:
+		return short(e.Mean, 4), "0"
+	}
+	decimals := max(0, 1-int(math.Floor(math.Log10(h))))
+	if decimals > 9 || math.Abs(e.Mean) > 1e15 {
+		return short(e.Mean, 4), short(h, 2)
+	}
+	return strconv.FormatFloat(e.Mean, 'f', decimals, 64), strconv.FormatFloat(h, 'f', decimals, 64)
+}
+
+// short has so many significant digits, and those in front of the decimal point anyway.
+func short(v float64, digits int) string {
+	if v == 0 {
+		return "0"
+	}
+	if size := math.Abs(v); size < 1e-6 || size > 1e15 {
+		return strconv.FormatFloat(v, 'g', digits, 64)
+	}
+	return strconv.FormatFloat(v, 'f', max(0, digits-1-int(math.Floor(math.Log10(math.Abs(v))))), 64)
+}
+
+// Title is what is true of a whole table.
+func (g *Grid) Title() string {
+	texts := []string{}
+	for _, p := range g.Where {
+		texts = append(texts, p.Name+" "+p.Value)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// header are the names of the rows' parameters, and above each column its values.
+func (g *Grid) header() []string {
+	names := slices.Clone(g.Rows)
+	for _, values := range g.ColumnValues {
+		var texts []string
+		for k, v := range values {
+			texts = append(texts, g.Columns[k]+" "+v)
+		}
+		if len(texts) == 0 {
+			texts = []string{Label(g.Measure)}
+		}
+		names = append(names, strings.Join(texts, ", "))
+	}
+	return names
+}
+
+// Write writes tables in a format: markdown, latex or csv.
+func Write(w io.Writer, grids []Grid, format string) error {
+	write := map[string]func(*Grid, io.Writer) error{"markdown": (*Grid).Markdown, "latex": (*Grid).LaTeX, "csv": (*Grid).CSV}[format]
+	if write == nil {
+		return &enum.UnknownError{Kind: "format", Text: format, Want: strings.Join(Formats(), ", ")}
+	}
+	for i := range grids {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := write(&grids[i], w); err != nil {
+			return fmt.Errorf("writing a table: %w", err)
+		}
+	}
+	return nil
+}
+
+// Formats are those of Write.
+func Formats() []string { return []string{"markdown", "latex", "csv"} }
+
+// Markdown writes the table as people on GitHub do.
+func (g *Grid) Markdown(w io.Writer) error {
+	var b strings.Builder
+	if t := g.Title(); t != "" {
+		fmt.Fprintf(&b, "%s\n\n", inMarkdown(t))
+	}
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	header, rule := []string{}, []string{}
+	for i, name := range g.header() {
+		header = append(header, inMarkdown(name))
+		if i < len(g.Rows) {
+			rule = append(rule, "---")
+		} else {
+			rule = append(rule, "---:")
+		}
+	}
+	line(header)
+	line(rule)
+	for r, values := range g.RowValues {
+		var cells []string
+		for _, v := range values {
+			cells = append(cells, inMarkdown(v))
+		}
+		for _, e := range g.Entries[r] {
+			cells = append(cells, e.markdown())
+		}
+		line(cells)
+	}
+	fmt.Fprintf(&b, "\n%s\n", inMarkdown(g.Note))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (e *Entry) markdown() string {
+	if e.Cell < 0 {
+		return "–"
+	}
+	mean, half := Number(e.Estimate)
+	text := mean
+	if half != "" {
+		text += " ± " + half
+	}
+	if e.Best {
+		text = "**" + text + "**"
+	}
+	if e.Differs {
+		text += ` \*`
+	}
+	return text
+}
+
+// inMarkdown is a text that means nothing else in Markdown or HTML.
+func inMarkdown(s string) string {
+	var b strings.Builder
+	for _, r := range harmless.Text(s) {
+		if strings.ContainsRune("\\`*_{}[]<>#|~$!&", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// LaTeX writes the table for the package booktabs.
+func (g *Grid) LaTeX(w io.Writer) error {
+	var b strings.Builder
+	caption := g.Note
+	if t := g.Title(); t != "" {
+		caption = t + ". " + caption
+	}
+	fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s}\n\\begin{tabular}{%s%s}\n\\toprule\n", inLaTeX(caption), strings.Repeat("l", len(g.Rows)), strings.Repeat("r", len(g.ColumnValues)))
+	line := func(cells []string) { fmt.Fprintf(&b, "%s \\\\\n", strings.Join(cells, " & ")) }
+	var header []string
+	for _, name := range g.header() {
+		header = append(header, inLaTeX(name))
+	}
+	line(header)
+	b.WriteString("\\midrule\n")
+	for r, values := range g.RowValues {
+		var cells []string
+		for _, v := range values {
+			cells = append(cells, inLaTeX(v))
+		}
+		for _, e := range g.Entries[r] {
+			cells = append(cells, e.latex())
+		}
+		line(cells)
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (e *Entry) latex() string {
+	if e.Cell < 0 {
+		return "--"
+	}
+	mean, half := Number(e.Estimate)
+	text := strings.ReplaceAll(mean, "–", "\\mbox{--}")
+	if half != "" {
+		text += ` \pm ` + half
+	}
+	if e.Best {
+		text = `\mathbf{` + text + `}`
+	}
+	if e.Differs {
+		text += `^{*}`
+	}
+	return "$" + text + "$"
+}
+
+// latexSigns are those that mean something in LaTeX.
+var latexSigns = map[rune]string{
+	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
+	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`, '"': `\textquotedbl{}`,
+	'±': `$\pm$`, '–': `--`, '`': `\textasciigrave{}`,
+}
+
+// inLaTeX is a text that means nothing else in LaTeX.
+func inLaTeX(s string) string {
+	var b strings.Builder
+	for _, r := range harmless.Text(s) {
+		if sign, ok := latexSigns[r]; ok {
+			b.WriteString(sign)
+		} else if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// CSV writes the table with the means and half of the intervals in columns of their own.
+func (g *Grid) CSV(w io.Writer) error {
+	var where, whereValues []string
+	for _, p := range g.Where {
+		where, whereValues = append(where, p.Name), append(whereValues, p.Value)
+	}
+	header := slices.Concat(where, g.Rows)
+	for _, name := range g.header()[len(g.Rows):] {
+		header = append(header, name, name+" ±")
+	}
+	rows := [][]string{header}
+	for r, values := range g.RowValues {
+		row := slices.Concat(whereValues, values)
+		for _, e := range g.Entries[r] {
+			if e.Cell < 0 {
+				row = append(row, "", "")
+				continue
+			}
+			row = append(row, decimal(e.Estimate.Mean), decimal(e.Estimate.HalfWidth))
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}

@@ -1,0 +1,118 @@
+package findings
+
+// Findings as files: a row a cell and measure, a row a comparison, and so on.
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+)
+
+// The files that Save writes.
+const (
+	SummaryName     = "summary.csv"
+	ComparisonsName = "comparisons.csv"
+	RankingsName    = "rankings.csv"
+	SensitivityName = "sensitivity.csv"
+)
+
+// Save writes the findings into a folder, as CSV: summary.csv, comparisons.csv,
+// rankings.csv, sensitivity.csv, each whole or not at all.
+func (f *Findings) Save(dir string) error {
+	for _, file := range []struct {
+		name string
+		rows [][]string
+	}{
+		{SummaryName, f.summaryRows()}, {ComparisonsName, f.comparisonRows()}, {RankingsName, f.rankingRows()}, {SensitivityName, f.sensitivityRows()},
+	} {
+		err := atomicfile.Write(filepath.Join(dir, file.name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// digits are how many a number in the files has. The tails of distributions may differ between
+// architectures beyond them.
+const digits = 9
+
+func decimal(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', digits, 64)
+}
+
+func (f *Findings) summaryRows() [][]string {
+	rows := [][]string{slices.Concat(f.Table.Params, []string{"measure", "mean", "low", "high", "half_width", "n", "by", "joined", "note"})}
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		for m, measure := range f.Options.Measures {
+			e := &c.Estimates[m]
+			rows = append(rows, slices.Concat(c.Params, []string{
+				measure, decimal(e.Mean), decimal(e.Mean - e.HalfWidth), decimal(e.Mean + e.HalfWidth), decimal(e.HalfWidth),
+				strconv.Itoa(e.N), string(e.By), joinedText(e.By, e.Joined), e.Note,
+			}))
+		}
+	}
+	return rows
+}
+
+// joinedText is how many batches were made one, where there are batches.
+func joinedText(by Source, joined int) string {
+	if by != Batched {
+		return ""
+	}
+	return strconv.Itoa(joined)
+}
+
+func (f *Findings) comparisonRows() [][]string {
+	rows := [][]string{slices.Concat(f.Table.Params, []string{
+		"baseline", "measure", "mean", "baseline_mean", "difference", "low", "high", "percent", "percent_low", "percent_high",
+		"n", "by", "joined", "t", "p_t", "p_t_holm", "p_wilcoxon", "p_wilcoxon_holm", "cohens_d", "rank_biserial", "verdict", "note",
+	})}
+	for i := range f.Comparisons {
+		c := &f.Comparisons[i]
+		d := c.Difference
+		tests := []string{"", "", "", "", ""}
+		if d.N >= Fewest {
+			tests = []string{decimal(c.T.Statistic), decimal(c.T.P), decimal(c.T.Adjusted), decimal(c.Wilcoxon.P), decimal(c.Wilcoxon.Adjusted)}
+		}
+		rows = append(rows, slices.Concat(f.Cells[c.Cell].Params, []string{
+			f.BaselineName(), c.Measure, decimal(c.Mean), decimal(c.BaselineMean), decimal(d.Mean), decimal(d.Mean - d.HalfWidth), decimal(d.Mean + d.HalfWidth),
+			decimal(c.Percent.Value), decimal(c.Percent.Low), decimal(c.Percent.High),
+			strconv.Itoa(d.N), string(c.By), joinedText(c.By, c.Joined),
+		}, tests, []string{decimal(c.CohensD), decimal(c.RankBiserial), string(c.Verdict), c.Note}))
+	}
+	return rows
+}
+
+// BaselineName is what cells are compared with, such as policy=easy.
+func (f *Findings) BaselineName() string {
+	var texts []string
+	for _, p := range f.Options.Baseline {
+		texts = append(texts, p.Name+"="+p.Value)
+	}
+	return strings.Join(texts, " ")
+}
+
+func (f *Findings) rankingRows() [][]string {
+	rows := [][]string{slices.Concat(f.Table.Params, []string{"measure", "rank", "beats", "of", "mean", "half_width", "n"})}
+	for _, r := range f.Rankings {
+		m := slices.Index(f.Options.Measures, r.Measure)
+		for _, p := range r.Places {
+			e := &f.Cells[p.Cell].Estimates[m]
+			rows = append(rows, slices.Concat(f.Cells[p.Cell].Params, []string{
+				r.Measure, strconv.Itoa(p.Rank), strconv.Itoa(p.Beats), strconv.Itoa(len(r.Places)), decimal(e.Mean), decimal(e.HalfWidth), strconv.Itoa(e.N),
+			}))
+		}
+	}
+	return rows
+}

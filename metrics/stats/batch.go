@@ -1,0 +1,162 @@
+package stats
+
+// One long run: batch means, and the warm-up at its beginning.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Batches is the mean over one long run with its interval, from the means of a
+// fixed number of batches.
+type Batches struct {
+	// Interval is of the mean of all values; N is the number of batches.
+	metrics.Interval
+	Means []float64 // of the batches
+	// Lag1 and Dependence are of Means; see the function Dependence. A small P
+	// says that batches are too short: the interval is narrower than it claims.
+	Lag1       float64
+	Dependence Test
+}
+
+// BatchMeans is the mean of values with an interval at the level (0.95, say) by the
+// method of batch means: values in their order are cut into n batches whose sizes
+// differ by one at most, and the means of these are taken for independent. It is meant
+// for values that follow each other in time, as the waits of jobs do, which are not
+// independent themselves; leave out the warm-up first. Ten to thirty batches are
+// enough, and more only make them shorter (B. Schmeiser, Operations Research 30(3),
+// 1982). Of fewer than 2 n values there are no batches, and HalfWidth is +Inf.
+func BatchMeans(values []float64, n int, level float64) Batches {
+	all := momentsOf(values)
+	b := Batches{Interval: metrics.Interval{Mean: all.Mean(), HalfWidth: math.Inf(1), N: n}, Lag1: math.NaN(), Dependence: noTest}
+	if n < 2 || len(values) < 2*n {
+		return b
+	}
+	for i := range n {
+		m := momentsOf(values[i*len(values)/n : (i+1)*len(values)/n])
+		b.Means = append(b.Means, m.Mean())
+	}
+	b.HalfWidth = Mean(b.Means, level).HalfWidth
+	b.Lag1, b.Dependence = Dependence(b.Means)
+	return b
+}
+
+// Dependence is how far neighbours in a series correlate, from -1 to 1, and the test
+// that they are no more alike than chance has it: von Neumann's ratio (Annals of Mathematical
+// Statistics 12(4), 1941) in the form of G. Fishman, Grouping observations in digital
+// simulation, Management Science 24(5), 1978,
+//
+//	C = 1 - sum of (y[i]-y[i+1])² / (2 * sum of (y[i]-mean)²),
+//
+// about normal with mean 0 and variance (n-2)/(n²-1) from 8 values on, which are the
+// least that are tested. P is one-sided: it is small where neighbours are alike.
+func Dependence(y []float64) (lag1 float64, test Test) {
+	n, m := float64(len(y)), momentsOf(y)
+	if n < 2 || constant(m) {
+		return math.NaN(), noTest
+	}
+	squares := m.Variance() * (n - 1)
+	together, steps := 0.0, 0.0
+	for i := 1; i < len(y); i++ {
+		together += float64((y[i] - m.Mean()) * (y[i-1] - m.Mean()))
+		steps += float64((y[i] - y[i-1]) * (y[i] - y[i-1]))
+	}
+	test = noTest
+	if n >= 8 {
+		test.Statistic = 1 - steps/(2*squares)
+		test.P = distuv.UnitNormal.CDF(-test.Statistic / math.Sqrt((n-2)/(n*n-1)))
+		test.Adjusted = test.P
+	}
+	return together / squares, test
+}
+
+// Doubt is what speaks against the interval, "" where nothing does: there are no batches, or
+// neighbours are alike with P below 0.05.
+func (b Batches) Doubt() string {
+	switch {
+	case math.IsInf(b.HalfWidth, 1):
+		return fmt.Sprintf("no interval: fewer than 2 values a batch, or fewer than 2 batches (%d)", b.N)
+	case b.Dependence.P < 0.05:
+		return fmt.Sprintf("the interval may be too narrow: the means of %d batches depend on each other (lag-1 correlation %.2f, %s); use fewer batches, or a longer run",
+			b.N, b.Lag1, pValue(b.Dependence.P))
+	}
+	return ""
+}
+
+// Cut leaves the first n values out, a warm-up of fixed length. It is an error if none
+// remain.
+func Cut(values []float64, n int) ([]float64, error) {
+	if n < 0 || n >= len(values) {
+		return nil, fmt.Errorf("a warm-up of %d values is to be left out, of %d", n, len(values))
+	}
+	return values[n:], nil
+}
+
+// CutBefore leaves out the values whose time is before t; times[i] is that of
+// values[i], in any unit and order. It is an error if none remain.
+func CutBefore(values, times []float64, t float64) ([]float64, error) {
+	if len(values) != len(times) {
+		return nil, fmt.Errorf("a time for each value is wanted, but there are %d values and %d times", len(values), len(times))
+	}
+	var rest []float64
+	for i, v := range values {
+		if times[i] >= t {
+			rest = append(rest, v)
+		}
+	}
+	if len(rest) == 0 {
+		return nil, fmt.Errorf("a warm-up until %v is to be left out, and no value is of a later time", t)
+	}
+	return rest, nil
+}
+
+// mser are the values that MSER-5 takes together, and the means of such at the end that
+// it does not look at.
+const mser = 5
+
+// MSER5 is how many values at the beginning of a run are its warm-up, by the marginal
+// standard error rule: of all numbers d of means of five values each, the one that
+// makes the squared standard error of the rest,
+//
+//	sum over j > d of (Z[j] - mean of these)² / (k - d)²,
+//
+// least, the smallest of equals (K. P. White, An effective truncation heuristic for bias
+// reduction in simulation output, Simulation 69(6), 1997; in fives: White, Cobb and Spratt,
+// Winter Simulation Conference 2000). The last five means are not left out, as so
+// few may be alike by chance. Values that do not fill a five at the end are not looked
+// at.
+//
+// ErrStillWarming is returned where the least lies in the last half of the run: the run is too
+// short to tell its steady state, or has none. At least 50 values are needed.
+func MSER5(values []float64) (int, error) {
+	if err := finite("values", values); err != nil {
+		return 0, err
+	}
+	k := len(values) / mser
+	if k < 2*mser {
+		return 0, fmt.Errorf("MSER-5 needs %d values, and there are %d", 2*mser*mser, len(values))
+	}
+	best, least := 0, math.Inf(1)
+	var rest metrics.Moments // of the means from d on
+	for d := k - 1; d >= 0; d-- {
+		five := momentsOf(values[d*mser : (d+1)*mser])
+		rest.Add(five.Mean())
+		if n := float64(k - d); k-d >= mser {
+			if e := rest.Variance() * (n - 1) / (n * n); e <= least {
+				best, least = d, e
+			}
+		}
+	}
+	if 2*best > k {
+		return 0, fmt.Errorf("%w: MSER-5 would leave out %d values of %d", ErrStillWarming, best*mser, len(values))
+	}
+	return best * mser, nil
+}
+
+// ErrStillWarming is that no cut in the first half of a run leaves a steady state.
+var ErrStillWarming = errors.New("the run is too short for its warm-up, or never becomes steady")

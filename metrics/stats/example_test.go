@@ -1,0 +1,100 @@
+package stats_test
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/stats"
+)
+
+// Mean waits in seconds under two policies, replication by replication with the same seeds.
+var (
+	easy = []float64{5210, 6120, 4980, 7400, 5630, 6890, 5120, 6010}
+	sjbf = []float64{4700, 5890, 4610, 6480, 5480, 6150, 4890, 5750}
+)
+
+func ExampleCompare() {
+	c, err := stats.Compare(sjbf, easy, 0.95)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := stats.Ratio(sjbf, easy, 0.95)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("wait under sjbf:", c.Verdict())
+	fmt.Printf("effect size %.1f, rank-biserial %.0f\n", c.CohensD, c.RankBiserial)
+	fmt.Println("as a factor:", r)
+	// Output:
+	// wait under sjbf: lower by 426 ± 231 (p = 0.0033)
+	// effect size -1.5, rank-biserial -1
+	// as a factor: 0.928 (0.8969 to 0.9639)
+}
+
+func ExampleHolm() {
+	fmt.Println(stats.Holm([]float64{0.01, 0.04, 0.03}))
+	// Output: [0.03 0.06 0.06]
+}
+
+func ExampleStopping() {
+	random := des.NewStream(1, 0, "waits")
+	s := stats.Stopping{Relative: 0.05} // 5% of the mean
+	for !s.Enough() {
+		s.Add(100 + 20*random.NormFloat64()) // the next replication
+	}
+	fmt.Println(s.Interval(), "after", s.Interval().N, "replications")
+	// Output: 99.0 ± 4.7 after 73 replications
+}
+
+func ExampleSelection() {
+	policies := []string{"fcfs", "easy", "sjbf"}
+	mean := []float64{9000, 6000, 5200}
+	s := stats.Selection{Probability: 0.95, Indifference: 300, First: 10}
+	waits := make([][]float64, len(policies))
+	needed := []int{s.First, s.First, s.First}
+	for {
+		for i := range policies {
+			for seed := len(waits[i]); seed < needed[i]; seed++ {
+				common := des.NewStream(1, uint64(seed), "jobs").NormFloat64()
+				own := des.NewStream(1, uint64(seed), "policy", uint64(i)).NormFloat64()
+				waits[i] = append(waits[i], mean[i]+1500*common+1200*own)
+			}
+		}
+		c, err := s.KimNelson(waits)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if c.Best >= 0 {
+			fmt.Println(s.Verdict(c, policies))
+			fmt.Println("replications:", c.Needed)
+			return
+		}
+		needed = c.Needed
+	}
+	// Output:
+	// sjbf, a right choice with probability 0.95 at least if no other is within 300 of the best
+	// replications: [10 26 26]
+}
+
+func ExampleBatchMeans() {
+	random := des.NewStream(1, 0, "queue")
+	waits := make([]float64, 50000) // of jobs that follow each other in a queue with one server
+	for i := 1; i < len(waits); i++ {
+		waits[i] = max(0, waits[i-1]+60*random.ExpFloat64()-100*random.ExpFloat64())
+	}
+	n, err := stats.MSER5(waits)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b := stats.BatchMeans(waits[n:], 20, 0.95)
+	fmt.Printf("%v; doubt: %q\n", b.Interval, b.Doubt()) // 90 by theory
+	b = stats.BatchMeans(waits[n:], 2000, 0.95)
+	fmt.Printf("%v; doubt: %q\n", b.Interval, b.Doubt())
+	// Output:
+	// 94.3 ± 5.4; doubt: ""
+	// 94.3 ± 4.2; doubt: "the interval may be too narrow: the means of 2000 batches depend on each other (lag-1 correlation 0.25, p < 0.001); use fewer batches, or a longer run"
+}

@@ -1,0 +1,159 @@
+package stats
+
+// Means, quantiles and ratios with intervals, from independent observations.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Mean is the mean of independent replications with its interval by Student's t at
+// the level (0.95, say); see metrics.Moments.
+func Mean(values []float64, level float64) metrics.Interval {
+	m := momentsOf(values)
+	return m.Interval(level)
+}
+
+func momentsOf(values []float64) (m metrics.Moments) {
+	for _, v := range values {
+		m.Add(v)
+	}
+	return m
+}
+
+// Estimate is a value with an interval that covers the true one with the
+// probability level that it was made for, and that need not lie evenly around
+// the value. A bound that the observations do not give is infinite.
+type Estimate struct {
+	Value, Low, High float64
+	N                int // observations
+}
+
+// Contains reports whether x lies within the interval.
+func (e Estimate) Contains(x float64) bool { return e.Low <= x && x <= e.High }
+
+func (e Estimate) String() string {
+	return fmt.Sprintf("%.4g (%.4g to %.4g)", e.Value, e.Low, e.High)
+}
+
+// Quantile is the quantile p (0.5 for the median) of independent observations, by
+// linear interpolation between order statistics (definition 7 of Hyndman and Fan,
+// as in the rest of the project). Its interval is from one order statistic
+// to another, whatever the distribution: of n observations the number below the
+// true quantile is binomial with n and p, and the interval leaves out at most
+// (1-level)/2 of it on either side (G. Hahn, W. Meeker and L. Escobar, Statistical
+// Intervals, 2nd ed. 2017, section 5.2). Few observations do not bound a quantile
+// far out: that bound is infinite. Equal observations only make the interval safer.
+func Quantile(values []float64, p, level float64) (Estimate, error) {
+	if err := errors.Join(finite("values", values), probability("p", p), probability("level", level)); err != nil {
+		return Estimate{}, err
+	}
+	n := len(values)
+	if n == 0 {
+		return Estimate{}, errors.New("a quantile of no values")
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	e := Estimate{Value: quantileOf(sorted, p), Low: math.Inf(-1), High: math.Inf(1), N: n}
+	below := distuv.Binomial{N: float64(n), P: p} // observations below the true quantile
+	tail := (1 - level) / 2
+	// Low is the greatest order statistic l, from 1, with P(below < l) <= tail, High
+	// the smallest h with P(below >= h) <= tail.
+	if l := sort.Search(n, func(k int) bool { return below.CDF(float64(k)) > tail }); l >= 1 {
+		e.Low = sorted[l-1]
+	}
+	if h := 1 + sort.Search(n, func(k int) bool { return below.Survival(float64(k)) <= tail }); h <= n {
+		e.High = sorted[h-1]
+	}
+	return e, nil
+}
+
+// quantileOf is definition 7 of Hyndman and Fan.
+func quantileOf(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	k := int(at)
+	if k+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[k] + float64((at-float64(k))*(sorted[k+1]-sorted[k]))
+}
+
+// QuantileOfRuns is the mean, over independent replications, of the quantile p of
+// each one's values, with Student's interval. It is the one for values that follow
+// each other in a run, as the waits of jobs do: only replications are independent.
+func QuantileOfRuns(runs [][]float64, p, level float64) (metrics.Interval, error) {
+	var m metrics.Moments
+	for i, values := range runs {
+		q, err := Quantile(values, p, level)
+		if err != nil {
+			return metrics.Interval{}, fmt.Errorf("run %d: %w", i+1, err)
+		}
+		m.Add(q.Value)
+	}
+	return m.Interval(level), nil
+}
+
+// Ratio is the quotient of the means of x and y, observed in pairs (x[i] and y[i] with
+// the same random numbers), with Fieller's interval: all quotients r for which
+// the mean of x - r y does not differ from 0 by Student's t at the level (E. Fieller,
+// Journal of the Royal Statistical Society B 16(2), 1954). Where the mean of y
+// itself may be 0 at that level, no bound is given: both are infinite.
+//
+// Unlike a mean of quotients it is not ruled by pairs whose y is about 0.
+func Ratio(x, y []float64, level float64) (Estimate, error) {
+	if err := pairs(x, y, level); err != nil {
+		return Estimate{}, err
+	}
+	n := float64(len(x))
+	mx, my := momentsOf(x), momentsOf(y)
+	e := Estimate{Value: mx.Mean() / my.Mean(), Low: math.Inf(-1), High: math.Inf(1), N: len(x)}
+	if len(x) < 2 {
+		return e, nil
+	}
+	together := 0.0
+	for i := range x {
+		together += float64((x[i] - mx.Mean()) * (y[i] - my.Mean()))
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + level) / 2)
+	share := float64(t*t) / n
+	// The bounds are the roots of a r² - 2 b r + c.
+	a := float64(my.Mean()*my.Mean()) - float64(share*my.Variance())
+	b := float64(mx.Mean()*my.Mean()) - float64(share*together/(n-1))
+	c := float64(mx.Mean()*mx.Mean()) - float64(share*mx.Variance())
+	if a <= 0 {
+		return e, nil
+	}
+	root := math.Sqrt(max(0, float64(b*b)-float64(a*c)))
+	e.Low, e.High = (b-root)/a, (b+root)/a
+	return e, nil
+}
+
+// pairs checks observations that belong together, and a level.
+func pairs(x, y []float64, level float64) error {
+	if len(x) != len(y) {
+		return fmt.Errorf("pairs are wanted, but there are %d and %d values", len(x), len(y))
+	}
+	return errors.Join(finite("the first values", x), finite("the second values", y), probability("level", level))
+}
+
+func finite(what string, values []float64) error {
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s: number %d is %v: a finite number is wanted", what, i+1, v)
+		}
+	}
+	return nil
+}
+
+func probability(what string, p float64) error {
+	if !(0 < p && p < 1) {
+		return fmt.Errorf("%s is %v: a number between 0 and 1 is wanted", what, p)
+	}
+	return nil
+}

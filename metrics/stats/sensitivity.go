@@ -1,0 +1,362 @@
+package stats
+
+// Which parameter a result depends on: analysis of variance for full grids, ranks for
+// samples.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Factor is a parameter and what it was in each run, as text.
+type Factor struct {
+	Name   string
+	Levels []string // by run
+}
+
+// numbers are the levels of a factor whose levels are all finite numbers.
+func (f Factor) numbers() ([]float64, bool) {
+	values := make([]float64, len(f.Levels))
+	for i, text := range f.Levels {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || v-v != 0 {
+			return nil, false
+		}
+		values[i] = v
+	}
+	return values, true
+}
+
+// groups number the different levels, in the order in which they first come.
+func groups(levels []string) (of []int, n int) {
+	known := map[string]int{}
+	for _, level := range levels {
+		i, ok := known[level]
+		if !ok {
+			i = len(known)
+			known[level] = i
+		}
+		of = append(of, i)
+	}
+	return of, len(known)
+}
+
+// Effect is what part of the variance of a result goes with a factor, or with two together.
+type Effect struct {
+	Factors []string // one, or the two of an interaction; none of what is left over
+	Degrees int      // of freedom
+	Squares float64  // the sum of squares
+	// Share is eta squared, Squares of those of all effects and what is left over: from 0
+	// to 1, and they add up to 1.
+	Share float64
+	// Test is the F test against what is left over; P is NaN where nothing is.
+	Test Test
+}
+
+// Effects are those of the factors of a full grid: the main effects in the order of the
+// factors, then the interactions of two, then what is left over (interactions of more, and
+// chance). y[i] is the result of run i. It is the analysis of variance with fixed effects (R. A. Fisher,
+// Statistical Methods for Research Workers, 1925; D. Montgomery, Design and Analysis of
+// Experiments, 8th ed. 2013, chapter 5); the shares are eta squared (Cohen 1988, section 8.2.2).
+//
+// Each combination of levels is to be there equally often; an error names one that is not.
+// With seeds (common random numbers: each combination has the same ones; nil otherwise) the
+// effect of the seed is taken apart from what is left over, as that of blocks (Montgomery, chapter
+// 4). It stands after the interactions under the name "seed".
+//
+// An interaction that is large says that a factor's effect depends on the other one: its
+// main effect is a mean over cases that differ.
+func Effects(factors []Factor, seeds []string, y []float64) ([]Effect, error) {
+	if err := checkFactors(factors, y); err != nil {
+		return nil, err
+	}
+	if err := balanced(factors, seeds, len(y)); err != nil {
+		return nil, err
+	}
+	all := momentsOf(y)
+	if constant(all) {
+		return nil, errEqual
+	}
+	rest := make([]float64, len(y)) // of y after the mean and the effects so far
+	total := 0.0
+	for i, v := range y {
+		rest[i] = v - all.Mean()
+		total += float64(rest[i] * rest[i])
+	}
+	left := Effect{Degrees: len(y) - 1}
+	var effects []Effect
+	// take moves the means of groups of runs from the rest into an effect. In a balanced grid
+	// effects are orthogonal, so that they may be taken one after the other.
+	take := func(levels []string, degrees int, names ...string) {
+		of, n := groups(levels)
+		means := make([]float64, n)
+		for i, g := range of {
+			means[g] += rest[i] * float64(n) / float64(len(y))
+		}
+		e := Effect{Factors: names, Degrees: degrees}
+		for i, g := range of {
+			rest[i] -= means[g]
+			e.Squares += float64(means[g] * means[g])
+		}
+		left.Degrees -= degrees
+		effects = append(effects, e)
+	}
+	degrees := make([]int, len(factors))
+	for i, f := range factors {
+		_, n := groups(f.Levels)
+		degrees[i] = n - 1
+		take(f.Levels, degrees[i], f.Name)
+	}
+	for i, f := range factors {
+		for j := i + 1; j < len(factors); j++ {
+			take(joined(f.Levels, factors[j].Levels), degrees[i]*degrees[j], f.Name, factors[j].Name)
+		}
+	}
+	if seeds != nil {
+		_, n := groups(seeds)
+		take(seeds, n-1, "seed")
+	}
+	for _, v := range rest {
+		left.Squares += float64(v * v)
+	}
+	effects = append(effects, left)
+	for i := range effects {
+		e := &effects[i]
+		e.Share, e.Test = e.Squares/total, noTest
+		if len(e.Factors) > 0 && e.Degrees > 0 && left.Degrees > 0 && left.Squares > 1e-20*total {
+			a, b := float64(e.Degrees), float64(left.Degrees)
+			f := e.Squares / a / (left.Squares / b)
+			// The tail of F; gonum's distuv.F has 1 less the rest, which is 0 far out.
+			p := mathext.RegIncBeta(b/2, a/2, b/(b+float64(a*f)))
+			e.Test = Test{Statistic: f, P: p, Adjusted: p}
+		}
+	}
+	return effects, nil
+}
+
+// joined are the combinations of two factors' levels.
+func joined(a, b []string) []string {
+	of, _ := groups(a)
+	with, _ := groups(b)
+	both := make([]string, len(a))
+	for i := range both {
+		both[i] = fmt.Sprint(of[i], " ", with[i])
+	}
+	return both
+}
+
+var errEqual = errors.New("sensitivity: all results are equal")
+
+func checkFactors(factors []Factor, y []float64) error {
+	if len(factors) == 0 || len(y) < 2 {
+		return fmt.Errorf("sensitivity: there are %d parameters and %d runs: at least 1 and 2 are wanted", len(factors), len(y))
+	}
+	for _, f := range factors {
+		if len(f.Levels) != len(y) {
+			return fmt.Errorf("sensitivity: there are %d runs, and %d of them have the parameter %s", len(y), len(f.Levels), f.Name)
+		}
+	}
+	return finite("sensitivity: results", y)
+}
+
+// balanced checks that each combination of levels, and each with each seed, is there equally
+// often.
+func balanced(factors []Factor, seeds []string, runs int) error {
+	cells, combinations := slices.Repeat([]string{""}, runs), 1
+	with := slices.Clone(factors)
+	if seeds != nil {
+		if len(seeds) != runs {
+			return fmt.Errorf("sensitivity: there are %d runs and %d seeds", runs, len(seeds))
+		}
+		with = append(with, Factor{"seed", seeds})
+	}
+	for _, f := range with {
+		_, n := groups(f.Levels)
+		combinations *= n
+		cells = joined(cells, f.Levels)
+	}
+	of, n := groups(cells)
+	if n < combinations {
+		return fmt.Errorf("sensitivity: of %d combinations of the parameters' values %d are there: a full grid is wanted", combinations, n)
+	}
+	count := make([]int, n)
+	for _, g := range of {
+		count[g]++
+	}
+	for i, g := range of {
+		if count[g] != count[of[0]] {
+			var what string
+			for _, f := range with {
+				what += fmt.Sprintf(" %s=%s", f.Name, f.Levels[i])
+			}
+			return fmt.Errorf("sensitivity: there are %d runs with%s, and %d of another combination: equally many are wanted", count[g], what, count[of[0]])
+		}
+	}
+	return nil
+}
+
+// Influence is how far the ranks of a result go with one parameter of a sample.
+type Influence struct {
+	Name string
+	// Correlation is Spearman's rank correlation of a parameter whose values are numbers, from
+	// -1 to 1; NaN of one with categories.
+	Correlation float64
+	// Alone is the share of the variance of the result's ranks that the parameter explains by
+	// itself: Correlation² of numbers; of categories that between them, H/(n-1) of Kruskal and
+	// Wallis.
+	Alone float64
+	// Test is that there is no such influence: of numbers Student's t of Correlation, with n-2
+	// degrees of freedom; of categories chi-squared of H.
+	Test Test
+	// Coefficient is the standardised coefficient of a number in the regression of ranks on all
+	// parameters together: by how many standard deviations the result's rank moves with one of
+	// the parameter's, the others as they are. NaN of categories.
+	Coefficient float64
+	// Unique is the share of variance that no other parameter explains: by how much R² of the
+	// regression falls without this one.
+	Unique float64
+}
+
+// RankRegression is the sensitivity of a result to the parameters of a sample (random, or a Latin hypercube),
+// in the order of the parameters, and R² of the regression of its ranks on theirs (R. Iman and W. Conover,
+// Technometrics 21(4), 1979; A. Saltelli and others, Sensitivity Analysis, 2000, section 2.3;
+// W. Kruskal and W. Wallis, Journal of the American Statistical Association 47, 1952). Ranks
+// catch all that rises or falls throughout, straight or not; where R² is small, the result
+// depends on parameters together, or rises and falls: look at a grid.
+//
+// Parameters whose values are all numbers are ranked, and others are categories. y[i] is the result of
+// run i. It is an error where a parameter follows from those before it, so that they cannot be told apart.
+func RankRegression(parameters []Factor, y []float64) ([]Influence, float64, error) {
+	if err := checkFactors(parameters, y); err != nil {
+		return nil, 0, err
+	}
+	if len(y) < 3 {
+		return nil, 0, fmt.Errorf("sensitivity: there are %d runs: at least 3 are wanted", len(y))
+	}
+	target, varies := standardised(ranksOf(y))
+	if !varies {
+		return nil, 0, errEqual
+	}
+	columns := make([][][]float64, len(parameters)) // of the regression, by parameter
+	influences := make([]Influence, len(parameters))
+	n := float64(len(y))
+	for i, p := range parameters {
+		in := Influence{Name: p.Name, Correlation: math.NaN(), Coefficient: math.NaN(), Test: noTest}
+		if values, ok := p.numbers(); ok {
+			if column, varies := standardised(ranksOf(values)); varies {
+				columns[i] = [][]float64{column}
+				r := dot(column, target)
+				in.Correlation, in.Alone = r, float64(r*r)
+				t := r * math.Sqrt((n-2)/max(0, 1-in.Alone))
+				in.Test = Test{Statistic: t, P: 2 * distuv.StudentsT{Sigma: 1, Nu: n - 2}.CDF(-math.Abs(t))}
+			}
+		} else if of, k := groups(p.Levels); k > 1 {
+			for level := 1; level < k; level++ { // the first one is what others are held against
+				column := make([]float64, len(y))
+				for j, g := range of {
+					if g == level {
+						column[j] = 1
+					}
+				}
+				column, _ = standardised(column)
+				columns[i] = append(columns[i], column)
+			}
+			in.Alone = between(of, k, target)
+			h := (n - 1) * in.Alone
+			in.Test = Test{Statistic: h, P: distuv.ChiSquared{K: float64(k - 1)}.Survival(h)}
+		}
+		in.Test.Adjusted = in.Test.P
+		influences[i] = in
+		if _, _, ok := regression(columns[:i+1], target); !ok {
+			return nil, 0, fmt.Errorf("sensitivity: %d runs do not tell the parameter %s apart from those before it", len(y), p.Name)
+		}
+	}
+	coefficients, r2, _ := regression(columns, target)
+	at := 0
+	for i := range influences {
+		if len(columns[i]) > 0 && !math.IsNaN(influences[i].Correlation) {
+			influences[i].Coefficient = coefficients[at]
+		}
+		at += len(columns[i])
+		without := slices.Clone(columns)
+		without[i] = nil
+		_, less, _ := regression(without, target)
+		influences[i].Unique = max(0, r2-less)
+	}
+	return influences, r2, nil
+}
+
+func ranksOf(values []float64) []float64 {
+	ranks, _ := midranks(values)
+	return ranks
+}
+
+// standardised is x with mean 0 and length 1, so that products of such are correlations. It is false
+// of what does not vary.
+func standardised(x []float64) ([]float64, bool) {
+	m := momentsOf(x)
+	length := math.Sqrt(m.Variance() * float64(len(x)-1))
+	if constant(m) {
+		return nil, false
+	}
+	z := make([]float64, len(x))
+	for i, v := range x {
+		z[i] = (v - m.Mean()) / length
+	}
+	return z, true
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += float64(a[i] * b[i])
+	}
+	return sum
+}
+
+// between is the share of the squares of a standardised z that lies between k groups.
+func between(of []int, k int, z []float64) float64 {
+	sums, count := make([]float64, k), make([]float64, k)
+	for i, g := range of {
+		sums[g] += z[i]
+		count[g]++
+	}
+	share := 0.0
+	for g, s := range sums {
+		share += float64(s*s) / count[g]
+	}
+	return share
+}
+
+// regression is the least squares fit of a standardised target to columns that are so, with the share of
+// the variance that it explains. It is false where columns depend on each other.
+func regression(groups [][][]float64, target []float64) (coefficients []float64, r2 float64, ok bool) {
+	columns := slices.Concat(groups...)
+	k := len(columns)
+	if k == 0 {
+		return nil, 0, true
+	}
+	if k > len(target)-1 {
+		return nil, 0, false
+	}
+	correlations, with := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
+	for i, c := range columns {
+		with.SetVec(i, dot(c, target))
+		for j := i; j < k; j++ {
+			correlations.SetSym(i, j, dot(c, columns[j]))
+		}
+	}
+	var factors mat.Cholesky
+	var solution mat.VecDense
+	if !factors.Factorize(correlations) || factors.Cond() > 1e10 || factors.SolveVecTo(&solution, with) != nil {
+		return nil, 0, false
+	}
+	return solution.RawVector().Data, mat.Dot(&solution, with), true
+}
