@@ -63,3 +63,20 @@ func TestFiguresAreWrittenByOneAtATime(t *testing.T) {
 	require.Zero(t, call("plot", dir, "queue", "-o", figures).code)
 	require.Equal(t, []string{"queue.svg"}, files(t, figures), "what a killed process has left is gone")
 }
+
+func TestJobNumbersThatAreGivenTwiceAreSaid(t *testing.T) {
+	dir := t.TempDir()
+	twice := strings.Replace(smallTrace, "\n2 ", "\n1 ", 1)
+	got := call("simulate", write(t, "a.swf", twice), "--policy", "easy", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "a.swf: 1 noted: job number given before (first: line 3)")
+	require.Regexp(t, `"noted": \[\s*\{\s*"reason": "repeated-number",\s*"count": 1`, read(t, dir, "manifest.json"))
+}
+
+func TestAFileOfSettingsIsNoLog(t *testing.T) {
+	path := write(t, "a.yaml", "processors: 4\n")
+	require.NoError(t, os.Truncate(path, 17<<20))
+	got := call("simulate", path)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "a.yaml: it is 17825792 bytes long, and a file of settings has 16777216 at most")
+}
