@@ -275,18 +275,29 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 }
 
 // tellIfChanged tells where the folder has results, but none of this study as it is now.
-func tellIfChanged(plan *sweep.Study) error {
-	folder, err := sweep.Open(plan.Dir)
+func tellIfChanged(study *sweep.Study) error {
+	folder, err := sweep.Open(study.Dir)
 	if err != nil {
 		return nil // there is none yet
 	}
-	before, err := folder.Results()
-	if err != nil || before.Status().Done == 0 {
+	before, err := folder.Plan()
+	if err != nil {
 		return err
 	}
-	now, err := plan.Look()
-	if err == nil && now.Status().Done == 0 {
-		plan.Tell("the study, its files or the program are others than when the results in %s were made: all runs are done anew; 'gridslot sweep clean %[1]s' removes the old ones afterwards", plan.Dir)
+	now, err := study.Plan()
+	if err != nil {
+		return err
+	}
+	planned := map[string]bool{}
+	for _, u := range now.Units {
+		planned[u.Key] = true
+	}
+	if slices.ContainsFunc(before.Units, func(u sweep.Unit) bool { return planned[u.Key] }) {
+		return nil
+	}
+	status, err := folder.Status()
+	if err == nil && status.Done > 0 {
+		study.Tell("the study, its files or the program are others than when the results in %s were made: all runs are done anew; 'gridslot sweep clean %[1]s' removes the old ones afterwards", study.Dir)
 	}
 	return err
 }

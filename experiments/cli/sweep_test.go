@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -277,9 +279,10 @@ func TestAnInterruptedSweepKeepsWhatIsDoneAndGoesOn(t *testing.T) {
 	cmd := sweepProcess(study, "--out", dir)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, cmd.Start())
 	until(t, dir, 20)
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT), "a terminal sends it to all processes of a command")
 	_ = cmd.Wait() // the code tells
 	require.Equal(t, exitFailed, cmd.ProcessState.ExitCode())
 	require.Contains(t, stderr.String(), "of 200 runs are done and stay; the same command goes on with the others")
@@ -290,6 +293,38 @@ func TestAnInterruptedSweepKeepsWhatIsDoneAndGoesOn(t *testing.T) {
 	require.Contains(t, read(t, dir, "manifest.json"), "stopped")
 	require.Equal(t, exitOK, swept(t, study, "--out", dir).code)
 	require.Equal(t, undisturbed(t, study), read(t, dir, "results.csv"))
+}
+
+func TestSignalsToWorkersAreNotForThem(t *testing.T) {
+	study, dir, mark := runsOf(t, 2, "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
+	t.Setenv(goOn, mark)
+	cmd := sweepProcess(study, "--out", dir, "--workers", "2", "--tries", "1")
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) == 2 }, time.Minute, time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // they are at work
+	for _, pid := range children(cmd.Process.Pid) {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGINT))
+		require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+	}
+	require.NoError(t, os.WriteFile(mark, nil, 0o666))
+	require.NoError(t, cmd.Wait())
+	require.Contains(t, swept(t, "status", dir).stdout, "2 done")
+}
+
+func TestAWorkerOfAnotherProgramIsRefused(t *testing.T) {
+	worker := sweepProcess("work")
+	in, err := worker.StdinPipe()
+	require.NoError(t, err)
+	out, err := worker.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, worker.Start())
+	_, err = io.WriteString(in, `{"study":{"portable":{"Name":"a.yaml"},"basis":{"Build":"another"}}}`+"\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, `{"refused":"the program is not the one that has begun the study`)
+	require.NoError(t, in.Close())
+	require.NoError(t, worker.Wait())
 }
 
 func TestAFolderHasOneSweep(t *testing.T) {

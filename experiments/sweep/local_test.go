@@ -61,6 +61,15 @@ func misbehave(p Portable, _ Basis) (Do, error) {
 		case "eat":
 			mib, _ := strconv.Atoi(with)
 			eat(mib)
+		case "sleep":
+			time.Sleep(time.Second)
+		case "rest":
+			count(with)
+			time.Sleep(time.Second)
+		case "starve": // as the runtime says it
+			count(with)
+			fmt.Fprintln(os.Stderr, "fatal error: runtime: out of memory")
+			os.Exit(2)
 		case "kill":
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case "once":
@@ -74,6 +83,13 @@ func misbehave(p Portable, _ Basis) (Do, error) {
 		}
 		return Row{{"as_seed", strconv.FormatUint(u.Seed, 10)}, {"worker", strconv.Itoa(os.Getpid())}, {"did", what}}, nil
 	}, nil
+}
+
+// count makes a file longer by a point.
+func count(path string) {
+	f, _ := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	fmt.Fprint(f, ".")
+	f.Close()
 }
 
 // eat fills so many MiB, and lets go of them after a while.
@@ -286,6 +302,35 @@ func TestAUnitThatIsTooLargeForAllMemoryFailsWhenItIsAlone(t *testing.T) {
 	}
 }
 
+func TestTheLargestUnitGivesWayToOthers(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only on Linux a process tells how much another takes")
+	}
+	var s stored
+	begun := filepath.Join(t.TempDir(), "begun")
+	l := workers(t, 2)
+	l.Memory = 200 << 20
+	require.NoError(t, l.Run(context.Background(), workOf(&s, "rest "+begun, "eat 100000")))
+	text, err := os.ReadFile(begun)
+	require.NoError(t, err)
+	require.Equal(t, ".", string(text))
+	require.True(t, s.done(0))
+	require.Equal(t, Large, s.all[1].Failure.Kind)
+}
+
+func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
+	var s stored
+	begun := filepath.Join(t.TempDir(), "begun")
+	require.NoError(t, workers(t, 2).Run(context.Background(), workOf(&s, "sleep", "starve "+begun, "sleep", "sleep")))
+	require.Equal(t, Large, s.all[1].Failure.Kind)
+	require.Equal(t, "there was no more memory for it: fatal error: runtime: out of memory", s.all[1].Failure.Message)
+	require.Equal(t, 1, s.all[1].Failure.Tries, "beside others does not count")
+	text, err := os.ReadFile(begun)
+	require.NoError(t, err)
+	require.Equal(t, "..", string(text))
+	require.True(t, s.done(0) && s.done(2) && s.done(3))
+}
+
 func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
 	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
 	p.freed = sync.NewCond(&p.mu)
@@ -298,6 +343,7 @@ func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
 	p.put(&worker{}, unit("small", "easy"), 20)
 	p.put(&worker{}, unit("small", "easy"), 15)
 	require.EqualValues(t, 20, p.need(unit("small", "fcfs")))
+	require.EqualValues(t, 20, p.need(unit("small", "easy")))
 	require.EqualValues(t, 100, p.need(unit("large", "easy")))
 	require.EqualValues(t, 100, p.need(unit("new", "easy")))
 	require.Zero(t, p.need(unit("new", "new")))
@@ -397,6 +443,12 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 		pids[pid] = true
 	}
 	time.Sleep(50 * time.Millisecond) // they hang by now
+	if runtime.GOOS == "linux" {
+		for pid := range pids {
+			require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP)) // this one does not even read
+			break
+		}
+	}
 	require.NoError(t, parent.Process.Kill())
 	_ = parent.Wait() // it was killed
 	for pid := range pids {
@@ -408,6 +460,16 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 func zombie(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(text), ") Z ")
+}
+
+func TestTheMemoryOfAUnitIsItsOwn(t *testing.T) {
+	var s stored
+	require.NoError(t, workers(t, 1).Run(context.Background(), workOf(&s, "fine", "eat 200", "fine")))
+	if runtime.GOOS == "linux" {
+		require.Greater(t, s.all[1].Usage.Peak, int64(200<<20))
+		require.Less(t, s.all[2].Usage.Peak, int64(100<<20))
+		require.Equal(t, s.all[1].Row[1], s.all[2].Row[1], "one process did both")
+	}
 }
 
 func TestAWorkerEndsWhenItsInputDoes(t *testing.T) {
@@ -451,16 +513,20 @@ func TestTheEndOfWhatAUnitSaysIsKept(t *testing.T) {
 	require.Equal(t, "line 99999", lines[lastLines-1])
 }
 
+// BenchmarkAUnitOfNothing is what a unit costs beside itself, its file included, on one
+// worker.
 func BenchmarkAUnitOfNothing(b *testing.B) {
 	for _, bench := range []struct {
 		name  string
 		local Local
 	}{{"with workers", workers(b, 1)}, {"in this process", Local{Workers: 1}}} {
 		b.Run(bench.name, func(b *testing.B) {
-			w := workOf(&stored{}, times(b.N, "fine")...)
-			w.Do = func(context.Context, Unit) Outcome { return Outcome{Row: Row{{"a", "b"}}} }
-			w.Store = func(Unit, Outcome) error { return nil }
-			require.NoError(b, bench.local.Run(context.Background(), w))
+			s := Study{
+				Axes: []Axis{List("do", "fine")}, Seeds: Seeds(1, b.N), Dir: b.TempDir(),
+				Portable: &Portable{Name: "study.yaml"}, Engine: bench.local,
+			}
+			_, err := Run(context.Background(), s, func(context.Context, Case) (Row, error) { return Row{{"a", "b"}}, nil })
+			require.NoError(b, err)
 		})
 	}
 }

@@ -96,7 +96,7 @@ func (Engine) SharesFolder() bool { return true }
 // it waits for them first. When ctx ends it leaves the jobs to Slurm.
 func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	if w.Portable == nil || w.Dir == "" {
-		return errors.New("Slurm can do only what other processes can: a study file, with a folder (--out)")
+		return errors.New("jobs of Slurm need a study that other processes can read: a study file, and a folder for it (--out)")
 	}
 	dir, err := filepath.Abs(w.Dir)
 	if err != nil {
