@@ -16,25 +16,25 @@ import (
 )
 
 var localTable = []fault{
-	{local, "kill -9 of the program, at random instants", 100, 6, "the same command goes on", killProgram, ""},
-	{local, "kill -9 of a worker process, at random instants", 200, 10, "its run is done again by another worker, in the same call", killWorkers, ""},
+	{local, "kill -9 of the program, at random instants", 100, 4, "the same command goes on", killProgram, ""},
+	{local, "kill -9 of a worker process, at random instants", 200, 6, "its run is done again by another worker, in the same call", killWorkers, ""},
 	{local, "a worker process that is stopped (SIGSTOP) past the time limit", 5, 1, "its run fails alone, as `time`; `sweep retry` does it", stopWorker, ""},
 	{local, "a worker process that is stopped at its beginning", 1, 0, "it is ended after the time limit, at least half a minute, and another one comes", nil, "./experiments/sweep TestAWorkerThatIsStoppedAtItsBeginningHoldsUpNothing"},
-	{local, "Ctrl-C and SIGTERM, at random instants", 40, 4, "it ends within seconds, says what is kept, and the same command goes on", interrupt, ""},
-	{local, "a second program on the same folder", 20, 2, "it is refused at once, with the number of the process that writes", secondWriter, ""},
+	{local, "Ctrl-C and SIGTERM, at random instants", 40, 2, "it ends within seconds, says what is kept, and the same command goes on", interrupt, ""},
+	{local, "a second program on the same folder", 20, 1, "it is refused at once, with the number of the process that writes", secondWriter, ""},
 	{local, "the program stopped (SIGSTOP), a second one on the same folder", 5, 1, "the second is refused, and the first ends its work when it goes on", stoppedWriter, ""},
-	{local, "files of results cut, emptied, zeroed, a byte changed (a loss of power)", 200, 20, "they are recognised by their checksums, and these runs are done again", damage, ""},
-	{local, "clocks years apart: all file times set to the past or the future, between kills", 20, 2, "nothing is done anew: file times are not looked at", clocks, ""},
+	{local, "files of results cut, emptied, zeroed, a byte changed (a loss of power)", 200, 10, "they are recognised by their checksums, and these runs are done again", damage, ""},
+	{local, "clocks years apart: all file times set to the past or the future, between kills", 20, 1, "nothing is done anew: file times are not looked at", clocks, ""},
 	{local, "runs that panic, crash, exit, hang, take all memory", 1, 0, "each fails alone, as `panic`, `time` or `memory`, with its last words; the others are as ever", nil, "./experiments/cli TestARunThatDoesHarmFailsAlone TestRetryDoesWhatHasFailedAgain"},
 	{local, "a full disk", 1, 0, "it ends and says so, no run counts as failed; with room the same command goes on", nil, "./experiments/cli TestAFullDiskEndsASweepThatGoesOnWhenThereIsRoom"},
 	{local, "a folder that becomes read-only", 1, 0, "likewise", nil, "./experiments/cli TestAFolderThatBecomesReadOnlyEndsASweepThatGoesOnLater"},
 }
 
 var otherTable = []fault{
-	{shards, "kill -9 of one of three shards side by side, at random instants", 30, 3, "the same shard goes on; `sweep merge` writes the results", killShards, ""},
-	{reproduce, "kill -9 of `reproduce NAME... --out`, at random instants", 60, 4, "the same call goes on within the experiment", killReproduction, ""},
+	{shards, "kill -9 of one of three shards side by side, at random instants", 30, 2, "the same shard goes on; `sweep merge` writes the results", killShards, ""},
+	{reproduce, "kill -9 of `reproduce NAME... --out`, at random instants", 60, 2, "the same call goes on within the experiment", killReproduction, ""},
 	{reproduce, "a second call on the same folder", 5, 1, "it is refused at once", secondReproduction, ""},
-	{oneRun, "kill -9 of `simulate --out`, at random instants", 40, 3, "the same command replaces its files, and removes what was half written", killSimulation, ""},
+	{oneRun, "kill -9 of `simulate --out`, at random instants", 40, 2, "the same command replaces its files, and removes what was half written", killSimulation, ""},
 }
 
 func killProgram(t *testing.T, r *rand.Rand, times int) {

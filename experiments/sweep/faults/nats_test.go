@@ -19,8 +19,8 @@ import (
 const inNATS = "./experiments/sweep/nats "
 
 var natsTable = []fault{
-	{nats, "kill -9, at random instants, of the program, of one of two `worker`, or of `nats-server`; what was killed is started again", 60, 3, "the study goes on by itself", killAnyOfNATS, ""},
-	{nats, "kill -9 of the program with the server that is within it, at random instants", 40, 2, "the same command goes on", killWithServer, ""},
+	{nats, "kill -9, at random instants, of the program, of one of two `worker`, or of `nats-server`; what was killed is started again", 20, 2, "the study goes on by itself", killAnyOfNATS, ""},
+	{nats, "kill -9 of the program with the server that is within it, at random instants", 15, 1, "the same command goes on", killWithServer, ""},
 	{nats, "a worker stopped (SIGSTOP) past its deadline, which goes on later", 1, 0, "its run is done by another; of two equal results there is one", nil, inNATS + "TestAWorkerThatIsStoppedPastItsDeadlineAndGoesOn"},
 	{nats, "a run that takes longer than a worker may be silent", 1, 0, "it is done once: who works sends heartbeats", nil, inNATS + "TestAUnitLongerThanAWorkerMayBeSilentIsCarriedOutOnce"},
 	{nats, "kill -9 of a server that comes back without what it had; results purged on the server", 2, 0, "they are done again", nil, inNATS + "TestAServerThatComesBackWithoutWhatItHadLosesNothing TestResultsThatTheServerLosesAreMadeAgain"},
