@@ -218,7 +218,7 @@ func children(pid int) (all []int) {
 
 func TestARunThatDoesHarmFailsAlone(t *testing.T) {
 	study, dir := runsOf(t, 14, "easy", "panics", "crashes", "exits", "hangs", "eats", "fcfs"), filepath.Join(t.TempDir(), "out")
-	got := swept(t, study, "--out", dir, "--limit", "2s", "--memory", "400M")
+	got := swept(t, study, "--out", dir, "--limit", "10s", "--memory", "400M")
 	require.Equal(t, exitFailed, got.code)
 	require.Equal(t, "4 of 14 runs are done: "+filepath.Join(dir, "results.csv")+"\n", got.stdout)
 	require.Contains(t, got.stderr, "10 runs have failed: 'gridslot sweep status "+dir+"' tells more")
@@ -241,7 +241,7 @@ func TestARunThatDoesHarmFailsAlone(t *testing.T) {
 	}
 	text := swept(t, "status", dir)
 	require.Equal(t, exitOK, text.code)
-	for _, want := range []string{"14 runs", "4 done", "10 failed", "0 missing", "panic   first trace=lublin:jobs=300 policy=panics seed=1", "the policy is at a loss", "it took longer than 2s", "(--memory): 400 MiB"} {
+	for _, want := range []string{"14 runs", "4 done", "10 failed", "0 missing", "panic   first trace=lublin:jobs=300 policy=panics seed=1", "the policy is at a loss", "it took longer than 10s", "(--memory): 400 MiB"} {
 		require.Contains(t, text.stdout, want)
 	}
 	failures, err := filepath.Glob(filepath.Join(dir, "failures", "*.json"))
