@@ -38,6 +38,7 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{
 			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/spf13", "github.com/gocarina/gocsv",
 			"github.com/schollz/progressbar", "github.com/goccy/go-yaml", "github.com/gofrs/flock", "golang.org/x/term", "golang.org/x/sys",
+			"github.com/nats-io/nats.go", "github.com/nats-io/nats-server",
 		},
 	},
 	"docs": {ours: []string{"des", "entity", "policy", "workload", "metrics", "traces", "experiments"}},
@@ -136,5 +137,26 @@ func TestTheLibraryDoesNotBringDrawingWithIt(t *testing.T) {
 		require.False(t, strings.HasPrefix(path, "gonum.org/v1/plot"), path)
 		require.False(t, strings.HasPrefix(path, "github.com/chromedp"), path)
 		require.NotEqual(t, module+"/metrics/figure", path)
+	}
+}
+
+// A server within the command is for those who start one; whoever simulates or carries
+// out studies in a program of their own compiles neither it nor its client.
+func TestTheLibraryDoesWithoutNATS(t *testing.T) {
+	list := func(packages ...string) []string {
+		out, err := exec.Command("go", append([]string{"list", "-deps"}, packages...)...).Output()
+		require.NoError(t, err)
+		return strings.Fields(string(out))
+	}
+	const engine = module + "/experiments/sweep/nats"
+	require.Contains(t, list(engine), "github.com/nats-io/nats.go")
+	for _, path := range list(engine) {
+		require.False(t, strings.HasPrefix(path, "github.com/nats-io/nats-server"), path)
+	}
+	all := list(module+"/policy/...", module+"/workload/...", module+"/metrics/...", module+"/experiments/run", module+"/experiments/scenario",
+		module+"/experiments/reproduce", module+"/experiments/sweep")
+	require.Contains(t, all, module+"/experiments/sweep")
+	for _, path := range all {
+		require.False(t, strings.HasPrefix(path, "github.com/nats-io"), path)
 	}
 }

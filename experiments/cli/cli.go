@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/internal/interrupt"
+	"github.com/gridslot/gridslot/experiments/internal/memory"
 )
 
 // Version is the version of the program, as in docs/CHANGELOG.md.
@@ -34,6 +35,9 @@ func Main(e Extend) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(memory.Default() / 5 * 6)) // nine tenths of what there is
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -41,7 +45,8 @@ func Main(e Extend) int {
 }
 
 // gcPercent lets the heap grow to five times what is live before it is
-// collected: a run's live heap is a few megabytes, and jobs die young.
+// collected: a run's live heap is a few megabytes, and jobs die young. Where it is large,
+// the limit of Main has it collected before the memory is full.
 const gcPercent = 400
 
 // Env is what a call of the command reads and writes.

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/oarrla"
 	"github.com/gridslot/gridslot/experiments/reproduce"
+	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
 // reproduction is one call of `gridslot reproduce`.
@@ -34,7 +38,8 @@ that the papers claim hold.
 Without --cycles an experiment takes as many cycles as its paper did. With --out
 each leaves a table (CSV, Markdown) and figures (SVG, PDF) as soon as it is done,
 and at the end there is a register of what the papers claim and whether it holds
-(claims.csv, claims.md); a call that was interrupted goes on where it stopped.`,
+(claims.csv, claims.md). A call that was interrupted or killed goes on where it
+stopped: cycles that are done are not done again, but for those that measure time.`,
 		Example: "  gridslot reproduce all --cycles 200\n  gridslot reproduce placement --out results",
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, env, args) },
 	}
@@ -67,6 +72,13 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if r.out != "" {
+		close, err := r.open(experiments(env))
+		if err != nil {
+			return err
+		}
+		defer close()
+	}
 	var done []string
 	for _, e := range chosen {
 		if err := r.one(cmd.Context(), env, e); err != nil {
@@ -76,6 +88,9 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 				if r.out != "" {
 					kept += " (kept in " + r.out + ")"
 				}
+			}
+			if _, missing := os.Stat(r.unfinished(e)); r.out != "" && missing == nil {
+				kept += fmt.Sprintf("; what is done of %s is kept as well, and the same call goes on from there", e.Name())
 			}
 			if errors.Is(err, context.Canceled) {
 				return fmt.Errorf("interrupted during %s; %s", e.Name(), kept)
@@ -90,11 +105,30 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	return reproduce.WriteRegister(r.out, experiments(env))
 }
 
+// open makes the folder this call's own until it is closed.
+func (r *reproduction) open(experiments []reproduce.Experiment) (close func(), err error) {
+	r.config.Build = sweep.Build(Version)
+	files := []string{"claims."}
+	for _, e := range experiments {
+		files = append(files, e.Name()+".", e.Name()+"-")
+	}
+	dir, err := outdir.Open(r.out, files...)
+	return dir.Close, err
+}
+
+// unfinished is the folder of what is done of an experiment that is under way.
+func (r *reproduction) unfinished(e reproduce.Experiment) string {
+	return filepath.Join(r.out, e.Name()+"-unfinished")
+}
+
 // one runs an experiment, or shows what an earlier call kept of it.
 func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment) error {
 	if r.out != "" {
 		if kept, ok := reproduce.Saved(r.out, Version, e, r.config); ok {
 			fmt.Fprintf(env.Stderr, "gridslot: %s: taken from %s\n", e.Name(), r.out)
+			if err := os.RemoveAll(r.unfinished(e)); err != nil { // of a call that was killed just before it was removed
+				return err
+			}
 			_, err := fmt.Fprintf(env.Stdout, "%s\n", kept)
 			return err
 		}
@@ -102,6 +136,9 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 	const steps = 1000 // how many cycles there are is known only once it runs
 	var thousandths atomic.Int64
 	c := r.config
+	if r.out != "" {
+		c.Dir = r.unfinished(e)
+	}
 	c.Progress = func(done, total int) { thousandths.Store(int64(done) * steps / int64(total)) }
 	stop := showProgress(env.Stderr, e.Name, steps, thousandths.Load)
 	table, err := e.Run(ctx, c)
@@ -111,6 +148,9 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 	}
 	if r.out != "" {
 		if err := reproduce.Save(r.out, Version, e, r.config, &table); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(c.Dir); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/reproduce"
 )
 
@@ -65,11 +67,71 @@ func TestReproduceKeepsWhatIsFinishedWhenInterrupted(t *testing.T) {
 	}
 }
 
+// An experiment that is interrupted in the middle, and what there is of it then.
+func TestReproduceGoesOnWhereItStopped(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"reproduce", "maxq", "--cycles", "80", "--out", dir}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	kept := filepath.Join(dir, "maxq-unfinished")
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) { // until a few units are there
+			if units, err := filepath.Glob(filepath.Join(kept, "units", "*", "*.json")); err == nil && len(units) > 5 {
+				cancel()
+			}
+		}
+	}()
+	var stdout, stderr bytes.Buffer
+	code := Run(ctx, Env{Args: args, Stdout: &stdout, Stderr: &stderr})
+	require.Equal(t, 1, code, &stderr)
+	require.Contains(t, stderr.String(), "what is done of maxq is kept as well, and the same call goes on from there")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".maxq.csv.0123abcd.tmp"), nil, 0o666), "a call that was killed leaves this")
+
+	units, err := filepath.Glob(filepath.Join(kept, "units", "*", "*.json"))
+	require.NoError(t, err)
+	require.Less(t, len(units), 40, "two cycles each")
+	again := call(args...)
+	require.Equal(t, 0, again.code, again.stderr)
+	require.NoDirExists(t, kept)
+	require.NoFileExists(t, filepath.Join(dir, ".maxq.csv.0123abcd.tmp"))
+	whole := t.TempDir()
+	undisturbed := call("reproduce", "maxq", "--cycles", "80", "--out", whole)
+	require.Equal(t, undisturbed.stdout, again.stdout)
+	for _, name := range []string{"maxq.csv", "maxq-claims.csv", "maxq.md", "maxq.svg", "maxq.json", "claims.csv", "claims.md"} {
+		want, err := os.ReadFile(filepath.Join(whole, name))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got), name)
+	}
+}
+
+func TestTwoReproductionsDoNotMixTheirFiles(t *testing.T) {
+	dir := t.TempDir()
+	held, err := outdir.Open(dir)
+	require.NoError(t, err)
+	got := call("reproduce", "aep", "--cycles", "2", "--out", dir)
+	held.Close()
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "is writing into "+dir)
+	require.Equal(t, 0, call("reproduce", "aep", "--cycles", "2", "--out", dir).code)
+}
+
+// Killed behind the last file of an experiment and before what was kept is removed.
+func TestWhatWasKeptOfAFinishedExperimentGoes(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, 0, call("reproduce", "aep", "--cycles", "2", "--out", dir).code)
+	kept := filepath.Join(dir, "aep-unfinished")
+	require.NoError(t, os.Mkdir(kept, 0o777))
+	require.Equal(t, 0, call("reproduce", "aep", "--cycles", "2", "--out", dir).code)
+	require.NoDirExists(t, kept)
+}
+
 func TestReproduceFailsWhereItCannotWrite(t *testing.T) {
 	path := write(t, "file", "")
 	got := call("reproduce", "aep", "--cycles", "2", "--out", filepath.Join(path, "below"))
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, "aep")
+	require.Contains(t, got.stderr, "--out")
 }
 
 func TestEveryExperimentHasANameAndATitle(t *testing.T) {

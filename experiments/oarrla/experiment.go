@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync/atomic"
+	"strconv"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/reproduce"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -82,12 +81,21 @@ func (Experiment) Title() string {
 	return "Offers with advance reservation against learned shares, brokers over seven clusters (OAR11, figures 2 and 3)"
 }
 
+// GoString is the experiment in one text, the same in every process: it tells what
+// results that were kept belong to.
+func (e Experiment) GoString() string {
+	type plain Experiment
+	settings := plain(e)
+	settings.Grid = nil
+	return fmt.Sprintf("%#v of %#v", settings, *e.Grid)
+}
+
 // cell is one run.
 type cell struct {
 	variant  Variant
 	jobs     int64
 	strategy string
-	result   row
+	measured measured
 }
 
 // row is what became of a run: what every machine tells, and what a grid does.
@@ -96,11 +104,35 @@ type row struct {
 	scenario.GridSummary
 }
 
-// figure is one figure of the run.
-func (c *cell) figure(quantity string, of func(row) float64, point string, x float64) reproduce.Row {
+// measured is what a run was asked for, in the order of measures.
+type measured [len(measures)]float64
+
+// texts are the figures as texts that give the same numbers again.
+func (r row) texts() (texts sweep.Row) {
+	for _, m := range measures {
+		texts = append(texts, sweep.Cell{Name: m.quantity, Value: strconv.FormatFloat(m.of(r), 'g', -1, 64)})
+	}
+	return texts
+}
+
+// read is the other way round.
+func (f *measured) read(texts sweep.Row) (err error) {
+	if len(texts) != len(f) {
+		return fmt.Errorf("%d figures, not %d", len(texts), len(f))
+	}
+	for i, cell := range texts {
+		if f[i], err = strconv.ParseFloat(cell.Value, 64); err != nil {
+			return fmt.Errorf("%s: %w", cell.Name, err)
+		}
+	}
+	return nil
+}
+
+// figure is one figure of the run, that of a measure.
+func (c *cell) figure(quantity string, measure int, point string, x float64) reproduce.Row {
 	return reproduce.Row{
 		Series: c.strategy, Point: point, X: x, Quantity: quantity,
-		Ours: metrics.Interval{Mean: of(c.result), N: 1},
+		Ours: metrics.Interval{Mean: c.measured[measure], N: 1},
 		Own:  c.strategy != "oar" && c.strategy != "rla",
 	}
 }
@@ -186,23 +218,33 @@ func (e Experiment) Run(ctx context.Context, c reproduce.Config) (reproduce.Tabl
 	if err := reproduce.CheckSettings(e.settings(jobs)); err != nil {
 		return reproduce.Table{}, err
 	}
-	cells := e.cells()
-	var done atomic.Int64
-	err = run.Each(ctx, len(cells), cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
-		x := cells[len(cells)-1-i] // the longest runs first
-		var err error
-		x.result, err = simulate(ctx, with(e.Grid, x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, scenario.Options{})
-		if err != nil {
-			return fmt.Errorf("%s, %d jobs, %s: %w", x.strategy, x.jobs, cmp.Or(x.variant.Name, "as published"), err)
-		}
-		if d := int(done.Add(1)); c.Progress != nil {
-			c.Progress(d, len(cells))
-		}
-		return nil
-	})
+	inputs, err := e.Source.inputs(c)
 	if err != nil {
 		return reproduce.Table{}, err
 	}
+	cells := e.cells()
+	slices.Reverse(cells) // the longest runs first
+	axis := sweep.Axis{Names: []string{"variant", "jobs", "strategy"}}
+	for _, x := range cells {
+		axis.Points = append(axis.Points, []string{x.variant.Name, strconv.FormatInt(x.jobs, 10), x.strategy})
+	}
+	rows, err := c.Sweep(ctx, e, axis, func(ctx context.Context, i int) (sweep.Row, error) {
+		x := cells[i]
+		result, err := simulate(ctx, with(e.Grid, x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, scenario.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("%s, %d jobs, %s: %w", x.strategy, x.jobs, cmp.Or(x.variant.Name, "as published"), err)
+		}
+		return result.texts(), nil
+	}, inputs...)
+	if err != nil {
+		return reproduce.Table{}, err
+	}
+	for i, x := range cells {
+		if err := x.measured.read(rows[i]); err != nil {
+			return reproduce.Table{}, err
+		}
+	}
+	slices.Reverse(cells)
 	t := e.table(cells, jobs)
 	t.Cycles, t.Seed = 1, c.Seed
 	return t, nil
@@ -225,7 +267,7 @@ type measure struct {
 
 // measures are the paper's four, and two by which to judge them: a job's wait ends
 // with its first fragment's, and the others may wait on.
-var measures = []measure{
+var measures = [...]measure{
 	{makespan, func(s row) float64 { return s.Makespan / 86400 }},
 	{meanWait, func(s row) float64 { return s.MeanWait / 3600 }},
 	{utilization, func(s row) float64 { return 100 * s.Utilization }},
@@ -244,25 +286,25 @@ func (e Experiment) table(cells []*cell, jobs reproduce.Setting) reproduce.Table
 			"docs/papers/oar11.md says what holds, what does not, and why.",
 		},
 	}
-	for _, m := range measures {
+	for k, m := range measures {
 		for _, x := range cells {
 			if x.variant.Name == "" && slices.Contains(e.Strategies, x.strategy) {
-				t.Rows = append(t.Rows, x.figure(m.quantity, m.of, fmt.Sprintf("%d jobs", x.jobs), float64(x.jobs)))
+				t.Rows = append(t.Rows, x.figure(m.quantity, k, fmt.Sprintf("%d jobs", x.jobs), float64(x.jobs)))
 			}
 		}
 	}
 	for _, x := range cells {
 		if slices.Contains(e.Readings, x.strategy) {
-			t.Rows = append(t.Rows, x.figure("interventions, other readings", measures[3].of, fmt.Sprintf("%d jobs", x.jobs), float64(x.jobs)))
+			t.Rows = append(t.Rows, x.figure("interventions, other readings", 3, fmt.Sprintf("%d jobs", x.jobs), float64(x.jobs)))
 		}
 	}
 	last := e.last()
-	for _, m := range measures[:5] {
+	for k, m := range measures[:5] {
 		for _, x := range cells {
 			if x.jobs == last {
 				setting := 1 + slices.IndexFunc(e.Variants, func(v Variant) bool { return v.Name == x.variant.Name })
 				quantity := fmt.Sprintf("%s at %d jobs against the setting", m.quantity, last)
-				t.Rows = append(t.Rows, x.figure(quantity, m.of, cmp.Or(x.variant.Name, "as above"), float64(setting)))
+				t.Rows = append(t.Rows, x.figure(quantity, k, cmp.Or(x.variant.Name, "as above"), float64(setting)))
 			}
 		}
 	}
@@ -270,8 +312,8 @@ func (e Experiment) table(cells []*cell, jobs reproduce.Setting) reproduce.Table
 		i := slices.IndexFunc(cells, func(x *cell) bool {
 			return x.variant.Name == v.Name && x.strategy == strategy && x.jobs == jobs
 		})
-		k := slices.IndexFunc(measures, func(m measure) bool { return m.quantity == quantity })
-		return measures[k].of(cells[i].result)
+		k := slices.IndexFunc(measures[:], func(m measure) bool { return m.quantity == quantity })
+		return cells[i].measured[k]
 	})
 	return t
 }

@@ -164,6 +164,43 @@ func TestExperiment(t *testing.T) {
 	require.Equal(t, table, again, "whatever the number of workers")
 }
 
+// A trace of few jobs, so that what is done can be told from what was kept.
+func TestRunsThatAreDoneAreKept(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "SDSC-BLUE.swf")
+	write := func(runtime int) {
+		text := "; MaxProcs: 1050\n"
+		for i := range 100 {
+			text += fmt.Sprintf("%d %d -1 %d 100 -1 -1 100 9000 -1 1 1 1 -1 -1 -1 -1 -1\n", i+1, i, runtime)
+		}
+		require.NoError(t, os.WriteFile(trace, []byte(text), 0o666))
+	}
+	e := Experiment{Grid: OAR11(), Source: Source{Trace: trace}, Steps: []int64{50, 100}, Strategies: []string{"oar", "rla"}}
+	first := -1 // how many runs are there at the beginning
+	c := reproduce.Config{Seed: 1, Dir: filepath.Join(t.TempDir(), "runs"), Progress: func(done, _ int) {
+		if first < 0 {
+			first = done
+		}
+	}}
+	run := func(kept int) reproduce.Table {
+		first = -1
+		table, err := e.Run(context.Background(), c)
+		require.NoError(t, err)
+		require.Equal(t, kept, first)
+		return table
+	}
+	write(500)
+	want := run(0)
+	require.Equal(t, want, run(4))
+	e.Grid = OAR11()
+	require.Equal(t, want, run(4), "an equal grid elsewhere in memory")
+	write(600)
+	require.NotEqual(t, want, run(0), "another trace of the same name")
+	e.Grid.Network.Latency = 5
+	run(0)
+	c.Dir = ""
+	require.NotEqual(t, want, run(0))
+}
+
 func TestEveryMeasureIsOfItsOwnFigure(t *testing.T) {
 	var r row
 	r.Makespan, r.MeanWait, r.Utilization, r.Interventions = 2*86400, 3*3600, 0.04, 5

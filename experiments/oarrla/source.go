@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/reproduce"
+	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -68,6 +69,16 @@ func (s Source) setting() (reproduce.Setting, error) {
 		made.From = reproduce.Source{Origin: reproduce.Paper, Where: setup}
 	}
 	return made, nil
+}
+
+// inputs are the files that results depend on: the trace, with its checksum where
+// what is done is kept.
+func (s Source) inputs(c reproduce.Config) ([]sweep.Input, error) {
+	if s.Trace == "" || c.Dir == "" {
+		return nil, nil
+	}
+	in, err := sweep.InputFile(s.Trace)
+	return []sweep.Input{in}, err
 }
 
 // open begins the first n jobs. OAR11's jobs are known by their length, so

@@ -101,7 +101,7 @@ func (a ALPAMP) Run(ctx context.Context, c Config) (Table, error) {
 		"ALP, least time": "59.85 313.56 7.39", "AMP, least time": "39.01 369.69 34.28",
 		"ALP, least cost": "61.04 313.09 7.28", "AMP, least cost": "51.62 343.3 34.23",
 	}
-	st := study{cycles: 25000, cycle: a.cycle, claims: amp11Claims()}
+	st := study{of: a, cycles: 25000, cycle: a.cycle, claims: amp11Claims()}
 	for i, q := range []string{jobTime, jobCost, alternatives} {
 		for _, problem := range []string{leastTime, leastCost} {
 			for _, search := range amp11Searches() {

@@ -104,7 +104,7 @@ func (d Dependability) Run(ctx context.Context, c Config) (Table, error) {
 		),
 		Remarks: []string{"Delay and wait are means over the jobs placed: planned to real start, submission to real start. Utilization is the jobs' time on their nodes over all nodes' time to the last finish."},
 	}
-	st := study{cycles: 2000, cycle: d.cycle}
+	st := study{of: d, cycles: 2000, cycle: d.cycle}
 	for _, q := range []string{delayedShare, meanDelay, meanWait, lastFinish, utilization, refusedShare} {
 		for _, p := range placements() {
 			for _, f := range d.Overruns {

@@ -17,6 +17,10 @@
 // their order, so results do not depend on the number of workers. Measured
 // times are the exception, and marked.
 //
+// An experiment is a study of package sweep, of which bundles of cycles are the
+// units: with Config.Dir they are kept, each whole or not at all, and what is there
+// is not computed again by the same program with the same settings.
+//
 // docs/papers has a page for each paper: formulas and where they are, our tables
 // beside theirs, and what could not be matched.
 package reproduce

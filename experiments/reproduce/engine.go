@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
-	"sync/atomic"
 
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -24,6 +21,12 @@ type Config struct {
 	Cycles  int // replications; 0 means the published number
 	Seed    uint64
 	Workers int // cycles at once; 0 means one a processor
+	// Dir, if set, is a folder that keeps what is done of the experiment until it is
+	// removed, so that an experiment which was interrupted goes on where it stopped.
+	// Measured times are not kept: they are those of one machine in one hour.
+	Dir string
+	// Build is the program that makes what Dir keeps: another one computes anew.
+	Build string
 	// Progress, if set, is told how many cycles of how many are done. It is
 	// called from several goroutines.
 	Progress func(done, total int)
@@ -35,6 +38,7 @@ const Level = 0.95
 // A study is what experiments have in common: rows to be filled with means over
 // cycles.
 type study struct {
+	of     Experiment
 	cycles int  // the published number
 	serial bool // one worker: the cycles measure time
 	rows   []Row
@@ -66,9 +70,8 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	if n < 1 {
 		return fmt.Errorf("the number of cycles must be 1 or more, not %d", n)
 	}
-	workers := cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	if s.serial {
-		workers = 1
+		c.Workers, c.Dir = 1, ""
 	}
 	index := make(map[Ref]int, len(s.rows))
 	for i, r := range s.rows {
@@ -77,20 +80,7 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 		}
 		index[r.ref()] = i
 	}
-	seen := observations{width: len(s.rows), values: make([]float64, n*len(s.rows))}
-	for i := range seen.values {
-		seen.values[i] = math.NaN()
-	}
-	var done atomic.Int64
-	err := run.Each(ctx, n, workers, func(ctx context.Context, i int) error {
-		if err := s.cycle(ctx, c.Seed, uint64(i), sight{index, seen.cycle(i)}); err != nil {
-			return fmt.Errorf("cycle %d: %w", i, err)
-		}
-		if d := int(done.Add(1)); c.Progress != nil {
-			c.Progress(d, n)
-		}
-		return nil
-	})
+	seen, err := s.observe(ctx, c, n, index)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (e Estimates) Run(ctx context.Context, c Config) (Table, error) {
 		"backfilling": "187.7 115.1 69 37.3", "CSS": "150.1 90.4 281.2 281.2", "batch-slicer": "138.6 83.5 223.8 223.8",
 	}
 	code := published{"backfilling": "183", "CSS": "145", "batch-slicer": "132 - 219.7 219.7"}
-	st := study{cycles: 5000, cycle: e.cycle, claims: []Claim{{
+	st := study{of: e, cycles: 5000, cycle: e.cycle, claims: []Claim{{
 		Text: "with real runtimes backfilling starts jobs 46% earlier than scheduled", Where: "META 7.2",
 		Changes: []Change{{Of: Ref{"backfilling", "", realStart}, From: Ref{"backfilling", "", scheduledStart}, Percent: -46}},
 	}}}

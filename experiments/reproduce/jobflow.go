@@ -120,7 +120,7 @@ func (f JobFlow) Run(ctx context.Context, c Config) (Table, error) {
 			"Delay: planned to real start; wait: submission to real start; bounded slowdown: wait and real runtime over the latter, at least 10 units. Utilization: the share of the nodes' time that jobs really use. Free slot: the mean length of the slots that a job finds when it comes; earliest fit: how far ahead the first fit would start then.",
 		},
 	}
-	st := study{cycles: 200, cycle: f.cycle, claims: f.claims()}
+	st := study{of: f, cycles: 200, cycle: f.cycle, claims: f.claims()}
 	for _, q := range []string{delayedShare, meanDelay, meanWait, slowdown, refusedShare, utilization, unitCost, slotLength, earliestFit, ownersDelayed} {
 		for _, p := range f.placements() {
 			for _, load := range f.Loads {

@@ -82,7 +82,7 @@ func (p Planning) Title() string { return p.Heading }
 // Run implements Experiment.
 func (p Planning) Run(ctx context.Context, c Config) (Table, error) {
 	t := Table{Name: p.ID, Title: p.Heading, Source: p.Source, Settings: p.Settings, Remarks: p.Remarks, Notes: p.Notes, XLabel: p.XLabel}
-	st := study{cycles: p.Cycles, rows: p.rows(), claims: p.Claims, cycle: p.cycle}
+	st := study{of: p, cycles: p.Cycles, rows: p.rows(), claims: p.Claims, cycle: p.cycle}
 	err := st.run(ctx, c, &t)
 	return t, err
 }

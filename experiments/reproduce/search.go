@@ -96,7 +96,7 @@ func (s Search) Title() string { return s.Heading }
 // Run implements Experiment.
 func (s Search) Run(ctx context.Context, c Config) (Table, error) {
 	t := Table{Name: s.ID, Title: s.Heading, Source: s.Source, Settings: s.Settings, Remarks: s.Remarks, Notes: s.Notes, XLabel: s.XLabel}
-	st := study{cycles: s.Cycles, serial: s.Serial, rows: s.rows(), claims: s.Claims, cycle: s.cycle}
+	st := study{of: s, cycles: s.Cycles, serial: s.Serial, rows: s.rows(), claims: s.Claims, cycle: s.cycle}
 	err := st.run(ctx, c, &t)
 	return t, err
 }

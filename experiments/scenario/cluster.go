@@ -57,19 +57,23 @@ func (Cluster) names(sc *Scenario, t *Tables) ([]name, error) {
 
 func (Cluster) check(*Scenario) error { return nil }
 
+// size is how many processors there are in a call.
+func (k Cluster) size(c *call) (int, error) {
+	switch n := c.Workload.Options.Procs; {
+	case n > 0:
+		return n, nil
+	case k.Processors > 0:
+		return k.Processors, nil
+	case c.jobs.trace == nil:
+		return 0, wrong("procs", "give the number of processors: the jobs do not tell it")
+	}
+	return Processors(c.jobs.trace)
+}
+
 func (k Cluster) prepare(c *call) (runner, error) {
-	procs := k.Processors
-	if n := c.Workload.Options.Procs; n > 0 {
-		procs = n
-	}
-	if procs == 0 && c.jobs.trace == nil {
-		return nil, wrong("procs", "give the number of processors: the jobs do not tell it")
-	}
-	if procs == 0 {
-		var err error
-		if procs, err = Processors(c.jobs.trace); err != nil {
-			return nil, err
-		}
+	procs, err := k.size(c)
+	if err != nil {
+		return nil, err
 	}
 	c.values["procs"] = fmt.Sprint(procs)
 	if err := c.Settings.Power.checkNodes(procs); err != nil {

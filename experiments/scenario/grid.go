@@ -109,6 +109,7 @@ var defaultStrategies = []string{"oar", "rla"}
 const (
 	maxSeconds = 1e9
 	minSpeed   = 1e-3
+	maxBrokers = 1_000_000
 )
 
 // Kind implements Machine.
@@ -225,6 +226,9 @@ func brokerName(i int) string { return fmt.Sprintf("broker-%d", i+1) }
 func (g *Grid) Check() error {
 	g = g.WithDefaults()
 	taken := map[string]bool{"regulator": true}
+	if g.Brokers > maxBrokers {
+		return at(fmt.Errorf("brokers: want %d or fewer, not %d", maxBrokers, g.Brokers), "brokers")
+	}
 	for i := range g.Brokers {
 		taken[brokerName(i)] = true
 	}

@@ -72,8 +72,10 @@ type OwnJob struct {
 
 // owners are the labels of the nodes, in their order.
 func owners(nodes []entity.Node) (names []string) {
+	known := map[string]bool{}
 	for _, n := range nodes {
-		if name := n.Labels[flow.OwnerLabel]; name != "" && !slices.Contains(names, name) {
+		if name := n.Labels[flow.OwnerLabel]; name != "" && !known[name] {
+			known[name] = true
 			names = append(names, name)
 		}
 	}
@@ -412,11 +414,11 @@ func (r *reader) readPriceRules(d *Domain) error {
 		if err := rule.Check(); err != nil {
 			return at(fmt.Errorf("pricing: %s: %w", key, err), "pricing", "rules", i, key)
 		}
-		if one.Owner != "" && !r.owners[one.Owner] {
+		if one.Owner != "" && !r.hasOwner(one.Owner) {
 			return at(r.noOwner("pricing", one.Owner), "pricing", "rules", i, "owner")
 		}
 		for k, id := range one.Nodes {
-			if !r.nodes[id] {
+			if !r.hasNode(id) {
 				return at(fmt.Errorf("pricing: there is no node %d", id), "pricing", "rules", i, "nodes", k)
 			}
 		}
@@ -427,10 +429,17 @@ func (r *reader) readPriceRules(d *Domain) error {
 
 // noOwner says that no node is of that owner.
 func (r *reader) noOwner(key, name string) error {
-	if len(r.owners) == 0 {
+	if len(r.owners)+r.owned() == 0 {
 		return fmt.Errorf("%s: there is no owner %q: the nodes name none (a column owner, or generate: {owners: N})", key, name)
 	}
-	return fmt.Errorf("%s: there is no owner %q: there are %s", key, name, strings.Join(slices.Sorted(maps.Keys(r.owners)), ", "))
+	known := slices.Sorted(maps.Keys(r.owners))
+	switch n := r.owned(); {
+	case n == 1:
+		known = []string{"1"}
+	case n > 1:
+		known = []string{fmt.Sprintf("1 to %d", n)}
+	}
+	return fmt.Errorf("%s: there is no owner %q: there are %s", key, name, strings.Join(known, ", "))
 }
 
 // queueYAML is the key queue of local.
@@ -454,7 +463,7 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 			return at(fmt.Errorf("local: queue: policy: %w", err), "local", "queue", "policy")
 		}
 	}
-	if len(r.owners) == 0 {
+	if len(r.owners)+r.owned() == 0 {
 		return at(errNoOwners, "local", "queue")
 	}
 	if y.Jobs == "" {
@@ -486,7 +495,7 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 		switch {
 		case row.Err() != nil:
 			return row.Err()
-		case !r.owners[owner]:
+		case !r.hasOwner(owner):
 			return row.At(r.noOwner("owner", owner))
 		case submit < 0 || des.Seconds(length) <= 0 || nodes < 1 || runtime < 0 || runtime > length:
 			return row.At(errors.New("want submit of 0 or more, a length above 0, a node or more, and a runtime that is not above the length"))

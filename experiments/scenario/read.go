@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
@@ -199,8 +200,9 @@ type reader struct {
 	file   *yamlfile.File
 	yaml   fileYAML
 	sc     *Scenario
-	nodes  map[int]bool    // IDs of a domain's
-	owners map[string]bool // names that its nodes have
+	nodes  map[int]bool    // IDs of a domain's that are given
+	owners map[string]bool // names that these have
+	made   vo.Nodes        // those that will be generated, 1 to Count, where there are any
 }
 
 func (r *reader) read(text []byte) (err error) {
@@ -552,14 +554,10 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		if d.Generate.Perf, err = r.rangeAt(g.Performance, "generate", "performance"); err != nil {
 			return err
 		}
-		nodes, err := d.Generate.Generate(0, 0) // the IDs are the same for every seed
-		if err != nil {
+		if err := d.Generate.Check(); err != nil {
 			return at(fmt.Errorf("generate: %w", err), "generate")
 		}
-		for _, n := range nodes {
-			r.nodes[n.ID] = true
-			r.named(*n)
-		}
+		r.made = d.Generate.WithDefaults()
 		return nil
 	}
 	own := []string{"id", "performance", "price", "q"}
@@ -596,6 +594,19 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		err = at(fmt.Errorf("%s: there are no nodes in it", r.yaml.Domain.Nodes), "nodes")
 	}
 	return err
+}
+
+// hasNode reports whether there is a node of that ID.
+func (r *reader) hasNode(id int) bool { return r.nodes[id] || 1 <= id && id <= r.made.Count }
+
+// owned is how many owners the nodes that are generated have; their names are 1, 2 and
+// so on.
+func (r *reader) owned() int { return min(r.made.Count, r.made.Owners) }
+
+// hasOwner reports whether a node is of that owner.
+func (r *reader) hasOwner(name string) bool {
+	n, err := strconv.Atoi(name)
+	return r.owners[name] || err == nil && name == strconv.Itoa(n) && 1 <= n && n <= r.owned()
 }
 
 // named keeps the name of n's owner, if it has one.
@@ -654,7 +665,7 @@ func (r *reader) readPrices(d *Domain) error {
 			return row.Err()
 		case time < 0 || price < 0:
 			return row.At(errors.New("time and price must be numbers of 0 or more"))
-		case !r.nodes[node]:
+		case !r.hasNode(node):
 			return row.At(fmt.Errorf("there is no node %d", node))
 		}
 		d.Prices = append(d.Prices, NodePrice{node, des.Seconds(time), price})
@@ -698,7 +709,7 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		switch {
 		case row.Err() != nil:
 			return row.Err()
-		case !r.nodes[node]:
+		case !r.hasNode(node):
 			return row.At(fmt.Errorf("there is no node %d", node))
 		case start < 0 || length <= 0 || known < 0:
 			return row.At(errors.New("want start and known of 0 or more and a length above 0"))

@@ -39,6 +39,9 @@ type Options struct {
 	// before and does not any more, when all are there; nobody else writes into Dir yet.
 	Written func(dir, name string) error
 	Workers int // policies to run at a time; at least 1
+	// Memory is how many bytes the work may need, by an estimate, before it is refused;
+	// 0 means three quarters of what the machine has.
+	Memory int64
 	// Stdin is what the trace "-" reads; os.Stdin where nil.
 	Stdin io.Reader
 	// Tell, if set, is told what a user should know, a line at a time.
@@ -210,6 +213,9 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		}
 	}
 	if err := c.link(); err != nil {
+		return err
+	}
+	if err := c.checkMemory(); err != nil {
 		return err
 	}
 	c.values = c.Values()

@@ -25,6 +25,9 @@ import (
 // a program that needs it sets Workload.Jobs instead.
 type Source func(seed uint64) (processors int, jobs iter.Seq[*entity.Job], err error)
 
+// mostSourceJobs keeps a source's temporary file below some gigabytes.
+const mostSourceJobs = 100_000_000
+
 // Sources is the table of the models that need no more than a few numbers.
 func Sources() policy.Table[Source] {
 	jobs := policy.Param{Name: "jobs", Values: "N", Text: "how many (5000)"}
@@ -32,6 +35,9 @@ func Sources() policy.Table[Source] {
 	load := policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}
 	numbers := func(a *policy.Args) (n int64, procs int, load float64) {
 		n, procs, load = int64(a.Positive("jobs")), a.Positive("procs"), a.Number("load", 0)
+		if n > mostSourceJobs {
+			a.Fail("jobs", fmt.Sprintf("at most %d, which are kept in a temporary file (gridslot generate writes more)", mostSourceJobs))
+		}
 		if n == 0 {
 			n = 5000
 		}

@@ -1,10 +1,8 @@
 package study
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +27,7 @@ type File struct {
 	Limit    sweep.Limit
 	Analysis Analysis
 
+	root    string // see sweep.Portable
 	tables  *scenario.Tables
 	axes    []axis
 	filters []filter
@@ -63,7 +62,7 @@ func Read(p sweep.Portable, t *scenario.Tables) (*File, error) {
 	if t == nil {
 		t = scenario.Standard()
 	}
-	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, tables: t, machines: map[string]*scenario.Scenario{}}
+	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, root: p.Root, tables: t, machines: map[string]*scenario.Scenario{}}
 	root, err := yamlfile.Tree(p.Text)
 	if errors.Is(err, yamlfile.ErrEmpty) {
 		err = fmt.Errorf("%w: say at least which policies, as in policies: [fcfs, easy]", err)
@@ -121,7 +120,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 // path is where a file stands that the study names.
 func (f *File) path(name string) string {
 	if filepath.IsAbs(name) {
-		return name
+		return filepath.Join(f.root, name)
 	}
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
@@ -178,20 +177,13 @@ func (f *File) pathsOf(p sweep.Param) ([]string, error) {
 
 // input is a file with its checksum.
 func (f *File) input(path string) (sweep.Input, error) {
-	in := sweep.Input{Name: path, Path: path}
-	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
-		in.Name = filepath.ToSlash(rel)
-	}
-	file, err := os.Open(path)
+	in, err := sweep.InputFile(path)
 	if err != nil {
 		return in, reason(path, err)
 	}
-	defer file.Close()
-	sum := sha256.New()
-	if in.Size, err = io.Copy(sum, file); err != nil {
-		return in, reason(path, err)
+	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+		in.Name = filepath.ToSlash(rel)
 	}
-	in.Sum = fmt.Sprintf("%x", sum.Sum(nil))
 	return in, nil
 }
 

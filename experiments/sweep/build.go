@@ -1,9 +1,6 @@
 package sweep
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -43,14 +40,9 @@ var executable = sync.OnceValue(func() string {
 	if err != nil {
 		return "unknown"
 	}
-	file, err := os.Open(path)
+	in, err := InputFile(path)
 	if err != nil {
 		return "unknown"
 	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("%x", sum.Sum(nil)[:16])
+	return in.Sum[:32]
 })

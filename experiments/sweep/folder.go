@@ -51,6 +51,7 @@ type Folder struct {
 	Path string
 
 	lock  *outdir.Dir
+	alone bool       // nobody else has the folder
 	mu    sync.Mutex // of what follows
 	usage *os.File
 }
@@ -74,7 +75,7 @@ func OpenFor(path string, shared bool) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Path: path, lock: d}
+	f := &Folder{Path: path, lock: d, alone: !shared}
 	if !shared {
 		err = f.tidy()
 	}
@@ -505,7 +506,7 @@ func (f *Folder) use(u Unit, usage Usage) error {
 }
 
 // gatherUsage makes usage.csv of the units of the plan, from itself and from what
-// processes have written down. It is for who holds the folder alone.
+// processes have written down. What these may still write into stays.
 func (f *Folder) gatherUsage(p *Plan) error {
 	parts, err := f.glob("usage-*.part")
 	if err != nil {
@@ -541,6 +542,9 @@ func (f *Folder) gatherUsage(p *Plan) error {
 	if err := write(filepath.Join(f.Path, UsageName), b.Bytes()); err != nil {
 		return err
 	}
+	if !f.alone {
+		return nil
+	}
 	for _, path := range parts {
 		if err := remove(path); err != nil {
 			return err
@@ -565,6 +569,8 @@ type manifest struct {
 	Start      time.Time       `json:"start"`
 	End        time.Time       `json:"end"`
 	Stopped    string          `json:"stopped,omitempty"`
+
+	Engine map[string]string `json:"engine,omitempty"` // what it noted
 }
 
 type manifestInput struct {

@@ -574,22 +574,34 @@ func TestShardsAreAllOfAStudy(t *testing.T) {
 
 func TestOneShardIsUnderWayOnceAndOthersBesideIt(t *testing.T) {
 	dir := t.TempDir()
-	shard := func(i int, do Do) error {
+	shard := func(ctx context.Context, i int, do Do) error {
 		s := counted(dir)
 		s.Engine = Shard{Index: i, Of: 2, Engine: InProcess{Workers: 1}}
-		_, err := Run(context.Background(), s, do)
+		_, err := Run(ctx, s, do)
 		return err
 	}
 	var once sync.Once
-	require.NoError(t, shard(1, func(ctx context.Context, c Case) (Row, error) {
+	second := make(chan error)
+	require.NoError(t, shard(context.Background(), 1, func(ctx context.Context, c Case) (Row, error) {
 		once.Do(func() {
-			require.ErrorContains(t, shard(1, countedRow), "the shard 1/2 is under way already")
-			require.NoError(t, shard(2, countedRow))
+			short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+			defer cancel()
+			require.ErrorContains(t, shard(short, 1, countedRow), "the shard 1/2 is under way already")
+			go func() {
+				second <- shard(context.Background(), 1, func(context.Context, Case) (Row, error) { return nil, errors.New("it is done by the first") })
+			}()
+			require.NoError(t, shard(ctx, 2, countedRow))
 			_, err := Run(ctx, counted(dir), countedRow)
 			require.ErrorContains(t, err, "is writing into "+dir)
 		})
 		return countedRow(ctx, c)
 	}))
+	require.NoError(t, <-second)
+	folder, err := Open(dir)
+	require.NoError(t, err)
+	status, err := folder.Status()
+	require.NoError(t, err)
+	require.Equal(t, Status{Units: 18, Done: 18, Failures: map[FailureKind]int{}}, status)
 }
 
 func TestShardsHaveTheirText(t *testing.T) {

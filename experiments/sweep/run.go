@@ -75,7 +75,9 @@ type call struct {
 
 	mu      sync.Mutex
 	results *Results
-	done    int // units with a row or a failure
+	done    int    // units with a row or a failure
+	missed  []Unit // that had neither when the folder was looked at last
+	notes   map[string]string
 }
 
 func (c *call) open() (err error) {
@@ -155,6 +157,19 @@ func (c *call) work(missing []Unit) *Work {
 	s := c.study
 	w := &Work{Units: missing, Store: c.store, Portable: s.Portable, Dir: s.Dir, Basis: s.Basis, Limit: s.Limit, Tell: s.Tell}
 	w.Do = func(ctx context.Context, u Unit) Outcome { return carryOut(ctx, u, c.do, s) }
+	c.missed = missing
+	w.Look = func() ([]Unit, error) { return missing, nil }
+	if c.folder != nil {
+		w.Look = c.look
+	}
+	w.Note = func(name, value string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.notes == nil {
+			c.notes = map[string]string{}
+		}
+		c.notes[name] = value
+	}
 	return w
 }
 
@@ -176,6 +191,12 @@ func (c *call) store(u Unit, o Outcome) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.take(u, o)
+	return nil
+}
+
+// take takes an outcome into the results.
+func (c *call) take(u Unit, o Outcome) {
 	r, i := c.results, u.Index
 	before := r.Rows[i] != nil || r.Failures[i] != nil
 	switch there := r.Rows[i]; {
@@ -193,7 +214,6 @@ func (c *call) store(u Unit, o Outcome) error {
 		c.done++
 		c.progress(c.done)
 	}
-	return nil
 }
 
 func (c *call) progress(done int) {
@@ -229,6 +249,7 @@ func (c *call) finish(stopped error) (*Results, error) {
 	m := c.study.manifest(c.plan)
 	s := r.Status()
 	m.Start, m.End, m.Done, m.Failed = c.start, time.Now(), s.Done, s.Failed()
+	m.Engine = c.notes
 	if stopped != nil {
 		m.Stopped = stopped.Error()
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 )
@@ -17,7 +18,7 @@ import (
 // results of its units; who runs the study or merges it when all have ended has
 // nothing left to do but to put them together.
 type Shard struct {
-	Index, Of int    // of every Of units in the order of the plan the Index-th, from 1
+	Index, Of int    // the Index-th of Of parts, from 1; see ShardOf
 	Engine    Engine // carries them out
 }
 
@@ -34,26 +35,60 @@ func ParseShard(text string) (s Shard, err error) {
 }
 
 // Has reports whether a unit is of this part.
-func (s Shard) Has(u Unit) bool { return u.Index%s.Of == s.Index-1 }
+func (s Shard) Has(u Unit) bool { return ShardOf(u, s.Of) == s.Index }
+
+// ShardOf is which of n parts of a plan a unit is in, from 1 on. Of n units that
+// follow each other each is in another part; from one n to the next they are dealt
+// out anew, or else one part would have all units of the slowest policy where n fits
+// the axes.
+func ShardOf(u Unit, n int) int {
+	round := uint64(u.Index / n)
+	// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+	round = (round ^ round>>30) * 0xbf58476d1ce4e5b9
+	round = (round ^ round>>27) * 0x94d049bb133111eb
+	round ^= round >> 31
+	return 1 + int((uint64(u.Index%n)+round%uint64(n))%uint64(n))
+}
 
 // SharesFolder implements Sharer.
 func (s Shard) SharesFolder() bool { return true }
 
-// Run implements Engine.
+// Run implements Engine. Where the same part is under way elsewhere, such as on a
+// node that the batch system has lost sight of and queued the task again, it waits
+// and does what is left then.
 func (s Shard) Run(ctx context.Context, w *Work) error {
+	part := *w
 	if w.Dir != "" {
-		lock, err := outdir.Open(filepath.Join(w.Dir, fmt.Sprintf(".shard-%d-of-%d", s.Index, s.Of)))
-		if busy := (*outdir.BusyError)(nil); errors.As(err, &busy) {
-			return fmt.Errorf("the shard %d/%d is under way already: %w", s.Index, s.Of, err)
-		} else if err != nil {
+		lock, err := s.lock(ctx, w)
+		if err != nil {
 			return err
 		}
 		defer lock.Close()
+		if part.Units, err = w.Look(); err != nil {
+			return err
+		}
 	}
-	part := *w
-	part.Units = slices.DeleteFunc(slices.Clone(w.Units), func(u Unit) bool { return !s.Has(u) })
+	part.Units = slices.DeleteFunc(slices.Clone(part.Units), func(u Unit) bool { return !s.Has(u) })
 	if len(part.Units) == 0 {
 		return nil
 	}
 	return s.Engine.Run(ctx, &part)
+}
+
+func (s Shard) lock(ctx context.Context, w *Work) (*outdir.Dir, error) {
+	for told := false; ; told = true {
+		lock, err := outdir.Open(filepath.Join(w.Dir, fmt.Sprintf(".shard-%d-of-%d", s.Index, s.Of)))
+		busy := (*outdir.BusyError)(nil)
+		if !errors.As(err, &busy) {
+			return lock, err
+		}
+		if !told {
+			w.Tell("the shard %d/%d is under way already: waiting for its end", s.Index, s.Of)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the shard %d/%d is under way already: %w", s.Index, s.Of, ctx.Err())
+		}
+	}
 }

@@ -179,6 +179,11 @@ type Work struct {
 	// failed (Damaged). An outcome that was interrupted is nothing. The error is the
 	// folder's (a full disk): the unit counts as not done.
 	Store func(Unit, Outcome) error
+	// Look takes in what other processes have stored in the folder since, and returns
+	// the units that are missing still. It costs a file a unit that is new.
+	Look func() ([]Unit, error)
+	// Note puts what the engine wants to be known later into the manifest.
+	Note func(name, value string)
 	// Do carries out a unit in this process, within Limit.Time; it does not panic.
 	// Where ctx ends the outcome is that of an interrupted unit.
 	Do func(context.Context, Unit) Outcome
@@ -196,4 +201,5 @@ type Portable struct {
 	Name string // of the file
 	Text []byte // see package study
 	Dir  string // the folder to which names of files in it are relative
+	Root string // the folder below which absolute names of files are looked for, or ""
 }

@@ -38,6 +38,13 @@ type Batch struct {
 // discount is what is left of the least budget to the poorest.
 const discount = 0.4
 
+// WithDefaults is b with everything filled in that is 0 and whose default is another.
+func (b Batch) WithDefaults() Batch {
+	b.Jobs, b.MinPerf = cmp.Or(b.Jobs, 20), cmp.Or(b.MinPerf, 1)
+	b.Nodes, b.Volume, b.Wealth, b.Real = b.nodes(), b.volume(), b.Wealth.or(Range{1.0, 1.6}), b.real()
+	return b
+}
+
 func (b Batch) nodes() Range  { return b.Nodes.or(Range{2, 5}) }
 func (b Batch) volume() Range { return b.Volume.or(Range{100, 500}) }
 func (b Batch) real() Range   { return b.Real.or(Range{1, 1}) }

@@ -130,6 +130,21 @@ func (l Load) Check() error {
 	return l.level().Check()
 }
 
+// MeanTasks is about how many tasks Generate puts on a node in an interval of so many time
+// units.
+func (l Load) MeanTasks(units int) float64 {
+	share := 0.15 // where the level is one of one's own, of which no mean is known
+	switch level := l.level().(type) {
+	case HypergeometricLevel:
+		t := level.tenths()
+		share = (t.Min + float64(0.45*(t.Max-t.Min))) / 10
+	case NormalLevel:
+		d := level.distribution()
+		share = d.Mu / 10
+	}
+	return 0.5 + share*float64(units)/((l.task().Min+l.task().Max)/2)
+}
+
 // patience is how many tasks in a row may find no place.
 const patience = 10_000
 

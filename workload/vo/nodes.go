@@ -71,6 +71,13 @@ func (c Nodes) Check() error {
 
 func (c Nodes) perf() Range { return c.Perf.or(Range{2, 10}) }
 
+// WithDefaults is c with everything filled in that is 0.
+func (c Nodes) WithDefaults() Nodes {
+	c.Count, c.Perf = cmp.Or(c.Count, 100), c.perf()
+	c.PriceFactor, c.PriceSpread = cmp.Or(c.PriceFactor, 1), cmp.Or(c.PriceSpread, 0.2)
+	return c
+}
+
 // Generate makes the nodes of one replication.
 func (c Nodes) Generate(seed, replication uint64) ([]*entity.Node, error) {
 	if err := c.Check(); err != nil {

@@ -1,0 +1,387 @@
+//go:build unix
+
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/sweep/nats/embedded"
+)
+
+func long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}
+
+func TestWorkersThatAreKilledManyTimesLoseNothing(t *testing.T) {
+	long(t)
+	s, server := newTrial(t, 60, 50*time.Millisecond), within(t, embedded.Config{})
+	running := s.start(t, Engine{Server: server})
+	start(t, worker(t, server))
+	for range 6 {
+		p := start(t, worker(t, server))
+		before := len(s.begunYet(t))
+		require.Eventually(t, func() bool { return len(s.begunYet(t)) > before+3 || s.done() == s.Units }, 10*time.Second, time.Millisecond)
+		p.kill()
+	}
+	require.NoError(t, running.wait(t))
+	s.same(t)
+	twice := 0
+	for _, n := range s.begun(t) {
+		twice += n - 1
+	}
+	require.Positive(t, twice, "no worker was killed at work")
+	require.LessOrEqual(t, twice, 6)
+}
+
+// begunYet is begun where there may be no unit yet.
+func (s trial) begunYet(t testing.TB) map[string]int {
+	if _, err := os.Stat(s.Log); err != nil {
+		return nil
+	}
+	return s.begun(t)
+}
+
+func TestAUnitLongerThanAWorkerMayBeSilentIsCarriedOutOnce(t *testing.T) {
+	long(t)
+	s, server := newTrial(t, 2, 2500*time.Millisecond), within(t, embedded.Config{})
+	s.Wait = 600 * time.Millisecond
+	running := s.start(t, Engine{Server: server, Workers: 1})
+	start(t, worker(t, server))
+	start(t, worker(t, server)) // idle: it would get what is given away
+	require.NoError(t, running.wait(t))
+	s.same(t)
+	require.Equal(t, map[string]int{"work 1": 1, "work 2": 1}, s.begun(t))
+}
+
+func TestAWorkerThatIsStoppedPastItsDeadlineAndGoesOn(t *testing.T) {
+	long(t)
+	s, server := newTrial(t, 30, 150*time.Millisecond), within(t, embedded.Config{})
+	running := s.start(t, Engine{Server: server})
+	stopped := start(t, worker(t, server))
+	s.waitFor(t, 2)
+	require.NoError(t, stopped.Process.Signal(syscall.SIGSTOP))
+	start(t, worker(t, server))
+	time.Sleep(1500 * time.Millisecond)
+	require.NoError(t, stopped.Process.Signal(syscall.SIGCONT))
+	require.NoError(t, running.wait(t))
+	s.same(t)
+	twice := 0
+	for _, n := range s.begun(t) {
+		twice += n - 1
+	}
+	require.Equal(t, 1, twice)
+}
+
+func TestAServerThatIsKilledAndStartedAgainLosesNothing(t *testing.T) {
+	long(t)
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			s, server := newTrial(t, 600, time.Millisecond), besideThis(t, kind, 0)
+			running := s.start(t, Engine{Server: server.server()})
+			start(t, worker(t, server.server()))
+			start(t, worker(t, server.server()))
+			for _, n := range []int{100, 250, 400} {
+				s.waitFor(t, n)
+				server.kill()
+				time.Sleep(300 * time.Millisecond)
+				server.begin()
+			}
+			require.NoError(t, running.wait(t))
+			s.same(t)
+			require.Empty(t, onServer(t, server.server()))
+		})
+	}
+}
+
+func TestAServerThatComesBackWithoutWhatItHadLosesNothing(t *testing.T) {
+	long(t)
+	s, server := newTrial(t, 200, 5*time.Millisecond), besideThis(t, "embedded", 0)
+	running := s.start(t, Engine{Server: server.server()})
+	start(t, worker(t, server.server()))
+	s.waitFor(t, 50)
+	server.kill()
+	require.NoError(t, os.RemoveAll(server.dir))
+	server.begin()
+	require.NoError(t, running.wait(t))
+	s.same(t)
+}
+
+func TestResultsThatTheServerLosesAreMadeAgain(t *testing.T) {
+	long(t)
+	server := within(t, embedded.Config{})
+	s := newTrial(t, 20, 50*time.Millisecond)
+	coordinator := start(t, role{Name: "coordinator", Server: server, Study: s})
+	start(t, worker(t, server))
+	s.waitFor(t, 3)
+	coordinator.kill()
+	nc, err := server.connect("test", t.Logf)
+	require.NoError(t, err)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	names := names{strings.TrimSuffix(strings.TrimPrefix(onServer(t, server)[1], "gridslot-"), "-results")}
+	results, err := js.Stream(context.Background(), names.results())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		info, err := results.Info(context.Background())
+		return err == nil && info.State.Msgs > 3
+	}, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, results.Purge(context.Background()))
+	require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
+	s.same(t)
+	require.Len(t, s.begun(t), 20)
+}
+
+func TestACoordinatorThatIsKilledGoesOnWhereItWas(t *testing.T) {
+	long(t)
+	s, server := newTrial(t, 150, 10*time.Millisecond), besideThis(t, "nats-server", 0)
+	start(t, worker(t, server.server()))
+	for _, n := range []int{30, 60} {
+		coordinator := start(t, role{Name: "coordinator", Server: server.server(), Study: s})
+		s.waitFor(t, n)
+		coordinator.kill()
+		time.Sleep(200 * time.Millisecond) // its worker goes on
+	}
+	require.NoError(t, s.start(t, Engine{Server: server.server()}).wait(t))
+	s.same(t)
+	for unit, n := range s.begun(t) {
+		require.Equal(t, 1, n, unit)
+	}
+	require.Empty(t, onServer(t, server.server()))
+}
+
+func TestAFullStoreLosesNothing(t *testing.T) {
+	long(t)
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			s, server := newTrial(t, 200, time.Millisecond), besideThis(t, kind, 5<<20)
+			s.Pad = 30000 // six megabytes in all
+			coordinator := start(t, role{Name: "coordinator", Server: server.server(), Study: s})
+			p := start(t, worker(t, server.server()))
+			s.waitFor(t, 1)
+			require.NoError(t, coordinator.Process.Signal(syscall.SIGSTOP))
+			require.Eventually(t, func() bool { return strings.Contains(p.said.String(), "the server does not take a result") }, 20*time.Second, 10*time.Millisecond)
+			require.NoError(t, coordinator.Process.Signal(syscall.SIGCONT))
+			err, ended := coordinator.wait(30 * time.Second)
+			require.True(t, ended)
+			require.NoError(t, err)
+			s.same(t)
+			for unit, n := range s.begun(t) {
+				require.Equal(t, 1, n, unit)
+			}
+		})
+	}
+}
+
+func TestAStoreWithoutRoomForTheStudyIsSaid(t *testing.T) {
+	s := newTrial(t, 10, 0)
+	_, err := s.run(context.Background(), Engine{Server: within(t, embedded.Config{Store: 1 << 20}), Workers: 1}, nil)
+	require.ErrorContains(t, err, "the NATS server's store has no room for the study")
+}
+
+// again keeps a worker there, as a machine's service manager would, until done.
+func again(t testing.TB, r role, done chan struct{}) *sync.WaitGroup {
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			p := start(t, r)
+			for ended := false; !ended; _, ended = p.wait(10 * time.Millisecond) {
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		}
+	})
+	return &group
+}
+
+func TestAUnitThatKillsItsWorkersIsSetAsideAndNamed(t *testing.T) {
+	long(t)
+	s, server := newTrial(t, 3, 0), within(t, embedded.Config{})
+	s.Cases, s.Tries, s.Units, s.Wait = []string{"work", "die"}, 2, 2, 500*time.Millisecond
+	running := s.start(t, Engine{Server: server})
+	done := make(chan struct{})
+	group := again(t, worker(t, server), done)
+	require.NoError(t, running.wait(t))
+	close(done)
+	group.Wait()
+	require.Equal(t, map[string]int{"work 1": 1, "work 2": 1, "die 1": 2, "die 2": 2}, s.begun(t))
+	failures, err := filepath.Glob(filepath.Join(s.Dir, "failures", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, failures, 2)
+	text, err := os.ReadFile(failures[0])
+	require.NoError(t, err)
+	var f sweep.Failure
+	require.NoError(t, json.Unmarshal(text, &f))
+	require.Equal(t, sweep.Failure{Kind: sweep.Lost, Message: "its worker went away or could not carry it out, 2 times of 2: it is set aside", Tries: 2}, f)
+}
+
+func TestAUnitThatCannotBeCarriedOutIsSetAside(t *testing.T) {
+	s, server := newTrial(t, 1, 0), within(t, embedded.Config{})
+	s.Cases, s.Tries = []string{"refuse", "work"}, 3
+	start(t, worker(t, server))
+	results, err := s.run(context.Background(), Engine{Server: server, Wait: s.Wait}, nil)
+	require.NoError(t, err)
+	require.Len(t, results.Failures, 1)
+	require.Equal(t, sweep.Lost, results.Failures[0].Kind)
+	require.Equal(t, map[string]int{"refuse 1": 3, "work 1": 1}, s.begun(t))
+}
+
+func TestAWorkerThatIsToldToEndGivesItsUnitBackAndThatIsNoTry(t *testing.T) {
+	long(t)
+	s, server := newTrial(t, 1, 1500*time.Millisecond), within(t, embedded.Config{})
+	s.Tries, s.Wait = 1, 20*time.Second
+	running := s.start(t, Engine{Server: server})
+	for i := range 3 {
+		p := start(t, worker(t, server))
+		require.Eventually(t, func() bool { return s.begunYet(t)["work 1"] == i+1 }, 5*time.Second, time.Millisecond)
+		if i == 2 {
+			break
+		}
+		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+		err, ended := p.wait(5 * time.Second)
+		require.True(t, ended)
+		require.NoError(t, err)
+	}
+	require.NoError(t, running.wait(t))
+	s.same(t)
+}
+
+func TestAnInterruptedStudyStaysAndItsWorkersGoOn(t *testing.T) {
+	s, server := newTrial(t, 30, 20*time.Millisecond), within(t, embedded.Config{})
+	running := s.start(t, Engine{Server: server, Workers: 1})
+	start(t, worker(t, server))
+	s.waitFor(t, 3)
+	running.stop()
+	require.ErrorIs(t, running.wait(t), context.Canceled)
+	before := s.done()
+	require.Less(t, before, 30)
+	require.Eventually(t, func() bool { return len(s.begun(t)) == 30 }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, before, s.done())
+	require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
+	s.same(t)
+}
+
+func TestAWrongTokenIsRefused(t *testing.T) {
+	server := within(t, embedded.Config{Token: "right"})
+	s := newTrial(t, 2, 0)
+	for _, token := range []string{"", "wrong"} {
+		wrong := Server{URL: server.URL, Token: token}
+		_, err := s.run(context.Background(), Engine{Server: wrong, Workers: 1}, nil)
+		require.ErrorContains(t, err, "it refuses the token (--token, --token-file)")
+		p := start(t, worker(t, wrong))
+		err, ended := p.wait(10 * time.Second)
+		require.True(t, ended)
+		require.Error(t, err)
+		require.Contains(t, p.said.String(), "it refuses the token")
+	}
+	start(t, worker(t, server))
+	require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
+	s.same(t)
+}
+
+func TestAServerWithAnotherTokenThanBeforeEndsItsWorkers(t *testing.T) {
+	long(t)
+	dir := t.TempDir()
+	first, err := embedded.Start(embedded.Config{Listen: "127.0.0.1:0", Dir: dir, Token: "one"})
+	require.NoError(t, err)
+	p := start(t, worker(t, Server{URL: first.URL(), Token: "one"}))
+	_, ended := p.wait(500 * time.Millisecond)
+	require.False(t, ended)
+	listen := strings.TrimPrefix(first.URL(), "nats://")
+	first.Close()
+	second, err := embedded.Start(embedded.Config{Listen: listen, Dir: dir, Token: "two"})
+	require.NoError(t, err)
+	defer second.Close()
+	err, ended = p.wait(20 * time.Second)
+	require.True(t, ended)
+	require.Error(t, err)
+	require.Contains(t, p.said.String(), "the NATS server has closed the connection")
+}
+
+func TestEqualResultsAreOneAndDifferentOnesAreDamage(t *testing.T) {
+	server := within(t, embedded.Config{})
+	s := newTrial(t, 2, 0)
+	row := func(x string) outcome {
+		r := sweep.Row{{Name: "x", Value: x}}
+		return outcome{Row: &r, Usage: sweep.Usage{Host: x + fmt.Sprint(time.Now())}}
+	}
+	var keys []string
+	w := &sweep.Work{Basis: sweep.Basis{Build: build}, Portable: &sweep.Portable{Name: "x", Text: []byte("x")}}
+	plan := s.study(nil, nil)
+	p, err := plan.Plan()
+	require.NoError(t, err)
+	w.Units = p.Units
+	for _, u := range p.Units {
+		keys = append(keys, u.Key)
+	}
+	n := named(w)
+	nc, err := server.connect("test", t.Logf)
+	require.NoError(t, err)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	c := &coordinator{names: n, js: js, nc: nc, work: w}
+	require.NoError(t, c.setUp(context.Background()))
+	publish := func(key, x string) {
+		o := row(x)
+		subject, err := n.result(key, o)
+		require.NoError(t, err)
+		data, err := json.Marshal(o)
+		require.NoError(t, err)
+		require.NoError(t, first(context.Background(), js, subject, data))
+	}
+	publish(keys[0], "1")
+	publish(keys[0], "1")
+	publish(keys[1], "1")
+	publish(keys[1], "2")
+	info, err := c.results.Info(context.Background())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, info.State.Msgs)
+	got := map[string][]string{}
+	w.Store = func(u sweep.Unit, o sweep.Outcome) error {
+		got[u.Key] = append(got[u.Key], o.Row[0].Value)
+		return nil
+	}
+	require.NoError(t, Engine{Server: server, Workers: 1}.Run(context.Background(), w))
+	require.Equal(t, map[string][]string{keys[0]: {"1"}, keys[1]: {"1", "2"}}, got)
+}
+
+func TestAFolderThatTakesNothingEndsTheStudyAndKeepsResults(t *testing.T) {
+	server := within(t, embedded.Config{})
+	s := newTrial(t, 20, 10*time.Millisecond)
+	w := &sweep.Work{
+		Basis: sweep.Basis{Build: build}, Portable: &sweep.Portable{Name: "trial", Text: s.text()},
+		Store: func(sweep.Unit, sweep.Outcome) error { return syscall.ENOSPC },
+	}
+	plan := s.study(nil, nil)
+	p, err := plan.Plan()
+	require.NoError(t, err)
+	w.Units = p.Units
+	start(t, worker(t, server))
+	require.ErrorIs(t, Engine{Server: server}.Run(context.Background(), w), syscall.ENOSPC)
+	stored := 0
+	w.Store = func(sweep.Unit, sweep.Outcome) error { stored++; return nil }
+	require.NoError(t, Engine{Server: server}.Run(context.Background(), w))
+	require.Equal(t, 20, stored)
+	for unit, n := range s.begun(t) {
+		require.Equal(t, 1, n, unit)
+	}
+}

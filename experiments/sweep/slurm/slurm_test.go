@@ -1,0 +1,435 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/sweep"
+)
+
+// The program that the jobs run is that of the tests: with the words of a task it
+// does its part of a study.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "sweep" {
+		if err := job(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	code := m.Run()
+	if theCluster != nil {
+		theCluster.stop()
+	}
+	os.Exit(code)
+}
+
+// job is sweep shard I/N STUDY --out DIR --workers N, or sweep merge DIR.
+func job(words []string) error {
+	switch {
+	case words[0] == "merge" && len(words) == 2:
+		f, err := sweep.OpenFor(words[1], false)
+		if err != nil {
+			return err
+		}
+		f.Close()
+		return os.WriteFile(filepath.Join(words[1], "merged"), nil, 0o666)
+	case words[0] == "shard" && len(words) == 7 && words[3] == "--out" && words[5] == "--workers":
+		shard, err := sweep.ParseShard(words[1])
+		if err != nil {
+			return err
+		}
+		s, err := readStudy(words[2], words[4])
+		if err != nil {
+			return err
+		}
+		shard.Engine = sweep.InProcess{Workers: 1}
+		s.Engine = shard
+		_, err = sweep.Run(context.Background(), s.Study, s.do)
+		return err
+	}
+	return fmt.Errorf("wrong words: %q", words)
+}
+
+// A study of the tests is a text such as "units 30, sleep 100ms, fail 3, exit 7": unit 3
+// fails, and unit 7 ends its process while there is no file "mended" in the folder.
+type study struct {
+	sweep.Study
+	sleep      time.Duration
+	fail, exit uint64
+}
+
+func readStudy(path, dir string) (study, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return study{}, err
+	}
+	return newStudy(string(text), dir)
+}
+
+func newStudy(text, dir string) (study, error) {
+	s := study{Study: sweep.Study{
+		Dir: dir, Axes: []sweep.Axis{sweep.List("name", `it's "so"`)},
+		Portable: &sweep.Portable{Name: "study.yaml", Text: []byte(text)},
+	}}
+	for _, setting := range strings.Split(text, ", ") {
+		name, value, _ := strings.Cut(setting, " ")
+		n, err := strconv.ParseUint(value, 10, 64)
+		switch name {
+		case "units":
+			s.Seeds = sweep.Seeds(1, int(n))
+		case "fail":
+			s.fail = n
+		case "exit":
+			s.exit = n
+		case "sleep":
+			s.sleep, err = time.ParseDuration(value)
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// do is a unit: it leaves a line about who has done it, and gives a row.
+func (s study) do(_ context.Context, c sweep.Case) (sweep.Row, error) {
+	if c.Seed == s.exit {
+		if _, err := os.Stat(filepath.Join(s.Dir, "mended")); err != nil {
+			fmt.Println("the bridge is out")
+			os.Exit(3)
+		}
+	}
+	time.Sleep(s.sleep)
+	if c.Seed == s.fail {
+		return nil, errors.New("no such case")
+	}
+	calls, err := os.OpenFile(filepath.Join(s.Dir, "calls"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	defer calls.Close()
+	fmt.Fprintf(calls, "%d %s %s %s\n", c.Seed, os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID"), os.Getenv("SLURMD_NODENAME"))
+	return sweep.Row{{Name: "square", Value: strconv.FormatUint(c.Seed*c.Seed, 10)}}, nil
+}
+
+// told is what an engine told.
+type told struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *told) tell(format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	fmt.Fprintf(&o.text, format+"\n", args...)
+}
+
+func (o *told) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// run carries a study out by the engine.
+func run(t *testing.T, ctx context.Context, e sweep.Engine, text, dir string) (*sweep.Results, string, error) {
+	t.Helper()
+	s, err := newStudy(text, dir)
+	require.NoError(t, err)
+	if own, ok := e.(Engine); ok {
+		own.poll = 200 * time.Millisecond
+		e = own
+	}
+	var said told
+	s.Engine, s.Tell = e, said.tell
+	r, err := sweep.Run(ctx, s.Study, s.do)
+	return r, said.String(), err
+}
+
+// same holds a study's results and units against those that this process gets.
+func same(t *testing.T, text, dir string) {
+	t.Helper()
+	other := t.TempDir()
+	_, _, err := run(t, context.Background(), sweep.InProcess{}, text, other)
+	require.NoError(t, err)
+	for _, pattern := range []string{"results.csv", "plan.csv", "units/*/*", "failures/*"} {
+		want, err := filepath.Glob(filepath.Join(other, pattern))
+		require.NoError(t, err)
+		got, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		require.Len(t, got, len(want))
+		for _, path := range want {
+			name, err := filepath.Rel(other, path)
+			require.NoError(t, err)
+			require.Equal(t, read(t, path), read(t, filepath.Join(dir, name)), name)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// calls are the lines of the units that were carried out: seed, array, task, node.
+func calls(t *testing.T, dir string) (lines [][]string) {
+	for line := range strings.Lines(read(t, filepath.Join(dir, "calls"))) {
+		lines = append(lines, strings.Fields(line))
+	}
+	return lines
+}
+
+func TestJobsGiveTheSameBytesAsThisProcess(t *testing.T) {
+	withCluster(t)
+	const text = "units 40, sleep 10ms, fail 9"
+	dir := filepath.Join(t.TempDir(), `a folder's "name" of 100 %a`)
+	r, said, err := run(t, context.Background(), Engine{Tasks: 5}, text, dir)
+	require.NoError(t, err, said)
+	require.Equal(t, sweep.Status{Units: 40, Done: 39, Failures: map[sweep.FailureKind]int{sweep.Failed: 1}}, r.Status())
+	same(t, text, dir)
+	tasks := map[string]int{}
+	for _, call := range calls(t, dir) {
+		tasks[call[1]+"_"+call[2]]++
+	}
+	require.Len(t, tasks, 5)
+	require.Contains(t, said, "of 5 tasks")
+	require.Contains(t, read(t, filepath.Join(dir, "manifest.json")), `"slurm array": "`)
+}
+
+func TestATaskThatEndsEarlyIsToldOfWithTheEndOfItsLogAndDoneAgain(t *testing.T) {
+	withCluster(t)
+	const text = "units 12, exit 7"
+	dir := t.TempDir()
+	_, said, err := run(t, context.Background(), Engine{Tasks: 3}, text, dir)
+	require.ErrorContains(t, err, "not done, since 1 task of 3 ended early; logs are in "+dir+"/logs")
+	require.Regexp(t, `task \d+_[123] has ended \(FAILED, exit code 3:0\) with \d units? not done; logs/slurm-\d+_[123].out ends:\n  the bridge is out`, said)
+	require.Equal(t, 1, strings.Count(said, "has ended"))
+
+	before := calls(t, dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mended"), nil, 0o666))
+	_, said, err = run(t, context.Background(), Engine{Tasks: 3}, text, dir)
+	require.NoError(t, err, said)
+	require.Len(t, calls(t, dir), 12, "what was done is done again")
+	require.Less(t, len(before), 12)
+	require.Contains(t, said, "of 1 task,")
+	same(t, "units 12", dir)
+}
+
+func TestALargerPlanSubmitsOnlyWhatItAdds(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	_, said, err := run(t, context.Background(), Engine{Tasks: 4}, "units 12", dir)
+	require.NoError(t, err, said)
+	first := calls(t, dir)
+	require.Len(t, first, 12)
+	_, said, err = run(t, context.Background(), Engine{Tasks: 4}, "units 14", dir)
+	require.NoError(t, err, said)
+	require.Len(t, calls(t, dir), 14)
+	require.Contains(t, said, "of 2 tasks")
+	same(t, "units 14", dir)
+	_, said, err = run(t, context.Background(), Engine{Tasks: 4}, "units 14", dir)
+	require.NoError(t, err)
+	require.Empty(t, said, "there is nothing left to submit")
+}
+
+func TestTheJobThatMergesRunsAfterTheTasksHoweverTheyEnd(t *testing.T) {
+	withCluster(t)
+	const text = "units 12, exit 7, sleep 100ms"
+	dir := t.TempDir()
+	_, said, err := run(t, context.Background(), Engine{Tasks: 3, NoWait: true}, text, dir)
+	var submitted *SubmittedError
+	require.ErrorAs(t, err, &submitted)
+	require.Len(t, submitted.Tasks, 3)
+	require.Empty(t, said)
+	jobs, err := Jobs(context.Background(), dir)
+	require.NoError(t, err)
+	require.Equal(t, Job{ID: submitted.Merge, State: "PENDING", Reason: "Dependency"}, jobs[len(jobs)-1])
+	require.NoError(t, within(time.Minute, func() bool {
+		_, err := os.Stat(filepath.Join(dir, "merged"))
+		return err == nil
+	}))
+	jobs, err = Jobs(context.Background(), dir)
+	require.NoError(t, err)
+	require.NotContains(t, numbers(jobs), submitted.Array)
+	require.GreaterOrEqual(t, len(calls(t, dir)), 8)
+}
+
+func TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice(t *testing.T) {
+	withCluster(t)
+	const text = "units 12, sleep 700ms"
+	dir := t.TempDir()
+	ctx, interrupt := context.WithTimeout(context.Background(), time.Second)
+	defer interrupt()
+	_, said, err := run(t, ctx, Engine{Tasks: 3}, text, dir)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Contains(t, said, "the jobs go on without this command; follow by: gridslot sweep status "+dir+"   end by: gridslot sweep cancel "+dir+"\n")
+
+	_, _, err = run(t, context.Background(), Engine{NoWait: true}, text, dir)
+	var queued *QueuedError
+	require.ErrorAs(t, err, &queued)
+	require.Regexp(t, `^jobs \d+, \d+ are of this study in Slurm's queue already`, err.Error())
+
+	r, said, err := run(t, context.Background(), Engine{Tasks: 3}, text, dir)
+	require.NoError(t, err, said)
+	require.Contains(t, said, "nothing is submitted twice")
+	require.NotContains(t, said, "submitted job")
+	require.Equal(t, 12, r.Status().Done)
+	require.Len(t, calls(t, dir), 12)
+	same(t, text, dir)
+	jobs, err := Jobs(context.Background(), dir)
+	require.NoError(t, err)
+	for _, j := range jobs {
+		require.True(t, j.computes(), "the job that merges is left in the queue: %v", j)
+	}
+}
+
+func TestJobsAreCancelledOnDemand(t *testing.T) {
+	withCluster(t)
+	const text = "units 12, sleep 2s"
+	dir := t.TempDir()
+	_, _, err := run(t, context.Background(), Engine{Tasks: 3, NoWait: true}, text, dir)
+	var submitted *SubmittedError
+	require.ErrorAs(t, err, &submitted)
+	elsewhere := t.TempDir()
+	ids, err := Cancel(context.Background(), elsewhere)
+	require.NoError(t, err)
+	require.Empty(t, ids)
+	ids, err = Cancel(context.Background(), dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{submitted.Array, submitted.Merge}, ids)
+	require.NoError(t, within(20*time.Second, func() bool {
+		jobs, err := Jobs(context.Background(), dir)
+		return err == nil && len(jobs) == 0
+	}))
+	require.NoFileExists(t, filepath.Join(dir, "merged"))
+}
+
+func TestTasksAreNoMoreThanTheClusterAllows(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	_, said, err := run(t, context.Background(), Engine{Tasks: 30, Partition: "closed", NoWait: true}, "units 35", dir)
+	var submitted *SubmittedError
+	require.ErrorAs(t, err, &submitted)
+	require.Len(t, submitted.Tasks, maxArraySize-1)
+	require.Contains(t, said, "20 tasks instead of 30: the cluster has no larger job arrays (MaxArraySize)")
+	_, err = Cancel(context.Background(), dir)
+	require.NoError(t, err)
+}
+
+func TestWhyNoTaskRunsIsToldOnce(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	ctx, interrupt := context.WithTimeout(context.Background(), 3*time.Second)
+	defer interrupt()
+	_, said, err := run(t, ctx, Engine{Tasks: 3, Partition: "closed"}, "units 12", dir)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Equal(t, 1, strings.Count(said, "no task runs; Slurm's reason: PartitionDown"))
+	_, err = Cancel(context.Background(), dir)
+	require.NoError(t, err)
+}
+
+func TestOptionsReachSlurm(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine"}}
+	_, _, err := run(t, context.Background(), e, "units 3", dir)
+	var submitted *SubmittedError
+	require.ErrorAs(t, err, &submitted)
+	for _, id := range []string{submitted.Array, submitted.Merge} {
+		out, err := command(context.Background(), "scontrol", "show", "job", id)
+		require.NoError(t, err)
+		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-"} {
+			require.Contains(t, out, want)
+		}
+	}
+	_, err = Cancel(context.Background(), dir)
+	require.NoError(t, err)
+}
+
+func TestWhatSlurmRefusesIsSaidAndNothingStays(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	_, _, err := run(t, context.Background(), Engine{Partition: "none"}, "units 3", dir)
+	require.ErrorContains(t, err, "sbatch refuses: ")
+	require.ErrorContains(t, err, "invalid partition")
+	jobs, err := Jobs(context.Background(), dir)
+	require.NoError(t, err)
+	require.Empty(t, jobs)
+}
+
+func TestAMachineWithoutSlurmIsSaidToBeOne(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, _, err := run(t, context.Background(), Engine{}, "units 3", t.TempDir())
+	var missing *MissingError
+	require.ErrorAs(t, err, &missing)
+	require.ErrorContains(t, err, "gridslot sweep shard I/N STUDY --out DIR")
+}
+
+// A node that goes away with its tasks: these are queued again, elsewhere, and do
+// what is missing.
+func TestANodeIsKilledAndEverythingIsThereOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("Slurm takes most of a minute to give up a node")
+	}
+	c := withCluster(t)
+	const text = "units 24, sleep 1500ms"
+	dir := t.TempDir()
+	ended := make(chan error, 1)
+	go func() {
+		_, said, err := run(t, context.Background(), Engine{Tasks: 4}, text, dir)
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		ended <- err
+	}()
+	require.NoError(t, within(30*time.Second, func() bool { // each task has done a unit
+		done, _ := filepath.Glob(filepath.Join(dir, "units", "*", "*.json"))
+		return len(done) >= 8
+	}))
+	c.kill(t, "n2")
+	atDeath := calls(t, dir)
+	stored := map[string]bool{} // seeds
+	units, err := filepath.Glob(filepath.Join(dir, "units", "*", "*.json"))
+	require.NoError(t, err)
+	for _, path := range units {
+		stored[regexp.MustCompile(`"seed":(\d+)`).FindStringSubmatch(read(t, path))[1]] = true
+	}
+	select {
+	case err := <-ended:
+		require.NoError(t, err)
+	case <-time.After(4 * time.Minute):
+		require.Fail(t, "the tasks of the node are not done elsewhere", c.logs())
+	}
+	same(t, text, dir)
+	all := calls(t, dir)
+	times := map[string]int{}
+	for _, call := range all {
+		times[call[0]]++
+	}
+	for seed := range stored {
+		require.Equal(t, 1, times[seed], "a unit that was stored is done again")
+	}
+	moved := map[string]bool{} // tasks that were seen on both nodes
+	for _, early := range atDeath {
+		for _, late := range all {
+			if early[2] == late[2] && early[3] == "n2" && late[3] == "n1" {
+				moved[early[2]] = true
+			}
+		}
+	}
+	require.NotEmpty(t, moved, "no task was queued again")
+	require.NoError(t, c.startNodes("n2"))
+}
