@@ -81,7 +81,7 @@ title: a study
 policies: [easy, fcfs]
 replications: 3
 keep: [jobs, queue]
-limit: {time: 1m30s, memory: 2GiB, tries: 5}
+limit: {time: 90s, memory: 2GiB, tries: 5}
 warmup: mser
 batches: 20
 compare: policies

@@ -67,7 +67,7 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		"policies: [easy, fcfs]\nexcept: [{policy: [easy, fcfs]}]":    "no case is left",
 		"policies: [easy]\nonly: 3":                                   "line 2, column 7: only: want values by the names of parameters",
 		"keep: [jobs, queues]":                                        `line 1, column 14: keep: there are no files of the kind "queues": did you mean "queue"?`,
-		"limit: {time: 10}":                                           `line 1, column 15: time: want a time with its unit, as in 90s, 10m or 2h, not "10"`,
+		"limit: {time: 10x}":                                          `line 1, column 15: time: want a time of 0 or more, in seconds or as in 15m, 4h, 30d, not "10x"`,
 		"limit: {memory: lots}":                                       `line 1, column 17: memory: want a size`,
 		"limit: {tries: 0}":                                           "line 1, column 16: tries: want a whole number of 1 or more",
 		"limit: {tiem: 1s}":                                           `line 1, column 9: limit: there is no key "tiem": did you mean "time"?`,

@@ -20,16 +20,17 @@ type key struct {
 type kind uint8
 
 const (
-	values  kind = iota // a text or number, or a list of them: an axis
-	wholes              // whole numbers, likewise
-	whole               // one whole number
-	word                // one text or number
-	words               // a list of texts, or one
-	zips                // settings of lists, or a list of such
-	samples             // a sample, or a list of them
-	choices             // settings of values or lists, or a list of such
-	limits              // settings of limit
-	against             // a text or number, or settings of such
+	values     kind = iota // a text or number, or a list of them: an axis
+	wholes                 // whole numbers, likewise
+	whole                  // one whole number
+	word                   // one text or number
+	words                  // a list of texts, or one
+	zips                   // settings of lists, or a list of such
+	samples                // a sample, or a list of them
+	choices                // settings of values or lists, or a list of such
+	limits                 // settings of limit
+	against                // a text or number, or settings of such
+	dimensions             // ranges and choices of a sample
 )
 
 // keys are those of the study file, but for settings and names of the study's own.
@@ -67,7 +68,7 @@ var sampleKeys = []key{
 	{"method", word, "", "latin-hypercube or random"},
 	{"size", whole, "", "the number of points"},
 	{"seed", whole, "", "of the sample (1)"},
-	{"of", choices, "", "for each parameter a range or a list of choices"},
+	{"of", dimensions, "", "for each parameter a range or a list of choices"},
 }
 
 // rangeKeys are those of a range in a sample.
@@ -76,18 +77,6 @@ var rangeKeys = []key{
 	{"to", word, "", "the highest number"},
 	{"scale", word, "", "linear or log"},
 	{"whole", word, "", "true where the numbers are whole ones"},
-}
-
-// singular are names of parameters that a key of another name lists: for one value,
-// or in a zip or sample.
-func singular() map[string]string {
-	plural := map[string]string{}
-	for _, k := range keys {
-		if k.param != "" {
-			plural[k.param] = k.name
-		}
-	}
-	return plural
 }
 
 // machines are the parameters that name the file of a machine; a case has one.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/scenario"
@@ -332,9 +333,14 @@ func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 		return err
 	}
 	if t := n.Get("time"); t != nil {
-		if r.Limit.Time, err = time.ParseDuration(t.Text); err != nil || r.Limit.Time <= 0 {
-			return t.Errorf("time: want a time with its unit, as in 90s, 10m or 2h, not %v", t)
+		seconds, err := des.ParseSeconds(t.Text)
+		if err == nil && (seconds == 0 || seconds > 1e9) {
+			err = fmt.Errorf("want a time above 0, at most 1e9 s, not %q", t.Text)
 		}
+		if err != nil {
+			return t.Errorf("time: %w", err)
+		}
+		r.Limit.Time = time.Duration(seconds * float64(time.Second))
 	}
 	if m := n.Get("memory"); m != nil {
 		if r.Limit.Memory, err = machine.ParseSize(m.Text); err == nil && r.Limit.Memory < 1 {

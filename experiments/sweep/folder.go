@@ -51,9 +51,16 @@ type Folder struct {
 	Path string
 
 	lock  *outdir.Dir
-	alone bool       // nobody else has the folder
-	mu    sync.Mutex // of what follows
+	alone bool            // nobody else has the folder
+	units [256]sync.Mutex // of what there is of a unit, by the beginning of its key
+	mu    sync.Mutex      // of what follows
 	usage *os.File
+}
+
+// unitLock is that of a unit: several are written at once.
+func (f *Folder) unitLock(key string) *sync.Mutex {
+	i, _ := strconv.ParseUint(key[:2], 16, 8) // keys are hexadecimal
+	return &f.units[i]
 }
 
 // Open opens the folder of a study to look into it, without a lock.
@@ -215,8 +222,9 @@ func (f *Folder) Store(u Unit, o Outcome) error {
 	if o.Row == nil && o.Failure == nil {
 		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	lock := f.unitLock(u.Key)
+	lock.Lock()
+	defer lock.Unlock()
 	known, err := f.Failure(u.Key)
 	if err != nil {
 		return err
@@ -489,6 +497,8 @@ func (f *Folder) use(u Unit, usage Usage) error {
 	if usage == (Usage{}) {
 		return nil
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.usage == nil {
 		file, err := os.CreateTemp(f.Path, "usage-*.part")
 		if err != nil {

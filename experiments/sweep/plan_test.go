@@ -34,8 +34,8 @@ func TestThePlanCrossesAllAxesTheLastFastest(t *testing.T) {
 	require.Equal(t, "seed=1", planOf(t, Study{}).Units[0].String())
 }
 
-// keyOf is the key of the first unit of a study with one case.
-func keyOf(t *testing.T, change func(*Study)) string {
+// firstKey is the key of the first unit of a study with one case.
+func firstKey(t *testing.T, change func(*Study)) string {
 	s := Study{
 		Axes: []Axis{List("trace", "a.swf"), List("load", "0.9")}, Seeds: []uint64{7},
 		Basis: Basis{Build: "1", Inputs: []Input{
@@ -47,7 +47,7 @@ func keyOf(t *testing.T, change func(*Study)) string {
 }
 
 func TestTheKeyIsOfAllThatTheResultDependsOn(t *testing.T) {
-	same := keyOf(t, func(*Study) {})
+	same := firstKey(t, func(*Study) {})
 	require.Regexp(t, `^[0-9a-f]{32}$`, same)
 	require.Equal(t, "43102699358fa81eaf3db79866c17a74", same, "results that are there are found by it")
 	keys := []string{same}
@@ -66,7 +66,7 @@ func TestTheKeyIsOfAllThatTheResultDependsOn(t *testing.T) {
 		"an input's name":     func(s *Study) { s.Basis.Inputs[1].Name = "all.txt" },
 		"values that changed": func(s *Study) { s.Axes = []Axis{List("trace", "a.swf:load=0.9"), List("load", "")} },
 	} {
-		key := keyOf(t, change)
+		key := firstKey(t, change)
 		require.NotContains(t, keys, key, what)
 		keys = append(keys, key)
 	}
@@ -83,7 +83,7 @@ func TestTheKeyIsOfAllThatTheResultDependsOn(t *testing.T) {
 		},
 		"limits": func(s *Study) { s.Limit.Time, s.Retry, s.Keeps = time.Second, true, true },
 	} {
-		require.Equal(t, same, keyOf(t, change), what)
+		require.Equal(t, same, firstKey(t, change), what)
 	}
 }
 

@@ -106,3 +106,13 @@ func (r *Results) WriteCSV(to io.Writer) error {
 	w.Flush()
 	return w.Error()
 }
+
+// Value is that of a column, or "" where the row has none of that name.
+func (r Row) Value(name string) string {
+	for _, c := range r {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
+}
