@@ -12,19 +12,44 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
 )
+
+// listFigures writes names with what they are.
+func listFigures(w *strings.Builder, names, about []string) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, name := range names {
+		fmt.Fprintf(table, "  %s\t%s\n", name, about[i])
+	}
+	_ = table.Flush() // a Builder does not fail
+}
+
+// draw draws figures of a folder of simulations, or of a study.
+func draw(dir string, names []string) ([]*figure.Figure, error) {
+	if isStudy(dir) {
+		f, err := study.Conclude(dir)
+		if err != nil {
+			return nil, err
+		}
+		return figure.DrawStudy(f, names...)
+	}
+	folder, err := results.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return figure.Draw(folder, names...)
+}
 
 func newPlot() *cobra.Command {
 	var format, out string
 	names, about := figure.Names()
 	var list strings.Builder
-	table := tabwriter.NewWriter(&list, 0, 0, 2, ' ', 0)
-	for i, name := range names {
-		fmt.Fprintf(table, "  %s\t%s\n", name, about[i])
-	}
-	_ = table.Flush() // a Builder does not fail
+	listFigures(&list, names, about)
+	var studies strings.Builder
+	ofStudies, about := figure.StudyNames()
+	listFigures(&studies, ofStudies, about)
 	cmd := &cobra.Command{
 		Use:   "plot DIR [FIGURE...]",
 		Short: "Draw figures of results",
@@ -32,7 +57,10 @@ func newPlot() *cobra.Command {
 column (85 mm), labels of 8 points, colours and dashes that everybody sees apart.
 Without names all figures are drawn that the folder has data for:
 
-` + list.String(),
+` + list.String() + `
+Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
+
+` + studies.String(),
 		Example: `  gridslot simulate KTH-SP2.swf.gz --policy fcfs,easy,conservative --out results
   gridslot plot results
   gridslot plot results wait-by-size policies --format pdf -o paper/figures`,
@@ -43,14 +71,13 @@ Without names all figures are drawn that the folder has data for:
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs
 			}
+			if isStudy(args[0]) {
+				return ofStudies, cobra.ShellCompDirectiveNoFileComp
+			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			folder, err := results.Open(args[0])
-			if err != nil {
-				return err
-			}
-			figures, err := figure.Draw(folder, args[1:]...)
+			figures, err := draw(args[0], args[1:])
 			var unknown *enum.UnknownError
 			if errors.As(err, &unknown) {
 				return usagef("%w", err)

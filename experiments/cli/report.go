@@ -18,17 +18,28 @@ func newReport(env Env) *cobra.Command {
 		Short: "Write a page of what simulate has left in a folder, with a Gantt chart",
 		Long: `Write what simulate --out DIR has left as one page of HTML: summary, settings,
 warnings, and an interactive Gantt chart with what is busy and what waits. The
-page holds all that it shows: it can be opened without a network, and sent on.`,
+page holds all that it shows: it can be opened without a network, and sent on.
+
+Of a study, which sweep has left, the page has the plan and what failed, means with
+intervals, comparisons, rankings, heat maps, sensitivities, and links to the files
+of single runs that were kept.`,
 		Example: `  gridslot simulate --policy fcfs,easy --out results
   gridslot report results
   gridslot report results -o easy.html`,
 		Args: arguments(1, 1, "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			path := cmp.Or(out, filepath.Join(args[0], "report.html"))
+			if isStudy(args[0]) {
+				if err := htmlreport.WriteStudyFile(path, args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintln(env.Stderr, "gridslot: written:", path)
+				return nil
+			}
 			folder, err := results.Open(args[0])
 			if err != nil {
 				return err
 			}
-			path := cmp.Or(out, filepath.Join(args[0], "report.html"))
 			if err := htmlreport.WriteFile(path, folder); err != nil {
 				return err
 			}

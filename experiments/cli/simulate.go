@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -202,9 +203,21 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		err = fmt.Errorf("%w: ask for less, or allow more with --memory", err)
 	}
 	if out == nil {
-		return worded(cmd, err)
+		return worded(cmd, s.named(err))
 	}
 	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
+}
+
+// named is an error with the name of the file of the machine, where that is what it is
+// about: what it says is known only when the flags are known, too.
+func (s *simulation) named(err error) error {
+	var setting *scenario.SettingError
+	for _, file := range s.file {
+		if file != "" && !errors.As(err, &setting) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return err
 }
 
 // beside writes a CSV file as Parquet, too, where that is wanted. What an earlier run

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -76,6 +77,12 @@ func (a *asked) findings(path string) (*findings.Findings, error) {
 		o.Baseline = a.baseline
 	}
 	return findings.Analyze(table, o)
+}
+
+// isStudy reports whether a folder is that of a study.
+func isStudy(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, sweep.PlanName))
+	return err == nil
 }
 
 // conclude writes what the results in a study's folder say beside them. Where they do not

@@ -64,9 +64,7 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 		return fmt.Errorf("report of %s: %w", f.Dir, err)
 	}
 	script := asset(scripts...)
-	sum := sha256.Sum256([]byte(script))
-	p.Security = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	p.Security = security(script)
 	var page bytes.Buffer
 	if err := head.ExecuteTemplate(&page, "head", p); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -91,6 +89,13 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	_, err = page.WriteTo(w)
 	return err
+}
+
+// security is the policy of a page that runs this script only, and loads nothing.
+func security(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // page is what the template shows, and what the charts are given.

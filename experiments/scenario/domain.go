@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -557,7 +556,3 @@ func (p *priced) Err() error {
 	}
 	return nil
 }
-
-// positive and atLeastZero report whether x is a finite number in that range.
-func positive(x float64) bool    { return x > 0 && !math.IsInf(x, 0) }
-func atLeastZero(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }

@@ -50,20 +50,34 @@ func Conclude(dir string) (*findings.Findings, error) {
 
 // Options are those of the findings that the study file in a study's folder asks for; where
 // there is none they are the zero value.
-func Options(dir string) (o findings.Options, err error) {
+func Options(dir string) (findings.Options, error) {
+	f, err := in(dir)
+	if f == nil || err != nil {
+		return findings.Options{}, err
+	}
+	return f.Analysis.Options(), nil
+}
+
+// Title is that of the study whose folder it is, "" where there is none.
+func Title(dir string) (string, error) {
+	f, err := in(dir)
+	if f == nil || err != nil {
+		return "", err
+	}
+	return f.Title, nil
+}
+
+// in is the study file in a study's folder, nil where there is none.
+func in(dir string) (*File, error) {
 	path := filepath.Join(dir, sweep.StudyName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return o, nil
+		return nil, nil
 	}
 	if err != nil {
-		return o, fmt.Errorf("reading the study of the results: %w", err)
+		return nil, fmt.Errorf("reading the study of the results: %w", err)
 	}
-	f, err := Read(sweep.Portable{Name: path, Text: text, Dir: dir}, nil)
-	if err != nil {
-		return o, err
-	}
-	return f.Analysis.Options(), nil
+	return Read(sweep.Portable{Name: path, Text: text, Dir: dir}, nil)
 }
 
 // settings are what the results depend on.

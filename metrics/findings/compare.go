@@ -135,6 +135,9 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	if d := c.Difference; d.N > 1 && d.Mean != 0 && math.IsNaN(c.T.P) {
 		c.Note = fmt.Sprintf("all %d pairs differ by the same, which is no more than one observation", d.N)
 	}
+	if len(x) == 0 {
+		c.Difference.Mean = math.NaN()
+	}
 	c.Percent = stats.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
 	if c.BaselineMean != 0 && len(x) > 0 {
 		r, err := stats.Ratio(x, y, f.Options.Level)

@@ -241,7 +241,7 @@ func Number(e Estimate) (mean, half string) {
 		return short(e.Mean, 4), "0"
 	}
 	decimals := max(0, 1-int(math.Floor(math.Log10(h))))
-	if decimals > 9 { // beyond what a mean is known to
+	if decimals > 9 || math.Abs(e.Mean) > 1e15 {
 		return short(e.Mean, 4), short(h, 2)
 	}
 	return strconv.FormatFloat(e.Mean, 'f', decimals, 64), strconv.FormatFloat(h, 'f', decimals, 64)
@@ -251,6 +251,9 @@ func Number(e Estimate) (mean, half string) {
 func short(v float64, digits int) string {
 	if v == 0 {
 		return "0"
+	}
+	if size := math.Abs(v); size < 1e-6 || size > 1e15 {
+		return strconv.FormatFloat(v, 'g', digits, 64)
 	}
 	return strconv.FormatFloat(v, 'f', max(0, digits-1-int(math.Floor(math.Log10(math.Abs(v))))), 64)
 }

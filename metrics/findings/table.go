@@ -108,8 +108,8 @@ func Read(from io.Reader, name string, params ...string) (*Table, error) {
 		var values []float64
 		for _, i := range columns {
 			v, err := number(record[i])
-			if math.IsInf(v, 0) {
-				return nil, fmt.Errorf("%s: line %d: %s: want a finite number, not %s", name, line, header[i], record[i])
+			if math.Abs(v) > greatest || err == nil && record[i] != "" && math.IsNaN(v) {
+				return nil, fmt.Errorf("%s: line %d: %s: want a number within ±%g, not %s", name, line, header[i], greatest, record[i])
 			}
 			if err == nil {
 				kept, values = append(kept, i), append(values, v)
@@ -140,6 +140,8 @@ func afterSeed(header []string, i int) bool {
 	seed := slices.Index(header, SeedColumn)
 	return seed >= 0 && i > seed && !slices.Contains(header[seed+1:i], header[i]) && header[i] != SeedColumn
 }
+
+const greatest = 1e100 // of a measure: squares of sums stay finite
 
 func number(text string) (float64, error) {
 	if text == "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
@@ -168,7 +169,7 @@ func (r *rowReader) damaged(err error) error {
 	case errors.Is(err, io.EOF):
 		return &DamagedFileError{File: r.file, Line: 1, Err: errors.New("the file is empty")}
 	case errors.As(err, &parse):
-		return &DamagedFileError{File: r.file, Line: parse.Line, Err: parse.Err}
+		return &DamagedFileError{File: r.file, Line: parse.Line, Err: errors.New(csvtext.Wanted(parse))}
 	}
 	return fmt.Errorf("reading a %s: %w", r.file, err)
 }

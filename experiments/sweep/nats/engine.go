@@ -75,7 +75,7 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	var group sync.WaitGroup
 	if e.Workers > 0 {
 		group.Go(func() {
-			own, do := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}, Do(nil)
+			own, do := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}, CarryOut(nil)
 			if w.Portable != nil && len(e.Local.Command) > 0 {
 				pool := e.Local.Pool(w)
 				defer pool.Close()
@@ -122,6 +122,7 @@ type coordinator struct {
 	nc             *nats.Conn
 	js             jetstream.JetStream
 	units, results jetstream.Stream
+	left           jetstream.ObjectStore
 	tell           func(string, ...any)
 
 	all     map[string]sweep.Unit // by key
@@ -228,7 +229,7 @@ type reader struct {
 var errGap = errors.New("results were lost on their way")
 
 // some reads results that there are, and waits a little where there are none.
-func (c *coordinator) some(r *reader) (n int, err error) {
+func (c *coordinator) some(ctx context.Context, r *reader) (n int, err error) {
 	msgs, err := r.consumer.Fetch(batch, jetstream.FetchMaxWait(tick))
 	if err != nil {
 		return 0, err
@@ -241,7 +242,7 @@ func (c *coordinator) some(r *reader) (n int, err error) {
 		if r.seen++; meta.Sequence.Consumer != r.seen {
 			return n, errGap
 		}
-		if err := c.take(m); err != nil {
+		if err := c.take(ctx, m); err != nil {
 			return n, err
 		}
 		c.read = meta.Sequence.Stream
@@ -257,7 +258,7 @@ func (c *coordinator) some(r *reader) (n int, err error) {
 }
 
 // take takes one outcome down.
-func (c *coordinator) take(m jetstream.Msg) error {
+func (c *coordinator) take(ctx context.Context, m jetstream.Msg) error {
 	key := keyOf(m.Subject())
 	u, ok := c.all[key]
 	if !ok {
@@ -267,17 +268,29 @@ func (c *coordinator) take(m jetstream.Msg) error {
 	if err := json.Unmarshal(m.Data(), &o); err != nil || (o.Row == nil) == (o.Failure == nil) {
 		o = outcome{Failure: &sweep.Failure{Kind: sweep.Failed, Message: fmt.Sprintf("its worker's answer is none: %.100q", m.Data()), Tries: 1}}
 	}
+	if o.Left && c.work.Dir != "" {
+		err := receive(ctx, c.left, key, leftBy(c.work.Dir, key))
+		if errors.Is(err, jetstream.ErrObjectNotFound) {
+			return nil // taken before, or lost with the server: the unit is missing, or it is not
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if err := c.work.Store(u, o.outcome()); err != nil {
 		return &storeError{err}
 	}
 	delete(c.missing, key)
+	if o.Left {
+		_ = c.left.Delete(ctx, key) // it goes with the study otherwise
+	}
 	return nil
 }
 
 // catchUp reads the results of an earlier call before units are queued.
 func (c *coordinator) catchUp(ctx context.Context, r *reader) error {
 	for ctx.Err() == nil {
-		if n, err := c.some(r); err != nil || n == 0 {
+		if n, err := c.some(ctx, r); err != nil || n == 0 {
 			return errors.Join(err, c.queue(ctx))
 		}
 	}
@@ -287,7 +300,7 @@ func (c *coordinator) catchUp(ctx context.Context, r *reader) error {
 // follow reads results until none is missing, or until it has to be begun again.
 func (c *coordinator) follow(ctx context.Context, r *reader) error {
 	for len(c.missing) > 0 && ctx.Err() == nil {
-		n, err := c.some(r)
+		n, err := c.some(ctx, r)
 		if err != nil {
 			return err
 		}

@@ -134,7 +134,9 @@ func TestResultsThatTheServerLosesAreMadeAgain(t *testing.T) {
 	defer nc.Close()
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
-	names := names{strings.TrimSuffix(strings.TrimPrefix(onServer(t, server)[1], "gridslot-"), "-results")}
+	streams := onServer(t, server)
+	names, ok := idOf(streams[len(streams)-1])
+	require.True(t, ok)
 	results, err := js.Stream(context.Background(), names.results())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -342,8 +344,7 @@ func TestEqualResultsAreOneAndDifferentOnesAreDamage(t *testing.T) {
 	require.NoError(t, c.setUp(context.Background()))
 	publish := func(key, x string) {
 		o := row(x)
-		subject, err := n.result(key, o)
-		require.NoError(t, err)
+		subject := n.result(key, o)
 		data, err := json.Marshal(o)
 		require.NoError(t, err)
 		require.NoError(t, first(context.Background(), js, subject, data))

@@ -1,0 +1,301 @@
+package report
+
+// The page of a study.
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/experiments/study"
+	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/metrics/figure"
+	"github.com/gridslot/gridslot/metrics/findings"
+)
+
+// studyPage is what the template of a study shows.
+type studyPage struct {
+	Title, Lead string
+	Security    string
+	Style       template.CSS
+	Warnings    []string
+	Parameters  table
+	Measures    []studyMeasure
+	Failures    table
+	Runs        []keptRun
+	RunsLeft    int // of which there is no link
+}
+
+// studyMeasure is all about one measure.
+type studyMeasure struct {
+	ID, Name    string
+	Grids       []gridTable
+	Pictures    []picture
+	Rankings    table
+	Comparisons table
+	Sensitivity table
+}
+
+// gridTable is a table of means, with what is to stand out.
+type gridTable struct {
+	Title, Note string
+	Head        []string
+	Rows        []gridRow
+}
+
+type gridRow struct {
+	Names []string
+	Cells []gridCell
+}
+
+type gridCell struct {
+	Text          string
+	Best, Differs bool
+}
+
+// keptRun is a run of which files were kept.
+type keptRun struct {
+	Name string
+	Link template.URL // relative to the study's folder
+}
+
+// mostRuns is how many runs the page names.
+const mostRuns = 2000
+
+var studyTemplate = template.Must(template.New("").Parse(asset("study.html")))
+
+// WriteStudyFile writes the page of a study's folder under the name path, whole or not at
+// all. Its links to the files of runs are relative to the folder.
+func WriteStudyFile(path, dir string) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return WriteStudy(w, dir) })
+}
+
+// WriteStudy writes the page of a study's folder: the plan, failures, tables and figures of its
+// findings, links to the files of single runs.
+func WriteStudy(w io.Writer, dir string) error {
+	p, err := newStudyPage(dir)
+	if err != nil {
+		return fmt.Errorf("report of %s: %w", dir, err)
+	}
+	script := asset("study.js")
+	p.Security = security(script)
+	var page bytes.Buffer
+	if err := studyTemplate.ExecuteTemplate(&page, "study", p); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
+	_, err = page.WriteTo(w)
+	return err
+}
+
+func newStudyPage(dir string) (*studyPage, error) {
+	f, err := study.Conclude(dir)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := sweep.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	results, err := folder.Results()
+	if err != nil {
+		return nil, err
+	}
+	p := &studyPage{Style: template.CSS(asset("style.css")), Warnings: slices.Clone(f.Notes)}
+	p.Title = "Study " + clean(filepath.Base(filepath.Clean(dir)))
+	if title, err := study.Title(dir); err == nil && title != "" {
+		p.Title = clean(title)
+	}
+	p.plan(f, results)
+	p.runs(f, dir)
+	names, about := figure.StudyNames()
+	figures, _ := figure.DrawStudy(f) // where there is nothing to draw there are none
+	for m, measure := range f.Options.Measures {
+		of := studyMeasure{ID: "m" + strconv.Itoa(m), Name: clean(findings.Label(measure))}
+		grids, err := f.Grids(findings.Pivot{Measure: measure})
+		if err != nil {
+			return nil, err
+		}
+		for i := range grids {
+			of.Grids = append(of.Grids, gridOf(&grids[i]))
+		}
+		of.Rankings, of.Comparisons, of.Sensitivity = rankings(f, measure), comparisons(f, measure), sensitivity(f, measure)
+		for _, fig := range figures {
+			kind, rest, _ := strings.Cut(fig.Name, "-")
+			if rest != measure {
+				continue
+			}
+			var svg bytes.Buffer
+			if err := fig.Write(&svg, "svg"); err != nil {
+				return nil, fmt.Errorf("figure %s: %w", fig.Name, err)
+			}
+			title := about[slices.Index(names, kind)]
+			of.Pictures = append(of.Pictures, picture{
+				Title: of.Name + ": " + title,
+				Image: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())),
+			})
+		}
+		p.Measures = append(p.Measures, of)
+	}
+	return p, nil
+}
+
+// plan tells what was asked for, and what became of it.
+func (p *studyPage) plan(f *findings.Findings, r *sweep.Results) {
+	s := r.Status()
+	p.Lead = fmt.Sprintf("%s of %s done, in %s.", decimal(float64(s.Done), 0), counted(float64(s.Units), "run"), counted(float64(len(f.Cells)), "case"))
+	if name := f.BaselineName(); name != "" {
+		p.Lead += clean(" Compared with " + name + ".")
+	}
+	if s.Missing > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s still to be done.", counted(float64(s.Missing), "run")))
+	}
+	if n := s.Failed(); n > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s failed; see below.", counted(float64(n), "run")))
+	}
+	p.Parameters.Columns = []string{"parameter", "values"}
+	for i, name := range f.Table.Params {
+		p.Parameters.Rows = append(p.Parameters.Rows, []string{clean(name), clean(strings.Join(f.Table.ValuesOf(i), ", "))})
+	}
+	p.Parameters.Rows = append(p.Parameters.Rows, []string{findings.SeedColumn, clean(strings.Join(seedsOf(f), ", "))})
+	p.Failures.Columns = []string{"kind", "case", "message", "tries"}
+	for _, i := range slices.Sorted(maps.Keys(r.Failures)) {
+		fail := r.Failures[i]
+		p.Failures.Rows = append(p.Failures.Rows, []string{clean(string(fail.Kind)), clean(r.Plan.Units[i].String()), clean(fail.Message), strconv.Itoa(fail.Tries)})
+	}
+}
+
+func seedsOf(f *findings.Findings) (seeds []string) {
+	known := map[string]bool{}
+	for i := range f.Table.Runs {
+		if s := f.Table.Runs[i].Seed; !known[s] {
+			known[s] = true
+			seeds = append(seeds, s)
+		}
+	}
+	return seeds
+}
+
+// runs are links to the files of runs: to the page of one that has a page.
+func (p *studyPage) runs(f *findings.Findings, dir string) {
+	for i := range f.Table.Runs {
+		r := &f.Table.Runs[i]
+		if r.Key == "" {
+			continue
+		}
+		link := "runs/" + r.Key + "/"
+		entries, err := os.ReadDir(filepath.Join(dir, "runs", r.Key))
+		if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != findings.BatchesName }) {
+			continue
+		}
+		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "report.html" }) {
+			link += "report.html"
+		}
+		if len(p.Runs) == mostRuns {
+			p.RunsLeft++
+			continue
+		}
+		p.Runs = append(p.Runs, keptRun{clean(strings.Join(r.Params, ", ") + ", seed " + r.Seed), template.URL(link)})
+	}
+}
+
+func gridOf(g *findings.Grid) gridTable {
+	t := gridTable{Title: clean(g.Title()), Note: clean(strings.ReplaceAll(g.Note, "*", "★"))}
+	t.Head = append(t.Head, strings.Join(g.Rows, ", "))
+	for _, c := range g.ColumnValues {
+		var names []string
+		for k, v := range c {
+			names = append(names, g.Columns[k]+" "+v)
+		}
+		t.Head = append(t.Head, clean(cmp.Or(strings.Join(names, ", "), findings.Label(g.Measure))))
+	}
+	for i, values := range g.RowValues {
+		row := gridRow{Names: []string{clean(strings.Join(values, ", "))}}
+		for _, e := range g.Entries[i] {
+			cell := gridCell{Text: "–", Best: e.Best, Differs: e.Differs}
+			if e.Cell >= 0 {
+				mean, half := findings.Number(e.Estimate)
+				if cell.Text = mean; half != "" {
+					cell.Text += " ± " + half
+				}
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// caseOf are the values of a cell of what varies.
+func caseOf(f *findings.Findings, cell int) string {
+	var names []string
+	for _, i := range f.Table.Varied() {
+		names = append(names, f.Cells[cell].Params[i])
+	}
+	return clean(strings.Join(names, ", "))
+}
+
+func rankings(f *findings.Findings, measure string) table {
+	t := table{Columns: []string{"case", "rank", "better than", "of"}}
+	for _, r := range f.Rankings {
+		if r.Measure != measure {
+			continue
+		}
+		for _, p := range r.Places {
+			t.Rows = append(t.Rows, []string{caseOf(f, p.Cell), strconv.Itoa(p.Rank), strconv.Itoa(p.Beats), strconv.Itoa(len(r.Places) - 1)})
+		}
+	}
+	return t
+}
+
+func comparisons(f *findings.Findings, measure string) table {
+	t := table{Columns: []string{"case", "verdict", "difference", "%", "lowest %", "highest %", "pairs", "of", "p (t)", "p (t, Holm)", "p (Wilcoxon)", "Cohen's d", "note"}}
+	number := func(v float64, digits int) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "–"
+		}
+		return strconv.FormatFloat(v, 'g', digits, 64)
+	}
+	for i := range f.Comparisons {
+		c := &f.Comparisons[i]
+		if c.Measure != measure {
+			continue
+		}
+		mean, half := findings.Number(findings.Estimate{Interval: c.Difference})
+		if half != "" {
+			mean += " ± " + half
+		}
+		t.Rows = append(t.Rows, []string{
+			caseOf(f, c.Cell), string(c.Verdict), mean, number(c.Percent.Value, 3), number(c.Percent.Low, 3), number(c.Percent.High, 3),
+			strconv.Itoa(c.Difference.N), string(c.By), number(c.T.P, 2), number(c.T.Adjusted, 2), number(c.Wilcoxon.P, 2), number(c.CohensD, 2), clean(c.Note),
+		})
+	}
+	return t
+}
+
+func sensitivity(f *findings.Findings, measure string) table {
+	t := table{Columns: []string{"parameter", "share of the variance, %"}}
+	for _, s := range f.Sensitivities {
+		if s.Measure != measure {
+			continue
+		}
+		for _, e := range s.Effects {
+			t.Rows = append(t.Rows, []string{clean(cmp.Or(strings.Join(e.Factors, " × "), findings.Rest)), decimal(100*e.Share, 1)})
+		}
+		for _, in := range s.Influences {
+			t.Rows = append(t.Rows, []string{clean(in.Name), decimal(100*in.Alone, 1)})
+		}
+	}
+	return t
+}

@@ -1,0 +1,520 @@
+package figure
+
+// What a study has found: lines over a parameter, heat maps of two, differences with
+// intervals, sensitivities.
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics/findings"
+)
+
+// studies are the figures of findings, of each measure one.
+var studies = []struct {
+	name, about string
+	draw        func(f *findings.Findings, m int) (*Figure, error)
+}{
+	{"lines", "means with intervals over a parameter that is a number, a line for each of what is compared", linesOf},
+	{"heat", "difference from the baseline, or mean, by two parameters", heatOf},
+	{"differences", "differences from the baseline with intervals, one below the other", differencesOf},
+	{"sensitivity", "what part of the variance goes with each parameter", sensitivityOf},
+}
+
+// StudyNames are the figures that DrawStudy knows, with what each shows.
+func StudyNames() (names, about []string) {
+	for _, s := range studies {
+		names, about = append(names, s.name), append(about, s.about)
+	}
+	return names, about
+}
+
+// DrawStudy draws figures of findings, by their names; without names all that there is
+// data for. There is one for each measure, called NAME-MEASURE. An unknown name is an
+// *enum.UnknownError, a figure that is asked for and has no data a *NoDataError.
+func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
+	known, _ := StudyNames()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, &enum.UnknownError{Kind: "figure", Text: name, Want: strings.Join(known, ", ")}
+		}
+	}
+	var all []*Figure
+	for _, s := range studies {
+		if len(names) > 0 && !slices.Contains(names, s.name) {
+			continue
+		}
+		for m, measure := range f.Options.Measures {
+			fig, err := s.draw(f, m)
+			if err != nil && len(names) > 0 {
+				return nil, err
+			}
+			if err == nil {
+				fig.Name = s.name + "-" + measure
+				all = append(all, fig)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s holds nothing that could be drawn: no parameter has more than one value", f.Table.Name)
+	}
+	return all, nil
+}
+
+// mostPanels is how many panels a figure has at most.
+const mostPanels = 24
+
+// panels lays panels out in two columns, or in one where there are few.
+func panels(height vg.Length, n int) *Figure {
+	f := column(height)
+	f.Aligned = false
+	if n > 2 {
+		f.Columns, f.Width = 2, columnWidth*0.85
+	}
+	return f
+}
+
+// others are parameters that vary and are not compared.
+func others(f *findings.Findings) (names []string) {
+	for _, i := range f.Table.Varied() {
+		name := f.Table.Params[i]
+		if !slices.ContainsFunc(f.Options.Baseline, func(p findings.Param) bool { return p.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// numbersOf are the values of a parameter, where all are numbers.
+func numbersOf(f *findings.Findings, name string) (values []float64) {
+	for _, text := range f.Table.ValuesOf(slices.Index(f.Table.Params, name)) {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || v-v != 0 {
+			return nil
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// tooMany cuts grids that there is no room for, and says so.
+func tooMany(f *Figure, grids []findings.Grid) []findings.Grid {
+	if left := len(grids) - mostPanels; left > 0 {
+		f.Note = strings.TrimSpace(f.Note + fmt.Sprintf(" %d more panels are left out.", left))
+		return grids[:mostPanels]
+	}
+	return grids
+}
+
+// linesOf draws means over the first parameter that is a number.
+func linesOf(f *findings.Findings, m int) (*Figure, error) {
+	measure := f.Options.Measures[m]
+	var x string
+	for _, name := range others(f) {
+		if len(numbersOf(f, name)) > 1 {
+			x = name
+			break
+		}
+	}
+	if x == "" {
+		return nil, &NoDataError{"lines", "parameter with several numbers beside what is compared"}
+	}
+	grids, err := f.Grids(findings.Pivot{Measure: measure, Columns: []string{x}})
+	if err != nil {
+		return nil, err
+	}
+	fig := panels(48*vg.Millimeter, len(grids))
+	fig.Note = "Bars: intervals of " + percentOf(f.Options.Level) + "."
+	legend := map[string]int{} // of what is compared: the series
+	for _, g := range tooMany(fig, grids) {
+		p := newPanel(g.Title(), x, findings.Label(measure))
+		for r, row := range g.RowValues {
+			name := strings.Join(row, ", ")
+			series, known := legend[name]
+			if !known {
+				series = len(legend)
+				legend[name] = series
+			}
+			l, marks := lineOf(&g, r, series)
+			if len(l.XYs) == 0 {
+				continue
+			}
+			p.Add(l, marks)
+			if !known {
+				fig.legend = append(fig.legend, entry{plain(name), []plot.Thumbnailer{l, plotterOf(series)}})
+			}
+		}
+		if p.Y.Min > 0 && p.Y.Min < 0.5*p.Y.Max {
+			p.Y.Min = 0
+		}
+		pad(&p.X)
+		pad(&p.Y)
+		fig.Panels = append(fig.Panels, p)
+	}
+	return fig, nil
+}
+
+// plotterOf is a marker for the legend.
+func plotterOf(series int) plot.Thumbnailer { return marks(points{{}}, series) }
+
+// pad leaves room at both ends of an axis.
+func pad(a *plot.Axis) {
+	room := 0.04 * (a.Max - a.Min)
+	if room == 0 {
+		room = max(1e-9, 0.1*math.Abs(a.Max))
+	}
+	if a.Min != 0 {
+		a.Min -= room
+	}
+	a.Max += room
+}
+
+// lineOf is a row of a table as a line from the least x on, with its intervals.
+func lineOf(g *findings.Grid, row, series int) (*plotter.Line, upright) {
+	marks := upright{series: series}
+	for c, e := range g.Entries[row] {
+		x, err := strconv.ParseFloat(g.ColumnValues[c][0], 64)
+		if e.Cell < 0 || err != nil || math.IsNaN(e.Estimate.Mean) {
+			continue
+		}
+		half := e.Estimate.HalfWidth
+		if math.IsInf(half, 0) {
+			half = 0
+		}
+		marks.at = append(marks.at, spread{e.Estimate.Mean - half, e.Estimate.Mean, e.Estimate.Mean + half, x, series})
+	}
+	slices.SortFunc(marks.at, func(a, b spread) int { return int(math.Copysign(1, a.y-b.y)) })
+	var xy points
+	for _, v := range marks.at {
+		xy = append(xy, plotter.XY{X: v.y, Y: v.at})
+	}
+	return path(xy, line(series)), marks
+}
+
+// upright are points with upright intervals; y of a spread is where it stands on the x axis.
+type upright struct {
+	at     []spread
+	series int
+}
+
+// Plot implements plot.Plotter.
+func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const cap = 2 // points
+	style := solid(colour(u.series), vg.Points(lineWidth*0.7))
+	for _, v := range u.at {
+		if v.hi > v.lo {
+			c.StrokeLine2(style, x(v.y), y(v.lo), x(v.y), y(v.hi))
+			c.StrokeLine2(style, x(v.y)-cap, y(v.lo), x(v.y)+cap, y(v.lo))
+			c.StrokeLine2(style, x(v.y)-cap, y(v.hi), x(v.y)+cap, y(v.hi))
+		}
+		c.DrawGlyph(glyph(u.series), vg.Point{X: x(v.y), Y: y(v.at)})
+	}
+}
+
+// DataRange implements plot.DataRanger.
+func (u upright) DataRange() (xmin, xmax, ymin, ymax float64) {
+	ymin, ymax, xmin, xmax = spreads(u.at).DataRange()
+	return xmin, xmax, ymin, ymax
+}
+
+func percentOf(level float64) string { return strconv.FormatFloat(100*level, 'g', 4, 64) + "%" }
+
+// heatOf draws differences in per cent by the first two parameters that are not compared, a
+// panel for each combination of the others; where there are no two, means by what is compared
+// and the other one.
+func heatOf(f *findings.Findings, m int) (*Figure, error) {
+	measure := f.Options.Measures[m]
+	names := others(f)
+	if len(names) == 0 {
+		return nil, &NoDataError{"heat", "second parameter with several values"}
+	}
+	compared := map[int]*findings.Comparison{}
+	pivot := findings.Pivot{Measure: measure, Columns: names[:1]}
+	label := findings.Label(measure)
+	relative := len(names) > 1
+	if relative {
+		// The one with fewer values goes along the page.
+		rows, columns := names[0], names[1]
+		if len(f.Table.ValuesOf(slices.Index(f.Table.Params, rows))) < len(f.Table.ValuesOf(slices.Index(f.Table.Params, columns))) {
+			rows, columns = columns, rows
+		}
+		pivot.Rows, pivot.Columns = []string{rows}, []string{columns}
+		for i := range f.Comparisons {
+			if c := &f.Comparisons[i]; c.Measure == measure {
+				compared[c.Cell] = c
+			}
+		}
+		label += ": difference from " + f.BaselineName() + ", %"
+	}
+	grids, err := f.Grids(pivot)
+	if err != nil {
+		return nil, err
+	}
+	grids = slices.DeleteFunc(grids, func(g findings.Grid) bool {
+		return relative && !slices.ContainsFunc(g.Entries, func(row []findings.Entry) bool {
+			return slices.ContainsFunc(row, func(e findings.Entry) bool { return compared[e.Cell] != nil })
+		})
+	})
+	if len(grids) == 0 {
+		return nil, &NoDataError{"heat", "cell to compare with the baseline"}
+	}
+	rows := 0
+	for i := range grids {
+		rows = max(rows, len(grids[i].RowValues))
+	}
+	fig := panels(vg.Length(rows)*5*vg.Millimeter+14*vg.Millimeter, len(grids))
+	fig.Note = label + "."
+	if relative {
+		fig.Note += " *: significant, Holm's correction."
+	}
+	grids = tooMany(fig, grids)
+	fields := make([]heat, len(grids))
+	for i := range grids {
+		fields[i] = fieldOf(&grids[i], compared, relative)
+	}
+	least, greatest := math.Inf(1), math.Inf(-1)
+	for _, h := range fields {
+		for _, c := range h.cells {
+			least, greatest = min(least, c.value), max(greatest, c.value)
+		}
+	}
+	for i, h := range fields {
+		g := &grids[i]
+		h.least, h.greatest, h.relative, h.direction = least, greatest, relative, f.Options.Direction(measure)
+		p := newPanel(g.Title(), strings.Join(g.Columns, ", "), "")
+		p.Add(h)
+		p.X.Tick.Marker, p.Y.Tick.Marker = namesAt(g.ColumnValues, false, 14*vg.Millimeter), namesAt(g.RowValues, true, 30*vg.Millimeter)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(h.columns)-0.5, -0.5, float64(h.rows)-0.5
+		fig.Panels = append(fig.Panels, p)
+	}
+	return fig, nil
+}
+
+// namesAt are ticks at 0, 1, 2, ...; of rows the first one is on top.
+func namesAt(values [][]string, rows bool, width vg.Length) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for i, v := range values {
+		at := float64(i)
+		if rows {
+			at = float64(len(values) - 1 - i)
+		}
+		ticks = append(ticks, plot.Tick{Value: at, Label: fit(plain(strings.Join(v, ", ")), textStyle(tickSize), width)})
+	}
+	return ticks
+}
+
+// heat is a map of values.
+type heat struct {
+	rows, columns   int
+	cells           []heatCell
+	least, greatest float64 // of the figure
+	relative        bool    // to the baseline: 0 is white
+	direction       int     // +1 where more is better
+}
+
+type heatCell struct {
+	row, column int
+	value       float64
+	text        string
+}
+
+func fieldOf(g *findings.Grid, compared map[int]*findings.Comparison, relative bool) heat {
+	h := heat{rows: len(g.RowValues), columns: len(g.ColumnValues)}
+	for r := range g.Entries {
+		for c, e := range g.Entries[r] {
+			if e.Cell < 0 || math.IsNaN(e.Estimate.Mean) {
+				continue
+			}
+			cell := heatCell{row: r, column: c}
+			if relative {
+				d := compared[e.Cell]
+				if d == nil || !(math.Abs(d.Percent.Value) < most) {
+					continue
+				}
+				cell.value, cell.text = d.Percent.Value, signed(d.Percent.Value)
+				if d.Verdict.Significant() {
+					cell.text += "*"
+				}
+			} else {
+				cell.value = e.Estimate.Mean
+				cell.text, _ = findings.Number(e.Estimate)
+			}
+			h.cells = append(h.cells, cell)
+		}
+	}
+	return h
+}
+
+// signed is a difference in per cent, with a true minus.
+func signed(v float64) string {
+	digits := 0
+	if math.Abs(v) < 9.95 {
+		digits = 1
+	}
+	return strings.Replace(strconv.FormatFloat(v, 'f', digits, 64), "-", "−", 1)
+}
+
+// fill is the colour of a value: blue for what is better than the baseline, vermilion for
+// what is worse, or the more blue the greater.
+func (h *heat) fill(v float64) color.RGBA {
+	to, part := colour(0), 0.0
+	if h.relative {
+		limit := min(100, max(math.Abs(h.least), math.Abs(h.greatest)))
+		if v*float64(h.direction) < 0 {
+			to = colour(1)
+		}
+		if limit > 0 {
+			part = min(1, math.Abs(v)/limit)
+		}
+	} else if h.greatest > h.least {
+		part = (v - h.least) / (h.greatest - h.least)
+	}
+	part *= 0.75 // black text is to be read on it
+	mix := func(c uint8) uint8 { return uint8(math.Round(255 - part*(255-float64(c)))) }
+	return color.RGBA{R: mix(to.R), G: mix(to.G), B: mix(to.B), A: 0xff}
+}
+
+// Plot implements plot.Plotter.
+func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := textStyle(tickSize)
+	style.XAlign, style.YAlign = text.XCenter, text.YCenter
+	for _, v := range h.cells {
+		cx, cy := float64(v.column), float64(h.rows-1-v.row)
+		c.SetColor(h.fill(v.value))
+		c.Fill(vg.Rectangle{Min: vg.Point{X: x(cx - 0.48), Y: y(cy - 0.46)}, Max: vg.Point{X: x(cx + 0.48), Y: y(cy + 0.46)}}.Path())
+		c.FillText(style, vg.Point{X: x(cx), Y: y(cy)}, fit(v.text, style, x(cx+0.48)-x(cx-0.48)))
+	}
+}
+
+const (
+	mostRows = 70  // comparisons for which there is room
+	most     = 1e9 // per cent, beyond which a baseline is as good as 0
+)
+
+// differencesOf draws the comparisons of a measure one below the other.
+func differencesOf(f *findings.Findings, m int) (*Figure, error) {
+	measure := f.Options.Measures[m]
+	var of []*findings.Comparison
+	for i := range f.Comparisons {
+		c := &f.Comparisons[i]
+		if c.Measure == measure && math.Abs(c.Percent.Value) < most {
+			of = append(of, c)
+		}
+	}
+	if len(of) == 0 {
+		return nil, &NoDataError{"differences", "two cells that could be compared"}
+	}
+	note := "Intervals of " + percentOf(f.Options.Level) + ", each by itself. Round and blue: better, square and red: worse, for more than chance (Holm's correction); open: not significant, or too few."
+	if len(of) > mostRows {
+		note += fmt.Sprintf(" %d more are left out.", len(of)-mostRows)
+		of = of[:mostRows]
+	}
+	varied := f.Table.Varied()
+	p := newPanel("", findings.Label(measure)+":\ndifference from "+plain(f.BaselineName())+", %", "")
+	var all spreads
+	var ticks plot.ConstantTicks
+	lowest, highest := 0.0, 0.0
+	for i, c := range of {
+		var names []string
+		for _, k := range varied {
+			names = append(names, f.Cells[c.Cell].Params[k])
+		}
+		y := float64(len(of) - 1 - i)
+		ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(strings.Join(names, " ")), textStyle(tickSize), 62*vg.Millimeter)})
+		scale := 100 / math.Abs(c.BaselineMean)
+		s := spread{at: scale * c.Difference.Mean, y: y, series: 4} // an open circle
+		s.lo, s.hi = s.at, s.at
+		if half := scale * c.Difference.HalfWidth; !math.IsInf(half, 0) {
+			s.lo, s.hi = s.at-half, s.at+half
+		}
+		switch c.Verdict {
+		case findings.Better, findings.Lower:
+			s.series = 0
+		case findings.Worse, findings.Higher:
+			s.series = 1
+		}
+		lowest, highest = min(lowest, s.at), max(highest, s.at)
+		all = append(all, s)
+	}
+	lowest, highest = min(lowest, -1), max(highest, 1)
+	// A mean that hardly anything is known of must not push the others together.
+	room := 1.5 * max(-lowest, highest)
+	for i := range all {
+		all[i].lo, all[i].hi = max(all[i].lo, -room), min(all[i].hi, room)
+		lowest, highest = min(lowest, all[i].lo), max(highest, all[i].hi)
+	}
+	p.Add(zero{}, all)
+	p.X.Min, p.X.Max = lowest-0.03*(highest-lowest), highest+0.03*(highest-lowest)
+	p.Y.Min, p.Y.Max = -0.6, float64(len(of))-0.4
+	p.Y.Tick.Marker = ticks
+	fig := column(vg.Length(len(of))*3.4*vg.Millimeter + 14*vg.Millimeter)
+	fig.Width = columnWidth * 1.6
+	fig.Panels, fig.Note = []*plot.Plot{p}, note
+	return fig, nil
+}
+
+// zero is a line where nothing differs.
+type zero struct{}
+
+// Plot implements plot.Plotter.
+func (zero) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	c.StrokeLine2(solid(grey, vg.Points(0.6)), x(0), c.Min.Y, x(0), c.Max.Y)
+}
+
+// sensitivityOf draws what part of the variance of a measure goes with what.
+func sensitivityOf(f *findings.Findings, m int) (*Figure, error) {
+	type bar struct {
+		name  string
+		share float64
+	}
+	var bars []bar
+	note := "Parts of the variance (eta squared) of all runs."
+	for _, s := range f.Sensitivities {
+		if s.Measure != f.Options.Measures[m] {
+			continue
+		}
+		for _, e := range s.Effects {
+			name := findings.Rest
+			if len(e.Factors) > 0 {
+				name = strings.Join(e.Factors, " × ")
+			}
+			bars = append(bars, bar{name, e.Share})
+		}
+		for _, in := range s.Influences {
+			bars = append(bars, bar{in.Name, in.Alone})
+			note = fmt.Sprintf("Parts of the variance of ranks that each parameter explains alone; all together %.0f%%.", 100*s.R2)
+		}
+	}
+	if len(bars) == 0 {
+		return nil, &NoDataError{"sensitivity", "full grid, or enough runs"}
+	}
+	p := newPanel("", "share of the variance of "+findings.Label(f.Options.Measures[m])+", %", "")
+	var all boxes
+	var names [][]string
+	for i, b := range bars {
+		y := float64(len(bars) - 1 - i)
+		all = append(all, box{0, 100 * b.share, y - 0.32, y + 0.32, colour(0)})
+		names = append(names, []string{b.name})
+	}
+	p.Add(all)
+	p.X.Min, p.X.Max = 0, 100
+	p.Y.Min, p.Y.Max = -0.6, float64(len(bars))-0.4
+	p.Y.Tick.Marker = namesAt(names, true, 34*vg.Millimeter)
+	fig := column(vg.Length(len(bars))*4*vg.Millimeter + 12*vg.Millimeter)
+	fig.Panels, fig.Note = []*plot.Plot{p}, note
+	return fig, nil
+}

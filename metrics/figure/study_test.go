@@ -1,0 +1,149 @@
+package figure
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics/findings"
+)
+
+// found are the findings of two policies at loads and under estimates, on six seeds.
+func found(t require.TestingT, effect float64) *findings.Findings {
+	var b strings.Builder
+	b.WriteString("policy,load,estimates,seed,mean_wait\n")
+	for _, policy := range []string{"easy", "sjbf"} {
+		for i, load := range []string{"0.7", "1e0", "0.8"} {
+			for _, estimates := range []string{"user", "<exact>"} {
+				r := rand.New(rand.NewPCG(uint64(i), uint64(policy[0])))
+				for seed := range 6 {
+					v := 100*float64(i+1) + float64(10*seed) + r.Float64()
+					if policy == "sjbf" && i > 0 {
+						v += effect
+					}
+					fmt.Fprintf(&b, "%s,%s,%s,%d,%v\n", policy, load, estimates, seed, v)
+				}
+			}
+		}
+	}
+	return analyzed(t, b.String())
+}
+
+func analyzed(t require.TestingT, text string) *findings.Findings {
+	table, err := findings.Read(strings.NewReader(text), "results.csv")
+	require.NoError(t, err)
+	f, err := findings.Analyze(table, findings.Options{})
+	require.NoError(t, err)
+	return f
+}
+
+func svgOf(t require.TestingT, f *Figure) string {
+	var b bytes.Buffer
+	require.NoError(t, f.Write(&b, "svg"))
+	return b.String()
+}
+
+func TestAStudyHasAFigureOfEachKindAndMeasure(t *testing.T) {
+	figures, err := DrawStudy(found(t, -20))
+	require.NoError(t, err)
+	var names []string
+	for _, f := range figures {
+		names = append(names, f.Name)
+		require.Equal(t, svgOf(t, f), svgOf(t, f))
+	}
+	require.Equal(t, []string{"lines-mean_wait", "heat-mean_wait", "differences-mean_wait", "sensitivity-mean_wait"}, names)
+	require.Contains(t, svgOf(t, figures[0]), "estimates &lt;exact&gt;")
+}
+
+func TestLinesGoFromTheLeastNumberToTheGreatest(t *testing.T) {
+	f := found(t, 0)
+	grids, err := f.Grids(findings.Pivot{Columns: []string{"load"}})
+	require.NoError(t, err)
+	l, marks := lineOf(&grids[0], 0, 0)
+	require.Equal(t, []float64{0.7, 0.8, 1}, []float64{l.XYs[0].X, l.XYs[1].X, l.XYs[2].X})
+	for i, c := range []int{0, 2, 1} { // as the columns stand in the table
+		e := grids[0].Entries[0][c].Estimate
+		require.Equal(t, e.Mean, l.XYs[i].Y)
+		require.InDelta(t, e.HalfWidth, marks.at[i].hi-marks.at[i].at, 1e-9)
+		require.InDelta(t, e.HalfWidth, marks.at[i].at-marks.at[i].lo, 1e-9)
+	}
+}
+
+func TestHeatMapsSayInPerCentWhatComparisonsSay(t *testing.T) {
+	f := found(t, -20)
+	figure, err := heatOf(f, 0)
+	require.NoError(t, err)
+	require.Len(t, figure.Panels, 1, "of the baseline there is none")
+	svg := svgOf(t, figure)
+	for i := range f.Comparisons {
+		c := &f.Comparisons[i]
+		text := signed(c.Percent.Value)
+		if c.Verdict.Significant() {
+			text += "*"
+		}
+		require.Contains(t, svg, ">"+text+"<")
+	}
+	require.Contains(t, svg, "*<")
+}
+
+func TestBetterIsBlueAndWorseIsRed(t *testing.T) {
+	h := heat{relative: true, least: -50, greatest: 20, direction: -1}
+	require.Greater(t, h.fill(-50).B, h.fill(-50).R)
+	require.Greater(t, h.fill(20).R, h.fill(20).B)
+	require.Equal(t, white, h.fill(0))
+	h.direction = 1
+	require.Greater(t, h.fill(20).B, h.fill(20).R)
+}
+
+func TestFiguresOfWhatDoesNotVaryAreNotDrawn(t *testing.T) {
+	f := analyzed(t, "policy,seed,mean_wait\na,1,1\na,2,2\nb,1,3\nb,2,5\n")
+	var none *NoDataError
+	for _, name := range []string{"lines", "heat"} {
+		_, err := DrawStudy(f, name)
+		require.ErrorAs(t, err, &none, name)
+	}
+	figures, err := DrawStudy(f)
+	require.NoError(t, err)
+	require.Len(t, figures, 2)
+	_, err = DrawStudy(analyzed(t, "policy,seed,mean_wait\na,1,1\na,2,2\n"))
+	require.ErrorContains(t, err, "nothing that could be drawn")
+	var unknown *enum.UnknownError
+	_, err = DrawStudy(f, "pie")
+	require.ErrorAs(t, err, &unknown)
+}
+
+func TestWhateverAStudyHoldsCanBeDrawn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := "policy,x,y,seed,mean_wait,other\n"
+		rows := map[string]bool{}
+		value := rapid.OneOf(rapid.Just("0"), rapid.Just(""), rapid.Just("-5"), rapid.Just("1e100"), rapid.Just("1e-300"), rapid.Map(rapid.Float64Range(-1e6, 1e6), func(v float64) string { return fmt.Sprint(v) }))
+		for range rapid.IntRange(1, 40).Draw(t, "rows") {
+			id := fmt.Sprintf("%s,%s,%s,%d", rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "policy"), rapid.SampledFrom([]string{"1", "2", "0"}).Draw(t, "x"), rapid.SampledFrom([]string{"u", "v"}).Draw(t, "y"), rapid.IntRange(1, 6).Draw(t, "seed"))
+			if !rows[id] {
+				rows[id] = true
+				text += id + "," + value.Draw(t, "wait") + "," + value.Draw(t, "other") + "\n"
+			}
+		}
+		table, err := findings.Read(strings.NewReader(text), "results.csv")
+		require.NoError(t, err)
+		f, err := findings.Analyze(table, findings.Options{})
+		if err != nil {
+			t.Skip(err)
+		}
+		figures, err := DrawStudy(f)
+		if err != nil {
+			return
+		}
+		for _, fig := range figures {
+			svg := svgOf(t, fig)
+			require.NotContains(t, svg, "NaN", fig.Name+"\n"+text)
+			require.NotRegexp(t, `[ML ,"][+-]?Inf`, svg, fig.Name+"\n"+text)
+		}
+	})
+}
