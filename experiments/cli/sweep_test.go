@@ -369,16 +369,20 @@ func TestShardsSideBySideAreTheWholeStudy(t *testing.T) {
 	require.Equal(t, want, read(t, dir, "results.csv"))
 }
 
-func TestOneShardCannotBeUnderWayTwice(t *testing.T) {
+func TestAShardThatIsUnderWayIsWaitedFor(t *testing.T) {
 	study, dir, mark := runsOf(t, 4, "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
 	t.Setenv(goOn, mark)
 	first := sweepProcess("shard", "1/2", study, "--out", dir)
 	require.NoError(t, first.Start())
 	require.Eventually(t, func() bool { return len(children(first.Process.Pid)) > 0 }, time.Minute, time.Millisecond)
-	got := swept(t, "shard", "1/2", study, "--out", dir)
-	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.stderr, "the shard 1/2 is under way already")
-	got = swept(t, study, "--out", dir)
+	again := sweepProcess("shard", "1/2", study, "--out", dir)
+	said, err := again.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, again.Start())
+	line, err := bufio.NewReader(said).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "gridslot: the shard 1/2 is under way already: waiting for its end\n", line)
+	got := swept(t, study, "--out", dir)
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "is writing into "+dir)
 	second := sweepProcess("shard", "2/2", study, "--out", dir)
@@ -387,6 +391,7 @@ func TestOneShardCannotBeUnderWayTwice(t *testing.T) {
 	require.NoError(t, os.WriteFile(mark, nil, 0o666))
 	require.NoError(t, first.Wait())
 	require.NoError(t, second.Wait())
+	require.NoError(t, again.Wait())
 	require.Contains(t, swept(t, "merge", dir).stdout, "4 of 4 runs are done")
 }
 
