@@ -40,6 +40,12 @@ func TestMain(m *testing.M) {
 // job is sweep shard I/N --out DIR --workers N, or sweep merge DIR.
 func job(words []string) error {
 	switch {
+	case words[0] == "copy" && len(words) == 2: // when it is told to
+		if _, err := fmt.Scanln(); err != nil && err.Error() != "unexpected newline" {
+			return err
+		}
+		_, err := Engine{}.copyProgram(words[1])
+		return err
 	case words[0] == "merge" && len(words) == 2:
 		f, err := sweep.OpenFor(words[1], false)
 		if err != nil {
@@ -218,19 +224,20 @@ func TestJobsGiveTheSameBytesAsThisProcess(t *testing.T) {
 
 func TestATaskThatEndsEarlyIsToldOfWithTheEndOfItsLogAndDoneAgain(t *testing.T) {
 	withCluster(t)
-	const text = "units 12, exit 7"
+	const text = "units 12, exit 2" // the first or second of its part
 	dir := t.TempDir()
 	_, said, err := run(t, context.Background(), Engine{Tasks: 3}, text, dir)
 	require.ErrorContains(t, err, "not done, since 1 task of 3 ended early; logs are in "+dir+"/logs")
-	require.Regexp(t, `task \d+_[123] has ended \(FAILED, exit code 3:0\) with \d units? not done; logs/slurm-\d+_[123].out ends:\n  the bridge is out`, said)
+	before := calls(t, dir)
+	task, left := sweep.ShardOf(sweep.Unit{Index: 1}, 3), 12-len(before)
+	require.GreaterOrEqual(t, left, 3)
+	require.Regexp(t, fmt.Sprintf(`task \d+_%d has ended \(FAILED, exit code 3:0\) with %d units not done; logs/slurm-\d+_%[1]d.out ends:\n  the bridge is out`, task, left), said)
 	require.Equal(t, 1, strings.Count(said, "has ended"))
 
-	before := calls(t, dir)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mended"), nil, 0o666))
 	_, said, err = run(t, context.Background(), Engine{Tasks: 3}, text, dir)
 	require.NoError(t, err, said)
 	require.Len(t, calls(t, dir), 12, "what was done is done again")
-	require.Less(t, len(before), 12)
 	require.Contains(t, said, "of 1 task,")
 	same(t, "units 12", dir)
 }
