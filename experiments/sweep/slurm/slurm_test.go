@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// job is sweep shard I/N --out DIR --workers N, or sweep merge DIR.
+// job is sweep shard I/N --out DIR --workers 1, or sweep merge DIR.
 func job(words []string) error {
 	switch {
 	case words[0] == "copy" && len(words) == 2: // when it is told to
@@ -53,7 +53,7 @@ func job(words []string) error {
 		}
 		f.Close()
 		return os.WriteFile(filepath.Join(words[1], "merged"), nil, 0o666)
-	case words[0] == "shard" && len(words) == 6 && words[2] == "--out" && words[4] == "--workers":
+	case words[0] == "shard" && len(words) == 6 && words[2] == "--out" && words[4] == "--workers" && words[5] == "1":
 		shard, err := sweep.ParseShard(words[1])
 		if err != nil {
 			return err
@@ -405,6 +405,22 @@ func TestWhatSlurmRefusesIsSaidAndNothingStays(t *testing.T) {
 	_, _, err := run(t, context.Background(), Engine{Partition: "none"}, "units 3", dir)
 	require.ErrorContains(t, err, "sbatch refuses: ")
 	require.ErrorContains(t, err, "invalid partition")
+	jobs, err := Jobs(context.Background(), dir)
+	require.NoError(t, err)
+	require.Empty(t, jobs)
+}
+
+func TestAnArrayWithoutTheJobThatMergesIsTakenBack(t *testing.T) {
+	withCluster(t)
+	real, err := exec.LookPath("sbatch")
+	require.NoError(t, err)
+	bin := t.TempDir()
+	script := "#!/bin/sh\ncase \"$*\" in *--dependency*) echo 'no more jobs' >&2; exit 1;; esac\nexec " + real + ` "$@"` + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte(script), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	dir := t.TempDir()
+	_, _, err = run(t, context.Background(), Engine{Partition: "closed"}, "units 3", dir)
+	require.ErrorContains(t, err, "sbatch refuses: no more jobs")
 	jobs, err := Jobs(context.Background(), dir)
 	require.NoError(t, err)
 	require.Empty(t, jobs)
