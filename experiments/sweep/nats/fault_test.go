@@ -423,3 +423,23 @@ func TestAFolderThatTakesNothingEndsTheStudyAndKeepsResults(t *testing.T) {
 		require.Equal(t, 1, n, unit)
 	}
 }
+
+func TestAUnitThatIsNeitherQueuedNorDoneIsQueuedAgain(t *testing.T) {
+	c, publish := begin(t, within(t, embedded.Config{}), newTrial(t, 3, 0))
+	c.work.Store = func(sweep.Unit, sweep.Outcome) error { return nil }
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	go func() { ended <- c.collect(ctx) }()
+	workers, err := c.units.Consumer(ctx, consumer)
+	require.NoError(t, err)
+	for i := range 4 {
+		m, err := workers.Next(jetstream.FetchMaxWait(10 * time.Second))
+		require.NoError(t, err)
+		if i > 0 { // the first one's result is lost
+			publish(keyOf(m.Subject()), "1")
+		}
+		require.NoError(t, m.DoubleAck(ctx))
+	}
+	require.NoError(t, <-ended)
+}
