@@ -1,7 +1,10 @@
-// Package csvtext makes names from anybody's files harmless in the files of a run.
+// Package csvtext makes names from anybody's files harmless in the files of a run, and
+// says in plain words what is wrong with a file.
 package csvtext
 
 import (
+	"encoding/csv"
+	"errors"
 	"strings"
 	"unicode"
 )
@@ -20,4 +23,17 @@ func Of(s string) string {
 		return "'" + s
 	}
 	return s
+}
+
+// Wanted says what a reader of CSV wants, in plain words.
+func Wanted(err *csv.ParseError) string {
+	switch {
+	case errors.Is(err, csv.ErrBareQuote):
+		return `a field with a " in it stands in quotes, and has the " twice`
+	case errors.Is(err, csv.ErrQuote):
+		return `a field in quotes ends with a ", and a comma or the end of the line follows`
+	case errors.Is(err, csv.ErrFieldCount):
+		return "the line has more fields than the first one, or fewer"
+	}
+	return "it cannot be read"
 }

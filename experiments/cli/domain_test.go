@@ -168,7 +168,7 @@ func TestWhatIsWrongWithADomainIsSaidWithItsPlace(t *testing.T) {
 		{"policies: css\n", threeNodes, "policies: want a list, [A, B]"},
 		{"- css\n", threeNodes, "the file: want settings"},
 		{"cycle: 600\n", threeNodes, "give either nodes (a CSV file) or generate"},
-		{"nodes: nodes.csv\n", threeNodes, "cycle: want a length in time units above 0, as in cycle: 600; the key is missing"},
+		{"nodes: nodes.csv\n", threeNodes, "cycle: want a length of 0.000001 to 1e12 time units, as in cycle: 600; the key is missing"},
 		{"nodes: other.csv\ncycle: 1\n", threeNodes, "other.csv"},
 		{"nodes: nodes.csv\ncycle: 1\n", "", "it is empty"},
 		{"nodes: nodes.csv\ncycle: 1\n", "id,price\n1,1\n", `it has no column "performance"`},

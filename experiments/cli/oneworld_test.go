@@ -190,7 +190,7 @@ func lieIsFound(t *testing.T, file string, rows [][]string, jobs, grid, want str
 
 func TestGridsWithDomainsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
-		"domains: [{generate: {count: 3}}]":                                                                           "cycle: want a length in time units above 0",
+		"domains: [{generate: {count: 3}}]":                                                                           "cycle: want a length of 0.000001 to 1e12 time units",
 		"domains: [{name: a, cycle: 10}]":                                                                             "give either nodes (a CSV file) or generate",
 		"domains: [{domain: nowhere.yaml}]\ncycle: 10":                                                                "line 1, column 20: domain: opening the domain",
 		"domains: [{domain: west.yaml, generate: {count: 3}}]\ncycle: 10":                                             "generate: the domain stands in the file west.yaml: write it there",

@@ -24,6 +24,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/sweep/slurm"
 )
 
 // sweeping is one call of `gridslot sweep`, or of one of its commands that carry out
@@ -54,6 +55,8 @@ type sweepEngine struct {
 func sweepEngines() []sweepEngine {
 	return []sweepEngine{
 		{name: "local", text: "worker processes on this machine", engine: func(s *sweeping) (sweep.Engine, error) { return s.local() }},
+		natsEngine(),
+		slurmEngine(),
 	}
 }
 
@@ -94,7 +97,7 @@ Engines, which carry out the runs:
 	s.addOut(cmd)
 	s.addEngine(cmd)
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "tell how many runs there are and about how long they take, from a short probe; nothing is written")
-	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepWork(t))
+	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepCancel(), newSweepWork(t))
 	return cmd
 }
 
@@ -172,7 +175,7 @@ func (s *sweeping) check(cmd *cobra.Command) error {
 	switch {
 	case s.out == "" && !s.dryRun:
 		return usagef("give --out, the folder for the results")
-	case s.workers < 1:
+	case s.workers < 0 || (s.workers == 0 && s.engine != "nats"):
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	case given("memory") && s.memory < 1:
 		return usagef("--memory must be more than nothing")
@@ -243,8 +246,17 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if cmd.Context().Err() != nil && status.Missing > 0 {
 		plan.Tell("%d of %d runs are done and stay; the same command goes on with the others", status.Done, status.Units)
 	}
+	if submitted := (*slurm.SubmittedError)(nil); errors.As(err, &submitted) {
+		fmt.Fprintln(cmd.OutOrStdout(), submitted)
+		return nil
+	}
 	if err != nil {
 		return err
+	}
+	if n, ok := engine.(natsStudy); ok && status.Missing == 0 {
+		if err := n.tidy(s.out); err != nil {
+			return err
+		}
 	}
 	if shard, part := engine.(sweep.Shard); part {
 		done, failed, all := partOf(shard, results)

@@ -22,6 +22,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/sweep/slurm"
 	"github.com/gridslot/gridslot/metrics/parquet"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
@@ -79,14 +80,18 @@ what they said, are in DIR/failures.`,
 			if err != nil {
 				return err
 			}
-			return writeStatus(cmd.OutOrStdout(), format, r)
+			jobs, err := slurm.Jobs(cmd.Context(), args[0])
+			if missing := (*slurm.MissingError)(nil); err != nil && !errors.As(err, &missing) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: of jobs in Slurm nothing is known: %s\n", harmless(err.Error()))
+			}
+			return writeStatus(cmd.OutOrStdout(), format, r, jobs)
 		},
 	}
 	parsedFlag(cmd, &format, "format", "text", "text|json", "of what is told", oneOf("text|json"))
 	return cmd
 }
 
-func writeStatus(w io.Writer, format string, r *sweep.Results) error {
+func writeStatus(w io.Writer, format string, r *sweep.Results, jobs []slurm.Job) error {
 	s, failures := r.Status(), failuresOf(r)
 	if format == "json" {
 		text, err := json.MarshalIndent(struct {
@@ -95,7 +100,8 @@ func writeStatus(w io.Writer, format string, r *sweep.Results) error {
 			Failed   int              `json:"failed"`
 			Missing  int              `json:"missing"`
 			Failures []failuresOfKind `json:"failures"`
-		}{s.Units, s.Done, s.Failed(), s.Missing, failures}, "", "  ")
+			Slurm    []slurm.Job      `json:"slurm,omitempty"`
+		}{s.Units, s.Done, s.Failed(), s.Missing, failures, jobs}, "", "  ")
 		if err != nil {
 			return err
 		}
@@ -107,6 +113,7 @@ func writeStatus(w io.Writer, format string, r *sweep.Results) error {
 		fmt.Fprintln(w, "\nfailures")
 		writeFailures(w, failures)
 	}
+	writeQueued(w, jobs)
 	return err
 }
 
@@ -243,14 +250,14 @@ func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 func newSweepShard(env Env, t *scenario.Tables) *cobra.Command {
 	s := &sweeping{env: env, tables: t}
 	cmd := &cobra.Command{
-		Use:   "shard I/N STUDY.yaml --out DIR",
+		Use:   "shard I/N [STUDY.yaml] --out DIR",
 		Short: "Carry out the I-th of N parts of a study",
 		Long: `Carry out the I-th of N parts of a study, I from 1 to N: a task of any batch
 system. The parts may run at the same time, on machines that share the folder.
 When all have ended, 'sweep merge DIR' writes the results; 'sweep' does as well, and
-does first what is missing.`,
+does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
 		Example: "  gridslot sweep shard 3/8 study.yaml --out results\n  gridslot sweep merge results",
-		Args:    arguments(2, 2, "I/N STUDY.yaml"),
+		Args:    arguments(1, 2, "I/N [STUDY.yaml]"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -265,7 +272,12 @@ does first what is missing.`,
 			if err := s.check(cmd); err != nil {
 				return err
 			}
-			st, err := study.Open(args[1], t)
+			var st *study.File
+			if len(args) == 2 {
+				st, err = study.Open(args[1], t)
+			} else {
+				st, err = openKept(s.out, t)
+			}
 			if err != nil {
 				return err
 			}

@@ -149,9 +149,6 @@ func readProblems(stdin io.Reader, path string) ([]window.Problem, error) {
 	}
 	problems, err := window.ReadProblems(bytes.NewReader(text))
 	if err != nil {
-		if plain := jsonError(text); plain != nil {
-			err = plain
-		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(problems) == 0 {

@@ -3,18 +3,14 @@ package cli
 // Wrong usage in the command's own words, and words of files that go to a terminal.
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/gridslot/gridslot/policy/window"
 )
 
 // harmless is a message without characters that control a terminal, but for ends of lines
@@ -84,35 +80,4 @@ func flagError(_ *cobra.Command, err error) error {
 		return usagef("--%s needs a value: %s", needs.GetFlag().Name, needs.GetFlag().Usage)
 	}
 	return &usageError{err}
-}
-
-// jsonError words what is wrong with a file of window problems where a value is
-// of another type than wanted; otherwise it is nil.
-func jsonError(text []byte) error {
-	var wrong *json.UnmarshalTypeError
-	var many struct {
-		Instances []window.Problem `json:"instances"`
-	}
-	if !errors.As(json.Unmarshal(text, &many), &wrong) && !errors.As(json.Unmarshal(text, new(window.Problem)), &wrong) {
-		return nil
-	}
-	want := `settings, {"KEY": VALUE}`
-	switch wrong.Type.Kind() {
-	case reflect.String:
-		want = "text"
-	case reflect.Bool:
-		want = "true or false"
-	case reflect.Float64:
-		want = "a number"
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		want = "a whole number"
-	case reflect.Slice, reflect.Array:
-		want = "a list, [A, B]"
-	}
-	what := "the file"
-	if wrong.Field != "" {
-		what = wrong.Field
-	}
-	line := 1 + strings.Count(string(text[:min(int(wrong.Offset), len(text))]), "\n")
-	return fmt.Errorf("line %d: %s: want %s, not %s", line, what, want, wrong.Value)
 }

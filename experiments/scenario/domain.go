@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -270,8 +269,11 @@ func criteria(t *Tables, names []string) ([]plan.Finder, error) {
 }
 
 // AllNodes are the nodes given, or else those generated; of a union those of all
-// its domains.
+// its domains. Where they would need more memory than there is, that is the error.
 func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
+	if err := d.checkNodes(); err != nil {
+		return nil, err
+	}
 	if len(d.Union) > 0 {
 		p, err := d.union(seed, replication)
 		if err != nil {
@@ -557,7 +559,3 @@ func (p *priced) Err() error {
 	}
 	return nil
 }
-
-// positive and atLeastZero report whether x is a finite number in that range.
-func positive(x float64) bool    { return x > 0 && !math.IsInf(x, 0) }
-func atLeastZero(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }

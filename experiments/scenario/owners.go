@@ -399,8 +399,8 @@ func (r *reader) readPriceRules(d *Domain) error {
 	if y == nil || len(d.Union) > 0 { // then its domains have it
 		return nil
 	}
-	if !atLeastZero(y.Every) {
-		return at(errors.New("want a length in time units of 0 or more (0 = the cycle)"), "pricing", "every").wanting()
+	if y.Every != 0 && !isLength(y.Every) {
+		return at(fmt.Errorf("want a length of %s, or 0 (the cycle)", lengths), "pricing", "every").wanting()
 	}
 	if len(y.Rules) == 0 {
 		return at(errors.New("pricing: there are no rules, as in rules: [{use: {target: 0.7}}]"), "pricing")
@@ -480,15 +480,15 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 		if err := q.Load.Check(); err != nil {
 			return at(fmt.Errorf("local: queue: %w", err), "local", "queue")
 		}
-		if !positive(y.Until) {
-			return at(errors.New("want the time at which the last jobs come, above 0"), "local", "queue", "until").wanting()
+		if !isLength(y.Until) {
+			return at(fmt.Errorf("want the time at which the last jobs come, %s", lengths), "local", "queue", "until").wanting()
 		}
 		q.Until = des.Seconds(y.Until)
 		return nil
 	}
 	return r.readCSV("local: queue", y.Jobs, []string{"owner", "submit", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
-		owner, submit, length := row.Text("owner"), row.Number("submit"), row.Number("length")
-		nodes, runtime := 1, row.NumberOr("runtime", length)
+		owner, submit, length := row.Text("owner"), row.Time("submit"), row.Time("length")
+		nodes, runtime := 1, row.TimeOr("runtime", length)
 		if row.Has("nodes") {
 			nodes = row.Int("nodes")
 		}
@@ -497,11 +497,11 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 			return row.Err()
 		case !r.hasOwner(owner):
 			return row.At(r.noOwner("owner", owner))
-		case submit < 0 || des.Seconds(length) <= 0 || nodes < 1 || runtime < 0 || runtime > length:
-			return row.At(errors.New("want submit of 0 or more, a length above 0, a node or more, and a runtime that is not above the length"))
+		case length == 0 || nodes < 1 || runtime > length:
+			return row.At(errors.New("want a length above 0, a node or more, and a runtime that is not above the length"))
 		}
-		q.Listed = append(q.Listed, OwnJob{owner, entity.Job{User: -1, Group: -1, Queue: -1, Submit: des.Seconds(submit), Runtime: des.Seconds(runtime),
-			Request: entity.Request{Nodes: nodes, Length: des.Seconds(length)}}})
+		q.Listed = append(q.Listed, OwnJob{owner, entity.Job{User: -1, Group: -1, Queue: -1, Submit: submit, Runtime: runtime,
+			Request: entity.Request{Nodes: nodes, Length: length}}})
 		return nil
 	})
 }

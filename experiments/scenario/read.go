@@ -165,6 +165,9 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	if what == "" {
 		what = "scenario"
 	}
+	if info, err := os.Stat(path); err == nil && info.Size() > mostText {
+		return nil, fmt.Errorf("reading the %s %s: it is %d bytes long, and a file of settings has %d at most", what, path, info.Size(), mostText)
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
@@ -177,6 +180,10 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	}
 	return r.sc, nil
 }
+
+// mostText is how long a file of settings may be, in bytes: the reader of YAML takes some
+// twenty times as much memory.
+const mostText = 16 << 20
 
 // reason is why a file cannot be opened, without the system call.
 func reason(err error) error {
@@ -239,6 +246,13 @@ func (r *reader) readSection(section string, keys map[string]any) error {
 		}
 		if !found {
 			return at(fmt.Errorf("%s: there is no key %q: there are %s", section, key, strings.Join(known, ", ")), section, key)
+		}
+		switch keys[key].(type) {
+		case nil:
+			return at(fmt.Errorf("%s: it is empty", key), section, key)
+		case string, bool, int64, uint64, float64:
+		default:
+			return at(errors.New("want one value"), section, key).wanting()
 		}
 		text := fmt.Sprint(keys[key])
 		if text == "" {
@@ -462,8 +476,8 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 // readGridJobs reads what a grid with domains says of its jobs.
 func (r *reader) readGridJobs(g *Grid) error {
 	d := &Domain{Criteria: r.yaml.Domain.Criteria}
-	if r.yaml.Domain.Batches != nil && !positive(r.yaml.Domain.Cycle) {
-		return at(errors.New("batches come at the beginning of each cycle: want its length in time units above 0, as in cycle: 600"), "cycle").wanting()
+	if r.yaml.Domain.Batches != nil && !isLength(r.yaml.Domain.Cycle) {
+		return at(fmt.Errorf("batches come at the beginning of each cycle: want its length, %s, as in cycle: 600", lengths), "cycle").wanting()
 	}
 	for _, part := range []func(*Domain) error{r.readBatches, r.readPricing, r.readCriteria} {
 		if err := part(d); err != nil {
@@ -644,31 +658,40 @@ func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.
 }
 
 func (r *reader) readTimes(d *Domain) error {
-	if !positive(r.yaml.Domain.Cycle) {
-		return at(errors.New("want a length in time units above 0, as in cycle: 600"), "cycle").wanting()
-	}
-	if !atLeastZero(r.yaml.Domain.Interval) {
-		return at(errors.New("want a length in time units of 0 or more"), "interval").wanting()
-	}
 	d.Cycle, d.Interval = des.Seconds(r.yaml.Domain.Cycle), des.Seconds(r.yaml.Domain.Interval)
+	switch {
+	case !isLength(r.yaml.Domain.Cycle):
+		return at(fmt.Errorf("want a length of %s, as in cycle: 600", lengths), "cycle").wanting()
+	case r.yaml.Domain.Interval != 0 && !isLength(r.yaml.Domain.Interval):
+		return at(fmt.Errorf("want a length of %s, or 0", lengths), "interval").wanting()
+	}
 	return nil
 }
+
+// lengths are what a length of time may be, in time units: a tick is the least, and some
+// 31,000 years are the most, as in traces.
+const (
+	lengths   = "0.000001 to 1e12 time units"
+	maxLength = 1e12
+)
+
+func isLength(v float64) bool { return v <= maxLength && des.Seconds(v) > 0 }
 
 func (r *reader) readPrices(d *Domain) error {
 	if r.yaml.Domain.Prices == "" {
 		return nil
 	}
 	return r.readCSV("prices", r.yaml.Domain.Prices, []string{"time", "node", "price"}, func(_ *csvtable.Table, row *csvtable.Row) error {
-		time, node, price := row.Number("time"), row.Int("node"), row.Number("price")
+		time, node, price := row.Time("time"), row.Int("node"), row.Number("price")
 		switch {
 		case row.Err() != nil:
 			return row.Err()
-		case time < 0 || price < 0:
-			return row.At(errors.New("time and price must be numbers of 0 or more"))
+		case price < 0:
+			return row.At(fmt.Errorf("price: want a number of 0 or more, not %v", price))
 		case !r.hasNode(node):
 			return row.At(fmt.Errorf("there is no node %d", node))
 		}
-		d.Prices = append(d.Prices, NodePrice{node, des.Seconds(time), price})
+		d.Prices = append(d.Prices, NodePrice{node, time, price})
 		return nil
 	})
 }
@@ -705,16 +728,16 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		return nil
 	}
 	return r.readCSV("local", l.Jobs, []string{"node", "start", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
-		node, start, length, known := row.Int("node"), row.Number("start"), row.Number("length"), row.NumberOr("known", 0)
+		node, start, length, known := row.Int("node"), row.Time("start"), row.Time("length"), row.TimeOr("known", 0)
 		switch {
 		case row.Err() != nil:
 			return row.Err()
 		case !r.hasNode(node):
 			return row.At(fmt.Errorf("there is no node %d", node))
-		case start < 0 || length <= 0 || known < 0:
-			return row.At(errors.New("want start and known of 0 or more and a length above 0"))
+		case length == 0:
+			return row.At(errors.New("length: want a time above 0"))
 		}
-		d.Local.Listed = append(d.Local.Listed, LocalJob{node, des.Seconds(known), des.Seconds(start), des.Seconds(length)})
+		d.Local.Listed = append(d.Local.Listed, LocalJob{node, known, start, length})
 		return nil
 	})
 }

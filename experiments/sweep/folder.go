@@ -590,6 +590,9 @@ type manifestInput struct {
 }
 
 func (f *Folder) writeManifest(m manifest) error {
+	if before, err := f.manifest(); err == nil && m.Engine == nil {
+		m.Engine = before.Engine // whoever goes on has not made that
+	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing the manifest: %w", err)

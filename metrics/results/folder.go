@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/entity/jsontext"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -41,7 +41,7 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, f.notResults(err)
 	}
-	if err := json.Unmarshal(text, &f.Manifest); err != nil {
+	if err := jsontext.Decode(text, &f.Manifest); err != nil {
 		return nil, fmt.Errorf("%s: this is no manifest of a simulation: %w", f.path("manifest.json"), err)
 	}
 	for _, m := range f.Manifest.Runs {

@@ -278,7 +278,7 @@ func TestDamagedFilesAreReportedByLine(t *testing.T) {
 	for _, c := range []struct{ name, file, text string }{
 		{"empty", "", "jobs CSV, line 1: the file is empty"},
 		{"no header", "1,2,3\n", "jobs CSV, line 1: no column job_id in the header"},
-		{"a short row", good + "6,w0\n", "jobs CSV, line 7: wrong number of fields"},
+		{"a short row", good + "6,w0\n", "jobs CSV, line 7: the line has more fields than the first one, or fewer"},
 		{"a stray quote", good + "6,\"w0\n", "jobs CSV, line 7"},
 		{"text for an id", plant(t, good, "3", "job_id", "x"), `jobs CSV, line 4, job_id: "x" is not a whole number`},
 		{"text for a time", plant(t, good, "3", "starting_time", "soon"), `jobs CSV, line 4, starting_time: "soon" is not a time`},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
@@ -168,7 +169,7 @@ func (r *rowReader) damaged(err error) error {
 	case errors.Is(err, io.EOF):
 		return &DamagedFileError{File: r.file, Line: 1, Err: errors.New("the file is empty")}
 	case errors.As(err, &parse):
-		return &DamagedFileError{File: r.file, Line: parse.Line, Err: parse.Err}
+		return &DamagedFileError{File: r.file, Line: parse.Line, Err: errors.New(csvtext.Wanted(parse))}
 	}
 	return fmt.Errorf("reading a %s: %w", r.file, err)
 }
@@ -294,7 +295,7 @@ func parseWhole(bits int) func(string) (int64, error) {
 	return func(s string) (int64, error) {
 		n, err := strconv.ParseInt(s, 10, bits)
 		if err != nil {
-			return 0, fmt.Errorf("%q is not a whole number: %w", s, errors.Unwrap(err))
+			return 0, fmt.Errorf("%q is not a whole number, or too large", s)
 		}
 		return n, nil
 	}
@@ -303,7 +304,7 @@ func parseWhole(bits int) func(string) (int64, error) {
 func parseTime(s string) (des.Time, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a time: %w", s, errors.Unwrap(err))
+		return 0, fmt.Errorf("%q is not a time", s)
 	}
 	t := des.Seconds(x)
 	if x != x || t == des.Forever || t == -des.Forever {

@@ -4,10 +4,8 @@
 package window
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/jsontext"
 	"github.com/gridslot/gridslot/entity/plan"
 )
 
@@ -82,29 +81,25 @@ func ReadProblems(r io.Reader) ([]Problem, error) {
 	if err := decode(data, &file); err != nil {
 		return nil, err
 	}
-	raw := file.Instances
-	if raw == nil {
-		raw = []json.RawMessage{data}
+	var problems []Problem
+	if file.Instances != nil {
+		err = decode(data, &struct {
+			Instances *[]Problem `json:"instances"`
+		}{&problems})
+	} else {
+		problems = make([]Problem, 1)
+		err = decode(data, &problems[0])
 	}
-	problems := make([]Problem, len(raw))
-	for i := range raw {
-		if err := decode(raw[i], &problems[i]); err != nil {
-			return nil, fmt.Errorf("problem %d: %w", i, err)
-		}
+	for i := range problems {
 		if problems[i].ID == nil {
 			problems[i].ID = &i
 		}
 	}
-	return problems, nil
+	return problems, err
 }
 
 func decode(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	err := d.Decode(into)
-	if err == nil && d.More() {
-		err = errors.New("there is more behind the end of the object")
-	}
-	if err != nil {
+	if err := jsontext.Decode(data, into); err != nil {
 		return badInput("not a window problem: %v", err)
 	}
 	return nil

@@ -20,6 +20,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/csvtext"
 )
 
 // Table is a file: a heading, and rows below it.
@@ -49,7 +52,7 @@ func Read(in io.Reader, wanted ...string) (*Table, error) {
 		case errors.Is(err, io.EOF):
 			return t, t.check(wanted)
 		case errors.As(err, &parse):
-			return nil, fmt.Errorf("line %d, column %d: this is no CSV: %w", parse.Line, parse.Column, parse.Err)
+			return nil, fmt.Errorf("line %d, column %d: this is no CSV: %s", parse.Line, parse.Column, csvtext.Wanted(parse))
 		case err != nil:
 			return nil, err
 		}
@@ -119,6 +122,27 @@ func (r *Row) NumberOr(column string, otherwise float64) float64 {
 		return otherwise
 	}
 	return r.Number(column)
+}
+
+// maxTime bounds every time, in time units: some 31,000 years, as in traces.
+const maxTime = 1_000_000_000_000
+
+// Time is an instant or a length, of 0 or more time units.
+func (r *Row) Time(column string) des.Time {
+	v, err := strconv.ParseFloat(r.Text(column), 64)
+	if err != nil || !(v >= 0 && v <= maxTime) {
+		r.wrong(column, fmt.Sprintf("a time of 0 to %d time units", maxTime))
+		return 0
+	}
+	return des.Seconds(v)
+}
+
+// TimeOr is Time, or otherwise where the field is empty or not there.
+func (r *Row) TimeOr(column string, otherwise des.Time) des.Time {
+	if !r.Has(column) {
+		return otherwise
+	}
+	return r.Time(column)
 }
 
 // Int is a whole number.

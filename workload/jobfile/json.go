@@ -191,7 +191,7 @@ func (c *cursor) quoted() (string, error) {
 			}
 			var text string
 			if err := json.Unmarshal([]byte(c.text[from-1:c.at]), &text); err != nil {
-				return "", c.wrong("a text: " + err.Error())
+				return "", c.wrong("a text as JSON has it")
 			}
 			return text, nil
 		}

@@ -61,6 +61,8 @@ func (c Nodes) Check() error {
 		return errors.New("nodes: the price factor must be a number of 0 or more (0 = 1)")
 	case !(c.PriceSpread >= 0 && c.PriceSpread <= 1./3):
 		return errors.New("nodes: the spread of prices must be in [0, 1/3] (0 = 0.2), or prices below 0 come about")
+	case math.IsInf(2*c.MarketPrice(perf.Max), 0):
+		return errors.New("nodes: with such performances, or such a price factor, prices are beyond all numbers")
 	case !(perf.Min > 0):
 		return errors.New("nodes: the least performance must be above 0")
 	case !c.RealPerf && math.Ceil(perf.Min) > math.Floor(perf.Max):

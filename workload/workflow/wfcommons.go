@@ -1,19 +1,17 @@
 package workflow
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/jsontext"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -108,17 +106,9 @@ func Read(name string, in io.Reader) (*Workflow, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	var from instance
-	if err := json.Unmarshal(data, &from); err != nil {
-		e := &Error{File: name, Err: err}
-		var syntax *json.SyntaxError
-		var kind *json.UnmarshalTypeError
-		switch {
-		case errors.As(err, &syntax):
-			e.Line = line(data, syntax.Offset)
-		case errors.As(err, &kind):
-			e.Line, e.Field, e.Err = line(data, kind.Offset), kind.Field, fmt.Errorf("want %s, not a JSON %s", kindOf(kind.Type.Kind()), kind.Value)
-		}
-		return nil, e
+	var bad *jsontext.Error
+	if errors.As(jsontext.Decode(data, &from), &bad) {
+		return nil, &Error{File: name, Line: bad.Line, Field: bad.Field, Err: bad.Err}
 	}
 	w, err := from.workflow()
 	var e *Error
@@ -128,23 +118,6 @@ func Read(name string, in io.Reader) (*Workflow, error) {
 		err = &Error{File: name, Field: "workflow", Err: err}
 	}
 	return w, err
-}
-
-func kindOf(k reflect.Kind) string {
-	switch k {
-	case reflect.Float64:
-		return "a number"
-	case reflect.String:
-		return "a text"
-	case reflect.Slice:
-		return "a list"
-	}
-	return "an object"
-}
-
-// line is the number of the line of an offset.
-func line(data []byte, offset int64) int {
-	return 1 + bytes.Count(data[:min(max(offset-1, 0), int64(len(data)))], []byte("\n"))
 }
 
 func wrong(field, format string, args ...any) error {

@@ -109,7 +109,7 @@ func TestWhatIsWrongIsSaidWithFileAndField(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		`flow.json:3: `: change(early, `"workflow":`, `"workflow"`),
-		`flow.json:3: workflow.tasks.runtimeInSeconds: want a number, not a JSON string`:                      change(strings.ReplaceAll(early, "\n    ", " "), `"runtimeInSeconds": 10.5`, `"runtimeInSeconds": "x"`),
+		`flow.json:3: workflow.tasks.runtimeInSeconds: want a number, not text`:                               change(strings.ReplaceAll(early, "\n    ", " "), `"runtimeInSeconds": 10.5`, `"runtimeInSeconds": "x"`),
 		`flow.json: workflow: this is no workflow in the format of WfCommons`:                                 `{"policies": []}`,
 		`flow.json: schemaVersion: want one of 1.4, 1.5, 1.6, not "1.0"`:                                      change(early, "1.4", "1.0"),
 		`flow.json: workflow.tasks: there are no tasks`:                                                       `{"name": "n", "schemaVersion": "1.4", "workflow": {}}`,

@@ -149,7 +149,7 @@ func explain(err error, into reflect.Type) error {
 	case errors.As(err, &syntax) && strings.Contains(syntax.Message, "already defined"):
 		return place(syntax.Token, "the key %q is there twice", syntax.Token.Value)
 	case errors.As(err, &syntax):
-		return place(syntax.Token, "this is no YAML: %s", syntax.Message)
+		return place(syntax.Token, "this is no YAML: %s", plain.Replace(syntax.Message))
 	case errors.As(err, &large):
 		return place(large.Token, "%s: the number %s is too large", keyBefore(large.Token), large.Token.Value)
 	case errors.As(err, &wrong):
@@ -161,6 +161,18 @@ func explain(err error, into reflect.Type) error {
 	}
 	return errors.New(strings.TrimSpace(yaml.FormatError(err, false, true)))
 }
+
+// plain has other words for some of those of the reader.
+var plain = strings.NewReplacer(
+	"sequence end token ']' not found", "the ] is missing that ends this list",
+	"could not find flow mapping end token '}'", "the } is missing that ends these settings",
+	"unexpected token. required string token", "text is wanted",
+	"map key-value is pre-defined", "there is one already",
+	"non-map value is specified", "a key and a colon are wanted",
+	"that cannot start any token", "with which nothing can begin",
+	"cannot start any token", "nothing can begin with it",
+	"scalar", "single",
+)
 
 func place(at *token.Token, format string, args ...any) error {
 	if at == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -65,7 +66,7 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 		return err
 	}
 	if err := c.setUp(ctx); err != nil {
-		return setUpError(ctx, err)
+		return c.setUpError(ctx, err)
 	}
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -75,7 +76,7 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	var group sync.WaitGroup
 	if e.Workers > 0 {
 		group.Go(func() {
-			own, do := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}, Do(nil)
+			own, do := Worker{Server: e.Server, Slots: e.Workers, Tell: tell}, CarryOut(nil)
 			if w.Portable != nil && len(e.Local.Command) > 0 {
 				pool := e.Local.Pool(w)
 				defer pool.Close()
@@ -102,12 +103,12 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	return err
 }
 
-func setUpError(ctx context.Context, err error) error {
+func (c *coordinator) setUpError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case full(err):
-		return fmt.Errorf("the NATS server's store has no room for the study: %w (max_file_store in its configuration)", err)
+		return fmt.Errorf("the NATS server's store has no room for the study, which needs %s there: %w (max_file_store in its configuration)", machine.Size(c.need), err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
 		return errors.New("the NATS server keeps nothing: start it with JetStream (nats-server -js -sd FOLDER)")
 	}
@@ -122,8 +123,10 @@ type coordinator struct {
 	nc             *nats.Conn
 	js             jetstream.JetStream
 	units, results jetstream.Stream
+	left           jetstream.ObjectStore
 	tell           func(string, ...any)
 
+	need    int64                 // bytes that it reserves on the server, at the least
 	all     map[string]sweep.Unit // by key
 	missing map[string]bool       // keys
 	read    uint64                // the last result's number in its stream
@@ -228,7 +231,7 @@ type reader struct {
 var errGap = errors.New("results were lost on their way")
 
 // some reads results that there are, and waits a little where there are none.
-func (c *coordinator) some(r *reader) (n int, err error) {
+func (c *coordinator) some(ctx context.Context, r *reader) (n int, err error) {
 	msgs, err := r.consumer.Fetch(batch, jetstream.FetchMaxWait(tick))
 	if err != nil {
 		return 0, err
@@ -241,7 +244,7 @@ func (c *coordinator) some(r *reader) (n int, err error) {
 		if r.seen++; meta.Sequence.Consumer != r.seen {
 			return n, errGap
 		}
-		if err := c.take(m); err != nil {
+		if err := c.take(ctx, m); err != nil {
 			return n, err
 		}
 		c.read = meta.Sequence.Stream
@@ -257,7 +260,7 @@ func (c *coordinator) some(r *reader) (n int, err error) {
 }
 
 // take takes one outcome down.
-func (c *coordinator) take(m jetstream.Msg) error {
+func (c *coordinator) take(ctx context.Context, m jetstream.Msg) error {
 	key := keyOf(m.Subject())
 	u, ok := c.all[key]
 	if !ok {
@@ -267,17 +270,29 @@ func (c *coordinator) take(m jetstream.Msg) error {
 	if err := json.Unmarshal(m.Data(), &o); err != nil || (o.Row == nil) == (o.Failure == nil) {
 		o = outcome{Failure: &sweep.Failure{Kind: sweep.Failed, Message: fmt.Sprintf("its worker's answer is none: %.100q", m.Data()), Tries: 1}}
 	}
+	if o.Left && c.work.Dir != "" {
+		err := receive(ctx, c.left, key, leftBy(c.work.Dir, key))
+		if errors.Is(err, jetstream.ErrObjectNotFound) {
+			return nil // taken before, or lost with the server: the unit is missing, or it is not
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if err := c.work.Store(u, o.outcome()); err != nil {
 		return &storeError{err}
 	}
 	delete(c.missing, key)
+	if o.Left {
+		_ = c.left.Delete(ctx, key) // it goes with the study otherwise
+	}
 	return nil
 }
 
 // catchUp reads the results of an earlier call before units are queued.
 func (c *coordinator) catchUp(ctx context.Context, r *reader) error {
 	for ctx.Err() == nil {
-		if n, err := c.some(r); err != nil || n == 0 {
+		if n, err := c.some(ctx, r); err != nil || n == 0 {
 			return errors.Join(err, c.queue(ctx))
 		}
 	}
@@ -287,7 +302,7 @@ func (c *coordinator) catchUp(ctx context.Context, r *reader) error {
 // follow reads results until none is missing, or until it has to be begun again.
 func (c *coordinator) follow(ctx context.Context, r *reader) error {
 	for len(c.missing) > 0 && ctx.Err() == nil {
-		n, err := c.some(r)
+		n, err := c.some(ctx, r)
 		if err != nil {
 			return err
 		}

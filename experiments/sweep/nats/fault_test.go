@@ -134,7 +134,9 @@ func TestResultsThatTheServerLosesAreMadeAgain(t *testing.T) {
 	defer nc.Close()
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
-	names := names{strings.TrimSuffix(strings.TrimPrefix(onServer(t, server)[1], "gridslot-"), "-results")}
+	streams := onServer(t, server)
+	names, ok := idOf(streams[len(streams)-1])
+	require.True(t, ok)
 	results, err := js.Stream(context.Background(), names.results())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -191,7 +193,7 @@ func TestAFullStoreLosesNothing(t *testing.T) {
 func TestAStoreWithoutRoomForTheStudyIsSaid(t *testing.T) {
 	s := newTrial(t, 10, 0)
 	_, err := s.run(context.Background(), Engine{Server: within(t, embedded.Config{Store: 1 << 20}), Workers: 1}, nil)
-	require.ErrorContains(t, err, "the NATS server's store has no room for the study")
+	require.ErrorContains(t, err, "the NATS server's store has no room for the study, which needs 2 MiB there")
 }
 
 // again keeps a worker there, as a machine's service manager would, until done.
@@ -342,8 +344,7 @@ func TestEqualResultsAreOneAndDifferentOnesAreDamage(t *testing.T) {
 	require.NoError(t, c.setUp(context.Background()))
 	publish := func(key, x string) {
 		o := row(x)
-		subject, err := n.result(key, o)
-		require.NoError(t, err)
+		subject := n.result(key, o)
 		data, err := json.Marshal(o)
 		require.NoError(t, err)
 		require.NoError(t, first(context.Background(), js, subject, data))

@@ -92,6 +92,7 @@ type trial struct {
 	Cases  []string // of the axis; none means "work" alone
 	Inputs []sweep.Input
 	Name   string // makes it another study
+	Leave  bool   // files
 }
 
 func (s trial) text() []byte {
@@ -143,7 +144,7 @@ func (s trial) do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 	return sweep.Row{{Name: "x", Value: fmt.Sprint(c.Seed * c.Seed)}, {Name: "pad", Value: strings.Repeat(".", s.Pad)}}, nil
 }
 
-func openTrial(j Job) (Do, func(), error) {
+func openTrial(j Job) (CarryOut, func(), error) {
 	var s trial
 	if err := json.Unmarshal(j.Portable.Text, &s); err != nil {
 		return nil, nil, err
@@ -154,6 +155,9 @@ func openTrial(j Job) (Do, func(), error) {
 			return sweep.Outcome{}, errors.New("not here")
 		}
 		row, err := s.do(ctx, u.Case)
+		if err == nil && s.Leave {
+			err = leave(leftBy(j.Dir, u.Key), u.Key)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return sweep.Outcome{}, nil
@@ -162,6 +166,20 @@ func openTrial(j Job) (Do, func(), error) {
 		}
 		return sweep.Outcome{Row: row}, nil
 	}, func() {}, nil
+}
+
+// leave writes files, of which each is longer by the length of its name.
+func leave(dir, key string) error {
+	for _, name := range []string{"file", "deep/file"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, make([]byte, 1<<18+len(key)+1+len(name)), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // begun is how often each unit was begun.

@@ -40,23 +40,21 @@ const (
 func (n names) units() string          { return prefix + "-" + n.id + unitsSuffix }
 func (n names) results() string        { return prefix + "-" + n.id + "-results" }
 func (n names) files() string          { return prefix + "-" + n.id }
+func (n names) left() string           { return prefix + "-" + n.id + "-left" }
 func (n names) unit(key string) string { return n.subject("unit") + "." + key }
 func (n names) subject(kind string) string {
 	return prefix + "." + n.id + "." + kind
 }
 
 // result is the subject of an outcome: equal rows have the same one.
-func (n names) result(key string, o outcome) (string, error) {
+func (n names) result(key string, o outcome) string {
 	what := "failure"
 	if o.Row != nil {
-		text, err := json.Marshal(o.Row)
-		if err != nil {
-			return "", err
-		}
-		sum := sha256.Sum256(text)
-		what = hex.EncodeToString(sum[:8])
+		h := sha256.New()
+		_ = json.NewEncoder(h).Encode(o.Row) // a hash takes everything
+		what = hex.EncodeToString(h.Sum(nil)[:8])
 	}
-	return n.subject("result") + "." + key + "." + what, nil
+	return n.subject("result") + "." + key + "." + what
 }
 
 // keyOf is the key in the subject of a unit or a result.
@@ -73,6 +71,8 @@ type Job struct {
 	// Basis is that of the study; the paths of its inputs are those of copies here.
 	Basis sweep.Basis
 	Limit sweep.Limit
+	// Dir is a folder here for what units leave; see sweep.Files.
+	Dir string `json:"-"`
 }
 
 // order is a unit in the queue.
@@ -86,6 +86,7 @@ type outcome struct {
 	Row     *sweep.Row     `json:"row,omitempty"` // an empty row is one, too
 	Failure *sweep.Failure `json:"failure,omitempty"`
 	Usage   sweep.Usage    `json:"usage"`
+	Left    bool           `json:"left,omitempty"` // files, which are on the server
 }
 
 func wire(o sweep.Outcome) outcome {
@@ -115,31 +116,39 @@ const (
 
 // setUp makes what a study needs on the server, where it is not there yet. The
 // queue comes last: it is what workers look for.
-func (c *coordinator) setUp(ctx context.Context) (err error) {
-	if err := offer(ctx, c.js, c.names, c.work); err != nil {
+func (c *coordinator) setUp(ctx context.Context) error {
+	queue := int64(overhead)
+	for _, u := range c.work.Units {
+		data, err := json.Marshal(order{Unit: u})
+		if err != nil {
+			return fmt.Errorf("queueing %v: %w", u.Key, err)
+		}
+		queue += int64(len(data) + len(c.names.unit(u.Key)) + overhead)
+	}
+	job, files, err := describe(c.work)
+	if err != nil {
 		return err
 	}
-	for room := int64(mostResults); ; room /= 2 {
+	c.need = queue + files + leastResults
+	if err := offer(ctx, c.js, c.names, c.work, job, files); err != nil {
+		return err
+	}
+	for room := int64(mostResults); room >= leastResults; room /= 2 {
 		c.results, err = ensure(ctx, c.js, jetstream.StreamConfig{
 			Name: c.names.results(), Subjects: []string{c.names.subject("result") + ".>"}, MaxBytes: room,
 		})
-		if !full(err) || room <= leastResults {
+		if !full(err) {
 			break
 		}
 	}
 	if err != nil {
 		return err
 	}
-	need := int64(overhead)
-	for _, u := range c.work.Units {
-		data, err := json.Marshal(order{Unit: u})
-		if err != nil {
-			return fmt.Errorf("queueing %v: %w", u.Key, err)
-		}
-		need += int64(len(data) + len(c.names.unit(u.Key)) + overhead)
+	if c.left, err = bucket(ctx, c.js, c.names.left(), -1); err != nil {
+		return err
 	}
 	c.units, err = ensure(ctx, c.js, jetstream.StreamConfig{
-		Name: c.names.units(), Subjects: []string{c.names.subject("unit") + ".>"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: need,
+		Name: c.names.units(), Subjects: []string{c.names.subject("unit") + ".>"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: queue,
 	})
 	if err != nil {
 		return err
@@ -149,6 +158,15 @@ func (c *coordinator) setUp(ctx context.Context) (err error) {
 		MaxDeliver: -1, MaxAckPending: 1 << 17, // workers count the tries; see Worker
 	})
 	return err
+}
+
+// bucket makes a store of files, or takes the one that is there.
+func bucket(ctx context.Context, js jetstream.JetStream, name string, room int64) (jetstream.ObjectStore, error) {
+	store, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: name, MaxBytes: room})
+	if errors.Is(err, jetstream.ErrBucketExists) {
+		return js.ObjectStore(ctx, name)
+	}
+	return store, err
 }
 
 // ensure makes a stream that refuses what it has no room for, or takes the one that
@@ -169,22 +187,27 @@ func ensure(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfi
 	return s, err
 }
 
-// offer puts the study's text and inputs on the server.
-func offer(ctx context.Context, js jetstream.JetStream, n names, w *sweep.Work) error {
-	text, err := json.Marshal(Job{w.Portable, w.Basis, w.Limit})
+// describe is the study as workers read it, and how many bytes that and its inputs
+// take on the server.
+func describe(w *sweep.Work) (job []byte, room int64, err error) {
+	job, err = json.Marshal(Job{Portable: w.Portable, Basis: w.Basis, Limit: w.Limit})
 	if err != nil {
-		return fmt.Errorf("describing the study: %w", err)
+		return nil, 0, fmt.Errorf("describing the study: %w", err)
 	}
-	room := int64(len(text)) + 1<<20
-	if w.Portable != nil {
-		for _, in := range w.Basis.Inputs {
+	room = int64(len(job)) + 1<<20
+	known := map[string]bool{} // several parameters may name one file
+	for _, in := range w.Basis.Inputs {
+		if w.Portable != nil && !known[in.Sum] {
+			known[in.Sum] = true
 			room += in.Size + in.Size/64 + 1<<16 // in pieces, each with its headers
 		}
 	}
-	store, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: n.files(), MaxBytes: room})
-	if errors.Is(err, jetstream.ErrBucketExists) {
-		store, err = js.ObjectStore(ctx, n.files())
-	}
+	return job, room, nil
+}
+
+// offer puts the study's text and inputs on the server.
+func offer(ctx context.Context, js jetstream.JetStream, n names, w *sweep.Work, job []byte, room int64) error {
+	store, err := bucket(ctx, js, n.files(), room)
 	if err != nil {
 		return err
 	}
@@ -195,10 +218,10 @@ func offer(ctx context.Context, js jetstream.JetStream, n names, w *sweep.Work) 
 			}
 		}
 	}
-	if there, err := store.GetBytes(ctx, jobObject); err == nil && bytes.Equal(there, text) {
+	if there, err := store.GetBytes(ctx, jobObject); err == nil && bytes.Equal(there, job) {
 		return nil
 	}
-	_, err = store.PutBytes(ctx, jobObject, text)
+	_, err = store.PutBytes(ctx, jobObject, job)
 	return err
 }
 
@@ -208,7 +231,7 @@ func remove(ctx context.Context, js jetstream.JetStream, n names) error {
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		err = nil
 	}
-	return errors.Join(err, js.DeleteStream(ctx, n.results()), js.DeleteObjectStore(ctx, n.files()))
+	return errors.Join(err, js.DeleteStream(ctx, n.results()), js.DeleteObjectStore(ctx, n.files()), js.DeleteObjectStore(ctx, n.left()))
 }
 
 // idOf is the study of a queue's name.

@@ -40,7 +40,22 @@ func TestWorkersElsewhereGiveTheTable(t *testing.T) {
 func TestAStudyThatIsKeptStaysOnTheServer(t *testing.T) {
 	s, server := newTrial(t, 3, 0), within(t, embedded.Config{})
 	require.NoError(t, s.start(t, Engine{Server: server, Workers: 1, Keep: true}).wait(t))
-	require.Len(t, onServer(t, server), 3)
+	require.Len(t, onServer(t, server), 4)
+}
+
+func TestFilesThatUnitsLeaveReachTheStudysFolder(t *testing.T) {
+	s, server := newTrial(t, 4, 0), within(t, embedded.Config{})
+	s.Leave = true
+	start(t, worker(t, server))
+	require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
+	s.same(t)
+	files := tree(t, filepath.Join(s.Dir, "runs"))
+	require.Len(t, files, 8)
+	for name, text := range files {
+		require.Regexp(t, `^[0-9a-f]{32}/(deep/)?file$`, name)
+		require.Len(t, text, 1<<18+len(name))
+	}
+	require.Empty(t, onServer(t, server))
 }
 
 func TestAFailureIsAnOutcomeLikeOthers(t *testing.T) {

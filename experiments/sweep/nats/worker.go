@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,9 +19,9 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// Do carries out a unit. Its error is that it could not be carried out: that counts as
+// CarryOut carries out a unit. Its error is that it could not be carried out: that counts as
 // a try.
-type Do func(context.Context, sweep.Unit) (sweep.Outcome, error)
+type CarryOut func(context.Context, sweep.Unit) (sweep.Outcome, error)
 
 // Worker carries out units of all studies on a server.
 type Worker struct {
@@ -29,7 +31,7 @@ type Worker struct {
 	Idle   time.Duration // without a unit after which the worker ends; 0 means never
 	Build  string        // this program; studies of other programs are refused
 	// Open gets ready for the units of a study; closing ends what it has begun.
-	Open func(Job) (do Do, closing func(), err error)
+	Open func(Job) (do CarryOut, closing func(), err error)
 	Tell func(format string, args ...any) // or nil
 }
 
@@ -82,7 +84,7 @@ func (w Worker) reach(ctx context.Context) (*nats.Conn, error) {
 }
 
 // inside works for one study in its coordinator's process.
-func (w Worker) inside(ctx context.Context, n names, work *sweep.Work, do Do) error {
+func (w Worker) inside(ctx context.Context, n names, work *sweep.Work, do CarryOut) error {
 	nc, err := w.Server.connect("worker", func(string, ...any) {}) // the coordinator tells
 	if err != nil {
 		return err
@@ -126,9 +128,11 @@ type attached struct {
 type study struct {
 	names
 	units   jetstream.Consumer
+	dir     string // for what units leave, or ""
+	left    jetstream.ObjectStore
 	beat    time.Duration
 	tries   int
-	do      Do
+	do      CarryOut
 	closing func()
 }
 
@@ -332,6 +336,11 @@ func (a *attached) open(n names) (*study, error) {
 	if err := unpack(a.ctx, store, a.Cache, n, &job); err != nil {
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
 	}
+	left, err := a.js.ObjectStore(a.ctx, n.left())
+	if err != nil {
+		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
+	}
+	job.Dir = filepath.Join(a.Cache, "runs", fmt.Sprintf("%s.%d", n.id, os.Getpid()))
 	do, closing, err := a.Open(job)
 	if err != nil {
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
@@ -341,12 +350,16 @@ func (a *attached) open(n names) (*study, error) {
 		closing()
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
 	}
-	s.closing = closing
+	s.left, s.dir = left, job.Dir
+	s.closing = func() {
+		closing()
+		_ = os.RemoveAll(s.dir) // what is left there is of units under way
+	}
 	a.Tell("working on %s", job.Portable.Name)
 	return s, nil
 }
 
-func (a *attached) join(n names, limit sweep.Limit, do Do) (*study, error) {
+func (a *attached) join(n names, limit sweep.Limit, do CarryOut) (*study, error) {
 	units, err := a.js.Consumer(a.ctx, n.units(), consumer)
 	if err != nil {
 		return nil, err
@@ -442,41 +455,56 @@ func (a *attached) giveBack(s *study, m jetstream.Msg) {
 // store publishes an outcome, however long the server takes to take it; false where
 // it never will: the worker is to end, or the study is gone.
 func (a *attached) store(s *study, key string, result sweep.Outcome) bool {
+	o := wire(result)
+	place := leftBy(s.dir, key)
+	if s.dir != "" && o.Row != nil {
+		_, err := os.Stat(place)
+		o.Left = err == nil
+	}
+	data, err := json.Marshal(o)
+	if most := a.nc.MaxPayload(); err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("its result has %d bytes, and the server takes %d at most (max_payload)", len(data), most)
+	}
+	subject := s.result(key, o)
+	if err != nil {
+		o = outcome{Failure: &sweep.Failure{Kind: sweep.Failed, Message: err.Error(), Tries: 1}, Usage: o.Usage}
+		return a.store(s, key, o.outcome())
+	}
 	var vanished time.Time
 	told := false
 	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
-		o := wire(result)
-		subject, err := s.result(key, o)
-		var data []byte
-		if err == nil {
-			data, err = json.Marshal(o)
-		}
-		if most := a.nc.MaxPayload(); err == nil && int64(len(data)) > most {
-			err = fmt.Errorf("its result has %d bytes, and the server takes %d at most (max_payload)", len(data), most)
-		}
-		if err != nil {
-			result = sweep.Outcome{Failure: &sweep.Failure{Kind: sweep.Failed, Message: err.Error(), Tries: 1}, Usage: result.Usage}
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), patience)
-		err = first(ctx, a.js, subject, data)
-		cancel()
-		if err == nil {
+		err := a.publish(s, key, place, o.Left, subject, data)
+		switch {
+		case err == nil:
+			if o.Left {
+				_ = os.RemoveAll(place)
+			}
 			return true
-		}
-		if a.ctx.Err() != nil {
+		case a.ctx.Err() != nil:
 			return false
-		}
-		if !told {
+		case a.vanished(s, err, &vanished):
+			a.Tell("the study is not on the server any more: a result is dropped")
+			return false
+		case !told:
 			told = true
 			a.Tell("the server does not take a result (%v): it is kept until it does", err)
 		}
-		if a.vanished(s, err, &vanished) {
-			a.Tell("the study is not on the server any more: a result is dropped")
-			return false
-		}
 		pause(a.ctx, delay)
 	}
+}
+
+// publish tries once to store an outcome, after the files that the unit has left.
+func (a *attached) publish(s *study, key, place string, left bool, subject string, data []byte) error {
+	if left {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), 10*time.Minute)
+		defer cancel()
+		if err := send(ctx, s.left, key, place); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), patience)
+	defer cancel()
+	return first(ctx, a.js, subject, data)
 }
 
 // vanished reports whether a study has been away from a server that answers for

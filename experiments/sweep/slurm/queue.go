@@ -18,10 +18,10 @@ import (
 // Job is a task of a study's array, or the job that merges, as long as it waits or
 // runs.
 type Job struct {
-	ID     string // of the array or the job
-	Task   int    // number in the array; 0 is the job that merges
-	State  string // as squeue says: PENDING, RUNNING, ...
-	Reason string // why it waits, in Slurm's words
+	ID     string `json:"id"`             // of the array or the job
+	Task   int    `json:"task,omitempty"` // number in the array; 0 is the job that merges
+	State  string `json:"state"`          // as squeue says: PENDING, RUNNING, ...
+	Reason string `json:"reason"`         // why it waits, in Slurm's words
 }
 
 // Jobs are the jobs of a study's folder that wait or run, in the order of their

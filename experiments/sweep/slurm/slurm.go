@@ -28,7 +28,7 @@ type Engine struct {
 	// NoWait has Run end with a *SubmittedError as soon as the jobs are queued.
 	NoWait bool
 	// Program is the executable that the jobs run; "" means this one. Flags are
-	// given to its shard command, behind those that the engine gives.
+	// given to its shard command beside those that the engine gives.
 	Program string
 	Flags   []string
 
@@ -96,7 +96,7 @@ func (Engine) SharesFolder() bool { return true }
 // it waits for them first. When ctx ends it leaves the jobs to Slurm.
 func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	if w.Portable == nil || w.Dir == "" {
-		return errors.New("Slurm can do only what other processes can: a study file, with a folder (--out)")
+		return errors.New("jobs of Slurm need a study that other processes can read: a study file, and a folder for it (--out)")
 	}
 	dir, err := filepath.Abs(w.Dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func (e Engine) submit(ctx context.Context, w *sweep.Work, dir string, missing [
 	if err != nil {
 		return nil, err
 	}
-	scripts, err := e.prepare(dir, s.Parts)
+	scripts, err := e.prepare(w, dir, s.Parts)
 	if err != nil {
 		return nil, err
 	}

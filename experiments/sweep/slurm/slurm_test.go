@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -35,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// job is sweep shard I/N STUDY --out DIR --workers N, or sweep merge DIR.
+// job is sweep shard I/N --out DIR --workers N, or sweep merge DIR.
 func job(words []string) error {
 	switch {
 	case words[0] == "merge" && len(words) == 2:
@@ -45,12 +47,12 @@ func job(words []string) error {
 		}
 		f.Close()
 		return os.WriteFile(filepath.Join(words[1], "merged"), nil, 0o666)
-	case words[0] == "shard" && len(words) == 7 && words[3] == "--out" && words[5] == "--workers":
+	case words[0] == "shard" && len(words) == 6 && words[2] == "--out" && words[4] == "--workers":
 		shard, err := sweep.ParseShard(words[1])
 		if err != nil {
 			return err
 		}
-		s, err := readStudy(words[2], words[4])
+		s, err := readStudy(words[3])
 		if err != nil {
 			return err
 		}
@@ -70,8 +72,8 @@ type study struct {
 	fail, exit uint64
 }
 
-func readStudy(path, dir string) (study, error) {
-	text, err := os.ReadFile(path)
+func readStudy(dir string) (study, error) {
+	text, err := os.ReadFile(filepath.Join(dir, sweep.StudyName))
 	if err != nil {
 		return study{}, err
 	}
@@ -207,6 +209,11 @@ func TestJobsGiveTheSameBytesAsThisProcess(t *testing.T) {
 	require.Len(t, tasks, 5)
 	require.Contains(t, said, "of 5 tasks")
 	require.Contains(t, read(t, filepath.Join(dir, "manifest.json")), `"slurm array": "`)
+	merge := regexp.MustCompile(`and job (\d+), which merges`).FindStringSubmatch(said)
+	require.NotNil(t, merge, said)
+	state, err := command(context.Background(), "scontrol", "show", "job", merge[1])
+	require.NoError(t, err)
+	require.Contains(t, state, "JobState=CANCELLED", "the job that merges is not needed any more")
 }
 
 func TestATaskThatEndsEarlyIsToldOfWithTheEndOfItsLogAndDoneAgain(t *testing.T) {
@@ -296,6 +303,32 @@ func TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice(t *testing.T) {
 	}
 }
 
+func TestOfSeveralThatSubmitAtOnceOneDoes(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		group.Go(func() {
+			_, _, errs[i] = run(t, context.Background(), Engine{Tasks: 3, Partition: "closed", NoWait: true}, "units 12", dir)
+		})
+	}
+	group.Wait()
+	submissions := 0
+	for _, err := range errs {
+		if submitted := (*SubmittedError)(nil); errors.As(err, &submitted) {
+			submissions++
+			continue
+		}
+		queued, busy := (*QueuedError)(nil), (*outdir.BusyError)(nil)
+		require.True(t, errors.As(err, &queued) || errors.As(err, &busy), err)
+	}
+	require.Equal(t, 1, submissions)
+	ids, err := Cancel(context.Background(), dir)
+	require.NoError(t, err)
+	require.Len(t, ids, 2)
+}
+
 func TestJobsAreCancelledOnDemand(t *testing.T) {
 	withCluster(t)
 	const text = "units 12, sleep 2s"
@@ -344,14 +377,14 @@ func TestWhyNoTaskRunsIsToldOnce(t *testing.T) {
 func TestOptionsReachSlurm(t *testing.T) {
 	withCluster(t)
 	dir := t.TempDir()
-	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine"}}
+	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine", "--no-requeue", "--chdir=/"}}
 	_, _, err := run(t, context.Background(), e, "units 3", dir)
 	var submitted *SubmittedError
 	require.ErrorAs(t, err, &submitted)
 	for _, id := range []string{submitted.Array, submitted.Merge} {
 		out, err := command(context.Background(), "scontrol", "show", "job", id)
 		require.NoError(t, err)
-		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-"} {
+		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-", "WorkDir=" + dir} {
 			require.Contains(t, out, want)
 		}
 	}
@@ -432,4 +465,147 @@ func TestANodeIsKilledAndEverythingIsThereOnce(t *testing.T) {
 	}
 	require.NotEmpty(t, moved, "no task was queued again")
 	require.NoError(t, c.startNodes("n2"))
+}
+
+// gridslot is a copy of the command, which is built once.
+func gridslot(t *testing.T) string {
+	t.Helper()
+	text, err := built()
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "gridslot")
+	require.NoError(t, os.WriteFile(path, text, 0o777))
+	return path
+}
+
+var built = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "gridslot")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "gridslot")
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/gridslot/gridslot").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return os.ReadFile(path)
+})
+
+// call runs a command in a folder and returns what it says.
+func call(t *testing.T, dir, name string, words ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command(name, words...)
+	cmd.Dir = dir
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+const someRuns = `traces: ['lublin:jobs=200', "a user's log.swf"]
+policies: [fcfs, easy]
+load: [0.7, 0.9]
+replications: 4
+`
+
+// someLog writes a study with a log beside it, in a folder with a name that is hard on
+// scripts.
+func someLog(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "it's a $HOME of studies")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	var log strings.Builder
+	log.WriteString("; MaxProcs: 8\n")
+	for i := range 50 {
+		fmt.Fprintf(&log, "%d %d -1 %d %d -1 -1 %[4]d 900 -1 1 1 1 -1 1 -1 -1 -1\n", i+1, 60*i, 100+37*i%700, 1+i%8)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a user's log.swf"), []byte(log.String()), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(someRuns), 0o666))
+	return dir
+}
+
+func TestTheCommandGivesTheSameResultsOnSlurm(t *testing.T) {
+	withCluster(t)
+	exe, dir := gridslot(t), someLog(t)
+	_, stderr, code := call(t, dir, exe, "sweep", "study.yaml", "--out", "here")
+	require.Zero(t, code, stderr)
+	stdout, stderr, code := call(t, dir, exe, "sweep", "study.yaml", "--engine", "slurm", "--tasks", "5", "--out", "there",
+		"--sbatch", "--comment='two words' --nice=1", "--time", "5", "--limit", "1h")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "32 of 32 runs are done")
+	want, got := read(t, filepath.Join(dir, "here", "results.csv")), read(t, filepath.Join(dir, "there", "results.csv"))
+	require.Equal(t, 33, strings.Count(want, "\n"))
+	require.Equal(t, want, got)
+	for _, folder := range []string{"here", "there"} {
+		units, err := filepath.Glob(filepath.Join(dir, folder, "units", "*", "*.json"))
+		require.NoError(t, err)
+		require.Len(t, units, 32)
+	}
+}
+
+func TestWhatIsChangedBehindASubmissionDoesNotMatter(t *testing.T) {
+	withCluster(t)
+	exe, dir := gridslot(t), someLog(t)
+	_, stderr, code := call(t, dir, exe, "sweep", "study.yaml", "--out", "here")
+	require.Zero(t, code, stderr)
+	stdout, stderr, code := call(t, dir, exe, "sweep", "study.yaml", "--engine", "slurm", "--tasks", "3", "--out", "there", "--no-wait", "--sbatch", "--begin=now+2")
+	require.Zero(t, code, stderr)
+	require.Regexp(t, `^submitted job \d+ of 3 tasks, and job \d+, which merges their results; follow by: gridslot sweep status there`, stdout)
+	require.NoError(t, os.Remove(exe)) // as a build does
+	require.NoError(t, os.WriteFile(exe, []byte("#!/bin/sh\nexit 9\n"), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "study.yaml"), []byte("traces: [none]\n"), 0o666))
+	require.NoError(t, within(time.Minute, func() bool {
+		return strings.Count(read(t, filepath.Join(dir, "there", "results.csv")), "\n") == 33
+	}), "the job that merges has not written all results")
+	require.NoError(t, within(time.Minute, func() bool {
+		jobs, err := Jobs(context.Background(), filepath.Join(dir, "there"))
+		return err == nil && len(jobs) == 0
+	}))
+	require.Equal(t, read(t, filepath.Join(dir, "here", "results.csv")), read(t, filepath.Join(dir, "there", "results.csv")))
+	require.Contains(t, read(t, filepath.Join(dir, "there", "manifest.json")), `"slurm array": "`)
+}
+
+func TestTheCommandTellsOfItsJobsAndCancelsThem(t *testing.T) {
+	withCluster(t)
+	exe, dir := gridslot(t), someLog(t)
+	sweeps := func(words ...string) (string, string, int) {
+		return call(t, dir, exe, append([]string{"sweep"}, words...)...)
+	}
+	_, stderr, code := sweeps("study.yaml", "--engine", "slurm", "--tasks", "3", "--out", "there", "--no-wait", "--partition", "closed")
+	require.Zero(t, code, stderr)
+	stdout, _, code := sweeps("status", "there")
+	require.Zero(t, code)
+	require.Regexp(t, `\n    32 missing\n\nin Slurm's queue\n     3 job \d+, tasks: PENDING \(PartitionDown\)\n     1 job \d+, merges: PENDING \((Dependency|PartitionDown)\)\n$`, stdout)
+	stdout, _, code = sweeps("status", "there", "--format", "json")
+	require.Zero(t, code)
+	require.Regexp(t, `"slurm": \[\s*\{\s*"id": "\d+",\s*"task": 1,\s*"state": "PENDING",\s*"reason": "PartitionDown"`, stdout)
+	_, stderr, code = sweeps("study.yaml", "--engine", "slurm", "--out", "there", "--no-wait")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "nothing is submitted twice")
+	stdout, _, code = sweeps("cancel", "there")
+	require.Zero(t, code)
+	require.Regexp(t, `^cancelled: \d+, \d+\n$`, stdout)
+	stdout, _, code = sweeps("cancel", "there")
+	require.Zero(t, code)
+	require.Equal(t, "no job of this study is in Slurm's queue\n", stdout)
+	stdout, _, _ = sweeps("status", "there")
+	require.NotContains(t, stdout, "queue")
+}
+
+func TestWithoutSlurmTheCommandNamesShards(t *testing.T) {
+	exe, dir := gridslot(t), someLog(t)
+	t.Setenv("PATH", t.TempDir())
+	_, stderr, code := call(t, dir, exe, "sweep", "study.yaml", "--engine", "slurm", "--out", "there")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "is not found on this machine")
+	require.Contains(t, stderr, "gridslot sweep shard I/N")
+	_, stderr, code = call(t, dir, exe, "sweep", "status", "there")
+	require.Zero(t, code)
+	require.Empty(t, stderr)
+	for _, words := range [][]string{{"--tasks", "0"}, {"--sbatch", "'open"}} {
+		_, _, code = call(t, dir, exe, append([]string{"sweep", "study.yaml", "--engine", "slurm", "--out", "there"}, words...)...)
+		require.Equal(t, 2, code, words)
+	}
 }

@@ -138,7 +138,7 @@ func ranges(numbers []int) string {
 type scripts struct{ tasks, merge string }
 
 // prepare writes what the jobs need. No job of the folder is queued now.
-func (e Engine) prepare(dir string, parts int) (s scripts, err error) {
+func (e Engine) prepare(w *sweep.Work, dir string, parts int) (s scripts, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, logs), 0o777); err != nil { // Slurm does not make it
 		return s, err
 	}
@@ -147,12 +147,17 @@ func (e Engine) prepare(dir string, parts int) (s scripts, err error) {
 		return s, fmt.Errorf("copying the program for the jobs: %w", err)
 	}
 	s = scripts{filepath.Join(dir, own, "tasks.sh"), filepath.Join(dir, own, "merge.sh")}
-	shard := []string{exe, "sweep", "shard"}
-	rest := append([]string{filepath.Join(dir, sweep.StudyName), "--out", dir}, e.Flags...)
+	rest := append([]string{"--out", dir}, e.Flags...)
+	if w.Limit.Time > 0 {
+		rest = append(rest, "--limit", strconv.FormatFloat(w.Limit.Time.Seconds(), 'f', -1, 64)+"s")
+	}
+	if w.Limit.Tries > 0 {
+		rest = append(rest, "--tries", strconv.Itoa(w.Limit.Tries))
+	}
 	err = write(s.tasks, `#!/bin/bash
 # Written by gridslot: a task of a study does its part of the units that have no
 # result yet.
-exec `+quote(shard...)+` "$SLURM_ARRAY_TASK_ID/`+strconv.Itoa(parts)+`" `+quote(rest...)+` --workers "${SLURM_CPUS_PER_TASK:-1}"
+exec `+quote(exe, "sweep", "shard")+` "$SLURM_ARRAY_TASK_ID/`+strconv.Itoa(parts)+`" `+quote(rest...)+` --workers "${SLURM_CPUS_PER_TASK:-1}"
 `)
 	if err != nil {
 		return s, err

@@ -108,3 +108,20 @@ func TestTheEndOfALogIsItsLastLines(t *testing.T) {
 		require.Equal(t, want, end)
 	}
 }
+
+func TestWordsAreBetweenBlanksAndQuotationMarksKeepThemTogether(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                                  nil,
+		" \t":                               nil,
+		"--qos=long  --mem=4G ":             {"--qos=long", "--mem=4G"},
+		`--comment="it's one" -q 'a  b'"c"`: {"--comment=it's one", "-q", "a  bc"},
+		`-q ''`:                             {"-q", ""},
+		`a\b`:                               {`a\b`},
+	} {
+		words, err := Words(text)
+		require.NoError(t, err)
+		require.Equal(t, want, words, text)
+	}
+	_, err := Words("--comment='so")
+	require.Error(t, err)
+}

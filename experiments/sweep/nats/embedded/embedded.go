@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"time"
 
@@ -42,6 +43,7 @@ type Config struct {
 type Server struct {
 	inner  *server.Server
 	secure bool
+	name   string // by which this machine reaches it, where the address does not say
 }
 
 const port = 4222
@@ -75,10 +77,14 @@ func Start(c Config) (*Server, error) {
 	if (c.Cert == "") != (c.Key == "") {
 		return nil, errors.New("a certificate and its key belong together (--tls-cert, --tls-key)")
 	}
+	name := ""
 	if c.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 		if err != nil {
 			return nil, fmt.Errorf("reading the server's certificate: %w", err)
+		}
+		if leaf := pair.Leaf; leaf != nil && leaf.VerifyHostname("127.0.0.1") != nil && len(leaf.DNSNames) > 0 {
+			name = leaf.DNSNames[0] // clients compare the name that they know
 		}
 		o.TLS, o.TLSConfig = true, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
@@ -93,6 +99,9 @@ func Start(c Config) (*Server, error) {
 			return nil, fmt.Errorf("starting a NATS server (--listen): %w", err)
 		}
 	}
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making a folder for the NATS server: %w", err)
+	}
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("starting a NATS server: %w", err)
@@ -106,7 +115,7 @@ func Start(c Config) (*Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("the NATS server cannot keep anything in %s", c.Dir)
 	}
-	return &Server{s, c.Cert != ""}, nil
+	return &Server{s, c.Cert != "", name}, nil
 }
 
 func loopback(host string) bool {
@@ -115,25 +124,32 @@ func loopback(host string) bool {
 }
 
 // URL is where clients on this machine reach the server.
-func (s *Server) URL() string { return s.url("127.0.0.1") }
+func (s *Server) URL() string {
+	if s.name != "" {
+		return s.url(s.name)
+	}
+	return s.URLFor("127.0.0.1")
+}
 
 // URLFor is where clients on other machines reach it, if they can: name is this
 // machine's.
-func (s *Server) URLFor(name string) string { return s.url(name) }
+func (s *Server) URLFor(name string) string {
+	if addr, ok := s.inner.Addr().(*net.TCPAddr); ok && !addr.IP.IsUnspecified() {
+		name = addr.IP.String()
+	}
+	return s.url(name)
+}
 
 func (s *Server) url(host string) string {
-	addr, ok := s.inner.Addr().(*net.TCPAddr)
-	if !ok {
-		return ""
-	}
-	if !addr.IP.IsUnspecified() {
-		host = addr.IP.String()
+	port := 0
+	if addr, ok := s.inner.Addr().(*net.TCPAddr); ok {
+		port = addr.Port
 	}
 	scheme := "nats://"
 	if s.secure {
 		scheme = "tls://"
 	}
-	return scheme + net.JoinHostPort(host, strconv.Itoa(addr.Port))
+	return scheme + net.JoinHostPort(host, strconv.Itoa(port))
 }
 
 // Close ends the server. What it keeps stays in its folder.
