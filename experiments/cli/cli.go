@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/internal/interrupt"
-	"github.com/gridslot/gridslot/experiments/internal/memory"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 )
 
 // Version is the version of the program, as in docs/CHANGELOG.md.
@@ -36,7 +36,7 @@ func Main(e Extend) int {
 		debug.SetGCPercent(gcPercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(memory.Default() / 5 * 6)) // nine tenths of what there is
+		debug.SetMemoryLimit(machine.Share() / 5 * 6) // nine tenths of what there is
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/internal/memory"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/parquet"
@@ -32,7 +32,7 @@ type simulation struct {
 	out       string
 	format    string
 	workers   int
-	memory    memory.Size
+	memory    int64
 	watch     bool
 	decisions bool
 	events    bool
@@ -124,7 +124,7 @@ and with --victims the jobs that run there
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
-	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need in memory before it is refused, as in 16GB (default: three quarters of what there is)", memory.Parse)
+	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need in memory before it is refused, such as 16G (default: three quarters of what there is)", optional(machine.ParseSize))
 	f.SortFlags = false
 	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
 	_ = cmd.MarkFlagDirname("out") // it exists
@@ -191,19 +191,19 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
 	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Memory: int64(s.memory), Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell: func(format string, args ...any) {
 			fmt.Fprintln(stderr, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
 		},
 		Started: started, Observers: observers,
 	})
-	var large *memory.TooMuchError
+	var large *machine.TooMuchError
 	if errors.As(err, &large) {
 		err = fmt.Errorf("%w: ask for less, or allow more with --memory", err)
 	}
 	if out == nil {
-		return worded(cmd, s.named(err))
+		return s.named(worded(cmd, err))
 	}
 	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
 }
@@ -211,9 +211,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 // named is an error with the name of the file of the machine, where that is what it is
 // about: what it says is known only when the flags are known, too.
 func (s *simulation) named(err error) error {
-	var setting *scenario.SettingError
+	var usage *usageError
 	for _, file := range s.file {
-		if file != "" && !errors.As(err, &setting) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
+		if file != "" && !errors.As(err, &usage) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}

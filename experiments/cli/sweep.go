@@ -253,6 +253,11 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if err != nil {
 		return err
 	}
+	if n, ok := engine.(natsStudy); ok && status.Missing == 0 {
+		if err := n.tidy(s.out); err != nil {
+			return err
+		}
+	}
 	if shard, part := engine.(sweep.Shard); part {
 		done, failed, all := partOf(shard, results)
 		fmt.Fprintf(cmd.OutOrStdout(), "%d of the %d runs of the shard are done, %d have failed\n", done, all, failed)

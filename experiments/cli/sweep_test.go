@@ -218,7 +218,7 @@ func children(pid int) (all []int) {
 
 func TestARunThatDoesHarmFailsAlone(t *testing.T) {
 	study, dir := runsOf(t, 14, "easy", "panics", "crashes", "exits", "hangs", "eats", "fcfs"), filepath.Join(t.TempDir(), "out")
-	got := swept(t, study, "--out", dir, "--limit", "2s", "--memory", "400M")
+	got := swept(t, study, "--out", dir, "--limit", "10s", "--memory", "400M")
 	require.Equal(t, exitFailed, got.code)
 	require.Equal(t, "4 of 14 runs are done: "+filepath.Join(dir, "results.csv")+"\n", got.stdout)
 	require.Contains(t, got.stderr, "10 runs have failed: 'gridslot sweep status "+dir+"' tells more")
@@ -241,7 +241,7 @@ func TestARunThatDoesHarmFailsAlone(t *testing.T) {
 	}
 	text := swept(t, "status", dir)
 	require.Equal(t, exitOK, text.code)
-	for _, want := range []string{"14 runs", "4 done", "10 failed", "0 missing", "panic   first trace=lublin:jobs=300 policy=panics seed=1", "the policy is at a loss", "it took longer than 2s", "(--memory): 400 MiB"} {
+	for _, want := range []string{"14 runs", "4 done", "10 failed", "0 missing", "panic   first trace=lublin:jobs=300 policy=panics seed=1", "the policy is at a loss", "it took longer than 10s", "(--memory): 400 MiB"} {
 		require.Contains(t, text.stdout, want)
 	}
 	failures, err := filepath.Glob(filepath.Join(dir, "failures", "*.json"))
@@ -412,16 +412,16 @@ func TestADryRunTellsAndWritesNothing(t *testing.T) {
 	require.Regexp(t, `^20 runs: 0 are done, 0 have failed, 20 are to be done\nthey take about \d+ s on \d+ workers, as 20 of them tell that were tried\n$`, got.stdout)
 	require.NoDirExists(t, dir)
 	require.Equal(t, exitOK, swept(t, "shard", "1/2", study, "--out", dir).code)
-	before := maps.Collect(tree(t, dir))
+	before := maps.Collect(filesUnder(t, dir))
 	got = swept(t, study, "--dry-run", "--out", dir, "--workers", "1")
 	require.Regexp(t, `^20 runs: 10 are done, 0 have failed, 10 are to be done\nthey take about \d+ s on 1 workers?, as 10 of them tell that were tried\n$`, got.stdout)
-	require.Equal(t, before, maps.Collect(tree(t, dir)))
+	require.Equal(t, before, maps.Collect(filesUnder(t, dir)))
 	got = swept(t, runsOf(t, 1, "panics"), "--dry-run")
 	require.Contains(t, got.stdout, "1 of those tried failed; the first: trace=lublin:jobs=300 policy=panics seed=1: panic: the policy is at a loss")
 }
 
-// tree are the files below a folder and what is in them.
-func tree(t *testing.T, dir string) func(func(string, string) bool) {
+// filesUnder are the files below a folder and what is in them.
+func filesUnder(t *testing.T, dir string) func(func(string, string) bool) {
 	return func(yield func(string, string) bool) {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {

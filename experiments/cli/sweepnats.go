@@ -94,7 +94,7 @@ func (n natsStudy) Run(ctx context.Context, w *sweep.Work) error {
 	if n.Server.URL != "" {
 		return n.Engine.Run(ctx, w)
 	}
-	n.listen.Dir, n.listen.Token = filepath.Join(w.Dir, ".nats"), n.Server.Token
+	n.listen.Dir, n.listen.Token = filepath.Join(w.Dir, natsStore), n.Server.Token
 	server, err := embedded.Start(n.listen)
 	if err != nil {
 		return err
@@ -116,11 +116,20 @@ func (n natsStudy) Run(ctx context.Context, w *sweep.Work) error {
 	w.Tell("for more workers: %s", line)
 	err = n.Engine.Run(ctx, w)
 	server.Close()
-	if err == nil && !n.Keep {
-		err = os.RemoveAll(n.listen.Dir)
-	}
 	return err
 }
+
+// tidy removes what the server within this command, or within one that was killed, has
+// stored beside a study that is done.
+func (n natsStudy) tidy(dir string) error {
+	if n.Keep {
+		return nil
+	}
+	return os.RemoveAll(filepath.Join(dir, natsStore))
+}
+
+// natsStore is the store of the server within this command, in the study's folder.
+const natsStore = ".nats"
 
 func hostname() string {
 	name, err := os.Hostname()

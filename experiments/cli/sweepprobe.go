@@ -3,6 +3,7 @@ package cli
 // The short probe of `gridslot sweep --dry-run`.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,14 +47,9 @@ func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
 		return nil
 	}
 	workers := s.workers
-	if room := s.memory; room > 0 || machine.Memory() > 0 {
-		if room == 0 {
-			room = int64(sweep.MemoryShare * float64(machine.Memory()))
-		}
-		if p.peak > 0 && int64(workers)*p.peak > room {
-			workers = int(max(1, room/p.peak))
-			fmt.Fprintf(out, "one takes up to %s of memory, of which there are %s: %d at a time\n", machine.Size(p.peak), machine.Size(room), workers)
-		}
+	if room := cmp.Or(s.memory, machine.Share()); p.peak > 0 && int64(workers)*p.peak > room {
+		workers = int(max(1, room/p.peak))
+		fmt.Fprintf(out, "one takes up to %s of memory, of which there are %s: %d at a time\n", machine.Size(p.peak), machine.Size(room), workers)
 	}
 	about := "about"
 	if p.cut {

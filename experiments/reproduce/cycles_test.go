@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -170,6 +171,7 @@ func TestWhatMeasuresTimeIsSerial(t *testing.T) {
 	st.cycle = func(ctx context.Context, seed, cycle uint64, see sight) error {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
+		time.Sleep(time.Millisecond)
 		return inner(ctx, seed, cycle, see)
 	}
 	runToy(t, st, Config{Seed: 1, Workers: 8})
@@ -188,6 +190,25 @@ func TestACycleThatPanicsIsAnError(t *testing.T) {
 	var table Table
 	err := st.run(context.Background(), Config{Seed: 1}, &table)
 	require.ErrorContains(t, err, "first_cycle=7 cycles=1 seed=1: panic: no nodes")
+}
+
+func TestACycleThatFailedIsTriedAgain(t *testing.T) {
+	c := Config{Seed: 1, Dir: t.TempDir()}
+	st := toy()
+	st.cycle = func(context.Context, uint64, uint64, sight) error { panic("no nodes") }
+	var table Table
+	require.Error(t, st.run(context.Background(), c, &table))
+	require.Equal(t, runToy(t, toy(), Config{Seed: 1}), runToy(t, toy(), c))
+}
+
+func TestProgressCountsCyclesNotUnits(t *testing.T) {
+	st, _ := counted(2500, -1)
+	var told []int
+	runToy(t, st, Config{Seed: 1, Cycles: 8, Workers: 1, Progress: func(done, total int) {
+		require.Equal(t, 8, total)
+		told = append(told, done)
+	}})
+	require.Equal(t, []int{0, 3, 6, 8}, told)
 }
 
 func TestAnExperimentIsOneTextInEveryProcess(t *testing.T) {

@@ -29,6 +29,10 @@ func init() {
 	switch os.Getenv(asWorker) {
 	case "":
 		return
+	case "stopped": // the first one, before it can read
+		if file := os.Getenv(stopOnce); os.Remove(file) == nil {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}
 	case "dead":
 		fmt.Fprintln(os.Stderr, "no luck")
 		os.Exit(3)
@@ -223,6 +227,28 @@ func TestAUnitWhoseWorkerIsKilledIsTriedAgain(t *testing.T) {
 	require.Len(t, s.all, 40)
 	for i, o := range s.all {
 		require.True(t, s.done(i), "%v", o.Failure)
+	}
+}
+
+// stopOnce names a file: who removes it stops.
+const stopOnce = "GRIDSLOT_TEST_STOP_ONCE"
+
+func TestAWorkerThatIsStoppedAtItsBeginningHoldsUpNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	file := filepath.Join(t.TempDir(), "stop")
+	require.NoError(t, os.WriteFile(file, nil, 0o666))
+	l := workers(t, 2)
+	t.Setenv(asWorker, "stopped")
+	t.Setenv(stopOnce, file)
+	var s stored
+	w := workOf(&s, times(4, "work")...)
+	w.Limit = Limit{Time: time.Second, Tries: 2}
+	require.NoError(t, l.Run(context.Background(), w))
+	require.NoFileExists(t, file)
+	for i := range 4 {
+		require.True(t, s.done(i))
 	}
 }
 

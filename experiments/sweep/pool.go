@@ -34,10 +34,6 @@ type Pool struct {
 	watcher sync.WaitGroup
 }
 
-// MemoryShare is the part of the machine's memory that workers get where nothing else
-// is said.
-const MemoryShare = 0.75
-
 // watchEvery is how often the sizes of workers are looked at. A process fills some
 // ten megabytes in that time.
 const watchEvery = 10 * time.Millisecond
@@ -50,7 +46,7 @@ func (l Local) Pool(w *Work) *Pool {
 	}
 	p.freed = sync.NewCond(&p.mu)
 	if p.budget == 0 {
-		p.budget = int64(MemoryShare * float64(machine.Memory()))
+		p.budget = machine.Share()
 	}
 	p.killings.Store(outOfMemoryKills())
 	p.watcher.Go(p.watch)

@@ -58,6 +58,10 @@ type startError struct {
 func (e *startError) Error() string { return "starting a worker: " + e.err.Error() }
 func (e *startError) Unwrap() error { return e.err }
 
+// shortestStart is how long a worker has at least to come to work where units have a
+// time limit.
+const shortestStart = 30 * time.Second
+
 // do carries out a unit. Where its error is none of the above, or errLost, the
 // outcome holds.
 func (w *worker) do(ctx context.Context, u Unit) (o Outcome, err error) {
@@ -69,7 +73,7 @@ func (w *worker) do(ctx context.Context, u Unit) (o Outcome, err error) {
 	limit := w.pool.work.Limit
 	var a answer
 	began := time.Now()
-	if err = p.open(w.pool.work); err == nil {
+	if err = w.open(turn, p); err == nil {
 		if limit.Time > 0 {
 			defer time.AfterFunc(limit.Time, func() {
 				w.endTurn(turn, &endedError{Late, fmt.Sprintf("it took longer than %v", limit.Time)})
@@ -116,6 +120,15 @@ func (w *worker) do(ctx context.Context, u Unit) (o Outcome, err error) {
 		return o, nil
 	}
 	return o, why // errLost, or none where the unit itself has failed
+}
+
+// open has the process come to work. One that is stopped at its beginning would hold
+// up the study for ever.
+func (w *worker) open(turn int, p *process) error {
+	if limit := w.pool.work.Limit.Time; limit > 0 {
+		defer time.AfterFunc(max(limit, shortestStart), func() { w.endTurn(turn, errLost) }).Stop()
+	}
+	return p.open(w.pool.work)
 }
 
 // begin sees to it that there is a process.

@@ -144,6 +144,19 @@ func TestCorrectionsAreOfAllComparisons(t *testing.T) {
 	require.Equal(t, 2*three[2].Wilcoxon.P, three[2].Wilcoxon.Adjusted)
 }
 
+func TestWhatIsNotSignificantAmongManyIsCalledSo(t *testing.T) {
+	y := make([]float64, 8)
+	two := []Comparison{
+		compared(t, []float64{3, -1, 5, 2, 3.5, 4.25, -2.25, 4}, y),
+		compared(t, []float64{3, -1, 5, -2, 3.5, -4.25, -2.75, 4}, y),
+	}
+	require.Equal(t, "higher by 2.3 ± 2.2 (p = 0.04); by ranks not significant (Wilcoxon's test, p = 0.055)", two[0].Verdict())
+	require.True(t, two[0].Significant())
+	Correct(Holm, two)
+	require.False(t, two[0].Significant())
+	require.Equal(t, "not significant: 2.3 ± 2.2 (p = 0.081)", two[0].Verdict())
+}
+
 func TestACorrectionIsNoLessThanWhatItCorrectsAndKeepsTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 20).Draw(t, "p")

@@ -84,6 +84,10 @@ func TestNothingIsProjectedFromNothing(t *testing.T) {
 	s.Add(3)
 	require.False(t, s.Enough(), "two of ten")
 	require.Equal(t, 8, s.Needed())
+	s = Stopping{Absolute: 1e-9}
+	s.Add(-1e9)
+	s.Add(1e9)
+	require.Equal(t, -1, s.Needed(), "nobody makes so many")
 }
 
 func TestSettingsThatNeverStopAreRefused(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -65,7 +66,7 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 		return err
 	}
 	if err := c.setUp(ctx); err != nil {
-		return setUpError(ctx, err)
+		return c.setUpError(ctx, err)
 	}
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -102,12 +103,12 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	return err
 }
 
-func setUpError(ctx context.Context, err error) error {
+func (c *coordinator) setUpError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case full(err):
-		return fmt.Errorf("the NATS server's store has no room for the study: %w (max_file_store in its configuration)", err)
+		return fmt.Errorf("the NATS server's store has no room for the study, which needs %s there: %w (max_file_store in its configuration)", machine.Size(c.need), err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
 		return errors.New("the NATS server keeps nothing: start it with JetStream (nats-server -js -sd FOLDER)")
 	}
@@ -125,6 +126,7 @@ type coordinator struct {
 	left           jetstream.ObjectStore
 	tell           func(string, ...any)
 
+	need    int64                 // bytes that it reserves on the server, at the least
 	all     map[string]sweep.Unit // by key
 	missing map[string]bool       // keys
 	read    uint64                // the last result's number in its stream

@@ -193,7 +193,7 @@ func TestAFullStoreLosesNothing(t *testing.T) {
 func TestAStoreWithoutRoomForTheStudyIsSaid(t *testing.T) {
 	s := newTrial(t, 10, 0)
 	_, err := s.run(context.Background(), Engine{Server: within(t, embedded.Config{Store: 1 << 20}), Workers: 1}, nil)
-	require.ErrorContains(t, err, "the NATS server's store has no room for the study")
+	require.ErrorContains(t, err, "the NATS server's store has no room for the study, which needs 2 MiB there")
 }
 
 // again keeps a worker there, as a machine's service manager would, until done.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -208,6 +209,11 @@ func TestJobsGiveTheSameBytesAsThisProcess(t *testing.T) {
 	require.Len(t, tasks, 5)
 	require.Contains(t, said, "of 5 tasks")
 	require.Contains(t, read(t, filepath.Join(dir, "manifest.json")), `"slurm array": "`)
+	merge := regexp.MustCompile(`and job (\d+), which merges`).FindStringSubmatch(said)
+	require.NotNil(t, merge, said)
+	state, err := command(context.Background(), "scontrol", "show", "job", merge[1])
+	require.NoError(t, err)
+	require.Contains(t, state, "JobState=CANCELLED", "the job that merges is not needed any more")
 }
 
 func TestATaskThatEndsEarlyIsToldOfWithTheEndOfItsLogAndDoneAgain(t *testing.T) {
@@ -297,6 +303,32 @@ func TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice(t *testing.T) {
 	}
 }
 
+func TestOfSeveralThatSubmitAtOnceOneDoes(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		group.Go(func() {
+			_, _, errs[i] = run(t, context.Background(), Engine{Tasks: 3, Partition: "closed", NoWait: true}, "units 12", dir)
+		})
+	}
+	group.Wait()
+	submissions := 0
+	for _, err := range errs {
+		if submitted := (*SubmittedError)(nil); errors.As(err, &submitted) {
+			submissions++
+			continue
+		}
+		queued, busy := (*QueuedError)(nil), (*outdir.BusyError)(nil)
+		require.True(t, errors.As(err, &queued) || errors.As(err, &busy), err)
+	}
+	require.Equal(t, 1, submissions)
+	ids, err := Cancel(context.Background(), dir)
+	require.NoError(t, err)
+	require.Len(t, ids, 2)
+}
+
 func TestJobsAreCancelledOnDemand(t *testing.T) {
 	withCluster(t)
 	const text = "units 12, sleep 2s"
@@ -345,14 +377,14 @@ func TestWhyNoTaskRunsIsToldOnce(t *testing.T) {
 func TestOptionsReachSlurm(t *testing.T) {
 	withCluster(t)
 	dir := t.TempDir()
-	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine"}}
+	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine", "--no-requeue", "--chdir=/"}}
 	_, _, err := run(t, context.Background(), e, "units 3", dir)
 	var submitted *SubmittedError
 	require.ErrorAs(t, err, &submitted)
 	for _, id := range []string{submitted.Array, submitted.Merge} {
 		out, err := command(context.Background(), "scontrol", "show", "job", id)
 		require.NoError(t, err)
-		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-"} {
+		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-", "WorkDir=" + dir} {
 			require.Contains(t, out, want)
 		}
 	}

@@ -1,0 +1,62 @@
+package machine
+
+// Work that needs more memory than it may have is refused before it begins.
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// unknown stands for what work may need where the machine's memory is not known.
+const unknown = 4 << 30
+
+// Share is what work may need in memory where nobody says more, in bytes: three
+// quarters of what the machine has, or the process's control groups leave to it.
+func Share() int64 {
+	if all := Memory(); all > 0 {
+		return all / 4 * 3
+	}
+	return unknown
+}
+
+// Need is what a part of the work needs at least.
+type Need struct {
+	What  string
+	Bytes float64
+}
+
+// TooMuchError is work that needs more memory than it may have.
+type TooMuchError struct {
+	Largest Need
+	Bytes   float64 // all together
+	Allowed int64
+	Default bool // nobody has said what is allowed
+}
+
+func (e *TooMuchError) Error() string {
+	why := ""
+	if e.Default {
+		why = ", three quarters of what there is"
+	}
+	return fmt.Sprintf("about %s of memory would be needed, most of it for %s, and %s are allowed%s",
+		Size(int64(min(e.Bytes, math.MaxInt64/2))), e.Largest.What, Size(e.Allowed), why)
+}
+
+// Fits returns a *TooMuchError where all needs together are above what is allowed, in
+// bytes; 0 is Share.
+//
+//	err := machine.Fits(0, machine.Need{What: "1000000000 nodes", Bytes: 6e11})
+func Fits(allowed int64, needs ...Need) error {
+	var all float64
+	for _, n := range needs {
+		all += n.Bytes
+	}
+	limit := cmp.Or(allowed, Share())
+	if all <= float64(limit) {
+		return nil
+	}
+	largest := slices.MaxFunc(needs, func(a, b Need) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	return &TooMuchError{largest, all, limit, allowed == 0}
+}
