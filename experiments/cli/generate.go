@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/internal/memory"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
@@ -175,7 +175,7 @@ func (g *generation) write(cmd *cobra.Command, source string, generate func(int6
 	}
 	jobs = during(cmd.Context(), jobs)
 	if g.estimates == "tsafrir" {
-		if err := memory.Check(0, memory.Need{What: fmt.Sprintf("the estimates of %d jobs", g.jobs), Bytes: drawnBytes * float64(g.jobs)}); err != nil {
+		if err := machine.Fits(0, machine.Need{What: fmt.Sprintf("the estimates of %d jobs", g.jobs), Bytes: drawnBytes * float64(g.jobs)}); err != nil {
 			return err
 		}
 		given, err := model.Tsafrir{}.Attach(jobs, des.NewStream(g.seed, 0, "estimates"))

@@ -104,7 +104,7 @@ func (d *Domain) checkNodes() error {
 	for _, member := range d.Union {
 		n.nodes(member.Domain)
 	}
-	return memory.Check(0, n.all...)
+	return machine.Fits(0, n.all...)
 }
 
 // nodes adds those of a domain that is no union, and returns how many there are.
