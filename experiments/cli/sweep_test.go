@@ -53,6 +53,9 @@ var badPolicies = Extend{Policies: policy.Table[entity.Policy]{
 		}
 	}),
 	bad("waits", func() {
+		if mark := os.Getenv(goOn); mark != "" {
+			_ = os.WriteFile(fmt.Sprintf("%s.%d", mark, os.Getpid()), nil, 0o666) // it waits
+		}
 		for os.Getenv(goOn) != "" {
 			if _, err := os.Stat(os.Getenv(goOn)); err == nil {
 				break
@@ -301,7 +304,10 @@ func TestSignalsToWorkersAreNotForThem(t *testing.T) {
 	cmd := sweepProcess(study, "--out", dir, "--workers", "2", "--tries", "1")
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) == 2 }, time.Minute, time.Millisecond)
-	time.Sleep(300 * time.Millisecond) // they are at work
+	require.Eventually(t, func() bool {
+		waiting, _ := filepath.Glob(mark + ".*")
+		return len(waiting) == 2
+	}, time.Minute, time.Millisecond)
 	for _, pid := range children(cmd.Process.Pid) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGINT))
 		require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
