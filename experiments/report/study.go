@@ -245,7 +245,7 @@ func gridOf(g *findings.Grid) gridTable {
 // caseOf are the values of a cell of what varies.
 func caseOf(f *findings.Findings, cell int) string {
 	var names []string
-	for _, i := range f.Table.Varied() {
+	for _, i := range f.Varied() {
 		names = append(names, f.Cells[cell].Params[i])
 	}
 	return clean(strings.Join(names, ", "))

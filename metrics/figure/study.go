@@ -87,7 +87,7 @@ func panels(height vg.Length, n int) *Figure {
 
 // others are parameters that vary and are not compared.
 func others(f *findings.Findings) (names []string) {
-	for _, i := range f.Table.Varied() {
+	for _, i := range f.Varied() {
 		name := f.Table.Params[i]
 		if !slices.ContainsFunc(f.Options.Baseline, func(p findings.Param) bool { return p.Name == name }) {
 			names = append(names, name)
@@ -410,7 +410,7 @@ func differencesOf(f *findings.Findings, m int) (*Figure, error) {
 		note += fmt.Sprintf(" %d more are left out.", len(of)-mostRows)
 		of = of[:mostRows]
 	}
-	varied := f.Table.Varied()
+	varied := f.Varied()
 	p := newPanel("", findings.Label(measure)+":\ndifference from "+plain(f.BaselineName())+", %", "")
 	var all spreads
 	var ticks plot.ConstantTicks

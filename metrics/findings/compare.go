@@ -90,7 +90,7 @@ func (f *Findings) compare() error {
 		f.Comparisons = append(f.Comparisons, f.judge(measure, family)...)
 	}
 	if n := without / len(f.Options.Measures); n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: its runs are missing", n))
+		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: no run has %s and is the same in everything else", n, f.BaselineName()))
 	}
 	return nil
 }

@@ -47,7 +47,8 @@ type Findings struct {
 	Notes         []string // what a reader should know before anything else
 
 	measures []int // of Table.Measures
-	compared []int // of Table.Params
+	compared []int // of Table.Params; behind those of Options.Baseline what stands in them
+	varied   []int // see Varied
 	baseline []string
 	cells    map[string]int // by keyOf(Params)
 	most     int            // runs of a cell
@@ -169,6 +170,7 @@ func (f *Findings) complete() error {
 		}
 		f.compared, f.baseline = append(f.compared, i), append(f.baseline, p.Value)
 	}
+	f.independent()
 	return nil
 }
 
