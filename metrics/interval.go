@@ -62,11 +62,11 @@ func (m *Moments) StdDev() float64 { return math.Sqrt(m.Variance()) }
 // Interval is the mean of the observations with an interval that covers the
 // true mean with the probability level (0.95, say), where the observations are
 // independent and about normal, as means of long replications are: Student's t
-// with N-1 degrees of freedom. Of fewer than two observations HalfWidth is
-// +Inf.
+// with N-1 degrees of freedom. Of fewer than two observations, and at a level that
+// is not between 0 and 1, HalfWidth is +Inf.
 func (m *Moments) Interval(level float64) Interval {
 	e := Interval{Mean: m.mean, HalfWidth: math.Inf(1), N: m.n}
-	if m.n >= 2 {
+	if m.n >= 2 && level > 0 && level < 1 {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.n - 1)}
 		e.HalfWidth = t.Quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
 	}

@@ -142,10 +142,16 @@ func pairs(x, y []float64, level float64) error {
 	return errors.Join(finite("the first values", x), finite("the second values", y), probability("level", level))
 }
 
+// greatest is of a value: sums of squares of such are finite.
+const greatest = 1e100
+
 func finite(what string, values []float64) error {
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("%s: number %d is %v: a finite number is wanted", what, i+1, v)
+		}
+		if math.Abs(v) > greatest {
+			return fmt.Errorf("%s: number %d is %v: a number within ±%g is wanted", what, i+1, v, greatest)
 		}
 	}
 	return nil

@@ -112,3 +112,25 @@ func TestMeanIsThatOfMoments(t *testing.T) {
 	}
 	require.Equal(t, m.Interval(0.95), Mean([]float64{1, 2, 4}, 0.95))
 }
+
+func TestALevelThatIsNoneGivesNoInterval(t *testing.T) {
+	for _, level := range []float64{0, 1, 1.5, -1, 95, math.NaN()} {
+		require.Equal(t, math.Inf(1), Mean([]float64{1, 2, 4}, level).HalfWidth, "%v", level)
+		require.Equal(t, math.Inf(1), BatchMeans([]float64{1, 2, 3, 5}, 2, level).HalfWidth, "%v", level)
+	}
+	s := Stopping{Relative: 0.1, Level: 3, Minimum: 2}
+	s.Add(1)
+	s.Add(2)
+	require.False(t, s.Enough())
+	require.Equal(t, -1, s.Needed())
+}
+
+func TestNumbersWhoseSquaresAreNoneAreRefused(t *testing.T) {
+	huge := []float64{1e308, -1e308, 1e308}
+	_, err := Compare(huge, []float64{1, 2, 3}, 0.95)
+	require.ErrorContains(t, err, "the first values: number 1 is 1e+308: a number within ±1e+100 is wanted")
+	_, err = Ratio([]float64{1, 2, 3}, huge, 0.95)
+	require.ErrorContains(t, err, "the second values: number 1")
+	_, err = Effects([]Factor{{Name: "a", Levels: []string{"x", "y", "z"}}}, nil, huge)
+	require.ErrorContains(t, err, "number 1 is 1e+308")
+}

@@ -69,14 +69,14 @@ func (s *Stopping) Enough() bool {
 
 // Needed is how many more replications it will probably take, if the mean and the variance
 // stay what they are now: 0 where there are enough, and -1 where that cannot be told, of
-// fewer than two replications or where no number would do.
+// fewer than two replications, where no number would do, or where Check finds fault.
 func (s *Stopping) Needed() int {
 	n := s.seen.N()
 	if s.Enough() {
 		return 0
 	}
 	goal := s.goal()
-	if n < 2 || !(goal > 0) {
+	if n < 2 || !(goal > 0) || s.Check() != nil {
 		return -1
 	}
 	const most = 1 << 30
