@@ -20,9 +20,9 @@ func TestDemandsBeyondTheMemoryAreRefused(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"simulate " + many, "many.yaml: about 800 GB of memory would be needed, most of it for 1000000000 nodes, and ", exitFailed},
-		{"simulate " + many + " --memory 100GB", "and 100 GB are allowed: ask for less, or allow more with --memory", exitFailed},
-		{"simulate --memory much", `--memory: want a size of memory, as in 500M, 16GB or 1.5GiB, not "much"`, exitUsage},
+		{"simulate " + many, "many.yaml: about 745.1 GiB of memory would be needed, most of it for 1000000000 nodes, and ", exitFailed},
+		{"simulate " + many + " --memory 100GB", "and 100 GiB are allowed: ask for less, or allow more with --memory", exitFailed},
+		{"simulate --memory much", `--memory: want a size such as 800M, 4G or 1.5GiB, not "much"`, exitUsage},
 		{"simulate --outages exponential:mtbf=1d:repair=1h --procs 2147483647", "2147483647 processors or nodes that fail", exitFailed},
 		{"simulate lublin:jobs=1000000000", "jobs is \"1000000000\": want at most 100000000, which are kept in a temporary file", exitUsage},
 		{"generate lublin --jobs 1000000000000 --estimates tsafrir", "the estimates of 1000000000000 jobs", exitFailed},

@@ -36,6 +36,18 @@ func TestAVerdictSaysWhatCanBeConcluded(t *testing.T) {
 	}
 }
 
+func TestRoundingIsNoChance(t *testing.T) {
+	y := []float64{500.1, 6123.7, 1999.9, 17311.3, 5023.77}
+	x := make([]float64, len(y))
+	rounded := map[float64]bool{}
+	for i := range y {
+		x[i] = y[i] + 0.3
+		rounded[x[i]-y[i]] = true
+	}
+	require.Greater(t, len(rounded), 1)
+	require.Equal(t, "not tested: all 5 pairs differ by the same, 0.3", compared(t, x, y).Verdict())
+}
+
 func TestWhatCannotBeComparedIsAnError(t *testing.T) {
 	_, err := Compare([]float64{1, 2}, []float64{1}, 0.95)
 	require.EqualError(t, err, "comparing: pairs are wanted, but there are 2 and 1 values")

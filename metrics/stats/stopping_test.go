@@ -70,6 +70,10 @@ func TestARelativeErrorIsOfTheTrueMean(t *testing.T) {
 	require.False(t, s.Enough())
 	s.Absolute = width
 	require.True(t, s.Enough())
+	s = Stopping{Relative: 0.5, Minimum: 2}
+	s.Add(-99)
+	s.Add(-101)
+	require.True(t, s.Enough(), "the mean is below 0")
 }
 
 func TestNothingIsProjectedFromNothing(t *testing.T) {

@@ -218,13 +218,12 @@ func (c *coordinator) reader(ctx context.Context) (*reader, error) {
 		return nil, err
 	}
 	c.read, c.stale = 0, 0
-	return &reader{consumer: consumer, connection: c.nc.Stats().Reconnects}, nil
+	return &reader{consumer: consumer}, nil
 }
 
 type reader struct {
-	consumer   jetstream.Consumer
-	connection uint64 // how often it was made again
-	seen       uint64 // messages
+	consumer jetstream.Consumer
+	seen     uint64 // messages
 }
 
 // errGap is that results were sent that did not arrive.
@@ -252,9 +251,6 @@ func (c *coordinator) some(ctx context.Context, r *reader) (n int, err error) {
 	}
 	if err := msgs.Error(); err != nil {
 		return n, err
-	}
-	if c.nc.Stats().Reconnects != r.connection {
-		return n, errGap
 	}
 	return n, nil
 }
@@ -373,11 +369,19 @@ func (c *coordinator) queue(ctx context.Context) error {
 			}
 		}
 	}
-	var sent []jetstream.PubAckFuture
+	var units []sweep.Unit
 	for _, u := range c.work.Units {
-		if !c.missing[u.Key] || info.State.Subjects[c.names.unit(u.Key)] > 0 {
-			continue
+		if c.missing[u.Key] && info.State.Subjects[c.names.unit(u.Key)] == 0 {
+			units = append(units, u)
 		}
+	}
+	return c.put(short, units)
+}
+
+// put queues units but for those that are queued, such as by a worker that has given one back meanwhile.
+func (c *coordinator) put(ctx context.Context, units []sweep.Unit) error {
+	var sent []jetstream.PubAckFuture
+	for _, u := range units {
 		data, err := json.Marshal(order{Unit: u})
 		if err != nil {
 			return err
@@ -399,8 +403,8 @@ func (c *coordinator) queue(ctx context.Context) error {
 				c.crowded = true
 				c.tell("the NATS server does not take all units yet: %v", err)
 			}
-		case <-short.Done():
-			return short.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil
