@@ -153,8 +153,10 @@ type Manifest struct {
 	Seed    uint64    `json:"seed"`
 	Trace   TraceFile `json:"trace"`
 	// Dropped and Changed count what the reader left out and altered, by reason.
-	Dropped  []ReasonCount     `json:"dropped"`
-	Changed  []ReasonCount     `json:"changed"`
+	Dropped []ReasonCount `json:"dropped"`
+	Changed []ReasonCount `json:"changed"`
+	// Noted is what else should be known: job numbers that are given twice.
+	Noted    []ReasonCount     `json:"noted,omitempty"`
 	Settings map[string]string `json:"settings"` // written in order of key
 	Runs     []ManifestRun     `json:"runs"`
 	Start    time.Time         `json:"start"` // wall clock

@@ -59,7 +59,7 @@ func (s *JobStream) Origin() des.Time {
 func (t *Trace) Open() (*JobStream, error) {
 	s := &JobStream{trace: t, opts: &t.Options, whole: Unknown, part: t.Options.selection()}
 	var err error
-	if s.part.factor, err = t.gapFactor(t.OfferedLoad); err != nil {
+	if s.part.factor, err = t.gapFactor(t.load); err != nil {
 		return nil, err
 	}
 	if t.Options.Estimates.Kind == EstimatesTsafrir {
@@ -403,16 +403,23 @@ func (s *JobStream) allocate() *entity.Job {
 // machine, before any scaling: the sum of size times runtime over all jobs
 // that fit it, divided by processors times the time from the first to the last
 // submission. It reads the trace once, on the first call.
-func (t *Trace) OfferedLoad() (float64, error) { return t.load() }
-
-func (t *Trace) offeredLoad() (float64, error) {
-	procs, err := t.Procs()
+func (t *Trace) OfferedLoad() (float64, error) {
+	l, err := t.load()
 	if err != nil {
 		return 0, err
 	}
+	procs, err := t.Procs()
+	return l.load(procs), err
+}
+
+func (t *Trace) measure() (loadMeter, error) {
+	procs, err := t.Procs()
+	if err != nil {
+		return loadMeter{}, err
+	}
 	jobs, err := t.survey()
 	if err != nil {
-		return 0, err
+		return loadMeter{}, err
 	}
 	var l loadMeter
 	for j := range jobs.Jobs() {
@@ -420,7 +427,7 @@ func (t *Trace) offeredLoad() (float64, error) {
 			l.add(j.Submit, j.Request.Nodes, j.Runtime)
 		}
 	}
-	return l.load(procs), jobs.Err()
+	return l, jobs.Err()
 }
 
 // tsafrir draws the model's estimates for the selected jobs.

@@ -227,7 +227,7 @@ func unpackError(err error) error {
 	case errors.As(err, &path):
 		return err
 	}
-	return fmt.Errorf("the compressed file is damaged (%w); fetch it again", err)
+	return errors.New("the compressed file is damaged; fetch it again")
 }
 
 // Trace is an SWF file opened for simulation: its header, what it is called,
@@ -243,7 +243,7 @@ type Trace struct {
 
 	source *source
 
-	load     func() (float64, error)    // computed once
+	load     func() (loadMeter, error)  // what its jobs offer, computed once
 	modelled func() ([]des.Time, error) // estimates, computed once
 
 	mu   sync.Mutex
@@ -285,7 +285,7 @@ func (o Options) Open(path string) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{Name: src.name, Path: path, Options: o, source: src}
-	t.load = sync.OnceValues(t.offeredLoad)
+	t.load = sync.OnceValues(t.measure)
 	t.modelled = sync.OnceValues(t.tsafrir)
 	r, closer, err := t.Records()
 	if err != nil {

@@ -138,7 +138,7 @@ func (s *selection) place(t des.Time) des.Time {
 	}
 	since := t - s.origin
 	if s.factor != 1 {
-		// The bound keeps any factor from leading past the end of time.
+		// Sums of rounded times may pass the bound that gapFactor keeps to.
 		since = des.Time(min(math.Round(float64(since)*s.factor), float64(maxTime)))
 	}
 	if s.shift {
@@ -157,19 +157,28 @@ func (o *Options) selection() selection {
 }
 
 // gapFactor is what the times between submissions are to be multiplied by so
-// that the load of the options is offered; offered measures the load as it is.
-func (t *Trace) gapFactor(offered func() (float64, error)) (float64, error) {
+// that the load of the options is offered; offered measures what there is.
+func (t *Trace) gapFactor(offered func() (loadMeter, error)) (float64, error) {
 	if t.Options.Load == 0 {
 		return 1, nil
 	}
-	load, err := offered()
-	switch {
-	case err != nil:
+	l, err := offered()
+	if err != nil {
 		return 0, err
+	}
+	procs, err := t.Procs()
+	if err != nil {
+		return 0, err
+	}
+	load := l.load(procs)
+	factor := load / t.Options.Load
+	switch {
 	case !(load > 0) || math.IsInf(load, 0):
 		return 0, fmt.Errorf("%s: it offers a load of %v, which cannot be scaled to %v", t.Name, load, t.Options.Load)
+	case float64(l.last-l.first)*factor > float64(maxTime):
+		return 0, fmt.Errorf("%s: to offer a load of %v the times between submissions would have to be %.3g times as long, and the last job would come more than %.0e seconds after the first", t.Name, t.Options.Load, factor, des.Time(maxTime).Seconds())
 	}
-	return load / t.Options.Load, nil
+	return factor, nil
 }
 
 // Selected yields the records of the trace, not its jobs, as the options choose
@@ -184,9 +193,9 @@ func (t *Trace) Selected() iter.Seq2[*Record, error] {
 			records = SortBySubmission(records)
 		}
 		part := t.Options.selection()
-		factor, err := t.gapFactor(func() (float64, error) {
-			load, err := t.recordLoad(choose(records, part))
-			return load, errors.Join(err, readErr)
+		factor, err := t.gapFactor(func() (loadMeter, error) {
+			l, err := t.recordLoad(choose(records, part))
+			return l, errors.Join(err, readErr)
 		})
 		if err != nil {
 			yield(nil, err)
@@ -220,12 +229,11 @@ func (t *Trace) pass(err *error) iter.Seq[*Record] {
 
 // recordLoad is the load that records offer to the machine, those without a
 // runtime or without a size that fits it aside.
-func (t *Trace) recordLoad(records iter.Seq[*Record]) (float64, error) {
+func (t *Trace) recordLoad(records iter.Seq[*Record]) (l loadMeter, err error) {
 	procs, err := t.Procs()
 	if err != nil {
-		return 0, err
+		return l, err
 	}
-	var l loadMeter
 	for rec := range records {
 		size, _ := t.Options.ProcsFrom.size(rec)
 		if size < 0 || size > int64(procs) || rec.Runtime < 0 {
@@ -233,7 +241,7 @@ func (t *Trace) recordLoad(records iter.Seq[*Record]) (float64, error) {
 		}
 		l.add(rec.Submit, int(size), rec.Runtime)
 	}
-	return l.load(procs), nil
+	return l, nil
 }
 
 // loadMeter sums up an offered load: work by the time from the first submission

@@ -3,6 +3,7 @@ package workload
 import (
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gridslot/gridslot/des"
@@ -114,4 +115,23 @@ func TestSelectedEndsWithTheErrorOfTheReading(t *testing.T) {
 	for _, err := range fromText(t, Options{Load: 0.5}, line(1, 0, 9, 1, 1, 9, 1)).Selected() {
 		require.ErrorContains(t, err, "cannot be scaled")
 	}
+}
+
+func TestALoadThatLeadsPastTheEndOfTimeIsRefused(t *testing.T) {
+	log := "; MaxProcs: 10\n1 0 -1 100 10 -1 -1 10 100 -1 1 1 1 1 1 1 -1 -1\n2 100 -1 100 10 -1 -1 10 100 -1 1 1 1 1 1 1 -1 -1\n"
+	for _, load := range []float64{1e-300, 1.9e-10} {
+		trace, err := Options{Load: load, Stdin: strings.NewReader(log)}.Open(StandardInput)
+		require.NoError(t, err)
+		_, err = trace.Open()
+		require.ErrorContains(t, err, "the last job would come more than 1e+12 seconds after the first")
+		for _, err := range trace.Selected() {
+			require.ErrorContains(t, err, "the last job would come more than 1e+12 seconds after the first")
+			break
+		}
+	}
+	trace, err := Options{Load: 2.1e-10, Stdin: strings.NewReader(log)}.Open(StandardInput)
+	require.NoError(t, err)
+	jobs, err := trace.Open()
+	require.NoError(t, err)
+	require.NoError(t, jobs.Close())
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
@@ -87,6 +89,9 @@ against the paper, and no rate of arrivals is published: give --load or
 	return cmd
 }
 
+// mostSizes is how many sizes of jobs Feitelson's model sums over within a second or two.
+const mostSizes = 10_000_000
+
 func newFeitelson() *cobra.Command {
 	var g generation
 	var unit float64
@@ -107,6 +112,9 @@ constants were not to be had; no rate of arrivals is published: give --load or
 		}
 		if !positive(unit) {
 			return usagef("give --time-unit, the mean of the shorter runtimes in seconds, above 0: none is published")
+		}
+		if g.procs > mostSizes {
+			return usagef("--procs must be at most %d: the model sums over all sizes of jobs", mostSizes)
 		}
 		m := model.Feitelson{Processors: g.procs, TimeUnit: unit, MeanGap: g.meanGap, Load: g.load, Seed: g.seed}
 		return g.write(cmd, "Feitelson, JSSPP 1996 (partly unverified)", m.Jobs)
@@ -137,6 +145,20 @@ func (g *generation) checkRate() error {
 	return nil
 }
 
+// drawnBytes are what a model of estimates keeps of a job while it draws them.
+const drawnBytes = 40
+
+// during is jobs as long as ctx lasts: a model of estimates looks at all of them first.
+func during(ctx context.Context, jobs iter.Seq[*entity.Job]) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for j := range jobs {
+			if ctx.Err() != nil || !yield(j) {
+				return
+			}
+		}
+	}
+}
+
 // write generates the jobs and writes them.
 func (g *generation) write(cmd *cobra.Command, source string, generate func(int64) (iter.Seq[*entity.Job], error)) error {
 	switch {
@@ -151,7 +173,11 @@ func (g *generation) write(cmd *cobra.Command, source string, generate func(int6
 	if err != nil {
 		return &usageError{err} // a model refuses nothing but its parameters
 	}
+	jobs = during(cmd.Context(), jobs)
 	if g.estimates == "tsafrir" {
+		if err := machine.Fits(0, machine.Need{What: fmt.Sprintf("the estimates of %d jobs", g.jobs), Bytes: drawnBytes * float64(g.jobs)}); err != nil {
+			return err
+		}
 		given, err := model.Tsafrir{}.Attach(jobs, des.NewStream(g.seed, 0, "estimates"))
 		if err != nil {
 			return err
@@ -181,6 +207,9 @@ func (g *generation) write(cmd *cobra.Command, source string, generate func(int6
 		if err := out.Write(&rec); err != nil {
 			return err
 		}
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return err // the jobs have ended early
 	}
 	return out.Commit()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -75,6 +76,9 @@ The criterion of each job is drawn from --criteria, searches for windows:
 		if err := b.Check(); err != nil {
 			return &usageError{err}
 		}
+		if err := machine.Fits(0, machine.Need{What: fmt.Sprintf("%d jobs of a batch", b.Jobs), Bytes: batchJobBytes * float64(b.Jobs)}); err != nil {
+			return err
+		}
 		b.Cycle = des.Seconds(interval)
 		b.Criteria = nil
 		if criteria != "" {
@@ -101,6 +105,9 @@ The criterion of each job is drawn from --criteria, searches for windows:
 	}
 	return cmd
 }
+
+// batchJobBytes are what a job of a batch takes: a batch is drawn as a whole.
+const batchJobBytes = 220
 
 // rangeFlag is a flag of two numbers, the least and the most.
 func rangeFlag(cmd *cobra.Command, to *vo.Range, name, value, usage string) {

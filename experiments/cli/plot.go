@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
@@ -86,9 +86,11 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 				return err
 			}
 			dir := cmp.Or(out, filepath.Join(args[0], "figures"))
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return fmt.Errorf("a folder for figures: %w", err)
+			held, err := outdir.Open(dir, names...)
+			if err != nil {
+				return err
 			}
+			defer held.Close()
 			for _, f := range figures {
 				if err := cmd.Context().Err(); err != nil {
 					return errors.New("interrupted; the figures named above are whole")

@@ -203,7 +203,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		err = fmt.Errorf("%w: ask for less, or allow more with --memory", err)
 	}
 	if out == nil {
-		return worded(cmd, s.named(err))
+		return s.named(worded(cmd, err))
 	}
 	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
 }
@@ -211,9 +211,9 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 // named is an error with the name of the file of the machine, where that is what it is
 // about: what it says is known only when the flags are known, too.
 func (s *simulation) named(err error) error {
-	var setting *scenario.SettingError
+	var usage *usageError
 	for _, file := range s.file {
-		if file != "" && !errors.As(err, &setting) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
+		if file != "" && !errors.As(err, &usage) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}

@@ -150,7 +150,12 @@ with a row a run.`,
 			}
 			var grids []findings.Grid
 			for _, pivot.Measure = range measure {
-				of, err := f.Grids(pivot)
+				layout := pivot
+				if slices.Equal(pivot.Rows, []string{"all"}) {
+					one := f.InOne(pivot.Measure)
+					layout.Rows, layout.Columns = one.Rows, one.Columns
+				}
+				of, err := f.Grids(layout)
 				var unknown *enum.UnknownError
 				if errors.As(err, &unknown) {
 					return usagef("%w", err)
@@ -170,9 +175,10 @@ with a row a run.`,
 	fl := cmd.Flags()
 	fl.SortFlags = false
 	fl.StringSliceVar(&measure, "measure", nil, "columns, a table each (default: the study's first measure)")
-	fl.StringSliceVar(&pivot.Rows, "rows", nil, "parameters (default: what is compared)")
-	fl.StringSliceVar(&pivot.Columns, "columns", nil, "parameters (default: the next one that varies)")
+	fl.StringSliceVar(&pivot.Rows, "rows", nil, "parameters, or all for a single table (default: what is compared)")
+	fl.StringSliceVar(&pivot.Columns, "columns", nil, "parameters (default: one that varies beside them, with numbers if there is any)")
 	parsedFlag(cmd, &pivot.Where, "where", "", "NAME=VALUE,...", "only cases with these values", optional(parseParams))
+	fl.BoolVar(&pivot.Difference, "difference", false, "differences from the baseline in per cent, in place of means")
 	parsedFlag(cmd, &format, "format", findings.Formats()[0], formats, "of the table", oneOf(formats))
 	fl.StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	a.add(cmd)

@@ -236,8 +236,8 @@ func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interfa
 		prefix string
 		to     *io.Reader
 	}{{"attempts-", &check.Attempts}, {"outages-", &check.Outages}} {
-		name, of := strings.CutPrefix(filepath.Base(path), "jobs-")
-		if name = beside.prefix + name; !of || made.files != nil && !slices.Contains(made.files, name) { // or an earlier run has left it
+		name, of := besideOf(path, beside.prefix), strings.HasPrefix(filepath.Base(path), "jobs-")
+		if !of || made.files != nil && !slices.Contains(made.files, name) { // or an earlier run has left it
 			continue
 		}
 		switch f, err := os.Open(filepath.Join(filepath.Dir(path), name)); {
@@ -257,7 +257,14 @@ func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interfa
 		return jobs.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		var damaged *validate.DamagedFileError
+		if errors.As(err, &damaged) {
+			kind, _, _ := strings.Cut(damaged.File, " ") // attempts CSV
+			if kind != "jobs" {
+				return fmt.Errorf("%s, beside %s and of %s: %w", besideOf(path, kind+"-"), path, of, err)
+			}
+		}
+		return fmt.Errorf("%s, of %s: %w", path, of, err)
 	}
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", path, found); err != nil {
 		return err
@@ -266,6 +273,12 @@ func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interfa
 		return fmt.Errorf("%s is not a valid schedule of %s (violations: %d)", path, of, found.Total)
 	}
 	return nil
+}
+
+// besideOf is the file of that prefix that stands beside jobs-POLICY.csv.
+func besideOf(path, prefix string) string {
+	name, _ := strings.CutPrefix(filepath.Base(path), "jobs-")
+	return prefix + name
 }
 
 // schedule is what is known of a file jobs-POLICY.csv: by the manifest beside it,

@@ -123,7 +123,7 @@ func newStudyPage(dir string) (*studyPage, error) {
 	figures, _ := figure.DrawStudy(f) // where there is nothing to draw there are none
 	for m, measure := range f.Options.Measures {
 		of := studyMeasure{ID: "m" + strconv.Itoa(m), Name: clean(findings.Label(measure))}
-		grids, err := f.Grids(findings.Pivot{Measure: measure})
+		grids, err := f.Grids(f.InOne(measure))
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +212,9 @@ func (p *studyPage) runs(f *findings.Findings, dir string) {
 
 func gridOf(g *findings.Grid) gridTable {
 	t := gridTable{Title: clean(g.Title()), Note: clean(strings.ReplaceAll(g.Note, "*", "★"))}
-	t.Head = append(t.Head, strings.Join(g.Rows, ", "))
+	for _, name := range g.Rows {
+		t.Head = append(t.Head, clean(name))
+	}
 	for _, c := range g.ColumnValues {
 		var names []string
 		for k, v := range c {
@@ -221,7 +223,10 @@ func gridOf(g *findings.Grid) gridTable {
 		t.Head = append(t.Head, clean(cmp.Or(strings.Join(names, ", "), findings.Label(g.Measure))))
 	}
 	for i, values := range g.RowValues {
-		row := gridRow{Names: []string{clean(strings.Join(values, ", "))}}
+		var row gridRow
+		for _, v := range values {
+			row.Names = append(row.Names, clean(v))
+		}
 		for _, e := range g.Entries[i] {
 			cell := gridCell{Text: "–", Best: e.Best, Differs: e.Differs}
 			if e.Cell >= 0 {

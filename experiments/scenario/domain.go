@@ -269,8 +269,11 @@ func criteria(t *Tables, names []string) ([]plan.Finder, error) {
 }
 
 // AllNodes are the nodes given, or else those generated; of a union those of all
-// its domains.
+// its domains. Where they would need more memory than there is, that is the error.
 func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
+	if err := d.checkNodes(); err != nil {
+		return nil, err
+	}
 	if len(d.Union) > 0 {
 		p, err := d.union(seed, replication)
 		if err != nil {

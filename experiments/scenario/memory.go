@@ -97,6 +97,16 @@ func (c *call) needsOfNodes(n *needs, d *Domain) {
 	}
 }
 
+// checkNodes refuses nodes that need more memory than there is.
+func (d *Domain) checkNodes() error {
+	var n needs
+	n.nodes(d)
+	for _, member := range d.Union {
+		n.nodes(member.Domain)
+	}
+	return machine.Fits(0, n.all...)
+}
+
 // nodes adds those of a domain that is no union, and returns how many there are.
 func (n *needs) nodes(d *Domain) float64 {
 	if len(d.Nodes) > 0 {

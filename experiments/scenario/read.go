@@ -165,6 +165,9 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	if what == "" {
 		what = "scenario"
 	}
+	if info, err := os.Stat(path); err == nil && info.Size() > mostText {
+		return nil, fmt.Errorf("reading the %s %s: it is %d bytes long, and a file of settings has %d at most", what, path, info.Size(), mostText)
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
@@ -177,6 +180,10 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	}
 	return r.sc, nil
 }
+
+// mostText is how long a file of settings may be, in bytes: the reader of YAML takes some
+// twenty times as much memory.
+const mostText = 16 << 20
 
 // reason is why a file cannot be opened, without the system call.
 func reason(err error) error {

@@ -519,6 +519,10 @@ func (c *call) write(o *Outcome, stopped string) error {
 			m.Dropped = append(m.Dropped, r)
 		case workload.Changed:
 			m.Changed = append(m.Changed, r)
+		default:
+			if worthTelling(reason) {
+				m.Noted = append(m.Noted, r)
+			}
 		}
 	}
 	for _, r := range o.Results {

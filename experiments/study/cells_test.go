@@ -197,3 +197,16 @@ func TestARowIsThatOfTheScenario(t *testing.T) {
 	require.Equal(t, 300, want.Jobs)
 	require.NotEqual(t, r.Rows[2], r.Rows[3])
 }
+
+// The file of a machine is read once; what a case sets is its own.
+func TestCasesDoNotShareTheirSettings(t *testing.T) {
+	f, err := study(t, "scenarios: [c.yaml]\npolicies: [fcfs]\nload: [0.1, \"\"]\n", "c.yaml", "processors: 4\nworkload: {trace: tiny.swf}\n", "tiny.swf", tiny)
+	require.NoError(t, err)
+	s, err := f.Study("test")
+	require.NoError(t, err)
+	s.Engine = sweep.InProcess{Workers: 1}
+	r, err := sweep.Run(context.Background(), s, f.Do)
+	require.NoError(t, err)
+	require.Equal(t, "250", r.Rows[1].Value("makespan"), "as the log has it")
+	require.NotEqual(t, "250", r.Rows[0].Value("makespan"))
+}

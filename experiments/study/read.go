@@ -147,13 +147,26 @@ func listAxis(k yamlfile.Key, param string) (axis, error) {
 		return axis{}, err
 	}
 	a := axis{Axis: sweep.List(param), key: k}
-	for i, n := range nodes {
-		if j := slices.IndexFunc(nodes[:i], func(o *yamlfile.Node) bool { return o.Text == n.Text }); j >= 0 {
+	known := map[string]string{}
+	for _, n := range nodes {
+		m := meaning(param, n.Text)
+		if before, twice := known[m]; twice && before == n.Text {
 			return axis{}, n.Errorf("%s: %q is there twice", k.Name, n.Text)
+		} else if twice {
+			return axis{}, n.Errorf("%s: %s is the same as %s before it", k.Name, n.Text, before)
 		}
+		known[m] = n.Text
 		a.Points, a.at = append(a.Points, []string{n.Text}), append(a.at, []*yamlfile.Node{n})
 	}
 	return a, nil
+}
+
+// meaning is a value as the setting of that name has it, where it is one.
+func meaning(param, text string) string {
+	if sc := scenario.New(); text != "" && sc.Set(param, text) == nil {
+		return sc.Values()[param]
+	}
+	return text
 }
 
 // zip reads lists that are taken side by side.
@@ -208,7 +221,7 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 			return n.Errorf("sample: the key %s is missing", wanted)
 		}
 	}
-	size, err := number(n.Get("size"), "size", 1, 1_000_000)
+	size, err := number(n.Get("size"), "size", 1, 100_000)
 	if err != nil {
 		return err
 	}

@@ -128,6 +128,7 @@ func TestTwoResultsOfAUnitThatDifferAreAFailure(t *testing.T) {
 	require.Contains(t, failure.Message, "twice 2 and twice 3")
 	require.Contains(t, failure.Log, `{"id":"easy/0.7","twice":"2"}`)
 	require.Contains(t, failure.Log, `{"id":"easy/0.7","twice":"3"}`)
+	require.NoFileExists(t, f.unit(u.Key), "neither counts")
 
 	require.NoError(t, f.Store(u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "2"}}}), "one against one")
 	s, err := f.Status()
@@ -154,6 +155,7 @@ func TestAResultTakesThePlaceOfAFailure(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Failures)
 	require.Equal(t, Row{{"id", "x"}}, r.Rows[0])
+	require.NoFileExists(t, f.failure(u.Key))
 }
 
 func TestFailuresAreForgottenByTheirKind(t *testing.T) {

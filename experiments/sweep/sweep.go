@@ -1,19 +1,3 @@
-// Package sweep carries out studies: a grid of settings times replications,
-// thousands of simulations that lose nothing. It knows nothing of simulations: a
-// unit of work is any function of (case, seed) that gives a row of a table.
-//
-//	study := sweep.Study{
-//		Axes:  []sweep.Axis{sweep.List("policy", "easy", "fcfs"), sweep.List("load", "0.7", "0.9")},
-//		Seeds: sweep.Seeds(1, 20),
-//		Dir:   "results",
-//	}
-//	results, err := sweep.Run(ctx, study, func(ctx context.Context, c sweep.Case) (sweep.Row, error) {
-//		...
-//		return sweep.Row{{"mean_wait", "12.5"}}, nil
-//	})
-//
-// What Dir has already is not computed again; what is computed is there whole or
-// not at all, in files named by what they are the result of.
 package sweep
 
 import (

@@ -96,18 +96,6 @@ func others(f *findings.Findings) (names []string) {
 	return names
 }
 
-// numbersOf are the values of a parameter, where all are numbers.
-func numbersOf(f *findings.Findings, name string) (values []float64) {
-	for _, text := range f.Table.ValuesOf(slices.Index(f.Table.Params, name)) {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || v-v != 0 {
-			return nil
-		}
-		values = append(values, v)
-	}
-	return values
-}
-
 // tooMany cuts grids that there is no room for, and says so.
 func tooMany(f *Figure, grids []findings.Grid) []findings.Grid {
 	if left := len(grids) - mostPanels; left > 0 {
@@ -122,7 +110,7 @@ func linesOf(f *findings.Findings, m int) (*Figure, error) {
 	measure := f.Options.Measures[m]
 	var x string
 	for _, name := range others(f) {
-		if len(numbersOf(f, name)) > 1 {
+		if len(f.Table.NumbersOf(slices.Index(f.Table.Params, name))) > 1 {
 			x = name
 			break
 		}
@@ -434,10 +422,10 @@ func differencesOf(f *findings.Findings, m int) (*Figure, error) {
 		}
 		y := float64(len(of) - 1 - i)
 		ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(strings.Join(names, " ")), textStyle(tickSize), 62*vg.Millimeter)})
-		scale := 100 / math.Abs(c.BaselineMean)
-		s := spread{at: scale * c.Difference.Mean, y: y, series: 4} // an open circle
+		at, half := c.Relative()
+		s := spread{at: at, y: y, series: 4} // an open circle
 		s.lo, s.hi = s.at, s.at
-		if half := scale * c.Difference.HalfWidth; !math.IsInf(half, 0) {
+		if !math.IsInf(half, 0) {
 			s.lo, s.hi = s.at-half, s.at+half
 		}
 		switch c.Verdict {

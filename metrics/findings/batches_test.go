@@ -345,3 +345,29 @@ func TestAFolderWithoutResultsIsCalledSo(t *testing.T) {
 	_, err := Open(t.TempDir())
 	require.ErrorContains(t, err, "holds no results of a study: there is no results.csv in it")
 }
+
+func TestBatchesThatStayDependentLeaveDoubt(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 2))
+	run := func(effect float64) *Run {
+		b := &Batches{Measures: []string{"mean_wait"}}
+		for i := range 24 {
+			b.Rows = append(b.Rows, Batch{Number: i, Jobs: 10, Means: []float64{effect*float64(100+i*i) + 5 + r.Float64()}})
+		}
+		return &Run{Seed: "1", Batches: b, Values: []float64{effect + 1}}
+	}
+	table := &Table{Name: "x", Params: []string{"policy"}, Measures: []string{"mean_wait"}}
+	for i, effect := range []float64{0, 1} { // a difference that grows from week to week
+		x := run(effect)
+		x.Params = []string{string(rune('a' + i))}
+		table.Runs = append(table.Runs, *x)
+	}
+	f, err := Analyze(table, Options{})
+	require.NoError(t, err)
+	c := f.Comparisons[0]
+	require.Equal(t, Doubtful, c.Verdict)
+	require.True(t, c.Significant())
+	require.Equal(t, 2, c.Joined)
+	require.Equal(t, 12, c.Difference.N)
+	require.Contains(t, c.Note, "depend on each other")
+	require.Zero(t, f.Rankings[0].Places[0].Beats)
+}

@@ -24,8 +24,21 @@ type Comparison struct {
 	Percent stats.Estimate
 	By      Source
 	Joined  int // as of Estimate
-	Verdict Verdict
-	Note    string
+	// Dependent is that batches that are neighbours depend on each other, though so many were joined.
+	Dependent bool
+	Verdict   Verdict
+	Note      string
+}
+
+// Relative is the difference with half of its interval in per cent of the baseline's mean,
+// that mean taken for known: the interval leaves out 0 just where the one of the difference
+// does. NaN where the mean is 0.
+func (c *Comparison) Relative() (percent, half float64) {
+	if c.BaselineMean == 0 {
+		return math.NaN(), math.NaN()
+	}
+	scale := 100 / math.Abs(c.BaselineMean)
+	return scale * c.Difference.Mean, scale * c.Difference.HalfWidth
 }
 
 // Verdict is what a comparison says.
@@ -39,6 +52,9 @@ const (
 	Unclear Verdict = "not significant"
 	Equal   Verdict = "equal"   // in every pair
 	TooFew  Verdict = "too few" // pairs to tell
+	// Doubtful is a difference that would be significant, if batches that are neighbours did
+	// not depend on each other.
+	Doubtful Verdict = "doubtful"
 )
 
 // Fewest is how many pairs a verdict needs. Fewer than five cannot be significant by
@@ -119,7 +135,7 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 		if first != nil {
 			if a, b := matched(partsOf(first, c.Measure), partsOf(second, c.Measure)); len(a) > 1 {
 				s := sampleOf(a, b)
-				x, y, c.By, c.Joined, c.Note = s.x, s.y, Batched, s.joined, s.note
+				x, y, c.By, c.Joined, c.Dependent, c.Note = s.x, s.y, Batched, s.joined, s.note != "", s.note
 			}
 		}
 	}
@@ -177,6 +193,8 @@ func verdict(c *Comparison, direction int) Verdict {
 		return TooFew
 	case !c.Significant():
 		return Unclear
+	case c.Dependent:
+		return Doubtful
 	}
 	switch up := d.Mean > 0; {
 	case direction == 0 && up:

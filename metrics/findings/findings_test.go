@@ -266,6 +266,8 @@ func TestRanksCountWhatIsBetterForMoreThanChance(t *testing.T) {
 		require.Equal(t, "sjbf", f.Cells[r.Places[0].Cell].Params[0])
 		require.Equal(t, []int{1, 2, 2}, []int{r.Places[0].Rank, r.Places[1].Rank, r.Places[2].Rank}, "easy and fcfs are tied")
 		require.Equal(t, []int{2, 0, 0}, []int{r.Places[0].Beats, r.Places[1].Beats, r.Places[2].Beats})
+		tied := []float64{f.Cells[r.Places[1].Cell].Estimates[0].Mean, f.Cells[r.Places[2].Cell].Estimates[0].Mean}
+		require.Less(t, tied[0], tied[1], "of cells that are tied the better mean stands first")
 		load := f.Cells[r.Places[0].Cell].Params[1]
 		for _, p := range r.Places {
 			require.Equal(t, load, f.Cells[p.Cell].Params[1])

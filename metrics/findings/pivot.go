@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/internal/harmless"
 )
 
@@ -20,12 +21,14 @@ import (
 type Pivot struct {
 	Measure string // "" means the first of Options.Measures
 	// Rows and Columns are parameters. Without Rows these are those of the baseline, without
-	// Columns the first other one of which there are several values. A parameter that
+	// Columns the first other one that varies, one whose values are numbers before others. A parameter that
 	// varies and is neither has a table for each of its values: no cell of a table is of
 	// two cells of the study.
 	Rows, Columns []string
 	// Where keeps the cells with these values only.
 	Where []Param
+	// Difference asks for differences from the baseline in place of means.
+	Difference bool
 }
 
 // Grid is a table of one measure.
@@ -48,6 +51,8 @@ type Entry struct {
 	Best bool
 	// Differs is that it differs from the baseline for more than chance.
 	Differs bool
+	// Compared is the difference from the baseline, where that was asked for.
+	Compared *Comparison
 }
 
 // Grids lays the cells out as tables, one for each combination of those parameters that
@@ -69,12 +74,7 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 		}
 	}
 	if len(p.Columns) == 0 {
-		for _, i := range varied {
-			if name := f.Table.Params[i]; !slices.Contains(p.Rows, name) {
-				p.Columns = []string{name}
-				break
-			}
-		}
+		p.Columns = f.across(p.Rows)
 	}
 	rows, err := f.positions(p.Rows)
 	if err != nil {
@@ -109,26 +109,67 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	var grids []Grid
 	at := map[string]int{} // of the grids
 	best, differs := f.marks(p.Measure)
+	compared := map[int]*Comparison{}
+	for i := range f.Comparisons {
+		if c := &f.Comparisons[i]; c.Measure == p.Measure && p.Difference {
+			compared[c.Cell] = c
+		}
+	}
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if !f.matches(c, where, p.Where) {
+		if !f.matches(c, where, p.Where) || p.Difference && compared[i] == nil {
 			continue
 		}
 		key := keyOf(pick(c.Params, sections))
 		if _, ok := at[key]; !ok {
 			at[key] = len(grids)
-			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p.Measure)}
+			g := Grid{Measure: p.Measure, Rows: p.Rows, Columns: p.Columns, Note: f.gridNote(p)}
 			for _, s := range sections {
 				g.Where = append(g.Where, Param{f.Table.Params[s], c.Params[s]})
 			}
 			grids = append(grids, g)
 		}
-		grids[at[key]].put(pick(c.Params, rows), pick(c.Params, columns), Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i], Differs: differs[i]})
+		grids[at[key]].put(pick(c.Params, rows), pick(c.Params, columns), Entry{Cell: i, Estimate: c.Estimates[m], Best: best[i] && !p.Difference, Differs: differs[i], Compared: compared[i]})
 	}
 	if len(grids) == 0 {
 		return nil, fmt.Errorf("%s: no cell has all of what was asked for", f.Table.Name)
 	}
 	return grids, nil
+}
+
+// across is the parameter for columns, beside those that are rows.
+func (f *Findings) across(rows []string) (columns []string) {
+	for _, i := range f.Table.Varied() {
+		name := f.Table.Params[i]
+		if slices.Contains(rows, name) {
+			continue
+		}
+		if len(f.Table.NumbersOf(i)) > 0 {
+			return []string{name}
+		}
+		if columns == nil {
+			columns = []string{name}
+		}
+	}
+	return columns
+}
+
+// InOne is the layout of a measure as a single table: what is compared in the last rows,
+// what else varies but for the columns in front of it.
+func (f *Findings) InOne(measure string) Pivot {
+	p := Pivot{Measure: measure}
+	var compared []string
+	for _, i := range f.compared {
+		compared = append(compared, f.Table.Params[i])
+	}
+	p.Columns = f.across(compared)
+	for _, i := range f.Table.Varied() {
+		if name := f.Table.Params[i]; !slices.Contains(compared, name) && !slices.Contains(p.Columns, name) {
+			p.Rows = append(p.Rows, name)
+		}
+	}
+	p.Rows = append(p.Rows, compared...)
+	return p
 }
 
 func (f *Findings) positions(names []string) (at []int, err error) {
@@ -199,17 +240,20 @@ func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 }
 
 // gridNote says what the signs in a table mean.
-func (f *Findings) gridNote(measure string) string {
-	n := 0
+func (f *Findings) gridNote(p Pivot) string {
+	measure, n := p.Measure, 0
 	for i := range f.Comparisons {
 		if c := &f.Comparisons[i]; c.Measure == measure && c.Difference.N >= Fewest {
 			n++
 		}
 	}
 	note := fmt.Sprintf("%s with intervals of %s.", Label(measure), percent(f.Options.Level))
+	if p.Difference {
+		note = fmt.Sprintf("%s: difference from %s in per cent of its mean, with intervals of %s, each by itself.", Label(measure), f.BaselineName(), percent(f.Options.Level))
+	}
 	if n > 0 {
 		note += fmt.Sprintf(" *: differs from %s (paired t test, Holm's correction for %d comparisons, %s).", f.BaselineName(), n, percent(f.Options.Level))
-		if f.Options.Direction(measure) != 0 {
+		if f.Options.Direction(measure) != 0 && !p.Difference {
 			note += " Bold: nothing is better for more than chance, and something is worse."
 		}
 	}
@@ -338,11 +382,22 @@ func (g *Grid) Markdown(w io.Writer) error {
 	return err
 }
 
+// numbers are the mean, or the difference in per cent, and half of its interval, as text; "" where
+// there is none.
+func (e *Entry) numbers() (mean, half string) {
+	if e.Compared == nil {
+		return Number(e.Estimate)
+	}
+	value, width := e.Compared.Relative()
+	mean, half = Number(Estimate{Interval: metrics.Interval{Mean: value, HalfWidth: width}})
+	return strings.Replace(mean, "-", "−", 1), half
+}
+
 func (e *Entry) markdown() string {
 	if e.Cell < 0 {
 		return "–"
 	}
-	mean, half := Number(e.Estimate)
+	mean, half := e.numbers()
 	text := mean
 	if half != "" {
 		text += " ± " + half
@@ -402,8 +457,8 @@ func (e *Entry) latex() string {
 	if e.Cell < 0 {
 		return "--"
 	}
-	mean, half := Number(e.Estimate)
-	text := strings.ReplaceAll(mean, "–", "\\mbox{--}")
+	mean, half := e.numbers()
+	text := strings.NewReplacer("–", "\\mbox{--}", "−", "-").Replace(mean)
 	if half != "" {
 		text += ` \pm ` + half
 	}
@@ -454,7 +509,11 @@ func (g *Grid) CSV(w io.Writer) error {
 				row = append(row, "", "")
 				continue
 			}
-			row = append(row, decimal(e.Estimate.Mean), decimal(e.Estimate.HalfWidth))
+			mean, half := e.Estimate.Mean, e.Estimate.HalfWidth
+			if e.Compared != nil {
+				mean, half = e.Compared.Relative()
+			}
+			row = append(row, decimal(mean), decimal(half))
 		}
 		rows = append(rows, row)
 	}

@@ -47,6 +47,21 @@ func TestATableHasRowsColumnsAndSigns(t *testing.T) {
 	require.Equal(t, []string{"1234.5678", ""}, rows[3][3:])
 }
 
+func TestATableOfDifferencesLeavesTheBaselineOut(t *testing.T) {
+	f := analyze(t, grid(map[string]float64{"sjbf": -50}, 10), Options{})
+	lines := strings.Split(written(t, f, Pivot{Difference: true}, "markdown"), "\n")
+	require.Len(t, lines, 4+3)
+	require.Equal(t, "| policy | load 0.7 | load 0.9 |", lines[0])
+	c := f.Comparisons[0]
+	require.Equal(t, []string{"sjbf", "0.7"}, f.Cells[c.Cell].Params)
+	mean, half := Number(Estimate{Interval: metrics.Interval{Mean: 100 * c.Difference.Mean / c.BaselineMean, HalfWidth: 100 * c.Difference.HalfWidth / c.BaselineMean}})
+	require.Contains(t, lines[2], "| sjbf | −"+mean[1:]+" ± "+half+` \* |`)
+	require.Contains(t, written(t, f, Pivot{Difference: true}, "latex"), "$"+mean+` \pm `+half+"^{*}$")
+	rows, err := csv.NewReader(strings.NewReader(written(t, f, Pivot{Difference: true}, "csv"))).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, decimal(100/math.Abs(c.BaselineMean)*c.Difference.Mean), rows[1][1])
+}
+
 func TestWhatIsNeitherRowNorColumnHasATableForEachValue(t *testing.T) {
 	text := "policy,load,estimates,seed,mean_wait\n"
 	value := 0

@@ -17,28 +17,58 @@ type Ranking struct {
 type Place struct {
 	Cell int // of Findings.Cells
 	// Rank is 1 and how many others are better for more than chance: by the paired t
-	// test of each two, with Holm's correction within the ranking. Cells of one rank
-	// are tied.
+	// test of each two, with Holm's correction over all pairs of the measure, those of
+	// other rankings among them. Cells of one rank are tied.
 	Rank int
 	// Beats is how many others this one is better than.
 	Beats int
 }
 
-// rank makes the rankings.
+// rank makes the rankings. All pairs of a measure are a family, as in compare.
 func (f *Findings) rank() error {
 	for m, measure := range f.Options.Measures {
 		direction := f.Options.Direction(measure)
 		if direction == 0 || len(f.compared) == 0 {
 			continue
 		}
+		var family []Comparison
+		places := map[int]*Place{} // by cell
+		var groups [][]int
 		for _, group := range f.groups() {
 			if len(group) < 2 {
 				continue
 			}
-			r, err := f.ranking(group, m, direction)
-			if err != nil {
-				return err
+			groups = append(groups, group)
+			for i, a := range group {
+				places[a] = &Place{Cell: a, Rank: 1}
+				for _, b := range group[:i] {
+					c, err := f.pair(a, b, m)
+					if err != nil {
+						return err
+					}
+					family = append(family, c)
+				}
 			}
+		}
+		for _, c := range f.judge(measure, family) {
+			switch c.Verdict {
+			case Better:
+				places[c.Cell].Beats++
+				places[c.Baseline].Rank++
+			case Worse:
+				places[c.Baseline].Beats++
+				places[c.Cell].Rank++
+			}
+		}
+		for _, group := range groups {
+			r := Ranking{Measure: measure}
+			for _, cell := range group {
+				r.Places = append(r.Places, *places[cell])
+			}
+			slices.SortStableFunc(r.Places, func(a, b Place) int {
+				x, y := f.Cells[a.Cell].Estimates[m].Mean, f.Cells[b.Cell].Estimates[m].Mean
+				return cmp.Or(cmp.Compare(a.Rank, b.Rank), -direction*cmp.Compare(x, y))
+			})
 			f.Rankings = append(f.Rankings, r)
 		}
 	}
@@ -61,35 +91,4 @@ func (f *Findings) groups() (all [][]int) {
 		all[at[key]] = append(all[at[key]], i)
 	}
 	return all
-}
-
-func (f *Findings) ranking(group []int, m, direction int) (Ranking, error) {
-	r := Ranking{Measure: f.Options.Measures[m]}
-	var pairs []Comparison
-	for i, a := range group {
-		r.Places = append(r.Places, Place{Cell: a, Rank: 1})
-		for _, b := range group[:i] {
-			c, err := f.pair(a, b, m)
-			if err != nil {
-				return r, err
-			}
-			pairs = append(pairs, c)
-		}
-	}
-	place := func(cell int) *Place { return &r.Places[slices.Index(group, cell)] }
-	for _, c := range f.judge(r.Measure, pairs) {
-		switch c.Verdict {
-		case Better:
-			place(c.Cell).Beats++
-			place(c.Baseline).Rank++
-		case Worse:
-			place(c.Baseline).Beats++
-			place(c.Cell).Rank++
-		}
-	}
-	slices.SortStableFunc(r.Places, func(a, b Place) int {
-		x, y := f.Cells[a.Cell].Estimates[m].Mean, f.Cells[b.Cell].Estimates[m].Mean
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), -direction*cmp.Compare(x, y))
-	})
-	return r, nil
 }

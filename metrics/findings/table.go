@@ -251,6 +251,18 @@ func (t *Table) ValuesOf(i int) (values []string) {
 	return values
 }
 
+// NumbersOf are the values that the i-th parameter takes, nil where any is no number.
+func (t *Table) NumbersOf(i int) (values []float64) {
+	for _, text := range t.ValuesOf(i) {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || v-v != 0 {
+			return nil
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
 // varies reports whether a measure has more than one value.
 func (t *Table) varies(measure int) bool {
 	first := math.NaN()

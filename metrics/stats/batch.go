@@ -57,7 +57,7 @@ func BatchMeans(values []float64, n int, level float64) Batches {
 // least that are tested. P is one-sided: it is small where neighbours are alike.
 func Dependence(y []float64) (lag1 float64, test Test) {
 	n, m := float64(len(y)), momentsOf(y)
-	if n < 2 || constant(m) {
+	if n < 2 || constant(m, m.Mean()) {
 		return math.NaN(), noTest
 	}
 	squares := m.Variance() * (n - 1)

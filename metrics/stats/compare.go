@@ -61,14 +61,15 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 	if err := pairs(x, y, level); err != nil {
 		return Comparison{}, fmt.Errorf("comparing: %w", err)
 	}
-	d := make([]float64, len(x))
+	d, scale := make([]float64, len(x)), 0.0
 	for i := range d {
 		d[i] = x[i] - y[i]
+		scale = max(scale, math.Abs(x[i]), math.Abs(y[i]))
 	}
 	m := momentsOf(d)
 	c := Comparison{Difference: m.Interval(level), Level: level, CohensD: math.NaN()}
 	c.Wilcoxon, c.RankBiserial = signedRanks(d)
-	if m.N() < 2 || constant(m) {
+	if m.N() < 2 || constant(m, scale) {
 		c.T, c.Wilcoxon = noTest, noTest
 		return c, nil
 	}
@@ -81,11 +82,11 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 
 var noTest = Test{Statistic: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 
-// constant reports whether what differs between the observations is rounding alone
-// (the rule of R's t.test).
-func constant(m metrics.Moments) bool {
+// constant reports whether what differs between observations is the rounding of numbers of this
+// scale alone (the rule of R's t.test, whose scale is the mean).
+func constant(m metrics.Moments, scale float64) bool {
 	const epsilon = 0x1p-52
-	return m.StdDev()/math.Sqrt(float64(m.N())) <= 10*epsilon*math.Abs(m.Mean())
+	return m.StdDev()/math.Sqrt(float64(m.N())) <= 10*epsilon*math.Abs(scale)
 }
 
 // signedRanks are Wilcoxon's test and the rank-biserial correlation of

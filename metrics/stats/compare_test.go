@@ -36,6 +36,18 @@ func TestAVerdictSaysWhatCanBeConcluded(t *testing.T) {
 	}
 }
 
+func TestRoundingIsNoChance(t *testing.T) {
+	y := []float64{500.1, 6123.7, 1999.9, 17311.3, 5023.77}
+	x := make([]float64, len(y))
+	rounded := map[float64]bool{}
+	for i := range y {
+		x[i] = y[i] + 0.3
+		rounded[x[i]-y[i]] = true
+	}
+	require.Greater(t, len(rounded), 1)
+	require.Equal(t, "not tested: all 5 pairs differ by the same, 0.3", compared(t, x, y).Verdict())
+}
+
 func TestWhatCannotBeComparedIsAnError(t *testing.T) {
 	_, err := Compare([]float64{1, 2}, []float64{1}, 0.95)
 	require.EqualError(t, err, "comparing: pairs are wanted, but there are 2 and 1 values")
@@ -142,6 +154,19 @@ func TestCorrectionsAreOfAllComparisons(t *testing.T) {
 	require.Equal(t, 2*three[2].T.P, three[2].T.Adjusted)
 	require.True(t, math.IsNaN(three[1].T.Adjusted))
 	require.Equal(t, 2*three[2].Wilcoxon.P, three[2].Wilcoxon.Adjusted)
+}
+
+func TestWhatIsNotSignificantAmongManyIsCalledSo(t *testing.T) {
+	y := make([]float64, 8)
+	two := []Comparison{
+		compared(t, []float64{3, -1, 5, 2, 3.5, 4.25, -2.25, 4}, y),
+		compared(t, []float64{3, -1, 5, -2, 3.5, -4.25, -2.75, 4}, y),
+	}
+	require.Equal(t, "higher by 2.3 ± 2.2 (p = 0.04); by ranks not significant (Wilcoxon's test, p = 0.055)", two[0].Verdict())
+	require.True(t, two[0].Significant())
+	Correct(Holm, two)
+	require.False(t, two[0].Significant())
+	require.Equal(t, "not significant: 2.3 ± 2.2 (p = 0.081)", two[0].Verdict())
 }
 
 func TestACorrectionIsNoLessThanWhatItCorrectsAndKeepsTheOrder(t *testing.T) {

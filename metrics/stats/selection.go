@@ -67,7 +67,7 @@ func (s Selection) Rinott(replications [][]float64) (Choice, error) {
 	for i, x := range replications {
 		first := momentsOf(x[:s.First])
 		scaled := h * first.StdDev() / s.Indifference
-		n := max(s.First, int(math.Ceil(scaled*scaled)))
+		n := max(s.First, int(math.Ceil(min(scaled*scaled, math.MaxInt32))))
 		done = done && len(x) >= n
 		all := momentsOf(x[:min(n, len(x))])
 		c.Needed, c.In, c.Means = append(c.Needed, n), append(c.In, i), append(c.Means, all.Mean())
@@ -105,7 +105,7 @@ func (s Selection) KimNelson(replications [][]float64) (Choice, error) {
 			}
 			m := momentsOf(d)
 			reach[i][l] = scale * m.Variance()
-			longest = max(longest, math.Floor(reach[i][l]))
+			longest = max(longest, reach[i][l])
 		}
 	}
 

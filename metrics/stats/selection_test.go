@@ -145,6 +145,42 @@ func TestAVerdictOnAChoiceStatesWhatIsPromised(t *testing.T) {
 	require.Equal(t, "not decided; replications that are needed of what may be the best: fcfs (163), easy (180), sjbf (150)", s.Verdict(c, names))
 }
 
+// h² is 18: with S² = 1 and an indifference of 2 no more than 4.5 replications are needed to tell
+// the two apart, so that the fifth decides whatever it is.
+func TestSettingsThatStayAlikeAreDecidedByTheLastReplication(t *testing.T) {
+	s := Selection{Probability: 0.95, Indifference: 2, First: 3}
+	x := [][]float64{{1, -1, 0, 0}, {0, 0, 0, 0}}
+	c, err := s.KimNelson(x)
+	require.NoError(t, err)
+	require.Equal(t, Choice{Best: -1, Needed: []int{5, 5}, In: []int{0, 1}, Means: []float64{0, 0}}, c)
+	x[0], x[1] = append(x[0], 0.5), append(x[1], 0)
+	c, err = s.KimNelson(x)
+	require.NoError(t, err)
+	require.Equal(t, Choice{Best: 1, Needed: []int{5, 5}, In: []int{1}, Means: []float64{0.1, 0}}, c)
+}
+
+// The third is seen to be worse than the first, not than the second, from which it differs with
+// more spread; the first is out by the same step.
+func TestASettingIsHeldAgainstThoseThatGoOutWithIt(t *testing.T) {
+	s := Selection{Probability: 0.95, Indifference: 1, First: 3}
+	c, err := s.KimNelson([][]float64{{7, 5, 6}, {0, 0, 0}, {14, 10, 12}})
+	require.NoError(t, err)
+	require.Equal(t, Choice{Best: 1, Needed: []int{3, 3, 3}, In: []int{1}, Means: []float64{6, 0, 12}}, c)
+}
+
+func TestADifferenceThatIsTooSmallToBeSeenNeedsMoreReplicationsThanThereCanBe(t *testing.T) {
+	s := Selection{Probability: 0.95, Indifference: 1e-9, First: 3}
+	x := [][]float64{{1e9, 2e9, 3e9}, {2e9, 1e9, 4e9}}
+	c, err := s.Rinott(x)
+	require.NoError(t, err)
+	require.Equal(t, -1, c.Best)
+	require.Equal(t, []int{math.MaxInt32, math.MaxInt32}, c.Needed)
+	c, err = s.KimNelson(x)
+	require.NoError(t, err)
+	require.Equal(t, -1, c.Best)
+	require.Equal(t, []int{4, 4}, c.Needed)
+}
+
 func TestWhatCannotBeSelectedIsAnError(t *testing.T) {
 	x := [][]float64{{1, 2, 3}, {2, 3, 4}}
 	good := Selection{Probability: 0.9, Indifference: 1, First: 3}

@@ -81,7 +81,7 @@ func Effects(factors []Factor, seeds []string, y []float64) ([]Effect, error) {
 		return nil, err
 	}
 	all := momentsOf(y)
-	if constant(all) {
+	if constant(all, all.Mean()) {
 		return nil, errEqual
 	}
 	rest := make([]float64, len(y)) // of y after the mean and the effects so far
@@ -303,7 +303,7 @@ func ranksOf(values []float64) []float64 {
 func standardised(x []float64) ([]float64, bool) {
 	m := momentsOf(x)
 	length := math.Sqrt(m.Variance() * float64(len(x)-1))
-	if constant(m) {
+	if constant(m, m.Mean()) {
 		return nil, false
 	}
 	z := make([]float64, len(x))

@@ -174,3 +174,26 @@ func TestParametersThatCannotBeToldApartAreRefused(t *testing.T) {
 	require.InDelta(t, r2, same[1].Unique, 1e-12)
 	require.InDelta(t, same[1].Correlation, same[1].Coefficient, 1e-12)
 }
+
+func TestCategoriesUnderOtherNamesAreRefused(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(12, 30).Draw(t, "runs")
+		a, b, load := Factor{Name: "a"}, Factor{Name: "b"}, Factor{Name: "load"}
+		var y []float64
+		for i := range n {
+			kind := rapid.IntRange(0, 2).Draw(t, "kind")
+			if i < 3 {
+				kind = i
+			}
+			a.Levels = append(a.Levels, []string{"p", "q", "r"}[kind])
+			b.Levels = append(b.Levels, []string{"x", "y", "z"}[kind])
+			load.Levels = append(load.Levels, fmt.Sprint(rapid.IntRange(0, 1000).Draw(t, "load")))
+			y = append(y, float64(i))
+		}
+		if _, _, err := RankRegression([]Factor{load, a}, y); err != nil {
+			t.Skip("they cannot be told apart, either")
+		}
+		_, _, err := RankRegression([]Factor{load, a, b}, y)
+		require.ErrorContains(t, err, "the parameter b apart")
+	})
+}

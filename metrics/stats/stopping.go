@@ -79,7 +79,7 @@ func (s *Stopping) Needed() int {
 	if n < 2 || !(goal > 0) {
 		return -1
 	}
-	const most = 1 << 40
+	const most = 1 << 30
 	total := s.minimum() + sort.Search(most, func(more int) bool {
 		return halfWidth(s.seen.StdDev(), s.minimum()+more, s.level()) <= goal
 	})

@@ -70,6 +70,10 @@ func TestARelativeErrorIsOfTheTrueMean(t *testing.T) {
 	require.False(t, s.Enough())
 	s.Absolute = width
 	require.True(t, s.Enough())
+	s = Stopping{Relative: 0.5, Minimum: 2}
+	s.Add(-99)
+	s.Add(-101)
+	require.True(t, s.Enough(), "the mean is below 0")
 }
 
 func TestNothingIsProjectedFromNothing(t *testing.T) {
@@ -84,6 +88,10 @@ func TestNothingIsProjectedFromNothing(t *testing.T) {
 	s.Add(3)
 	require.False(t, s.Enough(), "two of ten")
 	require.Equal(t, 8, s.Needed())
+	s = Stopping{Absolute: 1e-9}
+	s.Add(-1e9)
+	s.Add(1e9)
+	require.Equal(t, -1, s.Needed(), "nobody makes so many")
 }
 
 func TestSettingsThatNeverStopAreRefused(t *testing.T) {

@@ -295,7 +295,7 @@ func parseWhole(bits int) func(string) (int64, error) {
 	return func(s string) (int64, error) {
 		n, err := strconv.ParseInt(s, 10, bits)
 		if err != nil {
-			return 0, fmt.Errorf("%q is not a whole number: %w", s, errors.Unwrap(err))
+			return 0, fmt.Errorf("%q is not a whole number, or too large", s)
 		}
 		return n, nil
 	}
@@ -304,7 +304,7 @@ func parseWhole(bits int) func(string) (int64, error) {
 func parseTime(s string) (des.Time, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a time: %w", s, errors.Unwrap(err))
+		return 0, fmt.Errorf("%q is not a time", s)
 	}
 	t := des.Seconds(x)
 	if x != x || t == des.Forever || t == -des.Forever {

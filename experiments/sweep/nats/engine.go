@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -65,7 +66,7 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 		return err
 	}
 	if err := c.setUp(ctx); err != nil {
-		return setUpError(ctx, err)
+		return c.setUpError(ctx, err)
 	}
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -102,12 +103,12 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 	return err
 }
 
-func setUpError(ctx context.Context, err error) error {
+func (c *coordinator) setUpError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case full(err):
-		return fmt.Errorf("the NATS server's store has no room for the study: %w (max_file_store in its configuration)", err)
+		return fmt.Errorf("the NATS server's store has no room for the study, which needs %s there: %w (max_file_store in its configuration)", machine.Size(c.need), err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
 		return errors.New("the NATS server keeps nothing: start it with JetStream (nats-server -js -sd FOLDER)")
 	}
@@ -125,6 +126,7 @@ type coordinator struct {
 	left           jetstream.ObjectStore
 	tell           func(string, ...any)
 
+	need    int64                 // bytes that it reserves on the server, at the least
 	all     map[string]sweep.Unit // by key
 	missing map[string]bool       // keys
 	read    uint64                // the last result's number in its stream
@@ -216,13 +218,12 @@ func (c *coordinator) reader(ctx context.Context) (*reader, error) {
 		return nil, err
 	}
 	c.read, c.stale = 0, 0
-	return &reader{consumer: consumer, connection: c.nc.Stats().Reconnects}, nil
+	return &reader{consumer: consumer}, nil
 }
 
 type reader struct {
-	consumer   jetstream.Consumer
-	connection uint64 // how often it was made again
-	seen       uint64 // messages
+	consumer jetstream.Consumer
+	seen     uint64 // messages
 }
 
 // errGap is that results were sent that did not arrive.
@@ -250,9 +251,6 @@ func (c *coordinator) some(ctx context.Context, r *reader) (n int, err error) {
 	}
 	if err := msgs.Error(); err != nil {
 		return n, err
-	}
-	if c.nc.Stats().Reconnects != r.connection {
-		return n, errGap
 	}
 	return n, nil
 }
@@ -371,11 +369,19 @@ func (c *coordinator) queue(ctx context.Context) error {
 			}
 		}
 	}
-	var sent []jetstream.PubAckFuture
+	var units []sweep.Unit
 	for _, u := range c.work.Units {
-		if !c.missing[u.Key] || info.State.Subjects[c.names.unit(u.Key)] > 0 {
-			continue
+		if c.missing[u.Key] && info.State.Subjects[c.names.unit(u.Key)] == 0 {
+			units = append(units, u)
 		}
+	}
+	return c.put(short, units)
+}
+
+// put queues units but for those that are queued, such as by a worker that has given one back meanwhile.
+func (c *coordinator) put(ctx context.Context, units []sweep.Unit) error {
+	var sent []jetstream.PubAckFuture
+	for _, u := range units {
 		data, err := json.Marshal(order{Unit: u})
 		if err != nil {
 			return err
@@ -397,8 +403,8 @@ func (c *coordinator) queue(ctx context.Context) error {
 				c.crowded = true
 				c.tell("the NATS server does not take all units yet: %v", err)
 			}
-		case <-short.Done():
-			return short.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil

@@ -193,7 +193,7 @@ func TestAFullStoreLosesNothing(t *testing.T) {
 func TestAStoreWithoutRoomForTheStudyIsSaid(t *testing.T) {
 	s := newTrial(t, 10, 0)
 	_, err := s.run(context.Background(), Engine{Server: within(t, embedded.Config{Store: 1 << 20}), Workers: 1}, nil)
-	require.ErrorContains(t, err, "the NATS server's store has no room for the study")
+	require.ErrorContains(t, err, "the NATS server's store has no room for the study, which needs 2 MiB there")
 }
 
 // again keeps a worker there, as a machine's service manager would, until done.
@@ -318,37 +318,74 @@ func TestAServerWithAnotherTokenThanBeforeEndsItsWorkers(t *testing.T) {
 	require.Contains(t, p.said.String(), "the NATS server has closed the connection")
 }
 
-func TestEqualResultsAreOneAndDifferentOnesAreDamage(t *testing.T) {
-	server := within(t, embedded.Config{})
-	s := newTrial(t, 2, 0)
-	row := func(x string) outcome {
-		r := sweep.Row{{Name: "x", Value: x}}
-		return outcome{Row: &r, Usage: sweep.Usage{Host: x + fmt.Sprint(time.Now())}}
-	}
-	var keys []string
-	w := &sweep.Work{Basis: sweep.Basis{Build: build}, Portable: &sweep.Portable{Name: "x", Text: []byte("x")}}
+// begin is a coordinator before its first look, and how a worker stores a row.
+func begin(t *testing.T, server Server, s trial) (c *coordinator, publish func(key, x string)) {
 	plan := s.study(nil, nil)
 	p, err := plan.Plan()
 	require.NoError(t, err)
-	w.Units = p.Units
-	for _, u := range p.Units {
-		keys = append(keys, u.Key)
-	}
-	n := named(w)
+	w := &sweep.Work{Units: p.Units, Basis: sweep.Basis{Build: build}, Portable: &sweep.Portable{Name: "x", Text: []byte("x")}}
 	nc, err := server.connect("test", t.Logf)
 	require.NoError(t, err)
-	defer nc.Close()
+	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
-	c := &coordinator{names: n, js: js, nc: nc, work: w}
+	c = &coordinator{names: named(w), js: js, nc: nc, work: w, tell: t.Logf, missing: map[string]bool{}, all: map[string]sweep.Unit{}}
+	for _, u := range p.Units {
+		c.all[u.Key], c.missing[u.Key] = u, true
+	}
 	require.NoError(t, c.setUp(context.Background()))
-	publish := func(key, x string) {
-		o := row(x)
-		subject := n.result(key, o)
+	return c, func(key, x string) {
+		r := sweep.Row{{Name: "x", Value: x}}
+		o := outcome{Row: &r, Usage: sweep.Usage{Host: fmt.Sprint(time.Now())}}
 		data, err := json.Marshal(o)
 		require.NoError(t, err)
-		require.NoError(t, first(context.Background(), js, subject, data))
+		require.NoError(t, first(context.Background(), js, c.names.result(key, o), data))
 	}
+}
+
+func TestAUnitIsQueuedOnce(t *testing.T) {
+	c, _ := begin(t, within(t, embedded.Config{}), newTrial(t, 3, 0))
+	for range 2 {
+		require.NoError(t, c.put(context.Background(), c.work.Units))
+	}
+	info, err := c.units.Info(context.Background())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, info.State.Msgs)
+}
+
+func TestResultsThatAreLostOnTheirWayAreReadAgain(t *testing.T) {
+	for _, lost := range []int{0, 1} { // the first of two, and the last
+		c, publish := begin(t, within(t, embedded.Config{}), newTrial(t, 2, 0))
+		got := map[string]bool{}
+		c.work.Store = func(u sweep.Unit, _ sweep.Outcome) error { got[u.Key] = true; return nil }
+		require.NoError(t, c.put(context.Background(), c.work.Units))
+		r, err := c.reader(context.Background())
+		require.NoError(t, err)
+		for i, u := range c.work.Units {
+			publish(u.Key, "1")
+			if i == lost {
+				msgs, err := r.consumer.Fetch(1)
+				require.NoError(t, err)
+				require.NotNil(t, <-msgs.Messages())
+			} else if i == 0 {
+				n, err := c.some(context.Background(), r)
+				require.NoError(t, err)
+				require.Equal(t, 1, n)
+			}
+		}
+		c.purged = 2 // nothing is to be purged here
+		require.ErrorIs(t, c.follow(context.Background(), r), errGap)
+		require.Less(t, len(got), 2)
+		require.NoError(t, c.collect(context.Background()))
+		require.Len(t, got, 2)
+	}
+}
+
+func TestEqualResultsAreOneAndDifferentOnesAreDamage(t *testing.T) {
+	server := within(t, embedded.Config{})
+	c, publish := begin(t, server, newTrial(t, 2, 0))
+	w := c.work
+	keys := []string{w.Units[0].Key, w.Units[1].Key}
 	publish(keys[0], "1")
 	publish(keys[0], "1")
 	publish(keys[1], "1")
@@ -385,4 +422,24 @@ func TestAFolderThatTakesNothingEndsTheStudyAndKeepsResults(t *testing.T) {
 	for unit, n := range s.begun(t) {
 		require.Equal(t, 1, n, unit)
 	}
+}
+
+func TestAUnitThatIsNeitherQueuedNorDoneIsQueuedAgain(t *testing.T) {
+	c, publish := begin(t, within(t, embedded.Config{}), newTrial(t, 3, 0))
+	c.work.Store = func(sweep.Unit, sweep.Outcome) error { return nil }
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	go func() { ended <- c.collect(ctx) }()
+	workers, err := c.units.Consumer(ctx, consumer)
+	require.NoError(t, err)
+	for i := range 4 {
+		m, err := workers.Next(jetstream.FetchMaxWait(10 * time.Second))
+		require.NoError(t, err)
+		if i > 0 { // the first one's result is lost
+			publish(keyOf(m.Subject()), "1")
+		}
+		require.NoError(t, m.DoubleAck(ctx))
+	}
+	require.NoError(t, <-ended)
 }

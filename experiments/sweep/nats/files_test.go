@@ -32,7 +32,9 @@ func shop(t *testing.T, inputs ...sweep.Input) (jetstream.ObjectStore, *Job) {
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
-	require.NoError(t, offer(context.Background(), js, names{"x"}, w))
+	text, room, err := describe(w)
+	require.NoError(t, err)
+	require.NoError(t, offer(context.Background(), js, names{"x"}, w, text, room))
 	store, err := js.ObjectStore(context.Background(), names{"x"}.files())
 	require.NoError(t, err)
 	return store, &Job{Portable: w.Portable, Basis: w.Basis}

@@ -116,8 +116,21 @@ const (
 
 // setUp makes what a study needs on the server, where it is not there yet. The
 // queue comes last: it is what workers look for.
-func (c *coordinator) setUp(ctx context.Context) (err error) {
-	if err := offer(ctx, c.js, c.names, c.work); err != nil {
+func (c *coordinator) setUp(ctx context.Context) error {
+	queue := int64(overhead)
+	for _, u := range c.work.Units {
+		data, err := json.Marshal(order{Unit: u})
+		if err != nil {
+			return fmt.Errorf("queueing %v: %w", u.Key, err)
+		}
+		queue += int64(len(data) + len(c.names.unit(u.Key)) + overhead)
+	}
+	job, files, err := describe(c.work)
+	if err != nil {
+		return err
+	}
+	c.need = queue + files + leastResults
+	if err := offer(ctx, c.js, c.names, c.work, job, files); err != nil {
 		return err
 	}
 	for room := int64(mostResults); room >= leastResults; room /= 2 {
@@ -134,16 +147,8 @@ func (c *coordinator) setUp(ctx context.Context) (err error) {
 	if c.left, err = bucket(ctx, c.js, c.names.left(), -1); err != nil {
 		return err
 	}
-	need := int64(overhead)
-	for _, u := range c.work.Units {
-		data, err := json.Marshal(order{Unit: u})
-		if err != nil {
-			return fmt.Errorf("queueing %v: %w", u.Key, err)
-		}
-		need += int64(len(data) + len(c.names.unit(u.Key)) + overhead)
-	}
 	c.units, err = ensure(ctx, c.js, jetstream.StreamConfig{
-		Name: c.names.units(), Subjects: []string{c.names.subject("unit") + ".>"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: need,
+		Name: c.names.units(), Subjects: []string{c.names.subject("unit") + ".>"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: queue,
 	})
 	if err != nil {
 		return err
@@ -182,18 +187,26 @@ func ensure(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfi
 	return s, err
 }
 
-// offer puts the study's text and inputs on the server.
-func offer(ctx context.Context, js jetstream.JetStream, n names, w *sweep.Work) error {
-	text, err := json.Marshal(Job{Portable: w.Portable, Basis: w.Basis, Limit: w.Limit})
+// describe is the study as workers read it, and how many bytes that and its inputs
+// take on the server.
+func describe(w *sweep.Work) (job []byte, room int64, err error) {
+	job, err = json.Marshal(Job{Portable: w.Portable, Basis: w.Basis, Limit: w.Limit})
 	if err != nil {
-		return fmt.Errorf("describing the study: %w", err)
+		return nil, 0, fmt.Errorf("describing the study: %w", err)
 	}
-	room := int64(len(text)) + 1<<20
-	if w.Portable != nil {
-		for _, in := range w.Basis.Inputs {
+	room = int64(len(job)) + 1<<20
+	known := map[string]bool{} // several parameters may name one file
+	for _, in := range w.Basis.Inputs {
+		if w.Portable != nil && !known[in.Sum] {
+			known[in.Sum] = true
 			room += in.Size + in.Size/64 + 1<<16 // in pieces, each with its headers
 		}
 	}
+	return job, room, nil
+}
+
+// offer puts the study's text and inputs on the server.
+func offer(ctx context.Context, js jetstream.JetStream, n names, w *sweep.Work, job []byte, room int64) error {
 	store, err := bucket(ctx, js, n.files(), room)
 	if err != nil {
 		return err
@@ -205,10 +218,10 @@ func offer(ctx context.Context, js jetstream.JetStream, n names, w *sweep.Work) 
 			}
 		}
 	}
-	if there, err := store.GetBytes(ctx, jobObject); err == nil && bytes.Equal(there, text) {
+	if there, err := store.GetBytes(ctx, jobObject); err == nil && bytes.Equal(there, job) {
 		return nil
 	}
-	_, err = store.PutBytes(ctx, jobObject, text)
+	_, err = store.PutBytes(ctx, jobObject, job)
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -36,9 +37,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// job is sweep shard I/N --out DIR --workers N, or sweep merge DIR.
+// job is sweep shard I/N --out DIR --workers 1, or sweep merge DIR.
 func job(words []string) error {
 	switch {
+	case words[0] == "copy" && len(words) == 2: // when it is told to
+		if _, err := fmt.Scanln(); err != nil && err.Error() != "unexpected newline" {
+			return err
+		}
+		_, err := Engine{}.copyProgram(words[1])
+		return err
 	case words[0] == "merge" && len(words) == 2:
 		f, err := sweep.OpenFor(words[1], false)
 		if err != nil {
@@ -46,7 +53,7 @@ func job(words []string) error {
 		}
 		f.Close()
 		return os.WriteFile(filepath.Join(words[1], "merged"), nil, 0o666)
-	case words[0] == "shard" && len(words) == 6 && words[2] == "--out" && words[4] == "--workers":
+	case words[0] == "shard" && len(words) == 6 && words[2] == "--out" && words[4] == "--workers" && words[5] == "1":
 		shard, err := sweep.ParseShard(words[1])
 		if err != nil {
 			return err
@@ -208,23 +215,30 @@ func TestJobsGiveTheSameBytesAsThisProcess(t *testing.T) {
 	require.Len(t, tasks, 5)
 	require.Contains(t, said, "of 5 tasks")
 	require.Contains(t, read(t, filepath.Join(dir, "manifest.json")), `"slurm array": "`)
+	merge := regexp.MustCompile(`and job (\d+), which merges`).FindStringSubmatch(said)
+	require.NotNil(t, merge, said)
+	require.NoError(t, within(20*time.Second, func() bool { // it may have begun
+		state, err := command(context.Background(), "scontrol", "show", "job", merge[1])
+		return err == nil && strings.Contains(state, "JobState=CANCELLED")
+	}), "the job that merges is not needed any more, and is still there")
 }
 
 func TestATaskThatEndsEarlyIsToldOfWithTheEndOfItsLogAndDoneAgain(t *testing.T) {
 	withCluster(t)
-	const text = "units 12, exit 7"
+	const text = "units 12, exit 2" // the first or second of its part
 	dir := t.TempDir()
 	_, said, err := run(t, context.Background(), Engine{Tasks: 3}, text, dir)
 	require.ErrorContains(t, err, "not done, since 1 task of 3 ended early; logs are in "+dir+"/logs")
-	require.Regexp(t, `task \d+_[123] has ended \(FAILED, exit code 3:0\) with \d units? not done; logs/slurm-\d+_[123].out ends:\n  the bridge is out`, said)
+	before := calls(t, dir)
+	task, left := sweep.ShardOf(sweep.Unit{Index: 1}, 3), 12-len(before)
+	require.GreaterOrEqual(t, left, 3)
+	require.Regexp(t, fmt.Sprintf(`task \d+_%d has ended \(FAILED, exit code 3:0\) with %d units not done; logs/slurm-\d+_%[1]d.out ends:\n  the bridge is out`, task, left), said)
 	require.Equal(t, 1, strings.Count(said, "has ended"))
 
-	before := calls(t, dir)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mended"), nil, 0o666))
 	_, said, err = run(t, context.Background(), Engine{Tasks: 3}, text, dir)
 	require.NoError(t, err, said)
 	require.Len(t, calls(t, dir), 12, "what was done is done again")
-	require.Less(t, len(before), 12)
 	require.Contains(t, said, "of 1 task,")
 	same(t, "units 12", dir)
 }
@@ -297,6 +311,32 @@ func TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice(t *testing.T) {
 	}
 }
 
+func TestOfSeveralThatSubmitAtOnceOneDoes(t *testing.T) {
+	withCluster(t)
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		group.Go(func() {
+			_, _, errs[i] = run(t, context.Background(), Engine{Tasks: 3, Partition: "closed", NoWait: true}, "units 12", dir)
+		})
+	}
+	group.Wait()
+	submissions := 0
+	for _, err := range errs {
+		if submitted := (*SubmittedError)(nil); errors.As(err, &submitted) {
+			submissions++
+			continue
+		}
+		queued, busy := (*QueuedError)(nil), (*outdir.BusyError)(nil)
+		require.True(t, errors.As(err, &queued) || errors.As(err, &busy), err)
+	}
+	require.Equal(t, 1, submissions)
+	ids, err := Cancel(context.Background(), dir)
+	require.NoError(t, err)
+	require.Len(t, ids, 2)
+}
+
 func TestJobsAreCancelledOnDemand(t *testing.T) {
 	withCluster(t)
 	const text = "units 12, sleep 2s"
@@ -345,14 +385,14 @@ func TestWhyNoTaskRunsIsToldOnce(t *testing.T) {
 func TestOptionsReachSlurm(t *testing.T) {
 	withCluster(t)
 	dir := t.TempDir()
-	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine"}}
+	e := Engine{Time: "0:07:00", Partition: "closed", NoWait: true, Options: []string{"--comment=a 'quoted' word", "--mem=123M", "--job-name=mine", "--no-requeue", "--chdir=/"}}
 	_, _, err := run(t, context.Background(), e, "units 3", dir)
 	var submitted *SubmittedError
 	require.ErrorAs(t, err, &submitted)
 	for _, id := range []string{submitted.Array, submitted.Merge} {
 		out, err := command(context.Background(), "scontrol", "show", "job", id)
 		require.NoError(t, err)
-		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-"} {
+		for _, want := range []string{"TimeLimit=00:07:00", "Partition=closed", "Comment=a 'quoted' word", "MinMemoryNode=123M", "Requeue=1", "JobName=gridslot-", "WorkDir=" + dir} {
 			require.Contains(t, out, want)
 		}
 	}
@@ -366,6 +406,22 @@ func TestWhatSlurmRefusesIsSaidAndNothingStays(t *testing.T) {
 	_, _, err := run(t, context.Background(), Engine{Partition: "none"}, "units 3", dir)
 	require.ErrorContains(t, err, "sbatch refuses: ")
 	require.ErrorContains(t, err, "invalid partition")
+	jobs, err := Jobs(context.Background(), dir)
+	require.NoError(t, err)
+	require.Empty(t, jobs)
+}
+
+func TestAnArrayWithoutTheJobThatMergesIsTakenBack(t *testing.T) {
+	withCluster(t)
+	real, err := exec.LookPath("sbatch")
+	require.NoError(t, err)
+	bin := t.TempDir()
+	script := "#!/bin/sh\ncase \"$*\" in *--dependency*) echo 'no more jobs' >&2; exit 1;; esac\nexec " + real + ` "$@"` + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte(script), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	dir := t.TempDir()
+	_, _, err = run(t, context.Background(), Engine{Partition: "closed"}, "units 3", dir)
+	require.ErrorContains(t, err, "sbatch refuses: no more jobs")
 	jobs, err := Jobs(context.Background(), dir)
 	require.NoError(t, err)
 	require.Empty(t, jobs)

@@ -71,6 +71,30 @@ func TestTheProgramIsCopiedAsItIsNow(t *testing.T) {
 	require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
 }
 
+func TestTheProgramIsTheOneThatRunsAndNotTheOneInItsPlace(t *testing.T) {
+	if _, err := os.Stat("/proc/self/exe"); err != nil {
+		t.Skip("the system does not tell which file a process was started from")
+	}
+	path, err := os.Executable()
+	require.NoError(t, err)
+	want := read(t, path)
+	program, into := filepath.Join(t.TempDir(), "program"), t.TempDir()
+	require.NoError(t, os.WriteFile(program, []byte(want), 0o755))
+	cmd := exec.Command(program, "sweep", "copy", into)
+	tell, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	require.NoError(t, os.Remove(program))
+	require.NoError(t, os.WriteFile(program, []byte("a later build"), 0o755))
+	_, err = tell.Write([]byte("\n"))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait())
+	copies, err := filepath.Glob(filepath.Join(into, programs+"*"))
+	require.NoError(t, err)
+	require.Len(t, copies, 1)
+	require.True(t, read(t, copies[0]) == want, "the copy is another program")
+}
+
 func TestJobsAreReadFromSqueue(t *testing.T) {
 	jobs, err := parseJobs("9|3|RUNNING|gridslot-ab|None\n9|2|PENDING|gridslot-ab|(launch|failed)\n10|N/A|PENDING|gridslot-ab-merge|Dependency\n")
 	require.NoError(t, err)

@@ -2,7 +2,7 @@
 #
 #     Rscript answers.R >answers.csv
 #
-# R's own packages only.
+# R's own packages only. The file is by R 4.2.2.
 
 say <- function(what, value) cat(sprintf("%s,%.15g\n", what, value))
 cat("what,value\n")

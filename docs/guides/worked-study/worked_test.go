@@ -1,0 +1,101 @@
+package worked_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/study"
+	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/metrics/findings"
+)
+
+var whole = flag.Bool("whole", false, "carry out both studies over all logs, for minutes, and compare whole tables")
+
+func page(t *testing.T) string {
+	text, err := os.ReadFile("../worked-study.md")
+	require.NoError(t, err)
+	return string(text)
+}
+
+func file(t *testing.T, name string) string {
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// carriedOut are the findings of a study of this text over the logs in a folder.
+func carriedOut(t *testing.T, text, logs string) *findings.Findings {
+	f, err := study.Read(sweep.Portable{Name: "study.yaml", Text: []byte(text), Dir: logs}, nil)
+	require.NoError(t, err)
+	s, err := f.Study("test")
+	require.NoError(t, err)
+	s.Dir = t.TempDir()
+	_, err = sweep.Run(context.Background(), s, f.Do)
+	require.NoError(t, err)
+	found, err := study.Conclude(s.Dir)
+	require.NoError(t, err)
+	return found
+}
+
+// tables are those of the page: differences, a row a log and estimates.
+func tables(t *testing.T, f *findings.Findings) string {
+	var b strings.Builder
+	for _, measure := range f.Options.Measures {
+		grids, err := f.Grids(findings.Pivot{Measure: measure, Rows: []string{"trace", "estimates"}, Columns: []string{"load"}, Difference: true})
+		require.NoError(t, err)
+		require.Len(t, grids, 1)
+		require.NoError(t, findings.Write(&b, grids, "markdown"))
+	}
+	return b.String()
+}
+
+// rows are those of tables, without stars: what is significant depends on how many
+// comparisons there are.
+func rows(tables string) (rows []string) {
+	for line := range strings.Lines(tables) {
+		if strings.HasPrefix(line, "| ") && strings.Contains(line, "±") {
+			rows = append(rows, strings.ReplaceAll(strings.TrimSpace(line), ` \*`, ""))
+		}
+	}
+	return rows
+}
+
+func TestThePageHasTheStudyFilesAsTheyAre(t *testing.T) {
+	require.Contains(t, page(t), "```yaml\n"+file(t, "weeks.yaml")+"```\n")
+	logs := regexp.MustCompile(`(?s)traces:\n.*?load: .*?\n`)
+	require.Equal(t, logs.FindString(file(t, "weeks.yaml")), logs.FindString(file(t, "seeds.yaml")), "both are over the same logs and loads")
+}
+
+func TestTheTablesAreThoseOfTheTool(t *testing.T) {
+	logs := os.Getenv("GRIDSLOT_TRACES")
+	if logs == "" {
+		t.Skip("GRIDSLOT_TRACES is not set: no archive logs at hand")
+	}
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	logs, err := filepath.Abs(logs)
+	require.NoError(t, err)
+	if *whole {
+		for _, name := range []string{"weeks.yaml", "seeds.yaml"} {
+			for _, table := range strings.SplitAfter(tables(t, carriedOut(t, file(t, name), logs)), "%).\n") {
+				require.Contains(t, page(t), strings.TrimSpace(table), name)
+			}
+		}
+		return
+	}
+	one := regexp.MustCompile(`(?m)^  - [^K].*\n`).ReplaceAllString(file(t, "weeks.yaml"), "") // KTH-SP2 only
+	got := rows(tables(t, carriedOut(t, one, logs)))
+	require.Len(t, got, 2*3)
+	onPage := strings.Join(rows(page(t)), "\n")
+	for _, row := range got {
+		require.Contains(t, onPage, row)
+	}
+}

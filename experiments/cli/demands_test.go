@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
+)
+
+func TestDemandsBeyondTheMemoryAreRefused(t *testing.T) {
+	many := write(t, "many.yaml", "generate: {count: 1000000000}\ncycle: 600\nbatches: {jobs: 5}\n")
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"simulate " + many, "many.yaml: about 745.1 GiB of memory would be needed, most of it for 1000000000 nodes, and ", exitFailed},
+		{"simulate " + many + " --memory 100GB", "and 100 GiB are allowed: ask for less, or allow more with --memory", exitFailed},
+		{"simulate --memory much", `--memory: want a size such as 800M, 4G or 1.5GiB, not "much"`, exitUsage},
+		{"simulate --outages exponential:mtbf=1d:repair=1h --procs 2147483647", "2147483647 processors or nodes that fail", exitFailed},
+		{"simulate lublin:jobs=1000000000", "jobs is \"1000000000\": want at most 100000000, which are kept in a temporary file", exitUsage},
+		{"generate lublin --jobs 1000000000000 --estimates tsafrir", "the estimates of 1000000000000 jobs", exitFailed},
+		{"generate vo --jobs 1000000000", "1000000000 jobs of a batch", exitFailed},
+		{"generate feitelson --procs 2147483647 --time-unit 60 --load 0.5", "--procs must be at most 10000000", exitUsage},
+		{"validate x.csv y.csv --domain " + many, "1000000000 nodes", exitFailed},
+	} {
+		got := call(strings.Fields(c.args)...)
+		require.Equal(t, c.code, got.code, "%s: %s", c.args, got.stderr)
+		require.Contains(t, got.stderr, c.want, c.args)
+		require.NotContains(t, got.stderr, "goroutine", c.args)
+	}
+}
+
+func TestEstimatesThatAreBeingDrawnCanBeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	out := filepath.Join(t.TempDir(), "a.swf")
+	var stderr strings.Builder
+	code := Run(ctx, Env{Args: []string{"generate", "lublin", "--jobs", "50000000", "--estimates", "tsafrir", "--out", out}, Stdout: io.Discard, Stderr: &stderr})
+	require.Equal(t, exitFailed, code)
+	require.NoFileExists(t, out)
+	require.Empty(t, files(t, filepath.Dir(out)))
+}
+
+func TestFiguresAreWrittenByOneAtATime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	require.Zero(t, call("simulate", write(t, "a.swf", smallTrace), "--policy", "easy", "--out", dir).code)
+	figures := filepath.Join(t.TempDir(), "figures")
+	held, err := outdir.Open(figures)
+	require.NoError(t, err)
+	got := call("plot", dir, "queue", "-o", figures)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "is writing into "+figures)
+	held.Close()
+	require.NoError(t, os.MkdirAll(figures, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(figures, ".queue.svg.0123abcd.tmp"), nil, 0o666))
+	require.Zero(t, call("plot", dir, "queue", "-o", figures).code)
+	require.Equal(t, []string{"queue.svg"}, files(t, figures), "what a killed process has left is gone")
+}
+
+func TestJobNumbersThatAreGivenTwiceAreSaid(t *testing.T) {
+	dir := t.TempDir()
+	twice := strings.Replace(smallTrace, "\n2 ", "\n1 ", 1)
+	got := call("simulate", write(t, "a.swf", twice), "--policy", "easy", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "a.swf: 1 noted: job number given before (first: line 3)")
+	require.Regexp(t, `"noted": \[\s*\{\s*"reason": "repeated-number",\s*"count": 1`, read(t, dir, "manifest.json"))
+}
+
+func TestAFileOfSettingsIsNoLog(t *testing.T) {
+	path := write(t, "a.yaml", "processors: 4\n")
+	require.NoError(t, os.Truncate(path, 17<<20))
+	got := call("simulate", path)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "a.yaml: it is 17825792 bytes long, and a file of settings has 16777216 at most")
+}

@@ -1,0 +1,60 @@
+package yamlfile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestATreeKeepsTheOrderOfKeysAndTextsAsTheyStand(t *testing.T) {
+	n, err := Tree([]byte("# a comment\nz: [0.70, \"a b\", yes, ~, 1e3]\na: {y: 1, x: 2}\nlist:\n- one\n- two: |\n    lines\n"))
+	require.NoError(t, err)
+	require.Equal(t, Settings, n.Kind)
+	require.Equal(t, []string{"z", "a", "list"}, []string{n.Keys[0].Name, n.Keys[1].Name, n.Keys[2].Name})
+	var texts []string
+	for _, item := range n.Get("z").Items {
+		texts = append(texts, item.Text)
+	}
+	require.Equal(t, []string{"0.70", "a b", "yes", "", "1e3"}, texts)
+	require.Equal(t, Nothing, n.Get("z").Items[3].Kind)
+	require.Equal(t, "y", n.Get("a").Keys[0].Name)
+	require.Equal(t, "lines\n", n.Get("list").Items[1].Get("two").Text)
+	require.Nil(t, n.Get("b"))
+	require.EqualError(t, n.Get("a").Get("x").Errorf("want %d", 3), "line 3, column 14: want 3")
+	require.EqualError(t, n.Keys[2].Errorf("no"), "line 4, column 1: no")
+}
+
+func TestNamesOfOtherValuesAreFollowed(t *testing.T) {
+	n, err := Tree([]byte("a: &loads [0.7, 0.9]\nb: *loads\n"))
+	require.NoError(t, err)
+	require.Equal(t, "0.9", n.Get("b").Items[1].Text)
+	_, err = Tree([]byte("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n"))
+	require.ErrorContains(t, err, "line 3, column 3: settings cannot be merged here: write them out")
+}
+
+func TestWhatIsNoTreeIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                   "the file is empty",
+		"# only a comment\n": "the file is empty",
+		"a: 1\na: 2":         `line 2, column 1: the key "a" is there twice`,
+		"a: [1":              "this is no YAML",
+		"- 1\n- 2":           "want settings",
+		"just a word":        "want settings",
+		"a: *b":              "b",
+		"a: " + strings.Repeat("[", 60) + strings.Repeat("]", 60): "line 1, column 54: it goes deeper than 50 levels",
+	} {
+		_, err := Tree([]byte(text))
+		require.ErrorContains(t, err, want, "%q", text)
+	}
+}
+
+func FuzzTree(f *testing.F) {
+	f.Add("a: &x [0.7, {b: *x}]\nc: {d: ~, e: |\n  text\n}")
+	f.Add("? [a]\n: b\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if n, err := Tree([]byte(text)); err == nil && n.Kind != Settings {
+			t.Fatal(n)
+		}
+	})
+}
