@@ -110,7 +110,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 		a.Points = append(a.Points, point)
 	}
 	return sweep.Study{
-		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: len(f.Keep) > 0 || f.Analysis.Batching != nil,
+		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: f.leaves(),
 		Columns:  Columns(),
 		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.Analysis.settings()},
 		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},
