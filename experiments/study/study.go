@@ -39,7 +39,8 @@ type File struct {
 	machines map[string]*scenario.Scenario // read from files, by their paths
 }
 
-// Open reads a study from a file.
+// Open reads a study from a file. The tables are what its values may name; nil are those
+// that come with the program (scenario.Standard).
 func Open(path string, t *scenario.Tables) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
