@@ -27,11 +27,12 @@ type Analysis struct {
 
 	batches, warmup string
 	baseline        *yamlfile.Node
+	within          []findings.Param // names of the study's own, and parameters in whose values they stand
 }
 
 // Options are those of the findings of the study's results.
 func (a *Analysis) Options() findings.Options {
-	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare}
+	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare, Within: a.within}
 }
 
 // Conclude is what the results in a study's folder say, as far as they are there, to what its

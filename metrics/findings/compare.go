@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/metrics/stats"
 )
@@ -90,9 +91,18 @@ func (f *Findings) compare() error {
 		f.Comparisons = append(f.Comparisons, f.judge(measure, family)...)
 	}
 	if n := without / len(f.Options.Measures); n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: its runs are missing", n))
+		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: its runs are missing, or differ in more than the %s", n, f.comparedNames()))
 	}
 	return nil
+}
+
+// comparedNames are the parameters of the baseline, for people.
+func (f *Findings) comparedNames() string {
+	var names []string
+	for _, p := range f.Options.Baseline {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " and the ")
 }
 
 // baselineOf is the cell that a cell is compared with.

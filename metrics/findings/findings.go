@@ -29,6 +29,10 @@ type Options struct {
 	// Compare is the parameter whose values are compared; "" means policy, or where that
 	// does not vary the first parameter that does.
 	Compare string
+	// Within are parameters (Name) that stand in values of others (Value), such as k in
+	// policy=bsf:k=2. Where all of these are compared such a parameter is as well: cells that
+	// differ in it differ in what it stands in.
+	Within []Param
 	// Level is that of the intervals and tests; 0 means 0.95.
 	Level float64
 	// Higher and Lower are measures of which the higher, or the lower, is the better.
@@ -169,7 +173,31 @@ func (f *Findings) complete() error {
 		}
 		f.compared, f.baseline = append(f.compared, i), append(f.baseline, p.Value)
 	}
+	f.compareWithin()
 	return nil
+}
+
+// compareWithin has parameters compared that stand in what is compared only.
+func (f *Findings) compareWithin() {
+	t, given := f.Table, len(f.compared)
+	for i, name := range t.Params {
+		stands, elsewhere := false, false
+		for _, p := range f.Options.Within {
+			if p.Name == name {
+				stands = true
+				elsewhere = elsewhere || !slices.Contains(f.compared[:given], slices.Index(t.Params, p.Value))
+			}
+		}
+		if !stands || elsewhere || slices.Contains(f.compared[:given], i) {
+			continue
+		}
+		for _, r := range t.Runs {
+			if slices.Equal(pick(r.Params, f.compared[:given]), f.baseline[:given]) {
+				f.compared, f.baseline = append(f.compared, i), append(f.baseline, r.Params[i])
+				break
+			}
+		}
+	}
 }
 
 // Direction is +1 for a measure of which the higher is the better, -1 where the lower is,

@@ -245,6 +245,27 @@ func TestABaselineMayBeOfSeveralParameters(t *testing.T) {
 	require.Equal(t, "policy=sjbf load=0.9", f.BaselineName())
 }
 
+func TestAParameterWithinWhatIsComparedIsComparedWithIt(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("policy,k,rho,trace,seed,mean_wait\n")
+	for _, policy := range []string{"css,", "bsf:k=1,1", "bsf:k=2,2"} {
+		for _, rho := range []string{"0.7", "0.9"} {
+			for seed := range 6 {
+				fmt.Fprintf(&b, "%s,%s,lublin:load=%s,%d,%d\n", policy, rho, rho, seed, len(policy)*seed*seed)
+			}
+		}
+	}
+	within := []Param{{"k", "policy"}, {"rho", "trace"}}
+	require.Len(t, analyze(t, b.String(), Options{Within: within}).Comparisons, 4)
+	require.Len(t, analyze(t, b.String(), Options{Within: within, Baseline: []Param{{"policy", "bsf:k=2"}}}).Comparisons, 4)
+	require.Len(t, analyze(t, b.String(), Options{Within: within, Compare: "trace"}).Comparisons, 3)
+	require.Len(t, analyze(t, b.String(), Options{Within: within}).Rankings, 2, "one a trace")
+
+	f := analyze(t, b.String(), Options{Within: append(within, Param{"k", "trace"})})
+	require.Empty(t, f.Comparisons, "k says something of the trace as well")
+	require.Equal(t, []string{"4 cells have no baseline to be compared with: its runs are missing, or differ in more than the policy"}, f.Notes)
+}
+
 func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 	for want, o := range map[string]Options{
 		`measures: there is no column of numbers "wait"`:   {Measures: []string{"wait"}},
