@@ -68,7 +68,7 @@ func (a *asked) findings(path string) (*findings.Findings, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Measures, o.Within = of.Measures, of.Within
+		o.Measures = of.Measures
 		if o.Compare == "" && len(a.baseline) == 0 {
 			o.Compare, o.Baseline = of.Compare, of.Baseline
 		}

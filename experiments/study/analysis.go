@@ -27,12 +27,11 @@ type Analysis struct {
 
 	batches, warmup string
 	baseline        *yamlfile.Node
-	within          []findings.Param // names of the study's own, and parameters in whose values they stand
 }
 
 // Options are those of the findings of the study's results.
 func (a *Analysis) Options() findings.Options {
-	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare, Within: a.within}
+	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare}
 }
 
 // Conclude is what the results in a study's folder say, as far as they are there, to what its

@@ -14,7 +14,6 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
-	"github.com/gridslot/gridslot/metrics/findings"
 )
 
 // axis is an axis of the file: as sweep knows it, and where its values stand.
@@ -411,9 +410,6 @@ func (r *reader) checkNames() error {
 						return a.at[p][i].Errorf("%s: values of a name of the study's own cannot use another one, %s", a.Names[i], m[0])
 					}
 					used[m[1]] = true
-					if in := (findings.Param{Name: m[1], Value: a.Names[i]}); isOwn(m[1]) && !slices.Contains(r.Analysis.within, in) {
-						r.Analysis.within = append(r.Analysis.within, in)
-					}
 				}
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gridslot/gridslot/metrics/stats"
 )
@@ -91,18 +90,9 @@ func (f *Findings) compare() error {
 		f.Comparisons = append(f.Comparisons, f.judge(measure, family)...)
 	}
 	if n := without / len(f.Options.Measures); n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: its runs are missing, or differ in more than the %s", n, f.comparedNames()))
+		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: no run has %s and is the same in everything else", n, f.BaselineName()))
 	}
 	return nil
-}
-
-// comparedNames are the parameters of the baseline, for people.
-func (f *Findings) comparedNames() string {
-	var names []string
-	for _, p := range f.Options.Baseline {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, " and the ")
 }
 
 // baselineOf is the cell that a cell is compared with.
@@ -136,7 +126,7 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 		x, y = append(x, v), append(y, w)
 	}
 	seeds := len(x)
-	if seeds < 2 || constant(x) && constant(y) {
+	if seeds < 2 || constant(x) && constant(y) && !f.chance(&f.Cells[cell]) && !f.chance(&f.Cells[base]) {
 		c.By = OneRun
 		x, y = x[:min(1, seeds)], y[:min(1, seeds)]
 		if seeds > 1 {
@@ -160,6 +150,7 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	}
 	if d := c.Difference; d.N > 1 && d.Mean != 0 && math.IsNaN(c.T.P) {
 		c.Note = fmt.Sprintf("all %d pairs differ by the same, which is no more than one observation", d.N)
+		c.Difference.HalfWidth = math.Inf(1)
 	}
 	if len(x) == 0 {
 		c.Difference.Mean = math.NaN()
@@ -171,6 +162,9 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 			return c, fmt.Errorf("%s: %s: %w", f.Table.Name, c.Measure, err)
 		}
 		c.Percent = stats.Estimate{Value: 100 * (r.Value - 1), Low: 100 * (r.Low - 1), High: 100 * (r.High - 1), N: r.N}
+		if math.IsInf(c.Difference.HalfWidth, 1) {
+			c.Percent.Low, c.Percent.High = math.Inf(-1), math.Inf(1)
+		}
 	}
 	return c, nil
 }

@@ -29,10 +29,6 @@ type Options struct {
 	// Compare is the parameter whose values are compared; "" means policy, or where that
 	// does not vary the first parameter that does.
 	Compare string
-	// Within are parameters (Name) that stand in values of others (Value), such as k in
-	// policy=bsf:k=2. Where all of these are compared such a parameter is as well: cells that
-	// differ in it differ in what it stands in.
-	Within []Param
 	// Level is that of the intervals and tests; 0 means 0.95.
 	Level float64
 	// Higher and Lower are measures of which the higher, or the lower, is the better.
@@ -51,7 +47,8 @@ type Findings struct {
 	Notes         []string // what a reader should know before anything else
 
 	measures []int // of Table.Measures
-	compared []int // of Table.Params
+	compared []int // of Table.Params; behind those of Options.Baseline what stands in them
+	varied   []int // see Varied
 	baseline []string
 	cells    map[string]int // by keyOf(Params)
 	most     int            // runs of a cell
@@ -173,31 +170,8 @@ func (f *Findings) complete() error {
 		}
 		f.compared, f.baseline = append(f.compared, i), append(f.baseline, p.Value)
 	}
-	f.compareWithin()
+	f.independent()
 	return nil
-}
-
-// compareWithin has parameters compared that stand in what is compared only.
-func (f *Findings) compareWithin() {
-	t, given := f.Table, len(f.compared)
-	for i, name := range t.Params {
-		stands, elsewhere := false, false
-		for _, p := range f.Options.Within {
-			if p.Name == name {
-				stands = true
-				elsewhere = elsewhere || !slices.Contains(f.compared[:given], slices.Index(t.Params, p.Value))
-			}
-		}
-		if !stands || elsewhere || slices.Contains(f.compared[:given], i) {
-			continue
-		}
-		for _, r := range t.Runs {
-			if slices.Equal(pick(r.Params, f.compared[:given]), f.baseline[:given]) {
-				f.compared, f.baseline = append(f.compared, i), append(f.baseline, r.Params[i])
-				break
-			}
-		}
-	}
 }
 
 // Direction is +1 for a measure of which the higher is the better, -1 where the lower is,
@@ -238,6 +212,10 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 		}
 		return e
 	}
+	if len(values) > 1 && f.chance(c) {
+		e.HalfWidth, e.Note = math.Inf(1), fmt.Sprintf("all %d seeds give the same", len(values))
+		return e
+	}
 	e.By, e.N, e.HalfWidth, e.Note = OneRun, 1, math.Inf(1), "one run"
 	if len(values) > 1 {
 		e.Note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", len(values))
@@ -251,6 +229,19 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 		e.Interval, e.By, e.Joined, e.Note = stats.Mean(s.x, f.Options.Level), Batched, s.joined, s.note
 	}
 	return e
+}
+
+// chance reports whether the seed makes a difference in a cell: in any measure, as one of them
+// may happen to be the same, such as no job's waiting.
+func (f *Findings) chance(c *Cell) bool {
+	for m := range f.Table.Measures {
+		for _, r := range c.Runs {
+			if v, first := r.Values[m], c.Runs[0].Values[m]; v != first && (v == v || first == first) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // value is the m-th measure of a run: where it has batches some of which are warm-up, the
