@@ -234,17 +234,15 @@ func TestAUnitWhoseWorkerIsKilledIsTriedAgain(t *testing.T) {
 const stopOnce = "GRIDSLOT_TEST_STOP_ONCE"
 
 func TestAWorkerThatIsStoppedAtItsBeginningHoldsUpNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
 	file := filepath.Join(t.TempDir(), "stop")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	l := workers(t, 2)
+	l.start = 5 * time.Second
 	t.Setenv(asWorker, "stopped")
 	t.Setenv(stopOnce, file)
 	var s stored
 	w := workOf(&s, times(4, "work")...)
-	w.Limit = Limit{Time: 10 * time.Second, Tries: 2}
+	w.Limit = Limit{Time: 5 * time.Second, Tries: 5}
 	require.NoError(t, l.Run(context.Background(), w))
 	require.NoFileExists(t, file)
 	for i := range 4 {
