@@ -187,13 +187,14 @@ func TestRunsWhoseWorkersAreKilledAreDoneAgain(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	killed := 0
+	killed, pause := 0, 50*time.Millisecond
 	for running := true; running; {
 		select {
 		case err := <-ended:
 			require.NoError(t, err)
 			running = false
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(pause):
+			pause += pause / 10 // on a busy machine a worker may not have come to work yet
 			for _, pid := range children(cmd.Process.Pid) {
 				if syscall.Kill(pid, syscall.SIGKILL) == nil {
 					killed++

@@ -80,9 +80,11 @@ what they said, are in DIR/failures.`,
 			if err != nil {
 				return err
 			}
-			jobs, err := slurm.Jobs(cmd.Context(), args[0])
-			if missing := (*slurm.MissingError)(nil); err != nil && !errors.As(err, &missing) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: of jobs in Slurm nothing is known: %s\n", harmless(err.Error()))
+			var jobs []slurm.Job
+			if slurm.Used(args[0]) {
+				if jobs, err = slurm.Jobs(cmd.Context(), args[0]); err != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: of jobs in Slurm nothing is known: %s\n", harmless(err.Error()))
+				}
 			}
 			return writeStatus(cmd.OutOrStdout(), format, r, jobs)
 		},
@@ -182,10 +184,7 @@ is computed.`,
 				}
 			}
 			s := r.Status()
-			tell := func(format string, args ...any) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "gridslot: "+harmless(fmt.Sprintf(format, args...)))
-			}
-			if err := conclude(args[0], s, tell); err != nil {
+			if err := conclude(args[0], s, teller(cmd.ErrOrStderr())); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs are done: %s\n", s.Done, s.Units, filepath.Join(args[0], sweep.ResultsName))

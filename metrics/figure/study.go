@@ -4,6 +4,7 @@ package figure
 // intervals, sensitivities.
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -182,7 +183,7 @@ func lineOf(g *findings.Grid, row, series int) (*plotter.Line, upright) {
 		}
 		marks.at = append(marks.at, spread{e.Estimate.Mean - half, e.Estimate.Mean, e.Estimate.Mean + half, x, series})
 	}
-	slices.SortFunc(marks.at, func(a, b spread) int { return int(math.Copysign(1, a.y-b.y)) })
+	slices.SortFunc(marks.at, func(a, b spread) int { return cmp.Compare(a.y, b.y) })
 	var xy points
 	for _, v := range marks.at {
 		xy = append(xy, plotter.XY{X: v.y, Y: v.at})

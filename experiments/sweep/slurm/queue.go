@@ -62,6 +62,12 @@ func parseJobs(out string) ([]Job, error) {
 	return jobs, nil
 }
 
+// Used reports whether jobs of Slurm were ever submitted for a study's folder.
+func Used(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, own))
+	return err == nil
+}
+
 // Cancel takes the jobs of a study's folder out of the queue and ends those that
 // run. What they have stored stays. It returns the numbers of the jobs.
 func Cancel(ctx context.Context, dir string) ([]string, error) {
