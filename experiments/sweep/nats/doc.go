@@ -27,6 +27,10 @@
 // again. This is also how a study is begun and gone on with, and why workers need not
 // be sure that a unit which they give back has arrived.
 //
+// Its account of whom it has given what may be as old: then a unit is in the queue, and is given to
+// nobody for ever. So where units are queued and none is under way, and workers wait all the
+// same, the coordinator has the server make a new account, and where that is gone.
+//
 // # Nothing is there twice
 //
 // A subject of the queue takes one unit, one of the results one outcome: each is

@@ -132,6 +132,7 @@ type coordinator struct {
 	read    uint64                // the last result's number in its stream
 	purged  uint64                // all before that are removed
 	stale   int                   // so many looks in a row found results that were not delivered
+	stuck   int                   // so many found workers that wait beside units which nobody gets
 	crowded bool                  // it was told that there is no room
 }
 
@@ -325,10 +326,15 @@ func (c *coordinator) purge(ctx context.Context) {
 
 // look compares what is queued with what is missing. A unit leaves the queue when its
 // outcome is among the results: once all results are read that were there after the
-// queue was counted, what is missing and not queued is lost.
+// queue was counted, what is missing and not queued is lost. What is queued, and not given to workers
+// that wait for it, the server has forgotten to give.
 func (c *coordinator) look(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	giving, err := c.units.Consumer(short, consumer)
+	if err != nil {
+		return err
+	}
 	queue, err := c.units.Info(short)
 	if err != nil {
 		return err
@@ -349,6 +355,15 @@ func (c *coordinator) look(ctx context.Context) error {
 	c.stale = 0
 	if int(queue.State.Msgs) < len(c.missing) {
 		return c.queue(ctx)
+	}
+	switch given := giving.CachedInfo(); {
+	case given.NumAckPending > 0:
+		c.stuck = 0
+	case given.NumWaiting > 0:
+		if c.stuck++; c.stuck > 4 {
+			c.stuck = 0
+			return c.giveAnew(short)
+		}
 	}
 	return nil
 }

@@ -425,6 +425,48 @@ func TestAFolderThatTakesNothingEndsTheStudyAndKeepsResults(t *testing.T) {
 	}
 }
 
+func TestUnitsThatTheServerDoesNotGiveAnyMoreAreGivenAgain(t *testing.T) {
+	long(t)
+	for _, lost := range []string{"its account is gone", "by its account they are given"} {
+		t.Run(lost, func(t *testing.T) {
+			c, publish := begin(t, within(t, embedded.Config{}), newTrial(t, 3, 0))
+			c.work.Store = func(sweep.Unit, sweep.Outcome) error { return nil }
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			require.NoError(t, c.put(ctx, c.work.Units))
+			require.NoError(t, c.units.DeleteConsumer(ctx, consumer))
+			if lost != "its account is gone" {
+				once, err := c.units.CreateConsumer(ctx, jetstream.ConsumerConfig{
+					Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: 100 * time.Millisecond, MaxDeliver: 1,
+				})
+				require.NoError(t, err)
+				msgs, err := once.Fetch(3)
+				require.NoError(t, err)
+				for range 3 {
+					require.NotNil(t, <-msgs.Messages())
+				}
+				require.Eventually(t, func() bool {
+					info, err := once.Info(ctx)
+					return err == nil && info.NumPending == 0 && info.NumAckPending == 0
+				}, 10*time.Second, 10*time.Millisecond)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- c.collect(ctx) }()
+			for len(ended) == 0 {
+				workers, err := c.js.Consumer(ctx, c.names.units(), consumer)
+				if err != nil {
+					continue // not yet
+				}
+				if m, err := workers.Next(jetstream.FetchMaxWait(3 * time.Second)); err == nil {
+					publish(keyOf(m.Subject()), "1")
+					_ = m.DoubleAck(ctx)
+				}
+			}
+			require.NoError(t, <-ended)
+		})
+	}
+}
+
 func TestAUnitThatIsNeitherQueuedNorDoneIsQueuedAgain(t *testing.T) {
 	c, publish := begin(t, within(t, embedded.Config{}), newTrial(t, 3, 0))
 	c.work.Store = func(sweep.Unit, sweep.Outcome) error { return nil }

@@ -153,11 +153,25 @@ func (c *coordinator) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.units.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+	return c.give(ctx)
+}
+
+// give has the server give units to workers.
+func (c *coordinator) give(ctx context.Context) error {
+	_, err := c.units.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.wait(),
 		MaxDeliver: -1, MaxAckPending: 1 << 17, // workers count the tries; see Worker
 	})
 	return err
+}
+
+// giveAnew has the server begin with the first unit in the queue again: one that was killed may
+// have kept that a unit was given away, and not that it was never confirmed.
+func (c *coordinator) giveAnew(ctx context.Context) error {
+	if err := c.units.DeleteConsumer(ctx, consumer); err != nil {
+		return err
+	}
+	return c.give(ctx)
 }
 
 // bucket makes a store of files, or takes the one that is there.
