@@ -67,6 +67,12 @@ func TestWorkersNeedNothingButTheAddress(t *testing.T) {
 	require.Len(t, kept, 3)
 }
 
+func TestADryRunForWorkersElsewhereIsTriedHere(t *testing.T) {
+	got := swept(t, runsOf(t, 4), "--dry-run", "--engine", "nats", "--workers", "0")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Regexp(t, `they take (about|more than) \d+ (s|min) on [1-9]\d* workers`, got.stdout)
+}
+
 func TestWrongUsageOfNATSIsSaid(t *testing.T) {
 	study, dir := runsOf(t, 2), t.TempDir()
 	for _, c := range []struct {

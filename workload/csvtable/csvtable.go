@@ -131,7 +131,7 @@ const maxTime = 1_000_000_000_000
 func (r *Row) Time(column string) des.Time {
 	v, err := strconv.ParseFloat(r.Text(column), 64)
 	if err != nil || !(v >= 0 && v <= maxTime) {
-		r.wrong(column, fmt.Sprintf("a time of 0 to %d time units", maxTime))
+		r.wrong(column, fmt.Sprintf("a time of 0 to %d time units", int64(maxTime)))
 		return 0
 	}
 	return des.Seconds(v)

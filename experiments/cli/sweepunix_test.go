@@ -1,0 +1,85 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRunsWhoseWorkersAreKilledAreDoneAgain(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("children are found in /proc")
+	}
+	study, dir := runsOf(t, 200), filepath.Join(t.TempDir(), "out")
+	want := undisturbed(t, study)
+	cmd := sweepProcess(study, "--out", dir, "--tries", "1000")
+	require.NoError(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	killed, pause := 0, 50*time.Millisecond
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			require.NoError(t, err)
+			running = false
+		case <-time.After(pause):
+			pause += pause / 10 // on a busy machine a worker may not have come to work yet
+			for _, pid := range children(cmd.Process.Pid) {
+				if syscall.Kill(pid, syscall.SIGKILL) == nil {
+					killed++
+				}
+			}
+		}
+	}
+	require.Greater(t, killed, 5)
+	require.Equal(t, want, read(t, dir, "results.csv"))
+	require.NoDirExists(t, filepath.Join(dir, "failures"))
+}
+
+func TestAnInterruptedSweepKeepsWhatIsDoneAndGoesOn(t *testing.T) {
+	study, dir := runsOf(t, 200), filepath.Join(t.TempDir(), "out")
+	cmd := sweepProcess(study, "--out", dir)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, cmd.Start())
+	until(t, dir, 20)
+	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT), "a terminal sends it to all processes of a command")
+	_ = cmd.Wait() // the code tells
+	require.Equal(t, exitFailed, cmd.ProcessState.ExitCode())
+	require.Contains(t, stderr.String(), "of 200 runs are done and stay; the same command goes on with the others")
+	require.Contains(t, stderr.String(), "gridslot: interrupted\n")
+	units, others := stored(t, dir)
+	require.Equal(t, 1+len(units), strings.Count(read(t, dir, "results.csv"), "\n"))
+	require.Empty(t, others)
+	require.Contains(t, read(t, dir, "manifest.json"), "stopped")
+	require.Equal(t, exitOK, swept(t, study, "--out", dir).code)
+	require.Equal(t, undisturbed(t, study), read(t, dir, "results.csv"))
+}
+
+func TestSignalsToWorkersAreNotForThem(t *testing.T) {
+	study, dir, mark := runsOf(t, 2, "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
+	t.Setenv(goOn, mark)
+	cmd := sweepProcess(study, "--out", dir, "--workers", "2", "--tries", "1")
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) == 2 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool {
+		waiting, _ := filepath.Glob(mark + ".*")
+		return len(waiting) == 2
+	}, time.Minute, time.Millisecond)
+	for _, pid := range children(cmd.Process.Pid) {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGINT))
+		require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+	}
+	require.NoError(t, os.WriteFile(mark, nil, 0o666))
+	require.NoError(t, cmd.Wait())
+	require.Contains(t, swept(t, "status", dir).stdout, "2 done")
+}
