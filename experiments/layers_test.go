@@ -154,9 +154,10 @@ func TestTheLibraryDoesWithoutNATS(t *testing.T) {
 		require.False(t, strings.HasPrefix(path, "github.com/nats-io/nats-server"), path)
 	}
 	all := list(module+"/policy/...", module+"/workload/...", module+"/metrics/...", module+"/experiments/run", module+"/experiments/scenario",
-		module+"/experiments/reproduce", module+"/experiments/sweep")
-	require.Contains(t, all, module+"/experiments/sweep")
+		module+"/experiments/reproduce", module+"/experiments/sweep", module+"/experiments/sweep/slurm", module+"/experiments/study", module+"/experiments/report")
+	require.Contains(t, all, module+"/metrics/findings")
 	for _, path := range all {
 		require.False(t, strings.HasPrefix(path, "github.com/nats-io"), path)
+		require.False(t, strings.HasPrefix(path, "github.com/spf13"), "%s is for the command", path)
 	}
 }

@@ -35,8 +35,8 @@ func Main(e Extend) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(machine.Share() / 5 * 6) // nine tenths of what there is
+	if all := machine.Memory(); all > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(all / 10 * 9)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -193,9 +193,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
 		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
-		Tell: func(format string, args ...any) {
-			fmt.Fprintln(stderr, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
-		},
+		Tell:    teller(stderr),
 		Started: started, Observers: observers,
 	})
 	var large *machine.TooMuchError

@@ -344,10 +344,7 @@ func (s *sweeping) study(cmd *cobra.Command, st *study.File, engine sweep.Engine
 		plan.Limit.Tries = s.limit.Tries
 	}
 	plan.Command = append([]string{"gridslot"}, s.env.Args...)
-	stderr := cmd.ErrOrStderr()
-	plan.Tell = func(format string, args ...any) {
-		fmt.Fprintln(stderr, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
-	}
+	plan.Tell = teller(cmd.ErrOrStderr())
 	return plan, nil
 }
 

@@ -184,10 +184,7 @@ is computed.`,
 				}
 			}
 			s := r.Status()
-			tell := func(format string, args ...any) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "gridslot: "+harmless(fmt.Sprintf(format, args...)))
-			}
-			if err := conclude(args[0], s, tell); err != nil {
+			if err := conclude(args[0], s, teller(cmd.ErrOrStderr())); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs are done: %s\n", s.Done, s.Units, filepath.Join(args[0], sweep.ResultsName))

@@ -177,10 +177,7 @@ from there. It has to be the same program as the one that has begun the study.`,
 				return fmt.Errorf("finding the program for the workers: %w", err)
 			}
 			local.Command = []string{self, "sweep", "work"}
-			stderr := cmd.ErrOrStderr()
-			w.Tell = func(format string, args ...any) {
-				fmt.Fprintln(stderr, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
-			}
+			w.Tell = teller(cmd.ErrOrStderr())
 			w.Open = func(job nats.Job) (nats.CarryOut, func(), error) {
 				if err := sameInputs(job, t); err != nil {
 					return nil, nil, err

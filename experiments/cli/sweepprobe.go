@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -37,16 +38,16 @@ func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
 	if len(missing) == 0 {
 		return nil
 	}
+	workers := cmp.Or(s.workers, runtime.GOMAXPROCS(0)) // with --engine nats there may be none here
 	p := probe{times: map[string]mean{}}
 	if err := p.run(cmd.Context(), s, &plan, sampleOf(missing)); err != nil {
 		return err
 	}
 	if p.runs == 0 {
 		fmt.Fprintf(out, "none of those tried was done within %v: they take longer than %s on %d workers\n",
-			probeTime, roughly(probeTime*time.Duration(len(missing))/time.Duration(s.workers)), s.workers)
+			probeTime, roughly(probeTime*time.Duration(len(missing))/time.Duration(workers)), workers)
 		return nil
 	}
-	workers := s.workers
 	if room := cmp.Or(s.memory, machine.Share()); p.peak > 0 && int64(workers)*p.peak > room {
 		workers = int(max(1, room/p.peak))
 		fmt.Fprintf(out, "one takes up to %s of memory, of which there are %s: %d at a time\n", machine.Size(p.peak), machine.Size(room), workers)

@@ -125,10 +125,8 @@ with a row a run.`,
   gridslot sweep table results --measure mean_bounded_slowdown --rows policy,estimates --columns load --where trace=KTH-SP2.swf.gz
   gridslot sweep table results --format latex -o waits.tex
   gridslot sweep table mine.csv --parameters policy,load --measure wait`,
-		Args: arguments(1, 1, "DIR"),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		Args:              arguments(1, 1, "DIR"),
+		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.options.Measures = nil
 			f, err := a.findings(args[0])

@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,6 +23,13 @@ func harmless(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// teller tells what a user should know, a line at a time.
+func teller(w io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		fmt.Fprintln(w, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
+	}
 }
 
 // arguments accepts from least to most arguments, none of them empty; what they

@@ -245,7 +245,7 @@ func gridOf(g *findings.Grid) gridTable {
 // caseOf are the values of a cell of what varies.
 func caseOf(f *findings.Findings, cell int) string {
 	var names []string
-	for _, i := range f.Table.Varied() {
+	for _, i := range f.Varied() {
 		names = append(names, f.Cells[cell].Params[i])
 	}
 	return clean(strings.Join(names, ", "))
@@ -281,10 +281,14 @@ func comparisons(f *findings.Findings, measure string) table {
 		if half != "" {
 			mean += " ± " + half
 		}
-		t.Rows = append(t.Rows, []string{
+		tests := []string{"–", "–", "–"}
+		if c.Difference.N >= findings.Fewest {
+			tests = []string{number(c.T.P, 2), number(c.T.Adjusted, 2), number(c.Wilcoxon.P, 2)}
+		}
+		t.Rows = append(t.Rows, slices.Concat([]string{
 			caseOf(f, c.Cell), string(c.Verdict), mean, number(c.Percent.Value, 3), number(c.Percent.Low, 3), number(c.Percent.High, 3),
-			strconv.Itoa(c.Difference.N), string(c.By), number(c.T.P, 2), number(c.T.Adjusted, 2), number(c.Wilcoxon.P, 2), number(c.CohensD, 2), clean(c.Note),
-		})
+			strconv.Itoa(c.Difference.N), string(c.By),
+		}, tests, []string{number(c.CohensD, 2), clean(c.Note)}))
 	}
 	return t
 }

@@ -85,3 +85,15 @@ func TestNamesInAStudyAreText(t *testing.T) {
 func TestAFolderThatIsNoStudyIsRefused(t *testing.T) {
 	require.ErrorContains(t, report.WriteStudy(&bytes.Buffer{}, t.TempDir()), "holds no results of a study")
 }
+
+func TestThePageHasNoTestOfTooFewPairs(t *testing.T) {
+	dir := t.TempDir()
+	_, err := sweep.Run(context.Background(), sweep.Study{
+		Axes: []sweep.Axis{sweep.List("policy", "easy", "sjbf")}, Seeds: sweep.Seeds(1, 3), Dir: dir,
+	}, func(_ context.Context, c sweep.Case) (sweep.Row, error) {
+		return sweep.Row{{Name: "mean_wait", Value: fmt.Sprint(c.Seed*c.Seed*uint64(len(c.Value("policy"))) + c.Seed%2*uint64(c.Value("policy")[0]))}}, nil
+	})
+	require.NoError(t, err)
+	text := page(t, dir)
+	require.Regexp(t, `<td>too few</td>.*<td>3</td><td>seeds</td><td>–</td><td>–</td><td>–</td>`, text)
+}

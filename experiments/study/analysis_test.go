@@ -23,6 +23,20 @@ func TestTheAnalysisIsReadWithItsNames(t *testing.T) {
 	require.Equal(t, []findings.Param{{Name: "policy", Value: "easy"}, {Name: "estimates", Value: "exact"}}, f.Analysis.Baseline)
 }
 
+func TestNamesOfOnesOwnAreComparedWithWhatTheyStandIn(t *testing.T) {
+	f, err := study(t, "traces: [\"lublin:jobs=20:procs=8:load={rho}\"]\nrho: [0.7, 0.9]\npolicies: [fcfs, \"easy:depth={k}\"]\nk: [1, 2]\nseeds: [1, 2, 3, 4, 5]\nmeasures: [mean_wait]\n")
+	require.NoError(t, err)
+	s, err := f.Study("test")
+	require.NoError(t, err)
+	s.Dir = t.TempDir()
+	_, err = sweep.Run(context.Background(), s, f.Do)
+	require.NoError(t, err)
+	found, err := Conclude(s.Dir)
+	require.NoError(t, err)
+	require.Empty(t, found.Notes)
+	require.Len(t, found.Comparisons, 4, "two depths on two loads")
+}
+
 func TestAWrongAnalysisIsToldWithItsPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"batches: fortnight\n":                           `line 2, column 10: batches: want week, day, a time such as 7d, or how many of equally many jobs (2 to 100000), not "fortnight"`,

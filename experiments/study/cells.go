@@ -23,7 +23,7 @@ type cell struct {
 // filter is an entry of except or only: values by the names of parameters.
 type filter struct {
 	at    *yamlfile.Node
-	only  bool
+	key   yamlfile.Key // except or only
 	names []string
 	takes [][]string
 	hit   bool
@@ -38,7 +38,7 @@ func (r *reader) filter(k yamlfile.Key) error {
 		if n.Kind != yamlfile.Settings || len(n.Keys) == 0 {
 			return n.Errorf("%s: want values by the names of parameters, {policy: easy, load: [0.9, 1]}, not %v", k.Name, n)
 		}
-		f := filter{at: n, only: k.Name == "only"}
+		f := filter{at: n, key: k}
 		for _, part := range n.Keys {
 			param, _ := paramOf(part.Name)
 			if !slices.Contains(r.names(), param) && param != "policy" {
@@ -97,11 +97,12 @@ func (f *File) makeCells() error {
 	}
 	for i := range f.filters {
 		if fl := &f.filters[i]; !fl.hit {
-			return fl.at.Errorf("there is no case with these values")
+			return fl.at.Errorf("%s: there is no case with these values", fl.key.Name)
 		}
 	}
 	if len(f.cells) == 0 {
-		return errors.New("no case is left")
+		k := f.filters[len(f.filters)-1].key // without any there is a case
+		return k.Errorf("%s: no case is left", k.Name)
 	}
 	return f.checkBaseline()
 }
@@ -174,7 +175,7 @@ func (f *File) wanted(c *cell) bool {
 	for i := range f.filters {
 		fl := &f.filters[i]
 		switch matches := fl.matches(c); {
-		case fl.only:
+		case fl.key.Name == "only":
 			limited, within = true, within || matches
 		case matches:
 			return false

@@ -82,11 +82,13 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 		Tables: f.tables, Workers: 1,
 		Tell: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) },
 	}
-	files, err := sweep.Files(ctx)
-	if err != nil {
-		return nil, err
-	}
 	parts := f.record(&o)
+	var files string
+	if f.leaves() {
+		if files, err = sweep.Files(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if len(f.Keep) > 0 {
 		o.Dir = files
 		o.Events, o.Decisions = f.keeps("events"), f.keeps("decisions")
@@ -122,6 +124,9 @@ func row(out *scenario.Outcome) (sweep.Row, error) {
 	}
 	return r, nil
 }
+
+// leaves reports whether simulations leave files.
+func (f *File) leaves() bool { return len(f.Keep) > 0 || f.Analysis.Batching != nil }
 
 // keeps reports whether files of a kind stay because they are asked for.
 func (f *File) keeps(kind string) bool { return slices.Contains(f.Keep, kind) }

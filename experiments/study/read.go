@@ -416,6 +416,9 @@ func (r *reader) checkNames() error {
 	}
 	for _, a := range r.axes {
 		for _, name := range a.Names {
+			if isOwn(name) && (name == "index" || name == "key" || slices.Contains(scenario.SummaryColumns(), name)) {
+				return a.key.Errorf("results have a column %q already: choose another name", name)
+			}
 			if isOwn(name) && !used[name] {
 				return a.key.Errorf("there is no key %q%s; a name of the study's own stands in other values as {%s}", name, yamlfile.Suggestion(name, known()), name)
 			}

@@ -39,7 +39,8 @@ type File struct {
 	machines map[string]*scenario.Scenario // read from files, by their paths
 }
 
-// Open reads a study from a file.
+// Open reads a study from a file. The tables are what its values may name; nil are those
+// that come with the program (scenario.Standard).
 func Open(path string, t *scenario.Tables) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -110,7 +111,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 		a.Points = append(a.Points, point)
 	}
 	return sweep.Study{
-		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: len(f.Keep) > 0 || f.Analysis.Batching != nil,
+		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: f.leaves(),
 		Columns:  Columns(),
 		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.Analysis.settings()},
 		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},

@@ -69,3 +69,18 @@ func TestAStudyIsCarriedOut(t *testing.T) {
 	require.Equal(t, "tiny.swf,fcfs,user,1,3,0,0,250,90,", lines[1][:len("tiny.swf,fcfs,user,1,3,0,0,250,90,")])
 	require.Equal(t, "tiny.swf,easy,exact,2,3,0,0,200,", lines[8][:len("tiny.swf,easy,exact,2,3,0,0,200,")])
 }
+
+func TestFilesStayOnlyWhereTheyAreAskedFor(t *testing.T) {
+	for keep, want := range map[string]int{"": 0, "keep: [jobs]\n": 2, "batches: day\n": 2} {
+		f, err := study(t, "traces: [tiny.swf]\npolicies: [fcfs, easy]\n"+keep, "tiny.swf", tiny)
+		require.NoError(t, err)
+		s, err := f.Study("test")
+		require.NoError(t, err)
+		s.Dir = t.TempDir()
+		_, err = sweep.Run(context.Background(), s, f.Do)
+		require.NoError(t, err)
+		left, err := filepath.Glob(filepath.Join(s.Dir, "runs", "*"))
+		require.NoError(t, err)
+		require.Len(t, left, want, "%q", keep)
+	}
+}

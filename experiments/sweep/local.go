@@ -1,6 +1,9 @@
 package sweep
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Local carries out units on this machine. Where the study can be read by other
 // processes (Work.Portable) and a Command is given, they are processes: a unit that
@@ -16,6 +19,8 @@ type Local struct {
 	// more, fewer units are under way at once; a unit that needs more by itself fails.
 	// 0 is three quarters of what the machine, or the process's control group, has.
 	Memory int64
+
+	start time.Duration // that a worker has at least to come to work; 0 is shortestStart
 }
 
 // Run implements Engine.

@@ -3,6 +3,7 @@ package sweep
 // A pool of worker processes, and the memory that they share.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type Pool struct {
 	work    *Work
 	command []string
 	budget  int64 // bytes of all workers; 0 where there is no limit
+	start   time.Duration
 
 	mu    sync.Mutex
 	freed *sync.Cond // something ended
@@ -41,7 +43,7 @@ const watchEvery = 10 * time.Millisecond
 // Pool makes a pool for the units of a study.
 func (l Local) Pool(w *Work) *Pool {
 	p := &Pool{
-		work: w, command: l.Command, budget: l.Memory,
+		work: w, command: l.Command, budget: l.Memory, start: cmp.Or(l.start, shortestStart),
 		all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{}),
 	}
 	p.freed = sync.NewCond(&p.mu)

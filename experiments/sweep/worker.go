@@ -126,7 +126,7 @@ func (w *worker) do(ctx context.Context, u Unit) (o Outcome, err error) {
 // up the study for ever.
 func (w *worker) open(turn int, p *process) error {
 	if limit := w.pool.work.Limit.Time; limit > 0 {
-		defer time.AfterFunc(max(limit, shortestStart), func() { w.endTurn(turn, errLost) }).Stop()
+		defer time.AfterFunc(max(limit, w.pool.start), func() { w.endTurn(turn, errLost) }).Stop()
 	}
 	return p.open(w.pool.work)
 }

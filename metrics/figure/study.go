@@ -4,6 +4,7 @@ package figure
 // intervals, sensitivities.
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -87,7 +88,7 @@ func panels(height vg.Length, n int) *Figure {
 
 // others are parameters that vary and are not compared.
 func others(f *findings.Findings) (names []string) {
-	for _, i := range f.Table.Varied() {
+	for _, i := range f.Varied() {
 		name := f.Table.Params[i]
 		if !slices.ContainsFunc(f.Options.Baseline, func(p findings.Param) bool { return p.Name == name }) {
 			names = append(names, name)
@@ -182,7 +183,7 @@ func lineOf(g *findings.Grid, row, series int) (*plotter.Line, upright) {
 		}
 		marks.at = append(marks.at, spread{e.Estimate.Mean - half, e.Estimate.Mean, e.Estimate.Mean + half, x, series})
 	}
-	slices.SortFunc(marks.at, func(a, b spread) int { return int(math.Copysign(1, a.y-b.y)) })
+	slices.SortFunc(marks.at, func(a, b spread) int { return cmp.Compare(a.y, b.y) })
 	var xy points
 	for _, v := range marks.at {
 		xy = append(xy, plotter.XY{X: v.y, Y: v.at})
@@ -258,11 +259,14 @@ func heatOf(f *findings.Findings, m int) (*Figure, error) {
 	if len(grids) == 0 {
 		return nil, &NoDataError{"heat", "cell to compare with the baseline"}
 	}
-	rows := 0
+	rows, labels := 0, 14*vg.Millimeter
 	for i := range grids {
 		rows = max(rows, len(grids[i].RowValues))
+		if len(grids[i].ColumnValues) > mostAcross {
+			labels = 24 * vg.Millimeter
+		}
 	}
-	fig := panels(vg.Length(rows)*5*vg.Millimeter+14*vg.Millimeter, len(grids))
+	fig := panels(vg.Length(rows)*5*vg.Millimeter+labels, len(grids))
 	fig.Note = label + "."
 	if relative {
 		fig.Note += " *: significant, Holm's correction."
@@ -284,6 +288,9 @@ func heatOf(f *findings.Findings, m int) (*Figure, error) {
 		p := newPanel(g.Title(), strings.Join(g.Columns, ", "), "")
 		p.Add(h)
 		p.X.Tick.Marker, p.Y.Tick.Marker = namesAt(g.ColumnValues, false, 14*vg.Millimeter), namesAt(g.RowValues, true, 30*vg.Millimeter)
+		if h.columns > mostAcross {
+			p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
+		}
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(h.columns)-0.5, -0.5, float64(h.rows)-0.5
 		fig.Panels = append(fig.Panels, p)
 	}
@@ -383,13 +390,18 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 		cx, cy := float64(v.column), float64(h.rows-1-v.row)
 		c.SetColor(h.fill(v.value))
 		c.Fill(vg.Rectangle{Min: vg.Point{X: x(cx - 0.48), Y: y(cy - 0.46)}, Max: vg.Point{X: x(cx + 0.48), Y: y(cy + 0.46)}}.Path())
-		c.FillText(style, vg.Point{X: x(cx), Y: y(cy)}, fit(v.text, style, x(cx+0.48)-x(cx-0.48)))
+		if style.Width(v.text) <= x(cx+0.48)-x(cx-0.48) { // a number that is cut is another number
+			c.FillText(style, vg.Point{X: x(cx), Y: y(cy)}, v.text)
+		}
 	}
 }
 
 const (
-	mostRows = 70  // comparisons for which there is room
-	most     = 1e9 // per cent, beyond which a baseline is as good as 0
+	mostRows = 70 // comparisons for which there is room
+	// mostAcross are the columns whose names there is room for side by side; those of
+	// more are turned.
+	mostAcross = 5
+	most       = 1e9 // per cent, beyond which a baseline is as good as 0
 )
 
 // differencesOf draws the comparisons of a measure one below the other.
@@ -410,7 +422,7 @@ func differencesOf(f *findings.Findings, m int) (*Figure, error) {
 		note += fmt.Sprintf(" %d more are left out.", len(of)-mostRows)
 		of = of[:mostRows]
 	}
-	varied := f.Table.Varied()
+	varied := f.Varied()
 	p := newPanel("", findings.Label(measure)+":\ndifference from "+plain(f.BaselineName())+", %", "")
 	var all spreads
 	var ticks plot.ConstantTicks

@@ -147,3 +147,17 @@ func TestWhateverAStudyHoldsCanBeDrawn(t *testing.T) {
 		}
 	})
 }
+
+func TestNumbersInAHeatMapAreNotCut(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("policy,load,seed,mean_wait\n")
+	for i := range 14 {
+		fmt.Fprintf(&b, "easy,0.%d,1,%d\n", 100+i, 123456+i)
+		fmt.Fprintf(&b, "sjbf,0.%d,1,%d\n", 100+i, 123456-i)
+	}
+	figures, err := DrawStudy(analyzed(t, b.String()), "heat")
+	require.NoError(t, err)
+	text := svgOf(t, figures[0])
+	require.NotContains(t, text, "…")
+	require.Contains(t, text, "rotate(90)", "nor are names of columns on top of each other")
+}

@@ -87,7 +87,7 @@ func duration(text string) (des.Time, error) {
 	return des.Seconds(seconds), nil
 }
 
-// Recorder takes down the jobs of a run for its batches: 32 bytes a job that ended. It is
+// Recorder takes down the jobs of a run for its batches: 40 bytes a job that ended. It is
 // an entity.Observer.
 type Recorder struct {
 	Batching Batching

@@ -90,7 +90,7 @@ func (f *Findings) compare() error {
 		f.Comparisons = append(f.Comparisons, f.judge(measure, family)...)
 	}
 	if n := without / len(f.Options.Measures); n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: its runs are missing", n))
+		f.Notes = append(f.Notes, fmt.Sprintf("%d cells have no baseline to be compared with: no run has %s and is the same in everything else", n, f.BaselineName()))
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 		x, y = append(x, v), append(y, w)
 	}
 	seeds := len(x)
-	if seeds < 2 || constant(x) && constant(y) {
+	if seeds < 2 || constant(x) && constant(y) && !f.chance(&f.Cells[cell]) && !f.chance(&f.Cells[base]) {
 		c.By = OneRun
 		x, y = x[:min(1, seeds)], y[:min(1, seeds)]
 		if seeds > 1 {
@@ -150,6 +150,7 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	}
 	if d := c.Difference; d.N > 1 && d.Mean != 0 && math.IsNaN(c.T.P) {
 		c.Note = fmt.Sprintf("all %d pairs differ by the same, which is no more than one observation", d.N)
+		c.Difference.HalfWidth = math.Inf(1)
 	}
 	if len(x) == 0 {
 		c.Difference.Mean = math.NaN()
@@ -161,6 +162,9 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 			return c, fmt.Errorf("%s: %s: %w", f.Table.Name, c.Measure, err)
 		}
 		c.Percent = stats.Estimate{Value: 100 * (r.Value - 1), Low: 100 * (r.Low - 1), High: 100 * (r.High - 1), N: r.N}
+		if math.IsInf(c.Difference.HalfWidth, 1) {
+			c.Percent.Low, c.Percent.High = math.Inf(-1), math.Inf(1)
+		}
 	}
 	return c, nil
 }

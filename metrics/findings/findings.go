@@ -47,7 +47,8 @@ type Findings struct {
 	Notes         []string // what a reader should know before anything else
 
 	measures []int // of Table.Measures
-	compared []int // of Table.Params
+	compared []int // of Table.Params; behind those of Options.Baseline what stands in them
+	varied   []int // see Varied
 	baseline []string
 	cells    map[string]int // by keyOf(Params)
 	most     int            // runs of a cell
@@ -169,6 +170,7 @@ func (f *Findings) complete() error {
 		}
 		f.compared, f.baseline = append(f.compared, i), append(f.baseline, p.Value)
 	}
+	f.independent()
 	return nil
 }
 
@@ -210,6 +212,10 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 		}
 		return e
 	}
+	if len(values) > 1 && f.chance(c) {
+		e.HalfWidth, e.Note = math.Inf(1), fmt.Sprintf("all %d seeds give the same", len(values))
+		return e
+	}
 	e.By, e.N, e.HalfWidth, e.Note = OneRun, 1, math.Inf(1), "one run"
 	if len(values) > 1 {
 		e.Note = fmt.Sprintf("there is no chance in it: all %d seeds give the same", len(values))
@@ -223,6 +229,19 @@ func (f *Findings) estimate(c *Cell, m int) Estimate {
 		e.Interval, e.By, e.Joined, e.Note = stats.Mean(s.x, f.Options.Level), Batched, s.joined, s.note
 	}
 	return e
+}
+
+// chance reports whether the seed makes a difference in a cell: in any measure, as one of them
+// may happen to be the same, such as no job's waiting.
+func (f *Findings) chance(c *Cell) bool {
+	for m := range f.Table.Measures {
+		for _, r := range c.Runs {
+			if v, first := r.Values[m], c.Runs[0].Values[m]; v != first && (v == v || first == first) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // value is the m-th measure of a run: where it has batches some of which are warm-up, the

@@ -221,6 +221,27 @@ func TestWhereAllSeedsAreEqualNoIntervalIsMadeUp(t *testing.T) {
 	require.Contains(t, f.Notes[0], "batches: week")
 }
 
+func TestAMeasureThatHappensToBeTheSameIsNotTakenForOneRun(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("policy,seed,makespan,mean_wait,killed\n")
+	for seed := range 6 {
+		fmt.Fprintf(&b, "a,%d,%d,0,3\nb,%d,%d,0,5\n", seed, 100+seed*seed, seed, 100+seed)
+	}
+	f := analyze(t, b.String(), Options{Measures: []string{"mean_wait", "killed"}})
+	e := f.Cells[0].Estimates[0]
+	require.Equal(t, Seeds, e.By)
+	require.Equal(t, 6, e.N)
+	require.True(t, math.IsInf(e.HalfWidth, 1), "an interval of width 0 would say too much")
+	require.Equal(t, "all 6 seeds give the same", e.Note)
+	require.Empty(t, f.Notes, "more seeds are there already")
+	require.Equal(t, Equal, f.Comparisons[0].Verdict)
+	require.Equal(t, 6, f.Comparisons[0].Difference.N)
+	other := f.Comparisons[1]
+	require.Equal(t, TooFew, other.Verdict)
+	require.True(t, math.IsInf(other.Difference.HalfWidth, 1))
+	require.True(t, math.IsInf(other.Percent.High, 1))
+}
+
 func TestChanceInOneOfTwoIsEnoughToComparePairs(t *testing.T) {
 	text := "policy,seed,mean_wait\na,1,10\na,2,10\na,3,10\na,4,10\na,5,10\nb,1,20\nb,2,21\nb,3,22\nb,4,20\nb,5,20\n"
 	c := analyze(t, text, Options{}).Comparisons[0]

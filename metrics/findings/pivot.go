@@ -65,11 +65,10 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	if m < 0 {
 		return nil, &enum.UnknownError{Kind: "measure", Text: p.Measure, Want: strings.Join(f.Options.Measures, ", ")}
 	}
-	varied := f.Table.Varied()
 	if len(p.Rows) == 0 {
-		for _, i := range f.compared {
-			if name := f.Table.Params[i]; !slices.Contains(p.Columns, name) {
-				p.Rows = append(p.Rows, name)
+		for _, b := range f.Options.Baseline {
+			if !slices.Contains(p.Columns, b.Name) {
+				p.Rows = append(p.Rows, b.Name)
 			}
 		}
 	}
@@ -101,8 +100,9 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 		where = append(where, at[0])
 	}
 	var sections []int // what has a table for each value
-	for _, i := range varied {
-		if !slices.Contains(rows, i) && !slices.Contains(columns, i) {
+	shown := slices.Concat(rows, columns)
+	for _, i := range f.Varied() {
+		if !slices.ContainsFunc(shown, func(s int) bool { return s == i || f.Table.within(i, s) }) {
 			sections = append(sections, i)
 		}
 	}
@@ -139,7 +139,7 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 
 // across is the parameter for columns, beside those that are rows.
 func (f *Findings) across(rows []string) (columns []string) {
-	for _, i := range f.Table.Varied() {
+	for _, i := range f.Varied() {
 		name := f.Table.Params[i]
 		if slices.Contains(rows, name) {
 			continue
@@ -159,11 +159,11 @@ func (f *Findings) across(rows []string) (columns []string) {
 func (f *Findings) InOne(measure string) Pivot {
 	p := Pivot{Measure: measure}
 	var compared []string
-	for _, i := range f.compared {
-		compared = append(compared, f.Table.Params[i])
+	for _, b := range f.Options.Baseline {
+		compared = append(compared, b.Name)
 	}
 	p.Columns = f.across(compared)
-	for _, i := range f.Table.Varied() {
+	for _, i := range f.Varied() {
 		if name := f.Table.Params[i]; !slices.Contains(compared, name) && !slices.Contains(p.Columns, name) {
 			p.Rows = append(p.Rows, name)
 		}
@@ -234,6 +234,9 @@ func (f *Findings) marks(measure string) (best, differs map[int]bool) {
 	for i := range f.Comparisons {
 		if c := &f.Comparisons[i]; c.Measure == measure && c.Verdict.Significant() {
 			differs[c.Cell] = true
+			// Of each two there are more comparisons than with the baseline, so that a
+			// ranking may leave open what is found here.
+			best[c.Cell] = best[c.Cell] && c.Verdict != Worse
 		}
 	}
 	return best, differs
@@ -474,7 +477,7 @@ func (e *Entry) latex() string {
 // latexSigns are those that mean something in LaTeX.
 var latexSigns = map[rune]string{
 	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
-	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`, '"': `\textquotedbl{}`,
+	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`, '"': `\symbol{34}`,
 	'±': `$\pm$`, '–': `--`, '`': `\textasciigrave{}`,
 }
 

@@ -105,11 +105,12 @@ func TestMissingCellsOfATableAreDashes(t *testing.T) {
 }
 
 func TestNamesInTablesAreNoMarkup(t *testing.T) {
-	f := analyze(t, "policy,seed,mean_wait\n\"a|b_<i>\\\\$x^2$ &%#\x1b[31m\",1,5\n*b*,1,7\n", Options{})
+	f := analyze(t, "policy,seed,mean_wait\n\"a|b_<i>\\\\$x^2$ &%#\x1b[31m\",1,5\n*b*,1,7\n\"\"\"q\"\"\",1,3\n", Options{})
 	markdown := written(t, f, Pivot{}, "markdown")
 	require.Contains(t, markdown, `| a\|b\_\<i\>\\\\\$x^2\$ \&%\#?\[31m |`)
 	require.Contains(t, markdown, `| \*b\* |`)
 	latex := written(t, f, Pivot{}, "latex")
+	require.Contains(t, latex, `\symbol{34}q\symbol{34} & $3.000$`)
 	require.Contains(t, latex, `a\textbar{}b\_\textless{}i\textgreater{}\textbackslash{}\textbackslash{}\$x\textasciicircum{}2\$ \&\%\#?[31m & $5.000$`)
 }
 

@@ -28,7 +28,7 @@ type Sensitivity struct {
 // where the seed makes a difference in every cell; elsewhere the means of cells are, as copies
 // of one run would feign certainty.
 func (f *Findings) sensitivities() {
-	varied := f.Table.Varied()
+	varied := f.factors()
 	if len(varied) == 0 {
 		return
 	}

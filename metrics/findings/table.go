@@ -209,8 +209,11 @@ func (t *Table) keys(path string) (map[string]string, error) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return nil, fmt.Errorf("%s: want the plan of a study: %w", path, err)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%s: want the plan of a study, and it is empty", path)
 	}
 	var at []int
 	for _, name := range append(append([]string{"key"}, t.Params...), SeedColumn) {

@@ -244,6 +244,8 @@ func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
 		return 0, errors.New("lublin: give Load or GapFactor, not both")
 	case m.Load == 0 && m.GapFactor == 0:
 		return 1, nil
+	case m.Load != 0 && ps[0].processors > mostForLoad:
+		return 0, fmt.Errorf("lublin: a load can be asked for of up to %d processors, not %d; give GapFactor instead", mostForLoad, ps[0].processors)
 	case m.Load != 0:
 		own, err := offeredLoad(ps)
 		if err != nil {
@@ -256,6 +258,10 @@ func (m Lublin) gapFactor(ps []lublinPopulation) (float64, error) {
 	}
 	return factor, nil
 }
+
+// mostForLoad keeps the time that offeredLoad takes, which looks at every size of
+// jobs, within about a second.
+const mostForLoad = 1 << 24
 
 func offeredLoad(ps []lublinPopulation) (float64, error) {
 	var load float64

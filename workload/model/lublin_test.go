@@ -244,6 +244,7 @@ func TestLublinRefusesNonsense(t *testing.T) {
 		{Load: math.NaN()},
 		{Load: math.Inf(1)},
 		{Load: 0.5, GapFactor: 2},
+		{Processors: mostForLoad + 1, Load: 0.5},
 		{GapFactor: 1e9},
 		{All: &bad},
 		{All: &far},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // Node is a value of a document whose keys are not known beforehand, with its
@@ -38,18 +37,15 @@ const (
 // Tree reads one YAML document of settings.
 func Tree(text []byte) (*Node, error) {
 	var any map[string]any
-	if _, err := Decode(text, &any); err != nil {
+	f, err := Decode(text, &any)
+	if err != nil {
 		return nil, err // repeated keys, and what is no YAML at all
 	}
-	doc, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		return nil, explain(err, nil)
-	}
-	if len(doc.Docs) == 0 || doc.Docs[0].Body == nil {
+	if len(f.doc.Docs) == 0 || f.doc.Docs[0].Body == nil {
 		return nil, ErrEmpty
 	}
 	t := tree{anchors: map[string]ast.Node{}}
-	n, err := t.node(doc.Docs[0].Body, 0)
+	n, err := t.node(f.doc.Docs[0].Body, 0)
 	if err == nil && n.Kind != Settings {
 		err = n.Errorf("want settings, KEY: VALUE, not %s", n)
 	}

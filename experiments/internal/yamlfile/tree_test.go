@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -40,6 +41,7 @@ func TestWhatIsNoTreeIsRefused(t *testing.T) {
 		"a: 1\na: 2":         `line 2, column 1: the key "a" is there twice`,
 		"a: [1":              "this is no YAML",
 		"- 1\n- 2":           "want settings",
+		"a: 1\n---\nb: 2":    "line 2, column 1: a second document begins here (---): want one",
 		"just a word":        "want settings",
 		"a: *b":              "b",
 		"a: " + strings.Repeat("[", 60) + strings.Repeat("]", 60): "line 1, column 54: it goes deeper than 50 levels",
@@ -47,6 +49,22 @@ func TestWhatIsNoTreeIsRefused(t *testing.T) {
 		_, err := Tree([]byte(text))
 		require.ErrorContains(t, err, want, "%q", text)
 	}
+}
+
+func TestAFewLinesOfNamesDoNotTakeAllMemory(t *testing.T) {
+	text := "a0: &a0 [x, y, z]\n"
+	for i := 1; i < 12; i++ {
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+	}
+	_, err := Tree([]byte(text))
+	require.ErrorContains(t, err, "names of other values (*NAME) make more than 1000000 values of it")
+}
+
+func TestAMarkOfTheByteOrderIsNoPartOfAKey(t *testing.T) {
+	n, err := Tree([]byte("\ufeffa: 1\n"))
+	require.NoError(t, err)
+	require.Equal(t, "a", n.Keys[0].Name)
+	require.EqualError(t, n.Get("a").Errorf("no"), "line 1, column 4: no")
 }
 
 func FuzzTree(f *testing.F) {

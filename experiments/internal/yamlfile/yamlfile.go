@@ -37,16 +37,73 @@ func Decode(text []byte, into any) (f *File, err error) {
 			err = fmt.Errorf("the YAML does not have the form it should, perhaps a list that is too long (%v)", fault)
 		}
 	}()
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
+	doc, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(into); errors.Is(err, io.EOF) {
 		return nil, ErrEmpty
 	} else if err != nil {
 		return nil, explain(err, reflect.TypeOf(into))
 	}
+	return &File{doc}, nil
+}
+
+// largest is how many values a file may have, those counted again that stand for
+// others (*NAME): a few lines of such names can make more than memory holds.
+const largest = 1_000_000
+
+// parse reads the one document of a file.
+func parse(text []byte) (*ast.File, error) {
 	doc, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, explain(err, nil)
 	}
-	return &File{doc}, nil
+	sizes := map[string]int{}
+	for i, d := range doc.Docs {
+		if d.Body == nil {
+			continue
+		}
+		if i > 0 {
+			return nil, place(d.Start, "a second document begins here (---): want one")
+		}
+		if n := size(d.Body, sizes); n > largest {
+			return nil, fmt.Errorf("names of other values (*NAME) make more than %d values of it: write fewer", largest)
+		}
+	}
+	return doc, nil
+}
+
+// size is how many values there are in one, at most a little above largest, names
+// of others followed; anchors are the sizes of those that have been named.
+func size(n ast.Node, anchors map[string]int) int {
+	sum := 1
+	add := func(part ast.Node) {
+		if sum <= largest {
+			sum += size(part, anchors)
+		}
+	}
+	switch n := n.(type) {
+	case *ast.AnchorNode:
+		add(n.Value)
+		anchors[n.Name.String()] = sum
+	case *ast.AliasNode:
+		sum = max(1, anchors[n.Value.String()])
+	case *ast.TagNode:
+		add(n.Value)
+	case *ast.MappingValueNode:
+		add(n.Value)
+	case *ast.MappingNode:
+		for _, v := range n.Values {
+			add(v)
+		}
+	case *ast.SequenceNode:
+		for _, v := range n.Values {
+			add(v)
+		}
+	}
+	return sum
 }
 
 // Has reports whether the file has the key at that path of keys and positions.

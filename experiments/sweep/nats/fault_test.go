@@ -21,31 +21,22 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep/nats/embedded"
 )
 
-func long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-}
-
 func TestWorkersThatAreKilledManyTimesLoseNothing(t *testing.T) {
 	long(t)
 	s, server := newTrial(t, 60, 50*time.Millisecond), within(t, embedded.Config{})
+	s.Wait = 2 * time.Second
 	running := s.start(t, Engine{Server: server})
 	start(t, worker(t, server))
 	for range 6 {
 		p := start(t, worker(t, server))
 		before := len(s.begunYet(t))
-		require.Eventually(t, func() bool { return len(s.begunYet(t)) > before+3 || s.done() == s.Units }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(s.begunYet(t)) > before+3 || s.done() == s.Units }, soon, time.Millisecond)
 		p.kill()
 	}
 	require.NoError(t, running.wait(t))
 	s.same(t)
-	twice := 0
-	for _, n := range s.begun(t) {
-		twice += n - 1
-	}
-	require.Positive(t, twice, "no worker was killed at work")
-	require.LessOrEqual(t, twice, 6)
+	require.Positive(t, s.again(t), "no worker was killed at work")
+	require.LessOrEqual(t, s.again(t), 6)
 }
 
 // begunYet is begun where there may be no unit yet.
@@ -58,8 +49,8 @@ func (s trial) begunYet(t testing.TB) map[string]int {
 
 func TestAUnitLongerThanAWorkerMayBeSilentIsCarriedOutOnce(t *testing.T) {
 	long(t)
-	s, server := newTrial(t, 2, 2500*time.Millisecond), within(t, embedded.Config{})
-	s.Wait = 600 * time.Millisecond
+	s, server := newTrial(t, 2, 6*time.Second), within(t, embedded.Config{})
+	s.Wait = 2 * time.Second
 	running := s.start(t, Engine{Server: server, Workers: 1})
 	start(t, worker(t, server))
 	start(t, worker(t, server)) // idle: it would get what is given away
@@ -68,34 +59,42 @@ func TestAUnitLongerThanAWorkerMayBeSilentIsCarriedOutOnce(t *testing.T) {
 	require.Equal(t, map[string]int{"work 1": 1, "work 2": 1}, s.begun(t))
 }
 
+// again is how often units were begun beside the first time.
+func (s trial) again(t testing.TB) (n int) {
+	for _, times := range s.begun(t) {
+		n += times - 1
+	}
+	return n
+}
+
 func TestAWorkerThatIsStoppedPastItsDeadlineAndGoesOn(t *testing.T) {
 	long(t)
-	s, server := newTrial(t, 30, 150*time.Millisecond), within(t, embedded.Config{})
+	s, server := newTrial(t, 20, 250*time.Millisecond), within(t, embedded.Config{})
+	s.Wait = 2 * time.Second
 	running := s.start(t, Engine{Server: server})
 	stopped := start(t, worker(t, server))
 	s.waitFor(t, 2)
+	require.Eventually(t, func() bool { return len(s.begun(t)) > s.done() }, soon, time.Millisecond) // it is at work
 	require.NoError(t, stopped.Process.Signal(syscall.SIGSTOP))
 	start(t, worker(t, server))
-	time.Sleep(1500 * time.Millisecond)
+	require.Eventually(t, func() bool { return s.again(t) == 1 }, soon, time.Millisecond)
 	require.NoError(t, stopped.Process.Signal(syscall.SIGCONT))
 	require.NoError(t, running.wait(t))
 	s.same(t)
-	twice := 0
-	for _, n := range s.begun(t) {
-		twice += n - 1
-	}
-	require.Equal(t, 1, twice)
+	require.Equal(t, 1, s.again(t))
 }
 
 func TestAServerThatIsKilledAndStartedAgainLosesNothing(t *testing.T) {
 	long(t)
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			s, server := newTrial(t, 600, time.Millisecond), besideThis(t, kind, 0)
+			s.Wait = time.Second
 			running := s.start(t, Engine{Server: server.server()})
 			start(t, worker(t, server.server()))
 			start(t, worker(t, server.server()))
-			for _, n := range []int{100, 250, 400} {
+			for _, n := range []int{150, 400} {
 				s.waitFor(t, n)
 				server.kill()
 				time.Sleep(300 * time.Millisecond)
@@ -111,6 +110,7 @@ func TestAServerThatIsKilledAndStartedAgainLosesNothing(t *testing.T) {
 func TestAServerThatComesBackWithoutWhatItHadLosesNothing(t *testing.T) {
 	long(t)
 	s, server := newTrial(t, 200, 5*time.Millisecond), besideThis(t, "embedded", 0)
+	s.Wait = time.Second
 	running := s.start(t, Engine{Server: server.server()})
 	start(t, worker(t, server.server()))
 	s.waitFor(t, 50)
@@ -142,7 +142,7 @@ func TestResultsThatTheServerLosesAreMadeAgain(t *testing.T) {
 	require.Eventually(t, func() bool {
 		info, err := results.Info(context.Background())
 		return err == nil && info.State.Msgs > 3
-	}, 10*time.Second, 10*time.Millisecond)
+	}, soon, 10*time.Millisecond)
 	require.NoError(t, results.Purge(context.Background()))
 	require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
 	s.same(t)
@@ -171,15 +171,16 @@ func TestAFullStoreLosesNothing(t *testing.T) {
 	long(t)
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			s, server := newTrial(t, 200, time.Millisecond), besideThis(t, kind, 5<<20)
 			s.Pad = 30000 // six megabytes in all
 			coordinator := start(t, role{Name: "coordinator", Server: server.server(), Study: s})
 			p := start(t, worker(t, server.server()))
 			s.waitFor(t, 1)
 			require.NoError(t, coordinator.Process.Signal(syscall.SIGSTOP))
-			require.Eventually(t, func() bool { return strings.Contains(p.said.String(), "the server does not take a result") }, 20*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Contains(p.said.String(), "the server does not take a result") }, soon, 10*time.Millisecond)
 			require.NoError(t, coordinator.Process.Signal(syscall.SIGCONT))
-			err, ended := coordinator.wait(30 * time.Second)
+			err, ended := coordinator.wait(soon)
 			require.True(t, ended)
 			require.NoError(t, err)
 			s.same(t)
@@ -196,8 +197,8 @@ func TestAStoreWithoutRoomForTheStudyIsSaid(t *testing.T) {
 	require.ErrorContains(t, err, "the NATS server's store has no room for the study, which needs 2 MiB there")
 }
 
-// again keeps a worker there, as a machine's service manager would, until done.
-func again(t testing.TB, r role, done chan struct{}) *sync.WaitGroup {
+// restarted keeps a worker there, as a machine's service manager would, until done.
+func restarted(t testing.TB, r role, done chan struct{}) *sync.WaitGroup {
 	var group sync.WaitGroup
 	group.Go(func() {
 		for {
@@ -217,10 +218,10 @@ func again(t testing.TB, r role, done chan struct{}) *sync.WaitGroup {
 func TestAUnitThatKillsItsWorkersIsSetAsideAndNamed(t *testing.T) {
 	long(t)
 	s, server := newTrial(t, 3, 0), within(t, embedded.Config{})
-	s.Cases, s.Tries, s.Units, s.Wait = []string{"work", "die"}, 2, 2, 500*time.Millisecond
+	s.Cases, s.Tries, s.Units, s.Wait = []string{"work", "die"}, 2, 2, 1500*time.Millisecond
 	running := s.start(t, Engine{Server: server})
 	done := make(chan struct{})
-	group := again(t, worker(t, server), done)
+	group := restarted(t, worker(t, server), done)
 	require.NoError(t, running.wait(t))
 	close(done)
 	group.Wait()
@@ -249,16 +250,16 @@ func TestAUnitThatCannotBeCarriedOutIsSetAside(t *testing.T) {
 func TestAWorkerThatIsToldToEndGivesItsUnitBackAndThatIsNoTry(t *testing.T) {
 	long(t)
 	s, server := newTrial(t, 1, 1500*time.Millisecond), within(t, embedded.Config{})
-	s.Tries, s.Wait = 1, 20*time.Second
+	s.Tries = 1
 	running := s.start(t, Engine{Server: server})
 	for i := range 3 {
 		p := start(t, worker(t, server))
-		require.Eventually(t, func() bool { return s.begunYet(t)["work 1"] == i+1 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return s.begunYet(t)["work 1"] == i+1 }, soon, time.Millisecond)
 		if i == 2 {
 			break
 		}
 		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
-		err, ended := p.wait(5 * time.Second)
+		err, ended := p.wait(soon)
 		require.True(t, ended)
 		require.NoError(t, err)
 	}
@@ -275,7 +276,7 @@ func TestAnInterruptedStudyStaysAndItsWorkersGoOn(t *testing.T) {
 	require.ErrorIs(t, running.wait(t), context.Canceled)
 	before := s.done()
 	require.Less(t, before, 30)
-	require.Eventually(t, func() bool { return len(s.begun(t)) == 30 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.begun(t)) == 30 }, soon, 10*time.Millisecond)
 	require.Equal(t, before, s.done())
 	require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
 	s.same(t)
@@ -289,7 +290,7 @@ func TestAWrongTokenIsRefused(t *testing.T) {
 		_, err := s.run(context.Background(), Engine{Server: wrong, Workers: 1}, nil)
 		require.ErrorContains(t, err, "it refuses the token (--token, --token-file)")
 		p := start(t, worker(t, wrong))
-		err, ended := p.wait(10 * time.Second)
+		err, ended := p.wait(soon)
 		require.True(t, ended)
 		require.Error(t, err)
 		require.Contains(t, p.said.String(), "it refuses the token")
@@ -312,7 +313,7 @@ func TestAServerWithAnotherTokenThanBeforeEndsItsWorkers(t *testing.T) {
 	second, err := embedded.Start(embedded.Config{Listen: listen, Dir: dir, Token: "two"})
 	require.NoError(t, err)
 	defer second.Close()
-	err, ended = p.wait(20 * time.Second)
+	err, ended = p.wait(soon)
 	require.True(t, ended)
 	require.Error(t, err)
 	require.Contains(t, p.said.String(), "the NATS server has closed the connection")
@@ -470,13 +471,13 @@ func TestAUnitThatIsNeitherQueuedNorDoneIsQueuedAgain(t *testing.T) {
 	c, publish := begin(t, within(t, embedded.Config{}), newTrial(t, 3, 0))
 	c.work.Store = func(sweep.Unit, sweep.Outcome) error { return nil }
 	ended := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	go func() { ended <- c.collect(ctx) }()
 	workers, err := c.units.Consumer(ctx, consumer)
 	require.NoError(t, err)
 	for i := range 4 {
-		m, err := workers.Next(jetstream.FetchMaxWait(10 * time.Second))
+		m, err := workers.Next(jetstream.FetchMaxWait(soon))
 		require.NoError(t, err)
 		if i > 0 { // the first one's result is lost
 			publish(keyOf(m.Subject()), "1")

@@ -95,7 +95,7 @@ func download(ctx context.Context, store jetstream.ObjectStore, dir string, in s
 		return "", fmt.Errorf("the server's checksum %q of %q is none", in.Sum, in.Name)
 	}
 	file := filepath.Join(dir, in.Sum)
-	if sum, err := sumOfFile(file); err == nil && sum == in.Sum {
+	if there, err := sweep.InputFile(file); err == nil && there.Sum == in.Sum {
 		return file, nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("looking into the cache: %w", err)
@@ -144,17 +144,4 @@ func link(file, name string) error {
 		_, err := io.Copy(to, from)
 		return err
 	})
-}
-
-func sumOfFile(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

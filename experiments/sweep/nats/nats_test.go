@@ -80,11 +80,22 @@ func tellTo(w io.Writer) func(string, ...any) {
 
 const build = "1.0 of these tests"
 
+// long is a test that takes seconds, most of them waiting: beside others.
+func long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Parallel()
+}
+
+// soon is how long a test waits for what takes a moment on an idle machine.
+const soon = time.Minute
+
 // trial is a study whose units sleep; the first parameter says what else they do.
 type trial struct {
 	Units  int
 	Sleep  time.Duration
-	Wait   time.Duration // of the engine
+	Wait   time.Duration // of the engine; shorter where units get lost
 	Tries  int
 	Pad    int    // bytes in each row, so that stores fill
 	Log    string // file with a line for each unit that is begun
@@ -196,7 +207,7 @@ func (s trial) begun(t testing.TB) map[string]int {
 
 func newTrial(t testing.TB, units int, sleep time.Duration) trial {
 	dir := t.TempDir()
-	return trial{Units: units, Sleep: sleep, Wait: time.Second, Dir: filepath.Join(dir, "study"), Log: filepath.Join(dir, "log"), Tries: 100}
+	return trial{Units: units, Sleep: sleep, Wait: DefaultWait, Dir: filepath.Join(dir, "study"), Log: filepath.Join(dir, "log"), Tries: 100}
 }
 
 // same requires that the table is, byte for byte, that of a run which nothing disturbed.
@@ -267,7 +278,7 @@ func run(t testing.TB, cmd *exec.Cmd) *process {
 // kill ends it as kill -9 does, and waits.
 func (p *process) kill() {
 	_ = p.Process.Kill()
-	p.wait(10 * time.Second)
+	p.wait(soon)
 }
 
 func (p *process) wait(d time.Duration) (err error, ended bool) {
@@ -349,7 +360,7 @@ func (b *beside) begin() {
 		}
 		_, err = js.AccountInfo(context.Background())
 		return err == nil
-	}, 20*time.Second, 20*time.Millisecond)
+	}, soon, 20*time.Millisecond)
 }
 
 func (b *beside) server() Server { return Server{URL: "nats://" + b.addr} }
@@ -385,7 +396,7 @@ func (r *running) wait(t testing.TB) error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * soon):
 		t.Fatal("the study does not end")
 		return nil
 	}
@@ -399,7 +410,7 @@ func (s trial) done() int {
 
 func (s trial) waitFor(t testing.TB, units int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return s.done() >= units }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return s.done() >= units }, soon, 5*time.Millisecond)
 }
 
 // onServer are the streams there.

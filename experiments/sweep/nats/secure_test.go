@@ -52,7 +52,7 @@ func TestConnectionsAreSecureWithACertificate(t *testing.T) {
 	}
 	other, _ := certificate(t)
 	p := start(t, worker(t, Server{URL: server.URL, Token: "secret", CA: other}))
-	err, ended := p.wait(10 * time.Second)
+	err, ended := p.wait(soon)
 	require.True(t, ended)
 	require.Error(t, err)
 	require.Contains(t, p.said.String(), "--tls-ca")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,9 +49,11 @@ func (s Server) connect(name string, tell func(string, ...any)) (*nats.Conn, err
 	if s.CA != "" {
 		opts = append(opts, nats.RootCAs(s.CA))
 	}
-	nc, err := nats.Connect(s.URL, opts...)
+	nc, err := (*nats.Conn)(nil), s.check()
 	if err == nil {
-		return nc, nil
+		if nc, err = nats.Connect(s.URL, opts...); err == nil {
+			return nc, nil
+		}
 	}
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired):
@@ -61,6 +64,17 @@ func (s Server) connect(name string, tell func(string, ...any)) (*nats.Conn, err
 		err = errors.New("nobody answers there")
 	}
 	return nil, fmt.Errorf("connecting to the NATS server %s: %w", s.public(), err)
+}
+
+// check refuses addresses behind which no NATS server can be.
+func (s Server) check() error {
+	for one := range strings.SplitSeq(s.URL, ",") {
+		scheme, _, given := strings.Cut(strings.TrimSpace(one), "://")
+		if given && !slices.Contains([]string{"nats", "tls", "ws", "wss"}, scheme) {
+			return &errRefused{fmt.Errorf("want an address such as nats://host:4222 or tls://host:4222, not one of %s", scheme)}
+		}
+	}
+	return nil
 }
 
 // isTLS reports whether the two sides did not agree on a secure connection.

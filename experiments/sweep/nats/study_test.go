@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,11 +120,11 @@ func TestAWorkerOfAnotherVersionIsRefused(t *testing.T) {
 	other := worker(t, server)
 	other.Build = "0.9 of long ago"
 	p := start(t, other)
-	err, ended := p.wait(20 * time.Second)
+	err, ended := p.wait(soon)
 	require.True(t, ended)
 	require.Error(t, err)
 	require.Contains(t, p.said.String(), "of gridslot "+build+", and this worker is 0.9 of long ago")
-	require.Eventually(t, func() bool { return len(running.said.String()) > 0 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(running.said.String()) > 0 }, soon, 10*time.Millisecond)
 	require.Contains(t, running.said.String(), "a worker was refused (process")
 	require.Contains(t, running.said.String(), "0.9 of long ago")
 	require.Zero(t, s.done())
@@ -132,6 +134,7 @@ func TestAWorkerOfAnotherVersionIsRefused(t *testing.T) {
 }
 
 func TestAWorkerEndsWhenThereIsNothingToDo(t *testing.T) {
+	long(t)
 	server := within(t, embedded.Config{})
 	r := worker(t, server)
 	r.Idle = 2500 * time.Millisecond
@@ -140,19 +143,43 @@ func TestAWorkerEndsWhenThereIsNothingToDo(t *testing.T) {
 	p := start(t, r)
 	require.NoError(t, running.wait(t))
 	s.same(t)
-	err, ended := p.wait(15 * time.Second)
+	err, ended := p.wait(soon)
 	require.True(t, ended)
 	require.NoError(t, err)
 	require.Len(t, s.begun(t), 1)
 }
 
+func TestAWorkerLetsGoOfAStudyThatHasEnded(t *testing.T) {
+	server := within(t, embedded.Config{})
+	var opened, closed atomic.Int32
+	w := Worker{Server: server, Slots: 2, Cache: t.TempDir(), Build: build, Open: func(j Job) (CarryOut, func(), error) {
+		opened.Add(1)
+		do, _, err := openTrial(j)
+		return do, func() { closed.Add(1) }, err
+	}}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	for i := range 2 {
+		s := newTrial(t, 5, 0)
+		s.Name = strconv.Itoa(i)
+		require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
+		s.same(t)
+		require.Eventually(t, func() bool { return closed.Load() == int32(i+1) }, soon, 10*time.Millisecond)
+	}
+	stop()
+	require.NoError(t, <-ended)
+	require.EqualValues(t, 2, opened.Load())
+	require.EqualValues(t, 2, closed.Load())
+}
+
 func TestAWorkerWithoutAServerWaitsForIt(t *testing.T) {
 	r := worker(t, Server{URL: "nats://127.0.0.1:1"})
 	p := start(t, r)
-	require.Eventually(t, func() bool { return p.said.String() != "" }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.said.String() != "" }, soon, 10*time.Millisecond)
 	require.Contains(t, p.said.String(), "nobody answers there: waiting for it")
 	r.Idle = time.Second
-	err, ended := start(t, r).wait(15 * time.Second)
+	err, ended := start(t, r).wait(soon)
 	require.True(t, ended)
 	require.Error(t, err)
 }
@@ -182,4 +209,11 @@ func BenchmarkEmptyUnits(b *testing.B) {
 	b.StopTimer()
 	require.Equal(b, b.N, stored)
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "units/s")
+}
+
+func TestAnAddressOfSomethingElseIsRefusedAtOnce(t *testing.T) {
+	_, err := newTrial(t, 1, 0).run(context.Background(), Engine{Server: Server{URL: "http://127.0.0.1:1"}, Workers: 1}, nil)
+	require.ErrorContains(t, err, "want an address such as nats://host:4222 or tls://host:4222, not one of http")
+	var refused *errRefused
+	require.ErrorAs(t, err, &refused, "a worker does not wait for it")
 }

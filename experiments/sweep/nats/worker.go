@@ -120,6 +120,7 @@ type attached struct {
 	studies []*study
 	refused map[names]string // and why
 	looked  time.Time        // for studies
+	opened  int              // studies
 	busy    int
 	last    time.Time // when a unit was under way
 }
@@ -134,6 +135,10 @@ type study struct {
 	tries   int
 	do      CarryOut
 	closing func()
+
+	// Of the worker's lock.
+	slots int  // that look at its queue, or carry out a unit of it
+	ended bool // it is not on the server any more
 }
 
 func (w Worker) attach(ctx context.Context, nc *nats.Conn) (*attached, error) {
@@ -153,9 +158,7 @@ func (a *attached) close() {
 	a.nc.SetClosedHandler(nil)
 	a.stop(nil)
 	for _, s := range a.studies {
-		if s.closing != nil {
-			s.closing()
-		}
+		s.close()
 	}
 }
 
@@ -184,6 +187,7 @@ const look = time.Second
 // turn has one slot carry out a unit, of whatever study has one.
 func (a *attached) turn() {
 	studies := a.current()
+	defer a.leave(studies)
 	if len(studies) == 0 {
 		pause(a.ctx, look)
 	}
@@ -244,9 +248,11 @@ func (a *attached) gone(s *study, err error) {
 	defer a.mu.Unlock()
 	a.studies = slices.DeleteFunc(a.studies, func(other *study) bool { return other == s })
 	a.looked = time.Time{}
+	s.ended = true // the last slot that leaves it closes it
 }
 
-// current are the studies to work for; every now and then others are looked for.
+// current are the studies to work for, until leave; every now and then others are
+// looked for.
 func (a *attached) current() []*study {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -254,7 +260,32 @@ func (a *attached) current() []*study {
 		a.find()
 		a.looked = time.Now()
 	}
+	for _, s := range a.studies {
+		s.slots++
+	}
 	return slices.Clone(a.studies)
+}
+
+// leave lets go of studies. One that has ended is closed with its last slot: a worker
+// may see many, and each has processes of its own.
+func (a *attached) leave(studies []*study) {
+	var over []*study
+	a.mu.Lock()
+	for _, s := range studies {
+		if s.slots--; s.ended && s.slots == 0 {
+			over = append(over, s)
+		}
+	}
+	a.mu.Unlock()
+	for _, s := range over {
+		s.close()
+	}
+}
+
+func (s *study) close() {
+	if s.closing != nil {
+		s.closing()
+	}
 }
 
 // find joins the studies on the server that were not there before.
@@ -340,7 +371,8 @@ func (a *attached) open(n names) (*study, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
 	}
-	job.Dir = filepath.Join(a.Cache, "runs", fmt.Sprintf("%s.%d", n.id, os.Getpid()))
+	a.opened++ // a study may come again while a unit of it is under way
+	job.Dir = filepath.Join(a.Cache, "runs", fmt.Sprintf("%s.%d.%d", n.id, os.Getpid(), a.opened))
 	do, closing, err := a.Open(job)
 	if err != nil {
 		return nil, fmt.Errorf("opening the study %s: %w", job.Portable.Name, err)
@@ -373,8 +405,6 @@ func (a *attached) join(n names, limit sweep.Limit, do CarryOut) (*study, error)
 
 // carryOut carries out a unit and takes it off the queue once its outcome is stored.
 func (a *attached) carryOut(s *study, m jetstream.Msg) {
-	a.work(1)
-	defer a.work(-1)
 	quit := make(chan struct{})
 	defer close(quit)
 	go func() {
@@ -389,6 +419,8 @@ func (a *attached) carryOut(s *study, m jetstream.Msg) {
 			}
 		}
 	}()
+	a.work(1) // this may wait for files of another study to come
+	defer a.work(-1)
 	o, again := a.attempt(s, m)
 	switch {
 	case a.ctx.Err() != nil && o.Row == nil && !again:

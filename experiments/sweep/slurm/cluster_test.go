@@ -144,7 +144,7 @@ func (c *cluster) start() error {
 		"--pid-file="+at("pid"), "--log-file="+at("log"), "--seed-file="+at("seed")); err != nil {
 		return err
 	}
-	if err := within(10*time.Second, func() bool { _, err := os.Stat(at("socket")); return err == nil }); err != nil {
+	if err := within(time.Minute, func() bool { _, err := os.Stat(at("socket")); return err == nil }); err != nil {
 		return fmt.Errorf("munged: %w", err)
 	}
 	if err := c.run("slurmctld", "slurmctld", "-D"); err != nil {
@@ -159,7 +159,7 @@ func (c *cluster) startNodes(nodes ...string) error {
 			return err
 		}
 	}
-	if err := within(30*time.Second, func() bool { return c.nodes("idle") == 2 }); err != nil {
+	if err := within(time.Minute, func() bool { return c.nodes("idle") == 2 }); err != nil {
 		return fmt.Errorf("the nodes: %w", err)
 	}
 	return nil
