@@ -71,7 +71,7 @@ func (s Server) check() error {
 	for one := range strings.SplitSeq(s.URL, ",") {
 		scheme, _, given := strings.Cut(strings.TrimSpace(one), "://")
 		if given && !slices.Contains([]string{"nats", "tls", "ws", "wss"}, scheme) {
-			return &errRefused{fmt.Errorf("want an address such as nats://host:4222 or tls://host:4222, not one of %s", scheme)}
+			return &errRefused{fmt.Errorf("want an address such as nats://host:4222, not one of %s", scheme)}
 		}
 	}
 	return nil

@@ -213,7 +213,7 @@ func BenchmarkEmptyUnits(b *testing.B) {
 
 func TestAnAddressOfSomethingElseIsRefusedAtOnce(t *testing.T) {
 	_, err := newTrial(t, 1, 0).run(context.Background(), Engine{Server: Server{URL: "http://127.0.0.1:1"}, Workers: 1}, nil)
-	require.ErrorContains(t, err, "want an address such as nats://host:4222 or tls://host:4222, not one of http")
+	require.ErrorContains(t, err, "want an address such as nats://host:4222, not one of http")
 	var refused *errRefused
 	require.ErrorAs(t, err, &refused, "a worker does not wait for it")
 }
