@@ -507,7 +507,7 @@ func TestValidCallsAreValid(t *testing.T) {
 func TestDamagedCallsAreAnsweredWell(t *testing.T) {
 	t.Setenv(asCommand, "1") // what a study's workers are
 	t.Chdir(t.TempDir())     // where a call writes whose --out has lost its folder
-	calls := uint64(400)
+	calls := uint64(200)
 	if testing.Short() {
 		calls = 100
 	}
