@@ -66,7 +66,7 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		"sample: {size: 3, of: {load: {from: 2, to: 1, step: 1}}}":    `line 1, column 47: load: there is no key "step"`,
 		"sample: {size: 3, of: {load: {from: 0, to: 1, scale: log}}}": "load: on a logarithmic scale a range begins above 0, not at 0",
 		"sample: {size: 3, of: {load: {from: 1, to: 2, scale: lag}}}": `line 1, column 54: scale: want linear or log, not "lag"`,
-		"sample: {size: 3, of: {load: [1, 2]}}":                       "line 1, column 9: sample: a sample of 3 points of load: only 2 different ones were found: ask for fewer",
+		"sample: {size: 3, of: {load: [1, 2]}}":                       "line 1, column 9: sample: a sample of 3 points of load: its values do not give so many different ones: ask for fewer",
 		"sample: {size: 3, method: sobol, of: {load: [1, 2]}}":        `line 1, column 27: method: want latin-hypercube or random, not "sobol"`,
 		"policies: [easy, fcfs]\nexcept: [{polcy: easy}]":             `line 2, column 11: except: there is no parameter "polcy" in this study: there are policy`,
 		"policies: [easy, fcfs]\nexcept: [{policy: sjf}]":             "line 2, column 10: except: there is no case with these values",

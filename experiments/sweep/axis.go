@@ -188,7 +188,7 @@ func sample(size int, dimensions []Dimension, draw func(point int) []float64) Ax
 				break
 			}
 			if tries == redraws {
-				a.err = fmt.Errorf("a sample of %d points of %s: only %d different ones were found: ask for fewer", size, a.name(), i)
+				a.err = fmt.Errorf("a sample of %d points of %s: its values do not give so many different ones: ask for fewer", size, a.name())
 				return a
 			}
 		}

@@ -112,7 +112,7 @@ func TestASampleOfFewPossibilitiesIsWithoutRepetition(t *testing.T) {
 	a := Random(2, 1, coin)
 	require.NoError(t, a.Check())
 	require.ElementsMatch(t, [][]string{{"heads"}, {"tails"}}, a.Points)
-	require.EqualError(t, Random(3, 1, coin).Check(), "a sample of 3 points of coin: only 2 different ones were found: ask for fewer")
+	require.EqualError(t, Random(3, 1, coin).Check(), "a sample of 3 points of coin: its values do not give so many different ones: ask for fewer")
 }
 
 func TestRangesThatMeanNothingAreRefused(t *testing.T) {
