@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -32,6 +33,8 @@ func upload(ctx context.Context, store jetstream.ObjectStore, in sweep.Input) er
 		return fmt.Errorf("giving %s to the workers: %w", in.Name, err)
 	}
 	defer file.Close()
+	ctx, cancel := travel(ctx, in.Size)
+	defer cancel()
 	info, err := store.Put(ctx, jetstream.ObjectMeta{Name: in.Sum}, file)
 	if err != nil {
 		return fmt.Errorf("giving %s to the workers: %w", in.Name, err)
@@ -40,6 +43,15 @@ func upload(ctx context.Context, store jetstream.ObjectStore, in sweep.Input) er
 		return fmt.Errorf("%s has changed since the study began: let it stand as it is until the study is done, and call again", in.Name)
 	}
 	return nil
+}
+
+// slowest is how fast files must travel at least, in bytes a second.
+const slowest = 100_000
+
+// travel is the context for a file of so many bytes to travel in: without a deadline the
+// library gives any file no more than it gives a request.
+func travel(ctx context.Context, bytes int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, patience+time.Duration(bytes/slowest)*time.Second)
 }
 
 // sumOf is the SHA-256 of an object in hexadecimal.
@@ -100,6 +112,8 @@ func download(ctx context.Context, store jetstream.ObjectStore, dir string, in s
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("looking into the cache: %w", err)
 	}
+	ctx, cancel := travel(ctx, in.Size)
+	defer cancel()
 	object, err := store.Get(ctx, in.Sum)
 	if err != nil {
 		return "", fmt.Errorf("getting %s from the server: %w", in.Name, err)

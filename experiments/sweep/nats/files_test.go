@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
@@ -126,4 +127,14 @@ func TestAnInputThatHasChangedIsRefused(t *testing.T) {
 	s.Inputs = []sweep.Input{a}
 	_, err := s.run(context.Background(), Engine{Server: server, Workers: 1}, nil)
 	require.ErrorContains(t, err, "a has changed since the study began")
+}
+
+func TestALargeFileHasTimeToTravel(t *testing.T) {
+	for bytes, seconds := range map[int64]float64{0: 5, 1e6: 15, 1e9: 10_005} {
+		ctx, cancel := travel(context.Background(), bytes)
+		deadline, ok := ctx.Deadline()
+		cancel()
+		require.True(t, ok)
+		require.InDelta(t, seconds, time.Until(deadline).Seconds(), 2)
+	}
 }

@@ -36,6 +36,12 @@ func send(ctx context.Context, store jetstream.ObjectStore, key, dir string) err
 
 // receive gives the files of a unit their place in the study's folder, all or none.
 func receive(ctx context.Context, store jetstream.ObjectStore, key, place string) error {
+	info, err := store.GetInfo(ctx, key)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := travel(ctx, int64(info.Size))
+	defer cancel()
 	object, err := store.Get(ctx, key)
 	if err != nil {
 		return err
