@@ -43,7 +43,8 @@ func asset(names ...string) string {
 	return all.String()
 }
 
-var head = template.Must(template.New("").Parse(asset("page.html")))
+// templates are "head", of a run's page, and "study".
+var templates = template.Must(template.New("").Parse(asset("top.html", "page.html", "study.html")))
 
 // maxBytes is how large all charts of a page may be together. Those of further
 // policies are left out, and the page says so.
@@ -66,7 +67,7 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 	script := asset(scripts...)
 	p.Security = security(script)
 	var page bytes.Buffer
-	if err := head.ExecuteTemplate(&page, "head", p); err != nil {
+	if err := templates.ExecuteTemplate(&page, "head", p); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	meta, err := json.Marshal(p.meta) // which writes < and > so that no element ends

@@ -73,8 +73,6 @@ type keptRun struct {
 // mostRuns is how many runs the page names.
 const mostRuns = 2000
 
-var studyTemplate = template.Must(template.New("").Parse(asset("study.html")))
-
 // WriteStudyFile writes the page of a study's folder under the name path, whole or not at
 // all. Its links to the files of runs are relative to the folder.
 func WriteStudyFile(path, dir string) error {
@@ -91,7 +89,7 @@ func WriteStudy(w io.Writer, dir string) error {
 	script := asset("study.js")
 	p.Security = security(script)
 	var page bytes.Buffer
-	if err := studyTemplate.ExecuteTemplate(&page, "study", p); err != nil {
+	if err := templates.ExecuteTemplate(&page, "study", p); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
@@ -112,7 +110,7 @@ func newStudyPage(dir string) (*studyPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &studyPage{Style: template.CSS(asset("style.css")), Warnings: slices.Clone(f.Notes)}
+	p := &studyPage{Style: template.CSS(asset("style.css", "study.css")), Warnings: slices.Clone(f.Notes)}
 	p.Title = "Study " + clean(filepath.Base(filepath.Clean(dir)))
 	if title, err := study.Title(dir); err == nil && title != "" {
 		p.Title = clean(title)

@@ -74,11 +74,13 @@ func Open(path string) (*Folder, error) {
 // OpenFor opens the folder of a study, made where it is not there, to work on it:
 // alone, or beside others. Close lets go of it.
 func OpenFor(path string, shared bool) (*Folder, error) {
-	lock := outdir.Open
+	var d *outdir.Dir
+	var err error
 	if shared {
-		lock = outdir.Share
+		d, err = outdir.Share(path)
+	} else {
+		d, err = outdir.Open(path, PlanName, ManifestName, ResultsName, UsageName, "study.")
 	}
-	d, err := lock(path, PlanName, ManifestName, ResultsName, UsageName, "study.")
 	if err != nil {
 		return nil, err
 	}

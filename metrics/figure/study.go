@@ -124,7 +124,7 @@ func linesOf(f *findings.Findings, m int) (*Figure, error) {
 		return nil, err
 	}
 	fig := panels(48*vg.Millimeter, len(grids))
-	fig.Note = "Bars: intervals of " + percentOf(f.Options.Level) + "."
+	fig.Note = "Bars: intervals of " + findings.Percent(f.Options.Level) + "."
 	legend := map[string]int{} // of what is compared: the series
 	for _, g := range tooMany(fig, grids) {
 		p := newPanel(g.Title(), x, findings.Label(measure))
@@ -217,8 +217,6 @@ func (u upright) DataRange() (xmin, xmax, ymin, ymax float64) {
 	ymin, ymax, xmin, xmax = spreads(u.at).DataRange()
 	return xmin, xmax, ymin, ymax
 }
-
-func percentOf(level float64) string { return strconv.FormatFloat(100*level, 'g', 4, 64) + "%" }
 
 // heatOf draws differences in per cent by the first two parameters that are not compared, a
 // panel for each combination of the others; where there are no two, means by what is compared
@@ -417,7 +415,7 @@ func differencesOf(f *findings.Findings, m int) (*Figure, error) {
 	if len(of) == 0 {
 		return nil, &NoDataError{"differences", "two cells that could be compared"}
 	}
-	note := "Intervals of " + percentOf(f.Options.Level) + ", each by itself. Round and blue: better, square and red: worse, for more than chance (Holm's correction); open: not significant, or too few."
+	note := "Intervals of " + findings.Percent(f.Options.Level) + ", each by itself. Round and blue: better, square and red: worse, for more than chance (Holm's correction); open: not significant, or too few."
 	if len(of) > mostRows {
 		note += fmt.Sprintf(" %d more are left out.", len(of)-mostRows)
 		of = of[:mostRows]

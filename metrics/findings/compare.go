@@ -110,12 +110,15 @@ func (f *Findings) pair(cell, base, m int) (Comparison, error) {
 	c := Comparison{Cell: cell, Baseline: base, Measure: f.Options.Measures[m], By: Seeds, Joined: 1}
 	var x, y []float64
 	var first, second *Run // with the first seed that both have
+	partners := make(map[string]*Run, len(f.Cells[base].Runs))
+	for _, b := range f.Cells[base].Runs {
+		partners[b.Seed] = b
+	}
 	for _, a := range f.Cells[cell].Runs {
-		i := slices.IndexFunc(f.Cells[base].Runs, func(b *Run) bool { return b.Seed == a.Seed })
-		if i < 0 {
+		b, ok := partners[a.Seed]
+		if !ok {
 			continue
 		}
-		b := f.Cells[base].Runs[i]
 		v, w := f.value(a, m), f.value(b, m)
 		if math.IsNaN(v) || math.IsNaN(w) {
 			continue

@@ -250,12 +250,12 @@ func (f *Findings) gridNote(p Pivot) string {
 			n++
 		}
 	}
-	note := fmt.Sprintf("%s with intervals of %s.", Label(measure), percent(f.Options.Level))
+	note := fmt.Sprintf("%s with intervals of %s.", Label(measure), Percent(f.Options.Level))
 	if p.Difference {
-		note = fmt.Sprintf("%s: difference from %s in per cent of its mean, with intervals of %s, each by itself.", Label(measure), f.BaselineName(), percent(f.Options.Level))
+		note = fmt.Sprintf("%s: difference from %s in per cent of its mean, with intervals of %s, each by itself.", Label(measure), f.BaselineName(), Percent(f.Options.Level))
 	}
 	if n > 0 {
-		note += fmt.Sprintf(" *: differs from %s (paired t test, Holm's correction for %d comparisons, %s).", f.BaselineName(), n, percent(f.Options.Level))
+		note += fmt.Sprintf(" *: differs from %s (paired t test, Holm's correction for %d comparisons, %s).", f.BaselineName(), n, Percent(f.Options.Level))
 		if f.Options.Direction(measure) != 0 && !p.Difference {
 			note += " Bold: nothing is better for more than chance, and something is worse."
 		}
@@ -263,7 +263,8 @@ func (f *Findings) gridNote(p Pivot) string {
 	return note
 }
 
-func percent(level float64) string { return strconv.FormatFloat(100*level, 'g', 4, 64) + "%" }
+// Percent is a level for people: 95%.
+func Percent(level float64) string { return strconv.FormatFloat(100*level, 'g', 4, 64) + "%" }
 
 // Label is a measure for people, with its unit.
 func Label(measure string) string {

@@ -59,7 +59,7 @@ func Open(path string, prefixes ...string) (*Dir, error) {
 
 // Share is Open for one of several writers who do not get in each other's way: it
 // keeps out who wants the folder alone, and nothing is removed.
-func Share(path string, _ ...string) (*Dir, error) {
+func Share(path string) (*Dir, error) {
 	return (&Dir{Path: path, shared: true}).open(nil)
 }
 
