@@ -149,3 +149,10 @@ func TestWordsAreBetweenBlanksAndQuotationMarksKeepThemTogether(t *testing.T) {
 	_, err := Words("--comment='so")
 	require.Error(t, err)
 }
+
+func TestSlurmIsAskedOfFoldersThatWereSubmittedOnly(t *testing.T) {
+	dir := t.TempDir()
+	require.False(t, Used(dir))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, own), 0o777))
+	require.True(t, Used(dir))
+}
