@@ -87,9 +87,9 @@ func (r *Run) elapsed(t des.Time) des.Time {
 	}
 	whole := r.RealTime(w.Length())
 	if whole == 0 || t >= whole {
-		return min(span, r.Request.Length)
+		return min(span, r.Limit())
 	}
-	passed, _ := min(span, r.Request.Length).MulDiv(t, whole)
+	passed, _ := min(span, r.Limit()).MulDiv(t, whole)
 	return passed
 }
 
@@ -107,7 +107,7 @@ func (r *Run) Saved() des.Time {
 	}
 	saved += r.setUp()
 	if w := &r.Reservation.Window; w.Tasks != nil {
-		return min(t, share(r.RealTime(w.Length()), saved, min(r.span(), r.Request.Length)))
+		return min(t, share(r.RealTime(w.Length()), saved, min(r.span(), r.Limit())))
 	}
 	return saved
 }
@@ -125,7 +125,7 @@ func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	m.queue.remove(r) // views know what it asks for
 	f.estimate = r.expected()
 	f.setUp = f.setUp.Add(t)
-	r.ask(min(r.Request.Length.Add(t), des.Forever-1))
+	r.ask(min(r.Limit().Add(t), des.Forever-1))
 	m.queue.add(r)
 	if part != nil {
 		part.Take(r)

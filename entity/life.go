@@ -46,6 +46,9 @@ func (m *Metascheduler) arrive(r *Run) {
 		return
 	}
 	r.State = Waiting
+	if m.Predictor != nil {
+		m.predict(r)
+	}
 	m.queue.add(r)
 	m.fresh = append(m.fresh, r)
 	m.wake(CauseArrival)
@@ -182,8 +185,15 @@ func (m *Metascheduler) schedule(r *Run) {
 		m.scheduleTasks(r)
 		return
 	}
-	run := r.span()
-	if reserved := w.Length(); run > reserved {
+	run, reserved := r.span(), w.Length()
+	if r.predicted() {
+		if m.Overrun != OverrunExtend {
+			run = min(run, r.Limit())
+		}
+		if run > reserved {
+			m.sim.At(w.End, phaseOverrun, (*expiry)(r), uint64(r.ID))
+		}
+	} else if run > reserved {
 		if m.Overrun == OverrunExtend {
 			m.sim.At(w.End, phaseOverrun, (*overrun)(r), uint64(r.ID))
 		} else {
@@ -274,7 +284,7 @@ func (m *Metascheduler) finish(r *Run) {
 	m.unlink(r)
 	r.Finish = now
 	// On named nodes a job is cut off whatever Overrun says.
-	if r.span() > r.Request.Length && (m.Overrun != OverrunExtend || r.Reservation.Window.Tasks != nil) {
+	if r.span() > r.Limit() && (m.Overrun != OverrunExtend || r.Reservation.Window.Tasks != nil) {
 		r.State, r.Reason = Killed, ReasonEstimate
 		m.notify(r, JobKilled)
 	} else {

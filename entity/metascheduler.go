@@ -73,6 +73,12 @@ type Metascheduler struct {
 	// nothing will become free or arrive) there are no more ticks; a policy that
 	// starts jobs by the clock alone asks for its rounds by Round.WakeAt.
 	Cycle des.Time
+	// Predictor, if set, says how long jobs will run: they are planned by that, and
+	// Corrector says what is believed of those that run on; to their requests where
+	// nobody says it. Advance reservations have their windows. A Predicting policy
+	// brings its own, which hold where these are not set otherwise.
+	Predictor Predictor
+	Corrector Corrector
 	// LeaveWaiting has a run end well though jobs are left in the queue. Otherwise
 	// that is an *UnfinishedError.
 	LeaveWaiting bool
@@ -133,6 +139,9 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 		name = fmt.Sprintf("metascheduler %d", n)
 	}
 	sim.AddEntity(name, (*lifetime)(m))
+	if p, ok := policy.(Predicting); ok {
+		m.Predictor, m.Corrector = p.Predictions()
+	}
 	if a, ok := policy.(Attacher); ok {
 		a.Attach(m)
 	}
@@ -288,6 +297,9 @@ func (m *Metascheduler) freed(from, to des.Time) {
 // what has just started.
 func (m *Metascheduler) notify(r *Run, k JobEventKind) {
 	now := m.sim.Now()
+	if m.Predictor != nil && !r.Booked {
+		m.Predictor.Observe(k, Known{r})
+	}
 	if m.Placer != nil {
 		m.places.note(r, k)
 	}

@@ -77,23 +77,24 @@ type Run struct {
 
 // few is what few runs have, apart from the others to keep those small.
 type few struct {
-	original *Job        // where Run.Job is a copy
-	free     *Job        // as which a moldable job waits, while Run.Job is one of its shapes
-	shaped   *Job        // the latest of these
-	freeWork des.Time    // estimate, likewise
-	earlier  []Attempt   // that were preempted, or resized, oldest first
-	resized  int         // how many of them, the last ones, belong to the stay under way
-	done     des.Time    // of the runtime, by them and for good
-	setUp    des.Time    // see SetUp
-	estimate des.Time    // of the work that is left, where the request has set-up and checkpoints as well
-	ends     []des.Time  // of the tasks of the latest attempt
-	events   []taskEnd   // at which they end
-	left     int         // tasks that still run
-	limit    des.EventID // the latest instant at which the job can still start in time
-	source   *source     // that brought the job and wants to hear of its end
-	part     *Queue      // of the queue
-	inPart   standing
-	parts    []Part // see Parts
+	original   *Job        // where Run.Job is a copy
+	free       *Job        // as which a moldable job waits, while Run.Job is one of its shapes
+	shaped     *Job        // the latest of these
+	freeWork   des.Time    // estimate, likewise
+	earlier    []Attempt   // that were preempted, or resized, oldest first
+	resized    int         // how many of them, the last ones, belong to the stay under way
+	done       des.Time    // of the runtime, by them and for good
+	setUp      des.Time    // see SetUp
+	estimate   des.Time    // of the work that is left, where the request has set-up and checkpoints as well
+	ends       []des.Time  // of the tasks of the latest attempt
+	events     []taskEnd   // at which they end
+	left       int         // tasks that still run
+	limit      des.EventID // the latest instant at which the job can still start in time
+	source     *source     // that brought the job and wants to hear of its end
+	part       *Queue      // of the queue
+	inPart     standing
+	parts      []Part // see Parts
+	prediction prediction
 }
 
 // rare is r.few, which is there from now on.
@@ -208,11 +209,17 @@ func (r *Run) Submitted() *Job {
 	return r.few.original
 }
 
-// ask has the job ask for so long a time from now on.
+// ask has the job ask for so long a time from now on. Where its runtime is predicted
+// it is planned by that, and the time is its limit.
 func (r *Run) ask(length des.Time) {
 	j := *r.Job
+	f := r.rare()
+	f.original = r.Submitted()
+	if r.predicted() {
+		f.prediction.limit = length
+		length = r.planned()
+	}
 	j.Request.Length = length
-	r.rare().original = r.Submitted()
 	r.Job = &j
 }
 
@@ -229,7 +236,7 @@ func (r *Run) expected() des.Time {
 	if r.few != nil && r.few.estimate > 0 {
 		return r.few.estimate
 	}
-	return r.Request.Length
+	return r.Limit()
 }
 
 // Earlier are the attempts that were preempted, or ended by a resize, oldest first.
