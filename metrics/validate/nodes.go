@@ -86,14 +86,22 @@ func (c *fileChecker) onNodes() {
 }
 
 // shareOf is the real time of a task for which so much was reserved: the share of
-// its estimate that the job takes, rounded up. It is worked out by schoolbook
-// division, not as the engine does it.
+// its estimate that the job takes, rounded up, and no more than all of it.
 func shareOf(reserved, runtime, estimate des.Time) des.Time {
 	if runtime >= estimate {
 		return reserved
 	}
-	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(runtime)))
-	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(estimate)), new(big.Int))
+	return partUp(reserved, runtime, estimate)
+}
+
+// partUp is t*part/whole, rounded up. It is worked out by schoolbook division, not as
+// the engine does it.
+func partUp(t, part, whole des.Time) des.Time {
+	if part == whole {
+		return t
+	}
+	product := new(big.Int).Mul(big.NewInt(int64(t)), big.NewInt(int64(part)))
+	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(whole)), new(big.Int))
 	if rest.Sign() > 0 {
 		return des.Time(quotient.Int64()) + des.Tick
 	}
