@@ -1,15 +1,21 @@
 package entity_test
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // says predicts by a job's number, in seconds.
@@ -233,4 +239,227 @@ func TestTheTrueRuntimeIsNeverCorrected(t *testing.T) {
 	w, told := foresee(4, backfill.EASY{}, entity.Exact{}, nil, longer(1, 0, 18, 60, 3), longer(2, 0, 70, 30, 4))
 	w.run(t)
 	require.Equal(t, &story{"0 started 1", "18 finished 1", "18 started 2", "48 killed 2"}, told)
+}
+
+// nodesWorld is a world of named nodes.
+func nodesWorld(t require.TestingT, policy entity.Policy, nodes []*entity.Node, observers ...entity.Observer) *world {
+	domain, err := plan.NewDomain(nodes, window.AMP{})
+	require.NoError(t, err)
+	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}}
+	w.meta = entity.NewMetascheduler(w.sim, domain, policy, append([]entity.Observer{w.seen}, observers...)...)
+	return w
+}
+
+func TestOnNamedNodesTheFastestTellsAndAllTasksRunOn(t *testing.T) {
+	told := &story{}
+	nodes := []*entity.Node{{ID: 1, Perf: 1, Price: 3}, {ID: 2, Perf: 2, Price: 5}}
+	w := nodesWorld(t, backfill.EASY{}, nodes, told)
+	w.meta.Predictor, w.meta.Corrector = says{1: 10}, by(8)
+	r := w.meta.Submit(longer(1, 0, 25, 60, 2))
+	w.at(6, func() { // 5 of 10 planned were over on node 2
+		ends := map[int]des.Time{}
+		for _, task := range r.Reservation.Window.Tasks {
+			ends[task.Node.ID] = task.End / des.Second
+		}
+		require.Equal(t, map[int]des.Time{1: 18, 2: 9}, ends)
+		require.Equal(t, float64(18*3+9*5), r.Reservation.Window.Cost)
+	})
+	w.run(t)
+	require.Equal(t, &story{"0 started 1", "5 corrected 1 to 18", "9 corrected 1 to 26", "25 finished 1"}, told)
+	require.Equal(t, []des.Time{25 * des.Second, 12500 * des.Second / 1000}, sortedByNode(r))
+	require.Equal(t, float64(26*3+13*5), r.Reservation.Window.Cost, "what it had reserved in the end")
+}
+
+// sortedByNode are r's ends in the order of its nodes.
+func sortedByNode(r *entity.Run) []des.Time {
+	ends := map[int]des.Time{}
+	var ids []int
+	for i, task := range r.Reservation.Window.Tasks {
+		ends[task.Node.ID] = r.Ends()[i]
+		ids = append(ids, task.Node.ID)
+	}
+	slices.Sort(ids)
+	var list []des.Time
+	for _, id := range ids {
+		list = append(list, ends[id])
+	}
+	return list
+}
+
+func TestOnNamedNodesWorkIsKeptAcrossCorrections(t *testing.T) {
+	told := &story{}
+	w := nodesWorld(t, backfill.EASY{}, []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}}, told)
+	w.meta.Predictor, w.meta.Corrector = says{1: 10}, by(8)
+	r := w.meta.Submit(longer(1, 0, 25, 60, 2))
+	w.at(7, func() {
+		require.True(t, w.meta.Preempt(r, des.Forever))
+		require.Equal(t, []des.Time{7 * des.Second, 11 * des.Second, 53 * des.Second}, []des.Time{r.Done(), r.Request.Length, r.Limit()})
+	})
+	w.run(t)
+	require.Equal(t, &story{
+		"0 started 1", "5 corrected 1 to 18", "7 requeued 1", "7 started 1", // 11 are planned, and 18 left
+		"12.5 corrected 1 to 26", "25 finished 1",
+	}, told)
+}
+
+func TestOnNamedNodesWhatIsFixedOnOneNodeCutsOffTheJob(t *testing.T) {
+	for _, pins := range []int{1, 2, 3} { // of equal nodes one more can be taken as long as one is free
+		told := &story{}
+		nodes := []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}, {ID: 3, Perf: 1}}
+		w := nodesWorld(t, backfill.Conservative{}, nodes, told)
+		w.meta.Predictor = says{1: 10}
+		r := w.meta.Submit(longer(1, 0, 25, 60, 2))
+		for i := range pins {
+			n := nodes[2-i]
+			_, err := w.meta.Withhold(entity.Window{
+				Start: 17 * des.Second, End: 30 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: n, End: 30 * des.Second}},
+			})
+			require.NoError(t, err)
+		}
+		w.run(t)
+		if pins == 1 {
+			require.Equal(t, &story{"0 started 1", "10 corrected 1 to 60", "25 finished 1"}, told)
+			continue
+		}
+		require.Equal(t, &story{"0 started 1", "10 corrected 1 to 60", "17 killed 1"}, told)
+		require.Equal(t, entity.ReasonPrediction, r.Reason)
+	}
+}
+
+// wild predicts and corrects at random, and predicts jobs that wait anew.
+type wild struct {
+	random *rand.Rand
+	meta   *entity.Metascheduler
+	seen   map[int64]entity.Known
+}
+
+func (*wild) Name() string                     { return "wild" }
+func (p *wild) Attach(m *entity.Metascheduler) { p.meta = m }
+func (p *wild) Predict(j entity.Known) des.Time {
+	p.seen[j.Seq()] = j
+	return des.Time(p.random.IntN(60)-5) * des.Second
+}
+func (p *wild) Correct(j entity.Known) des.Time {
+	return j.Prediction() + des.Time(p.random.IntN(15)-1)*des.Second
+}
+func (p *wild) Observe(what entity.JobEventKind, j entity.Known) {
+	if _, ended := j.Ran(); ended != (what == entity.JobFinished || what == entity.JobKilled) {
+		panic("a runtime is told before its end, or not at it")
+	}
+	if p.meta != nil && what == entity.JobFinished && p.random.IntN(3) == 0 {
+		if k, ok := p.seen[p.random.Int64N(j.Seq()+1)]; ok {
+			p.meta.PredictAgain(k)
+		}
+	}
+}
+
+// needed looks whether each reservation that a correction has withdrawn had to go.
+type needed struct {
+	t         *rapid.T
+	meta      *entity.Metascheduler
+	corrected des.Time
+	round     int64
+	count     int
+}
+
+func (n *needed) Attach(m *entity.Metascheduler) { n.meta, n.corrected = m, -1 }
+func (n *needed) Observe(e entity.JobEvent) {
+	switch {
+	case e.Kind == entity.JobCorrected || e.Kind == entity.JobKilled && e.Run.Reason == entity.ReasonPrediction:
+		n.corrected, n.round = e.Time, n.meta.Rounds()
+	case e.Kind == entity.JobWithdrawn && n.corrected == e.Time && n.round == n.meta.Rounds():
+		n.count++
+		again := entity.NewRun(e.Run.Submitted(), 0)
+		_, err := n.meta.Plan().Reserve(again, e.Run.Reservation.Window)
+		require.Error(n.t, err, "%v was withdrawn, and its window %v is free", e.Run, e.Run.Reservation.Window)
+	}
+}
+
+// Whatever is predicted, a job runs to its end or its request, or until what is fixed
+// needs what it has; nothing is had twice, and nobody loses a reservation for nothing.
+func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
+	policies := []entity.Policy{
+		backfill.FCFS{}, backfill.EASY{}, backfill.EASY{Candidates: backfill.ShortestFirst},
+		backfill.EASY{Reservations: backfill.AllReservations}, backfill.EASY{Order: backfill.ShortestFirst},
+		backfill.Conservative{}, backfill.Conservative{NoCompression: true}, backfill.Conservative{Order: backfill.ShortestFirst},
+	}
+	withdrawn, cut, corrected := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 8).Draw(t, "size")
+		policy := rapid.SampledFrom(policies).Draw(t, "policy")
+		p := &wild{random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), seen: map[int64]entity.Known{}}
+		need := &needed{t: t}
+		var runs []*entity.Run
+		note := observe(func(e entity.JobEvent) {
+			if e.Kind == entity.JobSubmitted {
+				runs = append(runs, e.Run)
+			}
+		})
+		var w *world
+		named := rapid.Bool().Draw(t, "named")
+		var nodes []*entity.Node
+		if named {
+			for id := range size {
+				nodes = append(nodes, &entity.Node{ID: id, Perf: float64(rapid.IntRange(1, 3).Draw(t, "perf")) / 2})
+			}
+			w = nodesWorld(t, policy, nodes, need, note)
+		} else {
+			w = newWorld(size, policy, need, note)
+		}
+		w.meta.Predictor = p
+		w.meta.Pass = rapid.SampledFrom([]entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach}).Draw(t, "pass")
+		w.meta.Overrun = rapid.SampledFrom([]entity.Overrun{entity.OverrunKill, entity.OverrunExtend, entity.OverrunRaise}).Draw(t, "overrun")
+		if rapid.Bool().Draw(t, "checkpoints") {
+			w.meta.Checkpoints = entity.Checkpoints{Interval: 7 * des.Second, Cost: 2 * des.Second}
+		}
+		var submit des.Time
+		for i := range rapid.IntRange(1, 25).Draw(t, "jobs") {
+			submit += des.Time(rapid.IntRange(0, 10).Draw(t, "gap"))
+			j := longer(int64(i+1), submit, des.Time(rapid.IntRange(0, 50).Draw(t, "runtime")), des.Time(rapid.IntRange(1, 50).Draw(t, "request")), rapid.IntRange(1, size).Draw(t, "nodes"))
+			w.meta.Submit(j)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "fixed") {
+			from := des.Time(rapid.IntRange(0, 100).Draw(t, "from")) * des.Second
+			until := from + des.Time(rapid.IntRange(1, 20).Draw(t, "for"))*des.Second
+			window := entity.Window{Start: from, End: until, Nodes: 1}
+			if named {
+				window.Tasks = []entity.Task{{Node: nodes[0], End: until}}
+			}
+			_, _ = w.meta.Withhold(window) // or it is taken already
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "preemptions") {
+			keep := rapid.SampledFrom([]des.Time{0, 3 * des.Second, des.Forever}).Draw(t, "keep")
+			setUp := des.Time(rapid.IntRange(0, 3).Draw(t, "set-up")) * des.Second
+			w.at(des.Time(rapid.IntRange(0, 100).Draw(t, "at")), func() {
+				for r := range w.meta.RunningJobs() {
+					if w.meta.Preempt(r, keep); setUp > 0 {
+						w.meta.SetUp(r, setUp)
+					}
+					return
+				}
+			})
+		}
+		require.NoError(t, w.sim.Run(context.Background()))
+		require.NoError(t, w.seen.Report(true).Err())
+		for _, r := range runs {
+			corrected += r.Corrections()
+			if r.State == entity.Killed && r.Reason == entity.ReasonPrediction {
+				cut++
+				continue
+			}
+			wants := r.Submitted().Runtime
+			if w.meta.Overrun == entity.OverrunKill || w.meta.Overrun == entity.OverrunExtend && named {
+				wants = min(wants, r.Submitted().Request.Length)
+			}
+			worked := r.Done() + r.Latest().Work
+			if r.State == entity.Finished {
+				worked = r.Runtime
+			}
+			require.Equal(t, wants, worked, "%v, %v", r, r.State)
+		}
+		withdrawn += need.count
+	})
+	require.Positive(t, withdrawn)
+	require.Positive(t, cut)
+	require.Positive(t, corrected)
 }
