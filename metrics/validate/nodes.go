@@ -47,6 +47,13 @@ func (c *fileChecker) onNodes() {
 		if f.restarts.given {
 			asked = max(asked, f.estimate) // for checkpoints, which it did not come to
 		}
+		planned, run, about := asked, min(f.job.Runtime, asked), des.Time(0)
+		if c.predicts {
+			planned = f.planned()
+			if f.part || f.again() || f.corrections.value > 0 {
+				planned, about = min(asked, max(f.prediction.value, des.Tick)), des.Second // for how long it was planned first is not known
+			}
+		}
 		nodes := c.nodesOf(f)
 		for _, n := range nodes {
 			if why := unfit(n, q); why != "" {
@@ -55,13 +62,13 @@ func (c *fileChecker) onNodes() {
 			if !c.PricesVary && q.MaxPrice > 0 && n.Price > q.MaxPrice {
 				c.violation(f, Unmet, f.start, "has node %d, whose price %v is above %v", n.ID, n.Price, q.MaxPrice)
 			}
-			reserved := des.Time(math.Ceil(float64(asked) / n.Perf))
+			reserved := des.Time(math.Ceil(float64(planned) / n.Perf))
 			longest = max(longest, reserved)
 			cost += float64(n.Price * reserved.Seconds())
 			if before := latest[n.ID]; before != nil && until[n.ID] > f.start {
 				c.violation(f, TwoJobsOnOne, f.start, "has node %d, which job %d (line %d) has until %v", n.ID, before.job.ID, before.line, until[n.ID])
 			}
-			latest[n.ID], until[n.ID] = f, min(f.start+shareOf(reserved, f.job.Runtime, asked), f.finish)
+			latest[n.ID], until[n.ID] = f, min(f.start+max(partUp(reserved, run, planned)-about, 0), f.finish)
 			if f.rough {
 				until[n.ID] = f.start // at least
 			}
@@ -79,8 +86,8 @@ func (c *fileChecker) onNodes() {
 		if f.part || f.state == stateKilled && f.reason {
 			continue
 		}
-		if want := shareOf(longest, f.job.Runtime, asked); f.ended() && f.finish-f.start != want {
-			c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", f.finish-f.start, want)
+		if want, took := partUp(longest, run, planned), f.finish-f.start; f.ended() && (took < want-about || took > want+about) {
+			c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", took, want)
 		}
 	}
 }
