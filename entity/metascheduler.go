@@ -102,6 +102,8 @@ type Metascheduler struct {
 	places    places
 	slab      []Run // runs to come
 
+	predictions []foretold // likewise, of those that are planned by predictions
+
 	sources []*source
 	seq     int64
 
