@@ -39,7 +39,7 @@ type Job struct {
 	User, Group, Queue int64
 	Submit             des.Time
 	Processors         int      // or nodes, requested
-	Estimate           des.Time // as the scheduler was told
+	Estimate           des.Time // what was asked for
 	Runtime            des.Time // the real one
 	State              State
 	// Start and Finish are those of the last attempt. Execution is how long the job
@@ -66,6 +66,10 @@ type Job struct {
 	// Money, where nodes have prices: the most that the job would pay, what its
 	// windows cost, what owners got of that, and what the user got back.
 	Budget, Cost, Paid, Refund float64
+	// What was predicted of the runtime at submission and last, None where nothing was,
+	// and how often it was corrected.
+	Prediction, Predicted des.Time
+	Corrections           int
 }
 
 // Ran reports whether the job ran and came to an end, and was no advance reservation:
@@ -118,6 +122,9 @@ var jobColumns = append(need(
 	numbers("cost", func(j *Job) *float64 { return &j.Cost }),
 	numbers("paid", func(j *Job) *float64 { return &j.Paid }),
 	numbers("refund", func(j *Job) *float64 { return &j.Refund }),
+	times("prediction", func(j *Job) *des.Time { return &j.Prediction }),
+	ints("corrections", func(j *Job) *int { return &j.Corrections }),
+	times("predicted", func(j *Job) *des.Time { return &j.Predicted }),
 )
 
 // metadata takes in promised=SECONDS;reason=TEXT, either of which may not be there.
@@ -139,7 +146,7 @@ func (j *Job) metadata(text string) (err error) {
 }
 
 var missingJob = Job{User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
-	Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(), Refund: math.NaN()}
+	Prediction: None, Predicted: None, Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(), Refund: math.NaN()}
 
 // Jobs are the rows of jobs-POLICY.csv, in order of job id. It is an error where there are
 // not as many as summary.csv counts: the file has been cut off, or belongs to another run.
