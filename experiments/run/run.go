@@ -70,6 +70,12 @@ type Settings struct {
 	Observers []entity.Observer
 }
 
+// predicts reports whether runtimes are predicted.
+func (s *Settings) predicts() bool {
+	_, own := s.Policy.(entity.Predicting)
+	return own
+}
+
 // Result is what became of a run.
 type Result struct {
 	Summary     metrics.Summary
@@ -81,6 +87,8 @@ type Result struct {
 	// Capacity is what became of the machine's, where there is an account of it
 	// (Settings.Attempts, Owners).
 	Capacity metrics.Capacity
+	// Accuracy is how good the predictions of runtimes were, where there are any.
+	Accuracy *metrics.AccuracySummary
 	// Energy is what the run took, where that was accounted for.
 	Energy *metrics.EnergyRow
 }

@@ -208,6 +208,35 @@ func (r *Run) Attempts() ([]Attempt, error) {
 	return rows(r, "attempts", Attempt{Start: None, Finish: None, Kept: None, Lost: None, Overhead: None, ProcessorTime: math.NaN()}, attemptColumns)
 }
 
+// Accuracy is a row of accuracy-POLICY.csv; NaN is what there is none of.
+type Accuracy struct {
+	By, Class                                         string
+	Jobs, Measured                                    int
+	MeanAbsoluteError, MeanError, MeanAccuracy, Under float64
+	CorrectionsPerJob, MeanWait, MeanBoundedSlowdown  float64
+}
+
+var accuracyColumns = need(
+	texts("by", func(a *Accuracy) *string { return &a.By }),
+	texts("class", func(a *Accuracy) *string { return &a.Class }),
+	ints("jobs", func(a *Accuracy) *int { return &a.Jobs }),
+	ints("measured", func(a *Accuracy) *int { return &a.Measured }),
+	numbers("mean_absolute_error", func(a *Accuracy) *float64 { return &a.MeanAbsoluteError }),
+	numbers("mean_error", func(a *Accuracy) *float64 { return &a.MeanError }),
+	numbers("mean_accuracy", func(a *Accuracy) *float64 { return &a.MeanAccuracy }),
+	numbers("under", func(a *Accuracy) *float64 { return &a.Under }),
+	numbers("corrections_per_job", func(a *Accuracy) *float64 { return &a.CorrectionsPerJob }),
+	numbers("mean_wait", func(a *Accuracy) *float64 { return &a.MeanWait }),
+	numbers("mean_bounded_slowdown", func(a *Accuracy) *float64 { return &a.MeanBoundedSlowdown }),
+)
+
+// Accuracy are the rows of accuracy-POLICY.csv: how good predictions of runtimes were, by
+// classes of jobs.
+func (r *Run) Accuracy() ([]Accuracy, error) {
+	nan := math.NaN()
+	return rows(r, "accuracy", Accuracy{MeanAbsoluteError: nan, MeanError: nan, MeanAccuracy: nan, Under: nan, CorrectionsPerJob: nan, MeanWait: nan, MeanBoundedSlowdown: nan}, accuracyColumns)
+}
+
 // Task is a row of tasks-POLICY.csv: a piece of a node's time, and who had it.
 type Task struct {
 	Site                    string // of a grid
