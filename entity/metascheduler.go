@@ -139,9 +139,7 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 		name = fmt.Sprintf("metascheduler %d", n)
 	}
 	sim.AddEntity(name, (*lifetime)(m))
-	if p, ok := policy.(Predicting); ok {
-		m.Predictor, m.Corrector = p.Predictions()
-	}
+	m.Predictor, m.Corrector = PredictionsOf(policy)
 	if a, ok := policy.(Attacher); ok {
 		a.Attach(m)
 	}

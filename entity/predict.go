@@ -54,6 +54,15 @@ type Predicting interface {
 	Predictions() (Predictor, Corrector)
 }
 
+// PredictionsOf are those that p brings, if it is Predicting; for policies that wrap
+// another one.
+func PredictionsOf(p Policy) (Predictor, Corrector) {
+	if q, ok := p.(Predicting); ok {
+		return q.Predictions()
+	}
+	return nil, nil
+}
+
 // Known is what may be known of a job while it waits and runs: everything but its
 // runtime, which it tells from the end on.
 type Known struct{ run *Run }

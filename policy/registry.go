@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/dag"
 	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
 )
 
@@ -104,6 +105,15 @@ func Registry() Table[entity.Policy] {
 					Order: a.Order("order"), Candidates: backfill.ShortestFirst,
 					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
 				}
+			},
+		},
+		{
+			Name: "easy++", Text: "easy-sjbf by predictions: the mean of the user's last two runtimes, corrected step by step",
+			Params: []Param{order, reservations, depth, shape},
+			New: func(a *Args) entity.Policy {
+				return predict.EASYPlusPlus{EASY: backfill.EASY{
+					Order: a.Order("order"), Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
+				}}
 			},
 		},
 		{
