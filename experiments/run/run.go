@@ -76,8 +76,8 @@ type Settings struct {
 
 // predicts reports whether runtimes are predicted.
 func (s *Settings) predicts() bool {
-	_, own := s.Policy.(entity.Predicting)
-	return own
+	own, _ := entity.PredictionsOf(s.Policy)
+	return own != nil || s.Predictor != nil
 }
 
 // Result is what became of a run.
