@@ -43,7 +43,8 @@ func Correctors() Table[entity.Corrector] {
 		},
 		{
 			Name: "doubling", Text: "to twice as much",
-			New: func(*Args) entity.Corrector { return predict.Doubling{} },
+			Params: []Param{{"capped", "on|off", "at most to the request (off)"}},
+			New:    func(a *Args) entity.Corrector { return predict.Doubling{Capped: a.OnOff("capped", false)} },
 		},
 		{
 			Name: "own", Text: "as the predictor itself corrects, or to the request where it does not",

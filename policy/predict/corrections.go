@@ -30,17 +30,26 @@ func (Tsafrir) Correct(j entity.Known) des.Time {
 	if k+1 >= len(tsafrirSteps) {
 		return j.Limit()
 	}
-	return j.Prediction().Add((tsafrirSteps[k+1] - tsafrirSteps[k]) * des.Second)
+	return min(j.Prediction().Add((tsafrirSteps[k+1]-tsafrirSteps[k])*des.Second), j.Limit())
 }
 
-// Doubling corrects a prediction to twice as much.
-type Doubling struct{}
+// Doubling corrects a prediction to twice as much, even beyond the request, as Gaussier et
+// al. (2015) do.
+type Doubling struct {
+	Capped bool // at most to the request
+}
 
 // Name implements entity.Corrector.
 func (Doubling) Name() string { return "doubling" }
 
 // Correct implements entity.Corrector.
-func (Doubling) Correct(j entity.Known) des.Time { return j.Prediction().Add(j.Prediction()) }
+func (d Doubling) Correct(j entity.Known) des.Time {
+	twice := j.Prediction().Add(j.Prediction())
+	if d.Capped {
+		return min(twice, j.Limit())
+	}
+	return twice
+}
 
 // Own stands for the predictor's own corrections where a Corrector is chosen beside it:
 // With has them made by the predictor. By itself it corrects to the request.
