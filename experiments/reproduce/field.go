@@ -53,7 +53,10 @@ func (t *Table) fill(rows []Row, claims ...Claim) error {
 		if _, twice := found[r.ref()]; twice {
 			return fmt.Errorf("two rows are called %v", r.ref())
 		}
-		found[r.ref()] = r.Ours.Mean
+		found[r.ref()] = math.NaN() // theirs alone
+		if r.Ours.N > 0 {
+			found[r.ref()] = r.Ours.Mean
+		}
 	}
 	t.Cycles, t.PublishedCycles, t.Rows = 1, 1, rows
 	t.Claims = append(t.orderings(), claims...)
@@ -76,7 +79,7 @@ func (c *Claim) judgeSingle(found map[Ref]float64) {
 	var details []string
 	measured := func(r Ref) float64 {
 		x, ok := found[r]
-		if !ok {
+		if !ok || math.IsNaN(x) {
 			c.Verdict = NotTested
 			details = append(details, fmt.Sprintf("not measured: %v", r))
 			return math.NaN()
