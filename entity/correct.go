@@ -111,7 +111,7 @@ func (m *Metascheduler) correct(r *Run) {
 	if c := m.corrector(); c != nil {
 		next = c.Correct(Known{r})
 	}
-	if next <= p.latest || next > request {
+	if next <= p.latest || next >= des.Forever {
 		next = request
 	}
 	if next <= p.latest { // it runs on past its request: by OverrunExtend, for as long again
