@@ -3,6 +3,7 @@ package predict
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -85,6 +86,7 @@ type Similar struct {
 
 	known      []recall[category, runtimes] // by template
 	everything runtimes
+	some       []int32 // of a category, for a moment
 }
 
 // Check reports what makes no predictor of p, or nil.
@@ -161,39 +163,47 @@ func (p *Similar) Predict(j entity.Known) des.Time {
 	if p.Q == 0 {
 		return within(j, best.mean())
 	}
-	return within(j, quantile(best.last, p.Q))
+	p.some = append(p.some[:0], best.last...)
+	return within(j, quantile(p.some, p.Q))
 }
 
 // Correct implements entity.Corrector.
 func (p *Similar) Correct(j entity.Known) des.Time {
-	var longer []int32
-	beyond := func(r *runtimes) bool {
-		longer = longer[:0]
-		if r != nil {
-			for _, t := range r.last {
-				if des.Time(t)*des.Second > j.Prediction() {
-					longer = append(longer, t)
-				}
-			}
-		}
-		return len(longer) > 1
-	}
-	found := false
 	for i, t := range p.Templates {
-		if c, ok := t.of(j); ok && !found {
-			found = beyond(p.known[i].get(c))
+		if c, ok := t.of(j); ok && p.beyond(p.known[i].get(c), j.Prediction()) {
+			return p.next(j)
 		}
 	}
-	if !found && !beyond(&p.everything) {
-		return j.Limit()
+	if p.beyond(&p.everything, j.Prediction()) {
+		return p.next(j)
 	}
-	next := quantile(longer, p.Q)
-	if p.Q == 0 {
-		sum := int64(0)
-		for _, t := range longer {
-			sum += int64(t)
+	return j.Limit()
+}
+
+// beyond has p.some be the runtimes of r above t, and reports whether there are two or more.
+func (p *Similar) beyond(r *runtimes, t des.Time) bool {
+	p.some = p.some[:0]
+	if r == nil {
+		return false
+	}
+	for _, ran := range r.last {
+		if des.Time(ran)*des.Second > t {
+			p.some = append(p.some, ran)
 		}
-		next = des.Time(sum/int64(len(longer))) * des.Second
+	}
+	return len(p.some) > 1
+}
+
+// next is a correction by p.some.
+func (p *Similar) next(j entity.Known) des.Time {
+	var next des.Time
+	if p.Q > 0 {
+		next = quantile(p.some, p.Q)
+	} else {
+		for _, ran := range p.some {
+			next += des.Time(ran) * des.Second
+		}
+		next /= des.Time(len(p.some))
 	}
 	return min(max(next, j.Prediction().Add(des.Minute)), j.Limit())
 }
@@ -227,7 +237,7 @@ func (p *Similar) begin() {
 	}
 	p.known = make([]recall[category, runtimes], len(p.Templates))
 	for i := range p.known {
-		p.known[i].limit = 15_000
+		p.known[i].limit = 15_000 // and as many old ones
 	}
 }
 
@@ -284,12 +294,9 @@ var student95 = [maxRuntimes - 1]float64{
 }
 
 // quantile is the least of the runtimes that at least the share q of them do not exceed.
+// They are sorted then.
 func quantile(seconds []int32, q float64) des.Time {
-	sorted := slices.Clone(seconds)
-	slices.Sort(sorted)
-	i := 0
-	for float64(i+1) < float64(q*float64(len(sorted))) {
-		i++
-	}
-	return des.Time(sorted[i]) * des.Second
+	slices.Sort(seconds)
+	i := int(math.Ceil(q * float64(len(seconds))))
+	return des.Time(seconds[max(i, 1)-1]) * des.Second
 }
