@@ -124,7 +124,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", "accuracy-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
