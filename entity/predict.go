@@ -43,7 +43,8 @@ type Corrector interface {
 	Name() string
 	// Correct is how long j will run in all. It has run for j.Prediction() and goes on,
 	// and j.Corrections() predictions of it have been corrected before. An answer that
-	// is not above the prediction, or is above the request, means the request.
+	// is not above the prediction means the request; one above the request is taken as
+	// it is.
 	Correct(j Known) des.Time
 }
 
@@ -52,6 +53,15 @@ type Corrector interface {
 type Predicting interface {
 	Policy
 	Predictions() (Predictor, Corrector)
+}
+
+// PredictionsOf are those that p brings, if it is Predicting; for policies that wrap
+// another one.
+func PredictionsOf(p Policy) (Predictor, Corrector) {
+	if q, ok := p.(Predicting); ok {
+		return q.Predictions()
+	}
+	return nil, nil
 }
 
 // Known is what may be known of a job while it waits and runs: everything but its
@@ -250,7 +260,7 @@ func (e *expiry) Handle(s *des.Simulator, _ des.Event) {
 	if c := m.corrector(); c != nil {
 		next = c.Correct(Known{r})
 	}
-	if next <= p.latest || next > request {
+	if next <= p.latest || next >= des.Forever {
 		next = request
 	}
 	if next <= p.latest { // all that was asked for is over

@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/dag"
 	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
 )
 
@@ -75,6 +76,7 @@ func Registry() Table[entity.Policy] {
 	spare := Param{"spare", "on|off", "backfilled jobs may run on past the shadow time, on spare processors (on)"}
 	shadow := Param{"shadow", "inclusive|strict", "backfilled jobs on other processors may end exactly at the shadow time, or only before it (inclusive)"}
 	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
+	arrivals := Param{"arrivals", "all|fitting", "which jobs that come have others tried, too: any, or one that fits at once (all)"}
 	return append(capped(Table[entity.Policy]{
 		{
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
@@ -85,8 +87,12 @@ func Registry() Table[entity.Policy] {
 		},
 		{
 			Name: "easy", Text: "aggressive backfilling: only the head of the queue holds a reservation",
-			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, head, window, spare, shadow},
-			New:    func(a *Args) entity.Policy { return a.easy(a.Order("candidates")) },
+			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals, head, window, spare, shadow},
+			New: func(a *Args) entity.Policy {
+				p := a.easy(a.Order("candidates"))
+				p.FittingArrivals = a.fittingArrivals()
+				return p
+			},
 		},
 		{
 			Name: "conservative", Text: "conservative backfilling: every job in the queue holds a reservation",
@@ -99,6 +105,11 @@ func Registry() Table[entity.Policy] {
 			Name: "easy-sjbf", Text: "easy with the shortest candidates tried first",
 			Params: []Param{order, reservations, depth, shape, head, window, spare, shadow},
 			New:    func(a *Args) entity.Policy { return a.easy(backfill.ShortestFirst) },
+		},
+		{
+			Name: "easy++", Text: "easy-sjbf by predictions: the mean of the user's last two runtimes, corrected step by step",
+			Params: []Param{order, reservations, depth, shape, head, window, spare, shadow},
+			New:    func(a *Args) entity.Policy { return predict.EASYPlusPlus{EASY: a.easy(entity.Order{})} },
 		},
 		{
 			Name: "selective-preemption", Text: "jobs yield to those that have waited longer for their lengths",
@@ -363,6 +374,14 @@ func (a *Args) reservations(name string) int {
 		}
 		return n
 	}
+}
+
+func (a *Args) fittingArrivals() bool {
+	value, given := a.values["arrivals"]
+	if given && value != "all" && value != "fitting" {
+		a.Fail("arrivals", "all or fitting")
+	}
+	return value == "fitting"
 }
 
 // shape is how the windows of moldable jobs are chosen.

@@ -19,6 +19,10 @@ type Settings struct {
 	Processors int    // of the cluster
 	Pass       entity.Pass
 	Overrun    entity.Overrun
+	// Predictor and Corrector, if set, are what jobs are planned by, in place of what
+	// Policy brings; see predict.Set. They may keep state: each run needs its own.
+	Predictor entity.Predictor
+	Corrector entity.Corrector
 	// LeaveWaiting has the run end well though the policy has left jobs in the
 	// queue, which Result.Waiting then lists; otherwise that is an error.
 	LeaveWaiting bool

@@ -18,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/predict"
 )
 
 // Session is one simulation under way: what every run needs, whatever the
@@ -257,6 +258,7 @@ func (x *Session) path(prefix, suffix string) string {
 // a metascheduler that was made with the session's Sim and Observers.
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
 	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	predict.Set(meta, x.settings.Predictor, x.settings.Corrector)
 	if x.settings.LeaveWaiting || x.settings.Outages != nil {
 		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
 	}

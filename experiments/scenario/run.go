@@ -177,6 +177,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if err := sc.checkPower(); err != nil {
 		return err
 	}
+	if _, _, err := sc.predictions(t); err != nil {
+		return err
+	}
 	if err := sc.checkCheckpoints(); err != nil {
 		return err
 	}
@@ -316,6 +319,9 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		}
 		return c.options.Observers(p.spec, site)
 	}
+	if p.settings.Predictor, p.settings.Corrector, err = c.predictions(c.tables); err != nil {
+		return err
+	}
 	p.settings.Links = c.links
 	p.settings.Power, p.settings.PowerProfile = c.Settings.Power.meter(), c.Settings.Power.Profile
 	if c.bookings != nil {
@@ -447,6 +453,7 @@ func (c *call) tell(o *Outcome) {
 		c.options.Tell("%s: %d %s: %s%s", c.jobs.name, count, reason.Class(), reason.Text(), where)
 	}
 	c.tellOfLimits()
+	c.tellOfPredictions()
 	var texts []string
 	who := map[string][]string{}
 	say := func(r *Result, format string, args ...any) {
