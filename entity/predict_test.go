@@ -75,13 +75,21 @@ func TestAJobIsPlannedByItsPredictionAndRunsOnPastIt(t *testing.T) {
 }
 
 func TestACorrectionThatIsNoneMeansTheRequest(t *testing.T) {
-	for name, c := range map[string]entity.Corrector{"nobody": nil, "less": by(-3), "the same": by(0), "more than the request": by(100)} {
+	for name, c := range map[string]entity.Corrector{"nobody": nil, "less": by(-3), "the same": by(0)} {
 		t.Run(name, func(t *testing.T) {
 			w, told := foresee(1, backfill.FCFS{}, says{1: 10}, c, longer(1, 0, 40, 30, 1))
 			w.run(t)
 			require.Equal(t, &story{"0 started 1", "10 corrected 1 to 30", "30 killed 1"}, told)
 		})
 	}
+}
+
+func TestACorrectionAboveTheRequestIsPlannedAndTheJobIsKilledAtItsRequest(t *testing.T) {
+	w, told := foresee(2, backfill.Conservative{}, says{1: 10}, by(100), longer(1, 0, 40, 30, 2), job(2, 12, 5, 1))
+	w.run(t)
+	require.Equal(t, &story{
+		"0 started 1", "10 corrected 1 to 110", "12 promised 2 for 110", "30 killed 1", "30 started 2", "35 finished 2",
+	}, told)
 }
 
 func TestAJobThatEndsWhenItsPredictionDoesIsNotCorrected(t *testing.T) {
