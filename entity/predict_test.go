@@ -237,7 +237,7 @@ func TestWhatIsPredictedScalesWithAResizeAsTheEstimateDoes(t *testing.T) {
 }
 
 func TestARunThatMayPassItsRequestIsBelievedToGoOnForAsLongAgain(t *testing.T) {
-	w, told := foresee(2, backfill.Conservative{}, says{1: 10}, by(10), longer(1, 0, 50, 15, 1))
+	w, told := foresee(2, backfill.Conservative{}, says{1: 10}, nil, longer(1, 0, 50, 15, 1))
 	w.meta.Overrun = entity.OverrunExtend
 	w.run(t)
 	require.Equal(t, &story{"0 started 1", "10 corrected 1 to 15", "15 corrected 1 to 30", "30 corrected 1 to 60", "50 finished 1"}, told)
