@@ -112,20 +112,23 @@ func (r *Run) Saved() des.Time {
 	return saved
 }
 
-// SetUp has r, which waits, do no work for the time t when it begins its next
-// attempt, beside what has been asked for already: it is restarted, resumed or moved.
-// What it asks for grows by as much. SetUp reports whether r waits.
+// SetUp has r, which waits or of whose submission observers are just being told, do no
+// work for the time t when it begins its next attempt, beside what has been asked for
+// already: it is launched, restarted, resumed or moved. What it asks for grows by as
+// much. SetUp reports whether that could be done.
 func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	m.forget(m.sim.Now())
-	if r.State != Waiting || r.meta != m || t < 0 {
+	entering := r.entering && r.State == Created && !r.Booked
+	if !entering && r.State != Waiting || r.meta != m || t < 0 {
 		return false
 	}
-	f := r.rare()
-	part := f.part
+	if entering {
+		r.addSetUp(t)
+		return true
+	}
+	part := r.rare().part
 	m.queue.remove(r) // views know what it asks for
-	f.estimate = r.expected()
-	f.setUp = f.setUp.Add(t)
-	r.ask(min(r.Limit().Add(t), des.Forever-1))
+	r.addSetUp(t)
 	m.queue.add(r)
 	if part != nil {
 		part.Take(r)
@@ -134,4 +137,11 @@ func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 		m.setLimit(r)
 	}
 	return true
+}
+
+func (r *Run) addSetUp(t des.Time) {
+	f := r.rare()
+	f.estimate = r.expected()
+	f.setUp = f.setUp.Add(t)
+	r.ask(min(r.Limit().Add(t), des.Forever-1))
 }
