@@ -18,6 +18,7 @@ type Settings struct {
 	Name       string // of the policy in the summary; Policy.Name() where empty
 	Processors int    // of the cluster
 	Pass       entity.Pass
+	Wakes      entity.Wakes // when the policy is awake
 	Overrun    entity.Overrun
 	// LeaveWaiting has the run end well though the policy has left jobs in the
 	// queue, which Result.Waiting then lists; otherwise that is an error.

@@ -316,6 +316,7 @@ func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *me
 	a := g.AddAgent(d.Name, domain, local.Value.Policy, observers...)
 	a.QueueLimit, a.Asked, a.Dropped = d.QueueLimit, flows.catchUp, flows.dropped
 	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
+	a.Scheduler().Wakes, _ = ParseWake(c.Settings.Wake) // checked as the run began
 	flows.begin(a.Scheduler())
 	return flows, nil
 }
@@ -330,6 +331,7 @@ func (c *call) addSite(g *grid.Grid, k *Site, observers []entity.Observer) (clos
 	a := g.AddAgent(k.Name, plan.NewCluster(k.Processors), local.Value, observers...)
 	a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
 	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
+	a.Scheduler().Wakes, _ = ParseWake(c.Settings.Wake) // checked as the run began
 	if k.Local == "" {
 		return func() {}, nil
 	}
