@@ -73,6 +73,9 @@ type Metascheduler struct {
 	// nothing will become free or arrive) there are no more ticks; a policy that
 	// starts jobs by the clock alone asks for its rounds by Round.WakeAt.
 	Cycle des.Time
+	// Wakes is when the policy is awake: its rounds wait for that, those of cycles and
+	// those that were asked for as well, whatever Pass says. The zero value is always.
+	Wakes Wakes
 	// Predictor, if set, says how long jobs will run: they are planned by that, and
 	// Corrector says what is believed of those that run on; to their requests where
 	// nobody says it. Advance reservations have their windows. A Predicting policy
@@ -99,6 +102,8 @@ type Metascheduler struct {
 	places    places
 	slab      []Run // runs to come
 
+	predictions []foretold // likewise, of those that are planned by predictions
+
 	sources []*source
 	seq     int64
 
@@ -120,6 +125,8 @@ type Metascheduler struct {
 	ticked  des.Time   // the latest tick
 	wakes   []des.Time // instants that were asked for, ascending
 
+	decided des.Time // the latest round, where there are Wakes; -1 before the first
+
 	alarm   des.EventID // see setAlarm
 	alarmAt des.Time
 }
@@ -129,7 +136,7 @@ type Metascheduler struct {
 func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
 	m := &Metascheduler{
 		sim: sim, plan: plan, policy: policy, observers: NewObservers(observers...),
-		queue: &Queue{}, freedFrom: des.Forever, ticked: -1, alarmAt: des.Forever,
+		queue: &Queue{}, freedFrom: des.Forever, ticked: -1, decided: -1, alarmAt: des.Forever,
 	}
 	m.nodes, _ = plan.(TaskPlan)
 	m.searching, _ = plan.(ContextPlan)
@@ -139,9 +146,7 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 		name = fmt.Sprintf("metascheduler %d", n)
 	}
 	sim.AddEntity(name, (*lifetime)(m))
-	if p, ok := policy.(Predicting); ok {
-		m.Predictor, m.Corrector = p.Predictions()
-	}
+	m.Predictor, m.Corrector = PredictionsOf(policy)
 	if a, ok := policy.(Attacher); ok {
 		a.Attach(m)
 	}

@@ -28,6 +28,10 @@ func (m *Metascheduler) wake(c Cause) {
 		m.armTick()
 	}
 	m.causes |= c
+	if m.Wakes != (Wakes{}) {
+		m.sleep()
+		return
+	}
 	phase := PhaseDecide
 	if m.Pass != PassInstant {
 		switch c {
@@ -59,6 +63,9 @@ func (m *Metascheduler) decide() {
 	m.observers.reach(m.sim.Now())
 	m.roundPending = false
 	m.rounds++
+	if m.queue.Len() > 0 {
+		m.decided = m.sim.Now()
+	}
 	r := &m.round
 	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
 	r.Cause, m.causes = m.causes, 0 // what an observer does meanwhile is for the next round

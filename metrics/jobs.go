@@ -34,6 +34,9 @@ const (
 	MoneyColumns = ",budget,cost,paid,refund"
 )
 
+// PredictionColumns come last, where runtimes are predicted.
+const PredictionColumns = ",prediction,corrections,predicted"
+
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
 
@@ -69,6 +72,12 @@ const autoIntervals = 4096
 // consumed_energy is in joules what Energy says of a job that has ended. A job
 // that was still waiting or running when the run was stopped has its row too, as
 // SUBMITTED or RUNNING.
+//
+// requested_time and estimate are what the job has asked for (Run.Limit). Where the
+// metascheduler that the writer is given to has a Predictor, rows tell in more columns
+// what was predicted of the runtime at submission, how often that was corrected, and
+// what was said last. These are empty for advance reservations and for jobs that were
+// rejected.
 //
 // On counted processors a row names the processors that the metascheduler's
 // Placer has given to the job (Run.Place): the lowest that were free where
@@ -112,8 +121,9 @@ type JobsWriter struct {
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
 	base, rows int64    // the row to write next; how many follow, itself included
 	meta       *entity.Metascheduler
-	energies   map[int64]Energy  // of rows that are complete, by their positions; never iterated
-	bills      map[int64]rowBill // of all rows, likewise
+	energies   map[int64]Energy      // of rows that are complete, by their positions; never iterated
+	bills      map[int64]rowBill     // of all rows, likewise
+	predicted  map[int64]*entity.Run // of all rows, likewise; nil where nothing is predicted
 }
 
 // jobRow is what a row needs, kept from submission until it is written.
@@ -274,6 +284,10 @@ func (w *JobsWriter) begin() {
 		w.bills = map[int64]rowBill{}
 		w.buf = append(w.buf, MoneyColumns...)
 	}
+	if w.meta != nil && w.meta.Predictor != nil {
+		w.predicted = map[int64]*entity.Run{}
+		w.buf = append(w.buf, PredictionColumns...)
+	}
 	w.buf = append(w.buf, '\n')
 }
 
@@ -362,12 +376,15 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	w.rows++
 	r := w.row(j.Seq())
 	*r = jobRow{
-		id: j.ID, submit: j.Submit, estimate: j.Request.Length, runtime: j.Runtime,
+		id: j.ID, submit: j.Submit, estimate: j.Limit(), runtime: j.Runtime,
 		start: -1, finish: -1, promise: entity.NeverPromised,
 		nodes: int32(j.Request.Nodes), user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
 	}
 	if w.Bill != nil {
 		w.bills[j.Seq()] = rowBill{budget: j.Request.Budget}
+	}
+	if w.predicted != nil {
+		w.predicted[j.Seq()] = j
 	}
 	if w.Attempts {
 		r.attempts = &rowAttempts{after: j.After}
@@ -377,7 +394,7 @@ func (w *JobsWriter) submit(j *entity.Run) {
 func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.state = rowRunning
 	r.start = w.now
-	r.estimate = j.Request.Length
+	r.estimate = j.Limit()
 	r.backfilled = j.Backfilled
 	r.run = j
 	r.molded(j)
@@ -594,7 +611,22 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		b = w.bills[w.base-1].appendTo(b)
 		delete(w.bills, w.base-1)
 	}
+	if w.predicted != nil {
+		b = w.appendPrediction(b, r)
+	}
 	return append(b, '\n')
+}
+
+// appendPrediction appends what was predicted of the row at hand.
+func (w *JobsWriter) appendPrediction(b []byte, r *jobRow) []byte {
+	j := w.predicted[w.base-1]
+	delete(w.predicted, w.base-1)
+	if r.booked || r.state == rowRejected {
+		return append(b, ",,,"...)
+	}
+	b = appendTime(append(b, ','), j.FirstPrediction())
+	b = appendInt(append(b, ','), int64(j.Corrections()))
+	return appendTime(append(b, ','), j.Prediction())
 }
 
 func appendBit(b []byte, set bool) []byte {

@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/dag"
 	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
 )
 
@@ -71,6 +72,7 @@ func Registry() Table[entity.Policy] {
 	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
 	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
+	arrivals := Param{"arrivals", "all|fitting", "which jobs that come have others tried, too: any, or one that fits at once (all)"}
 	return append(capped(Table[entity.Policy]{
 		{
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
@@ -81,11 +83,11 @@ func Registry() Table[entity.Policy] {
 		},
 		{
 			Name: "easy", Text: "aggressive backfilling: only the head of the queue holds a reservation",
-			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape},
+			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals},
 			New: func(a *Args) entity.Policy {
 				return backfill.EASY{
 					Order: a.Order("order"), Candidates: a.Order("candidates"),
-					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
+					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(), FittingArrivals: a.fittingArrivals(),
 				}
 			},
 		},
@@ -104,6 +106,15 @@ func Registry() Table[entity.Policy] {
 					Order: a.Order("order"), Candidates: backfill.ShortestFirst,
 					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
 				}
+			},
+		},
+		{
+			Name: "easy++", Text: "easy-sjbf by predictions: the mean of the user's last two runtimes, corrected step by step",
+			Params: []Param{order, reservations, depth, shape},
+			New: func(a *Args) entity.Policy {
+				return predict.EASYPlusPlus{EASY: backfill.EASY{
+					Order: a.Order("order"), Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
+				}}
 			},
 		},
 		{
@@ -341,6 +352,14 @@ func (a *Args) reservations(name string) int {
 		}
 		return n
 	}
+}
+
+func (a *Args) fittingArrivals() bool {
+	value, given := a.values["arrivals"]
+	if given && value != "all" && value != "fitting" {
+		a.Fail("arrivals", "all or fitting")
+	}
+	return value == "fitting"
 }
 
 // shape is how the windows of moldable jobs are chosen.

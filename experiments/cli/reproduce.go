@@ -39,7 +39,11 @@ Without --cycles an experiment takes as many cycles as its paper did. With --out
 each leaves a table (CSV, Markdown) and figures (SVG, PDF) as soon as it is done,
 and at the end there is a register of what the papers claim and whether it holds
 (claims.csv, claims.md). A call that was interrupted or killed goes on where it
-stopped: cycles that are done are not done again, but for those that measure time.`,
+stopped: cycles that are done are not done again, but for those that measure time.
+
+Experiments that repeat what others have published of their own jobs look for these
+in the folder that GRIDSLOT_REFERENCE names; 'all' leaves them out where it has not
+got them.`,
 		Example: "  gridslot reproduce all --cycles 200\n  gridslot reproduce placement --out results",
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, env, args) },
 	}
@@ -81,7 +85,12 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	}
 	var done []string
 	for _, e := range chosen {
-		if err := r.one(cmd.Context(), env, e); err != nil {
+		err := r.one(cmd.Context(), env, e)
+		if leftOut(e, args, err) {
+			fmt.Fprintf(env.Stderr, "gridslot: %s: left out: %v\n", e.Name(), err)
+			continue
+		}
+		if err != nil {
 			kept := "nothing was finished"
 			if len(done) > 0 {
 				kept = "finished: " + strings.Join(done, ", ")
@@ -103,6 +112,13 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 		return nil
 	}
 	return reproduce.WriteRegister(r.out, experiments(env))
+}
+
+// leftOut reports whether e failed for want of data and was not asked for by its name:
+// of all experiments those are done that can be.
+func leftOut(e reproduce.Experiment, names []string, err error) bool {
+	var missing *reproduce.MissingError
+	return errors.As(err, &missing) && !slices.Contains(names, e.Name())
 }
 
 // open makes the folder this call's own until it is closed.
@@ -163,7 +179,7 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 
 // experiments are all of them, those of packages of their own last.
 func experiments(env Env) []reproduce.Experiment {
-	return append(append(reproduce.All(), oarrla.New()), env.Extend.Experiments...)
+	return slices.Concat(reproduce.All(), []reproduce.Experiment{oarrla.New()}, reproduce.Field(), env.Extend.Experiments)
 }
 
 func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.Experiment, error) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -142,4 +143,25 @@ func TestEveryExperimentHasANameAndATitle(t *testing.T) {
 		require.False(t, seen[e.Name()], e.Name())
 		seen[e.Name()] = true
 	}
+}
+
+// withoutData is an experiment whose data nobody has.
+type withoutData struct{}
+
+func (withoutData) Name() string  { return "without-data" }
+func (withoutData) Title() string { return "nothing" }
+func (withoutData) Run(context.Context, reproduce.Config) (reproduce.Table, error) {
+	return reproduce.Table{}, &reproduce.MissingError{File: "x.swf", How: "Its authors have it."}
+}
+
+func TestAnExperimentWithoutDataFailsByItsNameAndIsLeftOutOfAll(t *testing.T) {
+	env := Env{Args: []string{"reproduce", "without-data"}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	env.Extend.Experiments = []reproduce.Experiment{withoutData{}}
+	require.Equal(t, 1, Run(t.Context(), env))
+	require.Contains(t, env.Stderr.(*bytes.Buffer).String(), "without-data: x.swf is not at hand: set GRIDSLOT_REFERENCE")
+
+	_, err := withoutData{}.Run(t.Context(), reproduce.Config{})
+	require.True(t, leftOut(withoutData{}, []string{"all"}, err))
+	require.False(t, leftOut(withoutData{}, []string{"all", "without-data"}, err))
+	require.False(t, leftOut(withoutData{}, []string{"all"}, errors.New("the disk is full")))
 }

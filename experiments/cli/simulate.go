@@ -85,7 +85,14 @@ model of failures draws:
 ` + describe(t.Outages) + `
 
 and with --victims the jobs that run there
-` + describe(scenario.VictimRules()),
+` + describe(scenario.VictimRules()) + `
+
+With --predict jobs are planned by predictions of their runtimes, beside the limits
+of their requests, at which they are killed:
+` + describe(t.Predictors) + `
+
+and with --correct a prediction that a job outlives becomes another one
+` + describe(t.Correctors),
 		Example: `  gridslot simulate
   gridslot simulate KTH-SP2.swf.gz --policy easy,easy-sjbf --out results
   gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
@@ -116,6 +123,7 @@ and with --victims the jobs that run there
 	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
 	f.BoolVar(&s.decisions, "decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
+	s.addPredictions(cmd)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")

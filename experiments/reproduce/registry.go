@@ -20,9 +20,18 @@ func All() []Experiment {
 	}
 }
 
+// Field lists the experiments that repeat what others have published of the same jobs,
+// in the order in which they are run. Where their data are not at hand, their error is
+// a *MissingError.
+func Field() []Experiment {
+	return []Experiment{
+		NewCirrus(),
+	}
+}
+
 // ByName returns the experiment of that name.
 func ByName(name string) (Experiment, bool) {
-	for _, e := range All() {
+	for _, e := range append(All(), Field()...) {
 		if e.Name() == name {
 			return e, true
 		}

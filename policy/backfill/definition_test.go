@@ -37,6 +37,7 @@ type definition struct {
 	starts  map[*entity.Run]des.Time
 	nodes   map[*entity.Run]int
 	freed   bool
+	wakes   entity.Wakes
 }
 
 func (d *definition) free(t des.Time, lists ...[]taken) int {
@@ -137,6 +138,7 @@ func (d *definition) end(j *entity.Run) {
 // run steps through all instants, with one pass an instant or one an event.
 func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Run]des.Time {
 	d.starts, d.nodes = map[*entity.Run]des.Time{}, map[*entity.Run]int{}
+	changed, last := false, des.Time(-1000)
 	for now := des.Time(0); len(d.starts) < len(d.jobs) || len(d.running) > 0; now++ {
 		var ending []*entity.Run
 		for _, r := range d.running { // in the order in which they started
@@ -149,7 +151,7 @@ func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Run
 				d.end(j)
 			}
 		}
-		changed := len(ending) > 0
+		changed = changed || len(ending) > 0
 		for _, j := range d.jobs {
 			if j.Submit == now {
 				changed = true
@@ -164,8 +166,12 @@ func (d *definition) run(perEvent bool, pass func(now des.Time)) map[*entity.Run
 				d.end(j)
 				pass(now)
 			}
-		} else if changed {
-			pass(now)
+		} else if changed && now-last >= d.wakes.Apart && (d.wakes.Every == 0 || now%d.wakes.Every == d.wakes.Offset) {
+			changed = false
+			if len(d.waiting)+len(d.planned) > 0 {
+				last = now
+				pass(now)
+			}
 		}
 		for _, p := range slices.Clone(d.planned) {
 			if p.from == now {
@@ -301,6 +307,16 @@ func drawJobs(t *rapid.T, procs int) []*entity.Job {
 	return jobs
 }
 
+// drawWakes draws when a policy is awake.
+func drawWakes(t *rapid.T) (w entity.Wakes) {
+	w.Apart = des.Time(rapid.SampledFrom([]int{0, 0, 2, 7}).Draw(t, "apart"))
+	w.Every = des.Time(rapid.SampledFrom([]int{0, 1, 3, 10}).Draw(t, "every"))
+	if w.Every > 0 {
+		w.Offset = des.Time(rapid.Int64Range(0, int64(w.Every)-1).Draw(t, "offset"))
+	}
+	return w
+}
+
 // drawShapes draws shapes beside j's own, or with it; some are larger than any
 // machine.
 func drawShapes(t *rapid.T, j *entity.Job) (shapes []entity.Shape) {
@@ -354,6 +370,9 @@ func TestPoliciesMeetTheirDefinitions(t *testing.T) {
 			policy, pass = p, d.easy(p)
 		}
 		perEvent := rapid.Bool().Draw(t, "per event")
+		if !perEvent && rapid.Bool().Draw(t, "sleeps") {
+			d.wakes = drawWakes(t)
+		}
 		want := d.run(perEvent, pass)
 
 		sim := des.New(des.Config{})
@@ -362,6 +381,7 @@ func TestPoliciesMeetTheirDefinitions(t *testing.T) {
 		if perEvent {
 			m.Pass = entity.PassEvent
 		}
+		m.Wakes = d.wakes
 		m.SubmitAll(slices.Values(jobs))
 		require.NoError(t, sim.Run(context.Background()))
 		for i, j := range jobs {

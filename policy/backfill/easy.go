@@ -2,6 +2,7 @@ package backfill
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -32,6 +33,14 @@ type EASY struct {
 	// Shape is which window a moldable job takes, the head ahead of its start as
 	// well. A candidate takes the best of those that start now: it has no other.
 	Shape entity.ShapeRule
+	// FittingArrivals has a job that comes when too few processors are free for it
+	// change nothing: nobody is looked at. That makes no difference where jobs are
+	// planned by their requests. Where a prediction was corrected since the latest
+	// round the shadow time is a later one, and a candidate may start that could not
+	// before: it then waits for the next end, or for a job that comes and fits. So do the
+	// runs of Gaussier et al. (2015) that are called "easy_prediction_backfill", not those
+	// with the shortest candidates first.
+	FittingArrivals bool
 }
 
 // Extreme values of EASY.Reservations.
@@ -55,6 +64,9 @@ func (p EASY) Name() string {
 // Schedule starts heads while they fit, and backfills beside the windows held
 // for the first that do not.
 func (p EASY) Schedule(r *entity.Round) {
+	if p.FittingArrivals && p.noneFits(r) {
+		return
+	}
 	q := queue(r, p.Order)
 	head := startHeads(r, q, p.Shape)
 	if head == nil {
@@ -97,6 +109,14 @@ func (p EASY) Schedule(r *entity.Round) {
 	}
 }
 
+// noneFits reports whether the round is for new jobs alone, of which none could start now.
+func (p EASY) noneFits(r *entity.Round) bool {
+	return r.Cause == entity.CauseArrival && !slices.ContainsFunc(r.Fresh(), func(j *entity.Run) bool {
+		_, ok := p.Shape.FindNow(r.Plan, j, r.Now)
+		return ok
+	})
+}
+
 // onlyArrival returns the job that is all that is new since the last round and
 // waits behind the same head, or nil. The head's hold is what it was, and no
 // other job has come to fit beside it: only the new job need be tried. (One that
@@ -104,7 +124,7 @@ func (p EASY) Schedule(r *entity.Round) {
 // one that overtook the second of several held jobs has taken its hold.)
 func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 	inSubmissionOrder := p.Order.Key == nil
-	if r.Gained || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
+	if r.Gained || p.FittingArrivals || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
 		return nil
 	}
 	if j := r.Fresh()[0]; j != head && j.State == entity.Waiting {

@@ -1,15 +1,37 @@
 package predict
 
 import (
+	"slices"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
-// Recent predicts the mean of the runtimes of the user's latest K jobs that have ended,
-// in whole time units, and at most the request (Tsafrir, Etsion and Feitelson 2007). Of
-// a user of whom fewer have ended it knows nothing.
+// Of is what is taken of several runtimes.
+type Of uint8
+
+// What is taken of several runtimes.
+const (
+	Mean Of = iota
+	Median
+)
+
+var ofs = enum.Of[Of]("what is taken of several runtimes", "mean", "median")
+
+func (o Of) String() string { return ofs.Name(o) }
+
+// ParseOf reads "mean" or "median".
+func ParseOf(s string) (Of, error) { return ofs.Parse(s) }
+
+// Recent predicts by the runtimes of the user's latest K jobs that have ended, in whole
+// time units, and at most the request: the rule of EASY++, of which K is 2 (Tsafrir,
+// Etsion and Feitelson 2007, section 4). Of a user of whom fewer have ended it knows
+// nothing, so that the request stands. Killed jobs count by how long they ran; jobs of
+// unknown users, of number -1, are those of one user.
 type Recent struct {
-	K int // 2 where it is 0
+	K  int // 2 where it is 0
+	Of Of
 
 	last map[int32][]des.Time // by user, the latest last
 }
@@ -23,12 +45,23 @@ func (p *Recent) Predict(j entity.Known) des.Time {
 	if len(last) < p.k() {
 		return 0
 	}
+	return within(j, p.of(last))
+}
+
+func (p *Recent) of(last []des.Time) des.Time {
+	if p.Of == Median {
+		sorted := slices.Sorted(slices.Values(last))
+		mid := len(sorted) / 2
+		if len(sorted)%2 == 1 {
+			return sorted[mid]
+		}
+		return (sorted[mid-1] + sorted[mid]) / 2
+	}
 	sum := des.Time(0)
 	for _, t := range last {
 		sum += t
 	}
-	mean := sum / des.Time(len(last))
-	return min(max(mean-mean%des.Second, des.Second), j.Limit())
+	return sum / des.Time(len(last))
 }
 
 // Observe implements entity.Predictor.
@@ -40,11 +73,13 @@ func (p *Recent) Observe(_ entity.JobEventKind, j entity.Known) {
 	if p.last == nil {
 		p.last = map[int32][]des.Time{}
 	}
-	last := append(p.last[j.User()], ran)
-	if len(last) > p.k() {
-		last = last[1:]
+	last := p.last[j.User()]
+	if len(last) < p.k() {
+		p.last[j.User()] = append(last, ran)
+		return
 	}
-	p.last[j.User()] = last
+	copy(last, last[1:])
+	last[len(last)-1] = ran
 }
 
 func (p *Recent) k() int {
@@ -52,4 +87,10 @@ func (p *Recent) k() int {
 		return 2
 	}
 	return p.K
+}
+
+// within is a prediction of t in whole time units, one at least, and at most what j's
+// user asks for.
+func within(j entity.Known, t des.Time) des.Time {
+	return min(max(t-t%des.Second, des.Second), j.Limit())
 }

@@ -1,0 +1,74 @@
+package entity
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Wakes is when a policy that sleeps in between is awake. Whatever happens meanwhile it
+// learns of when it wakes, once everything of that instant has happened; it wakes only
+// where something has happened and jobs wait. What it has reserved ahead starts at its
+// time all the same: that was decided before.
+//
+//	Every = 30 s      |         |         |         |
+//	events            . x x     . x       .         .
+//	rounds            .         R         R         .
+//
+//	Apart = 30 s
+//	events              x x         x              x
+//	rounds              R         R         R      R
+type Wakes struct {
+	Every  des.Time // the policy wakes at multiples of it and no other times, if above 0,
+	Offset des.Time // and at so much after them
+	Apart  des.Time // its rounds are at least so far apart
+}
+
+// Check reports what makes no sense, or nil.
+func (w Wakes) Check() error {
+	switch {
+	case w.Every < 0 || w.Offset < 0 || w.Apart < 0:
+		return fmt.Errorf("a policy does not wake at times below 0")
+	case w.Every == 0 && w.Offset > 0:
+		return fmt.Errorf("an offset of %v is to multiples of a period, and there is none", w.Offset)
+	case w.Offset >= w.Every && w.Every > 0:
+		return fmt.Errorf("the offset, %v, must be below the period, %v", w.Offset, w.Every)
+	}
+	return nil
+}
+
+// next is the first instant from now on at which the policy is awake, where it decided
+// last at the instant before, or never (-1).
+func (w Wakes) next(now, before des.Time) des.Time {
+	at := now
+	if before >= 0 {
+		at = max(at, before.Add(w.Apart))
+	}
+	if w.Every > 0 {
+		if at < w.Offset {
+			return w.Offset
+		}
+		if late := (at - w.Offset) % w.Every; late > 0 {
+			at = at.Add(w.Every - late)
+		}
+	}
+	return at
+}
+
+// sleep has the next round be when the policy is awake.
+func (m *Metascheduler) sleep() {
+	if m.queue.Len() == 0 {
+		m.causes &^= CauseTick // a cycle that begins without jobs has no round later
+		return
+	}
+	if m.roundPending {
+		return
+	}
+	now := m.sim.Now()
+	at := m.Wakes.next(now, m.decided)
+	if at == des.Forever {
+		return
+	}
+	m.roundPending = true
+	m.sim.At(at, PhaseDecide, (*deciding)(m), 0)
+}

@@ -1,0 +1,83 @@
+package reproduce
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// published3 are three rows of single runs whose published order is a, b, c.
+func published3(a, b, c float64) []Row {
+	return []Row{
+		{Series: "a", Quantity: "wait", Paper: "1.5", Ours: single(a)},
+		{Series: "b", Quantity: "wait", Paper: "2.5", Ours: single(b)},
+		{Series: "c", Quantity: "wait", Paper: "9", Ours: single(c)},
+	}
+}
+
+func TestTheOrderOfSingleRunsHoldsOrFails(t *testing.T) {
+	var table Table
+	require.NoError(t, table.fill(published3(1.5, 2, 3)))
+	require.Equal(t, "paper, wait: a < b < c", table.Claims[0].Text)
+	require.Equal(t, Holds, table.Claims[0].Verdict)
+	require.NoError(t, table.fill(published3(1.5, 4, 3)))
+	require.Equal(t, Fails, table.Claims[0].Verdict)
+	require.Equal(t, "b 4, not below c 3", table.Claims[0].Detail)
+	require.NoError(t, table.fill(published3(1.5, 3, 3)))
+	require.Equal(t, Fails, table.Claims[0].Verdict, "level is not below")
+}
+
+func TestASingleRunAgreesToTheLastDigitOrNot(t *testing.T) {
+	var table Table
+	require.NoError(t, table.fill(published3(1.54, 2.56, 9)))
+	require.Equal(t, "+0.04 =", table.difference(table.Rows[0], "1.5"))
+	require.Equal(t, "+0.06 (+2.4%)", table.difference(table.Rows[1], "2.5"))
+}
+
+func TestClaimsOfSingleRuns(t *testing.T) {
+	at := func(series string) Ref { return Ref{Series: series, Quantity: "wait"} }
+	for _, c := range []struct {
+		claim Claim
+		want  Verdict
+	}{
+		{Claim{Pairs: []Pair{{Less: at("a"), Factor: 1.6}}}, Holds},
+		{Claim{Pairs: []Pair{{Less: at("a"), Factor: 1.5}}}, Fails},
+		{Claim{Pairs: []Pair{{Less: at("a"), Than: at("b"), Factor: 0.5}}}, Fails},
+		{Claim{Pairs: []Pair{{Less: at("a"), Than: at("nobody")}}}, NotTested},
+		{Claim{Changes: []Change{{Of: at("b"), From: at("a"), Percent: 100}}}, Holds},
+		{Claim{Changes: []Change{{Of: at("b"), From: at("a"), Percent: 50}}}, Direction},
+		{Claim{Changes: []Change{{Of: at("b"), From: at("a"), Percent: -100}}}, Fails},
+		{Claim{Untested: "nobody says which"}, NotTested},
+		{Claim{Verdict: Undecided}, Undecided},
+	} {
+		var table Table
+		require.NoError(t, table.fill(published3(1.5, 3, 4), c.claim))
+		require.Equal(t, c.want, table.Claims[1].Verdict, "%+v", c.claim)
+	}
+}
+
+func TestATableOfSingleRunsHasEachRowOnce(t *testing.T) {
+	var table Table
+	require.ErrorContains(t, table.fill(append(published3(1, 2, 3), published3(1, 2, 3)[0])), "two rows")
+	table.Settings = []Setting{{"jobs", "theirs", Source{}}}
+	require.ErrorContains(t, table.fill(published3(1, 2, 3)), "where it comes from")
+}
+
+func TestPublishedFilesAreFoundOrSaidToBeMissing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(ReferenceVariable, dir)
+	_, err := fieldFile("x.csv", "The authors have it.")
+	require.EqualError(t, err, "x.csv is not at hand: set GRIDSLOT_REFERENCE to the folder that has it. The authors have it.")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "field"), 0o777))
+	for _, at := range []string{filepath.Join(dir, "x.csv"), filepath.Join(dir, "field", "x.csv")} {
+		require.NoError(t, os.WriteFile(at, nil, 0o666))
+		found, err := fieldFile("x.csv", "")
+		require.NoError(t, err)
+		require.Equal(t, at, found)
+	}
+	t.Setenv(ReferenceVariable, "")
+	_, err = fieldFile("x.csv", "")
+	require.Error(t, err)
+}
