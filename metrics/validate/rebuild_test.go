@@ -96,6 +96,8 @@ func (b *books) rebuild(t require.TestingT) {
 		case "task_ended":
 			j.held--
 			level[2]--
+		case "corrected":
+			j.until = ticks(t, e["reserved_end"])
 		case "resized":
 			attempt("resized")
 			n := whole(e["processors"])
