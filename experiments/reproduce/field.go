@@ -14,7 +14,7 @@ import (
 )
 
 // ReferenceVariable names, in the environment, the folder of what others have
-// published: its files are there or in a folder "field" in it.
+// published: its files are there or in a folder "field" or "inputs" in it.
 const ReferenceVariable = "GRIDSLOT_REFERENCE"
 
 // MissingError is the error of an experiment whose data are not at hand.
@@ -30,7 +30,7 @@ func (e *MissingError) Error() string {
 // fieldFile is the path of a published file; how says where it is to be had.
 func fieldFile(name, how string) (string, error) {
 	if dir := os.Getenv(ReferenceVariable); dir != "" {
-		for _, path := range []string{filepath.Join(dir, "field", name), filepath.Join(dir, name)} {
+		for _, path := range []string{filepath.Join(dir, "field", name), filepath.Join(dir, "inputs", name), filepath.Join(dir, name)} {
 			if _, err := os.Stat(path); err == nil {
 				return path, nil
 			}
