@@ -24,7 +24,7 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, ReferenceVariable, e.How)
+	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, ReferenceVariable, strings.TrimSuffix(e.How, "."))
 }
 
 // fieldFile is the path of a published file; how says where it is to be had.

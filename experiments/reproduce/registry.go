@@ -26,6 +26,7 @@ func All() []Experiment {
 func Field() []Experiment {
 	return []Experiment{
 		NewCirrus(),
+		NewGrid5000(),
 	}
 }
 
