@@ -119,6 +119,24 @@ func TestOfReservationsInTheWayTheLatestIsWithdrawnAndTheOthersStand(t *testing.
 	}, told)
 }
 
+func TestWhoIsPlannedForLaterYieldsBeforeHeBegins(t *testing.T) {
+	w, told := foresee(4, backfill.Conservative{}, says{1: 10, 2: 20}, by(30),
+		longer(1, 0, 35, 60, 2), longer(2, 0, 20, 20, 2), longer(3, 0, 5, 5, 4))
+	w.run(t)
+	require.Equal(t, &story{
+		"0 started 1", "0 started 2", "0 promised 3 for 20", "10 corrected 1 to 40", "10 withdrawn 3", "10 promised 3 for 40",
+		"20 finished 2", "35 finished 1", "35 started 3", "40 finished 3",
+	}, told)
+}
+
+func TestWhoFitsBesideALaterShadowStartsWithTheNextArrival(t *testing.T) {
+	w, told := foresee(4, backfill.EASY{}, says{1: 10, 2: 5, 3: 12, 4: 5}, by(20),
+		longer(1, 0, 20, 60, 3), longer(2, 1, 5, 5, 4), longer(3, 2, 12, 12, 1), longer(4, 11, 5, 5, 2))
+	w.meta.Pass = entity.PassEvent // corrections alone bring no round
+	w.run(t)
+	require.Contains(t, *told, "11 started 3")
+}
+
 func TestWhoCameLaterYieldsThoughHeBeginsFirstElsewhere(t *testing.T) {
 	// At 50, 3 begins beside 2; 1 runs on over both, and 3 is the one that begins later.
 	w, told := foresee(4, backfill.Conservative{NoCompression: true}, says{1: 10, 4: 50}, nil,
@@ -426,6 +444,7 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 			j := longer(int64(i+1), submit, des.Time(rapid.IntRange(0, 50).Draw(t, "runtime")), des.Time(rapid.IntRange(1, 50).Draw(t, "request")), rapid.IntRange(1, size).Draw(t, "nodes"))
 			w.meta.Submit(j)
 		}
+		var fixed []des.Time
 		for range rapid.IntRange(0, 3).Draw(t, "fixed") {
 			from := des.Time(rapid.IntRange(0, 100).Draw(t, "from")) * des.Second
 			until := from + des.Time(rapid.IntRange(1, 20).Draw(t, "for"))*des.Second
@@ -433,7 +452,9 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 			if named {
 				window.Tasks = []entity.Task{{Node: nodes[0], End: until}}
 			}
-			_, _ = w.meta.Withhold(window) // or it is taken already
+			if _, err := w.meta.Withhold(window); err == nil { // or it is taken already
+				fixed = append(fixed, from)
+			}
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "preemptions") {
 			keep := rapid.SampledFrom([]des.Time{0, 3 * des.Second, des.Forever}).Draw(t, "keep")
@@ -452,6 +473,7 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 		for _, r := range runs {
 			corrected += r.Corrections()
 			if r.State == entity.Killed && r.Reason == entity.ReasonPrediction {
+				require.Contains(t, fixed, r.Finish, "%v was cut off for nothing", r)
 				cut++
 				continue
 			}
