@@ -325,8 +325,6 @@ func (v *Validator) corrected(f *followed) {
 		v.violation(WrongRunTime, j, "was corrected after %v, and %v were predicted", v.now-f.start, f.prediction)
 	case more == 1 && j.Prediction() <= f.prediction:
 		v.violation(WrongRunTime, j, "was corrected from %v to %v", f.prediction, j.Prediction())
-	case v.Overrun != entity.OverrunExtend && f.span(j.Prediction()-f.done) > max(f.length(), over):
-		v.violation(WrongRunTime, j, "was corrected to %v, and asks for less", j.Prediction())
 	}
 	f.prediction, f.corrections = j.Prediction(), j.Corrections()
 	v.keepNodes(f)
