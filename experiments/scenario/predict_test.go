@@ -58,9 +58,9 @@ func used(made []*noting) (all []*noting) {
 
 func TestEveryRunAndEverySitePredictsByItself(t *testing.T) {
 	for machine, want := range map[string]int{
-		"processors: 32\npolicies: [fcfs, easy, conservative]\n":                                                                                                                                                    3,
-		"generate: {count: 32}\ncycle: 600\npolicies: [easy, 'conservative:finder=amp']\n":                                                                                                                          2,
-		"clusters: [{processors: 32}, {processors: 32, policy: easy}]\nstrategies: ['dispatch:by=least-work', 'dispatch:by=round-robin']\n":                                                                         4,
+		"processors: 32\npolicies: [fcfs, easy, conservative]\n":                                                                                                              3,
+		"generate: {count: 32}\ncycle: 600\npolicies: [easy, 'conservative:finder=amp']\n":                                                                                    2,
+		"clusters: [{processors: 32}, {processors: 32, policy: easy}]\nstrategies: ['dispatch:by=least-work', 'dispatch:by=round-robin']\n":                                   4,
 		"clusters: [{processors: 32}]\ndomains: [{name: d, generate: {count: 32}, policy: easy}]\ncycle: 600\ntrace: {free: true}\nstrategies: ['dispatch:by=round-robin']\n": 2,
 	} {
 		tables, made := withNoting()
