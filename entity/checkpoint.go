@@ -120,26 +120,34 @@ func (r *Run) Saved() des.Time {
 	return saved
 }
 
-// SetUp has r, which waits, do no work for the time t when it begins its next
-// attempt, beside what has been asked for already: it is restarted, resumed or moved.
-// What it asks for grows by as much. SetUp reports whether r waits.
+// SetUp has r, which waits or of whose submission observers are just being told, do no
+// work for the time t when it begins its next attempt, beside what has been asked for
+// already: it is launched, restarted, resumed or moved. What it asks for grows by as
+// much. SetUp reports whether that could be done.
 func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	m.forget(m.sim.Now())
-	if r.State != Waiting || r.meta != m || t < 0 {
+	entering := r.entering && r.State == Created && !r.Booked
+	if !entering && r.State != Waiting || r.meta != m || t < 0 {
 		return false
 	}
-	m.queue.change(r, func() {
-		f := r.rare()
-		f.estimate = r.expected()
-		f.setUp = f.setUp.Add(t)
-		if r.predicted() {
-			r.planAnew()
-		} else {
-			r.ask(min(r.Request.Length.Add(t), des.Forever-1))
-		}
-	})
+	if entering {
+		r.addSetUp(t)
+		return true
+	}
+	m.queue.change(r, func() { r.addSetUp(t) })
 	if r.Request.Deadline > 0 {
 		m.setLimit(r)
 	}
 	return true
+}
+
+func (r *Run) addSetUp(t des.Time) {
+	f := r.rare()
+	f.estimate = r.expected()
+	f.setUp = f.setUp.Add(t)
+	if r.predicted() {
+		r.planAnew()
+		return
+	}
+	r.ask(min(r.Request.Length.Add(t), des.Forever-1))
 }

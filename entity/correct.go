@@ -54,17 +54,15 @@ func (e *expiry) Handle(s *des.Simulator, _ des.Event) {
 	if r.State != Running { // an observer who heard that the instant before is over has stopped it
 		return
 	}
-	outlived := r.outlived(now)
-	if outlived {
+	if r.outlived(now) {
 		m.correct(r)
 	}
 	m.gained = true // more may end before the shadow time, which is later now
 	out, ok := m.makeRoom(r)
-	switch {
-	case !ok:
-		m.kill(r, ReasonPrediction)
-	case outlived:
+	if ok {
 		m.notify(r, JobCorrected)
+	} else {
+		m.kill(r, ReasonPrediction)
 	}
 	for _, q := range out {
 		if q.State == Reserved { // nobody who has heard of another one has taken it out

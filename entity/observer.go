@@ -18,7 +18,7 @@ const (
 	JobRequeued                      // preempted, and back in the queue
 	JobWithdrawn                     // lost a reservation that lay ahead, and waits again
 	JobResized                       // goes on in another shape; the attempt that has ended is the last of Run.Earlier
-	JobCorrected                     // has outlived its prediction and runs on; Run.Prediction is another one, and its window ends later
+	JobCorrected                     // runs on at the end of its window, which is later now; where it has outlived its prediction, Run.Prediction is another one
 )
 
 var jobEvents = enum.Of[JobEventKind]("job event", "submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn", "resized", "corrected")

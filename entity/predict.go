@@ -100,6 +100,9 @@ func (k Known) Group() int32 { return k.run.Group }
 // Queue is the job's queue, or -1 where unknown.
 func (k Known) Queue() int32 { return k.run.Queue }
 
+// Application is the number of the program that the job runs, or 0 where unknown.
+func (k Known) Application() int32 { return k.run.Application }
+
 // Extra is whatever else the workload tells of the job.
 func (k Known) Extra() any { return k.run.Extra }
 

@@ -94,6 +94,8 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 		if row.open = !w.lands(r) && !r.Booked; !row.open {
 			row.cause = "reservation"
 		}
+	case entity.JobCorrected:
+		row.attempt, row.until = len(r.Earlier())+1, r.Reservation.Window.End
 	case entity.JobFinished, entity.JobKilled:
 		row.attempt, row.ended, row.over = len(r.Earlier())+1, true, r.Latest()
 		if e.Kind == entity.JobKilled {

@@ -67,7 +67,7 @@ const autoIntervals = 4096
 // is not known. stretch is turnaround over execution time: of a job that ran for no
 // time 1 if it did not wait either, and otherwise empty. metadata is
 // promised=SECONDS for a job that was once told of a start ahead, the first
-// such start, and reason=TEXT, after a semicolon where both are there, for one
+// such start (expected=SECONDS where that is soft, see entity.Run.Soft), and reason=TEXT, after a semicolon where both are there, for one
 // that was rejected, or killed for another reason than its estimate.
 // consumed_energy is in joules what Energy says of a job that has ended. A job
 // that was still waiting or running when the run was stopped has its row too, as
@@ -133,7 +133,7 @@ type jobRow struct {
 	ran                                               des.Time // Run.Ran, of a job in pieces
 	nodes, user, group, queue                         int32
 	state                                             rowState
-	backfilled, booked                                bool
+	backfilled, booked, soft                          bool
 	reason                                            string       // why it was rejected or killed
 	run                                               *entity.Run  // from its start until its place is known for good
 	attempts                                          *rowAttempts // where they are told of
@@ -325,7 +325,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	}
 	switch e.Kind {
 	case entity.JobPromised:
-		r.promise = j.Promised
+		r.promise, r.soft = j.Promised, j.Soft()
 	case entity.JobStarted:
 		w.start(j, r)
 	case entity.JobResized:
@@ -651,21 +651,25 @@ func (w *JobsWriter) appendEnergy(b []byte) []byte {
 // says why a job was turned away; metadataSeparator stands between them.
 const (
 	promisedKey       = "promised="
+	expectedKey       = "expected=" // likewise, where jobs are planned by predictions
 	reasonKey         = "reason="
 	metadataSeparator = ";"
 )
 
 func appendMetadata(b []byte, r *jobRow) []byte {
-	promised := r.promise != entity.NeverPromised
+	promised, key := r.promise != entity.NeverPromised, promisedKey
+	if r.soft {
+		key = expectedKey
+	}
 	if r.reason == "" {
 		if promised {
-			b = appendTime(append(b, promisedKey...), r.promise)
+			b = appendTime(append(b, key...), r.promise)
 		}
 		return b
 	}
 	text := reasonKey + r.reason
 	if promised {
-		text = string(appendTime([]byte(promisedKey), r.promise)) + metadataSeparator + text
+		text = string(appendTime([]byte(key), r.promise)) + metadataSeparator + text
 	}
 	return append(b, escapeCSV(text)...)
 }

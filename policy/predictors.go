@@ -28,6 +28,37 @@ func Predictors() Table[entity.Predictor] {
 			},
 		},
 		{
+			Name: "similar", Text: "by jobs that were similar (Smith, Taylor and Foster 1998), of the category that is surest",
+			Params: []Param{
+				{"q", "SHARE", "the quantile of their runtimes that is taken, above 0 up to 1 (the mean)"},
+				{"last", "N", "how many of the latest a category keeps, 2 to 32 (20)"},
+				{"by", "NAMES", "in what jobs are similar, as in user+size+request/user: user, group, queue, application, size, request (eleven such templates)"},
+			},
+			New: func(a *Args) entity.Predictor {
+				p := &predict.Similar{Q: a.above("q"), Last: a.Positive("last")}
+				if text, given := a.Value("by"); given {
+					var err error
+					p.Templates, err = predict.ParseTemplates(text)
+					a.check(err)
+				}
+				a.check(p.Check())
+				return p
+			},
+		},
+		{
+			Name: "typical", Text: "by a part of the typical runtime of the user's latest jobs, those most that are like it",
+			Params: []Param{
+				{"part", "SHARE", "of their geometric mean (0.5)"},
+				{"recency", "SHARE", "what the second latest weighs against the latest, up to 1 (0.9)"},
+				{"prior", "JOBS", "what all users' use of such requests weighs, against a job that is the same (0.5)"},
+			},
+			New: func(a *Args) entity.Predictor {
+				p := &predict.Typical{Part: a.above("part"), Recency: a.above("recency"), Prior: a.above("prior")}
+				a.check(p.Check())
+				return p
+			},
+		},
+		{
 			Name: "regression", Text: "by online linear regression on what is known of job and user (Gaussier et al. 2015)",
 			Params: []Param{
 				{"over", "squared|absolute", "the loss of predictions above the runtime (squared)"},

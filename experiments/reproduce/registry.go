@@ -25,7 +25,9 @@ func All() []Experiment {
 // a *MissingError.
 func Field() []Experiment {
 	return []Experiment{
+		NewSC15(),
 		NewCirrus(),
+		NewSC20(),
 	}
 }
 

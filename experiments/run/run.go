@@ -18,6 +18,7 @@ type Settings struct {
 	Name       string // of the policy in the summary; Policy.Name() where empty
 	Processors int    // of the cluster
 	Pass       entity.Pass
+	Wakes      entity.Wakes // when the policy is awake
 	Overrun    entity.Overrun
 	// Predictor and Corrector, if set, are what jobs are planned by, in place of what
 	// Policy brings; see predict.Set. They may keep state: each run needs its own.

@@ -278,7 +278,7 @@ func (x *Session) path(prefix, suffix string) string {
 // Schedule runs jobs, and users' advance reservations if there are any, through
 // a metascheduler that was made with the session's Sim and Observers.
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
-	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	meta.Pass, meta.Overrun, meta.Wakes = x.settings.Pass, x.settings.Overrun, x.settings.Wakes
 	predict.Set(meta, x.settings.Predictor, x.settings.Corrector)
 	if x.settings.LeaveWaiting || x.settings.Outages != nil {
 		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy

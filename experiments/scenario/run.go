@@ -180,6 +180,9 @@ func (sc *Scenario) Check(t *Tables) error {
 	if _, _, err := sc.predictions(t); err != nil {
 		return err
 	}
+	if err := sc.checkOverhead(); err != nil {
+		return err
+	}
 	if err := sc.checkCheckpoints(); err != nil {
 		return err
 	}
@@ -313,6 +316,9 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
 		Decisions: c.options.Decisions,
 	}}
+	if p.settings.Wakes, err = ParseWake(c.Settings.Wake); err != nil {
+		return &SettingError{"wake", err}
+	}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
 			return nil

@@ -131,24 +131,29 @@ func byClass(runs []Rows[results.Job], by classes, name string) (*Figure, error)
 	asDurations(&wait.Y, shortest, longest)
 	asFactors(&slowdown.Y, 1, worst)
 	count.Y.Min, count.Y.Max = 0, max(1, count.Y.Max*1.05)
-	every := 1 + (last-first)/10 // so that labels have room
 	for _, p := range f.Panels {
-		p.X.Min, p.X.Max = float64(first)-0.5, float64(last)+0.5
-		p.X.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
-			for c := first; c <= last; c++ {
-				t := plot.Tick{Value: float64(c)}
-				if (c-first)%every == 0 {
-					t.Label = by.name(c)
-				}
-				ticks = append(ticks, t)
-			}
-			return ticks
-		})
+		asClasses(&p.X, first, last, by.name)
 	}
 	if wait.Y.Min < linearBelow {
 		f.Note = "Waits: linear up to 10 s, logarithmic beyond."
 	}
 	return f, nil
+}
+
+// asClasses makes an axis one of classes, from the first to the last.
+func asClasses(a *plot.Axis, first, last int, name func(class int) string) {
+	every := 1 + (last-first)/10 // so that labels have room
+	a.Min, a.Max = float64(first)-0.5, float64(last)+0.5
+	a.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
+		for c := first; c <= last; c++ {
+			t := plot.Tick{Value: float64(c)}
+			if (c-first)%every == 0 {
+				t.Label = name(c)
+			}
+			ticks = append(ticks, t)
+		}
+		return ticks
+	})
 }
 
 // slant turns the labels of an axis, so that long ones have room.

@@ -127,16 +127,19 @@ var jobColumns = append(need(
 	times("predicted", func(j *Job) *des.Time { return &j.Predicted }),
 )
 
-// metadata takes in promised=SECONDS;reason=TEXT, either of which may not be there.
+// metadata takes in promised=SECONDS;reason=TEXT, either of which may not be there, or
+// expected= in the place of promised=.
 func (j *Job) metadata(text string) (err error) {
 	if text == "" {
 		return nil
 	}
-	if rest, ok := strings.CutPrefix(text, "promised="); ok {
-		var at string
-		at, text, _ = strings.Cut(rest, ";")
-		if j.Promised, err = parseTime(at); err != nil {
-			return fmt.Errorf("promised: %w", err)
+	for _, key := range []string{"promised", "expected"} {
+		if rest, ok := strings.CutPrefix(text, key+"="); ok {
+			var at string
+			at, text, _ = strings.Cut(rest, ";")
+			if j.Promised, err = parseTime(at); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
 		}
 	}
 	if reason, ok := strings.CutPrefix(text, "reason="); ok {

@@ -35,7 +35,7 @@ func Files() []File {
 			{Name: "stretch", Type: Number, Text: "turnaround / execution time"},
 			{Name: "allocated_resources", Text: "processors or nodes: 0-3 7; or how many"},
 			{Name: "consumed_energy", Type: Number, Unit: joules, Text: "what it took, where that was accounted for"},
-			{Name: "metadata", Text: "promised=SECONDS;reason=TEXT"},
+			{Name: "metadata", Text: "promised=SECONDS;reason=TEXT, or expected=SECONDS"},
 			{Name: "user_id", Type: Integer, Text: "its user"},
 			{Name: "bounded_slowdown", Type: Number, Text: "max(1, turnaround / max(execution time, 10 s))"},
 			{Name: "estimate", Type: Number, Unit: seconds, Text: "as requested_time"},
@@ -74,7 +74,7 @@ func Files() []File {
 		}},
 		{"events-POLICY.csv", "A row for each event, in the order in which they happened", []Column{
 			{Name: "time", Type: Number, Unit: seconds, Text: "when"},
-			{Name: "event", Text: "submitted, rejected, promised, withdrawn, started, task_ended, finished, killed, requeued, resized"},
+			{Name: "event", Text: "submitted, rejected, promised, withdrawn, started, task_ended, finished, killed, requeued, resized, corrected"},
 			{Name: "job_id", Type: Integer, Text: "the job"},
 			{Name: "number", Type: Integer, Text: "its position in the order of submission, from 0"},
 			{Name: "attempt", Type: Integer, Text: "which began or ended, from 1"},
