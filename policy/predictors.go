@@ -46,9 +46,9 @@ func Predictors() Table[entity.Predictor] {
 			},
 		},
 		{
-			Name: "typical", Text: "by a part of the typical runtime of the user's latest jobs, those most that are like it",
+			Name: "typical", Text: "by a part of the typical runtime of the user's latest jobs, the more the more they are like it",
 			Params: []Param{
-				{"part", "SHARE", "of their geometric mean (0.5)"},
+				{"part", "SHARE", "of their weighted mean (0.5)"},
 				{"recency", "SHARE", "what the second latest weighs against the latest, up to 1 (0.9)"},
 				{"prior", "JOBS", "what all users' use of such requests weighs, against a job that is the same (0.5)"},
 			},

@@ -2,6 +2,7 @@ package predict_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,12 +13,12 @@ import (
 	"github.com/gridslot/gridslot/policy/predict"
 )
 
-func TestTypicalIsHalfOfTheGeometricMean(t *testing.T) {
-	got := inTurn(t, &predict.Typical{Recency: 1}, job(1, 1, 1024, 64), job(1, 1, 1024, 64), job(1, 1, 1024, 1024), job(2, 1, 1024, 1))
-	require.Equal(t, 256*des.Second, got.first[1], "half of half the request, as nothing is known")
-	require.Equal(t, 32*des.Second, got.first[2], "half of the one runtime")
-	require.Equal(t, 32*des.Second, got.first[3])
-	require.Equal(t, 81*des.Second, got.first[4], "of another user: half of 64, 64 and 1024 in the mean")
+func TestTypicalIsHalfOfTheMean(t *testing.T) {
+	got := inTurn(t, &predict.Typical{Recency: 1}, job(1, 1, 1000, 200), job(1, 1, 1000, 200), job(1, 1, 1000, 1000), job(2, 1, 1000, 1))
+	require.Equal(t, 250*des.Second, got.first[1], "half of half the request, as nothing is known")
+	require.Equal(t, 100*des.Second, got.first[2], "half of the one runtime")
+	require.Equal(t, 100*des.Second, got.first[3])
+	require.Equal(t, 170*des.Second, got.first[4], "of another user: half of the geometric mean of 200, 200 and 1000")
 }
 
 func TestJobsThatAreAlikeWeighMoreToTypical(t *testing.T) {
@@ -35,27 +36,34 @@ func TestJobsThatAreAlikeWeighMoreToTypical(t *testing.T) {
 // typical is predict.Typical by its definition.
 func typical(before []*entity.Job, j *entity.Job, part, recency, prior float64) float64 {
 	ratio := func(a, b float64) float64 { return min(a, b) / max(a, b) }
-	runs := func(e *entity.Job) float64 { return max(min(e.Runtime, e.Request.Length).Seconds(), 1) }
-	all, n, class, m := 0.0, 0.0, 0.0, 0.0
-	sum, logs, weight, kept := prior, 0.0, 1.0, 0
-	for i := len(before) - 1; i >= 0; i-- {
-		e := before[i]
-		used := math.Log(runs(e) / e.Request.Length.Seconds())
-		all, n = all+used, n+1
-		if math.Floor(2*math.Log2(e.Request.Length.Seconds())) == math.Floor(2*math.Log2(j.Request.Length.Seconds())) {
-			class, m = class+used, m+1
-		}
-		if e.User == j.User && kept < 20 {
-			w := weight * ratio(e.Request.Length.Seconds(), j.Request.Length.Seconds()) * ratio(float64(e.Request.Nodes), float64(j.Request.Nodes))
-			sum, logs, weight, kept = sum+w, logs+w*math.Log(runs(e)), weight*recency, kept+1
+	ran := func(e *entity.Job) float64 { return max(min(e.Runtime, e.Request.Length).Seconds(), 1) }
+	asks := func(e *entity.Job) float64 { return e.Request.Length.Seconds() }
+	var user, all, class []float64
+	for _, e := range before {
+		all = append(all, math.Log(ran(e)/asks(e)))
+		if math.Floor(2*math.Log2(asks(e))) == math.Floor(2*math.Log2(asks(j))) {
+			class = append(class, math.Log(ran(e)/asks(e)))
 		}
 	}
-	use := math.Log(0.5)
-	if n > 0 {
-		use = (class + 10*all/n) / (m + 10)
+	sum := func(x []float64) (s float64) {
+		for _, v := range x {
+			s += v
+		}
+		return s
 	}
-	logs += prior * (math.Log(j.Request.Length.Seconds()) + use)
-	return min(max(math.Round(part*math.Exp(logs/sum)), 1), j.Request.Length.Seconds())
+	used := 0.5
+	if len(all) > 0 {
+		used = math.Exp((sum(class) + 10*sum(all)/float64(len(all))) / float64(len(class)+10))
+	}
+	runtimes, weights := prior*asks(j)*used, prior
+	for _, e := range slices.Backward(before) {
+		if e.User == j.User && len(user) < 20 {
+			w := math.Pow(recency, float64(len(user))) * ratio(asks(e), asks(j)) * ratio(float64(e.Request.Nodes), float64(j.Request.Nodes))
+			runtimes, weights = runtimes+w*ran(e), weights+w
+			user = append(user, w)
+		}
+	}
+	return min(max(math.Floor(part*runtimes/weights), 1), asks(j))
 }
 
 func TestTypicalIsItsDefinition(t *testing.T) {
