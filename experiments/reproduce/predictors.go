@@ -185,7 +185,7 @@ func (e Predictors) rows(logs []sc15Log, cells []*predictorsCell) (rows []Row, e
 	for _, log := range logs {
 		var base *predictorsCell
 		for _, a := range e.Algorithms {
-			row := Row{Series: a.Name, Quantity: slowdownOf(log.name), Code: published{a.Name: a.Published}.at(a.Name, log.index), Own: a.Own}
+			row := Row{Series: a.Name, Quantity: slowdownIn(log.name), Code: published{a.Name: a.Published}.at(a.Name, log.index), Own: a.Own}
 			var c *predictorsCell
 			for _, x := range cells {
 				if x.log == log && x.of.Name == a.Name {
@@ -200,7 +200,7 @@ func (e Predictors) rows(logs []sc15Log, cells []*predictorsCell) (rows []Row, e
 				base = c
 			}
 			row.Ours = single(c.result.Summary.MeanBoundedSlowdown)
-			second := Row{Series: a.Name, Quantity: slowdownOf(log.name) + secondHalf, Ours: single(c.sum / float64(c.n)), Own: a.Own}
+			second := Row{Series: a.Name, Quantity: slowdownIn(log.name) + secondHalf, Ours: single(c.sum / float64(c.n)), Own: a.Own}
 			rows = append(rows, row, second)
 			sums[Ref{Series: a.Name, Quantity: sc15Ratio}] += row.Ours.Mean / base.result.Summary.MeanBoundedSlowdown
 			sums[Ref{Series: a.Name, Quantity: predictorsRatio}] += second.Ours.Mean / (base.sum / float64(base.n))
