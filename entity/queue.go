@@ -35,6 +35,10 @@ func (o Order) isSubmission() bool { return o.Key == nil || o.Name == Submission
 // the order of submission and in any other order a policy asks for. The zero
 // value is an empty queue.
 type Queue struct {
+	// Kept is what a policy that decides about the queue remembers from one round to
+	// the next; nil at first. So a policy can be a plain value that serves many runs.
+	Kept any
+
 	views []*View // the first is in order of submission
 	part  bool    // of another queue
 	round int64
@@ -160,6 +164,20 @@ func (q *Queue) remove(r *Run) {
 	s := q.standing(r)
 	q.free = append(q.free, int32(*s))
 	*s = 0
+}
+
+// change has do change what r, which waits in q, asks for: views know that.
+func (q *Queue) change(r *Run, do func()) {
+	var part *Queue
+	if r.few != nil {
+		part = r.few.part
+	}
+	q.remove(r)
+	do()
+	q.add(r)
+	if part != nil {
+		part.Take(r)
+	}
 }
 
 // View is a queue in one order.

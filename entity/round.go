@@ -211,7 +211,9 @@ func (r *Round) Delegate(to Policy, part *Queue, fresh []*Run) {
 	r.Queue, r.fresh = queue, all
 }
 
-func (r *Round) dropHolds() {
+// DropHolds gives up what Hold keeps: for a policy that decides several times in one
+// round. It is done at the end of every round.
+func (r *Round) DropHolds() {
 	for _, j := range r.holds {
 		r.Plan.Release(&j.Reservation, r.Now)
 		j.unmold()

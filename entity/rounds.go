@@ -80,7 +80,7 @@ func (m *Metascheduler) decide() {
 	m.gained = false
 	m.queue.begin()
 	m.policy.Schedule(r)
-	r.dropHolds()
+	r.DropHolds()
 	if len(r.explain) > 0 {
 		r.explained()
 	}

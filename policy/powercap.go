@@ -44,14 +44,20 @@ type PowerCap struct {
 const PowerCapParam = "power-cap"
 
 var (
-	_ entity.Attacher = (*PowerCap)(nil)
-	_ flow.Yielder    = (*PowerCap)(nil)
+	_ entity.Attacher   = (*PowerCap)(nil)
+	_ entity.Predicting = (*PowerCap)(nil)
+	_ flow.Yielder      = (*PowerCap)(nil)
 )
 
 // Preempts reports whether the policy that decides stops jobs by itself.
 func (p *PowerCap) Preempts() bool {
 	q, ok := p.Policy.(interface{ Preempts() bool })
 	return ok && q.Preempts()
+}
+
+// Predictions are those that the policy that decides brings.
+func (p *PowerCap) Predictions() (entity.Predictor, entity.Corrector) {
+	return entity.PredictionsOf(p.Policy)
 }
 
 // Attach takes out of the plan what the cap does not let be busy.

@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/dag"
 	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
 )
 
@@ -70,23 +71,27 @@ func Registry() Table[entity.Policy] {
 	order := Param{"order", strings.Join(orderNames(), "|"), "order of the queue (submission)"}
 	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
+	head := Param{"head", "first|sticky", "a job that is first when it does not fit stays the head until it starts: sticky (first)"}
+	window := Param{"window", "N", "how many waiting jobs are seen at all, the oldest (all)"}
+	spare := Param{"spare", "on|off", "backfilled jobs may run on past the shadow time, on spare processors (on)"}
+	shadow := Param{"shadow", "inclusive|strict", "backfilled jobs on other processors may end exactly at the shadow time, or only before it (inclusive)"}
 	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
+	arrivals := Param{"arrivals", "all|fitting", "which jobs that come have others tried, too: any, or one that fits at once (all)"}
 	return append(capped(Table[entity.Policy]{
 		{
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
-			Params: []Param{order, shape},
+			Params: []Param{order, shape, head, window},
 			New: func(a *Args) entity.Policy {
-				return backfill.FCFS{Order: a.Order("order"), Shape: a.shape()}
+				return backfill.FCFS{Order: a.Order("order"), Shape: a.shape(), Sticky: a.sticky(), Window: a.Positive("window")}
 			},
 		},
 		{
 			Name: "easy", Text: "aggressive backfilling: only the head of the queue holds a reservation",
-			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape},
+			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals, head, window, spare, shadow},
 			New: func(a *Args) entity.Policy {
-				return backfill.EASY{
-					Order: a.Order("order"), Candidates: a.Order("candidates"),
-					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
-				}
+				p := a.easy(a.Order("candidates"))
+				p.FittingArrivals = a.fittingArrivals()
+				return p
 			},
 		},
 		{
@@ -98,13 +103,13 @@ func Registry() Table[entity.Policy] {
 		},
 		{
 			Name: "easy-sjbf", Text: "easy with the shortest candidates tried first",
-			Params: []Param{order, reservations, depth, shape},
-			New: func(a *Args) entity.Policy {
-				return backfill.EASY{
-					Order: a.Order("order"), Candidates: backfill.ShortestFirst,
-					Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
-				}
-			},
+			Params: []Param{order, reservations, depth, shape, head, window, spare, shadow},
+			New:    func(a *Args) entity.Policy { return a.easy(backfill.ShortestFirst) },
+		},
+		{
+			Name: "easy++", Text: "easy-sjbf by predictions: the mean of the user's last two runtimes, corrected step by step",
+			Params: []Param{order, reservations, depth, shape, head, window, spare, shadow},
+			New:    func(a *Args) entity.Policy { return predict.EASYPlusPlus{EASY: a.easy(entity.Order{})} },
 		},
 		{
 			Name: "selective-preemption", Text: "jobs yield to those that have waited longer for their lengths",
@@ -156,6 +161,29 @@ func Registry() Table[entity.Policy] {
 			return malleable.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Seconds("cost"))}
 		},
 	})
+}
+
+// easy is EASY with its parameters, but for the order of the candidates.
+func (a *Args) easy(candidates entity.Order) backfill.EASY {
+	p := backfill.EASY{
+		Order: a.Order("order"), Candidates: candidates,
+		Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
+		Sticky: a.sticky(), Window: a.Positive("window"),
+		NoSpare: !a.OnOff("spare", true), StrictShadow: a.either("shadow", "inclusive", "strict"),
+	}
+	a.check(p.Check())
+	return p
+}
+
+// sticky is whether a head stays one.
+func (a *Args) sticky() bool { return a.either("head", "first", "sticky") }
+
+// either reports which of two values a parameter has; the first is the default.
+func (a *Args) either(name, first, second string) (isSecond bool) {
+	if value, given := a.values[name]; given && value != first && value != second {
+		a.Fail(name, first+" or "+second)
+	}
+	return a.values[name] == second
 }
 
 // listOrder is the order of the queue of list scheduling.
@@ -291,7 +319,12 @@ func (a *Args) Order(name string) entity.Order {
 			return o
 		}
 	}
-	a.Fail(name, "one of "+strings.Join(orderNames(), ", "))
+	if seed, ok := strings.CutPrefix(value, "random-"); ok {
+		if n, err := strconv.ParseUint(seed, 10, 64); err == nil {
+			return backfill.Random(n)
+		}
+	}
+	a.Fail(name, "one of "+strings.Join(orderNames(), ", ")+", random-SEED")
 	return entity.Order{}
 }
 
@@ -341,6 +374,14 @@ func (a *Args) reservations(name string) int {
 		}
 		return n
 	}
+}
+
+func (a *Args) fittingArrivals() bool {
+	value, given := a.values["arrivals"]
+	if given && value != "all" && value != "fitting" {
+		a.Fail("arrivals", "all or fitting")
+	}
+	return value == "fitting"
 }
 
 // shape is how the windows of moldable jobs are chosen.

@@ -39,6 +39,7 @@ func TestASpecIsAPolicyWithItsParameters(t *testing.T) {
 		"easy:reservations=all":    fmt.Sprint("easy   ", backfill.AllReservations, " 0"),
 		"easy:candidates=largest":  "easy  largest 0 0",
 		"easy-sjbf":                "easy  shortest 0 0",
+		"easy:order=random-7":      "easy random-7  0 0",
 		"easy-sjbf:order=unicef":   "easy unicef shortest 0 0",
 		"conservative":             "conservative  false",
 		"conservative:compression=off:order=longest": "conservative longest true",
@@ -48,6 +49,22 @@ func TestASpecIsAPolicyWithItsParameters(t *testing.T) {
 		require.Equal(t, spec, c.Spec)
 		require.Equal(t, want, settings(c.Value), spec)
 	}
+}
+
+func TestSettingsOfPublishedSimulatorsAreParameters(t *testing.T) {
+	for spec, want := range map[string]entity.Policy{
+		"easy:window=32:head=sticky:spare=off:shadow=strict":  backfill.EASY{Window: 32, Sticky: true, NoSpare: true, StrictShadow: true},
+		"easy:window=32:head=first:spare=on:shadow=inclusive": backfill.EASY{Window: 32},
+		"easy:reservations=1:shadow=strict":                   backfill.EASY{Reservations: 1, StrictShadow: true},
+		"fcfs:window=32:head=sticky":                          backfill.FCFS{Window: 32, Sticky: true},
+	} {
+		c, err := Registry().Parse(spec)
+		require.NoError(t, err, spec)
+		require.Equal(t, want, c.Value, spec)
+	}
+	c, err := Registry().Parse("easy-sjbf:window=8:head=sticky:spare=off:shadow=strict")
+	require.NoError(t, err)
+	require.Equal(t, "easy-sjbf-sticky-window-8-no-spare-strict-shadow", c.Value.Name())
 }
 
 func TestPoliciesThatPreemptTakeTheirParameters(t *testing.T) {
@@ -103,6 +120,13 @@ func TestWhatCannotBeReadIsAnErrorThatSaysWhatCan(t *testing.T) {
 		"easy:order=best":                 "submission, shortest, longest",
 		"easy:order=":                     "submission, shortest, longest",
 		"easy:depth=0":                    "1 or more",
+		"easy:window=0":                   "1 or more",
+		"easy:head=stuck":                 "first or sticky",
+		"easy:spare=no":                   "on or off",
+		"easy:shadow=loose":               "inclusive or strict",
+		"easy:spare=off:reservations=2":   "single reservation",
+		"conservative:window=32":          "does not take \"window\"",
+		"easy:order=random--7":            "random-SEED",
 		"easy:depth=-1":                   "1 or more",
 		"easy:depth=1e3":                  "1 or more",
 		"easy:depth=99999999999999999999": "1 or more",

@@ -194,6 +194,10 @@ type localPolicy struct {
 
 func (p localPolicy) Name() string { return fmt.Sprintf("%s of %s", p.Policy.Name(), p.queue.Owner) }
 
+func (p localPolicy) Predictions() (entity.Predictor, entity.Corrector) {
+	return entity.PredictionsOf(p.Policy)
+}
+
 func (p localPolicy) Schedule(r *entity.Round) {
 	if head := r.Queue.First(); p.queue.Rule == LocalPreempts && head != nil && head.State == entity.Waiting {
 		p.queue.makeRoom(r, head)

@@ -36,10 +36,16 @@ type Extend struct {
 	Strategies policy.Table[func() grid.Strategy]
 	// Sources make jobs where a trace can be given: simulate mine:jobs=100.
 	Sources policy.Table[scenario.Source]
+	// Predictors say how long jobs will run, and Correctors correct them: --predict,
+	// --correct.
+	Predictors policy.Table[entity.Predictor]
+	Correctors policy.Table[entity.Corrector]
 	// Experiments can be repeated by reproduce.
 	Experiments []reproduce.Experiment
 }
 
 func (e Extend) tables() *scenario.Tables {
-	return scenario.NewTables(e.Policies, e.NodePolicies, e.Finders, e.Strategies, e.Sources)
+	t := scenario.NewTables(e.Policies, e.NodePolicies, e.Finders, e.Strategies, e.Sources)
+	t.AddPredictions(e.Predictors, e.Correctors)
+	return t
 }

@@ -85,7 +85,14 @@ model of failures draws:
 ` + describe(t.Outages) + `
 
 and with --victims the jobs that run there
-` + describe(scenario.VictimRules()),
+` + describe(scenario.VictimRules()) + `
+
+With --predict jobs are planned by predictions of their runtimes, beside the limits
+of their requests, at which they are killed:
+` + describe(t.Predictors) + `
+
+and with --correct a prediction that a job outlives becomes another one
+` + describe(t.Correctors),
 		Example: `  gridslot simulate
   gridslot simulate KTH-SP2.swf.gz --policy easy,easy-sjbf --out results
   gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
@@ -118,6 +125,7 @@ and with --victims the jobs that run there
 	checked(cmd, "wake", "", "T|apart=T", "the scheduler sleeps: it decides at multiples of T only (30s, 30s:offset=5s), or at any event but so far apart", scenario.ParseWake)
 	checked(cmd, "overhead", "", "dispatch=T:prologue=T:epilogue=T", "processors are held before and after a job runs; T is a time, T..T, exponential/T or lognormal/T/SIGMA", scenario.ParseOverhead)
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
+	s.addPredictions(cmd)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")

@@ -210,7 +210,7 @@ func (t *Table) ordering(quantity, variant string, source func(Row) string) Clai
 	}
 	var entries []entry
 	for _, r := range t.Rows {
-		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && r.Variant == variant && !r.Timing && !r.Own {
+		if f, ok := parseFigure(source(r)); ok && r.Quantity == quantity && r.Variant == variant && !r.Timing && !r.Own && r.Ours.N > 0 {
 			entries = append(entries, entry{r, f})
 		}
 	}

@@ -25,8 +25,10 @@ func All() []Experiment {
 // a *MissingError.
 func Field() []Experiment {
 	return []Experiment{
+		NewSC15(),
 		NewCirrus(),
 		NewGrid5000(),
+		NewSC20(),
 	}
 }
 

@@ -325,7 +325,9 @@ func interval(e metrics.Interval) string {
 	switch {
 	case e.N == 0:
 		return "none"
-	case e.N == 1 || e.HalfWidth == 0:
+	case e.N == 1: // a figure that may be met to the last digit
+		return strconv.FormatFloat(e.Mean, 'g', 7, 64)
+	case e.HalfWidth == 0:
 		return strconv.FormatFloat(e.Mean, 'g', 5, 64)
 	}
 	return e.String()

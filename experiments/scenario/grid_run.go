@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -315,8 +316,9 @@ func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *me
 	}
 	a := g.AddAgent(d.Name, domain, local.Value.Policy, observers...)
 	a.QueueLimit, a.Asked, a.Dropped = d.QueueLimit, flows.catchUp, flows.dropped
-	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
-	a.Scheduler().Wakes, _ = ParseWake(c.Settings.Wake) // checked as the run began
+	if err := c.siteSettings(a.Scheduler()); err != nil {
+		return nil, err
+	}
 	flows.begin(a.Scheduler())
 	return flows, nil
 }
@@ -330,8 +332,9 @@ func (c *call) addSite(g *grid.Grid, k *Site, observers []entity.Observer) (clos
 	}
 	a := g.AddAgent(k.Name, plan.NewCluster(k.Processors), local.Value, observers...)
 	a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
-	a.Scheduler().Overrun, a.Scheduler().Pass = c.Workload.Options.Overrun, c.Settings.Pass
-	a.Scheduler().Wakes, _ = ParseWake(c.Settings.Wake) // checked as the run began
+	if err := c.siteSettings(a.Scheduler()); err != nil {
+		return nil, err
+	}
 	if k.Local == "" {
 		return func() {}, nil
 	}
@@ -346,6 +349,16 @@ func (c *call) addSite(g *grid.Grid, k *Site, observers []entity.Observer) (clos
 	}
 	a.Scheduler().SubmitFrom(own)
 	return func() { own.Close() }, nil
+}
+
+// siteSettings gives the scheduler of a site what holds for all of them; each predicts
+// by itself.
+func (c *call) siteSettings(m *entity.Metascheduler) error {
+	m.Overrun, m.Pass = c.Workload.Options.Overrun, c.Settings.Pass
+	m.Wakes, _ = ParseWake(c.Settings.Wake) // checked as the run began
+	predictor, corrector, err := c.predictions(c.tables)
+	predict.Set(m, predictor, corrector)
+	return err
 }
 
 // to is the function that says which of n brokers gets a job.

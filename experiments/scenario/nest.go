@@ -133,17 +133,19 @@ func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 	return nil
 }
 
-// preempts reports whether the local policy stops jobs that run. It has been checked.
-func (l leaf) preempts(t *Tables, defaults ...string) bool {
-	var local entity.Policy
+// policy is the policy of the local manager, which has been checked.
+func (l leaf) policy(t *Tables, defaults ...string) entity.Policy {
 	if l.domain != nil {
 		chosen, _ := t.Nodes.Parse(l.domain.Policy, defaults...)
-		local = chosen.Value.Policy
-	} else {
-		chosen, _ := t.Policies.Parse(l.cluster.Policy, defaults...)
-		local = chosen.Value
+		return chosen.Value.Policy
 	}
-	p, ok := local.(interface{ Preempts() bool })
+	chosen, _ := t.Policies.Parse(l.cluster.Policy, defaults...)
+	return chosen.Value
+}
+
+// preempts reports whether the local policy stops jobs that run.
+func (l leaf) preempts(t *Tables, defaults ...string) bool {
+	p, ok := l.policy(t, defaults...).(interface{ Preempts() bool })
 	return ok && p.Preempts()
 }
 

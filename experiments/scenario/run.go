@@ -124,7 +124,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", "accuracy-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -175,6 +175,9 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if err := sc.checkPower(); err != nil {
+		return err
+	}
+	if _, _, err := sc.predictions(t); err != nil {
 		return err
 	}
 	if err := sc.checkOverhead(); err != nil {
@@ -322,6 +325,9 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		}
 		return c.options.Observers(p.spec, site)
 	}
+	if p.settings.Predictor, p.settings.Corrector, err = c.predictions(c.tables); err != nil {
+		return err
+	}
 	p.settings.Links = c.links
 	p.settings.Power, p.settings.PowerProfile = c.Settings.Power.meter(), c.Settings.Power.Profile
 	if c.bookings != nil {
@@ -453,6 +459,7 @@ func (c *call) tell(o *Outcome) {
 		c.options.Tell("%s: %d %s: %s%s", c.jobs.name, count, reason.Class(), reason.Text(), where)
 	}
 	c.tellOfLimits()
+	c.tellOfPredictions()
 	var texts []string
 	who := map[string][]string{}
 	say := func(r *Result, format string, args ...any) {

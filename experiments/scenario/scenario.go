@@ -69,6 +69,10 @@ type Settings struct {
 	NoCompression bool
 	Allocation    metrics.Allocation
 	Power         Power
+	// Predict is how long jobs are thought to run ("recent:k=3"), and Correct what is
+	// believed of those that run on ("doubling"); "" means as the policy has it: by the
+	// requests, for most.
+	Predict, Correct string
 }
 
 // Text is a file that belongs to a scenario.
@@ -157,6 +161,8 @@ var settings = []setting{
 	},
 	of("settings", "allocation", func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
 	of("settings", "power", func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
+	of("settings", "predict", func(sc *Scenario) *string { return &sc.Settings.Predict }, text),
+	of("settings", "correct", func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
 }
 
 func onOff(on bool) string {

@@ -20,6 +20,8 @@ type Tables struct {
 	Strategies policy.Table[func() grid.Strategy] // of brokers
 	Sources    policy.Table[Source]               // of jobs, where a trace can be given
 	Outages    policy.Table[Failures]             // models of failures
+	Predictors policy.Table[entity.Predictor]     // of runtimes
+	Correctors policy.Table[entity.Corrector]     // of predictions that jobs outlive
 }
 
 // NewTables are the tables of the library with what a program adds to them. Of
@@ -33,6 +35,8 @@ func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.O
 		Strategies: merged(agent.Registry(), strategies),
 		Sources:    merged(Sources(), sources),
 		Outages:    Models(),
+		Predictors: policy.Predictors(),
+		Correctors: policy.Correctors(),
 	}
 	t.Nodes = merged(policy.OnNodesWith(t.Policies, t.Finders), nodes)
 	return t

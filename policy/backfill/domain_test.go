@@ -194,7 +194,10 @@ func TestRunsOnNodesRepeat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all, jobs, locals := world(t)
 		f := anyFinder(t)
-		p := rapid.SampledFrom([]entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}}).Draw(t, "policy")
+		p := rapid.SampledFrom([]entity.Policy{
+			backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}, backfill.FCFS{Order: backfill.F1, Sticky: true, Window: 3},
+			backfill.EASY{Order: backfill.WFP3, Sticky: true, Window: 4, StrictShadow: true}, backfill.EASY{Order: backfill.SmallestFirst, NoSpare: true},
+		}).Draw(t, "policy")
 		one, _ := run(t, all, f, p, jobs, locals)
 		two, _ := run(t, all, f, p, jobs, locals)
 		require.Equal(t, one.log, two.log)

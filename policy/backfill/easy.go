@@ -1,7 +1,9 @@
 package backfill
 
 import (
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -32,6 +34,41 @@ type EASY struct {
 	// Shape is which window a moldable job takes, the head ahead of its start as
 	// well. A candidate takes the best of those that start now: it has no other.
 	Shape entity.ShapeRule
+	// FittingArrivals has a job that comes when too few processors are free for it
+	// change nothing: nobody is looked at. That makes no difference where jobs are
+	// planned by their requests. Where a prediction was corrected since the latest
+	// round the shadow time is a later one, and a candidate may start that could not
+	// before: it then waits for the next end, or for a job that comes and fits. So do the
+	// runs of Gaussier et al. (2015) that are called "easy_prediction_backfill", not those
+	// with the shortest candidates first.
+	FittingArrivals bool
+
+	// The settings below are of published simulators; no textbook has them.
+
+	// Sticky has the job that is first when it does not fit stay the head until it
+	// has started, whoever comes before it by the order meanwhile.
+	Sticky bool
+	// NoSpare has candidates end by the shadow time: none runs on beside the head.
+	NoSpare bool
+	// StrictShadow has a candidate that ends exactly at the shadow time count as one
+	// that runs on.
+	StrictShadow bool
+	// Window is how many of the waiting jobs are seen at all, those that were
+	// submitted first: they are put in order among themselves, and one more is seen
+	// when one of them has started. 0 means all. It is for a whole queue, not for a
+	// part that another policy delegates.
+	Window int
+
+	single bool // one start a round
+}
+
+// Check reports settings that do not go together, or nil: NoSpare and StrictShadow are
+// about the one shadow time that EASY has.
+func (p EASY) Check() error {
+	if (p.NoSpare || p.StrictShadow) && p.Reservations != 0 && p.Reservations != 1 {
+		return errors.New("the shadow time is that of a single reservation, and candidates can be held to it only where one job holds one")
+	}
+	return nil
 }
 
 // Extreme values of EASY.Reservations.
@@ -41,7 +78,7 @@ const (
 )
 
 // Name is "easy", "easy-sjbf" with shortest-first candidates, and with the
-// orders and the choice of shapes where they are others.
+// settings that are not those of the zero value.
 func (p EASY) Name() string {
 	name := "easy"
 	if p.Candidates.Name == ShortestFirst.Name {
@@ -49,14 +86,36 @@ func (p EASY) Name() string {
 	} else if p.Candidates.Key != nil {
 		name += "-by-" + nameOf(p.Candidates)
 	}
-	return shaped(named(name, p.Order), p.Shape)
+	name = seen(shaped(named(name, p.Order), p.Shape), p.Sticky, p.Window)
+	if p.NoSpare {
+		name += "-no-spare"
+	}
+	if p.StrictShadow {
+		name += "-strict-shadow"
+	}
+	return name
 }
 
 // Schedule starts heads while they fit, and backfills beside the windows held
 // for the first that do not.
 func (p EASY) Schedule(r *entity.Round) {
+	if p.FittingArrivals && p.noneFits(r) {
+		return
+	}
+	if p.NoSpare || p.StrictShadow {
+		if err := p.Check(); err != nil {
+			r.Fail(err)
+			return
+		}
+	}
+	if p.Window > 0 {
+		one := p
+		one.Window, one.FittingArrivals, one.single = 0, false, true
+		within(r, p.Window, one, p.explainSight)
+		return
+	}
 	q := queue(r, p.Order)
-	head := startHeads(r, q, p.Shape)
+	head := startHeads(r, q, p.Shape, p.Sticky, p.single)
 	if head == nil {
 		return
 	}
@@ -67,8 +126,10 @@ func (p EASY) Schedule(r *entity.Round) {
 			return
 		}
 	}
-	p.explain(r, q, head)
-	b := backfilling{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation}
+	if !p.single {
+		p.explain(r, q, head)
+	}
+	b := backfilling{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation, noSpare: p.NoSpare, strict: p.StrictShadow}
 	if p.Shape == entity.FirstEnd && len(head.Shapes) > 0 && !b.held && !b.hold() {
 		return // it waits for a better window than it could have now, and is no candidate
 	}
@@ -91,10 +152,18 @@ func (p EASY) Schedule(r *entity.Round) {
 		candidates = queue(r, p.Candidates)
 	}
 	for j, w := range candidates.Fitting(r.Plan, r.Now, p.Depth, p.Shape) {
-		if !b.start(j, w) {
+		if !b.start(j, w) || (p.single && j.State != entity.Waiting) {
 			return
 		}
 	}
+}
+
+// noneFits reports whether the round is for new jobs alone, of which none could start now.
+func (p EASY) noneFits(r *entity.Round) bool {
+	return r.Cause == entity.CauseArrival && !slices.ContainsFunc(r.Fresh(), func(j *entity.Run) bool {
+		_, ok := p.Shape.FindNow(r.Plan, j, r.Now)
+		return ok
+	})
 }
 
 // onlyArrival returns the job that is all that is new since the last round and
@@ -104,7 +173,7 @@ func (p EASY) Schedule(r *entity.Round) {
 // one that overtook the second of several held jobs has taken its hold.)
 func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 	inSubmissionOrder := p.Order.Key == nil
-	if r.Gained || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
+	if r.Gained || p.FittingArrivals || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
 		return nil
 	}
 	if j := r.Fresh()[0]; j != head && j.State == entity.Waiting {
@@ -123,6 +192,8 @@ type backfilling struct {
 	found  bool
 	window entity.Window // the head's earliest
 	held   bool          // it is in the plan, or need not be
+
+	noSpare, strict bool // EASY.NoSpare, EASY.StrictShadow
 }
 
 // start starts j in w, which fits now, unless that would delay the head. It
@@ -132,7 +203,10 @@ func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 		if !b.found {
 			b.find()
 		}
-		if !b.held && w.End > b.window.Start {
+		if !b.held && (w.End > b.window.Start || (b.strict && w.End == b.window.Start)) {
+			if b.noSpare {
+				return true
+			}
 			if !b.hold() {
 				return false
 			}
@@ -145,7 +219,27 @@ func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 			}
 		}
 	}
+	if b.strict && b.found && w.End == b.window.Start && !b.couldRunOn(j, w) {
+		return true
+	}
 	return b.r.Reserve(j, w)
+}
+
+// couldRunOn reports whether j, which in w would end at the shadow time, could also
+// run past it beside what is held. On fast nodes a tick of the request may be none of
+// the window's.
+func (b *backfilling) couldRunOn(j *entity.Run, w entity.Window) bool {
+	req := j.Request
+	if len(j.Shapes) > 0 {
+		req.Nodes, req.Length = w.Nodes, w.Length()
+	}
+	length := req.Length
+	for more := des.Tick; ; more *= 2 {
+		req.Length = length.Add(more)
+		if longer, ok := b.r.Plan.Find(req, b.r.Now, b.r.Now); !ok || longer.End > w.End {
+			return ok
+		}
+	}
 }
 
 func (b *backfilling) find() {
@@ -179,7 +273,7 @@ func (p EASY) holdMore(r *entity.Round, q *entity.View, head *entity.Run) bool {
 			continue
 		}
 		if w, ok := p.Shape.FindNow(r.Plan, j, r.Now); ok {
-			if !r.Reserve(j, w) {
+			if !r.Reserve(j, w) || p.single {
 				return false
 			}
 			continue

@@ -9,22 +9,36 @@ type FCFS struct {
 	Order entity.Order
 	// Shape is which window a moldable job takes.
 	Shape entity.ShapeRule
+	// Sticky and Window are those of EASY.
+	Sticky bool
+	Window int
+
+	single bool // one start a round
 }
 
-// Name is "fcfs", with the order and the choice of shapes if they are others.
-func (p FCFS) Name() string { return shaped(named("fcfs", p.Order), p.Shape) }
+// Name is "fcfs", with the settings that are not those of the zero value.
+func (p FCFS) Name() string {
+	return seen(shaped(named("fcfs", p.Order), p.Shape), p.Sticky, p.Window)
+}
 
 // Schedule starts heads while they fit.
 func (p FCFS) Schedule(r *entity.Round) {
+	if p.Window > 0 {
+		within(r, p.Window, FCFS{Order: p.Order, Shape: p.Shape, Sticky: p.Sticky, single: true}, p.explainSight)
+		return
+	}
 	q := queue(r, p.Order)
-	p.explain(r, q, startHeads(r, q, p.Shape))
+	head := startHeads(r, q, p.Shape, p.Sticky, p.single)
+	if !p.single {
+		p.explain(r, q, head)
+	}
 }
 
-// startHeads starts jobs from the head of the queue while they fit, and returns
-// the first that does not, or nil.
-func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule) *entity.Run {
+// startHeads starts jobs from the head of the queue while they fit, a single one
+// where that is said, and returns the first that does not fit, or nil.
+func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule, sticky, single bool) *entity.Run {
 	for {
-		head := q.First()
+		head := first(r.Queue, q, sticky)
 		if head == nil {
 			return nil
 		}
@@ -38,15 +52,22 @@ func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule) *entity.
 		if !ok {
 			return head
 		}
-		if !r.Reserve(head, w) {
+		if sticky {
+			r.Queue.Kept = nil
+		}
+		if !r.Reserve(head, w) || single {
 			return nil
 		}
 	}
 }
 
 func queue(r *entity.Round, o entity.Order) *entity.View {
+	return r.Queue.By(orSubmission(o), r.Now)
+}
+
+func orSubmission(o entity.Order) entity.Order {
 	if o.Key == nil {
-		o = entity.Submission
+		return entity.Submission
 	}
-	return r.Queue.By(o, r.Now)
+	return o
 }

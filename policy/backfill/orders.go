@@ -2,6 +2,8 @@ package backfill
 
 import (
 	"math"
+	"math/rand/v2"
+	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -35,6 +37,22 @@ var (
 		ratio := waitToEstimate(j, now)
 		return -(ratio * ratio * ratio * float64(j.Request.Nodes))
 	}}
+	// F1 to F4 are those of Carastan-Santos and de Camargo (Obtaining Dynamic Scheduling
+	// Policies with Simulation and Machine Learning, SC 2017, table 3), which regression
+	// found in simulations: small, short and early jobs go first. r is the estimate and s
+	// the submission in seconds, n the processors. Of a job that is submitted at 0 the
+	// logarithm is -Inf: it goes first.
+	F1 = regressed("f1", math.Log10, same, 870)
+	F2 = regressed("f2", math.Sqrt, same, 25_600)
+	F3 = regressed("f3", same, same, 6_860_000)
+	F4 = regressed("f4", same, math.Sqrt, 530_000)
+	// LeastExpanded has the smallest expansion factor first, (wait + estimate) / estimate,
+	// and LeastRatio the smallest ratio of the estimate to the processors: SEXP and SRF of
+	// Lelong, Reis and Trystram (Tuning EASY-Backfilling Queues, JSSPP 2017).
+	LeastExpanded = entity.Order{Name: "sexp", Dynamic: true, Key: waitToEstimate}
+	LeastRatio    = entity.Order{Name: "ratio", Key: func(j *entity.Run, _ des.Time) float64 {
+		return float64(j.Request.Length) / float64(j.Request.Nodes)
+	}}
 	UNICEF = entity.Order{Name: "unicef", Dynamic: true, Key: func(j *entity.Run, now des.Time) float64 {
 		size := max(math.Log2(float64(j.Request.Nodes)), 1) // serial jobs count as those of two processors
 		return -(waitToEstimate(j, now) / size)
@@ -50,7 +68,30 @@ type Ranked interface{ UpwardRank() des.Time }
 
 // Orders lists the queue orders by name, the default first.
 func Orders() []entity.Order {
-	return []entity.Order{entity.Submission, ShortestFirst, LongestFirst, SmallestFirst, LargestFirst, WFP3, UNICEF, HighestRank}
+	return []entity.Order{entity.Submission, ShortestFirst, LongestFirst, SmallestFirst, LargestFirst, WFP3, UNICEF, HighestRank,
+		F1, F2, F3, F4, LeastExpanded, LeastRatio, Random(0)}
+}
+
+func same(x float64) float64 { return x }
+
+// regressed is one of F1 to F4: f(r) g(n) + weight log10(s).
+func regressed(name string, f, g func(float64) float64, weight float64) entity.Order {
+	return entity.Order{Name: name, Key: func(j *entity.Run, _ des.Time) float64 {
+		size := f(j.Request.Length.Seconds()) * g(float64(j.Request.Nodes))
+		return float64(size) + float64(weight*math.Log10(j.Submit.Seconds()))
+	}}
+}
+
+// Random is an order by chance, which depends on the seed and the ids of jobs alone:
+// "random", or "random-7" for a seed that is not 0.
+func Random(seed uint64) entity.Order {
+	name := "random"
+	if seed != 0 {
+		name += "-" + strconv.FormatUint(seed, 10)
+	}
+	return entity.Order{Name: name, Key: func(j *entity.Run, _ des.Time) float64 {
+		return rand.New(rand.NewPCG(seed, uint64(j.ID))).Float64()
+	}}
 }
 
 // area is estimate times processors.
@@ -74,6 +115,17 @@ func nameOf(o entity.Order) string {
 		return "unnamed"
 	}
 	return o.Name
+}
+
+// seen adds to a policy's name which jobs it sees, and whether a head stays one.
+func seen(policy string, sticky bool, window int) string {
+	if sticky {
+		policy += "-sticky"
+	}
+	if window > 0 {
+		policy += "-window-" + strconv.Itoa(window)
+	}
+	return policy
 }
 
 // shaped adds a choice of shapes other than the first start to a policy's name.

@@ -37,6 +37,19 @@ func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 	})
 }
 
+// explainSight says the same of the jobs in sight.
+func (p FCFS) explainSight(r *entity.Round, sight *entity.Queue) {
+	q := sight.By(orSubmission(p.Order), r.Now)
+	head := first(sight, q, p.Sticky)
+	for j := range q.All() {
+		if j == head {
+			explainHead(r, head, p.Shape, false)
+		} else {
+			r.Say(j, entity.Why{What: entity.BehindOthers, Other: head})
+		}
+	}
+}
+
 // ofHead reports whether that is said of the first of a queue.
 func ofHead(o entity.Obstacle) bool {
 	return o == entity.TooFewFree || o == entity.NoWindow || o == entity.OverBudget
@@ -111,12 +124,12 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 		case many: // what a job meets is not the head's window alone
 		case turn || r.Gained:
 			for _, j := range r.WouldFit(q, rule, head) {
-				explainDelay(r, j, head, start, rule, depth, none)
+				p.explainDelay(r, j, head, start)
 			}
 		default: // the others were told
 			for _, j := range fresh {
 				if j != head && j.State == entity.Waiting {
-					explainDelay(r, j, head, start, rule, depth, none)
+					p.explainDelay(r, j, head, start)
 				}
 			}
 		}
@@ -135,8 +148,26 @@ func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Ru
 	}
 }
 
+// explainSight says the same of the jobs in sight.
+func (p EASY) explainSight(r *entity.Round, sight *entity.Queue) {
+	q := sight.By(orSubmission(p.Order), r.Now)
+	head := first(sight, q, p.Sticky)
+	if head == nil {
+		return
+	}
+	_, start := explainHead(r, head, p.Shape, false)
+	for j := range q.All() {
+		if _, ok := p.Shape.Find(r.Plan, j, r.Now, r.Now); j != head && ok && p.Reservations <= 1 {
+			p.explainDelay(r, j, head, start)
+		} else if j != head {
+			r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: start})
+		}
+	}
+}
+
 // explainDelay says by how much j, which fits now, would delay the head.
-func explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, rule entity.ShapeRule, depth int, none bool) {
+func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time) {
+	rule, depth, none := p.Shape, p.Depth, p.Reservations == NoReservation
 	w, ok := rule.Find(r.Plan, j, r.Now, r.Now)
 	if !ok {
 		return
@@ -152,6 +183,10 @@ func explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, rule ent
 		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
 	case then.Start > start:
 		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: then.Start - start})
+	case p.NoSpare && w.End > start:
+		r.Say(j, entity.Why{Text: fmt.Sprintf("would run on past %v, when %v may start, and spare processors are not used", start, head)})
+	case p.StrictShadow && w.End == start:
+		r.Say(j, entity.Why{Text: fmt.Sprintf("would end at %v, when %v may start, and not before it", start, head)})
 	case depth > 0:
 		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
 	}

@@ -5,8 +5,18 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
+// ToRequest corrects a prediction to the request at once.
+type ToRequest struct{}
+
+// Name implements entity.Corrector.
+func (ToRequest) Name() string { return "request" }
+
+// Correct implements entity.Corrector.
+func (ToRequest) Correct(j entity.Known) des.Time { return j.Limit() }
+
 // Tsafrir corrects a prediction by more and more (Tsafrir, Etsion and Feitelson 2007):
-// by a minute, then by as much as there is between the steps.
+// by a minute, then by as much as there is between the steps; to the request where
+// there are no more of them.
 type Tsafrir struct{}
 
 var tsafrirSteps = [...]des.Time{0, 60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000}
@@ -20,5 +30,30 @@ func (Tsafrir) Correct(j entity.Known) des.Time {
 	if k+1 >= len(tsafrirSteps) {
 		return j.Limit()
 	}
-	return j.Prediction().Add((tsafrirSteps[k+1] - tsafrirSteps[k]) * des.Second)
+	return min(j.Prediction().Add((tsafrirSteps[k+1]-tsafrirSteps[k])*des.Second), j.Limit())
 }
+
+// Doubling corrects a prediction to twice as much, even beyond the request, as Gaussier et
+// al. (2015) do.
+type Doubling struct {
+	Capped bool // at most to the request
+}
+
+// Name implements entity.Corrector.
+func (Doubling) Name() string { return "doubling" }
+
+// Correct implements entity.Corrector.
+func (d Doubling) Correct(j entity.Known) des.Time {
+	twice := j.Prediction().Add(j.Prediction())
+	if d.Capped {
+		return min(twice, j.Limit())
+	}
+	return twice
+}
+
+// Own stands for the predictor's own corrections where a Corrector is chosen beside it:
+// With has them made by the predictor. By itself it corrects to the request.
+type Own struct{ ToRequest }
+
+// Name implements entity.Corrector.
+func (Own) Name() string { return "own" }

@@ -1,17 +1,40 @@
 package predict
 
 import (
+	"slices"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
 )
 
-// Recent predicts the mean of the runtimes of the user's latest K jobs that have ended,
-// in whole time units, and at most the request (Tsafrir, Etsion and Feitelson 2007). Of
-// a user of whom fewer have ended it knows nothing.
-type Recent struct {
-	K int // 2 where it is 0
+// Of is what is taken of several runtimes.
+type Of uint8
 
-	last map[int32][]des.Time // by user, the latest last
+// What is taken of several runtimes.
+const (
+	Mean Of = iota
+	Median
+)
+
+var ofs = enum.Of[Of]("what is taken of several runtimes", "mean", "median")
+
+func (o Of) String() string { return ofs.Name(o) }
+
+// ParseOf reads "mean" or "median".
+func ParseOf(s string) (Of, error) { return ofs.Parse(s) }
+
+// Recent predicts by the runtimes of the user's latest K jobs that have ended, in whole
+// time units, and at most the request: the rule of EASY++, of which K is 2 (Tsafrir,
+// Etsion and Feitelson 2007, section 4). Of a user of whom fewer have ended it knows
+// nothing, so that the request stands. Jobs of unknown users, of number -1, are those of one
+// user. Jobs that were killed at their requests count like others; those that were killed
+// before, or cancelled, do not. It remembers the 100,000 users seen latest.
+type Recent struct {
+	K  int // 2 where it is 0
+	Of Of
+
+	last recall[int32, []des.Time] // by user, the latest last
 }
 
 // Name implements entity.Predictor.
@@ -19,32 +42,43 @@ func (*Recent) Name() string { return "recent" }
 
 // Predict implements entity.Predictor.
 func (p *Recent) Predict(j entity.Known) des.Time {
-	last := p.last[j.User()]
-	if len(last) < p.k() {
+	last := p.last.get(j.User())
+	if last == nil || len(*last) < p.k() {
 		return 0
+	}
+	return within(j, p.of(*last))
+}
+
+func (p *Recent) of(last []des.Time) des.Time {
+	if p.Of == Median {
+		sorted := slices.Sorted(slices.Values(last))
+		mid := len(sorted) / 2
+		if len(sorted)%2 == 1 {
+			return sorted[mid]
+		}
+		return (sorted[mid-1] + sorted[mid]) / 2
 	}
 	sum := des.Time(0)
 	for _, t := range last {
 		sum += t
 	}
-	mean := sum / des.Time(len(last))
-	return min(max(mean-mean%des.Second, des.Second), j.Limit())
+	return sum / des.Time(len(last))
 }
 
 // Observe implements entity.Predictor.
 func (p *Recent) Observe(_ entity.JobEventKind, j entity.Known) {
-	ran, ended := j.Ran()
-	if !ended {
+	ran, ok := lasted(j)
+	if !ok {
 		return
 	}
-	if p.last == nil {
-		p.last = map[int32][]des.Time{}
+	p.last.limit = 100_000
+	last := p.last.at(j.User())
+	if len(*last) < p.k() {
+		*last = append(*last, ran)
+		return
 	}
-	last := append(p.last[j.User()], ran)
-	if len(last) > p.k() {
-		last = last[1:]
-	}
-	p.last[j.User()] = last
+	copy(*last, (*last)[1:])
+	(*last)[len(*last)-1] = ran
 }
 
 func (p *Recent) k() int {

@@ -1,0 +1,275 @@
+package backfill_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// published is EASY as simulators write it, with a shadow time and a number of extra
+// processors instead of a hold, and with the settings of published ones.
+func (d *definition) published(p backfill.EASY, backfills bool) func(des.Time) {
+	var chosen *entity.Run
+	return func(now des.Time) {
+	decision:
+		for {
+			seen := d.sorted(p.Order, now)
+			inSight := func(j *entity.Run) bool {
+				return p.Window == 0 || slices.Index(d.waiting, j) < p.Window
+			}
+			seen = slices.DeleteFunc(seen, func(j *entity.Run) bool { return !inSight(j) })
+			if len(seen) == 0 {
+				return
+			}
+			head := seen[0]
+			if p.Sticky && chosen != nil {
+				head = chosen
+			}
+			if chosen = head; head.Request.Nodes <= d.free(now, d.running) {
+				chosen = nil
+				d.start(taken{head, rigid(head), now, now + head.Request.Length})
+				continue
+			}
+			if !backfills {
+				return
+			}
+			shadow := now
+			for d.free(shadow, d.running) < head.Request.Nodes {
+				shadow++
+			}
+			extra := d.free(shadow, d.running) - head.Request.Nodes
+			order := p.Candidates
+			if order.Key == nil {
+				order = p.Order
+			}
+			candidates := slices.DeleteFunc(d.sorted(order, now), func(j *entity.Run) bool { return !inSight(j) })
+			if p.Depth > 0 {
+				candidates = candidates[:min(p.Depth, len(candidates))]
+			}
+			for _, j := range candidates {
+				end := now + j.Request.Length
+				if j == head || j.Request.Nodes > d.free(now, d.running) {
+					continue
+				}
+				spare := !p.NoSpare && j.Request.Nodes <= extra
+				if before := end < shadow || (end == shadow && !p.StrictShadow); !before && !spare {
+					continue
+				}
+				if end > shadow {
+					extra -= j.Request.Nodes
+				}
+				d.start(taken{j, rigid(j), now, end})
+				if p.Window > 0 {
+					continue decision
+				}
+			}
+			return
+		}
+	}
+}
+
+func rigid(j *entity.Run) entity.Shape {
+	return entity.Shape{Nodes: j.Request.Nodes, Length: j.Request.Length, Runtime: j.Runtime}
+}
+
+// drawPublished draws EASY, or FCFS, with the settings of published simulators.
+func drawPublished(t *rapid.T) (p backfill.EASY, policy entity.Policy) {
+	orders := backfill.Orders()
+	p = backfill.EASY{
+		Order:        rapid.SampledFrom(orders).Draw(t, "order"),
+		Depth:        rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "depth"),
+		Sticky:       rapid.Bool().Draw(t, "sticky"),
+		NoSpare:      rapid.Bool().Draw(t, "no spare"),
+		StrictShadow: rapid.Bool().Draw(t, "strict shadow"),
+		Window:       rapid.SampledFrom([]int{0, 0, 1, 2, 3, 5}).Draw(t, "window"),
+	}
+	if rapid.Bool().Draw(t, "candidates") {
+		p.Candidates = rapid.SampledFrom(orders).Draw(t, "candidate order")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "backfills") == 0 {
+		return p, backfill.FCFS{Order: p.Order, Sticky: p.Sticky, Window: p.Window}
+	}
+	return p, p
+}
+
+func TestSettingsOfPublishedSimulatorsMeetTheirDefinitions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		procs := rapid.IntRange(1, 12).Draw(t, "procs")
+		jobs := drawJobs(t, procs)
+		d := &definition{procs: procs}
+		for i, j := range jobs {
+			j.Shapes = nil
+			d.jobs = append(d.jobs, entity.NewRun(j, int64(i)))
+		}
+		p, policy := drawPublished(t)
+		_, backfills := policy.(backfill.EASY)
+		perEvent := rapid.Bool().Draw(t, "per event")
+		want := d.run(perEvent, d.published(p, backfills))
+
+		got := became{}
+		observers := []entity.Observer{got}
+		if rapid.Bool().Draw(t, "explained") {
+			observers = append(observers, reasons{})
+		}
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(procs), policy, observers...)
+		if perEvent {
+			m.Pass = entity.PassEvent
+		}
+		m.SubmitAll(slices.Values(jobs))
+		require.NoError(t, sim.Run(context.Background()))
+		for i, j := range jobs {
+			require.Equal(t, entity.Finished, got[j].State, "%v", j)
+			require.Equal(t, want[d.jobs[i]], got[j].Start, "%v under %s", j, policy.Name())
+		}
+	})
+}
+
+// reasons is who listens why jobs wait.
+type reasons map[string]int
+
+func (reasons) Observe(entity.JobEvent) {}
+
+func (s reasons) Said(_ des.Time, _ *entity.Run, w entity.Why) { s[w.Text]++ }
+
+// five is a machine of 4 on which a job of 3 runs until 100, and the head of the queue
+// needs all from then on.
+func five(t *testing.T, policy entity.Policy, submitted ...*entity.Job) map[int64]des.Time {
+	t.Helper()
+	jobs := append([]*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 4)}, submitted...)
+	got, said := became{}, reasons{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), policy, got, said)
+	m.SubmitAll(slices.Values(jobs))
+	require.NoError(t, sim.Run(context.Background()))
+	starts := map[int64]des.Time{}
+	for _, j := range jobs {
+		starts[j.ID] = got[j].Start
+	}
+	return starts
+}
+
+func short(id, submit, length des.Time, nodes int) *entity.Job {
+	return &entity.Job{ID: int64(id), Submit: submit, Runtime: length, Request: entity.Request{Nodes: nodes, Length: length}}
+}
+
+func TestAHeadThatStaysOneIsNotOvertaken(t *testing.T) {
+	small := short(3, 50, 40, 2)
+	plain := five(t, backfill.FCFS{Order: backfill.SmallestFirst}, small, short(4, 60, 10, 1))
+	require.EqualValues(t, 60, plain[4], "the smallest is the head, and starts")
+	sticky := five(t, backfill.FCFS{Order: backfill.SmallestFirst, Sticky: true}, small, short(4, 60, 10, 1))
+	require.EqualValues(t, 100, sticky[2])
+	require.EqualValues(t, 110, sticky[4])
+}
+
+func TestACandidateThatEndsAtTheShadowTimeIsHeldToAStrictOne(t *testing.T) {
+	at, before := short(3, 50, 50, 1), short(4, 51, 48, 1)
+	require.EqualValues(t, 50, five(t, backfill.EASY{}, at, before)[3])
+	strict := five(t, backfill.EASY{StrictShadow: true}, at, before)
+	require.EqualValues(t, 51, strict[4])
+	require.EqualValues(t, 110, strict[3])
+}
+
+func TestOnlyTheOldestJobsAreSeen(t *testing.T) {
+	long, little := short(3, 2, 500, 1), short(4, 3, 5, 1)
+	require.EqualValues(t, 3, five(t, backfill.EASY{}, long, little)[4])
+	require.EqualValues(t, 110, five(t, backfill.EASY{Window: 2}, long, little)[4], "the head and a long job stand before it")
+	require.EqualValues(t, 3, five(t, backfill.EASY{Window: 3}, long, little)[4])
+}
+
+func TestSpareProcessorsAreUsedOnlyWhereTheyMayBe(t *testing.T) {
+	narrow := func(id, submit des.Time) *entity.Job { return short(id, submit, 500, 1) }
+	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 2), narrow(3, 2)}
+	for noSpare, start := range map[bool]des.Time{false: 2, true: 100} {
+		got := became{}
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.EASY{NoSpare: noSpare}, got)
+		m.SubmitAll(slices.Values(jobs))
+		require.NoError(t, sim.Run(context.Background()))
+		require.EqualValues(t, 100, got[jobs[1]].Start)
+		require.Equal(t, start, got[jobs[2]].Start)
+	}
+}
+
+func TestAPolicyOfPublishedSettingsSaysThemInItsName(t *testing.T) {
+	p := backfill.EASY{Order: backfill.F1, Sticky: true, Window: 32, NoSpare: true, StrictShadow: true}
+	require.Equal(t, "easy-f1-sticky-window-32-no-spare-strict-shadow", p.Name())
+	require.Equal(t, "fcfs-sticky-window-8", backfill.FCFS{Sticky: true, Window: 8}.Name())
+}
+
+func TestAShadowTimeIsThatOfASingleReservation(t *testing.T) {
+	for _, p := range []backfill.EASY{{NoSpare: true, Reservations: 2}, {StrictShadow: true, Reservations: backfill.NoReservation}} {
+		require.ErrorContains(t, p.Check(), "single reservation")
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(4), p)
+		m.SubmitAll(slices.Values([]*entity.Job{short(1, 0, 1, 1)}))
+		require.ErrorContains(t, sim.Run(context.Background()), "single reservation")
+	}
+}
+
+func TestAWindowNeedsTheWholeQueue(t *testing.T) {
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), delegating{backfill.FCFS{Window: 2}})
+	m.SubmitAll(slices.Values([]*entity.Job{short(1, 0, 1, 1)}))
+	require.ErrorContains(t, sim.Run(context.Background()), "a part that another policy delegates")
+}
+
+// delegating leaves all that is new to another policy.
+type delegating struct{ entity.Policy }
+
+func (d delegating) Schedule(r *entity.Round) {
+	part := r.Queue.Part()
+	for _, j := range r.Fresh() {
+		part.Take(j)
+	}
+	r.Delegate(d.Policy, part, r.Fresh())
+}
+
+// A job that an outage sends back to the queue is older than those in sight.
+func TestAJobThatComesBackIsSeenBeforeYoungerOnes(t *testing.T) {
+	old, next, last := short(1, 0, 10, 4), short(2, 1, 10, 4), short(3, 2, 10, 4)
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.FCFS{Order: backfill.LongestFirst, Window: 1}, got)
+	m.SubmitAll(slices.Values([]*entity.Job{old, next, last}))
+	sim.After(5, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Preempt(got[old], 0) }), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 5, got[old].Start)
+	require.EqualValues(t, 15, got[next].Start)
+	require.EqualValues(t, 25, got[last].Start)
+}
+
+func TestReasonsNameTheSettingThatHoldsAJob(t *testing.T) {
+	for want, p := range map[string]backfill.EASY{
+		"spare processors are not used":                 {NoSpare: true},
+		"and not before it":                             {StrictShadow: true},
+		"not among the 1 jobs that have waited longest": {Window: 1},
+	} {
+		jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 4), short(3, 2, 98, 1)}
+		if p.NoSpare {
+			jobs[1].Request.Nodes, jobs[2].Request.Length = 2, 500
+		}
+		said := reasons{}
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(4), p, became{}, said)
+		m.SubmitAll(slices.Values(jobs))
+		require.NoError(t, sim.Run(context.Background()))
+		require.True(t, slices.ContainsFunc(keys(said), func(s string) bool { return strings.Contains(s, want) }), "%v", said)
+	}
+}
+
+func keys(m reasons) (list []string) {
+	for s := range m {
+		list = append(list, s)
+	}
+	return list
+}
