@@ -97,8 +97,8 @@ const (
 	errorOf     = "mean absolute error of first predictions, s"
 )
 
-// slowdownOf is the quantity of a log's rows.
-func slowdownOf(log string) string { return "mean bounded slowdown, " + log }
+// slowdownIn is the quantity of a log's rows.
+func slowdownIn(log string) string { return "mean bounded slowdown, " + log }
 
 // Run implements Experiment.
 func (e SC15) Run(ctx context.Context, c Config) (Table, error) {
@@ -307,7 +307,7 @@ func (e SC15) rows(logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 					continue
 				}
 				rows = append(rows, Row{
-					Series: a.Name, Variant: variant(once), Quantity: slowdownOf(log.name), Code: published{a.Name: a.Published}.at(a.Name, log.index),
+					Series: a.Name, Variant: variant(once), Quantity: slowdownIn(log.name), Code: published{a.Name: a.Published}.at(a.Name, log.index),
 					Ours: of(log, a.Name, once), Own: a.Own,
 				})
 			}
@@ -336,7 +336,7 @@ func (e SC15) ratios(logs []sc15Log, slowdowns []Row) (rows []Row) {
 			r := Row{Series: a.Name, Variant: v, Quantity: sc15Ratio, Own: a.Own}
 			theirs, ours, n := 0.0, 0.0, 0
 			for _, log := range logs {
-				of, base := at[Ref{varied(a.Name, v), "", slowdownOf(log.name)}], at[Ref{varied(sc15EASY, v), "", slowdownOf(log.name)}]
+				of, base := at[Ref{varied(a.Name, v), "", slowdownIn(log.name)}], at[Ref{varied(sc15EASY, v), "", slowdownIn(log.name)}]
 				if f, ok := parseFigure(of.Code); ok {
 					b, _ := parseFigure(base.Code)
 					theirs += f.value / b.value
@@ -385,7 +385,7 @@ func (e SC15) accuracies(logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 func (e SC15) claims(logs []sc15Log) []Claim {
 	everywhere := func(less, than string) (pairs []Pair) {
 		for _, log := range logs {
-			pairs = append(pairs, Pair{Less: Ref{Series: less, Quantity: slowdownOf(log.name)}, Than: Ref{Series: than, Quantity: slowdownOf(log.name)}})
+			pairs = append(pairs, Pair{Less: Ref{Series: less, Quantity: slowdownIn(log.name)}, Than: Ref{Series: than, Quantity: slowdownIn(log.name)}})
 		}
 		return pairs
 	}
