@@ -28,6 +28,7 @@ func Field() []Experiment {
 		NewSC15(),
 		NewCirrus(),
 		NewSC20(),
+		NewGrid5000(),
 	}
 }
 
