@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -603,4 +604,22 @@ func TestPredictionsAllocateLittle(t *testing.T) {
 	}
 	plain, exact := allocated(nil), allocated(entity.Exact{})
 	require.Less(t, (exact-plain)/2000, 0.1, "%v allocations, and %v with predictions", plain, exact)
+}
+
+// A batch planner knows of predictions by what jobs ask for; who loses a window to one that
+// outlives its prediction is part of the next batch.
+func TestABatchIsPlannedByPredictionsAndWhoLosesAWindowIsInTheNext(t *testing.T) {
+	told := &story{}
+	w := nodesWorld(t, &cyclic.Policy{}, []*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 2}}, told)
+	w.meta.Plan().(*plan.Domain).Interval = 200 * des.Second
+	w.meta.Cycle = 10 * des.Second
+	w.meta.Predictor, w.meta.Corrector = says{1: 12, 2: 12}, by(30)
+	w.meta.Submit(longer(1, 0, 40, 60, 2))
+	w.meta.Submit(longer(2, 0, 12, 12, 2))
+	w.run(t)
+	require.Equal(t, &story{
+		"0 started 1", "0 promised 2 for 12",
+		"6 corrected 1 to 42", "6 withdrawn 2", "10 promised 2 for 42", // 12 on the fast node are over at 6
+		"40 finished 1", "42 started 2", "54 finished 2",
+	}, told)
 }
