@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill" // tests may look sideways
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -419,5 +420,49 @@ type startsOf func(at des.Time)
 func (f startsOf) Observe(e entity.JobEvent) {
 	if e.Kind == entity.JobStarted {
 		f(e.Time)
+	}
+}
+
+// half predicts half of what a job may take at its site.
+type half struct{}
+
+func (half) Name() string                              { return "half" }
+func (half) Predict(j entity.Known) des.Time           { return j.Limit() / 2 }
+func (half) Observe(entity.JobEventKind, entity.Known) {}
+
+// A site's scheduler plans fragments by predictions, in its own times; what is booked
+// there has its window.
+func TestASitePlansItsFragmentsByPredictions(t *testing.T) {
+	for _, booked := range []bool{false, true} {
+		sim := des.New(des.Config{})
+		var ends []string
+		g := grid.NewGrid(sim, &grid.Network{Default: grid.Direct()}, journal{func(line string) { ends = append(ends, line) }})
+		check := &validate.Validator{}
+		a := g.AddAgent("site", plan.NewCluster(4), backfill.Conservative{}, check)
+		a.Speed = 2
+		a.Scheduler().Predictor = half{}
+		strategy := placing(toFirst)
+		if booked {
+			strategy = reserveFirst
+		}
+		g.AddBroker("broker", strategy)
+		first, second := job(0, 0, 60, 4), job(1, 1, 20, 4)
+		first.Runtime = 40 * des.Second
+		g.Submit(slices.Values([]*entity.Job{first, second}), func(*entity.Job) int { return 0 })
+		var window des.Time
+		sim.At(2*des.Second, entity.PhaseDecide+1, des.Func(func(*des.Simulator, des.Event) {
+			for r := range a.Scheduler().RunningJobs() {
+				window = r.Reservation.Window.Length()
+			}
+		}), 0)
+		require.NoError(t, sim.Run(context.Background()))
+		require.NoError(t, check.Report(true).Err())
+		if booked {
+			require.Equal(t, 30*des.Second, window)
+			require.Equal(t, []string{"0 job 0 started", "20 job 0 finished", "30 job 1 started", "40 job 1 finished"}, ends)
+		} else {
+			require.Equal(t, 15*des.Second, window)
+			require.Equal(t, []string{"0 job 0 started", "20 job 0 finished", "20 job 1 started", "30 job 1 finished"}, ends)
+		}
 	}
 }
