@@ -407,7 +407,7 @@ func (c *fileChecker) predictions(f *filed) {
 		c.violation(f, Disagreement, f.job.Submit, "predicted were %v, and in the end %v", f.prediction.value, f.predicted.value)
 	case n < 0 || n > 0 && !f.began():
 		c.violation(f, Disagreement, f.job.Submit, "%d corrections of a job that has not run", n)
-	case f.again() || len(c.nodes) > 0 || !f.ended() || f.given != nil:
+	case f.again() || len(c.nodes) > 0 || !f.ended():
 	case n == 0 && run > f.predicted.value:
 		c.violation(f, WrongRunTime, f.finish, "ran for %v, past its prediction %v, and was not corrected", run, f.predicted.value)
 	case n > 0 && run > f.predicted.value && !(f.state == stateKilled && f.reason):
