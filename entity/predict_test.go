@@ -623,3 +623,14 @@ func TestABatchIsPlannedByPredictionsAndWhoLosesAWindowIsInTheNext(t *testing.T)
 		"40 finished 1", "42 started 2", "54 finished 2",
 	}, told)
 }
+
+func TestTheRequestOfAJobThatHasKeptWorkIsTheWholeOfIt(t *testing.T) {
+	w, told := foresee(1, backfill.FCFS{}, says{1: 10}, nil, longer(1, 0, 25, 60, 1))
+	w.at(4, func() {
+		for r := range w.meta.RunningJobs() {
+			require.True(t, w.meta.Preempt(r, des.Forever))
+		}
+	})
+	w.run(t)
+	require.Equal(t, &story{"0 started 1", "4 requeued 1", "4 started 1", "10 corrected 1 to 60", "25 finished 1"}, told)
+}
