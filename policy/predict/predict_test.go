@@ -209,6 +209,8 @@ func TestSimilarCorrectsByJobsThatRanForLonger(t *testing.T) {
 	require.Equal(t, seconds(1_000, 10_000), median.corrections[6])
 	tight := inTurn(t, &predict.Similar{Templates: by, Q: 0.5}, job(1, 1, 500, 100), job(1, 1, 500, 101), job(1, 1, 500, 102), job(1, 1, 500, 102), job(1, 1, 500, 490))
 	require.Equal(t, seconds(161, 500), tight.corrections[5], "by a minute at least")
+	less := inTurn(t, &predict.Similar{Templates: by, Q: 0.5}, job(1, 1, 2_000, 100), job(1, 1, 2_000, 100), job(1, 1, 2_000, 100), job(1, 1, 2_000, 1_000), job(1, 1, 2_000, 1_000), job(1, 1, 500, 490))
+	require.Equal(t, seconds(500), less.corrections[6], "at most to the request")
 }
 
 func TestACategoryKeepsTheLatest(t *testing.T) {
@@ -343,7 +345,10 @@ func TestTheUsersSeenLatestAreRemembered(t *testing.T) {
 		p.Observe(entity.JobFinished, entity.KnownOf(r))
 		if i%50_000 == 0 {
 			r.User = 7
-			p.Observe(entity.JobFinished, entity.KnownOf(r))
+			if i == 0 {
+				p.Observe(entity.JobFinished, entity.KnownOf(r))
+			}
+			require.Equal(t, 50*des.Second, p.Predict(entity.KnownOf(r)), "who is asked for is remembered")
 		}
 	}
 	for user, want := range map[int32]des.Time{7: 50 * des.Second, 349_999: 50 * des.Second, 250_000: 50 * des.Second, 8: 0} {
