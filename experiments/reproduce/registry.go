@@ -28,8 +28,8 @@ func Field() []Experiment {
 		NewSC15(),
 		NewPredictors(),
 		NewCirrus(),
-		NewSC20(),
 		NewGrid5000(),
+		NewSC20(),
 	}
 }
 
