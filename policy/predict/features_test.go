@@ -39,3 +39,25 @@ func TestTheWeightsOfTheRegressionAreThoseOfThePaper(t *testing.T) {
 		require.InDelta(t, want, w.of(800, 10), 2e-6, w.String())
 	}
 }
+
+func TestTheRegressionRemembersOfAUserWhatFeaturesNeed(t *testing.T) {
+	p := &Regression{}
+	var known []entity.Known
+	for i, runtime := range []des.Time{100, 200, 300, 400} {
+		j := &entity.Job{User: 1, Submit: des.Time(1000*i) * des.Second, Runtime: runtime * des.Second, Request: entity.Request{Nodes: i + 1, Length: 500 * des.Second}}
+		k := entity.KnownOf(&entity.Run{Job: j, State: entity.Finished})
+		known = append(known, k)
+		p.Observe(entity.JobStarted, k)
+	}
+	other := entity.KnownOf(&entity.Run{Job: &entity.Job{User: 1, Request: entity.Request{Nodes: 1, Length: des.Second}}})
+	p.Observe(entity.JobStarted, other)
+	for _, k := range known {
+		p.Observe(entity.JobFinished, k)
+	}
+	require.Equal(t, regressed{
+		last: [3]float64{400, 300, 200}, ended: 4, ran: 1000, nodes: 10, end: 3000 * des.Second, running: []entity.Known{other},
+	}, *p.users.at(1))
+	p.Observe(entity.JobRequeued, other)
+	require.Empty(t, p.users.at(1).running)
+	require.Equal(t, 4., p.users.at(1).ended)
+}
