@@ -57,7 +57,9 @@ func TestTheRegressionRemembersOfAUserWhatFeaturesNeed(t *testing.T) {
 	require.Equal(t, regressed{
 		last: [3]float64{400, 300, 200}, ended: 4, ran: 1000, nodes: 10, end: 3000 * des.Second, running: []entity.Known{other},
 	}, *p.users.at(1))
+	p.Predict(other)
 	p.Observe(entity.JobRequeued, other)
+	require.Contains(t, p.waiting, other.Seq(), "it is to be learnt from yet")
 	require.Empty(t, p.users.at(1).running)
 	require.Equal(t, 4., p.users.at(1).ended)
 }
