@@ -92,7 +92,7 @@ func (e Predictors) Run(ctx context.Context, c Config) (Table, error) {
 		Settings: []Setting{
 			{"slowdown", "bounded at 10 s, mean over all jobs", Source{Paper, "SC15, evaluation"}},
 			{"decisions", "after every single event but the end of a prediction; ends before arrivals", Source{Program, "pyss"}},
-			{"second half", "the jobs from the middle one on, in order of submission, in the run over the whole log", Source{Ours, "the first half has chosen our predictor"}},
+			{"second half", "the jobs from the middle one on, in order of submission, in the run over the whole log", Source{Ours, "the first half was to choose our predictor"}},
 			{"weeks", "of submissions; neighbours that depend on each other are joined", Source{Ours, "a log is one run: its weeks are what varies"}},
 			{"cycles", "1", Source{Ours, "one schedule of each log"}},
 		},
@@ -130,7 +130,8 @@ func (e Predictors) Run(ctx context.Context, c Config) (Table, error) {
 	if err != nil {
 		return t, err
 	}
-	t.Notes = append(t.Notes, "Of the published setting there are means of whole logs only: it was chosen on these, of 5,627, and has no second halves.")
+	t.Notes = append(t.Notes, "Of the published setting there are means of whole logs only: it was chosen on these, of 5,627, and has no second halves.",
+		"Below it or not is no more than chance: with parts of 0.35 to 0.6 instead of 0.5 typical has 0.448 to 0.557 in the mean of the ratios.")
 	mean := func(quantity string) Ref { return Ref{Series: typicalHere, Quantity: quantity} }
 	err = t.fill(rows,
 		Claim{Text: "typical is below the published best single setting in the mean of the ratios", Where: "the aim",

@@ -1,0 +1,68 @@
+package reproduce
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHalvesAndWeeksOfEveryPredictorAreInTheTable(t *testing.T) {
+	e := NewPredictors()
+	smallLogs(t, e.fileNames()...)
+	table, err := e.Run(context.Background(), Config{Seed: 1})
+	require.NoError(t, err)
+	at := map[Ref]Row{}
+	for _, r := range table.Rows {
+		at[r.ref()] = r
+	}
+	for _, a := range e.Algorithms {
+		for _, log := range e.Logs {
+			whole, second := at[Ref{a.Name, "", slowdownIn(log.Name)}], at[Ref{a.Name, "", slowdownIn(log.Name) + secondHalf}]
+			if a.Only != "" {
+				require.Zero(t, whole.Ours.N)
+				require.Zero(t, second.Ours.N)
+				continue
+			}
+			require.GreaterOrEqual(t, whole.Ours.Mean, 1.0, a.Name)
+			require.GreaterOrEqual(t, second.Ours.Mean, 1.0, a.Name)
+			require.NotEqual(t, whole.Ours.Mean, second.Ours.Mean, a.Name)
+		}
+	}
+	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
+	require.Equal(t, 1.0, at[Ref{sc15EASY, "", predictorsRatio}].Ours.Mean)
+	require.Less(t, at[Ref{sc15True, "", predictorsRatio}].Ours.Mean, 1.0)
+}
+
+func TestTypicalOnTheLogsOfSC15(t *testing.T) {
+	if os.Getenv(TracesVariable) == "" || testing.Short() {
+		t.Skipf("%s is not set: no logs at hand", TracesVariable)
+	}
+	e := NewPredictors()
+	var few []Prediction
+	for _, a := range e.Algorithms {
+		if a.Name == sc15EASY || a.Name == typicalHere {
+			few = append(few, a)
+		}
+	}
+	e.Algorithms = few
+	table, err := e.Run(context.Background(), Config{Seed: 1})
+	require.NoError(t, err)
+	for _, n := range table.Notes {
+		if len(n) > 7 && n[:7] == "Without" {
+			t.Skip(n)
+		}
+	}
+	for _, r := range table.Rows {
+		if r.Series != typicalHere {
+			continue
+		}
+		switch r.Quantity {
+		case sc15Ratio:
+			require.InDelta(t, 0.4605, r.Ours.Mean, 0.00005, "the published best single setting has 0.4632")
+		case predictorsRatio:
+			require.InDelta(t, 0.4955, r.Ours.Mean, 0.00005)
+		}
+	}
+}
