@@ -147,10 +147,10 @@ func TestACycleThatBeginsWithNobodyWaitingHasNoRoundLater(t *testing.T) {
 	m := entity.NewMetascheduler(sim, oneNode(t), p)
 	m.Cycle, m.Wakes = 10*des.Second, entity.Wakes{Every: 4 * des.Second}
 	first := m.Submit(jobsAt(6, 5)[0])
-	m.Submit(jobsAt(6, 17)[0])
-	sim.At(8*des.Second, entity.PhaseChange, calling(func() { m.Cancel(first, "gone") }), 0)
+	m.Submit(jobsAt(6, 15)[0])
+	sim.At(7*des.Second, entity.PhaseChange, calling(func() { m.Cancel(first, "gone") }), 0)
 	require.NoError(t, sim.Run(context.Background()))
-	require.Equal(t, []string{"20:1"}, p.asked, "at 17 the cycle of 10 is over")
+	require.Equal(t, []string{"20:1"}, p.asked, "at 16 the cycle of 10 is over")
 }
 
 type calling func()
