@@ -26,6 +26,7 @@ func All() []Experiment {
 func Field() []Experiment {
 	return []Experiment{
 		NewSC15(),
+		NewPredictors(),
 		NewCirrus(),
 		NewGrid5000(),
 		NewSC20(),
