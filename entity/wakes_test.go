@@ -123,3 +123,36 @@ func TestTimesOfWakingThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 	require.ErrorContains(t, entity.Wakes{Apart: -1}.Check(), "below 0")
 }
+
+// reserving plans ahead, and notes when it is asked.
+type reserving struct{ rounds }
+
+func (p *reserving) Schedule(r *entity.Round) {
+	p.at = append(p.at, r.Now.String())
+	ahead{}.Schedule(r)
+}
+
+func TestARoundThatNobodyIsLeftForIsNoneThatOthersAreApartFrom(t *testing.T) {
+	p := &reserving{}
+	// The second one, reserved at 0, starts at 20; the round for the end at 12 is to be at 30.
+	jobs := append(jobsAt(20, 0), jobsAt(20, 0, 0, 40)...)
+	jobs[0].Runtime = 12 * des.Second
+	runs, _ := asleep(t, entity.Wakes{Apart: 30 * des.Second}, p, nil, jobs)
+	require.Equal(t, []string{"0", "0", "20", "40"}, startTimes(runs))
+	require.Equal(t, []string{"0", "30", "40"}, p.at)
+}
+
+func TestACycleThatBeginsWithNobodyWaitingHasNoRoundLater(t *testing.T) {
+	sim, p := des.New(des.Config{}), &atTicks{}
+	m := entity.NewMetascheduler(sim, oneNode(t), p)
+	m.Cycle, m.Wakes = 10*des.Second, entity.Wakes{Every: 4 * des.Second}
+	first := m.Submit(jobsAt(6, 5)[0])
+	m.Submit(jobsAt(6, 15)[0])
+	sim.At(7*des.Second, entity.PhaseChange, calling(func() { m.Cancel(first, "gone") }), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []string{"20:1"}, p.asked, "at 16 the cycle of 10 is over")
+}
+
+type calling func()
+
+func (c calling) Handle(*des.Simulator, des.Event) { c() }

@@ -64,7 +64,7 @@ func (o *Overheads) Of(job int64, attempt int) Overhead {
 
 // Observe implements entity.Observer.
 func (o *Overheads) Observe(e entity.JobEvent) {
-	if e.Kind != entity.JobSubmitted && e.Kind != entity.JobRequeued || e.Run.Booked {
+	if e.Kind != entity.JobSubmitted && e.Kind != entity.JobRequeued {
 		return
 	}
 	if len(e.Run.Shapes) > 0 {

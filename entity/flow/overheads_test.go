@@ -97,4 +97,6 @@ func TestAnAdvanceReservationHasItsWindowAndNoMore(t *testing.T) {
 	require.NoError(t, sim.Run(context.Background()))
 	require.Equal(t, 25*des.Second, r.Finish)
 	require.Equal(t, entity.Finished, r.State)
+	require.Equal(t, 20*des.Second, r.Latest().Work)
+	require.Zero(t, r.Latest().Overhead)
 }

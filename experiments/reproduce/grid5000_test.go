@@ -153,3 +153,28 @@ func TestWhatIsKnownOfOARBringsTheSimulationNearer(t *testing.T) {
 	require.Less(t, at(oarTested), at(oarPlain))
 	require.Less(t, at(oarFitted), at(oarPlain))
 }
+
+func secondsJob(id, runtime, nodes int) *entity.Job {
+	t := des.Time(runtime) * des.Second
+	return &entity.Job{ID: int64(id), Runtime: t, Request: entity.Request{Nodes: nodes, Length: t}}
+}
+
+// With 60 s more for each, the two before the third one take 140 s in the plan, and the
+// fourth has room beside them.
+func TestTheSecurityTimeIsInThePlan(t *testing.T) {
+	run := &oarRun{nodes: 3, jobs: []*entity.Job{secondsJob(1, 10, 2), secondsJob(2, 10, 2), secondsJob(3, 5, 3), secondsJob(4, 25, 1)}}
+	for _, m := range []oarMachine{{}, {Anew: true}, {Anew: true, Named: true}} {
+		waits, err := m.waits(t.Context(), run)
+		require.NoError(t, err)
+		require.Equal(t, []float64{0, 10, 20, 25}, waits, "%+v", m)
+		m.Security = oarSecurity
+		waits, err = m.waits(t.Context(), run)
+		require.NoError(t, err)
+		require.Equal(t, []float64{0, 10, 25, 0}, waits, "%+v", m)
+	}
+}
+
+func TestNodesThatAreGivenOnAreCountedOnce(t *testing.T) {
+	run := &oarRun{jobs: []*entity.Job{secondsJob(1, 10, 2), secondsJob(2, 10, 2), secondsJob(3, 5, 1)}, waits: []float64{0, 10, 12}}
+	require.Equal(t, 3, run.peak())
+}

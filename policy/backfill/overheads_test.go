@@ -39,10 +39,14 @@ func TestOverheadsAreLongerJobs(t *testing.T) {
 		}
 		pass := rapid.SampledFrom([]entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach}).Draw(t, "pass")
 		wakes := drawWakes(t)
+		exact := rapid.Bool().Draw(t, "runtimes are predicted")
 		run := func(jobs []*entity.Job, more ...entity.Observer) became {
 			sim, got := des.New(des.Config{Seed: 3}), became{}
 			m := entity.NewMetascheduler(sim, plan.NewCluster(procs), policy, append(more, got)...)
 			m.Pass, m.Wakes = pass, wakes
+			if exact {
+				m.Predictor = entity.Exact{}
+			}
 			m.SubmitAll(slices.Values(jobs))
 			require.NoError(t, sim.Run(context.Background()))
 			return got
