@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -124,7 +125,7 @@ func of[T any](section, name string, to func(*Scenario) *T, parse func(string) (
 var settings = []setting{
 	{
 		"policy", "", func(sc *Scenario) string { return strings.Join(sc.Policies, ",") },
-		func(sc *Scenario, list string) error { sc.Policies = strings.Split(list, ","); return nil },
+		func(sc *Scenario, list string) (err error) { sc.Policies, err = policy.Specs(list); return err },
 	},
 	of("workload", "trace", func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
 	of("flows", "reservations", func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
