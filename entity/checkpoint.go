@@ -85,12 +85,20 @@ func (r *Run) elapsed(t des.Time) des.Time {
 	if w.Tasks == nil {
 		return min(t, span)
 	}
-	whole := r.RealTime(w.Length())
+	whole := r.whole()
 	if whole == 0 || t >= whole {
 		return min(span, r.Limit())
 	}
 	passed, _ := min(span, r.Limit()).MulDiv(t, whole)
 	return passed
+}
+
+// whole is how long the attempt takes, on named nodes, if nobody stops it.
+func (r *Run) whole() des.Time {
+	if p := r.few; p != nil && p.prediction.begun != nil {
+		return r.RealTime(p.prediction.whole)
+	}
+	return r.RealTime(r.Reservation.Window.Length())
 }
 
 // Saved is how much of the attempt under way its last checkpoint has saved: what
@@ -106,32 +114,40 @@ func (r *Run) Saved() des.Time {
 		return 0
 	}
 	saved += r.setUp()
-	if w := &r.Reservation.Window; w.Tasks != nil {
-		return min(t, share(r.RealTime(w.Length()), saved, min(r.span(), r.Limit())))
+	if r.Reservation.Window.Tasks != nil {
+		return min(t, share(r.whole(), saved, min(r.span(), r.Limit())))
 	}
 	return saved
 }
 
-// SetUp has r, which waits, do no work for the time t when it begins its next
-// attempt, beside what has been asked for already: it is restarted, resumed or moved.
-// What it asks for grows by as much. SetUp reports whether r waits.
+// SetUp has r, which waits or of whose submission observers are just being told, do no
+// work for the time t when it begins its next attempt, beside what has been asked for
+// already: it is launched, restarted, resumed or moved. What it asks for grows by as
+// much. SetUp reports whether that could be done.
 func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 	m.forget(m.sim.Now())
-	if r.State != Waiting || r.meta != m || t < 0 {
+	entering := r.entering && r.State == Created && !r.Booked
+	if !entering && r.State != Waiting || r.meta != m || t < 0 {
 		return false
 	}
-	f := r.rare()
-	part := f.part
-	m.queue.remove(r) // views know what it asks for
-	f.estimate = r.expected()
-	f.setUp = f.setUp.Add(t)
-	r.ask(min(r.Limit().Add(t), des.Forever-1))
-	m.queue.add(r)
-	if part != nil {
-		part.Take(r)
+	if entering {
+		r.addSetUp(t)
+		return true
 	}
+	m.queue.change(r, func() { r.addSetUp(t) })
 	if r.Request.Deadline > 0 {
 		m.setLimit(r)
 	}
 	return true
+}
+
+func (r *Run) addSetUp(t des.Time) {
+	f := r.rare()
+	f.estimate = r.expected()
+	f.setUp = f.setUp.Add(t)
+	if r.predicted() {
+		r.planAnew()
+		return
+	}
+	r.ask(min(r.Request.Length.Add(t), des.Forever-1))
 }

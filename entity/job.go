@@ -29,6 +29,9 @@ type Job struct {
 	User    int32 // -1 where unknown
 	Group   int32 // -1 where unknown
 	Queue   int32 // -1 where unknown
+	// Application is the number of the program that the job runs, 1 or more; 0 where
+	// unknown.
+	Application int32
 	// Shapes are the ways in which a moldable job can run, in ascending order of
 	// their nodes; nil for a rigid one. Its own Request and Runtime are one of them,
 	// whether they are listed or not: the shape of a policy that knows of no others.

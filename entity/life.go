@@ -46,7 +46,7 @@ func (m *Metascheduler) arrive(r *Run) {
 		return
 	}
 	r.State = Waiting
-	if m.Predictor != nil {
+	if m.Predictor != nil && r.Request.Deadline == 0 {
 		m.predict(r)
 	}
 	m.queue.add(r)
@@ -187,12 +187,8 @@ func (m *Metascheduler) schedule(r *Run) {
 	}
 	run, reserved := r.span(), w.Length()
 	if r.predicted() {
-		if m.Overrun != OverrunExtend {
-			run = min(run, r.Limit())
-		}
-		if run > reserved {
-			m.sim.At(w.End, phaseOverrun, (*expiry)(r), uint64(r.ID))
-		}
+		run = m.length(r)
+		m.watch(r, now.Add(run))
 	} else if run > reserved {
 		if m.Overrun == OverrunExtend {
 			m.sim.At(w.End, phaseOverrun, (*overrun)(r), uint64(r.ID))
@@ -224,6 +220,10 @@ func (m *Metascheduler) scheduleTasks(r *Run) {
 		if !slices.ContainsFunc(f.events, func(e taskEnd) bool { return e.at == end }) {
 			f.events = append(f.events, taskEnd{end, m.sim.At(end, PhaseEnd, (*taskEnding)(r), uint64(i))})
 		}
+	}
+	if r.predicted() {
+		f.prediction.begun = nil
+		m.watch(r, 0)
 	}
 }
 
@@ -303,6 +303,7 @@ func (m *Metascheduler) stop(r *Run) {
 	m.observers.reach(now) // it has its place
 	m.sim.Cancel(r.due)
 	if f := r.few; f != nil {
+		m.sim.Cancel(f.prediction.expiry)
 		for _, e := range f.events {
 			m.sim.Cancel(e.id)
 		}
@@ -326,7 +327,7 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	} else {
 		r.unmold() // what it asks for next is in any of its shapes
 	}
-	if expected := r.expected(); a.Kept > 0 || f.setUp > 0 {
+	if expected := r.expected(); a.Kept > 0 || f.setUp > 0 || r.predicted() {
 		f.setUp = 0
 		r.expect(max(expected-a.Kept, des.Tick))
 	}

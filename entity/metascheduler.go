@@ -102,6 +102,8 @@ type Metascheduler struct {
 	places    places
 	slab      []Run // runs to come
 
+	predictions []foretold // likewise, of those that are planned by predictions
+
 	sources []*source
 	seq     int64
 
@@ -160,8 +162,17 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 // it.
 type lifetime Metascheduler
 
-func (*lifetime) Start(*des.Context)               {}
 func (*lifetime) Handle(*des.Context, des.Message) {}
+
+// Start is called before anything happens.
+func (l *lifetime) Start(*des.Context) {
+	m := (*Metascheduler)(l)
+	for _, p := range []any{m.Predictor, m.Corrector} {
+		if a, ok := p.(Attacher); ok {
+			a.Attach(m)
+		}
+	}
+}
 
 // Shutdown is called when nothing is left to happen.
 func (l *lifetime) Shutdown(*des.Context) {

@@ -18,9 +18,10 @@ const (
 	JobRequeued                      // preempted, and back in the queue
 	JobWithdrawn                     // lost a reservation that lay ahead, and waits again
 	JobResized                       // goes on in another shape; the attempt that has ended is the last of Run.Earlier
+	JobCorrected                     // runs on at the end of its window, which is later now; where it has outlived its prediction, Run.Prediction is another one
 )
 
-var jobEvents = enum.Of[JobEventKind]("job event", "submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn", "resized")
+var jobEvents = enum.Of[JobEventKind]("job event", "submitted", "rejected", "promised", "started", "finished", "killed", "requeued", "withdrawn", "resized", "corrected")
 
 func (k JobEventKind) String() string { return jobEvents.Name(k) }
 

@@ -57,6 +57,10 @@ type TaskPlan interface {
 	// ReleaseTask gives back the node of r's i-th task from the instant at on. It
 	// is called once a task; Release follows the last one.
 	ReleaseTask(r *Reservation, i int, at des.Time)
+	// Extend has the tasks of r, which is settled, end as those of w do, on the nodes
+	// that they have: none earlier than now, and those that have been given back as they
+	// are. What is taken it refuses with a *ConflictError, and changes nothing.
+	Extend(r *Reservation, w Window) error
 	// Least is the least time that a window for req can take, whatever is reserved:
 	// on fast nodes it is less than the request's length.
 	Least(req Request) des.Time
@@ -101,6 +105,8 @@ type ContextPlan interface {
 type ConflictError struct {
 	Run    *Run
 	Window Window
+	// At is the first instant of the window at which it is, where the plan tells.
+	At     des.Time
 	Detail string
 }
 

@@ -9,14 +9,15 @@ package entity
 //	                   ^ it has outlived its prediction: a Corrector gives another one,
 //	                     and plans made behind it are repaired
 //
-// Run.Request.Length, by which all policies and plans go, is then the prediction;
-// Run.Limit is what was asked for.
+// Run.Request.Length, by which all policies and plans go, is then what is planned: the
+// prediction, less what earlier attempts have done, with set-up and checkpoints.
+// Run.Limit is what was asked for. A job with a deadline is planned by its request: it
+// is to end in time however long it takes.
+//
+// This file has what is predicted of a job; correct.go what becomes of one that
+// outlives it.
 
-import (
-	"fmt"
-
-	"github.com/gridslot/gridslot/des"
-)
+import "github.com/gridslot/gridslot/des"
 
 // Predictor says how long jobs will run. It is told of what becomes of them in the
 // order in which it happens, before observers and the policy are, and sees nothing of
@@ -32,8 +33,8 @@ type Predictor interface {
 	// is submitted, after Observe of JobSubmitted, and whenever PredictAgain is. An
 	// answer of 0 or less means the request, one above the request is taken as it is.
 	Predict(j Known) des.Time
-	// Observe tells of JobSubmitted, JobRejected, JobStarted, JobFinished, JobKilled,
-	// JobRequeued or JobResized.
+	// Observe tells of every event of a job but JobPromised, and of none of advance
+	// reservations.
 	Observe(what JobEventKind, j Known)
 }
 
@@ -83,9 +84,12 @@ func (k Known) Submit() des.Time { return k.run.Submit }
 // Nodes is how many nodes, or processors, the job asks for, or has.
 func (k Known) Nodes() int { return k.run.Request.Nodes }
 
-// Limit is what its user has asked for: the longest that it may run, on a node of
-// performance 1.
-func (k Known) Limit() des.Time { return k.run.Submitted().Request.Length }
+// Limit is what its user has asked for, in the shape that it has: the longest that it
+// may run, on a node of performance 1.
+func (k Known) Limit() des.Time {
+	s, _ := k.run.Submitted().shape(k.run.Request.Nodes)
+	return s.Length
+}
 
 // User is the job's user, or -1 where unknown.
 func (k Known) User() int32 { return k.run.User }
@@ -95,6 +99,9 @@ func (k Known) Group() int32 { return k.run.Group }
 
 // Queue is the job's queue, or -1 where unknown.
 func (k Known) Queue() int32 { return k.run.Queue }
+
+// Application is the number of the program that the job runs, or 0 where unknown.
+func (k Known) Application() int32 { return k.run.Application }
 
 // Extra is whatever else the workload tells of the job.
 func (k Known) Extra() any { return k.run.Extra }
@@ -113,8 +120,8 @@ func (k Known) State() RunState { return k.run.State }
 // Start is when the latest attempt began; valid from Running on.
 func (k Known) Start() des.Time { return k.run.Start }
 
-// Prediction is how long the job is thought to run, by the latest prediction or
-// correction.
+// Prediction is how long the job is thought to run in all, by the latest prediction or
+// correction, in the shape that it has.
 func (k Known) Prediction() des.Time { return k.run.Prediction() }
 
 // Corrections is how often its prediction has been corrected.
@@ -150,9 +157,12 @@ func (Exact) Observe(JobEventKind, Known) {}
 // prediction is what is predicted of a run.
 type prediction struct {
 	first       des.Time // as it was submitted; 0 where nothing is predicted
-	latest      des.Time // of the whole runtime
-	limit       des.Time // what the request allows the attempt; Request.Length is what is planned of it
+	latest      des.Time // of the whole runtime, in the shape that the job has
+	free        des.Time // likewise, in its own shape, while it has another one
 	corrections int
+	expiry      des.EventID // when the attempt under way will have outlived what is planned
+	begun       []Task      // as which its window began, where it has been extended since
+	whole       des.Time    // how long it was then
 }
 
 // predicted reports whether r is planned by a prediction.
@@ -163,13 +173,13 @@ func (r *Run) predicted() bool { return r.few != nil && r.few.prediction.first >
 // Request.Length where nothing is predicted.
 func (r *Run) Limit() des.Time {
 	if r.predicted() {
-		return r.few.prediction.limit
+		return r.lasts(r.few.estimate)
 	}
 	return r.Request.Length
 }
 
 // Prediction is how long the job is thought to run in all, by the latest prediction or
-// correction; its estimate where nothing is predicted.
+// correction, in the shape that it has; its estimate where nothing is predicted.
 func (r *Run) Prediction() des.Time {
 	if r.predicted() {
 		return r.few.prediction.latest
@@ -194,21 +204,72 @@ func (r *Run) Corrections() int {
 	return r.few.prediction.corrections
 }
 
+// Soft reports whether what r is promised is no more than expected: jobs are planned by
+// predictions, and one that outlives its prediction may need what r waits for. That one
+// may come after the promise, so that it is not enough that nobody is underestimated when it
+// is made. Advance reservations are firm.
+func (r *Run) Soft() bool { return r.meta != nil && r.meta.Predictor != nil && !r.Booked }
+
+// foretold is what a job has that is planned by a prediction, allocated together and
+// many at a time.
+type foretold struct {
+	few few
+	job Job
+}
+
 // predict has r, which is about to wait, be planned by its prediction.
 func (m *Metascheduler) predict(r *Run) {
-	limit := r.Request.Length
-	p := m.Predictor.Predict(Known{r})
-	if p <= 0 || p >= des.Forever {
-		p = r.Submitted().Request.Length
+	if len(m.predictions) == 0 {
+		m.predictions = make([]foretold, 64)
 	}
-	r.rare().prediction = prediction{first: p, latest: p, limit: limit}
-	r.ask(limit)
+	p := &m.predictions[0]
+	m.predictions = m.predictions[1:]
+	if r.few != nil {
+		p.few = *r.few
+	}
+	p.few.original, p.few.own, p.few.estimate = r.Submitted(), &p.job, r.expected()
+	p.job = *r.Job
+	r.few, r.Job = &p.few, &p.job
+	first := m.predictionOf(r)
+	r.few.prediction.first, r.few.prediction.latest = first, first
+	r.planAnew()
+}
+
+// predictionOf is what the predictor says of r.
+func (m *Metascheduler) predictionOf(r *Run) des.Time {
+	if p := m.Predictor.Predict(Known{r}); p > 0 && p < des.Forever {
+		return p
+	}
+	return r.few.estimate
+}
+
+// lasts is how long so much work of r takes, with set-up and checkpoints.
+func (r *Run) lasts(work des.Time) des.Time {
+	return min(r.checkpoints().Span(work).Add(r.setUp()), des.Forever-1)
 }
 
 // planned is how long r holds its processors if it runs as long as is predicted.
 func (r *Run) planned() des.Time {
-	left := max(r.few.prediction.latest-r.few.done, des.Tick)
-	return min(r.checkpoints().Span(left).Add(r.setUp()), des.Forever-1)
+	return r.lasts(max(r.few.prediction.latest-r.few.done, des.Tick))
+}
+
+// planAnew has r, which waits, ask for what is predicted by now.
+func (r *Run) planAnew() {
+	f := r.few
+	if r.Job != f.own { // of which nobody else knows
+		j := *r.Job
+		f.original, f.own = r.Submitted(), &j
+		r.Job = &j
+	}
+	f.own.Request.Length = r.planned()
+}
+
+// length is how long r runs in its attempt on counted processors.
+func (m *Metascheduler) length(r *Run) des.Time {
+	if m.Overrun == OverrunExtend {
+		return r.span()
+	}
+	return min(r.span(), r.Limit())
 }
 
 // PredictAgain asks the predictor anew about a job that waits without a reservation;
@@ -217,110 +278,17 @@ func (r *Run) planned() des.Time {
 // one now.
 func (m *Metascheduler) PredictAgain(j Known) bool {
 	r := j.run
-	if r.meta != m || r.State != Waiting || r.Reservation.Active || !r.predicted() {
+	if r.meta != m || r.State != Waiting || r.Reservation.Active || r.standing == 0 || !r.predicted() {
 		return false
 	}
-	f := r.few
-	p := m.Predictor.Predict(j)
-	if p <= 0 || p >= des.Forever {
-		p = j.Limit()
-	}
-	if p == f.prediction.latest {
+	p := m.predictionOf(r)
+	if p == r.few.prediction.latest {
 		return false
 	}
-	part := f.part
-	m.queue.remove(r) // views know what it asks for
-	f.prediction.latest = p
-	r.ask(f.prediction.limit)
-	m.queue.add(r)
-	if part != nil {
-		part.Take(r)
-	}
+	m.queue.change(r, func() {
+		r.few.prediction.latest = p
+		r.planAnew()
+	})
 	m.gained = true
 	return true
-}
-
-// expiry is a run as the handler of the end of its prediction.
-type expiry Run
-
-// Handle corrects the prediction of a job that runs on: the scheduler now believes what
-// the Corrector says. Reservations that this one gets in the way of are withdrawn, the
-// latest first and no more of them than must be; the policy makes new ones. Advance
-// reservations stand: the job runs on until one needs its processors.
-func (e *expiry) Handle(s *des.Simulator, _ des.Event) {
-	r := (*Run)(e)
-	m, now := r.meta, s.Now()
-	m.forget(now)
-	w := &r.Reservation.Window
-	if r.State != Running || w.End != now { // it was preempted meanwhile
-		return
-	}
-	p, request := &r.few.prediction, r.few.done.Add(r.expected())
-	next := des.Time(0)
-	if c := m.corrector(); c != nil {
-		next = c.Correct(Known{r})
-	}
-	if next <= p.latest || next >= des.Forever {
-		next = request
-	}
-	if next <= p.latest { // all that was asked for is over
-		(*overrun)(r).Handle(s, des.Event{})
-		return
-	}
-	p.latest = next
-	p.corrections++
-	end := w.Start.Add(r.planned())
-	m.gained = true // more may end before the shadow time, which is later now
-	if m.makeRoom(r, end) || m.Pass == PassInstant {
-		m.wake(CauseOverrun)
-	}
-}
-
-// corrector is who corrects predictions, or nil.
-func (m *Metascheduler) corrector() Corrector {
-	if m.Corrector != nil {
-		return m.Corrector
-	}
-	c, _ := m.Predictor.(Corrector)
-	return c
-}
-
-// makeRoom has r, whose window ends now, have its processors until end, or for as long
-// as what cannot be moved allows. It reports whether reservations had to be withdrawn.
-func (m *Metascheduler) makeRoom(r *Run, end des.Time) (withdrawn bool) {
-	now := m.sim.Now()
-	m.plan.Release(&r.Reservation, now)
-	rest := r.Reservation.Window
-	window := rest
-	rest.Start, rest.End = now, end
-	for {
-		_, err := m.plan.Reserve(r, rest)
-		if err == nil {
-			break
-		}
-		q := m.inTheWay(rest)
-		if q == nil {
-			m.sim.Fail(fmt.Errorf("at %v, extending %v past its prediction: %w", now, r, err))
-			return withdrawn
-		}
-		m.fresh = append(m.fresh, q)
-		m.withdraw(q)
-		withdrawn = true
-	}
-	window.End = rest.End
-	r.Reservation.Window = window
-	if window.Start.Add(r.span()) > window.End {
-		m.sim.At(window.End, phaseOverrun, (*expiry)(r), uint64(r.ID))
-	}
-	return withdrawn
-}
-
-// inTheWay is the reservation ahead that begins last among those that overlap w, or nil.
-func (m *Metascheduler) inTheWay(w Window) (last *Run) {
-	for q := range m.queue.By(Submission, w.Start).All() {
-		if q.State == Reserved && q.meets(w, nil) && (last == nil || q.Reservation.Window.Start >= last.Reservation.Window.Start) {
-			last = q
-		}
-	}
-	return last
 }

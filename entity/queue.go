@@ -166,6 +166,20 @@ func (q *Queue) remove(r *Run) {
 	*s = 0
 }
 
+// change has do change what r, which waits in q, asks for: views know that.
+func (q *Queue) change(r *Run, do func()) {
+	var part *Queue
+	if r.few != nil {
+		part = r.few.part
+	}
+	q.remove(r)
+	do()
+	q.add(r)
+	if part != nil {
+		part.Take(r)
+	}
+}
+
 // View is a queue in one order.
 type View struct {
 	queue *Queue

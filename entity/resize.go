@@ -95,19 +95,25 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	if done >= r.Runtime || held.End <= now {
 		return fmt.Errorf("%v is at its end", r)
 	}
-	left := max(r.expected()-a.Kept, des.Tick) // of the estimate
-	left = max(share(r.work(is), left, r.work(was)), des.Tick)
+	rest := func(of des.Time) des.Time { // of an estimate, in the new shape
+		return max(scaled(max(of-a.Kept, des.Tick), r.work(is), r.work(was)), des.Tick)
+	}
+	left := rest(r.expected())
+	planned := left
+	if r.predicted() {
+		planned = rest(r.few.prediction.latest - r.Done())
+	}
 	done, _ = is.Runtime.MulDiv(done, r.Runtime)
 	setUp := max(r.setUp()-(now-r.Start), 0).Add(cost) // what was not over is still to be done
-	length := min(r.checkpoints().Span(left).Add(setUp), des.Forever-1)
+	length := min(r.checkpoints().Span(planned).Add(setUp), des.Forever-1)
 	if end := now.Add(length); end > r.Request.DeadlineLimit() {
 		return fmt.Errorf("%v on %d nodes would have its processors until %v, past its deadline %v", r, nodes, end, r.Request.Deadline)
 	}
 	m.plan.Release(&r.Reservation, now)
 	if _, err := m.plan.Reserve(r, Window{Start: now, End: now.Add(length), Nodes: nodes}); err != nil {
-		rest := held
-		rest.Start = now
-		_, again := m.plan.Reserve(r, rest)
+		back := held
+		back.Start = now
+		_, again := m.plan.Reserve(r, back)
 		r.Reservation.Window = held
 		return errors.Join(err, again)
 	}
@@ -120,6 +126,10 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	j.Request.Nodes, j.Request.Length, j.Runtime, j.Shapes = nodes, length, is.Runtime, nil
 	r.Job, f.free, f.shaped = &j, nil, nil
 	f.done, f.estimate, f.setUp = done, left, setUp
+	if r.predicted() {
+		f.prediction.latest = done + planned
+		m.sim.Cancel(f.prediction.expiry)
+	}
 	f.earlier = append(f.earlier, a)
 	f.resized++
 	r.Start = now

@@ -85,7 +85,7 @@ type few struct {
 	resized    int         // how many of them, the last ones, belong to the stay under way
 	done       des.Time    // of the runtime, by them and for good
 	setUp      des.Time    // see SetUp
-	estimate   des.Time    // of the work that is left, where the request has set-up and checkpoints as well
+	estimate   des.Time    // of the work that is left, where that is not Request.Length: with set-up, checkpoints, a prediction
 	ends       []des.Time  // of the tasks of the latest attempt
 	events     []taskEnd   // at which they end
 	left       int         // tasks that still run
@@ -95,6 +95,7 @@ type few struct {
 	inPart     standing
 	parts      []Part // see Parts
 	prediction prediction
+	own        *Job // the copy that Run.Job is, where it may be changed
 }
 
 // rare is r.few, which is there from now on.
@@ -209,16 +210,10 @@ func (r *Run) Submitted() *Job {
 	return r.few.original
 }
 
-// ask has the job ask for so long a time from now on. Where its runtime is predicted
-// it is planned by that, and the time is its limit.
+// ask has the job ask for so long a time from now on.
 func (r *Run) ask(length des.Time) {
 	j := *r.Job
-	f := r.rare()
-	f.original = r.Submitted()
-	if r.predicted() {
-		f.prediction.limit = length
-		length = r.planned()
-	}
+	r.rare().original = r.Submitted()
 	j.Request.Length = length
 	r.Job = &j
 }
@@ -226,9 +221,12 @@ func (r *Run) ask(length des.Time) {
 // expect has the job ask for so much work from now on, and for the time that its
 // checkpoints take as well.
 func (r *Run) expect(work des.Time) {
-	length := r.checkpoints().Span(work)
-	r.ask(length)
-	r.few.estimate = work
+	r.rare().estimate = work
+	if r.predicted() {
+		r.planAnew()
+	} else {
+		r.ask(r.checkpoints().Span(work))
+	}
 }
 
 // expected is the estimate of the work that is left.
@@ -309,10 +307,14 @@ func (r *Run) attempt(end des.Time) Attempt {
 	return a
 }
 
-// RealTime is how long a task really takes for which so much time was reserved:
-// as large a share of it as the job takes of its estimate, rounded up to a whole
-// tick, and never more than was reserved.
+// RealTime is how long a task really takes for which so much time was reserved when it
+// began: as large a share of it as the job takes of what was planned, rounded up to a
+// whole tick, and never more than its limit takes of that. Where nothing is predicted
+// that is never more than was reserved.
 func (r *Run) RealTime(reserved des.Time) des.Time {
+	if r.predicted() {
+		return scaled(reserved, min(r.span(), r.Limit()), r.Request.Length)
+	}
 	return share(reserved, r.span(), r.Request.Length)
 }
 
@@ -322,11 +324,20 @@ func share(t, part, whole des.Time) des.Time {
 	if part >= whole {
 		return t
 	}
-	quotient, rest := t.MulDiv(part, whole)
+	return scaled(t, part, whole)
+}
+
+// scaled is t*part/whole rounded up, exactly; at most the largest finite time.
+func scaled(t, part, whole des.Time) des.Time {
+	times := part / whole
+	quotient, rest := t.MulDiv(part%whole, whole)
 	if rest > 0 {
 		quotient++
 	}
-	return quotient
+	if times > 0 && t > (des.Forever-1-quotient)/times {
+		return des.Forever - 1
+	}
+	return t*times + quotient
 }
 
 // queued reports whether the job is in the queue.

@@ -213,10 +213,24 @@ func (r *Run) work(s Shape) des.Time {
 	return s.Length
 }
 
-// length is what r asks for in a shape: its estimate, with checkpoints and set-up.
+// length is what r asks for in a shape: its estimate, or what is predicted, with
+// checkpoints and set-up.
 func (r *Run) length(s Shape) des.Time {
-	work := r.work(s)
-	return min(r.checkpoints().Span(work).Add(r.setUp()), des.Forever-1)
+	if r.predicted() {
+		return r.lasts(r.predictedIn(s))
+	}
+	return r.lasts(r.work(s))
+}
+
+// predictedIn is what is predicted of r, which waits, in a shape: as large a part of the
+// estimate as in its own.
+func (r *Run) predictedIn(s Shape) des.Time {
+	f := r.few
+	own, latest := f.estimate, f.prediction.latest
+	if f.free != nil {
+		own, latest = f.freeWork, f.prediction.free
+	}
+	return max(scaled(latest, r.work(s), own), des.Tick)
 }
 
 // least is the least that r, which is moldable, asks for: what does not fit that fits in
@@ -250,7 +264,7 @@ func (r *Run) mold(nodes int) {
 		return
 	}
 	if f.free == nil {
-		f.free, f.original, f.freeWork = free, original, f.estimate
+		f.free, f.original, f.freeWork, f.prediction.free = free, original, f.estimate, f.prediction.latest
 	}
 	length := r.length(s)
 	if f.shaped == nil || f.shaped.Request.Nodes != nodes || f.shaped.Request.Length != length { // as in the round before
@@ -259,6 +273,9 @@ func (r *Run) mold(nodes int) {
 		f.shaped = &j
 	}
 	r.Job = f.shaped
+	if r.predicted() {
+		f.prediction.latest = r.predictedIn(s)
+	}
 	if f.estimate > 0 {
 		f.estimate = r.work(s)
 	}
@@ -267,7 +284,7 @@ func (r *Run) mold(nodes int) {
 // unmold gives r, which holds nothing, the choice of its shape again.
 func (r *Run) unmold() {
 	if f := r.few; f != nil && f.free != nil {
-		r.Job, f.estimate = f.free, f.freeWork
+		r.Job, f.estimate, f.prediction.latest = f.free, f.freeWork, f.prediction.free
 		f.free = nil
 	}
 }

@@ -54,18 +54,23 @@ func (m *Metascheduler) Cancel(r *Run, reason string) bool {
 // Kill ends a job that runs; what it has done is lost. It reports whether the job
 // ran.
 func (m *Metascheduler) Kill(r *Run, reason string) bool {
-	now := m.sim.Now()
-	m.forget(now)
+	m.forget(m.sim.Now())
 	if r.State != Running || r.meta != m {
 		return false
 	}
+	m.kill(r, reason)
+	m.stir()
+	return true
+}
+
+// kill ends r, which runs, now.
+func (m *Metascheduler) kill(r *Run, reason string) {
+	now := m.sim.Now()
 	m.stop(r)
 	m.plan.Release(&r.Reservation, now)
 	m.freed(now, r.Reservation.Window.End)
 	r.Finish, r.State, r.Reason = now, Killed, reason
 	m.notify(r, JobKilled)
-	m.stir()
-	return true
 }
 
 // Preempt stops a job that runs and puts it back into the queue, where it stands

@@ -46,6 +46,7 @@ type eventRow struct {
 	run     *entity.Run
 	attempt int         // from 1; 0 where the event is about none
 	shape   *entity.Job // which tells what is asked for; or nil
+	limit   des.Time    // the time that is asked for, with the shape
 	first   bool        // all that is to be told of a job when it comes
 	start   des.Time    // below 0: none
 	until   des.Time    // reserved end; below 0: none
@@ -76,7 +77,7 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	row := &w.rows[len(w.rows)-1]
 	switch e.Kind {
 	case entity.JobSubmitted:
-		row.first, row.shape = true, r.Job
+		row.first, row.shape, row.limit = true, r.Job, r.Limit()
 	case entity.JobRejected:
 		w.lands(r)
 		row.cause = r.Reason
@@ -88,11 +89,13 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	case entity.JobWithdrawn:
 		w.lands(r)
 	case entity.JobStarted:
-		row.attempt, row.early, row.shape = len(r.Earlier())+1, r.Backfilled, r.Job
+		row.attempt, row.early, row.shape, row.limit = len(r.Earlier())+1, r.Backfilled, r.Job, r.Limit()
 		row.until = r.Reservation.Window.End
 		if row.open = !w.lands(r) && !r.Booked; !row.open {
 			row.cause = "reservation"
 		}
+	case entity.JobCorrected:
+		row.attempt, row.until = len(r.Earlier())+1, r.Reservation.Window.End
 	case entity.JobFinished, entity.JobKilled:
 		row.attempt, row.ended, row.over = len(r.Earlier())+1, true, r.Latest()
 		if e.Kind == entity.JobKilled {
@@ -104,7 +107,7 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 			row.ran = r.Ran()
 		}
 	case entity.JobRequeued, entity.JobResized:
-		row.attempt, row.ended, row.over, row.shape = len(r.Earlier()), true, *latestOf(r.Earlier()), r.Job
+		row.attempt, row.ended, row.over, row.shape, row.limit = len(r.Earlier()), true, *latestOf(r.Earlier()), r.Job, r.Limit()
 		if e.Kind == entity.JobResized {
 			row.until = r.Reservation.Window.End
 		}
@@ -183,7 +186,7 @@ func (w *EventWriter) appendRow(b []byte, r *eventRow) []byte {
 	b = append(b, ',')
 	if s := r.shape; s != nil {
 		b = append(appendInt(b, int64(s.Request.Nodes)), ',')
-		b = append(appendTime(b, s.Request.Length), ',')
+		b = append(appendTime(b, r.limit), ',')
 		b = append(appendTime(b, s.Runtime), ',')
 	} else {
 		b = append(b, ",,,"...)

@@ -34,6 +34,9 @@ const (
 	MoneyColumns = ",budget,cost,paid,refund"
 )
 
+// PredictionColumns come last, where runtimes are predicted.
+const PredictionColumns = ",prediction,corrections,predicted"
+
 // Allocation is what jobs-POLICY.csv says of a job's processors.
 type Allocation uint8
 
@@ -64,11 +67,17 @@ const autoIntervals = 4096
 // is not known. stretch is turnaround over execution time: of a job that ran for no
 // time 1 if it did not wait either, and otherwise empty. metadata is
 // promised=SECONDS for a job that was once told of a start ahead, the first
-// such start, and reason=TEXT, after a semicolon where both are there, for one
+// such start (expected=SECONDS where that is soft, see entity.Run.Soft), and reason=TEXT, after a semicolon where both are there, for one
 // that was rejected, or killed for another reason than its estimate.
 // consumed_energy is in joules what Energy says of a job that has ended. A job
 // that was still waiting or running when the run was stopped has its row too, as
 // SUBMITTED or RUNNING.
+//
+// requested_time and estimate are what the job has asked for (Run.Limit). Where the
+// metascheduler that the writer is given to has a Predictor, rows tell in more columns
+// what was predicted of the runtime at submission, how often that was corrected, and
+// what was said last. These are empty for advance reservations and for jobs that were
+// rejected.
 //
 // On counted processors a row names the processors that the metascheduler's
 // Placer has given to the job (Run.Place): the lowest that were free where
@@ -112,8 +121,9 @@ type JobsWriter struct {
 	ring       []jobRow // of a power of two; row seq is at seq modulo its length
 	base, rows int64    // the row to write next; how many follow, itself included
 	meta       *entity.Metascheduler
-	energies   map[int64]Energy  // of rows that are complete, by their positions; never iterated
-	bills      map[int64]rowBill // of all rows, likewise
+	energies   map[int64]Energy      // of rows that are complete, by their positions; never iterated
+	bills      map[int64]rowBill     // of all rows, likewise
+	predicted  map[int64]*entity.Run // of all rows, likewise; nil where nothing is predicted
 }
 
 // jobRow is what a row needs, kept from submission until it is written.
@@ -123,7 +133,7 @@ type jobRow struct {
 	ran                                               des.Time // Run.Ran, of a job in pieces
 	nodes, user, group, queue                         int32
 	state                                             rowState
-	backfilled, booked                                bool
+	backfilled, booked, soft                          bool
 	reason                                            string       // why it was rejected or killed
 	run                                               *entity.Run  // from its start until its place is known for good
 	attempts                                          *rowAttempts // where they are told of
@@ -274,6 +284,10 @@ func (w *JobsWriter) begin() {
 		w.bills = map[int64]rowBill{}
 		w.buf = append(w.buf, MoneyColumns...)
 	}
+	if w.meta != nil && w.meta.Predictor != nil {
+		w.predicted = map[int64]*entity.Run{}
+		w.buf = append(w.buf, PredictionColumns...)
+	}
 	w.buf = append(w.buf, '\n')
 }
 
@@ -311,7 +325,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	}
 	switch e.Kind {
 	case entity.JobPromised:
-		r.promise = j.Promised
+		r.promise, r.soft = j.Promised, j.Soft()
 	case entity.JobStarted:
 		w.start(j, r)
 	case entity.JobResized:
@@ -362,12 +376,15 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	w.rows++
 	r := w.row(j.Seq())
 	*r = jobRow{
-		id: j.ID, submit: j.Submit, estimate: j.Request.Length, runtime: j.Runtime,
+		id: j.ID, submit: j.Submit, estimate: j.Limit(), runtime: j.Runtime,
 		start: -1, finish: -1, promise: entity.NeverPromised,
 		nodes: int32(j.Request.Nodes), user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
 	}
 	if w.Bill != nil {
 		w.bills[j.Seq()] = rowBill{budget: j.Request.Budget}
+	}
+	if w.predicted != nil {
+		w.predicted[j.Seq()] = j
 	}
 	if w.Attempts {
 		r.attempts = &rowAttempts{after: j.After}
@@ -377,7 +394,7 @@ func (w *JobsWriter) submit(j *entity.Run) {
 func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.state = rowRunning
 	r.start = w.now
-	r.estimate = j.Request.Length
+	r.estimate = j.Limit()
 	r.backfilled = j.Backfilled
 	r.run = j
 	r.molded(j)
@@ -594,7 +611,22 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 		b = w.bills[w.base-1].appendTo(b)
 		delete(w.bills, w.base-1)
 	}
+	if w.predicted != nil {
+		b = w.appendPrediction(b, r)
+	}
 	return append(b, '\n')
+}
+
+// appendPrediction appends what was predicted of the row at hand.
+func (w *JobsWriter) appendPrediction(b []byte, r *jobRow) []byte {
+	j := w.predicted[w.base-1]
+	delete(w.predicted, w.base-1)
+	if r.booked || r.state == rowRejected {
+		return append(b, ",,,"...)
+	}
+	b = appendTime(append(b, ','), j.FirstPrediction())
+	b = appendInt(append(b, ','), int64(j.Corrections()))
+	return appendTime(append(b, ','), j.Prediction())
 }
 
 func appendBit(b []byte, set bool) []byte {
@@ -619,21 +651,25 @@ func (w *JobsWriter) appendEnergy(b []byte) []byte {
 // says why a job was turned away; metadataSeparator stands between them.
 const (
 	promisedKey       = "promised="
+	expectedKey       = "expected=" // likewise, where jobs are planned by predictions
 	reasonKey         = "reason="
 	metadataSeparator = ";"
 )
 
 func appendMetadata(b []byte, r *jobRow) []byte {
-	promised := r.promise != entity.NeverPromised
+	promised, key := r.promise != entity.NeverPromised, promisedKey
+	if r.soft {
+		key = expectedKey
+	}
 	if r.reason == "" {
 		if promised {
-			b = appendTime(append(b, promisedKey...), r.promise)
+			b = appendTime(append(b, key...), r.promise)
 		}
 		return b
 	}
 	text := reasonKey + r.reason
 	if promised {
-		text = string(appendTime([]byte(promisedKey), r.promise)) + metadataSeparator + text
+		text = string(appendTime([]byte(key), r.promise)) + metadataSeparator + text
 	}
 	return append(b, escapeCSV(text)...)
 }

@@ -27,6 +27,24 @@ func Predictors() Table[entity.Predictor] {
 				return &predict.Recent{K: a.Positive("k"), Of: parsed(a, "of", predict.ParseOf)}
 			},
 		},
+		{
+			Name: "similar", Text: "by jobs that were similar (Smith, Taylor and Foster 1998), of the category that is surest",
+			Params: []Param{
+				{"q", "SHARE", "the quantile of their runtimes that is taken, above 0 up to 1 (the mean)"},
+				{"last", "N", "how many of the latest a category keeps, 2 to 32 (20)"},
+				{"by", "NAMES", "in what jobs are similar, as in user+size+request/user: user, group, queue, application, size, request (eleven such templates)"},
+			},
+			New: func(a *Args) entity.Predictor {
+				p := &predict.Similar{Q: a.above("q"), Last: a.Positive("last")}
+				if text, given := a.Value("by"); given {
+					var err error
+					p.Templates, err = predict.ParseTemplates(text)
+					a.check(err)
+				}
+				a.check(p.Check())
+				return p
+			},
+		},
 	}
 }
 

@@ -313,6 +313,9 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	j.User = s.owner(12, rec.User)
 	j.Group = s.owner(13, rec.Group)
 	j.Queue = s.owner(15, rec.Queue)
+	if n := rec.Executable; n > 0 && n <= math.MaxInt32 {
+		j.Application = int32(n)
+	}
 	if s.opts.Feedback && rec.Preceding >= 0 {
 		j.After = s.after(entity.Dependency{Job: rec.Preceding, Think: max(rec.ThinkTime, 0)})
 	}

@@ -318,7 +318,7 @@ func (g *Grid) place(b *Broker, j *entity.Job, nodes int) *bag {
 func (k *bag) fragment(a *ResourceAgent, nodes int) *Fragment {
 	j := k.run.Job
 	return &Fragment{Job: j, Broker: k.broker, Agent: a, bag: k, Task: &entity.Job{
-		ID: j.ID, Submit: a.grid.sim.Now(), Runtime: a.Length(j.Runtime), User: j.User, Group: j.Group, Queue: j.Queue,
+		ID: j.ID, Submit: a.grid.sim.Now(), Runtime: a.Length(j.Runtime), User: j.User, Group: j.Group, Queue: j.Queue, Application: j.Application,
 		Extra: j.Extra, Request: a.request(j.Request, nodes),
 	}}
 }

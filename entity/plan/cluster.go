@@ -203,8 +203,8 @@ func (c *Cluster) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, 
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
 	}
 	if w.Start != c.proved.Start || w.End != c.proved.End || w.Nodes != c.proved.Nodes {
-		if _, ok := c.Find(entity.Request{Nodes: w.Nodes, Length: w.Length()}, w.Start, w.Start); !ok {
-			return nil, &entity.ConflictError{Run: j, Window: w, Detail: "fewer processors are free"}
+		if ok, _, miss := c.FitsAt(w.Start, w.Nodes, w.Length()); !ok {
+			return nil, &entity.ConflictError{Run: j, Window: w, At: w.Start + max(miss-des.Tick, 0), Detail: "fewer processors are free"}
 		}
 	}
 	c.add(w.Start, w.End, -w.Nodes)

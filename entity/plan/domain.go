@@ -482,6 +482,81 @@ func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 	d.returned[r][i] = true
 }
 
+// Extend has the tasks of r, which is settled, end as those of w do, or changes
+// nothing.
+func (d *Domain) Extend(r *entity.Reservation, w entity.Window) error {
+	done := 0
+	var err error
+	for ; done < len(w.Tasks) && err == nil; done++ {
+		err = d.extendTask(r, done, w.Tasks[done].End)
+	}
+	if err == nil {
+		w.Tasks = slices.Clone(w.Tasks)
+		r.Window = w
+		if r.Index == 0 { // it was past already
+			d.enlist(r)
+		}
+		return nil
+	}
+	for i := range done - 1 {
+		d.shorten(r, i, w.Tasks[i].End)
+	}
+	var taken *entity.ConflictError
+	if errors.As(err, &taken) {
+		taken.Run, taken.Window = r.Run, w
+	}
+	return err
+}
+
+// extendTask has the node of r's i-th task be taken until the instant end, or says by
+// what it is before.
+func (d *Domain) extendTask(r *entity.Reservation, i int, end des.Time) error {
+	held := r.Window.Tasks[i].End
+	if end <= held || d.idle(r, i) {
+		return nil
+	}
+	k, _, c := d.run(r.Window.Tasks[:i+1], i)
+	if c == nil {
+		return d.extendSpan(r, k, span{r.Window.Start, held, r.Run}, end)
+	}
+	if ok, _, miss := c.plan.FitsAt(held, 1, end-held); !ok {
+		return &entity.ConflictError{At: held + max(miss-des.Tick, 0), Detail: fmt.Sprintf("all of the %d nodes like node %d are taken then", len(c.counted), d.nodes[k].ID)}
+	}
+	c.plan.add(held, end, -1)
+	d.on[k] = span{r.Window.Start, end, r.Run}
+	return nil
+}
+
+// extendSpan is extendTask for s, on the k-th node, a single.
+func (d *Domain) extendSpan(r *entity.Reservation, k int, s span, end des.Time) error {
+	if at, ok := d.spanOf(r.Run, k, s.start); ok {
+		d.cut(k, at, 0)
+	}
+	clash, ok := d.take(k, span{s.start, end, s.by})
+	if ok {
+		return nil
+	}
+	d.take(k, s)
+	return &entity.ConflictError{At: max(clash.start, s.end), Detail: fmt.Sprintf("%v has node %d over [%v, %v)", clash.by, d.nodes[k].ID, clash.start, clash.end)}
+}
+
+// shorten undoes extendTask.
+func (d *Domain) shorten(r *entity.Reservation, i int, end des.Time) {
+	held := r.Window.Tasks[i].End
+	if end <= held || d.idle(r, i) {
+		return
+	}
+	k, _, c := d.run(r.Window.Tasks[:i+1], i)
+	if c == nil {
+		if at, ok := d.spanOf(r.Run, k, r.Window.Start); ok {
+			d.cut(k, at, held)
+		}
+		return
+	}
+	c.plan.add(held, end, 1)
+	d.on[k].end = held
+}
+
 // returnTasks gives back what r's tasks from the i-th on hold that are counted
 // together, and returns how many they are.
 func (d *Domain) returnTasks(r *entity.Reservation, i int, at des.Time) int {

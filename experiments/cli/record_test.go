@@ -241,6 +241,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 	kinds := map[string]int{}
 	for _, args := range [][]string{
 		{trace, "--decisions", "--power", "idle=90:busy=180:profile=on", "--outages", outages},
+		{trace, "--policy", "easy,easy++"},
 		{"--domain", domain, "--policy", "easy,batch-slicer:k=3:front=5", "--alternatives", "--outages", "exponential:mtbf=2000:repair=100:until=3000"},
 		{"--grid", grid, "--policy", "oar", "--outages", "exponential:mtbf=9000:repair=100:until=3000"},
 	} {

@@ -122,6 +122,8 @@ and with --correct a prediction that a job outlives becomes another one
 	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
 	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
 	f.BoolVar(&s.decisions, "decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
+	checked(cmd, "wake", "", "T|apart=T", "the scheduler sleeps: it decides at multiples of T only (30s, 30s:offset=5s), or at any event but so far apart", scenario.ParseWake)
+	checked(cmd, "overhead", "", "dispatch=T:prologue=T:epilogue=T", "processors are held before and after a job runs; T is a time, T..T, exponential/T or lognormal/T/SIGMA", scenario.ParseOverhead)
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	s.addPredictions(cmd)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")

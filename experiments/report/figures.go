@@ -131,7 +131,7 @@ func (n *numbers) of(f *results.Folder, figure string) (*table, string, error) {
 	case "estimates":
 		return n.accuracies(), "", nil
 	}
-	kind := map[string]string{"owners": "owners-", "prices": "prices-", "income": "cycles-", "alternatives": "pareto-"}[figure]
+	kind := map[string]string{"owners": "owners-", "prices": "prices-", "income": "cycles-", "alternatives": "pareto-", "predictions": "accuracy-"}[figure]
 	return files(f, kind)
 }
 

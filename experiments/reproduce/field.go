@@ -4,10 +4,12 @@ package reproduce
 // so that each figure is that of one run and not a mean over cycles.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/metrics"
@@ -17,14 +19,32 @@ import (
 // published: its files are there or in a folder "field" or "inputs" in it.
 const ReferenceVariable = "GRIDSLOT_REFERENCE"
 
+// TracesVariable names the folder of real logs.
+const TracesVariable = "GRIDSLOT_TRACES"
+
 // MissingError is the error of an experiment whose data are not at hand.
 type MissingError struct {
-	File string // its name
-	How  string // where it is to be had, a sentence
+	File     string // its name
+	How      string // where it is to be had, a sentence
+	Variable string // names the folder it is looked for in; ReferenceVariable where empty
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, ReferenceVariable, e.How)
+	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, ReferenceVariable), e.How)
+}
+
+// logFile is the path of a log of that name, with one of the usual endings; how says
+// where it is to be had.
+func logFile(name, how string) (string, error) {
+	if dir := os.Getenv(TracesVariable); dir != "" {
+		for _, ending := range []string{".swf.gz", ".swf", ".recon.swf.gz"} {
+			path := filepath.Join(dir, name+ending)
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+	}
+	return "", &MissingError{name + ".swf", how, TracesVariable}
 }
 
 // fieldFile is the path of a published file; how says where it is to be had.
@@ -36,7 +56,7 @@ func fieldFile(name, how string) (string, error) {
 			}
 		}
 	}
-	return "", &MissingError{name, how}
+	return "", &MissingError{File: name, How: how}
 }
 
 // single is the figure of a single run.
@@ -59,7 +79,9 @@ func (t *Table) fill(rows []Row, claims ...Claim) error {
 		}
 	}
 	t.Cycles, t.PublishedCycles, t.Rows = 1, 1, rows
-	t.Claims = append(t.orderings(), claims...)
+	ours := *t // what was not run here claims nothing
+	ours.Rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Ours.N == 0 })
+	t.Claims = append(ours.orderings(), claims...)
 	for i := range t.Claims {
 		t.Claims[i].judgeSingle(found)
 	}

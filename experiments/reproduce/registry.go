@@ -25,6 +25,7 @@ func All() []Experiment {
 // a *MissingError.
 func Field() []Experiment {
 	return []Experiment{
+		NewSC15(),
 		NewCirrus(),
 		NewSC20(),
 	}

@@ -18,6 +18,7 @@ type Settings struct {
 	Name       string // of the policy in the summary; Policy.Name() where empty
 	Processors int    // of the cluster
 	Pass       entity.Pass
+	Wakes      entity.Wakes // when the policy is awake
 	Overrun    entity.Overrun
 	// Predictor and Corrector, if set, are what jobs are planned by, in place of what
 	// Policy brings; see predict.Set. They may keep state: each run needs its own.
@@ -74,6 +75,12 @@ type Settings struct {
 	Observers []entity.Observer
 }
 
+// predicts reports whether runtimes are predicted.
+func (s *Settings) predicts() bool {
+	own, _ := entity.PredictionsOf(s.Policy)
+	return own != nil || s.Predictor != nil
+}
+
 // Result is what became of a run.
 type Result struct {
 	Summary     metrics.Summary
@@ -85,6 +92,8 @@ type Result struct {
 	// Capacity is what became of the machine's, where there is an account of it
 	// (Settings.Attempts, Owners).
 	Capacity metrics.Capacity
+	// Accuracy is how good the predictions of runtimes were, where there are any.
+	Accuracy *metrics.AccuracySummary
 	// Energy is what the run took, where that was accounted for.
 	Energy *metrics.EnergyRow
 }

@@ -43,6 +43,7 @@ type Session struct {
 
 	settings Settings
 	recorder *metrics.Recorder
+	accuracy *metrics.Accuracy // nil where nothing is predicted
 	spent    *Watch
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
@@ -81,6 +82,10 @@ func Begin(s Settings) *Session {
 	if s.Attempts || s.Owners {
 		x.Account = &metrics.Account{Policy: s.Name}
 		x.Observers = append(x.Observers, x.Account)
+	}
+	if s.predicts() {
+		x.accuracy = &metrics.Accuracy{Policy: s.Name}
+		x.Observers = append(x.Observers, x.accuracy)
 	}
 	if s.Links != nil {
 		x.waiting = flow.NewDependencies(s.Links)
@@ -146,6 +151,9 @@ func (x *Session) Files() (err error) {
 	if err == nil {
 		err = x.profile()
 	}
+	if err == nil {
+		err = x.predictions()
+	}
 	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
 		return err
 	}
@@ -173,6 +181,19 @@ func (x *Session) decisions() error {
 	decisions := metrics.NewDecisionsWriter(w)
 	x.closers = append(x.closers, decisions.Close)
 	x.Observers = append(x.Observers, decisions)
+	return nil
+}
+
+// predictions begins the file accuracy-NAME.csv where runtimes are predicted.
+func (x *Session) predictions() error {
+	if x.accuracy == nil {
+		return nil
+	}
+	w, err := x.Create("accuracy-", ".csv")
+	if err != nil || w == nil {
+		return err
+	}
+	x.closers = append(x.closers, func() error { return x.accuracy.Write(w) })
 	return nil
 }
 
@@ -257,7 +278,7 @@ func (x *Session) path(prefix, suffix string) string {
 // Schedule runs jobs, and users' advance reservations if there are any, through
 // a metascheduler that was made with the session's Sim and Observers.
 func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
-	meta.Pass, meta.Overrun = x.settings.Pass, x.settings.Overrun
+	meta.Pass, meta.Overrun, meta.Wakes = x.settings.Pass, x.settings.Overrun, x.settings.Wakes
 	predict.Set(meta, x.settings.Predictor, x.settings.Corrector)
 	if x.settings.LeaveWaiting || x.settings.Outages != nil {
 		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
@@ -306,6 +327,10 @@ func (x *Session) Commit() (Result, error) {
 	if result.Energy, err = x.energy(); err != nil {
 		return Result{}, err
 	}
+	if x.accuracy != nil {
+		a := x.accuracy.Summary()
+		result.Accuracy = &a
+	}
 	for _, end := range x.closers {
 		if err := end(); err != nil {
 			return Result{}, err
@@ -334,7 +359,7 @@ func (x *Session) removeOthers(written []string) error {
 		return nil
 	}
 	others := x.unasked
-	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "decisions-", "tasks-", "local-", "accounts-", "log-"} {
+	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "decisions-", "tasks-", "local-", "accounts-", "log-", "accuracy-"} {
 		others = append(others, x.path(prefix, ""))
 	}
 	for _, path := range others {

@@ -83,6 +83,10 @@ func (k Cluster) prepare(c *call) (runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	overheads, err := c.overheads()
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context, p *policyRun) (*Result, error) {
 		chosen, err := c.tables.Policies.Parse(p.spec, c.defaults()) // anew: it may keep state
 		if err != nil {
@@ -91,7 +95,7 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
 		c.Settings.Power.tell(chosen.Value)
-		s.Observers = append(s.Observers, p.observers("")...)
+		s.Observers = append(append(s.Observers, overheads()...), p.observers("")...)
 		if s.Outages, err = outages.flow(nil); err != nil {
 			return nil, err
 		}

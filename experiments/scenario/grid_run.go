@@ -355,6 +355,7 @@ func (c *call) addSite(g *grid.Grid, k *Site, observers []entity.Observer) (clos
 // by itself.
 func (c *call) siteSettings(m *entity.Metascheduler) error {
 	m.Overrun, m.Pass = c.Workload.Options.Overrun, c.Settings.Pass
+	m.Wakes, _ = ParseWake(c.Settings.Wake) // checked as the run began
 	predictor, corrector, err := c.predictions(c.tables)
 	predict.Set(m, predictor, corrector)
 	return err

@@ -124,7 +124,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", "accuracy-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -178,6 +178,9 @@ func (sc *Scenario) Check(t *Tables) error {
 		return err
 	}
 	if _, _, err := sc.predictions(t); err != nil {
+		return err
+	}
+	if err := sc.checkOverhead(); err != nil {
 		return err
 	}
 	if err := sc.checkCheckpoints(); err != nil {
@@ -313,6 +316,9 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
 		Decisions: c.options.Decisions,
 	}}
+	if p.settings.Wakes, err = ParseWake(c.Settings.Wake); err != nil {
+		return &SettingError{"wake", err}
+	}
 	p.observers = func(site string) []entity.Observer {
 		if c.options.Observers == nil {
 			return nil

@@ -62,6 +62,10 @@ type Flows struct {
 type Settings struct {
 	Seed, Replication uint64
 	Pass              entity.Pass
+	// Wake is when schedulers are awake ("30s", "apart=5s"; "" means always), Overhead
+	// what the machine adds to each job ("dispatch=3s:epilogue=10s"); see ParseWake and
+	// ParseOverhead.
+	Wake, Overhead string
 	// NoCompression is for conservative policies that do not say it themselves.
 	NoCompression bool
 	Allocation    metrics.Allocation
@@ -145,6 +149,7 @@ var settings = []setting{
 	moldableSetting,
 	of("settings", "seed", func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, whole[uint64](0, math.MaxInt64)),
 	of("settings", "pass", func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
+	wakeSetting, overheadSetting,
 	{
 		"compression", "settings", func(sc *Scenario) string { return onOff(!sc.Settings.NoCompression) },
 		func(sc *Scenario, text string) error {

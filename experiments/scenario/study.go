@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -83,7 +85,7 @@ func (o *Outcome) Table() (columns []string, rows [][]string, err error) {
 // SummaryColumns are the columns that summary.csv can have, whatever the machine.
 func SummaryColumns() []string {
 	var columns []string
-	for _, r := range []*Result{{}, {Money: &MoneySummary{}}, {Grid: &GridSummary{}}} {
+	for _, r := range []*Result{{}, {Money: &MoneySummary{}}, {Grid: &GridSummary{}}, {Result: run.Result{Accuracy: &metrics.AccuracySummary{}}}} {
 		names, _, err := (&Outcome{Results: []*Result{r}}).Table()
 		if err != nil {
 			panic("the summary of an empty result: " + err.Error()) // its columns are those of three structs
@@ -100,7 +102,7 @@ func SummaryColumns() []string {
 // fileKinds are the files of a run by the names in front of what tells the policy.
 var fileKinds = []string{
 	"jobs", "queue", "attempts", "capacity", "cycles", "pareto", "alternatives", "prices", "owners", "clusters", "log",
-	"events", "tasks", "perfetto", "local", "accounts", "outages", "power", "decisions", "requests", "energy", "nodes",
+	"events", "tasks", "perfetto", "local", "accounts", "outages", "power", "decisions", "requests", "energy", "nodes", "accuracy",
 }
 
 // FileKinds are the kinds of files that a run may leave, beside summary.csv and

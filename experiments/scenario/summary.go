@@ -53,6 +53,9 @@ func (o *Outcome) Summaries() []metrics.Summary {
 
 // rows are those of all columns, of the machine at hand.
 func (o *Outcome) rows() any {
+	if o.predicted() {
+		return o.predictedRows()
+	}
 	var grids []gridRow
 	var domains []moneyRow
 	for _, r := range o.Results {
@@ -92,6 +95,9 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 		return err
 	}
 	if err := o.printCapacity(w); err != nil {
+		return err
+	}
+	if err := o.printAccuracy(w); err != nil {
 		return err
 	}
 	return o.printEnergy(w)

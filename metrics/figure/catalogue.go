@@ -36,6 +36,7 @@ var catalogue = []struct {
 	{"wait-by-estimate", "mean wait and bounded slowdown by the estimates of jobs", func(r *reader) (*Figure, error) { return withJobs(r, WaitByEstimate) }},
 	{"load", "jobs and work submitted by hour and weekday", (*reader).load},
 	{"estimates", "how accurate estimates are", (*reader).estimates},
+	{"predictions", "predicted against real runtimes, the error by runtime, and what it does to slowdowns", (*reader).predictions},
 	{"owners", "income of each owner, and what a node-hour earned", (*reader).owners},
 	{"prices", "mean prices of owners' nodes over time", (*reader).prices},
 	{"income", "income of all owners in each cycle", (*reader).income},
@@ -194,6 +195,14 @@ func (r *reader) load() (*Figure, error) {
 
 func (r *reader) estimates() (*Figure, error) {
 	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Estimates(jobs[0].Rows) })
+}
+
+func (r *reader) predictions() (*Figure, error) {
+	accuracy, err := of(r, (*results.Run).Accuracy)
+	if err != nil {
+		return nil, err
+	}
+	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Predictions(jobs, accuracy) })
 }
 
 func (r *reader) owners() (*Figure, error) {

@@ -4,7 +4,6 @@ package figure
 
 import (
 	"math"
-	"math/bits"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -12,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
 )
@@ -32,20 +30,14 @@ var bySize = classes{
 		if j.Processors < 1 {
 			return -1
 		}
-		return bits.Len(uint(j.Processors - 1))
+		return metrics.SizeClass(j.Processors)
 	},
 	name: func(class int) string { return strconv.FormatUint(1<<class, 10) },
 	last: 62,
 }
 
-// estimateLimits are the upper ends of the classes of estimates.
-var estimateLimits = []struct {
-	most des.Time
-	name string
-}{
-	{des.Minute, "1 min"}, {10 * des.Minute, "10 min"}, {30 * des.Minute, "30 min"}, {des.Hour, "1 h"}, {4 * des.Hour, "4 h"},
-	{12 * des.Hour, "12 h"}, {des.Day, "1 d"}, {des.Forever, "more"},
-}
+// lengthNames are those of the classes of metrics.LengthClass, by their upper ends.
+var lengthNames = [len(metrics.LengthLimits)]string{"1 min", "10 min", "30 min", "1 h", "4 h", "12 h", "1 d", "more"}
 
 // byEstimate are jobs with estimates of up to a minute, ten minutes, and so on.
 var byEstimate = classes{
@@ -54,15 +46,10 @@ var byEstimate = classes{
 		if j.Estimate == results.None {
 			return -1
 		}
-		for i, l := range estimateLimits {
-			if j.Estimate <= l.most {
-				return i
-			}
-		}
-		return -1
+		return metrics.LengthClass(j.Estimate)
 	},
-	name: func(class int) string { return estimateLimits[class].name },
-	last: len(estimateLimits) - 1,
+	name: func(class int) string { return lengthNames[class] },
+	last: len(lengthNames) - 1,
 }
 
 // class is what became of the jobs of one class.
@@ -144,24 +131,29 @@ func byClass(runs []Rows[results.Job], by classes, name string) (*Figure, error)
 	asDurations(&wait.Y, shortest, longest)
 	asFactors(&slowdown.Y, 1, worst)
 	count.Y.Min, count.Y.Max = 0, max(1, count.Y.Max*1.05)
-	every := 1 + (last-first)/10 // so that labels have room
 	for _, p := range f.Panels {
-		p.X.Min, p.X.Max = float64(first)-0.5, float64(last)+0.5
-		p.X.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
-			for c := first; c <= last; c++ {
-				t := plot.Tick{Value: float64(c)}
-				if (c-first)%every == 0 {
-					t.Label = by.name(c)
-				}
-				ticks = append(ticks, t)
-			}
-			return ticks
-		})
+		asClasses(&p.X, first, last, by.name)
 	}
 	if wait.Y.Min < linearBelow {
 		f.Note = "Waits: linear up to 10 s, logarithmic beyond."
 	}
 	return f, nil
+}
+
+// asClasses makes an axis one of classes, from the first to the last.
+func asClasses(a *plot.Axis, first, last int, name func(class int) string) {
+	every := 1 + (last-first)/10 // so that labels have room
+	a.Min, a.Max = float64(first)-0.5, float64(last)+0.5
+	a.Tick.Marker = ticker(func(lo, hi float64) (ticks []plot.Tick) {
+		for c := first; c <= last; c++ {
+			t := plot.Tick{Value: float64(c)}
+			if (c-first)%every == 0 {
+				t.Label = name(c)
+			}
+			ticks = append(ticks, t)
+		}
+		return ticks
+	})
 }
 
 // slant turns the labels of an axis, so that long ones have room.

@@ -284,3 +284,31 @@ func TestTicksAreAtRoundValuesWithinTheAxis(t *testing.T) {
 func TestStepsKeepAValueUntilTheNext(t *testing.T) {
 	require.Equal(t, points{{X: 0, Y: 1}, {X: 5, Y: 1}, {X: 5, Y: 3}}, steps(points{plotter.XY{X: 0, Y: 1}, {X: 5, Y: 3}}))
 }
+
+func TestPredictionsAreCountedAgainstRuntimes(t *testing.T) {
+	job := func(runtime, prediction, estimate des.Time, state results.State) results.Job {
+		return results.Job{Runtime: runtime * s, Prediction: prediction * s, Estimate: estimate * s, State: state}
+	}
+	unknown := job(5, 5, 5, results.Finished)
+	unknown.Prediction = results.None
+	counts, most := density([]results.Job{
+		job(100, 10, 200, results.Finished), job(120, 11, 200, results.Finished), // 2 and 2.08 decades, 1 and 1.04
+		job(500, 10, 100, results.Walltime), // cut off at 100
+		job(100, 10, 200, results.Killed), job(100, 10, 200, results.Rejected), unknown,
+		job(9, 1000, 2000, results.Finished),
+	})
+	require.Equal(t, map[[2]int]int{{12, 6}: 3, {5, 18}: 1}, counts)
+	require.Equal(t, 3, most)
+	require.InDelta(t, 100, edge(12), 1e-9)
+	require.InDelta(t, 5, edge(3), 1e-9)
+}
+
+func TestErrorsStandAtTheirClasses(t *testing.T) {
+	errors, slowdowns := accuracyPoints([]results.Accuracy{
+		{By: "all", MeanAbsoluteError: 7, MeanBoundedSlowdown: 7}, {By: "request", Class: "60", MeanAbsoluteError: 7},
+		{By: "runtime", Class: "60", MeanAbsoluteError: 1}, {By: "runtime", Class: "14400", MeanAbsoluteError: 2}, {By: "runtime", Class: "inf", MeanAbsoluteError: 3},
+		{By: "side", Class: "under", MeanBoundedSlowdown: 4}, {By: "side", Class: "exact", MeanBoundedSlowdown: 5},
+	})
+	require.Equal(t, points{{X: 0, Y: 1}, {X: 4, Y: 2}, {X: 7, Y: 3}}, errors)
+	require.Equal(t, points{{X: 2, Y: 4}, {X: 1, Y: 5}}, slowdowns)
+}

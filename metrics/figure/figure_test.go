@@ -40,6 +40,18 @@ func manyJobs(n int) (jobs []results.Job) {
 	return jobs
 }
 
+// predicted are the same jobs with predictions of a half, or of all that is asked for.
+func predicted(runs []Rows[results.Job]) (all []Rows[results.Job]) {
+	for _, r := range runs {
+		rows := slices.Clone(r.Rows)
+		for i := range rows {
+			rows[i].Prediction = rows[i].Estimate / des.Time(1+i%2)
+		}
+		all = append(all, Rows[results.Job]{r.Name, rows})
+	}
+	return all
+}
+
 func levelsOf(n int) (queue []results.Level) {
 	for i := range n {
 		queue = append(queue, results.Level{Time: des.Time(i) * 500 * s, Jobs: i % 17, Processors: i % 90, Busy: i % 101})
@@ -55,6 +67,7 @@ func everyFigure(t *testing.T, names ...string) map[string]*Figure {
 	var prices []Rows[results.Price]
 	var cycles []Rows[results.Cycle]
 	var fronts []Rows[results.Combination]
+	var accuracy []Rows[results.Accuracy]
 	capacity := &results.Table{Header: append([]string{"policy", "capacity"}, parts...)}
 	for i, name := range names {
 		jobs = append(jobs, Rows[results.Job]{name, manyJobs(1000 + i)})
@@ -63,6 +76,9 @@ func everyFigure(t *testing.T, names ...string) map[string]*Figure {
 		prices = append(prices, Rows[results.Price]{name, []results.Price{{Owner: name, Price: 2}, {Owner: name, Price: 3, Time: 600 * s}}})
 		cycles = append(cycles, Rows[results.Cycle]{name, []results.Cycle{{Income: 5}, {Start: 600 * s, Income: 7}}})
 		fronts = append(fronts, Rows[results.Combination]{name, []results.Combination{{Cost: 5, Time: 7}, {Point: 1, Cost: 5, Time: 6}, {Point: 2, Cost: 4, Time: 7}}})
+		accuracy = append(accuracy, Rows[results.Accuracy]{name, []results.Accuracy{
+			{By: "all"}, {By: "runtime", Class: "60", MeanAbsoluteError: 30}, {By: "runtime", Class: "inf", MeanAbsoluteError: 90000}, {By: "side", Class: "under", MeanBoundedSlowdown: 8},
+		}})
 		capacity.Rows = append(capacity.Rows, []string{name, "100", "50", "10", "0", "20", "5", "15"})
 	}
 	made := map[string]*Figure{}
@@ -90,6 +106,8 @@ func everyFigure(t *testing.T, names ...string) map[string]*Figure {
 	keep("load", f, err)
 	f, err = Estimates(jobs[0].Rows)
 	keep("estimates", f, err)
+	f, err = Predictions(predicted(jobs), accuracy)
+	keep("predictions", f, err)
 	f, err = Owners(owners)
 	keep("owners", f, err)
 	f, err = Prices(prices)
@@ -502,6 +520,9 @@ func TestOddRowsDoNoHarm(t *testing.T) {
 			"wait-by-estimate": func() (*Figure, error) { return WaitByEstimate(runs) },
 			"load":             func() (*Figure, error) { return Load(jobs, time.Time{}) },
 			"estimates":        func() (*Figure, error) { return Estimates(jobs) },
+			"predictions": func() (*Figure, error) {
+				return Predictions(predicted(runs), []Rows[results.Accuracy]{{"p", []results.Accuracy{{By: "runtime", Class: "1e300", MeanAbsoluteError: math.NaN()}, {By: "side", Class: "under", MeanBoundedSlowdown: math.Inf(1)}}}})
+			},
 		} {
 			f, err := draw()
 			if err != nil {

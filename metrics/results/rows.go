@@ -39,7 +39,7 @@ type Job struct {
 	User, Group, Queue int64
 	Submit             des.Time
 	Processors         int      // or nodes, requested
-	Estimate           des.Time // as the scheduler was told
+	Estimate           des.Time // what was asked for
 	Runtime            des.Time // the real one
 	State              State
 	// Start and Finish are those of the last attempt. Execution is how long the job
@@ -66,6 +66,10 @@ type Job struct {
 	// Money, where nodes have prices: the most that the job would pay, what its
 	// windows cost, what owners got of that, and what the user got back.
 	Budget, Cost, Paid, Refund float64
+	// What was predicted of the runtime at submission and last, None where nothing was,
+	// and how often it was corrected.
+	Prediction, Predicted des.Time
+	Corrections           int
 }
 
 // Ran reports whether the job ran and came to an end, and was no advance reservation:
@@ -118,18 +122,24 @@ var jobColumns = append(need(
 	numbers("cost", func(j *Job) *float64 { return &j.Cost }),
 	numbers("paid", func(j *Job) *float64 { return &j.Paid }),
 	numbers("refund", func(j *Job) *float64 { return &j.Refund }),
+	times("prediction", func(j *Job) *des.Time { return &j.Prediction }),
+	ints("corrections", func(j *Job) *int { return &j.Corrections }),
+	times("predicted", func(j *Job) *des.Time { return &j.Predicted }),
 )
 
-// metadata takes in promised=SECONDS;reason=TEXT, either of which may not be there.
+// metadata takes in promised=SECONDS;reason=TEXT, either of which may not be there, or
+// expected= in the place of promised=.
 func (j *Job) metadata(text string) (err error) {
 	if text == "" {
 		return nil
 	}
-	if rest, ok := strings.CutPrefix(text, "promised="); ok {
-		var at string
-		at, text, _ = strings.Cut(rest, ";")
-		if j.Promised, err = parseTime(at); err != nil {
-			return fmt.Errorf("promised: %w", err)
+	for _, key := range []string{"promised", "expected"} {
+		if rest, ok := strings.CutPrefix(text, key+"="); ok {
+			var at string
+			at, text, _ = strings.Cut(rest, ";")
+			if j.Promised, err = parseTime(at); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
 		}
 	}
 	if reason, ok := strings.CutPrefix(text, "reason="); ok {
@@ -139,7 +149,7 @@ func (j *Job) metadata(text string) (err error) {
 }
 
 var missingJob = Job{User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
-	Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(), Refund: math.NaN()}
+	Prediction: None, Predicted: None, Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(), Refund: math.NaN()}
 
 // Jobs are the rows of jobs-POLICY.csv, in order of job id. It is an error where there are
 // not as many as summary.csv counts: the file has been cut off, or belongs to another run.
@@ -199,6 +209,35 @@ var attemptColumns = append(need(
 // Attempts are the rows of attempts-POLICY.csv, in the order in which they ended.
 func (r *Run) Attempts() ([]Attempt, error) {
 	return rows(r, "attempts", Attempt{Start: None, Finish: None, Kept: None, Lost: None, Overhead: None, ProcessorTime: math.NaN()}, attemptColumns)
+}
+
+// Accuracy is a row of accuracy-POLICY.csv; NaN is what there is none of.
+type Accuracy struct {
+	By, Class                                         string
+	Jobs, Measured                                    int
+	MeanAbsoluteError, MeanError, MeanAccuracy, Under float64
+	CorrectionsPerJob, MeanWait, MeanBoundedSlowdown  float64
+}
+
+var accuracyColumns = need(
+	texts("by", func(a *Accuracy) *string { return &a.By }),
+	texts("class", func(a *Accuracy) *string { return &a.Class }),
+	ints("jobs", func(a *Accuracy) *int { return &a.Jobs }),
+	ints("measured", func(a *Accuracy) *int { return &a.Measured }),
+	numbers("mean_absolute_error", func(a *Accuracy) *float64 { return &a.MeanAbsoluteError }),
+	numbers("mean_error", func(a *Accuracy) *float64 { return &a.MeanError }),
+	numbers("mean_accuracy", func(a *Accuracy) *float64 { return &a.MeanAccuracy }),
+	numbers("under", func(a *Accuracy) *float64 { return &a.Under }),
+	numbers("corrections_per_job", func(a *Accuracy) *float64 { return &a.CorrectionsPerJob }),
+	numbers("mean_wait", func(a *Accuracy) *float64 { return &a.MeanWait }),
+	numbers("mean_bounded_slowdown", func(a *Accuracy) *float64 { return &a.MeanBoundedSlowdown }),
+)
+
+// Accuracy are the rows of accuracy-POLICY.csv: how good predictions of runtimes were, by
+// classes of jobs.
+func (r *Run) Accuracy() ([]Accuracy, error) {
+	nan := math.NaN()
+	return rows(r, "accuracy", Accuracy{MeanAbsoluteError: nan, MeanError: nan, MeanAccuracy: nan, Under: nan, CorrectionsPerJob: nan, MeanWait: nan, MeanBoundedSlowdown: nan}, accuracyColumns)
 }
 
 // Task is a row of tasks-POLICY.csv: a piece of a node's time, and who had it.

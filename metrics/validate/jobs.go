@@ -61,6 +61,11 @@ type Rules struct {
 //   - First: a job that waited was promised a start (promised= in metadata), and
 //     started by it.
 //
+// Where runtimes were predicted (the columns prediction, corrections and predicted),
+// jobs ran to their ends or estimates all the same, estimated ends are predicted ends, and
+// promises, which are expected= in metadata then, bind as long as no job ran that was
+// corrected: a file does not tell when it was.
+//
 // Where jobs have deadlines nobody can tell when those that were turned away left
 // the queue, so that the head's promise and backfilled are not checked.
 //
@@ -157,8 +162,18 @@ type filed struct {
 // room.
 func (f *filed) empty() bool { return f.job.Request.Length == 0 && f.finish == f.start }
 
-// estimatedEnd is when the scheduler expected f to end.
-func (f *filed) estimatedEnd() des.Time { return f.start.Add(f.job.Request.Length) }
+// estimatedEnd is when the scheduler expected f to end. Of one that was corrected it is
+// not known; see overruns.
+func (f *filed) estimatedEnd() des.Time { return f.start.Add(f.planned()) }
+
+// planned is for how long f was planned, in its latest attempt, where it was not
+// corrected.
+func (f *filed) planned() des.Time {
+	if f.row != nil && f.predicted.given && !f.again() {
+		return f.predicted.value
+	}
+	return f.job.Request.Length
+}
 
 type fileChecker struct {
 	Rules
@@ -169,6 +184,8 @@ type fileChecker struct {
 	admitted []*filed // those of jobs that have a row and were not rejected
 	last     des.Time // the last instant of which the file knows
 	down     []out    // in order of their beginnings
+	// predicts tells that runtimes were predicted.
+	predicts bool
 	// followers tells that there are jobs that wait for others.
 	followers bool
 }
@@ -219,6 +236,7 @@ func (c *fileChecker) read(from io.Reader) error {
 		return err
 	}
 	before := int64(math.MinInt64) // the row before's id
+	c.predicts = r.has(colPredicted)
 	rows, strangers, first := 0, 0, 0
 	for r.next() {
 		id := r.id()
@@ -324,6 +342,7 @@ func (c *fileChecker) agree(f *filed) {
 		equalIfGiven(colOwnEstimate, f.ownEstimate, j.Request.Length)
 	}
 	equalIfGiven(colActual, f.runtime, j.Runtime)
+	c.predictions(f)
 	if f.nodes != j.Request.Nodes {
 		c.violation(f, Disagreement, j.Submit, "%s is %d, not %d", colNodes, f.nodes, j.Request.Nodes)
 	}
@@ -374,6 +393,25 @@ func (c *fileChecker) agree(f *filed) {
 	}
 	if killed := f.state == stateKilled; killed != (want < j.Runtime) {
 		c.violation(f, WrongRunTime, f.finish, "ran for %v of %v: killed is %v", run, j.Runtime, killed)
+	}
+}
+
+// predictions compares what f says of predictions with itself and with its run.
+func (c *fileChecker) predictions(f *filed) {
+	if !f.predicted.given || !f.corrections.given || !f.prediction.given {
+		return
+	}
+	run := f.finish - f.start
+	switch n := f.corrections.value; {
+	case f.prediction.value <= 0 || f.predicted.value <= 0:
+		c.violation(f, Disagreement, f.job.Submit, "predicted were %v, and in the end %v", f.prediction.value, f.predicted.value)
+	case n < 0 || n > 0 && !f.began():
+		c.violation(f, Disagreement, f.job.Submit, "%d corrections of a job that has not run", n)
+	case f.again() || len(c.nodes) > 0 || !f.ended() || f.given != nil:
+	case n == 0 && run > f.predicted.value:
+		c.violation(f, WrongRunTime, f.finish, "ran for %v, past its prediction %v, and was not corrected", run, f.predicted.value)
+	case n > 0 && run > f.predicted.value && !(f.state == stateKilled && f.reason):
+		c.violation(f, WrongRunTime, f.finish, "ran for %v, past its last prediction %v", run, f.predicted.value)
 	}
 }
 

@@ -47,6 +47,13 @@ func (c *fileChecker) onNodes() {
 		if f.restarts.given {
 			asked = max(asked, f.estimate) // for checkpoints, which it did not come to
 		}
+		planned, run, about := asked, min(f.job.Runtime, asked), des.Time(0)
+		if c.predicts {
+			planned = f.planned()
+			if f.part || f.again() || f.corrections.value > 0 {
+				planned, about = min(asked, max(f.prediction.value, des.Tick)), des.Second // for how long it was planned first is not known
+			}
+		}
 		nodes := c.nodesOf(f)
 		for _, n := range nodes {
 			if why := unfit(n, q); why != "" {
@@ -55,13 +62,13 @@ func (c *fileChecker) onNodes() {
 			if !c.PricesVary && q.MaxPrice > 0 && n.Price > q.MaxPrice {
 				c.violation(f, Unmet, f.start, "has node %d, whose price %v is above %v", n.ID, n.Price, q.MaxPrice)
 			}
-			reserved := des.Time(math.Ceil(float64(asked) / n.Perf))
+			reserved := des.Time(math.Ceil(float64(planned) / n.Perf))
 			longest = max(longest, reserved)
 			cost += float64(n.Price * reserved.Seconds())
 			if before := latest[n.ID]; before != nil && until[n.ID] > f.start {
 				c.violation(f, TwoJobsOnOne, f.start, "has node %d, which job %d (line %d) has until %v", n.ID, before.job.ID, before.line, until[n.ID])
 			}
-			latest[n.ID], until[n.ID] = f, min(f.start+shareOf(reserved, f.job.Runtime, asked), f.finish)
+			latest[n.ID], until[n.ID] = f, min(f.start+max(partUp(reserved, run, planned)-about, 0), f.finish)
 			if f.rough {
 				until[n.ID] = f.start // at least
 			}
@@ -79,21 +86,29 @@ func (c *fileChecker) onNodes() {
 		if f.part || f.state == stateKilled && f.reason {
 			continue
 		}
-		if want := shareOf(longest, f.job.Runtime, asked); f.ended() && f.finish-f.start != want {
-			c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", f.finish-f.start, want)
+		if want, took := partUp(longest, run, planned), f.finish-f.start; f.ended() && (took < want-about || took > want+about) {
+			c.violation(f, WrongRunTime, f.finish, "ran for %v instead of %v", took, want)
 		}
 	}
 }
 
 // shareOf is the real time of a task for which so much was reserved: the share of
-// its estimate that the job takes, rounded up. It is worked out by schoolbook
-// division, not as the engine does it.
+// its estimate that the job takes, rounded up, and no more than all of it.
 func shareOf(reserved, runtime, estimate des.Time) des.Time {
 	if runtime >= estimate {
 		return reserved
 	}
-	product := new(big.Int).Mul(big.NewInt(int64(reserved)), big.NewInt(int64(runtime)))
-	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(estimate)), new(big.Int))
+	return partUp(reserved, runtime, estimate)
+}
+
+// partUp is t*part/whole, rounded up. It is worked out by schoolbook division, not as
+// the engine does it.
+func partUp(t, part, whole des.Time) des.Time {
+	if part == whole {
+		return t
+	}
+	product := new(big.Int).Mul(big.NewInt(int64(t)), big.NewInt(int64(part)))
+	quotient, rest := new(big.Int).QuoRem(product, big.NewInt(int64(whole)), new(big.Int))
 	if rest.Sign() > 0 {
 		return des.Time(quotient.Int64()) + des.Tick
 	}

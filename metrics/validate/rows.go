@@ -41,6 +41,9 @@ const (
 	colLost            = "lost"
 	colOverhead        = "overhead"
 	colAfter           = "after"
+	colPrediction      = "prediction"
+	colCorrections     = "corrections"
+	colPredicted       = "predicted"
 )
 
 // needed are the columns that every file must have.
@@ -60,6 +63,7 @@ const (
 // follows metadataSeparator is something else.
 const (
 	promisedKey       = "promised="
+	expectedKey       = "expected=" // likewise, where jobs are planned by predictions
 	reasonKey         = "reason="
 	metadataSeparator = ";"
 )
@@ -73,6 +77,10 @@ type row struct {
 	success           bool
 	start, finish     des.Time // Forever: not before the run was stopped
 	promise           optional[des.Time]
+	soft              bool // it is expected, not promised
+	prediction        optional[des.Time]
+	corrections       optional[int64]
+	predicted         optional[des.Time] // in the end
 	wait, execution   optional[des.Time]
 	turnaround        optional[des.Time]
 	ownEstimate       optional[des.Time]
@@ -279,9 +287,11 @@ func (r *rowReader) read() *row {
 	if f.finish < f.start {
 		r.fail(colFinish, fmt.Errorf("%v is before the start at %v", f.finish, f.start))
 	}
-	if strings.HasPrefix(r.text(colMetadata), promisedKey) {
+	f.soft = strings.HasPrefix(r.text(colMetadata), expectedKey)
+	if f.soft || strings.HasPrefix(r.text(colMetadata), promisedKey) {
 		f.promise = field(r, colMetadata, parsePromise)
 	}
+	f.prediction, f.corrections, f.predicted = field(r, colPrediction, parseTime), field(r, colCorrections, parseWhole(64)), field(r, colPredicted, parseTime)
 	f.reason = strings.Contains(r.text(colMetadata), reasonKey)
 	f.restarts, f.lost, f.overhead = field(r, colRestarts, parseWhole(64)), field(r, colLost, parseTime), field(r, colOverhead, parseTime)
 	f.after = field(r, colAfter, parseAfter)
@@ -328,8 +338,8 @@ func parseBit(s string) (bool, error) {
 	return s == "1", nil
 }
 
-// parsePromise reads "promised=5;reason=TEXT".
+// parsePromise reads "promised=5;reason=TEXT" and "expected=5;reason=TEXT".
 func parsePromise(s string) (des.Time, error) {
 	s, _, _ = strings.Cut(s, metadataSeparator)
-	return parseTime(strings.TrimPrefix(s, promisedKey))
+	return parseTime(strings.TrimPrefix(strings.TrimPrefix(s, promisedKey), expectedKey))
 }

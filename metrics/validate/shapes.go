@@ -86,9 +86,7 @@ func (v *Validator) resized(f *followed) {
 	}
 	f.asks, f.done = after, j.Done()
 	f.asks.Length = left + f.done // so that this is left
-	if f.setUp = 0; j.Request.Length > f.length() {
-		f.setUp = j.Request.Length - f.length()
-	}
+	v.begins(f)
 	v.request(f)
 	v.started, v.resizes = append(v.started, f), true
 }

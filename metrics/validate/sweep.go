@@ -172,13 +172,18 @@ func (r *releases) shadow(now des.Time, needed int) des.Time {
 	return r.ends[at]
 }
 
-// overrunSpans are the spans during which jobs were past their estimates.
+// overrunSpans are the spans during which jobs were past their estimates, or ran that
+// were corrected.
 type overrunSpans []struct{ from, to des.Time } // by from; to is the latest of those up to here
 
 func (c *fileChecker) overruns() overrunSpans {
 	var spans overrunSpans
 	for _, f := range c.admitted {
-		if f.began() && f.job.Runtime > f.job.Request.Length && c.Overrun == entity.OverrunExtend {
+		switch {
+		case !f.began():
+		case f.corrections.value > 0:
+			spans = append(spans, struct{ from, to des.Time }{f.start, f.finish})
+		case f.job.Runtime > f.job.Request.Length && c.Overrun == entity.OverrunExtend:
 			spans = append(spans, struct{ from, to des.Time }{f.estimatedEnd(), f.finish})
 		}
 	}
@@ -189,7 +194,7 @@ func (c *fileChecker) overruns() overrunSpans {
 	return spans
 }
 
-// during reports whether a job was past its estimate within [from, to].
+// during reports whether any of them meets [from, to].
 func (s overrunSpans) during(from, to des.Time) bool {
 	n, _ := slices.BinarySearchFunc(s, to+1, func(span struct{ from, to des.Time }, t des.Time) int { return cmp.Compare(span.from, t) })
 	return n > 0 && s[n-1].to >= from

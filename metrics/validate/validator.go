@@ -32,7 +32,10 @@ import (
 //   - capacity that is withheld: no job has a processor or node that is, and the rest
 //     is enough for all;
 //   - no job starts before those that it follows have ended (Job.After);
-//   - the promises that it is told of.
+//   - a job that is planned by a prediction runs to its end, or its estimate, all the
+//     same, and is corrected only when the prediction is over;
+//   - the promises that it is told of. Soft ones (Run.Soft) bind as long as no job is
+//     corrected.
 //
 // Memory grows with the jobs that wait or run, and by a few bytes with each that has
 // ended.
@@ -60,6 +63,7 @@ type Validator struct {
 	waiting []*followed // with Order: by seq; those that no longer wait are dropped at the front
 	head    headPromise
 	overran des.Time // when the last job left that had passed its estimate
+	moved   int64    // how often a job has got a longer window while it ran
 
 	busy    int                   // processors
 	started []*followed           // at this instant, in order
@@ -86,15 +90,31 @@ type followed struct {
 	place       []procset.Range
 	before      []procset.Range // what it had of place before it was resized
 	first, last des.Time        // promised starts, NeverPromised before the first
-	firstAt     des.Time        // when the first promise was made
-	lastAt      des.Time        // and the last
+	firstAt     moment          // when the first promise was made
+	lastAt      moment          // and the last
+
+	// Of the attempt under way:
+	prediction  des.Time   // of the whole runtime
+	corrections int        // that there have been
+	planned     des.Time   // for how long it was planned when it began, on a node of performance 1
+	reserved    des.Time   // how long its window was then
+	tasks       []des.Time // likewise its tasks, where windows may be extended
 }
 
 type headPromise struct {
 	job   *followed
 	bound des.Time // the earliest start promised while it has been the head
-	since des.Time // when that was
+	since moment   // when that was
 }
+
+// moment is when a promise was made.
+type moment struct {
+	at         des.Time
+	moved      int64    // as Validator.moved was
+	prediction des.Time // of the job that it was made to
+}
+
+func (v *Validator) moment(f *followed) moment { return moment{v.now, v.moved, f.job.Prediction()} }
 
 // span is the time for which a job has a node.
 type span struct {
@@ -135,7 +155,8 @@ func (v *Validator) Observe(e entity.JobEvent) {
 		return
 	}
 	needs := entity.Waiting
-	if e.Kind == entity.JobFinished || e.Kind == entity.JobKilled || e.Kind == entity.JobRequeued || e.Kind == entity.JobResized {
+	switch e.Kind {
+	case entity.JobFinished, entity.JobKilled, entity.JobRequeued, entity.JobResized, entity.JobCorrected:
 		needs = entity.Running
 	}
 	if f.state != needs {
@@ -158,6 +179,8 @@ func (v *Validator) Observe(e entity.JobEvent) {
 		v.requeued(f)
 	case entity.JobResized:
 		v.resized(f)
+	case entity.JobCorrected:
+		v.corrected(f)
 	}
 }
 
@@ -194,34 +217,38 @@ func (v *Validator) submitted(j *entity.Run) {
 }
 
 func (v *Validator) promised(f *followed, e entity.JobEvent) {
-	if v.First && f.last != entity.NeverPromised && e.Start > f.last && !v.voided(f.lastAt) {
+	if v.First && f.last != entity.NeverPromised && e.Start > f.last && !v.voided(f, f.lastAt) {
 		v.violation(PromiseBroken, f.job, "the start promised for %v was moved to %v", f.last, e.Start)
 	}
 	if f.first == entity.NeverPromised {
-		f.first, f.firstAt = e.Start, v.now
+		f.first, f.firstAt = e.Start, v.moment(f)
 	}
-	f.last, f.lastAt = e.Start, v.now
+	f.last, f.lastAt = e.Start, v.moment(f)
 	if !v.Head || !e.Head {
 		return
 	}
 	h := &v.head
 	switch {
 	case h.job != f:
-		*h = headPromise{f, e.Start, v.now}
-	case e.Start > h.bound && !v.voided(h.since):
+		*h = headPromise{f, e.Start, v.moment(f)}
+	case e.Start > h.bound && !v.voided(f, h.since):
 		v.violation(HeadDelayed, f.job, "the hold for the head of the queue was moved from %v to %v", h.bound, e.Start)
 	default:
-		h.bound, h.since = e.Start, v.now
+		h.bound, h.since = e.Start, v.moment(f)
 	}
 }
 
-// voided reports whether promises made at the instant since are void: a job was
-// past its estimate then or later.
-func (v *Validator) voided(since des.Time) bool {
+// voided reports whether a promise made to f is void: it is soft, and a job was
+// corrected since, or something else is predicted of f; or a job was past its estimate
+// then or later.
+func (v *Validator) voided(f *followed, since moment) bool {
+	if f.job.Soft() && (v.moved > since.moved || f.job.Prediction() != since.prediction) {
+		return true
+	}
 	if v.Overrun != entity.OverrunExtend {
 		return false
 	}
-	if v.overran > 0 && v.overran >= since {
+	if v.overran > 0 && v.overran >= since.at {
 		return true
 	}
 	for _, f := range v.live { // any one will do: the order does not matter
@@ -248,21 +275,59 @@ func (v *Validator) start(f *followed) {
 		v.violation(OutOfOrder, j, "started before %v, which was submitted earlier", first.job)
 	}
 	if v.Head && v.head.job == f {
-		if v.now > v.head.bound && !v.voided(v.head.since) {
+		if v.now > v.head.bound && !v.voided(f, v.head.since) {
 			v.violation(HeadDelayed, j, "the head of the queue started after %v, which was held for it", v.head.bound)
 		}
 		v.head.job = nil
 	}
-	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f.firstAt) {
+	if v.First && f.first != entity.NeverPromised && v.now > f.first && !v.voided(f, f.firstAt) {
 		v.violation(PromiseBroken, j, "started after %v, which it was promised first", f.first)
 	}
 	v.follows(f)
 	v.shape(f)
-	if f.setUp = 0; j.Request.Length > f.length() {
-		f.setUp = j.Request.Length - f.length()
-	}
+	v.begins(f)
 	v.request(f)
 	v.started = append(v.started, f)
+}
+
+// begins takes in how f is planned for the attempt that begins.
+func (v *Validator) begins(f *followed) {
+	j := f.job
+	if f.setUp = 0; j.Limit() > f.length() {
+		f.setUp = j.Limit() - f.length()
+	}
+	f.prediction, f.corrections = j.Prediction(), j.Corrections()
+	f.planned, f.reserved = f.length(), j.Reservation.Window.Length()
+	if f.tasks = nil; j.Soft() && j.Request.Deadline == 0 {
+		f.planned = f.span(max(f.prediction-f.done, des.Tick))
+		for _, t := range j.Reservation.Window.Tasks {
+			f.tasks = append(f.tasks, t.End-v.now)
+		}
+	}
+	if j.Request.Length != f.planned {
+		v.violation(WrongRunTime, j, "is planned for %v, and it is to run for %v", j.Request.Length, f.planned)
+	}
+}
+
+// corrected takes in that f runs on at the end of its window.
+func (v *Validator) corrected(f *followed) {
+	j, w := f.job, &f.job.Reservation.Window
+	v.moved++
+	over := f.span(max(f.prediction-f.done, des.Tick)) // when it has run for so long
+	first := over
+	for _, t := range w.Tasks { // those of a node as fast as can be need the least
+		first = min(first, t.Node.TaskTime(over))
+	}
+	switch more := j.Corrections() - f.corrections; {
+	case more < 0 || more > 1 || more == 0 && j.Prediction() != f.prediction:
+		v.violation(WrongRunTime, j, "was corrected %d times at once, from %v to %v", more, f.prediction, j.Prediction())
+	case more == 1 && v.now-f.start < first:
+		v.violation(WrongRunTime, j, "was corrected after %v, and %v were predicted", v.now-f.start, f.prediction)
+	case more == 1 && j.Prediction() <= f.prediction:
+		v.violation(WrongRunTime, j, "was corrected from %v to %v", f.prediction, j.Prediction())
+	}
+	f.prediction, f.corrections = j.Prediction(), j.Corrections()
+	v.keepNodes(f)
 }
 
 // request checks the window that f starts in. Prices may have changed since it was
@@ -397,8 +462,8 @@ func (f *followed) work(span des.Time) des.Time {
 // runTime is how long a job must run, and whether that is less than it wants.
 func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 	remaining, length := f.span(f.asks.Runtime-f.done), f.length()
-	if w := &f.job.Reservation.Window; w.Tasks != nil {
-		return f.taskTime(w.Length()), remaining > length
+	if f.job.Reservation.Window.Tasks != nil {
+		return f.taskTime(f.reserved), remaining > length
 	}
 	if v.Overrun == entity.OverrunExtend {
 		return remaining, false
@@ -406,9 +471,9 @@ func (v *Validator) runTime(f *followed) (run des.Time, cut bool) {
 	return min(remaining, length), remaining > length
 }
 
-// taskTime is the real time of a task for which so much was reserved.
+// taskTime is the real time of a task for which so much was reserved when it began.
 func (f *followed) taskTime(reserved des.Time) des.Time {
-	return shareOf(reserved, f.span(f.asks.Runtime-f.done), f.length())
+	return partUp(reserved, min(f.span(f.asks.Runtime-f.done), f.length()), f.planned)
 }
 
 // leave has f give up what it has had since an instant before this one, which
@@ -467,8 +532,8 @@ func (v *Validator) requeued(f *followed) {
 	if f.done == 0 && len(j.Shapes) > 0 {
 		f.asks = f.own // it may take another shape
 	}
-	if j.Request.Length != f.length() {
-		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Request.Length, f.length())
+	if j.Limit() != f.length() {
+		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Limit(), f.length())
 	}
 	f.state = entity.Waiting
 	f.first, f.last = entity.NeverPromised, entity.NeverPromised
@@ -520,7 +585,7 @@ func (f *followed) passed(t des.Time, w *entity.Window) des.Time {
 		return min(t, span)
 	}
 	span = min(span, f.length())
-	whole := f.taskTime(w.Length())
+	whole := f.taskTime(f.reserved)
 	if t >= whole {
 		return span
 	}
@@ -569,12 +634,38 @@ func (v *Validator) occupyNodes(f *followed, over bool) {
 		if use := v.nodes[t.Node]; use.until > f.start {
 			v.violation(TwoJobsOnOne, f.job, "started on node %d, which %v has until %v", t.Node.ID, use.job.job, use.until)
 		}
-		until := f.start
-		if !over {
-			until += f.taskTime(t.End - f.start)
-		}
-		v.nodes[t.Node] = span{f, until}
+		v.nodes[t.Node] = span{f, f.start}
 	}
+	if !over {
+		v.keepNodes(f)
+	}
+}
+
+// keepNodes notes until when f has its nodes: to the real ends of its tasks, or to the
+// end of its window, which may be extended before it is over.
+func (v *Validator) keepNodes(f *followed) {
+	for i, t := range f.job.Reservation.Window.Tasks {
+		until := f.start + min(f.taskTime(f.reservedFor(i)), t.End-f.start)
+		if use := v.nodes[t.Node]; use.job != f && until > v.now {
+			v.violation(TwoJobsOnOne, f.job, "runs on on node %d, which %v has until %v", t.Node.ID, use.job.job, use.until)
+		}
+		for _, o := range v.outages {
+			if f.start < v.now && o.node == t.Node && o.from < until && v.now < o.to {
+				v.violation(OnWhatIsDown, f.job, "runs on on node %d, which is withheld over [%v, %v)", t.Node.ID, o.from, o.to)
+			}
+		}
+		if f.start == v.now || until > v.now {
+			v.nodes[t.Node] = span{f, until}
+		}
+	}
+}
+
+// reservedFor is how long f's i-th task was reserved when it began.
+func (f *followed) reservedFor(i int) des.Time {
+	if f.tasks != nil {
+		return f.tasks[i]
+	}
+	return f.job.Reservation.Window.Tasks[i].End - f.start
 }
 
 // occupyPlace checks which processors f has, where there is a Placer.

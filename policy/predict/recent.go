@@ -27,13 +27,14 @@ func ParseOf(s string) (Of, error) { return ofs.Parse(s) }
 // Recent predicts by the runtimes of the user's latest K jobs that have ended, in whole
 // time units, and at most the request: the rule of EASY++, of which K is 2 (Tsafrir,
 // Etsion and Feitelson 2007, section 4). Of a user of whom fewer have ended it knows
-// nothing, so that the request stands. Killed jobs count by how long they ran; jobs of
-// unknown users, of number -1, are those of one user.
+// nothing, so that the request stands. Jobs of unknown users, of number -1, are those of one
+// user. Jobs that were killed at their requests count like others; those that were killed
+// before, or cancelled, do not. It remembers the 100,000 users seen latest.
 type Recent struct {
 	K  int // 2 where it is 0
 	Of Of
 
-	last map[int32][]des.Time // by user, the latest last
+	last recall[int32, []des.Time] // by user, the latest last
 }
 
 // Name implements entity.Predictor.
@@ -41,11 +42,11 @@ func (*Recent) Name() string { return "recent" }
 
 // Predict implements entity.Predictor.
 func (p *Recent) Predict(j entity.Known) des.Time {
-	last := p.last[j.User()]
-	if len(last) < p.k() {
+	last := p.last.get(j.User())
+	if last == nil || len(*last) < p.k() {
 		return 0
 	}
-	return within(j, p.of(last))
+	return within(j, p.of(*last))
 }
 
 func (p *Recent) of(last []des.Time) des.Time {
@@ -66,20 +67,18 @@ func (p *Recent) of(last []des.Time) des.Time {
 
 // Observe implements entity.Predictor.
 func (p *Recent) Observe(_ entity.JobEventKind, j entity.Known) {
-	ran, ended := j.Ran()
-	if !ended {
+	ran, ok := lasted(j)
+	if !ok {
 		return
 	}
-	if p.last == nil {
-		p.last = map[int32][]des.Time{}
-	}
-	last := p.last[j.User()]
-	if len(last) < p.k() {
-		p.last[j.User()] = append(last, ran)
+	p.last.limit = 100_000
+	last := p.last.at(j.User())
+	if len(*last) < p.k() {
+		*last = append(*last, ran)
 		return
 	}
-	copy(last, last[1:])
-	last[len(last)-1] = ran
+	copy(*last, (*last)[1:])
+	(*last)[len(*last)-1] = ran
 }
 
 func (p *Recent) k() int {
@@ -87,10 +86,4 @@ func (p *Recent) k() int {
 		return 2
 	}
 	return p.K
-}
-
-// within is a prediction of t in whole time units, one at least, and at most what j's
-// user asks for.
-func within(j entity.Known, t des.Time) des.Time {
-	return min(max(t-t%des.Second, des.Second), j.Limit())
 }

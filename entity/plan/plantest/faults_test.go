@@ -274,6 +274,34 @@ type gainsAtRandom struct{ *plan.Domain }
 
 func (d gainsAtRandom) NextGain() des.Time { return 7777 }
 
+type extendsNothing struct{ *plan.Domain }
+
+func (d extendsNothing) Extend(r *entity.Reservation, w entity.Window) error {
+	r.Window = w
+	return nil
+}
+
+type extendsWhatItCan struct{ *plan.Domain }
+
+func (d extendsWhatItCan) Extend(r *entity.Reservation, w entity.Window) error {
+	for i := range w.Tasks {
+		one := r.Window
+		one.Tasks = append([]entity.Task(nil), one.Tasks...)
+		one.Tasks[i] = w.Tasks[i]
+		one.End = max(one.End, w.Tasks[i].End)
+		if err := d.Domain.Extend(r, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type extendsNever struct{ *plan.Domain }
+
+func (d extendsNever) Extend(r *entity.Reservation, w entity.Window) error {
+	return &entity.ConflictError{Run: r.Run, Window: w, At: w.End - 1}
+}
+
 type missesTooMuch struct{ *plan.Cluster }
 
 func (c missesTooMuch) FitsAt(at des.Time, nodes int, length des.Time) (bool, int, des.Time) {
@@ -295,6 +323,9 @@ func TestCheckFindsFaultsOfTaskPlansAndQuickPlans(t *testing.T) {
 		"ReleaseTask releases none":   func() entity.Plan { return releasesNoTask{nodes()} },
 		"Settle takes a taken node":   func() entity.Plan { return settlesElsewhere{nodes()} },
 		"Settle takes another class":  func() entity.Plan { return settlesOnFaster{nodes()} },
+		"Extend extends nothing":      func() entity.Plan { return extendsNothing{nodes()} },
+		"Extend extends what it can":  func() entity.Plan { return extendsWhatItCan{nodes()} },
+		"Extend refuses all":          func() entity.Plan { return extendsNever{nodes()} },
 		"NextGain tells of nothing":   func() entity.Plan { return gainsAtRandom{nodes()} },
 		"FitsAt tells of what fits":   func() entity.Plan { return missesTooMuch{plan.NewCluster(5)} },
 		"FitsAt looks at one instant": func() entity.Plan { return fitsByNodes{plan.NewCluster(5)} },

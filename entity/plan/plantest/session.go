@@ -43,6 +43,7 @@ var operations = []struct {
 	{4, (*session).move},
 	{5, (*session).release},
 	{3, (*session).releaseTask},
+	{3, (*session).extend},
 	{6, (*session).pass},
 	{2, (*session).slots},
 	{2, (*session).fits},
@@ -776,6 +777,75 @@ func (s *session) releaseOne(h *holding, i int) error {
 		return s.releaseFrom(h, s.now, false)
 	}
 	return nil
+}
+
+// extend asks that tasks of a job that runs end later.
+func (s *session) extend() error {
+	if s.tasks == nil {
+		return nil
+	}
+	h := s.pick(func(h *holding) bool {
+		for i, end := range h.ended {
+			if end == des.Forever && h.window.Tasks[i].End < s.now {
+				return false // its time is up, and somebody may have its node
+			}
+		}
+		return h.settled
+	})
+	if h == nil {
+		return nil
+	}
+	w := h.window
+	w.Tasks = slices.Clone(w.Tasks)
+	more := w // what is taken beside what is held
+	more.Start, more.Tasks = s.now, nil
+	by := s.upTo(longest)
+	for i := range w.Tasks {
+		t := &w.Tasks[i]
+		t.End += by + s.upTo(1)
+		w.End = max(w.End, t.End)
+		if h.ended[i] == des.Forever {
+			more.Tasks = append(more.Tasks, entity.Task{Node: t.Node, End: t.End})
+		}
+	}
+	more.Nodes, more.End = len(more.Tasks), w.End
+	room := s.room(more, h)
+	before := s.all()
+	r := &h.run.Reservation
+	if err := s.tasks.Extend(r, w); err != nil {
+		s.note("Extend(%v, %s): refused", h.run, windowText(w))
+		if room && s.single(w) {
+			return fmt.Errorf("the plan's Extend refused what there is room for: %w", err)
+		}
+		if err := s.refused(h.run, err); err != nil {
+			return err
+		}
+		var conflict *entity.ConflictError
+		if errors.As(err, &conflict) && s.room(from(more, conflict.At), h) {
+			return fmt.Errorf("the *entity.ConflictError tells of %s, and there is room then", tick(conflict.At))
+		}
+		return s.same(before, "a refused Extend")
+	}
+	s.note("Extend(%v, %s): ok", h.run, windowText(w))
+	if !room {
+		return errors.New("the plan's Extend took what there is no room for")
+	}
+	if !s.sameWindow(r.Window, w) {
+		return fmt.Errorf("after Extend the reservation is for %s instead of %s", windowText(r.Window), windowText(w))
+	}
+	h.window = w
+	return nil
+}
+
+// from is what w takes at the instant at, for a tick.
+func from(w entity.Window, at des.Time) entity.Window {
+	then := entity.Window{Start: at, End: at + 1}
+	for _, t := range w.Tasks {
+		if w.Start <= at && at < t.End {
+			then.Tasks = append(then.Tasks, entity.Task{Node: t.Node, End: at + 1})
+		}
+	}
+	return then
 }
 
 // pass has time pass: jobs end and begin as a metascheduler has them, or are left

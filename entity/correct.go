@@ -1,0 +1,261 @@
+package entity
+
+// What becomes of a job that outlives its prediction.
+//
+//	r, which runs   [..........]>>>>>>>>      its window ends here, and it goes on
+//	reserved ahead      [ a ]  [ b ]  [ c ]   b or c may have to yield; a has begun
+//
+// It is corrected, and keeps what it has for so long as is believed now. Of the
+// reservations in the way the one that begins last is withdrawn first; those that turn
+// out not to have been in the way get their windows back. So none is withdrawn that
+// there would have been room for. What is fixed stands: advance reservations, capacity
+// that is withheld, windows that are kept tentatively, owners' jobs. The job runs on
+// until the first of these needs what it has.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// ReasonPrediction is the Run.Reason of a job that had outlived its prediction, and was
+// cut off before its request.
+const ReasonPrediction = "killed past its prediction: what it had was taken ahead by what cannot be moved"
+
+// watch has r, which runs until end where it has no tasks, be corrected when it outlives
+// what is planned of it.
+func (m *Metascheduler) watch(r *Run, end des.Time) {
+	w, at := &r.Reservation.Window, des.Forever
+	if w.Tasks == nil && w.End < end {
+		at = w.End
+	}
+	for i, t := range w.Tasks {
+		if t.End < r.few.ends[i] {
+			at = min(at, t.End)
+		}
+	}
+	if at < des.Forever {
+		r.few.prediction.expiry = m.sim.At(at, phaseOverrun, (*expiry)(r), uint64(r.ID))
+	}
+}
+
+// expiry is a run as the handler of the end of what is planned of it.
+type expiry Run
+
+// Handle corrects the prediction of a job that runs on, or has it go on by the latest
+// one where its window had to end before that.
+func (e *expiry) Handle(s *des.Simulator, _ des.Event) {
+	r := (*Run)(e)
+	m, now := r.meta, s.Now()
+	m.forget(now)
+	if r.State != Running { // an observer who heard that the instant before is over has stopped it
+		return
+	}
+	if r.outlived(now) {
+		m.correct(r)
+	}
+	m.gained = true // more may end before the shadow time, which is later now
+	out, ok := m.makeRoom(r)
+	if ok {
+		m.notify(r, JobCorrected)
+	} else {
+		m.kill(r, ReasonPrediction)
+	}
+	for _, q := range out {
+		if q.State == Reserved { // nobody who has heard of another one has taken it out
+			m.fresh = append(m.fresh, q)
+			m.withdraw(q)
+		}
+	}
+	if len(out) > 0 || !ok || m.Pass == PassInstant {
+		m.wake(CauseOverrun)
+	}
+}
+
+// outlived reports whether r, or one of its tasks that still run, has run for as long as
+// is predicted.
+func (r *Run) outlived(now des.Time) bool {
+	w := &r.Reservation.Window
+	if w.Tasks == nil {
+		return w.Start.Add(r.planned()) <= now
+	}
+	for i, t := range r.begun() {
+		if r.few.ends[i] > now && w.Start.Add(r.believed(t.End-w.Start)) <= now {
+			return true
+		}
+	}
+	return false
+}
+
+// begun are the tasks of r's window as it began.
+func (r *Run) begun() []Task {
+	if f := r.few; f != nil && f.prediction.begun != nil {
+		return f.prediction.begun
+	}
+	return r.Reservation.Window.Tasks
+}
+
+// believed is how long a task takes by the latest prediction for which so much was
+// reserved when it began.
+func (r *Run) believed(reserved des.Time) des.Time {
+	return scaled(reserved, r.planned(), r.Request.Length)
+}
+
+// correct asks for another prediction of r, which has outlived the latest one.
+func (m *Metascheduler) correct(r *Run) {
+	f, p := r.few, &r.few.prediction
+	request, next := f.done.Add(f.estimate), des.Time(0)
+	if c := m.corrector(); c != nil {
+		next = c.Correct(Known{r})
+	}
+	if next <= p.latest || next >= des.Forever {
+		next = request
+	}
+	if next <= p.latest { // it runs on past its request: by OverrunExtend, for as long again
+		next = min(p.latest.Add(max(m.sim.Now()-r.Start, des.Second)), des.Forever-1)
+	}
+	p.latest = next
+	p.corrections++
+	if f.free != nil {
+		p.free = scaled(next, f.freeWork, f.estimate)
+	}
+}
+
+// corrector is who corrects predictions, or nil.
+func (m *Metascheduler) corrector() Corrector {
+	if m.Corrector != nil {
+		return m.Corrector
+	}
+	c, _ := m.Predictor.(Corrector)
+	return c
+}
+
+// makeRoom has r, which runs on, keep what it has for as long as is predicted by now, or
+// until something that is fixed begins; ok is false where that is now. The jobs of out
+// have lost their reservations for it, and are still to be told.
+func (m *Metascheduler) makeRoom(r *Run) (out []*Run, ok bool) {
+	now := m.sim.Now()
+	w := m.extension(r)
+	var ahead, yielding []*Run
+	for looked := false; ; {
+		err := m.extend(r, w)
+		var taken *ConflictError
+		if ok = err == nil; ok {
+			break
+		} else if !errors.As(err, &taken) {
+			m.sim.Fail(fmt.Errorf("at %v, extending %v past its prediction: %w", now, r, err))
+			return nil, true
+		}
+		if !looked {
+			ahead, looked = m.ahead(now, w.End), true
+		}
+		if k := latestOver(ahead, taken.At); k >= 0 {
+			m.plan.Release(&ahead[k].Reservation, now)
+			yielding = append(yielding, ahead[k])
+			ahead = slices.Delete(ahead, k, k+1)
+		} else if !r.cut(&w, max(taken.At, now), now) {
+			break
+		}
+	}
+	slices.SortFunc(yielding, byStart)
+	for _, q := range yielding {
+		if _, err := m.plan.Reserve(q, q.Reservation.Window); err != nil {
+			out = append(out, q)
+		}
+	}
+	if ok {
+		m.watch(r, r.Start.Add(m.length(r)))
+	}
+	return out, ok
+}
+
+// extension is r's window, for as long as is predicted by now. What it takes more costs
+// what its nodes cost now.
+func (m *Metascheduler) extension(r *Run) Window {
+	w, p := r.Reservation.Window, &r.few.prediction
+	if w.Tasks == nil {
+		w.End = w.Start.Add(r.planned())
+		return w
+	}
+	if p.begun == nil {
+		p.begun, p.whole = w.Tasks, w.Length()
+	}
+	w.Tasks = slices.Clone(w.Tasks)
+	for i := range w.Tasks {
+		t := &w.Tasks[i]
+		if r.few.ends[i] > m.sim.Now() {
+			t.End = max(t.End, w.Start.Add(r.believed(p.begun[i].End-w.Start)))
+			w.End = max(w.End, t.End)
+		}
+	}
+	return w
+}
+
+// cut has w, an extension of r's window, end at the instant at, as far as it has not been
+// reserved until later. It reports whether r can go on.
+func (r *Run) cut(w *Window, at, now des.Time) bool {
+	if w.Tasks == nil {
+		w.End = at
+		return at > now
+	}
+	w.End = w.Start
+	for i := range w.Tasks {
+		t := &w.Tasks[i]
+		t.End = max(r.Reservation.Window.Tasks[i].End, min(t.End, at))
+		if w.End = max(w.End, t.End); t.End <= now && r.few.ends[i] > now {
+			return false
+		}
+	}
+	return true
+}
+
+// extend has the plan keep w for r instead of the window that it has.
+func (m *Metascheduler) extend(r *Run, w Window) error {
+	for i, t := range w.Tasks {
+		w.Cost += float64(t.Node.Price * (t.End - r.Reservation.Window.Tasks[i].End).Seconds())
+	}
+	if m.nodes != nil {
+		return m.nodes.Extend(&r.Reservation, w)
+	}
+	held, rest := r.Reservation.Window, w
+	rest.Start = m.sim.Now()
+	m.plan.Release(&r.Reservation, rest.Start)
+	_, err := m.plan.Reserve(r, rest)
+	if r.Reservation.Window = w; err != nil {
+		r.Reservation.Window = held
+	}
+	return err
+}
+
+// ahead are the reservations ahead that have anything within [from, to) and can be
+// withdrawn, by start.
+func (m *Metascheduler) ahead(from, to des.Time) []*Run {
+	var list []*Run
+	for q := range m.queue.By(Submission, from).All() {
+		if w := &q.Reservation.Window; q.State == Reserved && w.Start < to && from < w.End {
+			list = append(list, q)
+		}
+	}
+	slices.SortFunc(list, byStart)
+	return list
+}
+
+// byStart orders reservations by their starts, ties by submission.
+func byStart(a, b *Run) int {
+	return cmp.Or(cmp.Compare(a.Reservation.Window.Start, b.Reservation.Window.Start), cmp.Compare(a.seq, b.seq))
+}
+
+// latestOver is the last of these reservations, which are in order of their starts, that
+// has the instant at, or -1. Where a plan does not tell the instant, which is 0 then, it is
+// the last of all.
+func latestOver(list []*Run, at des.Time) int {
+	for k := len(list) - 1; k >= 0; k-- {
+		if w := &list[k].Reservation.Window; at == 0 || w.Start <= at && at < w.End {
+			return k
+		}
+	}
+	return -1
+}

@@ -1,0 +1,79 @@
+package flow
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Overheads are what a machine adds to each attempt of a job: its processors are taken
+// when it is dispatched, and free again when its epilogue is over.
+//
+//	decision                                              free
+//	  |[ dispatch ][ prologue ][ the job runs ][ epilogue ]|
+//
+// The job is killed when it has run for as long as it asked for, without that. Plans
+// know of the overhead: what a job asks for is longer by it, and so a policy sees it
+// before it decides. Observers, and the files, see a job as it holds its processors;
+// Attempt.Overhead is how much of that was overhead.
+//
+// It is an Observer that is given to a Metascheduler over counted processors, of rigid
+// jobs; advance reservations have their windows, of which overheads are a part.
+type Overheads struct {
+	Dispatch, Prologue, Epilogue Duration // nil is none
+
+	meta *entity.Metascheduler
+}
+
+// Duration is the distribution of a time, in seconds. What is drawn below 0 counts as 0.
+type Duration interface {
+	Rand(r *rand.Rand) float64
+}
+
+// Constant is always so many seconds.
+type Constant float64
+
+// Rand implements Duration.
+func (c Constant) Rand(*rand.Rand) float64 { return float64(c) }
+
+// Overhead is that of one attempt.
+type Overhead struct{ Dispatch, Prologue, Epilogue des.Time }
+
+// Total is all of it.
+func (o Overhead) Total() des.Time { return o.Dispatch.Add(o.Prologue).Add(o.Epilogue) }
+
+// Attach implements entity.Attacher.
+func (o *Overheads) Attach(m *entity.Metascheduler) { o.meta = m }
+
+// Of is the overhead of an attempt of a job, counted from 0: drawn from streams of its
+// own, so that it is the same under all policies.
+func (o *Overheads) Of(job int64, attempt int) Overhead {
+	draw := func(name string, d Duration) des.Time {
+		if d == nil {
+			return 0
+		}
+		if c, ok := d.(Constant); ok {
+			return des.Seconds(float64(c))
+		}
+		return max(0, des.Seconds(d.Rand(o.meta.Simulator().Stream("overhead."+name, uint64(job), uint64(attempt)))))
+	}
+	return Overhead{draw("dispatch", o.Dispatch), draw("prologue", o.Prologue), draw("epilogue", o.Epilogue)}
+}
+
+// Observe implements entity.Observer.
+func (o *Overheads) Observe(e entity.JobEvent) {
+	if e.Kind != entity.JobSubmitted && e.Kind != entity.JobRequeued || e.Run.Booked {
+		return
+	}
+	if len(e.Run.Shapes) > 0 {
+		o.meta.Simulator().Fail(errMoldable)
+		return
+	}
+	if t := o.Of(e.Run.ID, len(e.Run.Earlier())).Total(); t > 0 {
+		o.meta.SetUp(e.Run, t)
+	}
+}
+
+var errMoldable = errors.New("overheads are those of rigid jobs: the shapes of a moldable one do not tell of them")

@@ -1,0 +1,165 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// smallLogs makes logs of the names given, of a machine of 4 processors: two users'
+// jobs, of which a third ask for too much.
+func smallLogs(t *testing.T, names ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv(TracesVariable, dir)
+	t.Setenv(ReferenceVariable, dir)
+	for k, name := range names {
+		var b strings.Builder
+		b.WriteString("; MaxProcs: 4\n; MaxJobs: 60\n")
+		for i := range 60 {
+			runtime := 10 + (i*(37+k))%400
+			fmt.Fprintf(&b, "%d %d -1 %d %d -1 -1 %d %d -1 1 %d -1 -1 -1 -1 -1 -1\n", i+1, 30*i, runtime, 1+i%4, 1+i%4, runtime*(1+i%3), 1+i%2)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".swf"), []byte(b.String()), 0o666))
+	}
+}
+
+// fileNames are those of all logs.
+func (e SC15) fileNames() (names []string) {
+	for _, l := range e.Logs {
+		names = append(names, l.File)
+	}
+	return names
+}
+
+func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
+	e := NewSC15()
+	smallLogs(t, e.fileNames()...)
+	table, err := e.Run(context.Background(), Config{Seed: 1})
+	require.NoError(t, err)
+	at := map[Ref]Row{}
+	for _, r := range table.Rows {
+		at[r.ref()] = r
+	}
+	for i, log := range []string{"KTH-SP2", "CTC-SP2", "SDSC-SP2", "SDSC-BLUE", "CEA-Curie"} {
+		plus := at[Ref{sc15Plus, "", slowdownOf(log)}]
+		require.Equal(t, strings.Fields("63.50068 85.76717 79.39628 20.98643 193.47130")[i], plus.Code)
+		require.Equal(t, 1, plus.Ours.N)
+		learned := at[Ref{sc15Learned, "", slowdownOf(log)}]
+		require.Equal(t, strings.Fields("51.44113 20.54764 74.95197 12.96429 27.86034")[i], learned.Code)
+		require.Zero(t, learned.Ours.N, "it is not run here")
+		require.Equal(t, 100.0, at[Ref{sc15True, log, accuracyOf}].Ours.Mean)
+		require.Zero(t, at[Ref{sc15Double, log, tooShortOf}].Ours.Mean)
+		require.Positive(t, at[Ref{sc15Plus, log, tooShortOf}].Ours.Mean)
+	}
+	for name, want := range map[string]string{sc15EASY: "1.0000", sc15Plus: "0.9703", sc15True: "0.3921", sc15Learned: "0.4632"} {
+		require.Equal(t, want, at[Ref{name, "", sc15Ratio}].Code)
+	}
+	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
+	require.Zero(t, at[Ref{sc15Learned, "", sc15Ratio}].Ours.N)
+	mean := 0.0
+	for _, log := range e.Logs {
+		mean += at[Ref{sc15True, "", slowdownOf(log.Name)}].Ours.Mean / at[Ref{sc15EASY, "", slowdownOf(log.Name)}].Ours.Mean / 5
+	}
+	require.InDelta(t, mean, at[Ref{sc15True, "", sc15Ratio}].Ours.Mean, 1e-12)
+	orders := 0
+	for _, c := range table.Claims {
+		if c.Where == "" {
+			orders++
+			require.NotContains(t, c.Text, sc15Learned)
+		}
+		require.NotContains(t, c.Detail, "not measured", c.Text)
+	}
+	require.Equal(t, 2*6, orders, "of five logs and their mean, each with both kinds of decisions")
+}
+
+func TestLogsThatAreNotThereAreNamed(t *testing.T) {
+	e := NewSC15()
+	smallLogs(t, e.Logs[1].File)
+	table, err := e.Run(context.Background(), Config{Seed: 1})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(table.Notes, " "), "Without KTH-SP2: KTH-SP2-1996-2.swf is not at hand: set GRIDSLOT_TRACES")
+	for _, r := range table.Rows {
+		require.NotEqual(t, slowdownOf("KTH-SP2"), r.Quantity)
+	}
+	require.Equal(t, "49.57129", table.Rows[0].Code, "the second log's")
+
+	smallLogs(t)
+	_, err = e.Run(context.Background(), Config{Seed: 1})
+	var missing *MissingError
+	require.ErrorAs(t, err, &missing)
+	require.ErrorContains(t, err, "Parallel Workloads Archive")
+}
+
+func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
+	e := NewSC15()
+	smallLogs(t, e.Logs[0].File)
+	cell := &sc15Cell{log: sc15Log{path: filepath.Join(os.Getenv(TracesVariable), e.Logs[0].File+".swf")}, of: Prediction{Name: sc15Plus, Policy: "easy++"}}
+	require.NoError(t, cell.simulate(context.Background()))
+	require.Equal(t, -1, cell.differs)
+	s, err := cell.settings()
+	require.NoError(t, err)
+	s.Dir, s.Processors = t.TempDir(), 4
+	trace, err := workload.OpenSWF(cell.log.path)
+	require.NoError(t, err)
+	source, err := trace.Open()
+	require.NoError(t, err)
+	defer source.Close()
+	_, err = run.Simulate(context.Background(), source, s)
+	require.NoError(t, err)
+	rows, err := readColumns(filepath.Join(s.Dir, "jobs-"+sc15Plus+".csv"), "", "job_id", "waiting_time", "prediction", "corrections")
+	require.NoError(t, err)
+	corrected := 0
+	var b strings.Builder
+	b.WriteString("job,wait,initial_prediction,under_predictions,backfilled\n")
+	for i, r := range rows {
+		if r[3] > 0 {
+			corrected++
+		}
+		switch i {
+		case 3:
+			r[1]++
+		case 5:
+			r[2]++
+		case 7:
+			r[3]++
+		}
+		fmt.Fprintf(&b, "%v,%v,%v,%v,-1\n", r[0], r[1], r[2], r[3]-1)
+	}
+	require.Positive(t, corrected)
+	cell.log.jobs = filepath.Join(s.Dir, "published.csv")
+	require.NoError(t, os.WriteFile(cell.log.jobs, []byte(b.String()), 0o666))
+	require.NoError(t, cell.simulate(context.Background()))
+	require.Equal(t, 3, cell.differs)
+	var none metrics.AccuracySummary
+	require.NotEqual(t, none, *cell.result.Accuracy)
+}
+
+func TestSC15IsMetToTheLastDigitOnTheSmallestLog(t *testing.T) {
+	if os.Getenv(TracesVariable) == "" {
+		t.Skipf("%s is not set: no logs at hand", TracesVariable)
+	}
+	e := NewSC15()
+	e.Logs = e.Logs[:1]
+	table, err := e.Run(context.Background(), Config{Seed: 1})
+	var missing *MissingError
+	if err != nil {
+		require.ErrorAs(t, err, &missing)
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	for _, r := range table.Rows {
+		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 {
+			require.True(t, table.agrees(f, r), "%v: %v, published %s", r.ref(), r.Ours.Mean, r.Code)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package metrics
+
+// How good predictions of runtimes were, and what became of the jobs.
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+)
+
+// LengthLimits are the upper ends of the classes that times of jobs are put into, the
+// last of which has none.
+var LengthLimits = [...]des.Time{des.Minute, 10 * des.Minute, 30 * des.Minute, des.Hour, 4 * des.Hour, 12 * des.Hour, des.Day, des.Forever}
+
+// LengthClass is the class of a time: the first whose limit it does not exceed.
+func LengthClass(t des.Time) int {
+	i := 0
+	for t > LengthLimits[i] {
+		i++
+	}
+	return i
+}
+
+// SizeClass is the class of a number of processors: those of 1, 2, 3-4,
+// 5-8, ... processors.
+func SizeClass(processors int) int { return bits.Len(uint(max(processors, 1) - 1)) }
+
+// Accuracy is an Observer that measures the first prediction of each job's runtime
+// against what it ran. Where nothing is predicted it measures nothing; advance
+// reservations are left out.
+//
+// The real runtime of a job that was cut off at its request is the request; of one that
+// was killed for another reason it is not known, and only its corrections count.
+// The accuracy of one prediction is the lesser of prediction and runtime over the
+// greater, from 0 to 1 (Tsafrir, Etsion, Feitelson: "Backfilling using system-generated
+// predictions rather than user runtime estimates", IEEE TPDS 18(6), 2007). A runtime
+// above its prediction is an under-prediction. Memory is constant.
+type Accuracy struct {
+	// Policy is as in Recorder.
+	Policy string
+
+	meta *entity.Metascheduler
+	by   [accuracyBys][]accuracySum // by class
+}
+
+// accuracyBy is what jobs are put into classes by.
+type accuracyBy uint8
+
+const (
+	accuracyAll     accuracyBy = iota // one class
+	accuracyRuntime                   // LengthClass of the real runtime
+	accuracyRequest                   // that of the request
+	accuracySize                      // SizeClass
+	accuracySide                      // runtimes below, at and above the prediction
+	accuracyBys
+)
+
+var accuracyNames = enum.Of[accuracyBy]("classes", "all", "runtime", "request", "size", "side")
+
+// sides are the classes of accuracySide.
+var sides = [...]string{"over", "exact", "under"}
+
+// accuracySum is what there is to say of a class.
+type accuracySum struct {
+	jobs, measured, under, corrections int
+	absolute, signed                   sum128 // prediction - runtime
+	ratio, slowdown                    compensated
+	wait                               sum128
+}
+
+// Attach tells whose jobs are to be measured.
+func (a *Accuracy) Attach(m *entity.Metascheduler) {
+	a.meta = m
+	if a.Policy == "" {
+		a.Policy = m.Policy().Name()
+	}
+}
+
+// Observe takes one event in.
+func (a *Accuracy) Observe(e entity.JobEvent) {
+	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled || e.Run.Booked || a.meta == nil || a.meta.Predictor == nil {
+		return
+	}
+	j := e.Run
+	real, _ := entity.KnownOf(j).Ran()
+	known := e.Kind == entity.JobFinished || j.Reason == entity.ReasonEstimate
+	a.add(accuracyAll, 0, j, e.Time, real, known)
+	a.add(accuracyRequest, LengthClass(j.Submitted().Request.Length), j, e.Time, real, known)
+	a.add(accuracySize, SizeClass(j.Request.Nodes), j, e.Time, real, known)
+	if !known {
+		return
+	}
+	a.add(accuracyRuntime, LengthClass(real), j, e.Time, real, known)
+	side := 1
+	switch p := j.FirstPrediction(); {
+	case real < p:
+		side = 0
+	case real > p:
+		side = 2
+	}
+	a.add(accuracySide, side, j, e.Time, real, known)
+}
+
+// add takes a job into a class.
+func (a *Accuracy) add(by accuracyBy, class int, j *entity.Run, finish, real des.Time, known bool) {
+	for len(a.by[by]) <= class {
+		a.by[by] = append(a.by[by], accuracySum{})
+	}
+	s := &a.by[by][class]
+	s.jobs++
+	s.corrections += j.Corrections()
+	s.wait.add(j.Wait())
+	s.slowdown.add(BoundedSlowdown(finish-j.Submit-j.Ran(), j.Ran()))
+	if !known {
+		return
+	}
+	p := j.FirstPrediction()
+	s.measured++
+	s.signed.add(p - real)
+	s.absolute.add(max(p-real, real-p))
+	s.ratio.add(float64(min(p, real)) / float64(max(p, real, des.Tick)))
+	if real > p {
+		s.under++
+	}
+}
+
+// AccuracyRow is how good the predictions of some jobs were, a row of
+// accuracy-POLICY.csv. Times are in time units. Figures of no jobs are 0.
+type AccuracyRow struct {
+	// By is what jobs are put into classes by: all, runtime, request, size or side. Class
+	// is the greatest that belongs to it, in time units or processors, "inf" of the last
+	// one; of side it is over, exact or under; of all it is empty.
+	By, Class string
+	// Jobs ended; of so many Measured of them the runtime is known.
+	Jobs, Measured      int
+	MeanAbsoluteError   float64 // of the prediction
+	MeanError           float64 // prediction - runtime
+	MeanAccuracy        float64 // 0 to 1
+	Under               float64 // share of predictions that were too short, 0 to 1
+	CorrectionsPerJob   float64
+	MeanWait            float64
+	MeanBoundedSlowdown float64
+}
+
+// Rows are the classes that jobs have ended in, all jobs first; nil where nothing was
+// predicted.
+func (a *Accuracy) Rows() (rows []AccuracyRow) {
+	for by, sums := range a.by {
+		for class := range sums {
+			s := &sums[class]
+			if s.jobs == 0 {
+				continue
+			}
+			n, of := float64(s.jobs), float64(max(s.measured, 1))
+			rows = append(rows, AccuracyRow{
+				By: accuracyNames.Name(accuracyBy(by)), Class: className(accuracyBy(by), class), Jobs: s.jobs, Measured: s.measured,
+				MeanAbsoluteError: s.absolute.seconds() / of, MeanError: s.signed.seconds() / of, MeanAccuracy: s.ratio.value() / of,
+				Under: float64(s.under) / of, CorrectionsPerJob: float64(s.corrections) / n,
+				MeanWait: s.wait.seconds() / n, MeanBoundedSlowdown: s.slowdown.value() / n,
+			})
+		}
+	}
+	return rows
+}
+
+func className(by accuracyBy, class int) string {
+	switch {
+	case by == accuracyAll:
+		return ""
+	case by == accuracySide:
+		return sides[class]
+	case by == accuracySize:
+		return strconv.Itoa(1 << class)
+	case LengthLimits[class] == des.Forever:
+		return "inf"
+	}
+	return LengthLimits[class].String()
+}
+
+// AccuracyHeader is the first line of accuracy-POLICY.csv.
+const AccuracyHeader = "by,class,jobs,measured,mean_absolute_error,mean_error,mean_accuracy,under,corrections_per_job,mean_wait,mean_bounded_slowdown"
+
+// Write writes accuracy-POLICY.csv: a row a class. Means have six decimals.
+func (a *Accuracy) Write(w io.Writer) error {
+	b := []byte(AccuracyHeader + "\n")
+	for _, r := range a.Rows() {
+		b = append(append(append(b, r.By...), ','), r.Class...)
+		b = appendInt(append(b, ','), int64(r.Jobs))
+		b = appendInt(append(b, ','), int64(r.Measured))
+		for i, x := range []float64{r.MeanAbsoluteError, r.MeanError, r.MeanAccuracy, r.Under, r.CorrectionsPerJob, r.MeanWait, r.MeanBoundedSlowdown} {
+			b = append(b, ',')
+			if r.Measured > 0 || i > 3 {
+				b = strconv.AppendFloat(b, x, 'f', 6, 64)
+			}
+		}
+		b = append(b, '\n')
+	}
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("writing the accuracy of predictions as CSV: %w", err)
+	}
+	return nil
+}
+
+// AccuracySummary is what summary.csv tells of the predictions of a run, behind its
+// other columns, where runtimes are predicted. Nothing is told of a run of which
+// nothing was measured.
+type AccuracySummary struct {
+	PredictionError    *float64 `csv:"prediction_error" json:"prediction_error,omitempty"`       // mean absolute, in time units
+	PredictionAccuracy *float64 `csv:"prediction_accuracy" json:"prediction_accuracy,omitempty"` // mean, 0 to 1
+	UnderPredicted     *float64 `csv:"under_predicted" json:"under_predicted,omitempty"`         // share, 0 to 1
+	CorrectionsPerJob  *float64 `csv:"corrections_per_job" json:"corrections_per_job,omitempty"`
+}
+
+// Summary is the row of all jobs.
+func (a *Accuracy) Summary() (s AccuracySummary) {
+	if rows := a.Rows(); len(rows) > 0 && rows[0].Measured > 0 {
+		all := rows[0]
+		s = AccuracySummary{&all.MeanAbsoluteError, &all.MeanAccuracy, &all.Under, &all.CorrectionsPerJob}
+	}
+	return s
+}

@@ -1,0 +1,144 @@
+package figure
+
+// Predictions of runtimes.
+
+import (
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// fieldsADecade is how many fields of the density there are a decade.
+const fieldsADecade = 6
+
+// density counts jobs by the fields of their runtimes and of what was predicted of these
+// first. A job that was cut off has run for its request; of one that was killed for
+// another reason the runtime is not known.
+func density(jobs []results.Job) (counts map[[2]int]int, most int) {
+	counts = map[[2]int]int{} // never iterated but in order
+	field := func(t des.Time) int { return int(fieldsADecade * durationScale{}.place(t.Seconds())) }
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Prediction == results.None || j.Runtime == results.None || j.State != results.Finished && j.State != results.Walltime {
+			continue
+		}
+		real := j.Runtime
+		if j.State == results.Walltime {
+			real = j.Estimate
+		}
+		at := [2]int{field(real), field(j.Prediction)}
+		counts[at]++
+		most = max(most, counts[at])
+	}
+	return counts, most
+}
+
+// edge is where a field begins, in seconds.
+func edge(field int) float64 {
+	p := float64(field) / fieldsADecade
+	if p <= 1 {
+		return float64(linearBelow * p)
+	}
+	return linearBelow * math.Pow(10, p-1)
+}
+
+// shade is darker the more jobs there are, by orders of magnitude.
+func shade(n, most int) color.Color {
+	share := math.Log1p(float64(n)) / math.Log1p(float64(most))
+	level := uint8(235 - 215*share)
+	return color.RGBA{R: level, G: level, B: level, A: 0xff}
+}
+
+// Predictions draws, of the first run that has predictions, how many jobs of which
+// runtime were predicted which, and of all runs the mean error by runtime and the mean
+// bounded slowdown of jobs whose runtime was above, at and below its prediction.
+func Predictions(runs []Rows[results.Job], accuracy []Rows[results.Accuracy]) (*Figure, error) {
+	none := &NoDataError{"predictions", "jobs of which something was predicted, and accuracy-POLICY.csv"}
+	var counts map[[2]int]int
+	most, of := 0, ""
+	for _, r := range runs {
+		if counts, most = density(r.Rows); most > 0 {
+			of = r.Name
+			break
+		}
+	}
+	if most == 0 || len(accuracy) == 0 {
+		return nil, none
+	}
+	f := column(36 * vg.Millimeter)
+	f.Heights = []vg.Length{60 * vg.Millimeter, 36 * vg.Millimeter, 30 * vg.Millimeter}
+	joint := newPanel(of, "runtime", "prediction")
+	var fields [][2]int
+	for at := range counts {
+		fields = append(fields, at)
+	}
+	slices.SortFunc(fields, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	var all boxes
+	greatest := 0.0
+	for _, at := range fields {
+		all = append(all, box{edge(at[0]), edge(at[0] + 1), edge(at[1]), edge(at[1] + 1), shade(counts[at], most)})
+		greatest = max(greatest, edge(max(at[0], at[1])+1))
+	}
+	exact := path(points{{}, {X: greatest, Y: greatest}}, line(0))
+	joint.Add(all, exact)
+	asDurations(&joint.X, 0, greatest)
+	asDurations(&joint.Y, 0, greatest)
+
+	lengths, sides := newPanel("", "runtime, up to", "mean absolute error"), newPanel("", "prediction", "mean bounded\nslowdown")
+	f.legend = []entry{{"prediction = runtime", []plot.Thumbnailer{exact}}}
+	last, worst, slowest := 0, 0.0, 1.0
+	for i, r := range accuracy {
+		errors, slowdowns := accuracyPoints(r.Rows)
+		for _, p := range errors {
+			last, worst = max(last, int(p.X)), max(worst, p.Y)
+		}
+		for _, p := range slowdowns {
+			slowest = max(slowest, p.Y)
+		}
+		l, m := path(errors, line(i+1)), marks(errors, i+1)
+		lengths.Add(l, m)
+		sides.Add(marks(slowdowns, i+1))
+		f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l, m}})
+	}
+	asDurations(&lengths.Y, 0, worst)
+	asClasses(&lengths.X, 0, last, func(class int) string { return lengthNames[class] })
+	asFactors(&sides.Y, 1, slowest)
+	asClasses(&sides.X, 0, len(sideNames)-1, func(class int) string { return sideNames[class] })
+	f.Panels = []*plot.Plot{joint, lengths, sides}
+	f.Note = "Above, how many jobs there are, darker by orders of magnitude. Times: linear up to 10 s, logarithmic beyond. A prediction is that at submission."
+	return f, nil
+}
+
+// sideNames are the classes by side of accuracy-POLICY.csv.
+var sideNames = []string{"over", "exact", "under"}
+
+// accuracyPoints are the mean errors by class of runtime, and the mean slowdowns by side.
+func accuracyPoints(rows []results.Accuracy) (errors, slowdowns points) {
+	for i := range rows {
+		r := &rows[i]
+		switch r.By {
+		case "runtime":
+			limit := des.Forever
+			if seconds, err := strconv.ParseFloat(r.Class, 64); err == nil && seconds < des.Forever.Seconds() {
+				limit = des.Seconds(seconds)
+			}
+			if !math.IsNaN(r.MeanAbsoluteError) && !math.IsInf(r.MeanAbsoluteError, 0) && r.MeanAbsoluteError >= 0 {
+				errors = append(errors, plotter.XY{X: float64(metrics.LengthClass(limit)), Y: r.MeanAbsoluteError})
+			}
+		case "side":
+			if class := slices.Index(sideNames, r.Class); class >= 0 && r.MeanBoundedSlowdown >= 1 && !math.IsInf(r.MeanBoundedSlowdown, 1) {
+				slowdowns = append(slowdowns, plotter.XY{X: float64(class), Y: r.MeanBoundedSlowdown})
+			}
+		}
+	}
+	return errors, slowdowns
+}

@@ -1,0 +1,62 @@
+package predict
+
+import (
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// recall keeps something by a key for a bounded number of keys: for all that were asked
+// for lately, and for none that were not for long. Who was asked for is young; when
+// there are too many young ones, those that had been old are forgotten.
+type recall[K comparable, V any] struct {
+	limit      int // of young keys; twice as many may be kept
+	young, old map[K]*V
+}
+
+// get is what is kept by a key, or nil.
+func (r *recall[K, V]) get(k K) *V {
+	v, ok := r.young[k]
+	if ok {
+		return v
+	}
+	if v, ok = r.old[k]; ok {
+		delete(r.old, k)
+		r.put(k, v)
+	}
+	return v
+}
+
+// at is what is kept by a key, a new zero value where there is nothing.
+func (r *recall[K, V]) at(k K) *V {
+	v := r.get(k)
+	if v == nil {
+		v = new(V)
+		r.put(k, v)
+	}
+	return v
+}
+
+func (r *recall[K, V]) put(k K, v *V) {
+	if len(r.young) >= r.limit {
+		r.young, r.old = nil, r.young
+	}
+	if r.young == nil {
+		r.young = map[K]*V{}
+	}
+	r.young[k] = v
+}
+
+// lasted is how long a job ran that has ended, and whether that says how long such jobs
+// run. It does of one that ran to its end or to its request. One that was killed before,
+// by an outage or by somebody, might have run for any time; one that was cancelled
+// while it waited has not run.
+func lasted(j entity.Known) (ran des.Time, ok bool) {
+	ran, ok = j.Ran()
+	return ran, ok && (j.State() == entity.Finished || ran >= j.Limit())
+}
+
+// within is a prediction of t in whole time units, one at least, and at most what j's
+// user asks for.
+func within(j entity.Known, t des.Time) des.Time {
+	return min(max(t-t%des.Second, des.Second), j.Limit())
+}
