@@ -218,7 +218,7 @@ func (e SC20) slowdown(ctx context.Context, file string, x sc20Row, backfilled b
 		if err != nil {
 			return 0, err
 		}
-		sum += slowdownOf(runs)
+		sum += meanSlowdown(runs)
 	}
 	return sum / float64(len(e.First)), nil
 }
@@ -239,8 +239,8 @@ func (e SC20) jobs(path string, skip int64, longer bool) ([]*entity.Job, error) 
 	return jobs, trace.Err()
 }
 
-// slowdownOf is the mean bounded slowdown of runs.
-func slowdownOf(runs []*entity.Run) float64 {
+// meanSlowdown is the mean bounded slowdown of runs.
+func meanSlowdown(runs []*entity.Run) float64 {
 	sum := 0.0
 	for _, r := range runs {
 		sum += metrics.BoundedSlowdown(r.Wait(), r.Runtime)
