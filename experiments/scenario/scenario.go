@@ -144,6 +144,7 @@ var settings = []setting{
 	of("workload", "skip", func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
 	of("workload", "load", func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, aboveZero),
 	of("workload", "shift", func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
+	of("workload", "sort", func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
 	of("workload", "feedback", func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	of("workload", "strict", func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
 	moldableSetting,
