@@ -14,7 +14,7 @@ func TestALogThatGoesBackwardsIsSortedWhereThatIsAskedFor(t *testing.T) {
 	}
 	head := "; MaxProcs: 4\n"
 	backwards := write(t, "a.swf", head+line("1", "5.75")+line("2", "5.25")+line("3", "5.25")+line("4", "40"))
-	sorted := write(t, "b.swf", head+line("2", "5.25")+line("3", "5.25")+line("1", "5.75")+line("4", "40"))
+	sorted := write(t, "a.swf", head+line("2", "5.25")+line("3", "5.25")+line("1", "5.75")+line("4", "40"))
 	got := call("simulate", backwards, "--policy", "easy")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "--sort puts them in order")
