@@ -27,6 +27,7 @@ func Field() []Experiment {
 	return []Experiment{
 		NewSC15(),
 		NewCirrus(),
+		NewSC17(),
 		NewSC20(),
 	}
 }
