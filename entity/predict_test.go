@@ -75,13 +75,21 @@ func TestAJobIsPlannedByItsPredictionAndRunsOnPastIt(t *testing.T) {
 }
 
 func TestACorrectionThatIsNoneMeansTheRequest(t *testing.T) {
-	for name, c := range map[string]entity.Corrector{"nobody": nil, "less": by(-3), "the same": by(0), "more than the request": by(100)} {
+	for name, c := range map[string]entity.Corrector{"nobody": nil, "less": by(-3), "the same": by(0)} {
 		t.Run(name, func(t *testing.T) {
 			w, told := foresee(1, backfill.FCFS{}, says{1: 10}, c, longer(1, 0, 40, 30, 1))
 			w.run(t)
 			require.Equal(t, &story{"0 started 1", "10 corrected 1 to 30", "30 killed 1"}, told)
 		})
 	}
+}
+
+func TestACorrectionAboveTheRequestIsPlannedAndTheJobIsKilledAtItsRequest(t *testing.T) {
+	w, told := foresee(2, backfill.Conservative{}, says{1: 10}, by(100), longer(1, 0, 40, 30, 2), job(2, 12, 5, 1))
+	w.run(t)
+	require.Equal(t, &story{
+		"0 started 1", "10 corrected 1 to 110", "12 promised 2 for 110", "30 killed 1", "30 started 2", "35 finished 2",
+	}, told)
 }
 
 func TestAJobThatEndsWhenItsPredictionDoesIsNotCorrected(t *testing.T) {
@@ -229,7 +237,7 @@ func TestWhatIsPredictedScalesWithAResizeAsTheEstimateDoes(t *testing.T) {
 }
 
 func TestARunThatMayPassItsRequestIsBelievedToGoOnForAsLongAgain(t *testing.T) {
-	w, told := foresee(2, backfill.Conservative{}, says{1: 10}, by(10), longer(1, 0, 50, 15, 1))
+	w, told := foresee(2, backfill.Conservative{}, says{1: 10}, nil, longer(1, 0, 50, 15, 1))
 	w.meta.Overrun = entity.OverrunExtend
 	w.run(t)
 	require.Equal(t, &story{"0 started 1", "10 corrected 1 to 15", "15 corrected 1 to 30", "30 corrected 1 to 60", "50 finished 1"}, told)
@@ -462,4 +470,115 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 	require.Positive(t, withdrawn)
 	require.Positive(t, cut)
 	require.Positive(t, corrected)
+}
+
+// watched starts nothing before the second from, and looks at the queue, all of it and the
+// part that it has made.
+type watched struct {
+	from des.Time
+	part *entity.Queue
+	look func(q *entity.Queue)
+}
+
+func (*watched) Name() string { return "watched" }
+func (p *watched) Schedule(r *entity.Round) {
+	if p.part == nil {
+		p.part = r.Queue.Part()
+	}
+	for _, j := range r.Fresh() {
+		if j.ID%2 == 0 {
+			p.part.Take(j)
+		}
+	}
+	p.look(r.Queue)
+	p.look(p.part)
+	if r.Now >= p.from*des.Second {
+		backfill.FCFS{}.Schedule(r)
+	}
+}
+
+func TestWhatIsPredictedAgainIsKnownInEveryOrderAndPartOfTheQueue(t *testing.T) {
+	byLength := func(r *entity.Run, _ des.Time) float64 { return float64(r.Request.Length) }
+	orders := []entity.Order{
+		entity.Submission, {Name: "length", Key: byLength}, {Name: "length now", Key: byLength, Dynamic: true}, {Key: byLength},
+	}
+	changed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := &wild{random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), seen: map[int64]entity.Known{}}
+		policy := &watched{from: 30}
+		w := newWorld(3, policy)
+		p.meta, w.meta.Predictor = w.meta, p
+		policy.look = func(q *entity.Queue) {
+			jobs := slices.Collect(q.By(entity.Submission, w.sim.Now()).All())
+			require.Len(t, jobs, q.Len())
+			for _, o := range orders {
+				want := slices.Clone(jobs)
+				if o.Name != entity.Submission.Name {
+					slices.SortStableFunc(want, func(a, b *entity.Run) int { return int(a.Request.Length - b.Request.Length) })
+				}
+				require.Equal(t, want, slices.Collect(q.By(o, w.sim.Now()).All()), "by %s", o.Name)
+			}
+		}
+		var runs []*entity.Run
+		for i := range rapid.IntRange(1, 12).Draw(t, "jobs") {
+			runs = append(runs, w.meta.Submit(longer(int64(i+1), des.Time(rapid.IntRange(0, 20).Draw(t, "submit")), 9, 40, rapid.IntRange(1, 3).Draw(t, "nodes"))))
+		}
+		for second := range des.Time(40) {
+			again := rapid.SampledFrom(runs).Draw(t, "again")
+			w.at(second, func() {
+				before := again.Request.Length
+				if w.meta.PredictAgain(entity.KnownOf(again)) {
+					changed++
+					require.Equal(t, entity.Waiting, again.State)
+					require.NotEqual(t, before, again.Request.Length)
+				} else {
+					require.Equal(t, before, again.Request.Length)
+				}
+				w.meta.Changed(0, 0)
+			})
+		}
+		require.NoError(t, w.sim.Run(context.Background()))
+		require.NoError(t, w.seen.Report(true).Err())
+	})
+	require.Positive(t, changed)
+}
+
+func TestAPredictionIsSaidAgainOnlyOfJobsThatWait(t *testing.T) {
+	p := says{1: 10, 2: 10, 3: 10}
+	w, _ := foresee(2, backfill.Conservative{}, p, nil, longer(1, 0, 20, 30, 2), longer(2, 0, 20, 30, 2))
+	other := newWorld(2, backfill.FCFS{})
+	var runs []*entity.Run
+	for k := range w.meta.Queue().By(entity.Submission, 0).All() {
+		runs = append(runs, k)
+	}
+	w.at(1, func() {
+		for r := range w.meta.RunningJobs() {
+			runs = append(runs, r)
+		}
+		runs = append(runs, w.meta.Queue().First())
+		p[1], p[2] = 15, 15
+		require.Len(t, runs, 2)
+		for _, r := range runs {
+			require.False(t, w.meta.PredictAgain(entity.KnownOf(r)), "%v is %v", r, r.State)
+			require.False(t, other.meta.PredictAgain(entity.KnownOf(r)))
+			require.Equal(t, 10*des.Second, r.Prediction())
+		}
+	})
+	w.run(t)
+}
+
+// What is predicted of a job costs next to nothing beside the job.
+func TestPredictionsAllocateLittle(t *testing.T) {
+	allocated := func(p entity.Predictor) float64 {
+		return testing.AllocsPerRun(3, func() {
+			w := newWorld(4, backfill.EASY{})
+			w.meta.Predictor = p
+			for i := range 2000 {
+				w.meta.Submit(job(int64(i), des.Time(2*i), 5, 1+i%4)) // so that both make one schedule
+			}
+			require.NoError(t, w.sim.Run(context.Background()))
+		})
+	}
+	plain, exact := allocated(nil), allocated(entity.Exact{})
+	require.Less(t, (exact-plain)/2000, 0.1, "%v allocations, and %v with predictions", plain, exact)
 }

@@ -247,3 +247,13 @@ func TestUnderAPowerCapAMoldableJobTakesTheShapeThatMayBeBusy(t *testing.T) {
 		require.Equal(t, nodes, got[1].Reservation.Window.Nodes, "%v W", watts)
 	}
 }
+
+func TestACapHandsOnWhatThePolicyPredictsBy(t *testing.T) {
+	for spec, want := range map[string]bool{"easy++:power-cap=100": true, "easy:power-cap=100": false} {
+		p, err := Registry().Parse(spec)
+		require.NoError(t, err)
+		predictor, corrector := entity.PredictionsOf(p.Value)
+		require.Equal(t, want, predictor != nil, spec)
+		require.Equal(t, want, corrector != nil, spec)
+	}
+}

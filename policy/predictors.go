@@ -45,6 +45,39 @@ func Predictors() Table[entity.Predictor] {
 				return p
 			},
 		},
+		{
+			Name: "typical", Text: "by a part of the typical runtime of the user's latest jobs, the more the more they are like it",
+			Params: []Param{
+				{"part", "SHARE", "of their weighted mean (0.5)"},
+				{"recency", "SHARE", "what the second latest weighs against the latest, up to 1 (0.9)"},
+				{"prior", "JOBS", "what all users' use of such requests weighs, against a job that is the same (0.5)"},
+			},
+			New: func(a *Args) entity.Predictor {
+				p := &predict.Typical{Part: a.above("part"), Recency: a.above("recency"), Prior: a.above("prior")}
+				a.check(p.Check())
+				return p
+			},
+		},
+		{
+			Name: "regression", Text: "by online linear regression on what is known of job and user (Gaussier et al. 2015)",
+			Params: []Param{
+				{"over", "squared|absolute", "the loss of predictions above the runtime (squared)"},
+				{"under", "squared|absolute", "the loss of predictions below it (absolute)"},
+				{"weight", "large|small|narrow|wide|none", "which jobs weigh more (large)"},
+				{"rate", "ETA", "of the steps of learning (5000)"},
+				{"ridge", "LAMBDA", "what large coefficients cost (4e9)"},
+			},
+			New: func(a *Args) entity.Predictor {
+				under := predict.Absolute
+				if _, given := a.Value("under"); given {
+					under = parsed(a, "under", predict.ParseLoss)
+				}
+				return &predict.Regression{
+					Over: parsed(a, "over", predict.ParseLoss), Under: under, Weight: parsed(a, "weight", predict.ParseWeight),
+					Rate: a.above("rate"), Ridge: a.above("ridge"),
+				}
+			},
+		},
 	}
 }
 

@@ -66,9 +66,13 @@ type Transfer struct {
 // is an entity.Observer.
 //
 //	reserved               user -> vo      the window's cost at the prices of the day
+//	runs on (corrected)    user -> vo      what the window is longer, at the prices of that day
 //	taken back, preempted  vo -> user      all of it
 //	ended                  vo -> owners    each node's part
 //	                       vo -> user      what was not used, if ByUse
+//
+// A budget binds what is agreed upon when a window is given: nobody's job is killed because
+// it runs on past its prediction and costs more than was thought.
 //
 // So the organisation holds what is agreed upon and not yet earned, and all
 // accounts together always hold nothing.
@@ -88,6 +92,7 @@ type Ledger struct {
 type contract struct {
 	start des.Time
 	parts []Money
+	ends  []des.Time // until when each task is paid for
 	total Money
 }
 
@@ -156,6 +161,8 @@ func (l *Ledger) Observe(e entity.JobEvent) {
 		}
 	case entity.JobWithdrawn, entity.JobRequeued:
 		l.refund(e.Time, j)
+	case entity.JobCorrected:
+		l.extend(e.Time, j)
 	case entity.JobFinished, entity.JobKilled:
 		l.settle(e.Time, j)
 	}
@@ -166,15 +173,27 @@ func (l *Ledger) agree(now des.Time, j *entity.Run) {
 		l.balances, l.contracts = map[Account]Money{}, map[*entity.Run]*contract{}
 	}
 	w := &j.Reservation.Window
-	c := &contract{start: w.Start}
-	for _, t := range w.Tasks {
-		part := Cost(t.Node, t.End-w.Start)
-		c.parts = append(c.parts, part)
-		c.total += part
-	}
+	c := &contract{start: w.Start, parts: make([]Money, len(w.Tasks)), ends: slices.Repeat([]des.Time{w.Start}, len(w.Tasks))}
 	l.contracts[j] = c
-	l.held += c.total
-	l.transfer(now, j, userOf(j), Account{Kind: VOAccount}, c.total)
+	l.extend(now, j)
+}
+
+// extend has j's user pay for what its window is longer than what has been paid for.
+func (l *Ledger) extend(now des.Time, j *entity.Run) {
+	c := l.contracts[j]
+	if c == nil {
+		return
+	}
+	var more Money
+	for i, t := range j.Reservation.Window.Tasks {
+		part := Cost(t.Node, t.End-c.ends[i])
+		c.parts[i] += part
+		c.ends[i] = t.End
+		more += part
+	}
+	c.total += more
+	l.held += more
+	l.transfer(now, j, userOf(j), Account{Kind: VOAccount}, more)
 }
 
 func (l *Ledger) refund(now des.Time, j *entity.Run) {

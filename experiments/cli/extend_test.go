@@ -18,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -46,6 +47,14 @@ var ours = Extend{
 		New: func(*policy.Args) func() grid.Strategy {
 			return func() grid.Strategy { return &agent.RoundRobin{} }
 		},
+	}},
+	Predictors: policy.Table[entity.Predictor]{{
+		Name: "oracle", Text: "as the leaves rustle",
+		New: func(*policy.Args) entity.Predictor { return entity.Exact{} },
+	}},
+	Correctors: policy.Table[entity.Corrector]{{
+		Name: "shrug", Text: "who knows",
+		New: func(*policy.Args) entity.Corrector { return predict.ToRequest{} },
 	}},
 	Sources: policy.Table[scenario.Source]{{
 		Name: "clockwork", Text: "a job every so many seconds",

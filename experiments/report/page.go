@@ -269,6 +269,16 @@ func (c *chart) pack(rows []*lane) (runMeta, []byte) {
 	p.numbers("state", n, func(i int) int64 { return stateCodes[j[i].State] })
 	p.numbers("backfilled", n, func(i int) int64 { return bit(j[i].Backfilled) })
 	p.times("estimate", n, func(i int) des.Time { return j[i].Estimate })
+	if slices.ContainsFunc(j, func(j results.Job) bool { return j.Prediction != results.None }) {
+		p.times("prediction", n, func(i int) des.Time { // below 0 where there is none
+			if j[i].Prediction == results.None {
+				return -p.tick
+			}
+			return j[i].Prediction
+		})
+		p.times("predicted", n, func(i int) des.Time { return max(0, j[i].Predicted) })
+		p.numbers("corrections", n, func(i int) int64 { return int64(j[i].Corrections) })
+	}
 	p.times("submit", n, func(i int) des.Time { return j[i].Submit })
 	p.times("wait", n, func(i int) des.Time { return max(0, j[i].Wait()) })
 	p.times("run", n, func(i int) des.Time { // below 0 of a job that never ran

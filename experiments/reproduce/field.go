@@ -30,7 +30,7 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, ReferenceVariable), e.How)
+	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, ReferenceVariable), strings.TrimSuffix(e.How, "."))
 }
 
 // logFile is the path of a log of that name, with one of the usual endings; how says

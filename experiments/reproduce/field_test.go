@@ -69,7 +69,7 @@ func TestPublishedFilesAreFoundOrSaidToBeMissing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(ReferenceVariable, dir)
 	_, err := fieldFile("x.csv", "The authors have it.")
-	require.EqualError(t, err, "x.csv is not at hand: set GRIDSLOT_REFERENCE to the folder that has it. The authors have it.")
+	require.EqualError(t, err, "x.csv is not at hand: set GRIDSLOT_REFERENCE to the folder that has it. The authors have it")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "field"), 0o777))
 	for _, at := range []string{filepath.Join(dir, "x.csv"), filepath.Join(dir, "field", "x.csv")} {
 		require.NoError(t, os.WriteFile(at, nil, 0o666))

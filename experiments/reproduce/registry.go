@@ -26,8 +26,10 @@ func All() []Experiment {
 func Field() []Experiment {
 	return []Experiment{
 		NewSC15(),
+		NewPredictors(),
 		NewCirrus(),
 		NewSC17(),
+		NewGrid5000(),
 		NewSC20(),
 	}
 }

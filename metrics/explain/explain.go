@@ -128,6 +128,9 @@ func tell(policy string, j results.Job, decisions []results.Decision, attempts [
 	if j.After != "" {
 		s.Lines[0].Text = "submitted, as it had to wait for other jobs: " + j.After
 	}
+	if j.Prediction != results.None {
+		s.Lines[0].Text += ", and planned by a prediction of " + span(j.Prediction)
+	}
 	for _, a := range attempts {
 		if a.Start < j.Submit || j.Start != results.None && a.Start >= j.Start {
 			continue
@@ -208,12 +211,25 @@ func (s *Story) started() {
 	s.add(j.Start, text)
 	switch j.State {
 	case results.Finished:
-		s.add(j.Finish, "finished")
+		s.add(j.Finish, "finished"+corrected(j))
 	case results.Walltime:
-		s.add(j.Finish, "cut off at its estimate")
+		s.add(j.Finish, "cut off at its estimate"+corrected(j))
 	case results.Killed:
-		s.add(j.Finish, "killed: "+cmp.Or(j.Reason, "no reason was given"))
+		s.add(j.Finish, "killed: "+cmp.Or(j.Reason, "no reason was given")+corrected(j))
 	}
+}
+
+// corrected tells what became of the prediction of a job that has ended.
+func corrected(j *results.Job) string {
+	switch n := j.Corrections; {
+	case j.Prediction == results.None:
+		return ""
+	case n > 0:
+		return fmt.Sprintf("; it had outlived its prediction, which was corrected %d %s, in the end to %s", n, plural(n, "time", "times"), span(j.Predicted))
+	case j.Predicted != j.Prediction:
+		return "; its prediction was changed while it waited, to " + span(j.Predicted)
+	}
+	return ""
 }
 
 // mergeAbove is how many rows about jobs ahead are told one by one.

@@ -19,10 +19,15 @@ const jobsHeader = "job_id,submission_time,requested_number_of_resources,request
 // read is the log of a folder that a simulation could have left.
 func read(t *testing.T, jobs, decisions string) *explain.Log {
 	t.Helper()
+	return readFile(t, jobsHeader+jobs, decisions)
+}
+
+func readFile(t *testing.T, jobs, decisions string) *explain.Log {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"manifest.json":      `{"runs": [{"policy": "easy", "files": ["jobs-easy.csv", "decisions-easy.csv"]}]}`,
-		"jobs-easy.csv":      jobsHeader + jobs,
+		"jobs-easy.csv":      jobs,
 		"decisions-easy.csv": metrics.DecisionsHeader + "\n" + decisions,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
@@ -119,4 +124,22 @@ func TestANumberThatALogUsesTwiceIsToldTwice(t *testing.T) {
 func TestAJobThatIsNotThereIsAnError(t *testing.T) {
 	_, err := read(t, "1,0,4,300,COMPLETED_SUCCESSFULLY,20,30,7,,0,\n", "").Job(2)
 	require.ErrorAs(t, err, new(*explain.NoJobError))
+}
+
+func TestWhatWasPredictedIsTold(t *testing.T) {
+	header := strings.TrimSuffix(jobsHeader, "\n") + ",prediction,corrections,predicted\n"
+	for row, want := range map[string][]string{
+		"COMPLETED_SUCCESSFULLY,0,3000,7,,0,,60,2,3600":     {"submitted, and planned by a prediction of 60 s", "finished; it had outlived its prediction, which was corrected 2 times, in the end to 3600 s (60 min)"},
+		"COMPLETED_WALLTIME_REACHED,0,3000,7,,0,,60,1,3000": {"submitted, and planned by a prediction of 60 s", "cut off at its estimate; it had outlived its prediction, which was corrected 1 time, in the end to 3000 s (50 min)"},
+		"COMPLETED_KILLED,0,3000,7,reason=x,0,,60,3,90":     {"submitted, and planned by a prediction of 60 s", "killed: x; it had outlived its prediction, which was corrected 3 times, in the end to 90 s"},
+		"COMPLETED_SUCCESSFULLY,0,50,7,,0,,60,0,60":         {"submitted, and planned by a prediction of 60 s", "finished"},
+		"COMPLETED_SUCCESSFULLY,0,50,7,,0,,60,0,70":         {"submitted, and planned by a prediction of 60 s", "finished; its prediction was changed while it waited, to 70 s"},
+		"COMPLETED_SUCCESSFULLY,0,50,7,,0,3:ok,60,0,60":     {"submitted, as it had to wait for other jobs: 3:ok, and planned by a prediction of 60 s", "finished"},
+		"COMPLETED_SUCCESSFULLY,0,50,7,,0,,,,":              {"submitted", "finished"},
+	} {
+		stories, err := readFile(t, header+"1,0,4,3000,"+row+"\n", "").Job(1)
+		require.NoError(t, err)
+		lines := stories[0].Lines
+		require.Equal(t, want, []string{lines[0].Text, lines[len(lines)-1].Text}, row)
+	}
 }

@@ -53,7 +53,8 @@ class Run {
     this.meta = meta;
     this.policy = meta.policy;
     this.jobs = {count: c.id.length, id: c.id, submit: c.submit, start: c.wait, end: c.run, size: c.size,
-      estimate: c.estimate, user: c.user, state: c.state, backfilled: c.backfilled};
+      estimate: c.estimate, user: c.user, state: c.state, backfilled: c.backfilled,
+      prediction: c.prediction, predicted: c.predicted, corrections: c.corrections}; // the last three where runtimes are predicted
     const {submit, start, end, count} = this.jobs;
     this.byId = new Map();
     for (let j = 0; j < count; j++) {

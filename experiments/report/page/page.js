@@ -238,6 +238,11 @@ class Page {
       ['Submitted', this.clock.text(submit[j], 1)], ['Start', this.clock.text(start[j], 1)], ['End', this.clock.text(end[j], 1)],
       ['Wait', span(start[j] - submit[j]) + (backfilled[j] ? ', backfilled' : '')], ['Ran', span(end[j] - start[j])], ['Estimate', span(estimate[j])],
     ];
+    const {prediction, predicted, corrections} = run.jobs;
+    if (prediction && prediction[j] >= 0) {
+      const times = corrections[j] === 1 ? 'once' : `${number(corrections[j])} times`;
+      facts.push(['Prediction', span(prediction[j]) + (corrections[j] ? `, corrected ${times}, in the end to ${span(predicted[j])}` : '')]);
+    }
     if (run.reasons) facts.push(['Why', run.reasons[j]]);
     const said = run.messages ? this.said(run, j, Infinity).join('\n') || 'nothing about this job' : run.meta.unsaid;
     if (said) facts.push(['Agents', said]);
