@@ -309,3 +309,16 @@ func TestAHeadThatStaysOneIsNotLostWhenTheWorldChanges(t *testing.T) {
 	require.EqualValues(t, 100, got[jobs[1]].Start)
 	require.EqualValues(t, 110, got[jobs[3]].Start)
 }
+
+func TestAJobThatComesIntoSightIsTriedBeforeThoseBehindIt(t *testing.T) {
+	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 4), short(3, 1, 20, 1), short(4, 1, 50, 1), short(5, 1, 5, 1), short(6, 2, 1, 1)}
+	jobs[2].Request.Nodes, jobs[2].Runtime, jobs[2].Request.Length = 1, 4, 4
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.EASY{Window: 3, Candidates: backfill.ShortestFirst}, got)
+	m.SubmitAll(slices.Values(jobs))
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 1, got[jobs[2]].Start)
+	require.EqualValues(t, 1, got[jobs[4]].Start, "shorter than the one before it, and in sight as soon as that one has started")
+	require.Greater(t, got[jobs[3]].Start, des.Time(1))
+}
