@@ -22,7 +22,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"entity": {ours: []string{"des"}, others: []string{"github.com/emirpasic/gods"}},
 	"policy": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "github.com/expr-lang/expr"},
 	},
 	"workload": {
 		ours:   []string{"des", "entity"},
@@ -104,6 +104,20 @@ func TestTheLibraryDoesWithoutParquet(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(out), "gonum.org/v1/gonum")
 	require.NotContains(t, string(out), "parquet")
+}
+
+// Formulas are for tables in which policies are asked for by a text: a program that names
+// its policies compiles no parser.
+func TestPoliciesDoWithoutFormulas(t *testing.T) {
+	list := func(packages ...string) string {
+		out, err := exec.Command("go", append([]string{"list", "-deps"}, packages...)...).Output()
+		require.NoError(t, err)
+		return string(out)
+	}
+	const parser = "github.com/expr-lang/expr"
+	require.Contains(t, list(module+"/policy"), parser)
+	require.NotContains(t, list(module+"/policy/backfill", module+"/policy/preempt", module+"/policy/window", module+"/metrics/...", module+"/workload/..."), parser)
+	require.NotContains(t, list(module+"/policy"), parser+"/compiler", "its own machine is not used")
 }
 
 func TestLayersRefuseArrowsThatPointUp(t *testing.T) {

@@ -79,3 +79,29 @@ func TestWhereNothingIsPredictedRowsAreAsEver(t *testing.T) {
 	require.True(t, strings.HasPrefix(out.String(), metrics.JobsHeader+metrics.GroupColumns+"\n"))
 	require.NotContains(t, out.String(), "prediction")
 }
+
+func TestAdvanceReservationsHaveNoPredictions(t *testing.T) {
+	var out bytes.Buffer
+	jobs, accuracy := metrics.NewJobsWriter(&out), &metrics.Accuracy{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.EASY{}, jobs, accuracy)
+	m.Predictor = half{}
+	booked := rigid(2, 10, 10, 1)
+	sim.At(0, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+		hold, err := m.Tentative(booked, entity.Window{Start: 20 * des.Second, End: 30 * des.Second, Nodes: 1})
+		require.NoError(t, err)
+		_, err = hold.Confirm()
+		require.NoError(t, err)
+	}), 0)
+	m.Submit(rigid(1, 10, 40, 1))
+	require.NoError(t, sim.Run(context.Background()))
+	require.NoError(t, jobs.Close())
+	rows, err := gocsv.CSVToMaps(&out)
+	require.NoError(t, err)
+	said := map[string]string{}
+	for _, r := range rows {
+		said[r["job_id"]] = r["prediction"] + "/" + r["corrections"]
+	}
+	require.Equal(t, map[string]string{"1": "20/0", "2": "/"}, said)
+	require.Equal(t, 1, accuracy.Rows()[0].Jobs)
+}

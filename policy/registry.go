@@ -5,11 +5,14 @@ package policy
 //	easy
 //	easy:order=wfp3:reservations=2:depth=100
 //	fcfs,easy:order=shortest,conservative
+//	easy:order='wait > 3600 ? 0 : max(estimate, 60)'
 //
-// Colons separate a name from its parameters, commas one policy from the next.
+// Colons separate a name from its parameters, commas one policy from the next; neither
+// does between quotes, ' or ", which are no part of a value.
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +21,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/dag"
+	"github.com/gridslot/gridslot/policy/formula"
 	"github.com/gridslot/gridslot/policy/malleable"
 	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
@@ -54,21 +58,29 @@ type Chosen[T any] struct {
 }
 
 // FileName is the spec as a part of a file's name on any system:
-// "easy-order=wfp3".
+// "easy-order=wfp3". One of a formula has so much of it as is readable there, and a
+// number made of the spec: two formulas have two names.
 func (c Chosen[T]) FileName() string {
-	return strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("-_=.+", r):
 			return r
 		}
 		return '-'
 	}, c.Spec)
+	if !strings.ContainsAny(c.Spec, "'\"*^<>?()") {
+		return name
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(c.Spec))
+	return fmt.Sprintf("%.60s-%08x", name, hash.Sum32())
 }
 
 // Registry is the table of queue policies. Every call returns a new one, which
 // a program may extend by its own.
 func Registry() Table[entity.Policy] {
-	order := Param{"order", strings.Join(orderNames(), "|"), "order of the queue (submission)"}
+	orders := strings.Join(orderNames(), "|") + "|random-SEED|'FORMULA'"
+	order := Param{"order", orders, "order of the queue (submission)"}
 	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
 	head := Param{"head", "first|sticky", "a job that is first when it does not fit stays the head until it starts: sticky (first)"}
@@ -87,7 +99,7 @@ func Registry() Table[entity.Policy] {
 		},
 		{
 			Name: "easy", Text: "aggressive backfilling: only the head of the queue holds a reservation",
-			Params: []Param{order, {"candidates", strings.Join(orderNames(), "|"), "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals, head, window, spare, shadow},
+			Params: []Param{order, {"candidates", orders, "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals, head, window, spare, shadow},
 			New: func(a *Args) entity.Policy {
 				p := a.easy(a.Order("candidates"))
 				p.FittingArrivals = a.fittingArrivals()
@@ -138,7 +150,7 @@ func Registry() Table[entity.Policy] {
 			Name: "time-slicing", Text: "jobs take turns of a quantum; suspended ones lose nothing",
 			Params: []Param{
 				{"quantum", "TIME", "how long a turn lasts (600)"},
-				{"order", strings.Join(orderNames(), "|"), "who goes before others whatever the turn (nobody)"},
+				{"order", orders, "who goes before others whatever the turn (nobody)"},
 				{"cost", "TIME", "how long a suspended job does no work when it is resumed (0)"},
 			},
 			New: func(a *Args) entity.Policy {
@@ -149,7 +161,7 @@ func Registry() Table[entity.Policy] {
 		},
 		{
 			Name: "heft", Text: "list scheduling of workflows: by upward rank, each task where it finishes earliest",
-			Params: []Param{{"order", strings.Join(orderNames(), "|"), "order of the queue (rank)"}, {"depth", "N", "how many jobs are looked at in a round (all)"}},
+			Params: []Param{{"order", orders, "order of the queue (rank)"}, {"depth", "N", "how many jobs are looked at in a round (all)"}},
 			New: func(a *Args) entity.Policy {
 				return dag.List{Order: a.listOrder(), Depth: a.Positive("depth")}
 			},
@@ -220,13 +232,19 @@ func (t Table[T]) Names() []string {
 // where its entry takes them.
 func (t Table[T]) ParseList(list string, defaults ...string) ([]Chosen[T], error) {
 	var chosen []Chosen[T]
-	for spec := range strings.SplitSeq(list, ",") {
+	specs, err := Specs(list)
+	if err != nil {
+		return nil, err
+	}
+	for _, spec := range specs {
 		c, err := t.Parse(spec, defaults...)
 		if err != nil {
 			return nil, err
 		}
 		same := func(o Chosen[T]) bool { return o.FileName() == c.FileName() }
-		if slices.ContainsFunc(chosen, same) {
+		if i := slices.IndexFunc(chosen, same); i >= 0 && chosen[i].Spec != c.Spec {
+			return nil, fmt.Errorf("%q and %q would write the same files", chosen[i].Spec, c.Spec)
+		} else if i >= 0 {
 			return nil, fmt.Errorf("%q is asked for twice", c.Spec)
 		}
 		chosen = append(chosen, c)
@@ -238,7 +256,10 @@ func (t Table[T]) ParseList(list string, defaults ...string) ([]Chosen[T], error
 func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 	spec = strings.TrimSpace(spec)
 	var none Chosen[T]
-	parts := strings.Split(spec, ":")
+	parts, err := split(spec, ':')
+	if err != nil {
+		return none, err
+	}
 	i := slices.IndexFunc(t, func(e Entry[T]) bool { return e.Name == parts[0] })
 	if i < 0 {
 		return none, fmt.Errorf("%q is not known: want one of %s", parts[0], strings.Join(t.Names(), ", "))
@@ -262,13 +283,44 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 			return none, fmt.Errorf("%q: %s is given twice", spec, name)
 		}
 		given[name] = true
-		a.values[name] = value
+		a.values[name] = unquoted(value)
 	}
 	v := e.New(a)
 	if a.err != nil {
 		return none, fmt.Errorf("%q: %w", spec, a.err)
 	}
 	return Chosen[T]{Spec: spec, Value: v}, nil
+}
+
+// Specs cuts a list at its commas.
+func Specs(list string) ([]string, error) { return split(list, ',') }
+
+// split cuts text where sep stands outside quotes.
+func split(text string, sep rune) (parts []string, err error) {
+	from, quote := 0, rune(0)
+	for i, r := range text {
+		switch {
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		case r == quote:
+			quote = 0
+		case quote == 0 && r == sep:
+			parts = append(parts, text[from:i])
+			from = i + 1
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("%s: a quote %c is not closed", text, quote)
+	}
+	return append(parts, text[from:]), nil
+}
+
+// unquoted is a value without the quotes around it.
+func unquoted(value string) string {
+	if n := len(value); n >= 2 && (value[0] == '\'' || value[0] == '"') && value[n-1] == value[0] {
+		return value[1 : n-1]
+	}
+	return value
 }
 
 func (e Entry[T]) takes(name string) bool {
@@ -307,8 +359,8 @@ func (a *Args) Fail(name, want string) {
 	}
 }
 
-// Order is a queue order by its name; the zero Order, which policies take for
-// submission, where it is not given.
+// Order is a queue order by its name, or by a formula (see package formula); the zero
+// Order, which policies take for submission, where it is not given.
 func (a *Args) Order(name string) entity.Order {
 	value, ok := a.values[name]
 	if !ok {
@@ -324,8 +376,11 @@ func (a *Args) Order(name string) entity.Order {
 			return backfill.Random(n)
 		}
 	}
-	a.Fail(name, "one of "+strings.Join(orderNames(), ", ")+", random-SEED")
-	return entity.Order{}
+	o, err := formula.Order(value)
+	if err != nil {
+		a.Fail(name, "one of "+strings.Join(orderNames(), ", ")+", random-SEED, or a formula; "+err.Error())
+	}
+	return o
 }
 
 // Positive is a whole number of 1 or more; 0 where it is not given.

@@ -142,6 +142,41 @@ func TestWhatCannotBeReadIsAnErrorThatSaysWhatCan(t *testing.T) {
 	}
 }
 
+func TestAnOrderCanBeAFormula(t *testing.T) {
+	for spec, want := range map[string]string{
+		"easy:order=estimate*procs":                                "easy estimate*procs  0 0",
+		"easy:order='wait > 3600 ? 0 : max(estimate, 60)'":         "easy wait > 3600 ? 0 : max(estimate, 60)  0 0",
+		`easy:order="procs":candidates='wait > 1 ? 2 : 3':depth=3`: "easy procs wait > 1 ? 2 : 3 0 3",
+		"conservative:order='wait^3/estimate*procs'":               "conservative wait^3/estimate*procs false",
+	} {
+		c, err := Registry().Parse(spec)
+		require.NoError(t, err, spec)
+		require.Equal(t, want, settings(c.Value), spec)
+		require.Equal(t, spec, c.Spec)
+	}
+	list, err := Registry().ParseList("fcfs,easy:order='max(1, procs)', easy:order='max(2, procs)',conservative")
+	require.NoError(t, err)
+	require.Len(t, list, 4)
+	require.Equal(t, "easy:order='max(1, procs)'", list[1].Spec)
+	require.Equal(t, "easy-order=-max-1--procs---393320f7", list[1].FileName())
+	require.NotEqual(t, list[1].FileName(), list[2].FileName())
+	for spec, want := range map[string]string{
+		"easy:order='estimat*procs'": `column 1: "estimat" is not known`,
+		"easy:order=best":            "one of submission, shortest",
+		"easy:order='procs":          "a quote ' is not closed",
+		"easy:order='a':b'":          "a quote ' is not closed",
+	} {
+		_, err := Registry().Parse(spec)
+		require.ErrorContains(t, err, want, spec)
+	}
+}
+
+func TestALongFormulaHasAFileNameOfBoundedLength(t *testing.T) {
+	c, err := Registry().Parse("easy:order='" + strings.Repeat("procs+", 200) + "1'")
+	require.NoError(t, err)
+	require.Less(t, len(c.FileName()), 80)
+}
+
 func TestTheFirstWrongValueIsTheOneNamed(t *testing.T) {
 	_, err := Registry().Parse("easy:order=best:reservations=some:depth=0")
 	require.ErrorContains(t, err, "order is")
@@ -179,7 +214,7 @@ func TestFileNamesAreSafe(t *testing.T) {
 		"easy":                     "easy",
 		"easy:order=wfp3:depth=10": "easy-order=wfp3-depth=10",
 		"a/../b c":                 "a-..-b-c",
-		"a\\b\x00*?\"<>|":          "a-b-------",
+		"a\\b\x00*?\"<>|":          "a-b--------5e9c3fb9",
 	} {
 		require.Equal(t, want, Chosen[int]{Spec: spec}.FileName())
 	}

@@ -159,7 +159,7 @@ type OrderError struct {
 }
 
 func (e *OrderError) Error() string {
-	return fmt.Sprintf("%s:%d: job %d was submitted %v s before the job above it, and a simulation needs jobs in the order of submission; %d lines of the file go backwards: sort it first (gridslot trace convert --sort)",
+	return fmt.Sprintf("%s:%d: job %d was submitted %v s before the job above it, and a simulation needs jobs in the order of submission; %d lines of the file go backwards: --sort puts them in order",
 		e.Name, e.Line, e.Job, e.Back, e.Total)
 }
 

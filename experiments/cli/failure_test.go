@@ -43,7 +43,7 @@ func TestUnusableTracesFailAndLeaveNothing(t *testing.T) {
 		"truncated gzip":        {packed(long)[:300], "", []string{"truncated"}},
 		"damaged gzip":          {packed(long)[:200] + "\x00\x00\x00\x00" + packed(long)[204:], "", []string{"damaged"}},
 		"another archive":       {"PK\x03\x04 and so on", "", []string{"zip", "unpack it first"}},
-		"unsorted":              {swf("9 1 1 1", "3 1 1 1", "5 1 1 1"), "", []string{":3:", "job 2", "6 s before", "1 lines", "sort it first"}},
+		"unsorted":              {swf("9 1 1 1", "3 1 1 1", "5 1 1 1"), "", []string{":3:", "job 2", "6 s before", "1 lines", "--sort puts them in order"}},
 		"without MaxProcs":      {strings.Replace(smallTrace, "MaxProcs", "Note", 1), "", []string{"--procs N"}},
 		"17 columns, strict":    {strings.Replace(smallTrace, " -1\n", "\n", 1), "--strict", []string{":2:", "fewer than 18 fields", "correct the line"}},
 		"text, strict":          {strings.Replace(smallTrace, "1 0 -1 100", "1 0 -1 long", 1), "--strict", []string{":2:", "field 4 (run time)", `"long"`}},

@@ -75,6 +75,7 @@ func (f *workloadFlags) add(cmd *cobra.Command) {
 	parsedFlag(cmd, &o.Overrun, "overrun", "kill", "kill|extend|raise", "a runtime above the estimate: cut it, let it run on, raise the estimate", entity.ParseOverrun)
 	addSelection(fs, o)
 	fs.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out, counted and reported")
+	fs.BoolVar(&o.Sort, "sort", false, "put the jobs in order of submission, all of them in memory: for logs that go backwards")
 	fs.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers")
 }
 

@@ -28,6 +28,7 @@ func Field() []Experiment {
 		NewSC15(),
 		NewPredictors(),
 		NewCirrus(),
+		NewSC17(),
 		NewGrid5000(),
 		NewSC20(),
 	}

@@ -121,7 +121,11 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
 		list = defaultStrategies
 	}
 	var all []name
-	for _, spec := range strings.Split(strings.Join(list, ","), ",") {
+	specs, err := policy.Specs(strings.Join(list, ","))
+	if err != nil {
+		return nil, err
+	}
+	for _, spec := range specs {
 		n, err := strategyName(t, spec)
 		if err != nil {
 			return nil, fmt.Errorf("a grid has strategies: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -128,7 +129,7 @@ func of[T any](section, name string, to func(*Scenario) *T, parse func(string) (
 var settings = []setting{
 	{
 		"policy", "", func(sc *Scenario) string { return strings.Join(sc.Policies, ",") },
-		func(sc *Scenario, list string) error { sc.Policies = strings.Split(list, ","); return nil },
+		func(sc *Scenario, list string) (err error) { sc.Policies, err = policy.Specs(list); return err },
 	},
 	of("workload", "trace", func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
 	of("flows", "reservations", func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
@@ -143,6 +144,7 @@ var settings = []setting{
 	of("workload", "skip", func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
 	of("workload", "load", func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, aboveZero),
 	of("workload", "shift", func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
+	of("workload", "sort", func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
 	of("workload", "feedback", func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	of("workload", "strict", func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
 	moldableSetting,

@@ -86,7 +86,7 @@ func (t *Tables) OpenRequests(trace string, o workload.Options) (string, Request
 // whole.
 func (sc *Scenario) checkWorkflow() error {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "first", "skip", "shift"} {
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "first", "skip", "shift", "sort"} {
 		if values[name] != defaults[name] {
 			return wrong(name, "it is about a log, and %s is a workflow, which is run as it is", filepath.Base(sc.Workload.Trace))
 		}

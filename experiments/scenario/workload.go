@@ -193,7 +193,7 @@ func (sc *Scenario) bookings() (*workload.Reservations, error) {
 // needsTrace refuses settings about a trace where there is none.
 func (sc *Scenario) needsTrace() error {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "first", "skip", "load", "shift", "strict", "feedback"} {
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "first", "skip", "load", "shift", "sort", "strict", "feedback"} {
 		if values[name] != defaults[name] {
 			return wrong(name, "it is about a trace, and there is none: the jobs are the batches of the domain")
 		}

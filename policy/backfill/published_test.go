@@ -273,3 +273,52 @@ func keys(m reasons) (list []string) {
 	}
 	return list
 }
+
+func TestAHeadThatHasStartedIsChosenAnew(t *testing.T) {
+	blocker, wide, small := short(1, 0, 10, 3), short(2, 1, 50, 4), short(3, 20, 5, 1)
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.FCFS{Order: backfill.SmallestFirst, Sticky: true}, got)
+	m.SubmitAll(slices.Values([]*entity.Job{blocker, wide, small}))
+	sim.After(30, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Preempt(got[wide], 0) }), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 30, got[small].Start, "the wide one was the head once, and began")
+	require.EqualValues(t, 35, got[wide].Start)
+}
+
+func TestTheWindowIsLookedThroughAgainWithNothingHeld(t *testing.T) {
+	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 3), short(3, 2, 500, 1), short(4, 2, 500, 1)}
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.EASY{Window: 3}, got)
+	m.SubmitAll(slices.Values(jobs))
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 100, got[jobs[1]].Start)
+	require.EqualValues(t, 2, got[jobs[2]].Start)
+	require.EqualValues(t, 2, got[jobs[3]].Start)
+}
+
+func TestAHeadThatStaysOneIsNotLostWhenTheWorldChanges(t *testing.T) {
+	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 4), short(3, 50, 5, 2), short(4, 55, 5, 1)}
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.FCFS{Order: backfill.SmallestFirst, Sticky: true, Window: 4}, got)
+	m.SubmitAll(slices.Values(jobs))
+	sim.After(60, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Changed(1, 0) }), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 100, got[jobs[1]].Start)
+	require.EqualValues(t, 110, got[jobs[3]].Start)
+}
+
+func TestAJobThatComesIntoSightIsTriedBeforeThoseBehindIt(t *testing.T) {
+	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 4), short(3, 1, 20, 1), short(4, 1, 50, 1), short(5, 1, 5, 1), short(6, 2, 1, 1)}
+	jobs[2].Request.Nodes, jobs[2].Runtime, jobs[2].Request.Length = 1, 4, 4
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.EASY{Window: 3, Candidates: backfill.ShortestFirst}, got)
+	m.SubmitAll(slices.Values(jobs))
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 1, got[jobs[2]].Start)
+	require.EqualValues(t, 1, got[jobs[4]].Start, "shorter than the one before it, and in sight as soon as that one has started")
+	require.Greater(t, got[jobs[3]].Start, des.Time(1))
+}
