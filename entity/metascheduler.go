@@ -103,6 +103,8 @@ type Metascheduler struct {
 	slab      []Run // runs to come
 
 	predictions []foretold // likewise, of those that are planned by predictions
+	deciding    bool       // the policy is
+	again       []Known    // to be predicted anew when it has decided
 
 	sources []*source
 	seq     int64

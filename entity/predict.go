@@ -274,10 +274,15 @@ func (m *Metascheduler) length(r *Run) des.Time {
 
 // PredictAgain asks the predictor anew about a job that waits without a reservation;
 // one that has a reservation ahead keeps what it was promised. The round to come is
-// told that something was gained. It reports whether the job's prediction is another
-// one now.
+// told that something was gained. While the policy decides, what it has found for the
+// job would no longer do: the predictor is asked when the round is over. PredictAgain
+// reports whether the job's prediction is another one now.
 func (m *Metascheduler) PredictAgain(j Known) bool {
 	r := j.run
+	if m.deciding {
+		m.again = append(m.again, j)
+		return false
+	}
 	if r.meta != m || r.State != Waiting || r.Reservation.Active || r.standing == 0 || !r.predicted() {
 		return false
 	}

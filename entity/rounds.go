@@ -79,6 +79,7 @@ func (m *Metascheduler) decide() {
 	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
 	m.gained = false
 	m.queue.begin()
+	m.deciding = true
 	m.policy.Schedule(r)
 	r.DropHolds()
 	if len(r.explain) > 0 {
@@ -91,6 +92,11 @@ func (m *Metascheduler) decide() {
 		o.Decided(r)
 	}
 	clear(r.fresh)
+	m.deciding = false
+	for _, j := range m.again {
+		m.PredictAgain(j)
+	}
+	m.again = m.again[:0]
 	if m.nodes != nil {
 		m.checkAnswers()
 		m.setAlarm()

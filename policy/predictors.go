@@ -46,6 +46,19 @@ func Predictors() Table[entity.Predictor] {
 			},
 		},
 		{
+			Name: "typical", Text: "by a part of the typical runtime of the user's latest jobs, the more the more they are like it",
+			Params: []Param{
+				{"part", "SHARE", "of their weighted mean (0.5)"},
+				{"recency", "SHARE", "what the second latest weighs against the latest, up to 1 (0.9)"},
+				{"prior", "JOBS", "what all users' use of such requests weighs, against a job that is the same (0.5)"},
+			},
+			New: func(a *Args) entity.Predictor {
+				p := &predict.Typical{Part: a.above("part"), Recency: a.above("recency"), Prior: a.above("prior")}
+				a.check(p.Check())
+				return p
+			},
+		},
+		{
 			Name: "regression", Text: "by online linear regression on what is known of job and user (Gaussier et al. 2015)",
 			Params: []Param{
 				{"over", "squared|absolute", "the loss of predictions above the runtime (squared)"},

@@ -26,9 +26,10 @@ func All() []Experiment {
 func Field() []Experiment {
 	return []Experiment{
 		NewSC15(),
+		NewPredictors(),
 		NewCirrus(),
-		NewSC20(),
 		NewGrid5000(),
+		NewSC20(),
 	}
 }
 

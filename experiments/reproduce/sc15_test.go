@@ -54,9 +54,9 @@ func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
 		plus := at[Ref{sc15Plus, "", slowdownIn(log)}]
 		require.Equal(t, strings.Fields("63.50068 85.76717 79.39628 20.98643 193.47130")[i], plus.Code)
 		require.Equal(t, 1, plus.Ours.N)
-		learned := at[Ref{sc15Learned, "", slowdownIn(log)}]
-		require.Equal(t, strings.Fields("51.44113 20.54764 74.95197 12.96429 27.86034")[i], learned.Code)
-		require.Zero(t, learned.Ours.N, "it is not run here")
+		hindsight := at[Ref{sc15Hindsight, "", slowdownIn(log)}]
+		require.Equal(t, strings.Fields("45.79748 15.14997 65.02017 10.62405 21.40487")[i], hindsight.Code)
+		require.Zero(t, hindsight.Ours.N, "it is not run here")
 		require.Equal(t, 100.0, at[Ref{sc15True, log, accuracyOf}].Ours.Mean)
 		require.Zero(t, at[Ref{sc15Double, log, tooShortOf}].Ours.Mean)
 		require.Positive(t, at[Ref{sc15Plus, log, tooShortOf}].Ours.Mean)
@@ -65,7 +65,7 @@ func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
 		require.Equal(t, want, at[Ref{name, "", sc15Ratio}].Code)
 	}
 	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
-	require.Zero(t, at[Ref{sc15Learned, "", sc15Ratio}].Ours.N)
+	require.Zero(t, at[Ref{sc15Hindsight, "", sc15Ratio}].Ours.N)
 	mean := 0.0
 	for _, log := range e.Logs {
 		mean += at[Ref{sc15True, "", slowdownIn(log.Name)}].Ours.Mean / at[Ref{sc15EASY, "", slowdownIn(log.Name)}].Ours.Mean / 5
@@ -75,7 +75,7 @@ func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
 	for _, c := range table.Claims {
 		if c.Where == "" {
 			orders++
-			require.NotContains(t, c.Text, sc15Learned)
+			require.NotContains(t, c.Text, sc15Hindsight)
 		}
 		require.NotContains(t, c.Detail, "not measured", c.Text)
 	}
@@ -158,7 +158,7 @@ func TestSC15IsMetToTheLastDigitOnTheSmallestLog(t *testing.T) {
 	}
 	require.NoError(t, err)
 	for _, r := range table.Rows {
-		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 {
+		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 && r.Series != sc15Learned { // whose steps are not all told
 			require.True(t, table.agrees(f, r), "%v: %v, published %s", r.ref(), r.Ours.Mean, r.Code)
 		}
 	}

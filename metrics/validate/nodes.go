@@ -48,11 +48,13 @@ func (c *fileChecker) onNodes() {
 			asked = max(asked, f.estimate) // for checkpoints, which it did not come to
 		}
 		planned, run, about := asked, min(f.job.Runtime, asked), des.Time(0)
-		if c.predicts {
-			planned = f.planned()
-			if f.part || f.again() || f.corrections.value > 0 {
-				planned, about = min(asked, max(f.prediction.value, des.Tick)), des.Second // for how long it was planned first is not known
-			}
+		switch {
+		case c.predicts && f.part: // nor for how long it was planned
+			about = des.Second
+		case f.predicted.given && (f.restarts.given || f.corrections.value > 0): // at least so long, and how long is not known
+			planned, about = min(asked, f.prediction.value), des.Second
+		case f.predicted.given:
+			planned = f.predicted.value
 		}
 		nodes := c.nodesOf(f)
 		for _, n := range nodes {
@@ -80,7 +82,7 @@ func (c *fileChecker) onNodes() {
 		if end := f.start + longest; q.Deadline > 0 && end > q.Deadline {
 			c.violation(f, Unmet, f.start, "needs its nodes until %v, past its deadline %v", end, q.Deadline)
 		}
-		if !c.PricesVary && q.Budget > 0 && aboveLimit(cost, q.Budget) {
+		if !c.PricesVary && !(c.predicts && f.part) && q.Budget > 0 && aboveLimit(cost, q.Budget) {
 			c.violation(f, Unmet, f.start, "costs at least %v, above its budget %v", cost, q.Budget)
 		}
 		if f.part || f.state == stateKilled && f.reason {

@@ -96,6 +96,8 @@ func (b *books) rebuild(t require.TestingT) {
 		case "task_ended":
 			j.held--
 			level[2]--
+		case "corrected":
+			j.until = ticks(t, e["reserved_end"])
 		case "resized":
 			attempt("resized")
 			n := whole(e["processors"])
@@ -169,9 +171,25 @@ func (b *books) rebuild(t require.TestingT) {
 		require.NoError(t, csv.NewWriter(&text).WriteAll(rows))
 		return header + "\n" + text.String()
 	}
-	require.Equal(t, written(metrics.JobsHeader+metrics.AttemptsColumns+metrics.GroupColumns+metrics.BookedColumn, rows), b.jobsCSV.String(), "jobs")
+	require.Equal(t, written(metrics.JobsHeader+metrics.AttemptsColumns+metrics.GroupColumns+metrics.BookedColumn, rows), withoutPredictions(t, b.jobsCSV.String()), "jobs")
 	require.Equal(t, written(metrics.AttemptsHeader, attempts), b.triesCSV.String(), "attempts")
 	require.Equal(t, written(metrics.QueueHeader, queue), b.queueText, "queue")
+}
+
+// withoutPredictions is a jobs CSV as one of a run in which nothing is predicted: the
+// events do not tell of predictions.
+func withoutPredictions(t require.TestingT, file string) string {
+	if !strings.Contains(file, metrics.PredictionColumns) {
+		return file
+	}
+	rows, err := csv.NewReader(strings.NewReader(strings.ReplaceAll(file, "expected=", "promised="))).ReadAll()
+	require.NoError(t, err)
+	for i, row := range rows {
+		rows[i] = row[:len(row)-strings.Count(metrics.PredictionColumns, ",")]
+	}
+	var text strings.Builder
+	require.NoError(t, csv.NewWriter(&text).WriteAll(rows))
+	return text.String()
 }
 
 // sixDecimals is a/b, rounded, without needless zeros.

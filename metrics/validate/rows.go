@@ -291,7 +291,7 @@ func (r *rowReader) read() *row {
 	if f.soft || strings.HasPrefix(r.text(colMetadata), promisedKey) {
 		f.promise = field(r, colMetadata, parsePromise)
 	}
-	f.prediction, f.corrections, f.predicted = field(r, colPrediction, parseTime), field(r, colCorrections, parseWhole(64)), field(r, colPredicted, parseTime)
+	f.prediction, f.corrections, f.predicted = known(r, colPrediction, parseTime), known(r, colCorrections, parseWhole(64)), known(r, colPredicted, parseTime)
 	f.reason = strings.Contains(r.text(colMetadata), reasonKey)
 	f.restarts, f.lost, f.overhead = field(r, colRestarts, parseWhole(64)), field(r, colLost, parseTime), field(r, colOverhead, parseTime)
 	f.after = field(r, colAfter, parseAfter)

@@ -297,9 +297,8 @@ func (v *Validator) begins(f *followed) {
 		f.setUp = j.Limit() - f.length()
 	}
 	f.prediction, f.corrections = j.Prediction(), j.Corrections()
-	f.planned, f.reserved = f.length(), j.Reservation.Window.Length()
-	if f.tasks = nil; j.Soft() && j.Request.Deadline == 0 {
-		f.planned = f.span(max(f.prediction-f.done, des.Tick))
+	f.planned, f.reserved = f.toPlan(), j.Reservation.Window.Length()
+	if f.tasks = nil; j.Soft() {
 		for _, t := range j.Reservation.Window.Tasks {
 			f.tasks = append(f.tasks, t.End-v.now)
 		}
@@ -307,6 +306,14 @@ func (v *Validator) begins(f *followed) {
 	if j.Request.Length != f.planned {
 		v.violation(WrongRunTime, j, "is planned for %v, and it is to run for %v", j.Request.Length, f.planned)
 	}
+}
+
+// toPlan is for how long f is to be planned: by what is predicted, or by its estimate.
+func (f *followed) toPlan() des.Time {
+	if f.job.Soft() && f.job.Request.Deadline == 0 {
+		return f.span(max(f.job.Prediction()-f.done, des.Tick))
+	}
+	return f.length()
 }
 
 // corrected takes in that f runs on at the end of its window.
@@ -534,6 +541,8 @@ func (v *Validator) requeued(f *followed) {
 	}
 	if j.Limit() != f.length() {
 		v.violation(WrongRunTime, j, "asks for %v now, and %v are left of its estimate", j.Limit(), f.length())
+	} else if j.Request.Length != f.toPlan() {
+		v.violation(WrongRunTime, j, "is planned for %v now, and it is to run for %v", j.Request.Length, f.toPlan())
 	}
 	f.state = entity.Waiting
 	f.first, f.last = entity.NeverPromised, entity.NeverPromised

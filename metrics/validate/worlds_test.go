@@ -248,6 +248,9 @@ func newWorld(t require.TestingT, draw func(low, high int, what string) int, bet
 	w.meta = entity.NewMetascheduler(w.sim, w.plan(t, named), policy.policy, append([]entity.Observer{between(w.validator)}, others...)...)
 	w.meta.Pass = entity.Pass(draw(0, 1, "pass"))
 	w.meta.Overrun = []entity.Overrun{entity.OverrunKill, entity.OverrunExtend, entity.OverrunRaise}[draw(0, 2, "overrun")]
+	if draw(0, 2, "predictions") > 0 {
+		w.meta.Predictor = &guesses{random: rand.New(rand.NewPCG(uint64(draw(0, 1<<20, "guesses")), 0)), meta: w.meta}
+	}
 	if !named && draw(0, 2, "places") > 0 {
 		w.meta.Placer = entity.LowestFirst{}
 	}
@@ -261,6 +264,32 @@ func newWorld(t require.TestingT, draw func(low, high int, what string) int, bet
 	}
 	w.populate()
 	return w
+}
+
+// guesses predicts and corrects anyhow, and may predict jobs that wait anew.
+type guesses struct {
+	random *rand.Rand
+	meta   *entity.Metascheduler
+	jobs   []entity.Known
+}
+
+func (*guesses) Name() string { return "guesses" }
+
+func (g *guesses) Predict(entity.Known) des.Time {
+	return des.Time(g.random.IntN(50)-3) * des.Second
+}
+
+func (g *guesses) Correct(j entity.Known) des.Time {
+	return j.Prediction() + des.Time(g.random.IntN(12)-1)*des.Second
+}
+
+func (g *guesses) Observe(what entity.JobEventKind, j entity.Known) {
+	if what == entity.JobSubmitted {
+		g.jobs = append(g.jobs, j)
+	}
+	if g.random.IntN(8) == 0 {
+		g.meta.PredictAgain(g.jobs[g.random.IntN(len(g.jobs))])
+	}
 }
 
 func unbent(v *validate.Validator) entity.Observer { return v }

@@ -29,7 +29,7 @@ type Regression struct {
 	Rate        float64 // eta, of the steps; 5000 where it is 0
 	Ridge       float64 // lambda; 4e9 where it is 0
 
-	users        map[int32]*regressed
+	users        recall[int32, regressed]
 	waiting      map[int64][]float64 // features, by the job's position in the order of submission
 	coefficients []float64
 	greatest     []float64 // of each feature so far
@@ -88,6 +88,9 @@ func (w Weight) of(r, m float64) float64 {
 	return 1 + coarse(math.Log(m*r))
 }
 
+// mostUsers is how many users are remembered, and as many again that were not seen for long.
+const mostUsers = 20_000
+
 // coarse is x to six decimals, more or less: the same on all architectures, whose
 // logarithms and sines differ in the last digits.
 func coarse(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
@@ -114,28 +117,16 @@ func (*Regression) Name() string { return "regression" }
 
 // Predict implements entity.Predictor: features are of the instant of the first call.
 func (p *Regression) Predict(j entity.Known) des.Time {
+	p.users.limit = mostUsers
 	x := p.waiting[j.Seq()]
 	if x == nil {
-		x = p.expand(p.of(j.User()).features(j))
+		x = p.expand(p.users.at(j.User()).features(j))
 		if p.waiting == nil {
 			p.waiting = map[int64][]float64{}
 		}
 		p.waiting[j.Seq()] = x
 	}
 	return within(j, des.Seconds(math.Abs(p.at(x))))
-}
-
-// of is what is known of a user.
-func (p *Regression) of(user int32) *regressed {
-	u := p.users[user]
-	if u == nil {
-		u = &regressed{}
-		if p.users == nil {
-			p.users = map[int32]*regressed{}
-		}
-		p.users[user] = u
-	}
-	return u
 }
 
 // features are those of table 2 of the paper, times in seconds.
@@ -205,19 +196,20 @@ func (p *Regression) at(x []float64) (sum float64) {
 
 // Observe implements entity.Predictor.
 func (p *Regression) Observe(what entity.JobEventKind, j entity.Known) {
+	p.users.limit = mostUsers
 	switch what {
 	case entity.JobStarted:
-		u := p.of(j.User())
+		u := p.users.at(j.User())
 		u.running = append(u.running, j)
 	case entity.JobFinished, entity.JobKilled, entity.JobRequeued:
-		u := p.of(j.User())
+		u := p.users.at(j.User())
 		u.running = slices.DeleteFunc(u.running, func(r entity.Known) bool { return r == j })
 		if what == entity.JobRequeued {
 			return
 		}
 		x := p.waiting[j.Seq()]
 		delete(p.waiting, j.Seq())
-		ran, ok := ranFor(j)
+		ran, ok := lasted(j)
 		if !ok {
 			return
 		}
@@ -279,12 +271,4 @@ func (p *Regression) slope(e float64) float64 {
 		return -1
 	}
 	return 0
-}
-
-// ranFor is how long a job ran that has ended, and whether that tells how long such jobs
-// run: it does of one that ran to its end or to its request, and not of one that was
-// cancelled, or killed by an outage.
-func ranFor(j entity.Known) (ran des.Time, tells bool) {
-	ran, ended := j.Ran()
-	return ran, ended && (j.State() == entity.Finished || ran >= j.Limit())
 }

@@ -1,0 +1,120 @@
+package predict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Typical predicts a part of the typical runtime, the weighted mean, of the user's latest
+// jobs that have ended. A job weighs more the more it is like the one to come and the
+// later it has ended: of requests of q and Q > q, and of m and M > m nodes, the latest job
+// but k weighs
+//
+//	q/Q * m/M * Recency^k
+//
+// What jobs of any user use of such a request, the geometric mean by half powers of two,
+// stands in as one more job of weight Prior: for new users it is all that is known.
+//
+// Why a mean: one long job of late makes the user's jobs long, so that short is only what is
+// known to be short. Why a part: a short job that is taken for a long one waits for long,
+// while a long job that is taken for a short one is found out, and its request believed from
+// then on.
+//
+// What tells nothing of how long jobs run is as for Recent.
+type Typical struct {
+	Part    float64 // of the mean; 0.5 where it is 0
+	Recency float64 // above 0, up to 1; 0.9 where it is 0
+	Prior   float64 // 0.5 where it is 0
+
+	users    recall[int32, seen]
+	requests [2 * 64]use // by half powers of two seconds
+	all      use
+}
+
+// seen are the latest jobs of a user that have ended, in a ring.
+type seen struct {
+	jobs [keptJobs]ended
+	n    int // jobs so far
+}
+
+const keptJobs = 20
+
+// ended is a job that has ended, times in seconds.
+type ended struct{ request, nodes, ran float64 }
+
+// use is what jobs used of their requests: the logarithms of the shares, to base 2.
+type use struct{ jobs, shares float64 }
+
+// Check reports what makes no predictor of p, or nil.
+func (p *Typical) Check() error {
+	if !(p.Part >= 0 && p.Recency >= 0 && p.Recency <= 1 && p.Prior >= 0) {
+		return fmt.Errorf("a part and a prior are above 0, a recency up to 1, not %v, %v and %v", p.Part, p.Prior, p.Recency)
+	}
+	return nil
+}
+
+// Name implements entity.Predictor.
+func (*Typical) Name() string { return "typical" }
+
+// Predict implements entity.Predictor.
+func (p *Typical) Predict(j entity.Known) des.Time {
+	p.users.limit = mostUsers
+	request, nodes := inSeconds(j.Limit()), float64(j.Nodes())
+	weights := cmp.Or(p.Prior, 0.5)
+	sum := float64(weights * request * p.used(request))
+	weight, recency := 1.0, cmp.Or(p.Recency, 0.9)
+	if u := p.users.get(j.User()); u != nil {
+		for k := u.n - 1; k >= max(0, u.n-keptJobs); k-- {
+			e := &u.jobs[k%keptJobs]
+			w := float64(weight * alike(e.request, request) * alike(e.nodes, nodes))
+			weights += w
+			sum += float64(w * e.ran)
+			weight *= recency
+		}
+	}
+	return within(j, des.Seconds(cmp.Or(p.Part, 0.5)*sum/weights))
+}
+
+// alike is the smaller over the greater.
+func alike(a, b float64) float64 { return min(a, b) / max(a, b) }
+
+// used is the share that jobs use of such a request: of its class, where there are many
+// of that.
+func (p *Typical) used(request float64) float64 {
+	if p.all.jobs == 0 {
+		return 0.5
+	}
+	const some = 10 // jobs, that as many of the class outweigh
+	c := p.requests[class(request)]
+	return math.Exp2((c.shares + float64(some*p.all.shares/p.all.jobs)) / (c.jobs + some))
+}
+
+// class is the number of a request's class.
+func class(request float64) int { return min(int(2*log2(request)), 2*64-1) }
+
+// log2 is a logarithm to base 2, the same on all architectures.
+func log2(x float64) float64 { return coarse(math.Log2(x)) }
+
+// Observe implements entity.Predictor.
+func (p *Typical) Observe(_ entity.JobEventKind, j entity.Known) {
+	ran, ok := lasted(j)
+	if !ok {
+		return
+	}
+	p.users.limit = mostUsers
+	e := ended{inSeconds(j.Limit()), float64(j.Nodes()), inSeconds(ran)}
+	u := p.users.at(j.User())
+	u.jobs[u.n%keptJobs] = e
+	u.n++
+	for _, c := range []*use{&p.all, &p.requests[class(e.request)]} {
+		c.jobs++
+		c.shares += log2(e.ran / e.request)
+	}
+}
+
+// inSeconds is a length of a second at least.
+func inSeconds(t des.Time) float64 { return max(t.Seconds(), 1) }
