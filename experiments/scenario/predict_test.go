@@ -88,7 +88,7 @@ func TestSitesSeeTheirOwnJobsOnly(t *testing.T) {
 func outcomeOf(t *testing.T, predict, correct string, policies ...string) (figures map[string]string, told []string) {
 	t.Helper()
 	sc := New()
-	sc.Policies, sc.Workload.Options.First = policies, 800
+	sc.Policies, sc.Workload.Options.First, sc.Settings.Pass = policies, 800, entity.PassEvent
 	require.NoError(t, sc.Set("predict", predict))
 	require.NoError(t, sc.Set("correct", correct))
 	o, err := Run(context.Background(), sc, Options{Tell: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }})
@@ -160,4 +160,11 @@ func TestAPredictorThatIsNotThereIsAnErrorOfItsSetting(t *testing.T) {
 		require.Equal(t, setting, wrong.Name)
 		require.ErrorContains(t, wrong, "want one of request")
 	}
+}
+
+func TestWithoutPredictionsAJobThatDoesNotFitChangesNothing(t *testing.T) {
+	plain, _ := outcomeOf(t, "", "", "easy", "easy:arrivals=fitting")
+	require.Equal(t, plain["easy"], plain["easy:arrivals=fitting"])
+	predicted, _ := outcomeOf(t, "recent", "tsafrir", "easy", "easy:arrivals=fitting")
+	require.NotEqual(t, predicted["easy"], predicted["easy:arrivals=fitting"])
 }
