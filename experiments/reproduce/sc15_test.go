@@ -100,6 +100,14 @@ func TestLogsThatAreNotThereAreNamed(t *testing.T) {
 	require.ErrorContains(t, err, "Parallel Workloads Archive")
 }
 
+func TestTheVariantDecidesOnceAnInstant(t *testing.T) {
+	for once, want := range map[bool]string{false: "event", true: "instant"} {
+		s, err := (&sc15Cell{of: Prediction{Policy: "easy:arrivals=fitting"}, once: once}).settings()
+		require.NoError(t, err)
+		require.Equal(t, want, s.Pass.String())
+	}
+}
+
 func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 	e := NewSC15()
 	smallLogs(t, e.Logs[0].File)
