@@ -1,9 +1,10 @@
 package reproduce
 
-// What experiments on published data have in common: reading them, and running jobs
-// on a cluster.
+// What experiments on published data have in common: finding them, reading them, and
+// running jobs on a cluster.
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -11,14 +12,63 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
+	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
+
+// ReferenceVariable names, in the environment, the folder of what others have
+// published: its files are there or in a folder "field" or "inputs" in it.
+const ReferenceVariable = "GRIDSLOT_REFERENCE"
+
+// TracesVariable names the folder of real logs.
+const TracesVariable = "GRIDSLOT_TRACES"
+
+// MissingError is the error of an experiment whose data are not at hand.
+type MissingError struct {
+	File     string // its name
+	How      string // where it is to be had, a sentence
+	Variable string // names the folder it is looked for in; ReferenceVariable where empty
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, ReferenceVariable), strings.TrimSuffix(e.How, "."))
+}
+
+// logFile is the path of a log of that name, with one of the usual endings; how says
+// where it is to be had.
+func logFile(name, how string) (string, error) {
+	if dir := os.Getenv(TracesVariable); dir != "" {
+		for _, ending := range []string{".swf.gz", ".swf", ".recon.swf.gz"} {
+			path := filepath.Join(dir, name+ending)
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+	}
+	return "", &MissingError{name + ".swf", how, TracesVariable}
+}
+
+// fieldFile is the path of a published file; how says where it is to be had.
+func fieldFile(name, how string) (string, error) {
+	if dir := os.Getenv(ReferenceVariable); dir != "" {
+		for _, path := range []string{filepath.Join(dir, "field", name), filepath.Join(dir, "inputs", name), filepath.Join(dir, name)} {
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+	}
+	return "", &MissingError{File: name, How: how}
+}
 
 // readColumns reads numbers from a CSV file, which may be compressed: for each row
 // those of the columns named, in that order, and -1 where a field is none, the text for
@@ -79,6 +129,21 @@ func runOn(ctx context.Context, procs int, p entity.Policy, pass entity.Pass, jo
 	return runs, sim.Run(ctx)
 }
 
+// each calls do for the n runs of an experiment, as many at a time as c says, and tells
+// c of the progress.
+func (c Config) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	var done atomic.Int64
+	return run.Each(ctx, n, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
+		if err := do(ctx, i); err != nil {
+			return err
+		}
+		if c.Progress != nil {
+			c.Progress(int(done.Add(1)), n)
+		}
+		return nil
+	})
+}
+
 // waitOf is the mean wait of runs, in so long a unit.
 func waitOf(runs []*entity.Run, unit des.Time) float64 {
 	sum := 0.0
@@ -86,4 +151,27 @@ func waitOf(runs []*entity.Run, unit des.Time) float64 {
 		sum += float64(r.Wait()) / float64(unit)
 	}
 	return sum / float64(len(runs))
+}
+
+// meanSlowdown is the mean bounded slowdown of runs.
+func meanSlowdown(runs []*entity.Run) float64 {
+	sum := 0.0
+	for _, r := range runs {
+		sum += metrics.BoundedSlowdown(r.Wait(), r.Runtime)
+	}
+	return sum / float64(len(runs))
+}
+
+// mean is that of one number or more.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// median is the lower one of two.
+func median(x []float64) float64 {
+	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
 }
