@@ -23,8 +23,8 @@
 //
 // The experiments of Field repeat what others have published of the same jobs: a cycle
 // is one schedule of these. They look for logs and published files in the folders that
-// TracesVariable and ReferenceVariable name, and are a *MissingError without them; nothing
-// of them is kept in Config.Dir.
+// TracesVariable and ReferenceVariable name, and are a *MissingError without them. What
+// is half done of them is not kept in Config.Dir.
 //
 // docs/papers has a page for each paper: formulas and where they are, our tables
 // beside theirs, and what could not be matched.

@@ -4,13 +4,60 @@ package reproduce
 // so that each figure is that of one run and not a mean over cycles.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/metrics"
 )
+
+// ReferenceVariable names, in the environment, the folder of what others have
+// published: its files are there or in a folder "field" or "inputs" in it.
+const ReferenceVariable = "GRIDSLOT_REFERENCE"
+
+// TracesVariable names the folder of real logs.
+const TracesVariable = "GRIDSLOT_TRACES"
+
+// MissingError is the error of an experiment whose data are not at hand.
+type MissingError struct {
+	File     string // its name
+	How      string // where it is to be had, a sentence
+	Variable string // names the folder it is looked for in; ReferenceVariable where empty
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, ReferenceVariable), strings.TrimSuffix(e.How, "."))
+}
+
+// logFile is the path of a log of that name, with one of the usual endings; how says
+// where it is to be had.
+func logFile(name, how string) (string, error) {
+	if dir := os.Getenv(TracesVariable); dir != "" {
+		for _, ending := range []string{".swf.gz", ".swf", ".recon.swf.gz"} {
+			path := filepath.Join(dir, name+ending)
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+	}
+	return "", &MissingError{name + ".swf", how, TracesVariable}
+}
+
+// fieldFile is the path of a published file; how says where it is to be had.
+func fieldFile(name, how string) (string, error) {
+	if dir := os.Getenv(ReferenceVariable); dir != "" {
+		for _, path := range []string{filepath.Join(dir, "field", name), filepath.Join(dir, "inputs", name), filepath.Join(dir, name)} {
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+	}
+	return "", &MissingError{File: name, How: how}
+}
 
 // single is the figure of a single run.
 func single(x float64) metrics.Interval { return metrics.Interval{Mean: x, N: 1} }

@@ -1,7 +1,7 @@
 package reproduce
 
-// What experiments on published data have in common: finding them, reading them, and
-// running jobs on a cluster.
+// What experiments on published data have in common: reading them, running jobs on a
+// cluster, and means.
 
 import (
 	"cmp"
@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
@@ -25,50 +24,6 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
-
-// ReferenceVariable names, in the environment, the folder of what others have
-// published: its files are there or in a folder "field" or "inputs" in it.
-const ReferenceVariable = "GRIDSLOT_REFERENCE"
-
-// TracesVariable names the folder of real logs.
-const TracesVariable = "GRIDSLOT_TRACES"
-
-// MissingError is the error of an experiment whose data are not at hand.
-type MissingError struct {
-	File     string // its name
-	How      string // where it is to be had, a sentence
-	Variable string // names the folder it is looked for in; ReferenceVariable where empty
-}
-
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, ReferenceVariable), strings.TrimSuffix(e.How, "."))
-}
-
-// logFile is the path of a log of that name, with one of the usual endings; how says
-// where it is to be had.
-func logFile(name, how string) (string, error) {
-	if dir := os.Getenv(TracesVariable); dir != "" {
-		for _, ending := range []string{".swf.gz", ".swf", ".recon.swf.gz"} {
-			path := filepath.Join(dir, name+ending)
-			if _, err := os.Stat(path); err == nil {
-				return path, nil
-			}
-		}
-	}
-	return "", &MissingError{name + ".swf", how, TracesVariable}
-}
-
-// fieldFile is the path of a published file; how says where it is to be had.
-func fieldFile(name, how string) (string, error) {
-	if dir := os.Getenv(ReferenceVariable); dir != "" {
-		for _, path := range []string{filepath.Join(dir, "field", name), filepath.Join(dir, "inputs", name), filepath.Join(dir, name)} {
-			if _, err := os.Stat(path); err == nil {
-				return path, nil
-			}
-		}
-	}
-	return "", &MissingError{File: name, How: how}
-}
 
 // readColumns reads numbers from a CSV file, which may be compressed: for each row
 // those of the columns named, in that order, and -1 where a field is none, the text for
