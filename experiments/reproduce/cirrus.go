@@ -33,6 +33,18 @@ func (Cirrus) Title() string {
 
 const cirrusHow = "It is part of the published workload and results of ElastiSim on EPCC's Cirrus, first quarter of 2024."
 
+// The published files.
+const (
+	cirrusRigid  = "cirrus-2024Q1-elastisim-rigid.swf.gz"
+	cirrusStarts = "cirrus-2024Q1-elastisim-rigid-starts.csv.gz"
+	cirrusMolded = "cirrus-2024Q1-elastisim-moldable.csv.gz"
+	cirrusSlurm  = "cirrus-2024Q1-sacct.csv.gz"
+)
+
+func (Cirrus) data() (logs, field []string) {
+	return nil, []string{cirrusRigid, cirrusStarts, cirrusMolded, cirrusSlurm}
+}
+
 const (
 	cirrusWait    = "mean wait, time units"
 	cirrusDiffer  = "starts that differ"
@@ -87,7 +99,7 @@ func (c Cirrus) Run(ctx context.Context, of Config) (Table, error) {
 
 // rigid runs the rigid jobs.
 func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
-	path, err := fieldFile("cirrus-2024Q1-elastisim-rigid.swf.gz", cirrusHow)
+	path, err := fieldFile(cirrusRigid, cirrusHow)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +111,7 @@ func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	if err := trace.Err(); err != nil {
 		return nil, nil, err
 	}
-	if path, err = fieldFile("cirrus-2024Q1-elastisim-rigid-starts.csv.gz", cirrusHow); err != nil {
+	if path, err = fieldFile(cirrusStarts, cirrusHow); err != nil {
 		return nil, nil, err
 	}
 	theirs, err := readColumns(path, "", "job", "start")
@@ -133,7 +145,7 @@ func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 
 // moldable runs the moldable jobs.
 func (c Cirrus) moldable(ctx context.Context) ([]Row, error) {
-	path, err := fieldFile("cirrus-2024Q1-elastisim-moldable.csv.gz", cirrusHow)
+	path, err := fieldFile(cirrusMolded, cirrusHow)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +193,7 @@ func sixDigits(x, text float64) bool {
 // slurm compares what the machine's own scheduler did with queue policies, which
 // know of it what the records have. The note says what the records are.
 func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, note string, err error) {
-	path, err := fieldFile("cirrus-2024Q1-sacct.csv.gz", cirrusHow)
+	path, err := fieldFile(cirrusSlurm, cirrusHow)
 	if err != nil {
 		return nil, "", err
 	}

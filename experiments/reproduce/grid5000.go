@@ -100,7 +100,10 @@ func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
 	return waits, nil
 }
 
+func (Grid5000) data() (logs, field []string) { return nil, []string{oarFile} }
+
 const (
+	oarFile   = "grid5000-oar-runs.tgz"
 	oarHow    = "It is made of the recorded schedules (SWF, with the machine's waits) that Batsim's authors published with their paper of JSSPP 2016, in oar-team/batsim-experiments."
 	oarWait   = "mean wait, s"
 	oarError  = "mean error of a job's wait, s"
@@ -137,7 +140,7 @@ func (e Grid5000) Run(ctx context.Context, c Config) (Table, error) {
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
-	path, err := fieldFile("grid5000-oar-runs.tgz", oarHow)
+	path, err := fieldFile(oarFile, oarHow)
 	if err != nil {
 		return t, err
 	}

@@ -129,6 +129,16 @@ func (e SC15) Run(ctx context.Context, c Config) (Table, error) {
 	return t, err
 }
 
+func (e SC15) data() (logs, field []string) {
+	for _, l := range e.Logs {
+		logs, field = append(logs, l.File), append(field, l.perJob())
+	}
+	return logs, field
+}
+
+// perJob is the name of the file of what was published of every job.
+func (l PublishedLog) perJob() string { return l.File + ".easypp.csv.gz" }
+
 // sc15Log is a log that was found.
 type sc15Log struct {
 	name  string
@@ -148,7 +158,7 @@ func (e SC15) find(t *Table) (logs []sc15Log, err error) {
 			continue
 		}
 		log := sc15Log{name: l.Name, index: i, path: path}
-		if log.jobs, err = fieldFile(l.File+".easypp.csv.gz", ""); err != nil {
+		if log.jobs, err = fieldFile(l.perJob(), ""); err != nil {
 			log.jobs = ""
 		}
 		logs = append(logs, log)

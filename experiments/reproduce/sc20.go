@@ -50,6 +50,13 @@ var sc20Workloads = []struct {
 	{"Lublin-2", "lublin-2.swf.gz", [2]string{"7842.47 9523.18 11265.31 787.89 698.34 724.51", "247.61 318.35 379.59 91.99 148.25 118.79"}, [2]string{}},
 }
 
+func (SC20) data() (logs, field []string) {
+	for _, w := range sc20Workloads {
+		field = append(field, w.file)
+	}
+	return nil, field
+}
+
 // inOrder is an order of a queue by a formula.
 func inOrder(name string, dynamic bool, key func(submit, wait, estimate, procs float64) float64) entity.Order {
 	return entity.Order{Name: name, Dynamic: dynamic, Key: func(j *entity.Run, now des.Time) float64 {
