@@ -120,6 +120,18 @@ func TestOfReservationsInTheWayTheLatestIsWithdrawnAndTheOthersStand(t *testing.
 	}, told)
 }
 
+func TestWhoLosesAReservationIsPlannedAnewAtOnceInEveryPass(t *testing.T) {
+	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
+		w, told := foresee(1, backfill.Conservative{}, says{1: 10, 2: 5}, by(5), longer(1, 0, 12, 60, 1), longer(2, 0, 5, 5, 1))
+		w.meta.Pass = pass
+		w.run(t)
+		require.Equal(t, &story{
+			"0 started 1", "0 promised 2 for 10", "10 corrected 1 to 15", "10 withdrawn 2", "10 promised 2 for 15",
+			"12 finished 1", "12 started 2", "17 finished 2",
+		}, told, "%v", pass)
+	}
+}
+
 func TestWhoIsPlannedForLaterYieldsBeforeHeBegins(t *testing.T) {
 	w, told := foresee(4, backfill.Conservative{}, says{1: 10, 2: 20}, by(30),
 		longer(1, 0, 35, 60, 2), longer(2, 0, 20, 20, 2), longer(3, 0, 5, 5, 4))
