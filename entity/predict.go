@@ -84,9 +84,9 @@ func (k Known) Submit() des.Time { return k.run.Submit }
 // Nodes is how many nodes, or processors, the job asks for, or has.
 func (k Known) Nodes() int { return k.run.Request.Nodes }
 
-// Limit is what its user has asked for, in the shape that it has: the longest that it
+// Request is what its user has asked for, in the shape that it has: the longest that it
 // may run, on a node of performance 1.
-func (k Known) Limit() des.Time {
+func (k Known) Request() des.Time {
 	s, _ := k.run.Submitted().shape(k.run.Request.Nodes)
 	return s.Length
 }
@@ -148,7 +148,7 @@ func (Exact) Name() string { return "true" }
 
 // Predict is the job's runtime, or its request where that is less.
 func (Exact) Predict(j Known) des.Time {
-	return max(min(j.run.Submitted().Runtime, j.Limit()), des.Tick)
+	return max(min(j.run.Submitted().Runtime, j.Request()), des.Tick)
 }
 
 // Observe implements Predictor.

@@ -19,7 +19,7 @@ import (
 // half predicts half of what is asked for, and corrects by 5 s at a time.
 type half struct{ entity.Exact }
 
-func (half) Predict(j entity.Known) des.Time { return j.Limit() / 2 }
+func (half) Predict(j entity.Known) des.Time { return j.Request() / 2 }
 func (half) Correct(j entity.Known) des.Time { return j.Prediction() + 5*des.Second }
 
 // halves runs jobs that ask for 40, 40, 20, 10 and 40 seconds on two processors. The

@@ -427,7 +427,7 @@ func (f startsOf) Observe(e entity.JobEvent) {
 type half struct{}
 
 func (half) Name() string                              { return "half" }
-func (half) Predict(j entity.Known) des.Time           { return j.Limit() / 2 }
+func (half) Predict(j entity.Known) des.Time           { return j.Request() / 2 }
 func (half) Observe(entity.JobEventKind, entity.Known) {}
 
 // A site's scheduler plans fragments by predictions, in its own times; what is booked

@@ -13,7 +13,7 @@ import (
 type half struct{}
 
 func (half) Name() string                              { return "half" }
-func (half) Predict(j entity.Known) des.Time           { return j.Limit() / 2 }
+func (half) Predict(j entity.Known) des.Time           { return j.Request() / 2 }
 func (half) Observe(entity.JobEventKind, entity.Known) {}
 
 // The window was for 10 s on the slow node and 5 on the fast one, and is twice as long

@@ -21,7 +21,7 @@ func (*noting) Name() string { return "noting" }
 
 func (n *noting) Predict(j entity.Known) des.Time {
 	n.asked[j.ID()] = true
-	return j.Limit() / 2
+	return j.Request() / 2
 }
 
 func (*noting) Observe(entity.JobEventKind, entity.Known) {}

@@ -22,7 +22,7 @@ import (
 type tenth struct{}
 
 func (tenth) Name() string                              { return "tenth" }
-func (tenth) Predict(j entity.Known) des.Time           { return j.Limit() / 10 }
+func (tenth) Predict(j entity.Known) des.Time           { return j.Request() / 10 }
 func (tenth) Observe(entity.JobEventKind, entity.Known) {}
 
 // predictedFile is the file of a run on two processors in which job 1 outlives its

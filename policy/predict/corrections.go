@@ -12,7 +12,7 @@ type ToRequest struct{}
 func (ToRequest) Name() string { return "request" }
 
 // Correct implements entity.Corrector.
-func (ToRequest) Correct(j entity.Known) des.Time { return j.Limit() }
+func (ToRequest) Correct(j entity.Known) des.Time { return j.Request() }
 
 // Tsafrir corrects a prediction by more and more (Tsafrir, Etsion and Feitelson 2007):
 // by a minute, then by as much as there is between the steps; to the request where
@@ -28,9 +28,9 @@ func (Tsafrir) Name() string { return "tsafrir" }
 func (Tsafrir) Correct(j entity.Known) des.Time {
 	k := j.Corrections()
 	if k+1 >= len(tsafrirSteps) {
-		return j.Limit()
+		return j.Request()
 	}
-	return min(j.Prediction().Add((tsafrirSteps[k+1]-tsafrirSteps[k])*des.Second), j.Limit())
+	return min(j.Prediction().Add((tsafrirSteps[k+1]-tsafrirSteps[k])*des.Second), j.Request())
 }
 
 // Doubling corrects a prediction to twice as much, even beyond the request, as Gaussier et
@@ -46,7 +46,7 @@ func (Doubling) Name() string { return "doubling" }
 func (d Doubling) Correct(j entity.Known) des.Time {
 	twice := j.Prediction().Add(j.Prediction())
 	if d.Capped {
-		return min(twice, j.Limit())
+		return min(twice, j.Request())
 	}
 	return twice
 }

@@ -58,13 +58,13 @@ func (r *recall[K, V]) put(k K, v *V) {
 // while it waited has not run.
 func lasted(j entity.Known) (ran des.Time, ok bool) {
 	ran, ok = j.Ran()
-	return ran, ok && (j.State() == entity.Finished || ran >= j.Limit())
+	return ran, ok && (j.State() == entity.Finished || ran >= j.Request())
 }
 
 // within is a prediction of t in whole time units, one at least, and at most what j's
 // user asks for.
 func within(j entity.Known, t des.Time) des.Time {
-	return min(max(t-t%des.Second, des.Second), j.Limit())
+	return min(max(t-t%des.Second, des.Second), j.Request())
 }
 
 // coarse is x to six decimals, more or less: the same on all architectures, whose

@@ -124,7 +124,7 @@ func (p *Regression) Predict(j entity.Known) des.Time {
 
 // features are those of table 2 of the paper, times in seconds.
 func (u *regressed) features(j entity.Known) (x [features]float64) {
-	request := j.Limit().Seconds()
+	request := j.Request().Seconds()
 	x[0] = 1
 	for k, ran := range u.last {
 		x[1+k] = request // of jobs that there have not been

@@ -17,9 +17,9 @@ func (Request) Name() string { return "request" }
 // Predict implements entity.Predictor.
 func (p Request) Predict(j entity.Known) des.Time {
 	if p.Factor == 0 {
-		return j.Limit()
+		return j.Request()
 	}
-	return max(des.Seconds(min(j.Limit().Seconds()*p.Factor, des.Forever.Seconds()/2)), des.Tick)
+	return max(des.Seconds(min(j.Request().Seconds()*p.Factor, des.Forever.Seconds()/2)), des.Tick)
 }
 
 // Observe implements entity.Predictor.

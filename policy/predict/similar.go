@@ -131,7 +131,7 @@ func (t Template) of(j entity.Known) (c category, ok bool) {
 		c.size = powerOfTwo(int64(j.Nodes()))
 	}
 	if t&Length != 0 {
-		c.length = powerOfTwo(int64(j.Limit() / des.Second))
+		c.length = powerOfTwo(int64(j.Request() / des.Second))
 	}
 	return c, ok
 }
@@ -177,7 +177,7 @@ func (p *Similar) Correct(j entity.Known) des.Time {
 	if p.beyond(&p.everything, j.Prediction()) {
 		return p.next(j)
 	}
-	return j.Limit()
+	return j.Request()
 }
 
 // beyond has p.some be the runtimes of r above t, and reports whether there are two or more.
@@ -205,7 +205,7 @@ func (p *Similar) next(j entity.Known) des.Time {
 		}
 		next /= des.Time(len(p.some))
 	}
-	return min(max(next, j.Prediction().Add(des.Minute)), j.Limit())
+	return min(max(next, j.Prediction().Add(des.Minute)), j.Request())
 }
 
 // Observe implements entity.Predictor.

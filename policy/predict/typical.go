@@ -63,7 +63,7 @@ func (*Typical) Name() string { return "typical" }
 
 // Predict implements entity.Predictor.
 func (p *Typical) Predict(j entity.Known) des.Time {
-	request, nodes := inSeconds(j.Limit()), float64(j.Nodes())
+	request, nodes := inSeconds(j.Request()), float64(j.Nodes())
 	weights := cmp.Or(p.Prior, 0.5)
 	sum := float64(weights * request * p.used(request))
 	weight, recency := 1.0, cmp.Or(p.Recency, 0.9)
@@ -105,7 +105,7 @@ func (p *Typical) Observe(_ entity.JobEventKind, j entity.Known) {
 	if !ok {
 		return
 	}
-	e := ended{inSeconds(j.Limit()), float64(j.Nodes()), inSeconds(ran)}
+	e := ended{inSeconds(j.Request()), float64(j.Nodes()), inSeconds(ran)}
 	u := p.users.at(j.User())
 	u.jobs[u.n%keptJobs] = e
 	u.n++

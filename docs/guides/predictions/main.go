@@ -19,13 +19,13 @@ func (p *Share) Predict(j entity.Known) des.Time {
 	if p.asked[j.User()] == 0 {
 		return 0 // the request
 	}
-	return des.Seconds(j.Limit().Seconds() * p.ran[j.User()].Seconds() / p.asked[j.User()].Seconds())
+	return des.Seconds(j.Request().Seconds() * p.ran[j.User()].Seconds() / p.asked[j.User()].Seconds())
 }
 
 func (p *Share) Observe(_ entity.JobEventKind, j entity.Known) {
 	if ran, ended := j.Ran(); ended {
 		p.ran[j.User()] += ran
-		p.asked[j.User()] += j.Limit()
+		p.asked[j.User()] += j.Request()
 	}
 }
 

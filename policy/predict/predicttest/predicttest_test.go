@@ -89,10 +89,10 @@ func TestWhatAPredictorMustNotDoIsFound(t *testing.T) {
 		"it knows whether a job is killed": {func(jobs []*entity.Job) entity.Predictor {
 			all := runtimes(jobs)
 			return &faulty{predict: func(j entity.Known) des.Time {
-				if all[j.ID()] > j.Limit() {
-					return j.Limit()
+				if all[j.ID()] > j.Request() {
+					return j.Request()
 				}
-				return j.Limit() / 2
+				return j.Request() / 2
 			}}
 		}, "the future shows"},
 		"it corrects by the runtimes": {func(jobs []*entity.Job) entity.Predictor {
