@@ -42,8 +42,8 @@ and at the end there is a register of what the papers claim and whether it holds
 stopped: cycles that are done are not done again, but for those that measure time.
 
 Experiments that repeat what others have published of their own jobs look for these
-in the folder that GRIDSLOT_REFERENCE names; 'all' leaves them out where it has not
-got them.`,
+in the folder that GRIDSLOT_REFERENCE names, and for logs in that of GRIDSLOT_TRACES;
+'all' leaves them out where it has not got them.`,
 		Example: "  gridslot reproduce all --cycles 200\n  gridslot reproduce placement --out results",
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, env, args) },
 	}

@@ -33,6 +33,18 @@ func (Cirrus) Title() string {
 
 const cirrusHow = "It is part of the published workload and results of ElastiSim on EPCC's Cirrus, first quarter of 2024."
 
+// The published files.
+const (
+	cirrusRigid  = "cirrus-2024Q1-elastisim-rigid.swf.gz"
+	cirrusStarts = "cirrus-2024Q1-elastisim-rigid-starts.csv.gz"
+	cirrusMolded = "cirrus-2024Q1-elastisim-moldable.csv.gz"
+	cirrusSlurm  = "cirrus-2024Q1-sacct.csv.gz"
+)
+
+func (Cirrus) data() (logs, field []string) {
+	return nil, []string{cirrusRigid, cirrusStarts, cirrusMolded, cirrusSlurm}
+}
+
 const (
 	cirrusWait    = "mean wait, time units"
 	cirrusDiffer  = "starts that differ"
@@ -87,7 +99,7 @@ func (c Cirrus) Run(ctx context.Context, of Config) (Table, error) {
 
 // rigid runs the rigid jobs.
 func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
-	path, err := fieldFile("cirrus-2024Q1-elastisim-rigid.swf.gz", cirrusHow)
+	path, err := fieldFile(cirrusRigid, cirrusHow)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +111,7 @@ func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	if err := trace.Err(); err != nil {
 		return nil, nil, err
 	}
-	if path, err = fieldFile("cirrus-2024Q1-elastisim-rigid-starts.csv.gz", cirrusHow); err != nil {
+	if path, err = fieldFile(cirrusStarts, cirrusHow); err != nil {
 		return nil, nil, err
 	}
 	theirs, err := readColumns(path, "", "job", "start")
@@ -133,7 +145,7 @@ func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 
 // moldable runs the moldable jobs.
 func (c Cirrus) moldable(ctx context.Context) ([]Row, error) {
-	path, err := fieldFile("cirrus-2024Q1-elastisim-moldable.csv.gz", cirrusHow)
+	path, err := fieldFile(cirrusMolded, cirrusHow)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +193,7 @@ func sixDigits(x, text float64) bool {
 // slurm compares what the machine's own scheduler did with queue policies, which
 // know of it what the records have. The note says what the records are.
 func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, note string, err error) {
-	path, err := fieldFile("cirrus-2024Q1-sacct.csv.gz", cirrusHow)
+	path, err := fieldFile(cirrusSlurm, cirrusHow)
 	if err != nil {
 		return nil, "", err
 	}
@@ -241,17 +253,4 @@ func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 	note = fmt.Sprintf("ElastiSim's jobs are not the records: its unit of time is 100 s, and jobs of less are left out. %d of the %d records are among its jobs, which go on for longer. Of the records %d never started; Slurm's waits are those of the others. They hold more than the queue: dependencies, limits of users, priorities and whole nodes are not in the records, so that only the sizes of the waits can be compared, not the policies.",
 		n, len(records), len(records)-len(jobs))
 	return rows, note, nil
-}
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
-}
-
-// median is the lower one of two.
-func median(x []float64) float64 {
-	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -212,7 +213,9 @@ func TestProgressCountsCyclesNotUnits(t *testing.T) {
 }
 
 func TestAnExperimentIsOneTextInEveryProcess(t *testing.T) {
-	for _, e := range All() {
-		require.NotContains(t, stampOf(e, Config{}, "").Settings, "(0x", e.Name())
+	for _, e := range slices.Concat(All(), Field()) {
+		made, err := stampOf(e, Config{}, "")
+		require.NoError(t, err)
+		require.NotContains(t, made.Settings, "(0x", e.Name())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -57,6 +58,35 @@ func fieldFile(name, how string) (string, error) {
 		}
 	}
 	return "", &MissingError{File: name, How: how}
+}
+
+// onData is an experiment whose figures depend on published files, which need not all be
+// at hand.
+type onData interface{ data() (logs, field []string) }
+
+// dataOf are the published files of e that are at hand, with their checksums.
+func dataOf(e Experiment) (data []string, err error) {
+	of, ok := e.(onData)
+	if !ok {
+		return nil, nil
+	}
+	add := func(name string, find func(name, how string) (string, error)) {
+		path, missing := find(name, "")
+		if missing != nil || err != nil {
+			return
+		}
+		var in sweep.Input
+		in, err = sweep.InputFile(path)
+		data = append(data, filepath.Base(path)+" sha256:"+in.Sum)
+	}
+	logs, field := of.data()
+	for _, name := range logs {
+		add(name, logFile)
+	}
+	for _, name := range field {
+		add(name, fieldFile)
+	}
+	return data, err
 }
 
 // single is the figure of a single run.

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,4 +81,57 @@ func TestPublishedFilesAreFoundOrSaidToBeMissing(t *testing.T) {
 	t.Setenv(ReferenceVariable, "")
 	_, err = fieldFile("x.csv", "")
 	require.Error(t, err)
+}
+
+func TestWhatWasSavedIsOfTheDataThatAreAtHand(t *testing.T) {
+	files, err := os.ReadDir(smallCirrus(t))
+	require.NoError(t, err)
+	table, err := Cirrus{Processors: 10}.Run(t.Context(), Config{})
+	require.NoError(t, err)
+	_, ofCirrus := Cirrus{}.data()
+	require.Len(t, ofCirrus, len(files))
+	for _, e := range Field() {
+		data, out := t.TempDir(), t.TempDir()
+		t.Setenv(TracesVariable, data)
+		t.Setenv(ReferenceVariable, data)
+		saved := func() bool {
+			_, ok := Saved(out, "1", e, Config{})
+			return ok
+		}
+		write := func(name, text string) {
+			require.NoError(t, os.WriteFile(filepath.Join(data, name), []byte(text), 0o666))
+		}
+		require.NoError(t, Save(out, "1", e, Config{}, &table))
+		logs, names := e.(onData).data()
+		for _, log := range logs {
+			names = append(names, log+".swf")
+		}
+		for _, name := range names {
+			require.True(t, saved(), e.Name())
+			write(name, "one text")
+			require.False(t, saved(), "%s is there now", name)
+			require.NoError(t, Save(out, "1", e, Config{}, &table))
+			write(name, "another")
+			require.False(t, saved(), "%s is another one", name)
+			write(name, "one text")
+		}
+		require.True(t, saved(), e.Name())
+		moved := t.TempDir()
+		require.NoError(t, os.CopyFS(moved, os.DirFS(data)))
+		t.Setenv(TracesVariable, moved)
+		t.Setenv(ReferenceVariable, moved)
+		require.True(t, saved(), "they are elsewhere, and the same")
+	}
+}
+
+func TestWhatAnExperimentMissesIsAmongItsData(t *testing.T) {
+	for _, e := range Field() {
+		t.Setenv(TracesVariable, t.TempDir())
+		t.Setenv(ReferenceVariable, t.TempDir())
+		_, err := e.Run(t.Context(), Config{})
+		var missing *MissingError
+		require.ErrorAs(t, err, &missing)
+		logs, field := e.(onData).data()
+		require.Contains(t, append(logs, field...), strings.TrimSuffix(missing.File, ".swf"))
+	}
 }

@@ -14,16 +14,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -103,7 +100,10 @@ func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
 	return waits, nil
 }
 
+func (Grid5000) data() (logs, field []string) { return nil, []string{oarFile} }
+
 const (
+	oarFile   = "grid5000-oar-runs.tgz"
 	oarHow    = "It is made of the recorded schedules (SWF, with the machine's waits) that Batsim's authors published with their paper of JSSPP 2016, in oar-team/batsim-experiments."
 	oarWait   = "mean wait, s"
 	oarError  = "mean error of a job's wait, s"
@@ -140,7 +140,7 @@ func (e Grid5000) Run(ctx context.Context, c Config) (Table, error) {
 	if err := ctx.Err(); err != nil {
 		return t, err
 	}
-	path, err := fieldFile("grid5000-oar-runs.tgz", oarHow)
+	path, err := fieldFile(oarFile, oarHow)
 	if err != nil {
 		return t, err
 	}
@@ -236,17 +236,13 @@ type calibration struct {
 
 func (k *calibration) measure(ctx context.Context, c Config) error {
 	k.errors = make([][]float64, len(k.machines))
-	var done atomic.Int64
-	return run.Each(ctx, len(k.machines), cmp.Or(c.Workers, runtime.NumCPU()), func(ctx context.Context, i int) error {
+	return c.each(ctx, len(k.machines), func(ctx context.Context, i int) error {
 		for _, r := range k.runs {
 			waits, err := k.machines[i].waits(ctx, r)
 			if err != nil {
 				return err
 			}
 			k.errors[i] = append(k.errors[i], beside(waits, r.waits).err)
-		}
-		if n := int(done.Add(1)); c.Progress != nil {
-			c.Progress(n, len(k.machines))
 		}
 		return nil
 	})

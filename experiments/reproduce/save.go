@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -24,21 +25,27 @@ import (
 
 // stamp says what made the files of an experiment.
 type stamp struct {
-	Experiment string `json:"experiment"`
-	Version    string `json:"version"` // of the program
-	Seed       uint64 `json:"seed"`
-	Cycles     int    `json:"cycles"` // 0 is the published number
-	Settings   string `json:"settings"`
+	Experiment string   `json:"experiment"`
+	Version    string   `json:"version"` // of the program
+	Seed       uint64   `json:"seed"`
+	Cycles     int      `json:"cycles"` // 0 is the published number
+	Settings   string   `json:"settings"`
+	Data       []string `json:"data,omitempty"` // published files that it is on
 }
 
-func stampOf(e Experiment, c Config, version string) stamp {
-	return stamp{e.Name(), version, c.Seed, c.Cycles, fmt.Sprintf("%#v", e)}
+func stampOf(e Experiment, c Config, version string) (stamp, error) {
+	data, err := dataOf(e)
+	return stamp{e.Name(), version, c.Seed, c.Cycles, fmt.Sprintf("%#v", e), data}, err
 }
 
 // Save writes the files of e's table t into dir, which it makes where needed.
 // Each is there whole or not at all.
 func Save(dir, version string, e Experiment, c Config, t *Table) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	made, err := stampOf(e, c, version)
+	if err != nil {
 		return err
 	}
 	at := func(ending string) string { return filepath.Join(dir, e.Name()+ending) }
@@ -58,7 +65,7 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 		".json", func(w io.Writer) error {
 			enc := json.NewEncoder(w)
 			enc.SetIndent("", "  ")
-			return enc.Encode(stampOf(e, c, version))
+			return enc.Encode(made)
 		},
 	}) {
 		if err := atomicfile.Write(at(f.ending), f.write); err != nil {
@@ -68,8 +75,8 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 	return nil
 }
 
-// Saved returns what an earlier call with the same settings wrote into dir, as
-// Markdown; ok is false where there is nothing, or not all of it.
+// Saved returns what an earlier call with the same settings, on the same published
+// data, wrote into dir, as Markdown; ok is false where there is nothing, or not all of it.
 func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok bool) {
 	at := func(ending string) string { return filepath.Join(dir, e.Name()+ending) }
 	text, err := os.ReadFile(at(".json"))
@@ -77,7 +84,8 @@ func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok boo
 		return nil, false
 	}
 	var found stamp
-	if json.Unmarshal(text, &found) != nil || found != stampOf(e, c, version) {
+	want, err := stampOf(e, c, version)
+	if err != nil || json.Unmarshal(text, &found) != nil || !reflect.DeepEqual(found, want) {
 		return nil, false
 	}
 	endings := []string{".csv", claimsEnding, ".svg", ".pdf"}

@@ -97,6 +97,13 @@ type sc17Cell struct {
 
 const sc17Close = 1 // per cent
 
+func (SC17) data() (logs, field []string) {
+	for _, x := range sc17Tables {
+		field = append(field, x.file)
+	}
+	return []string{sc17Log}, field
+}
+
 // Run implements Experiment.
 func (e SC17) Run(ctx context.Context, c Config) (Table, error) {
 	t := Table{

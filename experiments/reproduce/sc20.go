@@ -12,7 +12,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -49,6 +48,13 @@ var sc20Workloads = []struct {
 }{
 	{"Lublin-1", "lublin256.swf.gz", [2]string{"7273.77 19753.53 22274.74 277.35 258.37 254.67", "235.82 133.87 307.23 73.31 75.07 58.64"}, [2]string{"337.34 381.71", "126.50 103.10"}},
 	{"Lublin-2", "lublin-2.swf.gz", [2]string{"7842.47 9523.18 11265.31 787.89 698.34 724.51", "247.61 318.35 379.59 91.99 148.25 118.79"}, [2]string{}},
+}
+
+func (SC20) data() (logs, field []string) {
+	for _, w := range sc20Workloads {
+		field = append(field, w.file)
+	}
+	return nil, field
 }
 
 // inOrder is an order of a queue by a formula.
@@ -145,33 +151,24 @@ func (e SC20) Run(ctx context.Context, c Config) (Table, error) {
 	}
 	var rows []Row
 	for _, w := range sc20Workloads {
-		for _, backfilled := range []bool{false, true} {
+		for table, backfilled := range []bool{false, true} {
 			q := sc20Quantity(w.name, backfilled)
+			paper, code := published{"": w.paper[table]}, published{"": w.trueWaits[table]}
 			for _, x := range sc20Rows {
 				ours, err := e.slowdown(ctx, w.file, x, backfilled)
 				if err != nil {
 					return t, fmt.Errorf("%s, %s: %w", q, varied(x.series, x.variant), err)
 				}
-				rows = append(rows, Row{Series: x.series, Variant: x.variant, Quantity: q, Ours: single(ours), Own: x.variant == asTextbook})
+				row := Row{Series: x.series, Variant: x.variant, Quantity: q, Ours: single(ours), Own: x.variant == asTextbook}
+				switch x.variant {
+				case "":
+					row.Paper = paper.at("", slices.Index([]string{"FCFS", "WFP3", "UNICEP", "SJF", "F1"}, x.series))
+				case repaired:
+					row.Code = code.at("", slices.Index([]string{"WFP3", "UNICEP"}, x.series))
+				}
+				rows = append(rows, row)
 			}
-			figures := w.paper[0]
-			if backfilled {
-				figures = w.paper[1]
-			}
-			columns := published{"": figures}
-			for i, series := range []string{"FCFS", "WFP3", "UNICEP", "SJF", "F1"} {
-				at := slices.IndexFunc(rows, func(r Row) bool { return r.Quantity == q && r.Series == series && r.Variant == "" })
-				rows[at].Paper = columns.at("", i)
-			}
-			corrected := published{"": w.trueWaits[0]}
-			if backfilled {
-				corrected = published{"": w.trueWaits[1]}
-			}
-			for i, series := range []string{"WFP3", "UNICEP"} {
-				at := slices.IndexFunc(rows, func(r Row) bool { return r.Quantity == q && r.Series == series && r.Variant == repaired })
-				rows[at].Code = corrected.at("", i)
-			}
-			rows = append(rows, Row{Series: sc20RL, Quantity: q, Paper: columns.at("", 5)})
+			rows = append(rows, Row{Series: sc20RL, Quantity: q, Paper: paper.at("", 5)})
 		}
 	}
 	return t, t.fill(rows, sc20Claims(rows)...)
@@ -237,13 +234,4 @@ func (e SC20) jobs(path string, skip int64, longer bool) ([]*entity.Job, error) 
 		}
 	}
 	return jobs, trace.Err()
-}
-
-// meanSlowdown is the mean bounded slowdown of runs.
-func meanSlowdown(runs []*entity.Run) float64 {
-	sum := 0.0
-	for _, r := range runs {
-		sum += metrics.BoundedSlowdown(r.Wait(), r.Runtime)
-	}
-	return sum / float64(len(runs))
 }
