@@ -124,7 +124,7 @@ func (e SC17) Run(ctx context.Context, c Config) (Table, error) {
 		},
 		Notes: []string{
 			"Their simulator sends messages, which take microseconds to milliseconds: waits differ from ours by hundredths of a per cent where schedules are the same. Where many jobs have the same estimate its sort, which is not stable, puts them in an order of its own: so the shortest first by estimates goes apart.",
-			"With backfilling one rule differs. Where several jobs end at the instant at which the head will fit, their program counts as spare only what is free when the first of them has ended that make room for it, and EASY here what is free when all have. A plain emulation of their program meets FCFS of windows 2 to 4 within 1%; with the spare processors of all ends in it, it gives our figures.",
+			"With backfilling, where several jobs end at the instant at which the head will fit, their program counts as spare only what is free when the first of them has ended that make room for it (spare=first), and EASY by its definition what is free when all have: so do the rows \"whole queue\". Of equal ends those count first that started first, which their text does not say.",
 			"LIN is met for runtimes only, and not in all windows: by the program's present text the later of two jobs goes first. Their results with estimates stand near those of FCFS and were made with another one.",
 		},
 	}
@@ -274,7 +274,7 @@ func (e SC17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, ex
 	}
 	var p entity.Policy = backfill.FCFS{Order: o, Window: sight}
 	if backfilled {
-		p = backfill.EASY{Order: o, Window: sight}
+		p = backfill.EASY{Order: o, Window: sight, FirstSpare: sight > 0}
 	}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(e.Processors), p)
