@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gridslot/gridslot/entity"
 	"github.com/stretchr/testify/require"
 )
 
@@ -105,6 +106,14 @@ func TestDomainsAndClustersInOneGrid(t *testing.T) {
 		checked := call("validate", filepath.Join(dir, "jobs-"+s+".csv"), "--grid", grid)
 		require.Zero(t, checked.code, "%s: %s%s", s, checked.stdout, checked.stderr)
 		require.Len(t, table(t, dir, "clusters-"+s+".csv"), 3)
+	}
+	predicted := t.TempDir()
+	got = call("simulate", "--grid", grid, "--policy", "preferred,distributed", "--predict", "request:factor=0.1", "--correct", "doubling", "--out", predicted)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, read(t, predicted, "jobs-distributed.csv"), entity.ReasonPrediction)
+	for _, s := range []string{"preferred", "distributed"} {
+		checked := call("validate", filepath.Join(predicted, "jobs-"+s+".csv"), "--grid", grid)
+		require.Zero(t, checked.code, "%s, predicted: %s%s", s, checked.stdout, checked.stderr)
 	}
 	again := t.TempDir()
 	require.Zero(t, call("simulate", "--grid", grid, "--policy", "preferred", "--out", again).code)

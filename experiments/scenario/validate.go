@@ -70,15 +70,16 @@ func Validate(ctx context.Context, sc *Scenario, strategy, victims, dir string, 
 		opened = append(opened, f)
 		return f, nil
 	}
-	files := validate.GridFiles{Clusters: map[string]io.Reader{}}
+	files := validate.GridFiles{Clusters: map[string]io.Reader{}, Planned: map[string]io.Reader{}}
 	if files.Jobs, err = open("jobs-", ""); err != nil {
 		return none, err
 	}
 	for _, l := range p.leaves {
+		of := files.Clusters
 		if l.domain != nil {
-			continue
+			of = files.Planned
 		}
-		if files.Clusters[l.name], err = open("jobs-", "-"+l.file()); err != nil {
+		if of[l.name], err = open("jobs-", "-"+l.file()); err != nil {
 			return none, err
 		}
 	}

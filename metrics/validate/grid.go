@@ -72,6 +72,7 @@ type NodeUse struct {
 type GridFiles struct {
 	Jobs                    io.Reader            // jobs-STRATEGY.csv
 	Clusters                map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the counted sites by their names
+	Planned                 map[string]io.Reader // jobs-STRATEGY-SITE.csv, of the sites with nodes; nil where there are none
 	Tasks, Owners, Accounts io.Reader            // of the sites with nodes; nil where there are none
 	Prices                  io.Reader            // prices-STRATEGY.csv, of the sites with rules; nil where there are none
 }
@@ -89,7 +90,8 @@ type GridFiles struct {
 // rules make of the tasks, until the last change or task; each task costs its
 // reserved time at a price that the node had between submission and start; no window passes the job's budget, price limit or deadline; owners are
 // paid what tasks cost or, by use, their share; and all accounts are the sums of
-// that, to the millionth. Of a job that was preempted on a cluster the last attempt
+// that, to the millionth. Of a job that a site has planned by a prediction neither is checked for
+// how long its tasks were reserved, nor the price. Of a job that was preempted on a cluster the last attempt
 // is known, which must not take longer than the whole.
 func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules) (Report, error) {
 	c := &gridChecker{fileChecker: fileChecker{Rules: rules}, sites: map[string]*gridSite{}, parts: map[int64][]*part{}}
@@ -111,6 +113,13 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 	for i := range sites {
 		if from := files.Clusters[sites[i].Name]; from != nil {
 			if err := c.cluster(&sites[i], from); err != nil {
+				return Report{}, fmt.Errorf("%s: %w", sites[i].Name, err)
+			}
+		}
+	}
+	for i := range sites {
+		if from := files.Planned[sites[i].Name]; from != nil {
+			if err := c.planned(c.sites[sites[i].Name], from); err != nil {
 				return Report{}, fmt.Errorf("%s: %w", sites[i].Name, err)
 			}
 		}
@@ -150,10 +159,11 @@ type gridChecker struct {
 // gridSite is a site and what the files say happened there.
 type gridSite struct {
 	*Site
-	nodes    map[int]*entity.Node
-	prices   map[int][]NodePrice
-	uses     map[int][]use    // by node: tasks and owners' jobs
-	balances map[string]money // as they must be
+	nodes     map[int]*entity.Node
+	prices    map[int][]NodePrice
+	uses      map[int][]use    // by node: tasks and owners' jobs
+	balances  map[string]money // as they must be
+	predicted map[int64]bool   // jobs that it has planned by predictions
 }
 
 // ownedSpan is a span in which an owner had a node.
@@ -280,6 +290,23 @@ func (c *gridChecker) tasks(from io.Reader) error {
 	return r.err
 }
 
+// planned learns which jobs a site with nodes has planned by predictions. How long their tasks
+// were reserved follows from corrections, each at the price of its day, and no file has these.
+func (c *gridChecker) planned(site *gridSite, from io.Reader) error {
+	r, err := newRowReader(from, jobsFile, needed...)
+	if err != nil {
+		return err
+	}
+	site.predicted = map[int64]bool{}
+	for r.next() {
+		id := r.id()
+		if f := r.read(); f.predicted.given {
+			site.predicted[id] = true
+		}
+	}
+	return r.err
+}
+
 // task checks one task, and adds it to its part.
 func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money) {
 	parts := c.parts[f.job.ID]
@@ -310,7 +337,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if !req.Admits(cheap) {
 		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
 	}
-	p.vague = site.Overhead
+	p.vague = site.Overhead || site.predicted[f.job.ID]
 	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least && !p.vague {
 		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
 	}
@@ -324,7 +351,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	case end < want:
 		p.short = true
 	}
-	if !site.hadPrice(n.ID, f.job.Submit, start, length, cost) {
+	if !site.predicted[f.job.ID] && !site.hadPrice(n.ID, f.job.Submit, start, length, cost) {
 		c.violation(f, FalseAccount, start, "%v for %v on node %d of %s is at none of the prices since its submission", cost, length, n.ID, site.Name)
 	}
 	due := cost
