@@ -609,6 +609,45 @@ func TestWhatIsPredictedAgainIsKnownInEveryOrderAndPartOfTheQueue(t *testing.T) 
 	require.Positive(t, changed)
 }
 
+func TestWhoIsPredictedShorterStartsWithTheNextArrival(t *testing.T) {
+	p := says{1: 20, 2: 20, 3: 30, 4: 20}
+	w, told := foresee(4, backfill.EASY{}, p, nil, longer(1, 0, 20, 60, 3), longer(2, 0, 20, 60, 4), longer(3, 0, 10, 60, 1), longer(4, 6, 20, 60, 4))
+	w.meta.Pass = entity.PassEvent
+	w.at(5, func() {
+		for r := range w.meta.Queue().By(entity.Submission, 5*des.Second).All() {
+			if p[3] = 10; r.ID == 3 {
+				require.True(t, w.meta.PredictAgain(entity.KnownOf(r)))
+				break
+			}
+		}
+	})
+	w.run(t)
+	require.Contains(t, *told, "6 started 3")
+}
+
+// asking asks for another prediction of a job when one starts: while the policy decides.
+type asking struct {
+	says
+	meta *entity.Metascheduler
+	of   *entity.Run
+}
+
+func (p *asking) Attach(m *entity.Metascheduler) { p.meta = m }
+func (p *asking) Observe(what entity.JobEventKind, _ entity.Known) {
+	if what == entity.JobStarted && p.of.State == entity.Waiting {
+		p.says[p.of.ID] = 10
+		p.meta.PredictAgain(entity.KnownOf(p.of))
+	}
+}
+
+func TestWhoIsAskedForWhileThePolicyDecidesIsPredictedAgainAfterwards(t *testing.T) {
+	p := &asking{says: says{1: 20, 2: 30}}
+	w, _ := foresee(1, backfill.FCFS{}, p, nil, longer(1, 0, 20, 60, 1))
+	p.of = w.meta.Submit(longer(2, 0, 10, 60, 1))
+	w.at(1, func() { require.Equal(t, 10*des.Second, p.of.Prediction()) })
+	w.run(t)
+}
+
 func TestAPredictionIsSaidAgainOnlyOfJobsThatWait(t *testing.T) {
 	p := says{1: 10, 2: 10, 3: 10}
 	w, _ := foresee(2, backfill.Conservative{}, p, nil, longer(1, 0, 20, 30, 2), longer(2, 0, 20, 30, 2))
