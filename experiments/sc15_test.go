@@ -1,8 +1,8 @@
 package experiments_test
 
-// Predictions with correction against the published runs of Gaussier, Glesser, Reis and
-// Trystram, "Improving backfilling by using machine learning to predict running times"
-// (SC 2015).
+// Predictions with correction against the published slowdowns of Gaussier, Glesser, Reis
+// and Trystram, "Improving backfilling by using machine learning to predict running times"
+// (SC 2015). Their jobs one by one are compared in experiments/cli/predict_test.go.
 
 import (
 	"bufio"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/policy"
@@ -22,14 +21,14 @@ import (
 )
 
 // simulateTrace runs a policy, predictions and corrections by their names.
-func simulateTrace(t *testing.T, trace *workload.Trace, spec, predict, correct string, observers ...entity.Observer) run.Result {
+func simulateTrace(t *testing.T, trace *workload.Trace, spec, predict, correct string) run.Result {
 	t.Helper()
 	jobs, err := trace.Open()
 	require.NoError(t, err)
 	defer jobs.Close()
 	chosen, err := policy.Registry().Parse(spec)
 	require.NoError(t, err)
-	s := run.Settings{Policy: chosen.Value, Processors: trace.MaxProcs, Pass: entity.PassEvent, Observers: observers}
+	s := run.Settings{Policy: chosen.Value, Processors: trace.MaxProcs, Pass: entity.PassEvent}
 	if predict != "" {
 		p, err := policy.Predictors().Parse(predict)
 		require.NoError(t, err)
@@ -43,49 +42,6 @@ func simulateTrace(t *testing.T, trace *workload.Trace, spec, predict, correct s
 	result, err := run.Simulate(t.Context(), jobs, s)
 	require.NoError(t, err)
 	return result
-}
-
-// fate is what the published runs tell of a job, in seconds.
-type fate struct{ wait, first, corrections int64 }
-
-// fates are those of all jobs, by their numbers.
-type fates map[int64]fate
-
-func (f fates) Observe(e entity.JobEvent) {
-	if r := e.Run; e.Kind == entity.JobFinished || e.Kind == entity.JobKilled {
-		f[r.ID] = fate{int64((r.Start - r.Submit) / des.Second), int64(r.FirstPrediction() / des.Second), int64(r.Corrections())}
-	}
-}
-
-func TestEasyPlusPlusIsThePublishedOneJobForJob(t *testing.T) {
-	reference, traces := dataDir(t, "GRIDSLOT_REFERENCE"), dataDir(t, "GRIDSLOT_TRACES")
-	files, err := filepath.Glob(filepath.Join(reference, "field", "*.easypp.csv.gz"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		log := strings.TrimSuffix(filepath.Base(file), ".easypp.csv.gz")
-		t.Run(log, func(t *testing.T) {
-			t.Parallel()
-			published := readTable(t, file)
-			trace, err := workload.OpenSWF(filepath.Join(traces, log+".recon.swf.gz"))
-			require.NoError(t, err)
-			want, got := map[int64]fate{}, fates{}
-			for i, id := range published["job"] { // that it counts corrections from 0 tells -1 where there was none
-				want[id] = fate{published["wait"][i], published["initial_prediction"][i], published["under_predictions"][i] + 1}
-			}
-			simulateTrace(t, trace, "easy++", "", "", got)
-			require.Len(t, got, len(want))
-			differ := 0
-			for id, w := range want {
-				if got[id] != w {
-					if differ++; differ < 10 {
-						t.Errorf("job %d: wait, first prediction, corrections: %v, published %v", id, got[id], w)
-					}
-				}
-			}
-			require.Zero(t, differ, "of %d jobs", len(want))
-		})
-	}
 }
 
 // sc15 is how the artifact's names of schedulers, predictors and correctors are said

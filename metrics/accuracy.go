@@ -41,8 +41,9 @@ func SizeClass(processors int) int { return bits.Len(uint(max(processors, 1) - 1
 // predictions rather than user runtime estimates", IEEE TPDS 18(6), 2007). A runtime
 // above its prediction is an under-prediction. Memory is constant.
 type Accuracy struct {
-	// Policy is as in Recorder.
+	// Policy and Tau are as in Recorder.
 	Policy string
+	Tau    Tau
 
 	meta *entity.Metascheduler
 	by   [accuracyBys][]accuracySum // by class
@@ -115,7 +116,7 @@ func (a *Accuracy) add(by accuracyBy, class int, j *entity.Run, finish, real des
 	s.jobs++
 	s.corrections += j.Corrections()
 	s.wait.add(j.Wait())
-	s.slowdown.add(BoundedSlowdown(finish-j.Submit-j.Ran(), j.Ran()))
+	s.slowdown.add(a.Tau.Slowdown(finish-j.Submit-j.Ran(), j.Ran()))
 	if !known {
 		return
 	}

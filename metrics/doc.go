@@ -38,7 +38,7 @@
 //	run              = finish - start
 //	turnaround       = finish - submission
 //	stretch          = turnaround / run
-//	bounded slowdown = max(1, turnaround / max(run, 10))
+//	bounded slowdown = max(1, turnaround / max(run, tau)), where tau is 10 if nothing else is said
 //
 // For a run of the simulator:
 //

@@ -104,6 +104,8 @@ type JobsWriter struct {
 	Places func(*entity.Run) []procset.Range
 	// Booked has rows tell whether the job is an advance reservation.
 	Booked bool
+	// Tau bounds slowdowns.
+	Tau Tau
 	// Bill, if set, is what a job that has ended has cost; see Bills.Job. It is asked
 	// once of each that started, when the row is written. Rows then tell of the job's budget as well. What is not known is
 	// empty: the budget of a job without a limit, the cost of one that never started.
@@ -589,10 +591,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',')
 	switch {
 	case !done:
-	case turnaround <= max(ran, boundedBelow):
+	case turnaround <= w.Tau.atLeast(ran):
 		b = append(b, '1')
 	default:
-		b = appendRatio(b, turnaround, max(ran, boundedBelow))
+		b = appendRatio(b, turnaround, w.Tau.atLeast(ran))
 	}
 	b = append(b, ',')
 	b = append(b, estimate...)

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,9 +31,16 @@ type Recorder struct {
 	// against. A metascheduler that the recorder is given to fills them in.
 	Policy     string
 	Processors int
+	// Tau bounds slowdowns.
+	Tau Tau
+	// Warmup is left out: its jobs are not counted, nor what became of them, and makespan
+	// and utilization are those of the time from its end on, with what its jobs have busy
+	// then. Rounds and events are those of the whole run.
+	Warmup Warmup
 
-	meta *entity.Metascheduler
-	grid *grid.Grid
+	warming *warming // nil without a warm-up
+	meta    *entity.Metascheduler
+	grid    *grid.Grid
 
 	jobs, ended, booked, killed, rejected, backfilled, running int
 	firstSubmit, lastEnd                                       des.Time
@@ -76,6 +85,9 @@ func processorsOf(p entity.Plan) int {
 
 // Observe takes one event in.
 func (r *Recorder) Observe(e entity.JobEvent) {
+	if r.Warmup != (Warmup{}) && r.leftOut(e) {
+		return
+	}
 	j := e.Run
 	switch e.Kind {
 	case entity.JobSubmitted:
@@ -104,11 +116,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 
 func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	wait, run := j.Wait(), j.Ran()
-	r.lastEnd = max(r.lastEnd, finish)
-	r.busy.addAttempt(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
-	for _, p := range j.Parts() {
-		r.work.add(float64(p.ProcessorTime().Seconds() * p.Speed))
-	}
+	r.ran(j, finish)
 	if j.Booked { // it has not waited: it came when it wanted to
 		r.booked++
 		return
@@ -120,13 +128,48 @@ func (r *Recorder) end(j *entity.Run, finish des.Time) {
 	r.waits.add(wait)
 	r.waitSum.add(wait)
 	r.turnaround.add(finish - j.Submit)
-	r.boundedSlow.add(BoundedSlowdown(finish-j.Submit-run, run))
+	r.boundedSlow.add(r.Tau.Slowdown(finish-j.Submit-run, run))
+}
+
+// leftOut is Observe of a run with a warm-up. It reports whether the job is one of it: then
+// all that counts is what it has busy later.
+func (r *Recorder) leftOut(e entity.JobEvent) bool {
+	if r.warming == nil {
+		r.warming = &warming{Warmup: r.Warmup}
+	}
+	if !r.warming.has(e) {
+		return false
+	}
+	switch e.Kind {
+	case entity.JobRequeued, entity.JobResized:
+		r.occupied(latestOf(e.Run.Earlier()))
+	case entity.JobFinished, entity.JobKilled:
+		r.ran(e.Run, e.Time)
+	}
+	return true
+}
+
+// ran takes in the latest attempt of a job that has ended.
+func (r *Recorder) ran(j *entity.Run, finish des.Time) {
+	r.took(j.Reservation.Window.Nodes, j.Start, finish, j.Ends())
+	for _, p := range j.Parts() {
+		if r.warming != nil {
+			p.Start, p.End, p.Ends = r.warming.left(p.Start, p.End, p.Ends)
+		}
+		r.work.add(float64(p.ProcessorTime().Seconds() * p.Speed))
+	}
 }
 
 // occupied takes in an attempt that is over, where the job goes on.
-func (r *Recorder) occupied(a *entity.Attempt) {
-	r.lastEnd = max(r.lastEnd, a.End)
-	r.busy.addAttempt(a.Window.Nodes, a.Start, a.End, a.Ends)
+func (r *Recorder) occupied(a *entity.Attempt) { r.took(a.Window.Nodes, a.Start, a.End, a.Ends) }
+
+// took takes in what an attempt had busy.
+func (r *Recorder) took(nodes int, start, finish des.Time, ends []des.Time) {
+	r.lastEnd = max(r.lastEnd, finish)
+	if r.warming != nil {
+		start, finish, ends = r.warming.left(start, finish, ends)
+	}
+	r.busy.addAttempt(nodes, start, finish, ends)
 }
 
 // why counts one more rejection for this reason. One that lies in another job is the
@@ -147,13 +190,44 @@ func (r *Recorder) why(reason string) {
 // Where a reason begins with a job's number, such as "job 4 failed", it is "a job failed".
 func (r *Recorder) Rejections() []ReasonCount { return slices.Clone(r.reasons) }
 
-// boundedBelow is the run time under which a job's slowdown is no longer made
-// worse by its shortness (Feitelson et al., JSSPP 1997).
-const boundedBelow = 10 * des.Second
+// Tau is the run time under which a job's slowdown is no longer made worse by its
+// shortness, in ticks. The zero value is 10 s, the usual one (Feitelson et al., JSSPP 1997).
+type Tau des.Time
 
-// BoundedSlowdown is max(1, (wait+run) / max(run, 10 s)).
-func BoundedSlowdown(wait, run des.Time) float64 {
-	return max(1, float64(wait+run)/float64(max(run, boundedBelow)))
+// usualTau is what the zero value stands for.
+const usualTau = 10 * des.Second
+
+// ParseTau reads a time above 0, in seconds or as in 1m.
+func ParseTau(text string) (Tau, error) {
+	seconds, err := des.ParseSeconds(text)
+	if err == nil && des.Seconds(seconds) == 0 {
+		err = fmt.Errorf("want a time above 0, not %q", text)
+	}
+	return Tau(des.Seconds(seconds)), err
+}
+
+func (t Tau) String() string { return t.atLeast(0).String() }
+
+// atLeast is the time that a slowdown is divided by.
+func (t Tau) atLeast(run des.Time) des.Time { return max(run, des.Time(cmp.Or(t, Tau(usualTau)))) }
+
+// Slowdown is the bounded slowdown max(1, (wait+run) / max(run, tau)).
+func (t Tau) Slowdown(wait, run des.Time) float64 {
+	return max(1, float64(wait+run)/float64(t.atLeast(run)))
+}
+
+// BoundedSlowdown is that of the usual tau: max(1, (wait+run) / max(run, 10 s)).
+func BoundedSlowdown(wait, run des.Time) float64 { return Tau(0).Slowdown(wait, run) }
+
+// makespan is the time from the first submission, or the end of the warm-up, to the last end.
+func (r *Recorder) makespan() des.Time {
+	switch w := r.warming; {
+	case w == nil:
+		return r.lastEnd - r.firstSubmit
+	case w.over:
+		return max(0, r.lastEnd-w.end)
+	}
+	return 0
 }
 
 // Summary sums up what has been observed so far. It may be asked at any time.
@@ -173,7 +247,7 @@ func (r *Recorder) Summary() Summary {
 		s.MeanBoundedSlowdown = r.boundedSlow.value() / n
 	}
 	if r.lastEnd > 0 {
-		s.Makespan = (r.lastEnd - r.firstSubmit).Seconds()
+		s.Makespan = r.makespan().Seconds()
 		if r.grid != nil && s.Makespan > 0 {
 			s.Utilization = r.work.value() / (r.grid.Power() * s.Makespan)
 		} else if r.Processors > 0 && s.Makespan > 0 {

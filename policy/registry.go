@@ -102,7 +102,7 @@ func Registry() Table[entity.Policy] {
 			Params: []Param{order, {"candidates", orders, "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals, head, window, spare, shadow},
 			New: func(a *Args) entity.Policy {
 				p := a.easy(a.Order("candidates"))
-				p.FittingArrivals = a.fittingArrivals()
+				p.FittingArrivals = a.either("arrivals", "all", "fitting")
 				return p
 			},
 		},
@@ -429,14 +429,6 @@ func (a *Args) reservations(name string) int {
 		}
 		return n
 	}
-}
-
-func (a *Args) fittingArrivals() bool {
-	value, given := a.values["arrivals"]
-	if given && value != "all" && value != "fitting" {
-		a.Fail("arrivals", "all or fitting")
-	}
-	return value == "fitting"
 }
 
 // shape is how the windows of moldable jobs are chosen.

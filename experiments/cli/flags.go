@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/speedup"
 )
@@ -63,7 +64,8 @@ type workloadFlags struct {
 	tables *scenario.Tables
 
 	moldable     *speedup.Moldable
-	reservations string // of validate
+	reservations string      // of validate
+	tau          metrics.Tau // of validate
 }
 
 func (f *workloadFlags) add(cmd *cobra.Command) {

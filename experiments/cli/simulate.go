@@ -126,6 +126,8 @@ and with --correct a prediction that a job outlives becomes another one
 	checked(cmd, "overhead", "", "dispatch=T:prologue=T:epilogue=T", "processors are held before and after a job runs; T is a time, T..T, exponential/T or lognormal/T/SIGMA", scenario.ParseOverhead)
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	s.addPredictions(cmd)
+	addTau(cmd)
+	checked(cmd, "warmup", "", "N|T", "the summary leaves out so many jobs at the beginning, or those of the first T (7d); utilization and makespan are of the time from then on", scenario.ParseWarmup)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")
@@ -139,6 +141,11 @@ and with --correct a prediction that a job outlives becomes another one
 	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
 	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd
+}
+
+// addTau defines the flag of the bound of slowdowns.
+func addTau(cmd *cobra.Command) {
+	checked(cmd, "tau", "10", "SECONDS", "the run time below which a bounded slowdown is not made worse by a job's shortness", scenario.ParseTau)
 }
 
 // checked is a flag whose text parse must accept, and which is kept as text.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/scenario"
@@ -81,6 +82,10 @@ and the money adds up to the millionth.`,
 			if made.feedback && !cmd.Flags().Changed("feedback") {
 				flags.o.Feedback = true
 			}
+			if cmd.Flags().Changed("tau") {
+				made.tau, _ = scenario.ParseTau(cmd.Flag("tau").Value.String()) // as the flag was read
+			}
+			flags.tau = made.tau
 			if cmd.Flags().Changed("domain") {
 				return flags.validateNodes(cmd, args[0], args[1:], domain, limit)
 			}
@@ -100,12 +105,13 @@ and the money adds up to the millionth.`,
 			if made.power.SwitchOff {
 				promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
 			}
-			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Feedback: flags.o.Feedback, Limit: limit}
+			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Tau: des.Time(made.tau), Feedback: flags.o.Feedback, Limit: limit}
 			return flags.validate(cmd, args[0], args[1:], check)
 		},
 	}
 	flags.add(cmd)
 	flags.addMoldable(cmd)
+	addTau(cmd)
 	cmd.Flags().BoolVar(&flags.o.Feedback, "feedback", false, "fields 17 and 18 of the trace hold: a job came its think time after the end of its preceding job")
 	cmd.Flags().StringVar(&policyName, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
@@ -131,6 +137,9 @@ func (f *workloadFlags) validateGrid(cmd *cobra.Command, made schedule, path str
 		if err := sc.Set("trace", trace[0]); err != nil {
 			return worded(cmd, err)
 		}
+	}
+	if made.machine != "" { // the manifest tells
+		sc.Settings.Tau = made.tau
 	}
 	report, err := scenario.Validate(cmd.Context(), sc, made.spec, made.victims, filepath.Dir(made.path), scenario.Options{Tables: f.tables, Stdin: cmd.InOrStdin()}, limit)
 	if err != nil {
@@ -215,7 +224,7 @@ func (f *workloadFlags) validateNodes(cmd *cobra.Command, path string, requests 
 	if err != nil {
 		return err
 	}
-	return f.validateRequests(cmd, path, requests[0], validate.Rules{Nodes: nodes, PricesVary: d.PricesVary(), Limit: limit})
+	return f.validateRequests(cmd, path, requests[0], validate.Rules{Nodes: nodes, Tau: des.Time(f.tau), PricesVary: d.PricesVary(), Limit: limit})
 }
 
 // report checks a schedule and prints what was found.
@@ -292,6 +301,7 @@ type schedule struct {
 	victims  string   // of outages, or ""
 	power    scenario.Power
 	feedback bool // its jobs came by the ends of others
+	tau      metrics.Tau
 }
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
@@ -303,8 +313,9 @@ func scheduleOf(path string) schedule {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
 				power, _ := scenario.ParsePower(m.Settings["power"]) // what cannot be read tells nothing
+				tau, _ := scenario.ParseTau(m.Settings["tau"])
 				return schedule{
-					path: path, spec: r.Policy, machine: m.Settings["machine"], files: r.Files, moldable: m.Settings["moldable"],
+					tau: tau, path: path, spec: r.Policy, machine: m.Settings["machine"], files: r.Files, moldable: m.Settings["moldable"],
 					victims: m.Settings["victims"], power: power, feedback: m.Settings["feedback"] == "true",
 				}
 			}

@@ -254,16 +254,3 @@ func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 		n, len(records), len(records)-len(jobs))
 	return rows, note, nil
 }
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
-}
-
-// median is the lower one of two.
-func median(x []float64) float64 {
-	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
-}

@@ -1,5 +1,5 @@
 // Package reproduce runs the published experiments of AMP11, META and DEP18,
-// and some of our own, by name.
+// others that the field has published of real logs, and some of our own, by name.
 //
 //	for _, e := range reproduce.All() {
 //		table, err := e.Run(ctx, reproduce.Config{Cycles: 200, Seed: 1})
@@ -20,6 +20,11 @@
 // An experiment is a study of package sweep, of which bundles of cycles are the
 // units: with Config.Dir they are kept, each whole or not at all, and what is there
 // is not computed again by the same program with the same settings.
+//
+// The experiments of Field repeat what others have published of the same jobs: a cycle
+// is one schedule of these. They look for logs and published files in the folders that
+// TracesVariable and ReferenceVariable name, and are a *MissingError without them. What
+// is half done of them is not kept in Config.Dir.
 //
 // docs/papers has a page for each paper: formulas and where they are, our tables
 // beside theirs, and what could not be matched.

@@ -1,9 +1,10 @@
 package reproduce
 
-// What experiments on published data have in common: reading them, and running jobs
-// on a cluster.
+// What experiments on published data have in common: reading them, running jobs on a
+// cluster, and means.
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -11,12 +12,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -79,6 +84,21 @@ func runOn(ctx context.Context, procs int, p entity.Policy, pass entity.Pass, jo
 	return runs, sim.Run(ctx)
 }
 
+// each calls do for the n runs of an experiment, as many at a time as c says, and tells
+// c of the progress.
+func (c Config) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	var done atomic.Int64
+	return run.Each(ctx, n, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
+		if err := do(ctx, i); err != nil {
+			return err
+		}
+		if c.Progress != nil {
+			c.Progress(int(done.Add(1)), n)
+		}
+		return nil
+	})
+}
+
 // waitOf is the mean wait of runs, in so long a unit.
 func waitOf(runs []*entity.Run, unit des.Time) float64 {
 	sum := 0.0
@@ -86,4 +106,27 @@ func waitOf(runs []*entity.Run, unit des.Time) float64 {
 		sum += float64(r.Wait()) / float64(unit)
 	}
 	return sum / float64(len(runs))
+}
+
+// meanSlowdown is the mean bounded slowdown of runs.
+func meanSlowdown(runs []*entity.Run) float64 {
+	sum := 0.0
+	for _, r := range runs {
+		sum += metrics.BoundedSlowdown(r.Wait(), r.Runtime)
+	}
+	return sum / float64(len(runs))
+}
+
+// mean is that of one number or more.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// median is the lower one of two.
+func median(x []float64) float64 {
+	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
 }

@@ -14,16 +14,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -239,17 +236,13 @@ type calibration struct {
 
 func (k *calibration) measure(ctx context.Context, c Config) error {
 	k.errors = make([][]float64, len(k.machines))
-	var done atomic.Int64
-	return run.Each(ctx, len(k.machines), cmp.Or(c.Workers, runtime.NumCPU()), func(ctx context.Context, i int) error {
+	return c.each(ctx, len(k.machines), func(ctx context.Context, i int) error {
 		for _, r := range k.runs {
 			waits, err := k.machines[i].waits(ctx, r)
 			if err != nil {
 				return err
 			}
 			k.errors[i] = append(k.errors[i], beside(waits, r.waits).err)
-		}
-		if n := int(done.Add(1)); c.Progress != nil {
-			c.Progress(n, len(k.machines))
 		}
 		return nil
 	})

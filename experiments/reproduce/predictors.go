@@ -5,17 +5,12 @@ package reproduce
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"sync/atomic"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/findings"
 	"github.com/gridslot/gridslot/workload"
-
-	"github.com/gridslot/gridslot/des"
 )
 
 // Predictors compares predictors of runtimes on the logs of SC15.
@@ -109,20 +104,7 @@ func (e Predictors) Run(ctx context.Context, c Config) (Table, error) {
 			}
 		}
 	}
-	workers := c.Workers
-	if workers == 0 {
-		workers = runtime.NumCPU()
-	}
-	var done atomic.Int64
-	err = run.Each(ctx, len(cells), workers, func(ctx context.Context, i int) error {
-		if err := cells[i].simulate(ctx); err != nil {
-			return fmt.Errorf("%s under %s: %w", cells[i].log.name, cells[i].of.Name, err)
-		}
-		if c.Progress != nil {
-			c.Progress(int(done.Add(1)), len(cells))
-		}
-		return nil
-	})
+	err = c.each(ctx, len(cells), func(ctx context.Context, i int) error { return cells[i].simulate(ctx) })
 	if err != nil {
 		return t, err
 	}
@@ -164,19 +146,8 @@ func (c *predictorsCell) simulate(ctx context.Context) error {
 	if err := trace.Err(); err != nil {
 		return err
 	}
-	jobs, err := trace.Open()
-	if err != nil {
-		return err
-	}
-	defer jobs.Close()
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
 	c.halves = halves{from: n / 2, Recorder: findings.Recorder{Batching: findings.Batching{Every: 7 * des.Day}}}
-	s.Processors, s.Observers = trace.MaxProcs, append(s.Observers, &c.halves)
-	c.result, err = run.Simulate(ctx, jobs, s)
-	return err
+	return c.schedule(ctx, &c.halves)
 }
 
 // rows are the figures of all runs.

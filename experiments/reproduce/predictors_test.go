@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,7 +51,7 @@ func TestTypicalOnTheLogsOfSC15(t *testing.T) {
 	table, err := e.Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
 	for _, n := range table.Notes {
-		if len(n) > 7 && n[:7] == "Without" {
+		if strings.HasPrefix(n, "Without") {
 			t.Skip(n)
 		}
 	}

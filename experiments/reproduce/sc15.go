@@ -6,9 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/run"
@@ -122,20 +120,7 @@ func (e SC15) Run(ctx context.Context, c Config) (Table, error) {
 		return t, err
 	}
 	cells := e.cells(logs)
-	var done atomic.Int64
-	workers := c.Workers
-	if workers == 0 {
-		workers = runtime.NumCPU()
-	}
-	err = run.Each(ctx, len(cells), workers, func(ctx context.Context, i int) error {
-		if err := cells[i].simulate(ctx); err != nil {
-			return fmt.Errorf("%s under %s: %w", cells[i].log.name, cells[i].of.Name, err)
-		}
-		if c.Progress != nil {
-			c.Progress(int(done.Add(1)), len(cells))
-		}
-		return nil
-	})
+	err = c.each(ctx, len(cells), func(ctx context.Context, i int) error { return cells[i].simulate(ctx) })
 	if err != nil {
 		return t, err
 	}
@@ -245,7 +230,23 @@ func (c *sc15Cell) settings() (s run.Settings, err error) {
 	return s, nil
 }
 
+// simulate runs the cell, and compares its jobs with those published.
 func (c *sc15Cell) simulate(ctx context.Context) error {
+	c.differs = -1
+	if c.of.Name != sc15Plus || c.once || c.log.jobs == "" {
+		return c.schedule(ctx)
+	}
+	published, err := readFates(c.log.jobs)
+	if err != nil {
+		return err
+	}
+	err = c.schedule(ctx, published)
+	c.differs = len(published)
+	return err
+}
+
+// schedule has the log's jobs run, and observers told of it.
+func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) error {
 	trace, err := workload.OpenSWF(c.log.path)
 	if err != nil {
 		return err
@@ -259,19 +260,11 @@ func (c *sc15Cell) simulate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Processors = trace.MaxProcs
-	c.differs = -1
-	var published fates
-	if c.of.Name == sc15Plus && !c.once && c.log.jobs != "" {
-		if published, err = readFates(c.log.jobs); err != nil {
-			return err
-		}
-		s.Observers = append(s.Observers, published)
+	s.Processors, s.Observers = trace.MaxProcs, observers
+	if c.result, err = run.Simulate(ctx, jobs, s); err != nil {
+		return fmt.Errorf("%s under %s: %w", c.log.name, c.of.Name, err)
 	}
-	if c.result, err = run.Simulate(ctx, jobs, s); err == nil && published != nil {
-		c.differs = len(published)
-	}
-	return err
+	return nil
 }
 
 // fates are what was published of each job, by its number. It is an Observer that

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -152,33 +151,24 @@ func (e SC20) Run(ctx context.Context, c Config) (Table, error) {
 	}
 	var rows []Row
 	for _, w := range sc20Workloads {
-		for _, backfilled := range []bool{false, true} {
+		for table, backfilled := range []bool{false, true} {
 			q := sc20Quantity(w.name, backfilled)
+			paper, code := published{"": w.paper[table]}, published{"": w.trueWaits[table]}
 			for _, x := range sc20Rows {
 				ours, err := e.slowdown(ctx, w.file, x, backfilled)
 				if err != nil {
 					return t, fmt.Errorf("%s, %s: %w", q, varied(x.series, x.variant), err)
 				}
-				rows = append(rows, Row{Series: x.series, Variant: x.variant, Quantity: q, Ours: single(ours), Own: x.variant == asTextbook})
+				row := Row{Series: x.series, Variant: x.variant, Quantity: q, Ours: single(ours), Own: x.variant == asTextbook}
+				switch x.variant {
+				case "":
+					row.Paper = paper.at("", slices.Index([]string{"FCFS", "WFP3", "UNICEP", "SJF", "F1"}, x.series))
+				case repaired:
+					row.Code = code.at("", slices.Index([]string{"WFP3", "UNICEP"}, x.series))
+				}
+				rows = append(rows, row)
 			}
-			figures := w.paper[0]
-			if backfilled {
-				figures = w.paper[1]
-			}
-			columns := published{"": figures}
-			for i, series := range []string{"FCFS", "WFP3", "UNICEP", "SJF", "F1"} {
-				at := slices.IndexFunc(rows, func(r Row) bool { return r.Quantity == q && r.Series == series && r.Variant == "" })
-				rows[at].Paper = columns.at("", i)
-			}
-			corrected := published{"": w.trueWaits[0]}
-			if backfilled {
-				corrected = published{"": w.trueWaits[1]}
-			}
-			for i, series := range []string{"WFP3", "UNICEP"} {
-				at := slices.IndexFunc(rows, func(r Row) bool { return r.Quantity == q && r.Series == series && r.Variant == repaired })
-				rows[at].Code = corrected.at("", i)
-			}
-			rows = append(rows, Row{Series: sc20RL, Quantity: q, Paper: columns.at("", 5)})
+			rows = append(rows, Row{Series: sc20RL, Quantity: q, Paper: paper.at("", 5)})
 		}
 	}
 	return t, t.fill(rows, sc20Claims(rows)...)
@@ -244,13 +234,4 @@ func (e SC20) jobs(path string, skip int64, longer bool) ([]*entity.Job, error) 
 		}
 	}
 	return jobs, trace.Err()
-}
-
-// meanSlowdown is the mean bounded slowdown of runs.
-func meanSlowdown(runs []*entity.Run) float64 {
-	sum := 0.0
-	for _, r := range runs {
-		sum += metrics.BoundedSlowdown(r.Wait(), r.Runtime)
-	}
-	return sum / float64(len(runs))
 }

@@ -66,6 +66,11 @@ type Settings struct {
 	// ends the process. Otherwise Summary.CPUSeconds is the time on the wall clock.
 	LockThread bool
 
+	// Tau bounds slowdowns. Warmup is what the summary leaves out at the beginning; files
+	// have all jobs. A run that has no more than its warm-up fails.
+	Tau    metrics.Tau
+	Warmup metrics.Warmup
+
 	// Power, if set, accounts for the energy of the run: jobs-FileName.csv says what
 	// each job took. PowerProfile asks for power-FileName.csv.
 	Power        *metrics.PowerMeter

@@ -76,7 +76,7 @@ func Begin(s Settings) *Session {
 	x := &Session{
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
-		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors},
+		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors, Tau: s.Tau, Warmup: s.Warmup},
 	}
 	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
 	if s.Attempts || s.Owners {
@@ -84,7 +84,7 @@ func Begin(s Settings) *Session {
 		x.Observers = append(x.Observers, x.Account)
 	}
 	if s.predicts() {
-		x.accuracy = &metrics.Accuracy{Policy: s.Name}
+		x.accuracy = &metrics.Accuracy{Policy: s.Name, Tau: s.Tau}
 		x.Observers = append(x.Observers, x.accuracy)
 	}
 	if s.Links != nil {
@@ -109,7 +109,7 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 	if err != nil {
 		return nil, err
 	}
-	w.Workload, w.Processors, w.Allocation, w.Attempts = x.settings.Workload, processors, a, x.settings.Attempts
+	w.Workload, w.Processors, w.Allocation, w.Attempts, w.Tau = x.settings.Workload, processors, a, x.settings.Attempts, x.settings.Tau
 	if x.settings.Power != nil {
 		w.Energy = x.settings.Power.Job
 	}
@@ -309,7 +309,10 @@ func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs
 // Commit ends a run that went well: files get their names, all of them or none.
 func (x *Session) Commit() (Result, error) {
 	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
-	if result.Summary.Jobs == 0 {
+	switch w := x.settings.Warmup; {
+	case result.Summary.Jobs == 0 && w != metrics.Warmup{}:
+		return Result{}, fmt.Errorf("the warm-up, %v, leaves no job that counts", w)
+	case result.Summary.Jobs == 0:
 		return Result{}, ErrNoJobs
 	}
 	if x.outages != nil {

@@ -74,6 +74,9 @@ type Settings struct {
 	// believed of those that run on ("doubling"); "" means as the policy has it: by the
 	// requests, for most.
 	Predict, Correct string
+	// Tau bounds slowdowns, and Warmup is what the summary leaves out at the beginning.
+	Tau    metrics.Tau
+	Warmup metrics.Warmup
 }
 
 // Text is a file that belongs to a scenario.
@@ -165,6 +168,7 @@ var settings = []setting{
 	of("settings", "power", func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
 	of("settings", "predict", func(sc *Scenario) *string { return &sc.Settings.Predict }, text),
 	of("settings", "correct", func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
+	tauSetting, warmupSetting,
 }
 
 func onOff(on bool) string {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics/validate"
@@ -100,7 +101,7 @@ func Validate(ctx context.Context, sc *Scenario, strategy, victims, dir string, 
 	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
 		}
-	}, p.sites(stopped), validate.Rules{Overrun: sc.Workload.Options.Overrun, Limit: limit})
+	}, p.sites(stopped), validate.Rules{Overrun: sc.Workload.Options.Overrun, Tau: des.Time(sc.Settings.Tau), Limit: limit})
 	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
 		return none, failed.Err()
 	}

@@ -209,11 +209,11 @@ func (f *File) checkBaseline() error {
 type parts struct{ *findings.Recorder }
 
 // record has a simulation tell of its jobs where its batches are wanted.
-func (f *File) record(o *scenario.Options) parts {
+func (f *File) record(sc *scenario.Scenario, o *scenario.Options) parts {
 	if f.Analysis.Batching == nil {
 		return parts{}
 	}
-	r := &findings.Recorder{Batching: *f.Analysis.Batching}
+	r := &findings.Recorder{Batching: *f.Analysis.Batching, Tau: sc.Settings.Tau}
 	o.Observers = func(_, site string) []entity.Observer {
 		if site != "" {
 			return nil // of a grid: the whole is told as well

@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,4 +101,44 @@ func TestEachSimulationLeavesItsBatches(t *testing.T) {
 	require.NotEqual(t, r.Plan.Units[0].Key, other.Plan.Units[0].Key, "another warm-up is another result")
 	none, _ := run("traces: [\"lublin:jobs=400:procs=64\"]\npolicies: [easy, easy-sjbf]\nload: [0.8]\nseeds: [3]\n")
 	require.Equal(t, none.Rows, r.Rows, "the row is the same")
+}
+
+func TestTauReachesTheBatchesOfAStudyAndAWarmUpOfAScenarioDoesNot(t *testing.T) {
+	const text = "scenarios: [s.yaml]\nbatches: 2\nwarmup: 0\nseeds: [3]\ntau: [10, 1000]\n"
+	run := func(settings string) *findings.Table {
+		f, err := study(t, text, "s.yaml", "processors: 64\nworkload: {trace: \"lublin:jobs=200:procs=64\"}\npolicies: [easy]\n"+settings)
+		require.NoError(t, err)
+		s, err := f.Study("test")
+		require.NoError(t, err)
+		s.Dir = t.TempDir()
+		_, err = sweep.Run(context.Background(), s, f.Do)
+		require.NoError(t, err)
+		table, err := findings.Open(s.Dir)
+		require.NoError(t, err)
+		require.Len(t, table.Runs, 2)
+		return table
+	}
+	whole, cut := run(""), run("settings: {warmup: 60}\n")
+	of := func(t *findings.Table, run int, name string) float64 {
+		return t.Runs[run].Values[slices.Index(t.Measures, name)]
+	}
+	for i := range 2 {
+		require.Equal(t, whole.Runs[i].Batches, cut.Runs[i].Batches)
+		require.Equal(t, 200.0, of(whole, i, "jobs"))
+		require.Equal(t, 140.0, of(cut, i, "jobs"))
+		mean := 0.
+		for _, b := range whole.Runs[i].Batches.Rows {
+			require.False(t, b.Warmup)
+			mean += b.Means[1] / 2
+		}
+		require.InDelta(t, of(whole, i, "mean_bounded_slowdown"), mean, 1e-5)
+	}
+	require.Greater(t, of(whole, 0, "mean_bounded_slowdown"), of(whole, 1, "mean_bounded_slowdown"))
+}
+
+func TestAWarmUpIsNoParameterOfAStudy(t *testing.T) {
+	for _, text := range []string{"zip: {warmup: [5, 7], load: [0.5, 0.7]}\n", "batches: week\nwarmup: [5, 7]\n", "sample: {size: 3, of: {warmup: [1, 2]}}\n"} {
+		_, err := study(t, text)
+		require.ErrorContains(t, err, "warmup", text)
+	}
 }

@@ -82,7 +82,7 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 		Tables: f.tables, Workers: 1,
 		Tell: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) },
 	}
-	parts := f.record(&o)
+	parts := f.record(sc, &o)
 	var files string
 	if f.leaves() {
 		if files, err = sweep.Files(ctx); err != nil {

@@ -79,6 +79,9 @@ func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 			return nil, err
 		}
 		f.Name = c.name
+		if tau := folder.Manifest.Settings["tau"]; tau != "" && strings.Contains(c.about, "slowdown") {
+			f.Note = strings.TrimSpace(fmt.Sprintf("%s Slowdowns are bounded at %s s.", f.Note, tau))
+		}
 		all = append(all, f)
 	}
 	if len(all) == 0 {

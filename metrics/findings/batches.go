@@ -60,23 +60,32 @@ func ParseBatching(batches, warmup string) (b Batching, err error) {
 			return b, fmt.Errorf(want, batches)
 		}
 	}
-	jobs, isJobs := strings.CutPrefix(warmup, "jobs=")
+	b.Warmup, err = ParseWarmup(warmup)
+	if err != nil {
+		err = fmt.Errorf("warmup: %w", err)
+	}
+	return b, err
+}
+
+// ParseWarmup reads "none" or "", "mser", "jobs=1000", or a time such as "7d".
+func ParseWarmup(text string) (w Warmup, err error) {
+	jobs, isJobs := strings.CutPrefix(text, "jobs=")
 	switch {
-	case warmup == "" || warmup == "none":
-	case warmup == "mser":
-		b.Warmup.MSER = true
+	case text == "" || text == "none":
+	case text == "mser":
+		w.MSER = true
 	case isJobs:
-		b.Warmup.Jobs, err = strconv.Atoi(jobs)
-		if err == nil && b.Warmup.Jobs < 0 {
+		w.Jobs, err = strconv.Atoi(jobs)
+		if err == nil && w.Jobs < 0 {
 			err = strconv.ErrRange
 		}
 	default:
-		b.Warmup.Until, err = duration(warmup)
+		w.Until, err = duration(text)
 	}
 	if err != nil {
-		return b, fmt.Errorf("warmup: want none, mser, jobs=N or a time such as 7d, not %q", warmup)
+		return w, fmt.Errorf("want none, mser, jobs=N or a time such as 7d, not %q", text)
 	}
-	return b, nil
+	return w, nil
 }
 
 func duration(text string) (des.Time, error) {
@@ -91,6 +100,7 @@ func duration(text string) (des.Time, error) {
 // an entity.Observer.
 type Recorder struct {
 	Batching Batching
+	Tau      metrics.Tau // bounds slowdowns
 	jobs     []ended
 }
 
@@ -108,7 +118,7 @@ func (r *Recorder) Observe(e entity.JobEvent) {
 	}
 	j := e.Run
 	turnaround, ran := e.Time-j.Submit, j.Ran()
-	r.jobs = append(r.jobs, ended{j.Submit, j.Wait(), turnaround, j.Job.ID, metrics.BoundedSlowdown(turnaround-ran, ran)})
+	r.jobs = append(r.jobs, ended{j.Submit, j.Wait(), turnaround, j.Job.ID, r.Tau.Slowdown(turnaround-ran, ran)})
 }
 
 // Batches are parts of a run.

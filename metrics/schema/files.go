@@ -37,7 +37,7 @@ func Files() []File {
 			{Name: "consumed_energy", Type: Number, Unit: joules, Text: "what it took, where that was accounted for"},
 			{Name: "metadata", Text: "promised=SECONDS;reason=TEXT, or expected=SECONDS"},
 			{Name: "user_id", Type: Integer, Text: "its user"},
-			{Name: "bounded_slowdown", Type: Number, Text: "max(1, turnaround / max(execution time, 10 s))"},
+			{Name: "bounded_slowdown", Type: Number, Text: "max(1, turnaround / max(execution time, tau)); tau is 10 s unless the run says otherwise"},
 			{Name: "estimate", Type: Number, Unit: seconds, Text: "as requested_time"},
 			{Name: "actual_runtime", Type: Number, Unit: seconds, Text: "as profile"},
 			{Name: "backfilled", Type: Bit, Text: "it started before a job submitted earlier"},
@@ -202,7 +202,7 @@ func Files() []File {
 			{Name: "under", Type: Number, Text: "share of runtimes above their prediction, 0 to 1"},
 			{Name: "corrections_per_job", Type: Number, Text: "mean"},
 			{Name: "mean_wait", Type: Number, Unit: seconds, Text: "start - submission"},
-			{Name: "mean_bounded_slowdown", Type: Number, Text: "max(1, turnaround / max(execution time, 10 s))"},
+			{Name: "mean_bounded_slowdown", Type: Number, Text: "max(1, turnaround / max(execution time, tau)); tau is 10 s unless the run says otherwise"},
 		}},
 		{"clusters-POLICY.csv", "A row a site of a grid", []Column{
 			{Name: "cluster", Text: "the site"},

@@ -32,6 +32,8 @@ type Rules struct {
 	PricesVary bool
 	// Overrun is what happened to jobs that passed their estimates.
 	Overrun entity.Overrun
+	// Tau bounds slowdowns; 0 means 10 s.
+	Tau des.Time
 	// Attempts, if set, is attempts-POLICY.csv, Outages outages-POLICY.csv of the run.
 	Attempts, Outages io.Reader
 	// Bookings are users' advance reservations, in order of submission.
@@ -466,7 +468,8 @@ func (c *fileChecker) ratios(f *filed, longest des.Time) {
 		equal(colStretch, f.stretch, 1)
 	}
 	if longest >= 0 {
-		equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(longest, 10*des.Second))))
+		tau := cmp.Or(c.Tau, 10*des.Second)
+		equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(longest, tau))))
 	}
 }
 

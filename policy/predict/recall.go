@@ -1,6 +1,9 @@
 package predict
 
 import (
+	"cmp"
+	"math"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 )
@@ -9,9 +12,12 @@ import (
 // for lately, and for none that were not for long. Who was asked for is young; when
 // there are too many young ones, those that had been old are forgotten.
 type recall[K comparable, V any] struct {
-	limit      int // of young keys; twice as many may be kept
+	limit      int // of young keys, mostUsers where it is 0; twice as many may be kept
 	young, old map[K]*V
 }
+
+// mostUsers is how many users are remembered where nothing else is said.
+const mostUsers = 20_000
 
 // get is what is kept by a key, or nil.
 func (r *recall[K, V]) get(k K) *V {
@@ -37,7 +43,7 @@ func (r *recall[K, V]) at(k K) *V {
 }
 
 func (r *recall[K, V]) put(k K, v *V) {
-	if len(r.young) >= r.limit {
+	if len(r.young) >= cmp.Or(r.limit, mostUsers) {
 		r.young, r.old = nil, r.young
 	}
 	if r.young == nil {
@@ -60,3 +66,7 @@ func lasted(j entity.Known) (ran des.Time, ok bool) {
 func within(j entity.Known, t des.Time) des.Time {
 	return min(max(t-t%des.Second, des.Second), j.Limit())
 }
+
+// coarse is x to six decimals, more or less: the same on all architectures, whose
+// logarithms and sines differ in the last digits.
+func coarse(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }

@@ -22,7 +22,8 @@ import (
 // squared or absolute, on either side of its own. The best of their 5,627 settings is
 // Regression{Under: Absolute}, corrected by Tsafrir.
 //
-// What tells nothing of how long jobs run is as for Recent. A Regression is of one run.
+// What tells nothing of how long jobs run is as for Recent. It remembers the 20,000 users
+// seen latest. A Regression is of one run.
 type Regression struct {
 	Over, Under Loss    // of predictions above the runtime, and below it
 	Weight      Weight  // of a job in the loss
@@ -88,13 +89,6 @@ func (w Weight) of(r, m float64) float64 {
 	return 1 + coarse(math.Log(m*r))
 }
 
-// mostUsers is how many users are remembered, and as many again that were not seen for long.
-const mostUsers = 20_000
-
-// coarse is x to six decimals, more or less: the same on all architectures, whose
-// logarithms and sines differ in the last digits.
-func coarse(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
-
 // regressed is what is known of a user.
 type regressed struct {
 	last              [3]float64 // runtimes, the latest first
@@ -117,7 +111,6 @@ func (*Regression) Name() string { return "regression" }
 
 // Predict implements entity.Predictor: features are of the instant of the first call.
 func (p *Regression) Predict(j entity.Known) des.Time {
-	p.users.limit = mostUsers
 	x := p.waiting[j.Seq()]
 	if x == nil {
 		x = p.expand(p.users.at(j.User()).features(j))
@@ -196,7 +189,6 @@ func (p *Regression) at(x []float64) (sum float64) {
 
 // Observe implements entity.Predictor.
 func (p *Regression) Observe(what entity.JobEventKind, j entity.Known) {
-	p.users.limit = mostUsers
 	switch what {
 	case entity.JobStarted:
 		u := p.users.at(j.User())

@@ -24,7 +24,8 @@ import (
 // while a long job that is taken for a short one is found out, and its request believed from
 // then on.
 //
-// What tells nothing of how long jobs run is as for Recent.
+// What tells nothing of how long jobs run is as for Recent. It remembers the 20,000 users
+// seen latest.
 type Typical struct {
 	Part    float64 // of the mean; 0.5 where it is 0
 	Recency float64 // above 0, up to 1; 0.9 where it is 0
@@ -62,7 +63,6 @@ func (*Typical) Name() string { return "typical" }
 
 // Predict implements entity.Predictor.
 func (p *Typical) Predict(j entity.Known) des.Time {
-	p.users.limit = mostUsers
 	request, nodes := inSeconds(j.Limit()), float64(j.Nodes())
 	weights := cmp.Or(p.Prior, 0.5)
 	sum := float64(weights * request * p.used(request))
@@ -105,7 +105,6 @@ func (p *Typical) Observe(_ entity.JobEventKind, j entity.Known) {
 	if !ok {
 		return
 	}
-	p.users.limit = mostUsers
 	e := ended{inSeconds(j.Limit()), float64(j.Nodes()), inSeconds(ran)}
 	u := p.users.at(j.User())
 	u.jobs[u.n%keptJobs] = e

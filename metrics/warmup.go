@@ -1,0 +1,80 @@
+package metrics
+
+// What does not count at the beginning of a run.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Warmup is what at the beginning of a run does not count, because the machine was empty
+// then: so many jobs, in order of submission, or those submitted before so long after the
+// first one. It ends with the submission of the first job that counts, or when that time is
+// over. The zero value is none.
+type Warmup struct {
+	Jobs  int
+	Until des.Time
+}
+
+func (w Warmup) String() string {
+	switch {
+	case w.Until > 0:
+		return w.Until.String() + "s"
+	case w.Jobs > 0:
+		return fmt.Sprintf("jobs=%d", w.Jobs)
+	}
+	return ""
+}
+
+// warming is a warm-up under way.
+type warming struct {
+	Warmup
+	came  int                      // jobs
+	early map[*entity.Run]struct{} // those of the warm-up that are not over; never iterated
+	over  bool                     // it is known when the warm-up ends
+	end   des.Time
+}
+
+// has reports whether the job that something happens to is one of the warm-up. It is told
+// of all events.
+func (w *warming) has(e entity.JobEvent) bool {
+	switch e.Kind {
+	case entity.JobSubmitted:
+		submit := e.Run.Submit
+		if w.came == 0 && w.Until > 0 {
+			w.over, w.end = true, submit.Add(w.Until)
+		}
+		if w.came++; w.came <= w.Jobs || w.over && w.Until > 0 && submit < w.end {
+			if w.early == nil {
+				w.early = map[*entity.Run]struct{}{}
+			}
+			w.early[e.Run] = struct{}{}
+			return true
+		}
+		if !w.over {
+			w.over, w.end = true, submit
+		}
+		return false
+	case entity.JobRejected, entity.JobFinished, entity.JobKilled:
+		defer delete(w.early, e.Run)
+	}
+	_, early := w.early[e.Run]
+	return early
+}
+
+// left is what there is of an attempt after the warm-up: nothing, as long as that goes on.
+func (w *warming) left(start, finish des.Time, ends []des.Time) (des.Time, des.Time, []des.Time) {
+	from := w.end
+	if !w.over {
+		from = finish
+	}
+	start = max(start, from)
+	ends = slices.Clone(ends)
+	for i := range ends {
+		ends[i] = max(ends[i], start)
+	}
+	return start, max(finish, start), ends
+}
