@@ -69,7 +69,7 @@ func PredictionsOf(p Policy) (Predictor, Corrector) {
 // runtime, which it tells from the end on.
 type Known struct{ run *Run }
 
-// KnownOf is what may be known of r: for tests of predictors.
+// KnownOf is what may be known of r, for those who hold predictors to what became of it.
 func KnownOf(r *Run) Known { return Known{r} }
 
 // ID is the job's.

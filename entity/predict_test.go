@@ -120,6 +120,18 @@ func TestOfReservationsInTheWayTheLatestIsWithdrawnAndTheOthersStand(t *testing.
 	}, told)
 }
 
+func TestWhoLosesAReservationIsPlannedAnewAtOnceInEveryPass(t *testing.T) {
+	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
+		w, told := foresee(1, backfill.Conservative{}, says{1: 10, 2: 5}, by(5), longer(1, 0, 12, 60, 1), longer(2, 0, 5, 5, 1))
+		w.meta.Pass = pass
+		w.run(t)
+		require.Equal(t, &story{
+			"0 started 1", "0 promised 2 for 10", "10 corrected 1 to 15", "10 withdrawn 2", "10 promised 2 for 15",
+			"12 finished 1", "12 started 2", "17 finished 2",
+		}, told, "%v", pass)
+	}
+}
+
 func TestWhoIsPlannedForLaterYieldsBeforeHeBegins(t *testing.T) {
 	w, told := foresee(4, backfill.Conservative{}, says{1: 10, 2: 20}, by(30),
 		longer(1, 0, 35, 60, 2), longer(2, 0, 20, 20, 2), longer(3, 0, 5, 5, 4))
@@ -253,6 +265,37 @@ func TestWhatIsPredictedScalesWithAResizeAsTheEstimateDoes(t *testing.T) {
 	}), 0)
 	w.run(t)
 	require.Equal(t, &story{"0 started 2", "0 started 1", "5 finished 2", "10 resized 1", "22 corrected 1 to 20", "27 finished 1"}, told)
+}
+
+func TestAfterAResizeThePredictionBeforeItIsOutlivedNoMore(t *testing.T) {
+	j := longer(1, 0, 40, 80, 2)
+	j.Shapes = []entity.Shape{{Nodes: 4, Length: 40 * des.Second, Runtime: 20 * des.Second}}
+	w, told := foresee(4, backfill.FCFS{}, says{1: 16}, by(5), job(2, 0, 5, 2), j)
+	w.at(10, func() {
+		for r := range w.meta.RunningJobs() {
+			require.NoError(t, w.meta.Resize(r, 4, 2*des.Second))
+		}
+	})
+	w.run(t)
+	require.Equal(t, &story{"0 started 2", "0 started 1", "5 finished 2", "10 resized 1", "15 corrected 1 to 13", "20 corrected 1 to 18", "25 corrected 1 to 23", "27 finished 1"}, told)
+}
+
+func TestWhatIsPredictedAfterTwoResizesIsLessWhatWasDoneBeforeBoth(t *testing.T) {
+	j := longer(1, 0, 40, 80, 2)
+	j.Shapes = []entity.Shape{{Nodes: 4, Length: 40 * des.Second, Runtime: 20 * des.Second}}
+	w, told := foresee(4, backfill.FCFS{}, says{1: 30}, nil, job(2, 0, 5, 2), j)
+	resize := func(nodes int, length, prediction des.Time) func() {
+		return func() {
+			for r := range w.meta.RunningJobs() {
+				require.NoError(t, w.meta.Resize(r, nodes, 0))
+				require.Equal(t, []des.Time{length * des.Second, prediction * des.Second}, []des.Time{r.Request.Length, r.Prediction()})
+			}
+		}
+	}
+	w.at(10, resize(4, 10, 15))
+	w.at(15, resize(2, 10, 30)) // a third was done, and then another one
+	w.run(t)
+	require.Equal(t, &story{"0 started 2", "0 started 1", "5 finished 2", "10 resized 1", "15 resized 1", "25 corrected 1 to 80", "35 finished 1"}, told)
 }
 
 func TestARunThatMayPassItsRequestIsBelievedToGoOnForAsLongAgain(t *testing.T) {

@@ -85,7 +85,7 @@ func Registry() Table[entity.Policy] {
 	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
 	head := Param{"head", "first|sticky", "a job that is first when it does not fit stays the head until it starts: sticky (first)"}
 	window := Param{"window", "N", "how many waiting jobs are seen at all, the oldest (all)"}
-	spare := Param{"spare", "on|off", "backfilled jobs may run on past the shadow time, on spare processors (on)"}
+	spare := Param{"spare", "on|off|first", "backfilled jobs may run on past the shadow time, on spare processors; first: of jobs that end at it only as many count as the head needs (on)"}
 	shadow := Param{"shadow", "inclusive|strict", "backfilled jobs on other processors may end exactly at the shadow time, or only before it (inclusive)"}
 	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
 	arrivals := Param{"arrivals", "all|fitting", "which jobs that come have others tried, too: any, or one that fits at once (all)"}
@@ -181,7 +181,16 @@ func (a *Args) easy(candidates entity.Order) backfill.EASY {
 		Order: a.Order("order"), Candidates: candidates,
 		Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
 		Sticky: a.sticky(), Window: a.Positive("window"),
-		NoSpare: !a.OnOff("spare", true), StrictShadow: a.either("shadow", "inclusive", "strict"),
+		StrictShadow: a.either("shadow", "inclusive", "strict"),
+	}
+	switch spare := a.values["spare"]; spare {
+	case "", "on":
+	case "off":
+		p.NoSpare = true
+	case "first":
+		p.FirstSpare = true
+	default:
+		a.Fail("spare", "on, off or first")
 	}
 	a.check(p.Check())
 	return p

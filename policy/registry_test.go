@@ -53,7 +53,8 @@ func TestASpecIsAPolicyWithItsParameters(t *testing.T) {
 
 func TestSettingsOfPublishedSimulatorsAreParameters(t *testing.T) {
 	for spec, want := range map[string]entity.Policy{
-		"easy:window=32:head=sticky:spare=off:shadow=strict":  backfill.EASY{Window: 32, Sticky: true, NoSpare: true, StrictShadow: true},
+		"easy:window=32:head=sticky:spare=off:shadow=strict": backfill.EASY{Window: 32, Sticky: true, NoSpare: true, StrictShadow: true},
+		"easy:spare=first": backfill.EASY{FirstSpare: true},
 		"easy:window=32:head=first:spare=on:shadow=inclusive": backfill.EASY{Window: 32},
 		"easy:reservations=1:shadow=strict":                   backfill.EASY{Reservations: 1, StrictShadow: true},
 		"fcfs:window=32:head=sticky":                          backfill.FCFS{Window: 32, Sticky: true},
@@ -122,7 +123,7 @@ func TestWhatCannotBeReadIsAnErrorThatSaysWhatCan(t *testing.T) {
 		"easy:depth=0":                    "1 or more",
 		"easy:window=0":                   "1 or more",
 		"easy:head=stuck":                 "first or sticky",
-		"easy:spare=no":                   "on or off",
+		"easy:spare=no":                   "on, off or first",
 		"easy:shadow=loose":               "inclusive or strict",
 		"easy:spare=off:reservations=2":   "single reservation",
 		"conservative:window=32":          "does not take \"window\"",

@@ -51,11 +51,11 @@ func (o *Overheads) Attach(m *entity.Metascheduler) { o.meta = m }
 // own, so that it is the same under all policies.
 func (o *Overheads) Of(job int64, attempt int) Overhead {
 	draw := func(name string, d Duration) des.Time {
-		if d == nil {
+		switch d := d.(type) {
+		case nil:
 			return 0
-		}
-		if c, ok := d.(Constant); ok {
-			return des.Seconds(float64(c))
+		case Constant: // which needs no stream
+			return max(0, des.Seconds(float64(d)))
 		}
 		return max(0, des.Seconds(d.Rand(o.meta.Simulator().Stream("overhead."+name, uint64(job), uint64(attempt)))))
 	}

@@ -74,6 +74,8 @@ func TestOverheadsAreDrawnAlikeUnderAllPoliciesAndApartForEachJobAndAttempt(t *t
 	require.NotEqual(t, a, o.Of(7, 1))
 	require.NotEqual(t, a.Dispatch, a.Prologue)
 	require.Zero(t, a.Epilogue, "what is drawn below 0 counts as 0")
+	o.Epilogue = flow.Constant(-4)
+	require.Zero(t, o.Of(7, 0).Epilogue)
 	require.Equal(t, a.Dispatch+a.Prologue, a.Total())
 }
 

@@ -359,6 +359,77 @@ func TestAMoveThatIsRefusedChangesNothing(t *testing.T) {
 	require.True(t, j.Reservation.Active)
 }
 
+// ending is the window of these tasks, each with an end of its own.
+func ending(w entity.Window, ends ...des.Time) entity.Window {
+	w.Tasks = slices.Clone(w.Tasks)
+	w.End = slices.Max(ends)
+	for i, end := range ends {
+		w.Tasks[i].End = end
+	}
+	return w
+}
+
+func TestAnExtensionThatIsRefusedChangesNothingAndTellsWhen(t *testing.T) {
+	for _, perfs := range [][]float64{{1, 2}, {1, 1}} { // of equal nodes one is withheld by name
+		all := nodes(perfs...)
+		d := domain(t, all)
+		_, err := d.Pin(entity.NewRun(&entity.Job{}, 0), window(25, 30, all[1]))
+		require.NoError(t, err)
+		j := entity.NewRun(&entity.Job{}, 0)
+		held := window(0, 10, all...)
+		_, err = d.Reserve(j, held)
+		require.NoError(t, err)
+		before := slots(d, 0, 40)
+		var taken *entity.ConflictError
+		require.ErrorAs(t, d.Extend(&j.Reservation, ending(held, 20, 28)), &taken)
+		require.Equal(t, des.Time(25), taken.At)
+		require.Equal(t, held, j.Reservation.Window)
+		require.Equal(t, before, slots(d, 0, 40))
+		require.NoError(t, d.Extend(&j.Reservation, ending(held, 20, 25)), "until then there is room")
+		d.Release(&j.Reservation, 5)
+		require.Equal(t, []des.Time{5, 5, 30}, starts(slots(d, 5, 40)))
+	}
+}
+
+func TestWhatAClassHasPromisedLimitsAnExtensionToItsFirstTick(t *testing.T) {
+	all := nodes(1, 1)
+	d := domain(t, all)
+	j := entity.NewRun(&entity.Job{}, 0)
+	held := window(0, 10, all[0])
+	_, err := d.Reserve(j, held)
+	require.NoError(t, err)
+	_, err = d.Reserve(entity.NewRun(&entity.Job{}, 0), window(15, 16, all...))
+	require.NoError(t, err)
+	var taken *entity.ConflictError
+	require.ErrorAs(t, d.Extend(&j.Reservation, ending(held, 20)), &taken)
+	require.Equal(t, des.Time(15), taken.At)
+}
+
+func starts(list []entity.Slot) (at []des.Time) {
+	for _, s := range list {
+		at = append(at, s.Start)
+	}
+	return at
+}
+
+func TestWhatWasPastIsHeldAgainOnceItIsExtended(t *testing.T) {
+	all := nodes(1, 1)
+	d := domain(t, all)
+	j := entity.NewRun(&entity.Job{}, 0)
+	_, err := d.Reserve(j, window(0, 10, all[0]))
+	require.NoError(t, err)
+	d.Forget(10)
+	for range 4 { // what is past is struck from the list when that grows
+		_, err := d.Reserve(entity.NewRun(&entity.Job{}, 0), window(10, 10, all[1]))
+		require.NoError(t, err)
+	}
+	require.Zero(t, j.Reservation.Index)
+	require.NoError(t, d.Extend(&j.Reservation, window(0, 20, all[0])))
+	require.Positive(t, j.Reservation.Index)
+	d.Release(&j.Reservation, 15)
+	require.Equal(t, []des.Time{10, 15}, starts(slots(d, 10, 40)))
+}
+
 func TestATaskThatTakesNoTimeTakesNoNode(t *testing.T) {
 	all := nodes(1)
 	d := domain(t, all)

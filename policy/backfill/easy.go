@@ -50,6 +50,10 @@ type EASY struct {
 	Sticky bool
 	// NoSpare has candidates end by the shadow time: none runs on beside the head.
 	NoSpare bool
+	// FirstSpare has fewer processors count as spare where several jobs end at the shadow
+	// time: those that started first end one after the other until the head fits, and what
+	// the others have is not spare. It is for counted processors.
+	FirstSpare bool
 	// StrictShadow has a candidate that ends exactly at the shadow time count as one
 	// that runs on.
 	StrictShadow bool
@@ -62,14 +66,20 @@ type EASY struct {
 	single bool // one start a round
 }
 
-// Check reports settings that do not go together, or nil: NoSpare and StrictShadow are
-// about the one shadow time that EASY has.
+// Check reports settings that do not go together, or nil: NoSpare, FirstSpare and
+// StrictShadow are about the one shadow time that EASY has.
 func (p EASY) Check() error {
-	if (p.NoSpare || p.StrictShadow) && p.Reservations != 0 && p.Reservations != 1 {
+	if p.shadowed() && p.Reservations != 0 && p.Reservations != 1 {
 		return errors.New("the shadow time is that of a single reservation, and candidates can be held to it only where one job holds one")
+	}
+	if p.NoSpare && p.FirstSpare {
+		return errors.New("spare processors are used, or they are not")
 	}
 	return nil
 }
+
+// shadowed reports whether there are settings about the shadow time.
+func (p EASY) shadowed() bool { return p.NoSpare || p.FirstSpare || p.StrictShadow }
 
 // Extreme values of EASY.Reservations.
 const (
@@ -90,6 +100,9 @@ func (p EASY) Name() string {
 	if p.NoSpare {
 		name += "-no-spare"
 	}
+	if p.FirstSpare {
+		name += "-first-spare"
+	}
 	if p.StrictShadow {
 		name += "-strict-shadow"
 	}
@@ -102,7 +115,7 @@ func (p EASY) Schedule(r *entity.Round) {
 	if p.FittingArrivals && p.noneFits(r) {
 		return
 	}
-	if p.NoSpare || p.StrictShadow {
+	if p.shadowed() {
 		if err := p.Check(); err != nil {
 			r.Fail(err)
 			return
@@ -129,7 +142,7 @@ func (p EASY) Schedule(r *entity.Round) {
 	if !p.single {
 		p.explain(r, q, head)
 	}
-	b := backfilling{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation, noSpare: p.NoSpare, strict: p.StrictShadow}
+	b := backfilling{r: r, head: head, rule: p.Shape, held: p.Reservations == NoReservation, noSpare: p.NoSpare, firstSpare: p.FirstSpare, strict: p.StrictShadow}
 	if p.Shape == entity.FirstEnd && len(head.Shapes) > 0 && !b.held && !b.hold() {
 		return // it waits for a better window than it could have now, and is no candidate
 	}
@@ -170,10 +183,11 @@ func (p EASY) noneFits(r *entity.Round) bool {
 // waits behind the same head, or nil. The head's hold is what it was, and no
 // other job has come to fit beside it: only the new job need be tried. (One that
 // overtook the head and started has delayed the hold, which may let others in;
-// one that overtook the second of several held jobs has taken its hold.)
+// one that overtook the second of several held jobs has taken its hold; one that ends
+// with others at the shadow time alters what FirstSpare counts.)
 func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 	inSubmissionOrder := p.Order.Key == nil
-	if r.Gained || p.FittingArrivals || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
+	if r.Gained || p.FittingArrivals || p.FirstSpare || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {
 		return nil
 	}
 	if j := r.Fresh()[0]; j != head && j.State == entity.Waiting {
@@ -193,7 +207,8 @@ type backfilling struct {
 	window entity.Window // the head's earliest
 	held   bool          // it is in the plan, or need not be
 
-	noSpare, strict bool // EASY.NoSpare, EASY.StrictShadow
+	noSpare, firstSpare, strict bool // EASY.NoSpare, EASY.FirstSpare, EASY.StrictShadow
+	spare                       int  // with firstSpare: what is left of the processors beside the head
 }
 
 // start starts j in w, which fits now, unless that would delay the head. It
@@ -222,6 +237,9 @@ func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 	if b.strict && b.found && w.End == b.window.Start && !b.couldRunOn(j, w) {
 		return true
 	}
+	if b.firstSpare && !b.beside(w) {
+		return true
+	}
 	return b.r.Reserve(j, w)
 }
 
@@ -247,6 +265,9 @@ func (b *backfilling) find() {
 	var ok bool
 	b.window, ok = b.rule.Find(b.r.Plan, b.head, b.r.Now, des.Forever)
 	b.held = !ok // never, as things stand: it cannot be delayed either
+	if b.firstSpare {
+		b.countSpare()
+	}
 }
 
 // hold puts the head's window into the plan.

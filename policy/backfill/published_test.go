@@ -1,6 +1,7 @@
 package backfill_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -47,6 +48,9 @@ func (d *definition) published(p backfill.EASY, backfills bool) func(des.Time) {
 				shadow++
 			}
 			extra := d.free(shadow, d.running) - head.Request.Nodes
+			if p.FirstSpare {
+				extra = d.firstSpare(now, head.Request.Nodes)
+			}
 			order := p.Candidates
 			if order.Key == nil {
 				order = p.Order
@@ -77,6 +81,20 @@ func (d *definition) published(p backfill.EASY, backfills bool) func(des.Time) {
 	}
 }
 
+// firstSpare is what is free beside a job of so many nodes when the first of the running
+// jobs has ended after which it fits, of equal ends that which started first.
+func (d *definition) firstSpare(now des.Time, nodes int) int {
+	free := d.free(now, d.running)
+	ends := slices.Clone(d.running)
+	slices.SortStableFunc(ends, func(a, b taken) int { return cmp.Compare(a.to, b.to) })
+	for _, r := range ends {
+		if r.to > now && free < nodes {
+			free += r.shape.Nodes
+		}
+	}
+	return free - nodes
+}
+
 func rigid(j *entity.Run) entity.Shape {
 	return entity.Shape{Nodes: j.Request.Nodes, Length: j.Request.Length, Runtime: j.Runtime}
 }
@@ -89,9 +107,11 @@ func drawPublished(t *rapid.T) (p backfill.EASY, policy entity.Policy) {
 		Depth:        rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "depth"),
 		Sticky:       rapid.Bool().Draw(t, "sticky"),
 		NoSpare:      rapid.Bool().Draw(t, "no spare"),
+		FirstSpare:   rapid.Bool().Draw(t, "first spare"),
 		StrictShadow: rapid.Bool().Draw(t, "strict shadow"),
 		Window:       rapid.SampledFrom([]int{0, 0, 1, 2, 3, 5}).Draw(t, "window"),
 	}
+	p.NoSpare = p.NoSpare && !p.FirstSpare
 	if rapid.Bool().Draw(t, "candidates") {
 		p.Candidates = rapid.SampledFrom(orders).Draw(t, "candidate order")
 	}
@@ -200,6 +220,19 @@ func TestSpareProcessorsAreUsedOnlyWhereTheyMayBe(t *testing.T) {
 	}
 }
 
+func TestOfEqualEndsOnlyTheFirstCountAsSpare(t *testing.T) {
+	jobs := []*entity.Job{short(1, 0, 100, 2), short(2, 0, 100, 1), short(3, 0, 20, 1), short(4, 1, 10, 3), short(5, 2, 500, 1)}
+	for first, start := range map[bool]des.Time{false: 20, true: 100} {
+		got := became{}
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.EASY{FirstSpare: first}, got)
+		m.SubmitAll(slices.Values(jobs))
+		require.NoError(t, sim.Run(context.Background()))
+		require.EqualValues(t, 100, got[jobs[3]].Start)
+		require.Equal(t, start, got[jobs[4]].Start)
+	}
+}
+
 func TestAPolicyOfPublishedSettingsSaysThemInItsName(t *testing.T) {
 	p := backfill.EASY{Order: backfill.F1, Sticky: true, Window: 32, NoSpare: true, StrictShadow: true}
 	require.Equal(t, "easy-f1-sticky-window-32-no-spare-strict-shadow", p.Name())
@@ -207,7 +240,7 @@ func TestAPolicyOfPublishedSettingsSaysThemInItsName(t *testing.T) {
 }
 
 func TestAShadowTimeIsThatOfASingleReservation(t *testing.T) {
-	for _, p := range []backfill.EASY{{NoSpare: true, Reservations: 2}, {StrictShadow: true, Reservations: backfill.NoReservation}} {
+	for _, p := range []backfill.EASY{{NoSpare: true, Reservations: 2}, {FirstSpare: true, Reservations: 3}, {StrictShadow: true, Reservations: backfill.NoReservation}} {
 		require.ErrorContains(t, p.Check(), "single reservation")
 		sim := des.New(des.Config{})
 		m := entity.NewMetascheduler(sim, plan.NewCluster(4), p)

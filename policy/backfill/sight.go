@@ -1,10 +1,12 @@
 package backfill
 
-// A queue of which only a part is seen, and a head that stays one.
+// A queue of which only a part is seen, a head that stays one, and spare processors that are
+// not all counted.
 
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/gridslot/gridslot/entity"
 )
@@ -86,4 +88,43 @@ func fill(r *entity.Round, sight *entity.Queue, n int) {
 			sight.Take(j)
 		}
 	}
+}
+
+// countSpare counts the processors beside the head at its shadow time, when just as many of
+// the jobs that end then as it needs have ended, in the order in which they started.
+func (b *backfilling) countSpare() {
+	counted, ok := b.r.Plan.(interface{ Free() int })
+	switch {
+	case !ok:
+		b.r.Fail(errors.New("the first spare processors are those of a plan that counts them, and this one has nodes with names"))
+		return
+	case b.held: // there is no shadow time
+		b.spare = math.MaxInt
+		return
+	}
+	free, need := counted.Free(), b.window.Nodes
+	for j := range b.r.Running() {
+		if w := j.Reservation.Window; b.r.Now < w.End && w.End < b.window.Start {
+			free += w.Nodes
+		}
+	}
+	for j := range b.r.Running() {
+		if w := j.Reservation.Window; w.End == b.window.Start && free < need {
+			free += w.Nodes
+		}
+	}
+	b.spare = free - need
+}
+
+// beside reports whether w, if it goes on past the shadow time, has room in what is left of
+// the spare processors, and takes it.
+func (b *backfilling) beside(w entity.Window) bool {
+	past := w.End > b.window.Start
+	if (past || b.strict && w.End == b.window.Start) && w.Nodes > b.spare {
+		return false
+	}
+	if past {
+		b.spare -= w.Nodes
+	}
+	return true
 }
