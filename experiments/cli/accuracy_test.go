@@ -40,6 +40,14 @@ func TestTheSummaryTellsHowGoodPredictionsWere(t *testing.T) {
 	require.Equal(t, 40.0, objects[0]["prediction_error"])
 }
 
+func TestATickIsNoErrorToSpeakOf(t *testing.T) {
+	trace := write(t, "a.swf", "; MaxProcs: 2\n1 0 -1 0 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n")
+	got := call("simulate", trace, "--policy", "easy", "--predict", "true")
+	require.Zero(t, got.code, got.stderr)
+	require.Regexp(t, `easy +0\.0s `, got.stdout)
+	require.NotContains(t, got.stdout, "ms")
+}
+
 func TestWithoutPredictionsNothingIsToldOfThem(t *testing.T) {
 	trace, out := write(t, "a.swf", twoAndOne), t.TempDir()
 	require.Zero(t, call("simulate", trace, "--policy", "easy", "--predict", "recent", "--parquet", "--out", out).code)

@@ -5,6 +5,7 @@ package scenario
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -66,7 +67,7 @@ func (o *Outcome) printAccuracy(w io.Writer) error {
 	for _, r := range o.Results {
 		if a := r.accuracy(); a.PredictionError != nil {
 			decimal := func(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }
-			fmt.Fprintf(table, "\n%s\t%s\t%s\t%s\t%s\t", r.Summary.Policy, metrics.Clock(*a.PredictionError),
+			fmt.Fprintf(table, "\n%s\t%s\t%s\t%s\t%s\t", r.Summary.Policy, metrics.Clock(math.Round(1000**a.PredictionError)/1000),
 				decimal(100**a.PredictionAccuracy, 1), decimal(100**a.UnderPredicted, 1), decimal(*a.CorrectionsPerJob, 2))
 		}
 	}

@@ -62,7 +62,7 @@ func shade(n, most int) color.Color {
 // runtime were predicted which, and of all runs the mean error by runtime and the mean
 // bounded slowdown of jobs whose runtime was above, at and below its prediction.
 func Predictions(runs []Rows[results.Job], accuracy []Rows[results.Accuracy]) (*Figure, error) {
-	none := &NoDataError{"predictions", "jobs of which something was predicted, and accuracy-POLICY.csv"}
+	none := &NoDataError{"predictions", "job of which something was predicted, or no accuracy-POLICY.csv"}
 	var counts map[[2]int]int
 	most, of := 0, ""
 	for _, r := range runs {
