@@ -17,7 +17,8 @@ import (
 //	q/Q * m/M * Recency^k
 //
 // What jobs of any user use of such a request, the geometric mean by half powers of two,
-// stands in as one more job of weight Prior: for new users it is all that is known.
+// stands in as one more job of weight Prior: for new users it is all that is known. Its
+// logarithms are rounded to 2^-20, for the same sums on every machine.
 //
 // Why a mean: one long job of late makes the user's jobs long, so that short is only what is
 // known to be short. Why a part: a short job that is taken for a long one waits for long,
