@@ -44,7 +44,7 @@ func TestJobOfARecord(t *testing.T) {
 	require.Equal(t, &entity.Job{
 		ID: 3, Submit: 10 * des.Second, Runtime: 100 * des.Second,
 		Request: entity.Request{Nodes: 8, Length: 200 * des.Second},
-		User:    7, Group: 6, Queue: 2,
+		User:    7, Group: 6, Queue: 2, Application: 5,
 	}, jobs[0])
 }
 
