@@ -1,9 +1,11 @@
 package formula
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,7 +95,7 @@ func Order(text string) (entity.Order, error) {
 	if err != nil {
 		var at *file.Error
 		if errors.As(err, &at) {
-			return entity.Order{}, &Error{text, at.Column + 1, at.Message}
+			return entity.Order{}, &Error{text, at.Column + 1, inWords(at.Message)}
 		}
 		return entity.Order{}, &Error{text, 1, err.Error()}
 	}
@@ -103,6 +105,22 @@ func Order(text string) (entity.Order, error) {
 		return entity.Order{}, err
 	}
 	return entity.Order{Name: text, Key: key, Dynamic: c.moving}, nil
+}
+
+// unexpected is how the parser speaks of what it cannot go on with, such as
+// Operator(",").
+var unexpected = regexp.MustCompile(`^unexpected token (\w+)(?:\((.*)\))?`)
+
+// inWords is what the parser says, for people.
+func inWords(message string) string {
+	switch found := unexpected.FindStringSubmatch(message); {
+	case found == nil:
+		return message
+	case found[1] == "EOF":
+		return "it ends too early"
+	default:
+		return cmp.Or(found[2], "a "+strings.ToLower(found[1])) + " cannot stand here"
+	}
 }
 
 // compiler makes functions of a formula's parts.

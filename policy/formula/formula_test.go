@@ -84,10 +84,11 @@ func TestWhatIsWrongWithAFormulaIsToldWithItsColumn(t *testing.T) {
 		column  int
 		problem string
 	}{
-		"":                     {1, "unexpected token EOF"},
+		"":                     {1, "it ends too early"},
 		"wait^3/estimat*procs": {8, `"estimat" is not known: a formula has + - * /`},
-		"wait^^3":              {6, "unexpected token"},
-		"(wait":                {5, "unexpected token EOF"},
+		"wait^^3":              {6, `"^" cannot stand here`},
+		"wait ''":              {6, "a string cannot stand here"},
+		"(wait":                {5, "it ends too early"},
 		"procs + sin(wait)":    {9, `"sin" is not known`},
 		"log(wait, 2)":         {1, "log takes one number, not 2"},
 		"1 + max(wait)":        {5, "max takes two numbers or more, not 1"},
@@ -101,7 +102,7 @@ func TestWhatIsWrongWithAFormulaIsToldWithItsColumn(t *testing.T) {
 		"procs in [1]":         {7, "no arithmetic"},
 		"len('ab')":            {1, `"len" is not known`},
 		"wait > 1 and procs":   {14, "a condition is wanted here"},
-		"1 +":                  {3, "unexpected token EOF"},
+		"1 +":                  {3, "it ends too early"},
 		"procs @ 2":            {7, "unrecognized character"},
 		"größe + 1":            {1, `"größe" is not known`},
 	} {
