@@ -477,6 +477,16 @@ func TestValidateRefusesABrokenSchedule(t *testing.T) {
 	require.Contains(t, got.stderr, "not a valid schedule")
 }
 
+func TestValidateSaysWhatTheRunWasToldAndItIsNot(t *testing.T) {
+	out := t.TempDir()
+	require.Zero(t, call("simulate", "--policy", "easy", "--first", "100", "--load", "0.5", "--out", out).code)
+	wrong := call("validate", out+"/jobs-easy.csv", "--limit", "1")
+	require.Equal(t, 1, wrong.code)
+	require.Contains(t, wrong.stderr, "the run was made with --first=100 --load=0.5, and this call is not")
+	require.Zero(t, call("validate", out+"/jobs-easy.csv", "--first", "100", "--load", "0.5").code)
+	require.NotContains(t, call("validate", out+"/no.csv").stderr, "was made with")
+}
+
 func TestValidateTakesPromisesFromThePolicy(t *testing.T) {
 	trace := write(t, "a.swf", smallTrace)
 	dir := t.TempDir()

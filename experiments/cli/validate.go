@@ -106,7 +106,7 @@ and the money adds up to the millionth.`,
 				promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
 			}
 			check := validate.Rules{Promises: promises, Overrun: flags.o.Overrun, Tau: des.Time(made.tau), Feedback: flags.o.Feedback, Limit: limit}
-			return flags.validate(cmd, args[0], args[1:], check)
+			return made.hint(cmd, flags.validate(cmd, args[0], args[1:], check))
 		},
 	}
 	flags.add(cmd)
@@ -302,6 +302,7 @@ type schedule struct {
 	power    scenario.Power
 	feedback bool // its jobs came by the ends of others
 	tau      metrics.Tau
+	settings map[string]string // all of them, by their flags
 }
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
@@ -316,7 +317,7 @@ func scheduleOf(path string) schedule {
 				tau, _ := scenario.ParseTau(m.Settings["tau"])
 				return schedule{
 					tau: tau, path: path, spec: r.Policy, machine: m.Settings["machine"], files: r.Files, moldable: m.Settings["moldable"],
-					victims: m.Settings["victims"], power: power, feedback: m.Settings["feedback"] == "true",
+					victims: m.Settings["victims"], power: power, feedback: m.Settings["feedback"] == "true", settings: m.Settings,
 				}
 			}
 		}
@@ -324,6 +325,24 @@ func scheduleOf(path string) schedule {
 	base, _ = strings.CutPrefix(base, "jobs-")
 	base, _ = strings.CutSuffix(base, ".csv")
 	return schedule{path: path, spec: colons.ReplaceAllString(base, ":$1")}
+}
+
+// hint adds to err what the run was told of its workload otherwise than this call is: jobs
+// that were cut off or scaled are other jobs.
+func (s schedule) hint(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	var told []string
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "first", "skip", "load", "shift", "sort", "strict"} {
+		if f := cmd.Flag(name); s.settings[name] != "" && s.settings[name] != f.Value.String() {
+			told = append(told, "--"+name+"="+s.settings[name])
+		}
+	}
+	if len(told) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; by the manifest beside it the run was made with %s, and this call is not", err, strings.Join(told, " "))
 }
 
 // colons are where a colon of a policy's spec has stood; see policy.FileName.
