@@ -42,6 +42,10 @@ func TestAFormulaComesToWhatItSays(t *testing.T) {
 		"log(exp(2))":                            2,
 		"wait > 100 ? 1 : 2":                     1,
 		"wait <= 149 ? 1 : 2":                    2,
+		"wait <= 150 ? 1 : 2":                    1,
+		"wait < 150 ? 1 : 2":                     2,
+		"wait >= 150 ? 1 : 2":                    1,
+		"wait > 150 ? 1 : 2":                     2,
 		"procs == 8 and not (user != 3) ? 1 : 2": 1,
 		"procs < 8 || user >= 3 ? 1 : 2":         1,
 		"!(procs < 8) && true ? 1 : 2":           1,
@@ -72,6 +76,7 @@ func TestAFormulaChangesWithTimeWhereItSpeaksOfIt(t *testing.T) {
 	for text, dynamic := range map[string]bool{
 		"estimate*procs": false, "wait": true, "log(now)": true, "submit > 3 ? wait : 1": true, "wait > 3 ? 1 : 2": true,
 		"max(procs, user)": false, "max(procs, user, wait)": true,
+		"wait*procs": true, "now-submit": true,
 	} {
 		o, err := formula.Order(text)
 		require.NoError(t, err)
