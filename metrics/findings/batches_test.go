@@ -42,7 +42,8 @@ func (firstCome) Schedule(r *entity.Round) {
 func simulated(t require.TestingT, b Batching, jobs int, seed uint64) (*Batches, metrics.Summary, []ended) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	sim := des.New(des.Config{Seed: 1})
-	whole, rec := metrics.NewRecorder(), &Recorder{Batching: b}
+	tau := metrics.Tau(seed%2) * metrics.Tau(des.Hour) // the usual one, or one that many jobs are shorter than
+	whole, rec := &metrics.Recorder{Tau: tau}, &Recorder{Batching: b, Tau: tau}
 	meta := entity.NewMetascheduler(sim, plan.NewCluster(4), firstCome{}, whole, rec)
 	at := des.Time(r.IntN(1000)) * des.Second
 	var all []*entity.Job
