@@ -3,19 +3,15 @@ package reproduce
 // F1 to F4 and their like on Curie, by a simulator that sees 32 jobs of the queue.
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -55,9 +51,7 @@ var sc17Orders = []struct {
 	order entity.Order
 }{
 	{"FCFS", entity.Submission},
-	{"WFP3", inOrder("sc17 wfp3", true, func(_, wait, estimate, procs float64) float64 {
-		return -(math.Pow(wait/estimate, 3) * procs)
-	})},
+	{"WFP3", trueWFP3},
 	{"UNICEF", inOrder("sc17 unicef", true, func(_, wait, estimate, procs float64) float64 {
 		return -(wait + 1e-20) / (math.Log2(procs+1e-20) * estimate)
 	})},
@@ -164,13 +158,9 @@ func (e SC17) Run(ctx context.Context, c Config) (Table, error) {
 		}
 	}
 	ours := make([]float64, len(cells))
-	var done atomic.Int64
-	err = run.Each(ctx, len(cells), cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) (err error) {
+	err = c.each(ctx, len(cells), func(ctx context.Context, i int) (err error) {
 		x := cells[i]
 		ours[i], err = e.slowdown(ctx, windows[x.window], sc17Orders[x.order].order, sc17Tables[x.table].exact, sc17Tables[x.table].backfilled, x.sight)
-		if c.Progress != nil {
-			c.Progress(int(done.Add(1)), len(cells))
-		}
 		return err
 	})
 	if err != nil {

@@ -207,30 +207,29 @@ func TestOnlyTheOldestJobsAreSeen(t *testing.T) {
 }
 
 func TestSpareProcessorsAreUsedOnlyWhereTheyMayBe(t *testing.T) {
-	narrow := func(id, submit des.Time) *entity.Job { return short(id, submit, 500, 1) }
-	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 2), narrow(3, 2)}
 	for noSpare, start := range map[bool]des.Time{false: 2, true: 100} {
-		got := became{}
-		sim := des.New(des.Config{})
-		m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.EASY{NoSpare: noSpare}, got)
-		m.SubmitAll(slices.Values(jobs))
-		require.NoError(t, sim.Run(context.Background()))
-		require.EqualValues(t, 100, got[jobs[1]].Start)
-		require.Equal(t, start, got[jobs[2]].Start)
+		jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 2), short(3, 2, 500, 1)}
+		requireLastStarts(t, start, backfill.EASY{NoSpare: noSpare}, jobs)
 	}
 }
 
 func TestOfEqualEndsOnlyTheFirstCountAsSpare(t *testing.T) {
-	jobs := []*entity.Job{short(1, 0, 100, 2), short(2, 0, 100, 1), short(3, 0, 20, 1), short(4, 1, 10, 3), short(5, 2, 500, 1)}
 	for first, start := range map[bool]des.Time{false: 20, true: 100} {
-		got := became{}
-		sim := des.New(des.Config{})
-		m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.EASY{FirstSpare: first}, got)
-		m.SubmitAll(slices.Values(jobs))
-		require.NoError(t, sim.Run(context.Background()))
-		require.EqualValues(t, 100, got[jobs[3]].Start)
-		require.Equal(t, start, got[jobs[4]].Start)
+		jobs := []*entity.Job{short(1, 0, 100, 2), short(2, 0, 100, 1), short(3, 0, 20, 1), short(4, 1, 10, 3), short(5, 2, 500, 1)}
+		requireLastStarts(t, start, backfill.EASY{FirstSpare: first}, jobs)
 	}
+}
+
+// requireLastStarts has the last but one of the jobs, the head, start at 100 on four
+// processors, and the last at so much.
+func requireLastStarts(t *testing.T, start des.Time, p backfill.EASY, jobs []*entity.Job) {
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), p, got)
+	m.SubmitAll(slices.Values(jobs))
+	require.NoError(t, sim.Run(context.Background()))
+	require.EqualValues(t, 100, got[jobs[len(jobs)-2]].Start)
+	require.Equal(t, start, got[jobs[len(jobs)-1]].Start)
 }
 
 func TestAPolicyOfPublishedSettingsSaysThemInItsName(t *testing.T) {
