@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/gridslot/gridslot/experiments/cli"
+	"github.com/gridslot/gridslot/experiments/cli/light"
 )
 
-func main() { os.Exit(cli.Main(cli.Extend{})) }
+func main() { os.Exit(light.Main()) }

@@ -45,6 +45,14 @@ type Job struct {
 	Extra any
 }
 
+// Columns is what Job.Extra may be, for orders by a formula: values of the job by the
+// names of columns that its workload has beyond what a Job holds, such as "gpus".
+type Columns interface {
+	// Column is a value as a number, NaN where it is none, and as a text, "" where it
+	// is none; neither where the job has no such value.
+	Column(name string) (number float64, text string)
+}
+
 // Dependency is another job that must have come to its end before.
 type Dependency struct {
 	Job   int64    // its ID

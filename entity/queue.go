@@ -15,7 +15,8 @@ import (
 // A job's key is read when the job enters the queue, and the job keeps its place
 // whatever becomes of the key. A moldable job ranks by its own request. Where keys change while jobs wait (with the time,
 // or because an observer keeps a user's share) the order must be marked Dynamic:
-// the queue is then sorted anew for every round that asks, at O(n log n).
+// the queue is then sorted anew for every round that asks, at O(n) where few jobs have
+// changed places since the round before and O(n log n) otherwise.
 //
 // Orders are told apart by their names. One without a name is sorted anew each
 // time it is asked for.
@@ -74,6 +75,10 @@ func (q *Queue) Len() int {
 	return q.views[0].Len()
 }
 
+// LeastNodes is no more than what any job in the queue asks for, in any shape:
+// where fewer nodes are free none can start. It is math.MaxInt of an empty queue.
+func (q *Queue) LeastNodes() int { return q.submission().tree.Sum().nodes }
+
 // First is the waiting job that was submitted first, or nil.
 func (q *Queue) First() *Run { return q.submission().First() }
 
@@ -87,18 +92,16 @@ func (q *Queue) By(o Order, now des.Time) *View {
 	if o.Name != "" {
 		i = slices.IndexFunc(q.views, func(v *View) bool { return v.order.Name == o.Name })
 	}
-	known := i >= 0
-	if !known {
-		i = len(q.views)
-		q.views = append(q.views, newView(q, o))
+	if i < 0 {
+		v := newView(q, o)
+		q.views = append(q.views, v)
+		v.sort(submission, now)
+		return v
 	}
 	v := q.views[i]
-	if !known || (v.order.Dynamic && (v.now != now || v.round != q.round)) {
-		v.order, v.now, v.round, v.head = o, now, q.round, queued{}
-		v.tree.Clear()
-		for r := range submission.All() {
-			v.tree.Append(v.rank(r))
-		}
+	if v.order.Dynamic && (v.now != now || v.round != q.round) {
+		v.order = o
+		v.sort(v, now)
 	}
 	return v
 }
@@ -190,7 +193,8 @@ type View struct {
 	keys  []float64 // of the jobs in the queue, by their standings; nil in order of submission
 	tree  *sumtree.Tree[queued, queueSum, queueAlgebra]
 	spare *queueScan
-	head  queued // the first, where it is known
+	items []queued // scratch; see sort
+	head  queued   // the first, where it is known
 }
 
 // queued is a waiting job at its rank, with what scans look at first.
@@ -242,8 +246,7 @@ func newView(q *Queue, o Order) *View {
 	return &View{queue: q, order: o, plain: o.isSubmission(), tree: sumtree.New(queueAlgebra{})}
 }
 
-// rank is r's place as of now, with the least that it asks for in any shape. The view
-// remembers the key: r is found by it again, whatever the key is by then.
+// rank is r's place as of now, with the least that it asks for in any shape.
 func (v *View) rank(r *Run) queued {
 	if !v.plain {
 		v.remember(r)
@@ -253,21 +256,6 @@ func (v *View) rank(r *Run) queued {
 		e.nodes, e.length = r.least()
 	}
 	return e
-}
-
-func (v *View) remember(r *Run) {
-	shape := r.Job
-	r.Job = r.free() // whatever shape it holds a window for
-	key := v.order.Key(r, v.now)
-	r.Job = shape
-	if math.IsNaN(key) {
-		key = math.Inf(1) // last: NaN has no place in an order
-	}
-	n := int(*v.queue.standing(r))
-	if n >= len(v.keys) {
-		v.keys = append(v.keys, make([]float64, n+1-len(v.keys))...)
-	}
-	v.keys[n] = key
 }
 
 // entry is r at the place where it stands.

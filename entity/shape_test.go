@@ -236,6 +236,18 @@ func TestAHeadThatWaitsForABetterEndIsNotBackfilledBesideItsHold(t *testing.T) {
 	require.Equal(t, []any{10 * des.Second, 3}, []any{r.Start, r.Request.Nodes})
 }
 
+func TestAHeadThatWaitsForABetterEndIsToldOfItsWindowWhateverTheOrder(t *testing.T) {
+	for _, order := range []entity.Order{entity.Submission, backfill.WFP3} {
+		j := job(2, 1, 48, 1)
+		j.Shapes = []entity.Shape{{Nodes: 3, Length: 16 * des.Second, Runtime: 16 * des.Second}}
+		w := newWorld(4, backfill.EASY{Shape: entity.FirstEnd, Order: order})
+		w.meta.Submit(job(1, 0, 10, 4))
+		r := w.meta.Submit(j)
+		at(w.meta, 2, func() { require.Equal(t, 10*des.Second, r.Promised, order.Name) })
+		w.run(t)
+	}
+}
+
 func TestAnOrderSeesWhatAJobAskedForWhateverItHolds(t *testing.T) {
 	var seen []int
 	order := entity.Order{Name: "seen", Dynamic: true, Key: func(r *entity.Run, _ des.Time) float64 {

@@ -19,25 +19,28 @@ const module = "github.com/gridslot/gridslot"
 // and metrics do not know each other.
 var layers = map[string]struct{ ours, others []string }{
 	"des":    {},
-	"entity": {ours: []string{"des"}, others: []string{"github.com/emirpasic/gods"}},
+	"entity": {ours: []string{"des"}, others: []string{"github.com/emirpasic/gods", "github.com/expr-lang/expr"}},
 	"policy": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "github.com/expr-lang/expr"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum"},
 	},
 	"workload": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress", "github.com/gocarina/gocsv"},
+		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress", "github.com/parquet-go/parquet-go"},
 	},
 	"metrics": {
 		ours:   []string{"des", "entity"},
 		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/parquet-go/parquet-go"},
 	},
-	"traces": {ours: []string{"des", "workload"}}, // the program that writes the sample
+	"traces": {
+		ours:   []string{"des", "entity", "workload"}, // the program that writes the sample; fetch: its files are there whole, and are logs
+		others: []string{"github.com/gofrs/flock"},    // fetch: one process brings a log
+	},
 	"experiments": {
 		ours: []string{"des", "entity", "policy", "workload", "metrics", "traces"},
 		others: []string{
-			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/spf13", "github.com/gocarina/gocsv",
-			"github.com/schollz/progressbar", "github.com/goccy/go-yaml", "github.com/gofrs/flock", "golang.org/x/term", "golang.org/x/sys",
+			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/spf13",
+			"github.com/goccy/go-yaml", "github.com/gofrs/flock", "github.com/vbauerster/mpb", "golang.org/x/term", "golang.org/x/sys",
 			"github.com/nats-io/nats.go", "github.com/nats-io/nats-server",
 		},
 	},
@@ -88,22 +91,15 @@ func TestArrowsPointDown(t *testing.T) {
 		require.True(t, ok, p.ImportPath)
 		require.Contains(t, layers, layer, "%s stands in no layer", p.ImportPath)
 		for _, path := range p.Imports {
+			if strings.HasPrefix(path, "github.com/expr-lang/") {
+				require.Equal(t, module+"/entity/expression", p.ImportPath, "one package reads expressions")
+			}
 			if !allowed(layer, path) {
 				t.Errorf("%s must not import %s", p.ImportPath, path)
 			}
 		}
 	}
 	require.Greater(t, packages, 10)
-}
-
-// Who writes a program of their own does not compile what only the command needs.
-func TestTheLibraryDoesWithoutParquet(t *testing.T) {
-	cmd := exec.Command("go", "list", "-deps", "./entity/...", "./policy/...", "./workload/...", "./metrics", "./metrics/schema", "./metrics/validate", "./experiments/run", "./experiments/scenario")
-	cmd.Dir = ".."
-	out, err := cmd.Output()
-	require.NoError(t, err)
-	require.Contains(t, string(out), "gonum.org/v1/gonum")
-	require.NotContains(t, string(out), "parquet")
 }
 
 // Formulas are for tables in which policies are asked for by a text: a program that names
@@ -116,7 +112,8 @@ func TestPoliciesDoWithoutFormulas(t *testing.T) {
 	}
 	const parser = "github.com/expr-lang/expr"
 	require.Contains(t, list(module+"/policy"), parser)
-	require.NotContains(t, list(module+"/policy/backfill", module+"/policy/preempt", module+"/policy/window", module+"/metrics/...", module+"/workload/..."), parser)
+	require.NotContains(t, list(module+"/policy/backfill", module+"/policy/preempt", module+"/policy/window", module+"/metrics/...", module+"/workload", module+"/workload/clean", module+"/workload/jobfile"), parser)
+	require.NotContains(t, list(module+"/entity", module+"/entity/plan", module+"/entity/flow", module+"/entity/grid"), parser)
 	require.NotContains(t, list(module+"/policy"), parser+"/compiler", "its own machine is not used")
 }
 
@@ -139,39 +136,72 @@ func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
 	require.True(t, allowed("des", "math/rand/v2"))
 }
 
-// What draws is heavy; programs that simulate, sum up or read results back must not
-// compile it.
-func TestTheLibraryDoesNotBringDrawingWithIt(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", module+"/policy/...", module+"/workload/...", module+"/metrics", module+"/metrics/results",
-		module+"/metrics/validate", module+"/experiments/scenario").Output()
+// heavy is what takes longest to compile: figures with their fonts and PDF, Parquet, NATS and its
+// server, an HTTP client.
+var heavy = []string{
+	"gonum.org/v1/plot", "codeberg.org/go-fonts", "codeberg.org/go-pdf", "codeberg.org/go-latex", "golang.org/x/image",
+	"github.com/parquet-go", "google.golang.org/protobuf", "github.com/nats-io", "github.com/chromedp", "net/http", "crypto/tls",
+	module + "/metrics/figure", module + "/metrics/parquet", module + "/workload/parquet/writer", module + "/experiments/reproduce", module + "/experiments/report", module + "/traces/fetch",
+}
+
+// dependencies are packages and all that they compile.
+func dependencies(t *testing.T, packages ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-deps"}, packages...)...).Output()
 	require.NoError(t, err)
-	deps := strings.Fields(string(out))
-	require.Contains(t, deps, module+"/entity")
-	for _, path := range deps {
-		require.False(t, strings.HasPrefix(path, "gonum.org/v1/plot"), path)
-		require.False(t, strings.HasPrefix(path, "github.com/chromedp"), path)
-		require.NotEqual(t, module+"/metrics/figure", path)
+	return strings.Fields(string(out))
+}
+
+// packages are those of a pattern.
+func packages(t *testing.T, pattern string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", pattern).Output()
+	require.NoError(t, err)
+	return strings.Fields(string(out))
+}
+
+func requireNone(t *testing.T, dependencies []string, unwanted ...string) {
+	t.Helper()
+	for _, path := range dependencies {
+		for _, prefix := range unwanted {
+			require.False(t, path == prefix || strings.HasPrefix(path, prefix+"/"), path)
+		}
 	}
 }
 
-// A server within the command is for those who start one; whoever simulates or carries
-// out studies in a program of their own compiles neither it nor its client.
+// Whoever runs the command for the first time, and programs that simulate, sum up, read results
+// back or carry out studies, compile nothing of it.
+func TestOnlyWhatNeedsThemCompilesHeavyPackages(t *testing.T) {
+	requireNone(t, dependencies(t, module), heavy...)
+	workload := slices.DeleteFunc(packages(t, module+"/workload/..."), func(path string) bool { return path == module+"/workload/parquet/writer" })
+	library := dependencies(t, append(workload, module+"/policy/...", module+"/traces", module+"/metrics", module+"/metrics/findings", module+"/metrics/results",
+		module+"/metrics/stats", module+"/metrics/schema", module+"/metrics/validate", module+"/experiments/run", module+"/experiments/scenario",
+		module+"/experiments/study", module+"/experiments/sweep", module+"/experiments/sweep/slurm")...)
+	require.Contains(t, library, module+"/metrics/findings")
+	requireNone(t, library, heavy...)
+	requireNone(t, library, "github.com/spf13")
+
+	full := dependencies(t, module+"/experiments/gridslot-full")
+	requireNone(t, full, "gonum.org/v1/gonum/mat", "gonum.org/v1/gonum/lapack", "gonum.org/v1/gonum/blas")
+	for _, path := range heavy {
+		if path != "github.com/chromedp" {
+			require.True(t, slices.ContainsFunc(full, func(p string) bool { return strings.HasPrefix(p, path) }), "%s is not known any more", path)
+		}
+	}
+}
+
+// The first program of README.md needs nothing but functions of gonum beside the library.
+func TestAFirstProgramCompilesLittle(t *testing.T) {
+	first := dependencies(t, module+"/policy/backfill", module+"/traces", module+"/metrics", module+"/workload")
+	requireNone(t, first, heavy...)
+	requireNone(t, first, "github.com/goccy", "github.com/expr-lang", "golang.org/x/sys", "golang.org/x/term", "text/template")
+}
+
+// A server within the command is for those who start one: with the client alone nobody compiles it, and
+// who draws, or repeats papers, compiles neither.
 func TestTheLibraryDoesWithoutNATS(t *testing.T) {
-	list := func(packages ...string) []string {
-		out, err := exec.Command("go", append([]string{"list", "-deps"}, packages...)...).Output()
-		require.NoError(t, err)
-		return strings.Fields(string(out))
-	}
-	const engine = module + "/experiments/sweep/nats"
-	require.Contains(t, list(engine), "github.com/nats-io/nats.go")
-	for _, path := range list(engine) {
-		require.False(t, strings.HasPrefix(path, "github.com/nats-io/nats-server"), path)
-	}
-	all := list(module+"/policy/...", module+"/workload/...", module+"/metrics/...", module+"/experiments/run", module+"/experiments/scenario",
-		module+"/experiments/reproduce", module+"/experiments/sweep", module+"/experiments/sweep/slurm", module+"/experiments/study", module+"/experiments/report")
-	require.Contains(t, all, module+"/metrics/findings")
-	for _, path := range all {
-		require.False(t, strings.HasPrefix(path, "github.com/nats-io"), path)
-		require.False(t, strings.HasPrefix(path, "github.com/spf13"), "%s is for the command", path)
-	}
+	client := dependencies(t, module+"/experiments/sweep/nats")
+	require.Contains(t, client, "github.com/nats-io/nats.go")
+	requireNone(t, client, "github.com/nats-io/nats-server")
+	requireNone(t, dependencies(t, module+"/metrics/...", module+"/experiments/reproduce", module+"/experiments/report"), "github.com/nats-io", "github.com/spf13")
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Moments is a running mean and variance (Welford, Technometrics 4(3), 1962).
@@ -67,7 +67,7 @@ func (m *Moments) StdDev() float64 { return math.Sqrt(m.Variance()) }
 func (m *Moments) Interval(level float64) Interval {
 	e := Interval{Mean: m.mean, HalfWidth: math.Inf(1), N: m.n}
 	if m.n >= 2 && level > 0 && level < 1 {
-		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.n - 1)}
+		t := chance.Student(m.n - 1)
 		e.HalfWidth = t.Quantile((1+level)/2) * m.StdDev() / math.Sqrt(float64(m.n))
 	}
 	return e

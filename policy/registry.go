@@ -201,10 +201,18 @@ func (a *Args) sticky() bool { return a.either("head", "first", "sticky") }
 
 // either reports which of two values a parameter has; the first is the default.
 func (a *Args) either(name, first, second string) (isSecond bool) {
-	if value, given := a.values[name]; given && value != first && value != second {
-		a.Fail(name, first+" or "+second)
+	return a.OneOf(name, first, second) == 1
+}
+
+// OneOf is the place, from 0, of a parameter's value among those that it may have; 0 where
+// it is not given.
+func (a *Args) OneOf(name string, values ...string) int {
+	value, given := a.values[name]
+	i := slices.Index(values, value)
+	if given && i < 0 {
+		a.Fail(name, strings.Join(values, " or "))
 	}
-	return a.values[name] == second
+	return max(i, 0)
 }
 
 // listOrder is the order of the queue of list scheduling.
@@ -322,6 +330,41 @@ func split(text string, sep rune) (parts []string, err error) {
 		return nil, fmt.Errorf("%s: a quote %c is not closed", text, quote)
 	}
 	return append(parts, text[from:]), nil
+}
+
+// MapValues has f change the values of the parameters of a spec, which it is handed
+// without quotes. A spec that cannot be read stays as it is.
+func MapValues(spec string, f func(name, value string) string) string {
+	parts, err := split(spec, ':')
+	if err != nil {
+		return spec
+	}
+	for i, text := range parts[1:] {
+		name, value, ok := strings.Cut(text, "=")
+		if changed := f(name, unquoted(value)); ok && changed != unquoted(value) {
+			parts[i+1] = name + "=" + quoted(changed)
+		}
+	}
+	return strings.Join(parts, ":")
+}
+
+// quoted is a value as a spec can hold it.
+func quoted(value string) string {
+	switch {
+	case !strings.ContainsAny(value, ":,'\""):
+		return value
+	case strings.Contains(value, "'"):
+		return `"` + value + `"`
+	}
+	return "'" + value + "'"
+}
+
+// Spec is the text that asks for a name with parameters, in this order.
+func Spec(name string, params ...[2]string) string {
+	for _, p := range params {
+		name += ":" + p[0] + "=" + quoted(p[1])
+	}
+	return name
 }
 
 // unquoted is a value without the quotes around it.

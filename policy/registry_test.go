@@ -257,3 +257,25 @@ func ExampleTable_ParseList() {
 	// fcfs writes jobs-fcfs.csv
 	// easy-wfp3 writes jobs-easy-order=wfp3-depth=100.csv
 }
+
+func TestValuesOfASpecAreChangedWhereverTheyStand(t *testing.T) {
+	upper := func(name, value string) string {
+		if name == "x" {
+			return strings.ToUpper(value) + ":"
+		}
+		return value
+	}
+	for spec, want := range map[string]string{
+		"a":                 "a",
+		"a:x=b":             "a:x='B:'",
+		"a:y=b:x='c:d':z=1": "a:y=b:x='C:D:':z=1",
+		`a:x="it's"`:        `a:x="IT'S:"`,
+		"a:y='b:c'":         "a:y='b:c'",
+		"a:x='b":            "a:x='b",
+		"a:flag:x=1":        "a:flag:x='1:'",
+	} {
+		require.Equal(t, want, MapValues(spec, upper), spec)
+	}
+	require.Equal(t, "a:b=1:c='x:y':d='1,2'", Spec("a", [2]string{"b", "1"}, [2]string{"c", "x:y"}, [2]string{"d", "1,2"}))
+	require.Equal(t, "a", Spec("a"))
+}

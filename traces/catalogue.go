@@ -2,43 +2,146 @@
 
 package traces
 
-import "slices"
+import (
+	_ "embed" // the catalogue
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
 
 // Archive is the source of the catalogue's logs, to be cited with them:
 // Feitelson, Tsafrir, Krakov, "Experience with using the Parallel Workloads
 // Archive", JPDC 74(10), 2014. The donors are named in the logs' headers.
 const Archive = "Parallel Workloads Archive"
 
-// Log is an entry of the catalogue. Numbers were measured on the log; 0 means
-// unknown.
+const (
+	// ArchiveCitation is the paper that whoever uses any log is asked to cite.
+	ArchiveCitation = `D. G. Feitelson, D. Tsafrir, D. Krakov: Experience with using the Parallel Workloads Archive. Journal of Parallel and Distributed Computing 74(10), 2014`
+	// ArchivePage is the archive's address.
+	ArchivePage = "https://www.cs.huji.ac.il/labs/parallel/workload/"
+)
+
+// Log is an entry of the catalogue. Days, Load and Accuracy were measured on the
+// log; 0 and "" mean unknown. Addresses are those in use, of versions that the archive
+// may have replaced.
 type Log struct {
-	Name       string // as the archive names it
-	Jobs       int
-	Processors int
+	Name       string  // as the archive names it
+	Jobs       int     // see Counted
+	Processors int     // see Counted
 	Days       float64 // span of the submissions
 	Load       float64 // offered load
 	Accuracy   float64 // mean runtime / estimate
 	Note       string  // what to know before use
+
+	// Counted tells where Jobs and Processors come from: the "log" itself, its
+	// "header", the archive's "page", or the "book", Feitelson's Workload Modeling
+	// for Computer Systems Performance Evaluation. All but the log count the jobs
+	// before cleaning.
+	Counted     string
+	From, To    int    // years
+	Machine     string // and its scheduler
+	Site        string
+	Acknowledge string // who gave the log, and is to be thanked
+	Paper       string // to be cited beside the archive's
+	Missing     string // what no job has, or not every one
+	Page        string // address of the archive's page
+	URL         string // address of the file
+	SHA256      string // of the file, in hexadecimal
 }
 
 // File is the name of the log's file.
-func (l Log) File() string { return l.Name + ".swf.gz" }
+func (l Log) File() string { return l.Name + packed }
 
-const reduced = "counts without jobs that have no runtime, estimate or processors; runtimes cut to the estimate"
-
-// Catalogue returns the known logs, in order of name. The caller may change it.
-func Catalogue() []Log {
-	return slices.Clone(catalogue[:])
+// Citations are what whoever uses the log is asked to cite.
+func (l Log) Citations() []string {
+	if l.Paper == "" {
+		return []string{ArchiveCitation}
+	}
+	return []string{ArchiveCitation, l.Paper}
 }
 
-var catalogue = [...]Log{
-	{"CEA-Curie-2011-2.1-cln", 312_826, 93_312, 253.7, 0.628, 0.183, "the header counts the jobs before cleaning"},
-	{"CTC-SP2-1996-3.1-cln", 77_199, 338, 339.1, 0.836, 0.392, reduced},
-	{"KTH-SP2-1996-2.1-cln", 28_476, 100, 332.9, 0.701, 0.473, ""},
-	{"LLNL-Atlas-2006-2.1-cln", 43_778, 9_216, 193.0, 0.704, 0.255, "1,152 nodes; no waits; 19% of the estimates missing"},
-	{"NASA-iPSC-1993-3.1-cln", 18_239, 128, 92.0, 0.466, 0, "no estimates and no waits"},
-	{"RICC-2010-2", 447_794, 8_192, 153.0, 0.872, 0.117, ""},
-	{"SDSC-BLUE-2000-4.2-cln", 232_542, 1_152, 979.1, 0.763, 0.313, reduced},
-	{"SDSC-SP2-1998-4.2-cln", 54_006, 128, 731.3, 0.823, 0.323, reduced},
-	{"UniLu-Gaia-2014-1", 51_987, 2_004, 89.1, 0.453, 0.201, ""},
+// packed is the ending of the archive's files.
+const packed = ".swf.gz"
+
+// Catalogue returns the known logs, in order of name. The caller may change it.
+func Catalogue() []Log { return slices.Clone(catalogue()) }
+
+// Known is the log of a name, which may end as its file does, or false.
+func Known(name string) (Log, bool) {
+	name = strings.TrimSuffix(name, packed)
+	logs := catalogue()
+	if i := slices.IndexFunc(logs, func(l Log) bool { return l.Name == name }); i >= 0 {
+		return logs[i], true
+	}
+	return Log{}, false
+}
+
+// No checksums of the archive's files are known, and a file that was packed again has
+// another one. So there is no column for them before one is known for sure.
+//
+//go:embed catalogue.csv
+var catalogueText string
+
+// catalogue is read once, by those who ask for it.
+var catalogue = sync.OnceValue(func() []Log {
+	logs, err := readCatalogue(catalogueText)
+	if err != nil {
+		panic("traces: catalogue.csv: " + err.Error()) // a test reads it
+	}
+	return logs
+})
+
+// readCatalogue reads the logs of a CSV file with a row for each, and their names in
+// its first line. Empty fields are unknown.
+func readCatalogue(text string) (logs []Log, err error) {
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	columns := map[string]int{}
+	for i, name := range rows[0] {
+		columns[name] = i
+	}
+	for i, row := range rows[1:] {
+		var wrong error
+		text := func(column string) string {
+			at, ok := columns[column]
+			if !ok {
+				wrong = fmt.Errorf("it has no column %s", column)
+				return ""
+			}
+			return row[at]
+		}
+		number := func(column string) float64 {
+			value := text(column)
+			if value == "" {
+				return 0
+			}
+			x, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				wrong = fmt.Errorf("row %d, %s: %q is no number", i+2, column, value)
+			}
+			return x
+		}
+		page := ArchivePage + text("folder") + "/"
+		l := Log{
+			Name: text("name"), Jobs: int(number("jobs")), Processors: int(number("processors")), Days: number("days"),
+			Load: number("load"), Accuracy: number("accuracy"), Note: text("note"), Counted: text("counted"),
+			From: int(number("from")), To: int(number("to")), Machine: text("machine"), Site: text("site"),
+			Acknowledge: text("acknowledge"), Paper: text("cite"), Missing: text("missing"), Page: page + "index.html",
+		}
+		l.URL = page + l.File()
+		if wrong != nil {
+			return nil, wrong
+		}
+		logs = append(logs, l)
+	}
+	return logs, nil
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -77,10 +79,25 @@ func TestEverySampleStartsAtTheBeginning(t *testing.T) {
 func TestCatalogueIsSortedAndSound(t *testing.T) {
 	logs := Catalogue()
 	require.True(t, slices.IsSortedFunc(logs, func(a, b Log) int { return cmp.Compare(a.Name, b.Name) }))
+	require.Len(t, slices.CompactFunc(slices.Clone(logs), func(a, b Log) bool { return a.Name == b.Name }), len(logs))
 	for _, l := range logs {
-		require.Positive(t, l.Jobs, l.Name)
-		require.Positive(t, l.Processors, l.Name)
-		require.True(t, l.Load > 0 && l.Load < 1 && l.Accuracy >= 0 && l.Accuracy < 1, l.Name)
+		require.Regexp(t, `^[A-Z][A-Za-z0-9-]+-(19|20)\d\d-\d(\.\d-cln)?$`, l.Name)
+		require.Equal(t, Stem(l.File()), l.Name)
+		require.True(t, strings.HasPrefix(l.URL, ArchivePage+"l_") && strings.HasSuffix(l.URL, "/"+l.File()), l.URL)
+		require.Equal(t, path.Dir(l.URL), path.Dir(l.Page))
+		require.True(t, l.Jobs >= 0 && l.Processors >= 0 && l.Load >= 0 && l.Load < 1 && l.Accuracy >= 0 && l.Accuracy < 1, l.Name)
+		require.True(t, (l.From == 0) == (l.To == 0) && l.From <= l.To, l.Name)
+		require.Contains(t, []string{"", "log", "header", "page", "book"}, l.Counted, l.Name)
+		require.Equal(t, l.Counted == "log", l.Load > 0, "measured are the logs that were counted: %s", l.Name)
+		require.Equal(t, l.Counted == "log", l.Days > 0, l.Name)
+		require.False(t, l.Counted == "" && l.Jobs+l.Processors > 0, "where does it come from? %s", l.Name)
+		require.NotEmpty(t, l.Site, l.Name)
+		if l.Counted == "log" {
+			require.NotZero(t, l.Jobs*l.Processors*l.From, l.Name)
+			require.NotEmpty(t, l.Machine, l.Name)
+			require.NotEmpty(t, l.Acknowledge, l.Name)
+		}
+		require.Empty(t, l.SHA256, "of which file?")
 	}
 	logs[0].Name = ""
 	require.NotEmpty(t, Catalogue()[0].Name, "a copy")
@@ -100,6 +117,8 @@ func TestCatalogueCountsTheLogsRecords(t *testing.T) {
 		trace, err := workload.OpenSWF(path)
 		require.NoError(t, err)
 		require.EqualValues(t, l.Processors, trace.Header.MaxProcs, l.Name)
+		donor, _, _ := strings.Cut(l.Acknowledge, ",")
+		require.Contains(t, trace.Header.Get("Acknowledge"), donor, l.Name)
 		records, closer, err := trace.Records()
 		require.NoError(t, err)
 		n := 0
@@ -111,9 +130,108 @@ func TestCatalogueCountsTheLogsRecords(t *testing.T) {
 	}
 }
 
+func TestADamagedCatalogueIsAnError(t *testing.T) {
+	const columns = "name,jobs,processors,days,load,accuracy,note,counted,from,to,machine,site,acknowledge,cite,missing,folder\n"
+	logs, err := readCatalogue(columns + "A-1,5,,,,,,,,,,,,,,l_a\n")
+	require.NoError(t, err)
+	require.Equal(t, []Log{{Name: "A-1", Jobs: 5, Page: ArchivePage + "l_a/index.html", URL: ArchivePage + "l_a/A-1.swf.gz"}}, logs)
+	for want, text := range map[string]string{
+		"it is empty":                      "",
+		"it has no column":                 "name,jobs\nA-1,5\n",
+		`row 2, jobs: "five" is no number`: columns + "A-1,five,,,,,,,,,,,,,,l_a\n",
+		"wrong number of fields":           columns + "A-1,5\n",
+	} {
+		_, err := readCatalogue(text)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestALogIsFoundByItsName(t *testing.T) {
+	l, ok := Known("KTH-SP2-1996-2.1-cln.swf.gz")
+	require.True(t, ok)
+	require.Equal(t, "Lars Malinowsky", l.Acknowledge)
+	require.Equal(t, "https://www.cs.huji.ac.il/labs/parallel/workload/l_kth_sp2/KTH-SP2-1996-2.1-cln.swf.gz", l.URL)
+	_, ok = Known("KTH")
+	require.False(t, ok)
+}
+
+func TestAFileInPlaceGoesBeforeTheCacheAndThatBeforeTheCatalogue(t *testing.T) {
+	const name = "KTH-SP2-1996-2.1-cln"
+	t.Setenv(CacheVariable, t.TempDir())
+	dir, err := Cache()
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	find := func(path, want string) {
+		t.Helper()
+		got, err := Find(path)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, path := range []string{"", "-", "no-log", "no-log.swf.gz", filepath.Join("folder", "no-log")} {
+		find(path, path)
+	}
+	for _, path := range []string{name, name + packed, filepath.Join("folder", name)} {
+		_, err = Find(path)
+		require.EqualError(t, err, path+": there is no such file, and the log has not been fetched: run 'gridslot trace fetch "+name+"', and ask for it by that name")
+		var missing *NotFetchedError
+		require.ErrorAs(t, err, &missing)
+		require.Equal(t, name, missing.Log.Name)
+	}
+
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a-folder.swf"), 0o777))
+	find("a-folder", "a-folder")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name+".part"), nil, 0o666))
+	_, err = Find(name)
+	require.Error(t, err, "it is not there yet")
+	stored := filepath.Join(dir, name+packed)
+	require.NoError(t, os.WriteFile(stored, nil, 0o666))
+	find(name, stored)
+	find(name+packed, stored)
+	_, err = Find(filepath.Join("folder", name))
+	require.Error(t, err, "the file of another folder is asked for")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "folder"), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "folder", "mine.swf"), nil, 0o666))
+	find(filepath.Join("folder", "mine.swf"), filepath.Join("folder", "mine.swf"))
+	found, err := FindBeside("folder", name)
+	require.NoError(t, err)
+	require.Equal(t, stored, found)
+	find(name+".part", name+".part")
+	plain := filepath.Join(dir, "mine.swf")
+	require.NoError(t, os.WriteFile(plain, nil, 0o666))
+	find("mine", plain)
+	find("mine.swf", plain)
+	find("mine.swf.gz", "mine.swf.gz")
+
+	require.NoError(t, os.WriteFile(name, nil, 0o666))
+	find(name, name)
+	require.NoError(t, os.Mkdir("mine", 0o777))
+	find("mine", "mine")
+	require.NoError(t, os.Mkdir("folder", 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join("folder", name), nil, 0o666))
+	found, err = FindBeside("folder", name)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join("folder", name), found)
+	found, err = FindBeside("folder", stored)
+	require.NoError(t, err)
+	require.Equal(t, stored, found)
+}
+
+func TestTheCacheIsTheUsersUnlessTheEnvironmentNamesAnother(t *testing.T) {
+	t.Setenv(CacheVariable, "")
+	users, err := os.UserCacheDir()
+	require.NoError(t, err)
+	dir, err := Cache()
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(users, "gridslot", "traces"), dir)
+	t.Setenv(CacheVariable, "/else")
+	dir, err = Cache()
+	require.NoError(t, err)
+	require.Equal(t, "/else", dir)
+}
+
 func ExampleCatalogue() {
 	for _, l := range Catalogue() {
-		if l.Processors <= 128 {
+		if l.Load > 0 && l.Processors <= 128 {
 			fmt.Printf("%-24s %6d jobs %4d processors\n", l.Name, l.Jobs, l.Processors)
 		}
 	}

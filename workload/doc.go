@@ -5,7 +5,8 @@
 // The random models of the literature are in package workload/model, the
 // environments and batches of the papers on virtual organisations in
 // workload/vo. Package workload/jobfile reads and writes workloads in which jobs
-// state whole requests, with prices, deadlines and criteria.
+// state whole requests, with prices, deadlines and criteria. Package workload/where makes
+// filters of expressions, and workload/clean has what cleans, splits and merges logs.
 //
 // # From a line to a job
 //
@@ -17,6 +18,9 @@
 //	  |   \
 //	  |    +-> Report: what was odd          report.go
 //	  |  Record, the 18 fields of a line
+//	  v
+//	Options: Where, which records are taken  jobs.go, package where
+//	  |
 //	  v
 //	Options: which field is the size, what stands for a missing estimate, ...
 //	  |                                      jobs.go, jobs_options.go

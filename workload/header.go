@@ -1,8 +1,14 @@
 package workload
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
 )
 
 // This file reads and writes the header comments of an SWF file: `; Key: value`
@@ -24,7 +30,18 @@ type Header struct {
 	UnixStartTime int64 // s since 1970; absolute time = UnixStartTime + submit
 	TimeZone      string
 
+	// Columns are what records tell beyond the fields of SWF, in the order of
+	// Record.More.
+	Columns []Column
+	// Unsorted says that records are known not to come in the order of submission, as in
+	// formats that have them by number or by end. A Trace then sorts its jobs.
+	Unsorted bool
+	// HighestJob is the highest job number that a format's Survey has met, where its Read
+	// has to find numbers that no job has; 0 elsewhere.
+	HighestJob int64
+
 	lines []headerLine
+	names [len(NamedFields)]Names
 }
 
 // Entry is one `Key: value` of a header. Continuation lines are joined to the
@@ -106,22 +123,78 @@ func (h *Header) Set(key, value string) {
 	for i, l := range h.lines {
 		if strings.EqualFold(l.key, key) {
 			h.lines[i] = headerLine{text: text, key: key, value: value}
-			*h = Header{lines: h.lines}
-			for _, l := range h.lines {
-				h.note(l.key, l.value)
-			}
+			h.setLines(h.lines)
 			return
 		}
 	}
 	h.addLine(text)
 }
 
+// Drop removes the lines of these keys, whatever the case of their letters, with those
+// that continue them.
+func (h *Header) Drop(keys ...string) {
+	var kept []headerLine
+	drop := false
+	for _, l := range h.lines {
+		if !l.more {
+			drop = slices.ContainsFunc(keys, func(key string) bool { return strings.EqualFold(key, l.key) })
+		}
+		if !drop {
+			kept = append(kept, l)
+		}
+	}
+	h.setLines(kept)
+}
+
+// setLines takes other lines in place of those there are, and notes what they say.
+func (h *Header) setLines(lines []headerLine) {
+	*h = Header{lines: lines, Columns: h.Columns, Unsorted: h.Unsorted, names: h.names}
+	for _, l := range h.lines {
+		h.note(l.key, l.value)
+	}
+}
+
+// Start is the instant of the log's second 0, in the zone of the log. It is an error
+// where the header has no UnixStartTime, no TimeZoneString (nor TimeZone, in seconds), or
+// a zone that this machine does not know.
+func (h *Header) Start() (time.Time, error) {
+	if h.UnixStartTime <= 0 {
+		return time.Time{}, errors.New("the log's header does not say when it starts (UnixStartTime)")
+	}
+	start := time.Unix(h.UnixStartTime, 0)
+	if h.TimeZone != "" {
+		zone, err := time.LoadLocation(h.TimeZone)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("the time zone of the log's header (TimeZoneString) is not known here: %w", err)
+		}
+		return start.In(zone), nil
+	}
+	offset, err := strconv.Atoi(h.Get("TimeZone"))
+	if err != nil {
+		return time.Time{}, errors.New("the log's header does not say in which time zone it is (TimeZoneString)")
+	}
+	return start.In(time.FixedZone("", offset)), nil
+}
+
+// Calendar is the calendar time of an instant of a log that starts so; see Header.Start.
+func Calendar(start time.Time, at des.Time) time.Time {
+	return time.Unix(start.Unix()+int64(at/des.Second), 0).In(start.Location())
+}
+
 // Clone is a copy that shares nothing with h.
 func (h *Header) Clone() *Header {
 	c := *h
-	c.lines = append([]headerLine(nil), h.lines...)
+	c.lines = slices.Clone(h.lines)
+	c.Columns = slices.Clone(h.Columns)
+	for i := range h.names {
+		c.names[i] = h.names[i].clone()
+	}
 	return &c
 }
+
+// AddLine appends a comment line verbatim, as Lines gives it. It must begin with a ';'
+// and have no line end.
+func (h *Header) AddLine(text string) { h.addLine(text) }
 
 // addLine takes in one comment line, from the ';' on.
 func (h *Header) addLine(text string) {
@@ -191,6 +264,8 @@ func (h *Header) note(key, value string) {
 		number(&h.MaxMemory)
 	case "unixstarttime":
 		number(&h.UnixStartTime)
+	default:
+		h.noteName(key, value)
 	}
 }
 

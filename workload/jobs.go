@@ -28,7 +28,7 @@ const jobSlab = 256
 type JobStream struct {
 	trace  *Trace
 	opts   *Options
-	reader *Reader
+	reader LogReader
 	closer io.Closer
 	read   atomic.Int64
 
@@ -81,7 +81,7 @@ func (t *Trace) Jobs() iter.Seq[*entity.Job] {
 	return func(yield func(*entity.Job) bool) {
 		s, err := t.Open()
 		if err != nil {
-			s = &JobStream{trace: t, reader: NewReader(nil), err: err, done: true}
+			s = &JobStream{trace: t, reader: LogReader{NewReader(nil)}, err: err, done: true}
 		}
 		t.mu.Lock()
 		t.last = s
@@ -98,10 +98,14 @@ func (t *Trace) Err() error {
 	return nil
 }
 
-// Report is the account of the latest reading begun by Jobs; empty before.
+// Report is the account of the latest reading begun by Jobs or, where there was none,
+// by Selected; empty before.
 func (t *Trace) Report() *Report {
-	if s := t.latest(); s != nil {
+	switch s := t.latest(); {
+	case s != nil:
 		return s.Report()
+	case t.passed != nil:
+		return t.passed
 	}
 	return &Report{}
 }
@@ -276,7 +280,11 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	if !partial(rec.Status) {
 		s.whole = rec.Job
 	}
-	size, filled := s.opts.ProcsFrom.size(rec)
+	if s.trace.where != nil && !s.trace.where(rec, line) {
+		report.addJob(line, 0, Filtered, rec.Job)
+		return nil
+	}
+	size, filled := s.opts.ProcsFrom.Size(rec)
 	switch {
 	case rec.Status == StatusCancelled && (rec.Runtime <= 0 || size <= 0):
 		report.addJob(line, 11, CancelledBeforeStart, rec.Job)
@@ -303,8 +311,11 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 		report.addJob(line, 4, ZeroRuntime, rec.Job)
 	}
 	j := s.allocate()
-	if s.opts.Extra != nil {
+	switch {
+	case s.opts.Extra != nil:
 		j.Extra = s.opts.Extra(rec)
+	case rec.More != nil:
+		j.Extra = &columns{s.trace.Header.Columns, slices.Clone(rec.More)}
 	}
 	j.ID = rec.Job
 	j.Submit = rec.Submit
@@ -332,9 +343,25 @@ func (s *JobStream) after(d entity.Dependency) []entity.Dependency {
 	return slices.Clip(s.links[len(s.links)-1:])
 }
 
-// size is the number of processors of a job, or at most 0 if it is unknown.
+// columns are what a job's record tells beyond the fields of SWF, for orders by a formula.
+type columns struct {
+	of     []Column
+	values []Value
+}
+
+// Column is a value by the name of its column; see entity.Columns.
+func (c *columns) Column(name string) (number float64, text string) {
+	for i := range c.values {
+		if c.of[i].Name == name {
+			return c.values[i].Number, c.values[i].Text
+		}
+	}
+	return UnknownValue.Number, ""
+}
+
+// Size is the number of processors of a job, or at most 0 if it is unknown.
 // filled reports that it was taken from the field that was not asked for.
-func (p ProcsFrom) size(rec *Record) (n int64, filled bool) {
+func (p ProcsFrom) Size(rec *Record) (n int64, filled bool) {
 	switch p {
 	case ProcsAllocated:
 		n = rec.Allocated
@@ -359,6 +386,8 @@ func (s *JobStream) estimate(j *entity.Job, rec *Record) {
 		*length = j.Runtime
 	case EstimatesFactor:
 		*length = des.Time(min(math.Round(float64(j.Runtime)*o.Estimates.Factor), float64(maxTime)))
+	case EstimatesFModel:
+		*length = min(o.Estimates.fmodel(o.Seed).Estimate(rec.Job, j.Runtime), des.Time(maxTime))
 	default:
 		*length = rec.Estimate
 		if rec.Estimate <= 0 {
@@ -453,7 +482,7 @@ func (t *Trace) tsafrir() ([]des.Time, error) {
 // have the estimates of the file, and their submissions are neither scaled nor
 // moved.
 func (t *Trace) survey() (*JobStream, error) {
-	plain := Trace{Name: t.Name, Options: t.Options, source: t.source}
+	plain := Trace{Name: t.Name, Format: t.Format, Header: t.Header, MaxProcs: t.MaxProcs, Options: t.Options, source: t.source, where: t.where}
 	o := &plain.Options
 	o.Load, o.Shift, o.Extra, o.Feedback = 0, false, nil, false
 	if o.Estimates.Kind != EstimatesUser { // then no job is left out for a missing estimate

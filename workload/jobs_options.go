@@ -27,10 +27,14 @@ type Options struct {
 	// trace carries out OverrunRaise; to kill or extend a job is the simulation's
 	// task.
 	Overrun entity.Overrun
-	// Tsafrir and Seed are for estimates of that model. Every reading of a
-	// trace gives a job the same estimate.
+	// Tsafrir is for estimates of that model, and Seed for those that are drawn. Every
+	// reading of a trace gives a job the same estimate.
 	Tsafrir model.Tsafrir
 	Seed    uint64
+
+	// Where, if given, chooses among the records before anything else does. Those that it
+	// leaves out are counted in the report as Filtered.
+	Where Filter
 
 	// The part of the trace that is taken, and how its submissions are moved, in
 	// this order. Sort keeps all jobs in memory; without it a submission that goes
@@ -54,6 +58,11 @@ type Options struct {
 
 	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
 
+	// Format is the format of the log. Where it is nil it is the first of Formats that
+	// the content looks like, or else SWF.
+	Format  Format
+	Formats []Format
+
 	Strict   bool      // the first damaged line is an error
 	Examples int       // how many findings of each reason a report keeps; DefaultExamples where 0
 	Stdin    io.Reader // what the path "-" reads; os.Stdin where nil
@@ -72,6 +81,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), not %v", o.Load)
 	case o.Estimates.Kind == EstimatesFactor && !(o.Estimates.Factor > 0 && o.Estimates.Factor <= maxFactor):
 		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), o.Estimates.Factor)
+	case o.Estimates.Kind == EstimatesFModel && o.Estimates.fmodel(o.Seed).Check() != nil:
+		return o.Estimates.fmodel(o.Seed).Check()
 	case o.Feedback && o.Load > 0:
 		return errors.New("the times between submissions cannot be scaled to a load where jobs come by the ends of others")
 	case o.MissingEstimate.Kind == MissingValue && (o.MissingEstimate.Value < des.Second || int64(o.MissingEstimate.Value) > maxTime):
@@ -80,7 +91,14 @@ func (o *Options) check() error {
 	return nil
 }
 
-const maxFactor = 1e6
+const maxFactor = model.MostFactor
+
+// Filter chooses among records; package where makes filters of expressions.
+type Filter interface {
+	// Bind is the filter for logs with such a header, read with these options. It may
+	// be asked by several readings at a time.
+	Bind(h *Header, o *Options) (func(rec *Record, line int64) bool, error)
+}
 
 // ProcsFrom says which field of a record is the size of the job.
 type ProcsFrom uint8
@@ -106,27 +124,40 @@ const (
 	EstimatesExact                        // the runtime itself
 	EstimatesFactor                       // the runtime times Estimates.Factor
 	EstimatesTsafrir                      // a model's, see model.Tsafrir
+	EstimatesFModel                       // the runtime times a number from 1 to Estimates.Factor, see model.FModel
 )
 
-var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "factor", "tsafrir")
+var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "factor", "tsafrir", "fmodel")
 
 // Estimates is what the scheduler is told of a job's runtime.
 type Estimates struct {
 	Kind   EstimatesKind
-	Factor float64 // for EstimatesFactor
+	Factor float64 // for EstimatesFactor and EstimatesFModel
 }
 
 func (e Estimates) String() string {
-	if e.Kind == EstimatesFactor {
-		return "factor:" + strconv.FormatFloat(e.Factor, 'g', -1, 64)
+	if e.hasFactor() {
+		return estimatesKinds.Name(e.Kind) + ":" + strconv.FormatFloat(e.Factor, 'g', -1, 64)
 	}
 	return estimatesKinds.Name(e.Kind)
 }
 
-// ParseEstimates reads user, exact, factor:F or tsafrir.
+func (e Estimates) hasFactor() bool { return e.Kind == EstimatesFactor || e.Kind == EstimatesFModel }
+
+func (e Estimates) fmodel(seed uint64) model.FModel { return model.FModel{Most: e.Factor, Seed: seed} }
+
+// ParseEstimates reads user, exact, factor:F, tsafrir or fmodel:F.
 func ParseEstimates(s string) (Estimates, error) {
-	if kind, err := estimatesKinds.Parse(s); err == nil && kind != EstimatesFactor {
+	if kind, err := estimatesKinds.Parse(s); err == nil && !(Estimates{Kind: kind}).hasFactor() {
 		return Estimates{Kind: kind}, nil
+	}
+	if text, ok := strings.CutPrefix(s, "fmodel:"); ok {
+		f, err := strconv.ParseFloat(text, 64)
+		e := Estimates{Kind: EstimatesFModel, Factor: f}
+		if err != nil || e.fmodel(0).Check() != nil {
+			return Estimates{}, fmt.Errorf("estimates %q: the largest factor must be a number from 1 to %v, as in fmodel:5", s, float64(maxFactor))
+		}
+		return e, nil
 	}
 	if text, ok := strings.CutPrefix(s, "factor:"); ok {
 		f, err := strconv.ParseFloat(text, 64)
@@ -135,7 +166,7 @@ func ParseEstimates(s string) (Estimates, error) {
 		}
 		return Estimates{Kind: EstimatesFactor, Factor: f}, nil
 	}
-	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2) or tsafrir", s)
+	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2), tsafrir or fmodel:F", s)
 }
 
 // MissingKind is what stands for an estimate that is not given.

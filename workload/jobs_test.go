@@ -152,6 +152,31 @@ func TestModelledEstimatesAreTheSameInEveryReading(t *testing.T) {
 	}
 }
 
+func TestEstimatesOfTheFModelAreThoseOfTheSeedAndTheJob(t *testing.T) {
+	var lines []string
+	for i := range 200 {
+		lines = append(lines, line(1000+i, 10*i, 50+i, 1, 1, 10, 1))
+	}
+	read := func(o Options) map[int64]des.Time {
+		o.Estimates = Estimates{Kind: EstimatesFModel, Factor: 3}
+		of := map[int64]des.Time{}
+		for _, j := range jobsOf(t, fromText(t, o, lines...)) {
+			require.GreaterOrEqual(t, j.Request.Length, j.Runtime)
+			require.LessOrEqual(t, j.Request.Length, 3*j.Runtime)
+			of[j.ID] = j.Request.Length
+		}
+		return of
+	}
+	whole, part := read(Options{Seed: 1}), read(Options{Seed: 1, Skip: 50, First: 100, Load: 0.5})
+	require.Len(t, part, 100)
+	for id, e := range part {
+		require.Equal(t, whole[id], e, "whatever part of the trace is read")
+	}
+	require.NotEqual(t, whole, read(Options{Seed: 2}))
+	lines = append([]string{"; Note: a line more"}, lines...)
+	require.Equal(t, whole, read(Options{Seed: 1}), "wherever its line stands")
+}
+
 func TestOwnersBeyondRangeAreUnknown(t *testing.T) {
 	trace := fromText(t, Options{}, withField(12, "4294967296"))
 	require.EqualValues(t, Unknown, jobsOf(t, trace)[0].User)
@@ -297,7 +322,7 @@ func TestStrictTraceStopsAtDamage(t *testing.T) {
 func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	for _, o := range []Options{
 		{Procs: -1}, {Skip: -1}, {First: -1}, {Load: -1}, {Load: math.NaN()}, {Load: math.Inf(1)},
-		{Estimates: Estimates{Kind: EstimatesFactor}}, {Estimates: Estimates{Kind: EstimatesFactor, Factor: math.NaN()}},
+		{Estimates: Estimates{Kind: EstimatesFactor}}, {Estimates: Estimates{Kind: EstimatesFModel, Factor: 0.5}}, {Estimates: Estimates{Kind: EstimatesFactor, Factor: math.NaN()}},
 		{MissingEstimate: MissingEstimate{Kind: MissingValue}},
 	} {
 		o.Stdin = strings.NewReader(sound)
@@ -307,7 +332,7 @@ func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 }
 
 func TestFlagsAreReadAndPrinted(t *testing.T) {
-	for _, s := range []string{"user", "exact", "factor:2.5", "tsafrir"} {
+	for _, s := range []string{"user", "exact", "factor:2.5", "tsafrir", "fmodel:5"} {
 		v, err := ParseEstimates(s)
 		require.NoError(t, err)
 		require.Equal(t, s, v.String())

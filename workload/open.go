@@ -230,11 +230,48 @@ func unpackError(err error) error {
 	return errors.New("the compressed file is damaged; fetch it again")
 }
 
-// Trace is an SWF file opened for simulation: its header, what it is called,
+// formatOf is the format of an input: the one that was asked for, or the first that
+// the input looks like, or SWF.
+func (o *Options) formatOf(in *Input) Format {
+	if o.Format != nil {
+		return o.Format
+	}
+	if f := o.recognised(in); f != nil {
+		return f
+	}
+	return SWF
+}
+
+func (o *Options) recognised(in *Input) Format {
+	for _, f := range o.Formats {
+		if f.Is(in) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Recognise is the first of Options.Formats that the content of a regular file looks
+// like, or nil.
+func (o Options) Recognise(path string) Format {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	src, err := newSource(path, nil)
+	if err != nil {
+		return nil
+	}
+	in := src.input(o, nil)
+	defer in.Close()
+	return o.recognised(in)
+}
+
+// Trace is a log opened for simulation: its header, what it is called,
 // and its jobs, which can be read any number of times, side by side.
 type Trace struct {
 	Name   string // the file's name without its folders
 	Path   string // as it was given
+	Format Format
 	Header *Header
 	// MaxProcs is the number of processors of the machine: Options.Procs, else
 	// the header's MaxProcs, else its MaxNodes, else 0. See Procs.
@@ -242,12 +279,15 @@ type Trace struct {
 	Options  Options
 
 	source *source
+	where  func(rec *Record, line int64) bool // of Options.Where, or nil
 
 	load     func() (loadMeter, error)  // what its jobs offer, computed once
 	modelled func() ([]des.Time, error) // estimates, computed once
 
 	mu   sync.Mutex
 	last *JobStream // the latest that Jobs began
+
+	passed *Report // of the latest pass that Selected made
 }
 
 // OpenSWF opens an SWF file with the default options; see Options.Open.
@@ -268,14 +308,15 @@ func ReadSWF(name string, content io.Reader) (*Trace, error) {
 	return t, nil
 }
 
-// Open opens an SWF file: plain, .gz or .zst, known by their content. The path
+// Open opens a log: plain, .gz or .zst, known by their content. It is one of
+// Options.Format, or of the one among Options.Formats that it looks like, or SWF. The path
 // "-" is standard input; since that can be read only once, it is kept, packed
 // as it came: up to 16 MiB in memory, more in a temporary file. So is any other
 // file that is no regular one. A path's file must not change while the trace is
 // in use.
 //
-// Only the header is read. What is wrong further on shows when the jobs are
-// read.
+// Of SWF only the header is read, of other formats as much as their Survey needs. What
+// is wrong further on shows when the jobs are read.
 func (o Options) Open(path string) (*Trace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -284,17 +325,21 @@ func (o Options) Open(path string) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{Name: src.name, Path: path, Options: o, source: src}
+	in := src.input(o, nil)
+	defer in.Close()
+	t := &Trace{Name: src.name, Path: path, Format: o.formatOf(in), Options: o, source: src}
 	t.load = sync.OnceValues(t.measure)
 	t.modelled = sync.OnceValues(t.tsafrir)
-	r, closer, err := t.Records()
-	if err != nil {
+	if t.Header, err = t.Format.Survey(in); err != nil {
 		return nil, err
 	}
-	defer closer.Close()
-	t.Header = r.Header()
-	if r.Err() != nil {
-		return nil, r.Err()
+	if t.Header.Unsorted {
+		t.Options.Sort = true
+	}
+	if o.Where != nil {
+		if t.where, err = o.Where.Bind(t.Header, &t.Options); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case o.Procs > 0:
@@ -316,6 +361,9 @@ func (t *Trace) Procs() (int, error) {
 				return 0, fmt.Errorf("%s: its header's %s is %q, not a number above 0: give the number of processors (--procs N)", t.Name, key, value)
 			}
 		}
+		if t.Format != Format(SWF) {
+			return 0, fmt.Errorf("%s: %s does not tell the size of the machine: give the number of processors (--procs N)", t.Name, t.Format.Name())
+		}
 		return 0, fmt.Errorf("%s: its header has neither MaxProcs nor MaxNodes: give the number of processors (--procs N)", t.Name)
 	}
 	return t.MaxProcs, nil
@@ -330,14 +378,13 @@ func (t *Trace) Size() int64 { return t.source.size }
 
 // Records reads the trace as records, without making jobs of them. Close the
 // closer when done.
-func (t *Trace) Records() (*Reader, io.Closer, error) { return t.records(nil) }
+func (t *Trace) Records() (LogReader, io.Closer, error) { return t.records(nil) }
 
-func (t *Trace) records(read *atomic.Int64) (*Reader, io.Closer, error) {
-	text, err := t.source.text(read)
+func (t *Trace) records(read *atomic.Int64) (LogReader, io.Closer, error) {
+	in := t.source.input(t.Options, read)
+	r, err := t.Format.Read(in, t.Header)
 	if err != nil {
-		return nil, nil, err
+		return LogReader{}, nil, errors.Join(err, in.Close())
 	}
-	r := NewReader(text)
-	r.Name, r.Strict, r.Examples, r.CheckNumbers = t.Name, t.Options.Strict, t.Options.Examples, t.Options.CheckNumbers
-	return r, text, nil
+	return LogReader{r}, in, nil
 }

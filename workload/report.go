@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -40,6 +41,7 @@ const (
 	NotWhole                     // a fraction in a field that counts
 	NegativeNumber               // negative where only "unknown" may be, in a field that cannot be unknown
 	LineTooLong                  // longer than MaxLineLength
+	WrongFields                  // another number of fields than the heading has, in formats with a heading
 
 	CancelledBeforeStart // status 5 without runtime or without processors
 	NoRuntime            // runtime unknown
@@ -48,6 +50,8 @@ const (
 	PartialRun           // one burst of a checkpointed job whose summary line came before
 	Skipped              // among the first Options.Skip jobs
 	BeyondFirst          // after the first Options.First jobs, in a trace read as a whole to be sorted
+	JobStep              // a step of a job, in formats whose jobs have a row of their own besides
+	Filtered             // by a filter of the user's
 
 	SizeFilled            // the chosen size field was unknown, the other one was taken
 	EstimateFilled        // estimate unknown, filled as MissingEstimate says
@@ -56,6 +60,7 @@ const (
 	RuntimeCut            // runtime above the longest estimate of the model, cut to it
 	OwnerBeyondRange      // user, group or queue number beyond 32 bits, taken as unknown
 	MemoryFractionDropped // memory given with a fraction, cut to whole kB
+	ValueUnreadable       // a value of which no job is made that cannot be read, taken as unknown
 
 	ExtraFields          // more than 18 columns, the rest ignored
 	SizesDiffer          // requested and allocated processors differ
@@ -76,13 +81,14 @@ var reasons = [numReasons]struct {
 	class Class
 	text  string
 }{
-	TooFewFields:   {"too-few-fields", Damaged, "fewer than 18 fields"},
+	TooFewFields:   {"too-few-fields", Damaged, "too few fields"},
 	NotANumber:     {"not-a-number", Damaged, "text where a number belongs"},
 	NotFinite:      {"not-finite", Damaged, "not a finite number"},
 	OutOfRange:     {"out-of-range", Damaged, "number out of range"},
 	NotWhole:       {"not-whole", Damaged, "a fraction where a whole number belongs"},
 	NegativeNumber: {"negative", Damaged, "a negative number where none may be"},
 	LineTooLong:    {"line-too-long", Damaged, "line longer than any record"},
+	WrongFields:    {"wrong-fields", Damaged, "more or fewer fields than the heading has"},
 
 	CancelledBeforeStart: {"cancelled-before-start", LeftOut, "cancelled, never ran"},
 	NoRuntime:            {"no-runtime", LeftOut, "runtime unknown"},
@@ -91,6 +97,8 @@ var reasons = [numReasons]struct {
 	PartialRun:           {"partial-run", LeftOut, "one burst of a job already read as a whole"},
 	Skipped:              {"skipped", LeftOut, "skipped as asked"},
 	BeyondFirst:          {"beyond-first", LeftOut, "behind the jobs asked for"},
+	JobStep:              {"job-step", LeftOut, "a step of a job that has a row of its own"},
+	Filtered:             {"filtered", LeftOut, "filtered as asked"},
 
 	SizeFilled:            {"size-filled", Changed, "size taken from the other processors field"},
 	EstimateFilled:        {"estimate-filled", Changed, "estimate unknown, filled in"},
@@ -99,6 +107,7 @@ var reasons = [numReasons]struct {
 	RuntimeCut:            {"runtime-cut", Changed, "runtime cut to the model's longest estimate"},
 	OwnerBeyondRange:      {"owner-beyond-range", Changed, "user, group or queue number beyond 32 bits, taken as unknown"},
 	MemoryFractionDropped: {"memory-fraction-dropped", Changed, "memory cut to whole kB"},
+	ValueUnreadable:       {"value-unreadable", Changed, "a value that cannot be read, taken as unknown"},
 
 	ExtraFields:          {"extra-fields", Noted, "more than 18 fields, the rest ignored"},
 	SizesDiffer:          {"sizes-differ", Noted, "requested and allocated processors differ"},
@@ -135,6 +144,15 @@ type Finding struct {
 	Field  int    // from 1, as in the format's definition; 0 where it is about the line
 	Reason Reason // why
 	Text   string // the text in question, cut to 80 bytes, or a remark
+	Column string // its name in place of the field, in formats whose columns have names
+}
+
+// label says which column it is about, or is "".
+func (f Finding) label() string {
+	if f.Field > 0 {
+		return fieldLabel(f.Field)
+	}
+	return f.Column
 }
 
 func (f Finding) String() string {
@@ -142,8 +160,8 @@ func (f Finding) String() string {
 	if f.Line > 0 {
 		fmt.Fprintf(&b, "line %d: ", f.Line)
 	}
-	if f.Field > 0 {
-		fmt.Fprintf(&b, "%s: ", fieldLabel(f.Field))
+	if label := f.label(); label != "" {
+		fmt.Fprintf(&b, "%s: ", label)
 	}
 	b.WriteString(f.Reason.Text())
 	if f.Text != "" {
@@ -154,6 +172,9 @@ func (f Finding) String() string {
 
 // DefaultExamples is how many findings of each reason a report keeps.
 const DefaultExamples = 5
+
+// keptExamples is that number where no other is asked for.
+func keptExamples(asked int) int { return cmp.Or(asked, DefaultExamples) }
 
 const maxFindingText = 80
 
@@ -236,9 +257,15 @@ func (r *Report) String() string {
 // add counts a finding and keeps it while there are few of its reason. The
 // text is only copied when it is kept.
 func (r *Report) add(line int64, field int, why Reason, text []byte) {
-	r.counts[why]++
-	if r.counts[why] <= int64(r.keep) {
-		r.examples = append(r.examples, Finding{line, field, why, clip(text)})
+	if r.counts[why]++; r.counts[why] <= int64(r.keep) {
+		r.examples = append(r.examples, Finding{Line: line, Field: field, Reason: why, Text: clip(text)})
+	}
+}
+
+// addColumn is add with a column's name in place of a field.
+func (r *Report) addColumn(line int64, column string, why Reason, text []byte) {
+	if r.counts[why]++; r.counts[why] <= int64(r.keep) {
+		r.examples = append(r.examples, Finding{Line: line, Column: column, Reason: why, Text: clip(text)})
 	}
 }
 

@@ -2,10 +2,12 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload/internal/numberset"
@@ -21,8 +23,8 @@ const Unknown = -1
 // UnknownTime is a time field that is not given.
 const UnknownTime = -des.Second
 
-// Record is one line of an SWF file: the 18 fields in their order. Times are
-// kept to the microsecond (a tick); finer decimals are rounded. What is not
+// Record is what a log tells of a job: the 18 fields of SWF in their order, and what
+// there is beyond them. Times are kept to the microsecond (a tick); finer decimals are rounded. What is not
 // given is Unknown or UnknownTime.
 type Record struct {
 	Job             int64    // 1: job number
@@ -43,6 +45,10 @@ type Record struct {
 	Partition       int64    // 16
 	Preceding       int64    // 17: a job that must end before this one is submitted
 	ThinkTime       des.Time // 18: from the end of job 17 to this submission
+
+	// More is what the record says in the header's columns beyond these fields, each
+	// valid as long as the record is; nil where there are none.
+	More []Value
 }
 
 // What field 11 says. The three Partial codes stand on lines for single bursts
@@ -82,20 +88,21 @@ const (
 	padding = 16
 )
 
-// LineError is a line that is no SWF record, in strict mode.
+// LineError is a line that is no record, in strict mode.
 type LineError struct {
 	Name string // of the file
 	Finding
+	Want string // what was expected; "" where the field tells
 }
 
 func (e *LineError) Error() string {
-	want := "18 numbers separated by blanks"
+	want := cmp.Or(e.Want, "18 numbers separated by blanks")
 	if e.Field > 0 {
 		want = expectation(e.Field)
 	}
-	where := ""
-	if e.Field > 0 {
-		where = fieldLabel(e.Field) + ": "
+	where := e.label()
+	if where != "" {
+		where += ": "
 	}
 	return fmt.Sprintf("%s:%d: %s%s: %q; expected %s: correct the line, or read without strict mode to leave it out",
 		e.Name, e.Line, where, e.Reason.Text(), e.Text, want)
@@ -154,8 +161,17 @@ const maxHeaderSize = 1 << 20
 // come out of order, and to 1 MiB where they ascend.
 const numbersKept = 1 << 16
 
+// newNumbers is an empty set of numbers; all of them are remembered only if asked.
+func newNumbers(all bool) numberset.Set {
+	s := numberset.New()
+	if !all {
+		s.Limit = numbersKept
+	}
+	return s
+}
+
 // NewReader reads plain text from r. See Options.Open for files and compressed input.
-func NewReader(r io.Reader) *Reader { return &Reader{in: r, numbers: numberset.New()} }
+func NewReader(r io.Reader) *Reader { return &Reader{in: r} }
 
 // Header is what the comments before the first record say. It reads that far.
 func (r *Reader) Header() *Header {
@@ -212,28 +228,37 @@ func (r *Reader) Next() bool {
 	return false
 }
 
+// parquetMagic is how a file of Parquet begins and ends.
+const parquetMagic = "PAR1"
+
+// notText says what bytes are that are no text in UTF-8, and what is to be done.
+func notText(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte(parquetMagic)):
+		return "it begins as Parquet does, but it has been cut off, or has none of the columns of a known log; fetch it again, or choose the format"
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return "it is text in UTF-16; bring it into UTF-8 first, as 'iconv -f UTF-16 -t UTF-8' does"
+	}
+	return "it holds binary data; expected text, or text compressed by gzip or zstd"
+}
+
 // start reads the header and stops before the first line that is no comment.
 func (r *Reader) start() {
 	if r.started {
 		return
 	}
 	r.started = true
-	r.report.keep = r.Examples
-	if r.report.keep == 0 {
-		r.report.keep = DefaultExamples
-	}
+	r.report.keep = keptExamples(r.Examples)
 	if r.Name == "" {
 		r.Name = "SWF input"
 	}
-	if !r.CheckNumbers {
-		r.numbers.Limit = numbersKept
-	}
+	r.numbers = newNumbers(r.CheckNumbers)
 	r.buf = make([]byte, blockSize+padding)
 	if !r.fill() {
 		return
 	}
-	if bytes.IndexByte(r.buf[:r.end], 0) >= 0 {
-		r.err = fmt.Errorf("%s: %w: it holds binary data; expected text, or text compressed by gzip or zstd", r.Name, ErrNotSWF)
+	if bytes.IndexByte(r.buf[:r.end], 0) >= 0 || bytes.HasPrefix(r.buf[:r.end], []byte(parquetMagic)) {
+		r.err = fmt.Errorf("%s: %w: %s", r.Name, ErrNotSWF, notText(r.buf[:r.end]))
 		return
 	}
 	if bytes.HasPrefix(r.buf[:r.end], []byte(byteOrderMark)) {
@@ -345,6 +370,9 @@ func (r *Reader) finish() {
 		r.err = fmt.Errorf("%s: %w: none of its %d lines is a record", r.Name, ErrNotSWF, damaged)
 		if of := r.report.examples; len(of) > 0 {
 			r.err = fmt.Errorf("%w (%v)", r.err, of[0])
+			if at := of[0]; at.Field == 1 && strings.ContainsAny(at.Text, ",;|") && !strings.ContainsAny(at.Text[:1], "{[<") {
+				r.err = fmt.Errorf("%w; a table is read once it is said which column is what (--from csv:submit=COLUMN:...)", r.err)
+			}
 		}
 	}
 	for _, said := range []struct {
@@ -368,7 +396,7 @@ func (r *Reader) takeLine() []byte {
 func (r *Reader) damage(field int, why Reason, text []byte) {
 	r.report.add(r.line, field, why, text)
 	if r.Strict {
-		r.err = &LineError{r.Name, Finding{r.line, field, why, clip(text)}}
+		r.err = &LineError{Name: r.Name, Finding: Finding{Line: r.line, Field: field, Reason: why, Text: clip(text)}}
 	}
 }
 
@@ -406,9 +434,9 @@ func (r *Reader) read(at int) bool {
 	}
 	r.record = Record{
 		v[0], des.Time(v[1]), des.Time(v[2]), des.Time(v[3]), v[4], des.Time(v[5]), v[6], v[7], des.Time(v[8]),
-		v[9], v[10], v[11], v[12], v[13], v[14], v[15], v[16], des.Time(v[17]),
+		v[9], v[10], v[11], v[12], v[13], v[14], v[15], v[16], des.Time(v[17]), nil,
 	}
-	r.compare()
+	r.report.compare(r.line, &r.record, r.header.MaxProcs, &r.latest, &r.numbers)
 	return true
 }
 
@@ -421,31 +449,30 @@ func (r *Reader) fieldAt(at, field int) int {
 	return at
 }
 
-// compare notes what can only be seen by comparing the record with other lines or
-// with the header.
-func (r *Reader) compare() {
-	rec := &r.record
-	if size := max(rec.Requested, rec.Allocated); size > r.header.MaxProcs && r.header.MaxProcs > 0 {
-		r.report.addNumber(r.line, 0, AboveMaxProcs, size)
+// compare notes what can only be seen by comparing a record with other lines or with
+// the header.
+func (r *Report) compare(line int64, rec *Record, maxProcs int64, latest *des.Time, numbers *numberset.Set) {
+	if size := max(rec.Requested, rec.Allocated); size > maxProcs && maxProcs > 0 {
+		r.addNumber(line, 0, AboveMaxProcs, size)
 	}
-	if rec.Submit < r.latest && rec.Submit >= 0 {
-		r.report.addNumber(r.line, 2, BackwardsSubmission, int64(rec.Submit/des.Second))
+	if rec.Submit < *latest && rec.Submit >= 0 {
+		r.addNumber(line, 2, BackwardsSubmission, int64(rec.Submit/des.Second))
 	}
 	if rec.Submit >= 0 {
-		r.latest = rec.Submit
+		*latest = rec.Submit
 	}
-	if partial(rec.Status) {
+	if numbers == nil || partial(rec.Status) {
 		return // a burst has the number of its job
 	}
-	if r.numbers.Next(rec.Job) {
+	if numbers.Next(rec.Job) {
 		return
 	}
-	ascends, given := r.numbers.Add(rec.Job)
+	ascends, given := numbers.Add(rec.Job)
 	if !ascends {
-		r.report.addNumber(r.line, 1, NumberNotAscending, rec.Job)
+		r.addNumber(line, 1, NumberNotAscending, rec.Job)
 	}
 	if given {
-		r.report.addNumber(r.line, 1, RepeatedNumber, rec.Job)
+		r.addNumber(line, 1, RepeatedNumber, rec.Job)
 	}
 }
 

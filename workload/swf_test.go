@@ -109,7 +109,7 @@ func TestDamagedLineIsLeftOutAndNamed(t *testing.T) {
 		require.EqualValues(t, 1, r.Report().Total(Damaged))
 		found := r.Report().Examples(c.why)
 		require.Len(t, found, 1, "%s: %v", c.text, r.Report())
-		require.Equal(t, Finding{2, c.field, c.why, c.text}, found[0])
+		require.Equal(t, Finding{2, c.field, c.why, c.text, ""}, found[0])
 
 		r = NewReader(strings.NewReader(sound + "\n" + c.line + "\n" + sound + "\n"))
 		r.Strict, r.Name = true, "x.swf"
@@ -206,7 +206,7 @@ func TestLongCommentIsNoDamage(t *testing.T) {
 func TestBackwardsSubmissionsAreCounted(t *testing.T) {
 	r := NewReader(strings.NewReader(withField(2, "20") + "\n" + withField(2, "10") + "\n" + withField(2, "15") + "\n" + withField(2, "14")))
 	require.Len(t, readAll(t, r), 4)
-	require.Equal(t, []Finding{{2, 2, BackwardsSubmission, "10"}, {4, 2, BackwardsSubmission, "14"}}, r.Report().Examples(BackwardsSubmission))
+	require.Equal(t, []Finding{{2, 2, BackwardsSubmission, "10", ""}, {4, 2, BackwardsSubmission, "14", ""}}, r.Report().Examples(BackwardsSubmission))
 }
 
 func TestSubmissionsGoBackwardsByFractionsOfASecond(t *testing.T) {
@@ -225,7 +225,7 @@ func TestHeaderMismatchIsOnlyNoted(t *testing.T) {
 	require.Len(t, readAll(t, r), 1)
 	require.NoError(t, r.Err())
 	require.Equal(t, []Finding{{Reason: HeaderMismatch, Text: "MaxJobs is 3, the file has 1"}}, r.Report().Examples(HeaderMismatch))
-	require.Equal(t, []Finding{{4, 0, AboveMaxProcs, "8"}}, r.Report().Examples(AboveMaxProcs))
+	require.Equal(t, []Finding{{4, 0, AboveMaxProcs, "8", ""}}, r.Report().Examples(AboveMaxProcs))
 }
 
 func TestReportKeepsFewExamplesAndCountsAll(t *testing.T) {
@@ -284,7 +284,7 @@ func drawRecord(t *rapid.T) Record {
 		rapid.Int64Range(0, math.MaxInt64).Draw(t, "job"), abs(times.Draw(t, "submit")), times.Draw(t, "wait"), known.Draw(t, "run"),
 		size.Draw(t, "allocated"), times.Draw(t, "cpu"), whole.Draw(t, "memory"), size.Draw(t, "requested"), known.Draw(t, "estimate"),
 		whole.Draw(t, "requested memory"), whole.Draw(t, "status"), whole.Draw(t, "user"), whole.Draw(t, "group"),
-		whole.Draw(t, "executable"), whole.Draw(t, "queue"), whole.Draw(t, "partition"), whole.Draw(t, "preceding"), times.Draw(t, "think"),
+		whole.Draw(t, "executable"), whole.Draw(t, "queue"), whole.Draw(t, "partition"), whole.Draw(t, "preceding"), times.Draw(t, "think"), nil,
 	}
 }
 
@@ -306,7 +306,7 @@ func TestJobNumbersThatDoNotAscendAreNoted(t *testing.T) {
 	r.Strict = true
 	require.Len(t, readAll(t, r), 5)
 	require.NoError(t, r.Err())
-	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3"}, {4, 1, NumberNotAscending, "7"}, {4, 1, RepeatedNumber, "7"}}, r.Report().Findings())
+	require.Equal(t, []Finding{{3, 1, NumberNotAscending, "3", ""}, {4, 1, NumberNotAscending, "7", ""}, {4, 1, RepeatedNumber, "7", ""}}, r.Report().Findings())
 }
 
 func TestNumbersBehindTooManyOthersAreOnlyFoundIfAskedFor(t *testing.T) {
@@ -338,7 +338,7 @@ func TestOnlyMinusOneIsUnknown(t *testing.T) {
 			}
 			require.Equal(t, damaged, r.Report().Count(NegativeNumber), "field %d: %s", field, value)
 			if damaged > 0 {
-				require.Equal(t, []Finding{{1, field, NegativeNumber, value}}, r.Report().Examples(NegativeNumber))
+				require.Equal(t, []Finding{{1, field, NegativeNumber, value, ""}}, r.Report().Examples(NegativeNumber))
 			}
 		}
 	}

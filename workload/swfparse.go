@@ -11,9 +11,11 @@ import (
 
 // This file turns the digits of a line into numbers, eight at a time.
 
-// maxTime bounds every time that is read, in ticks: 1e12 s, some 31,000 years.
+// MaxTime bounds every time of a log, whatever its format: 1e12 s, some 31,000 years.
 // Sums of a few of them stay within des.Time.
-const maxTime = 1e12 * int64(des.Second)
+const MaxTime = 1e12 * des.Second
+
+const maxTime = int64(MaxTime) // in ticks, of the digits of a line
 
 // timeFields marks the fields (bit i = field i+1) that hold times.
 const timeFields = 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<8 | 1<<17

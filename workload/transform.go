@@ -64,8 +64,7 @@ func SortBySubmission[S Submission](seq iter.Seq[S]) iter.Seq[S] {
 		var all []S
 		for s := range seq {
 			if rec, ok := any(s).(*Record); ok {
-				kept := *rec
-				s = any(&kept).(S)
+				s = any(rec.Clone()).(S)
 			}
 			all = append(all, s)
 		}
@@ -182,15 +181,21 @@ func (t *Trace) gapFactor(offered func() (loadMeter, error)) (float64, error) {
 }
 
 // Selected yields the records of the trace, not its jobs, as the options choose
-// and move them: by Sort, Skip, First, Load and Shift, in this order. Records of
+// and move them: by Where, Sort, Skip, First, Load and Shift, in this order. Records of
 // which no job can be made are among them. A record is valid until the next one
 // is asked for. An error ends the sequence.
-func (t *Trace) Selected() iter.Seq2[*Record, error] {
+//
+// What is given to it is applied one after the other between Sort and Skip. The records that
+// such a function gets may be ranged over several times, each of which is a pass over the file.
+func (t *Trace) Selected(apply ...func(iter.Seq[*Record]) iter.Seq[*Record]) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		var readErr error // what ended the latest pass over the file
 		records := t.pass(&readErr)
 		if t.Options.Sort {
 			records = SortBySubmission(records)
+		}
+		for _, f := range apply {
+			records = f(records)
 		}
 		part := t.Options.selection()
 		factor, err := t.gapFactor(func() (loadMeter, error) {
@@ -222,7 +227,15 @@ func (t *Trace) pass(err *error) iter.Seq[*Record] {
 			return
 		}
 		defer closer.Close()
-		r.Records()(yield)
+		t.passed = r.Report()
+		for r.Next() {
+			rec := r.Record()
+			if t.where != nil && !t.where(rec, r.Line()) {
+				t.passed.addJob(r.Line(), 0, Filtered, rec.Job)
+			} else if !yield(rec) {
+				break
+			}
+		}
 		*err = r.Err()
 	}
 }
@@ -235,7 +248,7 @@ func (t *Trace) recordLoad(records iter.Seq[*Record]) (l loadMeter, err error) {
 		return l, err
 	}
 	for rec := range records {
-		size, _ := t.Options.ProcsFrom.size(rec)
+		size, _ := t.Options.ProcsFrom.Size(rec)
 		if size < 0 || size > int64(procs) || rec.Runtime < 0 {
 			size = 0
 		}

@@ -79,15 +79,20 @@ func (w *Writer) spill() {
 }
 
 // RecordOf is a job as a record: what it asked for. What a job does not hold is
-// unknown.
+// unknown. A job that comes after the end of one other says so in fields 17 and 18; of
+// more than one, or of jobs that must have finished well, a record knows nothing.
 func RecordOf(j *entity.Job) Record {
-	return Record{
+	rec := Record{
 		Job: j.ID, Submit: j.Submit, Wait: UnknownTime, Runtime: j.Runtime,
 		Allocated: int64(j.Request.Nodes), CPUTime: UnknownTime, UsedMemory: Unknown,
 		Requested: int64(j.Request.Nodes), Estimate: j.Request.Length, RequestedMemory: Unknown,
 		Status: StatusCompleted, User: int64(j.User), Group: int64(j.Group), Executable: Unknown,
 		Queue: int64(j.Queue), Partition: Unknown, Preceding: Unknown, ThinkTime: UnknownTime,
 	}
+	if len(j.After) == 1 && !j.After[0].OK {
+		rec.Preceding, rec.ThinkTime = j.After[0].Job, j.After[0].Think
+	}
+	return rec
 }
 
 // RecordOfRun is RecordOf with what became of the job: its wait where it has

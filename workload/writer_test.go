@@ -109,3 +109,12 @@ func TestJobComesBackFromItsRecord(t *testing.T) {
 	run.State, run.Start = entity.Finished, 25*des.Second
 	require.Equal(t, 15*des.Second, RecordOfRun(run).Wait)
 }
+
+func TestARecordSaysAfterWhichJobItsJobComes(t *testing.T) {
+	after := func(d ...entity.Dependency) Record { return RecordOf(&entity.Job{ID: 9, After: d}) }
+	rec := after(entity.Dependency{Job: 4, Think: 60 * des.Second})
+	require.Equal(t, []any{int64(4), 60 * des.Second}, []any{rec.Preceding, rec.ThinkTime})
+	for _, rec := range []Record{after(), after(entity.Dependency{Job: 4, OK: true}), after(entity.Dependency{Job: 4}, entity.Dependency{Job: 5})} {
+		require.Equal(t, []any{int64(Unknown), UnknownTime}, []any{rec.Preceding, rec.ThinkTime})
+	}
+}

@@ -112,6 +112,7 @@ func (d *Domain) absorb(c *class, k int) {
 	}
 	d.single[k] = false
 	d.singles = without(d.singles, k)
+	d.look(k)
 }
 
 // clear takes everything off the k-th node's timeline, and returns what of it
@@ -143,24 +144,23 @@ func (d *Domain) taskOf(s span, k int) int {
 // the k-th node, a single.
 func (d *Domain) run(tasks []entity.Task, i int) (k, n int, c *class) {
 	end := tasks[i].End
-	k = d.index[tasks[i].Node]
+	k = d.position(tasks[i].Node)
 	if d.single[k] {
 		return k, 1, nil
 	}
 	c = d.classOf[k]
-	last := k
 	for n = 1; i+n < len(tasks) && tasks[i+n].End == end; n++ {
-		if last = d.position(tasks[i+n].Node, last+1); d.single[last] || d.classOf[last] != c {
+		if next := d.position(tasks[i+n].Node); d.single[next] || d.classOf[next] != c {
 			break
 		}
 	}
 	return k, n, c
 }
 
-// position is where node n, of this domain, stands. Tasks mostly come in the
-// order of the nodes: a good guess saves the look into the index.
-func (d *Domain) position(n *entity.Node, guess int) int {
-	if guess < len(d.nodes) && d.nodes[guess] == n {
+// position is where node n stands; for one of another domain it is some position. Nodes mostly are numbered
+// through: that saves the look into the index.
+func (d *Domain) position(n *entity.Node) int {
+	if guess := n.ID - d.nodes[0].ID; guess >= 0 && guess < len(d.nodes) && d.nodes[guess] == n {
 		return guess
 	}
 	return d.index[n]
@@ -175,7 +175,7 @@ func (d *Domain) idle(r *entity.Reservation, i int) bool {
 // from the instant at on.
 func (d *Domain) returnRun(c *class, r *entity.Reservation, i, n int, at des.Time) {
 	start, end := r.Window.Start, r.Window.Tasks[i].End
-	held, next := 0, 0
+	held := 0
 	for t := i; t < i+n; t++ {
 		if d.idle(r, t) {
 			continue
@@ -184,8 +184,7 @@ func (d *Domain) returnRun(c *class, r *entity.Reservation, i, n int, at des.Tim
 		if !r.Settled {
 			continue
 		}
-		k := d.position(r.Window.Tasks[t].Node, next)
-		next = k + 1
+		k := d.position(r.Window.Tasks[t].Node)
 		if on := &d.on[k]; on.by == r.Run && on.start == start {
 			on.end = min(on.end, at)
 		}

@@ -22,7 +22,10 @@ type Cluster struct {
 	steps  *sumtree.Tree[step, stepSum, stepAlgebra]
 	search holeSearch
 	ahead  profile
-	proved entity.Window // the latest answer of Find, until the plan changes
+	proved entity.Window       // the latest answer of Find or FindEarlier, until the plan changes
+	moving *entity.Reservation // of FindEarlier: whose
+
+	frontiers *frontiers // from the first FindEarlier on
 }
 
 // step is a change of the number of free processors at one instant.
@@ -104,6 +107,7 @@ func (c *Cluster) Find(req entity.Request, from, until des.Time) (entity.Window,
 	if !ok {
 		return entity.Window{}, false
 	}
+	c.moving = nil
 	c.proved = entity.Window{Start: at, End: at.Add(req.Length), Nodes: req.Nodes}
 	return c.proved, true
 }
@@ -142,12 +146,22 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 //	     |      |__________|
 //	   from   since      start
 func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
+	if c.frontiers == nil {
+		c.frontiers = new(frontiers)
+	}
 	nodes, length := r.Window.Nodes, r.Window.Length()
 	at, ok := c.findBefore(nodes, length, r.Window.Start, from, until)
 	if !ok {
 		return entity.Window{}, false
 	}
-	return entity.Window{Start: at, End: at.Add(length), Nodes: nodes}, true
+	return c.prove(r, at), true
+}
+
+// prove is r's window with its start at the instant at, for which there is room.
+func (c *Cluster) prove(r *entity.Reservation, at des.Time) entity.Window {
+	c.moving = r
+	c.proved = entity.Window{Start: at, End: at.Add(r.Window.Length()), Nodes: r.Window.Nodes}
+	return c.proved
 }
 
 // findBefore is FindEarlier for a reservation of so many processors for so long,
@@ -158,14 +172,36 @@ func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at
 	if before, ok := c.steps.Before(step{at: start}); ok {
 		level, since = level+before.total, before.last
 	}
-	if level >= nodes {
-		return c.find(nodes, length, from, until, start)
+	assured := start
+	if level < nodes {
+		until, assured = min(until, since-length), des.Forever
 	}
-	return c.find(nodes, length, from, min(until, since-length), des.Forever)
+	if c.frontiers != nil && from <= c.origin && c.frontiers.pays() {
+		return c.findBehind(nodes, length, until, assured, start-length+des.Tick)
+	}
+	return c.find(nodes, length, from, until, assured)
 }
 
-// Move puts w, FindEarlier's answer, in the place of what r holds.
+// Move puts w, FindEarlier's answer, in the place of what r holds. As long as the plan
+// has not changed since, that there is room need not be found out again, and where both
+// overlap nothing changes:
+//
+//	w    |______________|
+//	held |      |______________|
+//	      taken          given back
 func (c *Cluster) Move(r *entity.Reservation, w entity.Window) error {
+	held := r.Window
+	if c.moving != r || !c.isProved(w) || w.Start < c.origin {
+		return c.exchange(r, w)
+	}
+	c.add(w.Start, min(w.End, held.Start), -w.Nodes)
+	c.add(max(w.End, held.Start), held.End, w.Nodes)
+	r.Window = w
+	return nil
+}
+
+// exchange is Move to where it is not known that there is room.
+func (c *Cluster) exchange(r *entity.Reservation, w entity.Window) error {
 	held := r.Window
 	c.add(held.Start, held.End, held.Nodes)
 	if _, ok := c.find(w.Nodes, w.Length(), w.Start, w.Start, des.Forever); !ok {
@@ -175,6 +211,11 @@ func (c *Cluster) Move(r *entity.Reservation, w entity.Window) error {
 	c.add(w.Start, w.End, -w.Nodes)
 	r.Window = w
 	return nil
+}
+
+// isProved reports whether the latest search found room for w.
+func (c *Cluster) isProved(w entity.Window) bool {
+	return w.Start == c.proved.Start && w.End == c.proved.End && w.Nodes == c.proved.Nodes
 }
 
 // find returns the earliest start in [from, until]; from the instant assured on
@@ -202,7 +243,7 @@ func (c *Cluster) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, 
 	if j.Reservation.Active {
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
 	}
-	if w.Start != c.proved.Start || w.End != c.proved.End || w.Nodes != c.proved.Nodes {
+	if c.moving != nil || !c.isProved(w) {
 		if ok, _, miss := c.FitsAt(w.Start, w.Nodes, w.Length()); !ok {
 			return nil, &entity.ConflictError{Run: j, Window: w, At: w.Start + max(miss-des.Tick, 0), Detail: "fewer processors are free"}
 		}
@@ -229,6 +270,9 @@ func (c *Cluster) add(from, to des.Time, delta int) {
 	}
 	c.change(from, delta)
 	c.change(to, -delta)
+	if delta > 0 && c.frontiers != nil {
+		c.frontiers.gained(from, to)
+	}
 }
 
 func (c *Cluster) change(at des.Time, delta int) {
@@ -246,6 +290,7 @@ func (c *Cluster) grow(by int) {
 	c.procs += by
 	c.free += by
 	c.proved.Nodes = 0
+	c.frontiers = nil
 }
 
 // Forget folds the steps up to now into the present.

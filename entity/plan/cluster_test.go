@@ -166,6 +166,74 @@ func TestAMoveThatAClusterRefusesChangesNothing(t *testing.T) {
 	require.True(t, j.Reservation.Active)
 }
 
+// What FindEarlier found is taken for granted where it still holds, and there alone.
+func TestAMoveThatWasFoundEarlierIsProvedAnewWhereThePlanIsAnother(t *testing.T) {
+	begin := func() (c *Cluster, first, second *entity.Run, w entity.Window) {
+		c = NewCluster(10)
+		first, second = entity.NewRun(&entity.Job{ID: 1}, 0), entity.NewRun(&entity.Job{ID: 2}, 1)
+		for _, j := range []*entity.Run{first, second} {
+			_, err := c.Reserve(j, entity.Window{Start: 10, End: 20, Nodes: 5})
+			require.NoError(t, err)
+		}
+		_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 3}, 2), entity.Window{Start: 0, End: 6, Nodes: 5})
+		require.NoError(t, err)
+		_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 4}, 3), entity.Window{Start: 6, End: 10, Nodes: 1})
+		require.NoError(t, err)
+		w, ok := c.FindEarlier(&first.Reservation, 0, des.Forever)
+		require.True(t, ok)
+		require.Equal(t, entity.Window{Start: 0, End: 10, Nodes: 5}, w)
+		return c, first, second, w
+	}
+	refused := func(err error) {
+		t.Helper()
+		var conflict *entity.ConflictError
+		require.ErrorAs(t, err, &conflict)
+	}
+	c, first, _, w := begin()
+	_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 5}, 4), entity.Window{Start: 2, End: 4, Nodes: 1})
+	require.NoError(t, err)
+	refused(c.Move(&first.Reservation, w)) // another one is there by now
+
+	c, first, _, w = begin()
+	c.Forget(1)
+	refused(c.Move(&first.Reservation, w)) // it would begin in the past
+
+	var second *entity.Run
+	c, first, second, _ = begin()
+	c.Release(&second.Reservation, 0)
+	_, err = c.Reserve(second, entity.Window{Start: 13, End: 23, Nodes: 5})
+	require.NoError(t, err)
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 5}, 4), entity.Window{Start: 10, End: 13, Nodes: 5})
+	require.NoError(t, err)
+	w, ok := c.FindEarlier(&first.Reservation, 3, des.Forever)
+	require.True(t, ok)
+	require.Equal(t, entity.Window{Start: 3, End: 13, Nodes: 5}, w)
+	refused(c.Move(&second.Reservation, w)) // it overlaps what the first one has
+
+	c, first, second, _ = begin()
+	w, ok = c.FindEarlier(&second.Reservation, 3, des.Forever)
+	require.True(t, ok)
+	require.Equal(t, entity.Window{Start: 3, End: 13, Nodes: 5}, w)
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 6}, 5), w)
+	refused(err) // there is room for it only as it gives up what it has
+	refused(c.Move(&first.Reservation, entity.Window{Start: 3, End: 13, Nodes: 6}))
+	require.NoError(t, c.Move(&second.Reservation, w))
+	require.Equal(t, w, second.Reservation.Window)
+}
+
+func TestAReservationCanBePutOffToWhereFindFoundRoom(t *testing.T) {
+	c := NewCluster(10)
+	j := entity.NewRun(&entity.Job{ID: 1}, 0)
+	_, err := c.Reserve(j, entity.Window{Start: 10, End: 20, Nodes: 6})
+	require.NoError(t, err)
+	_, ok := c.FindEarlier(&j.Reservation, 0, des.Forever)
+	require.True(t, ok)
+	w, ok := c.Find(entity.Request{Nodes: 6, Length: 10}, 30, des.Forever)
+	require.True(t, ok)
+	require.NoError(t, c.Move(&j.Reservation, w))
+	require.Equal(t, []entity.Slot{{Width: 10, Start: 0, End: 30}, {Width: 4, Start: 30, End: 40}, {Width: 10, Start: 40, End: 50}}, slices.Collect(c.Slots(0, 50)))
+}
+
 func TestClusterLetsAJobHoldOneReservation(t *testing.T) {
 	c := NewCluster(10)
 	j := entity.NewRun(&entity.Job{ID: 1}, 0)

@@ -68,17 +68,20 @@ type Domain struct {
 	busy    []timeline // by node; a single's
 	// ahead holds the singles' gaps between spans that begin after origin, so
 	// that a search need not sort them.
-	ahead  *sumtree.Tree[gap, struct{}, gapAlgebra]
-	pinned []des.Time // by node: when the last of what is its own will have ended
-	rejoin des.Time   // no single can be counted again before
-	pins   []pin      // what nodes have of their own, by end
+	ahead   *sumtree.Tree[gap, struct{}, gapAlgebra]
+	pinned  []des.Time // by node: when the last of what is its own will have ended
+	rejoin  des.Time   // no single can be counted again before
+	pins    []pin      // what nodes have of their own, by end
+	present present    // of the singles
+	pencil  pencil     // on the singles
 
 	gaps   []gap         // of the latest search
 	slots  []entity.Slot // of the latest search
 	open   []int         // scratch of levels
 	walk   gapWalk
-	lifted []lift // what FindEarlier puts aside
-	seen   []int  // by node: the latest reservation that named it, as marked
+	first  firstFit // of the latest search
+	lifted []lift   // what FindEarlier puts aside
+	seen   []int    // by node: the latest reservation that named it, as marked
 	mark   int
 	work   Work
 	ctx    context.Context // of the run
@@ -118,6 +121,7 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 		busy:     make([]timeline, len(nodes)),
 		pinned:   make([]des.Time, len(nodes)),
 		seen:     make([]int, len(nodes)),
+		pencil:   newPencil(len(nodes)),
 	}
 	ids := make(map[int]bool, len(nodes))
 	for i, n := range nodes {
@@ -136,10 +140,14 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 		d.singles = append(d.singles, i)
 		d.classify(i)
 	}
+	d.present = newPresent(d.nodes)
 	for i := range d.nodes {
 		if d.single[i] {
 			d.join(i)
 		}
+	}
+	for i := range d.nodes {
+		d.look(i)
 	}
 	return d, nil
 }
@@ -173,6 +181,11 @@ func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, 
 		}
 		return d.window(&q, at), true
 	}
+	if d.byFirstFit(&req) {
+		if w, ok, known := d.firstFit(&req, from, until); known {
+			return w, ok
+		}
+	}
 	list := d.usable(&req, from, until)
 	if len(list.Slots) < req.Nodes { // most looks at "now" end here
 		return entity.Window{}, false
@@ -183,8 +196,11 @@ func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, 
 // usable are the slots in which a window of req that starts in [from, until] can
 // lie: they begin no later than it does, and a task has room in each.
 func (d *Domain) usable(req *entity.Request, from, until des.Time) SlotList {
-	list := SlotList{From: from, To: d.horizon()}
+	list := SlotList{From: from, To: d.horizon(), Checked: true}
 	d.slots = d.slots[:0]
+	if from == until && d.freeAtMost(from) < req.Nodes {
+		return list
+	}
 	for _, g := range d.gather(from, list.To, until) {
 		if n := d.nodes[g.node]; g.end-g.start >= n.TaskTime(req.Length) && req.Admits(n) {
 			d.slots = append(d.slots, entity.Slot{Node: n, Width: 1, Start: g.start, End: g.end})
@@ -200,6 +216,9 @@ func (d *Domain) usable(req *entity.Request, from, until des.Time) SlotList {
 // criterion may find what another one does not, and none finds what this misses.
 func (d *Domain) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, missNodes int, missLength des.Time) {
 	req := entity.Request{Nodes: nodes, Length: length}
+	if at == d.origin && len(d.classes) == 0 {
+		return d.fitsNow(nodes, length)
+	}
 	q, known := d.counted(&req, at)
 	if !known {
 		return len(d.usable(&req, max(at, d.origin), at).Slots) >= nodes, nodes, length
@@ -269,6 +288,7 @@ type lift struct {
 
 // lift puts aside what r, which lies ahead, holds.
 func (d *Domain) lift(r *entity.Reservation) {
+	d.ink()
 	start, tasks := r.Window.Start, r.Window.Tasks
 	for i := 0; i < len(tasks); {
 		k, n, c := d.run(tasks, i)
@@ -321,14 +341,20 @@ func (d *Domain) FindEarlier(r *entity.Reservation, from, until des.Time) (entit
 // node of a class stands for any of its class: what is taken is one of these,
 // and the reservation may come to name another one.
 func (d *Domain) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
-	r, err := d.reserve(j, w)
+	take := d.take
+	if w.Start > d.origin {
+		d.ink() // what was noted before
+		take = d.note
+	}
+	r, err := d.reserve(j, w, take)
 	if err == nil {
 		d.enlist(r)
 	}
 	return r, err
 }
 
-func (d *Domain) reserve(j *entity.Run, w entity.Window) (*entity.Reservation, error) {
+// reserve is Reserve with what takes a span of a single.
+func (d *Domain) reserve(j *entity.Run, w entity.Window, take func(int, span) (span, bool)) (*entity.Reservation, error) {
 	if j.Reservation.Active {
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: fmt.Sprintf("the job already holds a reservation at %v", j.Reservation.Window.Start)}
 	}
@@ -336,10 +362,13 @@ func (d *Domain) reserve(j *entity.Run, w entity.Window) (*entity.Reservation, e
 		return nil, &entity.ConflictError{Run: j, Window: w, Detail: detail}
 	}
 	for i := 0; i < len(w.Tasks); {
-		n, detail := d.takeRun(j, w, i)
+		n, detail := d.takeRun(j, w, i, take)
 		if detail != "" {
 			for t := 0; t < i; {
 				t += d.returnTasks(&entity.Reservation{Window: w, Run: j}, t, w.Start)
+			}
+			if d.pencil.by == j {
+				d.erase()
 			}
 			return nil, &entity.ConflictError{Run: j, Window: w, Detail: detail}
 		}
@@ -352,11 +381,11 @@ func (d *Domain) reserve(j *entity.Run, w entity.Window) (*entity.Reservation, e
 
 // takeRun takes what w's tasks from the i-th on want that are counted together,
 // and returns how many they are; or it says why not.
-func (d *Domain) takeRun(j *entity.Run, w entity.Window, i int) (n int, detail string) {
+func (d *Domain) takeRun(j *entity.Run, w entity.Window, i int, take func(int, span) (span, bool)) (n int, detail string) {
 	end := w.Tasks[i].End
 	k, n, c := d.run(w.Tasks, i)
 	if c == nil {
-		if clash, ok := d.take(k, span{w.Start, end, j}); !ok {
+		if clash, ok := take(k, span{w.Start, end, j}); !ok {
 			return n, fmt.Sprintf("%v has node %d over [%v, %v)", clash.by, d.nodes[k].ID, clash.start, clash.end)
 		}
 		return n, ""
@@ -426,16 +455,15 @@ func (d *Domain) refuse(w entity.Window) string {
 		return fmt.Sprintf("the window has %d tasks", len(w.Tasks))
 	}
 	d.mark++
-	next := 0
 	for _, t := range w.Tasks {
-		k := next
-		if k >= len(d.nodes) || d.nodes[k] != t.Node {
-			known := false
-			if k, known = d.index[t.Node]; !known {
-				return fmt.Sprintf("node %v is not of this domain", t.Node)
-			}
+		k, known := 0, t.Node != nil
+		if known {
+			k = d.position(t.Node)
+			known = d.nodes[k] == t.Node
 		}
-		next = k + 1
+		if !known {
+			return fmt.Sprintf("node %v is not of this domain", t.Node)
+		}
 		if t.End < w.Start || t.End > w.End {
 			return fmt.Sprintf("the task on node %d ends at %v, outside the window", t.Node.ID, t.End)
 		}
@@ -456,6 +484,13 @@ func (d *Domain) Release(r *entity.Reservation, at des.Time) {
 		return
 	}
 	r.Active = false
+	if d.pencil.by == r.Run {
+		if at > r.Window.Start {
+			d.ink()
+		} else {
+			d.erase()
+		}
+	}
 	for i := 0; i < len(r.Window.Tasks); {
 		i += d.returnTasks(r, i, at)
 	}
@@ -473,6 +508,7 @@ func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 	if !r.Active {
 		return
 	}
+	d.ink()
 	k, _, c := d.run(r.Window.Tasks[:i+1], i)
 	d.giveBack(r, k, c, i, 1, at)
 	if !r.Partly {
@@ -485,6 +521,7 @@ func (d *Domain) ReleaseTask(r *entity.Reservation, i int, at des.Time) {
 // Extend has the tasks of r, which is settled, end as those of w do, or changes
 // nothing.
 func (d *Domain) Extend(r *entity.Reservation, w entity.Window) error {
+	d.ink()
 	done := 0
 	var err error
 	for ; done < len(w.Tasks) && err == nil; done++ {
@@ -588,6 +625,7 @@ func (d *Domain) Pin(r *entity.Run, w entity.Window) (*entity.Reservation, error
 	if detail := d.refuse(w); detail != "" {
 		return nil, &entity.ConflictError{Run: r, Window: w, Detail: detail}
 	}
+	d.ink()
 	for _, t := range w.Tasks {
 		if k := d.index[t.Node]; !d.single[k] && !d.leave(k, span{start: w.Start, end: t.End}, nobody) {
 			d.rejoin = d.origin // those that have left may come back
@@ -595,7 +633,7 @@ func (d *Domain) Pin(r *entity.Run, w entity.Window) (*entity.Reservation, error
 				Detail: fmt.Sprintf("however the nodes like node %d are shared out, it is taken then", t.Node.ID)}
 		}
 	}
-	reservation, err := d.reserve(r, w)
+	reservation, err := d.reserve(r, w, d.take)
 	if err != nil {
 		return nil, err
 	}
@@ -643,6 +681,7 @@ func (d *Domain) Reprice(n *entity.Node, price float64) error {
 	if n.Price == price {
 		return nil
 	}
+	d.ink()
 	if !d.single[k] {
 		d.leave(k, span{}, nil) // with no pin it always can
 	}
@@ -658,6 +697,7 @@ func (d *Domain) Reprice(n *entity.Node, price float64) error {
 // Room is the first instant from which on n is free over the length, but for
 // jobs that yield.
 func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time {
+	d.ink()
 	k := d.index[n]
 	if !d.single[k] {
 		return d.roomInClass(k, from, length, yields)
@@ -676,6 +716,7 @@ func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity
 // reservations ahead is then chosen so that as few as can be are in the way, and
 // only such as yield.
 func (d *Domain) InTheWay(w entity.Window, yields func(*entity.Run) bool) (runs []*entity.Run) {
+	d.ink()
 	for _, t := range w.Tasks {
 		k := d.index[t.Node]
 		if !d.single[k] && !d.leave(k, span{start: w.Start, end: t.End}, yields) {
@@ -763,6 +804,9 @@ func (d *Domain) gather(from, to, latest des.Time) []gap {
 	if latest < from {
 		return nil
 	}
+	if from > d.origin || latest > from {
+		d.ink()
+	}
 	for _, c := range d.classes {
 		d.gaps = d.levels(d.gaps, c, from, to, latest)
 	}
@@ -779,6 +823,7 @@ func (d *Domain) gather(from, to, latest des.Time) []gap {
 // gap has begun. Singles with nothing of their own ahead any more are counted
 // with their equals again.
 func (d *Domain) Forget(now des.Time) (gained bool) {
+	d.ink()
 	d.origin = max(d.origin, now)
 	for _, c := range d.classes {
 		gained = c.plan.Forget(d.origin) || gained
@@ -790,6 +835,7 @@ func (d *Domain) Forget(now des.Time) (gained bool) {
 		}
 		gained = true
 		d.ahead.Remove(first)
+		d.look(first.node)
 	}
 	past := 0
 	for past < len(d.pins) && d.pins[past].end <= d.origin {
@@ -819,6 +865,7 @@ func (d *Domain) reunite() {
 // NextGain is the next instant at which a node becomes free by the passing of
 // time, or des.Forever: the end of an owner's job. Jobs tell when they end.
 func (d *Domain) NextGain() des.Time {
+	d.ink()
 	for _, p := range d.pins {
 		l := d.busy[p.node]
 		if start, end := l.gap(l.after(p.end)); start == p.end && start < end {
@@ -850,7 +897,10 @@ func (d *Domain) Fits(req entity.Request) error {
 			return nil
 		}
 	} else if longest > 0 {
-		empty := SlotList{From: d.origin, To: d.origin.Add(longest)}
+		empty := SlotList{From: d.origin, To: d.origin.Add(longest), Checked: true}
+		if f, ok := d.finder(&req).(SureFinder); ok && f.Surely(&req, d.nodes, empty.From, empty.To) {
+			return nil
+		}
 		d.slots = d.slots[:0]
 		for _, n := range d.nodes {
 			d.slots = append(d.slots, entity.Slot{Node: n, Width: 1, Start: empty.From, End: empty.To})

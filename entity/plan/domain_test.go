@@ -58,6 +58,37 @@ func (f cheapest) Find(_ context.Context, req entity.Request, list plan.SlotList
 	return best, nil
 }
 
+// firstCome takes slots as they come, and looks at no costs.
+type firstCome struct{}
+
+func (firstCome) Name() string                    { return "first come" }
+func (firstCome) EarliestAmongEquals() bool       { return false }
+func (firstCome) Worth(w *entity.Window) float64  { return w.Start.Seconds() }
+func (firstCome) TakesFirst(*entity.Request) bool { return true }
+func (firstCome) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (found plan.Found, _ error) {
+	w := &found.Window
+	for i := range list.Slots {
+		w.Start = list.Slots[i].Start
+		if w.Start > until {
+			break
+		}
+		w.Tasks, w.End, w.Cost = nil, 0, 0
+		for _, s := range list.Slots[:i+1] {
+			end := w.Start.Add(s.Node.TaskTime(req.Length))
+			if end <= s.End && end <= req.DeadlineLimit() && req.Admits(s.Node) {
+				w.Tasks = append(w.Tasks, entity.Task{Node: s.Node, End: end})
+				w.End = max(w.End, end)
+				w.Cost += s.Node.Price * (end - w.Start).Seconds()
+			}
+		}
+		if w.Nodes = len(w.Tasks); w.Nodes == req.Nodes {
+			w.Value, found.OK = w.Start.Seconds(), true
+			return found, nil
+		}
+	}
+	return plan.Found{}, nil
+}
+
 func nodes(perfs ...float64) []*entity.Node {
 	var list []*entity.Node
 	for i, p := range perfs {
@@ -136,7 +167,7 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 		}
 		d := domain(t, all)
 		model := newChart(all, ticks)
-		finder := cheapest{Least: rapid.Bool().Draw(t, "least")}
+		finder := rapid.SampledFrom([]plan.Finder{cheapest{}, cheapest{Least: true}, firstCome{}}).Draw(t, "finder")
 		d.Finder = finder
 		d.Horizon = des.Time(rapid.IntRange(ticks/2, ticks).Draw(t, "horizon"))
 		var now des.Time
@@ -148,10 +179,11 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 		}
 		request := func() entity.Request {
 			return entity.Request{
-				Nodes:   rapid.IntRange(1, len(all)).Draw(t, "n"),
-				Length:  instant(1, 20, "volume"),
-				MinPerf: rapid.SampledFrom([]float64{0, 2}).Draw(t, "least performance"),
-				Budget:  rapid.SampledFrom([]float64{0, 2e-5, 5e-5}).Draw(t, "budget"),
+				Nodes:    rapid.IntRange(1, len(all)).Draw(t, "n"),
+				Length:   instant(1, 20, "volume"),
+				MinPerf:  rapid.SampledFrom([]float64{0, 2}).Draw(t, "least performance"),
+				Budget:   rapid.SampledFrom([]float64{0, 2e-5, 5e-5}).Draw(t, "budget"),
+				Deadline: rapid.SampledFrom([]des.Time{0, 0, 15, 30}).Draw(t, "deadline"),
 			}
 		}
 		pick := func() int { return rapid.IntRange(0, len(live)-1).Draw(t, "job") }
@@ -246,6 +278,27 @@ func TestDomainAgreesWithAChartOfNodesAndTicks(t *testing.T) {
 				got, ok := d.Find(req, from, until)
 				require.Equal(t, want.OK, ok)
 				require.Equal(t, want.Window, got)
+			},
+			"find now": func(*rapid.T) {
+				req := request()
+				list := plan.SlotList{From: now, To: d.Horizon, Slots: model.slots(now, d.Horizon)}
+				want, _ := finder.Find(context.Background(), req, list, now)
+				got, ok := d.Find(req, now, now)
+				require.Equal(t, want.OK, ok)
+				require.Equal(t, want.Window, got)
+				room := 0
+				for _, s := range list.Slots {
+					if s.Start == now && s.End-now >= s.Node.TaskTime(req.Length) {
+						room++
+					}
+				}
+				fits, nodes, length := d.FitsAt(now, req.Nodes, req.Length)
+				require.Equal(t, room >= req.Nodes, fits)
+				if !fits {
+					more := entity.Request{Nodes: nodes + rapid.IntRange(0, 1).Draw(t, "more"), Length: max(1, length)}
+					fits, _, _ = d.FitsAt(now, more.Nodes, more.Length)
+					require.False(t, fits, "a miss of %d for %v says that %d for %v are one, too", req.Nodes, req.Length, more.Nodes, more.Length)
+				}
 			},
 			"find earlier": func(*rapid.T) {
 				if len(live) == 0 {

@@ -12,6 +12,9 @@ import (
 type SlotList struct {
 	From, To des.Time
 	Slots    []entity.Slot
+	// Checked says that somebody has looked at the slots' order, lengths and nodes,
+	// so that searches need not; see window.Checked. Who adds slots takes it back.
+	Checked bool
 }
 
 // Finder searches a slot list for one window: ALP, AMP, AEP, the square
@@ -37,6 +40,28 @@ type EarliestFinder interface {
 	EarliestAmongEquals() bool
 	// Worth is Window.Value of such a window.
 	Worth(w *entity.Window) float64
+}
+
+// FirstFinder is a Finder that takes slots as they come, at least for some
+// requests. A Domain of unequal nodes then reads the window off its plan.
+type FirstFinder interface {
+	EarliestFinder
+	// TakesFirst reports that Find answers req by first fit: of the slots in their
+	// order it keeps those that have room for their task, as long as they have it,
+	// and the window starts with the slot that makes n of them. Every task takes
+	// Node.TaskTime (a tick at least), and costs are not looked at.
+	TakesFirst(req *entity.Request) bool
+}
+
+// SureFinder is a Finder that can tell without a search, of some requests, that
+// there is a window where all nodes are free. A Domain asks it for every job that is
+// submitted.
+type SureFinder interface {
+	Finder
+	// Surely reports that Find gives req a window if the list has the slot [from, to)
+	// of each of the nodes, and any start is allowed. Where it is false, only a search
+	// can tell.
+	Surely(req *entity.Request, nodes []*entity.Node, from, to des.Time) bool
 }
 
 // Found is the outcome of one search.

@@ -140,6 +140,7 @@ func (d *Domain) leave(k int, pin span, yields func(*entity.Run) bool) bool {
 	d.single[k] = true
 	d.singles = including(d.singles, k)
 	d.on[k] = span{}
+	d.look(k)
 	d.bring(c, k, on)
 	for i := f.first; i >= 0; i = f.parts[i].next {
 		d.hand(c, k, &f.parts[i])

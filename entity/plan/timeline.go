@@ -75,6 +75,9 @@ func (d *Domain) take(k int, s span) (clash span, ok bool) {
 	if s.start >= s.end {
 		return span{}, true // a task that takes no time takes no node
 	}
+	if d.pencil.from[k] < s.end {
+		d.ink()
+	}
 	l := &d.busy[k]
 	past := l.after(d.origin)
 	*l = slices.Delete(*l, 0, past)
@@ -86,6 +89,7 @@ func (d *Domain) take(k int, s span) (clash span, ok bool) {
 	*l = slices.Insert(*l, i, s)
 	d.list(k, i)
 	d.list(k, i+1)
+	d.look(k)
 	return span{}, true
 }
 
@@ -106,6 +110,7 @@ func (d *Domain) cut(k, i int, at des.Time) {
 		*l = slices.Delete(*l, i, i+1)
 		d.list(k, i)
 	}
+	d.look(k)
 }
 
 // list keeps the k-th node's i-th gap among those ahead; unlist takes it out
@@ -125,10 +130,8 @@ func (d *Domain) unlist(k, i int) {
 // gapsAhead appends to list the singles' gaps that are free within [from, to)
 // and begin no later than latest, by start, ties in the order of the nodes.
 func (d *Domain) gapsAhead(list []gap, from, to, latest des.Time) []gap {
-	for _, k := range d.singles {
-		l := d.busy[k]
-		start, end := l.gap(l.after(from))
-		if end = min(end, to); start <= from && from < end {
+	for k, end := range d.freeAt(from) {
+		if end = min(end, to); from < end {
 			list = append(list, gap{from, end, k})
 		}
 	}

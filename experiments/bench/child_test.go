@@ -7,9 +7,11 @@ package bench_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"syscall"
 	"testing"
@@ -27,21 +29,55 @@ const (
 	roleCommand = "command" // gridslot
 	roleNaive   = "naive"   // the naive simulator, on the trace of its argument
 	roleLean    = "lean"    // the same, without arrivals in its heap
+	roleWork    = "work"    // a work of its first argument's name, by the fields in its second
 )
 
 func TestMain(m *testing.M) {
-	switch role := os.Getenv(roleVariable); role {
+	role := os.Getenv(roleVariable)
+	exit := profiled(role)
+	switch role {
 	case roleCommand:
-		os.Exit(cli.Main(cli.Extend{}))
+		exit(cli.Main(cli.Extend{}))
 	case roleNaive, roleLean:
 		jobs, procs, err := naiveRead(os.Args[1])
 		if err != nil {
 			panic(err)
 		}
 		naiveEASY(jobs, procs, role == roleLean)
-		os.Exit(0)
+		exit(0)
+	case roleWork:
+		if err := workMain(os.Args[1], os.Args[2]); err != nil {
+			panic(err)
+		}
+		exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// profileVariable names a folder into which every process in a role writes a profile of
+// what it does, for go tool pprof.
+const profileVariable = "GRIDSLOT_BENCH_PROFILE"
+
+// profiled begins the profile, where one is wanted; the process is to end by exit.
+func profiled(role string) (exit func(code int)) {
+	dir := os.Getenv(profileVariable)
+	if role == "" || dir == "" {
+		return os.Exit
+	}
+	f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%s-%d.pprof", role, os.Getpid())))
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return func(code int) {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			panic(err)
+		}
+		os.Exit(code)
+	}
 }
 
 // process is a call of this binary in a role, to be started.

@@ -51,20 +51,27 @@ func TestNaiveStartsEveryJobWhenWeDo(t *testing.T) {
 	}
 }
 
-// BenchmarkNaive runs EASY on a log through the command (read, simulate, write
-// jobs.csv, queue.csv, summary and manifest) and through the naive simulators
-// (read and simulate), by turns. Figures are medians of the processes' user
-// times.
+// naiveLogs are the logs on which we are set against the naive simulators.
+var naiveLogs = []string{"SDSC-BLUE-2000-4.2-cln.recon", "CEA-Curie-2011-2.1-cln-thin.recon", "KTH-SP2-1996-2.recon"}
+
+// turns runs EASY on a log through the command (read, simulate, write jobs.csv,
+// queue.csv, summary and manifest) and through the naive simulators (read and
+// simulate), so many times by turns.
+func turns(tb testing.TB, name string, times int) (ours, naive, lean []cost) {
+	path, out := logFile(tb, name), tb.TempDir()
+	for range times {
+		ours = append(ours, run(tb, process(roleCommand, "simulate", path, "--policy", "easy", "--out", out)))
+		naive = append(naive, run(tb, process(roleNaive, path)))
+		lean = append(lean, run(tb, process(roleLean, path)))
+	}
+	return ours, naive, lean
+}
+
+// BenchmarkNaive reports turns. Figures are medians of the processes' user times.
 func BenchmarkNaive(b *testing.B) {
-	for _, name := range []string{"SDSC-BLUE-2000-4.2-cln.recon", "CEA-Curie-2011-2.1-cln-thin.recon"} {
+	for _, name := range naiveLogs {
 		b.Run(name, func(b *testing.B) {
-			path, out := logFile(b, name), b.TempDir()
-			var ours, naive, lean []cost
-			for b.Loop() {
-				ours = append(ours, run(b, process(roleCommand, "simulate", path, "--policy", "easy", "--out", out)))
-				naive = append(naive, run(b, process(roleNaive, path)))
-				lean = append(lean, run(b, process(roleLean, path)))
-			}
+			ours, naive, lean := turns(b, name, b.N)
 			b.ReportMetric(median(ours), "user-s")
 			b.ReportMetric(median(naive), "naive-user-s")
 			b.ReportMetric(median(ours)/median(naive), "of-naive")

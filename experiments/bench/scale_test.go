@@ -1,19 +1,11 @@
 package bench_test
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity"
-	sim "github.com/gridslot/gridslot/experiments/run"
-	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/policy/backfill"
-	"github.com/gridslot/gridslot/workload/model"
 )
 
 // scaleSizes are numbers of jobs; the last takes minutes and is left out of
@@ -75,54 +67,4 @@ func BenchmarkPipe(b *testing.B) {
 			b.ReportMetric(median(costs)/float64(jobs)*1e9, "user-ns/job")
 		})
 	}
-}
-
-// list is a workload at hand.
-type list struct{ jobs []*entity.Job }
-
-func (l *list) Next() (*entity.Job, bool) {
-	if len(l.jobs) == 0 {
-		return nil, false
-	}
-	j := l.jobs[0]
-	l.jobs = l.jobs[1:]
-	return j, true
-}
-
-func (l *list) Err() error { return nil }
-
-// BenchmarkOverload offers 256 processors half as much again as they can take,
-// so that the queue grows with the number of jobs: the mean number of jobs that
-// wait (Little's law) is reported beside the cost of an event.
-func BenchmarkOverload(b *testing.B) {
-	for _, policy := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
-		for _, jobs := range []int64{1_000, 4_000, 16_000, 64_000} {
-			b.Run(fmt.Sprintf("%s/%d", policy.Name(), jobs), func(b *testing.B) {
-				var cpu float64
-				var s metrics.Summary
-				for b.Loop() {
-					s = overload(b, policy, jobs)
-					cpu += s.CPUSeconds
-				}
-				b.ReportMetric(s.MeanWait*float64(s.Jobs)/s.Makespan, "mean-queue")
-				b.ReportMetric(cpu/float64(b.N)/float64(s.Events)*1e9, "cpu-ns/event")
-				b.ReportMetric(0, "ns/op")
-			})
-		}
-	}
-}
-
-func overload(b *testing.B, policy entity.Policy, jobs int64) metrics.Summary {
-	model, err := model.Lublin{Processors: 256, Load: 1.5, Seed: 1}.Jobs(jobs)
-	require.NoError(b, err)
-	source := &list{}
-	for j := range model {
-		// Users ask for three times what they need: there are holes to fill and
-		// reservations to move.
-		j.Request.Length = max(3*j.Runtime, des.Second)
-		source.jobs = append(source.jobs, j)
-	}
-	r, err := sim.Simulate(context.Background(), source, sim.Settings{Policy: policy, Processors: 256})
-	require.NoError(b, err)
-	return r.Summary
 }

@@ -21,6 +21,9 @@ import (
 // asCommand, set in the environment, makes the test program the command.
 const asCommand = "GRIDSLOT_TEST_AS_COMMAND"
 
+// Exit codes, as the reference has them.
+const exitOK, exitFailed, exitUsage = 0, 1, 2
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(asCommand) {
 	case "":
@@ -329,7 +332,7 @@ func TestFilesOfOtherPoliciesAreToldOfAndKept(t *testing.T) {
 func TestEveryCommandHasHelp(t *testing.T) {
 	for _, args := range []string{
 		"", "simulate", "generate", "generate lublin", "generate downey", "generate feitelson",
-		"trace", "trace info", "trace validate", "trace list", "trace convert", "validate", "completion",
+		"trace", "trace info", "trace compare", "trace validate", "trace list", "trace convert", "trace users", "trace feedback", "trace resample", "trace platform", "validate", "completion",
 	} {
 		got := call(append(strings.Fields(args), "--help")...)
 		require.Equal(t, exitOK, got.code, args)
@@ -381,6 +384,14 @@ func TestGenerationIsRepeatable(t *testing.T) {
 	require.Equal(t, exitOK, call("simulate", path).code)
 }
 
+// traceInfo is what is read of what trace info --format=json writes.
+type traceInfo struct {
+	Jobs       int64   `json:"jobs"`
+	Processors int     `json:"processors"`
+	First      float64 `json:"first_submission"`
+	Load       float64 `json:"offered_load"`
+}
+
 func TestTraceInfoTellsWhatIsInALog(t *testing.T) {
 	path := write(t, "a.swf", smallTrace)
 	got := call("trace", "info", path)
@@ -408,10 +419,12 @@ func TestTraceValidateTellsLineFieldAndReason(t *testing.T) {
 	require.Contains(t, got.stderr, "1 damaged")
 
 	got = call("trace", "validate", bad, "--format=csv")
-	require.Contains(t, got.stdout, "damaged,not-a-number,3,4,long\n")
+	require.Contains(t, got.stdout, "damaged,not-a-number,3,4,long,\n")
 	var report struct {
-		Findings []traceFinding   `json:"findings"`
-		Counts   map[string]int64 `json:"counts"`
+		Findings []struct {
+			Field int `json:"field"`
+		} `json:"findings"`
+		Counts map[string]int64 `json:"counts"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(call("trace", "validate", bad, "--format=json").stdout), &report))
 	require.EqualValues(t, 1, report.Counts["not-a-number"])

@@ -56,9 +56,16 @@ var validCalls = []valid{
 	{args: "simulate @log.swf --grid @sites.yaml --policy dispatch:by=earliest --out %/out", files: []string{"log.swf", "sites.yaml"}},
 	{args: "simulate --grid @vo.yaml", files: []string{"vo.yaml"}},
 	{args: "trace info @log.swf --format json", files: []string{"log.swf"}},
+	{args: "trace info @log.swf --figures %/figures", files: []string{"log.swf"}},
+	{args: "trace compare @log.swf @own.swf --format csv", files: []string{"log.swf", "own.swf"}},
 	{args: "trace validate @log.swf --examples 3", files: []string{"log.swf"}},
 	{args: "trace convert @log.swf %/other.swf --sort --first 9 --load 0.7 --shift", files: []string{"log.swf"}},
 	{args: "trace convert @log.swf %/other.swf.gz --skip 3", files: []string{"log.swf"}},
+	{args: "trace users @log.swf --no-wait --sort --format json", files: []string{"log.swf"}},
+	{args: "trace feedback @log.swf %/other.swf --no-wait --sort --break gap --limit 10m", files: []string{"log.swf"}},
+	{args: "trace resample @weeks.swf %/other.swf --no-wait --sort --feedback --weeks 2 --users 3", files: []string{"weeks.swf"}},
+	{args: "trace platform @platform.xml --reference 2Gf", files: []string{"platform.xml"}},
+	{args: "simulate @workload.json --from batsim:platform=%/platform.xml --policy easy", files: []string{"workload.json", "platform.xml"}},
 	{args: "generate lublin --jobs 20 --procs 64 --load 0.8 --estimates tsafrir --out %/made.swf"},
 	{args: "generate downey --jobs 20 --procs 64 --mean-gap 100 --sigma 1"},
 	{args: "generate feitelson --jobs 20 --procs 64 --load 0.5 --time-unit 600"},
@@ -92,9 +99,27 @@ var input = map[string]string{
 7 9000 -1 50 3 -1 -1 3 400 -1 1 1 1 -1 1 -1 -1 -1
 8 20000 -1 5000 30 -1 -1 30 40000 -1 1 2 1 -1 1 -1 -1 -1
 `,
+	"weeks.swf": `; MaxProcs: 32
+1 0 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1
+2 5000 -1 1800 32 -1 -1 32 3600 -1 1 1 1 -1 1 -1 -1 -1
+3 90000 -1 60 1 -1 -1 1 600 -1 1 2 1 -1 1 -1 1 30
+4 700000 40 7200 8 -1 -1 8 7200 -1 1 3 2 -1 2 -1 -1 -1
+`,
 	"own.swf": `; MaxProcs: 16
 1 0 -1 600 4 -1 -1 4 1200 -1 1 1 1 -1 1 -1 -1 -1
 2 500 -1 60 16 -1 -1 16 600 -1 1 1 1 -1 1 -1 -1 -1
+`,
+	"workload.json": `{"jobs": [{"id": "1", "subtime": 0, "walltime": 100, "res": 2, "profile": "short"}, {"id": "2", "subtime": 5.5, "res": 3, "profile": "short"}],
+ "profiles": {"short": {"type": "delay", "delay": 20.25}}}
+`,
+	"platform.xml": `<?xml version='1.0'?>
+<platform version="4.1">
+  <zone id="all" routing="Full">
+    <host id="master_host" speed="1Gf"/>
+    <host id="fast" speed="4Gf, 2Gf" core="2" pstate="1"><prop id="role" value="compute_node"/></host>
+    <cluster id="c" prefix="node-" suffix="" radical="0-1,10" speed="1Gf" bw="125MBps" lat="50us"/>
+  </zone>
+</platform>
 `,
 	"study.yaml": `traces: [log.swf]
 policies: [fcfs, "easy:depth={depth}"]

@@ -1,13 +1,7 @@
-// Package cli is the command gridslot. Every subcommand is a file; what they
-// share (exit codes, flags that describe a workload, progress, the wording of
-// wrong usage) stands in cli.go, flags.go, progress.go and wording.go.
+// Package cli is the command gridslot with all its parts, for programs of one's own: the
+// command plus what Extend adds. What needs figures, Parquet or NATS is written here, a file a
+// subcommand; all other subcommands are in experiments/internal/command.
 //
-//	arguments -> flags -> scenario.Scenario -> scenario.Run -> files, summary
-//	                      a file, and the flags in place of what it says
-//
-// Main is a call with the process's own streams, Run one with any. Extend is what
-// a program adds to the command; its tables are made once a call, in newRoot, and
-// handed down. Begin with cli.go and simulate.go.
-//
-// Exit codes: 0 success, 1 the work failed or was interrupted, 2 wrong usage.
+// Package light is the same command, which hands over to a program of this one what
+// it cannot do itself.
 package cli

@@ -45,13 +45,13 @@ func TestUnusableTracesFailAndLeaveNothing(t *testing.T) {
 		"another archive":       {"PK\x03\x04 and so on", "", []string{"zip", "unpack it first"}},
 		"unsorted":              {swf("9 1 1 1", "3 1 1 1", "5 1 1 1"), "", []string{":3:", "job 2", "6 s before", "1 lines", "--sort puts them in order"}},
 		"without MaxProcs":      {strings.Replace(smallTrace, "MaxProcs", "Note", 1), "", []string{"--procs N"}},
-		"17 columns, strict":    {strings.Replace(smallTrace, " -1\n", "\n", 1), "--strict", []string{":2:", "fewer than 18 fields", "correct the line"}},
+		"17 columns, strict":    {strings.Replace(smallTrace, " -1\n", "\n", 1), "--strict", []string{":2:", "too few fields", "correct the line"}},
 		"text, strict":          {strings.Replace(smallTrace, "1 0 -1 100", "1 0 -1 long", 1), "--strict", []string{":2:", "field 4 (run time)", `"long"`}},
 		"huge number, strict":   {strings.Replace(smallTrace, "1 0 -1 100", "1 0 -1 1"+strings.Repeat("0", 30), 1), "--strict", []string{":2:", "field 4", "out of range"}},
 		"negative, strict":      {strings.Replace(smallTrace, "1 0 -1 100", "1 -7 -1 100", 1), "--strict", []string{":2:", "field 2 (submit time)", "negative"}},
 		"nothing after skip":    {smallTrace, "--skip=4", []string{"no jobs"}},
 		"no load to scale":      {swf("0 100 1 100"), "--load=0.5", []string{"cannot be scaled"}},
-		"only 17 columns":       {strings.ReplaceAll(smallTrace, " -1\n", "\n"), "", []string{"not an SWF file", "line 2", "fewer than 18 fields"}},
+		"only 17 columns":       {strings.ReplaceAll(smallTrace, " -1\n", "\n"), "", []string{"not an SWF file", "line 2", "too few fields"}},
 		"estimates all missing": {swf("0 5 1 -1"), "--missing-estimate=drop", []string{"no jobs", "estimate unknown"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/experiments/internal/command"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/metrics/figure"
@@ -28,7 +29,7 @@ func listFigures(w *strings.Builder, names, about []string) {
 
 // draw draws figures of a folder of simulations, or of a study.
 func draw(dir string, names []string) ([]*figure.Figure, error) {
-	if isStudy(dir) {
+	if command.IsStudy(dir) {
 		f, err := study.Conclude(dir)
 		if err != nil {
 			return nil, err
@@ -51,8 +52,8 @@ func newPlot() *cobra.Command {
 	ofStudies, about := figure.StudyNames()
 	listFigures(&studies, ofStudies, about)
 	cmd := &cobra.Command{
-		Use:   "plot DIR [FIGURE...]",
-		Short: "Draw figures of results",
+		Use:   command.Plot.Use,
+		Short: command.Plot.Short,
 		Long: `Draw figures of what "gridslot simulate --out DIR" has left, for print: as wide as a
 column (85 mm), labels of 8 points, colours and dashes that everybody sees apart.
 Without names all figures are drawn that the folder has data for:
@@ -65,13 +66,13 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
   gridslot plot results
   gridslot plot results wait-by-size policies --format pdf -o paper/figures`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return arguments(1, max(1, len(args)), "DIR [FIGURE...]")(cmd, args)
+			return command.Arguments(1, max(1, len(args)), "DIR [FIGURE...]")(cmd, args)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs
 			}
-			if isStudy(args[0]) {
+			if command.IsStudy(args[0]) {
 				return ofStudies, cobra.ShellCompDirectiveNoFileComp
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
@@ -80,7 +81,7 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 			figures, err := draw(args[0], args[1:])
 			var unknown *enum.UnknownError
 			if errors.As(err, &unknown) {
-				return usagef("%w", err)
+				return command.Usagef("%w", err)
 			}
 			if err != nil {
 				return err
@@ -107,7 +108,7 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 		},
 	}
 	kinds := strings.Join(figure.Formats(), "|")
-	parsedFlag(cmd, &format, "format", "svg", kinds, "of the files", oneOf(kinds))
+	command.ParsedFlag(cmd, &format, "format", "svg", kinds, "of the files", command.OneOf(kinds))
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the files (default: DIR/figures)")
 	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd

@@ -7,15 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/experiments/internal/command"
 	htmlreport "github.com/gridslot/gridslot/experiments/report"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-func newReport(env Env) *cobra.Command {
+func newReport(env command.Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "report DIR",
-		Short: "Write a page of what simulate has left in a folder, with a Gantt chart",
+		Use:   command.Report.Use,
+		Short: command.Report.Short,
 		Long: `Write what simulate --out DIR has left as one page of HTML: summary, settings,
 warnings, and an interactive Gantt chart with what is busy and what waits. The
 page holds all that it shows: it can be opened without a network, and sent on.
@@ -26,10 +27,10 @@ of single runs that were kept.`,
 		Example: `  gridslot simulate --policy fcfs,easy --out results
   gridslot report results
   gridslot report results -o easy.html`,
-		Args: arguments(1, 1, "DIR"),
+		Args: command.Arguments(1, 1, "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := cmp.Or(out, filepath.Join(args[0], "report.html"))
-			if isStudy(args[0]) {
+			if command.IsStudy(args[0]) {
 				if err := htmlreport.WriteStudyFile(path, args[0]); err != nil {
 					return err
 				}

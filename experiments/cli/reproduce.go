@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/experiments/internal/command"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/oarrla"
 	"github.com/gridslot/gridslot/experiments/reproduce"
@@ -21,16 +22,17 @@ import (
 
 // reproduction is one call of `gridslot reproduce`.
 type reproduction struct {
+	all    []reproduce.Experiment
 	config reproduce.Config
 	out    string
 	list   bool
 }
 
-func newReproduce(env Env) *cobra.Command {
-	var r reproduction
+func newReproduce(env command.Env, own []reproduce.Experiment) *cobra.Command {
+	r := reproduction{all: experiments(own)}
 	cmd := &cobra.Command{
-		Use:   "reproduce [NAME...|all]",
-		Short: "Repeat published experiments and compare the figures",
+		Use:   command.Reproduce.Use,
+		Short: command.Reproduce.Short,
 		Long: `Repeat published experiments: for each figure the paper's, that of the authors'
 program where it is known, and ours with a 95% interval; and whether the orders
 that the papers claim hold.
@@ -54,30 +56,30 @@ in the folder that GRIDSLOT_REFERENCE names, and for logs in that of GRIDSLOT_TR
 	f.StringVar(&r.out, "out", "", "folder for tables and figures (default: none)")
 	f.BoolVar(&r.list, "list", false, "list the experiments")
 	cmd.ValidArgs = []cobra.Completion{"all"}
-	for _, e := range experiments(env) {
+	for _, e := range r.all {
 		cmd.ValidArgs = append(cmd.ValidArgs, cobra.CompletionWithDesc(e.Name(), e.Title()))
 	}
 	return cmd
 }
 
-func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
+func (r *reproduction) run(cmd *cobra.Command, env command.Env, args []string) error {
 	switch {
 	case r.list:
-		for _, e := range experiments(env) {
+		for _, e := range r.all {
 			fmt.Fprintf(env.Stdout, "%-14s %s\n", e.Name(), e.Title())
 		}
 		return nil
 	case cmd.Flags().Changed("cycles") && r.config.Cycles < 1:
-		return usagef("--cycles must be 1 or more, not %d", r.config.Cycles)
+		return command.Usagef("--cycles must be 1 or more, not %d", r.config.Cycles)
 	case r.config.Workers < 0:
-		return usagef("--workers must not be negative: %d", r.config.Workers)
+		return command.Usagef("--workers must not be negative: %d", r.config.Workers)
 	}
-	chosen, err := chooseExperiments(experiments(env), args)
+	chosen, err := chooseExperiments(r.all, args)
 	if err != nil {
 		return err
 	}
 	if r.out != "" {
-		close, err := r.open(experiments(env))
+		close, err := r.open()
 		if err != nil {
 			return err
 		}
@@ -111,7 +113,7 @@ func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	if r.out == "" {
 		return nil
 	}
-	return reproduce.WriteRegister(r.out, experiments(env))
+	return reproduce.WriteRegister(r.out, r.all)
 }
 
 // leftOut reports whether e failed for want of data and was not asked for by its name:
@@ -122,10 +124,10 @@ func leftOut(e reproduce.Experiment, names []string, err error) bool {
 }
 
 // open makes the folder this call's own until it is closed.
-func (r *reproduction) open(experiments []reproduce.Experiment) (close func(), err error) {
+func (r *reproduction) open() (close func(), err error) {
 	r.config.Build = sweep.Build(Version)
 	files := []string{"claims."}
-	for _, e := range experiments {
+	for _, e := range r.all {
 		files = append(files, e.Name()+".", e.Name()+"-")
 	}
 	dir, err := outdir.Open(r.out, files...)
@@ -138,7 +140,7 @@ func (r *reproduction) unfinished(e reproduce.Experiment) string {
 }
 
 // one runs an experiment, or shows what an earlier call kept of it.
-func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment) error {
+func (r *reproduction) one(ctx context.Context, env command.Env, e reproduce.Experiment) error {
 	if r.out != "" {
 		if kept, ok := reproduce.Saved(r.out, Version, e, r.config); ok {
 			fmt.Fprintf(env.Stderr, "gridslot: %s: taken from %s\n", e.Name(), r.out)
@@ -156,7 +158,7 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 		c.Dir = r.unfinished(e)
 	}
 	c.Progress = func(done, total int) { thousandths.Store(int64(done) * steps / int64(total)) }
-	stop := showProgress(env.Stderr, e.Name, steps, thousandths.Load)
+	stop := command.ShowProgress(env.Stderr, e.Name, steps, thousandths.Load)
 	table, err := e.Run(ctx, c)
 	stop()
 	if err != nil {
@@ -178,13 +180,13 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 }
 
 // experiments are all of them, those of packages of their own last.
-func experiments(env Env) []reproduce.Experiment {
-	return slices.Concat(reproduce.All(), []reproduce.Experiment{oarrla.New()}, reproduce.Field(), env.Extend.Experiments)
+func experiments(own []reproduce.Experiment) []reproduce.Experiment {
+	return slices.Concat(reproduce.All(), []reproduce.Experiment{oarrla.New()}, reproduce.Field(), own)
 }
 
 func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.Experiment, error) {
 	if len(names) == 0 {
-		return nil, usagef("name experiments, or all of them with 'all'; --list shows them")
+		return nil, command.Usagef("name experiments, or all of them with 'all'; --list shows them")
 	}
 	var chosen []reproduce.Experiment
 	for _, name := range names {
@@ -194,7 +196,7 @@ func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.
 		}
 		i := slices.IndexFunc(all, func(e reproduce.Experiment) bool { return e.Name() == name })
 		if i < 0 {
-			return nil, usagef("no experiment is called %q; --list shows them", name)
+			return nil, command.Usagef("no experiment is called %q; --list shows them", name)
 		}
 		chosen = append(chosen, all[i])
 	}

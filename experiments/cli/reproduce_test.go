@@ -132,7 +132,7 @@ func TestReproduceFailsWhereItCannotWrite(t *testing.T) {
 	path := write(t, "file", "")
 	got := call("reproduce", "aep", "--cycles", "2", "--out", filepath.Join(path, "below"))
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, "--out")
+	require.Contains(t, got.stderr, "making the folder for the files (--out): mkdir "+path)
 }
 
 func TestEveryExperimentHasANameAndATitle(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -199,7 +198,10 @@ func TestARunThatDoesHarmFailsAlone(t *testing.T) {
 
 	var status struct {
 		Runs, Done, Failed, Missing int
-		Failures                    []failuresOfKind
+		Failures                    []struct {
+			Kind sweep.FailureKind
+			Runs int
+		}
 	}
 	got = swept(t, "status", dir, "--format", "json")
 	require.Equal(t, exitOK, got.code)
@@ -432,8 +434,8 @@ func TestSweepKnowsWrongUsage(t *testing.T) {
 		"merge " + t.TempDir():       "is no folder of a study",
 		"clean " + t.TempDir():       "is no folder of a study",
 		"none.yaml --out a":          "opening the study none.yaml: no such file or directory",
-		study + " --out " + study:    "--out",
-		study + " --out /dev/null/a": "--out",
+		study + " --out " + study:    "making the folder for the files (--out): mkdir " + study,
+		study + " --out /dev/null/a": "making the folder for the files (--out): mkdir /dev/null",
 	} {
 		got := call(append([]string{"sweep"}, strings.Fields(args)...)...)
 		require.Equal(t, exitFailed, got.code, args)
@@ -450,46 +452,4 @@ func TestASweepKeepsFilesOfRuns(t *testing.T) {
 	runs := files(t, filepath.Join(dir, "runs"))
 	require.Len(t, runs, 3)
 	require.Contains(t, files(t, filepath.Join(dir, "runs", runs[0])), "jobs-easy.csv")
-}
-
-func TestTimesAreSaidRoughly(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "1 s", 99 * time.Second: "99 s", 100 * time.Second: "2 min", 99 * time.Minute: "99 min",
-		100 * time.Minute: "1.7 h", 47 * time.Hour: "47.0 h", 60 * time.Hour: "2.5 days",
-	} {
-		require.Equal(t, want, roughly(d))
-	}
-}
-
-func TestASampleHasAllKindsBeforeAnyTwice(t *testing.T) {
-	var units []sweep.Unit
-	for i := range 900 {
-		c := sweep.Case{Params: []sweep.Param{{Name: "trace", Value: strconv.Itoa(i / 300)}, {Name: "policy", Value: strconv.Itoa(i / 100 % 3)}, {Name: "load", Value: strconv.Itoa(i % 100)}}}
-		units = append(units, sweep.Unit{Case: c, Index: i})
-	}
-	sample := sampleOf(units)
-	require.Len(t, sample, probeRuns)
-	seen := map[string]int{}
-	indices := map[int]bool{}
-	for i, u := range sample {
-		seen[kindsOf(u)[0]]++
-		indices[u.Index] = true
-		require.Equal(t, i/9+1, slices.Max(slices.Collect(maps.Values(seen))))
-	}
-	require.Len(t, seen, 9)
-	require.Len(t, indices, probeRuns)
-	require.Len(t, sampleOf(units[:5]), 5)
-	require.Empty(t, sampleOf(nil))
-
-	p := probe{times: map[string]mean{}}
-	took := func(u sweep.Unit, d time.Duration) {
-		require.NoError(t, p.store(u, sweep.Outcome{Row: sweep.Row{}, Usage: sweep.Usage{Time: d}}))
-	}
-	took(units[0], time.Second)
-	took(units[1], 3*time.Second)
-	took(units[100], 8*time.Second)
-	require.Equal(t, 2*time.Second, p.total(units[5:6]), "its policy")
-	require.Equal(t, 4*time.Second, p.total(units[200:201]), "its trace")
-	require.Equal(t, 4*time.Second, p.total(units[800:801]), "anything")
-	require.Equal(t, 300*2*time.Second, p.total(units[:100])+p.total(units[:100])+p.total(units[:100]))
 }

@@ -1,6 +1,6 @@
 package cli
 
-// Studies over a NATS server: --engine nats of sweep, and the command worker.
+// Studies over a NATS server: the engine nats of sweep, and the command worker.
 
 import (
 	"context"
@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/gridslot/gridslot/experiments/internal/command"
 	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
@@ -23,94 +22,41 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep/nats/embedded"
 )
 
-// natsFlags say how a NATS server is reached.
-type natsFlags struct {
-	server    nats.Server
-	tokenFile string
-}
-
-func (f *natsFlags) add(flags *pflag.FlagSet, url string) {
-	flags.StringVar(&f.server.URL, "url", "", url)
-	flags.StringVar(&f.server.Token, "token", "", "that the server wants to know; others on this machine see it among its processes: better --token-file")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token")
-	flags.StringVar(&f.server.CA, "tls-ca", "", "file with the certificate that vouches for the server's")
-}
-
-// reach is the server that the flags mean.
-func (f *natsFlags) reach() (nats.Server, error) {
-	server := f.server
-	if f.tokenFile == "" {
-		return server, nil
-	}
-	if server.Token != "" {
-		return server, usagef("give --token or --token-file, not both")
-	}
-	text, err := os.ReadFile(f.tokenFile)
-	if err != nil {
-		return server, fmt.Errorf("reading the token (--token-file): %w", err)
-	}
-	if server.Token = strings.TrimSpace(string(text)); server.Token == "" {
-		return server, fmt.Errorf("%s is to hold a token, and is empty", f.tokenFile)
-	}
-	return server, nil
-}
-
 // natsStudy is --engine nats.
 type natsStudy struct {
 	nats.Engine
-	flags  *natsFlags
-	listen embedded.Config
+	given command.NATS
 }
 
-func natsEngine() sweepEngine {
-	n := &natsStudy{flags: &natsFlags{}}
-	f := pflag.NewFlagSet("nats", pflag.ContinueOnError)
-	f.SortFlags = false
-	n.flags.add(f, "of the NATS server, such as nats://host:4222 (default: a server within this command)")
-	f.StringVar(&n.listen.Listen, "listen", "", "address of the server within this command, such as :4222 to be reached from other machines (default: this machine alone)")
-	f.StringVar(&n.listen.Cert, "tls-cert", "", "file with the certificate of the server within this command")
-	f.StringVar(&n.listen.Key, "tls-key", "", "file with its key")
-	f.BoolVar(&n.Keep, "keep-queue", false, "leave the study on the server when it is done")
-	return sweepEngine{
-		name: "nats", text: "workers on any machines ('gridslot worker'), by a NATS server", flags: f,
-		engine: func(s *sweeping) (sweep.Engine, error) {
-			e := *n
-			server, err := n.flags.reach()
-			if err != nil {
-				return nil, err
-			}
-			if server.URL != "" && e.listen != (embedded.Config{}) {
-				return nil, usagef("--listen, --tls-cert and --tls-key are of a server within this command, and --url names another")
-			}
-			e.Server, e.Workers = server, s.workers
-			e.Local, err = s.local()
-			return e, err
-		},
-	}
+func natsEngine(n command.NATS, local sweep.Local) sweep.Engine {
+	return natsStudy{nats.Engine{Server: serverOf(n), Keep: n.Keep, Workers: local.Workers, Local: local}, n}
 }
+
+func serverOf(n command.NATS) nats.Server { return nats.Server{URL: n.URL, Token: n.Token, CA: n.CA} }
 
 // Run implements sweep.Engine.
 func (n natsStudy) Run(ctx context.Context, w *sweep.Work) error {
 	if n.Server.URL != "" {
 		return n.Engine.Run(ctx, w)
 	}
-	n.listen.Dir, n.listen.Token = filepath.Join(w.Dir, natsStore), n.Server.Token
-	server, err := embedded.Start(n.listen)
+	server, err := embedded.Start(embedded.Config{
+		Listen: n.given.Listen, Cert: n.given.Cert, Key: n.given.Key, Token: n.Server.Token, Dir: filepath.Join(w.Dir, natsStore),
+	})
 	if err != nil {
 		return err
 	}
 	n.Server.URL = server.URL()
-	if n.listen.Cert != "" && n.Server.CA == "" {
-		n.Server.CA = n.listen.Cert // its own, where nobody else vouches for it
+	if n.given.Cert != "" && n.Server.CA == "" {
+		n.Server.CA = n.given.Cert // its own, where nobody else vouches for it
 	}
 	line := "gridslot worker --url " + server.URLFor(hostname())
 	switch {
-	case n.flags.tokenFile != "":
-		line += " --token-file " + filepath.Base(n.flags.tokenFile)
+	case n.given.TokenFile != "":
+		line += " --token-file " + filepath.Base(n.given.TokenFile)
 	case n.Server.Token != "":
 		line += " --token-file FILE"
 	}
-	if n.listen.Cert != "" {
+	if n.given.Cert != "" {
 		line += " --tls-ca " + filepath.Base(n.Server.CA)
 	}
 	w.Tell("for more workers: %s", line)
@@ -119,9 +65,9 @@ func (n natsStudy) Run(ctx context.Context, w *sweep.Work) error {
 	return err
 }
 
-// tidy removes what the server within this command, or within one that was killed, has
+// Tidy removes what the server within this command, or within one that was killed, has
 // stored beside a study that is done.
-func (n natsStudy) tidy(dir string) error {
+func (n natsStudy) Tidy(dir string) error {
 	if n.Keep {
 		return nil
 	}
@@ -140,12 +86,12 @@ func hostname() string {
 }
 
 func newWorker(t *scenario.Tables) *cobra.Command {
-	var flags natsFlags
-	w := nats.Worker{Build: sweep.Build(version())}
+	var given command.NATS
+	var w nats.Worker
 	local := sweep.Local{}
 	cmd := &cobra.Command{
-		Use:   "worker --url URL",
-		Short: "Carry out runs of studies that others have begun",
+		Use:   command.Worker.Use,
+		Short: command.Worker.Short,
 		Long: `Carry out runs of all studies on a NATS server that 'gridslot sweep --engine nats'
 has put there, until it is told to end: what is under way is given back then.
 
@@ -153,18 +99,18 @@ A worker needs nothing but the server's address: studies and their files come
 from there. It has to be the same program as the one that has begun the study.`,
 		Example: `  gridslot worker --url nats://host:4222 --token-file token
   gridslot worker --url nats://host:4222 --token-file token --workers 4 --idle 10m`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if flags.server.URL == "" {
-				return usagef("give --url, the address of the NATS server, such as nats://host:4222")
+			if given.URL == "" {
+				return command.Usagef("give --url, the address of the NATS server, such as nats://host:4222")
 			}
 			if w.Slots < 1 {
-				return usagef("--workers must be 1 or more, not %d", w.Slots)
+				return command.Usagef("--workers must be 1 or more, not %d", w.Slots)
 			}
-			var err error
-			if w.Server, err = flags.reach(); err != nil {
+			if err := given.ReadToken(); err != nil {
 				return err
 			}
+			w.Server = serverOf(given)
 			if w.Cache == "" {
 				folder, err := os.UserCacheDir()
 				if err != nil {
@@ -177,7 +123,8 @@ from there. It has to be the same program as the one that has begun the study.`,
 				return fmt.Errorf("finding the program for the workers: %w", err)
 			}
 			local.Command = []string{self, "sweep", "work"}
-			w.Tell = teller(cmd.ErrOrStderr())
+			w.Build = command.Build() // not before: of a program without a commit it reads the whole file
+			w.Tell = command.Teller(cmd.ErrOrStderr())
 			w.Open = func(job nats.Job) (nats.CarryOut, func(), error) {
 				if err := sameInputs(job, t); err != nil {
 					return nil, nil, err
@@ -190,10 +137,10 @@ from there. It has to be the same program as the one that has begun the study.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	flags.add(f, "of the NATS server, such as nats://host:4222")
+	given.AddServer(f, "of the NATS server, such as nats://host:4222")
 	f.IntVar(&w.Slots, "workers", runtime.GOMAXPROCS(0), "runs at a time")
-	parsedFlag(cmd, &local.Memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G (default: three quarters of the machine's)", optional(machine.ParseSize))
-	parsedFlag(cmd, &w.Idle, "idle", "", "TIME", "end when there was nothing to do for so long, such as 10m (default: never)", optional(parseLimit))
+	command.ParsedFlag(cmd, &local.Memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G (default: three quarters of the machine's)", command.Optional(machine.ParseSize))
+	command.ParsedFlag(cmd, &w.Idle, "idle", "", "TIME", "end when there was nothing to do for so long, such as 10m (default: never)", command.Optional(command.ParseLimit))
 	f.StringVar(&w.Cache, "cache", "", "folder for copies of the studies' files (default: gridslot in the user's cache folder)")
 	return cmd
 }

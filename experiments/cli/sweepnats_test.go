@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/traces"
 )
 
 // freePort is an address of this machine at which nobody listens.
@@ -33,16 +35,18 @@ func TestWorkersNeedNothingButTheAddress(t *testing.T) {
 	folder := t.TempDir()
 	text := call("generate", "lublin", "--jobs", "100", "--procs", "64").stdout
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "study", "logs"), 0o777))
-	for _, name := range []string{"study/logs/near.swf", "aside.swf", "whole.swf"} {
+	t.Setenv(traces.CacheVariable, filepath.Join(folder, "cache"))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "cache"), 0o777))
+	for _, name := range []string{"study/logs/near.swf", "aside.swf", "whole.swf", "cache/fetched.swf"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666))
 	}
 	study := filepath.Join(folder, "study", "study.yaml")
-	require.NoError(t, os.WriteFile(study, []byte("traces: [logs/near.swf, ../aside.swf, "+filepath.Join(folder, "whole.swf")+"]\npolicies: [fcfs, panics]\nkeep: [jobs]\n"), 0o666))
+	require.NoError(t, os.WriteFile(study, []byte("traces: [logs/near.swf, ../aside.swf, "+filepath.Join(folder, "whole.swf")+", fetched]\npolicies: [fcfs, panics]\nkeep: [jobs]\n"), 0o666))
 	token := write(t, "token", "secret\n")
 	address, cache := freePort(t), t.TempDir()
 
 	worker := process("worker", "--url", "nats://"+address, "--token-file", token, "--cache", cache, "--workers", "1")
-	worker.Env = append(worker.Env, asCommand+"="+withBadPolicies)
+	worker.Env = append(worker.Env, asCommand+"="+withBadPolicies, traces.CacheVariable+"="+t.TempDir())
 	worker.Dir = t.TempDir()
 	var said strings.Builder
 	worker.Stderr = &said
@@ -55,7 +59,7 @@ func TestWorkersNeedNothingButTheAddress(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results")
 	got := swept(t, study, "--out", dir, "--engine", "nats", "--listen", address, "--token-file", token, "--workers", "0")
 	require.Equal(t, exitFailed, got.code, got.stderr)
-	require.Contains(t, got.stderr, "3 runs have failed")
+	require.Contains(t, got.stderr, "4 runs have failed")
 	require.Contains(t, got.stderr, "the policy is at a loss")
 	require.NotContains(t, got.stderr, "secret")
 
@@ -64,7 +68,7 @@ func TestWorkersNeedNothingButTheAddress(t *testing.T) {
 	require.Equal(t, read(t, local, "results.csv"), read(t, dir, "results.csv"))
 	kept, err := filepath.Glob(filepath.Join(dir, "runs", "*", "jobs-fcfs.csv"))
 	require.NoError(t, err)
-	require.Len(t, kept, 3)
+	require.Len(t, kept, 4)
 }
 
 func TestADryRunForWorkersElsewhereIsTriedHere(t *testing.T) {

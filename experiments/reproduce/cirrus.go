@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/sacct"
 )
 
 // Cirrus repeats ElastiSim's schedules of jobs of Cirrus (EPCC, 2024).
@@ -114,7 +115,7 @@ func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	if path, err = fieldFile(cirrusStarts, cirrusHow); err != nil {
 		return nil, nil, err
 	}
-	theirs, err := readColumns(path, "", "job", "start")
+	theirs, err := readColumns(path, "job", "start")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,7 +150,7 @@ func (c Cirrus) moldable(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := readColumns(path, "", "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
+	rows, err := readColumns(path, "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +198,7 @@ func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 	if err != nil {
 		return nil, "", err
 	}
-	records, err := readColumns(path, "None", "JobID", "NCPUS", "Submit", "Start", "ElapsedRaw")
+	trace, err := workload.Options{Format: sacct.Format{}}.Open(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -214,22 +215,26 @@ func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 	var jobs []*entity.Job
 	var theirs, common []float64
 	wait := 0.0 // of the common ones, here
-	for _, x := range records {
-		submit := x[2] - records[0][2]
-		k := kind{math.Floor(submit / unit), math.Floor(x[4] / unit), int(x[1])}
+	records := 0
+	for x, err := range trace.Selected() {
+		if err != nil {
+			return nil, "", err
+		}
+		records++
+		submit, procs := x.Submit.Seconds(), int(max(x.Allocated, x.Requested))
+		k := kind{math.Floor(submit / unit), math.Floor(max(x.Runtime.Seconds(), 0) / unit), procs}
 		if same := simulated[k]; len(same) > 0 {
 			wait += unit * same[0].Wait().Seconds()
-			common = append(common, x[3]-x[2])
+			common = append(common, x.Wait.Seconds())
 			simulated[k] = same[1:]
 		}
-		if x[3] < 0 {
+		if x.Wait < 0 {
 			continue // it never started
 		}
-		theirs = append(theirs, x[3]-x[2])
-		length := des.Seconds(max(x[4], 1))
-		jobs = append(jobs, &entity.Job{ID: int64(x[0]), Submit: des.Seconds(submit), Runtime: length, Request: entity.Request{Nodes: int(x[1]), Length: length}})
+		theirs = append(theirs, x.Wait.Seconds())
+		length := max(x.Runtime, des.Second)
+		jobs = append(jobs, &entity.Job{ID: x.Job, Submit: x.Submit, Runtime: length, Request: entity.Request{Nodes: procs, Length: length}})
 	}
-	slices.SortStableFunc(jobs, func(a, b *entity.Job) int { return int(a.Submit - b.Submit) })
 	n := len(common)
 	rows = []Row{
 		{Series: slurmName, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(theirs)/60)},
@@ -251,6 +256,6 @@ func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 			Row{Series: name, Quantity: cirrusMedian, Own: true, Ours: single(median(waits) / 60)})
 	}
 	note = fmt.Sprintf("ElastiSim's jobs are not the records: its unit of time is 100 s, and jobs of less are left out. %d of the %d records are among its jobs, which go on for longer. Of the records %d never started; Slurm's waits are those of the others. They hold more than the queue: dependencies, limits of users, priorities and whole nodes are not in the records, so that only the sizes of the waits can be compared, not the policies.",
-		n, len(records), len(records)-len(jobs))
+		n, records, records-len(jobs))
 	return rows, note, nil
 }

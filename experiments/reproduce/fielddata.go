@@ -26,9 +26,8 @@ import (
 )
 
 // readColumns reads numbers from a CSV file, which may be compressed: for each row
-// those of the columns named, in that order, and -1 where a field is none, the text for
-// what there is not; any other text is an error.
-func readColumns(path, none string, columns ...string) ([][]float64, error) {
+// those of the columns named, in that order. Any other text is an error.
+func readColumns(path string, columns ...string) ([][]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -60,9 +59,7 @@ func readColumns(path, none string, columns ...string) ([][]float64, error) {
 		}
 		row := make([]float64, len(columns))
 		for i, c := range at {
-			if none != "" && line[c] == none {
-				row[i] = -1
-			} else if row[i], err = strconv.ParseFloat(line[c], 64); err != nil {
+			if row[i], err = strconv.ParseFloat(line[c], 64); err != nil {
 				n, _ := r.FieldPos(c)
 				return nil, fmt.Errorf("%s, line %d, %s: want a number, not %q", filepath.Base(path), n, columns[i], line[c])
 			}

@@ -272,7 +272,7 @@ func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) e
 type fates map[int64][3]float64 // wait, first prediction, corrections; never iterated
 
 func readFates(path string) (fates, error) {
-	rows, err := readColumns(path, "", "job", "wait", "initial_prediction", "under_predictions")
+	rows, err := readColumns(path, "job", "wait", "initial_prediction", "under_predictions")
 	f := make(fates, len(rows))
 	for _, r := range rows {
 		f[int64(r[0])] = [3]float64{r[1], r[2], r[3] + 1} // which counts from 0, so that -1 is none

@@ -124,7 +124,7 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 	defer source.Close()
 	_, err = run.Simulate(context.Background(), source, s)
 	require.NoError(t, err)
-	rows, err := readColumns(filepath.Join(s.Dir, "jobs-"+sc15Plus+".csv"), "", "job_id", "waiting_time", "prediction", "corrections")
+	rows, err := readColumns(filepath.Join(s.Dir, "jobs-"+sc15Plus+".csv"), "job_id", "waiting_time", "prediction", "corrections")
 	require.NoError(t, err)
 	corrected := 0
 	var b strings.Builder

@@ -136,7 +136,7 @@ func (e SC17) Run(ctx context.Context, c Config) (Table, error) {
 		for _, o := range sc17Orders {
 			columns = append(columns, strings.Replace(o.name, "SJT", x.shortest, 1))
 		}
-		if theirs[i], err = readColumns(path, "", columns...); err != nil {
+		if theirs[i], err = readColumns(path, columns...); err != nil {
 			return t, err
 		}
 		if len(theirs[i]) != len(windows) {

@@ -28,7 +28,7 @@ func TestWindowsOfCurieAreMetThroughThirtyTwoJobsOfTheQueue(t *testing.T) {
 			t.Skip(missing.Error())
 		}
 		require.NoError(t, err)
-		theirs, err := readColumns(path, "", "FCFS", "WFP3", "UNICEF", table.shortest, "SAF", "F2")
+		theirs, err := readColumns(path, "FCFS", "WFP3", "UNICEF", table.shortest, "SAF", "F2")
 		require.NoError(t, err)
 		for i, o := range sc17Orders[:6] {
 			if !table.exact && o.name == "SJT" { // equal estimates, in an order of their sort's own
@@ -47,7 +47,7 @@ func TestWindowsOfCurieAreMetThroughThirtyTwoJobsOfTheQueue(t *testing.T) {
 	require.NoError(t, err)
 	path, err := fieldFile(sc17Tables[2].file, sc17How)
 	require.NoError(t, err)
-	backfilled, err := readColumns(path, "", "FCFS")
+	backfilled, err := readColumns(path, "FCFS")
 	require.NoError(t, err)
 	require.InEpsilon(t, backfilled[1][0], fcfs, 1e-4)
 	whole, err := e.slowdown(context.Background(), windows[1], sc17Orders[4].order, true, false, 0)

@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/predict"
+	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -339,7 +340,11 @@ func (c *call) addSite(g *grid.Grid, k *Site, observers []entity.Observer) (clos
 		return func() {}, nil
 	}
 	o := workload.Options{Overrun: c.Workload.Options.Overrun, Estimates: c.Workload.Options.Estimates, Seed: c.Settings.Seed}
-	t, err := o.Open(k.Local)
+	path, err := traces.Find(k.Local)
+	if err != nil {
+		return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
+	}
+	t, err := o.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
 	}

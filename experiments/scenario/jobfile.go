@@ -21,11 +21,16 @@ import (
 const RequestsName = "requests.csv"
 
 // IsJobFile reports whether a trace is a job file: by its ending, where it is no
-// source.
+// source and not recognised as a log.
 func (t *Tables) IsJobFile(trace string) bool {
 	_, ok := jobfile.FormatOf(trace)
+	return ok && t.isFile(trace)
+}
+
+// isFile reports whether a trace is a path, and not that of a log in a known format.
+func (t *Tables) isFile(trace string) bool {
 	_, source, _ := t.sourceOf(trace)
-	return ok && !source
+	return !source && !t.recognised(trace)
 }
 
 // OpenJobFile opens a job file, whose criteria are the searches of the table.
@@ -58,7 +63,7 @@ func (*jobReading) Report() *workload.Report { return &workload.Report{} }
 // job file says itself what each job asks for.
 func (sc *Scenario) checkJobFile() error {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback"} {
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where"} {
 		if values[name] != defaults[name] {
 			return wrong(name, "it is about the records of a log, and the jobs of a job file state their own requests")
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
-	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload/csvtable"
 	"github.com/gridslot/gridslot/workload/vo"
 )
@@ -258,20 +258,17 @@ func (r *reader) readSection(section string, keys map[string]any) error {
 		if text == "" {
 			return at(fmt.Errorf("%s: it is empty", key), section, key)
 		}
-		if key == "reservations" || key == "outages" && r.tables.isOutageLog(text) || key == "trace" && r.isPath(text) {
-			text = r.beside(text)
-		}
+		text = r.tables.PlaceFiles(key, text, func(path string) string {
+			if key == "trace" {
+				return r.log(path)
+			}
+			return r.beside(path)
+		})
 		if err := r.sc.Set(key, text); err != nil {
 			return at(err, section, key)
 		}
 	}
 	return nil
-}
-
-// isPath reports whether a trace is a file, not a source or standard input.
-func (r *reader) isPath(trace string) bool {
-	_, source, _ := r.tables.sourceOf(trace)
-	return !source && trace != workload.StandardInput
 }
 
 // beside is a path that is relative to the file's folder.
@@ -280,6 +277,15 @@ func (r *reader) beside(path string) string {
 		return path
 	}
 	return filepath.Join(r.dir, path)
+}
+
+// log is a log beside the file, or one that has been fetched. What is missing is told when it
+// is opened: flags may stand in its place.
+func (r *reader) log(path string) string {
+	if found, err := traces.FindBeside(r.dir, path); err == nil {
+		return found
+	}
+	return r.beside(path)
 }
 
 // readMachine finds out which machine is described, and reads it.
@@ -377,7 +383,7 @@ func (r *reader) readGrid() error {
 	}
 	for _, l := range g.leaves() {
 		if l.cluster != nil && l.cluster.Local != "" {
-			l.cluster.Local = r.beside(l.cluster.Local)
+			l.cluster.Local = r.log(l.cluster.Local)
 		}
 		if err := l.checkPolicy(r.tables); err != nil {
 			return err
@@ -689,11 +695,19 @@ func (r *reader) readPrices(d *Domain) error {
 		case price < 0:
 			return row.At(fmt.Errorf("price: want a number of 0 or more, not %v", price))
 		case !r.hasNode(node):
-			return row.At(fmt.Errorf("there is no node %d", node))
+			return row.At(r.noNode(node))
 		}
 		d.Prices = append(d.Prices, NodePrice{node, time, price})
 		return nil
 	})
+}
+
+// noNode is an error about a node that is named but not there, and where it should be.
+func (r *reader) noNode(id int) error {
+	if file := r.yaml.Domain.Nodes; file != "" {
+		return fmt.Errorf("there is no node %d in %s", id, file)
+	}
+	return fmt.Errorf("there is no node %d", id)
 }
 
 func (r *reader) readLocal(d *Domain) (err error) {
@@ -733,7 +747,7 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		case row.Err() != nil:
 			return row.Err()
 		case !r.hasNode(node):
-			return row.At(fmt.Errorf("there is no node %d", node))
+			return row.At(r.noNode(node))
 		case length == 0:
 			return row.At(errors.New("length: want a time above 0"))
 		}

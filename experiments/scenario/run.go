@@ -158,12 +158,15 @@ func (sc *Scenario) Check(t *Tables) error {
 	if _, _, err := t.sourceOf(sc.Workload.Trace); err != nil && sc.Workload.Jobs == nil {
 		return &SettingError{"trace", err}
 	}
-	if sc.Workload.Jobs == nil && t.IsJobFile(sc.Workload.Trace) {
+	if _, err := t.WithFormat(sc.Workload.Options, sc.Workload.From); err != nil {
+		return err
+	}
+	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.IsJobFile(sc.Workload.Trace) {
 		if err := sc.checkJobFile(); err != nil {
 			return err
 		}
 	}
-	if sc.Workload.Jobs == nil && t.isWorkflow(sc.Workload.Trace) {
+	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.isWorkflow(sc.Workload.Trace) {
 		if err := sc.checkWorkflow(); err != nil {
 			return err
 		}
@@ -214,9 +217,13 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
 			return err
 		}
+		if len(c.all) > 1 {
+			c.jobs.readOnce()
+		}
 		if c.jobs.requests {
 			c.requests = c.jobs.open
 		}
+		c.tellOfColumns()
 	}
 	if err := c.link(); err != nil {
 		return err
@@ -295,6 +302,7 @@ func (c *call) simulate(ctx context.Context) error {
 			},
 		})()
 	}
+	defer c.jobs.close()
 	return run.Each(ctx, len(c.all), max(1, c.options.Workers), func(ctx context.Context, i int) error {
 		running[i].Store(true)
 		defer running[i].Store(false)
@@ -490,7 +498,7 @@ func (c *call) tell(o *Outcome) {
 // worthTelling reports whether a user who did not ask should hear of it.
 func worthTelling(r workload.Reason) bool {
 	switch r {
-	case workload.Skipped, workload.BeyondFirst: // as asked
+	case workload.Skipped, workload.BeyondFirst, workload.Filtered: // as asked
 		return false
 	case workload.RepeatedNumber: // the rows of the jobs cannot be told apart in the files
 		return true

@@ -31,10 +31,13 @@ type Scenario struct {
 
 // Workload is where the jobs come from.
 type Workload struct {
-	// Trace is a path of a log in SWF, "-" for standard input, or a source with its
+	// Trace is a path of a log, "-" for standard input, or a source with its
 	// parameters ("lublin:jobs=1000:load=0.8"). Where it is empty the jobs are
 	// those of Jobs, the batches of a Domain, or the sample.
 	Trace string
+	// From is the format of the log with its parameters ("sacct:zone=Europe/London"); ""
+	// means what its content looks like.
+	From string
 	// Options are how records become jobs, and which part of them is taken. Procs
 	// is the size of the machine that the trace comes from, and so of a Cluster
 	// that gives no number itself.
@@ -135,6 +138,7 @@ var settings = []setting{
 		func(sc *Scenario, list string) (err error) { sc.Policies, err = policy.Specs(list); return err },
 	},
 	of("workload", "trace", func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
+	of("workload", "from", func(sc *Scenario) *string { return &sc.Workload.From }, text),
 	of("flows", "reservations", func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
 	of("flows", "outages", func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
 	of("flows", "victims", func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
@@ -143,6 +147,7 @@ var settings = []setting{
 	of("workload", "estimates", func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
 	of("workload", "missing-estimate", func(sc *Scenario) *workload.MissingEstimate { return &sc.Workload.Options.MissingEstimate }, workload.ParseMissingEstimate),
 	of("workload", "overrun", func(sc *Scenario) *entity.Overrun { return &sc.Workload.Options.Overrun }, entity.ParseOverrun),
+	whereSetting,
 	of("workload", "first", func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
 	of("workload", "skip", func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
 	of("workload", "load", func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, aboveZero),

@@ -1,10 +1,12 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,51 +30,128 @@ type Source func(seed uint64) (processors int, jobs iter.Seq[*entity.Job], err e
 // mostSourceJobs keeps a source's temporary file below some gigabytes.
 const mostSourceJobs = 100_000_000
 
-// Sources is the table of the models that need no more than a few numbers.
+// Sources is the table of the models.
 func Sources() policy.Table[Source] {
-	jobs := policy.Param{Name: "jobs", Values: "N", Text: "how many (5000)"}
-	procs := policy.Param{Name: "procs", Values: "N", Text: "processors of the machine (128)"}
-	load := policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}
-	numbers := func(a *policy.Args) (n int64, procs int, load float64) {
-		n, procs, load = int64(a.Positive("jobs")), a.Positive("procs"), a.Number("load", 0)
-		if n > mostSourceJobs {
-			a.Fail("jobs", fmt.Sprintf("at most %d, which are kept in a temporary file (gridslot generate writes more)", mostSourceJobs))
-		}
-		if n == 0 {
-			n = 5000
-		}
-		if procs == 0 {
-			procs = 128
-		}
-		return n, procs, load
-	}
+	rate := policy.Param{Name: "load", Values: "F", Text: "offered load in the long run, or"}
+	gap := policy.Param{Name: "mean-gap", Values: "T", Text: "mean time between submissions"}
+	size := policy.Param{Name: "size", Values: "DIST", Text: "processors: a number, A..B, zipf/1.5/64, ..., or @LOG for a log's"}
+	runtime := policy.Param{Name: "runtime", Values: "DIST", Text: "runtimes: exponential/1h, lognormal/MEAN/SIGMA, ..., or @LOG for a log's"}
 	return policy.Table[Source]{
 		{
 			Name: "lublin", Text: "Lublin and Feitelson's model (2003): rigid jobs with a daily cycle",
-			Params: []policy.Param{jobs, procs, load, {Name: "typed", Values: "on|off", Text: "two populations, interactive and batch (off)"}},
+			Params: common(policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}, policy.Param{Name: "typed", Values: "on|off", Text: "two populations, interactive and batch (off)"}),
 			New: func(a *policy.Args) Source {
-				n, procs, load := numbers(a)
+				w := readWanted(a)
 				typed := a.OnOff("typed", false)
-				return func(seed uint64) (int, iter.Seq[*entity.Job], error) {
-					all, err := model.Lublin{Processors: procs, Typed: typed, Load: load, Seed: seed}.Jobs(n)
-					return procs, all, err
-				}
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					return model.Lublin{Processors: w.procs, Typed: typed, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+				})
 			},
 		},
 		{
 			Name: "downey", Text: "Downey's model (1997): log-uniform work and parallelism; needs load",
-			Params: []policy.Param{jobs, procs, load},
+			Params: common(policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}),
 			New: func(a *policy.Args) Source {
-				n, procs, load := numbers(a)
-				if load == 0 {
+				w := readWanted(a)
+				if w.Load == 0 {
 					a.Fail("load", "the offered load, a number above 0, as in load=0.7")
 				}
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					return model.Downey{Processors: w.procs, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+				})
+			},
+		},
+		{
+			Name: "feitelson", Text: "Feitelson's model (1996): small sizes, repeated runs; needs time-unit, and load or mean-gap",
+			Params: common(rate, gap, policy.Param{Name: "time-unit", Values: "T", Text: "mean of the shorter runtimes"}),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a).withRate(a)
+				unit := needed(a, "time-unit")
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					return model.Feitelson{Processors: w.procs, TimeUnit: unit, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+				})
+			},
+		},
+		{
+			Name: "jann", Text: "Jann's model (1997), fitted to a log: hyper-Erlang gaps and runtimes by ranges of sizes; needs from",
+			Params: common(
+				policy.Param{Name: fromParam, Values: "LOG", Text: "log that it is fitted to; processors are the log's where procs is not given"},
+				policy.Param{Name: "ranges", Values: "powers|N", Text: "ranges of sizes end at powers of two, or at multiples of N (powers)"},
+				policy.Param{Name: "order", Values: "N", Text: "greatest order of the distributions (7)"},
+				policy.Param{Name: "load", Values: "F", Text: "offered load in the long run (the log's rates)"},
+			),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a)
+				path, _ := a.Value(fromParam)
+				if path == "" {
+					a.Fail(fromParam, "the log that the model is to be fitted to")
+				}
+				order, procs := cmp.Or(a.Positive("order"), jannOrder), a.Positive("procs")
+				ranges, given := a.Value("ranges")
+				if !given {
+					ranges = jannPowers
+				}
 				return func(seed uint64) (int, iter.Seq[*entity.Job], error) {
-					all, err := model.Downey{Processors: procs, Load: load, Seed: seed}.Jobs(n)
-					return procs, all, err
+					m, own, err := FitJann(path, ranges, order)
+					if err != nil {
+						return 0, nil, err
+					}
+					w := w
+					w.procs = cmp.Or(procs, own)
+					return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+						m.Processors, m.Load, m.Cycle, m.Seed = w.procs, load, cycle, seed
+						return m.Jobs(w.jobs)
+					})(seed)
 				}
 			},
 		},
+		{
+			Name: "poisson", Text: "Poisson arrivals, or gaps of any distribution, with sizes and runtimes of any: needs size, runtime, and load, mean-gap or gap",
+			Params: common(rate, gap, policy.Param{Name: "gap", Values: "DIST", Text: "times between submissions, scaled to load or mean-gap where one is given (exponential)"}, size, runtime),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a)
+				gap := readDistribution(a, "gap", logGaps, false)
+				if gap == nil {
+					w = w.withRate(a)
+				} else if w.meanGap = a.Seconds("mean-gap"); w.meanGap != 0 && w.Load != 0 {
+					a.Fail("mean-gap", "it or load, not both")
+				}
+				size, run := readDistribution(a, "size", logSizes, true), readDistribution(a, "runtime", logRuntimes, true)
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (jobs iter.Seq[*entity.Job], err error) {
+					m := model.Renewal{Processors: w.procs, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
+					if err := drawn(draw{&m.Gap, gap}, draw{&m.Size, size}, draw{&m.Run, run}); err != nil {
+						return nil, err
+					}
+					return m.Jobs(w.jobs)
+				})
+			},
+		},
+		{
+			Name: "sessions", Text: "users who submit batches, wait, think and leave, our own generator: needs size, runtime, and load or mean-gap, of sessions",
+			Params: slices.DeleteFunc(common(rate, gap, size, runtime,
+				policy.Param{Name: "users", Values: "N", Text: "how many there are (50)"},
+				policy.Param{Name: "batches", Values: "DIST", Text: "batches of a session (exponential/4)"},
+				policy.Param{Name: "batch-jobs", Values: "DIST", Text: "jobs of a batch (exponential/3)"},
+				policy.Param{Name: "interval", Values: "DIST", Text: "time between two of them (exponential/30)"},
+				policy.Param{Name: "think", Values: "DIST", Text: "time from the end of a batch to the next (lognormal/10m/1)"},
+			), func(p policy.Param) bool { return p.Name == "flurries" }),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a).withRate(a)
+				users := a.Positive("users")
+				size, run := readDistribution(a, "size", logSizes, true), readDistribution(a, "runtime", logRuntimes, true)
+				batches, batchJobs := readDistribution(a, "batches", nil, false), readDistribution(a, "batch-jobs", nil, false)
+				interval, think := readDistribution(a, "interval", nil, false), readDistribution(a, "think", nil, false)
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					m := model.Sessions{Processors: w.procs, Users: users, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
+					if err := drawn(draw{&m.Size, size}, draw{&m.Run, run}, draw{&m.Batches, batches}, draw{&m.BatchJobs, batchJobs},
+						draw{&m.Interval, interval}, draw{&m.Think, think}); err != nil {
+						return nil, err
+					}
+					return m.Jobs(w.jobs)
+				})
+			},
+		},
+		resampleSource(),
 	}
 }
 
@@ -97,8 +176,13 @@ func openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options
 	}
 	from, to := io.Pipe()
 	defer from.Close() // ends the writer, too
-	go func() { to.CloseWithError(writeSWF(ctx, to, procs, jobs)) }()
-	o.Stdin = from
+	h := &workload.Header{}
+	h.Add("MaxProcs", strconv.Itoa(procs))
+	if strings.Contains(c.Spec, ":cycle=") {
+		AddCycleBegin(h)
+	}
+	go func() { to.CloseWithError(writeSWF(ctx, to, h, jobs)) }()
+	o.Stdin, o.Format = from, workload.SWF
 	t, err := o.Open(workload.StandardInput)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Spec, err)
@@ -107,10 +191,8 @@ func openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options
 	return t, nil
 }
 
-func writeSWF(ctx context.Context, to io.Writer, procs int, jobs iter.Seq[*entity.Job]) error {
+func writeSWF(ctx context.Context, to io.Writer, h *workload.Header, jobs iter.Seq[*entity.Job]) error {
 	w := workload.NewWriter(to)
-	h := &workload.Header{}
-	h.Add("MaxProcs", strconv.Itoa(procs))
 	if err := w.WriteHeader(h); err != nil {
 		return err
 	}
@@ -118,7 +200,7 @@ func writeSWF(ctx context.Context, to io.Writer, procs int, jobs iter.Seq[*entit
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rec := workload.RecordOf(j)
+		rec := recordOf(j)
 		if err := w.Write(&rec); err != nil {
 			return err
 		}

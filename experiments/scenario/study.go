@@ -49,11 +49,9 @@ func (sc *Scenario) Files(t *Tables) []string {
 		paths = append(paths, text.Path)
 	}
 	for _, f := range []struct{ setting, value string }{
-		{"trace", sc.Workload.Trace}, {"outages", sc.Flows.Outages}, {"reservations", sc.Flows.Reservations},
+		{"trace", sc.Workload.Trace}, {"from", sc.Workload.From}, {"outages", sc.Flows.Outages}, {"reservations", sc.Flows.Reservations},
 	} {
-		if t.IsFile(f.setting, f.value) {
-			paths = append(paths, f.value)
-		}
+		paths = append(paths, t.FilesOf(f.setting, f.value)...)
 	}
 	if g, ok := sc.Machine.(*Grid); ok {
 		for _, l := range g.WithDefaults().leaves() {

@@ -9,6 +9,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
+	"github.com/gridslot/gridslot/workload"
 )
 
 // Tables are what can be asked for by name. They are made once, at the top of a
@@ -22,6 +23,7 @@ type Tables struct {
 	Outages    policy.Table[Failures]             // models of failures
 	Predictors policy.Table[entity.Predictor]     // of runtimes
 	Correctors policy.Table[entity.Corrector]     // of predictions that jobs outlive
+	Formats    policy.Table[workload.Format]      // of logs
 }
 
 // NewTables are the tables of the library with what a program adds to them. Of
@@ -37,6 +39,7 @@ func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.O
 		Outages:    Models(),
 		Predictors: policy.Predictors(),
 		Correctors: policy.Correctors(),
+		Formats:    Formats(),
 	}
 	t.Nodes = merged(policy.OnNodesWith(t.Policies, t.Finders), nodes)
 	return t

@@ -16,11 +16,8 @@ import (
 // This file runs workflows: a trace that ends in .json.
 
 // isWorkflow reports whether a trace is a workflow: by its ending, where it is no
-// source.
-func (t *Tables) isWorkflow(trace string) bool {
-	_, source, _ := t.sourceOf(trace)
-	return workflow.IsPath(trace) && !source
-}
+// source and not recognised as a log.
+func (t *Tables) isWorkflow(trace string) bool { return workflow.IsPath(trace) && t.isFile(trace) }
 
 // openWorkflow opens the scenario's workload where it is a workflow.
 func (sc *Scenario) openWorkflow() (*jobs, error) {
@@ -86,7 +83,7 @@ func (t *Tables) OpenRequests(trace string, o workload.Options) (string, Request
 // whole.
 func (sc *Scenario) checkWorkflow() error {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "first", "skip", "shift", "sort"} {
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where", "first", "skip", "shift", "sort"} {
 		if values[name] != defaults[name] {
 			return wrong(name, "it is about a log, and %s is a workflow, which is run as it is", filepath.Base(sc.Workload.Trace))
 		}

@@ -25,6 +25,7 @@ type jobs struct {
 	requests bool
 	// wait tells that jobs may have to wait for others.
 	wait bool
+	once *once // see readOnce
 }
 
 // reading is one pass through a workload. A workload.JobStream is one.
@@ -48,17 +49,19 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 			from, err := w.Jobs(sc.Settings.Seed)
 			return given{Source: from}, err
 		}}, nil
-	case t.IsJobFile(w.Trace):
+	case w.From == "" && t.IsJobFile(w.Trace):
 		return sc.openJobFile(t)
-	case t.isWorkflow(w.Trace):
+	case w.From == "" && t.isWorkflow(w.Trace):
 		return sc.openWorkflow()
 	case w.Trace != "":
-		trace, err = t.openTrace(ctx, w.Trace, o)
+		if o, err = t.WithFormat(o, w.From); err == nil {
+			trace, err = t.openTrace(ctx, w.Trace, o)
+		}
 	default:
 		trace, err = sampleTrace(o)
 	}
 	if err != nil {
-		return nil, err
+		return nil, aboutWhere(err)
 	}
 	return &jobs{
 		name: trace.Name, sum: trace.SHA256, size: trace.Size(), trace: trace, wait: o.Feedback,
@@ -66,7 +69,8 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 	}, nil
 }
 
-// openTrace opens a log, or a source by its name.
+// openTrace opens a log, by its path or the name that it was fetched by, or a source by its
+// name.
 func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options) (*workload.Trace, error) {
 	source, ok, err := t.sourceOf(path)
 	switch {
@@ -80,6 +84,9 @@ func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options)
 		}
 		o.Stdin = interrupt.Reader(ctx, o.Stdin)
 	default:
+		if path, err = traces.Find(path); err != nil {
+			return nil, err
+		}
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() { // such as a named pipe
 			o.Stdin = interrupt.File(ctx, func() (io.ReadCloser, error) { return os.Open(path) })
 			trace, err := o.Open(workload.StandardInput)
@@ -92,13 +99,19 @@ func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options)
 	return o.Open(path)
 }
 
-// OpenTrace opens a log by its path, a source by its name, or the sample where
-// path is empty.
-func (t *Tables) OpenTrace(ctx context.Context, path string, o workload.Options) (*workload.Trace, error) {
+// OpenTrace opens a log by its path, in the format that from names or in which it is, a
+// source by its name, or the sample where path is empty.
+func (t *Tables) OpenTrace(ctx context.Context, path, from string, o workload.Options) (*workload.Trace, error) {
 	if path == "" {
-		return sampleTrace(o)
+		trace, err := sampleTrace(o)
+		return trace, aboutWhere(err)
 	}
-	return t.openTrace(ctx, path, o)
+	o, err := t.WithFormat(o, from)
+	if err != nil {
+		return nil, err
+	}
+	trace, err := t.openTrace(ctx, path, o)
+	return trace, aboutWhere(err)
 }
 
 // sampleTrace is the log that comes with the program.
@@ -193,7 +206,7 @@ func (sc *Scenario) bookings() (*workload.Reservations, error) {
 // needsTrace refuses settings about a trace where there is none.
 func (sc *Scenario) needsTrace() error {
 	defaults, values := New().Values(), sc.Values()
-	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "first", "skip", "load", "shift", "sort", "strict", "feedback"} {
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "where", "first", "skip", "load", "shift", "sort", "strict", "feedback"} {
 		if values[name] != defaults[name] {
 			return wrong(name, "it is about a trace, and there is none: the jobs are the batches of the domain")
 		}

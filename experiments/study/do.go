@@ -40,8 +40,14 @@ func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {
 		if p.Name == "trace" && value == "-" {
 			return nil, &scenario.SettingError{Name: "trace", Err: errors.New("standard input can be read once only: name a file")}
 		}
-		if f.tables.IsFile(p.Name, value) {
-			value = f.path(value)
+		var err error
+		value = f.tables.PlaceFiles(p.Name, value, func(path string) string {
+			found, findErr := f.log(p.Name, path)
+			err = errors.Join(err, findErr)
+			return found
+		})
+		if err != nil {
+			return nil, err
 		}
 		if err := sc.Set(p.Name, value); err != nil {
 			return nil, err

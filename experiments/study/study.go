@@ -12,6 +12,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/traces"
 )
 
 // File is a study as it was read.
@@ -126,6 +127,15 @@ func (f *File) path(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
+// log is where the file of a setting stands: beside the study, or, of a trace, in the cache of
+// fetched logs. A worker has them all beside the study.
+func (f *File) log(setting, name string) (string, error) {
+	if setting == "trace" && f.root == "" {
+		return traces.FindBeside(f.Dir, filepath.FromSlash(name))
+	}
+	return f.path(name), nil
+}
+
 // Inputs are the files that the cases read, by their names as seen from the study's
 // file, with their checksums: those of machines and what these name included.
 func (f *File) Inputs() ([]sweep.Input, error) {
@@ -145,13 +155,17 @@ func (f *File) Inputs() ([]sweep.Input, error) {
 			if err != nil {
 				return nil, f.within(f.at(c, err))
 			}
-			for _, path := range paths {
+			names := f.tables.FilesOf(p.Name, p.Value) // as the study says them, of a trace
+			for k, path := range paths {
 				in, there := sums[path]
 				if !there {
 					if in, err = f.input(path); err != nil {
 						return nil, f.within(c.at[i].Errorf("%s: %w%s", p.Name, err, c.replaced(i)))
 					}
 					sums[path] = in
+				}
+				if p.Name == "trace" && path != f.path(names[k]) {
+					in.Name = names[k] // wherever it has been fetched to
 				}
 				in.Of = p
 				inputs = append(inputs, in)
@@ -170,10 +184,15 @@ func (f *File) pathsOf(p sweep.Param) ([]string, error) {
 		}
 		return sc.Files(f.tables), nil
 	}
-	if f.tables.IsFile(p.Name, p.Value) {
-		return []string{f.path(p.Value)}, nil
+	var paths []string
+	for _, name := range f.tables.FilesOf(p.Name, p.Value) {
+		path, err := f.log(p.Name, name)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
 	}
-	return nil, nil
+	return paths, nil
 }
 
 // input is a file with its checksum.

@@ -364,6 +364,27 @@ func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
 	require.True(t, s.done(0) && s.done(2) && s.done(3))
 }
 
+func TestNothingIsBegunBesideAUnitThatIsTriedAlone(t *testing.T) {
+	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
+	p.freed = sync.NewCond(&p.mu)
+	take := func(alone bool) *worker {
+		w, err := p.take(context.Background(), Unit{}, alone)
+		require.NoError(t, err)
+		return w
+	}
+	first, second := take(false), take(false)
+	require.False(t, p.room(Unit{}, true))
+	p.put(second, Unit{}, 0)
+	require.True(t, p.wasBeside(first), "though its neighbour has ended")
+	p.put(first, Unit{}, 0)
+	alone := take(true)
+	require.False(t, p.room(Unit{}, false))
+	require.False(t, p.wasBeside(alone))
+	p.put(alone, Unit{}, 0)
+	require.False(t, p.wasBeside(take(false)))
+	require.True(t, p.room(Unit{}, false))
+}
+
 func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
 	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
 	p.freed = sync.NewCond(&p.mu)

@@ -133,7 +133,12 @@ func (p *Pool) take(ctx context.Context, u Unit, alone bool) (*worker, error) {
 	} else {
 		w = &worker{pool: p}
 	}
-	w.busy, w.need = true, p.need(u)
+	w.busy, w.alone, w.beside, w.need = true, alone, false, p.need(u)
+	for other := range p.all {
+		if other != w && other.busy {
+			other.beside, w.beside = true, true
+		}
+	}
 	p.all[w] = true
 	return w, nil
 }
@@ -163,12 +168,15 @@ func (p *Pool) need(u Unit) int64 {
 	return need
 }
 
-// room reports whether a unit can be begun beside those under way. Where there are
-// none it always can.
+// room reports whether a unit can be begun beside those under way: never beside one
+// that is tried alone. Where there are none it always can.
 func (p *Pool) room(u Unit, alone bool) bool {
 	busy, sum := 0, p.need(u)
 	for w := range p.all {
 		if w.busy {
+			if w.alone {
+				return false
+			}
 			busy++
 			sum += max(w.need, w.size)
 		}
@@ -232,16 +240,11 @@ func (p *Pool) check() {
 	}
 }
 
-// beside reports whether other units are under way than that of w.
-func (p *Pool) beside(w *worker) bool {
+// wasBeside reports whether other units were under way at any time of that of w.
+func (p *Pool) wasBeside(w *worker) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for other := range p.all {
-		if other != w && other.busy {
-			return true
-		}
-	}
-	return false
+	return w.beside
 }
 
 func tooLarge(size, limit int64, what string) error {

@@ -23,9 +23,11 @@ type worker struct {
 	pool *Pool
 
 	// Of the pool's lock.
-	busy bool
-	need int64 // bytes that its unit is thought to take
-	size int64 // bytes that its process takes
+	busy   bool
+	alone  bool  // nothing is begun beside its unit
+	beside bool  // other units were under way at some time of its unit
+	need   int64 // bytes that its unit is thought to take
+	size   int64 // bytes that its process takes
 
 	mu      sync.Mutex
 	process *process
@@ -218,7 +220,7 @@ func (w *worker) died(p *process) error {
 		memory = "the system has ended it, as there was no more memory"
 	}
 	switch {
-	case memory != "" && w.pool.beside(w):
+	case memory != "" && w.pool.wasBeside(w):
 		return errOutgrown
 	case memory != "":
 		return &endedError{Large, memory}

@@ -3,14 +3,12 @@ package figure
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // the same zones on every machine
 
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/zone"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -174,23 +172,8 @@ func (r *reader) origin() time.Time {
 	if trace.UnixStart == 0 {
 		return time.Time{}
 	}
-	return time.Unix(trace.UnixStart, 0).In(zoneOf(trace.TimeZone))
+	return time.Unix(trace.UnixStart, 0).In(zone.Of(trace.TimeZone))
 }
-
-// zoneOf is the time zone of a log's header: one of the IANA's, or so many hours from
-// Greenwich, "GMT-6". It is UTC where the name says nothing.
-func zoneOf(name string) *time.Location {
-	if zone, err := time.LoadLocation(name); err == nil {
-		return zone
-	}
-	if m := offset.FindStringSubmatch(name); m != nil {
-		hours, _ := strconv.Atoi(m[1]) // two digits
-		return time.FixedZone(name, hours*3600)
-	}
-	return time.UTC
-}
-
-var offset = regexp.MustCompile(`^(?:GMT|UTC) ?([+-]\d\d?)$`)
 
 func (r *reader) load() (*Figure, error) {
 	return withJobs(r, func(jobs []Rows[results.Job]) (*Figure, error) { return Load(jobs[0].Rows, r.origin()) })

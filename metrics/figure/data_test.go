@@ -167,13 +167,6 @@ func TestRatesEqualThoseCountedMinuteByMinute(t *testing.T) {
 	})
 }
 
-func TestZonesAreThoseOfHeaders(t *testing.T) {
-	at := time.Date(1996, 9, 23, 12, 0, 0, 0, time.UTC)
-	for name, want := range map[string]string{"Europe/Stockholm": "14:00", "GMT-6": "06:00", "UTC+11": "23:00", "": "12:00", "nowhere": "12:00"} {
-		require.Equal(t, want, at.In(zoneOf(name)).Format("15:04"), name)
-	}
-}
-
 func TestAccuraciesFallIntoTwentieths(t *testing.T) {
 	job := func(runtime, estimate des.Time) results.Job { return results.Job{Runtime: runtime, Estimate: estimate} }
 	shares, n := accuracies([]results.Job{

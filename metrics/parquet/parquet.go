@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -25,7 +24,7 @@ import (
 )
 
 // Name is the name of a CSV file's Parquet, or of its path.
-func Name(csv string) string { return strings.TrimSuffix(csv, ".csv") + ".parquet" }
+func Name(csv string) string { return schema.Parquet(csv) }
 
 // Beside writes the file of that name, a CSV file in the folder, as Parquet beside it.
 // A file that package schema does not describe is left alone.

@@ -51,6 +51,9 @@ type Column struct {
 	When string
 }
 
+// Parquet is the name of a CSV file's Parquet, or of its path.
+func Parquet(csv string) string { return strings.TrimSuffix(csv, ".csv") + ".parquet" }
+
 // File is one kind of file. Columns are in their order.
 type File struct {
 	// Name is the file's, with POLICY in place of the policy's name.

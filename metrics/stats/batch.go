@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Batches is the mean over one long run with its interval, from the means of a
@@ -69,7 +68,7 @@ func Dependence(y []float64) (lag1 float64, test Test) {
 	test = noTest
 	if n >= 8 {
 		test.Statistic = 1 - steps/(2*squares)
-		test.P = distuv.UnitNormal.CDF(-test.Statistic / math.Sqrt((n-2)/(n*n-1)))
+		test.P = chance.Normal(-test.Statistic / math.Sqrt((n-2)/(n*n-1)))
 		test.Adjusted = test.P
 	}
 	return together / squares, test

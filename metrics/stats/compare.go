@@ -8,9 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Test is a test that there is no difference, two-sided unless its home says otherwise.
@@ -75,7 +74,7 @@ func Compare(x, y []float64, level float64) (Comparison, error) {
 	}
 	c.CohensD = m.Mean() / m.StdDev()
 	t := c.CohensD * math.Sqrt(float64(m.N()))
-	p := 2 * distuv.StudentsT{Sigma: 1, Nu: float64(m.N() - 1)}.CDF(-math.Abs(t))
+	p := 2 * chance.Student(m.N()-1).CDF(-math.Abs(t))
 	c.T = Test{Statistic: t, P: p, Adjusted: p}
 	return c, nil
 }
@@ -117,7 +116,7 @@ func signedRanks(d []float64) (Test, float64) {
 		// ties is the sum of t³ - t over groups of t equal sizes.
 		variance := float64(n)*float64(n+1)*float64(2*n+1)/24 - ties/48
 		z := max(0, math.Abs(above-all/2)-0.5) / math.Sqrt(variance)
-		test.P = 2 * distuv.UnitNormal.CDF(-z)
+		test.P = 2 * chance.Normal(-z)
 	}
 	test.Adjusted = test.P
 	return test, (2*above - all) / all

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"sort"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Mean is the mean of independent replications with its interval by Student's t at
@@ -61,7 +60,7 @@ func Quantile(values []float64, p, level float64) (Estimate, error) {
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	e := Estimate{Value: quantileOf(sorted, p), Low: math.Inf(-1), High: math.Inf(1), N: n}
-	below := distuv.Binomial{N: float64(n), P: p} // observations below the true quantile
+	below := chance.Binomial{N: float64(n), P: p} // observations below the true quantile
 	tail := (1 - level) / 2
 	// Low is the greatest order statistic l, from 1, with P(below < l) <= tail, High
 	// the smallest h with P(below >= h) <= tail.
@@ -120,7 +119,7 @@ func Ratio(x, y []float64, level float64) (Estimate, error) {
 	for i := range x {
 		together += float64((x[i] - mx.Mean()) * (y[i] - my.Mean()))
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + level) / 2)
+	t := chance.Student(n - 1).Quantile((1 + level) / 2)
 	share := float64(t*t) / n
 	// The bounds are the roots of a r² - 2 b r + c.
 	a := float64(my.Mean()*my.Mean()) - float64(share*my.Variance())

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Selection is what is promised of the choice of the best of several settings, by the mean
@@ -235,7 +235,7 @@ func rightChoice(k, first int) func(h float64) float64 {
 		for i, y := range points {
 			inner := 0.0
 			for j, x := range points {
-				inner += float64(weight[j] * distuv.UnitNormal.CDF(h/math.Sqrt(v*(1/x+1/y))))
+				inner += float64(weight[j] * chance.Normal(h/math.Sqrt(v*(1/x+1/y))))
 			}
 			sum += float64(weight[i] * math.Pow(inner, float64(k-1)))
 		}
@@ -248,12 +248,12 @@ func rightChoice(k, first int) func(h float64) float64 {
 // logarithm, which converges exponentially as the density falls off on both sides.
 func chiSquaredRule(v float64) (x, weight []float64) {
 	step := min(0.25, math.Sqrt(2/v)/2)
-	density := distuv.ChiSquared{K: v}
+	density := chance.ChiSquared(v)
 	peak := math.Log(v)
 	total := 0.0
 	take := func(i int) bool {
 		at := math.Exp(peak + float64(float64(i)*step))
-		w := step * at * density.Prob(at)
+		w := step * at * density.Density(at)
 		if w < 1e-16 {
 			return false
 		}

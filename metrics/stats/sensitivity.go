@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Factor is a parameter and what it was in each run, as text.
@@ -255,7 +255,7 @@ func RankRegression(parameters []Factor, y []float64) ([]Influence, float64, err
 				r := dot(column, target)
 				in.Correlation, in.Alone = r, float64(r*r)
 				t := r * math.Sqrt((n-2)/max(0, 1-in.Alone))
-				in.Test = Test{Statistic: t, P: 2 * distuv.StudentsT{Sigma: 1, Nu: n - 2}.CDF(-math.Abs(t))}
+				in.Test = Test{Statistic: t, P: 2 * chance.Student(n-2).CDF(-math.Abs(t))}
 			}
 		} else if of, k := groups(p.Levels); k > 1 {
 			for level := 1; level < k; level++ { // the first one is what others are held against
@@ -270,7 +270,7 @@ func RankRegression(parameters []Factor, y []float64) ([]Influence, float64, err
 			}
 			in.Alone = between(of, k, target)
 			h := (n - 1) * in.Alone
-			in.Test = Test{Statistic: h, P: distuv.ChiSquared{K: float64(k - 1)}.Survival(h)}
+			in.Test = Test{Statistic: h, P: chance.ChiSquared(k - 1).Survival(h)}
 		}
 		in.Test.Adjusted = in.Test.P
 		influences[i] = in
@@ -346,17 +346,17 @@ func regression(groups [][][]float64, target []float64) (coefficients []float64,
 	if k > len(target)-1 {
 		return nil, 0, false
 	}
-	correlations, with := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
+	correlations, with := make([][]float64, k), make([]float64, k)
 	for i, c := range columns {
-		with.SetVec(i, dot(c, target))
-		for j := i; j < k; j++ {
-			correlations.SetSym(i, j, dot(c, columns[j]))
+		with[i] = dot(c, target)
+		for _, d := range columns[:i+1] {
+			correlations[i] = append(correlations[i], dot(c, d))
 		}
 	}
-	var factors mat.Cholesky
-	var solution mat.VecDense
-	if !factors.Factorize(correlations) || factors.Cond() > 1e10 || factors.SolveVecTo(&solution, with) != nil {
+	factors, ok := factorize(correlations)
+	if !ok || factors.condition(correlations) > 1e10 {
 		return nil, 0, false
 	}
-	return solution.RawVector().Data, mat.Dot(&solution, with), true
+	coefficients = factors.solve(with)
+	return coefficients, dot(coefficients, with), true
 }

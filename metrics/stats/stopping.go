@@ -8,9 +8,8 @@ import (
 	"math"
 	"sort"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/internal/chance"
 )
 
 // Stopping is fed the observations of one replication after another and says when there
@@ -110,5 +109,5 @@ func (s *Stopping) minimum() int {
 
 // halfWidth is that of a mean of n observations with this standard deviation.
 func halfWidth(deviation float64, n int, level float64) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile((1+level)/2) * deviation / math.Sqrt(float64(n))
+	return chance.Student(n-1).Quantile((1+level)/2) * deviation / math.Sqrt(float64(n))
 }

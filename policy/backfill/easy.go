@@ -127,6 +127,9 @@ func (p EASY) Schedule(r *entity.Round) {
 		within(r, p.Window, one, p.explainSight)
 		return
 	}
+	if (p.Order.Dynamic || p.Candidates.Dynamic) && p.Shape != entity.FirstEnd && settled(r, p.Sticky) {
+		return // (under FirstEnd a moldable head is told of the window that it waits for)
+	}
 	q := queue(r, p.Order)
 	head := startHeads(r, q, p.Shape, p.Sticky, p.single)
 	if head == nil {

@@ -27,6 +27,9 @@ func (p FCFS) Schedule(r *entity.Round) {
 		within(r, p.Window, FCFS{Order: p.Order, Shape: p.Shape, Sticky: p.Sticky, single: true}, p.explainSight)
 		return
 	}
+	if p.Order.Dynamic && settled(r, p.Sticky) {
+		return
+	}
 	q := queue(r, p.Order)
 	head := startHeads(r, q, p.Shape, p.Sticky, p.single)
 	if !p.single {
@@ -70,4 +73,19 @@ func orSubmission(o entity.Order) entity.Order {
 		return entity.Submission
 	}
 	return o
+}
+
+// settled reports whether a round comes to nothing whatever the order of the queue: on a
+// plan that counts no waiting job asks for as little as is free, and nobody has to be told
+// who the first is. An order that changes with time, which is sorted anew for each round
+// that asks, need not be asked for then.
+//
+// Not so where the first job stays the head: which one that is, is decided by who is first
+// now.
+func settled(r *entity.Round, sticky bool) bool {
+	if sticky || r.Heard() {
+		return false
+	}
+	counted, ok := r.Plan.(interface{ Free() int })
+	return ok && r.Queue.LeastNodes() > counted.Free()
 }

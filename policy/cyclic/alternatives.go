@@ -41,7 +41,9 @@ type Search struct {
 // Run returns each job's alternatives, in the order in which they were found.
 //
 // A job that finds nothing in one round is not asked again: slots only become
-// less.
+// less. For the same reason jobs that search by first fit go on where they found
+// their last window (window.Exhaustion), and Stats.Work counts each slot once for
+// each of them.
 func (s Search) Run(ctx context.Context, batch []Item, list plan.SlotList) ([][]entity.Window, Stats, error) {
 	var stats Stats
 	if err := check(batch); err != nil {
@@ -49,16 +51,19 @@ func (s Search) Run(ctx context.Context, batch []Item, list plan.SlotList) ([][]
 	}
 	alternatives := make([][]entity.Window, len(batch))
 	open := make([]int, len(batch))
-	for i := range open {
-		open[i] = i
+	asks := make([]window.Ask, len(batch))
+	for i := range batch {
+		open[i], asks[i] = i, batch[i].ask(s.Finder, list.To)
 	}
-	left := list
-	left.Slots = slices.Clone(list.Slots)
+	slots, err := window.NewExhaustion(list, asks)
+	if err != nil {
+		return nil, stats, err
+	}
 	for len(open) > 0 && (s.Rounds == 0 || stats.Rounds < s.Rounds) {
 		stats.Rounds++
 		still := open[:0]
 		for _, i := range open {
-			found, err := batch[i].find(ctx, s.Finder, left)
+			found, err := slots.Take(ctx, i)
 			if err != nil {
 				return nil, stats, fmt.Errorf("searching a window for job %d of the batch: %w", i, err)
 			}
@@ -66,12 +71,8 @@ func (s Search) Run(ctx context.Context, batch []Item, list plan.SlotList) ([][]
 			if !found.OK {
 				continue
 			}
-			w := found.Window
-			alternatives[i] = append(alternatives[i], w)
+			alternatives[i] = append(alternatives[i], found.Window)
 			stats.Alternatives++
-			if left.Slots, err = window.Subtract(left.Slots, &w); err != nil {
-				return nil, stats, fmt.Errorf("cutting out the window for job %d of the batch: %w", i, err)
-			}
 			if s.PerJob == 0 || len(alternatives[i]) < s.PerJob {
 				still = append(still, i)
 			}

@@ -23,19 +23,20 @@ type Item struct {
 	Until des.Time
 }
 
-// find searches a window for j, with otherwise where j has no criterion.
-func (j *Item) find(ctx context.Context, otherwise plan.Finder, list plan.SlotList) (plan.Found, error) {
-	f, until := otherwise, list.To
+// ask is j's search for windows until the end of the list, with otherwise where j
+// has no criterion.
+func (j *Item) ask(otherwise plan.Finder, end des.Time) window.Ask {
+	a := window.Ask{By: otherwise, Request: j.Request, Until: end}
 	if own, ok := j.Request.Criterion.(plan.Finder); ok {
-		f = own
+		a.By = own
 	}
-	if f == nil {
-		f = window.AMP{}
+	if a.By == nil {
+		a.By = window.AMP{}
 	}
 	if j.Until > 0 {
-		until = min(until, j.Until)
+		a.Until = min(a.Until, j.Until)
 	}
-	return f.Find(ctx, j.Request, list, until)
+	return a
 }
 
 // Planner plans a batch, given in order of priority, on a slot list, which it

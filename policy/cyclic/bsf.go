@@ -32,12 +32,17 @@ func (f Filling) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*O
 	if err := check(batch); err != nil {
 		return nil, err
 	}
+	left, err := window.Checked(list)
+	if err != nil {
+		return nil, err
+	}
+	left.Slots = slices.Clone(list.Slots)
 	out := &Outcome{Jobs: make([]Decision, len(batch)), Left: list}
-	out.Left.Slots = slices.Clone(list.Slots)
 	for i := range batch {
 		j := batch[i]
 		j.Request.Criterion = nil
-		found, err := j.find(ctx, f.Finder, out.Left)
+		a := j.ask(f.Finder, list.To)
+		found, err := a.By.Find(ctx, a.Request, left, a.Until)
 		if err != nil {
 			return nil, fmt.Errorf("searching a window for job %d of the batch: %w", i, err)
 		}
@@ -48,11 +53,12 @@ func (f Filling) Plan(ctx context.Context, batch []Item, list plan.SlotList) (*O
 			continue
 		}
 		d.Window, d.OK, d.Alternatives = found.Window, true, 1
-		if out.Left.Slots, err = window.Subtract(out.Left.Slots, &found.Window); err != nil {
+		if left.Slots, err = window.Subtract(left.Slots, &found.Window); err != nil {
 			return nil, fmt.Errorf("cutting out the window for job %d of the batch: %w", i, err)
 		}
 		out.Stats.Alternatives++
 	}
+	out.Left.Slots = left.Slots
 	return out, nil
 }
 

@@ -3,13 +3,12 @@
 //	-(wait/estimate)^3 * procs             WFP3: what has waited long, is short and wide
 //	sqrt(estimate)*procs + 25600*log10(submit)
 //	wait > 86400 ? -1e9 : estimate*procs   who has waited for a day goes first
+//	column.gpus > 0 ? 0 : submit           a column of the log beyond what a job holds
 //
 // The job of the lowest value goes first; ties, as everywhere, in order of submission.
 // Numbers are float64 and times seconds. A value that is no number, such as 0/0, puts
 // its job last; infinities, such as log(0), stand before and behind all else.
 //
-// The text is read by the parser of github.com/expr-lang/expr, and what it means is
-// made into functions here: a queue under an order that changes with time is sorted
-// anew for every decision, at some 100 ns a job instead of 500.
-// That parser is why this package stands apart from package backfill.
+// The language is that of package expression. Its parser is why this package stands apart
+// from package backfill.
 package formula

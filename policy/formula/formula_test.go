@@ -16,7 +16,28 @@ import (
 
 func job() *entity.Run {
 	return entity.NewRun(&entity.Job{ID: 17, Submit: 100 * des.Second, User: 3, Group: 4, Queue: 5,
-		Request: entity.Request{Nodes: 8, Length: 50 * des.Second}}, 0)
+		Request: entity.Request{Nodes: 8, Length: 50 * des.Second}, Extra: columns{}}, 0)
+}
+
+// columns are what a log says of a job beyond what a job holds.
+type columns struct{}
+
+func (columns) Column(name string) (number float64, text string) {
+	switch name {
+	case "gpus":
+		return 4, ""
+	case "qos":
+		return math.NaN(), "high"
+	}
+	return math.NaN(), ""
+}
+
+func TestAJobWithoutColumnsHasNoneThatIsKnown(t *testing.T) {
+	o, err := formula.Order("known(column.gpus) ? 1 : column.gpus == 0 or column.qos != 'high' ? 2 : 3")
+	require.NoError(t, err)
+	r := job()
+	r.Job.Extra = nil
+	require.Equal(t, 3.0, o.Key(r, now))
 }
 
 const now = 250 * des.Second
@@ -37,23 +58,32 @@ func TestAFormulaComesToWhatItSays(t *testing.T) {
 		"min(procs, 3) + max(1, 2, procs)":      11,
 		"min(5, 4, 3)":                          3,
 		"sqrt(16) + abs(-2) + floor(2.7) + ceil(2.1)": 4 + 2 + 2 + 3,
-		"round(2.5)":                             3,
-		"log2(procs) + log10(submit)":            5,
-		"log(exp(2))":                            2,
-		"wait > 100 ? 1 : 2":                     1,
-		"wait <= 149 ? 1 : 2":                    2,
-		"wait <= 150 ? 1 : 2":                    1,
-		"wait < 150 ? 1 : 2":                     2,
-		"wait >= 150 ? 1 : 2":                    1,
-		"wait > 150 ? 1 : 2":                     2,
-		"procs == 8 and not (user != 3) ? 1 : 2": 1,
-		"procs < 8 || user >= 3 ? 1 : 2":         1,
-		"!(procs < 8) && true ? 1 : 2":           1,
-		"user > 3 ? 1 : group > 3 ? 2 : 3":       2,
-		"log10(0)":                               math.Inf(-1),
-		"wait / 0":                               math.Inf(1),
-		"budget":                                 math.Inf(1),
-		"1e3 + 1_000":                            2000,
+		"round(2.5)":                                3,
+		"log2(procs) + log10(submit)":               5,
+		"log(exp(2))":                               2,
+		"wait > 100 ? 1 : 2":                        1,
+		"wait <= 149 ? 1 : 2":                       2,
+		"wait <= 150 ? 1 : 2":                       1,
+		"wait < 150 ? 1 : 2":                        2,
+		"wait >= 150 ? 1 : 2":                       1,
+		"wait > 150 ? 1 : 2":                        2,
+		"procs == 8 and not (user != 3) ? 1 : 2":    1,
+		"procs < 8 || user >= 3 ? 1 : 2":            1,
+		"!(procs < 8) && true ? 1 : 2":              1,
+		"user > 3 ? 1 : group > 3 ? 2 : 3":          2,
+		"procs in [1, 8] ? 1 : 2":                   1,
+		"procs in 9..64 ? 1 : 2":                    2,
+		"known(user) and not known(budget) ? 1 : 2": 1,
+		"column.gpus > 0 ? 0 : submit":              0,
+		"column['gpus'] * 2":                        8,
+		"column.qos == 'high' ? 1 : 2":              1,
+		"column.nodelist == 'high' ? 1 : known(column.nodelist) ? 2 : 3": 3,
+		"column.nodelist > 0 or column.nodelist <= 0 ? 1 : 2":            2,
+		"known(column.gpus) and known(column.qos) ? 1 : 2":               1,
+		"log10(0)":    math.Inf(-1),
+		"wait / 0":    math.Inf(1),
+		"budget":      math.Inf(1),
+		"1e3 + 1_000": 2000,
 	} {
 		o, err := formula.Order(text)
 		require.NoError(t, err, text)
@@ -104,7 +134,9 @@ func TestWhatIsWrongWithAFormulaIsToldWithItsColumn(t *testing.T) {
 		"let x = wait; x":      {5, "no arithmetic"},
 		"wait; procs":          {1, "no arithmetic"},
 		"user.name":            {6, "no arithmetic"},
-		"procs in [1]":         {7, "no arithmetic"},
+		"procs in [1]":         {7, "a number is wanted here, and this is a condition"},
+		"column":               {1, `"column" is not known`},
+		"wait in 3":            {9, "a list or a range is wanted here"},
 		"len('ab')":            {1, `"len" is not known`},
 		"wait > 1 and procs":   {14, "a condition is wanted here"},
 		"1 +":                  {3, "it ends too early"},

@@ -16,6 +16,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -123,6 +124,7 @@ type selection struct {
 	marks   []uint8
 	partial bool    // some candidate lacks a mark
 	sel     []int32 // positions of the n greatest r
+	in      []bool  // by position: whether it is in sel; scratch of store
 	order   []float64
 	sumZ    float64
 	sumC    float64
@@ -148,7 +150,7 @@ func (x *boxSearch) reset(s *scan, b Best) {
 	x.scan, x.rough, x.without = s, b.Rough, b.without
 	x.valuation = valuationOf(b.By, s.list)
 	x.anyStart = s.set.AnyStart && (x.kind == byDEP || x.kind == byCOORD)
-	x.subset.visits, x.subset.keepAll = 0, b.without&pruneDominated != 0
+	x.subset.visits, x.subset.looks, x.subset.keepAll = 0, 0, b.without&pruneDominated != 0
 	x.incumbent = incumbent{bestZ: math.Inf(-1), scale: tiny, bestIDs: x.bestIDs}
 	x.open, x.arena = x.open[:0], x.arena[:0]
 }
@@ -325,7 +327,7 @@ const (
 // floor is the worth that a window in b must pass to replace the best: equal
 // worth will do where the box has earlier starts.
 func (x *boxSearch) floor(b *box) float64 {
-	if x.found && b.first < x.bestAt && x.subset.visits <= patience {
+	if x.found && b.first < x.bestAt && x.subset.spent() <= patience {
 		return x.bestZ - x.slack
 	}
 	return x.bestZ + max(x.slack, x.subset.gap())
@@ -382,11 +384,17 @@ func (x *boxSearch) store(b *box, floor float64) {
 				x.arena = append(x.arena, x.ids[i])
 			}
 		}
+		in := slices.Grow(x.in[:0], len(x.ids))[:len(x.ids)]
+		clear(in)
+		for _, i := range x.sel {
+			in[i] = true
+		}
 		for i, id := range x.ids {
-			if x.r[i] <= x.low && x.r[i] > need && !slices.Contains(x.sel, int32(i)) {
+			if x.r[i] <= x.low && x.r[i] > need && !in[i] {
 				x.arena = append(x.arena, id)
 			}
 		}
+		x.in = in
 	}
 	b.hi = int32(len(x.arena))
 }
@@ -606,12 +614,13 @@ func (x *boxSearch) chooseCheapest() {
 
 // selectTop sets sel to the positions of the n greatest keys, greatest first,
 // and the sums. Insertion is quick because store puts the selection of the box
-// above first.
+// above first; where it is not, as in the first box, all are sorted.
 func (x *boxSearch) selectTop(keys []float64) {
 	n := x.req.Nodes
 	order := slices.Grow(x.order[:0], n)[:n]
-	sel := slices.Grow(x.sel[:0], n)[:n]
+	sel := slices.Grow(x.sel[:0], max(n, len(keys)))[:n]
 	size, least := 0, math.Inf(-1)
+	moves := insertions * len(keys)
 	for i, key := range keys {
 		k := size
 		if size < n {
@@ -624,10 +633,19 @@ func (x *boxSearch) selectTop(keys []float64) {
 		for k > 0 && order[k-1] < key {
 			order[k], sel[k] = order[k-1], sel[k-1]
 			k--
+			moves--
 		}
 		order[k], sel[k] = key, int32(i)
 		if size == n {
 			least = order[n-1]
+		}
+		if moves < 0 && len(keys) >= n {
+			sel = sortedTop(sel[:0], keys, n)
+			for k, i := range sel {
+				order[k] = keys[i]
+			}
+			least = order[n-1]
+			break
 		}
 	}
 	x.order, x.sel, x.low = order, sel, least
@@ -637,6 +655,21 @@ func (x *boxSearch) selectTop(keys []float64) {
 		x.sumC += x.c[i]
 		x.sumR += order[k]
 	}
+}
+
+// insertions is how many moves a key selectTop makes before it sorts.
+const insertions = 16
+
+// sortedTop appends to sel the positions of the n greatest keys, greatest first, and
+// of equals the first.
+func sortedTop(sel []int32, keys []float64, n int) []int32 {
+	for i := range keys {
+		sel = append(sel, int32(i))
+	}
+	slices.SortFunc(sel, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(keys[b], keys[a]), cmp.Compare(a, b))
+	})
+	return sel[:n]
 }
 
 // The heap of open boxes, by bound.

@@ -6,6 +6,7 @@ package window
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -18,34 +19,59 @@ type offer struct {
 	slot   int32    // index in the slot list
 }
 
+// before is the order by cost, and then by place.
+func (o *offer) before(other *offer) bool {
+	return o.cost < other.cost || (o.cost == other.cost && o.slot < other.slot)
+}
+
 // cheapest keeps the cheapest of a changing set of offers. Offers come in any
 // order of cost and leave when time passes their last start.
 //
-//	best  the cheapest n to 2n, by cost, ties in the order of arrival
-//	rest  the others, none cheaper than the last of best, in no order
+//	best  the cheapest n to 2n, by cost, ties by place in the slot list
+//	rest  the others, none before the last of best, in no order
 //
-// The reserve beyond n makes refilling from rest, which reads all of it, rare.
+// Offers arrive in the order of the list, so that which of equal costs are chosen
+// is told by the list alone, and not by what has come and gone before.
+//
+// The reserve beyond n makes refilling from rest, which reads all of it, rare. As
+// long as there are no more than n there is no rest, and no need of an order.
+//
+// What the n cheapest cost is told to within slack, since to sum up n costs for
+// each offer takes longer than all the rest: see within.
 type cheapest struct {
 	n       int
 	best    []offer
 	rest    []offer
 	soonest des.Time // no offer in best expires before it
+	sum     float64  // of the n cheapest, if summed
+	slack   float64  // how far sum can be from what totalCost gives
+	summed  bool
+	sorted  bool // best is; as long as it is not, there is no rest
 }
 
 func (c *cheapest) reset(n int) {
-	c.n, c.best, c.rest, c.soonest = n, c.best[:0], c.rest[:0], des.Forever
+	*c = cheapest{n: n, best: c.best[:0], rest: c.rest[:0], soonest: des.Forever}
 }
 
 // add takes o in and reports whether the n cheapest changed.
 func (c *cheapest) add(o offer) bool {
 	size := len(c.best)
-	if size > 0 && o.cost >= c.best[size-1].cost && (len(c.rest) > 0 || size >= c.n) {
+	if size < c.n {
+		c.best = append(c.best, o)
+		c.soonest = min(c.soonest, o.last)
+		c.sorted, c.summed = false, false
+		return true
+	}
+	c.sort()
+	if o.cost >= c.best[size-1].cost {
 		c.rest = append(c.rest, o)
 		return false
 	}
-	at := size
-	for at > 0 && c.best[at-1].cost > o.cost {
-		at--
+	at := sort.Search(size, func(i int) bool { return c.best[i].cost > o.cost }) // behind its equals
+	if at < c.n {
+		out := c.best[c.n-1].cost
+		c.slack += ulp * (c.sum + out)
+		c.sum += o.cost - out
 	}
 	c.best = append(c.best, o)
 	copy(c.best[at+1:], c.best[at:size])
@@ -56,6 +82,19 @@ func (c *cheapest) add(o offer) bool {
 		c.best = c.best[:size]
 	}
 	return at < c.n
+}
+
+func (c *cheapest) sort() {
+	if c.sorted {
+		return
+	}
+	c.sorted = true
+	slices.SortFunc(c.best, func(a, b offer) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1 // no two are the same slot
+	})
 }
 
 // advance drops what can no longer start at now.
@@ -70,7 +109,7 @@ func (c *cheapest) advance(now des.Time) {
 			soonest = min(soonest, o.last)
 		}
 	}
-	c.best, c.soonest = keep, soonest
+	c.best, c.soonest, c.summed = keep, soonest, false
 	if len(c.best) < c.n && len(c.rest) > 0 {
 		c.refill(now)
 	}
@@ -86,7 +125,7 @@ func (c *cheapest) refill(now des.Time) {
 		switch {
 		case o.last < now:
 			continue
-		case size == 2*c.n && o.cost >= c.best[size-1].cost:
+		case size == 2*c.n && !o.before(&c.best[size-1]):
 			c.rest = append(c.rest, o)
 			continue
 		case size == 2*c.n:
@@ -95,7 +134,7 @@ func (c *cheapest) refill(now des.Time) {
 			c.best = c.best[:size]
 		}
 		at := size
-		for at > held && c.best[at-1].cost > o.cost {
+		for at > held && o.before(&c.best[at-1]) {
 			at--
 		}
 		c.best = slices.Insert(c.best, at, o)
@@ -111,7 +150,27 @@ func (c *cheapest) chosen() (offers []offer, ok bool) {
 	if len(c.best) < c.n {
 		return nil, false
 	}
+	c.sort()
 	return c.best[:c.n], true
+}
+
+// ulp is twice what rounding can do to a number of 1.
+const ulp = 0x1p-52
+
+// within reports whether the n cheapest cost no more than limit, as totalCost has it.
+// Where it is not sure, totalCost has to tell. It is false where there are fewer.
+func (c *cheapest) within(limit float64) (within, sure bool) {
+	if len(c.best) < c.n {
+		return false, true
+	}
+	if !c.summed {
+		c.sum = totalCost(c.best[:c.n])
+		c.slack, c.summed = ulp*float64(c.n)*c.sum, true
+	}
+	if c.sum-c.slack > limit {
+		return false, true
+	}
+	return true, c.sum+c.slack <= limit
 }
 
 func totalCost(offers []offer) float64 {
@@ -128,6 +187,7 @@ func (c *cheapest) shorten(limit des.Time) {
 	before := len(c.best)
 	c.best = slices.DeleteFunc(c.best, long)
 	c.rest = slices.DeleteFunc(c.rest, long)
+	c.summed = false
 	if len(c.best) < before && len(c.best) < c.n && len(c.rest) > 0 {
 		c.refill(math.MinInt64)
 	}

@@ -39,10 +39,20 @@
 // # Where to begin
 //
 // Read nCheapest in rough.go first, the scan of AMP: steps 2 and 3 in twenty
-// lines. square.go adds a
-// pass for each length that a window can have. best.go and subset.go are one
+// lines. substitution.go is META's own way to short and early windows. square.go adds
+// a pass for each length that a window can have. best.go and subset.go are one
 // algorithm of their own and need the design page beside them. cheapest.go keeps
 // the n cheapest of the slots that are usable as time goes by.
+//
+// # Many searches on one list
+//
+// Who searches a list again and again, and cuts out what it finds, has the list
+// checked once (Checked) or uses an Exhaustion, in which searches take turns until
+// nothing is left. By first fit each of them goes along the list once in all its
+// turns: exhaust.go tells why that is enough, firstfit.go is that search, supply.go
+// the list that is cut. docs/design/exhaustion.md has the figures.
+// Searches by AEP's other goals look at what is left at each turn, but know from the
+// turns before where to stop: extreme.go, docs/design/criteria-on-one-list.md.
 //
 // CheckSlots and Subtract work on slot lists; Problem and Solve read and answer
 // searches written as JSON; ByName is the table of all searches.

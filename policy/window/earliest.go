@@ -14,15 +14,30 @@ import (
 // share is Settings.Quantum, which makes tasks longer than the nodes say.
 
 var (
-	_ plan.EarliestFinder = ALP{}
-	_ plan.EarliestFinder = AMP{}
-	_ plan.EarliestFinder = AEP{}
+	_ plan.FirstFinder    = ALP{}
+	_ plan.FirstFinder    = AMP{}
+	_ plan.FirstFinder    = AEP{}
 	_ plan.EarliestFinder = Cheapest{}
 )
 
 // plain reports whether tasks take what the nodes say, and the settings are
 // usable at all.
 func (s Settings) plain() bool { return s.Quantum <= des.Tick && s.check() == nil }
+
+// first reports whether a scan that ends with the first window takes the first
+// slots that have room: nothing binds what they cost.
+func (s Settings) first(req *entity.Request) bool {
+	return req.Budget == 0 && s.RoundCosts == 0 && s.plain()
+}
+
+// TakesFirst implements plan.FirstFinder.
+func (a ALP) TakesFirst(req *entity.Request) bool { return a.first(req) }
+
+// TakesFirst implements plan.FirstFinder.
+func (a AMP) TakesFirst(req *entity.Request) bool { return a.first(req) }
+
+// TakesFirst implements plan.FirstFinder.
+func (a AEP) TakesFirst(req *entity.Request) bool { return a.By == MinStart && a.first(req) }
 
 // EarliestAmongEquals implements plan.EarliestFinder.
 func (a ALP) EarliestAmongEquals() bool { return a.plain() }

@@ -75,8 +75,7 @@ func (a ALP) Find(ctx context.Context, req entity.Request, list plan.SlotList, u
 				}
 			}
 		}
-		t := req.Length.Seconds() / perf
-		req.MaxPrice = req.Budget / (t * float64(req.Nodes)) * (1 + ulps)
+		req.MaxPrice = localPrice(&req, perf)
 	}
 	s, err := newScan(a.Settings, req, list, until)
 	if err != nil {
@@ -95,9 +94,17 @@ func (a ALP) Find(ctx context.Context, req entity.Request, list plan.SlotList, u
 	return s.found(ctx, goal{of: theStart})
 }
 
+// localPrice is AMP11's C = S/(t n) with t = V/P.
+func localPrice(req *entity.Request, perf float64) float64 {
+	t := req.Length.Seconds() / perf
+	return req.Budget / (t * float64(req.Nodes)) * (1 + ulps)
+}
+
 // AMP is the algorithm by maximal job price of AMP11. It stops at the first
 // moment of the scan at which the n cheapest of the usable slots together cost
-// no more than the budget.
+// no more than the budget. Without a budget that is as soon as there are n of
+// them: it takes the first n in the list, whatever they cost. Who wants cheap
+// nodes without a limit asks for MinCost.
 type AMP struct{ Settings }
 
 // Name is "amp".
@@ -121,9 +128,10 @@ type AEP struct {
 func (a AEP) Name() string { return a.By.String() }
 
 // Find implements plan.Finder. MinStart and MinCost take as long as AMP. The
-// substitution goals and MinProcTime take O(m u) with u usable slots at a
-// time. MinRunTimeExact and MinFinishExact take O(m) and some refills;
-// MinProcTimeExact is a search by Best.
+// substitution goals take O(m log m), and O(u) with u usable slots at each step
+// that could be better than the best before it; MinProcTime takes O(m log m).
+// MinRunTimeExact and MinFinishExact take O(m) and some refills; MinProcTimeExact
+// is a search by Best.
 func (a AEP) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	g, err := a.By.goal()
 	if err != nil {
@@ -134,20 +142,27 @@ func (a AEP) Find(ctx context.Context, req entity.Request, list plan.SlotList, u
 		return plan.Found{}, err
 	}
 	defer s.done()
-	switch a.By {
+	if a.By == MinProcTimeExact {
+		g = goal{theWorth, taskTimes{}}
+		s.exact(ctx, Best{By: g.by, Rough: true})
+	} else {
+		s.weigh(ctx, a.By, g)
+	}
+	return s.found(ctx, g)
+}
+
+// weigh is the scan for a goal, all but MinProcTimeExact's.
+func (s *scan) weigh(ctx context.Context, by RoughGoal, g goal) {
+	switch by {
 	case MinStart, MinCost:
 		s.nCheapest(ctx, g)
 	case MinRunTime, MinFinish, MinProcTimeSubstitution:
-		s.substitution(ctx, g, true)
+		s.substitution(ctx, g)
 	case MinProcTime:
-		s.substitution(ctx, g, false)
+		s.cheapestOfEach(ctx, g)
 	case MinRunTimeExact, MinFinishExact:
-		s.shortest(ctx, g)
-	case MinProcTimeExact:
-		g = goal{theWorth, taskTimes{}}
-		s.exact(ctx, Best{By: g.by, Rough: true})
+		s.fastest(ctx, g)
 	}
-	return s.found(ctx, g)
 }
 
 // nCheapest looks at the n cheapest usable slots whenever a new slot is among
@@ -161,10 +176,15 @@ func (s *scan) nCheapest(ctx context.Context, g goal) {
 			continue
 		}
 		s.work.Steps++
-		offers, ok := s.cheap.chosen()
-		if !ok {
+		within, sure := s.cheap.within(s.tariff.limit)
+		if !within {
 			continue
 		}
+		if sure && g.of == theStart {
+			s.keep(s.cheap.best[:s.cheap.n], now, float64(now)) // in whichever order
+			break
+		}
+		offers, _ := s.cheap.chosen()
 		f := figuresOf(offers, now)
 		if f.cost > s.tariff.limit {
 			continue
@@ -176,96 +196,12 @@ func (s *scan) nCheapest(ctx context.Context, g goal) {
 	}
 }
 
-// substitution is META's algorithm 2 at every step of the scan; without spares it
-// takes the n cheapest slots as they are. It skips a step at which no n usable
-// slots, whatever they cost, are better than the best so far.
-func (s *scan) substitution(ctx context.Context, g goal, spares bool) {
-	n := s.req.Nodes
-	s.open = s.open[:0] // by cost; of equal cost, by start
-	for now, o := range s.offers(ctx) {
-		at := 0
-		usable := s.open[:0]
-		for _, u := range s.open {
-			if u.last >= now {
-				usable = append(usable, u)
-				if u.cost <= o.cost {
-					at++
-				}
-			}
-		}
-		s.open = slices.Insert(usable, at, o)
-		if len(s.open) < n {
-			continue
-		}
-		s.work.Steps++
-		if s.best.ok && !s.promising(g, now) {
-			continue
-		}
-		cost := totalCost(s.open[:n])
-		if cost > s.tariff.limit {
-			continue
-		}
-		s.work.Subsets++
-		s.picks = append(s.picks[:0], s.open[:n]...)
-		if spares {
-			s.substitute(cost)
-		}
-		f := figuresOf(s.picks, now)
-		s.keep(s.picks, now, g.value(&f))
-	}
-}
-
-// promising reports whether some n usable slots, whatever they cost, could beat
-// the best so far.
-func (s *scan) promising(g goal, now des.Time) bool {
-	bound, missing := g.bound(s.best.value, now), s.req.Nodes
-	if g.of == theProcTime {
-		// Of n tasks that sum to less than the bound, one is below the mean.
-		bound, missing = bound/des.Time(s.req.Nodes)+1, 1
-	}
-	for i := range s.open {
-		if s.open[i].length < bound {
-			if missing--; missing == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// substitute is algorithm 2. The choice begins with the n cheapest slots, at the
-// given cost. Every other slot is tried once, the cheapest first: it takes the
-// place of the longest task in the choice if its own task is shorter and the
-// budget still holds.
-func (s *scan) substitute(cost float64) {
-	longest := longestOf(s.picks)
-	for i := len(s.picks); i < len(s.open); i++ {
-		spare := &s.open[i]
-		after := cost - s.picks[longest].cost + spare.cost
-		if spare.length < s.picks[longest].length && after <= s.tariff.limit {
-			s.picks[longest] = *spare
-			cost = after
-			longest = longestOf(s.picks)
-		}
-	}
-}
-
-func longestOf(offers []offer) int {
-	at := 0
-	for i := range offers {
-		if offers[i].length > offers[at].length {
-			at = i
-		}
-	}
-	return at
-}
-
-// shortest finds the window whose slowest task is the fastest of all or, if the
+// fastest finds the window whose slowest task is the fastest of all or, if the
 // goal is the end, the window that ends first. Only tasks below the goal's bound
 // can make a better window, so the n cheapest of those decide: as long as they
 // are within the budget they are the best so far, which lowers the bound, and
 // the slowest of them leaves.
-func (s *scan) shortest(ctx context.Context, g goal) {
+func (s *scan) fastest(ctx context.Context, g goal) {
 	bound := des.Forever
 	s.cheap.reset(s.req.Nodes)
 	for now, o := range s.offers(ctx) {

@@ -52,6 +52,21 @@ func CheckSlots(list plan.SlotList) error {
 	return nil
 }
 
+// Checked is list with the mark that it has been checked as every search does on
+// its way: order, lengths and nodes. That takes longer than many a search, so who
+// searches one list again and again, and only cuts windows out of it in between,
+// checks it once, where it enters.
+func Checked(list plan.SlotList) (plan.SlotList, error) {
+	if list.Checked {
+		return list, nil
+	}
+	if err := checkOrder(list.Slots); err != nil {
+		return plan.SlotList{}, err
+	}
+	list.Checked = true
+	return list, nil
+}
+
 // checkOrder is what every search checks on its way.
 func checkOrder(slots []entity.Slot) error {
 	before := des.Time(math.MinInt64)

@@ -168,3 +168,17 @@ func FuzzReadProblems(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatHasBeenCheckedIsNotCheckedAgain(t *testing.T) {
+	n := &entity.Node{ID: 1, Perf: 1}
+	list := plan.SlotList{To: 100, Slots: []entity.Slot{{Node: n, Start: 50, End: 90}, {Node: n, Start: 10, End: 40}}}
+	req := entity.Request{Nodes: 1, Length: 10}
+	_, err := Checked(list)
+	require.ErrorContains(t, err, "not in order")
+	_, err = AMP{}.Find(context.Background(), req, list, list.To)
+	require.ErrorContains(t, err, "not in order")
+	list.Checked = true
+	found, err := AMP{}.Find(context.Background(), req, list, list.To)
+	require.NoError(t, err)
+	require.Equal(t, des.Time(50), found.Window.Start)
+}

@@ -131,10 +131,10 @@ func (s *scan) pass(length des.Time, g goal) {
 
 // step weighs the n cheapest slots for [now, now+length).
 func (s *scan) step(now, length des.Time, g goal) {
-	offers, ok := s.cheap.chosen()
-	if !ok {
+	if within, _ := s.cheap.within(s.tariff.limit); !within {
 		return
 	}
+	offers, _ := s.cheap.chosen()
 	f := figuresOf(offers, now)
 	if f.cost > s.tariff.limit || f.end-now < length {
 		return

@@ -57,10 +57,12 @@ type subset struct {
 	sums   []float64 // prefix sums of r
 	least  []float64 // least cost of the items from here on
 	next   [markCount][]int32
+	picks  []int32 // positions of the best subset, where greatest finds it
 	choose []int32 // ids of the best subset
 	worth  float64 // its Σ z
 	found  bool
 	visits int     // choices made, over all problems of a search
+	looks  int     // at choices on the lists, over all problems of a search
 	scale  float64 // of worths, for gap
 	// keepAll keeps dominated choices: for measurements.
 	keepAll bool
@@ -73,14 +75,23 @@ type subset struct {
 // would have to be proven not to exist.
 const patience = 1 << 18
 
+// looksPerVisit is how many looks at choices pass for one choice made. An item is
+// compared with all choices on the lists, also where it makes none that is kept: with
+// 1,600 items of which the best are subset-sum that is thousands of looks for a choice,
+// and would be most of a minute before the choices alone had used up the patience.
+const looksPerVisit = 1 << 8
+
+// spent is what a search has used of its patience.
+func (p *subset) spent() int { return max(p.visits, p.looks/looksPerVisit) }
+
 // gap is how much more than the best known a subset may be worth that the
 // search no longer looks for: nothing, then a thousand-millionth of scale and
 // twice that after every 32,768 further choices, so that every search ends.
 func (p *subset) gap() float64 {
-	if p.visits <= patience {
+	if p.spent() <= patience {
 		return 0
 	}
-	return 1e-9 * p.scale * math.Exp2(float64((p.visits-patience)>>15))
+	return 1e-9 * p.scale * math.Exp2(float64((p.spent()-patience)>>15))
 }
 
 // solve looks for a subset worth more than floor, with the multiplier lambda
@@ -88,10 +99,15 @@ func (p *subset) gap() float64 {
 func (p *subset) solve(lambda, floor float64) {
 	p.found = false
 	p.prepare(lambda)
-	m, n := len(p.items), p.n
-	if m < n {
+	if len(p.items) < p.n || (lambda == 0 && p.loose() && p.greatest(floor)) {
 		return
 	}
+	p.enumerate(lambda, floor)
+}
+
+// enumerate solves by lists of partial choices. The items have been prepared.
+func (p *subset) enumerate(lambda, floor float64) {
+	m, n := len(p.items), p.n
 	for len(p.lists) < n*markCount {
 		p.lists = append(p.lists, nil)
 	}
@@ -103,6 +119,9 @@ func (p *subset) solve(lambda, floor float64) {
 	top, low := 0, 0 // numbers of items chosen that have lists
 	budget := lambda * p.limit
 	for j := range p.items {
+		if p.looks > patience*looksPerVisit && p.sums[n]+budget <= floor+p.gap() {
+			return // nothing is added to the lists any more, and to walk along them is what takes so long
+		}
 		it := &p.items[j]
 		low = max(low, n-(m-j)) // fewer cannot be completed any more
 		for k := min(top, n-1); k >= low; k-- {
@@ -200,6 +219,7 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 	if p.n == k+1 {
 		left = 0
 	}
+	p.looks += len(from) + len(to)
 	most := math.Inf(-1)
 	i := 0
 	for _, f := range from {
@@ -239,6 +259,7 @@ func (p *subset) complete(from []choice, j int, floor float64) float64 {
 	it := &p.items[j]
 	for i := len(from) - 1; i >= 0; i-- {
 		f := &from[i]
+		p.looks++
 		if f.z+it.z <= floor {
 			if p.keepAll {
 				continue

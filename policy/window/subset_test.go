@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,4 +21,22 @@ func TestASubsetMayCostExactlyTheBudget(t *testing.T) {
 	require.True(t, p.found)
 	require.Equal(t, 60.0, p.worth)
 	require.ElementsMatch(t, []int32{1, 2, 3}, p.choose)
+}
+
+// Where worth is cost, the list of what is not dominated is soon as long as patience
+// lets it be, and every one of the many items is still compared with all of it.
+func TestASubsetOfManyItemsIsNotLookedForWithoutEnd(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var items []item
+	for id := range int32(1600) {
+		cost := 5 * (0.5 + r.Float64())
+		items = append(items, item{z: cost, c: cost, id: id, marks: allMarks})
+	}
+	p := subset{n: 8, limit: 36, items: items, scale: 60}
+	p.solve(1, 0)
+	require.True(t, p.found)
+	require.LessOrEqual(t, p.worth, p.limit)
+	require.LessOrEqual(t, p.limit-p.worth, p.gap())
+	require.Less(t, p.gap(), 1e-3)
+	require.Less(t, p.looks, (patience+40<<15)*looksPerVisit)
 }

@@ -45,7 +45,7 @@ func (w Within) Find(ctx context.Context, req entity.Request, list plan.SlotList
 	var work plan.Work
 	alternatives := 0
 	for _, value := range order {
-		found, err := w.Finder.Find(ctx, req, plan.SlotList{From: list.From, To: list.To, Slots: parts[value]}, until)
+		found, err := w.Finder.Find(ctx, req, plan.SlotList{From: list.From, To: list.To, Slots: parts[value], Checked: list.Checked}, until)
 		if err != nil {
 			return plan.Found{}, err
 		}

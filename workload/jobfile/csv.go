@@ -50,7 +50,7 @@ func (r *Reader) readHeader() error {
 	for _, name := range names {
 		c, err := columnOf(name)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w; of a log that is a table say which column is what (--from csv:submit=COLUMN:...)", err)
 		}
 		if slices.Contains(header, c) {
 			return fmt.Errorf("there are two columns %q", c)

@@ -1,16 +1,21 @@
 // Package model generates workloads by the statistical models of the
 // literature, for when no log is at hand or a log cannot be varied.
 //
-// Four models make jobs. Each is a struct of its parameters; its method Jobs
+// Six models make jobs. Each is a struct of its parameters; its method Jobs
 // yields as many jobs as asked for, in the order of submission:
 //
 //	Lublin      sizes, runtimes and a daily cycle; the one to begin with
 //	Downey      work and parallelism, from which size and runtime follow
 //	Feitelson   small jobs that are run again and again
 //	Jann        fitted to a log of your own by FitJann
+//	Renewal     gaps, sizes and runtimes of any distributions; Poisson arrivals
+//	Sessions    users who submit batches, wait, think and leave; our own
 //
-// A fifth, Tsafrir, makes no jobs. It gives jobs the estimates that users would
-// have given: a few round values, most of them far too long.
+// A Cycle puts days and weeks over the arrivals of any of them. Flurries are bursts of one
+// user's jobs among those of a model.
+//
+// Two more make no jobs, but give them the estimates that users would have given: Tsafrir
+// a few round values, most of them far too long, FModel a random multiple of the runtime.
 //
 // # From random numbers to a job
 //

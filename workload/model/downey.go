@@ -4,6 +4,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 
@@ -20,7 +21,7 @@ import (
 // with the paper. The model is of moldable jobs; that a job asks for its average
 // parallelism, rounded, as its number of processors is our own addition. The
 // paper's day of two halves is left out, because it is not known well enough:
-// arrivals are Poisson, at a rate that must be given.
+// arrivals are Poisson, at a rate that must be given, unless there is a Cycle.
 type Downey struct {
 	// Processors is the size of the machine; 0 means 128.
 	Processors int
@@ -35,6 +36,8 @@ type Downey struct {
 	// MeanGap is the mean time between submissions in seconds, and Load is the
 	// offered load to reach. One of the two must be given.
 	MeanGap, Load float64
+	// Cycle says when jobs come during days and weeks; nil is evenly.
+	Cycle *Cycle
 	// Seed and Replication determine the random streams, one per component
 	// (arrival, parallelism, work).
 	Seed, Replication uint64
@@ -96,6 +99,10 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if err != nil {
 		return nil, err
 	}
+	at, err := m.Cycle.clock()
+	if err != nil {
+		return nil, fmt.Errorf("downey: %w", err)
+	}
 	return func(yield func(*entity.Job) bool) {
 		arrival := des.NewStream(m.Seed, m.Replication, "downey.arrival")
 		parallelism := des.NewStream(m.Seed, m.Replication, "downey.parallelism")
@@ -106,7 +113,7 @@ func (m Downey) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			a := m.Parallelism.Rand(parallelism)
 			size := math.Round(a)
 			run := m.Work.Rand(work) / DowneySpeedup(size, a, m.Sigma)
-			if !yield(newJob(id, clock, int(size), run, -1)) {
+			if !yield(newJob(id, at(clock), int(size), run, -1)) {
 				return
 			}
 		}

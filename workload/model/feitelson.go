@@ -40,6 +40,8 @@ type Feitelson struct {
 	// MeanGap is the mean time in seconds between first runs, and Load is the
 	// offered load to reach. One of the two must be given.
 	MeanGap, Load float64
+	// Cycle says when jobs come for the first time during days and weeks; nil is evenly.
+	Cycle *Cycle
 	// Seed and Replication determine the random streams, one per component
 	// (arrival, size, run, repeat).
 	Seed, Replication uint64
@@ -93,6 +95,10 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if err != nil {
 		return nil, err
 	}
+	at, err := m.Cycle.clock()
+	if err != nil {
+		return nil, fmt.Errorf("feitelson: %w", err)
+	}
 	return func(yield func(*entity.Job) bool) {
 		arrival := des.NewStream(m.Seed, m.Replication, "feitelson.arrival")
 		size := des.NewStream(m.Seed, m.Replication, "feitelson.size")
@@ -107,7 +113,7 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		arrive := func() {
 			clock += float64(meanGap * arrival.ExpFloat64())
 			job++
-			r := &feitelsonRun{submit: clock, size: sizes.Rand(size), left: repeats.Rand(repeat), job: job}
+			r := &feitelsonRun{submit: at(clock), size: sizes.Rand(size), left: repeats.Rand(repeat), job: job}
 			mean := m.TimeUnit
 			if run.Float64() >= feitelsonShort(r.size, m.Processors) {
 				mean *= feitelsonLongMean

@@ -26,6 +26,13 @@ import (
 // log has it is our own addition.
 type Jann struct {
 	Ranges []JannRange
+	// Load, if above 0, is the offered load to generate in the long run on so many
+	// Processors. The gaps of all ranges are scaled for it alike; sizes and runtimes stay
+	// as they are.
+	Load       float64
+	Processors int
+	// Cycle says when jobs come during days and weeks; nil is evenly.
+	Cycle *Cycle
 	// Seed and Replication determine the random streams, one per component
 	// (arrival, size, run) and range.
 	Seed, Replication uint64
@@ -166,6 +173,22 @@ func (m *moments) fit(maxOrder int) (HyperErlang, int) {
 	return HyperErlang{P: 1, Order: order, Rate1: rate, Rate2: rate}, 1
 }
 
+// OfferedLoad is the load that the model offers in the long run to a machine of so many
+// processors, where no Load is asked for.
+func (m Jann) OfferedLoad(processors int) float64 {
+	var load float64
+	for i := range m.Ranges {
+		r := &m.Ranges[i]
+		var size float64
+		for _, s := range r.Sizes {
+			size += float64(s.Size) * float64(s.Jobs)
+		}
+		size /= float64(r.Jobs())
+		load += float64(size * meanAtLeastOne(r.Run) / r.Gap.Mean())
+	}
+	return load / float64(processors)
+}
+
 // Check returns an error if the parameters make no sense.
 func (m Jann) Check() error {
 	if len(m.Ranges) == 0 {
@@ -185,6 +208,9 @@ func (m Jann) Check() error {
 			return fmt.Errorf("jann: range %d has no sizes", i)
 		}
 	}
+	if _, err := m.Cycle.clock(); err != nil {
+		return fmt.Errorf("jann: %w", err)
+	}
 	return nil
 }
 
@@ -192,6 +218,16 @@ func (m Jann) Check() error {
 func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 	if err := errors.Join(checkCount("jann", n), m.Check()); err != nil {
 		return nil, err
+	}
+	at, _ := m.Cycle.clock() // as checked
+	factor := 1.0
+	if m.Load != 0 {
+		if err := checkProcessors("jann", m.Processors); err != nil {
+			return nil, err
+		}
+		if factor = m.OfferedLoad(m.Processors) / m.Load; !(factor > 0) || math.IsInf(factor, 0) {
+			return nil, fmt.Errorf("jann: a load of %v", m.Load)
+		}
 	}
 	return func(yield func(*entity.Job) bool) {
 		type source struct {
@@ -227,7 +263,7 @@ func (m Jann) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 			}
 			// Logs round runtimes to whole seconds. The half makes newJob round too,
 			// instead of cutting.
-			if !yield(newJob(id, submit, size, s.Run.Rand(s.run)+0.5, -1)) {
+			if !yield(newJob(id, at(factor*submit), size, s.Run.Rand(s.run)+0.5, -1)) {
 				return
 			}
 		}

@@ -43,6 +43,9 @@ type Lublin struct {
 	// GapFactor multiplies the gaps, and leaves the daily cycle a day long; 0 means
 	// 1. It is an alternative to Load.
 	GapFactor float64
+	// Cycle stands in place of the model's own daily cycle. Where it has no Day that
+	// cycle stays, and changes with the days of the week. Nil is the model's own.
+	Cycle *Cycle
 	// All replaces the published population of the untyped model, Batch and
 	// Interactive replace those of the typed one. Nil means the published one.
 	All, Batch, Interactive *LublinClass
@@ -189,7 +192,8 @@ type lublinPopulation struct {
 	class      LublinClass
 	queue      int32
 	processors int
-	weights    [lublinBuckets]float64
+	weights    []float64 // of equal parts of a day or a week, of mean 1
+	slot       float64   // seconds of one of them
 	gapFactor  float64
 }
 
@@ -222,9 +226,20 @@ func (m Lublin) populations() ([]lublinPopulation, error) {
 		if err := ps[i].class.check(p); err != nil {
 			return nil, fmt.Errorf("lublin: %w", err)
 		}
-		var err error
-		if ps[i].weights, err = ps[i].class.dailyWeights(); err != nil {
+		daily, err := ps[i].class.dailyWeights()
+		if err != nil {
 			return nil, fmt.Errorf("lublin: %w", err)
+		}
+		ps[i].weights, ps[i].slot = daily[:], lublinBucket
+		if m.Cycle != nil {
+			if err := m.Cycle.Check(); err != nil {
+				return nil, fmt.Errorf("lublin: %w", err)
+			}
+			cycle := *m.Cycle
+			if len(cycle.Day) == 0 {
+				cycle.Day = daily[:]
+			}
+			ps[i].weights, ps[i].slot = cycle.slots()
 		}
 	}
 	factor, err := m.gapFactor(ps)
@@ -409,6 +424,7 @@ func (s *lublinSource) start(p lublinPopulation, seed, replication uint64) {
 		logGap:  p.class.allHours(),
 		factor:  p.gapFactor,
 		weights: p.weights,
+		slot:    p.slot,
 		stream:  stream("arrival"),
 	}
 	s.arrivals.next()
@@ -424,12 +440,13 @@ func (s *lublinSource) start(p lublinPopulation, seed, replication uint64) {
 type lublinArrivals struct {
 	logGap  Gamma
 	factor  float64
-	weights [lublinBuckets]float64
+	weights []float64 // of half-hours, or of the slots of a Cycle
+	slot    float64   // seconds of one of them
 	stream  *rand.Rand
 
 	clock  float64 // the next arrival, in seconds from the first midnight
-	passed int64   // whole half-hours before it
-	points float64 // what has been paid for the present half-hour
+	passed int64   // whole slots before it
+	points float64 // what has been paid for the present one
 }
 
 func (a *lublinArrivals) next() {
@@ -437,12 +454,13 @@ func (a *lublinArrivals) next() {
 	for g > lublinMaxLogGap {
 		g = a.logGap.Rand(a.stream)
 	}
-	a.points += float64(a.factor * math.Exp(g) / lublinBucket)
-	w := a.weights[a.passed%lublinBuckets]
-	for a.points > w {
+	a.points += float64(a.factor * math.Exp(g) / a.slot)
+	n := int64(len(a.weights))
+	w := a.weights[a.passed%n]
+	for a.points > w || w == 0 {
 		a.points -= w
 		a.passed++
-		w = a.weights[a.passed%lublinBuckets]
+		w = a.weights[a.passed%n]
 	}
-	a.clock = lublinBucket * (float64(a.passed) + a.points/w)
+	a.clock = a.slot * (float64(a.passed) + a.points/w)
 }

@@ -39,6 +39,8 @@ func TestEveryModelYieldsAnOrderlyWorkload(t *testing.T) {
 		Downey{Load: 0.7},
 		Feitelson{Load: 0.7, TimeUnit: 600},
 		jannOfLublin(t),
+		Renewal{Load: 0.7, Size: LogUniform{Min: 1, Max: 300}, Run: Exponential{Scale: 100}},
+		Sessions{Load: 0.7, Size: LogUniform{Min: 1, Max: 300}, Run: Exponential{Scale: 100}},
 	} {
 		t.Run(fmt.Sprintf("%T", m), func(t *testing.T) {
 			require.NoError(t, m.Check())

@@ -34,10 +34,11 @@ const fanout = 32
 
 // Tree is an ordered collection of items. Use New.
 type Tree[E, S any, A Algebra[E, S]] struct {
-	alg   A
-	root  *node[E, S]
-	size  int
-	parts []S // scratch
+	alg    A
+	root   *node[E, S]
+	size   int
+	parts  []S           // scratch
+	leaves []*node[E, S] // likewise; see Fill
 }
 
 // node is a leaf with items, or an inner node with kids, the summary of each,

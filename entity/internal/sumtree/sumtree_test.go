@@ -83,6 +83,16 @@ func (c *collector) Visit(items []amount) bool {
 	return true
 }
 
+// drawModel draws what a tree may be filled with.
+func drawModel(t *rapid.T) model {
+	n := rapid.SampledFrom([]int{0, 1, fanout, fanout + 1, 3*fanout + 5, fanout*fanout + 1, 5000}).Draw(t, "items")
+	m := make(model, n)
+	for i := range m {
+		m[i] = amount{2*i + 1, i%3 + 1}
+	}
+	return m
+}
+
 func TestTreeIsASortedSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree, want := New(amounts{}), model{}
@@ -92,6 +102,10 @@ func TestTreeIsASortedSlice(t *testing.T) {
 		for range steps {
 			if rapid.IntRange(0, 400).Draw(t, "turn") == 0 {
 				growing = !growing
+			}
+			if rapid.IntRange(0, 500).Draw(t, "fill") == 0 {
+				want = drawModel(t)
+				tree.Fill(want)
 			}
 			key := keys.Draw(t, "key")
 			if growing == (rapid.IntRange(0, 3).Draw(t, "op") > 0) {
@@ -137,6 +151,24 @@ func TestTreeIsASortedSlice(t *testing.T) {
 			require.Equal(t, want[0], first)
 		}
 	})
+}
+
+func TestAFilledTreeIsFlatAndTakesNoMemoryAnew(t *testing.T) {
+	items := make(model, 1000)
+	for i := range items {
+		items[i] = amount{i, 1}
+	}
+	tree := New(amounts{})
+	tree.Fill(items)
+	require.Len(t, tree.root.kids, 32)
+	for _, leaf := range tree.root.kids {
+		require.True(t, leaf.leaf())
+		require.GreaterOrEqual(t, len(leaf.items), fanout/2)
+	}
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { tree.Fill(items) }), 6.0, "the leaves serve again")
+	tree.Fill(items[:1])
+	require.True(t, tree.root.leaf())
+	require.Zero(t, tree.root.items[:2][1], "what it held is let go")
 }
 
 func TestScanSkipsWholeSubtrees(t *testing.T) {

@@ -49,8 +49,8 @@ func (s trial) begunYet(t testing.TB) map[string]int {
 
 func TestAUnitLongerThanAWorkerMayBeSilentIsCarriedOutOnce(t *testing.T) {
 	long(t)
-	s, server := newTrial(t, 2, 6*time.Second), within(t, embedded.Config{})
-	s.Wait = 2 * time.Second
+	s, server := newTrial(t, 2, 11*time.Second), within(t, embedded.Config{})
+	s.Wait = 5 * time.Second
 	running := s.start(t, Engine{Server: server, Workers: 1})
 	start(t, worker(t, server))
 	start(t, worker(t, server)) // idle: it would get what is given away

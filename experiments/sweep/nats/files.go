@@ -87,6 +87,9 @@ func unpack(ctx context.Context, store jetstream.ObjectStore, cache string, n na
 			return err
 		}
 		in.Path = below(root, in.Path)
+		if path.Base(in.Name) == in.Name { // what the coordinator has fetched stands beside the study here
+			in.Path = below(job.Portable.Dir, in.Name)
+		}
 		if err := link(file, in.Path); err != nil {
 			return fmt.Errorf("putting %s into the cache: %w", in.Name, err)
 		}

@@ -1,8 +1,8 @@
 // Package randvar holds the probability distributions of the workload models
 // that gonum's distuv lacks: hypergeometric, truncated normal, hyper-gamma,
-// two-stage uniform, log-uniform, Zipf and hyper-Erlang. It also has a gamma
-// distribution of its own: gonum's allocates on every draw from a stream and
-// draws other numbers, so that traces would change.
+// two-stage uniform, log-uniform, Zipf, hyper-Erlang, and samples of values. It also
+// has some of its own that gonum has: gonum's allocate on every draw from a stream and
+// draw other numbers, so that traces would change, and they compile far more.
 //
 // A distribution is a struct of its parameters and needs no constructor. Check
 // says what is wrong with the parameters; the other methods expect parameters

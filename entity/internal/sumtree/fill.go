@@ -1,0 +1,59 @@
+package sumtree
+
+// Fill has the tree hold the items, which are in order, and nothing else. For n of them
+// it costs O(n); the leaves that there are serve again, so that a tree that is filled anew
+// all the time, with about as many, takes hardly any memory for it.
+func (t *Tree[E, S, A]) Fill(items []E) {
+	level := leaves(t.root, t.leaves[:0])
+	for len(level)*fanout < len(items) {
+		level = append(level, &node[E, S]{items: make([]E, 0, fanout)})
+	}
+	clear(level[max(1, shares(len(items))):])
+	level = level[:max(1, shares(len(items)))]
+	for i, leaf := range level {
+		leaf.refill(share(items, i, len(level)))
+	}
+	t.leaves, t.size = level, len(items)
+	for len(level) > 1 {
+		above := make([]*node[E, S], shares(len(level)))
+		for i := range above {
+			above[i] = t.above(share(level, i, len(above)))
+		}
+		level = above
+	}
+	t.root = level[0]
+}
+
+// shares is into how many shares n things are divided of which none has room for more
+// than the fan-out, and share the i-th of so many: all about as large.
+func shares(n int) int                       { return (n + fanout - 1) / fanout }
+func share[T any](all []T, i, count int) []T { return all[len(all)*i/count : len(all)*(i+1)/count] }
+
+// leaves appends the leaves under n to list, in order.
+func leaves[E, S any](n *node[E, S], list []*node[E, S]) []*node[E, S] {
+	if n.leaf() {
+		return append(list, n)
+	}
+	for _, kid := range n.kids {
+		list = leaves(kid, list)
+	}
+	return list
+}
+
+// refill has the leaf n hold the items and forget those that it held.
+func (n *node[E, S]) refill(items []E) {
+	held := n.items
+	n.items = append(held[:0], items...)
+	if len(held) > len(items) {
+		clear(held[len(items):])
+	}
+}
+
+// above is a node with these kids.
+func (t *Tree[E, S, A]) above(kids []*node[E, S]) *node[E, S] {
+	n := &node[E, S]{kids: make([]*node[E, S], len(kids)), sums: make([]S, len(kids)), first: make([]E, len(kids))}
+	for i, kid := range kids {
+		n.kids[i], n.sums[i], n.first[i] = kid, t.summary(kid), kid.min()
+	}
+	return n
+}

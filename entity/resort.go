@@ -1,0 +1,100 @@
+package entity
+
+// Orders that change while jobs wait.
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// sort has v hold the jobs that from holds, by their keys as of now.
+//
+// From one round to the next time passes for all jobs alike, and a few come and go: the
+// order is nearly what it was. So a view is sorted from where it stands, by insertion,
+// and costs n keys and as many steps as there are jobs and pairs of them that have
+// changed places:
+//
+//	as it stood   a  b  c  d  e
+//	keys now      1  2  5  6  4
+//	                   <-----+      two pairs: e passes d and c
+//
+// Ties are settled by submission, so that the order does not depend on where the view
+// stood. Where a formula shuffles the jobs all the time, sorting by insertion is given up
+// when it has taken as long as sorting would.
+//
+// Set aside: a heap, of which only as many jobs are taken as a round looks at. Most of what
+// is left is to compute the keys, which the first job needs already.
+func (v *View) sort(from *View, now des.Time) {
+	v.now, v.round, v.head = now, v.queue.round, queued{}
+	all := gathering{v.items[:0]}
+	from.tree.Scan(&all)
+	v.items = all.items
+	for i := range v.items { // what a job asks for is known: see Queue.change
+		e := &v.items[i]
+		e.key = v.remember(e.run)
+	}
+	sortNearly(v.items)
+	v.tree.Fill(v.items)
+}
+
+// gathering is a scan that takes all.
+type gathering struct{ items []queued }
+
+func (*gathering) Skip(queueSum) bool { return false }
+
+func (g *gathering) Visit(items []queued) bool {
+	g.items = append(g.items, items...)
+	return true
+}
+
+// shuffled is for how many places a job, in the mean, items are moved one by one.
+const shuffled = 16
+
+// sortNearly sorts items that are nearly in order.
+func sortNearly(items []queued) {
+	left := shuffled * len(items)
+	for i := 1; i < len(items); i++ {
+		if !(queueAlgebra{}).Before(items[i], items[i-1]) {
+			continue
+		}
+		e, k := items[i], i
+		for ; k > 0 && (queueAlgebra{}).Before(e, items[k-1]); k-- {
+			items[k] = items[k-1]
+		}
+		items[k] = e
+		if left -= i - k; left < 0 {
+			slices.SortFunc(items, func(a, b queued) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.seq, b.seq)) })
+			return
+		}
+	}
+}
+
+// remember is r's key as of now, which the view keeps: r is found by it again, whatever the
+// key is by then.
+func (v *View) remember(r *Run) float64 {
+	key := v.key(r)
+	if math.IsNaN(key) {
+		key = math.Inf(1) // last: NaN has no place in an order
+	}
+	n := int(*v.queue.standing(r))
+	if n >= len(v.keys) {
+		v.keys = append(v.keys, make([]float64, n+1-len(v.keys))...)
+	}
+	v.keys[n] = key
+	return key
+}
+
+// key is what the order says of r as it waits, whatever shape it holds a window for.
+func (v *View) key(r *Run) float64 {
+	if len(r.Shapes) == 0 {
+		return v.order.Key(r, v.now)
+	}
+	shape := r.Job
+	r.Job = r.free()
+	key := v.order.Key(r, v.now)
+	r.Job = shape
+	return key
+}

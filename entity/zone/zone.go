@@ -1,0 +1,25 @@
+// Package zone knows the time zones that logs name in their headers, the same ones on
+// every machine.
+package zone
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+	_ "time/tzdata" // for machines that have no zones
+)
+
+// Of is the zone of a name: one of the IANA's, or so many hours from Greenwich,
+// "GMT-6". It is UTC where the name says nothing.
+func Of(name string) *time.Location {
+	if zone, err := time.LoadLocation(name); err == nil && zone != time.Local { // "Local" is another one everywhere
+		return zone
+	}
+	if m := offset.FindStringSubmatch(name); m != nil {
+		hours, _ := strconv.Atoi(m[1]) // two digits
+		return time.FixedZone(name, hours*3600)
+	}
+	return time.UTC
+}
+
+var offset = regexp.MustCompile(`^(?:GMT|UTC) ?([+-]\d\d?)$`)

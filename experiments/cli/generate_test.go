@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// generatedLog is a log of so many jobs with a header that tells the hours.
+func generatedLog(t *testing.T, flags string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "log.swf.gz")
+	got := call(append(append([]string{"generate"}, strings.Fields(flags)...), "--out", path)...)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	return path
+}
+
+func jobsOf(t *testing.T, path string) (all []*entity.Job) {
+	t.Helper()
+	trace, err := workload.OpenSWF(path)
+	require.NoError(t, err)
+	for j := range trace.Jobs() {
+		all = append(all, j)
+	}
+	require.NoError(t, trace.Err())
+	return all
+}
+
+const officeHours = "day=1/1/8/1,week=1/1/1/1/1/0/0"
+
+// What is generated, and what a source of the same words gives to a simulation, are the
+// same jobs.
+func TestAGeneratedLogIsWhatTheSourceOfItsWordsRuns(t *testing.T) {
+	log := generatedLog(t, "lublin --jobs 3000 --procs 64 --cycle "+officeHours)
+	for flags, spec := range map[string]string{
+		"lublin --load 0.7 --cycle " + officeHours:                           "lublin:load=0.7:cycle=" + officeHours,
+		"downey --load 0.7 --flurries every=40:jobs=10:gap=5:spread=0.1":     "downey:load=0.7:flurries='every=40:jobs=10:gap=5:spread=0.1'",
+		"feitelson --mean-gap 900 --time-unit 600":                           "feitelson:mean-gap=15m:time-unit=10m",
+		"poisson --load 0.7 --size zipf/1.5/64 --runtime 1h --cycle @" + log: "poisson:load=0.7:size=zipf/1.5/64:runtime=1h:cycle=@" + log,
+		"poisson --gap @" + log + " --size @" + log + " --runtime @" + log:   "poisson:gap=@" + log + ":size=@" + log + ":runtime=@" + log,
+		"sessions --load 0.5 --size 1..20 --runtime 15m --users 7":           "sessions:load=0.5:size=1..20:runtime=15m:users=7",
+		"jann --from " + log + " --load 0.6 --order 9":                       "jann:from=" + log + ":load=0.6:order=9",
+	} {
+		spec += ":jobs=300:procs=64"
+		args := append(append([]string{"generate"}, strings.Fields(flags)...), "--jobs", "300", "--procs", "64")
+		path := filepath.Join(t.TempDir(), "a.swf")
+		got := call(append(args, "--out", path, "--seed", "5")...)
+		require.Equal(t, exitOK, got.code, "%v: %s", args, got.stderr)
+		one, two := t.TempDir(), t.TempDir()
+		got = call("simulate", path, "--policy", "easy", "--out", one, "--strict", "--seed", "5")
+		require.Equal(t, exitOK, got.code, got.stderr)
+		require.Empty(t, got.stderr)
+		got = call("simulate", spec, "--policy", "easy", "--out", two, "--seed", "5")
+		require.Equal(t, exitOK, got.code, got.stderr)
+		require.True(t, maps.Equal(schedules(t, one), schedules(t, two)), spec)
+		require.Equal(t, 301, strings.Count(read(t, one, "jobs-easy.csv"), "\n"), spec)
+	}
+}
+
+func TestAGeneratedLogSaysHowItWasMade(t *testing.T) {
+	text := call("generate", "poisson", "--size", "1", "--runtime", "one-of/60/120", "--gap", "5m", "--jobs", "2", "--seed", "9", "--estimates", "fmodel:4", "--cycle", officeHours).stdout
+	for _, want := range []string{
+		"; Information: Poisson arrivals, or gaps of any distribution, with sizes and runtimes of any\n",
+		"; Note: poisson:jobs=2:gap=5m:size=1:runtime=one-of/60/120:cycle='" + officeHours + "', estimates fmodel:4, seed 9\n",
+		"; UnixStartTime: 1704067200\n", "; TimeZoneString: UTC\n", "; MaxJobs: 2\n", "; MaxProcs: 128\n",
+	} {
+		require.Contains(t, text, want)
+	}
+	text = call("generate", "lublin", "--jobs", "2", "--cycle", officeHours, "--flurries", "every=1:jobs=1").stdout
+	require.Contains(t, text, "; Note: model lublin, load 0, estimates exact, seed 1, cycle "+officeHours+", flurries every=1:jobs=1\n")
+	require.Contains(t, text, "; UnixStartTime: 1704067200\n")
+	require.NotContains(t, call("generate", "lublin", "--jobs", "2").stdout, "UnixStartTime", "as it always was")
+}
+
+func TestHoursOfAGeneratedCycleAreThoseOfTheHeader(t *testing.T) {
+	for _, j := range jobsOf(t, generatedLog(t, "downey --load 0.5 --jobs 4000 --cycle day=0/1,week=0/0/1/0/0/0/0")) {
+		require.EqualValues(t, 2, j.Submit/des.Day%7, "a Wednesday")
+		require.GreaterOrEqual(t, j.Submit%des.Day, des.Day/2, "in the afternoon")
+	}
+}
+
+func TestEstimatesOfTheFModelAreGeneratedAndSimulatedAlike(t *testing.T) {
+	exact, given := generatedLog(t, "lublin --jobs 400 --seed 3"), generatedLog(t, "lublin --jobs 400 --seed 3 --estimates fmodel:6")
+	one, two := t.TempDir(), t.TempDir()
+	for dir, args := range map[string][]string{one: {exact, "--estimates", "fmodel:6"}, two: {given}} {
+		got := call(append([]string{"simulate", "--policy", "easy", "--out", dir, "--seed", "3"}, args...)...)
+		require.Equal(t, exitOK, got.code, got.stderr)
+	}
+	require.True(t, maps.Equal(schedules(t, one), schedules(t, two)))
+	got := call("validate", filepath.Join(one, "jobs-easy.csv"), exact, "--estimates", "fmodel:6", "--seed", "3")
+	require.Equal(t, exitOK, got.code, got.stderr+got.stdout)
+	longer := 0
+	for _, j := range jobsOf(t, given) {
+		require.LessOrEqual(t, j.Request.Length, 6*j.Runtime+des.Second)
+		if j.Request.Length > 2*j.Runtime {
+			longer++
+		}
+	}
+	require.InDelta(t, 0.8, float64(longer)/400, 0.07, "four fifths of the factors are above 2")
+}
+
+func TestJannIsFittedInTheCommand(t *testing.T) {
+	log := generatedLog(t, "lublin --jobs 20000 --procs 64")
+	got := call("generate", "jann", "--from", log, "--print")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, 9, strings.Count(got.stdout, "\n"), "a title, seven ranges, the load:\n"+got.stdout)
+	require.Contains(t, got.stdout, "33-64")
+	require.NotContains(t, got.stdout, "; ")
+	text := call("generate", "jann", "--from", log, "--jobs", "5", "--ranges", "16").stdout
+	require.Contains(t, text, "; MaxProcs: 64\n")
+	require.Equal(t, 5, strings.Count(text, "\n; Note: sizes "), "1, to 16, 32, 48 and 64")
+	require.Contains(t, text, "; Note: sizes 1, ")
+	require.Contains(t, text, "gaps hyper-erlang/")
+
+	// A log in which nothing varies: no mixture has its moments.
+	var lines []string
+	for i := range 50 {
+		lines = append(lines, fmt.Sprintf("%d 300 4 300", 60*i))
+	}
+	steady := write(t, "steady.swf", swf(lines...))
+	got = call("generate", "jann", "--from", steady, "--jobs", "3")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stderr, "sizes 4, 50 jobs: no hyper-Erlang distribution of an order up to 7 has the three moments of the gaps and runtimes: only the mean is met")
+	require.Contains(t, call("generate", "jann", "--from", steady, "--print").stdout, "gaps and runtimes")
+}
+
+func TestSessionsAreWrittenWithWhatTheyWaitFor(t *testing.T) {
+	text := call("generate", "sessions", "--size", "2", "--runtime", "10m", "--mean-gap", "1h", "--batches", "3", "--batch-jobs", "1", "--think", "5m", "--jobs", "30").stdout
+	waits := 0
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); f[0] != ";" && f[16] != "-1" {
+			require.Equal(t, "300", f[17], "five minutes to think")
+			waits++
+		}
+	}
+	require.InDelta(t, 20, waits, 4, "two of three jobs come after another")
+	got := callWith(text, "simulate", "-", "--feedback", "--policy", "easy", "--format", "csv")
+	require.Equal(t, exitOK, got.code, got.stderr)
+}
+
+func TestWhatCannotBeGeneratedIsWrongUsage(t *testing.T) {
+	log := generatedLog(t, "lublin --jobs 20")
+	for args, want := range map[string]string{
+		"nonsense":                   "there are downey, feitelson, jann, lublin, poisson, sessions, vo",
+		"jann":                       "give --from LOG",
+		"jann --from x --order 0":    "--order must be 1 or more",
+		"poisson":                    "either it or mean-gap",
+		"poisson --load 1":           `size is "": want a distribution`,
+		"poisson --load 1 --size 1":  "runtime",
+		"poisson --load -1 --size 1": "load",
+		"poisson --load 1 --size soon --runtime 1":                     "want a distribution; want a time of 0 or more",
+		"poisson --load 1 --size 200 --runtime 1":                      "less than a thousandth",
+		"poisson --load 1 --mean-gap 1 --gap 5 --size 1 --runtime 1":   "it or load, not both",
+		"poisson --load 1 --size 1 --runtime lognormal/1h":             "want lognormal/MEAN/sigma",
+		"poisson --load 1 --size 1 --runtime 1 --cycle day=1/2/x":      "want weights",
+		"poisson --load 1 --size 1 --runtime 1 --jobs 1000000000":      "at most 100000000",
+		"poisson --load 1 --size 1 --runtime 1 --estimates user":       "want exact, tsafrir or fmodel:F",
+		"poisson --load 1 --size 1 --runtime 1 --flurries jobs=5":      "one of so many jobs begins one",
+		"sessions --load 1 --size 1 --runtime 1 --flurries every=5":    "unknown flag: --flurries",
+		"sessions --load 1 --size 1 --runtime 1 --think @" + log:       "logs do not tell it",
+		"lublin --cycle week=1/2":                                      "--cycle: cycle: want the weights of Monday to Sunday, 7, not 2",
+		"lublin --cycle day=1,day=2":                                   "--cycle: day is given twice",
+		"lublin --cycle hours=1":                                       "--cycle: want day=W/W/...",
+		"lublin --flurries often=1":                                    `--flurries: often: there is no "often"`,
+		"lublin --flurries every=5:spread=3":                           "the spread must be from 0 to 1",
+		"lublin --estimates fmodel:0.5":                                "the largest factor must be a number from 1",
+		"lublin --estimates factor:2":                                  "want exact, tsafrir or fmodel:F",
+		"jann --from " + log + " --load inf":                           "--load must be a number above 0",
+		"feitelson --time-unit 60 --load 1 --flurries every=5:every=5": "every is given twice",
+	} {
+		got := call(append([]string{"generate"}, strings.Fields(args)...)...)
+		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
+		require.Contains(t, got.stderr, want, args)
+		require.Empty(t, got.stdout, args)
+	}
+	for args, want := range map[string]string{
+		"jann --from no-such.swf":                                               "no-such.swf",
+		"lublin --cycle @no-such.swf":                                           "no-such.swf",
+		"lublin --cycle @" + log:                                                "(UnixStartTime)",
+		"jann --ranges odd --from " + log:                                       "want powers, or the number",
+		"poisson --load 1 --size 1 --runtime @no-such.swf":                      "no-such.swf",
+		"poisson --load 1 --size 1 --runtime 1 --cycle @" + log + " --jobs 100": "(UnixStartTime)",
+	} {
+		got := call(append([]string{"generate"}, strings.Fields(args)...)...)
+		require.Equal(t, exitFailed, got.code, "%s: %s", args, got.stderr)
+		require.Contains(t, got.stderr, want, args)
+	}
+}
+
+// weighed is an output that weighs what is kept, between two jobs.
+type weighed struct{ most uint64 }
+
+func (w *weighed) Write(p []byte) (int, error) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	w.most = max(w.most, m.HeapAlloc)
+	return len(p), nil
+}
+
+func TestGenerationTakesNoMemoryByTheJob(t *testing.T) {
+	peak := func(jobs int, flags string) uint64 {
+		var w weighed
+		code := Run(t.Context(), Env{Args: append([]string{"generate"}, strings.Fields(fmt.Sprintf("%s --jobs %d", flags, jobs))...), Stdout: &w, Stderr: io.Discard})
+		require.Equal(t, exitOK, code)
+		require.NotZero(t, w.most)
+		return w.most
+	}
+	for _, flags := range []string{
+		"lublin --cycle " + officeHours + " --flurries every=100:jobs=20 --estimates fmodel:5",
+		"poisson --load 0.8 --size 1..64 --runtime lognormal/1h/1",
+		"sessions --load 0.8 --size 1..64 --runtime lognormal/1h/1",
+	} {
+		few, many := peak(20_000, flags), peak(200_000, flags)
+		require.Less(t, many, few+1<<20, "%s: %d bytes for few, %d for many", flags, few, many)
+	}
+}
+
+func TestAStudyOfASourceKnowsTheLogsThatItIsLike(t *testing.T) {
+	dir := t.TempDir()
+	put := func(jobs string) {
+		text := call("generate", "lublin", "--jobs", jobs, "--procs", "32").stdout
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "log.swf"), []byte(text), 0o600))
+	}
+	put("300")
+	study := filepath.Join(dir, "study.yaml")
+	require.NoError(t, os.WriteFile(study, []byte("traces: ['jann:from=log.swf:jobs=50', 'poisson:jobs=50:load=0.5:size=@log.swf:runtime=@log.swf']\npolicies: [easy]\n"), 0o600))
+	out := filepath.Join(t.TempDir(), "out")
+	got := swept(t, study, "--out", out)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	before := read(t, out, "results.csv")
+	require.Equal(t, 3, strings.Count(before, "\n"))
+	put("400")
+	got = swept(t, study, "--out", out)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.NotEqual(t, before, read(t, out, "results.csv"), "another log, other jobs")
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPlatformIsTheMachineOfAWorkloadOfBatsim(t *testing.T) {
+	platform := write(t, "platform.xml", input["platform.xml"])
+	workload := write(t, "workload.json", input["workload.json"])
+	got := call("simulate", workload, "--policy", "easy")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "does not tell the size of the machine")
+	got = call("simulate", workload, "--from", "batsim:platform="+platform, "--policy", "easy", "--format", "csv")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, call("simulate", workload, "--procs", "4", "--policy", "easy", "--format", "csv").stdout, got.stdout)
+	got = call("trace", "convert", workload, "-", "--from", "batsim:platform="+platform)
+	require.Contains(t, got.stdout, "; MaxProcs: 4\n")
+	got = call("simulate", workload, "--from", "batsim:platform="+workload)
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "want an XML file of SimGrid: "+workload)
+}
+
+func TestHostsOfAPlatformAreNodesOfADomain(t *testing.T) {
+	platform := write(t, "platform.xml", input["platform.xml"])
+	got := call("trace", "platform", platform)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, "id,performance,price,name,cores\n1,2,1,fast,2\n2,1,1,node-0,1\n3,1,1,node-1,1\n4,1,1,node-10,1\n", got.stdout)
+	nodes := got.stdout
+	got = callWith(input["platform.xml"], "trace", "platform", "-", "--reference", "0.5Gf")
+	require.Equal(t, "id,performance,price,name,cores\n1,4,1,fast,2\n2,2,1,node-0,1\n3,2,1,node-1,1\n4,2,1,node-10,1\n", got.stdout)
+
+	domain := domainOf(t, "nodes: nodes.csv\ncycle: 100\ntrace: {free: true}\n", "nodes.csv", nodes)
+	out := filepath.Join(t.TempDir(), "out")
+	got = call("simulate", write(t, "workload.json", input["workload.json"]), "--from", "batsim", "--domain", domain, "--policy", "easy", "--out", out)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	text, err := os.ReadFile(filepath.Join(out, "nodes.csv"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "1,fast,2,1,")
+
+	got = call("trace", "platform", platform, "--reference", "fast")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "such as 2.5Gf")
+	got = call("trace", "platform", platform+"no")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "no such file")
+}

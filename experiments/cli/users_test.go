@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// usersLog is a log of 15 weeks: user 1 runs a job every week and looks at the result
+// before the next; user 2 is there once.
+func usersLog(t *testing.T, wait string) string {
+	var b strings.Builder
+	b.WriteString("; MaxProcs: 8\n; UnixStartTime: 1000000000\n; Queue: 3 long\n")
+	id := 0
+	add := func(user, submit, run int) {
+		id++
+		fmt.Fprintf(&b, "%d %d %s %d 4 -1 -1 4 3600 -1 1 %d 1 7 3 -1 -1 -1\n", id, submit, wait, run, user)
+	}
+	for week := range 15 {
+		at := week * 7 * 86400
+		add(1, at+100, 600)
+		add(1, at+850, 60)
+		if week == 4 {
+			add(2, at+90000, 500)
+		}
+	}
+	return write(t, "log.swf", b.String())
+}
+
+func TestUsersOfALogAreTold(t *testing.T) {
+	log := usersLog(t, "50")
+	got := call("trace", "users", log)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout, "2: 1 long-term (12 weeks or more), 1 temporary")
+	require.Contains(t, got.stdout, "quartiles 100, 100, 100 s")
+	require.Contains(t, got.stdout, "15 jobs wait for others, 0 of them for more than one")
+
+	rows, err := csv.NewReader(strings.NewReader(call("trace", "users", log, "--format", "csv").stdout)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 3)
+	require.Equal(t, "user,jobs,sessions,batches,waiting_jobs,median_think,median_session,first_submission,last_submission,weeks,processor_hours,share_of_work,tenure", strings.Join(rows[0], ","))
+	require.Equal(t, "1,30,15,30,15,100,750,100,8468050,15,11", strings.Join(rows[1][:11], ","))
+	require.Equal(t, []string{"2", "temporary"}, []string{rows[2][0], rows[2][12]})
+
+	var facts struct {
+		Trace    string `json:"trace"`
+		Sessions int    `json:"sessions"`
+		ByUser   []struct {
+			Tenure string `json:"tenure"`
+		} `json:"by_user"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(call("trace", "users", log, "--format", "json", "--break", "gap", "--limit", "10m").stdout), &facts))
+	require.Equal(t, "log.swf", facts.Trace)
+	require.Equal(t, 31, facts.Sessions, "750 s are longer than 10 minutes")
+	require.Equal(t, "long-term", facts.ByUser[0].Tenure)
+}
+
+func TestALogWithoutWaitsNeedsAWordOnThem(t *testing.T) {
+	log := usersLog(t, "-1")
+	for _, args := range [][]string{{"users", log}, {"feedback", log, "-"}, {"resample", log, "-", "--feedback"}} {
+		got := call(append([]string{"trace"}, args...)...)
+		require.Equal(t, exitFailed, got.code, args)
+		require.Contains(t, got.stderr, "log.swf: job 1 has no wait (field 3)")
+		require.Contains(t, got.stderr, "--no-wait")
+		require.Equal(t, exitOK, call(append([]string{"trace"}, append(args, "--no-wait")...)...).code)
+	}
+	require.Equal(t, exitOK, call("trace", "resample", log, "-").code, "nobody needs them there")
+}
+
+func TestFeedbackIsWrittenAndSimulated(t *testing.T) {
+	log := usersLog(t, "50")
+	linked := filepath.Join(t.TempDir(), "linked.swf.gz")
+	require.Equal(t, exitOK, call("trace", "feedback", log, linked).code)
+	got := call("trace", "feedback", log, "-", "--across")
+	require.Contains(t, got.stdout, "trace feedback --across=true\n")
+	require.Contains(t, got.stdout, "\n2 850 50 60 4 -1 -1 4 3600 -1 1 1 1 7 3 -1 1 100\n")
+	require.Contains(t, got.stdout, "\n3 604900 50 600 4 -1 -1 4 3600 -1 1 1 1 7 3 -1 2 603940\n")
+	require.NotContains(t, call("trace", "feedback", log, "-").stdout, " 603940\n")
+
+	// Without the waits of 50 s everybody who waits for results comes 50 s sooner.
+	out := t.TempDir()
+	require.Equal(t, exitOK, call("simulate", linked, "--feedback", "--policy", "easy", "--out", out).code)
+	jobs, err := os.ReadFile(filepath.Join(out, "jobs-easy.csv"))
+	require.NoError(t, err)
+	require.Contains(t, string(jobs), "\n2,linked.swf.gz,60,800,")
+	require.Equal(t, exitOK, call("validate", filepath.Join(out, "jobs-easy.csv"), linked).code)
+}
+
+func TestUsersAreResampledToAFileAndAsASource(t *testing.T) {
+	log := usersLog(t, "50")
+	file := filepath.Join(t.TempDir(), "new.swf")
+	got := call("trace", "resample", log, file, "--weeks", "30", "--users", "6", "--seed", "4", "--feedback")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "; MaxProcs: 8\n; UnixStartTime: 1000000000\n")
+	require.Contains(t, string(text), "; Queue: 3 long\n")
+	require.Contains(t, string(text), "trace resample --feedback=true --seed=4 --users=6 --weeks=30\n")
+
+	a, b := t.TempDir(), t.TempDir()
+	require.Equal(t, exitOK, call("simulate", file, "--feedback", "--policy", "easy", "--out", a).code)
+	source := "resample:from=" + log + ":weeks=30:users=6:feedback=on"
+	got = call("simulate", source, "--feedback", "--policy", "easy", "--seed", "4", "--out", b)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	column := func(dir string) (columns []string) { // without the workload's name
+		f, err := os.Open(filepath.Join(dir, "jobs-easy.csv"))
+		require.NoError(t, err)
+		defer f.Close()
+		rows, err := csv.NewReader(f).ReadAll()
+		require.NoError(t, err)
+		require.Greater(t, len(rows), 100)
+		for _, row := range rows[1:] {
+			columns = append(columns, strings.Join(append(row[:1:1], row[2:]...), ","))
+		}
+		return columns
+	}
+	require.Equal(t, column(a), column(b))
+	other := t.TempDir()
+	require.Equal(t, exitOK, call("simulate", source, "--feedback", "--policy", "easy", "--seed", "5", "--out", other).code)
+	require.NotEqual(t, column(b), column(other))
+}
+
+func TestAsManyUsersAreTakenAsOfferALoad(t *testing.T) {
+	log := usersLog(t, "50")
+	load := func(args ...string) float64 {
+		total := 0.0
+		for seed := range 12 {
+			file := filepath.Join(t.TempDir(), "new.swf")
+			require.Equal(t, exitOK, call(append([]string{"trace", "resample", log, file, "--weeks=40", fmt.Sprint("--seed=", seed)}, args...)...).code)
+			var info struct {
+				Load float64 `json:"offered_load"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(call("trace", "info", file, "--format", "json").stdout), &info))
+			total += info.Load / 12
+		}
+		return total
+	}
+	require.InDelta(t, 0.1, load("--load=0.1"), 0.01)
+}
+
+func TestWhatMakesNoSenseOfUsersIsWrongUsage(t *testing.T) {
+	log := usersLog(t, "50")
+	for args, want := range map[string]string{
+		"trace resample " + log + " - --users 0":                "--users must be 1 or more",
+		"trace resample " + log + " - --weeks 0":                "--weeks must be 1 or more",
+		"trace resample " + log + " - --load 0":                 "--load must be a number above 0",
+		"trace resample " + log + " - --load 1 --users 3":       "not both",
+		"trace resample " + log + " - --long-term 0":            "--long-term must be 1 week or more",
+		"trace users " + log + " --top -1":                      "--top must not be negative",
+		"trace users " + log + " --long-term 0":                 "--long-term must be 1 week or more",
+		"trace users " + log + " --limit 0":                     "a time above 0",
+		"trace feedback " + log + " - --batch other":            "previous or whole",
+		"trace feedback " + log + " " + log:                     "overwrite itself",
+		"simulate resample:users=3":                             "from=log.swf.gz",
+		"simulate resample:from=" + log + ":begin=sometime":     "staggered or together",
+		"simulate resample:from=" + log + ":load=1:users=2":     "not beside users",
+		"simulate resample:from=" + log + ":break=gap:limit=x":  "limit",
+		"simulate resample:from=" + log + ":feedback=sometimes": "on or off",
+	} {
+		got := call(strings.Fields(args)...)
+		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
+		require.Contains(t, got.stderr, want, args)
+	}
+	got := call("trace", "resample", log, "-", "--weeks", "999999999")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "log.swf: a log can have 1 to 156000 weeks")
+}
+
+func TestAStudyKnowsTheLogBehindASource(t *testing.T) {
+	log := usersLog(t, "50")
+	dir := t.TempDir()
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	beside := filepath.Join(dir, "log.swf")
+	require.NoError(t, os.WriteFile(beside, text, 0o600))
+	study := filepath.Join(dir, "study.yaml")
+	require.NoError(t, os.WriteFile(study, []byte(`traces: ["resample:weeks={n}:from=log.swf:feedback=on"]
+n: [20]
+feedback: true
+policies: easy
+`), 0o600))
+	results := filepath.Join(dir, "results")
+	t.Setenv(asCommand, "1") // what a study's workers are
+	got := call("sweep", study, "--out", results, "--workers", "1")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	manifest, err := os.ReadFile(filepath.Join(results, "manifest.json"))
+	require.NoError(t, err)
+	require.Contains(t, string(manifest), `"log.swf"`)
+
+	require.NoError(t, os.WriteFile(beside, []byte(strings.Replace(string(text), " 60 4 ", " 90 4 ", 1)), 0o600))
+	got = call("sweep", study, "--out", results, "--dry-run", "--workers", "1")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stdout+got.stderr, "0 are done", "another log is another study")
+}
+
+// What the guide about users says of a real log.
+func TestUsersWhoAlwaysWaitTurnAComparisonRound(t *testing.T) {
+	dir := os.Getenv("GRIDSLOT_TRACES")
+	if dir == "" {
+		t.Skip("GRIDSLOT_TRACES does not name a folder of logs")
+	}
+	log := filepath.Join(dir, "KTH-SP2-1996-2.1-cln.swf.gz")
+	if _, err := os.Stat(log); err != nil {
+		t.Skip(err)
+	}
+	told := call("trace", "users", log)
+	require.Contains(t, told.stdout, "8271, of 3.4 jobs; median length 170 s")
+	require.Contains(t, told.stdout, "10530 jobs wait for others, 3607 of them for more than one")
+	wait := func(args ...string) (easy, conservative float64) {
+		got := call(append([]string{"simulate", "--policy=easy,conservative", "--procs=64", "--format=csv"}, args...)...)
+		require.Equal(t, exitOK, got.code, got.stderr)
+		rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
+		require.NoError(t, err)
+		at := slices.Index(rows[0], "mean_wait")
+		for i, to := range []*float64{&easy, &conservative} {
+			*to, err = strconv.ParseFloat(rows[i+1][at], 64)
+			require.NoError(t, err)
+		}
+		return easy / 3600, conservative / 3600
+	}
+	easy, conservative := wait(log)
+	require.InDelta(t, 59.0, easy, 0.05)
+	require.InDelta(t, 56.0, conservative, 0.05)
+	across := filepath.Join(t.TempDir(), "across.swf.gz")
+	require.Equal(t, exitOK, call("trace", "feedback", log, across, "--across").code)
+	easy, conservative = wait(across, "--feedback")
+	require.InDelta(t, 6.35, easy, 0.005)
+	require.InDelta(t, 6.97, conservative, 0.005)
+}

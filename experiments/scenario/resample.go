@@ -1,0 +1,174 @@
+package scenario
+
+// Logs that are made of the users of another one: see package users.
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/users"
+)
+
+// Resampling is which log is made of another one's users.
+type Resampling struct {
+	// Users is how many as the log has users; 0 = as many. Load, instead of it, is what
+	// they are to offer the machine in the mean over seeds.
+	Users int
+	Load  float64
+	Rule  users.Rule // by which they wait for results, where there is feedback
+	users.Resample
+}
+
+// Of is a log made of t's users, read from its records, and who these are.
+func (r Resampling) Of(t *workload.Trace, from iter.Seq2[*workload.Record, error]) (*users.Pool, iter.Seq[*workload.Record], error) {
+	var rule *users.Rule
+	if r.Feedback {
+		rule = &r.Rule
+	}
+	pool, err := users.NewPool(from, rule)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	switch {
+	case r.Users > 0:
+		r.Scale = float64(r.Users) / float64(pool.Users())
+	case r.Load > 0:
+		offered, err := t.OfferedLoad()
+		if err != nil {
+			return nil, nil, err
+		}
+		if offered == 0 {
+			return nil, nil, fmt.Errorf("%s: its jobs offer no load, and so no number of users offers %v", t.Name, r.Load)
+		}
+		r.Scale = r.Load / offered
+	}
+	records, err := pool.Records(r.Resample)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return pool, records, nil
+}
+
+// resampleSource is the source of that name. It hands records over with its jobs, see
+// recordOf.
+func resampleSource() policy.Entry[Source] {
+	return policy.Entry[Source]{
+		Name: resampleName, Text: "users of a log, recombined as Zakay and Feitelson (2014) do",
+		Params: []policy.Param{
+			{Name: fromParam, Values: "LOG", Text: "the log whose users they are"},
+			{Name: "users", Values: "N", Text: "how many as the log has users (as many)"},
+			{Name: "load", Values: "F", Text: "so many users as offer this load in the mean (as many as the log has)"},
+			{Name: "weeks", Values: "N", Text: "how long the new log is (as long)"},
+			{Name: "long-term", Values: "N", Text: "users whose jobs span so many weeks stay, others come and go (12)"},
+			{Name: "begin", Values: "staggered|together", Text: "those who stay begin with any of their weeks, or all with the first (staggered)"},
+			{Name: "order", Values: "turn|drawn", Text: "they live through their weeks in turn, or through any (turn)"},
+			{Name: "feedback", Values: "on|off", Text: "jobs say what their users waited for, for --feedback; the log must tell waits (off)"},
+			{Name: "break", Values: "think|gap", Text: "what ends a session (think)"},
+			{Name: "limit", Values: "TIME", Text: "how long a break is, at least (20m; of gaps 1h)"},
+			{Name: "batch", Values: "previous|whole", Text: "what has ended before the next batch (previous)"},
+			{Name: "across", Values: "on|off", Text: "sessions wait for the one before, too (off)"},
+			{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
+		},
+		New: func(a *policy.Args) Source {
+			path, r := resamplingOf(a)
+			return func(seed uint64) (int, iter.Seq[*entity.Job], error) {
+				t, err := openLog(path)
+				if err != nil {
+					return 0, nil, err
+				}
+				procs, err := Processors(t)
+				if err != nil {
+					return 0, nil, err
+				}
+				r := r
+				r.Seed = seed
+				_, records, err := r.Of(t, t.Selected())
+				return procs, jobsOf(records), err
+			}
+		},
+	}
+}
+
+// resamplingOf reads the parameters of the source.
+func resamplingOf(a *policy.Args) (path string, r Resampling) {
+	path, _ = a.Value(fromParam)
+	if path == "" {
+		a.Fail(fromParam, "the path of a log, as in from=log.swf.gz")
+	}
+	r.Users, r.Load, r.Weeks, r.LongTerm = a.Positive("users"), a.Number("load", 0), a.Positive("weeks"), a.Positive("long-term")
+	if _, given := a.Value("load"); given && !(r.Load > 0) || r.Users > 0 && r.Load > 0 {
+		a.Fail("load", "a number above 0, and not beside users")
+	}
+	second := func(name, first, second string) bool {
+		value, given := a.Value(name)
+		if given && value != first && value != second {
+			a.Fail(name, first+" or "+second)
+		}
+		return value == second
+	}
+	r.Together, r.Drawn = second("begin", "staggered", "together"), second("order", "turn", "drawn")
+	if second("break", "think", "gap") {
+		r.Rule.Break = users.GapBreak
+	}
+	if second("batch", "previous", "whole") {
+		r.Rule.Batch = users.WholeBatch
+	}
+	r.Rule.Limit = des.Seconds(a.Seconds("limit"))
+	r.Feedback, r.Rule.Across, r.Rule.NoWait = a.OnOff("feedback", false), a.OnOff("across", false), a.OnOff("no-wait", false)
+	return path, r
+}
+
+// jobsOf are jobs that stand for records.
+func jobsOf(records iter.Seq[*workload.Record]) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for rec := range records {
+			if !yield(&entity.Job{ID: rec.Job, Submit: rec.Submit, Extra: rec}) {
+				return
+			}
+		}
+	}
+}
+
+// recordOf is what a job of a source is written down as: the record that it stands for,
+// or else what the job says.
+func recordOf(j *entity.Job) workload.Record {
+	if rec, ok := j.Extra.(*workload.Record); ok {
+		return *rec
+	}
+	return workload.RecordOf(j)
+}
+
+// A source that is made of a log names it in a parameter.
+const resampleName, fromParam = "resample", "from"
+
+// Header is that of a log made of t's users, whose numbers are new.
+func (r *Resampling) Header(t *workload.Trace) *workload.Header {
+	h := &workload.Header{Columns: slices.Clone(t.Header.Columns)}
+	h.Add("Version", "2.2")
+	h.Add("Computer", "users of "+t.Name+", resampled")
+	for _, number := range []struct {
+		key   string
+		value int64
+	}{{"MaxNodes", t.Header.MaxNodes}, {"MaxProcs", int64(t.MaxProcs)}, {"UnixStartTime", t.Header.UnixStartTime}} {
+		if number.value > 0 {
+			h.Add(number.key, strconv.FormatInt(number.value, 10))
+		}
+	}
+	if t.Header.TimeZone != "" {
+		h.Add("TimeZoneString", t.Header.TimeZone)
+	}
+	for _, field := range workload.NamedFields {
+		if field != workload.FieldUser {
+			for number, name := range t.Header.Names(field).All() {
+				h.Names(field).Set(number, name)
+			}
+		}
+	}
+	return h
+}

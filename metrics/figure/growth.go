@@ -1,0 +1,80 @@
+package figure
+
+// How costs grow with a size.
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Curve is what one thing was measured to cost at several sizes.
+type Curve struct {
+	Name string // in the legend
+	// Size and Cost are above 0, and as many.
+	Size, Cost []float64
+	// Power is Factor size^Exponent, the straight line to draw beside them; none
+	// where Factor is 0.
+	Factor, Exponent float64
+}
+
+// Growth draws costs over sizes, both on logarithmic axes, on which a power of the size
+// is a straight line: the steeper, the greater its exponent. The labels name quantity
+// and unit.
+func Growth(size, cost string, curves []Curve) (*Figure, error) {
+	f := column(60 * vg.Millimeter)
+	p := newPanel("", size, cost)
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Scale, a.Tick.Marker = plot.LogScale{}, ticker(powersOfTen)
+	}
+	for i, c := range curves {
+		measured := c.points()
+		if len(measured) == 0 {
+			continue
+		}
+		marks := &plotter.Scatter{XYs: plotter.XYs(measured), GlyphStyle: glyph(i)}
+		thumbs := []plot.Thumbnailer{marks}
+		p.Add(marks)
+		if c.Factor > 0 {
+			l := path(c.line(measured), line(i))
+			p.Add(l)
+			thumbs = append(thumbs, l)
+		}
+		f.legend = append(f.legend, entry{plain(c.Name), thumbs})
+	}
+	if len(f.legend) == 0 {
+		return nil, &NoDataError{"growth", "cost that was measured"}
+	}
+	const room = 1.15
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Min, a.Max = a.Min/room, a.Max*room
+	}
+	f.Panels = append(f.Panels, p)
+	f.Note = "Both axes are logarithmic."
+	return f, nil
+}
+
+// points are what was measured, from the least size on; logarithmic axes have no place
+// for what is not above 0.
+func (c *Curve) points() (all points) {
+	for i := range min(len(c.Size), len(c.Cost)) {
+		if x, y := c.Size[i], c.Cost[i]; x > 0 && y > 0 && !math.IsInf(x, 1) && !math.IsInf(y, 1) {
+			all = append(all, plotter.XY{X: x, Y: y})
+		}
+	}
+	slices.SortFunc(all, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+	return all
+}
+
+// line is the power, over what was measured.
+func (c *Curve) line(measured points) points {
+	var ends points
+	for _, at := range []float64{measured[0].X, measured[len(measured)-1].X} {
+		ends = append(ends, plotter.XY{X: at, Y: c.Factor * math.Pow(at, c.Exponent)})
+	}
+	return ends
+}

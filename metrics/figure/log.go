@@ -1,0 +1,209 @@
+package figure
+
+// What is in a log, before anything is simulated.
+
+import (
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Log is what DrawLog draws of a workload.
+type Log struct {
+	// Hours and Days are jobs by hour of the day and by day of the week, from Sunday; Clock says by
+	// which clock, "" where they are those from time 0.
+	Hours [24]float64
+	Days  [7]float64
+	Clock string
+	// Weeks are what was offered to the machine week by week, and in use by the log itself; empty
+	// where the machine is not known.
+	Weeks              []LoadOfWeek
+	Sizes              Distribution // processors
+	Runtimes, Requests Distribution // s; no Requests where there are none
+	// Accuracy are shares of jobs by tenths of their requests for which they ran, the last of them
+	// from nine tenths on; nil where there are no requests.
+	Accuracy []float64
+}
+
+// Distribution is how often values occur: ascending, from 0 on.
+type Distribution struct {
+	Values []float64
+	Counts []int64
+}
+
+// LoadOfWeek is one week, by its number.
+type LoadOfWeek struct {
+	Week        int64
+	Offered     float64
+	Utilization float64 // 0 where the log does not tell
+}
+
+// DrawLog draws all figures that a log has data for: arrivals, sizes-and-runtimes,
+// accuracy, load-by-week.
+func DrawLog(l *Log) ([]*Figure, error) {
+	if len(l.Sizes.Values) == 0 {
+		return nil, &NoDataError{"a log", "job"}
+	}
+	all := []*Figure{l.arrivals(), l.distributions()}
+	if l.Accuracy != nil {
+		all = append(all, l.accuracy())
+	}
+	if len(l.Weeks) > 0 {
+		all = append(all, l.load())
+	}
+	return all, nil
+}
+
+// addShares adds columns of shares in percent.
+func addShares(p *plot.Plot, counts []float64, series int) {
+	total, greatest := 0.0, 0.0
+	for _, n := range counts {
+		total += n
+	}
+	var all boxes
+	for i, n := range counts {
+		share := 100 * n / max(total, 1e-300)
+		greatest = max(greatest, share)
+		all = append(all, box{float64(i) + 0.1, float64(i) + 0.9, 0, share, colour(series)})
+	}
+	p.Add(all)
+	p.X.Min, p.X.Max = 0, float64(len(counts))
+	p.Y.Min, p.Y.Max = 0, niceAbove(max(greatest, 1))
+}
+
+func (l *Log) arrivals() *Figure {
+	f := &Figure{Name: "arrivals", Columns: 2, Width: columnWidth/2 - gap/2, Height: 36 * vg.Millimeter, Gap: gap, Aligned: true}
+	hour, day := newPanel("", "hour of the day", "jobs, %"), newPanel("", "day of the week", "")
+	addShares(hour, l.Hours[:], 0)
+	monday := append(append([]float64(nil), l.Days[1:]...), l.Days[0])
+	names := []string{"Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"}
+	f.Note = "By the clock of " + l.Clock + "."
+	if l.Clock == "" {
+		hour.X.Label.Text, day.X.Label.Text = "hour of the log", "day of the log"
+		monday, names = l.Days[:], []string{"0", "1", "2", "3", "4", "5", "6"}
+		f.Note = "It is not known what the clock showed at time 0: hours are those since then, modulo 24, and days modulo 7."
+	}
+	addShares(day, monday, 1)
+	var ticks plot.ConstantTicks
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: float64(i) + 0.5, Label: name})
+	}
+	hour.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 6, Label: "6"}, {Value: 12, Label: "12"}, {Value: 18, Label: "18"}, {Value: 24, Label: "24"}}
+	day.X.Tick.Marker = ticks
+	f.Panels = []*plot.Plot{hour, day}
+	return f
+}
+
+// cumulated are the steps of a distribution function in percent, from the least value that there
+// can be. Of more steps than can be seen those are left out that are nearer to the one before than a thousandth of
+// either axis.
+func (d Distribution) cumulated(scale func(float64) float64, least float64) points {
+	xy := points{{X: least}}
+	if len(d.Values) == 0 {
+		return xy
+	}
+	total, sum := 0.0, 0.0
+	for _, n := range d.Counts {
+		total += float64(n)
+	}
+	near := (scale(d.Values[len(d.Values)-1]) - scale(least)) / 1000
+	for i, v := range d.Values {
+		sum += float64(d.Counts[i])
+		p, before := plotter.XY{X: v, Y: 100 * sum / total}, xy[len(xy)-1]
+		if i+1 == len(d.Values) || len(d.Values) <= 2000 || scale(v)-scale(before.X) >= near || p.Y-before.Y >= 0.1 {
+			xy = append(xy, p)
+		}
+	}
+	return xy
+}
+
+func (d Distribution) greatest() float64 {
+	if len(d.Values) == 0 {
+		return 0
+	}
+	return d.Values[len(d.Values)-1]
+}
+
+func (l *Log) distributions() *Figure {
+	f := column(36 * vg.Millimeter)
+	f.Name = "sizes-and-runtimes"
+	sizes := newPanel("", "processors", "jobs, %")
+	sizes.Add(path(steps(l.Sizes.cumulated(math.Log10, 1)), solid(colour(2), vg.Points(lineWidth))))
+	asFactors(&sizes.X, 1, l.Sizes.greatest())
+	lengths := newPanel("", "length", "jobs, %")
+	for i, of := range []struct {
+		name string
+		Distribution
+	}{{"runtime", l.Runtimes}, {"estimate", l.Requests}} {
+		if len(of.Values) == 0 {
+			continue
+		}
+		drawn := path(steps(of.cumulated(durationScale{}.place, 0)), line(i))
+		lengths.Add(drawn)
+		f.legend = append(f.legend, entry{of.name, []plot.Thumbnailer{drawn}})
+	}
+	asDurations(&lengths.X, 0, max(l.Runtimes.greatest(), l.Requests.greatest()))
+	f.Panels = []*plot.Plot{sizes, lengths}
+	for _, p := range f.Panels {
+		p.Y.Min, p.Y.Max = 0, 100
+	}
+	f.Note = "The share of jobs with no more than that. Lengths: linear up to 10 s, logarithmic beyond."
+	return f
+}
+
+func (l *Log) accuracy() *Figure {
+	f := column(36 * vg.Millimeter)
+	f.Name = "accuracy"
+	p := newPanel("", "runtime / estimate, %", "jobs, %")
+	addShares(p, l.Accuracy, 0)
+	var ticks plot.ConstantTicks
+	for i := 0; i <= len(l.Accuracy); i += 2 {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: short(float64(100*i) / float64(len(l.Accuracy)))})
+	}
+	p.X.Tick.Marker = ticks
+	f.Panels = []*plot.Plot{p}
+	f.Note = "The last column has the jobs that ran longer than their estimates, too."
+	return f
+}
+
+func (l *Log) load() *Figure {
+	f := column(36 * vg.Millimeter)
+	f.Name = "load-by-week"
+	p := newPanel("", "week of the log", "load")
+	var offered, used points
+	greatest, next := 1.0, l.Weeks[0].Week
+	for _, w := range l.Weeks {
+		if w.Week > next { // nothing in between
+			offered, used = append(offered, flat(next, w.Week, 0)...), append(used, flat(next, w.Week, 0)...)
+		}
+		next = w.Week + 1
+		offered, used = append(offered, flat(w.Week, next, w.Offered)...), append(used, flat(w.Week, next, w.Utilization)...)
+		greatest = max(greatest, w.Offered, w.Utilization)
+	}
+	a := path(offered, line(0))
+	p.Add(a)
+	f.legend = []entry{{"offered load", []plot.Thumbnailer{a}}}
+	if maxOf(used) > 0 {
+		b := path(used, line(1))
+		p.Add(b)
+		f.legend = append(f.legend, entry{"utilization, by the waits in the log", []plot.Thumbnailer{b}})
+	}
+	p.X.Min, p.X.Max = float64(l.Weeks[0].Week), float64(next)
+	p.Y.Min, p.Y.Max = 0, niceAbove(greatest)
+	f.Panels = []*plot.Plot{p}
+	return f
+}
+
+// flat is a level from the beginning of one week to that of another.
+func flat(from, to int64, y float64) points {
+	return points{{X: float64(from), Y: y}, {X: float64(to), Y: y}}
+}
+
+func maxOf(xy points) (greatest float64) {
+	for _, p := range xy {
+		greatest = max(greatest, p.Y)
+	}
+	return greatest
+}

@@ -1,0 +1,79 @@
+// Package chance has the distributions that intervals and tests are read from: thin
+// over gonum/mathext, and the same to the bit as gonum/stat/distuv on amd64. That package has them as
+// well, but with it come matrices, LAPACK and BLAS: as much to compile as all policies.
+package chance
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Student is Student's t distribution with so many degrees of freedom, above 0.
+type Student float64
+
+// CDF is the probability of at most x.
+func (nu Student) CDF(x float64) float64 {
+	if x == 0 {
+		return 0.5
+	}
+	n := float64(nu)
+	tail := mathext.RegIncBeta(0.5*n, 0.5, n/(float64(x*x)+n)) // both of them
+	if x > 0 {
+		return 1 - float64(0.5*tail)
+	}
+	return 0.5 * tail
+}
+
+// Quantile is the x of which CDF is p, from 0 to 1.
+func (nu Student) Quantile(p float64) float64 {
+	if p == 0.5 {
+		return 0
+	}
+	n := float64(nu)
+	if p > 0.5 {
+		t := mathext.InvRegIncBeta(n/2, 0.5, 2*(1-p))
+		return math.Sqrt(float64(n*(1-t)) / t)
+	}
+	t := mathext.InvRegIncBeta(n/2, 0.5, 2*p)
+	return -math.Sqrt(float64(n*(1-t)) / t)
+}
+
+// Normal is the probability of at most x under the standard normal distribution.
+func Normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+
+// ChiSquared is the chi-squared distribution with so many degrees of freedom, above 0.
+type ChiSquared float64
+
+// Density is that of x, above 0.
+func (k ChiSquared) Density(x float64) float64 {
+	n := float64(k)
+	lg, _ := math.Lgamma(n / 2)
+	return math.Exp(float64((n/2-1)*math.Log(x)) - x/2 - float64(n/2*math.Ln2) - lg)
+}
+
+// Survival is the probability of more than x.
+func (k ChiSquared) Survival(x float64) float64 {
+	if x < 0 {
+		return 1
+	}
+	return mathext.GammaIncRegComp(0.5*float64(k), 0.5*x)
+}
+
+// Binomial is the number of successes among N trials, each with the probability P.
+type Binomial struct{ N, P float64 }
+
+// CDF is the probability of at most x successes.
+func (b Binomial) CDF(x float64) float64 {
+	switch {
+	case x < 0:
+		return 0
+	case x >= b.N:
+		return 1
+	}
+	x = math.Floor(x)
+	return mathext.RegIncBeta(b.N-x, x+1, 1-b.P)
+}
+
+// Survival is the probability of more than x successes.
+func (b Binomial) Survival(x float64) float64 { return 1 - b.CDF(x) }

@@ -1,0 +1,50 @@
+package chance_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gridslot/gridslot/metrics/internal/chance"
+)
+
+// same requires what gonum has: to the bit where it compiles to no fused multiply-add.
+func same(t *testing.T, want, got float64, of ...float64) {
+	t.Helper()
+	if runtime.GOARCH == "amd64" || math.IsInf(want, 0) {
+		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "%v instead of %v, of %v", got, want, of)
+		return
+	}
+	require.InDelta(t, want, got, 1e-12*max(1, math.Abs(want)), of)
+}
+
+func TestDistributionsAreThoseOfGonum(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		nu, x, p := 1+r.Float64()*float64(r.IntN(500)), 6*r.NormFloat64(), r.Float64()
+		if r.IntN(50) == 0 {
+			nu, x, p = math.Ceil(nu), 0, 0.5
+		}
+		student := distuv.StudentsT{Sigma: 1, Nu: nu}
+		same(t, student.CDF(x), chance.Student(nu).CDF(x), nu, x)
+		same(t, student.Quantile(p), chance.Student(nu).Quantile(p), nu, p)
+		same(t, distuv.UnitNormal.CDF(x), chance.Normal(x), x)
+		chi := distuv.ChiSquared{K: nu}
+		same(t, chi.Survival(x*x), chance.ChiSquared(nu).Survival(x*x), nu, x)
+		same(t, 1, chance.ChiSquared(nu).Survival(-1), nu)
+		at := x*x + 1e-9
+		same(t, chi.Prob(at), chance.ChiSquared(nu).Density(at), nu, at)
+		n := float64(1 + r.IntN(300))
+		k := float64(r.IntN(310)-5) + float64(r.IntN(2))/2
+		binomial := distuv.Binomial{N: n, P: p}
+		same(t, binomial.CDF(k), chance.Binomial{N: n, P: p}.CDF(k), n, p, k)
+		same(t, binomial.Survival(k), chance.Binomial{N: n, P: p}.Survival(k), n, p, k)
+	}
+	for _, p := range []float64{0, 1} {
+		same(t, distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(p), chance.Student(5).Quantile(p), p)
+	}
+}

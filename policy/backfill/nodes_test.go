@@ -1,0 +1,55 @@
+package backfill_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// Whatever a domain of unequal nodes knows without a search (first fit, what surely
+// fits, how many are free) is what its finder, asked each time, would have said.
+func TestUnequalNodesScheduleAsTheirFinderWouldHaveIt(t *testing.T) {
+	var finders []plan.Finder
+	for _, kind := range []window.Kind{window.Rough, window.Square} {
+		for _, name := range window.Names(kind) {
+			if strings.HasPrefix(name, "knapsack") {
+				continue // it needs a budget
+			}
+			f, err := window.ByName(kind, name, window.Settings{})
+			require.NoError(t, err)
+			finders = append(finders, f)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		all, jobs, locals := world(t)
+		policy := drawPolicy(t)
+		f := rapid.SampledFrom(finders).Draw(t, "finder")
+		fates := func(f plan.Finder) (fates []string) {
+			_, runs := run(t, all, f, policy, jobs, locals)
+			for _, r := range runs {
+				fates = append(fates, fmt.Sprintln(r.ID, r.State, r.Reason, r.Start, r.Finish, r.Promised, r.Backfilled, r.Reservation.Window))
+			}
+			return fates
+		}
+		require.Equal(t, fates(asked{f}), fates(f), "%s by %s", policy.Name(), f.Name())
+	})
+}
+
+// Costs beyond all numbers are the finder's business.
+func TestCostsBeyondAllNumbersAreLeftToTheFinder(t *testing.T) {
+	all := []*entity.Node{{ID: 1, Perf: 1, Price: math.MaxFloat64}, {ID: 2, Perf: 1, Price: 1}, {ID: 3, Perf: 1, Price: 2}}
+	req := entity.Request{Nodes: 2, Length: 10_000_000}
+	d, err := plan.NewDomain(all, window.AMP{})
+	require.NoError(t, err)
+	w, ok := d.Find(req, 0, 100)
+	require.True(t, ok)
+	require.Equal(t, []*entity.Node{all[1], all[2]}, []*entity.Node{w.Tasks[0].Node, w.Tasks[1].Node})
+}

@@ -1,0 +1,180 @@
+// Searches that take turns on one slot list until nothing is left of it.
+
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+)
+
+// Exhaustion is a slot list and searches that take windows from it, in any order
+// of turns, each as often as it finds one. What it gives is what Find gives for the
+// list from which Subtract has cut all windows before.
+//
+// A search by first fit does not begin anew at each turn. At the place of the list
+// where it found its last window there was none before, and a cut takes slots away
+// or shortens them: it cannot make room at an earlier place. So the search goes on
+// from there, and goes along the list once in all its turns.
+//
+//	turns of a   ----a1--------------a2-----a3->
+//	turns of b   --------b1----b2------------------b3->
+//	list         [====)[==)[=====)[==)[===)[==)[=====)[==)
+//
+// What it takes is to know again, at each turn, which of the slots behind still have
+// room for a task. So what a search remembers is not slots but nodes, of which at most
+// one slot holds an instant, and the supply tells which:
+//
+//   - the few nodes of the least cost, which it looks at again at each turn,
+//   - of the others with a slot behind one bit each. Whether there is room is asked
+//     when a bit is among the first; the bits are in the order of what work costs.
+//
+// For m slots, j searches and w windows of n nodes that is O(j m + w n log m), where
+// searches anew take O(w m). Where budgets bind and many nodes cost the same, all of
+// these are gone through for a window, to take the first of them: O(w) times their
+// number.
+//
+// AEP's other goals have no place to go on from: the best of what is left may begin
+// before the last one. They look at what is left at each turn, O(w m), but know from
+// the turns before where to stop; see extreme.
+//
+// An Exhaustion is for one goroutine.
+type Exhaustion struct {
+	asks   []Ask
+	passes []pass  // by search; nil for those that begin anew
+	supply *supply // for the passes, if there are any
+	left   plan.SlotList
+	anew   bool // some search begins anew, and left is kept for it
+	cut    subtraction
+}
+
+// Ask is one search of an Exhaustion.
+type Ask struct {
+	By      plan.Finder
+	Request entity.Request
+	Until   des.Time // the latest start
+}
+
+// FirstFitter is a Finder that comes down to first fit, as AMP does, for some
+// requests at least.
+type FirstFitter interface {
+	plan.Finder
+	// FirstFit returns a request for which AMP with the settings finds in every slot
+	// list what the Finder finds for req; ok is false where there is none.
+	FirstFit(req entity.Request) (set Settings, same entity.Request, ok bool)
+}
+
+var (
+	_ FirstFitter = AMP{}
+	_ FirstFitter = AEP{}
+	_ FirstFitter = ALP{}
+)
+
+// FirstFit implements FirstFitter.
+func (a AMP) FirstFit(req entity.Request) (Settings, entity.Request, bool) {
+	return a.Settings, req, true
+}
+
+// FirstFit implements FirstFitter: AEP is AMP if it looks for the earliest start.
+func (a AEP) FirstFit(req entity.Request) (Settings, entity.Request, bool) {
+	return a.Settings, req, a.By == MinStart
+}
+
+// FirstFit implements FirstFitter: with a price at hand, ALP is AMP without a budget.
+// A price that follows from the slowest node in the list may rise by a cut.
+func (a ALP) FirstFit(req entity.Request) (Settings, entity.Request, bool) {
+	if req.MaxPrice == 0 && req.Budget > 0 {
+		if req.MinPerf == 0 {
+			return a.Settings, req, false
+		}
+		req.MaxPrice = localPrice(&req, req.MinPerf)
+	}
+	req.Budget = 0
+	return a.Settings, req, true
+}
+
+// pass is a search that takes its turns on the supply.
+type pass interface {
+	leastWork() float64 // a slot with less work is of no use to it
+	on(*supply)
+	next(context.Context) (plan.Found, error)
+}
+
+// newPass is the pass for a search; nil if there is none.
+func newPass(a *Ask) (pass, error) {
+	if f, ok := a.By.(FirstFitter); ok {
+		if set, req, ok := f.FirstFit(a.Request); ok {
+			return newFirstFit(set, req, a.Until), errors.Join(set.check(), checkRequest(&a.Request))
+		}
+	}
+	if f, ok := a.By.(AEP); ok && f.By != MinProcTimeExact {
+		g, err := f.By.goal()
+		return newExtreme(f, g, a.Request, a.Until), errors.Join(err, f.check(), checkRequest(&a.Request))
+	}
+	return nil, nil
+}
+
+// NewExhaustion checks the list and the searches. The list stays as it is.
+func NewExhaustion(list plan.SlotList, asks []Ask) (*Exhaustion, error) {
+	list, err := Checked(list)
+	if err != nil {
+		return nil, err
+	}
+	x := &Exhaustion{asks: asks, passes: make([]pass, len(asks)), left: list}
+	least := math.Inf(1)
+	for i := range asks {
+		p, err := newPass(&asks[i])
+		if err != nil {
+			return nil, fmt.Errorf("search %d: %w", i, err)
+		}
+		if p == nil {
+			x.anew = true
+			continue
+		}
+		x.passes[i] = p
+		least = min(least, p.leastWork())
+	}
+	if !math.IsInf(least, 1) {
+		if x.supply, err = newSupply(list, least); err != nil {
+			return nil, err
+		}
+		for _, p := range x.passes {
+			if p != nil {
+				p.on(x.supply)
+			}
+		}
+	}
+	if x.anew {
+		x.left.Slots = slices.Clone(list.Slots)
+	}
+	return x, nil
+}
+
+// Take finds the next window of a search and cuts it out. Found.OK is false where
+// there is none, and will be none.
+func (x *Exhaustion) Take(ctx context.Context, search int) (found plan.Found, err error) {
+	if p := x.passes[search]; p != nil {
+		found, err = p.next(ctx)
+	} else {
+		a := &x.asks[search]
+		found, err = a.By.Find(ctx, a.Request, x.left, a.Until)
+	}
+	if err != nil || !found.OK {
+		return found, err
+	}
+	if x.anew {
+		if x.left.Slots, err = x.cut.subtract(x.left.Slots, &found.Window); err != nil {
+			return found, fmt.Errorf("cutting out its window: %w", err)
+		}
+	}
+	if x.supply != nil {
+		x.supply.subtract(&found.Window)
+	}
+	return found, nil
+}

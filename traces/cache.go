@@ -1,0 +1,94 @@
+// The folder of fetched logs.
+
+package traces
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// CacheVariable is the environment variable that names the folder of fetched logs, in place
+// of gridslot/traces in the user's cache folder.
+const CacheVariable = "GRIDSLOT_TRACE_CACHE"
+
+// Cache is the folder in which package fetch keeps logs.
+func Cache() (dir string, err error) {
+	if dir = os.Getenv(CacheVariable); dir != "" {
+		return dir, nil
+	}
+	if dir, err = os.UserCacheDir(); err != nil {
+		return "", fmt.Errorf("there is no folder for logs (%w): set %s to one", err, CacheVariable)
+	}
+	return filepath.Join(dir, "gridslot", "traces"), nil
+}
+
+// endings are those that a log's name may have in the folder, by what it is packed with.
+var endings = []string{packed, ".swf.zst", ".swf"}
+
+// Stem is a log's name without the ending of its file.
+func Stem(name string) string {
+	for _, ending := range endings {
+		if stem, ok := strings.CutSuffix(name, ending); ok {
+			return stem
+		}
+	}
+	return name
+}
+
+// Cached is the path of a log in the folder dir, by its name or its file's, or "" where it
+// is not there.
+func Cached(dir, name string) (path string) {
+	names := []string{name}
+	if Stem(name) == name {
+		names = names[:0]
+		for _, ending := range endings {
+			names = append(names, name+ending)
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}
+
+// NotFetchedError is that a log of the catalogue is wanted which is not in the cache.
+type NotFetchedError struct {
+	Path string // as it was given
+	Log  Log
+}
+
+func (e *NotFetchedError) Error() string {
+	return fmt.Sprintf("%s: there is no such file, and the log has not been fetched: run 'gridslot trace fetch %s', and ask for it by that name", e.Path, e.Log.Name)
+}
+
+// Find is the path of a log that was asked for by a path or by a name: the file at path where
+// there is one, else the log of that name in the cache. Where there is neither, and the name is
+// in the catalogue, the error is a *NotFetchedError; any other path is returned as it is. Nothing
+// is fetched.
+func Find(path string) (string, error) { return FindBeside("", path) }
+
+// FindBeside is Find for a path that is relative to folder dir, such as one in a file there.
+func FindBeside(dir, path string) (string, error) {
+	file := path
+	if dir != "" && !filepath.IsAbs(path) {
+		file = filepath.Join(dir, path)
+	}
+	if _, err := os.Lstat(file); err == nil || path == "" {
+		return file, nil
+	}
+	base := filepath.Base(path)
+	if cache, err := Cache(); err == nil && base == path {
+		if found := Cached(cache, path); found != "" {
+			return found, nil
+		}
+	}
+	if log, ok := Known(base); ok {
+		return "", &NotFetchedError{file, log}
+	}
+	return file, nil
+}

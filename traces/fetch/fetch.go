@@ -1,0 +1,235 @@
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/traces"
+)
+
+// DefaultMaxSize is how many bytes a file may have, unless another limit is given.
+const DefaultMaxSize = 1 << 30
+
+// Options say where a log comes from and goes to. The zero value fetches logs of the
+// catalogue from the archive.
+type Options struct {
+	// Dir is the folder for the log; traces.Cache where empty.
+	Dir string
+	// URL is where the file is, in place of the archive: its scheme is https.
+	URL string
+	// SHA256 is the checksum that the file must have, in hexadecimal; the catalogue's, where
+	// that knows it and URL is empty.
+	SHA256 string
+	// MaxSize is how many bytes the file may have; DefaultMaxSize where 0. It may be unpacked
+	// to sixteen times as many, and a hundred times its own.
+	MaxSize int64
+	// Force fetches a log that is there already, from its first byte.
+	Force bool
+	// Progress is told, now and then, how many bytes have come, and of how many; -1 where the
+	// server does not tell.
+	Progress func(done, total int64)
+	// Patience is how long nothing may come; a minute where 0.
+	Patience time.Duration
+	// Transport speaks to the server; http.DefaultTransport where nil, which goes through the
+	// proxies that the environment names.
+	Transport http.RoundTripper
+}
+
+// File is a log in the folder. It is kept beside it, as JSON.
+type File struct {
+	Name         string    `json:"name"`
+	URL          string    `json:"url"`
+	SHA256       string    `json:"sha256"` // of the file as it is stored
+	Size         int64     `json:"size"`   // of the file as it is stored, bytes
+	ETag         string    `json:"etag,omitempty"`
+	LastModified string    `json:"last_modified,omitempty"`
+	Fetched      time.Time `json:"fetched"`
+
+	Path    string `json:"-"`
+	There   bool   `json:"-"` // it was there already: nothing was fetched
+	Checked bool   `json:"-"` // its checksum was known, and is right
+	Resumed int64  `json:"-"` // so many bytes were there from a call before
+}
+
+// BusyError is that another process is fetching the log.
+type BusyError struct{ Name, Dir string }
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("another gridslot is fetching %s into %s: wait until it has ended", e.Name, e.Dir)
+}
+
+// PartError is that fetching ended too early, with some of the file kept, from where the
+// same call goes on.
+type PartError struct {
+	URL  string
+	Kept int64 // bytes
+	Err  error
+}
+
+func (e *PartError) Error() string {
+	return fmt.Sprintf("%s: %v; %d bytes are kept, and the same call goes on from there", e.URL, e.Err, e.Kept)
+}
+
+func (e *PartError) Unwrap() error { return e.Err }
+
+// Names and checksums that Log takes.
+var (
+	sound    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*$`) // and so it is the name of a file, on every system
+	checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// Log fetches a log by its name: one of the catalogue, or any where Options.URL says where it
+// is. Where that was interrupted or the network failed, the error is a *PartError, if there is
+// something to go on from.
+func Log(ctx context.Context, name string, o Options) (*File, error) {
+	name = traces.Stem(name)
+	if !sound.MatchString(name) {
+		return nil, fmt.Errorf("%q cannot be the name of a log: letters, digits and . _ + - are wanted", name)
+	}
+	log, known := traces.Known(name)
+	if o.URL == "" {
+		if !known {
+			return nil, fmt.Errorf("%s is not in the catalogue ('gridslot trace list'): give its address (--url)", name)
+		}
+		o.URL, o.SHA256 = log.URL, cmp.Or(o.SHA256, log.SHA256)
+	}
+	from, err := address(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	o.SHA256 = strings.ToLower(o.SHA256)
+	if o.SHA256 != "" && !checksum.MatchString(o.SHA256) {
+		return nil, fmt.Errorf("a checksum has 64 hexadecimal digits, not %q", o.SHA256)
+	}
+	if o.Dir == "" {
+		if o.Dir, err = traces.Cache(); err != nil {
+			return nil, err
+		}
+	}
+	o.MaxSize = cmp.Or(o.MaxSize, DefaultMaxSize)
+	o.Patience = cmp.Or(o.Patience, time.Minute)
+	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making the folder for logs: %w", err)
+	}
+	unlock, err := lock(o.Dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if path := traces.Cached(o.Dir, name); path != "" && !o.Force {
+		return there(name, path, o.SHA256)
+	}
+	p := &part{url: from, path: filepath.Join(o.Dir, name+".part"), Options: o}
+	if o.Force {
+		p.drop()
+	}
+	if err := p.fetch(ctx); err != nil {
+		return nil, err
+	}
+	ending, sum, err := p.check(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.drop() // or the next call would stumble over it again
+		}
+		return nil, fmt.Errorf("%s: %w", o.URL, err)
+	}
+	f := &File{
+		Name: name, URL: o.URL, SHA256: sum, Size: p.size, ETag: p.meta.ETag, LastModified: p.meta.LastModified, Fetched: time.Now().UTC().Truncate(time.Second),
+		Path: filepath.Join(o.Dir, name+ending), Checked: o.SHA256 != "", Resumed: p.resumed,
+	}
+	old := traces.Cached(o.Dir, name)
+	if err := writeJSON(record(f.Path), f); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(p.path, f.Path); err != nil {
+		return nil, fmt.Errorf("giving the log its name: %w", err)
+	}
+	p.drop()
+	if old != "" && old != f.Path { // packed in another way
+		os.Remove(old)
+		os.Remove(record(old))
+	}
+	return f, nil
+}
+
+// address checks where a file is to come from.
+func address(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q is no address: https://HOST/PATH is wanted", text)
+	case u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("%s: logs are fetched by https only: https://HOST/PATH is wanted", u.Redacted())
+	case u.User != nil:
+		return nil, fmt.Errorf("%s: an address with a password would be kept beside the log", u.Redacted())
+	}
+	return u, nil
+}
+
+// lock keeps other processes from fetching a log of that name into the folder. Its file stays:
+// were it removed, one process could lock it while another one makes a new one.
+func lock(dir, name string) (unlock func(), err error) {
+	l := flock.New(filepath.Join(dir, "."+name+".lock"), flock.SetPermissions(0o666)) // the folder may be several users'
+	held, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("locking the folder for logs: %w", err)
+	}
+	if !held {
+		return nil, &BusyError{name, dir}
+	}
+	return func() { _ = l.Close() }, nil // nothing was written through it
+}
+
+// record is where a File is kept, by its path.
+func record(path string) string { return path + ".json" }
+
+// there is a log that has been fetched before. Its checksum is that of the file as it is now,
+// and must be sum, or where that is empty the one of its record.
+func there(name, path, sum string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f := &File{Name: name}
+	_ = readJSON(record(path), f) // whoever put the log there by hand wrote no record
+	sum = cmp.Or(sum, f.SHA256)
+	if f.SHA256, f.Size, err = sumOf(file); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if sum != "" && sum != f.SHA256 {
+		return nil, fmt.Errorf("%s is there already, with the checksum %s, not %s: --force fetches it again", path, f.SHA256, sum)
+	}
+	f.Path, f.There, f.Checked = path, true, sum != ""
+	return f, nil
+}
+
+func writeJSON(path string, v any) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	})
+}
+
+func readJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}

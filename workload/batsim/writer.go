@@ -1,0 +1,233 @@
+package batsim
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// This file writes workloads. Profiles are written behind the jobs, one for each
+// runtime there is. What Batsim has no place for stands in the extra_data of jobs, which
+// it hands to the scheduler, and in members of the workload beside its own.
+
+type writer struct {
+	out    io.Writer
+	buf    []byte
+	header *workload.Header
+	lost   *workload.Losses
+	delays map[des.Time]bool
+	jobs   int64 // written
+	err    error
+}
+
+// blockSize is how much is written at a time.
+const blockSize = 256 << 10
+
+// Write begins a workload. The runtimes that differ are kept in memory.
+func (Format) Write(out io.Writer, h *workload.Header) (workload.RecordWriter, error) {
+	var columns []string
+	for _, c := range h.Columns {
+		columns = append(columns, c.Name)
+	}
+	var all []int
+	for i := range workload.FieldNames {
+		all = append(all, i+1)
+	}
+	w := &writer{out: out, header: h, lost: workload.NewLosses(h, workload.FieldSet(all...), columns...), delays: map[des.Time]bool{}}
+	w.buf = append(w.buf, "{\n"...)
+	if h.MaxProcs > 0 {
+		w.buf = append(strconv.AppendInt(append(w.buf, `"nb_res": `...), h.MaxProcs, 10), ",\n"...)
+	} else if h.MaxNodes > 0 {
+		w.buf = append(strconv.AppendInt(append(w.buf, `"nb_res": `...), h.MaxNodes, 10), ",\n"...)
+	}
+	w.buf = append(w.buf, `"header": [`...)
+	for i, line := range h.Lines() {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = append(w.buf, '\n')
+		w.buf = w.text(w.buf, line, "header")
+	}
+	w.buf = append(w.buf, "],\n\"columns\": ["...)
+	for i, c := range h.Columns {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = w.text(append(w.buf, "\n{\"name\": "...), c.Name, "columns")
+		w.buf = w.text(append(w.buf, `, "unit": `...), c.Unit, "columns")
+		w.buf = append(strconv.AppendBool(append(w.buf, `, "text": `...), c.Text), '}')
+	}
+	w.buf = append(w.buf, "],\n\"names\": {"...)
+	w.names()
+	w.buf = append(w.buf, "},\n\"jobs\": ["...)
+	return w, w.spill()
+}
+
+func (w *writer) names() {
+	several := false
+	for _, f := range workload.NamedFields {
+		names := w.header.Names(f)
+		if names.Len() == 0 {
+			continue
+		}
+		if several {
+			w.buf = append(w.buf, ',')
+		}
+		several = true
+		w.buf = append(w.text(append(w.buf, '\n'), workload.FieldNames[f-1], ""), ": {"...)
+		first := true
+		for n, name := range names.All() {
+			if !first {
+				w.buf = append(w.buf, ',')
+			}
+			first = false
+			w.buf = append(strconv.AppendInt(append(w.buf, "\n\""...), n, 10), `": `...)
+			w.buf = w.text(w.buf, name, "names")
+			_ = w.spill()
+		}
+		w.buf = append(w.buf, '}')
+	}
+}
+
+// text appends a string.
+func (w *writer) text(b []byte, s, of string) []byte {
+	if !utf8.ValidString(s) {
+		w.lost.Add(of, "JSON has no place for what is no UTF-8")
+	}
+	in, _ := json.Marshal(s) // of a string it cannot fail
+	return append(b, in...)
+}
+
+// Write writes a job.
+func (w *writer) Write(rec *workload.Record) error {
+	size := rec.Requested
+	if size <= 0 {
+		size = rec.Allocated
+	}
+	if rec.Runtime < 0 || size <= 0 || rec.Submit < 0 {
+		w.lost.Add("record", "a job of Batsim has a submission, a size and a runtime")
+		return w.err
+	}
+	w.lost.Count(rec)
+	if rec.Requested <= 0 {
+		w.lost.Add("requested processors", "they are unknown, and the allocated ones stand in their place")
+	}
+	b := w.buf
+	if w.jobs > 0 {
+		b = append(b, ',')
+	}
+	w.jobs++
+	w.delays[rec.Runtime] = true
+	b = append(b, "\n{\"id\": "...)
+	if id := w.id(rec); id != "" {
+		b = w.text(b, id, "id")
+		if rec.Job != w.jobs { // otherwise the reader gives the job this number again
+			w.lost.Add("job number", "the id that is text stands in its place")
+		}
+	} else {
+		b = append(strconv.AppendInt(append(b, '"'), rec.Job, 10), '"')
+	}
+	b = rec.Submit.Append(append(b, `, "subtime": `...))
+	b = strconv.AppendInt(append(b, `, "res": `...), size, 10)
+	if rec.Estimate >= 0 {
+		b = rec.Estimate.Append(append(b, `, "walltime": `...))
+	}
+	b = rec.Runtime.Append(append(b, `, "profile": "delay_`...))
+	b = append(b, '"')
+	w.buf = append(w.extra(b, rec), '}')
+	return w.spill()
+}
+
+// id is the text of an id that is no number, or "".
+func (w *writer) id(rec *workload.Record) string {
+	for i, c := range w.header.Columns {
+		if c.Name == "id" && i < len(rec.More) {
+			return rec.More[i].Text
+		}
+	}
+	return ""
+}
+
+// extra appends what else a record says.
+func (w *writer) extra(b []byte, rec *workload.Record) []byte {
+	begin := len(b)
+	key := func(name string) {
+		if len(b) == begin {
+			b = append(b, `, "extra_data": {`...)
+		} else {
+			b = append(b, ", "...)
+		}
+		b = append(w.text(b, name, "columns"), ": "...)
+	}
+	for f := 1; f <= len(workload.FieldNames); f++ {
+		name := workload.FieldNames[f-1]
+		if field(name) == 0 {
+			continue
+		}
+		if n := rec.Field(f); workload.IsTime(f) && n != int64(workload.UnknownTime) || !workload.IsTime(f) && n != workload.Unknown {
+			key(name)
+			b = rec.AppendField(b, f)
+		}
+	}
+	for i, v := range rec.More {
+		c := w.header.Columns[i]
+		switch {
+		case !v.Known() || c.Name == "id" && v.Text != "":
+		case math.IsInf(v.Number, 0):
+			w.lost.Add(c.Name, "JSON has no infinity")
+		case field(c.Name) > 0 || isOwn(c.Name):
+			w.lost.Add(c.Name, "the name is that of a field")
+		case c.Text:
+			key(c.Name)
+			b = w.text(b, v.Text, c.Name)
+		default:
+			key(c.Name)
+			b = strconv.AppendFloat(b, v.Number, 'g', -1, 64)
+		}
+	}
+	if len(b) > begin {
+		b = append(b, '}')
+	}
+	return b
+}
+
+// isOwn reports whether a reader would take a column for something else.
+func isOwn(column string) bool {
+	return column == "id" || column == "profile" || column == "profile_type"
+}
+
+func (w *writer) spill() error {
+	if len(w.buf) >= blockSize && w.err == nil {
+		_, w.err = w.out.Write(w.buf)
+		w.buf = w.buf[:0]
+	}
+	return w.err
+}
+
+// Close writes the profiles.
+func (w *writer) Close() error {
+	w.buf = append(w.buf, "],\n\"profiles\": {"...)
+	for i, d := range delays(w.delays) {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = append(d.Append(append(w.buf, "\n\"delay_"...)), `": {"type": "DelayProfile", "delay": `...)
+		w.buf = append(d.Append(w.buf), '}')
+		if err := w.spill(); err != nil {
+			return err
+		}
+	}
+	w.buf = append(w.buf, "}\n}\n"...)
+	if w.err == nil {
+		_, w.err = w.out.Write(w.buf)
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+func (w *writer) Lost() *workload.Losses { return w.lost }

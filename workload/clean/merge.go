@@ -1,0 +1,348 @@
+package clean
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/numberset"
+)
+
+// Merge makes one log of several, in the order of submission; records of one instant come by
+// their job numbers, and those of one log as it has them.
+type Merge struct {
+	// Apart are those of workload.NamedFields of which equal numbers in two logs are two:
+	// what the second log calls 1 is one more than the highest number of the first. In others an equal
+	// number is the same one, save where the logs have names for it: then an equal name is.
+	Apart []int
+	// AsTheyStand takes submissions as they are. Otherwise the logs are brought
+	// to the earliest beginning of them all, which their headers must tell, or none of them.
+	AsTheyStand bool
+}
+
+// source is a log that is merged.
+type source struct {
+	*workload.Trace
+	shift    des.Time // of submissions
+	job      int64    // added to job numbers
+	maxJob   int64
+	number   [len(workload.NamedFields)]struct{ add, max int64 }
+	renumber [len(workload.NamedFields)]map[int64]int64
+	column   []int // where a column is in the merged log
+	more     []workload.Value
+}
+
+// Logs are the merged header and records. It takes two passes over each log, by Trace.Selected; the
+// records take one more. A record is valid until the next one is asked for.
+//
+// Job numbers stay as they are where no two logs share one, as those do not into which a log was split.
+// Otherwise those of the second log and the following are moved behind those before, and the preceding jobs with
+// them; a preceding job beyond the numbers of its log becomes unknown.
+func (m Merge) Logs(logs []*workload.Trace) (*workload.Header, iter.Seq2[*workload.Record, error], error) {
+	if len(logs) == 0 {
+		return nil, nil, errors.New("there is no log to merge")
+	}
+	sources := make([]*source, len(logs))
+	for i, t := range logs {
+		sources[i] = &source{Trace: t}
+		if err := sources[i].survey(); err != nil {
+			return nil, nil, err
+		}
+	}
+	h := mergedHeader(logs)
+	if err := m.align(h, sources); err != nil {
+		return nil, nil, err
+	}
+	if err := columns(h, sources); err != nil {
+		return nil, nil, err
+	}
+	if err := m.numbers(h, sources); err != nil {
+		return nil, nil, err
+	}
+	shared, err := sharedNumbers(sources)
+	if err != nil {
+		return nil, nil, err
+	}
+	if shared {
+		var add int64
+		for _, s := range sources {
+			if s.job = add; s.maxJob >= math.MaxInt64-add {
+				return nil, nil, fmt.Errorf("%s: its job numbers are too high to be moved behind those of the other logs", s.Name)
+			}
+			add += s.maxJob + 1
+		}
+	}
+	return h, func(yield func(*workload.Record, error) bool) {
+		inOrder(sources, func(s *source, rec *workload.Record, err error) bool {
+			if err == nil {
+				s.change(rec)
+			}
+			return yield(rec, err)
+		})
+	}, nil
+}
+
+// survey finds the highest numbers of a log.
+func (s *source) survey() error {
+	for rec, err := range s.Selected() {
+		if err != nil {
+			return err
+		}
+		s.maxJob = max(s.maxJob, rec.Job)
+		for i, field := range workload.NamedFields {
+			s.number[i].max = max(s.number[i].max, *numberOf(rec, field))
+		}
+	}
+	return nil
+}
+
+// inOrder walks through the records of all logs in the order of submission, until walk
+// returns false.
+func inOrder(sources []*source, walk func(*source, *workload.Record, error) bool) {
+	type head struct {
+		*source
+		next   func() (*workload.Record, error, bool)
+		rec    *workload.Record
+		submit des.Time // of it, or of the one before where it has none
+	}
+	var heads []*head
+	advance := func(h *head) (ok bool, err error) {
+		if h.rec, err, ok = h.next(); !ok || err != nil {
+			return ok, err
+		}
+		if h.rec.Submit < 0 { // a burst of a job before
+			return true, nil
+		}
+		if at := h.rec.Submit + h.shift; at >= h.submit {
+			h.submit = at
+			return true, nil
+		}
+		return true, fmt.Errorf("%s: job %d was submitted before the job above it: sort the log first (--sort)", h.Name, h.rec.Job)
+	}
+	for _, s := range sources {
+		next, stop := iter.Pull2(s.Selected())
+		defer stop()
+		h := &head{source: s, next: next, submit: -des.Forever}
+		ok, err := advance(h)
+		if err != nil {
+			walk(s, nil, err)
+			return
+		}
+		if ok {
+			heads = append(heads, h)
+		}
+	}
+	for len(heads) > 0 {
+		first := slices.MinFunc(heads, func(a, b *head) int {
+			return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.rec.Job+a.job, b.rec.Job+b.job))
+		})
+		if !walk(first.source, first.rec, nil) {
+			return
+		}
+		switch ok, err := advance(first); {
+		case err != nil:
+			walk(first.source, nil, err)
+			return
+		case !ok:
+			heads = slices.DeleteFunc(heads, func(h *head) bool { return h == first })
+		}
+	}
+}
+
+// change brings a record of the log into the merged one.
+func (s *source) change(rec *workload.Record) {
+	if rec.Submit >= 0 {
+		rec.Submit += s.shift
+	}
+	rec.Job += s.job
+	switch {
+	case rec.Preceding > s.maxJob && s.job > 0:
+		rec.Preceding, rec.ThinkTime = workload.Unknown, workload.UnknownTime
+	case rec.Preceding >= 0:
+		rec.Preceding += s.job
+	}
+	for i, field := range workload.NamedFields {
+		n := numberOf(rec, field)
+		if other, ok := s.renumber[i][*n]; ok {
+			*n = other
+		} else if *n >= 0 {
+			*n += s.number[i].add
+		}
+	}
+	if len(s.more) > 0 {
+		for i := range s.more {
+			s.more[i] = workload.UnknownValue
+		}
+		for i, v := range rec.More {
+			s.more[s.column[i]] = v
+		}
+		rec.More = s.more
+	}
+}
+
+// sharedNumbers reports whether two jobs of all logs have one number.
+func sharedNumbers(sources []*source) (shared bool, err error) {
+	seen := numberset.New()
+	inOrder(sources, func(_ *source, rec *workload.Record, e error) bool {
+		if err = e; e != nil {
+			return false
+		}
+		if burst := rec.Status >= workload.StatusPartial && rec.Status <= workload.StatusPartialFail; !burst && !seen.Next(rec.Job) {
+			_, shared = seen.Add(rec.Job)
+		}
+		return !shared
+	})
+	return shared, err
+}
+
+// align moves the logs to the earliest beginning.
+func (m Merge) align(h *workload.Header, sources []*source) error {
+	if m.AsTheyStand {
+		return nil
+	}
+	first := int64(math.MaxInt64)
+	without := 0
+	for _, s := range sources {
+		if s.Header.UnixStartTime > 0 {
+			first = min(first, s.Header.UnixStartTime)
+		} else {
+			without++
+		}
+	}
+	switch {
+	case without == len(sources):
+		return nil
+	case without > 0:
+		return errors.New("some of the logs do not say when they start (UnixStartTime), so that they cannot be aligned: take them as they stand (--as-they-stand)")
+	}
+	for _, s := range sources {
+		if since := s.Header.UnixStartTime - first; since <= maxSeconds {
+			s.shift = des.Time(since) * des.Second
+		} else {
+			return fmt.Errorf("%s: its UnixStartTime is beyond all calendars", s.Name)
+		}
+	}
+	h.Set("UnixStartTime", strconv.FormatInt(first, 10))
+	return nil
+}
+
+// columns are those of all logs, by their names.
+func columns(h *workload.Header, sources []*source) error {
+	h.Columns = nil
+	for _, s := range sources {
+		for _, c := range s.Header.Columns {
+			i := slices.IndexFunc(h.Columns, func(of workload.Column) bool { return of.Name == c.Name })
+			if i < 0 {
+				i = len(h.Columns)
+				h.Columns = append(h.Columns, c)
+			}
+			if h.Columns[i] != c {
+				return fmt.Errorf("%s: its column %s is of another kind or unit than in a log before it", s.Name, c.Name)
+			}
+			s.column = append(s.column, i)
+		}
+	}
+	for _, s := range sources {
+		s.more = make([]workload.Value, len(h.Columns))
+	}
+	return nil
+}
+
+// numbers decides what becomes of the numbers of users and the like.
+func (m Merge) numbers(h *workload.Header, sources []*source) error {
+	for i, field := range workload.NamedFields {
+		var highest int64
+		for _, s := range sources {
+			for n := range s.Header.Names(field).All() {
+				s.number[i].max = max(s.number[i].max, n)
+			}
+			highest = max(highest, s.number[i].max)
+		}
+		if slices.ContainsFunc(sources, func(s *source) bool { return s.Header.Names(field).Len() > 0 }) {
+			h.Forget(field) // and the lines that are made of names again
+		}
+		names := h.Names(field)
+		var add int64
+		for _, s := range sources {
+			s.renumber[i] = map[int64]int64{}
+			if slices.Contains(m.Apart, field) {
+				s.number[i].add = add
+				if s.number[i].max >= math.MaxInt64-add {
+					return fmt.Errorf("%s: its numbers of %s are too high to be kept apart from those of other logs", s.Name, fieldNames[i])
+				}
+				add += s.number[i].max + 1
+			}
+			for n, name := range s.Header.Names(field).All() {
+				to := n + s.number[i].add
+				if !slices.Contains(m.Apart, field) {
+					switch is := names.Find([]byte(name)); {
+					case is >= 0:
+						to = is
+					case names.Name(n) != "": // another one's
+						if highest == math.MaxInt64 {
+							return fmt.Errorf("%s: there is no number left for %q", s.Name, name)
+						}
+						highest++
+						to = highest
+					}
+					s.renumber[i][n] = to
+				}
+				names.Set(to, name)
+			}
+		}
+	}
+	return nil
+}
+
+// mergedHeader has the lines of the first log, and those of others that are not yet there. Of
+// what there can be only one the first log's stands, save that numbers of jobs are added
+// up, and of other limits the largest is taken.
+func mergedHeader(logs []*workload.Trace) *workload.Header {
+	h := logs[0].Header.Clone()
+	for _, key := range []string{"MaxJobs", "MaxRecords", "MaxNodes", "MaxProcs", "MaxRuntime", "MaxMemory", "MaxQueues", "MaxPartitions"} {
+		var sum, most int64
+		given := 0
+		for _, t := range logs {
+			number, _, _ := strings.Cut(t.Header.Get(key), " ") // as in "1024 (512 x 2)"
+			if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+				sum, most, given = sum+n, max(most, n), given+1
+			}
+		}
+		switch {
+		case given == 0:
+		case key == "MaxJobs" || key == "MaxRecords":
+			if given == len(logs) {
+				h.Set(key, strconv.FormatInt(sum, 10))
+			} else {
+				h.Drop(key) // the sum is not known
+			}
+		case !strings.HasPrefix(h.Get(key)+" ", strconv.FormatInt(most, 10)+" "):
+			h.Set(key, strconv.FormatInt(most, 10))
+		}
+	}
+	for _, t := range logs[1:] {
+		for _, e := range t.Header.Entries() {
+			if !slices.Contains(h.Entries(), e) && !single(e.Key, h) {
+				h.Add(e.Key, e.Value)
+			}
+		}
+	}
+	return h
+}
+
+// single reports whether a header has one line of that key at most, and has it.
+func single(key string, h *workload.Header) bool {
+	for _, of := range []string{"Acknowledge", "Information", "Conversion", "Note", "Computer", "Installation", "Copyright"} {
+		if strings.EqualFold(key, of) {
+			return false
+		}
+	}
+	return h.Get(key) != "" || strings.HasPrefix(strings.ToLower(key), "max")
+}

@@ -1,0 +1,158 @@
+package csv
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// read reads all records of a text.
+func read(f workload.Format, text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
+	trace, err := workload.Options{Format: f, Stdin: strings.NewReader(text), Strict: strict}.Open(workload.StandardInput)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r, closer, err := trace.Records()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer closer.Close()
+	var all []*workload.Record
+	for r.Next() {
+		all = append(all, r.Record().Clone())
+	}
+	return trace.Header, all, r.Report(), r.Err()
+}
+
+// brief is what a record tells of the fields that most tables have, in seconds.
+func brief(rec *workload.Record) string {
+	return fmt.Sprint(rec.Job, rec.Submit.Seconds(), rec.Wait.Seconds(), rec.Runtime.Seconds(), rec.Requested, rec.Estimate.Seconds(), rec.Status, rec.User, rec.Queue)
+}
+
+const site = "\ufeffJobID;User;Queue;Submitted;Started;Ended;Limit;CPUs;State;GPU model;Mem\r\n" +
+	"17;bob;short;2024-03-31 01:30:00;2024-03-31 01:30:10;2024-03-31 03:30:10;1-00:00:00;4;COMPLETED;A100;1.5\r\n" +
+	"18;alice;\"a;b\";2024-03-31 01:29:00;2024-03-31 01:40:00;2024-03-31 01:45:00.25;10:00;8;TIMEOUT;;NA\r\n" +
+	"19;bob;short;2024-03-31 01:30:01;;;2:00:00;1;CANCELLED by 7;\"two\nlines\";2e3\r\n"
+
+func TestATableOfASiteIsReadByItsColumns(t *testing.T) {
+	prague, err := time.LoadLocation("Europe/Prague")
+	require.NoError(t, err)
+	f := Format{Zone: prague, Columns: map[string]string{
+		"job": "jobid", "user": "User", "queue": "3", "submit": "Submitted", "start": "Started", "end": "Ended", "estimate": "Limit", "procs": "CPUs", "status": "State",
+	}}
+	h, records, report, err := read(f, site, true)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, report.Lines)
+	require.EqualValues(t, time.Date(2024, 3, 31, 0, 29, 0, 0, time.UTC).Unix(), h.UnixStartTime)
+	require.True(t, h.Unsorted)
+	require.Equal(t, []workload.Column{{Name: "state", Text: true}, {Name: "gpu_model", Text: true}, {Name: "mem"}}, h.Columns)
+	require.Equal(t, []string{
+		"17 60 10 3600 4 86400 1 1 1", // an hour was left out that night
+		"18 0 660 300.25 8 600 0 2 2",
+		"19 61 -1 -1 1 7200 5 1 1",
+	}, []string{brief(records[0]), brief(records[1]), brief(records[2])})
+	require.Equal(t, "bob", h.Names(workload.FieldUser).Name(1))
+	require.Equal(t, "a;b", h.Names(workload.FieldQueue).Name(2))
+	require.Equal(t, "two\nlines", records[2].More[1].Text)
+	require.Equal(t, "CANCELLED by 7", records[2].More[0].Text)
+	require.Equal(t, []float64{1.5, 2000}, []float64{records[0].More[2].Number, records[2].More[2].Number})
+	require.False(t, records[1].More[1].Known())
+	require.False(t, records[1].More[2].Known())
+}
+
+func TestATableWithoutAHeadingIsReadByNumbers(t *testing.T) {
+	f := Format{NoHeading: true, Separator: '\t', Times: des.Second / 1000, Durations: 60 * des.Second, Columns: map[string]string{"submit": "2", "runtime": "3", "procs": "1"}}
+	h, records, _, err := read(f, "4\t1711845000123\t1.5\tx\n2\t1711845001000\t2\t\n", true)
+	require.NoError(t, err)
+	require.EqualValues(t, 1711845000, h.UnixStartTime)
+	require.Equal(t, []workload.Column{{Name: "column_4", Text: true}}, h.Columns)
+	require.Equal(t, "1 0.123 -1 90 4 -1 -1 -1 -1", brief(records[0]))
+	require.Equal(t, "2 1 -1 120 2 -1 -1 -1 -1", brief(records[1]))
+}
+
+func TestColumnsOfOurNamesNeedNoMapping(t *testing.T) {
+	h, records, _, err := read(Format{}, "# MaxProcs: 64\nSubmit,runtime,procs,user,job\n0,10,4,7,a-1\n5,20,2,8,a-2\n", true)
+	require.NoError(t, err)
+	require.EqualValues(t, 64, h.MaxProcs)
+	require.Equal(t, "2 5 -1 20 2 -1 -1 8 -1", brief(records[1]))
+	require.Equal(t, []workload.Column{{Name: "job", Text: true}}, h.Columns)
+	require.Equal(t, "a-2", records[1].More[0].Text)
+	require.Zero(t, h.Names(workload.FieldUser).Len())
+}
+
+func TestUsersSomeOfWhomHaveNumbersAreAllNames(t *testing.T) {
+	h, records, _, err := read(Format{}, "submit,user\n0,7\n1,bob\n2,7\n3,\n", true)
+	require.NoError(t, err)
+	require.Equal(t, []int64{1, 2, 1, workload.Unknown}, []int64{records[0].User, records[1].User, records[2].User, records[3].User})
+	require.Equal(t, "7", h.Names(workload.FieldUser).Name(1))
+}
+
+func TestWhatCannotBeReadIsToldWithItsLineAndColumn(t *testing.T) {
+	const own = "job,submit,wait,runtime,allocated,cpu_time,used_memory,requested,estimate,requested_memory,status,user,group,executable,queue,partition,preceding,think_time"
+	for text, want := range map[string]string{
+		"submit,runtime\n0,5\n1,x\n":                             `:3: runtime: text where a number belongs: "x"; expected a duration`,
+		"submit,runtime\n0,5\nmonday,5\n":                        `:3: submit: text where a number belongs: "monday"; expected an instant`,
+		"submit,runtime\n0,5\n1,-7\n":                            `:3: runtime: a negative number where none may be: "-7"`,
+		"submit,procs\n0,5\n1,2.5\n":                             `:3: procs: a fraction where a whole number belongs: "2.5"`,
+		"submit,procs\n0,5\n1,99999999999\n":                     `:3: procs: number out of range`,
+		"submit,start,end\n0,1,5\n5,9,8\n":                       `:3: end: a negative number where none may be: "8"; expected an instant after the start`,
+		"submit,procs\n1700000000,1\n5,1\n":                      `:3: submit: number out of range: "5"; expected an instant that counts from where those above do`,
+		"submit,procs\n0,1\n7\n":                                 `:3: too few fields: "7"; expected 2 cells or more`,
+		"submit,procs\n0,1\n7,\"1\n":                             `:3: too few fields: "7,\"1"; expected a " that closes the cell`,
+		"submit,procs\n0,1\n7," + strings.Repeat("1", 1<<20):     `:3: line longer than any record`,
+		"submit,procs\n0,1\n7,\"" + strings.Repeat("1\n", 1<<20): `:3: line longer than any record`,
+		"procs\n7\n":               `no column is known to tell when jobs were submitted: say which one is, as in --from csv:submit=COLUMN; there are procs`,
+		"":                         "it has no heading",
+		"submit,procs\nx,1\ny,1\n": `:2: submit: text`,
+		"#! log of gridslot, 1\n" + own + "\n1,0,,5,-3" + strings.Repeat(",", 13):                                           `:3: allocated: a negative number where none may be: "-3"`,
+		"#! log of gridslot, 1\n" + own + "\n1,0,,5,,,,-3" + strings.Repeat(",", 10):                                        `:3: requested: a negative number where none may be: "-3"`,
+		"#! log of gridslot, 1\n" + own + "\n1,0,,5,,,,,-3" + strings.Repeat(",", 9):                                        `:3: estimate: a negative number where none may be: "-3"`,
+		"#! log of gridslot, 1\n" + own + "\n-2,0" + strings.Repeat(",", 16):                                                `:3: job: a negative number where none may be: "-2"`,
+		"#! log of gridslot, 1\n" + own + "\n1,0\n":                                                                         `:3: too few fields: "1,0"; expected 18 cells or more`,
+		"#! log of gridslot, 1\n" + own + "\n1,0,,5,1.5" + strings.Repeat(",", 13):                                          `:3: allocated: a fraction`,
+		"#! log of gridslot, 1\n#! column \"gpus\" number \"\"\n" + own + ",gpus\n1,0,,5,1" + strings.Repeat(",", 14) + "x": `:4: gpus: text where a number belongs: "x"`,
+	} {
+		_, _, _, err := read(Format{}, text, true)
+		require.ErrorContains(t, err, want, "%.60q", text)
+	}
+	_, _, _, err := read(Format{Columns: map[string]string{"submit": "Wann"}}, "submit,procs\n0,1\n", true)
+	require.ErrorContains(t, err, `submit is to be column "Wann": there is none of that name; there are submit, procs`)
+	_, _, _, err = read(Format{Columns: map[string]string{"submit": "1", "runtime": "1"}}, "a,b\n0,1\n", true)
+	require.ErrorContains(t, err, "has been given away already")
+}
+
+func TestDamagedLinesAreLeftOutAndCounted(t *testing.T) {
+	_, records, report, err := read(Format{}, "submit,procs\n0,1\nx,1\n\n# remark\n2,1,3\n\"3\n,\",1\n", false)
+	require.NoError(t, err)
+	require.Len(t, records, 2)
+	require.EqualValues(t, 4, report.Lines)
+	require.EqualValues(t, 2, report.Total(workload.Damaged))
+	require.EqualValues(t, 1, report.Count(workload.CommentNotKept))
+	require.EqualValues(t, 1, report.Count(workload.ExtraFields))
+}
+
+func TestAHeadingTellsOurFormFromFilesOfJobs(t *testing.T) {
+	for text, want := range map[string]bool{
+		"#! log of gridslot, 1\n":                                           true,
+		strings.Join(workload.FieldNames[:], ",") + ",gpus\n1,0\n":          true,
+		"# x\n\n" + strings.Join(workload.FieldNames[:], ",") + "\r\n1,0\n": true,
+		strings.Join(workload.FieldNames[:], ",") + "s\n1,0\n":              false,
+		"id,submit,nodes,volume\n1,0,2,60\n":                                false,
+		"JobID,User,Submit,Start,End,State\n":                               false,
+		"JobID|User|Submit|Start|End|State\n":                               false,
+		"; MaxProcs: 8\n1 2 3\n":                                            false,
+		"":                                                                  false,
+		"# a\n# b":                                                          false,
+	} {
+		path := t.TempDir() + "/log"
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		require.Equal(t, want, workload.Options{Formats: []workload.Format{Format{}}}.Recognise(path) != nil, "%q", text)
+	}
+}

@@ -1,0 +1,152 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Arrivals are submissions by the hour of the day and the day of the week.
+type Arrivals struct {
+	// Zone is the clock's, by the header; empty where nothing tells what the clock showed. Then
+	// hours and days are those from time 0 of the log, modulo 24 and 7.
+	Zone  string `json:"time_zone"`
+	Start string `json:"start,omitempty"` // time 0 of the log on that clock (RFC 3339)
+	// Hours are from 0 to 23, Days from Sunday to Saturday.
+	Hours [24]Rush `json:"hours"`
+	Days  [7]Rush  `json:"weekdays"`
+
+	sample *Sample // hours
+}
+
+// Rush is what is submitted in all hours or days of a kind.
+type Rush struct {
+	Jobs  int64   `json:"jobs"`
+	Share float64 `json:"share"`
+	Work  float64 `json:"processor_hours"`
+}
+
+// Week is seven days, from the first submission on. Those without jobs that come or run are left
+// out.
+type Week struct {
+	Number int64   `json:"week"` // from 0
+	Jobs   int64   `json:"jobs"`
+	Work   float64 `json:"processor_hours"`
+	// Load is the work that is submitted by what the machine could do; of the last week, up to the
+	// last submission. 0 where the machine is unknown.
+	Load        float64 `json:"offered_load"`
+	Utilization float64 `json:"utilization,omitempty"` // of the schedule in the log
+	TopUser     int64   `json:"top_user"`              // who submits most; -1 where nobody is known
+	TopJobs     int64   `json:"top_user_jobs"`
+}
+
+const lengthOfWeek = 7 * des.Day
+
+// maxWeeks is for how long weeks are told: a century. Logs that go on have times of another kind.
+const maxWeeks = 5200
+
+func weekOf(since des.Time) int64 { return int64(since / lengthOfWeek) }
+
+// calendar counts submissions by the clock, and by weeks.
+type calendar struct {
+	arrivals Arrivals
+	zone     *time.Location
+	unix     int64        // of the instant that jobs call 0; what the clock showed is known where it is not 0
+	origin   des.Time     // that instant in the log
+	seasons  [2][24]int64 // submissions by hour, in standard time and in summer time
+
+	first  des.Time
+	weeks  []Week
+	ofWeek map[int64]int64 // jobs of each user in the latest of them
+}
+
+func (c *calendar) begin(unix int64, in *time.Location, first, origin des.Time) {
+	c.first, c.origin, c.zone = first, origin, in
+	if unix != 0 {
+		c.unix = unix + int64(origin/des.Second)
+		c.arrivals.Zone = in.String()
+		c.arrivals.Start = time.Unix(unix, 0).In(in).Format(time.RFC3339)
+	}
+}
+
+// clock is the hour and the weekday of an instant, and whether it is in summer time.
+func (c *calendar) clock(t des.Time) (hour, day int, summer bool) {
+	if c.unix == 0 {
+		t += c.origin
+		return int(t / des.Hour % 24), int(t / des.Day % 7), false
+	}
+	at := time.Unix(c.unix+int64(t/des.Second), 0).In(c.zone)
+	return at.Hour(), int(at.Weekday()), at.IsDST()
+}
+
+func (c *calendar) add(submit des.Time, user int64, work float64) {
+	hour, day, summer := c.clock(submit)
+	for _, r := range []*Rush{&c.arrivals.Hours[hour], &c.arrivals.Days[day]} {
+		r.Jobs++
+		r.Work += work
+	}
+	c.arrivals.sample.add(int64(hour))
+	if summer {
+		c.seasons[1][hour]++
+	} else {
+		c.seasons[0][hour]++
+	}
+
+	number := weekOf(submit - c.first)
+	if number >= maxWeeks {
+		return
+	}
+	if n := len(c.weeks); n == 0 || c.weeks[n-1].Number != number {
+		c.weeks = append(c.weeks, Week{Number: number, TopUser: workload.Unknown})
+		c.ofWeek = map[int64]int64{}
+	}
+	w := &c.weeks[len(c.weeks)-1]
+	w.Jobs++
+	w.Work += work
+	if user < 0 {
+		return
+	}
+	c.ofWeek[user]++
+	if n := c.ofWeek[user]; n > w.TopJobs {
+		w.TopUser, w.TopJobs = user, n
+	}
+}
+
+// conclude is told the last submission, and the schedule of the log.
+func (c *calendar) conclude(last des.Time, processors int, r *recorded) (Arrivals, []Week) {
+	for _, all := range [][]Rush{c.arrivals.Hours[:], c.arrivals.Days[:]} {
+		var jobs int64
+		for _, r := range all {
+			jobs += r.Jobs
+		}
+		for i := range all {
+			all[i].Share = share(all[i].Jobs, jobs)
+		}
+	}
+	place := map[int64]int{} // of each week
+	for i := range c.weeks {
+		w := &c.weeks[i]
+		place[w.Number] = i
+		length := min(lengthOfWeek, last-c.first-des.Time(w.Number)*lengthOfWeek)
+		if processors > 0 && length > 0 {
+			w.Load = w.Work / float64(float64(processors)*length.Seconds()/3600)
+		}
+	}
+	for number, busy := range r.weekly {
+		if processors <= 0 {
+			break
+		}
+		i, ok := place[number]
+		if !ok {
+			i = len(c.weeks)
+			c.weeks = append(c.weeks, Week{Number: number, TopUser: workload.Unknown})
+		}
+		length := min(lengthOfWeek, r.now-c.first-des.Time(number)*lengthOfWeek)
+		c.weeks[i].Utilization = busy / float64(float64(processors)*length.Seconds())
+	}
+	slices.SortFunc(c.weeks, func(a, b Week) int { return cmp.Compare(a.Number, b.Number) })
+	return c.arrivals, c.weeks
+}

@@ -1,0 +1,80 @@
+package facts
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Column is what jobs say in a column that SWF has not got: one of numbers or of text.
+type Column struct {
+	Name    string        `json:"name"`
+	Unit    string        `json:"unit,omitempty"`
+	Known   int64         `json:"jobs"`              // that say anything
+	Numbers *Distribution `json:"numbers,omitempty"` // kept to a thousandth
+	// Outside are numbers that Numbers has not got: negative, or of 1e15 or more.
+	Outside  int64         `json:"outside,omitempty"`
+	Distinct int           `json:"distinct,omitempty"` // texts
+	Popular  []PopularText `json:"popular,omitempty"`  // at most ten
+}
+
+// PopularText is a text and how many jobs say it.
+type PopularText struct {
+	Text  string  `json:"text"`
+	Jobs  int64   `json:"jobs"`
+	Share float64 `json:"share"`
+}
+
+const (
+	thousandths    = 1000
+	greatestNumber = 1e15
+)
+
+// columnTally counts what is said in a column.
+type columnTally struct {
+	column  workload.Column
+	known   int64
+	numbers *Sample
+	outside int64
+	texts   map[string]int64 // up to maxOwners
+}
+
+func newColumns(all []workload.Column) (tallies []columnTally) {
+	for _, c := range all {
+		tallies = append(tallies, columnTally{column: c, numbers: newSample(thousandths), texts: map[string]int64{}})
+	}
+	return tallies
+}
+
+func (c *columnTally) add(v workload.Value) {
+	if !v.Known() {
+		return
+	}
+	c.known++
+	if c.column.Text {
+		if _, ok := c.texts[v.Text]; ok || len(c.texts) < maxOwners {
+			c.texts[v.Text]++
+		}
+		return
+	}
+	if !(v.Number >= 0 && v.Number < greatestNumber) {
+		c.outside++
+		return
+	}
+	c.numbers.add(int64(math.Round(v.Number * thousandths)))
+}
+
+func (c *columnTally) conclude(jobs int64) Column {
+	all := Column{
+		Name: c.column.Name, Unit: c.column.Unit, Known: c.known,
+		Numbers: c.numbers.distributionIf(), Outside: c.outside, Distinct: len(c.texts),
+	}
+	for text, n := range c.texts {
+		all.Popular = append(all.Popular, PopularText{text, n, share(n, jobs)})
+	}
+	slices.SortFunc(all.Popular, func(a, b PopularText) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Text, b.Text)) })
+	all.Popular = all.Popular[:min(len(all.Popular), topOwners)]
+	return all
+}

@@ -1,0 +1,382 @@
+package facts
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/zone"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Facts are what was found in a log. Times are in seconds, shares are 0 to 1, work is in
+// processor hours. What the log does not tell is nil or empty.
+type Facts struct {
+	Jobs       int64   `json:"-"`
+	First      float64 `json:"-"` // submission
+	Last       float64 `json:"-"`
+	Processors int     `json:"-"` // of the machine; 0 where unknown
+	// Accuracy is the mean of runtime by estimate, at most 1, where the estimate is what the
+	// scheduler is told, whether the log has it or not.
+	Accuracy float64 `json:"-"`
+
+	Sizes       Sizes        `json:"sizes"`
+	Runtimes    Distribution `json:"runtimes"`
+	Estimates   *Estimates   `json:"estimates,omitempty"`
+	Correlation Correlation  `json:"size_runtime_correlation"`
+	Gaps        Distribution `json:"gaps"` // between submissions
+	Arrivals    Arrivals     `json:"arrivals"`
+	Weeks       []Week       `json:"weeks,omitempty"`
+
+	Waits           *Distribution `json:"waits,omitempty"`
+	Recorded        *Recorded     `json:"recorded_schedule,omitempty"`
+	UsedMemory      *Distribution `json:"used_memory,omitempty"`      // kB a processor
+	RequestedMemory *Distribution `json:"requested_memory,omitempty"` // kB a processor
+
+	Owners       []Owners      `json:"owners,omitempty"`
+	Statuses     []Status      `json:"statuses,omitempty"`
+	Repeats      *Repeats      `json:"repeats,omitempty"`
+	Dependencies *Dependencies `json:"dependencies,omitempty"`
+	Columns      []Column      `json:"columns,omitempty"` // beyond those of SWF
+
+	Oddities []Oddity `json:"oddities"`
+}
+
+// Sizes are the processors that jobs want.
+type Sizes struct {
+	Distribution
+	Serial       float64 `json:"serial"`        // share of jobs of one processor
+	PowersOfTwo  float64 `json:"powers_of_two"` // share of the others whose size is a power of two
+	WholeMachine int64   `json:"whole_machine"` // jobs that take all of it
+}
+
+// Estimates are those that the log has, and how long jobs ran by them.
+type Estimates struct {
+	Distribution
+	Missing int64 `json:"missing"`
+	// Deciles are the shares of jobs that ran for less than a tenth of their estimate, for one to two
+	// tenths, ..., for nine tenths or more.
+	Deciles [10]float64 `json:"accuracy_deciles"`
+	AtLimit float64     `json:"at_limit"` // share of jobs that ran as long as estimated, or up to a minute longer
+	Beyond  float64     `json:"beyond"`   // share of jobs that ran longer than that
+	Popular []Popular   `json:"popular"`  // the most frequent estimates, at most ten
+
+	Accuracy Distribution `json:"accuracy"` // runtime by estimate, kept to a millionth
+}
+
+// killedWithin is how much longer than its estimate a job runs that was killed for it: systems look
+// every so often.
+const killedWithin = 60 * des.Second
+
+// Popular is a value and how many jobs have it.
+type Popular struct {
+	Value float64 `json:"value"`
+	Jobs  int64   `json:"jobs"`
+	Share float64 `json:"share"`
+}
+
+// Correlation is Pearson's, of sizes and runtimes and of their logarithms; runtimes below a second
+// count as one in the latter. It is nil where there is none: less than two jobs, or all alike.
+type Correlation struct {
+	Values     *float64 `json:"values"`
+	Logarithms *float64 `json:"logarithms"`
+}
+
+// Status is what field 11 says of jobs.
+type Status struct {
+	Code  int64   `json:"code"`
+	Name  string  `json:"name"`
+	Jobs  int64   `json:"jobs"`
+	Share float64 `json:"share"`
+}
+
+var statusNames = map[int64]string{
+	workload.StatusFailed: "failed", workload.StatusCompleted: "completed", workload.StatusPartial: "partial, to be continued",
+	workload.StatusPartialDone: "partial, completed", workload.StatusPartialFail: "partial, failed",
+	workload.StatusCancelled: "cancelled", workload.Unknown: "unknown",
+}
+
+// Dependencies are jobs that name a preceding one (field 17).
+type Dependencies struct {
+	Jobs       int64         `json:"jobs"`
+	Share      float64       `json:"share"`
+	ThinkTimes *Distribution `json:"think_times,omitempty"`
+}
+
+// Of reads a log and tells what is in it, with the account of its lines. It reads until ctx is
+// done. Meanwhile nobody else may read the trace.
+func Of(ctx context.Context, t *workload.Trace) (*Facts, *workload.Report, error) {
+	extra := t.Options.Extra
+	defer func() { t.Options.Extra = extra }()
+	t.Options.Extra = func(rec *workload.Record) any { return rec.Clone() }
+	jobs, err := t.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := newCollector(t)
+	for j := range jobs.Jobs() {
+		if c.f.Jobs%(1<<12) == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if c.f.Jobs == 0 {
+			c.begin(j.Submit, jobs.Origin())
+		}
+		c.add(j, j.Extra.(*workload.Record))
+	}
+	if err := jobs.Err(); err != nil {
+		return nil, nil, err
+	}
+	return c.facts(), jobs.Report(), nil
+}
+
+// millionths is in what accuracies are kept.
+const millionths = 1_000_000
+
+// collector gathers the facts, a job at a time.
+type collector struct {
+	f      *Facts
+	trace  *workload.Trace
+	latest des.Time // submission
+
+	sizes, runtimes, gaps, waits, thinkTimes *Sample
+	usedMemory, requestedMemory              *Sample
+	estimates, accuracy                      *Sample
+
+	serial, powers           int64
+	missing, atLimit, beyond int64
+	deciles                  [10]int64
+	accuracySum              float64
+	values, logarithms       comoments
+	statuses                 map[int64]int64
+	follows                  int64 // jobs that name a preceding one
+	repeats                  repeats
+	calendar                 calendar
+	recorded                 recorded
+	owners                   []*tally
+	columns                  []columnTally
+	odd                      odd
+}
+
+func newCollector(t *workload.Trace) *collector {
+	second := int64(des.Second)
+	return &collector{
+		f: &Facts{Processors: t.MaxProcs}, trace: t,
+		sizes: newSample(1), runtimes: newSample(second), gaps: newSample(second), waits: newSample(second), thinkTimes: newSample(second),
+		usedMemory: newSample(1), requestedMemory: newSample(1),
+		estimates: newSample(second), accuracy: newSample(millionths),
+		statuses: map[int64]int64{}, owners: newTallies(), columns: newColumns(t.Header.Columns),
+		calendar: calendar{arrivals: Arrivals{sample: newSample(1)}},
+	}
+}
+
+// begin is told the first submission, and the instant of the log that is time 0.
+func (c *collector) begin(first, origin des.Time) {
+	c.f.First = first.Seconds()
+	c.latest = first
+	var unix int64
+	if c.trace.Options.Load == 0 { // otherwise submissions have left the calendar
+		unix = c.trace.Header.UnixStartTime
+	}
+	c.calendar.begin(unix, zone.Of(c.trace.Header.TimeZone), first, origin)
+	c.recorded.begin(first)
+}
+
+func (c *collector) add(j *entity.Job, rec *workload.Record) {
+	size, work := int64(j.Request.Nodes), float64(float64(j.Request.Nodes)*j.Runtime.Seconds())/3600
+	if c.f.Jobs > 0 {
+		c.gaps.add(int64(j.Submit - c.latest))
+	}
+	c.odd.submission(j.Submit, c.latest, c.f.Jobs == 0)
+	c.f.Jobs++
+	c.latest = j.Submit
+
+	c.sizes.add(size)
+	switch {
+	case size == 1:
+		c.serial++
+	case size&(size-1) == 0:
+		c.powers++
+	}
+	c.runtimes.add(int64(j.Runtime))
+	c.values.add(float64(size), j.Runtime.Seconds())
+	c.logarithms.add(math.Log(float64(size)), math.Log(max(1, j.Runtime.Seconds())))
+	c.estimate(j, rec)
+	c.calendar.add(j.Submit, rec.User, work)
+	if rec.Wait >= 0 {
+		c.waits.add(int64(rec.Wait))
+		if c.trace.Options.Load == 0 { // otherwise jobs did not start then
+			processors := size
+			if rec.Allocated > 0 {
+				processors = rec.Allocated
+			}
+			c.recorded.add(j.Submit, j.Submit+rec.Wait, j.Runtime, processors)
+		}
+	} else if rec.Wait != workload.UnknownTime {
+		c.odd.negativeWaits++
+	}
+	addKnown(c.usedMemory, rec.UsedMemory)
+	addKnown(c.requestedMemory, rec.RequestedMemory)
+	c.statuses[rec.Status]++
+	for _, t := range c.owners {
+		t.add(t.of(rec), work)
+	}
+	for i := range c.columns {
+		if i < len(rec.More) {
+			c.columns[i].add(rec.More[i])
+		}
+	}
+	c.repeats.add(rec, size)
+	if rec.Preceding >= 0 {
+		c.follows++
+		addKnown(c.thinkTimes, int64(rec.ThinkTime))
+	}
+	if procs := int64(c.f.Processors); procs > 0 {
+		switch {
+		case size > procs:
+			c.odd.beyondMachine++
+		case size == procs:
+			c.f.Sizes.WholeMachine++
+		}
+	}
+	if most := c.trace.Header.MaxRuntime; most > 0 && j.Runtime > des.Time(most)*des.Second {
+		c.odd.beyondMaxRuntime++
+	}
+}
+
+// addKnown adds a value of 0 or more; below that it is unknown.
+func addKnown(s *Sample, v int64) {
+	if v >= 0 {
+		s.add(v)
+	}
+}
+
+func (c *collector) estimate(j *entity.Job, rec *workload.Record) {
+	estimate := j.Request.Length
+	c.accuracySum += min(1, j.Runtime.Seconds()/estimate.Seconds())
+	if rec.Estimate <= 0 && c.trace.Options.Estimates.Kind == workload.EstimatesUser {
+		c.missing++
+		return
+	}
+	c.estimates.add(int64(estimate))
+	c.accuracy.add(int64(math.Round(float64(j.Runtime) / float64(estimate) * millionths)))
+	tenth := uint64(9)
+	if j.Runtime < estimate {
+		tenth = 10 * uint64(j.Runtime) / uint64(estimate)
+	}
+	c.deciles[tenth]++
+	switch over := j.Runtime - estimate; {
+	case over > killedWithin:
+		c.beyond++
+	case over >= 0:
+		c.atLimit++
+	}
+}
+
+func share(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// facts concludes; nothing can be added afterwards.
+func (c *collector) facts() *Facts {
+	f := c.f
+	f.Last = c.latest.Seconds()
+	if f.Jobs > 0 {
+		f.Accuracy = c.accuracySum / float64(f.Jobs)
+	}
+	f.Sizes.Distribution = c.sizes.distribution()
+	f.Sizes.Serial, f.Sizes.PowersOfTwo = share(c.serial, f.Jobs), share(c.powers, f.Jobs-c.serial)
+	f.Runtimes, f.Gaps = c.runtimes.distribution(), c.gaps.distribution()
+	f.Correlation = Correlation{c.values.correlation(), c.logarithms.correlation()}
+	f.Estimates = c.concludeEstimates()
+	f.Waits, f.UsedMemory, f.RequestedMemory = c.waits.distributionIf(), c.usedMemory.distributionIf(), c.requestedMemory.distributionIf()
+	for _, t := range c.owners {
+		if o := t.conclude(c.trace.Header.Names(t.field)); o.Number > 0 {
+			f.Owners = append(f.Owners, o)
+		}
+	}
+	for i := range c.columns {
+		f.Columns = append(f.Columns, c.columns[i].conclude(f.Jobs))
+	}
+	f.Statuses = c.concludeStatuses()
+	f.Repeats = c.repeats.conclude(f.Jobs)
+	if c.follows > 0 {
+		f.Dependencies = &Dependencies{c.follows, share(c.follows, f.Jobs), c.thinkTimes.distributionIf()}
+	}
+	f.Recorded = c.recorded.conclude(f.Processors)
+	f.Arrivals, f.Weeks = c.calendar.conclude(c.latest, f.Processors, &c.recorded)
+	f.Oddities = c.odd.conclude(f, &c.calendar)
+	return f
+}
+
+func (c *collector) concludeEstimates() *Estimates {
+	n := c.estimates.N()
+	if n == 0 {
+		return nil
+	}
+	e := &Estimates{
+		Distribution: c.estimates.distribution(), Missing: c.missing,
+		AtLimit: share(c.atLimit, n), Beyond: share(c.beyond, n),
+		Popular: c.estimates.popular(10), Accuracy: c.accuracy.distribution(),
+	}
+	for i, k := range c.deciles {
+		e.Deciles[i] = share(k, n)
+	}
+	return e
+}
+
+func (c *collector) concludeStatuses() (all []Status) {
+	for _, code := range slices.Sorted(maps.Keys(c.statuses)) {
+		n := c.statuses[code]
+		all = append(all, Status{code, cmp.Or(statusNames[code], "not in the format"), n, share(n, c.f.Jobs)})
+	}
+	return all
+}
+
+// popular are the most frequent values, equally frequent ones ascending.
+func (s *Sample) popular(most int) []Popular {
+	all := slices.Collect(func(yield func(Popular) bool) {
+		for v, n := range s.Values() {
+			if !yield(Popular{v, n, share(n, s.n)}) {
+				return
+			}
+		}
+	})
+	slices.SortStableFunc(all, func(a, b Popular) int { return cmp.Compare(b.Jobs, a.Jobs) })
+	return all[:min(most, len(all))]
+}
+
+// comoments are sums for a correlation, of pairs as they come (Welford's way).
+type comoments struct {
+	n, meanX, meanY float64
+	xx, yy, xy      float64
+}
+
+func (m *comoments) add(x, y float64) {
+	m.n++
+	dx, dy := x-m.meanX, y-m.meanY
+	m.meanX += dx / m.n
+	m.meanY += dy / m.n
+	m.xx += float64(dx * (x - m.meanX))
+	m.yy += float64(dy * (y - m.meanY))
+	m.xy += float64(dx * (y - m.meanY))
+}
+
+// correlation is to six decimals: logarithms differ in their last digits between processors.
+func (m *comoments) correlation() *float64 {
+	if m.xx <= 0 || m.yy <= 0 {
+		return nil
+	}
+	r := math.Round(m.xy/math.Sqrt(float64(m.xx*m.yy))*1e6) / 1e6
+	return &r
+}
+
+// number is one for people, whole where it is.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

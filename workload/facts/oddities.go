@@ -1,0 +1,193 @@
+package facts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Oddity is something that a look should be taken at before a log is used.
+type Oddity struct {
+	Kind  string `json:"kind"`
+	Count int64  `json:"count"`
+	Text  string `json:"text"`
+}
+
+// The kinds of oddities.
+const (
+	OneUsersWeek    = "one-users-week"    // weeks in which one user submits more than all others
+	BeyondMachine   = "beyond-machine"    // jobs larger than the machine
+	Overlap         = "overlap"           // the schedule in the log uses more processors than there are
+	LongGap         = "long-gap"          // nobody submits
+	SameSecond      = "same-second"       // many jobs are submitted in one second
+	NegativeWait    = "negative-wait"     // jobs that start before they are submitted
+	AboveMaxRuntime = "above-max-runtime" // jobs longer than the header's MaxRuntime
+	SummerTime      = "summer-time"       // days begin an hour sooner or later in summer
+)
+
+const (
+	// busyFactor: a week is one user's who submits more jobs in it than all others together,
+	// if the log has so many times as many jobs in that week as in the median of its weeks. (In a
+	// quiet week a single user may be most of it.)
+	busyFactor = 2
+	// A gap between submissions is long from a day on, if at the mean rate of the log so many jobs
+	// would have come in it.
+	leastGap     = des.Day
+	missedInAGap = 20
+	// gapsKept are remembered, the longest.
+	gapsKept = 100
+	// crowd is how many jobs in one second are many.
+	crowd = 50
+	// leastInASeason is from how many jobs on in summer and in winter their hours are compared, and
+	// movedBy how much nearer they must be when moved by an hour.
+	leastInASeason = 1000
+	movedBy        = 2
+)
+
+// odd is what is counted on the way.
+type odd struct {
+	beyondMachine, negativeWaits, beyondMaxRuntime int64
+
+	gaps []gap // descending by length
+
+	second                des.Time // of the latest submission
+	inSecond              int64
+	crowds, largestCrowd  int64
+	largestCrowdSubmitted des.Time
+}
+
+type gap struct{ from, length des.Time }
+
+// submission takes in one at t, after the one at before.
+func (o *odd) submission(t, before des.Time, first bool) {
+	second := t / des.Second
+	if first || second != o.second {
+		o.second, o.inSecond = second, 0
+	}
+	o.inSecond++
+	if o.inSecond == crowd {
+		o.crowds++
+	}
+	if o.inSecond > o.largestCrowd {
+		o.largestCrowd, o.largestCrowdSubmitted = o.inSecond, second*des.Second
+	}
+	if length := t - before; !first && length >= leastGap {
+		at, _ := slices.BinarySearchFunc(o.gaps, length, func(g gap, l des.Time) int {
+			if g.length >= l {
+				return -1
+			}
+			return 1
+		})
+		if at < gapsKept {
+			o.gaps = slices.Insert(o.gaps, at, gap{before, length})
+			o.gaps = o.gaps[:min(len(o.gaps), gapsKept)]
+		}
+	}
+}
+
+func (o *odd) conclude(f *Facts, c *calendar) []Oddity {
+	all := []Oddity{}
+	add := func(kind string, n int64, format string, values ...any) {
+		if n > 0 {
+			all = append(all, Oddity{kind, n, fmt.Sprintf(format, values...)})
+		}
+	}
+	theirs, most := weeksOfOneUser(f.Weeks)
+	add(OneUsersWeek, theirs, "in %s one user submits more than all others, and %d times as many jobs come as in the median week: in week %d %d of %d jobs are user %d's",
+		weeks(theirs), busyFactor, most.Number, most.TopJobs, most.Jobs, most.TopUser)
+	add(BeyondMachine, o.beyondMachine, "jobs want more than the machine's %d processors", f.Processors)
+	if r := f.Recorded; r != nil && r.Above > 0 {
+		add(Overlap, 1, "by the waits in the log up to %d processors are in use, of %d: more than there are for %s s", r.Peak, f.Processors, number(r.Above))
+	}
+	long := 0
+	for _, g := range o.gaps {
+		if g.length.Seconds()*float64(f.Jobs-1) >= missedInAGap*(f.Last-f.First) {
+			long++
+		}
+	}
+	if long > 0 {
+		add(LongGap, int64(long), "gaps of a day or more in which %d jobs and more should have come: the longest %.1f days from %s",
+			missedInAGap, o.gaps[0].length.Seconds()/des.Day.Seconds(), c.tell(o.gaps[0].from))
+	}
+	add(SameSecond, o.crowds, "seconds in which %d jobs or more are submitted: %d at %s", crowd, o.largestCrowd, c.tell(o.largestCrowdSubmitted))
+	add(NegativeWait, o.negativeWaits, "jobs start before they are submitted, by their waits")
+	add(AboveMaxRuntime, o.beyondMaxRuntime, "jobs run for longer than the header's MaxRuntime")
+	if by := c.summerMoves(); by != 0 {
+		direction := "sooner"
+		if by > 0 {
+			direction = "later"
+		}
+		add(SummerTime, 1, "in summer days begin an hour %s than in winter by the clock of %s: the log may be of another zone, or of a clock that knows no summer time", direction, c.arrivals.Zone)
+	}
+	return all
+}
+
+func weeks(n int64) string {
+	if n == 1 {
+		return "one week"
+	}
+	return fmt.Sprintf("%d weeks", n)
+}
+
+// weeksOfOneUser is how many weeks are one user's, and the one with most jobs of that.
+func weeksOfOneUser(all []Week) (n int64, most Week) {
+	var jobs []int64
+	for _, w := range all {
+		if w.Jobs > 0 {
+			jobs = append(jobs, w.Jobs)
+		}
+	}
+	if len(jobs) == 0 {
+		return 0, most
+	}
+	slices.Sort(jobs)
+	median := jobs[len(jobs)/2]
+	for _, w := range all {
+		if 2*w.TopJobs > w.Jobs && w.Jobs >= busyFactor*median {
+			n++
+			if w.TopJobs > most.TopJobs {
+				most = w
+			}
+		}
+	}
+	return n, most
+}
+
+// tell is an instant for people: by the clock where there is one.
+func (c *calendar) tell(t des.Time) string {
+	if c.unix == 0 {
+		return number(t.Seconds()) + " s"
+	}
+	return time.Unix(c.unix+int64(t/des.Second), 0).In(c.zone).Format("Mon 2006-01-02 15:04")
+}
+
+// summerMoves is by how many hours, -1, 0 or 1, submissions come later by the clock in summer than
+// otherwise. People keep to the clock, so that it should be 0.
+func (c *calendar) summerMoves() int {
+	var total [2]int64
+	for i, hours := range c.seasons {
+		for _, n := range hours {
+			total[i] += n
+		}
+	}
+	if min(total[0], total[1]) < leastInASeason {
+		return 0
+	}
+	distance := func(by int) float64 {
+		d := 0.0
+		for h, n := range c.seasons[0] {
+			apart := share(n, total[0]) - share(c.seasons[1][(h+by+24)%24], total[1])
+			d += float64(apart * apart)
+		}
+		return d
+	}
+	asItIs := distance(0)
+	best := slices.MinFunc([]int{-1, 1}, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
+	if float64(movedBy*distance(best)) <= asItIs && asItIs > 0 {
+		return best
+	}
+	return 0
+}

@@ -1,0 +1,339 @@
+package workload
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload/internal/numberset"
+)
+
+// This file is the border between logs and the formats in which they are written.
+// In the middle stands one model of a job, the Record: the 18 fields of SWF and
+// columns beyond them.
+//
+//	sacct, GWF, CSV ...                            sacct, GWF, CSV ...
+//	     |                                              ^
+//	     |  Format.Survey: Header                       |  Writable.Write
+//	     |  Format.Read:   RecordReader                 |  RecordWriter --> Losses:
+//	     v                                              |  what it cannot hold
+//	 Header, Record  -- selected, filtered, moved -->  Record
+//	     |
+//	     v
+//	 JobStream: entity.Job
+//
+// Packages of formats stand beside this one, and package formats lists them.
+
+// Format is a way in which logs are written. SWF is one.
+type Format interface {
+	// Name is what commands and messages call it: "swf", "sacct".
+	Name() string
+	// Endings are those of its files, such as ".swf", the most usual one first; that
+	// of a packed file stands behind and is not told.
+	Endings() []string
+	// Is reports whether the beginning of an input looks like it, for inputs of which
+	// nobody has said what they are. No two formats should claim one input.
+	Is(in *Input) bool
+	// Survey reads as much of an input as has to be known before its first record: the
+	// header, with the columns beyond SWF, what numbers stand for, and the start of the
+	// log where records state absolute times.
+	Survey(in *Input) (*Header, error)
+	// Read begins a reading of an input with the header that Survey has returned,
+	// which it does not change: there may be several readings at a time.
+	Read(in *Input, h *Header) (RecordReader, error)
+}
+
+// Writable is a format that can be written, too.
+type Writable interface {
+	Format
+	// Write begins a log with that header. What cannot be held is told by the
+	// writer's Lost.
+	Write(w io.Writer, h *Header) (RecordWriter, error)
+}
+
+// RecordReader reads records, each valid until the next one is asked for.
+type RecordReader interface {
+	// Header is what was known before the first record.
+	Header() *Header
+	// Next finds the next record and reports whether there is one.
+	Next() bool
+	Record() *Record
+	// Line is the line, row or object that the record stands in, from 1.
+	Line() int64
+	// Err is what ended the reading, or nil at a sound end.
+	Err() error
+	// Report is the account so far.
+	Report() *Report
+}
+
+// RecordWriter writes records.
+type RecordWriter interface {
+	Write(*Record) error
+	// Close completes the text. What it is written to stays open.
+	Close() error
+	// Lost is what could not be held so far.
+	Lost() *Losses
+}
+
+// LogReader reads the records of a log in any format.
+type LogReader struct{ RecordReader }
+
+// Records yields the records that are left. The record is only valid until the
+// next one is asked for. Ask Err afterwards.
+func (r LogReader) Records() iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		for r.Next() {
+			if !yield(r.Record()) {
+				return
+			}
+		}
+	}
+}
+
+// Column is something that a log tells of its jobs beyond the fields of SWF.
+type Column struct {
+	Name string // as filters and policies call it: gpus, qos, energy
+	Unit string // of its numbers: kB, s, J; "" where they count or have none
+	Text bool   // its values are text
+}
+
+// Value is what a record says in a column: a number, or text.
+type Value struct {
+	Number float64 // NaN where it is not known, or where the column is text
+	Text   string  // "" where it is not known, or where the column has numbers
+}
+
+// UnknownValue is a value that is not given.
+var UnknownValue = Value{Number: math.NaN()}
+
+// NumberValue is a number.
+func NumberValue(x float64) Value { return Value{Number: x} }
+
+// TextValue is text.
+func TextValue(s string) Value { return Value{Number: math.NaN(), Text: s} }
+
+// Known reports whether the value is given.
+func (v Value) Known() bool { return v.Text != "" || !math.IsNaN(v.Number) }
+
+// Clone is a copy that stays valid.
+func (r *Record) Clone() *Record {
+	c := *r
+	c.More = slices.Clone(r.More)
+	return &c
+}
+
+// Input is one reading of the bytes of a log. What is opened through it is closed
+// with it.
+type Input struct {
+	Options // of the trace: Strict, Examples, CheckNumbers
+
+	source *source
+	read   *atomic.Int64
+	head   []byte
+	open   []io.Closer
+}
+
+func (s *source) input(o Options, read *atomic.Int64) *Input {
+	return &Input{Options: o, source: s, read: read}
+}
+
+// Name is what messages call the input.
+func (in *Input) Name() string { return in.source.name }
+
+// Text opens the content from its beginning, unpacked.
+func (in *Input) Text() (io.Reader, error) {
+	text, err := in.source.text(in.read)
+	if err != nil {
+		return nil, err
+	}
+	in.open = append(in.open, text)
+	return text, nil
+}
+
+// Stored opens the content as it is stored, for formats that are not read from
+// front to back, and its size in bytes.
+func (in *Input) Stored() (io.ReaderAt, int64, error) {
+	if in.source.kept != nil {
+		return in.source.kept, in.source.size, nil
+	}
+	raw, err := in.source.open()
+	if err != nil {
+		return nil, 0, err
+	}
+	in.open = append(in.open, raw)
+	return &countingReaderAt{raw.(io.ReaderAt), in.read}, in.source.size, nil
+}
+
+// headSize is how much of an input is looked at to tell its format.
+const headSize = 64 << 10
+
+// Head is the beginning of the content, unpacked: up to 64 KiB, and less where it
+// cannot be unpacked.
+func (in *Input) Head() []byte {
+	if in.head != nil {
+		return in.head
+	}
+	in.head = []byte{}
+	text, err := in.source.text(nil)
+	if err != nil {
+		return in.head
+	}
+	defer text.Close()
+	in.head, _ = bufio.NewReaderSize(text, headSize).Peek(headSize) // what there is will do
+	return in.head
+}
+
+// Close closes what was opened.
+func (in *Input) Close() error {
+	var errs []error
+	for _, c := range in.open {
+		errs = append(errs, c.Close())
+	}
+	in.open = nil
+	return errors.Join(errs...)
+}
+
+type countingReaderAt struct {
+	io.ReaderAt
+	read *atomic.Int64
+}
+
+func (c *countingReaderAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, at)
+	if c.read != nil {
+		c.read.Add(int64(n))
+	}
+	return n, err
+}
+
+// SWF is the Standard Workload Format.
+var SWF Writable = swfFormat{}
+
+type swfFormat struct{}
+
+func (swfFormat) Name() string      { return "swf" }
+func (swfFormat) Endings() []string { return []string{".swf"} }
+
+// Is is what an input is taken for that nothing else claims.
+func (swfFormat) Is(*Input) bool { return true }
+
+func (f swfFormat) Survey(in *Input) (*Header, error) {
+	r, err := f.Read(in, nil)
+	if err != nil {
+		return nil, err
+	}
+	h := r.Header()
+	return h, r.Err()
+}
+
+func (swfFormat) Read(in *Input, _ *Header) (RecordReader, error) {
+	text, err := in.Text()
+	if err != nil {
+		return nil, err
+	}
+	r := NewReader(text)
+	r.Name, r.Strict, r.Examples, r.CheckNumbers = in.Name(), in.Strict, in.Examples, in.CheckNumbers
+	return r, nil
+}
+
+func (swfFormat) Write(w io.Writer, h *Header) (RecordWriter, error) {
+	out := &swfWriter{Writer: NewWriter(w), lost: NewLosses(h, allFields)}
+	return out, out.WriteHeader(out.named(h))
+}
+
+type swfWriter struct {
+	*Writer
+	lost *Losses
+}
+
+func (w *swfWriter) Write(rec *Record) error {
+	w.lost.Count(rec)
+	return w.Writer.Write(rec)
+}
+
+func (w *swfWriter) Close() error  { return w.Flush() }
+func (w *swfWriter) Lost() *Losses { return w.lost }
+
+// named is a header with a line for each number that has a name, as the format has
+// them for queues and partitions. Names of which there are too many for a header are
+// lost.
+func (w *swfWriter) named(h *Header) *Header {
+	h = h.Clone()
+	size := 0
+	var told Header // what the lines tell that are there already
+	for _, l := range h.lines {
+		size += len(l.text) + 1
+		told.noteName(l.key, l.value)
+	}
+	for i, field := range NamedFields {
+		key := nameKeys[i]
+		for n, name := range h.Names(field).All() {
+			if told.Names(field).Name(n) == name {
+				continue
+			}
+			if size += len(key) + len(name) + 26; size > maxHeaderSize || !printable(name) {
+				w.lost.Add("names of "+fieldNames[field]+"s", "a header of SWF has no room for so many, or not for such letters")
+				continue
+			}
+			h.addName(key, n, name)
+		}
+	}
+	return h
+}
+
+// Account is what every reader keeps of what it meets, so that all formats tell
+// of it in the same words.
+type Account struct {
+	Name   string // of the input
+	Strict bool   // a damaged line is an error
+
+	report   Report
+	maxProcs int64
+	latest   des.Time // the latest submission read, for what goes backwards
+	numbers  numberset.Set
+}
+
+// NewAccount begins the account of a reading.
+func NewAccount(in *Input, h *Header) *Account {
+	a := &Account{Name: in.Name(), Strict: in.Strict, maxProcs: h.MaxProcs, numbers: newNumbers(in.CheckNumbers)}
+	a.report.keep = keptExamples(in.Examples)
+	return a
+}
+
+// Report is the account so far.
+func (a *Account) Report() *Report { return &a.report }
+
+// Line counts a line, row or object that could be a job.
+func (a *Account) Line() { a.report.Lines++ }
+
+// Add notes something about a line, and a column of it where that is not "".
+func (a *Account) Add(line int64, column string, why Reason, text []byte) {
+	a.report.addColumn(line, column, why, text)
+}
+
+// Damage notes that a line is left out because it is damaged; want is what was
+// expected instead of text. In strict mode it returns a *LineError that is to end the
+// reading.
+func (a *Account) Damage(line int64, column string, why Reason, text []byte, want string) error {
+	a.report.addColumn(line, column, why, text)
+	if a.Strict {
+		return &LineError{Name: a.Name, Finding: Finding{Line: line, Column: column, Reason: why, Text: clip(text)}, Want: want}
+	}
+	return nil
+}
+
+// Took notes what can only be seen of a record by comparing it with others: a
+// submission that goes backwards, a number that was given before.
+func (a *Account) Took(line int64, rec *Record) {
+	a.report.compare(line, rec, a.maxProcs, &a.latest, &a.numbers)
+}
+
+// TookNumbered is Took for a record whose number the reader has made up.
+func (a *Account) TookNumbered(line int64, rec *Record) {
+	a.report.compare(line, rec, a.maxProcs, &a.latest, nil)
+}

@@ -1,0 +1,46 @@
+// Package formats lists the formats in which logs are read and written beside SWF.
+//
+//	trace, err := workload.Options{Formats: formats.All()}.Open("slurm.csv")
+//
+// What needs much of other modules is not among them: Parquet is read here, and written by
+// package workload/parquet/writer, which a program that wants it adds.
+package formats
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/alibaba"
+	"github.com/gridslot/gridslot/workload/batsim"
+	"github.com/gridslot/gridslot/workload/csv"
+	"github.com/gridslot/gridslot/workload/fdata"
+	"github.com/gridslot/gridslot/workload/google"
+	"github.com/gridslot/gridslot/workload/gwf"
+	"github.com/gridslot/gridslot/workload/mwf"
+	"github.com/gridslot/gridslot/workload/parquet"
+	"github.com/gridslot/gridslot/workload/philly"
+	"github.com/gridslot/gridslot/workload/pm100"
+	"github.com/gridslot/gridslot/workload/sacct"
+)
+
+// All are the formats, in the order in which an input is asked for its likeness.
+func All() []workload.Format {
+	return []workload.Format{
+		csv.Format{}, sacct.Format{}, gwf.Format{}, mwf.Format{}, batsim.Format{},
+		parquet.Format{}, fdata.Format{}, pm100.Format{}, philly.Format{}, google.Format{}, alibaba.Format{},
+	}
+}
+
+// ByEnding is the one among formats whose files end as path does, where .gz and .zst
+// do not count; nil where there is none.
+func ByEnding(path string, formats []workload.Format) workload.Format {
+	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+	i := slices.IndexFunc(formats, func(f workload.Format) bool {
+		return slices.ContainsFunc(f.Endings(), func(ending string) bool { return strings.HasSuffix(path, ending) })
+	})
+	if i < 0 {
+		return nil
+	}
+	return formats[i]
+}

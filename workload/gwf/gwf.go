@@ -1,0 +1,100 @@
+// Package gwf reads and writes the Grid Workload Format of the Grid Workloads Archive
+// (Iosup et al., The Grid Workloads Archive, Future Generation Computer Systems 24, 2008): 29
+// fields a line, separated by blanks or tabs, -1 where nothing is known, and comments
+// that begin with a #. Fields 1 to 16 are those of SWF, but users, groups,
+// executables, queues and partitions are text. What SWF does not have becomes columns.
+//
+// Files need not be sorted by submission. Submissions count from the start of the log
+// or from 1970; those of 1990 and later are taken for the latter.
+package gwf
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/table"
+)
+
+// Format is GWF.
+type Format struct{}
+
+// shared is how many fields are SWF's.
+const shared = 16
+
+// Columns are fields 17 to 29.
+func Columns() []workload.Column {
+	return []workload.Column{
+		{Name: "submission_site", Text: true},
+		{Name: "run_site", Text: true},
+		{Name: "structure", Text: true}, // UNITARY, BoT
+		{Name: "structure_params", Text: true},
+		{Name: "used_network", Unit: "kB/s"},
+		{Name: "used_disk", Unit: "MB"},
+		{Name: "used_resources", Text: true},
+		{Name: "platform", Text: true},
+		{Name: "network", Unit: "kB/s"},
+		{Name: "disk", Unit: "MB"},
+		{Name: "resources", Text: true},
+		{Name: "vo", Text: true},
+		{Name: "project", Text: true},
+	}
+}
+
+func layout() *table.Layout {
+	l := &table.Layout{Separator: ' ', Unknown: "-1", Least: shared}
+	for i, name := range workload.FieldNames[:shared] {
+		l.Cells = append(l.Cells, table.Cell{Name: name, Field: i + 1})
+	}
+	for i, c := range Columns() {
+		l.Cells = append(l.Cells, table.Cell{Name: c.Name, More: i + 1, Text: c.Text})
+	}
+	return l
+}
+
+// Name is "gwf".
+func (Format) Name() string { return "gwf" }
+
+// Endings are those of the archive.
+func (Format) Endings() []string { return []string{".gwf"} }
+
+// Is knows a first line of 29 fields of which 11 are numbers.
+func (Format) Is(in *workload.Input) bool {
+	for line := range bytes.Lines(in.Head()) {
+		if line[0] == '#' || len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		fields := bytes.Fields(line)
+		for _, text := range fields[:min(len(fields), 11)] {
+			if _, err := strconv.ParseFloat(string(text), 64); err != nil {
+				return false
+			}
+		}
+		return len(fields) == len(layout().Cells)
+	}
+	return false
+}
+
+// Survey reads the comments, and all lines for names and the earliest submission.
+func (Format) Survey(in *workload.Input) (*workload.Header, error) {
+	return layout().SurveyWith(in, Columns())
+}
+
+// Read begins a reading.
+func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
+	return layout().Read(in, h)
+}
+
+// fieldsComment names the fields, as the archive's files do.
+var fieldsComment = "#! fields " + strings.Join([]string{
+	"JobID", "SubmitTime", "WaitTime", "RunTime", "NProcs", "AverageCPUTimeUsed", "UsedMemory", "ReqNProcs", "ReqTime", "ReqMemory",
+	"Status", "UserID", "GroupID", "ExecutableID", "QueueID", "PartitionID", "OrigSiteID", "LastRunSiteID", "JobStructure", "JobStructureParams",
+	"UsedNetwork", "UsedLocalDiskSpace", "UsedResources", "ReqPlatform", "ReqNetwork", "ReqLocalDiskSpace", "ReqResources", "VOID", "ProjectID",
+}, " ") + "\n"
+
+// Write begins a log.
+func (Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
+	return layout().WriteWith(w, h, Columns(), fieldsComment, table.Lines)
+}

@@ -1,0 +1,283 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+)
+
+// This file finds the pages of a chunk and unpacks them.
+
+// page is one of a chunk, unpacked.
+type page struct {
+	dictionary bool
+	values     int64 // how many, those that are not given included
+	encoding   int64
+	// The bytes of levels, without their lengths, and of values.
+	repeats, defines, data []byte
+}
+
+// Encodings of values.
+const (
+	encPlain           = 0
+	encPlainDictionary = 2
+	encRuns            = 3
+	encDictionary      = 8
+)
+
+var encodings = map[int64]string{4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED", 6: "DELTA_LENGTH_BYTE_ARRAY", 7: "DELTA_BYTE_ARRAY", 9: "BYTE_STREAM_SPLIT"}
+
+// Types of pages.
+const (
+	pageData       = 0
+	pageDictionary = 2
+	pageDataV2     = 3
+)
+
+// pages reads those of one chunk.
+type pages struct {
+	in     io.ReaderAt
+	c      *Column
+	codec  int64
+	at     int64
+	end    int64
+	packed []byte // as it is stored
+	buf    []byte // unpacked
+	shared *shared
+}
+
+// size is the memory that it holds.
+func (p *pages) size() int { return cap(p.packed) + cap(p.buf) }
+
+// next is the next page that has values, valid until the one after it, or io.EOF.
+func (p *pages) next() (page, error) {
+	for p.at < p.end {
+		head, err := p.header()
+		if err != nil {
+			return page{}, err
+		}
+		got, ok, err := p.unpacked(head)
+		if err != nil || ok {
+			return got, err
+		}
+	}
+	return page{}, io.EOF
+}
+
+// header reads the header of a page, and the page behind it into p.packed.
+func (p *pages) header() (*node, error) {
+	for size := int64(1 << 10); ; size <<= 5 {
+		size = min(size, p.end-p.at)
+		p.packed = room(p.packed, int(size))
+		if err := readAt(p.in, p.packed, p.at); err != nil {
+			return nil, err
+		}
+		head, n, err := structure(p.packed)
+		if errors.Is(err, errShort) && size < min(1<<20, p.end-p.at) {
+			continue // statistics may hold long texts
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the header of a page: %w", err)
+		}
+		unpacked, packed := head.at(2).number, head.at(3).number
+		p.at += int64(n)
+		if packed < 0 || packed > p.end-p.at {
+			return nil, fmt.Errorf("a page is said to take %d bytes of %d", packed, p.end-p.at)
+		}
+		if unpacked < 0 || unpacked > maxPage || packed > maxPage {
+			return nil, fmt.Errorf("a page takes %d bytes, more than %d", max(packed, unpacked), maxPage)
+		}
+		head.detach()
+		p.packed = room(p.packed, int(packed))
+		if err := readAt(p.in, p.packed, p.at); err != nil {
+			return nil, err
+		}
+		p.at += packed
+		if crc := head.at(4); head.has(4) && uint32(crc.number) != crc32.ChecksumIEEE(p.packed) {
+			return nil, errors.New("the checksum of a page is wrong: the file is damaged")
+		}
+		return &head, nil
+	}
+}
+
+// detach gives up the bytes that it points to.
+func (n *node) detach() {
+	n.bytes = nil
+	for i := range n.fields {
+		n.fields[i].detach()
+	}
+}
+
+func room(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
+
+// unpacked is the page that stands in p.packed; ok is false where it has no values.
+func (p *pages) unpacked(head *node) (got page, ok bool, err error) {
+	want := int(head.at(2).number)
+	switch kind := head.at(1).number; kind {
+	case pageDictionary:
+		d := head.at(7)
+		got = page{dictionary: true, values: d.at(1).number, encoding: d.at(2).number}
+		got.data, err = p.unpack(p.packed, want)
+	case pageData:
+		d := head.at(5)
+		got = page{values: d.at(1).number, encoding: d.at(2).number}
+		if p.c.defines > 0 && d.at(3).number != encRuns || p.c.repeats > 0 && d.at(4).number != encRuns {
+			return got, false, errors.New("levels are not encoded by run lengths")
+		}
+		if got.data, err = p.unpack(p.packed, want); err == nil {
+			err = got.levels(p.c)
+		}
+	case pageDataV2:
+		d := head.at(8)
+		got = page{values: d.at(1).number, encoding: d.at(4).number}
+		defines, repeats := d.at(5).number, d.at(6).number
+		if defines < 0 || repeats < 0 || defines > int64(len(p.packed)) || repeats > int64(len(p.packed))-defines || defines+repeats > int64(want) {
+			return got, false, errShort
+		}
+		got.repeats, got.defines = p.packed[:repeats], p.packed[repeats:repeats+defines]
+		got.data = p.packed[repeats+defines:]
+		if packed := d.at(7); !d.has(7) || packed.number != 0 {
+			got.data, err = p.unpack(got.data, want-int(repeats+defines))
+		}
+	default:
+		return got, false, nil
+	}
+	if err == nil && got.values < 0 {
+		err = errThrift
+	}
+	return got, err == nil, err
+}
+
+// levels cuts the levels from the beginning of the data of a page of version 1.
+func (g *page) levels(c *Column) error {
+	for _, part := range []struct {
+		max int
+		to  *[]byte
+	}{{c.repeats, &g.repeats}, {c.defines, &g.defines}} {
+		if part.max == 0 {
+			continue
+		}
+		if len(g.data) < 4 || int64(binary.LittleEndian.Uint32(g.data)) > int64(len(g.data)-4) {
+			return errShort
+		}
+		n := int(binary.LittleEndian.Uint32(g.data))
+		*part.to, g.data = g.data[4:4+n], g.data[4+n:]
+	}
+	return nil
+}
+
+// unpack unpacks into p.buf what must be of that size.
+func (p *pages) unpack(from []byte, want int) ([]byte, error) {
+	var err error
+	switch p.codec {
+	case 0:
+		p.buf = append(p.buf[:0], from...)
+	case 1:
+		if n, err := snappy.DecodedLen(from); err != nil || n != want {
+			return nil, errUnpack
+		}
+		p.buf, err = snappy.Decode(p.buf[:cap(p.buf)], from)
+	case 2:
+		err = p.gunzip(from, want)
+	case 6:
+		unzstd := &p.shared.unzstd
+		if *unzstd == nil {
+			if *unzstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecodeAllCapLimit(true)); err != nil {
+				return nil, err
+			}
+		}
+		p.buf, err = (*unzstd).DecodeAll(from, room(p.buf, want)[:0:want])
+	default:
+		name := map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4", 7: "LZ4"}[p.codec]
+		return nil, fmt.Errorf("it is packed by %s; write it with Snappy, gzip or zstd", name)
+	}
+	if err != nil || len(p.buf) != want {
+		return nil, errUnpack
+	}
+	return p.buf, nil
+}
+
+var errUnpack = errors.New("a page cannot be unpacked: the file is damaged")
+
+func (p *pages) gunzip(from []byte, want int) error {
+	z, err := gzip.NewReader(bytes.NewReader(from))
+	if err != nil {
+		return err
+	}
+	out := bytes.NewBuffer(p.buf[:0])
+	_, err = out.ReadFrom(io.LimitReader(z, int64(want)+1))
+	p.buf = out.Bytes()
+	return err
+}
+
+// runs decodes numbers of a few bits each: runs of one, and groups of eight that are packed
+// (RLE and bit packing, as Encodings.md has it).
+type runs struct {
+	b      []byte
+	bits   uint
+	left   uint64 // of the run or the groups at hand
+	packed bool
+	value  uint32 // of the run
+	window uint64 // bits that are read and not used, of groups
+	have   uint
+}
+
+// next is the next number; ok is false where there is none.
+func (r *runs) next() (v uint32, ok bool) {
+	for r.left == 0 {
+		if !r.begin() {
+			return 0, false
+		}
+	}
+	r.left--
+	if !r.packed {
+		return r.value, true
+	}
+	for r.have < r.bits {
+		if len(r.b) == 0 {
+			return 0, false
+		}
+		r.window |= uint64(r.b[0]) << r.have
+		r.b = r.b[1:]
+		r.have += 8
+	}
+	v = uint32(r.window & (1<<r.bits - 1))
+	r.window >>= r.bits
+	r.have -= r.bits
+	return v, true
+}
+
+func (r *runs) begin() bool {
+	head, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		return false
+	}
+	r.b = r.b[n:]
+	r.left, r.packed = head>>1, head&1 != 0
+	if r.packed {
+		r.left, r.window, r.have = r.left<<3, 0, 0
+		return true
+	}
+	size := int(r.bits+7) / 8
+	if size > len(r.b) {
+		return false
+	}
+	r.value = 0
+	for i := range size {
+		r.value |= uint32(r.b[i]) << (8 * i)
+	}
+	r.b = r.b[size:]
+	return true
+}

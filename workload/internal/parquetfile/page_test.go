@@ -1,0 +1,157 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+)
+
+// dataPage is a page of values without levels that claims to have so many bytes.
+func dataPage(unpacked int, stored []byte) *pages {
+	head := []byte{0x15, 0, 0x15}
+	head = binary.AppendVarint(head, int64(unpacked))
+	head = append(head, 0x15)
+	head = binary.AppendVarint(head, int64(len(stored)))
+	head = append(head, 0x2c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0) // a value, plain
+	data := append(head, stored...)
+	return &pages{in: bytes.NewReader(data), c: &Column{}, end: int64(len(data)), shared: &shared{}}
+}
+
+func packedBy(t *testing.T, codec int64, data []byte) []byte {
+	var out bytes.Buffer
+	var w io.WriteCloser
+	switch codec {
+	case 0:
+		return data
+	case 1:
+		return snappy.Encode(nil, data)
+	case 2:
+		w = gzip.NewWriter(&out)
+	case 6:
+		var err error
+		w, err = zstd.NewWriter(&out)
+		require.NoError(t, err)
+	}
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+func TestAPageMustHaveTheSizeThatItClaims(t *testing.T) {
+	content := bytes.Repeat([]byte("0123456789"), 100)
+	for _, codec := range []int64{0, 1, 2, 6} {
+		for _, claim := range []int{len(content), len(content) - 1, len(content) + 1, 0} {
+			p := dataPage(claim, packedBy(t, codec, content))
+			p.codec = codec
+			got, err := p.next()
+			if claim != len(content) {
+				require.ErrorIs(t, err, errUnpack, "%d: %d", codec, claim)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, content, got.data)
+			require.EqualValues(t, 1, got.values)
+		}
+	}
+}
+
+func TestAPageOfMoreThanAnyHasIsRefused(t *testing.T) {
+	_, err := dataPage(maxPage+1, []byte("x")).next()
+	require.ErrorContains(t, err, "a page takes 67108865 bytes, more than 67108864")
+}
+
+func TestABombIsNotUnpacked(t *testing.T) {
+	bomb := make([]byte, 200<<20)
+	for _, codec := range []int64{2, 6} {
+		p := dataPage(10, packedBy(t, codec, bomb))
+		p.codec = codec
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := p.next()
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, errUnpack)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), codec)
+	}
+}
+
+func TestADictionaryOfMoreThanAnyHasIsRefused(t *testing.T) {
+	v := &Values{c: &Column{Kind: Whole, physical: physInt32}, shared: &shared{}}
+	err := v.dictionary(&page{values: math.MaxInt32, data: make([]byte, 4*maxDictionary+4)})
+	require.ErrorContains(t, err, "its dictionary has more than 4194304 values")
+}
+
+func TestPagesOfAllColumnsShareTheMemory(t *testing.T) {
+	all := &shared{memory: maxMemory - 100}
+	v := &Values{c: &Column{Kind: Whole}, shared: all, wholes: make([]int64, 12)}
+	require.NoError(t, v.account())
+	v.wholes = make([]int64, 13)
+	require.ErrorContains(t, v.account(), "take more than 536870912 bytes at a time")
+	v.wholes = nil
+	require.NoError(t, v.account())
+	require.Equal(t, maxMemory-100, all.memory)
+}
+
+func TestManySmallValuesOfAFooterAreRefused(t *testing.T) {
+	text := []byte{0x19, 0xf3} // a list of bytes
+	text = binary.AppendUvarint(text, maxNodes)
+	text = append(append(text, make([]byte, maxNodes)...), 0)
+	_, _, err := structure(text)
+	require.ErrorIs(t, err, errTooBig)
+}
+
+func TestAWrongChecksumIsTold(t *testing.T) {
+	head := []byte{0x15, 0, 0x15, 2, 0x15, 2, 0x15, 2, 0x1c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0} // the checksum 1
+	data := append(head, 'x')
+	p := &pages{in: bytes.NewReader(data), c: &Column{}, end: int64(len(data)), shared: &shared{}}
+	_, err := p.next()
+	require.ErrorContains(t, err, "the checksum of a page is wrong")
+}
+
+func TestAChunkThatIsSaidToReachBeyondThePagesIsRefused(t *testing.T) {
+	meta := func(from, size int64) *node {
+		return &node{fields: []field{{9, node{number: from}}, {7, node{number: size}}}}
+	}
+	f := &File{end: 1000}
+	_, err := f.chunk(meta(4, 996))
+	require.NoError(t, err)
+	for _, wrong := range [][2]int64{{4, 997}, {3, 10}, {1001, 0}, {-1, 1}, {4, -1}, {4, math.MaxInt64}, {math.MaxInt64, 1}} {
+		_, err := f.chunk(meta(wrong[0], wrong[1]))
+		require.ErrorContains(t, err, "it is said to take", wrong)
+	}
+}
+
+func TestAPartOfAStructureIsKnownWhereAllAroundItIs(t *testing.T) {
+	type inner struct {
+		B *int64 `parquet:"b,optional"`
+	}
+	type outer struct {
+		A *inner `parquet:"a,optional"`
+	}
+	seven := int64(7)
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[outer](&out)
+	_, err := w.Write([]outer{{}, {&inner{}}, {&inner{&seven}}})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	f, err := Open(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	require.NoError(t, err)
+	require.Equal(t, "a.b", f.Columns[0].Name)
+	r := f.Read(0)
+	for _, known := range []bool{false, false, true} {
+		require.True(t, r.Next())
+		require.Equal(t, known, r.Column(0).Known())
+	}
+	require.EqualValues(t, 7, r.Column(0).Whole())
+	require.False(t, r.Next())
+	require.NoError(t, r.Err())
+}

@@ -1,0 +1,299 @@
+// Package parquetfile reads tables in Apache Parquet within bounded memory, whatever the
+// file claims: it may come from anywhere. A page of each column is in memory at a time, and
+// its values are decoded one by one, as they are asked for.
+//
+//	f, err := parquetfile.Open(file, size)
+//	rows := f.Read(f.Find("submit_time"), f.Find("user_id"))
+//	for rows.Next() {
+//		submit, user := rows.Column(0), rows.Column(1)
+//		if submit.Known() {
+//			fmt.Println(submit.Whole(), user.Whole())
+//		}
+//	}
+//	err = rows.Err()
+//
+//	file:   PAR1 | column chunks of row group 1 | ... of row group 2 | footer | its length | PAR1
+//	chunk:  dictionary page? | data page | data page ...
+//	page:   header | repetition levels | definition levels | values      (the latter packed)
+//
+// Read are columns of numbers, booleans, text and instants, and lists of these, in pages of
+// both versions; packed by Snappy, gzip or zstd; plain, by dictionaries or by run lengths.
+// These are what pandas, Arrow, Spark and DuckDB write unless told otherwise. The definition is that of
+// https://parquet.apache.org/docs/file-format.
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Magic are the first bytes, and the last ones, of every file.
+const Magic = "PAR1"
+
+// Limits of what is taken into memory, far above what real files need.
+const (
+	maxFooter = 16 << 20  // bytes
+	maxPage   = 64 << 20  // bytes of a page, unpacked
+	maxMemory = 512 << 20 // bytes of the pages and dictionaries of all columns at a time
+)
+
+// Kind is what the values of a column are.
+type Kind uint8
+
+const (
+	Other   Kind = iota // nothing that is read here
+	Whole               // integers, and 1 and 0 for true and false
+	Number              // floating point, and integers of 64 bits without a sign
+	Text                // bytes
+	Instant             // microseconds since 1970
+)
+
+// Column is one of a table.
+type Column struct {
+	Name string // of the table's column; parts of structures are joined by points
+	Kind Kind
+	List bool // each row has any number of values
+	// Local says that instants are those of a clock on the wall at a place that is not told.
+	Local bool
+
+	leaf             int // its place in a row group
+	physical         int64
+	unsigned         bool    // an integer of 64 bits
+	per              float64 // microseconds a unit of an instant
+	repeats, defines int     // the highest levels
+}
+
+// File is a table.
+type File struct {
+	Columns []Column
+	Rows    int64             // as the footer has it
+	Keys    map[string]string // what its writer said
+
+	in     io.ReaderAt
+	end    int64 // of its pages
+	groups []group
+}
+
+// group is some rows.
+type group struct {
+	rows   int64
+	chunks []chunk
+}
+
+// chunk is the part of a column in a group.
+type chunk struct{ from, size, codec int64 }
+
+// Open reads the footer of a file of that size in bytes.
+func Open(in io.ReaderAt, size int64) (*File, error) {
+	const ends = 2*len(Magic) + 4
+	if size < int64(ends) {
+		return nil, errors.New("it is too short for a Parquet file")
+	}
+	var head [4]byte
+	var tail [8]byte
+	if err := readAt(in, head[:], 0); err != nil {
+		return nil, err
+	}
+	if err := readAt(in, tail[:], size-8); err != nil {
+		return nil, err
+	}
+	if string(head[:]) != Magic || string(tail[4:]) != Magic {
+		return nil, errors.New("it does not begin and end as a Parquet file does: it is truncated, packed or encrypted")
+	}
+	length := int64(binary.LittleEndian.Uint32(tail[:]))
+	if length > size-int64(ends) {
+		return nil, fmt.Errorf("its footer is said to take %d bytes of %d", length, size)
+	}
+	if length > maxFooter {
+		return nil, fmt.Errorf("its footer takes %d bytes, more than %d", length, maxFooter)
+	}
+	f := &File{in: in, end: size - 8 - length, Keys: map[string]string{}}
+	footer := make([]byte, length)
+	if err := readAt(in, footer, f.end); err != nil {
+		return nil, err
+	}
+	meta, _, err := structure(footer)
+	if err == nil {
+		err = f.take(&meta)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its footer: %w", err)
+	}
+	return f, nil
+}
+
+func readAt(in io.ReaderAt, p []byte, at int64) error {
+	n, err := in.ReadAt(p, at)
+	if n == len(p) {
+		return nil
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// rowsPerByte bounds the rows of a file by its size. Equal values in a row take next to
+// nothing, so that a few bytes could keep a reader busy for years; but the jobs of a log differ
+// at least in their numbers or instants, and take about a byte each however well they are packed.
+const rowsPerByte = 64
+
+// take takes in what the footer says.
+func (f *File) take(meta *node) error {
+	schema := meta.at(2).list
+	if len(schema) == 0 {
+		return errors.New("it has no columns")
+	}
+	s := schemaReader{elements: schema[1:]}
+	if err := s.children(schema[0].at(5).number, nil, 0, 0, false); err != nil {
+		return err
+	}
+	if len(s.elements) > 0 {
+		return errors.New("it has columns that belong nowhere")
+	}
+	f.Columns = s.columns
+	f.Rows = meta.at(3).number
+	for _, kv := range meta.at(5).list {
+		f.Keys[string(kv.at(1).bytes)] = string(kv.at(2).bytes)
+	}
+	claimed := int64(0)
+	for i, g := range meta.at(4).list {
+		chunks := g.at(1).list
+		if len(chunks) != len(f.Columns) {
+			return fmt.Errorf("row group %d has %d columns of %d", i+1, len(chunks), len(f.Columns))
+		}
+		taken := group{rows: g.at(3).number}
+		if most := rowsPerByte * f.end; taken.rows < 0 || taken.rows > most-claimed {
+			return fmt.Errorf("row group %d is said to have %d rows, and a file of %d bytes cannot have more than %d", i+1, taken.rows, f.end, most)
+		}
+		claimed += taken.rows
+		for j := range chunks {
+			c, err := f.chunk(chunks[j].at(3))
+			if err != nil {
+				return fmt.Errorf("row group %d, column %s: %w", i+1, f.Columns[j].Name, err)
+			}
+			taken.chunks = append(taken.chunks, c)
+		}
+		f.groups = append(f.groups, taken)
+	}
+	return nil
+}
+
+func (f *File) chunk(meta *node) (chunk, error) {
+	c := chunk{from: meta.at(9).number, size: meta.at(7).number, codec: meta.at(4).number}
+	if dictionary := meta.at(11); dictionary.number > 0 {
+		c.from = min(c.from, dictionary.number)
+	}
+	if c.from < 4 || c.size < 0 || c.from > f.end || c.size > f.end-c.from {
+		return c, fmt.Errorf("it is said to take %d bytes from byte %d, of %d", c.size, c.from, f.end)
+	}
+	return c, nil
+}
+
+// schemaReader makes columns of the elements of a schema, which are a tree whose nodes
+// stand before their children.
+type schemaReader struct {
+	elements []node
+	columns  []Column
+}
+
+func (s *schemaReader) children(n int64, path []string, repeats, defines int, list bool) error {
+	if n < 0 || n > int64(len(s.elements)) || len(path) > maxDepth {
+		return errThrift
+	}
+	for range n {
+		if len(s.elements) == 0 {
+			return errShort
+		}
+		e := s.elements[0]
+		s.elements = s.elements[1:]
+		r, d := repeats, defines
+		switch e.at(3).number {
+		case 1:
+			d++
+		case 2:
+			r, d = r+1, d+1
+		}
+		name := append(slices.Clone(path), string(e.at(4).bytes))
+		if list || r > repeats { // list.element and the like say nothing
+			name = path
+			if len(path) == 0 {
+				name = []string{string(e.at(4).bytes)}
+			}
+		}
+		if !e.has(1) { // a group
+			isList := list || e.at(10).has(3) || e.has(6) && e.at(6).number == 3
+			isMap := e.at(10).has(2) || e.has(6) && e.at(6).number == 1
+			before := len(s.columns)
+			if err := s.children(e.at(5).number, name, r, d, isList || isMap); err != nil {
+				return err
+			}
+			for i := before; i < len(s.columns) && isMap; i++ {
+				s.columns[i].Kind = Other
+			}
+			continue
+		}
+		c := Column{Name: strings.Join(name, "."), leaf: len(s.columns), repeats: r, defines: d, List: r > 0}
+		c.describe(&e)
+		s.columns = append(s.columns, c)
+	}
+	return nil
+}
+
+// The physical types.
+const (
+	physBool   = 0
+	physInt32  = 1
+	physInt64  = 2
+	physInt96  = 3
+	physFloat  = 4
+	physDouble = 5
+	physBytes  = 6
+	physFixed  = 7 // of a size that the schema tells; not read
+)
+
+// describe takes the type from an element of the schema.
+func (c *Column) describe(e *node) {
+	c.physical = e.at(1).number
+	logical, converted := e.at(10), int64(-1)
+	if e.has(6) {
+		converted = e.at(6).number
+	}
+	switch c.physical {
+	case physBool, physInt32:
+		c.Kind = Whole
+	case physInt64:
+		c.Kind = Whole
+		stamp := logical.at(8)
+		unit := stamp.at(2)
+		switch {
+		case unit.has(1), converted == 9:
+			c.Kind, c.per = Instant, 1e3
+		case unit.has(2), converted == 10:
+			c.Kind, c.per = Instant, 1
+		case unit.has(3):
+			c.Kind, c.per = Instant, 1e-3
+		case logical.has(10) && logical.at(10).at(1).number == 64 && logical.at(10).at(2).number == 0, converted == 14:
+			c.Kind, c.unsigned = Number, true
+		}
+		c.Local = c.Kind == Instant && logical.has(8) && stamp.at(1).number == 0
+	case physInt96:
+		c.Kind = Instant
+	case physFloat, physDouble:
+		c.Kind = Number
+	case physBytes:
+		c.Kind = Text
+	}
+	if converted == 5 || logical.has(5) || c.repeats > 1 { // decimals, lists of lists
+		c.Kind = Other
+	}
+}
+
+// Find is the place of a column, or -1.
+func (f *File) Find(name string) int {
+	return slices.IndexFunc(f.Columns, func(c Column) bool { return c.Name == name })
+}

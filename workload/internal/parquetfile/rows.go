@@ -1,0 +1,454 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gridslot/gridslot/workload/internal/texts"
+)
+
+// This file decodes values, row by row.
+
+// Rows are those of a table, one at a time.
+type Rows struct {
+	f       *File
+	columns []*Values
+	shared  shared
+	group   int
+	row     int64
+	rest    int64 // of the group
+	err     error
+}
+
+// shared is what the columns of a reading have in common.
+type shared struct {
+	memory int // of their pages and dictionaries
+	unzstd *zstd.Decoder
+	met    texts.Kept
+}
+
+// Read begins with the first row, of those columns.
+func (f *File) Read(columns ...int) *Rows {
+	r := &Rows{f: f, shared: shared{met: texts.Kept{}}}
+	for _, i := range columns {
+		c := &f.Columns[i]
+		if c.Kind == Other && r.err == nil {
+			r.err = fmt.Errorf("column %s: its values are of a type that is not read", c.Name)
+		}
+		r.columns = append(r.columns, &Values{c: c, shared: &r.shared})
+	}
+	if len(columns) == 0 { // nothing would hold the footer's claims against the pages
+		r.err = errors.New("no column is read")
+	}
+	return r
+}
+
+// Column is the i-th of the columns that were asked for.
+func (r *Rows) Column(i int) *Values { return r.columns[i] }
+
+// Row is the number of the row, from 1.
+func (r *Rows) Row() int64 { return r.row }
+
+// Err is what ended the reading, or nil at the end of the table.
+func (r *Rows) Err() error { return r.err }
+
+// Next goes to the next row and reports whether there is one.
+func (r *Rows) Next() bool {
+	if r.err != nil {
+		return false
+	}
+	for r.rest == 0 {
+		if !r.nextGroup() {
+			return false
+		}
+	}
+	r.rest--
+	for _, c := range r.columns {
+		if r.err = c.next(); r.err != nil {
+			if r.err == io.EOF {
+				r.err = errors.New("it ends before the row group does")
+			}
+			r.err = fmt.Errorf("row %d, column %s: %w", r.row+1, c.c.Name, r.err)
+			return false
+		}
+	}
+	r.row++
+	return true
+}
+
+func (r *Rows) nextGroup() bool {
+	for _, c := range r.columns {
+		if r.err = c.end(); r.err != nil {
+			r.err = fmt.Errorf("row group %d, column %s: %w", r.group, c.c.Name, r.err)
+			return false
+		}
+	}
+	if r.group == len(r.f.groups) {
+		return false
+	}
+	g := &r.f.groups[r.group]
+	r.group++
+	if g.rows < 0 {
+		r.err = fmt.Errorf("row group %d is said to have %d rows", r.group, g.rows)
+		return false
+	}
+	r.rest = g.rows
+	for _, c := range r.columns {
+		c.begin(r.f, g.chunks[c.c.leaf])
+	}
+	return true
+}
+
+// Values are those of a column, one row at a time.
+type Values struct {
+	c     *Column
+	pages pages
+	page  page
+	left  int64 // of the page, rows or, in lists, values
+	held  int   // of the shared memory
+
+	shared *shared
+
+	repeats, defines, indexes runs
+	bit                       uint // of plain booleans
+
+	numbers []float64 // the dictionary, of numbers
+	wholes  []int64   // of whole numbers and instants
+	texts   []string  // of text
+	bytes   int       // of these texts
+	direct  bool      // the page has values, not places in the dictionary
+
+	given  bool
+	whole  int64
+	number float64
+	text   string
+
+	// Of lists.
+	count   int64
+	sum     float64
+	joined  strings.Builder
+	pending bool // the level at hand begins the next row
+	level   uint32
+}
+
+// begin goes to the first value of a chunk.
+func (v *Values) begin(f *File, c chunk) {
+	v.pages = pages{in: f.in, c: v.c, codec: c.codec, at: c.from, end: c.from + c.size, packed: v.pages.packed, buf: v.pages.buf, shared: v.shared}
+	v.left, v.pending = 0, false
+	v.numbers, v.wholes, v.texts, v.bytes = nil, nil, nil, 0
+}
+
+// end is an error where something of the chunk is left.
+func (v *Values) end() error {
+	if !v.pending {
+		if err := v.more(); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+	return errors.New("it has more rows than the row group")
+}
+
+// account holds the memory of all columns against what may be used.
+func (v *Values) account() error {
+	now := v.pages.size() + 8*cap(v.numbers) + 8*cap(v.wholes) + 16*cap(v.texts) + v.bytes
+	v.shared.memory += now - v.held
+	v.held = now
+	if v.shared.memory > maxMemory {
+		return fmt.Errorf("the pages of its columns take more than %d bytes at a time", maxMemory)
+	}
+	return nil
+}
+
+// Known reports whether the row has a value, or of a list any.
+func (v *Values) Known() bool { return v.given }
+
+// Whole is the value of a column of whole numbers or instants.
+func (v *Values) Whole() int64 { return v.whole }
+
+// Number is the value of a column of numbers, whole ones among them; of a list the sum.
+func (v *Values) Number() float64 {
+	if v.c.List {
+		return v.sum
+	}
+	if v.c.Kind == Number {
+		return v.number
+	}
+	return float64(v.whole)
+}
+
+// Count is how many values a list has.
+func (v *Values) Count() int64 { return v.count }
+
+// Text is the value of a column of text; of a list of text or whole numbers all of them,
+// with commas between them.
+func (v *Values) Text() string {
+	if v.c.List {
+		return v.joined.String()
+	}
+	return v.text
+}
+
+func (v *Values) next() error {
+	if v.c.List {
+		return v.nextList()
+	}
+	if err := v.more(); err != nil {
+		return err
+	}
+	v.left--
+	v.given = true
+	if v.c.defines > 0 {
+		level, ok := v.defines.next()
+		if !ok {
+			return errShort
+		}
+		v.given = int(level) == v.c.defines
+	}
+	if !v.given {
+		return nil
+	}
+	return v.decode()
+}
+
+// maxText is how long the text of a list may become.
+const maxText = 1 << 20
+
+// nextList takes in the values up to that which begins the next row.
+//
+//	row          1           2   3 (empty)   4
+//	repetition   0  1  1     0   0           0  1
+func (v *Values) nextList() error {
+	v.count, v.sum = 0, 0
+	v.joined.Reset()
+	for first := true; ; first = false {
+		if !v.pending {
+			err := v.more()
+			if err == io.EOF && !first {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			v.left--
+			level, ok := v.repeats.next()
+			if !ok {
+				return errShort
+			}
+			v.level = level
+		}
+		if v.pending = !first && v.level == 0; v.pending {
+			break
+		}
+		level, ok := v.defines.next()
+		if !ok {
+			return errShort
+		}
+		if int(level) != v.c.defines {
+			continue
+		}
+		if err := v.decode(); err != nil {
+			return err
+		}
+		v.count++
+		if v.c.Kind == Number {
+			v.sum += v.number
+			continue
+		}
+		if v.count > 1 {
+			v.joined.WriteByte(',')
+		}
+		if v.c.Kind == Text {
+			v.joined.WriteString(v.text)
+		} else {
+			v.sum += float64(v.whole)
+			v.joined.WriteString(strconv.FormatInt(v.whole, 10))
+		}
+		if v.joined.Len() > maxText {
+			return fmt.Errorf("a list takes more than %d bytes", maxText)
+		}
+	}
+	v.given = v.count > 0
+	return nil
+}
+
+// more goes to the next page where nothing of the one at hand is left.
+func (v *Values) more() error {
+	for v.left == 0 {
+		p, err := v.pages.next()
+		if err != nil {
+			return err
+		}
+		if p.dictionary {
+			if err := v.dictionary(&p); err != nil {
+				return err
+			}
+			continue
+		}
+		v.page, v.left = p, p.values
+		v.repeats = runs{b: p.repeats, bits: uint(bits.Len(uint(v.c.repeats)))}
+		v.defines = runs{b: p.defines, bits: uint(bits.Len(uint(v.c.defines)))}
+		if err := v.encoded(p.encoding); err != nil {
+			return err
+		}
+		if err := v.account(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encoded prepares for the values of a page.
+func (v *Values) encoded(encoding int64) error {
+	data := v.page.data
+	switch {
+	case encoding == encPlain:
+		v.direct, v.bit = true, 0
+	case encoding == encDictionary || encoding == encPlainDictionary:
+		v.direct = false
+		if len(data) == 0 { // no row of the page has a value
+			v.indexes = runs{}
+			return nil
+		}
+		if data[0] > 32 {
+			return errThrift
+		}
+		v.indexes = runs{b: data[1:], bits: uint(data[0])}
+	case encoding == encRuns && v.c.physical == physBool:
+		if len(data) < 4 {
+			return errShort
+		}
+		v.direct = false
+		v.indexes = runs{b: data[4:], bits: 1}
+		v.wholes = []int64{0, 1}
+	default:
+		name, ok := encodings[encoding]
+		if !ok {
+			name = fmt.Sprint("number ", encoding)
+		}
+		return fmt.Errorf("its values are in the encoding %s, which is not read: write it without", name)
+	}
+	return nil
+}
+
+// dictionary reads the values that pages refer to by their places.
+func (v *Values) dictionary(p *page) error {
+	if p.encoding != encPlain && p.encoding != encPlainDictionary {
+		return errThrift
+	}
+	v.numbers, v.wholes, v.texts = nil, nil, nil
+	v.page, v.direct, v.bit = *p, true, 0
+	v.bytes = len(p.data)
+	for range p.values {
+		if err := v.decode(); err != nil {
+			return fmt.Errorf("its dictionary: %w", err)
+		}
+		switch v.c.Kind {
+		case Number:
+			v.numbers = append(v.numbers, v.number)
+		case Text:
+			v.texts = append(v.texts, v.text)
+		default:
+			v.wholes = append(v.wholes, v.whole)
+		}
+		if len(v.numbers)+len(v.wholes)+len(v.texts) > maxDictionary {
+			return fmt.Errorf("its dictionary has more than %d values", maxDictionary)
+		}
+	}
+	return v.account()
+}
+
+// maxDictionary is how many values a dictionary may have.
+const maxDictionary = 1 << 22
+
+// decode takes the next value.
+func (v *Values) decode() error {
+	if !v.direct {
+		i, ok := v.indexes.next()
+		if !ok {
+			return errShort
+		}
+		switch at := int(i); {
+		case v.c.Kind == Number && at < len(v.numbers):
+			v.number = v.numbers[at]
+		case v.c.Kind == Text && at < len(v.texts):
+			v.text = v.texts[at]
+		case at < len(v.wholes) && v.c.Kind != Number && v.c.Kind != Text:
+			v.whole = v.wholes[at]
+		default:
+			return errors.New("a value points outside of the dictionary")
+		}
+		return nil
+	}
+	data := v.page.data
+	size := [...]int{physBool: 0, physInt32: 4, physInt64: 8, physInt96: 12, physFloat: 4, physDouble: 8, physBytes: 4}[v.c.physical]
+	if v.c.physical == physBool {
+		if len(data) == 0 {
+			return errShort
+		}
+		v.whole = int64(data[0] >> v.bit & 1)
+		if v.bit = (v.bit + 1) & 7; v.bit == 0 {
+			v.page.data = data[1:]
+		}
+		return nil
+	}
+	if len(data) < size {
+		return errShort
+	}
+	switch v.c.physical {
+	case physInt32:
+		v.whole = int64(int32(binary.LittleEndian.Uint32(data)))
+	case physInt64:
+		v.take64(binary.LittleEndian.Uint64(data))
+	case physInt96:
+		// Nanoseconds of the day, and the Julian day.
+		nanos, day := int64(binary.LittleEndian.Uint64(data)), int64(int32(binary.LittleEndian.Uint32(data[8:])))
+		if v.whole = noInstant; day >= 0 && day < 10_000_000 {
+			v.whole = (day-2_440_588)*86_400_000_000 + nanos/1000
+		}
+	case physFloat:
+		v.number = float64(math.Float32frombits(binary.LittleEndian.Uint32(data)))
+	case physDouble:
+		v.number = math.Float64frombits(binary.LittleEndian.Uint64(data))
+	case physBytes:
+		n := binary.LittleEndian.Uint32(data)
+		if uint64(n) > uint64(len(data)-4) {
+			return errShort
+		}
+		v.text = v.shared.met.Of(data[4 : 4+n])
+		size += int(n)
+	}
+	v.page.data = data[size:]
+	return nil
+}
+
+// noInstant stands for instants that are further away than any of a log.
+const noInstant = math.MinInt64 / 1000 * 1000
+
+// take64 takes in eight bytes as the column means them.
+func (v *Values) take64(x uint64) {
+	switch {
+	case v.c.unsigned:
+		v.number = float64(x)
+	case v.c.Kind == Instant && v.c.per < 1:
+		v.whole = int64(x) / 1000
+	case v.c.Kind == Instant && v.c.per > 1:
+		v.whole = int64(x)
+		if v.whole > math.MaxInt64/1000 || v.whole < math.MinInt64/1000 {
+			v.whole = noInstant / 1000
+		}
+		v.whole *= 1000
+	default:
+		v.whole = int64(x)
+	}
+}

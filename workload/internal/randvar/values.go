@@ -1,0 +1,168 @@
+// Distributions of few values, and what is even: what a user gives instead of a law.
+
+package randvar
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+)
+
+// Finite is a distribution of finitely many values.
+type Finite interface {
+	// Values are the values, each with its probability. A value may come twice.
+	Values() iter.Seq2[float64, float64]
+}
+
+var (
+	_ Distribution[float64] = Constant(0)
+	_ Distribution[float64] = Uniform{}
+	_ Distribution[float64] = Empirical{}
+	_ Distribution[float64] = Real{}
+	_ Finite                = Constant(0)
+	_ Finite                = Empirical{}
+	_ Finite                = Real{}
+)
+
+// Constant is always the same value, and draws nothing.
+type Constant float64
+
+// Check reports what makes c meaningless, or nil.
+func (c Constant) Check() error { return finite("constant", "the value", float64(c)) }
+
+// Mean is the expectation.
+func (c Constant) Mean() float64 { return float64(c) }
+
+// Variance is the second central moment.
+func (c Constant) Variance() float64 { return 0 }
+
+// Values is the one value.
+func (c Constant) Values() iter.Seq2[float64, float64] {
+	return func(yield func(float64, float64) bool) { yield(float64(c), 1) }
+}
+
+// Rand is the value.
+func (c Constant) Rand(*rand.Rand) float64 { return float64(c) }
+
+// Uniform is even on [Min, Max).
+type Uniform struct{ Min, Max float64 }
+
+// Check reports what makes u meaningless, or nil.
+func (u Uniform) Check() error {
+	if err := errors.Join(finite("uniform", "Min", u.Min), finite("uniform", "Max", u.Max)); err != nil {
+		return err
+	}
+	if u.Min > u.Max {
+		return fmt.Errorf("uniform: %v is above %v", u.Min, u.Max)
+	}
+	return nil
+}
+
+// Mean is the expectation.
+func (u Uniform) Mean() float64 { return (u.Min + u.Max) / 2 }
+
+// Variance is the second central moment.
+func (u Uniform) Variance() float64 { return (u.Max - u.Min) * (u.Max - u.Min) / 12 }
+
+// CDF is P(X <= x).
+func (u Uniform) CDF(x float64) float64 {
+	switch {
+	case x >= u.Max: // also where there is one value alone
+		return 1
+	case x <= u.Min:
+		return 0
+	}
+	return (x - u.Min) / (u.Max - u.Min)
+}
+
+// Rand draws a value, with one uniform.
+func (u Uniform) Rand(r *rand.Rand) float64 { return u.Min + float64((u.Max-u.Min)*r.Float64()) }
+
+// Empirical draws from a sample, each of its values as likely as any other.
+type Empirical struct{ Sample []float64 }
+
+// Check reports what makes e meaningless, or nil.
+func (e Empirical) Check() error {
+	if len(e.Sample) == 0 {
+		return errors.New("empirical: there are no values")
+	}
+	for _, x := range e.Sample {
+		if err := finite("empirical", "each value", x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Mean is the expectation.
+func (e Empirical) Mean() float64 {
+	var sum float64
+	for _, x := range e.Sample {
+		sum += x
+	}
+	return sum / float64(len(e.Sample))
+}
+
+// Variance is the second central moment.
+func (e Empirical) Variance() float64 {
+	mean := e.Mean()
+	var sum float64
+	for _, x := range e.Sample {
+		sum += float64((x - mean) * (x - mean))
+	}
+	return sum / float64(len(e.Sample))
+}
+
+// Values are those of the sample.
+func (e Empirical) Values() iter.Seq2[float64, float64] {
+	return func(yield func(float64, float64) bool) {
+		p := 1 / float64(len(e.Sample))
+		for _, x := range e.Sample {
+			if !yield(x, p) {
+				return
+			}
+		}
+	}
+}
+
+// Rand draws a value, with one whole number.
+func (e Empirical) Rand(r *rand.Rand) float64 { return e.Sample[r.IntN(len(e.Sample))] }
+
+// Real is a distribution of whole numbers where one of real numbers is wanted.
+type Real struct{ Whole Distribution[int] }
+
+// Check reports what makes the whole numbers meaningless, or nil.
+func (d Real) Check() error { return d.Whole.Check() }
+
+// Mean is the expectation.
+func (d Real) Mean() float64 { return d.Whole.Mean() }
+
+// Variance is the second central moment.
+func (d Real) Variance() float64 { return d.Whole.Variance() }
+
+// Values are the whole numbers.
+func (d Real) Values() iter.Seq2[float64, float64] {
+	return func(yield func(float64, float64) bool) {
+		switch whole := d.Whole.(type) {
+		case Zipf: // whose Prob sums over all values each time
+			sum := whole.sum(whole.Order)
+			for k := 1; k <= whole.N; k++ {
+				if !yield(float64(k), math.Pow(float64(k), -whole.Order)/sum) {
+					return
+				}
+			}
+		case Hypergeometric:
+			low, high := whole.Support()
+			for k := low; k <= high; k++ {
+				if !yield(float64(k), whole.Prob(k)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Rand draws a value.
+func (d Real) Rand(r *rand.Rand) float64 { return float64(d.Whole.Rand(r)) }

@@ -1,0 +1,122 @@
+package table
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/instants"
+)
+
+// This file reads what people write for instants, durations and states.
+
+// absolute is what a number of an instant is at least if it counts from 1970: that of
+// 1990. Logs that count from their start are not that long.
+const absolute = 631_152_000 * des.Second
+
+// number reads a time that is a number, in units.
+func number(text []byte, unit des.Time) (des.Time, bool) {
+	if unit == 0 || unit == des.Second {
+		t, _, ok := workload.ParseTime(text)
+		return t, ok
+	}
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		if n > int64(workload.MaxTime/unit) || n < -int64(workload.MaxTime/unit) {
+			return 0, false
+		}
+		return des.Time(n) * unit, true
+	}
+	x, err := strconv.ParseFloat(string(text), 64)
+	if x = math.Round(x * float64(unit)); err != nil || !(math.Abs(x) <= float64(workload.MaxTime)) {
+		return 0, false
+	}
+	return des.Time(x), true
+}
+
+// duration reads a number in units, or a clock: [[D-]HH:]MM:SS[.F], "2 days 03:04:05".
+func duration(text []byte, unit des.Time) (des.Time, bool) {
+	if bytes.IndexByte(text, ':') < 0 {
+		return number(text, unit)
+	}
+	s := string(text)
+	negative := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	var days uint64
+	for _, sep := range []string{" days ", " day ", "-"} {
+		if d, rest, ok := strings.Cut(s, sep); ok {
+			n, err := strconv.ParseUint(d, 10, 24)
+			if err != nil {
+				return 0, false
+			}
+			days, s = n, rest
+			break
+		}
+	}
+	parts := strings.Split(s, ":")
+	if len(parts) > 3 {
+		return 0, false
+	}
+	minutes := uint64(0)
+	for _, p := range parts[:len(parts)-1] {
+		n, err := strconv.ParseUint(p, 10, 24)
+		if err != nil {
+			return 0, false
+		}
+		minutes = minutes*60 + n
+	}
+	minutes += days * 24 * 60
+	last := parts[len(parts)-1]
+	if last == "" || last[0] < '0' || last[0] > '9' {
+		return 0, false
+	}
+	seconds, _, ok := workload.ParseTime([]byte(last))
+	t := des.Time(minutes)*60*des.Second + seconds
+	if !ok || t > workload.MaxTime {
+		return 0, false
+	}
+	if negative {
+		t = -t
+	}
+	return t, true
+}
+
+// instant reads a number in units, or a date (see package instants), which counts from
+// 1970.
+func instant(text []byte, unit des.Time, zone *time.Location) (t des.Time, isDate, ok bool) {
+	if len(text) < 8 || text[4] != '-' && text[4] != '/' {
+		t, ok = number(text, unit)
+		return t, false, ok
+	}
+	t, ok = instants.Parse(text, zone)
+	return t, true, ok
+}
+
+// states are beginnings of what batch systems call the ends of jobs, in lower case.
+var states = []struct {
+	text   string
+	status int64
+}{
+	{"complet", workload.StatusCompleted}, {"succe", workload.StatusCompleted}, {"done", workload.StatusCompleted},
+	{"finished", workload.StatusCompleted}, {"ok", workload.StatusCompleted},
+	{"fail", workload.StatusFailed}, {"error", workload.StatusFailed}, {"timeout", workload.StatusFailed}, {"node_fail", workload.StatusFailed},
+	{"out_of_me", workload.StatusFailed}, {"killed", workload.StatusFailed}, {"preempted", workload.StatusFailed},
+	{"cancel", workload.StatusCancelled},
+}
+
+// status reads a number, or a word for the end of a job; other words tell of none.
+func status(text []byte) int64 {
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return n
+	}
+	word := strings.ToLower(string(text))
+	for _, s := range states {
+		if strings.HasPrefix(word, s.text) {
+			return s.status
+		}
+	}
+	return workload.Unknown
+}

@@ -1,0 +1,107 @@
+package workload
+
+import "fmt"
+
+// This file counts what a log loses on its way into another format.
+
+// Loss is something that a format cannot hold.
+type Loss struct {
+	What    string // "memory", "field 14 (executable)"
+	Why     string // for people; "" where the format has no place for it
+	Records int64  // how many records told of it
+}
+
+func (l Loss) String() string {
+	text := fmt.Sprintf("%s of %d records", l.What, l.Records)
+	if l.Why != "" {
+		text += ": " + l.Why
+	}
+	return text
+}
+
+// Losses are what a writer could not hold.
+type Losses struct {
+	fields  [numFields + 1]int64 // of fields that are not held
+	columns []int64
+	held    uint32 // bit f of field f
+	names   []string
+	kept    []bool // of columns
+	others  []Loss
+}
+
+// allFields are those of SWF.
+const allFields = 1<<(numFields+1) - 2
+
+// FieldSet makes the first argument of NewLosses of numbers of fields, from 1 to 18.
+func FieldSet(fields ...int) uint32 {
+	var set uint32
+	for _, f := range fields {
+		set |= 1 << f
+	}
+	return set
+}
+
+// NewLosses counts for a format that holds those fields of SWF, and of the columns
+// beyond them those of these names.
+func NewLosses(h *Header, fields uint32, columns ...string) *Losses {
+	l := &Losses{held: fields, columns: make([]int64, len(h.Columns))}
+	for _, c := range h.Columns {
+		kept := false
+		for _, name := range columns {
+			kept = kept || name == c.Name
+		}
+		l.names, l.kept = append(l.names, c.Name), append(l.kept, kept)
+	}
+	return l
+}
+
+// Count takes note of what a record says where it is not held.
+func (l *Losses) Count(rec *Record) {
+	if l.held != allFields {
+		for f, known := range rec.known() {
+			if known && l.held>>f&1 == 0 {
+				l.fields[f]++
+			}
+		}
+	}
+	for i, v := range rec.More {
+		if !l.kept[i] && v.Known() {
+			l.columns[i]++
+		}
+	}
+}
+
+// Add counts one record of which something is lost for a reason of its own.
+func (l *Losses) Add(what, why string) {
+	for i := range l.others {
+		if o := &l.others[i]; o.What == what && o.Why == why {
+			o.Records++
+			return
+		}
+	}
+	l.others = append(l.others, Loss{what, why, 1})
+}
+
+// All are the losses: fields, columns, others in the order in which they were met.
+func (l *Losses) All() []Loss {
+	var all []Loss
+	for f, n := range l.fields {
+		if n > 0 {
+			all = append(all, Loss{What: fieldLabel(f), Records: n})
+		}
+	}
+	for i, n := range l.columns {
+		if n > 0 {
+			all = append(all, Loss{What: l.names[i], Records: n})
+		}
+	}
+	return append(all, l.others...)
+}
+
+// known tells of each field, from 1, whether it is given.
+func (r *Record) known() [numFields + 1]bool {
+	return [numFields + 1]bool{
+		false, true, r.Submit >= 0, r.Wait >= 0, r.Runtime >= 0, r.Allocated >= 0, r.CPUTime >= 0, r.UsedMemory >= 0, r.Requested >= 0, r.Estimate >= 0,
+		r.RequestedMemory >= 0, r.Status >= 0, r.User >= 0, r.Group >= 0, r.Executable >= 0, r.Queue >= 0, r.Partition >= 0, r.Preceding >= 0, r.ThinkTime >= 0,
+	}
+}

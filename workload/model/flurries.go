@@ -1,0 +1,131 @@
+// Flurries: bursts of one user's near-identical jobs.
+
+package model
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
+
+// Flurries puts bursts of one user's near-identical jobs among the jobs of a model. D.
+// Tsafrir and D. Feitelson, "Instability in parallel job scheduling simulation: the role
+// of workload flurries", IPDPS 2006, found such bursts in logs: rare, repetitive, by a
+// single user, and able to decide the averages of a whole log. They published no model of
+// them: this generator is our own, and so are its defaults.
+//
+// Of every so many jobs one, at random, is the first of a flurry. So many further jobs of
+// its size and about its runtime follow it, of the same user.
+type Flurries struct {
+	// Every is how many jobs of the model there are to a flurry, on average, 1 or more.
+	Every float64
+	// Jobs is how many follow the first one; 0 means 100.
+	Jobs int
+	// Gap is the mean time between them in seconds, exponential; 0 means 10.
+	Gap float64
+	// Spread is by what part runtimes differ from that of the first at most, either
+	// way, uniformly: 0 to 1.
+	Spread float64
+	// Seed and Replication determine the random streams.
+	Seed, Replication uint64
+}
+
+// Check returns an error if the parameters make no sense.
+func (f Flurries) Check() error {
+	switch {
+	case !(f.Every >= 1) || math.IsInf(f.Every, 0):
+		return fmt.Errorf("flurries: one of so many jobs begins one, 1 or more, not %v", f.Every)
+	case f.Jobs < 0 || !(f.Gap >= 0) || math.IsInf(f.Gap, 0):
+		return errors.New("flurries: the jobs and the time between them must not be negative")
+	case !(f.Spread >= 0 && f.Spread <= 1):
+		return fmt.Errorf("flurries: the spread must be from 0 to 1, not %v", f.Spread)
+	}
+	return nil
+}
+
+func (f Flurries) withDefaults() Flurries {
+	if f.Jobs == 0 {
+		f.Jobs = 100
+	}
+	if f.Gap == 0 {
+		f.Gap = 10
+	}
+	return f
+}
+
+// Factor is how many times as many jobs there are with the flurries as without, in the
+// long run, and how many times the load.
+func (f Flurries) Factor() float64 { return 1 + float64(f.withDefaults().Jobs)/f.Every }
+
+// flurry is one that is under way.
+type flurry struct {
+	of   *entity.Job
+	left int
+}
+
+// Inject yields the jobs and those of the flurries among them, in the order of
+// submission, numbered from 1. A flurry of a job whose user is unknown gets a user of
+// its own, numbered from 1; flurries that are under way when the jobs end go on to their
+// ends. The jobs must not come after others (Job.After), since their numbers change.
+func (f Flurries) Inject(jobs iter.Seq[*entity.Job]) (iter.Seq[*entity.Job], error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	f = f.withDefaults()
+	return func(yield func(*entity.Job) bool) {
+		random := des.NewStream(f.Seed, f.Replication, "flurries")
+		var under agenda[*flurry]
+		var id int64
+		give := func(j *entity.Job) bool {
+			id++
+			one := *j
+			one.ID = id
+			return yield(&one)
+		}
+		// until yields what flurries have up to an instant.
+		until := func(end float64) bool {
+			for at, ok := under.next(); ok && at < end; at, ok = under.next() {
+				_, next := under.take()
+				if !give(f.follower(next.of, at, random)) {
+					return false
+				}
+				if next.left--; next.left > 0 {
+					under.add(at+float64(f.Gap*random.ExpFloat64()), next)
+				}
+			}
+			return true
+		}
+		users := int32(0)
+		for j := range jobs {
+			at := j.Submit.Seconds()
+			if !until(at) {
+				return
+			}
+			if random.Float64() < 1/f.Every {
+				first := *j
+				if j = &first; j.User < 0 {
+					users++
+					j.User = users
+				}
+				under.add(at+float64(f.Gap*random.ExpFloat64()), &flurry{j, f.Jobs})
+			}
+			if !give(j) {
+				return
+			}
+		}
+		until(math.Inf(1))
+	}, nil
+}
+
+// follower is a job of a flurry that begins with first.
+func (f Flurries) follower(first *entity.Job, at float64, random *rand.Rand) *entity.Job {
+	run := first.Runtime.Seconds() * (1 + float64(f.Spread*(float64(2*random.Float64())-1)))
+	j := newJob(0, at, first.Request.Nodes, round(run), first.Queue)
+	j.User, j.Group = first.User, first.Group
+	return j
+}

@@ -1,0 +1,106 @@
+// Whole numbers of a distribution of real ones: a job has whole processors and, in a
+// trace, whole seconds.
+
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/gridslot/gridslot/workload/internal/randvar"
+)
+
+// round is to the nearest whole number, halves up.
+func round(x float64) float64 { return math.Floor(x + 0.5) }
+
+// below is P(X < x), for any of the distributions: a finite one has its values, every
+// other a distribution function without steps.
+func below(d Distribution, x float64) float64 {
+	switch d := d.(type) {
+	case randvar.Finite:
+		var p float64
+		for v, share := range d.Values() {
+			if v < x {
+				p += share
+			}
+		}
+		return p
+	case interface{ CDF(float64) float64 }:
+		return d.CDF(x)
+	}
+	return math.NaN()
+}
+
+// sizes are whole numbers of 1 to most: what a distribution draws is rounded, and drawn
+// anew where it is outside.
+type sizes struct {
+	of   Distribution
+	most int
+}
+
+// check returns an error if hardly any number is within.
+func (s sizes) check() error {
+	if kept := below(s.of, float64(s.most)+0.5) - below(s.of, 0.5); !(kept >= 1e-3) {
+		return fmt.Errorf("sizes: less than a thousandth of what is drawn would be from 1 to %d processors", s.most)
+	}
+	return nil
+}
+
+func (s sizes) rand(r *rand.Rand) int {
+	for {
+		if x := round(s.of.Rand(r)); x >= 1 && x <= float64(s.most) {
+			return int(x)
+		}
+	}
+}
+
+// mean is the mean of what rand draws. It looks at every size.
+func (s sizes) mean() float64 {
+	var sum, kept float64
+	if d, ok := s.of.(randvar.Finite); ok {
+		for v, p := range d.Values() {
+			if x := round(v); x >= 1 && x <= float64(s.most) {
+				sum += float64(x * p)
+				kept += p
+			}
+		}
+		return sum / kept
+	}
+	before := below(s.of, 0.5)
+	for n := 1; n <= s.most; n++ {
+		p := below(s.of, float64(n)+0.5)
+		sum += float64(float64(n) * (p - before))
+		kept += p - before
+		before = p
+	}
+	return sum / kept
+}
+
+// atLeastOne is what is drawn as a whole number, 1 at least.
+func atLeastOne(d Distribution, r *rand.Rand) float64 { return max(round(d.Rand(r)), 1) }
+
+// meanAtLeastOne is the mean of what atLeastOne draws, E[max(1, round X)]; runtimes are
+// among it, of which newJob makes a second at least.
+//
+// It is 1 + P(X >= 1.5) + P(X >= 2.5) + ..., where E[X] is the integral of P(X >= x).
+// From one whole number to the next the two differ by what a chord differs from a curve,
+// which is nothing where the curve is smooth: only the beginning counts.
+func meanAtLeastOne(d Distribution) float64 {
+	if d, ok := d.(randvar.Finite); ok {
+		var mean float64
+		for v, p := range d.Values() {
+			mean += float64(max(round(v), 1) * p)
+		}
+		return mean
+	}
+	const beginning, steps = 256, 64
+	mean := d.Mean() + 1
+	for i := range beginning * steps {
+		mean -= (1 - below(d, (float64(i)+0.5)/steps)) / steps
+	}
+	for k := 1; k < beginning; k++ {
+		mean += 1 - below(d, float64(k)+0.5)
+	}
+	return mean
+}

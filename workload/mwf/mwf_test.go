@@ -1,0 +1,84 @@
+package mwf
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/workload"
+)
+
+func read(text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
+	trace, err := workload.Options{Format: Format{}, Stdin: bytes.NewReader([]byte(text)), Strict: strict}.Open(workload.StandardInput)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r, closer, err := trace.Records()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer closer.Close()
+	var all []*workload.Record
+	for r.Next() {
+		all = append(all, r.Record().Clone())
+	}
+	return trace.Header, all, r.Report(), r.Err()
+}
+
+// FuzzMWF holds of any input: an end, a balance, and what was read can be written and
+// read again.
+func FuzzMWF(f *testing.F) {
+	f.Add(sample)
+	f.Add("# a\n#! user 1 \"x y\"\n" + sample + "x\n\n#")
+	f.Fuzz(func(t *testing.T, text string) {
+		h, records, report, err := read(text, false)
+		if err != nil {
+			return
+		}
+		require.Equal(t, report.Lines, int64(len(records))+report.Total(workload.Damaged))
+		var out bytes.Buffer
+		w, err := Format{}.Write(&out, h)
+		require.NoError(t, err)
+		for _, rec := range records {
+			require.NoError(t, w.Write(rec))
+		}
+		require.NoError(t, w.Close())
+		_, again, _, err := read(out.String(), false)
+		if len(w.Lost().All()) == 0 {
+			require.NoError(t, err)
+			require.Len(t, again, len(records))
+		}
+	})
+}
+
+const sample = "7\tu1\tlong\t4\tx\t[linux;amd64]\ty\t1230768010\t1230768020\tz\t3600\tw\t3 4 5 6\t86400\n" +
+	"8\tu2\tshort\t1\t\t\t\t1230768000\t0\t\t0\t\tunspecified\n"
+
+func TestCellsAreReadAsAleaReadsThem(t *testing.T) {
+	h, records, _, err := read(sample, true)
+	require.NoError(t, err)
+	require.EqualValues(t, 1230768000, h.UnixStartTime)
+	require.True(t, h.Unsorted)
+	first, second := records[0], records[1]
+	require.Equal(t, []any{int64(7), 10.0, 10.0, 3600.0, int64(4), 86400.0, int64(1), int64(1)},
+		[]any{first.Job, first.Submit.Seconds(), first.Wait.Seconds(), first.Runtime.Seconds(), first.Requested, first.Estimate.Seconds(), first.User, first.Queue})
+	var more []string
+	for _, v := range first.More {
+		more = append(more, v.Text)
+	}
+	require.Equal(t, []string{"x", "[linux;amd64]", "y", "z", "w", "3 4 5 6"}, more)
+	require.Equal(t, "constraints", h.Columns[1].Name)
+	require.Equal(t, "short", h.Names(workload.FieldQueue).Name(second.Queue))
+	require.Equal(t, workload.UnknownTime, second.Wait, "a start of 0 is none")
+	require.Equal(t, workload.UnknownTime, second.Estimate)
+}
+
+func TestFilesOfItsEndingAreRecognised(t *testing.T) {
+	for name, want := range map[string]bool{"a.mwf": true, "a.mwf.gz": true, "a.txt": false} {
+		path := t.TempDir() + "/" + name
+		require.NoError(t, os.WriteFile(path, []byte(sample), 0o666))
+		require.Equal(t, want, workload.Options{Formats: []workload.Format{Format{}}}.Recognise(path) != nil, name)
+	}
+}

@@ -1,0 +1,584 @@
+package sacct
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// This file writes what `sacct --parsable2` prints.
+
+// held are the fields of SWF that are written.
+var held = workload.FieldSet(1, 2, 3, 4, 5, 6, 8, 9, 10, 11, workload.FieldUser, workload.FieldGroup, workload.FieldQueue, workload.FieldPartition)
+
+// Write implements workload.Writable. Instants are what a clock of Zone shows, and in the hour
+// that it shows twice seconds since 1970. A log that does not tell when it begins is taken to
+// begin in 1970.
+func (f Format) Write(w io.Writer, h *workload.Header) (workload.RecordWriter, error) {
+	out := &writer{out: w, header: h, clock: newClock(f.Zone), origin: h.UnixStartTime, at: newIndices(h)}
+	out.choose()
+	out.lost = workload.NewLosses(h, held, out.kept...)
+	if h.MaxProcs > 0 || h.MaxNodes > 0 || h.Computer != "" {
+		out.lost.Add("machine in the header", "there is no header: give --procs when the log is used")
+	}
+	for i, f := range out.fields {
+		if i > 0 {
+			out.buf = append(out.buf, separator)
+		}
+		out.buf = append(out.buf, f.heading...)
+	}
+	return out, out.line()
+}
+
+const separator = '|'
+
+type writer struct {
+	out    io.Writer
+	header *workload.Header
+	clock  clock
+	origin int64
+	at     indices
+	fields []written
+	kept   []string // names of the columns that are held
+	lost   *workload.Losses
+	buf    []byte
+	err    error
+
+	fraction bool // a time of the record at hand has a fraction of a second
+}
+
+// written is a column of the log, and what appends a record's field of it.
+type written struct {
+	heading string
+	append  func([]byte, *workload.Record) []byte
+}
+
+const spillAt = 64 << 10
+
+// line ends a line.
+func (w *writer) line() error {
+	w.buf = append(w.buf, '\n')
+	if len(w.buf) >= spillAt {
+		w.flush()
+	}
+	return w.err
+}
+
+func (w *writer) flush() {
+	if w.err == nil && len(w.buf) > 0 {
+		_, w.err = w.out.Write(w.buf)
+	}
+	w.buf = w.buf[:0]
+}
+
+func (w *writer) Write(rec *workload.Record) error {
+	w.lost.Count(rec)
+	w.fraction = false
+	for i, f := range w.fields {
+		if i > 0 {
+			w.buf = append(w.buf, separator)
+		}
+		w.buf = f.append(w.buf, rec)
+	}
+	w.check(rec)
+	return w.line()
+}
+
+func (w *writer) Close() error {
+	w.flush()
+	return w.err
+}
+
+func (w *writer) Lost() *workload.Losses { return w.lost }
+
+// add adds a column.
+func (w *writer) add(heading string, append func([]byte, *workload.Record) []byte) {
+	w.fields = slices.Concat(w.fields, []written{{heading, append}})
+}
+
+// value is what a record says in a derived column; unknown where the log has none.
+func (w *writer) value(rec *workload.Record, c column) workload.Value {
+	if i := w.at[c]; i >= 0 {
+		return rec.More[i]
+	}
+	return workload.UnknownValue
+}
+
+// keeps reports whether the log has any of these columns, and notes that they are held.
+func (w *writer) keeps(columns ...column) bool {
+	any := false
+	for _, c := range columns {
+		if w.at[c] >= 0 {
+			any = true
+			w.kept = append(w.kept, columnNames[c])
+		}
+	}
+	return any
+}
+
+// choose chooses the columns: those of SWF's fields, and of the log's columns those that
+// Slurm has, or that are text.
+func (w *writer) choose() {
+	w.keeps(colState, colCancelledBy, colArray, colArrayIndex, colArrayTasks, colHetJob, colHetOffset, colEnd, colElapsed, colTimeLimit)
+	w.add("JobID", w.jobID)
+	w.add("JobIDRaw", func(b []byte, rec *workload.Record) []byte { return strconv.AppendInt(b, rec.Job, 10) })
+	w.addOwner(workload.FieldUser, "User", "UID", func(rec *workload.Record) int64 { return rec.User })
+	w.addOwner(workload.FieldGroup, "Group", "GID", func(rec *workload.Record) int64 { return rec.Group })
+	w.add("Partition", w.partition)
+	w.add("Submit", func(b []byte, rec *workload.Record) []byte { return w.instant(b, rec.Submit) })
+	if w.keeps(colEligible) {
+		w.add("Eligible", func(b []byte, rec *workload.Record) []byte { return w.instantOf(b, w.value(rec, colEligible)) })
+	}
+	w.add("Start", w.start)
+	w.add("End", w.end)
+	w.add("ElapsedRaw", w.elapsed)
+	w.add("Timelimit", w.limit)
+	w.add("AllocCPUS", func(b []byte, rec *workload.Record) []byte { return count(b, rec.Allocated) })
+	w.add("ReqCPUS", func(b []byte, rec *workload.Record) []byte { return count(b, rec.Requested) })
+	w.keeps(colTotalCPU)
+	w.add("TotalCPU", w.totalCPU)
+	w.keeps(colMemory)
+	w.add("ReqMem", w.memory)
+	if w.keeps(colMaxRSS) {
+		w.add("MaxRSS", func(b []byte, rec *workload.Record) []byte {
+			return w.kilobytes(b, "max_rss", w.value(rec, colMaxRSS).Number)
+		})
+	}
+	if w.keeps(colAveCPU) {
+		w.add("AveCPU", func(b []byte, rec *workload.Record) []byte {
+			return w.lengthOf(b, rec, colAveCPU)
+		})
+	}
+	if w.keeps(colTRES, colGPUs) {
+		w.add("AllocTRES", w.tres)
+	}
+	if w.keeps(colReqTRES) {
+		w.add("ReqTRES", func(b []byte, rec *workload.Record) []byte { return w.text(b, w.value(rec, colReqTRES).Text) })
+	}
+	if w.keeps(colEnergy) {
+		w.add("ConsumedEnergyRaw", func(b []byte, rec *workload.Record) []byte {
+			return w.number(b, "energy", w.value(rec, colEnergy).Number)
+		})
+	}
+	w.add("State", w.state)
+	if w.keeps(colExitCode, colSignal) {
+		w.add("ExitCode", w.exitCode)
+	}
+	w.addPlain()
+}
+
+// addPlain adds the columns that are written as they are.
+func (w *writer) addPlain() {
+	headings := map[string]string{} // by names
+	for heading, m := range meanings {
+		if m.name != "" && heading != "allocnodes" { // nodes are NNodes
+			headings[m.name] = documented[heading]
+		}
+	}
+	headings["after"], headings["uid"], headings["gid"], headings["allocnodes"] = "Dependency", "UID", "GID", "AllocNodes"
+	for i, c := range w.header.Columns {
+		heading, known := headings[c.Name]
+		switch {
+		case derived[c.Name] || !c.Text && !known:
+			continue
+		case !known:
+			if heading = c.Name; wordEnd([]byte(heading)) != len(heading) || heading != strings.ToLower(heading) || heading == "" {
+				continue // it would not be a heading, or not come back
+			}
+			if as, ok := documented[heading]; ok {
+				heading = as
+			}
+		case c.Text != (meanings[strings.ToLower(heading)].role == roleText):
+			continue
+		}
+		if slices.ContainsFunc(w.fields, func(f written) bool { return strings.EqualFold(f.heading, heading) }) {
+			continue
+		}
+		w.kept = append(w.kept, c.Name)
+		w.add(heading, func(b []byte, rec *workload.Record) []byte {
+			if v := rec.More[i]; !c.Text {
+				return w.number(b, c.Name, v.Number)
+			} else if v.Text == "None assigned" { // which says that there is nothing
+				w.lost.Add(c.Name, "text that would not come back as it is")
+			}
+			return w.text(b, rec.More[i].Text)
+		})
+	}
+}
+
+// addOwner adds the column of users or groups: their names, or where the log has none
+// their numbers.
+func (w *writer) addOwner(field int, byName, byNumber string, of func(*workload.Record) int64) {
+	names := w.header.Names(field)
+	if names.Len() == 0 {
+		w.add(byNumber, func(b []byte, rec *workload.Record) []byte { return count(b, of(rec)) })
+		return
+	}
+	w.add(byName, func(b []byte, rec *workload.Record) []byte {
+		name := names.Name(of(rec))
+		if name == "" && of(rec) >= 0 {
+			w.lost.Add(strings.ToLower(byName), "a number without a name, where others have names")
+		}
+		return w.text(b, name)
+	})
+}
+
+// partition writes the partition's name; a queue is held if it is called the same.
+func (w *writer) partition(b []byte, rec *workload.Record) []byte {
+	name := func(field int, n int64) string {
+		if n < 0 {
+			return ""
+		}
+		if name := w.header.Names(field).Name(n); name != "" {
+			return name
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	partition, queue := name(workload.FieldPartition, rec.Partition), name(workload.FieldQueue, rec.Queue)
+	if w.header.Names(workload.FieldQueue).Len() == 0 && rec.Queue == rec.Partition {
+		queue = partition
+	}
+	if partition == "" {
+		partition = queue
+	}
+	if queue != "" && queue != partition {
+		w.lost.Add("queue", "Slurm has partitions alone")
+	}
+	return w.text(b, partition)
+}
+
+func (w *writer) jobID(b []byte, rec *workload.Record) []byte {
+	array, het := w.value(rec, colArray).Text, w.value(rec, colHetJob).Text
+	index, offset := w.value(rec, colArrayIndex), w.value(rec, colHetOffset)
+	switch tasks := w.value(rec, colArrayTasks).Text; {
+	case isNumber(array) && len(tasks) > 2 && tasks[0] == '[' && !strings.Contains(tasks, "."):
+		return w.text(append(append(b, array...), '_'), tasks)
+	case isNumber(array) && isCount(index):
+		return strconv.AppendInt(append(append(b, array...), '_'), int64(index.Number), 10)
+	case isNumber(het) && isCount(offset):
+		return strconv.AppendInt(append(append(b, het...), '+'), int64(offset.Number), 10)
+	case array+het+tasks != "" || index.Known() || offset.Known():
+		w.lost.Add("array", "it is not written as Slurm has arrays")
+	}
+	return strconv.AppendInt(b, rec.Job, 10)
+}
+
+func isNumber(text string) bool {
+	_, _, ok := whole([]byte(text), math.MaxInt64)
+	return ok
+}
+
+// instant writes an instant of the log as the clock shows it.
+func (w *writer) instant(b []byte, t des.Time) []byte {
+	if t < 0 {
+		return append(b, "Unknown"...)
+	}
+	w.fraction = w.fraction || t%des.Second != 0
+	return w.absolute(b, w.origin+int64(t/des.Second))
+}
+
+// instantOf writes a column that is an instant, which may lie before the log.
+func (w *writer) instantOf(b []byte, v workload.Value) []byte {
+	if !v.Known() {
+		return append(b, "Unknown"...)
+	}
+	if !(math.Abs(v.Number) <= maxTime) {
+		return w.absolute(b, -1)
+	}
+	w.fraction = w.fraction || v.Number != math.Trunc(v.Number)
+	return w.absolute(b, w.origin+int64(v.Number))
+}
+
+// absolute writes an instant in seconds since 1970.
+func (w *writer) absolute(b []byte, at int64) []byte {
+	shown, once := w.clock.show(at)
+	switch {
+	case at < 0 || at > maxTime:
+		w.lost.Add("instants", "before 1970, or after the year 33,000")
+		return append(b, "Unknown"...)
+	case !once || shown >= year10000: // the clock does not tell which instant it is
+		return strconv.AppendInt(b, at, 10)
+	}
+	return appendCivil(b, shown)
+}
+
+const year10000 = 253402300800
+
+// seconds is a value as a time, or UnknownTime.
+func seconds(v workload.Value) des.Time {
+	if math.IsNaN(v.Number) || v.Number < 0 || v.Number > maxTime {
+		return workload.UnknownTime
+	}
+	return des.Seconds(v.Number)
+}
+
+func (w *writer) start(b []byte, rec *workload.Record) []byte {
+	if rec.Wait < 0 {
+		return append(b, "Unknown"...)
+	}
+	return w.instant(b, rec.Submit+rec.Wait)
+}
+
+func (w *writer) end(b []byte, rec *workload.Record) []byte {
+	switch end := w.value(rec, colEnd); {
+	case end.Known():
+		return w.instantOf(b, end)
+	case rec.Wait < 0 || rec.Runtime < 0:
+		return append(b, "Unknown"...)
+	}
+	return w.instant(b, rec.Submit+rec.Wait+rec.Runtime)
+}
+
+func (w *writer) elapsed(b []byte, rec *workload.Record) []byte {
+	t := rec.Runtime
+	if t < 0 {
+		t = seconds(w.value(rec, colElapsed))
+	}
+	return w.wholeSeconds(b, t)
+}
+
+func (w *writer) wholeSeconds(b []byte, t des.Time) []byte {
+	if t < 0 {
+		return b
+	}
+	w.fraction = w.fraction || t%des.Second != 0
+	return strconv.AppendInt(b, int64(t/des.Second), 10)
+}
+
+func (w *writer) limit(b []byte, rec *workload.Record) []byte {
+	switch word := w.value(rec, colTimeLimit).Text; {
+	case word == "":
+	case rec.Estimate >= 0 || word[0] != 'U' && word[0] != 'P' || isUnknown([]byte(word)):
+		w.lost.Add("time_limit", "there is a requested time, or it is no word of Slurm's")
+	default:
+		return w.text(b, word)
+	}
+	w.fraction = w.fraction || rec.Estimate > 0 && rec.Estimate%des.Second != 0
+	return length(b, rec.Estimate/des.Second*des.Second)
+}
+
+// lengthOf writes a column that is a length.
+func (w *writer) lengthOf(b []byte, rec *workload.Record, c column) []byte {
+	v := w.value(rec, c)
+	t := seconds(v)
+	if v.Known() && (t < 0 || t.Seconds() != v.Number) {
+		w.lost.Add(columnNames[c], "Slurm has lengths from 0, to the microsecond")
+	}
+	return length(b, t)
+}
+
+func (w *writer) totalCPU(b []byte, rec *workload.Record) []byte {
+	if total := w.value(rec, colTotalCPU); total.Known() {
+		if rec.CPUTime != averageCPU(seconds(total), rec.Allocated) {
+			w.lost.Add("average CPU time", "it is not total_cpu by the processors")
+		}
+		return w.lengthOf(b, rec, colTotalCPU)
+	}
+	switch {
+	case rec.CPUTime < 0:
+		return b
+	case rec.Allocated < 1 || rec.CPUTime > maxTime*des.Second/des.Time(rec.Allocated):
+		w.lost.Add("average CPU time", "there is no number of processors for their sum")
+		return b
+	}
+	return length(b, rec.CPUTime*des.Time(rec.Allocated))
+}
+
+// memory writes the job's, or where it is not told a processor's.
+func (w *writer) memory(b []byte, rec *workload.Record) []byte {
+	procs := processors(rec)
+	if total := w.value(rec, colMemory); total.Known() {
+		if rec.RequestedMemory != ofProcessor(total.Number, procs) {
+			w.lost.Add("requested memory", "it is not the job's by the processors")
+		}
+		return w.kilobytes(b, "memory", total.Number)
+	}
+	switch {
+	case rec.RequestedMemory < 0:
+		return b
+	case procs < 1 || rec.RequestedMemory > maxMemory:
+		w.lost.Add("requested memory", "of a processor, where there is no number of processors")
+		return b
+	}
+	return append(w.kilobytes(b, "memory", float64(rec.RequestedMemory)), 'c')
+}
+
+// tres writes what was allocated, of which GPUs may be known alone.
+func (w *writer) tres(b []byte, rec *workload.Record) []byte {
+	text, req, gpus := w.value(rec, colTRES).Text, w.value(rec, colReqTRES).Text, w.value(rec, colGPUs)
+	if w.at[colTRES] < 0 && req == "" && gpus.Known() {
+		const item = "gres/gpu="
+		if with := w.number(append(b, item...), "gpus", gpus.Number); len(with) > len(b)+len(item) {
+			return with
+		}
+		return b
+	}
+	if told := readTRES(cmp.Or(text, req)).gpus; gpus.Known() && told != gpus.Number {
+		w.lost.Add("gpus", "tres tells another number")
+	}
+	return w.text(b, text)
+}
+
+func (w *writer) state(b []byte, rec *workload.Record) []byte {
+	text := w.value(rec, colState).Text
+	status := int64(workload.Unknown)
+	if text == "" {
+		switch rec.Status {
+		case workload.StatusCompleted:
+			text = "COMPLETED"
+		case workload.StatusFailed:
+			text = "FAILED"
+		case workload.StatusCancelled:
+			text = "CANCELLED"
+		}
+	}
+	if text != "" {
+		_, _, status = state([]byte(text))
+	}
+	if status != rec.Status {
+		w.lost.Add("status", "Slurm has another for the state, or none")
+	}
+	b = w.text(b, text)
+	switch by := w.value(rec, colCancelledBy); {
+	case !by.Known():
+	case text == "CANCELLED" && isCount(by):
+		return strconv.AppendInt(append(b, " by "...), int64(by.Number), 10)
+	default:
+		w.lost.Add("cancelled_by", "the job is not CANCELLED, or it is no number of a user")
+	}
+	return b
+}
+
+func (w *writer) exitCode(b []byte, rec *workload.Record) []byte {
+	code, signal := w.value(rec, colExitCode), w.value(rec, colSignal)
+	if !code.Known() && !signal.Known() {
+		return b
+	}
+	if !isCount(code) || !isCount(signal) {
+		w.lost.Add("exit_code", "Slurm has whole numbers, of both the exit code and the signal")
+		return b
+	}
+	return strconv.AppendInt(append(strconv.AppendInt(b, int64(code.Number), 10), ':'), int64(signal.Number), 10)
+}
+
+// check counts what is lost of the times of a record.
+func (w *writer) check(rec *workload.Record) {
+	if w.fraction {
+		w.lost.Add("fractions of seconds", "Slurm has whole ones")
+	}
+	if w.header.UnixStartTime == 0 && rec.Submit >= 0 {
+		w.lost.Add("start of the log", "it is not told: the log is taken to begin in 1970")
+	}
+	neverStarted := rec.Wait < 0 && rec.Runtime <= 0
+	if neverStarted && rec.Runtime == 0 {
+		w.lost.Add("runtime of 0", "without a wait it says that the job never started")
+	}
+	if neverStarted && rec.Allocated > 0 {
+		w.lost.Add("allocated processors", "of a job that never started")
+	}
+	elapsed, state := w.value(rec, colElapsed), w.value(rec, colState).Text
+	goesOn := rec.Runtime < 0 && (rec.Wait >= 0 && !w.value(rec, colEnd).Known() || state == "RUNNING" || state == "SUSPENDED")
+	if elapsed.Known() && (!goesOn || seconds(elapsed) < 0) {
+		w.lost.Add("elapsed", "the job does not run any more")
+	}
+}
+
+// text writes text; what would end the field or the line is lost.
+func (w *writer) text(b []byte, text string) []byte {
+	from := len(b)
+	b = append(b, text...)
+	lost := false
+	for i := from; i < len(b); i++ {
+		if c := b[i]; c == separator || c == '\n' || c == '\r' {
+			b[i], lost = '_', true
+		}
+	}
+	if lost {
+		w.lost.Add("letters", "fields and rows end with | and line ends: _ stands for them")
+	}
+	return b
+}
+
+func count(b []byte, n int64) []byte {
+	if n < 0 {
+		return b
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// number writes a number in decimal, nothing where it is not known.
+func (w *writer) number(b []byte, name string, x float64) []byte {
+	if math.IsNaN(x) {
+		return b
+	}
+	from := len(b)
+	if b = strconv.AppendFloat(b, x, 'f', -1, 64); x < 0 || len(b)-from > maxNumber || math.IsInf(x, 0) {
+		w.lost.Add(name, "numbers below 0, or of more than 40 digits")
+		return b[:from]
+	}
+	return b
+}
+
+func (w *writer) kilobytes(b []byte, name string, kB float64) []byte {
+	from := len(b)
+	if b = w.number(b, name, kB); len(b) > from {
+		b = append(b, 'K')
+	}
+	return b
+}
+
+// isCount reports whether a value is a number that counts.
+func isCount(v workload.Value) bool {
+	return v.Number >= 0 && v.Number <= math.MaxInt32 && v.Number == math.Trunc(v.Number)
+}
+
+// length writes a time as DD-HH:MM:SS.ffffff, without the days and the fraction where
+// they are 0; nothing where it is not known.
+func length(b []byte, t des.Time) []byte {
+	if t < 0 {
+		return b
+	}
+	s := int64(t / des.Second)
+	if days := s / 86400; days > 0 {
+		b = append(strconv.AppendInt(b, days, 10), '-')
+	}
+	b = two(append(two(append(two(b, s/3600%24), ':'), s/60%60), ':'), s%60)
+	if fraction := int64(t % des.Second); fraction > 0 {
+		digits := strconv.AppendInt(nil, int64(des.Second)+fraction, 10)
+		b = append(append(b, '.'), bytes.TrimRight(digits[1:], "0")...)
+	}
+	return b
+}
+
+func two(b []byte, n int64) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
+
+// appendCivil writes what civil reads.
+func appendCivil(b []byte, shown int64) []byte {
+	days := shown / 86400
+	s := shown - days*86400
+	if s < 0 {
+		days, s = days-1, s+86400
+	}
+	z := days + 719468
+	era := z / 146097
+	ofEra := z - era*146097
+	year := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
+	ofYear := ofEra - (365*year + year/4 - year/100)
+	m := (5*ofYear + 2) / 153
+	day, month := ofYear-(153*m+2)/5+1, m+3
+	year += era * 400
+	if month > 12 {
+		month -= 12
+		year++
+	}
+	b = append(two(two(b, year/100), year%100), '-')
+	b = append(two(append(two(b, month), '-'), day), 'T')
+	return two(append(two(append(two(b, s/3600), ':'), s/60%60), ':'), s%60)
+}

@@ -1,0 +1,42 @@
+package users
+
+import (
+	"iter"
+
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Feedback fills in fields 17 and 18 of records, by what their users waited for; what
+// stood there is lost. The jobs of a batch all wait for one job of the batch before, each
+// with its own think time. So a batch stays together, and with the waits of the log
+// everybody submits at the instants of the log, to the tick.
+//
+// The format names one preceding job. Where the batch before had several, a simulation
+// in which another one of them ends last has the user come before that. Records that
+// are no jobs of users come by the clock.
+//
+// An error ends the sequence. A record is valid until the next one is asked for.
+func Feedback(records iter.Seq2[*workload.Record, error], rule Rule) iter.Seq2[*workload.Record, error] {
+	return func(yield func(*workload.Record, error) bool) {
+		s := Splitter{Rule: rule}
+		for rec, err := range records {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			step, err := s.Next(rec)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			own := *rec
+			own.Preceding, own.ThinkTime = workload.Unknown, workload.UnknownTime
+			if step.Waits {
+				own.Preceding, own.ThinkTime = step.Preceding, step.Think
+			}
+			if !yield(&own, nil) {
+				return
+			}
+		}
+	}
+}

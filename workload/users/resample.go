@@ -1,0 +1,399 @@
+package users
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// weekLength is what users are moved by, so that everybody keeps weekdays and times of day.
+const weekLength = 7 * des.Day
+
+// weekOf is the week of the log, which begins at its time 0.
+func weekOf(at des.Time) int { return int(at / weekLength) }
+
+// Tenure is how long a user stays.
+type Tenure uint8
+
+const (
+	// Temporary users come, do what they came for, and leave.
+	Temporary Tenure = iota
+	// LongTerm users are always there.
+	LongTerm
+)
+
+var tenures = enum.Of[Tenure]("tenure", "temporary", "long-term")
+
+func (t Tenure) String() string { return tenures.Name(t) }
+
+// MarshalText writes the name.
+func (t Tenure) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// longTermWeeks is the default of Resample.LongTerm.
+const longTermWeeks = 12
+
+func orDefault(longTerm int) int {
+	if longTerm > 0 {
+		return longTerm
+	}
+	return longTermWeeks
+}
+
+func tenure(weeks, longTerm int) Tenure {
+	if weeks >= longTerm {
+		return LongTerm
+	}
+	return Temporary
+}
+
+// Pool is the users of a log, each with all jobs. They are kept in memory, some 200
+// bytes for each job.
+type Pool struct {
+	// Jobs counts the jobs of users, LeftOut the records that are none.
+	Jobs, LeftOut int64
+
+	users       []*source
+	first, last des.Time // submission
+	linked      bool
+}
+
+// source is a user of the log.
+type source struct {
+	number int64
+	jobs   []job // in order of submission
+	weeks  int   // from the first job's to the last one's, both counted
+	from   int   // the week of the log that is the first of them
+	waited int   // the position of the job that the latest batch waits for
+}
+
+// job is a record with the position among its user's of the job that it waits for, or
+// none.
+type job struct {
+	workload.Record
+	before  int
+	awaited bool // by others
+}
+
+const none = -1
+
+// NewPool reads the users of a log. With a rule it finds what their jobs wait for,
+// which Resample.Feedback needs, and the log must tell waits for.
+func NewPool(records iter.Seq2[*workload.Record, error], rule *Rule) (*Pool, error) {
+	p := &Pool{linked: rule != nil}
+	s := Splitter{Rule: Rule{NoWait: true}} // of which only the order counts
+	if rule != nil {
+		s.Rule = *rule
+	}
+	all := map[int64]*source{}
+	for rec, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		step, err := s.Next(rec)
+		if err != nil {
+			return nil, err
+		}
+		if !Counts(rec) {
+			p.LeftOut++
+			continue
+		}
+		u := all[rec.User]
+		if u == nil {
+			u = &source{number: rec.User, from: weekOf(rec.Submit)}
+			all[rec.User] = u
+			p.users = append(p.users, u)
+		}
+		if p.Jobs == 0 {
+			p.first = rec.Submit
+		}
+		p.last = rec.Submit
+		p.Jobs++
+		u.add(rec, step, p.linked)
+	}
+	switch {
+	case p.Jobs == 0:
+		return nil, errors.New("it has no job that ran and has a user, and so there is nobody to take for another log")
+	case p.last-p.first < weekLength:
+		return nil, fmt.Errorf("its submissions span %v s, and users are moved by whole weeks: take a log of a week or more", p.last-p.first)
+	}
+	return p, nil
+}
+
+func (u *source) add(rec *workload.Record, step Step, linked bool) {
+	j := job{Record: *rec.Clone(), before: none}
+	if linked && step.Waits {
+		if step.First {
+			u.find(step.Preceding)
+		}
+		j.before = u.waited
+		u.jobs[j.before].awaited = true
+	}
+	u.jobs = append(u.jobs, j)
+	u.weeks = weekOf(rec.Submit) - u.from + 1
+}
+
+// find looks for a job of the batch before, which are the latest.
+func (u *source) find(job int64) {
+	u.waited = len(u.jobs) - 1
+	for u.jobs[u.waited].Job != job {
+		u.waited--
+	}
+}
+
+// Users counts those of the log.
+func (p *Pool) Users() int { return len(p.users) }
+
+// Resample is how a new log is made of the users of one.
+//
+// Long-term users are there from the beginning to the end: each is a user of the log
+// that lives through its weeks from any of them on, in their order, and begins again
+// after the last. Temporary users come at a rate, at random, and live through
+// their weeks once. Weeks are moved as wholes, and so are users: what a user does within
+// one, when in the week, and how jobs follow on each other, stays.
+//
+// How many long-term users are there, and how many temporary ones come a week, are the
+// means of the log, times Scale. A long-term user is drawn by drawing one of all weeks
+// in which any is there, a temporary one by drawing one of them, always of all. So a
+// job of the log comes as often as another one, Scale times in as much time, whatever
+// user's it is.
+type Resample struct {
+	// Weeks is how long the log is; 0 = as long as the one that it is made of.
+	Weeks int
+	// Scale is how many users there are for each one of the log: what changes the load,
+	// while jobs stay as they are. 0 = 1.
+	Scale float64
+	// LongTerm is how many weeks a user's jobs span, at least, for the user to be
+	// taken for a long-term one; 0 = 12, which could not be held against the paper.
+	LongTerm int
+	// Together has long-term users all begin with the first of their weeks, instead of
+	// any.
+	Together bool
+	// Drawn has long-term users live through any of their weeks, each week drawn by
+	// itself, instead of in their order: more mixed, without what lasts for weeks.
+	Drawn bool
+	// Feedback fills in fields 17 and 18, by the rule that the pool was read with. What
+	// waited for something in another week than the one in front of it waits for nothing
+	// where these are not together any more.
+	Feedback bool
+	Seed     uint64
+}
+
+// Bounds of what is asked for: three thousand years, and a thousand users for each.
+const (
+	mostWeeks = 156_000
+	mostScale = 1000
+)
+
+// Records are those of the new log, in order of submission. Jobs and users are numbered
+// anew from 1; waits are unknown, as nobody knows them yet. Each range yields the same
+// records, and a longer log of the same seed begins like a shorter one. A record is
+// valid until the next one is asked for. Memory is taken for the users who are there, and
+// the jobs of one week.
+func (p *Pool) Records(r Resample) (iter.Seq[*workload.Record], error) {
+	switch {
+	case r.Weeks < 0 || r.Weeks > mostWeeks:
+		return nil, fmt.Errorf("a log can have 1 to %d weeks, not %d", mostWeeks, r.Weeks)
+	case !(r.Scale >= 0 && r.Scale <= mostScale):
+		return nil, fmt.Errorf("there can be up to %d users for each one of the log, not %v", mostScale, r.Scale)
+	case r.LongTerm < 0:
+		return nil, fmt.Errorf("long-term users must span 1 week or more, not %d", r.LongTerm)
+	case r.Feedback && !p.linked:
+		return nil, errors.New("the users were read without a rule by which they wait for results")
+	}
+	if r.Weeks == 0 {
+		r.Weeks = weekOf(p.last) - weekOf(p.first) + 1
+	}
+	if r.Scale == 0 {
+		r.Scale = 1
+	}
+	return func(yield func(*workload.Record) bool) {
+		c := p.crowd(r)
+		for week := range r.Weeks {
+			c.comeTo(week)
+			for rec := range c.week(week) {
+				if !yield(rec) {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// crowd is the users of the new log.
+type crowd struct {
+	Resample
+	temporary []*source
+	rate      float64 // of temporary users, a week
+	there     []*visitor
+	come      int64 // users so far
+	jobs      int64 // so far
+	due       []due
+}
+
+// visitor is a user of the new log, who is a user of the old one.
+type visitor struct {
+	*source
+	number int64
+	tenure Tenure
+	begins int           // temporary: the week of the new log that has the first week
+	offset int           // long-term: the week of the source that week 0 has
+	at     int           // the week of the source that came last, or none
+	given  map[int]int64 // new numbers of jobs that others wait for, by their positions
+}
+
+// due is a job of the week at hand.
+type due struct {
+	submit des.Time
+	by     *visitor
+	pos    int // among the user's
+}
+
+func (p *Pool) crowd(r Resample) *crowd {
+	c := &crowd{Resample: r}
+	weeks := float64(p.last-p.first) / float64(weekLength)
+	var longTerm []*source
+	var present int64 // weeks in which long-term users are there
+	longest := 0      // weeks of a temporary one
+	for _, u := range p.users {
+		if tenure(u.weeks, orDefault(r.LongTerm)) == LongTerm {
+			longTerm = append(longTerm, u)
+			present += int64(u.weeks)
+		} else {
+			c.temporary = append(c.temporary, u)
+			longest = max(longest, u.weeks)
+		}
+	}
+	c.rate = float64(r.Scale * float64(len(c.temporary)) / weeks)
+	if present > 0 {
+		random := des.NewStream(r.Seed, 0, "workload/users/long-term")
+		mean := float64(r.Scale * float64(present) / weeks)
+		n := int64(mean)
+		if random.Float64() < mean-math.Floor(mean) {
+			n++
+		}
+		for range n {
+			k := int(random.Int64N(present))
+			for _, u := range longTerm {
+				if k < u.weeks {
+					if r.Together {
+						k = 0
+					}
+					c.join(&visitor{source: u, tenure: LongTerm, offset: k})
+					break
+				}
+				k -= u.weeks
+			}
+		}
+	}
+	// Those who came before the beginning are still there.
+	for week := 1 - longest; week < 0; week++ {
+		c.comeTo(week)
+	}
+	return c
+}
+
+func (c *crowd) join(v *visitor) {
+	c.come++
+	v.number, v.at, v.given = c.come, none, map[int]int64{}
+	c.there = append(c.there, v)
+}
+
+// comeTo has temporary users come in a week, as a Poisson process has them.
+func (c *crowd) comeTo(week int) {
+	random := des.NewStream(c.Seed, 0, "workload/users/temporary", uint64(int64(week)))
+	if c.rate == 0 {
+		return
+	}
+	for at := random.ExpFloat64(); at < c.rate; at += random.ExpFloat64() {
+		u := c.temporary[random.IntN(len(c.temporary))]
+		if week+u.weeks > 0 {
+			c.join(&visitor{source: u, begins: week})
+		}
+	}
+}
+
+// week is what comes in one, in order of submission; of an instant, in the order in
+// which users have come.
+func (c *crowd) week(week int) iter.Seq[*workload.Record] {
+	c.due = c.due[:0]
+	c.there = slices.DeleteFunc(c.there, func(v *visitor) bool { return v.tenure == Temporary && week-v.begins >= v.weeks })
+	for _, v := range c.there {
+		v.moveTo(v.lives(week, &c.Resample))
+		from, to := v.span(v.at)
+		shift := des.Time(week-(v.from+v.at)) * weekLength
+		for pos := from; pos < to; pos++ {
+			c.due = append(c.due, due{v.jobs[pos].Submit + shift, v, pos})
+		}
+	}
+	slices.SortFunc(c.due, func(a, b due) int {
+		return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.by.number, b.by.number), cmp.Compare(a.pos, b.pos))
+	})
+	return func(yield func(*workload.Record) bool) {
+		for _, d := range c.due {
+			c.jobs++
+			if !yield(d.record(c.jobs, c.Feedback)) {
+				return
+			}
+		}
+	}
+}
+
+// lives is the week of the source that a user has in a week of the new log.
+func (v *visitor) lives(week int, r *Resample) int {
+	switch {
+	case v.tenure == Temporary:
+		return week - v.begins
+	case r.Drawn:
+		return des.NewStream(r.Seed, 0, "workload/users/weeks", uint64(v.number), uint64(week)).IntN(v.weeks)
+	}
+	return (v.offset + week) % v.weeks
+}
+
+// moveTo forgets what nobody can wait for any more, where the week is not the one behind
+// the week before.
+func (v *visitor) moveTo(week int) {
+	if week != v.at+1 {
+		clear(v.given)
+	}
+	v.at = week
+}
+
+// span are the positions of the jobs of a week of the source.
+func (u *source) span(week int) (from, to int) {
+	begin := des.Time(u.from+week) * weekLength
+	from = sort.Search(len(u.jobs), func(i int) bool { return u.jobs[i].Submit >= begin })
+	to = sort.Search(len(u.jobs), func(i int) bool { return u.jobs[i].Submit >= begin+weekLength })
+	return from, to
+}
+
+// record is the job under its new number.
+func (d *due) record(number int64, feedback bool) *workload.Record {
+	j := &d.by.jobs[d.pos]
+	rec := j.Record
+	rec.Job, rec.User, rec.Submit, rec.Wait = number, d.by.number, d.submit, workload.UnknownTime
+	rec.Preceding, rec.ThinkTime = workload.Unknown, workload.UnknownTime
+	if !feedback {
+		return &rec
+	}
+	if j.before != none {
+		if before, there := d.by.given[j.before]; there {
+			waited := &d.by.jobs[j.before]
+			rec.Preceding, rec.ThinkTime = before, j.Submit-waited.end()
+		}
+	}
+	if j.awaited {
+		d.by.given[d.pos] = number
+	}
+	return &rec
+}
+
+// end is when the job ended in its log.
+func (j *job) end() des.Time { return j.Submit.Add(max(j.Wait, 0)).Add(j.Runtime) }

@@ -1,0 +1,199 @@
+package users
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Rule says how the jobs of a user are cut into sessions and batches. Its zero value
+// is the default of the command.
+//
+//	job 1  |--wait--|=====run=====|
+//	job 2      |wait|====|
+//	job 3                            |=====|
+//	       |   |<- batch ->|  think  |
+//	       |<------------------ session ------------------>|   break   | ...
+//
+// A user submits the jobs of a batch without waiting for the one before, and the next
+// batch after thinking about it.
+type Rule struct {
+	// Break is what ends a session, where it is longer than Limit: 20 minutes of
+	// thinking, or an hour between submissions, where Limit is 0. That hour could not
+	// be held against the paper.
+	Break Break
+	Limit des.Time
+	// Batch is which jobs of the batch at hand a job must have waited for to begin
+	// the next one.
+	Batch Batch
+	// Across has the first batch of a session wait for the one before it, too: a user
+	// who comes back does so for results. Otherwise sessions begin by the clock.
+	Across bool
+	// NoWait takes jobs of which the log tells no wait as started when they were
+	// submitted. Otherwise such a job is an error, as its end is not known.
+	NoWait bool
+}
+
+// Break is what ends a session.
+type Break uint8
+
+const (
+	// ThinkBreak is a long time from the end of a job to the next submission, as
+	// sessions have been cut traditionally.
+	ThinkBreak Break = iota
+	// GapBreak is a long time between two submissions, however long jobs run: Zakay
+	// and Feitelson (2012) found sessions of the other kind too long to be true.
+	GapBreak
+)
+
+var breaks = enum.Of[Break]("break of sessions", "think", "gap")
+
+func (b Break) String() string { return breaks.Name(b) }
+
+// ParseBreak reads think or gap.
+func ParseBreak(s string) (Break, error) { return breaks.Parse(s) }
+
+// Batch is what keeps a job in the batch of the one before.
+type Batch uint8
+
+const (
+	// PreviousBatch: the job before it has not ended when it is submitted.
+	PreviousBatch Batch = iota
+	// WholeBatch: any job of the batch has not. Then the next batch waits for the one
+	// that ended last.
+	WholeBatch
+)
+
+var batches = enum.Of[Batch]("batch", "previous", "whole")
+
+func (b Batch) String() string { return batches.Name(b) }
+
+// ParseBatch reads previous or whole.
+func ParseBatch(s string) (Batch, error) { return batches.Parse(s) }
+
+// limit is Limit, or the default of the break.
+func (r *Rule) limit() des.Time {
+	switch {
+	case r.Limit > 0:
+		return r.Limit
+	case r.Break == GapBreak:
+		return des.Hour
+	}
+	return 20 * des.Minute
+}
+
+// Step is what a job is to its user. The zero value is that of a record that is no job
+// of a user: see Counts.
+type Step struct {
+	// Session and Batch are numbers within the user, from 1.
+	Session, Batch int64
+	// First tells that the job is the first one of its batch, and Begins that of its
+	// session.
+	First, Begins bool
+	// Waits tells that the batch waits for one before it: Preceding is the job of that
+	// one which stands for it, and Think the time from its end to this submission.
+	Waits     bool
+	Preceding int64
+	Think     des.Time
+	// For are all jobs of that batch. By WholeBatch all of them had ended, Preceding last,
+	// so that to wait for all and think for as long is what the user did: more than fields 17
+	// and 18 can say.
+	For []int64
+}
+
+// Counts reports whether a record is a job of a user, one that ran: neither cancelled
+// in the queue, nor one burst of a job, nor without a runtime, processors or a user.
+func Counts(rec *workload.Record) bool {
+	return Ran(rec) && rec.User >= 0
+}
+
+// Ran is Counts for jobs of unknown users as well.
+func Ran(rec *workload.Record) bool {
+	switch {
+	case rec.Submit < 0, rec.Runtime < 0, max(rec.Requested, rec.Allocated) <= 0:
+		return false
+	case rec.Status == workload.StatusCancelled:
+		return rec.Runtime > 0
+	}
+	return rec.Status < workload.StatusPartial || rec.Status > workload.StatusPartialFail
+}
+
+// Splitter cuts a log, one record after the other, in the order of submission. It
+// keeps a few numbers for each user, and those of the jobs of two batches.
+type Splitter struct {
+	Rule  Rule
+	users map[int64]*activity
+	last  des.Time
+}
+
+// activity is where a user is.
+type activity struct {
+	session, batch int64
+	submitted      des.Time // the job before
+	now, before    standIn  // of the batch at hand, and of the one that it waits for
+	jobs, awaited  []int64  // of these two
+	waits          bool
+}
+
+// standIn is the job of a batch which the next batch waits for.
+type standIn struct {
+	job int64
+	end des.Time
+}
+
+// Next is what a record is to its user.
+func (s *Splitter) Next(rec *workload.Record) (Step, error) {
+	if !Counts(rec) {
+		return Step{}, nil
+	}
+	if rec.Submit < s.last {
+		return Step{}, fmt.Errorf("job %d was submitted %v s before a job above it, and users are followed in the order of submission: --sort puts jobs in order", rec.Job, s.last-rec.Submit)
+	}
+	s.last = rec.Submit
+	wait := rec.Wait
+	if wait < 0 {
+		if !s.Rule.NoWait {
+			return Step{}, fmt.Errorf("job %d has no wait (field 3), and so nobody knows when it ended: take a log that tells waits, or say that such jobs did not wait (--no-wait)", rec.Job)
+		}
+		wait = 0
+	}
+	if s.users == nil {
+		s.users = map[int64]*activity{}
+	}
+	u := s.users[rec.User]
+	if u == nil {
+		u = &activity{}
+		s.users[rec.User] = u
+	}
+	return u.next(&s.Rule, rec, standIn{rec.Job, rec.Submit.Add(wait).Add(rec.Runtime)}), nil
+}
+
+func (u *activity) next(r *Rule, rec *workload.Record, own standIn) Step {
+	think := rec.Submit - u.now.end // below 0 where the user has not waited
+	pause := think
+	if r.Break == GapBreak {
+		pause = rec.Submit - u.submitted
+	}
+	begins := u.session == 0 || pause > r.limit()
+	first := begins || think >= 0
+	if first {
+		u.waits = u.session > 0 && think >= 0 && (!begins || r.Across)
+		u.before, u.batch = u.now, u.batch+1
+		u.jobs, u.awaited = nil, u.jobs
+	}
+	if begins {
+		u.session++
+	}
+	if first || r.Batch == PreviousBatch || own.end > u.now.end {
+		u.now = own
+	}
+	u.submitted = rec.Submit
+	u.jobs = append(u.jobs, rec.Job)
+	step := Step{Session: u.session, Batch: u.batch, First: first, Begins: begins}
+	if u.waits {
+		step.Waits, step.Preceding, step.Think, step.For = true, u.before.job, rec.Submit-u.before.end, u.awaited
+	}
+	return step
+}
