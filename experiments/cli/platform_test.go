@@ -16,7 +16,7 @@ func TestPlatformIsTheMachineOfAWorkloadOfBatsim(t *testing.T) {
 	require.Contains(t, got.stderr, "does not tell the size of the machine")
 	got = call("simulate", workload, "--from", "batsim:platform="+platform, "--policy", "easy", "--format", "csv")
 	require.Equal(t, exitOK, got.code, got.stderr)
-	require.Equal(t, call("simulate", workload, "--procs", "4", "--policy", "easy", "--format", "csv").stdout, got.stdout)
+	require.Equal(t, steady(t, call("simulate", workload, "--procs", "4", "--policy", "easy", "--format", "csv").stdout), steady(t, got.stdout))
 	got = call("trace", "convert", workload, "-", "--from", "batsim:platform="+platform)
 	require.Contains(t, got.stdout, "; MaxProcs: 4\n")
 	got = call("simulate", workload, "--from", "batsim:platform="+workload)
