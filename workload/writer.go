@@ -89,7 +89,7 @@ func RecordOf(j *entity.Job) Record {
 		Status: StatusCompleted, User: int64(j.User), Group: int64(j.Group), Executable: Unknown,
 		Queue: int64(j.Queue), Partition: Unknown, Preceding: Unknown, ThinkTime: UnknownTime,
 	}
-	if len(j.After) == 1 && !j.After[0].OK {
+	if len(j.After) == 1 && !j.After[0].OK && !j.After[0].Submitted {
 		rec.Preceding, rec.ThinkTime = j.After[0].Job, j.After[0].Think
 	}
 	return rec

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -145,9 +146,21 @@ func TestSessionsAndBatchesAreThoseOfTheDefinition(t *testing.T) {
 						want[i] = Step{Session: int64(s + 1), Batch: batch, First: k == 0, Begins: k == 0 && b == 0}
 						if waits {
 							want[i].Waits, want[i].Preceding, want[i].Think = true, records[stands].Job, records[i].Submit-end(&records[stands])
+							if k > 0 {
+								want[i].After = []entity.Dependency{{Job: records[jobs[0]].Job, Submitted: true, Think: records[i].Submit - records[jobs[0]].Submit}}
+								continue
+							}
+							var last des.Time
 							for _, k := range before {
-								want[i].For = append(want[i].For, records[k].Job)
+								if end(&records[k]) <= records[i].Submit {
+									last = max(last, end(&records[k]))
+								}
 								require.True(t, rule.Batch == PreviousBatch || end(&records[k]) <= end(&records[stands]))
+							}
+							for _, k := range before {
+								if end(&records[k]) <= records[i].Submit {
+									want[i].After = append(want[i].After, entity.Dependency{Job: records[k].Job, Think: records[i].Submit - last})
+								}
 							}
 						}
 					}
