@@ -327,8 +327,10 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	if n := rec.Executable; n > 0 && n <= math.MaxInt32 {
 		j.Application = int32(n)
 	}
-	if s.opts.Feedback && rec.Preceding >= 0 {
-		j.After = s.after(entity.Dependency{Job: rec.Preceding, Think: max(rec.ThinkTime, 0)})
+	if s.opts.Feedback {
+		if j.After = s.opts.After[rec.Job]; j.After == nil && rec.Preceding >= 0 {
+			j.After = s.after(entity.Dependency{Job: rec.Preceding, Think: max(rec.ThinkTime, 0)})
+		}
 	}
 	s.estimate(j, rec)
 	return j

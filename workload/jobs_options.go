@@ -55,6 +55,9 @@ type Options struct {
 	// given is 0. The job keeps the submission of the log; flow.Survey says what
 	// becomes of it.
 	Feedback bool
+	// After, if given, has what some jobs come after with Feedback, by their numbers, where
+	// that is more than fields 17 and 18 can tell: it holds instead of these.
+	After map[int64][]entity.Dependency
 
 	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
 

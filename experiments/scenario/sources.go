@@ -23,8 +23,9 @@ import (
 //
 // The jobs are written down as an SWF log, so that everything that can be done to
 // a log can be done to them: a part is taken, the load is scaled, estimates are
-// replaced. What a log does not hold (budgets, dependencies) is lost on the way;
-// a program that needs it sets Workload.Jobs instead.
+// replaced. What a log does not hold (budgets) is lost on the way; a program that
+// needs it sets Workload.Jobs instead. What jobs come after is kept beside the log, for
+// feedback.
 type Source func(seed uint64) (processors int, jobs iter.Seq[*entity.Job], err error)
 
 // mostSourceJobs keeps a source's temporary file below some gigabytes.
@@ -151,7 +152,7 @@ func Sources() policy.Table[Source] {
 				})
 			},
 		},
-		resampleSource(),
+		resampleSource(), feedbackSource(),
 	}
 }
 
@@ -181,6 +182,11 @@ func openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options
 	if strings.Contains(c.Spec, ":cycle=") {
 		AddCycleBegin(h)
 	}
+	var after map[int64][]entity.Dependency
+	if o.Feedback {
+		after = map[int64][]entity.Dependency{}
+		jobs = keepAfter(jobs, after)
+	}
 	go func() { to.CloseWithError(writeSWF(ctx, to, h, jobs)) }()
 	o.Stdin, o.Format = from, workload.SWF
 	t, err := o.Open(workload.StandardInput)
@@ -188,7 +194,22 @@ func openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options
 		return nil, fmt.Errorf("%s: %w", c.Spec, err)
 	}
 	t.Name, t.Path = c.Spec, c.Spec
+	t.Options.After = after // which is complete, as the log is
 	return t, nil
+}
+
+// keepAfter notes what jobs come after that fields 17 and 18 cannot tell.
+func keepAfter(jobs iter.Seq[*entity.Job], after map[int64][]entity.Dependency) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for j := range jobs {
+			if !workload.TellsAfter(j.After) {
+				after[j.ID] = j.After
+			}
+			if !yield(j) {
+				return
+			}
+		}
+	}
 }
 
 func writeSWF(ctx context.Context, to io.Writer, h *workload.Header, jobs iter.Seq[*entity.Job]) error {

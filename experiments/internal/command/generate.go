@@ -41,7 +41,7 @@ func newGenerate(t *scenario.Tables) *cobra.Command {
 	}, newLublin(t), newDowney(t), newFeitelson(t), newJann(t), newVO(t))
 	for _, e := range t.Sources {
 		known := func(c *cobra.Command) bool { return c.Name() == e.Name }
-		if !slices.ContainsFunc(cmd.Commands(), known) && e.Name != "resample" { // that is a command of trace
+		if !slices.ContainsFunc(cmd.Commands(), known) && e.Name != "resample" && e.Name != "feedback" { // these are commands of trace
 			cmd.AddCommand(newSourced(t, e.Name, e.Text, e.Params))
 		}
 	}
