@@ -214,6 +214,30 @@ func TestWithTheWaitsOfTheLogEverybodySubmitsAtTheInstantsOfTheLog(t *testing.T)
 	})
 }
 
+func TestWhoWaitsForWholeBatchesSubmitsAtTheInstantsOfTheLogToo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		records := anyLog(t)
+		ended, submitted := map[int64]des.Time{}, map[int64]des.Time{}
+		for i, step := range steps(t, anyRule(t), records) {
+			rec := &records[i]
+			require.Equal(t, step.Waits, len(step.After) > 0)
+			var came des.Time
+			for _, d := range step.After {
+				of := ended
+				if d.Submitted {
+					of = submitted
+				}
+				require.Contains(t, of, d.Job)
+				came = max(came, of[d.Job]+d.Think)
+			}
+			if step.Waits {
+				require.Equal(t, rec.Submit, came)
+			}
+			submitted[rec.Job], ended[rec.Job] = rec.Submit, end(rec)
+		}
+	})
+}
+
 func TestFeedbackChangesFields17And18Alone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := anyLog(t)
@@ -238,6 +262,18 @@ func TestAJobOfABatchOfSeveralWaitsForTheLatestSubmittedOrForTheLastToEnd(t *tes
 	}
 	require.Equal(t, []int64{0, 0, 2, 3, 3}, waits(Rule{}))
 	require.Equal(t, []int64{0, 0, 0, 1, 1}, waits(Rule{Batch: WholeBatch}))
+
+	// For the whole batch, as far as it had ended: job 1 ran on when job 3 came.
+	after := func(rule Rule) (all [][]entity.Dependency) {
+		for _, step := range steps(t, rule, records) {
+			all = append(all, step.After)
+		}
+		return all
+	}
+	second := []entity.Dependency{{Job: 4, Submitted: true, Think: des.Second}}
+	require.Equal(t, [][]entity.Dependency{nil, nil, {{Job: 2, Think: 70 * des.Second}}, {{Job: 3, Think: 995 * des.Second}}, second}, after(Rule{}))
+	all := []entity.Dependency{{Job: 1, Think: 100 * des.Second}, {Job: 2, Think: 100 * des.Second}, {Job: 3, Think: 100 * des.Second}}
+	require.Equal(t, [][]entity.Dependency{nil, nil, nil, all, second}, after(Rule{Batch: WholeBatch}))
 }
 
 func TestALongJobDoesNotKeepASessionTogetherByGaps(t *testing.T) {
