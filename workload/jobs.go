@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -470,7 +471,9 @@ func (t *Trace) tsafrir() ([]des.Time, error) {
 	if err != nil {
 		return nil, err
 	}
-	estimates, err := t.Options.Tsafrir.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
+	model := t.Options.Tsafrir
+	model.Max = cmp.Or(t.Options.Estimates.Max, model.Max)
+	estimates, err := model.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
 	switch {
 	case jobs.Err() != nil:
 		return nil, jobs.Err()

@@ -50,15 +50,13 @@ func Sources() policy.Table[Source] {
 			},
 		},
 		{
-			Name: "downey", Text: "Downey's model (1997): log-uniform work and parallelism; needs load",
-			Params: common(policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}),
+			Name: "downey", Text: "Downey's model (1997): log-uniform work and parallelism; needs load or mean-gap",
+			Params: common(rate, gap, policy.Param{Name: "sigma", Values: "F", Text: "variation of a job's parallelism (0)"}),
 			New: func(a *policy.Args) Source {
-				w := readWanted(a)
-				if w.Load == 0 {
-					a.Fail("load", "the offered load, a number above 0, as in load=0.7")
-				}
+				w := readWanted(a).withRate(a)
+				sigma := a.Number("sigma", 0)
 				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-					return model.Downey{Processors: w.procs, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+					return model.Downey{Processors: w.procs, Sigma: sigma, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
 				})
 			},
 		},
