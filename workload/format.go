@@ -63,6 +63,7 @@ type RecordReader interface {
 	Header() *Header
 	// Next finds the next record and reports whether there is one.
 	Next() bool
+	// Record is that record. Whoever has asked for it may change it.
 	Record() *Record
 	// Line is the line, row or object that the record stands in, from 1.
 	Line() int64

@@ -44,6 +44,7 @@ func recordsOf(trace *workload.Trace) (all []*workload.Record, err error) {
 			return all, err
 		}
 		all = append(all, rec.Clone())
+		*rec = workload.Record{} // whoever has asked for it may change it
 	}
 	return all, nil
 }
