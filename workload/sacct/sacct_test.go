@@ -679,3 +679,13 @@ func TestPartitionsOfWhichOneIsNoNumberAreAllNames(t *testing.T) {
 	require.Equal(t, "debug", h.Names(workload.FieldPartition).Name(recs[0].Partition))
 	require.Equal(t, "3", h.Names(workload.FieldPartition).Name(recs[1].Partition))
 }
+
+func TestTheJSONOfSacctIsToldWhatToDo(t *testing.T) {
+	for _, text := range []string{`{"jobs": [{"association": {"account": "a"}, "job_id": 7}]}`, "{\n  \"jobs\": [\n    {\"association\": {}, \"job_id\": 7}\n  ]\n}\n"} {
+		_, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(text)}.Open(workload.StandardInput)
+		require.ErrorContains(t, err, "standard input:1: it is what sacct --json prints")
+	}
+	trace, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(`{"nb_res": 4, "jobs": [{"id": "7", "job_id": 7}]}`)}.Open(workload.StandardInput)
+	require.NoError(t, err)
+	require.Equal(t, "swf", trace.Format.Name(), "it is Batsim's")
+}
