@@ -55,31 +55,27 @@ const blockSize = 64
 // locate is the position of the first level at the instant t or later: the block, and
 // the place in it, which may be its end.
 func (p *profile) locate(t des.Time) (k, i int) {
-	b := p.blocks
-	if len(b) == 0 {
+	if len(p.blocks) == 0 {
 		return 0, 0
 	}
-	lo, hi := 1, len(b)
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if b[mid].first <= t {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	for n := len(p.blocks); n > 1; n -= n / 2 {
+		k += upTo(n/2, p.blocks[k+n/2].first, t)
 	}
-	k = lo - 1
-	levels := b[k].levels
-	lo, hi = 0, len(levels)
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if levels[mid].at < t {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	levels := p.blocks[k].levels
+	for n := len(levels); n > 1; n -= n / 2 {
+		i += upTo(n/2, levels[i+n/2].at, t)
 	}
-	return k, lo
+	if levels[i].at < t {
+		i++
+	}
+	return k, i
+}
+
+// upTo is n if the instant at is t or earlier, and otherwise 0: by arithmetic, since a
+// processor would mispredict every other branch. Instants are never negative.
+func upTo(n int, at, t des.Time) int {
+	_, later := bits.Sub64(uint64(t), uint64(at), 0)
+	return n & (int(later) - 1)
 }
 
 // before is the level before a position; its instant is -1 where there is none.
@@ -372,7 +368,10 @@ func (h *holeSearch) try(t des.Time) {
 
 // find looks for a hole; that there is one at h.at is the answer.
 func (p *profile) find(h *holeSearch) {
-	k, i := p.locate(h.from + des.Tick)
+	k, i := 0, 0
+	if len(p.blocks) > 0 && p.blocks[0].first <= h.from {
+		k, i = p.locate(h.from + des.Tick)
+	}
 	h.at = -1
 	if free := p.before(k, i).free; free >= h.nodes {
 		h.try(h.from)
