@@ -302,15 +302,12 @@ func (b *block) forget(least, most int) {
 // widths bounds the number of widths of which holes are remembered.
 const widths = 32
 
-// holesOf is what the block knows of holes of the w-th width.
-func (b *block) holesOf(w int) *holes {
+// learn finds out about holes of the w-th width.
+func (b *block) learn(w int) {
 	if w >= len(b.holes) {
 		b.holes = append(b.holes, make([]holes, w+1-len(b.holes))...)
 	}
 	h := &b.holes[w]
-	if b.known&(1<<w) != 0 {
-		return h
-	}
 	b.known |= 1 << w
 	need := 1<<w - b.base
 	*h = holes{lack: des.Forever, open: -1}
@@ -319,7 +316,7 @@ func (b *block) holesOf(w int) *holes {
 		i++
 	}
 	if i == len(b.levels) {
-		return h
+		return
 	}
 	h.lack = b.levels[i].at
 	for i++; i < len(b.levels); i++ {
@@ -335,7 +332,6 @@ func (b *block) holesOf(w int) *holes {
 		}
 		h.longest = max(h.longest, b.levels[i].at-open)
 	}
-	return h
 }
 
 // holeSearch is the scan for the earliest hole that has room for so many processors for
@@ -378,16 +374,19 @@ func (p *profile) find(h *holeSearch) {
 	} else {
 		h.missNodes, h.missLength = free+1, 0
 	}
-	if k == len(p.blocks) || p.blocks[k].visit(h, i) {
-		return
+	if i > 0 {
+		if p.blocks[k].visit(h, i) {
+			return
+		}
+		k++
 	}
 	w := bits.Len(uint(h.nodes)) - 1
 	if h.until == h.from || len(p.blocks) < 3 || w >= widths {
 		w = -1
 	}
-	late := -1   // the block in which a hole may have begun that nobody has looked at
-	exactly := k // blocks up to this one are walked
-	for k++; ; k++ {
+	late := -1    // the block in which a hole may have begun that nobody has looked at
+	exactly := -1 // blocks up to this one are walked
+	for ; ; k++ {
 		if k == len(p.blocks) {
 			if late < 0 {
 				return
@@ -424,7 +423,10 @@ func (p *profile) find(h *holeSearch) {
 // skip passes over block b if none of its holes can be long enough, by what is known of
 // wider ones.
 func (h *holeSearch) skip(b *block, w int) bool {
-	known := b.holesOf(w)
+	if b.known&(1<<w) == 0 {
+		b.learn(w)
+	}
+	known := &b.holes[w]
 	end := h.end
 	if h.at < 0 {
 		end = b.first.Add(h.length)
