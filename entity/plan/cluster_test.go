@@ -34,12 +34,17 @@ func (p *ticks) add(from, to des.Time, n int) {
 
 // find looks for the earliest start in [from, until] by trying all.
 func (p *ticks) find(nodes int, length, from, until des.Time) (des.Time, bool) {
+	return p.findUpTo(des.Forever, nodes, length, from, until)
+}
+
+// findUpTo is find where there is room from the instant assured on in any case.
+func (p *ticks) findUpTo(assured des.Time, nodes int, length, from, until des.Time) (des.Time, bool) {
 	if nodes > p.procs {
 		return 0, false
 	}
 	for start := from; start <= until; start++ {
 		fits := p.at(start) >= nodes
-		for t := start; t < start+length && fits; t++ {
+		for t := start; t < min(start+length, assured) && fits; t++ {
 			fits = p.at(t) >= nodes
 		}
 		if fits {

@@ -1,10 +1,9 @@
 // Package sumtree keeps items in order together with a summary of every
-// subtree, so that a search can pass over whole subtrees at a look. The
-// availability profile of a cluster and the views of a waiting queue are both
-// such trees, under different summaries.
+// subtree, so that a search can pass over whole subtrees at a look. The views
+// of a waiting queue and the gaps that lie ahead in a domain are such trees.
 //
 // It is a B+ tree. Small trees are one sorted array, which is what most
-// profiles and queues are most of the time; large ones cost O(log n) an
+// queues are most of the time; large ones cost O(log n) an
 // operation.
 package sumtree
 
@@ -87,27 +86,6 @@ func (t *Tree[E, S, A]) Min() (first E, ok bool) {
 		return first, false
 	}
 	return n.items[0], true
-}
-
-// Before condenses the items that come before e; ok is false where there are
-// none.
-func (t *Tree[E, S, A]) Before(e E) (sum S, ok bool) {
-	t.parts = t.parts[:0]
-	n := t.root
-	for !n.leaf() {
-		i := t.child(n, e)
-		if i > 0 {
-			t.parts = append(t.parts, t.alg.Join(n.sums[:i]))
-		}
-		n = n.kids[i]
-	}
-	if i := t.search(n.items, e); i > 0 {
-		t.parts = append(t.parts, t.alg.Summarise(n.items[:i]))
-	}
-	if len(t.parts) == 0 {
-		return sum, false
-	}
-	return t.alg.Join(t.parts), true
 }
 
 // Put adds e, merging it with the item of the same rank if there is one.
