@@ -6,7 +6,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/internal/sumtree"
 )
 
 // Cluster is a plan over counted, equal processors of performance 1: how many
@@ -18,68 +17,20 @@ type Cluster struct {
 	// origin is the latest Forget: free processors stand in the plan as of
 	// origin, changes after it in steps.
 	origin des.Time
-	free   int
-	falls  int // steps at which more is taken than given back; 0 where jobs only end
-	steps  *sumtree.Tree[step, stepSum, stepAlgebra]
+	profile
 	search holeSearch
-	ahead  profile
+	ahead  outlook
 	proved entity.Window       // the latest answer of Find or FindEarlier, until the plan changes
 	moving *entity.Reservation // of FindEarlier: whose
 
 	frontiers *frontiers // from the first FindEarlier on
 }
 
-// step is a change of the number of free processors at one instant.
-type step struct {
-	at    des.Time
-	delta int
-}
-
-// stepSum condenses a run of steps: the total change, the extremes of the
-// running total within the run, and the run's last instant.
-type stepSum struct {
-	total, low, high int
-	last             des.Time
-}
-
-type stepAlgebra struct{}
-
-func (stepAlgebra) Before(a, b step) bool { return a.at < b.at }
-
-func (stepAlgebra) Merge(old, new step) (step, bool) {
-	old.delta += new.delta
-	return old, old.delta != 0
-}
-
-func (stepAlgebra) Summarise(items []step) stepSum {
-	if len(items) == 0 {
-		return stepSum{}
-	}
-	total := items[0].delta
-	low, high := total, total
-	for _, s := range items[1:] {
-		total += s.delta
-		low, high = min(low, total), max(high, total)
-	}
-	return stepSum{total, low, high, items[len(items)-1].at}
-}
-
-func (stepAlgebra) Join(parts []stepSum) stepSum {
-	sum := parts[0]
-	for _, p := range parts[1:] {
-		sum.low = min(sum.low, sum.total+p.low)
-		sum.high = max(sum.high, sum.total+p.high)
-		sum.total += p.total
-		sum.last = p.last
-	}
-	return sum
-}
-
 var _ entity.QuickPlan = (*Cluster)(nil)
 
 // NewCluster returns an empty plan over so many processors.
 func NewCluster(processors int) *Cluster {
-	return &Cluster{procs: processors, free: processors, steps: sumtree.New(stepAlgebra{})}
+	return &Cluster{procs: processors, profile: profile{free: processors}}
 }
 
 // Processors is the size of the cluster.
@@ -175,13 +126,10 @@ func (c *Cluster) prove(r *entity.Reservation, at des.Time) entity.Window {
 // which begins at start.
 func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at des.Time, ok bool) {
 	until = min(until, start-des.Tick)
-	level, since := c.free, c.origin
-	if before, ok := c.steps.Before(step{at: start}); ok {
-		level, since = level+before.total, before.last
-	}
+	before := c.before(c.locate(start))
 	assured := start
-	if level < nodes {
-		until, assured = min(until, since-length), des.Forever
+	if before.free < nodes {
+		until, assured = min(until, max(before.at, c.origin)-length), des.Forever
 	}
 	if c.frontiers != nil && from <= c.origin && c.frontiers.pays() {
 		return c.findBehind(nodes, length, until, assured, start-length+des.Tick)
@@ -240,11 +188,7 @@ func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (at des
 	}
 	h := &c.search
 	h.nodes, h.length, h.from, h.until, h.assured = nodes, length, from, until, assured
-	h.started, h.free, h.at = false, c.free, -1
-	c.steps.Scan(h)
-	if !h.started {
-		h.start()
-	}
+	c.profile.find(h)
 	return h.at, h.at >= 0
 }
 
@@ -281,36 +225,17 @@ func (c *Cluster) add(from, to des.Time, delta int) {
 	if from >= to {
 		return
 	}
-	c.change(from, delta)
-	c.change(to, -delta)
+	c.profile.add(c.origin, from, to, delta)
 	if delta > 0 && c.frontiers != nil {
 		c.frontiers.gained(from, to)
 	}
-}
-
-func (c *Cluster) change(at des.Time, delta int) {
-	switch {
-	case at <= c.origin:
-		c.free += delta
-	case at < des.Forever:
-		met := c.steps.Put(step{at, delta})
-		c.falls += falling(met.delta+delta) - falling(met.delta)
-	}
-}
-
-// falling is 1 for a step down, and otherwise 0.
-func falling(delta int) int {
-	if delta < 0 {
-		return 1
-	}
-	return 0
 }
 
 // grow makes the cluster larger by so many processors, which are free; by a
 // negative number it makes it smaller.
 func (c *Cluster) grow(by int) {
 	c.procs += by
-	c.free += by
+	c.lift(by)
 	c.proved.Nodes = 0
 	c.frontiers = nil
 }
@@ -318,16 +243,7 @@ func (c *Cluster) grow(by int) {
 // Forget folds the steps up to now into the present.
 func (c *Cluster) Forget(now des.Time) (gained bool) {
 	c.origin = max(c.origin, now)
-	for {
-		first, ok := c.steps.Min()
-		if !ok || first.at > c.origin {
-			return gained
-		}
-		c.free += first.delta
-		c.falls -= falling(first.delta)
-		gained = gained || first.delta > 0
-		c.steps.Remove(first)
-	}
+	return c.pass(c.origin)
 }
 
 // Free is the number of processors free at the origin, the latest Forget.
@@ -338,8 +254,19 @@ func (c *Cluster) Free() int { return c.free }
 // width.
 func (c *Cluster) Slots(from, until des.Time) iter.Seq[entity.Slot] {
 	return func(yield func(entity.Slot) bool) {
-		w := slotWalk{free: c.free, at: max(from, c.origin), until: until, yield: yield}
-		c.steps.Scan(&w)
+		at := max(from, c.origin)
+		k, i := c.locate(at + des.Tick)
+		w := slotWalk{free: c.before(k, i).free, at: at, until: until, yield: yield}
+		for ; k < len(c.blocks); k++ {
+			b := &c.blocks[k]
+			for _, l := range b.levels[i:] {
+				if !w.upTo(l.at) {
+					return
+				}
+				w.free = l.free + b.base
+			}
+			i = 0
+		}
 		w.upTo(until)
 	}
 }
@@ -362,104 +289,4 @@ func (w *slotWalk) upTo(t des.Time) bool {
 		w.at = w.until
 	}
 	return w.at < w.until
-}
-
-func (w *slotWalk) Skip(stepSum) bool { return false }
-
-func (w *slotWalk) Visit(steps []step) bool {
-	for _, s := range steps {
-		if !w.upTo(s.at) {
-			return false
-		}
-		w.free += s.delta
-	}
-	return true
-}
-
-// holeSearch is the scan for the earliest hole that has room for so many
-// processors for so long. It walks the profile once, in one of two moods:
-// waiting for room (at < 0), or, having room since at, watching whether it
-// lasts until end.
-//
-//	free ^         at      end
-//	     |  ____    ________|___
-//	nodes|_|    |__|           |___
-//	     |
-//	     +--from----------------------> time
-type holeSearch struct {
-	nodes   int
-	length  des.Time
-	from    des.Time
-	until   des.Time // latest start
-	assured des.Time // from here on there is room in any case
-
-	started bool // the scan has passed from
-	free    int  // free processors where the scan is
-	at      des.Time
-	end     des.Time
-
-	missNodes  int // what ended the latest hole under trial; see FitsAt
-	missLength des.Time
-}
-
-// start is where the scan passes the instant from.
-func (h *holeSearch) start() {
-	h.started = true
-	if h.free >= h.nodes {
-		h.try(h.from)
-	} else {
-		h.missNodes, h.missLength = h.free+1, 0
-	}
-}
-
-// try has the hole begin at t.
-func (h *holeSearch) try(t des.Time) {
-	h.at, h.end = t, min(t.Add(h.length), h.assured)
-}
-
-// Skip passes over steps in which the mood cannot change.
-func (h *holeSearch) Skip(s stepSum) bool {
-	var skip bool
-	switch {
-	case !h.started:
-		skip = s.last <= h.from
-	case h.at < 0:
-		skip = h.free+s.high < h.nodes
-	default:
-		skip = h.free+s.low >= h.nodes && s.last < h.end
-	}
-	if skip {
-		h.free += s.total
-	}
-	return skip
-}
-
-// Visit walks a run of steps; it ends the scan where the answer is known.
-func (h *holeSearch) Visit(steps []step) bool {
-	for _, s := range steps {
-		if !h.started {
-			if s.at <= h.from {
-				h.free += s.delta
-				continue
-			}
-			h.start()
-		}
-		if h.at >= 0 {
-			if s.at >= h.end {
-				return false
-			}
-			if h.free += s.delta; h.free < h.nodes {
-				h.missNodes, h.missLength = h.free+1, s.at-h.at+des.Tick
-				h.at = -1
-			}
-		} else {
-			if s.at > h.until {
-				return false
-			}
-			if h.free += s.delta; h.free >= h.nodes {
-				h.try(s.at)
-			}
-		}
-	}
-	return true
 }

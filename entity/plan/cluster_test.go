@@ -34,12 +34,17 @@ func (p *ticks) add(from, to des.Time, n int) {
 
 // find looks for the earliest start in [from, until] by trying all.
 func (p *ticks) find(nodes int, length, from, until des.Time) (des.Time, bool) {
+	return p.findUpTo(des.Forever, nodes, length, from, until)
+}
+
+// findUpTo is find where there is room from the instant assured on in any case.
+func (p *ticks) findUpTo(assured des.Time, nodes int, length, from, until des.Time) (des.Time, bool) {
 	if nodes > p.procs {
 		return 0, false
 	}
 	for start := from; start <= until; start++ {
 		fits := p.at(start) >= nodes
-		for t := start; t < start+length && fits; t++ {
+		for t := start; t < min(start+length, assured) && fits; t++ {
 			fits = p.at(t) >= nodes
 		}
 		if fits {
@@ -148,24 +153,16 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 	})
 }
 
-// fallsOf counts the steps at which more is taken than given back.
-func fallsOf(c *Cluster) int {
-	var w fallsWalk
-	c.steps.Scan(&w)
-	return w.n
-}
-
-type fallsWalk struct{ n int }
-
-func (*fallsWalk) Skip(stepSum) bool { return false }
-
-func (w *fallsWalk) Visit(steps []step) bool {
-	for _, s := range steps {
-		if s.delta < 0 {
-			w.n++
+// fallsOf counts the levels at which less is free than before.
+func fallsOf(c *Cluster) (n int) {
+	for k := range c.blocks {
+		for i := range c.blocks[k].levels {
+			if c.blocks[k].levels[i].free+c.blocks[k].base < c.before(k, i).free {
+				n++
+			}
 		}
 	}
-	return true
+	return n
 }
 
 func TestClusterRefusesWhatIsTaken(t *testing.T) {

@@ -98,7 +98,7 @@ func (c *Cluster) frontier(nodes int, length des.Time) *frontier {
 			continue
 		}
 		if g.high == unasked {
-			g.high = c.high(max(g.from, c.origin), g.to)
+			g.high = c.most(max(g.from, c.origin), g.to)
 			f.measured++
 		}
 		if g.high >= nodes {
@@ -123,54 +123,4 @@ func (c *Cluster) findBehind(nodes int, length, until, assured, mine des.Time) (
 	}
 	s.first = max(s.first, at) // before it there is no room even up to assured
 	return at, ok
-}
-
-// high is the most that is free at any instant of [from, to).
-func (c *Cluster) high(from, to des.Time) int {
-	if from >= to {
-		return 0
-	}
-	s := highSearch{from: from, to: to, free: c.free}
-	c.steps.Scan(&s)
-	if !s.begun {
-		s.most = s.free
-	}
-	return s.most
-}
-
-// highSearch is the scan for the most that is free.
-type highSearch struct {
-	from, to   des.Time
-	free, most int
-	begun      bool // the scan has passed from
-}
-
-// Skip passes over steps before the span and, at their highest, within it.
-func (h *highSearch) Skip(s stepSum) bool {
-	switch {
-	case s.last <= h.from:
-	case h.begun && s.last < h.to:
-		h.most = max(h.most, h.free+s.high)
-	default:
-		return false
-	}
-	h.free += s.total
-	return true
-}
-
-// Visit walks a run of steps; it ends the scan behind the span.
-func (h *highSearch) Visit(steps []step) bool {
-	for _, s := range steps {
-		if s.at > h.from && !h.begun {
-			h.begun, h.most = true, h.free
-		}
-		if s.at >= h.to {
-			return false
-		}
-		h.free += s.delta
-		if h.begun {
-			h.most = max(h.most, h.free)
-		}
-	}
-	return true
 }

@@ -71,6 +71,6 @@ func TestHighIsTheMostOfAllSlotsInASpan(t *testing.T) {
 		for s := range c.Slots(from, to) {
 			most = max(most, s.Width)
 		}
-		require.Equal(t, most, c.high(from, to))
+		require.Equal(t, most, c.most(from, to))
 	})
 }

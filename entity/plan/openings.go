@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/internal/sumtree"
 )
 
 // Opening is a slot of a cluster: Nodes processors that are free over [Start,
@@ -67,55 +66,40 @@ func (c *Cluster) Openings(list []Opening, nodes int, length, from des.Time) []O
 	return list
 }
 
-// profile is the free processors of a cluster from an instant on, as far as
+// outlook is the free processors of a cluster from an instant on, as far as
 // they have been looked at, as an array: what is listed is taken out of it, and
 // not of the plan.
-type profile struct {
-	steps   *sumtree.Tree[step, stepSum, stepAlgebra]
-	last    step // that has been looked at
-	free    int  // after it
-	spans   []level
-	arrived int // spans that came by the latest look
+type outlook struct {
+	of    *profile
+	next  int // block
+	spans []level
 }
 
-// level says how many processors are free from an instant to the next level.
-type level struct {
-	at   des.Time
-	free int
+func (p *outlook) begin(c *Cluster, at des.Time) {
+	k, i := c.locate(at + des.Tick)
+	p.of, p.next = &c.profile, k
+	p.spans = append(p.spans[:0], level{at, c.before(k, i).free})
+	p.gather(i)
 }
 
-func (p *profile) begin(c *Cluster, at des.Time) {
-	p.steps, p.free, p.last = c.steps, c.free, step{at: at}
-	if before, ok := c.steps.Before(step{at: at + des.Tick}); ok {
-		p.free += before.total
+// more looks further ahead; false where there is no level left.
+func (p *outlook) more() bool { return p.gather(0) }
+
+// gather takes in the next block from its i-th level on.
+func (p *outlook) gather(i int) bool {
+	if p.next == len(p.of.blocks) {
+		return false
 	}
-	p.spans = append(p.spans[:0], level{at, p.free})
-}
-
-// more looks further ahead; false where there is no step left.
-func (p *profile) more() bool {
-	p.arrived = 0
-	p.steps.ScanAfter(p.last, p)
-	return p.arrived > 0
-}
-
-func (*profile) Skip(stepSum) bool { return false }
-
-// Visit takes in one run of steps.
-func (p *profile) Visit(steps []step) bool {
-	for _, s := range steps {
-		p.free += s.delta
-		p.spans = append(p.spans, level{s.at, p.free})
+	b := &p.of.blocks[p.next]
+	p.next++
+	for _, l := range b.levels[i:] {
+		p.spans = append(p.spans, level{l.at, l.free + b.base})
 	}
-	p.arrived = len(steps)
-	if p.arrived > 0 {
-		p.last = steps[p.arrived-1]
-	}
-	return p.arrived == 0
+	return true
 }
 
 // take takes so many processors out of the spans from i to before j, up to end.
-func (p *profile) take(i, j int, end des.Time, nodes int) {
+func (p *outlook) take(i, j int, end des.Time, nodes int) {
 	if j == len(p.spans) || p.spans[j].at > end {
 		p.spans = slices.Insert(p.spans, j, level{end, p.spans[j-1].free})
 	}

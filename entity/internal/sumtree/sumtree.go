@@ -1,10 +1,9 @@
 // Package sumtree keeps items in order together with a summary of every
-// subtree, so that a search can pass over whole subtrees at a look. The
-// availability profile of a cluster and the views of a waiting queue are both
-// such trees, under different summaries.
+// subtree, so that a search can pass over whole subtrees at a look. The views
+// of a waiting queue and the gaps that lie ahead in a domain are such trees.
 //
 // It is a B+ tree. Small trees are one sorted array, which is what most
-// profiles and queues are most of the time; large ones cost O(log n) an
+// queues are most of the time; large ones cost O(log n) an
 // operation.
 package sumtree
 
@@ -89,36 +88,12 @@ func (t *Tree[E, S, A]) Min() (first E, ok bool) {
 	return n.items[0], true
 }
 
-// Before condenses the items that come before e; ok is false where there are
-// none.
-func (t *Tree[E, S, A]) Before(e E) (sum S, ok bool) {
-	t.parts = t.parts[:0]
-	n := t.root
-	for !n.leaf() {
-		i := t.child(n, e)
-		if i > 0 {
-			t.parts = append(t.parts, t.alg.Join(n.sums[:i]))
-		}
-		n = n.kids[i]
-	}
-	if i := t.search(n.items, e); i > 0 {
-		t.parts = append(t.parts, t.alg.Summarise(n.items[:i]))
-	}
-	if len(t.parts) == 0 {
-		return sum, false
-	}
-	return t.alg.Join(t.parts), true
-}
-
-// Put adds e, merging it with the item of the same rank if there is one, which it
-// returns; otherwise the zero item.
-func (t *Tree[E, S, A]) Put(e E) (met E) {
-	met, right := t.put(t.root, e)
-	if right != nil {
+// Put adds e, merging it with the item of the same rank if there is one.
+func (t *Tree[E, S, A]) Put(e E) {
+	if right := t.put(t.root, e); right != nil {
 		t.root = t.join(t.root, right)
 	}
 	t.shrink()
-	return met
 }
 
 // Append is Put for an item that probably comes behind all others, as most do
@@ -195,42 +170,41 @@ func (t *Tree[E, S, A]) refresh(n *node[E, S], i int) {
 	n.first[i] = kid.min()
 }
 
-// put is Put under n. A node that grew over the fan-out is split; its right
+// put adds e under n. A node that grew over the fan-out is split; its right
 // half is returned for the parent to adopt.
-func (t *Tree[E, S, A]) put(n *node[E, S], e E) (met E, right *node[E, S]) {
+func (t *Tree[E, S, A]) put(n *node[E, S], e E) *node[E, S] {
 	if n.leaf() {
 		i := t.search(n.items, e)
 		if i < len(n.items) && !t.alg.Before(e, n.items[i]) {
-			met = n.items[i]
-			merged, keep := t.alg.Merge(met, e)
+			merged, keep := t.alg.Merge(n.items[i], e)
 			if keep {
 				n.items[i] = merged
 			} else {
 				n.items = remove(n.items, i)
 				t.size--
 			}
-			return met, nil
+			return nil
 		}
 		t.size++
 		n.items = insert(n.items, i, e)
 		if len(n.items) <= fanout {
-			return met, nil
+			return nil
 		}
-		right = &node[E, S]{items: make([]E, 0, fanout+1)}
+		right := &node[E, S]{items: make([]E, 0, fanout+1)}
 		right.items = append(right.items, n.items[fanout/2:]...)
 		clear(n.items[fanout/2:])
 		n.items = n.items[:fanout/2]
-		return met, right
+		return right
 	}
 	i := t.child(n, e)
-	met, right = t.put(n.kids[i], e)
+	right := t.put(n.kids[i], e)
 	t.refresh(n, i)
 	if right == nil {
-		return met, nil
+		return nil
 	}
 	t.adopt(n, i+1, right)
 	if len(n.kids) <= fanout {
-		return met, nil
+		return nil
 	}
 	half := &node[E, S]{}
 	half.kids = append(half.kids, n.kids[fanout/2:]...)
@@ -238,7 +212,7 @@ func (t *Tree[E, S, A]) put(n *node[E, S], e E) (met E, right *node[E, S]) {
 	half.first = append(half.first, n.first[fanout/2:]...)
 	clear(n.kids[fanout/2:])
 	n.kids, n.sums, n.first = n.kids[:fanout/2], n.sums[:fanout/2], n.first[:fanout/2]
-	return met, half
+	return half
 }
 
 func (t *Tree[E, S, A]) remove(n *node[E, S], e E) bool {

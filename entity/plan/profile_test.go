@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// check holds the profile to what it says of itself.
+func (p *profile) check(t require.TestingT) {
+	last := level{-1, p.free}
+	for k := range p.blocks {
+		b := &p.blocks[k]
+		require.NotEmpty(t, b.levels)
+		require.LessOrEqual(t, len(b.levels), blockSize)
+		require.Equal(t, b.levels[0].at, b.first)
+		for _, l := range b.levels {
+			l.free += b.base
+			require.Greater(t, l.at, last.at)
+			require.NotEqual(t, last.free, l.free, "nothing changes at %v", l.at)
+			require.True(t, b.low <= l.free && l.free <= b.high)
+			last = l
+		}
+		for w := range b.holes {
+			if b.known&(1<<w) != 0 {
+				anew := block{base: b.base, levels: b.levels}
+				anew.learn(w)
+				require.Equal(t, anew.holes[w], b.holes[w], "block %d, width %d", k, 1<<w)
+			}
+		}
+	}
+}
+
+// A plan of some hundred levels, so that there are several blocks, changes at random as
+// reservations do: most come or go as a whole, many move a little.
+func TestAProfileOfManyBlocksIsAnArrayOfFreeProcessors(t *testing.T) {
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		const procs = 40
+		horizon := []des.Time{300, 3000}[seed%2] // with a level at nearly every tick, or between many
+		c := NewCluster(procs)
+		want := &ticks{make([]int, 2*horizon), procs}
+		want.add(0, 2*horizon, procs)
+		type taken struct {
+			from, to des.Time
+			nodes    int
+		}
+		var held []taken
+		change := func(from, to des.Time, delta int) {
+			c.add(from, to, delta)
+			if from < to {
+				want.add(from, to, delta)
+			}
+		}
+		var now des.Time
+		for step := range 3000 {
+			if rng.IntN(40) == 0 {
+				now += des.Time(rng.IntN(5))
+				c.Forget(now)
+				require.Equal(t, want.at(now), c.Free())
+			}
+			grows := step/600%2 == 0
+			switch i := rng.IntN(len(held) + 1); {
+			case i == len(held) || (grows && len(held) < 500 && rng.IntN(3) > 0):
+				from := now + des.Time(rng.IntN(int(horizon-now)))
+				h := taken{from, from + 1 + des.Time(rng.IntN(100)), 1 + rng.IntN(3)}
+				if rng.IntN(50) == 0 {
+					h.to = from + des.Time(rng.IntN(int(horizon)))
+				}
+				change(h.from, h.to, -h.nodes)
+				held = append(held, h)
+			case !grows || rng.IntN(3) == 0:
+				h := held[i]
+				change(max(now, h.from), h.to, h.nodes)
+				held[i] = held[len(held)-1]
+				held = held[:len(held)-1]
+			case held[i].from > now+5:
+				h := &held[i]
+				by := min(des.Time(1+rng.IntN(5)), h.to-h.from)
+				change(h.from-by, h.from, -h.nodes)
+				change(h.to-by, h.to, h.nodes)
+				h.from, h.to = h.from-by, h.to-by
+			}
+			if step%10 == 0 {
+				c.check(t)
+			}
+			nodes, length := 1+rng.IntN(procs), des.Time(rng.IntN(80))
+			from := now + des.Time(rng.IntN(int(horizon)))
+			if rng.IntN(2) == 0 {
+				from = now
+			}
+			until := from + des.Time(rng.IntN(int(horizon)))
+			assured := des.Forever
+			if rng.IntN(2) == 0 { // there is room from then on, as for a job that gives up its own
+				assured = until + 1
+			}
+			at, ok := c.find(nodes, length, from, until, assured)
+			wantAt, wantOK := want.findUpTo(assured, nodes, length, from, until)
+			require.Equal(t, wantOK, ok, "seed %d, step %d", seed, step)
+			if ok {
+				require.Equal(t, wantAt, at, "seed %d, step %d", seed, step)
+			}
+		}
+	}
+}
