@@ -454,7 +454,7 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 		backfill.Conservative{}, backfill.Conservative{NoCompression: true}, backfill.Conservative{Order: backfill.ShortestFirst},
 	}
 	withdrawn, cut, corrected := 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	inAWorld := func(t *rapid.T) {
 		size := rapid.IntRange(1, 8).Draw(t, "size")
 		policy := rapid.SampledFrom(policies).Draw(t, "policy")
 		p := &wild{random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), seen: map[int64]entity.Known{}}
@@ -532,7 +532,12 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 			require.Equal(t, wants, worked, "%v, %v", r, r.State)
 		}
 		withdrawn += need.count
-	})
+	}
+	for range 10 { // a hundred worlds have some ten that are cut off, and so none at times
+		if rapid.Check(t, inAWorld); withdrawn > 0 && cut > 0 && corrected > 0 {
+			break
+		}
+	}
 	require.Positive(t, withdrawn)
 	require.Positive(t, cut)
 	require.Positive(t, corrected)

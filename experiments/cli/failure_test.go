@@ -185,13 +185,13 @@ func TestAFullDiskLeavesNothingHalfWritten(t *testing.T) {
 	require.Contains(t, files(t, out), "jobs-fcfs.csv")
 }
 
-// slow is a policy that takes minutes on an overloaded trace: it sorts the
+// slow is a policy that takes a minute on an overloaded trace: it sorts the
 // whole queue at every event.
 const slow = "easy:order=wfp3"
 
 func overloaded(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "busy.swf")
-	got := call("generate", "lublin", "--jobs=60000", "--load=3", "--out", path)
+	got := call("generate", "lublin", "--jobs=150000", "--load=3", "--out", path)
 	require.Equal(t, exitOK, got.code, got.stderr)
 	return path
 }

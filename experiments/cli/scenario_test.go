@@ -253,7 +253,7 @@ func TestAnInterruptEndsACallThatWaitsForItsInput(t *testing.T) {
 
 func TestAnInterruptEndsTheWorkOnEveryMachine(t *testing.T) {
 	trace := overloaded(t)
-	domain := write(t, "d.yaml", "generate: {count: 60}\ncycle: 600\nbatches: {cycles: 200, jobs: 300}\n")
+	domain := write(t, "d.yaml", "generate: {count: 60}\ncycle: 600\nbatches: {cycles: 2000, jobs: 300}\n")
 	long := write(t, "l.yaml", "generate: {count: 400}\ncycle: 6000\nbatches: {jobs: 2000}\n") // one search takes long
 	site := write(t, "g.yaml", "clusters: [{processors: 64, policy: 'easy:order=wfp3'}, {processors: 64, policy: 'easy:order=wfp3'}]\n")
 	for _, args := range [][]string{{"--domain", domain, "--policy=css"}, {"--domain", long, "--policy=easy:finder=csa"}, {trace, "--grid", site, "--policy=oar"}} {

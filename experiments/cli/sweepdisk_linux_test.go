@@ -91,7 +91,9 @@ func TestAFolderThatBecomesReadOnlyEndsASweepThatGoesOnLater(t *testing.T) {
 
 func TestASweepDrawsABarOnATerminal(t *testing.T) {
 	master, tty := terminal(t, 100)
-	cmd := sweepProcess(runsOf(t, 100), "--out", filepath.Join(t.TempDir(), "out"))
+	mark := filepath.Join(t.TempDir(), "mark")
+	t.Setenv(goOn, mark)
+	cmd := sweepProcess(runsOf(t, 100, "fcfs", "waits"), "--out", filepath.Join(t.TempDir(), "out"))
 	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
 	cmd.Stderr = tty
 	require.NoError(t, cmd.Start())
@@ -108,6 +110,7 @@ func TestASweepDrawsABarOnATerminal(t *testing.T) {
 			text.Write(b[:n])
 		}
 		seen <- text.String()
+		_ = os.WriteFile(mark, nil, 0o666)
 		for { // or the process waits for its terminal
 			if _, err := master.Read(b); err != nil {
 				return

@@ -41,7 +41,7 @@ func terminal(t *testing.T, width uint16) (master, tty *os.File) {
 
 func TestALiveViewIsDrawnAndWipedOutWhenInterrupted(t *testing.T) {
 	master, tty := terminal(t, 72)
-	cmd := process("simulate", "lublin:jobs=1000000:load=0.9", "--policy", "conservative,easy", "--watch")
+	cmd := process("simulate", overloaded(t), "--policy", slow+",easy", "--watch")
 	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
 	cmd.Stderr = tty
 	require.NoError(t, cmd.Start())

@@ -250,6 +250,18 @@ func TestValidateJobsMissesJobsOfAStoppedRun(t *testing.T) {
 	}
 }
 
+// A job of no length may have been where capacity had come back, before other capacity went
+// at the same instant.
+func TestValidateJobsAllowsAJobOfNoLengthBetweenTwoOutages(t *testing.T) {
+	jobs := []*entity.Job{{ID: 1, User: 7, Submit: 5 * sec, Request: entity.Request{Nodes: 3, Length: sec}}}
+	file := metrics.JobsHeader + "\n1,w0,0,5,3,1,1,COMPLETED_SUCCESSFULLY,5,0,5,0,0,1,,-1,,7,1,1,0,0\n"
+	for outages, violations := range map[string]int{"0,5,2,\n5,9,2,\n": 0, "5,9,2,\n": 0, "0,9,2,\n": 1, "0,5,1,\n0,9,2,\n": 1} {
+		report, err := Jobs(strings.NewReader(file), slices.Values(jobs), Rules{Processors: 4, Outages: strings.NewReader("from,to,processors,node\n" + outages)})
+		require.NoError(t, err)
+		require.Equal(t, violations, report.Total, "%s: %v", outages, report)
+	}
+}
+
 // A count is no identity.
 func TestValidateJobsKnowsCountsFromIdentities(t *testing.T) {
 	jobs, s := goodDay("easy")

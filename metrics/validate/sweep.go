@@ -41,9 +41,10 @@ func (c *fileChecker) sweep() {
 		if t == des.Forever {
 			break
 		}
-		lost := 0 // at this instant
+		lost, gone := 0, 0 // at this instant, with and without what comes back
 		for ; len(down) > 0 && down[0].at == t; down = down[1:] {
 			lost += down[0].processors
+			gone += max(down[0].processors, 0)
 			free -= down[0].processors
 		}
 		for ; len(ends) > 0 && ends[0].finish == t; ends = ends[1:] {
@@ -58,7 +59,7 @@ func (c *fileChecker) sweep() {
 			f := starts[0]
 			left := free - f.job.Request.Nodes
 			if f.finish == f.start {
-				left += max(lost, 0) // it may have been there first
+				left += gone // it may have been there first, and on what came back
 			}
 			if left < 0 && !f.empty() {
 				c.violation(f, OverCapacity, t, "started on %d processors; %d of %d are free", f.job.Request.Nodes, max(free, 0), c.Processors)

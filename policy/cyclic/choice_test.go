@@ -220,7 +220,7 @@ func glpk(t *testing.T, p cyclic.Problem, all [][]entity.Window, limit float64) 
 	model, answer := filepath.Join(dir, "m.lp"), filepath.Join(dir, "answer")
 	text := "Maximize\n" + objective.String() + "Subject To\n" + limited.String() + fmt.Sprintf(" <= %.17g\n", limit) + one.String() + "Binary\n" + names.String() + "End\n"
 	require.NoError(t, os.WriteFile(model, []byte(text), 0o666))
-	out, err := exec.Command("glpsol", "--lp", model, "--tmlim", "20", "-o", answer).CombinedOutput()
+	out, err := exec.Command("glpsol", "--lp", model, "--tmlim", "300", "-o", answer).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	written, err := os.ReadFile(answer)
 	require.NoError(t, err)

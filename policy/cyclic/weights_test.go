@@ -211,7 +211,7 @@ func glpkWeighted(t *testing.T, weights cyclic.Weights, all [][]entity.Window, b
 	model, answer := filepath.Join(t.TempDir(), "m.lp"), filepath.Join(t.TempDir(), "answer")
 	text := fmt.Sprintf("Minimize\n%sSubject To\n%s <= %.17g\n%s <= %.17g\n%sBinary\n%sEnd\n", &objective, &costs, budget, &times, time, &one, &names)
 	require.NoError(t, os.WriteFile(model, []byte(text), 0o666))
-	out, err := exec.Command("glpsol", "--lp", model, "--tmlim", "60", "-o", answer).CombinedOutput()
+	out, err := exec.Command("glpsol", "--lp", model, "--tmlim", "300", "-o", answer).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	written, err := os.ReadFile(answer)
 	require.NoError(t, err)

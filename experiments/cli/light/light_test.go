@@ -140,7 +140,7 @@ func TestWhatIsNotInTheLightProgramIsHandedOver(t *testing.T) {
 	require.Len(t, unitTimes(t, filepath.Join(p.dir, "served")), 4)
 
 	if runtime.GOOS != "windows" {
-		p.interrupt("simulate", "lublin:jobs=3000000", "--policy", "conservative", "--out", "stopped", "--parquet")
+		p.interrupt("simulate", "lublin:jobs=150000:load=3", "--policy", "easy:order=wfp3", "--out", "stopped", "--parquet")
 	}
 
 	// A source that has changed is another program.
