@@ -211,7 +211,8 @@ func TestJannTakesTheVariationOfAnErlangWhereNoMixtureHasTheMoments(t *testing.T
 
 func TestJannDrawsSizesAsOftenAsTheLogHasThemAndRoundsRuntimes(t *testing.T) {
 	even := func(mean float64) HyperErlang { return HyperErlang{P: 1, Order: 1, Rate1: 1 / mean, Rate2: 1 / mean} }
-	jobs, err := Jann{Ranges: []JannRange{{Sizes: []SizeCount{{3, 1}, {4, 3}}, Gap: even(100), Run: even(3)}}, Seed: 1}.Jobs(100_000)
+	m := Jann{Ranges: []JannRange{{Sizes: []SizeCount{{3, 1}, {4, 3}}, Gap: even(100), Run: even(3)}}, Seed: 1}
+	jobs, err := m.Jobs(100_000)
 	require.NoError(t, err)
 	var threes, runs float64
 	for j := range jobs {
@@ -222,7 +223,9 @@ func TestJannDrawsSizesAsOftenAsTheLogHasThemAndRoundsRuntimes(t *testing.T) {
 	}
 	require.InDelta(t, 0.25, threes/100_000, 0.006)
 	// The sum of P(X >= k - 0.5) over k from 2 on, and the second that every job runs.
-	require.InDelta(t, 1+math.Exp(-0.5)/(1-math.Exp(-1.0/3)), runs/100_000, 0.04)
+	mean := 1 + math.Exp(-0.5)/(1-math.Exp(-1.0/3))
+	require.InDelta(t, mean, runs/100_000, 0.04)
+	require.InEpsilon(t, 3.75*mean/100/128, m.OfferedLoad(128), 1e-3)
 }
 
 func TestRangesOfSizes(t *testing.T) {
