@@ -525,6 +525,11 @@ func TestAPrecedingJobBeyondItsLogBecomesUnknown(t *testing.T) {
 	require.Equal(t, [][3]int64{{3, -1, 0}, {7, -1, int64(workload.UnknownTime)}, {8, 7, int64(des.Second)}}, [][3]int64{
 		{all[0].Job, all[0].Preceding, int64(all[0].ThinkTime)}, {all[1].Job, all[1].Preceding, int64(all[1].ThinkTime)}, {all[2].Job, all[2].Preceding, int64(all[2].ThinkTime)},
 	})
+
+	// The last number of a log is one of its own, wherever it stands.
+	c := trace(t, "; MaxProcs: 4\n", []workload.Record{{Job: 3, Requested: 1, Preceding: 4}, {Job: 4, Requested: 1, Preceding: -1}})
+	_, all = merged(t, clean.Merge{}, a, c)
+	require.EqualValues(t, 8, all[1].Preceding)
 }
 
 func TestHeadersAreMerged(t *testing.T) {

@@ -183,7 +183,7 @@ func (c *collector) begin(first, origin des.Time) {
 		unix = c.trace.Header.UnixStartTime
 	}
 	c.calendar.begin(unix, zone.Of(c.trace.Header.TimeZone), first, origin)
-	c.recorded.begin(first)
+	c.recorded.begin(first, c.f.Processors)
 }
 
 func (c *collector) add(j *entity.Job, rec *workload.Record) {
@@ -214,7 +214,7 @@ func (c *collector) add(j *entity.Job, rec *workload.Record) {
 			if rec.Allocated > 0 {
 				processors = rec.Allocated
 			}
-			c.recorded.add(j.Submit, j.Submit+rec.Wait, j.Runtime, processors)
+			c.recorded.add(j.Submit, j.Submit+rec.Wait, j.Runtime, processors, rec.User)
 		}
 	} else if rec.Wait != workload.UnknownTime {
 		c.odd.negativeWaits++
@@ -312,7 +312,7 @@ func (c *collector) facts() *Facts {
 	}
 	f.Recorded = c.recorded.conclude(f.Processors)
 	f.Arrivals, f.Weeks = c.calendar.conclude(c.latest, f.Processors, &c.recorded)
-	f.Oddities = c.odd.conclude(f, &c.calendar)
+	f.Oddities = c.odd.conclude(f, &c.calendar, &c.recorded.held)
 	return f
 }
 

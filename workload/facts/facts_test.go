@@ -289,6 +289,11 @@ func TestTheRecordedScheduleIsThatOfATimeline(t *testing.T) {
 		lines := []string{fmt.Sprintf("; MaxProcs: %d", processors)}
 		day := rapid.SampledFrom([]int{1, 86400}).Draw(t, "step") // weeks are only for long ones
 		var used []int64
+		type placed struct {
+			submit, start, end int
+			size, user         int64
+		}
+		var all []placed
 		use := func(from, until int, size int64) {
 			for len(used) < until {
 				used = append(used, 0)
@@ -303,8 +308,10 @@ func TestTheRecordedScheduleIsThatOfATimeline(t *testing.T) {
 				submit += rapid.IntRange(0, 8).Draw(t, "gap")
 			}
 			wait, run, size := rapid.IntRange(0, 9).Draw(t, "wait"), rapid.IntRange(0, 12).Draw(t, "run"), rapid.Int64Range(1, 4).Draw(t, "size")
-			lines = append(lines, fmt.Sprintf("%d %d %d %d %d -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1", i+1, submit*day, wait*day, run*day, size))
+			user := rapid.SampledFrom([]int64{1, 2, -1}).Draw(t, "user")
+			lines = append(lines, fmt.Sprintf("%d %d %d %d %d -1 -1 1 9 -1 1 %d 1 1 1 1 -1 -1", i+1, submit*day, wait*day, run*day, size, user))
 			if run > 0 {
+				all = append(all, placed{submit, submit + wait, submit + wait + run, size, user})
 				use(submit+wait, submit+wait+run, size)
 			}
 		}
@@ -333,6 +340,29 @@ func TestTheRecordedScheduleIsThatOfATimeline(t *testing.T) {
 		require.Equal(t, float64(idle)*float64(day), r.Idle)
 		require.Equal(t, float64(longest)*float64(day), r.LongestIdle)
 		require.Equal(t, above > 0, slices.Contains(kinds(f), Overlap))
+		stretches, before := int64(0), false
+		for s, level := range used {
+			running, waits := map[string]bool{}, false
+			for k, j := range all {
+				if j.start <= s && s < j.end {
+					running[fmt.Sprint(j.user, max(-j.user, 0)*int64(k))] = true // unknown ones are several
+				}
+				waits = waits || j.submit <= s && s < j.start && j.size <= processors-level
+			}
+			held := len(running) <= 1 && waits
+			if held && !before {
+				stretches++
+			}
+			before = held
+		}
+		if day == 1 {
+			stretches = 0 // of seconds
+		}
+		at := slices.IndexFunc(f.Oddities, func(o Oddity) bool { return o.Kind == HeldBack })
+		require.Equal(t, stretches > 0, at >= 0)
+		if at >= 0 {
+			require.Equal(t, stretches, f.Oddities[at].Count)
+		}
 		if len(used) > 0 {
 			require.InDelta(t, float64(busy)/float64(processors*len(used)), r.Utilization, 1e-12)
 		}
@@ -463,6 +493,25 @@ func TestAWeekMayBeOneUsers(t *testing.T) {
 	require.NotContains(t, kinds(f), OneUsersWeek)
 }
 
+// Job 2 waits beside three free processors, for half a day or a second less, and then job 3 when nothing runs.
+func TestJobsThatAreHeldBackForLongAreOdd(t *testing.T) {
+	log := func(wait int) []string {
+		return []string{
+			"; MaxProcs: 4", "; UnixStartTime: 1000000000", "; TimeZoneString: UTC",
+			"1 0 0 100000 1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1",
+			fmt.Sprintf("2 100 %d 100 3 -1 -1 3 -1 -1 1 2 -1 -1 -1 -1 -1 -1", wait),
+			"3 90000 60000 100 4 -1 -1 4 -1 -1 1 3 -1 -1 -1 -1 -1 -1", // fits from 100000 on
+		}
+	}
+	f, _ := of(t, workload.Options{}, log(43200)...)
+	want := "stretches of 12 hours or more in which jobs of at most one user ran, although another one waited for which processors were free, so that the machine may have been down or dedicated: the longest %s"
+	require.Equal(t, []Oddity{{HeldBack, 2, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
+	f, _ = of(t, workload.Options{}, log(43199)...)
+	require.Equal(t, []Oddity{{HeldBack, 1, fmt.Sprintf(want, "13.9 hours from Mon 2001-09-10 05:33")}}, f.Oddities)
+	f, _ = of(t, workload.Options{Procs: 3}, log(43200)...)
+	require.EqualValues(t, 1, f.Oddities[len(f.Oddities)-1].Count, "job 2 did not fit")
+}
+
 func TestADayWithoutJobsThatShouldHaveComeIsAGap(t *testing.T) {
 	var submits []int
 	for i := range 300 { // an hour apart, and once more than that
@@ -486,6 +535,18 @@ func TestADayWithoutJobsThatShouldHaveComeIsAGap(t *testing.T) {
 	}
 	f, _ = of(t, workload.Options{}, jobs(late(150, 86400)...)...)
 	require.NotContains(t, kinds(f), LongGap)
+}
+
+// A day in two, and 20 or 19.5 of the other jobs should have come in it.
+func TestAGapIsOddFromTwentyMissedJobsOn(t *testing.T) {
+	for n, want := range map[int]bool{41: true, 40: false} {
+		lines := []string{"1 0 0 1 1 -1 -1 1 1 -1 1 1 -1 -1 -1 -1 -1 -1"}
+		for i := range n - 1 {
+			lines = append(lines, fmt.Sprintf("%d %d 0 1 1 -1 -1 1 1 -1 1 %d -1 -1 -1 -1 -1 -1", i+2, 86400+86400*i/(n-2), i%2))
+		}
+		f, _ := of(t, workload.Options{}, lines...)
+		require.Equal(t, want, slices.Contains(kinds(f), LongGap), "%d jobs over %v s", n, f.Last-f.First)
+	}
 }
 
 func TestTheLongestGapsAreKept(t *testing.T) {
@@ -576,20 +637,20 @@ func TestFactsOfRealLogs(t *testing.T) {
 	}
 	for name, w := range map[string]want{
 		"KTH-SP2-1996-2.1-cln": {28476, 28475, 0, []float64{27, 9, 8, 6, 5, 5, 5, 5, 9, 23},
-			&Recorded{Jobs: 28475, Peak: 104, Above: 20546, Idle: 778944, Utilization: 0.7010568808921391}, []string{Overlap}},
+			&Recorded{Jobs: 28475, Peak: 104, Above: 20546, Idle: 778944, Utilization: 0.7010568808921391}, []string{Overlap, HeldBack}},
 		"CTC-SP2-1996-3.1-cln.recon":   {77199, 77199, 0, []float64{27, 14, 11, 6, 6, 6, 5, 5, 5, 14}, nil, []string{LongGap}},
 		"SDSC-BLUE-2000-4.2-cln.recon": {232542, 232542, 0, []float64{43, 14, 7, 5, 4, 4, 3, 4, 4, 13}, nil, []string{LongGap}},
 		"SDSC-SP2-1998-4.2-cln.recon":  {54006, 54006, 0, []float64{38, 16, 7, 6, 5, 4, 4, 4, 4, 12}, nil, []string{OneUsersWeek}},
 		"CEA-Curie-2011-2.1-cln": {312826, 298092, 0, []float64{66, 8, 4, 4, 3, 2, 2, 2, 1, 8},
-			&Recorded{Jobs: 298092, Peak: 91838, Idle: 1432915, Utilization: 0.6194583799820229}, []string{LongGap, SameSecond}},
+			&Recorded{Jobs: 298092, Peak: 91838, Idle: 1432915, Utilization: 0.6194583799820229}, []string{HeldBack, LongGap, SameSecond}},
 		"LLNL-Atlas-2006-2.1-cln": {43778, 39139, 6275, nil, nil, []string{LongGap}},
 		"NASA-iPSC-1993-3.1-cln":  {18239, 18239, 18239, nil, nil, []string{LongGap}},
 		"UniLu-Gaia-2014-1": {51987, 51860, 0, nil,
-			&Recorded{Jobs: 51860, Peak: 1978, Idle: 105659, Utilization: 0.4523760635440835}, []string{OneUsersWeek, LongGap, SameSecond}},
+			&Recorded{Jobs: 51860, Peak: 1978, Idle: 105659, Utilization: 0.4523760635440835}, []string{OneUsersWeek, HeldBack, LongGap, SameSecond}},
 		"RICC-2010-2": {447794, 447786, 2, nil,
-			&Recorded{Jobs: 447786, Peak: 28416, Above: 1823925, Idle: 95049, Utilization: 0.8719155759687766}, []string{OneUsersWeek, Overlap, LongGap, SameSecond}},
+			&Recorded{Jobs: 447786, Peak: 28416, Above: 1823925, Idle: 95049, Utilization: 0.8719155759687766}, []string{OneUsersWeek, Overlap, HeldBack, LongGap, SameSecond}},
 		"HPC2N-2002-excerpt": {3170, 3145, 0, nil,
-			&Recorded{Jobs: 3145, Peak: 224, Idle: 1092055, Utilization: 0.39719255854383645}, []string{OneUsersWeek, LongGap}},
+			&Recorded{Jobs: 3145, Peak: 224, Idle: 1092055, Utilization: 0.39719255854383645}, []string{OneUsersWeek, HeldBack, LongGap}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := os.Getenv("GRIDSLOT_TRACES")

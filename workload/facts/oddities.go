@@ -21,6 +21,7 @@ const (
 	OneUsersWeek    = "one-users-week"    // weeks in which one user submits more than all others
 	BeyondMachine   = "beyond-machine"    // jobs larger than the machine
 	Overlap         = "overlap"           // the schedule in the log uses more processors than there are
+	HeldBack        = "held-back"         // by the schedule in the log jobs waited for long beside free processors
 	LongGap         = "long-gap"          // nobody submits
 	SameSecond      = "same-second"       // many jobs are submitted in one second
 	NegativeWait    = "negative-wait"     // jobs that start before they are submitted
@@ -88,7 +89,7 @@ func (o *odd) submission(t, before des.Time, first bool) {
 	}
 }
 
-func (o *odd) conclude(f *Facts, c *calendar) []Oddity {
+func (o *odd) conclude(f *Facts, c *calendar, h *held) []Oddity {
 	all := []Oddity{}
 	add := func(kind string, n int64, format string, values ...any) {
 		if n > 0 {
@@ -102,6 +103,8 @@ func (o *odd) conclude(f *Facts, c *calendar) []Oddity {
 	if r := f.Recorded; r != nil && r.Above > 0 {
 		add(Overlap, 1, "by the waits in the log up to %d processors are in use, of %d: more than there are for %s s", r.Peak, f.Processors, number(r.Above))
 	}
+	add(HeldBack, h.stretches, "stretches of %d hours or more in which jobs of at most one user ran, although another one waited for which processors were free, so that the machine may have been down or dedicated: the longest %.1f hours from %s",
+		int64(leastHeld/des.Hour), h.longest.Seconds()/des.Hour.Seconds(), c.tell(h.from))
 	long := 0
 	for _, g := range o.gaps {
 		if g.length.Seconds()*float64(f.Jobs-1) >= missedInAGap*(f.Last-f.First) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload"
 )
 
 // Recorded is the schedule that the log itself has, of the jobs whose wait it tells.
@@ -38,12 +39,33 @@ type recorded struct {
 	idle    des.Time           // longest
 	from    des.Time
 	since   des.Time // idle since then, where level is 0
+
+	machine int64           // its processors
+	running map[int64]int64 // jobs of each user
+	waiting map[int64]int64 // jobs of each size
+	held    held
 }
 
+// change is a job that starts or ends.
 type change struct {
-	at    des.Time
-	delta int64
+	at     des.Time
+	delta  int64 // of the processors in use
+	user   int64
+	waited bool // it starts, and is one of waiting
 }
+
+// held are the stretches in which nobody's jobs ran or those of one user alone, although a
+// job waited for which processors were free.
+type held struct {
+	on            bool
+	since         des.Time // where on
+	stretches     int64    // that were long
+	longest, from des.Time
+}
+
+// leastHeld is how long a stretch is that is told. A machine is drained, or its queue is looked at
+// once in a while, within hours.
+const leastHeld = 12 * des.Hour
 
 type changes []change
 
@@ -57,20 +79,26 @@ func (c *changes) Pop() any {
 	return last
 }
 
-func (r *recorded) begin(first des.Time) {
-	r.first, r.now, r.since = first, first, first
+func (r *recorded) begin(first des.Time, machine int) {
+	r.first, r.now, r.since, r.machine = first, first, first, int64(machine)
 	r.spells, r.weekly = map[int64]des.Time{}, map[int64]float64{}
+	r.running, r.waiting = map[int64]int64{}, map[int64]int64{}
 }
 
 // add takes in a job that was submitted no earlier than those before.
-func (r *recorded) add(submit, start, runtime des.Time, processors int64) {
+func (r *recorded) add(submit, start, runtime des.Time, processors, user int64) {
 	r.jobs++
 	r.advance(submit)
 	if runtime == 0 {
 		return
 	}
-	heap.Push(&r.changes, change{start, processors})
-	heap.Push(&r.changes, change{start + runtime, -processors})
+	waits := start > submit
+	if waits {
+		r.spend(submit)
+		count(r.waiting, processors, 1)
+	}
+	heap.Push(&r.changes, change{start, processors, user, waits})
+	heap.Push(&r.changes, change{start + runtime, -processors, user, false})
 }
 
 // advance carries out the changes up to an instant.
@@ -79,7 +107,49 @@ func (r *recorded) advance(to des.Time) {
 		c := heap.Pop(&r.changes).(change)
 		r.spend(c.at)
 		r.level += c.delta
+		if c.waited {
+			count(r.waiting, c.delta, -1)
+		}
+		if c.delta > 0 {
+			count(r.running, c.user, 1)
+		} else {
+			count(r.running, c.user, -1)
+		}
 	}
+}
+
+// count adds to a number, and forgets those that are 0.
+func count(of map[int64]int64, key, by int64) {
+	if of[key] += by; of[key] == 0 {
+		delete(of, key)
+	}
+}
+
+// isHeld is what held is about, now.
+func (r *recorded) isHeld() bool {
+	if len(r.running) > 1 || r.running[workload.Unknown] > 1 { // who may be several
+		return false
+	}
+	for size := range r.waiting {
+		if size <= r.machine-r.level {
+			return true
+		}
+	}
+	return false
+}
+
+// look takes in whether jobs are held from now on.
+func (h *held) look(on bool, now des.Time) {
+	if h.on && !on && now-h.since >= leastHeld {
+		h.stretches++
+		if length := now - h.since; length > h.longest {
+			h.longest, h.from = length, h.since
+		}
+	}
+	if on && !h.on {
+		h.since = now
+	}
+	h.on = on
 }
 
 // spend takes in the time up to the next change.
@@ -87,6 +157,7 @@ func (r *recorded) spend(to des.Time) {
 	if to <= r.now {
 		return
 	}
+	r.held.look(r.isHeld(), r.now)
 	r.spells[r.level] += to - r.now
 	if r.level == 0 {
 		if to-r.since > r.idle {
@@ -112,6 +183,7 @@ func (r *recorded) conclude(processors int) *Recorded {
 		return nil
 	}
 	r.advance(math.MaxInt64)
+	r.held.look(false, r.now)
 	rec := &Recorded{Jobs: r.jobs, Idle: r.spells[0].Seconds(), LongestIdle: r.idle.Seconds(), IdleFrom: r.from.Seconds()}
 	busy := 0.0
 	for _, level := range slices.Sorted(maps.Keys(r.spells)) {

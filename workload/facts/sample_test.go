@@ -152,6 +152,16 @@ func TestManyValuesAreRoundedDownAlikeInAnyOrder(t *testing.T) {
 	}
 	require.InDelta(t, sum/n, up.distribution().Mean, 1e-6*sum/n)
 	require.Zero(t, sampleOf(1, 2, 3).Precision())
+
+	worst := newSample(1) // a 1 and zeros, with ones in all digits that are lost
+	for i := range int64(maxValues + 2) {
+		worst.add((maxValues+i+1)<<20 - 1)
+	}
+	precision = worst.Precision()
+	require.Equal(t, math.Ldexp(1, -16), precision, "17 digits are kept")
+	lost := 1 - worst.Quantile(0)/float64((maxValues+2)<<20-1) // of the second value, which has the digits of the first
+	require.InEpsilon(t, precision, lost, 1e-4)
+	require.LessOrEqual(t, lost, precision)
 }
 
 func TestValuesMayComeAfterAQuestion(t *testing.T) {

@@ -57,6 +57,12 @@ func TestTheClockOfACycleIsTheInverseOfTheSumOfItsWeights(t *testing.T) {
 	})
 }
 
+func TestNothingComesWhereTheWeightIsZeroNotEvenAtItsBeginning(t *testing.T) {
+	at := clockOf(t, Cycle{Day: []float64{1, 0, 1}})
+	require.Equal(t, 16*3600.0, at(12*3600), "eight o'clock has a weight of 0")
+	require.Equal(t, 0.0, at(0))
+}
+
 func TestNoCycleLeavesArrivalsAlone(t *testing.T) {
 	at, err := (*Cycle)(nil).clock()
 	require.NoError(t, err)

@@ -192,6 +192,42 @@ func TestJannFallsBackToTheMean(t *testing.T) {
 	require.InEpsilon(t, 60, r.Gap.Mean(), 1e-12)
 }
 
+// Of a mean of 100 s and a variance of 2500 s^2 is the Erlang distribution of order 4. No mixture
+// of two of a common order has a skewness of 0.
+func TestJannTakesTheVariationOfAnErlangWhereNoMixtureHasTheMoments(t *testing.T) {
+	m, err := FitJann(func(yield func(*entity.Job) bool) {
+		for i := range 10 {
+			if !yield(newJob(int64(i+1), float64(60*i), 4, float64(50+i%2*100), -1)) {
+				return
+			}
+		}
+	}, PowersOfTwo(8), 7)
+	require.NoError(t, err)
+	r := m.Ranges[0]
+	require.Equal(t, 1, r.RunMoments)
+	require.Equal(t, 4, r.Run.Order)
+	require.InEpsilon(t, 100, r.Run.Mean(), 1e-12)
+}
+
+func TestJannDrawsSizesAsOftenAsTheLogHasThemAndRoundsRuntimes(t *testing.T) {
+	even := func(mean float64) HyperErlang { return HyperErlang{P: 1, Order: 1, Rate1: 1 / mean, Rate2: 1 / mean} }
+	m := Jann{Ranges: []JannRange{{Sizes: []SizeCount{{3, 1}, {4, 3}}, Gap: even(100), Run: even(3)}}, Seed: 1}
+	jobs, err := m.Jobs(100_000)
+	require.NoError(t, err)
+	var threes, runs float64
+	for j := range jobs {
+		if j.Request.Nodes == 3 {
+			threes++
+		}
+		runs += j.Runtime.Seconds()
+	}
+	require.InDelta(t, 0.25, threes/100_000, 0.006)
+	// The sum of P(X >= k - 0.5) over k from 2 on, and the second that every job runs.
+	mean := 1 + math.Exp(-0.5)/(1-math.Exp(-1.0/3))
+	require.InDelta(t, mean, runs/100_000, 0.04)
+	require.InEpsilon(t, 3.75*mean/100/128, m.OfferedLoad(128), 1e-3)
+}
+
 func TestRangesOfSizes(t *testing.T) {
 	require.Equal(t, []int{1, 2, 4, 8, 16, 32, 64, 100}, PowersOfTwo(100))
 	require.Equal(t, []int{1, 2, 4, 8}, PowersOfTwo(8))

@@ -35,6 +35,9 @@ func years() []workload.Record {
 		add(1, at+day+1400+week, 90, 2)
 		if week >= 4 && week <= 16 {
 			add(2, at+3*day+week*1000, 40000, 16)
+			add(2, at+3*day+week*1000+10, 39000, 1)
+			add(2, at+3*day+week*1000+30, 100, 1)
+			add(2, at+3*day+week*1000+41000, 60, 1) // after a think time of 950 s, if it waits for the whole batch
 		}
 		if k%3 == 0 {
 			add(3, at+6.99*day, 3000, 4)
@@ -276,6 +279,9 @@ func TestWholeBatchesAreWaitedForAsFarAsTheyAreThere(t *testing.T) {
 				if weekOf(log[d.Job-1].Submit) == weekOf(log[at].Submit) {
 					require.NotEmpty(t, after, "what it waits for is in the same week, and so there")
 				}
+			}
+			if !slices.ContainsFunc(of[at].After, func(d entity.Dependency) bool { return weekOf(log[d.Job-1].Submit) != weekOf(log[at].Submit) }) {
+				require.Len(t, after, len(of[at].After), "all of them are")
 			}
 		}
 	})

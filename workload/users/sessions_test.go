@@ -263,6 +263,10 @@ func TestAJobOfABatchOfSeveralWaitsForTheLatestSubmittedOrForTheLastToEnd(t *tes
 	require.Equal(t, []int64{0, 0, 2, 3, 3}, waits(Rule{}))
 	require.Equal(t, []int64{0, 0, 0, 1, 1}, waits(Rule{Batch: WholeBatch}))
 
+	// Of two that end at once the first one stands for the batch.
+	at := []workload.Record{record(1, 0, 0, 100), record(2, 50, 0, 50), record(3, 200, 0, 10)}
+	require.Equal(t, int64(1), steps(t, Rule{Batch: WholeBatch}, at)[2].Preceding)
+
 	// For the whole batch, as far as it had ended: job 1 ran on when job 3 came.
 	after := func(rule Rule) (all [][]entity.Dependency) {
 		for _, step := range steps(t, rule, records) {
