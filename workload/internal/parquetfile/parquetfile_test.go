@@ -296,7 +296,7 @@ func TestPackingThatIsNotReadIsNamed(t *testing.T) {
 
 func TestRunsOfAnyLengthTakeNoMemory(t *testing.T) {
 	r := runs{b: []byte{0xfe, 0xff, 0xff, 0xff, 0x0f, 3}, bits: 2} // 2^31 - 1 times 3
-	require.Zero(t, testing.AllocsPerRun(10, func() { // some, or an allocation of the runtime counts
+	require.Zero(t, testing.AllocsPerRun(10, func() {              // some, or an allocation of the runtime counts
 		for range 1000 {
 			if v, ok := r.next(); !ok || v != 3 {
 				t.Fatal(v, ok)
