@@ -100,8 +100,24 @@ func (r LogReader) Records() iter.Seq[*Record] {
 // Column is something that a log tells of its jobs beyond the fields of SWF.
 type Column struct {
 	Name string // as filters and policies call it: gpus, qos, energy
-	Unit string // of its numbers: kB, s, J; "" where they count or have none
+	Unit string // of its numbers: kB, s, J, InstantUnit; "" where they count or have none
 	Text bool   // its values are text
+}
+
+// InstantUnit is the unit of a column of instants: seconds from the start of the log, as submissions
+// are. They move with the submission of their record: where it is shifted, where the times between
+// submissions are scaled, and where logs are merged.
+const InstantUnit = "s from start"
+
+// MoveInstants moves what a record says in columns of instants, whose submission was moved by that time.
+func (h *Header) MoveInstants(rec *Record, by des.Time) { moveInstants(h.Columns, rec.More, by) }
+
+func moveInstants(of []Column, values []Value, by des.Time) {
+	for i := range values {
+		if by != 0 && of[i].Unit == InstantUnit {
+			values[i].Number += by.Seconds()
+		}
+	}
 }
 
 // Value is what a record says in a column: a number, or text.

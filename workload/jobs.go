@@ -191,7 +191,7 @@ func (s *JobStream) Next() (*entity.Job, bool) {
 			break
 		}
 		s.latest = j.Submit
-		j.Submit = s.part.place(j.Submit)
+		s.place(j)
 		if s.modelled != nil {
 			s.takeModelled(j)
 		}
@@ -344,6 +344,15 @@ func (s *JobStream) after(d entity.Dependency) []entity.Dependency {
 	}
 	s.links = append(s.links, d)
 	return slices.Clip(s.links[len(s.links)-1:])
+}
+
+// place moves a job's submission, and with it what columns tell of instants.
+func (s *JobStream) place(j *entity.Job) {
+	came := j.Submit
+	j.Submit = s.part.place(came)
+	if c, ok := j.Extra.(*columns); ok {
+		moveInstants(c.of, c.values, j.Submit-came)
+	}
 }
 
 // columns are what a job's record tells beyond the fields of SWF, for orders by a formula.

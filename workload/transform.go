@@ -207,7 +207,16 @@ func (t *Trace) Selected(apply ...func(iter.Seq[*Record]) iter.Seq[*Record]) ite
 			return
 		}
 		part.factor = factor
-		for rec := range choose(records, part) {
+		var came des.Time // the submission of the record at hand, before it is moved
+		asTheyCome := func(yield func(*Record) bool) {
+			for rec := range records {
+				if came = rec.Submit; !yield(rec) {
+					return
+				}
+			}
+		}
+		for rec := range choose(asTheyCome, part) {
+			t.Header.MoveInstants(rec, rec.Submit-came)
 			if !yield(rec, nil) {
 				return
 			}

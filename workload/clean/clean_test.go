@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/clean"
+	"github.com/gridslot/gridslot/workload/sacct"
 )
 
 // draw is a log of small numbers, in the order of submission, with job numbers that ascend.
@@ -638,3 +639,24 @@ func TestColumnsOfSeveralLogsAreMergedByTheirNames(t *testing.T) {
 }
 
 var _ iter.Seq[*workload.Record] = clean.Records(nil)
+
+func TestInstantsMoveWithTheLogThatIsMerged(t *testing.T) {
+	var logs []*workload.Trace
+	for _, start := range []int{1000, 6000} {
+		text := fmt.Sprintf("JobID|Submit|Eligible|State\n1|%d|%d|COMPLETED\n2|%d|%d|FAILED\n3|%d|%d|TIMEOUT\n", start, start+7, start+100, start+107, start+200, start+207)
+		trace, err := workload.Options{Format: sacct.Format{}, Stdin: strings.NewReader(text)}.Open(workload.StandardInput)
+		require.NoError(t, err)
+		logs = append(logs, trace)
+	}
+	h, records, err := clean.Merge{}.Logs(logs)
+	require.NoError(t, err)
+	at := func(name string) int {
+		return slices.IndexFunc(h.Columns, func(c workload.Column) bool { return c.Name == name })
+	}
+	var told []string
+	for rec, err := range records {
+		require.NoError(t, err)
+		told = append(told, fmt.Sprint(rec.Submit.Seconds(), rec.More[at("eligible")].Number, rec.More[at("state")].Text))
+	}
+	require.Equal(t, []string{"0 7COMPLETED", "100 107FAILED", "200 207TIMEOUT", "5000 5007COMPLETED", "5100 5107FAILED", "5200 5207TIMEOUT"}, told)
+}

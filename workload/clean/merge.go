@@ -160,6 +160,7 @@ func inOrder(sources []*source, walk func(*source, *workload.Record, error) bool
 func (s *source) change(rec *workload.Record) {
 	if rec.Submit >= 0 {
 		rec.Submit += s.shift
+		s.Header.MoveInstants(rec, s.shift)
 	}
 	rec.Job += s.job
 	switch {

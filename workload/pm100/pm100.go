@@ -78,7 +78,7 @@ var fields = []columns.Field{
 	jobState:   {Name: "job_state", Is: columns.Text, Needed: true, As: "state"},
 	{Name: "derived_ec", Is: columns.Text, As: "derived_ec"},
 
-	{Name: "eligible_time", Is: columns.Instant, As: "eligible", Unit: "s"},
+	{Name: "eligible_time", Is: columns.Instant, As: "eligible", Unit: workload.InstantUnit},
 	{Name: "num_gpus_req", As: "gpus_requested"},
 	{Name: "num_gpus_alloc", As: "gpus"},
 	{Name: "mem_req", As: "mem_req"}, // not "memory", which has kB

@@ -247,9 +247,9 @@ func (h *heading) columns() (all []workload.Column, optional map[string]bool) {
 		number("het_offset", "")
 	}
 	if h.has(roleEligible) {
-		number("eligible", "s")
+		number("eligible", workload.InstantUnit)
 	}
-	number("end", "s")
+	number("end", workload.InstantUnit)
 	number("elapsed", "s")
 	text("time_limit")
 	if h.has(roleReqMem) || h.has(roleReqTRES) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -688,4 +690,24 @@ func TestTheJSONOfSacctIsToldWhatToDo(t *testing.T) {
 	trace, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(`{"nb_res": 4, "jobs": [{"id": "7", "job_id": 7}]}`)}.Open(workload.StandardInput)
 	require.NoError(t, err)
 	require.Equal(t, "swf", trace.Format.Name(), "it is Batsim's")
+}
+
+// When a job became eligible is so long after its submission, wherever that is moved.
+func TestInstantsMoveWithTheSubmission(t *testing.T) {
+	const log = "JobID|Submit|Eligible|Start|ElapsedRaw|NCPUS\n1|100|100|100|50|4\n2|1100|1130|1200|500|4\n3|2100|2190|2200|500|4\n"
+	for _, o := range []workload.Options{{Skip: 1, Shift: true}, {Load: 0.3, Procs: 8}, {Skip: 1, Shift: true, Load: 0.1, Procs: 8}, {}} {
+		trace, err := opened(log, o)
+		require.NoError(t, err)
+		i := slices.IndexFunc(trace.Header.Columns, func(c workload.Column) bool { return c.Name == "eligible" })
+		delays := map[int64]float64{1: 0, 2: 30, 3: 90}
+		for rec, err := range trace.Selected() {
+			require.NoError(t, err)
+			require.InDelta(t, delays[rec.Job], rec.More[i].Number-rec.Submit.Seconds(), 1e-6)
+		}
+		for job := range trace.Jobs() {
+			number, _ := job.Extra.(entity.Columns).Column("eligible")
+			require.InDelta(t, delays[job.ID], number-job.Submit.Seconds(), 1e-6)
+		}
+		require.NoError(t, trace.Err())
+	}
 }
