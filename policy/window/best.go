@@ -498,8 +498,16 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 				break // the minimum
 			}
 			// A line of the box above misled.
-			if next = 2 * lambda; within {
+			switch {
+			case within:
 				next = lambda / 2
+			case lambda > 0:
+				next = 2 * lambda
+			default: // twice nothing would be nothing
+				if at = -1; !x.affordable(b) {
+					return false
+				}
+				next = (b.dear.z - b.cheap.z) / (b.dear.c - b.cheap.c)
 			}
 		}
 		lambda = next
