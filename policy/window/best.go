@@ -16,7 +16,6 @@
 package window
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -126,6 +125,7 @@ type selection struct {
 	sel     []int32 // positions of the n greatest r
 	in      []bool  // by position: whether it is in sel; scratch of store
 	order   []float64
+	ranked  []ranked // scratch of selectTop
 	sumZ    float64
 	sumC    float64
 	sumR    float64
@@ -622,11 +622,11 @@ func (x *boxSearch) chooseCheapest() {
 
 // selectTop sets sel to the positions of the n greatest keys, greatest first,
 // and the sums. Insertion is quick because store puts the selection of the box
-// above first; where it is not, as in the first box, all are sorted.
+// above first; where it is not, as in the first box, they are selected and sorted.
 func (x *boxSearch) selectTop(keys []float64) {
 	n := x.req.Nodes
 	order := slices.Grow(x.order[:0], n)[:n]
-	sel := slices.Grow(x.sel[:0], max(n, len(keys)))[:n]
+	sel := slices.Grow(x.sel[:0], n)[:n]
 	size, least := 0, math.Inf(-1)
 	moves := insertions * len(keys)
 	for i, key := range keys {
@@ -648,9 +648,12 @@ func (x *boxSearch) selectTop(keys []float64) {
 			least = order[n-1]
 		}
 		if moves < 0 && len(keys) >= n {
-			sel = sortedTop(sel[:0], keys, n)
-			for k, i := range sel {
-				order[k] = keys[i]
+			x.ranked = x.ranked[:0]
+			for i, key := range keys {
+				x.ranked = append(x.ranked, ranked{key, int32(i)})
+			}
+			for k, r := range greatestFirst(x.ranked, n) {
+				order[k], sel[k] = r.key, r.at
 			}
 			least = order[n-1]
 			break
@@ -665,20 +668,8 @@ func (x *boxSearch) selectTop(keys []float64) {
 	}
 }
 
-// insertions is how many moves a key selectTop makes before it sorts.
-const insertions = 16
-
-// sortedTop appends to sel the positions of the n greatest keys, greatest first, and
-// of equals the first.
-func sortedTop(sel []int32, keys []float64, n int) []int32 {
-	for i := range keys {
-		sel = append(sel, int32(i))
-	}
-	slices.SortFunc(sel, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(keys[b], keys[a]), cmp.Compare(a, b))
-	})
-	return sel[:n]
-}
+// insertions is how many moves a key selectTop makes before it selects and sorts.
+const insertions = 4
 
 // The heap of open boxes, by bound.
 
