@@ -16,16 +16,13 @@ type ranked struct {
 // before is the order of the greatest first, and of equals by place.
 func (a ranked) before(b ranked) bool { return a.key > b.key || (a.key == b.key && a.at < b.at) }
 
-// greatestFirst moves the first n of list in that order to its front, and sorts them:
-// Hoare's selection, which only goes into the part that has the n-th. O(m + n log n),
-// and O(m log m) where the pivots are bad again and again. No key may be NaN.
-func greatestFirst(list []ranked, n int) []ranked {
-	const few = 32 // are as soon sorted
+// greatestFirst moves the n that come first in that order to the front of list, the last of
+// them to its place among all, by Hoare's selection, which only goes into the part that has the
+// n-th. O(m), and O(m log m) where the pivots are bad again and again. No key may be NaN.
+func greatestFirst(list []ranked, n int) {
+	const few = 16 // are as soon sorted
 	lo, hi := 0, len(list)
-	for rounds := 2 * bits.Len(uint(len(list))); n < hi && hi-lo > few; rounds-- {
-		if rounds == 0 {
-			break
-		}
+	for rounds := 2 * bits.Len(uint(len(list))); hi-lo > few && rounds > 0; rounds-- {
 		a, b, c := list[lo], list[lo+(hi-lo)/2], list[hi-1]
 		if b.before(a) {
 			a, b = b, a
@@ -51,20 +48,23 @@ func greatestFirst(list []ranked, n int) []ranked {
 			}
 		}
 		switch {
-		case n <= j:
+		case n <= j+1:
 			hi = j + 1
-		case n >= i:
+		case n > i:
 			lo = i
 		default:
-			lo, hi = n, n
+			return // it is b
 		}
 	}
-	list = list[:max(hi, n)]
+	sortRanked(list[lo:hi])
+}
+
+// sortRanked puts list in order.
+func sortRanked(list []ranked) {
 	slices.SortFunc(list, func(a, b ranked) int {
 		if a.before(b) {
 			return -1
 		}
 		return 1 // no two stand at the same place
 	})
-	return list[:n]
 }

@@ -28,6 +28,10 @@ func TestTheGreatestComeFirstAndEqualsByPlace(t *testing.T) {
 		want := slices.SortedFunc(slices.Values(list), func(a, b ranked) int {
 			return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.at, b.at))
 		})
-		require.Equal(t, want[:n], greatestFirst(list, n))
+		greatestFirst(list, n)
+		require.Equal(t, want[n-1], list[n-1])
+		require.ElementsMatch(t, want, list)
+		sortRanked(list[:n])
+		require.Equal(t, want[:n], list[:n])
 	})
 }
