@@ -123,3 +123,37 @@ func TestASubsetIsThatOfThePlainLists(t *testing.T) {
 		require.ElementsMatch(t, choose, p.choose)
 	})
 }
+
+// Jobs that end together leave nodes of equal worth and of all prices. A search that has
+// no window yet knows nothing of how much a subset may be worth, and must not keep all
+// choices for that.
+func TestAFloorFarBelowTheBestCostsLittle(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		var items []item
+		limit := 0.0
+		for id := range int32(600) {
+			it := item{z: float64(1e9 * (1 + int(id)/75)), c: 1e9 * (0.5 + r.Float64()), id: id, marks: allMarks}
+			items, limit = append(items, it), limit+0.45*it.c
+		}
+		p := subset{n: 300, limit: limit, scale: 3e12, items: items}
+		low, lambda := 0.0, 100.0 // between these the 300 greatest come to cost what is allowed
+		for lambda-low > 1e-9 {
+			middle, cost := (low+lambda)/2, 0.0
+			p.prepare(middle)
+			for _, it := range items[:p.n] {
+				cost += it.c
+			}
+			if cost > limit {
+				low = middle
+			} else {
+				lambda = middle
+			}
+		}
+		p.solve(lambda, math.Inf(-1))
+		require.True(t, p.found)
+		require.Zero(t, p.gap())
+		require.Less(t, p.visits, 10_000, "seed %d", seed)
+		require.Less(t, p.looks, 100_000, "seed %d", seed)
+	}
+}
