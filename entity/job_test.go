@@ -16,8 +16,9 @@ func TestADependencyIsCutAsItIsWritten(t *testing.T) {
 			Job: rapid.Int64().Draw(t, "job"), OK: rapid.Bool().Draw(t, "ok"),
 			Think: des.Time(rapid.Int64Range(0, 1<<40).Draw(t, "think")),
 		}
-		job, ok, think, thinks := entity.CutDependency(d.String())
-		require.Equal(t, d.OK, ok)
+		d.Submitted = !d.OK && rapid.Bool().Draw(t, "submitted")
+		got, job, think, thinks := entity.CutDependency(d.String())
+		require.Equal(t, entity.Dependency{OK: d.OK, Submitted: d.Submitted}, got)
 		require.Equal(t, d.Think > 0, thinks)
 		if !thinks {
 			think = "0"

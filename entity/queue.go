@@ -336,7 +336,7 @@ func (v *View) begin(plan Plan, now des.Time, depth int) *queueScan {
 	}
 	s.plan, s.now, s.left = plan, now, depth
 	s.quick, _ = plan.(QuickPlan)
-	s.begun, s.misses.count = false, 0
+	s.begun, s.misses.count, s.misses.tooMany = false, 0, 0
 	return s
 }
 
@@ -402,7 +402,7 @@ func (s *queueScan) Visit(items []queued) bool {
 			return false
 		}
 		s.left--
-		if e := &items[i]; s.plan != nil && !s.fits(e) {
+		if e := &items[i]; s.plan != nil && (s.misses.exclude(e.nodes) || !s.fits(e)) {
 			continue
 		}
 		s.last = items[i]
@@ -423,17 +423,24 @@ func (s *queueScan) fits(e *queued) bool {
 	return ok
 }
 
-// misses remembers a few requests that did not fit, to pass over without
-// asking whatever demands as much.
+// misses remembers requests that did not fit, to pass over without asking whatever
+// demands as much: the fewest nodes that are too many for any time, and a few others.
 type misses struct {
-	known [4]struct {
+	tooMany int // nodes; 0 where none are known to be
+	known   [4]struct {
 		nodes  int
 		length des.Time
 	}
 	count int
 }
 
+// exclude is cover for requests of any length.
+func (m *misses) exclude(nodes int) bool { return m.tooMany > 0 && nodes >= m.tooMany }
+
 func (m *misses) cover(nodes int, length des.Time) bool {
+	if m.exclude(nodes) {
+		return true
+	}
 	for _, k := range m.known[:min(m.count, len(m.known))] {
 		if nodes >= k.nodes && length >= k.length {
 			return true
@@ -443,6 +450,12 @@ func (m *misses) cover(nodes int, length des.Time) bool {
 }
 
 func (m *misses) add(nodes int, length des.Time) {
+	if length == 0 {
+		if m.tooMany == 0 || nodes < m.tooMany {
+			m.tooMany = nodes
+		}
+		return
+	}
 	k := &m.known[m.count%len(m.known)]
 	k.nodes, k.length = nodes, length
 	m.count++

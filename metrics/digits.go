@@ -42,10 +42,27 @@ func appendUint(b []byte, u uint64) []byte {
 	return b[:len(b)-leading]
 }
 
-// appendInt appends n in decimal.
+// smallTexts are the numbers of up to three digits as text, from the lowest byte up; the
+// highest byte has how many digits there are.
+var smallTexts = func() (texts [1000]uint32) {
+	for n := range texts {
+		digits := eightDigits(uint64(n))
+		leading := bits.TrailingZeros64(digits|1<<56) / 8
+		texts[n] = uint32((digits|digitZeros)>>(8*leading)) | uint32(8-leading)<<24
+	}
+	return texts
+}()
+
+// appendInt appends n in decimal. Counts, of jobs and processors, are mostly small, and
+// those are looked up; times are not, and go to appendUint at once.
 func appendInt(b []byte, n int64) []byte {
 	if n < 0 {
 		return appendUint(append(b, '-'), -uint64(n))
+	}
+	if n < int64(len(smallTexts)) {
+		text := smallTexts[n]
+		b = binary.LittleEndian.AppendUint32(b, text)
+		return b[:len(b)-4+int(text>>24)]
 	}
 	return appendUint(b, uint64(n))
 }

@@ -25,6 +25,7 @@ func TestAppendIntEqualsStrconv(t *testing.T) {
 	for p := uint64(1); p < 1e19; p *= 10 {
 		for _, u := range []uint64{p - 1, p, p + 1, 10*p - 1, 10 * p, math.MaxUint64} {
 			require.Equal(t, strconv.FormatUint(u, 10), string(appendUint(nil, u)))
+			require.Equal(t, strconv.FormatInt(int64(u), 10), string(appendInt(nil, int64(u))))
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -207,7 +207,7 @@ func appendNumber(b []byte, n int32) []byte {
 	if n < 0 {
 		return b
 	}
-	return appendUint(b, uint64(n))
+	return appendInt(b, int64(n))
 }
 
 // appendKnownTime appends t, and nothing where it never comes.

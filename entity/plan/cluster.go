@@ -19,6 +19,7 @@ type Cluster struct {
 	// origin, changes after it in steps.
 	origin des.Time
 	free   int
+	falls  int // steps at which more is taken than given back; 0 where jobs only end
 	steps  *sumtree.Tree[step, stepSum, stepAlgebra]
 	search holeSearch
 	ahead  profile
@@ -118,6 +119,9 @@ func (c *Cluster) earliest(nodes int, length, from, until des.Time) (at des.Time
 	if until <= c.origin && c.free < nodes {
 		return 0, false // the common question "does it fit now", and the common answer
 	}
+	if from == until && from >= c.origin && c.moving == nil && c.isProved(entity.Window{Start: from, End: from.Add(length), Nodes: nodes}) {
+		return from, true // it has just been asked
+	}
 	return c.find(nodes, length, from, until, des.Forever)
 }
 
@@ -128,7 +132,10 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 	if at <= c.origin && c.free < nodes {
 		return false, c.free + 1, 0
 	}
-	_, ok = c.find(nodes, length, at, at, des.Forever)
+	if _, ok = c.find(nodes, length, at, at, des.Forever); ok {
+		c.moving = nil
+		c.proved = entity.Window{Start: at, End: at.Add(length), Nodes: nodes}
+	}
 	return ok, c.search.missNodes, c.search.missLength
 }
 
@@ -225,6 +232,12 @@ func (c *Cluster) find(nodes int, length, from, until, assured des.Time) (at des
 	if until < from {
 		return 0, false
 	}
+	if c.falls == 0 { // what is free stays free
+		if c.free >= nodes {
+			return from, true
+		}
+		length = 0
+	}
 	h := &c.search
 	h.nodes, h.length, h.from, h.until, h.assured = nodes, length, from, until, assured
 	h.started, h.free, h.at = false, c.free, -1
@@ -280,8 +293,17 @@ func (c *Cluster) change(at des.Time, delta int) {
 	case at <= c.origin:
 		c.free += delta
 	case at < des.Forever:
-		c.steps.Put(step{at, delta})
+		met := c.steps.Put(step{at, delta})
+		c.falls += falling(met.delta+delta) - falling(met.delta)
 	}
+}
+
+// falling is 1 for a step down, and otherwise 0.
+func falling(delta int) int {
+	if delta < 0 {
+		return 1
+	}
+	return 0
 }
 
 // grow makes the cluster larger by so many processors, which are free; by a
@@ -302,6 +324,7 @@ func (c *Cluster) Forget(now des.Time) (gained bool) {
 			return gained
 		}
 		c.free += first.delta
+		c.falls -= falling(first.delta)
 		gained = gained || first.delta > 0
 		c.steps.Remove(first)
 	}

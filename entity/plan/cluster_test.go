@@ -57,12 +57,18 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 		want.add(0, 2000, procs)
 		var now des.Time
 		var held []*entity.Run
+		var latest entity.Window // that was found
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			require.Equal(t, fallsOf(c), c.falls)
 			switch rapid.IntRange(0, 5).Draw(t, "op") {
 			case 0: // time passes
 				now += des.Time(rapid.IntRange(0, 30).Draw(t, "advance"))
 				c.Forget(now)
 				require.Equal(t, want.at(now), c.Free())
+				if latest.Start < now {
+					_, found := c.Find(entity.Request{Nodes: latest.Nodes, Length: latest.Length()}, latest.Start, latest.Start)
+					require.False(t, found, "it is past")
+				}
 			case 1: // something ends early, or is cancelled
 				if len(held) == 0 {
 					continue
@@ -88,6 +94,13 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 				require.Equal(t, ok, found)
 				if ok {
 					require.Equal(t, start, got.Start)
+					if rapid.Bool().Draw(t, "ask") { // for what r has beside it
+						want.add(w.Start, w.End, -w.Nodes)
+						_, ok := want.find(w.Nodes, w.Length(), start, start)
+						_, found := c.Find(entity.Request{Nodes: w.Nodes, Length: w.Length()}, start, start)
+						require.Equal(t, ok, found)
+						want.add(w.Start, w.End, w.Nodes)
+					}
 					require.NoError(t, c.Move(r, got))
 				}
 				want.add(r.Window.Start, r.Window.End, -w.Nodes)
@@ -106,7 +119,11 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 					require.True(t, nodes <= req.Nodes && length <= req.Length)
 					continue
 				}
-				require.Equal(t, entity.Window{Start: start, End: start + req.Length, Nodes: req.Nodes}, w)
+				latest = entity.Window{Start: start, End: start + req.Length, Nodes: req.Nodes}
+				require.Equal(t, latest, w)
+				again, found := c.Find(req, start, start)
+				require.True(t, found)
+				require.Equal(t, latest, again)
 				if w.End < 1900 && req.Length > 0 {
 					j := entity.NewRun(&entity.Job{Request: req}, 0)
 					_, err := c.Reserve(j, w)
@@ -129,6 +146,26 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 			require.Zero(t, want.at(at))
 		}
 	})
+}
+
+// fallsOf counts the steps at which more is taken than given back.
+func fallsOf(c *Cluster) int {
+	var w fallsWalk
+	c.steps.Scan(&w)
+	return w.n
+}
+
+type fallsWalk struct{ n int }
+
+func (*fallsWalk) Skip(stepSum) bool { return false }
+
+func (w *fallsWalk) Visit(steps []step) bool {
+	for _, s := range steps {
+		if s.delta < 0 {
+			w.n++
+		}
+	}
+	return true
 }
 
 func TestClusterRefusesWhatIsTaken(t *testing.T) {
@@ -221,16 +258,27 @@ func TestAMoveThatWasFoundEarlierIsProvedAnewWhereThePlanIsAnother(t *testing.T)
 	require.Equal(t, w, second.Reservation.Window)
 }
 
-func TestAReservationCanBePutOffToWhereFindFoundRoom(t *testing.T) {
+func TestAReservationCanBePutOffToWhereThereIsRoom(t *testing.T) {
+	for name, ask := range map[string]func(*Cluster) bool{
+		"Find": func(c *Cluster) bool {
+			_, ok := c.Find(entity.Request{Nodes: 6, Length: 10}, 30, des.Forever)
+			return ok
+		},
+		"FitsAt": func(c *Cluster) bool { ok, _, _ := c.FitsAt(30, 6, 10); return ok },
+	} {
+		t.Run(name, func(t *testing.T) { putOff(t, ask) })
+	}
+}
+
+func putOff(t *testing.T, ask func(*Cluster) bool) {
 	c := NewCluster(10)
 	j := entity.NewRun(&entity.Job{ID: 1}, 0)
 	_, err := c.Reserve(j, entity.Window{Start: 10, End: 20, Nodes: 6})
 	require.NoError(t, err)
 	_, ok := c.FindEarlier(&j.Reservation, 0, des.Forever)
 	require.True(t, ok)
-	w, ok := c.Find(entity.Request{Nodes: 6, Length: 10}, 30, des.Forever)
-	require.True(t, ok)
-	require.NoError(t, c.Move(&j.Reservation, w))
+	require.True(t, ask(c))
+	require.NoError(t, c.Move(&j.Reservation, entity.Window{Start: 30, End: 40, Nodes: 6}))
 	require.Equal(t, []entity.Slot{{Width: 10, Start: 0, End: 30}, {Width: 4, Start: 30, End: 40}, {Width: 10, Start: 40, End: 50}}, slices.Collect(c.Slots(0, 50)))
 }
 

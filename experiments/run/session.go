@@ -118,7 +118,7 @@ func (x *Session) Jobs(observers []entity.Observer, part string, processors int,
 		w.Bill, w.Places = x.Bill, x.Places
 	}
 	x.files = append(x.files, file{path, w})
-	return append(observers, w), nil
+	return append(observers, w.JobsWriter), nil // as it is, not through the file: that would be one more call an event
 }
 
 // Queue adds to observers the writer of queue-NAME.csv, where files are wanted.
@@ -132,7 +132,7 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 		return nil, err
 	}
 	x.files = append(x.files, file{path, w})
-	return append(observers, w), nil
+	return append(observers, w.QueueWriter), nil
 }
 
 // Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's

@@ -177,7 +177,7 @@ func strategyName(t *Tables, spec string) (name, error) {
 	for _, c := range all {
 		specs, files = append(specs, c.Spec), append(files, c.FileName())
 	}
-	return name{strings.Join(specs, "+"), strings.Join(files, "+")}, nil
+	return name{spec: strings.Join(specs, "+"), file: strings.Join(files, "+")}, nil
 }
 
 func (g *Grid) check(sc *Scenario) error {

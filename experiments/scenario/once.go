@@ -19,15 +19,21 @@ const (
 	keptLog = 4 << 20
 	// blockJobs is how many jobs are read at a time.
 	blockJobs = 1024
+	// blocksAhead is how many blocks there should be ahead of every reading.
+	blocksAhead = 2
 )
 
 // once is a log whose jobs are read, checked and altered once for any number of readings.
-// Whoever comes to the end of what is known reads on, a block at a time, and keeps the
+// Whoever comes near the end of what is known reads on, a block at a time, and keeps the
 // block for the others:
 //
-//	the log  |#######|#######|#######|.......
-//	                ^ easy, in a     ^ fcfs reads on
-//	                  block it has
+//	the log  |#######|#######|#######|#######|.......
+//	            ^       ^ fcfs has few blocks ahead: it reads on,
+//	            |         before it needs them
+//	            easy, whom that does not keep
+//
+// It begins before it must, since two readings that wait for the same block would come to
+// its end together, and one would wait for the other again and again.
 //
 // A block is some twenty bytes a job: to unpack it costs a tenth of what inflating and
 // parsing the log does. Kept as they are jobs would take ten times the memory, and the
@@ -38,6 +44,9 @@ type once struct {
 	mu     sync.Mutex
 	log    reading // nil before the first reading
 	blocks []block
+	ended  bool // the blocks are the whole log
+
+	turn sync.Mutex // to read on; who has it may take mu, not the other way round
 }
 
 // block is a run of jobs, packed, and how much of the log was read when it was complete.
@@ -76,22 +85,53 @@ func (o *once) reading() (reading, error) {
 	return &shared{once: o}, nil
 }
 
-// block is the i-th block, or false behind the last one.
+// block is the i-th block, or false behind the last one. Who has blocks ahead does not wait
+// for another reading that reads on.
 func (o *once) block(i int) (block, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if i == len(o.blocks) {
-		if packed := o.readOn(); len(packed) > 0 {
-			o.blocks = append(o.blocks, block{packed, o.log.BytesRead()})
+	for {
+		b, known, ahead := o.known(i)
+		if ahead >= blocksAhead {
+			return b, known
+		}
+		if !known {
+			o.turn.Lock()
+		} else if !o.turn.TryLock() {
+			return b, true
+		}
+		o.readOn()
+		o.turn.Unlock()
+		if known {
+			return b, true
 		}
 	}
-	if i == len(o.blocks) {
-		return block{}, false
-	}
-	return o.blocks[i], true
 }
 
-func (o *once) readOn() (packed []byte) {
+// known is the i-th block, if it has been read, and how many there are behind it;
+// of a log that has been read to its end as many as anybody could want.
+func (o *once) known(i int) (b block, known bool, ahead int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if ahead = len(o.blocks) - 1 - i; ahead >= 0 {
+		b, known = o.blocks[i], true
+	}
+	if o.ended {
+		ahead = blocksAhead
+	}
+	return b, known, ahead
+}
+
+// readOn reads a block more, if there is one. The caller has the turn.
+func (o *once) readOn() {
+	packed := o.pack()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended = len(packed) == 0; !o.ended {
+		o.blocks = append(o.blocks, block{packed, o.log.BytesRead()})
+	}
+}
+
+// pack is the next jobs of the log, packed; nothing at its end.
+func (o *once) pack() (packed []byte) {
 	var before entity.Job
 	for range blockJobs {
 		j, ok := o.log.Next()

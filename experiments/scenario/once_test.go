@@ -80,6 +80,63 @@ func TestReadingsOfALogThatIsReadOnceAreReadingsOfTheLog(t *testing.T) {
 	}
 }
 
+// gated is a log of endless jobs, of which none after the first ones comes before the gate
+// is opened.
+type gated struct {
+	reading
+	jobs          int64
+	reached, gate chan struct{}
+}
+
+const beforeTheGate = 3 * blockJobs
+
+func (g *gated) Next() (*entity.Job, bool) {
+	if g.jobs == beforeTheGate {
+		close(g.reached)
+		<-g.gate
+	}
+	g.jobs++
+	return &entity.Job{ID: g.jobs}, g.jobs <= 2*beforeTheGate
+}
+
+func (*gated) BytesRead() int64 { return 0 }
+
+func TestAReadingDoesNotWaitForOneThatReadsOn(t *testing.T) {
+	log := &gated{reached: make(chan struct{}), gate: make(chan struct{})}
+	o := &once{open: func() (reading, error) { return log, nil }}
+	first, err := o.reading()
+	require.NoError(t, err)
+	second, err := o.reading()
+	require.NoError(t, err)
+	all := make(chan int)
+	go func() {
+		n := 0
+		for _, ok := first.Next(); ok; _, ok = first.Next() {
+			n++
+		}
+		all <- n
+	}()
+	<-log.reached
+	for id := range int64(beforeTheGate) {
+		j, ok := second.Next() // waits for ever where it waits for the first
+		require.True(t, ok)
+		require.Equal(t, id+1, j.ID)
+	}
+	close(log.gate)
+	require.Equal(t, 2*beforeTheGate, <-all)
+}
+
+func TestALogIsReadOnBeforeItsJobsAreNeeded(t *testing.T) {
+	o := &once{open: func() (reading, error) { return &gated{jobs: -2 * beforeTheGate}, nil }}
+	from, err := o.reading()
+	require.NoError(t, err)
+	for n := range beforeTheGate {
+		_, ok := from.Next()
+		require.True(t, ok)
+		require.GreaterOrEqual(t, len(o.blocks), n/blockJobs+2, "the block behind that of job %d is there", n)
+	}
+}
+
 func TestWhatIsWrongWithALogEndsEveryReading(t *testing.T) {
 	log := "; MaxProcs: 4\n1 0 -1 10 1 -1 -1 1 20 -1 1 1 1 1 1 -1 -1 -1\n2 50 -1 10 1 -1 -1 1 20 -1 1 1 1 1 1 -1 -1 -1\n3 40 -1 10 1 -1 -1 1 20 -1 1 1 1 1 1 -1 -1 -1\n"
 	trace, err := workload.ReadSWF("backwards", strings.NewReader(log))

@@ -157,3 +157,14 @@ func TestRequestsAreWrittenWhereTheyAreTheSameForEveryPolicy(t *testing.T) {
 		require.FileExists(t, filepath.Join(dir, "manifest.json"))
 	}
 }
+
+func TestRunsThatTakeLongBeginFirstWhereSeveralRunSideBySide(t *testing.T) {
+	list := []string{"fcfs", "easy", "conservative", "easy:reservations=2", "easy:reservations=all", "conservative:order=wfp3"}
+	for workers, want := range map[int][]int{1: {0, 1, 2, 3, 4, 5}, 2: {2, 4, 5, 0, 1, 3}} {
+		c := call{Scenario: &Scenario{Policies: list}, options: Options{Workers: workers}}
+		var err error
+		c.all, err = Cluster{}.names(c.Scenario, Standard())
+		require.NoError(t, err)
+		require.Equal(t, want, c.turns())
+	}
+}

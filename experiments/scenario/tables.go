@@ -65,7 +65,10 @@ func merged[T any](table, own policy.Table[T]) policy.Table[T] {
 func Standard() *Tables { return NewTables(nil, nil, nil, nil, nil) }
 
 // name is a policy as it was asked for, and as files call it.
-type name struct{ spec, file string }
+type name struct {
+	spec, file string
+	plansAll   bool // it keeps a window for every job that waits
+}
 
 // names reads a list of policies, of which none may be unknown or there twice.
 func names[T any](t policy.Table[T], list []string, defaults string) ([]name, error) {
@@ -75,7 +78,8 @@ func names[T any](t policy.Table[T], list []string, defaults string) ([]name, er
 	}
 	var all []name
 	for _, c := range chosen {
-		all = append(all, name{c.Spec, c.FileName()})
+		p, says := any(c.Value).(interface{ PlansAll() bool })
+		all = append(all, name{c.Spec, c.FileName(), says && p.PlansAll()})
 	}
 	return all, nil
 }

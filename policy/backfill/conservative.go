@@ -31,6 +31,11 @@ type Conservative struct {
 // others.
 func (p Conservative) Name() string { return shaped(named("conservative", p.Order), p.Shape) }
 
+// PlansAll says that every job that waits holds a window: a run takes several times as
+// long as under policies of which few jobs do. Who runs several side by side begins with
+// those.
+func (Conservative) PlansAll() bool { return true }
+
 // Schedule compresses if anything was given back, then places new jobs.
 func (p Conservative) Schedule(r *entity.Round) {
 	if r.Cause.Has(entity.CauseEnd|entity.CauseOverrun|entity.CauseChange) && !p.NoCompression {

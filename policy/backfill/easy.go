@@ -109,6 +109,9 @@ func (p EASY) Name() string {
 	return name
 }
 
+// PlansAll is that of Conservative: under AllReservations every job that waits holds a window.
+func (p EASY) PlansAll() bool { return p.Reservations == AllReservations }
+
 // Schedule starts heads while they fit, and backfills beside the windows held
 // for the first that do not.
 func (p EASY) Schedule(r *entity.Round) {

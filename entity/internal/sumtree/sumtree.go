@@ -110,12 +110,15 @@ func (t *Tree[E, S, A]) Before(e E) (sum S, ok bool) {
 	return t.alg.Join(t.parts), true
 }
 
-// Put adds e, merging it with the item of the same rank if there is one.
-func (t *Tree[E, S, A]) Put(e E) {
-	if right := t.put(t.root, e); right != nil {
+// Put adds e, merging it with the item of the same rank if there is one, which it
+// returns; otherwise the zero item.
+func (t *Tree[E, S, A]) Put(e E) (met E) {
+	met, right := t.put(t.root, e)
+	if right != nil {
 		t.root = t.join(t.root, right)
 	}
 	t.shrink()
+	return met
 }
 
 // Append is Put for an item that probably comes behind all others, as most do
@@ -192,41 +195,42 @@ func (t *Tree[E, S, A]) refresh(n *node[E, S], i int) {
 	n.first[i] = kid.min()
 }
 
-// put adds e under n. A node that grew over the fan-out is split; its right
+// put is Put under n. A node that grew over the fan-out is split; its right
 // half is returned for the parent to adopt.
-func (t *Tree[E, S, A]) put(n *node[E, S], e E) *node[E, S] {
+func (t *Tree[E, S, A]) put(n *node[E, S], e E) (met E, right *node[E, S]) {
 	if n.leaf() {
 		i := t.search(n.items, e)
 		if i < len(n.items) && !t.alg.Before(e, n.items[i]) {
-			merged, keep := t.alg.Merge(n.items[i], e)
+			met = n.items[i]
+			merged, keep := t.alg.Merge(met, e)
 			if keep {
 				n.items[i] = merged
 			} else {
 				n.items = remove(n.items, i)
 				t.size--
 			}
-			return nil
+			return met, nil
 		}
 		t.size++
 		n.items = insert(n.items, i, e)
 		if len(n.items) <= fanout {
-			return nil
+			return met, nil
 		}
-		right := &node[E, S]{items: make([]E, 0, fanout+1)}
+		right = &node[E, S]{items: make([]E, 0, fanout+1)}
 		right.items = append(right.items, n.items[fanout/2:]...)
 		clear(n.items[fanout/2:])
 		n.items = n.items[:fanout/2]
-		return right
+		return met, right
 	}
 	i := t.child(n, e)
-	right := t.put(n.kids[i], e)
+	met, right = t.put(n.kids[i], e)
 	t.refresh(n, i)
 	if right == nil {
-		return nil
+		return met, nil
 	}
 	t.adopt(n, i+1, right)
 	if len(n.kids) <= fanout {
-		return nil
+		return met, nil
 	}
 	half := &node[E, S]{}
 	half.kids = append(half.kids, n.kids[fanout/2:]...)
@@ -234,7 +238,7 @@ func (t *Tree[E, S, A]) put(n *node[E, S], e E) *node[E, S] {
 	half.first = append(half.first, n.first[fanout/2:]...)
 	clear(n.kids[fanout/2:])
 	n.kids, n.sums, n.first = n.kids[:fanout/2], n.sums[:fanout/2], n.first[:fanout/2]
-	return half
+	return met, half
 }
 
 func (t *Tree[E, S, A]) remove(n *node[E, S], e E) bool {

@@ -116,7 +116,11 @@ func TestTreeIsASortedSlice(t *testing.T) {
 				if rapid.Bool().Draw(t, "append") {
 					tree.Append(a)
 				} else {
-					tree.Put(a)
+					var met amount
+					if i, found := want.find(key); found {
+						met = want[i]
+					}
+					require.Equal(t, met, tree.Put(a))
 				}
 				want.put(a)
 			} else {
