@@ -16,7 +16,6 @@
 package window
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -122,10 +121,10 @@ type selection struct {
 	c       []float64
 	r       []float64
 	marks   []uint8
-	partial bool    // some candidate lacks a mark
-	sel     []int32 // positions of the n greatest r
-	in      []bool  // by position: whether it is in sel; scratch of store
-	order   []float64
+	partial bool     // some candidate lacks a mark
+	sel     []ranked // the n greatest r
+	inOrder bool     // sel is, greatest first
+	in      []bool   // by position: whether it is in sel; scratch of store
 	sumZ    float64
 	sumC    float64
 	sumR    float64
@@ -379,15 +378,18 @@ func (x *boxSearch) store(b *box, floor float64) {
 		x.arena = append(x.arena, x.ids...)
 	} else {
 		need := floor - (x.sumR + float64(b.lambda*x.tariff.limit)) + x.low
-		for _, i := range x.sel {
-			if x.r[i] > need {
-				x.arena = append(x.arena, x.ids[i])
+		if !x.inOrder {
+			sortRanked(x.sel)
+		}
+		for _, s := range x.sel {
+			if s.key > need {
+				x.arena = append(x.arena, x.ids[s.at])
 			}
 		}
 		in := slices.Grow(x.in[:0], len(x.ids))[:len(x.ids)]
 		clear(in)
-		for _, i := range x.sel {
-			in[i] = true
+		for _, s := range x.sel {
+			in[s.at] = true
 		}
 		for i, id := range x.ids {
 			if x.r[i] <= x.low && x.r[i] > need && !in[i] {
@@ -498,8 +500,16 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 				break // the minimum
 			}
 			// A line of the box above misled.
-			if next = 2 * lambda; within {
+			switch {
+			case within:
 				next = lambda / 2
+			case lambda > 0:
+				next = 2 * lambda
+			default: // twice nothing would be nothing
+				if at = -1; !x.affordable(b) {
+					return false
+				}
+				next = (b.dear.z - b.cheap.z) / (b.dear.c - b.cheap.c)
 			}
 		}
 		lambda = next
@@ -549,15 +559,15 @@ func (x *boxSearch) primal(b *box) {
 		return
 	}
 	met := uint8(0)
-	for _, i := range x.sel {
-		met |= x.marks[i]
+	for _, s := range x.sel {
+		met |= x.marks[s.at]
 	}
 	if met != allMarks {
 		return
 	}
 	x.bestIDs = x.bestIDs[:0]
-	for _, i := range x.sel {
-		x.bestIDs = append(x.bestIDs, x.ids[i])
+	for _, s := range x.sel {
+		x.bestIDs = append(x.bestIDs, x.ids[s.at])
 	}
 	x.improved(b, x.sumZ)
 }
@@ -612,65 +622,62 @@ func (x *boxSearch) chooseCheapest() {
 	x.selectTop(x.r)
 }
 
-// selectTop sets sel to the positions of the n greatest keys, greatest first,
-// and the sums. Insertion is quick because store puts the selection of the box
-// above first; where it is not, as in the first box, all are sorted.
+// selectTop sets sel to the n greatest keys, of equals the first, and the sums. Insertion
+// is quick, and puts them in order, because store puts the selection of the box above
+// first; where it is not, as in the first box, they are selected without an order.
 func (x *boxSearch) selectTop(keys []float64) {
-	n := x.req.Nodes
-	order := slices.Grow(x.order[:0], n)[:n]
-	sel := slices.Grow(x.sel[:0], max(n, len(keys)))[:n]
-	size, least := 0, math.Inf(-1)
+	x.sel = x.sel[:0]
+	x.inOrder = x.insertTop(keys)
+	if !x.inOrder {
+		x.sel = slices.Grow(x.sel[:0], len(keys))[:len(keys)]
+		for i, key := range keys {
+			x.sel[i] = ranked{key, int32(i)}
+		}
+		greatestFirst(x.sel, x.req.Nodes)
+		x.sel = x.sel[:x.req.Nodes]
+	}
+	x.sumZ, x.sumC, x.sumR, x.low = 0, 0, 0, x.sel[len(x.sel)-1].key
+	for _, s := range x.sel {
+		x.sumZ += x.z[s.at]
+		x.sumC += x.c[s.at]
+		x.sumR += s.key
+	}
+}
+
+// insertTop puts the n greatest keys into sel by insertion, greatest first, or gives up
+// where that takes too many moves.
+func (x *boxSearch) insertTop(keys []float64) (done bool) {
+	n, list := x.req.Nodes, x.sel
+	least := math.Inf(-1)
 	moves := insertions * len(keys)
 	for i, key := range keys {
-		k := size
-		if size < n {
-			size++
+		k := len(list)
+		if k < n {
+			list = append(list, ranked{})
 		} else if key <= least {
 			continue
 		} else {
 			k--
 		}
-		for k > 0 && order[k-1] < key {
-			order[k], sel[k] = order[k-1], sel[k-1]
+		for k > 0 && list[k-1].key < key {
+			list[k] = list[k-1]
 			k--
 			moves--
 		}
-		order[k], sel[k] = key, int32(i)
-		if size == n {
-			least = order[n-1]
+		list[k] = ranked{key, int32(i)}
+		if len(list) == n {
+			least = list[n-1].key
 		}
-		if moves < 0 && len(keys) >= n {
-			sel = sortedTop(sel[:0], keys, n)
-			for k, i := range sel {
-				order[k] = keys[i]
-			}
-			least = order[n-1]
+		if moves < 0 {
 			break
 		}
 	}
-	x.order, x.sel, x.low = order, sel, least
-	x.sumZ, x.sumC, x.sumR = 0, 0, 0
-	for k, i := range sel {
-		x.sumZ += x.z[i]
-		x.sumC += x.c[i]
-		x.sumR += order[k]
-	}
+	x.sel = list
+	return moves >= 0
 }
 
-// insertions is how many moves a key selectTop makes before it sorts.
-const insertions = 16
-
-// sortedTop appends to sel the positions of the n greatest keys, greatest first, and
-// of equals the first.
-func sortedTop(sel []int32, keys []float64, n int) []int32 {
-	for i := range keys {
-		sel = append(sel, int32(i))
-	}
-	slices.SortFunc(sel, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(keys[b], keys[a]), cmp.Compare(a, b))
-	})
-	return sel[:n]
-}
+// insertions is how many moves a key insertTop makes.
+const insertions = 4
 
 // The heap of open boxes, by bound.
 

@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -129,4 +130,21 @@ func TestTheExactSearchAllocatesOnlyItsAnswer(t *testing.T) {
 		})
 		require.Equal(t, 1.0, allocs, "%T", by)
 	}
+}
+
+// The line of a box above may promise more within the budget than a half of it has. Where
+// the multiplier is 0 then, and the selection passes the budget, it is still to be raised.
+func TestALineThatMisleadsDoesNotKeepTheMultiplierAtZero(t *testing.T) {
+	x := boxSearch{scan: new(scan)}
+	x.req.Nodes, x.tariff.limit = 2, 7
+	x.lengths = []des.Time{1}
+	x.bestZ = math.Inf(-1)
+	for i, it := range []item{{z: 10, c: 5}, {z: 10, c: 5}, {z: 1, c: 1}, {z: 1, c: 1}} {
+		x.ids, x.z, x.c, x.marks = append(x.ids, int32(i)), append(x.z, it.z), append(x.c, it.c), append(x.marks, allMarks)
+	}
+	b := box{toLen: 1, cheap: line{z: 100, c: 1, known: true}}
+	require.True(t, x.minimise(&b, math.Inf(-1), stepTries))
+	// One of each kind costs 6: 10 - 5λ = 1 - λ for λ = 2.25, and 2.25*7 + 2*(10 - 5*2.25) = 13.25.
+	require.Equal(t, 13.25, b.bound)
+	require.Equal(t, 2.25, b.lambda)
 }

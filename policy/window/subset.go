@@ -40,6 +40,15 @@ type choice struct {
 	step int32 // the last item taken, in subset.steps; -1 = none
 }
 
+// list is the choices of so many items with the same marks met, by cost; each is worth more than
+// the one before it.
+type list struct {
+	choices []choice
+	most    float64 // no z − λc of theirs is greater
+}
+
+func (l *list) clear() { l.choices, l.most = l.choices[:0], math.Inf(-1) }
+
 type step struct {
 	before int32
 	item   int32
@@ -51,7 +60,7 @@ type subset struct {
 	limit float64
 	items []item
 
-	lists  [][]choice // by how many items are chosen, and their marks
+	lists  []list // by how many items are chosen, and their marks
 	spare  []choice
 	steps  []step
 	sums   []float64 // prefix sums of r
@@ -102,38 +111,70 @@ func (p *subset) solve(lambda, floor float64) {
 	if len(p.items) < p.n || (lambda == 0 && p.loose() && p.greatest(floor)) {
 		return
 	}
+	p.deepen(lambda, floor)
+}
+
+// deepen enumerates with a floor near the bound at first, then with lower ones, until
+// there is a subset or the floor is the one asked for. The best subset is mostly worth
+// little less than the bound, and it is the same whatever floor below it is taken; but
+// until there is one, a floor far below the bound has next to all choices kept. How far
+// a floor is from the bound is told by the items next to the n-th: what a subset
+// loses that has the last of the w after it in place of the first of the w before it,
+// for w = 2, 4, 8, ... (Korf's iterative deepening, 1985.)
+func (p *subset) deepen(lambda, floor float64) {
+	n, before := p.n, p.visits
+	bound, ok := p.rest(n, 0, 0)
+	if !ok {
+		return
+	}
+	bound += lambda * p.limit
+	for w := 2; w < len(p.items) && p.visits-before <= shallow; w *= 2 {
+		guess := bound - (p.items[max(n-w, 0)].r - p.items[min(n+w, len(p.items))-1].r)
+		if guess <= floor {
+			break
+		}
+		if p.enumerate(lambda, guess); p.found {
+			return
+		}
+	}
 	p.enumerate(lambda, floor)
 }
+
+// shallow is how many choices deepen makes for floors that are too high before it
+// takes the one asked for. Where nothing tells choices apart, all of them are made for
+// each floor.
+const shallow = patience >> 3
 
 // enumerate solves by lists of partial choices. The items have been prepared.
 func (p *subset) enumerate(lambda, floor float64) {
 	m, n := len(p.items), p.n
 	for len(p.lists) < n*markCount {
-		p.lists = append(p.lists, nil)
+		p.lists = append(p.lists, list{})
 	}
 	for i := range p.lists[:n*markCount] {
-		p.lists[i] = p.lists[i][:0]
+		p.lists[i].clear()
 	}
 	p.steps = p.steps[:0]
-	p.lists[0] = append(p.lists[0], choice{step: -1})
+	p.lists[0].choices, p.lists[0].most = append(p.lists[0].choices, choice{step: -1}), 0
 	top, low := 0, 0 // numbers of items chosen that have lists
 	budget := lambda * p.limit
 	for j := range p.items {
-		if p.looks > patience*looksPerVisit && p.sums[n]+budget <= floor+p.gap() {
-			return // nothing is added to the lists any more, and to walk along them is what takes so long
-		}
 		it := &p.items[j]
 		low = max(low, n-(m-j)) // fewer cannot be completed any more
 		for k := min(top, n-1); k >= low; k-- {
 			for marks := range uint8(markCount) {
-				from := p.lists[k*markCount+int(marks)]
-				if len(from) == 0 {
+				from := &p.lists[k*markCount+int(marks)]
+				if len(from.choices) == 0 {
+					continue
+				}
+				if rest, ok := p.rest(n-k, j, marks); !ok || from.most+rest <= floor+p.gap()-budget {
+					from.clear() // nor will it with what comes later
 					continue
 				}
 				met := marks | it.marks
 				if k+1 == n {
 					if met == allMarks {
-						floor = p.complete(from, j, floor)
+						floor = p.complete(from.choices, j, floor)
 					}
 					continue
 				}
@@ -141,11 +182,28 @@ func (p *subset) enumerate(lambda, floor float64) {
 				if !ok {
 					continue
 				}
-				p.extend(k, marks, met, j, floor+p.gap()-budget-rest, lambda)
-				top = max(top, k+1)
+				if threshold := floor + p.gap() - budget - rest; from.most+it.r > threshold && p.extend(k, marks, met, j, threshold, lambda) {
+					top = max(top, k+1)
+				}
 			}
 		}
+		for low <= top && p.none(low) {
+			low++
+		}
+		if low > top {
+			return
+		}
 	}
+}
+
+// none reports whether there are no choices of k items.
+func (p *subset) none(k int) bool {
+	for _, l := range p.lists[k*markCount : (k+1)*markCount] {
+		if len(l.choices) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // prepare sorts the items by r and sums them up.
@@ -209,17 +267,18 @@ func (p *subset) rest(k, j int, marks uint8) (sum float64, ok bool) {
 }
 
 // extend adds item j to the choices of k items and merges them into those of
-// k+1, leaving out what is dominated or whose z − λc does not pass threshold.
-func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float64) {
+// k+1, leaving out what is dominated or whose z − λc does not pass threshold. It
+// reports whether there were any.
+func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float64) bool {
 	it := &p.items[j]
-	from := p.lists[k*markCount+int(marks)]
-	to := p.lists[(k+1)*markCount+int(met)]
-	out := p.spare[:0]
+	from := p.lists[k*markCount+int(marks)].choices
+	into := &p.lists[(k+1)*markCount+int(met)]
+	to, out := into.choices, p.spare[:0]
 	left := float64(p.n-k-1) * p.least[j+1]
 	if p.n == k+1 {
 		left = 0
 	}
-	p.looks += len(from) + len(to)
+	p.looks += len(from)
 	most := math.Inf(-1)
 	i := 0
 	for _, f := range from {
@@ -227,7 +286,8 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 		if c+left > p.limit {
 			break
 		}
-		if z-float64(lambda*c) <= threshold {
+		r := z - float64(lambda*c)
+		if r <= threshold {
 			continue
 		}
 		for ; i < len(to) && to[i].c <= c; i++ {
@@ -243,6 +303,10 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 		p.steps = append(p.steps, step{before: f.step, item: int32(j)})
 		out = append(out, choice{c: c, z: z, step: int32(len(p.steps) - 1)})
 		most = max(most, z)
+		into.most = max(into.most, r)
+	}
+	if len(out) == 0 {
+		return false
 	}
 	for ; i < len(to); i++ {
 		if to[i].z > most || p.keepAll {
@@ -250,7 +314,9 @@ func (p *subset) extend(k int, marks, met uint8, j int, threshold, lambda float6
 			most = max(most, to[i].z)
 		}
 	}
-	p.spare, p.lists[(k+1)*markCount+int(met)] = to, out
+	p.looks += len(to)
+	p.spare, into.choices = to, out
+	return true
 }
 
 // complete adds item j as the last to the choices of n-1 items and keeps what
