@@ -43,7 +43,7 @@ func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReade
 	}
 	r := &reader{
 		header: h, account: workload.NewAccount(in, h), stream: newStream(text, in.Name()), profiles: f.profiles,
-		columns: map[string]int{}, texts: texts.Kept{}, more: make([]workload.Value, len(h.Columns)),
+		columns: map[string]int{}, more: make([]workload.Value, len(h.Columns)),
 	}
 	for i, c := range h.Columns {
 		r.columns[c.Name] = i

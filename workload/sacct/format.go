@@ -12,7 +12,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/lines"
-	"github.com/gridslot/gridslot/workload/internal/texts"
 )
 
 // Format is Slurm's accounting.
@@ -114,7 +113,7 @@ func (f Format) begin(in *workload.Input) (*reader, error) {
 }
 
 func newReader(name string, text io.Reader, zone *time.Location) (*reader, error) {
-	r := &reader{name: name, lines: lines.New(text), clock: newClock(zone), texts: texts.Kept{}}
+	r := &reader{name: name, lines: lines.New(text), clock: newClock(zone)}
 	for r.lines.Next() {
 		line := r.lines.Text()
 		if len(line) == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/digits"
 )
 
 // This file is the pass over a whole log that finds what has to be known before its
@@ -45,19 +46,19 @@ func (s *survey) submits(t des.Time) {
 	s.latest = t
 }
 
-// name takes note of a text and returns a number that stands for nothing.
-func (s *survey) name(field int, text []byte) int64 {
+// name takes note of a text.
+func (s *survey) name(field int, text []byte) {
 	n := &s.named[field]
 	if n.texts[string(text)] || s.header.Names(field).Find(text) != workload.Unknown {
-		return 0
+		return
 	}
-	if x, err := strconv.ParseInt(string(text), 10, 64); err != nil {
-		n.isName = true
-	} else {
+	if x, ok := digits.Integer(text); ok {
 		n.greatest = max(n.greatest, x)
+	} else {
+		n.isName = true
 	}
 	if n.more = n.more || len(n.order) == mostNames || n.size+len(text) > maxNames; n.more {
-		return 0
+		return
 	}
 	if n.texts == nil {
 		n.texts = map[string]bool{}
@@ -65,7 +66,6 @@ func (s *survey) name(field int, text []byte) int64 {
 	n.texts[string(text)] = true
 	n.order = append(n.order, string(text))
 	n.size += len(text)
-	return 0
 }
 
 func (s *survey) meets(c *Cell, text []byte, unknown bool) {
@@ -75,8 +75,8 @@ func (s *survey) meets(c *Cell, text []byte, unknown bool) {
 	k := &s.columns[c.More-1]
 	k.some = true
 	if !k.notWhole {
-		_, err := strconv.ParseInt(string(text), 10, 64)
-		k.notWhole = err != nil
+		_, ok := digits.Integer(text)
+		k.notWhole = !ok
 	}
 	if k.notWhole && !k.notNumber {
 		_, err := strconv.ParseFloat(string(text), 64)
