@@ -153,10 +153,7 @@ func readHeading(line []byte) (*heading, error) {
 		line = line[:len(line)-len(h.separator)]
 	}
 	var fields rowFields
-	switch sound := fields.cut(h, line); {
-	case !sound:
-		return nil, fmt.Errorf("its heading has a quote that does not end, or text behind one: %q", clip(line))
-	case len(fields.of) > maxColumns:
+	if fields.cut(h, line); len(fields.of) > maxColumns {
 		return nil, fmt.Errorf("it has %d columns; Slurm knows no more than %d", len(fields.of), maxColumns)
 	}
 	return h, h.understand(fields.of)
