@@ -1,7 +1,9 @@
 package workload
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
@@ -70,7 +72,7 @@ func tokenEnd(buf []byte, i int) int {
 func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, ok bool) {
 	buf := r.buf
 	for f := range numFields {
-		word := digits.Load(buf[i:])
+		word := binary.LittleEndian.Uint64(buf[i:])
 		for byte(word) <= ' ' {
 			switch {
 			case isBlank(byte(word)):
@@ -80,7 +82,7 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 			default:
 				return i, f + 1, NotANumber, false
 			}
-			word = digits.Load(buf[i:])
+			word = binary.LittleEndian.Uint64(buf[i:])
 		}
 		if word&0xFFFFFF == unknownText {
 			v[f] = -scales[f]
@@ -93,7 +95,9 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 			word >>= 8
 			i++
 		}
-		n, count := digits.Leading(word)
+		word ^= digits.Zeros
+		count := bits.TrailingZeros64(digits.Others(word)) >> 3
+		n := digits.Eight(word << ((64 - 8*count) & 63))
 		if negative {
 			n = -n
 		}

@@ -5,37 +5,31 @@ package digits
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"strconv"
 )
 
 const (
 	ones  = 0x0101010101010101
-	zeros = '0' * ones
 	highs = 0x80 * ones
+
+	// Zeros are eight digits 0. A word of eight digits, the first one in the lowest byte, becomes
+	// their values where it is xored with them.
+	Zeros = '0' * ones
 )
 
-// Load is the first eight bytes of text as Leading takes them.
-func Load(text []byte) uint64 { return binary.LittleEndian.Uint64(text) }
+// Others marks the bytes of a word that are no values of digits, by their highest bits, up to the first
+// such byte; behind it more may be marked.
+func Others(values uint64) uint64 { return (values + 0x76*ones | values) & highs }
 
-// Leading is the number that the leading digits of eight bytes of text are, and how many
-// digits these are; where there are none the number has no meaning.
-func Leading(word uint64) (n int64, count int) {
-	word ^= zeros
-	count = bits.TrailingZeros64((word+0x76*ones|word)&highs) >> 3
-	return eight(word << ((64 - 8*count) & 63)), count
-}
-
-// eight is the number whose digits, most significant first, are the bytes of word from the
-// lowest up.
-func eight(word uint64) int64 {
+// Eight is the number of eight values of digits; fewer are shifted up, behind zeros.
+func Eight(values uint64) int64 {
 	const (
 		pairs = 0x000000FF000000FF
 		mul1  = 100 + 1000000<<32
 		mul2  = 1 + 10000<<32
 	)
-	word = word*10 + word>>8
-	return int64((word&pairs*mul1 + word>>16&pairs*mul2) >> 32)
+	values = values*10 + values>>8
+	return int64((values&pairs*mul1 + values>>16&pairs*mul2) >> 32)
 }
 
 // Small is the number that a text of one to eight digits is. What stands behind the text in
@@ -54,8 +48,8 @@ func Small(text []byte) (n int64, ok bool) {
 		}
 		return n, true
 	}
-	word := (binary.LittleEndian.Uint64(text[:8]) ^ zeros) << (64 - 8*size)
-	return eight(word), (word+0x76*ones|word)&highs == 0
+	values := (binary.LittleEndian.Uint64(text[:8]) ^ Zeros) << (64 - 8*size)
+	return Eight(values), Others(values) == 0
 }
 
 // Whole is the number that a text of one to eighteen digits is.

@@ -27,7 +27,8 @@ type Text struct {
 	number   int64  // of its first line
 	joined   []byte
 	again    bool // line is still to be read
-	unclosed bool // it ends within quotes
+	quoted   bool // it has quotes that mean something
+	unclosed bool // it ends within them
 	tooLong  bool
 	first    bool // no line has been read yet
 	dropped  [][]byte
@@ -78,7 +79,7 @@ func (t *Text) Heading(l *Layout) ([]string, error) {
 		}
 	}
 	var names []string
-	for _, c := range l.split(nil, t.line, new([]byte)) {
+	for _, c := range t.split(nil, l.Separator, new([]byte)) {
 		names = append(names, string(bytes.TrimSpace(c)))
 	}
 	return names, nil
@@ -98,7 +99,7 @@ func (t *Text) next(quotes bool) bool {
 		if isBlank(t.line) {
 			continue
 		}
-		if quotes && !t.tooLong && t.line[0] != '#' && bytes.IndexByte(t.line, '"') >= 0 {
+		if t.quoted = quotes && bytes.IndexByte(t.line, '"') >= 0; t.quoted && !t.tooLong && t.line[0] != '#' {
 			t.join()
 		}
 		return true
@@ -165,16 +166,16 @@ func (q quoting) after(text []byte) quoting {
 	return q
 }
 
-// split cuts a line at its separators. Cells in quotes are unpacked into buf.
-func (l *Layout) split(into [][]byte, line []byte, buf *[]byte) [][]byte {
+// split cuts the line at its separators. Cells in quotes are unpacked into buf.
+func (t *Text) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
 	switch {
-	case l.Separator == ' ':
-		return cells.CutBlanks(into, line)
-	case l.Quotes:
-		into, _ = cells.CutQuoted(into, line, l.Separator, buf)
+	case separator == ' ':
+		return cells.CutBlanks(into, t.line)
+	case t.quoted:
+		into, _ = cells.CutQuoted(into, t.line, separator, buf)
 		return into
 	}
-	return cells.Cut(into, line, l.Separator)
+	return cells.Cut(into, t.line, separator)
 }
 
 // Reader reads records.
@@ -296,7 +297,7 @@ func (r *Reader) read(line []byte) bool {
 	if !l.Plain {
 		r.record.Job = r.account.Report().Lines
 	}
-	r.cells = l.split(r.cells[:0], line, &r.buf)
+	r.cells = r.text.split(r.cells[:0], l.Separator, &r.buf)
 	if len(r.cells) < l.Least {
 		r.damage("", workload.TooFewFields, line, fmt.Sprintf("%d cells or more", l.Least))
 		return false
@@ -307,6 +308,9 @@ func (r *Reader) read(line []byte) bool {
 	r.record.More = r.more
 	var at moments
 	for i, text := range r.cells[:min(len(l.Cells), len(r.cells))] {
+		if len(text) == 0 {
+			continue
+		}
 		if of := r.numbers[i]; of.field > 0 {
 			if n, ok := digits.Small(text); ok {
 				r.record.Put(of.field, n*of.scale)
@@ -314,10 +318,9 @@ func (r *Reader) read(line []byte) bool {
 			}
 		}
 		if l.Quotes && !l.Plain {
-			text = bytes.TrimSpace(text)
-		}
-		if len(text) == 0 {
-			continue
+			if text = bytes.TrimSpace(text); len(text) == 0 {
+				continue
+			}
 		}
 		c := &l.Cells[i]
 		if c.More > 0 && !r.keep(c, text) {
