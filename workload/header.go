@@ -39,6 +39,9 @@ type Header struct {
 	// HighestJob is the highest job number that a format's Survey has met, where its Read
 	// has to find numbers that no job has; 0 elsewhere.
 	HighestJob int64
+	// Found is what a format's Survey has found beside all this and its Read needs, which does
+	// not change it: nothing has to be looked for twice. Only that format knows what it is.
+	Found any
 
 	lines []headerLine
 	names [len(NamedFields)]Names

@@ -27,9 +27,11 @@ type stream struct {
 	line int64
 	err  error
 
-	raw     []byte // the value read last
-	at      int64  // the line at which it began
-	tooLong bool   // raw is only its beginning
+	raw     []byte // the value read last, valid until the next one
+	kept    []byte
+	open    [deepest]byte // brackets
+	at      int64         // the line at which it began
+	tooLong bool          // raw is only its beginning
 }
 
 func newStream(in io.Reader, name string) *stream {
@@ -104,62 +106,97 @@ func (s *stream) another(first bool, end byte) bool {
 	return s.take(',')
 }
 
+// Bytes that mean something: outside of strings within an object or a list, within a string,
+// and behind a number or a word.
+var structure, quoted, delimiter = set("\"{}[]\n"), set("\"\\\n"), set(",]} \n\r\t:")
+
+func set(of string) (all [256]bool) {
+	for _, c := range []byte(of) {
+		all[c] = true
+	}
+	return all
+}
+
+// until is the offset of the next byte of a set from offset i on, or the end.
+func until(set *[256]bool, text []byte, i int) int {
+	for i < len(text) && !set[text[i]] {
+		i++
+	}
+	return i
+}
+
 // value reads a value into raw, and reports whether it is one.
 func (s *stream) value() bool {
 	first, ok := s.peek()
 	if !ok {
 		return false
 	}
-	s.raw, s.tooLong, s.at = s.raw[:0], false, s.line
-	var open [deepest]byte
+	s.raw, s.tooLong, s.at = nil, false, s.line
+	kept := s.kept[:0] // what stood in buffers before this one
 	depth, inString, escaped := 0, false, false
 	literal := first != '{' && first != '[' && first != '"'
 	for done := false; !done; {
 		if s.pos == s.end && !s.fill() {
 			return s.fail("it ends within a value")
 		}
-		i := s.pos
-		for ; i < s.end && !done; i++ {
-			switch c := s.buf[i]; {
-			case c == '\n' && !literal:
-				s.line++
-				escaped = false
-			case inString:
-				switch {
-				case escaped:
-					escaped = false
-				case c == '\\':
-					escaped = true
-				case c == '"':
-					inString, done = false, depth == 0
-				}
+		text, i := s.buf[s.pos:s.end], 0
+		for i < len(text) && !done {
+			switch {
 			case literal:
-				if c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':' {
-					done = true
-					i-- // it stays
+				if i = until(&delimiter, text, i); i < len(text) {
+					done = true // it stays
 				}
+				continue
+			case escaped:
+				escaped = false
+				if text[i] == '\n' {
+					s.line++
+				}
+				i++
+				continue
+			case inString:
+				i = until(&quoted, text, i)
+			default:
+				i = until(&structure, text, i)
+			}
+			if i == len(text) {
+				break
+			}
+			c := text[i]
+			i++
+			switch {
+			case c == '\n':
+				s.line++
+			case c == '\\':
+				escaped = true
 			case c == '"':
-				inString = true
+				inString = !inString
+				done = !inString && depth == 0
 			case c == '{' || c == '[':
 				if depth == deepest {
 					return s.fail("it is nested more than %d deep", deepest)
 				}
-				open[depth] = c
+				s.open[depth] = c
 				depth++
-			case c == '}' || c == ']':
-				if depth == 0 || open[depth-1]+2 != c { // ] and } are two behind [ and {
+			default:
+				if depth == 0 || s.open[depth-1]+2 != c { // ] and } are two behind [ and {
 					return s.fail("%c closes nothing", c)
 				}
 				depth--
 				done = depth == 0
 			}
 		}
-		if room := longest - len(s.raw); i-s.pos > room {
-			s.raw, s.tooLong = append(s.raw, s.buf[s.pos:s.pos+room]...), true
+		s.pos += i
+		if done && len(kept) == 0 {
+			s.raw = text[:i]
+		} else if room := longest - len(kept); i > room {
+			kept, s.tooLong = append(kept, text[:room]...), true
 		} else {
-			s.raw = append(s.raw, s.buf[s.pos:i]...)
+			kept = append(kept, text[:i]...)
 		}
-		s.pos = i
+	}
+	if len(kept) > 0 {
+		s.raw, s.kept = kept, kept
 	}
 	return len(s.raw) > 0 || s.fail("a value is missing")
 }
@@ -226,6 +263,15 @@ func blanks(raw []byte, at int) int {
 func skip(raw []byte, at int) int {
 	depth, inString := 0, false
 	for i := at; i < len(raw); i++ {
+		switch {
+		case inString:
+			i = until(&quoted, raw, i)
+		case depth > 0:
+			i = until(&structure, raw, i)
+		}
+		if i == len(raw) {
+			break
+		}
 		switch c := raw[i]; {
 		case inString:
 			if c == '\\' {
@@ -244,7 +290,7 @@ func skip(raw []byte, at int) int {
 			if depth--; depth <= 0 {
 				return i + max(depth+1, 0)
 			}
-		case depth == 0 && (c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ':'):
+		case depth == 0 && delimiter[c]:
 			return i
 		}
 	}
