@@ -1,6 +1,10 @@
 package batsim
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gridslot/gridslot/workload/internal/jsontext"
+)
 
 // This file reads jobs.
 
@@ -73,7 +77,7 @@ func (j *job) take(key, value []byte) {
 }
 
 // wordEnd are the bytes behind a number or a word, and those that have no place in one.
-var wordEnd = set(",]} \n\r\t:\"{[\\")
+var wordEnd = jsontext.SetOf(",]} \n\r\t:\"{[\\")
 
 // quick does what value and parse do, in one pass, with the jobs that most are: text
 // begins with an object of strings without escapes, of numbers and words, and of
@@ -82,11 +86,11 @@ func (j *job) quick(text []byte) (size int, ok bool) {
 	*j = job{more: j.more[:0], sound: true}
 	extra := false // within extra_data
 	for at := 1; ; at++ {
-		key, at2, ok := plain(text, blanks(text, at))
-		if at = blanks(text, at2); !ok || at == len(text) || text[at] != ':' {
+		key, at2, ok := plain(text, jsontext.Blanks(text, at))
+		if at = jsontext.Blanks(text, at2); !ok || at == len(text) || text[at] != ':' {
 			return 0, false
 		}
-		if at = blanks(text, at+1); at < len(text) && text[at] == '{' {
+		if at = jsontext.Blanks(text, at+1); at < len(text) && text[at] == '{' {
 			if extra || string(key) != "extra_data" {
 				return 0, false
 			}
@@ -95,7 +99,7 @@ func (j *job) quick(text []byte) (size int, ok bool) {
 		}
 		from := at
 		if _, at, ok = plain(text, at); !ok {
-			at = until(&wordEnd, text, from)
+			at = jsontext.Until(&wordEnd, text, from)
 		}
 		if at == from {
 			return 0, false
@@ -105,9 +109,9 @@ func (j *job) quick(text []byte) (size int, ok bool) {
 		} else {
 			j.take(key, value)
 		}
-		at = blanks(text, at)
+		at = jsontext.Blanks(text, at)
 		if extra && at < len(text) && text[at] == '}' {
-			extra, at = false, blanks(text, at+1)
+			extra, at = false, jsontext.Blanks(text, at+1)
 		}
 		switch {
 		case at == len(text):
@@ -125,7 +129,7 @@ func plain(text []byte, at int) (in []byte, end int, ok bool) {
 	if at >= len(text) || text[at] != '"' {
 		return nil, at, false
 	}
-	if end = until(&quoted, text, at+1); end == len(text) || text[end] != '"' {
+	if end = jsontext.Until(&quoted, text, at+1); end == len(text) || text[end] != '"' {
 		return nil, at, false
 	}
 	return text[at+1 : end], end + 1, true

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gridslot/gridslot/workload/internal/jsontext"
 )
 
 // This file reads JSON a value at a time, in bounded memory: a decoder of the standard
@@ -108,22 +110,7 @@ func (s *stream) another(first bool, end byte) bool {
 
 // Bytes that mean something: outside of strings within an object or a list, within a string,
 // and behind a number or a word.
-var structure, quoted, delimiter = set("\"{}[]\n"), set("\"\\\n"), set(",]} \n\r\t:")
-
-func set(of string) (all [256]bool) {
-	for _, c := range []byte(of) {
-		all[c] = true
-	}
-	return all
-}
-
-// until is the offset of the next byte of a set from offset i on, or the end.
-func until(set *[256]bool, text []byte, i int) int {
-	for i < len(text) && !set[text[i]] {
-		i++
-	}
-	return i
-}
+var structure, quoted, delimiter = jsontext.SetOf("\"{}[]\n"), jsontext.SetOf("\"\\\n"), jsontext.SetOf(",]} \n\r\t:")
 
 // value reads a value into raw, and reports whether it is one.
 func (s *stream) value() bool {
@@ -143,7 +130,7 @@ func (s *stream) value() bool {
 		for i < len(text) && !done {
 			switch {
 			case literal:
-				if i = until(&delimiter, text, i); i < len(text) {
+				if i = jsontext.Until(&delimiter, text, i); i < len(text) {
 					done = true // it stays
 				}
 				continue
@@ -155,9 +142,9 @@ func (s *stream) value() bool {
 				i++
 				continue
 			case inString:
-				i = until(&quoted, text, i)
+				i = jsontext.Until(&quoted, text, i)
 			default:
-				i = until(&structure, text, i)
+				i = jsontext.Until(&structure, text, i)
 			}
 			if i == len(text) {
 				break
@@ -233,9 +220,9 @@ func text(raw []byte) ([]byte, bool) {
 // member finds the next member of an object from offset at on; ok is false behind the
 // last one. The object is one that value has read.
 func member(raw []byte, at int) (key, value []byte, next int, ok bool) {
-	at = blanks(raw, at)
+	at = jsontext.Blanks(raw, at)
 	if at < len(raw) && (raw[at] == '{' || raw[at] == ',') {
-		at = blanks(raw, at+1)
+		at = jsontext.Blanks(raw, at+1)
 	}
 	if at >= len(raw) || raw[at] != '"' {
 		return nil, nil, at, false
@@ -244,19 +231,12 @@ func member(raw []byte, at int) (key, value []byte, next int, ok bool) {
 	if key, ok = text(raw[at:end]); !ok {
 		return nil, nil, at, false
 	}
-	if at = blanks(raw, end); at >= len(raw) || raw[at] != ':' {
+	if at = jsontext.Blanks(raw, end); at >= len(raw) || raw[at] != ':' {
 		return nil, nil, at, false
 	}
-	at = blanks(raw, at+1)
+	at = jsontext.Blanks(raw, at+1)
 	end = skip(raw, at)
 	return key, raw[at:end], end, end > at
-}
-
-func blanks(raw []byte, at int) int {
-	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\t' || raw[at] == '\r') {
-		at++
-	}
-	return at
 }
 
 // skip is the offset behind the value at an offset.
@@ -265,9 +245,9 @@ func skip(raw []byte, at int) int {
 	for i := at; i < len(raw); i++ {
 		switch {
 		case inString:
-			i = until(&quoted, raw, i)
+			i = jsontext.Until(&quoted, raw, i)
 		case depth > 0:
-			i = until(&structure, raw, i)
+			i = jsontext.Until(&structure, raw, i)
 		}
 		if i == len(raw) {
 			break
