@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/alibaba"
+	"github.com/gridslot/gridslot/workload/csv"
 	"github.com/gridslot/gridslot/workload/google"
 	"github.com/gridslot/gridslot/workload/philly"
 )
@@ -73,8 +74,8 @@ type benchLog struct {
 	text   []byte
 }
 
-// logs are 100,000 jobs in each format that can be written, and tables of those that can
-// only be read.
+// logs are 100,000 jobs in each format that can be written, a table as a site may have it, with
+// dates and clocks, and tables of those formats that can only be read.
 func logs(tb testing.TB) (all []benchLog) {
 	h, records := jobs()
 	for _, f := range append(All(), workload.SWF) {
@@ -82,6 +83,9 @@ func logs(tb testing.TB) (all []benchLog) {
 			all = append(all, benchLog{f.Name(), f, written(tb, w, h, records)})
 		}
 	}
+	all = append(all, benchLog{"site", csv.Format{Columns: map[string]string{"submit": "2", "runtime": "3", "procs": "4", "user": "5"}, NoHeading: true}, filled(func(b []byte, i int) []byte {
+		return fmt.Appendf(b, "job%d;2024-01-%02d 10:%02d:%[3]02d;1:%[3]02d:00;%d;user%d;COMPLETED\n", 1_000_000+i, i/8000%28+1, i%60, i%128+1, i%300)
+	})})
 	for table, line := range []string{
 		"R2_%d,17,j_%[2]d,1,Terminated,158478,158520,150.0,0.39\n",
 		"ins_%[2]d23,R%[1]d_1,j_%[2]d,1,Terminated,158478,158520,m_2%03[1]d,1,1,55,120,0.02,0.04\n",

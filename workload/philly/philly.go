@@ -16,9 +16,7 @@ package philly
 
 import (
 	"bytes"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -97,14 +95,13 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{Columns: []workload.Column{
 		{Name: "id", Text: true}, {Name: "state", Text: true}, {Name: "gpus"}, {Name: "nodes"}, {Name: "node_list", Text: true}, {Name: "attempts"},
 	}}
-	earliest, latest := int64(math.MaxInt64), int64(0)
+	var submits instants.Span
 	for o.next() {
 		us, ok := f.submitted(&o.current)
 		if o.damage != nil || !ok {
 			continue
 		}
-		h.Unsorted = h.Unsorted || us < latest
-		earliest, latest = min(earliest, us), max(latest, us)
+		submits.Add(des.Time(us))
 		if o.current.User != "" {
 			h.Names(workload.FieldUser).Number([]byte(o.current.User))
 		}
@@ -112,11 +109,8 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 			h.Names(workload.FieldQueue).Number([]byte(o.current.VC))
 		}
 	}
-	if latest > 0 {
-		h.Set("UnixStartTime", strconv.FormatInt(earliest/1e6, 10))
-		if f.Zone != nil {
-			h.Set("TimeZoneString", f.Zone.String())
-		}
+	if submits.Tell(h, true); h.UnixStartTime > 0 && f.Zone != nil {
+		h.Set("TimeZoneString", f.Zone.String())
 	}
 	return h, o.err
 }

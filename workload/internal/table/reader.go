@@ -510,7 +510,7 @@ func (r *Reader) place(at *moments) bool {
 	}
 	r.record.Submit = submit.t - from
 	if r.survey != nil {
-		r.survey.submits(submit.t)
+		r.survey.submits.Add(submit.t)
 	}
 	for _, m := range []*moment{start, end} {
 		m.given = m.given && m.dated == r.dated // 0 among dates is no instant
