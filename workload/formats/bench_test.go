@@ -84,7 +84,7 @@ func logs(tb testing.TB) (all []benchLog) {
 		}
 	}
 	all = append(all, benchLog{"site", csv.Format{Columns: map[string]string{"submit": "2", "runtime": "3", "procs": "4", "user": "5"}, NoHeading: true}, filled(func(b []byte, i int) []byte {
-		return fmt.Appendf(b, "job%d;2024-01-%02d 10:%02d:%[3]02d;1:%[3]02d:00;%d;user%d;COMPLETED\n", 1_000_000+i, i/8000%28+1, i%60, i%128+1, i%300)
+		return fmt.Appendf(b, "job%d;2024-01-%02d 10:%02[3]d:%02[3]d;1:%02[3]d:00;%[4]d;user%[5]d;COMPLETED\n", 1_000_000+i, i/8000%28+1, i%60, i%128+1, i%300)
 	})})
 	for table, line := range []string{
 		"R2_%d,17,j_%[2]d,1,Terminated,158478,158520,150.0,0.39\n",
