@@ -53,23 +53,31 @@ type Columns interface {
 	Column(name string) (number float64, text string)
 }
 
-// Dependency is another job that must have come to its end before.
+// Dependency is another job that must have come to its end before, or only been
+// submitted.
 type Dependency struct {
-	Job   int64    // its ID
-	OK    bool     // it must have finished by itself; otherwise any end will do
-	Think des.Time // how long after that end
+	Job int64 // its ID
+	OK  bool  // it must have finished by itself; otherwise any end will do
+	// Submitted tells that its submission is what is waited for, whatever becomes of it.
+	// Then OK means nothing.
+	Submitted bool
+	Think     des.Time // how long after that end, or submission
 }
 
 const (
-	dependencyOK    = ":ok"
-	dependencyThink = "+"
+	dependencyOK        = ":ok"
+	dependencySubmitted = ":submitted"
+	dependencyThink     = "+"
 )
 
 // String is d as files write it: 4:ok+60 is 60 time units after job 4 has finished
-// well.
+// well, 4:submitted+60 is 60 after it was submitted.
 func (d Dependency) String() string {
 	text := strconv.FormatInt(d.Job, 10)
-	if d.OK {
+	switch {
+	case d.Submitted:
+		text += dependencySubmitted
+	case d.OK:
 		text += dependencyOK
 	}
 	if d.Think > 0 {
@@ -78,13 +86,15 @@ func (d Dependency) String() string {
 	return text
 }
 
-// CutDependency cuts what Dependency.String writes into the job, whether that one
-// must have finished well, and the time behind the +, if there is one. Files may name
-// several jobs in one place: what the parts say is for the caller to read.
-func CutDependency(text string) (job string, ok bool, think string, thinks bool) {
+// CutDependency cuts what Dependency.String writes into the job, what of it is waited for
+// (OK, Submitted), and the time behind the +, if there is one. Files may name several
+// jobs in one place: what the parts say is for the caller to read.
+func CutDependency(text string) (d Dependency, job, think string, thinks bool) {
 	job, think, thinks = strings.Cut(text, dependencyThink)
-	job, ok = strings.CutSuffix(job, dependencyOK)
-	return job, ok, think, thinks
+	if job, d.Submitted = strings.CutSuffix(job, dependencySubmitted); !d.Submitted {
+		job, d.OK = strings.CutSuffix(job, dependencyOK)
+	}
+	return d, job, think, thinks
 }
 
 // Check reports what makes j no job at all, or nil.

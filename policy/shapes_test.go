@@ -60,7 +60,7 @@ func inAnyShape(j *entity.Job, fits func(entity.Request) bool) bool {
 // ends runs jobs on a plan: it comes to an end, and each has run that can, and the others
 // are rejected with a reason.
 func ends(t *rapid.T, on entity.Plan, p entity.Policy, pass entity.Pass, jobs []*entity.Job, can func(*entity.Job) bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, on, p)

@@ -12,8 +12,8 @@
 //
 //	file, plain or .gz or .zst               open.go
 //	  |
-//	  |  text, in blocks
-//	  v
+//	  |  text, in blocks                       of another format: format.go,
+//	  v                                        packages formats, sacct, csv, ...
 //	Reader --> Header: what the comments say swf.go, swfparse.go, header.go
 //	  |   \
 //	  |    +-> Report: what was odd          report.go

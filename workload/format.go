@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -62,6 +63,7 @@ type RecordReader interface {
 	Header() *Header
 	// Next finds the next record and reports whether there is one.
 	Next() bool
+	// Record is that record. Whoever has asked for it may change it.
 	Record() *Record
 	// Line is the line, row or object that the record stands in, from 1.
 	Line() int64
@@ -287,7 +289,8 @@ func (w *swfWriter) named(h *Header) *Header {
 }
 
 // Account is what every reader keeps of what it meets, so that all formats tell
-// of it in the same words.
+// of it in the same words. A survey, of whose findings nobody hears, takes one that is
+// zero but for Name: what is damaged is told by the readings.
 type Account struct {
 	Name   string // of the input
 	Strict bool   // a damaged line is an error
@@ -325,6 +328,20 @@ func (a *Account) Damage(line int64, column string, why Reason, text []byte, wan
 		return &LineError{Name: a.Name, Finding: Finding{Line: line, Column: column, Reason: why, Text: clip(text)}, Want: want}
 	}
 	return nil
+}
+
+// Ended judges the input as a whole once its end is reached. Where it has lines and
+// all are damaged it is no log of that format, which is an error.
+func (a *Account) Ended() error {
+	damaged := a.report.Total(Damaged)
+	if damaged == 0 || damaged != a.report.Lines {
+		return nil
+	}
+	err := fmt.Errorf("%s: none of its %d lines is a record", a.Name, damaged)
+	if of := a.report.Findings(); len(of) > 0 {
+		err = fmt.Errorf("%w (%v)", err, of[0])
+	}
+	return err
 }
 
 // Took notes what can only be seen of a record by comparing it with others: a

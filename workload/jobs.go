@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -327,8 +328,10 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 	if n := rec.Executable; n > 0 && n <= math.MaxInt32 {
 		j.Application = int32(n)
 	}
-	if s.opts.Feedback && rec.Preceding >= 0 {
-		j.After = s.after(entity.Dependency{Job: rec.Preceding, Think: max(rec.ThinkTime, 0)})
+	if s.opts.Feedback {
+		if j.After = s.opts.After[rec.Job]; j.After == nil && rec.Preceding >= 0 {
+			j.After = s.after(entity.Dependency{Job: rec.Preceding, Think: max(rec.ThinkTime, 0)})
+		}
 	}
 	s.estimate(j, rec)
 	return j
@@ -468,7 +471,9 @@ func (t *Trace) tsafrir() ([]des.Time, error) {
 	if err != nil {
 		return nil, err
 	}
-	estimates, err := t.Options.Tsafrir.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
+	model := t.Options.Tsafrir
+	model.Max = cmp.Or(t.Options.Estimates.Max, model.Max)
+	estimates, err := model.EstimatesOf(jobs.Jobs(), des.NewStream(t.Options.Seed, 0, "workload/estimates"))
 	switch {
 	case jobs.Err() != nil:
 		return nil, jobs.Err()

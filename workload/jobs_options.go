@@ -55,6 +55,9 @@ type Options struct {
 	// given is 0. The job keeps the submission of the log; flow.Survey says what
 	// becomes of it.
 	Feedback bool
+	// After, if given, has what some jobs come after with Feedback, by their numbers, where
+	// that is more than fields 17 and 18 can tell: it holds instead of these.
+	After map[int64][]entity.Dependency
 
 	CheckNumbers bool // find every job number given twice; see Reader.CheckNumbers
 
@@ -132,11 +135,15 @@ var estimatesKinds = enum.Of[EstimatesKind]("estimates", "user", "exact", "facto
 // Estimates is what the scheduler is told of a job's runtime.
 type Estimates struct {
 	Kind   EstimatesKind
-	Factor float64 // for EstimatesFactor and EstimatesFModel
+	Factor float64  // for EstimatesFactor and EstimatesFModel
+	Max    des.Time // for EstimatesTsafrir: model.Tsafrir.Max, unless it is 0
 }
 
 func (e Estimates) String() string {
-	if e.hasFactor() {
+	switch {
+	case e.Max > 0:
+		return estimatesKinds.Name(e.Kind) + tsafrirMax + e.Max.String()
+	case e.hasFactor():
 		return estimatesKinds.Name(e.Kind) + ":" + strconv.FormatFloat(e.Factor, 'g', -1, 64)
 	}
 	return estimatesKinds.Name(e.Kind)
@@ -146,10 +153,19 @@ func (e Estimates) hasFactor() bool { return e.Kind == EstimatesFactor || e.Kind
 
 func (e Estimates) fmodel(seed uint64) model.FModel { return model.FModel{Most: e.Factor, Seed: seed} }
 
-// ParseEstimates reads user, exact, factor:F, tsafrir or fmodel:F.
+const tsafrirMax = ":max="
+
+// ParseEstimates reads user, exact, factor:F, tsafrir, tsafrir:max=T or fmodel:F.
 func ParseEstimates(s string) (Estimates, error) {
 	if kind, err := estimatesKinds.Parse(s); err == nil && !(Estimates{Kind: kind}).hasFactor() {
 		return Estimates{Kind: kind}, nil
+	}
+	if text, ok := strings.CutPrefix(s, "tsafrir"+tsafrirMax); ok {
+		t, err := des.ParseSeconds(text)
+		if e := (Estimates{Kind: EstimatesTsafrir, Max: des.Seconds(t)}); err == nil && e.Max >= des.Hour && int64(e.Max) <= maxTime {
+			return e, nil
+		}
+		return Estimates{}, fmt.Errorf("estimates %q: the longest estimate must be a time of an hour or more, as in tsafrir:max=18h", s)
 	}
 	if text, ok := strings.CutPrefix(s, "fmodel:"); ok {
 		f, err := strconv.ParseFloat(text, 64)
@@ -166,7 +182,7 @@ func ParseEstimates(s string) (Estimates, error) {
 		}
 		return Estimates{Kind: EstimatesFactor, Factor: f}, nil
 	}
-	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2), tsafrir or fmodel:F", s)
+	return Estimates{}, fmt.Errorf("estimates %q: want user, exact, factor:F (as in factor:2), tsafrir, tsafrir:max=T or fmodel:F", s)
 }
 
 // MissingKind is what stands for an estimate that is not given.

@@ -332,7 +332,7 @@ func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 }
 
 func TestFlagsAreReadAndPrinted(t *testing.T) {
-	for _, s := range []string{"user", "exact", "factor:2.5", "tsafrir", "fmodel:5"} {
+	for _, s := range []string{"user", "exact", "factor:2.5", "tsafrir", "tsafrir:max=3600", "tsafrir:max=64800", "fmodel:5"} {
 		v, err := ParseEstimates(s)
 		require.NoError(t, err)
 		require.Equal(t, s, v.String())
@@ -355,6 +355,10 @@ func TestFlagErrorsSayWhatToGive(t *testing.T) {
 	for _, s := range []string{"", "factor", "factor:", "factor:0", "factor:-1", "factor:NaN", "factor:inf", "factor:1e9"} {
 		_, err = ParseEstimates(s)
 		require.ErrorContains(t, err, "factor:2", s)
+	}
+	for _, s := range []string{"tsafrir:max=", "tsafrir:max=3599", "tsafrir:max=forever", "tsafrir:max=1e30"} {
+		_, err = ParseEstimates(s)
+		require.ErrorContains(t, err, "an hour or more, as in tsafrir:max=18h", s)
 	}
 	for _, s := range []string{"", "0", "-5", "0.5", "1h", "NaN", "1e99"} {
 		_, err = ParseMissingEstimate(s)

@@ -89,10 +89,16 @@ func RecordOf(j *entity.Job) Record {
 		Status: StatusCompleted, User: int64(j.User), Group: int64(j.Group), Executable: Unknown,
 		Queue: int64(j.Queue), Partition: Unknown, Preceding: Unknown, ThinkTime: UnknownTime,
 	}
-	if len(j.After) == 1 && !j.After[0].OK {
+	if len(j.After) > 0 && TellsAfter(j.After) {
 		rec.Preceding, rec.ThinkTime = j.After[0].Job, j.After[0].Think
 	}
 	return rec
+}
+
+// TellsAfter reports whether fields 17 and 18 can tell what a job comes after: no more
+// than the end of one other.
+func TellsAfter(after []entity.Dependency) bool {
+	return len(after) == 0 || len(after) == 1 && !after[0].OK && !after[0].Submitted
 }
 
 // RecordOfRun is RecordOf with what became of the job: its wait where it has

@@ -1,11 +1,12 @@
 package flow
 
 // Jobs that wait for others (Job.After): a job comes when the last of them has
-// ended and its think time is over.
+// ended, or was submitted, and its think time is over.
 
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -21,14 +22,15 @@ import (
 //	waiting.SubmitAll(slices.Values(jobs))
 //
 // A job that has waited is submitted as a copy whose Submit is the instant at
-// which it could come: the latest of its own Submit and of all the ends that it
-// waits for, each with its think time; see Links.Feedback. So its wait in the
-// queue begins then. The end of a job that is rejected is its rejection.
+// which it could come: the latest of its own Submit and of all the ends and
+// submissions that it waits for, each with its think time; see Links.Feedback. So its
+// wait in the queue begins then. The end of a job that is rejected is its rejection.
 //
 // Where a job must have finished well (Dependency.OK) and was killed or rejected,
 // the one that waits is rejected as soon as that is known, but not before its own
 // Submit; those that wait for it hear of it in turn.
 //
+// A job that waits for the submission of another (Dependency.Submitted) comes after it.
 // Of the jobs that come at one instant those that wait for nobody are the first,
 // then those without a think time whose predecessors ended first; those of one
 // predecessor come in the order of the workload.
@@ -124,6 +126,7 @@ func (d *Dependencies) due(j *entity.Job) {
 	if len(j.After) == 0 {
 		d.comes(j)
 		d.meta.Submit(j)
+		d.submitted(j)
 	}
 }
 
@@ -211,15 +214,43 @@ func (d *Dependencies) Observe(e entity.JobEvent) {
 	for _, w := range a.by {
 		switch {
 		case w.left == 0: // rejected already
+		case w.Submitted: // it was rejected before submitted was called
+			d.heard(w, a.job.Submit)
 		case w.OK && e.Kind != entity.JobFinished:
 			w.left, w.from = 0, d.earliest(w.job)
 			d.release(w.heldJob, fmt.Sprintf("job %d failed, after which it was to run", e.Run.ID))
 		default:
-			w.from = max(w.from, e.Time.Add(w.Think))
-			if w.left--; w.left == 0 {
-				d.release(w.heldJob, "")
-			}
+			d.heard(w, e.Time)
 		}
+	}
+}
+
+// submitted is called when j has been submitted, be it for an instant to come: for those
+// that wait for no more than that.
+func (d *Dependencies) submitted(j *entity.Job) {
+	a := d.awaited[j.ID]
+	if a == nil || a.job != j {
+		return
+	}
+	var by []waiter
+	a.by = slices.DeleteFunc(a.by, func(w waiter) bool {
+		if w.Submitted {
+			by = append(by, w)
+		}
+		return w.Submitted
+	})
+	for _, w := range by {
+		if w.left > 0 {
+			d.heard(w, j.Submit)
+		}
+	}
+}
+
+// heard tells w that what it waits for has come about at an instant.
+func (d *Dependencies) heard(w waiter, at des.Time) {
+	w.from = max(w.from, at.Add(w.Think))
+	if w.left--; w.left == 0 {
+		d.release(w.heldJob, "")
 	}
 }
 
@@ -239,4 +270,5 @@ func (d *Dependencies) release(h *heldJob, reason string) {
 	default:
 		sim.At(j.Submit, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) { d.meta.Refuse(&j, reason) }), uint64(j.ID))
 	}
+	d.submitted(&j)
 }

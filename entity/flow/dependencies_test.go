@@ -95,6 +95,22 @@ func TestUnderFeedbackAJobComesByItsPredecessorAlone(t *testing.T) {
 	require.Contains(t, events, "600 submitted 4", "there is no job 77")
 }
 
+func TestAJobThatWaitsForASubmissionComesBehindItWhateverBecomesOfIt(t *testing.T) {
+	submitted := func(job int64, t des.Time) entity.Dependency {
+		return think(entity.Dependency{Job: job, Submitted: true}, t)
+	}
+	require.Equal(t, strings.Join([]string{
+		"0 submitted 1", "0 started 1", "30 finished 1", "30 submitted 2", "30 submitted 3", "30 started 2", "30 started 3",
+		"35 submitted 4", "35 rejected 4", "40 finished 2", "40 finished 3", "40 submitted 5", "40 started 5", "50 finished 5",
+	}, "\n"), followed(t, true,
+		estimated(1, 0, 30, 30, 4),
+		after(estimated(2, 5, 10, 10, 1), anyEnd(1)),       // the first of a batch
+		after(estimated(3, 5, 10, 10, 1), submitted(2, 0)), // with it
+		after(estimated(4, 5, 10, 10, 9), submitted(2, 5)), // too wide
+		after(estimated(5, 5, 10, 10, 1), submitted(4, 5)),
+	))
+}
+
 func TestOneWhosePredecessorFailedIsRejectedAndThoseBehindItToo(t *testing.T) {
 	d := &journal{}
 	jobs := []*entity.Job{
@@ -258,7 +274,7 @@ func TestEveryJobComesWhenItsDefinitionSays(t *testing.T) {
 			for range draw(0, 3, "links") {
 				other := draw(0, n-1, "other")
 				if rank[other] < rank[i] {
-					j.After = append(j.After, entity.Dependency{Job: int64(other), OK: draw(0, 3, "ok") == 0, Think: des.Time(draw(0, 6, "think")) * des.Second})
+					j.After = append(j.After, entity.Dependency{Job: int64(other), OK: draw(0, 3, "ok") == 0, Submitted: draw(0, 3, "submitted") == 0, Think: des.Time(draw(0, 6, "think")) * des.Second})
 				}
 			}
 			jobs = append(jobs, j)
@@ -280,6 +296,10 @@ func TestEveryJobComesWhenItsDefinitionSays(t *testing.T) {
 			least := want
 			for _, dep := range j.After {
 				other := runs[dep.Job]
+				if dep.Submitted {
+					want = max(want, other.Submit+dep.Think)
+					continue
+				}
 				want = max(want, other.Finish+dep.Think)
 				if dep.OK && other.State != entity.Finished {
 					failed, known = true, min(known, other.Finish)

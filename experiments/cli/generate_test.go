@@ -46,7 +46,8 @@ func TestAGeneratedLogIsWhatTheSourceOfItsWordsRuns(t *testing.T) {
 	for flags, spec := range map[string]string{
 		"lublin --load 0.7 --cycle " + officeHours:                           "lublin:load=0.7:cycle=" + officeHours,
 		"downey --load 0.7 --flurries every=40:jobs=10:gap=5:spread=0.1":     "downey:load=0.7:flurries='every=40:jobs=10:gap=5:spread=0.1'",
-		"feitelson --mean-gap 900 --time-unit 600":                           "feitelson:mean-gap=15m:time-unit=10m",
+		"downey --mean-gap 15m --sigma 0.5":                                  "downey:mean-gap=900:sigma=0.5",
+		"feitelson --mean-gap 15m --time-unit 10m":                           "feitelson:mean-gap=15m:time-unit=10m",
 		"poisson --load 0.7 --size zipf/1.5/64 --runtime 1h --cycle @" + log: "poisson:load=0.7:size=zipf/1.5/64:runtime=1h:cycle=@" + log,
 		"poisson --gap @" + log + " --size @" + log + " --runtime @" + log:   "poisson:gap=@" + log + ":size=@" + log + ":runtime=@" + log,
 		"sessions --load 0.5 --size 1..20 --runtime 15m --users 7":           "sessions:load=0.5:size=1..20:runtime=15m:users=7",
@@ -68,6 +69,44 @@ func TestAGeneratedLogIsWhatTheSourceOfItsWordsRuns(t *testing.T) {
 	}
 }
 
+// The longest estimate of a site is 18 hours: longer runtimes are cut, and said to be.
+func TestTheLongestEstimateOfTsafrirsModelCanBeGiven(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.swf")
+	got := call("generate", "poisson", "--size=1", "--gap=60", "--runtime=one-of/60/60/60/60/60/60/60/60/60/60/100000", "--jobs=3000", "--estimates=tsafrir:max=18h", "--out="+path)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	cut, longest := 0, 0
+	for _, j := range jobsOf(t, path) {
+		require.LessOrEqual(t, j.Runtime, 18*des.Hour)
+		require.LessOrEqual(t, j.Request.Length, 18*des.Hour)
+		if j.Runtime == 18*des.Hour {
+			cut++
+		}
+		if j.Request.Length == 18*des.Hour {
+			longest++
+		}
+	}
+	require.Positive(t, cut)
+	require.Contains(t, got.stderr, fmt.Sprintf("the runtimes of %d jobs were above the longest estimate", cut))
+	require.InDelta(t, 3000*0.217, longest, 3)
+	require.Contains(t, read(t, filepath.Dir(path), "a.swf"), "estimates tsafrir:max=64800, seed 1\n")
+
+	out := t.TempDir()
+	got = call("simulate", path, "--estimates", "tsafrir:max=5h", "--policy", "easy", "--out", out)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Contains(t, got.stderr, fmt.Sprintf("%d changed: runtime cut to the model's longest estimate", cut))
+	require.Contains(t, read(t, out, "manifest.json"), `"estimates": "tsafrir:max=18000"`)
+}
+
+func TestAGeneratedLogSaysWhichParametersItHas(t *testing.T) {
+	for args, want := range map[string]string{
+		"lublin --typed --load 0.8":                "model lublin, load 0.8, estimates exact, seed 1, typed true\n",
+		"feitelson --mean-gap 15m --time-unit 10m": "model feitelson, estimates exact, seed 1, mean-gap 15m, time-unit 10m\n",
+		"downey --load 0.5 --sigma 2":              "model downey, load 0.5, estimates exact, seed 1, sigma 2\n",
+	} {
+		require.Contains(t, call(strings.Fields("generate "+args+" --jobs 2")...).stdout, want)
+	}
+}
+
 func TestAGeneratedLogSaysHowItWasMade(t *testing.T) {
 	text := call("generate", "poisson", "--size", "1", "--runtime", "one-of/60/120", "--gap", "5m", "--jobs", "2", "--seed", "9", "--estimates", "fmodel:4", "--cycle", officeHours).stdout
 	for _, want := range []string{
@@ -78,7 +117,7 @@ func TestAGeneratedLogSaysHowItWasMade(t *testing.T) {
 		require.Contains(t, text, want)
 	}
 	text = call("generate", "lublin", "--jobs", "2", "--cycle", officeHours, "--flurries", "every=1:jobs=1").stdout
-	require.Contains(t, text, "; Note: model lublin, load 0, estimates exact, seed 1, cycle "+officeHours+", flurries every=1:jobs=1\n")
+	require.Contains(t, text, "; Note: model lublin, estimates exact, seed 1, cycle "+officeHours+", flurries every=1:jobs=1\n")
 	require.Contains(t, text, "; UnixStartTime: 1704067200\n")
 	require.NotContains(t, call("generate", "lublin", "--jobs", "2").stdout, "UnixStartTime", "as it always was")
 }
@@ -165,7 +204,7 @@ func TestWhatCannotBeGeneratedIsWrongUsage(t *testing.T) {
 		"poisson --load 1 --size 1 --runtime lognormal/1h":             "want lognormal/MEAN/sigma",
 		"poisson --load 1 --size 1 --runtime 1 --cycle day=1/2/x":      "want weights",
 		"poisson --load 1 --size 1 --runtime 1 --jobs 1000000000":      "at most 100000000",
-		"poisson --load 1 --size 1 --runtime 1 --estimates user":       "want exact, tsafrir or fmodel:F",
+		"poisson --load 1 --size 1 --runtime 1 --estimates user":       "want exact, tsafrir, tsafrir:max=T or fmodel:F",
 		"poisson --load 1 --size 1 --runtime 1 --flurries jobs=5":      "one of so many jobs begins one",
 		"sessions --load 1 --size 1 --runtime 1 --flurries every=5":    "unknown flag: --flurries",
 		"sessions --load 1 --size 1 --runtime 1 --think @" + log:       "logs do not tell it",
@@ -175,7 +214,7 @@ func TestWhatCannotBeGeneratedIsWrongUsage(t *testing.T) {
 		"lublin --flurries often=1":                                    `--flurries: often: there is no "often"`,
 		"lublin --flurries every=5:spread=3":                           "the spread must be from 0 to 1",
 		"lublin --estimates fmodel:0.5":                                "the largest factor must be a number from 1",
-		"lublin --estimates factor:2":                                  "want exact, tsafrir or fmodel:F",
+		"lublin --estimates factor:2":                                  "want exact, tsafrir, tsafrir:max=T or fmodel:F",
 		"jann --from " + log + " --load inf":                           "--load must be a number above 0",
 		"feitelson --time-unit 60 --load 1 --flurries every=5:every=5": "every is given twice",
 	} {

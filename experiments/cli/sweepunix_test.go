@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,13 +19,15 @@ func TestRunsWhoseWorkersAreKilledAreDoneAgain(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("children are found in /proc")
 	}
-	study, dir := runsOf(t, 200), filepath.Join(t.TempDir(), "out")
+	study, dir, mark := runsOf(t, 200, "fcfs", "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
 	want := undisturbed(t, study)
+	t.Setenv(goOn, mark)
 	cmd := sweepProcess(study, "--out", dir, "--tries", "1000")
 	require.NoError(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	killed, pause := 0, 50*time.Millisecond
+	enough := sync.OnceFunc(func() { require.NoError(t, os.WriteFile(mark, nil, 0o666)) })
 	for running := true; running; {
 		select {
 		case err := <-ended:
@@ -37,6 +40,9 @@ func TestRunsWhoseWorkersAreKilledAreDoneAgain(t *testing.T) {
 					killed++
 				}
 			}
+			if killed > 5 {
+				enough() // until then the study cannot end
+			}
 		}
 	}
 	require.Greater(t, killed, 5)
@@ -45,7 +51,8 @@ func TestRunsWhoseWorkersAreKilledAreDoneAgain(t *testing.T) {
 }
 
 func TestAnInterruptedSweepKeepsWhatIsDoneAndGoesOn(t *testing.T) {
-	study, dir := runsOf(t, 200), filepath.Join(t.TempDir(), "out")
+	study, dir, mark := runsOf(t, 200, "fcfs", "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
+	t.Setenv(goOn, mark)
 	cmd := sweepProcess(study, "--out", dir)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -61,6 +68,7 @@ func TestAnInterruptedSweepKeepsWhatIsDoneAndGoesOn(t *testing.T) {
 	require.Equal(t, 1+len(units), strings.Count(read(t, dir, "results.csv"), "\n"))
 	require.Empty(t, others)
 	require.Contains(t, read(t, dir, "manifest.json"), "stopped")
+	require.NoError(t, os.WriteFile(mark, nil, 0o666))
 	require.Equal(t, exitOK, swept(t, study, "--out", dir).code)
 	require.Equal(t, undisturbed(t, study), read(t, dir, "results.csv"))
 }

@@ -94,6 +94,83 @@ func TestFeedbackIsWrittenAndSimulated(t *testing.T) {
 	require.Equal(t, exitOK, call("validate", filepath.Join(out, "jobs-easy.csv"), linked).code)
 }
 
+// A batch of two, of which the second ends first in the log and last in the simulation,
+// and one of two that waits for both.
+func TestASourceHasUsersWaitForAllJobsOfABatch(t *testing.T) {
+	log := write(t, "log.swf", `; MaxProcs: 4
+1 0 0 100 4 -1 -1 4 200 -1 1 1 1 -1 -1 -1 -1 -1
+2 10 0 50 4 -1 -1 4 200 -1 1 1 1 -1 -1 -1 -1 -1
+3 160 0 10 2 -1 -1 2 200 -1 1 1 1 -1 -1 -1 -1 -1
+4 165 0 10 2 -1 -1 2 200 -1 1 1 1 -1 -1 -1 -1 -1
+`)
+	came := func(trace string, args ...string) (submissions []string) {
+		out := t.TempDir()
+		got := call(append([]string{"simulate", trace, "--policy", "easy", "--out", out}, args...)...)
+		require.Equal(t, exitOK, got.code, got.stderr)
+		got = call("validate", filepath.Join(out, "jobs-easy.csv"), trace)
+		require.Equal(t, exitOK, got.code, got.stdout)
+		jobs, err := os.ReadFile(filepath.Join(out, "jobs-easy.csv"))
+		require.NoError(t, err)
+		rows, err := csv.NewReader(strings.NewReader(string(jobs))).ReadAll()
+		require.NoError(t, err)
+		submit, after := slices.Index(rows[0], "submission_time"), slices.Index(rows[0], "after")
+		for _, row := range rows[1:] {
+			if after < 0 {
+				submissions = append(submissions, row[submit])
+			} else {
+				submissions = append(submissions, row[submit]+": "+row[after])
+			}
+		}
+		return submissions
+	}
+	source := "feedback:from=" + log
+	// Job 2 runs from 100 to 150 on 4 processors. The log has it end before job 1.
+	require.Equal(t, []string{"0", "10", "160", "165"}, came(source))
+	require.Equal(t, []string{"0: ", "10: ", "210: 1+60 2+60", "215: 3:submitted+5"}, came(source+":batch=whole", "--feedback"))
+	require.Equal(t, []string{"0: ", "10: ", "210: 1+60 2+60", "215: 3:submitted+5"}, came(source, "--feedback"))
+	linked := filepath.Join(t.TempDir(), "linked.swf")
+	require.Equal(t, exitOK, call("trace", "feedback", log, linked, "--batch", "whole").code)
+	require.Equal(t, []string{"0: ", "10: ", "160: 1+60", "165: 1+65"}, came(linked, "--feedback"), "the file names one")
+
+	for args, wrong := range map[string]string{
+		"feedback":                         "want the path of a log",
+		source + ":batch=none":             `batch is "none": want previous or whole`,
+		"resample:feedback=yes:from=x":     `feedback is "yes": want on, all or off`,
+		"feedback:from=" + log + "x":       "no such file",
+		"feedback:from=" + log + ":all=on": `feedback does not take "all"`,
+	} {
+		got := call("simulate", args, "--feedback")
+		require.NotEqual(t, exitOK, got.code)
+		require.Contains(t, got.stderr, wrong, args)
+	}
+	got := call("simulate", "feedback:from="+usersLog(t, "-1"), "--feedback")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "job 1 has no wait")
+	require.Equal(t, exitOK, call("simulate", "feedback:no-wait=on:from="+usersLog(t, "-1"), "--feedback").code)
+}
+
+func TestResampledUsersWaitForWholeBatchesWhereThatIsAskedFor(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("; MaxProcs: 4\n")
+	for week := range 14 { // a batch of two, and one behind it
+		at := week * 7 * 86400
+		fmt.Fprintf(&b, "%d %d 0 100 4 -1 -1 4 200 -1 1 1 1 -1 -1 -1 -1 -1\n", 3*week+1, at)
+		fmt.Fprintf(&b, "%d %d 0 50 4 -1 -1 4 200 -1 1 1 1 -1 -1 -1 -1 -1\n", 3*week+2, at+10)
+		fmt.Fprintf(&b, "%d %d 0 10 2 -1 -1 2 200 -1 1 1 1 -1 -1 -1 -1 -1\n", 3*week+3, at+160)
+	}
+	log := write(t, "log.swf", b.String())
+	for feedback, want := range map[string]string{"on": "604960,", "all": "605010,"} {
+		out := t.TempDir()
+		source := "resample:from=" + log + ":weeks=2:users=1:batch=whole:feedback=" + feedback
+		got := call("simulate", source, "--feedback", "--policy", "fcfs", "--out", out)
+		require.Equal(t, exitOK, got.code, got.stderr)
+		jobs, err := os.ReadFile(filepath.Join(out, "jobs-fcfs.csv"))
+		require.NoError(t, err)
+		require.Contains(t, string(jobs), "\n6,"+source+",10,"+want)
+		require.Equal(t, exitOK, call("validate", filepath.Join(out, "jobs-fcfs.csv"), source).code)
+	}
+}
+
 func TestUsersAreResampledToAFileAndAsASource(t *testing.T) {
 	log := usersLog(t, "50")
 	file := filepath.Join(t.TempDir(), "new.swf")
@@ -163,7 +240,7 @@ func TestWhatMakesNoSenseOfUsersIsWrongUsage(t *testing.T) {
 		"simulate resample:from=" + log + ":begin=sometime":     "staggered or together",
 		"simulate resample:from=" + log + ":load=1:users=2":     "not beside users",
 		"simulate resample:from=" + log + ":break=gap:limit=x":  "limit",
-		"simulate resample:from=" + log + ":feedback=sometimes": "on or off",
+		"simulate resample:from=" + log + ":feedback=sometimes": "on, all or off",
 	} {
 		got := call(strings.Fields(args)...)
 		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
@@ -234,4 +311,7 @@ func TestUsersWhoAlwaysWaitTurnAComparisonRound(t *testing.T) {
 	easy, conservative = wait(across, "--feedback")
 	require.InDelta(t, 6.35, easy, 0.005)
 	require.InDelta(t, 6.97, conservative, 0.005)
+	easy, conservative = wait("feedback:from="+log+":across=on:batch=whole", "--feedback")
+	require.InDelta(t, 7.26, easy, 0.005)
+	require.InDelta(t, 7.74, conservative, 0.005)
 }

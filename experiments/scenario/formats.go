@@ -96,11 +96,13 @@ func zoneOf(a *policy.Args) *time.Location {
 	return zone
 }
 
-// zoneNamed is a time zone by its name, but not that of the machine, which is another one
-// elsewhere.
+// zoneNamed is a time zone by its name, but not "Local", that of the machine, which is
+// another one elsewhere. (The zone of the machine may have a name of its own, by TZ in the
+// environment, and is as good as any other by that name.)
 func zoneNamed(name string) (*time.Location, error) {
-	if name == "" || name == time.Local.String() {
-		return nil, errors.New(wantZone)
+	zone, err := time.LoadLocation(name)
+	if err == nil && (name == "" || zone == time.Local) {
+		err = errors.New(wantZone)
 	}
-	return time.LoadLocation(name)
+	return zone, err
 }

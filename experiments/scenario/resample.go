@@ -1,6 +1,7 @@
 package scenario
 
-// Logs that are made of the users of another one: see package users.
+// Logs that are made of the users of another one, and a log with what its users waited
+// for: see package users.
 
 import (
 	"fmt"
@@ -25,15 +26,15 @@ type Resampling struct {
 	users.Resample
 }
 
-// Of is a log made of t's users, read from its records, and who these are.
-func (r Resampling) Of(t *workload.Trace, from iter.Seq2[*workload.Record, error]) (*users.Pool, iter.Seq[*workload.Record], error) {
+// Of are the users of t, read from its records, and how many of them there are to be.
+func (r Resampling) Of(t *workload.Trace, from iter.Seq2[*workload.Record, error]) (*users.Pool, users.Resample, error) {
 	var rule *users.Rule
 	if r.Feedback {
 		rule = &r.Rule
 	}
 	pool, err := users.NewPool(from, rule)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", t.Name, err)
+		return nil, r.Resample, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	switch {
 	case r.Users > 0:
@@ -41,18 +42,14 @@ func (r Resampling) Of(t *workload.Trace, from iter.Seq2[*workload.Record, error
 	case r.Load > 0:
 		offered, err := t.OfferedLoad()
 		if err != nil {
-			return nil, nil, err
+			return nil, r.Resample, err
 		}
 		if offered == 0 {
-			return nil, nil, fmt.Errorf("%s: its jobs offer no load, and so no number of users offers %v", t.Name, r.Load)
+			return nil, r.Resample, fmt.Errorf("%s: its jobs offer no load, and so no number of users offers %v", t.Name, r.Load)
 		}
 		r.Scale = r.Load / offered
 	}
-	records, err := pool.Records(r.Resample)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", t.Name, err)
-	}
-	return pool, records, nil
+	return pool, r.Resample, nil
 }
 
 // resampleSource is the source of that name. It hands records over with its jobs, see
@@ -60,7 +57,7 @@ func (r Resampling) Of(t *workload.Trace, from iter.Seq2[*workload.Record, error
 func resampleSource() policy.Entry[Source] {
 	return policy.Entry[Source]{
 		Name: resampleName, Text: "users of a log, recombined as Zakay and Feitelson (2014) do",
-		Params: []policy.Param{
+		Params: append([]policy.Param{
 			{Name: fromParam, Values: "LOG", Text: "the log whose users they are"},
 			{Name: "users", Values: "N", Text: "how many as the log has users (as many)"},
 			{Name: "load", Values: "F", Text: "so many users as offer this load in the mean (as many as the log has)"},
@@ -68,15 +65,10 @@ func resampleSource() policy.Entry[Source] {
 			{Name: "long-term", Values: "N", Text: "users whose jobs span so many weeks stay, others come and go (12)"},
 			{Name: "begin", Values: "staggered|together", Text: "those who stay begin with any of their weeks, or all with the first (staggered)"},
 			{Name: "order", Values: "turn|drawn", Text: "they live through their weeks in turn, or through any (turn)"},
-			{Name: "feedback", Values: "on|off", Text: "jobs say what their users waited for, for --feedback; the log must tell waits (off)"},
-			{Name: "break", Values: "think|gap", Text: "what ends a session (think)"},
-			{Name: "limit", Values: "TIME", Text: "how long a break is, at least (20m; of gaps 1h)"},
-			{Name: "batch", Values: "previous|whole", Text: "what has ended before the next batch (previous)"},
-			{Name: "across", Values: "on|off", Text: "sessions wait for the one before, too (off)"},
-			{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
-		},
+			{Name: "feedback", Values: "on|all|off", Text: "jobs say what their users waited for, for --feedback: one job of a batch, or all; the log must tell waits (off)"},
+		}, ruleParams...),
 		New: func(a *policy.Args) Source {
-			path, r := resamplingOf(a)
+			path, r, all := resamplingOf(a)
 			return func(seed uint64) (int, iter.Seq[*entity.Job], error) {
 				t, err := openLog(path)
 				if err != nil {
@@ -88,51 +80,143 @@ func resampleSource() policy.Entry[Source] {
 				}
 				r := r
 				r.Seed = seed
-				_, records, err := r.Of(t, t.Selected())
-				return procs, jobsOf(records), err
+				pool, resample, err := r.Of(t, t.Selected())
+				if err != nil {
+					return 0, nil, err
+				}
+				records, err := pool.Linked(resample)
+				if err != nil {
+					return 0, nil, fmt.Errorf("%s: %w", t.Name, err)
+				}
+				return procs, jobsOf(records, all), nil
 			}
 		},
 	}
 }
 
 // resamplingOf reads the parameters of the source.
-func resamplingOf(a *policy.Args) (path string, r Resampling) {
-	path, _ = a.Value(fromParam)
-	if path == "" {
-		a.Fail(fromParam, "the path of a log, as in from=log.swf.gz")
-	}
+func resamplingOf(a *policy.Args) (path string, r Resampling, all bool) {
+	path = neededLog(a)
 	r.Users, r.Load, r.Weeks, r.LongTerm = a.Positive("users"), a.Number("load", 0), a.Positive("weeks"), a.Positive("long-term")
 	if _, given := a.Value("load"); given && !(r.Load > 0) || r.Users > 0 && r.Load > 0 {
 		a.Fail("load", "a number above 0, and not beside users")
 	}
-	second := func(name, first, second string) bool {
-		value, given := a.Value(name)
-		if given && value != first && value != second {
-			a.Fail(name, first+" or "+second)
-		}
-		return value == second
+	r.Together, r.Drawn = second(a, "begin", "staggered", "together"), second(a, "order", "turn", "drawn")
+	r.Rule = ruleOf(a)
+	switch value, given := a.Value("feedback"); {
+	case value == "all":
+		r.Feedback, all = true, true
+	case value == "on":
+		r.Feedback = true
+	case given && value != "off":
+		a.Fail("feedback", "on, all or off")
 	}
-	r.Together, r.Drawn = second("begin", "staggered", "together"), second("order", "turn", "drawn")
-	if second("break", "think", "gap") {
-		r.Rule.Break = users.GapBreak
-	}
-	if second("batch", "previous", "whole") {
-		r.Rule.Batch = users.WholeBatch
-	}
-	r.Rule.Limit = des.Seconds(a.Seconds("limit"))
-	r.Feedback, r.Rule.Across, r.Rule.NoWait = a.OnOff("feedback", false), a.OnOff("across", false), a.OnOff("no-wait", false)
-	return path, r
+	return path, r, all
 }
 
-// jobsOf are jobs that stand for records.
-func jobsOf(records iter.Seq[*workload.Record]) iter.Seq[*entity.Job] {
+// neededLog is the path of the log that a source is made of.
+func neededLog(a *policy.Args) string {
+	path, _ := a.Value(fromParam)
+	if path == "" {
+		a.Fail(fromParam, "the path of a log, as in from=log.swf.gz")
+	}
+	return path
+}
+
+// second reports whether a parameter has the second of its two values, the first of which
+// is the default.
+func second(a *policy.Args, name, first, second string) bool {
+	value, given := a.Value(name)
+	if given && value != first && value != second {
+		a.Fail(name, first+" or "+second)
+	}
+	return value == second
+}
+
+// ruleParams are the parameters of sources whose users wait for results, ruleOf what they
+// say.
+var ruleParams = []policy.Param{
+	{Name: "break", Values: "think|gap", Text: "what ends a session (think)"},
+	{Name: "limit", Values: "TIME", Text: "how long a break is, at least (20m; of gaps 1h)"},
+	{Name: "batch", Values: "previous|whole", Text: "what has ended before the next batch (previous)"},
+	{Name: "across", Values: "on|off", Text: "sessions wait for the one before, too (off)"},
+	{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
+}
+
+func ruleOf(a *policy.Args) (r users.Rule) {
+	if second(a, "break", "think", "gap") {
+		r.Break = users.GapBreak
+	}
+	if second(a, "batch", "previous", "whole") {
+		r.Batch = users.WholeBatch
+	}
+	r.Limit = des.Seconds(a.Seconds("limit"))
+	r.Across, r.NoWait = a.OnOff("across", false), a.OnOff("no-wait", false)
+	return r
+}
+
+// feedbackSource is the source of that name: a log whose users wait for all jobs of the
+// batch before, which fields 17 and 18 have no room for.
+func feedbackSource() policy.Entry[Source] {
+	return policy.Entry[Source]{
+		Name: feedbackName, Text: "a log whose users wait for all jobs of the batch before, for --feedback; the log must tell waits",
+		Params: append([]policy.Param{{Name: fromParam, Values: "LOG", Text: "the log"}}, ruleParams...),
+		New: func(a *policy.Args) Source {
+			path, rule := neededLog(a), ruleOf(a)
+			return func(uint64) (int, iter.Seq[*entity.Job], error) {
+				t, err := openLog(path)
+				if err != nil {
+					return 0, nil, err
+				}
+				procs, err := Processors(t)
+				if err != nil {
+					return 0, nil, err
+				}
+				for _, err := range users.Feedback(t.Selected(), rule) { // what is wrong is told before anything is simulated
+					if err != nil {
+						return 0, nil, fmt.Errorf("%s: %w", t.Name, err)
+					}
+				}
+				return procs, waitingJobs(t, rule), nil
+			}
+		},
+	}
+}
+
+// waitingJobs are jobs that stand for the records of a log, with all that their users
+// waited for.
+func waitingJobs(t *workload.Trace, rule users.Rule) iter.Seq[*entity.Job] {
 	return func(yield func(*entity.Job) bool) {
-		for rec := range records {
-			if !yield(&entity.Job{ID: rec.Job, Submit: rec.Submit, Extra: rec}) {
+		s := users.Splitter{Rule: rule}
+		for rec, err := range t.Selected() {
+			if err != nil {
+				return
+			}
+			step, err := s.Next(rec)
+			if err != nil || !yield(jobOf(step.Linked(rec), step.After)) {
 				return
 			}
 		}
 	}
+}
+
+// jobsOf are jobs that stand for records, with all that their users wait for or with no
+// more than fields 17 and 18 tell.
+func jobsOf(records iter.Seq2[*workload.Record, []entity.Dependency], all bool) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for rec, after := range records {
+			if !all {
+				after = nil
+			}
+			if !yield(jobOf(rec, after)) {
+				return
+			}
+		}
+	}
+}
+
+func jobOf(rec *workload.Record, after []entity.Dependency) *entity.Job {
+	return &entity.Job{ID: rec.Job, Submit: rec.Submit, After: after, Extra: rec}
 }
 
 // recordOf is what a job of a source is written down as: the record that it stands for,
@@ -144,8 +228,8 @@ func recordOf(j *entity.Job) workload.Record {
 	return workload.RecordOf(j)
 }
 
-// A source that is made of a log names it in a parameter.
-const resampleName, fromParam = "resample", "from"
+// Sources that are made of a log name it in a parameter.
+const resampleName, feedbackName, fromParam = "resample", "feedback", "from"
 
 // Header is that of a log made of t's users, whose numbers are new.
 func (r *Resampling) Header(t *workload.Trace) *workload.Header {

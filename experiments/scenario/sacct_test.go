@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,6 +21,13 @@ func TestTheZoneOfAClusterSaysWhenItsJobsCame(t *testing.T) {
 		require.Equal(t, "sacct", trace.Format.Name())
 		require.Equal(t, want, trace.Header.Get("UnixStartTime"), from)
 	}
+	kolkata, err := time.LoadLocation("Asia/Kolkata")
+	require.NoError(t, err)
+	defer func(own *time.Location) { time.Local = own }(time.Local)
+	time.Local = kolkata // as with TZ=Asia/Kolkata in the environment
+	trace, err := tables.OpenTrace(t.Context(), path, "sacct:zone=Asia/Kolkata", workload.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "1719808200", trace.Header.Get("UnixStartTime"))
 	for _, from := range []string{"sacct:zone=Nowhere", "sacct:zone=", "sacct:zone=Local", "sacct:zone=../etc/passwd"} {
 		_, err := tables.OpenTrace(t.Context(), path, from, workload.Options{})
 		require.ErrorContains(t, err, "want a time zone that this system knows, as in Europe/London or UTC", from)

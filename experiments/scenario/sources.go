@@ -23,8 +23,9 @@ import (
 //
 // The jobs are written down as an SWF log, so that everything that can be done to
 // a log can be done to them: a part is taken, the load is scaled, estimates are
-// replaced. What a log does not hold (budgets, dependencies) is lost on the way;
-// a program that needs it sets Workload.Jobs instead.
+// replaced. What a log does not hold (budgets) is lost on the way; a program that
+// needs it sets Workload.Jobs instead. What jobs come after is kept beside the log, for
+// feedback.
 type Source func(seed uint64) (processors int, jobs iter.Seq[*entity.Job], err error)
 
 // mostSourceJobs keeps a source's temporary file below some gigabytes.
@@ -49,15 +50,13 @@ func Sources() policy.Table[Source] {
 			},
 		},
 		{
-			Name: "downey", Text: "Downey's model (1997): log-uniform work and parallelism; needs load",
-			Params: common(policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}),
+			Name: "downey", Text: "Downey's model (1997): log-uniform work and parallelism; needs load or mean-gap",
+			Params: common(rate, gap, policy.Param{Name: "sigma", Values: "F", Text: "variation of a job's parallelism (0)"}),
 			New: func(a *policy.Args) Source {
-				w := readWanted(a)
-				if w.Load == 0 {
-					a.Fail("load", "the offered load, a number above 0, as in load=0.7")
-				}
+				w := readWanted(a).withRate(a)
+				sigma := a.Number("sigma", 0)
 				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
-					return model.Downey{Processors: w.procs, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+					return model.Downey{Processors: w.procs, Sigma: sigma, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
 				})
 			},
 		},
@@ -151,7 +150,7 @@ func Sources() policy.Table[Source] {
 				})
 			},
 		},
-		resampleSource(),
+		resampleSource(), feedbackSource(),
 	}
 }
 
@@ -181,6 +180,11 @@ func openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options
 	if strings.Contains(c.Spec, ":cycle=") {
 		AddCycleBegin(h)
 	}
+	var after map[int64][]entity.Dependency
+	if o.Feedback {
+		after = map[int64][]entity.Dependency{}
+		jobs = keepAfter(jobs, after)
+	}
 	go func() { to.CloseWithError(writeSWF(ctx, to, h, jobs)) }()
 	o.Stdin, o.Format = from, workload.SWF
 	t, err := o.Open(workload.StandardInput)
@@ -188,7 +192,22 @@ func openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options
 		return nil, fmt.Errorf("%s: %w", c.Spec, err)
 	}
 	t.Name, t.Path = c.Spec, c.Spec
+	t.Options.After = after // which is complete, as the log is
 	return t, nil
+}
+
+// keepAfter notes what jobs come after that fields 17 and 18 cannot tell.
+func keepAfter(jobs iter.Seq[*entity.Job], after map[int64][]entity.Dependency) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for j := range jobs {
+			if !workload.TellsAfter(j.After) {
+				after[j.ID] = j.After
+			}
+			if !yield(j) {
+				return
+			}
+		}
+	}
 }
 
 func writeSWF(ctx context.Context, to io.Writer, h *workload.Header, jobs iter.Seq[*entity.Job]) error {

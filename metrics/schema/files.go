@@ -45,7 +45,7 @@ func Files() []File {
 			Column{Name: "restarts", Type: Integer, Text: "how often it was preempted"},
 			Column{Name: "lost", Type: Number, Unit: seconds, Text: "work done in vain"},
 			Column{Name: "overhead", Type: Number, Unit: seconds, Text: "set-up and checkpoints"},
-			Column{Name: "after", Text: "the jobs that it waited for: 12 13:ok 14+30"},
+			Column{Name: "after", Text: "the jobs that it waited for: 12 13:ok 14+30 15:submitted"},
 		), []Column{
 			{Name: "group_id", Type: Integer, Text: "its group"},
 			{Name: "queue_id", Type: Integer, Text: "its queue"},

@@ -296,14 +296,13 @@ func (c *fileChecker) onWhatIsDown(f *filed, of map[int32][]out, p int32, until 
 	}
 }
 
-// parseAfter reads "12 13:ok 14+30": jobs by their IDs, those that must have finished
-// well, and how long after their ends.
+// parseAfter reads "12 13:ok 14+30 15:submitted": jobs by their IDs, those that must have
+// finished well, and how long after their ends or submissions.
 func parseAfter(s string) (all []entity.Dependency, err error) {
 	for text := range strings.FieldsSeq(s) {
-		id, ok, think, thinks := entity.CutDependency(text)
-		d := entity.Dependency{OK: ok}
+		d, id, think, thinks := entity.CutDependency(text)
 		if d.Job, err = strconv.ParseInt(id, 10, 64); err != nil {
-			return nil, fmt.Errorf("%q is none of jobs such as 12 or 13:ok or 14+30", text)
+			return nil, fmt.Errorf("%q is none of jobs such as 12 or 13:ok or 14+30 or 15:submitted", text)
 		}
 		if thinks {
 			if d.Think, err = parseTime(think); err != nil {
@@ -335,6 +334,10 @@ func (c *fileChecker) follow() {
 			before := c.byID[d.Job]
 			if before == nil || before.row == nil {
 				known = false
+				continue
+			}
+			if d.Submitted {
+				came = max(came, before.submit.Add(d.Think))
 				continue
 			}
 			vain := d.OK && (before.state == stateKilled || before.state == stateRejected)

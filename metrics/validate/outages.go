@@ -113,8 +113,8 @@ func (v *Validator) onWhatIsDown(started []*followed) {
 
 // gone is how a job has ended.
 type gone struct {
-	at   des.Time
-	well bool
+	submitted, at des.Time
+	well          bool
 }
 
 // follows checks that f, which starts, has waited for the jobs that it follows. Of
@@ -123,7 +123,14 @@ func (v *Validator) follows(f *followed) {
 	for _, d := range f.job.After {
 		before, over := v.gone[d.Job]
 		switch {
-		case !over && v.here(d.Job):
+		case d.Submitted:
+			if r := v.here(d.Job); r != nil {
+				before.submitted, over = r.Submit, true
+			}
+			if over && v.now < before.submitted.Add(d.Think) {
+				v.violation(BeforeItsTurn, f.job, "started before %v, %v after the submission of job %d", before.submitted.Add(d.Think), d.Think, d.Job)
+			}
+		case !over && v.here(d.Job) != nil:
 			v.violation(BeforeItsTurn, f.job, "started before the end of job %d, which it follows", d.Job)
 		case over && d.OK && !before.well:
 			v.violation(BeforeItsTurn, f.job, "started, though job %d has not finished well", d.Job)
@@ -133,14 +140,14 @@ func (v *Validator) follows(f *followed) {
 	}
 }
 
-// here reports whether a job of that ID waits or runs.
-func (v *Validator) here(id int64) bool {
+// here is a job of that ID that waits or runs, or nil.
+func (v *Validator) here(id int64) *entity.Run {
 	for r := range v.live { // any: the order does not matter
 		if r.ID == id {
-			return true
+			return r
 		}
 	}
-	return false
+	return nil
 }
 
 // ended notes how a job has ended.
@@ -148,5 +155,5 @@ func (v *Validator) ended(f *followed, well bool) {
 	if v.gone == nil {
 		v.gone = map[int64]gone{}
 	}
-	v.gone[f.job.ID] = gone{v.now, well}
+	v.gone[f.job.ID] = gone{f.job.Submit, v.now, well}
 }

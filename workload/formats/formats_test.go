@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/alibaba"
+	"github.com/gridslot/gridslot/workload/google"
 )
 
 // Every file of the folders of logs and references is read with an account in which
@@ -80,4 +82,32 @@ func dataLines(t *testing.T, path string, format workload.Format) int64 {
 		n-- // the heading
 	}
 	return n
+}
+
+// A log that is read in the wrong format never becomes an empty one.
+func TestTheWrongFormatIsAnError(t *testing.T) {
+	for name, text := range map[string]string{
+		"accounting": "JobID|Submit|Start|NCPUS\n1|2024-01-31T10:00:00|None|4\n2|2024-01-31T10:00:00|None|4\n",
+		"prose":      "This is a letter, not a log.\n\nIt tells, among other things, of the weather.\n",
+		"json":       "[{\"a\": 1},\n{\"a\": 2}]\n",
+		"numbers":    "1,2\n3,4\n",
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		for _, format := range append(All(), workload.SWF, google.Format{Table: google.TaskEvents}, alibaba.Format{Table: alibaba.PAITask}) {
+			if name == "accounting" && format.Name() == "sacct" || name == "accounting" && format.Name() == "csv" {
+				continue
+			}
+			trace, err := workload.Options{Format: format}.Open(path)
+			if err == nil {
+				r, closer, opened := trace.Records()
+				require.NoError(t, opened)
+				for r.Next() {
+				}
+				err = r.Err()
+				require.NoError(t, closer.Close())
+			}
+			require.ErrorContains(t, err, name, "%s as %s", name, format.Name())
+		}
+	}
 }

@@ -86,7 +86,7 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 		h.Columns = []workload.Column{class, event, {Name: "name", Text: true}, {Name: "logical_name", Text: true}}
 	}
 	names, at := f.columns()
-	t := cells.New(text, &workload.Account{}, names...)
+	t := cells.New(text, &workload.Account{Name: in.Name()}, names...)
 	for t.Next() {
 		if user := t.Text(at.user); len(user) > 0 {
 			h.Names(workload.FieldUser).Number(user)

@@ -16,14 +16,13 @@ import (
 //	10-14         jobs 10 to 14, which may be the tasks of an array
 //	4:ok          job 4, which must have finished well: otherwise this one is rejected
 //	10-14:ok+60   and 60 time units more
+//	4:submitted+60  60 time units after the submission of job 4
 
 const wantAfter = "jobs such as 3 10-14 4:ok+60"
 
 func parseAfter(text string) (all []entity.Dependency, err error) {
 	for part := range strings.FieldsSeq(text) {
-		var d entity.Dependency
-		jobs, finished, think, thinks := entity.CutDependency(part)
-		d.OK = finished
+		d, jobs, think, thinks := entity.CutDependency(part)
 		if thinks {
 			var ok bool
 			if d.Think, ok = parseTime(think); !ok {

@@ -78,8 +78,9 @@ func TestWhatComesAfterOthersIsWrittenAsItIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		job := entity.Job{ID: 5, User: -1, Group: -1, Queue: -1, Runtime: des.Second, Request: entity.Request{Nodes: 1, Length: des.Second}}
 		for range rapid.IntRange(0, 12).Draw(t, "links") {
+			what := rapid.SampledFrom([]string{"end", "ok", "submitted"}).Draw(t, "what")
 			job.After = append(job.After, entity.Dependency{
-				Job: rapid.Int64Range(0, 12).Draw(t, "job"), OK: rapid.Bool().Draw(t, "ok"),
+				Job: rapid.Int64Range(0, 12).Draw(t, "job"), OK: what == "ok", Submitted: what == "submitted",
 				Think: des.Time(rapid.IntRange(0, 2).Draw(t, "think")) * des.Second / 2,
 			})
 		}

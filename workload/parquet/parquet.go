@@ -180,8 +180,10 @@ func (r *reader) Next() bool {
 		r.acc.Took(r.Line(), &r.rec)
 		return true
 	}
-	if err := r.rows.Err(); err != nil && r.err == nil {
-		r.err = fmt.Errorf("%s: %w", r.name, err)
+	if r.err == nil {
+		if r.err = r.acc.Ended(); r.rows.Err() != nil {
+			r.err = fmt.Errorf("%s: %w", r.name, r.rows.Err())
+		}
 	}
 	return false
 }

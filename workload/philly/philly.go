@@ -157,6 +157,9 @@ func (r *reader) Next() bool {
 		r.acc.Took(r.number, &r.rec)
 		return true
 	}
+	if r.err == nil {
+		r.err = r.acc.Ended()
+	}
 	return false
 }
 

@@ -25,9 +25,13 @@ func (Format) Name() string { return "sacct" }
 func (Format) Endings() []string { return []string{".sacct"} }
 
 // Is reports whether the first line is a heading: JobID or JobIDRaw, and two more
-// of Slurm's words, as Slurm writes them.
+// of Slurm's words, as Slurm writes them. What sacct --json prints is claimed as well, so that
+// the error says what to do.
 func (Format) Is(in *workload.Input) bool {
 	first, _, _ := bytes.Cut(bytes.TrimPrefix(in.Head(), []byte(byteOrderMark)), []byte{'\n'})
+	if bytes.HasPrefix(bytes.TrimLeft(first, " \t"), []byte{'{'}) {
+		return bytes.Contains(in.Head(), []byte(`"job_id"`)) && bytes.Contains(in.Head(), []byte(`"association"`))
+	}
 	if wordEnd(bytes.TrimPrefix(first, []byte{'"'})) == 0 {
 		return false
 	}

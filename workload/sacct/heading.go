@@ -118,11 +118,16 @@ const byteOrderMark = "\xEF\xBB\xBF"
 // maxColumns is more than Slurm knows.
 const maxColumns = 1000
 
+var errJSON = errors.New("it is what sacct --json prints, which differs from one version of Slurm to the next: have it print a table with --parsable2")
+
 var errNoHeading = errors.New("its first line must be the heading that sacct prints, with JobID or JobIDRaw, as in JobID|Submit|Start")
 
 // readHeading understands a first line. The separator is what stands between its names.
 func readHeading(line []byte) (*heading, error) {
 	line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'{'}) {
+		return nil, errJSON
+	}
 	h := &heading{line: string(line)}
 	quote := len(line) > 0 && line[0] == '"'
 	rest := line

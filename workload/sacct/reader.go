@@ -109,9 +109,10 @@ type job struct {
 	line   int64
 	id     []byte // as its steps repeat it
 	record workload.Record
-	sum    bool // its energy is the sum of its steps'
-	task   bool // of an array, or a part of a job, without a JobIDRaw
-	number bool // it was given a number of its own
+	more   []workload.Value // the record's, while it is the reader's
+	sum    bool             // its energy is the sum of its steps'
+	task   bool             // of an array, or a part of a job, without a JobIDRaw
+	number bool             // it was given a number of its own
 }
 
 // plainReader reads a column that is taken as it is.
@@ -131,7 +132,7 @@ func (r *reader) begin(h *workload.Header, a *workload.Account) {
 	}
 	more := make([]workload.Value, 2*len(h.Columns))
 	r.now, r.ahead = &job{}, &job{}
-	r.now.record.More, r.ahead.record.More = more[:len(h.Columns)], more[len(h.Columns):]
+	r.now.more, r.ahead.more = more[:len(h.Columns)], more[len(h.Columns):]
 }
 
 func (r *reader) Header() *workload.Header { return r.header }
@@ -243,7 +244,7 @@ func (r *reader) job() bool {
 	*rec = workload.Record{
 		Wait: workload.UnknownTime, Runtime: workload.UnknownTime, Allocated: workload.Unknown, CPUTime: workload.UnknownTime,
 		UsedMemory: workload.Unknown, Requested: workload.Unknown, Estimate: workload.UnknownTime, RequestedMemory: workload.Unknown,
-		Executable: workload.Unknown, Preceding: workload.Unknown, ThinkTime: workload.UnknownTime, More: rec.More,
+		Executable: workload.Unknown, Preceding: workload.Unknown, ThinkTime: workload.UnknownTime, More: j.more,
 	}
 	for i := range rec.More {
 		rec.More[i] = workload.UnknownValue

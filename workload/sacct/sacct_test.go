@@ -44,6 +44,7 @@ func recordsOf(trace *workload.Trace) (all []*workload.Record, err error) {
 			return all, err
 		}
 		all = append(all, rec.Clone())
+		*rec = workload.Record{} // whoever has asked for it may change it
 	}
 	return all, nil
 }
@@ -678,4 +679,14 @@ func TestPartitionsOfWhichOneIsNoNumberAreAllNames(t *testing.T) {
 	h, recs, _ := read(t, "JobID|Submit|Partition\n1|10|debug\n2|10|3\n")
 	require.Equal(t, "debug", h.Names(workload.FieldPartition).Name(recs[0].Partition))
 	require.Equal(t, "3", h.Names(workload.FieldPartition).Name(recs[1].Partition))
+}
+
+func TestTheJSONOfSacctIsToldWhatToDo(t *testing.T) {
+	for _, text := range []string{`{"jobs": [{"association": {"account": "a"}, "job_id": 7}]}`, "{\n  \"jobs\": [\n    {\"association\": {}, \"job_id\": 7}\n  ]\n}\n"} {
+		_, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(text)}.Open(workload.StandardInput)
+		require.ErrorContains(t, err, "standard input:1: it is what sacct --json prints")
+	}
+	trace, err := workload.Options{Formats: []workload.Format{Format{}}, Stdin: strings.NewReader(`{"nb_res": 4, "jobs": [{"id": "7", "job_id": 7}]}`)}.Open(workload.StandardInput)
+	require.NoError(t, err)
+	require.Equal(t, "swf", trace.Format.Name(), "it is Batsim's")
 }

@@ -12,8 +12,8 @@ import (
 // everybody submits at the instants of the log, to the tick.
 //
 // The format names one preceding job. Where the batch before had several, a simulation
-// in which another one of them ends last has the user come before that. Records that
-// are no jobs of users come by the clock.
+// in which another one of them ends last has the user come before that: see Step.After.
+// Records that are no jobs of users come by the clock.
 //
 // An error ends the sequence. A record is valid until the next one is asked for.
 func Feedback(records iter.Seq2[*workload.Record, error], rule Rule) iter.Seq2[*workload.Record, error] {
@@ -29,14 +29,19 @@ func Feedback(records iter.Seq2[*workload.Record, error], rule Rule) iter.Seq2[*
 				yield(nil, err)
 				return
 			}
-			own := *rec
-			own.Preceding, own.ThinkTime = workload.Unknown, workload.UnknownTime
-			if step.Waits {
-				own.Preceding, own.ThinkTime = step.Preceding, step.Think
-			}
-			if !yield(&own, nil) {
+			if !yield(step.Linked(rec), nil) {
 				return
 			}
 		}
 	}
+}
+
+// Linked is a copy of the record that the step is of, with fields 17 and 18 as it says.
+func (s *Step) Linked(rec *workload.Record) *workload.Record {
+	own := *rec
+	own.Preceding, own.ThinkTime = workload.Unknown, workload.UnknownTime
+	if s.Waits {
+		own.Preceding, own.ThinkTime = s.Preceding, s.Think
+	}
+	return &own
 }

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -72,14 +73,14 @@ type source struct {
 	weeks  int   // from the first job's to the last one's, both counted
 	from   int   // the week of the log that is the first of them
 	waited int   // the position of the job that the latest batch waits for
+	begun  int   // that of the first job of the latest batch
 }
 
-// job is a record with the position among its user's of the job that it waits for, or
-// none.
+// job is a record with positions among its user's: of the job that it waits for, or none,
+// and of the first job of its batch.
 type job struct {
 	workload.Record
-	before  int
-	awaited bool // by others
+	before, batch int
 }
 
 const none = -1
@@ -128,13 +129,15 @@ func NewPool(records iter.Seq2[*workload.Record, error], rule *Rule) (*Pool, err
 }
 
 func (u *source) add(rec *workload.Record, step Step, linked bool) {
-	j := job{Record: *rec.Clone(), before: none}
+	if step.First {
+		u.begun = len(u.jobs)
+	}
+	j := job{Record: *rec.Clone(), before: none, batch: u.begun}
 	if linked && step.Waits {
 		if step.First {
 			u.find(step.Preceding)
 		}
 		j.before = u.waited
-		u.jobs[j.before].awaited = true
 	}
 	u.jobs = append(u.jobs, j)
 	u.weeks = weekOf(rec.Submit) - u.from + 1
@@ -192,12 +195,28 @@ const (
 	mostScale = 1000
 )
 
-// Records are those of the new log, in order of submission. Jobs and users are numbered
+// Records are Linked without what jobs wait for but for fields 17 and 18.
+func (p *Pool) Records(r Resample) (iter.Seq[*workload.Record], error) {
+	linked, err := p.Linked(r)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(*workload.Record) bool) {
+		for rec := range linked {
+			if !yield(rec) {
+				return
+			}
+		}
+	}, nil
+}
+
+// Linked are the records of the new log, in order of submission. Jobs and users are numbered
 // anew from 1; waits are unknown, as nobody knows them yet. Each range yields the same
 // records, and a longer log of the same seed begins like a shorter one. A record is
 // valid until the next one is asked for. Memory is taken for the users who are there, and
-// the jobs of one week.
-func (p *Pool) Records(r Resample) (iter.Seq[*workload.Record], error) {
+// the jobs of one week. With Feedback a record has with it what its user waits for in full,
+// see Step.After.
+func (p *Pool) Linked(r Resample) (iter.Seq2[*workload.Record, []entity.Dependency], error) {
 	switch {
 	case r.Weeks < 0 || r.Weeks > mostWeeks:
 		return nil, fmt.Errorf("a log can have 1 to %d weeks, not %d", mostWeeks, r.Weeks)
@@ -214,12 +233,12 @@ func (p *Pool) Records(r Resample) (iter.Seq[*workload.Record], error) {
 	if r.Scale == 0 {
 		r.Scale = 1
 	}
-	return func(yield func(*workload.Record) bool) {
+	return func(yield func(*workload.Record, []entity.Dependency) bool) {
 		c := p.crowd(r)
 		for week := range r.Weeks {
 			c.comeTo(week)
-			for rec := range c.week(week) {
-				if !yield(rec) {
+			for rec, after := range c.week(week) {
+				if !yield(rec, after) {
 					return
 				}
 			}
@@ -246,7 +265,7 @@ type visitor struct {
 	begins int           // temporary: the week of the new log that has the first week
 	offset int           // long-term: the week of the source that week 0 has
 	at     int           // the week of the source that came last, or none
-	given  map[int]int64 // new numbers of jobs that others wait for, by their positions
+	given  map[int]int64 // new numbers of jobs that others may wait for, by their positions
 }
 
 // due is a job of the week at hand.
@@ -322,7 +341,7 @@ func (c *crowd) comeTo(week int) {
 
 // week is what comes in one, in order of submission; of an instant, in the order in
 // which users have come.
-func (c *crowd) week(week int) iter.Seq[*workload.Record] {
+func (c *crowd) week(week int) iter.Seq2[*workload.Record, []entity.Dependency] {
 	c.due = c.due[:0]
 	c.there = slices.DeleteFunc(c.there, func(v *visitor) bool { return v.tenure == Temporary && week-v.begins >= v.weeks })
 	for _, v := range c.there {
@@ -336,7 +355,7 @@ func (c *crowd) week(week int) iter.Seq[*workload.Record] {
 	slices.SortFunc(c.due, func(a, b due) int {
 		return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.by.number, b.by.number), cmp.Compare(a.pos, b.pos))
 	})
-	return func(yield func(*workload.Record) bool) {
+	return func(yield func(*workload.Record, []entity.Dependency) bool) {
 		for _, d := range c.due {
 			c.jobs++
 			if !yield(d.record(c.jobs, c.Feedback)) {
@@ -374,25 +393,41 @@ func (u *source) span(week int) (from, to int) {
 	return from, to
 }
 
-// record is the job under its new number.
-func (d *due) record(number int64, feedback bool) *workload.Record {
+// record is the job under its new number, with what it comes after.
+func (d *due) record(number int64, feedback bool) (*workload.Record, []entity.Dependency) {
 	j := &d.by.jobs[d.pos]
 	rec := j.Record
 	rec.Job, rec.User, rec.Submit, rec.Wait = number, d.by.number, d.submit, workload.UnknownTime
 	rec.Preceding, rec.ThinkTime = workload.Unknown, workload.UnknownTime
 	if !feedback {
-		return &rec
+		return &rec, nil
 	}
-	if j.before != none {
-		if before, there := d.by.given[j.before]; there {
-			waited := &d.by.jobs[j.before]
-			rec.Preceding, rec.ThinkTime = before, j.Submit-waited.end()
+	d.by.given[d.pos] = number
+	if j.before == none {
+		return &rec, nil
+	}
+	if before, there := d.by.given[j.before]; there {
+		rec.Preceding, rec.ThinkTime = before, j.Submit-d.by.jobs[j.before].end()
+	}
+	return &rec, d.after(j)
+}
+
+// after is Step.After under the new numbers, of those that are there.
+func (d *due) after(j *job) []entity.Dependency {
+	if j.batch < d.pos {
+		first, there := d.by.given[j.batch]
+		if !there {
+			return nil
+		}
+		return []entity.Dependency{{Job: first, Submitted: true, Think: j.Submit - d.by.jobs[j.batch].Submit}}
+	}
+	var before []ending
+	for pos := d.by.jobs[j.before].batch; pos < d.pos; pos++ {
+		if number, there := d.by.given[pos]; there {
+			before = append(before, ending{number, d.by.jobs[pos].end()})
 		}
 	}
-	if j.awaited {
-		d.by.given[d.pos] = number
-	}
-	return &rec
+	return afterAll(before, j.Submit)
 }
 
 // end is when the job ended in its log.

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -232,16 +233,69 @@ func TestFeedbackIsThatOfTheLogWhereWeeksStayTogether(t *testing.T) {
 	})
 }
 
+func TestWholeBatchesAreWaitedForAsFarAsTheyAreThere(t *testing.T) {
+	log := years()
+	rapid.Check(t, func(t *rapid.T) {
+		rule, r := anyRule(t), anyResample(t)
+		of := steps(t, rule, log)
+		seq, err := pool(t, log, &rule).Linked(r)
+		require.NoError(t, err)
+		var all []workload.Record
+		for rec, after := range seq {
+			all = append(all, *rec)
+			at := rec.Executable - 1 // of the log
+			shift := rec.Submit - log[at].Submit
+			awaited := map[int64]bool{}
+			for _, d := range of[at].After {
+				awaited[d.Job] = true
+			}
+			require.GreaterOrEqual(t, len(of[at].After), len(after))
+			came := des.Time(0)
+			for i, d := range after {
+				require.Less(t, d.Job, rec.Job)
+				other := &all[d.Job-1]
+				from := &log[other.Executable-1]
+				require.Equal(t, rec.User, other.User)
+				require.Equal(t, of[at].After[0].Submitted, d.Submitted)
+				require.True(t, awaited[from.Job], "it is of the batch that the log's job waited for")
+				require.Equal(t, shift, other.Submit-from.Submit, "it was moved alike")
+				require.Equal(t, after[0].Think, after[i].Think)
+				then := end(from) + shift
+				if d.Submitted {
+					then = other.Submit
+				}
+				came = max(came, then+d.Think)
+			}
+			if len(after) > 0 {
+				require.Equal(t, rec.Submit, came, "with the waits of the log it comes at the instants of the log")
+			}
+			if of[at].First {
+				require.Equal(t, rec.Preceding >= 0, slices.ContainsFunc(after, func(d entity.Dependency) bool { return d.Job == rec.Preceding }))
+			}
+			for _, d := range of[at].After {
+				if weekOf(log[d.Job-1].Submit) == weekOf(log[at].Submit) {
+					require.NotEmpty(t, after, "what it waits for is in the same week, and so there")
+				}
+			}
+		}
+	})
+}
+
 func TestWithoutFeedbackJobsComeByTheClockAndWaitsAreNotNeeded(t *testing.T) {
 	log := years()
 	for i := range log {
 		log[i].Wait, log[i].Preceding = workload.UnknownTime, 3
 	}
 	p := pool(t, log, nil)
+	linked, err := p.Linked(Resample{})
+	require.NoError(t, err)
+	for _, after := range linked {
+		require.Empty(t, after)
+	}
 	for _, rec := range drawn(t, p, Resample{}) {
 		require.Equal(t, int64(workload.Unknown), rec.Preceding)
 	}
-	_, err := p.Records(Resample{Feedback: true})
+	_, err = p.Records(Resample{Feedback: true})
 	require.ErrorContains(t, err, "without a rule")
 	_, err = NewPool(each(log), &Rule{})
 	require.ErrorContains(t, err, "has no wait")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -97,10 +98,11 @@ type Step struct {
 	Waits     bool
 	Preceding int64
 	Think     des.Time
-	// For are all jobs of that batch. By WholeBatch all of them had ended, Preceding last,
-	// so that to wait for all and think for as long is what the user did: more than fields 17
-	// and 18 can say.
-	For []int64
+	// After is what the job comes after where its user waits for the whole of that batch,
+	// more than fields 17 and 18 can say: the first job of a batch for the ends of all those
+	// that had ended by then (by WholeBatch, all of them), with the time from the last of these
+	// ends; the others for the submission of the first.
+	After []entity.Dependency
 }
 
 // Counts reports whether a record is a job of a user, one that ran: neither cancelled
@@ -132,15 +134,16 @@ type Splitter struct {
 type activity struct {
 	session, batch int64
 	submitted      des.Time // the job before
-	now, before    standIn  // of the batch at hand, and of the one that it waits for
-	jobs, awaited  []int64  // of these two
+	begun          des.Time // the batch at hand
+	jobs           []ending // of it
+	now, before    ending   // which stand for it, and for the one that it waits for
 	waits          bool
 }
 
-// standIn is the job of a batch which the next batch waits for.
-type standIn struct {
+// ending is a job, and when it ended.
+type ending struct {
 	job int64
-	end des.Time
+	at  des.Time
 }
 
 // Next is what a record is to its user.
@@ -167,33 +170,53 @@ func (s *Splitter) Next(rec *workload.Record) (Step, error) {
 		u = &activity{}
 		s.users[rec.User] = u
 	}
-	return u.next(&s.Rule, rec, standIn{rec.Job, rec.Submit.Add(wait).Add(rec.Runtime)}), nil
+	return u.next(&s.Rule, rec, ending{rec.Job, rec.Submit.Add(wait).Add(rec.Runtime)}), nil
 }
 
-func (u *activity) next(r *Rule, rec *workload.Record, own standIn) Step {
-	think := rec.Submit - u.now.end // below 0 where the user has not waited
+func (u *activity) next(r *Rule, rec *workload.Record, own ending) Step {
+	think := rec.Submit - u.now.at // below 0 where the user has not waited
 	pause := think
 	if r.Break == GapBreak {
 		pause = rec.Submit - u.submitted
 	}
 	begins := u.session == 0 || pause > r.limit()
 	first := begins || think >= 0
+	var after []entity.Dependency
 	if first {
 		u.waits = u.session > 0 && think >= 0 && (!begins || r.Across)
-		u.before, u.batch = u.now, u.batch+1
-		u.jobs, u.awaited = nil, u.jobs
+		if u.waits {
+			after = afterAll(u.jobs, rec.Submit)
+		}
+		u.before, u.batch, u.begun, u.jobs = u.now, u.batch+1, rec.Submit, u.jobs[:0]
+	} else if u.waits {
+		after = []entity.Dependency{{Job: u.jobs[0].job, Submitted: true, Think: rec.Submit - u.begun}}
 	}
 	if begins {
 		u.session++
 	}
-	if first || r.Batch == PreviousBatch || own.end > u.now.end {
+	if first || r.Batch == PreviousBatch || own.at > u.now.at {
 		u.now = own
 	}
 	u.submitted = rec.Submit
-	u.jobs = append(u.jobs, rec.Job)
+	u.jobs = append(u.jobs, own)
 	step := Step{Session: u.session, Batch: u.batch, First: first, Begins: begins}
 	if u.waits {
-		step.Waits, step.Preceding, step.Think, step.For = true, u.before.job, rec.Submit-u.before.end, u.awaited
+		step.Waits, step.Preceding, step.Think, step.After = true, u.before.job, rec.Submit-u.before.at, after
 	}
 	return step
+}
+
+// afterAll are those of a batch that have ended, and the time from the last of these ends.
+func afterAll(batch []ending, now des.Time) (all []entity.Dependency) {
+	var last des.Time
+	for _, j := range batch {
+		if j.at <= now {
+			all = append(all, entity.Dependency{Job: j.job})
+			last = max(last, j.at)
+		}
+	}
+	for i := range all {
+		all[i].Think = now - last
+	}
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -145,9 +146,21 @@ func TestSessionsAndBatchesAreThoseOfTheDefinition(t *testing.T) {
 						want[i] = Step{Session: int64(s + 1), Batch: batch, First: k == 0, Begins: k == 0 && b == 0}
 						if waits {
 							want[i].Waits, want[i].Preceding, want[i].Think = true, records[stands].Job, records[i].Submit-end(&records[stands])
+							if k > 0 {
+								want[i].After = []entity.Dependency{{Job: records[jobs[0]].Job, Submitted: true, Think: records[i].Submit - records[jobs[0]].Submit}}
+								continue
+							}
+							var last des.Time
 							for _, k := range before {
-								want[i].For = append(want[i].For, records[k].Job)
+								if end(&records[k]) <= records[i].Submit {
+									last = max(last, end(&records[k]))
+								}
 								require.True(t, rule.Batch == PreviousBatch || end(&records[k]) <= end(&records[stands]))
+							}
+							for _, k := range before {
+								if end(&records[k]) <= records[i].Submit {
+									want[i].After = append(want[i].After, entity.Dependency{Job: records[k].Job, Think: records[i].Submit - last})
+								}
 							}
 						}
 					}
@@ -201,6 +214,30 @@ func TestWithTheWaitsOfTheLogEverybodySubmitsAtTheInstantsOfTheLog(t *testing.T)
 	})
 }
 
+func TestWhoWaitsForWholeBatchesSubmitsAtTheInstantsOfTheLogToo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		records := anyLog(t)
+		ended, submitted := map[int64]des.Time{}, map[int64]des.Time{}
+		for i, step := range steps(t, anyRule(t), records) {
+			rec := &records[i]
+			require.Equal(t, step.Waits, len(step.After) > 0)
+			var came des.Time
+			for _, d := range step.After {
+				of := ended
+				if d.Submitted {
+					of = submitted
+				}
+				require.Contains(t, of, d.Job)
+				came = max(came, of[d.Job]+d.Think)
+			}
+			if step.Waits {
+				require.Equal(t, rec.Submit, came)
+			}
+			submitted[rec.Job], ended[rec.Job] = rec.Submit, end(rec)
+		}
+	})
+}
+
 func TestFeedbackChangesFields17And18Alone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := anyLog(t)
@@ -225,6 +262,18 @@ func TestAJobOfABatchOfSeveralWaitsForTheLatestSubmittedOrForTheLastToEnd(t *tes
 	}
 	require.Equal(t, []int64{0, 0, 2, 3, 3}, waits(Rule{}))
 	require.Equal(t, []int64{0, 0, 0, 1, 1}, waits(Rule{Batch: WholeBatch}))
+
+	// For the whole batch, as far as it had ended: job 1 ran on when job 3 came.
+	after := func(rule Rule) (all [][]entity.Dependency) {
+		for _, step := range steps(t, rule, records) {
+			all = append(all, step.After)
+		}
+		return all
+	}
+	second := []entity.Dependency{{Job: 4, Submitted: true, Think: des.Second}}
+	require.Equal(t, [][]entity.Dependency{nil, nil, {{Job: 2, Think: 70 * des.Second}}, {{Job: 3, Think: 995 * des.Second}}, second}, after(Rule{}))
+	all := []entity.Dependency{{Job: 1, Think: 100 * des.Second}, {Job: 2, Think: 100 * des.Second}, {Job: 3, Think: 100 * des.Second}}
+	require.Equal(t, [][]entity.Dependency{nil, nil, nil, all, second}, after(Rule{Batch: WholeBatch}))
 }
 
 func TestALongJobDoesNotKeepASessionTogetherByGaps(t *testing.T) {

@@ -98,12 +98,11 @@ func replay(records []workload.Record, rule *users.Rule, all bool, processors in
 			if err != nil {
 				log.Fatal(err)
 			}
-			awaited := step.For
-			if !all && step.Waits {
-				awaited = []int64{step.Preceding}
-			}
-			for _, job := range awaited {
-				j.After = append(j.After, entity.Dependency{Job: job, Think: step.Think})
+			switch {
+			case all:
+				j.After = step.After
+			case step.Waits:
+				j.After = []entity.Dependency{{Job: step.Preceding, Think: step.Think}}
 			}
 		}
 		jobs = append(jobs, j)

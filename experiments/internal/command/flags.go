@@ -74,7 +74,7 @@ func (f *workloadFlags) add(cmd *cobra.Command) {
 	addFrom(cmd, &f.from, f.tables)
 	fs.IntVar(&o.Procs, "procs", 0, "processors of the machine (default: the header's MaxProcs, else its MaxNodes)")
 	ParsedFlag(cmd, &o.ProcsFrom, "procs-from", "requested", "requested|allocated|max", "which field is a job's size, filled from the other where missing", workload.ParseProcsFrom)
-	ParsedFlag(cmd, &o.Estimates, "estimates", "user", "user|exact|factor:F|tsafrir|fmodel:F", "what the scheduler is told: the trace's estimate, the runtime, F times it, Tsafrir's model, the runtime times a number from 1 to F", workload.ParseEstimates)
+	ParsedFlag(cmd, &o.Estimates, "estimates", "user", "user|exact|factor:F|tsafrir|tsafrir:max=T|fmodel:F", "what the scheduler is told: the trace's estimate, the runtime, F times it, Tsafrir's model (of up to T, to which runtimes are cut), the runtime times a number from 1 to F", workload.ParseEstimates)
 	ParsedFlag(cmd, &o.MissingEstimate, "missing-estimate", "runtime", "runtime|drop|SECONDS", "what stands for an estimate that is not given", workload.ParseMissingEstimate)
 	ParsedFlag(cmd, &o.Overrun, "overrun", "kill", "kill|extend|raise", "a runtime above the estimate: cut it, let it run on, raise the estimate", entity.ParseOverrun)
 	addWhere(cmd, o)

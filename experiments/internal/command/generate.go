@@ -41,7 +41,7 @@ func newGenerate(t *scenario.Tables) *cobra.Command {
 	}, newLublin(t), newDowney(t), newFeitelson(t), newJann(t), newVO(t))
 	for _, e := range t.Sources {
 		known := func(c *cobra.Command) bool { return c.Name() == e.Name }
-		if !slices.ContainsFunc(cmd.Commands(), known) && e.Name != "resample" { // that is a command of trace
+		if !slices.ContainsFunc(cmd.Commands(), known) && e.Name != "resample" && e.Name != "feedback" { // these are commands of trace
 			cmd.AddCommand(newSourced(t, e.Name, e.Text, e.Params))
 		}
 	}
@@ -117,7 +117,7 @@ constants were not to be had; no rate of arrivals is published: give --load or
 	}
 	g.add(cmd, 128)
 	g.addMeanGap(cmd)
-	cmd.Flags().Float64Var(&unit, "time-unit", 0, "mean of the shorter runtimes in seconds (needed)")
+	ParsedFlag(cmd, &unit, "time-unit", "0", "T", "mean of the shorter runtimes, in seconds or as in 10m (needed)", des.ParseSeconds)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := g.checkRate(); err != nil {
 			return err
@@ -150,7 +150,7 @@ func (g *generation) add(cmd *cobra.Command, procs int) {
 func (g *generation) addOutput(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Uint64Var(&g.seed, "seed", 1, "seed of all random numbers")
-	ParsedFlag(cmd, &g.estimates, "estimates", "exact", "exact|tsafrir|fmodel:F", "what users say of runtimes: the truth, Tsafrir's model, or the runtime times a number from 1 to F", parseModelled)
+	ParsedFlag(cmd, &g.estimates, "estimates", "exact", "exact|tsafrir|tsafrir:max=T|fmodel:F", "what users say of runtimes: the truth, Tsafrir's model (of up to T, to which runtimes are cut), or the runtime times a number from 1 to F", parseModelled)
 	f.StringVar(&g.out, "out", "", "file to write, of the format that its ending tells, or SWF, and packed where it ends in .gz or .zst (default: standard output, SWF)")
 }
 
@@ -158,16 +158,16 @@ func (g *generation) addOutput(cmd *cobra.Command) {
 func parseModelled(text string) (workload.Estimates, error) {
 	e, err := workload.ParseEstimates(text)
 	switch {
-	case strings.HasPrefix(text, "fmodel"):
+	case strings.HasPrefix(text, "fmodel"), strings.HasPrefix(text, "tsafrir"):
 		return e, err
 	case err != nil || e.Kind != workload.EstimatesExact && e.Kind != workload.EstimatesTsafrir:
-		return e, fmt.Errorf("want exact, tsafrir or fmodel:F, not %q", text)
+		return e, fmt.Errorf("want exact, tsafrir, tsafrir:max=T or fmodel:F, not %q", text)
 	}
 	return e, nil
 }
 
 func (g *generation) addMeanGap(cmd *cobra.Command) {
-	cmd.Flags().Float64Var(&g.meanGap, "mean-gap", 0, "mean time between submissions in seconds, instead of --load")
+	ParsedFlag(cmd, &g.meanGap, "mean-gap", "0", "T", "mean time between submissions, in seconds or as in 10m, instead of --load", des.ParseSeconds)
 }
 
 // checkRate is for models without a rate of arrivals of their own.
@@ -214,9 +214,13 @@ func (g *generation) write(cmd *cobra.Command, source string, generate func(load
 	if err != nil {
 		return &usageError{err} // a model refuses nothing but its parameters
 	}
-	said := fmt.Sprintf("model %s, load %v, estimates %s, seed %d", cmd.Name(), g.Load, g.estimates, g.seed)
-	for _, name := range []string{"cycle", "flurries"} {
-		if f := cmd.Flags().Lookup(name); f.Changed {
+	said := "model " + cmd.Name()
+	if g.Load > 0 {
+		said += fmt.Sprintf(", load %v", g.Load)
+	}
+	said += fmt.Sprintf(", estimates %s, seed %d", g.estimates, g.seed)
+	for _, name := range []string{"cycle", "flurries", "typed", "mean-gap", "time-unit", "sigma", "ranges", "order"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			said += ", " + name + " " + f.Value.String()
 		}
 	}
@@ -235,11 +239,14 @@ func (g *generation) writeJobs(cmd *cobra.Command, source, said string, cycle bo
 		if err := machine.Fits(0, machine.Need{What: fmt.Sprintf("the estimates of %d jobs", g.jobs), Bytes: drawnBytes * float64(g.jobs)}); err != nil {
 			return err
 		}
-		given, err := model.Tsafrir{}.Attach(jobs, des.NewStream(g.seed, 0, "estimates"))
+		given, err := model.Tsafrir{Max: g.estimates.Max}.Attach(jobs, des.NewStream(g.seed, 0, "estimates"))
 		if err != nil {
 			return err
 		}
 		jobs = given.Jobs
+		if given.Cut > 0 {
+			Teller(cmd.ErrOrStderr())("the runtimes of %d jobs were above the longest estimate, and are cut to it: they offer less load", given.Cut)
+		}
 	case workload.EstimatesFModel:
 		jobs = model.FModel{Most: g.estimates.Factor, Seed: g.seed}.Attach(jobs)
 	}

@@ -193,9 +193,13 @@ With --feedback jobs say what their users waited for, as "trace feedback" has it
 				return Usagef("give --users or --load, not both: how many users there are says what they offer")
 			}
 			c.made = func(trace *workload.Trace) (*workload.Header, iter.Seq[*workload.Record], error) {
-				pool, records, err := r.Of(trace, within(cmd.Context(), trace.Selected()))
+				pool, resample, err := r.Of(trace, within(cmd.Context(), trace.Selected()))
 				if err != nil {
 					return nil, nil, err
+				}
+				records, err := pool.Records(resample)
+				if err != nil {
+					return nil, nil, about(trace, err)
 				}
 				if pool.LeftOut > 0 {
 					Teller(cmd.ErrOrStderr())("%s: %d records are no jobs that ran and have a user, and are left out", trace.Name, pool.LeftOut)

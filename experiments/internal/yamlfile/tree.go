@@ -151,7 +151,7 @@ func (k Key) Errorf(format string, args ...any) error {
 func (n *Node) String() string {
 	switch n.Kind {
 	case Scalar:
-		return fmt.Sprintf("%q", n.Text)
+		return quoted(n.Text)
 	case List:
 		return "a list"
 	case Settings:

@@ -185,7 +185,17 @@ func shown(at *token.Token) string {
 	case token.IntegerType, token.FloatType, token.BoolType:
 		return at.Value
 	}
-	return strconv.Quote(at.Value)
+	return quoted(at.Value)
+}
+
+// quoted is text as messages show it: its beginning where it is long, such as a whole file that
+// is no YAML, and so one text.
+func quoted(text string) string {
+	const longest = 80
+	if len(text) <= longest {
+		return strconv.Quote(text)
+	}
+	return strconv.Quote(strings.ToValidUTF8(text[:longest], "")) + "..."
 }
 
 // explain is an error of the YAML reader in the words of those who write the

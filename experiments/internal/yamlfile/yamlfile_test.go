@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,6 +39,13 @@ func TestWhatCannotBeReadIsSaidInPlainWords(t *testing.T) {
 		_, err := Decode([]byte(text), &settings{})
 		require.ErrorContains(t, err, want, "%q", text)
 	}
+}
+
+func TestOfALongTextTheBeginningIsTold(t *testing.T) {
+	_, err := Decode([]byte(strings.Repeat("a table|of text\n", 1000)), &settings{})
+	require.ErrorContains(t, err, `not "a table|of text a table|of text`)
+	require.ErrorContains(t, err, `"...`)
+	require.Less(t, len(err.Error()), 250)
 }
 
 func TestErrorsTellTheirPlace(t *testing.T) {

@@ -36,7 +36,8 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 		if err != nil {
 			continue
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.Flag("hide-scrollbars", true))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.Flag("hide-scrollbars", true),
+			chromedp.WSURLReadTimeout(5*time.Minute))
 		if os.Geteuid() == 0 {
 			options = append(options, chromedp.NoSandbox)
 		}
@@ -89,7 +90,7 @@ func open(t testing.TB, path string, width, height int64, before ...action) *tab
 	}
 	ctx, cancel := chromedp.NewContext(root)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	p := &tab{TB: t, ctx: ctx}
 	address := (&url.URL{Scheme: "file", Path: path}).String()

@@ -67,7 +67,7 @@ func needProc(t *testing.T) {
 
 func stopWorker(t *testing.T, r *rand.Rand, times int) {
 	needProc(t)
-	w := aStudy(t, r, "--workers", "2", "--limit", "3s")
+	w := aStudy(t, r, "--workers", "2", "--limit", "15s") // the others keep it on a busy machine
 	for n := 0; n < times; {
 		dir := w.folder()
 		p := w.start(w.into(dir)...)

@@ -23,20 +23,28 @@ import (
 
 func TestWorkersThatAreKilledManyTimesLoseNothing(t *testing.T) {
 	long(t)
-	s, server := newTrial(t, 60, 50*time.Millisecond), within(t, embedded.Config{})
+	s, server := newTrial(t, 60, 5*time.Millisecond), within(t, embedded.Config{})
 	s.Wait = 2 * time.Second
+	s.hold(4, 60)
 	running := s.start(t, Engine{Server: server})
-	start(t, worker(t, server))
-	for range 6 {
+	for i := range 6 {
 		p := start(t, worker(t, server))
-		before := len(s.begunYet(t))
-		require.Eventually(t, func() bool { return len(s.begunYet(t)) > before+3 || s.done() == s.Units }, soon, time.Millisecond)
+		require.Eventually(t, func() bool { return s.begins(t) == 3+i+1 }, soon, time.Millisecond) // it is at work
 		p.kill()
 	}
+	s.letGo(t)
+	start(t, worker(t, server))
 	require.NoError(t, running.wait(t))
 	s.same(t)
-	require.Positive(t, s.again(t), "no worker was killed at work")
-	require.LessOrEqual(t, s.again(t), 6)
+	require.Equal(t, 6, s.again(t))
+}
+
+// begins is how often units were begun in all.
+func (s trial) begins(t testing.TB) (n int) {
+	for _, times := range s.begunYet(t) {
+		n += times
+	}
+	return n
 }
 
 // begunYet is begun where there may be no unit yet.
@@ -69,15 +77,16 @@ func (s trial) again(t testing.TB) (n int) {
 
 func TestAWorkerThatIsStoppedPastItsDeadlineAndGoesOn(t *testing.T) {
 	long(t)
-	s, server := newTrial(t, 20, 250*time.Millisecond), within(t, embedded.Config{})
-	s.Wait = 2 * time.Second
+	s, server := newTrial(t, 20, 10*time.Millisecond), within(t, embedded.Config{})
+	s.Wait = 5 * time.Second
+	s.hold(3, 3)
 	running := s.start(t, Engine{Server: server})
 	stopped := start(t, worker(t, server))
-	s.waitFor(t, 2)
-	require.Eventually(t, func() bool { return len(s.begun(t)) > s.done() }, soon, time.Millisecond) // it is at work
+	require.Eventually(t, func() bool { return s.begunYet(t)["work 3"] == 1 }, soon, time.Millisecond) // it is at work
 	require.NoError(t, stopped.Process.Signal(syscall.SIGSTOP))
 	start(t, worker(t, server))
-	require.Eventually(t, func() bool { return s.again(t) == 1 }, soon, time.Millisecond)
+	require.Eventually(t, func() bool { return s.begun(t)["work 3"] == 2 }, soon, time.Millisecond)
+	s.letGo(t)
 	require.NoError(t, stopped.Process.Signal(syscall.SIGCONT))
 	require.NoError(t, running.wait(t))
 	s.same(t)
@@ -124,11 +133,13 @@ func TestAServerThatComesBackWithoutWhatItHadLosesNothing(t *testing.T) {
 func TestResultsThatTheServerLosesAreMadeAgain(t *testing.T) {
 	long(t)
 	server := within(t, embedded.Config{})
-	s := newTrial(t, 20, 50*time.Millisecond)
+	s := newTrial(t, 20, 5*time.Millisecond)
+	s.hold(4, 20)
 	coordinator := start(t, role{Name: "coordinator", Server: server, Study: s})
 	start(t, worker(t, server))
 	s.waitFor(t, 3)
 	coordinator.kill()
+	s.letGo(t) // the server is to have results that nobody has taken
 	nc, err := server.connect("test", t.Logf)
 	require.NoError(t, err)
 	defer nc.Close()
@@ -174,10 +185,12 @@ func TestAFullStoreLosesNothing(t *testing.T) {
 			t.Parallel()
 			s, server := newTrial(t, 200, time.Millisecond), besideThis(t, kind, 5<<20)
 			s.Pad = 30000 // six megabytes in all
+			s.hold(2, 200)
 			coordinator := start(t, role{Name: "coordinator", Server: server.server(), Study: s})
 			p := start(t, worker(t, server.server()))
 			s.waitFor(t, 1)
 			require.NoError(t, coordinator.Process.Signal(syscall.SIGSTOP))
+			s.letGo(t)
 			require.Eventually(t, func() bool { return strings.Contains(p.said.String(), "the server does not take a result") }, soon, 10*time.Millisecond)
 			require.NoError(t, coordinator.Process.Signal(syscall.SIGCONT))
 			err, ended := coordinator.wait(soon)
@@ -249,13 +262,15 @@ func TestAUnitThatCannotBeCarriedOutIsSetAside(t *testing.T) {
 
 func TestAWorkerThatIsToldToEndGivesItsUnitBackAndThatIsNoTry(t *testing.T) {
 	long(t)
-	s, server := newTrial(t, 1, 1500*time.Millisecond), within(t, embedded.Config{})
+	s, server := newTrial(t, 1, 0), within(t, embedded.Config{})
 	s.Tries = 1
+	s.hold(1, 1)
 	running := s.start(t, Engine{Server: server})
 	for i := range 3 {
 		p := start(t, worker(t, server))
 		require.Eventually(t, func() bool { return s.begunYet(t)["work 1"] == i+1 }, soon, time.Millisecond)
 		if i == 2 {
+			s.letGo(t)
 			break
 		}
 		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
@@ -269,6 +284,7 @@ func TestAWorkerThatIsToldToEndGivesItsUnitBackAndThatIsNoTry(t *testing.T) {
 
 func TestAnInterruptedStudyStaysAndItsWorkersGoOn(t *testing.T) {
 	s, server := newTrial(t, 30, 20*time.Millisecond), within(t, embedded.Config{})
+	s.hold(10, 30)
 	running := s.start(t, Engine{Server: server, Workers: 1})
 	start(t, worker(t, server))
 	s.waitFor(t, 3)
@@ -276,6 +292,7 @@ func TestAnInterruptedStudyStaysAndItsWorkersGoOn(t *testing.T) {
 	require.ErrorIs(t, running.wait(t), context.Canceled)
 	before := s.done()
 	require.Less(t, before, 30)
+	s.letGo(t)
 	require.Eventually(t, func() bool { return len(s.begun(t)) == 30 }, soon, 10*time.Millisecond)
 	require.Equal(t, before, s.done())
 	require.NoError(t, s.start(t, Engine{Server: server}).wait(t))
@@ -305,8 +322,10 @@ func TestAServerWithAnotherTokenThanBeforeEndsItsWorkers(t *testing.T) {
 	dir := t.TempDir()
 	first, err := embedded.Start(embedded.Config{Listen: "127.0.0.1:0", Dir: dir, Token: "one"})
 	require.NoError(t, err)
-	p := start(t, worker(t, Server{URL: first.URL(), Token: "one"}))
-	_, ended := p.wait(500 * time.Millisecond)
+	server := Server{URL: first.URL(), Token: "one"}
+	p, s := start(t, worker(t, server)), newTrial(t, 2, 0)
+	require.NoError(t, s.start(t, Engine{Server: server}).wait(t)) // it is connected
+	_, ended := p.wait(0)
 	require.False(t, ended)
 	listen := strings.TrimPrefix(first.URL(), "nats://")
 	first.Close()
@@ -431,7 +450,7 @@ func TestUnitsThatTheServerDoesNotGiveAnyMoreAreGivenAgain(t *testing.T) {
 		t.Run(lost, func(t *testing.T) {
 			c, publish := begin(t, within(t, embedded.Config{}), newTrial(t, 3, 0))
 			c.work.Store = func(sweep.Unit, sweep.Outcome) error { return nil }
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 			defer cancel()
 			require.NoError(t, c.put(ctx, c.work.Units))
 			require.NoError(t, c.units.DeleteConsumer(ctx, consumer))
@@ -448,7 +467,7 @@ func TestUnitsThatTheServerDoesNotGiveAnyMoreAreGivenAgain(t *testing.T) {
 				require.Eventually(t, func() bool {
 					info, err := once.Info(ctx)
 					return err == nil && info.NumPending == 0 && info.NumAckPending == 0
-				}, 10*time.Second, 10*time.Millisecond)
+				}, soon, 10*time.Millisecond)
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- c.collect(ctx) }()

@@ -104,6 +104,8 @@ type trial struct {
 	Inputs []sweep.Input
 	Name   string // makes it another study
 	Leave  bool   // files
+	Held   [2]int // the first and the last seed of the units that wait for the file Go
+	Go     string
 }
 
 func (s trial) text() []byte {
@@ -143,6 +145,16 @@ func (s trial) do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-time.After(s.Sleep):
+	}
+	for c.Seed >= uint64(s.Held[0]) && c.Seed <= uint64(s.Held[1]) && s.Go != "" {
+		if _, err := os.Stat(s.Go); err == nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
 	}
 	switch c.Value("case") {
 	case "die":
@@ -210,11 +222,17 @@ func newTrial(t testing.TB, units int, sleep time.Duration) trial {
 	return trial{Units: units, Sleep: sleep, Wait: DefaultWait, Dir: filepath.Join(dir, "study"), Log: filepath.Join(dir, "log"), Tries: 100}
 }
 
+// hold has the units of some seeds wait until letGo: nothing that a test does before is
+// too late.
+func (s *trial) hold(first, last int) { s.Held, s.Go = [2]int{first, last}, s.Log+".go" }
+
+func (s trial) letGo(t testing.TB) { require.NoError(t, os.WriteFile(s.Go, nil, 0o666)) }
+
 // same requires that the table is, byte for byte, that of a run which nothing disturbed.
 func (s trial) same(t testing.TB) {
 	t.Helper()
 	alone := s
-	alone.Dir, alone.Log, alone.Sleep = filepath.Join(t.TempDir(), "alone"), "", 0
+	alone.Dir, alone.Log, alone.Sleep, alone.Go = filepath.Join(t.TempDir(), "alone"), "", 0, ""
 	_, err := alone.run(context.Background(), sweep.InProcess{}, nil)
 	require.NoError(t, err)
 	want, err := os.ReadFile(filepath.Join(alone.Dir, sweep.ResultsName))

@@ -28,15 +28,15 @@ type cluster struct {
 // maxArraySize of the cluster: tasks have numbers below it.
 const maxArraySize = 21
 
-// A node that does not answer is down after SlurmdTimeout seconds, and a little more
-// than cred_expire seconds later its jobs can begin elsewhere: 120 without it.
+// A little more than cred_expire seconds after a node is down its jobs can begin
+// elsewhere: 120 without it. A job that takes longer to be launched is refused.
 const config = `ClusterName=gridslot
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={port0}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={dir}/munge/socket,cred_expire=5
+AuthInfo=socket={dir}/munge/socket,cred_expire=20
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 StateSaveLocation={dir}/state
 SlurmdSpoolDir={dir}/%n
@@ -54,7 +54,6 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=sched_interval=2,batch_sched_delay=0,bf_interval=2
 ReturnToService=2
 JobRequeue=1
-SlurmdTimeout=6
 KillWait=2
 MaxArraySize={most}
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={port1} CPUs=2 RealMemory=500
@@ -159,7 +158,7 @@ func (c *cluster) startNodes(nodes ...string) error {
 			return err
 		}
 	}
-	if err := within(time.Minute, func() bool { return c.nodes("idle") == 2 }); err != nil {
+	if err := within(3*time.Minute, func() bool { return c.nodes("idle") == 2 }); err != nil {
 		return fmt.Errorf("the nodes: %w", err)
 	}
 	return nil
@@ -206,7 +205,8 @@ func (c *cluster) run(name string, words ...string) error {
 	return os.WriteFile(filepath.Join(c.dir, "pids"), []byte(pids), 0o644)
 }
 
-// kill ends a node at once, with all that runs on it.
+// kill ends a node at once, with all that runs on it. Slurm finds that out after
+// SlurmdTimeout seconds; here it is told, or a node that is slow would be given up as well.
 func (c *cluster) kill(t *testing.T, node string) {
 	t.Helper()
 	require.NoError(t, c.daemons[node].Process.Kill())
@@ -220,6 +220,8 @@ func (c *cluster) kill(t *testing.T, node string) {
 		}
 	}
 	require.Positive(t, killed, "nothing ran on %s", node)
+	_, err := command(t.Context(), "scontrol", "update", "nodename="+node, "state=down", "reason=killed")
+	require.NoError(t, err)
 }
 
 // scripts are the processes that a node's daemon has started for batch jobs, and

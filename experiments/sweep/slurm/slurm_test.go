@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,6 +77,7 @@ type study struct {
 	sweep.Study
 	sleep      time.Duration
 	fail, exit uint64
+	hold       uint64 // seeds from here on wait until there is the file "go" in the folder
 }
 
 func readStudy(dir string) (study, error) {
@@ -90,7 +92,7 @@ func newStudy(text, dir string) (study, error) {
 	s := study{Study: sweep.Study{
 		Dir: dir, Axes: []sweep.Axis{sweep.List("name", `it's "so"`)},
 		Portable: &sweep.Portable{Name: "study.yaml", Text: []byte(text)},
-	}}
+	}, hold: math.MaxUint64}
 	for _, setting := range strings.Split(text, ", ") {
 		name, value, _ := strings.Cut(setting, " ")
 		n, err := strconv.ParseUint(value, 10, 64)
@@ -101,6 +103,8 @@ func newStudy(text, dir string) (study, error) {
 			s.fail = n
 		case "exit":
 			s.exit = n
+		case "hold":
+			s.hold = n
 		case "sleep":
 			s.sleep, err = time.ParseDuration(value)
 		}
@@ -120,6 +124,12 @@ func (s study) do(_ context.Context, c sweep.Case) (sweep.Row, error) {
 		}
 	}
 	time.Sleep(s.sleep)
+	for c.Seed >= s.hold {
+		if _, err := os.Stat(filepath.Join(s.Dir, "go")); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 	if c.Seed == s.fail {
 		return nil, errors.New("no such case")
 	}
@@ -150,8 +160,22 @@ func (o *told) String() string {
 	return o.text.String()
 }
 
+// letGo has units go on that wait.
+func letGo(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o666))
+}
+
 // run carries a study out by the engine.
 func run(t *testing.T, ctx context.Context, e sweep.Engine, text, dir string) (*sweep.Results, string, error) {
+	t.Helper()
+	var said told
+	r, err := runTelling(t, ctx, e, text, dir, &said)
+	return r, said.String(), err
+}
+
+// runTelling is run where what is told is of interest before its end.
+func runTelling(t *testing.T, ctx context.Context, e sweep.Engine, text, dir string, said *told) (*sweep.Results, error) {
 	t.Helper()
 	s, err := newStudy(text, dir)
 	require.NoError(t, err)
@@ -159,16 +183,15 @@ func run(t *testing.T, ctx context.Context, e sweep.Engine, text, dir string) (*
 		own.poll = 200 * time.Millisecond
 		e = own
 	}
-	var said told
 	s.Engine, s.Tell = e, said.tell
-	r, err := sweep.Run(ctx, s.Study, s.do)
-	return r, said.String(), err
+	return sweep.Run(ctx, s.Study, s.do)
 }
 
 // same holds a study's results and units against those that this process gets.
 func same(t *testing.T, text, dir string) {
 	t.Helper()
 	other := t.TempDir()
+	letGo(t, other)
 	_, _, err := run(t, context.Background(), sweep.InProcess{}, text, other)
 	require.NoError(t, err)
 	for _, pattern := range []string{"results.csv", "plan.csv", "units/*/*", "failures/*"} {
@@ -217,7 +240,7 @@ func TestJobsGiveTheSameBytesAsThisProcess(t *testing.T) {
 	require.Contains(t, read(t, filepath.Join(dir, "manifest.json")), `"slurm array": "`)
 	merge := regexp.MustCompile(`and job (\d+), which merges`).FindStringSubmatch(said)
 	require.NotNil(t, merge, said)
-	require.NoError(t, within(time.Minute, func() bool { // it may have begun
+	require.NoError(t, within(3*time.Minute, func() bool { // it may have begun
 		state, err := command(context.Background(), "scontrol", "show", "job", merge[1])
 		return err == nil && strings.Contains(state, "JobState=CANCELLED")
 	}), "the job that merges is not needed any more, and is still there")
@@ -262,7 +285,7 @@ func TestALargerPlanSubmitsOnlyWhatItAdds(t *testing.T) {
 
 func TestTheJobThatMergesRunsAfterTheTasksHoweverTheyEnd(t *testing.T) {
 	withCluster(t)
-	const text = "units 12, exit 7, sleep 100ms"
+	const text = "units 12, exit 7, hold 1"
 	dir := t.TempDir()
 	_, said, err := run(t, context.Background(), Engine{Tasks: 3, NoWait: true}, text, dir)
 	var submitted *SubmittedError
@@ -272,7 +295,8 @@ func TestTheJobThatMergesRunsAfterTheTasksHoweverTheyEnd(t *testing.T) {
 	jobs, err := Jobs(context.Background(), dir)
 	require.NoError(t, err)
 	require.Equal(t, Job{ID: submitted.Merge, State: "PENDING", Reason: "Dependency"}, jobs[len(jobs)-1])
-	require.NoError(t, within(time.Minute, func() bool {
+	letGo(t, dir)
+	require.NoError(t, within(3*time.Minute, func() bool {
 		_, err := os.Stat(filepath.Join(dir, "merged"))
 		return err == nil
 	}))
@@ -296,7 +320,7 @@ func queued(ctx context.Context, dir string, look func([]Job)) {
 
 func TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice(t *testing.T) {
 	withCluster(t)
-	const text = "units 12, sleep 1s"
+	const text = "units 12, hold 1"
 	dir := t.TempDir()
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
@@ -314,9 +338,18 @@ func TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	require.Regexp(t, `^jobs \d+, \d+ are of this study in Slurm's queue already`, err.Error())
 
-	r, said, err := run(t, context.Background(), Engine{Tasks: 3}, text, dir)
-	require.NoError(t, err, said)
-	require.Contains(t, said, "nothing is submitted twice")
+	var telling told
+	ended := make(chan error, 1)
+	var r *sweep.Results
+	go func() {
+		var err error
+		r, err = runTelling(t, context.Background(), Engine{Tasks: 3}, text, dir, &telling)
+		ended <- err
+	}()
+	require.NoError(t, within(3*time.Minute, func() bool { return strings.Contains(telling.String(), "nothing is submitted twice") }))
+	letGo(t, dir)
+	require.NoError(t, <-ended, &telling)
+	said = telling.String()
 	require.NotContains(t, said, "submitted job")
 	require.Equal(t, 12, r.Status().Done)
 	require.Len(t, calls(t, dir), 12)
@@ -356,7 +389,7 @@ func TestOfSeveralThatSubmitAtOnceOneDoes(t *testing.T) {
 
 func TestJobsAreCancelledOnDemand(t *testing.T) {
 	withCluster(t)
-	const text = "units 12, sleep 2s"
+	const text = "units 12, hold 1"
 	dir := t.TempDir()
 	_, _, err := run(t, context.Background(), Engine{Tasks: 3, NoWait: true}, text, dir)
 	var submitted *SubmittedError
@@ -368,7 +401,7 @@ func TestJobsAreCancelledOnDemand(t *testing.T) {
 	ids, err = Cancel(context.Background(), dir)
 	require.NoError(t, err)
 	require.Equal(t, []string{submitted.Array, submitted.Merge}, ids)
-	require.NoError(t, within(time.Minute, func() bool {
+	require.NoError(t, within(3*time.Minute, func() bool {
 		jobs, err := Jobs(context.Background(), dir)
 		return err == nil && len(jobs) == 0
 	}))
@@ -392,15 +425,20 @@ func TestWhyNoTaskRunsIsToldOnce(t *testing.T) {
 	dir := t.TempDir()
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
+	const reason = "no task runs; Slurm's reason: PartitionDown"
+	var said told
 	looks := 0
-	queued(ctx, dir, func(jobs []Job) {
-		if looks++; stuck(jobs) != "" && looks > 40 { // the engine has looked several times
+	queued(ctx, dir, func([]Job) {
+		if strings.Contains(said.String(), reason) {
+			looks++
+		}
+		if looks > 30 { // the engine has looked several times since
 			interrupt()
 		}
 	})
-	_, said, err := run(t, ctx, Engine{Tasks: 3, Partition: "closed"}, "units 12", dir)
+	_, err := runTelling(t, ctx, Engine{Tasks: 3, Partition: "closed"}, "units 12", dir, &said)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, 1, strings.Count(said, "no task runs; Slurm's reason: PartitionDown"))
+	require.Equal(t, 1, strings.Count(said.String(), reason))
 	_, err = Cancel(context.Background(), dir)
 	require.NoError(t, err)
 }
@@ -462,10 +500,10 @@ func TestAMachineWithoutSlurmIsSaidToBeOne(t *testing.T) {
 // what is missing.
 func TestANodeIsKilledAndEverythingIsThereOnce(t *testing.T) {
 	if testing.Short() {
-		t.Skip("Slurm takes most of a minute to give up a node")
+		t.Skip("jobs of a node begin elsewhere after half a minute")
 	}
 	c := withCluster(t)
-	const text = "units 24, sleep 1500ms"
+	const text = "units 24, hold 9"
 	dir := t.TempDir()
 	ended := make(chan error, 1)
 	go func() {
@@ -475,11 +513,12 @@ func TestANodeIsKilledAndEverythingIsThereOnce(t *testing.T) {
 		}
 		ended <- err
 	}()
-	require.NoError(t, within(2*time.Minute, func() bool { // each task has done a unit
+	require.NoError(t, within(2*time.Minute, func() bool { // each task has done two units, and waits
 		done, _ := filepath.Glob(filepath.Join(dir, "units", "*", "*.json"))
-		return len(done) >= 8
+		return len(done) == 8
 	}))
 	c.kill(t, "n2")
+	letGo(t, dir)
 	atDeath := calls(t, dir)
 	stored := map[string]bool{} // seeds
 	units, err := filepath.Glob(filepath.Join(dir, "units", "*", "*.json"))
@@ -603,10 +642,10 @@ func TestWhatIsChangedBehindASubmissionDoesNotMatter(t *testing.T) {
 	require.NoError(t, os.Remove(exe)) // as a build does
 	require.NoError(t, os.WriteFile(exe, []byte("#!/bin/sh\nexit 9\n"), 0o777))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "study.yaml"), []byte("traces: [none]\n"), 0o666))
-	require.NoError(t, within(time.Minute, func() bool {
+	require.NoError(t, within(3*time.Minute, func() bool {
 		return strings.Count(read(t, filepath.Join(dir, "there", "results.csv")), "\n") == 33
 	}), "the job that merges has not written all results")
-	require.NoError(t, within(time.Minute, func() bool {
+	require.NoError(t, within(3*time.Minute, func() bool {
 		jobs, err := Jobs(context.Background(), filepath.Join(dir, "there"))
 		return err == nil && len(jobs) == 0
 	}))

@@ -70,7 +70,9 @@ func (t *Table) Next() bool {
 		}
 	}
 	if t.err == nil {
-		t.err = t.lines.Err()
+		if t.err = t.Account.Ended(); t.lines.Err() != nil {
+			t.err = fmt.Errorf("%s: %w", t.Account.Name, t.lines.Err())
+		}
 	}
 	return false
 }

@@ -372,8 +372,10 @@ func (r *reader) Next() bool {
 		}
 		r.err = r.acc.Damage(line, r.row.l.Fields[r.row.wrong].Name, r.row.why, []byte(r.row.Text(r.row.wrong)), r.row.want)
 	}
-	if err := r.row.rows.Err(); err != nil && r.err == nil {
-		r.err = fmt.Errorf("%s: %w", r.name, err)
+	if r.err == nil {
+		if r.err = r.acc.Ended(); r.row.rows.Err() != nil {
+			r.err = fmt.Errorf("%s: %w", r.name, r.row.rows.Err())
+		}
 	}
 	return false
 }

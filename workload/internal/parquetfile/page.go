@@ -2,6 +2,7 @@ package parquetfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 )
@@ -29,10 +31,16 @@ const (
 	encPlain           = 0
 	encPlainDictionary = 2
 	encRuns            = 3
+	encDelta           = 5
+	encDeltaLength     = 6
+	encDeltaText       = 7
 	encDictionary      = 8
+	encSplit           = 9
 )
 
-var encodings = map[int64]string{4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED", 6: "DELTA_LENGTH_BYTE_ARRAY", 7: "DELTA_BYTE_ARRAY", 9: "BYTE_STREAM_SPLIT"}
+var encodings = map[int64]string{
+	encRuns: "RLE", 4: "BIT_PACKED", encDelta: "DELTA_BINARY_PACKED", encDeltaLength: "DELTA_LENGTH_BYTE_ARRAY", encDeltaText: "DELTA_BYTE_ARRAY", encSplit: "BYTE_STREAM_SPLIT",
+}
 
 // Types of pages.
 const (
@@ -199,9 +207,11 @@ func (p *pages) unpack(from []byte, want int) ([]byte, error) {
 			}
 		}
 		p.buf, err = (*unzstd).DecodeAll(from, room(p.buf, want)[:0:want])
+	case 7:
+		err = p.unLZ4(from, want)
 	default:
-		name := map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4", 7: "LZ4"}[p.codec]
-		return nil, fmt.Errorf("it is packed by %s; write it with Snappy, gzip or zstd", name)
+		name := map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4 in the frame of Hadoop"}[p.codec]
+		return nil, fmt.Errorf("it is packed by %s; write it with Snappy, gzip, zstd or LZ4_RAW", cmp.Or(name, fmt.Sprint("codec ", p.codec)))
 	}
 	if err != nil || len(p.buf) != want {
 		return nil, errUnpack
@@ -210,6 +220,19 @@ func (p *pages) unpack(from []byte, want int) ([]byte, error) {
 }
 
 var errUnpack = errors.New("a page cannot be unpacked: the file is damaged")
+
+// unLZ4 unpacks a block of LZ4, by way of one of S2, the library's own kind, which may be longer: a letter
+// and the shortest match of four take four bytes in LZ4 and five in S2, as many as they stand for.
+func (p *pages) unLZ4(from []byte, want int) error {
+	const room = 64 // for what the conversion keeps free behind the block
+	block := binary.AppendUvarint(make([]byte, 0, s2.MaxEncodedLen(want)+room), uint64(want))
+	block, n, err := new(s2.LZ4Converter).ConvertBlock(block, from)
+	if err != nil || n != want {
+		return errUnpack
+	}
+	p.buf, err = s2.Decode(p.buf[:cap(p.buf)], block)
+	return err
+}
 
 func (p *pages) gunzip(from []byte, want int) error {
 	z, err := gzip.NewReader(bytes.NewReader(from))

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // dataPage is a page of values without levels that claims to have so many bytes.
@@ -40,6 +41,10 @@ func packedBy(t *testing.T, codec int64, data []byte) []byte {
 		var err error
 		w, err = zstd.NewWriter(&out)
 		require.NoError(t, err)
+	case 7:
+		packed, err := parquet.Lz4Raw.Encode(nil, data)
+		require.NoError(t, err)
+		return packed
 	}
 	_, err := w.Write(data)
 	require.NoError(t, err)
@@ -49,7 +54,7 @@ func packedBy(t *testing.T, codec int64, data []byte) []byte {
 
 func TestAPageMustHaveTheSizeThatItClaims(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789"), 100)
-	for _, codec := range []int64{0, 1, 2, 6} {
+	for _, codec := range []int64{0, 1, 2, 6, 7} {
 		for _, claim := range []int{len(content), len(content) - 1, len(content) + 1, 0} {
 			p := dataPage(claim, packedBy(t, codec, content))
 			p.codec = codec
@@ -65,6 +70,43 @@ func TestAPageMustHaveTheSizeThatItClaims(t *testing.T) {
 	}
 }
 
+func TestBlocksOfLZ4AreUnpacked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringMatching("[a-c]{1,9}"), 1, 9).Draw(t, "words")
+		var content []byte
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(words)-1), 0, 999).Draw(t, "text") {
+			content = append(content, words[i]...)
+			if rapid.Bool().Draw(t, "far") { // a letter of its own between two matches
+				content = append(content, rapid.Byte().Draw(t, "letter"))
+			}
+		}
+		packed, err := parquet.Lz4Raw.Encode(nil, content)
+		require.NoError(t, err)
+		p := dataPage(len(content), packed)
+		p.codec = 7
+		got, err := p.next()
+		require.NoError(t, err)
+		require.Equal(t, string(content), string(got.data))
+	})
+	// A letter and the shortest match, of four letters 65,535 back, again and again.
+	content := bytes.Repeat([]byte{'a'}, 1<<16)
+	block := append([]byte{0xf0}, bytes.Repeat([]byte{255}, (len(content)-15)/255)...)
+	block = append(append(block, byte((len(content)-15)%255)), content...)
+	block = append(block, 0xff, 0xff)
+	content = append(content, content[1:5]...)
+	for range 5000 {
+		content = append(content, 'x')
+		content = append(content, content[len(content)-65535:][:4]...)
+		block = append(block, 0x10, 'x', 0xff, 0xff)
+	}
+	content, block = append(content, "yyyyy"...), append(block, "\x50yyyyy"...)
+	p := dataPage(len(content), block)
+	p.codec = 7
+	got, err := p.next()
+	require.NoError(t, err)
+	require.Equal(t, content, got.data)
+}
+
 func TestAPageOfMoreThanAnyHasIsRefused(t *testing.T) {
 	_, err := dataPage(maxPage+1, []byte("x")).next()
 	require.ErrorContains(t, err, "a page takes 67108865 bytes, more than 67108864")
@@ -72,7 +114,7 @@ func TestAPageOfMoreThanAnyHasIsRefused(t *testing.T) {
 
 func TestABombIsNotUnpacked(t *testing.T) {
 	bomb := make([]byte, 200<<20)
-	for _, codec := range []int64{2, 6} {
+	for _, codec := range []int64{2, 6, 7} {
 		p := dataPage(10, packedBy(t, codec, bomb))
 		p.codec = codec
 		var before, after runtime.MemStats

@@ -17,8 +17,9 @@
 //	page:   header | repetition levels | definition levels | values      (the latter packed)
 //
 // Read are columns of numbers, booleans, text and instants, and lists of these, in pages of
-// both versions; packed by Snappy, gzip or zstd; plain, by dictionaries or by run lengths.
-// These are what pandas, Arrow, Spark and DuckDB write unless told otherwise. The definition is that of
+// both versions; packed by Snappy, gzip, zstd or LZ4 (LZ4_RAW); in all encodings of these types but that of
+// BIT_PACKED levels, which is older than version 1. These are what pandas, Arrow, Spark, DuckDB and ClickHouse write,
+// whichever version of the format they are told to. The definition is that of
 // https://parquet.apache.org/docs/file-format.
 package parquetfile
 

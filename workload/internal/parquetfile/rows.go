@@ -124,7 +124,12 @@ type Values struct {
 	wholes  []int64   // of whole numbers and instants
 	texts   []string  // of text
 	bytes   int       // of these texts
-	direct  bool      // the page has values, not places in the dictionary
+	from    encoding  // how the page at hand tells its values
+
+	deltas, prefixes deltas // numbers, or the lengths of texts; what texts share with the one before
+	before           []byte // the text before
+	written          int    // bytes of the texts that were put together
+	taken            int    // values of a page that is split by bytes
 
 	given  bool
 	whole  int64
@@ -161,7 +166,7 @@ func (v *Values) end() error {
 
 // account holds the memory of all columns against what may be used.
 func (v *Values) account() error {
-	now := v.pages.size() + 8*cap(v.numbers) + 8*cap(v.wholes) + 16*cap(v.texts) + v.bytes
+	now := v.pages.size() + 8*cap(v.numbers) + 8*cap(v.wholes) + 16*cap(v.texts) + v.bytes + cap(v.before)
 	v.shared.memory += now - v.held
 	v.held = now
 	if v.shared.memory > maxMemory {
@@ -308,14 +313,27 @@ func (v *Values) more() error {
 	return nil
 }
 
+// encoding is how a page tells its values.
+type encoding uint8
+
+const (
+	plainly    encoding = iota
+	byPlace             // in the dictionary
+	byDelta             // from the number before
+	byLength            // texts, after the lengths of all
+	byPrefix            // texts, by what they share with the one before
+	splitBytes          // the first bytes of all, the second ones, ...
+)
+
 // encoded prepares for the values of a page.
-func (v *Values) encoded(encoding int64) error {
-	data := v.page.data
+func (v *Values) encoded(kind int64) (err error) {
+	data, physical := v.page.data, v.c.physical
+	isWhole := physical == physInt32 || physical == physInt64
 	switch {
-	case encoding == encPlain:
-		v.direct, v.bit = true, 0
-	case encoding == encDictionary || encoding == encPlainDictionary:
-		v.direct = false
+	case kind == encPlain:
+		v.from, v.bit = plainly, 0
+	case kind == encDictionary || kind == encPlainDictionary:
+		v.from = byPlace
 		if len(data) == 0 { // no row of the page has a value
 			v.indexes = runs{}
 			return nil
@@ -324,21 +342,49 @@ func (v *Values) encoded(encoding int64) error {
 			return errThrift
 		}
 		v.indexes = runs{b: data[1:], bits: uint(data[0])}
-	case encoding == encRuns && v.c.physical == physBool:
+	case kind == encRuns && physical == physBool:
 		if len(data) < 4 {
 			return errShort
 		}
-		v.direct = false
+		v.from = byPlace
 		v.indexes = runs{b: data[4:], bits: 1}
 		v.wholes = []int64{0, 1}
+	case kind == encDelta && isWhole:
+		v.from = byDelta
+		return v.deltas.begin(data, v.left)
+	case kind == encDeltaLength && physical == physBytes:
+		v.from = byLength
+		return v.lengths(data)
+	case kind == encDeltaText && physical == physBytes:
+		v.from, v.before, v.written = byPrefix, v.before[:0], 0
+		if err = v.prefixes.begin(data, v.left); err != nil {
+			return err
+		}
+		if data, err = v.prefixes.end(); err != nil {
+			return err
+		}
+		return v.lengths(data)
+	case kind == encSplit && (isWhole || physical == physFloat || physical == physDouble):
+		v.from, v.taken = splitBytes, 0
+		if len(data)%sizes[physical] != 0 {
+			return errShort
+		}
 	default:
-		name, ok := encodings[encoding]
+		name, ok := encodings[kind]
 		if !ok {
-			name = fmt.Sprint("number ", encoding)
+			name = fmt.Sprint("number ", kind)
 		}
 		return fmt.Errorf("its values are in the encoding %s, which is not read: write it without", name)
 	}
 	return nil
+}
+
+// lengths begins with the lengths of texts, which stand before all texts.
+func (v *Values) lengths(data []byte) (err error) {
+	if err = v.deltas.begin(data, v.left); err == nil {
+		v.page.data, err = v.deltas.end()
+	}
+	return err
 }
 
 // dictionary reads the values that pages refer to by their places.
@@ -347,7 +393,7 @@ func (v *Values) dictionary(p *page) error {
 		return errThrift
 	}
 	v.numbers, v.wholes, v.texts = nil, nil, nil
-	v.page, v.direct, v.bit = *p, true, 0
+	v.page, v.from, v.bit = *p, plainly, 0
 	v.bytes = len(p.data)
 	for range p.values {
 		if err := v.decode(); err != nil {
@@ -373,25 +419,88 @@ const maxDictionary = 1 << 22
 
 // decode takes the next value.
 func (v *Values) decode() error {
-	if !v.direct {
-		i, ok := v.indexes.next()
+	switch v.from {
+	case byPlace:
+		return v.place()
+	case byDelta:
+		x, ok := v.deltas.next()
 		if !ok {
 			return errShort
 		}
-		switch at := int(i); {
-		case v.c.Kind == Number && at < len(v.numbers):
-			v.number = v.numbers[at]
-		case v.c.Kind == Text && at < len(v.texts):
-			v.text = v.texts[at]
-		case at < len(v.wholes) && v.c.Kind != Number && v.c.Kind != Text:
-			v.whole = v.wholes[at]
-		default:
-			return errors.New("a value points outside of the dictionary")
+		if v.c.physical == physInt32 {
+			x = int64(int32(x))
 		}
+		v.take64(uint64(x))
+		return nil
+	case byLength, byPrefix:
+		return v.shortened()
+	case splitBytes:
+		size, data := sizes[v.c.physical], v.page.data
+		n := len(data) / size
+		if v.taken == n {
+			return errShort
+		}
+		var whole [8]byte
+		for i := range size {
+			whole[i] = data[i*n+v.taken]
+		}
+		v.taken++
+		v.fixed(whole[:size])
 		return nil
 	}
+	return v.plain()
+}
+
+// place takes the next value by its place in the dictionary.
+func (v *Values) place() error {
+	i, ok := v.indexes.next()
+	if !ok {
+		return errShort
+	}
+	switch at := int(i); {
+	case v.c.Kind == Number && at < len(v.numbers):
+		v.number = v.numbers[at]
+	case v.c.Kind == Text && at < len(v.texts):
+		v.text = v.texts[at]
+	case at < len(v.wholes) && v.c.Kind != Number && v.c.Kind != Text:
+		v.whole = v.wholes[at]
+	default:
+		return errors.New("a value points outside of the dictionary")
+	}
+	return nil
+}
+
+// shortened takes the next text, of which the length is told elsewhere, and perhaps the
+// beginning. All that are put together in a page may take what they might if they stood there.
+func (v *Values) shortened() error {
 	data := v.page.data
-	size := [...]int{physBool: 0, physInt32: 4, physInt64: 8, physInt96: 12, physFloat: 4, physDouble: 8, physBytes: 4}[v.c.physical]
+	n, ok := v.deltas.next()
+	if !ok || n < 0 || n > int64(len(data)) {
+		return errShort
+	}
+	v.page.data = data[n:]
+	if v.from == byLength {
+		v.text = v.shared.met.Of(data[:n])
+		return nil
+	}
+	shares, ok := v.prefixes.next()
+	if !ok || shares < 0 || shares > int64(len(v.before)) {
+		return errShort
+	}
+	v.before = append(v.before[:shares], data[:n]...)
+	if v.written += len(v.before); v.written > maxPage {
+		return fmt.Errorf("the texts of a page take more than %d bytes", maxPage)
+	}
+	v.text = v.shared.met.Of(v.before)
+	return nil
+}
+
+// sizes are the bytes of a value of each physical type; those of text stand behind its length.
+var sizes = [...]int{physInt32: 4, physInt64: 8, physInt96: 12, physFloat: 4, physDouble: 8, physBytes: 4}
+
+// plain takes the next value where it stands as it is.
+func (v *Values) plain() error {
+	data := v.page.data
 	if v.c.physical == physBool {
 		if len(data) == 0 {
 			return errShort
@@ -402,9 +511,26 @@ func (v *Values) decode() error {
 		}
 		return nil
 	}
+	size := sizes[v.c.physical]
 	if len(data) < size {
 		return errShort
 	}
+	if v.c.physical == physBytes {
+		n := binary.LittleEndian.Uint32(data)
+		if uint64(n) > uint64(len(data)-4) {
+			return errShort
+		}
+		v.text = v.shared.met.Of(data[4 : 4+n])
+		size += int(n)
+	} else {
+		v.fixed(data)
+	}
+	v.page.data = data[size:]
+	return nil
+}
+
+// fixed takes in a value of a type whose values are equally long.
+func (v *Values) fixed(data []byte) {
 	switch v.c.physical {
 	case physInt32:
 		v.whole = int64(int32(binary.LittleEndian.Uint32(data)))
@@ -420,16 +546,7 @@ func (v *Values) decode() error {
 		v.number = float64(math.Float32frombits(binary.LittleEndian.Uint32(data)))
 	case physDouble:
 		v.number = math.Float64frombits(binary.LittleEndian.Uint64(data))
-	case physBytes:
-		n := binary.LittleEndian.Uint32(data)
-		if uint64(n) > uint64(len(data)-4) {
-			return errShort
-		}
-		v.text = v.shared.met.Of(data[4 : 4+n])
-		size += int(n)
 	}
-	v.page.data = data[size:]
-	return nil
 }
 
 // noInstant stands for instants that are further away than any of a log.

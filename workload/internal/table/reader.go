@@ -274,15 +274,8 @@ func (r *Reader) Next() bool {
 
 // finish judges the input as a whole.
 func (r *Reader) finish() {
-	report := r.account.Report()
-	switch damaged := report.Total(workload.Damaged); {
-	case r.text.lines.Err() != nil:
+	if r.err = r.account.Ended(); r.text.lines.Err() != nil {
 		r.err = fmt.Errorf("%s: %w", r.text.name, r.text.lines.Err())
-	case damaged > 0 && damaged == report.Lines:
-		r.err = fmt.Errorf("%s: none of its %d lines is a record", r.text.name, damaged)
-		if of := report.Findings(); len(of) > 0 {
-			r.err = fmt.Errorf("%w (%v)", r.err, of[0])
-		}
 	}
 }
 

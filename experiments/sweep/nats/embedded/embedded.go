@@ -107,9 +107,17 @@ func Start(c Config) (*Server, error) {
 		return nil, fmt.Errorf("starting a NATS server: %w", err)
 	}
 	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if s.Addr() == nil && o.Port == port && c.Listen == "" { // taken a moment ago
 		s.Shutdown()
-		return nil, fmt.Errorf("the NATS server in %s did not come up within ten seconds", c.Dir)
+		o.Port = server.RANDOM_PORT
+		if s, err = server.NewServer(o); err != nil {
+			return nil, fmt.Errorf("starting a NATS server: %w", err)
+		}
+		s.Start()
+	}
+	if !s.ReadyForConnections(time.Minute) {
+		s.Shutdown()
+		return nil, fmt.Errorf("the NATS server in %s did not come up within a minute", c.Dir)
 	}
 	if !s.JetStreamEnabled() {
 		s.Shutdown()
