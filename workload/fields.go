@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload/internal/digits"
 )
 
 // This file reads and writes single fields of a record, for formats that have them in
@@ -79,6 +80,13 @@ func (r *Record) AppendField(b []byte, field int) []byte {
 // values, for that reason. If it is true the only reason may be MemoryFractionDropped;
 // otherwise the reason has no meaning.
 func (r *Record) SetField(field int, text []byte) (why Reason, ok bool) {
+	if n, ok := digits.Small(text); ok {
+		if IsTime(field) {
+			n *= ticks
+		}
+		r.Put(field, n)
+		return 0, true
+	}
 	f, scale, limit := field-1, int64(1), int64(math.MaxInt64)
 	switch {
 	case IsTime(field):
@@ -161,6 +169,9 @@ func (r *Record) Negative() int {
 // ParseTime reads seconds, with decimals or an exponent if need be, to the microsecond.
 // Their magnitude is at most 1e12.
 func ParseTime(text []byte) (des.Time, Reason, bool) {
+	if n, ok := digits.Small(text); ok {
+		return des.Time(n) * des.Second, 0, true
+	}
 	n, why, ok := parseDecimal(text, ticks, maxTime)
 	return des.Time(n), why, ok
 }

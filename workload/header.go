@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/zone"
 )
 
 // This file reads and writes the header comments of an SWF file: `; Key: value`
@@ -39,6 +40,9 @@ type Header struct {
 	// HighestJob is the highest job number that a format's Survey has met, where its Read
 	// has to find numbers that no job has; 0 elsewhere.
 	HighestJob int64
+	// Found is what a format's Survey has found beside all this and its Read needs, which does
+	// not change it: nothing has to be looked for twice. Only that format knows what it is.
+	Found any
 
 	lines []headerLine
 	names [len(NamedFields)]Names
@@ -156,18 +160,18 @@ func (h *Header) setLines(lines []headerLine) {
 
 // Start is the instant of the log's second 0, in the zone of the log. It is an error
 // where the header has no UnixStartTime, no TimeZoneString (nor TimeZone, in seconds), or
-// a zone that this machine does not know.
+// a zone of a name that says nothing.
 func (h *Header) Start() (time.Time, error) {
 	if h.UnixStartTime <= 0 {
 		return time.Time{}, errors.New("the log's header does not say when it starts (UnixStartTime)")
 	}
 	start := time.Unix(h.UnixStartTime, 0)
 	if h.TimeZone != "" {
-		zone, err := time.LoadLocation(h.TimeZone)
+		in, err := zone.Find(h.TimeZone)
 		if err != nil {
 			return time.Time{}, fmt.Errorf("the time zone of the log's header (TimeZoneString) is not known here: %w", err)
 		}
-		return start.In(zone), nil
+		return start.In(in), nil
 	}
 	offset, err := strconv.Atoi(h.Get("TimeZone"))
 	if err != nil {

@@ -3,6 +3,7 @@ package workload
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -90,4 +91,14 @@ func TestHeaderOfEndlessCommentsIsBounded(t *testing.T) {
 	require.Less(t, len(r.Header().Lines()), 1100)
 	require.EqualValues(t, 3000, int64(len(r.Header().Lines()))+r.Report().Count(CommentNotKept))
 	require.EqualValues(t, 3001, r.Line())
+}
+
+func TestTheZoneOfALogIsNamedTheSameWayEverywhere(t *testing.T) {
+	h := &Header{UnixStartTime: 1_000_000_000, TimeZone: "GMT-6"}
+	start, err := h.Start()
+	require.NoError(t, err)
+	require.Equal(t, "2001-09-08T19:46:40-06:00", start.Format(time.RFC3339))
+	h.TimeZone = "Local" // another one on every machine
+	_, err = h.Start()
+	require.ErrorContains(t, err, "unknown time zone Local")
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/workload/internal/digits"
 )
 
 // This file turns the digits of a line into numbers, eight at a time.
@@ -37,14 +38,8 @@ const knownOrUnknown = 1<<3 | 1<<4 | 1<<7 | 1<<8
 // sizeFields count processors and must fit 31 bits.
 const sizeFields = 1<<4 | 1<<7
 
-const (
-	ones  = 0x0101010101010101
-	zeros = '0' * ones
-	highs = 0x80 * ones
-
-	// unknownText is "-1 ", as loaded.
-	unknownText = '-' | '1'<<8 | ' '<<16
-)
+// unknownText is "-1 ", as loaded.
+const unknownText = '-' | '1'<<8 | ' '<<16
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
 
@@ -100,17 +95,17 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 			word >>= 8
 			i++
 		}
-		word ^= zeros
-		digits := bits.TrailingZeros64((word+0x76*ones|word)&highs) >> 3
-		n := eightDigits(word << ((64 - 8*digits) & 63))
+		word ^= digits.Zeros
+		count := bits.TrailingZeros64(digits.Others(word)) >> 3
+		n := digits.Eight(word << ((64 - 8*count) & 63))
 		if negative {
 			n = -n
 		}
 		n *= scales[f]
-		i += digits
-		if buf[i] == ' ' && digits > 0 {
+		i += count
+		if buf[i] == ' ' && count > 0 {
 			i++ // guessed by the processor, so that the next load need not wait for this one
-		} else if c := buf[i]; digits == 0 || c != '\n' && !isBlank(c) {
+		} else if c := buf[i]; count == 0 || c != '\n' && !isBlank(c) {
 			if n, i, why, ok = r.odd(first, f); !ok {
 				return first, f + 1, why, false
 			}
@@ -118,18 +113,6 @@ func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, 
 		v[f] = n
 	}
 	return i, 0, 0, true
-}
-
-// eightDigits is the number whose digits, most significant first, are the
-// bytes of word from the lowest up.
-func eightDigits(word uint64) int64 {
-	const (
-		pairs = 0x000000FF000000FF
-		mul1  = 100 + 1000000<<32
-		mul2  = 1 + 10000<<32
-	)
-	word = word*10 + word>>8
-	return int64((word&pairs*mul1 + word>>16&pairs*mul2) >> 32)
 }
 
 // odd reads a number of field f+1 that is not a plain one of one to eight

@@ -26,6 +26,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/digits"
+	"github.com/gridslot/gridslot/workload/internal/texts"
 )
 
 // Format is Batsim's JSON.
@@ -69,7 +71,9 @@ type profile struct {
 type file struct {
 	*stream
 	header *workload.Header
-	job    func() bool // is given each job in raw; nil where they are passed over
+	job    func() bool // is called for each job; nil where they are passed over
+
+	current job
 
 	profiles map[string]profile // nil where they are passed over
 	bytes    int
@@ -105,7 +109,7 @@ func (f *file) read() error {
 		case key == "jobs" && c == '[' && f.job != nil:
 			f.pos++
 			for first := true; f.another(first, ']'); first = false {
-				if !f.value() || !f.job() {
+				if !f.nextJob(&f.current) || !f.job() {
 					return f.err
 				}
 			}
@@ -272,6 +276,7 @@ func isNamed(field int) bool { return field >= workload.FieldUser && field <= wo
 type survey struct {
 	*file
 	at       map[string]int // of a column
+	fields   texts.Memo[int]
 	latest   des.Time
 	texts    [17]map[string]bool // names by field
 	order    [17][]string
@@ -291,6 +296,7 @@ func (of Format) Survey(in *workload.Input) (*workload.Header, error) {
 		return nil, err
 	}
 	h := f.header
+	h.Found = f.profiles
 	if err := of.platform(in, h); err != nil {
 		return nil, err
 	}
@@ -344,11 +350,11 @@ func (s *survey) column(name string, isText bool) {
 	h.Columns[i].Text = h.Columns[i].Text || isText
 }
 
-// job looks at the job in raw.
+// job looks at the current job.
 func (s *survey) job() bool {
 	var rec workload.Record
-	var j job
-	if s.tooLong || !j.parse(s.raw) {
+	j := &s.current
+	if !j.sound {
 		return true
 	}
 	if t, _, ok := workload.ParseTime(number(j.submit)); ok {
@@ -356,14 +362,19 @@ func (s *survey) job() bool {
 	}
 	s.header.Unsorted = s.header.Unsorted || rec.Submit < s.latest
 	s.latest = rec.Submit
-	if _, err := strconv.ParseInt(string(number(j.id)), 10, 64); err != nil {
+	if _, ok := digits.Integer(number(j.id)); !ok {
 		s.column("id", true)
 	}
 	for _, m := range j.more {
 		if string(m.value) == "null" {
 			continue
 		}
-		f := field(string(m.key))
+		f, ok := s.fields.Find(m.key)
+		if !ok {
+			key := string(m.key)
+			f = field(key)
+			s.fields.Put(key, f)
+		}
 		isText := len(m.value) > 0 && m.value[0] != '-' && (m.value[0] < '0' || m.value[0] > '9')
 		switch {
 		case f == 0:
@@ -383,57 +394,12 @@ func (s *survey) job() bool {
 			s.texts[f][string(name)] = true
 			s.order[f] = append(s.order[f], string(name))
 		case isNamed(f):
-			if n, err := strconv.ParseInt(string(m.value), 10, 64); err == nil {
+			if n, ok := digits.Integer(m.value); ok {
 				s.greatest[f] = max(s.greatest[f], n)
 			}
 		}
 	}
 	return true
-}
-
-// job is a job as it stands in the file.
-type job struct {
-	id, submit, size, walltime, profile []byte
-	more                                []pair // of itself and of its extra_data
-}
-
-type pair struct{ key, value []byte }
-
-// parse reads an object that is a job.
-func (j *job) parse(raw []byte) bool {
-	*j = job{more: j.more[:0]}
-	if len(raw) == 0 || raw[0] != '{' {
-		return false
-	}
-	for at := 0; ; {
-		key, value, next, ok := member(raw, at)
-		if at = next; !ok {
-			return at < len(raw) && raw[at] == '}'
-		}
-		switch {
-		case string(key) == "id":
-			j.id = value
-		case string(key) == "subtime":
-			j.submit = value
-		case string(key) == "res":
-			j.size = value
-		case string(key) == "walltime":
-			j.walltime = value
-		case string(key) == "profile":
-			j.profile = value
-		case string(key) == "extra_data" && value[0] == '{':
-			for at := 0; ; {
-				key, value, next, ok := member(value, at)
-				if !ok {
-					break
-				}
-				at = next
-				j.more = append(j.more, pair{key, value})
-			}
-		default:
-			j.more = append(j.more, pair{key, value})
-		}
-	}
 }
 
 // number is a number, which may stand in quotes.

@@ -10,23 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 func read(text io.Reader, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	trace, err := workload.Options{Format: Format{}, Stdin: text, Strict: strict}.Open(workload.StandardInput)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r, closer, err := trace.Records()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	defer closer.Close()
-	var all []*workload.Record
-	for r.Next() {
-		all = append(all, r.Record().Clone())
-	}
-	return trace.Header, all, r.Report(), r.Err()
+	return logtest.Read(Format{}, text, strict)
 }
 
 const jobs = `"jobs": [

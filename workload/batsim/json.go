@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gridslot/gridslot/workload/internal/jsontext"
 )
 
 // This file reads JSON a value at a time, in bounded memory: a decoder of the standard
@@ -27,9 +29,11 @@ type stream struct {
 	line int64
 	err  error
 
-	raw     []byte // the value read last
-	at      int64  // the line at which it began
-	tooLong bool   // raw is only its beginning
+	raw     []byte // the value read last, valid until the next one
+	kept    []byte
+	open    [deepest]byte // brackets
+	at      int64         // the line at which it began
+	tooLong bool          // raw is only its beginning
 }
 
 func newStream(in io.Reader, name string) *stream {
@@ -104,62 +108,82 @@ func (s *stream) another(first bool, end byte) bool {
 	return s.take(',')
 }
 
+// Bytes that mean something: outside of strings within an object or a list, within a string,
+// and behind a number or a word.
+var structure, quoted, delimiter = jsontext.SetOf("\"{}[]\n"), jsontext.SetOf("\"\\\n"), jsontext.SetOf(",]} \n\r\t:")
+
 // value reads a value into raw, and reports whether it is one.
 func (s *stream) value() bool {
 	first, ok := s.peek()
 	if !ok {
 		return false
 	}
-	s.raw, s.tooLong, s.at = s.raw[:0], false, s.line
-	var open [deepest]byte
+	s.raw, s.tooLong, s.at = nil, false, s.line
+	kept := s.kept[:0] // what stood in buffers before this one
 	depth, inString, escaped := 0, false, false
 	literal := first != '{' && first != '[' && first != '"'
 	for done := false; !done; {
 		if s.pos == s.end && !s.fill() {
 			return s.fail("it ends within a value")
 		}
-		i := s.pos
-		for ; i < s.end && !done; i++ {
-			switch c := s.buf[i]; {
-			case c == '\n' && !literal:
-				s.line++
-				escaped = false
-			case inString:
-				switch {
-				case escaped:
-					escaped = false
-				case c == '\\':
-					escaped = true
-				case c == '"':
-					inString, done = false, depth == 0
-				}
+		text, i := s.buf[s.pos:s.end], 0
+		for i < len(text) && !done {
+			switch {
 			case literal:
-				if c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':' {
-					done = true
-					i-- // it stays
+				if i = jsontext.Until(&delimiter, text, i); i < len(text) {
+					done = true // it stays
 				}
+				continue
+			case escaped:
+				escaped = false
+				if text[i] == '\n' {
+					s.line++
+				}
+				i++
+				continue
+			case inString:
+				i = jsontext.Until(&quoted, text, i)
+			default:
+				i = jsontext.Until(&structure, text, i)
+			}
+			if i == len(text) {
+				break
+			}
+			c := text[i]
+			i++
+			switch {
+			case c == '\n':
+				s.line++
+			case c == '\\':
+				escaped = true
 			case c == '"':
-				inString = true
+				inString = !inString
+				done = !inString && depth == 0
 			case c == '{' || c == '[':
 				if depth == deepest {
 					return s.fail("it is nested more than %d deep", deepest)
 				}
-				open[depth] = c
+				s.open[depth] = c
 				depth++
-			case c == '}' || c == ']':
-				if depth == 0 || open[depth-1]+2 != c { // ] and } are two behind [ and {
+			default:
+				if depth == 0 || s.open[depth-1]+2 != c { // ] and } are two behind [ and {
 					return s.fail("%c closes nothing", c)
 				}
 				depth--
 				done = depth == 0
 			}
 		}
-		if room := longest - len(s.raw); i-s.pos > room {
-			s.raw, s.tooLong = append(s.raw, s.buf[s.pos:s.pos+room]...), true
+		s.pos += i
+		if done && len(kept) == 0 {
+			s.raw = text[:i]
+		} else if room := longest - len(kept); i > room {
+			kept, s.tooLong = append(kept, text[:room]...), true
 		} else {
-			s.raw = append(s.raw, s.buf[s.pos:i]...)
+			kept = append(kept, text[:i]...)
 		}
-		s.pos = i
+	}
+	if len(kept) > 0 {
+		s.raw, s.kept = kept, kept
 	}
 	return len(s.raw) > 0 || s.fail("a value is missing")
 }
@@ -196,9 +220,9 @@ func text(raw []byte) ([]byte, bool) {
 // member finds the next member of an object from offset at on; ok is false behind the
 // last one. The object is one that value has read.
 func member(raw []byte, at int) (key, value []byte, next int, ok bool) {
-	at = blanks(raw, at)
+	at = jsontext.Blanks(raw, at)
 	if at < len(raw) && (raw[at] == '{' || raw[at] == ',') {
-		at = blanks(raw, at+1)
+		at = jsontext.Blanks(raw, at+1)
 	}
 	if at >= len(raw) || raw[at] != '"' {
 		return nil, nil, at, false
@@ -207,25 +231,27 @@ func member(raw []byte, at int) (key, value []byte, next int, ok bool) {
 	if key, ok = text(raw[at:end]); !ok {
 		return nil, nil, at, false
 	}
-	if at = blanks(raw, end); at >= len(raw) || raw[at] != ':' {
+	if at = jsontext.Blanks(raw, end); at >= len(raw) || raw[at] != ':' {
 		return nil, nil, at, false
 	}
-	at = blanks(raw, at+1)
+	at = jsontext.Blanks(raw, at+1)
 	end = skip(raw, at)
 	return key, raw[at:end], end, end > at
-}
-
-func blanks(raw []byte, at int) int {
-	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\t' || raw[at] == '\r') {
-		at++
-	}
-	return at
 }
 
 // skip is the offset behind the value at an offset.
 func skip(raw []byte, at int) int {
 	depth, inString := 0, false
 	for i := at; i < len(raw); i++ {
+		switch {
+		case inString:
+			i = jsontext.Until(&quoted, raw, i)
+		case depth > 0:
+			i = jsontext.Until(&structure, raw, i)
+		}
+		if i == len(raw) {
+			break
+		}
 		switch c := raw[i]; {
 		case inString:
 			if c == '\\' {
@@ -244,7 +270,7 @@ func skip(raw []byte, at int) int {
 			if depth--; depth <= 0 {
 				return i + max(depth+1, 0)
 			}
-		case depth == 0 && (c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ':'):
+		case depth == 0 && delimiter[c]:
 			return i
 		}
 	}

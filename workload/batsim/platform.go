@@ -277,7 +277,7 @@ func ParseSpeed(text string) (float64, error) {
 // byNumbers compares names in which numbers count as numbers.
 func byNumbers(a, b string) int {
 	for a != "" && b != "" {
-		x, y := digits(a), digits(b)
+		x, y := leading(a), leading(b)
 		if x == "" || y == "" {
 			if a[0] != b[0] {
 				return cmp.Compare(a[0], b[0])
@@ -294,8 +294,8 @@ func byNumbers(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits are those with which a text begins.
-func digits(s string) string {
+// leading are the digits with which a text begins.
+func leading(s string) string {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
 		n++

@@ -1,11 +1,13 @@
 package batsim
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/texts"
 )
 
@@ -16,7 +18,8 @@ type reader struct {
 	stream   *stream
 	profiles map[string]profile
 	columns  map[string]int
-	inJobs   bool // between two jobs
+	members  texts.Memo[place] // of jobs, beside those that say what a job is
+	inJobs   bool              // between two jobs
 	first    bool
 	done     bool
 	isName   bool // ids are text
@@ -27,23 +30,25 @@ type reader struct {
 	err      error
 }
 
-// Read begins a reading, with a pass over the profiles.
+// place is where a member of a job stands in a record.
+type place struct {
+	field  int // 0 for a column
+	column int // -1 where there is none
+}
+
+// Read begins a reading; the survey has found the profiles.
 func (Format) Read(in *workload.Input, h *workload.Header) (workload.RecordReader, error) {
-	f, err := open(in)
-	if err != nil {
-		return nil, err
-	}
-	f.profiles = map[string]profile{}
-	if err := f.read(); err != nil {
-		return nil, err
-	}
 	text, err := in.Text()
 	if err != nil {
 		return nil, err
 	}
+	profiles, ok := h.Found.(map[string]profile)
+	if !ok {
+		return nil, fmt.Errorf("%s: this is not the header that its Survey has made", in.Name())
+	}
 	r := &reader{
-		header: h, account: workload.NewAccount(in, h), stream: newStream(text, in.Name()), profiles: f.profiles,
-		columns: map[string]int{}, texts: texts.Kept{}, more: make([]workload.Value, len(h.Columns)),
+		header: h, account: workload.NewAccount(in, h), stream: newStream(text, in.Name()), profiles: profiles,
+		columns: map[string]int{}, more: make([]workload.Value, len(h.Columns)),
 	}
 	for i, c := range h.Columns {
 		r.columns[c.Name] = i
@@ -72,7 +77,7 @@ func (r *reader) Next() bool {
 			continue
 		}
 		r.first = false
-		if !s.value() {
+		if !s.nextJob(&r.job) {
 			r.err = s.err
 			break
 		}
@@ -120,7 +125,7 @@ func (r *reader) read() bool {
 	if s.tooLong {
 		return r.damage("", workload.LineTooLong, s.raw, "a job of at most 262144 bytes")
 	}
-	if !j.parse(s.raw) {
+	if !j.sound {
 		return r.damage("", workload.TooFewFields, s.raw, "an object")
 	}
 	*rec = workload.UnknownRecord
@@ -132,23 +137,16 @@ func (r *reader) read() bool {
 		r.more[i] = workload.UnknownValue
 	}
 	rec.Job = r.account.Report().Lines
-	if id, err := strconv.ParseInt(string(number(j.id)), 10, 64); err == nil && !r.isName {
+	if id, ok := digits.Integer(number(j.id)); ok && !r.isName {
 		rec.Job = id
-	} else if !r.put("id", j.id) {
+	} else if !r.put("id", r.column("id"), j.id) {
 		return false
 	}
-	for _, f := range []struct {
-		name  string
-		field int
-		value []byte
-	}{{"subtime", 2, j.submit}, {"res", 8, j.size}, {"walltime", 9, j.walltime}} {
-		value := number(f.value)
-		if f.field == 9 && (len(value) == 0 || value[0] == '-' || string(value) == "null") {
-			continue // no limit
-		}
-		if why, ok := rec.SetField(f.field, value); !ok {
-			return r.damage(f.name, why, value, workload.Expected(f.field))
-		}
+	if !r.set(2, "subtime", number(j.submit)) || !r.set(8, "res", number(j.size)) {
+		return false
+	}
+	if limit := number(j.walltime); len(limit) > 0 && limit[0] != '-' && string(limit) != "null" && !r.set(9, "walltime", limit) {
+		return false
 	}
 	if rec.Requested <= 0 {
 		return r.damage("res", workload.NegativeNumber, j.size, "1 or more")
@@ -157,7 +155,7 @@ func (r *reader) read() bool {
 	if p, ok := r.profiles[string(name)]; !ok {
 		return r.damage("profile", workload.TooFewFields, j.profile, "the name of one of the profiles")
 	} else if rec.Runtime = p.delay; p.delay < 0 {
-		r.put("profile", j.profile)
+		r.put("profile", r.column("profile"), j.profile)
 		if i, ok := r.columns["profile_type"]; ok && p.kind != "" {
 			r.more[i] = workload.TextValue(p.kind)
 		}
@@ -174,14 +172,28 @@ func (r *reader) read() bool {
 	return true
 }
 
+// set sets a field that jobs state themselves.
+func (r *reader) set(field int, name string, value []byte) bool {
+	if why, ok := r.record.SetField(field, value); !ok {
+		return r.damage(name, why, value, workload.Expected(field))
+	}
+	return true
+}
+
 // tell takes in another member of the job.
 func (r *reader) tell(m pair) bool {
 	if string(m.value) == "null" {
 		return true
 	}
-	f := field(string(m.key))
+	at, ok := r.members.Find(m.key)
+	if !ok {
+		key := string(m.key)
+		at = place{field(key), r.column(key)}
+		r.members.Put(key, at)
+	}
+	f := at.field
 	if f == 0 {
-		return r.put(string(m.key), m.value)
+		return r.put(string(m.key), at.column, m.value)
 	}
 	if name, ok := text(m.value); ok && isNamed(f) {
 		if r.record.Put(f, r.header.Names(f).Find(name)); len(name) > 0 {
@@ -196,14 +208,21 @@ func (r *reader) tell(m pair) bool {
 	return true
 }
 
+// column is where a column stands, or -1.
+func (r *reader) column(name string) int {
+	if i, ok := r.columns[name]; ok {
+		return i
+	}
+	return -1
+}
+
 // put puts a value into a column: text as it is, lists and objects as JSON.
-func (r *reader) put(column string, value []byte) bool {
-	i, ok := r.columns[column]
+func (r *reader) put(name string, i int, value []byte) bool {
 	switch {
-	case !ok && column == "id":
+	case i < 0 && name == "id":
 		return r.damage("id", workload.NotANumber, value, "a number or text")
-	case !ok:
-		r.account.Add(r.stream.at, column, workload.ExtraFields, value)
+	case i < 0:
+		r.account.Add(r.stream.at, name, workload.ExtraFields, value)
 		return true
 	case r.header.Columns[i].Text:
 		s, isText := text(value)
@@ -213,9 +232,12 @@ func (r *reader) put(column string, value []byte) bool {
 		r.more[i] = workload.TextValue(r.texts.Of(s))
 		return true
 	}
-	x, err := strconv.ParseFloat(string(value), 64)
-	if err != nil {
-		return r.damage(column, workload.NotANumber, value, "a number")
+	x, ok := digits.Finite(value)
+	if !ok {
+		var err error
+		if x, err = strconv.ParseFloat(string(value), 64); err != nil {
+			return r.damage(name, workload.NotANumber, value, "a number")
+		}
 	}
 	r.more[i] = workload.NumberValue(x)
 	return true

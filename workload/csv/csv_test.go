@@ -11,24 +11,12 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 // read reads all records of a text.
 func read(f workload.Format, text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	trace, err := workload.Options{Format: f, Stdin: strings.NewReader(text), Strict: strict}.Open(workload.StandardInput)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r, closer, err := trace.Records()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	defer closer.Close()
-	var all []*workload.Record
-	for r.Next() {
-		all = append(all, r.Record().Clone())
-	}
-	return trace.Header, all, r.Report(), r.Err()
+	return logtest.Read(f, strings.NewReader(text), strict)
 }
 
 // brief is what a record tells of the fields that most tables have, in seconds.

@@ -3,30 +3,18 @@ package gwf
 import (
 	"bytes"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 func read(text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	trace, err := workload.Options{Format: Format{}, Stdin: bytes.NewReader([]byte(text)), Strict: strict}.Open(workload.StandardInput)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r, closer, err := trace.Records()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	defer closer.Close()
-	var all []*workload.Record
-	for r.Next() {
-		all = append(all, r.Record().Clone())
-		*r.Record() = workload.Record{} // whoever has asked for it may change it
-	}
-	return trace.Header, all, r.Report(), r.Err()
+	return logtest.Read(Format{}, strings.NewReader(text), strict)
 }
 
 // FuzzGWF holds of any input: an end, a balance, and what was read can be written and
@@ -35,25 +23,7 @@ func FuzzGWF(f *testing.F) {
 	f.Add(sample)
 	f.Add("# a\n#! user 1 \"x y\"\n" + sample + "x\n\n#")
 	f.Add("1 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n2 1000000000 1 1 1 1 1 1 1 1 1 1 1 1 1 1")
-	f.Fuzz(func(t *testing.T, text string) {
-		h, records, report, err := read(text, false)
-		if err != nil {
-			return
-		}
-		require.Equal(t, report.Lines, int64(len(records))+report.Total(workload.Damaged))
-		var out bytes.Buffer
-		w, err := Format{}.Write(&out, h)
-		require.NoError(t, err)
-		for _, rec := range records {
-			require.NoError(t, w.Write(rec))
-		}
-		require.NoError(t, w.Close())
-		_, again, _, err := read(out.String(), false)
-		if len(w.Lost().All()) == 0 {
-			require.NoError(t, err)
-			require.Len(t, again, len(records))
-		}
-	})
+	f.Fuzz(func(t *testing.T, text string) { logtest.ThereAndBack(t, Format{}, text) })
 }
 
 // sample has what the archive's files have: comments, blanks and tabs, text for users,

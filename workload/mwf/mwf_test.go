@@ -1,31 +1,18 @@
 package mwf
 
 import (
-	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 func read(text string, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	trace, err := workload.Options{Format: Format{}, Stdin: bytes.NewReader([]byte(text)), Strict: strict}.Open(workload.StandardInput)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r, closer, err := trace.Records()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	defer closer.Close()
-	var all []*workload.Record
-	for r.Next() {
-		all = append(all, r.Record().Clone())
-		*r.Record() = workload.Record{} // whoever has asked for it may change it
-	}
-	return trace.Header, all, r.Report(), r.Err()
+	return logtest.Read(Format{}, strings.NewReader(text), strict)
 }
 
 // FuzzMWF holds of any input: an end, a balance, and what was read can be written and
@@ -33,25 +20,7 @@ func read(text string, strict bool) (*workload.Header, []*workload.Record, *work
 func FuzzMWF(f *testing.F) {
 	f.Add(sample)
 	f.Add("# a\n#! user 1 \"x y\"\n" + sample + "x\n\n#")
-	f.Fuzz(func(t *testing.T, text string) {
-		h, records, report, err := read(text, false)
-		if err != nil {
-			return
-		}
-		require.Equal(t, report.Lines, int64(len(records))+report.Total(workload.Damaged))
-		var out bytes.Buffer
-		w, err := Format{}.Write(&out, h)
-		require.NoError(t, err)
-		for _, rec := range records {
-			require.NoError(t, w.Write(rec))
-		}
-		require.NoError(t, w.Close())
-		_, again, _, err := read(out.String(), false)
-		if len(w.Lost().All()) == 0 {
-			require.NoError(t, err)
-			require.Len(t, again, len(records))
-		}
-	})
+	f.Fuzz(func(t *testing.T, text string) { logtest.ThereAndBack(t, Format{}, text) })
 }
 
 const sample = "7\tu1\tlong\t4\tx\t[linux;amd64]\ty\t1230768010\t1230768020\tz\t3600\tw\t3 4 5 6\t86400\n" +

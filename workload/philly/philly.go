@@ -16,13 +16,7 @@ package philly
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,88 +65,14 @@ type job struct {
 }
 
 type attempt struct {
-	Start  string `json:"start_time"` // null, or "None", where it is not known
-	End    string `json:"end_time"`
-	Detail []struct {
-		IP   string   `json:"ip"`
-		GPUs []string `json:"gpus"`
-	} `json:"detail"`
+	Start  string   `json:"start_time"` // null, or "None", where it is not known
+	End    string   `json:"end_time"`
+	Detail []detail `json:"detail"`
 }
 
-// objects reads the objects of an array, one at a time.
-type objects struct {
-	name    string
-	dec     *json.Decoder
-	limit   *limited
-	current job
-	number  int64
-	damage  error // the object is no job
-	err     error
-}
-
-// longest is how many bytes an object may take.
-const longest = 16 << 20
-
-// limited ends with an error where it is read too far without being allowed more.
-type limited struct {
-	in   io.Reader
-	left int64
-}
-
-var errLong = fmt.Errorf("an object takes more than %d bytes", longest)
-
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLong
-	}
-	n, err := l.in.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	return n, err
-}
-
-func newObjects(in *workload.Input) (*objects, error) {
-	text, err := in.Text()
-	if err != nil {
-		return nil, err
-	}
-	o := &objects{name: in.Name(), limit: &limited{text, longest}}
-	o.dec = json.NewDecoder(o.limit)
-	if t, err := o.dec.Token(); err != nil || t != json.Delim('[') {
-		return nil, fmt.Errorf("%s: it does not begin with an array of jobs", in.Name())
-	}
-	return o, nil
-}
-
-func (o *objects) next() bool {
-	if o.err != nil {
-		return false
-	}
-	o.limit.left = longest
-	if !o.dec.More() {
-		if _, err := o.dec.Token(); err != nil {
-			o.fail(err)
-		}
-		return false
-	}
-	o.number++
-	o.current, o.damage = job{}, nil
-	err := o.dec.Decode(&o.current)
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &kind): // the text goes on behind it
-		o.damage = err
-	case err != nil:
-		o.fail(err)
-		return false
-	}
-	return true
-}
-
-func (o *objects) fail(err error) {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it ends in the middle")
-	}
-	o.err = fmt.Errorf("%s: object %d: %w", o.name, max(o.number, 1), err)
+type detail = struct {
+	IP   string   `json:"ip"`
+	GPUs []string `json:"gpus"`
 }
 
 // instant is a time of the log; ok is false where it is not known.
@@ -175,14 +95,13 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	h := &workload.Header{Columns: []workload.Column{
 		{Name: "id", Text: true}, {Name: "state", Text: true}, {Name: "gpus"}, {Name: "nodes"}, {Name: "node_list", Text: true}, {Name: "attempts"},
 	}}
-	earliest, latest := int64(math.MaxInt64), int64(0)
+	var submits instants.Span
 	for o.next() {
 		us, ok := f.submitted(&o.current)
 		if o.damage != nil || !ok {
 			continue
 		}
-		h.Unsorted = h.Unsorted || us < latest
-		earliest, latest = min(earliest, us), max(latest, us)
+		submits.Add(des.Time(us))
 		if o.current.User != "" {
 			h.Names(workload.FieldUser).Number([]byte(o.current.User))
 		}
@@ -190,11 +109,8 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 			h.Names(workload.FieldQueue).Number([]byte(o.current.VC))
 		}
 	}
-	if latest > 0 {
-		h.Set("UnixStartTime", strconv.FormatInt(earliest/1e6, 10))
-		if f.Zone != nil {
-			h.Set("TimeZoneString", f.Zone.String())
-		}
+	if submits.Tell(h, true); h.UnixStartTime > 0 && f.Zone != nil {
+		h.Set("TimeZoneString", f.Zone.String())
 	}
 	return h, o.err
 }
@@ -215,6 +131,8 @@ type reader struct {
 	acc  *workload.Account
 	rec  workload.Record
 	more []workload.Value
+
+	servers []string
 }
 
 func (r *reader) Header() *workload.Header { return r.h }
@@ -262,7 +180,7 @@ func (r *reader) make(submitted int64) {
 		r.rec.Status = workload.StatusFailed
 	}
 	r.times(submitted)
-	gpus, servers := 0, []string{}
+	gpus, servers := 0, r.servers[:0]
 	for _, a := range slices.Backward(j.Attempts) { // the last that had any
 		for _, d := range a.Detail {
 			gpus += len(d.GPUs)
@@ -273,6 +191,7 @@ func (r *reader) make(submitted int64) {
 		}
 		servers = servers[:0]
 	}
+	r.servers = servers
 	known := workload.UnknownValue
 	if gpus > 0 {
 		r.rec.Requested, r.rec.Allocated = int64(gpus), int64(gpus)

@@ -11,12 +11,12 @@ package pm100
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/columns"
+	"github.com/gridslot/gridslot/workload/sacct"
 )
 
 // Format is that of PM100.
@@ -120,7 +120,7 @@ func (f Format) record(r *columns.Row, rec *workload.Record) {
 	}
 	rec.Estimate = limit(r.Text(timeLimit))
 	rec.User, rec.Group, rec.Partition = r.Name(userID), r.Name(groupID), r.Name(partition)
-	rec.Status = status(r.Text(jobState))
+	rec.Status = sacct.Status([]byte(r.Text(jobState)))
 }
 
 // limit is a limit in minutes; INFINITE is none, as a word and as Slurm's number.
@@ -130,17 +130,4 @@ func limit(text string) des.Time {
 		return workload.UnknownTime
 	}
 	return des.Seconds(60 * minutes)
-}
-
-// status is Slurm's state as SWF has it.
-func status(state string) int64 {
-	switch {
-	case state == "COMPLETED":
-		return workload.StatusCompleted
-	case strings.HasPrefix(state, "CANCELLED"):
-		return workload.StatusCancelled
-	case state == "FAILED", state == "TIMEOUT", state == "NODE_FAIL", state == "OUT_OF_MEMORY", state == "BOOT_FAIL", state == "DEADLINE":
-		return workload.StatusFailed
-	}
-	return workload.Unknown
 }

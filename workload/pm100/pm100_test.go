@@ -108,7 +108,9 @@ func TestClocksOnTheWallAreReadInTheirZone(t *testing.T) {
 	const noon = 1_590_000_000_000_000
 	var out bytes.Buffer
 	w := parquet.NewGenericWriter[local](&out)
-	_, err := w.Write([]local{{1, noon, noon + 5e6, noon + 2e6, 1, "COMPLETED"}})
+	_, err := w.Write([]local{
+		{1, noon, noon + 5e6, noon + 2e6, 1, "COMPLETED"}, {2, noon, noon, noon, 1, "CANCELLED by 7"}, {3, noon, noon, noon, 1, "OUT_OF_MEMORY"}, {4, noon, noon, noon, 1, "PREEMPTED"}, {5, noon, noon, noon, 1, "?"},
+	})
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	path := filepath.Join(t.TempDir(), "job_table.parquet")
@@ -122,4 +124,8 @@ func TestClocksOnTheWallAreReadInTheirZone(t *testing.T) {
 	require.True(t, r.Next())
 	require.Equal(t, 5*des.Second, r.Record().Wait)
 	require.Equal(t, workload.UnknownTime, r.Record().Runtime, "it ended before it began")
+	for _, status := range []int64{workload.StatusCancelled, workload.StatusFailed, workload.StatusFailed, workload.Unknown} {
+		require.True(t, r.Next())
+		require.Equal(t, status, r.Record().Status, "states are Slurm's")
+	}
 }

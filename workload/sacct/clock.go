@@ -72,18 +72,3 @@ func (c *clock) show(instant int64) (shown int64, once bool) {
 	shown = instant + c.offsetAt(instant)
 	return shown, c.instant(shown, math.MinInt64) == instant
 }
-
-// seconds since 1970 of a date and time as if it were UTC.
-func civil(year, month, day, hour, minute, second int64) int64 {
-	// Years begin in March, so that the leap day is the last one (Hinnant,
-	// "chrono-Compatible Low-Level Date Algorithms").
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	era := year / 400
-	ofEra := year - era*400
-	ofYear := (153*(month-3)+2)/5 + day - 1
-	days := era*146097 + ofEra*365 + ofEra/4 - ofEra/100 + ofYear - 719468
-	return days*86400 + hour*3600 + minute*60 + second
-}

@@ -17,7 +17,7 @@ func TestInstantsAreThoseAtWhichTheClockShowsTheTime(t *testing.T) {
 		require.NoError(t, err)
 		show := func(at int64) int64 {
 			x := time.Unix(at, 0).In(zone)
-			return civil(int64(x.Year()), int64(x.Month()), int64(x.Day()), int64(x.Hour()), int64(x.Minute()), int64(x.Second()))
+			return time.Date(x.Year(), x.Month(), x.Day(), x.Hour(), x.Minute(), x.Second(), 0, time.UTC).Unix()
 		}
 		c := newClock(zone)
 		at := time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -64,7 +64,6 @@ func TestCivilTimesAreThoseOfTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.Int64Range(0, year10000-1).Draw(t, "at")
 		x := time.Unix(at, 0).UTC()
-		require.Equal(t, at, civil(int64(x.Year()), int64(x.Month()), int64(x.Day()), int64(x.Hour()), int64(x.Minute()), int64(x.Second())))
 		text := appendCivil(nil, at)
 		require.Equal(t, x.Format("2006-01-02T15:04:05"), string(text))
 		c := newClock(nil)

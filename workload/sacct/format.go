@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/instants"
 	"github.com/gridslot/gridslot/workload/internal/lines"
-	"github.com/gridslot/gridslot/workload/internal/texts"
 )
 
 // Format is Slurm's accounting.
@@ -64,12 +61,10 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 	r.begin(h, workload.NewAccount(in, h))
 	r.surveys, r.account.Strict = true, false
 	used := make([]bool, len(columns))
-	first, latest, jobs := int64(math.MaxInt64), int64(math.MinInt64), 0
+	var submits instants.Span
+	jobs := 0
 	for ; r.Next(); jobs++ {
-		at := int64(r.Record().Submit / des.Second)
-		first = min(first, at)
-		h.Unsorted = h.Unsorted || at < latest
-		latest = max(latest, at)
+		submits.Add(r.Record().Submit)
 		h.HighestJob = max(h.HighestJob, r.Record().Job)
 		for i, v := range r.Record().More {
 			used[i] = used[i] || v.Known()
@@ -88,9 +83,7 @@ func (f Format) Survey(in *workload.Input) (*workload.Header, error) {
 			h.Columns = append(h.Columns, c)
 		}
 	}
-	if jobs > 0 {
-		h.Set("UnixStartTime", strconv.FormatInt(first, 10))
-	}
+	submits.Tell(h, true)
 	h.Set("TimeZoneString", r.clock.zone.String())
 	for n, name := range h.Names(workload.FieldPartition).All() { // a queue is its partition
 		h.Names(workload.FieldQueue).Set(n, name)
@@ -118,7 +111,7 @@ func (f Format) begin(in *workload.Input) (*reader, error) {
 }
 
 func newReader(name string, text io.Reader, zone *time.Location) (*reader, error) {
-	r := &reader{name: name, lines: lines.New(text), clock: newClock(zone), texts: texts.Kept{}}
+	r := &reader{name: name, lines: lines.New(text), clock: newClock(zone)}
 	for r.lines.Next() {
 		line := r.lines.Text()
 		if len(line) == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/cells"
 )
 
 // This file knows the columns: which heading is which, how rows are cut, and which
@@ -308,71 +309,19 @@ type rowFields struct {
 }
 
 // cut cuts a row at its separators. It reports false where quotes do not end.
-func (f *rowFields) cut(h *heading, line []byte) bool {
+func (f *rowFields) cut(h *heading, line []byte) (sound bool) {
+	sep := h.separator
+	switch {
+	case h.quoted:
+		f.of, sound = cells.CutQuoted(f.of[:0], line, sep[0], &f.unquoted)
+		return sound
+	case len(sep) == 1:
+		f.of = cells.Cut(f.of[:0], line, sep[0])
+		return true
+	}
 	f.of = f.of[:0]
-	if h.quoted && bytes.IndexByte(line, '"') >= 0 {
-		return f.cutQuoted(h.separator[0], line)
+	for cell := range bytes.SplitSeq(line, sep) {
+		f.of = append(f.of, cell)
 	}
-	if len(h.separator) == 1 {
-		sep := h.separator[0]
-		for {
-			i := bytes.IndexByte(line, sep)
-			if i < 0 {
-				break
-			}
-			f.of = append(f.of, line[:i])
-			line = line[i+1:]
-		}
-	} else {
-		for {
-			i := bytes.Index(line, h.separator)
-			if i < 0 {
-				break
-			}
-			f.of = append(f.of, line[:i])
-			line = line[i+len(h.separator):]
-		}
-	}
-	f.of = append(f.of, line)
 	return true
-}
-
-// cutQuoted is cut for CSV (RFC 4180): a field that begins with a quote ends with one, and
-// two quotes within are one.
-func (f *rowFields) cutQuoted(sep byte, line []byte) bool {
-	f.unquoted = f.unquoted[:0]
-	for {
-		if len(line) == 0 || line[0] != '"' {
-			i := bytes.IndexByte(line, sep)
-			if i < 0 {
-				f.of = append(f.of, line)
-				return true
-			}
-			f.of = append(f.of, line[:i])
-			line = line[i+1:]
-			continue
-		}
-		from := len(f.unquoted)
-		for line = line[1:]; ; {
-			i := bytes.IndexByte(line, '"')
-			if i < 0 {
-				return false
-			}
-			f.unquoted = append(f.unquoted, line[:i]...)
-			line = line[i+1:]
-			if len(line) == 0 || line[0] != '"' {
-				break
-			}
-			f.unquoted = append(f.unquoted, '"')
-			line = line[1:]
-		}
-		f.of = append(f.of, f.unquoted[from:len(f.unquoted):len(f.unquoted)])
-		switch {
-		case len(line) == 0:
-			return true
-		case line[0] != sep:
-			return false
-		}
-		line = line[1:]
-	}
 }

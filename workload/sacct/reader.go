@@ -83,7 +83,7 @@ type reader struct {
 	heading *heading
 	clock   clock
 	texts   texts.Kept
-	tres    memo[*tres]
+	tres    texts.Memo[*tres]
 
 	header  *workload.Header
 	surveys bool // the header takes names that are new
@@ -91,7 +91,7 @@ type reader struct {
 	origin  int64 // the instant 0 of records, in seconds since 1970
 	at      indices
 	plain   []plainReader
-	owners  [len(workload.NamedFields)]memo[int64]
+	owners  [len(workload.NamedFields)]texts.Memo[int64]
 
 	arrays    numberset.Set // whose numbers tasks have
 	numArrays int
@@ -119,7 +119,6 @@ type job struct {
 type plainReader struct {
 	field, index int // of the row, of Record.More
 	text         bool
-	known        memo[string]
 }
 
 func (r *reader) begin(h *workload.Header, a *workload.Account) {
@@ -502,10 +501,10 @@ func (r *reader) tresOf(rec *workload.Record, of role, c column) *tres {
 	if len(text) == 0 {
 		return noTRES
 	}
-	t, ok := r.tres.find(text)
+	t, ok := r.tres.Find(text)
 	if !ok {
 		t = readTRES(r.texts.Of(text))
-		r.tres.put(t.text, t)
+		r.tres.Put(t.text, t)
 	}
 	r.set(rec, c, workload.TextValue(t.text))
 	if !t.sound {
@@ -717,7 +716,7 @@ func (r *reader) owner(field int, byName, byNumber role) int64 {
 		return workload.Unknown
 	}
 	known := &r.owners[field-workload.FieldUser]
-	if n, ok := known.find(name); ok {
+	if n, ok := known.Find(name); ok {
 		return n
 	}
 	names := r.header.Names(field)
@@ -727,7 +726,7 @@ func (r *reader) owner(field int, byName, byNumber role) int64 {
 	}
 	switch {
 	case n != workload.Unknown:
-		known.put(r.texts.Of(name), n)
+		known.Put(r.texts.Of(name), n)
 	case r.surveys && names.Len() < maxNames && len(name) <= maxName:
 		n = names.Number(name)
 	default:
@@ -765,12 +764,7 @@ func (r *reader) takePlain(p *plainReader, rec *workload.Record) {
 		if len(text) == 0 || string(text) == "None assigned" {
 			return
 		}
-		s, ok := p.known.find(text)
-		if !ok {
-			s = r.texts.Of(text)
-			p.known.put(s, s)
-		}
-		rec.More[p.index].Text = s
+		rec.More[p.index].Text = r.texts.Of(text)
 	case !isUnknown(text):
 		x, letter, rest, ok := amount(text, 1)
 		if !ok || letter != 0 || len(rest) > 0 {

@@ -210,6 +210,7 @@ func TestDamagedRowsAreLeftOutOrNamed(t *testing.T) {
 		"2||2000||||||":                  `JobIDRaw: text where a number belongs: ""; expected a job's number`,
 		"2|2|||||||":                     `Submit: text where a number belongs: ""; expected 2024-01-31T10:00:00, or seconds since 1970`,
 		"2|2|2024-02-30T10:00:00||||||":  `Submit: number out of range: "2024-02-30T10:00:00"`,
+		"2|2|2x24-02-10T10:00:00||||||":  `Submit: text where a number belongs`,
 		"2|2|2023-02-29T10:00:00||||||":  `Submit: number out of range`,
 		"2|2|2100-02-29T10:00:00||||||":  `Submit: number out of range`,
 		"2|2|2024-04-31T10:00:00||||||":  `Submit: number out of range`,

@@ -37,6 +37,13 @@ var states = []struct {
 	{"CONFIGURING", workload.Unknown},
 }
 
+// Status is what SWF has for a state as Slurm writes it: "COMPLETED", "CANCELLED by 1000". It is
+// workload.Unknown where the job has not ended, or Slurm documents no such state.
+func Status(text []byte) int64 {
+	_, _, status := state(text)
+	return status
+}
+
 // state reads "COMPLETED", "CANCELLED by 1000", and what a narrow column has cut,
 // "CANCELLED+". A state that Slurm does not document has no status.
 func state(text []byte) (name string, by float64, status int64) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/digits"
+	"github.com/gridslot/gridslot/workload/internal/instants"
 )
 
 // This file reads what stands in the fields of a row.
@@ -16,6 +18,9 @@ const maxTime = 1_000_000_000_000
 
 // whole reads a whole number from 0 to limit.
 func whole(text []byte, limit int64) (n int64, why workload.Reason, ok bool) {
+	if n, small := digits.Small(text); small && n <= limit {
+		return n, 0, true
+	}
 	if len(text) == 0 {
 		return 0, workload.NotANumber, false
 	}
@@ -49,40 +54,17 @@ func (c *clock) read(text []byte, notBefore int64) (at int64, why workload.Reaso
 	if len(text) != len("2024-01-31T10:00:00") || text[4] != '-' {
 		return whole(text, maxTime)
 	}
-	year, month, day := digits(text, 0)*100+digits(text, 2), digits(text, 5), digits(text, 8)
-	hour, minute, second := digits(text, 11), digits(text, 14), digits(text, 17)
-	if year|month|day|hour|minute|second < 0 || text[7] != '-' || text[10] != 'T' && text[10] != ' ' || text[13] != ':' || text[16] != ':' {
+	shown, isDate, ok := instants.Shown(text)
+	if !isDate {
 		return 0, workload.NotANumber, false
 	}
-	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
+	if !ok {
 		return 0, workload.OutOfRange, false
 	}
-	if at = c.instant(civil(year, month, day, hour, minute, second), notBefore); at < 0 {
+	if at = c.instant(shown, notBefore); at < 0 {
 		return 0, workload.OutOfRange, false
 	}
 	return at, 0, true
-}
-
-// digits are two digits as a number, or negative.
-func digits(text []byte, at int) int64 {
-	a, b := text[at]-'0', text[at+1]-'0'
-	if a > 9 || b > 9 {
-		return math.MinInt64
-	}
-	return int64(a)*10 + int64(b)
-}
-
-func daysIn(year, month int64) int64 {
-	switch month {
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	}
-	return 31
 }
 
 // duration reads [DD-[HH:]]MM:SS[.ffffff], and seconds.
@@ -247,35 +229,4 @@ func readTRES(text string) *tres {
 		t.gpus = typed
 	}
 	return t
-}
-
-// memo remembers what came of the fields of a column lately, since rows repeat them: a
-// look into it takes a fraction of one into a map.
-type memo[T any] [memoSlots]struct {
-	text  string
-	known bool
-	value T
-}
-
-const memoSlots = 128
-
-// slot is where a field has its place. Names often differ in their last letters alone.
-func slot[T []byte | string](field T) int {
-	h := uint(len(field))
-	for _, c := range []byte(field[max(0, len(field)-3):]) {
-		h = h*10 + uint(c)
-	}
-	return int(h % memoSlots)
-}
-
-// find is what came of a field.
-func (m *memo[T]) find(field []byte) (value T, ok bool) {
-	e := &m[slot(field)]
-	return e.value, e.known && e.text == string(field)
-}
-
-// put remembers what came of a text.
-func (m *memo[T]) put(text string, value T) {
-	e := &m[slot(text)]
-	e.text, e.known, e.value = text, true, value
 }

@@ -16,10 +16,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/floats"
 	"github.com/gridslot/gridslot/workload/internal/lines"
 	"github.com/gridslot/gridslot/workload/internal/texts"
@@ -32,6 +32,7 @@ type Table struct {
 	columns []string
 	lines   *lines.Scanner
 	cells   [][]byte
+	buf     []byte
 	words   texts.Kept
 	wrong   bool
 	err     error
@@ -40,7 +41,7 @@ type Table struct {
 // New reads a table with those columns. A first line that names the first of them is a
 // heading all the same.
 func New(text io.Reader, account *workload.Account, columns ...string) *Table {
-	return &Table{Account: account, columns: columns, lines: lines.New(text), cells: make([][]byte, 0, 32), words: texts.Kept{}}
+	return &Table{Account: account, columns: columns, lines: lines.New(text), cells: make([][]byte, 0, 32)}
 }
 
 // Next goes to the next row and reports whether there is one.
@@ -50,7 +51,7 @@ func (t *Table) Next() bool {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		t.cells = split(line, t.cells[:0])
+		t.cells, _ = CutQuoted(t.cells[:0], line, ',', &t.buf)
 		if t.lines.Number() == 1 && string(t.cells[0]) == t.columns[0] {
 			continue
 		}
@@ -110,7 +111,7 @@ func (t *Table) Number(i int) float64 {
 	if len(cell) == 0 {
 		return math.NaN()
 	}
-	x, ok := number(cell)
+	x, ok := digits.Finite(cell)
 	if !ok {
 		t.Damage(i, workload.NotANumber, "a number")
 		return math.NaN()
@@ -132,7 +133,7 @@ func (t *Table) Integer(i int) (n int64, ok bool) {
 	if len(cell) == 0 {
 		return 0, false
 	}
-	n, ok = integer(cell)
+	n, ok = digits.Integer(cell)
 	if !ok {
 		t.Damage(i, workload.NotANumber, "a whole number")
 	}
@@ -157,90 +158,4 @@ func (t *Table) Seconds(i int) des.Time {
 		t.Damage(i, why, want)
 	}
 	return at
-}
-
-// split cuts a line at its commas. Cells in quotation marks may have commas within, and
-// quotation marks doubled.
-func split(line []byte, into [][]byte) [][]byte {
-	for {
-		if len(line) > 0 && line[0] == '"' {
-			cell, rest, more := quoted(line[1:])
-			into = append(into, cell)
-			if !more {
-				return into
-			}
-			line = rest
-			continue
-		}
-		i := bytes.IndexByte(line, ',')
-		if i < 0 {
-			return append(into, line)
-		}
-		into = append(into, line[:i])
-		line = line[i+1:]
-	}
-}
-
-// quoted is a cell up to its closing quotation mark.
-func quoted(line []byte) (cell, rest []byte, more bool) {
-	for at := 0; ; {
-		i := bytes.IndexByte(line[at:], '"')
-		if i < 0 {
-			return line, nil, false
-		}
-		end := at + i
-		if end+1 < len(line) && line[end+1] == '"' {
-			line = append(line[:end:end], line[end+1:]...)
-			at = end + 1
-			continue
-		}
-		rest = line[end+1:]
-		if i := bytes.IndexByte(rest, ','); i >= 0 {
-			return line[:end], rest[i+1:], true
-		}
-		return line[:end], nil, false
-	}
-}
-
-// integer reads up to 18 digits with a sign by itself, and leaves others to strconv.
-func integer(text []byte) (int64, bool) {
-	if len(text) > 18 || text[0] == '-' || text[0] == '+' {
-		n, err := strconv.ParseInt(string(text), 10, 64)
-		return n, err == nil
-	}
-	n := int64(0)
-	for _, c := range text {
-		if c -= '0'; c > 9 {
-			return 0, false
-		} else {
-			n = n*10 + int64(c)
-		}
-	}
-	return n, true
-}
-
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
-
-// number reads up to 15 digits with a point by itself: both they and the power of ten are
-// exact, so that the quotient is rounded once, as it should be. Others are left to strconv.
-func number(text []byte) (float64, bool) {
-	n, digits, fraction, point := int64(0), 0, 0, false
-	for _, c := range text {
-		switch {
-		case c >= '0' && c <= '9':
-			n = n*10 + int64(c-'0')
-			if digits++; point {
-				fraction++
-			}
-		case c == '.' && !point:
-			point = true
-		default:
-			digits = 99
-		}
-		if digits > 15 {
-			x, err := strconv.ParseFloat(string(text), 64)
-			return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
-		}
-	}
-	return float64(n) / powers[fraction], digits > 0
 }

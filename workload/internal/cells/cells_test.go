@@ -1,15 +1,11 @@
 package cells
 
 import (
-	"encoding/csv"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
@@ -17,47 +13,6 @@ import (
 
 func table(text string, columns ...string) *Table {
 	return New(strings.NewReader(text), &workload.Account{}, columns...)
-}
-
-func TestRowsAreThoseOfCSV(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.SliceOfN(rapid.StringOf(rapid.SampledFrom([]rune(`ab,"é `))), 1, 5).Draw(t, "cells")
-		var b strings.Builder
-		w := csv.NewWriter(&b)
-		require.NoError(t, w.Write(want))
-		w.Flush()
-		got := split([]byte(strings.TrimSuffix(b.String(), "\n")), nil)
-		var texts []string
-		for _, c := range got {
-			texts = append(texts, string(c))
-		}
-		require.Equal(t, want, texts, b.String())
-	})
-}
-
-func TestNumbersAreThoseOfStrconv(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(
-			rapid.StringMatching(`-?[0-9]{0,20}(\.[0-9]{0,20})?(e-?[0-9]{1,2})?`),
-			rapid.Map(rapid.Float64(), func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }),
-			rapid.StringMatching(`[0-9.+-]{1,4}`),
-		).Draw(t, "text")
-		if text == "" {
-			return
-		}
-		want, err := strconv.ParseFloat(text, 64)
-		got, ok := number([]byte(text))
-		require.Equal(t, err == nil && !math.IsInf(want, 0), ok, text)
-		if ok {
-			require.Equal(t, want, got, text)
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		whole, ok := integer([]byte(text))
-		require.Equal(t, err == nil, ok, text)
-		if ok {
-			require.Equal(t, n, whole)
-		}
-	})
 }
 
 func TestEveryLineIsCounted(t *testing.T) {

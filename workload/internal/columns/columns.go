@@ -274,14 +274,13 @@ func (l *Layout) Survey(in *workload.Input) (*workload.Header, error) {
 		return nil, err
 	}
 	h := &workload.Header{}
-	earliest, latest, sorted := int64(math.MaxInt64), int64(0), true
+	var submits instants.Span
 	for r.rows.Next() {
 		us, ok := r.since1970(l.Submit)
 		if !ok {
 			continue
 		}
-		sorted = sorted && us >= latest
-		earliest, latest = min(earliest, us), max(latest, us)
+		submits.Add(des.Time(us))
 		for i, field := range l.Fields {
 			if field.Names > 0 && r.named(i) {
 				if text := r.Text(i); text != "" {
@@ -294,13 +293,9 @@ func (l *Layout) Survey(in *workload.Input) (*workload.Header, error) {
 		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
 	l.Header(h)
-	if latest > 0 {
-		h.Set("UnixStartTime", strconv.FormatInt(earliest/1_000_000, 10))
-		if l.Zone != nil {
-			h.Set("TimeZoneString", l.Zone.String())
-		}
+	if submits.Tell(h, true); h.UnixStartTime > 0 && l.Zone != nil {
+		h.Set("TimeZoneString", l.Zone.String())
 	}
-	h.Unsorted = !sorted
 	for _, field := range l.Fields {
 		if field.As != "" && f.Find(field.Name) >= 0 {
 			h.Columns = append(h.Columns, workload.Column{Name: field.As, Unit: field.Unit, Text: field.Is == Text})

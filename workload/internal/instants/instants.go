@@ -13,13 +13,18 @@ import (
 // "12:30:00" or "12:30:00.5"; and behind that Z, UTC, +09, +0900 or +09:00. What names no offset is
 // shown by a clock at zone; nil is UTC. The result counts from 1970.
 func Parse(text []byte, zone *time.Location) (at des.Time, ok bool) {
+	if zone == nil || zone == time.UTC {
+		if shown, isDate, ok := Shown(text); isDate {
+			return des.Time(shown) * des.Second, ok
+		}
+	}
 	if len(text) < 10 || text[4] != '-' && text[4] != '/' || text[7] != text[4] {
 		return 0, false
 	}
 	year, a := digits(text[0:4])
 	month, b := digits(text[5:7])
 	day, c := digits(text[8:10])
-	if !a || !b || !c || month < 1 || month > 12 || day < 1 || day > time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day() {
+	if !a || !b || !c || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
 		return 0, false
 	}
 	text = text[10:]
@@ -59,6 +64,61 @@ func Parse(text []byte, zone *time.Location) (at des.Time, ok bool) {
 	}
 	unix := time.Date(year, time.Month(month), day, hour, minute, second, 0, zone).Unix() - int64(ahead)
 	return des.Time(unix)*des.Second + fraction, true
+}
+
+// Shown is the most usual of these, "2021-04-01 12:30:00", in seconds since 1970 as a clock in
+// UTC shows it. What has that form is a date; ok is false where there is no such day or time.
+func Shown(text []byte) (unix int64, isDate, ok bool) {
+	if len(text) != len("2021-04-01 12:30:00") {
+		return 0, false, false
+	}
+	year, month, day := two(text, 0)*100+two(text, 2), two(text, 5), two(text, 8)
+	hour, minute, second := two(text, 11), two(text, 14), two(text, 17)
+	if year|month|day|hour|minute|second < 0 || text[4] != '-' && text[4] != '/' || text[7] != text[4] || text[10] != 'T' && text[10] != ' ' || text[13] != ':' || text[16] != ':' {
+		return 0, false, false
+	}
+	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 60 {
+		return 0, true, false
+	}
+	return Civil(year, month, day)*86400 + int64(hour*3600+minute*60+second), true, true
+}
+
+// two is the number of two digits, or negative.
+func two(text []byte, at int) int {
+	a, b := text[at]-'0', text[at+1]-'0'
+	if a > 9 || b > 9 {
+		return -1 << 20
+	}
+	return int(a)*10 + int(b)
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	}
+	return 31
+}
+
+// Civil is a day of the Gregorian calendar from the year 0 on, in days since 1970 (Hinnant,
+// "chrono-Compatible Low-Level Date Algorithms").
+func Civil(year, month, day int) int64 {
+	// Years begin in March, so that the leap day is the last one, and 400 years early, so that
+	// none is negative.
+	year += 400
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	era := year / 400
+	ofEra := year - era*400
+	ofYear := (153*(month-3)+2)/5 + day - 1
+	return int64(era-1)*146097 + int64(ofEra*365+ofEra/4-ofEra/100+ofYear) - 719468
 }
 
 // offset is how far a clock is ahead of UTC, in seconds.

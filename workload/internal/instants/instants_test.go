@@ -55,3 +55,38 @@ func TestWhatIsNoInstantIsRefused(t *testing.T) {
 	_, ok := Parse([]byte("2020-02-29 23:59:60"), nil)
 	require.True(t, ok)
 }
+
+func TestDaysAreThoseOfTheStandardLibrary(t *testing.T) {
+	for day := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() <= 800; day = day.AddDate(0, 0, 1) {
+		year, month, of := day.Date()
+		if got := Civil(year, int(month), of); got*86400 != day.Unix() {
+			t.Fatalf("%v is day %d", day, got)
+		}
+		if next := day.AddDate(0, 0, 1); next.Month() != month && daysIn(year, int(month)) != of {
+			t.Fatalf("%v ends on day %d", day, daysIn(year, int(month)))
+		}
+	}
+}
+
+// In a zone without an offset that is not UTC itself dates are read the long way.
+func TestTheUsualFormIsReadAsAnyOther(t *testing.T) {
+	elsewhere := time.FixedZone("", 0)
+	check := func(t require.TestingT, text string) {
+		at, ok := Parse([]byte(text), nil)
+		want, wanted := Parse([]byte(text), elsewhere)
+		require.Equal(t, wanted, ok, text)
+		if ok {
+			require.Equal(t, want, at, text)
+		}
+	}
+	const usual = "2024-02-29T23:59:60"
+	for i := range usual {
+		for _, c := range []byte("0123459-/:T .Zx\xb2\x00") {
+			check(t, usual[:i]+string([]byte{c})+usual[i+1:])
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, rapid.StringMatching(`[0-9]{4}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-6][0-9]:[0-6][0-9]`).Draw(t, "text"))
+		check(t, rapid.StringMatching(`[0-9]{4}/0[0-9]/[0-3][0-9] 0[0-9]:[0-5][0-9]:[0-6][0-9]`).Draw(t, "text"))
+	})
+}

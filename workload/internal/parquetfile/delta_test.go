@@ -118,7 +118,7 @@ func textPage(t *testing.T, shares, lengths []int32, letters []byte) *Values {
 	require.NoError(t, err)
 	more, err := new(delta.BinaryPackedEncoding).EncodeInt32(nil, lengths)
 	require.NoError(t, err)
-	v := &Values{c: &Column{Kind: Text, physical: physBytes}, shared: &shared{met: map[string]string{}}, left: int64(len(shares))}
+	v := &Values{c: &Column{Kind: Text, physical: physBytes}, shared: &shared{}, left: int64(len(shares))}
 	v.page = page{data: slices.Concat(b, more, letters)}
 	require.NoError(t, v.encoded(encDeltaText))
 	return v

@@ -37,7 +37,7 @@ type shared struct {
 
 // Read begins with the first row, of those columns.
 func (f *File) Read(columns ...int) *Rows {
-	r := &Rows{f: f, shared: shared{met: texts.Kept{}}}
+	r := &Rows{f: f}
 	for _, i := range columns {
 		c := &f.Columns[i]
 		if c.Kind == Other && r.err == nil {

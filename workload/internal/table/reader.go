@@ -10,6 +10,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/cells"
+	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/lines"
 	"github.com/gridslot/gridslot/workload/internal/texts"
 )
@@ -25,7 +27,8 @@ type Text struct {
 	number   int64  // of its first line
 	joined   []byte
 	again    bool // line is still to be read
-	unclosed bool // it ends within quotes
+	quoted   bool // it has quotes that mean something
+	unclosed bool // it ends within them
 	tooLong  bool
 	first    bool // no line has been read yet
 	dropped  [][]byte
@@ -76,7 +79,7 @@ func (t *Text) Heading(l *Layout) ([]string, error) {
 		}
 	}
 	var names []string
-	for _, c := range l.split(nil, t.line, new([]byte)) {
+	for _, c := range t.split(nil, l.Separator, new([]byte)) {
 		names = append(names, string(bytes.TrimSpace(c)))
 	}
 	return names, nil
@@ -93,15 +96,19 @@ func (t *Text) next(quotes bool) bool {
 		if t.first {
 			t.line, t.first = bytes.TrimPrefix(t.line, []byte("\ufeff")), false
 		}
-		if len(bytes.TrimLeft(t.line, " \t\r")) == 0 {
+		if isBlank(t.line) {
 			continue
 		}
-		if quotes && !t.tooLong && t.line[0] != '#' && bytes.IndexByte(t.line, '"') >= 0 {
+		if t.quoted = quotes && bytes.IndexByte(t.line, '"') >= 0; t.quoted && !t.tooLong && t.line[0] != '#' {
 			t.join()
 		}
 		return true
 	}
 	return false
+}
+
+func isBlank(line []byte) bool {
+	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimLeft(line, " \t\r")) == 0
 }
 
 // join appends lines until the quotes are closed.
@@ -159,64 +166,16 @@ func (q quoting) after(text []byte) quoting {
 	return q
 }
 
-// split cuts a line at its separators. Cells in quotes are unpacked into buf.
-func (l *Layout) split(cells [][]byte, line []byte, buf *[]byte) [][]byte {
-	if l.Separator == ' ' {
-		return blankCells(cells, line)
+// split cuts the line at its separators. Cells in quotes are unpacked into buf.
+func (t *Text) split(into [][]byte, separator byte, buf *[]byte) [][]byte {
+	switch {
+	case separator == ' ':
+		return cells.CutBlanks(into, t.line)
+	case t.quoted:
+		into, _ = cells.CutQuoted(into, t.line, separator, buf)
+		return into
 	}
-	*buf = (*buf)[:0]
-	sep, from := l.Separator, 0
-	for i := 0; i <= len(line); i++ {
-		switch {
-		case i == len(line) || line[i] == sep:
-			cells = append(cells, line[from:i])
-			from = i + 1
-		case line[i] == '"' && i == from && l.Quotes:
-			var cell []byte
-			cell, i = unquote(line, i+1, buf)
-			for i < len(line) && line[i] != sep { // what stands behind the quote
-				i++
-			}
-			cells = append(cells, cell)
-			from = i + 1
-		}
-	}
-	return cells
-}
-
-// unquote reads a cell from behind its quote on; end is behind the one that closes it.
-func unquote(line []byte, from int, buf *[]byte) (cell []byte, end int) {
-	start := len(*buf)
-	for {
-		i := bytes.IndexByte(line[from:], '"')
-		if i < 0 {
-			*buf = append(*buf, line[from:]...)
-			return (*buf)[start:], len(line)
-		}
-		*buf = append(*buf, line[from:from+i]...)
-		from += i + 1
-		if from == len(line) || line[from] != '"' {
-			return (*buf)[start:], from
-		}
-		*buf = append(*buf, '"')
-		from++
-	}
-}
-
-func blankCells(cells [][]byte, line []byte) [][]byte {
-	for i := 0; i < len(line); {
-		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
-			i++
-		}
-		from := i
-		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
-			i++
-		}
-		if i > from {
-			cells = append(cells, line[from:i])
-		}
-	}
-	return cells
+	return cells.Cut(into, t.line, separator)
 }
 
 // Reader reads records.
@@ -226,12 +185,15 @@ type Reader struct {
 	account *workload.Account
 	text    *Text
 	names   [17]*workload.Names // by field
+	met     [17]texts.Memo[int64]
+	numbers []small // by cell
 	unknown []byte
 	words   [][]byte
-	base    des.Time // of instants that count from 1970
-	dated   bool     // so do those of the submissions
-	begun   bool     // a record has told
-	survey  *survey  // nil but in a survey
+	begins  [256]bool // by the first byte of a text: it may be one of words
+	base    des.Time  // of instants that count from 1970
+	dated   bool      // so do those of the submissions
+	begun   bool      // a record has told
+	survey  *survey   // nil but in a survey
 
 	record workload.Record
 	more   []workload.Value
@@ -245,10 +207,11 @@ type Reader struct {
 func Read(in *workload.Input, h *workload.Header, l *Layout, t *Text) *Reader {
 	r := &Reader{
 		layout: l, header: h, account: workload.NewAccount(in, h), text: t, unknown: []byte(l.Unknown),
-		base: des.Time(h.UnixStartTime) * des.Second, texts: texts.Kept{},
+		base: des.Time(h.UnixStartTime) * des.Second,
 	}
 	for _, w := range l.Words {
 		r.words = append(r.words, []byte(w))
+		r.begins[w[0]] = true
 	}
 	if len(h.Columns) > 0 {
 		r.more = make([]workload.Value, len(h.Columns))
@@ -257,6 +220,9 @@ func Read(in *workload.Input, h *workload.Header, l *Layout, t *Text) *Reader {
 		for _, f := range workload.NamedFields {
 			r.names[f] = h.Names(f)
 		}
+	}
+	for i := range l.Cells {
+		r.numbers = append(r.numbers, l.small(&l.Cells[i]))
 	}
 	for _, text := range t.dropped {
 		r.account.Add(0, "", workload.CommentNotKept, text)
@@ -319,15 +285,14 @@ func (r *Reader) damage(column string, why workload.Reason, text []byte, want st
 
 // read makes a record of a line.
 func (r *Reader) read(line []byte) bool {
-	whole, from := line, 0 // the first cell that is not in the record yet
-	if r.record = workload.UnknownRecord; r.layout.Plain {
-		from, line = r.numbers(line)
-	} else {
+	l := r.layout
+	r.record = workload.UnknownRecord
+	if !l.Plain {
 		r.record.Job = r.account.Report().Lines
 	}
-	r.cells = r.layout.split(r.cells[:0], line, &r.buf)
-	if from+len(r.cells) < r.layout.Least {
-		r.damage("", workload.TooFewFields, whole, fmt.Sprintf("%d cells or more", r.layout.Least))
+	r.cells = r.text.split(r.cells[:0], l.Separator, &r.buf)
+	if len(r.cells) < l.Least {
+		r.damage("", workload.TooFewFields, line, fmt.Sprintf("%d cells or more", l.Least))
 		return false
 	}
 	for i := range r.more {
@@ -335,35 +300,33 @@ func (r *Reader) read(line []byte) bool {
 	}
 	r.record.More = r.more
 	var at moments
-	cells := r.layout.Cells[min(from, len(r.layout.Cells)):]
-	for i := range cells[:min(len(cells), len(r.cells))] {
-		c, text := &cells[i], r.cells[i]
-		if r.layout.Quotes && !r.layout.Plain {
-			text = bytes.TrimSpace(text)
+	for i, text := range r.cells[:min(len(l.Cells), len(r.cells))] {
+		if len(text) == 0 {
+			continue
 		}
+		if of := r.numbers[i]; of.field > 0 {
+			if n, ok := digits.Small(text); ok {
+				r.record.Put(of.field, n*of.scale)
+				continue
+			}
+		}
+		if l.Quotes && !l.Plain {
+			if text = bytes.TrimSpace(text); len(text) == 0 {
+				continue
+			}
+		}
+		c := &l.Cells[i]
 		if c.More > 0 && !r.keep(c, text) {
 			return false
 		}
-		if c.Field == 0 || r.says(text) {
-			continue
-		}
-		if r.layout.Plain {
-			if why, ok := r.record.SetField(c.Field, text); !ok {
-				r.damage(c.Name, why, text, workload.Expected(c.Field))
-				return false
-			} else if why == workload.MemoryFractionDropped {
-				r.account.Add(r.text.number, c.Name, why, text)
-			}
-			continue
-		}
-		if !r.set(c, text, &at) {
+		if c.Field > 0 && !r.says(text) && !r.set(c, text, &at) {
 			return false
 		}
 	}
-	if len(r.cells) > len(cells) {
-		r.account.Add(r.text.number, "", workload.ExtraFields, whole)
+	if len(r.cells) > len(l.Cells) {
+		r.account.Add(r.text.number, "", workload.ExtraFields, line)
 	}
-	if !r.layout.Plain && !r.place(&at) {
+	if !l.Plain && !r.place(&at) {
 		return false
 	}
 	if f := r.record.Negative(); f > 0 {
@@ -374,64 +337,43 @@ func (r *Reader) read(line []byte) bool {
 	return true
 }
 
-// small is the number that a text of up to nine digits is.
-func small(text []byte) (n int64, ok bool) {
-	if len(text) == 0 || len(text) > 9 {
-		return 0, false
-	}
-	for _, c := range text {
-		if c -= '0'; c > 9 {
-			return 0, false
-		}
-		n = n*10 + int64(c)
-	}
-	return n, true
+// small says what a number of up to eight digits in a cell becomes, as most cells hold: it
+// is put into a field, times a scale, and nothing else has to be done. That is what keep and set
+// would do.
+type small struct {
+	field int // 0 where it is not so
+	scale int64
 }
 
-// numbers takes in the first cells of a plain line as long as they are small numbers,
-// or empty, as most are; it returns how many these are, and what stands behind them.
-// It does what split and SetField do, in one pass.
-func (r *Reader) numbers(line []byte) (cells int, rest []byte) {
-	sep, from := r.layout.Separator, 0
-	for cells < len(workload.FieldNames) {
-		n, i := int64(0), from
-		for i < len(line) && line[i]-'0' <= 9 {
-			n = n*10 + int64(line[i]-'0')
-			i++
-		}
-		if i == len(line) || line[i] != sep || i-from > 9 {
-			return cells, line[from:] // the last cell of a line among them
-		}
-		cells++
-		if i > from {
-			r.record.Put(cells, n*scale[cells])
-		}
-		from = i + 1
+func (l *Layout) small(c *Cell) small {
+	field := c.Field
+	switch {
+	case field == 0 || c.More > 0 || c.Unit != 0 && c.Unit != des.Second:
+		return small{}
+	case l.Plain:
+	case field == Size:
+		field = 8
+	case field == 2 || field == Start || field == End || slices.Contains(workload.NamedFields[:], field):
+		return small{}
 	}
-	return cells, line[from:]
+	if workload.IsTime(field) {
+		return small{field, int64(des.Second)}
+	}
+	return small{field, 1}
 }
-
-// scale turns numbers of fields into what is kept of them.
-var scale = func() (of [19]int64) {
-	for f := 1; f <= len(workload.FieldNames); f++ {
-		if of[f] = 1; workload.IsTime(f) {
-			of[f] = int64(des.Second)
-		}
-	}
-	return of
-}()
 
 // says reports that a text says that something is not known.
 func (r *Reader) says(text []byte) bool {
-	if len(text) == 0 || len(text) == 2 && text[0] == '-' && text[1] == '1' {
-		return true
-	}
-	return len(r.words) > 0 && slices.ContainsFunc(r.words, func(w []byte) bool { return bytes.Equal(w, text) })
+	return len(text) == 0 || string(text) == "-1" || r.isWord(text)
+}
+
+func (r *Reader) isWord(text []byte) bool {
+	return r.begins[text[0]] && slices.ContainsFunc(r.words, func(w []byte) bool { return bytes.Equal(w, text) })
 }
 
 // keep puts a cell into its column beyond SWF.
 func (r *Reader) keep(c *Cell, text []byte) bool {
-	if len(text) == 0 || bytes.Equal(text, r.unknown) {
+	if bytes.Equal(text, r.unknown) {
 		return true
 	}
 	if r.survey != nil {
@@ -441,16 +383,18 @@ func (r *Reader) keep(c *Cell, text []byte) bool {
 		r.more[c.More-1] = workload.TextValue(r.texts.Of(text))
 		return true
 	}
-	x, err := strconv.ParseFloat(string(text), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		if slices.ContainsFunc(r.words, func(w []byte) bool { return bytes.Equal(w, text) }) {
-			return true
-		}
+	x, ok := digits.Finite(text)
+	if !ok {
+		var err error
+		x, err = strconv.ParseFloat(string(text), 64)
+		ok = err == nil || errors.Is(err, strconv.ErrRange)
+	}
+	switch {
+	case ok && !math.IsNaN(x):
+		r.more[c.More-1] = workload.NumberValue(x)
+	case !ok && !r.isWord(text):
 		r.damage(c.Name, workload.NotANumber, text, "a number, or nothing where it is not known")
 		return false
-	}
-	if !math.IsNaN(x) {
-		r.more[c.More-1] = workload.NumberValue(x)
 	}
 	return true
 }
@@ -470,11 +414,9 @@ type moment struct {
 // set takes in a field that is not written as SWF has it.
 func (r *Reader) set(c *Cell, text []byte, at *moments) bool {
 	field, want := c.Field, ""
-	n, isSmall := small(text)
 	switch {
-	case isSmall && field <= 18 && field != 2 && r.names[min(field, 16)] == nil && (c.Unit == 0 || c.Unit == des.Second) && (field > 1 || c.More == 0):
-		r.record.Put(field, n*scale[field])
-		return true
+	case r.layout.Plain:
+		return r.setPlain(c, field, text)
 	case field == 2 || field == Start || field == End:
 		m := moment{given: true, cell: c, text: text}
 		var isDate, ok bool
@@ -505,30 +447,39 @@ func (r *Reader) set(c *Cell, text []byte, at *moments) bool {
 		if field == Size {
 			field = 8
 		}
-		why, ok := r.record.SetField(field, text)
-		switch {
-		case !ok:
-			r.damage(c.Name, why, text, workload.Expected(field))
-			return false
-		case why == workload.MemoryFractionDropped:
-			r.account.Add(r.text.number, c.Name, why, text)
-		}
-		return true
+		return r.setPlain(c, field, text)
 	}
 	r.damage(c.Name, workload.NotANumber, text, want)
 	return false
 }
 
+// setPlain takes in a field that is written as SWF has it.
+func (r *Reader) setPlain(c *Cell, field int, text []byte) bool {
+	why, ok := r.record.SetField(field, text)
+	switch {
+	case !ok:
+		r.damage(c.Name, why, text, workload.Expected(field))
+	case why == workload.MemoryFractionDropped:
+		r.account.Add(r.text.number, c.Name, why, text)
+	}
+	return ok
+}
+
 // number is what stands for a name, or the number that it is.
 func (r *Reader) number(field int, text []byte) (int64, bool) {
-	if r.survey != nil {
-		return r.survey.name(field, text), true
-	}
-	if n := r.names[field].Find(text); n != workload.Unknown {
+	n, ok := r.met[field].Find(text)
+	if ok {
 		return n, true
 	}
-	n, err := strconv.ParseInt(string(text), 10, 64)
-	return n, err == nil
+	if r.survey != nil {
+		r.survey.name(field, text)
+	} else if n = r.names[field].Find(text); n == workload.Unknown {
+		if n, ok = digits.Integer(text); !ok {
+			return 0, false
+		}
+	}
+	r.met[field].Put(string(text), n)
+	return n, true
 }
 
 // place makes times of instants.
@@ -552,7 +503,7 @@ func (r *Reader) place(at *moments) bool {
 	}
 	r.record.Submit = submit.t - from
 	if r.survey != nil {
-		r.survey.submits(submit.t)
+		r.survey.submits.Add(submit.t)
 	}
 	for _, m := range []*moment{start, end} {
 		m.given = m.given && m.dated == r.dated // 0 among dates is no instant

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/digits"
+	"github.com/gridslot/gridslot/workload/internal/instants"
 )
 
 // This file is the pass over a whole log that finds what has to be known before its
@@ -15,13 +16,10 @@ import (
 const mostNames = 1 << 20
 
 type survey struct {
-	header   *workload.Header
-	begun    bool
-	earliest des.Time
-	latest   des.Time
-	unsorted bool
-	named    [17]named // by field
-	columns  []column
+	header  *workload.Header
+	submits instants.Span
+	named   [17]named // by field
+	columns []column
 }
 
 // named is what a survey has met in a field that may be named.
@@ -37,27 +35,19 @@ type named struct {
 // column is what it has met in a column beyond SWF.
 type column struct{ some, notNumber, notWhole bool }
 
-func (s *survey) submits(t des.Time) {
-	s.unsorted = s.unsorted || s.begun && t < s.latest
-	if !s.begun || t < s.earliest {
-		s.begun, s.earliest = true, t
-	}
-	s.latest = t
-}
-
-// name takes note of a text and returns a number that stands for nothing.
-func (s *survey) name(field int, text []byte) int64 {
+// name takes note of a text.
+func (s *survey) name(field int, text []byte) {
 	n := &s.named[field]
 	if n.texts[string(text)] || s.header.Names(field).Find(text) != workload.Unknown {
-		return 0
+		return
 	}
-	if x, err := strconv.ParseInt(string(text), 10, 64); err != nil {
-		n.isName = true
-	} else {
+	if x, ok := digits.Integer(text); ok {
 		n.greatest = max(n.greatest, x)
+	} else {
+		n.isName = true
 	}
 	if n.more = n.more || len(n.order) == mostNames || n.size+len(text) > maxNames; n.more {
-		return 0
+		return
 	}
 	if n.texts == nil {
 		n.texts = map[string]bool{}
@@ -65,7 +55,6 @@ func (s *survey) name(field int, text []byte) int64 {
 	n.texts[string(text)] = true
 	n.order = append(n.order, string(text))
 	n.size += len(text)
-	return 0
 }
 
 func (s *survey) meets(c *Cell, text []byte, unknown bool) {
@@ -75,8 +64,8 @@ func (s *survey) meets(c *Cell, text []byte, unknown bool) {
 	k := &s.columns[c.More-1]
 	k.some = true
 	if !k.notWhole {
-		_, err := strconv.ParseInt(string(text), 10, 64)
-		k.notWhole = err != nil
+		_, ok := digits.Integer(text)
+		k.notWhole = !ok
 	}
 	if k.notWhole && !k.notNumber {
 		_, err := strconv.ParseFloat(string(text), 64)
@@ -96,10 +85,7 @@ func Survey(in *workload.Input, h *workload.Header, l *Layout, t *Text) (*Kinds,
 	if r.err != nil {
 		return nil, r.err
 	}
-	h.Unsorted = h.Unsorted || s.unsorted
-	if r.dated {
-		h.Set("UnixStartTime", strconv.FormatInt(int64(s.earliest/des.Second), 10))
-	}
+	s.submits.Tell(h, r.dated)
 	for _, f := range workload.NamedFields {
 		if err := s.named[f].settle(h.Names(f)); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", in.Name(), workload.FieldNames[f-1], err)

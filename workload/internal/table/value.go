@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/digits"
 	"github.com/gridslot/gridslot/workload/internal/instants"
 )
 
@@ -20,15 +22,16 @@ const absolute = 631_152_000 * des.Second
 
 // number reads a time that is a number, in units.
 func number(text []byte, unit des.Time) (des.Time, bool) {
-	if unit == 0 || unit == des.Second {
-		t, _, ok := workload.ParseTime(text)
-		return t, ok
-	}
-	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+	unit = cmp.Or(unit, des.Second)
+	if n, ok := digits.Integer(text); ok {
 		if n > int64(workload.MaxTime/unit) || n < -int64(workload.MaxTime/unit) {
 			return 0, false
 		}
 		return des.Time(n) * unit, true
+	}
+	if unit == des.Second {
+		t, _, ok := workload.ParseTime(text)
+		return t, ok
 	}
 	x, err := strconv.ParseFloat(string(text), 64)
 	if x = math.Round(x * float64(unit)); err != nil || !(math.Abs(x) <= float64(workload.MaxTime)) {
@@ -109,7 +112,7 @@ var states = []struct {
 
 // status reads a number, or a word for the end of a job; other words tell of none.
 func status(text []byte) int64 {
-	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+	if n, ok := digits.Integer(text); ok {
 		return n
 	}
 	word := strings.ToLower(string(text))

@@ -1,0 +1,109 @@
+// Package digits turns digits of text into numbers, eight at a time, without a branch on how
+// many there are: lengths of neighbouring numbers in a log are as good as random.
+package digits
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+
+	// Zeros are eight digits 0. A word of eight digits, the first one in the lowest byte, becomes
+	// their values where it is xored with them.
+	Zeros = '0' * ones
+)
+
+// Others marks the bytes of a word that are no values of digits, by their highest bits, up to the first
+// such byte; behind it more may be marked.
+func Others(values uint64) uint64 { return (values + 0x76*ones | values) & highs }
+
+// Eight is the number of eight values of digits; fewer are shifted up, behind zeros.
+func Eight(values uint64) int64 {
+	const (
+		pairs = 0x000000FF000000FF
+		mul1  = 100 + 1000000<<32
+		mul2  = 1 + 10000<<32
+	)
+	values = values*10 + values>>8
+	return int64((values&pairs*mul1 + values>>16&pairs*mul2) >> 32)
+}
+
+// Small is the number that a text of one to eight digits is. What stands behind the text in
+// memory may be looked at, but does not matter.
+func Small(text []byte) (n int64, ok bool) {
+	size := len(text)
+	if uint(size-1) >= 8 {
+		return 0, false
+	}
+	if cap(text) < 8 { // at the very end of a buffer
+		for _, c := range text {
+			if c -= '0'; c > 9 {
+				return 0, false
+			}
+			n = n*10 + int64(c)
+		}
+		return n, true
+	}
+	values := (binary.LittleEndian.Uint64(text[:8]) ^ Zeros) << (64 - 8*size)
+	return Eight(values), Others(values) == 0
+}
+
+// Whole is the number that a text of one to eighteen digits is.
+func Whole(text []byte) (n int64, ok bool) {
+	if len(text) <= 8 {
+		return Small(text)
+	}
+	if len(text) > 18 {
+		return 0, false
+	}
+	for _, c := range text {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	return n, true
+}
+
+// Integer is a whole number of 64 bits with a sign or without, as strconv.ParseInt reads it.
+func Integer(text []byte) (n int64, ok bool) {
+	if n, ok = Whole(text); ok {
+		return n, true
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	return n, err == nil
+}
+
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// Finite is a finite number as strconv.ParseFloat reads it. Up to 15 digits with a point are read
+// here: both they and the power of ten are exact, so that the quotient is rounded once, as it
+// should be.
+func Finite(text []byte) (float64, bool) {
+	if n, ok := Small(text); ok {
+		return float64(n), true
+	}
+	n, digits, fraction, point := int64(0), 0, 0, false
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n*10 + int64(c-'0')
+			if digits++; point {
+				fraction++
+			}
+		case c == '.' && !point:
+			point = true
+		default:
+			digits = 99
+		}
+		if digits > 15 {
+			x, err := strconv.ParseFloat(string(text), 64)
+			return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
+		}
+	}
+	return float64(n) / powers[fraction], digits > 0
+}
