@@ -186,6 +186,28 @@ func TestALongerWindowThanWasFoundIsProvedAnew(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestWhatWasFoundIsProvedAnewWhereTheClusterIsOfAnotherSize(t *testing.T) {
+	c := NewCluster(3)
+	_, ok := c.Find(entity.Request{Nodes: 3, Length: 10}, 0, 0)
+	require.True(t, ok)
+	c.grow(-1)
+	j := entity.NewRun(&entity.Job{ID: 1}, 0)
+	var conflict *entity.ConflictError
+	_, err := c.Reserve(j, entity.Window{Start: 0, End: 10, Nodes: 3})
+	require.ErrorAs(t, err, &conflict)
+
+	_, err = c.Reserve(j, entity.Window{Start: 20, End: 30, Nodes: 2})
+	require.NoError(t, err)
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 2}, 1), entity.Window{Start: 0, End: 15, Nodes: 1})
+	require.NoError(t, err)
+	_, ok = c.FindEarlier(&j.Reservation, 0, 10)
+	require.False(t, ok)
+	c.grow(1)
+	w, ok := c.FindEarlier(&j.Reservation, 0, 10)
+	require.True(t, ok, "a node that came makes room that nobody gave back")
+	require.Equal(t, entity.Window{Start: 0, End: 10, Nodes: 2}, w)
+}
+
 func TestAMoveThatAClusterRefusesChangesNothing(t *testing.T) {
 	c := NewCluster(10)
 	_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 1}, 0), entity.Window{Start: 0, End: 10, Nodes: 6})

@@ -66,6 +66,12 @@ func TestAProfileOfManyBlocksIsAnArrayOfFreeProcessors(t *testing.T) {
 				c.Forget(now)
 				require.Equal(t, want.at(now), c.Free())
 			}
+			if rng.IntN(100) == 0 { // a node comes, or leaves again
+				by := 1 - 2*(c.procs-procs)
+				c.grow(by)
+				want.procs += by
+				want.add(0, 2*horizon, by)
+			}
 			grows := step/600%2 == 0
 			switch i := rng.IntN(len(held) + 1); {
 			case i == len(held) || (grows && len(held) < 500 && rng.IntN(3) > 0):
@@ -148,6 +154,10 @@ func TestTheOneHoleThatIsJustLongEnoughIsFound(t *testing.T) {
 			}
 			c.add(hole+10, hole+15, -procs)
 		}
+		c.add(10, 15, procs) // a hole that is open from the beginning, with a level in it or without
+		at, ok := c.find(procs-3, 15, 0, des.Forever, des.Forever)
+		require.True(t, ok)
+		require.EqualValues(t, 0, at)
 	}
 }
 
