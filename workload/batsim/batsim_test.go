@@ -19,7 +19,7 @@ func read(text io.Reader, strict bool) (*workload.Header, []*workload.Record, *w
 
 const jobs = `"jobs": [
 	{"id": "w!1", "subtime": 0.5, "walltime": 30, "res": 1, "profile": "short", "extra_data": {"wishes": [1, {"a": 2}], "gpus": 2, "user": "bob"}},
-	{"id": 7, "subtime": 0, "walltime": -1, "res": 4, "profile": "compute", "extra_data": "{}"},
+	{"id": 7, "subtime": 0, "walltime": -2.5, "res": 4, "profile": "compute", "extra_data": "{}"},
 	{"id": "8", "subtime": 20, "res": 2, "profile": "old \"style\"", "gpus": 0.5, "user": 9, "dependencies": null}
 ]`
 

@@ -75,3 +75,15 @@ func TestTheJobsThatMostAreAreReadQuickly(t *testing.T) {
 		require.Equal(t, len(text), size)
 	}
 }
+
+func TestAJobBehindOneThatIsTooLongIsNotTooLong(t *testing.T) {
+	s := newStream(strings.NewReader(`{"id": "`+strings.Repeat("x", longest)+`"}, {"id": "1"}, 5`), "x")
+	var j job
+	require.True(t, s.nextJob(&j))
+	require.True(t, s.tooLong)
+	require.False(t, j.sound)
+	require.True(t, s.another(false, ']'))
+	require.True(t, s.nextJob(&j))
+	require.False(t, s.tooLong)
+	require.Equal(t, `"1"`, string(j.id))
+}

@@ -63,6 +63,13 @@ func TestObjectsAreThoseOfTheStandardLibrary(t *testing.T) {
 	}
 	compare(t, string(whole[:len(whole)-len("]\n")])+strings.Repeat(`, {"status": "Pass"}`, 99)+"]", 1<<10, nil, true)
 
+	for size := range 40 { // a number of which the buffer may have the beginning
+		compare(t, "[12345678901234567890, {}]", size+1, nil, false)
+	}
+	twice := `[{"ip": "m", "gpus": ["g"], "gpus": ["h"]}]`
+	twice = `[{"start_time": "a", "detail": ` + twice + `, "detail": ` + twice + `}]`
+	compare(t, `[{"attempts": `+twice+`, "attempts": [{"end_time": "b"}]}, {"user": "u", "user": null}]`, 1<<10, nil, false)
+
 	rapid.Check(t, func(t *rapid.T) {
 		blank := rapid.SampledFrom([]string{"", "", "", " ", "\n", strings.Repeat(" ", 70)})
 		value := rapid.SampledFrom([]string{`"m1"`, `"gpu0"`, `"2017-10-07 01:00:00"`, `""`, "null", `"é"`, `"a\"b"`, "7", "true", "nul", "12345678901", `{"ip": "m"}`, `[]`, `"x`})
@@ -139,4 +146,17 @@ func TestTheObjectsThatMostAreAreReadQuickly(t *testing.T) {
 		require.True(t, o.next())
 	}
 	require.Nil(t, o.dec, "one that is odd does not keep the others from it")
+}
+
+// Of objects for which the buffer is too small, each may be as long as the longest.
+func TestLongObjectsAreManyWithoutBeingTooLong(t *testing.T) {
+	const count = 5
+	text := "[" + strings.Repeat(`{"status": "`+strings.Repeat("x", longest/(count-1))+`"},`, count) + "{}]"
+	o, err := objectsOf("x", strings.NewReader(text), bufferSize)
+	require.NoError(t, err)
+	for range count + 1 {
+		require.True(t, o.next(), "%v", o.err)
+	}
+	require.False(t, o.next())
+	require.NoError(t, o.err)
 }

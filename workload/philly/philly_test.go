@@ -111,3 +111,10 @@ func FuzzJobLog(f *testing.F) {
 		}
 	})
 }
+
+func TestALogWithoutAJobIsNoLogOfPhilly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.WriteFile(path, []byte(`[{"submitted_time": "None", "attempts": []}, 7]`), 0o666))
+	_, _, _, err := read(t, workload.Options{Formats: []workload.Format{philly.Format{}}}, path)
+	require.ErrorContains(t, err, "none of its 2 lines is a record")
+}

@@ -51,6 +51,10 @@ func TestTheExampleOfTheFormat(t *testing.T) {
 	require.NoError(t, d.begin(b[:7], 8))
 	_, err := d.end()
 	require.ErrorIs(t, err, errShort)
+
+	require.NoError(t, d.begin(append([]byte{8, 1, 8, 14, 3, 65}, make([]byte, 65)...), 8))
+	_, err = d.end()
+	require.ErrorIs(t, err, errShort, "no number takes more than 64 bits")
 }
 
 func TestHeadingsOfDifferencesThatCannotBeAreErrors(t *testing.T) {
