@@ -124,6 +124,24 @@ func TestASubsetIsThatOfThePlainLists(t *testing.T) {
 	})
 }
 
+// A list is let go of by the best of its choices, which need not be the one that was made last.
+func TestAListIsAsGoodAsTheBestOfItsChoices(t *testing.T) {
+	items := make([]item, 14)
+	for id := range items {
+		items[id] = item{id: int32(id), marks: allMarks}
+	}
+	items[10].z, items[10].c = 1./64, 5
+	items[12].z, items[12].c = 1./64, 5
+	items[13].z, items[13].c = 161./64, 1./64
+	choose, worth := plainSubset(items, 3, 20, 0.25, math.Inf(-1))
+	p := subset{n: 3, limit: 20, items: items, scale: 100}
+	p.prepare(0.25)
+	p.deepen(0.25, math.Inf(-1))
+	require.True(t, p.found)
+	require.Equal(t, worth, p.worth)
+	require.ElementsMatch(t, choose, p.choose)
+}
+
 // Jobs that end together leave nodes of equal worth and of all prices. A search that has
 // no window yet knows nothing of how much a subset may be worth, and must not keep all
 // choices for that.
