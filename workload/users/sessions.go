@@ -123,7 +123,7 @@ func Ran(rec *workload.Record) bool {
 }
 
 // Splitter cuts a log, one record after the other, in the order of submission. It
-// keeps a few numbers for each user, and those of the jobs of two batches.
+// keeps a few numbers for each user, and the jobs of the batch at hand.
 type Splitter struct {
 	Rule  Rule
 	users map[int64]*activity
