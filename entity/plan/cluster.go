@@ -15,7 +15,7 @@ import (
 // (see profile), and only the blocks in which something begins, ends or may fit
 // level by level.
 type Cluster struct {
-	procs int
+	procs  int
 	origin des.Time // the latest Forget, where the profile begins
 	profile
 	search holeSearch
