@@ -252,3 +252,16 @@ func TestACloneSharesNothing(t *testing.T) {
 	rec.More[0] = NumberValue(2)
 	require.Equal(t, 1.0, kept.More[0].Number)
 }
+
+func TestALogOfWhichNothingIsARecordIsNoLogOfThatFormat(t *testing.T) {
+	a := &Account{Name: "log"}
+	a.report.keep = 1
+	require.NoError(t, a.Ended(), "a log may be empty")
+	a.Line()
+	require.NoError(t, a.Damage(1, "", TooFewFields, []byte("nothing"), "fields"))
+	err := a.Ended()
+	require.ErrorContains(t, err, "log: none of its 1 lines is a record")
+	require.ErrorContains(t, err, "nothing")
+	a.Line()
+	require.NoError(t, a.Ended(), "one is")
+}

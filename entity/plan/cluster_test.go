@@ -64,7 +64,8 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 		var held []*entity.Run
 		var latest entity.Window // that was found
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
-			require.Equal(t, fallsOf(c), c.falls)
+			c.check(t)
+			require.True(t, len(c.blocks) == 0 || c.blocks[0].first > c.origin)
 			switch rapid.IntRange(0, 5).Draw(t, "op") {
 			case 0: // time passes
 				now += des.Time(rapid.IntRange(0, 30).Draw(t, "advance"))
@@ -153,18 +154,6 @@ func TestClusterIsAnArrayOfFreeProcessors(t *testing.T) {
 	})
 }
 
-// fallsOf counts the levels at which less is free than before.
-func fallsOf(c *Cluster) (n int) {
-	for k := range c.blocks {
-		for i := range c.blocks[k].levels {
-			if c.blocks[k].levels[i].free+c.blocks[k].base < c.before(k, i).free {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 func TestClusterRefusesWhatIsTaken(t *testing.T) {
 	c := NewCluster(10)
 	_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 1}, 0), entity.Window{Start: 0, End: 10, Nodes: 6})
@@ -181,6 +170,42 @@ func TestClusterRefusesWhatIsTaken(t *testing.T) {
 	c.Forget(5)
 	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 4}, 0), entity.Window{Start: 4, End: 6, Nodes: 1})
 	require.ErrorAs(t, err, &conflict, "the past cannot be reserved")
+}
+
+// A search proves a window, and no longer one.
+func TestALongerWindowThanWasFoundIsProvedAnew(t *testing.T) {
+	c := NewCluster(10)
+	_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 1}, 0), entity.Window{Start: 10, End: 20, Nodes: 6})
+	require.NoError(t, err)
+	_, ok := c.Find(entity.Request{Nodes: 5, Length: 10}, 0, 0)
+	require.True(t, ok)
+	var conflict *entity.ConflictError
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 2}, 1), entity.Window{Start: 0, End: 11, Nodes: 5})
+	require.ErrorAs(t, err, &conflict)
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 2}, 1), entity.Window{Start: 0, End: 10, Nodes: 5})
+	require.NoError(t, err)
+}
+
+func TestWhatWasFoundIsProvedAnewWhereTheClusterIsOfAnotherSize(t *testing.T) {
+	c := NewCluster(3)
+	_, ok := c.Find(entity.Request{Nodes: 3, Length: 10}, 0, 0)
+	require.True(t, ok)
+	c.grow(-1)
+	j := entity.NewRun(&entity.Job{ID: 1}, 0)
+	var conflict *entity.ConflictError
+	_, err := c.Reserve(j, entity.Window{Start: 0, End: 10, Nodes: 3})
+	require.ErrorAs(t, err, &conflict)
+
+	_, err = c.Reserve(j, entity.Window{Start: 20, End: 30, Nodes: 2})
+	require.NoError(t, err)
+	_, err = c.Reserve(entity.NewRun(&entity.Job{ID: 2}, 1), entity.Window{Start: 0, End: 15, Nodes: 1})
+	require.NoError(t, err)
+	_, ok = c.FindEarlier(&j.Reservation, 0, 10)
+	require.False(t, ok)
+	c.grow(1)
+	w, ok := c.FindEarlier(&j.Reservation, 0, 10)
+	require.True(t, ok, "a node that came makes room that nobody gave back")
+	require.Equal(t, entity.Window{Start: 0, End: 10, Nodes: 2}, w)
 }
 
 func TestAMoveThatAClusterRefusesChangesNothing(t *testing.T) {
@@ -289,6 +314,12 @@ func TestClusterLetsAJobHoldOneReservation(t *testing.T) {
 	c.Release(&j.Reservation, 0)
 	c.Release(&j.Reservation, 0)
 	require.Equal(t, 10, c.Free(), "releasing twice gives back once")
+
+	_, err = c.Reserve(j, entity.Window{Start: 0, End: 10, Nodes: 1})
+	require.NoError(t, err)
+	c.Forget(10)
+	c.Release(&j.Reservation, 5)
+	require.Equal(t, 10, c.Free(), "what is over gives nothing back")
 }
 
 func TestClusterSaysWhyARequestNeverFits(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // check holds the profile to what it says of itself.
 func (p *profile) check(t require.TestingT) {
-	last := level{-1, p.free}
+	last, falls := level{-1, p.free}, 0
 	for k := range p.blocks {
 		b := &p.blocks[k]
 		require.NotEmpty(t, b.levels)
@@ -22,6 +22,9 @@ func (p *profile) check(t require.TestingT) {
 			require.Greater(t, l.at, last.at)
 			require.NotEqual(t, last.free, l.free, "nothing changes at %v", l.at)
 			require.True(t, b.low <= l.free && l.free <= b.high)
+			if l.free < last.free {
+				falls++
+			}
 			last = l
 		}
 		for w := range b.holes {
@@ -32,6 +35,7 @@ func (p *profile) check(t require.TestingT) {
 			}
 		}
 	}
+	require.Equal(t, falls, p.falls)
 }
 
 // A plan of some hundred levels, so that there are several blocks, changes at random as
@@ -61,6 +65,12 @@ func TestAProfileOfManyBlocksIsAnArrayOfFreeProcessors(t *testing.T) {
 				now += des.Time(rng.IntN(5))
 				c.Forget(now)
 				require.Equal(t, want.at(now), c.Free())
+			}
+			if rng.IntN(100) == 0 { // a node comes, or leaves again
+				by := 1 - 2*(c.procs-procs)
+				c.grow(by)
+				want.procs += by
+				want.add(0, 2*horizon, by)
 			}
 			grows := step/600%2 == 0
 			switch i := rng.IntN(len(held) + 1); {
@@ -102,6 +112,72 @@ func TestAProfileOfManyBlocksIsAnArrayOfFreeProcessors(t *testing.T) {
 			require.Equal(t, wantOK, ok, "seed %d, step %d", seed, step)
 			if ok {
 				require.Equal(t, wantAt, at, "seed %d, step %d", seed, step)
+			}
+			fits, missNodes, missLength := c.FitsAt(from, nodes, length)
+			_, wantFits := want.find(nodes, length, from, from)
+			require.Equal(t, wantFits, fits, "seed %d, step %d", seed, step)
+			if !fits {
+				_, fits = want.find(missNodes, missLength, from, from)
+				require.False(t, fits, "a miss is a miss")
+				require.True(t, missNodes <= nodes && missLength <= length)
+			}
+		}
+	}
+}
+
+// All processors are busy for half of the time, in many short turns, and of the pauses between
+// two turns one is a little longer: just long enough, and no later than it may begin.
+func TestTheOneHoleThatIsJustLongEnoughIsFound(t *testing.T) {
+	const turns, procs = 200, 8
+	for _, odd := range []des.Time{0, 5} { // a level more, so that other levels are the last of a block
+		c := NewCluster(procs)
+		c.add(0, odd, -1)
+		for i := range des.Time(turns) {
+			c.add(20*i+10, 20*i+20, -procs)
+		}
+		for hole := 4 * odd; hole < 20*turns; hole += 20 {
+			c.add(hole+10, hole+15, procs)
+			c.check(t)
+			for _, nodes := range []int{procs, procs - 3} {
+				find := func(length, until des.Time) des.Time {
+					if at, ok := c.find(nodes, length, 0, until, des.Forever); ok {
+						return at
+					}
+					return -1
+				}
+				require.Equal(t, hole, find(15, des.Forever))
+				require.Equal(t, hole, find(15, hole))
+				require.EqualValues(t, -1, find(15, hole-1))
+				require.EqualValues(t, 20*turns, find(16, des.Forever))
+				require.EqualValues(t, 20*turns, find(16, 20*turns))
+				require.EqualValues(t, -1, find(16, 20*turns-1))
+			}
+			c.add(hole+10, hole+15, -procs)
+		}
+		c.add(10, 15, procs) // a hole that is open from the beginning, with a level in it or without
+		at, ok := c.find(procs-3, 15, 0, des.Forever, des.Forever)
+		require.True(t, ok)
+		require.EqualValues(t, 0, at)
+	}
+}
+
+// What is remembered of a block is where holes of fewer processors are: one that is open at the
+// end of a block, and goes on for ever, says that a wider one may begin in this block or later.
+func TestAHoleIsNotTakenForOneOfFewerProcessors(t *testing.T) {
+	const procs, later = 8, 200
+	for early := range des.Time(2 * blockSize) {
+		c := NewCluster(procs)
+		for i := range early {
+			c.add(10*i, 10*i+10, []int{-8, -3}[i%2])
+		}
+		for i := early; i < early+later; i += 2 {
+			c.add(10*i, 10*i+10, -1)
+		}
+		for until, want := range map[des.Time]bool{des.Forever: true, 10 * early: true, 10*early - 1: false} {
+			at, ok := c.find(7, 5000, 0, until, des.Forever)
+			require.Equal(t, want, ok, "%d early levels", early)
+			if ok {
+				require.Equal(t, 10*early, at)
 			}
 		}
 	}

@@ -335,6 +335,8 @@ func TestStates(t *testing.T) {
 		"COMPLETED": {"COMPLETED", -1, workload.StatusCompleted}, "FAILED": {"FAILED", -1, workload.StatusFailed}, "TIMEOUT": {"TIMEOUT", -1, workload.StatusFailed},
 		"CANCELLED": {"CANCELLED", -1, workload.StatusCancelled}, "CANCELLED by 17": {"CANCELLED", 17, workload.StatusCancelled}, "CANCELLED+": {"CANCELLED", -1, workload.StatusCancelled},
 		"OUT_OF_ME+": {"OUT_OF_MEMORY", -1, workload.StatusFailed}, "NODE_FAIL": {"NODE_FAIL", -1, workload.StatusFailed}, "PREEMPTED": {"PREEMPTED", -1, workload.StatusFailed},
+		"REVOKED": {"REVOKED", -1, workload.StatusCancelled}, "DEADLINE": {"DEADLINE", -1, workload.StatusFailed}, "BOOT_FAIL": {"BOOT_FAIL", -1, workload.StatusFailed},
+		"COMPLETING": {"COMPLETING", -1, workload.Unknown}, "SUSPENDED": {"SUSPENDED", -1, workload.Unknown}, "RESIZING": {"RESIZING", -1, workload.Unknown},
 		"REQUEUED": {"REQUEUED", -1, workload.StatusFailed}, "RUNNING": {"RUNNING", -1, workload.Unknown}, "PENDING": {"PENDING", -1, workload.Unknown},
 		"COMPLET+": {"", -1, workload.Unknown}, "SPECIAL_EXIT": {"", -1, workload.Unknown}, "CANCELLED by me": {"", -1, workload.Unknown}, "completed": {"", -1, workload.Unknown},
 	} {
