@@ -221,8 +221,6 @@ func (queueAlgebra) Before(a, b queued) bool {
 	return a.key < b.key || (a.key == b.key && a.seq < b.seq)
 }
 
-func (queueAlgebra) Merge(_, new queued) (queued, bool) { return new, true }
-
 func (queueAlgebra) Summarise(items []queued) queueSum {
 	sum := queueSum{jobs: len(items), nodes: math.MaxInt, length: des.Forever}
 	for i := range items {

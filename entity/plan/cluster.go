@@ -10,13 +10,13 @@ import (
 
 // Cluster is a plan over counted, equal processors of performance 1: how many
 // are free, and when. It is the availability profile of trace-driven
-// scheduling. Reserve, Release and a look at one instant cost O(log n) for n
-// steps of the profile; Find costs that for every hole it has to pass over.
+// scheduling. A look at one instant costs O(log n) for n levels of the profile.
+// What covers more, a search, Reserve or Release, walks along that block by block
+// (see profile), and only the blocks in which something begins, ends or may fit
+// level by level.
 type Cluster struct {
-	procs int
-	// origin is the latest Forget: free processors stand in the plan as of
-	// origin, changes after it in steps.
-	origin des.Time
+	procs  int
+	origin des.Time // the latest Forget, where the profile begins
 	profile
 	search holeSearch
 	ahead  outlook
@@ -240,7 +240,8 @@ func (c *Cluster) grow(by int) {
 	c.frontiers = nil
 }
 
-// Forget folds the steps up to now into the present.
+// Forget folds the levels that have begun by now into the present, and reports whether
+// anything became free by that.
 func (c *Cluster) Forget(now des.Time) (gained bool) {
 	c.origin = max(c.origin, now)
 	return c.pass(c.origin)
@@ -249,7 +250,7 @@ func (c *Cluster) Forget(now des.Time) (gained bool) {
 // Free is the number of processors free at the origin, the latest Forget.
 func (c *Cluster) Free() int { return c.free }
 
-// Slots yields the profile's steps within [from, until): for every span over
+// Slots yields the profile's levels within [from, until): for every span over
 // which the number of free processors is constant and not 0, a slot of that
 // width.
 func (c *Cluster) Slots(from, until des.Time) iter.Seq[entity.Slot] {
@@ -271,7 +272,7 @@ func (c *Cluster) Slots(from, until des.Time) iter.Seq[entity.Slot] {
 	}
 }
 
-// slotWalk turns steps into slots.
+// slotWalk turns levels into slots.
 type slotWalk struct {
 	free      int
 	at, until des.Time

@@ -6,7 +6,7 @@
 //	          Finder for windows
 //
 //	free |______            ____
-//	     |      |          |           a Cluster keeps the steps of this curve
+//	     |      |          |           a Cluster keeps the levels of this curve
 //	     |      |__________|
 //	     +--------------------> time
 //

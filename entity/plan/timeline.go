@@ -59,9 +59,8 @@ type gapAlgebra struct{}
 func (gapAlgebra) Before(a, b gap) bool {
 	return a.start < b.start || (a.start == b.start && a.node < b.node)
 }
-func (gapAlgebra) Merge(_, new gap) (gap, bool) { return new, true }
-func (gapAlgebra) Summarise([]gap) struct{}     { return struct{}{} }
-func (gapAlgebra) Join([]struct{}) struct{}     { return struct{}{} }
+func (gapAlgebra) Summarise([]gap) struct{} { return struct{}{} }
+func (gapAlgebra) Join([]struct{}) struct{} { return struct{}{} }
 
 // spanOf is the position of j's span on the k-th node that began at start.
 func (d *Domain) spanOf(j *entity.Run, k int, start des.Time) (i int, ok bool) {

@@ -3,13 +3,10 @@
 package model
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
-
-	"github.com/emirpasic/gods/trees/binaryheap"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -64,11 +61,11 @@ func (m Feitelson) Check() error {
 	return err
 }
 
-// feitelsonRun is the next run of a job.
-type feitelsonRun struct {
-	submit, runtime float64
-	size, left      int
-	job             int64 // breaks ties
+// feitelsonJob is a job that has runs to come.
+type feitelsonJob struct {
+	runtime    float64
+	size, left int // processors, runs
+	number     int64
 }
 
 // Jobs yields n runs in the order of submission; see Lublin.Jobs. Only jobs that
@@ -104,36 +101,31 @@ func (m Feitelson) Jobs(n int64) (iter.Seq[*entity.Job], error) {
 		size := des.NewStream(m.Seed, m.Replication, "feitelson.size")
 		run := des.NewStream(m.Seed, m.Replication, "feitelson.run")
 		repeat := des.NewStream(m.Seed, m.Replication, "feitelson.repeat")
-		pending := binaryheap.NewWith(func(a, b any) int {
-			x, y := a.(*feitelsonRun), b.(*feitelsonRun)
-			return cmp.Or(cmp.Compare(x.submit, y.submit), cmp.Compare(x.job, y.job))
-		})
+		var runs agenda[*feitelsonJob]
 		var clock float64
-		var job int64
+		var number int64
 		arrive := func() {
 			clock += float64(meanGap * arrival.ExpFloat64())
-			job++
-			r := &feitelsonRun{submit: at(clock), size: sizes.Rand(size), left: repeats.Rand(repeat), job: job}
+			number++
+			j := &feitelsonJob{size: sizes.Rand(size), left: repeats.Rand(repeat), number: number}
 			mean := m.TimeUnit
-			if run.Float64() >= feitelsonShort(r.size, m.Processors) {
+			if run.Float64() >= feitelsonShort(j.size, m.Processors) {
 				mean *= feitelsonLongMean
 			}
-			r.runtime = max(math.Floor(mean*run.ExpFloat64()), 1)
-			pending.Push(r)
+			j.runtime = max(math.Floor(mean*run.ExpFloat64()), 1)
+			runs.add(at(clock), j)
 		}
 		arrive()
 		for id := int64(1); id <= n; id++ {
-			top, _ := pending.Pop()
-			r := top.(*feitelsonRun)
-			if r.job == job {
+			submit, j := runs.take()
+			if j.number == number {
 				arrive() // the latest job has come: draw the next one
 			}
-			if !yield(newJob(id, r.submit, r.size, r.runtime, -1)) {
+			if !yield(newJob(id, submit, j.size, j.runtime, -1)) {
 				return
 			}
-			if r.left--; r.left > 0 {
-				r.submit += r.runtime
-				pending.Push(r)
+			if j.left--; j.left > 0 {
+				runs.add(submit+j.runtime, j)
 			}
 		}
 	}, nil

@@ -141,6 +141,27 @@ func TestFeitelsonRepeatsJobs(t *testing.T) {
 	require.InDelta(t, randvar.Zipf{Order: 1.5, N: 128}.Prob(1), share(sizes, func(x float64) bool { return x == 1 }), 0.015)
 }
 
+func TestARunOfFeitelsonsComesWhenTheOneBeforeHasEnded(t *testing.T) {
+	// Gaps are so long that no job comes while another one is run again.
+	jobs, err := Feitelson{MeanGap: 1e8, TimeUnit: 100}.Jobs(2000)
+	require.NoError(t, err)
+	var before *entity.Job
+	again := 0
+	for j := range jobs {
+		if before != nil {
+			late := (j.Submit - before.Submit - before.Runtime).Seconds()
+			require.GreaterOrEqual(t, late, -1.0, "job %d; one second of rounding", j.ID)
+			if late <= 1 {
+				again++
+				require.Equal(t, before.Request, j.Request)
+				require.Equal(t, before.Runtime, j.Runtime)
+			}
+		}
+		before = j
+	}
+	require.Positive(t, again)
+}
+
 func TestJannMeetsTheLogsMomentsInEveryRange(t *testing.T) {
 	source, err := Lublin{Seed: 1}.Jobs(20_000)
 	require.NoError(t, err)

@@ -284,6 +284,7 @@ func (h *heading) columns() (all []workload.Column, optional map[string]bool) {
 	for _, name := range []string{"cancelled_by", "array", "array_index", "array_tasks", "het_job", "het_offset", "end", "elapsed", "time_limit"} {
 		optional[name] = true
 	}
+	optional["energy"] = !h.has(roleEnergy) && !h.has(roleEnergyRaw) // AllocTRES seldom tells it
 	return all, optional
 }
 

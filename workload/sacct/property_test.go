@@ -254,7 +254,7 @@ func TestWhatIsNotToldAsLostComesBack(t *testing.T) {
 // FuzzSacct holds of any input: an end within bounded memory, a balance, and a text that
 // comes back as it is once it was written.
 func FuzzSacct(f *testing.F) {
-	for _, text := range []string{"", whole1, "JobID|Submit\n1|2\n", "JobID,Submit,JobName\n1_2,2024-10-27T01:30:00,\"a\"\"\"\n", "JobIDRaw@@Submit@@State@@\n1@@5@@CANCELLED by 3@@\n1.0@@@@@@\n"} {
+	for _, text := range []string{"", whole1, "JobID|Submit\n1|2\n", "JobID,Submit,JobName\n1_2,2024-10-27T01:30:00,\"a\"\"\"\n", "JobIDRaw@@Submit@@State@@\n1@@5@@CANCELLED by 3@@\n1.0@@@@@@\n", "JobIDRaw|Submit|ReqTRES\n1|5|gres/gpu=2\n"} {
 		f.Add([]byte(text))
 	}
 	zone := london(f)

@@ -123,7 +123,7 @@ func Ran(rec *workload.Record) bool {
 }
 
 // Splitter cuts a log, one record after the other, in the order of submission. It
-// keeps a few numbers for each user, and those of the jobs of two batches.
+// keeps a few numbers for each user, and the jobs of the batch at hand.
 type Splitter struct {
 	Rule  Rule
 	users map[int64]*activity
@@ -158,7 +158,7 @@ func (s *Splitter) Next(rec *workload.Record) (Step, error) {
 	wait := rec.Wait
 	if wait < 0 {
 		if !s.Rule.NoWait {
-			return Step{}, fmt.Errorf("job %d has no wait (field 3), and so nobody knows when it ended: take a log that tells waits, or say that such jobs did not wait (--no-wait)", rec.Job)
+			return Step{}, fmt.Errorf("job %d has no wait (field 3), and so nobody knows when it ended: take a log that tells waits, or say that such jobs did not wait (--no-wait; of a source no-wait=on)", rec.Job)
 		}
 		wait = 0
 	}

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -180,13 +181,12 @@ func instant(text string) des.Time {
 
 // clock reads 96:00:00.
 func clock(text string) des.Time {
-	seconds := 0
+	seconds := int64(0)
 	for part := range strings.SplitSeq(text, ":") {
-		n, err := strconv.Atoi(part)
-		if err != nil || n < 0 || seconds > 1<<40 {
+		n, err := strconv.ParseInt(part, 10, 32)
+		if seconds = seconds*60 + n; err != nil || n < 0 || seconds > math.MaxInt32 {
 			return workload.UnknownTime
 		}
-		seconds = seconds*60 + n
 	}
 	return des.Time(seconds) * des.Second
 }

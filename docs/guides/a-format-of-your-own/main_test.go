@@ -70,7 +70,7 @@ func TestItIsReadPackedAndInStrictMode(t *testing.T) {
 func TestWhatIsNotKnownIsNotGuessed(t *testing.T) {
 	require.EqualValues(t, -1, cores(""))
 	require.EqualValues(t, 16, cores("n2/0*8+n3/0*8"))
-	for text, want := range map[string]float64{"": -1, "x": -1, "-1:00": -1, "90": 90, "96:00:00": 345600} {
+	for text, want := range map[string]float64{"": -1, "x": -1, "-1:00": -1, "90": 90, "96:00:00": 345600, "9999999999999": -1, "2000000000:00:00": -1} {
 		require.Equal(t, want, clock(text).Seconds(), text)
 	}
 }

@@ -3,17 +3,13 @@
 // of a waiting queue and the gaps that lie ahead in a domain are such trees.
 //
 // It is a B+ tree. Small trees are one sorted array, which is what most
-// queues are most of the time; large ones cost O(log n) an
-// operation.
+// queues are most of the time; large ones cost O(log n) an operation.
 package sumtree
 
-// Algebra says how items are ordered, merged and summarised.
+// Algebra says how items are ordered and summarised.
 type Algebra[E, S any] interface {
 	// Before is the strict order of the items.
 	Before(a, b E) bool
-	// Merge combines a kept item with a new one of the same rank; keep false
-	// removes both.
-	Merge(old, new E) (merged E, keep bool)
 	// Summarise condenses a run of items, in order; the run may be empty.
 	Summarise(items []E) S
 	// Join condenses the summaries of neighbouring runs, in order.
@@ -88,12 +84,11 @@ func (t *Tree[E, S, A]) Min() (first E, ok bool) {
 	return n.items[0], true
 }
 
-// Put adds e, merging it with the item of the same rank if there is one.
+// Put adds e, in the place of the item of the same rank if there is one.
 func (t *Tree[E, S, A]) Put(e E) {
 	if right := t.put(t.root, e); right != nil {
 		t.root = t.join(t.root, right)
 	}
-	t.shrink()
 }
 
 // Append is Put for an item that probably comes behind all others, as most do
@@ -124,15 +119,10 @@ func (t *Tree[E, S, A]) Append(e E) {
 // Remove takes out the item of e's rank and reports whether there was one.
 func (t *Tree[E, S, A]) Remove(e E) bool {
 	found := t.remove(t.root, e)
-	t.shrink()
-	return found
-}
-
-// shrink drops roots of a single child.
-func (t *Tree[E, S, A]) shrink() {
 	for !t.root.leaf() && len(t.root.kids) == 1 {
 		t.root = t.root.kids[0]
 	}
+	return found
 }
 
 func (t *Tree[E, S, A]) join(left, right *node[E, S]) *node[E, S] {
@@ -176,13 +166,7 @@ func (t *Tree[E, S, A]) put(n *node[E, S], e E) *node[E, S] {
 	if n.leaf() {
 		i := t.search(n.items, e)
 		if i < len(n.items) && !t.alg.Before(e, n.items[i]) {
-			merged, keep := t.alg.Merge(n.items[i], e)
-			if keep {
-				n.items[i] = merged
-			} else {
-				n.items = remove(n.items, i)
-				t.size--
-			}
+			n.items[i] = e
 			return nil
 		}
 		t.size++
