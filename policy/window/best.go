@@ -459,6 +459,7 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 	b.dear.own, b.cheap.own = false, false
 	b.bound = math.Inf(1)
 	lambda, at := b.lambda, -1.0 // at: the λ of the selection at hand, -1 for none
+search:
 	for try := 0; ; try++ {
 		x.choose(lambda)
 		at = lambda
@@ -505,7 +506,11 @@ func (x *boxSearch) minimise(b *box, floor float64, tries int) bool {
 				next = lambda / 2
 			case lambda > 0:
 				next = 2 * lambda
-			default: // twice nothing would be nothing
+			case x.subset.spent() <= patience:
+				// Twice nothing is nothing. The bound stays as it is, which is sound, and with it the
+				// order of the boxes, by which one of equal windows is the one that is found.
+				break search
+			default: // the window found will not be the best: of a lower bound comes a better one
 				if at = -1; !x.affordable(b) {
 					return false
 				}

@@ -133,9 +133,16 @@ func TestTheExactSearchAllocatesOnlyItsAnswer(t *testing.T) {
 }
 
 // The line of a box above may promise more within the budget than a half of it has. Where
-// the multiplier is 0 then, and the selection passes the budget, it is still to be raised.
-func TestALineThatMisleadsDoesNotKeepTheMultiplierAtZero(t *testing.T) {
+// the multiplier is 0 then, and the selection passes the budget, a search without patience
+// raises it. Others keep the bound, for the order of boxes.
+func TestALineThatMisleadsDoesNotKeepTheMultiplierAtZeroForGood(t *testing.T) {
+	t.Run("patient", func(t *testing.T) { misled(t, 0, 20, 0) })
+	t.Run("without patience", func(t *testing.T) { misled(t, patience+1, 13.25, 2.25) })
+}
+
+func misled(t *testing.T, spent int, bound, lambda float64) {
 	x := boxSearch{scan: new(scan)}
+	x.subset.visits = spent
 	x.req.Nodes, x.tariff.limit = 2, 7
 	x.lengths = []des.Time{1}
 	x.bestZ = math.Inf(-1)
@@ -145,6 +152,6 @@ func TestALineThatMisleadsDoesNotKeepTheMultiplierAtZero(t *testing.T) {
 	b := box{toLen: 1, cheap: line{z: 100, c: 1, known: true}}
 	require.True(t, x.minimise(&b, math.Inf(-1), stepTries))
 	// One of each kind costs 6: 10 - 5λ = 1 - λ for λ = 2.25, and 2.25*7 + 2*(10 - 5*2.25) = 13.25.
-	require.Equal(t, 13.25, b.bound)
-	require.Equal(t, 2.25, b.lambda)
+	require.Equal(t, bound, b.bound)
+	require.Equal(t, lambda, b.lambda)
 }
