@@ -101,26 +101,6 @@ func TestDamagedJobsAreLeftOutAndCounted(t *testing.T) {
 	require.EqualValues(t, 2, report.Total(workload.Damaged))
 }
 
-// endless is a text without an end, of which so many bytes are given.
-type endless struct {
-	text string
-	left int64
-	at   int
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	if e.left <= 0 {
-		return 0, io.EOF
-	}
-	n := 0
-	for n < len(p) {
-		k := copy(p[n:], e.text[e.at:])
-		n, e.at = n+k, (e.at+k)%len(e.text)
-	}
-	e.left -= int64(n)
-	return n, nil
-}
-
 func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 	const size = 32 << 20
 	var columns strings.Builder
@@ -141,7 +121,7 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 		`{"names": {"user": {"0": "x"`:    strings.Repeat(`, "1": "x"`, 400),
 		`{"jobs": [{"id": 1, "x0": 1}`:    columns.String(),
 	} {
-		all := &endless{text: text, left: size}
+		all := &logtest.Endless{Text: text, Left: size}
 		s := newStream(io.MultiReader(strings.NewReader(begin), all), "x")
 		f := &file{stream: s, header: &workload.Header{}, profiles: map[string]profile{}, kinds: map[string]string{}}
 		sv := &survey{file: f, at: map[string]int{}}
@@ -151,7 +131,7 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		require.ErrorContains(t, f.read(), "x:", begin)
 		if !strings.HasSuffix(text, "[[") { // that is given up early
-			require.Less(t, all.left, int64(size/2), begin)
+			require.Less(t, all.Left, int64(size/2), begin)
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)

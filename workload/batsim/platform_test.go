@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 const site = `
@@ -118,19 +119,19 @@ func TestHostilePlatformsTakeBoundedMemory(t *testing.T) {
 		"<platform><x/>":    strings.Repeat("<cluster id='c' speed='1f' radical='0-100000'/>", 100),
 		"<platform><host x": strings.Repeat("x", 6000),
 	} {
-		all := &endless{text: text, left: 64 << 20}
+		all := &logtest.Endless{Text: text, Left: 64 << 20}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := ReadPlatform(io.MultiReader(strings.NewReader(begin), all), "x")
 		runtime.ReadMemStats(&after)
 		require.ErrorContains(t, err, "x:", begin)
-		require.Greater(t, all.left, int64(62<<20), begin)
+		require.Greater(t, all.Left, int64(62<<20), begin)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(512<<20), begin)
 	}
 }
 
 func TestTheWholePlatformHasABound(t *testing.T) {
-	b := &budget{in: &endless{text: "x", left: 1 << 20}, token: 1 << 20, all: 1000}
+	b := &budget{in: &logtest.Endless{Text: "x", Left: 1 << 20}, token: 1 << 20, all: 1000}
 	n, err := io.Copy(io.Discard, b)
 	require.EqualValues(t, 1000, n)
 	require.ErrorContains(t, err, "a platform of more than 256 MiB")

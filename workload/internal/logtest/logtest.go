@@ -59,3 +59,23 @@ func ThereAndBack(t *testing.T, f workload.Writable, text string) {
 		t.Fatalf("of %d records %d come back: %v", len(records), len(again), err)
 	}
 }
+
+// Endless gives a text again and again, Left bytes of it or a few more.
+type Endless struct {
+	Text string
+	Left int64
+	at   int
+}
+
+func (e *Endless) Read(p []byte) (int, error) {
+	if e.Left <= 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	for n < len(p) {
+		k := copy(p[n:], e.Text[e.at:])
+		n, e.at = n+k, (e.at+k)%len(e.Text)
+	}
+	e.Left -= int64(n)
+	return n, nil
+}

@@ -11,27 +11,8 @@ import (
 
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/internal/lines"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
-
-// endless gives a text again and again, so many bytes of it.
-type endless struct {
-	text string
-	left int64
-	at   int
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	if e.left <= 0 {
-		return 0, io.EOF
-	}
-	n := 0
-	for n < len(p) {
-		k := copy(p[n:], e.text[e.at:])
-		n, e.at = n+k, (e.at+k)%len(e.text)
-	}
-	e.left -= int64(n)
-	return n, nil
-}
 
 // input is an empty one, for what a reader needs of it beside its text.
 func input(t *testing.T) *workload.Input {
@@ -74,7 +55,7 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 		"1:":                          "0,1,",     // a clock
 		"0,bob,1,x\n":                 "",         // sound lines
 	} {
-		all := &endless{text: text, left: size}
+		all := &logtest.Endless{Text: text, Left: size}
 		h := &workload.Header{}
 		tx := &Text{lines: lines.New(io.MultiReader(strings.NewReader(begin), all)), name: "x", first: true}
 		runtime.GC()
@@ -86,7 +67,7 @@ func TestHostileSizesTakeBoundedMemory(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(44<<20), "%q", text)
-		require.LessOrEqual(t, all.left, int64(0), "%q", text)
+		require.LessOrEqual(t, all.Left, int64(0), "%q", text)
 		_ = err
 		runtime.KeepAlive(h)
 	}
