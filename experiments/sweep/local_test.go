@@ -301,13 +301,13 @@ func TestAUnitThatNobodyWatchesFailsWhenItHasEndedAndWasTooLarge(t *testing.T) {
 	var s stored
 	w := workOf(&s, "fine", "eat 100")
 	w.Limit.Memory = 60 << 20
-	p := &Pool{work: w, command: workers(t, 1).Command, all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{})}
+	p := &pool{work: w, command: workers(t, 1).Command, all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{})}
 	p.freed = sync.NewCond(&p.mu)
-	defer p.Close()
-	small, err := p.Do(context.Background(), w.Units[0])
+	defer p.close()
+	small, err := p.do(context.Background(), w.Units[0])
 	require.NoError(t, err)
 	require.NotNil(t, small.Row)
-	large, err := p.Do(context.Background(), w.Units[1])
+	large, err := p.do(context.Background(), w.Units[1])
 	require.NoError(t, err)
 	require.Nil(t, large.Row)
 	require.Equal(t, Large, large.Failure.Kind)
@@ -381,7 +381,7 @@ func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
 }
 
 func TestNothingIsBegunBesideAUnitThatIsTriedAlone(t *testing.T) {
-	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
+	p := &pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
 	p.freed = sync.NewCond(&p.mu)
 	take := func(alone bool) *worker {
 		w, err := p.take(context.Background(), Unit{}, alone)
@@ -402,7 +402,7 @@ func TestNothingIsBegunBesideAUnitThatIsTriedAlone(t *testing.T) {
 }
 
 func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
-	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
+	p := &pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
 	p.freed = sync.NewCond(&p.mu)
 	unit := func(trace, policy string) Unit {
 		return Unit{Case: Case{Params: []Param{{"trace", trace}, {"policy", policy}}}}

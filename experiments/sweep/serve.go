@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// Serve is the other side of a Pool: it carries out the units that come by in, one
+// Serve is the other side of a pool: it carries out the units that come by in, one
 // after the other, and answers on out, until in ends. Then it returns at once, and so
 // should the program, whatever the unit under way does. Open reads the study.
 func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) error {

@@ -185,5 +185,4 @@ type Portable struct {
 	Name string // of the file
 	Text []byte // see package study
 	Dir  string // the folder to which names of files in it are relative
-	Root string // the folder below which absolute names of files are looked for, or ""
 }

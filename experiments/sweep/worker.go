@@ -20,7 +20,7 @@ import (
 
 // worker is a place for a process: where one ends the next unit starts another.
 type worker struct {
-	pool *Pool
+	pool *pool
 
 	// Of the pool's lock.
 	busy   bool
@@ -237,7 +237,7 @@ func (w *worker) died(p *process) error {
 
 // environment is that of workers. Each is one thread that works, since there is one
 // for each core; its collector knows how much there is.
-func (p *Pool) environment() []string {
+func (p *pool) environment() []string {
 	env := os.Environ()
 	add := func(name, value string) {
 		if os.Getenv(name) == "" {
