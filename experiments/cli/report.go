@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -34,7 +33,7 @@ of single runs that were kept.`,
 				if err := htmlreport.WriteStudyFile(path, args[0]); err != nil {
 					return err
 				}
-				fmt.Fprintln(env.Stderr, "gridslot: written:", path)
+				command.Teller(env.Stderr)("written: %s", path)
 				return nil
 			}
 			folder, err := results.Open(args[0])
@@ -44,7 +43,7 @@ of single runs that were kept.`,
 			if err := htmlreport.WriteFile(path, folder); err != nil {
 				return err
 			}
-			fmt.Fprintln(env.Stderr, "gridslot: written:", path)
+			command.Teller(env.Stderr)("written: %s", path)
 			return nil
 		},
 	}

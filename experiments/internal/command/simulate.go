@@ -225,7 +225,11 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if out == nil {
 		return s.named(worded(cmd, err))
 	}
-	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
+	to := cmd.OutOrStdout()
+	if s.format == "table" {
+		to = shown{to}
+	}
+	return errors.Join(err, out.Print(to, s.format))
 }
 
 // named is an error with the name of the file of the machine, where that is what it is

@@ -274,7 +274,7 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if err := conclude(s.out, status, plan.Tell); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs are done: %s\n", status.Done, status.Units, filepath.Join(s.out, sweep.ResultsName))
+	fmt.Fprintf(shown{cmd.OutOrStdout()}, "%d of %d runs are done: %s\n", status.Done, status.Units, filepath.Join(s.out, sweep.ResultsName))
 	if n := status.Failed(); n > 0 {
 		writeFailures(cmd.ErrOrStderr(), failuresOf(results))
 		return fmt.Errorf("%s: 'gridslot sweep status %s' tells more, 'gridslot sweep retry %[2]s' tries again", haveFailed(n), s.out)

@@ -191,7 +191,7 @@ is computed.`,
 			if err := conclude(args[0], s, Teller(cmd.ErrOrStderr())); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs are done: %s\n", s.Done, s.Units, filepath.Join(args[0], sweep.ResultsName))
+			_, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "%d of %d runs are done: %s\n", s.Done, s.Units, filepath.Join(args[0], sweep.ResultsName))
 			return err
 		},
 	}

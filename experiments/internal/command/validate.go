@@ -145,7 +145,7 @@ func (f *workloadFlags) validateGrid(cmd *cobra.Command, made schedule, path str
 	if err != nil {
 		return worded(cmd, err)
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", made.path, report); err != nil {
+	if _, err := fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s: %v", made.path, report); err != nil {
 		return err
 	}
 	if report.Total > 0 {
@@ -275,7 +275,7 @@ func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interfa
 		}
 		return fmt.Errorf("%s, of %s: %w", path, of, err)
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", path, found); err != nil {
+	if _, err := fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s: %v", path, found); err != nil {
 		return err
 	}
 	if found.Total > 0 {
@@ -372,7 +372,7 @@ func (s schedule) promises(cmd *cobra.Command, t *scenario.Tables, name string) 
 	case name == "":
 		c, err := t.Policies.Parse(s.spec)
 		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path)
+			fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path)
 			return validate.Promises{}, nil
 		}
 		return promised(c.Value), nil
