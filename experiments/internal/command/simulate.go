@@ -102,7 +102,7 @@ and with --correct a prediction that a job outlives becomes another one
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.String("policy", "fcfs,easy,conservative", "policies to run, separated by commas")
+	f.Var(&commaList{text: "fcfs,easy,conservative"}, "policy", "policies to run, separated by commas; may be repeated")
 	for i, flag := range fileFlags {
 		f.StringVar(&s.file[i], flag.name, "", flag.usage)
 		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
