@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics/figure"
@@ -73,14 +72,8 @@ type keptRun struct {
 // mostRuns is how many runs the page names.
 const mostRuns = 2000
 
-// WriteStudyFile writes the page of a study's folder under the name path, whole or not at
-// all. Its links to the files of runs are relative to the folder.
-func WriteStudyFile(path, dir string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return WriteStudy(w, dir) })
-}
-
 // WriteStudy writes the page of a study's folder: the plan, failures, tables and figures of its
-// findings, links to the files of single runs.
+// findings, links to the files of single runs, relative to the folder.
 func WriteStudy(w io.Writer, dir string) error {
 	p, err := newStudyPage(dir)
 	if err != nil {

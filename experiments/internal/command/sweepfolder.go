@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
@@ -334,7 +335,7 @@ func writeParquet(p Parts, dir string, r *sweep.Results) error {
 		f.Columns = append(f.Columns, c)
 	}
 	path := filepath.Join(dir, sweep.ResultsName)
-	from, err := os.Open(path)
+	from, err := indir.Open(dir, sweep.ResultsName)
 	if err != nil {
 		return err
 	}
