@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -180,14 +181,19 @@ func seedsOf(f *findings.Findings) (seeds []string) {
 
 // runs are links to the files of runs: to the page of one that has a page.
 func (p *studyPage) runs(f *findings.Findings, dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return // it has been read, and has gone since
+	}
+	defer root.Close()
 	for i := range f.Table.Runs {
 		r := &f.Table.Runs[i]
 		if r.Key == "" {
 			continue
 		}
 		link := "runs/" + r.Key + "/"
-		entries, err := os.ReadDir(filepath.Join(dir, "runs", r.Key))
-		if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != findings.BatchesName }) {
+		entries, err := fs.ReadDir(root.FS(), "runs/"+r.Key)
+		if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != findings.BatchesName && e.Name() != sweep.SumsName }) {
 			continue
 		}
 		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "report.html" }) {

@@ -113,6 +113,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 	return sweep.Study{
 		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: f.leaves(),
 		Columns:  Columns(),
+		Check:    CheckRow,
 		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.Analysis.settings()},
 		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},
 	}, nil

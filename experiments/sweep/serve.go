@@ -82,11 +82,14 @@ func serve(orders <-chan order, out io.Writer, open func(Portable, Basis) (Do, e
 			switch {
 			case o.Study != nil:
 				var err error
-				study.Dir = o.Study.Dir
+				study.Dir, study.Basis = o.Study.Dir, o.Study.Basis
 				if do, err = open(o.Study.Portable, o.Study.Basis); err != nil {
 					a.Refused = err.Error()
 				}
 			case o.Unit != nil && do != nil:
+				if err := study.Basis.check(*o.Unit); err != nil {
+					return err
+				}
 				a = one(*o.Unit, do, &study)
 			default:
 				return errors.New("a line is neither a study nor a unit of one: this command is for 'gridslot sweep'")

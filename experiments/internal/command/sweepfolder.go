@@ -179,7 +179,7 @@ is computed.`,
 					return err
 				}
 			}
-			r, err := sweep.Merge(args[0], study.Columns())
+			r, err := sweep.Merge(args[0], study.Columns(), study.CheckRow)
 			if err != nil {
 				return err
 			}
