@@ -400,11 +400,13 @@ func (c *fileChecker) agree(f *filed) {
 
 // predictions compares what f says of predictions with itself and with its run.
 func (c *fileChecker) predictions(f *filed) {
-	if !f.predicted.given || !f.corrections.given || !f.prediction.given {
+	if !f.predicted.given && !f.corrections.given && !f.prediction.given {
 		return
 	}
 	run := f.finish - f.start
 	switch n := f.corrections.value; {
+	case !f.predicted.given || !f.corrections.given || !f.prediction.given:
+		c.violation(f, Disagreement, f.job.Submit, "%s, %s and %s are given together or not at all", colPrediction, colCorrections, colPredicted)
 	case f.prediction.value <= 0 || f.predicted.value <= 0:
 		c.violation(f, Disagreement, f.job.Submit, "predicted were %v, and in the end %v", f.prediction.value, f.predicted.value)
 	case n < 0 || n > 0 && !f.began():

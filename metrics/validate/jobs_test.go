@@ -294,7 +294,7 @@ func TestDamagedFilesAreReportedByLine(t *testing.T) {
 		{"a stray quote", good + "6,\"w0\n", "jobs CSV, line 7"},
 		{"text for an id", plant(t, good, "3", "job_id", "x"), `jobs CSV, line 4, job_id: "x" is not a whole number`},
 		{"text for a time", plant(t, good, "3", "starting_time", "soon"), `jobs CSV, line 4, starting_time: "soon" is not a time`},
-		{"not a number", plant(t, good, "3", "finish_time", "NaN"), `jobs CSV, line 4, finish_time: "NaN" is no time within the range`},
+		{"not a number", plant(t, good, "3", "finish_time", "NaN"), `jobs CSV, line 4, finish_time: "NaN" is not a time`},
 		{"too large a number", plant(t, good, "3", "finish_time", "1e300"), `"1e300" is no time within the range`},
 		{"a finish before the start", plant(t, good, "3", "finish_time", "1"), `jobs CSV, line 4, finish_time: 1 is before the start at 2`},
 		{"an unknown state", plant(t, good, "3", "final_state", "LOST"), `jobs CSV, line 4, final_state: "LOST" is not a state known here`},
