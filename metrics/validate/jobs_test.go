@@ -340,3 +340,22 @@ func FuzzJobs(f *testing.F) {
 			Promises: Promises{Order: true, Head: true, First: true}, Processors: 4, Overrun: entity.OverrunExtend})
 	})
 }
+
+func TestAnOutageOfMoreThanTheMachineHasIsRead(t *testing.T) {
+	jobs, s := goodDay("easy")
+	file := write(t, s, nil, jobs...)
+	for place, down := range map[string]bool{"0-2147483647": true, "0": true, "4-2147483647": false} {
+		rules := Rules{Processors: 4, Outages: strings.NewReader("from,to,node\n1,2," + place + "\n")}
+		report, err := Jobs(strings.NewReader(file), slices.Values(jobs), rules)
+		require.NoError(t, err)
+		found := slices.ContainsFunc(report.Violations, func(v Violation) bool { return v.Kind == OnWhatIsDown && v.Job > 0 })
+		require.Equal(t, down, found, "%s: %v", place, report)
+
+		nodes := []entity.Node{{ID: 0, Perf: 1}, {ID: 1, Perf: 1}, {ID: 2, Perf: 1}, {ID: 3, Perf: 1}}
+		rules = Rules{Nodes: nodes, Outages: strings.NewReader("from,to,node\n1,2," + place + "\n")}
+		report, err = Jobs(strings.NewReader(file), slices.Values(jobs), rules)
+		require.NoError(t, err)
+		found = slices.ContainsFunc(report.Violations, func(v Violation) bool { return v.Kind == OnWhatIsDown && v.Job > 0 })
+		require.Equal(t, down, found, "nodes, %s: %v", place, report)
+	}
+}
