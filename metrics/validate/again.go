@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,12 +274,14 @@ func (c *fileChecker) outages(from io.Reader) error {
 }
 
 // downOf are the outages of each processor or node of which it is known, in order of
-// their beginnings; to is the latest end up to there.
+// their beginnings; to is the latest end up to there. A file may name any numbers: those
+// that the machine does not have are passed over.
 func (c *fileChecker) downOf() map[int32][]out {
 	of := map[int32][]out{}
+	ids := slices.Sorted(maps.Keys(c.nodes))
 	for _, o := range c.down {
 		for _, r := range o.place {
-			for p := r.First; p <= r.Last; p++ {
+			for p := range c.there(ids, r) {
 				if before := of[p]; len(before) > 0 {
 					o.to = max(o.to, before[len(before)-1].to)
 				}
@@ -286,6 +290,24 @@ func (c *fileChecker) downOf() map[int32][]out {
 		}
 	}
 	return of
+}
+
+// there are the numbers of a range that the machine has: of its nodes, whose ids are in
+// order, or of its processors.
+func (c *fileChecker) there(ids []int, r procset.Range) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		at, _ := slices.BinarySearch(ids, int(r.First))
+		for ; at < len(ids) && ids[at] <= int(r.Last); at++ {
+			if !yield(int32(ids[at])) {
+				return
+			}
+		}
+		for p := int(r.First); p < min(c.Processors, int(r.Last)+1); p++ {
+			if !yield(int32(p)) {
+				return
+			}
+		}
+	}
 }
 
 // onWhatIsDown checks that f did not have processor or node p while it was down.

@@ -38,6 +38,8 @@ type Rules struct {
 	Attempts, Outages io.Reader
 	// Bookings are users' advance reservations, in order of submission.
 	Bookings []flow.Booking
+	// Wakes is when the policy was awake: what it promises binds from its next round on.
+	Wakes entity.Wakes
 	// Feedback tells that jobs that wait for others come by the ends of those alone,
 	// whatever the trace says of their submission; see flow.Survey.
 	Feedback bool
@@ -62,6 +64,10 @@ type Rules struct {
 //     ones; it starts by the least of these.
 //   - First: a job that waited was promised a start (promised= in metadata), and
 //     started by it.
+//
+// A policy that sleeps (Rules.Wakes) starts the head in its first round from the least
+// shadow time on, and promises a job a start in its first round from the submission on, if
+// it does not start it then.
 //
 // Where runtimes were predicted (the columns prediction, corrections and predicted),
 // jobs ran to their ends or estimates all the same, estimated ends are predicted ends, and
@@ -400,11 +406,13 @@ func (c *fileChecker) agree(f *filed) {
 
 // predictions compares what f says of predictions with itself and with its run.
 func (c *fileChecker) predictions(f *filed) {
-	if !f.predicted.given || !f.corrections.given || !f.prediction.given {
+	if !f.predicted.given && !f.corrections.given && !f.prediction.given {
 		return
 	}
 	run := f.finish - f.start
 	switch n := f.corrections.value; {
+	case !f.predicted.given || !f.corrections.given || !f.prediction.given:
+		c.violation(f, Disagreement, f.job.Submit, "%s, %s and %s are given together or not at all", colPrediction, colCorrections, colPredicted)
 	case f.prediction.value <= 0 || f.predicted.value <= 0:
 		c.violation(f, Disagreement, f.job.Submit, "predicted were %v, and in the end %v", f.prediction.value, f.predicted.value)
 	case n < 0 || n > 0 && !f.began():
@@ -580,7 +588,7 @@ func (c *fileChecker) promised() {
 	for _, f := range c.admitted {
 		until := min(f.start, c.last)
 		switch {
-		case !f.promise.given && until > f.job.Submit:
+		case !f.promise.given && until > decided(c.Wakes, f.job.Submit):
 			c.violation(f, PromiseBroken, until, "waited without a promise (no %s in metadata)", promisedKey)
 		case f.promise.given && until > f.promise.value && !overran.during(f.job.Submit, until):
 			c.violation(f, PromiseBroken, until, "not started by %v, which it was promised first", f.promise.value)

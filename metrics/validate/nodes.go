@@ -51,9 +51,10 @@ func (c *fileChecker) onNodes() {
 		switch {
 		case c.predicts && f.part: // nor for how long it was planned
 			about = des.Second
-		case f.predicted.given && (f.restarts.given || f.corrections.value > 0): // at least so long, and how long is not known
+		case f.prediction.value <= 0 || f.predicted.value <= 0: // none, or none that can be; see predictions
+		case f.restarts.given || f.corrections.value > 0: // at least so long, and how long is not known
 			planned, about = min(asked, f.prediction.value), des.Second
-		case f.predicted.given:
+		default:
 			planned = f.predicted.value
 		}
 		nodes := c.nodesOf(f)

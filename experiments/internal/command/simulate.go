@@ -94,8 +94,8 @@ of their requests, at which they are killed:
 and with --correct a prediction that a job outlives becomes another one
 ` + describe(t.Correctors),
 		Example: `  gridslot simulate
-  gridslot simulate KTH-SP2.swf.gz --policy easy,easy-sjbf --out results
-  gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
+  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy-sjbf --out results
+  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
   gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results
   gridslot simulate study.yaml --seed 2`,
 		Args: Arguments(0, 1, "[TRACE|SCENARIO.yaml]"),
