@@ -184,11 +184,7 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 // made them wait takes what it wants only after they have been told of: a job that
 // runs on past its estimate, an outage.
 func (s *SwitchOff) provideLater() {
-	phase := entity.PhaseDecide - 1
-	if s.meta.Pass == entity.PassEvent {
-		phase = entity.PhaseChange - 2 // rounds about changes come at PhaseChange - 1
-	}
-	s.sim.At(s.sim.Now(), phase, (*providing)(s), 0)
+	s.sim.At(s.sim.Now(), s.meta.ChangePhase()-1, (*providing)(s), 0)
 }
 
 // providing is the flow as the handler of an instant at which jobs have lost what
