@@ -135,8 +135,9 @@ func (w *powerWorld) on(place procset.Range, t des.Time) bool {
 	})
 }
 
-// naive is the energy by the second and the node, in joules.
-func (w *powerWorld) naive() (total, busy int64) {
+// naive is the energy by the second and the node, in joules, and how many nodes began to
+// boot meanwhile.
+func (w *powerWorld) naive() (total, busy, boots int64) {
 	begin, end := des.Forever, des.Time(0)
 	for _, r := range w.runs {
 		begin = min(begin, r.Submit)
@@ -169,7 +170,12 @@ func (w *powerWorld) naive() (total, busy int64) {
 			}
 		}
 	}
-	return total, busy
+	for _, s := range w.switches {
+		if s.To == flow.Booting && begin <= s.At && s.At < end {
+			boots++
+		}
+	}
+	return total, busy, boots
 }
 
 // check holds every job to processors that are on.
@@ -245,10 +251,11 @@ func TestNoJobRunsOnANodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
 			require.Equal(t, r.Submitted().Request.Nodes > w.procs, r.State == entity.Rejected)
 		}
 		w.check(t)
-		total, busy := w.naive()
+		total, busy, boots := w.naive()
 		row := w.meter.Row("")
 		require.Equal(t, fmt.Sprint(total), row.Joules.String())
 		require.Equal(t, fmt.Sprint(busy), row.Busy.String())
+		require.Equal(t, boots, row.Boots)
 		if w.saving.PerNode == 1 {
 			var jobs metrics.Energy
 			for _, r := range w.runs {
