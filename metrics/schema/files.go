@@ -150,7 +150,7 @@ func Files() []File {
 			{Name: "mean_power", Type: Number, Unit: watts, Text: "joules / time"},
 			{Name: "peak_power", Type: Number, Unit: watts, Text: "the most that was drawn"},
 			{Name: "energy_delay", Type: Number, Unit: "J s", Text: "joules times makespan"},
-			{Name: "boots", Type: Integer, Text: "of nodes"},
+			{Name: "boots", Type: Integer, Text: "how many began before the end of the last job"},
 		}},
 		{"summary.csv", "A row a policy", slices.Concat([]Column{
 			{Name: "policy", Text: "as it was asked for"},
