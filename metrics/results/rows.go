@@ -44,7 +44,7 @@ type Job struct {
 	Runtime            des.Time // the real one
 	State              State
 	// Start and Finish are those of the last attempt. Execution is how long the job
-	// ran, which is less than Finish - Start for one that ran in pieces.
+	// ran for its own work: see entity.Run.Ran.
 	Start, Finish, Execution des.Time
 	// Allocated says which processors or nodes, "0-3 7", by number; it may be their
 	// count, or nothing (procset.Parse reads it).
