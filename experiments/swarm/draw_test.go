@@ -30,7 +30,7 @@ var kindNames = map[kind]string{cluster: "cluster", domain: "domain", gridOf: "g
 var kindOdds = []struct {
 	kind kind
 	odds int
-}{{cluster, 60}, {domain, 24}, {gridOf, 16}}
+}{{cluster, 50}, {domain, 20}, {gridOf, 13}, {program, 14}, {studyOf, 3}}
 
 // rnd are random numbers.
 type rnd struct{ *rand.Rand }

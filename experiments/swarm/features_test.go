@@ -9,9 +9,9 @@ import (
 
 // features is the table of all that a world may have, in the order in which it is added. See
 // feature for the columns.
-var features = []feature{
+var features = append(programFeatures(), []feature{
 	// The workload.
-	{name: "model", of: cluster | gridOf, odds: 4, add: func(r rnd, w *world) {
+	{name: "model", of: cluster | gridOf | studyOf, odds: 4, add: func(r rnd, w *world) {
 		n := len(w.jobs)
 		w.procs = max(w.procs, 4)
 		w.source = fmt.Sprintf([]string{
@@ -81,7 +81,7 @@ var features = []feature{
 			for _, d := range []struct {
 				name  string
 				value string
-			}{{"min_performance", r.text("1 2 5")}, {"max_price", r.text("5 10 20")}, {"budget", fmt.Sprint(j.estimate * j.procs * r.among(1, 4))}, {"deadline", fmt.Sprint(j.submit + j.estimate*r.among(1, 6))}, {"criterion", r.one(tables.Finders.Names()...)}} {
+			}{{"min_performance", r.text("1 2 5")}, {"max_price", r.text("5 10 20")}, {"budget", fmt.Sprint(j.estimate * j.procs * r.among(1, 4))}, {"deadline", fmt.Sprint(j.submit + j.estimate*r.among(1, 6))}, {"criterion", r.one(finders...)}} {
 				if r.chance(25) {
 					j.more[d.name] = d.value
 				}
@@ -92,7 +92,7 @@ var features = []feature{
 		w.each("workload-of-two", func(r rnd, j *job) { j.allocated = max(1, min(w.procs, j.procs+r.among(-2, 2))) })
 		w.set("procs-from", r.text("requested allocated max"))
 	}},
-	{name: "no-time", of: command, odds: 7, add: func(r rnd, w *world) {
+	{name: "no-time", of: command | studyOf, odds: 7, add: func(r rnd, w *world) {
 		w.each("no-time", func(r rnd, j *job) {
 			if r.chance(25) {
 				j.runtime = 0
@@ -106,7 +106,7 @@ var features = []feature{
 			}
 		})
 	}},
-	{name: "overlong", of: cluster | domain | gridOf | program, odds: 6, add: func(r rnd, w *world) {
+	{name: "overlong", of: cluster | domain | gridOf | program | studyOf, odds: 6, add: func(r rnd, w *world) {
 		w.each("overlong", func(r rnd, j *job) {
 			if r.chance(30) {
 				j.estimate = max(1, j.runtime/2)
@@ -131,7 +131,7 @@ var features = []feature{
 		r.Shuffle(len(w.jobs), func(i, j int) { w.jobs[i], w.jobs[j] = w.jobs[j], w.jobs[i] })
 		w.set("sort", "true")
 	}},
-	{name: "estimates", of: cluster | domain | gridOf, not: "job-file", add: func(r rnd, w *world) {
+	{name: "estimates", of: cluster | domain | gridOf | studyOf, not: "job-file", add: func(r rnd, w *world) {
 		w.set("estimates", r.text("exact factor:2 factor:0.5 factor:3.3 tsafrir tsafrir:max=1h fmodel:3 fmodel:1"))
 	}},
 	{name: "missing", of: cluster | domain | gridOf, odds: 4, not: "job-file model of-a-log", add: func(r rnd, w *world) {
@@ -143,10 +143,10 @@ var features = []feature{
 		w.set("missing-estimate", r.text("runtime drop 20"))
 	}},
 	{name: "strict", of: cluster | domain | gridOf, odds: 2, not: "job-file model of-a-log missing overlong", add: func(r rnd, w *world) { w.set("strict", "true") }},
-	{name: "where", of: cluster | domain | gridOf, odds: 5, not: "job-file", add: func(r rnd, w *world) {
+	{name: "where", of: cluster | domain | gridOf | studyOf, odds: 5, not: "job-file", add: func(r rnd, w *world) {
 		w.set("where", r.one("procs < 4", "not (user == 2)", "id % 3 != 0", "runtime > 5 and procs in 1..8", "submit >= 10 or user in [1, 3]"))
 	}},
-	{name: "part", of: cluster | domain | gridOf, odds: 5, add: func(r rnd, w *world) {
+	{name: "part", of: cluster | domain | gridOf | studyOf, odds: 5, add: func(r rnd, w *world) {
 		if r.chance(70) {
 			w.set("first", r.number(1, max(1, len(w.jobs))))
 		}
@@ -154,8 +154,8 @@ var features = []feature{
 			w.set("skip", r.number(0, 3))
 		}
 	}},
-	{name: "load", of: cluster | domain | gridOf, odds: 4, not: "job-file feedback", add: func(r rnd, w *world) { w.set("load", r.text("0.5 0.9 1.7")) }},
-	{name: "shift", of: cluster | domain | gridOf, odds: 4, add: func(r rnd, w *world) { w.set("shift", "true") }},
+	{name: "load", of: cluster | domain | gridOf | studyOf, odds: 4, not: "job-file feedback", add: func(r rnd, w *world) { w.set("load", r.text("0.5 0.9 1.7")) }},
+	{name: "shift", of: cluster | domain | gridOf | studyOf, odds: 4, add: func(r rnd, w *world) { w.set("shift", "true") }},
 	{name: "feedback", of: cluster | domain, odds: 8, add: func(r rnd, w *world) {
 		w.each("feedback", func(r rnd, j *job) {
 			if at := slices.Index(w.jobs, j); at > 0 && r.chance(60) {
@@ -164,7 +164,7 @@ var features = []feature{
 		})
 		w.set("feedback", "true")
 	}},
-	{name: "moldable", of: cluster | domain | program, odds: 10, not: "overhead", add: func(r rnd, w *world) {
+	{name: "moldable", of: cluster | domain | program | studyOf, odds: 10, not: "overhead", add: func(r rnd, w *world) {
 		w.set("moldable", r.text("linear amdahl:serial=0.1 downey:A=8:sigma=1")+r.one("", "", ":from=0.3:to=3", ":shapes=all", ":shapes=2"))
 	}},
 
@@ -280,15 +280,15 @@ var features = []feature{
 	{name: "interval", of: domain, odds: 4, add: func(r rnd, w *world) { w.yaml["interval"] = r.text("100 300 5000") }},
 	{name: "criteria", of: domain | gridOf, odds: 6, add: func(r rnd, w *world) {
 		if w.kind == domain || len(w.domains) > 0 {
-			w.yaml["criteria"] = "[" + r.one(tables.Finders.Names()...) + ", " + r.one(tables.Finders.Names()...) + "]"
+			w.yaml["criteria"] = "[" + r.one(finders...) + ", " + r.one(finders...) + "]"
 		}
 	}},
 
 	// Policies.
-	{name: "another", of: cluster | domain | gridOf | program, odds: 15, add: func(r rnd, w *world) {
+	{name: "another", of: cluster | domain | gridOf | program | studyOf, odds: 15, add: func(r rnd, w *world) {
 		w.policies = appendNew(w.policies, w.another(r, 0))
 	}},
-	{name: "parameters", of: cluster | domain | gridOf | program, odds: 20, add: func(r rnd, w *world) {
+	{name: "parameters", of: cluster | domain | gridOf | program | studyOf, odds: 20, add: func(r rnd, w *world) {
 		for i := range w.policies {
 			w.policies[i] = w.another(r, 1+r.IntN(3))
 		}
@@ -300,7 +300,7 @@ var features = []feature{
 			w.policies = appendNew(w.policies, w.another(r, r.IntN(2)))
 		}
 	}},
-	{name: "preempting", of: cluster | domain | program, odds: 12, add: func(r rnd, w *world) {
+	{name: "preempting", of: cluster | domain | program | studyOf, odds: 12, add: func(r rnd, w *world) {
 		w.policies = appendNew(w.policies, w.with(r, r.text("selective-preemption time-slicing"), r.IntN(3)))
 	}},
 	{name: "malleable", of: cluster | domain | program, odds: 8, needs: "moldable", add: func(r rnd, w *world) {
@@ -317,7 +317,7 @@ var features = []feature{
 	}},
 
 	// What else happens.
-	{name: "reservations", of: cluster | domain, odds: 8, add: func(r rnd, w *world) {
+	{name: "reservations", of: cluster | domain | studyOf, odds: 8, add: func(r rnd, w *world) {
 		text := "job_id,submit,start,processors,duration,runtime,user\n"
 		for i, at := 1, 0; i <= r.among(1, 4); i++ {
 			duration := r.among(1, 60)
@@ -327,16 +327,17 @@ var features = []feature{
 		w.files["booked.csv"] = text
 		w.set("reservations", "booked.csv")
 	}},
-	{name: "outages", of: cluster | domain | gridOf, odds: 10, add: func(r rnd, w *world) {
+	{name: "outages", of: cluster | domain | gridOf | studyOf, odds: 10, add: func(r rnd, w *world) {
 		w.set("outages", fmt.Sprintf("%s:mtbf=%s:repair=%s:until=%s%s", r.text("exponential weibull:shape=0.7 lognormal:sigma=1"), r.text("50 300 2000"), r.text("5 40 200"), r.text("200 1000"), r.one("", "", ":group=2", ":crews=1", ":repair-sigma=0.5")))
 	}},
 	{name: "outage-log", of: cluster | domain | gridOf, odds: 6, not: "outages", add: func(r rnd, w *world) {
 		w.set("outages", "lost.csv")
 		w.files["lost.csv"] = w.outageLog(r)
 	}},
-	{name: "victims", of: cluster | domain | gridOf | program, odds: 10, needs: "outages outage-log", add: func(r rnd, w *world) {
+	{name: "victims", of: cluster | domain | gridOf | studyOf, odds: 10, needs: "outages outage-log", add: func(r rnd, w *world) {
 		w.set("victims", r.one("requeue", "requeue:restart=3", "requeue:limit=2", "kill", "wait", "checkpoint:interval=10", "checkpoint:interval=7:cost=1", "checkpoint:interval=20:cost=2:restart=3:limit=3"))
 	}},
+	{name: "checkpoints", of: program, odds: 10, add: func(_ rnd, w *world) { w.set("victims", "checkpoint") }},
 	{name: "to-checkpoints", of: cluster | domain, odds: 4, needs: "victims", add: func(r rnd, w *world) {
 		if !strings.HasPrefix(w.get("victims"), "checkpoint") {
 			w.set("victims", "checkpoint:interval=10:cost=1")
@@ -345,24 +346,24 @@ var features = []feature{
 	}},
 
 	// Settings.
-	{name: "pass", of: cluster | domain | gridOf | program, odds: 15, add: func(r rnd, w *world) { w.set("pass", r.text("event each each instant")) }},
-	{name: "overrun", of: cluster | gridOf | program, odds: 10, not: "job-file", add: func(r rnd, w *world) {
+	{name: "pass", of: cluster | domain | gridOf | program | studyOf, odds: 15, add: func(r rnd, w *world) { w.set("pass", r.text("event each each instant")) }},
+	{name: "overrun", of: cluster | gridOf | program | studyOf, odds: 10, not: "job-file", add: func(r rnd, w *world) {
 		w.set("overrun", r.text("kill extend raise"))
 		if len(w.domains) > 0 {
 			w.set("overrun", "raise")
 		}
 	}},
-	{name: "wake", of: cluster | domain | gridOf | program, odds: 10, add: func(r rnd, w *world) { w.set("wake", r.text("7 30s 10:offset=3 1 apart=5 apart=20s")) }},
-	{name: "overhead", of: cluster, odds: 8, add: func(r rnd, w *world) {
+	{name: "wake", of: cluster | domain | gridOf | program | studyOf, odds: 10, add: func(r rnd, w *world) { w.set("wake", r.text("7 30s 10:offset=3 1 apart=5 apart=20s")) }},
+	{name: "overhead", of: cluster | studyOf, odds: 8, add: func(r rnd, w *world) {
 		w.set("overhead", r.text("dispatch=1 prologue=5:epilogue=3 prologue=1s..9s dispatch=exponential/3s:epilogue=2 epilogue=lognormal/4s/0.5"))
 	}},
-	{name: "compression", of: cluster | domain | gridOf, odds: 4, add: func(r rnd, w *world) {
+	{name: "compression", of: cluster | domain | gridOf | studyOf, odds: 4, add: func(r rnd, w *world) {
 		w.set("compression", "off")
 		if w.kind != gridOf {
 			w.policies = appendNew(w.policies, "conservative")
 		}
 	}},
-	{name: "power", of: cluster | domain, odds: 8, add: func(r rnd, w *world) { w.power(r.text("idle=100 idle=90:busy=180 busy=250:off=5")) }},
+	{name: "power", of: cluster | domain | studyOf, odds: 8, add: func(r rnd, w *world) { w.power(r.text("idle=100 idle=90:busy=180 busy=250:off=5")) }},
 	{name: "switch-off", of: cluster, odds: 8, needs: "power", add: func(r rnd, w *world) {
 		w.power(fmt.Sprintf("switch-off=%s:boot=%s:shutdown=%s", r.text("0 5 60"), r.text("0 3 20 200"), r.text("0 2 10")))
 		if r.chance(30) {
@@ -375,14 +376,24 @@ var features = []feature{
 		cap := w.procs*100 + r.among(1, max(1, w.procs))*110
 		w.policies = appendNew(w.policies, fmt.Sprintf("%s:power-cap=%d", w.with(r, r.text("fcfs easy conservative easy-sjbf easy++ heft time-slicing selective-preemption"), 0), cap))
 	}},
-	{name: "predict", of: cluster | domain | gridOf | program, odds: 10, add: func(r rnd, w *world) {
+	{name: "predict", of: cluster | domain | gridOf | program | studyOf, odds: 10, add: func(r rnd, w *world) {
 		w.set("predict", r.text("request request:factor=0.5 true recent:k=2 recent:k=3:of=median similar similar:by=user typical regression regression:weight=large"))
 	}},
-	{name: "correct", of: cluster | domain | gridOf | program, odds: 8, needs: "predict", add: func(r rnd, w *world) { w.set("correct", r.text("request tsafrir doubling doubling:capped=on own")) }},
+	{name: "correct", of: cluster | domain | gridOf | program | studyOf, odds: 8, needs: "predict", add: func(r rnd, w *world) { w.set("correct", r.text("request tsafrir doubling doubling:capped=on own")) }},
 	{name: "seed", of: cluster | domain | gridOf, odds: 6, add: func(r rnd, w *world) { w.set("seed", r.number(2, 1000000)) }},
 	{name: "warm-up", of: cluster | domain | gridOf, odds: 8, add: func(r rnd, w *world) { w.set("warmup", r.text("1 2 jobs=2 5s 10s")) }},
-	{name: "tau", of: cluster | domain | gridOf, odds: 5, add: func(r rnd, w *world) { w.set("tau", r.text("1 60 1m")) }},
+	{name: "tau", of: cluster | domain | gridOf | studyOf, odds: 5, add: func(r rnd, w *world) { w.set("tau", r.text("1 60 1m")) }},
 	{name: "allocation", of: cluster | domain | gridOf, odds: 6, add: func(r rnd, w *world) { w.set("allocation", r.text("intervals count none")) }},
+
+	// Of studies.
+	{name: "kept", of: studyOf, add: func(r rnd, w *world) { w.yaml["keep"] = r.one("[jobs]", "[jobs, queue, events]", "all") }},
+	{name: "by-batches", of: studyOf, add: func(r rnd, w *world) {
+		w.yaml["batches"] = r.one("3", "20s", "2")
+		if r.chance(50) {
+			w.yaml["warmup"] = r.one("mser", "jobs=2")
+		}
+	}},
+	{name: "cut-short", of: studyOf, add: func(rnd, *world) {}},
 
 	// What is written and read.
 	{name: "events", of: command, odds: 15, add: func(r rnd, w *world) { w.silently("--events") }},
@@ -400,7 +411,7 @@ var features = []feature{
 	{name: "nonsense", of: cluster | domain | gridOf, odds: 2, add: func(r rnd, w *world) {
 		w.set(r.one("wake", "victims", "outages", "power", "predict", "where", "tau", "moldable", "overhead"), r.one("x", ":", "1e400", "-1", "a=b=c", "50:50", "(", "requeue:limit=0"))
 	}},
-}
+}...)
 
 func appendNew(all []string, spec string) []string {
 	if slices.Contains(all, spec) {

@@ -28,7 +28,7 @@ var values = map[string]func(r rnd) string{
 	"random-SEED": func(r rnd) string {
 		return "random-" + r.number(1, 9)
 	},
-	"NAME":    func(r rnd) string { return r.one(tables.Finders.Names()...) },
+	"NAME":    func(r rnd) string { return r.one(finders...) },
 	"quantum": func(r rnd) string { return r.one("3", "10", "25", "1m") },
 	"slice":   func(r rnd) string { return r.one("1", "5", "20") },
 	"sf":      func(r rnd) string { return r.one("1", "1.2", "2") },
@@ -39,6 +39,10 @@ var values = map[string]func(r rnd) string{
 	"front":        func(r rnd) string { return r.number(2, 5) },
 	"grid":         func(r rnd) string { return r.one("5", "20") },
 }
+
+// finders are the searches for windows, but for those that look for all there are: a batch takes
+// seconds by them.
+var finders = slices.DeleteFunc(tables.Finders.Names(), func(name string) bool { return strings.HasPrefix(name, "csa") })
 
 var formulas = []string{
 	"'-wait'", "'estimate*procs'", "'wait > 30 ? -procs : submit'", "'-(wait/estimate)^3*procs'", "'id % 3'", "'max(estimate, 20) + user'", "'log(procs - 1)'",

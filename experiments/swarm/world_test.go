@@ -124,7 +124,7 @@ func (w *world) drawBase(r rnd) {
 		w.procs = r.among(2, 8)
 		w.yaml["generate"] = fmt.Sprintf("{count: %d}", w.procs)
 		w.yaml["cycle"] = r.text("20 60 100")
-		w.yaml["interval"] = "2000"
+		w.yaml["interval"] = r.text("300 1000")
 		w.yaml["trace"] = fmt.Sprintf("{performance: %s, wealth: [%s]}", r.text("1 3 5"), r.one("1, 1.6", "1.2, 4"))
 		n = min(n, 24)
 		w.policies = []string{"easy"}
