@@ -24,8 +24,6 @@ const (
 	command = cluster | domain | gridOf
 )
 
-var kindNames = map[kind]string{cluster: "cluster", domain: "domain", gridOf: "grid", program: "program", studyOf: "study"}
-
 // kindOdds are how many of a hundred worlds have a machine.
 var kindOdds = []struct {
 	kind kind

@@ -41,7 +41,7 @@ var features = append(programFeatures(), []feature{
 			w.set("procs", strconv.Itoa(w.procs))
 		}
 	}},
-	{name: "batches", of: domain, odds: 20, not: "job-file feedback part shift late load where estimates missing", add: func(r rnd, w *world) {
+	{name: "batches", of: domain, odds: 20, not: "job-file feedback part shift late load where estimates missing overlong no-time fractions gaps", add: func(r rnd, w *world) {
 		w.source = "batches"
 		w.yaml["batches"] = fmt.Sprintf("{cycles: %d, jobs: %d, users: %d, nodes: [1, %d], volume: [%s], real: [%s], wealth: [%s]}", r.among(1, 3), max(1, min(len(w.jobs), r.among(1, 8))), r.among(1, 3), min(w.procs, 3), r.one("20, 100", "100, 500"), r.one("1, 1", "0.2, 1"), r.one("1, 1.6", "2, 5"))
 	}},
@@ -126,6 +126,10 @@ var features = append(programFeatures(), []feature{
 	}},
 	{name: "calendar", of: cluster | gridOf, odds: 2, not: "model of-a-log job-file", add: func(r rnd, w *world) {
 		w.header = append(w.header, "UnixStartTime: 843480031", "TimeZoneString: Europe/Stockholm")
+	}},
+	{name: "converted", of: cluster | domain | gridOf, odds: 4, not: "model of-a-log job-file batches", add: func(r rnd, w *world) {
+		w.format = r.text("csv csv parquet sacct gwf swf")
+		w.set("from", w.format)
 	}},
 	{name: "backwards", of: cluster | gridOf, odds: 3, not: "model of-a-log job-file feedback", add: func(r rnd, w *world) {
 		r.Shuffle(len(w.jobs), func(i, j int) { w.jobs[i], w.jobs[j] = w.jobs[j], w.jobs[i] })

@@ -143,7 +143,7 @@ func (w *world) quiet(name string) bool {
 
 // placed is a text with the folder before the names of the world's files.
 func (w *world) placed(text string) string {
-	for _, name := range []string{"log.swf", "jobs.csv", "booked.csv", "lost.csv"} {
+	for _, name := range []string{"other." + w.format, "log.swf", "jobs.csv", "booked.csv", "lost.csv"} {
 		text = strings.ReplaceAll(text, name, filepath.Join(w.dir, name))
 	}
 	return text
@@ -275,6 +275,15 @@ func (w *world) attempt() (err error) {
 		}
 	}()
 	r := &result{world: w, a: filepath.Join(w.dir, "a"), b: filepath.Join(w.dir, "b")}
+	if w.format != "" {
+		a, err := w.call("trace", "convert", filepath.Join(w.dir, "log.swf"), w.placed(w.trace()), "--to", w.format)
+		if err != nil {
+			return err
+		}
+		if a.code != 0 {
+			return fmt.Errorf("convert: %s", a.message(w.dir))
+		}
+	}
 	if w.before {
 		if _, err := w.call(w.used(r.a)...); err != nil {
 			return err

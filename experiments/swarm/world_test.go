@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/gridslot/gridslot/experiments/scenario"
 )
 
 // world is what a seed draws.
@@ -23,6 +21,7 @@ type world struct {
 	// What the jobs come from: "" is the log of them, file a job file, batches the machine's
 	// file; otherwise a source such as lublin:jobs=20.
 	source   string
+	format   string   // to which the log is converted; or ""
 	header   []string // of the log
 	columns  []string // of the job file, beside those that it must have
 	policies []string
@@ -271,6 +270,9 @@ func (w *world) scenarioFile(policies []string) string {
 func (w *world) trace() string {
 	switch w.source {
 	case "":
+		if w.format != "" {
+			return "other." + w.format
+		}
 		return "log.swf"
 	case "file":
 		return "jobs.csv"
@@ -279,5 +281,3 @@ func (w *world) trace() string {
 	}
 	return w.source
 }
-
-var settingNames = scenario.SettingNames()
