@@ -130,6 +130,9 @@ var features = append(programFeatures(), []feature{
 	{name: "converted", of: cluster | domain | gridOf, odds: 4, not: "model of-a-log job-file batches", add: func(r rnd, w *world) {
 		w.format = r.text("csv csv parquet sacct gwf swf")
 		w.set("from", w.format)
+		if w.kind == cluster { // not all of them tell it
+			w.set("procs", strconv.Itoa(w.procs))
+		}
 	}},
 	{name: "backwards", of: cluster | gridOf, odds: 3, not: "model of-a-log job-file feedback", add: func(r rnd, w *world) {
 		r.Shuffle(len(w.jobs), func(i, j int) { w.jobs[i], w.jobs[j] = w.jobs[j], w.jobs[i] })

@@ -1,13 +1,10 @@
 package swarm
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"math/big"
@@ -39,6 +36,8 @@ var oracles = []struct {
 	{"left", usedFoldersAreAsFresh},
 	{"repeated", requestsRepeatTheRun},
 	{"converted", convertedLogsGiveTheSame},
+	{"printed", printed},
+	{"perfetto", viewed},
 }
 
 // micro is a decimal number in millionths; none is false.
@@ -806,94 +805,4 @@ func withoutName(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// reported: a report can be made, and holds what the summary says.
-func reported(r *result) error {
-	page := filepath.Join(r.dir, "report.html")
-	if untilMended("report", r.world) {
-		return nil
-	}
-	a, err := r.call("report", r.a, "-o", page)
-	if err != nil {
-		return err
-	}
-	if a.code != 0 {
-		return fmt.Errorf("report: %s", a.message(r.dir))
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	if bytes.Contains(text, []byte("NaN</td>")) {
-		return errors.New("report: it shows NaN")
-	}
-	return nil
-}
-
-// plotted: figures can be drawn, and are well formed.
-func plotted(r *result) error {
-	if untilMended("plot", r.world) {
-		return nil
-	}
-	dir := filepath.Join(r.dir, "figures")
-	a, err := r.call("plot", r.a, "policies", "-o", dir)
-	if err != nil {
-		return err
-	}
-	if a.code != 0 && !strings.Contains(a.stderr, "cannot be drawn") {
-		return fmt.Errorf("plot: %s", a.message(r.dir))
-	}
-	for path := range strings.FieldsSeq(a.stdout) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("plot: %w", err)
-		}
-		d := xml.NewDecoder(bytes.NewReader(text))
-		for err == nil {
-			_, err = d.Token()
-		}
-		if err != io.EOF || bytes.Contains(text, []byte("NaN")) {
-			return fmt.Errorf("plot: %s is no picture: %v", filepath.Base(path), err)
-		}
-	}
-	return nil
-}
-
-// explained: of each job its story can be told, which ends as its row does.
-func explained(r *result) error {
-	if untilMended("explain", r.world) {
-		return nil
-	}
-	for i, j := range r.runs[0].jobs {
-		if i > 3 {
-			return nil
-		}
-		a, err := r.call("explain", r.a, j["job_id"], "--policy", r.runs[0].Policy)
-		if err != nil {
-			return err
-		}
-		if a.code != 0 {
-			return fmt.Errorf("explain: job %s: %s", j["job_id"], a.message(r.dir))
-		}
-		if start := j["starting_time"]; start != "" && j["final_state"] != "REJECTED" && !strings.Contains(a.stdout, start+" s  ") {
-			return fmt.Errorf("explain: job %s started at %s, and its story is %q", j["job_id"], start, a.stdout)
-		}
-	}
-	return nil
-}
-
-// charted: a chart can be drawn as text.
-func charted(r *result) error {
-	if untilMended("gantt", r.world) {
-		return nil
-	}
-	a, err := r.call("gantt", r.a)
-	if err != nil {
-		return err
-	}
-	if a.code != 0 && !strings.Contains(a.stderr, "allocation") {
-		return fmt.Errorf("gantt: %s", a.message(r.dir))
-	}
-	return nil
 }

@@ -24,6 +24,7 @@ var (
 	onlyFlag     = flag.String("only", "", "with -seed: the features that stay on, with commas between them, or none")
 	jobsFlag     = flag.Int("jobs", 0, "with -seed: keep so many jobs (0: all)")
 	policiesFlag = flag.String("policies", "", "with -seed: keep the policies of these places, from 0, with commas between them")
+	quickFlag    = flag.Bool("quick", false, "failures are not made smaller")
 	keepFlag     = flag.String("keep", "", "with -seed: a folder in which the files stay")
 )
 
@@ -180,7 +181,9 @@ func TestSwarm(t *testing.T) {
 				v := try(*firstFlag+uint64(i), cut{}, dir)
 				if v.failure != "" {
 					var k cut
-					v, k = smaller(v, dir)
+					if !*quickFlag {
+						v, k = smaller(v, dir)
+					}
 					t.Errorf("seed %d: %s\n  on: %s\n  repeat: go test ./experiments/swarm -run Swarm -v -seed %d%s", v.seed, v.failure, orNone(strings.Join(v.on, ",")), v.seed, k.flags())
 				}
 				verdicts[i] = v
