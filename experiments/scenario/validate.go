@@ -5,13 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/metrics/validate"
 )
 
@@ -63,7 +62,7 @@ func Validate(ctx context.Context, sc *Scenario, strategy, victims, dir string, 
 		}
 	}()
 	open := func(prefix, suffix string) (io.Reader, error) {
-		f, err := os.Open(filepath.Join(dir, prefix+c.all[0].file+suffix+".csv"))
+		f, err := indir.Open(dir, prefix+c.all[0].file+suffix+".csv")
 		if err != nil {
 			return nil, fmt.Errorf("opening what the run has written: %w", err)
 		}

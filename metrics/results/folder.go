@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/entity/jsontext"
 	"github.com/gridslot/gridslot/metrics"
 )
@@ -37,7 +38,7 @@ type Run struct {
 // Open looks into a folder of results. It is an error where there are none.
 func Open(dir string) (*Folder, error) {
 	f := &Folder{Dir: dir}
-	text, err := os.ReadFile(f.path("manifest.json"))
+	text, err := indir.ReadFile(dir, "manifest.json")
 	if err != nil {
 		return nil, f.notResults(err)
 	}
@@ -139,7 +140,7 @@ type Table struct {
 // Table reads a file of the folder, such as "capacity.csv". It is without rows where
 // there is no such file.
 func (f *Folder) Table(name string) (*Table, error) {
-	text, err := textOf(f.path(name))
+	text, err := f.text(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Table{}, nil
 	}

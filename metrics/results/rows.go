@@ -3,7 +3,9 @@ package results
 // The rows of the files, as docs/reference/files.md has them.
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strings"
 
@@ -463,5 +465,9 @@ var nodeColumns = append(need(
 
 // Nodes are the rows of nodes.csv.
 func (f *Folder) Nodes() ([]Node, error) {
-	return read(f.path("nodes.csv"), Node{Performance: math.NaN(), Price: math.NaN()}, nodeColumns)
+	nodes, err := read(f, "nodes.csv", Node{Performance: math.NaN(), Price: math.NaN()}, nodeColumns)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return nodes, err
 }

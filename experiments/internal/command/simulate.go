@@ -102,7 +102,7 @@ and with --correct a prediction that a job outlives becomes another one
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.String("policy", "fcfs,easy,conservative", "policies to run, separated by commas")
+	f.Var(&commaList{text: "fcfs,easy,conservative"}, "policy", "policies to run, separated by commas; may be repeated")
 	for i, flag := range fileFlags {
 		f.StringVar(&s.file[i], flag.name, "", flag.usage)
 		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
@@ -225,7 +225,11 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if out == nil {
 		return s.named(worded(cmd, err))
 	}
-	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
+	to := cmd.OutOrStdout()
+	if s.format == "table" {
+		to = shown{to}
+	}
+	return errors.Join(err, out.Print(to, s.format))
 }
 
 // named is an error with the name of the file of the machine, where that is what it is

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
@@ -145,7 +145,7 @@ func (f *workloadFlags) validateGrid(cmd *cobra.Command, made schedule, path str
 	if err != nil {
 		return worded(cmd, err)
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", made.path, report); err != nil {
+	if _, err := fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s: %v", made.path, report); err != nil {
 		return err
 	}
 	if report.Total > 0 {
@@ -232,7 +232,7 @@ func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interfa
 	entity.Source
 	Err() error
 }, check validate.Rules) error {
-	file, err := os.Open(path)
+	file, err := indir.OpenBeside(path)
 	if err != nil {
 		return fmt.Errorf("opening the schedule: %w", err)
 	}
@@ -249,7 +249,7 @@ func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interfa
 		if !of || made.files != nil && !slices.Contains(made.files, name) { // or an earlier run has left it
 			continue
 		}
-		switch f, err := os.Open(filepath.Join(filepath.Dir(path), name)); {
+		switch f, err := indir.Open(filepath.Dir(path), name); {
 		case err == nil:
 			defer f.Close()
 			*beside.to = f
@@ -275,7 +275,7 @@ func (f *workloadFlags) report(cmd *cobra.Command, path, of string, jobs interfa
 		}
 		return fmt.Errorf("%s, of %s: %w", path, of, err)
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", path, found); err != nil {
+	if _, err := fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s: %v", path, found); err != nil {
 		return err
 	}
 	if found.Total > 0 {
@@ -310,7 +310,7 @@ type schedule struct {
 func scheduleOf(path string) schedule {
 	base := filepath.Base(path)
 	var m metrics.Manifest
-	if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
+	if text, err := indir.ReadFile(filepath.Dir(path), "manifest.json"); err == nil && json.Unmarshal(text, &m) == nil {
 		for _, r := range m.Runs {
 			if slices.Contains(r.Files, base) {
 				power, _ := scenario.ParsePower(m.Settings["power"]) // what cannot be read tells nothing
@@ -372,7 +372,7 @@ func (s schedule) promises(cmd *cobra.Command, t *scenario.Tables, name string) 
 	case name == "":
 		c, err := t.Policies.Parse(s.spec)
 		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path)
+			fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path)
 			return validate.Promises{}, nil
 		}
 		return promised(c.Value), nil
