@@ -28,6 +28,9 @@ func eventsTellTheRows(r *result) error {
 		if err := r.eventsOf(run, all); err != nil {
 			return fmt.Errorf("%s: %w", run.Policy, err)
 		}
+		if err := r.triesOf(run, all); err != nil {
+			return fmt.Errorf("%s: %w", run.Policy, err)
+		}
 	}
 	return nil
 }
@@ -102,6 +105,43 @@ func (r *result) eventsOf(run *ran, all rows) error {
 	}
 	for id := range jobs {
 		return fmt.Errorf("events tell of job %s, which has no row", id)
+	}
+	return nil
+}
+
+// triesOf: the events at which attempts end tell what the rows of attempts tell, in their order.
+func (r *result) triesOf(run *ran, events rows) error {
+	all, ok, err := r.of(run, "attempts")
+	if err != nil || !ok {
+		return err
+	}
+	i := 0
+	for k, e := range events {
+		switch e["event"] {
+		case "finished", "killed", "requeued", "resized":
+		default:
+			continue
+		}
+		if i == len(all) {
+			return fmt.Errorf("event %d ends an attempt, and there are %d rows of attempts", k+1, len(all))
+		}
+		a := all[i]
+		i++
+		end := e["event"]
+		if end == "killed" && e["cause"] == "killed at its estimate" {
+			end = "walltime"
+		}
+		if a["end"] != end {
+			return fmt.Errorf("event %d: an attempt ends as %s, and by its row as %s", k+1, end, a["end"])
+		}
+		for _, column := range [][2]string{{"job_id", "job_id"}, {"attempt", "attempt"}, {"start", "starting_time"}, {"time", "finish_time"}, {"kept", "kept"}, {"lost", "lost"}, {"overhead", "overhead"}, {"processor_time", "processor_time"}, {"allocated_resources", "allocated_resources"}} {
+			if e[column[0]] != a[column[1]] {
+				return fmt.Errorf("event %d: job %s: %s is %q, and by the row of the attempt %q", k+1, e["job_id"], column[0], e[column[0]], a[column[1]])
+			}
+		}
+	}
+	if i != len(all) {
+		return fmt.Errorf("%d attempts end by the events, and there are %d rows", i, len(all))
 	}
 	return nil
 }

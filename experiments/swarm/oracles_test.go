@@ -592,11 +592,39 @@ func capacityAddsUp(r *result) error {
 		if ok && had != jobs {
 			return fmt.Errorf("%s: jobs had %d, and their attempts %d", c["policy"], jobs, had)
 		}
+		if ok && r.kind == cluster {
+			if err := usesOf(r.runs[i], attempts, c); err != nil {
+				return fmt.Errorf("%s: %w", c["policy"], err)
+			}
+		}
 		if r.manifest.Settings["warmup"] == "" && r.kind != gridOf {
 			if got, want := number(r.runs[i].summary, "utilization"), float64(jobs)/float64(max(1, at(c, "capacity"))); !near(got, want) && at(c, "capacity") > 0 {
 				return fmt.Errorf("%s: utilization is %v, and by the capacity %v", c["policy"], got, want)
 			}
 		}
+	}
+	return nil
+}
+
+// usesOf: on a cluster, what attempts kept is useful unless their job was killed, or rejected
+// after all.
+func usesOf(run *ran, attempts rows, c map[string]string) error {
+	vain := map[string]bool{}
+	for _, j := range run.jobs {
+		vain[j["job_id"]] = j["final_state"] == "COMPLETED_KILLED" || j["final_state"] == "REJECTED"
+	}
+	var useful, lost, overhead int64
+	for _, a := range attempts {
+		n := int64(number(a, "processors"))
+		if vain[a["job_id"]] {
+			lost += n * at(a, "kept")
+		} else {
+			useful += n * at(a, "kept")
+		}
+		lost, overhead = lost+n*at(a, "lost"), overhead+n*at(a, "overhead")
+	}
+	if useful != at(c, "useful") || lost != at(c, "lost") || overhead != at(c, "overhead") {
+		return fmt.Errorf("%s useful, %s lost, %s overhead, and by the attempts %d, %d, %d", c["useful"], c["lost"], c["overhead"], useful, lost, overhead)
 	}
 	return nil
 }
@@ -642,6 +670,15 @@ func energyAddsUp(r *result) error {
 		profile, ok, err := r.of(run, "power")
 		if err != nil || !ok {
 			return err
+		}
+		for k, p := range profile {
+			n := 0.0
+			for _, state := range strings.Fields("idle busy off booting switching_off down") {
+				n += number(p, state)
+			}
+			if r.kind == cluster && n > 0 && n != number(r.manifest.Settings, "procs") {
+				return fmt.Errorf("%s: row %d of its power tells of %v processors", e["policy"], k+1, n)
+			}
 		}
 		area := new(big.Rat)
 		for k := 1; k < len(profile); k++ {
