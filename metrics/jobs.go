@@ -139,7 +139,8 @@ type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
 	ran                                               des.Time // Run.Ran, of a job that has ended
-	nodes, user, group, queue                         int32
+	nodes                                             int
+	user, group, queue                                int32
 	state                                             rowState
 	backfilled, booked, soft                          bool
 	reason                                            string       // why it was rejected or killed
@@ -431,7 +432,7 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	*r = jobRow{
 		id: j.ID, submit: j.Submit, estimate: j.Asked(), runtime: j.Runtime,
 		start: -1, finish: -1, promise: entity.NeverPromised,
-		nodes: int32(j.Request.Nodes), user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
+		nodes: j.Request.Nodes, user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
 	}
 	if w.Bill != nil {
 		w.bills[j.Seq()] = rowBill{budget: j.Request.Budget}
@@ -458,7 +459,7 @@ func (w *JobsWriter) late() bool { return w.Bill != nil || w.Places != nil }
 
 // molded has the row tell of the shape that a moldable job has now.
 func (r *jobRow) molded(j *entity.Run) {
-	r.nodes, r.runtime, r.estimate = int32(j.Request.Nodes), j.Runtime, j.Asked()
+	r.nodes, r.runtime, r.estimate = j.Request.Nodes, j.Runtime, j.Asked()
 }
 
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
