@@ -51,6 +51,9 @@ func manyJobs(falling bool) *list {
 		if falling {
 			j.ID = 100 - i
 		}
+		if i == 8 {
+			j.Request.Length = 10 * des.Second // at which it is cut off
+		}
 		if i >= 10 {
 			j.Runtime += des.Time(i) // not all times are whole seconds
 		}
@@ -146,6 +149,9 @@ func TestOverheadIsToldWithoutBeingAnnounced(t *testing.T) {
 	_, files := filesOf(t, twoJobs(), run.Settings{Policy: backfill.FCFS{}, Observers: []entity.Observer{&setUp{}}})
 	require.Equal(t, 2, strings.Count(files["jobs-fcfs.csv"], ",0,0,0,1,,0,0\n"), files["jobs-fcfs.csv"])
 	require.Equal(t, 3, strings.Count(files["attempts-fcfs.csv"], "\n"))
+	r, err := run.Simulate(context.Background(), twoJobs(), run.Settings{Policy: backfill.FCFS{}, Processors: 8, Observers: []entity.Observer{&setUp{}}})
+	require.NoError(t, err)
+	require.True(t, r.Capacity.Known(), "without files, too")
 }
 
 func TestWhoFollowsOthersIsTold(t *testing.T) {
