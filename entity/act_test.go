@@ -5,6 +5,7 @@ package entity_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,4 +137,68 @@ func TestAPolicyCannotPreemptAnAdvanceReservation(t *testing.T) {
 	require.NoError(t, err)
 	w.meta.Submit(job(2, 5, 10, 4))
 	require.ErrorContains(t, w.sim.Run(context.Background()), "is an advance reservation and cannot be preempted")
+}
+
+// snapshot is a policy as people write one: it lists who is new and looks for a window for
+// each, all before it reserves any.
+type snapshot struct{}
+
+func (snapshot) Name() string { return "snapshot" }
+
+func (snapshot) Schedule(r *entity.Round) {
+	waiting := slices.Clone(r.Fresh())
+	windows := make([]entity.Window, len(waiting))
+	for i, j := range waiting {
+		windows[i], _ = r.Plan.Find(j.Request, r.Now, r.Now)
+	}
+	for i, j := range waiting {
+		if windows[i].Nodes == 0 {
+			r.Retry(j)
+		} else {
+			r.Reserve(j, windows[i])
+		}
+	}
+}
+
+// What a policy knows may be out of date when an observer has heard of what it did a
+// moment before. The policy is not blamed for that, and gets another round.
+func TestAPolicyIsNotBlamedForWhatAnObserverHasChanged(t *testing.T) {
+	for what, do := range map[string]func(m *entity.Metascheduler, second *entity.Run){
+		"cancel":    func(m *entity.Metascheduler, second *entity.Run) { m.Cancel(second, "its user") },
+		"set up":    func(m *entity.Metascheduler, second *entity.Run) { m.SetUp(second, 5*des.Second) },
+		"withhold":  func(m *entity.Metascheduler, _ *entity.Run) { withhold(t, m, 12, 14, 2) },
+		"tentative": func(m *entity.Metascheduler, _ *entity.Run) { tentative(t, m, job(9, 0, 2, 2), 12) },
+	} {
+		for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
+			var w *world
+			var second *entity.Run
+			w = newWorld(4, snapshot{}, observe(func(e entity.JobEvent) {
+				if e.Kind == entity.JobStarted && e.Run.ID == 1 {
+					do(w.meta, second)
+				}
+			}))
+			w.meta.Pass = pass
+			first := job(1, 10, 5, 1)
+			w.meta.Submit(first)
+			second = w.meta.Submit(job(2, 10, 10, 3))
+			w.run(t)
+			if what != "cancel" {
+				require.Equal(t, entity.Finished, second.State, what)
+			}
+		}
+	}
+}
+
+func withhold(t *testing.T, m *entity.Metascheduler, from, to des.Time, nodes int) {
+	t.Helper()
+	_, err := m.Withhold(entity.Window{Start: from * des.Second, End: to * des.Second, Nodes: nodes})
+	require.NoError(t, err)
+}
+
+func tentative(t *testing.T, m *entity.Metascheduler, j *entity.Job, start des.Time) {
+	t.Helper()
+	w := entity.Window{Start: start * des.Second, Nodes: j.Request.Nodes}
+	w.End = w.Start + j.Request.Length
+	_, err := m.Tentative(j, w)
+	require.NoError(t, err)
 }

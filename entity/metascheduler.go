@@ -113,7 +113,8 @@ type Metascheduler struct {
 	said         []said // by number in the queue; see Round.Say
 	round        Round
 	roundPending bool
-	causes       Cause // of the next round
+	causes       Cause  // of the next round
+	meddled      uint64 // see Round.Changes
 	rounds       int64
 	fresh        []*Run
 	running      int

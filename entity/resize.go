@@ -35,6 +35,7 @@ func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
 	m.forget(m.sim.Now())
 	err := m.resize(r, nodes, cost)
 	if err == nil {
+		m.meddled++
 		m.wake(CauseChange)
 	}
 	return err

@@ -85,7 +85,7 @@ func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 		return false
 	}
 	m.preempt(r, keep)
-	m.wake(CauseChange)
+	m.stir()
 	return true
 }
 
@@ -99,7 +99,7 @@ func (m *Metascheduler) Withdraw(r *Run) bool {
 	}
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
-	m.wake(CauseChange)
+	m.stir()
 	return true
 }
 
