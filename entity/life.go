@@ -208,6 +208,7 @@ type taskEnd struct {
 // scheduleTasks has each task of r end at its own time. Tasks that end together
 // are one event.
 func (m *Metascheduler) scheduleTasks(r *Run) {
+	m.occupy(r)
 	w, f := &r.Reservation.Window, r.rare()
 	f.left, f.events, f.ends = len(w.Tasks), f.events[:0], make([]des.Time, len(w.Tasks))
 	for i, t := range w.Tasks {
@@ -253,6 +254,7 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 			return // an observer has stopped it
 		}
 		f.left--
+		m.busy.taken--
 	}
 	if f.left > 0 {
 		m.wake(CauseEnd)

@@ -101,6 +101,7 @@ type Metascheduler struct {
 	observers *Observers
 	queue     *Queue
 	places    places
+	busy      busy
 	slab      []Run // runs to come
 
 	predictions []foretold // likewise, of those that are planned by predictions
@@ -145,7 +146,8 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	m.nodes, _ = plan.(TaskPlan)
 	m.searching, _ = plan.(ContextPlan)
 	m.limiting, _ = policy.(Limiting)
-	m.observers.before = m.place
+	m.busy.size = sizeOf(plan)
+	m.observers.before = m.instantOver
 	name := "metascheduler"
 	for n := 2; sim.EntityByName(name) != nil; n++ {
 		name = fmt.Sprintf("metascheduler %d", n)
@@ -281,9 +283,16 @@ func (m *Metascheduler) RequestOf(j *Job) Request {
 	return req
 }
 
-// link puts r at the end of the running; unlink takes it out.
+// instantOver ends an instant, before observers hear of that.
+func (m *Metascheduler) instantOver() {
+	m.place()
+	m.conserve()
+}
+
+// link puts r, whose attempt begins, at the end of the running; unlink takes it out, once.
 func (m *Metascheduler) link(r *Run) {
 	m.running++
+	m.busy.taken += r.Reservation.Window.Nodes
 	r.previous, r.next = m.last, nil
 	if m.last == nil {
 		m.first = r
@@ -295,7 +304,15 @@ func (m *Metascheduler) link(r *Run) {
 
 func (m *Metascheduler) unlink(r *Run) {
 	m.running--
+	if w := &r.Reservation.Window; w.Tasks == nil {
+		m.busy.taken -= w.Nodes
+	} else {
+		m.busy.taken -= r.few.left
+	}
 	if r.previous == nil {
+		if m.first != r {
+			m.sim.Fail(fmt.Errorf("at %v, policy %s: an attempt of %v ends, and none is under way", m.sim.Now(), m.policy.Name(), r))
+		}
 		m.first = r.next
 	} else {
 		r.previous.next = r.next

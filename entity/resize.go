@@ -121,6 +121,7 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	m.sim.Cancel(r.due)
 	m.freed(now, held.End)
 	m.gained = true // one that grows has less of the time to come
+	m.busy.taken += nodes - held.Nodes
 
 	j, f := *r.Job, r.rare()
 	f.original = r.Submitted()
