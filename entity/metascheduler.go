@@ -1,8 +1,10 @@
 package entity
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/enum"
@@ -138,7 +140,14 @@ type Metascheduler struct {
 
 // NewMetascheduler connects a simulation, a plan and a policy; observers are
 // told of every job event, in the order given.
+//
+// A plan, a policy or an observer that is nil ends the run with an error before it begins,
+// and so does a plan that is none (Err): then nobody is attached.
 func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
+	if err := usable(plan, policy, observers); err != nil {
+		sim.Fail(err)
+		return &Metascheduler{sim: sim, plan: noPlan{}, policy: policy, observers: NewObservers(), queue: &Queue{}, alarmAt: des.Forever}
+	}
 	m := &Metascheduler{
 		sim: sim, plan: plan, policy: policy, observers: NewObservers(observers...),
 		queue: &Queue{}, freedFrom: des.Forever, ticked: -1, decided: -1, alarmAt: des.Forever,
@@ -165,11 +174,55 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	return m
 }
 
+// usable reports why there can be no run with these, or nil.
+func usable(plan Plan, policy Policy, observers []Observer) error {
+	if plan == nil {
+		return errors.New("a metascheduler needs a plan, and it is nil")
+	}
+	if policy == nil {
+		return errors.New("a metascheduler needs a policy, and it is nil")
+	}
+	if i := slices.Index(observers, nil); i >= 0 {
+		return fmt.Errorf("observer %d of a metascheduler is nil", i+1)
+	}
+	if p, ok := plan.(interface{ Err() error }); ok && p.Err() != nil {
+		return p.Err()
+	}
+	return nil
+}
+
+// errNoRun is what whoever asks noPlan is told.
+var errNoRun = errors.New("there is no plan: the run has failed before it began")
+
+// noPlan is the plan of a run that cannot begin.
+type noPlan struct{}
+
+func (noPlan) Find(Request, des.Time, des.Time) (Window, bool)             { return Window{}, false }
+func (noPlan) FindEarlier(*Reservation, des.Time, des.Time) (Window, bool) { return Window{}, false }
+func (noPlan) Reserve(*Run, Window) (*Reservation, error)                  { return nil, errNoRun }
+func (noPlan) Move(*Reservation, Window) error                             { return errNoRun }
+func (noPlan) Release(*Reservation, des.Time)                              {}
+func (noPlan) Slots(des.Time, des.Time) iter.Seq[Slot]                     { return func(func(Slot) bool) {} }
+func (noPlan) Forget(des.Time) bool                                        { return false }
+func (noPlan) Fits(Request) error                                          { return errNoRun }
+
 // lifetime is the metascheduler as the simulation starts it and takes leave of
 // it.
 type lifetime Metascheduler
 
 func (*lifetime) Handle(*des.Context, des.Message) {}
+
+// Calling says which code of others is being called: an observer or the policy.
+func (l *lifetime) Calling() string {
+	m := (*Metascheduler)(l)
+	if o := m.observers; o.telling && o.who < len(o.all) {
+		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.told.Run, o.told.Kind)
+	}
+	if m.deciding {
+		return "policy " + m.policy.Name()
+	}
+	return ""
+}
 
 // Start is called before anything happens.
 func (l *lifetime) Start(*des.Context) {

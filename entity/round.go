@@ -175,6 +175,9 @@ func (r *Round) refuse(err error) bool {
 
 // take has the plan keep w, which must be what j asks for.
 func (r *Round) take(j *Run, w *Window) bool {
+	if j.endless(w.Start, j.Request.Length) {
+		return false
+	}
 	if err := j.accept(w); err != nil {
 		return r.refuse(fmt.Errorf("the window for %v %w", j, err))
 	}
