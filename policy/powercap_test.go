@@ -15,6 +15,8 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/predict"
 )
 
 // ran is what became of jobs, by their IDs.
@@ -247,14 +249,27 @@ func registered(t require.TestingT, spec string) entity.Policy {
 	return c.Value
 }
 
-// stopping is a policy that says that it stops jobs.
+// stopping is a policy that hides another one.
 type stopping struct{ entity.Policy }
 
-func (stopping) Preempts() bool { return true }
-
-func TestAPowerCapTellsWhetherItsPolicyStopsJobs(t *testing.T) {
-	require.False(t, (&PowerCap{Policy: registered(t, "easy")}).Preempts())
-	require.True(t, (&PowerCap{Policy: stopping{registered(t, "easy")}}).Preempts())
+// What a policy can do it can do in another one's hands, and in the hands of that one's.
+func TestAWrapperLosesNothingOfWhatItsPolicyCanDo(t *testing.T) {
+	type plansAll interface{ PlansAll() bool }
+	for spec, want := range map[string]bool{"easy": false, "easy:reservations=all": true, "conservative": true, "conservative:power-cap=5": true} {
+		for _, p := range []entity.Policy{registered(t, spec), &PowerCap{Policy: registered(t, spec)}, &cyclic.Policy{Rest: &PowerCap{Policy: registered(t, spec)}}} {
+			all, ok := entity.As[plansAll](p)
+			require.Equal(t, want, ok && all.PlansAll(), "%s in %T", spec, p)
+		}
+	}
+	predictor, corrector := entity.PredictionsOf(&cyclic.Policy{Rest: predict.EASYPlusPlus{}})
+	require.NotNil(t, predictor)
+	require.NotNil(t, corrector)
+	_, ok := entity.As[entity.Limiting](&cyclic.Policy{Rest: &PowerCap{}})
+	require.True(t, ok)
+	for _, p := range []entity.Policy{nil, &cyclic.Policy{}, &PowerCap{}} {
+		_, ok := entity.As[plansAll](p)
+		require.False(t, ok)
+	}
 }
 
 func TestUnderAPowerCapAMoldableJobTakesTheShapeThatMayBeBusy(t *testing.T) {

@@ -70,7 +70,7 @@ func Begin(s Settings) *Session {
 	if s.FileName == "" {
 		s.FileName = s.Name
 	}
-	if p, ok := s.Policy.(interface{ Preempts() bool }); ok && p.Preempts() {
+	if p, ok := entity.As[interface{ Preempts() bool }](s.Policy); ok && p.Preempts() {
 		s.Attempts = true
 	}
 	x := &Session{

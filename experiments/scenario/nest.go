@@ -145,7 +145,7 @@ func (l leaf) policy(t *Tables, defaults ...string) entity.Policy {
 
 // preempts reports whether the local policy stops jobs that run.
 func (l leaf) preempts(t *Tables, defaults ...string) bool {
-	p, ok := l.policy(t, defaults...).(interface{ Preempts() bool })
+	p, ok := entity.As[interface{ Preempts() bool }](l.policy(t, defaults...))
 	return ok && p.Preempts()
 }
 
