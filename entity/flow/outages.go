@@ -183,7 +183,7 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		o.units = make([]unit, len(p.Nodes()))
 	case interface{ Processors() int }:
 		o.size = p.Processors()
-		o.idles, _ = m.Policy().(Yielder)
+		o.idles, _ = entity.As[Yielder](m.Policy())
 		inner := m.Placer
 		if inner == nil {
 			inner = entity.LowestFirst{}
