@@ -299,7 +299,7 @@ func (o *Outages) wake() {
 		if !ok || o.sim.Context().Err() != nil {
 			return
 		}
-		if x.Known >= o.sim.Now() {
+		if now := o.sim.Now(); x.Known > now || x.Known == now && o.meta.Pass == entity.PassEvent { // where jobs come first
 			o.coming = append(o.coming, x)
 			break
 		}

@@ -642,6 +642,50 @@ func TestAJobThatIsSentBackForEverEndsTheRun(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// asleep simulates jobs on so many of two processors that come at the instants given, of
+// which nobody knows before, so that the flow sleeps in between.
+func asleep(t *testing.T, nodes int, pass entity.Pass, all iter.Seq[flow.Outage], submit ...des.Time) *stricken {
+	s := &stricken{}
+	o := &flow.Outages{Told: func(l flow.Lost) { s.lost = append(s.lost, l) }}
+	o.Submit(all)
+	defer o.Close()
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), strictOrder{}, o, &s.journal)
+	m.Pass = pass
+	for i, at := range submit {
+		sim.At(at*des.Second, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
+			m.Submit(estimated(int64(i+1), at, 5, 5, nodes))
+		}), 0)
+	}
+	require.NoError(t, sim.Run(context.Background()))
+	m.Close()
+	return s
+}
+
+func TestAnOutageThatBeganWhileTheFlowSleptComesOnce(t *testing.T) {
+	s := asleep(t, 1, entity.PassInstant, slices.Values([]flow.Outage{
+		announced(down(10, 900, 1), 1), announced(down(60, 61, 1), 2), // at 60 it falls asleep again
+	}), 0, 20, 100)
+	require.Equal(t, []string{"20-900: 1"}, s.losses())
+}
+
+func TestAnOutageThatBeginsAsAJobComesHitsItWhetherTheFlowSleptOrNot(t *testing.T) {
+	for _, pass := range passes {
+		want := []string{"20 submitted 1", "30 started 1", "35 finished 1"}
+		if pass == entity.PassEvent { // jobs come before anything else there
+			want = []string{"20 submitted 1", "20 started 1", "20 requeued 1", "30 started 1", "35 finished 1"}
+		}
+		s := asleep(t, 2, pass, func(yield func(flow.Outage) bool) {
+			for at := des.Time(10); yield(of(down(at, at+10, 0), int32(at/10%2))); at += 10 {
+				if at == 20 {
+					at = 90
+				}
+			}
+		}, 20)
+		require.Equal(t, want, s.journal.lines, "%v", pass)
+	}
+}
+
 func TestAnOutageThatBeganWhileNobodyWasThereHoldsForTheNextJob(t *testing.T) {
 	late := func(m *entity.Metascheduler) {
 		m.Simulator().At(60*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Submit(estimated(2, 70, 3, 3, 1)) }), 0)
