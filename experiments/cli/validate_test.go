@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/metrics/schema"
 )
 
 // validByManifest runs a call of simulate and checks the folder that it leaves by its manifest alone.
@@ -110,6 +112,40 @@ func TestAFolderThatIsNotWholeSaysWhatIsMissing(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	require.Contains(t, call("validate", out).stderr, "holds no manifest.json")
 	require.Contains(t, call("validate", t.TempDir()).stderr, "holds no results")
+}
+
+func TestNoFileOfAnEarlierRunStays(t *testing.T) {
+	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
+	for name, args := range map[string][]string{
+		"cluster": {"--first", "50"},
+		"domain":  {"--domain", d},
+		"events":  {"--first", "50", "--events", "--perfetto", "--decisions", "--power", "default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			for _, kind := range schema.Names() {
+				file, _ := schema.OfPolicy(kind, "easy")
+				require.NoError(t, os.WriteFile(filepath.Join(out, file), []byte("old"), 0o666))
+				require.NoError(t, os.WriteFile(filepath.Join(out, schema.Parquet(file)), []byte("old"), 0o666))
+			}
+			other := filepath.Join(out, "jobs-fcfs.csv")
+			require.NoError(t, os.WriteFile(other, []byte("old"), 0o666))
+			got := call(append([]string{"simulate", "--policy", "easy", "--out", out}, args...)...)
+			require.Zero(t, got.code, got.stderr)
+			for _, file := range files(t, out) {
+				require.Equal(t, file == "jobs-fcfs.csv", read(t, out, file) == "old", file)
+			}
+		})
+	}
+
+	out := t.TempDir()
+	require.Zero(t, call("simulate", "--domain", d, "--policy", "easy", "--out", out).code)
+	requests := filepath.Join(out, "requests.csv")
+	was := read(t, requests)
+	require.Zero(t, call("simulate", requests, "--procs", "200", "--policy", "easy", "--out", out).code)
+	require.Equal(t, was, read(t, requests), "it is this run's workload")
+	require.Zero(t, call("simulate", "--first", "50", "--policy", "easy", "--out", out).code)
+	require.NoFileExists(t, requests)
 }
 
 func TestOfALogFromStandardInputTheFolderDoesNotTell(t *testing.T) {
