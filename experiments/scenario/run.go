@@ -589,6 +589,9 @@ func (c *call) removeOthers() (err error) {
 			err = errors.Join(err, run.RemoveOld(path))
 		}
 	}
+	if slices.Contains(c.wrote, RequestsName) { // of which nobody writes Parquet
+		err = errors.Join(err, run.RemoveOld(schema.Parquet(filepath.Join(c.dir.Path, RequestsName))))
+	}
 	return err
 }
 
