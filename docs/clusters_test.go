@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,8 +21,12 @@ import (
 // each index, and a program in the place of gridslot that takes its words down.
 
 func clusterBlocks(t *testing.T, language string) []string {
+	return pageBlocks(t, "guides/clusters.md", language)
+}
+
+func pageBlocks(t *testing.T, page, language string) []string {
 	var found []string
-	for _, b := range blocks(read(t, "guides/clusters.md")) {
+	for _, b := range blocks(read(t, page)) {
 		if b.language == language {
 			found = append(found, b.text)
 		}
@@ -74,13 +79,11 @@ func (r recorder) eachOnce(t *testing.T, n int) {
 }
 
 func TestShellExamplesAreShell(t *testing.T) {
-	for _, language := range []string{"sh", "pbs"} {
-		for _, text := range clusterBlocks(t, language) {
-			cmd := exec.Command(bash(t), "-n")
-			cmd.Stdin = strings.NewReader(text)
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, "%s%s", text, out)
-		}
+	for _, text := range slices.Concat(clusterBlocks(t, "sh"), clusterBlocks(t, "pbs"), pageBlocks(t, "guides/workers.md", "sh")) {
+		cmd := exec.Command(bash(t), "-n")
+		cmd.Stdin = strings.NewReader(text)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s%s", text, out)
 	}
 }
 
@@ -144,9 +147,21 @@ func TestTheTasksOfKubernetesAreAllPartsOnce(t *testing.T) {
 }
 
 func TestTheTasksOfHTCondorAreAllPartsOnce(t *testing.T) {
+	r := newRecorder(t)
+	r.eachOnce(t, r.condor(t, clusterBlocks(t, "condor")[0]))
+}
+
+func TestTheTasksOfHTCondorWithoutAFolderInCommonAreAllPartsOnce(t *testing.T) {
+	r := newRecorder(t)
+	text := strings.ReplaceAll(pageBlocks(t, "guides/workers.md", "condor")[0], "= gridslot\n", "= /shared/gridslot\n")
+	text = strings.ReplaceAll(text, " study.yaml --out part.$(Process) ", " /shared/study.yaml --out /shared/results ") // each its own
+	r.eachOnce(t, r.condor(t, text))
+}
+
+// condor runs the tasks that a file of HTCondor queues, and tells how many they are.
+func (r recorder) condor(t *testing.T, text string) (queued int) {
 	commands := map[string]string{}
-	queued := 0
-	for line := range strings.Lines(clusterBlocks(t, "condor")[0]) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		switch name, value, found := strings.Cut(line, "="); {
 		case strings.HasPrefix(line, "#"):
@@ -161,9 +176,8 @@ func TestTheTasksOfHTCondorAreAllPartsOnce(t *testing.T) {
 	}
 	require.Equal(t, "$(Process) + 1", commands["I"])
 	arguments := strings.Trim(commands["arguments"], `"`)
-	r := newRecorder(t)
 	for process := range queued {
 		r.run(t, commands["executable"]+" "+strings.ReplaceAll(arguments, "$INT(I)", strconv.Itoa(process+1)))
 	}
-	r.eachOnce(t, queued)
+	return queued
 }

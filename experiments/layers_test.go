@@ -41,7 +41,6 @@ var layers = map[string]struct{ ours, others []string }{
 		others: []string{
 			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/spf13",
 			"github.com/goccy/go-yaml", "github.com/gofrs/flock", "github.com/vbauerster/mpb", "golang.org/x/term", "golang.org/x/sys",
-			"github.com/nats-io/nats.go", "github.com/nats-io/nats-server",
 		},
 	},
 	"docs": {ours: []string{"des", "entity", "policy", "workload", "metrics", "traces", "experiments"}},
@@ -136,11 +135,11 @@ func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
 	require.True(t, allowed("des", "math/rand/v2"))
 }
 
-// heavy is what takes longest to compile: figures with their fonts and PDF, Parquet, NATS and its
-// server, an HTTP client.
+// heavy is what takes longest to compile: figures with their fonts and PDF, Parquet, an
+// HTTP client.
 var heavy = []string{
 	"gonum.org/v1/plot", "codeberg.org/go-fonts", "codeberg.org/go-pdf", "codeberg.org/go-latex", "golang.org/x/image",
-	"github.com/parquet-go", "google.golang.org/protobuf", "github.com/nats-io", "github.com/chromedp", "net/http", "crypto/tls",
+	"github.com/parquet-go", "google.golang.org/protobuf", "github.com/chromedp", "net/http", "crypto/tls",
 	module + "/metrics/figure", module + "/metrics/parquet", module + "/workload/parquet/writer", module + "/experiments/reproduce", module + "/experiments/report", module + "/traces/fetch",
 }
 
@@ -195,13 +194,4 @@ func TestAFirstProgramCompilesLittle(t *testing.T) {
 	first := dependencies(t, module+"/policy/backfill", module+"/traces", module+"/metrics", module+"/workload")
 	requireNone(t, first, heavy...)
 	requireNone(t, first, "github.com/goccy", "github.com/expr-lang", "golang.org/x/sys", "golang.org/x/term", "text/template")
-}
-
-// A server within the command is for those who start one: with the client alone nobody compiles it, and
-// who draws, or repeats papers, compiles neither.
-func TestTheLibraryDoesWithoutNATS(t *testing.T) {
-	client := dependencies(t, module+"/experiments/sweep/nats")
-	require.Contains(t, client, "github.com/nats-io/nats.go")
-	requireNone(t, client, "github.com/nats-io/nats-server")
-	requireNone(t, dependencies(t, module+"/metrics/...", module+"/experiments/reproduce", module+"/experiments/report"), "github.com/nats-io", "github.com/spf13")
 }

@@ -163,7 +163,7 @@ type PackedFile struct {
 // CreatePacked begins to write path, by gzip where it ends in .gz, by zstd where
 // it ends in .zst. It gets its name only by Commit.
 func CreatePacked(path string) (*PackedFile, error) {
-	f, err := atomicfile.Create(path)
+	f, err := atomicfile.CreateNamed(path)
 	if err != nil {
 		return nil, err
 	}

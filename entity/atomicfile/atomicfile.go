@@ -18,6 +18,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,51 +31,114 @@ import (
 // File is a file being written. It is not buffered; a writer that buffers or
 // compresses is put on top, and flushed or closed before Commit.
 type File struct {
-	path   string // as it was given, for messages
-	target string // what the temporary file becomes; "" where it is written in place
+	path   string   // as it was given, for messages
+	root   *os.Root // the folder of the file; nil where it is written in place
+	own    bool     // root is closed with the file
+	target string   // what the temporary file becomes, in root
+	temp   string   // likewise
 	file   *os.File
 	err    error // the first failure
 	done   bool
 }
 
 // Create begins to write path. What stands there stays untouched until Commit.
-// A symbolic link is followed. What is no regular file (a terminal, a pipe,
+// A symbolic link is replaced, and what it leads to stays as it is: in a folder that
+// others can write to it may lead anywhere. What is no regular file (a terminal, a pipe,
 // /dev/null) is written in place, as it cannot be replaced.
 func Create(path string) (*File, error) {
+	dir, base := filepath.Split(path)
+	switch info, err := os.Lstat(path); {
+	case err == nil && info.IsDir() || base == "":
+		return nil, fmt.Errorf("writing %s: it is a directory", path)
+	case err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+		return inPlace(path)
+	}
+	return begin(path, dir, base)
+}
+
+// CreateNamed is Create for a file that a user names: a symbolic link is followed.
+func CreateNamed(path string) (*File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return inPlace(path) // such as /dev/stdout, a link to a pipe that has no name
+	}
 	target := path
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		target = resolved
 	}
-	info, err := os.Stat(target)
-	switch {
-	case err == nil && info.IsDir():
-		return nil, fmt.Errorf("writing %s: it is a directory", path)
-	case err == nil && !info.Mode().IsRegular():
-		file, err := os.OpenFile(target, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, failure(path, err)
-		}
-		return &File{path: path, file: file}, nil
+	f, err := Create(target)
+	if f != nil {
+		f.path = path
 	}
-	dir, base := filepath.Split(target)
+	return f, err
+}
+
+// CreateIn is Create for a file below root, which no symbolic link on the way leads out of.
+func CreateIn(root *os.Root, name string) (*File, error) {
+	path := filepath.Join(root.Name(), name)
+	if info, err := root.Lstat(name); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("writing %s: it is a directory", path)
+	}
+	return temporary(&File{path: path, root: root, target: name})
+}
+
+func inPlace(path string) (*File, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, failure(path, err)
+	}
+	return &File{path: path, file: file}, nil
+}
+
+func begin(path, dir, base string) (*File, error) {
+	root, err := os.OpenRoot(cmp.Or(dir, "."))
+	if err != nil {
+		return nil, failure(path, err)
+	}
+	f, err := temporary(&File{path: path, root: root, own: true, target: base})
+	if err != nil {
+		root.Close()
+	}
+	return f, err
+}
+
+// temporary begins the file under another name beside its own.
+func temporary(f *File) (*File, error) {
+	dir, base := filepath.Split(f.target)
 	for {
 		// Not os.CreateTemp: its files are for their owner alone, whatever the
 		// user's mask says.
-		name := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
-		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		f.temp = fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
+		var err error
+		f.file, err = f.root.OpenFile(f.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
-			return nil, failure(path, err)
+			return nil, failure(f.path, err)
 		}
-		return &File{path: path, target: target, file: file}, nil
+		return f, nil
 	}
 }
 
-// Write creates the file path with what write writes, whole or not at all.
+// Write creates the file path with what write writes, whole or not at all; see Create.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := Create(path)
+	return f.with(err, write)
+}
+
+// WriteNamed is Write for a file that a user names; see CreateNamed.
+func WriteNamed(path string, write func(io.Writer) error) error {
+	f, err := CreateNamed(path)
+	return f.with(err, write)
+}
+
+// WriteIn is Write for a file below root; see CreateIn.
+func WriteIn(root *os.Root, name string, write func(io.Writer) error) error {
+	f, err := CreateIn(root, name)
+	return f.with(err, write)
+}
+
+func (f *File) with(err error, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
@@ -108,14 +172,17 @@ func (f *File) Commit() error {
 	}
 	f.done = true
 	f.fail(f.file.Close())
-	if f.target == "" {
+	if f.root == nil {
 		return f.err
 	}
 	if f.err == nil {
-		f.fail(os.Rename(f.file.Name(), f.target))
+		f.fail(f.root.Rename(f.temp, f.target))
 	}
 	if f.err != nil {
-		os.Remove(f.file.Name())
+		_ = f.root.Remove(f.temp) // the first failure is told
+	}
+	if f.own {
+		f.root.Close()
 	}
 	return f.err
 }

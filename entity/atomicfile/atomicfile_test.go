@@ -98,18 +98,64 @@ func TestFolderIsNoFile(t *testing.T) {
 	require.ErrorContains(t, err, "is a directory")
 }
 
-func TestLinkIsFollowed(t *testing.T) {
-	dir := t.TempDir()
-	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
-	require.NoError(t, os.WriteFile(real, []byte("old"), 0o666))
-	require.NoError(t, os.Symlink(real, link))
-	f, err := Create(link)
+func TestALinkIsReplacedAndWhatItLeadsToStays(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	target, link := filepath.Join(outside, "secret"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(target, []byte("old"), 0o666))
+	for _, write := range []func(string, func(io.Writer) error) error{
+		Write,
+		func(path string, write func(io.Writer) error) error {
+			root, err := os.OpenRoot(filepath.Dir(path))
+			require.NoError(t, err)
+			defer root.Close()
+			return WriteIn(root, filepath.Base(path), write)
+		},
+	} {
+		require.NoError(t, os.Symlink(target, link))
+		require.NoError(t, write(link, text("new")))
+		require.Equal(t, "new", content(t, link))
+		require.Equal(t, "old", content(t, target))
+		require.Equal(t, []string{"link"}, names(t, dir))
+		require.Equal(t, []string{"secret"}, names(t, outside))
+		require.NoError(t, os.Remove(link))
+	}
+}
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+func TestALinkThatAUserNamesIsFollowed(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	target, link := filepath.Join(outside, "real"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(target, []byte("old"), 0o666))
+	require.NoError(t, os.Symlink(target, link))
+	require.NoError(t, WriteNamed(link, text("new")))
+	require.Equal(t, "new", content(t, target))
+	require.Equal(t, []string{"link"}, names(t, dir))
+	require.Equal(t, []string{"real"}, names(t, outside))
+	if _, err := os.Stat("/dev/null"); err == nil {
+		null := filepath.Join(dir, "null")
+		require.NoError(t, os.Symlink("/dev/null", null))
+		require.NoError(t, WriteNamed(null, text("new")))
+		require.Equal(t, "", content(t, null), "it is written in place")
+		require.NoError(t, Write(null, text("new")))
+		require.Equal(t, "new", content(t, null), "in a folder of results it is replaced")
+	}
+}
+
+func TestALinkOnTheWayLeadsNoWriteOutOfARoot(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "runs")))
+	root, err := os.OpenRoot(dir)
 	require.NoError(t, err)
-	_, err = io.WriteString(f, "new")
-	require.NoError(t, err)
-	require.NoError(t, f.Commit())
-	require.Equal(t, "new", content(t, real))
-	require.Equal(t, []string{"link", "real"}, names(t, dir))
+	defer root.Close()
+	require.ErrorContains(t, WriteIn(root, "runs/a.csv", text("new")), "writing "+filepath.Join(dir, "runs/a.csv"))
+	require.ErrorContains(t, WriteIn(root, "../a.csv", text("new")), "writing ")
+	require.Empty(t, names(t, outside))
 }
 
 func TestCompressedWriterOnTop(t *testing.T) {

@@ -41,10 +41,9 @@ func (e Extend) parts() command.Parts {
 	return command.Parts{
 		Tables: e.tables,
 		Commands: func(env command.Env, t *scenario.Tables) []*cobra.Command {
-			return []*cobra.Command{newPlot(), newReport(env), newReproduce(env, e.Experiments), newWorker(t)}
+			return []*cobra.Command{newPlot(), newReport(env), newReproduce(env, e.Experiments)}
 		},
 		Fetch:         fetchLog,
-		NATS:          natsEngine,
 		WriteParquet:  parquet.Write,
 		ParquetBeside: parquet.Beside,
 		DrawLog:       drawLog,

@@ -537,3 +537,13 @@ func TestValidateSaysWhereAFileIsDamaged(t *testing.T) {
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "no such file")
 }
+
+func TestPoliciesThatAreGivenSeveralTimesAreAllRun(t *testing.T) {
+	trace := write(t, "a.swf", swf("0 100 1 100"))
+	got := call("simulate", trace, "--policy", "easy", "--policy", "fcfs,conservative", "--format", "csv")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, call("simulate", trace, "--policy", "easy,fcfs,conservative", "--format", "csv").stdout, got.stdout)
+	require.Contains(t, got.stdout, "\neasy,")
+	require.Contains(t, call("simulate", trace, "--policy", "easy", "--policy", "easy").stderr, "easy", "no name twice")
+	require.Contains(t, call("generate", "vo", "--jobs", "20", "--criteria", "amp", "--criteria", "alp").stdout, "alp")
+}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -86,7 +85,12 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 			if err != nil {
 				return err
 			}
-			dir := cmp.Or(out, filepath.Join(args[0], "figures"))
+			dir := out
+			if dir == "" {
+				if dir, err = outdir.Below(args[0], "figures"); err != nil {
+					return err
+				}
+			}
 			held, err := outdir.Open(dir, names...)
 			if err != nil {
 				return err

@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"cmp"
-	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/experiments/internal/command"
 	htmlreport "github.com/gridslot/gridslot/experiments/report"
 	"github.com/gridslot/gridslot/metrics/results"
@@ -29,22 +29,22 @@ of single runs that were kept.`,
   gridslot report results -o easy.html`,
 		Args: command.Arguments(1, 1, "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path := cmp.Or(out, filepath.Join(args[0], "report.html"))
-			if command.IsStudy(args[0]) {
-				if err := htmlreport.WriteStudyFile(path, args[0]); err != nil {
+			path, write := filepath.Join(args[0], "report.html"), atomicfile.Write
+			if out != "" {
+				path, write = out, atomicfile.WriteNamed
+			}
+			page := func(w io.Writer) error { return htmlreport.WriteStudy(w, args[0]) }
+			if !command.IsStudy(args[0]) {
+				folder, err := results.Open(args[0])
+				if err != nil {
 					return err
 				}
-				fmt.Fprintln(env.Stderr, "gridslot: written:", path)
-				return nil
+				page = func(w io.Writer) error { return htmlreport.Write(w, folder) }
 			}
-			folder, err := results.Open(args[0])
-			if err != nil {
+			if err := write(path, page); err != nil {
 				return err
 			}
-			if err := htmlreport.WriteFile(path, folder); err != nil {
-				return err
-			}
-			fmt.Fprintln(env.Stderr, "gridslot: written:", path)
+			command.Teller(env.Stderr)("written: %s", path)
 			return nil
 		},
 	}

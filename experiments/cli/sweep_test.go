@@ -433,6 +433,8 @@ func TestSweepKnowsWrongUsage(t *testing.T) {
 		study + " --out a --limit soon":       "--limit: want a time of 0 or more, in seconds or as in 15m, 4h, 30d",
 		study + " --out a --tries 0":          "--tries must be 1 or more, not 0",
 		study + " --out a --engine steam":     "--engine: want",
+		study + " --out a --engine nats":      "--engine: there is no engine nats any more: other machines take part by --engine slurm, or each by a part of the study, 'gridslot sweep shard I/N STUDY.yaml --out DIR', which 'gridslot sweep merge DIR' puts together",
+		"retry a --engine nats --url u":       "--engine: there is no engine nats any more",
 		"shard 3 " + study + " --out a":       "I/N: want I/N, the I-th of N parts, such as 3/8, not \"3\"",
 		"shard 3/2 " + study + " --out a":     "I/N: want I/N",
 		"shard 1/2 " + study:                  "give --out",

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -90,4 +91,48 @@ func TestSignalsToWorkersAreNotForThem(t *testing.T) {
 	require.NoError(t, os.WriteFile(mark, nil, 0o666))
 	require.NoError(t, cmd.Wait())
 	require.Contains(t, swept(t, "status", dir).stdout, "2 done")
+}
+
+// The commands of the page about machines that share nothing are run as they stand there, with
+// folders in the place of machines.
+func TestPartsOfMachinesThatShareNothingAreCopiedTogether(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	page, err := os.ReadFile("../../docs/guides/workers.md")
+	require.NoError(t, err)
+	script, _, found := strings.Cut(string(page), "## By HTCondor")
+	require.True(t, found)
+	var commands strings.Builder
+	for block := range strings.SplitSeq(script, "```sh\n") {
+		if text, _, isBlock := strings.Cut(block, "```\n"); isBlock {
+			commands.WriteString(text)
+		}
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	world := t.TempDir()
+	place := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(world, name), []byte("#!"+bash+"\nset -e\n"+text), 0o777))
+	}
+	for _, dir := range []string{"bin", "here", "ada", "bob"} {
+		require.NoError(t, os.Mkdir(filepath.Join(world, dir), 0o777))
+	}
+	place("bin/ssh", `cd "$WORLD/$1"; shift; exec bash -c "$*"`)
+	place("bin/scp", `shift; to="${@: -1}"; cp "${@:1:$#-1}" "$WORLD/${to/://}"`)
+	place("bin/rsync", `mkdir -p "$3"; cp -a "$WORLD/${2/://}." "$3"`)
+	place("here/gridslot", `exec '`+self+`' "$@"`)
+	place("here/log.swf", "")
+	require.NoError(t, os.WriteFile(filepath.Join(world, "here/study.yaml"), []byte("traces: ['lublin:jobs=50']\npolicies: [fcfs, easy]\nreplications: 9\nkeep: [jobs]\n"), 0o666))
+	cmd := exec.Command(bash, "-ec", commands.String())
+	cmd.Dir = filepath.Join(world, "here")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "WORLD="+world, "PATH="+filepath.Join(world, "bin")+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "18 of 18 runs are done: results/results.csv\n")
+	got := filepath.Join(world, "here", "results")
+	require.Equal(t, undisturbed(t, filepath.Join(world, "here", "study.yaml")), read(t, got, "results.csv"))
+	require.Len(t, files(t, filepath.Join(got, "runs")), 18)
+	require.Less(t, len(files(t, filepath.Join(world, "ada/study/results/runs"))), 18, "it has its part alone")
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"math"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -164,4 +166,28 @@ func TestColumnsAndNamesOfOtherFormatsAreOnThePage(t *testing.T) {
 	require.Regexp(t, `\nqos +2 in 3 jobs: high 66.7%, low 33.3%\n`, got.stdout)
 	require.Regexp(t, `\ngpus +2 +3 +1.414 `, got.stdout)
 	require.Contains(t, got.stdout, "hour, UTC", "the clock is that of the log")
+}
+
+// Names of files and words of headers are those of anybody: what a terminal would obey is not
+// printed, by none of the commands that tell people of a log.
+func TestNothingFromALogReachesTheTerminalAsAnOrder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no file can be called so there")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	const orders = "\x1b[31m\a\u009b\u202e"
+	text := "; Computer: " + orders + "\n" + swf("0 100 1 100", "10 100 2 200", "20 100 x 400", "-5 10 1 10")
+	name := "a" + orders + ".swf"
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	for _, args := range [][]string{
+		{"trace", "info", name}, {"trace", "compare", name, name}, {"trace", "validate", name}, {"trace", "users", name},
+		{"trace", "convert", name, "b" + orders + ".gwf"}, {"trace", "split", name, "--by", "week", "--out", "parts" + orders},
+		{"simulate", name, "--policy", "easy", "--out", "out" + orders}, {"validate", filepath.Join("out"+orders, "jobs-easy.csv"), name},
+		{"report", "out" + orders}, {"gantt", "out" + orders}, {"trace", "info", name + "x"},
+	} {
+		got := call(args...)
+		require.NotEqual(t, exitUsage, got.code, "%q: %q", args, got.stderr)
+		require.False(t, strings.ContainsAny(got.stdout+got.stderr, orders[:1]+"\a\u009b\u202e"), "%q: %q", args, got.stdout+got.stderr)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -17,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics/figure"
@@ -73,14 +73,8 @@ type keptRun struct {
 // mostRuns is how many runs the page names.
 const mostRuns = 2000
 
-// WriteStudyFile writes the page of a study's folder under the name path, whole or not at
-// all. Its links to the files of runs are relative to the folder.
-func WriteStudyFile(path, dir string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return WriteStudy(w, dir) })
-}
-
 // WriteStudy writes the page of a study's folder: the plan, failures, tables and figures of its
-// findings, links to the files of single runs.
+// findings, links to the files of single runs, relative to the folder.
 func WriteStudy(w io.Writer, dir string) error {
 	p, err := newStudyPage(dir)
 	if err != nil {
@@ -187,14 +181,19 @@ func seedsOf(f *findings.Findings) (seeds []string) {
 
 // runs are links to the files of runs: to the page of one that has a page.
 func (p *studyPage) runs(f *findings.Findings, dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return // it has been read, and has gone since
+	}
+	defer root.Close()
 	for i := range f.Table.Runs {
 		r := &f.Table.Runs[i]
 		if r.Key == "" {
 			continue
 		}
 		link := "runs/" + r.Key + "/"
-		entries, err := os.ReadDir(filepath.Join(dir, "runs", r.Key))
-		if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != findings.BatchesName }) {
+		entries, err := fs.ReadDir(root.FS(), "runs/"+r.Key)
+		if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != findings.BatchesName && e.Name() != sweep.SumsName }) {
 			continue
 		}
 		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "report.html" }) {

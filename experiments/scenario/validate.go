@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
@@ -38,7 +37,7 @@ func (s *Schedule) beside(kind string) (io.ReadCloser, error) {
 	if !ok || s.Files != nil && !slices.Contains(s.Files, kind+rest) { // or an earlier run has left it
 		return nil, nil
 	}
-	switch f, err := os.Open(filepath.Join(s.Dir, kind+rest)); {
+	switch f, err := indir.Open(s.Dir, kind+rest); {
 	case err == nil:
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist) && s.Files == nil:
@@ -105,7 +104,7 @@ func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Repor
 	if c.bookings != nil {
 		rules.Bookings = slices.Collect(c.bookings.Bookings())
 	}
-	file, err := os.Open(filepath.Join(s.Dir, s.Jobs))
+	file, err := indir.Open(s.Dir, s.Jobs)
 	if err != nil {
 		return report, fmt.Errorf("opening the schedule: %w", err)
 	}
@@ -205,7 +204,7 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 		}
 	}()
 	open := func(prefix, suffix string) (io.Reader, error) {
-		f, err := os.Open(filepath.Join(dir, prefix+c.all[0].file+suffix+".csv"))
+		f, err := indir.Open(dir, prefix+c.all[0].file+suffix+".csv")
 		if err != nil {
 			return nil, fmt.Errorf("opening what the run has written: %w", err)
 		}

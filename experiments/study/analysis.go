@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
@@ -70,7 +70,7 @@ func Title(dir string) (string, error) {
 // in is the study file in a study's folder, nil where there is none.
 func in(dir string) (*File, error) {
 	path := filepath.Join(dir, sweep.StudyName)
-	text, err := os.ReadFile(path)
+	text, err := indir.ReadFile(dir, sweep.StudyName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

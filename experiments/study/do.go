@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/metrics/schema"
 )
 
 // Columns are those that rows can have: those of summary.csv, whatever the machine,
@@ -20,6 +22,36 @@ import (
 var Columns = sync.OnceValue(func() []string {
 	return slices.DeleteFunc(scenario.SummaryColumns(), func(name string) bool { return name == "policy" || name == "cpu_seconds" })
 })
+
+// kinds are the types of Columns, by name.
+var kinds = sync.OnceValue(func() map[string]schema.Type {
+	summary, _ := schema.Of("summary.csv")
+	kinds := map[string]schema.Type{}
+	for _, c := range summary.Columns {
+		kinds[c.Name] = c.Type
+	}
+	return kinds
+})
+
+// CheckRow refuses rows that no simulation gives: with a column that is none of Columns, a text where
+// a number belongs, or a text that Do would not have written.
+func CheckRow(r sweep.Row) error {
+	for _, c := range r {
+		if !slices.Contains(Columns(), c.Name) {
+			return fmt.Errorf("no study has a column %q", c.Name)
+		}
+		if kinds()[c.Name] == schema.Text {
+			if c.Value != csvtext.Of(c.Value) {
+				return fmt.Errorf("column %s: %q is no text of a table: it has control characters, or a spreadsheet would take it for a formula", c.Name, c.Value)
+			}
+			continue
+		}
+		if _, err := strconv.ParseFloat(c.Value, 64); c.Value != "" && err != nil {
+			return fmt.Errorf("column %s: want a number, not %q", c.Name, c.Value)
+		}
+	}
+	return nil
+}
 
 // scenario is that of a case.
 func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {

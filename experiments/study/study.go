@@ -28,7 +28,6 @@ type File struct {
 	Limit    sweep.Limit
 	Analysis Analysis
 
-	root    string // see sweep.Portable
 	tables  *scenario.Tables
 	axes    []axis
 	filters []filter
@@ -64,7 +63,7 @@ func Read(p sweep.Portable, t *scenario.Tables) (*File, error) {
 	if t == nil {
 		t = scenario.Standard()
 	}
-	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, root: p.Root, tables: t, machines: map[string]*scenario.Scenario{}}
+	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, tables: t, machines: map[string]*scenario.Scenario{}}
 	root, err := yamlfile.Tree(p.Text)
 	if errors.Is(err, yamlfile.ErrEmpty) {
 		err = fmt.Errorf("%w: say at least which policies, as in policies: [fcfs, easy]", err)
@@ -114,6 +113,7 @@ func (f *File) Study(build string) (sweep.Study, error) {
 	return sweep.Study{
 		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: f.leaves(),
 		Columns:  Columns(),
+		Check:    CheckRow,
 		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.Analysis.settings()},
 		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},
 	}, nil
@@ -122,15 +122,15 @@ func (f *File) Study(build string) (sweep.Study, error) {
 // path is where a file stands that the study names.
 func (f *File) path(name string) string {
 	if filepath.IsAbs(name) {
-		return filepath.Join(f.root, name)
+		return name
 	}
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
 // log is where the file of a setting stands: beside the study, or, of a trace, in the cache of
-// fetched logs. A worker has them all beside the study.
+// fetched logs.
 func (f *File) log(setting, name string) (string, error) {
-	if setting == "trace" && f.root == "" {
+	if setting == "trace" {
 		return traces.FindBeside(f.Dir, filepath.FromSlash(name))
 	}
 	return f.path(name), nil

@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,4 +84,17 @@ func TestFilesStayOnlyWhereTheyAreAskedFor(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, left, want, "%q", keep)
 	}
+}
+
+func TestRowsAreHeldToTheColumnsOfStudies(t *testing.T) {
+	for _, name := range Columns() {
+		require.NoError(t, CheckRow(sweep.Row{{Name: name, Value: "-1.5"}, {Name: name, Value: ""}}), name)
+		require.NoError(t, CheckRow(sweep.Row{{Name: name, Value: "1e+06"}, {Name: name, Value: "NaN"}}), name)
+		require.ErrorContains(t, CheckRow(sweep.Row{{Name: name, Value: "=1+1"}}), "column "+name+": ", "%s", name)
+		require.ErrorContains(t, CheckRow(sweep.Row{{Name: name, Value: "\x1b[2J"}}), "column "+name+": ")
+	}
+	for _, name := range []string{"=cmd|calc", "policy", "cpu_seconds", "Jobs", ""} {
+		require.EqualError(t, CheckRow(sweep.Row{{Name: "jobs", Value: "5"}, {Name: name, Value: "5"}}), fmt.Sprintf("no study has a column %q", name))
+	}
+	require.ErrorContains(t, CheckRow(sweep.Row{{Name: "jobs", Value: "many"}}), `column jobs: want a number, not "many"`)
 }

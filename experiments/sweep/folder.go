@@ -7,11 +7,12 @@ package sweep
 //	manifest.json       the basis of the results, when and how they were made
 //	units/3f/3f...json  the result of a unit, named by the key of its content
 //	failures/3f...json  why a unit has none
-//	runs/3f.../         files that a unit leaves, where that is wanted
+//	runs/3f.../         files that a unit leaves, where that is wanted, and their checksums
 //	usage.csv           seconds, memory and host of each unit
 //	results.csv         a row a unit, in the order of the plan
 //
 // Files of units never change. What is not in the plan stays until it is cleaned.
+// The folder may be a symbolic link; links in it are not followed out of it.
 
 import (
 	"bytes"
@@ -21,7 +22,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,6 +34,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 )
 
@@ -50,8 +54,10 @@ const (
 type Folder struct {
 	Path string
 
+	root  *os.Root
 	lock  *outdir.Dir
 	alone bool            // nobody else has the folder
+	check func(Row) error // see Study.Check; or nil
 	units [256]sync.Mutex // of what there is of a unit, by the beginning of its key
 	mu    sync.Mutex      // of what follows
 	usage *os.File
@@ -68,7 +74,11 @@ func Open(path string) (*Folder, error) {
 	if _, err := os.Stat(filepath.Join(path, PlanName)); err != nil {
 		return nil, fmt.Errorf("%s is no folder of a study: there is no %s in it", path, PlanName)
 	}
-	return &Folder{Path: path}, nil
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the folder of the study: %w", err)
+	}
+	return &Folder{Path: path, root: root}, nil
 }
 
 // OpenFor opens the folder of a study, made where it is not there, to work on it:
@@ -84,7 +94,12 @@ func OpenFor(path string, shared bool) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Path: path, lock: d, alone: !shared}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		d.Close()
+		return nil, fmt.Errorf("opening the folder of the study: %w", err)
+	}
+	f := &Folder{Path: path, root: root, lock: d, alone: !shared}
 	if !shared {
 		err = f.tidy()
 	}
@@ -95,6 +110,17 @@ func OpenFor(path string, shared bool) (*Folder, error) {
 	return f, nil
 }
 
+// becomeAlone takes a folder that is shared alone, where nobody else has it any more, or will in
+// a moment: others, such as tasks of a batch system, end a moment after they have stored their last unit.
+// Otherwise others may take it alone.
+func (f *Folder) becomeAlone() bool {
+	f.alone = f.alone || f.lock.Alone(patience)
+	return f.alone
+}
+
+// patience is how long others are waited for who are about to end.
+const patience = 5 * time.Second
+
 // Close lets go of the folder.
 func (f *Folder) Close() {
 	f.mu.Lock()
@@ -104,94 +130,113 @@ func (f *Folder) Close() {
 		f.usage = nil
 	}
 	f.lock.Close()
+	f.root.Close()
 }
 
 // temporary is the name of what a killed process has left.
 var temporary = regexp.MustCompile(`^\..+\.tmp$`)
 
-// tidy removes what killed processes have left of units. Nobody else is at work.
+// tidy removes what killed processes have left of units and of shards. Nobody else is at work.
 func (f *Folder) tidy() error {
 	folders, err := f.glob(unitsName + "/*")
 	if err != nil {
 		return err
 	}
-	for _, dir := range append(folders, filepath.Join(f.Path, failuresName), filepath.Join(f.Path, runsName)) {
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("looking into the folder of the study: %w", err)
+	left, err := f.glob(shardPrefix + "*-of-*")
+	if err != nil {
+		return err
+	}
+	for _, dir := range append(folders, failuresName, runsName) {
+		entries, err := f.readDir(dir)
+		if err != nil {
+			return err
 		}
 		for _, e := range entries {
 			if temporary.MatchString(e.Name()) {
-				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-					return fmt.Errorf("removing what was left in the folder of the study: %w", err)
-				}
+				left = append(left, dir+"/"+e.Name())
 			}
+		}
+	}
+	for _, name := range left {
+		if err := f.root.RemoveAll(name); err != nil {
+			return fmt.Errorf("removing what was left in the folder of the study: %w", indir.Explain(f.root, name, err))
 		}
 	}
 	return nil
 }
 
-// glob are the paths of what there is of a pattern. The folder's own may have any
-// characters.
+// glob are the names of what there is of a pattern, with slashes.
 func (f *Folder) glob(pattern string) ([]string, error) {
-	found, err := fs.Glob(os.DirFS(f.Path), pattern)
+	found, err := fs.Glob(f.root.FS(), pattern)
 	if err != nil {
 		return nil, fmt.Errorf("looking into the folder of the study: %w", err)
-	}
-	for i, name := range found {
-		found[i] = filepath.Join(f.Path, filepath.FromSlash(name))
 	}
 	return found, nil
 }
 
-func (f *Folder) unit(key string) string {
-	return filepath.Join(f.Path, unitsName, key[:2], key+".json")
+// readDir are the entries of a folder, none where it is not there.
+func (f *Folder) readDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(f.root.FS(), name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("looking into the folder of the study: %w", indir.Explain(f.root, name, err))
+	}
+	return entries, nil
 }
 
-func (f *Folder) failure(key string) string {
-	return filepath.Join(f.Path, failuresName, key+".json")
-}
+// unit is the name of the file of a unit in the folder, failure that of its failure.
+func unit(key string) string    { return unitsName + "/" + key[:2] + "/" + key + ".json" }
+func failure(key string) string { return failuresName + "/" + key + ".json" }
 
 // Files is the folder with the files that a unit has left, whether there is one or not.
 func (f *Folder) Files(key string) string { return filepath.Join(f.Path, runsName, key) }
 
-// Row is the result of a unit, or nil where there is none: a damaged file is none.
-func (f *Folder) Row(key string) (Row, error) {
-	text, err := read(f.unit(key))
+// Row is the result of a unit, or nil where there is none: a damaged file is none. One that
+// is whole, and cannot be the result of the unit, is an error.
+func (f *Folder) Row(u Unit) (Row, error) {
+	text, err := f.read(unit(u.Key))
 	if text == nil || err != nil {
 		return nil, err
 	}
-	row, err := decode(key, text)
+	row, err := decode(u, text)
 	if errors.Is(err, errTorn) {
 		return nil, nil
 	}
-	return row, err
+	if err == nil {
+		err = check(u, row)
+	}
+	if err == nil && f.check != nil {
+		err = f.check(row)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(f.Path, filepath.FromSlash(unit(u.Key))), err)
+	}
+	return row, nil
 }
 
 // read is the content of a file, nil where there is none.
-func read(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+func (f *Folder) read(name string) ([]byte, error) {
+	text, err := f.root.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the folder of the study: %w", err)
+		return nil, fmt.Errorf("reading the folder of the study: %w", indir.Explain(f.root, name, err))
 	}
 	return text, nil
 }
 
 // write creates a file whole, and its folder where that is missing.
-func write(path string, text []byte) error {
+func (f *Folder) write(name string, text []byte) error {
 	put := func() error {
-		return atomicfile.Write(path, func(w io.Writer) error {
+		return atomicfile.WriteIn(f.root, name, func(w io.Writer) error {
 			_, err := w.Write(text)
 			return err
 		})
 	}
 	err := put()
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return fmt.Errorf("making a folder of the study: %w", err)
+		if err := f.root.MkdirAll(path.Dir(name), 0o777); err != nil {
+			return fmt.Errorf("making a folder of the study: %w", indir.Explain(f.root, name, err))
 		}
 		err = put()
 	}
@@ -208,12 +253,12 @@ type failureFile struct {
 
 // Failure is why a unit has no result, or nil where it did not fail.
 func (f *Folder) Failure(key string) (*Failure, error) {
-	text, err := read(f.failure(key))
+	text, err := f.read(failure(key))
 	if text == nil || err != nil {
 		return nil, err
 	}
 	var file failureFile
-	if json.Unmarshal(text, &file) != nil || file.Key != key || file.Kind == "" {
+	if json.Unmarshal(text, &file) != nil || file.Key != key || !slices.Contains(FailureKinds, file.Kind) {
 		return nil, nil // torn: it will fail again
 	}
 	return &file.Failure, nil
@@ -234,7 +279,7 @@ func (f *Folder) Store(u Unit, o Outcome) error {
 	if known != nil && known.Kind == Damaged {
 		return nil // whichever is right, it cannot be told
 	}
-	there, err := f.Row(u.Key)
+	there, err := f.Row(u)
 	switch {
 	case err != nil:
 		return err
@@ -258,10 +303,10 @@ func (f *Folder) keep(u Unit, row Row) error {
 	if err != nil {
 		return err
 	}
-	if err := write(f.unit(u.Key), text); err != nil {
+	if err := f.write(unit(u.Key), text); err != nil {
 		return err
 	}
-	return remove(f.failure(u.Key))
+	return f.remove(failure(u.Key))
 }
 
 // compare holds a second result of a unit against the first. Where they differ
@@ -273,7 +318,7 @@ func (f *Folder) compare(u Unit, first, second Row) error {
 	if err := f.fail(u, differ(first, second)); err != nil {
 		return err
 	}
-	return remove(f.unit(u.Key))
+	return f.remove(unit(u.Key))
 }
 
 // differ is the failure of a unit that has two results.
@@ -300,18 +345,18 @@ func (f Failure) with(errs ...error) Failure {
 	return f
 }
 
-func (f *Folder) fail(u Unit, failure Failure) error {
-	text, err := json.MarshalIndent(failureFile{u.Key, objectOf(u.Params), u.Seed, failure}, "", "  ")
+func (f *Folder) fail(u Unit, why Failure) error {
+	text, err := json.MarshalIndent(failureFile{u.Key, objectOf(u.Params), u.Seed, why}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing down a failure: %w", err)
 	}
-	return write(f.failure(u.Key), append(text, '\n'))
+	return f.write(failure(u.Key), append(text, '\n'))
 }
 
 // remove removes a file that may be there.
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("clearing the folder of the study: %w", err)
+func (f *Folder) remove(name string) error {
+	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clearing the folder of the study: %w", indir.Explain(f.root, name, err))
 	}
 	return nil
 }
@@ -351,7 +396,7 @@ func (f *Folder) Results() (*Results, error) {
 func (f *Folder) resultsOf(p *Plan) (*Results, error) {
 	r := newResults(p)
 	for _, u := range p.Units {
-		row, err := f.Row(u.Key)
+		row, err := f.Row(u)
 		if err != nil {
 			return nil, err
 		}
@@ -372,20 +417,23 @@ func (f *Folder) resultsOf(p *Plan) (*Results, error) {
 // Forget removes the failures of those kinds, all where none is given, so that
 // their units are missing, and tells how many there were.
 func (f *Folder) Forget(kinds ...FailureKind) (n int, err error) {
-	entries, err := os.ReadDir(filepath.Join(f.Path, failuresName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("reading the folder of the study: %w", err)
+	entries, err := f.readDir(failuresName)
+	if err != nil {
+		return 0, err
 	}
 	for _, e := range entries {
-		key := strings.TrimSuffix(e.Name(), ".json")
-		failure, err := f.Failure(key)
+		key := keyIn(e.Name())
+		if !isKey(key) {
+			continue
+		}
+		why, err := f.Failure(key)
 		if err != nil {
 			return n, err
 		}
-		if failure == nil || len(kinds) > 0 && !slices.Contains(kinds, failure.Kind) {
+		if why == nil || len(kinds) > 0 && !slices.Contains(kinds, why.Kind) {
 			continue
 		}
-		if err := remove(f.failure(key)); err != nil {
+		if err := f.remove(failure(key)); err != nil {
 			return n, err
 		}
 		n++
@@ -400,7 +448,7 @@ func (f *Folder) Merge(other *Folder) (n int, err error) {
 		return 0, err
 	}
 	for _, u := range p.Units {
-		row, err := other.Row(u.Key)
+		row, err := other.Row(u)
 		if err != nil {
 			return n, err
 		}
@@ -431,16 +479,16 @@ func (f *Folder) Clean() (n int, err error) {
 	if err := f.tidy(); err != nil {
 		return 0, err
 	}
-	paths, err := f.strays()
+	names, err := f.strays()
 	if err != nil {
 		return 0, err
 	}
 	gone := map[string]bool{}
-	for _, path := range paths {
-		if err := os.RemoveAll(path); err != nil {
-			return len(gone), fmt.Errorf("clearing the folder of the study: %w", err)
+	for _, name := range names {
+		if err := f.root.RemoveAll(name); err != nil {
+			return len(gone), fmt.Errorf("clearing the folder of the study: %w", indir.Explain(f.root, name, err))
 		}
-		gone[keyIn(path)] = true
+		gone[keyIn(name)] = true
 	}
 	return len(gone), nil
 }
@@ -462,26 +510,34 @@ func (f *Folder) writePlan(p *Plan) error {
 		_ = w.Write(row)
 	}
 	w.Flush()
-	return write(filepath.Join(f.Path, PlanName), b.Bytes())
+	return f.write(PlanName, b.Bytes())
 }
 
 // Plan reads plan.csv.
 func (f *Folder) Plan() (*Plan, error) {
 	path := filepath.Join(f.Path, PlanName)
-	text, err := os.ReadFile(path)
+	text, err := f.root.ReadFile(PlanName)
 	if err != nil {
-		return nil, fmt.Errorf("reading the plan of the study: %w", err)
+		return nil, fmt.Errorf("reading the plan of the study: %w", indir.Explain(f.root, PlanName, err))
 	}
 	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil || len(rows) == 0 || len(rows[0]) < len(reserved) || !slices.Equal(rows[0][:len(reserved)], reserved) {
 		return nil, fmt.Errorf("%s is no plan of a study: want the columns %s and the parameters", path, strings.Join(reserved, ","))
 	}
 	p := &Plan{Names: rows[0][len(reserved):]}
+	if err := checkNames(p.Names); err != nil {
+		return nil, fmt.Errorf("%s, line 1: %w", path, err)
+	}
+	known := make(map[string]bool, len(rows))
 	for i, row := range rows[1:] {
 		seed, err := strconv.ParseUint(row[2], 10, 64)
 		if err != nil || row[0] != strconv.Itoa(i) || !isKey(row[1]) {
-			return nil, fmt.Errorf("%s, line %d: want the number %d, a key and a seed, not %s", path, i+2, i, strings.Join(row[:3], ","))
+			return nil, fmt.Errorf("%s, line %d: want the number %d, a key of 32 hexadecimal digits and a seed, not %s", path, i+2, i, strings.Join(row[:3], ","))
 		}
+		if known[row[1]] {
+			return nil, fmt.Errorf("%s, line %d: the key %s stands there twice", path, i+2, row[1])
+		}
+		known[row[1]] = true
 		u := Unit{Case: Case{Seed: seed}, Index: i, Key: row[1]}
 		for k, name := range p.Names {
 			u.Params = append(u.Params, Param{name, row[3+k]})
@@ -494,6 +550,21 @@ func (f *Folder) Plan() (*Plan, error) {
 // usageColumns are those of usage.csv.
 var usageColumns = []string{"key", "seconds", "peak_bytes", "host"}
 
+// What a process writes down of usage until the end is in a file of its own.
+const usagePrefix, usagePart = "usage-", ".part"
+
+var hostForm = regexp.MustCompile(`^([0-9A-Za-z_][0-9A-Za-z_.-]*)?$`)
+
+// isUsage reports whether a row is one of usage.csv; what else stands there is no result, and left out.
+func isUsage(row []string) bool {
+	if len(row) != len(usageColumns) || !isKey(row[0]) || !hostForm.MatchString(row[3]) {
+		return false
+	}
+	seconds, errSeconds := strconv.ParseFloat(row[1], 64)
+	peak, errPeak := strconv.ParseInt(row[2], 10, 64)
+	return errSeconds == nil && seconds >= 0 && !math.IsInf(seconds, 0) && !math.Signbit(seconds) && errPeak == nil && peak >= 0
+}
+
 // use takes down what a unit took, in a file of this process until the end.
 func (f *Folder) use(u Unit, usage Usage) error {
 	if usage == (Usage{}) {
@@ -502,7 +573,7 @@ func (f *Folder) use(u Unit, usage Usage) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.usage == nil {
-		file, err := os.CreateTemp(f.Path, "usage-*.part")
+		file, err := os.CreateTemp(f.Path, usagePrefix+"*"+usagePart)
 		if err != nil {
 			return fmt.Errorf("writing down what units take: %w", err)
 		}
@@ -520,13 +591,13 @@ func (f *Folder) use(u Unit, usage Usage) error {
 // gatherUsage makes usage.csv of the units of the plan, from itself and from what
 // processes have written down. What these may still write into stays.
 func (f *Folder) gatherUsage(p *Plan) error {
-	parts, err := f.glob("usage-*.part")
+	parts, err := f.glob(usagePrefix + "*" + usagePart)
 	if err != nil {
 		return err
 	}
 	used := map[string][]string{}
-	for _, path := range append([]string{filepath.Join(f.Path, UsageName)}, parts...) {
-		text, err := read(path)
+	for _, name := range append([]string{UsageName}, parts...) {
+		text, err := f.read(name)
 		if err != nil {
 			return err
 		}
@@ -537,7 +608,7 @@ func (f *Folder) gatherUsage(p *Plan) error {
 			if err != nil {
 				break // the end, or the torn line of a killed process
 			}
-			if len(row) == len(usageColumns) {
+			if isUsage(row) {
 				used[row[0]] = row
 			}
 		}
@@ -551,14 +622,14 @@ func (f *Folder) gatherUsage(p *Plan) error {
 		}
 	}
 	w.Flush()
-	if err := write(filepath.Join(f.Path, UsageName), b.Bytes()); err != nil {
+	if err := f.write(UsageName, b.Bytes()); err != nil {
 		return err
 	}
 	if !f.alone {
 		return nil
 	}
-	for _, path := range parts {
-		if err := remove(path); err != nil {
+	for _, name := range parts {
+		if err := f.remove(name); err != nil {
 			return err
 		}
 	}
@@ -589,6 +660,13 @@ type manifestInput struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
+	// Of is the parameter whose units read it; nil means all units.
+	Of *manifestParam `json:"of,omitempty"`
+}
+
+type manifestParam struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 func (f *Folder) writeManifest(m manifest) error {
@@ -599,5 +677,5 @@ func (f *Folder) writeManifest(m manifest) error {
 	if err != nil {
 		return fmt.Errorf("writing the manifest: %w", err)
 	}
-	return write(filepath.Join(f.Path, ManifestName), append(text, '\n'))
+	return f.write(ManifestName, append(text, '\n'))
 }

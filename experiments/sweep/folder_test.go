@@ -38,22 +38,22 @@ func TestATornOrDamagedFileOfAUnitIsMissing(t *testing.T) {
 	row := Row{{"x", "1.5"}, {"", "quoted \"<\n"}, {"y", ""}}
 	text, err := encode(u, row)
 	require.NoError(t, err)
-	back, err := decode(u.Key, text)
+	back, err := decode(u, text)
 	require.NoError(t, err)
 	require.Equal(t, row, back)
-	_, err = decode("0"+u.Key[:31], text)
+	_, err = decode(Unit{Case: u.Case, Key: "0" + u.Key[:31]}, text)
 	require.ErrorIs(t, err, errTorn, "the file of another unit")
 	for i := range text {
-		_, err := decode(u.Key, text[:i])
+		_, err := decode(u, text[:i])
 		require.ErrorIs(t, err, errTorn, "the first %d bytes", i)
 		for _, flip := range []byte{1, 0x20} {
 			damaged := []byte(string(text))
 			damaged[i] ^= flip
-			_, err = decode(u.Key, damaged)
+			_, err = decode(u, damaged)
 			require.ErrorIs(t, err, errTorn, "byte %d", i)
 		}
 	}
-	_, err = decode(u.Key, append(text, 'x'))
+	_, err = decode(u, append(text, 'x'))
 	require.ErrorIs(t, err, errTorn)
 }
 
@@ -128,7 +128,7 @@ func TestTwoResultsOfAUnitThatDifferAreAFailure(t *testing.T) {
 	require.Contains(t, failure.Message, "twice 2 and twice 3")
 	require.Contains(t, failure.Log, `{"id":"easy/0.7","twice":"2"}`)
 	require.Contains(t, failure.Log, `{"id":"easy/0.7","twice":"3"}`)
-	require.NoFileExists(t, f.unit(u.Key), "neither counts")
+	require.NoFileExists(t, filepath.Join(f.Path, unit(u.Key)), "neither counts")
 
 	require.NoError(t, f.Store(u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "2"}}}), "one against one")
 	s, err := f.Status()
@@ -145,7 +145,7 @@ func TestTwoResultsOfAUnitThatDifferAreAFailure(t *testing.T) {
 
 func TestAResultTakesThePlaceOfAFailure(t *testing.T) {
 	f, u := store(t)
-	require.NoError(t, os.Remove(f.unit(u.Key)))
+	require.NoError(t, os.Remove(filepath.Join(f.Path, unit(u.Key))))
 	require.NoError(t, f.Store(u, Outcome{Failure: &Failure{Kind: Lost, Message: "its worker went away"}}))
 	s, err := f.Status()
 	require.NoError(t, err)
@@ -155,15 +155,15 @@ func TestAResultTakesThePlaceOfAFailure(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Failures)
 	require.Equal(t, Row{{"id", "x"}}, r.Rows[0])
-	require.NoFileExists(t, f.failure(u.Key))
+	require.NoFileExists(t, filepath.Join(f.Path, failure(u.Key)))
 }
 
 func TestFailuresAreForgottenByTheirKind(t *testing.T) {
 	f, u := store(t)
 	other := planOf(t, twoByTwo("")).Units[1]
-	for unit, kind := range map[*Unit]FailureKind{&u: Lost, &other: Failed} {
-		require.NoError(t, os.Remove(f.unit(unit.Key)))
-		require.NoError(t, f.Store(*unit, Outcome{Failure: &Failure{Kind: kind}}))
+	for of, kind := range map[*Unit]FailureKind{&u: Lost, &other: Failed} {
+		require.NoError(t, os.Remove(filepath.Join(f.Path, unit(of.Key))))
+		require.NoError(t, f.Store(*of, Outcome{Failure: &Failure{Kind: kind}}))
 	}
 	n, err := f.Forget(Lost, Late)
 	require.NoError(t, err)
@@ -226,7 +226,10 @@ func TestThePlanIsReadAsItWasWritten(t *testing.T) {
 		require.NoError(rt, err)
 		texts := rapid.SliceOfNDistinct(rapid.StringMatching(`[a,"\n éß]{0,5}`), 1, 5, rapid.ID)
 		p := planOf(rt, Study{Axes: []Axis{List("a", texts.Draw(rt, "a")...), List("b,", texts.Draw(rt, "b")...)}})
-		f := &Folder{Path: dir}
+		root, err := os.OpenRoot(dir)
+		require.NoError(rt, err)
+		defer root.Close()
+		f := &Folder{Path: dir, root: root}
 		require.NoError(rt, f.writePlan(p))
 		back, err := f.Plan()
 		require.NoError(rt, err)
@@ -239,8 +242,11 @@ func TestAFolderThatIsNoStudysIsSaidToBeNone(t *testing.T) {
 	_, err := Open(dir)
 	require.EqualError(t, err, dir+" is no folder of a study: there is no plan.csv in it")
 	for text, want := range map[string]string{
-		"a,b\n":                       "is no plan of a study: want the columns index,key,seed and the parameters",
-		"index,key,seed\n0,xyz,1\n":   "line 2: want the number 0, a key and a seed, not 0,xyz,1",
+		"a,b\n":                     "is no plan of a study: want the columns index,key,seed and the parameters",
+		"index,key,seed\n0,xyz,1\n": "line 2: want the number 0, a key of 32 hexadecimal digits and a seed, not 0,xyz,1",
+		"index,key,seed,a,a\n":      "line 1: two axes have a parameter \"a\"",
+		"index,key,seed\n0,0123456789abcdef0123456789abcdef,1\n1,0123456789abcdef0123456789abcdef,2\n": "line 3: the key 0123456789abcdef0123456789abcdef stands there twice",
+		"index,key,seed\n0,../../../../home/me/x0123456789,1\n":                                        "line 2: want the number 0, a key of 32",
 		"index,key,seed\n0,xyz\n":     "is no plan",
 		"index,key,seed,a\n1,x,1,b\n": "line 2: want the number 0",
 	} {

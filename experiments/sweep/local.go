@@ -28,10 +28,10 @@ func (l Local) Run(ctx context.Context, w *Work) error {
 	if w.Portable == nil || len(l.Command) == 0 {
 		return InProcess{Workers: l.Workers}.Run(ctx, w)
 	}
-	pool := l.Pool(w)
-	defer pool.Close()
+	p := l.newPool(w)
+	defer p.close()
 	return each(ctx, l.Workers, w.Units, func(ctx context.Context, u Unit) error {
-		o, err := pool.Do(ctx, u)
+		o, err := p.do(ctx, u)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ package sweep
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -50,8 +51,11 @@ func misbehave(p Portable, _ Basis) (Do, error) {
 	if string(p.Text) == "nonsense" {
 		return nil, errors.New("line 1: nonsense")
 	}
-	return func(_ context.Context, u Case) (Row, error) {
+	return func(ctx context.Context, u Case) (Row, error) {
 		what, with, _ := strings.Cut(u.Params[0].Value, " ")
+		if dir, err := Files(ctx); err == nil && dir != "" {
+			_ = os.WriteFile(filepath.Join(dir, "begun"), []byte(what), 0o666) // its test looks for it
+		}
 		fmt.Fprintln(os.Stderr, "at work on", what)
 		switch what {
 		case "panic":
@@ -143,7 +147,8 @@ func (s *stored) done(i int) bool {
 // units are one for each text, which says what it does.
 func units(do ...string) (all []Unit) {
 	for i, d := range do {
-		all = append(all, Unit{Case: Case{Params: []Param{{"do", d}}, Seed: uint64(i)}, Index: i, Key: "key" + strconv.Itoa(i)})
+		c := Case{Params: []Param{{"do", d}}, Seed: uint64(i)}
+		all = append(all, Unit{Case: c, Index: i, Key: new(Basis).key(c)})
 	}
 	return all
 }
@@ -301,13 +306,13 @@ func TestAUnitThatNobodyWatchesFailsWhenItHasEndedAndWasTooLarge(t *testing.T) {
 	var s stored
 	w := workOf(&s, "fine", "eat 100")
 	w.Limit.Memory = 60 << 20
-	p := &Pool{work: w, command: workers(t, 1).Command, all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{})}
+	p := &pool{work: w, command: workers(t, 1).Command, all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{})}
 	p.freed = sync.NewCond(&p.mu)
-	defer p.Close()
-	small, err := p.Do(context.Background(), w.Units[0])
+	defer p.close()
+	small, err := p.do(context.Background(), w.Units[0])
 	require.NoError(t, err)
 	require.NotNil(t, small.Row)
-	large, err := p.Do(context.Background(), w.Units[1])
+	large, err := p.do(context.Background(), w.Units[1])
 	require.NoError(t, err)
 	require.Nil(t, large.Row)
 	require.Equal(t, Large, large.Failure.Kind)
@@ -381,7 +386,7 @@ func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
 }
 
 func TestNothingIsBegunBesideAUnitThatIsTriedAlone(t *testing.T) {
-	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
+	p := &pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
 	p.freed = sync.NewCond(&p.mu)
 	take := func(alone bool) *worker {
 		w, err := p.take(context.Background(), Unit{}, alone)
@@ -402,7 +407,7 @@ func TestNothingIsBegunBesideAUnitThatIsTriedAlone(t *testing.T) {
 }
 
 func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
-	p := &Pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
+	p := &pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
 	p.freed = sync.NewCond(&p.mu)
 	unit := func(trace, policy string) Unit {
 		return Unit{Case: Case{Params: []Param{{"trace", trace}, {"policy", policy}}}}
@@ -554,7 +559,7 @@ func TestAWorkerEndsWhenItsInputDoes(t *testing.T) {
 	in, err := worker.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, worker.Start())
-	_, err = in.Write([]byte(`{"study":{}}` + "\n" + `{"unit":{"Params":[{"Name":"do","Value":"hang"}]}}` + "\n"))
+	_, err = in.Write([]byte(`{"study":{}}` + "\n" + `{"unit":{"Key":"` + units("hang")[0].Key + `","Params":[{"Name":"do","Value":"hang"}]}}` + "\n"))
 	require.NoError(t, err)
 	time.Sleep(50 * time.Millisecond)
 	require.NoError(t, in.Close())
@@ -688,4 +693,66 @@ func TestShardsHaveTheirText(t *testing.T) {
 		_, err := ParseShard(text)
 		require.ErrorContains(t, err, "such as 3/8", text)
 	}
+}
+
+func TestNothingIsLeftOfAUnitWhoseWorkerHasEnded(t *testing.T) {
+	var s stored
+	w := workOf(&s, "kill", "fine", "panic", "exit 3", "fail", "starve "+filepath.Join(t.TempDir(), "starved"))
+	w.Dir, w.Limit.Tries = t.TempDir(), 2
+	require.NoError(t, workers(t, 1).Run(context.Background(), w))
+	require.Len(t, s.all, 6)
+	entries, err := os.ReadDir(filepath.Join(w.Dir, runsName))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.Equal(t, w.Units[1].Key, entries[0].Name())
+	text, err := os.ReadFile(filepath.Join(w.Dir, runsName, w.Units[1].Key, "begun"))
+	require.NoError(t, err)
+	require.Equal(t, "fine", string(text))
+}
+
+// The key of a unit becomes the name of a folder, which is replaced.
+func TestAWorkerDoesNoUnitWhoseKeyIsNotThatOfItsCase(t *testing.T) {
+	victim := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(victim, "thesis.tex"), []byte("years"), 0o666))
+	dir := t.TempDir()
+	open := func(Portable, Basis) (Do, error) {
+		return func(ctx context.Context, _ Case) (Row, error) {
+			own, err := Files(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return Row{}, os.WriteFile(filepath.Join(own, "jobs.csv"), nil, 0o666)
+		}, nil
+	}
+	good := units("fine")[0]
+	up, err := filepath.Rel(filepath.Join(dir, runsName), victim)
+	require.NoError(t, err)
+	for _, key := range []string{"", up, "x/" + filepath.Join("..", up), good.Key[:31] + "x", units("other")[0].Key, strings.ToUpper(good.Key)} {
+		bad := good
+		bad.Key = key
+		var orders, out strings.Builder
+		send := json.NewEncoder(&orders)
+		require.NoError(t, send.Encode(order{Study: &opening{Dir: dir}}))
+		require.NoError(t, send.Encode(order{Unit: &bad}))
+		in, other := io.Pipe()
+		go io.WriteString(other, orders.String())
+		require.ErrorContains(t, Serve(in, &out, open), "is none of this study", key)
+		require.NoDirExists(t, filepath.Join(dir, runsName), key)
+	}
+	require.FileExists(t, filepath.Join(victim, "thesis.tex"))
+	var orders strings.Builder
+	send := json.NewEncoder(&orders)
+	require.NoError(t, send.Encode(order{Study: &opening{Dir: dir}}))
+	require.NoError(t, send.Encode(order{Unit: &good}))
+	in, other := io.Pipe()
+	answers, out := io.Pipe()
+	go io.WriteString(other, orders.String())
+	go Serve(in, out, open) //nolint:errcheck // it ends with the test
+	var a answer
+	read := json.NewDecoder(answers)
+	require.NoError(t, read.Decode(&a))
+	require.NoError(t, read.Decode(&a))
+	require.Equal(t, good.Key, a.Key)
+	require.FileExists(t, filepath.Join(dir, runsName, good.Key, "jobs.csv"))
+	require.NoError(t, other.Close())
 }

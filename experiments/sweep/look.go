@@ -4,10 +4,7 @@ package sweep
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 )
 
 // look takes in the outcomes that are in the folder now and returns the units that
@@ -18,25 +15,25 @@ func (c *call) look() ([]Unit, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen := map[string]map[string]bool{}
-	there := func(path string) (bool, error) {
-		dir := filepath.Dir(path)
+	there := func(name string) (bool, error) {
+		dir := path.Dir(name)
 		if seen[dir] == nil {
-			entries, err := os.ReadDir(dir)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return false, fmt.Errorf("reading the folder of the study: %w", err)
+			entries, err := c.folder.readDir(dir)
+			if err != nil {
+				return false, err
 			}
 			seen[dir] = make(map[string]bool, len(entries))
 			for _, e := range entries {
 				seen[dir][e.Name()] = true
 			}
 		}
-		return seen[dir][filepath.Base(path)], nil
+		return seen[dir][path.Base(name)], nil
 	}
 	var missing []Unit
 	for _, u := range c.missed {
 		var o Outcome
-		done, err := there(c.folder.unit(u.Key))
-		failed, errFailed := there(c.folder.failure(u.Key))
+		done, err := there(unit(u.Key))
+		failed, errFailed := there(failure(u.Key))
 		if err := errors.Join(err, errFailed); err != nil {
 			return nil, err
 		}
@@ -64,14 +61,11 @@ func (c *call) look() ([]Unit, error) {
 }
 
 // row is the result of a unit in the folder, nil where files that it leaves are not
-// there.
+// there as it left them.
 func (c *call) row(u Unit) (Row, error) {
-	row, err := c.folder.Row(u.Key)
-	if err != nil || row == nil || !c.study.Keeps {
+	row, err := c.folder.Row(u)
+	if err != nil || row == nil || !c.study.Keeps || c.folder.hasKept(u.Key) {
 		return row, err
 	}
-	if _, err := os.Stat(c.folder.Files(u.Key)); err != nil {
-		return nil, nil
-	}
-	return row, nil
+	return nil, nil
 }

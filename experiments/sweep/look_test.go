@@ -68,6 +68,7 @@ func (e *elsewhere) Run(_ context.Context, w *Work) error {
 		require.NoError(e.t, other.Store(u, o))
 		if e.keeps && i != 2 {
 			require.NoError(e.t, os.MkdirAll(other.Files(u.Key), 0o777))
+			require.NoError(e.t, writeSums(other.root, runsName+"/"+u.Key))
 		}
 		missing, err := w.Look()
 		require.NoError(e.t, err)

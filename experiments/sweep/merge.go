@@ -7,31 +7,41 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
 // Merge writes results.csv of what the folder of a study has, such as what shards
-// have stored in it. The columns come first in the table; see Study.
-func Merge(path string, columns []string) (*Results, error) {
-	if _, err := Open(path); err != nil {
+// have stored in it. The columns come first in the table, and check, if not nil, is
+// Study.Check.
+func Merge(dir string, columns []string, check func(Row) error) (*Results, error) {
+	if _, err := Open(dir); err != nil {
 		return nil, err
 	}
-	f, err := OpenFor(path, false)
+	f, err := OpenFor(dir, false)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	r, err := f.Results()
+	f.check = check
+	p, err := f.Plan()
 	if err != nil {
 		return nil, err
 	}
-	r.columns = columns
 	m, err := f.manifest()
 	if err != nil {
 		return nil, err
 	}
+	if err := f.checkKeys(p, m); err != nil {
+		return nil, err
+	}
+	r, err := f.resultsOf(p)
+	if err != nil {
+		return nil, err
+	}
+	r.columns = columns
 	s := r.Status()
 	m.Done, m.Failed, m.End, m.Stopped = s.Done, s.Failed(), time.Now(), ""
 	if s.Missing > 0 {
@@ -49,8 +59,29 @@ func Merge(path string, columns []string) (*Results, error) {
 	return r, nil
 }
 
+// checkKeys requires that each unit of a plan that was read has the key of what the manifest says.
+func (f *Folder) checkKeys(p *Plan, m manifest) error {
+	b := Basis{Build: m.Build, Settings: m.Settings}
+	for _, in := range m.Inputs {
+		input := Input{Name: in.Name, Sum: in.SHA256, Size: in.Bytes}
+		if in.Of != nil {
+			input.Of = Param(*in.Of)
+		}
+		b.Inputs = append(b.Inputs, input)
+	}
+	keys := b.keys(p.Names)
+	for i, u := range p.Units {
+		keys.cell(u.Params)
+		if key := keys.of(u.Seed); key != u.Key {
+			return fmt.Errorf("%s, line %d: the key is %s, and what %s and the line say gives %s: one of them is of another study, or was changed",
+				filepath.Join(f.Path, PlanName), i+2, u.Key, ManifestName, key)
+		}
+	}
+	return nil
+}
+
 func (f *Folder) manifest() (m manifest, err error) {
-	text, err := read(filepath.Join(f.Path, ManifestName))
+	text, err := f.read(ManifestName)
 	if err == nil && text == nil {
 		err = fmt.Errorf("there is no %s in %s", ManifestName, f.Path)
 	}
@@ -69,7 +100,7 @@ func (f *Folder) Portable() (p Portable, err error) {
 	if err != nil {
 		return p, err
 	}
-	text, err := read(filepath.Join(f.Path, StudyName))
+	text, err := f.read(StudyName)
 	if err == nil && (text == nil || m.Study == "") {
 		err = fmt.Errorf("%s is the folder of a program's own study: there is no %s in it", f.Path, StudyName)
 	}
@@ -85,7 +116,12 @@ func (s *Study) Look() (*Results, error) {
 	if _, err := os.Stat(filepath.Join(s.Dir, PlanName)); s.Dir == "" || err != nil {
 		return newResults(p), nil
 	}
-	return (&Folder{Path: s.Dir}).resultsOf(p)
+	f, err := Open(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	f.check = s.Check
+	return f.resultsOf(p)
 }
 
 // Missing are the units that have neither a result nor a failure.
@@ -101,14 +137,14 @@ func (r *Results) Missing() (missing []Unit) {
 // Strays are what Clean removes: of how many units there is something that is not in
 // the plan, and how many bytes it is.
 func (f *Folder) Strays() (units int, bytes int64, err error) {
-	paths, err := f.strays()
+	names, err := f.strays()
 	if err != nil {
 		return 0, 0, err
 	}
 	keys := map[string]bool{}
-	for _, path := range paths {
-		keys[keyIn(path)] = true
-		err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+	for _, name := range names {
+		keys[keyIn(name)] = true
+		err := fs.WalkDir(f.root.FS(), name, func(_ string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
 			}
@@ -126,7 +162,7 @@ func (f *Folder) Strays() (units int, bytes int64, err error) {
 }
 
 // strays are the files and folders of units that are not in the plan.
-func (f *Folder) strays() (paths []string, err error) {
+func (f *Folder) strays() (names []string, err error) {
 	p, err := f.Plan()
 	if err != nil {
 		return nil, err
@@ -140,13 +176,13 @@ func (f *Folder) strays() (paths []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range found {
-			if key := keyIn(path); isKey(key) && !planned[key] {
-				paths = append(paths, path)
+		for _, name := range found {
+			if key := keyIn(name); isKey(key) && !planned[key] {
+				names = append(names, name)
 			}
 		}
 	}
-	return paths, nil
+	return names, nil
 }
 
-func keyIn(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
+func keyIn(name string) string { return strings.TrimSuffix(path.Base(name), ".json") }

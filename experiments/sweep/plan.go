@@ -171,3 +171,23 @@ func (k *keyer) add(texts ...string) {
 		k.text = append(append(k.text, ':'), t...)
 	}
 }
+
+// check requires that a unit that comes from another process has the key of its case: the key becomes
+// the name of a folder.
+func (b *Basis) check(u Unit) error {
+	if key := b.key(u.Case); key != u.Key {
+		return fmt.Errorf("the unit %q is none of this study: the key of %v is %s", u.Key, u, key)
+	}
+	return nil
+}
+
+// key is that of a case.
+func (b *Basis) key(c Case) string {
+	var names []string
+	for _, p := range c.Params {
+		names = append(names, p.Name)
+	}
+	keys := b.keys(names)
+	keys.cell(c.Params)
+	return keys.of(c.Seed)
+}

@@ -14,10 +14,10 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/machine"
 )
 
-// Pool carries out units in worker processes, each of which does many, one after
+// pool carries out units in worker processes, each of which does many, one after
 // the other. Workers are started as they are needed and end with the pool, and with
 // this process however it ends.
-type Pool struct {
+type pool struct {
 	work    *Work
 	command []string
 	budget  int64 // bytes of all workers; 0 where there is no limit
@@ -40,9 +40,9 @@ type Pool struct {
 // ten megabytes in that time.
 const watchEvery = 10 * time.Millisecond
 
-// Pool makes a pool for the units of a study.
-func (l Local) Pool(w *Work) *Pool {
-	p := &Pool{
+// newPool makes a pool for the units of a study.
+func (l Local) newPool(w *Work) *pool {
+	p := &pool{
 		work: w, command: l.Command, budget: l.Memory, start: cmp.Or(l.start, shortestStart),
 		all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{}),
 	}
@@ -55,8 +55,8 @@ func (l Local) Pool(w *Work) *Pool {
 	return p
 }
 
-// Close ends all workers, whatever they do.
-func (p *Pool) Close() {
+// close ends all workers, whatever they do.
+func (p *pool) close() {
 	close(p.quit)
 	p.watcher.Wait()
 	p.mu.Lock()
@@ -66,9 +66,9 @@ func (p *Pool) Close() {
 	}
 }
 
-// Do carries out a unit; any number of them side by side. Its error is that the
+// do carries out a unit; any number of them side by side. Its error is that the
 // context has ended, or that no worker could be started.
-func (p *Pool) Do(ctx context.Context, u Unit) (Outcome, error) {
+func (p *pool) do(ctx context.Context, u Unit) (Outcome, error) {
 	alone := false
 	for tries := 1; ; tries++ {
 		w, err := p.take(ctx, u, alone)
@@ -101,7 +101,7 @@ func (p *Pool) Do(ctx context.Context, u Unit) (Outcome, error) {
 	}
 }
 
-func (p *Pool) tries() int {
+func (p *pool) tries() int {
 	if p.work.Limit.Tries > 0 {
 		return p.work.Limit.Tries
 	}
@@ -109,7 +109,7 @@ func (p *Pool) tries() int {
 }
 
 // take waits until there is memory for the unit and returns a worker for it.
-func (p *Pool) take(ctx context.Context, u Unit, alone bool) (*worker, error) {
+func (p *pool) take(ctx context.Context, u Unit, alone bool) (*worker, error) {
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *Pool) take(ctx context.Context, u Unit, alone bool) (*worker, error) {
 }
 
 // put takes a worker back, and what its unit took.
-func (p *Pool) put(w *worker, u Unit, peak int64) {
+func (p *pool) put(w *worker, u Unit, peak int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.busy = false
@@ -158,7 +158,7 @@ func (p *Pool) put(w *worker, u Unit, peak int64) {
 // need is how much memory a unit is thought to take. Each of its parameters bounds
 // it by the most that any unit with that parameter took; the tightest bound counts:
 // where traces differ in size, it is the trace's.
-func (p *Pool) need(u Unit) int64 {
+func (p *pool) need(u Unit) int64 {
 	need, known := int64(0), false
 	for _, param := range u.Params {
 		if peak, ok := p.peaks[param]; ok && (!known || peak < need) {
@@ -170,7 +170,7 @@ func (p *Pool) need(u Unit) int64 {
 
 // room reports whether a unit can be begun beside those under way: never beside one
 // that is tried alone. Where there are none it always can.
-func (p *Pool) room(u Unit, alone bool) bool {
+func (p *pool) room(u Unit, alone bool) bool {
 	busy, sum := 0, p.need(u)
 	for w := range p.all {
 		if w.busy {
@@ -185,7 +185,7 @@ func (p *Pool) room(u Unit, alone bool) bool {
 }
 
 // watch looks at the sizes of the workers until the pool is closed.
-func (p *Pool) watch() {
+func (p *pool) watch() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {
@@ -204,7 +204,7 @@ func (p *Pool) watch() {
 // check ends the worker whose unit is above its limit and, where all together are
 // above theirs, those that are idle and then the largest: where it was beside others
 // its unit is tried again alone.
-func (p *Pool) check() {
+func (p *pool) check() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var sum, idle int64
@@ -241,7 +241,7 @@ func (p *Pool) check() {
 }
 
 // wasBeside reports whether other units were under way at any time of that of w.
-func (p *Pool) wasBeside(w *worker) bool {
+func (p *pool) wasBeside(w *worker) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return w.beside

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/indir"
 )
 
 // Do carries out a unit of work. It is a pure function of the case. Where ctx ends
@@ -94,8 +95,9 @@ func (c *call) open() (err error) {
 
 // begin writes what is asked for.
 func (f *Folder) begin(s *Study, p *Plan) error {
+	f.check = s.Check
 	if s.Portable != nil {
-		if err := write(filepath.Join(f.Path, StudyName), s.Portable.Text); err != nil {
+		if err := f.write(StudyName, s.Portable.Text); err != nil {
 			return err
 		}
 	}
@@ -114,7 +116,12 @@ func (s *Study) manifest(p *Plan) manifest {
 		m.Study, m.Folder = s.Portable.Name, s.Portable.Dir
 	}
 	for _, in := range s.Basis.Inputs {
-		m.Inputs = append(m.Inputs, manifestInput{in.Name, in.Sum, in.Size})
+		input := manifestInput{Name: in.Name, SHA256: in.Sum, Bytes: in.Size}
+		if in.Of != (Param{}) {
+			of := manifestParam(in.Of)
+			input.Of = &of
+		}
+		m.Inputs = append(m.Inputs, input)
 	}
 	return m
 }
@@ -130,20 +137,20 @@ func (c *call) missing() ([]Unit, error) {
 	}
 	there.columns = c.results.columns
 	c.results = there
+	shard, part := c.study.Engine.(Shard)
 	var missing []Unit
 	for i, u := range c.plan.Units {
 		failed := there.Failures[i] != nil
 		if failed && c.study.Retry {
-			if err := errors.Join(remove(c.folder.failure(u.Key)), remove(c.folder.unit(u.Key))); err != nil {
+			if err := errors.Join(c.folder.remove(failure(u.Key)), c.folder.remove(unit(u.Key))); err != nil {
 				return nil, err
 			}
 			delete(there.Failures, i)
 			failed = false
 		}
-		if c.study.Keeps && there.Rows[i] != nil {
-			if _, err := os.Stat(c.folder.Files(u.Key)); err != nil {
-				there.Rows[i] = nil
-			}
+		mine := !part || shard.Has(u) // of the others each shard reads its own
+		if c.study.Keeps && there.Rows[i] != nil && mine && !c.folder.hasKept(u.Key) {
+			there.Rows[i] = nil
 		}
 		if there.Rows[i] == nil && !failed {
 			missing = append(missing, u)
@@ -181,7 +188,11 @@ func (c *call) store(u Unit, o Outcome) error {
 	if o.Row == nil && o.Failure == nil {
 		return nil
 	}
-	if err := check(u, o.Row); err != nil {
+	err := check(u, o.Row)
+	if err == nil && o.Row != nil && c.study.Check != nil {
+		err = c.study.Check(o.Row)
+	}
+	if err != nil {
 		o.Row, o.Failure = nil, &Failure{Kind: Failed, Message: err.Error(), Tries: 1}
 	}
 	if c.folder != nil {
@@ -253,18 +264,23 @@ func (c *call) finish(stopped error) (*Results, error) {
 	if stopped != nil {
 		m.Stopped = stopped.Error()
 	}
-	return r, errors.Join(stopped, c.folder.writeResults(r), c.folder.gatherUsage(c.plan), c.folder.writeManifest(m))
+	err := errors.Join(stopped, c.folder.writeResults(r), c.folder.gatherUsage(c.plan), c.folder.writeManifest(m))
+	if err == nil && !c.folder.alone && s.Missing == 0 && c.folder.becomeAlone() { // those who shared it have left what they had
+		err = errors.Join(c.folder.tidy(), c.folder.gatherUsage(c.plan))
+	}
+	return r, err
 }
 
 func (f *Folder) writeResults(r *Results) error {
-	return atomicfile.Write(filepath.Join(f.Path, ResultsName), r.WriteCSV)
+	return atomicfile.WriteIn(f.root, ResultsName, r.WriteCSV)
 }
 
 // unitState is what a unit under way has beside its case.
 type unitState struct {
-	dir string // for its files, or ""
-	mu  sync.Mutex
-	log []byte
+	root *os.Root // the study's folder, or nil
+	dir  string   // for its files, in root
+	mu   sync.Mutex
+	log  []byte
 }
 
 type stateKey struct{}
@@ -308,10 +324,15 @@ func (s *unitState) last() string {
 // in its place when the unit is done. It is "" where the study has no folder.
 func Files(ctx context.Context) (string, error) {
 	s, ok := ctx.Value(stateKey{}).(*unitState)
-	if !ok || s.dir == "" {
+	if !ok || s.root == nil {
 		return "", nil
 	}
-	return s.dir, os.MkdirAll(s.dir, 0o777)
+	return filepath.Join(s.root.Name(), s.dir), indir.Explain(s.root, s.dir, s.root.MkdirAll(s.dir, 0o777))
+}
+
+// underWay is where the files of a unit are that a process carries out.
+func underWay(key string, process int) string {
+	return fmt.Sprintf("%s/.%s.%d.tmp", runsName, key, process)
 }
 
 // grace is how long a unit that is told to end may take to.
@@ -324,7 +345,12 @@ func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 	}
 	state := &unitState{}
 	if s.Dir != "" {
-		state.dir = filepath.Join(s.Dir, runsName, fmt.Sprintf(".%s.%d.tmp", u.Key, os.Getpid()))
+		root, err := os.OpenRoot(s.Dir)
+		if err != nil {
+			return failed(err)
+		}
+		defer root.Close()
+		state.root, state.dir = root, underWay(u.Key, os.Getpid())
 	}
 	own := context.WithValue(ctx, stateKey{}, state)
 	if s.Limit.Time > 0 {
@@ -358,7 +384,7 @@ func carryOut(ctx context.Context, u Unit, do Do, s *Study) Outcome {
 			o.Failure.Log = said + o.Failure.Log
 		}
 	}
-	if err := state.settle(filepath.Join(s.Dir, runsName, u.Key), o.Row != nil); err != nil {
+	if err := state.settle(runsName+"/"+u.Key, o.Row != nil); err != nil {
 		o = failed(err)
 	}
 	o.Usage.Time = time.Since(began)
@@ -396,19 +422,22 @@ func failed(err error) Outcome {
 	return Outcome{Failure: &Failure{Kind: Failed, Message: err.Error(), Tries: 1}}
 }
 
-// settle gives the unit's files their place, or removes them.
+// settle gives the unit's files their place, with their checksums, or removes them.
 func (s *unitState) settle(place string, done bool) error {
-	if s.dir == "" {
+	if s.root == nil {
 		return nil
 	}
-	if _, err := os.Stat(s.dir); err != nil {
+	if _, err := s.root.Stat(s.dir); err != nil {
 		return nil // it left none
 	}
 	if !done {
-		return os.RemoveAll(s.dir)
+		return s.root.RemoveAll(s.dir)
 	}
-	if err := os.RemoveAll(place); err != nil {
+	if err := writeSums(s.root, s.dir); err != nil {
+		return errors.Join(err, s.root.RemoveAll(s.dir))
+	}
+	if err := s.root.RemoveAll(place); err != nil {
 		return err
 	}
-	return os.Rename(s.dir, place)
+	return s.root.Rename(s.dir, place)
 }

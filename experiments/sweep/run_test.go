@@ -168,7 +168,7 @@ func TestTheManifestTellsWhatResultsAreOf(t *testing.T) {
 	var m manifest
 	require.NoError(t, json.Unmarshal(text, &m))
 	require.Equal(t, "gridslot 1", m.Build)
-	require.Equal(t, []manifestInput{{"a.swf", "abc", 3}}, m.Inputs)
+	require.Equal(t, []manifestInput{{Name: "a.swf", SHA256: "abc", Bytes: 3}}, m.Inputs)
 	require.Equal(t, []any{8, 8, 0, "mine.yaml", "/somewhere"}, []any{m.Units, m.Done, m.Failed, m.Study, m.Folder})
 	require.False(t, m.End.Before(m.Start))
 	text, err = os.ReadFile(filepath.Join(dir, StudyName))

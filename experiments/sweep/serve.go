@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// Serve is the other side of a Pool: it carries out the units that come by in, one
+// Serve is the other side of a pool: it carries out the units that come by in, one
 // after the other, and answers on out, until in ends. Then it returns at once, and so
 // should the program, whatever the unit under way does. Open reads the study.
 func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) error {
@@ -82,11 +82,14 @@ func serve(orders <-chan order, out io.Writer, open func(Portable, Basis) (Do, e
 			switch {
 			case o.Study != nil:
 				var err error
-				study.Dir = o.Study.Dir
+				study.Dir, study.Basis = o.Study.Dir, o.Study.Basis
 				if do, err = open(o.Study.Portable, o.Study.Basis); err != nil {
 					a.Refused = err.Error()
 				}
 			case o.Unit != nil && do != nil:
+				if err := study.Basis.check(*o.Unit); err != nil {
+					return err
+				}
 				a = one(*o.Unit, do, &study)
 			default:
 				return errors.New("a line is neither a study nor a unit of one: this command is for 'gridslot sweep'")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,9 +74,16 @@ func (s Shard) Run(ctx context.Context, w *Work) error {
 	return s.Engine.Run(ctx, &part)
 }
 
+// shardPrefix begins the names of the folders of shards that are under way.
+const shardPrefix = ".shard-"
+
 func (s Shard) lock(ctx context.Context, w *Work) (*outdir.Dir, error) {
 	for told := false; ; told = true {
-		lock, err := outdir.Open(filepath.Join(w.Dir, fmt.Sprintf(".shard-%d-of-%d", s.Index, s.Of)))
+		path, err := outdir.Below(w.Dir, fmt.Sprintf("%s%d-of-%d", shardPrefix, s.Index, s.Of))
+		if err != nil {
+			return nil, err
+		}
+		lock, err := outdir.Open(path)
 		busy := (*outdir.BusyError)(nil)
 		if !errors.As(err, &busy) {
 			return lock, err

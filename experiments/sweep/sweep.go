@@ -27,11 +27,14 @@ type Study struct {
 	// Retry has failed units tried again; otherwise they stay failed.
 	Retry bool
 	// Keeps tells that units leave files (see Files): a unit whose files are not
-	// there is missing.
+	// there as it left them is missing.
 	Keeps bool
 	// Columns, if set, are the first columns of the table in their order; others
 	// follow as they are met in the order of the plan.
 	Columns []string
+	// Check, if set, refuses rows that no unit of this study can have: a file of
+	// another hand is an error then, with its name.
+	Check func(Row) error
 	// Command stands in the manifest.
 	Command []string
 
@@ -185,5 +188,4 @@ type Portable struct {
 	Name string // of the file
 	Text []byte // see package study
 	Dir  string // the folder to which names of files in it are relative
-	Root string // the folder below which absolute names of files are looked for, or ""
 }

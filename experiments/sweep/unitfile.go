@@ -6,11 +6,13 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unique"
 )
@@ -107,9 +109,15 @@ func sumOf(body []byte) string {
 // errTorn is a file that is not whole.
 var errTorn = errors.New("the file is damaged")
 
+// byName are cells by their names: in a file they are in the order of the plan that it was made for.
+func byName(o object) object {
+	slices.SortFunc(o, func(a, b Cell) int { return cmp.Compare(a.Name, b.Name) })
+	return o
+}
+
 // decode reads the text of the file of a unit; errTorn where it is not as encode
-// wrote it.
-func decode(key string, text []byte) (Row, error) {
+// wrote it. One of another unit is an error.
+func decode(u Unit, text []byte) (Row, error) {
 	end := len(text) - len(unitSum) - 2*sha256.Size - len(unitTail)
 	if end < len(unitHead) || !strings.HasPrefix(string(text[:len(unitHead)]), unitHead) {
 		return nil, errTorn
@@ -119,8 +127,11 @@ func decode(key string, text []byte) (Row, error) {
 		return nil, errTorn
 	}
 	var f unitFile
-	if err := json.Unmarshal(body, &f); err != nil || f.Key != key || f.Row == nil {
+	if err := json.Unmarshal(body, &f); err != nil || f.Key != u.Key || f.Row == nil {
 		return nil, errTorn
+	}
+	if f.Seed != u.Seed || !slices.Equal(byName(f.Parameters), byName(objectOf(u.Params))) {
+		return nil, fmt.Errorf("it is of another unit than %v, whose key it has", u)
 	}
 	return f.Row, nil
 }

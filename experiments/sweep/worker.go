@@ -20,7 +20,7 @@ import (
 
 // worker is a place for a process: where one ends the next unit starts another.
 type worker struct {
-	pool *Pool
+	pool *pool
 
 	// Of the pool's lock.
 	busy   bool
@@ -98,6 +98,7 @@ func (w *worker) do(ctx context.Context, u Unit) (o Outcome, err error) {
 	// process. Of one that has ended the log is complete.
 	p.kill()
 	<-p.ended
+	w.pool.clear(u, p)
 	switch {
 	case why == nil && !p.ready:
 		return o, notStarted(p, err)
@@ -235,9 +236,18 @@ func (w *worker) died(p *process) error {
 	return &endedError{Panics, "the process ended by itself: " + p.state()}
 }
 
+// clear removes what a process that has ended has left of a unit. What cannot be removed now, the
+// next call removes.
+func (p *pool) clear(u Unit, ended *process) {
+	if root, err := os.OpenRoot(p.work.Dir); p.work.Dir != "" && err == nil {
+		_ = root.RemoveAll(underWay(u.Key, ended.cmd.Process.Pid))
+		root.Close()
+	}
+}
+
 // environment is that of workers. Each is one thread that works, since there is one
 // for each core; its collector knows how much there is.
-func (p *Pool) environment() []string {
+func (p *pool) environment() []string {
 	env := os.Environ()
 	add := func(name, value string) {
 		if os.Getenv(name) == "" {

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/stats"
 )
@@ -229,9 +230,9 @@ func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // WriteFile writes the batches under the name path, whole or not at all.
 func (b *Batches) WriteFile(path string) error { return atomicfile.Write(path, b.Write) }
 
-// OpenBatches reads a file of batches, nil where there is none.
-func OpenBatches(path string) (*Batches, error) {
-	f, err := os.Open(path)
+// batchesIn reads a file of batches in a study's folder, nil where there is none.
+func batchesIn(dir, name string) (*Batches, error) {
+	f, err := indir.Open(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -239,7 +240,7 @@ func OpenBatches(path string) (*Batches, error) {
 		return nil, fmt.Errorf("reading batches of a run: %w", err)
 	}
 	defer f.Close()
-	return ReadBatches(f, path)
+	return ReadBatches(f, filepath.Join(dir, name))
 }
 
 // ReadBatches reads what Batches.Write writes.

@@ -9,11 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gridslot/gridslot/entity/indir"
 )
 
 // Table is the results of a study, a row a run.
@@ -170,7 +172,7 @@ const (
 // are any.
 func Open(dir string) (*Table, error) {
 	path := filepath.Join(dir, ResultsName)
-	f, err := os.Open(path)
+	f, err := indir.Open(dir, ResultsName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s holds no results of a study: there is no %s in it; gridslot sweep STUDY.yaml --out DIR writes one", dir, ResultsName)
 	}
@@ -182,7 +184,7 @@ func Open(dir string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := t.keys(filepath.Join(dir, planName))
+	keys, err := t.keys(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -191,16 +193,20 @@ func Open(dir string) (*Table, error) {
 		if r.Key = keys[keyOf(append(slices.Clone(r.Params), r.Seed))]; r.Key == "" {
 			continue
 		}
-		if r.Batches, err = OpenBatches(filepath.Join(dir, runsFolder, r.Key, BatchesName)); err != nil {
+		if r.Batches, err = batchesIn(dir, filepath.Join(runsFolder, r.Key, BatchesName)); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
 }
 
+// keyForm is the form of the key of a run, which is the name of a folder.
+var keyForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
 // keys are those of the runs that the plan has, by parameters and seed.
-func (t *Table) keys(path string) (map[string]string, error) {
-	f, err := os.Open(path)
+func (t *Table) keys(dir string) (map[string]string, error) {
+	path := filepath.Join(dir, planName)
+	f, err := indir.Open(dir, planName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -224,7 +230,10 @@ func (t *Table) keys(path string) (map[string]string, error) {
 		at = append(at, i)
 	}
 	keys := map[string]string{}
-	for _, row := range rows[1:] {
+	for i, row := range rows[1:] {
+		if !keyForm.MatchString(row[at[0]]) {
+			return nil, fmt.Errorf("%s: line %d: column key: want 32 hexadecimal digits, not %q", path, i+2, row[at[0]])
+		}
 		var id []string
 		for _, i := range at[1:] {
 			id = append(id, row[i])

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
 
@@ -33,7 +33,7 @@ func Beside(dir, name string) error {
 	if !ok {
 		return nil
 	}
-	from, err := os.Open(filepath.Join(dir, name))
+	from, err := indir.Open(dir, name)
 	if err != nil {
 		return err
 	}

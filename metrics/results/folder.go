@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/entity/jsontext"
 	"github.com/gridslot/gridslot/metrics"
 )
@@ -56,7 +58,7 @@ func Open(dir string) (*Folder, error) {
 // ReadManifest reads the manifest of a folder of results. It is an error where there is none.
 func ReadManifest(dir string) (*metrics.Manifest, error) {
 	f := &Folder{Dir: dir}
-	text, err := os.ReadFile(f.path("manifest.json"))
+	text, err := indir.ReadFile(dir, "manifest.json")
 	if err != nil {
 		return nil, f.notResults(err)
 	}
@@ -116,6 +118,15 @@ func (f *Folder) run(m metrics.ManifestRun) *Run {
 // Machine is cluster, domain or grid.
 func (f *Folder) Machine() string { return f.Manifest.Settings["machine"] }
 
+// warmup is what the summaries leave out of the runs. All files have it.
+func (f *Folder) warmup() (metrics.Warmup, error) {
+	w, err := metrics.ParseWarmup(f.Manifest.Settings["warmup"])
+	if err != nil {
+		err = fmt.Errorf("%s: settings: warmup: %w", f.path("manifest.json"), err)
+	}
+	return w, err
+}
+
 // Run is the run of a policy. Where there is none the error lists those that there are.
 func (f *Folder) Run(policy string) (*Run, error) {
 	var known []string
@@ -157,7 +168,7 @@ type Table struct {
 // Table reads a file of the folder, such as "capacity.csv". It is without rows where
 // there is no such file.
 func (f *Folder) Table(name string) (*Table, error) {
-	text, err := textOf(f.path(name))
+	text, err := f.text(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Table{}, nil
 	}
@@ -207,13 +218,30 @@ func (r *Run) Processors() (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	makespan, from := r.Summary("makespan"), des.Time(0)
+	switch w, err := r.folder.warmup(); {
+	case err != nil:
+		return 0, err
+	case w != metrics.Warmup{}:
+		from = lastEnd(queue) - des.Seconds(makespan)
+	}
 	area := 0.0 // in processor-seconds
 	for i := 1; i < len(queue); i++ {
-		area += float64(float64(queue[i-1].Busy) * (queue[i].Time - queue[i-1].Time).Seconds())
+		area += float64(float64(queue[i-1].Busy) * max(0, queue[i].Time-max(queue[i-1].Time, from)).Seconds())
 	}
-	n := area / float64(r.Summary("makespan")*r.Summary("utilization"))
+	n := area / float64(makespan*r.Summary("utilization"))
 	if !(n >= 1 && n < 1e9) || math.Abs(n-math.Round(n)) > 1e-3*n {
 		return 0, nil
 	}
 	return int(math.Round(n)), nil
+}
+
+// lastEnd is when the last job ended that was busy for any time.
+func lastEnd(queue []Level) des.Time {
+	for i := len(queue) - 1; i > 0; i-- {
+		if queue[i].Busy < queue[i-1].Busy {
+			return queue[i].Time
+		}
+	}
+	return 0
 }

@@ -23,11 +23,11 @@ func (r *Run) Messages() ([]Message, error) {
 	if !r.wrote(name) {
 		return nil, nil
 	}
-	path := r.folder.path(name)
-	text, err := textOf(path)
+	text, err := r.folder.text(name)
 	if err != nil {
 		return nil, err
 	}
+	path := r.folder.path(name)
 	all := make([]Message, 0, strings.Count(text, "\n")+1)
 	for s := (scanner{path: path, text: strings.TrimPrefix(text, "\ufeff")}); s.next(); {
 		var line string

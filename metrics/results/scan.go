@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"unsafe"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity/indir"
 )
 
 // column is one that is looked for in a file, and what takes its text in.
@@ -24,16 +24,14 @@ type column[T any] struct {
 	set    func(row *T, text string) error
 }
 
-// read reads the rows of a file, nil where there is no such file. missing is a row
-// of which the file says nothing.
-func read[T any](path string, missing T, columns []column[T]) ([]T, error) {
-	text, err := textOf(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// read reads the rows of a file of the folder. missing is a row of which the file says
+// nothing.
+func read[T any](f *Folder, name string, missing T, columns []column[T]) ([]T, error) {
+	text, err := f.text(name)
 	if err != nil {
 		return nil, err
 	}
+	path := f.path(name)
 	s := scanner{path: path, text: text}
 	header, err := s.header()
 	if err != nil {
@@ -74,17 +72,17 @@ func rows[T any](r *Run, kind string, missing T, columns []column[T]) ([]T, erro
 	if !r.Has(kind) {
 		return nil, nil
 	}
-	path := r.folder.path(r.name(kind))
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("reading results, of which manifest.json names this file: %w", err)
+	rows, err := read(r.folder, r.name(kind), missing, columns)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("manifest.json names this file: %w", err)
 	}
-	return read(path, missing, columns)
+	return rows, err
 }
 
-// textOf is what a file holds. Nothing else has the bytes, so that they can be text
-// without being copied.
-func textOf(path string) (string, error) {
-	b, err := os.ReadFile(path)
+// text is what a file of the folder holds. Nothing else has the bytes, so that they can be
+// text without being copied.
+func (f *Folder) text(name string) (string, error) {
+	b, err := indir.ReadFile(f.Dir, name)
 	if err != nil {
 		return "", fmt.Errorf("reading results: %w", err)
 	}

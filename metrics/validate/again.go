@@ -72,9 +72,33 @@ func (f *filed) again() bool {
 
 // rough reports whether jobs asked for more than work: for set-up, or checkpoints.
 func (c *fileChecker) rough() bool {
-	return slices.ContainsFunc(c.jobs, func(f *filed) bool {
-		return f.row != nil && (f.overhead.value > 0 || f.estimate > f.job.Request.Length)
-	})
+	return slices.ContainsFunc(c.jobs, func(f *filed) bool { return f.row != nil && f.overhead.value > 0 })
+}
+
+// worked is how long f, which has ended, ran for its own work: its last attempt, and what
+// was kept of those before, without set-up and checkpoints. It is below 0 where the rows
+// at hand do not tell.
+func (f *filed) worked() des.Time {
+	if !f.again() {
+		return f.finish - f.start
+	}
+	if len(f.tries) == 0 {
+		return -1
+	}
+	ran, last := des.Time(0), len(f.tries)-1
+	for i := range f.tries {
+		a := &f.tries[i]
+		work := a.kept + a.lost
+		took := partOf(a.finish-a.start, work, work+a.overhead) // beside the overhead
+		if i < last {
+			took = partOf(a.finish-a.start, a.kept, work+a.overhead)
+		}
+		if work+a.overhead == 0 {
+			took = a.finish - a.start
+		}
+		ran += took
+	}
+	return ran
 }
 
 // tried checks the attempts of all jobs, one job at a time.

@@ -137,6 +137,7 @@ func at(jobs []*entity.Job, starts ...des.Time) string {
 		j.Backfilled = slices.Max(starts[:i+1]) > starts[i]
 		end := starts[i]*sec + min(j.Runtime, j.Request.Length)
 		j.Reservation.Window = entity.Window{Start: starts[i] * sec, End: starts[i]*sec + j.Request.Length, Nodes: j.Request.Nodes}
+		j.Start, j.Finish = starts[i]*sec, end
 		kind := entity.JobFinished
 		if j.Runtime > j.Request.Length {
 			kind = entity.JobKilled

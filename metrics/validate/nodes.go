@@ -44,10 +44,10 @@ func (c *fileChecker) onNodes() {
 	for _, f := range c.begun() {
 		q, longest, cost := &f.job.Request, des.Time(0), 0.0
 		asked := q.Length
-		if f.restarts.given {
-			asked = max(asked, f.estimate) // for checkpoints, which it did not come to
-		}
 		planned, run, about := asked, min(f.job.Runtime, asked), des.Time(0)
+		if f.restarts.given { // it may have been reserved more, for checkpoints that it did not come to
+			about = des.Tick
+		}
 		switch {
 		case c.predicts && f.part: // nor for how long it was planned
 			about = des.Second

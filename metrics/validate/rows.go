@@ -280,7 +280,7 @@ func (r *rowReader) read() *row {
 	}
 	if f.ended() {
 		r.missing(colFinish, colExecution, colTurnaround, colBoundedSlowdown)
-		if f.finish > f.start {
+		if f.execution.value > 0 {
 			r.missing(colStretch)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package light is the command gridslot in a program that compiles in two fifths of the
-// time: what needs figures, Parquet or NATS it hands over, with the whole command line, to
+// time: what needs figures or Parquet it hands over, with the whole command line, to
 // gridslot-full, which stands for this process from then on.
 //
 //	gridslot plot results

@@ -47,9 +47,9 @@ a whole name. Of a single log all is told: who is to be thanked, and what to be 
 			case format == "json":
 				return writeJSON(cmd.OutOrStdout(), logs)
 			case len(args) > 0 && len(logs) == 1:
-				return logs[0].write(cmd.OutOrStdout())
+				return logs[0].write(shown{cmd.OutOrStdout()})
 			}
-			return writeLogs(cmd.OutOrStdout(), logs)
+			return writeLogs(shown{cmd.OutOrStdout()}, logs)
 		},
 	}
 	ParsedFlag(cmd, &format, "format", "table", "table|json", "of the list", OneOf("table|json"))

@@ -134,9 +134,9 @@ func (c *conversion) run(cmd *cobra.Command, from, to string) error {
 		if c.lossless {
 			return fmt.Errorf("%s\nand --lossless was asked for", lost)
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), lost)
+		fmt.Fprintln(shown{cmd.ErrOrStderr()}, lost)
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), c.cleaning.account(trace))
+	fmt.Fprint(shown{cmd.ErrOrStderr()}, c.cleaning.account(trace))
 	return out.Commit()
 }
 

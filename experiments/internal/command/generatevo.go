@@ -25,7 +25,8 @@ func newVO(t *scenario.Tables) *cobra.Command {
 	var b vo.Batches
 	var interval float64
 	var seed uint64
-	var criteria, out string
+	var criteria commaList
+	var out string
 	format := jobfile.CSV
 	cmd := &cobra.Command{
 		Use:   "vo",
@@ -53,7 +54,7 @@ The criterion of each job is drawn from --criteria, searches for windows:
 	f.BoolVar(&b.Poorest, "poorest", false, "META's discount: the poorest have 0.4 of the least x")
 	rangeFlag(cmd, &b.Real, "real", "1,1", "what part of its volume a job really has")
 	f.Float64Var(&b.MinPerf, "min-performance", 1, "least performance of the nodes")
-	f.StringVar(&criteria, "criteria", "", "draw each job's criterion from these names, separated by commas (default: none)")
+	f.Var(&criteria, "criteria", "draw each job's criterion from these names, separated by commas; may be repeated (default: none)")
 	f.Uint64Var(&seed, "seed", 1, "seed of all random numbers")
 	ParsedFlag(cmd, &format, "format", "csv", "csv|jsonl", "a row or an object of JSON a job (default: by the ending of --out)", jobfile.ParseFormat)
 	f.StringVar(&out, "out", "", "file to write, packed where it ends in .gz or .zst (default: standard output)")
@@ -81,9 +82,9 @@ The criterion of each job is drawn from --criteria, searches for windows:
 		}
 		b.Cycle = des.Seconds(interval)
 		b.Criteria = nil
-		if criteria != "" {
+		if criteria.given {
 			named := policy.Criteria(t.Finders)
-			for name := range strings.SplitSeq(criteria, ",") {
+			for name := range strings.SplitSeq(criteria.text, ",") {
 				c, err := named(strings.TrimSpace(name))
 				if err != nil {
 					return Usagef("--criteria: %w", err)

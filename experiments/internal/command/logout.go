@@ -63,7 +63,7 @@ func (out *logOutput) writeAll(records iter.Seq2[*workload.Record, error]) error
 // tellLost tells what the format does not hold. It comes after Close.
 func (out *logOutput) tellLost() {
 	for _, l := range out.Lost().All() {
-		fmt.Fprintf(out.cmd.ErrOrStderr(), "%s: lost is %v\n", out.format.Name(), l)
+		fmt.Fprintf(shown{out.cmd.ErrOrStderr()}, "%s: lost is %v\n", out.format.Name(), l)
 	}
 }
 

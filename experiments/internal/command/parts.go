@@ -9,13 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/scenario"
-	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload/facts"
 )
 
-// Parts are what of the command takes long to compile: figures and what draws them, Parquet,
-// NATS. There are two kinds of programs.
+// Parts are what of the command takes long to compile: figures and what draws them, Parquet.
+// There are two kinds of programs.
 //
 //	full    has them all                     package cli, programs of one's own
 //	light   has none, and hands over to      package cli/light, main.go
@@ -28,8 +27,6 @@ type Parts struct {
 
 	// Commands are those of HandedOver.
 	Commands func(Env, *scenario.Tables) []*cobra.Command
-	// NATS is the engine of that name of sweep, with local's workers.
-	NATS func(n NATS, local sweep.Local) sweep.Engine
 	// WriteParquet writes a CSV file of that kind as Parquet, ParquetBeside one of a folder
 	// beside it.
 	WriteParquet  func(w io.Writer, csv io.Reader, f *schema.File) error
@@ -54,11 +51,10 @@ var (
 	Plot      = Heading{"plot DIR [FIGURE...]", "Draw figures of results"}
 	Report    = Heading{"report DIR", "Write a page of what simulate has left in a folder, with a Gantt chart"}
 	Reproduce = Heading{"reproduce [NAME...|all]", "Repeat published experiments and compare the figures"}
-	Worker    = Heading{"worker --url URL", "Carry out runs of studies that others have begun"}
 )
 
 // HandedOver are all of them.
-var HandedOver = []Heading{Plot, Report, Reproduce, Worker}
+var HandedOver = []Heading{Plot, Report, Reproduce}
 
 // Name is the command's.
 func (h Heading) Name() string {

@@ -102,7 +102,7 @@ and with --correct a prediction that a job outlives becomes another one
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.String("policy", "fcfs,easy,conservative", "policies to run, separated by commas")
+	f.Var(&commaList{text: "fcfs,easy,conservative"}, "policy", "policies to run, separated by commas; may be repeated")
 	for i, flag := range fileFlags {
 		f.StringVar(&s.file[i], flag.name, "", flag.usage)
 		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
@@ -127,7 +127,7 @@ and with --correct a prediction that a job outlives becomes another one
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	s.addPredictions(cmd)
 	addTau(cmd)
-	checked(cmd, "warmup", "", "N|T", "the summary leaves out so many jobs at the beginning, or those of the first T (7d); utilization and makespan are of the time from then on", scenario.ParseWarmup)
+	checked(cmd, "warmup", "", "N|T", "the summary leaves out so many jobs at the beginning, or those of the first T (7d); utilization and makespan are of the time from then on", metrics.ParseWarmup)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")
@@ -225,7 +225,11 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 	if out == nil {
 		return s.named(worded(cmd, err))
 	}
-	return errors.Join(err, out.Print(cmd.OutOrStdout(), s.format))
+	to := cmd.OutOrStdout()
+	if s.format == "table" {
+		to = shown{to}
+	}
+	return errors.Join(err, out.Print(to, s.format))
 }
 
 // named is an error with the name of the file of the machine, where that is what it is

@@ -116,7 +116,7 @@ func split(cmd *cobra.Command, trace *workload.Trace, by string, format workload
 		return err
 	}
 	for _, p := range s.Parts {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s\t%d\n", filepath.Join(dir, partFile(trace, p, format)), p.Records)
+		fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s\t%d\n", filepath.Join(dir, partFile(trace, p, format)), p.Records)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func writeParts(cmd *cobra.Command, trace *workload.Trace, s *clean.Split, first
 			return err
 		}
 		if lost := out.Lost().All(); len(lost) > 0 && first+i == 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: a file of %s does not hold: %v, and so on\n", trace.Name, format.Name(), lost[0])
+			fmt.Fprintf(shown{cmd.ErrOrStderr()}, "%s: a file of %s does not hold: %v, and so on\n", trace.Name, format.Name(), lost[0])
 		}
 		if err := out.Commit(); err != nil {
 			return err
@@ -250,7 +250,7 @@ func merge(cmd *cobra.Command, m clean.Merge, logs []*workload.Trace, to string,
 	for _, t := range logs {
 		for why, n := range t.Report().Counts() {
 			if why.Class() == workload.Damaged {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d lines are left out: %s\n", t.Name, n, why.Text())
+				fmt.Fprintf(shown{cmd.ErrOrStderr()}, "%s: %d lines are left out: %s\n", t.Name, n, why.Text())
 			}
 		}
 	}

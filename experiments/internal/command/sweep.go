@@ -55,7 +55,6 @@ type sweepEngine struct {
 func sweepEngines() []sweepEngine {
 	return []sweepEngine{
 		{name: "local", text: "worker processes on this machine", engine: func(s *sweeping) (sweep.Engine, error) { return s.local() }},
-		natsEngine(),
 		slurmEngine(),
 	}
 }
@@ -130,7 +129,14 @@ func (s *sweeping) addEngine(cmd *cobra.Command) {
 	for _, e := range s.engines {
 		names = append(names, e.name)
 	}
-	ParsedFlag(cmd, &s.engine, "engine", names[0], strings.Join(names, "|"), "what carries out the runs", OneOf(strings.Join(names, "|")))
+	known := OneOf(strings.Join(names, "|"))
+	ParsedFlag(cmd, &s.engine, "engine", names[0], strings.Join(names, "|"), "what carries out the runs", func(name string) (string, error) {
+		if name == "nats" {
+			return "", Usagef("there is no engine nats any more: other machines take part by --engine slurm, or each by a part of the study, " +
+				"'gridslot sweep shard I/N STUDY.yaml --out DIR', which 'gridslot sweep merge DIR' puts together")
+		}
+		return known(name)
+	})
 	s.addLocal(cmd)
 	cmd.Flags().BoolVar(&s.parquet, "parquet", false, "write results.parquet, too")
 	for _, e := range s.engines {
@@ -175,7 +181,7 @@ func (s *sweeping) check(cmd *cobra.Command) error {
 	switch {
 	case s.out == "" && !s.dryRun:
 		return Usagef("give --out, the folder for the results")
-	case s.workers < 0 || (s.workers == 0 && s.engine != "nats"):
+	case s.workers < 1:
 		return Usagef("--workers must be 1 or more, not %d", s.workers)
 	case given("memory") && s.memory < 1:
 		return Usagef("--memory must be more than nothing")
@@ -255,11 +261,6 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if err != nil {
 		return err
 	}
-	if e, ok := engine.(interface{ Tidy(dir string) error }); ok && status.Missing == 0 {
-		if err := e.Tidy(s.out); err != nil {
-			return err
-		}
-	}
 	if shard, part := engine.(sweep.Shard); part {
 		done, failed, all := partOf(shard, results)
 		fmt.Fprintf(cmd.OutOrStdout(), "%d of the %d runs of the shard are done, %d have failed\n", done, all, failed)
@@ -273,7 +274,7 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if err := conclude(s.out, status, plan.Tell); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs are done: %s\n", status.Done, status.Units, filepath.Join(s.out, sweep.ResultsName))
+	fmt.Fprintf(shown{cmd.OutOrStdout()}, "%d of %d runs are done: %s\n", status.Done, status.Units, filepath.Join(s.out, sweep.ResultsName))
 	if n := status.Failed(); n > 0 {
 		writeFailures(cmd.ErrOrStderr(), failuresOf(results))
 		return fmt.Errorf("%s: 'gridslot sweep status %s' tells more, 'gridslot sweep retry %[2]s' tries again", haveFailed(n), s.out)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
@@ -178,7 +179,7 @@ is computed.`,
 					return err
 				}
 			}
-			r, err := sweep.Merge(args[0], study.Columns())
+			r, err := sweep.Merge(args[0], study.Columns(), study.CheckRow)
 			if err != nil {
 				return err
 			}
@@ -191,7 +192,7 @@ is computed.`,
 			if err := conclude(args[0], s, Teller(cmd.ErrOrStderr())); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d runs are done: %s\n", s.Done, s.Units, filepath.Join(args[0], sweep.ResultsName))
+			_, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "%d of %d runs are done: %s\n", s.Done, s.Units, filepath.Join(args[0], sweep.ResultsName))
 			return err
 		},
 	}
@@ -334,7 +335,7 @@ func writeParquet(p Parts, dir string, r *sweep.Results) error {
 		f.Columns = append(f.Columns, c)
 	}
 	path := filepath.Join(dir, sweep.ResultsName)
-	from, err := os.Open(path)
+	from, err := indir.Open(dir, sweep.ResultsName)
 	if err != nil {
 		return err
 	}

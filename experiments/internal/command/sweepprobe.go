@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
 
@@ -38,7 +37,7 @@ func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	workers := cmp.Or(s.workers, runtime.GOMAXPROCS(0)) // with --engine nats there may be none here
+	workers := s.workers
 	p := probe{times: map[string]mean{}}
 	if err := p.run(cmd.Context(), s, &plan, sampleOf(missing)); err != nil {
 		return err

@@ -165,7 +165,7 @@ with a row a run.`,
 			}
 			write := func(w io.Writer) error { return findings.Write(w, grids, format) }
 			if out != "" {
-				return atomicfile.Write(out, write)
+				return atomicfile.WriteNamed(out, write)
 			}
 			return write(cmd.OutOrStdout())
 		},

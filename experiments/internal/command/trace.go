@@ -109,7 +109,7 @@ func writeFindings(w io.Writer, format string, t *workload.Trace, report *worklo
 	for _, f := range findings {
 		fmt.Fprintf(&b, "%s: %s\n", f.Class, f.Message)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(shown{w}, b.String())
 	return err
 }
 

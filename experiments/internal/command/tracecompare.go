@@ -91,7 +91,7 @@ hold for both logs.`,
 			case "csv":
 				return c.writeCSV(cmd.OutOrStdout())
 			}
-			return c.write(cmd.OutOrStdout())
+			return c.write(shown{cmd.OutOrStdout()})
 		},
 	}
 	flags.add(cmd)

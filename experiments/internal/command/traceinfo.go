@@ -84,13 +84,13 @@ how accurate estimates are, load over time.`,
 			if format == "json" {
 				return writeJSON(cmd.OutOrStdout(), info)
 			}
-			if err := info.write(cmd.OutOrStdout()); err != nil {
+			if err := info.write(shown{cmd.OutOrStdout()}); err != nil {
 				return err
 			}
-			if _, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%v\n", report); err != nil || info.Jobs == 0 {
+			if _, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "\n%v\n", report); err != nil || info.Jobs == 0 {
 				return err
 			}
-			return writeFacts(cmd.OutOrStdout(), info.Facts)
+			return writeFacts(shown{cmd.OutOrStdout()}, info.Facts)
 		},
 	}
 	flags.add(cmd)

@@ -102,7 +102,7 @@ func newTraceUsers(t *scenario.Tables) *cobra.Command {
 			case "csv":
 				return writeUsers(cmd.OutOrStdout(), facts)
 			}
-			return tellUsers(cmd.OutOrStdout(), trace.Name, facts, top)
+			return tellUsers(shown{cmd.OutOrStdout()}, trace.Name, facts, top)
 		},
 	}
 	addReading(cmd, &from, t, &o)

@@ -151,7 +151,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 		}
 		return fmt.Errorf("%s, of %s: %w", s.path(), of, worded(cmd, err))
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %v", s.path(), found); err != nil {
+	if _, err := fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s: %v", s.path(), found); err != nil {
 		return err
 	}
 	if found.Total > 0 {
@@ -223,7 +223,7 @@ func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *scenario.Scenar
 	case v.policy != "":
 		s.spec = v.policy
 	case err != nil:
-		fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path())
+		fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path())
 		s.spec = ""
 	}
 	return nil
@@ -274,7 +274,7 @@ func (s *schedule) tell(cmd *cobra.Command) {
 		told = append(told, "--"+name+"="+text)
 	}
 	if len(told) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: by %s the run was made with %s\n", s.manifestPath(), strings.Join(told, " "))
+		fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: by %s the run was made with %s\n", s.manifestPath(), strings.Join(told, " "))
 	}
 }
 

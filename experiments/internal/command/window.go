@@ -125,7 +125,7 @@ func (s *windowSearch) run(ctx context.Context, env Env, path string) error {
 		answers = append(answers, answer{Result: result})
 	}
 	if skipped > 0 {
-		fmt.Fprintf(env.Stderr, "gridslot: %s: %d of %d problems left out: %s searches windows of the other kind\n", path, skipped, len(problems), s.algorithm)
+		fmt.Fprintf(shown{env.Stderr}, "gridslot: %s: %d of %d problems left out: %s searches windows of the other kind\n", path, skipped, len(problems), s.algorithm)
 	}
 	if s.format == "json" {
 		return printJSON(env.Stdout, answers)

@@ -25,6 +25,17 @@ func harmless(text string) string {
 	}, text)
 }
 
+// shown is a writer of text for people, harmless to a terminal: names of files and words from
+// logs are among it.
+type shown struct{ to io.Writer }
+
+func (s shown) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(s.to, harmless(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
 // Teller tells what a user should know, a line at a time.
 func Teller(w io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) {

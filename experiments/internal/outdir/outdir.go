@@ -15,8 +15,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/gridslot/gridslot/entity/indir"
 )
 
 // LockName is the file that a writer holds locked while it writes. It goes away
@@ -81,10 +84,27 @@ func (d *Dir) open(prefixes []string) (*Dir, error) {
 	}
 }
 
+// Below is the path of a folder in the folder dir, whether it is there or not. It is an error where
+// a symbolic link leads out of dir.
+func Below(dir, name string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", indir.Explain(root, name, err)
+	}
+	return filepath.Join(dir, name), nil
+}
+
 // take tries to lock the folder. Where the lock file is another one by the time
 // it is locked (its holder has removed it at its end) it has to be tried again.
 func (d *Dir) take() (held bool, err error) {
 	name := filepath.Join(d.Path, LockName)
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return false, fmt.Errorf("locking the folder for the files (--out): %s is no regular file: remove it", name)
+	}
 	lock := flock.New(name)
 	try := lock.TryLock
 	if d.shared {
@@ -134,6 +154,20 @@ func (d *Dir) clean(prefixes []string) error {
 		}
 	}
 	return nil
+}
+
+// Alone has a folder that is shared become this process's own, and waits so long for others to let go
+// of it. Where they do not, nobody is kept out any more.
+func (d *Dir) Alone(wait time.Duration) bool {
+	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
+		if alone, err := d.lock.TryLock(); err == nil && alone {
+			d.shared = false
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+	}
 }
 
 // Close lets go of the folder. A folder that Open has made and that is empty

@@ -72,3 +72,37 @@ func TestAFolderNeverHasTwoWriters(t *testing.T) {
 	group.Wait()
 	require.EqualValues(t, 1, most.Load())
 }
+
+func TestALockThatIsALinkIsRefusedAndWhatItLeadsToStays(t *testing.T) {
+	path, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("s"), 0o666))
+	require.NoError(t, os.Symlink(secret, filepath.Join(path, LockName)))
+	for _, open := range []func(string) (*Dir, error){func(path string) (*Dir, error) { return Open(path) }, Share} {
+		_, err := open(path)
+		require.ErrorContains(t, err, filepath.Join(path, LockName)+" is no regular file: remove it")
+	}
+	text, err := os.ReadFile(secret)
+	require.NoError(t, err)
+	require.Equal(t, "s", string(text))
+}
+
+func TestAFolderBelowIsNoneThatALinkLeadsTo(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	got, err := Below(dir, "figures")
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, "figures"), got)
+	require.NoDirExists(t, got)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "real"), 0o777))
+	require.NoError(t, os.Symlink("real", got))
+	_, err = Below(dir, "figures")
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(got))
+	require.NoError(t, os.Symlink(outside, got))
+	_, err = Below(dir, "figures")
+	require.ErrorContains(t, err, got+" leads out of its folder")
+	link := filepath.Join(t.TempDir(), "scratch")
+	require.NoError(t, os.Symlink(dir, link))
+	got, err = Below(link, "real")
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(link, "real"), got)
+}

@@ -24,6 +24,7 @@ var localTable = []fault{
 	{local, "a second program on the same folder", 20, 1, "it is refused at once, with the number of the process that writes", secondWriter, ""},
 	{local, "the program stopped (SIGSTOP), a second one on the same folder", 5, 1, "the second is refused, and the first ends its work when it goes on", stoppedWriter, ""},
 	{local, "files of results cut, emptied, zeroed, a byte changed (a loss of power)", 200, 10, "they are recognised by their checksums, and these runs are done again", damage, ""},
+	{local, "kept files (`keep:`) cut, emptied, zeroed, a byte changed, deleted", 100, 10, "likewise, by the checksums beside them", damageKept, ""},
 	{local, "clocks years apart: all file times set to the past or the future, between kills", 20, 1, "nothing is done anew: file times are not looked at", clocks, ""},
 	{local, "runs that panic, crash, exit, hang, take all memory", 1, 0, "each fails alone, as `panic`, `time` or `memory`, with its last words; the others are as ever", nil, "./experiments/cli TestARunThatDoesHarmFailsAlone TestRetryDoesWhatHasFailedAgain"},
 	{local, "a full disk", 1, 0, "it ends and says so, no run counts as failed; with room the same command goes on", nil, "./experiments/cli TestAFullDiskEndsASweepThatGoesOnWhenThereIsRoom"},
@@ -145,17 +146,30 @@ func units(t *testing.T, dir string) []string {
 }
 
 func damage(t *testing.T, r *rand.Rand, times int) {
-	w := aStudy(t, r)
-	dir := w.folder()
+	aStudy(t, r).damaged(times, 4, units)
+}
+
+func damageKept(t *testing.T, r *rand.Rand, times int) {
+	aStudy(t, r).damaged(times, 5, func(t *testing.T, dir string) []string {
+		files, err := filepath.Glob(filepath.Join(dir, "runs", "*", "jobs-*.csv"))
+		require.NoError(t, err)
+		return files
+	})
+}
+
+// damaged does one of so many kinds of damage to files, one a run, and has the call mend it.
+func (w *world) damaged(times, kinds int, of func(*testing.T, string) []string) {
+	t, r, dir := w.t, w.random, w.folder()
 	w.finish(dir)
 	for done := 0; done < times; {
-		files := units(t, dir)
+		files := of(t, dir)
 		require.Len(t, files, runs)
 		r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 		for _, path := range files[:min(20, times-done)] {
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
-			switch r.IntN(4) {
+			kind := r.IntN(kinds)
+			switch kind {
 			case 0:
 				text = text[:r.IntN(len(text))]
 			case 1:
@@ -166,6 +180,9 @@ func damage(t *testing.T, r *rand.Rand, times int) {
 				text[r.IntN(len(text))] ^= 1 << r.IntN(8)
 			}
 			require.NoError(t, os.WriteFile(path, text, 0o666))
+			if kind == 4 {
+				require.NoError(t, os.Remove(path))
+			}
 			done++
 		}
 		w.finish(dir)

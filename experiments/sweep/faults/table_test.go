@@ -47,7 +47,6 @@ type fault struct {
 const (
 	local     = "`local`"
 	shards    = "`sweep shard`"
-	nats      = "`nats`"
 	slurm     = "`slurm`"
 	reproduce = "`reproduce`"
 	oneRun    = "`simulate`"
@@ -62,7 +61,7 @@ var slurmTable = []fault{
 	{slurm, "a task that crashes where nobody waits (`--no-wait`)", 1, 0, "what is done is merged by a job behind the tasks, however they end", nil, inSlurm + "TestTheJobThatMergesRunsAfterTheTasksHoweverTheyEnd"},
 }
 
-var table = slices.Concat(localTable, slurmTable, natsTable, otherTable)
+var table = slices.Concat(localTable, slurmTable, otherTable)
 
 func TestFaults(t *testing.T) {
 	for i, f := range table {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/cli"
+	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
 // asCommand, set in the environment, makes this test program the command.
@@ -53,13 +54,21 @@ const runs = 120
 func aStudy(t *testing.T, r *rand.Rand, flags ...string) *world {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "study.yaml")
-	text := fmt.Sprintf("traces: ['lublin:jobs=300']\npolicies: [fcfs, easy, conservative]\nload: [0.7, 0.9]\nreplications: %d\n", runs/6)
+	text := fmt.Sprintf("traces: ['lublin:jobs=300']\npolicies: [fcfs, easy, conservative]\nload: [0.7, 0.9]\nreplications: %d\nkeep: [jobs]\n", runs/6)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	return newWorld(t, r, ofAStudy, append([]string{"sweep", path}, flags...)...)
 }
 
-// ofAStudy leaves out what tells when and where something was computed.
-func ofAStudy(path string) bool { return path != "manifest.json" && path != "usage.csv" }
+// ofAStudy leaves out what tells when and where something was computed, and how long that took.
+func ofAStudy(path string) bool {
+	switch filepath.Base(path) {
+	case "manifest.json", "usage.csv", sweep.SumsName:
+		return false
+	case "summary.csv": // of a run it has cpu_seconds
+		return !strings.HasPrefix(path, "runs/")
+	}
+	return true
+}
 
 func newWorld(t *testing.T, r *rand.Rand, leaves func(string) bool, args ...string) *world {
 	t.Helper()

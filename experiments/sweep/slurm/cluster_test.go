@@ -282,7 +282,7 @@ func (c *cluster) logs() string {
 	var b strings.Builder
 	found, _ := filepath.Glob(filepath.Join(c.dir, "*.out"))
 	for _, path := range found {
-		end, _ := tail(path, 600)
+		end, _ := tail(filepath.Dir(path), filepath.Base(path), 600)
 		b.WriteString(filepath.Base(path) + ":\n" + end + "\n")
 	}
 	return b.String()

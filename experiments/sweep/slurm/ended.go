@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -39,7 +39,7 @@ func (s *Submission) ended(ctx context.Context, w *sweep.Work, dir string, missi
 			continue
 		}
 		name := strings.NewReplacer("%A", s.Array, "%a", strconv.Itoa(task)).Replace(taskLog)
-		end, err := tail(filepath.Join(dir, name), mostLog)
+		end, err := tail(dir, name, mostLog)
 		switch {
 		case err != nil:
 			end = "it left no log: " + err.Error()
@@ -83,9 +83,9 @@ func states(ctx context.Context, array string) map[int]string {
 	return found
 }
 
-// tail are the last lines of a file, at most so many bytes.
-func tail(path string, most int64) (string, error) {
-	file, err := os.Open(path)
+// tail are the last lines of a file in a folder, at most so many bytes.
+func tail(dir, name string, most int64) (string, error) {
+	file, err := indir.Open(dir, name)
 	if err != nil {
 		return "", err
 	}

@@ -48,6 +48,9 @@ func parseJobs(out string) ([]Job, error) {
 			return nil, fmt.Errorf("squeue answers %q: wanted five fields between |", line)
 		}
 		j := Job{ID: f[0], State: f[2], Reason: f[4]}
+		if _, err := strconv.ParseUint(j.ID, 10, 64); err != nil { // scancel is given it
+			return nil, fmt.Errorf("squeue answers %q: wanted the number of a job as its first field", line)
+		}
 		if !strings.HasSuffix(f[3], merging) {
 			var err error
 			if j.Task, err = strconv.Atoi(f[1]); err != nil {

@@ -129,7 +129,11 @@ func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
 // *QueuedError where tasks of the folder are queued already. Another process that
 // submits at the same time is refused.
 func (e Engine) submit(ctx context.Context, w *sweep.Work, dir string, missing []sweep.Unit) (*Submission, error) {
-	lock, err := outdir.Open(filepath.Join(dir, own))
+	path, err := outdir.Below(dir, own)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := outdir.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -139,7 +140,11 @@ type scripts struct{ tasks, merge string }
 
 // prepare writes what the jobs need. No job of the folder is queued now.
 func (e Engine) prepare(w *sweep.Work, dir string, parts int) (s scripts, err error) {
-	if err := os.MkdirAll(filepath.Join(dir, logs), 0o777); err != nil { // Slurm does not make it
+	printed, err := outdir.Below(dir, logs)
+	if err != nil {
+		return s, err
+	}
+	if err := os.MkdirAll(printed, 0o777); err != nil { // Slurm does not make it
 		return s, err
 	}
 	exe, err := e.copyProgram(filepath.Join(dir, own))

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
 func TestAShellReadsQuotedWordsAsTheyAre(t *testing.T) {
@@ -103,7 +106,7 @@ func TestJobsAreReadFromSqueue(t *testing.T) {
 		{ID: "9", Task: 3, State: "RUNNING", Reason: "None"},
 		{ID: "10", State: "PENDING", Reason: "Dependency"},
 	}, jobs)
-	for _, out := range []string{"9|3|RUNNING\n", "9|x|RUNNING|gridslot-ab|None\n"} {
+	for _, out := range []string{"9|3|RUNNING\n", "9|x|RUNNING|gridslot-ab|None\n", "--all|3|RUNNING|gridslot-ab|None\n", "9 10|3|RUNNING|gridslot-ab|None\n", "|3|RUNNING|gridslot-ab|None\n"} {
 		_, err := parseJobs(out)
 		require.ErrorContains(t, err, "squeue answers")
 	}
@@ -127,9 +130,13 @@ func TestTheEndOfALogIsItsLastLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(path, []byte("first line\nsecond\nthird\n"), 0o666))
 	for most, want := range map[int64]string{100: "first line\nsecond\nthird", 15: "second\nthird", 3: "rd"} {
-		end, err := tail(path, most)
+		end, err := tail(filepath.Dir(path), "log", most)
 		require.NoError(t, err)
 		require.Equal(t, want, end)
+		link := t.TempDir()
+		require.NoError(t, os.Symlink(path, filepath.Join(link, "log")))
+		_, err = tail(link, "log", most)
+		require.ErrorContains(t, err, "leads out of its folder")
 	}
 }
 
@@ -155,4 +162,22 @@ func TestSlurmIsAskedOfFoldersThatWereSubmittedOnly(t *testing.T) {
 	require.False(t, Used(dir))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, own), 0o777))
 	require.True(t, Used(dir))
+}
+
+func TestNothingIsWrittenWhereALinkInTheFolderLeads(t *testing.T) {
+	for _, name := range []string{own, logs} {
+		dir, outside := t.TempDir(), t.TempDir()
+		require.NoError(t, os.Symlink(outside, filepath.Join(dir, name)))
+		if name == logs {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, own), 0o777))
+			_, err := Engine{}.prepare(&sweep.Work{}, dir, 1)
+			require.ErrorContains(t, err, filepath.Join(dir, name)+" leads out of its folder")
+		} else {
+			_, err := Engine{}.submit(context.Background(), &sweep.Work{Dir: dir}, dir, nil)
+			require.ErrorContains(t, err, filepath.Join(dir, name)+" leads out of its folder")
+		}
+		entries, err := os.ReadDir(outside)
+		require.NoError(t, err)
+		require.Empty(t, entries)
+	}
 }
