@@ -21,7 +21,7 @@ func TestArraysAndLinksOfAFileAreBoundedAltogether(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 6, n)
 	n, err = read("1,0,1,10,3,\n10,0,1,10,3,\n", arrays)
-	require.ErrorContains(t, err, "line 3: array: the arrays up to this one have more than 10000000 tasks altogether")
+	require.ErrorContains(t, err, "job file:3: array: the arrays up to this one have more than 10000000 tasks altogether")
 	require.Equal(t, 3, n)
 
 	links := func(r *Reader) { r.links = mostInAll - 5 }
@@ -29,5 +29,5 @@ func TestArraysAndLinksOfAFileAreBoundedAltogether(t *testing.T) {
 	require.NoError(t, err, "who says so in the same words shares them")
 	require.Equal(t, 3, n)
 	_, err = read("1,0,1,10,,1-3\n2,0,1,10,,1-3\n3,0,1,10,,7-9\n", links)
-	require.ErrorContains(t, err, "line 4: after: the jobs up to this one come after more than 10000000 others altogether")
+	require.ErrorContains(t, err, "job file:4: after: the jobs up to this one come after more than 10000000 others altogether")
 }
