@@ -37,7 +37,7 @@ func (m *Metascheduler) arrive(r *Run) {
 	if !m.enter(r) {
 		return
 	}
-	if err := m.plan.Fits(r.Request); err != nil && !m.fits(r) {
+	if err := m.Fits(r.Request); err != nil && !m.fits(r) {
 		m.reject(r, err.Error())
 		m.checkAnswers()
 		return

@@ -97,6 +97,7 @@ type Metascheduler struct {
 	nodes     TaskPlan    // the plan, where it is one, or nil
 	searching ContextPlan // likewise
 	policy    Policy
+	limiting  Limiting // the policy, where it is one, or nil
 	observers *Observers
 	queue     *Queue
 	places    places
@@ -142,6 +143,7 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	}
 	m.nodes, _ = plan.(TaskPlan)
 	m.searching, _ = plan.(ContextPlan)
+	m.limiting, _ = policy.(Limiting)
 	m.observers.before = m.place
 	name := "metascheduler"
 	for n := 2; sim.EntityByName(name) != nil; n++ {
@@ -205,6 +207,15 @@ func (m *Metascheduler) Simulator() *des.Simulator { return m.sim }
 func (m *Metascheduler) Plan() Plan {
 	m.forget(m.sim.Now())
 	return m.plan
+}
+
+// Fits reports whether req could be met here if nothing were taken, as far as the plan
+// and the policy tell; the error says why not, for the job's user.
+func (m *Metascheduler) Fits(req Request) error {
+	if err := m.plan.Fits(req); err != nil || m.limiting == nil {
+		return err
+	}
+	return m.limiting.Refuses(req)
 }
 
 // Policy is the policy that decides.

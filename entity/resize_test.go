@@ -60,7 +60,7 @@ func TestAResizedJobDoesTheRestOfItsWork(t *testing.T) {
 	require.NoError(t, levels.Close())
 	require.NoError(t, parts.Close())
 	row := strings.Split(strings.Split(jobs.String(), "\n")[2], ",")
-	require.Equal(t, []string{"4", "2", "8.5", "10.5", "0-3"}, []string{row[4], row[8], row[9], row[10], row[14]})
+	require.Equal(t, []string{"4", "2", "7.5", "10.5", "0-3"}, []string{row[4], row[8], row[9], row[10], row[14]})
 	require.Equal(t, "time,queued_jobs,queued_processors,busy_processors\n0,1,2,4\n2,0,0,2\n5,0,0,4\n10.5,0,0,0\n", queue.String())
 	require.Contains(t, attempts.String(), "2,1,2,5,2,0-1,3,0,0,resized,6\n2,2,5,10.5,4,0-3,4.5,0,1,finished,22\n")
 }

@@ -16,6 +16,14 @@ type Policy interface {
 	Schedule(r *Round)
 }
 
+// Limiting is a Policy under which more is refused than what the plan could never meet.
+// A job is rejected as it comes if all that it asks for, in any of its shapes, is refused.
+type Limiting interface {
+	Policy
+	// Refuses says, for the job's user, why req can never be met; nil where it can.
+	Refuses(req Request) error
+}
+
 // Cause says what has changed since the last round.
 type Cause uint8
 

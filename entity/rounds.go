@@ -32,13 +32,12 @@ func (m *Metascheduler) wake(c Cause) {
 		m.sleep()
 		return
 	}
-	phase := PhaseDecide
+	phase := m.ChangePhase()
 	if m.Pass != PassInstant {
 		switch c {
 		case CauseOverrun:
 			phase = phaseOverrun + 1
 		case CauseChange, CauseWake:
-			phase = PhaseChange - 1
 		default:
 			m.decide()
 			return
@@ -48,6 +47,15 @@ func (m *Metascheduler) wake(c Cause) {
 		m.roundPending = true
 		m.sim.At(m.sim.Now(), phase, (*deciding)(m), uint64(c))
 	}
+}
+
+// ChangePhase is the phase of the rounds about changes (CauseChange, CauseWake). What
+// must be done before the policy decides about a change is scheduled for an earlier one.
+func (m *Metascheduler) ChangePhase() des.Phase {
+	if m.Pass == PassInstant || m.Wakes != (Wakes{}) {
+		return PhaseDecide
+	}
+	return PhaseChange - 1
 }
 
 // stir gives waiting jobs a round: the world has changed.

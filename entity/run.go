@@ -137,12 +137,26 @@ func (a Attempt) ProcessorTime() des.Time {
 	return sum
 }
 
+// useful is how much of a's time went into so much of its Work: on unequal nodes, whose
+// tasks go as much faster or slower, in proportion, rounded down.
+func (a *Attempt) useful(work des.Time) des.Time {
+	took, all := a.End-a.Start, a.Work+a.Overhead
+	if work >= all {
+		return took
+	}
+	took, _ = took.MulDiv(work, all)
+	return took
+}
+
 // Part is an attempt of some tasks of a job, which ran together at one site of a
 // grid. Speed is how much faster the site's nodes are, in the mean, than one on which
 // a job takes what its times say.
 type Part struct {
 	Attempt
 	Speed float64
+	// Again marks an attempt of the same tasks as the part before, which was preempted
+	// or resized.
+	Again bool
 }
 
 // Parts are what ran of a job of a grid at its sites, by their ends; nil of a job of
@@ -158,22 +172,36 @@ func (r *Run) Parts() []Part {
 // sites.
 func (r *Run) AddPart(p Part) { r.rare().parts = append(r.rare().parts, p) }
 
-// Ran is how long a job that has ended really ran in its latest attempt: of one that
-// ran in pieces, each at its own time, the longest piece.
+// Ran is how long a job that has ended took for its own work: the time of its last
+// attempt, and of the attempts before as far as their work was kept. What was lost, set-up
+// and checkpoints are left out. Of a job that ran in pieces, each at its own time, it is
+// the longest piece.
 func (r *Run) Ran() des.Time {
 	if r.few == nil { // as most often
 		return r.Finish - r.Start
 	}
-	longest := des.Time(-1) // pieces may take no time
-	for _, p := range r.Parts() {
-		if p.Window.Nodes < r.Request.Nodes {
-			longest = max(longest, p.End-p.Start)
+	if parts := r.few.parts; parts != nil {
+		longest, piece := des.Time(0), des.Time(0)
+		for i := range parts {
+			p := &parts[i]
+			if !p.Again {
+				piece = 0
+			}
+			if i+1 < len(parts) && parts[i+1].Again {
+				piece += p.useful(p.Kept)
+			} else {
+				piece += p.useful(p.Work)
+			}
+			longest = max(longest, piece)
 		}
-	}
-	if longest >= 0 {
 		return longest
 	}
-	return r.Finish - r.Began()
+	ran := des.Time(0)
+	for i := range r.few.earlier {
+		ran += r.few.earlier[i].useful(r.few.earlier[i].Kept)
+	}
+	last := r.Latest()
+	return ran + last.useful(last.Work)
 }
 
 // NewRun returns the run of a job that has not been submitted: for tests of
@@ -208,6 +236,17 @@ func (r *Run) Submitted() *Job {
 		return r.Job
 	}
 	return r.few.original
+}
+
+// Asked is the time that the job has asked for in all, on a node of performance 1: its
+// estimate, in the shape that it has, whatever has been done of it. Set-up and
+// checkpoints, for which Limit has room, are left out.
+func (r *Run) Asked() des.Time {
+	if r.few == nil { // as most often
+		return r.Request.Length
+	}
+	s, _ := r.Submitted().shape(r.Request.Nodes)
+	return r.work(s)
 }
 
 // ask has the job ask for so long a time from now on.

@@ -302,10 +302,10 @@ func (r *Run) keepShape() {
 	r.Job = &j
 }
 
-// fits reports whether the plan could hold r in any of its shapes, were it empty.
+// fits reports whether r could be held in any of its shapes if nothing were taken.
 func (m *Metascheduler) fits(r *Run) (fits bool) {
 	if len(r.Shapes) > 0 {
-		r.shapes(func(req Request) { fits = fits || m.plan.Fits(req) == nil })
+		r.shapes(func(req Request) { fits = fits || m.Fits(req) == nil })
 	}
 	return fits
 }
@@ -317,7 +317,7 @@ func (m *Metascheduler) leastTime(r *Run) des.Time {
 	}
 	least := des.Forever
 	r.shapes(func(req Request) {
-		if m.plan.Fits(req) == nil {
+		if m.Fits(req) == nil {
 			least = min(least, m.leastOf(req))
 		}
 	})

@@ -35,7 +35,7 @@
 // Times are in time units (seconds of a trace). For a job that ran:
 //
 //	wait             = start - submission
-//	run              = finish - start
+//	run              = time for its own work: finish - start, as most often
 //	turnaround       = finish - submission
 //	stretch          = turnaround / run
 //	bounded slowdown = max(1, turnaround / max(run, tau)), where tau is 10 if nothing else is said
@@ -45,7 +45,9 @@
 //	makespan    = last end of an attempt - first submission
 //	utilization = busy processor time / (processors * makespan)
 //
-// The start is that of the last attempt of a job that was preempted. All jobs
+// The start is that of the last attempt of a job that was preempted. Its run is the
+// work of that attempt and what was kept of those before; lost work, set-up and
+// checkpoints are no work (entity.Run.Ran). All jobs
 // submitted count as jobs. Means, order statistics and sums are over the jobs
 // that ran and came to an end: to their own, to that of their estimates, or
 // because somebody killed them. Busy is whatever was occupied: the attempts that

@@ -46,7 +46,7 @@ type eventRow struct {
 	run     *entity.Run
 	attempt int         // from 1; 0 where the event is about none
 	shape   *entity.Job // which tells what is asked for; or nil
-	limit   des.Time    // the time that is asked for, with the shape
+	asked   des.Time    // in all, in that shape
 	first   bool        // all that is to be told of a job when it comes
 	start   des.Time    // below 0: none
 	until   des.Time    // reserved end; below 0: none
@@ -77,7 +77,7 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	row := &w.rows[len(w.rows)-1]
 	switch e.Kind {
 	case entity.JobSubmitted:
-		row.first, row.shape, row.limit = true, r.Job, r.Limit()
+		row.first, row.shape, row.asked = true, r.Job, r.Asked()
 	case entity.JobRejected:
 		w.lands(r)
 		row.cause = r.Reason
@@ -89,7 +89,7 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	case entity.JobWithdrawn:
 		w.lands(r)
 	case entity.JobStarted:
-		row.attempt, row.early, row.shape, row.limit = len(r.Earlier())+1, r.Backfilled, r.Job, r.Limit()
+		row.attempt, row.early, row.shape, row.asked = len(r.Earlier())+1, r.Backfilled, r.Job, r.Asked()
 		row.until = r.Reservation.Window.End
 		if row.open = !w.lands(r) && !r.Booked; !row.open {
 			row.cause = "reservation"
@@ -107,7 +107,7 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 			row.ran = r.Ran()
 		}
 	case entity.JobRequeued, entity.JobResized:
-		row.attempt, row.ended, row.over, row.shape, row.limit = len(r.Earlier()), true, *latestOf(r.Earlier()), r.Job, r.Limit()
+		row.attempt, row.ended, row.over, row.shape, row.asked = len(r.Earlier()), true, *latestOf(r.Earlier()), r.Job, r.Asked()
 		if e.Kind == entity.JobResized {
 			row.until = r.Reservation.Window.End
 		}
@@ -186,7 +186,7 @@ func (w *EventWriter) appendRow(b []byte, r *eventRow) []byte {
 	b = append(b, ',')
 	if s := r.shape; s != nil {
 		b = append(appendInt(b, int64(s.Request.Nodes)), ',')
-		b = append(appendTime(b, r.limit), ',')
+		b = append(appendTime(b, r.asked), ',')
 		b = append(appendTime(b, s.Runtime), ',')
 	} else {
 		b = append(b, ",,,"...)

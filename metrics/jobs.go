@@ -73,7 +73,7 @@ const autoIntervals = 4096
 // that was still waiting or running when the run was stopped has its row too, as
 // SUBMITTED or RUNNING.
 //
-// requested_time and estimate are what the job has asked for (Run.Limit). Where the
+// requested_time and estimate are what the job has asked for (Run.Asked). Where the
 // metascheduler that the writer is given to has a Predictor, rows tell in more columns
 // what was predicted of the runtime at submission, how often that was corrected, and
 // what was said last. These are empty for advance reservations and for jobs that were
@@ -132,7 +132,7 @@ type JobsWriter struct {
 type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
-	ran                                               des.Time // Run.Ran, of a job in pieces
+	ran                                               des.Time // Run.Ran, of a job that has ended
 	nodes, user, group, queue                         int32
 	state                                             rowState
 	backfilled, booked, soft                          bool
@@ -381,7 +381,7 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	w.rows++
 	r := w.row(j.Seq())
 	*r = jobRow{
-		id: j.ID, submit: j.Submit, estimate: j.Limit(), runtime: j.Runtime,
+		id: j.ID, submit: j.Submit, estimate: j.Asked(), runtime: j.Runtime,
 		start: -1, finish: -1, promise: entity.NeverPromised,
 		nodes: int32(j.Request.Nodes), user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
 	}
@@ -399,7 +399,6 @@ func (w *JobsWriter) submit(j *entity.Run) {
 func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 	r.state = rowRunning
 	r.start = w.now
-	r.estimate = j.Limit()
 	r.backfilled = j.Backfilled
 	r.run = j
 	r.molded(j)
@@ -410,14 +409,12 @@ func (w *JobsWriter) start(j *entity.Run, r *jobRow) {
 func (w *JobsWriter) late() bool { return w.Bill != nil || w.Places != nil }
 
 // molded has the row tell of the shape that a moldable job has now.
-func (r *jobRow) molded(j *entity.Run) { r.nodes, r.runtime = int32(j.Request.Nodes), j.Runtime }
+func (r *jobRow) molded(j *entity.Run) {
+	r.nodes, r.runtime, r.estimate = int32(j.Request.Nodes), j.Runtime, j.Asked()
+}
 
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
-	if j.Parts() != nil {
-		r.ran = max(j.Ran(), des.Tick) // 0 is not known; what is this short counts for more anyway
-	}
-	r.state = state
-	r.finish = w.now
+	r.state, r.finish, r.ran = state, w.now, j.Ran()
 	if j.Start < w.now && !w.late() { // otherwise its place is known when the instant is over
 		w.locate(r)
 		r.run = nil
@@ -519,11 +516,7 @@ func appendKnown(b []byte, t, known des.Time, text []byte) []byte {
 func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	began := r.start >= 0
 	done := began && r.finish >= 0
-	run, turnaround := r.finish-r.start, r.finish-r.submit // of a job that is done
-	ran := run
-	if r.ran > 0 {
-		ran = r.ran
-	}
+	run, turnaround := r.ran, r.finish-r.submit // of a job that is done
 	success := byte('0')
 	if r.state == rowFinished {
 		success = '1'
@@ -594,10 +587,10 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',')
 	switch {
 	case !done:
-	case turnaround <= w.Tau.atLeast(ran):
+	case turnaround <= w.Tau.atLeast(run):
 		b = append(b, '1')
 	default:
-		b = appendRatio(b, turnaround, w.Tau.atLeast(ran))
+		b = appendRatio(b, turnaround, w.Tau.atLeast(run))
 	}
 	b = append(b, ',')
 	b = append(b, estimate...)

@@ -115,7 +115,7 @@ func TestRejectedAndKilledJobsSayWhy(t *testing.T) {
 	), `,"reason=wants 5, has ""4""",`)
 
 	j = entity.NewRun(job(1, 0, 4, 10*sec, 10*sec), 0)
-	j.Reason, j.Promised = "its owner came", 5*sec
+	j.Reason, j.Promised, j.Start, j.Finish = "its owner came", 5*sec, 5*sec, 7*sec
 	j.Reservation.Window = entity.Window{Start: 5 * sec, End: 15 * sec, Nodes: 4}
 	require.Contains(t, written(
 		entity.JobEvent{Kind: entity.JobSubmitted, Run: j},

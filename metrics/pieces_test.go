@@ -48,3 +48,19 @@ func TestAJobInPiecesIsMeasuredByTheLongest(t *testing.T) {
 		require.Equal(t, fmt.Sprint(c.bounded), rows[0]["bounded_slowdown"])
 	}
 }
+
+// Of two pieces the first was stopped: 30 s were kept and 10 s lost, and 60 s behind a
+// restart of 5 s ended it. The other one took 80 s.
+func TestAPieceThatWasStoppedCountsWithAllOfItsWork(t *testing.T) {
+	const s = des.Second
+	r := entity.NewRun(&entity.Job{ID: 1, Request: entity.Request{Nodes: 2, Length: 100 * s}}, 0)
+	for _, p := range []entity.Part{
+		{Attempt: entity.Attempt{End: 40 * s, Kept: 30 * s, Work: 40 * s}},
+		{Attempt: entity.Attempt{Start: 50 * s, End: 115 * s, Kept: 60 * s, Work: 60 * s, Overhead: 5 * s}, Again: true},
+		{Attempt: entity.Attempt{End: 80 * s, Kept: 80 * s, Work: 80 * s}},
+	} {
+		p.Window.Nodes, p.Speed = 1, 1
+		r.AddPart(p)
+	}
+	require.Equal(t, 90*s, r.Ran())
+}

@@ -98,7 +98,7 @@ type PowerMeter struct {
 	spent, last powerSums // up to now, and to the end of the latest job
 	end         des.Time  // of the latest job
 	atEnd       powerLevel
-	boots       int64
+	booting     int64 // nodes that begin to boot at this instant
 
 	buf, rows []byte // rows up to the end of the latest job, and behind it
 	written   powerLevel
@@ -127,10 +127,12 @@ func (l *powerLevel) total() (sum Power) {
 	return sum
 }
 
-// powerSums are what has been drawn in each state, and the most at a time.
+// powerSums are what has been drawn in each state, the most at a time, and how many
+// nodes have begun to boot.
 type powerSums struct {
 	energy [nodeStates]Energy
 	peak   Power
+	boots  int64
 }
 
 // downtime is the begin or the end of a window that is withheld.
@@ -339,7 +341,7 @@ func (m *PowerMeter) switched(s flow.Switch) {
 		m.away[states[s.To]] += n
 	}
 	if s.To == flow.Booting && m.begun {
-		m.boots++
+		m.booting++
 	}
 	m.count()
 }
@@ -418,6 +420,7 @@ func (m *PowerMeter) spend(now des.Time) {
 			m.spent.energy[s] = m.spent.energy[s].Add(p.Over(1, now-m.now))
 		}
 	}
+	m.spent.boots, m.booting = m.spent.boots+m.booting, 0
 	m.spent.peak = max(m.spent.peak, m.level.total())
 	if m.Profile != nil && m.level != m.written {
 		m.rows = appendPower(m.rows, m.now, &m.level)
@@ -491,7 +494,7 @@ type EnergyRow struct {
 	PeakPower    float64 `csv:"peak_power"` // W
 	// EnergyDelay is energy times makespan, in joule seconds.
 	EnergyDelay float64 `csv:"energy_delay"`
-	Boots       int64   `csv:"boots"` // of nodes
+	Boots       int64   `csv:"boots"` // that began meanwhile
 }
 
 // Row is what the run has taken by the end of its latest job.
@@ -499,7 +502,7 @@ func (m *PowerMeter) Row(policy string) EnergyRow {
 	e := &m.last.energy
 	row := EnergyRow{
 		Policy: policy, Idle: e[nodeIdle], Busy: e[nodeBusy], Off: e[nodeOff], Booting: e[nodeBooting],
-		SwitchingOff: e[nodeSwitchingOff], Down: e[nodeDown], PeakPower: m.last.peak.Watts(), Boots: m.boots,
+		SwitchingOff: e[nodeSwitchingOff], Down: e[nodeDown], PeakPower: m.last.peak.Watts(), Boots: m.last.boots,
 	}
 	for _, each := range e {
 		row.Joules = row.Joules.Add(each)

@@ -20,7 +20,8 @@ import (
 // Advance reservations (Run.Booked) are counted among the jobs and in makespan
 // and utilization; waits, turnaround and slowdown are those of the other jobs. The
 // wait of a job that was preempted is the time from its submission to its latest
-// start, and its earlier attempts count as busy.
+// start; its slowdown divides by its whole work (Run.Ran), and its earlier attempts count
+// as busy.
 //
 // Of the jobs of a grid, which may run in pieces, utilization is the work done over
 // what all sites together could have done, their processors times their speeds;

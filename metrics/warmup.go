@@ -5,6 +5,8 @@ package metrics
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -27,6 +29,28 @@ func (w Warmup) String() string {
 		return fmt.Sprintf("jobs=%d", w.Jobs)
 	}
 	return ""
+}
+
+// ParseWarmup reads what String writes, a number of jobs alone as in "5000", and any other
+// way to write a time, such as "7d".
+func ParseWarmup(text string) (w Warmup, err error) {
+	jobs, isJobs := strings.CutPrefix(text, "jobs=")
+	switch {
+	case text == "" || text == "none":
+	case isJobs || strings.Trim(text, "0123456789") == "":
+		w.Jobs, err = strconv.Atoi(jobs)
+		if err == nil && w.Jobs < 0 {
+			err = strconv.ErrRange
+		}
+	default:
+		var seconds float64
+		seconds, err = des.ParseSeconds(text)
+		w.Until = des.Seconds(seconds)
+	}
+	if err != nil {
+		return Warmup{}, fmt.Errorf("want how many jobs, as in 5000 or jobs=5000, or a time such as 7d, not %q", text)
+	}
+	return w, nil
 }
 
 // warming is a warm-up under way.

@@ -126,6 +126,18 @@ func TestAWarmUpIsWrittenAsItIsRead(t *testing.T) {
 	require.Equal(t, "604800s", Warmup{Until: 7 * des.Day}.String())
 	require.Equal(t, "jobs=5000", Warmup{Jobs: 5000}.String())
 	require.Empty(t, Warmup{}.String())
+	for _, w := range []Warmup{{Until: 7 * des.Day}, {Until: des.Second / 4}, {Jobs: 5000}, {}} {
+		read, err := ParseWarmup(w.String())
+		require.NoError(t, err)
+		require.Equal(t, w, read)
+	}
+	w, err := ParseWarmup("7d")
+	require.NoError(t, err)
+	require.Equal(t, 7*des.Day, w.Until)
+	for _, wrong := range []string{"jobs=-1", "-1", "jobs=", "x", "mser"} {
+		_, err := ParseWarmup(wrong)
+		require.ErrorContains(t, err, "want how many jobs", wrong)
+	}
 }
 
 func TestTheUsualTauIsTenSeconds(t *testing.T) {

@@ -46,6 +46,7 @@ const PowerCapParam = "power-cap"
 var (
 	_ entity.Attacher   = (*PowerCap)(nil)
 	_ entity.Predicting = (*PowerCap)(nil)
+	_ entity.Limiting   = (*PowerCap)(nil)
 	_ flow.Yielder      = (*PowerCap)(nil)
 )
 
@@ -94,17 +95,19 @@ func (p *PowerCap) Most(processors int) int {
 	return int(min(spare/each, int64(processors)))
 }
 
-// Schedule turns away what can never start under the cap, and has the policy
-// decide.
+// Refuses implements entity.Limiting.
+func (p *PowerCap) Refuses(req entity.Request) error {
+	if req.Nodes > p.most {
+		return fmt.Errorf("wants %d processors, and a power cap of %v W lets %d be busy", req.Nodes, p.Cap, p.most)
+	}
+	return nil
+}
+
+// Schedule has the policy decide.
 func (p *PowerCap) Schedule(r *entity.Round) {
 	if p.meta == nil {
 		r.Fail(errors.New("a power cap is kept by the policy that the metascheduler is given, not by one within it"))
 		return
-	}
-	for _, j := range r.Fresh() {
-		if j.State == entity.Waiting && p.least(j) > p.most {
-			r.Reject(j, fmt.Sprintf("wants %d processors, and a power cap of %v W lets %d be busy", p.least(j), p.Cap, p.most))
-		}
 	}
 	p.Policy.Schedule(r)
 }
@@ -162,15 +165,6 @@ func (p *PowerCap) keep() error {
 		p.kept = append(p.kept, r)
 	}
 	return nil
-}
-
-// least is how many processors j wants in its narrowest shape.
-func (p *PowerCap) least(j *entity.Run) int {
-	least := j.Request.Nodes
-	for _, s := range j.Shapes {
-		least = min(least, s.Nodes)
-	}
-	return least
 }
 
 // capped gives queue policies the parameter that caps power.

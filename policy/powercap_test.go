@@ -93,6 +93,30 @@ func TestUnderAPowerCapASmallerClusterIsSimulated(t *testing.T) {
 	})
 }
 
+func TestJobsThatAPowerCapRejectsHaveNoNodesBoot(t *testing.T) {
+	job := func(id, submit int64, nodes int, shapes ...entity.Shape) *entity.Job {
+		return &entity.Job{ID: id, Submit: des.Time(submit) * des.Second, Runtime: des.Second, Shapes: shapes,
+			Request: entity.Request{Nodes: nodes, Length: des.Second}}
+	}
+	shape := func(nodes int) entity.Shape {
+		return entity.Shape{Nodes: nodes, Length: des.Second, Runtime: des.Second}
+	}
+	for want, jobs := range [][]*entity.Job{
+		{job(1, 0, 1), job(2, 20, 4), job(3, 30, 4, shape(4), shape(5))},
+		{job(1, 0, 1), job(2, 20, 1)},
+		{job(1, 0, 1), job(2, 20, 4, shape(2), shape(4))},
+	} {
+		capped := &PowerCap{Policy: registered(t, "easy"), Cap: 700, Idle: 100, Busy: 200} // 3 of 4
+		m := &metrics.PowerMeter{Saving: &flow.SwitchOff{Boot: 2 * des.Second}}
+		got, err := runOn(4, capped, m, append(jobs, job(9, 50, 1)))
+		require.NoError(t, err)
+		require.EqualValues(t, want+1, m.Row("").Boots, "and one for the last job")
+		for id, r := range got {
+			require.Equal(t, id < 9 && id > 1 && want == 0, r.State == entity.Rejected, "job %d", id)
+		}
+	}
+}
+
 func TestAPowerCapHoldsForBookingsToo(t *testing.T) {
 	capped := &PowerCap{Policy: registered(t, "easy"), Cap: 700, Idle: 100, Busy: 200} // 3 of 4
 	m := &metrics.PowerMeter{Model: metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 200 * metrics.Watt}}

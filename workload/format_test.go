@@ -265,3 +265,35 @@ func TestALogOfWhichNothingIsARecordIsNoLogOfThatFormat(t *testing.T) {
 	a.Line()
 	require.NoError(t, a.Ended(), "one is")
 }
+
+func TestAJobOfMoreProcessorsThanThereCanBeIsDamagedInEveryFormat(t *testing.T) {
+	text := fmt.Sprintf("tiny\n0 10 2 ada 0\n1 10 %d bob 0\n2 10 %d bob 0\n3 10 1 ada 0\n", int64(1)<<33, maxSize)
+	o := Options{Format: tiny{}, Stdin: strings.NewReader(text)}
+	trace, err := o.Open(StandardInput)
+	require.NoError(t, err)
+	jobs, err := trace.Open()
+	require.NoError(t, err)
+	defer jobs.Close()
+	var sizes []int
+	for j, ok := jobs.Next(); ok; j, ok = jobs.Next() {
+		sizes = append(sizes, j.Request.Nodes)
+	}
+	require.NoError(t, jobs.Err())
+	require.Equal(t, []int{2, maxSize, 1}, sizes)
+	require.EqualValues(t, 1, jobs.Report().Count(OutOfRange))
+	require.EqualValues(t, 4, jobs.Report().Lines)
+
+	o.Stdin, o.Strict = strings.NewReader(text), true
+	trace, err = o.Open(StandardInput)
+	require.NoError(t, err)
+	jobs, err = trace.Open()
+	require.NoError(t, err)
+	defer jobs.Close()
+	n := 0
+	for _, ok := jobs.Next(); ok; _, ok = jobs.Next() {
+		n++
+	}
+	require.Equal(t, 1, n)
+	require.ErrorContains(t, jobs.Err(), `:3: `)
+	require.ErrorContains(t, jobs.Err(), `number out of range: "8589934592"`)
+}

@@ -150,9 +150,13 @@ func (h *Header) Drop(keys ...string) {
 	h.setLines(kept)
 }
 
-// setLines takes other lines in place of those there are, and notes what they say.
+// setLines replaces the lines, and notes what the new ones say. What no line says stays
+// as it is.
 func (h *Header) setLines(lines []headerLine) {
-	*h = Header{lines: lines, Columns: h.Columns, Unsorted: h.Unsorted, names: h.names}
+	h.lines = lines
+	h.Version, h.Computer, h.Installation, h.TimeZone = "", "", "", ""
+	h.MaxJobs, h.MaxRecords, h.MaxNodes, h.MaxProcs = 0, 0, 0, 0
+	h.MaxRuntime, h.MaxMemory, h.UnixStartTime = 0, 0, 0
 	for _, l := range h.lines {
 		h.note(l.key, l.value)
 	}

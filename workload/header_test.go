@@ -85,6 +85,27 @@ func TestHeaderOfItsOwnCanBeMadeAndChanged(t *testing.T) {
 	require.Equal(t, "first\nsecond", c.Get("Note"))
 }
 
+func TestAHeaderWhoseLinesChangeKeepsWhatNoLineSays(t *testing.T) {
+	for name, change := range map[string]func(h *Header){
+		"set anew":  func(h *Header) { h.Set("MaxProcs", "64") },
+		"set first": func(h *Header) { h.Set("MaxJobs", "10") },
+		"dropped":   func(h *Header) { h.Drop("MaxProcs") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := Header{Columns: []Column{{Name: "gpus"}}, Unsorted: true, HighestJob: 7, Found: "profiles"}
+			h.Add("MaxProcs", "128")
+			h.Names(FieldUser).Set(1, "ada")
+			change(&h)
+			require.Equal(t, []Column{{Name: "gpus"}}, h.Columns)
+			require.True(t, h.Unsorted)
+			require.EqualValues(t, 7, h.HighestJob)
+			require.Equal(t, "profiles", h.Found)
+			require.Equal(t, "ada", h.Names(FieldUser).Name(1))
+			require.Equal(t, leadingNumber(h.Get("MaxProcs")), h.MaxProcs, "what a line says changes with it")
+		})
+	}
+}
+
 func TestHeaderOfEndlessCommentsIsBounded(t *testing.T) {
 	r := NewReader(strings.NewReader(strings.Repeat(";"+strings.Repeat("x", 999)+"\n", 3000) + sound))
 	require.True(t, r.Next())

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/gridslot/gridslot/des"
@@ -248,7 +249,7 @@ func (s *JobStream) nextInFile() *entity.Job {
 		return j
 	}
 	for s.reader.Next() {
-		if j := s.job(s.reader.Record()); j != nil {
+		if j := s.job(s.reader.Record()); j != nil || s.err != nil {
 			return j
 		}
 	}
@@ -295,6 +296,12 @@ func (s *JobStream) job(rec *Record) *entity.Job {
 		return nil
 	case size <= 0:
 		report.addJob(line, 8, NoProcessors, rec.Job)
+		return nil
+	case size > maxSize: // some formats hold larger numbers than SWF
+		report.addJob(line, 8, OutOfRange, rec.Job)
+		if s.opts.Strict {
+			s.err = &LineError{Name: s.trace.Name, Finding: Finding{Line: line, Field: 8, Reason: OutOfRange, Text: strconv.FormatInt(size, 10)}}
+		}
 		return nil
 	case rec.Submit < 0: // a burst without its summary
 		report.addJob(line, 2, PartialRun, rec.Job)

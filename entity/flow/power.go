@@ -172,8 +172,10 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 		s.ended(r, last.Start, last.Place)
 		s.provideLater()
 	case entity.JobSubmitted:
-		if !r.Booked && r.Submitted() != s.expected && s.asleep > 0 && (len(r.Shapes) > 0 || s.meta.Plan().Fits(r.Request) == nil) {
-			s.provide(r)
+		if !r.Booked && r.Submitted() != s.expected && s.asleep > 0 {
+			if nodes, _ := s.most(r); nodes > 0 {
+				s.provide(r)
+			}
 		}
 	case entity.JobWithdrawn:
 		s.provideLater()
@@ -184,11 +186,7 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 // made them wait takes what it wants only after they have been told of: a job that
 // runs on past its estimate, an outage.
 func (s *SwitchOff) provideLater() {
-	phase := entity.PhaseDecide - 1
-	if s.meta.Pass == entity.PassEvent {
-		phase = entity.PhaseChange - 2 // rounds about changes come at PhaseChange - 1
-	}
-	s.sim.At(s.sim.Now(), phase, (*providing)(s), 0)
+	s.sim.At(s.sim.Now(), s.meta.ChangePhase()-1, (*providing)(s), 0)
 }
 
 // providing is the flow as the handler of an instant at which jobs have lost what
@@ -301,12 +299,12 @@ func (s *SwitchOff) provide(coming *entity.Run) {
 	}
 	want, longest := 0, des.Time(0)
 	if coming != nil {
-		want, longest = most(coming)
+		want, longest = s.most(coming)
 	}
 	now := s.sim.Now()
 	for r := range s.meta.Queue().By(entity.Submission, now).All() {
 		if r.State == entity.Waiting {
-			nodes, length := most(r)
+			nodes, length := s.most(r)
 			want, longest = want+nodes, max(longest, length)
 		}
 	}
@@ -326,11 +324,17 @@ func (s *SwitchOff) provide(coming *entity.Run) {
 	}
 }
 
-// most is what r wants at most, in whichever shape.
-func most(r *entity.Run) (nodes int, length des.Time) {
-	nodes, length = r.Request.Nodes, r.Request.Length
-	for _, s := range r.Shapes {
-		nodes, length = max(nodes, s.Nodes), max(length, s.Length)
+// most is what r wants at most, in whichever shape that it can have; nothing where it
+// can have none.
+func (s *SwitchOff) most(r *entity.Run) (nodes int, length des.Time) {
+	req := r.Request
+	if s.meta.Fits(req) == nil {
+		nodes, length = req.Nodes, req.Length
+	}
+	for _, shape := range r.Shapes {
+		if req.Nodes, req.Length = shape.Nodes, shape.Length; s.meta.Fits(req) == nil {
+			nodes, length = max(nodes, req.Nodes), max(length, req.Length)
+		}
 	}
 	return nodes, length
 }
@@ -501,7 +505,7 @@ func (s *SwitchOff) restOverdue() {
 	levels := s.levels(now, des.Forever)
 	spare := levels[0].free + s.booting*s.PerNode
 	for r := range s.meta.Queue().By(entity.Submission, now).All() {
-		nodes, _ := most(r)
+		nodes, _ := s.most(r)
 		if spare -= nodes; spare <= 0 {
 			return
 		}

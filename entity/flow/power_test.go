@@ -35,6 +35,7 @@ type powerWorld struct {
 	outages  []flow.Outage
 	lost     []flow.Lost
 	preempt  map[int64]des.Time // by job: this long after its first start
+	broken   des.Time           // for so long, at most to the end of its window, what such a job had is lost
 
 	unexpected bool // bookings do not ask for nodes to boot
 
@@ -43,6 +44,8 @@ type powerWorld struct {
 	meter    *metrics.PowerMeter
 	rounds   int64
 }
+
+var passes = []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach}
 
 var testModel = metrics.PowerModel{
 	Idle: 102 * metrics.Watt, Busy: 204 * metrics.Watt, Off: 12 * metrics.Watt,
@@ -93,8 +96,11 @@ func (w *powerWorld) run() error {
 		job := slices.IndexFunc(w.jobs, func(j *entity.Job) bool { return j.ID == id })
 		sim.At(w.jobs[job].Submit+after, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 			for _, r := range w.runs {
-				if r.ID == id {
-					m.Preempt(r, 0)
+				lost := entity.Window{Start: sim.Now(), End: min(sim.Now()+w.broken, r.Reservation.Window.End), Nodes: r.Request.Nodes}
+				if r.ID == id && m.Preempt(r, 0) && lost.Start < lost.End {
+					if _, err := m.Withhold(lost); err != nil {
+						sim.Fail(err)
+					}
 				}
 			}
 		}), 0)
@@ -129,8 +135,9 @@ func (w *powerWorld) on(place procset.Range, t des.Time) bool {
 	})
 }
 
-// naive is the energy by the second and the node, in joules.
-func (w *powerWorld) naive() (total, busy int64) {
+// naive is the energy by the second and the node, in joules, and how many nodes began to
+// boot meanwhile.
+func (w *powerWorld) naive() (total, busy, boots int64) {
 	begin, end := des.Forever, des.Time(0)
 	for _, r := range w.runs {
 		begin = min(begin, r.Submit)
@@ -163,7 +170,12 @@ func (w *powerWorld) naive() (total, busy int64) {
 			}
 		}
 	}
-	return total, busy
+	for _, s := range w.switches {
+		if s.To == flow.Booting && begin <= s.At && s.At < end {
+			boots++
+		}
+	}
+	return total, busy, boots
 }
 
 // check holds every job to processors that are on.
@@ -197,7 +209,7 @@ func drawPower(t *rapid.T) *powerWorld {
 	}
 	w := &powerWorld{
 		policy: drawPolicy(t), procs: rapid.IntRange(1, 8).Draw(t, "procs"),
-		pass:    rapid.SampledFrom([]entity.Pass{entity.PassInstant, entity.PassEvent}).Draw(t, "pass"),
+		pass:    rapid.SampledFrom(passes).Draw(t, "pass"),
 		overrun: rapid.SampledFrom([]entity.Overrun{entity.OverrunKill, entity.OverrunExtend, entity.OverrunRaise}).Draw(t, "overrun"),
 		preempt: map[int64]des.Time{},
 	}
@@ -217,6 +229,20 @@ func drawPower(t *rapid.T) *powerWorld {
 	return w
 }
 
+// drawFailures has processors fail: these by number where they are named.
+func (w *powerWorld) drawFailures(t *rapid.T, named bool) {
+	for at, n := des.Time(0), rapid.IntRange(1, 6).Draw(t, "failures"); n > 0; n-- {
+		at += des.Time(rapid.IntRange(0, 40).Draw(t, "up")) * des.Second
+		x := flow.Outage{Known: at, From: at, To: at + des.Time(rapid.IntRange(1, 40).Draw(t, "down for"))*des.Second}
+		if first := int32(rapid.IntRange(0, w.procs-1).Draw(t, "first")); named {
+			x.Place = []procset.Range{{First: first, Last: int32(rapid.IntRange(int(first), w.procs-1).Draw(t, "last"))}}
+		} else {
+			x.Processors = rapid.IntRange(1, w.procs).Draw(t, "so many")
+		}
+		w.outages = append(w.outages, x)
+	}
+}
+
 func TestNoJobRunsOnANodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawPower(t)
@@ -225,10 +251,11 @@ func TestNoJobRunsOnANodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
 			require.Equal(t, r.Submitted().Request.Nodes > w.procs, r.State == entity.Rejected)
 		}
 		w.check(t)
-		total, busy := w.naive()
+		total, busy, boots := w.naive()
 		row := w.meter.Row("")
 		require.Equal(t, fmt.Sprint(total), row.Joules.String())
 		require.Equal(t, fmt.Sprint(busy), row.Busy.String())
+		require.Equal(t, boots, row.Boots)
 		if w.saving.PerNode == 1 {
 			var jobs metrics.Energy
 			for _, r := range w.runs {
@@ -274,9 +301,10 @@ func TestSwitchingThatTakesNoTimeChangesNoSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawPower(t)
 		w.saving.Boot, w.saving.Shutdown, w.saving.PerNode = 0, 0, 1
-		if w.pass == entity.PassEvent { // there policies decide before it is known for how long the job runs on
+		if w.pass != entity.PassInstant { // there policies decide before it is known for how long the job runs on
 			w.overrun = entity.OverrunKill
 		}
+		w.broken = des.Time(rapid.IntRange(0, 60).Draw(t, "broken")) * des.Second
 		plain := *w
 		plain.saving = nil
 		require.NoError(t, w.run())
@@ -326,16 +354,7 @@ func TestFailuresAndNodesThatAreOffGetAlong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawPower(t)
 		named := rapid.Bool().Draw(t, "named")
-		for at, n := des.Time(0), rapid.IntRange(1, 6).Draw(t, "failures"); n > 0; n-- {
-			at += des.Time(rapid.IntRange(0, 40).Draw(t, "up")) * des.Second
-			x := flow.Outage{Known: at, From: at, To: at + des.Time(rapid.IntRange(1, 40).Draw(t, "down for"))*des.Second}
-			if first := int32(rapid.IntRange(0, w.procs-1).Draw(t, "first")); named {
-				x.Place = []procset.Range{{First: first, Last: int32(rapid.IntRange(int(first), w.procs-1).Draw(t, "last"))}}
-			} else {
-				x.Processors = rapid.IntRange(1, w.procs).Draw(t, "so many")
-			}
-			w.outages = append(w.outages, x)
-		}
+		w.drawFailures(t, named)
 		require.NoError(t, w.run())
 		w.check(t)
 		if _, ahead := w.policy.(backfill.Conservative); ahead {
@@ -466,7 +485,7 @@ func TestABookingThatHasItsTimeHasNoNodesBoot(t *testing.T) {
 
 func TestNodesBootForAVictim(t *testing.T) {
 	for _, p := range []entity.Policy{backfill.EASY{}, backfill.Conservative{}, backfill.Conservative{NoCompression: true}} {
-		for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
+		for _, pass := range passes {
 			w := &powerWorld{procs: 2, policy: p, pass: pass, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)},
 				outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Place: []procset.Range{{First: 0, Last: 0}}}},
 				saving:  &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}

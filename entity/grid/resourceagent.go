@@ -524,8 +524,10 @@ func (a *ResourceAgent) over(f *Fragment, j *entity.Run, kind entity.JobEventKin
 	}
 	if a.below == nil {
 		speed := a.Power() / float64(max(a.Processors(), 1))
+		again := false
 		for t := range j.Attempts() {
-			f.bag.run.AddPart(entity.Part{Attempt: t, Speed: speed})
+			f.bag.run.AddPart(entity.Part{Attempt: t, Speed: speed, Again: again})
+			again = true
 		}
 	}
 	a.grid.ended(f.bag, j.Request.Nodes)

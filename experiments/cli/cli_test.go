@@ -468,6 +468,7 @@ func TestValidateAcceptsWhatSimulateWrites(t *testing.T) {
 		flags = append(flags, "--first=1000")
 		require.Equal(t, exitOK, call(append([]string{"simulate", "--out", dir, "--policy=fcfs,easy,conservative,easy-sjbf"}, flags...)...).code)
 		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--pass=event" }) // promises hold in either mode
+		require.NoError(t, os.Remove(filepath.Join(dir, "manifest.json")))
 		for _, p := range []string{"fcfs", "easy", "conservative", "easy-sjbf"} {
 			got := call(append([]string{"validate", filepath.Join(dir, "jobs-"+p+".csv")}, flags...)...)
 			require.Equal(t, exitOK, got.code, "%s %v: %s%s", p, flags, got.stdout, got.stderr)
@@ -490,14 +491,19 @@ func TestValidateRefusesABrokenSchedule(t *testing.T) {
 	require.Contains(t, got.stderr, "not a valid schedule")
 }
 
-func TestValidateSaysWhatTheRunWasToldAndItIsNot(t *testing.T) {
+func TestValidateTakesSettingsFromTheManifest(t *testing.T) {
 	out := t.TempDir()
 	require.Zero(t, call("simulate", "--policy", "easy", "--first", "100", "--load", "0.5", "--out", out).code)
-	wrong := call("validate", out+"/jobs-easy.csv", "--limit", "1")
-	require.Equal(t, 1, wrong.code)
-	require.Contains(t, wrong.stderr, "the run was made with --first=100 --load=0.5, and this call is not")
+	got := call("validate", out+"/jobs-easy.csv")
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "100 jobs: ")
+	require.Contains(t, got.stderr, "by "+out+"/manifest.json the run was made with --first=100 --load=0.5\n")
+	got = call("validate", out+"/jobs-easy.csv", "--load", "0.6")
+	require.Equal(t, 1, got.code, "a flag stands in place of what the manifest says")
+	require.Contains(t, got.stderr, "was made with --first=100\n")
+	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
+	require.Equal(t, 1, call("validate", out+"/jobs-easy.csv").code)
 	require.Zero(t, call("validate", out+"/jobs-easy.csv", "--first", "100", "--load", "0.5").code)
-	require.NotContains(t, call("validate", out+"/no.csv").stderr, "was made with")
 }
 
 func TestValidateTakesPromisesFromThePolicy(t *testing.T) {

@@ -287,7 +287,9 @@ func TestSchedulesOfADomainAreNotHeldAgainstCountedProcessors(t *testing.T) {
 		require.Contains(t, got.stderr, "is a schedule of the nodes of a domain: give what was asked for and the domain", name)
 		require.Zero(t, call("validate", filepath.Join(out, name), filepath.Join(out, "requests.csv"), "--domain", d).code, "and so it is")
 	}
-	refused("jobs-easy.csv")
+	got := call("validate", out)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, 3, strings.Count(got.stdout, "; valid\n"))
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	refused("jobs-css.csv")
 	refused("jobs-fcfs-finder=amp.csv")

@@ -160,9 +160,7 @@ func TestAClusterTakesAJobFileAndSaysWhatItPassesOver(t *testing.T) {
 	require.Zero(t, got.code, got.stdout)
 	require.Contains(t, got.stdout, "3 jobs: 2 finished, 0 killed, 1 rejected, 0 unfinished; valid")
 	for args, want := range map[string]string{
-		jobs:                                  "give --procs",
 		jobs + " --procs 2 --estimates exact": "--estimates: it is about the records of a log",
-		"--domain domain.yaml":                "give the job file of the run, too: requests.csv",
 	} {
 		got = call(append([]string{"validate", filepath.Join(out, "jobs-easy.csv")}, strings.Fields(args)...)...)
 		require.Equal(t, 2, got.code)

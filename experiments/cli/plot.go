@@ -61,7 +61,7 @@ Without names all figures are drawn that the folder has data for:
 Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 
 ` + studies.String(),
-		Example: `  gridslot simulate KTH-SP2.swf.gz --policy fcfs,easy,conservative --out results
+		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy fcfs,easy,conservative --out results
   gridslot plot results
   gridslot plot results wait-by-size policies --format pdf -o paper/figures`,
 		Args: func(cmd *cobra.Command, args []string) error {

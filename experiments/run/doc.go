@@ -2,7 +2,7 @@
 // conventions in, a summary and files out. The command, the sweeps and the
 // reproductions share this one text.
 //
-//	trace, err := workload.OpenSWF("KTH-SP2.swf.gz")
+//	trace, err := workload.OpenSWF("KTH-SP2-1996-2.1-cln.swf.gz")
 //	jobs, err := trace.Open()
 //	result, err := run.Simulate(ctx, jobs, run.Settings{
 //		Policy: backfill.EASY{}, Processors: trace.MaxProcs, Dir: "out",

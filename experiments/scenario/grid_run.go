@@ -399,7 +399,11 @@ func (r *executed) Observe(e entity.JobEvent) {
 	case entity.JobSubmitted:
 		r.first = min(r.first, e.Run.Submit)
 	case entity.JobFinished, entity.JobKilled:
-		r.seconds += (e.Run.Finish - e.Run.Start).Seconds()
+		t := e.Run.Finish - e.Run.Start
+		if len(e.Run.Earlier()) > 0 { // it ran before, too
+			t = e.Run.Ran()
+		}
+		r.seconds += t.Seconds()
 		r.last = max(r.last, e.Time)
 	}
 }

@@ -1,7 +1,7 @@
 package scenario
 
 // What models of workloads are told in a line of text: distributions, cycles, flurries,
-// and logs that these are taken from, as in @KTH-SP2.swf.gz.
+// and logs that these are taken from, as in @KTH-SP2-1996-2.1-cln.swf.gz.
 
 import (
 	"cmp"

@@ -161,10 +161,7 @@ func Read(path string, t *Tables) (*Scenario, error) { return read(path, "", t) 
 func ReadMachine(path, kind string, t *Tables) (*Scenario, error) { return read(path, kind, t) }
 
 func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
-	what := kind
-	if what == "" {
-		what = "scenario"
-	}
+	what := cmp.Or(kind, "scenario")
 	if info, err := os.Stat(path); err == nil && info.Size() > mostText {
 		return nil, fmt.Errorf("reading the %s %s: it is %d bytes long, and a file of settings has %d at most", what, path, info.Size(), mostText)
 	}
@@ -172,7 +169,13 @@ func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
 	}
-	r := &reader{dir: filepath.Dir(path), kind: kind, part: len(within) > 0, tables: t, sc: New(), nodes: map[int]bool{}}
+	return parse(path, text, kind, len(within) > 0, t)
+}
+
+// parse reads the text of a file that stands, or stood, at path.
+func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenario, error) {
+	what := cmp.Or(kind, "scenario")
+	r := &reader{dir: filepath.Dir(path), kind: kind, part: part, tables: t, sc: New(), nodes: map[int]bool{}}
 	r.sc.base = filepath.Base(path)
 	r.sc.Texts = []Text{textOf(what, r.sc.base, path, text)}
 	if err := r.read(text); err != nil {

@@ -538,10 +538,10 @@ func (c *call) write(o *Outcome, stopped string) error {
 	m.Settings["policy"], m.Settings["machine"] = strings.Join(specs, ","), c.machine().Kind()
 	for _, t := range c.Texts {
 		if t.Key != "" {
-			m.Settings[t.Key] = t.Text
+			m.Settings[t.Key], m.Settings[pathKey+t.Key] = t.Text, t.Path
 			m.Trace.SHA256 = t.Sum // of the batches that it describes
 		} else {
-			m.Settings["sha256 of "+t.Name] = t.Sum
+			m.Settings[sumKey+t.Name] = t.Sum
 		}
 	}
 	m.Trace.UnixStart, m.Trace.TimeZone = c.began()

@@ -107,7 +107,7 @@ func TestTheExampleOfTheReferenceCanBeRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	sc, err := Read(path, Standard())
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join(filepath.Dir(path), "KTH-SP2.swf.gz"), sc.Workload.Trace)
+	require.Equal(t, filepath.Join(filepath.Dir(path), "KTH-SP2-1996-2.1-cln.swf.gz"), sc.Workload.Trace)
 	require.Equal(t, 430, sc.Workload.Options.Procs)
 	require.Equal(t, []string{"fcfs", "easy", "easy:order=wfp3"}, sc.Policies)
 	for _, name := range append(SettingNames(), "processors", "machine", "workload", "flows", "settings") {

@@ -2,13 +2,7 @@ package scenario
 
 // What the statistics of a run are about: which slowdown, and which jobs.
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/metrics/findings"
-)
+import "github.com/gridslot/gridslot/metrics"
 
 var tauSetting = setting{
 	"tau", "settings", func(sc *Scenario) string {
@@ -30,7 +24,7 @@ const warmupName = "warmup"
 var warmupSetting = setting{
 	warmupName, "settings", func(sc *Scenario) string { return sc.Settings.Warmup.String() },
 	func(sc *Scenario, text string) (err error) {
-		sc.Settings.Warmup, err = ParseWarmup(text)
+		sc.Settings.Warmup, err = metrics.ParseWarmup(text)
 		return err
 	},
 }
@@ -46,18 +40,4 @@ func ParseTau(text string) (metrics.Tau, error) {
 		t = 0
 	}
 	return t, err
-}
-
-// ParseWarmup reads what at the beginning of a run its summary leaves out: "5000" or
-// "jobs=5000", or a time such as "7d"; of an empty text, nothing.
-func ParseWarmup(text string) (metrics.Warmup, error) {
-	jobs := text
-	if text != "" && strings.Trim(text, "0123456789") == "" {
-		jobs = "jobs=" + text
-	}
-	w, err := findings.ParseWarmup(jobs)
-	if err != nil || w.MSER {
-		return metrics.Warmup{}, fmt.Errorf("want how many jobs, as in 5000 or jobs=5000, or a time such as 7d, not %q", text)
-	}
-	return metrics.Warmup{Jobs: w.Jobs, Until: w.Until}, nil
 }

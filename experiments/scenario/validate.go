@@ -3,43 +3,185 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// Validate checks what a scenario's grid has written into a folder under a
-// strategy, against the scenario itself: everything that is drawn is drawn anew.
-// The run had these victims of outages, as in Flows, or none. A limit of 0 keeps 100
-// violations.
-func Validate(ctx context.Context, sc *Scenario, strategy, victims, dir string, o Options, limit int) (validate.Report, error) {
-	var none validate.Report
-	var stopped flow.Victims
-	if victims != "" {
-		chosen, err := VictimRules().Parse(victims)
-		if err != nil {
-			return none, &SettingError{"victims", err}
-		}
-		stopped = chosen.Value
+// Schedule is what one policy's run has left in a folder.
+type Schedule struct {
+	Dir  string
+	Jobs string // name of the jobs CSV in it
+	// Policy is the one that has made it, by which its promises are known; "" where it is not.
+	Policy string
+	// Files are the names of all files of the run; nil where that is not known.
+	Files []string
+	// SHA256 is of the log that the run had; "" is not compared.
+	SHA256 string
+}
+
+// beside opens the file of that kind that stands beside the jobs CSV, nil where the run
+// has written none.
+func (s *Schedule) beside(kind string) (io.ReadCloser, error) {
+	rest, ok := strings.CutPrefix(s.Jobs, "jobs-")
+	if !ok || s.Files != nil && !slices.Contains(s.Files, kind+rest) { // or an earlier run has left it
+		return nil, nil
 	}
-	g, ok := sc.Machine.(*Grid)
-	if !ok {
-		return none, fmt.Errorf("the scenario describes a %s, not a grid", sc.machine().Kind())
+	switch f, err := indir.Open(s.Dir, kind+rest); {
+	case err == nil:
+		return f, nil
+	case errors.Is(err, fs.ErrNotExist) && s.Files == nil:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("opening what stands beside the schedule: %w", err)
 	}
+}
+
+// Validate checks a schedule against the scenario that it is of: everything that is drawn is
+// drawn anew. It says of which workload it is. A limit of 0 keeps 100 violations.
+func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit int) (of string, report validate.Report, err error) {
 	one := *sc
-	one.Policies = []string{strategy}
+	one.Policies = []string{cmp.Or(s.Policy, "fcfs")}
 	c := &call{Scenario: &one, options: o, tables: o.Tables}
 	if c.tables == nil {
 		c.tables = Standard()
 	}
+	if c.options.Tell == nil {
+		c.options.Tell = func(string, ...any) {}
+	}
 	if err := c.prepare(ctx); err != nil {
-		return none, err
+		return "", report, err
+	}
+	if s.SHA256 != "" && c.jobs.sum != nil {
+		sum, err := c.jobs.sum()
+		if err == nil && sum != s.SHA256 {
+			err = fmt.Errorf("%s is not the log that the run had: it has been changed since", c.jobs.name)
+		}
+		if err != nil {
+			return c.jobs.name, report, err
+		}
+	}
+	rules := validate.Rules{Overrun: sc.Workload.Options.Overrun, Tau: des.Time(sc.Settings.Tau), Feedback: sc.Workload.Options.Feedback, Limit: limit}
+	if g, ok := c.machine().(*Grid); ok {
+		report, err = c.validateGrid(g, s.Dir, rules)
+		return c.jobs.name, report, err
+	}
+	if d, ok := c.machine().(*Domain); ok {
+		rules.Nodes, rules.PricesVary = c.nodes[0].Nodes, d.PricesVary()
+	} else if err := c.promises(&rules, s.Policy); err != nil {
+		return c.jobs.name, report, err
+	}
+	report, err = c.validate(s, rules)
+	return c.jobs.name, report, err
+}
+
+// validate checks the schedule of a cluster or a domain.
+func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Report, err error) {
+	open := c.jobs.open
+	if _, ok := c.machine().(*Domain); ok {
+		open = c.requests // with their prices
+	}
+	from, err := open()
+	if err != nil {
+		return report, err
+	}
+	defer from.Close()
+	by, err := ParseMoldable(c.Workload.Moldable)
+	if err != nil {
+		return report, err
+	}
+	jobs := MoldedFrom(sourceOf(from), by)
+	if c.bookings != nil {
+		rules.Bookings = slices.Collect(c.bookings.Bookings())
+	}
+	file, err := indir.Open(s.Dir, s.Jobs)
+	if err != nil {
+		return report, fmt.Errorf("opening the schedule: %w", err)
+	}
+	defer file.Close()
+	for _, beside := range []struct {
+		kind string
+		to   *io.Reader
+	}{{"attempts-", &rules.Attempts}, {"outages-", &rules.Outages}} {
+		f, err := s.beside(beside.kind)
+		if err != nil {
+			return report, err
+		}
+		if f != nil {
+			defer f.Close()
+			*beside.to = f
+		}
+	}
+	report, err = validate.Jobs(file, func(yield func(*entity.Job) bool) {
+		for j, ok := jobs.Next(); ok && yield(j); j, ok = jobs.Next() {
+		}
+	}, rules)
+	if jobs.Err() != nil {
+		return report, jobs.Err()
+	}
+	return report, err
+}
+
+// promises adds to the rules of a schedule on a cluster its size, and what the policy
+// promised.
+func (c *call) promises(rules *validate.Rules, spec string) (err error) {
+	k, _ := c.machine().(Cluster)
+	if rules.Processors, err = k.size(c); err != nil {
+		return err
+	}
+	if rules.Wakes, err = ParseWake(c.Settings.Wake); err != nil || spec == "" {
+		return err
+	}
+	chosen, err := c.tables.Policies.Parse(spec, c.defaults())
+	if err != nil {
+		return err
+	}
+	rules.Promises = promisesOf(chosen.Value)
+	if rules.Overrun == entity.OverrunExtend {
+		rules.Promises = validate.Promises{Order: rules.Promises.Order} // estimates bind nobody
+	}
+	if c.Settings.Power.SwitchOff {
+		rules.Promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
+	}
+	if c.Settings.Power.String() != "" {
+		rules.Busy = c.Settings.Power.Most(chosen.Value, rules.Processors)
+	}
+	return nil
+}
+
+// promisesOf is what a policy promises.
+func promisesOf(p entity.Policy) validate.Promises {
+	switch p := p.(type) {
+	case backfill.FCFS:
+		return validate.Promises{Order: p.Order.Key == nil}
+	case backfill.EASY:
+		// A hold for the window that ends first may come to start later.
+		return validate.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation && p.Shape != entity.FirstEnd}
+	case backfill.Conservative:
+		return validate.Promises{First: true}
+	}
+	return validate.Promises{}
+}
+
+// validateGrid checks all files of a run on a grid.
+func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none validate.Report, err error) {
+	var stopped flow.Victims
+	if c.Flows.Victims != "" {
+		chosen, err := VictimRules().Parse(c.Flows.Victims)
+		if err != nil {
+			return none, &SettingError{"victims", err}
+		}
+		stopped = chosen.Value
 	}
 	p, err := g.WithDefaults().parts(c)
 	if err != nil {
@@ -100,7 +242,7 @@ func Validate(ctx context.Context, sc *Scenario, strategy, victims, dir string, 
 	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
 		}
-	}, p.sites(stopped), validate.Rules{Overrun: sc.Workload.Options.Overrun, Tau: des.Time(sc.Settings.Tau), Limit: limit})
+	}, p.sites(stopped), rules)
 	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
 		return none, failed.Err()
 	}

@@ -1,7 +1,7 @@
 // Package study reads a study from a file and carries out its cases: simulations
 // that differ in their settings and seeds. docs/reference/study.md lists the keys.
 //
-//	traces: [KTH-SP2.swf.gz, CTC-SP2.swf.gz]
+//	traces: [KTH-SP2-1996-2.1-cln.swf.gz, CTC-SP2-1996-3.1-cln.swf.gz]
 //	policies: [easy, easy-sjbf]
 //	load: [0.7, 0.9]
 //	replications: 20

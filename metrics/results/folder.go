@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/entity/jsontext"
 	"github.com/gridslot/gridslot/metrics"
@@ -37,14 +38,11 @@ type Run struct {
 
 // Open looks into a folder of results. It is an error where there are none.
 func Open(dir string) (*Folder, error) {
-	f := &Folder{Dir: dir}
-	text, err := indir.ReadFile(dir, "manifest.json")
+	m, err := ReadManifest(dir)
 	if err != nil {
-		return nil, f.notResults(err)
+		return nil, err
 	}
-	if err := jsontext.Decode(text, &f.Manifest); err != nil {
-		return nil, fmt.Errorf("%s: this is no manifest of a simulation: %w", f.path("manifest.json"), err)
-	}
+	f := &Folder{Dir: dir, Manifest: *m}
 	for _, m := range f.Manifest.Runs {
 		if r := f.run(m); r != nil {
 			f.Runs = append(f.Runs, r)
@@ -55,6 +53,34 @@ func Open(dir string) (*Folder, error) {
 	}
 	f.Summary, err = f.Table("summary.csv")
 	return f, err
+}
+
+// ReadManifest reads the manifest of a folder of results. It is an error where there is none.
+func ReadManifest(dir string) (*metrics.Manifest, error) {
+	f := &Folder{Dir: dir}
+	text, err := indir.ReadFile(dir, "manifest.json")
+	if err != nil {
+		return nil, f.notResults(err)
+	}
+	if err := jsontext.Decode(text, &f.Manifest); err != nil {
+		return nil, fmt.Errorf("%s: this is no manifest of a simulation: %w", f.path("manifest.json"), err)
+	}
+	return &f.Manifest, nil
+}
+
+// JobsFile is jobs-POLICY.csv among the files of a run; on a grid each site has one, too.
+// It is "" where the jobs were not written.
+func JobsFile(files []string) (jobs string) {
+	for _, name := range files {
+		if isJobsFile(name) && (jobs == "" || len(name) < len(jobs)) { // of a grid they are jobs-STRATEGY.csv and jobs-STRATEGY-SITE.csv
+			jobs = name
+		}
+	}
+	return jobs
+}
+
+func isJobsFile(name string) bool {
+	return strings.HasPrefix(name, "jobs-") && strings.HasSuffix(name, ".csv")
 }
 
 // notResults says what there is instead of results, where the manifest cannot be read.
@@ -75,22 +101,15 @@ func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 
 // run is a run of the manifest, nil where its jobs were not written.
 func (f *Folder) run(m metrics.ManifestRun) *Run {
-	var names []string // what stands behind jobs-
-	for _, file := range m.Files {
-		name, isJobs := strings.CutPrefix(file, "jobs-")
-		if name, isCSV := strings.CutSuffix(name, ".csv"); isJobs && isCSV {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
+	jobs := JobsFile(m.Files)
+	if jobs == "" {
 		return nil
 	}
-	// Of a grid the names are STRATEGY and STRATEGY-SITE.
-	whole := slices.MinFunc(names, func(a, b string) int { return len(a) - len(b) })
-	r := &Run{Policy: m.Policy, Files: m.Files, folder: f, file: whole}
-	for _, name := range names {
-		if site, ok := strings.CutPrefix(name, whole+"-"); ok {
-			r.Sites = append(r.Sites, &Run{Policy: m.Policy, Site: site, Files: m.Files, folder: f, file: name})
+	policy := func(name string) string { return strings.TrimSuffix(strings.TrimPrefix(name, "jobs-"), ".csv") }
+	r := &Run{Policy: m.Policy, Files: m.Files, folder: f, file: policy(jobs)}
+	for _, name := range m.Files {
+		if site, ok := strings.CutPrefix(policy(name), r.file+"-"); ok && isJobsFile(name) {
+			r.Sites = append(r.Sites, &Run{Policy: m.Policy, Site: site, Files: m.Files, folder: f, file: policy(name)})
 		}
 	}
 	return r
@@ -98,6 +117,15 @@ func (f *Folder) run(m metrics.ManifestRun) *Run {
 
 // Machine is cluster, domain or grid.
 func (f *Folder) Machine() string { return f.Manifest.Settings["machine"] }
+
+// warmup is what the summaries leave out of the runs. All files have it.
+func (f *Folder) warmup() (metrics.Warmup, error) {
+	w, err := metrics.ParseWarmup(f.Manifest.Settings["warmup"])
+	if err != nil {
+		err = fmt.Errorf("%s: settings: warmup: %w", f.path("manifest.json"), err)
+	}
+	return w, err
+}
 
 // Run is the run of a policy. Where there is none the error lists those that there are.
 func (f *Folder) Run(policy string) (*Run, error) {
@@ -190,13 +218,30 @@ func (r *Run) Processors() (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	makespan, from := r.Summary("makespan"), des.Time(0)
+	switch w, err := r.folder.warmup(); {
+	case err != nil:
+		return 0, err
+	case w != metrics.Warmup{}:
+		from = lastEnd(queue) - des.Seconds(makespan)
+	}
 	area := 0.0 // in processor-seconds
 	for i := 1; i < len(queue); i++ {
-		area += float64(float64(queue[i-1].Busy) * (queue[i].Time - queue[i-1].Time).Seconds())
+		area += float64(float64(queue[i-1].Busy) * max(0, queue[i].Time-max(queue[i-1].Time, from)).Seconds())
 	}
-	n := area / float64(r.Summary("makespan")*r.Summary("utilization"))
+	n := area / float64(makespan*r.Summary("utilization"))
 	if !(n >= 1 && n < 1e9) || math.Abs(n-math.Round(n)) > 1e-3*n {
 		return 0, nil
 	}
 	return int(math.Round(n)), nil
+}
+
+// lastEnd is when the last job ended that was busy for any time.
+func lastEnd(queue []Level) des.Time {
+	for i := len(queue) - 1; i > 0; i-- {
+		if queue[i].Busy < queue[i-1].Busy {
+			return queue[i].Time
+		}
+	}
+	return 0
 }

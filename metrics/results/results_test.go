@@ -500,3 +500,35 @@ func TestAFileThatTheManifestNamesMustBeThere(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, queue)
 }
+
+// Four processors; a job of a minute, then one of two minutes that ends the run.
+func TestTheSizeOfTheMachineIsKnownInSpiteOfAWarmUp(t *testing.T) {
+	for warmup, summary := range map[string]string{
+		"":       "policy,jobs,makespan,utilization\neasy,2,180,0.5\n",
+		"jobs=1": "policy,jobs,makespan,utilization\neasy,1,120,0.25\n",
+		"60s":    "policy,jobs,makespan,utilization\neasy,1,120,0.25\n",
+	} {
+		dir := folder(t, "easy", map[string]string{
+			"jobs-easy.csv":  need + "\n1,0,4,60,COMPLETED_SUCCESSFULLY,0,60\n2,60,1,120,COMPLETED_SUCCESSFULLY,60,180\n",
+			"queue-easy.csv": "time,queued_jobs,queued_processors,busy_processors\n0,0,0,4\n60,0,0,1\n180,0,0,0\n200,1,9,0\n",
+			"summary.csv":    summary,
+		})
+		m := metrics.Manifest{
+			Settings: map[string]string{"warmup": warmup},
+			Runs:     []metrics.ManifestRun{{Policy: "easy", Files: []string{"jobs-easy.csv", "queue-easy.csv"}}},
+		}
+		require.NoError(t, m.WriteFile(filepath.Join(dir, "manifest.json")))
+		run := open(t, dir).Runs[0]
+		list, err := run.Jobs()
+		require.NoError(t, err, warmup)
+		require.Len(t, list, 2)
+		n, err := run.Processors()
+		require.NoError(t, err)
+		require.Equal(t, 4, n, warmup)
+
+		m.Settings["warmup"] = "x"
+		require.NoError(t, m.WriteFile(filepath.Join(dir, "manifest.json")))
+		_, err = open(t, dir).Runs[0].Jobs()
+		require.ErrorContains(t, err, "settings: warmup: want how many jobs")
+	}
+}

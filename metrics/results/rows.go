@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/metrics"
 )
 
 // None is a time that there is none of.
@@ -45,7 +46,7 @@ type Job struct {
 	Runtime            des.Time // the real one
 	State              State
 	// Start and Finish are those of the last attempt. Execution is how long the job
-	// ran, which is less than Finish - Start for one that ran in pieces.
+	// ran for its own work: see entity.Run.Ran.
 	Start, Finish, Execution des.Time
 	// Allocated says which processors or nodes, "0-3 7", by number; it may be their
 	// count, or nothing (procset.Parse reads it).
@@ -153,14 +154,44 @@ func (j *Job) metadata(text string) (err error) {
 var missingJob = Job{User: -1, Group: -1, Queue: -1, Submit: None, Estimate: None, Runtime: None, Start: None, Finish: None, Execution: None,
 	Prediction: None, Predicted: None, Energy: math.NaN(), BoundedSlowdown: math.NaN(), Promised: None, Budget: math.NaN(), Cost: math.NaN(), Paid: math.NaN(), Refund: math.NaN()}
 
-// Jobs are the rows of jobs-POLICY.csv, in order of job id. It is an error where there are
-// not as many as summary.csv counts: the file has been cut off, or belongs to another run.
+// Jobs are the rows of jobs-POLICY.csv, in order of job id, those of the warm-up included.
+// It is an error where there are not as many as summary.csv counts: the file has been cut
+// off, or belongs to another run.
 func (r *Run) Jobs() ([]Job, error) {
 	jobs, err := rows(r, "jobs", missingJob, jobColumns)
-	if want := r.Summary("jobs"); err == nil && want >= 0 && float64(len(jobs)) != want {
-		err = fmt.Errorf("%s: it has the rows of %d jobs, and summary.csv counts %.0f: the file has been cut off, or is of another run", r.folder.path(r.name("jobs")), len(jobs), want)
+	want := r.Summary("jobs")
+	if err != nil || !(want >= 0) {
+		return jobs, err
+	}
+	warmup, err := r.folder.warmup()
+	if err != nil {
+		return nil, err
+	}
+	if early := warmUp(jobs, warmup); float64(len(jobs)-early) != want {
+		but := ""
+		if early > 0 {
+			but = fmt.Sprintf(", %d of which are its warm-up", early)
+		}
+		err = fmt.Errorf("%s: it has the rows of %d jobs%s, and summary.csv counts %.0f: the file has been cut off, or is of another run", r.folder.path(r.name("jobs")), len(jobs), but, want)
 	}
 	return jobs, err
+}
+
+// warmUp is how many of all jobs of a run belong to its warm-up.
+func warmUp(jobs []Job, w metrics.Warmup) (n int) {
+	if w.Until == 0 {
+		return min(w.Jobs, len(jobs))
+	}
+	first := des.Forever
+	for i := range jobs {
+		first = min(first, jobs[i].Submit)
+	}
+	for i := range jobs {
+		if jobs[i].Submit < first.Add(w.Until) {
+			n++
+		}
+	}
+	return n
 }
 
 // Level is a row of queue-POLICY.csv: from Time until that of the next row Jobs

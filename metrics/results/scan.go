@@ -300,52 +300,16 @@ func parseNumber(text string) (float64, error) {
 	return x, nil
 }
 
-// parseTime reads what des.Time.String writes, exactly, and anything else that is a
-// number, to the nearest tick. Nothing, -1 and NaN are None.
+// parseTime reads a time of 0 or more. Nothing, -1 and NaN are None.
 func parseTime(text string) (des.Time, error) {
-	ticks, digits, fraction := uint64(0), 0, -1
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c >= '0' && c <= '9':
-			ticks = 10*ticks + uint64(c-'0')
-			digits++
-			if fraction >= 0 {
-				fraction++
-			}
-		case c == '.' && fraction < 0:
-			fraction = 0
-		default:
-			return parseOddTime(text)
-		}
-	}
-	if digits == 0 || digits > 19 || fraction > 6 {
-		return parseOddTime(text)
-	}
-	for n := max(fraction, 0); n < 6; n++ {
-		if ticks > math.MaxInt64/10 {
-			return parseOddTime(text)
-		}
-		ticks *= 10
-	}
-	if ticks > math.MaxInt64 {
-		return parseOddTime(text)
-	}
-	return des.Time(ticks), nil
-}
-
-func parseOddTime(text string) (des.Time, error) {
-	switch text {
-	case "", "-1":
+	t, ok := des.ParseTime(text)
+	switch {
+	case ok && t >= 0:
+		return t, nil
+	case text == "" || t == -des.Second || strings.EqualFold(text, "nan"):
 		return None, nil
-	case des.Forever.String():
+	case text == des.Forever.String():
 		return des.Forever, nil
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	switch {
-	case err != nil || x < 0 && x != -1:
-		return None, fmt.Errorf("want a time in time units, not %q", text)
-	case math.IsNaN(x) || x == -1:
-		return None, nil
-	}
-	return des.Seconds(x), nil
+	return None, fmt.Errorf("want a time in time units, not %q", text)
 }

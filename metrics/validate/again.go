@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,9 +72,33 @@ func (f *filed) again() bool {
 
 // rough reports whether jobs asked for more than work: for set-up, or checkpoints.
 func (c *fileChecker) rough() bool {
-	return slices.ContainsFunc(c.jobs, func(f *filed) bool {
-		return f.row != nil && (f.overhead.value > 0 || f.estimate > f.job.Request.Length)
-	})
+	return slices.ContainsFunc(c.jobs, func(f *filed) bool { return f.row != nil && f.overhead.value > 0 })
+}
+
+// worked is how long f, which has ended, ran for its own work: its last attempt, and what
+// was kept of those before, without set-up and checkpoints. It is below 0 where the rows
+// at hand do not tell.
+func (f *filed) worked() des.Time {
+	if !f.again() {
+		return f.finish - f.start
+	}
+	if len(f.tries) == 0 {
+		return -1
+	}
+	ran, last := des.Time(0), len(f.tries)-1
+	for i := range f.tries {
+		a := &f.tries[i]
+		work := a.kept + a.lost
+		took := partOf(a.finish-a.start, work, work+a.overhead) // beside the overhead
+		if i < last {
+			took = partOf(a.finish-a.start, a.kept, work+a.overhead)
+		}
+		if work+a.overhead == 0 {
+			took = a.finish - a.start
+		}
+		ran += took
+	}
+	return ran
 }
 
 // tried checks the attempts of all jobs, one job at a time.
@@ -272,12 +298,14 @@ func (c *fileChecker) outages(from io.Reader) error {
 }
 
 // downOf are the outages of each processor or node of which it is known, in order of
-// their beginnings; to is the latest end up to there.
+// their beginnings; to is the latest end up to there. A file may name any numbers: those
+// that the machine does not have are passed over.
 func (c *fileChecker) downOf() map[int32][]out {
 	of := map[int32][]out{}
+	ids := slices.Sorted(maps.Keys(c.nodes))
 	for _, o := range c.down {
 		for _, r := range o.place {
-			for p := r.First; p <= r.Last; p++ {
+			for p := range c.there(ids, r) {
 				if before := of[p]; len(before) > 0 {
 					o.to = max(o.to, before[len(before)-1].to)
 				}
@@ -286,6 +314,24 @@ func (c *fileChecker) downOf() map[int32][]out {
 		}
 	}
 	return of
+}
+
+// there are the numbers of a range that the machine has: of its nodes, whose ids are in
+// order, or of its processors.
+func (c *fileChecker) there(ids []int, r procset.Range) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		at, _ := slices.BinarySearch(ids, int(r.First))
+		for ; at < len(ids) && ids[at] <= int(r.Last); at++ {
+			if !yield(int32(ids[at])) {
+				return
+			}
+		}
+		for p := int(r.First); p < min(c.Processors, int(r.Last)+1); p++ {
+			if !yield(int32(p)) {
+				return
+			}
+		}
+	}
 }
 
 // onWhatIsDown checks that f did not have processor or node p while it was down.

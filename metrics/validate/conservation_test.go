@@ -184,20 +184,17 @@ func (b *books) check(t require.TestingT, size int, runs []*entity.Run, others [
 	}
 	require.Zero(t, busyNow)
 	require.Equal(t, busy, byQueue, "by queue.csv")
-	var byAttempts, requeued int64
+	var byAttempts int64
 	tries := table(t, bytes.NewReader(b.triesCSV.Bytes()))
 	for _, row := range tries {
 		byAttempts += ticks(t, row["processor_time"])
-		if row["end"] == "requeued" {
-			requeued += ticks(t, row["processor_time"])
-		}
 	}
 	require.Equal(t, busy, byAttempts, "by attempts.csv")
 	s := b.recorder.Summary()
 	if span := (to - from).Seconds(); span > 0 {
 		require.Equal(t, des.Time(byQueue).Seconds()/(float64(size)*span), s.Utilization)
 	}
-	b.checkCounted(t, runs, tries, requeued)
+	b.checkCounted(t, runs, tries)
 	b.checkTasks(t, size, from, to, sums)
 }
 
@@ -235,29 +232,22 @@ func (b *books) checkTasks(t require.TestingT, size int, from, to des.Time, sums
 
 // checkCounted is about counted processors, on which a job's time is that of each of
 // its processors: what files and runs say of work is what the account says.
-func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, tries []map[string]string, requeued int64) {
+func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, tries []map[string]string) {
 	if slices.ContainsFunc(runs, func(r *entity.Run) bool { return r.Reservation.Window.Tasks != nil }) {
 		return
 	}
 	type parts struct{ useful, lost, overhead int64 }
-	var area, times parts                     // by attempts; times are those of one processor
-	grown := map[string][]map[string]string{} // attempts of the stay under way that were resized, by job
+	var area, times parts // by attempts; times are those of one processor
+	worked := map[string]int64{}
 	for _, row := range tries {
-		if id := row["job_id"]; row["end"] == "resized" {
-			grown[id] = append(grown[id], row)
-		} else {
-			for _, before := range grown[id] { // the row takes the last shape for that of the whole stay
-				requeued += ticks(t, before["processor_time"])
-				if row["end"] != "requeued" {
-					requeued -= ticks(t, row["processors"]) / int64(des.Second) * (ticks(t, before["finish_time"]) - ticks(t, before["starting_time"]))
-				}
-			}
-			delete(grown, id)
-		}
 		n := ticks(t, row["processors"]) / int64(des.Second)
 		kept, lost, overhead := ticks(t, row["kept"]), ticks(t, row["lost"]), ticks(t, row["overhead"])
 		area = parts{area.useful + n*kept, area.lost + n*lost, area.overhead + n*overhead}
 		times = parts{times.useful + kept, times.lost + lost, times.overhead + overhead}
+		worked[row["job_id"]] += kept
+		if row["end"] != "requeued" { // the last attempt, whatever became of it
+			worked[row["job_id"]] += lost
+		}
 	}
 	useful := int64(0)
 	for _, r := range runs {
@@ -283,13 +273,11 @@ func (b *books) checkCounted(t require.TestingT, runs []*entity.Run, tries []map
 	require.Equal(t, area.useful, useful, "by the runs")
 	for _, row := range table(t, bytes.NewReader(b.jobsCSV.Bytes())) {
 		if row["execution_time"] != "" {
-			run := ticks(t, row["execution_time"])
-			requeued += ticks(t, row["requested_number_of_resources"]) / int64(des.Second) * run
+			require.Equal(t, worked[row["job_id"]], ticks(t, row["execution_time"]), "attempts.csv and jobs.csv")
 		}
 		times.lost -= ticks(t, row["lost"])
 		times.overhead -= ticks(t, row["overhead"])
 	}
-	require.Equal(t, area.useful+area.lost+area.overhead, requeued, "by jobs.csv, and attempts.csv for those before")
 	require.Zero(t, times.lost, "jobs.csv and attempts.csv")
 	require.Zero(t, times.overhead, "jobs.csv and attempts.csv")
 }

@@ -38,6 +38,8 @@ type Rules struct {
 	Attempts, Outages io.Reader
 	// Bookings are users' advance reservations, in order of submission.
 	Bookings []flow.Booking
+	// Wakes is when the policy was awake: what it promises binds from its next round on.
+	Wakes entity.Wakes
 	// Feedback tells that jobs that wait for others come by the ends of those alone,
 	// whatever the trace says of their submission; see flow.Survey.
 	Feedback bool
@@ -62,6 +64,10 @@ type Rules struct {
 //     ones; it starts by the least of these.
 //   - First: a job that waited was promised a start (promised= in metadata), and
 //     started by it.
+//
+// A policy that sleeps (Rules.Wakes) starts the head in its first round from the least
+// shadow time on, and promises a job a start in its first round from the submission on, if
+// it does not start it then.
 //
 // Where runtimes were predicted (the columns prediction, corrections and predicted),
 // jobs ran to their ends or estimates all the same, estimated ends are predicted ends, and
@@ -336,13 +342,8 @@ func (c *fileChecker) agree(f *filed) {
 		}
 	}
 	equal(colSubmit, f.submit, j.Submit)
-	switch {
-	case f.again(): // it asked for what was left, and for what is no work
-	case f.restarts.given && f.estimate > j.Request.Length: // for checkpoints
-	default:
-		equal(colEstimate, f.estimate, j.Request.Length)
-		equalIfGiven(colOwnEstimate, f.ownEstimate, j.Request.Length)
-	}
+	equal(colEstimate, f.estimate, j.Request.Length)
+	equalIfGiven(colOwnEstimate, f.ownEstimate, j.Request.Length)
 	equalIfGiven(colActual, f.runtime, j.Runtime)
 	c.predictions(f)
 	if f.nodes != j.Request.Nodes {
@@ -368,9 +369,8 @@ func (c *fileChecker) agree(f *filed) {
 		return
 	}
 	run := f.finish - f.start
-	equalIfGiven(colExecution, f.execution, run)
 	equalIfGiven(colTurnaround, f.turnaround, f.finish-j.Submit)
-	c.ratios(f, run)
+	c.ratios(f, f.worked())
 	if f.again() {
 		return // its attempts tell how long it ran
 	}
@@ -400,11 +400,13 @@ func (c *fileChecker) agree(f *filed) {
 
 // predictions compares what f says of predictions with itself and with its run.
 func (c *fileChecker) predictions(f *filed) {
-	if !f.predicted.given || !f.corrections.given || !f.prediction.given {
+	if !f.predicted.given && !f.corrections.given && !f.prediction.given {
 		return
 	}
 	run := f.finish - f.start
 	switch n := f.corrections.value; {
+	case !f.predicted.given || !f.corrections.given || !f.prediction.given:
+		c.violation(f, Disagreement, f.job.Submit, "%s, %s and %s are given together or not at all", colPrediction, colCorrections, colPredicted)
 	case f.prediction.value <= 0 || f.predicted.value <= 0:
 		c.violation(f, Disagreement, f.job.Submit, "predicted were %v, and in the end %v", f.prediction.value, f.predicted.value)
 	case n < 0 || n > 0 && !f.began():
@@ -449,28 +451,34 @@ func (c *fileChecker) turnedAway() bool {
 	})
 }
 
-// ratios compares a finished job's ratios, given to six decimals. So long ran the
-// longest of its pieces, by which its slowdown is measured; below 0 is not known.
-func (c *fileChecker) ratios(f *filed, longest des.Time) {
+// ratios compares the time that a finished job ran for its own work, below 0 where that is
+// not known, and its ratios, given to six decimals, with what the file says.
+func (c *fileChecker) ratios(f *filed, ran des.Time) {
 	equal := func(column string, got optional[float64], want float64) {
 		if got.given && got.value != want && math.Abs(got.value-want) > 1e-6+1e-12*math.Abs(want) {
 			c.violation(f, Disagreement, f.job.Submit, "%s is %v, not %.6f", column, got.value, want)
 		}
 	}
-	run, turnaround := f.finish-f.start, f.finish-f.job.Submit
+	turnaround := f.finish - f.job.Submit
 	switch {
-	case run > 0:
-		equal(colStretch, f.stretch, float64(turnaround)/float64(run))
+	case ran < 0 && !f.execution.given:
+		return
+	case ran < 0:
+		ran = f.execution.value // which the ratios are to agree with
+	case f.execution.given && f.execution.value != ran:
+		c.violation(f, Disagreement, f.job.Submit, "%s is %v, not %v", colExecution, f.execution.value, ran)
+	}
+	switch {
+	case ran > 0:
+		equal(colStretch, f.stretch, float64(turnaround)/float64(ran))
 	case !f.backfilled.given: // Batsim's own, which has no word for it
 	case turnaround > 0: // there is none; it used to be written so
 		equal(colStretch, f.stretch, math.Inf(1))
 	default:
 		equal(colStretch, f.stretch, 1)
 	}
-	if longest >= 0 {
-		tau := cmp.Or(c.Tau, 10*des.Second)
-		equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(longest, tau))))
-	}
+	tau := cmp.Or(c.Tau, 10*des.Second)
+	equal(colBoundedSlowdown, f.slowdown, max(1, float64(turnaround)/float64(max(ran, tau))))
 }
 
 // backfills checks who is said to have started before a job submitted earlier.
@@ -580,7 +588,7 @@ func (c *fileChecker) promised() {
 	for _, f := range c.admitted {
 		until := min(f.start, c.last)
 		switch {
-		case !f.promise.given && until > f.job.Submit:
+		case !f.promise.given && until > decided(c.Wakes, f.job.Submit):
 			c.violation(f, PromiseBroken, until, "waited without a promise (no %s in metadata)", promisedKey)
 		case f.promise.given && until > f.promise.value && !overran.during(f.job.Submit, until):
 			c.violation(f, PromiseBroken, until, "not started by %v, which it was promised first", f.promise.value)

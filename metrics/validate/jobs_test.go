@@ -137,6 +137,7 @@ func at(jobs []*entity.Job, starts ...des.Time) string {
 		j.Backfilled = slices.Max(starts[:i+1]) > starts[i]
 		end := starts[i]*sec + min(j.Runtime, j.Request.Length)
 		j.Reservation.Window = entity.Window{Start: starts[i] * sec, End: starts[i]*sec + j.Request.Length, Nodes: j.Request.Nodes}
+		j.Start, j.Finish = starts[i]*sec, end
 		kind := entity.JobFinished
 		if j.Runtime > j.Request.Length {
 			kind = entity.JobKilled
@@ -294,7 +295,7 @@ func TestDamagedFilesAreReportedByLine(t *testing.T) {
 		{"a stray quote", good + "6,\"w0\n", "jobs CSV, line 7"},
 		{"text for an id", plant(t, good, "3", "job_id", "x"), `jobs CSV, line 4, job_id: "x" is not a whole number`},
 		{"text for a time", plant(t, good, "3", "starting_time", "soon"), `jobs CSV, line 4, starting_time: "soon" is not a time`},
-		{"not a number", plant(t, good, "3", "finish_time", "NaN"), `jobs CSV, line 4, finish_time: "NaN" is no time within the range`},
+		{"not a number", plant(t, good, "3", "finish_time", "NaN"), `jobs CSV, line 4, finish_time: "NaN" is not a time`},
 		{"too large a number", plant(t, good, "3", "finish_time", "1e300"), `"1e300" is no time within the range`},
 		{"a finish before the start", plant(t, good, "3", "finish_time", "1"), `jobs CSV, line 4, finish_time: 1 is before the start at 2`},
 		{"an unknown state", plant(t, good, "3", "final_state", "LOST"), `jobs CSV, line 4, final_state: "LOST" is not a state known here`},
@@ -339,4 +340,23 @@ func FuzzJobs(f *testing.F) {
 		_, _ = Jobs(strings.NewReader(file), slices.Values(jobs), Rules{
 			Promises: Promises{Order: true, Head: true, First: true}, Processors: 4, Overrun: entity.OverrunExtend})
 	})
+}
+
+func TestAnOutageOfMoreThanTheMachineHasIsRead(t *testing.T) {
+	jobs, s := goodDay("easy")
+	file := write(t, s, nil, jobs...)
+	for place, down := range map[string]bool{"0-2147483647": true, "0": true, "4-2147483647": false} {
+		rules := Rules{Processors: 4, Outages: strings.NewReader("from,to,node\n1,2," + place + "\n")}
+		report, err := Jobs(strings.NewReader(file), slices.Values(jobs), rules)
+		require.NoError(t, err)
+		found := slices.ContainsFunc(report.Violations, func(v Violation) bool { return v.Kind == OnWhatIsDown && v.Job > 0 })
+		require.Equal(t, down, found, "%s: %v", place, report)
+
+		nodes := []entity.Node{{ID: 0, Perf: 1}, {ID: 1, Perf: 1}, {ID: 2, Perf: 1}, {ID: 3, Perf: 1}}
+		rules = Rules{Nodes: nodes, Outages: strings.NewReader("from,to,node\n1,2," + place + "\n")}
+		report, err = Jobs(strings.NewReader(file), slices.Values(jobs), rules)
+		require.NoError(t, err)
+		found = slices.ContainsFunc(report.Violations, func(v Violation) bool { return v.Kind == OnWhatIsDown && v.Job > 0 })
+		require.Equal(t, down, found, "nodes, %s: %v", place, report)
+	}
 }

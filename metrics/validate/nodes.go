@@ -44,16 +44,17 @@ func (c *fileChecker) onNodes() {
 	for _, f := range c.begun() {
 		q, longest, cost := &f.job.Request, des.Time(0), 0.0
 		asked := q.Length
-		if f.restarts.given {
-			asked = max(asked, f.estimate) // for checkpoints, which it did not come to
-		}
 		planned, run, about := asked, min(f.job.Runtime, asked), des.Time(0)
+		if f.restarts.given { // it may have been reserved more, for checkpoints that it did not come to
+			about = des.Tick
+		}
 		switch {
 		case c.predicts && f.part: // nor for how long it was planned
 			about = des.Second
-		case f.predicted.given && (f.restarts.given || f.corrections.value > 0): // at least so long, and how long is not known
+		case f.prediction.value <= 0 || f.predicted.value <= 0: // none, or none that can be; see predictions
+		case f.restarts.given || f.corrections.value > 0: // at least so long, and how long is not known
 			planned, about = min(asked, f.prediction.value), des.Second
-		case f.predicted.given:
+		default:
 			planned = f.predicted.value
 		}
 		nodes := c.nodesOf(f)

@@ -26,6 +26,7 @@ type rebuiltJob struct {
 	place                   string
 	restarts                int
 	kept, lost, overhead    int64
+	ran                     int64 // for its own work
 	asked, processors, held int64
 	until                   int64
 }
@@ -34,6 +35,21 @@ func (j *rebuiltJob) ended(t require.TestingT, e map[string]string) {
 	j.kept += ticks(t, e["kept"])
 	j.lost += ticks(t, e["lost"])
 	j.overhead += ticks(t, e["overhead"])
+}
+
+// useful is how much of the time of the attempt that e ended went into work: into that
+// which was kept, or into all of it.
+func useful(t require.TestingT, e map[string]string, kept string) int64 {
+	work := ticks(t, e["kept"]) + ticks(t, e["lost"])
+	took, all := ticks(t, e["time"])-ticks(t, e["start"]), work+ticks(t, e["overhead"])
+	if kept != "" {
+		work = ticks(t, kept)
+	}
+	if all == work {
+		return took
+	}
+	product := new(big.Int).Mul(big.NewInt(took), big.NewInt(work))
+	return product.Div(product, big.NewInt(all)).Int64()
 }
 
 // vain has all work of a job be lost.
@@ -100,17 +116,22 @@ func (b *books) rebuild(t require.TestingT) {
 			j.until = ticks(t, e["reserved_end"])
 		case "resized":
 			attempt("resized")
+			j.ran += ticks(t, e["kept"])
+			j.estimate = e["estimate"]
 			n := whole(e["processors"])
 			level[2] += n - j.held
 			j.processors, j.held, j.shape = n, n, e
 		case "requeued":
 			attempt("requeued")
+			j.ran += useful(t, e, e["kept"])
+			j.estimate = e["estimate"]
 			j.asked = whole(e["processors"]) // a moldable job that keeps work keeps its shape
 			level[0], level[1], level[2] = level[0]+1, level[1]+j.asked, level[2]-j.held
 			j.state, j.start, j.shape, j.place = "SUBMITTED", -1, e, ""
 			j.restarts++
 		case "finished", "killed":
 			j.finish = ticks(t, now)
+			j.ran += useful(t, e, "")
 			level[2] -= j.held
 			switch {
 			case e["event"] == "finished":
@@ -139,8 +160,8 @@ func (b *books) rebuild(t require.TestingT) {
 			wait = j.start - ticks(t, j.came["submission_time"])
 		}
 		if done {
-			finish, run = j.finish, j.finish-j.start
-			turnaround = wait + run
+			finish, run = j.finish, j.ran
+			turnaround = wait + j.finish - j.start
 			slowdown = "1"
 			if least := max(run, int64(10*des.Second)); turnaround > least {
 				slowdown = sixDecimals(turnaround, least)

@@ -280,7 +280,7 @@ func (r *rowReader) read() *row {
 	}
 	if f.ended() {
 		r.missing(colFinish, colExecution, colTurnaround, colBoundedSlowdown)
-		if f.finish > f.start {
+		if f.execution.value > 0 {
 			r.missing(colStretch)
 		}
 	}
@@ -312,12 +312,11 @@ func parseWhole(bits int) func(string) (int64, error) {
 }
 
 func parseTime(s string) (des.Time, error) {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
+	t, ok := des.ParseTime(s)
+	switch {
+	case !ok:
 		return 0, fmt.Errorf("%q is not a time", s)
-	}
-	t := des.Seconds(x)
-	if x != x || t == des.Forever || t == -des.Forever {
+	case t == des.Forever || t == -des.Forever:
 		return 0, fmt.Errorf("%q is no time within the range of simulated time", s)
 	}
 	return t, nil

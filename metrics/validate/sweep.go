@@ -122,7 +122,7 @@ func (h *headOfFile) look(now des.Time, f *filed, shadow des.Time) {
 }
 
 func (c *fileChecker) headStarts(h *headOfFile, f *filed, at des.Time) {
-	if h.job == f && at > h.bound && !h.overran.during(h.since, at) {
+	if h.job == f && at > decided(c.Wakes, h.bound) && !h.overran.during(h.since, at) {
 		c.violation(f, HeadDelayed, at, "the head of the queue, not started by its shadow time %v", h.bound)
 	}
 }

@@ -184,6 +184,14 @@ func (v *Validator) Observe(e entity.JobEvent) {
 	}
 }
 
+// wakes is when the policy is awake; the promise to the head binds from its next round on.
+func (v *Validator) wakes() entity.Wakes {
+	if v.meta == nil {
+		return entity.Wakes{}
+	}
+	return v.meta.Wakes
+}
+
 func (v *Validator) submitted(j *entity.Run) {
 	if v.live == nil {
 		v.live = map[*entity.Run]*followed{}
@@ -275,7 +283,7 @@ func (v *Validator) start(f *followed) {
 		v.violation(OutOfOrder, j, "started before %v, which was submitted earlier", first.job)
 	}
 	if v.Head && v.head.job == f {
-		if v.now > v.head.bound && !v.voided(f, v.head.since) {
+		if v.now > decided(v.wakes(), v.head.bound) && !v.voided(f, v.head.since) {
 			v.violation(HeadDelayed, j, "the head of the queue started after %v, which was held for it", v.head.bound)
 		}
 		v.head.job = nil

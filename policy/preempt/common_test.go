@@ -18,10 +18,21 @@ func job(id int64, submit, runtime des.Time, nodes int) *entity.Job {
 
 // simulate runs jobs on so many processors and has the schedule validated.
 func simulate(t require.TestingT, p entity.Policy, pass entity.Pass, processors int, jobs ...*entity.Job) []*entity.Run {
+	return reserved(t, p, nil, pass, processors, jobs...)
+}
+
+// reserved is simulate beside advance reservations.
+func reserved(t require.TestingT, p entity.Policy, booked []entity.Window, pass entity.Pass, processors int, jobs ...*entity.Job) []*entity.Run {
 	check := &validate.Validator{}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(processors), p, check)
 	m.Pass, m.Placer = pass, entity.LowestFirst{}
+	for i, w := range booked {
+		h, err := m.Tentative(job(int64(100+i), 0, w.Length(), w.Nodes), w)
+		require.NoError(t, err)
+		_, err = h.Confirm()
+		require.NoError(t, err)
+	}
 	var runs []*entity.Run
 	for _, j := range jobs {
 		runs = append(runs, m.Submit(j))

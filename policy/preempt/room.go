@@ -81,8 +81,8 @@ func victims(r *entity.Round, j *entity.Run, yielding []*entity.Run) []*entity.R
 	return chosen
 }
 
-// part is nodes that are given back, and would have been free from the instant end
-// on anyhow.
+// part is nodes that are given back, and would have been free from the instant end on
+// anyhow; below 0, nodes that are taken until then.
 type part struct {
 	end   des.Time
 	nodes int
@@ -102,46 +102,53 @@ func fits(r *entity.Round, j *entity.Run, yielding []*entity.Run) bool {
 	return false
 }
 
-// meets is fits for what j asks for in one of its shapes. What the jobs that give way
-// hold ends at several instants; up to each, so many nodes less need be free already:
+// meets is fits for what j asks for in one of its shapes.
+func meets(r *entity.Round, j *entity.Run, req entity.Request, yielding []*entity.Run) bool {
+	end := r.Now.Add(req.Length)
+	return room(r, req, beside(r, j, []part{{end, -req.Nodes}}, yielding), end)
+}
+
+// room reports whether there is room until end for what parts take beside what parts give
+// back, on nodes that suit req. What is given back ends at several instants; up to each, so
+// many nodes less need be free already:
 //
-//	j asks for 5   |  5-3-1  | 5-1 |  5   |    must be free, as the plan is now,
+//	5 are taken    |  5-3-1  | 5-1 |  5   |    must be free, as the plan is now,
 //	               +---------+-----+------+    where jobs of 3 and of 1 node give way
 //	              now       3 end  1 ends
 //
 // On counted processors that is exact. On named nodes it counts the nodes that
-// suit j, and leaves costs and deadlines out.
-func meets(r *entity.Round, j *entity.Run, req entity.Request, yielding []*entity.Run) bool {
-	var parts []part
-	given := 0
-	for _, v := range yielding {
-		for _, p := range gives(r, j, v) {
-			parts = append(parts, p)
-			given += p.nodes
-		}
-	}
+// suit req, and leaves costs and deadlines out.
+func room(r *entity.Round, req entity.Request, parts []part, end des.Time) bool {
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.end, b.end) })
-	need := req
-	need.Budget, need.Deadline = 0, 0
-	end := r.Now.Add(req.Length)
-	from := r.Now
-	room := func(until des.Time) bool {
-		until = min(until, end)
-		if need.Nodes, need.Length = req.Nodes-given, until-from; need.Nodes > 0 && need.Length > 0 {
-			if _, ok := r.Plan.Find(need, from, from); !ok {
-				return false
-			}
-		}
-		from = max(from, until)
-		return true
-	}
+	req.Nodes, req.Budget, req.Deadline = 0, 0, 0
 	for _, p := range parts {
-		if !room(p.end) {
-			return false
-		}
-		given -= p.nodes
+		req.Nodes -= p.nodes
 	}
-	return room(end)
+	from := r.Now
+	for _, p := range parts {
+		until := min(p.end, end)
+		if req.Length = until - from; req.Length > 0 {
+			if req.Nodes > 0 {
+				if _, ok := r.Plan.Find(req, from, from); !ok {
+					return false
+				}
+			}
+			from = until
+		}
+		if from == end {
+			break
+		}
+		req.Nodes += p.nodes
+	}
+	return true
+}
+
+// free is how many nodes nobody has now.
+func free(r *entity.Round) (n int) {
+	for s := range r.Plan.Slots(r.Now, r.Now+des.Tick) {
+		n += s.Width
+	}
+	return n
 }
 
 // gives lists what j would get of v's.

@@ -185,6 +185,41 @@ func TestPoliciesThatPreemptFinishEverything(t *testing.T) {
 	})
 }
 
+// Which nodes suit is guessed by their numbers there, and who has yielded in vain goes on.
+func TestOnUnequalNodesPoliciesThatPreemptFinishEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var nodes []*entity.Node
+		for i := range rapid.IntRange(1, 5).Draw(t, "nodes") {
+			nodes = append(nodes, &entity.Node{ID: i + 1, Perf: float64(rapid.IntRange(1, 3).Draw(t, "speed")), Price: 1})
+		}
+		jobs := randomJobs(t, len(nodes))
+		for _, j := range jobs {
+			j.Request.MinPerf = float64(rapid.IntRange(0, 3).Draw(t, "least"))
+			if rapid.Bool().Draw(t, "poor") {
+				j.Request.Budget = float64(rapid.IntRange(1, 200).Draw(t, "budget"))
+			}
+		}
+		for _, p := range []entity.Policy{Selective{Factor: 1, Slice: 1}, Slicing{Quantum: des.Time(rapid.IntRange(1, 9).Draw(t, "quantum"))}} {
+			d, err := plan.NewDomain(nodes, window.AMP{})
+			require.NoError(t, err)
+			sim := des.New(des.Config{})
+			m := entity.NewMetascheduler(sim, d, p)
+			m.LeaveWaiting = true
+			var runs []*entity.Run
+			for _, j := range jobs {
+				runs = append(runs, m.Submit(j))
+			}
+			require.NoError(t, sim.Run(context.Background()))
+			for _, r := range runs {
+				alone, err := plan.NewDomain(nodes, window.AMP{})
+				require.NoError(t, err)
+				_, fits := alone.Find(r.Submitted().Request, 0, 0)
+				require.Equal(t, fits, r.State == entity.Finished, "%v is %v", r, r.State)
+			}
+		}
+	})
+}
+
 // On two processors a job that asks for five has its turn in its shape of two.
 func TestJobsYieldToAShapeThatFits(t *testing.T) {
 	for _, p := range []entity.Policy{Slicing{Quantum: 10}, Selective{Factor: 2, Slice: 1}} {

@@ -196,10 +196,7 @@ func (p Selective) yielding(running []ranked, j *entity.Run, now des.Time) []*en
 // lookAgain asks for a round at the next instant at which one of waiting may have
 // enough others yield, as far as numbers of nodes tell.
 func (p Selective) lookAgain(r *entity.Round, waiting []ranked) {
-	free := 0
-	for s := range r.Plan.Slots(r.Now, r.Now+des.Tick) {
-		free += s.Width
-	}
+	free := free(r)
 	running := p.running(r)
 	next, slice := des.Forever, des.Forever // an xfactor is high enough; a slice is over
 	for _, v := range running {

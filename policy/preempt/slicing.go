@@ -13,7 +13,8 @@ import (
 // order: those that wait, the longest first, then those that run, the longest last.
 // From the first on each has its processors that fits beside those before it; who
 // ran and has none now is suspended. Between these instants whatever fits starts, and
-// nobody yields.
+// nobody yields. On named nodes a job may be suspended for one that then does not get
+// them, because of what they cost; it goes on at once.
 //
 // Such is coarse-grained time sharing as batch systems have it (SchedulerTimeslice of
 // Slurm's gang scheduling); unlike in Ousterhout's matrix (Scheduling techniques for
@@ -74,18 +75,11 @@ func (p Slicing) Schedule(r *entity.Round) {
 	}
 	q := p.quantum()
 	turn := p.turn(r)
-	for i := 0; i < len(turn); i++ {
-		j := turn[i]
-		if j.State != entity.Waiting || start(r, j) || r.Now%q != 0 {
-			continue
-		}
-		chosen := victims(r, j, last(turn[i+1:], r.Now))
-		for _, v := range chosen {
-			stop(r, v, KeepAll, p.Cost)
-		}
-		if chosen != nil {
-			start(r, j)
-		}
+	if r.Now%q == 0 {
+		p.change(r, turn)
+	}
+	for _, j := range turn {
+		start(r, j)
 	}
 	for range r.Running() { // where nobody runs nobody has a turn to give
 		if r.Queue.Len() > 0 {
@@ -93,6 +87,73 @@ func (p Slicing) Schedule(r *entity.Round) {
 		}
 		break
 	}
+}
+
+// change has the jobs of turn that run, and have no room beside those before them, yield
+// to those that wait and have.
+func (p Slicing) change(r *entity.Round, turn []*entity.Run) {
+	var begin []*entity.Run
+	var shapes []entity.Request // of these
+	var taken []part            // by these
+	yielding := last(turn, r.Now)
+	left := free(r) // at most; it is soon too little for most
+	for _, v := range yielding {
+		left += v.Reservation.Window.Nodes
+	}
+	for _, j := range turn {
+		if narrowest(j) > left {
+			continue
+		}
+		switch at := slices.Index(yielding, j); {
+		case at >= 0:
+			if others := slices.Delete(slices.Clone(yielding), at, at+1); room(r, j.Request, beside(r, j, taken, others), j.Reservation.Window.End) {
+				yielding = others
+				left -= j.Reservation.Window.Nodes
+			}
+		case j.State == entity.Waiting:
+			if req, ok := p.shape(r, j, taken, yielding); ok {
+				begin, shapes = append(begin, j), append(shapes, req)
+				taken = append(taken, part{r.Now.Add(req.Length), -req.Nodes})
+				left -= req.Nodes
+			}
+		}
+	}
+	for _, v := range yielding {
+		stop(r, v, KeepAll, p.Cost)
+	}
+	for i, j := range begin {
+		if w, ok := r.Plan.Find(shapes[i], r.Now, r.Now); ok && j.State == entity.Waiting {
+			r.Reserve(j, w)
+		}
+	}
+}
+
+// beside is what is taken, and what those that yield give back of what suits j.
+func beside(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run) []part {
+	parts := slices.Clone(taken)
+	for _, v := range yielding {
+		parts = append(parts, gives(r, j, v)...)
+	}
+	return parts
+}
+
+// shape is what j, which waits, asks for in the shape in which it would start now as
+// entity.FirstStart has it, beside what is taken, if those that yield gave way.
+func (p Slicing) shape(r *entity.Round, j *entity.Run, taken []part, yielding []*entity.Run) (best entity.Request, found bool) {
+	parts := beside(r, j, taken, yielding)
+	try := func(nodes int) {
+		req, ok := j.RequestOn(nodes)
+		end := r.Now.Add(req.Length)
+		if ok && (!found || cmp.Or(cmp.Compare(req.Length, best.Length), cmp.Compare(nodes, best.Nodes)) < 0) &&
+			room(r, req, append(slices.Clone(parts), part{end, -nodes}), end) {
+			best, found = req, true
+		}
+	}
+	try(j.Request.Nodes)
+	for _, s := range j.Shapes {
+		try(s.Nodes)
+	}
+	return best, found
 }
 
 // turn lists all jobs in the order in which they are served.

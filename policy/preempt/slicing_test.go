@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // With n jobs of m quanta each the i-th ends when (m-1)n + i turns are over.
@@ -107,8 +108,8 @@ func TestASmallQuantumSharesOneProcessorAsTheQueueingModelDoes(t *testing.T) {
 	require.InEpsilon(t, service.Seconds()*(1+load/2/(1-load)), response(backfill.FCFS{}), 0.04)
 }
 
-// sliced is the policy by its definition: every tick looked at.
-func sliced(quantum des.Time, processors int, jobs []*entity.Job) []span {
+// sliced is the policy by its definition, beside advance reservations: every tick looked at.
+func sliced(quantum des.Time, processors int, booked []entity.Window, jobs []*entity.Job) []span {
 	type life struct {
 		*entity.Job
 		done, since   des.Time
@@ -123,8 +124,26 @@ func sliced(quantum des.Time, processors int, jobs []*entity.Job) []span {
 	var list []span
 	for now, left := des.Time(0), len(all); left > 0; now++ {
 		boundary := now%quantum == 0
-		var turn []*life
-		free := processors
+		var turn, served []*life
+		fits := func(j *life, since des.Time) bool { // to the end of its estimate
+			for at := now; at < since+j.Request.Length-j.done; at++ {
+				used := j.Request.Nodes
+				for _, b := range booked {
+					if b.Start <= at && at < b.End {
+						used += b.Nodes
+					}
+				}
+				for _, s := range served {
+					if at < s.since+s.Request.Length-s.done {
+						used += s.Request.Nodes
+					}
+				}
+				if used > processors {
+					return false
+				}
+			}
+			return true
+		}
 		for _, j := range all {
 			if j.running && j.done+now-j.since == j.Runtime {
 				list = append(list, span{j.ID, int64(j.since), int64(now)})
@@ -135,7 +154,7 @@ func sliced(quantum des.Time, processors int, jobs []*entity.Job) []span {
 				turn = append(turn, j)
 			}
 			if j.running && !boundary {
-				free -= j.Request.Nodes
+				served = append(served, j)
 			}
 		}
 		slices.SortStableFunc(turn, func(a, b *life) int {
@@ -153,13 +172,13 @@ func sliced(quantum des.Time, processors int, jobs []*entity.Job) []span {
 			if j.running && !boundary {
 				continue
 			}
-			switch has := j.Request.Nodes <= free; {
-			case has && !j.running:
+			switch {
+			case !j.running && fits(j, now):
 				order++
 				j.running, j.since, j.order = true, now, order
-				free -= j.Request.Nodes
-			case has:
-				free -= j.Request.Nodes
+				served = append(served, j)
+			case j.running && fits(j, j.since):
+				served = append(served, j)
 			case j.running:
 				list = append(list, span{j.ID, int64(j.since), int64(now)})
 				j.done += now - j.since
@@ -171,22 +190,60 @@ func sliced(quantum des.Time, processors int, jobs []*entity.Job) []span {
 	return list
 }
 
-// Equal widths: which of several that run must yield is not in question then.
+// The third job wants a processor fewer than there are, and the fourth one beside it: of
+// the first two, the one that started last has that already.
+func TestWhoHasRoomBesideThoseBeforeItIsLeftAlone(t *testing.T) {
+	runs := simulate(t, Slicing{Quantum: 10 * des.Second, Cost: 2 * des.Second}, entity.PassInstant, 4,
+		job(1, des.Second, 20*des.Second, 1), job(2, des.Second, 20*des.Second, 1), job(3, 2*des.Second, 20*des.Second, 3), job(4, 3*des.Second, 20*des.Second, 2))
+	require.Empty(t, runs[1].Earlier())
+	require.Equal(t, 21*des.Second, runs[1].Finish)
+}
+
 func TestTimeSlicingIsItsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		quantum := des.Time(rapid.IntRange(1, 6).Draw(t, "quantum"))
-		width := rapid.IntRange(1, 3).Draw(t, "width")
-		processors := width * rapid.IntRange(1, 3).Draw(t, "rows")
+		processors := rapid.IntRange(1, 6).Draw(t, "processors")
 		var jobs []*entity.Job
 		at := des.Time(0)
 		for id := range rapid.IntRange(1, 9).Draw(t, "jobs") {
 			at += des.Time(rapid.IntRange(1, 5).Draw(t, "gap"))
+			width := rapid.IntRange(1, processors).Draw(t, "width")
 			j := job(int64(id), at, des.Time(rapid.IntRange(1, 15).Draw(t, "runtime")), width)
 			j.Request.Length += des.Time(rapid.IntRange(0, 15).Draw(t, "slack"))
 			jobs = append(jobs, j)
 		}
-		require.Equal(t, sliced(quantum, processors, jobs), spans(simulate(t, Slicing{Quantum: quantum}, entity.PassInstant, processors, jobs...)))
+		var booked []entity.Window
+		for begin, n := des.Time(0), rapid.IntRange(0, 3).Draw(t, "bookings"); n > 0; n-- {
+			begin += des.Time(rapid.IntRange(1, 20).Draw(t, "until"))
+			w := entity.Window{Start: begin, End: begin + des.Time(rapid.IntRange(1, 10).Draw(t, "booked for")), Nodes: rapid.IntRange(1, processors).Draw(t, "booked")}
+			booked, begin = append(booked, w), w.End
+		}
+		require.Equal(t, sliced(quantum, processors, booked, jobs), spans(reserved(t, Slicing{Quantum: quantum}, booked, entity.PassInstant, processors, jobs...)))
 	})
+}
+
+// B yields, as there would be room for the third job by numbers; but that cannot pay for the
+// node that is free then.
+func TestWhoHasYieldedInVainGoesOnAtOnce(t *testing.T) {
+	d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1, Price: 1}, {ID: 2, Perf: 2, Price: 10}}, window.AMP{})
+	require.NoError(t, err)
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, d, Slicing{Quantum: 10 * des.Second})
+	fast, poor := job(1, 0, 60*des.Second, 1), job(3, 2*des.Second, 10*des.Second, 1)
+	fast.Request.MinPerf, poor.Request.Budget = 2, 20
+	b, a, third := m.Submit(fast), m.Submit(job(2, des.Second, 25*des.Second, 1)), m.Submit(poor)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 30*des.Second, b.Finish)
+	require.Equal(t, []des.Time{26 * des.Second, 26 * des.Second}, []des.Time{a.Finish, third.Start})
+}
+
+// At 10 the second job could have its turn on one processor, on two or on three.
+func TestATurnIsTakenInTheShapeThatEndsFirst(t *testing.T) {
+	wide := job(2, 1, 15, 5)
+	wide.Shapes = []entity.Shape{{Nodes: 1, Length: 40, Runtime: 40}, {Nodes: 2, Length: 20, Runtime: 20}, {Nodes: 3, Length: 20, Runtime: 20}}
+	runs := simulate(t, Slicing{Quantum: 10}, entity.PassInstant, 3, job(1, 0, 100, 3), wide)
+	first := runs[1].Earlier()[0]
+	require.Equal(t, []any{des.Time(10), 2}, []any{first.Start, first.Window.Nodes})
 }
 
 // Whoever waits is ahead of all that have started since: it starts within a quantum

@@ -204,6 +204,17 @@ func TestWorkloadHasTheSizeOfItsPlatformWhereItTellsNone(t *testing.T) {
 	n, err = open(`{"nb_res": 4, "jobs": [], "profiles": {}}`, workload.Options{Procs: 5})
 	require.NoError(t, err)
 	require.Equal(t, 5, n)
+
+	const job = `{"header": ["; MaxProcs: unknown"], "jobs": [{"id": 1, "subtime": 0, "res": 2, "profile": "p"}], "profiles": {"p": {"type": "delay", "delay": 3}}}`
+	trace, err := workload.Options{Stdin: strings.NewReader(job), Format: Format{Hosts: 9}}.Open(workload.StandardInput)
+	require.NoError(t, err)
+	records := 0
+	for _, err := range trace.Selected() {
+		require.NoError(t, err)
+		records++
+	}
+	require.Equal(t, 1, records)
+	require.EqualValues(t, 9, trace.Header.MaxProcs)
 }
 
 func TestPlatformsMayBePacked(t *testing.T) {

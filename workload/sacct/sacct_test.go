@@ -642,6 +642,19 @@ func TestTasksOfArraysHaveNumbersOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestTasksHaveNumbersOfTheirOwnWhereUsersAreNumbers(t *testing.T) {
+	const log = "JobID|User|Submit\n1|1001|10\n2|1002|10\n7_1|1001|10\n7_2|1001|10\n7_3|1001|10\n"
+	ids := func(text string) (ids []int64) {
+		_, recs, _ := read(t, text)
+		for _, rec := range recs {
+			ids = append(ids, rec.Job)
+		}
+		return ids
+	}
+	require.Equal(t, []int64{1, 2, 7, 8, 9}, ids(log))
+	require.Equal(t, ids(log), ids(strings.ReplaceAll(log, "|100", "|u")), "users with names have the same jobs")
+}
+
 func TestTasksHaveTheNumbersThatSlurmGaveThem(t *testing.T) {
 	_, recs, _ := read(t, "JobID|JobIDRaw|Submit\n20_1|20|10\n20_2|21|10\n9_1|9|10\n9_1|9|20\n")
 	var numbers []int64

@@ -8,5 +8,5 @@ func Example() {
 	// selective-preemption-sf2     975 suspensions, mean bounded slowdown  29.2, valid: true
 	// selective-preemption-sf5     504 suspensions, mean bounded slowdown  33.1, valid: true
 	// selective-preemption-sf2-keep-none  1938 suspensions, mean bounded slowdown 120.4, valid: true
-	// time-slicing-3600           3584 suspensions, mean bounded slowdown  57.8, valid: true
+	// time-slicing-3600           3474 suspensions, mean bounded slowdown  57.7, valid: true
 }

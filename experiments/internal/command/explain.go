@@ -20,7 +20,7 @@ func newExplain() *cobra.Command {
 its end: from the files that simulate --decisions --out DIR has written. Without
 --policy it is told for all policies that DIR holds. The exit code is 1 where it
 cannot be told.`,
-		Example: `  gridslot simulate KTH-SP2.swf.gz --policy easy,conservative --decisions --out results
+		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,conservative --decisions --out results
   gridslot explain results 4711 --policy easy`,
 		Args: Arguments(2, 2, "DIR JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {

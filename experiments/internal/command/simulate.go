@@ -94,8 +94,8 @@ of their requests, at which they are killed:
 and with --correct a prediction that a job outlives becomes another one
 ` + describe(t.Correctors),
 		Example: `  gridslot simulate
-  gridslot simulate KTH-SP2.swf.gz --policy easy,easy-sjbf --out results
-  gridslot simulate KTH-SP2.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
+  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy-sjbf --out results
+  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
   gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results
   gridslot simulate study.yaml --seed 2`,
 		Args: Arguments(0, 1, "[TRACE|SCENARIO.yaml]"),
@@ -127,7 +127,7 @@ and with --correct a prediction that a job outlives becomes another one
 	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
 	s.addPredictions(cmd)
 	addTau(cmd)
-	checked(cmd, "warmup", "", "N|T", "the summary leaves out so many jobs at the beginning, or those of the first T (7d); utilization and makespan are of the time from then on", scenario.ParseWarmup)
+	checked(cmd, "warmup", "", "N|T", "the summary leaves out so many jobs at the beginning, or those of the first T (7d); utilization and makespan are of the time from then on", metrics.ParseWarmup)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")

@@ -122,7 +122,7 @@ What the study varies and is neither in rows nor in columns has a table for each
 of its values: no figure is over two cases. DIR may be a file as well, any CSV
 with a row a run.`,
 		Example: `  gridslot sweep table results
-  gridslot sweep table results --measure mean_bounded_slowdown --rows policy,estimates --columns load --where trace=KTH-SP2.swf.gz
+  gridslot sweep table results --measure mean_bounded_slowdown --rows policy,estimates --columns load --where trace=KTH-SP2-1996-2.1-cln.swf.gz
   gridslot sweep table results --format latex -o waits.tex
   gridslot sweep table mine.csv --parameters policy,load --measure wait`,
 		Args:              Arguments(1, 1, "DIR"),

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// validByManifest runs a call of simulate and checks the folder that it leaves by its manifest alone.
+func validByManifest(t *testing.T, args string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	got := call(append([]string{"simulate", "--out", out}, strings.Fields(args)...)...)
+	require.Zero(t, got.code, "%s\n%s", args, got.stderr)
+	runs := strings.Count(strings.TrimSpace(got.stdout), "\n")
+	got = call("validate", out)
+	require.Zero(t, got.code, "%s\n%s%s", args, got.stdout, got.stderr)
+	require.NotContains(t, got.stdout, " 0 jobs", args)
+	require.Positive(t, strings.Count(got.stdout, "; valid\n"), args)
+	require.LessOrEqual(t, strings.Count(got.stdout, "; valid\n"), max(runs, 1), args)
+}
+
+func TestAFolderOfResultsIsValidByItsManifestAlone(t *testing.T) {
+	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\ntrace: {free: true}\n", "nodes.csv", threeNodes)
+	batches := domainOf(t, "generate: {count: 12}\ncycle: 600\nlocal: {level: [0, 2], cycles: 4}\nbatches: {cycles: 3}\n")
+	whole := domainOf(t, "machine: m.yaml\npolicies: [easy]\nsettings: {seed: 3}\n", "m.yaml", "nodes: n.csv\ncycle: 600\nbatches: {jobs: 5}\n", "n.csv", threeNodes)
+	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,after\n1,0,1,100,80,\n2,5,2,50,50,1\n3,6,1,60,70,1:ok+30\n")
+	book := write(t, "book.csv", "job_id,submit,start,processors,duration\n90001,10,5000,20,600\n")
+	down := write(t, "down.csv", "from,to,processors\n10000,20000,64\n")
+	for _, args := range []string{
+		"--first 500 --load 0.9 --estimates exact --policy easy",
+		"--first 300 --skip 50 --where user<9 --shift --estimates tsafrir --seed 7",
+		"--first 300 --estimates factor:0.5 --overrun extend",
+		"--first 300 --estimates factor:0.5 --overrun raise",
+		"--first 300 --moldable amdahl:serial=0.1 --policy easy,equipartition",
+		"--first 300 --predict recent:k=2 --correct doubling",
+		"--first 300 --outages exponential:mtbf=2d:repair=4h --victims checkpoint:interval=600:cost=10 --seed 3",
+		"--first 300 --outages " + down + " --victims kill",
+		"--first 300 --reservations " + book,
+		"--first 300 --procs 200 --tau 60 --warmup 20 --allocation none",
+		"--first 300 --power switch-off=600",
+		"--first 300 --policy easy:power-cap=20000 --power idle=90",
+		"--first 300 --policy selective-preemption,time-slicing:quantum=600",
+		"lublin:jobs=300:procs=64:load=0.7 --seed 5",
+		jobs + " --procs 3",
+		write(t, "fork.json", fork) + " --procs 2",
+		write(t, "small.swf", smallTrace) + " --domain " + d + " --first 3 --estimates exact --policy easy,css",
+		"--domain " + batches + " --policy easy,css,conservative --seed 4",
+		whole,
+		"--first 200 --grid " + write(t, "g.yaml", smallGrid),
+	} {
+		t.Run(args, func(t *testing.T) { validByManifest(t, args) })
+	}
+}
+
+func TestEverySettingOfTheSchedulersClockLeavesValidSchedules(t *testing.T) {
+	more := []string{"", "--overhead dispatch=3s:prologue=exponential/20s:epilogue=10s", "--power switch-off=300", "--overrun extend --estimates factor:0.5", "--predict recent:k=2"}
+	for i, wake := range []string{"", "--wake 30s", "--wake 5m:offset=40s", "--wake apart=2m", "--wake 1m:apart=90s"} {
+		for k, pass := range []string{"instant", "event", "each"} {
+			validByManifest(t, strings.Join([]string{"--first 250 --policy fcfs,easy,easy-sjbf,conservative --pass", pass, wake}, " "))
+			validByManifest(t, strings.Join([]string{"--first 250 --policy easy,conservative --pass", pass, wake, more[(i+k)%len(more)]}, " "))
+		}
+	}
+}
+
+func TestWhatTheManifestNamesMustBeUnchanged(t *testing.T) {
+	log := write(t, "a.swf", smallTrace)
+	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 3}\n", "nodes.csv", threeNodes)
+	out, nodes := filepath.Join(t.TempDir(), "out"), filepath.Join(filepath.Dir(d), "nodes.csv")
+	require.Zero(t, call("simulate", log, "--policy", "easy", "--out", out).code)
+	require.Zero(t, call("validate", out).code)
+	other := strings.Replace(smallTrace, ";", "; Note: another\n;", 1)
+	require.NotEqual(t, smallTrace, other)
+	require.NoError(t, os.WriteFile(log, []byte(other), 0o666))
+	got := call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "a.swf is not the log that the run had: it has been changed since")
+	require.Zero(t, call("validate", filepath.Join(out, "jobs-easy.csv"), log).code, "but another log may be given")
+	require.NoError(t, os.Remove(log))
+	require.Contains(t, call("validate", out).stderr, "no such file")
+
+	require.Zero(t, call("simulate", "--domain", d, "--policy", "easy", "--out", out).code)
+	require.Zero(t, call("validate", out).code)
+	require.NoError(t, os.Remove(d), "its text stands in the manifest")
+	require.Zero(t, call("validate", out).code)
+	require.NoError(t, os.WriteFile(nodes, []byte(strings.Replace(threeNodes, "2.5", "3.5", 1)), 0o666))
+	got = call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, nodes+" is not the file that the run had: it has been changed since")
+}
+
+func TestAFolderThatIsNotWholeSaysWhatIsMissing(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	require.Zero(t, call("simulate", "--first", "50", "--policy", "easy,fcfs", "--out", out).code)
+	text := read(t, out, "jobs-fcfs.csv")
+	rows := strings.Split(text, "\n")
+	require.NoError(t, os.WriteFile(filepath.Join(out, "jobs-fcfs.csv"), []byte(strings.Join(slices.Delete(rows, 5, 6), "\n")), 0o666))
+	got := call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stdout, "jobs-easy.csv: 50 jobs")
+	require.Contains(t, got.stderr, "jobs-fcfs.csv is not a valid schedule of sample.swf.gz (violations: 1)")
+	require.NoError(t, os.Remove(filepath.Join(out, "jobs-fcfs.csv")))
+	got = call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "opening the schedule")
+	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
+	require.Contains(t, call("validate", out).stderr, "holds no manifest.json")
+	require.Contains(t, call("validate", t.TempDir()).stderr, "holds no results")
+}
+
+func TestOfALogFromStandardInputTheFolderDoesNotTell(t *testing.T) {
+	log := write(t, "a.swf", smallTrace)
+	out := filepath.Join(t.TempDir(), "out")
+	require.Zero(t, callWith(smallTrace, "simulate", "-", "--policy", "easy", "--out", out).code)
+	got := call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "came from standard input: give it as TRACE")
+	require.Zero(t, call("validate", filepath.Join(out, "jobs-easy.csv"), log).code)
+	require.Zero(t, call("validate", out, log).code)
+}
