@@ -3,7 +3,61 @@ package des
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
 )
+
+// PanicError reports that a handler, or whatever it called, has panicked.
+type PanicError struct {
+	Now   Time
+	By    string // who was being called, as far as entities tell (Caller); or ""
+	Place string // where: file and line
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	by := e.By
+	if by == "" {
+		by = "a handler"
+	}
+	return fmt.Sprintf("at %v, %s panicked: %v (%s; PanicError.Stack has the calls that led there)", e.Now, by, e.Value, e.Place)
+}
+
+// Unwrap is the value of the panic, where it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Caller is an Entity that calls code of others, and tells whom it is calling, or "".
+type Caller interface {
+	Entity
+	Calling() string
+}
+
+// panicked is the error of a panic; it is called while that is recovered from.
+func (s *Simulator) panicked(value any) *PanicError {
+	e := &PanicError{Now: s.now, Value: value, Stack: debug.Stack()}
+	for _, c := range s.entities {
+		if caller, ok := c.entity.(Caller); ok && e.By == "" {
+			e.By = caller.Calling()
+		}
+	}
+	calls := make([]uintptr, 64)
+	frames := runtime.CallersFrames(calls[:runtime.Callers(2, calls)])
+	for thrown := false; ; {
+		f, more := frames.Next()
+		inRuntime := strings.HasPrefix(f.Function, "runtime.")
+		if thrown && !inRuntime {
+			e.Place = fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		if thrown = thrown || inRuntime; e.Place != "" || !more {
+			return e
+		}
+	}
+}
 
 // PastEventError reports an event scheduled before the present instant: a
 // fault of the model, which would break causality.

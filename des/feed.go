@@ -56,10 +56,13 @@ func (f *Feed[T]) Pull() {
 	if !ok {
 		return
 	}
-	at := f.At(item)
 	var err error
 	if f.Check != nil {
 		err = f.Check(item)
+	}
+	var at Time
+	if err == nil {
+		at = f.At(item)
 	}
 	if err == nil && at < f.sim.now {
 		err = fmt.Errorf("%v comes at %v, before the one in front of it (%v): a sequence must be in order of time", item, at, f.sim.now)

@@ -2,6 +2,7 @@ package des
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 )
@@ -160,22 +161,28 @@ func (s *Simulator) NextTime() Time {
 }
 
 // Step runs the earliest pending event and reports whether there was one.
-func (s *Simulator) Step() (bool, error) {
+func (s *Simulator) Step() (more bool, err error) {
 	if err := s.enter(); err != nil {
 		return false, err
 	}
-	defer s.leave()
+	defer s.leave(&err)
+	if s.startEntities(); s.err != nil {
+		return false, s.err
+	}
 	return s.step(Forever)
 }
 
 // Run runs until no event is left, Stop is called, the stop condition holds,
 // or ctx ends; the last is reported as its error. A run that failed stays
 // failed. Once no event is left, the entities are shut down.
-func (s *Simulator) Run(ctx context.Context) error {
+func (s *Simulator) Run(ctx context.Context) (err error) {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.leave(&err)
+	if s.startEntities(); s.err != nil {
+		return s.err
+	}
 	if err := s.run(ctx, Forever); err != nil {
 		return err
 	}
@@ -187,14 +194,17 @@ func (s *Simulator) Run(ctx context.Context) error {
 
 // RunUntil runs every event up to and including the instant t and leaves the
 // clock at t, or where the run was stopped. An instant in the past is an error.
-func (s *Simulator) RunUntil(ctx context.Context, t Time) error {
+func (s *Simulator) RunUntil(ctx context.Context, t Time) (err error) {
 	if t < s.now {
 		return fmt.Errorf("cannot run until %v: it is %v already", t, s.now)
 	}
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.leave(&err)
+	if s.startEntities(); s.err != nil {
+		return s.err
+	}
 	if err := s.run(ctx, t); err != nil {
 		return err
 	}
@@ -213,14 +223,17 @@ func (s *Simulator) enter() error {
 		return s.err
 	}
 	s.stopped, s.running = false, true
-	s.startEntities()
-	if s.err != nil {
-		s.running = false
-	}
-	return s.err
+	return nil
 }
 
-func (s *Simulator) leave() { s.running, s.ctx = false, nil }
+// leave ends a run. What a handler, or an entity, has panicked with is its error.
+func (s *Simulator) leave(err *error) {
+	if p := recover(); p != nil {
+		s.err = errors.Join(s.err, s.panicked(p))
+		*err = s.err
+	}
+	s.running, s.starting, s.ctx = false, false, nil
+}
 
 // contextInterval is how many events may run between two looks at the context.
 const contextInterval = 1024
@@ -230,7 +243,7 @@ func (s *Simulator) run(ctx context.Context, until Time) error {
 	for n := uint(0); !s.stopped; n++ {
 		if n%contextInterval == 0 {
 			if err := ctx.Err(); err != nil {
-				return err
+				return fmt.Errorf("stopped at %v: %w", s.now, err)
 			}
 		}
 		if more, err := s.step(until); !more || err != nil {

@@ -5,12 +5,15 @@ package entity_test
 
 import (
 	"context"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -136,4 +139,182 @@ func TestAPolicyCannotPreemptAnAdvanceReservation(t *testing.T) {
 	require.NoError(t, err)
 	w.meta.Submit(job(2, 5, 10, 4))
 	require.ErrorContains(t, w.sim.Run(context.Background()), "is an advance reservation and cannot be preempted")
+}
+
+// snapshot is a policy as people write one: it lists who is new and looks for a window for
+// each, all before it reserves any.
+type snapshot struct{}
+
+func (snapshot) Name() string { return "snapshot" }
+
+func (snapshot) Schedule(r *entity.Round) {
+	waiting := slices.Clone(r.Fresh())
+	windows := make([]entity.Window, len(waiting))
+	for i, j := range waiting {
+		windows[i], _ = r.Plan.Find(j.Request, r.Now, r.Now)
+	}
+	for i, j := range waiting {
+		if windows[i].Nodes == 0 {
+			r.Retry(j)
+		} else {
+			r.Reserve(j, windows[i])
+		}
+	}
+}
+
+// What a policy knows may be out of date when an observer has heard of what it did a
+// moment before. The policy is not blamed for that, and gets another round.
+func TestAPolicyIsNotBlamedForWhatAnObserverHasChanged(t *testing.T) {
+	for what, do := range map[string]func(m *entity.Metascheduler, second *entity.Run){
+		"cancel":    func(m *entity.Metascheduler, second *entity.Run) { m.Cancel(second, "its user") },
+		"set up":    func(m *entity.Metascheduler, second *entity.Run) { m.SetUp(second, 5*des.Second) },
+		"withhold":  func(m *entity.Metascheduler, _ *entity.Run) { withhold(t, m, 12, 14, 2) },
+		"tentative": func(m *entity.Metascheduler, _ *entity.Run) { tentative(t, m, job(9, 0, 2, 2), 12) },
+	} {
+		for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
+			var w *world
+			var second *entity.Run
+			w = newWorld(4, snapshot{}, observe(func(e entity.JobEvent) {
+				if e.Kind == entity.JobStarted && e.Run.ID == 1 {
+					do(w.meta, second)
+				}
+			}))
+			w.meta.Pass = pass
+			first := job(1, 10, 5, 1)
+			w.meta.Submit(first)
+			second = w.meta.Submit(job(2, 10, 10, 3))
+			w.run(t)
+			if what != "cancel" {
+				require.Equal(t, entity.Finished, second.State, what)
+			}
+		}
+	}
+}
+
+func withhold(t *testing.T, m *entity.Metascheduler, from, to des.Time, nodes int) {
+	t.Helper()
+	_, err := m.Withhold(entity.Window{Start: from * des.Second, End: to * des.Second, Nodes: nodes})
+	require.NoError(t, err)
+}
+
+func tentative(t *testing.T, m *entity.Metascheduler, j *entity.Job, start des.Time) {
+	t.Helper()
+	w := entity.Window{Start: start * des.Second, Nodes: j.Request.Nodes}
+	w.End = w.Start + j.Request.Length
+	_, err := m.Tentative(j, w)
+	require.NoError(t, err)
+}
+
+// panics is a policy that panics once a job of so many nodes waits.
+type panics struct{ nodes int }
+
+func (panics) Name() string { return "panics" }
+
+func (p panics) Schedule(r *entity.Round) {
+	for j := range r.Waiting() {
+		if j.Request.Nodes == p.nodes {
+			_ = make([]int, 0)[p.nodes]
+		}
+	}
+	backfill.FCFS{}.Schedule(r)
+}
+
+func TestAPanicOfAPolicyOrAnObserverIsAnErrorThatNamesIt(t *testing.T) {
+	w := newWorld(4, panics{3})
+	w.meta.Submit(job(1, 0, 10, 1))
+	w.meta.Submit(job(2, 5, 10, 3))
+	err := w.sim.Run(context.Background())
+	require.ErrorContains(t, err, "at 5, policy panics panicked: runtime error: index out of range [3] with length 0")
+	require.ErrorContains(t, err, "act_test.go:")
+	var p *des.PanicError
+	require.ErrorAs(t, err, &p)
+	require.Contains(t, string(p.Stack), "panics.Schedule")
+	require.Equal(t, err, w.sim.Run(context.Background()), "it cannot go on")
+
+	w = newWorld(4, backfill.FCFS{}, observe(func(e entity.JobEvent) {
+		if e.Kind == entity.JobStarted && e.Run.ID == 2 {
+			panic(context.Canceled)
+		}
+	}))
+	w.meta.Submit(job(1, 0, 10, 1))
+	w.meta.Submit(job(2, 5, 10, 3))
+	err = w.sim.Run(context.Background())
+	require.ErrorContains(t, err, "at 5, the observer entity_test.observe, told that job 2 is started, panicked: context canceled")
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestARunThatIsCancelledSaysWhen(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := newWorld(4, backfill.FCFS{}, observe(func(e entity.JobEvent) { cancel() }))
+	for id := range int64(5000) {
+		w.meta.Submit(job(id, des.Time(id), 1, 1))
+	}
+	err := w.sim.Run(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Regexp(t, `^stopped at \d+: context canceled$`, err.Error())
+}
+
+// Nothing of it panics: the run that cannot be says why.
+func TestWhatIsNilIsAnErrorOfTheRun(t *testing.T) {
+	for want, do := range map[string]func(sim *des.Simulator) *entity.Metascheduler{
+		"needs a plan": func(sim *des.Simulator) *entity.Metascheduler {
+			return entity.NewMetascheduler(sim, nil, backfill.FCFS{})
+		},
+		"needs a policy": func(sim *des.Simulator) *entity.Metascheduler {
+			return entity.NewMetascheduler(sim, plan.NewCluster(1), nil)
+		},
+		"observer 2 of a metascheduler is nil": func(sim *des.Simulator) *entity.Metascheduler {
+			return entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{}, observe(func(entity.JobEvent) {}), nil)
+		},
+		"a cluster cannot have -1 processors": func(sim *des.Simulator) *entity.Metascheduler {
+			return entity.NewMetascheduler(sim, plan.NewCluster(-1), backfill.FCFS{})
+		},
+		"a job is nil": func(sim *des.Simulator) *entity.Metascheduler {
+			m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{})
+			require.NotNil(t, m.Submit(nil).Job)
+			return m
+		},
+		"at 0: a job is nil": func(sim *des.Simulator) *entity.Metascheduler {
+			m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{})
+			m.Submit(nil)
+			m.SubmitAll(slices.Values([]*entity.Job{nil}))
+			return m
+		},
+	} {
+		sim := des.New(des.Config{})
+		m := do(sim)
+		r := m.Submit(job(1, 0, 1, 1))
+		m.Cancel(r, "")
+		m.WakeAt(5)
+		_, err := m.Withhold(entity.Window{End: 1, Nodes: 1})
+		_ = err // one that could be, or not
+		_, err = m.Tentative(nil, entity.Window{})
+		require.Error(t, err)
+		m.Plan()
+		require.ErrorContains(t, sim.Run(context.Background()), want)
+	}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{})
+	m.SubmitAll(slices.Values([]*entity.Job{job(1, 0, 1, 1), nil}))
+	require.ErrorContains(t, sim.Run(context.Background()), "a job is nil")
+}
+
+func TestTimesWhoseSumPassesTheLargestAreToldSo(t *testing.T) {
+	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
+		w := newWorld(4, p)
+		for id := range int64(3) {
+			j := job(id+1, 0, 1, 4)
+			j.Runtime, j.Request.Length = math.MaxInt64/2, math.MaxInt64/2
+			w.meta.Submit(j)
+		}
+		err := w.sim.Run(context.Background())
+		require.ErrorContains(t, err, "job 3, which takes 4611686018427.387903, would begin at 9223372036854.775806 and end past the largest instant, 9223372036854.775806")
+		require.NotContains(t, err.Error(), "policy")
+	}
+	w := newWorld(4, backfill.FCFS{})
+	w.meta.Overrun = entity.OverrunExtend
+	j := job(1, 10, 1, 4)
+	j.Runtime = math.MaxInt64 - 1
+	w.meta.Submit(j)
+	require.ErrorContains(t, w.sim.Run(context.Background()), "at 10: job 1, which takes")
 }

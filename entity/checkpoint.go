@@ -125,6 +125,11 @@ func (r *Run) Saved() des.Time {
 // already: it is launched, restarted, resumed or moved. What it asks for grows by as
 // much. SetUp reports whether that could be done.
 func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
+	m.meddled++
+	return m.setUp(r, t)
+}
+
+func (m *Metascheduler) setUp(r *Run, t des.Time) bool {
 	m.forget(m.sim.Now())
 	entering := r.entering && r.State == Created && !r.Booked
 	if !entering && r.State != Waiting || r.meta != m || t < 0 {

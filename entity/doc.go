@@ -45,6 +45,23 @@
 //		}
 //	}
 //
+// # What is checked in every run
+//
+// The engine believes neither plans nor policies. What follows costs a comparison or two
+// an event, is never switched off, and ends the run with an error that names the instant,
+// the job and the policy:
+//
+//	jobs and withheld capacity never exceed the machine    Metascheduler.conserve
+//	a node runs one task at a time                         Metascheduler.occupy
+//	an attempt ends once                                   Metascheduler.unlink
+//	a window is what its job asks for, and not past        Run.accept, Round.Reserve
+//	what is taken is not taken again                       Plan.Reserve, *ConflictError
+//	time never falls                                       des.Simulator.At, des.Feed
+//	accounts hold nothing together                         market.Ledger.Check
+//
+// How much of the machine is taken is counted at the end of an instant: whatever ends at
+// an instant makes room for whatever starts at it.
+//
 // # Where to begin
 //
 // Read Job, Run and Metascheduler, then Round. Whatever else is to happen to the

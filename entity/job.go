@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,6 +20,9 @@ import (
 // All times are in ticks, a million a second: an hour is des.Hour or
 // 3600*des.Second, and a bare 3600 is 3.6 milliseconds.
 type Job struct {
+	// ID is the job's number in its workload. Two jobs may have one number: a job that
+	// Slurm has requeued, the parts of a job of a grid. The engine tells runs apart by
+	// Run.Seq; dependencies, and rows of results, go by ID.
 	ID     int64
 	Submit des.Time // instant of submission
 	// Runtime is how long the job really takes, on a node of performance 1. On
@@ -99,6 +103,9 @@ func CutDependency(text string) (d Dependency, job, think string, thinks bool) {
 
 // Check reports what makes j no job at all, or nil.
 func (j *Job) Check() error {
+	if j == nil {
+		return errors.New("a job is nil")
+	}
 	if j.Submit < 0 {
 		return fmt.Errorf("%v: its submission must not be negative: %v", j, j.Submit)
 	}

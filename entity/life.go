@@ -175,6 +175,17 @@ func (m *Metascheduler) begin(r *Run) {
 	m.notify(r, JobStarted) // last: whoever hears of it may stop the job at once
 }
 
+// endless ends the run where r would end past the largest instant, if it took so long from
+// the instant at on.
+func (r *Run) endless(at, length des.Time) bool {
+	if at.Add(length) < des.Forever {
+		return false
+	}
+	r.meta.sim.Fail(fmt.Errorf("at %v: %v, which takes %v, would begin at %v and end past the largest instant, %v: the times of the workload are too long",
+		r.meta.sim.Now(), r, length, at, des.Forever-1))
+	return true
+}
+
 // schedule has r, which begins now, come to its end.
 func (m *Metascheduler) schedule(r *Run) {
 	now, w := m.sim.Now(), &r.Reservation.Window
@@ -186,6 +197,9 @@ func (m *Metascheduler) schedule(r *Run) {
 		return
 	}
 	run, reserved := r.span(), w.Length()
+	if r.endless(now, run) {
+		return
+	}
 	if r.predicted() {
 		run = m.length(r)
 		m.watch(r, now.Add(run))
@@ -208,6 +222,7 @@ type taskEnd struct {
 // scheduleTasks has each task of r end at its own time. Tasks that end together
 // are one event.
 func (m *Metascheduler) scheduleTasks(r *Run) {
+	m.occupy(r)
 	w, f := &r.Reservation.Window, r.rare()
 	f.left, f.events, f.ends = len(w.Tasks), f.events[:0], make([]des.Time, len(w.Tasks))
 	for i, t := range w.Tasks {
@@ -253,6 +268,7 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 			return // an observer has stopped it
 		}
 		f.left--
+		m.busy.taken--
 	}
 	if f.left > 0 {
 		m.wake(CauseEnd)

@@ -1,8 +1,10 @@
 package entity
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/enum"
@@ -101,6 +103,7 @@ type Metascheduler struct {
 	observers *Observers
 	queue     *Queue
 	places    places
+	busy      busy
 	slab      []Run // runs to come
 
 	predictions []foretold // likewise, of those that are planned by predictions
@@ -113,7 +116,8 @@ type Metascheduler struct {
 	said         []said // by number in the queue; see Round.Say
 	round        Round
 	roundPending bool
-	causes       Cause // of the next round
+	causes       Cause  // of the next round
+	meddled      uint64 // see Round.Changes
 	rounds       int64
 	fresh        []*Run
 	running      int
@@ -136,7 +140,14 @@ type Metascheduler struct {
 
 // NewMetascheduler connects a simulation, a plan and a policy; observers are
 // told of every job event, in the order given.
+//
+// A plan, a policy or an observer that is nil ends the run with an error before it begins,
+// and so does a plan that is none (Err): then nobody is attached.
 func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ...Observer) *Metascheduler {
+	if err := usable(plan, policy, observers); err != nil {
+		sim.Fail(err)
+		return &Metascheduler{sim: sim, plan: noPlan{}, policy: policy, observers: NewObservers(), queue: &Queue{}, alarmAt: des.Forever}
+	}
 	m := &Metascheduler{
 		sim: sim, plan: plan, policy: policy, observers: NewObservers(observers...),
 		queue: &Queue{}, freedFrom: des.Forever, ticked: -1, decided: -1, alarmAt: des.Forever,
@@ -144,7 +155,8 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	m.nodes, _ = plan.(TaskPlan)
 	m.searching, _ = plan.(ContextPlan)
 	m.limiting, _ = policy.(Limiting)
-	m.observers.before = m.place
+	m.busy.size = sizeOf(plan)
+	m.observers.before = m.instantOver
 	name := "metascheduler"
 	for n := 2; sim.EntityByName(name) != nil; n++ {
 		name = fmt.Sprintf("metascheduler %d", n)
@@ -162,11 +174,55 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	return m
 }
 
+// usable reports why there can be no run with these, or nil.
+func usable(plan Plan, policy Policy, observers []Observer) error {
+	if plan == nil {
+		return errors.New("a metascheduler needs a plan, and it is nil")
+	}
+	if policy == nil {
+		return errors.New("a metascheduler needs a policy, and it is nil")
+	}
+	if i := slices.Index(observers, nil); i >= 0 {
+		return fmt.Errorf("observer %d of a metascheduler is nil", i+1)
+	}
+	if p, ok := plan.(interface{ Err() error }); ok && p.Err() != nil {
+		return p.Err()
+	}
+	return nil
+}
+
+// errNoRun is what whoever asks noPlan is told.
+var errNoRun = errors.New("there is no plan: the run has failed before it began")
+
+// noPlan is the plan of a run that cannot begin.
+type noPlan struct{}
+
+func (noPlan) Find(Request, des.Time, des.Time) (Window, bool)             { return Window{}, false }
+func (noPlan) FindEarlier(*Reservation, des.Time, des.Time) (Window, bool) { return Window{}, false }
+func (noPlan) Reserve(*Run, Window) (*Reservation, error)                  { return nil, errNoRun }
+func (noPlan) Move(*Reservation, Window) error                             { return errNoRun }
+func (noPlan) Release(*Reservation, des.Time)                              {}
+func (noPlan) Slots(des.Time, des.Time) iter.Seq[Slot]                     { return func(func(Slot) bool) {} }
+func (noPlan) Forget(des.Time) bool                                        { return false }
+func (noPlan) Fits(Request) error                                          { return errNoRun }
+
 // lifetime is the metascheduler as the simulation starts it and takes leave of
 // it.
 type lifetime Metascheduler
 
 func (*lifetime) Handle(*des.Context, des.Message) {}
+
+// Calling says which code of others is being called: an observer or the policy.
+func (l *lifetime) Calling() string {
+	m := (*Metascheduler)(l)
+	if o := m.observers; o.telling && o.who < len(o.all) {
+		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.told.Run, o.told.Kind)
+	}
+	if m.deciding {
+		return "policy " + m.policy.Name()
+	}
+	return ""
+}
 
 // Start is called before anything happens.
 func (l *lifetime) Start(*des.Context) {
@@ -280,9 +336,16 @@ func (m *Metascheduler) RequestOf(j *Job) Request {
 	return req
 }
 
-// link puts r at the end of the running; unlink takes it out.
+// instantOver ends an instant, before observers hear of that.
+func (m *Metascheduler) instantOver() {
+	m.place()
+	m.conserve()
+}
+
+// link puts r, whose attempt begins, at the end of the running; unlink takes it out, once.
 func (m *Metascheduler) link(r *Run) {
 	m.running++
+	m.busy.taken += r.Reservation.Window.Nodes
 	r.previous, r.next = m.last, nil
 	if m.last == nil {
 		m.first = r
@@ -294,7 +357,15 @@ func (m *Metascheduler) link(r *Run) {
 
 func (m *Metascheduler) unlink(r *Run) {
 	m.running--
+	if w := &r.Reservation.Window; w.Tasks == nil {
+		m.busy.taken -= w.Nodes
+	} else {
+		m.busy.taken -= r.few.left
+	}
 	if r.previous == nil {
+		if m.first != r {
+			m.sim.Fail(fmt.Errorf("at %v, policy %s: an attempt of %v ends, and none is under way", m.sim.Now(), m.policy.Name(), r))
+		}
 		m.first = r.next
 	} else {
 		r.previous.next = r.next

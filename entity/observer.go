@@ -98,6 +98,8 @@ type Observers struct {
 	now      des.Time
 	begun    bool
 	telling  bool       // observers are being told of something
+	who      int        // which of all is, of an event
+	told     JobEvent   // that event
 	ahead    []JobEvent // to be told next
 	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
@@ -134,8 +136,9 @@ func (o *Observers) Tell(e JobEvent) {
 		o.ahead = append(o.ahead, e)
 		return
 	}
-	o.telling = true
-	for _, each := range o.all {
+	o.telling, o.told = true, e
+	for i, each := range o.all {
+		o.who = i
 		each.Observe(e)
 	}
 	if o.telling = false; len(o.ahead) > 0 {
@@ -147,7 +150,9 @@ func (o *Observers) Tell(e JobEvent) {
 func (o *Observers) catchUp() {
 	o.telling = true
 	for i := 0; i < len(o.ahead); i++ {
-		for _, each := range o.all {
+		o.told = o.ahead[i]
+		for k, each := range o.all {
+			o.who = k
 			each.Observe(o.ahead[i])
 		}
 	}
@@ -172,7 +177,7 @@ func (o *Observers) Settle() {
 		o.before()
 	}
 	at := o.now
-	o.telling = true
+	o.telling, o.who = true, len(o.all)
 	for _, each := range o.instants {
 		each.InstantOver(at)
 	}

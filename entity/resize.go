@@ -35,6 +35,7 @@ func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
 	m.forget(m.sim.Now())
 	err := m.resize(r, nodes, cost)
 	if err == nil {
+		m.meddled++
 		m.wake(CauseChange)
 	}
 	return err
@@ -120,6 +121,7 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	m.sim.Cancel(r.due)
 	m.freed(now, held.End)
 	m.gained = true // one that grows has less of the time to come
+	m.busy.taken += nodes - held.Nodes
 
 	j, f := *r.Job, r.rare()
 	f.original = r.Submitted()

@@ -51,6 +51,7 @@ type Round struct {
 	Gained bool
 
 	meta    *Metascheduler
+	changes uint64 // of the metascheduler, when the round began
 	fresh   []*Run
 	holds   []*Run
 	explain []func() // see Explain
@@ -95,8 +96,7 @@ func (r *Round) WakeAt(t des.Time) {
 // says when, by WakeAt. An advance reservation cannot be preempted.
 func (r *Round) Preempt(j *Run, keep des.Time) bool {
 	if j.State != Running {
-		r.Fail(fmt.Errorf("%v is %v and cannot be preempted", j, j.State))
-		return false
+		return r.refuse(fmt.Errorf("%v is %v and cannot be preempted", j, j.State))
 	}
 	if j.Booked {
 		r.Fail(fmt.Errorf("%v is an advance reservation and cannot be preempted", j))
@@ -109,7 +109,7 @@ func (r *Round) Preempt(j *Run, keep des.Time) bool {
 
 // SetUp has the waiting job j do no work for the time t when it begins its next
 // attempt: what it costs to resume it. See Metascheduler.SetUp.
-func (r *Round) SetUp(j *Run, t des.Time) bool { return r.meta.SetUp(j, t) }
+func (r *Round) SetUp(j *Run, t des.Time) bool { return r.meta.setUp(j, t) }
 
 // Fresh lists the jobs that have entered the queue, or have lost their
 // reservation, since the last round, in order of submission.
@@ -133,33 +133,56 @@ func (r *Round) Freed() (from, to des.Time) {
 }
 
 // Reserve gives w to the waiting job j: it starts where w begins now, and
-// otherwise when w begins. It reports whether the plan accepted; a refusal is a
-// fault of the policy and ends the run with an error that names it.
+// otherwise when w begins. It reports whether j has w. A refusal is a fault of
+// the policy and ends the run with an error that names it, but where somebody
+// else has changed something meanwhile; see Changes. Then j, if it still waits,
+// is among the Fresh jobs of another round.
 func (r *Round) Reserve(j *Run, w Window) bool {
 	if !j.queued() {
-		r.Fail(fmt.Errorf("%v is %v, not waiting", j, j.State))
-		return false
+		return r.refuse(fmt.Errorf("%v is %v, not waiting", j, j.State))
 	}
 	if w.Start < r.Now {
 		r.Fail(fmt.Errorf("the window for %v starts at %v, in the past", j, w.Start))
 		return false
 	}
 	if !r.take(j, &w) {
+		r.Retry(j)
 		return false
 	}
 	r.meta.placed(j)
 	return true
 }
 
+// Changes counts what others than the policy have done: observers who heard of a
+// start may cancel a job, stop one, give it a longer way to go, take capacity out
+// of the plan. A policy that keeps a window over a reservation must look for it
+// again where the number has grown. One that does not is refused what is out of
+// date (Reserve, Hold, Move and Preempt report false, Reject does nothing); that is
+// not its fault, and it gets another round.
+func (r *Round) Changes() uint64 { return r.meta.meddled }
+
+// refuse is for what cannot be done. It is a fault of the policy if nobody else has
+// changed anything since the round began; otherwise there is another round. It is
+// always false.
+func (r *Round) refuse(err error) bool {
+	if r.changes == r.meta.meddled {
+		r.Fail(err)
+	} else {
+		r.meta.wake(CauseChange)
+	}
+	return false
+}
+
 // take has the plan keep w, which must be what j asks for.
 func (r *Round) take(j *Run, w *Window) bool {
-	if err := j.accept(w); err != nil {
-		r.Fail(fmt.Errorf("the window for %v %w", j, err))
+	if j.endless(w.Start, j.Request.Length) {
 		return false
 	}
+	if err := j.accept(w); err != nil {
+		return r.refuse(fmt.Errorf("the window for %v %w", j, err))
+	}
 	if _, err := r.Plan.Reserve(j, *w); err != nil {
-		r.Fail(err)
-		return false
+		return r.refuse(err)
 	}
 	return true
 }
@@ -168,6 +191,9 @@ func (r *Round) take(j *Run, w *Window) bool {
 // must leave room for it. Rounds are independent of each other; the next one
 // holds anew.
 func (r *Round) Hold(j *Run, w Window) bool {
+	if !j.queued() {
+		return r.refuse(fmt.Errorf("%v is %v, not waiting", j, j.State))
+	}
 	if !r.take(j, &w) {
 		return false
 	}
@@ -185,14 +211,15 @@ func (r *Round) Withdraw(j *Run) {
 
 // Move gives j, which holds a reservation ahead, w instead.
 func (r *Round) Move(j *Run, w Window) bool {
+	if j.State != Reserved {
+		return r.refuse(fmt.Errorf("%v is %v and holds no reservation ahead", j, j.State))
+	}
 	if err := j.accept(&w); err != nil {
-		r.Fail(fmt.Errorf("the window for %v %w", j, err))
-		return false
+		return r.refuse(fmt.Errorf("the window for %v %w", j, err))
 	}
 	held := j.Reservation.Window
 	if err := r.Plan.Move(&j.Reservation, w); err != nil {
-		r.Fail(err)
-		return false
+		return r.refuse(err)
 	}
 	r.meta.sim.Cancel(j.due)
 	r.meta.freed(held.Start, held.End)
@@ -203,7 +230,7 @@ func (r *Round) Move(j *Run, w Window) bool {
 // Reject turns a waiting job away for good; the reason is for its user.
 func (r *Round) Reject(j *Run, reason string) {
 	if !j.queued() {
-		r.Fail(fmt.Errorf("%v is %v and cannot be rejected", j, j.State))
+		r.refuse(fmt.Errorf("%v is %v and cannot be rejected", j, j.State))
 		return
 	}
 	r.meta.turnAway(j, reason)

@@ -60,6 +60,7 @@ func (m *Metascheduler) ChangePhase() des.Phase {
 
 // stir gives waiting jobs a round: the world has changed.
 func (m *Metascheduler) stir() {
+	m.meddled++
 	if m.queue.Len() > 0 {
 		m.wake(CauseChange)
 	}
@@ -75,7 +76,7 @@ func (m *Metascheduler) decide() {
 		m.decided = m.sim.Now()
 	}
 	r := &m.round
-	r.Now, r.Plan, r.Queue, r.meta = m.sim.Now(), m.plan, m.queue, m
+	r.Now, r.Plan, r.Queue, r.meta, r.changes = m.sim.Now(), m.plan, m.queue, m, m.meddled
 	r.Cause, m.causes = m.causes, 0 // what an observer does meanwhile is for the next round
 	r.fresh, m.fresh = m.fresh, r.fresh[:0]
 	if r.Cause.Has(CauseOverrun | CauseChange) {

@@ -3,6 +3,7 @@ package entity
 // How jobs come.
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -42,11 +43,11 @@ type Listener interface {
 // any time: before a run, from an observer, from an event. A job that makes no
 // sense, or comes too late, ends the run with an error.
 func (m *Metascheduler) Submit(j *Job) *Run {
-	r := m.newRun(j, false)
 	if err := j.Check(); err != nil {
 		m.sim.Fail(fmt.Errorf("at %v: %w", m.sim.Now(), err))
-		return r
+		return &Run{Job: cmp.Or(j, nobody), meta: m, Promised: NeverPromised}
 	}
+	r := m.newRun(j, false)
 	if j.Submit < m.sim.Now() {
 		m.sim.Fail(fmt.Errorf("at %v: %v cannot be submitted at %v, which is past", m.sim.Now(), j, j.Submit))
 		return r
@@ -146,6 +147,9 @@ func JobFeed(sim *des.Simulator, phase des.Phase, do func(*Job)) des.Feed[*Job] 
 		Phase: phase,
 		Arg:   func(j *Job) uint64 { return uint64(j.ID) },
 		Check: func(j *Job) error {
+			if j == nil {
+				return j.Check()
+			}
 			if now := sim.Now(); j.Submit < now {
 				return fmt.Errorf("%v is submitted at %v, before the job in front of it (%v): the workload must be sorted by submission", j, j.Submit, now)
 			}

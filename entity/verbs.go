@@ -85,7 +85,7 @@ func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
 		return false
 	}
 	m.preempt(r, keep)
-	m.wake(CauseChange)
+	m.stir()
 	return true
 }
 
@@ -99,7 +99,7 @@ func (m *Metascheduler) Withdraw(r *Run) bool {
 	}
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
-	m.wake(CauseChange)
+	m.stir()
 	return true
 }
 
@@ -182,6 +182,7 @@ func (h *Hold) Drop() {
 	m.plan.Release(&r.Reservation, now)
 	m.freed(max(now, r.Reservation.Window.Start), r.Reservation.Window.End)
 	if r.Job == nobody {
+		m.busy.back(h)
 		for _, o := range m.observers.capacity {
 			o.Returned(h)
 		}
@@ -220,9 +221,11 @@ func (m *Metascheduler) Withhold(w Window, place ...procset.Range) (*Hold, error
 	if err != nil {
 		return nil, err
 	}
+	m.busy.withhold(h)
 	if len(place) > 0 {
 		if err := m.withholdPlace(w, place); err != nil {
 			m.plan.Release(&h.run.Reservation, now)
+			m.busy.back(h)
 			return nil, err
 		}
 		h.place = place

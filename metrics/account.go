@@ -83,6 +83,7 @@ type Account struct {
 	parts   [uses]sum128 // that attempts had, and others
 	over    int64        // by how much more was taken than there is, when it first was
 	overAt  des.Time
+	again   bool // see Again
 	leaving
 }
 
@@ -95,6 +96,9 @@ type change struct {
 
 // NewAccount returns an account of nothing yet; so is the zero value.
 func NewAccount() *Account { return &Account{} }
+
+// Again reports whether a job was stopped or resized, or had overhead.
+func (a *Account) Again() bool { return a.again }
 
 // Attach tells the account whose plan it is about.
 func (a *Account) Attach(m *entity.Metascheduler) {
@@ -269,6 +273,7 @@ func (a *Account) ended(e entity.JobEvent, x *entity.Attempt, useful des.Time) {
 	a.reach(e.Time)
 	a.held -= a.left(e.Run, x.Window.Nodes, x.Ends, e.Time)
 	a.running--
+	a.again = a.again || x.Overhead > 0 || e.Kind == entity.JobRequeued || e.Kind == entity.JobResized
 	s := shares(x, useful)
 	for u := range s {
 		a.parts[u].plus(s[u])

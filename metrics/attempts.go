@@ -3,6 +3,7 @@ package metrics
 // attempts-POLICY.csv: a row an attempt, streamed in the order in which they end.
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -24,16 +25,26 @@ const AttemptsHeader = "job_id,attempt,starting_time,finish_time,processors,allo
 type AttemptsWriter struct {
 	// Allocation is what allocated_resources says, as in JobsWriter.
 	Allocation Allocation
+	// Hold has rows on counted processors be kept in memory, some 20 bytes each, until
+	// there is more to tell than one run of each job: one is stopped or resized, or had
+	// overhead. Where that never happens, the file is not worth its time.
+	Hold bool
 
 	out  io.Writer
 	err  error
 	buf  []byte
 	rows []attemptRow // of this instant: places are known when it is over
 	meta *entity.Metascheduler
+
+	ended []*entity.Run // at this instant, while rows are held
+	held  [][]byte      // rows, see hold; each as large as the first, so that nothing is copied
+	id    int64         // of the latest of them
+	at    des.Time      // likewise, its end
 }
 
 type attemptRow struct {
-	run    *entity.Run
+	run    *entity.Run // nil of a row that was held
+	id     int64
 	number int
 	end    string
 	entity.Attempt
@@ -51,12 +62,31 @@ func NewAttemptsWriter(w io.Writer) *AttemptsWriter {
 func (w *AttemptsWriter) Attach(m *entity.Metascheduler) {
 	w.meta = m
 	w.Allocation = w.Allocation.of(processorsOf(m.Plan()))
+	if _, named := m.Plan().(entity.TaskPlan); named {
+		w.Hold = false
+	}
 }
 
 // Observe takes one event in.
 func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 	r := e.Run
-	row := attemptRow{run: r, number: len(r.Earlier()) + 1}
+	if w.Hold {
+		switch over := e.Kind == entity.JobFinished || e.Kind == entity.JobKilled; {
+		case over && r.Ran() == r.Finish-r.Start:
+			w.ended = append(w.ended, r)
+			return
+		case over || e.Kind == entity.JobRequeued || e.Kind == entity.JobResized:
+			w.release()
+		default:
+			return
+		}
+	}
+	w.observe(e)
+}
+
+func (w *AttemptsWriter) observe(e entity.JobEvent) {
+	r := e.Run
+	row := attemptRow{run: r, id: r.ID, number: len(r.Earlier()) + 1}
 	switch e.Kind {
 	case entity.JobRequeued:
 		row.number--
@@ -77,24 +107,128 @@ func (w *AttemptsWriter) Observe(e entity.JobEvent) {
 	w.rows = append(w.rows, row)
 }
 
+// heldEnds are the ends of attempts that can be held.
+var heldEnds = [...]string{ended.Finished, ended.Walltime, ended.Killed}
+
+// hold keeps the row of a job that ran once and as a whole: id, end, length, processors with
+// how it ended, and which they were, each as its difference to what is known before.
+func (w *AttemptsWriter) hold(r *entity.Run) {
+	end := uint64(0)
+	switch {
+	case r.State == entity.Finished:
+	case r.Reason == entity.ReasonEstimate:
+		end = 1
+	default:
+		end = 2
+	}
+	n := len(w.held) - 1
+	if n < 0 || len(w.held[n]) > flushAt {
+		w.held = append(w.held, make([]byte, 0, flushAt+4096))
+		n++
+	}
+	b := binary.AppendVarint(w.held[n], r.ID-w.id)
+	b = appendHeld(b, r.Finish-w.at)
+	b = appendHeld(b, r.Finish-r.Start)
+	b = binary.AppendUvarint(b, uint64(r.Reservation.Window.Nodes)<<2|end)
+	w.id, w.at = r.ID, r.Finish
+	if w.Allocation == AllocationIntervals {
+		b = binary.AppendUvarint(b, uint64(len(r.Place)))
+		for _, p := range r.Place {
+			b = binary.AppendUvarint(b, uint64(p.First))
+			b = binary.AppendUvarint(b, uint64(p.Last-p.First))
+		}
+	}
+	w.held[n] = b
+}
+
+// appendHeld appends a time, which most often is one of whole seconds.
+func appendHeld(b []byte, t des.Time) []byte {
+	if s := t / des.Second; s*des.Second == t {
+		return binary.AppendUvarint(b, uint64(s)<<1)
+	}
+	return binary.AppendUvarint(b, uint64(t)<<1|1)
+}
+
+// release writes what is held; nothing is from now on.
+func (w *AttemptsWriter) release() {
+	w.Hold, w.id, w.at = false, 0, 0
+	for _, b := range w.held {
+		w.releaseFrom(b)
+	}
+	w.held = nil
+	for _, r := range w.ended {
+		kind := entity.JobFinished
+		if r.State == entity.Killed {
+			kind = entity.JobKilled
+		}
+		w.observe(entity.JobEvent{Kind: kind, Run: r})
+	}
+	w.ended = nil
+}
+
+// releaseFrom writes the rows that b holds.
+func (w *AttemptsWriter) releaseFrom(b []byte) {
+	next := func() uint64 {
+		x, n := binary.Uvarint(b)
+		b = b[n:]
+		return x
+	}
+	span := func() des.Time {
+		x := next()
+		if x&1 == 0 {
+			return des.Time(x>>1) * des.Second
+		}
+		return des.Time(x >> 1)
+	}
+	for len(b) > 0 {
+		id, n := binary.Varint(b)
+		b = b[n:]
+		w.id += id
+		w.at += span()
+		work, nodes := span(), next()
+		row := attemptRow{id: w.id, number: 1, end: heldEnds[nodes&3]}
+		row.Start, row.End, row.Work, row.Window.Nodes = w.at-work, w.at, work, int(nodes>>2)
+		if row.end != ended.Killed {
+			row.Kept = work
+		}
+		if w.Allocation == AllocationIntervals {
+			row.Place = make([]procset.Range, next())
+			for i := range row.Place {
+				first := int32(next())
+				row.Place[i] = procset.Range{First: first, Last: first + int32(next())}
+			}
+		}
+		w.write(&row)
+	}
+}
+
 // InstantOver writes the attempts that have ended at this instant.
 func (w *AttemptsWriter) InstantOver(des.Time) {
+	for _, r := range w.ended {
+		w.hold(r)
+	}
+	clear(w.ended)
+	w.ended = w.ended[:0]
 	for i := range w.rows {
 		r := &w.rows[i]
 		if r.end != ended.Requeued && r.end != ended.Resized {
 			r.Place = r.run.Place
 		}
-		w.buf = w.appendRow(w.buf, r)
+		w.write(r)
 	}
 	clear(w.rows)
 	w.rows = w.rows[:0]
+}
+
+func (w *AttemptsWriter) write(r *attemptRow) {
+	w.buf = w.appendRow(w.buf, r)
 	if len(w.buf) >= flushAt {
 		w.flush()
 	}
 }
 
 func (w *AttemptsWriter) appendRow(b []byte, r *attemptRow) []byte {
-	b = append(appendInt(b, r.run.ID), ',')
+	b = append(appendInt(b, r.id), ',')
 	b = append(appendInt(b, int64(r.number)), ',')
 	b = append(appendTime(b, r.Start), ',')
 	b = append(appendTime(b, r.End), ',')
@@ -131,6 +265,7 @@ func (w *AttemptsWriter) Close() error {
 		w.meta.Settle()
 	}
 	w.InstantOver(0)
+	w.release()
 	w.flush()
 	return w.err
 }

@@ -4,12 +4,14 @@ package metrics
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
 )
@@ -28,42 +30,55 @@ func CreateJobs(path string) (*JobsFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &JobsFile{JobsWriter: NewJobsWriter(f), path: path, file: f}, nil
+	w := NewJobsWriter(f)
+	w.amends = true
+	return &JobsFile{JobsWriter: w, path: path, file: f}, nil
 }
 
+// TellAttempts has all rows tell of attempts, as after Again.
+func (f *JobsFile) TellAttempts() { f.again = true }
+
 // Commit writes the rows that are left and gives the file its name. Where jobs
-// were not submitted in the order of their ids the rows are sorted first, which
-// takes 16 bytes of memory a job and, for a moment, the file's size once more
+// were not submitted in the order of their ids the rows are sorted first, and where one
+// was stopped (Again) those that were written before get their columns about attempts,
+// which takes 16 bytes of memory a job and, for a moment, the file's size once more
 // on the disk.
 func (f *JobsFile) Commit() error {
 	defer f.file.Abort()
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if f.Ascending() {
+	if f.again {
+		f.tell()
+	}
+	if f.Ascending() && f.columns == f.Attempts {
 		return f.file.Commit()
 	}
-	sorted, err := atomicfile.Create(f.path)
+	again, err := atomicfile.Create(f.path)
 	if err != nil {
 		return err
 	}
-	defer sorted.Abort()
-	if err := sortJobs(f.file, sorted); err != nil {
-		return fmt.Errorf("sorting %s by job id: %w", f.path, err)
+	defer again.Abort()
+	if err := f.copyTo(again); err != nil {
+		return fmt.Errorf("writing %s in order of job id: %w", f.path, err)
 	}
-	return sorted.Commit()
+	return again.Commit()
 }
 
 // Abort throws the file away. After Commit it does nothing.
 func (f *JobsFile) Abort() { f.file.Abort() }
 
-// sortJobs copies a jobs CSV, rows in order of job id.
-func sortJobs(from io.ReaderAt, to io.Writer) error {
+// copyTo copies the file, rows in order of job id, all of them with the columns that it is
+// to have.
+func (f *JobsFile) copyTo(to io.Writer) error {
 	type line struct{ id, at int64 }
 	var lines []line
 	var at int64
+	from := f.file
 	in := bufio.NewReaderSize(io.NewSectionReader(from, 0, 1<<62), 1<<20)
 	var header string
+	plain := int64(0)           // where the rows begin that have all columns
+	apart := map[int64][]byte{} // by where the row is
 	for {
 		text, err := in.ReadSlice('\n')
 		if errors.Is(err, io.EOF) && len(text) == 0 {
@@ -79,20 +94,48 @@ func sortJobs(from io.ReaderAt, to io.Writer) error {
 			if err != nil {
 				return err
 			}
+			if told, ok := f.apart[int64(len(lines))]; ok {
+				apart[at] = told
+			}
 			lines = append(lines, line{id, at})
 		}
 		at += int64(len(text))
+		if int64(len(lines)) == f.plain {
+			plain = at
+		}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.id, b.id) })
 
 	out := bufio.NewWriterSize(to, flushAt)
-	out.WriteString(header) // errors stay with out until Flush
+	behind := strings.Count(header[strings.LastIndex(header, GroupColumns):], ",")
+	put := func(row, told []byte) { // errors stay with out until Flush
+		split := len(row)
+		for range behind {
+			split = bytes.LastIndexByte(row[:split], ',')
+		}
+		out.Write(row[:split])
+		out.Write(told)
+		out.Write(row[split:])
+	}
+	if f.columns != f.Attempts {
+		put([]byte(header), []byte(AttemptsColumns))
+	} else {
+		out.WriteString(header)
+		plain = 0
+	}
 	row := make([]byte, 4096)
 	for _, l := range lines {
 		for {
 			n, err := from.ReadAt(row, l.at)
 			if end := slices.Index(row[:n], '\n'); end >= 0 {
-				out.Write(row[:end+1])
+				switch told, ok := apart[l.at]; {
+				case l.at >= plain:
+					out.Write(row[:end+1])
+				case ok:
+					put(row[:end+1], told)
+				default:
+					put(row[:end+1], []byte(noAttempts))
+				}
 				break
 			}
 			if err != nil {

@@ -97,7 +97,8 @@ type JobsWriter struct {
 	// times of the job, as in AttemptsWriter, of all attempts that are over, where of
 	// a job that was killed or cancelled what attempts before have kept is lost, too;
 	// after has the IDs of Job.After, "12" or, where that one must have finished well,
-	// "12:ok", with "+30" behind it where so many time units must pass.
+	// "12:ok", with "+30" behind it where so many time units must pass. A JobsFile has
+	// these columns as well once a job was stopped or had overhead (Again).
 	Attempts bool
 	// Places, if set, are the processors of a job that has ended; otherwise the run
 	// itself tells. It is asked once of each, when the row is written.
@@ -125,6 +126,11 @@ type JobsWriter struct {
 	meta       *entity.Metascheduler
 	energies   map[int64]Energy      // of rows that are complete, by their positions; never iterated
 	bills      map[int64]rowBill     // of all rows, likewise
+	again      bool                  // see Again
+	amends     bool                  // columns about attempts may begin in the midst of the file
+	columns    bool                  // rows have them by now
+	plain      int64                 // so many rows lack the columns about attempts, though the file is to have them
+	apart      map[int64][]byte      // what these columns would say in such rows, where it is not plain; never iterated
 	predicted  map[int64]*entity.Run // of all rows, likewise; nil where nothing is predicted
 }
 
@@ -133,12 +139,13 @@ type jobRow struct {
 	id                                                int64
 	submit, estimate, runtime, start, finish, promise des.Time
 	ran                                               des.Time // Run.Ran, of a job that has ended
-	nodes, user, group, queue                         int32
+	nodes                                             int
+	user, group, queue                                int32
 	state                                             rowState
 	backfilled, booked, soft                          bool
 	reason                                            string       // why it was rejected or killed
 	run                                               *entity.Run  // from its start until its place is known for good
-	attempts                                          *rowAttempts // where they are told of
+	attempts                                          *rowAttempts // nil: there is nothing to tell
 	processors                                        []procset.Range
 }
 
@@ -198,7 +205,13 @@ func (a *rowAttempts) told(e entity.JobEvent) {
 	}
 }
 
+// noAttempts is what a row says of a job that ran once and as a whole.
+const noAttempts = ",0,0,0,"
+
 func (a *rowAttempts) appendTo(b []byte) []byte {
+	if a == nil {
+		return append(b, noAttempts...)
+	}
 	b = append(appendInt(append(b, ','), int64(a.restarts)), ',')
 	b = append(appendTime(b, a.lost), ',')
 	b = append(appendTime(b, a.overhead), ',')
@@ -259,6 +272,12 @@ func (a Allocation) of(processors int) Allocation {
 	return AllocationIntervals
 }
 
+// Again reports whether a job was stopped or resized, or had overhead, so that its row
+// does not tell all of it without the columns about attempts. A writer that was not told
+// to write these writes them from then on if it is that of a JobsFile, which gives them to
+// the rows before in the end.
+func (w *JobsWriter) Again() bool { return w.again }
+
 // Ascending reports whether the rows written so far are in order of job id.
 func (w *JobsWriter) Ascending() bool { return !w.falling }
 
@@ -278,6 +297,7 @@ func (w *JobsWriter) begin() {
 	if w.Attempts {
 		w.buf = append(w.buf, AttemptsColumns...)
 	}
+	w.columns = w.Attempts
 	w.buf = append(w.buf, GroupColumns...)
 	if w.Booked {
 		w.buf = append(w.buf, BookedColumn...)
@@ -325,8 +345,8 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
-	if r.attempts != nil {
-		r.attempts.told(e)
+	if e.Kind != entity.JobPromised && e.Kind != entity.JobStarted {
+		w.told(e, r)
 	}
 	switch e.Kind {
 	case entity.JobPromised:
@@ -358,6 +378,35 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 	}
 }
 
+// told has the row r take in what e tells of attempts.
+func (w *JobsWriter) told(e entity.JobEvent, r *jobRow) {
+	more := false
+	switch e.Kind {
+	case entity.JobRequeued, entity.JobResized:
+		more = true
+	case entity.JobFinished, entity.JobKilled:
+		more = e.Run.Parts() == nil && e.Run.Ran() != e.Run.Finish-e.Run.Start
+	}
+	if more && !w.again {
+		w.again = true
+		w.tell()
+	}
+	if r.attempts == nil && (more || e.Kind == entity.JobKilled && e.Run.Reason != entity.ReasonEstimate) { // of all others there is nothing to tell
+		r.attempts = &rowAttempts{}
+	}
+	if r.attempts != nil {
+		r.attempts.told(e)
+	}
+}
+
+// tell has rows from now on have the columns about attempts, where the file can still get
+// them for the rows before.
+func (w *JobsWriter) tell() {
+	if w.amends && !w.columns {
+		w.columns, w.plain = true, w.base
+	}
+}
+
 func (w *JobsWriter) fail(err error) {
 	if w.err == nil {
 		w.err = fmt.Errorf("jobs CSV: %w", err)
@@ -383,7 +432,7 @@ func (w *JobsWriter) submit(j *entity.Run) {
 	*r = jobRow{
 		id: j.ID, submit: j.Submit, estimate: j.Asked(), runtime: j.Runtime,
 		start: -1, finish: -1, promise: entity.NeverPromised,
-		nodes: int32(j.Request.Nodes), user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
+		nodes: j.Request.Nodes, user: j.User, group: j.Group, queue: j.Queue, booked: j.Booked, processors: r.processors[:0],
 	}
 	if w.Bill != nil {
 		w.bills[j.Seq()] = rowBill{budget: j.Request.Budget}
@@ -410,7 +459,7 @@ func (w *JobsWriter) late() bool { return w.Bill != nil || w.Places != nil }
 
 // molded has the row tell of the shape that a moldable job has now.
 func (r *jobRow) molded(j *entity.Run) {
-	r.nodes, r.runtime, r.estimate = int32(j.Request.Nodes), j.Runtime, j.Asked()
+	r.nodes, r.runtime, r.estimate = j.Request.Nodes, j.Runtime, j.Asked()
 }
 
 func (w *JobsWriter) end(j *entity.Run, r *jobRow, state rowState) {
@@ -597,8 +646,14 @@ func (w *JobsWriter) appendRow(b []byte, r *jobRow) []byte {
 	b = append(b, ',')
 	b = append(b, runtime...)
 	b = appendBit(append(b, ','), r.backfilled)
-	if r.attempts != nil {
+	switch {
+	case w.columns:
 		b = r.attempts.appendTo(b)
+	case w.amends && r.attempts != nil:
+		if w.apart == nil {
+			w.apart = map[int64][]byte{}
+		}
+		w.apart[w.base-1] = r.attempts.appendTo(nil)
 	}
 	b = appendNumber(append(b, ','), r.group)
 	b = appendNumber(append(b, ','), r.queue)

@@ -369,3 +369,16 @@ func BenchmarkJobsWriter(b *testing.B) {
 		})
 	}
 }
+
+func TestARequestForMoreThanAllMachinesHaveIsWrittenInFull(t *testing.T) {
+	var out bytes.Buffer
+	w := NewJobsWriter(&out)
+	j := entity.NewRun(job(1, 0, 1<<33, sec, sec), 0)
+	w.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: j})
+	w.Observe(entity.JobEvent{Kind: entity.JobRejected, Run: j})
+	require.NoError(t, w.Close())
+	require.Contains(t, out.String(), "\n1,w0,1,0,8589934592,1,0,REJECTED,")
+	report, err := validate.Jobs(&out, slices.Values([]*entity.Job{j.Job}), validate.Rules{Processors: 4})
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+}

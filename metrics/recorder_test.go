@@ -191,3 +191,38 @@ func BenchmarkRecorder(b *testing.B) {
 		rec.Observe(entity.JobEvent{Time: j.Start + 77*des.Second, Kind: entity.JobFinished, Run: j})
 	}
 }
+
+func TestAnAdvanceReservationThatEndedDoesNotWait(t *testing.T) {
+	rec := &Recorder{Processors: 2}
+	booked := entity.NewRun(job(1, 0, 1, 10*des.Second, 10*des.Second), 0)
+	booked.Booked = true
+	rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: booked})
+	require.Equal(t, 1, rec.Summary().Waiting, "it has its reservation ahead")
+	rec.Observe(entity.JobEvent{Time: 5 * des.Second, Kind: entity.JobStarted, Run: booked})
+	ran(booked, 5*des.Second, 15*des.Second)
+	rec.Observe(entity.JobEvent{Time: 15 * des.Second, Kind: entity.JobFinished, Run: booked})
+	require.Zero(t, rec.Summary().Waiting)
+}
+
+// On 4 processors a job has 2 for 20 s, and then 4 for 10 s. The warm-up ends after 15 s.
+func TestWhatAJobHadBeforeItWasResizedWasBusy(t *testing.T) {
+	const s = des.Second
+	for _, test := range []struct {
+		warmup Warmup
+		want   float64
+	}{
+		{Warmup{}, (2*20 + 4*10.0) / (4 * 30)},
+		{Warmup{Until: 15 * s}, (2*5 + 4*10.0) / (4 * 15)},
+	} {
+		rec := &Recorder{Processors: 4, Warmup: test.warmup}
+		r := entity.NewRun(job(1, 0, 2, 100*s, 30*s), 0)
+		rec.Observe(entity.JobEvent{Kind: entity.JobSubmitted, Run: r})
+		rec.Observe(entity.JobEvent{Kind: entity.JobStarted, Run: r})
+		r.Restore([]entity.Attempt{{Window: entity.Window{Nodes: 2}, End: 20 * s, Work: 20 * s, Kept: 20 * s}}, 20*s, nil)
+		rec.Observe(entity.JobEvent{Time: 20 * s, Kind: entity.JobResized, Run: r})
+		ran(r, 20*s, 30*s)
+		r.Reservation.Window.Nodes = 4
+		rec.Observe(entity.JobEvent{Time: 30 * s, Kind: entity.JobFinished, Run: r})
+		require.InDelta(t, test.want, rec.Summary().Utilization, 1e-12)
+	}
+}

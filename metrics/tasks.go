@@ -228,6 +228,39 @@ type SiteNodes struct {
 	Nodes []entity.Node
 }
 
+// appendKind appends a text that is the same for nodes that are equal but for their names.
+func appendKind(b []byte, n *entity.Node) []byte {
+	for _, x := range []float64{n.Perf, n.Price, n.Q} {
+		b = append(strconv.AppendFloat(b, x, 'g', -1, 64), ' ')
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {
+		b = append(strconv.AppendFloat(strconv.AppendQuote(b, name), n.Amounts[name], 'g', -1, 64), ' ')
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Labels)) {
+		if name != "name" {
+			b = strconv.AppendQuote(strconv.AppendQuote(b, name), n.Labels[name])
+		}
+	}
+	return b
+}
+
+// classesOf are the classes of nodes, from 1: those of which appendKind appends the same.
+func classesOf(nodes []entity.Node, appendKind func([]byte, *entity.Node) []byte) []int {
+	var key []byte
+	known := map[string]int{}
+	all := make([]int, len(nodes))
+	for i := range nodes {
+		key = appendKind(key[:0], &nodes[i])
+		class := known[string(key)]
+		if class == 0 {
+			class = len(known) + 1
+			known[string(key)] = class
+		}
+		all[i] = class
+	}
+	return all
+}
+
 // WriteNodes writes nodes.csv: a row a node, in the order of their sites and theirs
 // there. class is a number from 1, the same for nodes of a site that are equal in
 // performance, price, q and attributes, but for their names, which come from the label
@@ -235,24 +268,14 @@ type SiteNodes struct {
 func WriteNodes(w io.Writer, sites []SiteNodes) error {
 	b := []byte(NodesHeader + "\n")
 	for _, s := range sites {
-		var first []entity.Node // of each class, without its name
+		classes := classesOf(s.Nodes, appendKind)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			nameless := *n
-			nameless.Labels = maps.Clone(n.Labels)
-			delete(nameless.Labels, "name")
-			class := slices.IndexFunc(first, func(o entity.Node) bool {
-				return o.Perf == n.Perf && o.Price == n.Price && o.Q == n.Q && o.Attributes.Equal(nameless.Attributes)
-			}) + 1
-			if class == 0 {
-				first = append(first, nameless)
-				class = len(first)
-			}
 			b = append(appendInt(b, int64(n.ID)), ',')
 			b = append(append(b, escapeCSV(n.Labels["name"])...), ',')
 			b = append(strconv.AppendFloat(b, n.Perf, 'f', -1, 64), ',')
 			b = append(strconv.AppendFloat(b, n.Price, 'f', -1, 64), ',')
-			b = append(appendInt(b, int64(class)), ',')
+			b = append(appendInt(b, int64(classes[i])), ',')
 			b = append(append(b, escapeCSV(s.Site(n))...), ',')
 			b = append(append(b, escapeCSV(n.Labels[flow.OwnerLabel])...), '\n')
 		}

@@ -50,12 +50,6 @@ var (
 	_ flow.Yielder      = (*PowerCap)(nil)
 )
 
-// Preempts reports whether the policy that decides stops jobs by itself.
-func (p *PowerCap) Preempts() bool {
-	q, ok := p.Policy.(interface{ Preempts() bool })
-	return ok && q.Preempts()
-}
-
 // Predictions are those that the policy that decides brings.
 func (p *PowerCap) Predictions() (entity.Predictor, entity.Corrector) {
 	return entity.PredictionsOf(p.Policy)

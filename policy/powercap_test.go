@@ -247,15 +247,8 @@ func registered(t require.TestingT, spec string) entity.Policy {
 	return c.Value
 }
 
-// stopping is a policy that says that it stops jobs.
+// stopping is another policy of the same name.
 type stopping struct{ entity.Policy }
-
-func (stopping) Preempts() bool { return true }
-
-func TestAPowerCapTellsWhetherItsPolicyStopsJobs(t *testing.T) {
-	require.False(t, (&PowerCap{Policy: registered(t, "easy")}).Preempts())
-	require.True(t, (&PowerCap{Policy: stopping{registered(t, "easy")}}).Preempts())
-}
 
 func TestUnderAPowerCapAMoldableJobTakesTheShapeThatMayBeBusy(t *testing.T) {
 	for watts, nodes := range map[float64]int{500: 0, 550: 1, 600: 1, 610: 3} {

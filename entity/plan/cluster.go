@@ -28,6 +28,14 @@ type Cluster struct {
 
 var _ entity.QuickPlan = (*Cluster)(nil)
 
+// Err is what makes the cluster none, or nil: a run with it ends with that error.
+func (c *Cluster) Err() error {
+	if c.procs < 0 {
+		return fmt.Errorf("a cluster cannot have %d processors", c.procs)
+	}
+	return nil
+}
+
 // NewCluster returns an empty plan over so many processors.
 func NewCluster(processors int) *Cluster {
 	return &Cluster{procs: processors, profile: profile{free: processors}}

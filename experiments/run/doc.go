@@ -9,6 +9,8 @@
 //	})
 //	fmt.Println(result.Summary)
 //
+// "gridslot report out", and the other tools for results, open the folder then.
+//
 // Session is what every run has, whatever the machine: a simulator, a recorder,
 // the files, a stopwatch. Package scenario runs domains and grids by it.
 //

@@ -3,8 +3,11 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"os"
 	"slices"
+	"time"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
@@ -31,16 +34,19 @@ type Settings struct {
 	Seed, Replication uint64
 
 	// Dir, if set, is the folder that gets jobs-FileName.csv and
-	// queue-FileName.csv, both or neither.
+	// queue-FileName.csv, both or neither. Simulate tells of them in manifest.json and
+	// summary.csv as well, by which results are read, unless NoManifest says that others do.
+	// Runs of one workload under the same settings, one after the other, can share a folder.
 	Dir        string
+	NoManifest bool
 	FileName   string // the name where empty
 	Allocation metrics.Allocation
 	Workload   string // what the files call the workload
 
 	// Attempts has the files tell of every attempt of a job, and of what it waited
 	// for: jobs-FileName.csv has more columns (metrics.JobsWriter.Attempts), and
-	// there is attempts-FileName.csv. It is for runs in which jobs can be stopped and begin again, or follow one another.
-	// A Policy with a method Preempts() bool that says so need not be named here.
+	// there is attempts-FileName.csv. That is so by itself where there are Links or Outages,
+	// and where a job was stopped or resized, or had overhead.
 	Attempts bool
 	// Events asks for events-FileName.csv.
 	Events bool
@@ -94,8 +100,8 @@ type Result struct {
 	Files       []string      // names of the files that were written
 	// Rejections are why jobs were rejected, in order of first use.
 	Rejections []metrics.ReasonCount
-	// Capacity is what became of the machine's, where there is an account of it
-	// (Settings.Attempts, Owners).
+	// Capacity is what became of the machine's, where the files tell of attempts
+	// (Settings.Attempts), or owners take a part.
 	Capacity metrics.Capacity
 	// Accuracy is how good the predictions of runtimes were, where there are any.
 	Accuracy *metrics.AccuracySummary
@@ -109,6 +115,12 @@ var ErrNoJobs = errors.New("there are no jobs to simulate")
 // Simulate runs jobs through a policy on a cluster. A run that fails, or that
 // ctx ends, leaves no file behind.
 func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, error) {
+	began := time.Now()
+	if s.Dir != "" {
+		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
+			return Result{}, fmt.Errorf("making the folder for the files: %w", err)
+		}
+	}
 	x := Begin(s)
 	defer x.Close()
 	if err := x.Files(); err != nil {
@@ -122,6 +134,9 @@ func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, erro
 		return Result{}, err
 	}
 	result, err := x.Commit()
+	if err == nil && s.Dir != "" && !s.NoManifest {
+		err = s.describe(&result, began)
+	}
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
 	return result, err
 }

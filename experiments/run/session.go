@@ -30,9 +30,8 @@ type Session struct {
 	// of the settings, and the files.
 	Observers []entity.Observer
 
-	// Account is of the capacity of the metascheduler that Observers are given to;
-	// nil where nothing is lost or taken by others (Settings.Attempts, Owners). Who takes
-	// capacity otherwise than by that metascheduler tells it here.
+	// Account is of the capacity of the metascheduler that Observers are given to. Who
+	// takes capacity otherwise than by that metascheduler tells it here.
 	Account *metrics.Account
 
 	// Bill, if set, is what a job has cost; jobs-FileName.csv has it then. It is to be
@@ -47,6 +46,7 @@ type Session struct {
 	spent    *Watch
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
+	attempts *metrics.AttemptsFile // one of files, or nil
 	unasked  []string              // paths, without .csv, of files that nobody has asked for
 	outages  *metrics.OutageWriter // or nil
 	closers  []func() error        // of writers, before their files are committed
@@ -70,19 +70,14 @@ func Begin(s Settings) *Session {
 	if s.FileName == "" {
 		s.FileName = s.Name
 	}
-	if p, ok := s.Policy.(interface{ Preempts() bool }); ok && p.Preempts() {
-		s.Attempts = true
-	}
+	s.Attempts = s.Attempts || s.Links != nil || s.Outages != nil
 	x := &Session{
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors, Tau: s.Tau, Warmup: s.Warmup},
 	}
-	x.Observers = append([]entity.Observer{x.recorder}, s.Observers...)
-	if s.Attempts || s.Owners {
-		x.Account = &metrics.Account{Policy: s.Name}
-		x.Observers = append(x.Observers, x.Account)
-	}
+	x.Account = &metrics.Account{Policy: s.Name}
+	x.Observers = append(append([]entity.Observer{x.recorder}, s.Observers...), x.Account)
 	if s.predicts() {
 		x.accuracy = &metrics.Accuracy{Policy: s.Name, Tau: s.Tau}
 		x.Observers = append(x.Observers, x.accuracy)
@@ -137,7 +132,7 @@ func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) 
 
 // Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
 // observers, that of events-NAME.csv where it is wanted, and that of
-// attempts-NAME.csv where jobs may have several.
+// attempts-NAME.csv, which stays where there is more to tell than one run of each job.
 func (x *Session) Files() (err error) {
 	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
 		x.Observers, err = x.Queue(x.Observers)
@@ -154,7 +149,7 @@ func (x *Session) Files() (err error) {
 	if err == nil {
 		err = x.predictions()
 	}
-	if err != nil || x.settings.Dir == "" || !x.settings.Attempts {
+	if err != nil || x.settings.Dir == "" {
 		return err
 	}
 	path := x.path("attempts-", ".csv")
@@ -162,10 +157,32 @@ func (x *Session) Files() (err error) {
 	if err != nil {
 		return err
 	}
-	w.Allocation = x.settings.Allocation
+	w.Allocation, w.Hold = x.settings.Allocation, !x.settings.Attempts
+	x.attempts = w
 	x.files = append(x.files, file{path, w})
 	x.Observers = append(x.Observers, w)
 	return nil
+}
+
+// again settles, at the end, whether the files tell of attempts, and reports it: where the
+// settings say so, or where a job was stopped or resized or had overhead, by whomever.
+func (x *Session) again() bool {
+	again := x.settings.Attempts || x.Account.Again()
+	for _, f := range x.files {
+		if w, ok := f.to.(*metrics.JobsFile); ok {
+			again = again || w.Again()
+		}
+	}
+	if !again && x.attempts != nil {
+		x.attempts.Abort()
+		x.files = slices.DeleteFunc(x.files, func(f file) bool { return f.to == x.attempts })
+	}
+	for _, f := range x.files {
+		if w, ok := f.to.(*metrics.JobsFile); ok && again {
+			w.TellAttempts()
+		}
+	}
+	return again
 }
 
 // decisions adds the writer of decisions-NAME.csv to the session's observers where
@@ -320,10 +337,10 @@ func (x *Session) Commit() (Result, error) {
 			return Result{}, err
 		}
 	}
-	if x.Account != nil {
-		if err := x.Account.Check(); err != nil {
-			return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
-		}
+	if err := x.Account.Check(); err != nil {
+		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
+	}
+	if x.again() || x.settings.Owners {
 		result.Capacity = x.Account.Capacity()
 	}
 	var err error

@@ -57,9 +57,6 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 		if err := l.checkPolicy(c.tables, c.defaults()); err != nil {
 			return nil, err
 		}
-		if l.preempts(c.tables, c.defaults()) {
-			c.needsAttempts()
-		}
 		if l.domain == nil {
 			continue
 		}

@@ -143,12 +143,6 @@ func (l leaf) policy(t *Tables, defaults ...string) entity.Policy {
 	return chosen.Value
 }
 
-// preempts reports whether the local policy stops jobs that run.
-func (l leaf) preempts(t *Tables, defaults ...string) bool {
-	p, ok := l.policy(t, defaults...).(interface{ Preempts() bool })
-	return ok && p.Preempts()
-}
-
 // router is the strategy of a metascheduler.
 func (s GridSite) router(t *Tables) (grid.Router, error) {
 	c, err := t.Strategies.Parse(s.Strategy)

@@ -337,7 +337,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	defer from.Close()
 	c.readings[i].Store(&from)
 	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
-		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, Workload: c.jobs.name,
+		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, NoManifest: true, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
 		Decisions: c.options.Decisions, Tau: c.Settings.Tau, Warmup: c.Settings.Warmup,

@@ -185,9 +185,10 @@ type part struct {
 	site       string
 	start, end des.Time
 	nodes      []int
-	short      bool // a task ended before its time: an attempt that was preempted
-	vague      bool // it may have been stopped, or not; see Site.Overhead
-	again      bool // it had others before, of which nothing is known
+	short      bool     // a task ended before its time: an attempt that was preempted
+	vague      bool     // it may have been stopped, or not; see Site.Overhead
+	again      bool     // it had others before, of which nothing is known
+	ran        des.Time // for its own work; 0 is from start to end
 	cost       money
 	last       des.Time // reserved end
 	unpaid     []string // what is wrong, unless it was preempted
@@ -491,7 +492,10 @@ func (c *gridChecker) cluster(s *Site, from io.Reader) error {
 		changes = append(changes, change{f.start, f.nodes, id}, change{f.finish, -f.nodes, id})
 		ran = append(ran, &filed{job: &entity.Job{ID: id, Request: entity.Request{Nodes: f.nodes}}, row: f})
 		if whole := c.byID[id]; whole != nil && !s.Own {
-			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes), again: f.restarts.value > 0})
+			if f.execution.given && f.execution.value != f.finish-f.start && !(f.restarts.value > 0 || f.overhead.value > 0) {
+				c.violation(ran[len(ran)-1], Disagreement, f.start, "%s is %v on %s, not %v", colExecution, f.execution.value, s.Name, f.finish-f.start)
+			}
+			c.parts[id] = append(c.parts[id], &part{site: s.Name, start: f.start, end: f.finish, nodes: make([]int, f.nodes), again: f.restarts.value > 0, ran: f.execution.value})
 			want := onSpeed(whole.job.Runtime, s.Speed)
 			if c.Overrun != entity.OverrunExtend {
 				want = min(want, onSpeed(c.estimateOf(whole.job), s.Speed))
@@ -560,7 +564,7 @@ func (c *gridChecker) wholes() {
 			}
 			tasks += len(p.nodes)
 			start, end, cost, last = min(start, p.start), max(end, p.end), cost+p.cost, max(last, p.last)
-			longest = max(longest, p.end-p.start)
+			longest = max(longest, cmp.Or(p.ran, p.end-p.start))
 			began = began && !(p.again && len(p.nodes) < j.Request.Nodes)
 		}
 		if budget := j.Request.BudgetLimit(); float64(cost) > budget*1e6*(1+1e-12)+float64(tasks) {

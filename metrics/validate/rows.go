@@ -249,7 +249,7 @@ func (r *rowReader) read() *row {
 	f := &row{
 		line:        r.line,
 		submit:      field(r, colSubmit, parseTime).value,
-		nodes:       int(field(r, colNodes, parseWhole(32)).value),
+		nodes:       int(field(r, colNodes, parseWhole(64)).value),
 		estimate:    field(r, colEstimate, parseTime).value,
 		runtime:     field(r, colActual, parseTime),
 		wait:        known(r, colWait, parseTime),

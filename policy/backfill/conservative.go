@@ -62,9 +62,7 @@ func (p Conservative) Schedule(r *entity.Round) {
 		if w.Start > r.Now {
 			r.Say(j, entity.Why{What: entity.TooFewFree, Start: w.Start})
 		}
-		if !r.Reserve(j, w) {
-			return
-		}
+		r.Reserve(j, w) // refused, it is new in the next round; the others are so in this one alone
 	}
 }
 

@@ -210,6 +210,7 @@ type backfilling struct {
 	head   *entity.Run
 	rule   entity.ShapeRule
 	found  bool
+	asOf   uint64        // the Changes of the round when it was found
 	window entity.Window // the head's earliest
 	held   bool          // it is in the plan, or need not be
 
@@ -221,9 +222,7 @@ type backfilling struct {
 // reports whether to go on.
 func (b *backfilling) start(j *entity.Run, w entity.Window) bool {
 	if !b.held {
-		if !b.found {
-			b.find()
-		}
+		b.find()
 		if !b.held && (w.End > b.window.Start || (b.strict && w.End == b.window.Start)) {
 			if b.noSpare {
 				return true
@@ -266,8 +265,13 @@ func (b *backfilling) couldRunOn(j *entity.Run, w entity.Window) bool {
 	}
 }
 
+// find looks for the head's window, again if somebody else has changed something: an
+// observer who hears of a start may take capacity away, or have the head take longer.
 func (b *backfilling) find() {
-	b.found = true
+	if b.found && b.asOf == b.r.Changes() {
+		return
+	}
+	b.found, b.asOf = true, b.r.Changes()
 	var ok bool
 	b.window, ok = b.rule.Find(b.r.Plan, b.head, b.r.Now, des.Forever)
 	b.held = !ok // never, as things stand: it cannot be delayed either
@@ -278,10 +282,10 @@ func (b *backfilling) find() {
 
 // hold puts the head's window into the plan.
 func (b *backfilling) hold() bool {
-	if !b.found {
-		b.find()
-	}
 	if b.held {
+		return true
+	}
+	if b.find(); b.held {
 		return true
 	}
 	b.held = true

@@ -249,8 +249,9 @@ func (p *Policy) book(r *entity.Round, batch []*entity.Run, out *Outcome) {
 	for i, j := range batch {
 		if d := &out.Jobs[i]; !d.OK {
 			j.Reason = d.Reason
-		} else if j.Reason = ""; !r.Reserve(j, d.Window) {
-			return
+		} else {
+			j.Reason = ""
+			r.Reserve(j, d.Window) // refused, it is in the next batch
 		}
 	}
 }

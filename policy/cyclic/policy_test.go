@@ -393,6 +393,43 @@ func TestAJobWhoseEstimateIsZeroEndsTheRun(t *testing.T) {
 	require.ErrorContains(t, sim.Run(context.Background()), "job 1: a request's length (its estimate) must be")
 }
 
+// cancels cancels the other job when it hears of what becomes of the first one of a batch.
+type cancels struct {
+	jobs []*entity.Run
+	meta *entity.Metascheduler
+}
+
+func (c *cancels) Attach(m *entity.Metascheduler) { c.meta = m }
+
+func (c *cancels) Observe(e entity.JobEvent) {
+	if (e.Kind == entity.JobStarted || e.Kind == entity.JobPromised) && e.Run == c.jobs[0] {
+		c.meta.Cancel(c.jobs[1], "its user")
+	}
+}
+
+// The third job of the batch, which stands behind the one that is gone, gets its window all
+// the same.
+func TestAJobThatIsCancelledAsItsBatchIsBookedIsPassedOver(t *testing.T) {
+	for _, planner := range []cyclic.Planner{cyclic.CSS{}, cyclic.BatchSlicer{}, cyclic.BSF{}} {
+		for _, replan := range []cyclic.Replan{cyclic.ReplanNever, cyclic.ReplanOnRelease, cyclic.ReplanEachCycle} {
+			d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}}, window.AMP{})
+			require.NoError(t, err)
+			d.Interval = 100 * unit
+			sim := des.New(des.Config{})
+			o := &cancels{}
+			m := entity.NewMetascheduler(sim, d, &cyclic.Policy{Planner: planner, Replan: replan}, o)
+			m.Cycle = 100 * unit
+			for id := range int64(3) {
+				o.jobs = append(o.jobs, m.Submit(&entity.Job{ID: id, Runtime: 20 * unit, Request: entity.Request{Nodes: 1, Length: 20 * unit}}))
+			}
+			require.NoError(t, sim.Run(context.Background()), "%v, %v", planner.Name(), replan)
+			require.Equal(t, entity.Rejected, o.jobs[1].State)
+			require.Equal(t, entity.Finished, o.jobs[2].State)
+			require.Less(t, o.jobs[2].Start, 100*unit, "in its own cycle")
+		}
+	}
+}
+
 func TestALateJobIsRejectedWithAReason(t *testing.T) {
 	s := setting{
 		nodes: []entity.Node{{ID: 1, Perf: 1}}, interval: 20 * unit, cycle: 20 * unit,

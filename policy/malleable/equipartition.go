@@ -36,9 +36,6 @@ func (p Equipartition) Name() string {
 	return "equipartition-" + cmp.Or(p.Order.Name, "unnamed")
 }
 
-// Preempts tells that jobs have more attempts than one.
-func (Equipartition) Preempts() bool { return true }
-
 // share is what a job gets.
 type share struct {
 	run   *entity.Run

@@ -63,9 +63,6 @@ func (p Selective) factor() float64 {
 	return p.Factor
 }
 
-// Preempts says that files of jobs are to tell their attempts.
-func (Selective) Preempts() bool { return true }
-
 // Check reports what makes the settings useless, or nil.
 func (p Selective) Check() error {
 	switch f := p.factor(); {

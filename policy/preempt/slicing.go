@@ -52,9 +52,6 @@ func (p Slicing) quantum() des.Time {
 	return p.Quantum
 }
 
-// Preempts says that files of jobs are to tell their attempts.
-func (Slicing) Preempts() bool { return true }
-
 // Check reports what makes the settings useless, or nil.
 func (p Slicing) Check() error {
 	switch q := p.quantum(); {

@@ -1,0 +1,126 @@
+package entity_test
+
+// Plans that grant what is taken.
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
+)
+
+// liar is a plan that has room for everything.
+type liar struct {
+	size int
+	*plan.Cluster
+}
+
+func newLiar(size int) *liar { return &liar{size, plan.NewCluster(100 * size)} }
+
+func (l *liar) Processors() int { return l.size }
+
+func lies(t *testing.T, p entity.Plan, jobs []*entity.Job, set func(m *entity.Metascheduler)) error {
+	t.Helper()
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, p, backfill.FCFS{})
+	if set != nil {
+		set(m)
+	}
+	for _, j := range jobs {
+		m.Submit(j)
+	}
+	return sim.Run(context.Background())
+}
+
+func TestAPlanThatGrantsWhatIsTakenEndsTheRun(t *testing.T) {
+	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
+		err := lies(t, newLiar(4), []*entity.Job{job(1, 0, 10, 3), job(2, 5, 10, 3)}, func(m *entity.Metascheduler) { m.Pass = pass })
+		require.EqualError(t, err, "at 5, policy fcfs: jobs have 6 of 4 processors or nodes, and 0 are withheld; job 2 started last. The plan, *entity_test.liar, has granted what is taken", pass)
+	}
+}
+
+// Whatever ends at an instant makes room for whatever starts at it, in any order, and a job
+// of no length takes nothing.
+func TestNobodyIsCountedAtTheInstantOfItsEnd(t *testing.T) {
+	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
+		nothing := job(3, 5, 1, 4)
+		nothing.Runtime = 0
+		jobs := []*entity.Job{job(1, 0, 10, 3), nothing, job(2, 10, 10, 3), job(4, 30, 10, 4)}
+		require.NoError(t, lies(t, newLiar(4), jobs, func(m *entity.Metascheduler) { m.Pass = pass }), pass)
+	}
+}
+
+// What is withheld nobody may have; what is over, or was given back, anybody.
+func TestAPlanThatGrantsWhatIsWithheldEndsTheRun(t *testing.T) {
+	for at, want := range map[des.Time]string{
+		9:  "",
+		10: "at 10, policy fcfs: jobs have 3 of 4 processors or nodes, and 2 are withheld; job 1 started last",
+		19: "at 19, policy fcfs: jobs have 3 of 4",
+		20: "",
+		30: "at 30, policy fcfs: jobs have 3 of 4",
+		35: "",
+	} {
+		err := lies(t, newLiar(4), []*entity.Job{job(1, at, 1, 3)}, func(m *entity.Metascheduler) {
+			withhold(t, m, 10, 20, 2)
+			hold, err := m.Withhold(entity.Window{Start: 30 * des.Second, End: des.Forever, Nodes: 2})
+			require.NoError(t, err)
+			hour := func(*des.Simulator, des.Event) { hold.Drop() }
+			m.Simulator().At(34*des.Second, entity.PhaseChange, des.Func(hour), 0)
+		})
+		if want == "" {
+			require.NoError(t, err, at)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+func TestAJobThatGrowsIsCountedAsItIs(t *testing.T) {
+	j := job(1, 0, 100, 2)
+	j.Shapes = []entity.Shape{{Nodes: 2, Length: 100 * des.Second, Runtime: 100 * des.Second}, {Nodes: 8, Length: 200 * des.Second, Runtime: 200 * des.Second}}
+	for size, want := range map[int]string{7: "at 10, policy fcfs: jobs have 8 of 7", 8: ""} {
+		var m *entity.Metascheduler
+		var r *entity.Run
+		err := lies(t, newLiar(size), nil, func(meta *entity.Metascheduler) {
+			m = meta
+			r = m.Submit(j)
+			m.Simulator().At(10*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { require.NoError(t, m.Resize(r, 8, 0)) }), 0)
+		})
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+// promiscuous is a plan over named nodes that never hears of what is taken.
+type promiscuous struct{ *plan.Domain }
+
+func (p promiscuous) Reserve(r *entity.Run, w entity.Window) (*entity.Reservation, error) {
+	r.Reservation = entity.Reservation{Window: w, Run: r, Active: true}
+	return &r.Reservation, nil
+}
+
+func (p promiscuous) Settle(*entity.Reservation)                     {}
+func (p promiscuous) Release(r *entity.Reservation, _ des.Time)      { r.Active = false }
+func (p promiscuous) ReleaseTask(*entity.Reservation, int, des.Time) {}
+
+func TestTwoJobsOnOneNodeEndTheRun(t *testing.T) {
+	domain := func() promiscuous {
+		d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}, {ID: 3, Perf: 1}}, window.AMP{})
+		require.NoError(t, err)
+		return promiscuous{d}
+	}
+	err := lies(t, domain(), []*entity.Job{job(1, 0, 10, 1), job(2, 5, 10, 1)}, nil)
+	require.EqualError(t, err, "at 5, policy fcfs: job 2 starts on node 1, on which job 1 runs. The plan, entity_test.promiscuous, has granted what is taken")
+	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
+		require.NoError(t, lies(t, domain(), []*entity.Job{job(1, 0, 10, 1), job(2, 10, 10, 1)}, func(m *entity.Metascheduler) { m.Pass = pass }), pass)
+	}
+}
