@@ -9,15 +9,6 @@ var until = []struct {
 	features string
 	and      string
 }{
-	{"results cannot be read after a warm-up", "report plot explain gantt perfetto", command, "warm-up", ""},
-	{"a scheduler that sleeps breaks no promise", "valid", command, "wake", ""},
-	{"the nodes of a schedule that counts them, or does not tell them, cannot be checked", "valid", domain, "allocation", ""},
-	{"feedback is about the log that a domain's requests come from", "valid", domain, "feedback", ""},
-	{"requests of an earlier run stay", "left", command, "used-folder", ""},
-	{"a job that waits at the end may have run, and been corrected", "valid", domain, "predict", "outages outage-log preempting owners own-queues another three parameters"},
-	{"who follows a job that never ends does not come", "valid", domain, "dependencies", ""},
-	{"a job of no time on processors that are switched off at once has those of others", "valid", cluster, "switch-off", "no-time parameters another"},
-	{"a part of a log that reacts", "valid", cluster, "feedback", "part where missing"},
 	{"a window that is kept, and neither confirmed nor dropped, asks for no round when it is over", "valid", program, "tentative", ""},
 }
 

@@ -211,52 +211,18 @@ func silentFlagsChangeNothing(r *result) error {
 	return nil
 }
 
-// validating is the call of validate for a run, by what its manifest says.
-func (r *result) validating(run *ran) []string {
-	s := r.manifest.Settings
-	args := []string{"validate", filepath.Join(r.a, "jobs-"+run.name+".csv")}
-	machine := filepath.Join(r.dir, "machine.yaml")
-	if s["machine"] == "domain" {
-		args = append(args, filepath.Join(r.a, "requests.csv"), "--domain", machine, "--seed", s["seed"])
-		if s["reservations"] != "" {
-			args = append(args, "--reservations", s["reservations"])
-		}
-		return args
-	}
-	if s["trace"] != "" {
-		args = append(args, s["trace"])
-	}
-	if s["machine"] == "grid" {
-		args = append(args, "--grid", machine)
-	} else {
-		args = append(args, "--procs", s["procs"])
-		if s["reservations"] != "" {
-			args = append(args, "--reservations", s["reservations"])
-		}
-	}
-	for _, name := range strings.Fields("seed overrun first skip shift where sort strict procs-from estimates missing-estimate load from") {
-		if isDefault[name] != s[name] {
-			args = append(args, "--"+name+"="+s[name])
-		}
-	}
-	return args
-}
-
-// isDefault are the values of settings that are not given.
-var isDefault = map[string]string{
-	"seed": "1", "overrun": "kill", "first": "0", "skip": "0", "shift": "false", "where": "", "sort": "false", "strict": "false",
-	"procs-from": "requested", "estimates": "user", "missing-estimate": "runtime", "load": "0", "from": "",
-}
-
-// everyFileIsValid: validate finds nothing wrong, by what the manifest says of the run.
+// everyFileIsValid: validate finds nothing wrong, and needs nothing but the manifest.
 func everyFileIsValid(r *result) error {
-	for _, run := range r.runs {
-		a, err := r.call(r.validating(run)...)
+	for _, dir := range []string{r.a, r.b} {
+		if dir == r.b && !r.asFile { // it is the same
+			continue
+		}
+		a, err := r.call("validate", dir)
 		if err != nil {
 			return err
 		}
 		if a.code != 0 {
-			return fmt.Errorf("%s: %.500s %s", run.Policy, a.stdout, a.message(r.dir))
+			return fmt.Errorf("%.600s %s", strings.ReplaceAll(a.stdout, r.dir+"/", ""), a.message(r.dir))
 		}
 	}
 	return nil
@@ -358,10 +324,13 @@ func (r *result) rowsOf(run *ran) error {
 			continue
 		}
 		waits, turnarounds, slowdowns = append(waits, float64(start-submit)), append(turnarounds, float64(finish-submit)), append(slowdowns, number(j, "bounded_slowdown"))
-		if j["restarts"] == "" || j["restarts"] == "0" && j["final_state"] == "COMPLETED_SUCCESSFULLY" && r.kind != gridOf && !slices.ContainsFunc(attempts, func(a map[string]string) bool { return a["job_id"] == id && a["end"] == "resized" }) {
-			if want := max(1, float64(finish-submit)/float64(max(finish-start, tau))); r.kind != gridOf && math.Abs(want-number(j, "bounded_slowdown")) > 1e-6 {
-				return fmt.Errorf("job %s: its bounded slowdown is %s, and should be %v", id, j["bounded_slowdown"], want)
-			}
+		execution := at(j, "execution_time")
+		if want := max(1, float64(finish-submit)/float64(max(execution, tau))); math.Abs(want-number(j, "bounded_slowdown")) > 1e-6 {
+			return fmt.Errorf("job %s: its bounded slowdown is %s, and should be %v", id, j["bounded_slowdown"], want)
+		}
+		resized := slices.ContainsFunc(attempts, func(a map[string]string) bool { return a["job_id"] == id && a["end"] == "resized" })
+		if runtime := at(j, "actual_runtime"); r.kind == cluster && j["final_state"] == "COMPLETED_SUCCESSFULLY" && !resized && execution != runtime {
+			return fmt.Errorf("job %s worked for %d, and its run time is %d", id, execution, runtime)
 		}
 		backfilled += btoi(j["backfilled"] == "1")
 	}
