@@ -63,6 +63,34 @@ func TestSetUpIsForOneAttempt(t *testing.T) {
 
 // Whatever befalls a job, its attempts together keep its runtime, and each is
 // work and overhead to the tick.
+// setsUp asks for a second of set-up for whoever comes, and notes whether that could be done.
+type setsUp struct {
+	meta *entity.Metascheduler
+	done []bool
+}
+
+func (s *setsUp) Attach(m *entity.Metascheduler) { s.meta = m }
+
+func (s *setsUp) Observe(e entity.JobEvent) {
+	if e.Kind == entity.JobSubmitted {
+		s.done = append(s.done, s.meta.SetUp(e.Run, des.Second))
+	}
+}
+
+func TestAnAdvanceReservationIsNotSetUpAsItComes(t *testing.T) {
+	sim := des.New(des.Config{})
+	all := &setsUp{}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{}, all)
+	h, err := m.Tentative(job(1, 0, 5, 1), entity.Window{Start: 0, End: 5 * des.Second, Nodes: 1})
+	require.NoError(t, err)
+	booked, err := h.Confirm()
+	require.NoError(t, err)
+	other := m.Submit(job(2, 0, 5, 1))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []bool{false, true}, all.done)
+	require.Equal(t, []des.Time{5 * des.Second, 11 * des.Second}, []des.Time{booked.Finish, other.Finish})
+}
+
 func TestAttemptsKeepTheWholeRuntime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := func(least, most int, name string) des.Time {

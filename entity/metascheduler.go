@@ -154,7 +154,7 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	}
 	m.nodes, _ = plan.(TaskPlan)
 	m.searching, _ = plan.(ContextPlan)
-	m.limiting, _ = policy.(Limiting)
+	m.limiting, _ = As[Limiting](policy)
 	m.busy.size = sizeOf(plan)
 	m.observers.before = m.instantOver
 	name := "metascheduler"

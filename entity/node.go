@@ -46,13 +46,16 @@ func (a Attributes) Equal(b Attributes) bool {
 	return maps.Equal(a.Amounts, b.Amounts) && maps.Equal(a.Labels, b.Labels)
 }
 
+// MostPrice bounds the price of a node: no sum of costs overflows then.
+const MostPrice = 1e15
+
 // Check reports what makes n unusable, or nil.
 func (n *Node) Check() error {
 	switch {
 	case !(n.Perf > 0) || math.IsInf(n.Perf, 0):
 		return fmt.Errorf("node %d: performance must be a positive number, not %v", n.ID, n.Perf)
-	case !(n.Price >= 0) || math.IsInf(n.Price, 0):
-		return fmt.Errorf("node %d: price must be a number of 0 or more, not %v", n.ID, n.Price)
+	case !(n.Price >= 0 && n.Price <= MostPrice):
+		return fmt.Errorf("node %d: price must be a number of 0 or more, at most %v, not %v", n.ID, float64(MostPrice), n.Price)
 	case math.IsNaN(n.Q) || math.IsInf(n.Q, 0):
 		return fmt.Errorf("node %d: q must be a number, not %v", n.ID, n.Q)
 	}

@@ -890,3 +890,37 @@ func TestADeadlineOnNodesMindsTheSlowestOfTheFastest(t *testing.T) {
 	require.Equal(t, entity.Rejected, r.State)
 	require.Equal(t, 7*des.Second+des.Tick, r.Finish, "two nodes take 5 s at least")
 }
+
+// Two orders are two though they have one name, an order that is called "submission" is what
+// its key says, and one that is made anew for every round is one.
+func TestOrdersAreToldApartByTheirKeys(t *testing.T) {
+	named := func(name string, sign float64) entity.Order {
+		return entity.Order{Name: name, Key: func(r *entity.Run, _ des.Time) float64 { return sign * float64(r.Request.Length) }}
+	}
+	var q entity.Queue
+	short, long := entity.NewRun(job(1, 0, 1, 1), 0), entity.NewRun(job(2, 0, 9, 1), 1)
+	for _, r := range []*entity.Run{short, long} {
+		r.State = entity.Waiting
+		q.Take(r)
+	}
+	up, down := named("mine", 1), named("mine", -1)
+	first, last := q.By(up, 0), q.By(down, 0)
+	require.Equal(t, []*entity.Run{short, long}, slices.Collect(first.All()))
+	require.Equal(t, []*entity.Run{long, short}, slices.Collect(last.All()))
+	require.Same(t, first, q.By(up, 0))
+	require.Same(t, last, q.By(down, 0))
+	require.Equal(t, long, q.By(named("submission", -1), 0).First())
+	require.Equal(t, short, q.By(entity.Submission, 0).First())
+
+	var meta *entity.Metascheduler
+	w := newWorld(1, backfill.FCFS{}, observe(func(e entity.JobEvent) {
+		if e.Kind == entity.JobFinished {
+			require.Equal(t, meta.Queue().First(), meta.Queue().By(named("mine", 1), e.Time).First())
+		}
+	}))
+	meta = w.meta
+	for id := range int64(20) {
+		meta.Submit(job(id, 0, 1+des.Time(id), 1))
+	}
+	w.run(t)
+}

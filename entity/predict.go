@@ -56,10 +56,9 @@ type Predicting interface {
 	Predictions() (Predictor, Corrector)
 }
 
-// PredictionsOf are those that p brings, if it is Predicting; for policies that wrap
-// another one.
+// PredictionsOf are those that p, or a policy that it wraps, brings.
 func PredictionsOf(p Policy) (Predictor, Corrector) {
-	if q, ok := p.(Predicting); ok {
+	if q, ok := As[Predicting](p); ok {
 		return q.Predictions()
 	}
 	return nil, nil

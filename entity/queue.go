@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/internal/sumtree"
@@ -18,8 +19,9 @@ import (
 // the queue is then sorted anew for every round that asks, at O(n) where few jobs have
 // changed places since the round before and O(n log n) otherwise.
 //
-// Orders are told apart by their names. One without a name is sorted anew each
-// time it is asked for.
+// Orders are told apart by their names and their keys: two of one name are two where
+// their keys are two functions, or closures made apart. One without a name is sorted
+// anew each time it is asked for.
 type Order struct {
 	Name    string
 	Key     func(r *Run, now des.Time) float64
@@ -30,7 +32,13 @@ type Order struct {
 var Submission = Order{Name: "submission", Key: func(*Run, des.Time) float64 { return 0 }}
 
 // isSubmission reports whether o is the order of submission.
-func (o Order) isSubmission() bool { return o.Key == nil || o.Name == Submission.Name }
+func (o Order) isSubmission() bool { return o.Key == nil || o.is(Submission) }
+
+// is reports whether o is the order p: it has the same name and the same key. Go does not
+// compare functions; a func value is a pointer to what it is made of, which is compared.
+func (o Order) is(p Order) bool {
+	return o.Name == p.Name && *(*unsafe.Pointer)(unsafe.Pointer(&o.Key)) == *(*unsafe.Pointer)(unsafe.Pointer(&p.Key))
+}
 
 // Queue holds the waiting jobs, including those with a reservation ahead, in
 // the order of submission and in any other order a policy asks for. The zero
@@ -90,20 +98,36 @@ func (q *Queue) By(o Order, now des.Time) *View {
 	}
 	i := -1
 	if o.Name != "" {
-		i = slices.IndexFunc(q.views, func(v *View) bool { return v.order.Name == o.Name })
+		i = slices.IndexFunc(q.views, func(v *View) bool { return v.order.is(o) })
 	}
 	if i < 0 {
-		v := newView(q, o)
-		q.views = append(q.views, v)
+		v := q.unasked(o)
+		if v == nil {
+			v = newView(q, o)
+			q.views = append(q.views, v)
+		}
+		v.order, v.asked = o, q.round
 		v.sort(submission, now)
 		return v
 	}
 	v := q.views[i]
+	v.asked = q.round
 	if v.order.Dynamic && (v.now != now || v.round != q.round) {
 		v.order = o
 		v.sort(v, now)
 	}
 	return v
+}
+
+// unasked is a view in an order of o's name, with another key, that nobody has asked for
+// in this round: a policy that makes its order anew for every round has one view.
+func (q *Queue) unasked(o Order) *View {
+	for _, v := range q.views {
+		if o.Name != "" && v.order.Name == o.Name && v.asked != q.round && !v.plain {
+			return v
+		}
+	}
+	return nil
 }
 
 // begin begins a round: orders without a name are those of the round before.
@@ -190,6 +214,7 @@ type View struct {
 	plain bool      // it is the order of submission
 	now   des.Time  // as of when a dynamic order ranks
 	round int64     // and in which round
+	asked int64     // in which round it was asked for last
 	keys  []float64 // of the jobs in the queue, by their standings; nil in order of submission
 	tree  *sumtree.Tree[queued, queueSum, queueAlgebra]
 	spare *queueScan

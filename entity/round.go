@@ -24,6 +24,28 @@ type Limiting interface {
 	Refuses(req Request) error
 }
 
+// Wrapper is a Policy that leaves its decisions, or some of them, to another one. What
+// that one can do beyond deciding (Predicting, Limiting) holds for the wrapper; see As.
+type Wrapper interface {
+	Policy
+	Unwrap() Policy // nil where there is none
+}
+
+// As finds the first of p, the policy that p wraps, and so on, that is a T.
+func As[T any](p Policy) (found T, ok bool) {
+	for p != nil {
+		if found, ok = p.(T); ok {
+			return found, true
+		}
+		w, wraps := p.(Wrapper)
+		if !wraps {
+			break
+		}
+		p = w.Unwrap()
+	}
+	return found, false
+}
+
 // Cause says what has changed since the last round.
 type Cause uint8
 

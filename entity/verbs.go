@@ -275,7 +275,8 @@ func (h *Hold) placeBack() {
 // those that have any of w's nodes meanwhile; on counted processors those whose
 // Run.Place meets place, or, where place is nil, all that overlap w in time.
 // Those that run come first, the latest started first; then those that hold a
-// reservation ahead, the latest start first.
+// reservation ahead, the latest start first. Of equal starts the latest submitted comes
+// first.
 func (m *Metascheduler) InTheWay(w Window, place []procset.Range) []*Run {
 	now := m.sim.Now()
 	m.forget(now)

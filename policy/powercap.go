@@ -44,16 +44,14 @@ type PowerCap struct {
 const PowerCapParam = "power-cap"
 
 var (
-	_ entity.Attacher   = (*PowerCap)(nil)
-	_ entity.Predicting = (*PowerCap)(nil)
-	_ entity.Limiting   = (*PowerCap)(nil)
-	_ flow.Yielder      = (*PowerCap)(nil)
+	_ entity.Attacher = (*PowerCap)(nil)
+	_ entity.Wrapper  = (*PowerCap)(nil)
+	_ entity.Limiting = (*PowerCap)(nil)
+	_ flow.Yielder    = (*PowerCap)(nil)
 )
 
-// Predictions are those that the policy that decides brings.
-func (p *PowerCap) Predictions() (entity.Predictor, entity.Corrector) {
-	return entity.PredictionsOf(p.Policy)
-}
+// Unwrap is the policy that decides.
+func (p *PowerCap) Unwrap() entity.Policy { return p.Policy }
 
 // Attach takes out of the plan what the cap does not let be busy.
 func (p *PowerCap) Attach(m *entity.Metascheduler) {

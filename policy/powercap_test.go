@@ -15,6 +15,8 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/predict"
 )
 
 // ran is what became of jobs, by their IDs.
@@ -247,8 +249,28 @@ func registered(t require.TestingT, spec string) entity.Policy {
 	return c.Value
 }
 
-// stopping is another policy of the same name.
+// stopping is a policy that hides another one.
 type stopping struct{ entity.Policy }
+
+// What a policy can do it can do in another one's hands, and in the hands of that one's.
+func TestAWrapperLosesNothingOfWhatItsPolicyCanDo(t *testing.T) {
+	type plansAll interface{ PlansAll() bool }
+	for spec, want := range map[string]bool{"easy": false, "easy:reservations=all": true, "conservative": true, "conservative:power-cap=5": true} {
+		for _, p := range []entity.Policy{registered(t, spec), &PowerCap{Policy: registered(t, spec)}, &cyclic.Policy{Rest: &PowerCap{Policy: registered(t, spec)}}} {
+			all, ok := entity.As[plansAll](p)
+			require.Equal(t, want, ok && all.PlansAll(), "%s in %T", spec, p)
+		}
+	}
+	predictor, corrector := entity.PredictionsOf(&cyclic.Policy{Rest: predict.EASYPlusPlus{}})
+	require.NotNil(t, predictor)
+	require.NotNil(t, corrector)
+	_, ok := entity.As[entity.Limiting](&cyclic.Policy{Rest: &PowerCap{}})
+	require.True(t, ok)
+	for _, p := range []entity.Policy{nil, &cyclic.Policy{}, &PowerCap{}} {
+		_, ok := entity.As[plansAll](p)
+		require.False(t, ok)
+	}
+}
 
 func TestUnderAPowerCapAMoldableJobTakesTheShapeThatMayBeBusy(t *testing.T) {
 	for watts, nodes := range map[float64]int{500: 0, 550: 1, 600: 1, 610: 3} {

@@ -74,14 +74,18 @@ type Options struct {
 // maxSize is the largest number of processors.
 const maxSize = math.MaxInt32
 
+// MostLoad bounds the load to which a workload may be scaled: beyond it almost all jobs come
+// at one instant.
+const MostLoad = 1000
+
 func (o *Options) check() error {
 	switch {
 	case o.Procs < 0 || o.Procs > maxSize:
 		return fmt.Errorf("processors must be 1 to %d, or 0 for what the header says, not %d", maxSize, o.Procs)
 	case o.Skip < 0 || o.First < 0:
 		return errors.New("the numbers of jobs to skip and to take must not be negative")
-	case !(o.Load >= 0) || math.IsInf(o.Load, 0):
-		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), not %v", o.Load)
+	case !(o.Load >= 0 && o.Load <= MostLoad):
+		return fmt.Errorf("the offered load must be a number above 0 (0 = as it is), at most %v, not %v", float64(MostLoad), o.Load)
 	case o.Estimates.Kind == EstimatesFactor && !(o.Estimates.Factor > 0 && o.Estimates.Factor <= maxFactor):
 		return fmt.Errorf("the factor of estimates must be above 0 and at most %v, not %v", float64(maxFactor), o.Estimates.Factor)
 	case o.Estimates.Kind == EstimatesFModel && o.Estimates.fmodel(o.Seed).Check() != nil:

@@ -249,6 +249,9 @@ func (c *compiler[A]) condition(n ast.Node) (Condition[A], error) {
 	case *ast.BoolNode:
 		return func(A, des.Time) bool { return n.Value }, nil
 	case *ast.UnaryNode:
+		if two, ok := n.Node.(*ast.BinaryNode); ok && n.Operator == "not" && two.Left.Location().From < n.Location().From {
+			return c.negated(two) // x not in [1, 2]; in "not (x in [1, 2])" the word stands in front
+		}
 		if n.Operator == "not" || n.Operator == "!" {
 			is, err := c.condition(n.Node)
 			return func(a A, now des.Time) bool { return !is(a, now) }, err
@@ -303,6 +306,51 @@ func (c *compiler[A]) binary(n *ast.BinaryNode) (Condition[A], error) {
 	}
 	is := comparison(n.Operator, x, y)
 	return func(a A, now des.Time) bool { return x(a, now) != "" && y(a, now) != "" && is(a, now) }, c.among(n.Right, n.Left)
+}
+
+// negated is a condition of two parts with "not" before its operator, as in
+// "x not in [1, 2]". As every comparison it is false where a part is unknown.
+func (c *compiler[A]) negated(n *ast.BinaryNode) (Condition[A], error) {
+	is, err := c.binary(n)
+	if err != nil {
+		return nil, err
+	}
+	parts, texts := []ast.Node{n.Left}, true
+	switch n.Operator {
+	case "in":
+		list, isList := n.Right.(*ast.ArrayNode)
+		texts = isList && len(list.Nodes) > 0 && c.isText(list.Nodes[0])
+		if span, isRange := n.Right.(*ast.BinaryNode); isRange {
+			parts = append(parts, span.Left, span.Right)
+		}
+	case "matches":
+	default:
+		parts = append(parts, n.Right)
+	}
+	known := make([]Condition[A], len(parts))
+	for i, part := range parts {
+		if texts {
+			x, err := c.words(part)
+			if err != nil {
+				return nil, err
+			}
+			known[i] = func(a A, now des.Time) bool { return x(a, now) != "" }
+			continue
+		}
+		x, err := c.number(part)
+		if err != nil {
+			return nil, err
+		}
+		known[i] = func(a A, now des.Time) bool { return !math.IsNaN(x(a, now)) }
+	}
+	return func(a A, now des.Time) bool {
+		for _, is := range known {
+			if !is(a, now) {
+				return false
+			}
+		}
+		return !is(a, now)
+	}, nil
 }
 
 // comparison is x op y. No number is equal to NaN, below or above it.

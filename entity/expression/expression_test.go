@@ -76,6 +76,12 @@ func TestNothingIsTrueOfAnUnknownValueButThatItIsUnknown(t *testing.T) {
 		require.False(t, holds(t, x+" in [1, 2]", nobody))
 		require.False(t, holds(t, x+" in 0..100", nobody))
 		require.False(t, holds(t, "y in 0.."+x, nobody))
+		require.False(t, holds(t, x+" not in [1, 2]", nobody))
+		require.False(t, holds(t, "("+x+") not in []", nobody))
+		require.False(t, holds(t, x+" not in 0..100", nobody))
+		require.False(t, holds(t, "y not in 5.."+x, nobody))
+		require.True(t, holds(t, "not ("+x+" in [1, 2])", nobody), "not turns a condition round")
+		require.True(t, holds(t, "not not not ("+x+" in [1, 2])", nobody))
 	}
 	for _, op := range []string{"<", "<=", ">", ">=", "==", "!=", " contains ", " startsWith ", " endsWith "} {
 		require.False(t, holds(t, "name"+op+"'a'", nobody))
@@ -84,6 +90,13 @@ func TestNothingIsTrueOfAnUnknownValueButThatItIsUnknown(t *testing.T) {
 	}
 	require.False(t, holds(t, "name matches '.*'", nobody))
 	require.False(t, holds(t, "user in ['a', 'b']", nobody))
+	for _, text := range []string{"user not in ['a']", "name not in ['a']", "user not in [1]", "name not matches 'b'", "name not contains 'b'", "'b' not contains name", "name not startsWith 'b'", "name not endsWith 'b'"} {
+		require.False(t, holds(t, text, nobody), text)
+		require.True(t, holds(t, text, &thing{user: "c", id: 7}), text)
+	}
+	require.True(t, holds(t, "y not in [2]", nobody))
+	require.True(t, holds(t, "y + 1 not in 5..9", nobody))
+	require.True(t, holds(t, "not (user in ['a'])", nobody))
 	for _, field := range []string{"x", "user", "name"} {
 		require.False(t, holds(t, "known("+field+")", nobody))
 	}

@@ -86,7 +86,10 @@ type Yielder interface {
 //
 // An endless sequence of outages does not keep a run from ending. While the
 // metascheduler is Idle, the flow sleeps; the next job that is submitted wakes it,
-// and it catches up with what is still down then.
+// and it catches up with what is still down then. Where jobs wait, it could go on for ever:
+// the run ends with an error when 100,000 outages in a row (ten for each processor or node,
+// if that is more) have begun while jobs waited and none ran, or when a job has lost 10,000
+// attempts in a row to outages, with nothing kept of any, and Victims sets no Limit.
 type Outages struct {
 	// Victims says what becomes of the jobs that run where capacity is lost. It is set
 	// before the metascheduler is made.
@@ -117,6 +120,7 @@ type Outages struct {
 	number  map[*entity.Node]int // the unit of a node
 	counted []*loss              // without a place, until they are over
 
+	idled  int // outages in a row that began while jobs waited and none ran
 	asleep bool
 	missed []*loss  // that began while the flow was asleep
 	coming []Outage // that was pulled as it woke
@@ -183,7 +187,7 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		o.units = make([]unit, len(p.Nodes()))
 	case interface{ Processors() int }:
 		o.size = p.Processors()
-		o.idles, _ = m.Policy().(Yielder)
+		o.idles, _ = entity.As[Yielder](m.Policy())
 		inner := m.Placer
 		if inner == nil {
 			inner = entity.LowestFirst{}
@@ -208,9 +212,61 @@ func (o *Outages) begin() {
 	o.pull, o.stop = iter.Pull(o.all)
 	o.feed = des.Feed[Outage]{
 		Next: o.next, At: func(x Outage) des.Time { return x.Known }, Phase: entity.PhaseChange,
-		Check: o.check, Do: o.Take,
+		Check: o.check, Do: o.strike,
 	}
 	o.feed.Begin(o.sim)
+}
+
+// strike takes in an outage whose time has come, and ends the run where nothing tells
+// that one of those who wait will ever run.
+func (o *Outages) strike(x Outage) {
+	o.Take(x)
+	first := o.meta.Queue().First()
+	if first == nil || o.meta.Running() > 0 {
+		o.idled = 0
+		return
+	}
+	if o.idled++; o.idled < o.most() {
+		return
+	}
+	what, all := "nodes", len(o.units)
+	if o.domain == nil {
+		what, all = "processors", o.size
+	}
+	free := 0
+	for s := range o.meta.Plan().Slots(o.sim.Now(), o.sim.Now()+des.Tick) {
+		free += s.Width
+	}
+	o.sim.Fail(fmt.Errorf("at %v: %v wants %d %s and has waited since %v: no job has run while %d outages began, and %d of %d %s are free now; "+
+		"have rarer or shorter outages, more crews, or outages that end (until), or leave such jobs out",
+		o.sim.Now(), first, first.Request.Nodes, what, first.Submit, o.idled, free, all, what))
+}
+
+// The limits of a run that could go on for ever; see Outages. A job that starts once in
+// 10,000 outages waits for 100,000 with a probability of e^-10.
+const (
+	mostIdle = 100_000 // outages in a row while jobs wait and none runs,
+	eachIdle = 10      // or this for each processor or node where that is more
+	mostLost = 10_000  // attempts in a row of which outages have left nothing
+)
+
+// most is how many outages in a row may begin while jobs wait and none runs.
+func (o *Outages) most() int { return max(mostIdle, eachIdle*max(o.size, len(o.units))) }
+
+// hopeless ends the run where r, which has been sent back, is so for ever.
+func (o *Outages) hopeless(r *entity.Run) {
+	n := o.times[r]
+	if o.Victims.Limit > 0 || n%mostLost != 0 {
+		return
+	}
+	all := r.Earlier()
+	all = all[max(0, len(all)-mostLost):]
+	if slices.ContainsFunc(all, func(a entity.Attempt) bool { return a.Kept > 0 }) {
+		return
+	}
+	o.sim.Fail(fmt.Errorf("at %v: %v has been stopped by outages %d times, and of the latest %d attempts nothing was kept: "+
+		"set a limit (requeue:limit=N), have it write checkpoints more often (checkpoint:interval=T), or have rarer outages",
+		o.sim.Now(), r, n, len(all)))
 }
 
 // next is the next outage, unless nobody is there whom it could concern.
@@ -240,10 +296,10 @@ func (o *Outages) wake() {
 	}
 	for o.pull != nil && len(o.coming) == 0 {
 		x, ok := o.pull()
-		if !ok {
+		if !ok || o.sim.Context().Err() != nil {
 			return
 		}
-		if x.Known >= o.sim.Now() {
+		if now := o.sim.Now(); x.Known > now || x.Known == now && o.meta.Pass == entity.PassEvent { // where jobs come first
 			o.coming = append(o.coming, x)
 			break
 		}
@@ -688,8 +744,9 @@ func (o *Outages) besides(at des.Time, running bool) (n int) {
 // yield has r give way. A job that merely waits again is no victim.
 func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
 	stopped, displaced := o.Victims.yield(o.meta, r, o.times[r])
-	if stopped && o.Victims.Limit > 0 && r.State == entity.Waiting {
+	if stopped && r.State == entity.Waiting {
 		o.times[r]++
+		o.hopeless(r)
 	}
 	if stopped || displaced && r.Booked {
 		victims = append(victims, r)

@@ -567,6 +567,125 @@ func TestAnEndlessSequenceDoesNotKeepARunFromEnding(t *testing.T) {
 	require.Less(t, sim.Now(), 110*des.Second)
 }
 
+// failing is failures of processors 0, 1 and so on, one after the other, for ever: one each
+// period, for so long.
+func failing(processors int, period, length des.Time) iter.Seq[flow.Outage] {
+	return func(yield func(flow.Outage) bool) {
+		for i := 0; ; i++ {
+			from := des.Time(i+1) * period
+			p := int32(i % processors)
+			if !yield(flow.Outage{Known: from, From: from, To: from + length, Place: []procset.Range{{First: p, Last: p}}}) {
+				return
+			}
+		}
+	}
+}
+
+// struck simulates jobs on a cluster of 4 under failures without end.
+func struck(victims flow.Victims, failures iter.Seq[flow.Outage], jobs ...*entity.Job) (outages int, err error) {
+	o := &flow.Outages{Victims: victims, Told: func(flow.Lost) { outages++ }}
+	o.Submit(failures)
+	defer o.Close()
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), strictOrder{}, o)
+	m.SubmitAll(slices.Values(jobs))
+	defer m.Close()
+	return outages, sim.Run(context.Background())
+}
+
+func TestARunInWhichNoJobCanStartForOutagesEndsWithAnError(t *testing.T) {
+	down := failing(4, des.Second, 2*des.Second) // two of them at any time
+	outages, err := struck(flow.Victims{}, down, estimated(1, 0, 1, 1, 1), estimated(2, 10, 100, 100, 3))
+	require.ErrorContains(t, err, "job 2 wants 3 processors and has waited since 10: no job has run while 100000 outages began, and 2 of 4 processors are free now")
+	require.Equal(t, 100_000+10, outages)
+	// Whoever runs meanwhile has it counted anew.
+	_, err = struck(flow.Victims{Rule: flow.VictimsWait}, failing(4, des.Second, 2*des.Second), estimated(1, 0, 60_000, 60_000, 1), estimated(2, 10, 100, 100, 4))
+	require.ErrorContains(t, err, "at 159999: job 2 wants 4 processors and has waited since 10")
+}
+
+// The second job comes after ten thousand failures, and the user has enough after a hundred.
+func TestARunCanBeInterruptedWhileOutagesCatchUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	pulled := 0
+	o := &flow.Outages{}
+	o.Submit(func(yield func(flow.Outage) bool) {
+		for x := range failing(4, des.Second, des.Tick) {
+			if pulled++; pulled == 100 {
+				cancel()
+			}
+			if !yield(x) {
+				return
+			}
+		}
+	})
+	defer o.Close()
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), strictOrder{}, o)
+	m.Submit(estimated(1, 0, 1, 1, 1))
+	sim.At(10_000*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Submit(estimated(2, 10_000, 10, 10, 1)) }), 0)
+	_ = sim.Run(ctx) // nil: no event is left at which it would look again
+	require.Equal(t, 100, pulled)
+}
+
+func TestAJobThatIsSentBackForEverEndsTheRun(t *testing.T) {
+	for _, v := range []flow.Victims{{}, {Rule: flow.VictimsCheckpoint, Checkpoints: entity.Checkpoints{Interval: 9 * des.Second}}} {
+		outages, err := struck(v, failing(1, 9*des.Second, des.Second), estimated(1, 0, 1, 1, 1), estimated(2, 0, 100, 100, 4))
+		require.ErrorContains(t, err, "job 2 has been stopped by outages 10000 times, and of the latest 10000 attempts nothing was kept", v.Rule)
+		require.Equal(t, 10_000, outages)
+	}
+	// Work that is kept, or a limit, leads to an end.
+	_, err := struck(flow.Victims{Rule: flow.VictimsCheckpoint, Checkpoints: entity.Checkpoints{Interval: des.Second}}, failing(1, 9*des.Second, des.Second),
+		estimated(1, 0, 120_000, 120_000, 4))
+	require.NoError(t, err)
+	_, err = struck(flow.Victims{Limit: 12_000}, failing(1, 9*des.Second, des.Second), estimated(1, 0, 100, 100, 4))
+	require.NoError(t, err)
+}
+
+// asleep simulates jobs on so many of two processors that come at the instants given, of
+// which nobody knows before, so that the flow sleeps in between.
+func asleep(t *testing.T, nodes int, pass entity.Pass, all iter.Seq[flow.Outage], submit ...des.Time) *stricken {
+	s := &stricken{}
+	o := &flow.Outages{Told: func(l flow.Lost) { s.lost = append(s.lost, l) }}
+	o.Submit(all)
+	defer o.Close()
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), strictOrder{}, o, &s.journal)
+	m.Pass = pass
+	for i, at := range submit {
+		sim.At(at*des.Second, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
+			m.Submit(estimated(int64(i+1), at, 5, 5, nodes))
+		}), 0)
+	}
+	require.NoError(t, sim.Run(context.Background()))
+	m.Close()
+	return s
+}
+
+func TestAnOutageThatBeganWhileTheFlowSleptComesOnce(t *testing.T) {
+	s := asleep(t, 1, entity.PassInstant, slices.Values([]flow.Outage{
+		announced(down(10, 900, 1), 1), announced(down(60, 61, 1), 2), // at 60 it falls asleep again
+	}), 0, 20, 100)
+	require.Equal(t, []string{"20-900: 1"}, s.losses())
+}
+
+func TestAnOutageThatBeginsAsAJobComesHitsItWhetherTheFlowSleptOrNot(t *testing.T) {
+	for _, pass := range passes {
+		want := []string{"20 submitted 1", "30 started 1", "35 finished 1"}
+		if pass == entity.PassEvent { // jobs come before anything else there
+			want = []string{"20 submitted 1", "20 started 1", "20 requeued 1", "30 started 1", "35 finished 1"}
+		}
+		s := asleep(t, 2, pass, func(yield func(flow.Outage) bool) {
+			for at := des.Time(10); yield(of(down(at, at+10, 0), int32(at/10%2))); at += 10 {
+				if at == 20 {
+					at = 90
+				}
+			}
+		}, 20)
+		require.Equal(t, want, s.journal.lines, "%v", pass)
+	}
+}
+
 func TestAnOutageThatBeganWhileNobodyWasThereHoldsForTheNextJob(t *testing.T) {
 	late := func(m *entity.Metascheduler) {
 		m.Simulator().At(60*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Submit(estimated(2, 70, 3, 3, 1)) }), 0)

@@ -194,9 +194,7 @@ type localPolicy struct {
 
 func (p localPolicy) Name() string { return fmt.Sprintf("%s of %s", p.Policy.Name(), p.queue.Owner) }
 
-func (p localPolicy) Predictions() (entity.Predictor, entity.Corrector) {
-	return entity.PredictionsOf(p.Policy)
-}
+func (p localPolicy) Unwrap() entity.Policy { return p.Policy }
 
 func (p localPolicy) Schedule(r *entity.Round) {
 	if head := r.Queue.First(); p.queue.Rule == LocalPreempts && head != nil && head.State == entity.Waiting {

@@ -23,6 +23,8 @@ func TestNoLinkAndNoNameLeadsOutOfAFolder(t *testing.T) {
 		require.ErrorAs(t, err, &escapes, name)
 		require.Equal(t, filepath.Join(dir, link), escapes.Path)
 		require.ErrorContains(t, err, filepath.Join(dir, link)+" leads out of its folder")
+		_, err = Open(dir, name)
+		require.ErrorAs(t, err, &escapes, name)
 	}
 	for _, name := range []string{"own", "inside"} {
 		text, err := ReadFile(dir, name)

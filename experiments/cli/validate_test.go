@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/metrics/schema"
 )
 
 // validByManifest runs a call of simulate and checks the folder that it leaves by its manifest alone.
@@ -112,6 +114,40 @@ func TestAFolderThatIsNotWholeSaysWhatIsMissing(t *testing.T) {
 	require.Contains(t, call("validate", t.TempDir()).stderr, "holds no results")
 }
 
+func TestNoFileOfAnEarlierRunStays(t *testing.T) {
+	d := domainOf(t, "generate: {}\ncycle: 600\nbatches: {}\n")
+	for name, args := range map[string][]string{
+		"cluster": {"--first", "50"},
+		"domain":  {"--domain", d},
+		"events":  {"--first", "50", "--events", "--perfetto", "--decisions", "--power", "default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			for _, kind := range schema.Names() {
+				file, _ := schema.OfPolicy(kind, "easy")
+				require.NoError(t, os.WriteFile(filepath.Join(out, file), []byte("old"), 0o666))
+				require.NoError(t, os.WriteFile(filepath.Join(out, schema.Parquet(file)), []byte("old"), 0o666))
+			}
+			other := filepath.Join(out, "jobs-fcfs.csv")
+			require.NoError(t, os.WriteFile(other, []byte("old"), 0o666))
+			got := call(append([]string{"simulate", "--policy", "easy", "--out", out}, args...)...)
+			require.Zero(t, got.code, got.stderr)
+			for _, file := range files(t, out) {
+				require.Equal(t, file == "jobs-fcfs.csv", read(t, out, file) == "old", file)
+			}
+		})
+	}
+
+	out := t.TempDir()
+	require.Zero(t, call("simulate", "--domain", d, "--policy", "easy", "--out", out).code)
+	requests := filepath.Join(out, "requests.csv")
+	was := read(t, requests)
+	require.Zero(t, call("simulate", requests, "--procs", "200", "--policy", "easy", "--out", out).code)
+	require.Equal(t, was, read(t, requests), "it is this run's workload")
+	require.Zero(t, call("simulate", "--first", "50", "--policy", "easy", "--out", out).code)
+	require.NoFileExists(t, requests)
+}
+
 func TestOfALogFromStandardInputTheFolderDoesNotTell(t *testing.T) {
 	log := write(t, "a.swf", smallTrace)
 	out := filepath.Join(t.TempDir(), "out")
@@ -121,4 +157,49 @@ func TestOfALogFromStandardInputTheFolderDoesNotTell(t *testing.T) {
 	require.Contains(t, got.stderr, "came from standard input: give it as TRACE")
 	require.Zero(t, call("validate", filepath.Join(out, "jobs-easy.csv"), log).code)
 	require.Zero(t, call("validate", out, log).code)
+}
+
+func TestNumbersBeyondTheirBoundsAreRefusedWithTheBound(t *testing.T) {
+	log := write(t, "a.swf", smallTrace)
+	dear := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 3}\n", "nodes.csv", strings.Replace(threeNodes, "2.5", "1e308", 1))
+	priced := domainOf(t, "nodes: nodes.csv\nprices: p.csv\ncycle: 600\nbatches: {jobs: 3}\n", "nodes.csv", threeNodes, "p.csv", "time,node,price\n5,1,1e308\n")
+	deep := domainOf(t, "policies: "+strings.Repeat("[", 40_000))
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"simulate " + log + " --load 1e300", "--load must be a number above 0, at most 1000, not 1e+300"},
+		{"simulate " + log + " --seed 18446744073709551615", "want a whole number of 0 to 9223372036854775807, not 18446744073709551615"},
+		{"gantt " + log + " --width 999999999", "--width must be 10 to 10000, not 999999999"},
+		{"simulate --domain " + dear, "price must be a number of 0 or more, at most 1e+15, not 1e+308"},
+		{"simulate --domain " + priced, "price: want a number of 0 or more, at most 1e+15, not 1e+308"},
+		{"simulate " + deep, "within each other more than 500 deep"},
+	} {
+		got := call(strings.Fields(c.args)...)
+		require.NotZero(t, got.code, c.args)
+		require.Contains(t, got.stderr, c.want, c.args)
+		require.Less(t, strings.Count(got.stderr, "\n"), 8, got.stderr)
+	}
+}
+
+func TestASourceIsTheSameLogUnderOneSeedWhateverReadsIt(t *testing.T) {
+	const source = "lublin:jobs=300:procs=64:load=0.8"
+	dir := t.TempDir()
+	one, three := filepath.Join(dir, "one.swf"), filepath.Join(dir, "three.swf")
+	require.Zero(t, call("trace", "convert", source, one).code)
+	require.Zero(t, call("trace", "convert", source, three, "--seed", "3").code)
+	mean := func(args ...string) string {
+		got := call(append([]string{"simulate", "--policy", "fcfs", "--format", "csv"}, args...)...)
+		require.Zero(t, got.code, got.stderr)
+		row := strings.Split(strings.Split(got.stdout, "\n")[1], ",")
+		return strings.Join(row[:len(row)-2], ",") // without CPU seconds
+	}
+	require.Equal(t, mean(source), mean(one))
+	require.Equal(t, mean(source, "--seed", "3"), mean(three))
+	require.NotEqual(t, mean(one), mean(three))
+	got := call("trace", "split", source, "--out", filepath.Join(dir, "parts"), "--by", "2")
+	require.Zero(t, got.code, got.stderr)
+	for _, name := range files(t, filepath.Join(dir, "parts")) {
+		require.NotContains(t, name, ":")
+	}
 }

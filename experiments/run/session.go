@@ -18,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/policy/predict"
 )
 
@@ -47,7 +48,7 @@ type Session struct {
 	waiting  *flow.Dependencies // nil where no job waits for another
 	files    []file
 	attempts *metrics.AttemptsFile // one of files, or nil
-	unasked  []string              // paths, without .csv, of files that nobody has asked for
+	unasked  []string              // paths of files that nobody has asked for
 	outages  *metrics.OutageWriter // or nil
 	closers  []func() error        // of writers, before their files are committed
 }
@@ -221,7 +222,7 @@ func (x *Session) Events(observers []entity.Observer, part string, a metrics.All
 		part = "-" + part
 	}
 	if !x.settings.Events {
-		x.unasked = append(x.unasked, x.path("events-", part))
+		x.unasked = append(x.unasked, x.path("events-", part)+".csv")
 		return observers, nil
 	}
 	w, err := x.Create("events-", part+".csv")
@@ -379,18 +380,26 @@ func (x *Session) removeOthers(written []string) error {
 		return nil
 	}
 	others := x.unasked
-	for _, prefix := range []string{"attempts-", "outages-", "power-", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "decisions-", "tasks-", "local-", "accounts-", "log-", "accuracy-"} {
-		others = append(others, x.path(prefix, ""))
+	for _, kind := range schema.Names() {
+		if name, ok := schema.OfPolicy(kind, x.settings.FileName); ok {
+			others = append(others, filepath.Join(x.settings.Dir, name))
+		}
 	}
 	for _, path := range others {
-		for _, suffix := range []string{".csv", ".parquet", ".txt"} {
-			name := path + suffix
-			if slices.Contains(written, filepath.Base(name)) {
-				continue
+		if !slices.Contains(written, filepath.Base(path)) {
+			if err := RemoveOld(path); err != nil {
+				return err
 			}
-			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("removing what an earlier run has left: %w", err)
-			}
+		}
+	}
+	return nil
+}
+
+// RemoveOld removes a file that an earlier run may have left, and its Parquet.
+func RemoveOld(path string) error {
+	for _, name := range []string{path, schema.Parquet(path)} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing what an earlier run has left: %w", err)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -186,15 +185,12 @@ func (b *ownBook) Observe(e entity.JobEvent) {
 // grid.
 const NodesName = "nodes.csv"
 
-// writeNodes writes it. Where no nodes are named, one that an earlier run has left
-// goes.
+// writeNodes writes it, where nodes are named.
 func (c *call) writeNodes() error {
 	path := filepath.Join(c.dir.Path, NodesName)
 	if c.nodes == nil {
-		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-			return err
-		}
 		return nil
 	}
+	c.wrote = append(c.wrote, NodesName)
 	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteNodes(w, c.nodes) })
 }

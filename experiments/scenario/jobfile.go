@@ -142,6 +142,7 @@ func (c *call) writeRequests() error {
 	if e, ok := jobs.(interface{ Err() error }); ok && e.Err() != nil {
 		return e.Err()
 	}
+	c.wrote = append(c.wrote, RequestsName)
 	return w.Commit()
 }
 

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
@@ -12,16 +11,11 @@ import (
 )
 
 // writePerfetto writes perfetto-POLICY.json of the runs of the manifest, where it is
-// wanted, from their files. One that an earlier run has left goes.
+// wanted, from their files.
 func (c *call) writePerfetto(m *metrics.Manifest) error {
 	files := map[string]string{} // by policy
 	for _, n := range c.all {
 		files[n.spec] = "perfetto-" + n.file + ".json"
-	}
-	for _, r := range m.Runs {
-		if err := os.Remove(filepath.Join(c.dir.Path, files[r.Policy])); err != nil && !os.IsNotExist(err) {
-			return err
-		}
 	}
 	if !c.options.Perfetto {
 		return nil

@@ -3,12 +3,9 @@ package scenario
 // What nodes draw, and when they are switched off: the setting power.
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -289,16 +286,15 @@ func (p Power) Most(chosen entity.Policy, processors int) *int {
 	return &most
 }
 
-// writeEnergy writes energy.csv, if energy was accounted for; one that is there
-// otherwise tells of another run.
+const energyName = "energy.csv"
+
+// writeEnergy writes energy.csv, if energy was accounted for.
 func (c *call) writeEnergy(o *Outcome) error {
-	rows, path := o.Energies(), filepath.Join(c.dir.Path, "energy.csv")
+	rows, path := o.Energies(), filepath.Join(c.dir.Path, energyName)
 	if len(rows) == 0 {
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
 		return nil
 	}
+	c.wrote = append(c.wrote, energyName)
 	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
 }
 

@@ -695,8 +695,8 @@ func (r *reader) readPrices(d *Domain) error {
 		switch {
 		case row.Err() != nil:
 			return row.Err()
-		case price < 0:
-			return row.At(fmt.Errorf("price: want a number of 0 or more, not %v", price))
+		case price < 0 || price > entity.MostPrice:
+			return row.At(fmt.Errorf("price: want a number of 0 or more, at most %v, not %v", float64(entity.MostPrice), price))
 		case !r.hasNode(node):
 			return row.At(r.noNode(node))
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -100,6 +101,7 @@ type call struct {
 	values   map[string]string // of the manifest
 	attempts bool              // see needsAttempts
 	nodes    []metrics.SiteNodes
+	wrote    []string // files for all policies
 
 	readings []atomic.Pointer[reading] // by policy, once begun
 	mu       sync.Mutex
@@ -124,7 +126,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	if o.Dir != "" {
 		var err error
-		if c.dir, err = outdir.Open(o.Dir, "jobs-", "queue-", "attempts-", "capacity.", "cycles-", "pareto-", "alternatives-", "prices-", "owners-", "clusters-", "log-", "events-", "tasks-", "perfetto-", "local-", "accounts-", "outages-", "power-", "decisions-", "accuracy-", RequestsName, "summary.", "energy.", "nodes.", "manifest.json"); err != nil {
+		if c.dir, err = outdir.Open(o.Dir, prefixes()...); err != nil {
 			return nil, err
 		}
 		defer c.dir.Close()
@@ -567,6 +569,7 @@ func (c *call) write(o *Outcome, stopped string) error {
 	for _, r := range o.Results {
 		m.Runs = append(m.Runs, metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files})
 	}
+	c.wrote = []string{"summary.csv", "capacity.csv"}
 	if err := o.writeFile(filepath.Join(c.dir.Path, "summary.csv")); err != nil {
 		return err
 	}
@@ -574,5 +577,30 @@ func (c *call) write(o *Outcome, stopped string) error {
 		return err
 	}
 	m.End = time.Now()
-	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes(), c.writePerfetto(&m))
+	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes(), c.removeOthers(), c.writePerfetto(&m))
+}
+
+// removeOthers removes the files for all policies that an earlier run may have left and this
+// one has not written. A workload of this run stays.
+func (c *call) removeOthers() (err error) {
+	for _, kind := range schema.Names() {
+		path := filepath.Join(c.dir.Path, kind)
+		if _, ofPolicy := schema.OfPolicy(kind, ""); !ofPolicy && !slices.Contains(c.wrote, kind) && !sameFile(path, c.Workload.Trace) {
+			err = errors.Join(err, run.RemoveOld(path))
+		}
+	}
+	if slices.Contains(c.wrote, RequestsName) { // of which nobody writes Parquet
+		err = errors.Join(err, run.RemoveOld(schema.Parquet(filepath.Join(c.dir.Path, RequestsName))))
+	}
+	return err
+}
+
+// prefixes are what the names of the files of a run begin with.
+func prefixes() []string {
+	all := []string{"manifest.json"}
+	for _, kind := range schema.Names() {
+		prefix, _, _ := strings.Cut(strings.TrimSuffix(kind, "csv"), "POLICY")
+		all = append(all, prefix)
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -150,7 +151,7 @@ var settings = []setting{
 	whereSetting,
 	of("workload", "first", func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
 	of("workload", "skip", func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
-	of("workload", "load", func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, aboveZero),
+	of("workload", "load", func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, load),
 	of("workload", "shift", func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
 	of("workload", "sort", func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
 	of("workload", "feedback", func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
@@ -188,7 +189,10 @@ func text(s string) (string, error) { return s, nil }
 func whole[T int | int64 | uint64](least, most T) func(string) (T, error) {
 	return func(s string) (T, error) {
 		v, err := strconv.ParseUint(s, 10, 64)
-		if err != nil || T(v) < least || v > uint64(most) {
+		if errors.Is(err, strconv.ErrRange) || err == nil && v > uint64(most) {
+			return 0, fmt.Errorf("want a whole number of %d to %d, not %s", least, most, s)
+		}
+		if err != nil || T(v) < least {
 			return 0, fmt.Errorf("want a whole number of %d or more, not %q", least, s)
 		}
 		return T(v), nil
@@ -199,6 +203,14 @@ func aboveZero(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("want a number above 0, not %q", s)
+	}
+	return v, nil
+}
+
+func load(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v > 0 && v <= workload.MostLoad) {
+		return 0, fmt.Errorf("want a number above 0, at most %v, not %q", float64(workload.MostLoad), s)
 	}
 	return v, nil
 }

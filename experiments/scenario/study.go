@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -97,20 +98,23 @@ func SummaryColumns() []string {
 	return columns
 }
 
-// fileKinds are the files of a run by the names in front of what tells the policy.
-var fileKinds = []string{
-	"jobs", "queue", "attempts", "capacity", "cycles", "pareto", "alternatives", "prices", "owners", "clusters", "log",
-	"events", "tasks", "perfetto", "local", "accounts", "outages", "power", "decisions", "requests", "energy", "nodes", "accuracy",
-}
-
 // FileKinds are the kinds of files that a run may leave, beside summary.csv and
 // manifest.json: "jobs" is jobs-POLICY.csv, or one for each site.
-func FileKinds() []string { return slices.Clone(fileKinds) }
+func FileKinds() (kinds []string) {
+	for _, name := range schema.Names() {
+		if kind := kindOf(name); kind != "summary" {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// kindOf is what stands before the first - or . of a name.
+func kindOf(name string) string { return name[:strings.IndexAny(name+".", "-.")] }
 
 // FileKind is the kind of a file, by its name, or "".
 func FileKind(name string) string {
-	kind, _, _ := strings.Cut(strings.TrimSuffix(name, ".csv"), "-")
-	if slices.Contains(fileKinds, kind) {
+	if kind := kindOf(name); slices.Contains(FileKinds(), kind) {
 		return kind
 	}
 	return ""

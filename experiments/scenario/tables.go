@@ -78,7 +78,11 @@ func names[T any](t policy.Table[T], list []string, defaults string) ([]name, er
 	}
 	var all []name
 	for _, c := range chosen {
-		p, says := any(c.Value).(interface{ PlansAll() bool })
+		decides, _ := any(c.Value).(entity.Policy)
+		if n, is := any(c.Value).(policy.OnNodes); is {
+			decides = n.Policy
+		}
+		p, says := entity.As[interface{ PlansAll() bool }](decides)
 		all = append(all, name{c.Spec, c.FileName(), says && p.PlansAll()})
 	}
 	return all, nil

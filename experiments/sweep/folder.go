@@ -225,18 +225,24 @@ func (f *Folder) read(name string) ([]byte, error) {
 	return text, nil
 }
 
-// write creates a file whole, and its folder where that is missing.
+// write creates a file whole, and its folder where that is missing: in what stands at the
+// path of the folder now, which may have become read-only, or another file system.
 func (f *Folder) write(name string, text []byte) error {
+	root, err := os.OpenRoot(f.Path)
+	if err != nil {
+		return fmt.Errorf("writing into the folder of the study: %w", err)
+	}
+	defer root.Close()
 	put := func() error {
-		return atomicfile.WriteIn(f.root, name, func(w io.Writer) error {
+		return atomicfile.WriteIn(root, name, func(w io.Writer) error {
 			_, err := w.Write(text)
 			return err
 		})
 	}
-	err := put()
+	err = put()
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := f.root.MkdirAll(path.Dir(name), 0o777); err != nil {
-			return fmt.Errorf("making a folder of the study: %w", indir.Explain(f.root, name, err))
+		if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
+			return fmt.Errorf("making a folder of the study: %w", indir.Explain(root, name, err))
 		}
 		err = put()
 	}

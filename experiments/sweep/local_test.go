@@ -710,6 +710,19 @@ func TestNothingIsLeftOfAUnitWhoseWorkerHasEnded(t *testing.T) {
 	require.Equal(t, "fine", string(text))
 }
 
+// closing closes c when so many answers have been written to it.
+type closing struct {
+	c    io.Closer
+	left int
+}
+
+func (w *closing) Write(b []byte) (int, error) {
+	if w.left--; w.left == 0 {
+		return len(b), w.c.Close()
+	}
+	return len(b), nil
+}
+
 // The key of a unit becomes the name of a folder, which is replaced.
 func TestAWorkerDoesNoUnitWhoseKeyIsNotThatOfItsCase(t *testing.T) {
 	victim := t.TempDir()
@@ -730,13 +743,13 @@ func TestAWorkerDoesNoUnitWhoseKeyIsNotThatOfItsCase(t *testing.T) {
 	for _, key := range []string{"", up, "x/" + filepath.Join("..", up), good.Key[:31] + "x", units("other")[0].Key, strings.ToUpper(good.Key)} {
 		bad := good
 		bad.Key = key
-		var orders, out strings.Builder
+		var orders strings.Builder
 		send := json.NewEncoder(&orders)
 		require.NoError(t, send.Encode(order{Study: &opening{Dir: dir}}))
 		require.NoError(t, send.Encode(order{Unit: &bad}))
 		in, other := io.Pipe()
 		go io.WriteString(other, orders.String())
-		require.ErrorContains(t, Serve(in, &out, open), "is none of this study", key)
+		require.ErrorContains(t, Serve(in, &closing{other, 2}, open), "is none of this study", key)
 		require.NoDirExists(t, filepath.Join(dir, runsName), key)
 	}
 	require.FileExists(t, filepath.Join(victim, "thesis.tex"))

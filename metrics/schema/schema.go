@@ -65,6 +65,22 @@ type File struct {
 // prefix is what names of such files begin with, and whether more follows.
 func (f *File) prefix() (prefix string, more bool) { return strings.CutSuffix(f.Name, "POLICY.csv") }
 
+// Names are the names of all files that a run may leave beside its manifest, with POLICY in
+// place of the policy's name: those of Files, and those that are no tables of results.
+func Names() []string {
+	var all []string
+	for _, f := range Files() {
+		all = append(all, f.Name)
+	}
+	return append(all, "requests.csv", "log-POLICY.txt", "perfetto-POLICY.json")
+}
+
+// OfPolicy is the name that a file of Names has under a policy, or false where it is one for
+// all policies.
+func OfPolicy(name, policy string) (string, bool) {
+	return strings.Replace(name, "POLICY", policy, 1), strings.Contains(name, "POLICY")
+}
+
 // Of is the file of that name, such as "jobs-easy.csv", or false where it is none of
 // those described here.
 func Of(name string) (File, bool) {

@@ -73,6 +73,9 @@ func (p *Policy) Name() string {
 	return p.planner().Name()
 }
 
+// Unwrap is Rest: what it predicts holds for batches as well.
+func (p *Policy) Unwrap() entity.Policy { return p.Rest }
+
 func (p *Policy) planner() Planner {
 	if p.Planner == nil {
 		return CSS{}

@@ -99,7 +99,7 @@ func (g *graph) criticalPath(priority []des.Time) []bool {
 }
 
 // MinMin places, of all ready tasks, the one that can finish first, there where it
-// does; of several the one that comes first. (Ibarra and Kim's algorithm D for
+// does; of several the one that has been ready the longest. (Ibarra and Kim's algorithm D for
 // independent tasks, 1977, applied to those that are ready.)
 type MinMin struct{}
 

@@ -119,13 +119,15 @@ func (p *firstFit) meet(e *placed) bool {
 	if size == 2*n || p.others > 0 {
 		dearest = p.near[size-1].cost
 	}
-	if p.supply.rate[e.node]*p.floor >= dearest {
+	if least := p.supply.rate[e.node] * p.floor; math.IsInf(least, 1) {
+		return false // no sum of costs has room for it
+	} else if least >= dearest {
 		p.leave(e.node)
 		return false
 	}
 	c := candidate{node: e.node}
 	switch {
-	case !p.price(&c):
+	case !p.price(&c) || math.IsInf(c.cost, 1):
 		return false
 	case c.cost >= dearest:
 		p.leave(e.node)

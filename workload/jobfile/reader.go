@@ -62,6 +62,8 @@ type Reader struct {
 	slab     []entity.Job
 	after    []entity.Dependency // of the latest text of that column
 	text     string
+	links    int   // all jobs that others come after
+	inArrays int64 // tasks of all arrays
 	tasks    int64 // of the array at hand that are still to come
 	task     entity.Job
 	err      error
@@ -204,6 +206,11 @@ func (r *Reader) job() *entity.Job {
 	if r.err == nil && tasks > math.MaxInt64-j.ID {
 		r.fail(colArray.String(), fmt.Errorf("the last of %d tasks from job %d on has no number", tasks, j.ID))
 	}
+	if tasks > 1 {
+		if r.inArrays += tasks; r.err == nil && r.inArrays > mostInAll {
+			r.fail(colArray.String(), fmt.Errorf("the arrays up to this one have more than %d tasks altogether: split the file", mostInAll))
+		}
+	}
 	if r.err == nil {
 		r.check(j)
 	}
@@ -217,8 +224,12 @@ func (r *Reader) job() *entity.Job {
 	return j
 }
 
-// mostTasks bounds an array, and the jobs of a range.
-const mostTasks = 1_000_000
+// mostTasks bounds an array, and the jobs of a range; mostInAll the tasks of all arrays of a
+// file, and all jobs that others in it come after: those are kept in memory.
+const (
+	mostTasks = 1_000_000
+	mostInAll = 10_000_000
+)
 
 // nextTask is the next task of the array at hand, or nil. It is the same job under
 // the next number.
@@ -240,6 +251,9 @@ func (r *Reader) predecessors() []entity.Dependency {
 		var err error
 		if r.after, err = parseAfter(text); err != nil {
 			r.fail(colAfter.String(), err)
+		}
+		if r.links += len(r.after); r.links > mostInAll {
+			r.fail(colAfter.String(), fmt.Errorf("the jobs up to this one come after more than %d others altogether: link each job to its last predecessors only", mostInAll))
 		}
 		r.text = text
 	}

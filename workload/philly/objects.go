@@ -187,8 +187,12 @@ func (o *objects) decode(dec *json.Decoder) bool {
 var errMiddle = errors.New("it ends in the middle")
 
 func (o *objects) fail(err error) {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+	var syntax *json.SyntaxError
+	switch {
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
 		err = errMiddle
+	case errors.As(err, &syntax):
+		err = errors.New("this is no JSON: want a list of jobs as the traces of Philly have it")
 	}
 	o.err = fmt.Errorf("%s: object %d: %w", o.name, max(o.number, 1), err)
 }

@@ -86,6 +86,7 @@ and a size. Formats:
 	addFrom(cmd, &c.from, t)
 	c.addTarget(cmd)
 	f.IntVar(&o.Procs, "procs", 0, "processors of the machine, for --load, and for a header that does not tell them (default: the header's)")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers of a source")
 	f.BoolVar(&o.Sort, "sort", false, "order by submission, equal ones as they come")
 	addWhere(cmd, o)
 	c.cleaning.add(cmd)

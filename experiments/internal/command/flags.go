@@ -130,8 +130,8 @@ func checkSelection(cmd *cobra.Command, o *workload.Options) error {
 		return Usagef("--first must not be negative: %d", o.First)
 	case o.Skip < 0:
 		return Usagef("--skip must not be negative: %d", o.Skip)
-	case given("load") && !positive(o.Load):
-		return Usagef("--load must be a number above 0, not %v", o.Load)
+	case given("load") && !(o.Load > 0 && o.Load <= workload.MostLoad):
+		return Usagef("--load must be a number above 0, at most %v, not %v", float64(workload.MostLoad), o.Load)
 	}
 	return nil
 }

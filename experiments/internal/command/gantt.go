@@ -23,8 +23,8 @@ Where a column is longer than a time unit it shows what takes most of it.`, gant
 		Example: "  gridslot gantt results --policy easy",
 		Args:    Arguments(1, 1, "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if width < 10 {
-				return Usagef("--width must be 10 or more, not %d", width)
+			if width < 10 || width > 10_000 {
+				return Usagef("--width must be 10 to 10000, not %d", width)
 			}
 			folder, err := results.Open(args[0])
 			if err != nil {

@@ -61,6 +61,7 @@ or as --to says.`,
 	f.StringVar(&dir, "out", "", "folder for the parts")
 	_ = cmd.MarkFlagDirname("out") // it exists
 	complete(cmd, "by", []string{"user", "group", "executable", "queue", "partition", "week"})
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers of a source")
 	f.BoolVar(&o.Sort, "sort", false, "order by submission, equal ones as they come")
 	addWhere(cmd, &o)
 	f.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out")
@@ -129,6 +130,7 @@ func partFile(trace *workload.Trace, p clean.Part, format workload.Writable) str
 	for _, ending := range append([]string{".gz", ".zst"}, trace.Format.Endings()...) {
 		base = strings.TrimSuffix(base, ending)
 	}
+	base = strings.NewReplacer(":", "-", "/", "-", `\`, "-").Replace(base) // of a source with its parameters
 	return base + "-" + p.Name + format.Endings()[0]
 }
 

@@ -76,3 +76,31 @@ func FuzzTree(f *testing.F) {
 		}
 	})
 }
+
+func TestNestingIsBoundedBeforeItIsParsed(t *testing.T) {
+	for name, text := range map[string]string{
+		"brackets":          "policies: " + strings.Repeat("[", 40_000),
+		"braces":            "a: " + strings.Repeat("{a: ", 40_000),
+		"over lines":        "a:\n" + strings.Repeat(" [\n", 40_000),
+		"dashes":            strings.Repeat("- ", 40_000) + "a",
+		"behind a text":     "a: \"it's\"\nb: " + strings.Repeat("[", 40_000),
+		"behind a sharp":    "a: [\"# \", " + strings.Repeat("[", 40_000),
+		"questions of keys": strings.Repeat("? ", 40_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Tree([]byte(text))
+			require.ErrorContains(t, err, "within each other more than 500 deep")
+			var into map[string]any
+			_, err = Decode([]byte(text), &into)
+			require.ErrorContains(t, err, "line ")
+		})
+	}
+	for _, text := range []string{
+		strings.Repeat("# it holds over [0, 10)\n", 2_000) + "a: 1\n",
+		"a: [" + strings.Repeat("[1], ", 2_000) + "[2]]\n",
+		"a:\n" + strings.Repeat("- {a: [1, 2]}\n", 2_000),
+	} {
+		_, err := Tree([]byte(text))
+		require.NoError(t, err)
+	}
+}

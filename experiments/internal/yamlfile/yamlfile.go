@@ -54,8 +54,45 @@ func Decode(text []byte, into any) (f *File, err error) {
 // others (*NAME): a few lines of such names can make more than memory holds.
 const largest = 1_000_000
 
+// mostNested is how deep brackets, and dashes of one line, may stand within each other. The
+// parser takes memory by the square of it.
+const mostNested = 500
+
+// tooDeep is the line in which a text goes deeper than that, or 0. It counts brackets also
+// where they are part of a text, except in lines that are comments: no file of settings has so
+// many more that open than close.
+func tooDeep(text []byte) (line int) {
+	depth := 0
+	for of := range bytes.Lines(text) {
+		line++
+		of = bytes.TrimLeft(of, " \t")
+		if bytes.HasPrefix(of, []byte("#")) {
+			continue
+		}
+		dashes, rest := 0, of
+		for len(rest) > 1 && (rest[0] == '-' || rest[0] == '?') && (rest[1] == ' ' || rest[1] == '\t') {
+			dashes, rest = dashes+1, bytes.TrimLeft(rest[1:], " \t")
+		}
+		for _, c := range of {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+			if depth+dashes > mostNested {
+				return line
+			}
+		}
+	}
+	return 0
+}
+
 // parse reads the one document of a file.
 func parse(text []byte) (*ast.File, error) {
+	if line := tooDeep(text); line > 0 {
+		return nil, fmt.Errorf("line %d: lists and maps stand within each other more than %d deep: want fewer", line, mostNested)
+	}
 	doc, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, explain(err, nil)
