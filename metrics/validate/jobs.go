@@ -556,7 +556,7 @@ func (c *fileChecker) identities() {
 					c.onWhatIsDown(f, down, p, f.finish)
 				}
 				before := latest[p]
-				if before != nil && (before == f || before.finish > f.start && !f.empty()) {
+				if before != nil && (before == f || before.finish > f.start && f.start < f.finish) { // what takes no time keeps nobody off
 					clash = before
 				}
 				if before == nil || f.finish >= before.finish {

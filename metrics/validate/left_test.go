@@ -89,3 +89,14 @@ func TestJobsOfAnotherPartOfALogAreNotFollowed(t *testing.T) {
 	other := strings.NewReplacer("\n2,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,0,1\n", "\n1,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,0,\n", "20,0,1 2", "20,0,2").Replace(file)
 	require.ErrorContains(t, checked(t, other, validate.Rules{Processors: 1, Feedback: true}, jobs...), "after has other jobs")
 }
+
+// Its processors may have gone, as nodes are switched off, before it was said which it had.
+func TestAJobThatTakesNoTimeKeepsNobodyOffItsProcessors(t *testing.T) {
+	file := leftHead + "\n1,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,0\n2,5,1,10,1,COMPLETED_SUCCESSFULLY,5,5,0\n3,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,1\n"
+	second := of(2, 1)
+	second.Submit, second.Runtime = 5*des.Second, 0
+	jobs := []*entity.Job{of(1, 1), of(3, 1), second}
+	require.NoError(t, checked(t, file, validate.Rules{Processors: 3}, jobs...))
+	second.Runtime = des.Second
+	require.ErrorContains(t, checked(t, strings.Replace(file, ",5,5,0", ",5,6,0", 1), validate.Rules{Processors: 3}, jobs...), "has a processor that job 1 (line 2) has until 10")
+}
