@@ -153,6 +153,10 @@ var unexpected = regexp.MustCompile(`^unexpected token (\w+)(?:\((.*)\))?`)
 // inWords is what the parser says, for people.
 func inWords(message string) string {
 	switch found := unexpected.FindStringSubmatch(message); {
+	case strings.Contains(message, "value out of range"):
+		return "the number is out of range"
+	case strings.Contains(message, "strconv"):
+		return "that is no number"
 	case found == nil:
 		return message
 	case found[1] == "EOF":
