@@ -744,12 +744,12 @@ func requestsRepeatTheRun(r *result) error {
 		return nil
 	}
 	again := *r.world
-	again.source, again.yaml = "file", maps.Clone(r.yaml)
+	again.source, again.format, again.yaml = "file", "", maps.Clone(r.yaml)
 	delete(again.yaml, "batches")
 	delete(again.yaml, "trace")
 	again.dir = filepath.Join(r.dir, "again")
 	again.settings = slices.DeleteFunc(slices.Clone(r.settings), func(s setting) bool {
-		return slices.Contains(strings.Fields("first skip shift where sort strict load estimates missing-estimate procs-from"), s.name)
+		return slices.Contains(strings.Fields("first skip shift where sort strict load estimates missing-estimate procs-from from"), s.name)
 	})
 	if err := again.write(); err != nil {
 		return err
