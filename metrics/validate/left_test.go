@@ -100,3 +100,13 @@ func TestAJobThatTakesNoTimeKeepsNobodyOffItsProcessors(t *testing.T) {
 	second.Runtime = des.Second
 	require.ErrorContains(t, checked(t, strings.Replace(file, ",5,5,0", ",5,6,0", 1), validate.Rules{Processors: 3}, jobs...), "has a processor that job 1 (line 2) has until 10")
 }
+
+func TestAPredictionIsOfTheJobAsItCame(t *testing.T) {
+	j := of(1, 1)
+	j.Request.Length, j.Runtime = 20*des.Second, 10*des.Second
+	j.Shapes = []entity.Shape{{Nodes: 2, Length: 11 * des.Second, Runtime: 11 * des.Second / 2}}
+	nodes := []entity.Node{{ID: 7, Perf: 7, Price: 1}, {ID: 8, Perf: 7, Price: 1}}
+	file := leftHead + ",prediction,corrections,predicted\n1,0,2,11,1,COMPLETED_SUCCESSFULLY,0,END,7-8,20,0,20\n" // 11/7, rounded up, and half of it
+	require.NoError(t, checked(t, strings.Replace(file, "END", "0.785715", 1), validate.Rules{Nodes: nodes}, j))
+	require.ErrorContains(t, checked(t, strings.Replace(file, "END", "4", 1), validate.Rules{Nodes: nodes}, j), "ran for 4 instead of")
+}

@@ -59,6 +59,9 @@ func (c *fileChecker) onNodes() {
 		default:
 			planned = f.predicted.value
 		}
+		if was := f.asked().Request.Length; planned != asked && was != asked { // it was predicted of the job as it came
+			planned, about = shareOf(asked, planned, was), des.Second
+		}
 		var nodes []*entity.Node
 		if told {
 			nodes = c.nodesOf(f)
