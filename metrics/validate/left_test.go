@@ -103,10 +103,10 @@ func TestAJobThatTakesNoTimeKeepsNobodyOffItsProcessors(t *testing.T) {
 
 func TestAPredictionIsOfTheJobAsItCame(t *testing.T) {
 	j := of(1, 1)
-	j.Request.Length, j.Runtime = 20*des.Second, 10*des.Second
-	j.Shapes = []entity.Shape{{Nodes: 2, Length: 11 * des.Second, Runtime: 11 * des.Second / 2}}
+	j.Request.Length, j.Runtime = 120*des.Second, 90*des.Second
+	j.Shapes = []entity.Shape{{Nodes: 2, Length: 70_909_091, Runtime: 53_181_818}}
 	nodes := []entity.Node{{ID: 7, Perf: 7, Price: 1}, {ID: 8, Perf: 7, Price: 1}}
-	file := leftHead + ",prediction,corrections,predicted\n1,0,2,11,1,COMPLETED_SUCCESSFULLY,0,END,7-8,20,0,20\n" // 11/7, rounded up, and half of it
-	require.NoError(t, checked(t, strings.Replace(file, "END", "0.785715", 1), validate.Rules{Nodes: nodes}, j))
-	require.ErrorContains(t, checked(t, strings.Replace(file, "END", "4", 1), validate.Rules{Nodes: nodes}, j), "ran for 4 instead of")
+	file := leftHead + ",prediction,corrections,predicted\n1,0,2,70.909091,1,COMPLETED_SUCCESSFULLY,0,END,7-8,120,0,120\n"
+	require.NoError(t, checked(t, strings.Replace(file, "END", "7.597404", 1), validate.Rules{Nodes: nodes}, j))
+	require.ErrorContains(t, checked(t, strings.Replace(file, "END", "9", 1), validate.Rules{Nodes: nodes}, j), "ran for 9 instead of")
 }
