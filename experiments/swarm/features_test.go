@@ -287,7 +287,7 @@ var features = append(programFeatures(), []feature{
 	{name: "interval", of: domain, odds: 4, add: func(r rnd, w *world) { w.yaml["interval"] = r.text("100 300 5000") }},
 	{name: "criteria", of: domain | gridOf, odds: 6, add: func(r rnd, w *world) {
 		if w.kind == domain || len(w.domains) > 0 {
-			w.yaml["criteria"] = "[" + r.one(finders...) + ", " + r.one(finders...) + "]"
+			w.yaml["criteria"] = "[" + values["NAME"](r) + ", " + values["NAME"](r) + "]"
 		}
 	}},
 

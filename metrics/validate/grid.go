@@ -556,7 +556,13 @@ func (c *gridChecker) wholes() {
 			if p.start < j.Submit {
 				c.violation(f, TooEarly, p.start, "started on %s before its submission at %v", p.site, j.Submit)
 			}
-			if vague = vague || p.vague; vague || p.short {
+			if vague = vague || p.vague; vague {
+				continue
+			}
+			if p.short {
+				if len(p.nodes) < j.Request.Nodes { // a fragment: the job had begun by it
+					start = min(start, p.start)
+				}
 				continue
 			}
 			for _, what := range p.unpaid {

@@ -53,3 +53,22 @@ func TestAFragmentThatWasStoppedBeganEarlier(t *testing.T) {
 		}
 	}
 }
+
+// The same on a node of a domain, whose tasks tell of every attempt.
+func TestAFragmentThatWasStoppedOnItsNodeBeganEarlier(t *testing.T) {
+	job := &entity.Job{ID: 1, User: 5, Runtime: 100 * des.Second, Request: entity.Request{Nodes: 2, Length: 100 * des.Second}}
+	run := func(start string) error {
+		of := strings.NewReader
+		report, err := Grid(GridFiles{
+			Jobs:     of("job_id,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,finish_time\n1,0,2,100,1,COMPLETED_SUCCESSFULLY," + start + ",150\n"),
+			Tasks:    of("site,job_id,user_id,node,start,reserved_end,end,cost,paid\ndom,1,5,1,10,110,30,100,0\ndom,1,5,1,50,150,150,100,100\n"),
+			Clusters: map[string]io.Reader{"clu": of("job_id,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,finish_time\n1,0,1,100,1,COMPLETED_SUCCESSFULLY,20,120\n")},
+			Accounts: of("site,account,balance\ndom,user 5,-100\ndom,owner 1,100\n"),
+		}, slices.Values([]*entity.Job{job}), []Site{{Name: "dom", Nodes: []entity.Node{{ID: 1, Perf: 1, Price: 1}}}, {Name: "clu", Processors: 1, Speed: 1}}, Rules{})
+		require.NoError(t, err)
+		return report.Err()
+	}
+	require.NoError(t, run("10"))
+	require.ErrorContains(t, run("20"), "its parts from 10 to 150")
+	require.ErrorContains(t, run("9"), "its parts from 10 to 150")
+}

@@ -164,6 +164,8 @@ type filed struct {
 	failed bool          // it could not follow those that it was to
 	part   bool          // one attempt of several
 	rough  bool          // of which it is not known how long it had each of unequal nodes
+	looked bool          // what held says of it is known:
+	holds  bool
 }
 
 // empty reports whether f was reserved no time and took none: it takes no one's
@@ -325,7 +327,7 @@ func (c *fileChecker) count() {
 func (c *fileChecker) agree(f *filed) {
 	j := f.job
 	if f.row == nil {
-		if c.report.Unfinished > 0 && j.Submit >= c.last {
+		if c.report.Unfinished > 0 && (j.Submit >= c.last || c.held(f)) {
 			return // the run was stopped before it came
 		}
 		c.violation(f, Missing, j.Submit, "the file has no row for this job")
@@ -398,6 +400,26 @@ func (c *fileChecker) agree(f *filed) {
 	}
 }
 
+// held reports whether f, which has no row, was to follow a job that had not ended when the run
+// was stopped, or one that never came for such a reason.
+func (c *fileChecker) held(f *filed) bool {
+	if f.looked {
+		return f.holds
+	}
+	f.looked = true
+	f.holds = slices.ContainsFunc(f.job.After, func(d entity.Dependency) bool {
+		before := c.byID[d.Job]
+		switch {
+		case before == nil:
+			return false
+		case before.row == nil:
+			return c.held(before)
+		}
+		return !d.Submitted && !before.ended() && before.state != stateRejected
+	})
+	return f.holds
+}
+
 // predictions compares what f says of predictions with itself and with its run.
 func (c *fileChecker) predictions(f *filed) {
 	if !f.predicted.given && !f.corrections.given && !f.prediction.given {
@@ -409,7 +431,7 @@ func (c *fileChecker) predictions(f *filed) {
 		c.violation(f, Disagreement, f.job.Submit, "%s, %s and %s are given together or not at all", colPrediction, colCorrections, colPredicted)
 	case f.prediction.value <= 0 || f.predicted.value <= 0:
 		c.violation(f, Disagreement, f.job.Submit, "predicted were %v, and in the end %v", f.prediction.value, f.predicted.value)
-	case n < 0 || n > 0 && !f.began():
+	case n < 0 || n > 0 && !f.began() && len(f.tries) == 0: // one that waits again has been corrected before
 		c.violation(f, Disagreement, f.job.Submit, "%d corrections of a job that has not run", n)
 	case f.again() || len(c.nodes) > 0 || !f.ended():
 	case n == 0 && run > f.predicted.value:
@@ -534,7 +556,7 @@ func (c *fileChecker) identities() {
 					c.onWhatIsDown(f, down, p, f.finish)
 				}
 				before := latest[p]
-				if before != nil && (before == f || before.finish > f.start && !f.empty()) {
+				if before != nil && (before == f || before.finish > f.start && f.start < f.finish) { // what takes no time keeps nobody off
 					clash = before
 				}
 				if before == nil || f.finish >= before.finish {

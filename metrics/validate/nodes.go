@@ -41,7 +41,9 @@ func (c *fileChecker) onNodes() {
 	latest := map[int]*filed{} // whoever has had each node last
 	until := map[int]des.Time{}
 	down := c.downOf()
-	for _, f := range c.begun() {
+	begun := c.begun()
+	told := named(begun)
+	for _, f := range begun {
 		q, longest, cost := &f.job.Request, des.Time(0), 0.0
 		asked := q.Length
 		planned, run, about := asked, min(f.job.Runtime, asked), des.Time(0)
@@ -57,7 +59,13 @@ func (c *fileChecker) onNodes() {
 		default:
 			planned = f.predicted.value
 		}
-		nodes := c.nodesOf(f)
+		if was := f.asked().Request.Length; planned != asked && was != asked { // it was predicted of the job as it came
+			planned, about = shareOf(asked, planned, was), des.Second
+		}
+		var nodes []*entity.Node
+		if told {
+			nodes = c.nodesOf(f)
+		}
 		for _, n := range nodes {
 			if why := unfit(n, q); why != "" {
 				c.violation(f, Unmet, f.start, "has node %d, %s", n.ID, why)
@@ -83,7 +91,9 @@ func (c *fileChecker) onNodes() {
 		if end := f.start + longest; q.Deadline > 0 && end > q.Deadline {
 			c.violation(f, Unmet, f.start, "needs its nodes until %v, past its deadline %v", end, q.Deadline)
 		}
-		if !c.PricesVary && !(c.predicts && f.part) && q.Budget > 0 && aboveLimit(cost, q.Budget) {
+		// What is planned by a prediction is bought for that long. Where it is corrected the job
+		// has its nodes for longer, and pays for it, budget or not.
+		if !c.PricesVary && !(c.predicts && f.part) && f.corrections.value == 0 && q.Budget > 0 && aboveLimit(cost, q.Budget) {
 			c.violation(f, Unmet, f.start, "costs at least %v, above its budget %v", cost, q.Budget)
 		}
 		if f.part || f.state == stateKilled && f.reason {

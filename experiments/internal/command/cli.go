@@ -132,11 +132,16 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newExplain(),
 		newGantt(),
 	)
+	handOver = func(error) string { return "" }
 	if env.Parts.Commands != nil {
 		root.AddCommand(env.Parts.Commands(env, tables)...)
-		return root, func(error) string { return "" }
+	} else {
+		handOver = addHandedOver(root)
 	}
-	return root, addHandedOver(root)
+	if len(env.Args) > 0 && (env.Args[0] == cobra.ShellCompRequestCmd || env.Args[0] == cobra.ShellCompNoDescRequestCmd) {
+		completions(root)
+	}
+	return root, handOver
 }
 
 // group is a command that only holds others: by itself it is wrong usage, of

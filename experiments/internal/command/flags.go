@@ -59,19 +59,39 @@ func ParsedFlag[T any](cmd *cobra.Command, to *T, name, value, kind, usage strin
 		panic("the default of --" + name + ": " + err.Error())
 	}
 	cmd.Flags().Var(p, name, usage)
-	var choices []string
+	var values []string
 	for _, c := range strings.Split(kind, "|") {
 		if c == strings.ToLower(c) { // others stand for a value
-			choices = append(choices, c)
+			values = append(values, c)
 		}
 	}
-	complete(cmd, name, choices)
+	complete(cmd, name, values)
 }
 
-func complete(cmd *cobra.Command, flag string, choices []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag does not exist, or has a completion already
+// choices is where a flag keeps what completion offers for it.
+const choices = "gridslot_choices"
+
+// complete has completion offer these values of a flag; see completions.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	if err := cmd.Flags().SetAnnotation(flag, choices, values); err != nil {
+		panic(err) // the flag does not exist
+	}
+}
+
+// completions tells cobra what complete was told, where the call is one that a shell makes to
+// complete another: cobra keeps it for as long as the process lives, and all of the command
+// with it.
+func completions(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if values, ok := f.Annotations[choices]; ok {
+			err := cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+			if err != nil {
+				panic(err) // it has one already
+			}
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		completions(sub)
 	}
 }
 
