@@ -318,3 +318,122 @@ func TestTimesWhoseSumPassesTheLargestAreToldSo(t *testing.T) {
 	w.meta.Submit(j)
 	require.ErrorContains(t, w.sim.Run(context.Background()), "at 10: job 1, which takes")
 }
+
+// scripted is a policy that is a function.
+type scripted func(r *entity.Round)
+
+func (scripted) Name() string { return "scripted" }
+
+func (s scripted) Schedule(r *entity.Round) { s(r) }
+
+// A job that was cancelled at the instant at which it came is no news.
+func TestWhoHasLeftIsNotFresh(t *testing.T) {
+	rounds := 0
+	w := newWorld(1, scripted(func(r *entity.Round) {
+		rounds++
+		require.Empty(t, r.Fresh())
+	}))
+	gone := w.meta.Submit(job(1, 5, 10, 1))
+	w.sim.At(5*des.Second, entity.PhaseDecide-1, des.Func(func(*des.Simulator, des.Event) { require.True(t, w.meta.Cancel(gone, "a test")) }), 0)
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, 1, rounds)
+}
+
+// Who needs longer can wait less long: of 10 s by 100 s one is turned away at 90 s and a
+// tick, of 30 s at 70 s and a tick.
+func TestASetUpBringsTheLastStartByADeadlineForward(t *testing.T) {
+	w := newWorld(1, backfill.FCFS{})
+	w.meta.Submit(job(1, 0, 1000, 1))
+	late := job(2, 0, 10, 1)
+	late.Request.Deadline = 100 * des.Second
+	r := w.meta.Submit(late)
+	w.sim.At(5*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { require.True(t, w.meta.SetUp(r, 20*des.Second)) }), 0)
+	w.run(t)
+	require.Equal(t, entity.Rejected, r.State)
+	require.Equal(t, 70*des.Second+des.Tick, r.Finish)
+}
+
+// What is dropped before it begins has been free until then.
+func TestWhatAHoldAheadGivesBackBeginsWithItsWindow(t *testing.T) {
+	var from, to des.Time
+	w := newWorld(1, scripted(func(r *entity.Round) {
+		from, to = r.Freed()
+		for j := range r.Waiting() {
+			if r.Cause.Has(entity.CauseChange) && r.Now > 0 {
+				r.Reject(j, "a test")
+			}
+		}
+	}))
+	w.meta.Submit(job(1, 0, 10, 1))
+	w.sim.At(des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+		h, err := w.meta.Tentative(job(2, 0, 10, 1), entity.Window{Start: 50 * des.Second, End: 60 * des.Second, Nodes: 1})
+		require.NoError(t, err)
+		h.Drop()
+	}), 0)
+	w.run(t)
+	require.Equal(t, 50*des.Second, from)
+	require.Equal(t, 60*des.Second, to)
+}
+
+// Backfilled is who starts before a job that was submitted earlier, and no other one.
+func TestBackfilledIsWhoOvertakes(t *testing.T) {
+	w := newWorld(2, scripted(func(r *entity.Round) {
+		for _, id := range []int64{2, 1} {
+			for j := range r.Waiting() {
+				if j.ID == id {
+					r.Reserve(j, entity.Window{Start: r.Now, End: r.Now + j.Request.Length, Nodes: 1})
+					break
+				}
+			}
+		}
+	}))
+	first, second := w.meta.Submit(job(1, 0, 10, 1)), w.meta.Submit(job(2, 0, 10, 1))
+	w.run(t)
+	require.True(t, second.Backfilled)
+	require.False(t, first.Backfilled)
+}
+
+// A window that was kept and not confirmed is free when it is over, though nobody drops it.
+func TestAWindowThatIsKeptToItsEndGivesARoundThen(t *testing.T) {
+	var w *world
+	w = newWorld(1, backfill.FCFS{}, observe(func(e entity.JobEvent) {
+		if e.Kind == entity.JobSubmitted {
+			_, err := w.meta.Tentative(job(2, 0, 5, 1), entity.Window{Start: 5 * des.Second, End: 10 * des.Second, Nodes: 1})
+			require.NoError(t, err)
+		}
+	}))
+	r := w.meta.Submit(job(1, 0, 20, 1))
+	require.NoError(t, w.sim.Run(context.Background()))
+	require.Equal(t, 10*des.Second, r.Start)
+}
+
+// Nor does one that was confirmed, or dropped, give any round of its own at its end.
+func TestAWindowThatWasConfirmedOrDroppedGivesNoRoundAtItsEnd(t *testing.T) {
+	for _, drop := range []bool{false, true} {
+		var rounds []des.Time
+		w := newWorld(2, scripted(func(r *entity.Round) {
+			rounds = append(rounds, r.Now)
+			for j := range r.Waiting() {
+				if r.Now >= 30*des.Second {
+					r.Reserve(j, entity.Window{Start: r.Now, End: r.Now + j.Request.Length, Nodes: 1})
+				}
+			}
+		}))
+		w.meta.Submit(job(1, 0, 10, 1))
+		w.meta.WakeAt(30 * des.Second)
+		w.sim.At(des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			short := job(2, 0, 3, 1)
+			short.Request.Length = 5 * des.Second
+			h, err := w.meta.Tentative(short, entity.Window{Start: 5 * des.Second, End: 10 * des.Second, Nodes: 1})
+			require.NoError(t, err)
+			if drop {
+				h.Drop()
+			} else {
+				_, err := h.Confirm()
+				require.NoError(t, err)
+			}
+		}), 0)
+		w.run(t)
+		require.NotContains(t, rounds, 10*des.Second)
+	}
+}

@@ -118,11 +118,11 @@ type Hold struct {
 	meta  *Metascheduler
 	run   *Run
 	place []procset.Range // which processors are withheld, where that was said
-	over  des.EventID     // when they are back
+	over  des.EventID     // when they are back, or when a window that nobody confirms is over
 }
 
 // Tentative keeps w for j, which may come or not. Observers are not told of it
-// until it is confirmed.
+// until it is confirmed. When its window is over waiting jobs get a round, if it was not.
 func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if err := j.Check(); err != nil {
 		return nil, err
@@ -136,7 +136,20 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 		return nil, err
 	}
 	m.stir()
-	return &Hold{meta: m, run: r}, nil
+	h := &Hold{meta: m, run: r}
+	if w.End < des.Forever {
+		h.over = m.sim.At(w.End, PhaseChange, (*lapsing)(h), 0)
+	}
+	return h, nil
+}
+
+// lapsing is a hold as the handler of the end of a window that nobody has confirmed.
+type lapsing Hold
+
+func (l *lapsing) Handle(*des.Simulator, des.Event) {
+	if l.meta.queue.Len() > 0 {
+		l.meta.wake(CauseWake)
+	}
 }
 
 // Window is what is kept.
@@ -163,6 +176,7 @@ func (h *Hold) Confirm() (*Run, error) {
 	case start < m.sim.Now():
 		return nil, fmt.Errorf("the window kept for %v began at %v, which is past", r, start)
 	}
+	m.sim.Cancel(h.over)
 	if m.enter(r) {
 		r.State = Waiting
 		m.placed(r)
@@ -187,8 +201,8 @@ func (h *Hold) Drop() {
 			o.Returned(h)
 		}
 	}
+	m.sim.Cancel(h.over)
 	if h.place != nil {
-		m.sim.Cancel(h.over)
 		h.placeBack()
 	}
 	m.stir()

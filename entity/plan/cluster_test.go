@@ -208,6 +208,17 @@ func TestWhatWasFoundIsProvedAnewWhereTheClusterIsOfAnotherSize(t *testing.T) {
 	require.Equal(t, entity.Window{Start: 0, End: 10, Nodes: 2}, w)
 }
 
+// FindEarlier looks before the start that a reservation has, where that is the first
+// instant that it may look at, too.
+func TestTheStartThatAReservationHasIsNotEarlier(t *testing.T) {
+	c := NewCluster(2)
+	j := entity.NewRun(&entity.Job{ID: 1}, 0)
+	_, err := c.Reserve(j, entity.Window{Start: 10, End: 20, Nodes: 1})
+	require.NoError(t, err)
+	_, ok := c.FindEarlier(&j.Reservation, 10, des.Forever)
+	require.False(t, ok)
+}
+
 func TestAMoveThatAClusterRefusesChangesNothing(t *testing.T) {
 	c := NewCluster(10)
 	_, err := c.Reserve(entity.NewRun(&entity.Job{ID: 1}, 0), entity.Window{Start: 0, End: 10, Nodes: 6})

@@ -145,3 +145,38 @@ func TestCompressionOfManyEqualJobsIsWhatTakingEachJobOutWouldGive(t *testing.T)
 		require.Equal(t, stories(takenOut{plan.NewCluster(procs)}), stories(plan.NewCluster(procs)))
 	})
 }
+
+// shorter predicts that the first job runs for 10 s.
+type shorter struct{}
+
+func (shorter) Name() string { return "shorter" }
+
+func (shorter) Predict(j entity.Known) des.Time {
+	if j.ID() == 1 {
+		return 10 * des.Second
+	}
+	return 0
+}
+
+func (shorter) Observe(entity.JobEventKind, entity.Known) {}
+
+// As a job outlives its prediction, those that hold windows in its way lose them, and one
+// that stood behind them may start where they were.
+//
+//	procs |             at 10 the first job goes on until 20, and "wide" must
+//	    3 |____|wide|   wait: "narrow", which has stood behind it, starts
+//	    2 |first____
+//	      +---10---20---> time
+func TestAJobThatRunsOnLetsOthersStartWhereTheOnesInItsWayStood(t *testing.T) {
+	job := func(id, submit, length des.Time, nodes int) *entity.Job {
+		return &entity.Job{ID: int64(id), Submit: submit * des.Second, Runtime: length * des.Second, Request: entity.Request{Nodes: nodes, Length: length * des.Second}}
+	}
+	first, wide, narrow := job(1, 0, 20, 2), job(2, 1, 10, 3), job(3, 2, 15, 1)
+	got := became{}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(3), backfill.Conservative{}, got)
+	m.Predictor = shorter{}
+	m.SubmitAll(slices.Values([]*entity.Job{first, wide, narrow}))
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 10*des.Second, got[narrow].Start)
+}
