@@ -148,6 +148,35 @@ func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 	require.NoFileExists(t, requests)
 }
 
+func TestAManifestKnowsItsFilesByTheirChecksumsAndSaysFromWhereItLooksForThem(t *testing.T) {
+	start, elsewhere := t.TempDir(), t.TempDir()
+	t.Chdir(start)
+	out := filepath.Join(t.TempDir(), "out")
+	inputs := map[string]string{
+		"a.swf": smallTrace, "o.csv": "from,to,processors\n20,40,2\n",
+		"booked.csv": "job_id,submit,start,processors,duration\n1001,0,500,1,10\n",
+	}
+	for name, text := range inputs {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	}
+	got := call("simulate", "a.swf", "--outages", "o.csv", "--reservations", "booked.csv", "--policy", "fcfs", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	got = call("validate", out)
+	require.Zero(t, got.code, got.stderr)
+	for name, text := range inputs {
+		require.NoError(t, os.WriteFile(name, []byte(text+"\n"), 0o666))
+		got := call("validate", out)
+		require.Equal(t, exitFailed, got.code, name)
+		require.Contains(t, got.stderr, name+" is not the ")
+		require.Contains(t, got.stderr, " that the run had: it has been changed since")
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	}
+	t.Chdir(elsewhere)
+	got = call("validate", out)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "they are looked for from "+elsewhere+": call validate from there, or give the log as TRACE")
+}
+
 func TestAFileThatARunReadsIsNotReplacedByOneThatItWrites(t *testing.T) {
 	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 3}\n", "nodes.csv", threeNodes)
 	dir := filepath.Dir(d)

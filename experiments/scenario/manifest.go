@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
@@ -12,11 +13,45 @@ import (
 )
 
 // What stands before the name of a file in a manifest's settings: its checksum, or the place
-// at which it stood.
+// at which it stood. What a setting names by a path has its checksum by that path.
 const (
-	sumKey  = "sha256 of "
-	pathKey = "path of "
+	sumKey    = "sha256 of "
+	pathKey   = "path of "
+	sumAtPath = "sha256 at "
 )
+
+// sumsByPath are the checksums of the files that filesBeside names, as they stand in a
+// manifest's settings. What can be read only once, such as a pipe, has none.
+func (sc *Scenario) sumsByPath(t *Tables) (map[string]string, error) {
+	sums := map[string]string{}
+	for _, path := range sc.filesBeside(t) {
+		found, err := traces.Find(path)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(found); err != nil || !info.Mode().IsRegular() {
+			continue // opening it has told, or tells
+		}
+		text, err := os.ReadFile(found)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, reason(err))
+		}
+		sums[sumAtPath+path] = textOf("", path, path, text).Sum
+	}
+	return sums, nil
+}
+
+// unchanged is an error where a file that the scenario reads is not what a manifest's
+// settings tell of it.
+func (sc *Scenario) unchanged(was map[string]string, t *Tables) error {
+	sums, err := sc.sumsByPath(t)
+	for key, sum := range sums {
+		if old, ok := was[key]; ok && old != sum {
+			return fmt.Errorf("%s is not the file that the run had: it has been changed since", strings.TrimPrefix(key, sumAtPath))
+		}
+	}
+	return err
+}
 
 // FromManifest is the scenario whose settings a manifest holds. Files that it names are
 // opened as they were then, relative to the working directory; one that the scenario's own

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -590,9 +591,13 @@ func (c *call) write(o *Outcome, stopped string) error {
 			m.Settings[sumKey+t.Name] = t.Sum
 		}
 	}
+	sums, err := c.sumsByPath(c.tables)
+	if err != nil {
+		return err
+	}
+	maps.Copy(m.Settings, sums)
 	m.Trace.UnixStart, m.Trace.TimeZone = c.began()
 	if c.jobs.sum != nil {
-		var err error
 		if m.Trace.SHA256, err = c.jobs.sum(); err != nil {
 			return err
 		}

@@ -49,8 +49,16 @@ func (sc *Scenario) Files(t *Tables) []string {
 	for _, text := range sc.Texts {
 		paths = append(paths, text.Path)
 	}
+	paths = append(paths, t.FilesOf("trace", sc.Workload.Trace)...)
+	paths = append(paths, sc.filesBeside(t)...)
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// filesBeside are the paths of the files that Run reads beside the trace and Texts.
+func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
 	for _, f := range []struct{ setting, value string }{
-		{"trace", sc.Workload.Trace}, {"from", sc.Workload.From}, {"outages", sc.Flows.Outages}, {"reservations", sc.Flows.Reservations},
+		{"from", sc.Workload.From}, {"outages", sc.Flows.Outages}, {"reservations", sc.Flows.Reservations},
 	} {
 		paths = append(paths, t.FilesOf(f.setting, f.value)...)
 	}
@@ -61,8 +69,7 @@ func (sc *Scenario) Files(t *Tables) []string {
 			}
 		}
 	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
+	return paths
 }
 
 // Table is summary.csv: its columns, and the rows of the policies that have finished.

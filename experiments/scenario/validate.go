@@ -28,6 +28,9 @@ type Schedule struct {
 	Files []string
 	// SHA256 is of the log that the run had; "" is not compared.
 	SHA256 string
+	// Settings are those of the manifest, which has the checksums of other files; nil where
+	// they are not compared.
+	Settings map[string]string
 }
 
 // beside opens the file of that kind that stands beside the jobs CSV, nil where the run
@@ -61,6 +64,9 @@ func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit in
 	}
 	if err := c.prepare(ctx); err != nil {
 		return "", report, err
+	}
+	if err := sc.unchanged(s.Settings, c.tables); err != nil {
+		return c.jobs.name, report, err
 	}
 	if s.SHA256 != "" && c.jobs.sum != nil {
 		sum, err := c.jobs.sum()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/scenario"
-	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/speedup"
 )
@@ -101,9 +100,7 @@ type workloadFlags struct {
 	tables *scenario.Tables
 	from   string // format of the trace
 
-	moldable     *speedup.Moldable
-	reservations string      // of validate
-	tau          metrics.Tau // of validate
+	moldable *speedup.Moldable
 }
 
 func (f *workloadFlags) add(cmd *cobra.Command) {

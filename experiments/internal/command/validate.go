@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,7 +36,7 @@ Of DIR, a folder of results, all schedules are checked, against the workload, th
 machine and the settings that its manifest.json tells of. So it is of one
 JOBS.csv with its manifest beside it; flags and TRACE stand in place of what the
 manifest says. The log and the files that it names are opened where they were,
-relative to the working directory, and must be unchanged.
+relative to the working directory, and must be unchanged: their checksums are compared.
 
 Without a manifest, give the flags that described the workload when the schedule
 was made. Without TRACE it is the sample. In place of TRACE a job file can stand, such as the
@@ -132,9 +133,12 @@ func (v *validation) folder(cmd *cobra.Command, dir string, trace []string) erro
 func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) error {
 	sc, err := v.scenario(cmd, &s, trace)
 	if err != nil {
-		return worded(cmd, err)
+		return s.placed(worded(cmd, err))
 	}
 	check := scenario.Schedule{Dir: s.dir, Jobs: s.jobs, Policy: s.spec, Files: s.files}
+	if s.manifest != nil {
+		check.Settings = s.manifest.Settings
+	}
 	if s.manifest != nil && len(trace) == 0 && v.domain == "" && v.grid == "" {
 		check.SHA256 = s.manifest.Trace.SHA256
 	}
@@ -147,7 +151,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 			}
 		}
 		if of == "" {
-			return worded(cmd, err)
+			return s.placed(worded(cmd, err))
 		}
 		return fmt.Errorf("%s, of %s: %w", s.path(), of, worded(cmd, err))
 	}
@@ -240,6 +244,19 @@ type schedule struct {
 
 func (s *schedule) path() string         { return filepath.Join(s.dir, s.jobs) }
 func (s *schedule) manifestPath() string { return filepath.Join(s.dir, "manifest.json") }
+
+// placed is an error with what to do where it is that a file which the manifest names is not
+// there: its path may be relative to the folder in which the run was started.
+func (s *schedule) placed(err error) error {
+	if s.manifest == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	here, errHere := os.Getwd()
+	if errHere != nil {
+		here = "the working directory"
+	}
+	return fmt.Errorf("%w; %s names files by paths as seen from where the run was started, and they are looked for from %s: call validate from there, or give the log as TRACE", err, s.manifestPath(), here)
+}
 
 // scheduleOf looks for the run that wrote a file in the manifest beside it, which
 // may be of another run, or not be there.
