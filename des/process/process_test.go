@@ -213,7 +213,10 @@ func TestResourceFaultsNameTheCulprit(t *testing.T) {
 func TestAPanicInAProcessReachesWhoRunsTheSimulation(t *testing.T) {
 	w := newWorld(t)
 	w.Go("p", func(p *process.Process) { p.Wait(s); panic("oh") })
-	require.PanicsWithValue(t, "oh", func() { _ = w.sim.Run(ctx) })
+	var panicked *des.PanicError
+	require.ErrorAs(t, w.sim.Run(ctx), &panicked)
+	require.Equal(t, "oh", panicked.Value)
+	require.Equal(t, s, panicked.Now)
 }
 
 // coroutines waits for those of ended processes to be gone, and counts.

@@ -150,8 +150,17 @@ func Check(noun, text string) error {
 // Operator(",").
 var unexpected = regexp.MustCompile(`^unexpected token (\w+)(?:\((.*)\))?`)
 
+// noNumber is how the parser speaks of a number that it cannot read.
+var noNumber = regexp.MustCompile(`^invalid \w+ literal: .*parsing "(.*)": (.*)`)
+
 // inWords is what the parser says, for people.
 func inWords(message string) string {
+	if found := noNumber.FindStringSubmatch(message); found != nil {
+		if strings.HasSuffix(found[2], "out of range") {
+			return found[1] + " is too large a number"
+		}
+		return found[1] + " is no number"
+	}
 	switch found := unexpected.FindStringSubmatch(message); {
 	case strings.Contains(message, "value out of range"):
 		return "the number is out of range"

@@ -193,3 +193,13 @@ func FuzzCondition(f *testing.F) {
 		}
 	})
 }
+
+func TestANumberThatIsTooLargeIsSaidInPlainWords(t *testing.T) {
+	for _, text := range []string{"1e400", "99999999999999999999", "0x1ffffffffffffffffffff", "0b1" + strings.Repeat("0", 64)} {
+		_, _, err := language.Condition("x > " + text)
+		require.ErrorContains(t, err, ": "+text+" is too large a number")
+		require.NotContains(t, err.Error(), "strconv")
+	}
+	_, _, err := language.Condition("x > 1e")
+	require.ErrorContains(t, err, ": 1e is no number")
+}

@@ -152,7 +152,7 @@ func TestWhatIsWrongWithAScenarioIsSaidWithItsPlace(t *testing.T) {
 		"processors: 0\n":               "line 1, column 13: processors: want a number of processors of 1 or more, not 0",
 		"processors: 8\nclusters: []\n": "describe one machine",
 		"workload:\n  loud: 0.9\n":      `line 2, column 9: workload: there is no key "loud": there are trace, from, procs-from, estimates`,
-		"workload:\n  load: many\n":     `line 2, column 9: load: want a number above 0, not "many"`,
+		"workload:\n  load: many\n":     `line 2, column 9: load: want a number above 0, at most 1000, not "many"`,
 		"settings: {pass: never}\n":     `line 1, column 18: pass: pass "never": want instant, event or each`,
 		"settings: {seed: 1.5}\n":       "seed: want a whole number of 0 or more",
 		"policies: [easy, best]\n":      `line 1, column 11: policies: "best" is not known: want one of fcfs`,

@@ -371,7 +371,7 @@ func TestADryRunTellsAndWritesNothing(t *testing.T) {
 	require.Regexp(t, `^20 runs: 10 are done, 0 have failed, 10 are to be done\nthey take (about|more than) \d+ (s|min) on 1 workers?, as \d+ of them tell that were tried\n$`, got.stdout)
 	require.Equal(t, before, maps.Collect(filesUnder(t, dir)))
 	got = swept(t, runsOf(t, 1, "panics"), "--dry-run")
-	require.Contains(t, got.stdout, "1 of those tried failed; the first: trace=lublin:jobs=300 policy=panics seed=1: panic: the policy is at a loss")
+	require.Contains(t, got.stdout, "1 of those tried failed; the first: trace=lublin:jobs=300 policy=panics seed=1: at 431, policy panics panicked: the policy is at a loss")
 }
 
 // filesUnder are the files below a folder and what is in them.

@@ -148,6 +148,43 @@ func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 	require.NoFileExists(t, requests)
 }
 
+func TestAFileThatARunReadsIsNotReplacedByOneThatItWrites(t *testing.T) {
+	d := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 3}\n", "nodes.csv", threeNodes)
+	dir := filepath.Dir(d)
+	for name, text := range map[string]string{
+		"n.csv": threeNodes, "prices-easy.csv": "time,node,price\n5,1,2\n",
+		"priced.yaml": "nodes: n.csv\nprices: prices-easy.csv\ncycle: 600\nbatches: {jobs: 3}\n",
+		"a.swf":       smallTrace, "manifest.json": smallTrace, "outages-easy.csv": "from,to,processors\n20,40,2\n",
+		"jobs-easy.csv": "job_id,submit,start,processors,duration\n1,0,10,1,10\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	linked := filepath.Join(t.TempDir(), "linked")
+	require.NoError(t, os.Symlink(dir, linked))
+	log := filepath.Join(dir, "a.swf")
+	for file, args := range map[string][]string{
+		"nodes.csv":        {"--domain", d, "--policy", "css"},
+		"prices-easy.csv":  {"--domain", filepath.Join(dir, "priced.yaml"), "--policy", "easy"},
+		"manifest.json":    {filepath.Join(dir, "manifest.json"), "--from", "swf", "--policy", "fcfs"},
+		"outages-easy.csv": {log, "--outages", filepath.Join(dir, "outages-easy.csv"), "--policy", "fcfs,easy"},
+		"jobs-easy.csv":    {log, "--reservations", filepath.Join(dir, "jobs-easy.csv"), "--policy", "easy"},
+	} {
+		for _, out := range []string{dir, linked} {
+			before := files(t, dir)
+			was := read(t, dir, file)
+			got := call(append([]string{"simulate", "--out", out}, args...)...)
+			require.Equal(t, exitUsage, got.code, file)
+			require.Contains(t, got.stderr, "--out: the run reads "+filepath.Join(dir, file)+", and would replace or remove it", file)
+			require.Equal(t, was, read(t, dir, file))
+			require.Equal(t, before, files(t, dir), "nothing was written")
+		}
+	}
+	other := []string{"simulate", log, "--outages", filepath.Join(dir, "outages-easy.csv"), "--policy", "fcfs", "--out"}
+	got := call(append(other, dir)...)
+	require.Zero(t, got.code, "of another policy: "+got.stderr)
+	require.FileExists(t, filepath.Join(dir, "outages-easy.csv"))
+}
+
 func TestOfALogFromStandardInputTheFolderDoesNotTell(t *testing.T) {
 	log := write(t, "a.swf", smallTrace)
 	out := filepath.Join(t.TempDir(), "out")

@@ -20,8 +20,9 @@ const (
 
 // FromManifest is the scenario whose settings a manifest holds. Files that it names are
 // opened as they were then, relative to the working directory; one that the scenario's own
-// file names must have the checksum that it had.
-func FromManifest(m *metrics.Manifest, t *Tables) (*Scenario, error) {
+// file names must have the checksum that it had. A trace that is given stands in place of
+// the manifest's, which knows none where a program has made the jobs.
+func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, error) {
 	kind := m.Settings["machine"]
 	if kind == "" {
 		return nil, errors.New("the manifest has no settings of a scenario: a program has made the run")
@@ -48,8 +49,8 @@ func FromManifest(m *metrics.Manifest, t *Tables) (*Scenario, error) {
 	if err := sc.Adopt(m.Settings); err != nil {
 		return nil, err
 	}
-	if sample, _ := traces.Sample(); sc.Workload.Trace == "" && batchesOf(sc.machine()) == nil && m.Trace.Name != sample {
-		return nil, fmt.Errorf("the jobs of the run, %q, are those of a program, and no setting tells of them", m.Trace.Name)
+	if sample, _ := traces.Sample(); trace == "" && sc.Workload.Trace == "" && batchesOf(sc.machine()) == nil && m.Trace.Name != sample {
+		return nil, fmt.Errorf("the jobs of the run, %q, are those of a program, and no setting tells of them: give their log as TRACE", m.Trace.Name)
 	}
 	return sc, nil
 }

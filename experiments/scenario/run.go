@@ -125,6 +125,9 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 		return nil, err
 	}
 	if o.Dir != "" {
+		if err := c.keepInputs(); err != nil {
+			return nil, err
+		}
 		var err error
 		if c.dir, err = outdir.Open(o.Dir, prefixes()...); err != nil {
 			return nil, err
@@ -275,6 +278,47 @@ func (c *call) tellOfFolder() {
 	if len(others) > 0 {
 		c.options.Tell("%s also holds files of policies not in this run, which are kept: %s", c.dir.Path, strings.Join(others, ", "))
 	}
+}
+
+// keepInputs is an error where a file that the scenario reads stands in the folder for the
+// files by a name of those that the run writes or removes. A workload that stands there as
+// requests.csv is let be: see writeRequests.
+func (c *call) keepInputs() error {
+	entries, err := os.ReadDir(c.options.Dir)
+	if err != nil {
+		return nil // there is no such folder yet, or opening it will tell
+	}
+	for _, e := range entries {
+		if !c.replaces(e.Name()) {
+			continue
+		}
+		path := filepath.Join(c.options.Dir, e.Name())
+		for _, input := range c.Files(c.tables) {
+			if sameFile(path, input) && !(e.Name() == RequestsName && sameFile(path, c.Workload.Trace)) {
+				return wrong("out", "the run reads %s, and would replace or remove it in %s by a file of its own: choose another folder", input, c.options.Dir)
+			}
+		}
+	}
+	return nil
+}
+
+// replaces reports whether this call writes or removes a file of its folder.
+func (c *call) replaces(name string) bool {
+	if csv, ok := strings.CutSuffix(name, ".parquet"); ok {
+		name = csv + ".csv"
+	}
+	if name == "manifest.json" {
+		return true
+	}
+	for _, kind := range schema.Names() {
+		prefix, suffix, ofPolicy := strings.Cut(kind, "POLICY")
+		rest, hasPrefix := strings.CutPrefix(name, prefix)
+		rest, hasSuffix := strings.CutSuffix(rest, suffix)
+		if ofPolicy && hasPrefix && hasSuffix && c.writes(rest) || !ofPolicy && name == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // writes reports whether a run of this call writes jobs-NAME.csv.

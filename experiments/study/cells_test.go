@@ -158,7 +158,7 @@ func TestFilesThatAreAskedForAreKept(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	require.Equal(t, []string{"decisions-fcfs.csv", "jobs-fcfs.csv", "manifest.json", "summary.csv"}, names)
+	require.Equal(t, []string{"decisions-fcfs.csv", "files.sha256", "jobs-fcfs.csv", "manifest.json", "summary.csv"}, names)
 }
 
 func TestPoliciesOfAProgramAreKnown(t *testing.T) {

@@ -25,7 +25,7 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		"policies: [\"easy:depth=x\"]":      `line 1, column 12: policy:`,
 		"policies: [css]":                   "line 1, column 12: policy: css needs --domain: it plans named nodes",
 		"policies: easy\npolicy: fcfs":      "line 2, column 1: policy: there are values for policy already",
-		"load: [0.9, -1]":                   `line 1, column 13: load: want a number above 0, not "-1"`,
+		"load: [0.9, -1]":                   `line 1, column 13: load: want a number above 0, at most 1000, not "-1"`,
 		"estimates: [user, perfect]":        "line 1, column 19: estimates:",
 		"traces: [missing.swf]":             "line 1, column 10: trace: opening ",
 		"traces: [\"lublin:jobs=x\"]":       "line 1, column 10: trace:",

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/entity/indir"
 )
@@ -418,6 +419,10 @@ func try(ctx context.Context, u Unit, do Do) (o Outcome) {
 func failed(err error) Outcome {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) {
 		return Outcome{Disk: err.Error()}
+	}
+	var panicked *des.PanicError
+	if errors.As(err, &panicked) {
+		return Outcome{Failure: &Failure{Kind: Panics, Message: err.Error(), Log: string(panicked.Stack)}}
 	}
 	return Outcome{Failure: &Failure{Kind: Failed, Message: err.Error(), Tries: 1}}
 }

@@ -289,11 +289,15 @@ func (b became) Observe(e entity.JobEvent) { b[e.Run.Submitted()] = e.Run }
 
 func drawJobs(t *rapid.T, procs int) []*entity.Job {
 	n := rapid.IntRange(1, 25).Draw(t, "jobs")
+	gaps, longest := []int{0, 0, 1, 2, 5, 12}, 20
+	if rapid.Bool().Draw(t, "crowded") { // jobs end and come at one instant, behind a long queue
+		n, gaps, longest = n+10, []int{0, 1, 1, 1, 2}, 6
+	}
 	var jobs []*entity.Job
 	var submit des.Time
 	for i := range n {
-		submit += des.Time(rapid.SampledFrom([]int{0, 0, 1, 2, 5, 12}).Draw(t, "gap"))
-		length := rapid.IntRange(1, 20).Draw(t, "estimate")
+		submit += des.Time(rapid.SampledFrom(gaps).Draw(t, "gap"))
+		length := rapid.IntRange(1, longest).Draw(t, "estimate")
 		runtime := rapid.IntRange(1, length).Draw(t, "runtime")
 		if rapid.Bool().Draw(t, "exact") {
 			runtime = length

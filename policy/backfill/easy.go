@@ -187,10 +187,14 @@ func (p EASY) noneFits(r *entity.Round) bool {
 
 // onlyArrival returns the job that is all that is new since the last round and
 // waits behind the same head, or nil. The head's hold is what it was, and no
-// other job has come to fit beside it: only the new job need be tried. (One that
+// other job has come to fit beside it: only the new job is tried. (One that
 // overtook the head and started has delayed the hold, which may let others in;
 // one that overtook the second of several held jobs has taken its hold; one that ends
 // with others at the shadow time alters what FirstSpare counts.)
+//
+// This is part of what EASY is, and no shortcut alone. It changes no start, but it
+// decides which promises are told: the others, which would be refused again, are not
+// tried, and so do not have the head's window put into the plan.
 func (p EASY) onlyArrival(r *entity.Round, head *entity.Run) *entity.Run {
 	inSubmissionOrder := p.Order.Key == nil
 	if r.Gained || p.FittingArrivals || p.FirstSpare || len(r.Fresh()) != 1 || p.Depth > 0 || p.Order.Dynamic || (p.Reservations > 1 && !inSubmissionOrder) {

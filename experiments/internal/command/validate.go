@@ -170,7 +170,7 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (
 	case v.grid != "":
 		sc, err = scenario.ReadMachine(v.grid, "grid", t)
 	case s.manifest != nil:
-		if sc, err = scenario.FromManifest(s.manifest, t); err != nil {
+		if sc, err = scenario.FromManifest(s.manifest, strings.Join(trace, ""), t); err != nil {
 			err = fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
 	default:
