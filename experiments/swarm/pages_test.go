@@ -208,7 +208,7 @@ func charted(r *result) error {
 	if err != nil {
 		return err
 	}
-	if a.code != 0 && !strings.Contains(a.stderr, "allocation") {
+	if a.code != 0 && !strings.Contains(a.stderr, "allocation") && !strings.Contains(a.stderr, "nothing to draw") {
 		return fmt.Errorf("gantt: %s", a.message(r.dir))
 	}
 	return nil
