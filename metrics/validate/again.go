@@ -367,7 +367,10 @@ func (c *fileChecker) follow() {
 		if f.row == nil {
 			continue
 		}
-		given := slices.DeleteFunc(slices.Clone(f.job.After), func(d entity.Dependency) bool { return c.byID[d.Job] == nil })
+		given := f.job.After
+		if !slices.ContainsFunc(given, func(d entity.Dependency) bool { return c.byID[d.Job] != nil }) {
+			given = given[:0] // it waits for nobody who comes, and its row says so
+		}
 		if given != nil && f.after.given && !slices.Equal(given, f.after.value) {
 			c.violation(f, Disagreement, f.submit, "%s has other jobs than those that it was to wait for", colAfter)
 		}
@@ -378,7 +381,10 @@ func (c *fileChecker) follow() {
 		came, known, failed := des.Time(0), true, false
 		for _, d := range f.after.value {
 			before := c.byID[d.Job]
-			if before == nil || before.row == nil {
+			switch {
+			case before == nil: // it is in no part of the log that was taken
+				continue
+			case before.row == nil:
 				known = false
 				continue
 			}
@@ -412,4 +418,28 @@ func (c *fileChecker) follow() {
 		j.Submit = f.submit
 		f.job = &j
 	}
+}
+
+// stillHeld reports whether f, which has no row, never came: a job that it was to wait for
+// has not ended, or has never come itself.
+func (c *fileChecker) stillHeld(f *filed) bool {
+	held, seen := c.held[f]
+	if seen {
+		return held
+	}
+	if c.held == nil {
+		c.held = map[*filed]bool{}
+	}
+	c.held[f] = false // while those are looked at that it waits for
+	for _, d := range f.job.After {
+		switch before := c.byID[d.Job]; {
+		case before == nil:
+		case before.row == nil:
+			held = held || c.stillHeld(before)
+		default:
+			held = held || !d.Submitted && !before.ended() && before.state != stateRejected
+		}
+	}
+	c.held[f] = held
+	return held
 }

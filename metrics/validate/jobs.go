@@ -81,7 +81,8 @@ type Rules struct {
 // job had as many nodes as it asked for, fast enough, with the attributes and at
 // the price that it named; ran as long as it takes on them; no node had two jobs
 // at once; deadlines were kept, and budgets as far as a file tells of costs. Owners'
-// jobs are not seen.
+// jobs are not seen. None of this is checked where the file names no nodes: where it tells
+// just how many each job had, or nothing.
 //
 // A jobs CSV tells of a job's last run. With the file of attempts (Rules.Attempts) all
 // of them are checked: one at a time, none before the submission, together the run
@@ -144,8 +145,8 @@ func Jobs(r io.Reader, jobs iter.Seq[*entity.Job], rules Rules) (Report, error) 
 	} else if !c.unforeseen() {
 		c.backfills()
 	}
-	if len(c.nodes) > 0 {
-		c.onNodes()
+	if begun := c.begun(); len(c.nodes) > 0 && named(begun) {
+		c.onNodes(begun)
 	}
 	c.identities()
 	c.sweep()
@@ -196,6 +197,7 @@ type fileChecker struct {
 	predicts bool
 	// followers tells that there are jobs that wait for others.
 	followers bool
+	held      map[*filed]bool // see stillHeld
 }
 
 func (c *fileChecker) violation(f *filed, k Kind, at des.Time, format string, args ...any) {
@@ -325,8 +327,8 @@ func (c *fileChecker) count() {
 func (c *fileChecker) agree(f *filed) {
 	j := f.job
 	if f.row == nil {
-		if c.report.Unfinished > 0 && j.Submit >= c.last {
-			return // the run was stopped before it came
+		if c.report.Unfinished > 0 && j.Submit >= c.last || c.stillHeld(f) {
+			return // the run was over before it came
 		}
 		c.violation(f, Missing, j.Submit, "the file has no row for this job")
 		return
@@ -409,7 +411,7 @@ func (c *fileChecker) predictions(f *filed) {
 		c.violation(f, Disagreement, f.job.Submit, "%s, %s and %s are given together or not at all", colPrediction, colCorrections, colPredicted)
 	case f.prediction.value <= 0 || f.predicted.value <= 0:
 		c.violation(f, Disagreement, f.job.Submit, "predicted were %v, and in the end %v", f.prediction.value, f.predicted.value)
-	case n < 0 || n > 0 && !f.began():
+	case n < 0 || n > 0 && !f.began() && !f.again():
 		c.violation(f, Disagreement, f.job.Submit, "%d corrections of a job that has not run", n)
 	case f.again() || len(c.nodes) > 0 || !f.ended():
 	case n == 0 && run > f.predicted.value:

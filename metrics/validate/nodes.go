@@ -37,11 +37,11 @@ func (c *fileChecker) nodesOf(f *filed) []*entity.Node {
 // A file does not tell how long each node was reserved: at least for as long as
 // the task takes there. So of a window with a rough right edge this is all, and of
 // a square one what a node did not need is not looked at.
-func (c *fileChecker) onNodes() {
+func (c *fileChecker) onNodes(begun []*filed) {
 	latest := map[int]*filed{} // whoever has had each node last
 	until := map[int]des.Time{}
 	down := c.downOf()
-	for _, f := range c.begun() {
+	for _, f := range begun {
 		q, longest, cost := &f.job.Request, des.Time(0), 0.0
 		asked := q.Length
 		planned, run, about := asked, min(f.job.Runtime, asked), des.Time(0)
