@@ -162,10 +162,6 @@ func inWords(message string) string {
 		return found[1] + " is no number"
 	}
 	switch found := unexpected.FindStringSubmatch(message); {
-	case strings.Contains(message, "value out of range"):
-		return "the number is out of range"
-	case strings.Contains(message, "strconv"):
-		return "that is no number"
 	case found == nil:
 		return message
 	case found[1] == "EOF":

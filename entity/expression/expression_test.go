@@ -109,8 +109,8 @@ func TestWhatIsWrongIsToldWithItsColumn(t *testing.T) {
 		problem string
 	}{
 		"":                              {1, "it ends too early"},
-		"x > 1e400":                     {9, "the number is out of range"},
-		"x > 0x":                        {6, "that is no number"},
+		"x > 1e400":                     {9, "1e400 is too large a number"},
+		"x > 0x":                        {6, "is no number"},
 		"x":                             {1, "a condition is wanted here, such as x > 3, and not x"},
 		"x > 3 and y":                   {11, "a condition is wanted here"},
 		"x == 'three'":                  {1, "x is a number, and a text is wanted here"},

@@ -182,9 +182,7 @@ func (d *Domain) Find(req entity.Request, from, until des.Time) (entity.Window, 
 		return d.window(&q, at), true
 	}
 	if d.byFirstFit(&req) {
-		if w, ok, known := d.firstFit(&req, from, until); known {
-			return w, ok
-		}
+		return d.firstFit(&req, from, until)
 	}
 	list := d.usable(&req, from, until)
 	if len(list.Slots) < req.Nodes { // most looks at "now" end here

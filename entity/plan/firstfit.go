@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -44,16 +43,15 @@ func (d *Domain) byFirstFit(req *entity.Request) bool {
 	return ok && len(d.classes) == 0 && req.Check() == nil && f.TakesFirst(req)
 }
 
-// firstFit finds the first window of req that starts in [from, until]. It does not
-// know the answer where costs pass what a number can hold.
-func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.Window, ok, known bool) {
+// firstFit finds the first window of req that starts in [from, until].
+func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.Window, ok bool) {
 	f := &d.first
 	*f = firstFit{
 		d: d, req: req, usable: f.usable[:0], soonest: des.Forever,
 		to: d.horizon(), due: req.DeadlineLimit(), latest: until,
 	}
 	if until < from || (until == from && d.freeAtMost(from) < req.Nodes) {
-		return w, false, true
+		return w, false
 	}
 	for k, end := range d.freeAt(from) {
 		if f.add(gap{from, end, k}) {
@@ -66,15 +64,12 @@ func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.W
 	}
 	f.req = nil
 	if !f.complete {
-		return w, false, true
+		return w, false
 	}
 	w = f.window()
 	w.Value = d.finder(req).(FirstFinder).Worth(&w)
-	return w, true, w.Cost < dear
+	return w, true
 }
-
-// dear is a cost in time units that is far from what a number can hold in ticks.
-const dear = math.MaxFloat64 / 1e9
 
 func (*firstFit) Skip(struct{}) bool { return false }
 

@@ -8,9 +8,7 @@ var until = []struct {
 	kind     kind
 	features string
 	and      string
-}{
-	{"a window that is kept, and neither confirmed nor dropped, asks for no round when it is over", "valid", program, "tentative", ""},
-}
+}{}
 
 // untilMended reports whether an oracle is known to find a fault in such a world.
 func untilMended(oracle string, w *world) bool {

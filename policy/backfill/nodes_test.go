@@ -2,14 +2,12 @@ package backfill_test
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -41,15 +39,4 @@ func TestUnequalNodesScheduleAsTheirFinderWouldHaveIt(t *testing.T) {
 		}
 		require.Equal(t, fates(asked{f}), fates(f), "%s by %s", policy.Name(), f.Name())
 	})
-}
-
-// Costs beyond all numbers are the finder's business.
-func TestCostsBeyondAllNumbersAreLeftToTheFinder(t *testing.T) {
-	all := []*entity.Node{{ID: 1, Perf: 1, Price: math.MaxFloat64}, {ID: 2, Perf: 1, Price: 1}, {ID: 3, Perf: 1, Price: 2}}
-	req := entity.Request{Nodes: 2, Length: 10_000_000}
-	d, err := plan.NewDomain(all, window.AMP{})
-	require.NoError(t, err)
-	w, ok := d.Find(req, 0, 100)
-	require.True(t, ok)
-	require.Equal(t, []*entity.Node{all[1], all[2]}, []*entity.Node{w.Tasks[0].Node, w.Tasks[1].Node})
 }

@@ -2,6 +2,7 @@ package predicttest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -249,6 +250,10 @@ func (w *workload) run(begin func([]*entity.Job) entity.Predictor) (o *outcome, 
 	}
 	meta.SubmitAll(slices.Values(w.jobs))
 	err = sim.Run(context.Background())
+	var panicked *des.PanicError
+	if errors.As(err, &panicked) {
+		err = fmt.Errorf("it panics: %w\n%s", err, panicked.Stack)
+	}
 	if l.wrong != nil {
 		err = l.wrong
 	}
