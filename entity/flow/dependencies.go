@@ -4,6 +4,7 @@ package flow
 // ended, or was submitted, and its think time is over.
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -31,9 +32,11 @@ import (
 // Submit; those that wait for it hear of it in turn.
 //
 // A job that waits for the submission of another (Dependency.Submitted) comes after it.
-// Of the jobs that come at one instant those that wait for nobody are the first,
-// then those without a think time whose predecessors ended first; those of one
-// predecessor come in the order of the workload.
+// Jobs that come at one instant stand in the queue in the order of the workload, whatever
+// they waited for. A job that comes by what happens after the others of its instant have
+// come, such as a rejection or the end of a job of no length, stands behind them. Under
+// entity.PassEvent, where arrivals are before ends, so does one that comes by an end, and
+// ends release one after the other.
 //
 // The source is read as the clock goes. When a job is about to come, it is read on
 // as far as the last one that waits for it. So nothing is remembered of jobs that
@@ -45,10 +48,18 @@ type Dependencies struct {
 	stop  func()                     // lets go of it; may be nil
 	feed  des.Feed[*entity.Job]
 
-	read    int           // jobs so far
-	ahead   []*entity.Job // that were read ahead, and wait for nothing but the clock
+	read    int         // jobs so far
+	ahead   []placedJob // that were read ahead, and wait for nothing but the clock
+	fed     []int       // places of the jobs that the feed has
+	coming  map[des.Time][]placedJob
 	awaited map[int64]*awaited
 	held    int
+}
+
+// placedJob is a job and its position in the workload.
+type placedJob struct {
+	*entity.Job
+	place int
 }
 
 // awaited is a job that others wait for.
@@ -64,14 +75,14 @@ type waiter struct {
 
 // heldJob is a job that waits for others.
 type heldJob struct {
-	job  *entity.Job
+	job  placedJob
 	left int      // dependencies that have not come to their end; 0 where it is gone
 	from des.Time // it cannot come before
 }
 
 // NewDependencies holds back jobs by the links that were found in them.
 func NewDependencies(links *Links) *Dependencies {
-	return &Dependencies{links: links, awaited: map[int64]*awaited{}}
+	return &Dependencies{links: links, awaited: map[int64]*awaited{}, coming: map[des.Time][]placedJob{}}
 }
 
 // Attach implements entity.Attacher.
@@ -108,7 +119,7 @@ func (d *Dependencies) Held() int { return d.held }
 
 // Coming reports whether a job is still to come: by the clock, or when others have
 // ended.
-func (d *Dependencies) Coming() bool { return d.held > 0 || d.feed.Coming() }
+func (d *Dependencies) Coming() bool { return d.held+len(d.coming) > 0 || d.feed.Coming() }
 
 // nextJob is the next job for the clock to come to. One that waits for others is
 // among them, so that no more is read before its own submission than must be.
@@ -116,17 +127,50 @@ func (d *Dependencies) nextJob() (*entity.Job, bool) {
 	if len(d.ahead) > 0 {
 		j := d.ahead[0]
 		d.ahead = d.ahead[1:]
-		return j, true
+		d.fed = append(d.fed, j.place)
+		return j.Job, true
 	}
-	return d.readOne()
+	j, ok := d.readOne()
+	if ok {
+		d.fed = append(d.fed, d.read-1)
+	}
+	return j, ok
 }
 
 // due is called when the clock has come to a job.
 func (d *Dependencies) due(j *entity.Job) {
+	place := d.fed[0]
+	d.fed = d.fed[1:]
 	if len(j.After) == 0 {
 		d.comes(j)
-		d.meta.Submit(j)
+		d.submit(placedJob{j, place})
 		d.submitted(j)
+	}
+}
+
+// submit has j come at its Submit, in its place among the jobs of that instant.
+func (d *Dependencies) submit(j placedJob) {
+	same, there := d.coming[j.Submit]
+	d.coming[j.Submit] = append(same, j)
+	if there {
+		return
+	}
+	phase := entity.PhaseArrival - 1 // all ends of the instant are known
+	if d.meta.Pass == entity.PassEvent {
+		phase = 1 // all that come by the clock are known
+	}
+	d.meta.Simulator().At(j.Submit, phase, (*arrivals)(d), uint64(j.ID))
+}
+
+// arrivals submits the jobs of an instant.
+type arrivals Dependencies
+
+func (a *arrivals) Handle(_ *des.Simulator, e des.Event) {
+	jobs := a.coming[e.Time]
+	delete(a.coming, e.Time)
+	slices.SortFunc(jobs, func(a, b placedJob) int { return cmp.Compare(a.place, b.place) })
+	for _, j := range jobs {
+		a.meta.Submit(j.Job)
 	}
 }
 
@@ -141,7 +185,7 @@ func (d *Dependencies) readOne() (*entity.Job, bool) {
 	if len(j.After) == 0 {
 		return j, true
 	}
-	h := &heldJob{job: j, from: d.earliest(j)}
+	h := &heldJob{job: placedJob{j, d.read - 1}, from: d.earliest(j)}
 	for _, after := range j.After {
 		if last, there := d.links.last(after.Job); there && last >= d.read-1 {
 			d.wait(h, after)
@@ -191,7 +235,7 @@ func (d *Dependencies) comes(j *entity.Job) {
 			break
 		}
 		if len(next.After) == 0 {
-			d.ahead = append(d.ahead, next)
+			d.ahead = append(d.ahead, placedJob{next, d.read - 1})
 		}
 	}
 	if a := d.awaited[j.ID]; a != nil && a.job == nil {
@@ -217,7 +261,7 @@ func (d *Dependencies) Observe(e entity.JobEvent) {
 		case w.Submitted: // it was rejected before submitted was called
 			d.heard(w, a.job.Submit)
 		case w.OK && e.Kind != entity.JobFinished:
-			w.left, w.from = 0, d.earliest(w.job)
+			w.left, w.from = 0, d.earliest(w.job.Job)
 			d.release(w.heldJob, fmt.Sprintf("job %d failed, after which it was to run", e.Run.ID))
 		default:
 			d.heard(w, e.Time)
@@ -259,12 +303,12 @@ func (d *Dependencies) heard(w waiter, at des.Time) {
 func (d *Dependencies) release(h *heldJob, reason string) {
 	d.held--
 	sim := d.meta.Simulator()
-	j := *h.job
+	j := *h.job.Job
 	j.Submit = max(h.from, sim.Now())
 	d.comes(&j)
 	switch {
 	case reason == "":
-		d.meta.Submit(&j)
+		d.submit(placedJob{&j, h.job.place})
 	case j.Submit == sim.Now():
 		d.meta.Refuse(&j, reason)
 	default:

@@ -136,23 +136,83 @@ func TestOneWhosePredecessorFailedIsRejectedAndThoseBehindItToo(t *testing.T) {
 	require.Equal(t, "job 2 failed, after which it was to run", reasons[3])
 }
 
-func TestJobsOfOneInstantComeInTheOrderOfEndsThenOfTheWorkload(t *testing.T) {
-	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent} {
+func TestJobsOfOneInstantComeInTheOrderOfTheWorkload(t *testing.T) {
+	for pass, want := range map[entity.Pass]string{
+		entity.PassInstant: "1 2 3 4 5",
+		entity.PassEach:    "1 2 3 4 5",
+		entity.PassEvent:   "4 5 2 3 1", // ends are behind arrivals, one after the other
+	} {
 		d := &journal{}
 		require.NoError(t, follow(d, backfill.FCFS{}, func(m *entity.Metascheduler) { m.Pass = pass }, false,
 			after(estimated(1, 0, 1, 1, 1), anyEnd(9)),
 			after(estimated(2, 0, 1, 1, 1), anyEnd(8)),
 			after(estimated(3, 0, 1, 1, 1), anyEnd(8)),
-			estimated(8, 0, 10, 10, 2), estimated(9, 0, 10, 10, 2),
-			estimated(4, 10, 1, 1, 1)))
-		order := []string{}
-		for _, line := range d.lines {
-			if rest, ok := strings.CutPrefix(line, "10 submitted "); ok {
-				order = append(order, rest)
+			estimated(7, 0, 5, 5, 1), estimated(8, 0, 10, 10, 1), estimated(9, 0, 10, 10, 1),
+			estimated(4, 10, 1, 1, 1),
+			after(estimated(5, 10, 1, 1, 1), anyEnd(7)))) // known to come long before the clock is there
+		require.Equal(t, want, strings.Join(submittedAt(d, 10), " "), pass)
+	}
+}
+
+func submittedAt(d *journal, at int) (jobs []string) {
+	for _, line := range d.lines {
+		if job, ok := strings.CutPrefix(line, fmt.Sprintf("%d submitted ", at)); ok {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// However jobs are numbered and shuffled, and whatever they wait for: those of one instant
+// come as they stand in the workload.
+func TestJobsOfOneInstantComeAsTheyStandInTheWorkload(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(lo, hi int, what string) int { return rapid.IntRange(lo, hi).Draw(t, what) }
+		feedback := rapid.Bool().Draw(t, "feedback")
+		n := draw(2, 15, "jobs")
+		var jobs []*entity.Job
+		for i := range n { // the first layer comes by 10 and ends by 20, the second comes at 40
+			j := estimated(int64(i), des.Time(draw(0, 10, "submit")), 0, 10, 1)
+			j.Runtime = des.Time(draw(1, 10, "runtime")) * des.Second
+			jobs = append(jobs, j)
+			k := estimated(int64(n+i), 40, 1, 1, 1)
+			if d := (entity.Dependency{Job: int64(i), Submitted: rapid.Bool().Draw(t, "submitted")}); rapid.Bool().Draw(t, "waits") {
+				d.Think = 40*des.Second - j.Submit
+				if !d.Submitted {
+					d.Think -= j.Runtime // each of the first layer has its processor
+				}
+				k.After = []entity.Dependency{d}
+			}
+			jobs = append(jobs, k)
+		}
+		ender := estimated(int64(2*n), 0, 40, 40, 1) // ends as they come
+		last := after(estimated(int64(2*n+1), 40, 1, 1, 1), anyEnd(ender.ID))
+		jobs = rapid.Permutation(append(jobs, ender, last)).Draw(t, "order")
+		slices.SortStableFunc(jobs, func(a, b *entity.Job) int { return int(a.Submit - b.Submit) })
+		if feedback { // the submission of one that waits says nothing: it may stand anywhere
+			at := draw(0, len(jobs)-1, "place")
+			i := slices.Index(jobs, last)
+			jobs = slices.Insert(slices.Delete(jobs, i, i+1), at, last)
+			last.Submit = jobs[max(at-1, 0)].Submit
+			if at == 0 {
+				last.Submit = 0
 			}
 		}
-		require.Equal(t, []string{"4", "2", "3", "1"}, order, pass)
-	}
+		var want []string
+		for _, j := range jobs {
+			if j.ID >= int64(n) && j != ender {
+				want = append(want, fmt.Sprint(j.ID))
+			}
+		}
+		d := &journal{}
+		links, err := flow.Survey(slices.Values(jobs), feedback)
+		require.NoError(t, err)
+		sim, waiting := des.New(des.Config{}), flow.NewDependencies(links)
+		entity.NewMetascheduler(sim, plan.NewCluster(len(jobs)), backfill.FCFS{}, d, waiting)
+		waiting.SubmitFrom(&counting{jobs: jobs})
+		require.NoError(t, sim.Run(context.Background()))
+		require.Equal(t, want, submittedAt(d, 40))
+	})
 }
 
 func TestJobsThatWaitForEachOtherAreAnErrorThatNamesThem(t *testing.T) {
