@@ -138,9 +138,9 @@ func TestOneWhosePredecessorFailedIsRejectedAndThoseBehindItToo(t *testing.T) {
 
 func TestJobsOfOneInstantComeInTheOrderOfTheWorkload(t *testing.T) {
 	for pass, want := range map[entity.Pass]string{
-		entity.PassInstant: "1 2 3 4 5",
-		entity.PassEach:    "1 2 3 4 5",
-		entity.PassEvent:   "4 5 2 3 1", // ends are behind arrivals, one after the other
+		entity.PassInstant: "1 2 3 4 6 5",
+		entity.PassEach:    "1 2 3 4 6 5",
+		entity.PassEvent:   "4 6 5 2 3 1", // ends are behind arrivals, one after the other
 	} {
 		d := &journal{}
 		require.NoError(t, follow(d, backfill.FCFS{}, func(m *entity.Metascheduler) { m.Pass = pass }, false,
@@ -148,7 +148,7 @@ func TestJobsOfOneInstantComeInTheOrderOfTheWorkload(t *testing.T) {
 			after(estimated(2, 0, 1, 1, 1), anyEnd(8)),
 			after(estimated(3, 0, 1, 1, 1), anyEnd(8)),
 			estimated(7, 0, 5, 5, 1), estimated(8, 0, 10, 10, 1), estimated(9, 0, 10, 10, 1),
-			estimated(4, 10, 1, 1, 1),
+			estimated(4, 10, 1, 1, 1), estimated(6, 10, 1, 1, 1),
 			after(estimated(5, 10, 1, 1, 1), anyEnd(7)))) // known to come long before the clock is there
 		require.Equal(t, want, strings.Join(submittedAt(d, 10), " "), pass)
 	}
@@ -388,6 +388,7 @@ func TestOutagesGoOnWhileAJobIsStillToCome(t *testing.T) {
 	for what, jobs := range map[string][]*entity.Job{
 		"by the clock":           {long, estimated(2, 71, 5, 5, 1), after(estimated(3, 71, 5, 5, 1), anyEnd(2))},
 		"after a think time":     {long, after(estimated(2, 0, 5, 5, 1), think(anyEnd(1), 69)), after(estimated(3, 0, 5, 5, 1), anyEnd(2))},
+		"as the last":            {long, after(estimated(2, 0, 5, 5, 1), think(anyEnd(1), 69))},
 		"after one that is late": {long, estimated(4, 0, 1, 1, 1), after(estimated(2, 76, 5, 5, 1), goodEnd(1)), after(estimated(3, 76, 5, 5, 1), anyEnd(1), anyEnd(2))},
 	} {
 		links, err := flow.Survey(slices.Values(jobs), false)
