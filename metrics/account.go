@@ -81,6 +81,8 @@ type Account struct {
 	running int          // attempts under way
 	area    sum128       // that jobs held, by starts and ends
 	parts   [uses]sum128 // that attempts had, and others
+	seen    des.Time     // at or later: up to where what others had is in soon
+	soon    [uses]sum128 // what others had from the end of the span to seen
 	over    int64        // by how much more was taken than there is, when it first was
 	overAt  des.Time
 	again   bool // see Again
@@ -224,8 +226,12 @@ func (a *Account) take(use Use, from, to des.Time, by int64) {
 	}
 }
 
-// change notes one change, which lies at the end of the span so far or ahead.
+// change notes one change, which lies at the end of the span so far or ahead. Where no job
+// starts or ends for long, what is over by now is summed up, so that memory stays constant.
 func (a *Account) change(at des.Time, use Use, by int64) {
+	if len(a.ahead) >= foldAt && a.meta != nil {
+		a.fold(a.meta.Simulator().Now())
+	}
 	behind := func(c change, at des.Time) int { return cmp.Or(cmp.Compare(c.at, at), -1) }
 	i, _ := slices.BinarySearchFunc(a.ahead, at, behind)
 	a.ahead = slices.Insert(a.ahead, i, change{at, use, by})
@@ -240,32 +246,48 @@ func (a *Account) begin(now des.Time) {
 
 // reach has the span go on to now.
 func (a *Account) reach(now des.Time) {
-	for len(a.ahead) > 0 && a.ahead[0].at <= now {
-		c := a.ahead[0]
+	a.fold(now)
+	a.pass(now)
+	if now <= a.at {
+		return
+	}
+	a.area.addArea(int(a.held), now-a.at)
+	for u := range a.soon {
+		a.parts[u].plus(a.soon[u])
+	}
+	a.at, a.soon = now, [uses]sum128{}
+}
+
+// foldAt is how many changes may be ahead before those that are over are summed up.
+const foldAt = 1024
+
+// fold sums up what others had up to now, or the last change before it.
+func (a *Account) fold(now des.Time) {
+	n := 0
+	for ; n < len(a.ahead) && a.ahead[n].at <= now; n++ {
+		c := a.ahead[n]
 		a.pass(c.at)
-		a.ahead = a.ahead[1:]
 		a.away[c.use] += c.by
 		a.others += c.by
 	}
-	a.pass(now)
+	a.ahead = a.ahead[n:]
 }
 
-// pass has the span go on to now, up to which nothing changes.
+// pass has what others had be summed up to now, up to which nothing changes.
 func (a *Account) pass(now des.Time) {
-	t := now - a.at
+	t := now - a.seen
 	if t <= 0 {
 		return
 	}
-	a.area.addArea(int(a.held), t)
 	if a.others != 0 {
 		for u, n := range a.away {
-			a.parts[u].addArea(int(n), t)
+			a.soon[u].addArea(int(n), t)
 		}
 	}
 	if over := a.held + a.others - int64(a.Processors); over > 0 && a.over == 0 && a.begun {
-		a.over, a.overAt = over, a.at
+		a.over, a.overAt = over, a.seen
 	}
-	a.at = now
+	a.seen = now
 }
 
 // ended takes in that an attempt is over, of whose work so much counts as useful.
