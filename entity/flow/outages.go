@@ -87,8 +87,8 @@ type Yielder interface {
 // An endless sequence of outages does not keep a run from ending. While the
 // metascheduler is Idle, the flow sleeps; the next job that is submitted wakes it,
 // and it catches up with what is still down then. Where jobs wait, it could go on for ever:
-// the run ends with an error when 100,000 outages (ten for each processor or node,
-// if that is more) have begun while the same job waited as the first and none ran, or when a job has lost 10,000
+// the run ends with an error when 100,000 outages in a row (ten for each processor or node,
+// if that is more) have begun while jobs waited and none ran, or when a job has lost 10,000
 // attempts in a row to outages, with nothing kept of any, and Victims sets no Limit.
 type Outages struct {
 	// Victims says what becomes of the jobs that run where capacity is lost. It is set
@@ -120,8 +120,7 @@ type Outages struct {
 	number  map[*entity.Node]int // the unit of a node
 	counted []*loss              // without a place, until they are over
 
-	stuck  *entity.Run // the first of those who wait,
-	idled  int         // and the outages that began meanwhile while no job ran
+	idled  int // outages in a row that began while jobs waited and none ran
 	asleep bool
 	missed []*loss  // that began while the flow was asleep
 	coming []Outage // that was pulled as it woke
@@ -223,10 +222,8 @@ func (o *Outages) begin() {
 func (o *Outages) strike(x Outage) {
 	o.Take(x)
 	first := o.meta.Queue().First()
-	if first != o.stuck {
-		o.stuck, o.idled = first, 0
-	}
 	if first == nil || o.meta.Running() > 0 {
+		o.idled = 0
 		return
 	}
 	if o.idled++; o.idled < o.most() {
@@ -240,7 +237,7 @@ func (o *Outages) strike(x Outage) {
 	for s := range o.meta.Plan().Slots(o.sim.Now(), o.sim.Now()+des.Tick) {
 		free += s.Width
 	}
-	o.sim.Fail(fmt.Errorf("at %v: %v wants %d %s and has waited since %v: %d outages have begun since then while no job ran, and %d of %d %s are free now; "+
+	o.sim.Fail(fmt.Errorf("at %v: %v wants %d %s and has waited since %v: no job has run while %d outages began, and %d of %d %s are free now; "+
 		"have rarer or shorter outages, more crews, or outages that end (until), or leave such jobs out",
 		o.sim.Now(), first, first.Request.Nodes, what, first.Submit, o.idled, free, all, what))
 }
@@ -248,12 +245,12 @@ func (o *Outages) strike(x Outage) {
 // The limits of a run that could go on for ever; see Outages. A job that starts once in
 // 10,000 outages waits for 100,000 with a probability of e^-10.
 const (
-	mostIdle = 100_000 // outages while the same job waits as the first and none runs,
+	mostIdle = 100_000 // outages in a row while jobs wait and none runs,
 	eachIdle = 10      // or this for each processor or node where that is more
 	mostLost = 10_000  // attempts in a row of which outages have left nothing
 )
 
-// most is how many outages may begin while the same job waits as the first and none runs.
+// most is how many outages in a row may begin while jobs wait and none runs.
 func (o *Outages) most() int { return max(mostIdle, eachIdle*max(o.size, len(o.units))) }
 
 // hopeless ends the run where r, which has been sent back, is so for ever.
@@ -900,9 +897,6 @@ func (o *Outages) ours(r *entity.Run) bool {
 // await has x begin when r, which runs now, has ended. Policies see it where the job
 // is expected to end, unless it may run on.
 func (o *Outages) await(r *entity.Run, x Outage) {
-	if x = o.beyond(r, x); x.Size() == 0 {
-		return
-	}
 	l := &loss{Outage: x}
 	o.waiting[r] = append(o.waiting[r], l)
 	if o.meta.Overrun == entity.OverrunExtend {
@@ -921,29 +915,6 @@ func (o *Outages) await(r *entity.Run, x Outage) {
 		o.withholdAhead(expected)
 	}
 	l.holds = expected.holds
-}
-
-// beyond is what x adds, by name, to the outages that wait for r already: they all begin
-// together, so that of one processor or node only one that is longer counts.
-func (o *Outages) beyond(r *entity.Run, x Outage) Outage {
-	covered := func(there func(*loss) bool) bool {
-		return slices.ContainsFunc(o.waiting[r], func(l *loss) bool { return l.To-l.From >= x.To-x.From && there(l) })
-	}
-	x.Nodes = slices.DeleteFunc(slices.Clone(x.Nodes), func(n *entity.Node) bool {
-		return covered(func(l *loss) bool { return slices.Contains(l.Nodes, n) })
-	})
-	var place []procset.Range
-	for _, mine := range x.Place {
-		for p := mine.First; p <= mine.Last; p++ {
-			if !covered(func(l *loss) bool {
-				return slices.ContainsFunc(l.Place, func(at procset.Range) bool { return at.First <= p && p <= at.Last })
-			}) {
-				place = extend(place, p)
-			}
-		}
-	}
-	x.Place = place
-	return x
 }
 
 // take has those of the losses that wait for r begin now for which ready is true.

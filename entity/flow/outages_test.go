@@ -15,7 +15,6 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/policy/backfill"
 )
 
 // stricken is a run in which jobs and outages meet.
@@ -584,15 +583,11 @@ func failing(processors int, period, length des.Time) iter.Seq[flow.Outage] {
 
 // struck simulates jobs on a cluster of 4 under failures without end.
 func struck(victims flow.Victims, failures iter.Seq[flow.Outage], jobs ...*entity.Job) (outages int, err error) {
-	return struckUnder(strictOrder{}, victims, failures, jobs...)
-}
-
-func struckUnder(p entity.Policy, victims flow.Victims, failures iter.Seq[flow.Outage], jobs ...*entity.Job) (outages int, err error) {
 	o := &flow.Outages{Victims: victims, Told: func(flow.Lost) { outages++ }}
 	o.Submit(failures)
 	defer o.Close()
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(4), p, o)
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), strictOrder{}, o)
 	m.SubmitAll(slices.Values(jobs))
 	defer m.Close()
 	return outages, sim.Run(context.Background())
@@ -601,59 +596,12 @@ func struckUnder(p entity.Policy, victims flow.Victims, failures iter.Seq[flow.O
 func TestARunInWhichNoJobCanStartForOutagesEndsWithAnError(t *testing.T) {
 	down := failing(4, des.Second, 2*des.Second) // two of them at any time
 	outages, err := struck(flow.Victims{}, down, estimated(1, 0, 1, 1, 1), estimated(2, 10, 100, 100, 3))
-	require.ErrorContains(t, err, "job 2 wants 3 processors and has waited since 10: 100000 outages have begun since then while no job ran, and 2 of 4 processors are free now")
+	require.ErrorContains(t, err, "job 2 wants 3 processors and has waited since 10: no job has run while 100000 outages began, and 2 of 4 processors are free now")
 	require.Equal(t, 100_000+10, outages)
 	// Whoever runs meanwhile has it counted anew.
 	_, err = struck(flow.Victims{Rule: flow.VictimsWait}, failing(4, des.Second, 2*des.Second), estimated(1, 0, 60_000, 60_000, 1), estimated(2, 10, 100, 100, 4))
 	require.ErrorContains(t, err, "at 159999: job 2 wants 4 processors and has waited since 10")
 }
-
-// Jobs that come, start and are killed meanwhile do not keep the first one's count from going on.
-func TestJobsThatAreKilledDoNotProlongARunInWhichTheFirstCannotStart(t *testing.T) {
-	jobs := []*entity.Job{estimated(1, 10, 100, 100, 4)}
-	for i := range 30 {
-		jobs = append(jobs, estimated(int64(i+2), des.Time(i+1)*10_000, 100, 100, 1))
-	}
-	// Two processors are down at any time, and job 1 wants all.
-	outages, err := struckUnder(backfill.EASY{}, flow.Victims{Rule: flow.VictimsKill}, failing(4, des.Second, 2*des.Second), jobs...)
-	require.ErrorContains(t, err, "job 1 wants 4 processors and has waited since 10: 100000 outages have begun since then while no job ran")
-	require.Less(t, outages, 101_000)
-}
-
-// All fails ten times while a job runs there: what comes of it is as long as the longest.
-func TestOutagesThatWaitForTheSameJobAreJoined(t *testing.T) {
-	var told []flow.Lost
-	o := &flow.Outages{Victims: flow.Victims{Rule: flow.VictimsWait}, Told: func(l flow.Lost) { told = append(told, l) }}
-	o.Submit(func(yield func(flow.Outage) bool) {
-		for i := range des.Time(10) {
-			length := 5 * des.Second
-			if i == 4 {
-				length = 8 * des.Second
-			}
-			from := (i + 1) * des.Second
-			if !yield(flow.Outage{Known: from, From: from, To: from + length, Place: []procset.Range{{First: 0, Last: 3}}}) {
-				return
-			}
-		}
-	})
-	defer o.Close()
-	sim := des.New(des.Config{})
-	holds := 0
-	m := entity.NewMetascheduler(sim, plan.NewCluster(4), strictOrder{}, o, takings(func() { holds++ }))
-	m.SubmitAll(slices.Values([]*entity.Job{estimated(1, 0, 100, 100, 4), estimated(2, 0, 10, 10, 4)}))
-	defer m.Close()
-	require.NoError(t, sim.Run(context.Background()))
-	require.Equal(t, 118*des.Second, sim.Now())
-	require.Len(t, told, 2)
-	require.Equal(t, 2+1+2, holds, "two ahead, the longer again when it is known, two as they begin")
-}
-
-// takings is told of capacity that leaves the plan.
-type takings func()
-
-func (takings) Observe(entity.JobEvent) {}
-func (w takings) Withheld(*entity.Hold) { w() }
-func (takings) Returned(*entity.Hold)   {}
 
 // The second job comes after ten thousand failures, and the user has enough after a hundred.
 func TestARunCanBeInterruptedWhileOutagesCatchUp(t *testing.T) {
