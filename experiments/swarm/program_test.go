@@ -161,6 +161,9 @@ var inner = []struct {
 	{"round-withdraw", func(r rnd, round *entity.Round, j *entity.Run) { round.Withdraw(j) }},
 	{"round-preempt", func(r rnd, round *entity.Round, j *entity.Run) {
 		for running := range round.Running() {
+			if running.Booked { // which nobody may stop
+				continue
+			}
 			round.Preempt(running, []des.Time{0, des.Forever}[r.IntN(2)])
 			return
 		}

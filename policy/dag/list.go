@@ -57,7 +57,6 @@ func (p List) Schedule(r *entity.Round) {
 			if !r.Hold(j, w) {
 				return
 			}
-			r.WakeAt(w.Start) // the plan's finder may want what begins where nothing happens
 		}
 	}
 }

@@ -156,29 +156,6 @@ func TestAMoldableJobWaitsForTheShapeInWhichItEndsFirst(t *testing.T) {
 	require.Equal(t, des.Time(15), w.last)
 }
 
-// late is a finder that puts what could begin at 0 to 7 s, where nothing else happens.
-type late struct{ plan.Finder }
-
-func (f late) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
-	found, err := f.Finder.Find(ctx, req, list, until)
-	if w := &found.Window; found.OK && w.Start == 0 {
-		w.Start, w.End = w.Start+7*des.Second, w.End+7*des.Second
-		for i := range w.Tasks {
-			w.Tasks[i].End += 7 * des.Second
-		}
-	}
-	return found, err
-}
-
-func TestAWindowThatTheFinderPutsLaterIsTakenWhenItComes(t *testing.T) {
-	c, err := policy.NodeRegistry().Parse("heft")
-	require.NoError(t, err)
-	on, err := plan.NewDomain(nodes(1, 1), late{c.Value.Finder})
-	require.NoError(t, err)
-	job := &entity.Job{ID: 1, Runtime: 5 * des.Second, Request: entity.Request{Nodes: 1, Length: 5 * des.Second}}
-	require.Equal(t, map[int64]des.Time{1: 7 * des.Second}, simulate(t, on, dag.List{}, []*entity.Job{job}).start)
-}
-
 func TestTheOrderOfTheQueueIsTheUpwardRank(t *testing.T) {
 	job := func(id int64, extra any) *entity.Job {
 		return &entity.Job{ID: id, Runtime: 5, Request: entity.Request{Nodes: 1, Length: 5}, Extra: extra}
