@@ -28,7 +28,7 @@ type Limiting interface {
 // that one can do beyond deciding (Predicting, Limiting) holds for the wrapper; see As.
 type Wrapper interface {
 	Policy
-	Unwrap() Policy // nil where there is none
+	Unwrap() Policy // the wrapped policy; nil if there is no wrapped policy
 }
 
 // As finds the first of p, the policy that p wraps, and so on, that is a T.

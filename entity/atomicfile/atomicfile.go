@@ -35,7 +35,7 @@ type File struct {
 	root   *os.Root // the folder of the file; nil where it is written in place
 	own    bool     // root is closed with the file
 	target string   // what the temporary file becomes, in root
-	temp   string   // likewise
+	temp   string   // the temporary file, in root
 	file   *os.File
 	err    error // the first failure
 	done   bool

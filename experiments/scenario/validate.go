@@ -22,7 +22,7 @@ import (
 type Schedule struct {
 	Dir  string
 	Jobs string // name of the jobs CSV in it
-	// Policy is the one that has made it, by which its promises are known; "" where it is not.
+	// Policy made the schedule and decides which promises are checked; "" if it is not known.
 	Policy string
 	// Files are the names of all files of the run; nil where that is not known.
 	Files []string

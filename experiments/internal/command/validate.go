@@ -239,7 +239,7 @@ type schedule struct {
 	dir, jobs string
 	spec      string            // of the policy
 	files     []string          // of the run; nil where only the name tells
-	manifest  *metrics.Manifest // nil likewise
+	manifest  *metrics.Manifest // nil if no manifest beside the file names the run
 }
 
 func (s *schedule) path() string         { return filepath.Join(s.dir, s.jobs) }
