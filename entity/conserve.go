@@ -49,11 +49,8 @@ func (b *busy) back(h *Hold) {
 	}
 }
 
-// withheld is how much nobody may use at the instant at.
-func (b *busy) withheld(at des.Time) int {
-	if at < b.change {
-		return b.kept
-	}
+// recount counts how much nobody may use at the instant at.
+func (b *busy) recount(at des.Time) {
 	lasting := b.holds[:0]
 	b.kept, b.change = 0, des.Forever
 	for _, h := range b.holds {
@@ -71,16 +68,18 @@ func (b *busy) withheld(at des.Time) int {
 	}
 	clear(b.holds[len(lasting):])
 	b.holds = lasting
-	return b.kept
 }
 
 // conserve checks, at the end of an instant, that jobs have no more of the machine than
 // there is of it: whatever ends at an instant makes room for whatever starts at it.
 func (m *Metascheduler) conserve() {
 	b, at := &m.busy, m.observers.now
-	if kept := b.withheld(at); b.taken > 0 && b.taken+kept > b.size && b.size > 0 {
+	if at >= b.change {
+		b.recount(at)
+	}
+	if b.taken > 0 && b.taken+b.kept > b.size && b.size > 0 {
 		m.sim.Fail(fmt.Errorf("at %v, policy %s: jobs have %d of %d processors or nodes, and %d are withheld; %v started last. The plan, %T, has granted what is taken",
-			at, m.policy.Name(), b.taken, b.size, kept, m.last, m.plan))
+			at, m.policy.Name(), b.taken, b.size, b.kept, m.last, m.plan))
 	}
 }
 

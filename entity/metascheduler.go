@@ -216,7 +216,7 @@ func (*lifetime) Handle(*des.Context, des.Message) {}
 func (l *lifetime) Calling() string {
 	m := (*Metascheduler)(l)
 	if o := m.observers; o.telling && o.who < len(o.all) {
-		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.told.Run, o.told.Kind)
+		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.run, o.kind)
 	}
 	if m.deciding {
 		return "policy " + m.policy.Name()

@@ -97,9 +97,10 @@ type Observers struct {
 	whys     []WhyObserver
 	now      des.Time
 	begun    bool
-	telling  bool       // observers are being told of something
-	who      int        // which of all is, of an event
-	told     JobEvent   // that event
+	telling  bool // observers are being told of something
+	who      int  // which of all is, of an event
+	run      *Run // whose event that is
+	kind     JobEventKind
 	ahead    []JobEvent // to be told next
 	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
@@ -136,13 +137,20 @@ func (o *Observers) Tell(e JobEvent) {
 		o.ahead = append(o.ahead, e)
 		return
 	}
-	o.telling, o.told = true, e
+	o.telling = true
+	o.tellAll(e)
+	if o.telling = false; len(o.ahead) > 0 {
+		o.catchUp()
+	}
+}
+
+// tellAll tells each of an event, and keeps who is being told of what: the error names
+// them if an observer panics.
+func (o *Observers) tellAll(e JobEvent) {
+	o.run, o.kind = e.Run, e.Kind
 	for i, each := range o.all {
 		o.who = i
 		each.Observe(e)
-	}
-	if o.telling = false; len(o.ahead) > 0 {
-		o.catchUp()
 	}
 }
 
@@ -150,11 +158,7 @@ func (o *Observers) Tell(e JobEvent) {
 func (o *Observers) catchUp() {
 	o.telling = true
 	for i := 0; i < len(o.ahead); i++ {
-		o.told = o.ahead[i]
-		for k, each := range o.all {
-			o.who = k
-			each.Observe(o.ahead[i])
-		}
+		o.tellAll(o.ahead[i])
 	}
 	o.ahead, o.telling = o.ahead[:0], false
 }

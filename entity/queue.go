@@ -37,7 +37,7 @@ func (o Order) isSubmission() bool { return o.Key == nil || o.is(Submission) }
 // is reports whether o is the order p: it has the same name and the same key. Go does not
 // compare functions; a func value is a pointer to what it is made of, which is compared.
 func (o Order) is(p Order) bool {
-	return o.Name == p.Name && *(*unsafe.Pointer)(unsafe.Pointer(&o.Key)) == *(*unsafe.Pointer)(unsafe.Pointer(&p.Key))
+	return *(*unsafe.Pointer)(unsafe.Pointer(&o.Key)) == *(*unsafe.Pointer)(unsafe.Pointer(&p.Key)) && o.Name == p.Name
 }
 
 // Queue holds the waiting jobs, including those with a reservation ahead, in

@@ -204,6 +204,11 @@ func (r *Run) Ran() des.Time {
 	return ran + last.useful(last.Work)
 }
 
+// Once reports whether one attempt, from Start to Finish and without overhead, is all that
+// there is of a job that has ended. It may be false of such a job, too: then Latest and
+// Earlier tell.
+func (r *Run) Once() bool { return r.few == nil }
+
 // NewRun returns the run of a job that has not been submitted: for tests of
 // plans, and for actors that run jobs otherwise than a Metascheduler does. seq
 // is the job's position in the order of submission.

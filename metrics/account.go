@@ -83,6 +83,7 @@ type Account struct {
 	parts   [uses]sum128 // that attempts had, and others
 	seen    des.Time     // at or later: up to where what others had is in soon
 	soon    [uses]sum128 // what others had from the end of the span to seen
+	shared  bool         // soon is not nothing
 	over    int64        // by how much more was taken than there is, when it first was
 	overAt  des.Time
 	again   bool // see Again
@@ -128,6 +129,14 @@ func (a *Account) Observe(e entity.JobEvent) {
 		a.held += int64(e.Run.Reservation.Window.Nodes)
 		a.running++
 	case entity.JobFinished:
+		if r := e.Run; r.Once() && r.Reservation.Window.Tasks == nil { // as most often
+			a.reach(e.Time)
+			n := r.Reservation.Window.Nodes
+			a.held -= int64(n)
+			a.running--
+			a.parts[UseWork].addArea(n, e.Time-r.Start)
+			return
+		}
 		x := e.Run.Latest()
 		a.ended(e, &x, x.Work)
 	case entity.JobKilled:
@@ -246,16 +255,24 @@ func (a *Account) begin(now des.Time) {
 
 // reach has the span go on to now.
 func (a *Account) reach(now des.Time) {
-	a.fold(now)
+	if now <= a.seen && now <= a.at { // as of most events of an instant
+		return
+	}
+	if len(a.ahead) > 0 {
+		a.fold(now)
+	}
 	a.pass(now)
 	if now <= a.at {
 		return
 	}
 	a.area.addArea(int(a.held), now-a.at)
-	for u := range a.soon {
-		a.parts[u].plus(a.soon[u])
+	a.at = now
+	if a.shared {
+		for u := range a.soon {
+			a.parts[u].plus(a.soon[u])
+		}
+		a.soon, a.shared = [uses]sum128{}, false
 	}
-	a.at, a.soon = now, [uses]sum128{}
 }
 
 // foldAt is how many changes may be ahead before those that are over are summed up.
@@ -280,6 +297,7 @@ func (a *Account) pass(now des.Time) {
 		return
 	}
 	if a.others != 0 {
+		a.shared = true
 		for u, n := range a.away {
 			a.soon[u].addArea(int(n), t)
 		}

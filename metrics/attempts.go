@@ -69,17 +69,25 @@ func (w *AttemptsWriter) Attach(m *entity.Metascheduler) {
 
 // Observe takes one event in.
 func (w *AttemptsWriter) Observe(e entity.JobEvent) {
-	r := e.Run
-	if w.Hold {
-		switch over := e.Kind == entity.JobFinished || e.Kind == entity.JobKilled; {
-		case over && r.Ran() == r.Finish-r.Start:
+	switch e.Kind {
+	case entity.JobFinished, entity.JobKilled:
+		switch r := e.Run; {
+		case !w.Hold:
+		case r.Ran() != r.Finish-r.Start:
+			w.release()
+		case r.Start < r.Finish && len(w.ended) == 0: // its place is known
+			w.hold(r)
+			return
+		default:
 			w.ended = append(w.ended, r)
 			return
-		case over || e.Kind == entity.JobRequeued || e.Kind == entity.JobResized:
-			w.release()
-		default:
-			return
 		}
+	case entity.JobRequeued, entity.JobResized:
+		if w.Hold {
+			w.release()
+		}
+	default:
+		return
 	}
 	w.observe(e)
 }
@@ -204,11 +212,16 @@ func (w *AttemptsWriter) releaseFrom(b []byte) {
 
 // InstantOver writes the attempts that have ended at this instant.
 func (w *AttemptsWriter) InstantOver(des.Time) {
-	for _, r := range w.ended {
-		w.hold(r)
+	if len(w.ended) > 0 {
+		for _, r := range w.ended {
+			w.hold(r)
+		}
+		clear(w.ended)
+		w.ended = w.ended[:0]
 	}
-	clear(w.ended)
-	w.ended = w.ended[:0]
+	if len(w.rows) == 0 {
+		return
+	}
 	for i := range w.rows {
 		r := &w.rows[i]
 		if r.end != ended.Requeued && r.end != ended.Resized {
