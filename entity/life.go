@@ -330,6 +330,10 @@ func (m *Metascheduler) stop(r *Run) {
 	m.unlink(r)
 }
 
+// mostVain is how many attempts of one job may be stopped in a row of which nothing is
+// kept: a run in which that goes on would have no end.
+const mostVain = 10_000
+
 // preempt stops r and puts it back into the queue; see Preempt.
 func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	now := m.sim.Now()
@@ -339,9 +343,15 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 	f := r.rare()
 	f.done += a.Kept
 	if a.Kept > 0 {
+		f.vain = 0
 		r.keepShape()
 	} else {
 		r.unmold() // what it asks for next is in any of its shapes
+		if f.vain++; f.vain == mostVain {
+			m.sim.Fail(fmt.Errorf("at %v: %v has been stopped %d times in a row under policy %s, and nothing was kept of these attempts: "+
+				"stop it more rarely than its set-up takes, have it write checkpoints more often, or limit how often it begins anew",
+				now, r, f.vain, m.policy.Name()))
+		}
 	}
 	if expected := r.expected(); a.Kept > 0 || f.setUp > 0 || r.predicted() {
 		f.setUp = 0

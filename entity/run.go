@@ -83,6 +83,7 @@ type few struct {
 	freeWork   des.Time    // estimate, likewise
 	earlier    []Attempt   // that were preempted, or resized, oldest first
 	resized    int         // how many of them, the last ones, belong to the stay under way
+	vain       int         // how many of them, the last ones that were preempted, left nothing
 	done       des.Time    // of the runtime, by them and for good
 	setUp      des.Time    // see SetUp
 	estimate   des.Time    // of the work that is left, where that is not Request.Length: with set-up, checkpoints, a prediction

@@ -247,27 +247,10 @@ func (o *Outages) strike(x Outage) {
 const (
 	mostIdle = 100_000 // outages in a row while jobs wait and none runs,
 	eachIdle = 10      // or this for each processor or node where that is more
-	mostLost = 10_000  // attempts in a row of which outages have left nothing
 )
 
 // most is how many outages in a row may begin while jobs wait and none runs.
 func (o *Outages) most() int { return max(mostIdle, eachIdle*max(o.size, len(o.units))) }
-
-// hopeless ends the run where r, which has been sent back, is so for ever.
-func (o *Outages) hopeless(r *entity.Run) {
-	n := o.times[r]
-	if o.Victims.Limit > 0 || n%mostLost != 0 {
-		return
-	}
-	all := r.Earlier()
-	all = all[max(0, len(all)-mostLost):]
-	if slices.ContainsFunc(all, func(a entity.Attempt) bool { return a.Kept > 0 }) {
-		return
-	}
-	o.sim.Fail(fmt.Errorf("at %v: %v has been stopped by outages %d times, and of the latest %d attempts nothing was kept: "+
-		"set a limit (requeue:limit=N), have it write checkpoints more often (checkpoint:interval=T), or have rarer outages",
-		o.sim.Now(), r, n, len(all)))
-}
 
 // next is the next outage, unless nobody is there whom it could concern.
 func (o *Outages) next() (x Outage, ok bool) {
@@ -746,7 +729,6 @@ func (o *Outages) yield(victims []*entity.Run, r *entity.Run) []*entity.Run {
 	stopped, displaced := o.Victims.yield(o.meta, r, o.times[r])
 	if stopped && r.State == entity.Waiting {
 		o.times[r]++
-		o.hopeless(r)
 	}
 	if stopped || displaced && r.Booked {
 		victims = append(victims, r)

@@ -631,14 +631,14 @@ func TestARunCanBeInterruptedWhileOutagesCatchUp(t *testing.T) {
 func TestAJobThatIsSentBackForEverEndsTheRun(t *testing.T) {
 	for _, v := range []flow.Victims{{}, {Rule: flow.VictimsCheckpoint, Checkpoints: entity.Checkpoints{Interval: 9 * des.Second}}} {
 		outages, err := struck(v, failing(1, 9*des.Second, des.Second), estimated(1, 0, 1, 1, 1), estimated(2, 0, 100, 100, 4))
-		require.ErrorContains(t, err, "job 2 has been stopped by outages 10000 times, and of the latest 10000 attempts nothing was kept", v.Rule)
+		require.ErrorContains(t, err, "job 2 has been stopped 10000 times in a row under policy strict order, and nothing was kept of these attempts", v.Rule)
 		require.Equal(t, 10_000, outages)
 	}
 	// Work that is kept, or a limit, leads to an end.
 	_, err := struck(flow.Victims{Rule: flow.VictimsCheckpoint, Checkpoints: entity.Checkpoints{Interval: des.Second}}, failing(1, 9*des.Second, des.Second),
 		estimated(1, 0, 120_000, 120_000, 4))
 	require.NoError(t, err)
-	_, err = struck(flow.Victims{Limit: 12_000}, failing(1, 9*des.Second, des.Second), estimated(1, 0, 100, 100, 4))
+	_, err = struck(flow.Victims{Limit: 9_000}, failing(1, 9*des.Second, des.Second), estimated(1, 0, 100, 100, 4))
 	require.NoError(t, err)
 }
 

@@ -109,4 +109,13 @@ func TestAPredictionIsOfTheJobAsItCame(t *testing.T) {
 	file := leftHead + ",prediction,corrections,predicted\n1,0,2,70.909091,1,COMPLETED_SUCCESSFULLY,0,END,7-8,120,0,120\n"
 	require.NoError(t, checked(t, strings.Replace(file, "END", "7.597404", 1), validate.Rules{Nodes: nodes}, j))
 	require.ErrorContains(t, checked(t, strings.Replace(file, "END", "9", 1), validate.Rules{Nodes: nodes}, j), "ran for 9 instead of")
+
+	// The latest one is of the shape: half of 14, and half of 7, which takes half a second.
+	j.Request.Length, j.Runtime = 14*des.Second, 7*des.Second
+	j.Shapes = []entity.Shape{{Nodes: 2, Length: 7 * des.Second, Runtime: 7 * des.Second / 2}}
+	half := leftHead + ",prediction,corrections,predicted\n1,0,2,7,1,COMPLETED_SUCCESSFULLY,0,0.5,7-8,7,0,3.5\n"
+	j.Request.Budget = 1
+	require.NoError(t, checked(t, half, validate.Rules{Nodes: nodes}, j))
+	j.Request.Budget = 0.9
+	require.ErrorContains(t, checked(t, half, validate.Rules{Nodes: nodes}, j), "costs at least 1, above its budget 0.9")
 }

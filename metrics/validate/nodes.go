@@ -59,7 +59,8 @@ func (c *fileChecker) onNodes() {
 		default:
 			planned = f.predicted.value
 		}
-		if was := f.asked().Request.Length; planned != asked && was != asked { // it was predicted of the job as it came
+		// Of the job as it came, that is; the latest prediction alone is of the shape that it has.
+		if was := f.asked().Request.Length; planned != asked && was != asked && planned == f.prediction.value {
 			planned, about = shareOf(asked, planned, was), des.Second
 		}
 		var nodes []*entity.Node

@@ -11,7 +11,8 @@ import (
 // ends earliest if the plan's finder is one that looks for that (window.MinFinish).
 // A moldable job takes the shape in which it ends first. A window that begins later is
 // held: a job of a lower rank may begin before it, but takes nothing of it. Every round
-// looks anew.
+// looks anew. Where no job runs, the first window that begins later is reserved instead:
+// nothing else would lead to another round.
 //
 // What it cannot do is HEFT's insertion of tasks that have not come. On equal
 // processors, for tasks of one processor each, nothing idles while a job waits: that
@@ -38,7 +39,7 @@ func (p List) Schedule(r *entity.Round) {
 	if order.Key == nil {
 		order = backfill.HighestRank
 	}
-	tried := 0
+	tried, active := 0, active(r)
 	for j := range r.Queue.By(order, r.Now).All() {
 		if j.State != entity.Waiting {
 			continue
@@ -49,16 +50,30 @@ func (p List) Schedule(r *entity.Round) {
 		w, ok := entity.FirstEnd.Find(r.Plan, j, r.Now, des.Forever)
 		switch {
 		case !ok: // not before something changes
-		case w.Start == r.Now:
+		case w.Start == r.Now || !active:
 			if !r.Reserve(j, w) {
 				return
 			}
+			active = true
 		default:
 			if !r.Hold(j, w) {
 				return
 			}
 		}
 	}
+}
+
+// active reports whether a job runs, or has a reservation.
+func active(r *entity.Round) bool {
+	for range r.Running() {
+		return true
+	}
+	for j := range r.Queue.By(entity.Submission, r.Now).All() {
+		if j.State != entity.Waiting {
+			return true
+		}
+	}
+	return false
 }
 
 // anythingFree reports whether any processor is free now: if none is, no job can

@@ -179,3 +179,19 @@ func TestHEFTIsNamedByItsOrder(t *testing.T) {
 	require.Equal(t, "heft", dag.List{Order: backfill.HighestRank}.Name())
 	require.Equal(t, "heft-shortest", dag.List{Order: backfill.ShortestFirst}.Name())
 }
+
+// later is a plan whose windows never begin now, as those of a finder that prefers others.
+type later struct{ *plan.Cluster }
+
+func (p later) Find(req entity.Request, from, to des.Time) (entity.Window, bool) {
+	return p.Cluster.Find(req, from.Add(10), to)
+}
+
+func TestAJobWhoseBestWindowAlwaysBeginsLaterGetsIt(t *testing.T) {
+	jobs := []*entity.Job{
+		{ID: 1, Runtime: 5, Request: entity.Request{Nodes: 1, Length: 5}, Extra: rank(2)},
+		{ID: 2, Runtime: 5, Request: entity.Request{Nodes: 2, Length: 5}, Extra: rank(1)},
+	}
+	w := simulate(t, later{plan.NewCluster(2)}, dag.List{}, jobs)
+	require.Equal(t, map[int64]des.Time{1: 10, 2: 25}, w.start)
+}

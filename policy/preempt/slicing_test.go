@@ -275,3 +275,22 @@ func randomJobs(t *rapid.T, processors int) []*entity.Job {
 	}
 	return jobs
 }
+
+// Whoever starts jobs adds a set-up to each attempt that is longer than a turn.
+type slowStart struct{ m *entity.Metascheduler }
+
+func (s *slowStart) Attach(m *entity.Metascheduler) { s.m = m }
+
+func (s *slowStart) Observe(e entity.JobEvent) {
+	if e.Kind == entity.JobSubmitted || e.Kind == entity.JobRequeued {
+		s.m.SetUp(e.Run, 20*des.Second)
+	}
+}
+
+func TestTurnsInWhichNothingIsDoneEndTheRun(t *testing.T) {
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(1), Slicing{Quantum: 10 * des.Second}, &slowStart{})
+	m.Submit(job(1, 0, 25*des.Second, 1))
+	m.Submit(job(2, 0, 25*des.Second, 1))
+	require.ErrorContains(t, sim.Run(context.Background()), "has been stopped 10000 times in a row under policy time-slicing-10, and nothing was kept of these attempts")
+}
