@@ -4,19 +4,27 @@ package entity
 // plan that grants what is taken ends the run.
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 )
 
 // busy is what jobs have of the machine, by the engine's own books.
 type busy struct {
-	size   int // processors or nodes; 0 where the plan does not tell
-	taken  int // by jobs that run
-	nodes  map[*Node]task
-	holds  []*Hold  // that are not over
-	kept   int      // by those of holds that last
-	change des.Time // when kept will be another number
+	size  int // processors or nodes; 0 where the plan does not tell
+	taken int // by jobs that run
+	nodes map[*Node]task
+	holds map[*Hold]bool // of capacity that are not over: true of those that have begun
+	edges []edge         // where they begin and end, in order of time
+	kept  int            // by those that have begun
+}
+
+// edge is the instant at which a hold of capacity begins or ends.
+type edge struct {
+	at   des.Time
+	hold *Hold
 }
 
 // task is one of a run's.
@@ -36,46 +44,55 @@ func sizeOf(p Plan) int {
 	return 0
 }
 
-// withhold takes h in; back takes it out again, before its end.
-func (b *busy) withhold(h *Hold) { b.holds, b.change = append(b.holds, h), 0 }
-
-func (b *busy) back(h *Hold) {
-	for i, o := range b.holds {
-		if o == h {
-			b.holds = append(b.holds[:i], b.holds[i+1:]...)
-			b.change = 0
-			return
-		}
+// withhold takes h in.
+func (b *busy) withhold(h *Hold) {
+	if b.holds == nil {
+		b.holds = map[*Hold]bool{}
+	}
+	b.holds[h] = false
+	w := h.Window()
+	b.insert(edge{w.Start, h})
+	if w.End < des.Forever {
+		b.insert(edge{w.End, h})
 	}
 }
 
-// recount counts how much nobody may use at the instant at.
-func (b *busy) recount(at des.Time) {
-	lasting := b.holds[:0]
-	b.kept, b.change = 0, des.Forever
-	for _, h := range b.holds {
-		w := &h.run.Reservation.Window
-		if w.End <= at {
-			continue
-		}
-		lasting = append(lasting, h)
-		if w.Start > at {
-			b.change = min(b.change, w.Start)
-			continue
-		}
-		b.kept += w.Nodes
-		b.change = min(b.change, w.End)
+func (b *busy) insert(e edge) {
+	i, _ := slices.BinarySearchFunc(b.edges, e.at, func(o edge, at des.Time) int { return cmp.Or(cmp.Compare(o.at, at), -1) })
+	b.edges = slices.Insert(b.edges, i, e)
+}
+
+// back takes h out again, before its end.
+func (b *busy) back(h *Hold) {
+	if b.holds[h] {
+		b.kept -= h.Window().Nodes
 	}
-	clear(b.holds[len(lasting):])
-	b.holds = lasting
+	delete(b.holds, h)
+	b.edges = slices.DeleteFunc(b.edges, func(e edge) bool { return e.hold == h })
+}
+
+// pass has holds begin and end up to the instant at.
+func (b *busy) pass(at des.Time) {
+	n := 0
+	for ; n < len(b.edges) && b.edges[n].at <= at; n++ {
+		h := b.edges[n].hold
+		if begun := b.holds[h]; begun {
+			b.kept -= h.Window().Nodes
+			delete(b.holds, h)
+		} else {
+			b.kept += h.Window().Nodes
+			b.holds[h] = true
+		}
+	}
+	b.edges = slices.Delete(b.edges, 0, n)
 }
 
 // conserve checks, at the end of an instant, that jobs have no more of the machine than
 // there is of it: whatever ends at an instant makes room for whatever starts at it.
 func (m *Metascheduler) conserve() {
 	b, at := &m.busy, m.observers.now
-	if at >= b.change {
-		b.recount(at)
+	if len(b.edges) > 0 && b.edges[0].at <= at {
+		b.pass(at)
 	}
 	if b.taken > 0 && b.taken+b.kept > b.size && b.size > 0 {
 		m.sim.Fail(fmt.Errorf("at %v, policy %s: jobs have %d of %d processors or nodes, and %d are withheld; %v started last. The plan, %T, has granted what is taken",

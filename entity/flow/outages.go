@@ -879,6 +879,9 @@ func (o *Outages) ours(r *entity.Run) bool {
 // await has x begin when r, which runs now, has ended. Policies see it where the job
 // is expected to end, unless it may run on.
 func (o *Outages) await(r *entity.Run, x Outage) {
+	if x = o.beyond(r, x); x.Size() == 0 {
+		return
+	}
 	l := &loss{Outage: x}
 	o.waiting[r] = append(o.waiting[r], l)
 	if o.meta.Overrun == entity.OverrunExtend {
@@ -897,6 +900,29 @@ func (o *Outages) await(r *entity.Run, x Outage) {
 		o.withholdAhead(expected)
 	}
 	l.holds = expected.holds
+}
+
+// beyond is the part of x that outlasts the outages which wait for r already. They all
+// begin when r has ended, so that of one processor or node only the longest outage counts.
+func (o *Outages) beyond(r *entity.Run, x Outage) Outage {
+	covered := func(there func(*loss) bool) bool {
+		return slices.ContainsFunc(o.waiting[r], func(l *loss) bool { return l.To-l.From >= x.To-x.From && there(l) })
+	}
+	x.Nodes = slices.DeleteFunc(slices.Clone(x.Nodes), func(n *entity.Node) bool {
+		return covered(func(l *loss) bool { return slices.Contains(l.Nodes, n) })
+	})
+	var place []procset.Range
+	for _, mine := range x.Place {
+		for p := mine.First; p <= mine.Last; p++ {
+			if !covered(func(l *loss) bool {
+				return slices.ContainsFunc(l.Place, func(at procset.Range) bool { return at.First <= p && p <= at.Last })
+			}) {
+				place = extend(place, p)
+			}
+		}
+	}
+	x.Place = place
+	return x
 }
 
 // take has those of the losses that wait for r begin now for which ready is true.

@@ -603,6 +603,42 @@ func TestARunInWhichNoJobCanStartForOutagesEndsWithAnError(t *testing.T) {
 	require.ErrorContains(t, err, "at 159999: job 2 wants 4 processors and has waited since 10")
 }
 
+// All processors fail ten times while a job runs there. What comes of it is as long as the
+// longest of these outages.
+func TestOutagesThatWaitForTheSameJobAreJoined(t *testing.T) {
+	var told []flow.Lost
+	o := &flow.Outages{Victims: flow.Victims{Rule: flow.VictimsWait}, Told: func(l flow.Lost) { told = append(told, l) }}
+	o.Submit(func(yield func(flow.Outage) bool) {
+		for i := range des.Time(10) {
+			length := 5 * des.Second
+			if i == 4 {
+				length = 8 * des.Second
+			}
+			from := (i + 1) * des.Second
+			if !yield(flow.Outage{Known: from, From: from, To: from + length, Place: []procset.Range{{First: 0, Last: 3}}}) {
+				return
+			}
+		}
+	})
+	defer o.Close()
+	sim := des.New(des.Config{})
+	holds := 0
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), strictOrder{}, o, takings(func() { holds++ }))
+	m.SubmitAll(slices.Values([]*entity.Job{estimated(1, 0, 100, 100, 4), estimated(2, 0, 10, 10, 4)}))
+	defer m.Close()
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, 118*des.Second, sim.Now())
+	require.Len(t, told, 2)
+	require.Equal(t, 2+1+2, holds, "two ahead, the longer again when it is known, two as they begin")
+}
+
+// takings is told of capacity that leaves the plan.
+type takings func()
+
+func (takings) Observe(entity.JobEvent) {}
+func (w takings) Withheld(*entity.Hold) { w() }
+func (takings) Returned(*entity.Hold)   {}
+
 // The second job comes after ten thousand failures, and the user has enough after a hundred.
 func TestARunCanBeInterruptedWhileOutagesCatchUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
