@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,6 +24,22 @@ func TestReportWritesOnePage(t *testing.T) {
 	again, err := os.ReadFile(other)
 	require.NoError(t, err)
 	require.True(t, page == string(again))
+}
+
+// The rows behind the first fifty are not jobs, which is found only when the page is made.
+func TestAReportOfManyJobsSaysWhatItTakes(t *testing.T) {
+	dir := t.TempDir()
+	require.Zero(t, call("simulate", "--policy", "easy", "--first", "50", "--out", dir).code)
+	require.NotContains(t, call("report", dir).stderr, "memory")
+	more, err := os.OpenFile(filepath.Join(dir, "jobs-easy.csv"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	size, err := more.Seek(0, io.SeekEnd)
+	require.NoError(t, err)
+	require.NoError(t, more.Truncate(size+41<<20)) // zeros, which take no room
+	require.NoError(t, more.Close())
+	got := call("report", dir)
+	require.NotZero(t, got.code)
+	require.Contains(t, got.stderr, "has 41 MB of jobs: their page takes about 410 MB of memory")
 }
 
 func TestReportSaysWhatItWants(t *testing.T) {
