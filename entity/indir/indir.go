@@ -37,11 +37,6 @@ func ReadFile(dir, name string) ([]byte, error) {
 	return text, Explain(root, name, err)
 }
 
-// OpenBeside is Open for the file at path in the folder that it stands in.
-func OpenBeside(path string) (*os.File, error) {
-	return Open(filepath.Dir(path), filepath.Base(path))
-}
-
 // LinkError is a symbolic link, or a name, that leads out of a folder.
 type LinkError struct{ Path string }
 

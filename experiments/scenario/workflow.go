@@ -4,12 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/workflow"
 )
 
@@ -47,37 +45,6 @@ func (sc *Scenario) openWorkflow() (*jobs, error) {
 // StatesRequests reports whether the jobs of a trace state themselves what they ask
 // for: those of a job file, or of a workflow.
 func (t *Tables) StatesRequests(trace string) bool { return t.IsJobFile(trace) || t.isWorkflow(trace) }
-
-// Requests are jobs that state themselves what they ask for.
-type Requests interface {
-	entity.Source
-	io.Closer
-	Err() error
-}
-
-// OpenRequests opens a job file or a workflow, with the name that it has in the files
-// of a run. A *SettingError is an option that means nothing there.
-func (t *Tables) OpenRequests(trace string, o workload.Options) (string, Requests, error) {
-	sc := New()
-	sc.Workload.Options, sc.Workload.Trace = o, trace
-	var from *jobs
-	var err error
-	if t.isWorkflow(trace) {
-		if err = sc.checkWorkflow(); err == nil {
-			from, err = sc.openWorkflow()
-		}
-	} else if err = sc.checkJobFile(); err == nil {
-		from, err = sc.openJobFile(t)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	jobs, err := from.open()
-	if err != nil {
-		return "", nil, err
-	}
-	return from.name, jobs.(Requests), nil
-}
 
 // checkWorkflow refuses options about the records of a log, and a part of what is a
 // whole.

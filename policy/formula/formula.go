@@ -60,9 +60,6 @@ func column(name string) (expression.Field[*entity.Run], bool) {
 // moving are the fields that change while a job waits.
 var moving = []string{"wait", "now"}
 
-// Known says, for people, what a formula may be made of.
-func Known() string { return language.Known() }
-
 // Order is the order by the formula, which is its name. It is Dynamic where the formula
 // speaks of the wait or of the present instant. What is wrong with a formula is an
 // *Error.

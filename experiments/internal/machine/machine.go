@@ -15,10 +15,6 @@ import (
 // is not known.
 func Memory() int64 { return memory() }
 
-// Available is how many bytes of it nobody uses now, as far as that is known;
-// otherwise 0. What the system keeps of files counts as not used.
-func Available() int64 { return available() }
-
 // Size is a number of bytes for people, such as 1.5 GiB.
 func Size(bytes int64) string {
 	if bytes < 1<<10 {

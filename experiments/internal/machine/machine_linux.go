@@ -11,29 +11,12 @@ import (
 
 func memory() int64 {
 	total := info("MemTotal:")
-	for _, g := range groups() {
-		if limit := number(g.limit); limit > 0 && (total == 0 || limit < total) {
+	for _, file := range limits() {
+		if limit := number(file); limit > 0 && (total == 0 || limit < total) {
 			total = limit
 		}
 	}
 	return total
-}
-
-func available() int64 {
-	free := info("MemAvailable:")
-	for _, g := range groups() {
-		limit := number(g.limit)
-		if limit <= 0 {
-			continue
-		}
-		// Files that the system keeps in memory are counted as the group's; those not
-		// used lately go when room is needed.
-		left := max(0, limit-max(0, number(g.used)-g.cached()))
-		if free == 0 || left < free {
-			free = left
-		}
-	}
-	return free
 }
 
 // info is a row of /proc/meminfo in bytes.
@@ -51,27 +34,10 @@ func info(name string) int64 {
 	return 0
 }
 
-// group is a control group that this process belongs to, by its files.
-type group struct{ limit, used, stat string }
-
-func (g group) cached() int64 {
-	text, err := os.ReadFile(g.stat)
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) == 2 && (f[0] == "inactive_file" || f[0] == "total_inactive_file") {
-			n, _ := strconv.ParseInt(f[1], 10, 64)
-			return n
-		}
-	}
-	return 0
-}
-
-// groups are the groups of this process and those above them: each of them limits
-// it. In a container the path that the kernel tells may not be there; then the
-// container's own group stands at the top.
-func groups() (all []group) {
+// limits are the files that limit the memory of the control groups of this process and of
+// those above them: each of them limits it. In a container the path that the kernel tells
+// may not be there; then the container's own group stands at the top.
+func limits() (all []string) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil
@@ -85,10 +51,10 @@ func groups() (all []group) {
 			switch {
 			case f[0] == "0" && f[1] == "": // version 2
 				dir := path.Join("/sys/fs/cgroup", p)
-				all = append(all, group{dir + "/memory.max", dir + "/memory.current", dir + "/memory.stat"})
+				all = append(all, dir+"/memory.max")
 			case strings.Contains(","+f[1]+",", ",memory,"):
 				dir := path.Join("/sys/fs/cgroup/memory", p)
-				all = append(all, group{dir + "/memory.limit_in_bytes", dir + "/memory.usage_in_bytes", dir + "/memory.stat"})
+				all = append(all, dir+"/memory.limit_in_bytes")
 			}
 			if p == "/" {
 				break

@@ -12,10 +12,7 @@ func TestTheMachinesMemoryIsKnown(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")
 	}
-	all, free := Memory(), Available()
-	require.Greater(t, all, int64(64<<20))
-	require.Positive(t, free)
-	require.LessOrEqual(t, free, all)
+	require.Greater(t, Memory(), int64(64<<20))
 }
 
 func TestSizesAreForPeople(t *testing.T) {
