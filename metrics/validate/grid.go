@@ -277,7 +277,8 @@ func (c *gridChecker) tasks(from io.Reader) error {
 			return &DamagedFileError{r.file, r.line, "job_id", fmt.Errorf("the workload has no job %d", id)}
 		}
 		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, id})
-		c.task(f, site, n, start, reserved, end, cost, paid)
+		again := r.has("attempt") && r.text("attempt") != "" && r.text("attempt") != "1"
+		c.task(f, site, n, start, reserved, end, cost, paid, again)
 		user := r.text("user_id")
 		if user == "" {
 			user = "-1"
@@ -308,8 +309,9 @@ func (c *gridChecker) planned(site *gridSite, from io.Reader) error {
 	return r.err
 }
 
-// task checks one task, and adds it to its part.
-func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money) {
+// task checks one task, and adds it to its part. No file tells how much was left to do for a
+// task that was stopped and goes on again: its length is not checked.
+func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money, again bool) {
 	parts := c.parts[f.job.ID]
 	i := slices.IndexFunc(parts, func(p *part) bool { return p.site == site.Name && p.start == start })
 	if i < 0 {
@@ -318,7 +320,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 		c.parts[f.job.ID] = parts
 	}
 	p := parts[i]
-	if slices.Contains(p.nodes, n.ID) {
+	if slices.Contains(p.nodes, n.ID) && end > start { // what takes no time is no trouble
 		c.violation(f, TwoJobsOnOne, start, "has node %d of %s twice", n.ID, site.Name)
 	}
 	p.nodes = append(p.nodes, n.ID)
@@ -338,7 +340,7 @@ func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, rese
 	if !req.Admits(cheap) {
 		c.violation(f, Disagreement, start, "has node %d of %s, which does not meet its demands", n.ID, site.Name)
 	}
-	p.vague = site.Overhead || site.predicted[f.job.ID]
+	p.vague = site.Overhead || site.predicted[f.job.ID] || again
 	if least := des.Time(math.Ceil(float64(c.estimateOf(f.job)) / n.Perf)); length < least && !p.vague {
 		c.violation(f, WrongRunTime, start, "has node %d of %s for %v, and needs it for %v", n.ID, site.Name, length, least)
 	}
