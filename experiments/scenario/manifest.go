@@ -42,13 +42,23 @@ func (sc *Scenario) sumsByPath(t *Tables) (map[string]string, error) {
 }
 
 // unchanged is an error where a file that the scenario reads is not what a manifest's
-// settings tell of it.
-func (sc *Scenario) unchanged(was map[string]string, t *Tables) error {
-	sums, err := sc.sumsByPath(t)
-	for key, sum := range sums {
-		if old, ok := was[key]; ok && old != sum {
+// settings tell of it, or its log has not the checksum sum; an empty one is not compared.
+func (c *call) unchanged(was map[string]string, sum string) error {
+	sums, err := c.sumsByPath(c.tables)
+	if err != nil {
+		return err
+	}
+	for key, now := range sums {
+		if old, ok := was[key]; ok && old != now {
 			return fmt.Errorf("%s is not the file that the run had: it has been changed since", strings.TrimPrefix(key, sumAtPath))
 		}
+	}
+	if sum == "" || c.jobs == nil || c.jobs.sum == nil {
+		return nil
+	}
+	now, err := c.jobs.sum()
+	if err == nil && now != sum {
+		err = fmt.Errorf("%s is not the log that the run had: it has been changed since", c.jobs.name)
 	}
 	return err
 }

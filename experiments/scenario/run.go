@@ -51,6 +51,9 @@ type Options struct {
 	// Started, if set, is called when the work begins; the function that it returns
 	// when the work is over.
 	Started func(Progress) (stop func())
+	// Repeats, if set, is the manifest of a run that is to be repeated: its log and its files
+	// must have the checksums that it tells. A log whose checksum is "" is not compared.
+	Repeats *metrics.Manifest
 	// Version and Command stand in the manifest.
 	Version string
 	Command []string
@@ -124,6 +127,11 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 		return nil, errors.New("interrupted; nothing was finished")
 	} else if err != nil {
 		return nil, err
+	}
+	if r := o.Repeats; r != nil {
+		if err := c.unchanged(r.Settings, r.Trace.SHA256); err != nil {
+			return nil, err
+		}
 	}
 	if o.Dir != "" {
 		if err := c.keepInputs(); err != nil {

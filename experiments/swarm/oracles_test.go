@@ -35,6 +35,7 @@ var oracles = []struct {
 	{"tasks", tasksAddUp},
 	{"left", usedFoldersAreAsFresh},
 	{"repeated", requestsRepeatTheRun},
+	{"manifest", manifestsRepeatTheRun},
 	{"converted", convertedLogsGiveTheSame},
 	{"printed", printed},
 	{"perfetto", viewed},
@@ -137,6 +138,22 @@ func btoi(b bool) int {
 // sameTwice: the same call, on more workers and with the policies in another order, leaves
 // the same bytes.
 func sameTwice(r *result) error { return sameFolders(r.a, r.b, r.before) }
+
+// manifestsRepeatTheRun has one world in three carried out again by what its manifest tells.
+func manifestsRepeatTheRun(r *result) error {
+	if draw := stream(r.seed, "manifest"); !draw.chance(30) {
+		return nil
+	}
+	again := filepath.Join(r.dir, "by-manifest")
+	a, err := r.call("simulate", "--from-manifest", r.a, "--out", again, "--format", "csv")
+	if err == nil && a.code != 0 {
+		err = fmt.Errorf("refused: %s", a.message(r.dir))
+	}
+	if err != nil {
+		return err
+	}
+	return sameFolders(r.a, again, r.before)
+}
 
 func sameFolders(a, b string, others bool) error {
 	inA, errA := listed(a)

@@ -17,6 +17,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
 	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -29,6 +30,8 @@ type simulation struct {
 	tables    *scenario.Tables
 	flags     workloadFlags
 	file      [3]string // by fileFlags
+	repeat    string    // a folder of results
+	repeats   *metrics.Manifest
 	out       string
 	format    string
 	workers   int
@@ -97,7 +100,8 @@ and with --correct a prediction that a job outlives becomes another one
   gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy-sjbf --out results
   gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
   gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results
-  gridslot simulate study.yaml --seed 2`,
+  gridslot simulate study.yaml --seed 2
+  gridslot simulate --from-manifest results --out again`,
 		Args: Arguments(0, 1, "[TRACE|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
@@ -107,6 +111,8 @@ and with --correct a prediction that a job outlives becomes another one
 		f.StringVar(&s.file[i], flag.name, "", flag.usage)
 		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
 	}
+	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated: its settings, policies and log are those of its manifest.json; flags that are given stand in place of what it says")
+	_ = cmd.MarkFlagDirname("from-manifest") // it exists
 	checked(cmd, "reservations", "", "FILE.csv", "users' advance reservations: job_id,submit,start,processors,duration[,runtime,user]", func(path string) (*workload.Reservations, error) {
 		if path == "" {
 			return nil, nil
@@ -213,7 +219,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
 	}
 	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
-		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true,
+		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Written: s.beside, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true, Repeats: s.repeats,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell:    Teller(stderr),
 		Started: started, Observers: observers,
@@ -280,6 +286,14 @@ func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.S
 			return nil, Usagef("--%s needs the name of a file", flag.name)
 		}
 	}
+	if s.repeat != "" {
+		if from != "" {
+			return nil, Usagef("--from-manifest and --%s exclude each other", from)
+		}
+		if sc, err = s.repeated(cmd, trace); err != nil {
+			return nil, err
+		}
+	}
 	for i, flag := range fileFlags {
 		if s.file[i] == "" {
 			continue
@@ -293,6 +307,37 @@ func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.S
 		err = sc.Set("trace", trace)
 	}
 	return sc, worded(cmd, err)
+}
+
+// repeated is the scenario of the manifest of a folder of results. What the run left beside
+// the files that there always are is asked for again where files are written.
+func (s *simulation) repeated(cmd *cobra.Command, trace string) (*scenario.Scenario, error) {
+	m, err := results.ReadManifest(s.repeat)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(s.repeat, "manifest.json")
+	sc, err := scenario.FromManifest(m, trace, s.tables)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("by %s: %w", path, err)
+	case trace == "" && sc.Workload.Trace == workload.StandardInput:
+		return nil, fmt.Errorf("the log of the run of %s came from standard input: give it as TRACE", path)
+	case trace != "":
+		m.Trace.SHA256 = "" // it is another log, knowingly
+	}
+	if m.Version != version() {
+		Teller(cmd.ErrOrStderr())("%s was written by gridslot %s, and this is %s: results may differ", path, m.Version, version())
+	}
+	if s.out != "" {
+		for kind, asked := range map[string]*bool{"events-": &s.events, "decisions-": &s.decisions, "alternatives-": &s.windows, "perfetto-": &s.perfetto} {
+			*asked = *asked || slices.ContainsFunc(m.Runs, func(r metrics.ManifestRun) bool {
+				return slices.ContainsFunc(r.Files, func(name string) bool { return strings.HasPrefix(name, kind) })
+			})
+		}
+	}
+	s.repeats = m
+	return sc, nil
 }
 
 // given sets what the flags say that are given.
