@@ -115,9 +115,8 @@ func Markdown() string {
 	b.WriteString(`# The columns of every file
 
 Made from ` + "`metrics/schema`" + ` (` + "`go test ./metrics/schema -rewrite`" + `), which programs can ask as well. What the
-values mean is said at more length in [files](files.md). Any value can be missing, which is an empty field in
-CSV and a null in Parquet. In Parquet ` + "`text`" + ` is a string, ` + "`integer`" + ` and ` + "`bit`" + ` an INT64, ` + "`number`" + ` a DOUBLE; in CSV
-numbers have at most as many decimals as are needed. Times are seconds of the trace.
+values mean is said at more length in [files](files.md). Any value can be missing: its field is empty.
+An ` + "`integer`" + ` has at most 64 bits, a ` + "`bit`" + ` is 0 or 1, and a ` + "`number`" + ` has at most as many decimals as are needed. Times are seconds of the trace.
 `)
 	for _, f := range Files() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n| column | type | unit | |\n| --- | --- | --- | --- |\n", f.Name, f.Text)
