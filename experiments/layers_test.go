@@ -26,11 +26,11 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"workload": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress", "github.com/parquet-go/parquet-go"},
+		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress"},
 	},
 	"metrics": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/parquet-go/parquet-go"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv"},
 	},
 	"traces": {
 		ours:   []string{"des", "entity", "workload"}, // the program that writes the sample; fetch: its files are there whole, and are logs
@@ -169,8 +169,7 @@ func requireNone(t *testing.T, dependencies []string, unwanted ...string) {
 
 // Programs that simulate, sum up, read results back or carry out studies compile nothing of it.
 func TestOnlyWhatNeedsThemCompilesHeavyPackages(t *testing.T) {
-	workload := slices.DeleteFunc(packages(t, module+"/workload/..."), func(path string) bool { return path == module+"/workload/parquet/writer" })
-	library := dependencies(t, append(workload, module+"/policy/...", module+"/traces", module+"/metrics", module+"/metrics/findings", module+"/metrics/results",
+	library := dependencies(t, append(packages(t, module+"/workload/..."), module+"/policy/...", module+"/traces", module+"/metrics", module+"/metrics/findings", module+"/metrics/results",
 		module+"/metrics/stats", module+"/metrics/schema", module+"/metrics/validate", module+"/experiments/run", module+"/experiments/scenario",
 		module+"/experiments/study", module+"/experiments/sweep", module+"/experiments/sweep/slurm")...)
 	require.Contains(t, library, module+"/metrics/findings")

@@ -1,6 +1,6 @@
 // Package schema says what is in the files of a simulation: of every column its name,
-// type, unit and meaning. The reference page docs/reference/schema.md is made from it, the
-// tests hold what is really written against it, and package parquet writes its types.
+// type, unit and meaning. The reference page docs/reference/schema.md is made from it, and the
+// tests hold what is really written against it.
 //
 //	file, ok := schema.Of("jobs-easy.csv")
 //	for _, c := range file.Columns {
@@ -50,9 +50,6 @@ type Column struct {
 	// When is where the column is there; "" for always.
 	When string
 }
-
-// Parquet is the name of a CSV file's Parquet, or of its path.
-func Parquet(csv string) string { return strings.TrimSuffix(csv, ".csv") + ".parquet" }
 
 // File is one kind of file. Columns are in their order.
 type File struct {
