@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/gridslot/gridslot/experiments/cli/light"
+	"github.com/gridslot/gridslot/experiments/cli"
 )
 
-func main() { os.Exit(light.Main()) }
+func main() { os.Exit(cli.Main(cli.Extend{})) }

@@ -26,11 +26,11 @@ var layers = map[string]struct{ ours, others []string }{
 	},
 	"workload": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress", "github.com/parquet-go/parquet-go"},
+		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress"},
 	},
 	"metrics": {
 		ours:   []string{"des", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/parquet-go/parquet-go"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv"},
 	},
 	"traces": {
 		ours:   []string{"des", "entity", "workload"}, // the program that writes the sample; fetch: its files are there whole, and are logs
@@ -135,12 +135,11 @@ func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
 	require.True(t, allowed("des", "math/rand/v2"))
 }
 
-// heavy is what takes longest to compile: figures with their fonts and PDF, Parquet, an
-// HTTP client.
+// heavy is what takes longest to compile: figures with their fonts and PDF, and an HTTP client.
 var heavy = []string{
 	"gonum.org/v1/plot", "codeberg.org/go-fonts", "codeberg.org/go-pdf", "codeberg.org/go-latex", "golang.org/x/image",
-	"github.com/parquet-go", "google.golang.org/protobuf", "github.com/chromedp", "net/http", "crypto/tls",
-	module + "/metrics/figure", module + "/metrics/parquet", module + "/workload/parquet/writer", module + "/experiments/reproduce", module + "/experiments/report", module + "/traces/fetch",
+	"github.com/chromedp", "net/http", "crypto/tls",
+	module + "/metrics/figure", module + "/experiments/reproduce", module + "/experiments/report", module + "/traces/fetch",
 }
 
 // dependencies are packages and all that they compile.
@@ -168,23 +167,20 @@ func requireNone(t *testing.T, dependencies []string, unwanted ...string) {
 	}
 }
 
-// Whoever runs the command for the first time, and programs that simulate, sum up, read results
-// back or carry out studies, compile nothing of it.
+// Programs that simulate, sum up, read results back or carry out studies compile nothing of it.
 func TestOnlyWhatNeedsThemCompilesHeavyPackages(t *testing.T) {
-	requireNone(t, dependencies(t, module), heavy...)
-	workload := slices.DeleteFunc(packages(t, module+"/workload/..."), func(path string) bool { return path == module+"/workload/parquet/writer" })
-	library := dependencies(t, append(workload, module+"/policy/...", module+"/traces", module+"/metrics", module+"/metrics/findings", module+"/metrics/results",
+	library := dependencies(t, append(packages(t, module+"/workload/..."), module+"/policy/...", module+"/traces", module+"/metrics", module+"/metrics/findings", module+"/metrics/results",
 		module+"/metrics/stats", module+"/metrics/schema", module+"/metrics/validate", module+"/experiments/run", module+"/experiments/scenario",
 		module+"/experiments/study", module+"/experiments/sweep", module+"/experiments/sweep/slurm")...)
 	require.Contains(t, library, module+"/metrics/findings")
 	requireNone(t, library, heavy...)
 	requireNone(t, library, "github.com/spf13")
 
-	full := dependencies(t, module+"/experiments/gridslot-full")
-	requireNone(t, full, "gonum.org/v1/gonum/mat", "gonum.org/v1/gonum/lapack", "gonum.org/v1/gonum/blas")
+	command := dependencies(t, module)
+	requireNone(t, command, "gonum.org/v1/gonum/mat", "gonum.org/v1/gonum/lapack", "gonum.org/v1/gonum/blas")
 	for _, path := range heavy {
 		if path != "github.com/chromedp" {
-			require.True(t, slices.ContainsFunc(full, func(p string) bool { return strings.HasPrefix(p, path) }), "%s is not known any more", path)
+			require.True(t, slices.ContainsFunc(command, func(p string) bool { return strings.HasPrefix(p, path) }), "%s is not known any more", path)
 		}
 	}
 }

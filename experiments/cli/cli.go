@@ -2,23 +2,53 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/internal/command"
-	"github.com/gridslot/gridslot/experiments/scenario"
-	"github.com/gridslot/gridslot/metrics/parquet"
+	"github.com/gridslot/gridslot/experiments/internal/interrupt"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
 // Version is the version of the program, as in docs/CHANGELOG.md.
-const Version = command.Version
+const Version = "0.1.0"
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the work, or it was interrupted
+	exitUsage  = 2
+)
 
 // Main runs the command with the process's own arguments and streams until it
 // is done, interrupted or told to terminate, and returns the exit code. A
 // second signal ends the process at once. A program of one's own is the command
-// plus what it extends it by; the command itself is Main(Extend{}).
-func Main(e Extend) int { return command.Main(e.parts()) }
+// plus what extends it; the command itself is Main(Extend{}).
+func Main(e Extend) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if all := machine.Memory(); all > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(all / 10 * 9)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return Run(ctx, Env{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Extend: e})
+}
+
+// gcPercent lets the heap grow to five times what is live before it is
+// collected: a run's live heap is a few megabytes, and jobs die young. Where it is large,
+// the limit of Main has it collected before the memory is full.
+const gcPercent = 400
 
 // Env is what a call of the command reads and writes.
 type Env struct {
@@ -31,21 +61,105 @@ type Env struct {
 // Run runs one call of the command and returns its exit code. Any number of
 // calls run side by side.
 func Run(ctx context.Context, env Env) int {
-	return command.Run(ctx, command.Env{
-		Args: env.Args, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Parts: env.Extend.parts(),
-	})
+	if env.Stdin != nil {
+		env.Stdin = interrupt.Reader(ctx, env.Stdin)
+	}
+	root := newRoot(env)
+	begun := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(env.Stderr, "gridslot: %s\n", harmless(err.Error()))
+	var usage *usageError
+	if !begun || errors.As(err, &usage) { // cobra's own errors come before
+		fmt.Fprintf(env.Stderr, "Try '%s --help'.\n", cmd.CommandPath())
+		return exitUsage
+	}
+	return exitFailed
 }
 
-// parts are all there are.
-func (e Extend) parts() command.Parts {
-	return command.Parts{
-		Tables: e.tables,
-		Commands: func(env command.Env, t *scenario.Tables) []*cobra.Command {
-			return []*cobra.Command{newPlot(), newReport(env), newReproduce(env, e.Experiments)}
-		},
-		Fetch:         fetchLog,
-		WriteParquet:  parquet.Write,
-		ParquetBeside: parquet.Beside,
-		DrawLog:       drawLog,
+// usageError is a call that makes no sense, whatever the files hold.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// newRoot returns the whole command.
+func newRoot(env Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gridslot",
+		Short: "Simulate the scheduling of parallel jobs",
+		Long: `Gridslot simulates the scheduling of parallel jobs on space-shared clusters,
+from logs in the Standard Workload Format or from models of the literature.`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
 	}
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SetVersionTemplate("gridslot {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	tables := env.Extend.tables()
+	root.AddCommand(
+		newSimulate(env, tables),
+		newGenerate(tables),
+		newTrace(env, tables),
+		newWindow(env),
+		newSweep(env, tables),
+		newValidate(tables),
+		newExplain(),
+		newGantt(),
+		newPlot(),
+		newReport(env),
+		newReproduce(env, env.Extend.Experiments),
+	)
+	if len(env.Args) > 0 && (env.Args[0] == cobra.ShellCompRequestCmd || env.Args[0] == cobra.ShellCompNoDescRequestCmd) {
+		completions(root)
+	}
+	return root
+}
+
+// group is a command that only holds others: by itself it is wrong usage, of
+// which its help tells more, and so is an unknown subcommand, which cobra lets
+// pass below the root.
+func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(subcommands...)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cmd.SetOut(cmd.ErrOrStderr())
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		return usagef("%q needs one of its commands", cmd.CommandPath())
+	}
+	return cmd
+}
+
+// Build is the program as studies know it.
+func Build() string { return sweep.Build(version()) }
+
+// version tells the release and, where the build knows it, the commit.
+func version() string {
+	v := Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				v += " " + s.Value[:12]
+			}
+		}
+	}
+	return v + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 }

@@ -22,9 +22,6 @@ import (
 // asCommand, set in the environment, makes the test program the command.
 const asCommand = "GRIDSLOT_TEST_AS_COMMAND"
 
-// Exit codes, as the reference has them.
-const exitOK, exitFailed, exitUsage = 0, 1, 2
-
 func TestMain(m *testing.M) {
 	switch os.Getenv(asCommand) {
 	case "":
@@ -385,8 +382,8 @@ func TestGenerationIsRepeatable(t *testing.T) {
 	require.Equal(t, exitOK, call("simulate", path).code)
 }
 
-// traceInfo is what is read of what trace info --format=json writes.
-type traceInfo struct {
+// toldOfALog is what is read of what trace info --format=json writes.
+type toldOfALog struct {
 	Jobs       int64   `json:"jobs"`
 	Processors int     `json:"processors"`
 	First      float64 `json:"first_submission"`
@@ -400,7 +397,7 @@ func TestTraceInfoTellsWhatIsInALog(t *testing.T) {
 	for _, want := range []string{"a.swf", "4 of 4 lines", "largest 6 processors", "longest 100 s"} {
 		require.Contains(t, got.stdout, want)
 	}
-	var info traceInfo
+	var info toldOfALog
 	require.NoError(t, json.Unmarshal([]byte(call("trace", "info", path, "--format=json").stdout), &info))
 	require.EqualValues(t, 4, info.Jobs)
 	require.Equal(t, 10, info.Processors)
@@ -450,7 +447,7 @@ func TestTraceConvert(t *testing.T) {
 		out := filepath.Join(dir, name)
 		got := call("trace", "convert", path, out, "--sort", "--skip=1", "--first=2", "--shift", "--load=0.5")
 		require.Equal(t, exitOK, got.code, got.stderr)
-		var info traceInfo
+		var info toldOfALog
 		require.NoError(t, json.Unmarshal([]byte(call("trace", "info", out, "--format=json").stdout), &info))
 		require.EqualValues(t, 2, info.Jobs)
 		require.EqualValues(t, 0, info.First)

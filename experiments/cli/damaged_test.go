@@ -379,7 +379,7 @@ func damagedFrom(t require.TestingT, seed uint64, dir string) damagedCall {
 			c.stdin = text
 		}
 	}
-	c.args = within(dir, args)
+	c.args = inFolder(dir, args)
 	return c
 }
 
@@ -389,8 +389,8 @@ func put(t require.TestingT, dir, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
-// within puts the folder in place of @ and %.
-func within(dir string, args []string) (all []string) {
+// inFolder puts the folder in place of @ and %.
+func inFolder(dir string, args []string) (all []string) {
 	for _, a := range args {
 		if name, isFile := strings.CutPrefix(a, "@"); isFile {
 			a = dir + "/" + name
@@ -521,7 +521,7 @@ func TestValidCallsAreValid(t *testing.T) {
 				stdin = text
 			}
 		}
-		got := callWith(stdin, within(dir, strings.Fields(v.args))...)
+		got := callWith(stdin, inFolder(dir, strings.Fields(v.args))...)
 		require.Equal(t, exitOK, got.code, "%s: %s", v.args, got.stderr)
 	}
 }

@@ -1,7 +1,13 @@
-// Package cli is the command gridslot with all its parts, for programs of one's own: the
-// command plus what Extend adds. What needs figures or Parquet is written here, a file a
-// subcommand; all other subcommands are in experiments/internal/command.
+// Package cli is the command gridslot, and the command of programs of one's own, which is
+// gridslot plus what Extend adds. Every subcommand is a file; what they share (exit codes, flags
+// that describe a workload, progress, the wording of wrong usage) stands in cli.go, flags.go,
+// progress.go and wording.go.
 //
-// Package light is the same command, which hands over to a program of this one what
-// it cannot do itself.
+//	arguments -> flags -> scenario.Scenario -> scenario.Run -> files, summary
+//	                      a file, and the flags in place of what it says
+//
+// Main is a call with the process's own streams, Run one with any. Tables of names
+// are made once a call, in newRoot, and handed down. Begin with cli.go and simulate.go.
+//
+// Exit codes: 0 success, 1 the work failed or was interrupted, 2 wrong usage.
 package cli

@@ -4,12 +4,10 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/internal/command"
 	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/parquet/writer"
 )
 
 // Extend is what a program adds to the command: it is the command plus that.
@@ -52,7 +50,6 @@ type Extend struct {
 func (e Extend) tables() *scenario.Tables {
 	t := scenario.NewTables(e.Policies, e.NodePolicies, e.Finders, e.Strategies, e.Sources)
 	t.AddPredictions(e.Predictors, e.Correctors)
-	command.ParquetIs(t, writer.Format{})
 	t.AddFormats(e.Formats)
 	return t
 }

@@ -6,25 +6,59 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/internal/command"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/traces/fetch"
 )
 
-// fetchLog is the work of trace fetch.
-func fetchLog(cmd *cobra.Command, name string, f command.Fetch) error {
-	tell, hide := command.Teller(cmd.ErrOrStderr()), func() {}
+func newTraceFetch() *cobra.Command {
+	var f fetch.Options
+	cmd := &cobra.Command{
+		Use:   "fetch NAME",
+		Short: "Fetch a log of the " + traces.Archive,
+		Long: `Fetch a log of the ` + traces.Archive + `, by its name in 'gridslot trace list',
+or with --url any log, under a name of yours. It is kept in the cache, where simulate and
+other commands find it by that name. What was interrupted goes on where it stopped, if
+the file has not changed. Only https is spoken, to that host alone.
+
+The checksum of the file is printed in front of its path, as sha256sum does.`,
+		Example: `  gridslot trace fetch KTH-SP2-1996-2.1-cln
+  gridslot simulate KTH-SP2-1996-2.1-cln
+  gridslot trace fetch ours --url https://example.org/ours.swf.gz --max-size 2G`,
+		Args:              arguments(1, 1, "NAME"),
+		ValidArgsFunction: completeLogs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, ok := traces.Known(args[0]); !ok && f.URL == "" {
+				return usagef("%s is not in the catalogue ('gridslot trace list'): give its address with --url", args[0])
+			}
+			if f.MaxSize < 0 {
+				return usagef("--max-size must not be negative")
+			}
+			return fetchLog(cmd, args[0], f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.URL, "url", "", "address of the file, https://HOST/PATH (default: that of the archive)")
+	flags.StringVar(&f.Dir, "dir", "", "folder to keep it in (default: the cache; "+traces.CacheVariable+" names another)")
+	parsedFlag(cmd, &f.MaxSize, "max-size", "1G", "SIZE", "what the file may have at most", machine.ParseSize)
+	flags.StringVar(&f.SHA256, "sha256", "", "checksum that the file must have")
+	flags.BoolVar(&f.Force, "force", false, "fetch it again, from its first byte")
+	_ = cmd.MarkFlagDirname("dir") // it exists
+	return cmd
+}
+
+// fetchLog fetches a log and tells what became of it, whom to thank and what to cite.
+func fetchLog(cmd *cobra.Command, name string, f fetch.Options) error {
+	tell, hide := teller(cmd.ErrOrStderr()), func() {}
 	var done atomic.Int64
 	bar := false
-	file, err := fetch.Log(cmd.Context(), name, fetch.Options{
-		Dir: f.Dir, URL: f.URL, SHA256: f.SHA256, MaxSize: f.MaxSize, Force: f.Force,
-		Progress: func(now, total int64) {
-			done.Store(now)
-			if !bar && total > 0 {
-				bar, hide = true, command.ShowProgress(cmd.ErrOrStderr(), func() string { return name }, total, done.Load)
-			}
-		},
-	})
+	f.Progress = func(now, total int64) {
+		done.Store(now)
+		if !bar && total > 0 {
+			bar, hide = true, showProgress(cmd.ErrOrStderr(), func() string { return name }, total, done.Load)
+		}
+	}
+	file, err := fetch.Log(cmd.Context(), name, f)
 	hide()
 	if err != nil {
 		if cmd.Context().Err() != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity/enum"
-	"github.com/gridslot/gridslot/experiments/internal/command"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/metrics/figure"
@@ -28,7 +27,7 @@ func listFigures(w *strings.Builder, names, about []string) {
 
 // draw draws figures of a folder of simulations, or of a study.
 func draw(dir string, names []string) ([]*figure.Figure, error) {
-	if command.IsStudy(dir) {
+	if isStudy(dir) {
 		f, err := study.Conclude(dir)
 		if err != nil {
 			return nil, err
@@ -51,8 +50,8 @@ func newPlot() *cobra.Command {
 	ofStudies, about := figure.StudyNames()
 	listFigures(&studies, ofStudies, about)
 	cmd := &cobra.Command{
-		Use:   command.Plot.Use,
-		Short: command.Plot.Short,
+		Use:   "plot DIR [FIGURE...]",
+		Short: "Draw figures of results",
 		Long: `Draw figures of what "gridslot simulate --out DIR" has left, for print: as wide as a
 column (85 mm), labels of 8 points, colours and dashes that everybody sees apart.
 Without names all figures are drawn that the folder has data for:
@@ -65,13 +64,13 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
   gridslot plot results
   gridslot plot results wait-by-size policies --format pdf -o paper/figures`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return command.Arguments(1, max(1, len(args)), "DIR [FIGURE...]")(cmd, args)
+			return arguments(1, max(1, len(args)), "DIR [FIGURE...]")(cmd, args)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs
 			}
-			if command.IsStudy(args[0]) {
+			if isStudy(args[0]) {
 				return ofStudies, cobra.ShellCompDirectiveNoFileComp
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
@@ -80,7 +79,7 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 			figures, err := draw(args[0], args[1:])
 			var unknown *enum.UnknownError
 			if errors.As(err, &unknown) {
-				return command.Usagef("%w", err)
+				return usagef("%w", err)
 			}
 			if err != nil {
 				return err
@@ -112,7 +111,7 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 		},
 	}
 	kinds := strings.Join(figure.Formats(), "|")
-	command.ParsedFlag(cmd, &format, "format", "svg", kinds, "of the files", command.OneOf(kinds))
+	parsedFlag(cmd, &format, "format", "svg", kinds, "of the files", oneOf(kinds))
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the files (default: DIR/figures)")
 	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/scenario"
-	"github.com/gridslot/gridslot/metrics/parquet"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
 
@@ -246,7 +245,7 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 		{"--grid", grid, "--policy", "oar", "--outages", "exponential:mtbf=9000:repair=100:until=3000"},
 	} {
 		out := t.TempDir()
-		got := call(append([]string{"simulate", "--events", "--parquet", "--out", out}, args...)...)
+		got := call(append([]string{"simulate", "--events", "--out", out}, args...)...)
 		require.Zero(t, got.code, got.stderr)
 		for _, name := range files(t, out) {
 			if filepath.Ext(name) != ".csv" || name == "requests.csv" {
@@ -256,12 +255,16 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 			require.True(t, ok, "%s is not described", name)
 			rows, err := csv.NewReader(strings.NewReader(read(t, out, name))).ReadAll()
 			require.NoError(t, err)
-			_, err = f.Header(rows[0])
+			columns, err := f.Header(rows[0])
 			require.NoError(t, err)
 			if len(rows) > 1 {
 				kinds[f.Name]++
 			}
-			require.FileExists(t, filepath.Join(out, parquet.Name(name)), "which reads all values by their types")
+			for _, row := range rows[1:] {
+				for i, c := range columns {
+					require.NoError(t, hasType(c.Type, row[i]), "%s: %s", name, c.Name)
+				}
+			}
 		}
 	}
 	for _, f := range schema.Files() {
@@ -269,24 +272,30 @@ batches: {cycles: 3, users: 3, real: [0.2, 1]}
 	}
 }
 
-func TestParquetOfAnEarlierRunGoes(t *testing.T) {
-	trace, out := write(t, "a.swf", smallTrace), t.TempDir()
-	require.Zero(t, call("simulate", trace, "--policy=fcfs", "--power=default", "--parquet", "--out", out).code)
-	require.Contains(t, files(t, out), "energy.parquet")
-	require.Zero(t, call("simulate", trace, "--policy=fcfs", "--out", out).code)
-	require.Equal(t, []string{"jobs-fcfs.csv", "manifest.json", "queue-fcfs.csv", "summary.csv"}, files(t, out))
+// hasType returns an error if a field of a CSV file is not of its column's type. A field may be empty.
+func hasType(of schema.Type, field string) (err error) {
+	switch {
+	case field == "" || of == schema.Text:
+	case of == schema.Number:
+		_, err = strconv.ParseFloat(field, 64)
+	case of == schema.Bit && field != "0" && field != "1":
+		err = fmt.Errorf("%q is neither 0 nor 1", field)
+	default:
+		_, err = strconv.ParseInt(field, 10, 64)
+	}
+	return err
 }
 
 func TestWhatARunDoesNotWriteIsNotLeftOfAnEarlierOne(t *testing.T) {
 	trace, grid := write(t, "a.swf", smallTrace), write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n")
 	domain := write(t, "domain.yaml", "generate: {count: 4}\ncycle: 100\ntrace: {}\n")
 	for _, test := range []struct{ before, now []string }{
-		{[]string{"--policy=easy", "--decisions", "--events"}, []string{"--policy=easy"}},
+		{[]string{"--policy=easy", "--decisions", "--events", "--power=default"}, []string{"--policy=easy"}},
 		{[]string{"--grid", grid, "--events"}, []string{"--grid", grid}},
 		{[]string{"--domain", domain, "--policy=easy", "--decisions"}, []string{"--policy=easy"}},
 	} {
 		out, fresh := t.TempDir(), t.TempDir()
-		before := call(append([]string{"simulate", trace, "--parquet", "--perfetto", "--out", out}, test.before...)...)
+		before := call(append([]string{"simulate", trace, "--perfetto", "--out", out}, test.before...)...)
 		require.Zero(t, before.code, before.stderr)
 		for _, dir := range []string{out, fresh} {
 			require.Zero(t, call(append([]string{"simulate", trace, "--out", dir}, test.now...)...).code)

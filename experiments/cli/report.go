@@ -8,16 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
-	"github.com/gridslot/gridslot/experiments/internal/command"
 	htmlreport "github.com/gridslot/gridslot/experiments/report"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-func newReport(env command.Env) *cobra.Command {
+func newReport(env Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   command.Report.Use,
-		Short: command.Report.Short,
+		Use:   "report DIR",
+		Short: "Write a page of what simulate has left in a folder, with a Gantt chart",
 		Long: `Write what simulate --out DIR has left as one page of HTML: summary, settings,
 warnings, and an interactive Gantt chart with what is busy and what waits. The
 page holds all that it shows: it can be opened without a network, and sent on.
@@ -28,27 +27,27 @@ of single runs that were kept.`,
 		Example: `  gridslot simulate --policy fcfs,easy --out results
   gridslot report results
   gridslot report results -o easy.html`,
-		Args: command.Arguments(1, 1, "DIR"),
+		Args: arguments(1, 1, "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, write := filepath.Join(args[0], "report.html"), atomicfile.Write
 			if out != "" {
 				path, write = out, atomicfile.WriteNamed
 			}
 			page := func(w io.Writer) error { return htmlreport.WriteStudy(w, args[0]) }
-			if !command.IsStudy(args[0]) {
+			if !isStudy(args[0]) {
 				folder, err := results.Open(args[0])
 				if err != nil {
 					return err
 				}
 				page = func(w io.Writer) error { return htmlreport.Write(w, folder) }
 				if size := jobsSize(args[0]); size >= tellFrom {
-					command.Teller(env.Stderr)("%s has %d MB of jobs: their page takes about %d MB of memory while it is made", args[0], size>>20, size*memoryOfRow>>20)
+					teller(env.Stderr)("%s has %d MB of jobs: their page takes about %d MB of memory while it is made", args[0], size>>20, size*memoryOfRow>>20)
 				}
 			}
 			if err := write(path, page); err != nil {
 				return err
 			}
-			command.Teller(env.Stderr)("written: %s", path)
+			teller(env.Stderr)("written: %s", path)
 			return nil
 		},
 	}

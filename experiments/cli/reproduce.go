@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/internal/command"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/oarrla"
 	"github.com/gridslot/gridslot/experiments/reproduce"
@@ -28,11 +27,11 @@ type reproduction struct {
 	list   bool
 }
 
-func newReproduce(env command.Env, own []reproduce.Experiment) *cobra.Command {
+func newReproduce(env Env, own []reproduce.Experiment) *cobra.Command {
 	r := reproduction{all: experiments(own)}
 	cmd := &cobra.Command{
-		Use:   command.Reproduce.Use,
-		Short: command.Reproduce.Short,
+		Use:   "reproduce [NAME...|all]",
+		Short: "Repeat published experiments and compare the figures",
 		Long: `Repeat published experiments: for each figure the paper's, that of the authors'
 program where it is known, and ours with a 95% interval; and whether the orders
 that the papers claim hold.
@@ -62,7 +61,7 @@ in the folder that GRIDSLOT_REFERENCE names, and for logs in that of GRIDSLOT_TR
 	return cmd
 }
 
-func (r *reproduction) run(cmd *cobra.Command, env command.Env, args []string) error {
+func (r *reproduction) run(cmd *cobra.Command, env Env, args []string) error {
 	switch {
 	case r.list:
 		for _, e := range r.all {
@@ -70,9 +69,9 @@ func (r *reproduction) run(cmd *cobra.Command, env command.Env, args []string) e
 		}
 		return nil
 	case cmd.Flags().Changed("cycles") && r.config.Cycles < 1:
-		return command.Usagef("--cycles must be 1 or more, not %d", r.config.Cycles)
+		return usagef("--cycles must be 1 or more, not %d", r.config.Cycles)
 	case r.config.Workers < 0:
-		return command.Usagef("--workers must not be negative: %d", r.config.Workers)
+		return usagef("--workers must not be negative: %d", r.config.Workers)
 	}
 	chosen, err := chooseExperiments(r.all, args)
 	if err != nil {
@@ -140,7 +139,7 @@ func (r *reproduction) unfinished(e reproduce.Experiment) string {
 }
 
 // one runs an experiment, or shows what an earlier call kept of it.
-func (r *reproduction) one(ctx context.Context, env command.Env, e reproduce.Experiment) error {
+func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment) error {
 	if r.out != "" {
 		if kept, ok := reproduce.Saved(r.out, Version, e, r.config); ok {
 			fmt.Fprintf(env.Stderr, "gridslot: %s: taken from %s\n", e.Name(), r.out)
@@ -158,7 +157,7 @@ func (r *reproduction) one(ctx context.Context, env command.Env, e reproduce.Exp
 		c.Dir = r.unfinished(e)
 	}
 	c.Progress = func(done, total int) { thousandths.Store(int64(done) * steps / int64(total)) }
-	stop := command.ShowProgress(env.Stderr, e.Name, steps, thousandths.Load)
+	stop := showProgress(env.Stderr, e.Name, steps, thousandths.Load)
 	table, err := e.Run(ctx, c)
 	stop()
 	if err != nil {
@@ -186,7 +185,7 @@ func experiments(own []reproduce.Experiment) []reproduce.Experiment {
 
 func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.Experiment, error) {
 	if len(names) == 0 {
-		return nil, command.Usagef("name experiments, or all of them with 'all'; --list shows them")
+		return nil, usagef("name experiments, or all of them with 'all'; --list shows them")
 	}
 	var chosen []reproduce.Experiment
 	for _, name := range names {
@@ -196,7 +195,7 @@ func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.
 		}
 		i := slices.IndexFunc(all, func(e reproduce.Experiment) bool { return e.Name() == name })
 		if i < 0 {
-			return nil, command.Usagef("no experiment is called %q; --list shows them", name)
+			return nil, usagef("no experiment is called %q; --list shows them", name)
 		}
 		chosen = append(chosen, all[i])
 	}

@@ -352,10 +352,9 @@ func TestAShardThatIsUnderWayIsWaitedFor(t *testing.T) {
 func TestMergeWritesWhatIsThere(t *testing.T) {
 	study, dir := runsOf(t, 20), filepath.Join(t.TempDir(), "out")
 	require.Equal(t, exitOK, swept(t, "shard", "2/4", study, "--out", dir).code)
-	got := swept(t, "merge", dir, "--parquet")
+	got := swept(t, "merge", dir)
 	require.Equal(t, exitOK, got.code, got.stderr)
 	require.Equal(t, "5 of 20 runs are done: "+filepath.Join(dir, "results.csv")+"\n", got.stdout)
-	require.FileExists(t, filepath.Join(dir, "results.parquet"))
 	require.Contains(t, read(t, dir, "manifest.json"), "15 runs are missing")
 }
 

@@ -130,7 +130,6 @@ func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 			for _, kind := range schema.Names() {
 				file, _ := schema.OfPolicy(kind, "easy")
 				require.NoError(t, os.WriteFile(filepath.Join(out, file), []byte("old"), 0o666))
-				require.NoError(t, os.WriteFile(filepath.Join(out, schema.Parquet(file)), []byte("old"), 0o666))
 			}
 			other := filepath.Join(out, "jobs-fcfs.csv")
 			require.NoError(t, os.WriteFile(other, []byte("old"), 0o666))

@@ -373,8 +373,8 @@ func (x *Session) Commit() (Result, error) {
 	return result, nil
 }
 
-// removeOthers removes the files that a run of this name may have and this one has not,
-// and their Parquet: they tell of an earlier run.
+// removeOthers removes the files that a run of this name may have and this one has not:
+// they tell of an earlier run.
 func (x *Session) removeOthers(written []string) error {
 	if x.settings.Dir == "" {
 		return nil
@@ -395,12 +395,10 @@ func (x *Session) removeOthers(written []string) error {
 	return nil
 }
 
-// RemoveOld removes a file that an earlier run may have left, and its Parquet.
+// RemoveOld removes a file that an earlier run may have left.
 func RemoveOld(path string) error {
-	for _, name := range []string{path, schema.Parquet(path)} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing what an earlier run has left: %w", err)
-		}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing what an earlier run has left: %w", err)
 	}
 	return nil
 }

@@ -37,10 +37,7 @@ type Options struct {
 	Alternatives bool
 	// Perfetto asks for perfetto-POLICY.json.
 	Perfetto bool
-	// Written, if set, is called for each CSV file that a run leaves, or may have left
-	// before and does not any more, when all are there; nobody else writes into Dir yet.
-	Written func(dir, name string) error
-	Workers int // policies to run at a time; at least 1
+	Workers  int // policies to run at a time; at least 1
 	// Memory is how many bytes the work may need, by an estimate, before it is refused;
 	// 0 means three quarters of what the machine has.
 	Memory int64
@@ -158,7 +155,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
 	}
 	c.tell(outcome)
 	if c.dir != nil {
-		err = errors.Join(err, c.write(outcome, stopped), c.written(outcome))
+		err = errors.Join(err, c.write(outcome, stopped))
 	}
 	return outcome, err
 }
@@ -313,9 +310,6 @@ func (c *call) keepInputs() error {
 
 // replaces reports whether this call writes or removes a file of its folder.
 func (c *call) replaces(name string) bool {
-	if csv, ok := strings.CutSuffix(name, ".parquet"); ok {
-		name = csv + ".csv"
-	}
 	if name == "manifest.json" {
 		return true
 	}
@@ -461,21 +455,6 @@ func (c *call) report() *workload.Report {
 		report = &workload.Report{}
 	}
 	return report
-}
-
-// written tells of the files.
-func (c *call) written(o *Outcome) (err error) {
-	if c.options.Written == nil {
-		return nil
-	}
-	names := []string{"summary.csv", "capacity.csv", "energy.csv", NodesName}
-	for _, r := range o.Results {
-		names = append(names, r.Files...)
-	}
-	for _, name := range names {
-		err = errors.Join(err, c.options.Written(c.dir.Path, name))
-	}
-	return err
 }
 
 // began is when the time 0 of the simulation was, in seconds since 1970, and in which
@@ -645,9 +624,6 @@ func (c *call) removeOthers() (err error) {
 		if _, ofPolicy := schema.OfPolicy(kind, ""); !ofPolicy && !slices.Contains(c.wrote, kind) && !sameFile(path, c.Workload.Trace) {
 			err = errors.Join(err, run.RemoveOld(path))
 		}
-	}
-	if slices.Contains(c.wrote, RequestsName) { // of which nobody writes Parquet
-		err = errors.Join(err, run.RemoveOld(schema.Parquet(filepath.Join(c.dir.Path, RequestsName))))
 	}
 	return err
 }

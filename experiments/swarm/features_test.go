@@ -128,7 +128,7 @@ var features = append(programFeatures(), []feature{
 		w.header = append(w.header, "UnixStartTime: 843480031", "TimeZoneString: Europe/Stockholm")
 	}},
 	{name: "converted", of: cluster | domain | gridOf, odds: 4, not: "model of-a-log job-file batches", add: func(r rnd, w *world) {
-		w.format = r.text("csv csv parquet sacct gwf swf")
+		w.format = r.text("csv csv csv sacct gwf swf")
 		w.set("from", w.format)
 		if w.kind == cluster { // not all of them tell it
 			w.set("procs", strconv.Itoa(w.procs))
@@ -407,7 +407,6 @@ var features = append(programFeatures(), []feature{
 	{name: "decisions", of: cluster | domain, odds: 12, add: func(r rnd, w *world) { w.silently("--decisions") }},
 	{name: "alternatives", of: domain, odds: 6, add: func(r rnd, w *world) { w.silently("--alternatives") }},
 	{name: "perfetto", of: command, odds: 5, add: func(r rnd, w *world) { w.silently("--perfetto") }},
-	{name: "parquet", of: command, odds: 2, add: func(r rnd, w *world) { w.silently("--parquet") }},
 	{name: "report", of: command, odds: 5, add: func(r rnd, w *world) { w.after = append(w.after, reported) }},
 	{name: "plot", of: command, odds: 2, add: func(r rnd, w *world) { w.after = append(w.after, plotted) }},
 	{name: "explain", of: cluster | domain, odds: 6, needs: "decisions", add: func(r rnd, w *world) { w.after = append(w.after, explained) }},

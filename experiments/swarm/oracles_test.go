@@ -104,8 +104,6 @@ func comparable(path string) (string, error) {
 		return sorted(string(text), "cpu_seconds")
 	case name == "capacity.csv" || name == "energy.csv":
 		return sorted(string(text), "")
-	case strings.HasSuffix(name, ".parquet") && (strings.HasPrefix(name, "summary") || strings.HasPrefix(name, "capacity") || strings.HasPrefix(name, "energy")):
-		return "", nil // the rows are in the order of the policies
 	}
 	return string(text), nil
 }
@@ -793,7 +791,7 @@ func requestsRepeatTheRun(r *result) error {
 // convertedLogsGiveTheSame: where nothing of a log is lost when it is converted, it gives the
 // same schedule as before.
 func convertedLogsGiveTheSame(r *result) error {
-	if r.format != "csv" && r.format != "parquet" {
+	if r.format != "csv" {
 		return nil
 	}
 	plain := *r.world

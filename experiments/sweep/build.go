@@ -29,23 +29,13 @@ func Build(version string) string {
 		parts = append(parts, commit)
 	}
 	if commit == "" || modified {
-		parts = append(parts, "executable "+Executable())
+		parts = append(parts, "executable "+executable())
 	}
 	return strings.Join(parts, " ")
 }
 
-// StandsFor is the environment variable by which gridslot tells gridslot-full, to which it
-// hands a call over, its own Executable: to studies the two are one program.
-const StandsFor = "GRIDSLOT_STANDS_FOR"
-
-// standIn is the only program that listens to StandsFor.
-const standIn = "github.com/gridslot/gridslot/experiments/gridslot-full"
-
-// Executable is the checksum of this program's file, or of that for which it stands.
-var Executable = sync.OnceValue(func() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Path == standIn && os.Getenv(StandsFor) != "" {
-		return os.Getenv(StandsFor)
-	}
+// executable returns the checksum of this program's file.
+var executable = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
 		return "unknown"

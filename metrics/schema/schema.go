@@ -1,6 +1,6 @@
 // Package schema says what is in the files of a simulation: of every column its name,
-// type, unit and meaning. The reference page docs/reference/schema.md is made from it, the
-// tests hold what is really written against it, and package parquet writes its types.
+// type, unit and meaning. The reference page docs/reference/schema.md is made from it, and the
+// tests hold what is really written against it.
 //
 //	file, ok := schema.Of("jobs-easy.csv")
 //	for _, c := range file.Columns {
@@ -50,9 +50,6 @@ type Column struct {
 	// When is where the column is there; "" for always.
 	When string
 }
-
-// Parquet is the name of a CSV file's Parquet, or of its path.
-func Parquet(csv string) string { return strings.TrimSuffix(csv, ".csv") + ".parquet" }
 
 // File is one kind of file. Columns are in their order.
 type File struct {
@@ -115,9 +112,8 @@ func Markdown() string {
 	b.WriteString(`# The columns of every file
 
 Made from ` + "`metrics/schema`" + ` (` + "`go test ./metrics/schema -rewrite`" + `), which programs can ask as well. What the
-values mean is said at more length in [files](files.md). Any value can be missing, which is an empty field in
-CSV and a null in Parquet. In Parquet ` + "`text`" + ` is a string, ` + "`integer`" + ` and ` + "`bit`" + ` an INT64, ` + "`number`" + ` a DOUBLE; in CSV
-numbers have at most as many decimals as are needed. Times are seconds of the trace.
+values mean is said at more length in [files](files.md). Any value can be missing: its field is empty.
+An ` + "`integer`" + ` has at most 64 bits, a ` + "`bit`" + ` is 0 or 1, and a ` + "`number`" + ` has at most as many decimals as are needed. Times are seconds of the trace.
 `)
 	for _, f := range Files() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n| column | type | unit | |\n| --- | --- | --- | --- |\n", f.Name, f.Text)

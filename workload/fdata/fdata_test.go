@@ -1,13 +1,9 @@
 package fdata_test
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/des"
@@ -15,49 +11,8 @@ import (
 	"github.com/gridslot/gridslot/workload/fdata"
 )
 
-// job is a row in the published layout, with columns for what is tested.
-type job struct {
-	JID       string    `parquet:"jid,plain"`
-	User      string    `parquet:"usr,dict"`
-	Name      string    `parquet:"jnam,dict"`
-	Cores     int64     `parquet:"cnumr"`
-	Allocated int64     `parquet:"cnumat"`
-	Nodes     int64     `parquet:"nnumr"`
-	Given     int64     `parquet:"nnuma"`
-	Submit    string    `parquet:"adt,plain"`
-	Queued    string    `parquet:"qdt,plain"`
-	Start     string    `parquet:"sdt,plain"`
-	End       string    `parquet:"edt,plain"`
-	Limit     float64   `parquet:"elpl"`
-	Code      int64     `parquet:"ec"`
-	Energy    *float64  `parquet:"econ,optional"`
-	Power     float64   `parquet:"avgpcon"`
-	Memory    uint64    `parquet:"msza"`
-	State     string    `parquet:"exit state,dict"`
-	Embedding []float32 `parquet:"embedding,list"`
-}
-
-func jobs() []job {
-	econ := 12.5
-	return []job{
-		{"jid_0", "usr_7", "jnam_0", 96, 96, 2, 2, "2021-04-01 00:10:00", "2021-04-01 00:10:01", "2021-04-01 00:20:00", "2021-04-01 01:20:30", 7200, 0, &econ, 251.5, 1 << 63, "completed", []float32{1, 2}},
-		{"jid_1", "usr_3", "jnam_0", 48, 0, 1, 0, "2021-04-01 00:00:00.5", "1970-01-01 00:00:00", "", "", 60, 1, nil, 0, 0, "failed", nil},
-		{"jid_2", "usr_7", "jnam_1", 48, 48, 1, 1, "2021-04-01 00:15:00", "2021-04-01 00:15:00", "2021-04-01 00:15:00", "2021-04-01 00:15:01", 60, 0, nil, 90, 5, "completed", nil},
-		{"jid_3", "usr_7", "jnam_1", 48, 48, 1, 1, "yesterday", "", "", "", 60, 0, nil, 90, 5, "completed", nil},
-		{"jid_4", "usr_7", "jnam_1", 48, 48, 1, 1, "", "", "", "", 60, 0, nil, 90, 5, "completed", nil},
-	}
-}
-
-func file(t *testing.T, rows []job) string {
-	var out bytes.Buffer
-	w := parquet.NewGenericWriter[job](&out, parquet.Compression(&parquet.Snappy))
-	_, err := w.Write(rows)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	path := filepath.Join(t.TempDir(), "21_04.parquet")
-	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
-	return path
-}
+// fugaku has five jobs in the published layout; testdata/write.go shows them.
+const fugaku = "testdata/21_04.parquet"
 
 func records(t *testing.T, path string, o workload.Options) (*workload.Trace, []*workload.Record, *workload.Report) {
 	trace, err := o.Open(path)
@@ -74,8 +29,7 @@ func records(t *testing.T, path string, o workload.Options) (*workload.Trace, []
 }
 
 func TestAMonthOfFugakuIsRead(t *testing.T) {
-	path := file(t, jobs())
-	trace, all, report := records(t, path, workload.Options{Formats: []workload.Format{fdata.Format{}}})
+	trace, all, report := records(t, fugaku, workload.Options{Formats: []workload.Format{fdata.Format{}}})
 	require.Equal(t, "fdata", trace.Format.Name(), "it is recognised")
 	h := trace.Header
 	require.Equal(t, time.Date(2021, 4, 1, 0, 0, 0, 0, time.UTC).Unix(), h.UnixStartTime)
@@ -126,7 +80,7 @@ func TestAMonthOfFugakuIsRead(t *testing.T) {
 }
 
 func TestCoresCanBeTheProcessors(t *testing.T) {
-	trace, all, _ := records(t, file(t, jobs()), workload.Options{Format: fdata.Format{Cores: true}})
+	trace, all, _ := records(t, fugaku, workload.Options{Format: fdata.Format{Cores: true}})
 	require.Equal(t, 158976*48, trace.MaxProcs)
 	require.EqualValues(t, 96, all[0].Requested)
 	require.EqualValues(t, 96, all[0].Allocated)
@@ -134,14 +88,14 @@ func TestCoresCanBeTheProcessors(t *testing.T) {
 
 func TestTheZoneOfTheClockIsASetting(t *testing.T) {
 	tokyo := time.FixedZone("JST", 9*3600)
-	trace, all, _ := records(t, file(t, jobs()), workload.Options{Format: fdata.Format{Zone: tokyo}})
+	trace, all, _ := records(t, fugaku, workload.Options{Format: fdata.Format{Zone: tokyo}})
 	require.Equal(t, time.Date(2021, 3, 31, 15, 0, 0, 0, time.UTC).Unix(), trace.Header.UnixStartTime)
 	require.Equal(t, "JST", trace.Header.TimeZone)
 	require.Equal(t, 600*des.Second, all[0].Submit)
 }
 
 func TestStrictReadingEndsAtADamagedRow(t *testing.T) {
-	trace, err := workload.Options{Format: fdata.Format{}, Strict: true}.Open(file(t, jobs()))
+	trace, err := workload.Options{Format: fdata.Format{}, Strict: true}.Open(fugaku)
 	require.NoError(t, err)
 	r, closer, err := trace.Records()
 	require.NoError(t, err)
@@ -152,15 +106,9 @@ func TestStrictReadingEndsAtADamagedRow(t *testing.T) {
 }
 
 func TestAnotherTableIsToldByTheColumnThatItLacks(t *testing.T) {
-	var out bytes.Buffer
-	w := parquet.NewGenericWriter[struct {
-		A int64 `parquet:"a"`
-	}](&out)
-	require.NoError(t, w.Close())
-	path := filepath.Join(t.TempDir(), "a.parquet")
-	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
+	const path = "../pm100/testdata/local.parquet"
 	_, err := workload.Options{Format: fdata.Format{}}.Open(path)
-	require.EqualError(t, err, "a.parquet: it has no column adt, which these tables have")
+	require.EqualError(t, err, "local.parquet: it has no column adt, which these tables have")
 	require.Nil(t, workload.Options{Formats: []workload.Format{fdata.Format{}}}.Recognise(path))
 }
 

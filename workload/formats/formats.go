@@ -1,9 +1,6 @@
 // Package formats lists the formats in which logs are read and written beside SWF.
 //
 //	trace, err := workload.Options{Formats: formats.All()}.Open("slurm.csv")
-//
-// What needs much of other modules is not among them: Parquet is read here, and written by
-// package workload/parquet/writer, which a program that wants it adds.
 package formats
 
 import (

@@ -1,6 +1,5 @@
 // Package parquet reads logs kept as tables of Apache Parquet with a column for each of the 18
-// fields of SWF, and one for each column beyond them: what notebooks load with one call.
-// Package writer writes them.
+// fields of SWF, and one for each column beyond them, as notebooks write them with one call.
 //
 //	job  submit  wait  runtime  allocated ...  gpus  qos
 //	1    0.0     12.5  3600     64             4     "long"
@@ -8,7 +7,7 @@
 //
 // Times are in seconds, memory in kB a processor, as in SWF; what is not known is null. A
 // table that a notebook has made will do as well: job and submit must be there, any other
-// column of text or numbers is one beyond SWF. The header and what numbers stand for are kept beside
+// column of text or numbers is one beyond SWF. The header and what numbers stand for may be kept beside
 // the columns, under the key "gridslot" of the file.
 package parquet
 

@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -42,14 +41,58 @@ func packedBy(t *testing.T, codec int64, data []byte) []byte {
 		w, err = zstd.NewWriter(&out)
 		require.NoError(t, err)
 	case 7:
-		packed, err := parquet.Lz4Raw.Encode(nil, data)
-		require.NoError(t, err)
-		return packed
+		return lz4(data)
 	}
 	_, err := w.Write(data)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	return out.Bytes()
+}
+
+// lz4 packs data into a block of LZ4. As the format wants it, the last match begins 12 bytes or
+// more before the end, and the last 5 bytes are literals.
+func lz4(data []byte) []byte {
+	var out []byte
+	length := func(n int) {
+		for ; n >= 255; n -= 255 {
+			out = append(out, 255)
+		}
+		out = append(out, byte(n))
+	}
+	sequence := func(literals []byte, offset, match int) {
+		out = append(out, byte(min(len(literals), 15)<<4|min(max(match-4, 0), 15)))
+		if len(literals) >= 15 {
+			length(len(literals) - 15)
+		}
+		out = append(out, literals...)
+		if match == 0 {
+			return
+		}
+		out = append(out, byte(offset), byte(offset>>8))
+		if match-4 >= 15 {
+			length(match - 4 - 15)
+		}
+	}
+	latest := map[string]int{} // where four bytes stood last
+	from := 0
+	for at := 0; at+12 < len(data); {
+		four := string(data[at : at+4])
+		before, seen := latest[four]
+		latest[four] = at
+		if !seen || at-before > math.MaxUint16 {
+			at++
+			continue
+		}
+		match := 4
+		for at+match < len(data)-5 && data[before+match] == data[at+match] {
+			match++
+		}
+		sequence(data[from:at], at-before, match)
+		at += match
+		from = at
+	}
+	sequence(data[from:], 0, 0)
+	return out
 }
 
 func TestAPageMustHaveTheSizeThatItClaims(t *testing.T) {
@@ -80,9 +123,7 @@ func TestBlocksOfLZ4AreUnpacked(t *testing.T) {
 				content = append(content, rapid.Byte().Draw(t, "letter"))
 			}
 		}
-		packed, err := parquet.Lz4Raw.Encode(nil, content)
-		require.NoError(t, err)
-		p := dataPage(len(content), packed)
+		p := dataPage(len(content), lz4(content))
 		p.codec = 7
 		got, err := p.next()
 		require.NoError(t, err)
@@ -173,19 +214,8 @@ func TestAChunkThatIsSaidToReachBeyondThePagesIsRefused(t *testing.T) {
 }
 
 func TestAPartOfAStructureIsKnownWhereAllAroundItIs(t *testing.T) {
-	type inner struct {
-		B *int64 `parquet:"b,optional"`
-	}
-	type outer struct {
-		A *inner `parquet:"a,optional"`
-	}
-	seven := int64(7)
-	var out bytes.Buffer
-	w := parquet.NewGenericWriter[outer](&out)
-	_, err := w.Write([]outer{{}, {&inner{}}, {&inner{&seven}}})
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	f, err := Open(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	data := file(t, "structure.parquet")
+	f, err := Open(bytes.NewReader(data), int64(len(data)))
 	require.NoError(t, err)
 	require.Equal(t, "a.b", f.Columns[0].Name)
 	r := f.Read(0)

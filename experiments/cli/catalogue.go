@@ -1,0 +1,141 @@
+package cli
+
+// The archive's logs: trace list.
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/traces"
+)
+
+// listed is a log as `gridslot trace list` tells of it.
+type listed struct {
+	traces.Log
+	Citations []string
+	Cached    string // path in the cache; "" where it has not been fetched
+}
+
+func newTraceList() *cobra.Command {
+	format := ""
+	cmd := &cobra.Command{
+		Use:   "list [PATTERN]",
+		Short: "List the known logs of the " + traces.Archive,
+		Long: `List the known logs of the ` + traces.Archive + `, and which of them have
+been fetched. PATTERN, in any case, is a part of a name, machine or site, or with * and ?
+a whole name. Of a single log all is told: who is to be thanked, and what to be cited.`,
+		Example: `  gridslot trace list
+  gridslot trace list sdsc
+  gridslot trace list KTH-SP2-1996-2.1-cln --format json`,
+		Args:              arguments(0, 1, "[PATTERN]"),
+		ValidArgsFunction: completeLogs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			logs, err := list(slices.Concat(args, []string{""})[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case format == "json":
+				return writeJSON(cmd.OutOrStdout(), logs)
+			case len(args) > 0 && len(logs) == 1:
+				return logs[0].write(shown{cmd.OutOrStdout()})
+			}
+			return writeLogs(shown{cmd.OutOrStdout()}, logs)
+		},
+	}
+	parsedFlag(cmd, &format, "format", "table", "table|json", "of the list", oneOf("table|json"))
+	return cmd
+}
+
+// completeLogs completes names of the catalogue.
+func completeLogs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	for _, l := range traces.Catalogue() {
+		names = append(names, l.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// list are the logs that a pattern is about.
+func list(pattern string) (logs []listed, err error) {
+	folder, _ := traces.Cache() // where there is none, none is in it
+	wanted := strings.ToLower(traces.Stem(pattern))
+	if _, err := path.Match(wanted, ""); err != nil {
+		return nil, usagef("%q is no pattern: %w", pattern, err)
+	}
+	for _, l := range traces.Catalogue() {
+		about := strings.ToLower(strings.Join([]string{l.Name, l.Machine, l.Site}, "\n"))
+		whole, _ := path.Match(wanted, strings.ToLower(l.Name)) // the pattern is sound
+		if !whole && !strings.Contains(about, wanted) {
+			continue
+		}
+		one := listed{Log: l, Citations: l.Citations()}
+		if folder != "" {
+			one.Cached = traces.Cached(folder, l.Name)
+		}
+		logs = append(logs, one)
+	}
+	if len(logs) == 0 {
+		return nil, fmt.Errorf("no log of the catalogue is about %q: 'gridslot trace list' shows all", pattern)
+	}
+	return logs, nil
+}
+
+// known is a number as it is told: "-" where it is 0, which means unknown.
+func known(x float64, digits int) string {
+	if x == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64)
+}
+
+// years are those of the log.
+func (l *listed) years() string {
+	switch {
+	case l.From == 0:
+		return "-"
+	case l.From == l.To:
+		return strconv.Itoa(l.From)
+	}
+	return fmt.Sprintf("%d-%d", l.From, l.To)
+}
+
+func writeLogs(w io.Writer, logs []listed) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "log\tjobs\tprocessors\tdays\tload\truntime/estimate\tnote\tyears\tfetched")
+	for _, l := range logs {
+		fetched := "no"
+		if l.Cached != "" {
+			fetched = "yes"
+		}
+		fmt.Fprintln(t, strings.Join([]string{
+			l.Name, known(float64(l.Jobs), 0), known(float64(l.Processors), 0), known(l.Days, 1), known(l.Load, 3), known(l.Accuracy, 3), l.Note, l.years(), fetched,
+		}, "\t"))
+	}
+	return t.Flush()
+}
+
+// write tells all of one log.
+func (l *listed) write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range [][2]string{
+		{"log", l.Name}, {"machine", l.Machine}, {"site", l.Site}, {"processors", known(float64(l.Processors), 0)},
+		{"jobs", known(float64(l.Jobs), 0)}, {"counted by", l.Counted}, {"years", l.years()}, {"days", known(l.Days, 1)},
+		{"offered load", known(l.Load, 3)}, {"runtime/estimate", known(l.Accuracy, 3)}, {"missing", l.Missing}, {"note", l.Note},
+		{"page", l.Page}, {"file", l.URL}, {"sha256", l.SHA256}, {"thank", l.Acknowledge}, {"cite", strings.Join(l.Citations, "\n\t")},
+		{"fetched", cmp.Or(l.Cached, "no: gridslot trace fetch "+l.Name)},
+	} {
+		if row[1] != "" && row[1] != "-" {
+			fmt.Fprintf(t, "%s\t%s\n", row[0], row[1])
+		}
+	}
+	return t.Flush()
+}

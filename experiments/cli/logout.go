@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/workload"
+)
+
+// logOutput is a log on its way to a file that is there whole or not at all, or
+// to standard output.
+type logOutput struct {
+	workload.RecordWriter
+	cmd    *cobra.Command
+	format workload.Format
+	file   *workload.PackedFile // nil for standard output
+}
+
+// createLog begins the file path, or standard output where path is "" or "-",
+// in a format, with a header.
+func createLog(cmd *cobra.Command, path string, format workload.Writable, h *workload.Header) (*logOutput, error) {
+	out := &logOutput{cmd: cmd, format: format}
+	var to io.Writer = cmd.OutOrStdout()
+	var err error
+	if path != "" && path != workload.StandardInput {
+		if out.file, err = workload.CreatePacked(path); err != nil {
+			return nil, err
+		}
+		to = out.file
+	}
+	if out.RecordWriter, err = format.Write(to, h); err != nil {
+		out.Abort()
+		return nil, err
+	}
+	return out, nil
+}
+
+// Write writes a record. It fails once the call is interrupted.
+func (out *logOutput) Write(rec *workload.Record) error {
+	if out.cmd.Context().Err() != nil {
+		return errors.New("interrupted")
+	}
+	return out.RecordWriter.Write(rec)
+}
+
+// writeAll writes records and completes the text. Commit comes after it.
+func (out *logOutput) writeAll(records iter.Seq2[*workload.Record, error]) error {
+	for rec, err := range records {
+		if err != nil {
+			return err
+		}
+		if err := out.Write(rec); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// tellLost tells what the format does not hold. It comes after Close.
+func (out *logOutput) tellLost() {
+	for _, l := range out.Lost().All() {
+		fmt.Fprintf(shown{out.cmd.ErrOrStderr()}, "%s: lost is %v\n", out.format.Name(), l)
+	}
+}
+
+// Commit gives a file its name. It comes after Close.
+func (out *logOutput) Commit() error {
+	if out.file != nil {
+		return out.file.Commit()
+	}
+	return nil
+}
+
+// Abort throws a file away. After Commit it does nothing.
+func (out *logOutput) Abort() {
+	if out.file != nil {
+		out.file.Abort()
+	}
+}

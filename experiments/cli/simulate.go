@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// simulation is one call of `gridslot simulate`. Its flags are settings of a
+// scenario, and so is what stands in a file; flags that are given come last.
+type simulation struct {
+	env       Env
+	tables    *scenario.Tables
+	flags     workloadFlags
+	file      [3]string // by fileFlags
+	repeat    string    // a folder of results
+	repeats   *metrics.Manifest
+	out       string
+	format    string
+	workers   int
+	memory    int64
+	watch     bool
+	decisions bool
+	events    bool
+	windows   bool
+	perfetto  bool
+}
+
+// fileFlags are the flags that name a file of a scenario, and the machine that it
+// must describe.
+var fileFlags = [3]struct{ name, kind, usage string }{
+	{"scenario", "", "file of a scenario (YAML): machine, workload, policies and settings; flags stand in place of what it says"},
+	{"domain", "domain", "file of a virtual organisation (YAML): its priced nodes in place of a cluster, its policies"},
+	{"grid", "grid", "file of a grid (YAML): clusters, brokers, network and strategies in place of one cluster and its policies"},
+}
+
+func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
+	s := &simulation{env: env, tables: t, flags: workloadFlags{tables: t}}
+	cmd := &cobra.Command{
+		Use:   "simulate [TRACE|SCENARIO.yaml]",
+		Short: "Run a workload under one or more policies and compare them",
+		Long: `Run a workload under one or more policies on a cluster, a domain or a
+grid and compare them.
+TRACE is a log in the Standard Workload Format (plain, .gz or .zst; - is
+standard input); without it a small generated sample is run. A job file, CSV or
+JSON lines (.csv, .jsonl), can stand in its place, in which each job states its
+whole request and its user's criterion; or a source of jobs with its
+parameters, as in lublin:jobs=1000:load=0.8:
+` + describe(t.Sources) + `
+
+SCENARIO.yaml is a file that says all this, and more, in one place.
+
+Policies are named with their parameters, as in easy:order=wfp3:depth=100,
+and separated by commas:
+` + describe(t.Policies) + `
+
+With --domain FILE the machine is the priced nodes of a virtual organisation
+instead, as FILE describes them; without TRACE its jobs are those that FILE
+generates. The policies above take finder=NAME there, a search for windows
+(` + strings.Join(t.Finders.Names(), ", ") + `),
+and there are these:
+` + describe(ownOf(t)) + `
+
+With --grid FILE there are clusters and brokers, as FILE describes them, and
+these strategies in place of policies:
+` + describe(t.Strategies) + `
+
+With --outages processors or nodes go out of service, as a log tells or a
+model of failures draws:
+` + describe(t.Outages) + `
+
+and with --victims the jobs that run there
+` + describe(scenario.VictimRules()) + `
+
+With --predict jobs are planned by predictions of their runtimes, beside the limits
+of their requests, at which they are killed:
+` + describe(t.Predictors) + `
+
+and with --correct a prediction that a job outlives becomes another one
+` + describe(t.Correctors),
+		Example: `  gridslot simulate
+  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy-sjbf --out results
+  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
+  gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results
+  gridslot simulate study.yaml --seed 2
+  gridslot simulate --from-manifest results --out again`,
+		Args: arguments(0, 1, "[TRACE|SCENARIO.yaml]"),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.Var(&commaList{text: "fcfs,easy,conservative"}, "policy", "policies to run, separated by commas; may be repeated")
+	for i, flag := range fileFlags {
+		f.StringVar(&s.file[i], flag.name, "", flag.usage)
+		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
+	}
+	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated: its settings, policies and log are those of its manifest.json; flags that are given stand in place of what it says")
+	_ = cmd.MarkFlagDirname("from-manifest") // it exists
+	checked(cmd, "reservations", "", "FILE.csv", "users' advance reservations: job_id,submit,start,processors,duration[,runtime,user]", func(path string) (*workload.Reservations, error) {
+		if path == "" {
+			return nil, nil
+		}
+		return workload.OpenReservations(path)
+	})
+	f.String("outages", "", "capacity that is lost: FILE.csv (from,to, and processors or node[,known]) or a model of failures (default: none)")
+	f.String("victims", "requeue", "what becomes of the jobs that outages hit")
+	s.flags.add(cmd)
+	s.flags.addMoldable(cmd)
+	f.Bool("feedback", false, "fields 17 and 18 hold: a job comes its think time after the end of its preceding job")
+	checked(cmd, "pass", "instant", "instant|event|each", "one decision round an instant, or one after every event, arrivals or ends first", entity.ParsePass)
+	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
+	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
+	f.BoolVar(&s.decisions, "decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
+	checked(cmd, "wake", "", "T|apart=T", "the scheduler sleeps: it decides at multiples of T only (30s, 30s:offset=5s), or at any event but so far apart", scenario.ParseWake)
+	checked(cmd, "overhead", "", "dispatch=T:prologue=T:epilogue=T", "processors are held before and after a job runs; T is a time, T..T, exponential/T or lognormal/T/SIGMA", scenario.ParseOverhead)
+	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
+	s.addPredictions(cmd)
+	addTau(cmd)
+	checked(cmd, "warmup", "", "N|T", "the summary leaves out so many jobs at the beginning, or those of the first T (7d); utilization and makespan are of the time from then on", metrics.ParseWarmup)
+	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
+	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
+	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")
+	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
+	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
+	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
+	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
+	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need in memory before it is refused, such as 16G (default: three quarters of what there is)", optional(machine.ParseSize))
+	f.SortFlags = false
+	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
+	_ = cmd.MarkFlagDirname("out") // it exists
+	return cmd
+}
+
+// addTau defines the flag of the bound of slowdowns.
+func addTau(cmd *cobra.Command) {
+	checked(cmd, "tau", "10", "SECONDS", "the run time below which a bounded slowdown is not made worse by a job's shortness", scenario.ParseTau)
+}
+
+// checked is a flag whose text parse must accept, and which is kept as text.
+func checked[T any](cmd *cobra.Command, name, value, kind, usage string, parse func(string) (T, error)) {
+	parsedFlag(cmd, new(T), name, value, kind, usage, parse)
+}
+
+// names are names without repetitions.
+func names(lists ...[]string) []string {
+	var all []string
+	for _, n := range slices.Concat(lists...) {
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// ownOf are the policies on nodes that are none of a queue.
+func ownOf(t *scenario.Tables) policy.Table[policy.OnNodes] {
+	return slices.DeleteFunc(slices.Clone(t.Nodes), func(e policy.Entry[policy.OnNodes]) bool {
+		return slices.Contains(t.Policies.Names(), e.Name)
+	})
+}
+
+func describe[T any](t policy.Table[T]) string {
+	var b strings.Builder
+	for _, e := range t {
+		fmt.Fprintf(&b, "\n  %-13s %s\n", e.Name, e.Text)
+		for _, p := range e.Params {
+			fmt.Fprintf(&b, "      %s=%s\n          %s\n", p.Name, p.Values, p.Text)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (s *simulation) run(cmd *cobra.Command, args []string) error {
+	if s.workers < 1 {
+		return usagef("--workers must be 1 or more, not %d", s.workers)
+	}
+	for _, name := range []string{"decisions", "events", "alternatives", "perfetto"} {
+		if cmd.Flags().Changed(name) && s.out == "" {
+			return usagef("--%s writes files: give --out, the folder for them", name)
+		}
+	}
+	if err := checkSelection(cmd, &s.flags.o); err != nil {
+		return err
+	}
+	sc, err := s.scenario(cmd, args)
+	if err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	started := func(p scenario.Progress) func() {
+		return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
+	}
+	var observers func(policy, site string) []entity.Observer
+	if s.watch && drawable(stderr) {
+		w := &watch{}
+		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
+	}
+	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
+		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true, Repeats: s.repeats,
+		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
+		Tell:    teller(stderr),
+		Started: started, Observers: observers,
+	})
+	var large *machine.TooMuchError
+	if errors.As(err, &large) {
+		err = fmt.Errorf("%w: ask for less, or allow more with --memory", err)
+	}
+	if out == nil {
+		return s.named(worded(cmd, err))
+	}
+	to := cmd.OutOrStdout()
+	if s.format == "table" {
+		to = shown{to}
+	}
+	return errors.Join(err, out.Print(to, s.format))
+}
+
+// named is an error with the name of the file of the machine, where that is what it is
+// about: what it says is known only when the flags are known, too.
+func (s *simulation) named(err error) error {
+	var usage *usageError
+	for _, file := range s.file {
+		if file != "" && !errors.As(err, &usage) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return err
+}
+
+// scenario is what the call asks for: the file, if there is one, and the flags
+// that are given.
+func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.Scenario, err error) {
+	sc = scenario.New()
+	trace, from := "", ""
+	if len(args) > 0 {
+		trace = args[0]
+	}
+	if isScenario(trace) {
+		if s.file[0] != "" {
+			return nil, usagef("%s and --scenario %s are two scenarios: give one", trace, s.file[0])
+		}
+		s.file[0], trace = trace, ""
+	}
+	for i, flag := range fileFlags {
+		switch {
+		case s.file[i] != "" && from != "":
+			return nil, usagef("--%s and --%s exclude each other", flag.name, from)
+		case s.file[i] != "":
+			from = flag.name
+		case cmd.Flags().Changed(flag.name):
+			return nil, usagef("--%s needs the name of a file", flag.name)
+		}
+	}
+	if s.repeat != "" {
+		if from != "" {
+			return nil, usagef("--from-manifest and --%s exclude each other", from)
+		}
+		if sc, err = s.repeated(cmd, trace); err != nil {
+			return nil, err
+		}
+	}
+	for i, flag := range fileFlags {
+		if s.file[i] == "" {
+			continue
+		}
+		if sc, err = scenario.ReadMachine(s.file[i], flag.kind, s.tables); err != nil {
+			return nil, err
+		}
+	}
+	err = given(cmd, sc)
+	if trace != "" && err == nil {
+		err = sc.Set("trace", trace)
+	}
+	return sc, worded(cmd, err)
+}
+
+// repeated is the scenario of the manifest of a folder of results. What the run left beside
+// the files that there always are is asked for again where files are written.
+func (s *simulation) repeated(cmd *cobra.Command, trace string) (*scenario.Scenario, error) {
+	m, err := results.ReadManifest(s.repeat)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(s.repeat, "manifest.json")
+	sc, err := scenario.FromManifest(m, trace, s.tables)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("by %s: %w", path, err)
+	case trace == "" && sc.Workload.Trace == workload.StandardInput:
+		return nil, fmt.Errorf("the log of the run of %s came from standard input: give it as TRACE", path)
+	case trace != "":
+		m.Trace.SHA256 = "" // it is another log, knowingly
+	}
+	if m.Version != version() {
+		teller(cmd.ErrOrStderr())("%s was written by gridslot %s, and this is %s: results may differ", path, m.Version, version())
+	}
+	if s.out != "" {
+		for kind, asked := range map[string]*bool{"events-": &s.events, "decisions-": &s.decisions, "alternatives-": &s.windows, "perfetto-": &s.perfetto} {
+			*asked = *asked || slices.ContainsFunc(m.Runs, func(r metrics.ManifestRun) bool {
+				return slices.ContainsFunc(r.Files, func(name string) bool { return strings.HasPrefix(name, kind) })
+			})
+		}
+	}
+	s.repeats = m
+	return sc, nil
+}
+
+// given sets what the flags say that are given.
+func given(cmd *cobra.Command, sc *scenario.Scenario) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && slices.Contains(scenario.SettingNames(), f.Name) {
+			err = sc.Set(f.Name, f.Value.String())
+		}
+	})
+	return err
+}
+
+// isScenario reports whether an argument is the file of a scenario, not a trace.
+func isScenario(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// worded is an error about a setting as one about its flag, which is wrong usage,
+// where the flag is given, and not the file's.
+func worded(cmd *cobra.Command, err error) error {
+	var setting *scenario.SettingError
+	switch {
+	case !errors.As(err, &setting):
+		return err
+	case setting.Name == "trace":
+		if n := cmd.Flags().NArg(); n == 0 || isScenario(cmd.Flags().Arg(n-1)) {
+			return err
+		}
+		return usagef("TRACE: %w", setting.Err)
+	case cmd.Flags().Changed(setting.Name):
+		return usagef("--%s: %w", setting.Name, setting.Err)
+	}
+	return err
+}

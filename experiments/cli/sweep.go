@@ -1,0 +1,413 @@
+package cli
+
+// The command `gridslot sweep`: studies, thousands of simulations. What looks into a
+// study's folder stands in sweepfolder.go, the short probe of --dry-run in
+// sweepprobe.go.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/study"
+	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/sweep/slurm"
+)
+
+// sweeping is one call of `gridslot sweep`, or of one of its commands that carry out
+// runs.
+type sweeping struct {
+	env     Env
+	tables  *scenario.Tables
+	engines []sweepEngine
+
+	out     string
+	engine  string
+	workers int
+	memory  int64 // bytes of all runs
+	limit   sweep.Limit
+	dryRun  bool
+}
+
+// sweepEngine is a way to carry out studies that can be asked for by --engine.
+type sweepEngine struct {
+	name, text string
+	flags      *pflag.FlagSet // its own, which no other engine has; or nil
+	// engine makes the engine that the flags ask for.
+	engine func(*sweeping) (sweep.Engine, error)
+}
+
+// sweepEngines are all of them, the default first.
+func sweepEngines() []sweepEngine {
+	return []sweepEngine{
+		{name: "local", text: "worker processes on this machine", engine: func(s *sweeping) (sweep.Engine, error) { return s.local() }},
+		slurmEngine(),
+	}
+}
+
+// local is the engine that a call uses on this machine.
+func (s *sweeping) local() (sweep.Local, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return sweep.Local{}, fmt.Errorf("finding the program for the workers: %w", err)
+	}
+	return sweep.Local{Workers: s.workers, Memory: s.memory, Command: []string{self, "sweep", "work"}}, nil
+}
+
+func newSweep(env Env, t *scenario.Tables) *cobra.Command {
+	s := &sweeping{env: env, tables: t, engines: sweepEngines()}
+	cmd := &cobra.Command{
+		Use:   "sweep STUDY.yaml --out DIR",
+		Short: "Carry out a study: thousands of runs that lose nothing",
+		Long: `Carry out a study: a grid of settings times replications, as STUDY.yaml says.
+The results are in DIR/results.csv, a row a run.
+
+Each run is done once: called again, after an interrupt or whatever befell the
+machine, sweep adds what is missing. A changed study adds its runs and never
+mixes them with others. A run that panics, hangs (--limit) or takes too much
+memory (--memory) fails alone; 'sweep status DIR' tells which, 'sweep retry DIR'
+tries them again.
+
+Engines, which carry out the runs:
+` + describeEngines(s.engines),
+		Example: `  gridslot sweep study.yaml --dry-run
+  gridslot sweep study.yaml --out results
+  gridslot sweep study.yaml --out results --workers 8 --limit 10m --memory 12G
+  gridslot sweep status results
+  gridslot sweep shard 3/8 study.yaml --out results`,
+		Args:              arguments(1, 1, "STUDY.yaml"),
+		ValidArgsFunction: completeFiles("yaml", "yml"),
+		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+	}
+	s.addOut(cmd)
+	s.addEngine(cmd)
+	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "tell how many runs there are and about how long they take, from a short probe; nothing is written")
+	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepCancel(), newSweepWork(t))
+	return cmd
+}
+
+func describeEngines(engines []sweepEngine) string {
+	var b strings.Builder
+	for _, e := range engines {
+		fmt.Fprintf(&b, "\n  %-13s %s", e.name, e.text)
+	}
+	return b.String()
+}
+
+func (s *sweeping) addOut(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.out, "out", "", "folder of the study")
+	cmd.Flags().SortFlags = false
+	_ = cmd.MarkFlagDirname("out") // it exists
+}
+
+// addLocal defines the flags of runs on this machine.
+func (s *sweeping) addLocal(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time on this machine")
+	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G: there are fewer at a time where they are large (default: three quarters of the machine's)", optional(machine.ParseSize))
+	parsedFlag(cmd, &s.limit.Time, "limit", "", "TIME", "of one run, such as 90s or 2h: it fails when it takes longer (default: none)", optional(parseLimit))
+	f.IntVar(&s.limit.Tries, "tries", 3, "how often a run is tried whose worker goes away")
+}
+
+// addEngine defines the flags that say how runs are carried out.
+func (s *sweeping) addEngine(cmd *cobra.Command) {
+	var names []string
+	for _, e := range s.engines {
+		names = append(names, e.name)
+	}
+	known := oneOf(strings.Join(names, "|"))
+	parsedFlag(cmd, &s.engine, "engine", names[0], strings.Join(names, "|"), "what carries out the runs", func(name string) (string, error) {
+		if name == "nats" {
+			return "", usagef("there is no engine nats any more: other machines take part by --engine slurm, or each by a part of the study, " +
+				"'gridslot sweep shard I/N STUDY.yaml --out DIR', which 'gridslot sweep merge DIR' puts together")
+		}
+		return known(name)
+	})
+	s.addLocal(cmd)
+	for _, e := range s.engines {
+		if e.flags != nil {
+			cmd.Flags().AddFlagSet(e.flags)
+		}
+	}
+}
+
+// Optional reads a text that may be empty.
+func optional[T any](parse func(string) (T, error)) func(string) (T, error) {
+	return func(text string) (v T, err error) {
+		if text == "" {
+			return v, nil
+		}
+		return parse(text)
+	}
+}
+
+// parseLimit reads a time above 0.
+func parseLimit(text string) (time.Duration, error) {
+	seconds, err := des.ParseSeconds(text)
+	if err == nil && !(seconds > 0) {
+		err = errors.New("want a time above 0")
+	}
+	return time.Duration(min(seconds, 1e9) * float64(time.Second)), err
+}
+
+func completeFiles(extensions ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// check reports values out of range as wrong usage.
+func (s *sweeping) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case s.out == "" && !s.dryRun:
+		return usagef("give --out, the folder for the results")
+	case s.workers < 1:
+		return usagef("--workers must be 1 or more, not %d", s.workers)
+	case given("memory") && s.memory < 1:
+		return usagef("--memory must be more than nothing")
+	case s.limit.Tries < 1:
+		return usagef("--tries must be 1 or more, not %d", s.limit.Tries)
+	}
+	for _, e := range s.engines {
+		if e.flags == nil || e.name == s.engine {
+			continue
+		}
+		var wrong error
+		e.flags.VisitAll(func(f *pflag.Flag) {
+			if given(f.Name) && wrong == nil {
+				wrong = usagef("--%s is for --engine %s", f.Name, e.name)
+			}
+		})
+		if wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
+// chosen is the engine that --engine names.
+func (s *sweeping) chosen() (sweep.Engine, error) {
+	i := slices.IndexFunc(s.engines, func(e sweepEngine) bool { return e.name == s.engine })
+	return s.engines[i].engine(s) // the flag takes no other name
+}
+
+func (s *sweeping) run(cmd *cobra.Command, path string) error {
+	if err := s.check(cmd); err != nil {
+		return err
+	}
+	st, err := study.Open(path, s.tables)
+	if err != nil {
+		return err
+	}
+	engine, err := s.chosen()
+	if err != nil {
+		return err
+	}
+	if s.dryRun {
+		return s.outlook(cmd, st)
+	}
+	return s.carryOut(cmd, st, engine, false)
+}
+
+// carryOut carries out what is missing of a study, and what has failed where retry
+// says so.
+func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Engine, retry bool) error {
+	plan, err := s.study(cmd, st, engine)
+	if err != nil {
+		return err
+	}
+	plan.Retry = retry
+	if err := tellIfChanged(&plan); err != nil {
+		return err
+	}
+	var show runsProgress
+	plan.Progress = show.set
+	stop := show.begin(cmd, plan.Tell)
+	results, err := sweep.Run(cmd.Context(), plan, st.Do)
+	stop()
+	if results == nil {
+		return err
+	}
+	status := results.Status()
+	if cmd.Context().Err() != nil && status.Missing > 0 {
+		plan.Tell("%d of %d runs are done and stay; the same command goes on with the others", status.Done, status.Units)
+	}
+	if submitted := (*slurm.SubmittedError)(nil); errors.As(err, &submitted) {
+		fmt.Fprintln(cmd.OutOrStdout(), submitted)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if shard, part := engine.(sweep.Shard); part {
+		done, failed, all := partOf(shard, results)
+		fmt.Fprintf(cmd.OutOrStdout(), "%d of the %d runs of the shard are done, %d have failed\n", done, all, failed)
+		return nil // what has failed is stored as well: a batch system has nothing to do again
+	}
+	if err := conclude(s.out, status, plan.Tell); err != nil {
+		return err
+	}
+	fmt.Fprintf(shown{cmd.OutOrStdout()}, "%d of %d runs are done: %s\n", status.Done, status.Units, filepath.Join(s.out, sweep.ResultsName))
+	if n := status.Failed(); n > 0 {
+		writeFailures(cmd.ErrOrStderr(), failuresOf(results))
+		return fmt.Errorf("%s: 'gridslot sweep status %s' tells more, 'gridslot sweep retry %[2]s' tries again", haveFailed(n), s.out)
+	}
+	return nil
+}
+
+// tellIfChanged tells where the folder has results, but none of this study as it is now.
+func tellIfChanged(study *sweep.Study) error {
+	folder, err := sweep.Open(study.Dir)
+	if err != nil {
+		return nil // there is none yet
+	}
+	before, err := folder.Plan()
+	if err != nil {
+		return err
+	}
+	now, err := study.Plan()
+	if err != nil {
+		return err
+	}
+	planned := map[string]bool{}
+	for _, u := range now.Units {
+		planned[u.Key] = true
+	}
+	if slices.ContainsFunc(before.Units, func(u sweep.Unit) bool { return planned[u.Key] }) {
+		return nil
+	}
+	status, err := folder.Status()
+	if err == nil && status.Done > 0 {
+		study.Tell("the study, its files or the program are others than when the results in %s were made: all runs are done anew; 'gridslot sweep clean %[1]s' removes the old ones afterwards", study.Dir)
+	}
+	return err
+}
+
+// partOf is how many runs of a shard are done and have failed, and how many it has.
+func partOf(s sweep.Shard, r *sweep.Results) (done, failed, all int) {
+	for i, u := range r.Plan.Units {
+		switch {
+		case !s.Has(u):
+			continue
+		case r.Failures[i] != nil:
+			failed++
+		case r.Rows[i] != nil:
+			done++
+		}
+		all++
+	}
+	return done, failed, all
+}
+
+func haveFailed(n int) string {
+	if n == 1 {
+		return "a run has failed"
+	}
+	return fmt.Sprintf("%d runs have failed", n)
+}
+
+// study is the plan of a study with all that the flags say.
+func (s *sweeping) study(cmd *cobra.Command, st *study.File, engine sweep.Engine) (sweep.Study, error) {
+	plan, err := st.Study(Build())
+	if err != nil {
+		return plan, err
+	}
+	plan.Dir, plan.Engine = s.out, engine
+	if s.limit.Time > 0 {
+		plan.Limit.Time = s.limit.Time
+	}
+	if plan.Limit.Tries == 0 || cmd.Flags().Changed("tries") {
+		plan.Limit.Tries = s.limit.Tries
+	}
+	plan.Command = append([]string{"gridslot"}, s.env.Args...)
+	plan.Tell = teller(cmd.ErrOrStderr())
+	return plan, nil
+}
+
+// runsProgress shows how far a study is: a bar on a terminal, a line now and then
+// elsewhere.
+type runsProgress struct {
+	before, done, total atomic.Int64
+	known               atomic.Bool
+}
+
+// linesEvery is how often progress is told where there is no bar.
+const linesEvery = time.Minute
+
+func (p *runsProgress) set(done, total int) {
+	if p.known.CompareAndSwap(false, true) {
+		p.before.Store(int64(done))
+	}
+	p.total.Store(int64(total))
+	for old := p.done.Load(); int64(done) > old && !p.done.CompareAndSwap(old, int64(done)); old = p.done.Load() {
+	}
+}
+
+func (p *runsProgress) begin(cmd *cobra.Command, tell func(string, ...any)) (stop func()) {
+	ctx, cancel := context.WithCancel(cmd.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		began, told := time.Now(), time.Now()
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		hide := func() {}
+		defer func() { hide() }()
+		for drawn := false; ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			before, done, total := p.before.Load(), p.done.Load(), p.total.Load()
+			if !p.known.Load() || done == total {
+				continue
+			}
+			if !drawn { // now it is known how many there are
+				hide, drawn = showProgress(cmd.ErrOrStderr(), func() string {
+					return fmt.Sprintf("run %d of %d", p.done.Load(), total)
+				}, total-before, func() int64 { return p.done.Load() - before }), true
+			}
+			if !drawable(cmd.ErrOrStderr()) && time.Since(told) >= linesEvery && done > before {
+				told = time.Now()
+				left := time.Duration(float64(time.Since(began)) / float64(done-before) * float64(total-done))
+				tell("%d of %d runs are done, about %s left", done, total, roughly(left))
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// roughly is a time as people say it.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.0f s", max(1, d.Seconds()))
+	case d < 100*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	}
+	return fmt.Sprintf("%.1f days", d.Hours()/24)
+}

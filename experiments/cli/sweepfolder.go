@@ -1,0 +1,305 @@
+package cli
+
+// The commands of `gridslot sweep` that work on the folder of a study.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/study"
+	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/experiments/sweep/slurm"
+)
+
+// failuresOfKind are the failures of a study of one kind.
+type failuresOfKind struct {
+	Kind    sweep.FailureKind `json:"kind"`
+	Runs    int               `json:"runs"`
+	First   string            `json:"first"` // the case that stands first in the plan
+	Key     string            `json:"key"`   // its
+	Message string            `json:"message"`
+}
+
+// failuresOf are the failures of a study, those of a kind together.
+func failuresOf(r *sweep.Results) []failuresOfKind {
+	all := []failuresOfKind{}
+	for _, index := range slices.Sorted(maps.Keys(r.Failures)) {
+		f, u := r.Failures[index], r.Plan.Units[index]
+		i := slices.IndexFunc(all, func(k failuresOfKind) bool { return k.Kind == f.Kind })
+		if i < 0 {
+			i = len(all)
+			all = append(all, failuresOfKind{Kind: f.Kind, First: u.String(), Key: u.Key, Message: f.Message})
+		}
+		all[i].Runs++
+	}
+	return all
+}
+
+func writeFailures(w io.Writer, all []failuresOfKind) {
+	for _, f := range all {
+		fmt.Fprintf(w, "%6d %-7s first %s\n", f.Runs, f.Kind, harmless(f.First))
+		for line := range strings.Lines(harmless(f.Message)) {
+			fmt.Fprintf(w, "               %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+}
+
+func newSweepStatus() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Tell how far a study is, and what has failed",
+		Long: `Tell how many runs of a study are done, have failed and are missing, and of each
+kind of failure the first message. The messages of all, and the last lines of
+what they said, are in DIR/failures.`,
+		Example:           "  gridslot sweep status results\n  gridslot sweep status results --format json",
+		Args:              arguments(1, 1, "DIR"),
+		ValidArgsFunction: completeFolders,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := sweep.Open(args[0])
+			if err != nil {
+				return err
+			}
+			r, err := folder.Results()
+			if err != nil {
+				return err
+			}
+			var jobs []slurm.Job
+			if slurm.Used(args[0]) {
+				if jobs, err = slurm.Jobs(cmd.Context(), args[0]); err != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: of jobs in Slurm nothing is known: %s\n", harmless(err.Error()))
+				}
+			}
+			return writeStatus(cmd.OutOrStdout(), format, r, jobs)
+		},
+	}
+	parsedFlag(cmd, &format, "format", "text", "text|json", "of what is told", oneOf("text|json"))
+	return cmd
+}
+
+func writeStatus(w io.Writer, format string, r *sweep.Results, jobs []slurm.Job) error {
+	s, failures := r.Status(), failuresOf(r)
+	if format == "json" {
+		text, err := json.MarshalIndent(struct {
+			Runs     int              `json:"runs"`
+			Done     int              `json:"done"`
+			Failed   int              `json:"failed"`
+			Missing  int              `json:"missing"`
+			Failures []failuresOfKind `json:"failures"`
+			Slurm    []slurm.Job      `json:"slurm,omitempty"`
+		}{s.Units, s.Done, s.Failed(), s.Missing, failures, jobs}, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "%s\n", text)
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%6d runs\n%6d done\n%6d failed\n%6d missing\n", s.Units, s.Done, s.Failed(), s.Missing)
+	if len(failures) > 0 {
+		fmt.Fprintln(w, "\nfailures")
+		writeFailures(w, failures)
+	}
+	writeQueued(w, jobs)
+	return err
+}
+
+// openKept reads the study of a folder again.
+func openKept(dir string, t *scenario.Tables) (*study.File, error) {
+	folder, err := sweep.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := folder.Portable()
+	if err != nil {
+		return nil, err
+	}
+	return study.Read(p, t)
+}
+
+func newSweepRetry(env Env, t *scenario.Tables) *cobra.Command {
+	s := &sweeping{env: env, tables: t, engines: sweepEngines()}
+	cmd := &cobra.Command{
+		Use:   "retry DIR",
+		Short: "Do the runs of a study again that failed, and those that are missing",
+		Long: `Do the runs of the study in DIR again that failed, and those that are missing.
+With another --limit or --memory what was too much before may succeed.`,
+		Example:           "  gridslot sweep retry results\n  gridslot sweep retry results --limit 2h --workers 1",
+		Args:              arguments(1, 1, "DIR"),
+		ValidArgsFunction: completeFolders,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.out = args[0]
+			if err := s.check(cmd); err != nil {
+				return err
+			}
+			st, err := openKept(s.out, t)
+			if err != nil {
+				return err
+			}
+			engine, err := s.chosen()
+			if err != nil {
+				return err
+			}
+			return s.carryOut(cmd, st, engine, true)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	s.addEngine(cmd)
+	return cmd
+}
+
+func newSweepMerge() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "merge DIR",
+		Short: "Write the results of the runs that are done",
+		Long: `Write DIR/results.csv of all runs that are done, such as those of shards. Nothing
+is computed.`,
+		Example:           "  gridslot sweep merge results",
+		Args:              arguments(1, 1, "DIR"),
+		ValidArgsFunction: completeFolders,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := sweep.Merge(args[0], study.Columns(), study.CheckRow)
+			if err != nil {
+				return err
+			}
+			s := r.Status()
+			if err := conclude(args[0], s, teller(cmd.ErrOrStderr())); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "%d of %d runs are done: %s\n", s.Done, s.Units, filepath.Join(args[0], sweep.ResultsName))
+			return err
+		},
+	}
+	return cmd
+}
+
+func newSweepClean() *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "clean DIR",
+		Short: "Remove what is not of the study's last plan, and failures",
+		Long: `Remove from DIR what is left of other plans, programs and inputs, of killed
+processes, and the failures, whose runs are missing then. What is removed is
+told before.`,
+		Example:           "  gridslot sweep clean results --dry-run\n  gridslot sweep clean results",
+		Args:              arguments(1, 1, "DIR"),
+		ValidArgsFunction: completeFolders,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := sweep.Open(args[0]); err != nil {
+				return err
+			}
+			folder, err := sweep.OpenFor(args[0], false)
+			if err != nil {
+				return err
+			}
+			defer folder.Close()
+			return cleanFolder(cmd.OutOrStdout(), folder, dryRun)
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be removed")
+	return cmd
+}
+
+func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
+	strays, bytes, err := folder.Strays()
+	if err != nil {
+		return err
+	}
+	status, err := folder.Status()
+	if err != nil {
+		return err
+	}
+	verb := "removing"
+	if dryRun {
+		verb = "would remove"
+	}
+	fmt.Fprintf(w, "%s what is there of %d runs that are not in the plan (%s), and %d failures; %d runs stay\n", verb, strays, machine.Size(bytes), status.Failed(), status.Done)
+	if dryRun {
+		return nil
+	}
+	if _, err := folder.Clean(); err != nil {
+		return err
+	}
+	_, err = folder.Forget()
+	return err
+}
+
+func newSweepShard(env Env, t *scenario.Tables) *cobra.Command {
+	s := &sweeping{env: env, tables: t}
+	cmd := &cobra.Command{
+		Use:   "shard I/N [STUDY.yaml] --out DIR",
+		Short: "Carry out the I-th of N parts of a study",
+		Long: `Carry out the I-th of N parts of a study, I from 1 to N: a task of any batch
+system. The parts may run at the same time, on machines that share the folder.
+When all have ended, 'sweep merge DIR' writes the results; 'sweep' does as well, and
+does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
+		Example: "  gridslot sweep shard 3/8 study.yaml --out results\n  gridslot sweep merge results",
+		Args:    arguments(1, 2, "I/N [STUDY.yaml]"),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeFiles("yaml", "yml")(cmd, args, text)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			shard, err := sweep.ParseShard(args[0])
+			if err != nil {
+				return usagef("I/N: %w", err)
+			}
+			if err := s.check(cmd); err != nil {
+				return err
+			}
+			var st *study.File
+			if len(args) == 2 {
+				st, err = study.Open(args[1], t)
+			} else {
+				st, err = openKept(s.out, t)
+			}
+			if err != nil {
+				return err
+			}
+			if shard.Engine, err = s.local(); err != nil {
+				return err
+			}
+			return s.carryOut(cmd, st, shard, false)
+		},
+	}
+	s.addOut(cmd)
+	s.addLocal(cmd)
+	return cmd
+}
+
+// newSweepWork is the command of worker processes; see sweep.Local.
+func newSweepWork(t *scenario.Tables) *cobra.Command {
+	return &cobra.Command{
+		Use:    "work",
+		Short:  "Be a worker process of sweep",
+		Hidden: true,
+		Args:   arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(os.Interrupt, syscall.SIGTERM) // a terminal's go to all its processes: who has started this one decides
+			return sweep.Serve(cmd.InOrStdin(), cmd.OutOrStdout(), func(p sweep.Portable, b sweep.Basis) (sweep.Do, error) {
+				if b.Build != Build() {
+					return nil, errors.New("the program is not the one that has begun the study: has it been replaced? Begin again")
+				}
+				st, err := study.Read(p, t)
+				if err != nil {
+					return nil, err
+				}
+				return st.Do, nil
+			})
+		},
+	}
+}

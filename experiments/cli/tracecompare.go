@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/facts"
+)
+
+// comparison is what `gridslot trace compare` tells.
+type comparison struct {
+	A         side             `json:"a"`
+	B         side             `json:"b"`
+	Distances []facts.Distance `json:"distances"`
+}
+
+// side is what it tells of one log by itself.
+type side struct {
+	Name        string            `json:"name"`
+	SHA256      string            `json:"sha256"`
+	Processors  int               `json:"processors"`
+	Lines       int64             `json:"lines"`
+	Jobs        int64             `json:"jobs"`
+	Days        float64           `json:"days"`
+	Load        float64           `json:"offered_load"`
+	Serial      float64           `json:"serial"`
+	PowersOfTwo float64           `json:"powers_of_two"`
+	Correlation facts.Correlation `json:"size_runtime_correlation"`
+	Users       int               `json:"users"`
+	Repeated    *float64          `json:"repeated_jobs"` // null where users are unknown
+
+	report *workload.Report
+}
+
+func newTraceCompare(t *scenario.Tables) *cobra.Command {
+	flags := workloadFlags{tables: t}
+	var format string
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Tell how far two logs are apart, such as a model and the log it is to resemble",
+		Long: `Tell how far two logs are apart: their facts side by side, and for each quantity
+the distance between its two distributions.
+
+  ks    the greatest difference between the shares of jobs with no more than x
+        (Kolmogorov and Smirnov): 0 alike, 1 nothing in common
+  w1    how far values must be moved on average to make one distribution of
+        the other (Wasserstein), in the quantity's unit; w1/mean by the mean of B
+
+Hours are counted from midnight, by the clock that each header names. The flags
+hold for both logs.`,
+		Example: `  gridslot generate lublin --jobs 28000 --procs 100 --load 0.7 --estimates tsafrir --out model.swf
+  gridslot trace compare model.swf KTH-SP2-1996-2.1-cln.swf.gz`,
+		Args: arguments(2, 2, "A B"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == workload.StandardInput && args[1] == workload.StandardInput {
+				return usagef("both logs are standard input: name a file for one of them")
+			}
+			var c comparison
+			var both [2]*facts.Facts
+			for i, s := range []*side{&c.A, &c.B} {
+				t, err := flags.open(cmd, args[i:i+1])
+				if err != nil {
+					return err
+				}
+				info, report, err := inspect(cmd.Context(), t)
+				if err != nil {
+					return err
+				}
+				f := info.Facts
+				both[i] = f
+				*s = side{
+					Name: info.Name, SHA256: info.SHA256, Processors: info.Processors, Lines: info.Lines, Jobs: info.Jobs,
+					Days: (info.Last - info.First) / 86400, Load: info.Load, Serial: f.Sizes.Serial, PowersOfTwo: f.Sizes.PowersOfTwo,
+					Correlation: f.Correlation, Users: info.Users, report: report,
+				}
+				if f.Repeats != nil {
+					s.Repeated = &f.Repeats.Share
+				}
+			}
+			c.Distances = facts.Compare(both[0], both[1])
+			switch format {
+			case "json":
+				return writeJSON(cmd.OutOrStdout(), c)
+			case "csv":
+				return c.writeCSV(cmd.OutOrStdout())
+			}
+			return c.write(shown{cmd.OutOrStdout()})
+		},
+	}
+	flags.add(cmd)
+	parsedFlag(cmd, &format, "format", "table", "table|json|csv", "of the output; csv has the distances alone", oneOf("table|json|csv"))
+	return cmd
+}
+
+func (c *comparison) write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name string, of func(*side) string) { fmt.Fprintf(t, "%s\t%s\t%s\n", name, of(&c.A), of(&c.B)) }
+	row("", func(s *side) string { return s.Name })
+	row("jobs", func(s *side) string { return fmt.Sprintf("%d of %d lines", s.Jobs, s.Lines) })
+	row("processors", func(s *side) string { return ifKnown(float64(s.Processors), "%.0f") })
+	row("days", func(s *side) string { return fmt.Sprintf("%.1f", s.Days) })
+	row("offered load", func(s *side) string { return ifKnown(s.Load, "%.3f") })
+	row("of one processor", func(s *side) string { return percent(s.Serial) })
+	row("powers of two, of the others", func(s *side) string { return percent(s.PowersOfTwo) })
+	row("correlation of size and runtime", func(s *side) string { return correlated(s.Correlation.Values) })
+	row("correlation of their logarithms", func(s *side) string { return correlated(s.Correlation.Logarithms) })
+	row("users", func(s *side) string { return ifKnown(float64(s.Users), "%.0f") })
+	row("repeated jobs", func(s *side) string {
+		if s.Repeated == nil {
+			return "-"
+		}
+		return percent(*s.Repeated)
+	})
+	fmt.Fprintln(t)
+	fmt.Fprintln(t, "\tmean A\tmean B\tmedian A\tmedian B\t95% A\t95% B\tks\tw1\tw1/mean")
+	for _, d := range c.Distances {
+		name := harmless(d.Quantity)
+		if d.Unit != "" {
+			name += ", " + d.Unit
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3f\t%s\t%.3f\n", name, figures4(d.A.Mean), figures4(d.B.Mean), figures4(d.A.Median), figures4(d.B.Median),
+			figures4(d.A.P95), figures4(d.B.P95), d.KolmogorovSmirnov, figures4(d.Wasserstein), d.Relative)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, s := range []*side{&c.A, &c.B} {
+		if s.report.Total(workload.Damaged)+s.report.Total(workload.LeftOut) > 0 {
+			if _, err := fmt.Fprintf(w, "\n%s: %v\n", s.Name, s.report); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ifKnown is a number above 0, which stands for unknown.
+func ifKnown(v float64, format string) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf(format, v)
+}
+
+func correlated(r *float64) string {
+	if r == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *r)
+}
+
+func (c *comparison) writeCSV(w io.Writer) error {
+	rows := [][]string{{"quantity", "unit", "n_a", "n_b", "mean_a", "mean_b", "median_a", "median_b", "p95_a", "p95_b", "ks", "wasserstein", "wasserstein_by_mean"}}
+	for _, d := range c.Distances {
+		row := []string{d.Quantity, d.Unit, strconv.FormatInt(d.A.N, 10), strconv.FormatInt(d.B.N, 10)}
+		for _, v := range []float64{d.A.Mean, d.B.Mean, d.A.Median, d.B.Median, d.A.P95, d.B.P95, d.KolmogorovSmirnov, d.Wasserstein, d.Relative} {
+			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}

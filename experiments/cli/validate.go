@@ -1,0 +1,311 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/results"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/workload"
+)
+
+func newValidate(t *scenario.Tables) *cobra.Command {
+	v := validation{flags: workloadFlags{tables: t}}
+	cmd := &cobra.Command{
+		Use:   "validate DIR|JOBS.csv [TRACE]",
+		Short: "Check a schedule against the trace it came from",
+		Long: `Check a schedule, a jobs.csv of gridslot or Batsim, against the trace it came
+from: every job has a row that agrees with the trace and with itself, none
+starts before its submission, processors are never used twice nor beyond their
+number, and the policy's promises are kept: FCFS starts jobs in order, EASY
+never delays the head of the queue beyond its reservation, conservative
+backfilling starts no job later than the first reservation it was given.
+
+Of DIR, a folder of results, all schedules are checked, against the workload, the
+machine and the settings that its manifest.json tells of. So it is of one
+JOBS.csv with its manifest beside it; flags and TRACE stand in place of what the
+manifest says. The log and the files that it names are opened where they were,
+relative to the working directory, and must be unchanged: their checksums are compared.
+
+Without a manifest, give the flags that described the workload when the schedule
+was made. Without TRACE it is the sample. In place of TRACE a job file can stand, such as the
+requests.csv beside the schedule, or a workflow: deadlines are checked then. With --domain as
+well, the schedule is one of the nodes of that domain, and every job had nodes
+that its request allows, within its budget where prices do not change.
+The policy is taken from the manifest, or else from the file's name,
+jobs-POLICY.csv, unless --policy says otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
+broken.
+
+Of a run in which jobs were stopped and began again, or capacity was lost, the
+files attempts-POLICY.csv and outages-POLICY.csv beside the schedule are read as
+well: every attempt is checked, and no job may have had what was out of service.
+Advance reservations are checked where --reservations names their file. Promises
+are not checked then: nobody could keep them.
+
+Of a run on a grid (--grid FILE, without a manifest) all files beside JOBS.csv, the
+one of the jobs as a whole, are checked against FILE, with the seed and the
+trace that the run had: nodes and processors are used by one at a time, jobs and
+owners alike, windows are what their jobs accept and within budget and deadline,
+and the money adds up to the millionth.`,
+		Example: `  gridslot simulate log.swf.gz --out results
+  gridslot validate results
+  gridslot validate jobs.csv log.swf.gz --policy easy
+  gridslot validate results/jobs-css.csv results/requests.csv --domain domain.yaml
+  gridslot validate results/jobs-cheapest.csv --grid vo.yaml`,
+		Args: arguments(1, 2, "DIR|JOBS.csv [TRACE]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if v.limit < 1 {
+				return usagef("--limit must be 1 or more, not %d", v.limit)
+			}
+			for _, pair := range [][2]string{{"grid", "domain"}, {"grid", "policy"}, {"domain", "policy"}} {
+				if f := cmd.Flags(); f.Changed(pair[0]) && f.Changed(pair[1]) {
+					return usagef("give one of --%s and --%s", pair[0], pair[1])
+				}
+			}
+			if err := checkSelection(cmd, &v.flags.o); err != nil {
+				return err
+			}
+			if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+				return v.folder(cmd, args[0], args[1:])
+			}
+			return v.schedule(cmd, scheduleOf(args[0]), args[1:])
+		},
+	}
+	flags := &v.flags
+	flags.add(cmd)
+	flags.addMoldable(cmd)
+	addTau(cmd)
+	cmd.Flags().BoolVar(&flags.o.Feedback, "feedback", false, "fields 17 and 18 of the trace hold: a job came its think time after the end of its preceding job")
+	cmd.Flags().StringVar(&v.policy, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
+	cmd.Flags().StringVar(&v.domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
+	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
+	cmd.Flags().StringVar(&v.reservations, "reservations", "", "users' advance reservations that the run had")
+	cmd.Flags().StringVar(&v.grid, "grid", "", "file of the grid (YAML) on which the run was made")
+	_ = cmd.MarkFlagFilename("grid", "yaml", "yml") // it exists
+	cmd.Flags().IntVar(&v.limit, "limit", 20, "how many violations to list")
+	complete(cmd, "policy", append(t.Policies.Names(), "none"))
+	return cmd
+}
+
+// validation is one call of `gridslot validate`.
+type validation struct {
+	flags                              workloadFlags
+	policy, domain, grid, reservations string
+	limit                              int
+}
+
+// folder checks the schedules of all runs that the manifest of a folder names.
+func (v *validation) folder(cmd *cobra.Command, dir string, trace []string) error {
+	m, err := results.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	var bad []error
+	checked := 0
+	for _, r := range m.Runs {
+		jobs := results.JobsFile(r.Files)
+		if jobs == "" {
+			continue
+		}
+		checked++
+		if err := v.schedule(cmd, schedule{dir: dir, jobs: jobs, spec: r.Policy, files: r.Files, manifest: m}, trace); err != nil {
+			bad = append(bad, err)
+		}
+	}
+	if checked == 0 {
+		return fmt.Errorf("%s names no finished run with a schedule", filepath.Join(dir, "manifest.json"))
+	}
+	return errors.Join(bad...)
+}
+
+// schedule checks one schedule and prints what was found.
+func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) error {
+	sc, err := v.scenario(cmd, &s, trace)
+	if err != nil {
+		return s.placed(worded(cmd, err))
+	}
+	check := scenario.Schedule{Dir: s.dir, Jobs: s.jobs, Policy: s.spec, Files: s.files}
+	if s.manifest != nil {
+		check.Settings = s.manifest.Settings
+	}
+	if s.manifest != nil && len(trace) == 0 && v.domain == "" && v.grid == "" {
+		check.SHA256 = s.manifest.Trace.SHA256
+	}
+	of, found, err := scenario.Validate(cmd.Context(), sc, check, scenario.Options{Tables: v.flags.tables, Stdin: cmd.InOrStdin()}, v.limit)
+	if err != nil {
+		var damaged *validate.DamagedFileError
+		if _, grid := sc.Machine.(*scenario.Grid); errors.As(err, &damaged) && !grid {
+			if kind, _, _ := strings.Cut(damaged.File, " "); kind != "jobs" { // attempts CSV
+				return fmt.Errorf("%s, beside %s and of %s: %w", kind+"-"+strings.TrimPrefix(s.jobs, "jobs-"), s.path(), of, err)
+			}
+		}
+		if of == "" {
+			return s.placed(worded(cmd, err))
+		}
+		return fmt.Errorf("%s, of %s: %w", s.path(), of, worded(cmd, err))
+	}
+	if _, err := fmt.Fprintf(shown{cmd.OutOrStdout()}, "%s: %v", s.path(), found); err != nil {
+		return err
+	}
+	if found.Total > 0 {
+		return fmt.Errorf("%s is not a valid schedule of %s (violations: %d)", s.path(), of, found.Total)
+	}
+	return nil
+}
+
+// scenario is what the schedule is to be held against: the machine and the settings of the
+// manifest beside it, and the flags that are given.
+func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (sc *scenario.Scenario, err error) {
+	t := v.flags.tables
+	switch {
+	case v.domain != "":
+		sc, err = scenario.ReadMachine(v.domain, "domain", t)
+	case v.grid != "":
+		sc, err = scenario.ReadMachine(v.grid, "grid", t)
+	case s.manifest != nil:
+		if sc, err = scenario.FromManifest(s.manifest, strings.Join(trace, ""), t); err != nil {
+			err = fmt.Errorf("by %s: %w", s.manifestPath(), err)
+		}
+	default:
+		sc, err = scenario.New(), s.refuse(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.manifest != nil {
+		if err := sc.Adopt(s.manifest.Settings); err != nil {
+			return nil, fmt.Errorf("by %s: %w", s.manifestPath(), err)
+		}
+		s.tell(cmd)
+	}
+	if len(trace) > 0 && v.flags.from == "" && t.StatesRequests(trace[0]) && trace[0] != sc.Workload.Trace {
+		sc.StateRequests()
+	}
+	if err := given(cmd, sc); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(trace) > 0 && sc.Machine == nil && sc.Workload.Options.Procs == 0 && sc.Workload.From == "" && t.StatesRequests(trace[0]):
+		err = usagef("give --procs, the number of processors: %s does not tell it", filepath.Base(trace[0]))
+	case len(trace) > 0:
+		err = sc.Set("trace", trace[0])
+	case s.manifest != nil && sc.Workload.Trace == workload.StandardInput:
+		err = fmt.Errorf("the log of %s came from standard input: give it as TRACE", s.path())
+	}
+	if err == nil {
+		err = v.choose(cmd, s, sc)
+	}
+	return sc, err
+}
+
+// choose decides whose promises are checked.
+func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *scenario.Scenario) error {
+	t := v.flags.tables
+	parse := func(spec string) error { _, err := t.Policies.Parse(spec); return err }
+	switch sc.Machine.(type) {
+	case *scenario.Grid:
+		return nil
+	case *scenario.Domain:
+		parse = func(spec string) error { _, err := t.Nodes.Parse(spec); return err }
+	}
+	switch err := parse(cmp.Or(v.policy, s.spec)); {
+	case v.policy == "none":
+		s.spec = ""
+	case v.policy != "" && err != nil:
+		return usagef("--policy: %w", err)
+	case v.policy != "":
+		s.spec = v.policy
+	case err != nil:
+		fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: %s does not name a policy: promises are not checked (--policy)\n", s.path())
+		s.spec = ""
+	}
+	return nil
+}
+
+// schedule is what is known of a file jobs-POLICY.csv: by the manifest beside it,
+// or else by its name.
+type schedule struct {
+	dir, jobs string
+	spec      string            // of the policy
+	files     []string          // of the run; nil where only the name tells
+	manifest  *metrics.Manifest // nil if no manifest beside the file names the run
+}
+
+func (s *schedule) path() string         { return filepath.Join(s.dir, s.jobs) }
+func (s *schedule) manifestPath() string { return filepath.Join(s.dir, "manifest.json") }
+
+// placed is an error with what to do where it is that a file which the manifest names is not
+// there: its path may be relative to the folder in which the run was started.
+func (s *schedule) placed(err error) error {
+	if s.manifest == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	here, errHere := os.Getwd()
+	if errHere != nil {
+		here = "the working directory"
+	}
+	return fmt.Errorf("%w; %s names files by paths as seen from where the run was started, and they are looked for from %s: call validate from there, or give the log as TRACE", err, s.manifestPath(), here)
+}
+
+// scheduleOf looks for the run that wrote a file in the manifest beside it, which
+// may be of another run, or not be there.
+func scheduleOf(path string) schedule {
+	s := schedule{dir: filepath.Dir(path), jobs: filepath.Base(path)}
+	if m, err := results.ReadManifest(s.dir); err == nil {
+		for _, r := range m.Runs {
+			if slices.Contains(r.Files, s.jobs) {
+				if m.Settings["machine"] == "grid" { // its files are checked together
+					s.jobs = results.JobsFile(r.Files)
+				}
+				s.spec, s.files, s.manifest = r.Policy, r.Files, m
+				return s
+			}
+		}
+	}
+	name, _ := strings.CutPrefix(s.jobs, "jobs-")
+	name, _ = strings.CutSuffix(name, ".csv")
+	s.spec = colons.ReplaceAllString(name, ":$1")
+	return s
+}
+
+// tell says which settings the manifest has given, as flags of simulate.
+func (s *schedule) tell(cmd *cobra.Command) {
+	var told []string
+	defaults := scenario.New().Values()
+	for _, name := range scenario.SettingNames() {
+		text, ok := s.manifest.Settings[name]
+		if f := cmd.Flag(name); !ok || text == defaults[name] || f != nil && f.Changed || name == "policy" || name == "procs" || name == "trace" {
+			continue
+		}
+		told = append(told, "--"+name+"="+text)
+	}
+	if len(told) > 0 {
+		fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: by %s the run was made with %s\n", s.manifestPath(), strings.Join(told, " "))
+	}
+}
+
+// colons are where a colon of a policy's spec has stood; see policy.FileName.
+var colons = regexp.MustCompile(`-([a-z]+=)`)
+
+// refuse is an error where the name tells that a schedule is one of named nodes: no
+// manifest says of which.
+func (s *schedule) refuse(t *scenario.Tables) error {
+	_, errQueue := t.Policies.Parse(s.spec)
+	_, errNodes := t.Nodes.Parse(s.spec)
+	if errQueue != nil && errNodes == nil {
+		return fmt.Errorf("%s is a schedule of the nodes of a domain: give what was asked for and the domain, as in gridslot validate %s %s --domain FILE.yaml",
+			s.path(), s.path(), filepath.Join(s.dir, scenario.RequestsName))
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package cli
+
+// Wrong usage in the command's own words, and words of files that go to a terminal.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// harmless is a message without characters that control a terminal, but for ends of lines
+// and tabs: errors quote what stands in files of others.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// shown is a writer of text for people, harmless to a terminal: names of files and words from
+// logs are among it.
+type shown struct{ to io.Writer }
+
+func (s shown) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(s.to, harmless(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// Teller tells what a user should know, a line at a time.
+func teller(w io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		fmt.Fprintln(w, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
+	}
+}
+
+// Arguments accepts from least to most arguments, none of them empty; what they
+// are is as in the command's usage.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	number := fmt.Sprintf("%d argument", most)
+	switch {
+	case least == 0:
+		number = "at most " + number
+	case least < most:
+		number = fmt.Sprintf("between %d and %d argument", least, most)
+	}
+	if most != 1 {
+		number += "s"
+	}
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case most == 0 && len(args) > 0:
+			return usagef("%s takes no arguments, only flags: %s", cmd.CommandPath(), strings.Join(args, " "))
+		case len(args) < least && len(args) == 0:
+			return usagef("%s takes %s (%s), and there is none", cmd.CommandPath(), number, what)
+		case len(args) < least || len(args) > most:
+			return usagef("%s takes %s (%s), not %d: %s", cmd.CommandPath(), number, what, len(args), strings.Join(args, " "))
+		case slices.Contains(args, ""):
+			return usagef("%s: an argument is empty: name a file", cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// flagError words what the reader of flags says.
+func flagError(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	var needs *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		want := ""
+		switch f.Value.Type() {
+		case "int", "int64":
+			want = "a whole number"
+		case "uint64":
+			want = "a whole number of 0 or more"
+		case "float64":
+			want = "a number"
+		case "bool":
+			want = "true or false"
+		default:
+			return usagef("--%s: %w", f.Name, invalid.Unwrap())
+		}
+		return usagef("--%s: want %s, not %q", f.Name, want, invalid.GetValue())
+	case errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1:
+		return usagef("unknown flag: --%s", unknown.GetSpecifiedName())
+	case errors.As(err, &needs):
+		return usagef("--%s needs a value: %s", needs.GetFlag().Name, needs.GetFlag().Usage)
+	}
+	return &usageError{err}
+}
