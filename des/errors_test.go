@@ -1,6 +1,7 @@
 package des_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -106,3 +107,46 @@ var errModel = modelError("the model is wrong")
 type modelError string
 
 func (e modelError) Error() string { return string(e) }
+
+// caller is an entity that calls code of others.
+type caller struct {
+	calling string
+	start   func()
+}
+
+func (c caller) Start(*des.Context) {
+	if c.start != nil {
+		c.start()
+	}
+}
+func (caller) Handle(*des.Context, des.Message) {}
+func (caller) Shutdown(*des.Context)            {}
+func (c caller) Calling() string                { return c.calling }
+
+func TestAPanicNamesWhoWasCalledAndTheInstant(t *testing.T) {
+	odd := &faulty{"x", func(*des.Simulator) { panic("odd") }}
+	for want, callers := range map[string][]caller{
+		"at 5, a handler panicked: odd (":      {{}, {}},
+		"at 5, the second one panicked: odd (": {{}, {calling: "the second one"}, {}},
+		"at 5, the first one panicked: odd (":  {{calling: "the first one"}, {calling: "the second one"}},
+	} {
+		sim := des.New(des.Config{})
+		for i, c := range callers {
+			sim.AddEntity(fmt.Sprint("entity ", i), c)
+		}
+		sim.At(5*s, 0, odd, 0)
+		err := sim.Run(ctx)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "errors_test.go:")
+	}
+}
+
+func TestAPanicOfAnEntityThatStartsIsAnError(t *testing.T) {
+	sim := des.New(des.Config{})
+	sim.AddEntity("model", caller{calling: "a model", start: func() { panic("odd") }})
+	sim.At(5*s, 0, &diary{}, 0)
+	err := sim.Run(ctx)
+	require.ErrorContains(t, err, "at 0, a model panicked: odd (")
+	require.Equal(t, err, sim.Run(ctx))
+	require.Equal(t, err, sim.RunUntil(ctx, 7*s))
+}

@@ -5,6 +5,7 @@ package entity_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -436,4 +437,86 @@ func TestAWindowThatWasConfirmedOrDroppedGivesNoRoundAtItsEnd(t *testing.T) {
 		w.run(t)
 		require.NotContains(t, rounds, 10*des.Second)
 	}
+}
+
+// watches is an observer of events, instants and rounds.
+type watches struct {
+	observe
+	over    func(at des.Time)
+	decided func()
+}
+
+func (w watches) InstantOver(at des.Time) {
+	if w.over != nil {
+		w.over(at)
+	}
+}
+
+func (w watches) Decided(*entity.Round) {
+	if w.decided != nil {
+		w.decided()
+	}
+}
+
+func TestThePanicOfAnObserverNamesItWhateverItIsTold(t *testing.T) {
+	quiet := observe(func(entity.JobEvent) {})
+	for want, w := range map[string]watches{
+		"at 9, the observer entity_test.watches, told that the instant 5 is over, panicked: odd": {observe: quiet, over: func(at des.Time) {
+			if at == 5*des.Second {
+				panic("odd")
+			}
+		}},
+		"at 0, the observer entity_test.watches, told of a round, panicked: odd": {observe: quiet, decided: func() { panic("odd") }},
+		"at 5, the observer entity_test.watches, told that job 1 is killed, panicked: odd": {observe: func(e entity.JobEvent) {
+			if e.Kind == entity.JobKilled {
+				panic("odd")
+			}
+		}},
+	} {
+		var world *world
+		var first *entity.Run
+		killer := observe(func(e entity.JobEvent) { // its event is told of after the one at hand
+			if e.Kind == entity.JobStarted && e.Run.ID == 2 {
+				world.meta.Kill(first, "")
+			}
+		})
+		world = newWorld(4, backfill.FCFS{}, w, killer, quiet)
+		first = world.meta.Submit(job(1, 0, 10, 1))
+		world.meta.Submit(job(2, 5, 4, 3))
+		require.ErrorContains(t, world.sim.Run(context.Background()), want)
+	}
+}
+
+// hides is a policy that decides as another one does.
+type hides struct{ entity.Policy }
+
+func (h hides) Schedule(r *entity.Round) { h.Policy.Schedule(r) }
+func (h hides) Unwrap() entity.Policy    { return h.Policy }
+
+// refuses is a policy that takes no job of more than so many processors.
+type refuses struct {
+	backfill.FCFS
+	above int
+}
+
+func (p refuses) Refuses(req entity.Request) error {
+	if req.Nodes > p.above {
+		return errors.New("too large")
+	}
+	return nil
+}
+
+func TestAWrapperOfAWrapperCanDoWhatTheInnermostCan(t *testing.T) {
+	w := newWorld(4, hides{hides{refuses{above: 2}}})
+	large, small := w.meta.Submit(job(1, 0, 10, 3)), w.meta.Submit(job(2, 0, 10, 2))
+	w.run(t)
+	require.Equal(t, []entity.RunState{entity.Rejected, entity.Finished}, []entity.RunState{large.State, small.State})
+	limiting, ok := entity.As[refuses](hides{refuses{above: 7}})
+	require.True(t, ok)
+	require.Equal(t, 7, limiting.above)
+	outermost, ok := entity.As[hides](hides{hides{refuses{}}})
+	require.True(t, ok)
+	require.Equal(t, hides{hides{refuses{}}}, outermost)
+	_, ok = entity.As[refuses](hides{hides{backfill.FCFS{}}})
+	require.False(t, ok)
 }

@@ -124,3 +124,64 @@ func TestTwoJobsOnOneNodeEndTheRun(t *testing.T) {
 		require.NoError(t, lies(t, domain(), []*entity.Job{job(1, 0, 10, 1), job(2, 10, 10, 1)}, func(m *entity.Metascheduler) { m.Pass = pass }), pass)
 	}
 }
+
+// deserter is a plan that has a job stopped while it is told that the job has ended.
+type deserter struct {
+	*plan.Cluster
+	released func(r *entity.Reservation)
+}
+
+func (d *deserter) Release(r *entity.Reservation, now des.Time) {
+	d.Cluster.Release(r, now)
+	d.released(r)
+}
+
+func TestAnAttemptThatEndsTwiceEndsTheRun(t *testing.T) {
+	d := &deserter{Cluster: plan.NewCluster(4)}
+	err := lies(t, d, []*entity.Job{job(1, 0, 10, 1), job(2, 0, 20, 1)}, func(m *entity.Metascheduler) {
+		d.released = func(r *entity.Reservation) {
+			if r.Run.ID == 1 {
+				d.released = func(*entity.Reservation) {}
+				m.Kill(r.Run, "")
+			}
+		}
+	})
+	require.ErrorContains(t, err, "at 10, policy fcfs: an attempt of job 1 ends, and none is under way")
+}
+
+// Holds are counted again when one begins that was known before, and when one comes.
+func TestHoldsAreCountedWhenTheyBeginAndWhenTheyCome(t *testing.T) {
+	for at, taken := range map[des.Time]bool{9: false, 10: true, 19: true, 20: false, 31: true, 40: false} {
+		err := lies(t, newLiar(4), []*entity.Job{job(1, 0, 1, 1), job(2, 30, 1, 1), job(3, at, 1, 3)}, func(m *entity.Metascheduler) {
+			withhold(t, m, 10, 20, 2)
+			m.Simulator().At(31*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { withhold(t, m, 31, 40, 2) }), 0)
+		})
+		if taken {
+			require.ErrorContains(t, err, "jobs have 3 of 4 processors or nodes, and 2 are withheld; job 3 started last", at)
+		} else {
+			require.NoError(t, err, at)
+		}
+	}
+}
+
+// Whose processors are withheld twice is no concern of jobs where none runs.
+func TestWhatIsWithheldTwiceEndsNoRunWithoutJobs(t *testing.T) {
+	require.NoError(t, lies(t, newLiar(4), []*entity.Job{job(1, 12, 1, 1000), job(2, 30, 1, 4)}, func(m *entity.Metascheduler) {
+		withhold(t, m, 10, 20, 3)
+		withhold(t, m, 11, 20, 3)
+	}))
+}
+
+func TestAJobThatGoesOnElsewhereHasLeftItsNode(t *testing.T) {
+	d, err := plan.NewDomain([]*entity.Node{{ID: 1, Perf: 1}, {ID: 2, Perf: 1}}, window.AMP{})
+	require.NoError(t, err)
+	require.NoError(t, lies(t, d, []*entity.Job{job(2, 8, 1, 1)}, func(m *entity.Metascheduler) {
+		first := m.Submit(job(1, 0, 10, 1))
+		m.Simulator().At(5*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
+			node := first.Reservation.Window.Tasks[0].Node
+			require.True(t, m.Preempt(first, 0))
+			_, err := m.Withhold(entity.Window{Start: 5 * des.Second, End: 8 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: node, End: 8 * des.Second}}})
+			require.NoError(t, err)
+		}), 0)
+	}))
+}

@@ -218,6 +218,12 @@ func (l *lifetime) Calling() string {
 	if o := m.observers; o.telling && o.who < len(o.all) {
 		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.run, o.kind)
 	}
+	if o := m.observers; o.other != nil {
+		if o.telling {
+			return fmt.Sprintf("the observer %T, told that the instant %v is over,", o.other, o.now)
+		}
+		return fmt.Sprintf("the observer %T, told of a round,", o.other)
+	}
 	if m.deciding {
 		return "policy " + m.policy.Name()
 	}

@@ -101,6 +101,7 @@ type Observers struct {
 	who      int  // which of all is, of an event
 	run      *Run // whose event that is
 	kind     JobEventKind
+	other    any        // an observer that is being told of something else, or nil
 	ahead    []JobEvent // to be told next
 	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
@@ -183,7 +184,9 @@ func (o *Observers) Settle() {
 	at := o.now
 	o.telling, o.who = true, len(o.all)
 	for _, each := range o.instants {
+		o.other = each
 		each.InstantOver(at)
 	}
+	o.other = nil
 	o.catchUp()
 }

@@ -98,8 +98,10 @@ func (m *Metascheduler) decide() {
 		m.armTick()
 	}
 	for _, o := range m.observers.rounds {
+		m.observers.other = o
 		o.Decided(r)
 	}
+	m.observers.other = nil
 	clear(r.fresh)
 	m.deciding = false
 	for _, j := range m.again {

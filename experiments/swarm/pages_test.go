@@ -84,9 +84,6 @@ func unpacked(text []byte, layout []struct {
 
 // reported: a page can be made, which holds the jobs and the queue as the files have them.
 func reported(r *result) error {
-	if untilMended("report", r.world) {
-		return nil
-	}
 	page := filepath.Join(r.dir, "report.html")
 	a, err := r.call("report", r.a, "-o", page)
 	if err != nil {
@@ -150,9 +147,6 @@ func reported(r *result) error {
 
 // plotted: figures can be drawn, and are well formed.
 func plotted(r *result) error {
-	if untilMended("plot", r.world) {
-		return nil
-	}
 	a, err := r.call("plot", r.a, "policies", "-o", filepath.Join(r.dir, "figures"))
 	if err != nil {
 		return err
@@ -178,9 +172,6 @@ func plotted(r *result) error {
 
 // explained: of each job its story can be told, which has the start of its row.
 func explained(r *result) error {
-	if untilMended("explain", r.world) {
-		return nil
-	}
 	for i, j := range r.runs[0].jobs {
 		if i > 3 {
 			return nil
@@ -201,9 +192,6 @@ func explained(r *result) error {
 
 // charted: a chart can be drawn as text.
 func charted(r *result) error {
-	if untilMended("gantt", r.world) {
-		return nil
-	}
 	a, err := r.call("gantt", r.a)
 	if err != nil {
 		return err

@@ -314,9 +314,6 @@ func (w *world) attempt() (err error) {
 		return fmt.Errorf("files: %w", err)
 	}
 	for _, o := range oracles {
-		if mended := untilMended(o.name, w); mended {
-			continue
-		}
 		if err := o.check(r); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}

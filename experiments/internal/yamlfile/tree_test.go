@@ -104,3 +104,16 @@ func TestNestingIsBoundedBeforeItIsParsed(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+func TestTheDepthOfNestingIsCountedExactly(t *testing.T) {
+	deep := func(n int) string { return "a: " + strings.Repeat("[", n) + "1" + strings.Repeat("]", n) }
+	decode := func(text string) error {
+		var into map[string]any
+		_, err := Decode([]byte(text), &into)
+		return err
+	}
+	require.NoError(t, decode(deep(mostNested)))
+	require.ErrorContains(t, decode(deep(mostNested+1)), "line 1: lists and maps stand within each other more than 500 deep")
+	err := decode("text: \"" + strings.Repeat("]", 100) + "\"\n" + deep(mostNested+1))
+	require.ErrorContains(t, err, "line 2: ", "brackets that close in a text make no room for others")
+}
