@@ -88,8 +88,8 @@ type Yielder interface {
 // metascheduler is Idle, the flow sleeps; the next job that is submitted wakes it,
 // and it catches up with what is still down then. Where jobs wait, it could go on for ever:
 // the run ends with an error when 100,000 outages in a row (ten for each processor or node,
-// if that is more) have begun while jobs waited and none ran, or when a job has lost 10,000
-// attempts in a row to outages, with nothing kept of any, and Victims sets no Limit.
+// if that is more) have begun while jobs waited and none ran. A job that is stopped for ever ends
+// the run as well: the metascheduler counts attempts of which nothing was kept.
 type Outages struct {
 	// Victims says what becomes of the jobs that run where capacity is lost. It is set
 	// before the metascheduler is made.

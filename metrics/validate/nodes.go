@@ -59,7 +59,7 @@ func (c *fileChecker) onNodes() {
 		default:
 			planned = f.predicted.value
 		}
-		// Of the job as it came, that is; the latest prediction alone is of the shape that it has.
+		// The first prediction is of the job as it came; the latest one is of the shape that it has.
 		if was := f.asked().Request.Length; planned != asked && was != asked && planned == f.prediction.value {
 			planned, about = shareOf(asked, planned, was), des.Second
 		}

@@ -39,7 +39,7 @@ func (p List) Schedule(r *entity.Round) {
 	if order.Key == nil {
 		order = backfill.HighestRank
 	}
-	tried, active := 0, active(r)
+	tried, led := 0, active(r) // led: something leads to another round
 	for j := range r.Queue.By(order, r.Now).All() {
 		if j.State != entity.Waiting {
 			continue
@@ -50,11 +50,11 @@ func (p List) Schedule(r *entity.Round) {
 		w, ok := entity.FirstEnd.Find(r.Plan, j, r.Now, des.Forever)
 		switch {
 		case !ok: // not before something changes
-		case w.Start == r.Now || !active:
+		case w.Start == r.Now || !led:
 			if !r.Reserve(j, w) {
 				return
 			}
-			active = true
+			led = true
 		default:
 			if !r.Hold(j, w) {
 				return
