@@ -294,3 +294,24 @@ func TestTurnsInWhichNothingIsDoneEndTheRun(t *testing.T) {
 	m.Submit(job(2, 0, 25*des.Second, 1))
 	require.ErrorContains(t, sim.Run(context.Background()), "has been stopped 10000 times in a row under policy time-slicing-10, and nothing was kept of these attempts")
 }
+
+// Of a job that is stopped every two seconds some work is kept once, and then its attempts are
+// counted anew.
+func TestAttemptsOfWhichNothingIsKeptAreCountedInARow(t *testing.T) {
+	stopped := func(times, kept int) error {
+		sim := des.New(des.Config{})
+		m := entity.NewMetascheduler(sim, plan.NewCluster(1), backfill.FCFS{})
+		r := m.Submit(job(1, 0, 100_000*des.Second, 1))
+		for i := range times {
+			keep := des.Time(0)
+			if i+1 == kept {
+				keep = des.Forever
+			}
+			sim.At(des.Time(2*i+2)*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Preempt(r, keep) }), 0)
+		}
+		return sim.Run(context.Background())
+	}
+	require.NoError(t, stopped(9_999, 0))
+	require.ErrorContains(t, stopped(10_000, 0), "has been stopped 10000 times in a row")
+	require.NoError(t, stopped(15_000, 6_000))
+}
