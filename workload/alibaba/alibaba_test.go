@@ -14,18 +14,9 @@ import (
 )
 
 func records(t require.TestingT, f alibaba.Format, path string) (*workload.Trace, []*workload.Record, *workload.Report) {
-	trace, err := workload.Options{Format: f}.Open(path)
+	trace, all, report, err := logtest.ReadFile(workload.Options{Format: f}, path)
 	require.NoError(t, err)
-	r, closer, err := trace.Records()
-	require.NoError(t, err)
-	defer closer.Close()
-	var all []*workload.Record
-	for rec := range r.Records() {
-		all = append(all, rec.Clone())
-		*rec = workload.Record{} // whoever has asked for it may change it
-	}
-	require.NoError(t, r.Err())
-	return trace, all, r.Report()
+	return trace, all, report
 }
 
 func more(t *testing.T, trace *workload.Trace, rec *workload.Record) map[string]any {

@@ -9,23 +9,16 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/fdata"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 )
 
 // fugaku has five jobs in the published layout; testdata/write.go shows them.
 const fugaku = "testdata/21_04.parquet"
 
 func records(t *testing.T, path string, o workload.Options) (*workload.Trace, []*workload.Record, *workload.Report) {
-	trace, err := o.Open(path)
+	trace, all, report, err := logtest.ReadFile(o, path)
 	require.NoError(t, err)
-	r, closer, err := trace.Records()
-	require.NoError(t, err)
-	defer closer.Close()
-	var all []*workload.Record
-	for rec := range r.Records() {
-		all = append(all, rec.Clone())
-	}
-	require.NoError(t, r.Err())
-	return trace, all, r.Report()
+	return trace, all, report
 }
 
 func TestAMonthOfFugakuIsRead(t *testing.T) {

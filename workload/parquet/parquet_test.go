@@ -10,23 +10,15 @@ import (
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/csv"
+	"github.com/gridslot/gridslot/workload/internal/logtest"
 	"github.com/gridslot/gridslot/workload/parquet"
 )
 
 // read reads all records of a file of testdata, whose format is recognised.
 func read(t *testing.T, name string) (*workload.Header, []*workload.Record, *workload.Report) {
-	trace, err := workload.Options{Formats: []workload.Format{parquet.Format{}, csv.Format{}}}.Open("testdata/" + name)
+	trace, all, report, err := logtest.ReadFile(workload.Options{Formats: []workload.Format{parquet.Format{}, csv.Format{}}}, "testdata/"+name)
 	require.NoError(t, err)
-	r, closer, err := trace.Records()
-	require.NoError(t, err)
-	defer closer.Close()
-	var all []*workload.Record
-	for rec := range r.Records() {
-		all = append(all, rec.Clone())
-		*rec = workload.Record{} // whoever has asked for it may change it
-	}
-	require.NoError(t, r.Err())
-	return trace.Header, all, r.Report()
+	return trace.Header, all, report
 }
 
 func TestALogIsReadAsItsCSVIs(t *testing.T) {

@@ -12,7 +12,17 @@ import (
 
 // Read reads all records of a text.
 func Read(f workload.Format, text io.Reader, strict bool) (*workload.Header, []*workload.Record, *workload.Report, error) {
-	trace, err := workload.Options{Format: f, Stdin: text, Strict: strict}.Open(workload.StandardInput)
+	trace, all, report, err := ReadFile(workload.Options{Format: f, Stdin: text, Strict: strict}, workload.StandardInput)
+	if trace == nil {
+		return nil, nil, nil, err
+	}
+	return trace.Header, all, report, err
+}
+
+// ReadFile reads all records of a file. The trace is nil if the file cannot be opened; after
+// another error the records before it are there.
+func ReadFile(o workload.Options, path string) (*workload.Trace, []*workload.Record, *workload.Report, error) {
+	trace, err := o.Open(path)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -22,11 +32,11 @@ func Read(f workload.Format, text io.Reader, strict bool) (*workload.Header, []*
 	}
 	defer closer.Close()
 	var all []*workload.Record
-	for r.Next() {
-		all = append(all, r.Record().Clone())
-		*r.Record() = workload.Record{} // whoever has asked for it may change it
+	for rec := range r.Records() {
+		all = append(all, rec.Clone())
+		*rec = workload.Record{} // whoever has asked for it may change it
 	}
-	return trace.Header, all, r.Report(), r.Err()
+	return trace, all, r.Report(), r.Err()
 }
 
 // ThereAndBack holds of any text: an end, a balance, and that what was read can be written
