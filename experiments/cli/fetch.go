@@ -38,7 +38,7 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.URL, "url", "", "address of the file, https://HOST/PATH (default: that of the archive)")
+	flags.StringVar(&f.URL, "url", "", "address of the file, https://HOST/PATH (default: the address in the archive)")
 	flags.StringVar(&f.Dir, "dir", "", "folder to keep it in (default: the cache; "+traces.CacheVariable+" names another)")
 	parsedFlag(cmd, &f.MaxSize, "max-size", "1G", "SIZE", "what the file may have at most", machine.ParseSize)
 	flags.StringVar(&f.SHA256, "sha256", "", "checksum that the file must have")
