@@ -9,7 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	sim "github.com/gridslot/gridslot/experiments/run"
+	sim "github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -36,7 +36,7 @@ func TestNaiveStartsEveryJobWhenWeDo(t *testing.T) {
 			source, err := trace.Open()
 			require.NoError(t, err)
 			ours := starts{}
-			_, err = sim.Simulate(context.Background(), source, sim.Settings{
+			_, err = sim.Simulate(context.Background(), source, sim.RunSettings{
 				Policy: backfill.EASY{}, Processors: trace.MaxProcs, Observers: []entity.Observer{ours},
 			})
 			require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	sim "github.com/gridslot/gridslot/experiments/run"
+	sim "github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -119,7 +119,7 @@ func simulated(name string, processors int, jobs entity.Source) (counts, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := sim.Simulate(context.Background(), jobs, sim.Settings{Policy: p.Value, Processors: processors})
+	r, err := sim.Simulate(context.Background(), jobs, sim.RunSettings{Policy: p.Value, Processors: processors})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
-	sim "github.com/gridslot/gridslot/experiments/run"
+	sim "github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -73,7 +73,7 @@ func (s storm) run(t testing.TB, dir string) (a accounts, failures int, r sim.Re
 			}
 		}
 	})
-	r, err = sim.Simulate(context.Background(), &s, sim.Settings{
+	r, err = sim.Simulate(context.Background(), &s, sim.RunSettings{
 		Policy: backfill.EASY{}, Processors: stormNodes, Dir: dir, Workload: "storm", Outages: o, Observers: []entity.Observer{&a},
 	})
 	require.NoError(t, err)

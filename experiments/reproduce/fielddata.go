@@ -20,7 +20,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -85,7 +85,7 @@ func runOn(ctx context.Context, procs int, p entity.Policy, pass entity.Pass, jo
 // c of the progress.
 func (c Config) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	var done atomic.Int64
-	return run.Each(ctx, n, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
+	return scenario.Each(ctx, n, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
 		if err := do(ctx, i); err != nil {
 			return err
 		}

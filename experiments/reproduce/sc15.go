@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -184,7 +184,7 @@ type sc15Cell struct {
 	log     sc15Log
 	of      Prediction
 	once    bool // one decision an instant
-	result  run.Result
+	result  scenario.Result
 	differs int // jobs, of those published; -1 where none are
 }
 
@@ -202,7 +202,7 @@ func (e SC15) cells(logs []sc15Log) (cells []*sc15Cell) {
 }
 
 // settings are those of the run.
-func (c *sc15Cell) settings() (s run.Settings, err error) {
+func (c *sc15Cell) settings() (s scenario.RunSettings, err error) {
 	spec := c.of.Policy
 	s.Pass = entity.PassEvent
 	if c.once {
@@ -261,7 +261,7 @@ func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) e
 		return err
 	}
 	s.Processors, s.Observers = trace.MaxProcs, observers
-	if c.result, err = run.Simulate(ctx, jobs, s); err != nil {
+	if c.result, err = scenario.Simulate(ctx, jobs, s); err != nil {
 		return fmt.Errorf("%s under %s: %w", c.log.name, c.of.Name, err)
 	}
 	return nil

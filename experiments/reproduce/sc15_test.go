@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -122,7 +122,7 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 	source, err := trace.Open()
 	require.NoError(t, err)
 	defer source.Close()
-	_, err = run.Simulate(context.Background(), source, s)
+	_, err = scenario.Simulate(context.Background(), source, s)
 	require.NoError(t, err)
 	rows, err := readColumns(filepath.Join(s.Dir, "jobs-"+sc15Plus+".csv"), "job_id", "waiting_time", "prediction", "corrections")
 	require.NoError(t, err)

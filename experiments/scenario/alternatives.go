@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/market"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/policy/cyclic"
 )
 
@@ -34,7 +33,7 @@ type alternatives struct {
 // tellAlternatives has the batches of p tell what they could choose from, behind
 // whoever hears of them already. It returns nil where no files are wanted, or where
 // the planner searches for no alternatives.
-func tellAlternatives(x *run.Session, p *cyclic.Policy) (*alternatives, error) {
+func tellAlternatives(x *Session, p *cyclic.Policy) (*alternatives, error) {
 	switch planner := p.Planner.(type) {
 	case cyclic.CSS:
 		planner.Search.Keep = true

@@ -16,7 +16,6 @@ import (
 	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -35,7 +34,7 @@ type books struct {
 }
 
 // newBooks begins the books of named nodes, if there are any.
-func newBooks(x *run.Session, wanted, grid bool) (*books, error) {
+func newBooks(x *Session, wanted, grid bool) (*books, error) {
 	b := &books{}
 	if !wanted {
 		return b, nil

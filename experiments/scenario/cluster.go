@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/run"
 )
 
 // Machine is what the jobs run on: a Cluster, a *Domain or a *Grid. It names the
@@ -28,7 +27,7 @@ type runner func(ctx context.Context, p *policyRun) (*Result, error)
 type policyRun struct {
 	name
 	jobs      reading
-	settings  run.Settings
+	settings  RunSettings
 	observers func(site string) []entity.Observer
 }
 
@@ -103,7 +102,7 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := run.Simulate(ctx, from, s)
-		return &Result{Result: r}, err
+		r, err := Simulate(ctx, from, s)
+		return &r, err
 	}, nil
 }

@@ -19,8 +19,8 @@
 //	err = out.Print(os.Stdout, "table")
 //
 // Run opens the workload, takes the folder for itself, runs every policy in a
-// session of its own (package run) on some workers at a time, and writes the
-// summary and the manifest. What is finished when the context ends is kept.
+// Session of its own on some workers at a time, and writes the summary and the
+// manifest. What is finished when the context ends is kept.
 //
 // A domain's and a grid's file are scenarios by themselves. A machine only says
 // what is its own: see the interface Machine, and the files cluster.go, domain.go

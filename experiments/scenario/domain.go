@@ -14,7 +14,6 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
@@ -395,7 +394,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	if s.Outages, err = p.outages.flow(domain.Nodes()); err != nil {
 		return nil, err
 	}
-	x := run.Begin(s)
+	x := Begin(s)
 	defer x.Close()
 	var books *books
 	x.Bill = func(r *entity.Run) metrics.Bill { return books.job(r) }
@@ -476,7 +475,8 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	result, err := x.Commit()
 	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
-	return &Result{Result: result, Money: moneyOf(books.total()), Owners: rows}, err
+	result.Money, result.Owners = moneyOf(books.total()), rows
+	return &result, err
 }
 
 // priced has the jobs of a trace ask for what users of the organisation would.

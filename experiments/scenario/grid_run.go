@@ -14,7 +14,6 @@ import (
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/traces"
@@ -132,7 +131,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	whole := &executed{first: des.Forever}
 	s := r.settings
 	s.Observers = append(append(s.Observers, whole), r.observers("")...)
-	x := run.Begin(s)
+	x := Begin(s)
 	defer x.Close()
 	var books *books
 	if p.hasDomains() {
@@ -277,8 +276,8 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	bill := books.total()
 	sum.Cost, sum.Refund = bill.Cost.Units(), bill.Refund().Units()
 	result.Summary.Events = x.Sim.Executed()
-	result.Waiting = waiting
-	return &Result{Result: result, Grid: sum, Clusters: clusters, Owners: owners}, nil
+	result.Waiting, result.Grid, result.Clusters, result.Owners = waiting, sum, clusters, owners
+	return &result, nil
 }
 
 // waitingIn are the runs that are left in the queues of the sites.

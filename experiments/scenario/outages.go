@@ -17,7 +17,6 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/preempt"
@@ -319,7 +318,7 @@ type siteLosses struct {
 	flows []*flow.Outages
 }
 
-func (p *gridParts) losses(x *run.Session, made *grid.Grid) (*siteLosses, error) {
+func (p *gridParts) losses(x *Session, made *grid.Grid) (*siteLosses, error) {
 	s := &siteLosses{parts: p, made: made}
 	if p.outages == nil {
 		return s, nil

@@ -18,7 +18,6 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/csvtable"
@@ -319,7 +318,7 @@ func (f *domainFlows) rows(site string, l *market.Ledger) []metrics.OwnerRow {
 }
 
 // writeOwners writes owners-POLICY.csv, if there are any rows.
-func writeOwners(x *run.Session, rows []metrics.OwnerRow) error {
+func writeOwners(x *Session, rows []metrics.OwnerRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -332,7 +331,7 @@ func writeOwners(x *run.Session, rows []metrics.OwnerRow) error {
 
 // createPrices creates prices-POLICY.csv, if the price of any node of these domains
 // reacts and files are wanted.
-func createPrices(x *run.Session, domains ...*domainParts) (io.Writer, error) {
+func createPrices(x *Session, domains ...*domainParts) (io.Writer, error) {
 	if !slices.ContainsFunc(domains, (*domainParts).reacts) {
 		return nil, nil
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload"
@@ -54,7 +53,7 @@ type Options struct {
 	// Version and Command stand in the manifest.
 	Version string
 	Command []string
-	// LockThread is as in run.Settings.
+	// LockThread is as in RunSettings.
 	LockThread bool
 	// Observers, if set, makes more observers for the run of a policy: of the jobs
 	// as a whole where site is empty, otherwise of what runs at that site of a grid.
@@ -66,16 +65,6 @@ type Progress struct {
 	Total   int64
 	Done    func() int64
 	Running func() []string // policies, in the order asked for
-}
-
-// Result is what became of one policy's run.
-type Result struct {
-	run.Result
-	Grid     *GridSummary     // on a grid
-	Clusters []ClusterSummary // on a grid
-	Money    *MoneySummary    // on a domain
-	// Owners are those of a domain's nodes, where the nodes name them or prices react.
-	Owners []metrics.OwnerRow
 }
 
 // Outcome is what became of a scenario: the policies that have finished, in the
@@ -353,7 +342,7 @@ func (c *call) simulate(ctx context.Context) error {
 	}
 	defer c.jobs.close()
 	turns := c.turns()
-	return run.Each(ctx, len(turns), max(1, c.options.Workers), func(ctx context.Context, turn int) error {
+	return Each(ctx, len(turns), max(1, c.options.Workers), func(ctx context.Context, turn int) error {
 		i := turns[turn]
 		running[i].Store(true)
 		defer running[i].Store(false)
@@ -385,7 +374,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	}
 	defer from.Close()
 	c.readings[i].Store(&from)
-	p := &policyRun{name: c.all[i], jobs: from, settings: run.Settings{
+	p := &policyRun{name: c.all[i], jobs: from, settings: RunSettings{
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, NoManifest: true, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
@@ -495,9 +484,9 @@ func (c *call) explain(err error) error {
 		return nil
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted; %s", kept)
-	case errors.Is(err, run.ErrNoJobs) && c.jobs.trace != nil:
+	case errors.Is(err, ErrNoJobs) && c.jobs.trace != nil:
 		return fmt.Errorf("%s: %w: %v", c.jobs.name, err, c.report())
-	case errors.Is(err, run.ErrNoJobs):
+	case errors.Is(err, ErrNoJobs):
 		return fmt.Errorf("%s: %w", c.jobs.name, err)
 	case len(done) > 0:
 		return fmt.Errorf("%w; %s", err, kept)
@@ -622,7 +611,7 @@ func (c *call) removeOthers() (err error) {
 	for _, kind := range schema.Names() {
 		path := filepath.Join(c.dir.Path, kind)
 		if _, ofPolicy := schema.OfPolicy(kind, ""); !ofPolicy && !slices.Contains(c.wrote, kind) && !sameFile(path, c.Workload.Trace) {
-			err = errors.Join(err, run.RemoveOld(path))
+			err = errors.Join(err, RemoveOld(path))
 		}
 	}
 	return err

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridslot/gridslot/experiments/run"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload"
@@ -91,7 +90,7 @@ func (o *Outcome) Table() (columns []string, rows [][]string, err error) {
 // SummaryColumns are the columns that summary.csv can have, whatever the machine.
 func SummaryColumns() []string {
 	var columns []string
-	for _, r := range []*Result{{}, {Money: &MoneySummary{}}, {Grid: &GridSummary{}}, {Result: run.Result{Accuracy: &metrics.AccuracySummary{}}}} {
+	for _, r := range []*Result{{}, {Money: &MoneySummary{}}, {Grid: &GridSummary{}}, {Accuracy: &metrics.AccuracySummary{}}} {
 		names, _, err := (&Outcome{Results: []*Result{r}}).Table()
 		if err != nil {
 			panic("the summary of an empty result: " + err.Error()) // its columns are those of three structs

@@ -1,4 +1,4 @@
-package run
+package scenario
 
 import (
 	"bufio"
@@ -41,7 +41,7 @@ type Session struct {
 	// Places, if set, is where a job as a whole has run; likewise.
 	Places func(*entity.Run) []procset.Range
 
-	settings Settings
+	settings RunSettings
 	recorder *metrics.Recorder
 	accuracy *metrics.Accuracy // nil where nothing is predicted
 	spent    *Watch
@@ -64,7 +64,7 @@ type file struct {
 
 // Begin begins a run. Of the settings it uses those about names, seeds, files,
 // observers and the thread.
-func Begin(s Settings) *Session {
+func Begin(s RunSettings) *Session {
 	if s.Name == "" {
 		s.Name = s.Policy.Name()
 	}

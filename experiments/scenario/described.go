@@ -1,4 +1,4 @@
-package run
+package scenario
 
 // What stands beside the files of a run, so that the tools for results know them:
 // summary.csv and manifest.json.
@@ -23,7 +23,7 @@ import (
 
 // describe adds the run to manifest.json and summary.csv of its folder. Runs that these
 // tell of stay, if they are of the same workload under the same settings.
-func (s *Settings) describe(r *Result, began time.Time) error {
+func (s *RunSettings) describe(r *Result, began time.Time) error {
 	path, table := filepath.Join(s.Dir, "manifest.json"), filepath.Join(s.Dir, "summary.csv")
 	own := metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files}
 	m := metrics.Manifest{
@@ -59,7 +59,7 @@ func (s *Settings) describe(r *Result, began time.Time) error {
 }
 
 // values are the settings by the names of the command's flags.
-func (s *Settings) values() map[string]string {
+func (s *RunSettings) values() map[string]string {
 	v := map[string]string{
 		"machine": "cluster", "procs": strconv.Itoa(s.Processors), "pass": s.Pass.String(), "overrun": s.Overrun.String(),
 		"allocation": s.Allocation.String(), "seed": strconv.FormatUint(s.Seed, 10), "warmup": s.Warmup.String(), "tau": "",

@@ -1,4 +1,4 @@
-package run_test
+package scenario_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -30,7 +30,7 @@ func BenchmarkSimulate(b *testing.B) {
 				for b.Loop() {
 					source, err := t.Open()
 					require.NoError(b, err)
-					r, err := run.Simulate(context.Background(), source, run.Settings{Policy: p, Processors: t.MaxProcs, Dir: out, Workload: t.Name})
+					r, err := scenario.Simulate(context.Background(), source, scenario.RunSettings{Policy: p, Processors: t.MaxProcs, Dir: out, Workload: t.Name})
 					require.NoError(b, err)
 					cpu += r.Summary.CPUSeconds
 					jobs = r.Summary.Jobs

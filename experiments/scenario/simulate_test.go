@@ -1,4 +1,4 @@
-package run_test
+package scenario_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -44,7 +44,7 @@ func twoJobs() *list {
 }
 
 func TestSimulateSumsUpARun(t *testing.T) {
-	r, err := run.Simulate(context.Background(), twoJobs(), run.Settings{Policy: backfill.FCFS{}, Processors: 10})
+	r, err := scenario.Simulate(context.Background(), twoJobs(), scenario.RunSettings{Policy: backfill.FCFS{}, Processors: 10})
 	require.NoError(t, err)
 	require.Equal(t, "fcfs", r.Summary.Policy)
 	require.Equal(t, 2, r.Summary.Jobs)
@@ -56,7 +56,7 @@ func TestSimulateSumsUpARun(t *testing.T) {
 
 func TestARunIsNamedAsAsked(t *testing.T) {
 	dir := t.TempDir()
-	r, err := run.Simulate(context.Background(), twoJobs(), run.Settings{Policy: backfill.FCFS{}, Name: "plain", Processors: 10, Dir: dir})
+	r, err := scenario.Simulate(context.Background(), twoJobs(), scenario.RunSettings{Policy: backfill.FCFS{}, Name: "plain", Processors: 10, Dir: dir})
 	require.NoError(t, err)
 	require.Equal(t, "plain", r.Summary.Policy)
 	require.FileExists(t, filepath.Join(dir, "jobs-plain.csv"))
@@ -92,13 +92,13 @@ func TestARunThatFailsLeavesNoFile(t *testing.T) {
 		want   string
 	}{
 		{context.Background(), broken, backfill.FCFS{}, "the trace ends here"},
-		{context.Background(), &list{}, backfill.FCFS{}, run.ErrNoJobs.Error()},
+		{context.Background(), &list{}, backfill.FCFS{}, scenario.ErrNoJobs.Error()},
 		{context.Background(), twoJobs(), greedy{}, "policy greedy"},
 		{context.Background(), twoJobs(), idle{}, "policy idle left 2 jobs in the queue"},
 		{ended, twoJobs(), backfill.FCFS{}, context.Canceled.Error()},
 	} {
 		dir := t.TempDir()
-		_, err := run.Simulate(c.ctx, c.jobs, run.Settings{Policy: c.policy, Processors: 10, Dir: dir})
+		_, err := scenario.Simulate(c.ctx, c.jobs, scenario.RunSettings{Policy: c.policy, Processors: 10, Dir: dir})
 		require.ErrorContains(t, err, c.want)
 		left, err := os.ReadDir(dir)
 		require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestEachDoesEverythingOnce(t *testing.T) {
 	for _, workers := range []int{0, 1, 3, 100} {
 		var lock sync.Mutex
 		var done []int
-		require.NoError(t, run.Each(context.Background(), 10, workers, func(_ context.Context, i int) error {
+		require.NoError(t, scenario.Each(context.Background(), 10, workers, func(_ context.Context, i int) error {
 			lock.Lock()
 			defer lock.Unlock()
 			done = append(done, i)
@@ -123,7 +123,7 @@ func TestEachDoesEverythingOnce(t *testing.T) {
 
 func TestEachKeepsToItsWorkers(t *testing.T) {
 	var now, most atomic.Int32
-	require.NoError(t, run.Each(context.Background(), 50, 3, func(context.Context, int) error {
+	require.NoError(t, scenario.Each(context.Background(), 50, 3, func(context.Context, int) error {
 		n := now.Add(1)
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
@@ -136,7 +136,7 @@ func TestEachKeepsToItsWorkers(t *testing.T) {
 func TestTheFirstErrorEndsEach(t *testing.T) {
 	failure := errors.New("the second fails")
 	begun := 0
-	err := run.Each(context.Background(), 1000, 1, func(ctx context.Context, i int) error {
+	err := scenario.Each(context.Background(), 1000, 1, func(ctx context.Context, i int) error {
 		begun++
 		if i == 1 {
 			return failure
@@ -150,7 +150,7 @@ func TestTheFirstErrorEndsEach(t *testing.T) {
 func TestEachEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	begun := 0
-	err := run.Each(ctx, 1000, 1, func(context.Context, int) error {
+	err := scenario.Each(ctx, 1000, 1, func(context.Context, int) error {
 		begun++
 		cancel()
 		return nil
@@ -168,11 +168,11 @@ func TestOutagesGoOnUntilTheNextJobOfThoseThatFollowOthers(t *testing.T) {
 	for _, booked := range []bool{false, true} {
 		o := &flow.Outages{}
 		o.Submit(slices.Values([]flow.Outage{{Known: des.Minute, From: des.Minute, To: 2 * des.Minute, Processors: 1}, {Known: des.Hour / 2, From: des.Hour / 2, To: des.Hour/2 + des.Minute, Processors: 3}}))
-		s := run.Settings{Policy: backfill.FCFS{}, Processors: 10, Links: links, Outages: o, Dir: t.TempDir()}
+		s := scenario.RunSettings{Policy: backfill.FCFS{}, Processors: 10, Links: links, Outages: o, Dir: t.TempDir()}
 		if booked {
 			s.Bookings = slices.Values([]flow.Booking{{Job: &entity.Job{ID: 9, Runtime: 1, Request: entity.Request{Nodes: 1, Length: 1}}, Start: 0}})
 		}
-		_, err = run.Simulate(context.Background(), &list{jobs: slices.Clone(jobs)}, s)
+		_, err = scenario.Simulate(context.Background(), &list{jobs: slices.Clone(jobs)}, s)
 		require.NoError(t, err)
 		text, err := os.ReadFile(filepath.Join(s.Dir, "outages-fcfs.csv"))
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-package run_test
+package scenario_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/experiments/run"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
@@ -82,9 +82,9 @@ func (killing) Attach(m *entity.Metascheduler) {
 func (killing) Observe(entity.JobEvent) {}
 
 // filesOf are the files that a run leaves, by name.
-func filesOf(t *testing.T, jobs *list, s run.Settings) (run.Result, map[string]string) {
+func filesOf(t *testing.T, jobs *list, s scenario.RunSettings) (scenario.Result, map[string]string) {
 	s.Dir, s.Processors = t.TempDir(), 8
-	r, err := run.Simulate(context.Background(), jobs, s)
+	r, err := scenario.Simulate(context.Background(), jobs, s)
 	require.NoError(t, err)
 	files := map[string]string{}
 	for _, name := range r.Files {
@@ -100,7 +100,7 @@ func filesOf(t *testing.T, jobs *list, s run.Settings) (run.Result, map[string]s
 func TestAPolicyThatStopsJobsNeedNotSaySo(t *testing.T) {
 	for _, falling := range []bool{false, true} {
 		for _, keep := range []des.Time{des.Forever, 0} {
-			s := run.Settings{Policy: urgent{keep}, Observers: []entity.Observer{killing{}}}
+			s := scenario.RunSettings{Policy: urgent{keep}, Observers: []entity.Observer{killing{}}}
 			r, files := filesOf(t, manyJobs(falling), s)
 			require.Len(t, files, 3)
 			require.Contains(t, files, "attempts-urgent.csv")
@@ -128,7 +128,7 @@ func TestAPolicyThatStopsJobsNeedNotSaySo(t *testing.T) {
 }
 
 func TestWhereNoJobWasStoppedNoFileTellsOfAttempts(t *testing.T) {
-	r, files := filesOf(t, twoJobs(), run.Settings{Policy: urgent{}})
+	r, files := filesOf(t, twoJobs(), scenario.RunSettings{Policy: urgent{}})
 	require.Len(t, files, 2)
 	require.NotContains(t, files["jobs-urgent.csv"], "restarts")
 	require.False(t, r.Capacity.Known())
@@ -146,10 +146,10 @@ func (s *setUp) Observe(e entity.JobEvent) {
 }
 
 func TestOverheadIsToldWithoutBeingAnnounced(t *testing.T) {
-	_, files := filesOf(t, twoJobs(), run.Settings{Policy: backfill.FCFS{}, Observers: []entity.Observer{&setUp{}}})
+	_, files := filesOf(t, twoJobs(), scenario.RunSettings{Policy: backfill.FCFS{}, Observers: []entity.Observer{&setUp{}}})
 	require.Equal(t, 2, strings.Count(files["jobs-fcfs.csv"], ",0,0,0,1,,0,0\n"), files["jobs-fcfs.csv"])
 	require.Equal(t, 3, strings.Count(files["attempts-fcfs.csv"], "\n"))
-	r, err := run.Simulate(context.Background(), twoJobs(), run.Settings{Policy: backfill.FCFS{}, Processors: 8, Observers: []entity.Observer{&setUp{}}})
+	r, err := scenario.Simulate(context.Background(), twoJobs(), scenario.RunSettings{Policy: backfill.FCFS{}, Processors: 8, Observers: []entity.Observer{&setUp{}}})
 	require.NoError(t, err)
 	require.True(t, r.Capacity.Known(), "without files, too")
 }
@@ -159,6 +159,6 @@ func TestWhoFollowsOthersIsTold(t *testing.T) {
 	then.After = []entity.Dependency{{Job: 1}}
 	links, err := flow.Survey(slices.Values([]*entity.Job{&first, &then}), false)
 	require.NoError(t, err)
-	_, files := filesOf(t, &list{jobs: []entity.Job{first, then}}, run.Settings{Policy: backfill.FCFS{}, Links: links})
+	_, files := filesOf(t, &list{jobs: []entity.Job{first, then}}, scenario.RunSettings{Policy: backfill.FCFS{}, Links: links})
 	require.Contains(t, files["jobs-fcfs.csv"], ",0,0,0,1,0,0\n")
 }

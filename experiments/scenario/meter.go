@@ -1,4 +1,4 @@
-package run
+package scenario
 
 import "github.com/gridslot/gridslot/metrics"
 

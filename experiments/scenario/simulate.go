@@ -1,4 +1,4 @@
-package run
+package scenario
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// Settings is what a run does with its workload.
-type Settings struct {
+// RunSettings is what a run does with its workload.
+type RunSettings struct {
 	Policy     entity.Policy
 	Name       string // of the policy in the summary; Policy.Name() where empty
 	Processors int    // of the cluster
@@ -87,12 +87,12 @@ type Settings struct {
 }
 
 // predicts reports whether runtimes are predicted.
-func (s *Settings) predicts() bool {
+func (s *RunSettings) predicts() bool {
 	own, _ := entity.PredictionsOf(s.Policy)
 	return own != nil || s.Predictor != nil
 }
 
-// Result is what became of a run.
+// Result is what became of one policy's run.
 type Result struct {
 	Summary     metrics.Summary
 	Waiting     []*entity.Run // left in the queue, in order of submission
@@ -101,12 +101,18 @@ type Result struct {
 	// Rejections are why jobs were rejected, in order of first use.
 	Rejections []metrics.ReasonCount
 	// Capacity is what became of the machine's, where the files tell of attempts
-	// (Settings.Attempts), or owners take a part.
+	// (RunSettings.Attempts), or owners take a part.
 	Capacity metrics.Capacity
 	// Accuracy is how good the predictions of runtimes were, where there are any.
 	Accuracy *metrics.AccuracySummary
 	// Energy is what the run took, where that was accounted for.
 	Energy *metrics.EnergyRow
+
+	Grid     *GridSummary     // on a grid
+	Clusters []ClusterSummary // on a grid
+	Money    *MoneySummary    // on a domain
+	// Owners are those of a domain's nodes, where the nodes name them or prices react.
+	Owners []metrics.OwnerRow
 }
 
 // ErrNoJobs is a workload without a single job.
@@ -114,7 +120,7 @@ var ErrNoJobs = errors.New("there are no jobs to simulate")
 
 // Simulate runs jobs through a policy on a cluster. A run that fails, or that
 // ctx ends, leaves no file behind.
-func Simulate(ctx context.Context, jobs entity.Source, s Settings) (Result, error) {
+func Simulate(ctx context.Context, jobs entity.Source, s RunSettings) (Result, error) {
 	began := time.Now()
 	if s.Dir != "" {
 		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
