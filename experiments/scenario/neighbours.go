@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -149,8 +148,8 @@ func readMap(path string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a YAML file: %w", err)
 	}
-	in := map[string]string{}
-	if _, err := yamlfile.Decode(text, &in); err != nil {
+	columns, err := yamlfile.Read(text)
+	if err != nil {
 		return nil, fmt.Errorf("a YAML file: %s: %w", path, err)
 	}
 	var names []string
@@ -159,10 +158,15 @@ func readMap(path string) (map[string]string, error) {
 			names = append(names, p.Name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("a YAML file of columns: %s: %q is none of %s", path, name, strings.Join(names, ", "))
+	in := map[string]string{}
+	for _, k := range columns.Keys {
+		if !slices.Contains(names, k.Name) {
+			return nil, fmt.Errorf("a YAML file of columns: %s: %q is none of %s", path, k.Name, strings.Join(names, ", "))
 		}
+		if k.Value.Kind != yamlfile.Scalar {
+			return nil, fmt.Errorf("a YAML file: %s: %w", path, k.Value.Errorf("%s: want text, not %v", k.Name, k.Value))
+		}
+		in[k.Name] = k.Value.Plain()
 	}
 	return in, nil
 }

@@ -57,13 +57,13 @@ func under(err error, path ...any) error {
 }
 
 // in is an error with the line of a file where that stands.
-func in(f *yamlfile.File, err error) error {
+func in(root *yamlfile.Node, err error) error {
 	var e *PlaceError
 	switch {
-	case f == nil || !errors.As(err, &e):
+	case root == nil || !errors.As(err, &e):
 		return err
 	case e.want:
-		return f.Wrong(e.Err.Error(), e.Path...)
+		return root.Unwanted(e.Err.Error(), e.Path...)
 	}
-	return f.At(e.Err, e.Path...)
+	return root.ErrorAt(e.Err, e.Path...)
 }

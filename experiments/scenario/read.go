@@ -43,9 +43,9 @@ type fileYAML struct {
 	// MachineFile is another file that describes the machine.
 	MachineFile string `yaml:"machine"`
 
-	Workload map[string]any `yaml:"workload"`
-	Flows    map[string]any `yaml:"flows"`
-	Settings map[string]any `yaml:"settings"`
+	Workload *yamlfile.Node `yaml:"workload"`
+	Flows    *yamlfile.Node `yaml:"flows"`
+	Settings *yamlfile.Node `yaml:"settings"`
 	// Policies are run where --policy is not given; a grid may call them strategies.
 	Policies   []string `yaml:"policies"`
 	Strategies []string `yaml:"strategies"`
@@ -55,7 +55,7 @@ type fileYAML struct {
 type domainYAML struct {
 	// Nodes is a CSV file beside this one: id,performance,price, then q and
 	// attributes.
-	Nodes string `yaml:"nodes"`
+	Nodes string `yaml:"nodes" want:"the name of a CSV file (generate: is a key of its own, in place of nodes:)"`
 	// Generate makes nodes instead.
 	Generate *struct {
 		Count       int       `yaml:"count"`
@@ -207,7 +207,7 @@ type reader struct {
 	kind   string // of the machine, or "" for any
 	part   bool   // another file names this one as its machine
 	tables *Tables
-	file   *yamlfile.File
+	file   *yamlfile.Node
 	yaml   fileYAML
 	sc     *Scenario
 	nodes  map[int]bool    // IDs of a domain's that are given
@@ -216,17 +216,21 @@ type reader struct {
 }
 
 func (r *reader) read(text []byte) (err error) {
-	if r.file, err = yamlfile.Decode(text, &r.yaml); err != nil {
-		if errors.Is(err, yamlfile.ErrEmpty) {
-			return fmt.Errorf("%w: describe a machine, such as processors: 128", err)
-		}
+	r.file, err = yamlfile.Read(text)
+	if errors.Is(err, yamlfile.ErrEmpty) {
+		return fmt.Errorf("%w: describe a machine, such as processors: 128", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.file.Decode(&r.yaml); err != nil {
 		return err
 	}
 	for _, section := range []struct {
-		name string
-		keys map[string]any
+		name   string
+		values *yamlfile.Node
 	}{{"workload", r.yaml.Workload}, {"flows", r.yaml.Flows}, {"settings", r.yaml.Settings}} {
-		if err := r.readSection(section.name, section.keys); err != nil {
+		if err := r.readSection(section.name, section.values); err != nil {
 			return err
 		}
 	}
@@ -237,38 +241,37 @@ func (r *reader) read(text []byte) (err error) {
 }
 
 // readSection takes settings by the names of their flags.
-func (r *reader) readSection(section string, keys map[string]any) error {
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		var known []string
-		found := false
-		for _, s := range settings {
-			if s.section == section {
-				known = append(known, s.name)
-			}
-			found = found || s.section == section && s.name == key
+func (r *reader) readSection(section string, values *yamlfile.Node) error {
+	if values == nil || values.Kind == yamlfile.Nothing {
+		return nil
+	}
+	if values.Kind != yamlfile.Settings {
+		return values.Errorf("%s: want settings, {KEY: VALUE}, not %v", section, values)
+	}
+	var known []string
+	for _, s := range settings {
+		if s.section == section {
+			known = append(known, s.name)
 		}
-		if !found {
-			return at(fmt.Errorf("%s: there is no key %q: there are %s", section, key, strings.Join(known, ", ")), section, key)
+	}
+	for _, k := range values.Keys {
+		key, value := k.Name, k.Value
+		switch {
+		case !slices.Contains(known, key):
+			return value.Errorf("%s: there is no key %q: there are %s", section, key, strings.Join(known, ", "))
+		case value.Kind == yamlfile.Nothing || value.Kind == yamlfile.Scalar && value.Plain() == "":
+			return value.Errorf("%s: it is empty", key)
+		case value.Kind != yamlfile.Scalar:
+			return value.Errorf("%s: want one value, not %v", key, value)
 		}
-		switch keys[key].(type) {
-		case nil:
-			return at(fmt.Errorf("%s: it is empty", key), section, key)
-		case string, bool, int64, uint64, float64:
-		default:
-			return at(errors.New("want one value"), section, key).wanting()
-		}
-		text := fmt.Sprint(keys[key])
-		if text == "" {
-			return at(fmt.Errorf("%s: it is empty", key), section, key)
-		}
-		text = r.tables.PlaceFiles(key, text, func(path string) string {
+		text := r.tables.PlaceFiles(key, value.Plain(), func(path string) string {
 			if key == "trace" {
 				return r.log(path)
 			}
 			return r.beside(path)
 		})
 		if err := r.sc.Set(key, text); err != nil {
-			return at(err, section, key)
+			return value.Errorf("%w", err)
 		}
 	}
 	return nil
@@ -299,10 +302,10 @@ func (r *reader) readMachine() error {
 		keys []string
 	}{{"cluster", []string{"processors"}}, {"domain", domainKeys}, {"grid", gridKeys}, {"machine", []string{"machine"}}} {
 		for _, key := range k.keys {
-			if k.kind == "domain" && (r.file.Has("domains") || slices.ContainsFunc(r.yaml.Grids, gridYAML.hasDomains)) && slices.Contains(slices.Concat(jobKeys, sharedKeys), key) {
+			if k.kind == "domain" && (r.file.Get("domains") != nil || slices.ContainsFunc(r.yaml.Grids, gridYAML.hasDomains)) && slices.Contains(slices.Concat(jobKeys, sharedKeys), key) {
 				continue
 			}
-			if kinds[k.kind] == "" && r.file.Has(key) {
+			if kinds[k.kind] == "" && r.file.Get(key) != nil {
 				kinds[k.kind] = key
 			}
 		}
@@ -425,7 +428,7 @@ func (r *reader) readSites(g *Grid, domains []siteYAML, grids []gridYAML, path .
 // list at a key.
 func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	key := path[len(path)-2]
-	has := func(name string) bool { return r.file.Has(append(slices.Clone(path), name)...) }
+	has := func(name string) bool { return r.file.Find(append(slices.Clone(path), name)...) != nil }
 	site := DomainSite{Name: s.Name, Policy: s.Policy, QueueLimit: s.QueueLimit}
 	within := func(err error) error {
 		var place *PlaceError
@@ -563,7 +566,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 	g := r.yaml.Domain.Generate
 	if len(d.Union) > 0 {
 		for _, key := range []string{"nodes", "generate", "prices", "local"} {
-			if r.file.Has(key) {
+			if r.file.Get(key) != nil {
 				return at(fmt.Errorf("%s: each domain of the union has its own", key), key)
 			}
 		}

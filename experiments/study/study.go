@@ -64,7 +64,7 @@ func Read(p sweep.Portable, t *scenario.Tables) (*File, error) {
 		t = scenario.Standard()
 	}
 	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, tables: t, machines: map[string]*scenario.Scenario{}}
-	root, err := yamlfile.Tree(p.Text)
+	root, err := yamlfile.Read(p.Text)
 	if errors.Is(err, yamlfile.ErrEmpty) {
 		err = fmt.Errorf("%w: say at least which policies, as in policies: [fcfs, easy]", err)
 	}

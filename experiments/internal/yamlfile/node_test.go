@@ -9,7 +9,7 @@ import (
 )
 
 func TestATreeKeepsTheOrderOfKeysAndTextsAsTheyStand(t *testing.T) {
-	n, err := Tree([]byte("# a comment\nz: [0.70, \"a b\", yes, ~, 1e3]\na: {y: 1, x: 2}\nlist:\n- one\n- two: |\n    lines\n"))
+	n, err := Read([]byte("# a comment\nz: [0.70, \"a b\", yes, ~, 1e3]\na: {y: 1, x: 2}\nlist:\n- one\n- two: |\n    lines\n"))
 	require.NoError(t, err)
 	require.Equal(t, Settings, n.Kind)
 	require.Equal(t, []string{"z", "a", "list"}, []string{n.Keys[0].Name, n.Keys[1].Name, n.Keys[2].Name})
@@ -27,10 +27,10 @@ func TestATreeKeepsTheOrderOfKeysAndTextsAsTheyStand(t *testing.T) {
 }
 
 func TestNamesOfOtherValuesAreFollowed(t *testing.T) {
-	n, err := Tree([]byte("a: &loads [0.7, 0.9]\nb: *loads\n"))
+	n, err := Read([]byte("a: &loads [0.7, 0.9]\nb: *loads\n"))
 	require.NoError(t, err)
 	require.Equal(t, "0.9", n.Get("b").Items[1].Text)
-	_, err = Tree([]byte("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n"))
+	_, err = Read([]byte("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n"))
 	require.ErrorContains(t, err, "line 3, column 3: settings cannot be merged here: write them out")
 }
 
@@ -46,7 +46,7 @@ func TestWhatIsNoTreeIsRefused(t *testing.T) {
 		"a: *b":              "b",
 		"a: " + strings.Repeat("[", 60) + strings.Repeat("]", 60): "line 1, column 54: it goes deeper than 50 levels",
 	} {
-		_, err := Tree([]byte(text))
+		_, err := Read([]byte(text))
 		require.ErrorContains(t, err, want, "%q", text)
 	}
 }
@@ -56,22 +56,22 @@ func TestAFewLinesOfNamesDoNotTakeAllMemory(t *testing.T) {
 	for i := 1; i < 12; i++ {
 		text += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
 	}
-	_, err := Tree([]byte(text))
+	_, err := Read([]byte(text))
 	require.ErrorContains(t, err, "names of other values (*NAME) make more than 1000000 values of it")
 }
 
 func TestAMarkOfTheByteOrderIsNoPartOfAKey(t *testing.T) {
-	n, err := Tree([]byte("\ufeffa: 1\n"))
+	n, err := Read([]byte("\ufeffa: 1\n"))
 	require.NoError(t, err)
 	require.Equal(t, "a", n.Keys[0].Name)
 	require.EqualError(t, n.Get("a").Errorf("no"), "line 1, column 4: no")
 }
 
-func FuzzTree(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add("a: &x [0.7, {b: *x}]\nc: {d: ~, e: |\n  text\n}")
 	f.Add("? [a]\n: b\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if n, err := Tree([]byte(text)); err == nil && n.Kind != Settings {
+		if n, err := Read([]byte(text)); err == nil && n.Kind != Settings {
 			t.Fatal(n)
 		}
 	})
@@ -88,10 +88,8 @@ func TestNestingIsBoundedBeforeItIsParsed(t *testing.T) {
 		"questions of keys": strings.Repeat("? ", 40_000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Tree([]byte(text))
+			_, err := Read([]byte(text))
 			require.ErrorContains(t, err, "within each other more than 500 deep")
-			var into map[string]any
-			_, err = Decode([]byte(text), &into)
 			require.ErrorContains(t, err, "line ")
 		})
 	}
@@ -100,20 +98,21 @@ func TestNestingIsBoundedBeforeItIsParsed(t *testing.T) {
 		"a: [" + strings.Repeat("[1], ", 2_000) + "[2]]\n",
 		"a:\n" + strings.Repeat("- {a: [1, 2]}\n", 2_000),
 	} {
-		_, err := Tree([]byte(text))
+		_, err := Read([]byte(text))
 		require.NoError(t, err)
 	}
 }
 
 func TestTheDepthOfNestingIsCountedExactly(t *testing.T) {
 	deep := func(n int) string { return "a: " + strings.Repeat("[", n) + "1" + strings.Repeat("]", n) }
-	decode := func(text string) error {
-		var into map[string]any
-		_, err := Decode([]byte(text), &into)
+	read := func(text string) error {
+		_, err := Read([]byte(text))
 		return err
 	}
-	require.NoError(t, decode(deep(mostNested)))
-	require.ErrorContains(t, decode(deep(mostNested+1)), "line 1: lists and maps stand within each other more than 500 deep")
-	err := decode("text: \"" + strings.Repeat("]", 100) + "\"\n" + deep(mostNested+1))
+	require.Zero(t, tooDeep([]byte(deep(mostNested))))
+	require.ErrorContains(t, read(deep(mostNested+1)), "line 1: lists and maps stand within each other more than 500 deep")
+	require.NoError(t, read(deep(deepest-1)))
+	require.ErrorContains(t, read(deep(deepest+1)), "it goes deeper than 50 levels")
+	err := read("text: \"" + strings.Repeat("]", 100) + "\"\n" + deep(mostNested+1))
 	require.ErrorContains(t, err, "line 2: ", "brackets that close in a text make no room for others")
 }

@@ -1,0 +1,191 @@
+package yamlfile
+
+import (
+	"encoding"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Decode puts settings into a struct: each key into the field with the tag `yaml:"KEY"`,
+// those of a field `yaml:",inline"` beside it. A field of type *Node takes whatever
+// stands at its key. Unknown keys, and values of another type than the field's, are
+// errors; keys without a value leave the field as it is.
+//
+// The tag `want:"..."` says in an error what the field wants, where its type says too little.
+func (n *Node) Decode(into any) error {
+	to := reflect.ValueOf(into).Elem()
+	return decoding{to.Type()}.value(n, to, "the file", "")
+}
+
+// decoding is one call of Decode, into that type.
+type decoding struct{ root reflect.Type }
+
+var nodeType = reflect.TypeFor[*Node]()
+
+// value puts n, the value of key or an item of its list, into to.
+func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
+	if to.Type() == nodeType {
+		to.Set(reflect.ValueOf(n))
+		return nil
+	}
+	if n.Kind == Nothing {
+		return nil
+	}
+	if want == "" {
+		want = wantOf(to.Type())
+	}
+	unwanted := func() error { return n.Errorf("%s: want %s, not %v", key, want, n) }
+	if reader, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		if n.Kind != Scalar {
+			return unwanted()
+		}
+		if err := reader.UnmarshalText([]byte(n.Text)); err != nil {
+			return n.Errorf("%s: %w", key, err)
+		}
+		return nil
+	}
+	switch to.Kind() {
+	case reflect.Pointer:
+		to.Set(reflect.New(to.Type().Elem()))
+		return d.value(n, to.Elem(), key, want)
+	case reflect.Struct:
+		if n.Kind != Settings {
+			return unwanted()
+		}
+		return d.fields(n, to)
+	case reflect.Slice, reflect.Array:
+		if n.Kind != List {
+			return unwanted()
+		}
+		if to.Kind() == reflect.Slice {
+			to.Set(reflect.MakeSlice(to.Type(), len(n.Items), len(n.Items)))
+		}
+		if len(n.Items) > to.Len() {
+			return n.Errorf("%s: the list is too long: want %d values, not %d", key, to.Len(), len(n.Items))
+		}
+		for i, item := range n.Items {
+			if err := d.value(item, to.Index(i), key, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if n.Kind == Scalar && setScalar(to, n) {
+		return nil
+	}
+	if v, err := strconv.ParseFloat(n.Plain(), 64); err == nil && to.CanInt() && v == math.Trunc(v) {
+		return n.Errorf("%s: the number %s is too large", key, n.Text)
+	}
+	return unwanted()
+}
+
+// fields puts settings into the fields of a struct.
+func (d decoding) fields(n *Node, to reflect.Value) error {
+	for _, k := range n.Keys {
+		field, tag := fieldOf(to, k.Name)
+		if !field.IsValid() {
+			return k.Errorf("there is no key %q%s", k.Name, d.suggestion(k.Name))
+		}
+		if err := d.value(k.Value, field, k.Name, tag.Get("want")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fieldOf is the field of a struct for a key, or the zero Value.
+func fieldOf(of reflect.Value, key string) (reflect.Value, reflect.StructTag) {
+	for i := range of.NumField() {
+		field := of.Type().Field(i)
+		switch name, how, _ := strings.Cut(field.Tag.Get("yaml"), ","); {
+		case how == "inline":
+			if inner, tag := fieldOf(of.Field(i), key); inner.IsValid() {
+				return inner, tag
+			}
+		case name == key && name != "-":
+			return of.Field(i), field.Tag
+		}
+	}
+	return reflect.Value{}, ""
+}
+
+// setScalar puts the scalar n into a field, and reports whether the field can hold it.
+// A number in quotes is a number where one is wanted; 1e3 and 2.0 are whole numbers.
+func setScalar(to reflect.Value, n *Node) bool {
+	switch to.Kind() {
+	case reflect.String:
+		to.SetString(n.Plain())
+		return true
+	case reflect.Bool:
+		on, isBool := n.plain.(bool)
+		to.SetBool(on)
+		return isBool
+	case reflect.Float64:
+		v, err := strconv.ParseFloat(n.Plain(), 64)
+		to.SetFloat(v)
+		return err == nil
+	case reflect.Int, reflect.Int64:
+		whole, err := strconv.ParseInt(n.Plain(), 10, 64)
+		if v, errFloat := strconv.ParseFloat(n.Plain(), 64); err != nil && errFloat == nil && v == math.Trunc(v) && math.Abs(v) < math.MaxInt64 {
+			whole, err = int64(v), nil
+		}
+		to.SetInt(whole)
+		return err == nil
+	}
+	return false
+}
+
+// wantOf is what fields of a type want, for people.
+func wantOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		return "a list, [A, B]"
+	case reflect.Pointer:
+		return wantOf(t.Elem())
+	case reflect.Struct:
+		return "settings, {KEY: VALUE}"
+	}
+	return "text"
+}
+
+// suggestion is the known key that is most like an unknown one, for people.
+func (d decoding) suggestion(key string) string {
+	var known []string
+	addKeysOf(d.root, &known)
+	if slices.Contains(known, key) {
+		return " here; it belongs to another part of the file"
+	}
+	return Suggestion(key, known)
+}
+
+// addKeysOf adds the keys of all fields below a type, which may contain itself: then it is
+// one of those above.
+func addKeysOf(t reflect.Type, keys *[]string, above ...reflect.Type) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || slices.Contains(above, t) || t == nodeType.Elem() {
+		return
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if name == "-" {
+			continue // no key of the file, nor what is below it
+		}
+		if name != "" && !slices.Contains(*keys, name) {
+			*keys = append(*keys, name)
+		}
+		addKeysOf(t.Field(i).Type, keys, append(above, t)...)
+	}
+}
