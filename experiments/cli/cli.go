@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/internal/interrupt"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -36,7 +36,7 @@ func Main(e Extend) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	if all := machine.Memory(); all > 0 && os.Getenv("GOMEMLIMIT") == "" {
+	if all := hostmem.Memory(); all > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(all / 10 * 9)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

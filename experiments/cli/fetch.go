@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/traces/fetch"
 )
@@ -40,7 +40,7 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.URL, "url", "", "address of the file, https://HOST/PATH (default: the address in the archive)")
 	flags.StringVar(&f.Dir, "dir", "", "folder to keep it in (default: the cache; "+traces.CacheVariable+" names another)")
-	parsedFlag(cmd, &f.MaxSize, "max-size", "1G", "SIZE", "what the file may have at most", machine.ParseSize)
+	parsedFlag(cmd, &f.MaxSize, "max-size", "1G", "SIZE", "what the file may have at most", hostmem.ParseSize)
 	flags.StringVar(&f.SHA256, "sha256", "", "checksum that the file must have")
 	flags.BoolVar(&f.Force, "force", false, "fetch it again, from its first byte")
 	_ = cmd.MarkFlagDirname("dir") // it exists

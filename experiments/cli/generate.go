@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/model"
@@ -236,7 +236,7 @@ func (g *generation) writeJobs(cmd *cobra.Command, source, said string, cycle bo
 	jobs = during(cmd.Context(), jobs)
 	switch g.estimates.Kind {
 	case workload.EstimatesTsafrir:
-		if err := machine.Fits(0, machine.Need{What: fmt.Sprintf("the estimates of %d jobs", g.jobs), Bytes: drawnBytes * float64(g.jobs)}); err != nil {
+		if err := hostmem.Fits(0, hostmem.Need{What: fmt.Sprintf("the estimates of %d jobs", g.jobs), Bytes: drawnBytes * float64(g.jobs)}); err != nil {
 			return err
 		}
 		given, err := model.Tsafrir{Max: g.estimates.Max}.Attach(jobs, des.NewStream(g.seed, 0, "estimates"))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -77,7 +77,7 @@ The criterion of each job is drawn from --criteria, searches for windows:
 		if err := b.Check(); err != nil {
 			return &usageError{err}
 		}
-		if err := machine.Fits(0, machine.Need{What: fmt.Sprintf("%d jobs of a batch", b.Jobs), Bytes: batchJobBytes * float64(b.Jobs)}); err != nil {
+		if err := hostmem.Fits(0, hostmem.Need{What: fmt.Sprintf("%d jobs of a batch", b.Jobs), Bytes: batchJobBytes * float64(b.Jobs)}); err != nil {
 			return err
 		}
 		b.Cycle = des.Seconds(interval)

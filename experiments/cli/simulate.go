@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
@@ -138,7 +138,7 @@ and with --correct a prediction that a job outlives becomes another one
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
 	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
-	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need in memory before it is refused, such as 16G (default: three quarters of what there is)", optional(machine.ParseSize))
+	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need in memory before it is refused, such as 16G (default: three quarters of what there is)", optional(hostmem.ParseSize))
 	f.SortFlags = false
 	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
 	_ = cmd.MarkFlagDirname("out") // it exists
@@ -215,7 +215,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		Tell:    teller(stderr),
 		Started: started, Observers: observers,
 	})
-	var large *machine.TooMuchError
+	var large *hostmem.TooMuchError
 	if errors.As(err, &large) {
 		err = fmt.Errorf("%w: ask for less, or allow more with --memory", err)
 	}

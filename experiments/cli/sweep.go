@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
@@ -117,7 +117,7 @@ func (s *sweeping) addOut(cmd *cobra.Command) {
 func (s *sweeping) addLocal(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time on this machine")
-	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G: there are fewer at a time where they are large (default: three quarters of the machine's)", optional(machine.ParseSize))
+	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G: there are fewer at a time where they are large (default: three quarters of the machine's)", optional(hostmem.ParseSize))
 	parsedFlag(cmd, &s.limit.Time, "limit", "", "TIME", "of one run, such as 90s or 2h: it fails when it takes longer (default: none)", optional(parseLimit))
 	f.IntVar(&s.limit.Tries, "tries", 3, "how often a run is tried whose worker goes away")
 }

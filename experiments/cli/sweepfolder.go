@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
@@ -225,7 +225,7 @@ func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 	if dryRun {
 		verb = "would remove"
 	}
-	fmt.Fprintf(w, "%s what is there of %d runs that are not in the plan (%s), and %d failures; %d runs stay\n", verb, strays, machine.Size(bytes), status.Failed(), status.Done)
+	fmt.Fprintf(w, "%s what is there of %d runs that are not in the plan (%s), and %d failures; %d runs stay\n", verb, strays, hostmem.Size(bytes), status.Failed(), status.Done)
 	if dryRun {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
@@ -47,9 +47,9 @@ func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
 			probeTime, roughly(probeTime*time.Duration(len(missing))/time.Duration(workers)), workers)
 		return nil
 	}
-	if room := cmp.Or(s.memory, machine.Share()); p.peak > 0 && int64(workers)*p.peak > room {
+	if room := cmp.Or(s.memory, hostmem.Share()); p.peak > 0 && int64(workers)*p.peak > room {
 		workers = int(max(1, room/p.peak))
-		fmt.Fprintf(out, "one takes up to %s of memory, of which there are %s: %d at a time\n", machine.Size(p.peak), machine.Size(room), workers)
+		fmt.Fprintf(out, "one takes up to %s of memory, of which there are %s: %d at a time\n", hostmem.Size(p.peak), hostmem.Size(room), workers)
 	}
 	about := "about"
 	if p.cut {

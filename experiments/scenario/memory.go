@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -24,12 +24,12 @@ const (
 
 // needs is what a call will need; running is how many policies run at a time.
 type needs struct {
-	all     []machine.Need
+	all     []hostmem.Need
 	running float64
 }
 
 func (n *needs) add(bytes float64, what string, args ...any) {
-	n.all = append(n.all, machine.Need{What: fmt.Sprintf(what, args...), Bytes: bytes})
+	n.all = append(n.all, hostmem.Need{What: fmt.Sprintf(what, args...), Bytes: bytes})
 }
 
 // checkMemory refuses a call that would need more memory than it may have.
@@ -58,7 +58,7 @@ func (c *call) checkMemory() error {
 			}
 		}
 	}
-	return machine.Fits(c.options.Memory, n.all...)
+	return hostmem.Fits(c.options.Memory, n.all...)
 }
 
 func (n *needs) batches(b *Batches) {
@@ -104,7 +104,7 @@ func (d *Domain) checkNodes() error {
 	for _, member := range d.Union {
 		n.nodes(member.Domain)
 	}
-	return machine.Fits(0, n.all...)
+	return hostmem.Fits(0, n.all...)
 }
 
 // nodes adds those of a domain that is no union, and returns how many there are.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 )
 
 // weigher takes down what is in use while the first jobs of a run come and go.
@@ -42,7 +42,7 @@ func weighed(t *testing.T, text string) (had, estimated float64) {
 	_, err = Run(context.Background(), sc, Options{Workers: 1, Observers: func(string, string) []entity.Observer { return []entity.Observer{w} }})
 	require.NoError(t, err)
 	_, err = Run(context.Background(), sc, Options{Workers: 1, Memory: 1})
-	var large *machine.TooMuchError
+	var large *hostmem.TooMuchError
 	require.ErrorAs(t, err, &large)
 	return float64(w.most), large.Bytes
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
@@ -356,7 +356,7 @@ func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 		r.Limit.Time = time.Duration(seconds * float64(time.Second))
 	}
 	if m := n.Get("memory"); m != nil {
-		if r.Limit.Memory, err = machine.ParseSize(m.Text); err == nil && r.Limit.Memory < 1 {
+		if r.Limit.Memory, err = hostmem.ParseSize(m.Text); err == nil && r.Limit.Memory < 1 {
 			err = fmt.Errorf("want more than nothing")
 		}
 		if err != nil {

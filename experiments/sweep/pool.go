@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gridslot/gridslot/experiments/internal/machine"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 )
 
 // pool carries out units in worker processes, each of which does many, one after
@@ -48,7 +48,7 @@ func (l Local) newPool(w *Work) *pool {
 	}
 	p.freed = sync.NewCond(&p.mu)
 	if p.budget == 0 {
-		p.budget = machine.Share()
+		p.budget = hostmem.Share()
 	}
 	p.killings.Store(outOfMemoryKills())
 	p.watcher.Go(p.watch)
@@ -120,7 +120,7 @@ func (p *pool) take(ctx context.Context, u Unit, alone bool) (*worker, error) {
 	for ctx.Err() == nil && !p.room(u, alone) {
 		if !p.told {
 			p.told = true
-			p.work.Tell("runs take up to %s of memory each: of %s there is room for fewer at once", machine.Size(p.need(u)), machine.Size(p.budget))
+			p.work.Tell("runs take up to %s of memory each: of %s there is room for fewer at once", hostmem.Size(p.need(u)), hostmem.Size(p.budget))
 		}
 		p.freed.Wait()
 	}
@@ -248,5 +248,5 @@ func (p *pool) wasBeside(w *worker) bool {
 }
 
 func tooLarge(size, limit int64, what string) error {
-	return &endedError{Large, fmt.Sprintf("it took %s of memory, above %s: %s", machine.Size(size), what, machine.Size(limit))}
+	return &endedError{Large, fmt.Sprintf("it took %s of memory, above %s: %s", hostmem.Size(size), what, hostmem.Size(limit))}
 }

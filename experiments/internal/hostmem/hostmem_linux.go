@@ -1,4 +1,4 @@
-package machine
+package hostmem
 
 import (
 	"bytes"
@@ -9,24 +9,26 @@ import (
 	"strings"
 )
 
-func memory() int64 {
-	total := info("MemTotal:")
-	for _, file := range limits() {
-		if limit := number(file); limit > 0 && (total == 0 || limit < total) {
+// Memory is how many bytes of memory there are for this process: those of the host, or
+// fewer where one of its control groups may have fewer. It is 0 where that is not known.
+func Memory() int64 {
+	total := totalMemory()
+	for _, file := range limitFiles() {
+		if limit := limitIn(file); limit > 0 && (total == 0 || limit < total) {
 			total = limit
 		}
 	}
 	return total
 }
 
-// info is a row of /proc/meminfo in bytes.
-func info(name string) int64 {
+// totalMemory is what /proc/meminfo says of the host, in bytes.
+func totalMemory() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == name {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "MemTotal:" {
 			kib, _ := strconv.ParseInt(f[1], 10, 64)
 			return kib << 10
 		}
@@ -34,10 +36,10 @@ func info(name string) int64 {
 	return 0
 }
 
-// limits are the files that limit the memory of the control groups of this process and of
+// limitFiles are the files that limit the memory of the control groups of this process and of
 // those above them: each of them limits it. In a container the path that the kernel tells
 // may not be there; then the container's own group stands at the top.
-func limits() (all []string) {
+func limitFiles() (all []string) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil
@@ -64,9 +66,9 @@ func limits() (all []string) {
 	return all
 }
 
-// number is that of a file, or 0 where there is none, as there is in place of a
-// limit that is not set. Version 1 then has a number that no machine reaches.
-func number(file string) int64 {
+// limitIn is the limit that a file states, in bytes, or 0 where no limit is set: a file of
+// version 2 then says "max", one of version 1 has a number that no host reaches.
+func limitIn(file string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return 0

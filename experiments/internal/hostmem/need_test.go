@@ -1,4 +1,4 @@
-package machine
+package hostmem
 
 import (
 	"testing"
@@ -17,5 +17,5 @@ func TestWhatNeedsTooMuchIsRefusedWithNumbers(t *testing.T) {
 
 func TestTheShareIsPartOfWhatThereIs(t *testing.T) {
 	require.Greater(t, Share(), int64(32<<20))
-	require.Less(t, Share(), max(Memory(), unknown+1))
+	require.Less(t, Share(), max(Memory(), shareOfUnknown+1))
 }

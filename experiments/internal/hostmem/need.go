@@ -1,4 +1,4 @@
-package machine
+package hostmem
 
 // Work that needs more memory than it may have is refused before it begins.
 
@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// unknown stands for what work may need where the machine's memory is not known.
-const unknown = 4 << 30
+// shareOfUnknown is what work may need where the host's memory is not known.
+const shareOfUnknown = 4 << 30
 
 // Share is what work may need in memory where nobody says more, in bytes: three
-// quarters of what the machine has, or the process's control groups leave to it.
+// quarters of what the host has, or the process's control groups leave to it.
 func Share() int64 {
 	if all := Memory(); all > 0 {
 		return all / 4 * 3
 	}
-	return unknown
+	return shareOfUnknown
 }
 
 // Need is what a part of the work needs at least.
@@ -47,7 +47,7 @@ func (e *TooMuchError) Error() string {
 // Fits returns a *TooMuchError where all needs together are above what is allowed, in
 // bytes; 0 is Share.
 //
-//	err := machine.Fits(0, machine.Need{What: "1000000000 nodes", Bytes: 6e11})
+//	err := hostmem.Fits(0, hostmem.Need{What: "1000000000 nodes", Bytes: 6e11})
 func Fits(allowed int64, needs ...Need) error {
 	var all float64
 	for _, n := range needs {

@@ -1,6 +1,6 @@
-// Package machine tells what the machine has that this process may use, and reads
+// Package hostmem tells how much memory of the host this process may use, and reads
 // and writes sizes of memory.
-package machine
+package hostmem
 
 import (
 	"fmt"
@@ -9,11 +9,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// Memory is how many bytes of memory there are for this process: those of the
-// machine, or fewer where its control group may have fewer. It is 0 where that
-// is not known.
-func Memory() int64 { return memory() }
 
 // Size is a number of bytes for people, such as 1.5 GiB.
 func Size(bytes int64) string {
