@@ -217,9 +217,6 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
 			return err
 		}
-		if len(c.all) > 1 {
-			c.jobs.readOnce()
-		}
 		if c.jobs.requests {
 			c.requests = c.jobs.open
 		}
@@ -340,7 +337,6 @@ func (c *call) simulate(ctx context.Context) error {
 			},
 		})()
 	}
-	defer c.jobs.close()
 	turns := c.turns()
 	return Each(ctx, len(turns), max(1, c.options.Workers), func(ctx context.Context, turn int) error {
 		i := turns[turn]

@@ -25,7 +25,6 @@ type jobs struct {
 	requests bool
 	// wait tells that jobs may have to wait for others.
 	wait bool
-	once *once // see readOnce
 }
 
 // reading is one pass through a workload. A workload.JobStream is one.
