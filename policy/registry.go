@@ -94,7 +94,8 @@ func Registry() Table[entity.Policy] {
 			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
 			Params: []Param{order, shape, head, window},
 			New: func(a *Args) entity.Policy {
-				return backfill.FCFS{Order: a.Order("order"), Shape: a.shape(), Sticky: a.sticky(), Window: a.Positive("window")}
+				p := backfill.FCFS{Order: a.Order("order"), Shape: a.shape()}
+				return a.published(p, backfill.PublishedEASY{EASY: backfill.EASY{Order: p.Order, Shape: p.Shape}, NoBackfilling: true})
 			},
 		},
 		{
@@ -102,8 +103,7 @@ func Registry() Table[entity.Policy] {
 			Params: []Param{order, {"candidates", orders, "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals, head, window, spare, shadow},
 			New: func(a *Args) entity.Policy {
 				p := a.easy(a.Order("candidates"))
-				p.FittingArrivals = a.either("arrivals", "all", "fitting")
-				return p
+				return a.published(p, backfill.PublishedEASY{EASY: p})
 			},
 		},
 		{
@@ -116,11 +116,14 @@ func Registry() Table[entity.Policy] {
 		{
 			Name: "easy-sjbf", Text: "easy with the shortest candidates tried first",
 			Params: []Param{order, reservations, depth, shape, head, window, spare, shadow},
-			New:    func(a *Args) entity.Policy { return a.easy(backfill.ShortestFirst) },
+			New: func(a *Args) entity.Policy {
+				p := a.easy(backfill.ShortestFirst)
+				return a.published(p, backfill.PublishedEASY{EASY: p})
+			},
 		},
 		{
 			Name: "easy++", Text: "easy-sjbf by predictions: the mean of the user's last two runtimes, corrected step by step",
-			Params: []Param{order, reservations, depth, shape, head, window, spare, shadow},
+			Params: []Param{order, reservations, depth, shape},
 			New:    func(a *Args) entity.Policy { return predict.EASYPlusPlus{EASY: a.easy(entity.Order{})} },
 		},
 		{
@@ -177,12 +180,17 @@ func Registry() Table[entity.Policy] {
 
 // easy is EASY with its parameters, but for the order of the candidates.
 func (a *Args) easy(candidates entity.Order) backfill.EASY {
-	p := backfill.EASY{
+	return backfill.EASY{
 		Order: a.Order("order"), Candidates: candidates,
 		Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
-		Sticky: a.sticky(), Window: a.Positive("window"),
-		StrictShadow: a.either("shadow", "inclusive", "strict"),
 	}
+}
+
+// published is the policy of the textbook, or p where a parameter gives p a habit of a
+// published simulator.
+func (a *Args) published(textbook entity.Policy, p backfill.PublishedEASY) entity.Policy {
+	p.Sticky, p.Window = a.either("head", "first", "sticky"), a.Positive("window")
+	p.StrictShadow, p.FittingArrivals = a.either("shadow", "inclusive", "strict"), a.either("arrivals", "all", "fitting")
 	switch spare := a.values["spare"]; spare {
 	case "", "on":
 	case "off":
@@ -193,11 +201,11 @@ func (a *Args) easy(candidates entity.Order) backfill.EASY {
 		a.Fail("spare", "on, off or first")
 	}
 	a.check(p.Check())
-	return p
+	if p.Sticky || p.Window > 0 || p.NoSpare || p.FirstSpare || p.StrictShadow || p.FittingArrivals {
+		return p
+	}
+	return textbook
 }
-
-// sticky is whether a head stays one.
-func (a *Args) sticky() bool { return a.either("head", "first", "sticky") }
 
 // either reports which of two values a parameter has; the first is the default.
 func (a *Args) either(name, first, second string) (isSecond bool) {

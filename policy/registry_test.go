@@ -53,11 +53,11 @@ func TestASpecIsAPolicyWithItsParameters(t *testing.T) {
 
 func TestSettingsOfPublishedSimulatorsAreParameters(t *testing.T) {
 	for spec, want := range map[string]entity.Policy{
-		"easy:window=32:head=sticky:spare=off:shadow=strict": backfill.EASY{Window: 32, Sticky: true, NoSpare: true, StrictShadow: true},
-		"easy:spare=first": backfill.EASY{FirstSpare: true},
-		"easy:window=32:head=first:spare=on:shadow=inclusive": backfill.EASY{Window: 32},
-		"easy:reservations=1:shadow=strict":                   backfill.EASY{Reservations: 1, StrictShadow: true},
-		"fcfs:window=32:head=sticky":                          backfill.FCFS{Window: 32, Sticky: true},
+		"easy:window=32:head=sticky:spare=off:shadow=strict": backfill.PublishedEASY{Window: 32, Sticky: true, NoSpare: true, StrictShadow: true},
+		"easy:spare=first": backfill.PublishedEASY{FirstSpare: true},
+		"easy:window=32:head=first:spare=on:shadow=inclusive": backfill.PublishedEASY{Window: 32},
+		"easy:reservations=1:shadow=strict":                   backfill.PublishedEASY{EASY: backfill.EASY{Reservations: 1}, StrictShadow: true},
+		"fcfs:window=32:head=sticky":                          backfill.PublishedEASY{NoBackfilling: true, Window: 32, Sticky: true},
 	} {
 		c, err := Registry().Parse(spec)
 		require.NoError(t, err, spec)
@@ -126,6 +126,8 @@ func TestWhatCannotBeReadIsAnErrorThatSaysWhatCan(t *testing.T) {
 		"easy:spare=no":                   "on, off or first",
 		"easy:shadow=loose":               "inclusive or strict",
 		"easy:spare=off:reservations=2":   "single reservation",
+		"easy:window=3:reservations=2":    "at most one waiting job",
+		"easy++:window=3":                 "does not take \"window\"",
 		"conservative:window=32":          "does not take \"window\"",
 		"easy:order=random--7":            "random-SEED",
 		"easy:depth=-1":                   "1 or more",

@@ -262,10 +262,7 @@ func (e SC17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, ex
 			return key(r, now)
 		}
 	}
-	var p entity.Policy = backfill.FCFS{Order: o, Window: sight}
-	if backfilled {
-		p = backfill.EASY{Order: o, Window: sight, FirstSpare: sight > 0}
-	}
+	p := backfill.PublishedEASY{EASY: backfill.EASY{Order: o}, NoBackfilling: !backfilled, Window: sight, FirstSpare: backfilled && sight > 0}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(e.Processors), p)
 	m.Pass = entity.PassEvent

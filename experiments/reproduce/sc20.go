@@ -111,9 +111,9 @@ func (x sc20Row) policy(backfilled bool) (entity.Policy, entity.Pass) {
 	case x.variant == asTextbook:
 		return backfill.FCFS{Order: x.order}, entity.PassInstant
 	case backfilled:
-		return backfill.EASY{Order: x.order, Candidates: entity.Submission, Sticky: true, NoSpare: true, StrictShadow: true}, entity.PassEvent
+		return backfill.PublishedEASY{EASY: backfill.EASY{Order: x.order, Candidates: entity.Submission}, Sticky: true, NoSpare: true, StrictShadow: true}, entity.PassEvent
 	}
-	return backfill.FCFS{Order: x.order, Sticky: true}, entity.PassEvent
+	return backfill.PublishedEASY{EASY: backfill.EASY{Order: x.order}, NoBackfilling: true, Sticky: true}, entity.PassEvent
 }
 
 // sc20Quantity names the column of a table: a workload, and whether jobs are backfilled.

@@ -164,6 +164,11 @@ func promisesOf(p entity.Policy) validate.Promises {
 	case backfill.EASY:
 		// A hold for the window that ends first may come to start later.
 		return validate.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation && p.Shape != entity.FirstEnd}
+	case backfill.PublishedEASY:
+		if p.NoBackfilling {
+			return validate.Promises{Order: p.Order.Key == nil}
+		}
+		return promisesOf(p.EASY)
 	case backfill.Conservative:
 		return validate.Promises{First: true}
 	}

@@ -317,7 +317,7 @@ var features = append(programFeatures(), []feature{
 		w.policies = appendNew(w.policies, r.text("easy fcfs conservative")+":order="+r.one(formulas...))
 	}},
 	{name: "first-spare", of: cluster | program, odds: 3, add: func(r rnd, w *world) {
-		w.policies = appendNew(w.policies, r.text("easy easy-sjbf easy++")+":spare=first")
+		w.policies = appendNew(w.policies, r.text("easy easy-sjbf")+":spare=first")
 	}},
 	{name: "within", of: domain, odds: 3, needs: "union", add: func(r rnd, w *world) {
 		w.policies = appendNew(w.policies, bounded(r.text("easy fcfs css bsf")+":within=domain"))

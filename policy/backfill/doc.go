@@ -18,5 +18,5 @@
 //
 // The zero value of each is the policy of the literature, on the order of
 // submission. EASY's settings (orders, how many reservations, how deep) make most
-// of its variants.
+// of its variants. PublishedEASY has the habits of simulators whose results are published.
 package backfill

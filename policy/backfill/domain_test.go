@@ -195,8 +195,8 @@ func TestRunsOnNodesRepeat(t *testing.T) {
 		all, jobs, locals := world(t)
 		f := anyFinder(t)
 		p := rapid.SampledFrom([]entity.Policy{
-			backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}, backfill.FCFS{Order: backfill.F1, Sticky: true, Window: 3},
-			backfill.EASY{Order: backfill.WFP3, Sticky: true, Window: 4, StrictShadow: true}, backfill.EASY{Order: backfill.SmallestFirst, NoSpare: true},
+			backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}, backfill.PublishedEASY{EASY: backfill.EASY{Order: backfill.F1}, NoBackfilling: true, Sticky: true, Window: 3},
+			backfill.PublishedEASY{EASY: backfill.EASY{Order: backfill.WFP3}, Sticky: true, Window: 4, StrictShadow: true}, backfill.PublishedEASY{EASY: backfill.EASY{Order: backfill.SmallestFirst}, NoSpare: true},
 		}).Draw(t, "policy")
 		one, _ := run(t, all, f, p, jobs, locals)
 		two, _ := run(t, all, f, p, jobs, locals)

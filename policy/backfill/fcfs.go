@@ -9,59 +9,44 @@ type FCFS struct {
 	Order entity.Order
 	// Shape is which window a moldable job takes.
 	Shape entity.ShapeRule
-	// Sticky and Window are those of EASY.
-	Sticky bool
-	Window int
-
-	single bool // one start a round
 }
 
 // Name is "fcfs", with the settings that are not those of the zero value.
-func (p FCFS) Name() string {
-	return seen(shaped(named("fcfs", p.Order), p.Shape), p.Sticky, p.Window)
-}
+func (p FCFS) Name() string { return shaped(named("fcfs", p.Order), p.Shape) }
 
 // Schedule starts heads while they fit.
 func (p FCFS) Schedule(r *entity.Round) {
-	if p.Window > 0 {
-		within(r, p.Window, FCFS{Order: p.Order, Shape: p.Shape, Sticky: p.Sticky, single: true}, p.explainSight)
-		return
-	}
-	if p.Order.Dynamic && settled(r, p.Sticky) {
+	if p.Order.Dynamic && settled(r) {
 		return
 	}
 	q := queue(r, p.Order)
-	head := startHeads(r, q, p.Shape, p.Sticky, p.single)
-	if !p.single {
-		p.explain(r, q, head)
-	}
+	p.explain(r, q, startHeads(r, q, p.Shape))
 }
 
-// startHeads starts jobs from the head of the queue while they fit, a single one
-// where that is said, and returns the first that does not fit, or nil.
-func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule, sticky, single bool) *entity.Run {
+// startHeads starts jobs from the head of the queue while they fit, and returns the
+// first that does not fit, or nil.
+func startHeads(r *entity.Round, q *entity.View, rule entity.ShapeRule) *entity.Run {
 	for {
-		head := first(r.Queue, q, sticky)
+		head := q.First()
 		if head == nil {
 			return nil
 		}
-		var w entity.Window
-		var ok bool
-		if len(head.Shapes) == 0 { // straight to the plan: asked in every round
-			w, ok = r.Plan.Find(head.Request, r.Now, r.Now)
-		} else {
-			w, ok = rule.FindNow(r.Plan, head, r.Now)
-		}
-		if !ok {
+		w, fits := fitsNow(r, head, rule)
+		if !fits {
 			return head
 		}
-		if sticky {
-			r.Queue.Kept = nil
-		}
-		if !r.Reserve(head, w) || single {
+		if !r.Reserve(head, w) {
 			return nil
 		}
 	}
+}
+
+// fitsNow is the window in which the head of the queue would start now.
+func fitsNow(r *entity.Round, head *entity.Run, rule entity.ShapeRule) (entity.Window, bool) {
+	if len(head.Shapes) == 0 { // straight to the plan: the question of every round
+		return r.Plan.Find(head.Request, r.Now, r.Now)
+	}
+	return rule.FindNow(r.Plan, head, r.Now)
 }
 
 func queue(r *entity.Round, o entity.Order) *entity.View {
@@ -79,11 +64,8 @@ func orSubmission(o entity.Order) entity.Order {
 // plan that counts no waiting job asks for as little as is free, and nobody has to be told
 // who the first is. An order that changes with time, which is sorted anew for each round
 // that asks, need not be asked for then.
-//
-// Not so where the first job stays the head: which one that is, is decided by who is first
-// now.
-func settled(r *entity.Round, sticky bool) bool {
-	if sticky || r.Heard() {
+func settled(r *entity.Round) bool {
+	if r.Heard() {
 		return false
 	}
 	counted, ok := r.Plan.(interface{ Free() int })

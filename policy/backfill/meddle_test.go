@@ -53,7 +53,7 @@ func meddled(t *testing.T, p entity.Policy, o *meddler, wakes entity.Wakes) map[
 }
 
 func TestTheHeadsWindowIsFoundAgainWhereTheWorldHasChanged(t *testing.T) {
-	for i, p := range []entity.Policy{backfill.EASY{}, backfill.EASY{Reservations: 2}, backfill.EASY{Reservations: backfill.AllReservations}, backfill.EASY{NoSpare: true}, backfill.EASY{FirstSpare: true}, backfill.EASY{StrictShadow: true}, backfill.Conservative{}} {
+	for i, p := range []entity.Policy{backfill.EASY{}, backfill.EASY{Reservations: 2}, backfill.EASY{Reservations: backfill.AllReservations}, backfill.PublishedEASY{NoSpare: true}, backfill.PublishedEASY{FirstSpare: true}, backfill.PublishedEASY{StrictShadow: true}, backfill.Conservative{}} {
 		runs := meddled(t, p, &meddler{kind: entity.JobStarted, job: 3, do: func(m *entity.Metascheduler) {
 			_, err := m.Withhold(entity.Window{Start: 100 * des.Second, End: 110 * des.Second, Nodes: 1})
 			if i == 0 {

@@ -117,17 +117,6 @@ func nameOf(o entity.Order) string {
 	return o.Name
 }
 
-// seen adds to a policy's name which jobs it sees, and whether a head stays one.
-func seen(policy string, sticky bool, window int) string {
-	if sticky {
-		policy += "-sticky"
-	}
-	if window > 0 {
-		policy += "-window-" + strconv.Itoa(window)
-	}
-	return policy
-}
-
 // shaped adds a choice of shapes other than the first start to a policy's name.
 func shaped(policy string, rule entity.ShapeRule) string {
 	if rule == entity.FirstStart {

@@ -18,7 +18,7 @@ import (
 
 // published is EASY as simulators write it, with a shadow time and a number of extra
 // processors instead of a hold, and with the settings of published ones.
-func (d *definition) published(p backfill.EASY, backfills bool) func(des.Time) {
+func (d *definition) published(p backfill.PublishedEASY) func(des.Time) {
 	var chosen *entity.Run
 	return func(now des.Time) {
 	decision:
@@ -40,7 +40,7 @@ func (d *definition) published(p backfill.EASY, backfills bool) func(des.Time) {
 				d.start(taken{head, rigid(head), now, now + head.Request.Length})
 				continue
 			}
-			if !backfills {
+			if p.NoBackfilling {
 				return
 			}
 			shadow := now
@@ -100,25 +100,25 @@ func rigid(j *entity.Run) entity.Shape {
 }
 
 // drawPublished draws EASY, or FCFS, with the settings of published simulators.
-func drawPublished(t *rapid.T) (p backfill.EASY, policy entity.Policy) {
+func drawPublished(t *rapid.T) backfill.PublishedEASY {
 	orders := backfill.Orders()
-	p = backfill.EASY{
-		Order:        rapid.SampledFrom(orders).Draw(t, "order"),
-		Depth:        rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "depth"),
-		Sticky:       rapid.Bool().Draw(t, "sticky"),
-		NoSpare:      rapid.Bool().Draw(t, "no spare"),
-		FirstSpare:   rapid.Bool().Draw(t, "first spare"),
-		StrictShadow: rapid.Bool().Draw(t, "strict shadow"),
-		Window:       rapid.SampledFrom([]int{0, 0, 1, 2, 3, 5}).Draw(t, "window"),
+	p := backfill.PublishedEASY{
+		EASY: backfill.EASY{
+			Order: rapid.SampledFrom(orders).Draw(t, "order"),
+			Depth: rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "depth"),
+		},
+		Sticky:        rapid.Bool().Draw(t, "sticky"),
+		NoSpare:       rapid.Bool().Draw(t, "no spare"),
+		FirstSpare:    rapid.Bool().Draw(t, "first spare"),
+		StrictShadow:  rapid.Bool().Draw(t, "strict shadow"),
+		Window:        rapid.SampledFrom([]int{0, 0, 1, 2, 3, 5}).Draw(t, "window"),
+		NoBackfilling: rapid.IntRange(0, 3).Draw(t, "backfills") == 0,
 	}
 	p.NoSpare = p.NoSpare && !p.FirstSpare
 	if rapid.Bool().Draw(t, "candidates") {
 		p.Candidates = rapid.SampledFrom(orders).Draw(t, "candidate order")
 	}
-	if rapid.IntRange(0, 3).Draw(t, "backfills") == 0 {
-		return p, backfill.FCFS{Order: p.Order, Sticky: p.Sticky, Window: p.Window}
-	}
-	return p, p
+	return p
 }
 
 func TestSettingsOfPublishedSimulatorsMeetTheirDefinitions(t *testing.T) {
@@ -130,10 +130,9 @@ func TestSettingsOfPublishedSimulatorsMeetTheirDefinitions(t *testing.T) {
 			j.Shapes = nil
 			d.jobs = append(d.jobs, entity.NewRun(j, int64(i)))
 		}
-		p, policy := drawPublished(t)
-		_, backfills := policy.(backfill.EASY)
+		policy := drawPublished(t)
 		perEvent := rapid.Bool().Draw(t, "per event")
-		want := d.run(perEvent, d.published(p, backfills))
+		want := d.run(perEvent, d.published(policy))
 
 		got := became{}
 		observers := []entity.Observer{got}
@@ -153,6 +152,9 @@ func TestSettingsOfPublishedSimulatorsMeetTheirDefinitions(t *testing.T) {
 		}
 	})
 }
+
+// smallest is EASY whose queue has the smallest jobs first.
+var smallest = backfill.EASY{Order: backfill.SmallestFirst}
 
 // reasons is who listens why jobs wait.
 type reasons map[string]int
@@ -186,7 +188,7 @@ func TestAHeadThatStaysOneIsNotOvertaken(t *testing.T) {
 	small := short(3, 50, 40, 2)
 	plain := five(t, backfill.FCFS{Order: backfill.SmallestFirst}, small, short(4, 60, 10, 1))
 	require.EqualValues(t, 60, plain[4], "the smallest is the head, and starts")
-	sticky := five(t, backfill.FCFS{Order: backfill.SmallestFirst, Sticky: true}, small, short(4, 60, 10, 1))
+	sticky := five(t, backfill.PublishedEASY{EASY: smallest, NoBackfilling: true, Sticky: true}, small, short(4, 60, 10, 1))
 	require.EqualValues(t, 100, sticky[2])
 	require.EqualValues(t, 110, sticky[4])
 }
@@ -194,7 +196,7 @@ func TestAHeadThatStaysOneIsNotOvertaken(t *testing.T) {
 func TestACandidateThatEndsAtTheShadowTimeIsHeldToAStrictOne(t *testing.T) {
 	at, before := short(3, 50, 50, 1), short(4, 51, 48, 1)
 	require.EqualValues(t, 50, five(t, backfill.EASY{}, at, before)[3])
-	strict := five(t, backfill.EASY{StrictShadow: true}, at, before)
+	strict := five(t, backfill.PublishedEASY{StrictShadow: true}, at, before)
 	require.EqualValues(t, 51, strict[4])
 	require.EqualValues(t, 110, strict[3])
 }
@@ -202,27 +204,27 @@ func TestACandidateThatEndsAtTheShadowTimeIsHeldToAStrictOne(t *testing.T) {
 func TestOnlyTheOldestJobsAreSeen(t *testing.T) {
 	long, little := short(3, 2, 500, 1), short(4, 3, 5, 1)
 	require.EqualValues(t, 3, five(t, backfill.EASY{}, long, little)[4])
-	require.EqualValues(t, 110, five(t, backfill.EASY{Window: 2}, long, little)[4], "the head and a long job stand before it")
-	require.EqualValues(t, 3, five(t, backfill.EASY{Window: 3}, long, little)[4])
+	require.EqualValues(t, 110, five(t, backfill.PublishedEASY{Window: 2}, long, little)[4], "the head and a long job stand before it")
+	require.EqualValues(t, 3, five(t, backfill.PublishedEASY{Window: 3}, long, little)[4])
 }
 
 func TestSpareProcessorsAreUsedOnlyWhereTheyMayBe(t *testing.T) {
 	for noSpare, start := range map[bool]des.Time{false: 2, true: 100} {
 		jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 2), short(3, 2, 500, 1)}
-		requireLastStarts(t, start, backfill.EASY{NoSpare: noSpare}, jobs)
+		requireLastStarts(t, start, backfill.PublishedEASY{NoSpare: noSpare}, jobs)
 	}
 }
 
 func TestOfEqualEndsOnlyTheFirstCountAsSpare(t *testing.T) {
 	for first, start := range map[bool]des.Time{false: 20, true: 100} {
 		jobs := []*entity.Job{short(1, 0, 100, 2), short(2, 0, 100, 1), short(3, 0, 20, 1), short(4, 1, 10, 3), short(5, 2, 500, 1)}
-		requireLastStarts(t, start, backfill.EASY{FirstSpare: first}, jobs)
+		requireLastStarts(t, start, backfill.PublishedEASY{FirstSpare: first}, jobs)
 	}
 }
 
 // requireLastStarts has the last but one of the jobs, the head, start at 100 on four
 // processors, and the last at so much.
-func requireLastStarts(t *testing.T, start des.Time, p backfill.EASY, jobs []*entity.Job) {
+func requireLastStarts(t *testing.T, start des.Time, p entity.Policy, jobs []*entity.Job) {
 	got := became{}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(4), p, got)
@@ -233,24 +235,31 @@ func requireLastStarts(t *testing.T, start des.Time, p backfill.EASY, jobs []*en
 }
 
 func TestAPolicyOfPublishedSettingsSaysThemInItsName(t *testing.T) {
-	p := backfill.EASY{Order: backfill.F1, Sticky: true, Window: 32, NoSpare: true, StrictShadow: true}
+	p := backfill.PublishedEASY{EASY: backfill.EASY{Order: backfill.F1}, Sticky: true, Window: 32, NoSpare: true, StrictShadow: true}
 	require.Equal(t, "easy-f1-sticky-window-32-no-spare-strict-shadow", p.Name())
-	require.Equal(t, "fcfs-sticky-window-8", backfill.FCFS{Sticky: true, Window: 8}.Name())
+	require.Equal(t, "fcfs-sticky-window-8", backfill.PublishedEASY{NoBackfilling: true, Sticky: true, Window: 8}.Name())
 }
 
-func TestAShadowTimeIsThatOfASingleReservation(t *testing.T) {
-	for _, p := range []backfill.EASY{{NoSpare: true, Reservations: 2}, {FirstSpare: true, Reservations: 3}, {StrictShadow: true, Reservations: backfill.NoReservation}} {
-		require.ErrorContains(t, p.Check(), "single reservation")
+func TestHabitsAreOfASingleReservation(t *testing.T) {
+	for _, p := range []backfill.PublishedEASY{
+		{NoSpare: true, EASY: backfill.EASY{Reservations: 2}},
+		{FirstSpare: true, EASY: backfill.EASY{Reservations: 3}},
+		{StrictShadow: true, EASY: backfill.EASY{Reservations: backfill.NoReservation}},
+		{Window: 2, EASY: backfill.EASY{Reservations: backfill.AllReservations}},
+		{NoSpare: true, FirstSpare: true},
+	} {
+		refused := p.Check()
+		require.Error(t, refused)
 		sim := des.New(des.Config{})
 		m := entity.NewMetascheduler(sim, plan.NewCluster(4), p)
 		m.SubmitAll(slices.Values([]*entity.Job{short(1, 0, 1, 1)}))
-		require.ErrorContains(t, sim.Run(context.Background()), "single reservation")
+		require.ErrorContains(t, sim.Run(context.Background()), refused.Error())
 	}
 }
 
 func TestAWindowNeedsTheWholeQueue(t *testing.T) {
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(4), delegating{backfill.FCFS{Window: 2}})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), delegating{backfill.PublishedEASY{NoBackfilling: true, Window: 2}})
 	m.SubmitAll(slices.Values([]*entity.Job{short(1, 0, 1, 1)}))
 	require.ErrorContains(t, sim.Run(context.Background()), "a part that another policy delegates")
 }
@@ -271,7 +280,7 @@ func TestAJobThatComesBackIsSeenBeforeYoungerOnes(t *testing.T) {
 	old, next, last := short(1, 0, 10, 4), short(2, 1, 10, 4), short(3, 2, 10, 4)
 	got := became{}
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.FCFS{Order: backfill.LongestFirst, Window: 1}, got)
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.PublishedEASY{EASY: backfill.EASY{Order: backfill.LongestFirst}, NoBackfilling: true, Window: 1}, got)
 	m.SubmitAll(slices.Values([]*entity.Job{old, next, last}))
 	sim.After(5, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Preempt(got[old], 0) }), 0)
 	require.NoError(t, sim.Run(context.Background()))
@@ -281,7 +290,7 @@ func TestAJobThatComesBackIsSeenBeforeYoungerOnes(t *testing.T) {
 }
 
 func TestReasonsNameTheSettingThatHoldsAJob(t *testing.T) {
-	for want, p := range map[string]backfill.EASY{
+	for want, p := range map[string]backfill.PublishedEASY{
 		"spare processors are not used":                 {NoSpare: true},
 		"and not before it":                             {StrictShadow: true},
 		"not among the 1 jobs that have waited longest": {Window: 1},
@@ -310,7 +319,7 @@ func TestAHeadThatHasStartedIsChosenAnew(t *testing.T) {
 	blocker, wide, small := short(1, 0, 10, 3), short(2, 1, 50, 4), short(3, 20, 5, 1)
 	got := became{}
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.FCFS{Order: backfill.SmallestFirst, Sticky: true}, got)
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.PublishedEASY{EASY: smallest, NoBackfilling: true, Sticky: true}, got)
 	m.SubmitAll(slices.Values([]*entity.Job{blocker, wide, small}))
 	sim.After(30, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Preempt(got[wide], 0) }), 0)
 	require.NoError(t, sim.Run(context.Background()))
@@ -322,7 +331,7 @@ func TestTheWindowIsLookedThroughAgainWithNothingHeld(t *testing.T) {
 	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 3), short(3, 2, 500, 1), short(4, 2, 500, 1)}
 	got := became{}
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.EASY{Window: 3}, got)
+	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.PublishedEASY{Window: 3}, got)
 	m.SubmitAll(slices.Values(jobs))
 	require.NoError(t, sim.Run(context.Background()))
 	require.EqualValues(t, 100, got[jobs[1]].Start)
@@ -334,7 +343,7 @@ func TestAHeadThatStaysOneIsNotLostWhenTheWorldChanges(t *testing.T) {
 	jobs := []*entity.Job{short(1, 0, 100, 3), short(2, 1, 10, 4), short(3, 50, 5, 2), short(4, 55, 5, 1)}
 	got := became{}
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.FCFS{Order: backfill.SmallestFirst, Sticky: true, Window: 4}, got)
+	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.PublishedEASY{EASY: smallest, NoBackfilling: true, Sticky: true, Window: 4}, got)
 	m.SubmitAll(slices.Values(jobs))
 	sim.After(60, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { m.Changed(1, 0) }), 0)
 	require.NoError(t, sim.Run(context.Background()))
@@ -347,7 +356,7 @@ func TestAJobThatComesIntoSightIsTriedBeforeThoseBehindIt(t *testing.T) {
 	jobs[2].Request.Nodes, jobs[2].Runtime, jobs[2].Request.Length = 1, 4, 4
 	got := became{}
 	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.EASY{Window: 3, Candidates: backfill.ShortestFirst}, got)
+	m := entity.NewMetascheduler(sim, plan.NewCluster(5), backfill.PublishedEASY{Window: 3, EASY: backfill.EASY{Candidates: backfill.ShortestFirst}}, got)
 	m.SubmitAll(slices.Values(jobs))
 	require.NoError(t, sim.Run(context.Background()))
 	require.EqualValues(t, 1, got[jobs[2]].Start)

@@ -37,19 +37,6 @@ func (p FCFS) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 	})
 }
 
-// explainSight says the same of the jobs in sight.
-func (p FCFS) explainSight(r *entity.Round, sight *entity.Queue) {
-	q := sight.By(orSubmission(p.Order), r.Now)
-	head := first(sight, q, p.Sticky)
-	for j := range q.All() {
-		if j == head {
-			explainHead(r, head, p.Shape, false)
-		} else {
-			r.Say(j, entity.Why{What: entity.BehindOthers, Other: head})
-		}
-	}
-}
-
 // ofHead reports whether that is said of the first of a queue.
 func ofHead(o entity.Obstacle) bool {
 	return o == entity.TooFewFree || o == entity.NoWindow || o == entity.OverBudget
@@ -92,7 +79,7 @@ func noWindow(r *entity.Round, j *entity.Run) entity.Why {
 // and told which job that is. At the first decision at which it would fit if nothing
 // were held it is told by how much it would delay the head: once for each head, though
 // for how long it goes on to fit, and by how much it would delay the head then, may change.
-func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
+func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run, refusal refusal) {
 	if !r.Heard() {
 		return
 	}
@@ -124,12 +111,12 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 		case many: // what a job meets is not the head's window alone
 		case turn || r.Gained:
 			for _, j := range r.WouldFit(q, rule, head) {
-				p.explainDelay(r, j, head, start)
+				p.explainDelay(r, j, head, start, refusal)
 			}
 		default: // the others were told
 			for _, j := range fresh {
 				if j != head && j.State == entity.Waiting {
-					p.explainDelay(r, j, head, start)
+					p.explainDelay(r, j, head, start, refusal)
 				}
 			}
 		}
@@ -137,36 +124,24 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run) {
 }
 
 // explainArrival says what holds j, which has come and does not fit.
-func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Run) {
+func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Run, refusal refusal) {
 	if !r.Heard() {
 		return
 	}
 	if said, told := r.Said(head); told && said.What == entity.TooFewFree && p.Reservations == 0 {
 		r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
 	} else {
-		p.explain(r, q, head)
+		p.explain(r, q, head, refusal)
 	}
 }
 
-// explainSight says the same of the jobs in sight.
-func (p EASY) explainSight(r *entity.Round, sight *entity.Queue) {
-	q := sight.By(orSubmission(p.Order), r.Now)
-	head := first(sight, q, p.Sticky)
-	if head == nil {
-		return
-	}
-	_, start := explainHead(r, head, p.Shape, false)
-	for j := range q.All() {
-		if _, ok := p.Shape.Find(r.Plan, j, r.Now, r.Now); j != head && ok && p.Reservations <= 1 {
-			p.explainDelay(r, j, head, start)
-		} else if j != head {
-			r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: start})
-		}
-	}
-}
+// refusal is a rule of a variant of EASY by which a job that fits now in w, and would not
+// delay the head, does not start: in words, or "".
+type refusal func(w entity.Window, head *entity.Run, start des.Time) string
 
-// explainDelay says by how much j, which fits now, would delay the head.
-func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time) {
+// explainDelay says by how much j, which fits now, would delay the head, or what else
+// keeps it from starting.
+func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time, refusal refusal) {
 	rule, depth, none := p.Shape, p.Depth, p.Reservations == NoReservation
 	w, ok := rule.Find(r.Plan, j, r.Now, r.Now)
 	if !ok {
@@ -176,6 +151,10 @@ func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time)
 	if !r.Suppose(j, w, func() { then, ok = rule.Find(r.Plan, head, r.Now, des.Forever) }) {
 		return
 	}
+	refused := ""
+	if refusal != nil {
+		refused = refusal(w, head, start)
+	}
 	switch {
 	case none:
 		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
@@ -183,11 +162,42 @@ func (p EASY) explainDelay(r *entity.Round, j, head *entity.Run, start des.Time)
 		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: des.Forever})
 	case then.Start > start:
 		r.Say(j, entity.Why{What: entity.WouldDelay, Other: head, Start: start, Delay: then.Start - start})
-	case p.NoSpare && w.End > start:
-		r.Say(j, entity.Why{Text: fmt.Sprintf("would run on past %v, when %v may start, and spare processors are not used", start, head)})
-	case p.StrictShadow && w.End == start:
-		r.Say(j, entity.Why{Text: fmt.Sprintf("would end at %v, when %v may start, and not before it", start, head)})
+	case refused != "":
+		r.Say(j, entity.Why{Text: refused})
 	case depth > 0:
 		r.Say(j, entity.Why{Text: fmt.Sprintf("was not among the first %d candidates", depth)})
+	}
+}
+
+// refusal tells of the habits by which candidates do not start.
+func (p PublishedEASY) refusal(w entity.Window, head *entity.Run, start des.Time) string {
+	switch {
+	case p.NoSpare && w.End > start:
+		return fmt.Sprintf("would run on past %v, when %v may start, and spare processors are not used", start, head)
+	case p.StrictShadow && w.End == start:
+		return fmt.Sprintf("would end at %v, when %v may start, and not before it", start, head)
+	}
+	return ""
+}
+
+// explainSight says what holds the jobs in sight.
+func (p PublishedEASY) explainSight(r *entity.Round, sight *entity.Queue) {
+	q := sight.By(orSubmission(p.Order), r.Now)
+	head := p.first(sight, q)
+	if head == nil {
+		return
+	}
+	_, start := explainHead(r, head, p.Shape, false)
+	for j := range q.All() {
+		_, fits := p.Shape.Find(r.Plan, j, r.Now, r.Now)
+		switch {
+		case j == head:
+		case p.NoBackfilling:
+			r.Say(j, entity.Why{What: entity.BehindOthers, Other: head})
+		case fits:
+			p.explainDelay(r, j, head, start, p.refusal)
+		default:
+			r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: start})
+		}
 	}
 }
