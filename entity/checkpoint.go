@@ -148,6 +148,11 @@ func (m *Metascheduler) setUp(r *Run, t des.Time) bool {
 
 func (r *Run) addSetUp(t des.Time) {
 	f := r.rare()
+	if f.free != nil { // a policy holds a window for r: it is set up in whichever shape it takes afterwards
+		nodes := r.Request.Nodes
+		r.unmold()
+		defer r.mold(nodes)
+	}
 	f.estimate = r.expected()
 	f.setUp = f.setUp.Add(t)
 	if r.predicted() {

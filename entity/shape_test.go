@@ -160,6 +160,40 @@ func TestAHoldGivesTheShapeBack(t *testing.T) {
 	require.Equal(t, []any{10 * des.Second, 4}, []any{r.Start, r.Request.Nodes})
 }
 
+// An observer who hears of a hold of EASY has the head set up for longer. The head is set up
+// in whichever shape it takes in the end, with a prediction or without one: in that of the hold
+// (once the blocker has ended, all four processors) and in its own, of two of them.
+func TestAHeadThatIsSetUpWhileAWindowIsHeldForItIsSetUpInEveryShape(t *testing.T) {
+	for _, predicted := range []bool{false, true} {
+		for _, free := range []int{4, 2} {
+			var w *world
+			longer := false
+			w = newWorld(4, backfill.EASY{}, observe(func(e entity.JobEvent) {
+				if e.Kind == entity.JobPromised && e.Run.ID == 2 && !longer {
+					longer = true
+					require.Equal(t, 4, e.Run.Request.Nodes, "the shape of the hold")
+					require.True(t, w.meta.SetUp(e.Run, 5*des.Second))
+				}
+			}))
+			if predicted {
+				w.meta.Predictor = says{1: 10, 2: 8}
+			}
+			w.meta.Submit(job(1, 0, 10, 3))
+			r := w.meta.Submit(&entity.Job{ID: 2, Runtime: 8 * des.Second, Request: entity.Request{Nodes: 2, Length: 9 * des.Second},
+				Shapes: []entity.Shape{{Nodes: 4, Length: 6 * des.Second, Runtime: 5 * des.Second}}})
+			w.meta.Submit(job(3, 1, 20, 1)) // has EASY hold a window for the head
+			if free == 2 {
+				at(w.meta, 2, func() { withhold(t, w.meta, 10, 100, 1) })
+			}
+			w.run(t)
+			require.True(t, longer)
+			took := map[int]des.Time{4: 10, 2: 13}[free] * des.Second
+			require.Equal(t, []any{10 * des.Second, free, 10*des.Second + took}, []any{r.Start, r.Request.Nodes, r.Finish})
+			require.Equal(t, took-5*des.Second, r.Latest().Work)
+		}
+	}
+}
+
 func TestShapesGoWithCheckpointsSetUpAndRaisedEstimates(t *testing.T) {
 	w := newWorld(4, backfill.FCFS{})
 	w.meta.Checkpoints = entity.Checkpoints{Interval: 2 * des.Second, Cost: des.Second}

@@ -214,9 +214,11 @@ func checkWithin(floor, cap float64) error {
 // attaches itself. It changes the nodes, which must not be shared by simulations
 // that run side by side.
 //
-// There are no ticks while nothing can come of them (no job runs, none has moved,
-// and prices have stayed the same for an interval and for the longest season):
-// what they would have done is made up for when a job comes.
+// The first interval is that of the domain's first job, or the one in which Begin
+// or CatchUp is called before that. There are no ticks while nothing can come of
+// them (no job runs, none has moved, and prices have stayed the same for an
+// interval and for the longest season): what they would have done is made up for
+// when a job comes.
 type Pricing struct {
 	// Every is the length of the interval; 0 means an hour.
 	Every des.Time
@@ -297,6 +299,22 @@ func (p *Pricing) Observe(e entity.JobEvent) {
 	}
 }
 
+// Begin has the first interval be that of this instant, though no job of the domain
+// has come. It changes no price and needs no tick: a site of a grid has its prices
+// begin with the grid's first job, whichever site that job goes to.
+func (p *Pricing) Begin() {
+	if p.meta != nil {
+		p.begin(p.meta.Simulator().Now())
+	}
+}
+
+// begin has the first interval be that of an instant, where none has begun.
+func (p *Pricing) begin(now des.Time) {
+	if !p.begun {
+		p.begun, p.from = true, now-now%p.Every
+	}
+}
+
 // CatchUp makes up for the ticks that were left out, so that nodes cost what they
 // cost by now. It is for those who look at prices before a job comes, such as
 // agents who make offers.
@@ -322,11 +340,8 @@ func (p *Pricing) resume(now des.Time) {
 	if p.ticking {
 		return
 	}
-	last := now - now%p.Every
-	if !p.begun {
-		p.begun, p.from = true, last
-	}
-	for p.from < last {
+	p.begin(now)
+	for last := now - now%p.Every; p.from < last; {
 		if changed := p.tick(p.from + p.Every); !changed && p.season == p.Every {
 			p.from = last // so would all the others
 		}

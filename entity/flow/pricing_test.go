@@ -133,6 +133,31 @@ func TestAPriceFallsWhileNobodyLooks(t *testing.T) {
 	require.Equal(t, price, all[0].Price)
 }
 
+// A domain's own first job comes at 35, and prices begin at 12, in the interval from 10 on.
+func TestPricesBeginBeforeTheFirstJobWhereTheyAreAskedTo(t *testing.T) {
+	for _, begin := range []bool{false, true} {
+		all := nodes(1)
+		d := domain(t, all)
+		sim := des.New(des.Config{})
+		var changes []string
+		pricing := &flow.Pricing{Every: 10 * des.Second, Rule: same(flow.ByUse{Target: 1, Step: 0.5})}
+		pricing.Tell = func(c flow.PriceChange) { changes = append(changes, fmt.Sprint(c.At, " ", c.Price)) }
+		m := entity.NewMetascheduler(sim, d, backfill.FCFS{}, pricing)
+		for _, at := range []des.Time{12, 27} { // the first time counts
+			if begin {
+				sim.At(at*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { pricing.Begin() }), 0)
+			}
+		}
+		m.Submit(estimated(1, 35, 1, 1, 1))
+		require.NoError(t, sim.Run(context.Background()))
+		if begin {
+			require.Equal(t, []string{"20 0.5", "30 0.25", "40 0.1375"}, changes)
+		} else {
+			require.Equal(t, []string{"40 0.55"}, changes)
+		}
+	}
+}
+
 func TestAJobWaitsUntilAnIdleNodeIsCheapEnough(t *testing.T) {
 	all := nodes(1)
 	all[0].Price = 4

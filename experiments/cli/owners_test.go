@@ -305,6 +305,41 @@ func TestPricesReactAtSitesOfSites(t *testing.T) {
 	}
 }
 
+// Owners price from the interval of the grid's first job on, though the first job that a broker
+// asks the domain about comes later: before 1,146 the cluster takes all of them.
+func TestPricesOfASiteBeginWithTheGridsFirstJobWhereverItGoes(t *testing.T) {
+	grid, dir := domainOf(t, `clusters: [{name: a, processors: 4}]
+domains: [{name: d1, generate: {count: 2, owners: 1}, policy: easy, pricing: {every: 20, rules: [{use: {target: 0.3, step: 0.5}}]}}]
+cycle: 100
+interval: 2000
+trace: {performance: 3, wealth: [1, 2]}
+`), t.TempDir()
+	log := filepath.Join(dir, "log.swf")
+	lines := "; MaxProcs: 4\n"
+	for i, j := range [][3]int{{1005, 39, 1}, {1098, 3, 1}, {1146, 95, 4}, {1146, 95, 2}} {
+		lines += fmt.Sprintf("%d %d -1 %d %d -1 -1 %[4]d %[3]d -1 1 1 1 -1 1 -1 -1 -1\n", i+1, j[0], j[1], j[2])
+	}
+	require.NoError(t, os.WriteFile(log, []byte(lines), 0o666))
+	got := call("simulate", log, "--grid", grid, "--policy", "rla", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	checked := call("validate", dir)
+	require.Zero(t, checked.code, checked.stdout+checked.stderr)
+	require.NotEmpty(t, table(t, dir, "tasks-rla.csv"))
+	var times []float64
+	last := 0.0
+	for _, r := range table(t, dir, "prices-rla.csv") {
+		if r["node"] != "1" {
+			continue
+		}
+		at, price := number(t, r["time"]), number(t, r["price"])
+		if len(times) > 0 && at <= 1140 {
+			require.InDelta(t, last*(1-0.3*0.5), price, 1e-6, "nobody has had the node by %v", at)
+		}
+		times, last = append(times, at), price
+	}
+	require.Equal(t, []float64{0, 1020, 1040, 1060, 1080, 1100, 1120, 1140}, times[:8])
+}
+
 func TestPricesRiseAtTheSiteThatSells(t *testing.T) {
 	grid, dir := domainOf(t, pricedSites, "mixed.yaml", mixedSite), t.TempDir()
 	got := call("simulate", "--grid", grid, "--policy", "cheapest,distributed,oar", "--out", dir)

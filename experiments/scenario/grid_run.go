@@ -130,7 +130,8 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	}
 	whole := &executed{first: des.Forever}
 	s := r.settings
-	s.Observers = append(append(s.Observers, whole), r.observers("")...)
+	domains := &domainSites{}
+	s.Observers = append(append(s.Observers, whole, domains), r.observers("")...)
 	x := Begin(s)
 	defer x.Close()
 	var books *books
@@ -183,7 +184,6 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		prices = metrics.NewSitePriceWriter(w)
 	}
 	levels := &levels{c.tables, made, map[*Grid]*grid.Grid{}}
-	var domains []*domainFlows
 	losses, err := p.losses(x, made)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 			return nil, err
 		}
 		defer flows.close()
-		domains = append(domains, flows)
+		domains.flows = append(domains.flows, flows)
 	}
 	for i := range p.Brokers {
 		made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
@@ -240,7 +240,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		return nil, fmt.Errorf("strategy %s: %w", r.spec, err)
 	}
 	var owners []metrics.OwnerRow
-	for i, f := range domains {
+	for i, f := range domains.flows {
 		owners = append(owners, f.rows(books.all[i].site, books.all[i].bills.Ledger)...)
 	}
 	if err := writeOwners(x, owners); err != nil {
@@ -382,6 +382,24 @@ func (a Assign) to(sim *des.Simulator, n int) func(*entity.Job) int {
 		return func(*entity.Job) int { return random.IntN(n) }
 	}
 	return func(*entity.Job) int { return inTurn() }
+}
+
+// domainSites are the sites of a grid that are domains. When the grid's first job comes,
+// wherever it goes, the owners of all of them begin to price: what a node costs does not
+// depend on when a broker first asked for it.
+type domainSites struct {
+	flows []*domainFlows
+	begun bool
+}
+
+func (d *domainSites) Observe(e entity.JobEvent) {
+	if d.begun || e.Kind != entity.JobSubmitted {
+		return
+	}
+	d.begun = true
+	for _, f := range d.flows {
+		f.open()
+	}
 }
 
 // executed sums up how long jobs were under way, and when.

@@ -284,6 +284,13 @@ func (f *domainFlows) told(l flow.LocalJob, start des.Time) {
 	}
 }
 
+// open has the prices of the domain begin by now, though no job has come to it.
+func (f *domainFlows) open() {
+	for _, p := range f.pricing {
+		p.Begin()
+	}
+}
+
 // catchUp and dropped are what an agent in front of the domain does that no observer
 // hears of: it looks at prices before a job comes, and gives up what it has kept.
 func (f *domainFlows) catchUp() {

@@ -118,4 +118,11 @@ func TestAPredictionIsOfTheJobAsItCame(t *testing.T) {
 	require.NoError(t, checked(t, half, validate.Rules{Nodes: nodes}, j))
 	j.Request.Budget = 0.9
 	require.ErrorContains(t, checked(t, half, validate.Rules{Nodes: nodes}, j), "costs at least 1, above its budget 0.9")
+
+	// So it is where jobs may be stopped, and no file tells for how long they were planned.
+	stopped := predictedHead + "\n1,0,2,7,1,COMPLETED_SUCCESSFULLY,0,0.5,7-8,0,0,0,7,0,3.5\n"
+	j.Request.Budget = 1
+	require.NoError(t, checked(t, stopped, validate.Rules{Nodes: nodes}, j))
+	j.Request.Budget = 0.9
+	require.ErrorContains(t, checked(t, stopped, validate.Rules{Nodes: nodes}, j), "costs at least 1, above its budget 0.9")
 }

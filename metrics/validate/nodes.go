@@ -50,18 +50,21 @@ func (c *fileChecker) onNodes() {
 		if f.restarts.given { // it may have been reserved more, for checkpoints that it did not come to
 			about = des.Tick
 		}
+		// The first prediction is of the job as it came; the latest one is of the shape that it has.
+		first, was := f.prediction.value, f.asked().Request.Length
+		if was != asked {
+			first = shareOf(asked, first, was)
+		}
 		switch {
 		case c.predicts && f.part: // nor for how long it was planned
 			about = des.Second
 		case f.prediction.value <= 0 || f.predicted.value <= 0: // none, or none that can be; see predictions
 		case f.restarts.given || f.corrections.value > 0: // at least so long, and how long is not known
-			planned, about = min(asked, f.prediction.value), des.Second
+			planned, about = min(asked, first), des.Second
+		case was != asked && f.predicted.value == f.prediction.value: // the latest is the first
+			planned, about = first, des.Second
 		default:
 			planned = f.predicted.value
-		}
-		// The first prediction is of the job as it came; the latest one is of the shape that it has.
-		if was := f.asked().Request.Length; planned != asked && was != asked && planned == f.prediction.value {
-			planned, about = shareOf(asked, planned, was), des.Second
 		}
 		var nodes []*entity.Node
 		if told {

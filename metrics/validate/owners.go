@@ -120,9 +120,13 @@ func (c *gridChecker) prices(from io.Reader) error {
 }
 
 // react has the rules price the nodes of a site anew, from the tasks that ran there,
-// and compares. Prices of each length of interval are there until the last of them,
+// and compares. The first interval is that of the grid's first job. Prices of each length of interval are there until the last of them,
 // or a task, needs them.
 func (c *gridChecker) react(s *gridSite) {
+	if len(c.jobs) == 0 {
+		return
+	}
+	opened := c.jobs[0].job.Submit // jobs are sorted
 	began := des.Time(0)
 	for _, uses := range s.uses { // a maximum: the order does not matter
 		for _, u := range uses {
@@ -147,7 +151,7 @@ func (c *gridChecker) react(s *gridSite) {
 		last[every] = max(last[every], prices[len(prices)-1].At)
 	}
 	for _, every := range lengths {
-		for at := every; at <= last[every]; at = at.Add(every) {
+		for at := opened - opened%every + every; at <= last[every]; at = at.Add(every) {
 			c.tick(s, every, at)
 		}
 	}
