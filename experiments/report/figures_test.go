@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -25,27 +26,34 @@ func done(processors, wait, run, estimate int) results.Job {
 }
 
 func TestFiguresHaveTheirNumbersBesideThem(t *testing.T) {
-	var n numbers
-	n.add("a", []results.Job{done(1, 10, 10, 60), done(3, 20, 100, 61), done(4, 40, 100, 100), done(5, 0, 30, 3600), {Processors: 4, State: results.Rejected, Start: results.None, Finish: results.None, Runtime: 5 * des.Second, Estimate: 4 * des.Second}})
-	n.add("b", []results.Job{done(4, 7, 10, 10)})
+	runs := []figure.Rows[results.Job]{
+		{Name: "a", Rows: []results.Job{done(1, 10, 10, 60), done(3, 20, 100, 61), done(4, 40, 100, 100), done(5, 0, 30, 3600), {Processors: 4, State: results.Rejected, Start: results.None, Finish: results.None, Runtime: 5 * des.Second, Estimate: 4 * des.Second}}},
+		{Name: "b", Rows: []results.Job{done(4, 7, 10, 10)}},
+	}
+	rows := func(f *figure.Figure, err error) [][]string {
+		require.NoError(t, err)
+		return tableOf(f.Numbers).Rows
+	}
 	require.Equal(t, [][]string{
 		{"1", "1", "10", "2", "0", "–", "–"},
 		{"4", "2", "30", "1.3", "1", "7", "1.7"},
 		{"8", "1", "0", "1", "0", "–", "–"},
-	}, n.classes("", n.sizes).Rows)
+	}, rows(figure.WaitBySize(runs)))
 	require.Equal(t, [][]string{
 		{"1", "1", "10", "2", "1", "7", "1.7"},
 		{"2", "2", "30", "1.3", "0", "–", "–"},
 		{"64", "1", "0", "1", "0", "–", "–"},
-	}, n.classes("", n.lengths).Rows, "an estimate of a minute is one of at most a minute")
-	quantiles := n.quantiles().Rows
+	}, rows(figure.WaitByEstimate(runs)), "an estimate of a minute is one of at most a minute")
+	quantiles := rows(figure.Distributions(runs))
 	require.Equal(t, []string{"25", "0", "1", "20", "7", "1.7", "17"}, quantiles[1])
 	require.Equal(t, []string{"50", "10", "1.2", "30", "7", "1.7", "17"}, quantiles[2])
 	require.Equal(t, []string{"75", "20", "1.4", "120", "7", "1.7", "17"}, quantiles[3])
 	require.Equal(t, []string{"100", "40", "2", "140", "7", "1.7", "17"}, quantiles[7])
 	require.Equal(t, [][]string{{"wait, s", "17.5", "–", "7", "–"}, {"bounded slowdown", "1.4", "–", "1.7", "–"}, {"turnaround, s", "77.5", "–", "17", "–"}},
-		n.intervals().Rows, "too few jobs for intervals")
-	require.Equal(t, "at most 10: 20; above 10, at most 20: 20; above 90, at most 100: 20; above 100: 40", nonzero(n.accuracies()))
+		rows(figure.Policies(runs)), "too few jobs for intervals")
+	estimates, err := figure.Estimates(runs[0].Rows)
+	require.NoError(t, err)
+	require.Equal(t, "at most 10: 20; above 10, at most 20: 20; above 90, at most 100: 20; above 100: 40", nonzero(tableOf(estimates.Numbers)))
 }
 
 func TestIntervalsAreThoseOfTheJobsInOrderOfSubmission(t *testing.T) {
@@ -57,16 +65,16 @@ func TestIntervalsAreThoseOfTheJobsInOrderOfSubmission(t *testing.T) {
 		jobs, waits = append(jobs, j), append(waits, float64(i*i%37))
 	}
 	slices.SortStableFunc(jobs, func(a, b results.Job) int { return int(a.Wait() - b.Wait()) })
-	var n numbers
-	n.add("a", jobs)
+	drawn, err := figure.Policies([]figure.Rows[results.Job]{{Name: "a", Rows: jobs}})
+	require.NoError(t, err)
 	var means []float64 // of three jobs each
 	for b := range 20 {
 		means = append(means, (waits[3*b]+waits[3*b+1]+waits[3*b+2])/3)
 	}
 	mean, deviation := stat.MeanStdDev(means, nil)
 	const t975 = 2.093 // of 19 degrees of freedom
-	require.Equal(t, decimal(mean, 2), n.intervals().Rows[0][1])
-	require.Equal(t, decimal(t975*deviation/math.Sqrt(20), 1), decimal(n.means[0][0].HalfWidth, 1))
+	require.Equal(t, decimal(mean, 2), tableOf(drawn.Numbers).Rows[0][1])
+	require.Equal(t, decimal(t975*deviation/math.Sqrt(20), 1), decimal(drawn.Numbers.Rows[0][1], 1))
 }
 
 func TestWarningsCountAndUnitsAreNamed(t *testing.T) {

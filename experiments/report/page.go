@@ -183,7 +183,6 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	}
 	var charts []*chart
 	var runs []runMeta
-	var n numbers
 	from, to := des.Forever, des.Time(0)
 	size := 0
 	for _, r := range f.Runs {
@@ -191,7 +190,6 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.add(r.Policy, c.jobs)
 		run, text := c.pack(rows)
 		why, err := c.packReasons()
 		if err != nil {
@@ -250,7 +248,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	if slices.ContainsFunc(rows, func(l *lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
 		p.meta.RowName, p.meta.BusyTitle = "nodes", "Busy nodes"
 	}
-	if p.Pictures, err = pictures(f, &n); err != nil {
+	if p.Pictures, err = pictures(f); err != nil {
 		p.Warnings = append(p.Warnings, clean("There are no figures: "+err.Error()))
 	}
 	p.Loads = loads(charts, from, to, p.meta.BusyTitle)
@@ -378,6 +376,15 @@ func clean(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// cleaned are texts without such characters.
+func cleaned(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = clean(text)
+	}
+	return all
 }
 
 func lead(f *results.Folder, rows int, name string) string {

@@ -5,7 +5,6 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -128,15 +127,11 @@ func newStudyPage(dir string) (*studyPage, error) {
 			if rest != measure {
 				continue
 			}
-			var svg bytes.Buffer
-			if err := fig.Write(&svg, "svg"); err != nil {
-				return nil, fmt.Errorf("figure %s: %w", fig.Name, err)
+			drawn, err := pictureOf(fig, of.Name+": "+about[slices.Index(names, kind)])
+			if err != nil {
+				return nil, err
 			}
-			title := about[slices.Index(names, kind)]
-			of.Pictures = append(of.Pictures, picture{
-				Title: of.Name + ": " + title,
-				Image: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())),
-			})
+			of.Pictures = append(of.Pictures, drawn)
 		}
 		p.Measures = append(p.Measures, of)
 	}

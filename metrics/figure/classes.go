@@ -4,6 +4,7 @@ package figure
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
 )
@@ -18,6 +20,7 @@ import (
 // classes put jobs into classes 0, 1, ...
 type classes struct {
 	label string                 // of the axis, with its unit
+	told  string                 // of the column of a table in which class c is told as 2 to the c
 	of    func(*results.Job) int // -1 for a job that is in none
 	name  func(class int) string // of a tick
 	last  int                    // the highest class that there can be
@@ -26,6 +29,7 @@ type classes struct {
 // bySize are 1, 2, 3-4, 5-8, ... processors.
 var bySize = classes{
 	label: "processors, up to",
+	told:  "processors, at most",
 	of: func(j *results.Job) int {
 		if j.Processors < 1 {
 			return -1
@@ -52,6 +56,18 @@ var byEstimate = classes{
 	last: len(lengthNames) - 1,
 }
 
+// byMinutes are jobs with estimates of up to 1, 2, 4, ... minutes: finer than what is drawn.
+var byMinutes = classes{
+	told: "estimate, min, at most",
+	of: func(j *results.Job) int {
+		if j.Estimate <= 0 {
+			return -1
+		}
+		return bits.Len(uint((j.Estimate - 1) / des.Minute))
+	},
+	last: 62,
+}
+
 // class is what became of the jobs of one class.
 type class struct {
 	wait, slowdown metrics.Moments // of jobs that ran; seconds, a factor
@@ -75,24 +91,21 @@ func (k classes) grouped(jobs []results.Job) []class {
 	return all
 }
 
-// counts reports whether a job counts in means of waits, as in the summary.
-func counts(j *results.Job) bool {
-	return j.Ran() && j.BoundedSlowdown >= 1 && !math.IsInf(j.BoundedSlowdown, 1)
-}
-
 // WaitBySize draws the mean wait and bounded slowdown of jobs of 1, 2, 3-4, 5-8, ...
 // processors, a line a run, and below how many such jobs ran in the first of them.
 func WaitBySize(runs []Rows[results.Job]) (*Figure, error) {
-	return byClass(runs, bySize, "wait-by-size")
+	return byClass(runs, bySize, bySize, "wait-by-size")
 }
 
 // WaitByEstimate draws the same by the jobs' estimates of their runtimes.
 func WaitByEstimate(runs []Rows[results.Job]) (*Figure, error) {
-	return byClass(runs, byEstimate, "wait-by-estimate")
+	return byClass(runs, byEstimate, byMinutes, "wait-by-estimate")
 }
 
-func byClass(runs []Rows[results.Job], by classes, name string) (*Figure, error) {
+// byClass draws the means by classes, and tells them by classes.
+func byClass(runs []Rows[results.Job], by, told classes, name string) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
+	f.Numbers = numbersByClass(runs, told)
 	f.Heights = []vg.Length{36 * vg.Millimeter, 36 * vg.Millimeter, 24 * vg.Millimeter}
 	wait, slowdown := newPanel("", "", "mean wait"), newPanel("", "", "mean bounded\nslowdown")
 	count := newPanel("", by.label, "jobs")

@@ -169,13 +169,12 @@ func TestRatesEqualThoseCountedMinuteByMinute(t *testing.T) {
 
 func TestAccuraciesFallIntoTwentieths(t *testing.T) {
 	job := func(runtime, estimate des.Time) results.Job { return results.Job{Runtime: runtime, Estimate: estimate} }
-	shares, n := accuracies([]results.Job{
+	counted, n := accuracies([]results.Job{
 		job(0, 100), job(5, 100), job(6, 100), job(10, 100), job(100, 100), job(96, 100), job(95, 100), job(101, 100),
 		job(results.None, 100), job(5, results.None), job(5, 0),
-	})
+	}, accuracyBins)
 	require.Equal(t, 8, n)
-	want := [accuracyBins + 1]float64{0: 25, 1: 25, 18: 12.5, 19: 25, 20: 12.5}
-	require.Equal(t, want, shares)
+	require.Equal(t, []int{0: 2, 1: 2, 18: 1, 19: 2, 20: 1}, counted)
 }
 
 func TestMeanPricesAreThoseOfEachOwnersNodesAtTheTime(t *testing.T) {

@@ -43,26 +43,21 @@ func ecdf(values []float64, scale func(float64) float64) points {
 // turnaround, of jobs that ran, a line a run.
 func Distributions(runs []Rows[results.Job]) (*Figure, error) {
 	f := column(36 * vg.Millimeter)
-	for _, quantity := range []struct {
-		label string
-		of    func(*results.Job) float64
-		scale func(float64) float64
-		axis  func(a *plot.Axis, least, greatest float64)
-		least float64
-	}{
-		{"wait", func(j *results.Job) float64 { return j.Wait().Seconds() }, durationScale{}.place, asDurations, 0},
-		{"bounded slowdown", func(j *results.Job) float64 { return j.BoundedSlowdown }, math.Log10, asFactors, 1},
-		{"turnaround", func(j *results.Job) float64 { return j.Turnaround().Seconds() }, durationScale{}.place, asDurations, 0},
-	} {
-		p := newPanel("", quantity.label, "jobs, %")
+	f.Numbers = numbersOfQuantiles(runs)
+	for _, quantity := range quantities {
+		scale, axis, least := durationScale{}.place, asDurations, 0.0
+		if !quantity.isTime {
+			scale, axis, least = math.Log10, asFactors, 1
+		}
+		p := newPanel("", quantity.name, "jobs, %")
 		greatest := 0.0
 		for i, r := range runs {
-			values := valuesOf(r.Rows, quantity.of)
+			values := quantity.values(r.Rows)
 			if len(values) == 0 {
 				continue
 			}
 			greatest = max(greatest, slices.Max(values))
-			l := distribution(values, quantity.scale, quantity.least, i)
+			l := distribution(values, scale, least, i)
 			p.Add(l)
 			if len(f.Panels) == 0 {
 				f.legend = append(f.legend, entry{plain(r.Name), []plot.Thumbnailer{l}})
@@ -71,7 +66,7 @@ func Distributions(runs []Rows[results.Job]) (*Figure, error) {
 		if len(f.legend) == 0 {
 			return nil, &NoDataError{"distributions", "jobs that ran"}
 		}
-		quantity.axis(&p.X, quantity.least, greatest)
+		axis(&p.X, least, greatest)
 		p.Y.Min, p.Y.Max = 0, 100
 		f.Panels = append(f.Panels, p)
 	}
@@ -86,14 +81,4 @@ func distribution(values []float64, scale func(float64) float64, least float64, 
 		xy = append(xy, plotter.XY{X: p.X, Y: 100 * p.Y})
 	}
 	return path(steps(xy), line(series))
-}
-
-// valuesOf is a quantity of all jobs that count.
-func valuesOf(jobs []results.Job, of func(*results.Job) float64) (values []float64) {
-	for i := range jobs {
-		if counts(&jobs[i]) {
-			values = append(values, of(&jobs[i]))
-		}
-	}
-	return values
 }

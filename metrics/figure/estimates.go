@@ -3,47 +3,69 @@ package figure
 // Accuracy of estimates.
 
 import (
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
 // accuracyBins is how many classes of the same width there are from 0 to 100%.
 const accuracyBins = 20
 
-// accuracies are the shares of jobs, in percent, whose runtime is so much of its
-// estimate: more than i and up to i+1 twentieths, the first with 0, and last those
-// whose runtime is longer.
-func accuracies(jobs []results.Job) (shares [accuracyBins + 1]float64, n int) {
+// accuracies counts the jobs whose runtime is so much of its estimate: more than i and up
+// to i+1 parts of bins, the first with 0, and last those whose runtime is longer.
+func accuracies(jobs []results.Job, bins int) (counted []int, n int) {
+	counted = make([]int, bins+1)
 	for i := range jobs {
 		j := &jobs[i]
 		if j.Runtime == results.None || j.Estimate <= 0 {
 			continue
 		}
 		n++
-		bin := accuracyBins
+		bin := bins
 		if j.Runtime <= j.Estimate { // in whole ticks, so that 5% is exactly that
-			bin = max(0, int((j.Runtime*accuracyBins-1)/j.Estimate))
+			bin = max(0, int((j.Runtime*des.Time(bins)-1)/j.Estimate))
 		}
-		shares[bin]++
+		counted[bin]++
 	}
-	for i := range shares {
-		shares[i] *= 100 / float64(max(1, n))
+	return counted, n
+}
+
+// numbersOfAccuracies are the shares of jobs by tenths of their estimates.
+func numbersOfAccuracies(jobs []results.Job) *Numbers {
+	n := &Numbers{Columns: []Column{{Name: "runtime / estimate, %"}, {"jobs, %", 2}}}
+	const bins = 10
+	counted, all := accuracies(jobs, bins)
+	for i, jobs := range counted {
+		name := fmt.Sprintf("above %d, at most %d", 10*i, 10*(i+1))
+		switch i {
+		case 0:
+			name = "at most 10"
+		case bins:
+			name = "above 100"
+		}
+		n.Names, n.Rows = append(n.Names, name), append(n.Rows, []float64{100 * float64(jobs) / float64(max(1, all))})
 	}
-	return shares, n
+	return n
 }
 
 // Estimates draws how much of their estimates jobs run for, and the distributions of
 // runtimes and estimates.
 func Estimates(jobs []results.Job) (*Figure, error) {
-	shares, n := accuracies(jobs)
+	counted, n := accuracies(jobs, accuracyBins)
 	if n == 0 {
 		return nil, &NoDataError{"estimates", "jobs with runtimes and estimates"}
 	}
+	var shares [accuracyBins + 1]float64 // in percent
+	for i, jobs := range counted {
+		shares[i] = float64(jobs) * (100 / float64(n))
+	}
 	f := column(36 * vg.Millimeter)
+	f.Numbers = numbersOfAccuracies(jobs)
 	accuracy := newPanel("", "runtime / estimate, %", "jobs, %")
 	var bars boxes
 	for i, share := range shares {

@@ -35,6 +35,9 @@ type Figure struct {
 	Aligned bool
 	// Note is said below the panels, in small print.
 	Note string
+	// Numbers are what the figure shows; nil where a file of the run or a table of the
+	// report has them.
+	Numbers *Numbers
 
 	legend []entry
 }

@@ -23,27 +23,29 @@ const batches = 20
 // submission).
 func Policies(runs []Rows[results.Job]) (*Figure, error) {
 	f := column(vg.Length(len(runs))*4*vg.Millimeter + 12*vg.Millimeter)
-	for _, quantity := range []struct {
-		label  string
-		of     func(*results.Job) float64
-		isTime bool
-	}{
-		{"mean wait", func(j *results.Job) float64 { return j.Wait().Seconds() }, true},
-		{"mean turnaround", func(j *results.Job) float64 { return j.Turnaround().Seconds() }, true},
-		{"mean bounded slowdown", func(j *results.Job) float64 { return j.BoundedSlowdown }, false},
-	} {
-		p := newPanel("", quantity.label, "")
+	var means [len(quantities)][]stats.Batches // by quantity and run
+	ran := make([]bool, len(runs))
+	for k, q := range quantities {
+		for i, r := range runs {
+			values := q.values(inOrder(r.Rows))
+			ran[i] = len(values) > 0
+			means[k] = append(means[k], stats.BatchMeans(values, batches, 0.95))
+		}
+	}
+	f.Numbers = numbersOfMeans(runs, means)
+	for _, k := range []int{0, 2, 1} { // times above each other
+		quantity := quantities[k]
+		p := newPanel("", "mean "+quantity.name, "")
 		var all spreads
 		var ticks []plot.Tick
 		lowest, least, greatest := math.Inf(1), math.Inf(1), 0.0
 		for i, r := range runs {
 			y := float64(len(runs) - 1 - i) // the first on top
 			ticks = append(ticks, plot.Tick{Value: y, Label: fit(plain(r.Name), textStyle(tickSize), 30*vg.Millimeter)})
-			values := valuesOf(inOrder(r.Rows), quantity.of)
-			if len(values) == 0 {
+			if !ran[i] {
 				continue
 			}
-			e := stats.BatchMeans(values, batches, 0.95)
+			e := means[k][i]
 			s := spread{e.Mean, e.Mean, e.Mean, y, i}
 			if !math.IsInf(e.HalfWidth, 1) {
 				s.lo, s.hi = max(0, e.Mean-e.HalfWidth), e.Mean+e.HalfWidth
