@@ -127,8 +127,7 @@ func TestNoFileOfAnEarlierRunStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
-			for _, kind := range schema.Names() {
-				file, _ := schema.OfPolicy(kind, "easy")
+			for _, file := range slices.Concat(schema.OfAllPolicies(), schema.OfPolicy("easy")) {
 				require.NoError(t, os.WriteFile(filepath.Join(out, file), []byte("old"), 0o666))
 			}
 			other := filepath.Join(out, "jobs-fcfs.csv")

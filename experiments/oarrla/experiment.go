@@ -168,7 +168,7 @@ func (e Experiment) cells() []*cell {
 func OAR11() *scenario.Grid {
 	g := &scenario.Grid{Network: scenario.Network{Latency: 1}}
 	for _, n := range []int{240, 210, 180, 150, 120, 90, 60} {
-		g.Clusters = append(g.Clusters, scenario.Site{Processors: n})
+		g.Clusters = append(g.Clusters, scenario.ClusterSite{Processors: n})
 	}
 	return g.WithDefaults()
 }

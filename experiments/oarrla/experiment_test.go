@@ -90,7 +90,7 @@ func (c *counter) Observe(e entity.JobEvent) {
 func BenchmarkGrid(b *testing.B) {
 	large := &scenario.Grid{Brokers: 100, Network: scenario.Network{Latency: 1}}
 	for range 100 {
-		large.Clusters = append(large.Clusters, scenario.Site{Processors: 96})
+		large.Clusters = append(large.Clusters, scenario.ClusterSite{Processors: 96})
 	}
 	for _, grid := range []struct {
 		name   string

@@ -44,7 +44,7 @@ func tellAlternatives(x *Session, p *cyclic.Policy) (*alternatives, error) {
 	default:
 		return nil, nil
 	}
-	w, err := x.Create("alternatives-", ".csv")
+	w, err := x.create("alternatives", "")
 	if err != nil || w == nil {
 		return nil, err
 	}

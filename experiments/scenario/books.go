@@ -25,49 +25,47 @@ const (
 	accountsHeader = "site,account,balance\n"
 )
 
-// books are those of a run: its bills, and tasks-POLICY.csv; on a grid local- and
-// accounts-STRATEGY.csv as well. Where no files are wanted only the bills are kept.
+// books are the bills of all named nodes of a run, as a flow that begins their files when it
+// is attached, and closes the accounts when it ends:
+//
+//	tasks-POLICY.csv     who had which node, from when to when, and for how much
+//	local-POLICY.csv     owners' jobs, on a grid alone
+//	accounts-POLICY.csv  balances, on a grid alone
 type books struct {
+	hooks
+	grid             bool
+	policy           string
 	tasks            *metrics.TaskWriter // nil where no files are wanted, as are these:
 	owners, accounts io.Writer
 	all              []*book
 }
 
-// newBooks begins the books of named nodes, if there are any.
-func newBooks(x *Session, wanted, grid bool) (*books, error) {
-	b := &books{}
-	if !wanted {
-		return b, nil
-	}
-	w, err := x.Create("tasks-", ".csv")
+// Attach begins the files.
+func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
+	b.policy = x.settings.Name
+	w, err := x.create("tasks", "")
 	if err != nil || w == nil {
-		return b, err
+		return nil, err
 	}
 	b.tasks = metrics.NewTaskWriter(w)
-	b.tasks.Bookings = !grid
-	if !grid {
-		return b, nil
+	b.tasks.Bookings = !b.grid
+	if !b.grid {
+		return nil, nil
 	}
-	for _, f := range []struct {
-		name, header string
-		to           *io.Writer
-	}{{"local-", ownersHeader, &b.owners}, {"accounts-", accountsHeader, &b.accounts}} {
-		w, err := x.Create(f.name, ".csv")
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprint(w, f.header) // Commit has what went wrong
-		*f.to = w
+	if b.owners, err = x.create("local", ""); err != nil {
+		return nil, err
 	}
-	return b, nil
+	if b.accounts, err = x.create("accounts", ""); err != nil {
+		return nil, err
+	}
+	fmt.Fprint(b.owners, ownersHeader) // commit has what went wrong
+	fmt.Fprint(b.accounts, accountsHeader)
+	return nil, nil
 }
 
 // of is the book of one more domain, which is a site of that name, or "".
-func (b *books) of(site string, l *market.Ledger) *book {
-	k := &book{books: b, site: site, bills: metrics.NewBills(l, b.tasks != nil)}
-	if b.tasks != nil {
-		k.tasks = b.tasks.Of(k.bills, siteOf(site))
-	}
+func (b *books) of(x *Session, site string, l *market.Ledger) *book {
+	k := &book{books: b, site: site, bills: metrics.NewBills(l, x.settings.Dir != "")}
 	b.all = append(b.all, k)
 	return k
 }
@@ -102,14 +100,14 @@ func (b *books) total() (all metrics.Bill) {
 	return all
 }
 
-// close writes the accounts. It is an error where they do not add up.
-func (b *books) close() error {
+// End closes the accounts and writes them. It is an error where they do not add up.
+func (b *books) End() error {
 	for _, k := range b.all {
 		l := k.bills.Ledger
 		if err := l.Check(); err != nil && k.site == "" {
-			return err
+			return fmt.Errorf("policy %s: %w", b.policy, err)
 		} else if err != nil {
-			return fmt.Errorf("%s: %w", k.site, err)
+			return fmt.Errorf("strategy %s: %s: %w", b.policy, k.site, err)
 		}
 		if b.accounts == nil {
 			continue
@@ -124,20 +122,30 @@ func (b *books) close() error {
 	return nil
 }
 
-// book is one domain's.
+// book is that of one domain: a flow that listens to what jobs cost.
 type book struct {
-	*books
+	hooks
+	books *books
 	site  string
 	bills *metrics.Bills
 	tasks *metrics.SiteTasks // nil where no files are wanted
 }
 
-// observers are those of the domain's jobs.
-func (b *book) observers() []entity.Observer {
-	if b.tasks == nil {
-		return []entity.Observer{b.bills}
-	}
-	return []entity.Observer{b.bills, b.tasks}
+// Attach has the bills of the domain hear of its jobs, before whoever asks them.
+func (b *book) Attach(*Session, *Site) ([]entity.Observer, error) {
+	return []entity.Observer{b.bills}, nil
+}
+
+// writing is the flow that writes the tasks of the domain, behind those that begin the
+// files.
+func (b *book) writing() Flow {
+	return hooks{attach: func(*Site) ([]entity.Observer, error) {
+		if b.books.tasks == nil {
+			return nil, nil
+		}
+		b.tasks = b.books.tasks.Of(b.bills, siteOf(b.site))
+		return []entity.Observer{b.tasks}, nil
+	}}
 }
 
 // owner takes in an owner's job that got its node.
@@ -145,8 +153,8 @@ func (b *book) owner(l flow.LocalJob, start des.Time) {
 	if b.tasks != nil {
 		b.tasks.Owner(l, start)
 	}
-	if b.owners != nil {
-		fmt.Fprintf(b.owners, "%s,%d,%v,%v,%v,,\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
+	if w := b.books.owners; w != nil {
+		fmt.Fprintf(w, "%s,%d,%v,%v,%v,,\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
 	}
 }
 
@@ -156,23 +164,23 @@ func (b *book) queue(owner string) (all []entity.Observer) {
 		all = append(all, b.tasks.Owners())
 	}
 	if b.books.owners != nil {
-		all = append(all, &ownBook{b, owner})
+		all = append(all, &queueBook{b, owner})
 	}
 	return all
 }
 
-// ownBook is an observer that takes in the jobs of an owner's queue when they end.
-type ownBook struct {
+// queueBook is an observer that takes in the jobs of an owner's queue when they end.
+type queueBook struct {
 	*book
 	owner string
 }
 
-func (b *ownBook) Observe(e entity.JobEvent) {
+func (b *queueBook) Observe(e entity.JobEvent) {
 	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled {
 		return
 	}
 	a := e.Run.Latest()
-	w := csv.NewWriter(b.owners) // a name of an owner may need quotes
+	w := csv.NewWriter(b.books.owners) // a name of an owner may need quotes
 	for i, t := range a.Window.Tasks {
 		end := min(a.Ends[i], a.End)
 		_ = w.Write([]string{b.site, strconv.Itoa(t.Node.ID), e.Run.Submit.String(), a.Start.String(), end.String(), csvtext.Of(b.owner), strconv.FormatInt(e.Run.ID, 10)})

@@ -370,113 +370,69 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	if err != nil {
 		return nil, err
 	}
+	from, err := p.source(c, r, chosen.Value.Within)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := p.plan(chosen.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	s := r.settings
+	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
+	if s.Outages, err = p.outages.flow(nodes.Nodes()); err != nil {
+		return nil, err
+	}
+	if by, ok := s.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
+		by.Criterion = func(j *entity.Run) plan.Finder {
+			return within(chosen.Value.Within, criterionOf(j.User, p.criteria))
+		}
+	}
+	x := newSession(s)
+	defer x.close()
+	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
+	books := &books{}
+	book := books.of(x, "", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
+	x.bill = books.job
+	prices := &priceFile{domains: []*domainParts{p}}
+	err = x.openAlone(&Site{Plan: nodes, Policy: s.Policy, Flows: slices.Concat(
+		[]Flow{book, x.cycles(cycles), listening(r.observers("")...)},
+		x.records(),
+		[]Flow{books, book.writing(), c.planning(x, s.Policy), prices},
+		x.outages(),
+		[]Flow{&ownersFlow{call: c, parts: p, book: book, prices: prices, account: x.account}, x.bookings(), x.arrivals(from)},
+	)})
+	if err != nil {
+		return nil, err
+	}
+	result, err := x.finish(ctx)
+	result.Money = moneyOf(books.total())
+	return &result, err
+}
+
+// source are the jobs of a run; where a label is given, their own searches keep to nodes of
+// one value of the label.
+func (p *domainParts) source(c *call, r *policyRun, label string) (entity.Source, error) {
 	jobs, err := p.priced(c, r.jobs)
 	if err != nil {
 		return nil, err
 	}
 	from, err := c.molded(sourceOf(jobs))
-	if err != nil {
-		return nil, err
+	if err != nil || label == "" {
+		return from, err
 	}
-	if label := chosen.Value.Within; label != "" {
-		if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return n.Labels[label] != "" }) {
-			return nil, fmt.Errorf("policy %s: within: no node has a label %q", r.spec, label)
-		}
-		from = &keeping{from, label}
+	if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return n.Labels[label] != "" }) {
+		return nil, fmt.Errorf("policy %s: within: no node has a label %q", r.spec, label)
 	}
-	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
-	s := r.settings
-	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
-	domain, err := p.plan(chosen.Value.Finder)
-	if err != nil {
-		return nil, err
+	return &labelledSearches{from, label}, nil
+}
+
+// cycles is the flow that writes cycles-POLICY.csv.
+func (x *Session) cycles(cycles *metrics.Cycles) Flow {
+	return hooks{
+		attach: func(*Site) ([]entity.Observer, error) { return []entity.Observer{cycles}, nil },
+		end:    func() error { return x.writeAtEnd("cycles", cycles.Write) },
 	}
-	if s.Outages, err = p.outages.flow(domain.Nodes()); err != nil {
-		return nil, err
-	}
-	x := Begin(s)
-	defer x.Close()
-	var books *books
-	x.Bill = func(r *entity.Run) metrics.Bill { return books.job(r) }
-	if err := x.Files(); err != nil {
-		return nil, err
-	}
-	if books, err = newBooks(x, true, false); err != nil {
-		return nil, err
-	}
-	book := books.of("", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
-	x.Observers = slices.Concat(book.observers(), []entity.Observer{cycles}, r.observers(""), x.Observers)
-	var fronts *fronts
-	var windows *alternatives
-	if by, ok := chosen.Value.Policy.(*cyclic.Policy); ok {
-		if by.Criterion == nil && len(p.criteria) > 0 {
-			by.Criterion = func(j *entity.Run) plan.Finder {
-				return within(chosen.Value.Within, criterionOf(j.User, p.criteria))
-			}
-		}
-		if fronts = frontsOf(by); fronts != nil {
-			by.Told = fronts.told
-		}
-		if c.options.Alternatives {
-			if windows, err = tellAlternatives(x, by); err != nil {
-				return nil, err
-			}
-		}
-	}
-	var prices *metrics.PriceWriter
-	if w, err := createPrices(x, p); err != nil {
-		return nil, err
-	} else if w != nil {
-		prices = metrics.NewPriceWriter(w, domain.Nodes())
-	}
-	flows, err := p.flows(c, domain, x.Account, prices, book)
-	if err != nil {
-		return nil, err
-	}
-	if err := x.Outages(); err != nil {
-		return nil, err
-	}
-	meta := entity.NewMetascheduler(x.Sim, domain, chosen.Value.Policy, append(x.Observers, flows.observers()...)...)
-	flows.begin(meta)
-	defer flows.close()
-	if err := x.Schedule(ctx, meta, from, s.Bookings); err != nil {
-		return nil, err
-	}
-	if err := books.close(); err != nil {
-		return nil, fmt.Errorf("policy %s: %w", r.spec, err)
-	}
-	if w, err := x.Create("cycles-", ".csv"); err != nil {
-		return nil, err
-	} else if w != nil {
-		if err := cycles.Write(w); err != nil {
-			return nil, err
-		}
-	}
-	if err := windows.failed(); err != nil {
-		return nil, err
-	}
-	if fronts != nil {
-		if w, err := x.Create("pareto-", ".csv"); err != nil {
-			return nil, err
-		} else if w != nil {
-			if err := fronts.write(w); err != nil {
-				return nil, err
-			}
-		}
-	}
-	rows := flows.rows("", book.bills.Ledger)
-	if prices != nil {
-		if err := prices.Flush(); err != nil {
-			return nil, err
-		}
-	}
-	if err := writeOwners(x, rows); err != nil {
-		return nil, err
-	}
-	result, err := x.Commit()
-	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
-	result.Money, result.Owners = moneyOf(books.total()), rows
-	return &result, err
 }
 
 // priced has the jobs of a trace ask for what users of the organisation would.
@@ -506,13 +462,13 @@ func (p *domainParts) plan(finder plan.Finder) (*plan.Domain, error) {
 	return d, nil
 }
 
-// keeping are jobs whose own searches keep to nodes of one value of a label.
-type keeping struct {
+// labelledSearches are jobs whose own searches keep to nodes of one value of a label.
+type labelledSearches struct {
 	entity.Source
 	label string
 }
 
-func (k *keeping) Next() (*entity.Job, bool) {
+func (k *labelledSearches) Next() (*entity.Job, bool) {
 	j, ok := k.Source.Next()
 	if !ok {
 		return j, ok
@@ -526,13 +482,13 @@ func (k *keeping) Next() (*entity.Job, bool) {
 }
 
 // Ended tells the source of the end of a job.
-func (k *keeping) Ended(r *entity.Run) {
+func (k *labelledSearches) Ended(r *entity.Run) {
 	if l, ok := k.Source.(entity.Listener); ok {
 		l.Ended(r)
 	}
 }
 
-func (k *keeping) Err() error {
+func (k *labelledSearches) Err() error {
 	if e, ok := k.Source.(interface{ Err() error }); ok {
 		return e.Err()
 	}

@@ -20,9 +20,9 @@ import (
 // Grid is sites that each have a scheduler, clusters and domains, and brokers who
 // place jobs on them over a network. WithDefaults fills in what is not given.
 type Grid struct {
-	Clusters []Site       `yaml:"clusters"`
-	Domains  []DomainSite `yaml:"-"` // they come behind the clusters
-	Grids    []GridSite   `yaml:"-"` // and these behind the domains
+	Clusters []ClusterSite `yaml:"clusters"`
+	Domains  []DomainSite  `yaml:"-"` // they come behind the clusters
+	Grids    []GridSite    `yaml:"-"` // and these behind the domains
 	// Brokers is how many there are; 0 means 7, as in OAR11.
 	Brokers int     `yaml:"brokers"`
 	Assign  Assign  `yaml:"assign"` // which jobs go to which broker
@@ -57,8 +57,8 @@ type DomainSite struct {
 	*Domain
 }
 
-// Site is one cluster of a grid.
-type Site struct {
+// ClusterSite is one cluster of a grid.
+type ClusterSite struct {
 	Name       string  `yaml:"name"` // "cluster-1" and so on where empty; it becomes part of the names of files
 	Processors int     `yaml:"processors"`
 	Speed      float64 `yaml:"speed"`  // its MIPS over the reference's, on which jobs take what the trace says; 0 means 1
@@ -203,7 +203,7 @@ func (g *Grid) check(sc *Scenario) error {
 func (g *Grid) WithDefaults() *Grid {
 	full := *g
 	full.Brokers = cmp.Or(g.Brokers, 7)
-	full.Clusters = make([]Site, len(g.Clusters))
+	full.Clusters = make([]ClusterSite, len(g.Clusters))
 	for i, k := range g.Clusters {
 		k.Name = cmp.Or(k.Name, fmt.Sprintf("cluster-%d", i+1))
 		k.Speed = cmp.Or(k.Speed, 1)
@@ -307,7 +307,7 @@ func (d DomainSite) check(taken map[string]bool) error {
 	return nil
 }
 
-func (k Site) check(taken map[string]bool) error {
+func (k ClusterSite) check(taken map[string]bool) error {
 	if err := checkName(k.Name, taken); err != nil {
 		return err
 	}

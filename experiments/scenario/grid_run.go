@@ -5,6 +5,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/gocarina/gocsv"
@@ -15,7 +16,6 @@ import (
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -120,246 +120,254 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	if err != nil {
 		return nil, err
 	}
-	network, err := p.Network.network()
-	if err != nil {
-		return nil, err
-	}
 	from, err := p.jobs(c, r)
 	if err != nil {
 		return nil, err
 	}
-	whole := &executed{first: des.Forever}
-	s := r.settings
-	domains := &domainSites{}
-	s.Observers = append(append(s.Observers, whole, domains), r.observers("")...)
-	x := Begin(s)
-	defer x.Close()
-	var books *books
-	if p.hasDomains() {
-		x.Bill = func(r *entity.Run) metrics.Bill { return books.job(r) }
-	}
-	places := newWholes(p.leaves)
-	allocation := metrics.AllocationNone
-	if places != nil {
-		allocation, x.Places = s.Allocation, places.place
-	}
-	if x.Observers, err = x.Jobs(x.Observers, "", p.size(), allocation); err != nil {
+	x := newSession(r.settings)
+	defer x.close()
+	x.predictions = func() (entity.Predictor, entity.Corrector, error) { return c.predictions(c.tables) } // each site by itself
+	g := p.newRun(c, r, x)
+	if err := g.openAll(); err != nil {
 		return nil, err
-	}
-	if x.Observers, err = x.Events(x.Observers, "", metrics.AllocationNone); err != nil {
-		return nil, err
-	}
-	made := grid.NewGrid(x.Sim, network, x.Observers...)
-	made.Expiry = des.Seconds(p.Expiry)
-	defer made.Close()
-	if p.Log {
-		w, err := x.Create("log-", ".txt")
-		if err != nil {
-			return nil, err
-		}
-		if w != nil {
-			made.Log = func(n grid.Note) { fmt.Fprintln(w, n) } // Commit has what went wrong
-		}
-	}
-	var sites []*siteRecorder
-	observe := func(file, name string, size int, more ...entity.Observer) ([]entity.Observer, error) {
-		sites = append(sites, &siteRecorder{name: name, size: size, first: des.Forever})
-		all := append([]entity.Observer{sites[len(sites)-1]}, more...)
-		if places != nil && s.Dir != "" {
-			all = append(all, places.sites[len(sites)-1])
-		}
-		all, err := x.Events(append(all, r.observers(name)...), file, s.Allocation)
-		if err != nil {
-			return nil, err
-		}
-		return x.Jobs(all, file, size, s.Allocation)
-	}
-	if books, err = newBooks(x, p.hasDomains(), true); err != nil {
-		return nil, err
-	}
-	var prices *metrics.PriceWriter
-	if w, err := createPrices(x, p.domains()...); err != nil {
-		return nil, err
-	} else if w != nil {
-		prices = metrics.NewSitePriceWriter(w)
-	}
-	levels := &levels{c.tables, made, map[*Grid]*grid.Grid{}}
-	losses, err := p.losses(x, made)
-	if err != nil {
-		return nil, err
-	}
-	defer losses.close()
-	for i, l := range p.leaves {
-		level, err := levels.of(l)
-		if err != nil {
-			return nil, err
-		}
-		if l.domain == nil {
-			observers, err := observe(l.file(), l.name, l.cluster.Processors)
-			if err != nil {
-				return nil, err
-			}
-			if observers, err = losses.add(i, nil, observers); err != nil {
-				return nil, err
-			}
-			closer, err := c.addSite(level, l.cluster, observers)
-			if err != nil {
-				return nil, err
-			}
-			defer closer()
-			continue
-		}
-		book := books.of(l.name, &market.Ledger{ByUse: l.domain.PayByUse})
-		observers, err := observe(l.file(), l.name, len(l.parts.nodes), book.observers()...)
-		if err != nil {
-			return nil, err
-		}
-		lose := func(nodes []*entity.Node, observers []entity.Observer) ([]entity.Observer, error) {
-			return losses.add(i, nodes, observers)
-		}
-		flows, err := c.addDomain(level, l.domain, l.parts, prices, book, observers, lose)
-		if err != nil {
-			return nil, err
-		}
-		defer flows.close()
-		domains.flows = append(domains.flows, flows)
 	}
 	for i := range p.Brokers {
-		made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
+		g.made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
 	}
-	made.SubmitFrom(from, p.Assign.to(x.Sim, p.Brokers))
-	losses.leaveWaiting()
-	if err := x.Sim.Run(ctx); err != nil {
+	x.coming = append(x.coming, func() bool { return !g.made.Idle() })
+	x.submit(from, func(from entity.Source) { g.made.SubmitFrom(from, p.Assign.to(x.Sim, p.Brokers)) })
+	if err := x.run(ctx); err != nil {
 		return nil, err
 	}
-	waiting := waitingIn(made, x.Sim.Now())
-	if made.Open() > 0 && len(waiting) == 0 {
-		return nil, fmt.Errorf("strategy %s left %d jobs without a place for all their tasks", r.spec, made.Open())
+	if g.made.Open() > 0 && len(x.left()) == 0 {
+		return nil, fmt.Errorf("strategy %s left %d jobs without a place for all their tasks", r.spec, g.made.Open())
 	}
-	if err := books.close(); err != nil {
-		return nil, fmt.Errorf("strategy %s: %w", r.spec, err)
-	}
-	var owners []metrics.OwnerRow
-	for i, f := range domains.flows {
-		owners = append(owners, f.rows(books.all[i].site, books.all[i].bills.Ledger)...)
-	}
-	if err := writeOwners(x, owners); err != nil {
+	if err := x.end(); err != nil {
 		return nil, err
 	}
-	if prices != nil {
-		if err := prices.Flush(); err != nil {
-			return nil, err
+	return g.result()
+}
+
+// gridRun is a run on a grid under way: its sites, one behind the other, and the grid above
+// them, which is a Site without a plan or a scheduler: flows listen to the jobs as a whole.
+type gridRun struct {
+	*gridParts
+	call    *call
+	policy  *policyRun
+	session *Session
+	made    *grid.Grid
+	levels  *levels
+	places  *gridPlaces // nil where nobody can tell
+	whole   *executions
+	domains *domainSites
+
+	// Of all sites:
+	recorders []*siteRecorder
+	books     *books
+	prices    *priceFile
+	losses    *outageFile
+	log       io.Writer // of negotiations, or nil
+}
+
+func (p *gridParts) newRun(c *call, r *policyRun, x *Session) *gridRun {
+	return &gridRun{
+		gridParts: p, call: c, policy: r, session: x, places: newGridPlaces(p.leaves), whole: &executions{first: des.Forever}, domains: &domainSites{},
+		books: &books{grid: true}, prices: &priceFile{grid: true, domains: p.domains()}, losses: &outageFile{grid: true},
+	}
+}
+
+// openAll makes the grid, and opens its sites in the order of their agents.
+func (g *gridRun) openAll() error {
+	network, err := g.Network.network()
+	if err != nil {
+		return err
+	}
+	x := g.session
+	observers, err := x.attach(&Site{Flows: g.flows()})
+	if err != nil {
+		return err
+	}
+	g.made = grid.NewGrid(x.Sim, network, observers...)
+	g.made.Expiry = des.Seconds(g.Expiry)
+	x.onClose(g.made.Close)
+	if g.log != nil {
+		g.made.Log = func(n grid.Note) { fmt.Fprintln(g.log, n) } // commit has what went wrong
+	}
+	g.levels = &levels{g.call.tables, g.made, map[*Grid]*grid.Grid{}}
+	for i, l := range g.leaves {
+		x.siteFiles = append(x.siteFiles, l.file())
+		if err := g.openSite(i, l); err != nil {
+			return err
 		}
 	}
-	if err := losses.flush(); err != nil {
-		return nil, err
+	return nil
+}
+
+// flows are those of the grid as a whole, which listen to whole jobs, and begin the files
+// that are one for all sites.
+func (g *gridRun) flows() []Flow {
+	x, allocation := g.session, metrics.AllocationNone
+	if g.places != nil {
+		allocation, x.places = x.settings.Allocation, g.places.place
 	}
-	clusters := p.clusters(made, sites, books, whole)
-	if w, err := x.Create("clusters-", ".csv"); err != nil {
-		return nil, err
-	} else if w != nil {
-		if err := gocsv.Marshal(clusters, w); err != nil {
-			return nil, fmt.Errorf("writing clusters as CSV: %w", err)
+	flows := []Flow{
+		listening(x.recorder, g.whole, g.domains), listening(g.policy.observers("")...), listening(x.account), x.predicted(), x.dependencies(),
+		x.jobs("", g.size(), allocation), x.events("", metrics.AllocationNone), hooks{attach: g.beginLog},
+	}
+	if g.hasDomains() {
+		x.bill = g.books.job
+		flows = append(flows, g.books)
+	}
+	flows = append(flows, g.prices)
+	if g.outages != nil {
+		flows = append(flows, g.losses)
+	}
+	return flows
+}
+
+// beginLog begins the log of negotiations, where it is wanted.
+func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
+	if g.Log {
+		g.log, err = g.session.create("log", "")
+	}
+	return nil, err
+}
+
+// openSite opens the i-th site with its agent, who speaks for the site to brokers.
+func (g *gridRun) openSite(i int, l leaf) error {
+	level, err := g.levels.of(l)
+	if err != nil {
+		return err
+	}
+	x, s := g.session, &Site{Name: l.name}
+	recorder := &siteRecorder{name: l.name, size: l.size(), first: des.Forever}
+	g.recorders = append(g.recorders, recorder)
+	files := []Flow{listening(g.policy.observers(l.name)...),
+		x.events(l.file(), x.settings.Allocation), x.jobs(l.file(), l.size(), x.settings.Allocation)}
+	if g.places != nil && x.settings.Dir != "" {
+		files = append([]Flow{listening(g.places.sites[i])}, files...)
+	}
+	var add func(observers ...entity.Observer) *grid.ResourceAgent
+	if l.domain == nil {
+		add, err = g.cluster(s, l.cluster, level, files)
+	} else {
+		add, err = g.domain(s, l, level, files)
+	}
+	if err != nil {
+		return err
+	}
+	s.Flows = append([]Flow{listening(recorder)}, s.Flows...)
+	if g.outages != nil {
+		o, err := g.outages[i].flow(nodesOf(s.Plan))
+		if err != nil {
+			return err
 		}
+		s.Flows = append(s.Flows, x.losses(o, g.losses))
 	}
-	result, err := x.Commit()
+	if l.cluster != nil && l.cluster.Local != "" {
+		s.Flows = append(s.Flows, g.ownJobs(l.cluster))
+	}
+	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler { return add(observers...).Scheduler() })
+}
+
+// cluster fills in the site that is this cluster. What is returned adds its agent.
+func (g *gridRun) cluster(s *Site, k *ClusterSite, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+	local, err := g.call.tables.Policies.Parse(k.Policy, g.call.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
 	}
-	sum := gridSummary(made.Stats(), whole)
+	s.Plan, s.Policy, s.Flows = plan.NewCluster(k.Processors), local.Value, files
+	return func(observers ...entity.Observer) *grid.ResourceAgent {
+		a := level.AddAgent(k.Name, s.Plan, s.Policy, observers...)
+		a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
+		return a
+	}, nil
+}
+
+// domain fills in the site that is this domain, with its owners. What is returned adds the
+// agent.
+func (g *gridRun) domain(s *Site, l leaf, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+	local, err := g.call.tables.Nodes.Parse(l.domain.Policy, g.call.defaults()) // anew: it may keep state
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := l.parts.plan(local.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	book := g.books.of(g.session, l.name, &market.Ledger{ByUse: l.domain.PayByUse})
+	owners := &ownersFlow{call: g.call, parts: l.parts, book: book, prices: g.prices}
+	g.domains.flows = append(g.domains.flows, owners)
+	s.Plan, s.Policy = nodes, local.Value.Policy
+	s.Flows = slices.Concat([]Flow{book, book.writing()}, files, []Flow{owners})
+	return func(observers ...entity.Observer) *grid.ResourceAgent {
+		a := level.AddAgent(l.domain.Name, s.Plan, s.Policy, observers...)
+		a.QueueLimit, a.Asked, a.Dropped = l.domain.QueueLimit, owners.catchUp, owners.dropped
+		return a
+	}, nil
+}
+
+// nodesOf are the nodes of a plan, nil of one of counted processors.
+func nodesOf(p entity.Plan) []*entity.Node {
+	if d, ok := p.(*plan.Domain); ok {
+		return d.Nodes()
+	}
+	return nil
+}
+
+// ownJobs is the flow of the jobs that a cluster has beside those of the brokers.
+func (g *gridRun) ownJobs(k *ClusterSite) Flow {
+	var own *workload.JobStream
+	return hooks{
+		attach: func(*Site) (none []entity.Observer, err error) {
+			c := g.call
+			o := workload.Options{Overrun: c.Workload.Options.Overrun, Estimates: c.Workload.Options.Estimates, Seed: c.Settings.Seed}
+			path, err := traces.Find(k.Local)
+			if err != nil {
+				return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
+			}
+			t, err := o.Open(path)
+			if err != nil {
+				return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
+			}
+			if own, err = t.Open(); err != nil {
+				return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
+			}
+			g.session.onClose(func() { own.Close() })
+			return nil, nil
+		},
+		begin: func(m *entity.Metascheduler) { m.SubmitFrom(own) },
+	}
+}
+
+// result commits the run of a grid, with what is summed up of its sites.
+func (g *gridRun) result() (*Result, error) {
+	x, clusters := g.session, g.clusters()
+	err := x.writeAtEnd("clusters", func(w io.Writer) error {
+		if err := gocsv.Marshal(clusters, w); err != nil {
+			return fmt.Errorf("writing clusters as CSV: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	result, err := x.commit()
+	if err != nil {
+		return nil, err
+	}
+	sum := gridSummary(g.made.Stats(), g.whole)
 	result.Summary.Utilization = 0 // of sites' own jobs, too, which the recorder has not seen
 	for i, k := range clusters {
-		result.Summary.Utilization += float64(k.Utilization * made.Leaves()[i].Power() / made.Power())
+		result.Summary.Utilization += float64(k.Utilization * g.made.Leaves()[i].Power() / g.made.Power())
 		result.Summary.Rounds += k.Rounds
 		sum.Income += k.Income
 	}
-	bill := books.total()
+	bill := g.books.total()
 	sum.Cost, sum.Refund = bill.Cost.Units(), bill.Refund().Units()
 	result.Summary.Events = x.Sim.Executed()
-	result.Waiting, result.Grid, result.Clusters, result.Owners = waiting, sum, clusters, owners
+	result.Grid, result.Clusters = sum, clusters
 	return &result, nil
-}
-
-// waitingIn are the runs that are left in the queues of the sites.
-func waitingIn(g *grid.Grid, now des.Time) []*entity.Run {
-	var all []*entity.Run
-	for _, a := range g.Leaves() {
-		all = slices.AppendSeq(all, a.Scheduler().Queue().By(entity.Submission, now).All())
-	}
-	return all
-}
-
-// addDomain adds a domain with its local manager, its owners' jobs and prices,
-// which are to be closed in the end.
-func (c *call) addDomain(g *grid.Grid, d *DomainSite, p *domainParts, prices *metrics.PriceWriter, b *book, observers []entity.Observer,
-	lose func([]*entity.Node, []entity.Observer) ([]entity.Observer, error)) (*domainFlows, error) {
-	local, err := c.tables.Nodes.Parse(d.Policy, c.defaults()) // anew: it may keep state
-	if err != nil {
-		return nil, err
-	}
-	domain, err := p.plan(local.Value.Finder)
-	if err != nil {
-		return nil, err
-	}
-	if prices != nil && p.reacts() {
-		prices = prices.Of(b.site, domain.Nodes())
-	}
-	flows, err := p.flows(c, domain, nil, prices, b)
-	if err != nil {
-		return nil, err
-	}
-	if observers, err = lose(domain.Nodes(), append(observers, flows.observers()...)); err != nil {
-		return nil, err
-	}
-	a := g.AddAgent(d.Name, domain, local.Value.Policy, observers...)
-	a.QueueLimit, a.Asked, a.Dropped = d.QueueLimit, flows.catchUp, flows.dropped
-	if err := c.siteSettings(a.Scheduler()); err != nil {
-		return nil, err
-	}
-	flows.begin(a.Scheduler())
-	return flows, nil
-}
-
-// addSite adds a cluster with its scheduler and its own jobs, which are to be
-// closed in the end.
-func (c *call) addSite(g *grid.Grid, k *Site, observers []entity.Observer) (closer func(), err error) {
-	local, err := c.tables.Policies.Parse(k.Policy, c.defaults())
-	if err != nil {
-		return nil, err
-	}
-	a := g.AddAgent(k.Name, plan.NewCluster(k.Processors), local.Value, observers...)
-	a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
-	if err := c.siteSettings(a.Scheduler()); err != nil {
-		return nil, err
-	}
-	if k.Local == "" {
-		return func() {}, nil
-	}
-	o := workload.Options{Overrun: c.Workload.Options.Overrun, Estimates: c.Workload.Options.Estimates, Seed: c.Settings.Seed}
-	path, err := traces.Find(k.Local)
-	if err != nil {
-		return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
-	}
-	t, err := o.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
-	}
-	own, err := t.Open()
-	if err != nil {
-		return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
-	}
-	a.Scheduler().SubmitFrom(own)
-	return func() { own.Close() }, nil
-}
-
-// siteSettings gives the scheduler of a site what holds for all of them; each predicts
-// by itself.
-func (c *call) siteSettings(m *entity.Metascheduler) error {
-	m.Overrun, m.Pass = c.Workload.Options.Overrun, c.Settings.Pass
-	m.Wakes, _ = ParseWake(c.Settings.Wake) // checked as the run began
-	predictor, corrector, err := c.predictions(c.tables)
-	predict.Set(m, predictor, corrector)
-	return err
 }
 
 // to is the function that says which of n brokers gets a job.
@@ -388,7 +396,7 @@ func (a Assign) to(sim *des.Simulator, n int) func(*entity.Job) int {
 // wherever it goes, the owners of all of them begin to price: what a node costs does not
 // depend on when a broker first asked for it.
 type domainSites struct {
-	flows []*domainFlows
+	flows []*ownersFlow
 	begun bool
 }
 
@@ -402,13 +410,13 @@ func (d *domainSites) Observe(e entity.JobEvent) {
 	}
 }
 
-// executed sums up how long jobs were under way, and when.
-type executed struct {
+// executions sums up how long jobs were under way, and when.
+type executions struct {
 	seconds     float64
 	first, last des.Time // submission and finish
 }
 
-func (r *executed) Observe(e entity.JobEvent) {
+func (r *executions) Observe(e entity.JobEvent) {
 	switch e.Kind {
 	case entity.JobSubmitted:
 		r.first = min(r.first, e.Run.Submit)
@@ -457,7 +465,7 @@ func (r *siteRecorder) span(from, to des.Time) float64 {
 	return (to - from).Seconds()
 }
 
-func gridSummary(stats grid.GridStats, whole *executed) *GridSummary {
+func gridSummary(stats grid.GridStats, whole *executions) *GridSummary {
 	sum := &GridSummary{
 		TotalExecutionTime: whole.seconds, Fragments: stats.Fragments, Interventions: stats.Interventions, Conflicts: stats.Conflicts,
 		TooLarge: stats.TooLarge, Cut: stats.Cut, Expired: stats.Expired, Offers: stats.Offers, Messages: stats.Messages,
@@ -468,17 +476,18 @@ func gridSummary(stats grid.GridStats, whole *executed) *GridSummary {
 	return sum
 }
 
-func (p *gridParts) clusters(made *grid.Grid, sites []*siteRecorder, b *books, whole *executed) []ClusterSummary {
+// clusters are the rows of clusters-STRATEGY.csv.
+func (g *gridRun) clusters() []ClusterSummary {
 	var rows []ClusterSummary
 	domains := 0
-	for i, r := range sites {
-		a := made.Leaves()[i]
+	for i, r := range g.recorders {
+		a := g.made.Leaves()[i]
 		row := ClusterSummary{Cluster: r.name, Processors: r.size, Speed: a.Speed, Jobs: r.jobs, Rounds: a.Scheduler().Rounds()}
-		if span := r.span(whole.first, whole.last); span > 0 {
+		if span := r.span(g.whole.first, g.whole.last); span > 0 {
 			row.Utilization = r.busy / (float64(r.size) * span)
 		}
-		if p.leaves[i].domain != nil {
-			row.Income = b.all[domains].bills.Ledger.Total(market.OwnerAccount).Units()
+		if g.leaves[i].domain != nil {
+			row.Income = g.books.all[domains].bills.Ledger.Total(market.OwnerAccount).Units()
 			domains++
 		}
 		rows = append(rows, row)

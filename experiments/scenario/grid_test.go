@@ -26,7 +26,7 @@ func decode(text string) (*Grid, error) {
 func TestAGridsDefaultsAreFilledIn(t *testing.T) {
 	g, err := decode("clusters: [{processors: 8}, {name: b, processors: 4, speed: 2, policy: fcfs}]\nnetwork: {latency: 0.5, links: [{between: [b, regulator], bandwidth: 0}]}")
 	require.NoError(t, err)
-	require.Equal(t, Site{Name: "cluster-1", Processors: 8, Speed: 1, Policy: "easy"}, g.Clusters[0])
+	require.Equal(t, ClusterSite{Name: "cluster-1", Processors: 8, Speed: 1, Policy: "easy"}, g.Clusters[0])
 	require.Equal(t, 7, g.Brokers)
 	require.Equal(t, AssignInTurn, g.Assign)
 	n, err := g.Network.network()
@@ -87,7 +87,7 @@ func TestSitesRunTheirOwnJobsToo(t *testing.T) {
 	own := "; MaxProcs: 8\n1 0 -1 50 8 -1 -1 8 50 -1 1 1 1 -1 -1 -1 -1 -1\n"
 	require.NoError(t, os.WriteFile(path, []byte(own), 0o666))
 	sc := New()
-	sc.Machine = &Grid{Clusters: []Site{{Processors: 8, Local: path}}}
+	sc.Machine = &Grid{Clusters: []ClusterSite{{Processors: 8, Local: path}}}
 	sc.Policies = []string{"rla"}
 	sc.Workload.Jobs = func(uint64) (entity.Source, error) {
 		return &list{jobs: []entity.Job{{ID: 1, Submit: 5e6, Runtime: 10e6, Request: entity.Request{Nodes: 2, Length: 10e6}}}}, nil
@@ -110,7 +110,7 @@ func TestOnAGridEveryPassKeepsTheRules(t *testing.T) {
 			var validators []*validate.Validator
 			sc := New()
 			sc.Machine = &Grid{
-				Clusters: []Site{{Processors: 60}, {Processors: 40, Policy: "conservative"}, {Processors: 30, Policy: "fcfs"}},
+				Clusters: []ClusterSite{{Processors: 60}, {Processors: 40, Policy: "conservative"}, {Processors: 30, Policy: "fcfs"}},
 				Brokers:  2, Network: Network{Latency: 1},
 			}
 			sc.Policies, sc.Settings.Pass = []string{strategy}, pass

@@ -61,8 +61,8 @@ func (g *Grid) kinds() string {
 
 // leaf is a site, of any level, that is no grid.
 type leaf struct {
-	name    string // north/astra
-	cluster *Site  // or
+	name    string       // north/astra
+	cluster *ClusterSite // or
 	domain  *DomainSite
 	parts   *domainParts // of a domain
 	within  []GridSite   // whose site it is, from above

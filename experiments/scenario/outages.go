@@ -15,7 +15,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
@@ -310,62 +309,68 @@ func (c *call) siteOutages(leaves []leaf) (all []*outages, err error) {
 	return all, nil
 }
 
-// siteLosses are the outages of a grid in one run.
-type siteLosses struct {
-	parts *gridParts
-	made  *grid.Grid
-	file  *metrics.OutageWriter // or nil
-	flows []*flow.Outages
+// outageFile is outages-POLICY.csv, one file for all sites of a machine. On a grid its rows
+// name their site.
+type outageFile struct {
+	hooks
+	grid   bool
+	writer *metrics.OutageWriter // nil where no files are wanted
 }
 
-func (p *gridParts) losses(x *Session, made *grid.Grid) (*siteLosses, error) {
-	s := &siteLosses{parts: p, made: made}
-	if p.outages == nil {
-		return s, nil
+// Attach begins the file.
+func (f *outageFile) Attach(x *Session, _ *Site) ([]entity.Observer, error) {
+	w, err := x.create("outages", "")
+	switch {
+	case w == nil:
+	case f.grid:
+		f.writer = metrics.NewSiteOutageWriter(w)
+	default:
+		f.writer = metrics.NewOutageWriter(w)
 	}
-	w, err := x.Create("outages-", ".csv")
-	if w != nil {
-		s.file = metrics.NewSiteOutageWriter(w)
-	}
-	return s, err
+	return nil, err
 }
 
-// add adds the flow of the i-th site, of these nodes where it is a domain, to the
-// observers of its jobs.
-func (s *siteLosses) add(i int, nodes []*entity.Node, observers []entity.Observer) ([]entity.Observer, error) {
-	if s.parts.outages == nil {
-		return observers, nil
+// of is the writer of a site.
+func (f *outageFile) of(s *Site) *metrics.OutageWriter {
+	if f.grid {
+		return f.writer.Of(s.Name)
 	}
-	f, err := s.parts.outages[i].flow(nodes)
-	if err != nil {
-		return nil, err
-	}
-	f.Idle = s.made.Idle
-	if s.file != nil {
-		f.Told = s.file.Of(s.parts.leaves[i].name).Lost
-	}
-	s.flows = append(s.flows, f)
-	return append(observers, f), nil
+	return f.writer
 }
 
-// leaveWaiting lets the run end well though jobs wait for what is never repaired.
-func (s *siteLosses) leaveWaiting() {
-	for _, site := range s.made.Leaves() {
-		if s.flows != nil {
-			site.Scheduler().LeaveWaiting = true
-		}
-	}
-}
-
-func (s *siteLosses) flush() error {
-	if s.file == nil {
+// End ends the file.
+func (f *outageFile) End() error {
+	if f.writer == nil {
 		return nil
 	}
-	return s.file.Flush()
+	return f.writer.Flush()
 }
 
-func (s *siteLosses) close() {
-	for _, f := range s.flows {
-		f.Close()
+// losses is the flow of the outages of a site, told in a file.
+func (x *Session) losses(o *flow.Outages, to *outageFile) Flow {
+	x.onClose(o.Close)
+	return hooks{
+		attach: func(s *Site) ([]entity.Observer, error) {
+			o.Idle = x.idle
+			if to.writer != nil {
+				o.Told = to.of(s).Lost
+			}
+			if p := x.settings.Power; p != nil && p.Saving != nil {
+				o.Before = p.Saving.Yield
+			}
+			return []entity.Observer{o}, nil
+		},
+		begin: func(m *entity.Metascheduler) {
+			m.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
+		},
 	}
+}
+
+// outages are the flows of the outages of a machine of one site, if there are any.
+func (x *Session) outages() []Flow {
+	if x.settings.Outages == nil {
+		return nil
+	}
+	file := &outageFile{}
+	return []Flow{file, x.losses(x.settings.Outages, file)}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/window"
@@ -164,32 +163,58 @@ func (p *domainParts) reacts() bool {
 	return slices.ContainsFunc(p.rules, func(r pricingOf) bool { return r.rule != nil })
 }
 
-// domainFlows are all that happens on a domain by itself in one run. They are made
-// in two steps, before and behind the domain's metascheduler: what goes by the
-// organisation's jobs is among its observers.
-type domainFlows struct {
-	parts   *domainParts
-	domain  *plan.Domain
+// ownersFlow is all that the owners of a domain do by themselves in one run: a Flow.
+type ownersFlow struct {
+	call   *call
+	parts  *domainParts
+	book   *book
+	prices *priceFile
+	// account, if set, is told of owners' jobs as well.
 	account *metrics.Account
-	book    *book
+
+	session *Session
+	site    *Site
+	domain  *plan.Domain
 	sums    *metrics.Owners // nil where the nodes name no owners and no price reacts
 	pricing []*flow.Pricing // one for each length of interval
 	queues  []*flow.LocalQueue
-	closers []func()
 }
 
-// flows makes the flows on a domain. Where they are not nil, prices is told of
-// changes by rules, account and b of the owners' jobs.
-func (p *domainParts) flows(c *call, d *plan.Domain, account *metrics.Account, prices *metrics.PriceWriter, b *book) (*domainFlows, error) {
-	f := &domainFlows{parts: p, domain: d, account: account, book: b}
-	if len(owners(p.nodes)) > 0 || p.reacts() {
-		f.sums = metrics.NewOwners(d.Nodes())
+// Attach makes what goes by the organisation's jobs, and hears of them.
+func (f *ownersFlow) Attach(x *Session, s *Site) (observers []entity.Observer, err error) {
+	f.session, f.site, f.domain = x, s, s.Plan.(*plan.Domain)
+	if len(owners(f.parts.nodes)) > 0 || f.parts.reacts() {
+		f.sums = metrics.NewOwners(f.domain.Nodes())
+		observers = append(observers, f.sums)
 	}
+	f.makePricing(f.prices.of(s, f.domain.Nodes(), f.parts))
+	for _, p := range f.pricing {
+		observers = append(observers, p)
+	}
+	for _, own := range f.parts.queues {
+		chosen, err := f.call.tables.Policies.Parse(own.policy, f.call.defaults()) // anew: it may keep state
+		if err != nil {
+			return nil, fmt.Errorf("local: queue: policy: %w", err)
+		}
+		q := &flow.LocalQueue{Owner: own.owner, Policy: chosen.Value, Rule: own.rule, Finder: window.AMP{}}
+		if f.account != nil {
+			q.Observers = append(q.Observers, f.account.Owners())
+		}
+		q.Observers = append(q.Observers, f.book.queue(own.owner)...)
+		f.queues = append(f.queues, q)
+		observers = append(observers, q)
+	}
+	return observers, nil
+}
+
+// makePricing makes a flow of prices for each length of interval at which some node is
+// priced anew. Changes are told to, where it is not nil.
+func (f *ownersFlow) makePricing(to *metrics.PriceWriter) {
 	rules := map[*entity.Node]pricingOf{} // never iterated
-	for i, n := range d.Nodes() {
-		rules[n] = p.rules[i]
+	for i, n := range f.domain.Nodes() {
+		rules[n] = f.parts.rules[i]
 	}
-	for _, r := range p.rules {
+	for _, r := range f.parts.rules {
 		if r.rule == nil || slices.ContainsFunc(f.pricing, func(x *flow.Pricing) bool { return x.Every == r.every }) {
 			continue
 		}
@@ -199,45 +224,16 @@ func (p *domainParts) flows(c *call, d *plan.Domain, account *metrics.Account, p
 			}
 			return rules[n].rule
 		}}
-		if prices != nil {
-			pricing.Tell = prices.Changed
+		if to != nil {
+			pricing.Tell = to.Changed
 		}
 		f.pricing = append(f.pricing, pricing)
 	}
-	for _, own := range p.queues {
-		chosen, err := c.tables.Policies.Parse(own.policy, c.defaults()) // anew: it may keep state
-		if err != nil {
-			return nil, fmt.Errorf("local: queue: policy: %w", err)
-		}
-		q := &flow.LocalQueue{Owner: own.owner, Policy: chosen.Value, Rule: own.rule, Finder: window.AMP{}}
-		if account != nil {
-			q.Observers = append(q.Observers, account.Owners())
-		}
-		if b != nil {
-			q.Observers = append(q.Observers, b.queue(own.owner)...)
-		}
-		f.queues = append(f.queues, q)
-	}
-	return f, nil
 }
 
-// observers are those of the organisation's jobs.
-func (f *domainFlows) observers() (all []entity.Observer) {
-	if f.sums != nil {
-		all = append(all, f.sums)
-	}
-	for _, p := range f.pricing {
-		all = append(all, p)
-	}
-	for _, q := range f.queues {
-		all = append(all, q)
-	}
-	return all
-}
-
-// begin has the metascheduler plan the domain by the cycle, and has owners' jobs
-// and changes of price come.
-func (f *domainFlows) begin(meta *entity.Metascheduler) {
+// Begin has the metascheduler plan the domain by the cycle, and has owners' jobs and changes
+// of price come.
+func (f *ownersFlow) Begin(meta *entity.Metascheduler) {
 	p, nodes := f.parts, f.domain.Nodes()
 	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
 	for _, own := range p.local {
@@ -251,7 +247,7 @@ func (f *domainFlows) begin(meta *entity.Metascheduler) {
 				}
 			}
 		})
-		f.closers = append(f.closers, owners.Close)
+		f.session.onClose(owners.Close)
 	}
 	prices := flow.NewPriceSchedule(f.domain, meta)
 	prices.Submit(func(yield func(flow.PriceChange) bool) {
@@ -261,7 +257,7 @@ func (f *domainFlows) begin(meta *entity.Metascheduler) {
 			}
 		}
 	})
-	f.closers = append(f.closers, prices.Close)
+	f.session.onClose(prices.Close)
 	for i, q := range f.queues {
 		q.Submit(func(yield func(*entity.Job) bool) {
 			for _, j := range p.queues[i].jobs {
@@ -270,22 +266,33 @@ func (f *domainFlows) begin(meta *entity.Metascheduler) {
 				}
 			}
 		})
-		f.closers = append(f.closers, q.Close)
+		f.session.onClose(q.Close)
 	}
+}
+
+// End sums up what became of the owners.
+func (f *ownersFlow) End() error {
+	if f.sums == nil {
+		return nil
+	}
+	rows := f.sums.Rows(f.book.bills.Ledger, f.queues)
+	for i := range rows {
+		rows[i].Site = f.site.Name
+	}
+	f.session.owners = append(f.session.owners, rows...)
+	return nil
 }
 
 // told takes in an owner's job that has got its node.
-func (f *domainFlows) told(l flow.LocalJob, start des.Time) {
+func (f *ownersFlow) told(l flow.LocalJob, start des.Time) {
 	if f.account != nil {
 		f.account.Owner(l, start)
 	}
-	if f.book != nil {
-		f.book.owner(l, start)
-	}
+	f.book.owner(l, start)
 }
 
 // open has the prices of the domain begin by now, though no job has come to it.
-func (f *domainFlows) open() {
+func (f *ownersFlow) open() {
 	for _, p := range f.pricing {
 		p.Begin()
 	}
@@ -293,56 +300,58 @@ func (f *domainFlows) open() {
 
 // catchUp and dropped are what an agent in front of the domain does that no observer
 // hears of: it looks at prices before a job comes, and gives up what it has kept.
-func (f *domainFlows) catchUp() {
+func (f *ownersFlow) catchUp() {
 	for _, p := range f.pricing {
 		p.CatchUp()
 	}
 }
 
-func (f *domainFlows) dropped() {
+func (f *ownersFlow) dropped() {
 	for _, q := range f.queues {
 		q.Changed()
 	}
 }
 
-// close lets go of what has not happened.
-func (f *domainFlows) close() {
-	for _, c := range f.closers {
-		c()
-	}
+// priceFile is prices-POLICY.csv, one file for all domains of a machine; there is none
+// where no price reacts. On a grid its rows name their site.
+type priceFile struct {
+	hooks
+	grid    bool
+	domains []*domainParts
+	out     io.Writer            // nil where no files are wanted
+	writer  *metrics.PriceWriter // nil before the first site
 }
 
-// rows are the domain's owners at a site, "" for a domain by itself.
-func (f *domainFlows) rows(site string, l *market.Ledger) []metrics.OwnerRow {
-	if f.sums == nil {
-		return nil
-	}
-	rows := f.sums.Rows(l, f.queues)
-	for i := range rows {
-		rows[i].Site = site
-	}
-	return rows
-}
-
-// writeOwners writes owners-POLICY.csv, if there are any rows.
-func writeOwners(x *Session, rows []metrics.OwnerRow) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	w, err := x.Create("owners-", ".csv")
-	if err == nil && w != nil {
-		err = metrics.WriteOwners(w, rows)
-	}
-	return err
-}
-
-// createPrices creates prices-POLICY.csv, if the price of any node of these domains
-// reacts and files are wanted.
-func createPrices(x *Session, domains ...*domainParts) (io.Writer, error) {
-	if !slices.ContainsFunc(domains, (*domainParts).reacts) {
+// Attach begins the file.
+func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
+	if !slices.ContainsFunc(f.domains, (*domainParts).reacts) {
 		return nil, nil
 	}
-	return x.Create("prices-", ".csv")
+	if f.out, err = x.create("prices", ""); f.out != nil && f.grid {
+		f.writer = metrics.NewSitePriceWriter(f.out)
+	}
+	return nil, err
+}
+
+// of is the writer of a site, which begins with what these nodes cost at 0; nil where
+// nothing is to be told of them.
+func (f *priceFile) of(s *Site, nodes []*entity.Node, p *domainParts) *metrics.PriceWriter {
+	switch {
+	case f.out == nil || !p.reacts():
+		return nil
+	case f.grid:
+		return f.writer.Of(s.Name, nodes)
+	}
+	f.writer = metrics.NewPriceWriter(f.out, nodes)
+	return f.writer
+}
+
+// End ends the file.
+func (f *priceFile) End() error {
+	if f.writer == nil {
+		return nil
+	}
+	return f.writer.Flush()
 }
 
 // pricingYAML is the key pricing of a domain's file.

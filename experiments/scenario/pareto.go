@@ -1,6 +1,6 @@
 package scenario
 
-// pareto-POLICY.csv: what each slice of each batch could have cost for what time,
+// What the planner of batches has to tell: pareto-POLICY.csv, what each slice of each batch could have cost for what time,
 // and what was chosen.
 
 import (
@@ -64,8 +64,36 @@ func (f *fronts) told(r *entity.Round, _ []*entity.Run, out *cyclic.Outcome) {
 	}
 }
 
-func (f fronts) write(w io.Writer) error {
-	if err := gocsv.Marshal([]*paretoRow(f), w); err != nil {
+// planning is a Flow in which the planner of a domain's batches, where the policy is one,
+// tells of its alternatives and fronts.
+func (c *call) planning(x *Session, p entity.Policy) Flow {
+	by, ok := p.(*cyclic.Policy)
+	if !ok {
+		return hooks{}
+	}
+	var rows *fronts
+	var windows *alternatives
+	return hooks{
+		attach: func(*Site) (none []entity.Observer, err error) {
+			if rows = frontsOf(by); rows != nil {
+				by.Told = rows.told
+			}
+			if c.options.Alternatives {
+				windows, err = tellAlternatives(x, by)
+			}
+			return nil, err
+		},
+		end: func() error {
+			if err := windows.failed(); err != nil || rows == nil {
+				return err
+			}
+			return x.writeAtEnd("pareto", rows.write)
+		},
+	}
+}
+
+func (f *fronts) write(w io.Writer) error {
+	if err := gocsv.Marshal([]*paretoRow(*f), w); err != nil {
 		return fmt.Errorf("writing fronts as CSV: %w", err)
 	}
 	return nil

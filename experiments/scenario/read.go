@@ -126,13 +126,13 @@ type siteYAML struct {
 
 // gridYAML is a site of a grid that is a grid itself.
 type gridYAML struct {
-	Name     string     `yaml:"name"`
-	Strategy string     `yaml:"strategy"`
-	Offers   string     `yaml:"offers"`
-	Network  Network    `yaml:"network"`
-	Clusters []Site     `yaml:"clusters"`
-	Domains  []siteYAML `yaml:"domains"`
-	Grids    []gridYAML `yaml:"grids"`
+	Name     string        `yaml:"name"`
+	Strategy string        `yaml:"strategy"`
+	Offers   string        `yaml:"offers"`
+	Network  Network       `yaml:"network"`
+	Clusters []ClusterSite `yaml:"clusters"`
+	Domains  []siteYAML    `yaml:"domains"`
+	Grids    []gridYAML    `yaml:"grids"`
 }
 
 // hasDomains reports whether there is a domain on any level.

@@ -86,7 +86,7 @@ func TestOverheadsAreThoseOfRigidJobsOnACluster(t *testing.T) {
 	require.NoError(t, sc.Set("moldable", "linear"))
 	require.ErrorContains(t, sc.Check(Standard()), "overhead: the shapes of a moldable job")
 	sc = New()
-	sc.Machine = (&Grid{Clusters: []Site{{Processors: 8}}}).WithDefaults()
+	sc.Machine = (&Grid{Clusters: []ClusterSite{{Processors: 8}}}).WithDefaults()
 	require.NoError(t, sc.Set("overhead", "dispatch=3s"))
 	require.ErrorContains(t, sc.Check(Standard()), "overhead: nodes of a domain or a grid")
 }

@@ -261,9 +261,7 @@ func (c *call) tellOfFolder() {
 	}
 	var others []string
 	for _, e := range entries {
-		name, isJobs := strings.CutPrefix(e.Name(), "jobs-")
-		name, isCSV := strings.CutSuffix(name, ".csv")
-		if isJobs && isCSV && !c.writes(name) {
+		if schema.KindOf(e.Name()) == "jobs" && strings.HasSuffix(e.Name(), ".csv") && !c.replaces(e.Name()) {
 			others = append(others, e.Name())
 		}
 	}
@@ -295,30 +293,15 @@ func (c *call) keepInputs() error {
 }
 
 // replaces reports whether this call writes or removes a file of its folder.
-func (c *call) replaces(name string) bool {
-	if name == "manifest.json" {
-		return true
-	}
-	for _, kind := range schema.Names() {
-		prefix, suffix, ofPolicy := strings.Cut(kind, "POLICY")
-		rest, hasPrefix := strings.CutPrefix(name, prefix)
-		rest, hasSuffix := strings.CutSuffix(rest, suffix)
-		if ofPolicy && hasPrefix && hasSuffix && c.writes(rest) || !ofPolicy && name == kind {
-			return true
+func (c *call) replaces(file string) bool {
+	var sites []string
+	if g, ok := c.machine().(*Grid); ok {
+		for _, l := range g.WithDefaults().leaves() {
+			sites = append(sites, l.file())
 		}
 	}
-	return false
-}
-
-// writes reports whether a run of this call writes jobs-NAME.csv.
-func (c *call) writes(file string) bool {
-	return slices.ContainsFunc(c.all, func(n name) bool {
-		rest, ok := strings.CutPrefix(file, n.file)
-		if g, isGrid := c.Machine.(*Grid); ok && isGrid {
-			return rest == "" || slices.ContainsFunc(g.WithDefaults().leaves(), func(l leaf) bool { return rest == "-"+l.file() })
-		}
-		return ok && rest == ""
-	})
+	return file == "manifest.json" || slices.Contains(schema.OfAllPolicies(), file) ||
+		slices.ContainsFunc(c.all, func(n name) bool { return slices.Contains(schema.OfPolicy(n.file, sites...), file) })
 }
 
 // simulate runs the policies.
@@ -604,10 +587,10 @@ func (c *call) write(o *Outcome, stopped string) error {
 // removeOthers removes the files for all policies that an earlier run may have left and this
 // one has not written. A workload of this run stays.
 func (c *call) removeOthers() (err error) {
-	for _, kind := range schema.Names() {
-		path := filepath.Join(c.dir.Path, kind)
-		if _, ofPolicy := schema.OfPolicy(kind, ""); !ofPolicy && !slices.Contains(c.wrote, kind) && !sameFile(path, c.Workload.Trace) {
-			err = errors.Join(err, RemoveOld(path))
+	for _, name := range schema.OfAllPolicies() {
+		path := filepath.Join(c.dir.Path, name)
+		if !slices.Contains(c.wrote, name) && !sameFile(path, c.Workload.Trace) {
+			err = errors.Join(err, removeOld(path))
 		}
 	}
 	return err
@@ -616,9 +599,8 @@ func (c *call) removeOthers() (err error) {
 // prefixes are what the names of the files of a run begin with.
 func prefixes() []string {
 	all := []string{"manifest.json"}
-	for _, kind := range schema.Names() {
-		prefix, _, _ := strings.Cut(strings.TrimSuffix(kind, "csv"), "POLICY")
-		all = append(all, prefix)
+	for _, kind := range schema.Kinds() {
+		all = append(all, kind+"-", kind+".")
 	}
 	return all
 }

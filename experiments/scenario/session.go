@@ -1,5 +1,7 @@
 package scenario
 
+// What every run has, whatever the machine is.
+
 import (
 	"bufio"
 	"context"
@@ -7,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,41 +20,47 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/schema"
-	"github.com/gridslot/gridslot/policy/predict"
 )
 
-// Session is one simulation under way: what every run needs, whatever the
-// machine is. Begin makes it, Schedule (or Sim.Run) runs it, Commit ends it well;
-// Close, which is always called, throws away what was not committed.
+// Session is the run of one policy under way, on any machine: a simulator, what sums the run
+// up, its files and its sites. Every run takes the same way:
+//
+//	newSession    a simulator, a recorder, an account
+//	open          for each site: its flows, then its metascheduler (site.go)
+//	run           the clock runs until nothing happens any more
+//	end           the flows write what is left
+//	commit        the files get their names, all of them or none
+//	close         always: what was not committed is thrown away
 type Session struct {
 	Sim *des.Simulator
-	// Observers are those that are told of the jobs as a whole: the recorder, those
-	// of the settings, and the files.
-	Observers []entity.Observer
-
-	// Account is of the capacity of the metascheduler that Observers are given to. Who
-	// takes capacity otherwise than by that metascheduler tells it here.
-	Account *metrics.Account
-
-	// Bill, if set, is what a job has cost; jobs-FileName.csv has it then. It is to be
-	// set before the file is made.
-	Bill func(*entity.Run) metrics.Bill
-	// Places, if set, is where a job as a whole has run; likewise.
-	Places func(*entity.Run) []procset.Range
 
 	settings RunSettings
 	recorder *metrics.Recorder
-	accuracy *metrics.Accuracy // nil where nothing is predicted
-	spent    *Watch
+	// account is of the capacity of the machine, where that is one site. Whoever takes
+	// capacity otherwise than by the site's metascheduler tells it here.
+	account  *metrics.Account
+	accuracy *metrics.Accuracy  // nil where nothing is predicted
 	waiting  *flow.Dependencies // nil where no job waits for another
-	files    []file
-	attempts *metrics.AttemptsFile // one of files, or nil
-	unasked  []string              // paths of files that nobody has asked for
-	outages  *metrics.OutageWriter // or nil
-	closers  []func() error        // of writers, before their files are committed
+	// bill, if set, is what a job has cost, and places where a job as a whole has run:
+	// jobs-POLICY.csv has them then.
+	bill   func(*entity.Run) metrics.Bill
+	places func(*entity.Run) []procset.Range
+	// predictions are what jobs are planned by, made for each site: they may keep state.
+	predictions func() (entity.Predictor, entity.Corrector, error)
+
+	sites     []*Site            // opened, in order
+	flows     []Flow             // attached, of all sites, in order
+	coming    []func() bool      // whether jobs are still to come, by each flow that has them come
+	owners    []metrics.OwnerRow // of all sites
+	files     []file
+	siteFiles []string              // what names of files call the sites of a grid
+	attempts  *metrics.AttemptsFile // one of files, or nil
+	closers   []func() error        // of writers, before their files are committed
+	cleanups  []func()              // what close does, from the last to the first
+	spent     *Watch
 }
 
-// file is a file of the run, under its temporary name until Commit.
+// file is a file of the run, under its temporary name until commit.
 type file struct {
 	path string
 	to   interface {
@@ -62,9 +69,8 @@ type file struct {
 	}
 }
 
-// Begin begins a run. Of the settings it uses those about names, seeds, files,
-// observers and the thread.
-func Begin(s RunSettings) *Session {
+// newSession begins the run of a policy.
+func newSession(s RunSettings) *Session {
 	if s.Name == "" {
 		s.Name = s.Policy.Name()
 	}
@@ -76,172 +82,39 @@ func Begin(s RunSettings) *Session {
 		settings: s, spent: Stopwatch(s.LockThread),
 		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
 		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors, Tau: s.Tau, Warmup: s.Warmup},
+		account:  &metrics.Account{Policy: s.Name},
+		predictions: func() (entity.Predictor, entity.Corrector, error) {
+			return s.Predictor, s.Corrector, nil
+		},
 	}
-	x.Account = &metrics.Account{Policy: s.Name}
-	x.Observers = append(append([]entity.Observer{x.recorder}, s.Observers...), x.Account)
 	if s.predicts() {
 		x.accuracy = &metrics.Accuracy{Policy: s.Name, Tau: s.Tau}
-		x.Observers = append(x.Observers, x.accuracy)
 	}
 	if s.Links != nil {
 		x.waiting = flow.NewDependencies(s.Links)
-		x.Observers = append(x.Observers, x.waiting)
 	}
-	x.power()
 	return x
 }
 
-// Jobs adds to observers the writer of jobs-NAME.csv, or of jobs-NAME-PART.csv,
-// where files are wanted.
-func (x *Session) Jobs(observers []entity.Observer, part string, processors int, a metrics.Allocation) ([]entity.Observer, error) {
+// onClose has close do something, before what it was told to do earlier.
+func (x *Session) onClose(do func()) { x.cleanups = append(x.cleanups, do) }
+
+// path is where the file of that kind goes, or of one site of a grid; "" where no files are
+// wanted.
+func (x *Session) path(kind, site string) string {
 	if x.settings.Dir == "" {
-		return observers, nil
+		return ""
 	}
-	if part != "" {
-		part = "-" + part
-	}
-	path := x.path("jobs-", part+".csv")
-	w, err := metrics.CreateJobs(path)
-	if err != nil {
-		return nil, err
-	}
-	w.Workload, w.Processors, w.Allocation, w.Attempts, w.Tau = x.settings.Workload, processors, a, x.settings.Attempts, x.settings.Tau
-	if x.settings.Power != nil {
-		w.Energy = x.settings.Power.Job
-	}
-	w.Booked = x.settings.Bookings != nil
-	if part == "" {
-		w.Bill, w.Places = x.Bill, x.Places
-	}
-	x.files = append(x.files, file{path, w})
-	return append(observers, w.JobsWriter), nil // as it is, not through the file: that would be one more call an event
+	return filepath.Join(x.settings.Dir, schema.FileName(kind, x.settings.FileName, site))
 }
 
-// Queue adds to observers the writer of queue-NAME.csv, where files are wanted.
-func (x *Session) Queue(observers []entity.Observer) ([]entity.Observer, error) {
-	if x.settings.Dir == "" {
-		return observers, nil
-	}
-	path := x.path("queue-", ".csv")
-	w, err := metrics.CreateQueue(path)
-	if err != nil {
-		return nil, err
-	}
-	x.files = append(x.files, file{path, w})
-	return append(observers, w.QueueWriter), nil
-}
-
-// Files adds the writers of jobs-NAME.csv and queue-NAME.csv to the session's
-// observers, that of events-NAME.csv where it is wanted, and that of
-// attempts-NAME.csv, which stays where there is more to tell than one run of each job.
-func (x *Session) Files() (err error) {
-	if x.Observers, err = x.Jobs(x.Observers, "", 0, x.settings.Allocation); err == nil {
-		x.Observers, err = x.Queue(x.Observers)
-	}
-	if err == nil {
-		x.Observers, err = x.Events(x.Observers, "", x.settings.Allocation)
-	}
-	if err == nil {
-		err = x.decisions()
-	}
-	if err == nil {
-		err = x.profile()
-	}
-	if err == nil {
-		err = x.predictions()
-	}
-	if err != nil || x.settings.Dir == "" {
-		return err
-	}
-	path := x.path("attempts-", ".csv")
-	w, err := metrics.CreateAttempts(path)
-	if err != nil {
-		return err
-	}
-	w.Allocation, w.Hold = x.settings.Allocation, !x.settings.Attempts
-	x.attempts = w
-	x.files = append(x.files, file{path, w})
-	x.Observers = append(x.Observers, w)
-	return nil
-}
-
-// again settles, at the end, whether the files tell of attempts, and reports it: where the
-// settings say so, or where a job was stopped or resized or had overhead, by whomever.
-func (x *Session) again() bool {
-	again := x.settings.Attempts || x.Account.Again()
-	for _, f := range x.files {
-		if w, ok := f.to.(*metrics.JobsFile); ok {
-			again = again || w.Again()
-		}
-	}
-	if !again && x.attempts != nil {
-		x.attempts.Abort()
-		x.files = slices.DeleteFunc(x.files, func(f file) bool { return f.to == x.attempts })
-	}
-	for _, f := range x.files {
-		if w, ok := f.to.(*metrics.JobsFile); ok && again {
-			w.TellAttempts()
-		}
-	}
-	return again
-}
-
-// decisions adds the writer of decisions-NAME.csv to the session's observers where
-// that is asked for.
-func (x *Session) decisions() error {
-	if !x.settings.Decisions {
-		return nil
-	}
-	w, err := x.Create("decisions-", ".csv")
-	if err != nil || w == nil {
-		return err
-	}
-	decisions := metrics.NewDecisionsWriter(w)
-	x.closers = append(x.closers, decisions.Close)
-	x.Observers = append(x.Observers, decisions)
-	return nil
-}
-
-// predictions begins the file accuracy-NAME.csv where runtimes are predicted.
-func (x *Session) predictions() error {
-	if x.accuracy == nil {
-		return nil
-	}
-	w, err := x.Create("accuracy-", ".csv")
-	if err != nil || w == nil {
-		return err
-	}
-	x.closers = append(x.closers, func() error { return x.accuracy.Write(w) })
-	return nil
-}
-
-// Events adds to observers the writer of events-NAME.csv, or of events-NAME-PART.csv,
-// where it is wanted.
-func (x *Session) Events(observers []entity.Observer, part string, a metrics.Allocation) ([]entity.Observer, error) {
-	if part != "" {
-		part = "-" + part
-	}
-	if !x.settings.Events {
-		x.unasked = append(x.unasked, x.path("events-", part)+".csv")
-		return observers, nil
-	}
-	w, err := x.Create("events-", part+".csv")
-	if err != nil || w == nil {
-		return observers, err
-	}
-	events := metrics.NewEventWriter(w)
-	events.Allocation = a
-	x.closers = append(x.closers, events.Close)
-	return append(observers, events), nil
-}
-
-// Create begins another file of the run, such as log-NAME.txt. It returns nil
+// create begins a file of the run, of a kind that the table of files has. It returns nil
 // where no files are wanted.
-func (x *Session) Create(prefix, suffix string) (io.Writer, error) {
-	if x.settings.Dir == "" {
+func (x *Session) create(kind, site string) (io.Writer, error) {
+	path := x.path(kind, site)
+	if path == "" {
 		return nil, nil
 	}
-	path := x.path(prefix, suffix)
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
@@ -249,28 +122,6 @@ func (x *Session) Create(prefix, suffix string) (io.Writer, error) {
 	t := &textFile{bufio.NewWriter(f), f}
 	x.files = append(x.files, file{path, t})
 	return t, nil
-}
-
-// Outages adds the flow of outages, where there is one, to the session's observers,
-// behind those that only look, and begins its file.
-func (x *Session) Outages() error {
-	o := x.settings.Outages
-	if o == nil {
-		return nil
-	}
-	w, err := x.Create("outages-", ".csv")
-	if err != nil {
-		return err
-	}
-	if w != nil {
-		x.outages = metrics.NewOutageWriter(w)
-		o.Told = x.outages.Lost
-	}
-	if p := x.settings.Power; p != nil && p.Saving != nil {
-		o.Before = p.Saving.Yield
-	}
-	x.Observers = append(x.Observers, o)
-	return nil
 }
 
 // textFile is a buffered file.
@@ -289,72 +140,112 @@ func (t *textFile) Commit() error {
 	return t.File.Commit()
 }
 
-func (x *Session) path(prefix, suffix string) string {
-	return filepath.Join(x.settings.Dir, prefix+x.settings.FileName+suffix)
+// idle reports whether no job is still to come.
+func (x *Session) idle() bool {
+	return !slices.ContainsFunc(x.coming, func(coming func() bool) bool { return coming() })
 }
 
-// Schedule runs jobs, and users' advance reservations if there are any, through
-// a metascheduler that was made with the session's Sim and Observers.
-func (x *Session) Schedule(ctx context.Context, meta *entity.Metascheduler, jobs entity.Source, bookings iter.Seq[flow.Booking]) error {
-	meta.Pass, meta.Overrun, meta.Wakes = x.settings.Pass, x.settings.Overrun, x.settings.Wakes
-	predict.Set(meta, x.settings.Predictor, x.settings.Corrector)
-	if x.settings.LeaveWaiting || x.settings.Outages != nil {
-		meta.LeaveWaiting = true // what is never repaired can keep jobs waiting, which is no fault of the policy
-	}
-	defer meta.Close()
-	booked := func() bool { return false }
-	if bookings != nil {
-		b := flow.NewBookings(meta)
-		if p := x.settings.Power; p != nil && p.Saving != nil {
-			b.Ahead = p.Saving.Expect
+// run has the clock run until nothing happens any more, or ctx ends.
+func (x *Session) run(ctx context.Context) error { return x.Sim.Run(ctx) }
+
+// end has the flows write what is left, in their order.
+func (x *Session) end() error {
+	for _, f := range x.flows {
+		if err := f.End(); err != nil {
+			return err
 		}
-		defer b.Close()
-		b.Submit(bookings)
-		booked = b.Coming
 	}
-	if o := x.settings.Outages; o != nil {
-		o.Idle = func() bool { return !booked() && (x.waiting == nil || !x.waiting.Coming()) }
+	if len(x.owners) == 0 {
+		return nil
 	}
-	if x.waiting == nil {
-		meta.SubmitFrom(jobs)
-	} else {
-		defer x.waiting.Close()
-		x.waiting.SubmitFrom(jobs)
-	}
-	return x.Sim.Run(ctx)
+	return x.writeAtEnd("owners", func(w io.Writer) error { return metrics.WriteOwners(w, x.owners) })
 }
 
-// Commit ends a run that went well: files get their names, all of them or none.
-func (x *Session) Commit() (Result, error) {
-	result := Result{Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint()}
+// finish takes the rest of the way for a machine that is open, and has nothing of its own to
+// write behind its flows.
+func (x *Session) finish(ctx context.Context) (Result, error) {
+	if err := x.run(ctx); err != nil {
+		return Result{}, err
+	}
+	if err := x.end(); err != nil {
+		return Result{}, err
+	}
+	return x.commit()
+}
+
+// left are the jobs that still wait, site by site.
+func (x *Session) left() (all []*entity.Run) {
+	for _, s := range x.sites {
+		all = slices.AppendSeq(all, s.Scheduler.Queue().By(entity.Submission, x.Sim.Now()).All())
+	}
+	return all
+}
+
+// tellsOfAttempts settles, at the end, whether the files tell of attempts, and reports it:
+// where the settings say so, or where a job was stopped or resized or had overhead, by
+// whomever.
+func (x *Session) tellsOfAttempts() bool {
+	again := x.settings.Attempts || x.account.Again()
+	for _, f := range x.files {
+		if w, ok := f.to.(*metrics.JobsFile); ok {
+			again = again || w.Again()
+		}
+	}
+	if !again && x.attempts != nil {
+		x.attempts.Abort()
+		x.files = slices.DeleteFunc(x.files, func(f file) bool { return f.to == x.attempts })
+	}
+	for _, f := range x.files {
+		if w, ok := f.to.(*metrics.JobsFile); ok && again {
+			w.TellAttempts()
+		}
+	}
+	return again
+}
+
+// commit ends a run that went well: files get their names, all of them or none.
+func (x *Session) commit() (Result, error) {
+	result := Result{
+		Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint(),
+		Waiting: x.left(), Owners: x.owners,
+	}
 	switch w := x.settings.Warmup; {
 	case result.Summary.Jobs == 0 && w != metrics.Warmup{}:
 		return Result{}, fmt.Errorf("the warm-up, %v, leaves no job that counts", w)
 	case result.Summary.Jobs == 0:
 		return Result{}, ErrNoJobs
 	}
-	if x.outages != nil {
-		if err := x.outages.Flush(); err != nil {
-			return Result{}, err
-		}
-	}
-	if err := x.Account.Check(); err != nil {
+	if err := x.account.Check(); err != nil {
 		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
 	}
-	if x.again() || x.settings.Owners {
-		result.Capacity = x.Account.Capacity()
+	if x.tellsOfAttempts() || x.settings.Owners {
+		result.Capacity = x.account.Capacity()
 	}
-	var err error
-	if result.Energy, err = x.energy(); err != nil {
-		return Result{}, err
+	if p := x.settings.Power; p != nil {
+		row := p.Row(x.settings.Name)
+		result.Energy = &row
+		if err := p.Close(); err != nil {
+			return Result{}, err
+		}
 	}
 	if x.accuracy != nil {
 		a := x.accuracy.Summary()
 		result.Accuracy = &a
 	}
+	var err error
+	if result.Files, err = x.commitFiles(); err != nil {
+		return Result{}, err
+	}
+	result.Summary.CPUSeconds = x.spent.Seconds()
+	return result, nil
+}
+
+// commitFiles gives all files their names, or none, and returns the names. Files of an
+// earlier run of this policy that this run has not written are removed.
+func (x *Session) commitFiles() (names []string, err error) {
 	for _, end := range x.closers {
 		if err := end(); err != nil {
-			return Result{}, err
+			return nil, err
 		}
 	}
 	for i, f := range x.files {
@@ -362,57 +253,38 @@ func (x *Session) Commit() (Result, error) {
 			for _, before := range x.files[:i] {
 				os.Remove(before.path)
 			}
-			return Result{}, err
+			return nil, err
 		}
-		result.Files = append(result.Files, filepath.Base(f.path))
+		names = append(names, filepath.Base(f.path))
 	}
-	if err := x.removeOthers(result.Files); err != nil {
-		return Result{}, err
-	}
-	result.Summary.CPUSeconds = x.spent.Seconds()
-	return result, nil
-}
-
-// removeOthers removes the files that a run of this name may have and this one has not:
-// they tell of an earlier run.
-func (x *Session) removeOthers(written []string) error {
 	if x.settings.Dir == "" {
-		return nil
+		return names, nil
 	}
-	others := x.unasked
-	for _, kind := range schema.Names() {
-		if name, ok := schema.OfPolicy(kind, x.settings.FileName); ok {
-			others = append(others, filepath.Join(x.settings.Dir, name))
-		}
-	}
-	for _, path := range others {
-		if !slices.Contains(written, filepath.Base(path)) {
-			if err := RemoveOld(path); err != nil {
-				return err
+	for _, name := range schema.OfPolicy(x.settings.FileName, x.siteFiles...) {
+		if !slices.Contains(names, name) {
+			if err := removeOld(filepath.Join(x.settings.Dir, name)); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return names, nil
 }
 
-// RemoveOld removes a file that an earlier run may have left.
-func RemoveOld(path string) error {
+// removeOld removes a file that an earlier run may have left.
+func removeOld(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing what an earlier run has left: %w", err)
 	}
 	return nil
 }
 
-// Close ends the session. Files that were not committed are thrown away.
-func (x *Session) Close() {
-	if o := x.settings.Outages; o != nil {
-		o.Close()
+// close ends the session. Files that were not committed are thrown away.
+func (x *Session) close() {
+	for _, do := range slices.Backward(x.cleanups) {
+		do()
 	}
 	for _, f := range x.files {
 		f.to.Abort()
 	}
 	x.spent.Stop()
 }
-
-// Makespan is that of the jobs so far, in seconds.
-func (x *Session) Makespan() float64 { return x.recorder.Summary().Makespan }

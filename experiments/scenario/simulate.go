@@ -127,22 +127,18 @@ func Simulate(ctx context.Context, jobs entity.Source, s RunSettings) (Result, e
 			return Result{}, fmt.Errorf("making the folder for the files: %w", err)
 		}
 	}
-	x := Begin(s)
-	defer x.Close()
-	if err := x.Files(); err != nil {
+	x := newSession(s)
+	defer x.close()
+	err := x.openAlone(&Site{
+		Plan: plan.NewCluster(s.Processors), Policy: s.Policy,
+		Flows: slices.Concat(x.records(), x.outages(), []Flow{x.bookings(), x.arrivals(jobs)}),
+	})
+	if err != nil {
 		return Result{}, err
 	}
-	if err := x.Outages(); err != nil {
-		return Result{}, err
-	}
-	meta := entity.NewMetascheduler(x.Sim, plan.NewCluster(s.Processors), s.Policy, x.Observers...)
-	if err := x.Schedule(ctx, meta, jobs, s.Bookings); err != nil {
-		return Result{}, err
-	}
-	result, err := x.Commit()
+	result, err := x.finish(ctx)
 	if err == nil && s.Dir != "" && !s.NoManifest {
 		err = s.describe(&result, began)
 	}
-	result.Waiting = slices.Collect(meta.Queue().By(entity.Submission, x.Sim.Now()).All())
 	return result, err
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/schema"
@@ -106,21 +105,13 @@ func SummaryColumns() []string {
 
 // FileKinds are the kinds of files that a run may leave, beside summary.csv and
 // manifest.json: "jobs" is jobs-POLICY.csv, or one for each site.
-func FileKinds() (kinds []string) {
-	for _, name := range schema.Names() {
-		if kind := kindOf(name); kind != "summary" {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
+func FileKinds() []string {
+	return slices.DeleteFunc(schema.Kinds(), func(kind string) bool { return kind == "summary" })
 }
-
-// kindOf is what stands before the first - or . of a name.
-func kindOf(name string) string { return name[:strings.IndexAny(name+".", "-.")] }
 
 // FileKind is the kind of a file, by its name, or "".
 func FileKind(name string) string {
-	if kind := kindOf(name); slices.Contains(FileKinds(), kind) {
+	if kind := schema.KindOf(name); slices.Contains(FileKinds(), kind) {
 		return kind
 	}
 	return ""

@@ -7,24 +7,24 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// wholes number the processors of a grid, so that the row of a job as a whole can say
+// gridPlaces number the processors of a grid, so that the row of a job as a whole can say
 // which ones it had: sites one behind the other, in the order of clusters-STRATEGY.csv,
 // and nodes in their order there.
-type wholes struct {
-	sites  []*wholeSite
+type gridPlaces struct {
+	sites  []*sitePlaces
 	places map[int64][]procset.Range // of jobs that run, by ID; never iterated
 }
 
-// newWholes are those of a grid, or nil where sites have jobs of their own: parts of
+// newGridPlaces are those of a grid, or nil where sites have jobs of their own: parts of
 // the brokers' jobs cannot be told from these.
-func newWholes(leaves []leaf) *wholes {
-	w := &wholes{places: map[int64][]procset.Range{}}
+func newGridPlaces(leaves []leaf) *gridPlaces {
+	w := &gridPlaces{places: map[int64][]procset.Range{}}
 	before := 0
 	for _, l := range leaves {
 		if l.cluster != nil && l.cluster.Local != "" {
 			return nil
 		}
-		s := &wholeSite{wholes: w, before: int32(before)}
+		s := &sitePlaces{gridPlaces: w, before: int32(before)}
 		if l.domain != nil {
 			s.index = l.parts.index
 		}
@@ -51,20 +51,20 @@ func (p *gridParts) size() (n int) {
 }
 
 // place is where a job that has ended ran, all its parts together.
-func (w *wholes) place(r *entity.Run) []procset.Range {
+func (w *gridPlaces) place(r *entity.Run) []procset.Range {
 	place := procset.Join(w.places[r.ID])
 	delete(w.places, r.ID)
 	return place
 }
 
-// wholeSite is an observer of the jobs of one site.
-type wholeSite struct {
-	*wholes
+// sitePlaces is an observer of the jobs of one site.
+type sitePlaces struct {
+	*gridPlaces
 	before int32
 	index  map[int]int // of nodes, by their IDs; never iterated
 }
 
-func (s *wholeSite) Observe(e entity.JobEvent) {
+func (s *sitePlaces) Observe(e entity.JobEvent) {
 	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled {
 		return
 	}

@@ -62,8 +62,12 @@ type File struct {
 // prefix is what names of such files begin with, and whether more follows.
 func (f *File) prefix() (prefix string, more bool) { return strings.CutSuffix(f.Name, "POLICY.csv") }
 
+// policyMark stands in names of files for the name of a policy.
+const policyMark = "POLICY"
+
 // Names are the names of all files that a run may leave beside its manifest, with POLICY in
-// place of the policy's name: those of Files, and those that are no tables of results.
+// place of the policy's name: those of Files, and those that are no tables of results. It is
+// the one list by which files are begun, removed, kept and told apart.
 func Names() []string {
 	var all []string
 	for _, f := range Files() {
@@ -72,10 +76,56 @@ func Names() []string {
 	return append(all, "requests.csv", "log-POLICY.txt", "perfetto-POLICY.json")
 }
 
-// OfPolicy is the name that a file of Names has under a policy, or false where it is one for
-// all policies.
-func OfPolicy(name, policy string) (string, bool) {
-	return strings.Replace(name, "POLICY", policy, 1), strings.Contains(name, "POLICY")
+// perSite are the kinds of which there is a file for each site of a grid as well.
+var perSite = []string{"jobs", "events"}
+
+// KindOf is the kind of a file of that name, which is what stands before the first - or dot:
+// "jobs" of jobs-easy.csv. Whether there is such a kind is not looked at; see Kinds.
+func KindOf(name string) string { return name[:strings.IndexAny(name+".", "-.")] }
+
+// Kinds are the kinds of the files of Names, in their order.
+func Kinds() []string {
+	var all []string
+	for _, name := range Names() {
+		all = append(all, KindOf(name))
+	}
+	return all
+}
+
+// FileName is the name of the file of a kind under a policy, or for one site of a grid; ""
+// where there are no files of that kind, or they are for all policies.
+func FileName(kind, policy, site string) string {
+	for _, name := range Names() {
+		if KindOf(name) == kind && strings.Contains(name, policyMark) {
+			if site != "" {
+				policy += "-" + site
+			}
+			return strings.Replace(name, policyMark, policy, 1)
+		}
+	}
+	return ""
+}
+
+// OfPolicy are the names of all files that the run of a policy may leave, of which some
+// stand for each of its sites as well.
+func OfPolicy(policy string, sites ...string) []string {
+	var all []string
+	for _, kind := range Kinds() {
+		if name := FileName(kind, policy, ""); name != "" {
+			all = append(all, name)
+		}
+	}
+	for _, site := range sites {
+		for _, kind := range perSite {
+			all = append(all, FileName(kind, policy, site))
+		}
+	}
+	return all
+}
+
+// OfAllPolicies are the names of the files that are one for all policies of a run.
+func OfAllPolicies() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return strings.Contains(name, policyMark) })
 }
 
 // Of is the file of that name, such as "jobs-easy.csv", or false where it is none of
