@@ -18,8 +18,7 @@ import (
 // conversion is what `gridslot trace convert` does.
 type conversion struct {
 	tables   *scenario.Tables
-	o        workload.Options
-	from, to string // formats
+	to       string // format
 	lossless bool
 	cleaning cleaning
 
@@ -58,7 +57,6 @@ func (c *conversion) records(t *workload.Trace) (*workload.Header, iter.Seq2[*wo
 // can be made.
 func newTraceConvert(t *scenario.Tables) *cobra.Command {
 	c := conversion{tables: t}
-	o := &c.o
 	cmd := &cobra.Command{
 		Use:   "convert TRACE OUT",
 		Short: "Bring a log into another format; pack, unpack, sort, clean, cut, scale or move it",
@@ -75,23 +73,11 @@ and a size. Formats:
   gridslot trace convert log.swf.gz busy.swf --first 5000 --load 0.9 --shift
   gridslot trace convert log.swf clean.swf --where 'not (user == 374 and id < 5000)' --flurries`,
 		Args: arguments(2, 2, "TRACE OUT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkSelection(cmd, o); err != nil {
-				return err
-			}
-			return c.run(cmd, args[0], args[1])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0], args[1]) },
 	}
-	f := cmd.Flags()
-	addFrom(cmd, &c.from, t)
 	c.addTarget(cmd)
-	f.IntVar(&o.Procs, "procs", 0, "processors of the machine, for --load, and for a header that does not tell them (default: the header's)")
-	f.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers of a source")
-	f.BoolVar(&o.Sort, "sort", false, "order by submission, equal ones as they come")
-	addWhere(cmd, o)
+	addSettings(cmd, t, scenario.OfRecords)
 	c.cleaning.add(cmd)
-	addSelection(f, o)
-	f.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out")
 	return cmd
 }
 
@@ -103,13 +89,11 @@ func (c *conversion) run(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return err
 	}
-	o := c.o
-	o.Stdin = cmd.InOrStdin()
-	trace, err := c.tables.OpenTrace(cmd.Context(), from, c.from, o)
+	trace, err := openLog(cmd, c.tables, from, nil)
 	if err != nil {
-		return worded(cmd, err)
+		return err
 	}
-	if c.o.Load > 0 {
+	if trace.Options.Load > 0 {
 		if _, err := scenario.Processors(trace); err != nil {
 			return err
 		}
@@ -118,8 +102,8 @@ func (c *conversion) run(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if c.o.Procs > 0 && h.MaxProcs <= 0 && h.MaxNodes <= 0 {
-		h.Set("MaxProcs", strconv.Itoa(c.o.Procs))
+	if procs := trace.Options.Procs; procs > 0 && h.MaxProcs <= 0 && h.MaxNodes <= 0 {
+		h.Set("MaxProcs", strconv.Itoa(procs))
 	}
 	h.Add("Note", note(cmd))
 	out, err := createLog(cmd, to, format, h)

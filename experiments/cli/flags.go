@@ -2,15 +2,14 @@ package cli
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/speedup"
 )
 
 // parsed is a flag whose text a function of the library reads.
@@ -58,13 +57,7 @@ func parsedFlag[T any](cmd *cobra.Command, to *T, name, value, kind, usage strin
 		panic("the default of --" + name + ": " + err.Error())
 	}
 	cmd.Flags().Var(p, name, usage)
-	var values []string
-	for _, c := range strings.Split(kind, "|") {
-		if c == strings.ToLower(c) { // others stand for a value
-			values = append(values, c)
-		}
-	}
-	complete(cmd, name, values)
+	complete(cmd, name, choicesOf(kind))
 }
 
 // choices is where a flag keeps what completion offers for it.
@@ -94,83 +87,123 @@ func completions(cmd *cobra.Command) {
 	}
 }
 
-// workloadFlags describe a workload: a trace, and how its records become jobs.
-type workloadFlags struct {
-	o      workload.Options
-	tables *scenario.Tables
-	from   string // format of the trace
-
-	moldable *speedup.Moldable
+// settingFlag is the flag of a setting. Its text is checked when it is given, and applied
+// when the scenario is known to which it belongs; see given.
+type settingFlag struct {
+	scenario.Setting
+	text  string
+	given bool // the text is not the default any more
 }
 
-func (f *workloadFlags) add(cmd *cobra.Command) {
-	fs, o := cmd.Flags(), &f.o
-	addFrom(cmd, &f.from, f.tables)
-	fs.IntVar(&o.Procs, "procs", 0, "processors of the machine (default: the header's MaxProcs, else its MaxNodes)")
-	parsedFlag(cmd, &o.ProcsFrom, "procs-from", "requested", "requested|allocated|max", "which field is a job's size, filled from the other where missing", workload.ParseProcsFrom)
-	parsedFlag(cmd, &o.Estimates, "estimates", "user", "user|exact|factor:F|tsafrir|tsafrir:max=T|fmodel:F", "what the scheduler is told: the trace's estimate, the runtime, F times it, Tsafrir's model (of up to T, to which runtimes are cut), the runtime times a number from 1 to F", workload.ParseEstimates)
-	parsedFlag(cmd, &o.MissingEstimate, "missing-estimate", "runtime", "runtime|drop|SECONDS", "what stands for an estimate that is not given", workload.ParseMissingEstimate)
-	parsedFlag(cmd, &o.Overrun, "overrun", "kill", "kill|extend|raise", "a runtime above the estimate: cut it, let it run on, raise the estimate", entity.ParseOverrun)
-	addWhere(cmd, o)
-	addSelection(fs, o)
-	fs.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out, counted and reported")
-	fs.BoolVar(&o.Sort, "sort", false, "put the jobs in order of submission, all of them in memory: for logs that go backwards")
-	fs.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers")
-}
+func (f *settingFlag) String() string { return f.text }
 
-// addFrom defines the flag of a log's format.
-func addFrom(cmd *cobra.Command, from *string, t *scenario.Tables) {
-	cmd.Flags().StringVar(from, "from", "", "format of the log, with its parameters: "+strings.Join(t.Formats.Names(), ", ")+" (default: what it looks like)")
-	complete(cmd, "from", t.Formats.Names())
-}
-
-// addWhere defines the flag that chooses among the records of a trace.
-func addWhere(cmd *cobra.Command, o *workload.Options) {
-	parsedFlag(cmd, &o.Where, "where", "", "EXPRESSION", "keep the records of which it holds, such as 'user != 374 and procs in 1..64' (default: all)", scenario.ParseWhere)
-}
-
-// addSelection defines the flags that choose and move a part of a trace.
-func addSelection(fs *pflag.FlagSet, o *workload.Options) {
-	fs.Int64Var(&o.First, "first", 0, "take so many jobs (default: all)")
-	fs.Int64Var(&o.Skip, "skip", 0, "leave out so many jobs at the beginning")
-	fs.Float64Var(&o.Load, "load", 0, "scale the times between submissions to offer this load (default: as they are)")
-	fs.BoolVar(&o.Shift, "shift", false, "move the first submission to 0")
-}
-
-// checkSelection reports values out of range as wrong usage.
-func checkSelection(cmd *cobra.Command, o *workload.Options) error {
-	given := cmd.Flags().Changed
-	switch {
-	case given("procs") && (o.Procs < 1 || o.Procs > math.MaxInt32):
-		return usagef("--procs must be 1 or more, at most %d, not %d", math.MaxInt32, o.Procs)
-	case given("first") && o.First < 0:
-		return usagef("--first must not be negative: %d", o.First)
-	case o.Skip < 0:
-		return usagef("--skip must not be negative: %d", o.Skip)
-	case given("load") && !(o.Load > 0 && o.Load <= workload.MostLoad):
-		return usagef("--load must be a number above 0, at most %v, not %v", float64(workload.MostLoad), o.Load)
+// Type is what pflag calls the kind of a value: "bool" is a switch.
+func (f *settingFlag) Type() string {
+	if f.Form == "" {
+		return "bool"
 	}
+	return f.Form
+}
+
+func (f *settingFlag) Set(text string) error {
+	if f.given && f.Form == "LIST" { // given several times it is all of them
+		text = f.text + "," + text
+	}
+	if err := f.Setting.Set(scenario.New(), text); err != nil {
+		return err
+	}
+	f.text, f.given = text, true
 	return nil
+}
+
+// addSettings defines the flags of the settings that are about some of these topics.
+func addSettings(cmd *cobra.Command, t *scenario.Tables, topics scenario.Topic) {
+	var about []string
+	for _, s := range scenario.SettingTable() {
+		if s.Topic&topics != 0 {
+			about = append(about, s.Name)
+		}
+	}
+	addSetting(cmd, t, about...)
+}
+
+// addSetting defines the flags of the settings of these names.
+func addSetting(cmd *cobra.Command, t *scenario.Tables, names ...string) {
+	for _, s := range scenario.SettingTable() {
+		if !slices.Contains(names, s.Name) {
+			continue
+		}
+		f := cmd.Flags().VarPF(&settingFlag{Setting: s, text: s.Default}, s.Name, "", s.Doc)
+		if s.Form == "" {
+			f.NoOptDefVal = "true"
+		}
+		complete(cmd, s.Name, valuesOf(t, s))
+	}
+}
+
+// valuesOf are the values of a setting that completion offers: the names of a table, or the
+// choices of the setting's form.
+func valuesOf(t *scenario.Tables, s scenario.Setting) []string {
+	switch s.Name {
+	case "policy":
+		return names(t.Nodes.Names(), t.Strategies.Names())
+	case "from":
+		return t.Formats.Names()
+	case "outages":
+		return t.Outages.Names()
+	case "victims":
+		return scenario.VictimRules().Names()
+	case "moldable":
+		return scenario.SpeedUps().Names()
+	case "predict":
+		return t.Predictors.Names()
+	case "correct":
+		return t.Correctors.Names()
+	}
+	return choicesOf(s.Form)
+}
+
+// choicesOf are the values among the choices of a form: those in capitals stand for a value.
+func choicesOf(form string) []string {
+	return slices.DeleteFunc(strings.Split(form, "|"), func(c string) bool { return c != strings.ToLower(c) })
+}
+
+// given sets what the flags say that are given.
+func given(cmd *cobra.Command, sc *scenario.Scenario) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if s, ok := f.Value.(*settingFlag); ok && err == nil {
+			err = sc.Set(s.Name, s.text)
+		}
+	})
+	return err
+}
+
+// optionsOf are the options of reading a log that the flags of a command give, and the
+// format that they name.
+func optionsOf(cmd *cobra.Command) (o workload.Options, from string, err error) {
+	sc := scenario.New()
+	err = given(cmd, sc)
+	o = sc.Workload.Options
+	o.Seed, o.Stdin = sc.Settings.Seed, cmd.InOrStdin()
+	return o, sc.Workload.From, err
+}
+
+// openLog opens a log or source by the flags of a command, or the embedded sample where
+// path is "". change, if set, is what the command asks for beside the flags.
+func openLog(cmd *cobra.Command, t *scenario.Tables, path string, change func(*workload.Options)) (*workload.Trace, error) {
+	o, from, err := optionsOf(cmd)
+	if err != nil {
+		return nil, worded(cmd, err)
+	}
+	if change != nil {
+		change(&o)
+	}
+	trace, err := t.OpenTrace(cmd.Context(), path, from, o)
+	return trace, worded(cmd, err)
 }
 
 // positive reports whether x is a finite number above 0.
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
-
-// open opens the trace of the given arguments, or the embedded sample where
-// there is none.
-func (f *workloadFlags) open(cmd *cobra.Command, args []string) (*workload.Trace, error) {
-	if err := checkSelection(cmd, &f.o); err != nil {
-		return nil, err
-	}
-	o := f.o
-	o.Stdin = cmd.InOrStdin()
-	path := ""
-	if len(args) > 0 {
-		path = args[0]
-	}
-	t, err := f.tables.OpenTrace(cmd.Context(), path, f.from, o)
-	return t, worded(cmd, err)
-}
 
 // OneOf returns a parser that accepts the choices of a kind as they are.
 func oneOf(kind string) func(string) (string, error) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
@@ -26,7 +25,6 @@ import (
 type simulation struct {
 	env       Env
 	tables    *scenario.Tables
-	flags     workloadFlags
 	file      [3]string // by fileFlags
 	repeat    string    // a folder of results
 	repeats   *metrics.Manifest
@@ -50,7 +48,7 @@ var fileFlags = [3]struct{ name, kind, usage string }{
 }
 
 func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
-	s := &simulation{env: env, tables: t, flags: workloadFlags{tables: t}}
+	s := &simulation{env: env, tables: t}
 	cmd := &cobra.Command{
 		Use:   "simulate [TRACE|SCENARIO.yaml]",
 		Short: "Run a workload under one or more policies and compare them",
@@ -103,35 +101,15 @@ and with --correct a prediction that a job outlives becomes another one
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.Var(&commaList{text: "fcfs,easy,conservative"}, "policy", "policies to run, separated by commas; may be repeated")
 	for i, flag := range fileFlags {
 		f.StringVar(&s.file[i], flag.name, "", flag.usage)
 		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
 	}
-	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated: its settings, policies and log are those of its manifest.json; flags that are given stand in place of what it says")
+	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated; flags stand in place of what its manifest says")
 	_ = cmd.MarkFlagDirname("from-manifest") // it exists
-	checked(cmd, "reservations", "", "FILE.csv", "users' advance reservations: job_id,submit,start,processors,duration[,runtime,user]", func(path string) (*workload.Reservations, error) {
-		if path == "" {
-			return nil, nil
-		}
-		return workload.OpenReservations(path)
-	})
-	f.String("outages", "", "capacity that is lost: FILE.csv (from,to, and processors or node[,known]) or a model of failures (default: none)")
-	f.String("victims", "requeue", "what becomes of the jobs that outages hit")
-	s.flags.add(cmd)
-	s.flags.addMoldable(cmd)
-	f.Bool("feedback", false, "fields 17 and 18 hold: a job comes its think time after the end of its preceding job")
-	checked(cmd, "pass", "instant", "instant|event|each", "one decision round an instant, or one after every event, arrivals or ends first", entity.ParsePass)
-	checked(cmd, "compression", "on", "on|off", "conservative: reservations move up after an early release", oneOf("on|off"))
-	checked(cmd, "allocation", "auto", "auto|intervals|count|none", "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them, else the count", metrics.ParseAllocation)
-	f.BoolVar(&s.decisions, "decisions", false, "with --out: write decisions-POLICY.csv, what held the jobs that waited; see gridslot explain")
-	checked(cmd, "wake", "", "T|apart=T", "the scheduler sleeps: it decides at multiples of T only (30s, 30s:offset=5s), or at any event but so far apart", scenario.ParseWake)
-	checked(cmd, "overhead", "", "dispatch=T:prologue=T:epilogue=T", "processors are held before and after a job runs; T is a time, T..T, exponential/T or lognormal/T/SIGMA", scenario.ParseOverhead)
-	checked(cmd, "power", "", "MODEL", "account for energy: default, or what differs from it, as in idle=90:busy=180:switch-off=600 (W, s)", scenario.ParsePower)
-	s.addPredictions(cmd)
-	addTau(cmd)
-	checked(cmd, "warmup", "", "N|T", "the summary leaves out so many jobs at the beginning, or those of the first T (7d); utilization and makespan are of the time from then on", metrics.ParseWarmup)
+	addSettings(cmd, t, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs|scenario.OfSchedules|scenario.OfRuns)
 	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
+	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held the jobs that waited, for explain (with --out)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")
 	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
@@ -140,19 +118,8 @@ and with --correct a prediction that a job outlives becomes another one
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need in memory before it is refused, such as 16G (default: three quarters of what there is)", optional(hostmem.ParseSize))
 	f.SortFlags = false
-	complete(cmd, "policy", names(t.Nodes.Names(), t.Strategies.Names()))
 	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd
-}
-
-// addTau defines the flag of the bound of slowdowns.
-func addTau(cmd *cobra.Command) {
-	checked(cmd, "tau", "10", "SECONDS", "the run time below which a bounded slowdown is not made worse by a job's shortness", scenario.ParseTau)
-}
-
-// checked is a flag whose text parse must accept, and which is kept as text.
-func checked[T any](cmd *cobra.Command, name, value, kind, usage string, parse func(string) (T, error)) {
-	parsedFlag(cmd, new(T), name, value, kind, usage, parse)
 }
 
 // names are names without repetitions.
@@ -192,9 +159,6 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed(name) && s.out == "" {
 			return usagef("--%s writes files: give --out, the folder for them", name)
 		}
-	}
-	if err := checkSelection(cmd, &s.flags.o); err != nil {
-		return err
 	}
 	sc, err := s.scenario(cmd, args)
 	if err != nil {
@@ -317,16 +281,6 @@ func (s *simulation) repeated(cmd *cobra.Command, trace string) (*scenario.Scena
 	}
 	s.repeats = m
 	return sc, nil
-}
-
-// given sets what the flags say that are given.
-func given(cmd *cobra.Command, sc *scenario.Scenario) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && slices.Contains(scenario.SettingNames(), f.Name) {
-			err = sc.Set(f.Name, f.Value.String())
-		}
-	})
-	return err
 }
 
 // isScenario reports whether an argument is the file of a scenario, not a trace.

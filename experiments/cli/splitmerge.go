@@ -22,8 +22,7 @@ import (
 const filesAtATime = 128
 
 func newTraceSplit(t *scenario.Tables) *cobra.Command {
-	var o workload.Options
-	var from, to, by, dir string
+	var to, by, dir string
 	cmd := &cobra.Command{
 		Use:   "split LOG --by user|queue|week|N --out DIR",
 		Short: "Split a log by its users, queues, weeks and the like, or into N parts",
@@ -46,25 +45,20 @@ or as --to says.`,
 			if err != nil {
 				return err
 			}
-			o.Stdin = cmd.InOrStdin()
-			trace, err := t.OpenTrace(cmd.Context(), args[0], from, o)
+			trace, err := openLog(cmd, t, args[0], nil)
 			if err != nil {
-				return worded(cmd, err)
+				return err
 			}
 			return split(cmd, trace, by, format, dir)
 		},
 	}
 	f := cmd.Flags()
-	addFrom(cmd, &from, t)
+	addSetting(cmd, t, "from", "seed", "sort", "where", "strict")
 	f.StringVar(&to, "to", "", "format to write (default: swf)")
 	f.StringVar(&by, "by", "", "user, group, executable, queue, partition, week, or a number of parts")
 	f.StringVar(&dir, "out", "", "folder for the parts")
 	_ = cmd.MarkFlagDirname("out") // it exists
 	complete(cmd, "by", []string{"user", "group", "executable", "queue", "partition", "week"})
-	f.Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers of a source")
-	f.BoolVar(&o.Sort, "sort", false, "order by submission, equal ones as they come")
-	addWhere(cmd, &o)
-	f.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out")
 	return cmd
 }
 
@@ -183,9 +177,8 @@ func writeParts(cmd *cobra.Command, trace *workload.Trace, s *clean.Split, first
 }
 
 func newTraceMerge(t *scenario.Tables) *cobra.Command {
-	var o workload.Options
 	var m clean.Merge
-	var from, to string
+	var to string
 	cmd := &cobra.Command{
 		Use:   "merge OUT LOG...",
 		Short: "Merge logs into one, in the order of submission",
@@ -207,15 +200,14 @@ them. Equal numbers of users and the like are one user, by their names where log
 			if err != nil {
 				return err
 			}
-			o.Stdin = cmd.InOrStdin()
 			var logs []*workload.Trace
 			for _, path := range args[1:] {
 				if sameFile(path, args[0]) {
 					return usagef("%s would overwrite itself: choose another name", path)
 				}
-				trace, err := t.OpenTrace(cmd.Context(), path, from, o)
+				trace, err := openLog(cmd, t, path, nil)
 				if err != nil {
-					return worded(cmd, err)
+					return err
 				}
 				logs = append(logs, trace)
 			}
@@ -223,13 +215,11 @@ them. Equal numbers of users and the like are one user, by their names where log
 		},
 	}
 	f := cmd.Flags()
-	addFrom(cmd, &from, t)
+	addSetting(cmd, t, "from", "sort", "strict")
 	f.StringVar(&to, "to", "", "format to write (default: by the ending of OUT, or swf)")
 	parsedFlag(cmd, &m.Apart, "apart", "", "FIELD,FIELD", "users, groups, executables, queues, partitions, or all: equal numbers of two logs are two of them", optional(clean.ParseFields))
 	f.Lookup("apart").NoOptDefVal = "all"
 	f.BoolVar(&m.AsTheyStand, "as-they-stand", false, "take submissions as they are, whenever the logs start")
-	f.BoolVar(&o.Sort, "sort", false, "order each log by submission, in memory")
-	f.BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out")
 	return cmd
 }
 

@@ -34,8 +34,8 @@ type traceFinding struct {
 }
 
 func newTraceValidate(tables *scenario.Tables) *cobra.Command {
-	o := workload.Options{}
-	format, from := "", ""
+	examples := 0
+	format := ""
 	cmd := &cobra.Command{
 		Use:   "validate TRACE",
 		Short: "Tell what is wrong with a log: line, field, reason",
@@ -45,15 +45,15 @@ number is given twice, so that it cannot be simulated as it is or its schedule
 not checked; what is left out or worth knowing is told too.`,
 		Args: arguments(1, 1, "TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Examples < 1 {
-				return usagef("--examples must be 1 or more, not %d", o.Examples)
+			if examples < 1 {
+				return usagef("--examples must be 1 or more, not %d", examples)
 			}
-			o.Stdin = cmd.InOrStdin()
-			o.CheckNumbers = true
-			o.Sort = true // so that what goes backwards does not end the reading
-			t, err := tables.OpenTrace(cmd.Context(), args[0], from, o)
+			t, err := openLog(cmd, tables, args[0], func(o *workload.Options) {
+				o.Examples, o.CheckNumbers = examples, true
+				o.Sort = true // so that what goes backwards does not end the reading
+			})
 			if err != nil {
-				return worded(cmd, err)
+				return err
 			}
 			jobs, err := t.Open()
 			if err != nil {
@@ -75,8 +75,8 @@ not checked; what is left out or worth knowing is told too.`,
 			return nil
 		},
 	}
-	addFrom(cmd, &from, tables)
-	cmd.Flags().IntVar(&o.Examples, "examples", workload.DefaultExamples, "how many findings of each reason to list")
+	addSetting(cmd, tables, "from")
+	cmd.Flags().IntVar(&examples, "examples", workload.DefaultExamples, "how many findings of each reason to list")
 	parsedFlag(cmd, &format, "format", "table", "table|csv|json", "of the report", oneOf("table|csv|json"))
 	return cmd
 }

@@ -39,8 +39,7 @@ type side struct {
 	report *workload.Report
 }
 
-func newTraceCompare(t *scenario.Tables) *cobra.Command {
-	flags := workloadFlags{tables: t}
+func newTraceCompare(tables *scenario.Tables) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
@@ -65,7 +64,7 @@ hold for both logs.`,
 			var c comparison
 			var both [2]*facts.Facts
 			for i, s := range []*side{&c.A, &c.B} {
-				t, err := flags.open(cmd, args[i:i+1])
+				t, err := openLog(cmd, tables, args[i], nil)
 				if err != nil {
 					return err
 				}
@@ -94,7 +93,7 @@ hold for both logs.`,
 			return c.write(shown{cmd.OutOrStdout()})
 		},
 	}
-	flags.add(cmd)
+	addSettings(cmd, tables, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs)
 	parsedFlag(cmd, &format, "format", "table", "table|json|csv", "of the output; csv has the distances alone", oneOf("table|json|csv"))
 	return cmd
 }

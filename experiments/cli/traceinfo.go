@@ -42,8 +42,7 @@ type traceInfo struct {
 	Other map[string]int64 `json:"noted"` // jobs that were changed, and what is worth knowing
 }
 
-func newTraceInfo(t *scenario.Tables) *cobra.Command {
-	flags := workloadFlags{tables: t}
+func newTraceInfo(tables *scenario.Tables) *cobra.Command {
 	var format, figures string
 	cmd := &cobra.Command{
 		Use:   "info [TRACE]",
@@ -57,7 +56,7 @@ how accurate estimates are, load over time.`,
   gridslot trace info lublin:jobs=5000:procs=256 --format json`,
 		Args: arguments(0, 1, "[TRACE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := flags.open(cmd, args)
+			t, err := openLog(cmd, tables, strings.Join(args, ""), nil)
 			if err != nil {
 				return err
 			}
@@ -90,7 +89,7 @@ how accurate estimates are, load over time.`,
 			return writeFacts(shown{cmd.OutOrStdout()}, info.Facts)
 		},
 	}
-	flags.add(cmd)
+	addSettings(cmd, tables, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs)
 	parsedFlag(cmd, &format, "format", "table", "table|json", "of the output", oneOf("table|json"))
 	cmd.Flags().StringVar(&figures, "figures", "", "folder for figures as SVG (default: none)")
 	_ = cmd.MarkFlagDirname("figures") // it exists

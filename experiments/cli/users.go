@@ -43,13 +43,6 @@ const ruleHelp = `A job joins the batch of the one before where that has not end
 A session goes on until a break. Where ends count, the log must tell waits: logs that
 were made by simulations, and some of the archive, do not.`
 
-// addReading defines the flags of reading a log's records.
-func addReading(cmd *cobra.Command, from *string, t *scenario.Tables, o *workload.Options) {
-	addFrom(cmd, from, t)
-	cmd.Flags().BoolVar(&o.Sort, "sort", false, "order by submission, equal ones as they come")
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "any damaged line is an error; otherwise it is left out")
-}
-
 // within is records as long as ctx lasts.
 func within(ctx context.Context, records iter.Seq2[*workload.Record, error]) iter.Seq2[*workload.Record, error] {
 	return func(yield func(*workload.Record, error) bool) {
@@ -65,9 +58,8 @@ func within(ctx context.Context, records iter.Seq2[*workload.Record, error]) ite
 }
 
 func newTraceUsers(t *scenario.Tables) *cobra.Command {
-	var o workload.Options
 	var rule users.Rule
-	var from, format string
+	var format string
 	var longTerm, top int
 	cmd := &cobra.Command{
 		Use:   "users TRACE",
@@ -83,11 +75,9 @@ func newTraceUsers(t *scenario.Tables) *cobra.Command {
 			case top < 0:
 				return usagef("--top must not be negative: %d", top)
 			}
-			o := o
-			o.Stdin = cmd.InOrStdin()
-			trace, err := t.OpenTrace(cmd.Context(), args[0], from, o)
+			trace, err := openLog(cmd, t, args[0], nil)
 			if err != nil {
-				return worded(cmd, err)
+				return err
 			}
 			facts, err := users.Survey(within(cmd.Context(), trace.Selected()), rule, longTerm)
 			if err != nil {
@@ -105,7 +95,7 @@ func newTraceUsers(t *scenario.Tables) *cobra.Command {
 			return tellUsers(shown{cmd.OutOrStdout()}, trace.Name, facts, top)
 		},
 	}
-	addReading(cmd, &from, t, &o)
+	addSetting(cmd, t, "from", "sort", "strict")
 	addRule(cmd, &rule)
 	cmd.Flags().IntVar(&longTerm, "long-term", 12, "users whose jobs span so many weeks are long-term ones, others temporary")
 	cmd.Flags().IntVar(&top, "top", 10, "how many users a table lists, those with the most work first; 0 = all")
@@ -142,7 +132,7 @@ batch had several jobs, a simulation does not wait for those that end later ther
 			return c.run(cmd, args[0], args[1])
 		},
 	}
-	addReading(cmd, &c.from, t, &c.o)
+	addSetting(cmd, t, "from", "sort", "strict")
 	c.addTarget(cmd)
 	addRule(cmd, &rule)
 	return cmd
@@ -179,10 +169,9 @@ With --feedback jobs say what their users waited for, as "trace feedback" has it
 		Args: arguments(2, 2, "TRACE OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := cmd.Flags().Changed
-			if err := checkSelection(cmd, &workload.Options{Procs: c.o.Procs, Load: r.Load}); err != nil {
-				return err
-			}
 			switch {
+			case given("load") && !positive(r.Load):
+				return usagef("--load must be a number above 0, not %v", r.Load)
 			case given("users") && r.Users < 1:
 				return usagef("--users must be 1 or more, not %d", r.Users)
 			case given("weeks") && r.Weeks < 1:
@@ -218,8 +207,7 @@ With --feedback jobs say what their users waited for, as "trace feedback" has it
 	f.BoolVar(&r.Together, "together", false, "those who stay begin with the first of their weeks, instead of any")
 	f.BoolVar(&r.Drawn, "drawn", false, "those who stay live through any of their weeks, instead of in their order")
 	f.BoolVar(&r.Feedback, "feedback", false, "fill in what users waited for; the log must tell waits")
-	f.IntVar(&c.o.Procs, "procs", 0, "processors of the machine (default: the header's)")
-	addReading(cmd, &c.from, t, &c.o)
+	addSetting(cmd, t, "from", "sort", "strict", "procs")
 	c.addTarget(cmd)
 	addRule(cmd, &r.Rule)
 	return cmd

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
@@ -21,7 +22,7 @@ import (
 )
 
 func newValidate(t *scenario.Tables) *cobra.Command {
-	v := validation{flags: workloadFlags{tables: t}}
+	v := validation{tables: t}
 	cmd := &cobra.Command{
 		Use:   "validate DIR|JOBS.csv [TRACE]",
 		Short: "Check a schedule against the trace it came from",
@@ -73,24 +74,19 @@ and the money adds up to the millionth.`,
 					return usagef("give one of --%s and --%s", pair[0], pair[1])
 				}
 			}
-			if err := checkSelection(cmd, &v.flags.o); err != nil {
-				return err
-			}
 			if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+				if name := firstGiven(cmd); name != "" {
+					return usagef("--%s: the manifest of %s tells how its runs were made: give no flags, or check one of its schedules, %s", name, args[0], filepath.Join(args[0], "jobs-POLICY.csv"))
+				}
 				return v.folder(cmd, args[0], args[1:])
 			}
 			return v.schedule(cmd, scheduleOf(args[0]), args[1:])
 		},
 	}
-	flags := &v.flags
-	flags.add(cmd)
-	flags.addMoldable(cmd)
-	addTau(cmd)
-	cmd.Flags().BoolVar(&flags.o.Feedback, "feedback", false, "fields 17 and 18 of the trace hold: a job came its think time after the end of its preceding job")
+	addSettings(cmd, t, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs|scenario.OfSchedules)
 	cmd.Flags().StringVar(&v.policy, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&v.domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
 	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
-	cmd.Flags().StringVar(&v.reservations, "reservations", "", "users' advance reservations that the run had")
 	cmd.Flags().StringVar(&v.grid, "grid", "", "file of the grid (YAML) on which the run was made")
 	_ = cmd.MarkFlagFilename("grid", "yaml", "yml") // it exists
 	cmd.Flags().IntVar(&v.limit, "limit", 20, "how many violations to list")
@@ -98,11 +94,17 @@ and the money adds up to the millionth.`,
 	return cmd
 }
 
+// firstGiven is the name of a flag that is given, or "".
+func firstGiven(cmd *cobra.Command) (name string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) { name = cmp.Or(name, f.Name) })
+	return name
+}
+
 // validation is one call of `gridslot validate`.
 type validation struct {
-	flags                              workloadFlags
-	policy, domain, grid, reservations string
-	limit                              int
+	tables               *scenario.Tables
+	policy, domain, grid string
+	limit                int
 }
 
 // folder checks the schedules of all runs that the manifest of a folder names.
@@ -142,7 +144,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 	if s.manifest != nil && len(trace) == 0 && v.domain == "" && v.grid == "" {
 		check.SHA256 = s.manifest.Trace.SHA256
 	}
-	of, found, err := scenario.Validate(cmd.Context(), sc, check, scenario.Options{Tables: v.flags.tables, Stdin: cmd.InOrStdin()}, v.limit)
+	of, found, err := scenario.Validate(cmd.Context(), sc, check, scenario.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
 	if err != nil {
 		var damaged *validate.DamagedFileError
 		if _, grid := sc.Machine.(*scenario.Grid); errors.As(err, &damaged) && !grid {
@@ -167,7 +169,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 // scenario is what the schedule is to be held against: the machine and the settings of the
 // manifest beside it, and the flags that are given.
 func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (sc *scenario.Scenario, err error) {
-	t := v.flags.tables
+	t := v.tables
 	switch {
 	case v.domain != "":
 		sc, err = scenario.ReadMachine(v.domain, "domain", t)
@@ -189,7 +191,7 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (
 		}
 		s.tell(cmd)
 	}
-	if len(trace) > 0 && v.flags.from == "" && t.StatesRequests(trace[0]) && trace[0] != sc.Workload.Trace {
+	if len(trace) > 0 && !cmd.Flags().Changed("from") && t.StatesRequests(trace[0]) && trace[0] != sc.Workload.Trace {
 		sc.StateRequests()
 	}
 	if err := given(cmd, sc); err != nil {
@@ -211,7 +213,7 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (
 
 // choose decides whose promises are checked.
 func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *scenario.Scenario) error {
-	t := v.flags.tables
+	t := v.tables
 	parse := func(spec string) error { _, err := t.Policies.Parse(spec); return err }
 	switch sc.Machine.(type) {
 	case *scenario.Grid:

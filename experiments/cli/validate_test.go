@@ -236,7 +236,7 @@ func TestNumbersBeyondTheirBoundsAreRefusedWithTheBound(t *testing.T) {
 		args string
 		want string
 	}{
-		{"simulate " + log + " --load 1e300", "--load must be a number above 0, at most 1000, not 1e+300"},
+		{"simulate " + log + " --load 1e300", `--load: want a number above 0, at most 1000, not "1e300"`},
 		{"simulate " + log + " --seed 18446744073709551615", "want a whole number of 0 to 9223372036854775807, not 18446744073709551615"},
 		{"gantt " + log + " --width 999999999", "--width must be 10 to 10000, not 999999999"},
 		{"simulate --domain " + dear, "price must be a number of 0 or more, at most 1e+15, not 1e+308"},

@@ -105,11 +105,11 @@ func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, erro
 func (sc *Scenario) Adopt(from map[string]string) error {
 	values := sc.Values()
 	for _, s := range settings {
-		text, ok := from[s.name]
-		if !ok || text == values[s.name] {
+		text, ok := from[s.Name]
+		if !ok || text == values[s.Name] {
 			continue
 		}
-		if err := sc.Set(s.name, text); err != nil {
+		if err := sc.Set(s.Name, text); err != nil {
 			return err
 		}
 	}

@@ -53,16 +53,6 @@ func ParseMoldable(text string) (*speedup.Moldable, error) {
 	return &chosen.Value, chosen.Value.Check()
 }
 
-// moldableSetting is the setting of that name.
-var moldableSetting = setting{
-	"moldable", "workload", func(sc *Scenario) string { return sc.Workload.Moldable },
-	func(sc *Scenario, text string) error {
-		_, err := ParseMoldable(text)
-		sc.Workload.Moldable = text
-		return err
-	},
-}
-
 // checkMoldable refuses shapes where nobody could choose among them.
 func (sc *Scenario) checkMoldable() error {
 	if _, onGrid := sc.machine().(*Grid); onGrid && sc.Workload.Moldable != "" {

@@ -250,15 +250,15 @@ func (r *reader) readSection(section string, values *yamlfile.Node) error {
 	}
 	var known []string
 	for _, s := range settings {
-		if s.section == section {
-			known = append(known, s.name)
+		if s.Section == section {
+			known = append(known, s.Name)
 		}
 	}
 	for _, k := range values.Keys {
 		key, value := k.Name, k.Value
 		switch {
 		case !slices.Contains(known, key):
-			return value.Errorf("%s: there is no key %q: there are %s", section, key, strings.Join(known, ", "))
+			return value.Errorf("%s: there is no key %q: there are %s%s", section, key, strings.Join(known, ", "), yamlfile.Suggestion(key, known))
 		case value.Kind == yamlfile.Nothing || value.Kind == yamlfile.Scalar && value.Plain() == "":
 			return value.Errorf("%s: it is empty", key)
 		case value.Kind != yamlfile.Scalar:

@@ -16,24 +16,6 @@ import (
 	"github.com/gridslot/gridslot/workload/model"
 )
 
-var wakeSetting = setting{
-	"wake", "settings", func(sc *Scenario) string { return sc.Settings.Wake },
-	func(sc *Scenario, text string) error {
-		_, err := ParseWake(text)
-		sc.Settings.Wake = text
-		return err
-	},
-}
-
-var overheadSetting = setting{
-	"overhead", "settings", func(sc *Scenario) string { return sc.Settings.Overhead },
-	func(sc *Scenario, text string) error {
-		_, err := ParseOverhead(text)
-		sc.Settings.Overhead = text
-		return err
-	},
-}
-
 // ParseWake reads when schedulers are awake: "30s" at multiples of it,
 // "30s:offset=5s" so much after them, "apart=5s" at any event, but so far apart; of an
 // empty text, always.

@@ -1,16 +1,10 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -106,151 +100,6 @@ func (e *SettingError) Unwrap() error { return e.Err }
 
 func wrong(name, format string, args ...any) error {
 	return &SettingError{name, fmt.Errorf(format, args...)}
-}
-
-// setting is what a flag of the command, a key of a scenario file or a list of a
-// study sets by its name.
-type setting struct {
-	name    string
-	section string // of the file
-	get     func(*Scenario) string
-	set     func(*Scenario, string) error
-}
-
-// of is the setting that to points to, read by parse.
-func of[T any](section, name string, to func(*Scenario) *T, parse func(string) (T, error)) setting {
-	return setting{
-		name: name, section: section,
-		get: func(sc *Scenario) string { return fmt.Sprint(*to(sc)) },
-		set: func(sc *Scenario, text string) (err error) {
-			v, err := parse(text)
-			if err == nil {
-				*to(sc) = v
-			}
-			return err
-		},
-	}
-}
-
-// settings are all of them, in the order of the command's help.
-var settings = []setting{
-	{
-		"policy", "", func(sc *Scenario) string { return strings.Join(sc.Policies, ",") },
-		func(sc *Scenario, list string) (err error) { sc.Policies, err = policy.Specs(list); return err },
-	},
-	of("workload", "trace", func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
-	of("workload", "from", func(sc *Scenario) *string { return &sc.Workload.From }, text),
-	of("flows", "reservations", func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
-	of("flows", "outages", func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
-	of("flows", "victims", func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
-	of("", "procs", func(sc *Scenario) *int { return &sc.Workload.Options.Procs }, whole[int](1, math.MaxInt32)),
-	of("workload", "procs-from", func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
-	of("workload", "estimates", func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
-	of("workload", "missing-estimate", func(sc *Scenario) *workload.MissingEstimate { return &sc.Workload.Options.MissingEstimate }, workload.ParseMissingEstimate),
-	of("workload", "overrun", func(sc *Scenario) *entity.Overrun { return &sc.Workload.Options.Overrun }, entity.ParseOverrun),
-	whereSetting,
-	of("workload", "first", func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
-	of("workload", "skip", func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
-	of("workload", "load", func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, load),
-	of("workload", "shift", func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
-	of("workload", "sort", func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
-	of("workload", "feedback", func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
-	of("workload", "strict", func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
-	moldableSetting,
-	of("settings", "seed", func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, whole[uint64](0, math.MaxInt64)),
-	of("settings", "pass", func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
-	wakeSetting, overheadSetting,
-	{
-		"compression", "settings", func(sc *Scenario) string { return onOff(!sc.Settings.NoCompression) },
-		func(sc *Scenario, text string) error {
-			if text != "on" && text != "off" {
-				return fmt.Errorf("want on or off, not %q", text)
-			}
-			sc.Settings.NoCompression = text == "off"
-			return nil
-		},
-	},
-	of("settings", "allocation", func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
-	of("settings", "power", func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
-	of("settings", "predict", func(sc *Scenario) *string { return &sc.Settings.Predict }, text),
-	of("settings", "correct", func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
-	tauSetting, warmupSetting,
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}
-
-func text(s string) (string, error) { return s, nil }
-
-func whole[T int | int64 | uint64](least, most T) func(string) (T, error) {
-	return func(s string) (T, error) {
-		v, err := strconv.ParseUint(s, 10, 64)
-		if errors.Is(err, strconv.ErrRange) || err == nil && v > uint64(most) {
-			return 0, fmt.Errorf("want a whole number of %d to %d, not %s", least, most, s)
-		}
-		if err != nil || T(v) < least {
-			return 0, fmt.Errorf("want a whole number of %d or more, not %q", least, s)
-		}
-		return T(v), nil
-	}
-}
-
-func aboveZero(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("want a number above 0, not %q", s)
-	}
-	return v, nil
-}
-
-func load(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v > 0 && v <= workload.MostLoad) {
-		return 0, fmt.Errorf("want a number above 0, at most %v, not %q", float64(workload.MostLoad), s)
-	}
-	return v, nil
-}
-
-func trueOrFalse(s string) (bool, error) {
-	if s != "true" && s != "false" {
-		return false, fmt.Errorf("want true or false, not %q", s)
-	}
-	return s == "true", nil
-}
-
-// SettingNames are the names that Set knows.
-func SettingNames() []string {
-	var names []string
-	for _, s := range settings {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// Set gives a setting, by the name of its flag, the value that the text says.
-// Its error is a *SettingError.
-func (sc *Scenario) Set(name, text string) error {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
-	if i < 0 {
-		return wrong(name, "there is no such setting: there are %s", strings.Join(SettingNames(), ", "))
-	}
-	if err := settings[i].set(sc, text); err != nil {
-		return &SettingError{name, err}
-	}
-	return nil
-}
-
-// Values are all settings by their names, as Set reads them.
-func (sc *Scenario) Values() map[string]string {
-	values := map[string]string{}
-	for _, s := range settings {
-		values[s.name] = s.get(sc)
-	}
-	return values
 }
 
 func (sc *Scenario) machine() Machine {

@@ -168,3 +168,34 @@ func TestRunsThatTakeLongBeginFirstWhereSeveralRunSideBySide(t *testing.T) {
 		require.Equal(t, want, c.turns())
 	}
 }
+
+// What a row says of its setting is true of it: New has the default, and each choice of the
+// form is read.
+func TestEachSettingIsAsItsRowSays(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range SettingTable() {
+		require.False(t, seen[s.Name], s.Name)
+		seen[s.Name] = true
+		require.NotEmpty(t, s.Doc, s.Name)
+		require.LessOrEqual(t, len(s.Doc), 100, "%s: one line of help", s.Name)
+		if s.Default == "" {
+			require.Contains(t, []string{"", "0"}, s.Get(New()), "%s: New leaves it open", s.Name)
+			continue
+		}
+		require.Equal(t, s.Default, s.Get(New()), s.Name)
+		sc := New()
+		require.NoError(t, s.Set(sc, s.Default), s.Name)
+		require.Equal(t, New(), sc, "%s: the default changes nothing", s.Name)
+		for _, choice := range strings.Split(s.Form, "|") {
+			if choice == "" || choice != strings.ToLower(choice) {
+				continue // a switch, or what stands for a value
+			}
+			require.NoError(t, s.Set(sc, choice), "%s=%s", s.Name, choice)
+			require.Equal(t, choice, s.Get(sc), s.Name)
+		}
+	}
+}
+
+func TestAnUnknownSettingIsToldTheNearestOne(t *testing.T) {
+	require.ErrorContains(t, New().Set("estimate", "exact"), `did you mean "estimates"?`)
+}

@@ -4,34 +4,13 @@ package scenario
 
 import "github.com/gridslot/gridslot/metrics"
 
-var tauSetting = setting{
-	"tau", "settings", func(sc *Scenario) string {
-		if sc.Settings.Tau == 0 {
-			return ""
-		}
-		return sc.Settings.Tau.String()
-	},
-	func(sc *Scenario, text string) (err error) {
-		sc.Settings.Tau, err = ParseTau(text)
-		return err
-	},
-}
-
 // warmupName is that of the setting, and of the key of a study that says what is left out
 // of batches.
 const warmupName = "warmup"
 
-var warmupSetting = setting{
-	warmupName, "settings", func(sc *Scenario) string { return sc.Settings.Warmup.String() },
-	func(sc *Scenario, text string) (err error) {
-		sc.Settings.Warmup, err = metrics.ParseWarmup(text)
-		return err
-	},
-}
-
-// ParseTau reads the bound of bounded slowdowns, a time above 0; of an empty text, or of
+// parseTau reads the bound of bounded slowdowns, a time above 0; of an empty text, or of
 // what that stands for, it is the zero value.
-func ParseTau(text string) (metrics.Tau, error) {
+func parseTau(text string) (metrics.Tau, error) {
 	if text == "" {
 		return 0, nil
 	}

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gridslot/gridslot/entity/expression"
 	"github.com/gridslot/gridslot/workload"
@@ -11,22 +10,8 @@ import (
 
 // This file is about filters of logs.
 
-var whereSetting = setting{
-	"where", "workload",
-	func(sc *Scenario) string {
-		if sc.Workload.Options.Where == nil {
-			return ""
-		}
-		return fmt.Sprint(sc.Workload.Options.Where)
-	},
-	func(sc *Scenario, text string) (err error) {
-		sc.Workload.Options.Where, err = ParseWhere(text)
-		return err
-	},
-}
-
-// ParseWhere reads a filter of records (see package where); "" is none.
-func ParseWhere(text string) (workload.Filter, error) {
+// parseWhere reads a filter of records (see package where); "" is none.
+func parseWhere(text string) (workload.Filter, error) {
 	if text == "" {
 		return nil, nil
 	}

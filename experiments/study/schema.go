@@ -10,8 +10,8 @@ import (
 // what is wrong.
 func Schema() []byte {
 	properties := map[string]any{}
-	for _, name := range scenario.SettingNames() {
-		properties[name] = property(values, "simulate's --"+name)
+	for _, s := range scenario.SettingTable() {
+		properties[s.Name] = property(values, s.Doc)
 	}
 	for _, k := range keys {
 		properties[k.name] = property(k.kind, k.text)
