@@ -4,8 +4,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	htmlreport "github.com/gridslot/gridslot/experiments/report"
@@ -14,6 +16,7 @@ import (
 
 func newReport(env Env) *cobra.Command {
 	var out string
+	var tables studyTables
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write a page of what simulate has left in a folder, with a Gantt chart",
@@ -23,12 +26,28 @@ page holds all that it shows: it can be opened without a network, and sent on.
 
 Of a study, which sweep has left, the page has the plan and what failed, means with
 intervals, comparisons, rankings, heat maps, sensitivities, and links to the files
-of single runs that were kept.`,
+of single runs that were kept. With --table FORMAT it is a table in place of the
+page: of each case the mean over its seeds (or over its weeks, where there is no
+chance in it) with an interval, what is best in bold type, and with a star what
+differs from the baseline for more than chance. What the study varies and is
+neither in rows nor in columns has a table for each of its values. DIR may be a
+file then, any CSV with a row a run.`,
 		Example: `  gridslot simulate --policy fcfs,easy --out results
   gridslot report results
-  gridslot report results -o easy.html`,
+  gridslot report results -o easy.html
+  gridslot report study --table markdown --difference --rows trace,policy --columns load
+  gridslot report mine.csv --table latex --parameters policy,load --measure wait`,
 		Args: arguments(1, 1, "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if tables.format != "" {
+				if out != "" {
+					return atomicfile.WriteNamed(out, func(w io.Writer) error { return tables.write(w, args[0]) })
+				}
+				return tables.write(cmd.OutOrStdout(), args[0])
+			}
+			if flag := firstChanged(cmd, "out", "table"); flag != "" {
+				return usagef("--%s is about a table: say --table FORMAT, too", flag)
+			}
 			path, write := filepath.Join(args[0], "report.html"), atomicfile.Write
 			if out != "" {
 				path, write = out, atomicfile.WriteNamed
@@ -51,8 +70,20 @@ of single runs that were kept.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html; standard output for a table)")
+	tables.add(cmd, "table", "")
 	return cmd
+}
+
+// firstChanged is the first flag that was given, in the order of the alphabet, but for some; ""
+// where none was.
+func firstChanged(cmd *cobra.Command, but ...string) (first string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if first == "" && !slices.Contains(but, f.Name) && cmd.InheritedFlags().Lookup(f.Name) == nil {
+			first = f.Name
+		}
+	})
+	return first
 }
 
 const (

@@ -102,15 +102,73 @@ func conclude(dir string, status sweep.Status, tell func(string, ...any)) error 
 	return f.Save(dir)
 }
 
-func newSweepTable() *cobra.Command {
-	var (
-		a       asked
-		pivot   findings.Pivot
-		measure []string
-		format  string
-		out     string
-	)
+// studyTables are the tables that flags ask for, of a study's folder or of any table of runs.
+type studyTables struct {
+	asked
+	pivot    findings.Pivot
+	measures []string
+	format   string
+}
+
+// add adds the flags, of which the format is called by that name; where it has no standard
+// it says that tables are wanted at all.
+func (t *studyTables) add(cmd *cobra.Command, format, standard string) {
+	fl := cmd.Flags()
 	formats := strings.Join(findings.Formats(), "|")
+	parse := oneOf(formats)
+	if standard == "" {
+		parse = optional(parse)
+	}
+	parsedFlag(cmd, &t.format, format, standard, formats, "tables of a study's results in this format", parse)
+	fl.StringSliceVar(&t.measures, "measure", nil, "columns, a table each (default: the study's first measure)")
+	fl.StringSliceVar(&t.pivot.Rows, "rows", nil, "parameters, or all for a single table (default: what is compared)")
+	fl.StringSliceVar(&t.pivot.Columns, "columns", nil, "parameters (default: one that varies beside them, with numbers if there is any)")
+	parsedFlag(cmd, &t.pivot.Where, "where", "", "NAME=VALUE,...", "only cases with these values", optional(parseParams))
+	fl.BoolVar(&t.pivot.Difference, "difference", false, "differences from the baseline in per cent, in place of means")
+	t.asked.add(cmd)
+}
+
+// write writes the tables of a study's folder, or of a file.
+func (t *studyTables) write(w io.Writer, path string) error {
+	f, err := t.findings(path)
+	if err != nil {
+		return err
+	}
+	measures := t.measures
+	if len(measures) == 0 {
+		measures = f.Options.Measures[:1]
+	}
+	if slices.ContainsFunc(measures, func(m string) bool { return !slices.Contains(f.Options.Measures, m) }) { // it is not among the usual ones
+		o := f.Options
+		o.Measures = measures
+		if f, err = findings.Analyze(f.Table, o); err != nil {
+			return usagef("--measure: %w", err)
+		}
+	}
+	var grids []findings.Grid
+	for _, measure := range measures {
+		layout := t.pivot
+		layout.Measure = measure
+		if slices.Equal(layout.Rows, []string{"all"}) {
+			one := f.InOne(measure)
+			layout.Rows, layout.Columns = one.Rows, one.Columns
+		}
+		of, err := f.Grids(layout)
+		var unknown *enum.UnknownError
+		if errors.As(err, &unknown) {
+			return usagef("%w", err)
+		}
+		if err != nil {
+			return err
+		}
+		grids = append(grids, of...)
+	}
+	return findings.Write(w, grids, t.format)
+}
+
+func newSweepTable() *cobra.Command {
+	var t studyTables
+	var out string
 	cmd := &cobra.Command{
 		Use:   "table DIR",
 		Short: "Write a table of a study's results: means, intervals, what is significant",
@@ -128,57 +186,14 @@ with a row a run.`,
 		Args:              arguments(1, 1, "DIR"),
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.options.Measures = nil
-			f, err := a.findings(args[0])
-			if err != nil {
-				return err
-			}
-			for _, name := range measure {
-				if !slices.Contains(f.Options.Measures, name) { // it is not among the usual ones
-					o := f.Options
-					o.Measures = measure
-					if f, err = findings.Analyze(f.Table, o); err != nil {
-						return usagef("--measure: %w", err)
-					}
-					break
-				}
-			}
-			if len(measure) == 0 {
-				measure = f.Options.Measures[:1]
-			}
-			var grids []findings.Grid
-			for _, pivot.Measure = range measure {
-				layout := pivot
-				if slices.Equal(pivot.Rows, []string{"all"}) {
-					one := f.InOne(pivot.Measure)
-					layout.Rows, layout.Columns = one.Rows, one.Columns
-				}
-				of, err := f.Grids(layout)
-				var unknown *enum.UnknownError
-				if errors.As(err, &unknown) {
-					return usagef("%w", err)
-				}
-				if err != nil {
-					return err
-				}
-				grids = append(grids, of...)
-			}
-			write := func(w io.Writer) error { return findings.Write(w, grids, format) }
 			if out != "" {
-				return atomicfile.WriteNamed(out, write)
+				return atomicfile.WriteNamed(out, func(w io.Writer) error { return t.write(w, args[0]) })
 			}
-			return write(cmd.OutOrStdout())
+			return t.write(cmd.OutOrStdout(), args[0])
 		},
 	}
-	fl := cmd.Flags()
-	fl.SortFlags = false
-	fl.StringSliceVar(&measure, "measure", nil, "columns, a table each (default: the study's first measure)")
-	fl.StringSliceVar(&pivot.Rows, "rows", nil, "parameters, or all for a single table (default: what is compared)")
-	fl.StringSliceVar(&pivot.Columns, "columns", nil, "parameters (default: one that varies beside them, with numbers if there is any)")
-	parsedFlag(cmd, &pivot.Where, "where", "", "NAME=VALUE,...", "only cases with these values", optional(parseParams))
-	fl.BoolVar(&pivot.Difference, "difference", false, "differences from the baseline in per cent, in place of means")
-	parsedFlag(cmd, &format, "format", findings.Formats()[0], formats, "of the table", oneOf(formats))
-	fl.StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
-	a.add(cmd)
+	cmd.Flags().SortFlags = false
+	t.add(cmd, "format", findings.Formats()[0])
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	return cmd
 }

@@ -32,6 +32,13 @@ func TestATableOfAnyResults(t *testing.T) {
 	got := call("sweep", "table", path)
 	require.Zero(t, got.code, got.stderr)
 	require.Contains(t, got.stdout, "| policy | load 0.7 | load 0.9 |\n| --- | ---: | ---: |\n| easy | 725 ± 20 | 925 ± 20 |\n| easy-sjbf | **674 ± 19** \\* |")
+	require.Equal(t, got.stdout, call("report", path, "--table", "markdown").stdout)
+	require.Contains(t, call("report", path, "--rows", "load").stderr, "--rows is about a table: say --table FORMAT, too")
+	out := filepath.Join(t.TempDir(), "table.csv")
+	require.Zero(t, call("report", path, "--table", "csv", "--columns", "load", "-o", out).code)
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "policy,load 0.7,load 0.7 ±,")
 	got = call("sweep", "table", path, "--difference", "--baseline", "policy=easy-sjbf", "--where", "load=0.9", "--format", "latex")
 	require.Contains(t, got.stdout, "easy & $5.84 \\pm 0.11^{*}$ \\\\")
 
