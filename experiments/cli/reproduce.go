@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
-	"github.com/gridslot/gridslot/experiments/oarrla"
 	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
@@ -180,7 +179,7 @@ func (r *reproduction) one(ctx context.Context, env Env, e reproduce.Experiment)
 
 // experiments are all of them, those of packages of their own last.
 func experiments(own []reproduce.Experiment) []reproduce.Experiment {
-	return slices.Concat(reproduce.All(), []reproduce.Experiment{oarrla.New()}, reproduce.Field(), own)
+	return append(reproduce.All(), own...)
 }
 
 func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.Experiment, error) {

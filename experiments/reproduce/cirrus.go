@@ -16,21 +16,13 @@ import (
 	"github.com/gridslot/gridslot/workload/sacct"
 )
 
-// Cirrus repeats ElastiSim's schedules of jobs of Cirrus (EPCC, 2024).
-type Cirrus struct {
+// cirrus repeats ElastiSim's schedules of jobs of Cirrus (EPCC, 2024).
+type cirrus struct {
 	Processors int
 }
 
-// NewCirrus is the experiment as ElastiSim ran it.
-func NewCirrus() Cirrus { return Cirrus{Processors: 13249} }
-
-// Name implements Experiment.
-func (Cirrus) Name() string { return "cirrus" }
-
-// Title implements Experiment.
-func (Cirrus) Title() string {
-	return "ElastiSim's schedules of rigid and moldable jobs, and Slurm's own (Cirrus, 2024)"
-}
+// newCirrus is the experiment as ElastiSim ran it.
+func newCirrus() cirrus { return cirrus{Processors: 13249} }
 
 const cirrusHow = "It is part of the published workload and results of ElastiSim on EPCC's Cirrus, first quarter of 2024."
 
@@ -42,7 +34,7 @@ const (
 	cirrusSlurm  = "cirrus-2024Q1-sacct.csv.gz"
 )
 
-func (Cirrus) data() (logs, field []string) {
+func (cirrus) data() (logs, field []string) {
 	return nil, []string{cirrusRigid, cirrusStarts, cirrusMolded, cirrusSlurm}
 }
 
@@ -57,49 +49,30 @@ const (
 	slurmName     = "Slurm"
 )
 
-// Run implements Experiment.
-func (c Cirrus) Run(ctx context.Context, of Config) (Table, error) {
-	t := Table{
-		Seed: of.Seed, Name: c.Name(), Title: c.Title(), Source: "ElastiSim's starts and ends, and Slurm's accounting records, of 11,635 jobs each",
-		Settings: []Setting{
-			{"processors", fmt.Sprint(c.Processors), Source{Program, "its log"}},
-			{"rigid", "first come first served", Source{Program, "its starts"}},
-			{"moldable", "first come first served; the head takes as many processors as are free, from half to twice what it was made for; its work stays the same", Source{Program, "its starts and ends"}},
-			{"decisions", "after every single event, ends before arrivals, ends of one instant in the order of the starts", Source{Inferred, "the order of ends that are at one instant in all digits printed could not be read off everywhere"}},
-			{"time unit", "100 s, rounded down", Source{Inferred, "records of the accounting are found again with it, and with no other"}},
-			{"requests, Slurm's jobs", "the runtimes", Source{Ours, "the records do not have what users asked for"}},
-			{"cycles", "1", Source{Ours, "one schedule of one list of jobs"}},
-		},
-	}
-	if err := ctx.Err(); err != nil {
-		return t, err
-	}
+func (c cirrus) measure(ctx context.Context, _ Config, _ *page, t *Table) ([]Row, error) {
 	rigid, rigidRows, err := c.rigid(ctx)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	molded, err := c.moldable(ctx)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	records, note, err := c.slurm(ctx, rigid)
-	if err != nil {
-		return t, err
+	t.Notes = append([]string{note}, t.Notes...)
+	return slices.Concat(rigidRows, molded, records), err
+}
+
+// elastiRows are theirs and ours of one kind of jobs.
+func elastiRows(series string, theirs, ours []float64, differ int) []Row {
+	return []Row{
+		{Series: series, Quantity: cirrusWait, Paper: fmt.Sprintf("%.3f", mean(theirs)), Ours: single(mean(ours))},
+		{Series: series, Quantity: cirrusDiffer, Paper: "0", Ours: single(float64(differ))},
 	}
-	t.Notes = append(t.Notes, note,
-		"Which of several jobs that end at one instant ElastiSim ends first decides how many processors are free when the head's turn comes. The schedule follows the rule in some order at every instant; in 189 of the 236 instants at which the order can be told it is that of the starts, and no order by start, size or runtime is that of the other 47. The two schedules go apart at the first of these, at 10,589.5.")
-	err = t.fill(slices.Concat(rigidRows, molded, records), Claim{
-		Text: "every rigid job starts when ElastiSim starts it", Where: "its starts",
-		Pairs: []Pair{{Less: Ref{Series: elastiRigid, Quantity: cirrusDiffer}, Factor: 1}},
-	}, Claim{
-		Text: "every moldable job starts when ElastiSim starts it", Where: "its starts",
-		Pairs: []Pair{{Less: Ref{Series: elastiMolded, Quantity: cirrusDiffer}, Factor: 1}},
-	})
-	return t, err
 }
 
 // rigid runs the rigid jobs.
-func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
+func (c cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	path, err := fieldFile(cirrusRigid, cirrusHow)
 	if err != nil {
 		return nil, nil, err
@@ -112,10 +85,7 @@ func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	if err := trace.Err(); err != nil {
 		return nil, nil, err
 	}
-	if path, err = fieldFile(cirrusStarts, cirrusHow); err != nil {
-		return nil, nil, err
-	}
-	theirs, err := readColumns(path, "job", "start")
+	theirs, err := fieldColumns(cirrusStarts, cirrusHow, "job", "start")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,34 +93,28 @@ func (c Cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	for _, row := range theirs {
 		start[int64(row[0])] = row[1]
 	}
-	runs, err := runOn(ctx, c.Processors, backfill.FCFS{}, entity.PassEach, jobs)
+	runs, err := runOn(ctx, c.Processors, backfill.FCFS{}, jobs, decideAt(entity.PassEach))
 	if err != nil {
 		return nil, nil, err
 	}
-	differ, wait := 0, 0.0
+	differ := 0
+	var waits []float64
 	for _, r := range runs {
 		at, ok := start[r.ID]
 		if !ok {
-			return nil, nil, fmt.Errorf("%s has no start of %v", path, r)
+			return nil, nil, fmt.Errorf("%s has no start of %v", cirrusStarts, r)
 		}
-		wait += at - r.Submit.Seconds()
+		waits = append(waits, at-r.Submit.Seconds())
 		if at != r.Start.Seconds() {
 			differ++
 		}
 	}
-	return runs, []Row{
-		{Series: elastiRigid, Quantity: cirrusWait, Paper: fmt.Sprintf("%.3f", wait/float64(len(runs))), Ours: single(waitOf(runs, des.Second))},
-		{Series: elastiRigid, Quantity: cirrusDiffer, Paper: "0", Ours: single(float64(differ))},
-	}, nil
+	return runs, elastiRows(elastiRigid, waits, waitsOf(runs, des.Second), differ), nil
 }
 
 // moldable runs the moldable jobs.
-func (c Cirrus) moldable(ctx context.Context) ([]Row, error) {
-	path, err := fieldFile(cirrusMolded, cirrusHow)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := readColumns(path, "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
+func (c cirrus) moldable(ctx context.Context) ([]Row, error) {
+	rows, err := fieldColumns(cirrusMolded, cirrusHow, "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
 	if err != nil {
 		return nil, err
 	}
@@ -167,22 +131,20 @@ func (c Cirrus) moldable(ctx context.Context) ([]Row, error) {
 		}
 		jobs[i] = j
 	}
-	runs, err := runOn(ctx, c.Processors, backfill.FCFS{Shape: entity.Largest}, entity.PassEach, jobs)
+	runs, err := runOn(ctx, c.Processors, backfill.FCFS{Shape: entity.Largest}, jobs, decideAt(entity.PassEach))
 	if err != nil {
 		return nil, err
 	}
-	differ, wait := 0, 0.0
+	differ := 0
+	var waits []float64
 	for i, x := range rows {
-		wait += x[6] - x[1]
+		waits = append(waits, x[6]-x[1])
 		start, end := float64(runs[i].Start)/float64(unit), float64(runs[i].Finish)/float64(unit)
 		if !sixDigits(start, x[6]) || !sixDigits(end, x[7]) {
 			differ++
 		}
 	}
-	return []Row{
-		{Series: elastiMolded, Quantity: cirrusWait, Paper: fmt.Sprintf("%.3f", wait/float64(len(rows))), Ours: single(waitOf(runs, unit))},
-		{Series: elastiMolded, Quantity: cirrusDiffer, Paper: "0", Ours: single(float64(differ))},
-	}, nil
+	return elastiRows(elastiMolded, waits, waitsOf(runs, unit), differ), nil
 }
 
 // sixDigits reports whether x may have been printed, with six digits, as text.
@@ -193,7 +155,7 @@ func sixDigits(x, text float64) bool {
 
 // slurm compares what the machine's own scheduler did with queue policies, which
 // know of it what the records have. The note says what the records are.
-func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, note string, err error) {
+func (c cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, note string, err error) {
 	path, err := fieldFile(cirrusSlurm, cirrusHow)
 	if err != nil {
 		return nil, "", err
@@ -235,27 +197,22 @@ func (c Cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 		length := max(x.Runtime, des.Second)
 		jobs = append(jobs, &entity.Job{ID: x.Job, Submit: x.Submit, Runtime: length, Request: entity.Request{Nodes: procs, Length: length}})
 	}
-	n := len(common)
 	rows = []Row{
 		{Series: slurmName, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(theirs)/60)},
 		{Series: slurmName, Quantity: cirrusMedian, Paper: fmt.Sprintf("%.2f", median(theirs)/60)},
-		{Series: elastiCommon, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(common)/60), Own: true, Ours: single(wait / 60 / float64(n))},
+		{Series: elastiCommon, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(common)/60), Own: true, Ours: single(wait / 60 / float64(len(common)))},
 	}
 	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
-		runs, err := runOn(ctx, c.Processors, p, entity.PassInstant, jobs)
+		runs, err := runOn(ctx, c.Processors, p, jobs, decideAt(entity.PassInstant))
 		if err != nil {
 			return nil, "", err
 		}
-		waits := make([]float64, len(runs))
-		for i, r := range runs {
-			waits[i] = r.Wait().Seconds()
-		}
-		name := p.Name() + ", runtimes known"
+		waits, name := waitsOf(runs, des.Second), p.Name()+", runtimes known"
 		rows = append(rows,
 			Row{Series: name, Quantity: cirrusMinutes, Own: true, Ours: single(mean(waits) / 60)},
 			Row{Series: name, Quantity: cirrusMedian, Own: true, Ours: single(median(waits) / 60)})
 	}
 	note = fmt.Sprintf("ElastiSim's jobs are not the records: its unit of time is 100 s, and jobs of less are left out. %d of the %d records are among its jobs, which go on for longer. Of the records %d never started; Slurm's waits are those of the others. They hold more than the queue: dependencies, limits of users, priorities and whole nodes are not in the records, so that only the sizes of the waits can be compared, not the policies.",
-		n, records, records-len(jobs))
+		len(common), records, records-len(jobs))
 	return rows, note, nil
 }

@@ -14,7 +14,7 @@ import (
 func smallCirrus(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	t.Setenv(ReferenceVariable, dir)
+	t.Setenv(referenceVariable, dir)
 	for name, text := range map[string]string{
 		"cirrus-2024Q1-elastisim-rigid.swf.gz":        "; MaxProcs: 10\n1 0 -1 4 4 -1 -1 4 4 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 2 8 -1 -1 8 2 -1 1 1 1 1 1 1 -1 -1\n3 3 -1 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n",
 		"cirrus-2024Q1-elastisim-rigid-starts.csv.gz": "job,start\n1,0\n2,4\n3,4\n",
@@ -26,9 +26,9 @@ func smallCirrus(t *testing.T) (dir string) {
 	return dir
 }
 
-func runCirrus(t *testing.T, c Cirrus) map[Ref]Row {
+func runCirrus(t *testing.T, c cirrus) map[Ref]Row {
 	t.Helper()
-	table, err := c.Run(t.Context(), Config{Seed: 7})
+	table, err := paper("cirrus", c, nil).Run(t.Context(), Config{Seed: 7})
 	require.NoError(t, err)
 	require.EqualValues(t, 7, table.Seed)
 	rows := map[Ref]Row{}
@@ -40,7 +40,7 @@ func runCirrus(t *testing.T, c Cirrus) map[Ref]Row {
 
 func TestCirrusByHand(t *testing.T) {
 	smallCirrus(t)
-	rows := runCirrus(t, Cirrus{Processors: 10})
+	rows := runCirrus(t, cirrus{Processors: 10})
 	for _, want := range []struct {
 		series, quantity, paper string
 		ours                    float64
@@ -71,11 +71,11 @@ func TestDamagedCirrusDataAreNamed(t *testing.T) {
 		"job,start\n1\n":           "line 2: wrong number of fields",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-		_, err := Cirrus{Processors: 10}.Run(t.Context(), Config{})
+		_, err := paper("cirrus", cirrus{Processors: 10}, nil).Run(t.Context(), Config{})
 		require.ErrorContains(t, err, want)
 	}
 	require.NoError(t, os.Remove(path))
-	_, err := Cirrus{Processors: 10}.Run(t.Context(), Config{})
+	_, err := paper("cirrus", cirrus{Processors: 10}, nil).Run(t.Context(), Config{})
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
 }
@@ -83,14 +83,14 @@ func TestDamagedCirrusDataAreNamed(t *testing.T) {
 // reference has the tests of this package look at published data, or skips.
 func reference(t *testing.T) {
 	t.Helper()
-	if os.Getenv(ReferenceVariable) == "" {
-		t.Skipf("%s is not set: no published data at hand", ReferenceVariable)
+	if os.Getenv(referenceVariable) == "" {
+		t.Skipf("%s is not set: no published data at hand", referenceVariable)
 	}
 }
 
 func TestCirrusRigidStartForStartAndMoldableAsFarAsTiesAllow(t *testing.T) {
 	reference(t)
-	rows := runCirrus(t, NewCirrus())
+	rows := runCirrus(t, newCirrus())
 	require.Zero(t, rows[Ref{elastiRigid, "", cirrusDiffer}].Ours.Mean)
 	require.Equal(t, "165.994", rows[Ref{elastiRigid, "", cirrusWait}].Paper)
 	require.Equal(t, "135.289", rows[Ref{elastiMolded, "", cirrusWait}].Paper)

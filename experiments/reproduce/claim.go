@@ -33,15 +33,6 @@ type Pair struct {
 	Factor     float64 // 0 means 1
 }
 
-// ascending says that each row's mean is below the next one's.
-func ascending(rows ...Ref) []Pair {
-	var pairs []Pair
-	for i := 1; i < len(rows); i++ {
-		pairs = append(pairs, Pair{Less: rows[i-1], Than: rows[i]})
-	}
-	return pairs
-}
-
 // Change says that one row's mean differs from another's by so many per cent,
 // rounded to whole ones.
 type Change struct {
@@ -55,7 +46,7 @@ type Ref struct{ Series, Point, Quantity string }
 func (r Ref) label() string { return Row{Series: r.Series, Point: r.Point}.label() }
 
 // Verdict is what paired differences say of a claim. Its pairs and changes are
-// tested together at Level (Bonferroni).
+// tested together at the level of confidence (Bonferroni).
 type Verdict string
 
 const (
@@ -72,66 +63,133 @@ func worse(a, b Verdict) Verdict {
 	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }
 
-func (c *Claim) judge(seen observations, index map[Ref]int) {
-	if c.Untested != "" {
+// A judge knows what was measured.
+type judge interface {
+	pair(p Pair) (v Verdict, detail string)
+	change(ch Change) (v Verdict, detail string)
+}
+
+// judge makes the verdict on a claim, unless whoever made the claim knew it.
+func (c *Claim) judge(by judge) {
+	switch {
+	case c.Untested != "":
 		c.Verdict, c.Detail = NotTested, c.Untested
 		return
+	case c.Verdict != "":
+		return
 	}
-	level := 1 - (1-Level)/float64(max(len(c.Pairs)+len(c.Changes), 1))
 	c.Verdict = Holds
 	var details []string
+	take := func(v Verdict, detail string) {
+		c.Verdict = worse(c.Verdict, v)
+		if detail != "" {
+			details = append(details, detail)
+		}
+	}
 	for _, p := range c.Pairs {
-		a, okA := index[p.Less]
-		b, okB := index[p.Than]
-		constant := p.Than == Ref{}
-		if constant {
-			b, okB = a, true
-		}
-		if !okA || !okB {
-			c.Verdict, c.Detail = NotTested, fmt.Sprintf("not measured: %v, %v", p.Less, p.Than)
-			return
-		}
-		if constant {
-			m := seen.difference(a, b, 0, level) // the row itself
-			d := m
-			d.Mean -= p.Factor
-			if m.Mean == 0 && m.N > 0 { // never in n cycles: once in n/3 is still to be reckoned with
-				d.HalfWidth = 3 / float64(m.N)
-			}
-			c.Verdict = worse(c.Verdict, below(d))
-			details = append(details, fmt.Sprintf("%s: %s = %s", p.Less.label(), p.Less.Quantity, interval(m)))
-			continue
-		}
-		d := seen.difference(a, b, cmp.Or(p.Factor, 1), level)
-		if v := below(d); v != Holds {
-			c.Verdict = worse(c.Verdict, v)
-			details = append(details, fmt.Sprintf("%s − %s = %s", p.Less.label(), p.Than.label(), interval(d)))
-		}
+		take(by.pair(p))
 	}
 	for _, ch := range c.Changes {
-		of, okA := index[ch.Of]
-		from, okB := index[ch.From]
-		if !okA || !okB {
-			c.Verdict, c.Detail = NotTested, fmt.Sprintf("not measured: %v, %v", ch.Of, ch.From)
-			return
-		}
-		d := seen.change(of, from, level)
-		v := below(d)
-		if ch.Percent > 0 {
-			v = below(metrics.Interval{Mean: -d.Mean, HalfWidth: d.HalfWidth, N: d.N})
-		}
-		const rounding, coarse = 0.5, 3
-		switch {
-		case v != Holds:
-		case d.HalfWidth > coarse: // too few cycles to tell the size
-			v = Undecided
-		case math.Abs(d.Mean-ch.Percent) > d.HalfWidth+rounding:
-			v = Direction
-		}
-		c.Verdict = worse(c.Verdict, v)
-		details = append(details, fmt.Sprintf("%s: %s%% (published %+g%%)", ch.Of.label(), interval(d), ch.Percent))
+		take(by.change(ch))
 	}
 	c.Detail = strings.Join(details, "; ")
+}
+
+// rounding is how far a change that is published in whole per cents may be off.
+const rounding = 0.5
+
+// replications judges by differences in pairs, cycle by cycle, at a level.
+type replications struct {
+	observations
+	index map[Ref]int
+	level float64
+}
+
+func (r replications) pair(p Pair) (Verdict, string) {
+	a, ok := r.index[p.Less]
+	if p.Than == (Ref{}) && ok {
+		m := r.difference(a, a, 0, r.level) // the row itself
+		d := m
+		d.Mean -= p.Factor
+		if m.Mean == 0 && m.N > 0 { // never in n cycles: once in n/3 is still to be reckoned with
+			d.HalfWidth = 3 / float64(m.N)
+		}
+		return below(d), fmt.Sprintf("%s: %s = %s", p.Less.label(), p.Less.Quantity, interval(m))
+	}
+	b, okB := r.index[p.Than]
+	if !ok || !okB {
+		return NotTested, fmt.Sprintf("not measured: %v, %v", p.Less, p.Than)
+	}
+	d := r.difference(a, b, cmp.Or(p.Factor, 1), r.level)
+	if below(d) == Holds {
+		return Holds, ""
+	}
+	return below(d), fmt.Sprintf("%s − %s = %s", p.Less.label(), p.Than.label(), interval(d))
+}
+
+func (r replications) change(ch Change) (Verdict, string) {
+	of, okA := r.index[ch.Of]
+	from, okB := r.index[ch.From]
+	if !okA || !okB {
+		return NotTested, fmt.Sprintf("not measured: %v, %v", ch.Of, ch.From)
+	}
+	d := r.observations.change(of, from, r.level)
+	v := below(d)
+	if ch.Percent > 0 {
+		v = below(metrics.Interval{Mean: -d.Mean, HalfWidth: d.HalfWidth, N: d.N})
+	}
+	const coarse = 3
+	switch {
+	case v != Holds:
+	case d.HalfWidth > coarse: // too few cycles to tell the size
+		v = Undecided
+	case math.Abs(d.Mean-ch.Percent) > d.HalfWidth+rounding:
+		v = Direction
+	}
+	return v, fmt.Sprintf("%s: %s%% (published %+g%%)", ch.Of.label(), interval(d), ch.Percent)
+}
+
+// singleRuns judges by one figure a row; NaN is none.
+type singleRuns map[Ref]float64
+
+// missing is the first row that was not measured, if there is one.
+func (f singleRuns) missing(refs ...Ref) (detail string) {
+	for _, r := range refs {
+		if x, ok := f[r]; r != (Ref{}) && (!ok || math.IsNaN(x)) {
+			return fmt.Sprintf("not measured: %v", r)
+		}
+	}
+	return ""
+}
+
+func (f singleRuns) pair(p Pair) (Verdict, string) {
+	if missing := f.missing(p.Less, p.Than); missing != "" {
+		return NotTested, missing
+	}
+	bound, name := p.Factor, ""
+	if p.Than != (Ref{}) {
+		bound, name = cmp.Or(p.Factor, 1)*f[p.Than], p.Than.label()+" "
+	}
+	if f[p.Less] < bound {
+		return Holds, ""
+	}
+	return Fails, fmt.Sprintf("%s %.6g, not below %s%.6g", p.Less.label(), f[p.Less], name, bound)
+}
+
+func (f singleRuns) change(ch Change) (v Verdict, detail string) {
+	if missing := f.missing(ch.Of, ch.From); missing != "" {
+		return NotTested, missing
+	}
+	percent := 100 * (f[ch.Of]/f[ch.From] - 1)
+	switch {
+	case percent*ch.Percent <= 0:
+		v = Fails
+	case math.Abs(percent-ch.Percent) > rounding:
+		v = Direction
+	default:
+		v = Holds
+	}
+	return v, fmt.Sprintf("%s: %+.1f%% (published %+g%%)", ch.Of.label(), percent, ch.Percent)
 }
 
 // below is the verdict on a difference that is claimed to be below 0.

@@ -14,11 +14,11 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// Sweep carries out the units of an experiment, one for each point of the axis, and
+// sweep carries out the units of an experiment, one for each point of the axis, and
 // gives their rows in that order. Rows depend on the point, c.Seed, the settings of e
 // (what %#v prints) and the inputs. Units that c.Dir has already are not carried out;
 // the first error ends the others.
-func (c Config) Sweep(ctx context.Context, e Experiment, axis sweep.Axis, do func(ctx context.Context, unit int) (sweep.Row, error), inputs ...sweep.Input) ([]sweep.Row, error) {
+func (c Config) sweep(ctx context.Context, e any, axis sweep.Axis, do func(ctx context.Context, unit int) (sweep.Row, error), inputs ...sweep.Input) ([]sweep.Row, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // before there is a folder
 	}
@@ -80,7 +80,7 @@ func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int)
 		ref := r.ref()
 		figures[i] = ref.Quantity + " | " + ref.Series + " | " + ref.Point
 	}
-	rows, err := c.Sweep(ctx, s.of, axis, func(ctx context.Context, unit int) (sweep.Row, error) {
+	rows, err := c.sweep(ctx, s.of, axis, func(ctx context.Context, unit int) (sweep.Row, error) {
 		found := noObservations(len(s.rows), parts[unit].cycles())
 		for i := range found.cycles() {
 			cycle := unit*s.bundle() + i

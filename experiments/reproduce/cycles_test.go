@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -121,7 +120,7 @@ func TestWhatIsKeptOfAnotherExperimentIsNotTaken(t *testing.T) {
 	for what, change := range map[string]func(*Config, *study){
 		"seed":     func(c *Config, _ *study) { c.Seed = 2 },
 		"build":    func(c *Config, _ *study) { c.Build = "2" },
-		"settings": func(_ *Config, st *study) { st.of = AEPFigure5() },
+		"settings": func(_ *Config, st *study) { st.of = aepFigure5() },
 	} {
 		st, times := counted(40, -1)
 		c := keep
@@ -159,14 +158,14 @@ func TestADamagedUnitIsDoneAgain(t *testing.T) {
 func TestMeasuredTimesAreNotKept(t *testing.T) {
 	c := Config{Seed: 1, Dir: filepath.Join(t.TempDir(), "toy-unfinished")}
 	st, _ := counted(40, -1)
-	st.serial = true
+	st.rows[0].Timing = true
 	runToy(t, st, c)
 	require.NoDirExists(t, c.Dir)
 }
 
 func TestWhatMeasuresTimeIsSerial(t *testing.T) {
 	st := toy()
-	st.serial = true
+	st.rows[0].Timing = true
 	var now, most atomic.Int32
 	inner := st.cycle
 	st.cycle = func(ctx context.Context, seed, cycle uint64, see sight) error {
@@ -213,7 +212,7 @@ func TestProgressCountsCyclesNotUnits(t *testing.T) {
 }
 
 func TestAnExperimentIsOneTextInEveryProcess(t *testing.T) {
-	for _, e := range slices.Concat(All(), Field()) {
+	for _, e := range All() {
 		made, err := stampOf(e, Config{}, "")
 		require.NoError(t, err)
 		require.NotContains(t, made.Settings, "(0x", e.Name())

@@ -15,14 +15,9 @@ import (
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// Dependability places a stream of jobs on nodes whose tasks overrun.
-//
-// Owners' tasks are planned, and jobs come over time; a dispatcher gives each a
-// window in what is free by then. Nobody is cut off and nothing is planned anew.
-type Dependability struct {
+// overrunning are jobs on nodes whose tasks overrun.
+type overrunning struct {
 	Environment vo.Environment
-	Jobs        int
-	Gap         vo.Range // between submissions
 	Nodes       vo.Range // n
 	Volume      vo.Range
 	// Money is the budget for a unit of work; DEP18 gives 644 for 7 times 800.
@@ -36,23 +31,24 @@ type Dependability struct {
 	Soon des.Time
 }
 
-// NewDependability is the experiment with our settings.
-func NewDependability() Dependability {
-	e := vo.DEP18()
-	e.Nodes.Count = 40
-	return Dependability{
-		Environment: e, Jobs: 30, Gap: vo.Range{Min: 0, Max: 40}, Nodes: vo.Range{Min: 2, Max: 7},
-		Volume: vo.Range{Min: 400, Max: 800}, Money: 0.115,
-		Overruns: []float64{0.1, 0.3}, Excess: vo.Range{Min: 0, Max: 0.5}, Soon: 100 * des.Second,
-	}
+// streamOfJobs places a stream of jobs on nodes whose tasks overrun.
+//
+// Owners' tasks are planned, and jobs come over time; a dispatcher gives each a
+// window in what is free by then. Nobody is cut off and nothing is planned anew.
+type streamOfJobs struct {
+	overrunning
+	Jobs int
+	Gap  vo.Range // between submissions
 }
 
-// Name implements Experiment.
-func (Dependability) Name() string { return "dependability" }
-
-// Title implements Experiment.
-func (Dependability) Title() string {
-	return "Windows by FirstFit, DEP and COORD where tasks overrun (a question of DEP18's)"
+// newDependability is the experiment with our settings.
+func newDependability() streamOfJobs {
+	e := vo.DEP18()
+	e.Nodes.Count = 40
+	return streamOfJobs{Jobs: 30, Gap: vo.Range{Min: 0, Max: 40}, overrunning: overrunning{
+		Environment: e, Nodes: vo.Range{Min: 2, Max: 7}, Volume: vo.Range{Min: 400, Max: 800}, Money: 0.115,
+		Overruns: []float64{0.1, 0.3}, Excess: vo.Range{Min: 0, Max: 0.5}, Soon: 100 * des.Second,
+	}}
 }
 
 const (
@@ -64,127 +60,101 @@ const (
 	refusedShare = "jobs without a window"
 )
 
-// placement is a search, and what else decides about a window; soon looks no further than Soon behind the first fit.
-type placement struct {
+// search is a search for windows, and what else decides about a window.
+type search struct {
 	name   string
 	finder plan.Finder
-	soon   bool
+	soon   bool // it looks no further than Soon behind the first fit
 	told   bool // it is known until when a task goes on that should have ended
 	// margin is how much more time and money than estimated is asked for, as a
 	// share of the estimate.
 	margin float64
 }
 
-func placements() []placement {
-	best := func(by window.Criterion) window.Best { return window.Best{Settings: wholeTimes, By: by} }
-	cheapest := func(g window.SquareGoal, by window.Criterion) window.Cheapest {
+// compared are the searches that are compared. Distances have no cap.
+func compared() []search {
+	square := func(g window.SquareGoal, by window.Criterion) window.Cheapest {
 		return window.Cheapest{Settings: wholeTimes, Goal: g, By: by}
 	}
-	return []placement{
-		{name: "FirstFit", finder: cheapest(window.FirstFit, nil)},
-		{name: "MinCost", finder: cheapest(window.LeastCost, nil)},
-		{name: "DEP Lite", finder: cheapest(window.MostWorth, window.DEP{})},
-		{name: "DEP", finder: best(window.DEP{})},
-		{name: "COORD Lite", finder: cheapest(window.MostWorth, window.COORD{})},
-		{name: "COORD", finder: best(window.COORD{})},
-		{name: "DEP, soon", finder: best(window.DEP{}), soon: true},
-		{name: "COORD, soon", finder: best(window.COORD{}), soon: true},
+	dep, coord := best(wholeTimes, window.DEP{}), best(wholeTimes, window.COORD{})
+	return []search{
+		{name: "FirstFit", finder: square(window.FirstFit, nil)},
+		{name: "MinCost", finder: square(window.LeastCost, nil)},
+		{name: "DEP Lite", finder: square(window.MostWorth, window.DEP{})},
+		{name: "DEP", finder: dep},
+		{name: "COORD Lite", finder: square(window.MostWorth, window.COORD{})},
+		{name: "COORD", finder: coord},
+		{name: "DEP, soon", finder: dep, soon: true},
+		{name: "COORD, soon", finder: coord, soon: true},
 	}
 }
 
-// Run implements Experiment.
-func (d Dependability) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{
-		Name: d.Name(), Title: d.Title(), XLabel: "probability of an overrun",
-		Settings: append(byDEP18.with(sources{"nodes": {Ours, "so that windows meet"}}).settings(d.Environment.Facts()),
-			Setting{"jobs", fmt.Sprintf("%d, %v to %v units apart, of %v to %v nodes and volumes %v to %v, budget %v a unit of work", d.Jobs, d.Gap.Min, d.Gap.Max, d.Nodes.Min, d.Nodes.Max, d.Volume.Min, d.Volume.Max, d.Money), Source{Ours, "nothing is published; DEP18's one job has 7 nodes, a volume of 800 and 0.115 a unit of work"}},
-			Setting{"overruns", fmt.Sprintf("every task, owners' too, overruns with the probability given, by %v to %v of its planned time, uniformly", d.Excess.Min, d.Excess.Max), Source{Ours, "DEP18 speaks of delays without numbers"}},
-			Setting{"\"soon\"", fmt.Sprintf("windows start at most %v units after the first fit", d.Soon), Source{Ours, "what a user would wait for"}},
-			Setting{"cycles", "2000", Source{Ours, "as DEP18's table 1"}},
-		),
-		Remarks: []string{"Delay and wait are means over the jobs placed: planned to real start, submission to real start. Utilization is the jobs' time on their nodes over all nodes' time to the last finish."},
-	}
-	st := study{of: d, cycles: 2000, cycle: d.cycle}
-	for _, q := range []string{delayedShare, meanDelay, meanWait, lastFinish, utilization, refusedShare} {
-		for _, p := range placements() {
-			for _, f := range d.Overruns {
-				st.rows = append(st.rows, Row{Series: p.name, Point: overrunPoint(f), X: f, Quantity: q, Own: true})
-			}
+func (d streamOfJobs) rows(p *page) []Row {
+	var lines []Row
+	for _, s := range compared() {
+		for _, x := range d.Overruns {
+			lines = append(lines, Row{Series: s.name, Point: overrunPoint(x), X: x, Own: true})
 		}
 	}
-	for _, q := range []string{delayedShare, meanDelay} {
-		claim := Claim{Where: "ours", Text: "DEP18's conjecture, " + q + ": DEP < FirstFit"}
-		for _, f := range d.Overruns {
-			claim.Pairs = append(claim.Pairs, Pair{Less: Ref{"DEP", overrunPoint(f), q}, Than: Ref{"FirstFit", overrunPoint(f), q}})
-		}
-		st.claims = append(st.claims, claim)
-	}
-	claim := Claim{Where: "ours", Text: "its price, wait: FirstFit < DEP"}
-	for _, f := range d.Overruns {
-		claim.Pairs = append(claim.Pairs, Pair{Less: Ref{"FirstFit", overrunPoint(f), meanWait}, Than: Ref{"DEP", overrunPoint(f), meanWait}})
-	}
-	st.claims = append(st.claims, claim)
-	err := st.run(ctx, c, &t)
-	return t, err
+	return p.each(lines)
 }
 
 func overrunPoint(f float64) string { return fmt.Sprintf("overrun %v%%", 100*f) }
 
-func (d Dependability) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
+func (d streamOfJobs) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	in, err := d.Environment.Generate(seed, cycle)
 	if err != nil {
 		return err
 	}
 	jobs := d.jobs(des.NewStream(seed, cycle, "dependability.jobs"), in.End)
-	for _, f := range d.Overruns {
-		for _, p := range placements() {
-			flow := dispatcher{
-				placement: p, soon: d.Soon,
-				until: func(des.Time) des.Time { return in.End },
-				longer: func(name string, keys ...uint64) func(des.Time) des.Time {
-					return overruns(des.NewStream(seed, cycle, name, keys...), f, d.Excess)
-				},
-			}
+	for _, overrun := range d.Overruns {
+		for _, s := range compared() {
+			flow := d.dispatcher(s, seed, cycle, overrun)
+			flow.until = func(des.Time) des.Time { return in.End }
 			if err := flow.run(ctx, in, jobs); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
+				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			d.tell(&flow, see, overrunPoint(f))
+			d.tell(&flow, see, overrunPoint(overrun))
 		}
 	}
 	return nil
 }
 
+// dispatcher places jobs by a search where tasks overrun with that probability.
+func (o overrunning) dispatcher(s search, seed, cycle uint64, overrun float64) dispatcher {
+	return dispatcher{search: s, soon: o.Soon, longer: func(name string, keys ...uint64) func(des.Time) des.Time {
+		return overruns(des.NewStream(seed, cycle, name, keys...), overrun, o.Excess)
+	}}
+}
+
 // jobs are those that come before the interval's end.
-func (d Dependability) jobs(draw *rand.Rand, end des.Time) []*entity.Job {
+func (d streamOfJobs) jobs(draw *rand.Rand, end des.Time) []*entity.Job {
 	var jobs []*entity.Job
 	now := des.Time(0)
 	for id := range d.Jobs {
 		now += des.Seconds(d.Gap.Min + float64((d.Gap.Max-d.Gap.Min)*draw.Float64()))
-		if j := squareJob(draw, id, now, d.Nodes, d.Volume, d.Money); now < end {
+		if j := d.job(draw, id, now); now < end {
 			jobs = append(jobs, j)
 		}
 	}
 	return jobs
 }
 
-// squareJob draws a job of so many nodes and such a volume, uniformly, with so much
-// money a unit of work.
-func squareJob(draw *rand.Rand, id int, submit des.Time, nodes, volume vo.Range, money float64) *entity.Job {
-	n := int(nodes.Min) + draw.IntN(int(nodes.Max-nodes.Min)+1)
-	v := volume.Min + float64((volume.Max-volume.Min)*draw.Float64())
+// job draws a job, its nodes and volume uniformly.
+func (o overrunning) job(draw *rand.Rand, id int, submit des.Time) *entity.Job {
+	n := int(o.Nodes.Min) + draw.IntN(int(o.Nodes.Max-o.Nodes.Min)+1)
+	v := o.Volume.Min + float64((o.Volume.Max-o.Volume.Min)*draw.Float64())
 	return &entity.Job{
 		ID: int64(id), Submit: submit, Runtime: des.Seconds(v),
-		Request: entity.Request{Nodes: n, Length: des.Seconds(v), Budget: money * float64(n) * v},
+		Request: entity.Request{Nodes: n, Length: des.Seconds(v), Budget: o.Money * float64(n) * v},
 	}
 }
 
-func (d Dependability) tell(flow *dispatcher, see sight, point string) {
+func (d streamOfJobs) tell(flow *dispatcher, see sight, point string) {
 	var delayed, delay, wait, used float64
 	last := des.Time(0)
 	for _, a := range flow.jobs {
-		if a.delay() > 0 {
-			delayed++
-		}
+		delayed += oneIf(a.delay() > 0)
 		delay += a.delay().Seconds()
 		wait += (a.start - a.run.Submit).Seconds()
 		for _, p := range a.parts {
@@ -194,12 +164,18 @@ func (d Dependability) tell(flow *dispatcher, see sight, point string) {
 	}
 	placed := float64(len(flow.jobs))
 	see.at(flow.name, point, refusedShare, 1-placed/float64(d.Jobs))
-	if placed == 0 {
-		return
-	}
-	see.at(flow.name, point, delayedShare, delayed/placed)
+	see.at(flow.name, point, delayedShare, delayed/placed) // NaN, which is no observation, where none is placed
 	see.at(flow.name, point, meanDelay, delay/placed)
 	see.at(flow.name, point, meanWait, wait/placed)
-	see.at(flow.name, point, lastFinish, last.Seconds())
-	see.at(flow.name, point, utilization, used/(float64(len(flow.nodes))*last.Seconds()))
+	if placed > 0 {
+		see.at(flow.name, point, lastFinish, last.Seconds())
+		see.at(flow.name, point, utilization, used/(float64(len(flow.nodes))*last.Seconds()))
+	}
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

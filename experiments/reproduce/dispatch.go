@@ -32,14 +32,14 @@ import (
 // which should have ended goes on, until when is known only where it is told;
 // nothing is known of what will.
 type dispatcher struct {
-	placement
+	search
 	nodes []*entity.Node
 	index map[*entity.Node]int // never iterated
 	// until is where the interval ends in which a job that comes now looks for
 	// its window.
 	until func(now des.Time) des.Time
 	// soon is how long after the first fit a window may start, where the
-	// placement is called so.
+	// search is called so.
 	soon des.Time
 	// longer makes planned times real ones, from a stream of that name and keys.
 	longer func(name string, keys ...uint64) func(planned des.Time) des.Time
@@ -169,8 +169,8 @@ func (d *dispatcher) place(r *entity.Round, run *entity.Run) (*activity, error) 
 	request, until := run.Request, list.To
 	request.Length += des.Time(d.margin * float64(request.Length))
 	request.Budget *= 1 + d.margin
-	if d.placement.soon {
-		first, err := firstFit().Find(r.Context(), request, list, until)
+	if d.search.soon {
+		first, err := firstFit.Find(r.Context(), request, list, until)
 		if err != nil {
 			return nil, err
 		}

@@ -7,9 +7,11 @@
 //		err = table.WriteMarkdown(os.Stdout)
 //	}
 //
-// An experiment is a value, a struct of its settings, and yields a table: for
-// each published figure the paper's, that of the authors' published program
-// where it is known, and ours with a 95% interval.
+// An experiment is a page of papers/*.yaml and a program. The page has what is said:
+// settings and where they come from, what was published, what is claimed. The program,
+// a struct of the settings, yields the figures of a table: for each published figure the
+// paper's, that of the authors' published program where it is known, and ours with a
+// 95% interval.
 //
 // A cycle is one replication: an environment drawn anew, the same for every
 // algorithm that is compared (common random numbers), so that differences are
@@ -21,10 +23,13 @@
 // units: with Config.Dir they are kept, each whole or not at all, and what is there
 // is not computed again by the same program with the same settings.
 //
-// The experiments of Field repeat what others have published of the same jobs: a cycle
-// is one schedule of these. They look for logs and published files in the folders that
-// TracesVariable and ReferenceVariable name, and are a *MissingError without them. What
-// is half done of them is not kept in Config.Dir.
+// Some repeat what others have published of the same jobs: a cycle is one schedule of
+// these. They look for logs and published files in the folders that GRIDSLOT_TRACES and
+// GRIDSLOT_REFERENCE name, and are a *MissingError without them. What is half done of
+// them is not kept in Config.Dir.
+//
+// To add an experiment write its page and its program, which is replicated (cycles that
+// observe rows) or measured (rows of one schedule each), and name both in All.
 //
 // docs/papers has a page for each paper: formulas and where they are, our tables
 // beside theirs, and what could not be matched.

@@ -1,91 +1,108 @@
 package reproduce
 
 // Published results of others beside ours: the same jobs, which they have published,
-// so that each figure is that of one run and not a mean over cycles.
+// so that each figure is that of one run and not a mean over cycles. Here is what such
+// experiments have in common: finding and reading the data, running jobs on a cluster,
+// judging by single runs.
 
 import (
 	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/workload"
 )
 
-// ReferenceVariable names, in the environment, the folder of what others have
+// referenceVariable names, in the environment, the folder of what others have
 // published: its files are there or in a folder "field" or "inputs" in it.
-const ReferenceVariable = "GRIDSLOT_REFERENCE"
-
-// TracesVariable names the folder of real logs.
-const TracesVariable = "GRIDSLOT_TRACES"
+// tracesVariable names the folder of real logs.
+const (
+	referenceVariable = "GRIDSLOT_REFERENCE"
+	tracesVariable    = "GRIDSLOT_TRACES"
+)
 
 // MissingError is the error of an experiment whose data are not at hand.
 type MissingError struct {
 	File     string // its name
 	How      string // where it is to be had, a sentence
-	Variable string // names the folder it is looked for in; ReferenceVariable where empty
+	Variable string // names the folder it is looked for in; GRIDSLOT_REFERENCE where empty
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, ReferenceVariable), strings.TrimSuffix(e.How, "."))
+	return fmt.Sprintf("%s is not at hand: set %s to the folder that has it. %s", e.File, cmp.Or(e.Variable, referenceVariable), strings.TrimSuffix(e.How, "."))
 }
 
 // logFile is the path of a log of that name, with one of the usual endings; how says
 // where it is to be had.
 func logFile(name, how string) (string, error) {
-	if dir := os.Getenv(TracesVariable); dir != "" {
-		for _, ending := range []string{".swf.gz", ".swf", ".recon.swf.gz"} {
-			path := filepath.Join(dir, name+ending)
-			if _, err := os.Stat(path); err == nil {
-				return path, nil
-			}
+	for _, ending := range []string{".swf.gz", ".swf", ".recon.swf.gz"} {
+		if path, ok := dataFile(tracesVariable, name+ending); ok {
+			return path, nil
 		}
 	}
-	return "", &MissingError{name + ".swf", how, TracesVariable}
+	return "", &MissingError{name + ".swf", how, tracesVariable}
 }
 
 // fieldFile is the path of a published file; how says where it is to be had.
 func fieldFile(name, how string) (string, error) {
-	if dir := os.Getenv(ReferenceVariable); dir != "" {
-		for _, path := range []string{filepath.Join(dir, "field", name), filepath.Join(dir, "inputs", name), filepath.Join(dir, name)} {
-			if _, err := os.Stat(path); err == nil {
-				return path, nil
-			}
+	for _, path := range []string{filepath.Join("field", name), filepath.Join("inputs", name), name} {
+		if path, ok := dataFile(referenceVariable, path); ok {
+			return path, nil
 		}
 	}
 	return "", &MissingError{File: name, How: how}
 }
 
-// onData is an experiment whose figures depend on published files, which need not all be
+// dataFile is a file of the folder that a variable names, if it is there.
+func dataFile(variable, name string) (path string, ok bool) {
+	dir := os.Getenv(variable)
+	path = filepath.Join(dir, name)
+	_, err := os.Stat(path)
+	return path, dir != "" && err == nil
+}
+
+// onData is a program whose figures depend on published files, which need not all be
 // at hand.
 type onData interface{ data() (logs, field []string) }
 
 // dataOf are the published files of e that are at hand, with their checksums.
 func dataOf(e Experiment) (data []string, err error) {
-	of, ok := e.(onData)
+	of, _ := e.(experiment)
+	on, ok := of.program.(onData)
 	if !ok {
 		return nil, nil
 	}
-	add := func(name string, find func(name, how string) (string, error)) {
-		path, missing := find(name, "")
-		if missing != nil || err != nil {
-			return
+	add := func(names []string, find func(name, how string) (string, error)) {
+		for _, name := range names {
+			path, missing := find(name, "")
+			if missing != nil || err != nil {
+				continue
+			}
+			var in sweep.Input
+			in, err = sweep.InputFile(path)
+			data = append(data, filepath.Base(path)+" sha256:"+in.Sum)
 		}
-		var in sweep.Input
-		in, err = sweep.InputFile(path)
-		data = append(data, filepath.Base(path)+" sha256:"+in.Sum)
 	}
-	logs, field := of.data()
-	for _, name := range logs {
-		add(name, logFile)
-	}
-	for _, name := range field {
-		add(name, fieldFile)
-	}
+	logs, field := on.data()
+	add(logs, logFile)
+	add(field, fieldFile)
 	return data, err
 }
 
@@ -98,75 +115,142 @@ func (t *Table) fill(rows []Row, claims ...Claim) error {
 	if err := CheckSettings(t.Settings); err != nil {
 		return err
 	}
-	found := make(map[Ref]float64, len(rows)) // never iterated
-	for _, r := range rows {
-		if _, twice := found[r.ref()]; twice {
-			return fmt.Errorf("two rows are called %v", r.ref())
-		}
-		found[r.ref()] = math.NaN() // theirs alone
-		if r.Ours.N > 0 {
-			found[r.ref()] = r.Ours.Mean
+	index, err := indexOf(rows)
+	if err != nil {
+		return err
+	}
+	found := make(singleRuns, len(rows))
+	for ref, i := range index {
+		if found[ref] = math.NaN(); rows[i].Ours.N > 0 { // others are theirs alone
+			found[ref] = rows[i].Ours.Mean
 		}
 	}
 	t.Cycles, t.PublishedCycles, t.Rows = 1, 1, rows
-	ours := *t // what was not run here claims nothing
-	ours.Rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Ours.N == 0 })
-	t.Claims = append(ours.orderings(), claims...)
+	t.Claims = append(t.orderings(), claims...)
 	for i := range t.Claims {
-		t.Claims[i].judgeSingle(found)
+		t.Claims[i].judge(found)
 	}
 	return nil
 }
 
-// judgeSingle is judge where there is one figure a row.
-func (c *Claim) judgeSingle(found map[Ref]float64) {
-	switch {
-	case c.Untested != "":
-		c.Verdict, c.Detail = NotTested, c.Untested
-		return
-	case c.Verdict != "": // whoever made the claim knew
-		return
+// readColumns reads numbers from a CSV file, which may be compressed: for each row
+// those of the columns named, in that order. Any other text is an error.
+func readColumns(path string, columns ...string) ([][]float64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	c.Verdict = Holds
-	var details []string
-	measured := func(r Ref) float64 {
-		x, ok := found[r]
-		if !ok || math.IsNaN(x) {
-			c.Verdict = NotTested
-			details = append(details, fmt.Sprintf("not measured: %v", r))
-			return math.NaN()
+	defer f.Close()
+	text, err := workload.Decompress(f)
+	if err != nil {
+		return nil, err
+	}
+	r, name := csv.NewReader(text), filepath.Base(path)
+	head, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: the first line: %w", name, err)
+	}
+	at := make([]int, len(columns))
+	for i, column := range columns {
+		if at[i] = slices.Index(head, column); at[i] < 0 {
+			return nil, fmt.Errorf("%s: there is no column %q", name, column)
 		}
-		return x
 	}
-	for _, p := range c.Pairs {
-		less, than, factor, name := measured(p.Less), 1.0, p.Factor, ""
-		if p.Than != (Ref{}) {
-			than, name = measured(p.Than), p.Than.label()+" "
-			if factor == 0 {
-				factor = 1
+	var rows [][]float64
+	for {
+		line, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		row := make([]float64, len(columns))
+		for i, c := range at {
+			if row[i], err = strconv.ParseFloat(line[c], 64); err != nil {
+				n, _ := r.FieldPos(c)
+				return nil, fmt.Errorf("%s, line %d, %s: want a number, not %q", name, n, columns[i], line[c])
 			}
 		}
-		switch bound := factor * than; {
-		case math.IsNaN(less) || math.IsNaN(bound) || less < bound:
-		default:
-			c.Verdict = worse(c.Verdict, Fails)
-			details = append(details, fmt.Sprintf("%s %.6g, not below %s%.6g", p.Less.label(), less, name, bound))
+		rows = append(rows, row)
+	}
+}
+
+// fieldColumns reads columns of a published file.
+func fieldColumns(file, how string, columns ...string) ([][]float64, error) {
+	path, err := fieldFile(file, how)
+	if err != nil {
+		return nil, err
+	}
+	return readColumns(path, columns...)
+}
+
+// reconstructed reports whether a log's header says that it is not the archive's file.
+func reconstructed(t *workload.Trace) (how string, ok bool) {
+	how = t.Header.Get("Conversion")
+	return how, strings.Contains(strings.ToLower(how), "reconstruct")
+}
+
+// runOn has jobs run on a cluster of so many processors, as far as set says under other
+// conditions than the usual ones, and returns what became of them, in their order.
+func runOn(ctx context.Context, procs int, p entity.Policy, jobs []*entity.Job, set func(*entity.Metascheduler), observers ...entity.Observer) ([]*entity.Run, error) {
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(procs), p, observers...)
+	set(m)
+	runs := make([]*entity.Run, len(jobs))
+	for i, j := range jobs {
+		runs[i] = m.Submit(j)
+	}
+	return runs, sim.Run(ctx)
+}
+
+// decideAt has decisions made at the passes given.
+func decideAt(pass entity.Pass) func(*entity.Metascheduler) {
+	return func(m *entity.Metascheduler) { m.Pass = pass }
+}
+
+// each calls do for the n runs of an experiment, as many at a time as c says, and tells
+// c of the progress.
+func (c Config) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	var done atomic.Int64
+	return scenario.Each(ctx, n, cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) error {
+		if err := do(ctx, i); err != nil {
+			return err
 		}
-	}
-	for _, ch := range c.Changes {
-		percent := 100 * (measured(ch.Of)/measured(ch.From) - 1)
-		const rounding = 0.5
-		switch {
-		case math.IsNaN(percent):
-			continue
-		case percent*ch.Percent <= 0:
-			c.Verdict = worse(c.Verdict, Fails)
-		case math.Abs(percent-ch.Percent) > rounding:
-			c.Verdict = worse(c.Verdict, Direction)
+		if c.Progress != nil {
+			c.Progress(int(done.Add(1)), n)
 		}
-		details = append(details, fmt.Sprintf("%s: %+.1f%% (published %+g%%)", ch.Of.label(), percent, ch.Percent))
+		return nil
+	})
+}
+
+// waitsOf are the waits of runs, in so long a unit.
+func waitsOf(runs []*entity.Run, unit des.Time) (waits []float64) {
+	for _, r := range runs {
+		waits = append(waits, float64(r.Wait())/float64(unit))
 	}
-	if len(details) > 0 {
-		c.Detail = strings.Join(details, "; ")
+	return waits
+}
+
+// meanSlowdown is the mean bounded slowdown of runs.
+func meanSlowdown(runs []*entity.Run) float64 {
+	var all []float64
+	for _, r := range runs {
+		all = append(all, metrics.BoundedSlowdown(r.Wait(), r.Runtime))
 	}
+	return mean(all)
+}
+
+// mean is that of one number or more.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// median is the lower one of two.
+func median(x []float64) float64 {
+	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
 }

@@ -62,13 +62,13 @@ func TestClaimsOfSingleRuns(t *testing.T) {
 func TestATableOfSingleRunsHasEachRowOnce(t *testing.T) {
 	var table Table
 	require.ErrorContains(t, table.fill(append(published3(1, 2, 3), published3(1, 2, 3)[0])), "two rows")
-	table.Settings = []Setting{{"jobs", "theirs", Source{}}}
+	table.Settings = []Setting{{"jobs", "theirs", ""}}
 	require.ErrorContains(t, table.fill(published3(1, 2, 3)), "where it comes from")
 }
 
 func TestPublishedFilesAreFoundOrSaidToBeMissing(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(ReferenceVariable, dir)
+	t.Setenv(referenceVariable, dir)
 	_, err := fieldFile("x.csv", "The authors have it.")
 	require.EqualError(t, err, "x.csv is not at hand: set GRIDSLOT_REFERENCE to the folder that has it. The authors have it")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "field"), 0o777))
@@ -78,7 +78,7 @@ func TestPublishedFilesAreFoundOrSaidToBeMissing(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, at, found)
 	}
-	t.Setenv(ReferenceVariable, "")
+	t.Setenv(referenceVariable, "")
 	_, err = fieldFile("x.csv", "")
 	require.Error(t, err)
 }
@@ -86,14 +86,14 @@ func TestPublishedFilesAreFoundOrSaidToBeMissing(t *testing.T) {
 func TestWhatWasSavedIsOfTheDataThatAreAtHand(t *testing.T) {
 	files, err := os.ReadDir(smallCirrus(t))
 	require.NoError(t, err)
-	table, err := Cirrus{Processors: 10}.Run(t.Context(), Config{})
+	table, err := paper("cirrus", cirrus{Processors: 10}, nil).Run(t.Context(), Config{})
 	require.NoError(t, err)
-	_, ofCirrus := Cirrus{}.data()
+	_, ofCirrus := cirrus{}.data()
 	require.Len(t, ofCirrus, len(files))
-	for _, e := range Field() {
+	for _, e := range field() {
 		data, out := t.TempDir(), t.TempDir()
-		t.Setenv(TracesVariable, data)
-		t.Setenv(ReferenceVariable, data)
+		t.Setenv(tracesVariable, data)
+		t.Setenv(referenceVariable, data)
 		saved := func() bool {
 			_, ok := Saved(out, "1", e, Config{})
 			return ok
@@ -102,7 +102,7 @@ func TestWhatWasSavedIsOfTheDataThatAreAtHand(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(data, name), []byte(text), 0o666))
 		}
 		require.NoError(t, Save(out, "1", e, Config{}, &table))
-		logs, names := e.(onData).data()
+		logs, names := e.(experiment).program.(onData).data()
 		for _, log := range logs {
 			names = append(names, log+".swf")
 		}
@@ -118,20 +118,20 @@ func TestWhatWasSavedIsOfTheDataThatAreAtHand(t *testing.T) {
 		require.True(t, saved(), e.Name())
 		moved := t.TempDir()
 		require.NoError(t, os.CopyFS(moved, os.DirFS(data)))
-		t.Setenv(TracesVariable, moved)
-		t.Setenv(ReferenceVariable, moved)
+		t.Setenv(tracesVariable, moved)
+		t.Setenv(referenceVariable, moved)
 		require.True(t, saved(), "they are elsewhere, and the same")
 	}
 }
 
 func TestWhatAnExperimentMissesIsAmongItsData(t *testing.T) {
-	for _, e := range Field() {
-		t.Setenv(TracesVariable, t.TempDir())
-		t.Setenv(ReferenceVariable, t.TempDir())
+	for _, e := range field() {
+		t.Setenv(tracesVariable, t.TempDir())
+		t.Setenv(referenceVariable, t.TempDir())
 		_, err := e.Run(t.Context(), Config{})
 		var missing *MissingError
 		require.ErrorAs(t, err, &missing)
-		logs, field := e.(onData).data()
+		logs, field := e.(experiment).program.(onData).data()
 		require.Contains(t, append(logs, field...), strings.TrimSuffix(missing.File, ".swf"))
 	}
 }

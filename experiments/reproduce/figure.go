@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	page "github.com/gridslot/gridslot/metrics/figure"
+	drawing "github.com/gridslot/gridslot/metrics/figure"
 )
 
 const (
@@ -43,7 +43,7 @@ func (t *Table) WriteSVG(w io.Writer) error { return t.draw(w, "svg") }
 func (t *Table) WritePDF(w io.Writer) error { return t.draw(w, "pdf") }
 
 func (t *Table) draw(w io.Writer, format string) error {
-	all := &page.Figure{Columns: 1, Width: panelWidth, Height: panelHeight, Gap: panelGap}
+	all := &drawing.Figure{Columns: 1, Width: panelWidth, Height: panelHeight, Gap: panelGap}
 	for _, q := range quantities(t.Rows) {
 		p, err := t.panel(q)
 		if err != nil {

@@ -14,27 +14,30 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// Gantt is a chart of one environment: a panel a search, a row a node.
-type Gantt struct {
+// ganttChart is a chart of one environment: a panel a search, a row a node.
+type ganttChart struct {
 	Environment vo.Environment
 	Request     entity.Request
-	Algorithms  []Algorithm
+	Algorithms  []algorithm
 }
 
 // placementGantt is DEP18's figures 2 and 4 on a domain small enough to be seen.
 // The paper's own nodes and tasks are not published as numbers.
-func placementGantt() Gantt {
-	g := Gantt{
+func placementGantt() ganttChart {
+	g := ganttChart{
 		Environment: vo.DEP18(), Request: vo.DEP18Request(),
-		Algorithms: []Algorithm{
-			{Name: "FirstFit", Finder: firstFit()},
-			{Name: "DEP", Finder: window.Best{Settings: dep18Knapsack, By: window.DEP{}}},
-			{Name: "COORD", Finder: window.Best{Settings: dep18Knapsack, By: window.COORD{}}},
+		Algorithms: []algorithm{
+			{Name: "FirstFit", Finder: firstFit},
+			{Name: "DEP", Finder: best(dep18Knapsack, window.DEP{})},
+			{Name: "COORD", Finder: best(dep18Knapsack, window.COORD{})},
 		},
 	}
 	g.Environment.Nodes.Count = 20
@@ -43,54 +46,32 @@ func placementGantt() Gantt {
 }
 
 // ganttOf is the chart that goes with e's figures, if one does.
-func ganttOf(e Experiment) (Gantt, bool) {
-	s, ok := e.(Search)
-	return s.Gantt, ok && len(s.Gantt.Algorithms) > 0
+func ganttOf(e Experiment) (ganttChart, bool) {
+	of, _ := e.(experiment)
+	s, _ := of.program.(searches)
+	return s.Gantt, len(s.Gantt.Algorithms) > 0
 }
 
 const ganttEnding = "-gantt.svg"
-
-// bar is a rectangle of a chart.
-type bar struct {
-	node     int // position in the environment
-	from, to float64
-	window   bool // not an owner's task
-}
-
-// bars are the owners' tasks and those of w, in time units.
-func bars(in *vo.Instance, w entity.Window) []bar {
-	var all []bar
-	for i, n := range in.Nodes {
-		for _, s := range in.Tasks[i] {
-			all = append(all, bar{i, s.Start.Seconds(), s.End.Seconds(), false})
-		}
-		for _, t := range w.Tasks {
-			if t.Node == n {
-				all = append(all, bar{i, w.Start.Seconds(), t.End.Seconds(), true})
-			}
-		}
-	}
-	return all
-}
 
 // ganttTries is in how many environments windows are looked for.
 const ganttTries = 1000
 
 // draw draws the first environment in which every search finds a window.
-func (g Gantt) draw(ctx context.Context, seed uint64) (*vo.Instance, []entity.Window, error) {
+func (g ganttChart) draw(ctx context.Context, seed uint64) (*vo.Instance, []plan.Found, error) {
 	for cycle := range uint64(ganttTries) {
 		in, err := g.Environment.Generate(seed, cycle)
 		if err != nil {
 			return nil, nil, err
 		}
-		var windows []entity.Window
+		var windows []plan.Found
 		for _, a := range g.Algorithms {
 			found, err := a.Finder.Find(ctx, g.Request, in.SlotList(), in.End)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", a.Name, err)
 			}
 			if found.OK {
-				windows = append(windows, found.Window)
+				windows = append(windows, found)
 			}
 		}
 		if len(windows) == len(g.Algorithms) {
@@ -102,60 +83,68 @@ func (g Gantt) draw(ctx context.Context, seed uint64) (*vo.Instance, []entity.Wi
 
 // WriteSVG writes the chart: time from left to right, owners' tasks grey, windows
 // in colour, with the means of their distances above each panel.
-func (g Gantt) WriteSVG(ctx context.Context, w io.Writer, seed uint64) error {
+func (g ganttChart) WriteSVG(ctx context.Context, w io.Writer, seed uint64) error {
 	in, windows, err := g.draw(ctx, seed)
 	if err != nil {
 		return err
 	}
 	var panels [][]*plot.Plot
 	for i, a := range g.Algorithms {
-		panels = append(panels, []*plot.Plot{ganttPanel(a.Name, in, windows[i])})
+		least, most := distances(windows[i], in.SlotList().Slots)
+		chart := chartOf(in, windows[i].Window)
+		p := plot.New()
+		p.Title.Text = fmt.Sprintf("%s: L min %.1f, L max %.1f", a.Name, least, most)
+		p.X.Label.Text, p.Y.Label.Text = "time", "node (performance)"
+		p.NominalY(chart.Rows...)
+		p.Add(bars{chart, in.End})
+		panels = append(panels, []*plot.Plot{p})
 	}
 	c := vgsvg.New(1.5*panelWidth, vg.Length(len(panels))*(1.25*panelHeight+panelGap))
 	tiles := draw.Tiles{Cols: 1, Rows: len(panels), PadY: panelGap,
 		PadTop: panelGap / 2, PadBottom: panelGap / 2, PadLeft: panelGap / 2, PadRight: panelGap / 2}
-	for i, canvases := 0, plot.Align(panels, tiles, draw.New(c)); i < len(panels); i++ {
-		panels[i][0].Draw(canvases[i][0])
+	for i, canvases := range plot.Align(panels, tiles, draw.New(c)) {
+		panels[i][0].Draw(canvases[0])
 	}
 	_, err = c.WriteTo(w)
 	return err
 }
 
-func ganttPanel(name string, in *vo.Instance, w entity.Window) *plot.Plot {
-	p := plot.New()
-	least, most := distances(w, in.SlotList().Slots)
-	p.Title.Text = fmt.Sprintf("%s: L min %.1f, L max %.1f", name, least, most)
-	p.X.Label.Text, p.Y.Label.Text = "time", "node (performance)"
-	var rows []string
-	for _, n := range in.Nodes {
-		rows = append(rows, fmt.Sprintf("%d (%v)", n.ID, n.Perf))
+// chartOf has a row of every node: its owner's tasks, and its part of w.
+func chartOf(in *vo.Instance, w entity.Window) (c gantt.Chart) {
+	for i, n := range in.Nodes {
+		c.Rows = append(c.Rows, fmt.Sprintf("%d (%v)", n.ID, n.Perf))
+		for _, s := range in.Tasks[i] {
+			c.Bars = append(c.Bars, gantt.Bar{Row: i, From: s.Start, To: s.End, Mark: gantt.Owner})
+		}
+		for _, t := range w.Tasks {
+			if t.Node == n {
+				c.Bars = append(c.Bars, gantt.Bar{Row: i, From: w.Start, To: t.End, Mark: gantt.Mark(1)})
+			}
+		}
 	}
-	p.NominalY(rows...)
-	p.Add(ganttBars{bars(in, w), len(in.Nodes), in.End.Seconds()})
-	return p
+	return c
 }
 
-// ganttBars are the rectangles of one panel.
-type ganttBars struct {
-	bars  []bar
-	nodes int
-	until float64
+// bars are the rectangles of one panel.
+type bars struct {
+	gantt.Chart
+	until des.Time
 }
 
 // Plot implements plot.Plotter.
-func (g ganttBars) Plot(c draw.Canvas, p *plot.Plot) {
+func (g bars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	for _, b := range g.bars {
-		fill := color.Color(paperColor)
-		if b.window {
-			fill = oursColor
+	for _, b := range g.Bars {
+		fill := color.Color(oursColor)
+		if b.Mark == gantt.Owner {
+			fill = paperColor
 		}
-		left, right, low, high := x(b.from), x(b.to), y(float64(b.node)-0.4), y(float64(b.node)+0.4)
+		left, right, low, high := x(b.From.Seconds()), x(b.To.Seconds()), y(float64(b.Row)-0.4), y(float64(b.Row)+0.4)
 		c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
 	}
 }
 
 // DataRange implements plot.DataRanger.
-func (g ganttBars) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return 0, g.until, -0.5, float64(g.nodes) - 0.5
+func (g bars) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return 0, g.until.Seconds(), -0.5, float64(len(g.Rows)) - 0.5
 }

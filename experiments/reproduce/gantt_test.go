@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
@@ -73,9 +74,9 @@ func TestWindowsAreDrawnWhereTheyLie(t *testing.T) {
 		mine := drawn[i*g.Request.Nodes:][:g.Request.Nodes]
 		least, most := 0.0, 0.0
 		for _, r := range mine {
-			require.InDelta(t, w.Start.Seconds(), (r[0]-origin)/unit, 0.5)
-			require.InDelta(t, w.End.Seconds(), (r[1]-origin)/unit, 0.5)
-			left, right := w.Start.Seconds(), (in.End - w.End).Seconds()
+			require.InDelta(t, w.Window.Start.Seconds(), (r[0]-origin)/unit, 0.5)
+			require.InDelta(t, w.Window.End.Seconds(), (r[1]-origin)/unit, 0.5)
+			left, right := w.Window.Start.Seconds(), (in.End - w.Window.End).Seconds()
 			for _, task := range tasks[i*owners:][:owners] {
 				if math.Abs(task[2]-r[2]) > 0.01 { // of another row
 					continue
@@ -111,9 +112,12 @@ func TestANodesTasksAndItsPartOfAWindowAreOneRow(t *testing.T) {
 		Nodes: []*entity.Node{{ID: 7, Perf: 1}, {ID: 9, Perf: 1}}, End: 100 * des.Second,
 		Tasks: [][]vo.Span{{seconds(0, 10)}, {seconds(5, 8), seconds(40, 60)}},
 	}
-	require.ElementsMatch(t, []bar{
-		{0, 0, 10, false}, {1, 5, 8, false}, {1, 40, 60, false}, {1, 12, 22, true},
-	}, bars(in, windowOn(12, 22, in.Nodes[1])))
+	require.ElementsMatch(t, []gantt.Bar{
+		{Row: 0, From: 0, To: 10 * des.Second, Mark: gantt.Owner},
+		{Row: 1, From: 5 * des.Second, To: 8 * des.Second, Mark: gantt.Owner},
+		{Row: 1, From: 40 * des.Second, To: 60 * des.Second, Mark: gantt.Owner},
+		{Row: 1, From: 12 * des.Second, To: 22 * des.Second, Mark: 'A'},
+	}, chartOf(in, windowOn(12, 22, in.Nodes[1])).Bars)
 }
 
 func TestAChartWithoutAWindowIsAnError(t *testing.T) {
@@ -131,22 +135,22 @@ func (never) Find(context.Context, entity.Request, plan.SlotList, des.Time) (pla
 
 func TestEverySearchOfAChartHasAWindow(t *testing.T) {
 	g := placementGantt()
-	g.Algorithms = append(g.Algorithms, Algorithm{Name: "never", Finder: never{}})
+	g.Algorithms = append(g.Algorithms, algorithm{Name: "never", Finder: never{}})
 	require.ErrorContains(t, g.WriteSVG(context.Background(), &bytes.Buffer{}, 1), "all the searches")
 }
 
 func TestPlacementLeavesAGanttChart(t *testing.T) {
 	dir := t.TempDir()
 	c := Config{Cycles: 1, Seed: 1}
-	for _, e := range []Experiment{Placement(), AEPFigure5()} {
+	for _, e := range []Experiment{named(t, "placement"), named(t, "aep")} {
 		table, err := e.Run(context.Background(), c)
 		require.NoError(t, err)
 		require.NoError(t, Save(dir, "1", e, c, &table))
 	}
 	require.NoFileExists(t, filepath.Join(dir, "aep-gantt.svg"))
-	_, ok := Saved(dir, "1", Placement(), c)
+	_, ok := Saved(dir, "1", named(t, "placement"), c)
 	require.True(t, ok)
 	require.NoError(t, os.Remove(filepath.Join(dir, "placement-gantt.svg")))
-	_, ok = Saved(dir, "1", Placement(), c)
+	_, ok = Saved(dir, "1", named(t, "placement"), c)
 	require.False(t, ok, "a file is missing")
 }

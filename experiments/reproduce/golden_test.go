@@ -1,4 +1,4 @@
-package reproduce_test
+package reproduce
 
 import (
 	"bytes"
@@ -12,16 +12,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gridslot/gridslot/experiments/reproduce"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the tables of testdata anew")
 
 // small is a run of a few cycles: enough to notice a change, not to compare with
 // a paper.
-func small(e reproduce.Experiment) reproduce.Config {
-	c := reproduce.Config{Cycles: 3, Seed: 1, Workers: 2}
+func small(e Experiment) Config {
+	c := Config{Cycles: 3, Seed: 1, Workers: 2}
 	switch e.Name() {
 	case "alp-amp":
 		c.Cycles = 20 // most cycles are not kept
@@ -31,8 +29,17 @@ func small(e reproduce.Experiment) reproduce.Config {
 	return c
 }
 
-// stable is the table as CSV without what is measured in time.
-func stable(t *testing.T, table *reproduce.Table) string {
+// named is the experiment of that name.
+func named(t *testing.T, name string) Experiment {
+	t.Helper()
+	all := All()
+	i := slices.IndexFunc(all, func(e Experiment) bool { return e.Name() == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return all[i]
+}
+
+// stableCSV is the table as CSV without what is measured in time.
+func stableCSV(t *testing.T, table *Table) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, table.WriteCSV(&b))
@@ -46,28 +53,27 @@ func stable(t *testing.T, table *reproduce.Table) string {
 }
 
 func TestTablesAreThoseOfBefore(t *testing.T) {
-	for _, e := range reproduce.All() {
+	for _, e := range ofCycles() {
 		t.Run(e.Name(), func(t *testing.T) {
 			table, err := e.Run(context.Background(), small(e))
 			require.NoError(t, err)
 			path := filepath.Join("testdata", e.Name()+".csv")
 			if *rewrite {
-				require.NoError(t, os.WriteFile(path, []byte(stable(t, &table)), 0o666))
+				require.NoError(t, os.WriteFile(path, []byte(stableCSV(t, &table)), 0o666))
 			}
 			want, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.Equal(t, string(want), stable(t, &table), "rewrite with -rewrite where the change is meant")
+			require.Equal(t, string(want), stableCSV(t, &table), "rewrite with -rewrite where the change is meant")
 		})
 	}
 }
 
 func TestResultsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	for _, name := range []string{"alp-amp", "aep", "preferences", "estimates"} {
-		e, ok := reproduce.ByName(name)
-		require.True(t, ok)
-		var tables []reproduce.Table
+		e := named(t, name)
+		var tables []Table
 		for _, workers := range []int{1, 7} {
-			table, err := e.Run(context.Background(), reproduce.Config{Cycles: 15, Seed: 3, Workers: workers})
+			table, err := e.Run(context.Background(), Config{Cycles: 15, Seed: 3, Workers: workers})
 			require.NoError(t, err)
 			tables = append(tables, table)
 		}
@@ -80,9 +86,8 @@ func TestEveryPublishedFigureHasItsRow(t *testing.T) {
 		"alp-amp": 16, "aep": 6 + 31, "preferences": 50, "slicing": 7, "owner-price": 25, "bsf": 8, "estimates": 17,
 		"maxq": 6, "placement": 18 + 21, "aep-time": 6, "window-time": 7,
 	} {
-		e, ok := reproduce.ByName(name)
-		require.True(t, ok, name)
-		table, err := e.Run(context.Background(), reproduce.Config{Cycles: 1, Seed: 1})
+		e := named(t, name)
+		table, err := e.Run(context.Background(), Config{Cycles: 1, Seed: 1})
 		require.NoError(t, err)
 		found := 0
 		for _, r := range table.Rows {

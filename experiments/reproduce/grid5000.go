@@ -20,29 +20,20 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Grid5000 compares recorded runs of OAR with a simulation: as it is, by OAR's own
+// grid5000 compares recorded runs of OAR with a simulation: as it is, by OAR's own
 // rules, and with what those leave open calibrated on some runs and tested on others.
-type Grid5000 struct {
-	// Open are the values that are tried where OAR's rules leave them open, in seconds.
+type grid5000 struct {
+	// The values that are tried where OAR's rules leave them open, in seconds.
 	Apart, Dispatch, Epilogue []int
 }
 
-// NewGrid5000 is the experiment with our settings.
-func NewGrid5000() Grid5000 {
-	return Grid5000{Apart: []int{0, 2, 4, 5, 6, 8}, Dispatch: []int{0, 1, 2, 3}, Epilogue: []int{0, 1, 2, 3, 4}}
-}
-
-// Name implements Experiment.
-func (Grid5000) Name() string { return "grid5000" }
-
-// Title implements Experiment.
-func (Grid5000) Title() string {
-	return "A real machine: runs of OAR on 32 nodes of Grid'5000, and what a simulation says of them"
+// newGrid5000 is the experiment with our settings.
+func newGrid5000() grid5000 {
+	return grid5000{Apart: []int{0, 2, 4, 5, 6, 8}, Dispatch: []int{0, 1, 2, 3}, Epilogue: []int{0, 1, 2, 3, 4}}
 }
 
 // oarMachine is OAR as it is modelled. Times are in seconds.
@@ -80,27 +71,26 @@ func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
 		policy = backfill.EASY{Reservations: backfill.AllReservations}
 	}
 	seconds := func(n int) des.Time { return des.Time(n) * des.Second }
-	over := &flow.Overheads{Dispatch: flow.Constant(m.Dispatch), Epilogue: flow.Constant(m.Epilogue)}
-	sim := des.New(des.Config{})
-	meta := entity.NewMetascheduler(sim, plan.NewCluster(of.nodes), policy, over)
-	meta.Wakes = entity.Wakes{Every: seconds(m.Every), Apart: seconds(m.Apart)}
-	runs := make([]*entity.Run, len(of.jobs))
+	jobs := make([]*entity.Job, len(of.jobs))
 	for i, j := range of.jobs {
 		planned := *j
 		planned.Request.Length += seconds(m.Security)
-		runs[i] = meta.Submit(&planned)
+		jobs[i] = &planned
 	}
-	if err := sim.Run(ctx); err != nil {
+	runs, err := runOn(ctx, of.nodes, policy, jobs, func(meta *entity.Metascheduler) {
+		meta.Wakes = entity.Wakes{Every: seconds(m.Every), Apart: seconds(m.Apart)}
+	}, &flow.Overheads{Dispatch: flow.Constant(m.Dispatch), Epilogue: flow.Constant(m.Epilogue)})
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", of.name, err)
 	}
-	waits := make([]float64, len(runs))
-	for i, r := range runs {
-		waits[i] = r.Wait().Seconds() + float64(m.Dispatch)
+	waits := waitsOf(runs, des.Second)
+	for i := range waits {
+		waits[i] += float64(m.Dispatch)
 	}
 	return waits, nil
 }
 
-func (Grid5000) data() (logs, field []string) { return nil, []string{oarFile} }
+func (grid5000) data() (logs, field []string) { return nil, []string{oarFile} }
 
 const (
 	oarFile   = "grid5000-oar-runs.tgz"
@@ -121,57 +111,40 @@ const (
 	oarAgain  = "the machine itself, the same workload again"
 )
 
-// Run implements Experiment.
-func (e Grid5000) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{
-		Name: e.Name(), Title: e.Title(), Source: "recorded schedules of Batsim's authors (JSSPP 2016)", Seed: c.Seed,
-		Settings: []Setting{
-			{"machine", "as many nodes as were ever busy together in a run: 32, in one run 22", Source{Program, "its recorded schedules"}},
-			{"jobs", "submissions, runtimes, nodes and requests as recorded", Source{Program, "its recorded schedules"}},
-			{"policy", "conservative backfilling in the order of submission, planned anew at each decision; \"conservative\" is ours, in which jobs keep their reservations", Source{Program, "OAR 2 with OAR 3's Kamelot, which the runs were made with"}},
-			{"security time", "60 s are added to each request, in the plan", Source{Program, "SCHEDULER_JOB_SECURITY_TIME"}},
-			{"decisions", fmt.Sprintf("after an event, at least so many seconds apart: one of %v", e.Apart), Source{Ours, "OAR's default is 5, and it may look up to 10 s later; calibrated"}},
-			{"dispatch", fmt.Sprintf("seconds from a decision to the recorded start: one of %v", e.Dispatch), Source{Ours, "calibrated"}},
-			{"epilogue", fmt.Sprintf("seconds from a recorded end until the nodes are free: one of %v", e.Epilogue), Source{Ours, "calibrated"}},
-			{"calibration", "the least mean error of a job's wait, each run weighing the same; for each workload on the runs of the others", Source{Ours, "runs of one workload are alike: none of them may be used for another"}},
-			{"cycles", "1", Source{Ours, "each run is simulated once"}},
-		},
-	}
-	if err := ctx.Err(); err != nil {
-		return t, err
-	}
+func (e grid5000) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []Row, err error) {
 	path, err := fieldFile(oarFile, oarHow)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	runs, err := readRuns(path)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	k := calibration{runs: runs, machines: e.machines()}
 	if err := k.measure(ctx, c); err != nil {
-		return t, err
+		return nil, err
 	}
 	rules := oarMachine{Anew: true, Security: oarSecurity, Dispatch: plainOAR.Dispatch}
+	awake := rules
+	awake.Every = 30
 	models := []struct {
 		name string
 		of   func(*oarRun) oarMachine
 	}{
 		{oarPlain, func(*oarRun) oarMachine { return plainOAR }},
 		{oarRules, func(*oarRun) oarMachine { return rules }},
-		{oarAwake, func(*oarRun) oarMachine { m := rules; m.Every = 30; return m }},
+		{oarAwake, func(*oarRun) oarMachine { return awake }},
 		{oarTested, func(r *oarRun) oarMachine { return k.best(r.workload) }},
 		{oarNamed, func(r *oarRun) oarMachine { m := k.best(r.workload); m.Named = true; return m }},
 		{oarFitted, func(*oarRun) oarMachine { return k.best("") }},
 	}
 	most := slices.MaxFunc(runs, func(a, b *oarRun) int { return a.nodes - b.nodes }).nodes
-	var rows []Row
 	for _, m := range models {
 		var all, whole, twice tally
 		for i, r := range runs {
 			waits, err := m.of(r).waits(ctx, r)
 			if err != nil {
-				return t, err
+				return nil, err
 			}
 			one := beside(waits, r.waits)
 			all.add(one)
@@ -181,37 +154,31 @@ func (e Grid5000) Run(ctx context.Context, c Config) (Table, error) {
 			if slices.ContainsFunc(runs, r.repeats) {
 				twice.add(one)
 			}
-			if m.name != oarTested && m.name != oarPlain {
-				continue
+			if m.name == oarTested || m.name == oarPlain {
+				row := Row{Series: m.name, Point: r.name, X: float64(i), Own: true}
+				wait, off := row, row
+				wait.Quantity, wait.Paper, wait.Ours = oarWait+" of a run", fmt.Sprintf("%.1f", one.theirs), single(one.ours)
+				off.Quantity, off.Ours = oarError+" of a run", single(one.err)
+				rows = append(rows, wait, off)
 			}
-			row := Row{Series: m.name, Point: r.name, X: float64(i), Own: true}
-			add := func(quantity, theirs string, ours float64) {
-				row.Quantity, row.Paper, row.Ours = quantity, theirs, single(ours)
-				rows = append(rows, row)
-			}
-			add(oarWait+" of a run", fmt.Sprintf("%.1f", one.theirs), one.ours)
-			add(oarError+" of a run", "", one.err)
 		}
 		rows = slices.Concat(rows, all.rows(m.name, "all runs"), whole.rows(m.name, oarWhole), twice.rows(m.name, oarTwice))
 	}
 	if again := repeated(runs); again.runs > 0 {
 		rows = append(rows, again.rows(oarAgain, oarTwice)[1:]...)
 	}
+	var notes []string
 	for _, w := range k.workloads() {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s: calibrated on the runs of the other workloads: %v.", w, k.best(w)))
+		notes = append(notes, fmt.Sprintf("%s: calibrated on the runs of the other workloads: %v.", w, k.best(w)))
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("Calibrated on all %d runs: %v.", len(runs), k.best("")),
-		"Kamelot takes nodes in the order of a hash table, which differs from one call to the next: the machine itself does not repeat its choice, and no simulation can.")
-	at := func(series string) Ref { return Ref{series, oarWhole, oarError} }
+	notes = append(notes, fmt.Sprintf("Calibrated on all %d runs: %v.", len(runs), k.best("")))
+	t.Notes = append(notes, t.Notes...)
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.Quantity, b.Quantity) })
-	return t, t.fill(rows, Claim{
-		Text: "what is known of OAR brings the simulation nearer to each job's wait than plain conservative backfilling, on workloads that were not used", Where: "ours",
-		Pairs: []Pair{{Less: at(oarTested), Than: at(oarPlain)}},
-	})
+	return rows, nil
 }
 
 // machines are all that are tried.
-func (e Grid5000) machines() (all []oarMachine) {
+func (e grid5000) machines() (all []oarMachine) {
 	for _, apart := range e.Apart {
 		for _, dispatch := range e.Dispatch {
 			for _, epilogue := range e.Epilogue {

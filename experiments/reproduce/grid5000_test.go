@@ -22,7 +22,7 @@ import (
 func archive(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
-	t.Setenv(ReferenceVariable, dir)
+	t.Setenv(referenceVariable, dir)
 	var b bytes.Buffer
 	packed := gzip.NewWriter(&b)
 	w := tar.NewWriter(packed)
@@ -42,7 +42,7 @@ const recorded = "; MaxProcs: 2\n1 0 1 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1\n2 2
 
 func TestCalibrationFindsWhatAMachineWasMadeOf(t *testing.T) {
 	archive(t, map[string]string{"results_a_seed1_size32.swf": recorded, "results_b_seed2_size32.swf": recorded, "notes.txt": "nothing"})
-	table, err := NewGrid5000().Run(t.Context(), Config{Workers: 2})
+	table, err := named(t, "grid5000").Run(t.Context(), Config{Workers: 2})
 	require.NoError(t, err)
 	rows := map[Ref]Row{}
 	for _, r := range table.Rows {
@@ -76,18 +76,18 @@ func TestDamagedRunsAreNamed(t *testing.T) {
 		"; MaxProcs: 2\n": "there are no jobs",
 	} {
 		archive(t, map[string]string{"x_seed1.swf": text})
-		_, err := NewGrid5000().Run(t.Context(), Config{})
+		_, err := named(t, "grid5000").Run(t.Context(), Config{})
 		require.ErrorContains(t, err, want)
 	}
 	archive(t, map[string]string{"notes.txt": "nothing"})
-	_, err := NewGrid5000().Run(t.Context(), Config{})
+	_, err := named(t, "grid5000").Run(t.Context(), Config{})
 	require.ErrorContains(t, err, "there are no recorded runs")
-	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv(ReferenceVariable), "grid5000-oar-runs.tgz"), []byte("no archive"), 0o666))
-	_, err = NewGrid5000().Run(t.Context(), Config{})
+	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv(referenceVariable), "grid5000-oar-runs.tgz"), []byte("no archive"), 0o666))
+	_, err = named(t, "grid5000").Run(t.Context(), Config{})
 	require.ErrorContains(t, err, "grid5000-oar-runs.tgz: ")
-	t.Setenv(ReferenceVariable, "")
+	t.Setenv(referenceVariable, "")
 	var missing *MissingError
-	_, err = NewGrid5000().Run(t.Context(), Config{})
+	_, err = named(t, "grid5000").Run(t.Context(), Config{})
 	require.ErrorAs(t, err, &missing)
 }
 
@@ -143,7 +143,7 @@ func TestKamelotIsConservativeBackfillingPlannedAnew(t *testing.T) {
 
 func TestWhatIsKnownOfOARBringsTheSimulationNearer(t *testing.T) {
 	reference(t)
-	table, err := NewGrid5000().Run(t.Context(), Config{})
+	table, err := named(t, "grid5000").Run(t.Context(), Config{})
 	require.NoError(t, err)
 	rows := map[Ref]Row{}
 	for _, r := range table.Rows {

@@ -14,8 +14,8 @@ import (
 )
 
 // smallFlow is a job-flow that is over soon.
-func smallFlow() JobFlow {
-	f := NewJobFlow()
+func smallFlow() jobFlow {
+	f := newJobFlow()
 	f.Environment.Nodes.Count = 15
 	f.Warm, f.Measured, f.Ahead = 200, 400, 400
 	f.Loads, f.Overruns = []float64{0.3}, []float64{0, 0.5}
@@ -23,7 +23,7 @@ func smallFlow() JobFlow {
 }
 
 func TestNobodyIsLateWhereNothingOverruns(t *testing.T) {
-	table, err := smallFlow().Run(context.Background(), Config{Cycles: 3, Seed: 2})
+	table, err := paper("job-flow", smallFlow(), nil).Run(context.Background(), Config{Cycles: 3, Seed: 2})
 	require.NoError(t, err)
 	late := 0.0
 	for _, r := range table.Rows {
@@ -38,7 +38,7 @@ func TestNobodyIsLateWhereNothingOverruns(t *testing.T) {
 }
 
 func TestTheSameJobsComeAtEveryLoad(t *testing.T) {
-	f := NewJobFlow()
+	f := newJobFlow()
 	in, err := f.Environment.Generate(1, 0)
 	require.NoError(t, err)
 	some, many := f.jobs(des.NewStream(1, 0, "x"), in, 0.2), f.jobs(des.NewStream(1, 0, "x"), in, 0.8)
@@ -50,7 +50,7 @@ func TestTheSameJobsComeAtEveryLoad(t *testing.T) {
 }
 
 func TestTheOfferedLoadIsTheJobsWorkOverWhatNodesCanDo(t *testing.T) {
-	f := NewJobFlow()
+	f := newJobFlow()
 	var load metrics.Moments
 	for cycle := range uint64(200) {
 		in, err := f.Environment.Generate(3, cycle)
@@ -84,7 +84,7 @@ func TestWhatIsSeenOfAFlow(t *testing.T) {
 	s.windows[1].Cost = 5
 	o := flowObservations{from: 10 * des.Second, to: 20 * des.Second}
 	o.dispatcher = dispatcher{
-		placement: placement{name: "script", finder: s}, look: o.look,
+		search: search{name: "script", finder: s}, look: o.see,
 		until: func(now des.Time) des.Time { return now + 30*des.Second },
 		longer: func(_ string, keys ...uint64) func(des.Time) des.Time {
 			first := keys[0] == 0
@@ -147,7 +147,7 @@ func TestTimeUsedIsThatWithinTheTimeMeasured(t *testing.T) {
 func TestOwnersUseTheirNodesAsFarAsAnybodyLooks(t *testing.T) {
 	f := smallFlow()
 	f.Loads = []float64{0.03}
-	table, err := f.Run(context.Background(), Config{Cycles: 10, Seed: 2})
+	table, err := paper("job-flow", f, nil).Run(context.Background(), Config{Cycles: 10, Seed: 2})
 	require.NoError(t, err)
 	for _, r := range table.Rows {
 		if r.Quantity == slotLength+overLoad {
@@ -157,7 +157,7 @@ func TestOwnersUseTheirNodesAsFarAsAnybodyLooks(t *testing.T) {
 }
 
 func TestWhoIsToldOrPaddedFaresOtherwise(t *testing.T) {
-	table, err := smallFlow().Run(context.Background(), Config{Cycles: 4, Seed: 2})
+	table, err := paper("job-flow", smallFlow(), nil).Run(context.Background(), Config{Cycles: 4, Seed: 2})
 	require.NoError(t, err)
 	delay := map[string]float64{}
 	for _, r := range table.Rows {
@@ -175,8 +175,8 @@ func TestWhatEndsEarlyIsFree(t *testing.T) {
 	in := instance(nil, nil)
 	s := &script{windows: []entity.Window{windowOn(0, 15, in.Nodes...), {}}}
 	d := &dispatcher{
-		placement: placement{name: "padded", finder: s, margin: 0.5},
-		until:     func(des.Time) des.Time { return in.End },
+		search: search{name: "padded", finder: s, margin: 0.5},
+		until:  func(des.Time) des.Time { return in.End },
 		longer: func(string, ...uint64) func(des.Time) des.Time {
 			more := -4 * des.Second
 			return func(estimate des.Time) des.Time { more += 4 * des.Second; return estimate + more }
@@ -194,8 +194,8 @@ func TestWhoIsToldKnowsUntilWhenATaskGoesOn(t *testing.T) {
 		in := instance([]vo.Span{seconds(0, 10)})
 		s := &script{windows: make([]entity.Window, 1)}
 		d := &dispatcher{
-			placement: placement{name: "script", finder: s, told: true},
-			until:     func(des.Time) des.Time { return in.End },
+			search: search{name: "script", finder: s, told: true},
+			until:  func(des.Time) des.Time { return in.End },
 			longer: func(string, ...uint64) func(des.Time) des.Time {
 				return func(planned des.Time) des.Time { return planned + 8*des.Second }
 			},
@@ -208,7 +208,7 @@ func TestWhoIsToldKnowsUntilWhenATaskGoesOn(t *testing.T) {
 
 // asked is a finder that says what it was asked for.
 type asked struct {
-	placement
+	search
 	requests []entity.Request
 }
 
@@ -221,10 +221,10 @@ func (a *asked) Find(ctx context.Context, r entity.Request, list plan.SlotList, 
 
 func TestAPaddedJobAsksForMoreAndTakesWhatItTakes(t *testing.T) {
 	in := instance(nil)
-	finder := &asked{placement: placements()[0]}
+	finder := &asked{search: compared()[0]}
 	d := &dispatcher{
-		placement: placement{name: "padded", finder: finder, margin: 0.5},
-		until:     func(des.Time) des.Time { return in.End },
+		search: search{name: "padded", finder: finder, margin: 0.5},
+		until:  func(des.Time) des.Time { return in.End },
 		longer: func(string, ...uint64) func(des.Time) des.Time {
 			return func(estimate des.Time) des.Time { return estimate + 2*des.Second }
 		},
@@ -240,7 +240,7 @@ func TestAPaddedJobAsksForMoreAndTakesWhatItTakes(t *testing.T) {
 }
 
 func TestADependabilitysJobsComeBeforeTheIntervalEnds(t *testing.T) {
-	d := NewDependability()
+	d := newDependability()
 	d.Jobs = 200
 	jobs := d.jobs(des.NewStream(1, 0, "x"), 1200*des.Second)
 	require.Less(t, len(jobs), d.Jobs)
@@ -260,7 +260,7 @@ func TestWhatDependabilityTells(t *testing.T) {
 		}
 		return 0
 	})
-	e := Dependability{Jobs: 5}
+	e := streamOfJobs{Jobs: 5}
 	see := sight{index: map[Ref]int{}, values: make([]float64, 6)}
 	for i, q := range []string{delayedShare, meanDelay, meanWait, lastFinish, utilization, refusedShare} {
 		see.index[Ref{"script", "x", q}] = i

@@ -5,6 +5,7 @@ package reproduce
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -13,46 +14,26 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// Predictors compares predictors of runtimes on the logs of SC15.
-type Predictors struct {
-	SC15 // its logs, and what is compared
+// predictors compares predictors of runtimes on the logs of SC15
+// (docs/papers/predictions-compared.md).
+type predictors struct {
+	sc15 // its logs, and what is compared
 }
 
-// The predictors that claims are about.
-const (
-	learnedHere = "SJBF, regression, their best single setting, Tsafrir"
-	typicalHere = "SJBF, typical"
-)
-
-// NewPredictors is the experiment of docs/papers/predictions-compared.md.
-func NewPredictors() Predictors {
-	all := NewSC15()
-	p := Predictors{SC15{Logs: all.Logs}}
-	for _, a := range all.Algorithms {
-		switch a.Name {
-		case sc15EASY, "SJBF", sc15Plus, sc15Request, sc15True, sc15Learned:
-			p.Algorithms = append(p.Algorithms, a)
-		}
-	}
-	p.Algorithms = append(p.Algorithms,
-		Prediction{Name: learnedHere, Policy: "easy-sjbf", Predictor: "regression", Correct: "tsafrir", Own: true},
-		Prediction{Name: typicalHere, Policy: "easy-sjbf", Predictor: "typical", Own: true},
-	)
-	return p
-}
-
-// Name implements Experiment.
-func (Predictors) Name() string { return "predictors" }
-
-// Title implements Experiment.
-func (Predictors) Title() string {
-	return "Predictors of runtimes compared (the logs of SC15, their second halves, and weeks in pairs)"
+// newPredictors has the algorithms of SC15 that others may be measured by, and ours.
+func newPredictors() predictors {
+	regression := sc15Learned
+	regression.Name, regression.Own = "SJBF, regression, their best single setting, Tsafrir", true
+	return predictors{sc15{Logs: newSC15().Logs, Algorithms: []prediction{
+		sc15Base, sc15SJBF, sc15Request, sc15Plus, sc15True, sc15Learned, regression,
+		{Name: "SJBF, typical", Policy: "easy-sjbf", Predictor: "typical", Own: true},
+	}}}
 }
 
 const (
 	secondHalf      = ", second half"
-	predictorsRatio = sc15Ratio + secondHalf
 	weeklyLess      = "difference from EASY's, weeks in pairs, "
+	slowdownMeasure = "mean_bounded_slowdown"
 )
 
 // halves are the slowdowns of the jobs that came in the second half, and of all by weeks.
@@ -79,58 +60,22 @@ type predictorsCell struct {
 	halves
 }
 
-// Run implements Experiment.
-func (e Predictors) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{
-		Seed: c.Seed, Name: e.Name(), Title: e.Title(),
-		Source: "the whole logs' mean bounded slowdowns, in the authors' repository (freuk/predictsim)",
-		Settings: []Setting{
-			{"slowdown", "bounded at 10 s, mean over all jobs", Source{Paper, "SC15, evaluation"}},
-			{"decisions", "after every single event but the end of a prediction; ends before arrivals", Source{Program, "pyss"}},
-			{"second half", "the jobs from the middle one on, in order of submission, in the run over the whole log", Source{Ours, "the first half was to choose our predictor"}},
-			{"weeks", "of submissions; neighbours that depend on each other are joined", Source{Ours, "a log is one run: its weeks are what varies"}},
-			{"cycles", "1", Source{Ours, "one schedule of each log"}},
-		},
-	}
-	logs, err := e.find(&t)
+func (e predictors) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
+	logs, err := e.find(t)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	var cells []*predictorsCell
-	for i := range logs { // the largest first
+	for _, log := range slices.Backward(logs) { // the largest is the last
 		for _, a := range e.Algorithms {
-			if a.Only == "" {
-				cells = append(cells, &predictorsCell{sc15Cell: sc15Cell{log: logs[len(logs)-1-i], of: a}})
-			}
+			cells = append(cells, &predictorsCell{sc15Cell: sc15Cell{log: log, of: a}})
 		}
 	}
 	err = c.each(ctx, len(cells), func(ctx context.Context, i int) error { return cells[i].simulate(ctx) })
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	rows, err := e.rows(logs, cells)
-	if err != nil {
-		return t, err
-	}
-	t.Notes = append(t.Notes, "Of the published setting there are means of whole logs only: it was chosen on these, of 5,627, and has no second halves.",
-		"Below it or not is no more than chance: with parts of 0.35 to 0.6 instead of 0.5 typical has 0.448 to 0.557 in the mean of the ratios.")
-	mean := func(quantity string) Ref { return Ref{Series: typicalHere, Quantity: quantity} }
-	err = t.fill(rows,
-		Claim{Text: "typical is below the published best single setting in the mean of the ratios", Where: "the aim",
-			Pairs: []Pair{{Less: mean(sc15Ratio), Factor: 0.4632}}},
-		Claim{Text: "typical is below EASY++, the last two corrected to the request, and the regression", Where: "the aim",
-			Pairs: []Pair{
-				{Less: mean(sc15Ratio), Than: Ref{Series: sc15Plus, Quantity: sc15Ratio}},
-				{Less: mean(sc15Ratio), Than: Ref{Series: sc15Request, Quantity: sc15Ratio}},
-				{Less: mean(sc15Ratio), Than: Ref{Series: learnedHere, Quantity: sc15Ratio}},
-			}},
-		Claim{Text: "so it is on the second halves", Where: "the aim",
-			Pairs: []Pair{
-				{Less: mean(predictorsRatio), Than: Ref{Series: sc15Plus, Quantity: predictorsRatio}},
-				{Less: mean(predictorsRatio), Than: Ref{Series: sc15Request, Quantity: predictorsRatio}},
-				{Less: mean(predictorsRatio), Than: Ref{Series: learnedHere, Quantity: predictorsRatio}},
-			}})
-	return t, err
+	return e.rows(p, logs, cells)
 }
 
 // simulate runs one cell; a first reading of the log says where its middle is.
@@ -151,45 +96,27 @@ func (c *predictorsCell) simulate(ctx context.Context) error {
 }
 
 // rows are the figures of all runs.
-func (e Predictors) rows(logs []sc15Log, cells []*predictorsCell) (rows []Row, err error) {
-	sums := map[Ref]float64{} // of ratios, by series and quantity; never iterated
-	results := &findings.Table{Name: e.Name(), Params: []string{"log", "algorithm"}, Measures: []string{slowdownMeasure}}
+func (e predictors) rows(p *page, logs []sc15Log, cells []*predictorsCell) (rows []Row, err error) {
+	slowdowns := map[Ref]Row{}
+	add := func(r Row) { rows, slowdowns[r.ref()] = append(rows, r), r }
+	weekly := &findings.Table{Name: "predictors", Params: []string{"log", "algorithm"}, Measures: []string{slowdownMeasure}}
 	for _, log := range logs {
-		var base *predictorsCell
 		for _, a := range e.Algorithms {
-			row := Row{Series: a.Name, Quantity: slowdownIn(log.name), Code: published{a.Name: a.Published}.at(a.Name, log.index), Own: a.Own}
-			var c *predictorsCell
-			for _, x := range cells {
-				if x.log == log && x.of.Name == a.Name {
-					c = x
-				}
-			}
-			if c == nil {
-				rows = append(rows, row)
-				continue
-			}
-			if a.Name == sc15EASY {
-				base = c
-			}
-			row.Ours = single(c.result.Summary.MeanBoundedSlowdown)
-			second := Row{Series: a.Name, Quantity: slowdownIn(log.name) + secondHalf, Ours: single(c.sum / float64(c.n)), Own: a.Own}
-			rows = append(rows, row, second)
-			sums[Ref{Series: a.Name, Quantity: sc15Ratio}] += row.Ours.Mean / base.result.Summary.MeanBoundedSlowdown
-			sums[Ref{Series: a.Name, Quantity: predictorsRatio}] += second.Ours.Mean / (base.sum / float64(base.n))
-			results.Runs = append(results.Runs, findings.Run{
-				Params: []string{log.name, a.Name}, Values: []float64{row.Ours.Mean}, Batches: c.Batches(),
-			})
+			c := cells[slices.IndexFunc(cells, func(c *predictorsCell) bool { return c.log == log && c.of == a })]
+			r := p.published(Row{Series: a.Name, Quantity: slowdownIn(log.name), Ours: single(c.result.Summary.MeanBoundedSlowdown), Own: a.Own}, log.index)
+			add(r)
+			add(Row{Series: a.Name, Quantity: r.Quantity + secondHalf, Ours: single(c.sum / float64(c.n)), Own: a.Own})
+			weekly.Runs = append(weekly.Runs, findings.Run{Params: []string{log.name, a.Name}, Values: []float64{r.Ours.Mean}, Batches: c.Batches()})
 		}
 	}
 	for _, a := range e.Algorithms {
-		for _, q := range []string{sc15Ratio, predictorsRatio} {
-			ref := Ref{Series: a.Name, Quantity: q}
-			if sum, ok := sums[ref]; ok {
-				rows = append(rows, Row{Series: a.Name, Quantity: q, Ours: single(sum / float64(len(logs))), Own: a.Own})
-			}
+		for _, part := range []string{"", secondHalf} {
+			r := a.ratio(slowdowns, logs, "", part)
+			r.Code = "" // what was published is of all that sc15 has
+			rows = append(rows, r)
 		}
 	}
-	weeks, err := findings.Analyze(results, findings.Options{
+	weeks, err := findings.Analyze(weekly, findings.Options{
 		Measures: []string{slowdownMeasure}, Baseline: []findings.Param{{Name: "algorithm", Value: sc15EASY}},
 	})
 	if err != nil {
@@ -201,5 +128,3 @@ func (e Predictors) rows(logs []sc15Log, cells []*predictorsCell) (rows []Row, e
 	}
 	return rows, nil
 }
-
-const slowdownMeasure = "mean_bounded_slowdown"

@@ -114,7 +114,7 @@ func TestProgressReachesTheEnd(t *testing.T) {
 func TestAnExperimentStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, e := range All() {
+	for _, e := range ofCycles() {
 		_, err := e.Run(ctx, Config{Cycles: 2, Seed: 1})
 		require.ErrorIs(t, err, context.Canceled, e.Name())
 	}
@@ -252,7 +252,7 @@ func TestASentenceThatCannotBeTestedSaysWhy(t *testing.T) {
 }
 
 func TestNoSettingIsWithoutASource(t *testing.T) {
-	for _, e := range All() {
+	for _, e := range ofCycles() {
 		table, err := e.Run(context.Background(), Config{Cycles: 1, Seed: 1})
 		require.NoError(t, err, e.Name())
 		require.NotEmpty(t, table.Settings, e.Name())
@@ -261,19 +261,19 @@ func TestNoSettingIsWithoutASource(t *testing.T) {
 		require.Equal(t, strconv.Itoa(table.PublishedCycles), strings.Fields(table.Settings[i].Value)[0], "%s: what is said and what is done", e.Name())
 	}
 	for _, s := range []Setting{
-		{"speeds", "equal", Source{}},
-		{"speeds", "equal", Source{Origin: Paper}},
-		{"speeds", "equal", Source{Origin: Ours}},
-		{"speeds", "equal", Source{Origin: Ours + 1, Where: "x"}},
-		{"", "equal", Source{Ours, "x"}},
-		{"speeds", "", Source{Ours, "x"}},
+		{"speeds", "equal", ""},
+		{"speeds", "equal", "inferred"},
+		{"speeds", "equal", "a reconstruction: "},
+		{"speeds", "equal", "ours"},
+		{"", "equal", "ours: x"},
+		{"speeds", "", "ours: x"},
 	} {
 		st := toy()
 		table := Table{Settings: []Setting{s}}
 		require.Error(t, st.run(context.Background(), Config{}, &table), "%v", s)
 	}
 	st := toy()
-	table := Table{Settings: []Setting{{"speeds", "equal", Source{Program, ""}}}}
+	table := Table{Settings: []Setting{{"speeds", "equal", "the authors' program"}}}
 	require.NoError(t, st.run(context.Background(), Config{}, &table))
 	var b strings.Builder
 	require.NoError(t, table.WriteMarkdown(&b))
@@ -282,7 +282,7 @@ func TestNoSettingIsWithoutASource(t *testing.T) {
 
 func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	e, c := AEPFigure5(), Config{Cycles: 2, Seed: 5}
+	e, c := named(t, "aep"), Config{Cycles: 2, Seed: 5}
 	_, ok := Saved(dir, "1", e, c)
 	require.False(t, ok)
 	table, err := e.Run(context.Background(), c)
@@ -294,8 +294,8 @@ func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, want.String(), string(got))
 
-	other := e
-	other.Setups = []Setup{{Environment: vo.DEP18(), Request: vo.DEP18Request()}}
+	other := e.(experiment)
+	other.program = searches{Setups: []setup{{Environment: vo.DEP18(), Request: vo.DEP18Request()}}}
 	for what, saved := range map[string]func() ([]byte, bool){
 		"seed":     func() ([]byte, bool) { return Saved(dir, "1", e, Config{Cycles: 2, Seed: 6}) },
 		"cycles":   func() ([]byte, bool) { return Saved(dir, "1", e, Config{Seed: 5}) },
@@ -311,7 +311,7 @@ func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
 }
 
 func TestFiguresAreDrawn(t *testing.T) {
-	for _, e := range []Experiment{AEPFigure5(), Slicing()} { // bars and lines
+	for _, e := range []Experiment{named(t, "aep"), named(t, "slicing")} { // bars and lines
 		table, err := e.Run(context.Background(), Config{Cycles: 2, Seed: 1})
 		require.NoError(t, err)
 		var svg, pdf bytes.Buffer
@@ -326,7 +326,7 @@ func TestFiguresAreDrawn(t *testing.T) {
 
 func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
 	dir := t.TempDir()
-	experiments := []Experiment{NewALPAMP(), SliceFilling()}
+	experiments := []Experiment{named(t, "alp-amp"), named(t, "bsf")}
 	claims := 0
 	for _, e := range experiments {
 		table, err := e.Run(context.Background(), Config{Cycles: 3, Seed: 1})
@@ -347,13 +347,13 @@ func TestTheRegisterHasTheClaimsOfAllExperiments(t *testing.T) {
 }
 
 func TestSettingsNeedASource(t *testing.T) {
-	good := Setting{Name: "load", Value: "20%", From: Source{Origin: Paper, Where: "META 6.2"}}
+	good := Setting{Name: "load", Value: "20%", From: "META 6.2"}
 	require.NoError(t, CheckSettings([]Setting{good, good}))
 	for says, spoil := range map[string]func(*Setting){
 		"lacks its name":                 func(s *Setting) { s.Name = "" },
 		"or its value":                   func(s *Setting) { s.Value = "" },
-		"does not say where it comes":    func(s *Setting) { s.From.Origin = Nowhere },
-		"does not say where in the pape": func(s *Setting) { s.From.Where = "" },
+		"does not say where it comes":    func(s *Setting) { s.From = "" },
+		"does not say where in the pape": func(s *Setting) { s.From = "ours" },
 	} {
 		bad := good
 		spoil(&bad)

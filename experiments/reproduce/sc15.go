@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
@@ -15,78 +16,30 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// SC15 repeats the table of Gaussier, Glesser, Reis and Trystram, "Improving backfilling
+// sc15 repeats the table of Gaussier, Glesser, Reis and Trystram, "Improving backfilling
 // by using machine learning to predict running times" (SC 2015): the mean bounded
 // slowdown of logs under EASY, told of runtimes in several ways.
-type SC15 struct {
-	Logs       []PublishedLog
-	Algorithms []Prediction
+type sc15 struct {
+	Logs       []publishedLog
+	Algorithms []prediction
 }
 
-// PublishedLog is a log and where it is found.
-type PublishedLog struct {
-	Name string
+// publishedLog is a log and where it is found.
+type publishedLog struct {
+	Name string // as a quantity of the page
 	File string // without .swf.gz or the like
 }
 
-// Prediction is an algorithm by the names that the command has for its parts.
-type Prediction struct {
+// prediction is an algorithm by the names that the command has for its parts. One
+// without a policy is not run here: what was published of it stands in the table.
+type prediction struct {
 	Name                       string
 	Policy, Predictor, Correct string
-	// Published are the mean bounded slowdowns of the logs, in their order.
-	Published string
-	// Only, if set, says that the algorithm is not run here, and why.
-	Only string
-	Own  bool // of ours, beyond the paper
-}
-
-// The rows that claims are about.
-const (
-	sc15EASY      = "EASY"
-	sc15Double    = "EASY, twice the request"
-	sc15Plus      = "EASY++ (SJBF, last two, Tsafrir)"
-	sc15Request   = "SJBF, last two, to the request"
-	sc15True      = "SJBF, true runtimes"
-	sc15Learned   = "SJBF, learned, their best single setting"
-	sc15Hindsight = "SJBF, learned, their best of each log in hindsight"
-)
-
-// NewSC15 is the experiment with all that was published of the five logs.
-func NewSC15() SC15 {
-	const easy, last = "easy:arrivals=fitting", "recent:k=2"
-	return SC15{
-		Logs: []PublishedLog{
-			{"KTH-SP2", "KTH-SP2-1996-2"}, {"CTC-SP2", "CTC-SP2-1996-3.1-cln"}, {"SDSC-SP2", "SDSC-SP2-1998-4.2-cln"},
-			{"SDSC-BLUE", "SDSC-BLUE-2000-4.2-cln"}, {"CEA-Curie", "CEA-Curie-2011-2.1-cln-thin"},
-		},
-		Algorithms: []Prediction{
-			{Name: sc15EASY, Policy: easy, Published: "92.57654 49.57129 87.87032 36.52336 202.13316"},
-			{Name: sc15Double, Policy: easy, Predictor: "request:factor=2", Published: "79.93025 44.16873 82.13522 33.37020 255.29073"},
-			{Name: "EASY, last two, to the request", Policy: easy, Predictor: last, Correct: "request", Published: "65.72359 35.32396 79.21209 26.58361 51.95298"},
-			{Name: "EASY, last two, Tsafrir", Policy: easy, Predictor: last, Correct: "tsafrir", Published: "85.44291 64.64743 100.01826 33.54850 431.31849"},
-			{Name: "EASY, last two, doubling", Policy: easy, Predictor: last, Correct: "doubling", Published: "76.92244 69.38885 83.98963 29.48900 3000.44641"},
-			{Name: "EASY, true runtimes", Policy: easy, Predictor: "true", Published: "71.72239 37.16540 70.47794 30.62145 69.92593"},
-			{Name: "SJBF", Policy: "easy-sjbf", Published: "69.40540 30.04107 84.88894 19.82601 169.03031"},
-			{Name: "SJBF, twice the request", Policy: "easy-sjbf", Predictor: "request:factor=2", Published: "58.91253 30.39741 77.90104 18.27566 198.99004"},
-			{Name: sc15Request, Policy: "easy-sjbf", Predictor: last, Correct: "request", Published: "62.85688 26.53379 65.06360 16.82686 21.32843"},
-			{Name: sc15Plus, Policy: "easy++", Published: "63.50068 85.76717 79.39628 20.98643 193.47130"},
-			{Name: "SJBF, last two, doubling", Policy: "easy-sjbf", Predictor: last, Correct: "doubling", Published: "64.52747 55.64064 98.00316 22.33932 192.47311"},
-			{Name: sc15True, Policy: "easy-sjbf", Predictor: "true", Published: "49.84772 17.57169 56.83622 13.17759 12.07980"},
-			{Name: sc15Learned, Policy: "easy-sjbf", Predictor: "regression", Correct: "tsafrir", Published: "51.44113 20.54764 74.95197 12.96429 27.86034"},
-			{Name: sc15Hindsight, Published: "45.79748 15.14997 65.02017 10.62405 21.40487", Only: "chosen after the fact, of 5,627 settings"},
-		},
-	}
-}
-
-// Name implements Experiment.
-func (SC15) Name() string { return "sc15" }
-
-// Title implements Experiment.
-func (SC15) Title() string {
-	return "Backfilling by predicted runtimes, with corrections (SC15, five logs)"
+	Own                        bool // of ours, beyond the paper
 }
 
 const (
+	sc15EASY    = "EASY"
 	sc15How     = "The log is in the Parallel Workloads Archive, https://www.cs.huji.ac.il/labs/parallel/workload/; the published runs are of it without the jobs that have no runtime, no estimate or no processors, runtimes cut to estimates."
 	sc15Ratio   = "mean bounded slowdown over EASY's, mean of the logs"
 	sc15Differs = "jobs whose wait, first prediction or corrections differ"
@@ -96,40 +49,73 @@ const (
 	errorOf     = "mean absolute error of first predictions, s"
 )
 
+// The algorithms that stand in another experiment, too.
+var (
+	sc15Base    = prediction{Name: sc15EASY, Policy: "easy:arrivals=fitting"}
+	sc15SJBF    = prediction{Name: "SJBF", Policy: "easy-sjbf"}
+	sc15Request = prediction{Name: "SJBF, last two, to the request", Policy: "easy-sjbf", Predictor: "recent:k=2", Correct: "request"}
+	sc15Plus    = prediction{Name: "EASY++ (SJBF, last two, Tsafrir)", Policy: "easy++"}
+	sc15True    = prediction{Name: "SJBF, true runtimes", Policy: "easy-sjbf", Predictor: "true"}
+	sc15Learned = prediction{Name: "SJBF, learned, their best single setting", Policy: "easy-sjbf", Predictor: "regression", Correct: "tsafrir"}
+)
+
+// newSC15 is the experiment with all that was published of the five logs.
+func newSC15() sc15 {
+	easy := func(name, predictor, correct string) prediction {
+		return prediction{Name: name, Policy: sc15Base.Policy, Predictor: predictor, Correct: correct}
+	}
+	sjbf := func(name, predictor, correct string) prediction {
+		return prediction{Name: name, Policy: sc15SJBF.Policy, Predictor: predictor, Correct: correct}
+	}
+	const last, double = "recent:k=2", "request:factor=2"
+	return sc15{
+		Logs: []publishedLog{
+			{"KTH-SP2", "KTH-SP2-1996-2"}, {"CTC-SP2", "CTC-SP2-1996-3.1-cln"}, {"SDSC-SP2", "SDSC-SP2-1998-4.2-cln"},
+			{"SDSC-BLUE", "SDSC-BLUE-2000-4.2-cln"}, {"CEA-Curie", "CEA-Curie-2011-2.1-cln-thin"},
+		},
+		Algorithms: []prediction{
+			sc15Base,
+			easy("EASY, twice the request", double, ""),
+			easy("EASY, last two, to the request", last, "request"),
+			easy("EASY, last two, Tsafrir", last, "tsafrir"),
+			easy("EASY, last two, doubling", last, "doubling"),
+			easy("EASY, true runtimes", "true", ""),
+			sc15SJBF,
+			sjbf("SJBF, twice the request", double, ""),
+			sc15Request,
+			sc15Plus,
+			sjbf("SJBF, last two, doubling", last, "doubling"),
+			sc15True,
+			sc15Learned,
+			{Name: "SJBF, learned, their best of each log in hindsight"}, // chosen after the fact, of 5,627 settings
+		},
+	}
+}
+
 // slowdownIn is the quantity of a log's rows.
 func slowdownIn(log string) string { return "mean bounded slowdown, " + log }
 
-// Run implements Experiment.
-func (e SC15) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{
-		Seed: c.Seed, Name: e.Name(), Title: e.Title(),
-		Source: "the metrics of all 5,774 settings, six logs, in the authors' repository (freuk/predictsim)",
-		Settings: []Setting{
-			{"slowdown", "bounded at 10 s, mean over all jobs", Source{Paper, "SC15, evaluation"}},
-			{"decisions", "after every single event but the end of a prediction; ends before arrivals", Source{Program, "pyss"}},
-			{oncePerTime, "all that happens at an instant before one decision, and a job that comes has all tried, whether it fits or not", Source{Ours, "the default of the command"}},
-			{"last two", "the mean of the runtimes of the user's last two jobs that have ended, in whole seconds and at most the request; the request where there are fewer", Source{Program, "its predictor tsafrir"}},
-			{"EASY, not SJBF", "a job that comes and does not fit at once has no other job tried", Source{Program, "its scheduler easy_prediction_backfill; it matters where a correction has made room"}},
-			{"learned", "online linear regression of degree two, squared loss above the runtime and absolute below, weight 1 + log(processors times runtime), corrected by Tsafrir's list", Source{Program, "its metrics; features and steps as the paper has them"}},
-			{"doubling", "goes beyond the request", Source{Program, "its corrector recursive_doubling"}},
-			{"cycles", "1", Source{Ours, "one schedule of each log"}},
-		},
-	}
-	logs, err := e.find(&t)
+func (e sc15) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
+	logs, err := e.find(t)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	cells := e.cells(logs)
+	var cells []*sc15Cell
+	for _, log := range slices.Backward(logs) { // the largest is the last
+		for _, a := range e.Algorithms {
+			if a.Policy != "" {
+				cells = append(cells, &sc15Cell{log: log, of: a}, &sc15Cell{log: log, of: a, once: true})
+			}
+		}
+	}
 	err = c.each(ctx, len(cells), func(ctx context.Context, i int) error { return cells[i].simulate(ctx) })
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	t.Notes = append(t.Notes, sc15Notes...)
-	err = t.fill(e.rows(logs, cells), e.claims(logs)...)
-	return t, err
+	return e.rows(p, logs, cells), nil
 }
 
-func (e SC15) data() (logs, field []string) {
+func (e sc15) data() (logs, field []string) {
 	for _, l := range e.Logs {
 		logs, field = append(logs, l.File), append(field, l.perJob())
 	}
@@ -137,7 +123,7 @@ func (e SC15) data() (logs, field []string) {
 }
 
 // perJob is the name of the file of what was published of every job.
-func (l PublishedLog) perJob() string { return l.File + ".easypp.csv.gz" }
+func (l publishedLog) perJob() string { return l.File + ".easypp.csv.gz" }
 
 // sc15Log is a log that was found.
 type sc15Log struct {
@@ -147,32 +133,34 @@ type sc15Log struct {
 	jobs  string // of what was published of every job, or ""
 }
 
-// find looks for the logs. Where only some are there the others are noted.
-func (e SC15) find(t *Table) (logs []sc15Log, err error) {
+// find looks for the logs. Where only some are there the others are noted, before all
+// else; the settings say what those are that were found.
+func (e sc15) find(t *Table) (logs []sc15Log, err error) {
 	var missing error
+	var without []string
 	for i, l := range e.Logs {
 		path, err := logFile(l.File, sc15How)
 		if err != nil {
 			missing = err
-			t.Notes = append(t.Notes, fmt.Sprintf("Without %s: %v", l.Name, err))
+			without = append(without, fmt.Sprintf("Without %s: %v", l.Name, err))
 			continue
 		}
 		log := sc15Log{name: l.Name, index: i, path: path}
-		if log.jobs, err = fieldFile(l.perJob(), ""); err != nil {
-			log.jobs = ""
+		if jobs, err := fieldFile(l.perJob(), ""); err == nil {
+			log.jobs = jobs
 		}
 		logs = append(logs, log)
-		from := Source{Paper, "SC15, evaluation"}
-		value := filepath.Base(path)
 		trace, err := workload.OpenSWF(path)
 		if err != nil {
 			return nil, err
 		}
-		if how := trace.Header.Get("Conversion"); strings.Contains(strings.ToLower(how), "reconstruct") {
-			from = Source{Reconstruction, fmt.Sprintf("its header: %q", how)}
+		s := Setting{l.Name, filepath.Base(path), "SC15, evaluation"}
+		if how, ok := reconstructed(trace); ok {
+			s.From = fmt.Sprintf("a reconstruction: its header: %q", how)
 		}
-		t.Settings = append(t.Settings, Setting{l.Name, value, from})
+		t.Settings = append(t.Settings, s)
 	}
+	t.Notes = append(without, t.Notes...)
 	if logs == nil {
 		return nil, missing
 	}
@@ -182,29 +170,23 @@ func (e SC15) find(t *Table) (logs []sc15Log, err error) {
 // sc15Cell is one run.
 type sc15Cell struct {
 	log     sc15Log
-	of      Prediction
+	of      prediction
 	once    bool // one decision an instant
 	result  scenario.Result
 	differs int // jobs, of those published; -1 where none are
 }
 
-// cells are the runs, those of the last log, which is the largest, first.
-func (e SC15) cells(logs []sc15Log) (cells []*sc15Cell) {
-	for i := range logs {
-		for _, a := range e.Algorithms {
-			if a.Only == "" {
-				log := logs[len(logs)-1-i]
-				cells = append(cells, &sc15Cell{log: log, of: a}, &sc15Cell{log: log, of: a, once: true})
-			}
-		}
+func (c *sc15Cell) variant() string {
+	if c.once {
+		return oncePerTime
 	}
-	return cells
+	return ""
 }
 
 // settings are those of the run.
 func (c *sc15Cell) settings() (s scenario.RunSettings, err error) {
 	spec := c.of.Policy
-	s.Pass = entity.PassEvent
+	s.Name, s.Pass = c.of.Name, entity.PassEvent
 	if c.once {
 		s.Pass, spec = entity.PassInstant, strings.TrimSuffix(spec, ":arrivals=fitting")
 	}
@@ -212,7 +194,7 @@ func (c *sc15Cell) settings() (s scenario.RunSettings, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.Policy, s.Name = chosen.Value, c.of.Name
+	s.Policy = chosen.Value
 	if c.of.Predictor != "" {
 		p, err := policy.Predictors().Parse(c.of.Predictor)
 		if err != nil {
@@ -233,7 +215,7 @@ func (c *sc15Cell) settings() (s scenario.RunSettings, err error) {
 // simulate runs the cell, and compares its jobs with those published.
 func (c *sc15Cell) simulate(ctx context.Context) error {
 	c.differs = -1
-	if c.of.Name != sc15Plus || c.once || c.log.jobs == "" {
+	if c.of != sc15Plus || c.once || c.log.jobs == "" {
 		return c.schedule(ctx)
 	}
 	published, err := readFates(c.log.jobs)
@@ -290,129 +272,79 @@ func (f fates) Observe(e entity.JobEvent) {
 }
 
 // rows are the figures of all runs.
-func (e SC15) rows(logs []sc15Log, cells []*sc15Cell) (rows []Row) {
-	variant := func(once bool) string {
-		if once {
-			return oncePerTime
-		}
-		return ""
+func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
+	cellOf := map[Ref]*sc15Cell{}
+	for _, c := range cells {
+		cellOf[Ref{varied(c.of.Name, c.variant()), "", c.log.name}] = c
 	}
-	of := func(log sc15Log, name string, once bool) metrics.Interval {
-		for _, c := range cells {
-			if c.log == log && c.of.Name == name && c.once == once {
-				return single(c.result.Summary.MeanBoundedSlowdown)
-			}
-		}
-		return metrics.Interval{}
-	}
+	slowdowns := map[Ref]Row{}
 	for _, log := range logs {
 		for _, a := range e.Algorithms {
-			for _, once := range []bool{false, true} {
-				if a.Only != "" && once {
+			for _, variant := range []string{"", oncePerTime} {
+				r := p.published(Row{Series: a.Name, Variant: variant, Quantity: slowdownIn(log.name), Own: a.Own}, log.index)
+				if c := cellOf[Ref{r.name(), "", log.name}]; c != nil {
+					r.Ours = single(c.result.Summary.MeanBoundedSlowdown)
+				} else if variant != "" {
 					continue
 				}
-				rows = append(rows, Row{
-					Series: a.Name, Variant: variant(once), Quantity: slowdownIn(log.name), Code: published{a.Name: a.Published}.at(a.Name, log.index),
-					Ours: of(log, a.Name, once), Own: a.Own,
-				})
+				rows, slowdowns[r.ref()] = append(rows, r), r
 			}
 		}
-	}
-	rows = append(rows, e.ratios(logs, rows)...)
-	for _, log := range logs {
-		for _, c := range cells {
-			if c.log == log && c.differs >= 0 {
-				rows = append(rows, Row{Series: c.of.Name, Point: log.name, Quantity: sc15Differs, Code: "0", Ours: single(float64(c.differs))})
-			}
-		}
-	}
-	return append(rows, e.accuracies(logs, cells)...)
-}
-
-// ratios are the slowdowns over EASY's, means over the logs, theirs and ours, of the
-// rows of slowdowns.
-func (e SC15) ratios(logs []sc15Log, slowdowns []Row) (rows []Row) {
-	at := map[Ref]Row{} // never iterated
-	for _, r := range slowdowns {
-		at[r.ref()] = r
 	}
 	for _, a := range e.Algorithms {
-		for _, v := range []string{"", oncePerTime} {
-			r := Row{Series: a.Name, Variant: v, Quantity: sc15Ratio, Own: a.Own}
-			theirs, ours, n := 0.0, 0.0, 0
-			for _, log := range logs {
-				of, base := at[Ref{varied(a.Name, v), "", slowdownIn(log.name)}], at[Ref{varied(sc15EASY, v), "", slowdownIn(log.name)}]
-				if f, ok := parseFigure(of.Code); ok {
-					b, _ := parseFigure(base.Code)
-					theirs += f.value / b.value
-				}
-				if of.Ours.N > 0 {
-					ours += of.Ours.Mean / base.Ours.Mean
-					n++
-				}
-			}
-			if theirs > 0 {
-				r.Code = fmt.Sprintf("%.4f", theirs/float64(len(logs)))
-			}
-			if n == len(logs) {
-				r.Ours = single(ours / float64(n))
-			}
-			if r.Code != "" || r.Ours.N > 0 {
+		for _, variant := range []string{"", oncePerTime} {
+			if r := a.ratio(slowdowns, logs, variant, ""); r.Code != "" || r.Ours.N > 0 {
 				rows = append(rows, r)
 			}
 		}
 	}
-	return rows
-}
-
-// accuracies are how good the predictions were, in the authors' conventions.
-func (e SC15) accuracies(logs []sc15Log, cells []*sc15Cell) (rows []Row) {
-	for _, q := range []struct {
-		name string
-		of   func(a *metrics.AccuracySummary) float64
-	}{
-		{errorOf, func(a *metrics.AccuracySummary) float64 { return *a.PredictionError }},
-		{accuracyOf, func(a *metrics.AccuracySummary) float64 { return 100 * *a.PredictionAccuracy }},
-		{tooShortOf, func(a *metrics.AccuracySummary) float64 { return 100 * *a.UnderPredicted }},
-	} {
+	ofCells := func(quantity, code string, of func(c *sc15Cell) (x float64, ok bool)) {
 		for _, log := range logs {
 			for _, c := range cells {
-				if a := c.result.Accuracy; c.log == log && !c.once && a != nil && a.PredictionError != nil {
-					rows = append(rows, Row{Series: c.of.Name, Point: log.name, Quantity: q.name, Ours: single(q.of(a))})
+				if x, ok := of(c); ok && c.log == log && !c.once {
+					rows = append(rows, Row{Series: c.of.Name, Point: log.name, Quantity: quantity, Code: code, Ours: single(x)})
 				}
 			}
 		}
 	}
+	ofCells(sc15Differs, "0", func(c *sc15Cell) (float64, bool) { return float64(c.differs), c.differs >= 0 })
+	// How good the predictions were, in the authors' conventions.
+	accuracy := func(factor float64, of func(a *metrics.AccuracySummary) *float64) func(c *sc15Cell) (float64, bool) {
+		return func(c *sc15Cell) (float64, bool) {
+			if a := c.result.Accuracy; a != nil && a.PredictionError != nil {
+				return factor * *of(a), true
+			}
+			return 0, false
+		}
+	}
+	ofCells(errorOf, "", accuracy(1, func(a *metrics.AccuracySummary) *float64 { return a.PredictionError }))
+	ofCells(accuracyOf, "", accuracy(100, func(a *metrics.AccuracySummary) *float64 { return a.PredictionAccuracy }))
+	ofCells(tooShortOf, "", accuracy(100, func(a *metrics.AccuracySummary) *float64 { return a.UnderPredicted }))
 	return rows
 }
 
-// claims are what the paper, and those whose rules it repeats, say of the rows.
-func (e SC15) claims(logs []sc15Log) []Claim {
-	everywhere := func(less, than string) (pairs []Pair) {
-		for _, log := range logs {
-			pairs = append(pairs, Pair{Less: Ref{Series: less, Quantity: slowdownIn(log.name)}, Than: Ref{Series: than, Quantity: slowdownIn(log.name)}})
+// ratio is a's slowdown over EASY's, mean of the logs, theirs and ours, of a part of
+// them: "" or secondHalf.
+func (a prediction) ratio(slowdowns map[Ref]Row, logs []sc15Log, variant, part string) Row {
+	r := Row{Series: a.Name, Variant: variant, Quantity: sc15Ratio + part, Own: a.Own}
+	theirs, ours, n := 0.0, 0.0, 0
+	for _, log := range logs {
+		quantity := slowdownIn(log.name) + part
+		of, base := slowdowns[Ref{r.name(), "", quantity}], slowdowns[Ref{varied(sc15EASY, variant), "", quantity}]
+		if f, ok := parseFigure(of.Code); ok {
+			b, _ := parseFigure(base.Code)
+			theirs += f.value / b.value
 		}
-		return pairs
+		if of.Ours.N > 0 {
+			ours += of.Ours.Mean / base.Ours.Mean
+			n++
+		}
 	}
-	mean := func(name string, below float64) []Pair {
-		return []Pair{{Less: Ref{Series: name, Quantity: sc15Ratio}, Factor: below}}
+	if theirs > 0 {
+		r.Code = fmt.Sprintf("%.4f", theirs/float64(len(logs)))
 	}
-	return []Claim{
-		{Text: "by predictions that are learned slowdowns are 28% less than EASY's", Where: "SC15, abstract",
-			Changes: []Change{{Of: Ref{Series: sc15Learned, Quantity: sc15Ratio}, From: Ref{Series: sc15EASY, Quantity: sc15Ratio}, Percent: -28}}},
-		{Text: "the same, of a setting that was chosen without the log", Where: "SC15, abstract",
-			Untested: "of their own table it holds: the setting that is best on five of the six logs, by the mean ratio to EASY, is 28.4% below EASY on the sixth, in the mean over these; on SDSC-SP2 it is 8% above EASY, and on SDSC-BLUE 24%"},
-		{Text: "EASY++ improves on EASY: it has lower slowdowns on every log", Where: "Tsafrir, Etsion and Feitelson 2007, abstract", Pairs: everywhere(sc15Plus, sc15EASY)},
-		{Text: "EASY++ has lower slowdowns than EASY in the mean of the logs' ratios", Where: "its table", Pairs: mean(sc15Plus, 1)},
-		{Text: "backfilling by twice the request has lower slowdowns than by the request, on every log", Where: "Mu'alem and Feitelson 2001", Pairs: everywhere(sc15Double, sc15EASY)},
-		{Text: "the shortest first by true runtimes has lower slowdowns than EASY++ on every log", Where: "its table", Pairs: everywhere(sc15True, sc15Plus)},
-		{Text: "of the last two runtimes, correction to the request at once is better than Tsafrir's, on every log", Where: "its table", Pairs: everywhere(sc15Request, sc15Plus)},
+	if n == len(logs) {
+		r.Ours = single(ours / float64(n))
 	}
-}
-
-// sc15Notes are what is to be known of the published figures.
-var sc15Notes = []string{
-	"Rows without learning are met to the last digit of what was published. Two rules of the program are in no paper: in EASY (not in SJBF) a job that comes and does not fit has no other job tried, and doubling goes beyond the request. Both are named options; the column beside is without the first and with one decision an instant.",
-	"Correction to the request, the simplest rule of all, takes the mean of the last two runtimes from 0.97 of EASY's slowdown to 0.50; their best setting of 5,627, chosen on these very logs, has 0.46.",
-	"Most of what a rule gains or loses in the mean it does on CEA-Curie, where slowdowns lie between 12 and 3,000.",
+	return r
 }

@@ -20,8 +20,8 @@ import (
 func smallLogs(t *testing.T, names ...string) {
 	t.Helper()
 	dir := t.TempDir()
-	t.Setenv(TracesVariable, dir)
-	t.Setenv(ReferenceVariable, dir)
+	t.Setenv(tracesVariable, dir)
+	t.Setenv(referenceVariable, dir)
 	for k, name := range names {
 		var b strings.Builder
 		b.WriteString("; MaxProcs: 4\n; MaxJobs: 60\n")
@@ -34,7 +34,7 @@ func smallLogs(t *testing.T, names ...string) {
 }
 
 // fileNames are those of all logs.
-func (e SC15) fileNames() (names []string) {
+func (e sc15) fileNames() (names []string) {
 	for _, l := range e.Logs {
 		names = append(names, l.File)
 	}
@@ -42,40 +42,40 @@ func (e SC15) fileNames() (names []string) {
 }
 
 func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
-	e := NewSC15()
+	e := newSC15()
 	smallLogs(t, e.fileNames()...)
-	table, err := e.Run(context.Background(), Config{Seed: 1})
+	table, err := paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
 	at := map[Ref]Row{}
 	for _, r := range table.Rows {
 		at[r.ref()] = r
 	}
 	for i, log := range []string{"KTH-SP2", "CTC-SP2", "SDSC-SP2", "SDSC-BLUE", "CEA-Curie"} {
-		plus := at[Ref{sc15Plus, "", slowdownIn(log)}]
+		plus := at[Ref{sc15Plus.Name, "", slowdownIn(log)}]
 		require.Equal(t, strings.Fields("63.50068 85.76717 79.39628 20.98643 193.47130")[i], plus.Code)
 		require.Equal(t, 1, plus.Ours.N)
-		hindsight := at[Ref{sc15Hindsight, "", slowdownIn(log)}]
+		hindsight := at[Ref{"SJBF, learned, their best of each log in hindsight", "", slowdownIn(log)}]
 		require.Equal(t, strings.Fields("45.79748 15.14997 65.02017 10.62405 21.40487")[i], hindsight.Code)
 		require.Zero(t, hindsight.Ours.N, "it is not run here")
-		require.Equal(t, 100.0, at[Ref{sc15True, log, accuracyOf}].Ours.Mean)
-		require.Zero(t, at[Ref{sc15Double, log, tooShortOf}].Ours.Mean)
-		require.Positive(t, at[Ref{sc15Plus, log, tooShortOf}].Ours.Mean)
+		require.Equal(t, 100.0, at[Ref{sc15True.Name, log, accuracyOf}].Ours.Mean)
+		require.Zero(t, at[Ref{"EASY, twice the request", log, tooShortOf}].Ours.Mean)
+		require.Positive(t, at[Ref{sc15Plus.Name, log, tooShortOf}].Ours.Mean)
 	}
-	for name, want := range map[string]string{sc15EASY: "1.0000", sc15Plus: "0.9703", sc15True: "0.3921", sc15Learned: "0.4632"} {
+	for name, want := range map[string]string{sc15EASY: "1.0000", sc15Plus.Name: "0.9703", sc15True.Name: "0.3921", sc15Learned.Name: "0.4632"} {
 		require.Equal(t, want, at[Ref{name, "", sc15Ratio}].Code)
 	}
 	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
-	require.Zero(t, at[Ref{sc15Hindsight, "", sc15Ratio}].Ours.N)
+	require.Zero(t, at[Ref{"SJBF, learned, their best of each log in hindsight", "", sc15Ratio}].Ours.N)
 	mean := 0.0
 	for _, log := range e.Logs {
-		mean += at[Ref{sc15True, "", slowdownIn(log.Name)}].Ours.Mean / at[Ref{sc15EASY, "", slowdownIn(log.Name)}].Ours.Mean / 5
+		mean += at[Ref{sc15True.Name, "", slowdownIn(log.Name)}].Ours.Mean / at[Ref{sc15EASY, "", slowdownIn(log.Name)}].Ours.Mean / 5
 	}
-	require.InDelta(t, mean, at[Ref{sc15True, "", sc15Ratio}].Ours.Mean, 1e-12)
+	require.InDelta(t, mean, at[Ref{sc15True.Name, "", sc15Ratio}].Ours.Mean, 1e-12)
 	orders := 0
 	for _, c := range table.Claims {
 		if c.Where == "" {
 			orders++
-			require.NotContains(t, c.Text, sc15Hindsight)
+			require.NotContains(t, c.Text, "SJBF, learned, their best of each log in hindsight")
 		}
 		require.NotContains(t, c.Detail, "not measured", c.Text)
 	}
@@ -83,9 +83,9 @@ func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
 }
 
 func TestLogsThatAreNotThereAreNamed(t *testing.T) {
-	e := NewSC15()
+	e := newSC15()
 	smallLogs(t, e.Logs[1].File)
-	table, err := e.Run(context.Background(), Config{Seed: 1})
+	table, err := paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
 	require.Contains(t, strings.Join(table.Notes, " "), "Without KTH-SP2: KTH-SP2-1996-2.swf is not at hand: set GRIDSLOT_TRACES")
 	for _, r := range table.Rows {
@@ -94,7 +94,7 @@ func TestLogsThatAreNotThereAreNamed(t *testing.T) {
 	require.Equal(t, "49.57129", table.Rows[0].Code, "the second log's")
 
 	smallLogs(t)
-	_, err = e.Run(context.Background(), Config{Seed: 1})
+	_, err = paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, "Parallel Workloads Archive")
@@ -102,16 +102,16 @@ func TestLogsThatAreNotThereAreNamed(t *testing.T) {
 
 func TestTheVariantDecidesOnceAnInstant(t *testing.T) {
 	for once, want := range map[bool]string{false: "event", true: "instant"} {
-		s, err := (&sc15Cell{of: Prediction{Policy: "easy:arrivals=fitting"}, once: once}).settings()
+		s, err := (&sc15Cell{of: prediction{Policy: "easy:arrivals=fitting"}, once: once}).settings()
 		require.NoError(t, err)
 		require.Equal(t, want, s.Pass.String())
 	}
 }
 
 func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
-	e := NewSC15()
+	e := newSC15()
 	smallLogs(t, e.Logs[0].File)
-	cell := &sc15Cell{log: sc15Log{path: filepath.Join(os.Getenv(TracesVariable), e.Logs[0].File+".swf")}, of: Prediction{Name: sc15Plus, Policy: "easy++"}}
+	cell := &sc15Cell{log: sc15Log{path: filepath.Join(os.Getenv(tracesVariable), e.Logs[0].File+".swf")}, of: sc15Plus}
 	require.NoError(t, cell.simulate(context.Background()))
 	require.Equal(t, -1, cell.differs)
 	s, err := cell.settings()
@@ -124,7 +124,7 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 	defer source.Close()
 	_, err = scenario.Simulate(context.Background(), source, s)
 	require.NoError(t, err)
-	rows, err := readColumns(filepath.Join(s.Dir, "jobs-"+sc15Plus+".csv"), "job_id", "waiting_time", "prediction", "corrections")
+	rows, err := readColumns(filepath.Join(s.Dir, "jobs-"+sc15Plus.Name+".csv"), "job_id", "waiting_time", "prediction", "corrections")
 	require.NoError(t, err)
 	corrected := 0
 	var b strings.Builder
@@ -153,12 +153,12 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 }
 
 func TestSC15IsMetToTheLastDigitOnTheSmallestLog(t *testing.T) {
-	if os.Getenv(TracesVariable) == "" {
-		t.Skipf("%s is not set: no logs at hand", TracesVariable)
+	if os.Getenv(tracesVariable) == "" {
+		t.Skipf("%s is not set: no logs at hand", tracesVariable)
 	}
-	e := NewSC15()
+	e := newSC15()
 	e.Logs = e.Logs[:1]
-	table, err := e.Run(context.Background(), Config{Seed: 1})
+	table, err := paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
 	var missing *MissingError
 	if err != nil {
 		require.ErrorAs(t, err, &missing)
@@ -166,7 +166,7 @@ func TestSC15IsMetToTheLastDigitOnTheSmallestLog(t *testing.T) {
 	}
 	require.NoError(t, err)
 	for _, r := range table.Rows {
-		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 && r.Series != sc15Learned { // whose steps are not all told
+		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 && r.Series != sc15Learned.Name { // whose steps are not all told
 			require.True(t, table.agrees(f, r), "%v: %v, published %s", r.ref(), r.Ours.Mean, r.Code)
 		}
 	}

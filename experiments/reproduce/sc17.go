@@ -11,14 +11,13 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload"
 )
 
-// SC17 repeats the rerun of 2022 of the experiments of Carastan-Santos and de Camargo
+// sc17 repeats the rerun of 2022 of the experiments of Carastan-Santos and de Camargo
 // (SC 2017) on the log of Curie.
-type SC17 struct {
+type sc17 struct {
 	Processors int
 	Windows    int
 	Days       int // of a window
@@ -26,21 +25,12 @@ type SC17 struct {
 	Sight      int // how many jobs of the queue the authors' simulator sees
 }
 
-// NewSC17 is the experiment as the authors' program ran it.
-func NewSC17() SC17 { return SC17{Processors: 93312, Windows: 15, Days: 15, State: 16, Sight: 32} }
-
-// Name implements Experiment.
-func (SC17) Name() string { return "sc17" }
-
-// Title implements Experiment.
-func (SC17) Title() string {
-	return "Orders found by regression on 15 windows of Curie, through 32 jobs of the queue and through all (SC 2017)"
-}
+// newSC17 is the experiment as the authors' program ran it.
+func newSC17() sc17 { return sc17{Processors: 93312, Windows: 15, Days: 15, State: 16, Sight: 32} }
 
 const (
 	sc17How    = "It is a result of the rerun, by Rosa, Carastan-Santos and Goldman, of the artifact of \"Obtaining Dynamic Scheduling Policies with Simulation and Machine Learning\"."
 	sc17Log    = "CEA-Curie-2011-2.1-cln"
-	sc17LogHow = "It is in the Parallel Workloads Archive."
 	wholeQueue = "whole queue"
 )
 
@@ -67,14 +57,16 @@ var sc17Orders = []struct {
 }
 
 // sc17Tables are the tables of its results.
-var sc17Tables = []struct {
-	name, file        string
-	exact, backfilled bool
-	shortest          string // what the column of the shortest first is called
-}{
+var sc17Tables = []sc17Table{
 	{"runtimes", "CURIE_runtimes.csv", true, false, "SJT"},
 	{"estimates", "CURIE_estimate.csv", false, false, "SPT"},
 	{"backfilling", "CURIE_backfilling.csv", false, true, "SJT"},
+}
+
+type sc17Table struct {
+	name, file        string
+	exact, backfilled bool
+	shortest          string // what the column of the shortest first is called
 }
 
 // sc17Job is what the program reads of a job.
@@ -83,129 +75,83 @@ type sc17Job struct {
 	procs                     int
 }
 
-// sc17Cell is a figure of a window: of an order, in a table, through so many jobs of the
-// queue.
-type sc17Cell struct {
-	table, order, window, sight int
-}
-
 const sc17Close = 1 // per cent
 
-func (SC17) data() (logs, field []string) {
+func (sc17) data() (logs, field []string) {
 	for _, x := range sc17Tables {
 		field = append(field, x.file)
 	}
 	return []string{sc17Log}, field
 }
 
-// Run implements Experiment.
-func (e SC17) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{
-		Seed: c.Seed, Name: e.Name(), Title: e.Title(), Source: "CURIE_runtimes.csv, CURIE_estimate.csv and CURIE_backfilling.csv of the rerun of 2022, mean bounded slowdowns",
-		Settings: []Setting{
-			{"jobs", "Curie's cleaned log, those with a runtime, an estimate and processors", Source{Program, ""}},
-			{"processors", fmt.Sprint(e.Processors), Source{Program, ""}},
-			{"windows", fmt.Sprintf("%d, one after the other: %d jobs that start in the order in which they come, and those that come within %d days of the very first", e.Windows, e.State, e.Days), Source{Program, ""}},
-			{"mean bounded slowdown", fmt.Sprintf("of runtimes of 10 s at least, without the first %d jobs", e.State), Source{Program, ""}},
-			{"queue", fmt.Sprintf("the %d jobs that have waited longest are seen, put in order and tried for backfilling, and again after each start (window=%d); rows \"whole queue\": all, orders that do not change with time only", e.Sight, e.Sight), Source{Program, ""}},
-			{"tables", "runtimes known; users' estimates; users' estimates and EASY", Source{Program, ""}},
-			{"F2", "with the coefficients of the regression: 0.0000342717 sqrt(r) 0.0076562110 n + 0.0067364626 log10(s)", Source{Program, "the paper prints the quotient, rounded to 25600"}},
-			{"LIN", "3.16688932e-2 + 1.24214915e-7 r + 3.10222317e-5 n - 1.62730301e-7 s: of two jobs the later goes first", Source{Program, "its present text; results with estimates were not made with it"}},
-			{"WFP3, UNICEF", "by the wait; UNICEF of serial jobs is infinite as soon as they wait", Source{Program, ""}},
-			{"estimates that are too low", "a job runs on, and is thought to end within a second from then on", Source{Program, "what is left of the estimate is below 0: its processors are the first to become free"}},
-			{"decisions", "after every event, arrivals before ends, a processor is free when its job has ended", Source{Inferred, "messages between the processes of its simulator take a little time"}},
-			{"cycles", "1", Source{Ours, "the same windows, once"}},
-		},
-		Notes: []string{
-			"Their simulator sends messages, which take microseconds to milliseconds: waits differ from ours by hundredths of a per cent where schedules are the same. Where many jobs have the same estimate its sort, which is not stable, puts them in an order of its own: so the shortest first by estimates goes apart.",
-			"With backfilling, where several jobs end at the instant at which the head will fit, their program counts as spare only what is free when the first of them has ended that make room for it (spare=first), and EASY by its definition what is free when all have: so do the rows \"whole queue\". Of equal ends those count first that started first, which their text does not say.",
-			"LIN is met for runtimes only, and not in all windows: by the program's present text the later of two jobs goes first. Their results with estimates stand near those of FCFS and were made with another one.",
-		},
-	}
+func (e sc17) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []Row, err error) {
 	windows, err := e.windows()
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	theirs := make([][][]float64, len(sc17Tables))
+	// A figure is of an order, in a table, through so many jobs of the queue; it has a
+	// slowdown of each window.
+	type figure struct {
+		table, order, sight int
+		theirs              [][]float64 // by window and order
+		ours                []float64
+	}
+	var figures []figure
 	for i, x := range sc17Tables {
-		path, err := fieldFile(x.file, sc17How)
-		if err != nil {
-			return t, err
-		}
 		var columns []string
 		for _, o := range sc17Orders {
 			columns = append(columns, strings.Replace(o.name, "SJT", x.shortest, 1))
 		}
-		if theirs[i], err = readColumns(path, columns...); err != nil {
-			return t, err
+		theirs, err := fieldColumns(x.file, sc17How, columns...)
+		if err != nil {
+			return nil, err
 		}
-		if len(theirs[i]) != len(windows) {
-			return t, fmt.Errorf("%s has %d windows, not %d", x.file, len(theirs[i]), len(windows))
+		if len(theirs) != len(windows) {
+			return nil, fmt.Errorf("%s has %d windows, not %d", x.file, len(theirs), len(windows))
 		}
-	}
-	var cells []sc17Cell // the windows of a row stand together
-	for table := range sc17Tables {
-		for order, o := range sc17Orders {
-			sights := []int{e.Sight, 0}
-			if o.order.Dynamic {
-				sights = sights[:1]
-			}
-			for _, sight := range sights {
-				for window := range windows {
-					cells = append(cells, sc17Cell{table, order, window, sight})
-				}
+		for k, o := range sc17Orders {
+			figures = append(figures, figure{i, k, e.Sight, theirs, make([]float64, len(windows))})
+			if !o.order.Dynamic {
+				figures = append(figures, figure{i, k, 0, theirs, make([]float64, len(windows))})
 			}
 		}
 	}
-	ours := make([]float64, len(cells))
-	err = c.each(ctx, len(cells), func(ctx context.Context, i int) (err error) {
-		x := cells[i]
-		ours[i], err = e.slowdown(ctx, windows[x.window], sc17Orders[x.order].order, sc17Tables[x.table].exact, sc17Tables[x.table].backfilled, x.sight)
+	err = c.each(ctx, len(figures)*len(windows), func(ctx context.Context, i int) (err error) {
+		f, w := figures[i/len(windows)], i%len(windows)
+		f.ours[w], err = e.slowdown(ctx, windows[w], sc17Orders[f.order].order, sc17Tables[f.table], f.sight)
 		return err
 	})
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	var rows []Row
-	for ; len(cells) > 0; cells, ours = cells[len(windows):], ours[len(windows):] {
-		row, note := e.rows(cells[0], ours[:len(windows)], theirs[cells[0].table])
-		rows = append(rows, row...)
-		if note != "" {
-			t.Notes = append(t.Notes, note)
+	for _, f := range figures {
+		name, table := sc17Orders[f.order].name, sc17Tables[f.table].name
+		row := Row{Series: name, Quantity: table + ", median", Ours: single(median(f.ours))}
+		if f.sight == 0 {
+			row.Variant, row.Own = wholeQueue, true
+			rows = append(rows, row)
+			continue
 		}
-	}
-	return t, t.fill(rows)
-}
-
-// rows are the median over the windows of an order, and how many of them are met; the
-// note has the windows themselves.
-func (e SC17) rows(of sc17Cell, ours []float64, theirs [][]float64) (rows []Row, note string) {
-	name, table := sc17Orders[of.order].name, sc17Tables[of.table].name
-	row := Row{Series: name, Quantity: table + ", median", Ours: single(median(ours))}
-	if of.sight == 0 {
-		row.Variant, row.Own = wholeQueue, true
-		return []Row{row}, ""
-	}
-	var published []float64
-	var differences []string
-	near := 0.0
-	for i, x := range ours {
-		published = append(published, theirs[i][of.order])
-		percent := 100 * (x/theirs[i][of.order] - 1)
-		differences = append(differences, fmt.Sprintf("%+.2f", percent))
-		if math.Abs(percent) < sc17Close {
-			near++
+		var published []float64
+		var differences []string
+		near := 0.0
+		for i, x := range f.ours {
+			published = append(published, f.theirs[i][f.order])
+			percent := 100 * (x/published[i] - 1)
+			differences = append(differences, fmt.Sprintf("%+.2f", percent))
+			near += oneIf(math.Abs(percent) < sc17Close)
 		}
+		row.Paper = strconv.FormatFloat(median(published), 'f', 6, 64)
+		rows = append(rows, row, Row{Series: name, Quantity: fmt.Sprintf("%s, windows within %d%%", table, sc17Close), Ours: single(near)})
+		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: ours against theirs in per cent, window by window: %s.", table, name, strings.Join(differences, ", ")))
 	}
-	row.Paper = strconv.FormatFloat(median(published), 'f', 6, 64)
-	return []Row{row, {Series: name, Quantity: fmt.Sprintf("%s, windows within %d%%", table, sc17Close), Ours: single(near)}},
-		fmt.Sprintf("%s, %s: ours against theirs in per cent, window by window: %s.", table, name, strings.Join(differences, ", "))
+	return rows, nil
 }
 
 // windows reads the log and cuts it: a window is the first jobs, which fill the machine,
 // and those after them that come within so many days of the very first.
-func (e SC17) windows() ([][]sc17Job, error) {
-	path, err := logFile(sc17Log, sc17LogHow)
+func (e sc17) windows() (windows [][]sc17Job, err error) {
+	path, err := logFile(sc17Log, "It is in the Parallel Workloads Archive.")
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +173,6 @@ func (e SC17) windows() ([][]sc17Job, error) {
 	if err := records.Err(); err != nil {
 		return nil, err
 	}
-	var windows [][]sc17Job
 	for range e.Windows {
 		n := e.State
 		for n < len(all) && all[n].submit-all[0].submit <= des.Time(e.Days)*des.Day {
@@ -252,7 +197,7 @@ func (sc17Estimate) Correct(j entity.Known) des.Time           { return j.Predic
 func (sc17Estimate) Observe(entity.JobEventKind, entity.Known) {}
 
 // slowdown is the mean over a window's jobs, but for those that fill the machine.
-func (e SC17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, exact, backfilled bool, sight int) (float64, error) {
+func (e sc17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, table sc17Table, sight int) (float64, error) {
 	if o.Key != nil && o.Name != entity.Submission.Name {
 		key, first := o.Key, int64(e.State)
 		o.Key = func(r *entity.Run, now des.Time) float64 {
@@ -262,26 +207,26 @@ func (e SC17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, ex
 			return key(r, now)
 		}
 	}
-	p := backfill.PublishedEASY{EASY: backfill.EASY{Order: o}, NoBackfilling: !backfilled, Window: sight, FirstSpare: backfilled && sight > 0}
-	sim := des.New(des.Config{})
-	m := entity.NewMetascheduler(sim, plan.NewCluster(e.Processors), p)
-	m.Pass = entity.PassEvent
-	if !exact {
-		m.Predictor, m.Corrector = sc17Estimate{}, sc17Estimate{}
-	}
-	runs := make([]*entity.Run, len(window))
+	p := backfill.PublishedEASY{EASY: backfill.EASY{Order: o}, NoBackfilling: !table.backfilled, Window: sight, FirstSpare: table.backfilled && sight > 0}
+	jobs := make([]*entity.Job, len(window))
 	for i, j := range window {
 		length := j.estimate
-		if exact {
+		if table.exact {
 			length = j.runtime
 		}
 		// A processor is free when its job has ended, and not before.
-		runs[i] = m.Submit(&entity.Job{
+		jobs[i] = &entity.Job{
 			ID: int64(i + 1), Submit: j.submit - window[0].submit, Runtime: j.runtime, Extra: length + des.Tick,
 			Request: entity.Request{Nodes: j.procs, Length: max(length, j.runtime) + des.Tick},
-		})
+		}
 	}
-	if err := sim.Run(ctx); err != nil {
+	runs, err := runOn(ctx, e.Processors, p, jobs, func(m *entity.Metascheduler) {
+		m.Pass = entity.PassEvent
+		if !table.exact {
+			m.Predictor, m.Corrector = sc17Estimate{}, sc17Estimate{}
+		}
+	})
+	if err != nil {
 		return 0, err
 	}
 	return meanSlowdown(runs[e.State:]), nil

@@ -15,7 +15,7 @@ func TestWindowsOfCurieAreMetThroughThirtyTwoJobsOfTheQueue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a published workload")
 	}
-	e := NewSC17()
+	e := newSC17()
 	windows, err := e.windows()
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
 		t.Skip(missing.Error())
@@ -35,7 +35,7 @@ func TestWindowsOfCurieAreMetThroughThirtyTwoJobsOfTheQueue(t *testing.T) {
 				continue
 			}
 			for _, w := range []int{1, 4} {
-				ours, err := e.slowdown(context.Background(), windows[w], o.order, table.exact, table.backfilled, e.Sight)
+				ours, err := e.slowdown(context.Background(), windows[w], o.order, table, e.Sight)
 				require.NoError(t, err)
 				if table.exact || o.name != "SAF" {
 					require.InEpsilon(t, theirs[w][i], ours, 0.01, "%s, %s, window %d", table.name, o.name, w+1)
@@ -43,14 +43,14 @@ func TestWindowsOfCurieAreMetThroughThirtyTwoJobsOfTheQueue(t *testing.T) {
 			}
 		}
 	}
-	fcfs, err := e.slowdown(context.Background(), windows[1], sc17Orders[0].order, false, true, e.Sight)
+	fcfs, err := e.slowdown(context.Background(), windows[1], sc17Orders[0].order, sc17Tables[2], e.Sight)
 	require.NoError(t, err)
 	path, err := fieldFile(sc17Tables[2].file, sc17How)
 	require.NoError(t, err)
 	backfilled, err := readColumns(path, "FCFS")
 	require.NoError(t, err)
 	require.InEpsilon(t, backfilled[1][0], fcfs, 1e-4)
-	whole, err := e.slowdown(context.Background(), windows[1], sc17Orders[4].order, true, false, 0)
+	whole, err := e.slowdown(context.Background(), windows[1], sc17Orders[4].order, sc17Tables[0], 0)
 	require.NoError(t, err)
 	require.False(t, math.IsNaN(whole))
 	require.Less(t, whole, 1.3)

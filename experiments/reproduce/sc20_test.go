@@ -1,4 +1,4 @@
-package reproduce_test
+package reproduce
 
 import (
 	"context"
@@ -7,18 +7,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gridslot/gridslot/experiments/reproduce"
 )
 
-// field runs an experiment on published data, or skips where these are not at hand.
-func field(t *testing.T, e reproduce.Experiment) reproduce.Table {
+// published runs an experiment on published data, or skips where these are not at hand.
+func published(t *testing.T, e Experiment) Table {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs published workloads")
 	}
-	table, err := e.Run(context.Background(), reproduce.Config{Seed: 1})
-	if missing := (*reproduce.MissingError)(nil); errors.As(err, &missing) {
+	table, err := e.Run(context.Background(), Config{Seed: 1})
+	if missing := (*MissingError)(nil); errors.As(err, &missing) {
 		t.Skip(missing.Error())
 	}
 	require.NoError(t, err)
@@ -26,7 +24,7 @@ func field(t *testing.T, e reproduce.Experiment) reproduce.Table {
 }
 
 func TestTablesOfRLSchedulerAreMetToTheLastDigit(t *testing.T) {
-	table := field(t, reproduce.NewSC20())
+	table := published(t, named(t, "sc20"))
 	ours := map[string]string{}
 	met := 0
 	for _, r := range table.Rows {
@@ -49,10 +47,10 @@ func TestTablesOfRLSchedulerAreMetToTheLastDigit(t *testing.T) {
 }
 
 func TestWithoutItsDataAnExperimentSaysWhereTheyAreToBeHad(t *testing.T) {
-	t.Setenv(reproduce.ReferenceVariable, t.TempDir())
-	_, err := reproduce.NewSC20().Run(context.Background(), reproduce.Config{Seed: 1})
-	var missing *reproduce.MissingError
+	t.Setenv(referenceVariable, t.TempDir())
+	_, err := named(t, "sc20").Run(context.Background(), Config{Seed: 1})
+	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, "DIR-LAB/deep-batch-scheduler")
-	require.ErrorContains(t, err, reproduce.ReferenceVariable)
+	require.ErrorContains(t, err, referenceVariable)
 }

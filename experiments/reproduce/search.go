@@ -1,44 +1,32 @@
 package reproduce
 
-// Experiments that compare searches for one window in the same environments:
-// META 6.1, DEP18's figures and table.
+// Experiments that compare searches for one window in the same environments: META 6.1,
+// DEP18's figures and table.
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// Search is an experiment that draws an environment a cycle and has every
-// algorithm look for a window for one request.
-type Search struct {
-	ID, Heading, Source string
-	Cycles              int // the published number
-	Setups              []Setup
-	XLabel              string // what Setup.X is, where one thing varies
-	Quantities          []Quantity
-	Algorithms          []Algorithm
-	Settings            []Setting
-	Remarks, Notes      []string
-	Claims              []Claim
-	// Serial runs one cycle at a time, because Milliseconds is among the
-	// quantities.
-	Serial bool
+// searches draws an environment a cycle and has every algorithm look for a window for
+// one request.
+type searches struct {
+	Setups     []setup
+	Algorithms []algorithm
 	// Gantt, if it has algorithms, is a chart that Save draws besides.
-	Gantt Gantt
-
-	paper, code published
+	Gantt ganttChart
 }
 
-// Setup is an environment and what is asked of it.
-type Setup struct {
+// setup is an environment and what is asked of it.
+type setup struct {
 	Sweep       string // what varies, where several things do
 	Point       string // "" where there is one setup
 	Variant     string // see Row
@@ -47,12 +35,12 @@ type Setup struct {
 	Request     entity.Request
 }
 
-// Algorithm is a search under the name that the table has for it.
-type Algorithm struct {
+// algorithm is a search under the name that the table has for it.
+type algorithm struct {
 	Name   string
 	Finder plan.Finder
 	// Only, if set, are the quantities that it is asked for.
-	Only []Quantity
+	Only []string
 	// Every, if above 1, asks it only in every so many cycles: it is slow.
 	Every uint64
 	// PerAlternative divides its time by the windows that it found.
@@ -60,59 +48,35 @@ type Algorithm struct {
 	Own            bool // beyond the paper
 }
 
-// Quantity is what is measured of a window.
-type Quantity uint8
-
+// What is measured of a window.
 const (
-	Start        Quantity = iota // of the window
-	Runtime                      // from its start to its last task's end
-	Finish                       // its last task's end
-	CPU                          // sum of its tasks' times (T_CPU)
-	Cost                         // sum of price times reserved time
-	Worth                        // sum of its nodes' q
-	LMin                         // mean over its slots of min(L_left, L_right), at most MaxDistance
-	LMax                         // mean over its slots of max(L_left, L_right)
-	Alternatives                 // windows that a repeated search chose among
-	Milliseconds                 // of the search; a measured time
-	Steps                        // instants at which a subset was wanted
+	start        = "start"
+	runTime      = "runtime"        // from its start to its last task's end
+	finish       = "finish"         // its last task's end
+	cpu          = "processor time" // sum of its tasks' times (T_CPU)
+	cost         = "cost"           // sum of price times reserved time
+	worth        = "q"              // sum of its nodes' q
+	leastGap     = "L min"          // mean over its slots of min(L_left, L_right), at most dep18Cap
+	greatestGap  = "L max"          // mean over its slots of max(L_left, L_right)
+	alternatives = "alternatives"   // windows that a repeated search chose among
+	milliseconds = "ms"             // of the search; a measured time
+	steps        = "steps"          // instants at which a subset was wanted
 )
-
-var quantityNames = enum.Of[Quantity]("quantity",
-	"start", "runtime", "finish", "processor time", "cost", "q", "L min", "L max",
-	"alternatives", "ms", "steps",
-)
-
-func (q Quantity) String() string { return quantityNames.Name(q) }
 
 // dep18Cap is what DEP18's program counts at most for one slot's distance.
 const dep18Cap = 500 * des.Second
 
-// Name implements Experiment.
-func (s Search) Name() string { return s.ID }
-
-// Title implements Experiment.
-func (s Search) Title() string { return s.Heading }
-
-// Run implements Experiment.
-func (s Search) Run(ctx context.Context, c Config) (Table, error) {
-	t := Table{Name: s.ID, Title: s.Heading, Source: s.Source, Settings: s.Settings, Remarks: s.Remarks, Notes: s.Notes, XLabel: s.XLabel}
-	st := study{of: s, cycles: s.Cycles, serial: s.Serial, rows: s.rows(), claims: s.Claims, cycle: s.cycle}
-	err := st.run(ctx, c, &t)
-	return t, err
-}
-
-func (s Search) rows() []Row {
-	var rows []Row
-	for i, q := range s.Quantities {
+func (s searches) rows(p *page) (rows []Row) {
+	for i, q := range p.Quantities {
 		for _, a := range s.Algorithms {
 			if !a.measures(q) {
 				continue
 			}
 			for _, setup := range s.Setups {
-				row := Row{Series: a.Name, Variant: setup.Variant, Point: setup.Point, X: setup.X, Quantity: setup.quantity(q), Own: a.Own, Timing: q == Milliseconds}
-				name := row.label()
-				row.Paper, row.Code = s.paper.at(name, i), s.code.at(name, i)
-				rows = append(rows, row)
+				rows = append(rows, p.published(Row{
+					Series: a.Name, Variant: setup.Variant, Point: setup.Point, X: setup.X,
+					Quantity: setup.quantity(q), Own: a.Own, Timing: q == milliseconds,
+				}, i))
 			}
 		}
 	}
@@ -120,23 +84,16 @@ func (s Search) rows() []Row {
 }
 
 // quantity is q's name in the table.
-func (s Setup) quantity(q Quantity) string {
+func (s setup) quantity(q string) string {
 	if s.Sweep == "" {
-		return q.String()
+		return q
 	}
-	return q.String() + against + s.Sweep
+	return q + against + s.Sweep
 }
 
-func (a Algorithm) measures(q Quantity) bool {
-	for _, only := range a.Only {
-		if only == q {
-			return true
-		}
-	}
-	return len(a.Only) == 0
-}
+func (a algorithm) measures(q string) bool { return len(a.Only) == 0 || slices.Contains(a.Only, q) }
 
-func (s Search) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
+func (s searches) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	for _, setup := range s.Setups {
 		in, err := setup.Environment.Generate(seed, cycle)
 		if err != nil {
@@ -147,81 +104,77 @@ func (s Search) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 			if a.Every > 1 && cycle%a.Every != 0 {
 				continue
 			}
-			found, took, err := s.find(ctx, a.Finder, setup.Request, list)
+			name := varied(a.Name, setup.Variant)
+			found, took, err := find(ctx, a.Finder, setup.Request, list, see.has(name, setup.Point, setup.quantity(milliseconds)))
 			if err != nil {
 				return fmt.Errorf("%s: %w", a.Name, err)
 			}
 			if a.PerAlternative {
 				took /= time.Duration(max(found.Alternatives, 1))
 			}
-			for _, q := range s.Quantities {
-				if a.measures(q) {
-					see.at(varied(a.Name, setup.Variant), setup.Point, setup.quantity(q), measure(q, found, list, took))
+			for q, measure := range measures {
+				if a.measures(q) && see.has(name, setup.Point, setup.quantity(q)) {
+					see.at(name, setup.Point, setup.quantity(q), measure(found, list))
 				}
 			}
+			see.at(name, setup.Point, setup.quantity(milliseconds), float64(took)/float64(time.Millisecond))
 		}
 	}
 	return nil
 }
 
-// find searches. Where time is measured and short it is the lesser of two, which
-// keeps out what else the machine does.
-func (s Search) find(ctx context.Context, f plan.Finder, r entity.Request, list plan.SlotList) (found plan.Found, took time.Duration, err error) {
+// find searches. Where a short time is measured it is the lesser of two, which keeps out
+// what else the machine does.
+func find(ctx context.Context, f plan.Finder, r entity.Request, list plan.SlotList, timed bool) (found plan.Found, took time.Duration, err error) {
 	took = math.MaxInt64
 	for range 2 {
 		began := time.Now()
 		found, err = f.Find(ctx, r, list, list.To)
 		took = min(took, time.Since(began))
-		if !s.Serial || took > time.Millisecond {
+		if !timed || took > time.Millisecond {
 			break
 		}
 	}
 	return found, took, err
 }
 
-// measure is NaN for what a search without a window does not have.
-func measure(q Quantity, found plan.Found, list plan.SlotList, took time.Duration) float64 {
-	w := found.Window
-	switch q {
-	case Milliseconds:
-		return float64(took) / float64(time.Millisecond)
-	case Steps:
-		return float64(found.Work.Steps)
-	case Alternatives:
-		return float64(found.Alternatives)
-	}
-	if !found.OK {
-		return math.NaN()
-	}
-	switch q {
-	case Start:
-		return w.Start.Seconds()
-	case Runtime:
-		return w.Length().Seconds()
-	case Finish:
-		return w.End.Seconds()
-	case CPU:
-		return w.ProcessorTime().Seconds()
-	case Cost:
-		return w.Cost
-	case Worth:
-		sum := 0.0
+// measures are what is seen of a search. All but the last two are NaN of one that has
+// found no window.
+var measures = map[string]func(f plan.Found, list plan.SlotList) float64{
+	start:   ofWindow(func(w entity.Window) float64 { return w.Start.Seconds() }),
+	runTime: ofWindow(func(w entity.Window) float64 { return w.Length().Seconds() }),
+	finish:  ofWindow(func(w entity.Window) float64 { return w.End.Seconds() }),
+	cpu:     ofWindow(func(w entity.Window) float64 { return w.ProcessorTime().Seconds() }),
+	cost:    ofWindow(func(w entity.Window) float64 { return w.Cost }),
+	worth: ofWindow(func(w entity.Window) (sum float64) {
 		for _, t := range w.Tasks {
 			sum += t.Node.Q
 		}
 		return sum
-	}
-	least, most := distances(w, list.Slots)
-	if q == LMin {
-		return least
-	}
-	return most
+	}),
+	leastGap:     func(f plan.Found, list plan.SlotList) float64 { least, _ := distances(f, list.Slots); return least },
+	greatestGap:  func(f plan.Found, list plan.SlotList) float64 { _, most := distances(f, list.Slots); return most },
+	alternatives: func(f plan.Found, _ plan.SlotList) float64 { return float64(f.Alternatives) },
+	steps:        func(f plan.Found, _ plan.SlotList) float64 { return float64(f.Work.Steps) },
 }
 
-// distances are the means over the slots of w, which lies in them, of the lesser
-// and of the greater distance to the neighbours in time, in time units. The
-// lesser is cut at dep18Cap, as in the program that measured DEP18's table.
-func distances(w entity.Window, slots []entity.Slot) (least, most float64) {
+func ofWindow(measure func(entity.Window) float64) func(plan.Found, plan.SlotList) float64 {
+	return func(f plan.Found, _ plan.SlotList) float64 {
+		if !f.OK {
+			return math.NaN()
+		}
+		return measure(f.Window)
+	}
+}
+
+// distances are the means over the slots of the window that was found, which lies in
+// them, of the lesser and of the greater distance to the neighbours in time, in time
+// units. The lesser is cut at dep18Cap, as in the program that measured DEP18's table.
+func distances(found plan.Found, slots []entity.Slot) (least, most float64) {
+	if !found.OK {
+		return math.NaN(), math.NaN()
+	}
+	w := found.Window
 	for i := range slots {
 		s := &slots[i]
 		if s.Start > w.Start {

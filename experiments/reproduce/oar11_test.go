@@ -1,4 +1,4 @@
-package oarrla
+package reproduce
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
-	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/agent"
@@ -21,11 +20,11 @@ import (
 // On realistic workloads, under every strategy: nothing breaks a rule.
 func TestEveryStrategyKeepsTheRules(t *testing.T) {
 	const n = 1000
-	sources := map[string]Source{"look-alike": LookAlike()}
-	if s := FindSource(); s.Trace != "" {
+	sources := map[string]oarSource{"look-alike": lookAlike()}
+	if s := findSource(); s.Trace != "" {
 		sources["SDSC-BLUE"] = s
 	} else {
-		t.Logf("%s has no SDSC-BLUE: only the look-alike is run", TracesVariable)
+		t.Logf("%s has no SDSC-BLUE: only the look-alike is run", tracesVariable)
 	}
 	for from, source := range sources {
 		for _, name := range agent.Registry().Names() {
@@ -39,10 +38,10 @@ func TestEveryStrategyKeepsTheRules(t *testing.T) {
 	}
 }
 
-func keepsTheRules(t *testing.T, source Source, strategy string, n int64) {
+func keepsTheRules(t *testing.T, source oarSource, strategy string, n int64) {
 	var sites []*validate.Validator
 	ran := counter{tasks: map[int64]int{}, fragments: map[int64]int{}}
-	r, err := simulate(context.Background(), OAR11(), source, n, false, strategy, 1, scenario.Options{
+	r, err := onGrid(context.Background(), oar11Grid(), source, n, false, strategy, 1, scenario.Options{
 		Observers: func(_, site string) []entity.Observer {
 			if site == "" {
 				return nil
@@ -88,25 +87,25 @@ func (c *counter) Observe(e entity.JobEvent) {
 // BenchmarkGrid tells what a job costs: it should not depend on how many there
 // are. ns/job is what to compare.
 func BenchmarkGrid(b *testing.B) {
-	large := &scenario.Grid{Brokers: 100, Network: scenario.Network{Latency: 1}}
+	large := scenario.Grid{Brokers: 100, Network: scenario.Network{Latency: 1}}
 	for range 100 {
 		large.Clusters = append(large.Clusters, scenario.ClusterSite{Processors: 96})
 	}
 	for _, grid := range []struct {
 		name   string
-		config *scenario.Grid
-		from   Source
+		config scenario.Grid
+		from   oarSource
 		jobs   []int64
 	}{
-		{"7x7", OAR11(), LookAlike(), []int64{2000, 8000}},
-		{"100x100", large, Source{Processors: 9600, Load: 0.7}, []int64{500, 2000}},
+		{"7x7", oar11Grid(), lookAlike(), []int64{2000, 8000}},
+		{"100x100", large, oarSource{Processors: 9600, Load: 0.7}, []int64{500, 2000}},
 	} {
 		for _, strategy := range []string{"oar", "rla-improvement"} {
 			for _, n := range grid.jobs {
 				b.Run(fmt.Sprintf("%s/%s/%d", grid.name, strategy, n), func(b *testing.B) {
 					fragments := int64(0)
 					for b.Loop() {
-						r, err := simulate(context.Background(), grid.config, grid.from, n, false, strategy, 1, scenario.Options{})
+						r, err := onGrid(context.Background(), grid.config, grid.from, n, false, strategy, 1, scenario.Options{})
 						require.NoError(b, err)
 						fragments = r.Fragments
 					}
@@ -122,15 +121,15 @@ func BenchmarkGrid(b *testing.B) {
 // the one without anything added to its name is taken.
 func TestATraceThatIsAReconstructionIsCalledOne(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(TracesVariable, dir)
+	t.Setenv(tracesVariable, dir)
 	record := "1 0 -1 50 8 -1 -1 8 50 -1 1 1 1 -1 -1 -1 -1 -1\n"
 	write := func(name, header string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(header+"; MaxProcs: 8\n"+record), 0o666))
 	}
 	says := func() string {
-		setting, err := FindSource().setting()
+		setting, err := findSource().setting()
 		require.NoError(t, err)
-		return setting.Value + " / " + setting.From.String()
+		return setting.Value + " / " + setting.From
 	}
 	require.Contains(t, says(), "NOT the paper's trace")
 	require.Contains(t, says(), "/ a reconstruction: ")
@@ -142,15 +141,15 @@ func TestATraceThatIsAReconstructionIsCalledOne(t *testing.T) {
 
 // A small instance of the experiment: complete, and the same twice.
 func TestExperiment(t *testing.T) {
-	e := New()
-	e.Source, e.Steps, e.Variants = LookAlike(), []int64{200, 400}, e.Variants[:2]
-	c := reproduce.Config{Seed: 1, Workers: 1}
-	table, err := e.Run(context.Background(), c)
+	e := newOAR11()
+	e.Source, e.Steps, e.Variants = lookAlike(), []int64{200, 400}, e.Variants[:2]
+	c := Config{Seed: 1, Workers: 1}
+	table, err := paper("oar-rla", e, nil).Run(context.Background(), c)
 	require.NoError(t, err)
-	require.Len(t, table.Rows, 2*7*len(measures)+2*13+(7+5+13+2*7)*5)
+	require.Len(t, table.Rows, 2*7*len(oarMeasures)+2*13+(7+5+13+2*7)*5)
 	require.Equal(t, [3]string{"oar", "200 jobs", makespan}, [3]string{table.Rows[0].Series, table.Rows[0].Point, table.Rows[0].Quantity})
 	require.Contains(t, table.Settings[0].Value, "NOT the paper's trace")
-	require.NoError(t, reproduce.CheckSettings(table.Settings))
+	require.NoError(t, CheckSettings(table.Settings))
 	require.Greater(t, len(table.Settings), 20)
 	for _, r := range table.Rows {
 		require.Equal(t, 1, r.Ours.N, "%v", r)
@@ -160,7 +159,7 @@ func TestExperiment(t *testing.T) {
 	require.Contains(t, page.String(), "judged by single runs")
 	require.Contains(t, page.String(), "no interval")
 	c.Workers = 3
-	again, err := e.Run(context.Background(), c)
+	again, err := paper("oar-rla", e, nil).Run(context.Background(), c)
 	require.NoError(t, err)
 	require.Equal(t, table, again, "whatever the number of workers")
 }
@@ -175,16 +174,16 @@ func TestRunsThatAreDoneAreKept(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(trace, []byte(text), 0o666))
 	}
-	e := Experiment{Grid: OAR11(), Source: Source{Trace: trace}, Steps: []int64{50, 100}, Strategies: []string{"oar", "rla"}}
+	e := oar11{Grid: oar11Grid(), Source: oarSource{Trace: trace}, Steps: []int64{50, 100}, Strategies: []string{"oar", "rla"}}
 	first := -1 // how many runs are there at the beginning
-	c := reproduce.Config{Seed: 1, Dir: filepath.Join(t.TempDir(), "runs"), Progress: func(done, _ int) {
+	c := Config{Seed: 1, Dir: filepath.Join(t.TempDir(), "runs"), Progress: func(done, _ int) {
 		if first < 0 {
 			first = done
 		}
 	}}
-	run := func(kept int) reproduce.Table {
+	run := func(kept int) Table {
 		first = -1
-		table, err := e.Run(context.Background(), c)
+		table, err := paper("oar-rla", e, nil).Run(context.Background(), c)
 		require.NoError(t, err)
 		require.Equal(t, kept, first)
 		return table
@@ -192,7 +191,7 @@ func TestRunsThatAreDoneAreKept(t *testing.T) {
 	write(500)
 	want := run(0)
 	require.Equal(t, want, run(4))
-	e.Grid = OAR11()
+	e.Grid = oar11Grid()
 	require.Equal(t, want, run(4), "an equal grid elsewhere in memory")
 	write(600)
 	require.NotEqual(t, want, run(0), "another trace of the same name")
@@ -203,26 +202,26 @@ func TestRunsThatAreDoneAreKept(t *testing.T) {
 }
 
 func TestEveryMeasureIsOfItsOwnFigure(t *testing.T) {
-	var r row
+	var r oarRow
 	r.Makespan, r.MeanWait, r.Utilization, r.Interventions = 2*86400, 3*3600, 0.04, 5
 	r.MeanFragmentWait, r.TotalExecutionTime = 6*3600, 7*365.25*86400
 	got := map[string]float64{}
-	for _, m := range measures {
+	for _, m := range oarMeasures {
 		got[m.quantity] = m.of(r)
 	}
 	require.Equal(t, map[string]float64{
-		makespan: 2, meanWait: 3, utilization: 4, interventions: 5, fragmentWait: 6, "total execution time, years": 7,
+		makespan: 2, meanWaitHours: 3, usedPercent: 4, interventions: 5, "mean wait of fragments, hours": 6, "total execution time, years": 7,
 	}, got)
 }
 
 // judged is what the register says of figures of OAR and one rule of learning.
-func judged(t *testing.T, steps []int64, variants []Variant, at func(v, strategy string, jobs int64, quantity string) float64) map[string]reproduce.Claim {
+func judged(t *testing.T, steps []int64, variants []oarVariant, at func(v, strategy string, jobs int64, quantity string) float64) map[string]Claim {
 	t.Helper()
-	e := Experiment{Steps: steps, Strategies: []string{"oar", "rla"}, Variants: variants}
-	claims := e.register(func(v Variant, strategy string, jobs int64, quantity string) float64 {
+	e := oar11{Steps: steps, Strategies: []string{"oar", "rla"}, Variants: variants}
+	claims := e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
 		return at(v.Name, strategy, jobs, quantity)
 	})
-	of := map[string]reproduce.Claim{}
+	of := map[string]Claim{}
 	for _, c := range claims {
 		of[c.Text] = c
 		require.NotEmpty(t, c.Detail, c.Text)
@@ -231,11 +230,11 @@ func judged(t *testing.T, steps []int64, variants []Variant, at func(v, strategy
 	return of
 }
 
-// against is the claims that do not hold, and why.
-func against(claims map[string]reproduce.Claim) map[string]string {
+// failing is the claims that do not hold, and why.
+func failing(claims map[string]Claim) map[string]string {
 	said := map[string]string{}
 	for text, c := range claims {
-		if c.Verdict != reproduce.Holds {
+		if c.Verdict != Holds {
 			said[text] = string(c.Verdict) + ": " + c.Detail
 		}
 	}
@@ -246,7 +245,7 @@ func against(claims map[string]reproduce.Claim) map[string]string {
 func asPublished(_, strategy string, jobs int64, quantity string) float64 {
 	x := float64(jobs)
 	of := map[string][2]float64{ // of OAR, of RLA
-		makespan: {x, 2 * x}, meanWait: {900 / x, 9 / x}, utilization: {80 + x, 50 - x}, interventions: {100 * x, 20},
+		makespan: {x, 2 * x}, meanWaitHours: {900 / x, 9 / x}, usedPercent: {80 + x, 50 - x}, interventions: {100 * x, 20},
 	}[quantity]
 	if strategy == "oar" {
 		return of[0]
@@ -255,7 +254,7 @@ func asPublished(_, strategy string, jobs int64, quantity string) float64 {
 }
 
 func TestTheRegisterHoldsForThePublishedShapes(t *testing.T) {
-	require.Empty(t, against(judged(t, []int64{1, 2, 3}, []Variant{{Name: "a"}, {Name: "b"}}, asPublished)))
+	require.Empty(t, failing(judged(t, []int64{1, 2, 3}, []oarVariant{{Name: "a"}, {Name: "b"}}, asPublished)))
 }
 
 // One figure after the other is spoilt; the claim that rests on it says so, and
@@ -276,13 +275,13 @@ func TestTheRegisterSaysWhatFails(t *testing.T) {
 		{"a makespan that does not always grow", "rla", makespan, [3]float64{4, 3, 5}, "", map[string]string{
 			"the makespan grows with the number of jobs: rla": "undecided: 4, 3, 5",
 		}},
-		{"a wait that grows", "rla", meanWait, [3]float64{1, 2, 3}, "", map[string]string{
+		{"a wait that grows", "rla", meanWaitHours, [3]float64{1, 2, 3}, "", map[string]string{
 			"the mean wait falls as the number of jobs grows: rla": "fails: 1, 2, 3",
 		}},
-		{"a wait that falls and grows", "oar", meanWait, [3]float64{900, 400, 500}, "", map[string]string{
+		{"a wait that falls and grows", "oar", meanWaitHours, [3]float64{900, 400, 500}, "", map[string]string{
 			"the mean wait falls as the number of jobs grows: oar": "undecided: 900, 400, 500",
 		}},
-		{"use that differs", "rla", utilization, [3]float64{50, 39.9, 45}, "", map[string]string{
+		{"use that differs", "rla", usedPercent, [3]float64{50, 39.9, 45}, "", map[string]string{
 			"the utilization is stable, within 10 points: rla": "fails: 10.1 points",
 		}},
 		{"interventions that fall", "oar", interventions, [3]float64{30001, 200.5, 100}, "", map[string]string{
@@ -295,11 +294,11 @@ func TestTheRegisterSaysWhatFails(t *testing.T) {
 			"at 3 jobs OAR's makespan is below RLA's: rla": "undecided: as above: 6 not below 6; holds a, b",
 			all: "undecided: as above: makespan, days; holds a, b",
 		}},
-		{"a wait as long, in one setting", "rla", meanWait, [3]float64{9, 9, 300}, "a", map[string]string{
+		{"a wait as long, in one setting", "rla", meanWaitHours, [3]float64{9, 9, 300}, "a", map[string]string{
 			"at 3 jobs RLA's mean wait is below OAR's: rla": "undecided: a: 300 not below 300; holds as above, b",
 			all: "undecided: a: mean wait, hours; holds as above, b",
 		}},
-		{"more use, everywhere", "oar", utilization, [3]float64{46, 46, 46}, "*", map[string]string{
+		{"more use, everywhere", "oar", usedPercent, [3]float64{46, 46, 46}, "*", map[string]string{
 			"at 3 jobs RLA's utilization is below OAR's: rla": "fails: as above: 47 not below 46; a: 47 not below 46; b: 47 not below 46",
 			all: "fails: as above: utilization, %; a: utilization, %; b: utilization, %",
 		}},
@@ -308,12 +307,12 @@ func TestTheRegisterSaysWhatFails(t *testing.T) {
 			all: "undecided: b: regulator interventions; holds as above, a",
 		}},
 	} {
-		got := judged(t, []int64{1, 2, 3}, []Variant{{Name: "a"}, {Name: "b"}}, func(v, strategy string, jobs int64, quantity string) float64 {
+		got := judged(t, []int64{1, 2, 3}, []oarVariant{{Name: "a"}, {Name: "b"}}, func(v, strategy string, jobs int64, quantity string) float64 {
 			if strategy == c.strategy && quantity == c.quantity && (c.variant == "*" || c.variant == v) {
 				return c.of[jobs-1]
 			}
 			return asPublished(v, strategy, jobs, quantity)
 		})
-		require.Equal(t, c.want, against(got), c.name)
+		require.Equal(t, c.want, failing(got), c.name)
 	}
 }

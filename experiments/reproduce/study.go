@@ -5,42 +5,19 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gridslot/gridslot/metrics"
 )
 
-// Experiment is one published item, or a question of our own.
-type Experiment interface {
-	Name() string  // what users type
-	Title() string // what it shows, and where that was published
-	Run(ctx context.Context, c Config) (Table, error)
-}
-
-// Config is what every experiment is told.
-type Config struct {
-	Cycles  int // replications; 0 means the published number
-	Seed    uint64
-	Workers int // cycles at once; 0 means one a processor
-	// Dir, if set, is a folder that keeps what is done of the experiment until it is
-	// removed, so that an experiment which was interrupted goes on where it stopped.
-	// Measured times are not kept: they are those of one machine in one hour.
-	Dir string
-	// Build is the program that makes what Dir keeps: another one computes anew.
-	Build string
-	// Progress, if set, is told how many cycles of how many are done. It is
-	// called from several goroutines.
-	Progress func(done, total int)
-}
-
-// Level is the probability with which intervals cover the true mean.
-const Level = 0.95
+// confidence is the probability with which intervals cover the true mean.
+const confidence = 0.95
 
 // A study is what experiments have in common: rows to be filled with means over
 // cycles.
 type study struct {
-	of     Experiment
-	cycles int  // the published number
-	serial bool // one worker: the cycles measure time
+	of     any // what the observations depend on beside seed and cycle
+	cycles int // the published number
 	rows   []Row
 	claims []Claim
 	// cycle makes one replication and says what it observed.
@@ -61,6 +38,12 @@ func (s sight) at(series, point, quantity string, x float64) {
 	}
 }
 
+// has reports whether the study has a row.
+func (s sight) has(series, point, quantity string) bool {
+	_, ok := s.index[Ref{series, point, quantity}]
+	return ok
+}
+
 // run carries out the cycles and fills the table's rows and claims.
 func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	if err := CheckSettings(t.Settings); err != nil {
@@ -70,15 +53,12 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	if n < 1 {
 		return fmt.Errorf("the number of cycles must be 1 or more, not %d", n)
 	}
-	if s.serial {
+	if slices.ContainsFunc(s.rows, func(r Row) bool { return r.Timing }) { // one worker, and anew each time
 		c.Workers, c.Dir = 1, ""
 	}
-	index := make(map[Ref]int, len(s.rows))
-	for i, r := range s.rows {
-		if _, twice := index[r.ref()]; twice {
-			return fmt.Errorf("two rows are called %v", r.ref())
-		}
-		index[r.ref()] = i
+	index, err := indexOf(s.rows)
+	if err != nil {
+		return err
 	}
 	seen, err := s.observe(ctx, c, n, index)
 	if err != nil {
@@ -91,9 +71,22 @@ func (s *study) run(ctx context.Context, c Config, t *Table) error {
 	}
 	t.Claims = append(t.orderings(), s.claims...)
 	for i := range t.Claims {
-		t.Claims[i].judge(seen, index)
+		c := &t.Claims[i]
+		c.judge(replications{seen, index, 1 - (1-confidence)/float64(max(len(c.Pairs)+len(c.Changes), 1))})
 	}
 	return nil
+}
+
+// indexOf has the place of each row.
+func indexOf(rows []Row) (map[Ref]int, error) {
+	index := make(map[Ref]int, len(rows))
+	for i, r := range rows {
+		if _, twice := index[r.ref()]; twice {
+			return nil, fmt.Errorf("two rows are called %v", r.ref())
+		}
+		index[r.ref()] = i
+	}
+	return index, nil
 }
 
 // observations are a matrix, cycles by rows; NaN is no observation.
@@ -114,7 +107,7 @@ func (o observations) mean(row int) metrics.Interval {
 			m.Add(x)
 		}
 	}
-	return m.Interval(Level)
+	return m.Interval(confidence)
 }
 
 // difference is the mean of row a minus factor times row b over the cycles that

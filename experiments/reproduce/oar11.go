@@ -1,0 +1,517 @@
+package reproduce
+
+// OAR11's experiment: brokers who share seven clusters, by offers with advance
+// reservation (OAR) or by learned shares (RLA).
+//
+//	Grid x Source x Steps x Strategies  ->  a run each  ->  figures 2 and 3, claims
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/agent"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
+)
+
+// oar11 runs strategies over a growing number of jobs (figures 2 and 3), and sees how
+// far the settings that the paper leaves open matter.
+type oar11 struct {
+	Grid   scenario.Grid
+	Source oarSource
+	Steps  []int64 // numbers of jobs, ascending
+	// Strategies are run at every step: OAR first, then RLA by each rule of
+	// learning. Others are run at the last step only, and Readings, which are
+	// rules of learning with another choice where the paper gives none, at the
+	// first and the last.
+	Strategies, Others, Readings []string
+	// Variants are run with Strategies at the last step.
+	Variants []oarVariant
+	// What the strategies do unless they are told otherwise.
+	FirstScore float64
+	Expiry     des.Time
+}
+
+// oarVariant is another choice where the paper gives none. Zero values leave the
+// grid as it is.
+type oarVariant struct {
+	Name          string
+	Speeds        []float64 // by cluster
+	Latency       float64   // seconds
+	Policy        string    // of the local schedulers
+	UserEstimates bool      // what users say, not what jobs take
+}
+
+// newOAR11 is the experiment as the paper has it: up to 117,000 jobs.
+func newOAR11() oar11 {
+	e := oar11{
+		Grid: oar11Grid(), Source: findSource(), FirstScore: agent.Initial, Expiry: grid.DefaultExpiry,
+		Strategies: []string{
+			"oar", "rla", "rla-improvement", "rla:reward=relative", "rla:reward=sign", "rla:reward=inverse", "rla:reward=size",
+		},
+		Others: []string{"hybrid", "hybrid-improvement", "shortest-queue", "round-robin", "central"},
+		Variants: []oarVariant{
+			{Name: "large faster", Speeds: []float64{1.3, 1.2, 1.1, 1, 0.9, 0.8, 0.7}},
+			{Name: "small faster", Speeds: []float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3}},
+			{Name: "latency 0.01 s", Latency: 0.01},
+			{Name: "latency 30 s", Latency: 30},
+			{Name: "FCFS", Policy: "fcfs"},
+		},
+	}
+	if e.Source.Trace != "" {
+		e.Variants = append(e.Variants, oarVariant{Name: "users' estimates", UserEstimates: true})
+	}
+	for _, rule := range []string{"absolute", "relative", "sign"} {
+		readings := []string{"first=100:by-size=on", "by-size=on", "emergencies=off", "since=fragment"}
+		if rule == "absolute" { // the only one of the three to which a unit matters
+			readings = append([]string{"first=3600", "first=86400"}, readings[1:]...)
+		}
+		for _, r := range readings {
+			e.Readings = append(e.Readings, "rla:reward="+rule+":"+r)
+		}
+	}
+	for n := int64(13_000); n <= 117_000; n += 13_000 {
+		e.Steps = append(e.Steps, n)
+	}
+	return e
+}
+
+// oar11Grid is the paper's grid: seven clusters, seven brokers. It gives neither
+// speeds nor latencies nor the local schedulers: ours are equal speeds, 1 s
+// (a wide-area round trip and the handling at both ends) and EASY.
+func oar11Grid() scenario.Grid {
+	g := &scenario.Grid{Network: scenario.Network{Latency: 1}}
+	for _, n := range []int{240, 210, 180, 150, 120, 90, 60} {
+		g.Clusters = append(g.Clusters, scenario.ClusterSite{Processors: n})
+	}
+	return *g.WithDefaults()
+}
+
+// oarSource is where an experiment's jobs come from: a trace, or Lublin and
+// Feitelson's model.
+type oarSource struct {
+	Trace      string  // path of a trace, or "" for the model
+	Processors int     // of the model's machine
+	Load       float64 // that the model offers on it
+}
+
+// lookAlike stands for SDSC-BLUE where it is not at hand: as large a machine,
+// under the same load.
+func lookAlike() oarSource { return oarSource{Processors: 1152, Load: 0.763} }
+
+// findSource is OAR11's trace, SDSC-BLUE, if the folder of real logs has it; otherwise a
+// look-alike. Of several files it takes the one of the shortest name, which has nothing
+// added to the archive's.
+func findSource() oarSource {
+	if dir := os.Getenv(tracesVariable); dir != "" {
+		if found, err := filepath.Glob(filepath.Join(dir, "SDSC-BLUE*.swf*")); err == nil && len(found) > 0 {
+			return oarSource{Trace: slices.MinFunc(found, func(a, b string) int { return cmp.Compare(len(a), len(b)) })}
+		}
+	}
+	return lookAlike()
+}
+
+// String says what the jobs are.
+func (s oarSource) String() string {
+	if s.Trace != "" {
+		return fmt.Sprintf("the first of %s.", filepath.Base(s.Trace))
+	}
+	return fmt.Sprintf("NOT the paper's trace, which is not at hand (set %s to the folder that has SDSC-BLUE), but a generated look-alike: Lublin and Feitelson's model, %d processors, load %g.",
+		tracesVariable, s.Processors, s.Load)
+}
+
+// setting says what the jobs are and where they come from. A trace is the paper's
+// unless its own header says that it was reconstructed.
+func (s oarSource) setting() (Setting, error) {
+	made := Setting{"jobs", s.String(), "a reconstruction: OAR11 5 has SDSC Blue Horizon, 503 days and 117,000 jobs"}
+	if s.Trace == "" {
+		return made, nil
+	}
+	t, err := workload.OpenSWF(s.Trace)
+	if err != nil {
+		return made, err
+	}
+	if how, rebuilt := reconstructed(t); rebuilt {
+		made.Value += fmt.Sprintf(" It is NOT the file of the archive, which the paper used; its header: %q.", how)
+	} else {
+		made.From = "OAR11 5"
+	}
+	return made, nil
+}
+
+// open begins the first n jobs. OAR11's jobs are known by their length, so
+// estimates are exact, but for users' own where user is set.
+func (s oarSource) open(seed uint64, n int64, user bool) (entity.Source, error) {
+	if s.Trace == "" {
+		all, err := model.Lublin{Processors: s.Processors, Load: s.Load, Seed: seed}.Jobs(n)
+		if err != nil {
+			return nil, err
+		}
+		return &sequence{slices.Collect(all)}, nil
+	}
+	o := workload.Options{First: n, Shift: true}
+	if !user {
+		o.Estimates.Kind = workload.EstimatesExact
+	}
+	t, err := o.Open(s.Trace)
+	if err != nil {
+		return nil, err
+	}
+	return t.Open()
+}
+
+// sequence is a workload in memory.
+type sequence struct{ jobs []*entity.Job }
+
+func (s *sequence) Next() (*entity.Job, bool) {
+	if len(s.jobs) == 0 {
+		return nil, false
+	}
+	j := s.jobs[0]
+	s.jobs = s.jobs[1:]
+	return j, true
+}
+
+// Quantities of the figures.
+const (
+	makespan      = "makespan, days"
+	meanWaitHours = "mean wait, hours"
+	usedPercent   = "utilization, %"
+	interventions = "regulator interventions"
+)
+
+// oarRow is what became of a run: what every machine tells, and what a grid does.
+type oarRow struct {
+	metrics.Summary
+	scenario.GridSummary
+}
+
+// oarMeasures are the paper's four, and two by which to judge them: a job's wait ends
+// with its first fragment's, and the others may wait on.
+var oarMeasures = [...]struct {
+	quantity string
+	of       func(oarRow) float64
+}{
+	{makespan, func(s oarRow) float64 { return s.Makespan / 86400 }},
+	{meanWaitHours, func(s oarRow) float64 { return s.MeanWait / 3600 }},
+	{usedPercent, func(s oarRow) float64 { return 100 * s.Utilization }},
+	{interventions, func(s oarRow) float64 { return float64(s.Interventions) }},
+	{"mean wait of fragments, hours", func(s oarRow) float64 { return s.MeanFragmentWait / 3600 }},
+	{"total execution time, years", func(s oarRow) float64 { return s.TotalExecutionTime / (365.25 * 86400) }},
+}
+
+// oarCell is one run.
+type oarCell struct {
+	variant  oarVariant
+	jobs     int64
+	strategy string
+	measured [len(oarMeasures)]float64
+}
+
+func (e oar11) last() int64 { return e.Steps[len(e.Steps)-1] }
+
+func (e oar11) cells() (all []*oarCell) {
+	add := func(v oarVariant, jobs int64, strategies []string) {
+		for _, s := range strategies {
+			all = append(all, &oarCell{variant: v, jobs: jobs, strategy: s})
+		}
+	}
+	for _, n := range e.Steps {
+		add(oarVariant{}, n, e.Strategies)
+	}
+	for _, s := range e.Readings {
+		if e.Steps[0] != e.last() {
+			add(oarVariant{}, e.Steps[0], []string{s})
+		}
+		add(oarVariant{}, e.last(), []string{s})
+	}
+	add(oarVariant{}, e.last(), e.Others)
+	for _, v := range e.Variants {
+		add(v, e.last(), e.Strategies)
+	}
+	return all
+}
+
+// gridAs is the grid as a variant has it.
+func (e oar11) gridAs(v oarVariant) scenario.Grid {
+	g := e.Grid.WithDefaults() // a copy
+	for i := range g.Clusters {
+		if i < len(v.Speeds) {
+			g.Clusters[i].Speed = v.Speeds[i]
+		}
+		g.Clusters[i].Policy = cmp.Or(v.Policy, g.Clusters[i].Policy)
+	}
+	g.Network.Latency = cmp.Or(v.Latency, g.Network.Latency)
+	return *g
+}
+
+// onGrid runs a strategy on so many jobs of a source.
+func onGrid(ctx context.Context, g scenario.Grid, from oarSource, jobs int64, user bool, strategy string, seed uint64, o scenario.Options) (oarRow, error) {
+	sc := scenario.New()
+	sc.Machine, sc.Policies, sc.Settings.Seed = &g, []string{strategy}, seed
+	sc.Workload.Name = from.String()
+	sc.Workload.Jobs = func(seed uint64) (entity.Source, error) { return from.open(seed, jobs, user) }
+	out, err := scenario.Run(ctx, sc, o)
+	if err != nil {
+		return oarRow{}, err
+	}
+	r := out.Results[0]
+	// The mean of the clusters' own, whatever their sizes and speeds.
+	r.Summary.Utilization = 0
+	for _, k := range r.Clusters {
+		r.Summary.Utilization += k.Utilization / float64(len(r.Clusters))
+	}
+	return oarRow{r.Summary, *r.Grid}, nil
+}
+
+// measure runs every strategy at every step, once whatever c.Cycles says: there is
+// one trace.
+func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row, error) {
+	if len(e.Steps) == 0 {
+		return nil, fmt.Errorf("no number of jobs is given")
+	}
+	jobs, err := e.Source.setting()
+	if err != nil {
+		return nil, err
+	}
+	t.Settings = append([]Setting{jobs}, t.Settings...)
+	var inputs []sweep.Input // with its checksum where what is done is kept
+	if e.Source.Trace != "" && c.Dir != "" {
+		in, err := sweep.InputFile(e.Source.Trace)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	cells := e.cells()
+	axis := sweep.Axis{Names: []string{"variant", "jobs", "strategy"}}
+	for _, x := range slices.Backward(cells) { // the longest runs first
+		axis.Points = append(axis.Points, []string{x.variant.Name, strconv.FormatInt(x.jobs, 10), x.strategy})
+	}
+	at := func(i int) *oarCell { return cells[len(cells)-1-i] }
+	rows, err := c.sweep(ctx, e, axis, func(ctx context.Context, i int) (texts sweep.Row, err error) {
+		x := at(i)
+		r, err := onGrid(ctx, e.gridAs(x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, scenario.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("%s, %d jobs, %s: %w", x.strategy, x.jobs, cmp.Or(x.variant.Name, "as published"), err)
+		}
+		for _, m := range oarMeasures { // the shortest texts that give the same numbers again
+			texts = append(texts, sweep.Cell{Name: m.quantity, Value: strconv.FormatFloat(m.of(r), 'g', -1, 64)})
+		}
+		return texts, nil
+	}, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	for i, texts := range rows {
+		if len(texts) != len(oarMeasures) {
+			return nil, fmt.Errorf("%d figures, not %d", len(texts), len(oarMeasures))
+		}
+		for k, cell := range texts {
+			if at(i).measured[k], err = strconv.ParseFloat(cell.Value, 64); err != nil {
+				return nil, fmt.Errorf("%s: %w", cell.Name, err)
+			}
+		}
+	}
+	t.Claims = e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
+		i := slices.IndexFunc(cells, func(x *oarCell) bool {
+			return x.variant.Name == v.Name && x.strategy == strategy && x.jobs == jobs
+		})
+		for k, m := range oarMeasures {
+			if m.quantity == quantity {
+				return cells[i].measured[k]
+			}
+		}
+		return 0
+	})
+	return e.rows(cells), nil
+}
+
+// rows are the figures by their numbers of jobs, and at the last of them by variant.
+func (e oar11) rows(cells []*oarCell) (rows []Row) {
+	add := func(x *oarCell, quantity string, measure int, point string, at float64) {
+		rows = append(rows, Row{
+			Series: x.strategy, Point: point, X: at, Quantity: quantity,
+			Ours: single(x.measured[measure]), Own: x.strategy != "oar" && x.strategy != "rla",
+		})
+	}
+	byJobs := func(of []string, quantity string, measure int) {
+		for _, x := range cells {
+			if x.variant.Name == "" && slices.Contains(of, x.strategy) {
+				add(x, quantity, measure, fmt.Sprintf("%d jobs", x.jobs), float64(x.jobs))
+			}
+		}
+	}
+	for k, m := range oarMeasures {
+		byJobs(e.Strategies, m.quantity, k)
+	}
+	byJobs(e.Readings, "interventions, other readings", 3)
+	for k, m := range oarMeasures[:5] {
+		for _, x := range cells {
+			if x.jobs == e.last() {
+				setting := 1 + slices.IndexFunc(e.Variants, func(v oarVariant) bool { return v.Name == x.variant.Name })
+				add(x, fmt.Sprintf("%s at %d jobs against the setting", m.quantity, e.last()), k, cmp.Or(x.variant.Name, "as above"), float64(setting))
+			}
+		}
+	}
+	return rows
+}
+
+const (
+	figures23 = "OAR11 figures 2, 3"
+	figure2b  = "OAR11 figure 2b"
+)
+
+// claims is what OAR11 claims, judged by one run each for each rule of learning: the
+// first of the strategies stands for OAR, each of the others for RLA. The paper has
+// charts without numbers: what "stable" and "flat" are to mean is ours.
+func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantity string) float64) (claims []Claim) {
+	oar, rules := e.Strategies[0], e.Strategies[1:]
+	enter := func(where, text string, v Verdict, detail string) {
+		claims = append(claims, Claim{Where: where, Text: text, Verdict: v, Detail: detail})
+	}
+	for _, c := range []struct {
+		where, text, quantity string
+		of                    []string
+		judge                 func(of []float64) (Verdict, string)
+	}{
+		{figures23, "the makespan grows with the number of jobs", makespan, e.Strategies, grows},
+		{figure2b, "the mean wait falls as the number of jobs grows", meanWaitHours, e.Strategies, falls},
+		{figures23, "the utilization is stable, within 10 points", usedPercent, e.Strategies, stable},
+		{figures23, "OAR's interventions grow with the number of jobs", interventions, e.Strategies[:1], grows},
+		{figures23, "RLA's interventions are flat, less than doubled", interventions, rules, flat},
+	} {
+		for _, s := range c.of {
+			var of []float64 // on the paper's grid
+			for _, n := range e.Steps {
+				of = append(of, at(oarVariant{}, s, n, c.quantity))
+			}
+			verdict, detail := c.judge(of)
+			enter(c.where, c.text+": "+s, verdict, detail)
+		}
+	}
+	// everywhere enters a claim that is tested under every setting: it is undecided
+	// where what the paper leaves open decides.
+	everywhere := func(text string, against func(oarVariant) string) {
+		var failing, holding []string
+		for _, v := range append([]oarVariant{{}}, e.Variants...) {
+			name := cmp.Or(v.Name, "as above")
+			if why := against(v); why != "" {
+				failing = append(failing, name+": "+why)
+			} else {
+				holding = append(holding, name)
+			}
+		}
+		verdict, details := Holds, failing
+		switch {
+		case len(holding) == 0:
+			verdict = Fails
+		case len(failing) > 0:
+			verdict = Undecided
+		}
+		if len(holding) > 0 {
+			details = append(details, "holds "+strings.Join(holding, ", "))
+		}
+		enter(figures23, fmt.Sprintf("at %d jobs %s", e.last(), text), verdict, strings.Join(details, "; "))
+	}
+	orders := []struct {
+		text, quantity string
+		oar            bool // less by OAR
+	}{
+		{"OAR's makespan is below RLA's", makespan, true},
+		{"RLA's mean wait is below OAR's", meanWaitHours, false},
+		{"RLA's utilization is below OAR's", usedPercent, false},
+		{"RLA's interventions are below OAR's", interventions, false},
+	}
+	// against is why an order does not hold for a rule, at the last step.
+	against := func(i int, v oarVariant, rule string) string {
+		less, than := at(v, rule, e.last(), orders[i].quantity), at(v, oar, e.last(), orders[i].quantity)
+		if orders[i].oar {
+			less, than = than, less
+		}
+		if less < than {
+			return ""
+		}
+		return digits(less) + " not below " + digits(than)
+	}
+	for i, o := range orders {
+		for _, s := range rules {
+			everywhere(o.text+": "+s, func(v oarVariant) string { return against(i, v, s) })
+		}
+	}
+	for _, s := range rules {
+		everywhere("all four orders: "+s, func(v oarVariant) string {
+			var failing []string
+			for i, o := range orders {
+				if against(i, v, s) != "" {
+					failing = append(failing, o.quantity)
+				}
+			}
+			return strings.Join(failing, " and ")
+		})
+	}
+	return claims
+}
+
+// grows judges a growth: undecided where the last is above the first, but not each as
+// high as the one before it.
+func grows(of []float64) (Verdict, string) {
+	switch {
+	case of[len(of)-1] <= of[0]:
+		return Fails, figuresText(of)
+	case !slices.IsSorted(of):
+		return Undecided, figuresText(of)
+	}
+	return Holds, figuresText(of)
+}
+
+func falls(of []float64) (Verdict, string) {
+	back := slices.Clone(of)
+	slices.Reverse(back)
+	v, _ := grows(back)
+	return v, figuresText(of)
+}
+
+func stable(of []float64) (Verdict, string) {
+	spread := slices.Max(of) - slices.Min(of)
+	return holdsIf(spread <= 10), fmt.Sprintf("%.1f points", spread)
+}
+
+func flat(of []float64) (Verdict, string) {
+	return holdsIf(of[len(of)-1] < 2*max(of[0], 1)), figuresText(of)
+}
+
+func holdsIf(holds bool) Verdict {
+	if holds {
+		return Holds
+	}
+	return Fails
+}
+
+func figuresText(of []float64) string {
+	var texts []string
+	for _, x := range of {
+		texts = append(texts, digits(x))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// digits are four, or all before the point where there are more.
+func digits(x float64) string {
+	if x >= 1000 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}

@@ -1,0 +1,273 @@
+package reproduce
+
+// The pages of experiments, papers/*.yaml: all that is said of an experiment and is no
+// program, such as where its settings come from, what was published, what is claimed.
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+//go:embed papers/*.yaml
+var papers embed.FS
+
+// page is what a file of papers has of an experiment. Texts may contain actions of
+// text/template on the program of the experiment, so that no number is said twice.
+type page struct {
+	Title, Source string
+	Cycles        int    // how many were published; 0 of experiments without cycles
+	X             string // what varies from point to point
+	Settings      []settingText
+	Remarks       []string // how the figures were measured
+	Notes         []string // what does not match, and why
+	// Quantities are the columns of Paper and Code, which have the figures of a row by its
+	// label: those that were published, and those of the authors' program, as they are
+	// printed, separated by blanks, "-" where there is none.
+	Quantities  []string
+	Paper, Code map[string]string
+	Claims      []claimText
+	err         error // why there is no page
+}
+
+// settingText is one setting, or all facts of a generator with their sources by name.
+type settingText struct {
+	Name, Value, From string
+	Facts             string
+	Sources           map[string]string
+}
+
+// claimText is a claim about rows of one quantity, which are named by their labels. A
+// series without a point is all its points; a quantity that ends with an asterisk is all
+// that begin so.
+type claimText struct {
+	Text, Where, Quantity string
+	// Order has chains such as "a < b < c", "a < 0.5 × b" and "a < 100".
+	Order        []string
+	Rises, Falls string // the series whose figures do so from point to point
+	Least        string // the row that is below all others of its series
+	Changes      []struct {
+		Of, From [2]string // label and quantity
+		Percent  float64
+	}
+	Untested string // why the claim is not tested
+}
+
+// pages reads all pages, by the name of the experiment.
+var pages = sync.OnceValues(func() (map[string]page, error) {
+	files, err := papers.ReadDir("papers")
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]page)
+	for _, f := range files {
+		text, err := papers.ReadFile("papers/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		var of struct {
+			Sources     map[string]any // named for the settings
+			Experiments map[string]page
+		}
+		if err := yaml.UnmarshalWithOptions(text, &of, yaml.Strict()); err != nil {
+			return nil, fmt.Errorf("papers/%s: %w", f.Name(), err)
+		}
+		for name, p := range of.Experiments {
+			all[name] = p
+		}
+	}
+	return all, nil
+})
+
+func pageOf(name string) page {
+	all, err := pages()
+	p, ok := all[name]
+	if !ok {
+		p.err = cmp.Or(err, fmt.Errorf("no file of papers has a page of the experiment %s", name))
+	}
+	return p
+}
+
+// facts are those of generators, by the name that a page has for the generator.
+type facts map[string][]vo.Fact
+
+// value is that of one fact, or "".
+func (f facts) value(generator, name string) string {
+	i := slices.IndexFunc(f[generator], func(x vo.Fact) bool { return x.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return f[generator][i].Value
+}
+
+// table is the page as a table without rows.
+func (p *page) table(name string, program any, f facts) (t Table, err error) {
+	if p.err != nil {
+		return t, p.err
+	}
+	fill := func(text string) string {
+		if err != nil || !strings.Contains(text, "{{") {
+			return text
+		}
+		var b bytes.Buffer
+		form := template.New(name).Funcs(template.FuncMap{"cycles": func() int { return p.Cycles }, "fact": f.value, "list": list})
+		if form, err = form.Parse(text); err == nil {
+			err = form.Execute(&b, program)
+		}
+		return b.String()
+	}
+	t = Table{Name: name, Title: p.Title, Source: p.Source, XLabel: p.X, Remarks: slices.Clone(p.Remarks), Notes: slices.Clone(p.Notes)}
+	for _, s := range p.Settings {
+		for _, fact := range f[s.Facts] {
+			t.Settings = append(t.Settings, Setting{fact.Name, fact.Value, s.Sources[fact.Name]})
+		}
+		if s.Facts == "" {
+			t.Settings = append(t.Settings, Setting{s.Name, fill(s.Value), s.From})
+		}
+	}
+	return t, err
+}
+
+// list has the elements of a slice of numbers, with commas between.
+func list(of any) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(of), "[]"), " ", ", ")
+}
+
+// published are the figures of a row whose quantity is the i-th.
+func (p *page) published(r Row, i int) Row {
+	at := func(figures map[string]string) string {
+		list := strings.Fields(figures[r.label()])
+		if i >= len(list) || list[i] == "-" {
+			return ""
+		}
+		return list[i]
+	}
+	r.Paper, r.Code = at(p.Paper), at(p.Code)
+	return r
+}
+
+// each has a row of every quantity for each of the lines, which are rows without one.
+func (p *page) each(lines []Row) (rows []Row) {
+	for i, q := range p.Quantities {
+		for _, r := range lines {
+			r.Quantity = q
+			rows = append(rows, p.published(r, i))
+		}
+	}
+	return rows
+}
+
+// claims are those of the page, about rows.
+func (p *page) claims(rows []Row) (claims []Claim) {
+	for _, c := range p.Claims {
+		claim := Claim{Text: c.Text, Where: c.Where, Untested: c.Untested}
+		for _, q := range quantities(rows) {
+			if prefix, all := strings.CutSuffix(c.Quantity, "*"); q == c.Quantity || all && strings.HasPrefix(q, prefix) {
+				claim.Pairs = append(claim.Pairs, c.pairs(rows, q)...)
+			}
+		}
+		for _, ch := range c.Changes {
+			claim.Changes = append(claim.Changes, Change{refs(rows, ch.Of[0], ch.Of[1])[0], refs(rows, ch.From[0], ch.From[1])[0], ch.Percent})
+		}
+		claims = append(claims, claim)
+	}
+	return claims
+}
+
+// pairs are what c says of one quantity.
+func (c *claimText) pairs(rows []Row, quantity string) (pairs []Pair) {
+	for _, chain := range c.Order {
+		names := strings.Split(chain, " < ")
+		for i := range refs(rows, names[0], quantity) {
+			for k := 1; k < len(names); k++ {
+				pairs = append(pairs, pair(rows, quantity, names[k-1], names[k], i))
+			}
+		}
+	}
+	if series := cmp.Or(c.Rises, c.Falls); series != "" {
+		along := refs(rows, series, quantity)
+		if c.Falls != "" {
+			slices.Reverse(along)
+		}
+		for i := 1; i < len(along); i++ {
+			pairs = append(pairs, Pair{Less: along[i-1], Than: along[i]})
+		}
+	}
+	if c.Least != "" {
+		least := refs(rows, c.Least, quantity)[0]
+		for _, other := range refs(rows, least.Series, quantity) {
+			if other != least {
+				pairs = append(pairs, Pair{Less: least, Than: other})
+			}
+		}
+	}
+	return pairs
+}
+
+// pair is "less < than" at the i-th point, where than may be a number, or begin with a
+// factor.
+func pair(rows []Row, quantity, less, than string, i int) (p Pair) {
+	at := func(name string) Ref { of := refs(rows, name, quantity); return of[min(i, len(of)-1)] }
+	p.Less = at(less)
+	factor, name, _ := strings.Cut(than, " × ")
+	if x, err := strconv.ParseFloat(factor, 64); err == nil {
+		p.Factor, than = x, name
+	}
+	if than != "" {
+		p.Than = at(than)
+	}
+	return p
+}
+
+// refs are the rows of a quantity that a name stands for: one or more.
+func refs(rows []Row, name, quantity string) (found []Ref) {
+	for _, r := range rows {
+		if ref := r.ref(); r.Quantity == quantity && (ref.Series == name || ref.label() == name) {
+			found = append(found, ref)
+		}
+	}
+	if found == nil { // a row that is not there: the claim is not tested
+		found = []Ref{{Series: name, Quantity: quantity}}
+	}
+	return found
+}
+
+// Setting is one thing that an experiment fixes. An experiment that has a setting
+// without a source does not run.
+type Setting struct {
+	Name, Value string
+	// From is where that comes from: the section of the paper that says so, or one of
+	// these, with the reason behind a colon.
+	//
+	//	the authors' program   the text does not say so, the published program does it
+	//	inferred               neither does; published figures follow, and nothing was fitted to them
+	//	a reconstruction       the original is not to be had; this was made to be like it
+	//	ours                   our decision
+	From string
+}
+
+// CheckSettings is the error of the first setting without a name, a value or a
+// source, or nil.
+func CheckSettings(settings []Setting) error {
+	for _, s := range settings {
+		switch {
+		case s.Name == "" || s.Value == "":
+			return fmt.Errorf("the setting %q = %q lacks its name or its value", s.Name, s.Value)
+		case s.From == "":
+			return fmt.Errorf("the setting %q does not say where it comes from", s.Name)
+		case slices.Contains([]string{"inferred", "a reconstruction", "ours"}, strings.TrimRight(s.From, ": ")):
+			return fmt.Errorf("the setting %q does not say where in the paper it stands, or why it is so", s.Name)
+		}
+	}
+	return nil
+}
