@@ -357,7 +357,8 @@ func (m *Metascheduler) preempt(r *Run, keep des.Time) {
 		f.setUp = 0
 		r.expect(max(expected-a.Kept, des.Tick))
 	}
-	f.earlier, f.resized = append(f.earlier, a), 0
+	f.over(a)
+	f.resized = 0
 	m.fresh = append(m.fresh, r)
 	m.withdraw(r)
 	f.ends, f.events, r.Place = nil, nil, nil

@@ -132,7 +132,7 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 		f.prediction.latest = done + planned
 		m.sim.Cancel(f.prediction.expiry)
 	}
-	f.earlier = append(f.earlier, a)
+	f.over(a)
 	f.resized++
 	r.Start = now
 	m.schedule(r)

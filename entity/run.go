@@ -84,6 +84,7 @@ type few struct {
 	earlier    []Attempt   // that were preempted, or resized, oldest first
 	resized    int         // how many of them, the last ones, belong to the stay under way
 	vain       int         // how many of them, the last ones that were preempted, left nothing
+	served     des.Time    // how long those took that left something; see Served
 	done       des.Time    // of the runtime, by them and for good
 	setUp      des.Time    // see SetUp
 	estimate   des.Time    // of the work that is left, where that is not Request.Length: with set-up, checkpoints, a prediction
@@ -226,7 +227,18 @@ func NewWithheld() *Run { return NewRun(nobody, 0) }
 // whoever tells observers of jobs otherwise than a Metascheduler does.
 func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
 	f := r.rare()
-	f.earlier, f.done, f.ends = earlier, done, ends
+	f.earlier, f.served, f.done, f.ends = nil, 0, done, ends
+	for _, a := range earlier {
+		f.over(a)
+	}
+}
+
+// over adds an attempt to those that have ended.
+func (f *few) over(a Attempt) {
+	f.earlier = append(f.earlier, a)
+	if a.Kept > 0 {
+		f.served += a.End - a.Start
+	}
 }
 
 // Wait is the time from submission to the latest start, a resize apart.
@@ -288,6 +300,15 @@ func (r *Run) Earlier() []Attempt {
 		return nil
 	}
 	return r.few.earlier
+}
+
+// Served is how long the Earlier attempts of which work was kept have had their processors
+// or nodes. A policy that favours jobs by what they have had asks at every event.
+func (r *Run) Served() des.Time {
+	if r.few == nil {
+		return 0
+	}
+	return r.few.served
 }
 
 // Done is how much of Runtime earlier attempts have done for good.

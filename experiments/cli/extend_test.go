@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,19 @@ func TestWhatAProgramAddsIsNamedWhereANameIsUnknown(t *testing.T) {
 		got := extended(append([]string{"simulate"}, strings.Fields(args)...)...)
 		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
 		require.Contains(t, got.stderr, want, args)
+	}
+}
+
+func TestASourceOfAProgramNeedsNoText(t *testing.T) {
+	for text, long := range map[string]string{"": "Jobs of the source bare.\n", "équipes du soir": "Équipes du soir.\n"} {
+		bare := ours
+		bare.Sources = slices.Clone(ours.Sources)
+		bare.Sources[0].Name, bare.Sources[0].Text = "bare", text
+		for args, want := range map[string]string{"generate bare --help": long, "generate bare": "\n10 9 ", "simulate --help": "bare"} {
+			var stdout, stderr bytes.Buffer
+			require.Zero(t, Run(context.Background(), Env{Args: strings.Fields(args), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Extend: bare}), stderr.String())
+			require.Contains(t, stdout.String(), want, args)
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,9 +26,13 @@ import (
 // is a flag. The same text after `gridslot simulate` runs the same jobs.
 func newSourced(t *scenario.Tables, name, text string, params []policy.Param) *cobra.Command {
 	g := generation{tables: t}
+	if text == "" { // a program that extends the command has given none
+		text = "jobs of the source " + name
+	}
+	first, size := utf8.DecodeRuneInString(text)
 	cmd := &cobra.Command{
 		Use: name, Short: text, Args: arguments(0, 0, ""),
-		Long: strings.ToUpper(text[:1]) + text[1:] + ".\n" + distributionHelp(params),
+		Long: string(unicode.ToUpper(first)) + text[size:] + ".\n" + distributionHelp(params),
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

@@ -142,6 +142,21 @@ func TestEachJobHasItsOwnCriterion(t *testing.T) {
 	require.Equal(t, []string{"1", "7", "2", ""}, nodes, "the cheapest, the fastest, that with the memory")
 }
 
+// The search of a policy is for all jobs: one of which it can make nothing ends the run. The search
+// of a job is its own: the job is rejected.
+func TestASearchThatNeedsABudgetSaysWhatToGive(t *testing.T) {
+	domain := domainOf(t, "generate: {count: 4}\ncycle: 20\ninterval: 300\n")
+	bare := write(t, "bare.csv", "id,submit,nodes,volume,budget,criterion\n1,0,2,20,1000,\n2,0,2,20,,\n")
+	got := call("simulate", bare, "--domain", domain, "--policy", "easy:finder=square-knapsack-dp-q")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "policy easy: finder knapsack-dp-q: the dynamic programme needs a budget: give every job one, or take a search that needs none")
+	own := write(t, "own.csv", "id,submit,nodes,volume,budget,criterion\n1,0,2,20,1000,square-knapsack-dp-q\n2,0,2,20,,square-knapsack-dp-q\n")
+	got = call("simulate", own, "--domain", domain, "--policy", "easy", "--format", "csv")
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "\neasy,2,0,1,")
+	require.Contains(t, got.stderr, "needs a budget")
+}
+
 func TestAClusterTakesAJobFileAndSaysWhatItPassesOver(t *testing.T) {
 	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,budget,needs,deadline,criterion\n"+
 		"1,0,2,100,80,5,,,\n2,1,2,100,100,7,ram>=4,,amp\n3,2,1,10,10,,,50,\n")

@@ -50,7 +50,7 @@ func reserved(t require.TestingT, p entity.Policy, booked []entity.Window, pass 
 // at the instant at which it started.
 func conserved(t require.TestingT, r *entity.Run, pass entity.Pass) {
 	require.Equal(t, entity.Finished, r.State)
-	var kept des.Time
+	var kept, served des.Time
 	last := r.Submit
 	for a := range r.Attempts() {
 		require.GreaterOrEqual(t, a.Start, last)
@@ -63,6 +63,12 @@ func conserved(t require.TestingT, r *entity.Run, pass entity.Pass) {
 		last = a.End
 	}
 	require.Equal(t, r.Runtime, kept)
+	for _, a := range r.Earlier() {
+		if a.Kept > 0 {
+			served += a.End - a.Start
+		}
+	}
+	require.Equal(t, served, r.Served())
 }
 
 // span is one attempt of a job.

@@ -166,15 +166,3 @@ func gives(r *entity.Round, j, v *entity.Run) []part {
 	}
 	return parts
 }
-
-// served is how long attempts that count have had their nodes, before the one under
-// way.
-func served(v *entity.Run) des.Time {
-	var sum des.Time
-	for _, a := range v.Earlier() {
-		if a.Kept > 0 {
-			sum += a.End - a.Start
-		}
-	}
-	return sum
-}

@@ -140,7 +140,7 @@ func estimate(j *entity.Run) float64 { return float64(j.Submitted().Request.Leng
 
 // xfactor is the expansion factor of a job that has waited until the instant at.
 func xfactor(j *entity.Run, at des.Time) float64 {
-	return (float64(at-j.Submit-served(j)) + estimate(j)) / estimate(j)
+	return (float64(at-j.Submit-j.Served()) + estimate(j)) / estimate(j)
 }
 
 // due is the first tick at which a waiting job may have one yield that has this
@@ -152,7 +152,7 @@ func (p Selective) due(j *entity.Run, than float64) des.Time {
 	if wait > float64(des.Forever/2) {
 		return des.Forever
 	}
-	return (j.Submit + served(j)).Add(des.Time(math.Ceil(wait - 1e-3)))
+	return (j.Submit + j.Served()).Add(des.Time(math.Ceil(wait - 1e-3)))
 }
 
 // free is the instant from which on v, which runs, may yield.

@@ -18,6 +18,10 @@ import (
 // multiple of RoundCosts, or of 1 if RoundCosts is 0. Subsets that are within the
 // budget only by a fraction are therefore missed. A step takes time and memory
 // O(m n budget/RoundCosts).
+//
+// A request without a budget is bad input: the programme's table would have no end.
+// So a run whose policy searches by KnapsackDP ends at the first such job, and a job
+// that asks for the search itself is rejected.
 type KnapsackDP struct {
 	Settings
 	By Criterion
@@ -32,7 +36,7 @@ func (k KnapsackDP) Find(ctx context.Context, req entity.Request, list plan.Slot
 		return plan.Found{}, badInput("KnapsackDP has no criterion")
 	}
 	if req.Budget == 0 {
-		return plan.Found{}, badInput("the dynamic programme needs a budget")
+		return plan.Found{}, badInput("the dynamic programme needs a budget: give every job one, or take a search that needs none, such as multiple-best")
 	}
 	if k.RoundCosts == 0 {
 		k.RoundCosts = 1
