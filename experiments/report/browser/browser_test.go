@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +30,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
-// browser is one for all tests of the package; each has a tab of its own.
+// browser has one tab, in which all tests of the package look at their pages, one after
+// the other: a tab of its own takes a test longer than its page does.
 var browser = sync.OnceValues(func() (context.Context, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		path, err := exec.LookPath(name)
@@ -43,17 +45,22 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 		}
 		allocator, _ := chromedp.NewExecAllocator(context.Background(), options...) // ends with the process
 		ctx, cancel := chromedp.NewContext(allocator)
-		atEnd = func() { _ = chromedp.Cancel(ctx); cancel() }
-		return ctx, chromedp.Do(ctx)
+		atEnd = append(atEnd, func() { _ = chromedp.Cancel(ctx); cancel() })
+		if err := chromedp.Listen(ctx, hear); err != nil {
+			return nil, err
+		}
+		return ctx, chromedp.Do(ctx, send(network.Enable, network.EnableParams{}), send(log.Enable, cdp.Empty{}))
 	}
 	return nil, exec.ErrNotFound
 })
 
-var atEnd = func() {}
+var atEnd []func()
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	atEnd()
+	for _, end := range atEnd {
+		end()
+	}
 	os.Exit(code)
 }
 
@@ -75,49 +82,70 @@ func scheme(name string) action {
 // tab is a page being looked at.
 type tab struct {
 	testing.TB
-	ctx context.Context
+	ctx     context.Context
+	address string
 
 	mutex  sync.Mutex
 	loaded []string // addresses that the page asked for, itself left out
 	errors []string // what went wrong in it
 }
 
-// open shows a page in a tab of so many pixels.
+// current is the page that is looked at now.
+var current atomic.Pointer[tab]
+
+// hear takes in what the browser tells of the page.
+func hear(event any) {
+	p := current.Load()
+	if p == nil {
+		return
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if e.Request.URL != p.address && !strings.HasPrefix(e.Request.URL, "data:") {
+			p.loaded = append(p.loaded, e.Request.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		p.errors = append(p.errors, (&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
+	case *runtime.EventConsoleAPICalled:
+		p.errors = append(p.errors, fmt.Sprintf("console.%s %s", e.Type, e.Args[0].Value))
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError {
+			p.errors = append(p.errors, e.Entry.Text+" "+e.Entry.URL)
+		}
+	}
+}
+
+// open shows a page in so many pixels, by day where nothing else is said before, and waits
+// until it is drawn.
 func open(t testing.TB, path string, width, height int64, before ...action) *tab {
+	root := requireBrowser(t)
+	ctx, cancel := context.WithTimeout(root, 5*time.Minute)
+	t.Cleanup(cancel)
+	p := &tab{TB: t, ctx: ctx, address: (&url.URL{Scheme: "file", Path: path}).String()}
+	p.run(chromedp.Navigate("about:blank")) // what the page before still says belongs to nobody
+	current.Store(p)
+	p.resize(width, height)
+	p.run(scheme("light"))
+	p.run(before...)
+	p.run(chromedp.Navigate(p.address), chromedp.WaitReady(chromedp.CSS(`html[data-ready]`)))
+	p.settle()
+	return p
+}
+
+// requireBrowser skips the test where there is no browser.
+func requireBrowser(t testing.TB) context.Context {
 	root, err := browser()
 	if err != nil {
 		t.Skipf("no browser (chromium, chromium-browser or google-chrome in the path): %v", err)
 	}
-	ctx, cancel := chromedp.NewContext(root)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(cancel)
-	p := &tab{TB: t, ctx: ctx}
-	address := (&url.URL{Scheme: "file", Path: path}).String()
-	require.NoError(t, chromedp.Listen(ctx, func(event any) {
-		p.mutex.Lock()
-		defer p.mutex.Unlock()
-		switch e := event.(type) {
-		case *network.EventRequestWillBeSent:
-			if e.Request.URL != address && !strings.HasPrefix(e.Request.URL, "data:") {
-				p.loaded = append(p.loaded, e.Request.URL)
-			}
-		case *runtime.EventExceptionThrown:
-			p.errors = append(p.errors, (&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
-		case *runtime.EventConsoleAPICalled:
-			p.errors = append(p.errors, fmt.Sprintf("console.%s %s", e.Type, e.Args[0].Value))
-		case *log.EventEntryAdded:
-			if e.Entry.Level == log.EntryLevelError {
-				p.errors = append(p.errors, e.Entry.Text+" "+e.Entry.URL)
-			}
-		}
-	}))
-	p.run(send(network.Enable, network.EnableParams{}), send(log.Enable, cdp.Empty{}),
-		send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500}))
-	p.run(before...)
-	p.run(chromedp.Navigate(address), chromedp.WaitReady(chromedp.CSS(`html[data-ready]`)))
-	p.settle()
-	return p
+	return root
+}
+
+// resize gives the page so many pixels.
+func (p *tab) resize(width, height int64) {
+	p.run(send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500}))
 }
 
 func (p *tab) run(actions ...action) {
@@ -148,12 +176,34 @@ func (p *tab) sound() {
 	require.Empty(p, p.loaded)
 }
 
-// simulated is a folder of results with its page, made by the command.
-func simulated(t testing.TB, args ...string) (dir string) {
-	dir = t.TempDir()
+// simulated is a folder of results with its page, made by the command. Equal calls have one
+// folder: what a test changes in it it changes in a copy.
+func simulated(t testing.TB, args ...string) string {
+	t.Helper()
+	requireBrowser(t)
+	dir, there := folderOf(t, strings.Join(args, "\n"))
+	if there {
+		return dir
+	}
 	gridslot(t, append(append([]string{"simulate"}, args...), "--out", dir)...)
 	gridslot(t, "report", dir)
 	return dir
+}
+
+// made are the folders that tests share, by what is in them.
+var made = map[string]string{}
+
+// folderOf is the folder with that in it, and whether it is there already. It goes when the
+// tests end.
+func folderOf(t testing.TB, what string) (dir string, there bool) {
+	if dir, there = made[what]; there {
+		return dir, true
+	}
+	dir, err := os.MkdirTemp("", "browser")
+	require.NoError(t, err)
+	atEnd = append(atEnd, func() { os.RemoveAll(dir) })
+	made[what] = dir
+	return dir, false
 }
 
 func gridslot(t testing.TB, args ...string) {
@@ -162,10 +212,20 @@ func gridslot(t testing.TB, args ...string) {
 	require.Zero(t, cli.Run(context.Background(), cli.Env{Args: args, Stdout: io.Discard, Stderr: &stderr}), &stderr)
 }
 
+// file is a file of that text; equal texts have one file.
 func file(t testing.TB, name, text string) string {
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-	return path
+	dir, there := folderOf(t, name+"\n"+text)
+	if !there {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	return filepath.Join(dir, name)
+}
+
+// copied is a copy of a folder, for a test that changes its files.
+func copied(t testing.TB, dir string) string {
+	to := t.TempDir()
+	require.NoError(t, os.CopyFS(to, os.DirFS(dir)))
+	return to
 }
 
 // folder reads results.

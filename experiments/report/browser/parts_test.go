@@ -189,7 +189,7 @@ func TestWhyAJobStartedIsToldOnAClick(t *testing.T) {
 }
 
 func TestWhatAgentsSaidOfAJobIsTold(t *testing.T) {
-	logged := simulated(t, "--grid", file(t, "grid.yaml", strings.Replace(grid, "[oar,", "[rla,", 1)+"log: true\n"), "lublin:jobs=300:procs=100")
+	logged := copied(t, simulated(t, "--grid", file(t, "grid.yaml", strings.Replace(grid, "[oar,", "[rla,", 1)+"log: true\n"), "lublin:jobs=300:procs=100"))
 	run := folder(t, logged).Runs[0]
 	said, err := run.Messages()
 	require.NoError(t, err)

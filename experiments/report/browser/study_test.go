@@ -14,7 +14,12 @@ import (
 // studied is the folder of a small study with its page. It is carried out in this process:
 // workers would be copies of the program, which is the tests.
 func studied(t testing.TB) (dir string) {
-	dir = t.TempDir()
+	t.Helper()
+	requireBrowser(t)
+	dir, there := folderOf(t, "study")
+	if there {
+		return dir
+	}
 	f, err := study.Open(file(t, "study.yaml", `traces: ["lublin:jobs=300:procs=64"]
 policies: [fcfs, easy, easy-sjbf]
 load: [0.7, 0.9]

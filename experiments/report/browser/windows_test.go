@@ -38,7 +38,7 @@ func TestAJobThatIsClickedShowsWhatItCouldChooseFrom(t *testing.T) {
 })()`)
 	p.run(chromedp.MouseEvent(chromedp.MousePressed, at[0], at[1], chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseReleased, at[0], at[1], chromedp.ButtonLeft))
-	value[bool](p, `new Promise(done => { const ask = () => page.chosen[0].windows ? done(true) : setTimeout(ask, 10); ask(); })`)
+	value[bool](p, `new Promise(done => { const ask = () => page.chosen[0].windows ? done(true) : requestAnimationFrame(ask); ask(); })`)
 	p.settle()
 
 	id := jobs[int(at[2])].ID
