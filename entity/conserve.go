@@ -87,13 +87,17 @@ func (b *busy) pass(at des.Time) {
 	b.edges = slices.Delete(b.edges, 0, n)
 }
 
+// due reports whether conserve has anything to do at the end of the instant at: holds of
+// capacity begin or end, or more is taken than there is room.
+func (b *busy) due(at des.Time) bool {
+	return b.taken+b.kept > b.size || len(b.edges) > 0 && b.edges[0].at <= at
+}
+
 // conserve checks, at the end of an instant, that jobs have no more of the machine than
 // there is of it: whatever ends at an instant makes room for whatever starts at it.
 func (m *Metascheduler) conserve() {
 	b, at := &m.busy, m.observers.now
-	if len(b.edges) > 0 && b.edges[0].at <= at {
-		b.pass(at)
-	}
+	b.pass(at)
 	if b.taken > 0 && b.taken+b.kept > b.size && b.size > 0 {
 		m.sim.Fail(fmt.Errorf("at %v, policy %s: jobs have %d of %d processors or nodes, and %d are withheld; %v started last. The plan, %T, has granted what is taken",
 			at, m.policy.Name(), b.taken, b.size, b.kept, m.last, m.plan))

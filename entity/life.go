@@ -176,11 +176,12 @@ func (m *Metascheduler) begin(r *Run) {
 }
 
 // endless ends the run where r would end past the largest instant, if it took so long from
-// the instant at on.
+// the instant at on. It reports whether it has.
 func (r *Run) endless(at, length des.Time) bool {
-	if at.Add(length) < des.Forever {
-		return false
-	}
+	return length >= des.Forever-at && r.tooLong(at, length)
+}
+
+func (r *Run) tooLong(at, length des.Time) bool {
 	r.meta.sim.Fail(fmt.Errorf("at %v: %v, which takes %v, would begin at %v and end past the largest instant, %v: the times of the workload are too long",
 		r.meta.sim.Now(), r, length, at, des.Forever-1))
 	return true

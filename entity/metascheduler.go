@@ -215,14 +215,8 @@ func (*lifetime) Handle(*des.Context, des.Message) {}
 // Calling says which code of others is being called: an observer or the policy.
 func (l *lifetime) Calling() string {
 	m := (*Metascheduler)(l)
-	if o := m.observers; o.telling && o.who < len(o.all) {
-		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.run, o.kind)
-	}
-	if o := m.observers; o.other != nil {
-		if o.telling {
-			return fmt.Sprintf("the observer %T, told that the instant %v is over,", o.other, o.now)
-		}
-		return fmt.Sprintf("the observer %T, told of a round,", o.other)
+	if who := m.observers.Calling(); who != "" {
+		return who
 	}
 	if m.deciding {
 		return "policy " + m.policy.Name()
@@ -344,8 +338,12 @@ func (m *Metascheduler) RequestOf(j *Job) Request {
 
 // instantOver ends an instant, before observers hear of that.
 func (m *Metascheduler) instantOver() {
-	m.place()
-	m.conserve()
+	if m.Placer != nil {
+		m.place()
+	}
+	if m.busy.due(m.observers.now) {
+		m.conserve()
+	}
 }
 
 // link puts r, whose attempt begins, at the end of the running; unlink takes it out, once.

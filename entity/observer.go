@@ -1,6 +1,8 @@
 package entity
 
 import (
+	"fmt"
+
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/enum"
 )
@@ -97,14 +99,24 @@ type Observers struct {
 	whys     []WhyObserver
 	now      des.Time
 	begun    bool
-	telling  bool // observers are being told of something
-	who      int  // which of all is, of an event
+	telling  telling
+	who      int  // which of those that are told of telling is being told now
 	run      *Run // whose event that is
 	kind     JobEventKind
-	other    any        // an observer that is being told of something else, or nil
+	round    int        // which of rounds is being told of a round, from 1; 0 where none is
 	ahead    []JobEvent // to be told next
 	before   func()     // what is to be done at the end of an instant, before anybody is told
 }
+
+// telling is what observers are being told of. It is a few numbers, and no observer, for
+// they are written once for each observer and event.
+type telling uint8
+
+const (
+	tellingNothing telling = iota
+	tellingEvent           // Observers.all are
+	tellingInstant         // Observers.instants are
+)
 
 // NewObservers returns the list of those given, in their order.
 func NewObservers(all ...Observer) *Observers {
@@ -130,38 +142,28 @@ func NewObservers(all ...Observer) *Observers {
 }
 
 // Tell tells of an event: at once, or, where an observer has caused it while it was
-// being told of something else, after that.
+// being told of something else, after that. Who is being told of what is kept: the error
+// names them if an observer panics.
 func (o *Observers) Tell(e JobEvent) {
 	o.reach(e.Time)
 	o.begun = true
-	if o.telling {
+	if o.telling != tellingNothing {
 		o.ahead = append(o.ahead, e)
 		return
 	}
-	o.telling = true
-	o.tellAll(e)
-	if o.telling = false; len(o.ahead) > 0 {
-		o.catchUp()
+	o.telling = tellingEvent
+	for next := 0; ; next++ {
+		o.run, o.kind = e.Run, e.Kind
+		for i, each := range o.all {
+			o.who = i
+			each.Observe(e)
+		}
+		if next == len(o.ahead) {
+			break
+		}
+		e = o.ahead[next]
 	}
-}
-
-// tellAll tells each of an event, and keeps who is being told of what: the error names
-// them if an observer panics.
-func (o *Observers) tellAll(e JobEvent) {
-	o.run, o.kind = e.Run, e.Kind
-	for i, each := range o.all {
-		o.who = i
-		each.Observe(e)
-	}
-}
-
-// catchUp tells of the events ahead, and of what these lead to.
-func (o *Observers) catchUp() {
-	o.telling = true
-	for i := 0; i < len(o.ahead); i++ {
-		o.tellAll(o.ahead[i])
-	}
-	o.ahead, o.telling = o.ahead[:0], false
+	o.ahead, o.telling = o.ahead[:0], tellingNothing
 }
 
 // reach ends the instant of the latest event where now is a later one.
@@ -174,7 +176,7 @@ func (o *Observers) reach(now des.Time) {
 
 // Settle tells that the instant of the latest event is over.
 func (o *Observers) Settle() {
-	if !o.begun || o.telling {
+	if !o.begun || o.telling != tellingNothing {
 		return
 	}
 	o.begun = false
@@ -182,11 +184,28 @@ func (o *Observers) Settle() {
 		o.before()
 	}
 	at := o.now
-	o.telling, o.who = true, len(o.all)
-	for _, each := range o.instants {
-		o.other = each
+	o.telling = tellingInstant
+	for i, each := range o.instants {
+		o.who = i
 		each.InstantOver(at)
 	}
-	o.other = nil
-	o.catchUp()
+	o.telling = tellingNothing
+	if len(o.ahead) > 0 { // what observers have caused meanwhile
+		first := o.ahead[0]
+		o.ahead = o.ahead[:copy(o.ahead, o.ahead[1:])]
+		o.Tell(first)
+	}
+}
+
+// Calling says which observer is being told of what, or is "".
+func (o *Observers) Calling() string {
+	switch {
+	case o.telling == tellingEvent:
+		return fmt.Sprintf("the observer %T, told that %v is %v,", o.all[o.who], o.run, o.kind)
+	case o.telling == tellingInstant:
+		return fmt.Sprintf("the observer %T, told that the instant %v is over,", o.instants[o.who], o.now)
+	case o.round > 0:
+		return fmt.Sprintf("the observer %T, told of a round,", o.rounds[o.round-1])
+	}
+	return ""
 }

@@ -96,7 +96,7 @@ func (p *places) pending(r *Run) int {
 // started takes some, in order.
 func (m *Metascheduler) place() {
 	p := &m.places
-	if m.Placer == nil || len(p.started)+len(p.ended) == 0 {
+	if len(p.started)+len(p.ended) == 0 {
 		return
 	}
 	if err := p.settle(m); err != nil {

@@ -97,11 +97,11 @@ func (m *Metascheduler) decide() {
 	if r.Cause.Has(CauseTick) && m.changes() {
 		m.armTick()
 	}
-	for _, o := range m.observers.rounds {
-		m.observers.other = o
+	for i, o := range m.observers.rounds {
+		m.observers.round = i + 1
 		o.Decided(r)
 	}
-	m.observers.other = nil
+	m.observers.round = 0
 	clear(r.fresh)
 	m.deciding = false
 	for _, j := range m.again {

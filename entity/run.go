@@ -179,9 +179,14 @@ func (r *Run) AddPart(p Part) { r.rare().parts = append(r.rare().parts, p) }
 // and checkpoints are left out. Of a job that ran in pieces, each at its own time, it is
 // the longest piece.
 func (r *Run) Ran() des.Time {
-	if r.few == nil { // as most often
+	if r.Once() { // as most often
 		return r.Finish - r.Start
 	}
+	return r.ran()
+}
+
+// ran is Ran of a job that may have had more than one attempt.
+func (r *Run) ran() des.Time {
 	if parts := r.few.parts; parts != nil {
 		longest, piece := des.Time(0), des.Time(0)
 		for i := range parts {
@@ -263,6 +268,11 @@ func (r *Run) Asked() des.Time {
 	if r.few == nil { // as most often
 		return r.Request.Length
 	}
+	return r.asked()
+}
+
+// asked is Asked of a job that may have shapes, or have done some of its work.
+func (r *Run) asked() des.Time {
 	s, _ := r.Submitted().shape(r.Request.Nodes)
 	return r.work(s)
 }

@@ -255,16 +255,16 @@ func (a *Account) begin(now des.Time) {
 
 // reach has the span go on to now.
 func (a *Account) reach(now des.Time) {
-	if now <= a.seen && now <= a.at { // as of most events of an instant
-		return
+	if now > a.at { // the first event of an instant
+		a.advance(now)
 	}
+}
+
+func (a *Account) advance(now des.Time) {
 	if len(a.ahead) > 0 {
 		a.fold(now)
 	}
 	a.pass(now)
-	if now <= a.at {
-		return
-	}
 	a.area.addArea(int(a.held), now-a.at)
 	a.at = now
 	if a.shared {

@@ -345,7 +345,7 @@ func (w *JobsWriter) Observe(e entity.JobEvent) {
 		return
 	}
 	r := w.row(seq)
-	if e.Kind != entity.JobPromised && e.Kind != entity.JobStarted {
+	if r.attempts != nil || !j.Once() || e.Kind == entity.JobKilled { // otherwise there is nothing to tell
 		w.told(e, r)
 	}
 	switch e.Kind {

@@ -72,18 +72,17 @@ func tokenEnd(buf []byte, i int) int {
 func (r *Reader) parse(i int, v *[numFields]int64) (end, field int, why Reason, ok bool) {
 	buf := r.buf
 	for f := range numFields {
-		word := binary.LittleEndian.Uint64(buf[i:])
-		for byte(word) <= ' ' {
-			switch {
-			case isBlank(byte(word)):
+		for buf[i] <= ' ' {
+			switch c := buf[i]; {
+			case isBlank(c):
 				i++
-			case byte(word) == '\n':
+			case c == '\n':
 				return i, 0, TooFewFields, false
 			default:
 				return i, f + 1, NotANumber, false
 			}
-			word = binary.LittleEndian.Uint64(buf[i:])
 		}
+		word := binary.LittleEndian.Uint64(buf[i:])
 		if word&0xFFFFFF == unknownText {
 			v[f] = -scales[f]
 			i += 3

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -271,11 +272,18 @@ func (p *profile) lift(delta int) {
 
 // bound finds the bounds anew.
 func (b *block) bound() {
-	low, high := b.levels[0].free, b.levels[0].free
-	for _, l := range b.levels[1:] {
-		low, high = min(low, l.free), max(high, l.free)
-	}
+	first := b.levels[0].free
+	low, high := widen(first, first, b.levels[1:])
 	b.low, b.high = low+b.base, high+b.base
+}
+
+// widen is the bounds low and high, as far apart as levels want them.
+func widen(low, high int, levels []level) (int, int) {
+	for i := range levels {
+		free := levels[i].free
+		low, high = min(low, free), max(high, free)
+	}
+	return low, high
 }
 
 // shift changes all levels by delta.
@@ -288,21 +296,19 @@ func (b *block) shift(delta int) {
 }
 
 // raise changes the levels from the i-th on that begin before the instant to by delta,
-// and returns where the others begin.
+// and returns where the others begin. Each level is looked at once.
 func (b *block) raise(i int, to des.Time, delta int) int {
-	begun := i
-	least, most := 0, 0
+	begun, least, most := i, math.MaxInt, math.MinInt
 	for ; i < len(b.levels) && b.levels[i].at < to; i++ {
 		free := b.levels[i].free
-		if i == begun {
-			least, most = free, free
-		}
 		least, most = min(least, free), max(most, free)
 		b.levels[i].free = free + delta
 	}
 	if i > begun {
 		b.forget(b.base+least+min(delta, 0), b.base+most+max(delta, 0))
-		b.bound()
+		low, high := widen(least+delta, most+delta, b.levels[:begun])
+		low, high = widen(low, high, b.levels[i:])
+		b.low, b.high = low+b.base, high+b.base
 	}
 	return i
 }

@@ -152,7 +152,7 @@ func (x *Session) attemptsFile() Flow {
 		w.Allocation, w.Hold = x.settings.Allocation, !x.settings.Attempts
 		x.attempts = w
 		x.files = append(x.files, file{path, w})
-		return []entity.Observer{w}, nil
+		return []entity.Observer{w.AttemptsWriter}, nil // not the file: that would be one more call an event
 	}}
 }
 
