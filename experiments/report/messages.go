@@ -2,10 +2,7 @@ package report
 
 // What agents of a grid said of jobs, where the run has a log of it.
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "slices"
 
 // maxMessages is how many of a job the page holds: the last ones. A job that is refused
 // again and again may have thousands.
@@ -46,14 +43,4 @@ func (c *chart) messages() ([]told, error) {
 		slices.Reverse(t.Last)
 	}
 	return all, nil
-}
-
-// packMessages is messages as the page holds them, nil without a log.
-func (c *chart) packMessages() ([]byte, error) {
-	all, err := c.messages()
-	if all == nil || err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(all)
-	return packed(text), err
 }

@@ -13,6 +13,16 @@ func logged(log string) map[string]string {
 		"7,0,1,5,COMPLETED_SUCCESSFULLY,2,4,0,7,0\n3,0,1,5,COMPLETED_SUCCESSFULLY,2,4,1,7,0\n4,0,1,5,COMPLETED_SUCCESSFULLY,2,4,2,7,0\n"}
 }
 
+// partOf is what a page holds under a name, nil where it holds nothing.
+func partOf(p *page, id string) []byte {
+	for _, part := range p.parts {
+		if part.id == id {
+			return part.text
+		}
+	}
+	return nil
+}
+
 func TestEachJobHasTheLastMessagesAboutIt(t *testing.T) {
 	var log strings.Builder
 	for k := range 103 {
@@ -48,13 +58,13 @@ func TestThePageSaysWhyThereAreNoMessages(t *testing.T) {
 	require.Equal(t, "log-easy.txt", p.meta.Runs[0].Log)
 	require.Empty(t, p.meta.Runs[0].Unsaid)
 
-	whole := len(p.texts[0]) + len(p.messages[0])
+	whole := len(partOf(p, "run-0")) + len(partOf(p, "log-0"))
 	p, err = newPage(f, whole)
 	require.NoError(t, err)
-	require.NotNil(t, p.messages[0])
+	require.NotNil(t, partOf(p, "log-0"))
 	p, err = newPage(f, whole-1)
 	require.NoError(t, err)
-	require.Nil(t, p.messages[0])
+	require.Nil(t, partOf(p, "log-0"))
 	require.Empty(t, p.meta.Runs[0].Log)
 	require.Contains(t, p.meta.Runs[0].Unsaid, "too large: log-easy.txt has it")
 	require.Contains(t, p.Warnings, p.meta.Runs[0].Unsaid)
@@ -62,7 +72,7 @@ func TestThePageSaysWhyThereAreNoMessages(t *testing.T) {
 	for machine, want := range map[string]string{"grid": "With log: true in the grid file", "cluster": ""} {
 		p, err = newPage(made(t, `"machine": "`+machine+`"`, small), maxBytes)
 		require.NoError(t, err)
-		require.Nil(t, p.messages[0])
+		require.Nil(t, partOf(p, "log-0"))
 		require.True(t, strings.HasPrefix(p.meta.Runs[0].Unsaid, want))
 		require.Equal(t, want == "", p.meta.Runs[0].Unsaid == "")
 	}
@@ -74,12 +84,12 @@ func TestMessagesOfAllChartsCountTogether(t *testing.T) {
 	f.Runs = append(f.Runs, &more)
 	p, err := newPage(f, maxBytes)
 	require.NoError(t, err)
-	whole := 2 * (len(p.texts[0]) + len(p.messages[0]))
+	whole := 2 * (len(partOf(p, "run-0")) + len(partOf(p, "log-0")))
 	for limit, kept := range map[int]bool{whole: true, whole - 1: false} {
 		p, err = newPage(f, limit)
 		require.NoError(t, err)
-		require.Len(t, p.texts, 2)
-		require.NotNil(t, p.messages[0])
-		require.Equal(t, kept, p.messages[1] != nil)
+		require.Len(t, p.meta.Runs, 2)
+		require.NotNil(t, partOf(p, "log-0"))
+		require.Equal(t, kept, (partOf(p, "log-1") != nil))
 	}
 }

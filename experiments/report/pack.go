@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 
 	"github.com/gridslot/gridslot/des"
 )
@@ -53,4 +54,13 @@ func packed(b []byte) []byte {
 	gz.Write(b)
 	gz.Close()
 	return base64.StdEncoding.AppendEncode(nil, small.Bytes())
+}
+
+// packedJSON is a list of what there is to know of each job, packed; nil where there is no list.
+func packedJSON[T any](all []T, err error) ([]byte, error) {
+	if all == nil || err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(all)
+	return packed(text), err
 }

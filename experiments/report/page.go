@@ -75,17 +75,8 @@ func write(w io.Writer, f *results.Folder, limit int) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	fmt.Fprintf(&page, "<script type=\"application/json\" id=\"meta\">%s</script>\n", meta)
-	for i, text := range p.texts {
-		fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"run-%d\">%s</script>\n", i, text)
-		if why := p.reasons[i]; why != nil {
-			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"why-%d\">%s</script>\n", i, why)
-		}
-		if said := p.messages[i]; said != nil {
-			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"log-%d\">%s</script>\n", i, said)
-		}
-		if windows := p.windows[i]; windows != nil {
-			fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"windows-%d\">%s</script>\n", i, windows)
-		}
+	for _, part := range p.parts {
+		fmt.Fprintf(&page, "<script type=\"text/plain\" id=\"%s\">%s</script>\n", part.id, part.text)
 	}
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	_, err = page.WriteTo(w)
@@ -112,9 +103,15 @@ type page struct {
 	Settings             []setting
 	Pictures             []picture
 	meta                 meta
-	texts                [][]byte // of the runs of meta
-	reasons, messages    [][]byte // of the same runs, nil where there are none
-	windows              [][]byte // likewise
+	parts                []part
+	size                 int // of the parts, in bytes
+}
+
+// part is data of a run that the page holds as text, packed: run-0 are the columns of the
+// first run of meta, why-0, log-0 and windows-0 what is to know of its jobs.
+type part struct {
+	id   string
+	text []byte
 }
 
 type table struct {
@@ -181,64 +178,25 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.meta = meta{
+		RowName: "processors", BusyTitle: "Busy processors", States: states,
+		Unplaced: "These files do not say which processors each job had, so there is no Gantt chart. Simulate again with --allocation intervals to get one.",
+	}
 	var charts []*chart
-	var runs []runMeta
 	from, to := des.Forever, des.Time(0)
-	size := 0
 	for _, r := range f.Runs {
 		c, err := newChart(r, rows, m.Settings["allocation"])
 		if err != nil {
 			return nil, err
 		}
-		run, text := c.pack(rows)
-		why, err := c.packReasons()
-		if err != nil {
+		if err := p.addRun(c, rows, f.Machine() == "grid", limit); err != nil {
 			return nil, err
-		}
-		said, err := c.packMessages()
-		if err != nil {
-			return nil, err
-		}
-		switch log := clean(fileOf(r, "log-")); {
-		case said == nil && f.Machine() == "grid":
-			run.Unsaid = "With log: true in the grid file, simulate writes down what agents say of a job."
-		case said != nil && size+len(text)+len(said) > limit:
-			run.Unsaid = fmt.Sprintf("What agents said of jobs of %s is left out, for the page would become too large: %s has it.", run.Policy, log)
-			p.Warnings = append(p.Warnings, run.Unsaid)
-			said = nil
-		case said != nil:
-			run.Log = log
-		}
-		if size+len(text)+len(said)+len(why) > limit && why != nil {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("Why jobs of %s started when they did is left out, for the page would become too large: gridslot explain tells it.", clean(r.Policy)))
-			why = nil
-		}
-		run.Reasons = why != nil
-		columns, windows, err := c.packWindows(rows)
-		if err != nil {
-			return nil, err
-		}
-		if size+len(text)+len(said)+len(why)+len(windows) > limit && windows != nil {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("The windows that jobs of %s could choose from are left out, for the page would become too large: alternatives-POLICY.csv has them.", clean(r.Policy)))
-			columns, windows = nil, nil
-		}
-		run.Windows = columns
-		if size += len(text) + len(said) + len(why) + len(windows); size > limit && len(p.texts) > 0 {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", clean(r.Policy)))
-			size -= len(text)
-		} else {
-			runs, p.texts = append(runs, run), append(p.texts, text)
-			p.reasons, p.messages, p.windows = append(p.reasons, why), append(p.messages, said), append(p.windows, windows)
 		}
 		from, to = min(from, c.from), max(to, c.to)
 		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time
 		charts = append(charts, c)
 	}
-	p.meta = meta{
-		Runs: runs,
-		From: from.Seconds(), To: max(to, from+des.Second).Seconds(), RowName: "processors", BusyTitle: "Busy processors", States: states,
-		Unplaced: "These files do not say which processors each job had, so there is no Gantt chart. Simulate again with --allocation intervals to get one.",
-	}
+	p.meta.From, p.meta.To = from.Seconds(), max(to, from+des.Second).Seconds()
 	if m.Trace.UnixStart != 0 {
 		p.meta.Origin, p.meta.Zone = &m.Trace.UnixStart, m.Trace.TimeZone
 	}
@@ -254,6 +212,60 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	p.Loads = loads(charts, from, to, p.meta.BusyTitle)
 	p.Lead = lead(f, p.meta.Rows, p.meta.RowName)
 	return p, nil
+}
+
+// addRun adds a run: its chart, and of what is to know of its jobs as much as there is room
+// for. Invariant: size <= limit, unless the first run alone takes more.
+func (p *page) addRun(c *chart, rows []*lane, onGrid bool, limit int) error {
+	run, text := c.pack(rows)
+	said, err := packedJSON(c.messages())
+	if err != nil {
+		return err
+	}
+	why, err := packedJSON(c.reasons())
+	if err != nil {
+		return err
+	}
+	columns, windows, err := c.packWindows(rows)
+	if err != nil {
+		return err
+	}
+
+	number, size := len(p.meta.Runs), p.size+len(text)
+	parts := []part{{fmt.Sprint("run-", number), text}}
+	// add adds what there is to know, or a warning in its place.
+	add := func(id string, text []byte, leftOut string) bool {
+		switch {
+		case text == nil:
+			return false
+		case size+len(text) > limit:
+			p.Warnings = append(p.Warnings, leftOut)
+			return false
+		}
+		size += len(text)
+		parts = append(parts, part{fmt.Sprint(id, "-", number), text})
+		return true
+	}
+	log := clean(fileOf(c.run, "log-"))
+	leftOut := fmt.Sprintf("What agents said of jobs of %s is left out, for the page would become too large: %s has it.", run.Policy, log)
+	switch {
+	case add("log", said, leftOut):
+		run.Log = log
+	case said != nil:
+		run.Unsaid = leftOut
+	case onGrid:
+		run.Unsaid = "With log: true in the grid file, simulate writes down what agents say of a job."
+	}
+	run.Reasons = add("why", why, fmt.Sprintf("Why jobs of %s started when they did is left out, for the page would become too large: gridslot explain tells it.", run.Policy))
+	if add("windows", windows, fmt.Sprintf("The windows that jobs of %s could choose from are left out, for the page would become too large: alternatives-POLICY.csv has them.", run.Policy)) {
+		run.Windows = columns
+	}
+	if size > limit && number > 0 { // without any of its parts
+		p.Warnings = append(p.Warnings, fmt.Sprintf("The charts of %s are left out, for the page would become too large; their figures are in the tables. Simulate fewer policies at a time to see them.", run.Policy))
+		return nil
+	}
+	p.meta.Runs, p.parts, p.size = append(p.meta.Runs, run), append(p.parts, parts...), size
+	return nil
 }
 
 // pack is the run as the page holds it.

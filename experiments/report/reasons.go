@@ -3,7 +3,6 @@ package report
 // Why jobs started when they did, where the run has a log of decisions.
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -36,14 +35,4 @@ func (c *chart) reasons() ([]string, error) {
 		all[i] = strings.Join(lines, "\n")
 	}
 	return all, nil
-}
-
-// packReasons is reasons as the page holds them, nil without a log.
-func (c *chart) packReasons() ([]byte, error) {
-	all, err := c.reasons()
-	if all == nil || err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(all)
-	return packed(text), err
 }
