@@ -18,8 +18,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 
-// Analysis is what the study says of its results; see package findings.
-type Analysis struct {
+// analysis is what the study says of its results; see package findings.
+type analysis struct {
 	Batching *findings.Batching // nil where simulations are not cut into batches
 	Compare  string             // the parameter whose values are compared in pairs, or ""
 	Baseline []findings.Param   // the values that the others are compared with
@@ -29,8 +29,8 @@ type Analysis struct {
 	baseline        *yamlfile.Node
 }
 
-// Options are those of the findings of the study's results.
-func (a *Analysis) Options() findings.Options {
+// options are those of the findings of the study's results.
+func (a *analysis) options() findings.Options {
 	return findings.Options{Measures: a.Measures, Baseline: a.Baseline, Compare: a.Compare}
 }
 
@@ -51,37 +51,35 @@ func Conclude(dir string) (*findings.Findings, error) {
 // Options are those of the findings that the study file in a study's folder asks for; where
 // there is none they are the zero value.
 func Options(dir string) (findings.Options, error) {
-	f, err := in(dir)
-	if f == nil || err != nil {
-		return findings.Options{}, err
-	}
-	return f.Analysis.Options(), nil
+	f, err := keptFile(dir)
+	return f.analysis.options(), err
 }
 
 // Title is that of the study whose folder it is, "" where there is none.
 func Title(dir string) (string, error) {
-	f, err := in(dir)
-	if f == nil || err != nil {
-		return "", err
-	}
-	return f.Title, nil
+	f, err := keptFile(dir)
+	return f.Title, err
 }
 
-// in is the study file in a study's folder, nil where there is none.
-func in(dir string) (*File, error) {
-	path := filepath.Join(dir, sweep.StudyName)
+// keptFile is the study file in a study's folder, an empty one where there is none or where it
+// cannot be read.
+func keptFile(dir string) (*File, error) {
 	text, err := indir.ReadFile(dir, sweep.StudyName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return &File{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the study of the results: %w", err)
+		return &File{}, fmt.Errorf("reading the study of the results: %w", err)
 	}
-	return Read(sweep.Portable{Name: path, Text: text, Dir: dir}, nil)
+	f, err := Read(sweep.Portable{Name: filepath.Join(dir, sweep.StudyName), Text: text, Dir: dir}, nil)
+	if err != nil {
+		return &File{}, err
+	}
+	return f, nil
 }
 
 // settings are what the results depend on.
-func (a *Analysis) settings() string {
+func (a *analysis) settings() string {
 	if a.Batching == nil {
 		return ""
 	}
@@ -90,7 +88,7 @@ func (a *Analysis) settings() string {
 
 // readAnalysis reads what becomes of the results; its names must be there.
 func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
-	a := &r.Analysis
+	a := &r.analysis
 	if err := r.readBatches(root); err != nil {
 		return err
 	}
@@ -105,7 +103,7 @@ func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
 		}
 	}
 	if n := root.Get("measures"); n != nil {
-		nodes, err := texts(n, "measures")
+		nodes, err := textsOf(n, "measures")
 		if err != nil {
 			return err
 		}
@@ -120,10 +118,10 @@ func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
 }
 
 func (r *reader) readBatches(root *yamlfile.Node) (err error) {
-	a := &r.Analysis
+	a := &r.analysis
 	batches, warmup := root.Get("batches"), root.Get("warmup")
 	if warmup != nil {
-		if a.warmup, err = text(warmup, "warmup"); err != nil {
+		if a.warmup, err = textOf(warmup, "warmup"); err != nil {
 			return err
 		}
 	}
@@ -133,7 +131,7 @@ func (r *reader) readBatches(root *yamlfile.Node) (err error) {
 		}
 		return nil
 	}
-	if a.batches, err = text(batches, "batches"); err != nil {
+	if a.batches, err = textOf(batches, "batches"); err != nil {
 		return err
 	}
 	b, err := findings.ParseBatching(a.batches, a.warmup)
@@ -164,10 +162,10 @@ func (r *reader) parameter(at *yamlfile.Node, name, key string) (string, error) 
 
 // readBaseline reads baseline: easy, or baseline: {policy: easy, estimates: user}.
 func (r *reader) readBaseline(n *yamlfile.Node) error {
-	a := &r.Analysis
+	a := &r.analysis
 	a.baseline = n
 	if n.Kind != yamlfile.Settings {
-		value, err := text(n, "baseline")
+		value, err := textOf(n, "baseline")
 		name := a.Compare
 		if name == "" {
 			name = "policy"
@@ -180,7 +178,7 @@ func (r *reader) readBaseline(n *yamlfile.Node) error {
 		if err != nil {
 			return err
 		}
-		value, err := text(k.Value, "baseline")
+		value, err := textOf(k.Value, "baseline")
 		if err != nil {
 			return err
 		}
@@ -192,41 +190,31 @@ func (r *reader) readBaseline(n *yamlfile.Node) error {
 // checkBaseline looks whether there is a case with the values that others are
 // compared with.
 func (f *File) checkBaseline() error {
-	a := &f.Analysis
+	a := &f.analysis
 	var names []string
 	for _, p := range a.Baseline {
 		names = append(names, fmt.Sprintf("the %s %q", p.Name, p.Value))
 	}
 	for _, c := range f.cells {
-		if !slices.ContainsFunc(a.Baseline, func(p findings.Param) bool { return (sweep.Case{Params: c.params}).Value(p.Name) != p.Value }) {
+		if !slices.ContainsFunc(a.Baseline, func(p findings.Param) bool { return c.asCase().Value(p.Name) != p.Value }) {
 			return nil
 		}
 	}
 	return a.baseline.Errorf("baseline: no case has %s", strings.Join(names, " and "))
 }
 
-// parts are the batches of a simulation under way.
-type parts struct{ *findings.Recorder }
-
-// record has a simulation tell of its jobs where its batches are wanted.
-func (f *File) record(sc *scenario.Scenario, o *scenario.Options) parts {
-	if f.Analysis.Batching == nil {
-		return parts{}
+// recordBatches has a simulation tell a recorder of its jobs; the recorder is nil where no
+// batches are wanted.
+func (f *File) recordBatches(sc *scenario.Scenario, o *scenario.Options) *findings.Recorder {
+	if f.analysis.Batching == nil {
+		return nil
 	}
-	r := &findings.Recorder{Batching: *f.Analysis.Batching, Tau: sc.Settings.Tau}
+	r := &findings.Recorder{Batching: *f.analysis.Batching, Tau: sc.Settings.Tau}
 	o.Observers = func(_, site string) []entity.Observer {
 		if site != "" {
 			return nil // of a grid: the whole is told as well
 		}
 		return []entity.Observer{r}
 	}
-	return parts{r}
-}
-
-// write leaves the batches among the files of the simulation.
-func (p parts) write(dir string) error {
-	if p.Recorder == nil || dir == "" {
-		return nil
-	}
-	return p.Batches().WriteFile(filepath.Join(dir, findings.BatchesName))
+	return r
 }

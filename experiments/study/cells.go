@@ -13,11 +13,16 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// cell is a case without its seed.
-type cell struct {
-	params []sweep.Param
-	raw    []string         // values before names in them are replaced
-	at     []*yamlfile.Node // where the values stand
+// cell is a case without its seed: a value of each parameter.
+type cell []value
+
+// asCase is the cell as a case for which the seed does not matter.
+func (c cell) asCase() sweep.Case {
+	var params []sweep.Param
+	for _, v := range c {
+		params = append(params, v.Param)
+	}
+	return sweep.Case{Params: params}
 }
 
 // filter is an entry of except or only: values by the names of parameters.
@@ -34,7 +39,7 @@ func (r *reader) filter(k yamlfile.Key) error {
 	if k.Name != "except" && k.Name != "only" {
 		return nil
 	}
-	return each(k.Value, func(n *yamlfile.Node) error {
+	return eachItem(k.Value, func(n *yamlfile.Node) error {
 		if n.Kind != yamlfile.Settings || len(n.Keys) == 0 {
 			return n.Errorf("%s: want values by the names of parameters, {policy: easy, load: [0.9, 1]}, not %v", k.Name, n)
 		}
@@ -44,7 +49,7 @@ func (r *reader) filter(k yamlfile.Key) error {
 			if !slices.Contains(r.names(), param) && param != "policy" {
 				return part.Errorf("%s: there is no parameter %q in this study: there are %s", k.Name, part.Name, strings.Join(r.names(), ", "))
 			}
-			nodes, err := texts(part.Value, part.Name)
+			nodes, err := textsOf(part.Value, part.Name)
 			if err != nil {
 				return err
 			}
@@ -60,10 +65,10 @@ func (r *reader) filter(k yamlfile.Key) error {
 }
 
 // matches reports whether a cell has the values of the filter.
-func (f *filter) matches(c *cell) bool {
+func (f *filter) matches(c cell) bool {
 	for i, name := range f.names {
-		k := slices.IndexFunc(c.params, func(p sweep.Param) bool { return p.Name == name })
-		if k < 0 || !slices.Contains(f.takes[i], c.params[k].Value) && !slices.Contains(f.takes[i], c.raw[k]) {
+		k := slices.IndexFunc(c, func(v value) bool { return v.Name == name })
+		if k < 0 || !slices.Contains(f.takes[i], c[k].Value) && !slices.Contains(f.takes[i], c[k].raw) {
 			return false
 		}
 	}
@@ -76,14 +81,14 @@ func (f *filter) matches(c *cell) bool {
 func (f *File) makeCells() error {
 	total := 1
 	for _, a := range f.axes {
-		if total *= len(a.Points); total > mostCells {
+		if total *= len(a.points); total > mostCells {
 			return a.key.Errorf("%s: the study has more than %d cases", a.key.Name, mostCells)
 		}
 	}
 	known := map[string]bool{}
 	for i := range total {
 		c := f.cross(i, total)
-		c.replace()
+		c.replaceNames()
 		cells, err := f.withPolicies(c)
 		if err != nil {
 			return err
@@ -110,67 +115,61 @@ func (f *File) makeCells() error {
 // mostCells keeps a slip of the pen within memory.
 const mostCells = 1_000_000
 
-// cross is the i-th of n combinations of points.
-func (f *File) cross(i, n int) *cell {
-	c := &cell{}
+// cross is the i-th of n combinations of points; the last axis varies fastest.
+func (f *File) cross(i, n int) (c cell) {
 	for _, a := range f.axes {
-		n /= len(a.Points)
-		p := i / n
+		n /= len(a.points)
+		c = append(c, a.points[i/n]...)
 		i %= n
-		for k, name := range a.Names {
-			c.params = append(c.params, sweep.Param{Name: name, Value: a.Points[p][k]})
-			c.raw, c.at = append(c.raw, a.Points[p][k]), append(c.at, a.at[p][k])
-		}
 	}
 	return c
 }
 
-// replace puts the values of names into the values that use them. A name of the
+// replaceNames puts the values of names into the values that use them. A name of the
 // study's own that no value of the cell uses is empty.
-func (c *cell) replace() {
+func (c cell) replaceNames() {
 	used := map[string]bool{}
-	raw := sweep.Case{Params: slices.Clone(c.params)}
-	for i := range c.params {
-		if strings.Contains(c.params[i].Value, "{") {
-			c.params[i].Value = placeForm.ReplaceAllStringFunc(c.params[i].Value, func(place string) string {
-				name := place[1 : len(place)-1]
-				used[name] = true
-				return raw.Value(name)
-			})
+	raw := c.asCase()
+	for i := range c {
+		if !strings.Contains(c[i].raw, "{") {
+			continue // which is quicker to see than that there is no name
 		}
+		c[i].Value = placeForm.ReplaceAllStringFunc(c[i].raw, func(place string) string {
+			name := place[1 : len(place)-1]
+			used[name] = true
+			return raw.Value(name)
+		})
 	}
-	for i, p := range c.params {
-		if isOwn(p.Name) && !used[p.Name] {
-			c.params[i].Value = ""
+	for i := range c {
+		if isOwn(c[i].Name) && !used[c[i].Name] {
+			c[i].Value = ""
 		}
 	}
 }
 
 // withPolicies are the cells of the policies that the machine has, where the study
 // names none.
-func (f *File) withPolicies(c *cell) ([]*cell, error) {
+func (f *File) withPolicies(c cell) ([]cell, error) {
 	if slices.Contains(f.names(), "policy") {
-		return []*cell{c}, nil
+		return []cell{c}, nil
 	}
-	sc, err := f.scenario(sweep.Case{Params: c.params})
+	sc, err := f.scenario(c.asCase())
 	if err != nil {
-		return nil, f.at(c, err)
+		return nil, f.errorOf(c, err)
 	}
 	policies, err := sc.PolicyNames(f.tables)
 	if err != nil {
-		return nil, f.at(c, err)
+		return nil, f.errorOf(c, err)
 	}
-	var cells []*cell
+	var cells []cell
 	for _, name := range policies {
-		one := &cell{slices.Clone(c.params), slices.Clone(c.raw), slices.Clone(c.at)}
-		one.params = append(one.params, sweep.Param{Name: "policy", Value: name})
-		one.raw, one.at = append(one.raw, name), append(one.at, nil)
+		one := append(slices.Clone(c), value{sweep.Param{Name: "policy", Value: name}, name, nil})
 		cells = append(cells, one)
 	}
 	return cells, nil
 }
 
-func (f *File) wanted(c *cell) bool {
+func (f *File) wanted(c cell) bool {
 	limited, within := false, false
 	for i := range f.filters {
 		fl := &f.filters[i]
@@ -193,79 +192,81 @@ func (f *File) Check() error {
 	}
 	for _, c := range cells {
 		if err := f.checkCell(c); err != nil {
-			return f.within(err)
+			return f.readingError(err)
 		}
 	}
 	return nil
 }
 
-func (f *File) checkCell(c *cell) error {
-	sc, err := f.scenario(sweep.Case{Params: c.params})
+func (f *File) checkCell(c cell) error {
+	sc, err := f.scenario(c.asCase())
 	if err != nil {
-		return f.at(c, err)
+		return f.errorOf(c, err)
 	}
-	for i, p := range c.params {
-		if p.Name == "policy" && c.at[i] != nil {
+	for _, v := range c {
+		if v.Name == "policy" && v.at != nil {
 			names, err := sc.PolicyNames(f.tables)
 			if err == nil && len(names) > 1 {
 				err = &scenario.SettingError{Name: "policy", Err: fmt.Errorf("a case has one policy, not %d: write a list", len(names))}
 			}
 			if err != nil {
-				return f.at(c, err)
+				return f.errorOf(c, err)
 			}
 		}
 	}
-	return f.at(c, sc.Check(f.tables))
+	return f.errorOf(c, sc.Check(f.tables))
 }
 
-// at puts in front of an error the place of the value that it is about, and tells
+// errorOf puts in front of an error the place of the value that it is about, and tells
 // the case where it is about more than one.
-func (f *File) at(c *cell, err error) error {
+func (f *File) errorOf(c cell, err error) error {
 	if err == nil {
 		return nil
 	}
 	var setting *scenario.SettingError
 	if errors.As(err, &setting) {
-		for i, p := range c.params {
-			if p.Name == setting.Name && c.at[i] != nil {
-				return c.at[i].Errorf("%w%s", err, c.replaced(i))
+		for _, v := range c {
+			if v.Name == setting.Name && v.at != nil {
+				return v.errorf("%w", err)
 			}
 		}
 	}
-	for i, p := range c.params {
-		if slices.Contains(machines, p.Name) {
-			return c.at[i].Errorf("%w (in the case %v)", err, c)
+	for _, v := range c {
+		if slices.Contains(machines, v.Name) {
+			return v.at.Errorf("%w (in the case %v)", err, c)
 		}
 	}
-	for _, n := range c.at {
-		if n != nil {
-			return n.Errorf("%w (in the case %v)", err, c)
+	for _, v := range c {
+		if v.at != nil {
+			return v.at.Errorf("%w (in the case %v)", err, c)
 		}
 	}
 	return err
 }
 
-// replaced tells what a value is where names in it have been replaced.
-func (c *cell) replaced(i int) string {
-	if c.raw[i] == c.params[i].Value {
-		return ""
+// errorf is an error at the place of a value; where names in it have been replaced it tells
+// what the value is.
+func (v *value) errorf(format string, args ...any) error {
+	replaced := ""
+	if v.raw != v.Value {
+		replaced = fmt.Sprintf(" (%s=%s)", v.Name, v.Value)
 	}
-	return fmt.Sprintf(" (%s=%s)", c.params[i].Name, c.params[i].Value)
+	return v.at.Errorf("%w%s", fmt.Errorf(format, args...), replaced)
 }
 
-func (c *cell) String() string {
+func (c cell) String() string {
 	var parts []string
-	for _, p := range c.params {
-		parts = append(parts, p.Name+"="+p.Value)
+	for _, v := range c {
+		parts = append(parts, v.Name+"="+v.Value)
 	}
 	return strings.Join(parts, " ")
 }
 
 // id tells cells apart.
-func (c *cell) id() string {
+func (c cell) id() string {
 	var b strings.Builder
-	for _, p := range c.params {
-		b.WriteString(p.Value + "\x00")
+	for _, v := range c {
+		b.WriteString(v.Value + "\x00")
 	}
 	return b.String()
 }

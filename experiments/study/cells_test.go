@@ -91,10 +91,10 @@ measures: [mean_wait, utilization]
 	require.NoError(t, err)
 	require.Equal(t, []uint64{1, 2, 3}, f.Seeds)
 	require.Equal(t, "a study", f.Title)
-	require.Equal(t, []string{"jobs", "queue"}, f.Keep)
+	require.Equal(t, []string{"jobs", "queue"}, f.keep)
 	require.Equal(t, sweep.Limit{Time: 90 * time.Second, Memory: 2 << 30, Tries: 5}, f.Limit)
-	require.Equal(t, "policy", f.Analysis.Compare)
-	require.Equal(t, []string{"mean_wait", "utilization"}, f.Analysis.Measures)
+	require.Equal(t, "policy", f.analysis.Compare)
+	require.Equal(t, []string{"mean_wait", "utilization"}, f.analysis.Measures)
 	s, err := f.Study("b")
 	require.NoError(t, err)
 	require.True(t, s.Keeps)
@@ -111,7 +111,7 @@ func TestInputsAreThoseOfTheCasesThatReadThem(t *testing.T) {
 	f, err := study(t, "domains: [d.yaml]\ntraces: [tiny.swf, \"lublin:jobs=3\"]\noutages: [\"\", \"o{n}.csv\"]\nn: [1, 2]\npolicies: easy\n",
 		"d.yaml", domainFile, "nodes.csv", nodesFile, "tiny.swf", tiny, "o1.csv", "from,to,node\n", "o2.csv", "from,to,node\n1,2,1\n")
 	require.NoError(t, err)
-	inputs, err := f.Inputs()
+	inputs, err := f.inputs()
 	require.NoError(t, err)
 	var all []string
 	for _, in := range inputs {

@@ -13,6 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/metrics/findings"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
 
@@ -120,27 +121,29 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 		Tables: f.tables, Workers: 1,
 		Tell: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) },
 	}
-	parts := f.record(sc, &o)
+	batches := f.recordBatches(sc, &o)
 	var files string
-	if f.leaves() {
+	if f.leavesFiles() {
 		if files, err = sweep.Files(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if len(f.Keep) > 0 {
+	if len(f.keep) > 0 {
 		o.Dir = files
-		o.Events, o.Decisions = f.keeps("events"), f.keeps("decisions")
-		o.Alternatives, o.Perfetto = f.keeps("alternatives"), f.keeps("perfetto")
+		o.Events, o.Decisions = f.keepsKind("events"), f.keepsKind("decisions")
+		o.Alternatives, o.Perfetto = f.keepsKind("alternatives"), f.keepsKind("perfetto")
 	}
 	out, err := scenario.Run(ctx, sc, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.leave(o.Dir); err != nil {
+	if err := f.removeUnkept(o.Dir); err != nil {
 		return nil, err
 	}
-	if err := parts.write(files); err != nil {
-		return nil, err
+	if batches != nil && files != "" {
+		if err := batches.Batches().WriteFile(filepath.Join(files, findings.BatchesName)); err != nil {
+			return nil, err
+		}
 	}
 	return row(out)
 }
@@ -163,15 +166,15 @@ func row(out *scenario.Outcome) (sweep.Row, error) {
 	return r, nil
 }
 
-// leaves reports whether simulations leave files.
-func (f *File) leaves() bool { return len(f.Keep) > 0 || f.Analysis.Batching != nil }
+// leavesFiles reports whether simulations leave files.
+func (f *File) leavesFiles() bool { return len(f.keep) > 0 || f.analysis.Batching != nil }
 
-// keeps reports whether files of a kind stay because they are asked for.
-func (f *File) keeps(kind string) bool { return slices.Contains(f.Keep, kind) }
+// keepsKind reports whether files of a kind stay because they are asked for.
+func (f *File) keepsKind(kind string) bool { return slices.Contains(f.keep, kind) }
 
-// leave removes the files of kinds that are not to be kept.
-func (f *File) leave(dir string) error {
-	if dir == "" || f.keeps("all") {
+// removeUnkept removes the files of kinds that are not to be kept.
+func (f *File) removeUnkept(dir string) error {
+	if dir == "" || f.keepsKind("all") {
 		return nil
 	}
 	entries, err := os.ReadDir(dir)
@@ -179,7 +182,7 @@ func (f *File) leave(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if kind := scenario.FileKind(e.Name()); kind != "" && !f.keeps(kind) {
+		if kind := scenario.FileKind(e.Name()); kind != "" && !f.keepsKind(kind) {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}

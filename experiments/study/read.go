@@ -16,12 +16,23 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// axis is an axis of the file: as sweep knows it, and where its values stand.
+// axis is one or several parameters whose values are taken together: a point has a value of
+// each. Axes are crossed.
 type axis struct {
-	sweep.Axis
-	at     [][]*yamlfile.Node // by point and name
 	key    yamlfile.Key
-	sample bool
+	names  []string // of the parameters
+	points [][]value
+}
+
+// value is that of a parameter in a case.
+type value struct {
+	sweep.Param
+	raw string         // Param.Value before names in it are replaced
+	at  *yamlfile.Node // where it stands; nil for a policy that the machine has
+}
+
+func valueAt(param string, n *yamlfile.Node) value {
+	return value{sweep.Param{Name: param, Value: n.Text}, n.Text, n}
 }
 
 // reader is one reading of a file.
@@ -57,18 +68,18 @@ func (r *reader) key(k yamlfile.Key) (err error) {
 	}
 	switch k.Name {
 	case "title":
-		r.Title, err = text(k.Value, k.Name)
+		r.Title, err = textOf(k.Value, k.Name)
 	case "seeds", "seed":
 		err = r.readSeeds(k)
 	case "replications":
-		r.replications, err = number(k.Value, k.Name, 1, 1_000_000)
+		r.replications, err = wholeOf(k.Value, k.Name, 1, 1_000_000)
 		if err == nil && r.Seeds != nil {
 			err = k.Errorf("replications: seeds are given, too: give one of them")
 		}
 	case "zip":
-		err = each(k.Value, func(n *yamlfile.Node) error { return r.zip(k, n) })
+		err = eachItem(k.Value, func(n *yamlfile.Node) error { return r.zip(k, n) })
 	case "sample":
-		err = each(k.Value, func(n *yamlfile.Node) error { return r.sample(k, n) })
+		err = eachItem(k.Value, func(n *yamlfile.Node) error { return r.sample(k, n) })
 	case "except", "only", "warmup", "batches", "compare", "baseline", "measures":
 	case "keep":
 		err = r.readKeep(k.Value)
@@ -84,8 +95,8 @@ func (r *reader) key(k yamlfile.Key) (err error) {
 	return err
 }
 
-// each calls do for a node, or for the items of a list.
-func each(n *yamlfile.Node, do func(*yamlfile.Node) error) error {
+// eachItem calls do for a node, or for the items of a list.
+func eachItem(n *yamlfile.Node, do func(*yamlfile.Node) error) error {
 	if n.Kind != yamlfile.List {
 		return do(n)
 	}
@@ -97,16 +108,16 @@ func each(n *yamlfile.Node, do func(*yamlfile.Node) error) error {
 	return nil
 }
 
-// text is that of a node which must be one.
-func text(n *yamlfile.Node, key string) (string, error) {
+// textOf is the text of a node that must have one.
+func textOf(n *yamlfile.Node, key string) (string, error) {
 	if n.Kind != yamlfile.Scalar || n.Text == "" {
 		return "", n.Errorf("%s: want a text or a number, not %v", key, n)
 	}
 	return n.Text, nil
 }
 
-// number is a whole number within bounds.
-func number(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
+// wholeOf is a whole number from least to most.
+func wholeOf(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
 	v, err := strconv.ParseUint(n.Text, 10, 64)
 	switch {
 	case n.Kind != yamlfile.Scalar || err != nil || v < least:
@@ -117,12 +128,23 @@ func number(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
 	return v, nil
 }
 
-// texts are those of a list, or one; they may be empty.
-func texts(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
+// choiceOf is which of two words a node says, "" where there is no node.
+func choiceOf(n *yamlfile.Node, key, a, b string) (string, error) {
+	if n == nil {
+		return "", nil
+	}
+	if n.Text != a && n.Text != b {
+		return "", n.Errorf("%s: want %s or %s, not %v", key, a, b, n)
+	}
+	return n.Text, nil
+}
+
+// textsOf are the texts of a list, or the one in its place; they may be empty.
+func textsOf(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	if n.Kind == yamlfile.List && len(n.Items) == 0 {
 		return nil, n.Errorf("%s: the list is empty", key)
 	}
-	err = each(n, func(item *yamlfile.Node) error {
+	err = eachItem(n, func(item *yamlfile.Node) error {
 		if item.Kind != yamlfile.Scalar {
 			return item.Errorf("%s: want a text or a number, not %v", key, item)
 		}
@@ -132,37 +154,32 @@ func texts(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	return nodes, err
 }
 
-// list reads an axis of one parameter.
+// list reads an axis of one parameter. Two texts for one value (0.9 and 0.90) would be two
+// cases with one result.
 func (r *reader) list(k yamlfile.Key, param string) error {
-	a, err := listAxis(k, param)
-	if err == nil {
-		r.axes = append(r.axes, a)
-	}
-	return err
-}
-
-func listAxis(k yamlfile.Key, param string) (axis, error) {
-	nodes, err := texts(k.Value, k.Name)
+	nodes, err := textsOf(k.Value, k.Name)
 	if err != nil {
-		return axis{}, err
+		return err
 	}
-	a := axis{Axis: sweep.List(param), key: k}
-	known := map[string]string{}
+	a := axis{key: k, names: []string{param}}
+	texts := map[string]string{} // by normal value
 	for _, n := range nodes {
-		m := meaning(param, n.Text)
-		if before, twice := known[m]; twice && before == n.Text {
-			return axis{}, n.Errorf("%s: %q is there twice", k.Name, n.Text)
+		normal := normalValue(param, n.Text)
+		if before, twice := texts[normal]; twice && before == n.Text {
+			return n.Errorf("%s: %q is there twice", k.Name, n.Text)
 		} else if twice {
-			return axis{}, n.Errorf("%s: %s is the same as %s before it", k.Name, n.Text, before)
+			return n.Errorf("%s: %s is the same as %s before it", k.Name, n.Text, before)
 		}
-		known[m] = n.Text
-		a.Points, a.at = append(a.Points, []string{n.Text}), append(a.at, []*yamlfile.Node{n})
+		texts[normal] = n.Text
+		a.points = append(a.points, []value{valueAt(param, n)})
 	}
-	return a, nil
+	r.axes = append(r.axes, a)
+	return nil
 }
 
-// meaning is a value as the setting of that name has it, where it is one.
-func meaning(param, text string) string {
+// normalValue is a value as the setting of that name writes it; a text that is no value of a
+// setting, such as one with a name of the study's own in it, is left as it is.
+func normalValue(param, text string) string {
 	if sc := scenario.New(); text != "" && sc.Set(param, text) == nil {
 		return sc.Values()[param]
 	}
@@ -176,31 +193,31 @@ func (r *reader) zip(of yamlfile.Key, n *yamlfile.Node) error {
 	}
 	zipped := axis{key: of}
 	for i, k := range n.Keys {
-		param, err := r.inner("zip", k)
+		param, err := r.paramInside("zip", k)
 		if err != nil {
 			return err
 		}
-		nodes, err := texts(k.Value, k.Name)
+		nodes, err := textsOf(k.Value, k.Name)
 		if err != nil {
 			return err
 		}
-		if i > 0 && len(nodes) != len(zipped.Points) {
-			return k.Errorf("zip: %s has %d values, and %s before it %d: lists side by side are equally long", k.Name, len(nodes), n.Keys[0].Name, len(zipped.Points))
+		if i == 0 {
+			zipped.points = make([][]value, len(nodes))
 		}
-		zipped.Names = append(zipped.Names, param)
+		if len(nodes) != len(zipped.points) {
+			return k.Errorf("zip: %s has %d values, and %s before it %d: lists side by side are equally long", k.Name, len(nodes), n.Keys[0].Name, len(zipped.points))
+		}
+		zipped.names = append(zipped.names, param)
 		for p, node := range nodes {
-			if i == 0 {
-				zipped.Points, zipped.at = append(zipped.Points, nil), append(zipped.at, nil)
-			}
-			zipped.Points[p], zipped.at[p] = append(zipped.Points[p], node.Text), append(zipped.at[p], node)
+			zipped.points[p] = append(zipped.points[p], valueAt(param, node))
 		}
 	}
 	r.axes = append(r.axes, zipped)
 	return nil
 }
 
-// inner is the parameter of a key inside a zip or a sample.
-func (r *reader) inner(what string, k yamlfile.Key) (string, error) {
+// paramInside is the parameter of a key inside a zip or a sample.
+func (r *reader) paramInside(what string, k yamlfile.Key) (string, error) {
 	param, known := paramOf(k.Name)
 	switch {
 	case param == "seed":
@@ -221,25 +238,23 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 			return n.Errorf("sample: the key %s is missing", wanted)
 		}
 	}
-	size, err := number(n.Get("size"), "size", 1, 100_000)
+	size, err := wholeOf(n.Get("size"), "size", 1, 100_000)
 	if err != nil {
 		return err
 	}
 	seed := uint64(1)
 	if s := n.Get("seed"); s != nil {
-		if seed, err = number(s, "seed", 0, math.MaxInt64); err != nil {
+		if seed, err = wholeOf(s, "seed", 0, math.MaxInt64); err != nil {
 			return err
 		}
 	}
+	method, err := choiceOf(n.Get("method"), "method", "latin-hypercube", "random")
+	if err != nil {
+		return err
+	}
 	draw := sweep.LatinHypercube
-	if m := n.Get("method"); m != nil {
-		switch m.Text {
-		case "random":
-			draw = sweep.Random
-		case "latin-hypercube":
-		default:
-			return m.Errorf("method: want latin-hypercube or random, not %v", m)
-		}
+	if method == "random" {
+		draw = sweep.Random
 	}
 	var dimensions []sweep.Dimension
 	var nodes []*yamlfile.Node
@@ -254,12 +269,17 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 		}
 		dimensions, nodes = append(dimensions, d), append(nodes, k.Value)
 	}
-	a := axis{Axis: draw(int(size), seed, dimensions...), key: of, sample: true}
-	if err := a.Check(); err != nil {
+	drawn := draw(int(size), seed, dimensions...)
+	if err := drawn.Check(); err != nil {
 		return n.Errorf("sample: %w", err)
 	}
-	for range a.Points {
-		a.at = append(a.at, nodes)
+	a := axis{key: of, names: drawn.Names}
+	for _, texts := range drawn.Points {
+		var point []value
+		for i, text := range texts {
+			point = append(point, value{sweep.Param{Name: drawn.Names[i], Value: text}, text, nodes[i]})
+		}
+		a.points = append(a.points, point)
 	}
 	r.axes = append(r.axes, a)
 	return nil
@@ -267,11 +287,11 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 
 // dimension reads a range or choices.
 func (r *reader) dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
-	if d.Name, err = r.inner("sample", k); err != nil {
+	if d.Name, err = r.paramInside("sample", k); err != nil {
 		return d, err
 	}
 	if k.Value.Kind == yamlfile.List {
-		nodes, err := texts(k.Value, k.Name)
+		nodes, err := textsOf(k.Value, k.Name)
 		for _, n := range nodes {
 			d.Choices = append(d.Choices, n.Text)
 		}
@@ -292,18 +312,15 @@ func (r *reader) dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
 			return d, n.Errorf("%s: want a number, not %v", end.key, n)
 		}
 	}
-	if n := k.Value.Get("scale"); n != nil {
-		if n.Text != "linear" && n.Text != "log" {
-			return d, n.Errorf("scale: want linear or log, not %v", n)
-		}
-		d.Log = n.Text == "log"
+	scale, err := choiceOf(k.Value.Get("scale"), "scale", "linear", "log")
+	if err != nil {
+		return d, err
 	}
-	if n := k.Value.Get("whole"); n != nil {
-		if n.Text != "true" && n.Text != "false" {
-			return d, n.Errorf("whole: want true or false, not %v", n)
-		}
-		d.Whole = n.Text == "true"
+	whole, err := choiceOf(k.Value.Get("whole"), "whole", "true", "false")
+	if err != nil {
+		return d, err
 	}
+	d.Log, d.Whole = scale == "log", whole == "true"
 	if err := d.Check(); err != nil {
 		return d, k.Value.Errorf("%w", err)
 	}
@@ -317,11 +334,11 @@ func (r *reader) readSeeds(k yamlfile.Key) error {
 	if r.Seeds != nil {
 		return k.Errorf("%s: seeds are given twice", k.Name)
 	}
-	if _, err := texts(k.Value, k.Name); err != nil {
+	if _, err := textsOf(k.Value, k.Name); err != nil {
 		return err
 	}
-	return each(k.Value, func(n *yamlfile.Node) error {
-		seed, err := number(n, k.Name, 0, math.MaxInt64)
+	return eachItem(k.Value, func(n *yamlfile.Node) error {
+		seed, err := wholeOf(n, k.Name, 0, math.MaxInt64)
 		if err == nil && slices.Contains(r.Seeds, seed) {
 			err = n.Errorf("%s: %d is there twice", k.Name, seed)
 		}
@@ -331,12 +348,12 @@ func (r *reader) readSeeds(k yamlfile.Key) error {
 }
 
 func (r *reader) readKeep(n *yamlfile.Node) error {
-	nodes, err := texts(n, "keep")
+	nodes, err := textsOf(n, "keep")
 	for _, n := range nodes {
 		if n.Text != "all" && !slices.Contains(scenario.FileKinds(), n.Text) {
 			return n.Errorf("keep: there are no files of the kind %q%s: there are all, %s", n.Text, yamlfile.Suggestion(n.Text, scenario.FileKinds()), strings.Join(scenario.FileKinds(), ", "))
 		}
-		r.Keep = append(r.Keep, n.Text)
+		r.keep = append(r.keep, n.Text)
 	}
 	return err
 }
@@ -364,7 +381,7 @@ func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 		}
 	}
 	if t := n.Get("tries"); t != nil {
-		tries, err := number(t, "tries", 1, 1000)
+		tries, err := wholeOf(t, "tries", 1, 1000)
 		if err != nil {
 			return err
 		}
@@ -382,47 +399,66 @@ var (
 // checkNames looks whether parameters fit together: none is there twice, those of
 // the study's own are used, and what values use is there.
 func (r *reader) checkNames() error {
+	keys, err := r.keysOfParameters()
+	if err != nil {
+		return err
+	}
 	used := map[string]bool{}
-	all := map[string]yamlfile.Key{}
+	for _, a := range r.axes {
+		for _, point := range a.points {
+			for _, v := range point {
+				if err := checkPlaces(v, keys, used); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, name := range r.names() {
+		switch {
+		case !isOwn(name):
+		case name == "index" || name == "key" || slices.Contains(scenario.SummaryColumns(), name):
+			return keys[name].Errorf("results have a column %q already: choose another name", name)
+		case !used[name]:
+			return keys[name].Errorf("there is no key %q%s; a name of the study's own stands in other values as {%s}", name, yamlfile.Suggestion(name, known()), name)
+		}
+	}
+	return nil
+}
+
+// keysOfParameters are the keys that give values for each parameter. Two keys for one
+// parameter, and two machines, are errors.
+func (r *reader) keysOfParameters() (map[string]yamlfile.Key, error) {
+	keys := map[string]yamlfile.Key{}
 	machine := ""
 	for _, a := range r.axes {
-		for _, name := range a.Names {
-			if _, twice := all[name]; twice {
-				return a.key.Errorf("%s: there are values for %s already", a.key.Name, name)
+		for _, name := range a.names {
+			if _, twice := keys[name]; twice {
+				return nil, a.key.Errorf("%s: there are values for %s already", a.key.Name, name)
 			}
-			all[name] = a.key
-			if slices.Contains(machines, name) {
-				if machine != "" {
-					return a.key.Errorf("%s: %ss are given, too, and a case has one machine: list scenario files, which can be of any kind", a.key.Name, machine)
-				}
-				machine = name
+			keys[name] = a.key
+			if !slices.Contains(machines, name) {
+				continue
 			}
+			if machine != "" {
+				return nil, a.key.Errorf("%s: %ss are given, too, and a case has one machine: list scenario files, which can be of any kind", a.key.Name, machine)
+			}
+			machine = name
 		}
 	}
-	for _, a := range r.axes {
-		for p, point := range a.Points {
-			for i, value := range point {
-				for _, m := range placeForm.FindAllStringSubmatch(value, -1) {
-					if _, there := all[m[1]]; !there || m[1] == a.Names[i] {
-						return a.at[p][i].Errorf("%s: there are no values for %s", a.Names[i], m[0])
-					}
-					if isOwn(a.Names[i]) {
-						return a.at[p][i].Errorf("%s: values of a name of the study's own cannot use another one, %s", a.Names[i], m[0])
-					}
-					used[m[1]] = true
-				}
-			}
+	return keys, nil
+}
+
+// checkPlaces looks whether the names in a value, as in easy:depth={k}, have values, and marks
+// them as used. Only settings may use names, so that no name needs another one first.
+func checkPlaces(v value, keys map[string]yamlfile.Key, used map[string]bool) error {
+	for _, m := range placeForm.FindAllStringSubmatch(v.Value, -1) {
+		if _, there := keys[m[1]]; !there || m[1] == v.Name {
+			return v.at.Errorf("%s: there are no values for %s", v.Name, m[0])
 		}
-	}
-	for _, a := range r.axes {
-		for _, name := range a.Names {
-			if isOwn(name) && (name == "index" || name == "key" || slices.Contains(scenario.SummaryColumns(), name)) {
-				return a.key.Errorf("results have a column %q already: choose another name", name)
-			}
-			if isOwn(name) && !used[name] {
-				return a.key.Errorf("there is no key %q%s; a name of the study's own stands in other values as {%s}", name, yamlfile.Suggestion(name, known()), name)
-			}
+		if isOwn(v.Name) {
+			return v.at.Errorf("%s: values of a name of the study's own cannot use another one, %s", v.Name, m[0])
 		}
+		used[m[1]] = true
 	}
 	return nil
 }
@@ -437,7 +473,7 @@ func isOwn(name string) bool {
 func (f *File) names() []string {
 	var names []string
 	for _, a := range f.axes {
-		names = append(names, a.Names...)
+		names = append(names, a.names...)
 	}
 	return names
 }

@@ -21,11 +21,11 @@ const schemaPath = "../../docs/reference/study.schema.json"
 
 func TestTheSchemaIsThatOfTheReader(t *testing.T) {
 	if *rewrite {
-		require.NoError(t, os.WriteFile(schemaPath, Schema(), 0o666))
+		require.NoError(t, os.WriteFile(schemaPath, studySchema(), 0o666))
 	}
 	text, err := os.ReadFile(schemaPath)
 	require.NoError(t, err)
-	require.Equal(t, string(Schema()), string(text), "go test ./experiments/study -rewrite")
+	require.Equal(t, string(studySchema()), string(text), "go test ./experiments/study -rewrite")
 	var s struct{ Properties map[string]any }
 	require.NoError(t, json.Unmarshal(text, &s))
 	for _, name := range known() {

@@ -23,15 +23,15 @@ type File struct {
 	Title string
 
 	Seeds []uint64
-	// Keep are the kinds of files that each simulation leaves, or "all".
-	Keep     []string
+	// keep are the kinds of files that each simulation leaves, or "all".
+	keep     []string
 	Limit    sweep.Limit
-	Analysis Analysis
+	analysis analysis
 
 	tables  *scenario.Tables
 	axes    []axis
 	filters []filter
-	cells   []*cell
+	cells   []cell
 	planned sync.Once
 	planErr error
 
@@ -72,18 +72,21 @@ func Read(p sweep.Portable, t *scenario.Tables) (*File, error) {
 		err = (&reader{File: f}).read(root)
 	}
 	if err != nil {
-		return nil, f.within(err)
+		return nil, f.readingError(err)
 	}
 	return f, nil
 }
 
-func (f *File) within(err error) error { return fmt.Errorf("reading the study %s: %w", f.Name, err) }
+// readingError is an error with the name of the study.
+func (f *File) readingError(err error) error {
+	return fmt.Errorf("reading the study %s: %w", f.Name, err)
+}
 
 // allCells are the cases without their seeds, made when they are first asked for.
-func (f *File) allCells() ([]*cell, error) {
+func (f *File) allCells() ([]cell, error) {
 	f.planned.Do(func() {
 		if err := f.makeCells(); err != nil {
-			f.planErr = f.within(err)
+			f.planErr = f.readingError(err)
 		}
 	})
 	return f.cells, f.planErr
@@ -95,26 +98,25 @@ func (f *File) Study(build string) (sweep.Study, error) {
 	if err := f.Check(); err != nil {
 		return sweep.Study{}, err
 	}
-	inputs, err := f.Inputs()
+	inputs, err := f.inputs()
 	if err != nil {
 		return sweep.Study{}, err
 	}
 	a := sweep.Axis{}
-	for _, p := range f.cells[0].params {
-		a.Names = append(a.Names, p.Name)
-	}
-	for _, c := range f.cells {
+	for i, c := range f.cells {
 		var point []string
-		for _, p := range c.params {
-			point = append(point, p.Value)
+		for _, v := range c {
+			if point = append(point, v.Value); i == 0 {
+				a.Names = append(a.Names, v.Name)
+			}
 		}
 		a.Points = append(a.Points, point)
 	}
 	return sweep.Study{
-		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: f.leaves(),
+		Axes: []sweep.Axis{a}, Seeds: f.Seeds, Limit: f.Limit, Keeps: f.leavesFiles(),
 		Columns:  Columns(),
 		Check:    CheckRow,
-		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.Analysis.settings()},
+		Basis:    sweep.Basis{Build: build, Inputs: inputs, Settings: f.analysis.settings()},
 		Portable: &sweep.Portable{Name: f.Name, Text: f.Text, Dir: f.Dir},
 	}, nil
 }
@@ -136,9 +138,9 @@ func (f *File) log(setting, name string) (string, error) {
 	return f.path(name), nil
 }
 
-// Inputs are the files that the cases read, by their names as seen from the study's
+// inputs are the files that the cases read, by their names as seen from the study's
 // file, with their checksums: those of machines and what these name included.
-func (f *File) Inputs() ([]sweep.Input, error) {
+func (f *File) inputs() ([]sweep.Input, error) {
 	if _, err := f.allCells(); err != nil {
 		return nil, err
 	}
@@ -146,21 +148,22 @@ func (f *File) Inputs() ([]sweep.Input, error) {
 	known := map[sweep.Param]bool{}
 	sums := map[string]sweep.Input{}
 	for _, c := range f.cells {
-		for i, p := range c.params {
+		for _, v := range c {
+			p := v.Param
 			if known[p] {
 				continue
 			}
 			known[p] = true
 			paths, err := f.pathsOf(p)
 			if err != nil {
-				return nil, f.within(f.at(c, err))
+				return nil, f.readingError(f.errorOf(c, err))
 			}
 			names := f.tables.FilesOf(p.Name, p.Value) // as the study says them, of a trace
 			for k, path := range paths {
 				in, there := sums[path]
 				if !there {
 					if in, err = f.input(path); err != nil {
-						return nil, f.within(c.at[i].Errorf("%s: %w%s", p.Name, err, c.replaced(i)))
+						return nil, f.readingError(v.errorf("%s: %w", p.Name, err))
 					}
 					sums[path] = in
 				}

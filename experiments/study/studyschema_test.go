@@ -6,9 +6,9 @@ import (
 	"github.com/gridslot/gridslot/experiments/scenario"
 )
 
-// Schema is the study file as a JSON schema, by which editors complete keys and mark
+// studySchema is the study file as a JSON schema, by which editors complete keys and mark
 // what is wrong.
-func Schema() []byte {
+func studySchema() []byte {
 	properties := map[string]any{}
 	for _, s := range scenario.SettingTable() {
 		properties[s.Name] = property(values, s.Doc)
