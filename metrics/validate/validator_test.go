@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/internal/naive"
 )
@@ -59,6 +60,16 @@ func (s *story) preempt(at des.Time, j *entity.Run, kept des.Time) {
 	j.Restore(append(j.Earlier(), entity.Attempt{Window: j.Reservation.Window, Start: j.Start, End: at, Place: j.Place, Kept: kept}), j.Done()+kept, nil)
 	j.Request.Length -= kept
 	s.tell(at, entity.JobRequeued, j)
+}
+
+// onNode has a job with such needs run on a node.
+func (s *story) onNode(needs entity.Attributes, n *entity.Node) {
+	asks := job(1, 0, 1, 10*sec, 10*sec)
+	asks.Request.Needs = &needs
+	r := s.submit(0, asks)
+	r.Reservation.Window = entity.Window{End: 10 * sec, Nodes: 1, Tasks: []entity.Task{{Node: n, End: 10 * sec}}}
+	s.start(0, r)
+	s.tell(10*sec, entity.JobFinished, r)
 }
 
 func (s *story) tell(at des.Time, k entity.JobEventKind, j *entity.Run) {
@@ -304,6 +315,65 @@ func TestValidatorRejects(t *testing.T) {
 			s.tell(10*sec, entity.JobFinished, a)
 			s.tell(11*sec, entity.JobFinished, b)
 		}, TwoJobsOnOne, "at 10, job 1: two jobs on one processor: had the processors 0-2, and now it tells of 1-3"},
+		{"a start after a job that failed", Validator{}, func(s *story) {
+			a := s.submit(0, tenSeconds(1, 1))
+			s.start(0, a)
+			a.Reason = "an operator"
+			s.tell(5*sec, entity.JobKilled, a)
+			follower := tenSeconds(2, 1)
+			follower.After = []entity.Dependency{{Job: 1, OK: true}}
+			follower.Submit = 5 * sec
+			b := s.submit(5*sec, follower)
+			s.start(5*sec, b)
+			s.tell(15*sec, entity.JobFinished, b)
+		}, BeforeItsTurn, "started, though job 1 has not finished well"},
+		{"a start within a think time", Validator{}, func(s *story) {
+			a := s.submit(0, tenSeconds(1, 1))
+			s.start(0, a)
+			s.tell(10*sec, entity.JobFinished, a)
+			follower := tenSeconds(2, 1)
+			follower.After = []entity.Dependency{{Job: 1, Think: 5 * sec}}
+			follower.Submit = 14 * sec
+			b := s.submit(14*sec, follower)
+			s.start(14*sec, b)
+			s.tell(24*sec, entity.JobFinished, b)
+		}, BeforeItsTurn, "started before 15, 5 after the end of job 1"},
+		{"a start within a think time after a submission", Validator{}, func(s *story) {
+			a := s.submit(0, tenSeconds(1, 1))
+			follower := tenSeconds(2, 1)
+			follower.After = []entity.Dependency{{Job: 1, Think: 5 * sec, Submitted: true}}
+			follower.Submit = 4 * sec
+			b := s.submit(4*sec, follower)
+			s.start(4*sec, b)
+			s.start(5*sec, a)
+			s.tell(14*sec, entity.JobFinished, b)
+			s.tell(15*sec, entity.JobFinished, a)
+		}, BeforeItsTurn, "started before 5, 5 after the submission of job 1"},
+		{"a node of another label", Validator{}, func(s *story) {
+			s.onNode(entity.Attributes{Labels: map[string]string{"os": "linux"}}, &entity.Node{ID: 9, Perf: 1, Attributes: entity.Attributes{Labels: map[string]string{"os": "plan9"}}})
+		}, Unmet, "has node 9, whose os is not linux"},
+		{"a node with less memory", Validator{}, func(s *story) {
+			s.onNode(entity.Attributes{Amounts: map[string]float64{"memory": 8}}, &entity.Node{ID: 9, Perf: 1, Attributes: entity.Attributes{Amounts: map[string]float64{"memory": 4}}})
+		}, Unmet, "has node 9, which has less memory than 8"},
+		{"an attempt that ends at another time", Validator{}, func(s *story) {
+			a := s.submit(0, tenSeconds(1, 3))
+			s.start(0, a)
+			a.Restore([]entity.Attempt{{Start: 0, End: 4 * sec}}, 0, nil)
+			s.tell(5*sec, entity.JobRequeued, a)
+			s.start(5*sec, a)
+			s.tell(15*sec, entity.JobFinished, a)
+		}, OutOfPlace, "ran from 0 to 5, and it tells of an attempt from 0 to 4"},
+		{"a head behind which a job came back", Validator{Promises: Promises{Head: true}}, func(s *story) {
+			a := s.submit(0, tenSeconds(1, 3))
+			b := s.submit(0, tenSeconds(2, 3))
+			s.start(0, b)
+			s.promise(0, a, 10*sec)
+			s.preempt(5*sec, b, 0) // behind a, whose promise stands
+			s.start(11*sec, a)
+			s.tell(21*sec, entity.JobFinished, a)
+			s.start(21*sec, b)
+			s.tell(31*sec, entity.JobFinished, b)
+		}, HeadDelayed, "started after 10, which was held for it"},
 		{"a lost job", Validator{}, func(s *story) { s.submit(0, tenSeconds(1, 3)) },
 			Missing, "job 1: missing: the job was left waiting"},
 	} {
@@ -395,4 +465,41 @@ func TestAPreemptedJobKeepsItsPlaceInTheOrder(t *testing.T) {
 	s.start(16*sec, a)
 	s.tell(26*sec, entity.JobFinished, a)
 	s.found(t, true, OutOfOrder, "job 2")
+}
+
+// A head is promised its start only while no older job stands in front of it.
+func TestAPromiseToAHeadIsVoidWhenAnOlderJobComesBack(t *testing.T) {
+	s := story{v: Validator{Promises: Promises{Head: true}}}
+	older, head := s.submit(0, job(1, 0, 3, 10*sec, 10*sec)), s.submit(0, job(2, 0, 3, 10*sec, 10*sec))
+	s.start(0, older)
+	s.promise(0, head, 10*sec)
+	s.preempt(5*sec, older, 0)
+	s.start(6*sec, older)
+	s.tell(16*sec, entity.JobFinished, older)
+	s.start(16*sec, head)
+	s.tell(26*sec, entity.JobFinished, head)
+	require.NoError(t, s.v.Report(true).Err())
+}
+
+// idle is a policy that starts no job.
+type idle struct{}
+
+func (idle) Name() string           { return "idle" }
+func (idle) Schedule(*entity.Round) {}
+
+// What an attempt tells of its work is compared where the validator knows the checkpoints.
+func TestAnAttemptTellsOfItsWork(t *testing.T) {
+	for _, wrong := range []entity.Attempt{
+		{End: 5 * sec, Work: 4 * sec, Overhead: 0},
+		{End: 5 * sec, Work: 5 * sec, Overhead: sec},
+	} {
+		s := story{v: Validator{}}
+		s.v.Attach(entity.NewMetascheduler(des.New(des.Config{}), plan.NewCluster(4), idle{}))
+		a := s.submit(0, job(1, 0, 1, 10*sec, 10*sec))
+		s.start(0, a)
+		a.Restore([]entity.Attempt{wrong}, 0, nil)
+		s.tell(5*sec, entity.JobRequeued, a)
+		report := s.v.Report(false)
+		require.ErrorContains(t, report.Err(), "an attempt of 5 tells of")
+	}
 }
