@@ -75,7 +75,7 @@ var features = append(programFeatures(), []feature{
 			}
 		})
 	}},
-	{name: "demands", of: domain, odds: 8, needs: "job-file", add: func(r rnd, w *world) {
+	{name: "demands", of: domain, odds: 25, needs: "job-file", add: func(r rnd, w *world) {
 		w.columns = append(w.columns, "min_performance", "max_price", "budget", "deadline", "criterion")
 		w.each("demands", func(r rnd, j *job) {
 			for _, d := range []struct {
