@@ -270,6 +270,42 @@ func TestFirstFittersFindWhatAMPFinds(t *testing.T) {
 
 // The price of ALP without a minimal performance is told by the slowest node of the
 // list. Once that is taken the others may be dearer.
+// Six nodes and a dearer one have time until 12, of which no three may be had. The
+// dearer one is free again at 20, when all others have expired, and a cheap one is: two
+// are not three.
+//
+//	0         12      20
+//	1 to 6, X         X
+//	                  Y
+func TestANodeThatWasOneOfTheOthersIsACandidateOnce(t *testing.T) {
+	var list plan.SlotList
+	slot := func(id int, price float64, from, to des.Time) {
+		node := &entity.Node{ID: id, Perf: 1, Price: price}
+		for _, s := range list.Slots {
+			if s.Node.ID == id {
+				node = s.Node
+			}
+		}
+		list.Slots = append(list.Slots, entity.Slot{Node: node, Width: 1, Start: from * des.Second, End: to * des.Second})
+	}
+	for i := range 6 {
+		slot(1+i, 6.5+0.05*float64(i), 0, 12)
+	}
+	slot(7, 7, 0, 12)
+	slot(7, 7, 20, 40)
+	slot(8, 4, 20, 40)
+	list.To = 40 * des.Second
+	req := entity.Request{Nodes: 3, Length: 10 * des.Second, Budget: 190}
+	anew, err := AMP{}.Find(context.Background(), req, list, list.To)
+	require.NoError(t, err)
+	require.False(t, anew.OK)
+	x, err := NewExhaustion(list, []Ask{{By: AMP{}, Request: req, Until: list.To}})
+	require.NoError(t, err)
+	found, err := x.Take(context.Background(), 0)
+	require.NoError(t, err)
+	require.False(t, found.OK, "%v", found.Window)
+}
+
 func TestAPriceMayRiseByACut(t *testing.T) {
 	slow, fast := &entity.Node{ID: 1, Perf: 1, Price: 1}, &entity.Node{ID: 2, Perf: 2, Price: 2}
 	list := plan.SlotList{To: 100 * des.Second, Slots: []entity.Slot{

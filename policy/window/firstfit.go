@@ -111,10 +111,15 @@ func (p *firstFit) next(ctx context.Context) (plan.Found, error) {
 // before and cost no less.
 func (p *firstFit) meet(e *placed) bool {
 	p.at = e.place
+	n := p.req.Nodes
 	if e.start > p.soonest {
 		p.expire()
+		// Its node may have been one of the others, and then the slot is in near now.
+		if i := slices.IndexFunc(p.near, func(c candidate) bool { return c.node == e.node }); i >= 0 {
+			return i < n && p.affordable()
+		}
 	}
-	n, size := p.req.Nodes, len(p.near)
+	size := len(p.near)
 	dearest := math.Inf(1) // whoever costs as much is one of the others
 	if size == 2*n || p.others > 0 {
 		dearest = p.near[size-1].cost
@@ -135,8 +140,13 @@ func (p *firstFit) meet(e *placed) bool {
 	case !p.room(&c) || p.admit(c) >= n:
 		return false
 	}
+	return p.affordable()
+}
+
+// affordable reports whether there are n candidates within the budget.
+func (p *firstFit) affordable() bool {
 	p.work.Steps++
-	return len(p.near) >= n && p.cost() <= p.tariff.limit
+	return len(p.near) >= p.req.Nodes && p.cost() <= p.tariff.limit
 }
 
 // cost is that of the n cheapest, added up from the cheapest on.
