@@ -301,3 +301,14 @@ func TestAnOrderSeesWhatAJobAskedForWhateverItHolds(t *testing.T) {
 		require.Equal(t, 1, nodes)
 	}
 }
+
+func TestADeadlineIsTooSoonIfOnlyAShapeThatDoesNotFitCouldMeetIt(t *testing.T) {
+	j := &entity.Job{ID: 1, Submit: 5 * des.Second, Runtime: 12 * des.Second, Request: entity.Request{Nodes: 2, Length: 12 * des.Second, Deadline: 15 * des.Second}}
+	j.Shapes = []entity.Shape{{Nodes: 4, Length: 9 * des.Second, Runtime: 9 * des.Second}}
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.FCFS{})
+	r := m.Submit(j)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, entity.Rejected, r.State)
+	require.Contains(t, r.Reason, "is too soon")
+}

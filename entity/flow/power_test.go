@@ -594,3 +594,29 @@ func TestASingleServerThatIsSwitchedOffAgreesWithTheClosedFormulas(t *testing.T)
 		}
 	}
 }
+
+func TestNodesBootForShapesThatTheMachineHasRoomFor(t *testing.T) {
+	for name, j := range map[string]*entity.Job{
+		"the largest shape is too large":  {Request: entity.Request{Nodes: 1, Length: 80 * des.Second}, Shapes: []entity.Shape{{Nodes: 8, Length: 10 * des.Second, Runtime: 10 * des.Second}}},
+		"the job as it came is too large": {Request: entity.Request{Nodes: 8, Length: 10 * des.Second}, Shapes: []entity.Shape{{Nodes: 1, Length: 80 * des.Second, Runtime: 80 * des.Second}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j.ID, j.Submit, j.Runtime = 2, 100*des.Second, j.Request.Length
+			w := &powerWorld{procs: 4, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 1, 1, 1), j}, saving: &flow.SwitchOff{Idle: 5 * des.Second, Boot: 5 * des.Second}}
+			require.NoError(t, w.run())
+			boots := 0
+			for _, s := range w.switches {
+				if s.To == flow.Booting {
+					boots++
+				}
+			}
+			require.Equal(t, 1, boots, "%v", w.switches)
+		})
+	}
+}
+
+func TestANodeThatMayNotBeIdleIsSwitchedOffAtOnce(t *testing.T) {
+	w := &powerWorld{procs: 2, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 10, 10, 1)}, saving: &flow.SwitchOff{Boot: des.Second}}
+	require.NoError(t, w.run())
+	require.Contains(t, []flow.PowerState{w.state(0, 0), w.state(1, 0)}, flow.PoweredOff, "%v", w.switches)
+}
