@@ -1,9 +1,6 @@
 package report
 
-// The figures of package figure, and what they show in numbers. Readers who cannot see a
-// figure, and those who want to quote it, find its numbers below it, in one of three places:
-// the figure itself has them (means, quantiles, classes), a file of each run has them (owners,
-// prices), or tables of the page have them (utilization, queue).
+// The figures of package figure, and what they show in numbers.
 
 import (
 	"bytes"
@@ -123,8 +120,7 @@ func tableOfRuns(f *results.Folder, prefix string) (*table, string, error) {
 	return t, fmt.Sprintf("The first %d rows of each run's %sPOLICY.csv.", mostRows, prefix), nil
 }
 
-// take adds the first rows of a file, each behind the policy where one is given. The files of
-// all runs have the same columns, so that the first header is that of all rows.
+// take adds the first rows of a file, each behind the policy where one is given.
 func (t *table) take(text *results.Table, policy string) {
 	cells := func(row []string, first string) []string {
 		if policy != "" {

@@ -184,7 +184,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	}
 	var charts []*chart
 	from, to := des.Forever, des.Time(0)
-	for _, r := range f.Runs { // one at a time: the jobs of a run are the largest part in memory
+	for _, r := range f.Runs {
 		c, err := newChart(r, rows, m.Settings["allocation"])
 		if err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 			return nil, err
 		}
 		from, to = min(from, c.from), max(to, c.to)
-		c.jobs, c.index, c.pieces = nil, nil, nil
+		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time
 		charts = append(charts, c)
 	}
 	p.meta.From, p.meta.To = from.Seconds(), max(to, from+des.Second).Seconds()
@@ -215,10 +215,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 }
 
 // addRun adds a run: its chart, and of what is to know of its jobs as much as there is room
-// for, in the order of what is asked for most: messages, reasons, windows. A warning names what
-// is left out, and where it can be had.
-//
-// Invariant: p.size <= limit, unless the chart of the first run alone takes more.
+// for. Invariant: size <= limit, unless the first run alone takes more.
 func (p *page) addRun(c *chart, rows []*lane, onGrid bool, limit int) error {
 	run, text := c.pack(rows)
 	said, err := packedJSON(c.messages())

@@ -228,24 +228,11 @@ func writeClaim(b *strings.Builder, where, text, verdict, detail string) {
 
 // orderings are the claims that the published figures make by themselves: for
 // each quantity, source and variant, who comes before whom.
-func (t *Table) orderings() []Claim {
-	var variants []string
-	for _, r := range t.Rows {
-		if !slices.Contains(variants, r.Variant) {
-			variants = append(variants, r.Variant)
-		}
-	}
-	var claims []Claim
+func (t *Table) orderings() (claims []Claim) {
 	for _, q := range quantities(t.Rows) {
-		for _, source := range []struct {
-			name   string
-			figure func(Row) string
-		}{
-			{"paper", func(r Row) string { return r.Paper }},
-			{"authors' code", func(r Row) string { return r.Code }},
-		} {
-			for _, v := range variants {
-				if claim := t.ordering(q, v, source.figure); len(claim.Pairs) > 0 {
+		for _, source := range sources {
+			for _, v := range distinct(t.Rows, func(r Row) string { return r.Variant }) {
+				if claim := t.ordering(q, v, source.of); len(claim.Pairs) > 0 {
 					claim.Text = source.name + ", " + claim.Text
 					if v != "" {
 						claim.Text = v + "; " + claim.Text

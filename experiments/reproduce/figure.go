@@ -36,12 +36,7 @@ var (
 // against stands in a quantity's name before what it is shown against.
 const against = " against "
 
-// WriteSVG draws the table's figures.
-func (t *Table) WriteSVG(w io.Writer) error { return t.draw(w, "svg") }
-
-// WritePDF draws the table's figures.
-func (t *Table) WritePDF(w io.Writer) error { return t.draw(w, "pdf") }
-
+// draw draws the table's figures as "svg" or "pdf".
 func (t *Table) draw(w io.Writer, format string) error {
 	all := &drawing.Figure{Columns: 1, Width: panelWidth, Height: panelHeight, Gap: panelGap}
 	for _, q := range quantities(t.Rows) {
@@ -59,27 +54,9 @@ func (t *Table) draw(w io.Writer, format string) error {
 	return all.Write(w, format)
 }
 
-// quantities lists them in the order in which rows have them.
-func quantities(rows []Row) []string {
-	var list []string
-	for _, r := range rows {
-		if !slices.Contains(list, r.Quantity) {
-			list = append(list, r.Quantity)
-		}
-	}
-	return list
-}
-
 // panel draws one quantity, or returns nil where nothing was observed.
 func (t *Table) panel(quantity string) (*plot.Plot, error) {
-	var rows []Row
-	lines := false
-	for _, r := range t.Rows {
-		if r.Quantity == quantity && r.Ours.N > 0 {
-			rows = append(rows, r)
-			lines = lines || r.Point != ""
-		}
-	}
+	rows := slices.DeleteFunc(ofQuantity(t.Rows, quantity), func(r Row) bool { return r.Ours.N == 0 })
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -87,7 +64,7 @@ func (t *Table) panel(quantity string) (*plot.Plot, error) {
 	p.Title.Text = t.Name
 	p.Y.Label.Text = quantity
 	p.Legend.Top = true
-	if lines {
+	if slices.ContainsFunc(rows, Row.hasPoint) {
 		p.X.Label.Text = t.XLabel
 		if _, what, ok := strings.Cut(quantity, against); ok {
 			p.X.Label.Text = what
@@ -97,38 +74,32 @@ func (t *Table) panel(quantity string) (*plot.Plot, error) {
 	return p, drawBars(p, rows)
 }
 
+// half is the half width that is drawn of a row.
+func (r Row) half() float64 {
+	if r.Ours.N < 2 {
+		return 0
+	}
+	return r.Ours.HalfWidth
+}
+
 // errorPoints are means with their intervals.
 type errorPoints struct {
 	plotter.XYs
 	plotter.YErrors
 }
 
-func (e *errorPoints) add(x float64, r Row) {
-	half := r.Ours.HalfWidth
-	if r.Ours.N < 2 {
-		half = 0
-	}
-	e.XYs = append(e.XYs, plotter.XY{X: x, Y: r.Ours.Mean})
-	e.YErrors = append(e.YErrors, struct{ Low, High float64 }{half, half})
-}
-
 func drawLines(p *plot.Plot, rows []Row) error {
-	var series []string
-	for _, r := range rows {
-		if !slices.Contains(series, r.name()) {
-			series = append(series, r.name())
-		}
-	}
-	for i, name := range series {
+	for i, name := range distinct(rows, Row.name) {
 		var ours errorPoints
 		var published plotter.XYs
 		for _, r := range rows {
 			if r.name() != name {
 				continue
 			}
-			ours.add(r.X, r)
-			for _, s := range []string{r.Paper, r.Code} {
-				if f, ok := parseFigure(s); ok {
+			ours.XYs = append(ours.XYs, plotter.XY{X: r.X, Y: r.Ours.Mean})
+			ours.YErrors = append(ours.YErrors, struct{ Low, High float64 }{r.half(), r.half()})
+			for _, s := range sources {
+				if f, ok := parseFigure(s.of(r)); ok {
 					published = append(published, plotter.XY{X: r.X, Y: f.value})
 				}
 			}
@@ -160,25 +131,18 @@ func drawLines(p *plot.Plot, rows []Row) error {
 
 func drawBars(p *plot.Plot, rows []Row) error {
 	var names []string
-	var paper, code, heights plotter.Values
-	hasPaper, hasCode := false, false
 	for _, r := range rows {
 		names = append(names, r.name())
-		a, okA := parseFigure(r.Paper)
-		b, okB := parseFigure(r.Code)
-		hasPaper, hasCode = hasPaper || okA, hasCode || okB
-		paper, code, heights = append(paper, a.value), append(code, b.value), append(heights, r.Ours.Mean)
 	}
-	groups := 1
-	if hasPaper {
-		groups++
-	}
-	if hasCode {
-		groups++
-	}
-	width := min(0.7*panelWidth/vg.Length(len(rows)*groups+1), widestBar)
-	offset := -width * vg.Length(groups-1) / 2
-	add := func(values plotter.Values, name string, c color.Color) error {
+	published := sourcesOf(rows)
+	groups := vg.Length(len(published) + 1)
+	width := min(0.7*panelWidth/(vg.Length(len(rows))*groups+1), widestBar)
+	offset := -width * (groups - 1) / 2
+	add := func(name string, c color.Color, of func(Row) float64) error {
+		var values plotter.Values
+		for _, r := range rows {
+			values = append(values, of(r))
+		}
 		bars, err := plotter.NewBarChart(values, width)
 		if err != nil {
 			return err
@@ -189,17 +153,12 @@ func drawBars(p *plot.Plot, rows []Row) error {
 		p.Legend.Add(name, bars)
 		return nil
 	}
-	if hasPaper {
-		if err := add(paper, "paper", paperColor); err != nil {
+	for _, s := range published {
+		if err := add(s.name, s.color, func(r Row) float64 { f, _ := parseFigure(s.of(r)); return f.value }); err != nil {
 			return err
 		}
 	}
-	if hasCode {
-		if err := add(code, "authors' code", codeColor); err != nil {
-			return err
-		}
-	}
-	if err := add(heights, "ours", oursColor); err != nil {
+	if err := add("ours", oursColor, func(r Row) float64 { return r.Ours.Mean }); err != nil {
 		return err
 	}
 	p.Add(intervals{rows, offset - width})
@@ -237,11 +196,7 @@ func (v intervals) Plot(c draw.Canvas, p *plot.Plot) {
 func (v intervals) DataRange() (xmin, xmax, ymin, ymax float64) {
 	ymin, ymax = math.Inf(1), math.Inf(-1)
 	for _, r := range v.rows {
-		half := r.Ours.HalfWidth
-		if r.Ours.N < 2 {
-			half = 0
-		}
-		ymin, ymax = min(ymin, r.Ours.Mean-half), max(ymax, r.Ours.Mean+half)
+		ymin, ymax = min(ymin, r.Ours.Mean-r.half()), max(ymax, r.Ours.Mean+r.half())
 	}
 	return 0, float64(len(v.rows) - 1), ymin, ymax
 }

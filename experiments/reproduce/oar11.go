@@ -16,14 +16,12 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/agent"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/model"
 )
 
 // oar11 runs strategies over a growing number of jobs (figures 2 and 3), and sees how
@@ -135,7 +133,7 @@ func (s oarSource) String() string {
 // setting says what the jobs are and where they come from. A trace is the paper's
 // unless its own header says that it was reconstructed.
 func (s oarSource) setting() (Setting, error) {
-	made := Setting{"jobs", s.String(), "a reconstruction: OAR11 5 has SDSC Blue Horizon, 503 days and 117,000 jobs"}
+	made := Setting{"jobs", s.String(), "a reconstruction: OAR11 IV-A has SDSC Blue Horizon, 503 days and 117,000 jobs"}
 	if s.Trace == "" {
 		return made, nil
 	}
@@ -146,42 +144,22 @@ func (s oarSource) setting() (Setting, error) {
 	if how, rebuilt := reconstructed(t); rebuilt {
 		made.Value += fmt.Sprintf(" It is NOT the file of the archive, which the paper used; its header: %q.", how)
 	} else {
-		made.From = "OAR11 5"
+		made.From = "OAR11 IV-A"
 	}
 	return made, nil
 }
 
-// open begins the first n jobs. OAR11's jobs are known by their length, so
-// estimates are exact, but for users' own where user is set.
-func (s oarSource) open(seed uint64, n int64, user bool) (entity.Source, error) {
+// first has the first n jobs. OAR11's jobs are known by their length, so estimates
+// are exact, but for users' own where user is set.
+func (s oarSource) first(n int64, user bool) scenario.Workload {
 	if s.Trace == "" {
-		all, err := model.Lublin{Processors: s.Processors, Load: s.Load, Seed: seed}.Jobs(n)
-		if err != nil {
-			return nil, err
-		}
-		return &sequence{slices.Collect(all)}, nil
+		return scenario.Workload{Trace: fmt.Sprintf("lublin:jobs=%d:procs=%d:load=%g", n, s.Processors, s.Load)}
 	}
 	o := workload.Options{First: n, Shift: true}
 	if !user {
 		o.Estimates.Kind = workload.EstimatesExact
 	}
-	t, err := o.Open(s.Trace)
-	if err != nil {
-		return nil, err
-	}
-	return t.Open()
-}
-
-// sequence is a workload in memory.
-type sequence struct{ jobs []*entity.Job }
-
-func (s *sequence) Next() (*entity.Job, bool) {
-	if len(s.jobs) == 0 {
-		return nil, false
-	}
-	j := s.jobs[0]
-	s.jobs = s.jobs[1:]
-	return j, true
+	return scenario.Workload{Trace: s.Trace, Options: o}
 }
 
 // Quantities of the figures.
@@ -261,8 +239,7 @@ func (e oar11) gridAs(v oarVariant) scenario.Grid {
 func onGrid(ctx context.Context, g scenario.Grid, from oarSource, jobs int64, user bool, strategy string, seed uint64, o scenario.Options) (oarRow, error) {
 	sc := scenario.New()
 	sc.Machine, sc.Policies, sc.Settings.Seed = &g, []string{strategy}, seed
-	sc.Workload.Name = from.String()
-	sc.Workload.Jobs = func(seed uint64) (entity.Source, error) { return from.open(seed, jobs, user) }
+	sc.Workload = from.first(jobs, user)
 	out, err := scenario.Run(ctx, sc, o)
 	if err != nil {
 		return oarRow{}, err

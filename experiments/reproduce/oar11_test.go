@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/agent"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
 )
 
 // On realistic workloads, under every strategy: nothing breaks a rule.
@@ -60,13 +63,26 @@ func keepsTheRules(t *testing.T, source oarSource, strategy string, n int64) {
 		report := v.Report(true)
 		require.NoError(t, report.Err(), "%v", report)
 	}
-	jobs, err := source.open(1, n, false)
-	require.NoError(t, err)
-	for j, ok := jobs.Next(); ok; j, ok = jobs.Next() {
+	for _, j := range jobsOf(t, source, n) {
 		require.Equal(t, j.Request.Nodes, ran.tasks[j.ID], "every task of %v runs once", j)
 		submitted += float64(ran.fragments[j.ID]) * j.Submit.Seconds()
 	}
 	require.InEpsilon(t, (ran.starts-submitted)/float64(r.Fragments), r.MeanFragmentWait, 1e-6)
+}
+
+// jobsOf are the first n jobs of a source.
+func jobsOf(t *testing.T, s oarSource, n int64) []*entity.Job {
+	t.Helper()
+	if s.Trace == "" {
+		all, err := model.Lublin{Processors: s.Processors, Load: s.Load, Seed: 1}.Jobs(n)
+		require.NoError(t, err)
+		return slices.Collect(all)
+	}
+	trace, err := workload.Options{First: n, Shift: true, Estimates: workload.Estimates{Kind: workload.EstimatesExact}}.Open(s.Trace)
+	require.NoError(t, err)
+	jobs := slices.Collect(trace.Jobs())
+	require.NoError(t, trace.Err())
+	return jobs
 }
 
 // counter counts what began to run at the sites, by job, and sums up when.
@@ -134,9 +150,9 @@ func TestATraceThatIsAReconstructionIsCalledOne(t *testing.T) {
 	require.Contains(t, says(), "NOT the paper's trace")
 	require.Contains(t, says(), "/ a reconstruction: ")
 	write("SDSC-BLUE-x.again.swf", "; Conversion: Reconstructed from a schedule\n")
-	require.Equal(t, `the first of SDSC-BLUE-x.again.swf. It is NOT the file of the archive, which the paper used; its header: "Reconstructed from a schedule". / a reconstruction: OAR11 5 has SDSC Blue Horizon, 503 days and 117,000 jobs`, says())
+	require.Equal(t, `the first of SDSC-BLUE-x.again.swf. It is NOT the file of the archive, which the paper used; its header: "Reconstructed from a schedule". / a reconstruction: OAR11 IV-A has SDSC Blue Horizon, 503 days and 117,000 jobs`, says())
 	write("SDSC-BLUE-x.swf", "; Conversion: by hand\n")
-	require.Equal(t, "the first of SDSC-BLUE-x.swf. / OAR11 5", says())
+	require.Equal(t, "the first of SDSC-BLUE-x.swf. / OAR11 IV-A", says())
 }
 
 // A small instance of the experiment: complete, and the same twice.

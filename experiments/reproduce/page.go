@@ -229,8 +229,12 @@ func pair(rows []Row, quantity, less, than string, i int) (p Pair) {
 	return p
 }
 
-// refs are the rows of a quantity that a name stands for: one or more.
+// refs are the rows of a quantity that a name stands for: one or more. A name may say
+// another quantity: "start at q = 0".
 func refs(rows []Row, name, quantity string) (found []Ref) {
+	if other, label, ok := strings.Cut(name, " at "); ok && slices.Contains(quantities(rows), other) {
+		quantity, name = other, label
+	}
 	for _, r := range rows {
 		if ref := r.ref(); r.Quantity == quantity && (ref.Series == name || ref.label() == name) {
 			found = append(found, ref)

@@ -315,8 +315,8 @@ func TestFiguresAreDrawn(t *testing.T) {
 		table, err := e.Run(context.Background(), Config{Cycles: 2, Seed: 1})
 		require.NoError(t, err)
 		var svg, pdf bytes.Buffer
-		require.NoError(t, table.WriteSVG(&svg))
-		require.NoError(t, table.WritePDF(&pdf))
+		require.NoError(t, table.draw(&svg, "svg"))
+		require.NoError(t, table.draw(&pdf, "pdf"))
 		for _, q := range quantities(table.Rows) {
 			require.Contains(t, svg.String(), ">"+q+"<")
 		}

@@ -53,26 +53,36 @@ func Save(dir, version string, e Experiment, c Config, t *Table) error {
 	if err := os.Remove(at(".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	type file struct {
-		ending string
-		write  func(io.Writer) error
-	}
-	files := []file{{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {".md", t.WriteMarkdown}, {".svg", t.WriteSVG}, {".pdf", t.WritePDF}}
-	if g, ok := ganttOf(e); ok {
-		files = append(files, file{ganttEnding, func(w io.Writer) error { return g.WriteSVG(context.Background(), w, c.Seed) }})
-	}
-	for _, f := range append(files, file{
-		".json", func(w io.Writer) error {
-			enc := json.NewEncoder(w)
-			enc.SetIndent("", "  ")
-			return enc.Encode(made)
-		},
-	}) {
+	files := append(filesOf(e, c, t), file{".json", func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(made)
+	}})
+	for _, f := range files {
 		if err := atomicfile.Write(at(f.ending), f.write); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// file is one of an experiment, whose name goes before the ending.
+type file struct {
+	ending string
+	write  func(io.Writer) error
+}
+
+// filesOf are the files of e's table t, but for the stamp.
+func filesOf(e Experiment, c Config, t *Table) []file {
+	files := []file{
+		{".csv", t.WriteCSV}, {claimsEnding, t.writeClaimsCSV}, {markdownEnding, t.WriteMarkdown},
+		{".svg", func(w io.Writer) error { return t.draw(w, "svg") }},
+		{".pdf", func(w io.Writer) error { return t.draw(w, "pdf") }},
+	}
+	if g, ok := ganttOf(e); ok {
+		files = append(files, file{ganttEnding, func(w io.Writer) error { return g.WriteSVG(context.Background(), w, c.Seed) }})
+	}
+	return files
 }
 
 // Saved returns what an earlier call with the same settings, on the same published
@@ -88,20 +98,19 @@ func Saved(dir, version string, e Experiment, c Config) (markdown []byte, ok boo
 	if err != nil || json.Unmarshal(text, &found) != nil || !reflect.DeepEqual(found, want) {
 		return nil, false
 	}
-	endings := []string{".csv", claimsEnding, ".svg", ".pdf"}
-	if _, ok := ganttOf(e); ok {
-		endings = append(endings, ganttEnding)
-	}
-	for _, ending := range endings {
-		if _, err := os.Stat(at(ending)); err != nil {
+	for _, f := range filesOf(e, c, nil) {
+		if _, err := os.Stat(at(f.ending)); err != nil {
 			return nil, false
 		}
 	}
-	markdown, err = os.ReadFile(at(".md"))
+	markdown, err = os.ReadFile(at(markdownEnding))
 	return markdown, err == nil
 }
 
-const claimsEnding = "-claims.csv"
+const (
+	claimsEnding   = "-claims.csv"
+	markdownEnding = ".md"
+)
 
 // claimsHeader is the first line of NAME-claims.csv and claims.csv.
 var claimsHeader = []string{"experiment", "claimed_in", "claim", "verdict", "measured", "cycles", "seed"}

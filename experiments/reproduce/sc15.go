@@ -12,7 +12,6 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -172,7 +171,7 @@ type sc15Cell struct {
 	log     sc15Log
 	of      prediction
 	once    bool // one decision an instant
-	result  scenario.Result
+	result  *scenario.Result
 	differs int // jobs, of those published; -1 where none are
 }
 
@@ -183,33 +182,15 @@ func (c *sc15Cell) variant() string {
 	return ""
 }
 
-// settings are those of the run.
-func (c *sc15Cell) settings() (s scenario.RunSettings, err error) {
-	spec := c.of.Policy
-	s.Name, s.Pass = c.of.Name, entity.PassEvent
+// scenario is what the cell runs.
+func (c *sc15Cell) scenario() *scenario.Scenario {
+	sc := scenario.New()
+	sc.Workload.Trace, sc.Policies, sc.Settings.Pass = c.log.path, []string{c.of.Policy}, entity.PassEvent
+	sc.Settings.Predict, sc.Settings.Correct = c.of.Predictor, c.of.Correct
 	if c.once {
-		s.Pass, spec = entity.PassInstant, strings.TrimSuffix(spec, ":arrivals=fitting")
+		sc.Policies[0], sc.Settings.Pass = strings.TrimSuffix(c.of.Policy, ":arrivals=fitting"), entity.PassInstant
 	}
-	chosen, err := policy.Registry().Parse(spec)
-	if err != nil {
-		return s, err
-	}
-	s.Policy = chosen.Value
-	if c.of.Predictor != "" {
-		p, err := policy.Predictors().Parse(c.of.Predictor)
-		if err != nil {
-			return s, err
-		}
-		s.Predictor = p.Value
-	}
-	if c.of.Correct != "" {
-		k, err := policy.Correctors().Parse(c.of.Correct)
-		if err != nil {
-			return s, err
-		}
-		s.Corrector = k.Value
-	}
-	return s, nil
+	return sc
 }
 
 // simulate runs the cell, and compares its jobs with those published.
@@ -229,23 +210,13 @@ func (c *sc15Cell) simulate(ctx context.Context) error {
 
 // schedule has the log's jobs run, and observers told of it.
 func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) error {
-	trace, err := workload.OpenSWF(c.log.path)
+	out, err := scenario.Run(ctx, c.scenario(), scenario.Options{
+		Observers: func(policy, site string) []entity.Observer { return observers },
+	})
 	if err != nil {
-		return err
-	}
-	jobs, err := trace.Open()
-	if err != nil {
-		return err
-	}
-	defer jobs.Close()
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	s.Processors, s.Observers = trace.MaxProcs, observers
-	if c.result, err = scenario.Simulate(ctx, jobs, s); err != nil {
 		return fmt.Errorf("%s under %s: %w", c.log.name, c.of.Name, err)
 	}
+	c.result = out.Results[0]
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/workload"
 )
 
 // smallLogs makes logs of the names given, of a machine of 4 processors: two users'
@@ -102,9 +101,8 @@ func TestLogsThatAreNotThereAreNamed(t *testing.T) {
 
 func TestTheVariantDecidesOnceAnInstant(t *testing.T) {
 	for once, want := range map[bool]string{false: "event", true: "instant"} {
-		s, err := (&sc15Cell{of: prediction{Policy: "easy:arrivals=fitting"}, once: once}).settings()
-		require.NoError(t, err)
-		require.Equal(t, want, s.Pass.String())
+		sc := (&sc15Cell{of: prediction{Policy: "easy:arrivals=fitting"}, once: once}).scenario()
+		require.Equal(t, want, sc.Settings.Pass.String())
 	}
 }
 
@@ -114,17 +112,10 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 	cell := &sc15Cell{log: sc15Log{path: filepath.Join(os.Getenv(tracesVariable), e.Logs[0].File+".swf")}, of: sc15Plus}
 	require.NoError(t, cell.simulate(context.Background()))
 	require.Equal(t, -1, cell.differs)
-	s, err := cell.settings()
+	dir := t.TempDir()
+	_, err := scenario.Run(context.Background(), cell.scenario(), scenario.Options{Dir: dir})
 	require.NoError(t, err)
-	s.Dir, s.Processors = t.TempDir(), 4
-	trace, err := workload.OpenSWF(cell.log.path)
-	require.NoError(t, err)
-	source, err := trace.Open()
-	require.NoError(t, err)
-	defer source.Close()
-	_, err = scenario.Simulate(context.Background(), source, s)
-	require.NoError(t, err)
-	rows, err := readColumns(filepath.Join(s.Dir, "jobs-"+sc15Plus.Name+".csv"), "job_id", "waiting_time", "prediction", "corrections")
+	rows, err := readColumns(filepath.Join(dir, "jobs-easy++.csv"), "job_id", "waiting_time", "prediction", "corrections")
 	require.NoError(t, err)
 	corrected := 0
 	var b strings.Builder
@@ -144,7 +135,7 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 		fmt.Fprintf(&b, "%v,%v,%v,%v,-1\n", r[0], r[1], r[2], r[3]-1)
 	}
 	require.Positive(t, corrected)
-	cell.log.jobs = filepath.Join(s.Dir, "published.csv")
+	cell.log.jobs = filepath.Join(dir, "published.csv")
 	require.NoError(t, os.WriteFile(cell.log.jobs, []byte(b.String()), 0o666))
 	require.NoError(t, cell.simulate(context.Background()))
 	require.Equal(t, 3, cell.differs)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"image/color"
 	"io"
 	"math"
 	"slices"
@@ -71,6 +72,45 @@ func varied(series, variant string) string {
 
 func (r Row) ref() Ref { return Ref{r.name(), r.Point, r.Quantity} }
 
+// source is a kind of published figures: what tables and figures call it.
+type source struct {
+	name, minus string
+	color       color.Color
+	of          func(Row) string
+}
+
+var sources = []source{
+	{"paper", "− paper", paperColor, func(r Row) string { return r.Paper }},
+	{"authors' code", "− code", codeColor, func(r Row) string { return r.Code }},
+}
+
+// sourcesOf are those that have a figure of some row.
+func sourcesOf(rows []Row) (list []source) {
+	for _, s := range sources {
+		if slices.ContainsFunc(rows, func(r Row) bool { return s.of(r) != "" }) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// distinct are the different texts that rows have, in the order of the rows.
+func distinct(rows []Row, of func(Row) string) (list []string) {
+	for _, r := range rows {
+		if x := of(r); !slices.Contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+func quantities(rows []Row) []string { return distinct(rows, func(r Row) string { return r.Quantity }) }
+
+// ofQuantity are the rows of one quantity.
+func ofQuantity(rows []Row, quantity string) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Quantity != quantity })
+}
+
 // figure is a published number and how far it may be rounded.
 type figure struct{ value, rounding float64 }
 
@@ -104,8 +144,8 @@ func (t *Table) WriteCSV(w io.Writer) error {
 			strconv.FormatBool(r.Own), strconv.FormatBool(r.Timing), r.Variant}
 		if r.Ours.N > 0 {
 			line[6] = number(r.Ours.Mean)
-			for i, published := range []string{r.Paper, r.Code} {
-				if f, ok := parseFigure(published); ok {
+			for i, s := range sources {
+				if f, ok := parseFigure(s.of(r)); ok {
 					line[9+i] = number(r.Ours.Mean - f.value)
 					line[11+i] = strconv.FormatBool(t.agrees(f, r))
 				}
@@ -161,23 +201,23 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 // setting get a table of their own each, a column a setting.
 func (t *Table) writeRows(b *strings.Builder) {
 	var rows []Row
-	var charts []string
+	var charts [][]Row
 	for _, q := range quantities(t.Rows) {
-		of := slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool { return r.Quantity != q })
-		if slices.ContainsFunc(of, Row.compared) || !slices.ContainsFunc(of, func(r Row) bool { return r.Point != "" }) {
+		of := ofQuantity(t.Rows, q)
+		if slices.ContainsFunc(of, Row.compared) || !slices.ContainsFunc(of, Row.hasPoint) {
 			rows = append(rows, of...)
 		} else {
-			charts = append(charts, q)
+			charts = append(charts, of)
 		}
 	}
 	if len(rows) > 0 {
 		t.writeLines(b, rows)
 	}
-	for i, q := range charts {
+	for i, of := range charts {
 		if i > 0 || len(rows) > 0 {
 			b.WriteString("\n")
 		}
-		t.writeChart(b, q)
+		writeChart(b, of)
 	}
 }
 
@@ -185,53 +225,54 @@ func (t *Table) writeRows(b *strings.Builder) {
 // other machines cannot.
 func (r Row) compared() bool { return !r.Timing && (r.Paper != "" || r.Code != "") }
 
-// writeChart writes one quantity, a line an algorithm and a column a setting.
-// What was published stands in brackets.
-func (t *Table) writeChart(b *strings.Builder, quantity string) {
-	head := []string{quantity}
-	var series []string
+func (r Row) hasPoint() bool { return r.Point != "" }
+
+// writeChart writes the rows of one quantity, a line an algorithm and a column a
+// setting. What was published stands in brackets.
+func writeChart(b *strings.Builder, rows []Row) {
 	cell := make(map[Ref]string)
-	for _, r := range t.Rows {
-		if r.Quantity != quantity {
-			continue
-		}
-		if !slices.Contains(head, r.Point) {
-			head = append(head, r.Point)
-		}
-		if !slices.Contains(series, r.name()) {
-			series = append(series, r.name())
-		}
+	for _, r := range rows {
 		text := interval(r.Ours)
 		if published := cmp.Or(r.Code, r.Paper); published != "" {
 			text += " [" + published + "]"
 		}
 		cell[r.ref()] = text
 	}
+	quantity := rows[0].Quantity
+	points := distinct(rows, func(r Row) string { return r.Point })
 	var lines [][]string
-	for _, name := range series {
+	for _, name := range distinct(rows, Row.name) {
 		line := []string{cmp.Or(name, "ours")}
-		for _, point := range head[1:] {
+		for _, point := range points {
 			line = append(line, cell[Ref{name, point, quantity}])
 		}
 		lines = append(lines, line)
 	}
-	writeTable(b, head, lines, 1)
+	writeTable(b, append([]string{quantity}, points...), lines, 1)
 }
 
 // writeLines writes a line for each figure; what it is under the variants'
 // settings stands in columns of its own, at the end.
 func (t *Table) writeLines(b *strings.Builder, rows []Row) {
-	points, paper, code := false, false, false
-	variants := []string{""}
-	var keys []Ref
+	variants := distinct(append([]Row{{}}, rows...), func(r Row) string { return r.Variant })
+	published, points := sourcesOf(rows), slices.ContainsFunc(rows, Row.hasPoint)
+	head := []string{"quantity", "algorithm"}
+	if points {
+		head = append(head, "setting")
+	}
+	left := len(head)
+	for _, s := range published {
+		head = append(head, s.name)
+	}
+	for _, v := range variants {
+		head = append(head, cmp.Or(v, "ours"))
+		for _, s := range published {
+			head = append(head, s.minus)
+		}
+	}
+	var keys []Ref // the lines
 	found := make(map[Ref]map[string]Row)
 	for _, r := range rows {
-		points = points || r.Point != ""
-		paper = paper || r.Paper != ""
-		code = code || r.Code != ""
-		if !slices.Contains(variants, r.Variant) {
-			variants = append(variants, r.Variant)
-		}
 		key := Ref{r.Series, r.Point, r.Quantity}
 		if found[key] == nil {
 			keys = append(keys, key)
@@ -239,61 +280,31 @@ func (t *Table) writeLines(b *strings.Builder, rows []Row) {
 		}
 		found[key][r.Variant] = r
 	}
-	head := []string{"quantity", "algorithm"}
-	if points {
-		head = append(head, "setting")
-	}
-	left := len(head)
-	if paper {
-		head = append(head, "paper")
-	}
-	if code {
-		head = append(head, "authors' code")
-	}
-	for _, v := range variants {
-		head = append(head, cmp.Or(v, "ours"))
-		if paper {
-			head = append(head, "− paper")
-		}
-		if code {
-			head = append(head, "− code")
-		}
-	}
 	var lines [][]string
 	for _, key := range keys {
-		var any Row // what the variants have in common
-		for _, v := range variants {
-			if r, ok := found[key][v]; ok {
-				any = r
-				break
-			}
-		}
+		// What the variants have in common is told of the first.
+		of := found[key]
+		common := of[variants[slices.IndexFunc(variants, func(v string) bool { _, ok := of[v]; return ok })]]
 		series := key.Series
-		if any.Own {
+		if common.Own {
 			series += " (ours)"
 		}
 		line := []string{key.Quantity, series}
 		if points {
 			line = append(line, key.Point)
 		}
-		if paper {
-			line = append(line, any.Paper)
-		}
-		if code {
-			line = append(line, any.Code)
+		for _, s := range published {
+			line = append(line, s.of(common))
 		}
 		for _, v := range variants {
-			r, ok := found[key][v]
 			cell := ""
+			r, ok := of[v]
 			if ok {
 				cell = interval(r.Ours)
 			}
 			line = append(line, cell)
-			if paper {
-				line = append(line, t.difference(r, r.Paper))
-			}
-			if code {
-				line = append(line, t.difference(r, r.Code))
+			for _, s := range published {
+				line = append(line, t.difference(r, s.of(r)))
 			}
 		}
 		lines = append(lines, line)
@@ -346,20 +357,19 @@ func writeTable(b *strings.Builder, head []string, lines [][]string, left int) {
 		for i, s := range line {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(s))
 			if i < left {
-				b.WriteString("| " + s + pad + " ")
-			} else {
-				b.WriteString("| " + pad + s + " ")
+				s, pad = s+pad, ""
 			}
+			b.WriteString("| " + pad + s + " ")
 		}
 		b.WriteString("|\n")
 	}
 	write(head)
 	for i := range head {
-		if i < left {
-			b.WriteString("|" + strings.Repeat("-", width[i]+2))
-		} else {
-			b.WriteString("|" + strings.Repeat("-", width[i]+1) + ":")
+		rule := strings.Repeat("-", width[i]+2)
+		if i >= left {
+			rule = rule[1:] + ":"
 		}
+		b.WriteString("|" + rule)
 	}
 	b.WriteString("|\n")
 	for _, line := range lines {
