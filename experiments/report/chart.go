@@ -1,6 +1,15 @@
 package report
 
-// What the Gantt chart of a run shows.
+// What the Gantt chart of a run shows: pieces, rectangles of rows and time.
+//
+//	rows   lane "north"   0 |aaaa  bb      a job on three processors is a piece of three
+//	                      1 |aaaa##bb      rows, where they lie beside each other; # is
+//	                      2 |aaaa##        an outage
+//	       lane "south"   3 |   cccc
+//	                        +-----------> time
+//
+// Files say who had what in two ways: tasks name the nodes of a domain, attempts and jobs name
+// ranges of processors. At a site that has tasks these say all.
 
 import (
 	"cmp"
@@ -186,14 +195,14 @@ func newChart(r *results.Run, lanes []*lane, allocation string) (*chart, error) 
 		c.pieces = nil
 	}
 	if c.levels == nil {
-		c.levels = c.derived()
+		c.levels = c.levelsOfPieces()
 	}
 	// Neighbours in the file are to be neighbours in time, and rows of one job beside
 	// each other.
 	slices.SortStableFunc(c.pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.from, b.from), cmp.Compare(a.row, b.row))
 	})
-	c.join()
+	c.joinRows()
 	return c, nil
 }
 
@@ -229,13 +238,13 @@ func (c *chart) place(lanes []*lane) error {
 	if err != nil {
 		return err
 	}
-	told := map[string]bool{} // sites of which tasks tell all
+	byTasks := map[string]bool{} // sites of which tasks tell all
 	for i := range tasks {
-		told[tasks[i].Site] = true
+		byTasks[tasks[i].Site] = true
 	}
 	c.placeTasks(tasks, attempts, lanes)
 	for _, l := range lanes {
-		if told[l.site] {
+		if byTasks[l.site] {
 			continue
 		}
 		run := c.run
@@ -264,6 +273,8 @@ func (c *chart) placeJobs(r *results.Run, attempts []results.Attempt, l *lane) e
 			return err
 		}
 	}
+	// Where no file of attempts says how the last attempt of a job ended, as without such a file
+	// or of a job that was running when the run was stopped, the job itself tells that attempt.
 	over := map[int64]bool{} // jobs whose last attempt is over
 	for i := range attempts {
 		a := &attempts[i]
@@ -275,7 +286,7 @@ func (c *chart) placeJobs(r *results.Run, attempts []results.Attempt, l *lane) e
 		default:
 			over[a.Job] = true
 		}
-		if err := c.spread(p, a.Allocated, a.Processors, l); err != nil {
+		if err := c.addRanges(p, a.Allocated, a.Processors, l); err != nil {
 			return fmt.Errorf("attempts of %s: job %d, attempt %d: %w", r.Policy, a.Job, a.Number, err)
 		}
 	}
@@ -288,7 +299,7 @@ func (c *chart) placeJobs(r *results.Run, attempts []results.Attempt, l *lane) e
 		if p.to == results.None {
 			p.to = c.to // it was running when the run was stopped
 		}
-		if err := c.spread(p, j.Allocated, j.Processors, l); err != nil {
+		if err := c.addRanges(p, j.Allocated, j.Processors, l); err != nil {
 			return fmt.Errorf("jobs of %s: job %d: %w", r.Policy, j.ID, err)
 		}
 	}
@@ -302,9 +313,9 @@ func (c *chart) indexOf(job int64) int {
 	return -1
 }
 
-// spread adds a piece for each range of processors. A text that does not name as
+// addRanges adds a piece for each range of processors. A text that does not name as
 // many as the job has is a count of them, or nothing.
-func (c *chart) spread(p piece, allocated string, processors int, l *lane) error {
+func (c *chart) addRanges(p piece, allocated string, processors int, l *lane) error {
 	if !c.placed || p.from == results.None || p.to == results.None {
 		return nil
 	}
@@ -324,14 +335,14 @@ func (c *chart) spread(p piece, allocated string, processors int, l *lane) error
 			continue
 		}
 		for n := r.First; n <= r.Last; n++ {
-			c.one(p, l.rowOf(int64(n)))
+			c.addRow(p, l.rowOf(int64(n)))
 		}
 	}
 	return nil
 }
 
-// one adds a piece of one row.
-func (c *chart) one(p piece, row int) {
+// addRow adds a piece of one row.
+func (c *chart) addRow(p piece, row int) {
 	if row >= 0 && p.to >= p.from {
 		p.row, p.rows = row, 1
 		c.pieces = append(c.pieces, p)
@@ -384,7 +395,7 @@ func (c *chart) placeTasks(tasks []results.Task, attempts []results.Attempt, lan
 				}
 			}
 		}
-		c.one(p, lanes[at].rowOf(t.Node))
+		c.addRow(p, lanes[at].rowOf(t.Node))
 	}
 }
 
@@ -400,14 +411,14 @@ func (c *chart) placeOutages(outages []results.Outage, l *lane) {
 		p := piece{job: -1, from: o.From, to: min(o.To, c.to), kind: outagePiece}
 		for _, r := range ranges {
 			for n := r.First; n <= r.Last; n++ {
-				c.one(p, l.rowOf(int64(n)))
+				c.addRow(p, l.rowOf(int64(n)))
 			}
 		}
 	}
 }
 
-// join makes one piece of rows that lie beside each other.
-func (c *chart) join() {
+// joinRows makes one piece of rows that lie beside each other.
+func (c *chart) joinRows() {
 	joined := c.pieces[:0]
 	for _, p := range c.pieces {
 		if n := len(joined); n > 0 {
@@ -424,8 +435,8 @@ func (c *chart) join() {
 	c.pieces = joined
 }
 
-// derived are queue and load by jobs and pieces, where no file has them.
-func (c *chart) derived() []results.Level {
+// levelsOfPieces are queue and load by jobs and pieces, where no file has them.
+func (c *chart) levelsOfPieces() []results.Level {
 	type change struct {
 		at                     des.Time
 		jobs, processors, busy int

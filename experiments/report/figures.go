@@ -1,6 +1,9 @@
 package report
 
-// The figures of package figure, and what they show in numbers.
+// The figures of package figure, and what they show in numbers. Readers who cannot see a
+// figure, and those who want to quote it, find its numbers below it, in one of three places:
+// the figure itself has them (means, quantiles, classes), a file of each run has them (owners,
+// prices), or tables of the page have them (utilization, queue).
 
 import (
 	"bytes"
@@ -73,7 +76,7 @@ func numbersOf(f *results.Folder, drawn *figure.Figure) (t *table, where string,
 			return nil, "", err
 		}
 		t = &table{}
-		t.take(text, "")
+		t.addFile(text, "")
 		return t, "", nil
 	}
 	return nil, "In numbers: the tables below the schedule.", nil
@@ -114,14 +117,15 @@ func tableOfRuns(f *results.Folder, prefix string) (*table, string, error) {
 			if err != nil {
 				return nil, "", err
 			}
-			t.take(text, r.Policy)
+			t.addFile(text, r.Policy)
 		}
 	}
 	return t, fmt.Sprintf("The first %d rows of each run's %sPOLICY.csv.", mostRows, prefix), nil
 }
 
-// take adds the first rows of a file, each behind the policy where one is given.
-func (t *table) take(text *results.Table, policy string) {
+// addFile adds the first rows of a file, each behind the policy where one is given. The files of
+// all runs have the same columns, so that the first header is that of all rows.
+func (t *table) addFile(text *results.Table, policy string) {
 	cells := func(row []string, first string) []string {
 		if policy != "" {
 			row = slices.Insert(slices.Clone(row), 0, first)

@@ -122,6 +122,7 @@ func TestEveryFigureOfThePageHasWords(t *testing.T) {
 		require.True(t, picture.Table != nil && len(picture.Table.Rows) > 0 || picture.Where != "", picture.Title)
 	}
 	require.True(t, titles["Income of all owners in each cycle"])
+	require.False(t, titles["Jobs and work submitted by hour and weekday"], "of which the page has no numbers")
 	var page strings.Builder
 	require.NoError(t, Write(&page, f))
 	require.Contains(t, page.String(), `<td>easy</td><td>1</td><td>60</td>`)

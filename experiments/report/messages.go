@@ -8,8 +8,8 @@ import "slices"
 // again and again may have thousands.
 const maxMessages = 100
 
-// told is what was said of a job.
-type told struct {
+// jobMessages is what was said of a job.
+type jobMessages struct {
 	Left int       `json:"left,omitempty"` // earlier messages, which are left out
 	Last []message `json:"last,omitempty"` // in order of time
 }
@@ -21,12 +21,12 @@ type message struct {
 
 // messages are what the log of agents tells of each job, in the order of the jobs;
 // nil without a log.
-func (c *chart) messages() ([]told, error) {
+func (c *chart) messages() ([]jobMessages, error) {
 	log, err := c.run.Messages()
 	if log == nil || err != nil {
 		return nil, err
 	}
-	all := make([]told, len(c.jobs))
+	all := make([]jobMessages, len(c.jobs))
 	for _, m := range slices.Backward(log) {
 		i := c.indexOf(m.Job)
 		if i < 0 {

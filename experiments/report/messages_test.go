@@ -42,7 +42,7 @@ func TestEachJobHasTheLastMessagesAboutIt(t *testing.T) {
 	require.Len(t, all[1].Last, 100)
 	require.Equal(t, message{4.5, "broker-1: try 4"}, all[1].Last[0])
 	require.Equal(t, message{104, "\ufffd[31mevil\ufffd: <b>"}, all[1].Last[99])
-	require.Equal(t, told{}, all[2])
+	require.Equal(t, jobMessages{}, all[2])
 }
 
 func TestALogThatCannotBeReadIsNamed(t *testing.T) {

@@ -184,7 +184,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	}
 	var charts []*chart
 	from, to := des.Forever, des.Time(0)
-	for _, r := range f.Runs {
+	for _, r := range f.Runs { // one at a time: the jobs of a run are the largest part in memory
 		c, err := newChart(r, rows, m.Settings["allocation"])
 		if err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 			return nil, err
 		}
 		from, to = min(from, c.from), max(to, c.to)
-		c.jobs, c.index, c.pieces = nil, nil, nil // the largest part: one run at a time
+		c.jobs, c.index, c.pieces = nil, nil, nil
 		charts = append(charts, c)
 	}
 	p.meta.From, p.meta.To = from.Seconds(), max(to, from+des.Second).Seconds()
@@ -215,7 +215,10 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 }
 
 // addRun adds a run: its chart, and of what is to know of its jobs as much as there is room
-// for. Invariant: size <= limit, unless the first run alone takes more.
+// for, in the order of what is asked for most: messages, reasons, windows. A warning names what
+// is left out, and where it can be had.
+//
+// Invariant: p.size <= limit, unless the chart of the first run alone takes more.
 func (p *page) addRun(c *chart, rows []*lane, onGrid bool, limit int) error {
 	run, text := c.pack(rows)
 	said, err := packedJSON(c.messages())
@@ -342,7 +345,8 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// times are those from which the pieces of a job are counted: 0 where it never ran.
+// times are those from which the pieces of a job are counted: 0 where it never ran. Most
+// pieces begin and end with their jobs, so that the differences packed are 0.
 func (c *chart) times(job int) (start, end des.Time) {
 	if job < 0 || c.jobs[job].Start == results.None || c.jobs[job].State == results.Rejected {
 		return 0, 0
@@ -353,7 +357,8 @@ func (c *chart) times(job int) (start, end des.Time) {
 	return c.jobs[job].Start, c.jobs[job].Finish
 }
 
-// tick is a second where all times are whole seconds, otherwise the least time.
+// tick is a second where all times are whole seconds, otherwise the least time: smaller
+// numbers take fewer bytes, and most logs are in seconds.
 func (c *chart) tick() des.Time {
 	odd := func(times ...des.Time) bool {
 		return slices.ContainsFunc(times, func(t des.Time) bool { return t != results.None && t%des.Second != 0 })
@@ -377,7 +382,8 @@ func (c *chart) tick() des.Time {
 }
 
 // clean is a text without characters that control a terminal, or the direction of
-// what follows.
+// what follows. All texts of a folder, which may come from anybody, go through it: names of
+// policies, nodes and owners, notes of agents, reasons.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -431,10 +437,7 @@ func warnings(f *results.Folder) []string {
 			}
 		}
 	}
-	for i := range all {
-		all[i] = clean(all[i])
-	}
-	return all
+	return cleaned(all)
 }
 
 func settings(f *results.Folder) []setting {

@@ -1,6 +1,7 @@
 package report
 
-// The page of a study.
+// The page of a study: what was asked for, what became of it, and what its findings say. All
+// numbers are those of package findings; what is chosen here is how they are shown.
 
 import (
 	"bytes"
@@ -138,7 +139,8 @@ func newStudyPage(dir string) (*studyPage, error) {
 	return p, nil
 }
 
-// plan tells what was asked for, and what became of it.
+// plan tells what was asked for, and what became of it: runs that failed or are still to be
+// done are warnings, since means are over fewer seeds without them.
 func (p *studyPage) plan(f *findings.Findings, r *sweep.Results) {
 	s := r.Status()
 	p.Lead = fmt.Sprintf("%s of %s done, in %s.", decimal(float64(s.Done), 0), counted(float64(s.Units), "run"), counted(float64(len(f.Cells)), "case"))
@@ -163,6 +165,7 @@ func (p *studyPage) plan(f *findings.Findings, r *sweep.Results) {
 	}
 }
 
+// seedsOf are the seeds of all runs, in the order in which they come.
 func seedsOf(f *findings.Findings) (seeds []string) {
 	known := map[string]bool{}
 	for i := range f.Table.Runs {
@@ -202,11 +205,11 @@ func (p *studyPage) runs(f *findings.Findings, dir string) {
 	}
 }
 
+// gridOf is a table of means: an entry that nothing is better than stands out, and so does
+// one that differs from the baseline for more than chance.
 func gridOf(g *findings.Grid) gridTable {
 	t := gridTable{Title: clean(g.Title()), Note: clean(strings.ReplaceAll(g.Note, "*", "★"))}
-	for _, name := range g.Rows {
-		t.Head = append(t.Head, clean(name))
-	}
+	t.Head = cleaned(g.Rows)
 	for _, c := range g.ColumnValues {
 		var names []string
 		for k, v := range c {
@@ -215,10 +218,7 @@ func gridOf(g *findings.Grid) gridTable {
 		t.Head = append(t.Head, clean(cmp.Or(strings.Join(names, ", "), findings.Label(g.Measure))))
 	}
 	for i, values := range g.RowValues {
-		var row gridRow
-		for _, v := range values {
-			row.Names = append(row.Names, clean(v))
-		}
+		row := gridRow{Names: cleaned(values)}
 		for _, e := range g.Entries[i] {
 			cell := gridCell{Text: "–", Best: e.Best, Differs: e.Differs}
 			if e.Cell >= 0 {
@@ -243,6 +243,7 @@ func caseOf(f *findings.Findings, cell int) string {
 	return clean(strings.Join(names, ", "))
 }
 
+// rankings are the cases in the order of a measure, the best first.
 func rankings(f *findings.Findings, measure string) table {
 	t := table{Columns: []string{"case", "rank", "better than", "of"}}
 	for _, r := range f.Rankings {
@@ -256,6 +257,8 @@ func rankings(f *findings.Findings, measure string) table {
 	return t
 }
 
+// comparisons are the differences of cases from the baseline. Tests of fewer pairs than a
+// verdict needs are not shown: their numbers would be read as one.
 func comparisons(f *findings.Findings, measure string) table {
 	t := table{Columns: []string{"case", "verdict", "difference", "%", "lowest %", "highest %", "pairs", "of", "p (t)", "p (t, Holm)", "p (Wilcoxon)", "Cohen's d", "note"}}
 	number := func(v float64, digits int) string {
@@ -285,6 +288,8 @@ func comparisons(f *findings.Findings, measure string) table {
 	return t
 }
 
+// sensitivity are the shares of the variance of a measure that go with the parameters: of a full
+// grid their effects and interactions, of any other choice of cases what each explains alone.
 func sensitivity(f *findings.Findings, measure string) table {
 	t := table{Columns: []string{"parameter", "share of the variance, %"}}
 	for _, s := range f.Sensitivities {

@@ -13,7 +13,8 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// cell is a case without its seed: a value of each parameter.
+// cell is a case without its seed: a value of each parameter, in the order of the file. All
+// cells of a study have the same parameters.
 type cell []value
 
 // asCase is the cell as a case for which the seed does not matter.
@@ -64,7 +65,8 @@ func (r *reader) filter(k yamlfile.Key) error {
 	})
 }
 
-// matches reports whether a cell has the values of the filter.
+// matches reports whether a cell has the values of the filter: as the cell has them, or as
+// the file writes them, so that "easy:depth={k}" is all of its cases.
 func (f *filter) matches(c cell) bool {
 	for i, name := range f.names {
 		k := slices.IndexFunc(c, func(v value) bool { return v.Name == name })
@@ -148,7 +150,8 @@ func (c cell) replaceNames() {
 }
 
 // withPolicies are the cells of the policies that the machine has, where the study
-// names none.
+// names none. These stand nowhere in the study's file: errors about them are told at another
+// value of the cell.
 func (f *File) withPolicies(c cell) ([]cell, error) {
 	if slices.Contains(f.names(), "policy") {
 		return []cell{c}, nil
@@ -169,6 +172,9 @@ func (f *File) withPolicies(c cell) ([]cell, error) {
 	return cells, nil
 }
 
+// wanted reports whether a cell is none of those left out by except, and, where there is any
+// only, one of those. A filter that matches is marked: one that never does is a mistake of
+// the study, and makeCells says so.
 func (f *File) wanted(c cell) bool {
 	limited, within := false, false
 	for i := range f.filters {
@@ -262,7 +268,8 @@ func (c cell) String() string {
 	return strings.Join(parts, " ")
 }
 
-// id tells cells apart.
+// id tells cells apart. Different points may make one cell: of "fcfs" and "easy:depth={k}"
+// fcfs is the same with each k.
 func (c cell) id() string {
 	var b strings.Builder
 	for _, v := range c {

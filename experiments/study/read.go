@@ -1,5 +1,16 @@
 package study
 
+// The reader of a study file: keys become axes, filters and settings of the study.
+//
+//	policies: [fcfs, easy]          an axis of one parameter: list
+//	zip: {load: [..], procs: [..]}  an axis of two parameters: zip
+//	sample: {size: 40, of: {..}}    an axis of drawn points: sample
+//	except, only                    filters of what crossing the axes gives (cells.go)
+//	batches, compare, ...           what becomes of the results (analysis.go)
+//
+// What a value means is the scenario's business: values are texts here, each with its place in
+// the file, and are set by scenario.Set when a case is made.
+
 import (
 	"fmt"
 	"math"
@@ -31,6 +42,7 @@ type value struct {
 	at  *yamlfile.Node // where it stands; nil for a policy that the machine has
 }
 
+// valueAt is the value that stands at a node.
 func valueAt(param string, n *yamlfile.Node) value {
 	return value{sweep.Param{Name: param, Value: n.Text}, n.Text, n}
 }
@@ -41,6 +53,8 @@ type reader struct {
 	replications uint64
 }
 
+// read reads the keys in the order of the file, and then what needs the names of all
+// parameters.
 func (r *reader) read(root *yamlfile.Node) error {
 	for _, k := range root.Keys {
 		if err := r.key(k); err != nil {
@@ -80,7 +94,7 @@ func (r *reader) key(k yamlfile.Key) (err error) {
 		err = eachItem(k.Value, func(n *yamlfile.Node) error { return r.zip(k, n) })
 	case "sample":
 		err = eachItem(k.Value, func(n *yamlfile.Node) error { return r.sample(k, n) })
-	case "except", "only", "warmup", "batches", "compare", "baseline", "measures":
+	case "except", "only", "warmup", "batches", "compare", "baseline", "measures": // see read
 	case "keep":
 		err = r.readKeep(k.Value)
 	case "limit":
@@ -228,7 +242,8 @@ func (r *reader) paramInside(what string, k yamlfile.Key) (string, error) {
 	return param, nil
 }
 
-// sample reads points drawn from ranges.
+// sample reads points drawn from ranges. The seed of the sample is its own: with each seed of
+// the study the same points are simulated.
 func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 	if err := checkKeys(n, "sample", sampleKeys); err != nil {
 		return err
@@ -327,6 +342,7 @@ func (r *reader) dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
 	return d, nil
 }
 
+// readSeeds reads the seeds, each of which all cases are simulated with.
 func (r *reader) readSeeds(k yamlfile.Key) error {
 	if r.replications > 0 {
 		return k.Errorf("%s: replications are given, too: give one of them", k.Name)
@@ -347,6 +363,7 @@ func (r *reader) readSeeds(k yamlfile.Key) error {
 	})
 }
 
+// readKeep reads kinds of files.
 func (r *reader) readKeep(n *yamlfile.Node) error {
 	nodes, err := textsOf(n, "keep")
 	for _, n := range nodes {
@@ -358,6 +375,8 @@ func (r *reader) readKeep(n *yamlfile.Node) error {
 	return err
 }
 
+// readLimit reads what one simulation may take: time in seconds of the clock, memory in bytes,
+// and how often it is begun.
 func (r *reader) readLimit(n *yamlfile.Node) (err error) {
 	if err := checkKeys(n, "limit", limitKeys); err != nil {
 		return err

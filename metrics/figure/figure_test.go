@@ -311,6 +311,9 @@ func TestPoliciesStandInTheOrderAskedForWithTheirMeansAndIntervals(t *testing.T)
 	runs := []Rows[results.Job]{{"first", manyJobs(400)}, {"second", long}}
 	f, err := Policies(runs)
 	require.NoError(t, err)
+	for i, label := range []string{"mean wait", "mean turnaround", "mean bounded slowdown"} {
+		require.True(t, strings.HasPrefix(f.Panels[i].X.Label.Text, label))
+	}
 	svg := string(write(t, f, "svg"))
 	at := heights(t, svg, "first", "second")
 	require.Greater(t, at[0], at[1])

@@ -31,7 +31,7 @@ func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
 		to.Set(reflect.ValueOf(n))
 		return nil
 	}
-	if n.Kind == Nothing {
+	if n.Kind == Nothing { // "speed:" is as if the key were not there
 		return nil
 	}
 	if want == "" {
@@ -76,6 +76,7 @@ func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
 	if n.Kind == Scalar && setScalar(to, n) {
 		return nil
 	}
+	// A whole number that did not fit has the right form: what is wrong is its size.
 	if v, err := strconv.ParseFloat(n.Plain(), 64); err == nil && to.CanInt() && v == math.Trunc(v) {
 		return n.Errorf("%s: the number %s is too large", key, n.Text)
 	}
@@ -128,6 +129,8 @@ func setScalar(to reflect.Value, n *Node) bool {
 		to.SetFloat(v)
 		return err == nil
 	case reflect.Int, reflect.Int64:
+		// Numbers without a point are exact to the last digit; others are whole where they
+		// have no fraction, and fit below 2^63.
 		whole, err := strconv.ParseInt(n.Plain(), 10, 64)
 		if v, errFloat := strconv.ParseFloat(n.Plain(), 64); err != nil && errFloat == nil && v == math.Trunc(v) && math.Abs(v) < math.MaxInt64 {
 			whole, err = int64(v), nil
@@ -159,7 +162,8 @@ func wantOf(t reflect.Type) string {
 	return "text"
 }
 
-// suggestion is the known key that is most like an unknown one, for people.
+// suggestion is the known key that is most like an unknown one, for people. Keys of the whole
+// file are looked at, as many a key is well written but stands in the wrong part.
 func (d decoding) suggestion(key string) string {
 	var known []string
 	addKeysOf(d.root, &known)

@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ type settings struct {
 	Any   *Node     `yaml:"any"`
 	File  string    `yaml:"file" want:"the name of a file"`
 	On    bool      `yaml:"on"`
+	Own   int       `yaml:"-"`
 	Sites []struct {
 		Speed float64 `yaml:"speed"`
 	} `yaml:"sites"`
@@ -48,24 +50,26 @@ func TestNumbersAreReadAsProgramsWriteThem(t *testing.T) {
 
 func TestWhatCannotBeReadIsSaidInPlainWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                     "the file is empty",
-		"cuont: 3":             `line 1, column 1: there is no key "cuont": did you mean "count"?`,
-		"elephants: 3":         `line 1, column 1: there is no key "elephants"`,
-		"count: 1\ncount: 2":   `line 2, column 1: the key "count" is there twice`,
-		"count: many":          `line 1, column 8: count: want a whole number, not "many"`,
-		"sites:\n- speed: x":   `line 2, column 10: speed: want a number, not "x"`,
-		"sites: 3":             `line 1, column 8: sites: want a list, [A, B], not 3`,
-		"pair: [a, b, c]":      "too long",
-		"count: [1":            "line 1, column 8: this is no YAML",
-		"count: 1e400":         "count",
-		"count: 1e30":          "line 1, column 8: count: the number 1e30 is too large",
-		"count: 3.5":           "line 1, column 8: count: want a whole number, not 3.5",
-		"count: .nan":          "line 1, column 8: count: want a whole number, not .nan",
-		"count: true":          "line 1, column 8: count: want a whole number, not true",
-		"on: yes":              `line 1, column 5: on: want true or false, not "yes"`,
-		"file: {a: 1}":         "line 1, column 7: file: want the name of a file, not settings",
-		"sites: [{count: 1}]":  `line 1, column 10: there is no key "count" here; it belongs to another part of the file`,
-		"count: !!binary 3\n-": "line",
+		"":                           "the file is empty",
+		"cuont: 3":                   `line 1, column 1: there is no key "cuont": did you mean "count"?`,
+		"elephants: 3":               `line 1, column 1: there is no key "elephants"`,
+		"count: 1\ncount: 2":         `line 2, column 1: the key "count" is there twice`,
+		"count: many":                `line 1, column 8: count: want a whole number, not "many"`,
+		"sites:\n- speed: x":         `line 2, column 10: speed: want a number, not "x"`,
+		"sites: 3":                   `line 1, column 8: sites: want a list, [A, B], not 3`,
+		"pair: [a, b, c]":            "too long",
+		"count: [1":                  "line 1, column 8: this is no YAML",
+		"count: 1e400":               "count",
+		"count: 1e30":                "line 1, column 8: count: the number 1e30 is too large",
+		"count: 9223372036854775808": "line 1, column 8: count: the number 9223372036854775808 is too large",
+		"\"-\": 1":                   `line 1, column 1: there is no key "-"`,
+		"count: 3.5":                 "line 1, column 8: count: want a whole number, not 3.5",
+		"count: .nan":                "line 1, column 8: count: want a whole number, not .nan",
+		"count: true":                "line 1, column 8: count: want a whole number, not true",
+		"on: yes":                    `line 1, column 5: on: want true or false, not "yes"`,
+		"file: {a: 1}":               "line 1, column 7: file: want the name of a file, not settings",
+		"sites: [{count: 1}]":        `line 1, column 10: there is no key "count" here; it belongs to another part of the file`,
+		"count: !!binary 3\n-":       "line",
 	} {
 		_, _, err := decode(text)
 		require.ErrorContains(t, err, want, "%q", text)
@@ -86,6 +90,7 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 	require.Nil(t, root.Find("sites", 2))
 	require.EqualError(t, root.Unwanted("want 1", "sites", 1, "speed"), "line 4, column 13: speed: want 1, not 2")
 	require.EqualError(t, root.Unwanted("want a name", "sites", 0, "name"), "line 3, column 5: name: want a name; the key is missing")
+	require.EqualError(t, root.ErrorAt(errors.New("no"), "sites", 1, "links", 2), "line 4, column 5: no", "the place of what is there")
 	require.EqualError(t, root.Unwanted("want a pair", "pair"), "pair: want a pair; the key is missing")
 }
 

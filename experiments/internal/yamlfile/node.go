@@ -10,7 +10,9 @@ import (
 )
 
 // Node is a value of a document with its place: a text or number (Text), a list
-// (Items) or settings (Keys).
+// (Items) or settings (Keys). The tree of nodes is what all readers of settings read: a
+// reader whose keys are known puts it into a struct (Decode), a reader to whom a key may be
+// any name walks over Keys.
 type Node struct {
 	Kind  Kind
 	Text  string // as it stands in the file, without quotes: 0.70 keeps its last zero
@@ -49,7 +51,9 @@ const (
 	Settings
 )
 
-// treeBuilder makes nodes of the parser's syntax tree.
+// treeBuilder makes nodes of the parser's syntax tree. Nodes differ from the syntax tree in
+// three ways: names of other values are followed, comments and styles are gone, and settings
+// of one key are settings like others.
 type treeBuilder struct {
 	anchors map[string]ast.Node // the values with a name, &NAME
 	nodes   int                 // made until now
@@ -67,7 +71,7 @@ const (
 // built anew, so that each node has one place: that of the alias.
 func (t *treeBuilder) node(from ast.Node, depth int) (*Node, error) {
 	n := &Node{}
-	if from == nil {
+	if from == nil { // a name without a value: "a: &x" at the end of a file
 		return n, nil
 	}
 	n.place = placeOf(firstToken(from))
@@ -129,7 +133,7 @@ func (t *treeBuilder) addKeys(n *Node, depth int, from ...*ast.MappingValueNode)
 	for _, v := range from {
 		at := v.Key.GetToken()
 		k := Key{Name: at.Value, place: placeOf(at)}
-		if v.Key.IsMergeKey() {
+		if v.Key.IsMergeKey() { // "<<: *x": two places for one key would make errors hard to tell
 			return k.Errorf("settings cannot be merged here: write them out")
 		}
 		if _, simple := v.Key.(ast.ScalarNode); !simple {
@@ -167,7 +171,9 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Find is the value at a path of keys and of positions in lists, or nil.
+// Find is the value at a path of keys and of positions in lists, or nil:
+//
+//	root.Find("clusters", 0, "processors")
 func (n *Node) Find(path ...any) *Node {
 	for _, part := range path {
 		i, isPosition := part.(int)
@@ -185,7 +191,8 @@ func (n *Node) Find(path ...any) *Node {
 	return n
 }
 
-// Plain is a scalar as programs write it: 0.70 is 0.7, 0x10 is 16.
+// Plain is a scalar as programs write it: 0.70 is 0.7, 0x10 is 16. A setting is set to it;
+// names of cases keep the Text instead, since users look for what they have written.
 func (n *Node) Plain() string { return fmt.Sprint(n.plain) }
 
 // ErrorAt is err with the place of the value at a path, or of what lies above the value

@@ -30,6 +30,8 @@ func TestNamesOfOtherValuesAreFollowed(t *testing.T) {
 	n, err := Read([]byte("a: &loads [0.7, 0.9]\nb: *loads\n"))
 	require.NoError(t, err)
 	require.Equal(t, "0.9", n.Get("b").Items[1].Text)
+	require.EqualError(t, n.Get("b").Errorf("no"), "line 2, column 4: no", "a value that has a name is where it is used")
+	require.EqualError(t, n.Get("b").Items[1].Errorf("no"), "line 1, column 17: no")
 	_, err = Read([]byte("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n"))
 	require.ErrorContains(t, err, "line 3, column 3: settings cannot be merged here: write them out")
 }
@@ -58,6 +60,10 @@ func TestAFewLinesOfNamesDoNotTakeAllMemory(t *testing.T) {
 	}
 	_, err := Read([]byte(text))
 	require.ErrorContains(t, err, "names of other values (*NAME) make more than 1000000 values of it")
+
+	text = "a: &a [" + strings.Repeat("x, ", 1000) + "]\n"
+	_, err = Read([]byte(text + "b: [" + strings.Repeat("*a, ", 1000) + "]\n"))
+	require.ErrorContains(t, err, "make more than 1000000 values of it")
 }
 
 func TestAMarkOfTheByteOrderIsNoPartOfAKey(t *testing.T) {
