@@ -47,6 +47,11 @@ func TestNodesAreCheckedWhereTheFileNamesThem(t *testing.T) {
 	}
 }
 
+func TestAJobHasAsManyNodesAsItAsksFor(t *testing.T) {
+	file := leftHead + "\n1,0,1,10,1,COMPLETED_SUCCESSFULLY,0,10,7-8\n"
+	require.ErrorContains(t, checked(t, file, validate.Rules{Nodes: twoNodes}, of(1, 1)), "has 2 nodes instead of 1")
+}
+
 func TestWhoFollowsAJobThatNeverEndsHasNoRow(t *testing.T) {
 	file := leftHead + "\n1,0,1,10,0,SUBMITTED,,,\n4,5,1,10,1,COMPLETED_SUCCESSFULLY,5,15,7\n"
 	after := func(job int64) entity.Dependency { return entity.Dependency{Job: job} }

@@ -315,6 +315,15 @@ func TestValidatorRejects(t *testing.T) {
 			s.tell(10*sec, entity.JobFinished, a)
 			s.tell(11*sec, entity.JobFinished, b)
 		}, TwoJobsOnOne, "at 10, job 1: two jobs on one processor: had the processors 0-2, and now it tells of 1-3"},
+		{"a start before the end of another", Validator{}, func(s *story) {
+			follower := tenSeconds(2, 1)
+			follower.After = []entity.Dependency{{Job: 1}}
+			a, b := s.submit(0, tenSeconds(1, 1)), s.submit(0, follower)
+			s.start(0, a)
+			s.start(9*sec, b)
+			s.tell(10*sec, entity.JobFinished, a)
+			s.tell(19*sec, entity.JobFinished, b)
+		}, BeforeItsTurn, "started before the end of job 1, which it follows"},
 		{"a start after a job that failed", Validator{}, func(s *story) {
 			a := s.submit(0, tenSeconds(1, 1))
 			s.start(0, a)
