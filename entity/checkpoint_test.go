@@ -35,6 +35,7 @@ func TestAJobGoesOnFromItsLastCheckpoint(t *testing.T) {
 	})
 	require.NoError(t, sim.Run(context.Background()))
 	require.Equal(t, (13+5+15+2)*des.Second, r.Finish)
+	require.Equal(t, 13*des.Second, r.Served())
 	require.Equal(t, entity.Finished, r.State)
 	all := slices.Collect(r.Attempts())
 	require.Len(t, all, 2)

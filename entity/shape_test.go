@@ -173,6 +173,7 @@ func TestAHeadThatIsSetUpWhileAWindowIsHeldForItIsSetUpInEveryShape(t *testing.T
 					longer = true
 					require.Equal(t, 4, e.Run.Request.Nodes, "the shape of the hold")
 					require.True(t, w.meta.SetUp(e.Run, 5*des.Second))
+					require.Equal(t, 4, e.Run.Request.Nodes, "the hold is still there")
 				}
 			}))
 			if predicted {
