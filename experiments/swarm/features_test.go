@@ -86,6 +86,9 @@ var features = append(programFeatures(), []feature{
 					j.more[d.name] = d.value
 				}
 			}
+			if j.more["max_price"] != "" { // by that alone ALP goes, whatever the budget is
+				delete(j.more, "budget")
+			}
 		})
 	}},
 	{name: "workload-of-two", of: cluster | gridOf, odds: 2, not: "model of-a-log job-file", add: func(r rnd, w *world) {
@@ -184,7 +187,7 @@ var features = append(programFeatures(), []feature{
 			w.members = append(w.members, map[string]string{"name": string(rune('y' + i)), "generate": fmt.Sprintf("{count: %d}", r.among(1, 4))})
 		}
 	}},
-	{name: "domains", of: gridOf, odds: 20, not: "late", add: func(r rnd, w *world) {
+	{name: "domains", of: gridOf, odds: 20, add: func(r rnd, w *world) {
 		w.yaml["cycle"], w.yaml["interval"] = r.text("20 60 100"), "2000"
 		w.yaml["trace"] = fmt.Sprintf("{performance: %s, wealth: [1, 2]}", r.text("1 3"))
 		if r.chance(40) {
