@@ -184,6 +184,7 @@ type use struct {
 type part struct {
 	site       string
 	start, end des.Time
+	attempt    string // its number, or "" where the file tells none
 	nodes      []int
 	short      bool     // a task ended before its time: an attempt that was preempted
 	vague      bool     // it may have been stopped, or not; see Site.Overhead
@@ -277,8 +278,11 @@ func (c *gridChecker) tasks(from io.Reader) error {
 			return &DamagedFileError{r.file, r.line, "job_id", fmt.Errorf("the workload has no job %d", id)}
 		}
 		site.uses[n.ID] = append(site.uses[n.ID], use{start, end, id})
-		again := r.has("attempt") && r.text("attempt") != "" && r.text("attempt") != "1"
-		c.task(f, site, n, start, reserved, end, cost, paid, again)
+		attempt := ""
+		if r.has("attempt") {
+			attempt = r.text("attempt")
+		}
+		c.task(f, site, n, start, reserved, end, cost, paid, attempt)
 		user := r.text("user_id")
 		if user == "" {
 			user = "-1"
@@ -309,14 +313,16 @@ func (c *gridChecker) planned(site *gridSite, from io.Reader) error {
 	return r.err
 }
 
-// task checks one task, and adds it to its part. No file tells how much was left to do for a
+// task checks one task, and adds it to its part: several attempts may begin at one instant, of
+// which all but the last were stopped at once. No file tells how much was left to do for a
 // task that was stopped and goes on again: its length is not checked.
-func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money, again bool) {
+func (c *gridChecker) task(f *filed, site *gridSite, n *entity.Node, start, reserved, end des.Time, cost, paid money, attempt string) {
+	again := attempt != "" && attempt != "1"
 	parts := c.parts[f.job.ID]
-	i := slices.IndexFunc(parts, func(p *part) bool { return p.site == site.Name && p.start == start })
+	i := slices.IndexFunc(parts, func(p *part) bool { return p.site == site.Name && p.start == start && p.attempt == attempt })
 	if i < 0 {
 		i = len(parts)
-		parts = append(parts, &part{site: site.Name, start: start})
+		parts = append(parts, &part{site: site.Name, start: start, attempt: attempt})
 		c.parts[f.job.ID] = parts
 	}
 	p := parts[i]

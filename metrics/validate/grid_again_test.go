@@ -93,3 +93,20 @@ func TestATaskThatGoesOnIsShorter(t *testing.T) {
 	require.ErrorContains(t, run(100*des.Second, "dom,1,5,1,10,90,30,80,0,1\ndom,1,5,1,50,130,130,80,80,2\n"), "has node 1 of dom for 80, and needs it for 100")
 	require.ErrorContains(t, run(100*des.Second, "dom,1,5,1,10,110,30,100,0,1\ndom,1,5,1,50,130,130,80,80,1\n"), "has node 1 of dom for 80, and needs it for 100")
 }
+
+// A job that is stopped at the instant of its start may begin again at that instant.
+func TestTwoAttemptsMayBeginAtOneInstant(t *testing.T) {
+	job := &entity.Job{ID: 1, User: 5, Runtime: 100 * des.Second, Request: entity.Request{Nodes: 1, Length: 100 * des.Second}}
+	run := func(tasks string) error {
+		of := strings.NewReader
+		report, err := Grid(GridFiles{
+			Jobs:     of("job_id,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,finish_time\n1,0,1,100,1,COMPLETED_SUCCESSFULLY,10,110\n"),
+			Tasks:    of("site,job_id,user_id,node,start,reserved_end,end,cost,paid,attempt\n" + tasks),
+			Accounts: of("site,account,balance\ndom,user 5,-100\ndom,owner 1,100\n"),
+		}, slices.Values([]*entity.Job{job}), []Site{{Name: "dom", Nodes: []entity.Node{{ID: 1, Perf: 1, Price: 1}}}}, Rules{})
+		require.NoError(t, err)
+		return report.Err()
+	}
+	require.NoError(t, run("dom,1,5,1,10,110,10,100,0,1\ndom,1,5,1,10,110,110,100,100,2\n"))
+	require.ErrorContains(t, run("dom,1,5,1,10,110,10,100,0,1\ndom,1,5,1,10,110,110,100,100,1\n"), "has node 1 of dom twice")
+}
