@@ -303,7 +303,7 @@ func outagesAreThoseOfTheLog(r *result) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for i, run := range r.runs {
+	for _, run := range r.runs {
 		lost, known, err := r.outagesOf(run)
 		if err != nil {
 			return err
@@ -317,7 +317,8 @@ func outagesAreThoseOfTheLog(r *result) error {
 				return fmt.Errorf("%s: outages take %d, and by their log %d", run.Policy, down, want)
 			}
 		}
-		if len(capacity) == 0 || run.summary["waiting"] != "0" {
+		i := slices.IndexFunc(capacity, func(c map[string]string) bool { return c["policy"] == run.Policy })
+		if i < 0 || run.summary["waiting"] != "0" { // only policies with attempts have a row
 			continue
 		}
 		// The account ends with the last start, end or preemption: that of a job that has ended.
