@@ -99,7 +99,11 @@ func TestWhoIsToYieldMakesRoomAndNobodyYieldsInVain(t *testing.T) {
 				tried++
 			}
 		})
-		require.Greater(t, tried, 20, what)
+		least := 20
+		if testing.Short() {
+			least = 3 // of the twenty worlds that are drawn then
+		}
+		require.Greater(t, tried, least, what)
 	}
 }
 
