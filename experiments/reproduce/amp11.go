@@ -52,6 +52,10 @@ var amp11Searches = []struct {
 	{"AMP", window.AMP{}, vo.AMP11Job.PerJob},
 }
 
+// Series are a search and a problem, or the cycles that a problem keeps.
+//
+//	"ALP, least time"          what ALP's alternatives come to where the time is minimised
+//	"cycles kept, least cost"  what the cycles are like in which the cost can be
 const (
 	leastTime   = ", least time"
 	leastCost   = ", least cost"
@@ -83,6 +87,8 @@ func (alpAMP) rows(p *page) (rows []Row) {
 	return rows
 }
 
+// cycle draws slots and jobs once for each reading: the same draws, which a reading
+// turns into other jobs.
 func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	for _, reading := range amp11Readings {
 		slots, jobs := a.Slots, a.Jobs
@@ -108,6 +114,7 @@ func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 			tell(cyclesKept+leastCost, shareKept, 0)
 			continue
 		}
+		// AMP11 (1): the least time within B* of (3), then the least cost within T* of (2).
 		least := cyclic.Choice{Problem: cyclic.BatchTime, TimeLimit: reading.timeLimit, BudgetLimit: cyclic.LargestIncome}
 		if _, err := amp11Choose(ctx, leastTime, least, found, tell); err != nil {
 			return err

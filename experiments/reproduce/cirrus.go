@@ -49,6 +49,7 @@ const (
 	slurmName     = "Slurm"
 )
 
+// measure needs the rigid jobs' runs for the records, too, which are found among them.
 func (c cirrus) measure(ctx context.Context, _ Config, _ *page, t *Table) ([]Row, error) {
 	rigid, rigidRows, err := c.rigid(ctx)
 	if err != nil {
@@ -120,6 +121,9 @@ func (c cirrus) moldable(ctx context.Context) ([]Row, error) {
 	}
 	const unit = 1000 * des.Second // finer ticks: ends that differ are not to meet
 	ticks := func(units float64) des.Time { return des.Time(math.Round(units * float64(unit))) }
+	// A job does the same work on any number of processors that it may have:
+	//
+	//	runtime on n processors = base_procs x base_runtime / n
 	jobs := make([]*entity.Job, len(rows))
 	for i, x := range rows {
 		j := &entity.Job{ID: int64(x[0]), Submit: ticks(x[1]), Runtime: ticks(x[5])}
@@ -164,6 +168,8 @@ func (c cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 	if err != nil {
 		return nil, "", err
 	}
+	// A job of ElastiSim's is a record in whole units of its time. Several may be alike:
+	// each record takes the first that is left.
 	type kind struct {
 		submit, runtime float64
 		nodes           int

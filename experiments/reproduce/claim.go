@@ -192,7 +192,11 @@ func (f singleRuns) change(ch Change) (v Verdict, detail string) {
 	return v, fmt.Sprintf("%s: %+.1f%% (published %+g%%)", ch.Of.label(), percent, ch.Percent)
 }
 
-// below is the verdict on a difference that is claimed to be below 0.
+// below is the verdict on a difference that is claimed to be below 0, by its interval.
+//
+//	mean + half width < 0   holds
+//	mean - half width > 0   fails
+//	otherwise               undecided, as is a difference of fewer than two cycles
 func below(d metrics.Interval) Verdict {
 	switch {
 	case d.N >= 2 && d.Mean+d.HalfWidth < 0:

@@ -65,6 +65,10 @@ func (s *study) bundle() int { return (s.cycles + mostUnits - 1) / mostUnits }
 // observe carries out n cycles.
 func (s *study) observe(ctx context.Context, c Config, n int, index map[Ref]int) (observations, error) {
 	seen := noObservations(len(s.rows), n)
+	// Units are whole bundles of cycles, but for the last:
+	//
+	//	cycles  0 1 2 | 3 4 5 | 6 7
+	//	units     0       1      2
 	var parts []observations // of the units
 	axis := sweep.Axis{Names: []string{"first_cycle", "cycles"}}
 	for from := 0; from < n; from += s.bundle() {

@@ -60,6 +60,7 @@ func offline() planning {
 	}
 }
 
+// rows are those of online policies, whose plans change, before those of planners.
 func (earlyEnds) rows(p *page) []Row {
 	var lines []Row
 	for _, x := range online() {
@@ -86,6 +87,7 @@ func (e earlyEnds) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 		see.at(name, "", "start scheduled", scheduled.start/scheduled.planned)
 		see.at(name, "", "start real", real.start/real.planned)
 	}
+	// Planners reserve; their jobs start when they were to start, and end early.
 	for _, x := range offline() {
 		out, err := x.Planner.Plan(ctx, items(jobs), in.SlotList())
 		if err != nil {
@@ -97,6 +99,8 @@ func (e earlyEnds) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 		}
 		tell(varied(x.Series, x.Variant), s, s)
 	}
+	// Policies see jobs end. What they would have scheduled is what they do with jobs
+	// that take all the time they were given.
 	exact := make([]*entity.Job, len(jobs))
 	for i, j := range jobs {
 		job := *j

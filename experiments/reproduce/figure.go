@@ -20,6 +20,7 @@ import (
 	drawing "github.com/gridslot/gridslot/metrics/figure"
 )
 
+// A figure is panels of one size in one or two columns.
 const (
 	panelWidth  = 13 * vg.Centimeter
 	panelHeight = 8 * vg.Centimeter
@@ -88,6 +89,8 @@ type errorPoints struct {
 	plotter.YErrors
 }
 
+// drawLines draws a line a series over the settings, with intervals. Published figures
+// are crosses of the series' colour.
 func drawLines(p *plot.Plot, rows []Row) error {
 	for i, name := range distinct(rows, Row.name) {
 		var ours errorPoints
@@ -129,6 +132,11 @@ func drawLines(p *plot.Plot, rows []Row) error {
 	return nil
 }
 
+// drawBars draws a group of bars a row: what was published of it, where something was,
+// and ours with its interval.
+//
+//	paper  authors' code  ours
+//	 ###       ###        #|#
 func drawBars(p *plot.Plot, rows []Row) error {
 	var names []string
 	for _, r := range rows {

@@ -124,6 +124,8 @@ func (e grid5000) measure(ctx context.Context, c Config, _ *page, t *Table) (row
 	if err := k.measure(ctx, c); err != nil {
 		return nil, err
 	}
+	// What is compared, from what anybody would take to what is known of this machine:
+	// the calibrated machine is that of the runs of the other workloads.
 	rules := oarMachine{Anew: true, Security: oarSecurity, Dispatch: plainOAR.Dispatch}
 	awake := rules
 	awake.Every = 30
@@ -139,6 +141,8 @@ func (e grid5000) measure(ctx context.Context, c Config, _ *page, t *Table) (row
 		{oarFitted, func(*oarRun) oarMachine { return k.best("") }},
 	}
 	most := slices.MaxFunc(runs, func(a, b *oarRun) int { return a.nodes - b.nodes }).nodes
+	// Each model is run on every run, and summed up over all of them, over those on all
+	// nodes, and over those of workloads that the machine itself ran twice.
 	for _, m := range models {
 		var all, whole, twice tally
 		for i, r := range runs {
@@ -335,7 +339,8 @@ func readRuns(path string) (runs []*oarRun, err error) {
 	return runs, nil
 }
 
-// peak is the most nodes that jobs had at a time.
+// peak is the most nodes that jobs had at a time. At one instant ends come before
+// starts, so that nodes which are given on are counted once.
 func (r *oarRun) peak() (most int) {
 	type change struct {
 		at    des.Time

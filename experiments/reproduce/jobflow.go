@@ -75,6 +75,7 @@ func (f jobFlow) searches() []search {
 	return list
 }
 
+// rows are over the loads or over the probabilities, as the quantity's name says.
 func (f jobFlow) rows(p *page) (rows []Row) {
 	for _, q := range p.Quantities {
 		for _, s := range f.searches() {
@@ -92,6 +93,7 @@ func (f jobFlow) rows(p *page) (rows []Row) {
 
 func loadPoint(load float64) string { return fmt.Sprintf("load %v%%", 100*load) }
 
+// cycle has one instance of nodes and owners' tasks for all loads and probabilities.
 func (f jobFlow) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	in, err := f.environment().Generate(seed, cycle)
 	if err != nil {

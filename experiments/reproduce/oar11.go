@@ -272,6 +272,8 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 		}
 		inputs = append(inputs, in)
 	}
+	// A cell is a unit of a study, so that what is done of it is kept: its figures are
+	// texts there.
 	cells := e.cells()
 	axis := sweep.Axis{Names: []string{"variant", "jobs", "strategy"}}
 	for _, x := range slices.Backward(cells) { // the longest runs first
@@ -302,6 +304,7 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 			}
 		}
 	}
+	// Claims are asked for by strategy, number of jobs and quantity.
 	t.Claims = e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
 		i := slices.IndexFunc(cells, func(x *oarCell) bool {
 			return x.variant.Name == v.Name && x.strategy == strategy && x.jobs == jobs

@@ -42,6 +42,7 @@ type criterion struct {
 	Finder plan.Finder
 }
 
+// What is observed of a plan beside the quantities of windows (search.go).
 const (
 	execution     = "execution"
 	processorTime = "T_CPU"
@@ -55,6 +56,7 @@ const (
 // offeredPerf is the performance of the node that META table 2 offers.
 const offeredPerf = 6
 
+// rows are the plans' in their order, by criterion where a plan has several.
 func (plans planning) rows(p *page) []Row {
 	var lines []Row
 	for _, plan := range plans {
@@ -69,6 +71,8 @@ func (plans planning) rows(p *page) []Row {
 	return p.each(lines)
 }
 
+// cycle has every plan draw its own environment and batch. The streams are the same for
+// all, so that plans of equal settings meet equal ones.
 func (plans planning) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
 	for _, plan := range plans {
 		environment := plan.Environment
@@ -225,6 +229,7 @@ func preferences() planning {
 		{"finish", window.AEP{Settings: wholeTimes, By: window.MinFinish}},
 		{"cost", window.AEP{Settings: wholeTimes, By: window.MinCost}},
 	}
+	// Each of our own rows has one setting other than the row CSS.
 	sliced := slicer(5, cyclic.ShiftSlice)
 	grid, income := sliced, sliced
 	grid.Choice.Grid = 1

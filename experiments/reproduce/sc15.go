@@ -244,6 +244,8 @@ func (f fates) Observe(e entity.JobEvent) {
 
 // rows are the figures of all runs.
 func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
+	// By log and algorithm, with both kinds of decisions: the slowdowns, and after them
+	// what they come to in the mean over the logs.
 	cellOf := map[Ref]*sc15Cell{}
 	for _, c := range cells {
 		cellOf[Ref{varied(c.of.Name, c.variant()), "", c.log.name}] = c
@@ -269,6 +271,8 @@ func (e sc15) rows(p *page, logs []sc15Log, cells []*sc15Cell) (rows []Row) {
 			}
 		}
 	}
+	// By algorithm and log, for decisions as in the authors' program only: single jobs that
+	// fare otherwise, and how good predictions were.
 	ofCells := func(quantity, code string, of func(c *sc15Cell) (x float64, ok bool)) {
 		for _, log := range logs {
 			for _, c := range cells {

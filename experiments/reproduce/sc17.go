@@ -75,7 +75,8 @@ type sc17Job struct {
 	procs                     int
 }
 
-const sc17Close = 1 // per cent
+// sc17Close is within how many per cent a window is met.
+const sc17Close = 1
 
 func (sc17) data() (logs, field []string) {
 	for _, x := range sc17Tables {
@@ -89,6 +90,8 @@ func (e sc17) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []
 	if err != nil {
 		return nil, err
 	}
+	// The windows are the same in all tables, and all are run under all orders.
+	//
 	// A figure is of an order, in a table, through so many jobs of the queue; it has a
 	// slowdown of each window.
 	type figure struct {
@@ -198,6 +201,8 @@ func (sc17Estimate) Observe(entity.JobEventKind, entity.Known) {}
 
 // slowdown is the mean over a window's jobs, but for those that fill the machine.
 func (e sc17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, table sc17Table, sight int) (float64, error) {
+	// The first jobs stand in the machine when the window begins: the program starts them
+	// in the order in which they come, whatever the order of the queue.
 	if o.Key != nil && o.Name != entity.Submission.Name {
 		key, first := o.Key, int64(e.State)
 		o.Key = func(r *entity.Run, now des.Time) float64 {

@@ -1,0 +1,107 @@
+package reproduce
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// chart has two series at three points, of two quantities.
+func chart() (rows []Row) {
+	for _, q := range []string{"wait", "cost"} {
+		for _, series := range []string{"a", "b"} {
+			for _, point := range []string{"k = 1", "k = 2", "k = 3"} {
+				rows = append(rows, Row{Series: series, Point: point, Quantity: q})
+			}
+		}
+	}
+	return rows
+}
+
+func TestAClaimOfAPageIsPairsOfRows(t *testing.T) {
+	at := func(series, point string) Ref { return Ref{series, point, "wait"} }
+	for what, c := range map[string]struct {
+		claim claimText
+		want  []Pair
+	}{
+		"two rows":             {claimText{Order: []string{"a, k = 1 < b, k = 2"}}, []Pair{{Less: at("a", "k = 1"), Than: at("b", "k = 2")}}},
+		"a chain":              {claimText{Order: []string{"a, k = 1 < a, k = 2 < b, k = 1"}}, []Pair{{Less: at("a", "k = 1"), Than: at("a", "k = 2")}, {Less: at("a", "k = 2"), Than: at("b", "k = 1")}}},
+		"a factor":             {claimText{Order: []string{"a, k = 1 < 0.5 × b, k = 1"}}, []Pair{{Less: at("a", "k = 1"), Than: at("b", "k = 1"), Factor: 0.5}}},
+		"a number":             {claimText{Order: []string{"a, k = 3 < 7"}}, []Pair{{Less: at("a", "k = 3"), Factor: 7}}},
+		"series at all points": {claimText{Order: []string{"a < b"}}, []Pair{{Less: at("a", "k = 1"), Than: at("b", "k = 1")}, {Less: at("a", "k = 2"), Than: at("b", "k = 2")}, {Less: at("a", "k = 3"), Than: at("b", "k = 3")}}},
+		"a rise":               {claimText{Rises: "a"}, []Pair{{Less: at("a", "k = 1"), Than: at("a", "k = 2")}, {Less: at("a", "k = 2"), Than: at("a", "k = 3")}}},
+		"a fall":               {claimText{Falls: "b"}, []Pair{{Less: at("b", "k = 3"), Than: at("b", "k = 2")}, {Less: at("b", "k = 2"), Than: at("b", "k = 1")}}},
+		"the least":            {claimText{Least: "a, k = 2"}, []Pair{{Less: at("a", "k = 2"), Than: at("a", "k = 1")}, {Less: at("a", "k = 2"), Than: at("a", "k = 3")}}},
+		"another quantity":     {claimText{Order: []string{"cost at a, k = 1 < b, k = 1"}}, []Pair{{Less: Ref{"a", "k = 1", "cost"}, Than: at("b", "k = 1")}}},
+		"nobody":               {claimText{Order: []string{"c < a, k = 1"}}, []Pair{{Less: Ref{"c", "", "wait"}, Than: at("a", "k = 1")}}},
+	} {
+		c.claim.Quantity = "wait"
+		p := page{Claims: []claimText{c.claim}}
+		require.Equal(t, c.want, p.claims(chart())[0].Pairs, what)
+	}
+	p := page{Claims: []claimText{{Quantity: "*", Order: []string{"a, k = 1 < b, k = 1"}}}}
+	require.Len(t, p.claims(chart())[0].Pairs, 2, "of both quantities")
+}
+
+// A name that is no row's would leave a claim untested, and a figure unseen.
+func TestPagesSpeakOfRowsThatThereAre(t *testing.T) {
+	for _, e := range ofCycles() {
+		e := e.(experiment)
+		require.NoError(t, e.page.err, e.name)
+		rows := e.program.(replicated).rows(&e.page)
+		index, err := indexOf(rows)
+		require.NoError(t, err)
+		for _, c := range e.page.claims(rows) {
+			require.NotEmpty(t, c.Where, c.Text)
+			if c.Untested == "" {
+				require.NotEmpty(t, slices.Concat(c.Pairs, make([]Pair, len(c.Changes))), "%s: %s", e.name, c.Text)
+			}
+			for _, p := range c.Pairs {
+				require.Contains(t, index, p.Less, "%s: %s", e.name, c.Text)
+				if p.Than != (Ref{}) {
+					require.Contains(t, index, p.Than, "%s: %s", e.name, c.Text)
+				}
+			}
+			for _, ch := range c.Changes {
+				require.Contains(t, index, ch.Of, "%s: %s", e.name, c.Text)
+				require.Contains(t, index, ch.From, "%s: %s", e.name, c.Text)
+			}
+		}
+		for _, figures := range []map[string]string{e.page.Paper, e.page.Code} {
+			for label := range figures {
+				require.True(t, slices.ContainsFunc(rows, func(r Row) bool { return r.label() == label }), "%s: %s", e.name, label)
+			}
+		}
+	}
+	for _, e := range field() {
+		require.NoError(t, e.(experiment).page.err)
+	}
+}
+
+func TestTextsOfAPageAreFilledFromItsProgram(t *testing.T) {
+	p := page{Cycles: 40, Settings: []settingText{
+		{Facts: "environment", Sources: map[string]string{"nodes": "X 1", "price": "ours: cheap"}},
+		{Name: "cycles", Value: "{{cycles}} of {{list .Steps}}", From: "X 2"},
+		{Name: "load", Value: "as {{fact `text` `load`}}", From: "X 3"},
+	}}
+	program := struct{ Steps []int }{[]int{1, 2, 3}}
+	f := facts{"environment": {{Name: "nodes", Value: "24"}, {Name: "price", Value: "1"}}, "text": []vo.Fact{{Name: "load", Value: "20%"}}}
+	table, err := p.table("toy", program, f)
+	require.NoError(t, err)
+	require.Equal(t, []Setting{
+		{"nodes", "24", "X 1"}, {"price", "1", "ours: cheap"}, {"cycles", "40 of 1, 2, 3", "X 2"}, {"load", "as 20%", "X 3"},
+	}, table.Settings)
+	p.Settings[1].Value = "{{.Nothing}}"
+	_, err = p.table("toy", program, f)
+	require.ErrorContains(t, err, "Nothing")
+}
+
+func TestAnExperimentWithoutAPageSaysSo(t *testing.T) {
+	_, err := paper("nothing", aepFigure5(), nil).Run(t.Context(), Config{})
+	require.ErrorContains(t, err, "no file of papers has a page of the experiment nothing")
+	_, err = paper("aep", struct{}{}, nil).Run(t.Context(), Config{})
+	require.ErrorContains(t, err, "has no program")
+}
