@@ -312,6 +312,17 @@ func TestTimesWhoseSumPassesTheLargestAreToldSo(t *testing.T) {
 		require.ErrorContains(t, err, "job 3, which takes 4611686018427.387903, would begin at 9223372036854.775806 and end past the largest instant, 9223372036854.775806")
 		require.NotContains(t, err.Error(), "policy")
 	}
+	for submit, want := range map[des.Time]string{0: "", des.Tick: "would begin at 0.000001 and end past the largest instant"} {
+		w := newWorld(4, backfill.FCFS{})
+		j := job(1, 0, 1, 4)
+		j.Submit, j.Runtime, j.Request.Length = submit, des.Forever-1, des.Forever-1
+		w.meta.Submit(j)
+		if err := w.sim.Run(context.Background()); want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
 	w := newWorld(4, backfill.FCFS{})
 	w.meta.Overrun = entity.OverrunExtend
 	j := job(1, 10, 1, 4)
@@ -456,6 +467,25 @@ func (w watches) Decided(*entity.Round) {
 	if w.decided != nil {
 		w.decided()
 	}
+}
+
+// What an observer does when an instant is over is told of at once, in its order, before
+// anything of the next instant.
+func TestWhatIsDoneWhenAnInstantIsOverIsToldOf(t *testing.T) {
+	var world *world
+	var runs []*entity.Run
+	d := &diary{}
+	w := watches{observe: func(entity.JobEvent) {}, over: func(at des.Time) {
+		if at == 0 {
+			world.meta.Kill(runs[0], "")
+			world.meta.Kill(runs[1], "")
+		}
+	}}
+	world = newWorld(4, backfill.FCFS{}, w, d)
+	runs = append(runs, world.meta.Submit(job(1, 0, 10, 2)), world.meta.Submit(job(2, 0, 10, 2)))
+	world.meta.Submit(job(3, 5, 10, 4))
+	world.run(t)
+	require.Equal(t, []string{"0 over", "5 job 1 killed", "5 job 2 killed", "5 job 3 submitted", "5 job 3 started"}, d.lines[5:10], d.lines)
 }
 
 func TestThePanicOfAnObserverNamesItWhateverItIsTold(t *testing.T) {

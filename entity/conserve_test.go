@@ -81,6 +81,12 @@ func TestAPlanThatGrantsWhatIsWithheldEndsTheRun(t *testing.T) {
 	}
 }
 
+// What is withheld counts also long after it has begun.
+func TestAPlanThatGrantsLaterWhatIsWithheldEndsTheRun(t *testing.T) {
+	err := lies(t, newLiar(4), []*entity.Job{job(1, 11, 1, 1), job(2, 15, 1, 3)}, func(m *entity.Metascheduler) { withhold(t, m, 10, 20, 2) })
+	require.ErrorContains(t, err, "at 15, policy fcfs: jobs have 3 of 4 processors or nodes, and 2 are withheld; job 2 started last")
+}
+
 func TestAJobThatGrowsIsCountedAsItIs(t *testing.T) {
 	j := job(1, 0, 100, 2)
 	j.Shapes = []entity.Shape{{Nodes: 2, Length: 100 * des.Second, Runtime: 100 * des.Second}, {Nodes: 8, Length: 200 * des.Second, Runtime: 200 * des.Second}}
