@@ -43,7 +43,8 @@ import (
 // have ended, and what is held in memory is what waits, and what stands between.
 type Dependencies struct {
 	links *Links
-	meta  *entity.Metascheduler
+	to    Receiver
+	meta  *entity.Metascheduler      // to, where that is one, or nil
 	next  func() (*entity.Job, bool) // of the source
 	stop  func()                     // lets go of it; may be nil
 	feed  des.Feed[*entity.Job]
@@ -85,20 +86,34 @@ func NewDependencies(links *Links) *Dependencies {
 	return &Dependencies{links: links, awaited: map[int64]*awaited{}, coming: map[des.Time][]placedJob{}}
 }
 
-// Attach implements entity.Attacher.
-func (d *Dependencies) Attach(m *entity.Metascheduler) { d.meta = m }
+// Receiver is a place to which jobs come one by one: a metascheduler, or the brokers of a
+// grid.
+type Receiver interface {
+	Simulator() *des.Simulator
+	// Submit has a job come at its Submit, which is now or later.
+	Submit(j *entity.Job) *entity.Run
+	// Refuse has a job come now and rejects it for a reason.
+	Refuse(j *entity.Job, reason string) *entity.Run
+}
+
+// Attach implements entity.Attacher: the jobs go to the metascheduler whose ends are heard of.
+func (d *Dependencies) Attach(m *entity.Metascheduler) { d.to, d.meta = m, m }
+
+// Connect has the jobs go to a receiver that is no metascheduler. The flow must be an
+// observer of the jobs there.
+func (d *Dependencies) Connect(to Receiver) { d.to = to }
 
 // SubmitFrom takes the jobs of a source, which must be those that were surveyed,
 // in the same order. It cannot be a Listener.
 func (d *Dependencies) SubmitFrom(from entity.Source) {
-	d.begin(entity.NextOf(d.meta.Simulator(), from), nil)
+	d.begin(entity.NextOf(d.to.Simulator(), from), nil)
 }
 
 // SubmitAll takes jobs, which must be those that were surveyed, in the same order.
 func (d *Dependencies) SubmitAll(jobs iter.Seq[*entity.Job]) { d.begin(iter.Pull(jobs)) }
 
 func (d *Dependencies) begin(next func() (*entity.Job, bool), stop func()) {
-	sim := d.meta.Simulator()
+	sim := d.to.Simulator()
 	d.next, d.stop = next, stop
 	d.feed = entity.JobFeed(sim, 0, d.due) // before anything else of an instant
 	d.feed.Next = d.nextJob
@@ -156,10 +171,10 @@ func (d *Dependencies) submit(j placedJob) {
 		return
 	}
 	phase := entity.PhaseArrival - 1 // all ends of the instant are known
-	if d.meta.Pass == entity.PassEvent {
+	if d.meta != nil && d.meta.Pass == entity.PassEvent {
 		phase = 1 // all that come by the clock are known
 	}
-	d.meta.Simulator().At(j.Submit, phase, (*arrivals)(d), uint64(j.ID))
+	d.to.Simulator().At(j.Submit, phase, (*arrivals)(d), uint64(j.ID))
 }
 
 // arrivals submits the jobs of an instant.
@@ -170,7 +185,7 @@ func (a *arrivals) Handle(_ *des.Simulator, e des.Event) {
 	delete(a.coming, e.Time)
 	slices.SortFunc(jobs, func(a, b placedJob) int { return cmp.Compare(a.place, b.place) })
 	for _, j := range jobs {
-		a.meta.Submit(j.Job)
+		a.to.Submit(j.Job)
 	}
 }
 
@@ -190,7 +205,7 @@ func (d *Dependencies) readOne() (*entity.Job, bool) {
 		if last, there := d.links.last(after.Job); there && last >= d.read-1 {
 			d.wait(h, after)
 		} else if !d.links.Feedback {
-			sim := d.meta.Simulator()
+			sim := d.to.Simulator()
 			sim.Fail(fmt.Errorf("at %v: %v is to run after job %d, and the survey of the workload does not know of it", sim.Now(), j, after.Job))
 			return nil, false
 		}
@@ -302,7 +317,7 @@ func (d *Dependencies) heard(w waiter, at des.Time) {
 // rejected.
 func (d *Dependencies) release(h *heldJob, reason string) {
 	d.held--
-	sim := d.meta.Simulator()
+	sim := d.to.Simulator()
 	j := *h.job.Job
 	j.Submit = max(h.from, sim.Now())
 	d.comes(&j)
@@ -310,9 +325,9 @@ func (d *Dependencies) release(h *heldJob, reason string) {
 	case reason == "":
 		d.submit(placedJob{&j, h.job.place})
 	case j.Submit == sim.Now():
-		d.meta.Refuse(&j, reason)
+		d.to.Refuse(&j, reason)
 	default:
-		sim.At(j.Submit, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) { d.meta.Refuse(&j, reason) }), uint64(j.ID))
+		sim.At(j.Submit, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) { d.to.Refuse(&j, reason) }), uint64(j.ID))
 	}
 	d.submitted(&j)
 }

@@ -148,6 +148,7 @@ type Grid struct {
 
 	feed   des.Feed[*entity.Job]
 	assign func(*entity.Job) int
+	coming int // jobs on their way through a Door
 	seq    int64
 }
 
@@ -222,7 +223,7 @@ func (g *Grid) Stats() GridStats { return *g.stats }
 func (g *Grid) Open() int { return len(g.bags) }
 
 // Idle reports whether no job is open, and none is on its way.
-func (g *Grid) Idle() bool { return len(g.bags) == 0 && !g.feed.Coming() }
+func (g *Grid) Idle() bool { return len(g.bags)+g.coming == 0 && !g.feed.Coming() }
 
 // Submit takes the grid's jobs, in order of submission, pulled one ahead of the
 // clock; assign says by index which broker gets each.
@@ -238,6 +239,42 @@ func (g *Grid) SubmitFrom(from entity.Source, assign func(*entity.Job) int) {
 	g.begin(assign)
 	g.feed.Next = entity.NextOf(g.sim, from)
 	g.feed.Begin(g.sim)
+}
+
+// Door is where jobs come to the brokers one by one, for flows that hold jobs back:
+//
+//	waiting.Connect(g.Door(assign))
+//
+// Assign is as in Submit.
+func (g *Grid) Door(assign func(*entity.Job) int) *Door {
+	g.assign = assign
+	return &Door{g}
+}
+
+// Door is that of a grid. It implements flow.Receiver.
+type Door struct{ grid *Grid }
+
+// Simulator is that of the grid.
+func (d *Door) Simulator() *des.Simulator { return d.grid.sim }
+
+// Submit has a job come to its broker at its Submit, which is now or later.
+func (d *Door) Submit(j *entity.Job) *entity.Run {
+	g := d.grid
+	r := g.newRun(j)
+	g.coming++
+	g.sim.At(j.Submit, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
+		g.coming--
+		g.arriveAs(r)
+	}), uint64(j.ID))
+	return r
+}
+
+// Refuse has a job come now and rejects it for a reason.
+func (d *Door) Refuse(j *entity.Job, reason string) *entity.Run {
+	r := d.grid.newRun(j)
+	d.grid.notify(r, entity.JobSubmitted)
+	d.grid.reject(r, reason)
+	return r
 }
 
 func (g *Grid) begin(assign func(*entity.Job) int) {
@@ -259,9 +296,17 @@ func (g *Grid) Close() {
 	}
 }
 
-func (g *Grid) arrive(j *entity.Job) {
+func (g *Grid) arrive(j *entity.Job) { g.arriveAs(g.newRun(j)) }
+
+func (g *Grid) newRun(j *entity.Job) *entity.Run {
 	r := entity.NewRun(j, g.seq)
 	g.seq++
+	return r
+}
+
+// arriveAs has the job of a run come to its broker.
+func (g *Grid) arriveAs(r *entity.Run) {
+	j := r.Job
 	g.notify(r, entity.JobSubmitted)
 	k := g.assign(j)
 	if k < 0 || k >= len(g.brokers) {
@@ -269,8 +314,7 @@ func (g *Grid) arrive(j *entity.Job) {
 		return
 	}
 	if err := g.fits(j); err != nil {
-		r.State, r.Reason = entity.Rejected, err.Error()
-		g.notify(r, entity.JobRejected)
+		g.reject(r, err.Error())
 		return
 	}
 	r.State = entity.Waiting
@@ -281,6 +325,12 @@ func (g *Grid) arrive(j *entity.Job) {
 	}
 	g.bags[j] = &bag{run: r, broker: b}
 	b.Strategy.Place(b, j)
+}
+
+// reject turns a job away that no broker has taken on.
+func (g *Grid) reject(r *entity.Run, reason string) {
+	r.State, r.Reason = entity.Rejected, reason
+	g.notify(r, entity.JobRejected)
 }
 
 func (g *Grid) fits(j *entity.Job) error {

@@ -72,6 +72,30 @@ type script struct {
 	stats   func(s grid.GridStats) bool
 }
 
+// A flow that holds jobs back hands them to the brokers through a door.
+func TestJobsComeThroughADoor(t *testing.T) {
+	sim := des.New(des.Config{})
+	var seen []string
+	g := grid.NewGrid(sim, &grid.Network{Default: grid.Direct()}, observer(func(e entity.JobEvent) {
+		seen = append(seen, fmt.Sprintf("%v %v %d %s", e.Time, e.Kind, e.Run.ID, e.Run.Reason))
+	}))
+	g.AddAgent("site", plan.NewCluster(4), backfill.FCFS{})
+	g.AddBroker("broker", placing(toFirst))
+	door := g.Door(func(*entity.Job) int { return 0 })
+	require.True(t, g.Idle())
+	require.Equal(t, entity.Created, door.Submit(job(1, 5, 10, 2)).State)
+	require.False(t, g.Idle(), "the job is on its way")
+	sim.At(7*des.Second, 0, des.Func(func(*des.Simulator, des.Event) { door.Refuse(job(2, 7, 10, 2), "its reason") }), 0)
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []string{"5 submitted 1 ", "5 started 1 ", "7 submitted 2 ", "7 rejected 2 its reason", "15 finished 1 "}, seen)
+	require.True(t, g.Idle())
+	require.Same(t, sim, door.Simulator())
+}
+
+type observer func(entity.JobEvent)
+
+func (o observer) Observe(e entity.JobEvent) { o(e) }
+
 // job is a job; it takes its times in seconds.
 func job(id int64, submit, length des.Time, nodes int) *entity.Job {
 	return &entity.Job{ID: id, Submit: submit * des.Second, Runtime: length * des.Second,

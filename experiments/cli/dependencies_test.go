@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/csv"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -77,7 +78,6 @@ func TestWhatFeedbackCannotMeanIsWrongUsage(t *testing.T) {
 	}{
 		{[]string{log, "--feedback", "--load", "0.7"}, "--load: under feedback jobs come when others have ended"},
 		{[]string{jobs, "--feedback", "--procs", "4"}, "--feedback: it is about the records of a log"},
-		{[]string{log, "--feedback", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n")}, "--feedback: jobs wait for others on a cluster or a domain"},
 		{[]string{"--feedback", "--domain", domainOf(t, batchDomain+"batches: {cycles: 3, jobs: 8}\n")}, "--feedback: it is about a trace"},
 	} {
 		got := call(append([]string{"simulate"}, c.args...)...)
@@ -164,11 +164,69 @@ func TestAPredecessorThatIsNotInTheFileIsAnError(t *testing.T) {
 	require.Contains(t, got.stderr, "jobs.jsonl: job 1 is to run after job 2, and there is no job 2")
 }
 
-func TestDependenciesAreRefusedOnAGrid(t *testing.T) {
+// A job of a grid comes when the others have ended as a whole, wherever their tasks ran.
+func TestJobsOfAGridWaitForOthers(t *testing.T) {
 	jobs := write(t, "jobs.csv", pipeline)
-	got := call("simulate", jobs, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n"))
-	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, "jobs are to run after others, which they can on a cluster or a domain, not on a grid")
+	grids := map[string]string{
+		"oar,earliest,rla":  "clusters: [{processors: 3}, {processors: 2, policy: conservative}]\nnetwork: {latency: 0.5}\n",
+		"earliest":          "clusters: [{processors: 3}]\ndomains: [{generate: {count: 4, performance: [1, 1]}, cycle: 600}]\n",
+		"earliest,dispatch": "clusters: [{processors: 3}]\ngrids: [{name: in, clusters: [{processors: 3}]}]\n",
+	}
+	for policies, text := range grids {
+		grid, dir := write(t, "grid.yaml", text), t.TempDir()
+		got := call("simulate", jobs, "--grid", grid, "--policy", policies, "--out", dir)
+		require.Zero(t, got.code, got.stderr)
+		for _, name := range strings.Split(policies, ",") {
+			text := read(t, dir, "jobs-"+name+".csv")
+			submit, end, state := column(t, text, "submission_time"), column(t, text, "finish_time"), column(t, text, "final_state")
+			latest := 0.0
+			for job := 10; job <= 15; job++ {
+				require.Equal(t, end["1"], submit[strconv.Itoa(job)], name)
+				latest = max(latest, number(t, end[strconv.Itoa(job)]))
+			}
+			require.Equal(t, latest+30, number(t, submit["20"]), name)
+			require.Equal(t, end["20"], submit["30"], name)
+			require.Equal(t, "REJECTED", state["31"], name)
+			require.Equal(t, end["30"], submit["31"], name)
+			require.Equal(t, "5000", submit["32"], name)
+			require.Equal(t, "30:ok", column(t, text, "after")["31"], name)
+		}
+		require.Zero(t, call("validate", dir).code, policies)
+		again := t.TempDir()
+		require.Zero(t, call("simulate", filepath.Join(dir, "requests.csv"), "--grid", grid, "--policy", policies, "--out", again).code)
+
+		path := filepath.Join(dir, "jobs-"+strings.Split(policies, ",")[0]+".csv")
+		ends := func(dir string) map[string]string { return column(t, read(t, dir, filepath.Base(path)), "finish_time") }
+		require.Equal(t, ends(dir), ends(again))
+		text := read(t, dir, filepath.Base(path))
+		at := strings.Index(text, "\n20,")
+		submit := column(t, text, "submission_time")["20"]
+		late := text[:at] + strings.Replace(text[at:], ","+submit+",", ",7,", 1)
+		require.NoError(t, os.WriteFile(path, []byte(late), 0o666))
+		got = call("validate", path)
+		require.Equal(t, 1, got.code)
+		require.Contains(t, got.stdout, "submission_time is 7, and those that it follows have ended at "+submit)
+	}
+}
+
+// An outage does not end while a job that waits for others is still to come.
+func TestOutagesOfAGridGoOnWhileJobsWaitForOthers(t *testing.T) {
+	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,after\n1,0,1,10,,\n2,0,1,10,,1+1000\n")
+	dir := t.TempDir()
+	got := call("simulate", jobs, "--grid", write(t, "grid.yaml", "clusters: [{processors: 2}]\n"), "--policy", "earliest",
+		"--outages", "exponential:mtbf=100:repair=10", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	rows := strings.Split(strings.TrimSpace(read(t, dir, "outages-earliest.csv")), "\n")
+	require.Greater(t, len(rows), 8, "of two processors in a thousand seconds: %v", rows)
+}
+
+func TestUnderFeedbackJobsOfAGridComeByTheEndsOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	got := call("simulate", write(t, "log.swf", sessions), "--feedback", "--grid", write(t, "grid.yaml", "clusters: [{processors: 4}]\n"), "--policy", "earliest", "--out", dir)
+	require.Zero(t, got.code, got.stderr)
+	want := map[string]string{"1": "100", "2": "105", "3": "207", "4": "307", "5": "960", "6": "970", "7": "990"}
+	require.Equal(t, want, column(t, read(t, dir, "jobs-earliest.csv"), "submission_time"))
+	require.Zero(t, call("validate", dir).code)
 }
 
 const fork = `{"name": "fork", "schemaVersion": "1.5", "workflow": {

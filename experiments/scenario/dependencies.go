@@ -22,9 +22,6 @@ func (sc *Scenario) checkFeedback() error {
 	case o.Load > 0:
 		return wrong("load", "under feedback jobs come when others have ended: the times between their submissions cannot be scaled")
 	}
-	if _, ok := sc.machine().(*Grid); ok {
-		return wrong("feedback", "jobs wait for others on a cluster or a domain, not on a grid")
-	}
 	return nil
 }
 
@@ -49,9 +46,6 @@ func (c *call) link() error {
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.jobs.name, err)
-	}
-	if _, ok := c.machine().(*Grid); ok && links.Any() {
-		return fmt.Errorf("%s: jobs are to run after others, which they can on a cluster or a domain, not on a grid", c.jobs.name)
 	}
 	switch {
 	case links.Any():

@@ -135,7 +135,11 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		g.made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
 	}
 	x.coming = append(x.coming, func() bool { return !g.made.Idle() })
-	x.submit(from, func(from entity.Source) { g.made.SubmitFrom(from, p.Assign.to(x.Sim, p.Brokers)) })
+	assign := p.Assign.to(x.Sim, p.Brokers)
+	if x.waiting != nil {
+		x.waiting.Connect(g.made.Door(assign))
+	}
+	x.submit(from, func(from entity.Source) { g.made.SubmitFrom(from, assign) })
 	if err := x.run(ctx); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ var features = append(programFeatures(), []feature{
 			}
 		})
 	}},
-	{name: "dependencies", of: cluster | domain, odds: 8, needs: "job-file", add: func(r rnd, w *world) {
+	{name: "dependencies", of: cluster | domain | gridOf, odds: 8, needs: "job-file", add: func(r rnd, w *world) {
 		w.columns = append(w.columns, "after")
 		w.each("dependencies", func(r rnd, j *job) {
 			at := slices.Index(w.jobs, j)
@@ -166,7 +166,7 @@ var features = append(programFeatures(), []feature{
 	}},
 	{name: "load", of: cluster | domain | gridOf | studyOf, odds: 4, not: "job-file feedback", add: func(r rnd, w *world) { w.set("load", r.text("0.5 0.9 1.7")) }},
 	{name: "shift", of: cluster | domain | gridOf | studyOf, odds: 4, add: func(r rnd, w *world) { w.set("shift", "true") }},
-	{name: "feedback", of: cluster | domain, odds: 8, add: func(r rnd, w *world) {
+	{name: "feedback", of: cluster | domain | gridOf, odds: 8, add: func(r rnd, w *world) {
 		w.each("feedback", func(r rnd, j *job) {
 			if at := slices.Index(w.jobs, j); at > 0 && r.chance(60) {
 				j.preceding, j.think = w.jobs[r.IntN(at)].id, []int{0, 0, 5, 30}[r.IntN(4)]

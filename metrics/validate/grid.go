@@ -92,7 +92,8 @@ type GridFiles struct {
 // paid what tasks cost or, by use, their share; and all accounts are the sums of
 // that, to the millionth. Of a job that a site has planned by a prediction neither is checked for
 // how long its tasks were reserved, nor the price. Of a job that was preempted on a cluster the last attempt
-// is known, which must not take longer than the whole.
+// is known, which must not take longer than the whole. Jobs that wait for others come when
+// these have ended as a whole.
 func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules) (Report, error) {
 	c := &gridChecker{fileChecker: fileChecker{Rules: rules}, sites: map[string]*gridSite{}, parts: map[int64][]*part{}}
 	if err := c.trace(jobs); err != nil {
@@ -109,6 +110,7 @@ func Grid(files GridFiles, jobs iter.Seq[*entity.Job], sites []Site, rules Rules
 	if err := c.read(files.Jobs); err != nil {
 		return Report{}, err
 	}
+	c.follow()
 	c.count()
 	for i := range sites {
 		if from := files.Clusters[sites[i].Name]; from != nil {
