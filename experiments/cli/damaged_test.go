@@ -80,7 +80,7 @@ var validCalls = []valid{
 	{args: "validate %/res/jobs-easy.csv @log.swf", files: []string{"log.swf", "res/*"}},
 	{args: "sweep @study.yaml --dry-run --workers 1", files: []string{"study.yaml", "log.swf", "nodes.yaml", "nodes.csv", "prices.csv", "owners.csv"}},
 	{args: "sweep shard 2/3 @study.yaml --out %/out --workers 1", files: []string{"study.yaml", "log.swf", "nodes.yaml", "nodes.csv", "prices.csv", "owners.csv"}},
-	{args: "sweep @samples.yaml --out %/out --workers 1 --limit 1m --memory 1G --tries 2", files: []string{"samples.yaml"}},
+	{args: "sweep @samples.yaml --out %/out --workers 1 --limit 1m --memory 1G", files: []string{"samples.yaml"}},
 }
 
 // input are the texts of the files.

@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
@@ -30,32 +30,19 @@ import (
 // sweeping is one call of `gridslot sweep`, or of one of its commands that carry out
 // runs.
 type sweeping struct {
-	env     Env
-	tables  *scenario.Tables
-	engines []sweepEngine
+	env    Env
+	tables *scenario.Tables
 
 	out     string
-	engine  string
+	engine  string // local or slurm
+	tasks   int    // of Slurm
+	sbatch  []string
 	workers int
-	memory  int64 // bytes of all runs
-	limit   sweep.Limit
+	memory  int64         // bytes of all runs
+	limit   time.Duration // of a run
 	dryRun  bool
-}
-
-// sweepEngine is a way to carry out studies that can be asked for by --engine.
-type sweepEngine struct {
-	name, text string
-	flags      *pflag.FlagSet // its own, which no other engine has; or nil
-	// engine makes the engine that the flags ask for.
-	engine func(*sweeping) (sweep.Engine, error)
-}
-
-// sweepEngines are all of them, the default first.
-func sweepEngines() []sweepEngine {
-	return []sweepEngine{
-		{name: "local", text: "worker processes on this machine", engine: func(s *sweeping) (sweep.Engine, error) { return s.local() }},
-		slurmEngine(),
-	}
+	shard   sweep.Shard
+	retry   bool
 }
 
 // local is the engine that a call uses on this machine.
@@ -68,7 +55,7 @@ func (s *sweeping) local() (sweep.Local, error) {
 }
 
 func newSweep(env Env, t *scenario.Tables) *cobra.Command {
-	s := &sweeping{env: env, tables: t, engines: sweepEngines()}
+	s := &sweeping{env: env, tables: t}
 	cmd := &cobra.Command{
 		Use:   "sweep STUDY.yaml --out DIR",
 		Short: "Carry out a study: thousands of runs that lose nothing",
@@ -81,8 +68,9 @@ mixes them with others. A run that panics, hangs (--limit) or takes too much
 memory (--memory) fails alone; 'sweep status DIR' tells which, 'sweep retry DIR'
 tries them again.
 
-Engines, which carry out the runs:
-` + describeEngines(s.engines),
+With --engine slurm the runs become jobs of Slurm, over a folder that all nodes
+see: an array of tasks, and a job that merges after it. Under any other batch
+system each of N tasks runs 'sweep shard I/N', and 'sweep merge' follows.`,
 		Example: `  gridslot sweep study.yaml --dry-run
   gridslot sweep study.yaml --out results
   gridslot sweep study.yaml --out results --workers 8 --limit 10m --memory 12G
@@ -93,18 +81,13 @@ Engines, which carry out the runs:
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	s.addOut(cmd)
-	s.addEngine(cmd)
+	s.addLocal(cmd)
+	parsedFlag(cmd, &s.engine, "engine", "local", "local|slurm", "what carries out the runs: worker processes on this machine, or jobs of Slurm", oneOf("local|slurm"))
+	cmd.Flags().IntVar(&s.tasks, "tasks", 64, "slurm: how many tasks do the runs at most")
+	cmd.Flags().StringArrayVar(&s.sbatch, "sbatch", nil, "slurm: `OPTIONS` of sbatch with blanks between them, such as '--time=2:00:00 --mem=4G'")
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "tell how many runs there are and about how long they take, from a short probe; nothing is written")
-	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepCancel(), newSweepWork(t))
+	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepWork(t))
 	return cmd
-}
-
-func describeEngines(engines []sweepEngine) string {
-	var b strings.Builder
-	for _, e := range engines {
-		fmt.Fprintf(&b, "\n  %-13s %s", e.name, e.text)
-	}
-	return b.String()
 }
 
 func (s *sweeping) addOut(cmd *cobra.Command) {
@@ -117,31 +100,8 @@ func (s *sweeping) addOut(cmd *cobra.Command) {
 func (s *sweeping) addLocal(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time on this machine")
-	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G: there are fewer at a time where they are large (default: three quarters of the machine's)", optional(hostmem.ParseSize))
-	parsedFlag(cmd, &s.limit.Time, "limit", "", "TIME", "of one run, such as 90s or 2h: it fails when it takes longer (default: none)", optional(parseLimit))
-	f.IntVar(&s.limit.Tries, "tries", 3, "how often a run is tried whose worker goes away")
-}
-
-// addEngine defines the flags that say how runs are carried out.
-func (s *sweeping) addEngine(cmd *cobra.Command) {
-	var names []string
-	for _, e := range s.engines {
-		names = append(names, e.name)
-	}
-	known := oneOf(strings.Join(names, "|"))
-	parsedFlag(cmd, &s.engine, "engine", names[0], strings.Join(names, "|"), "what carries out the runs", func(name string) (string, error) {
-		if name == "nats" {
-			return "", usagef("there is no engine nats any more: other machines take part by --engine slurm, or each by a part of the study, " +
-				"'gridslot sweep shard I/N STUDY.yaml --out DIR', which 'gridslot sweep merge DIR' puts together")
-		}
-		return known(name)
-	})
-	s.addLocal(cmd)
-	for _, e := range s.engines {
-		if e.flags != nil {
-			cmd.Flags().AddFlagSet(e.flags)
-		}
-	}
+	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G: runs that take more than their part of it are done after the others, fewer at a time (default: three quarters of the machine's)", optional(hostmem.ParseSize))
+	parsedFlag(cmd, &s.limit, "limit", "", "TIME", "of one run, such as 90s or 2h: it fails when it takes longer (default: none)", optional(parseLimit))
 }
 
 // Optional reads a text that may be empty.
@@ -183,30 +143,15 @@ func (s *sweeping) check(cmd *cobra.Command) error {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	case given("memory") && s.memory < 1:
 		return usagef("--memory must be more than nothing")
-	case s.limit.Tries < 1:
-		return usagef("--tries must be 1 or more, not %d", s.limit.Tries)
+	case s.tasks < 1 && s.engine == "slurm":
+		return usagef("--tasks must be 1 or more, not %d", s.tasks)
 	}
-	for _, e := range s.engines {
-		if e.flags == nil || e.name == s.engine {
-			continue
-		}
-		var wrong error
-		e.flags.VisitAll(func(f *pflag.Flag) {
-			if given(f.Name) && wrong == nil {
-				wrong = usagef("--%s is for --engine %s", f.Name, e.name)
-			}
-		})
-		if wrong != nil {
-			return wrong
+	for _, name := range []string{"tasks", "sbatch"} {
+		if given(name) && s.engine != "slurm" {
+			return usagef("--%s is for --engine slurm", name)
 		}
 	}
 	return nil
-}
-
-// chosen is the engine that --engine names.
-func (s *sweeping) chosen() (sweep.Engine, error) {
-	i := slices.IndexFunc(s.engines, func(e sweepEngine) bool { return e.name == s.engine })
-	return s.engines[i].engine(s) // the flag takes no other name
 }
 
 func (s *sweeping) run(cmd *cobra.Command, path string) error {
@@ -217,24 +162,26 @@ func (s *sweeping) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	engine, err := s.chosen()
-	if err != nil {
-		return err
-	}
 	if s.dryRun {
 		return s.outlook(cmd, st)
 	}
-	return s.carryOut(cmd, st, engine, false)
+	return s.carryOut(cmd, st)
 }
 
-// carryOut carries out what is missing of a study, and what has failed where retry
-// says so.
-func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Engine, retry bool) error {
-	plan, err := s.study(cmd, st, engine)
+// carryOut carries out what is missing of a study.
+func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
+	plan, err := s.study(cmd, st)
 	if err != nil {
 		return err
 	}
-	plan.Retry = retry
+	if s.engine == "slurm" {
+		if err := slurm.Free(cmd.Context(), s.out); err != nil {
+			return err
+		}
+		plan.Engine = sweep.Later{}
+	} else if plan.Engine, err = s.local(); err != nil {
+		return err
+	}
 	if err := tellIfChanged(&plan); err != nil {
 		return err
 	}
@@ -250,17 +197,16 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 	if cmd.Context().Err() != nil && status.Missing > 0 {
 		plan.Tell("%d of %d runs are done and stay; the same command goes on with the others", status.Done, status.Units)
 	}
-	if submitted := (*slurm.SubmittedError)(nil); errors.As(err, &submitted) {
-		fmt.Fprintln(cmd.OutOrStdout(), submitted)
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	if shard, part := engine.(sweep.Shard); part {
-		done, failed, all := partOf(shard, results)
+	if s.shard.IsPart() {
+		done, failed, all := partOf(s.shard, results)
 		fmt.Fprintf(cmd.OutOrStdout(), "%d of the %d runs of the shard are done, %d have failed\n", done, all, failed)
 		return nil // what has failed is stored as well: a batch system has nothing to do again
+	}
+	if s.engine == "slurm" && status.Missing > 0 {
+		return s.submit(cmd, status.Missing)
 	}
 	if err := conclude(s.out, status, plan.Tell); err != nil {
 		return err
@@ -271,6 +217,23 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File, engine sweep.Eng
 		return fmt.Errorf("%s: 'gridslot sweep status %s' tells more, 'gridslot sweep retry %[2]s' tries again", haveFailed(n), s.out)
 	}
 	return nil
+}
+
+// submit leaves the runs that are missing to Slurm.
+func (s *sweeping) submit(cmd *cobra.Command, missing int) error {
+	var flags []string
+	if s.memory > 0 {
+		flags = append(flags, "--memory", strconv.FormatInt(s.memory, 10))
+	}
+	if s.limit > 0 {
+		flags = append(flags, "--limit", strconv.FormatFloat(s.limit.Seconds(), 'f', -1, 64)+"s")
+	}
+	submitted, err := slurm.Submit(cmd.Context(), s.out, min(s.tasks, missing), strings.Fields(strings.Join(s.sbatch, " ")), flags)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "%v\n%d runs are to be done: 'gridslot sweep status %s' tells how far they are\n", submitted, missing, s.out)
+	return err
 }
 
 // tellIfChanged tells where the folder has results, but none of this study as it is now.
@@ -294,8 +257,8 @@ func tellIfChanged(study *sweep.Study) error {
 	if slices.ContainsFunc(before.Units, func(u sweep.Unit) bool { return planned[u.Key] }) {
 		return nil
 	}
-	status, err := folder.Status()
-	if err == nil && status.Done > 0 {
+	results, err := folder.Results()
+	if err == nil && results.Status().Done > 0 {
 		study.Tell("the study, its files or the program are others than when the results in %s were made: all runs are done anew; 'gridslot sweep clean %[1]s' removes the old ones afterwards", study.Dir)
 	}
 	return err
@@ -325,17 +288,14 @@ func haveFailed(n int) string {
 }
 
 // study is the plan of a study with all that the flags say.
-func (s *sweeping) study(cmd *cobra.Command, st *study.File, engine sweep.Engine) (sweep.Study, error) {
+func (s *sweeping) study(cmd *cobra.Command, st *study.File) (sweep.Study, error) {
 	plan, err := st.Study(Build())
 	if err != nil {
 		return plan, err
 	}
-	plan.Dir, plan.Engine = s.out, engine
-	if s.limit.Time > 0 {
-		plan.Limit.Time = s.limit.Time
-	}
-	if plan.Limit.Tries == 0 || cmd.Flags().Changed("tries") {
-		plan.Limit.Tries = s.limit.Tries
+	plan.Dir, plan.Shard, plan.Retry = s.out, s.shard, s.retry
+	if s.limit > 0 {
+		plan.Limit.Time = s.limit
 	}
 	plan.Command = append([]string{"gridslot"}, s.env.Args...)
 	plan.Tell = teller(cmd.ErrOrStderr())

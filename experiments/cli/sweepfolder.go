@@ -78,10 +78,8 @@ what they said, are in DIR/failures.`,
 				return err
 			}
 			var jobs []slurm.Job
-			if slurm.Used(args[0]) {
-				if jobs, err = slurm.Jobs(cmd.Context(), args[0]); err != nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: of jobs in Slurm nothing is known: %s\n", harmless(err.Error()))
-				}
+			if jobs, err = slurm.Jobs(cmd.Context(), args[0]); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: of jobs in Slurm nothing is known: %s\n", harmless(err.Error()))
 			}
 			return writeStatus(cmd.OutOrStdout(), format, r, jobs)
 		},
@@ -116,6 +114,30 @@ func writeStatus(w io.Writer, format string, r *sweep.Results, jobs []slurm.Job)
 	return err
 }
 
+// writeQueued tells of the jobs of a study that are in Slurm's queue.
+func writeQueued(w io.Writer, jobs []slurm.Job) {
+	lines, count := []string{}, map[string]int{}
+	for _, j := range jobs {
+		what, state := "tasks", j.State
+		if j.Task == 0 {
+			what = "merges"
+		}
+		if j.Reason != "None" && j.Reason != "" {
+			state += " (" + j.Reason + ")"
+		}
+		line := fmt.Sprintf("job %s, %s: %s", j.ID, what, state)
+		if count[line]++; count[line] == 1 {
+			lines = append(lines, line)
+		}
+	}
+	for i, line := range lines {
+		if i == 0 {
+			fmt.Fprintln(w, "\nin Slurm's queue")
+		}
+		fmt.Fprintf(w, "%6d %s\n", count[line], harmless(line))
+	}
+}
+
 // openKept reads the study of a folder again.
 func openKept(dir string, t *scenario.Tables) (*study.File, error) {
 	folder, err := sweep.Open(dir)
@@ -130,7 +152,7 @@ func openKept(dir string, t *scenario.Tables) (*study.File, error) {
 }
 
 func newSweepRetry(env Env, t *scenario.Tables) *cobra.Command {
-	s := &sweeping{env: env, tables: t, engines: sweepEngines()}
+	s := &sweeping{env: env, tables: t, retry: true}
 	cmd := &cobra.Command{
 		Use:   "retry DIR",
 		Short: "Do the runs of a study again that failed, and those that are missing",
@@ -148,15 +170,11 @@ With another --limit or --memory what was too much before may succeed.`,
 			if err != nil {
 				return err
 			}
-			engine, err := s.chosen()
-			if err != nil {
-				return err
-			}
-			return s.carryOut(cmd, st, engine, true)
+			return s.carryOut(cmd, st)
 		},
 	}
 	cmd.Flags().SortFlags = false
-	s.addEngine(cmd)
+	s.addLocal(cmd)
 	return cmd
 }
 
@@ -217,11 +235,11 @@ func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	status, err := folder.Status()
+	results, err := folder.Results()
 	if err != nil {
 		return err
 	}
-	verb := "removing"
+	verb, status := "removing", results.Status()
 	if dryRun {
 		verb = "would remove"
 	}
@@ -229,11 +247,7 @@ func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 	if dryRun {
 		return nil
 	}
-	if _, err := folder.Clean(); err != nil {
-		return err
-	}
-	_, err = folder.Forget()
-	return err
+	return folder.Clean()
 }
 
 func newSweepShard(env Env, t *scenario.Tables) *cobra.Command {
@@ -254,8 +268,8 @@ does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
 			return completeFiles("yaml", "yml")(cmd, args, text)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			shard, err := sweep.ParseShard(args[0])
-			if err != nil {
+			var err error
+			if s.shard, err = sweep.ParseShard(args[0]); err != nil {
 				return usagef("I/N: %w", err)
 			}
 			if err := s.check(cmd); err != nil {
@@ -270,10 +284,7 @@ does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
 			if err != nil {
 				return err
 			}
-			if shard.Engine, err = s.local(); err != nil {
-				return err
-			}
-			return s.carryOut(cmd, st, shard, false)
+			return s.carryOut(cmd, st)
 		},
 	}
 	s.addOut(cmd)

@@ -24,7 +24,7 @@ const (
 
 // outlook tells what a study will take. It writes nothing.
 func (s *sweeping) outlook(cmd *cobra.Command, st *study.File) error {
-	plan, err := s.study(cmd, st, nil)
+	plan, err := s.study(cmd, st)
 	if err != nil {
 		return err
 	}

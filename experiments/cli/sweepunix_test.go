@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// withTries has a study begin its runs so often whose workers go away.
+func withTries(t *testing.T, study string, tries int) string {
+	t.Helper()
+	f, err := os.OpenFile(study, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = fmt.Fprintf(f, "limit: {tries: %d}\n", tries)
+	require.NoError(t, err)
+	return study
+}
+
 func TestRunsWhoseWorkersAreKilledAreDoneAgain(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("children are found in /proc")
@@ -23,7 +35,7 @@ func TestRunsWhoseWorkersAreKilledAreDoneAgain(t *testing.T) {
 	study, dir, mark := runsOf(t, 200, "fcfs", "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
 	want := undisturbed(t, study)
 	t.Setenv(goOn, mark)
-	cmd := sweepProcess(study, "--out", dir, "--tries", "1000")
+	cmd := sweepProcess(withTries(t, study, 1000), "--out", dir)
 	require.NoError(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -77,7 +89,7 @@ func TestAnInterruptedSweepKeepsWhatIsDoneAndGoesOn(t *testing.T) {
 func TestSignalsToWorkersAreNotForThem(t *testing.T) {
 	study, dir, mark := runsOf(t, 2, "waits"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "mark")
 	t.Setenv(goOn, mark)
-	cmd := sweepProcess(study, "--out", dir, "--workers", "2", "--tries", "1")
+	cmd := sweepProcess(withTries(t, study, 1), "--out", dir, "--workers", "2")
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() bool { return len(children(cmd.Process.Pid)) == 2 }, time.Minute, time.Millisecond)
 	require.Eventually(t, func() bool {

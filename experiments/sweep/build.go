@@ -1,6 +1,12 @@
 package sweep
 
+// What the key of a unit is made of beside its parameters: the program, and files.
+
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -12,9 +18,8 @@ import (
 // of programs of which it differs are not mixed.
 func Build(version string) string {
 	parts := []string{version}
-	info, ok := debug.ReadBuildInfo()
 	commit, modified := "", true
-	if ok {
+	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":
@@ -46,3 +51,23 @@ var executable = sync.OnceValue(func() string {
 	}
 	return in.Sum[:32]
 })
+
+// InputFile is the file at path as an input, under that name. What can be read once
+// only, such as a pipe, is none.
+func InputFile(path string) (Input, error) {
+	in := Input{Name: path, Path: path}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return in, &os.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return in, err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if in.Size, err = io.Copy(sum, file); err != nil {
+		return in, err
+	}
+	in.Sum = fmt.Sprintf("%x", sum.Sum(nil))
+	return in, nil
+}

@@ -31,9 +31,9 @@
 // Results do not hold what differs each time; times, memory and hosts are in
 // usage.csv. Who has the folder alone (a lock) writes what is about all units:
 // plan.csv, results.csv, manifest.json. Several processes can share it, and
-// then store units only; see Shard and Sharer.
+// then store units only; see Shard.
 //
-// An Engine gets the missing units and stores what became of them, in any order.
-// InProcess does them here, Local in worker processes of this machine; packages
-// below have engines for clusters.
+// An Engine gets the missing units and stores what became of them, in any order:
+// InProcess in goroutines, Local in worker processes. Package slurm below has a batch
+// system carry out shards.
 package sweep

@@ -15,6 +15,21 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 )
 
+// storeIn stores one outcome.
+func storeIn(f *Folder, u Unit, o Outcome) error {
+	_, err := f.Store(u, o)
+	return err
+}
+
+// statusOf is how far the study of a folder is.
+func statusOf(f *Folder) (Status, error) {
+	r, err := f.Results()
+	if err != nil {
+		return Status{}, err
+	}
+	return r.Status(), nil
+}
+
 // done carries out twoByTwo in a new folder.
 func done(t *testing.T) (dir string, calls *atomic.Int64) {
 	t.Helper()
@@ -75,7 +90,7 @@ func TestWhatIsDamagedIsComputedAgain(t *testing.T) {
 	}
 	f, err := Open(dir)
 	require.NoError(t, err)
-	s, err := f.Status()
+	s, err := statusOf(f)
 	require.NoError(t, err)
 	require.Equal(t, Status{Units: 8, Done: 4, Missing: 4, Failures: map[FailureKind]int{}}, s)
 	_, err = Run(context.Background(), twoByTwo(dir), product(calls))
@@ -110,15 +125,15 @@ func store(t *testing.T) (*Folder, Unit) {
 func TestTheSameResultTwiceIsOne(t *testing.T) {
 	f, u := store(t)
 	before := tree(t, f.Path)
-	require.NoError(t, f.Store(u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "2"}}}))
-	require.NoError(t, f.Store(u, Outcome{Failure: &Failure{Kind: Lost, Message: "its worker went away"}}), "late, and of no account")
-	require.NoError(t, f.Store(u, Outcome{}), "interrupted")
+	require.NoError(t, storeIn(f, u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "2"}}}))
+	require.NoError(t, storeIn(f, u, Outcome{Failure: &Failure{Kind: Lost, Message: "its worker went away"}}), "late, and of no account")
+	require.NoError(t, storeIn(f, u, Outcome{}), "interrupted")
 	require.Equal(t, before, tree(t, f.Path))
 }
 
 func TestTwoResultsOfAUnitThatDifferAreAFailure(t *testing.T) {
 	f, u := store(t)
-	require.NoError(t, f.Store(u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "3"}}}))
+	require.NoError(t, storeIn(f, u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "3"}}}))
 	r, err := f.Results()
 	require.NoError(t, err)
 	require.Nil(t, r.Rows[0])
@@ -130,8 +145,8 @@ func TestTwoResultsOfAUnitThatDifferAreAFailure(t *testing.T) {
 	require.Contains(t, failure.Log, `{"id":"easy/0.7","twice":"3"}`)
 	require.NoFileExists(t, filepath.Join(f.Path, unit(u.Key)), "neither counts")
 
-	require.NoError(t, f.Store(u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "2"}}}), "one against one")
-	s, err := f.Status()
+	require.NoError(t, storeIn(f, u, Outcome{Row: Row{{"id", "easy/0.7"}, {"twice", "2"}}}), "one against one")
+	s, err := statusOf(f)
 	require.NoError(t, err)
 	require.Equal(t, 1, s.Failures[Damaged])
 	f.Close()
@@ -146,11 +161,11 @@ func TestTwoResultsOfAUnitThatDifferAreAFailure(t *testing.T) {
 func TestAResultTakesThePlaceOfAFailure(t *testing.T) {
 	f, u := store(t)
 	require.NoError(t, os.Remove(filepath.Join(f.Path, unit(u.Key))))
-	require.NoError(t, f.Store(u, Outcome{Failure: &Failure{Kind: Lost, Message: "its worker went away"}}))
-	s, err := f.Status()
+	require.NoError(t, storeIn(f, u, Outcome{Failure: &Failure{Kind: Lost, Message: "its worker went away"}}))
+	s, err := statusOf(f)
 	require.NoError(t, err)
 	require.Equal(t, map[FailureKind]int{Lost: 1}, s.Failures)
-	require.NoError(t, f.Store(u, Outcome{Row: Row{{"id", "x"}}}))
+	require.NoError(t, storeIn(f, u, Outcome{Row: Row{{"id", "x"}}}))
 	r, err := f.Results()
 	require.NoError(t, err)
 	require.Empty(t, r.Failures)
@@ -158,45 +173,20 @@ func TestAResultTakesThePlaceOfAFailure(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(f.Path, failure(u.Key)))
 }
 
-func TestFailuresAreForgottenByTheirKind(t *testing.T) {
+func TestCleaningForgetsFailures(t *testing.T) {
 	f, u := store(t)
 	other := planOf(t, twoByTwo("")).Units[1]
 	for of, kind := range map[*Unit]FailureKind{&u: Lost, &other: Failed} {
 		require.NoError(t, os.Remove(filepath.Join(f.Path, unit(of.Key))))
-		require.NoError(t, f.Store(*of, Outcome{Failure: &Failure{Kind: kind}}))
+		require.NoError(t, storeIn(f, *of, Outcome{Failure: &Failure{Kind: kind}}))
 	}
-	n, err := f.Forget(Lost, Late)
+	s, err := statusOf(f)
 	require.NoError(t, err)
-	require.Equal(t, 1, n)
-	s, err := f.Status()
+	require.Equal(t, Status{Units: 8, Done: 6, Failures: map[FailureKind]int{Failed: 1, Lost: 1}}, s)
+	require.NoError(t, f.Clean())
+	s, err = statusOf(f)
 	require.NoError(t, err)
-	require.Equal(t, Status{Units: 8, Done: 6, Missing: 1, Failures: map[FailureKind]int{Failed: 1}}, s)
-	n, err = f.Forget()
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
-}
-
-func TestFoldersAreMerged(t *testing.T) {
-	whole, calls := done(t)
-	part := t.TempDir()
-	half := twoByTwo(part)
-	half.Seeds = Seeds(1, 1)
-	_, err := Run(context.Background(), half, product(calls))
-	require.NoError(t, err)
-	half.Seeds = Seeds(1, 2)
-	f, err := OpenFor(part, false)
-	require.NoError(t, err)
-	require.NoError(t, f.writePlan(planOf(t, half)))
-	other, err := Open(whole)
-	require.NoError(t, err)
-	n, err := f.Merge(other)
-	require.NoError(t, err)
-	require.Equal(t, 8, n)
-	f.Close()
-	_, err = Run(context.Background(), half, product(calls))
-	require.NoError(t, err)
-	require.EqualValues(t, 12, calls.Load())
-	require.Equal(t, tree(t, whole), tree(t, part))
+	require.Equal(t, Status{Units: 8, Done: 6, Missing: 2, Failures: map[FailureKind]int{}}, s)
 }
 
 func TestAFolderIsRefusedToASecondWriterUnlessTheyShareIt(t *testing.T) {
@@ -253,7 +243,7 @@ func TestAFolderThatIsNoStudysIsSaidToBeNone(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, PlanName), []byte(text), 0o666))
 		f, err := Open(dir)
 		require.NoError(t, err)
-		_, err = f.Status()
+		_, err = statusOf(f)
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -139,7 +139,7 @@ func TestLinksInTheFolderOfAStudyAreNotFollowed(t *testing.T) {
 	f, err := OpenFor(link, false)
 	require.NoError(t, err)
 	defer f.Close()
-	s, err := f.Status()
+	s, err := statusOf(f)
 	require.NoError(t, err)
 	require.Equal(t, 8, s.Done)
 	require.True(t, f.hasKept(key))
@@ -222,10 +222,8 @@ func TestWhatNoProcessWritesIsNoUsage(t *testing.T) {
 	}
 }
 
-func TestWhatShardsAndOthersLeaveGoesWithTheLastOfThem(t *testing.T) {
+func TestWhatShardsAndOthersHaveLeftGoesWithWhoHasTheFolderAlone(t *testing.T) {
 	study := twoByTwo(t.TempDir())
-	engine := &elsewhere{t: t, dir: study.Dir}
-	study.Engine = engine
 	left := []string{".shard-1-of-3/.gridslot.lock", "usage-123.part", "units/ab/.x.json.0123abcd.tmp", "runs/.x.12.tmp/jobs.csv"}
 	for _, name := range left {
 		require.NoError(t, os.MkdirAll(filepath.Join(study.Dir, filepath.Dir(name)), 0o777))

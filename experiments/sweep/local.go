@@ -1,26 +1,100 @@
 package sweep
 
+// Engines of this machine: InProcess, and Local with a worker process a slot.
+
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 )
 
+// InProcess carries out units in goroutines of this process. A unit that panics
+// fails alone; a unit that ignores its time limit is left behind. InProcess cannot
+// keep a unit from taking all memory.
+type InProcess struct {
+	Workers int // units at a time; 0 means as many as there are processors
+}
+
+// Run implements Engine.
+func (e InProcess) Run(ctx context.Context, w *Work) error {
+	if w.Limit.Memory > 0 {
+		w.Tell("units in one process share its memory: the limit of memory is not kept")
+	}
+	return each(ctx, slotsFor(e.Workers, w.Units), w.Units, func(ctx context.Context, _ int, u Unit) error {
+		return w.Store(u, w.Do(ctx, u))
+	})
+}
+
+// Later carries out nothing: the units stay missing, for others to do.
+type Later struct{}
+
+// Run implements Engine.
+func (Later) Run(context.Context, *Work) error { return nil }
+
+// slotsFor returns how many units are under way at a time.
+func slotsFor(workers int, units []Unit) int {
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return min(workers, len(units))
+}
+
+// each calls do for all units, begun in their order, as many at a time as there are
+// slots, and tells do which slot the unit has. It ends with the first error.
+func each(ctx context.Context, slots int, units []Unit, do func(ctx context.Context, slot int, u Unit) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for slot := range slots {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(units) {
+					return
+				}
+				if err := do(ctx, slot, units[i]); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
 // Local carries out units on this machine. Where the study can be read by other
-// processes (Work.Portable) and a Command is given, they are processes: a unit that
-// panics, exits, hangs or takes too much memory then fails alone. Otherwise units
-// are carried out in this process, where only those that panic do.
+// processes (Work.Portable) and a Command is given, each slot has a worker process
+// that does unit after unit: a unit that panics, exits, hangs or takes too much
+// memory then fails alone. Otherwise Local does what InProcess does.
+//
+// The slots share Memory in equal parts, and a worker that takes more than its part is
+// ended. Its unit is done again when all others are through, on half as many slots of
+// twice the part; a unit that needs more than all of Memory fails:
+//
+//	slots   ####  each unit in a quarter of the memory
+//	        ##    units that needed more, in a half each
+//	        #     units that needed more than that, one at a time
 type Local struct {
 	// Workers is how many units are under way at once; 0 is the number of cores.
 	Workers int
 	// Command starts a worker: a program that calls Serve with its standard input
 	// and output.
 	Command []string
-	// Memory is how many bytes all workers together may take. Where they come to need
-	// more, fewer units are under way at once; a unit that needs more by itself fails.
-	// 0 is three quarters of what the machine, or the process's control group, has.
+	// Memory is how many bytes all workers together may take; 0 is three quarters of
+	// what the machine, or the process's control group, has.
 	Memory int64
 
-	start time.Duration // that a worker has at least to come to work; 0 is shortestStart
+	start time.Duration // least time that a worker has to come to work; 0 means shortestStart
 }
 
 // Run implements Engine.
@@ -28,13 +102,187 @@ func (l Local) Run(ctx context.Context, w *Work) error {
 	if w.Portable == nil || len(l.Command) == 0 {
 		return InProcess{Workers: l.Workers}.Run(ctx, w)
 	}
-	p := l.newPool(w)
-	defer p.close()
-	return each(ctx, l.Workers, w.Units, func(ctx context.Context, u Unit) error {
-		o, err := p.do(ctx, u)
+	l.Memory = cmp.Or(l.Memory, hostmem.Share())
+	l.start = max(cmp.Or(l.start, shortestStart), w.Limit.Time)
+	slots := slotsFor(l.Workers, w.Units)
+	for units := w.Units; len(units) > 0; slots = min(slots/2, len(units)) {
+		outgrown, err := l.round(ctx, w, units, slots)
+		if err != nil {
+			return err
+		}
+		if len(outgrown) > 0 {
+			w.Tell("%d runs take more than %s of memory each: they are done now, fewer at a time", len(outgrown), hostmem.Size(l.Memory/int64(slots)))
+		}
+		units = outgrown
+	}
+	return nil
+}
+
+// round carries out units on a number of slots and returns, in their order, those
+// that have outgrown their slot. One slot has all memory: nothing outgrows it.
+func (l Local) round(ctx context.Context, w *Work, units []Unit, slots int) (outgrown []Unit, err error) {
+	all := make([]slot, slots)
+	for i := range all {
+		all[i] = slot{Local: l, work: w, memory: l.Memory / int64(slots), only: slots == 1}
+		defer all[i].close()
+	}
+	var mu sync.Mutex
+	err = each(ctx, slots, units, func(ctx context.Context, i int, u Unit) error {
+		o, err := all[i].do(ctx, u)
+		if errors.Is(err, errOutgrown) {
+			mu.Lock()
+			defer mu.Unlock()
+			outgrown = append(outgrown, u)
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		return w.Store(u, o)
 	})
+	slices.SortFunc(outgrown, func(a, b Unit) int { return a.Index - b.Index })
+	return outgrown, err
+}
+
+// slot is a place for a worker process. Its methods are called by one goroutine.
+type slot struct {
+	Local
+	work    *Work
+	memory  int64 // bytes that the process may take
+	only    bool  // there are no other slots
+	process *process
+}
+
+// errOutgrown reports a unit that needs more memory than its slot has.
+var errOutgrown = errors.New("the unit needs more memory than its slot has")
+
+// shortestStart is how long a worker has at least to come to work. One that is
+// stopped at its beginning would hold up the study for ever.
+const shortestStart = 30 * time.Second
+
+// do carries out a unit, several times where its worker goes away. The error is
+// errOutgrown, the end of the context, or that no worker could be started.
+func (s *slot) do(ctx context.Context, u Unit) (Outcome, error) {
+	for tries := 1; ; tries++ {
+		if err := s.open(ctx); err != nil {
+			return Outcome{}, err
+		}
+		o, err := s.try(ctx, u)
+		switch limit := s.work.Limit.Memory; {
+		case err != nil || o.Failure == nil:
+			return o, err
+		case o.Failure.Kind == Lost && tries < s.tries():
+			continue
+		case o.Failure.Kind == Large && !s.only && (limit == 0 || o.Usage.Peak <= limit):
+			return Outcome{}, errOutgrown
+		}
+		o.Failure.Tries = tries
+		return o, nil
+	}
+}
+
+func (s *slot) tries() int { return cmp.Or(s.work.Limit.Tries, 3) }
+
+// open sees to it that there is a process that has read the study.
+func (s *slot) open(ctx context.Context) error {
+	if s.process != nil && !s.process.gone() {
+		return nil
+	}
+	for tries := 1; ; tries++ {
+		s.close()
+		p, err := startProcess(s.Command, s.environment())
+		if err != nil {
+			return fmt.Errorf("starting a worker: %w", err)
+		}
+		s.process = p
+		a, _, why := p.ask(ctx, order{Study: &opening{*s.work.Portable, s.work.Basis, s.work.Dir}}, Limit{Time: s.start})
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case a.Refused != "":
+			return errors.New("starting a worker: " + a.Refused)
+		case why == nil:
+			return nil
+		case tries == s.tries():
+			return fmt.Errorf("starting a worker: it ended before it was ready (%s):\n%s", p.state(), p.log.last())
+		}
+	}
+}
+
+// try carries out a unit in the process. After a unit that has failed nobody knows
+// what it has left behind: the next one gets another process.
+func (s *slot) try(ctx context.Context, u Unit) (Outcome, error) {
+	began := time.Now()
+	limit, name := s.limit()
+	a, peak, why := s.process.ask(ctx, order{Unit: &u}, limit)
+	o := Outcome{Row: a.Row, Failure: a.Failure, Disk: a.Disk, Usage: Usage{Time: a.Time, Peak: max(peak, a.Peak), Host: hostname()}}
+	switch {
+	case why != nil:
+	case a.Key != u.Key:
+		return Outcome{}, fmt.Errorf("a worker answered for the unit %q in place of %q", a.Key, u.Key)
+	case s.work.Limit.Memory > 0 && o.Usage.Peak > s.work.Limit.Memory: // a peak between two looks
+		why = &Failure{Kind: Large}
+	case o.Failure == nil:
+		return o, nil
+	}
+	ended := s.process
+	s.close()
+	s.clear(u, ended)
+	if ctx.Err() != nil {
+		return Outcome{}, context.Cause(ctx)
+	}
+	if why != nil {
+		o = Outcome{Failure: why, Usage: o.Usage}
+		o.Usage.Time = time.Since(began)
+		if why.Message == "" {
+			why.Message = fmt.Sprintf("it took %s of memory, above %s: %s", hostmem.Size(o.Usage.Peak), name, hostmem.Size(limit.Memory))
+		}
+	}
+	if o.Failure.Log == "" {
+		o.Failure.Log = ended.log.last()
+	}
+	return o, nil
+}
+
+// limit returns what a unit may take in this slot, and the name of its limit of memory.
+func (s *slot) limit() (limit Limit, name string) {
+	limit = s.work.Limit
+	if limit.Memory > 0 && (s.memory == 0 || limit.Memory <= s.memory) {
+		return limit, "the limit of a run"
+	}
+	limit.Memory = s.memory
+	return limit, "what there is for all runs (--memory)"
+}
+
+// clear removes what an ended process has left of a unit. What cannot be removed now,
+// the next call removes.
+func (s *slot) clear(u Unit, ended *process) {
+	if root, err := os.OpenRoot(s.work.Dir); s.work.Dir != "" && err == nil {
+		_ = root.RemoveAll(underWay(u.Key, ended.cmd.Process.Pid))
+		root.Close()
+	}
+}
+
+// close ends the process and waits for its end.
+func (s *slot) close() {
+	if s.process != nil {
+		s.process.end()
+		s.process = nil
+	}
+}
+
+// environment is that of workers. Each is one thread that works, since there is one
+// for each core; its garbage collector knows how much memory there is.
+func (s *slot) environment() []string {
+	env := os.Environ()
+	add := func(name, value string) {
+		if os.Getenv(name) == "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	add("GOMAXPROCS", "1")
+	if limit, _ := s.limit(); limit.Memory > 0 {
+		add("GOMEMLIMIT", fmt.Sprint(limit.Memory-limit.Memory/10))
+	}
+	return env
 }

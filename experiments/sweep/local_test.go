@@ -306,16 +306,14 @@ func TestAUnitThatNobodyWatchesFailsWhenItHasEndedAndWasTooLarge(t *testing.T) {
 	var s stored
 	w := workOf(&s, "fine", "eat 100")
 	w.Limit.Memory = 60 << 20
-	p := &pool{work: w, command: workers(t, 1).Command, all: map[*worker]bool{}, peaks: map[Param]int64{}, quit: make(chan struct{})}
-	p.freed = sync.NewCond(&p.mu)
-	defer p.close()
-	small, err := p.do(context.Background(), w.Units[0])
-	require.NoError(t, err)
-	require.NotNil(t, small.Row)
-	large, err := p.do(context.Background(), w.Units[1])
-	require.NoError(t, err)
-	require.Nil(t, large.Row)
-	require.Equal(t, Large, large.Failure.Kind)
+	before := watchEvery
+	watchEvery = time.Hour
+	defer func() { watchEvery = before }()
+	require.NoError(t, workers(t, 1).Run(context.Background(), w))
+	require.True(t, s.done(0))
+	require.Nil(t, s.all[1].Row)
+	require.Equal(t, Large, s.all[1].Failure.Kind)
+	require.Contains(t, s.all[1].Failure.Message, "above the limit of a run: 60 MiB")
 }
 
 func TestLargeUnitsAreFewerAtOnce(t *testing.T) {
@@ -323,17 +321,18 @@ func TestLargeUnitsAreFewerAtOnce(t *testing.T) {
 		t.Skip("only on Linux a process tells how much another takes")
 	}
 	var s stored
-	w := workOf(&s, times(12, "eat 120")...)
+	w := workOf(&s, times(6, "eat 120")...)
 	var said atomic.Int32
 	w.Tell = func(format string, args ...any) { said.Add(1) }
 	l := workers(t, 4)
 	l.Memory = 400 << 20
 	require.NoError(t, l.Run(context.Background(), w))
-	require.Len(t, s.all, 12)
+	require.Len(t, s.all, 6)
 	for i, o := range s.all {
 		require.True(t, s.done(i), "%v", o.Failure)
+		require.Greater(t, o.Usage.Peak, int64(120<<20))
 	}
-	require.EqualValues(t, 1, said.Load())
+	require.EqualValues(t, 1, said.Load(), "on two slots there is room")
 }
 
 func TestAUnitThatIsTooLargeForAllMemoryFailsWhenItIsAlone(t *testing.T) {
@@ -356,7 +355,7 @@ func TestAUnitThatIsTooLargeForAllMemoryFailsWhenItIsAlone(t *testing.T) {
 	}
 }
 
-func TestTheLargestUnitGivesWayToOthers(t *testing.T) {
+func TestAUnitThatIsTooLargeDisturbsNoOther(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only on Linux a process tells how much another takes")
 	}
@@ -375,7 +374,7 @@ func TestTheLargestUnitGivesWayToOthers(t *testing.T) {
 func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
 	var s stored
 	begun := filepath.Join(t.TempDir(), "begun")
-	require.NoError(t, workers(t, 2).Run(context.Background(), workOf(&s, "sleep", "starve "+begun, "sleep", "sleep")))
+	require.NoError(t, workers(t, 2).Run(context.Background(), workOf(&s, "fine", "starve "+begun, "fine", "fine")))
 	require.Equal(t, Large, s.all[1].Failure.Kind)
 	require.Equal(t, "there was no more memory for it: fatal error: runtime: out of memory", s.all[1].Failure.Message)
 	require.Equal(t, 1, s.all[1].Failure.Tries, "beside others does not count")
@@ -383,45 +382,6 @@ func TestAUnitForWhichThereIsNoMemoryIsTriedOnceMoreAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "..", string(text))
 	require.True(t, s.done(0) && s.done(2) && s.done(3))
-}
-
-func TestNothingIsBegunBesideAUnitThatIsTriedAlone(t *testing.T) {
-	p := &pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
-	p.freed = sync.NewCond(&p.mu)
-	take := func(alone bool) *worker {
-		w, err := p.take(context.Background(), Unit{}, alone)
-		require.NoError(t, err)
-		return w
-	}
-	first, second := take(false), take(false)
-	require.False(t, p.room(Unit{}, true))
-	p.put(second, Unit{}, 0)
-	require.True(t, p.wasBeside(first), "though its neighbour has ended")
-	p.put(first, Unit{}, 0)
-	alone := take(true)
-	require.False(t, p.room(Unit{}, false))
-	require.False(t, p.wasBeside(alone))
-	p.put(alone, Unit{}, 0)
-	require.False(t, p.wasBeside(take(false)))
-	require.True(t, p.room(Unit{}, false))
-}
-
-func TestNeedIsTheTightestBoundOfAParameter(t *testing.T) {
-	p := &pool{work: &Work{}, all: map[*worker]bool{}, peaks: map[Param]int64{}}
-	p.freed = sync.NewCond(&p.mu)
-	unit := func(trace, policy string) Unit {
-		return Unit{Case: Case{Params: []Param{{"trace", trace}, {"policy", policy}}}}
-	}
-	require.Zero(t, p.need(unit("small", "easy")))
-	p.put(&worker{}, unit("small", "easy"), 10)
-	p.put(&worker{}, unit("large", "easy"), 100)
-	p.put(&worker{}, unit("small", "easy"), 20)
-	p.put(&worker{}, unit("small", "easy"), 15)
-	require.EqualValues(t, 20, p.need(unit("small", "fcfs")))
-	require.EqualValues(t, 20, p.need(unit("small", "easy")))
-	require.EqualValues(t, 100, p.need(unit("large", "easy")))
-	require.EqualValues(t, 100, p.need(unit("new", "easy")))
-	require.Zero(t, p.need(unit("new", "new")))
 }
 
 func TestWhatIsUnderWayIsDroppedWhenTheContextEnds(t *testing.T) {
@@ -589,9 +549,10 @@ func TestTheEndOfWhatAUnitSaysIsKept(t *testing.T) {
 		fmt.Fprintln(&log, "line", i)
 	}
 	require.LessOrEqual(t, len(log.String()), 2*tailKept)
-	lines := strings.Split(log.last(), "\n")
-	require.Len(t, lines, lastLines)
-	require.Equal(t, "line 99999", lines[lastLines-1])
+	last := log.last()
+	require.LessOrEqual(t, len(last), mostLog)
+	require.Greater(t, len(last), mostLog-20)
+	require.True(t, strings.HasPrefix(last, "line ") && strings.HasSuffix(last, "\nline 99999\n"), "whole lines")
 }
 
 // BenchmarkAUnitOfNothing is what a unit costs beside itself, its file included, on one
@@ -616,7 +577,7 @@ func shardsOf(t *testing.T, dir string, n int) {
 	t.Helper()
 	for i := 1; i <= n; i++ {
 		s := counted(dir)
-		s.Engine = Shard{Index: i, Of: n, Engine: InProcess{}}
+		s.Shard = Shard{i, n}
 		_, err := Run(context.Background(), s, countedRow)
 		require.NoError(t, err)
 	}
@@ -657,7 +618,7 @@ func TestOneShardIsUnderWayOnceAndOthersBesideIt(t *testing.T) {
 	dir := t.TempDir()
 	shard := func(ctx context.Context, i int, do Do) error {
 		s := counted(dir)
-		s.Engine = Shard{Index: i, Of: 2, Engine: InProcess{Workers: 1}}
+		s.Shard, s.Engine = Shard{i, 2}, InProcess{Workers: 1}
 		_, err := Run(ctx, s, do)
 		return err
 	}
@@ -680,7 +641,7 @@ func TestOneShardIsUnderWayOnceAndOthersBesideIt(t *testing.T) {
 	require.NoError(t, <-second)
 	folder, err := Open(dir)
 	require.NoError(t, err)
-	status, err := folder.Status()
+	status, err := statusOf(folder)
 	require.NoError(t, err)
 	require.Equal(t, Status{Units: 18, Done: 18, Failures: map[FailureKind]int{}}, status)
 }

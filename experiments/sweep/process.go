@@ -1,52 +1,324 @@
 package sweep
 
+// A worker process: what its parent does with it, and Serve, its own side. They
+// speak JSON, a line an order and a line its answer; the first order is the study.
+
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"runtime"
+	"runtime/debug"
+	"strings"
 	"sync"
-	"sync/atomic"
+	"time"
 )
 
-// InProcess carries out units in goroutines of this process. A unit that panics
-// fails alone; what ignores its time limit is left behind. It cannot keep a unit
-// from taking all memory.
-type InProcess struct {
-	Workers int // units at a time; 0 means as many as there are processors
+type (
+	order struct {
+		Study *opening `json:"study,omitempty"`
+		Unit  *Unit    `json:"unit,omitempty"`
+	}
+	opening struct {
+		Portable Portable `json:"portable"`
+		Basis    Basis    `json:"basis"`
+		Dir      string   `json:"dir"` // the study's folder
+	}
+	answer struct {
+		Refused string        `json:"refused,omitempty"` // why there can be no work on that study
+		Key     string        `json:"key,omitempty"`     // of the unit
+		Row     Row           `json:"row,omitempty"`
+		Failure *Failure      `json:"failure,omitempty"`
+		Time    time.Duration `json:"time,omitempty"`
+		Disk    string        `json:"disk,omitempty"`
+		Peak    int64         `json:"peak,omitempty"` // bytes
+	}
+)
+
+// process is a worker as its parent has it.
+type process struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *os.File
+	send  *json.Encoder
+	read  *json.Decoder
+	log   tail
+	ended chan struct{} // closed when the process has ended, and log is complete
 }
 
-// Run implements Engine.
-func (e InProcess) Run(ctx context.Context, w *Work) error {
-	if w.Limit.Memory > 0 {
-		w.Tell("units in one process share its memory: the limit of memory is not kept")
+// startProcess starts a process that dies with this one.
+func startProcess(command, env []string) (*process, error) {
+	p := &process{cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{})}
+	out, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
 	}
-	return each(ctx, e.Workers, w.Units, func(ctx context.Context, u Unit) error {
-		return w.Store(u, w.Do(ctx, u))
-	})
+	defer theirs.Close()
+	p.out = out
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		out.Close()
+		return nil, err
+	}
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = env, theirs, &p.log
+	p.cmd.WaitDelay = time.Second // should it leave processes behind that hold its streams
+	diesWithParent(p.cmd)
+	p.send, p.read = json.NewEncoder(p.in), json.NewDecoder(out)
+	started := make(chan error)
+	go func() {
+		// To Linux the parent is the thread that has started the process.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // the state tells
+			close(p.ended)
+			_ = out.SetReadDeadline(time.Now().Add(time.Second)) // likewise
+		}
+	}()
+	if err := <-started; err != nil {
+		out.Close()
+		return nil, err
+	}
+	return p, nil
 }
 
-// each calls do for all units, so many at a time, begun in their order, and ends with
-// the first error.
-func each(ctx context.Context, workers int, units []Unit, do func(context.Context, Unit) error) error {
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
+// ask sends an order and waits for its answer. Where the context ends, or a limit is
+// passed, it ends the process. Why says then, or where the process has ended by
+// itself, that there is no answer; its message is empty for a limit of memory. Peak is
+// the most memory that was seen.
+func (p *process) ask(ctx context.Context, o order, limit Limit) (a answer, peak int64, why *Failure) {
+	answered := make(chan struct{})
+	watched := make(chan struct{})
+	kills := outOfMemoryKills()
+	go func() {
+		defer close(watched)
+		peak, why = p.watch(ctx, limit, answered)
+	}()
+	err := p.send.Encode(o)
+	if err == nil {
+		err = p.read.Decode(&a)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(workers, len(units)) {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(units) {
-					return
-				}
-				if err := do(ctx, units[i]); err != nil {
-					cancel(err)
-				}
+	close(answered)
+	<-watched
+	if err != nil && why == nil {
+		p.end()
+		why = p.died(outOfMemoryKills() > kills)
+	}
+	return a, peak, why
+}
+
+// watchEvery is how often the size of a worker is looked at. A process fills some
+// ten megabytes in that time. Only a test changes it.
+var watchEvery = 10 * time.Millisecond
+
+// watch looks at the process until it has answered, and ends it where the context
+// ends or a limit is passed.
+func (p *process) watch(ctx context.Context, limit Limit, answered <-chan struct{}) (peak int64, why *Failure) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	var late <-chan time.Time
+	if limit.Time > 0 {
+		late = time.After(limit.Time)
+	}
+	for {
+		select {
+		case <-answered:
+			return peak, nil
+		case <-ctx.Done():
+			why = &Failure{Kind: Lost, Message: "interrupted"}
+		case <-late:
+			why = &Failure{Kind: Late, Message: fmt.Sprintf("it took longer than %v", limit.Time)}
+		case <-tick.C:
+			peak = max(peak, residentSize(p.cmd.Process.Pid))
+			if limit.Memory > 0 && peak > limit.Memory {
+				why = &Failure{Kind: Large}
 			}
-		})
+		}
+		if why != nil {
+			_ = p.cmd.Process.Kill() // it may have ended
+			return peak, why
+		}
 	}
-	group.Wait()
-	return context.Cause(ctx)
+}
+
+// died tells why the process ended that nobody here has ended.
+func (p *process) died(outOfMemory bool) *Failure {
+	said, killed := p.log.String(), strings.Contains(p.state(), "killed")
+	for _, words := range []string{"fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory", "cannot allocate memory"} {
+		if strings.Contains(said, words) {
+			return &Failure{Kind: Large, Message: "there was no more memory for it: " + words}
+		}
+	}
+	switch {
+	case killed && outOfMemory:
+		return &Failure{Kind: Large, Message: "the system has ended it, as there was no more memory"}
+	case !p.cmd.ProcessState.Exited():
+		return &Failure{Kind: Lost, Message: "the worker went away: " + p.state()}
+	}
+	for line := range strings.Lines(said) {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return &Failure{Kind: Panics, Message: strings.TrimSpace(line)}
+		}
+	}
+	return &Failure{Kind: Panics, Message: "the process ended by itself: " + p.state()}
+}
+
+// end ends the process, if it runs still, and waits for its end.
+func (p *process) end() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+	p.out.Close()
+}
+
+// gone reports whether the process has ended.
+func (p *process) gone() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// state says how the process has ended.
+func (p *process) state() string { return p.cmd.ProcessState.String() }
+
+// Serve is a worker's side: it carries out the units that come by in, one after the
+// other, and answers on out, until in ends. Then it returns at once, and so should the
+// program, whatever the unit under way does. Open reads the study.
+func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) error {
+	beVictim()
+	orders, noOrder := make(chan order), make(chan error, 1)
+	quit := make(chan struct{})
+	defer close(quit)
+	go func() {
+		for read := json.NewDecoder(in); ; {
+			var o order
+			if err := read.Decode(&o); err != nil {
+				noOrder <- err
+				return
+			}
+			select {
+			case orders <- o:
+			case <-quit:
+				return
+			}
+		}
+	}()
+	w := server{open: open}
+	answers := make(chan answer, 1)
+	for next := orders; ; { // nil while an order is carried out
+		select {
+		case err := <-noOrder:
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("reading what to do: %w", err)
+		case o := <-next:
+			if err := w.check(o); err != nil {
+				return err
+			}
+			next = nil
+			go func() { answers <- w.answer(o) }()
+		case a := <-answers:
+			next = orders
+			if err := json.NewEncoder(out).Encode(a); err != nil {
+				return fmt.Errorf("answering: %w", err)
+			}
+		}
+	}
+}
+
+// server is what a worker knows of its study.
+type server struct {
+	open  func(Portable, Basis) (Do, error)
+	study Study
+	do    Do
+}
+
+// check refuses what is no order. The key of a unit becomes the name of a folder, so
+// it has to be the key of its case.
+func (s *server) check(o order) error {
+	switch {
+	case o.Study != nil:
+		return nil
+	case o.Unit != nil && s.do != nil:
+		return s.study.Basis.check(*o.Unit)
+	}
+	return errors.New("a line is neither a study nor a unit of one: this command is for 'gridslot sweep'")
+}
+
+// keptMemory is how much a worker may keep between two units, in bytes.
+const keptMemory = 64 << 20
+
+// answer opens a study, or carries out a unit and measures what it took.
+func (s *server) answer(o order) (a answer) {
+	if o.Study != nil {
+		var err error
+		s.study.Dir, s.study.Basis = o.Study.Dir, o.Study.Basis
+		if s.do, err = s.open(o.Study.Portable, o.Study.Basis); err != nil {
+			a.Refused = err.Error()
+		}
+		return a
+	}
+	fmt.Fprint(os.Stderr, unitBegins)
+	done := carryOut(context.Background(), *o.Unit, s.do, &s.study) // the parent keeps its limits
+	a = answer{Key: o.Unit.Key, Row: done.Row, Failure: done.Failure, Disk: done.Disk, Time: done.Usage.Time, Peak: ownSize()}
+	if a.Peak > keptMemory {
+		debug.FreeOSMemory() // the next unit shall be measured by itself
+	}
+	return a
+}
+
+// tail keeps the end of what a unit says, from the last mark on.
+type tail struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+const (
+	unitBegins = "\x00"   // the mark
+	tailKept   = 16 << 10 // bytes of what a unit says
+	mostLog    = 4096     // bytes of them that stand in a failure
+)
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := bytes.LastIndex(b, []byte(unitBegins)); i >= 0 {
+		t.text.Reset()
+		t.text.Write(b[i+len(unitBegins):])
+	} else {
+		t.text.Write(b)
+	}
+	if t.text.Len() > 2*tailKept {
+		t.text.Next(t.text.Len() - tailKept)
+	}
+	return len(b), nil
+}
+
+// String is what is kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+// last are the last whole lines for a failure.
+func (t *tail) last() string {
+	text := t.String()
+	if n := len(text) - mostLog; n > 0 {
+		text = text[n:]
+		if _, rest, cut := strings.Cut(text, "\n"); cut {
+			text = rest
+		}
+	}
+	return strings.ToValidUTF8(text, "?")
 }

@@ -19,51 +19,25 @@ func diesWithParent(cmd *exec.Cmd) {
 // one that has started it.
 func beVictim() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("800"), 0) }
 
-var pageSize = int64(os.Getpagesize()) // never changed
-
-// residentSize is how many bytes of memory a process takes now; 0 where it has ended.
+// residentSize returns how many bytes of memory a process takes now; 0 where it has ended.
 func residentSize(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0
-	}
-	f := bytes.Fields(text)
-	if len(f) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(string(f[1]), 10, 64)
-	return pages * pageSize
-}
-
-// resetPeak has peakSize count anew (see proc(5), clear_refs).
-func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
-// peakSize is the most bytes of memory that this process has taken since resetPeak.
-func peakSize() int64 {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	return row(string(text), "VmHWM:") << 10
-}
-
-// outOfMemoryKills is how many processes the kernel has ended for want of memory, be
-// it the machine's or a control group's.
-func outOfMemoryKills() int64 {
-	text, err := os.ReadFile("/proc/vmstat")
-	if err != nil {
-		return 0
-	}
-	return row(string(text), "oom_kill")
-}
-
-// row is the number behind a name that begins a line.
-func row(text, name string) int64 {
-	for line := range strings.Lines(text) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
-			n, _ := strconv.ParseInt(f[1], 10, 64)
-			return n
-		}
+	if f := bytes.Fields(text); err == nil && len(f) > 1 {
+		pages, _ := strconv.ParseInt(string(f[1]), 10, 64)
+		return pages * int64(os.Getpagesize())
 	}
 	return 0
+}
+
+// ownSize returns how many bytes of memory this process takes now.
+func ownSize() int64 { return residentSize(os.Getpid()) }
+
+// outOfMemoryKills returns how many processes the kernel has ended for want of memory,
+// be it the machine's or a control group's.
+func outOfMemoryKills() int64 {
+	text, _ := os.ReadFile("/proc/vmstat") // where it cannot be read there are none
+	_, behind, _ := strings.Cut(string(text), "\noom_kill ")
+	line, _, _ := strings.Cut(behind, "\n")
+	n, _ := strconv.ParseInt(line, 10, 64)
+	return n
 }

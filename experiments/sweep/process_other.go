@@ -17,9 +17,7 @@ func beVictim() {}
 
 func residentSize(int) int64 { return 0 }
 
-func resetPeak() {}
-
-func peakSize() int64 {
+func ownSize() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.Sys)

@@ -22,18 +22,48 @@ func newResults(p *Plan) *Results {
 	return &Results{Plan: p, Rows: make([]Row, len(p.Units)), Failures: map[int]*Failure{}}
 }
 
-// Status is how many units are done.
-func (r *Results) Status() Status {
-	s := Status{Units: len(r.Plan.Units), Failures: map[FailureKind]int{}}
-	for _, row := range r.Rows {
-		if row != nil {
-			s.Done++
+// take takes an outcome in.
+func (r *Results) take(u Unit, o Outcome) {
+	switch {
+	case o.Row != nil:
+		r.Rows[u.Index] = o.Row
+	case o.Failure != nil:
+		r.Failures[u.Index] = o.Failure
+	}
+}
+
+// Missing are the units that have neither a result nor a failure.
+func (r *Results) Missing() (missing []Unit) {
+	for i, u := range r.Plan.Units {
+		if r.Rows[i] == nil && r.Failures[i] == nil {
+			missing = append(missing, u)
 		}
 	}
+	return missing
+}
+
+// Status is how far a study is.
+type Status struct {
+	Units, Done, Missing int
+	Failures             map[FailureKind]int
+}
+
+// Failed is how many units have failed.
+func (s Status) Failed() (n int) {
+	for _, of := range s.Failures {
+		n += of
+	}
+	return n
+}
+
+// Status tells how many units are done.
+func (r *Results) Status() Status {
+	s := Status{Units: len(r.Plan.Units), Failures: map[FailureKind]int{}}
 	for _, f := range r.Failures {
 		s.Failures[f.Kind]++
 	}
-	s.Missing = s.Units - s.Done - len(r.Failures)
+	s.Missing = len(r.Missing())
+	s.Done = s.Units - s.Missing - len(r.Failures)
 	return s
 }
 

@@ -168,7 +168,7 @@ func TestTheManifestTellsWhatResultsAreOf(t *testing.T) {
 	var m manifest
 	require.NoError(t, json.Unmarshal(text, &m))
 	require.Equal(t, "gridslot 1", m.Build)
-	require.Equal(t, []manifestInput{{Name: "a.swf", SHA256: "abc", Bytes: 3}}, m.Inputs)
+	require.Equal(t, []Input{{Name: "a.swf", Sum: "abc", Size: 3}}, m.Inputs)
 	require.Equal(t, []any{8, 8, 0, "mine.yaml", "/somewhere"}, []any{m.Units, m.Done, m.Failed, m.Study, m.Folder})
 	require.False(t, m.End.Before(m.Start))
 	text, err = os.ReadFile(filepath.Join(dir, StudyName))
@@ -188,13 +188,13 @@ func TestAFolderThatCannotBeWrittenEndsTheStudy(t *testing.T) {
 	f, err := OpenFor(dir, false)
 	require.NoError(t, err)
 	defer f.Close()
-	f.usage, err = os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	f.usage.file, err = os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("there is no /dev/full: ", err)
 	}
-	c := &call{study: &Study{Dir: dir}, folder: f, plan: planOf(t, twoByTwo(dir))}
-	c.results = newResults(c.plan)
-	err = InProcess{}.Run(context.Background(), &Work{Units: c.plan.Units, Store: c.store, Do: func(context.Context, Unit) Outcome {
+	plan := planOf(t, twoByTwo(dir))
+	c := &call{study: &Study{Dir: dir}, folder: f, results: newResults(plan)}
+	err = InProcess{}.Run(context.Background(), &Work{Units: plan.Units, Store: c.store, Do: func(context.Context, Unit) Outcome {
 		calls.Add(1)
 		return Outcome{Row: Row{}, Usage: Usage{Peak: 1}}
 	}})

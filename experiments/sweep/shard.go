@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +12,11 @@ import (
 )
 
 // Shard is a part of a study for one of several machines that share its folder and
-// know nothing of each other, such as the tasks of a batch system. It stores the
-// results of its units; who runs the study or merges it when all have ended has
-// nothing left to do but to put them together.
-type Shard struct {
-	Index, Of int    // the Index-th of Of parts, from 1; see ShardOf
-	Engine    Engine // carries them out
-}
+// know nothing of each other, such as the tasks of a batch system. A call of Run with
+// a shard stores the results of its units and no more; whoever runs the study, or
+// merges it, when all shards have ended puts them together. The zero value is no part
+// but the whole study.
+type Shard struct{ Index, Of int } // the Index-th of Of parts, from 1
 
 // ParseShard reads I/N.
 func ParseShard(text string) (s Shard, err error) {
@@ -33,63 +30,43 @@ func ParseShard(text string) (s Shard, err error) {
 	return s, nil
 }
 
-// Has reports whether a unit is of this part.
-func (s Shard) Has(u Unit) bool { return ShardOf(u, s.Of) == s.Index }
+// IsPart reports whether the shard is a part of a study, and not the whole.
+func (s Shard) IsPart() bool { return s.Of > 0 }
 
-// ShardOf is which of n parts of a plan a unit is in, from 1 on. Of n units that
-// follow each other each is in another part; from one n to the next they are dealt
-// out anew, or else one part would have all units of the slowest policy where n fits
-// the axes.
-func ShardOf(u Unit, n int) int {
-	round := uint64(u.Index / n)
+// Has reports whether a unit is of this part. Of Of units that follow each other each
+// is in another part; from one such round to the next the parts are dealt out anew, or
+// else one part would have all units of the slowest policy where Of fits the axes.
+func (s Shard) Has(u Unit) bool {
+	if !s.IsPart() {
+		return true
+	}
+	round := uint64(u.Index / s.Of)
 	// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 	round = (round ^ round>>30) * 0xbf58476d1ce4e5b9
 	round = (round ^ round>>27) * 0x94d049bb133111eb
 	round ^= round >> 31
-	return 1 + int((uint64(u.Index%n)+round%uint64(n))%uint64(n))
-}
-
-// SharesFolder implements Sharer.
-func (s Shard) SharesFolder() bool { return true }
-
-// Run implements Engine. Where the same part is under way elsewhere, such as on a
-// node that the batch system has lost sight of and queued the task again, it waits
-// and does what is left then.
-func (s Shard) Run(ctx context.Context, w *Work) error {
-	part := *w
-	if w.Dir != "" {
-		lock, err := s.lock(ctx, w)
-		if err != nil {
-			return err
-		}
-		defer lock.Close()
-		if part.Units, err = w.Look(); err != nil {
-			return err
-		}
-	}
-	part.Units = slices.DeleteFunc(slices.Clone(part.Units), func(u Unit) bool { return !s.Has(u) })
-	if len(part.Units) == 0 {
-		return nil
-	}
-	return s.Engine.Run(ctx, &part)
+	n := uint64(s.Of)
+	return uint64(s.Index) == 1+(uint64(u.Index)%n+round%n)%n
 }
 
 // shardPrefix begins the names of the folders of shards that are under way.
 const shardPrefix = ".shard-"
 
-func (s Shard) lock(ctx context.Context, w *Work) (*outdir.Dir, error) {
+// lock keeps the same part from being carried out twice at a time. Where it is under
+// way elsewhere, such as on a node that the batch system has lost sight of before it
+// queued the task again, lock waits for its end.
+func (s Shard) lock(ctx context.Context, dir string, tell func(string, ...any)) (*outdir.Dir, error) {
 	for told := false; ; told = true {
-		path, err := outdir.Below(w.Dir, fmt.Sprintf("%s%d-of-%d", shardPrefix, s.Index, s.Of))
+		path, err := outdir.Below(dir, fmt.Sprintf("%s%d-of-%d", shardPrefix, s.Index, s.Of))
 		if err != nil {
 			return nil, err
 		}
 		lock, err := outdir.Open(path)
-		busy := (*outdir.BusyError)(nil)
-		if !errors.As(err, &busy) {
+		if busy := (*outdir.BusyError)(nil); !errors.As(err, &busy) {
 			return lock, err
 		}
 		if !told {
-			w.Tell("the shard %d/%d is under way already: waiting for its end", s.Index, s.Of)
+			tell("the shard %d/%d is under way already: waiting for its end", s.Index, s.Of)
 		}
 		select {
 		case <-time.After(time.Second):

@@ -37,6 +37,8 @@ type Study struct {
 	Check func(Row) error
 	// Command stands in the manifest.
 	Command []string
+	// Shard is the part of the study that is carried out; the zero value is all of it.
+	Shard Shard
 
 	// Engine carries out the units; nil means InProcess{}.
 	Engine Engine
@@ -61,22 +63,22 @@ type Axis struct {
 // Basis is what the results of a study depend on beside parameters and seeds.
 type Basis struct {
 	// Build is the program: its version, and where that does not say all, a checksum.
-	Build string
-	// Inputs are the files that the units read. The order does not matter.
-	Inputs []Input
+	Build string `json:"build"`
 	// Settings are all others, as a text.
-	Settings string
+	Settings string `json:"settings,omitempty"`
+	// Inputs are the files that the units read. The order does not matter.
+	Inputs []Input `json:"inputs"`
 }
 
 // Input is a file that units read.
 type Input struct {
-	Name string // as the study names it
-	Path string // where it stands here
-	Sum  string // SHA-256 in hexadecimal
-	Size int64  // bytes
+	Name string `json:"name"`   // as the study names it
+	Path string `json:"-"`      // where it stands here
+	Sum  string `json:"sha256"` // in hexadecimal
+	Size int64  `json:"bytes"`
 	// Of is the parameter that names the file: only units that have it depend on
 	// the file. The zero value means all units.
-	Of Param
+	Of Param `json:"of,omitzero"`
 }
 
 // Case is what a unit of work is a function of.
@@ -86,7 +88,10 @@ type Case struct {
 }
 
 // Param is a parameter of a case.
-type Param struct{ Name, Value string }
+type Param struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Unit is a case in a plan.
 type Unit struct {
@@ -161,16 +166,11 @@ type Engine interface {
 type Work struct {
 	// Units are those without a result, in the order of the plan.
 	Units []Unit
-	// Store takes down what became of a unit, whole, and may be called from any
-	// goroutine and twice: equal results are one; where two differ the unit has
-	// failed (Damaged). An outcome that was interrupted is nothing. The error is the
-	// folder's (a full disk): the unit counts as not done.
+	// Store takes down what became of a unit, once, and may be called from any
+	// goroutine. Where another process has stored another result the unit has failed
+	// (Damaged). An outcome that was interrupted is nothing. The error is the folder's
+	// (a full disk): the unit counts as not done.
 	Store func(Unit, Outcome) error
-	// Look takes in what other processes have stored in the folder since, and returns
-	// the units that are missing still. It costs a file a unit that is new.
-	Look func() ([]Unit, error)
-	// Note puts what the engine wants to be known later into the manifest.
-	Note func(name, value string)
 	// Do carries out a unit in this process, within Limit.Time; it does not panic.
 	// Where ctx ends the outcome is that of an interrupted unit.
 	Do func(context.Context, Unit) Outcome

@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gofrs/flock"
 
@@ -154,20 +153,6 @@ func (d *Dir) clean(prefixes []string) error {
 		}
 	}
 	return nil
-}
-
-// Alone has a folder that is shared become this process's own, and waits so long for others to let go
-// of it. Where they do not, nobody is kept out any more.
-func (d *Dir) Alone(wait time.Duration) bool {
-	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
-		if alone, err := d.lock.TryLock(); err == nil && alone {
-			d.shared = false
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
 }
 
 // Close lets go of the folder. A folder that Open has made and that is empty

@@ -44,7 +44,7 @@ func killProgram(t *testing.T, r *rand.Rand, times int) {
 
 func killWorkers(t *testing.T, r *rand.Rand, times int) {
 	needProc(t)
-	w := aStudy(t, r, "--tries", "1000", "--workers", "2")
+	w := aStudy(t, r, "--workers", "2")
 	for n := 0; n < times; {
 		dir := w.folder()
 		p := w.start(w.into(dir)...)

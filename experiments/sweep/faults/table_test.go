@@ -55,10 +55,9 @@ const (
 const inSlurm = "./experiments/sweep/slurm "
 
 var slurmTable = []fault{
-	{slurm, "kill -9 of a node's `slurmd` and of all that it runs", 1, 0, "Slurm queues its tasks again, on the other node, which do what is missing", nil, inSlurm + "TestANodeIsKilledAndEverythingIsThereOnce"},
-	{slurm, "a task that crashes within a run", 1, 0, "its end is told, with the last lines of its log; the same command submits what is missing", nil, inSlurm + "TestATaskThatEndsEarlyIsToldOfWithTheEndOfItsLogAndDoneAgain"},
-	{slurm, "a program that goes away while its jobs are queued", 1, 0, "the jobs go on; the same command waits for them, and submits nothing twice", nil, inSlurm + "TestJobsThatAreQueuedAreWaitedForAndNotSubmittedTwice"},
-	{slurm, "a task that crashes where nobody waits (`--no-wait`)", 1, 0, "what is done is merged by a job behind the tasks, however they end", nil, inSlurm + "TestTheJobThatMergesRunsAfterTheTasksHoweverTheyEnd"},
+	{slurm, "kill -9 of a node's `slurmd` and of all that it runs, 96 runs on two nodes; the same call meanwhile", 1, 0, "Slurm queues its tasks again, on the other node, which do what is missing; nothing is submitted twice", nil, inSlurm + "TestANodeIsKilledAndEverythingIsThereOnce"},
+	{slurm, "a task that crashes within a run", 1, 0, "what is done is merged by the job behind the tasks, however they end; the same command submits what is missing", nil, inSlurm + "TestATaskThatCrashesLeavesItsRunsToTheNextCall"},
+	{slurm, "four calls at once", 1, 0, "one submits, the others are refused", nil, inSlurm + "TestOfSeveralThatSubmitAtOnceOneDoesAndStatusTellsOfItsJobs"},
 }
 
 var table = slices.Concat(localTable, slurmTable, otherTable)

@@ -54,7 +54,7 @@ const runs = 120
 func aStudy(t *testing.T, r *rand.Rand, flags ...string) *world {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "study.yaml")
-	text := fmt.Sprintf("traces: ['lublin:jobs=300']\npolicies: [fcfs, easy, conservative]\nload: [0.7, 0.9]\nreplications: %d\nkeep: [jobs]\n", runs/6)
+	text := fmt.Sprintf("traces: ['lublin:jobs=300']\npolicies: [fcfs, easy, conservative]\nload: [0.7, 0.9]\nreplications: %d\nkeep: [jobs]\nlimit: {tries: 1000}\n", runs/6)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	return newWorld(t, r, ofAStudy, append([]string{"sweep", path}, flags...)...)
 }

@@ -1,241 +1,212 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
+	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
-	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
-// Engine submits the units of a study to Slurm and waits for them. The zero value
-// makes sense.
-type Engine struct {
-	// Tasks is about how many tasks do the work; 0 means 64. There are never more
-	// than units to be done, nor than the cluster's MaxArraySize allows.
-	Tasks int
-	// Time, Partition and Account are the options of sbatch; empty means the
-	// cluster's defaults. The time is that of one task.
-	Time, Partition, Account string
-	// Options are other options of sbatch, a word each, such as --qos=long. They hold
-	// for the tasks and for the job that merges.
-	Options []string
-	// NoWait has Run end with a *SubmittedError as soon as the jobs are queued.
-	NoWait bool
-	// Program is the executable that the jobs run; "" means this one. Flags are
-	// given to its shard command beside those that the engine gives.
-	Program string
-	Flags   []string
-
-	poll time.Duration // between looks into the folder and the queue; 0 lets it grow
-}
+// own is the folder below the study's with the program and the logs.
+const own = "slurm"
 
 // Submission is what was handed over to Slurm.
 type Submission struct {
-	Array string // number of the job array
-	Merge string // number of the job that merges after it
-	Tasks []int  // numbers of the array's tasks; each does its part of Parts
-	Parts int
-}
-
-// SubmittedError tells that the units are left to Slurm, which goes on by itself.
-type SubmittedError struct {
-	Submission
-	Dir string
-}
-
-func (e *SubmittedError) Error() string {
-	return fmt.Sprintf("%s; %s", e.Submission, follow(e.Dir))
+	Array, Merge string // numbers of the job array, and of the job that merges after it
+	Name         string // of both jobs
+	Tasks        int
 }
 
 func (s Submission) String() string {
-	return fmt.Sprintf("submitted job %s of %s, and job %s, which merges their results", s.Array, count(len(s.Tasks), "task"), s.Merge)
+	return fmt.Sprintf("submitted job %s of %d tasks, and job %s, which merges their results; end them by: scancel --name %s", s.Array, s.Tasks, s.Merge, s.Name)
 }
 
-// QueuedError tells that jobs of the folder are still in Slurm's queue.
-type QueuedError struct {
-	Jobs []Job
-	Dir  string
-}
+// QueuedError reports jobs of the folder that are still in Slurm's queue.
+type QueuedError struct{ Jobs []Job }
 
 func (e *QueuedError) Error() string {
-	return fmt.Sprintf("%s of this study in Slurm's queue already, and nothing is submitted twice; %s", are(e.Jobs), follow(e.Dir))
+	return fmt.Sprintf("jobs of this study are in Slurm's queue already (%s), and nothing is submitted twice", e.Jobs[0].ID)
 }
 
-func follow(dir string) string {
-	if strings.ContainsAny(dir, " \t\n'\"\\$`*?;&|<>()[]{}!#~") {
-		dir = quote(dir)
-	}
-	return fmt.Sprintf("follow by: gridslot sweep status %s   end by: gridslot sweep cancel %[1]s", dir)
-}
-
-// are begins a sentence about jobs.
-func are(jobs []Job) string {
-	if ids := numbers(jobs); len(ids) != 1 {
-		return "jobs " + strings.Join(ids, ", ") + " are"
-	}
-	return "job " + jobs[0].ID + " is"
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
-// SharesFolder implements sweep.Sharer.
-func (Engine) SharesFolder() bool { return true }
-
-// Run implements sweep.Engine. Where jobs of the folder are in Slurm's queue already
-// it waits for them first. When ctx ends it leaves the jobs to Slurm.
-func (e Engine) Run(ctx context.Context, w *sweep.Work) error {
-	if w.Portable == nil || w.Dir == "" {
-		return errors.New("jobs of Slurm need a study that other processes can read: a study file, and a folder for it (--out)")
-	}
-	dir, err := filepath.Abs(w.Dir)
-	if err != nil {
-		return err
-	}
-	missing := w.Units
-	for {
-		s, err := e.submit(ctx, w, dir, missing)
-		var queued *QueuedError
-		switch {
-		case errors.As(err, &queued) && !e.NoWait:
-			w.Tell("%s of this study in Slurm's queue already: waiting for what is there, nothing is submitted twice", are(queued.Jobs))
-		case err != nil:
-			return err
-		case e.NoWait:
-			return &SubmittedError{*s, w.Dir}
-		default:
-			w.Tell("%v; %s", s, follow(w.Dir))
-		}
-		if missing, err = e.wait(ctx, w, dir); err != nil || len(missing) == 0 {
-			return err
-		}
-		if s != nil {
-			return s.ended(ctx, w, dir, missing)
-		}
-	}
-}
-
-// submit queues tasks for the units that are missing, and the job that merges;
-// *QueuedError where tasks of the folder are queued already. Another process that
-// submits at the same time is refused.
-func (e Engine) submit(ctx context.Context, w *sweep.Work, dir string, missing []sweep.Unit) (*Submission, error) {
-	path, err := outdir.Below(dir, own)
+// Submit queues tasks that do what is missing of the study in dir, and the job that
+// merges. Options are those of sbatch, for both, a word each; flags those of sweep
+// shard. It is an error where jobs of the folder are queued already (QueuedError), or
+// where another process submits at the same time.
+func Submit(ctx context.Context, dir string, tasks int, options, flags []string) (*Submission, error) {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := outdir.Open(path)
+	folder, err := outdir.Below(dir, own)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := outdir.Open(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
-	queued, err := Jobs(ctx, dir)
-	if err != nil {
+	if err := Free(ctx, dir); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(queued, Job.computes) {
-		return nil, &QueuedError{queued, w.Dir}
+	program := filepath.Join(folder, "gridslot")
+	if err := copyProgram(program); err != nil {
+		return nil, fmt.Errorf("copying the program for the jobs: %w", err)
 	}
-	dismiss(ctx, queued)
-	s, err := e.plan(ctx, w, missing)
-	if err != nil {
+	s := &Submission{Tasks: tasks}
+	if s.Name, err = jobName(dir); err != nil {
 		return nil, err
 	}
-	scripts, err := e.prepare(w, dir, s.Parts)
-	if err != nil {
+	// Of options given twice the last one holds. In the name of a log % is special.
+	common := append(append([]string{}, options...), "--parsable", "--requeue", "--open-mode=append", "--chdir="+dir, "--job-name="+s.Name)
+	logs := "--output=" + strings.ReplaceAll(folder, "%", "%%") + "/"
+	shard := "exec " + quote(program, "sweep", "shard") + ` "$SLURM_ARRAY_TASK_ID/` + strconv.Itoa(tasks) + `" ` +
+		quote(append([]string{"--out", dir}, flags...)...) + ` --workers "${SLURM_CPUS_PER_TASK:-1}"`
+	if s.Array, err = sbatch(ctx, append(common, "--array=1-"+strconv.Itoa(tasks), logs+"%A_%a.out", "--wrap="+shard)); err != nil {
 		return nil, err
 	}
-	if err := e.queue(ctx, dir, s, scripts); err != nil { // sbatch may have been interrupted after it had submitted
-		_, failed := Cancel(context.WithoutCancel(ctx), dir)
+	// Whoever looks into the folder at that moment may hold it: the merge tries again.
+	merge := "for try in 1 2 3 4 5 6; do " + quote(program, "sweep", "merge", dir) + " && exit; sleep 10; done; exit 1"
+	if s.Merge, err = sbatch(ctx, append(common, "--dependency=afterany:"+s.Array, logs+"%j-merge.out", "--wrap="+merge)); err != nil {
+		_, failed := command(context.WithoutCancel(ctx), "scancel", s.Array)
 		return nil, errors.Join(err, failed)
 	}
-	w.Note("slurm array", s.Array)
-	w.Note("slurm merge", s.Merge)
 	return s, nil
 }
 
-// Time between looks into the folder and the queue. It grows, as administrators
-// do not like to be asked every second, and who waits for hours need not.
-const (
-	firstPoll = time.Second
-	lastPoll  = 20 * time.Second
-)
-
-// wait returns when each unit is there or no task is left in the queue, with the
-// units that are missing then.
-func (e Engine) wait(ctx context.Context, w *sweep.Work, dir string) ([]sweep.Unit, error) {
-	said := map[string]bool{}
-	once := func(what string) {
-		if !said[what] {
-			said[what] = true
-			w.Tell("%s", what)
-		}
+// sbatch submits a job and returns its number.
+func sbatch(ctx context.Context, options []string) (string, error) {
+	out, err := command(ctx, "sbatch", options...)
+	if err != nil {
+		return "", err
 	}
-	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
-		jobs, asked := Jobs(ctx, dir)
-		if asked != nil && ctx.Err() == nil { // a controller that is restarted comes back
-			once(asked.Error() + "; asking on")
-		}
-		// The folder is looked at after the queue: a task that is not in the queue any
-		// more has stored all that it ever will.
-		missing, err := w.Look()
-		if err != nil {
-			return nil, err
-		}
-		if len(missing) == 0 || asked == nil && !slices.ContainsFunc(jobs, Job.computes) {
-			dismiss(ctx, jobs)
-			return missing, nil
-		}
-		if reason := stuck(jobs); reason != "" {
-			once("no task runs; Slurm's reason: " + reason)
-		}
-		if e.poll > 0 {
-			pause = e.poll
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			w.Tell("the jobs go on without this command; %s", follow(w.Dir))
-			return nil, ctx.Err()
-		}
+	id, _, _ := strings.Cut(strings.TrimSpace(out), ";") // behind it stands the cluster's name
+	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
+		return "", fmt.Errorf("sbatch answers %q: wanted the number of a job", strings.TrimSpace(out))
 	}
+	return id, nil
 }
 
-func (j Job) computes() bool { return j.Task > 0 }
-
-// usual are reasons to wait that pass by themselves.
-var usual = []string{"None", "Priority", "Resources", "Dependency", "BeginTime", "Prolog", "JobArrayTaskLimit", "Cleaning"}
-
-// stuck is why all tasks wait, where nobody knows whether that passes.
-func stuck(jobs []Job) string {
-	reason := ""
-	for _, j := range jobs {
-		switch {
-		case !j.computes():
-		case j.State != "PENDING" || slices.Contains(usual, j.Reason):
-			return ""
-		default:
-			reason = j.Reason
-		}
+// copyProgram copies this program. Linux has the file that the process was started from
+// even where another one, or none, stands in its place now.
+func copyProgram(to string) error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
 	}
-	return reason
+	from, err := os.Open("/proc/self/exe")
+	if err != nil {
+		from, err = os.Open(path)
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if err := atomicfile.Write(to, func(w io.Writer) error { _, err := io.Copy(w, from); return err }); err != nil {
+		return err
+	}
+	return os.Chmod(to, 0o755)
 }
 
-// dismiss takes the job that merges out of the queue: this process merges. A job
-// that stays there all the same merges again, which changes nothing.
-func dismiss(ctx context.Context, jobs []Job) {
-	for _, j := range jobs {
-		if !j.computes() {
-			_, _ = command(ctx, "scancel", j.ID)
-		}
+// quote are words as a shell reads them, whatever is in them.
+func quote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
+	return strings.Join(quoted, " ")
+}
+
+// Job is a task of a study's array, or the job that merges, as long as it waits or
+// runs.
+type Job struct {
+	ID     string `json:"id"`             // of the array or the job
+	Task   int    `json:"task,omitempty"` // number in the array; 0 is the job that merges
+	State  string `json:"state"`          // as squeue says: PENDING, RUNNING, ...
+	Reason string `json:"reason"`         // why it waits, in Slurm's words
+}
+
+// Jobs are the jobs of a study's folder that wait or run. A folder for which nothing was
+// ever submitted has none, with or without Slurm.
+func Jobs(ctx context.Context, dir string) ([]Job, error) {
+	if _, err := os.Stat(filepath.Join(dir, own)); err != nil {
+		return nil, nil
+	}
+	name, err := jobName(dir)
+	if err != nil {
+		return nil, err
+	}
+	out, err := command(ctx, "squeue", "--noheader", "--array", "--user="+strconv.Itoa(os.Getuid()), "--name="+name, "--format=%F|%K|%T|%r")
+	if err != nil {
+		return nil, err
+	}
+	var jobs []Job
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 4)
+		if len(f) < 4 {
+			return nil, fmt.Errorf("squeue answers %q: wanted four fields between |", line)
+		}
+		task, _ := strconv.Atoi(f[1]) // of a job that is no array there is none
+		jobs = append(jobs, Job{f[0], task, f[2], f[3]})
+	}
+	slices.SortFunc(jobs, func(a, b Job) int {
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Task, b.Task))
+	})
+	return jobs, nil
+}
+
+// Free is an error where jobs of a study's folder are in Slurm's queue.
+func Free(ctx context.Context, dir string) error {
+	jobs, err := Jobs(ctx, dir)
+	if err == nil && len(jobs) > 0 {
+		err = &QueuedError{jobs}
+	}
+	return err
+}
+
+// jobName is the same from wherever the folder is looked at on this machine.
+func jobName(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(path))
+	return "gridslot-" + hex.EncodeToString(sum[:6]), nil
+}
+
+// command runs one of Slurm's commands and returns what it prints. It is not ended
+// with ctx: half a submission is worse than a second's wait.
+func command(ctx context.Context, name string, args ...string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%s is not found on this machine: --engine slurm works where Slurm's commands are (a login node); "+
+			"under another batch system let each of N tasks run \"gridslot sweep shard I/N STUDY --out DIR\", and \"gridslot sweep merge DIR\" after them", name)
+	}
+	out, err := exec.Command(path, args...).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		return "", fmt.Errorf("%s refuses: %s", name, strings.TrimSpace(string(exit.Stderr)))
+	}
+	if err != nil {
+		return "", fmt.Errorf("running %s: %w", name, err)
+	}
+	return string(out), nil
 }
