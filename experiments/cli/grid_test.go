@@ -204,3 +204,31 @@ func TestAGridWhoseSitesPreemptIsChecked(t *testing.T) {
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stdout, "wrong run time")
 }
+
+// The own jobs of a site are any workload: a log, a job file whose jobs wait for others, a
+// model.
+func TestASiteHasOwnJobsOfAnyKind(t *testing.T) {
+	log := write(t, "log.swf", swf("0 9 1 9", "200 9 1 9"))
+	own := write(t, "own.csv", "id,submit,nodes,volume,runtime,after\n1,0,4,50,,\n2,10,4,20,,1+5\n")
+	for local, jobs := range map[string]int{own: 4, "lublin:jobs=20:procs=4": 22} {
+		dir := t.TempDir()
+		grid := write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 4, local: \""+local+"\"}\n  - {name: b, processors: 1, speed: 0.01}\n")
+		got := call("simulate", log, "--grid", grid, "--policy", "earliest", "--out", dir)
+		require.Zero(t, got.code, got.stderr)
+		text := read(t, dir, "jobs-earliest-a.csv")
+		require.Contains(t, read(t, dir, "clusters-earliest.csv"), "a,4,1,"+strconv.Itoa(jobs)+",", text)
+		if local == own {
+			require.Contains(t, text, "\n2,log.swf,20,55,", "it comes 5 s after the other's end")
+			require.Contains(t, text, ",1+5,")
+		}
+		require.Zero(t, call("validate", dir).code)
+		again := t.TempDir()
+		require.Zero(t, call("simulate", "--from-manifest", dir, "--out", again).code)
+		require.Equal(t, text, read(t, again, "jobs-earliest-a.csv"))
+	}
+	got := call("simulate", log, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, local: \"-\"}]\n"))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "cluster-1, jobs of its own: standard input can be read once")
+	got = call("simulate", log, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, local: gone.csv}]\n"))
+	require.Contains(t, got.stderr, "cluster-1, jobs of its own: ")
+}

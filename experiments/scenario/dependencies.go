@@ -25,31 +25,44 @@ func (sc *Scenario) checkFeedback() error {
 	return nil
 }
 
-// link finds out which jobs of the workload wait for others. It reads the workload
-// once, where any may.
-func (c *call) link() error {
-	if c.jobs == nil || !c.jobs.wait {
-		return nil
+// survey finds out which jobs of a workload wait for others; nil is none. The workload is
+// read once, where any may.
+func (j *jobs) survey(feedback bool) (*flow.Links, error) {
+	if !j.wait {
+		return nil, nil
 	}
-	from, err := c.jobs.open()
+	from, err := j.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer from.Close()
 	source := sourceOf(from)
 	links, err := flow.Survey(func(yield func(*entity.Job) bool) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
 		}
-	}, c.Workload.Options.Feedback)
+	}, feedback)
 	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
-		return failed.Err()
+		return nil, failed.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.jobs.name, err)
+		return nil, fmt.Errorf("%s: %w", j.name, err)
+	}
+	if !links.Any() {
+		return nil, nil
+	}
+	return links, nil
+}
+
+// link has the jobs of the workload wait for others, where they say so.
+func (c *call) link() (err error) {
+	if c.jobs == nil {
+		return nil
+	}
+	if c.links, err = c.jobs.survey(c.Workload.Options.Feedback); err != nil {
+		return err
 	}
 	switch {
-	case links.Any():
-		c.links = links
+	case c.links != nil:
 		c.needsAttempts() // the files tell of it
 	case c.Workload.Options.Feedback:
 		c.options.Tell("%s: no job names another one of the log as its preceding job (field 17), so that feedback changes nothing", c.jobs.name)

@@ -63,7 +63,8 @@ type ClusterSite struct {
 	Processors int     `yaml:"processors"`
 	Speed      float64 `yaml:"speed"`  // its MIPS over the reference's, on which jobs take what the trace says; 0 means 1
 	Policy     string  `yaml:"policy"` // of the local scheduler, a queue policy; "easy" where empty
-	// Local is a trace of the site's own jobs, or "".
+	// Local are the site's own jobs: a log, a job file, a workflow or a source with its
+	// parameters, as in Workload.Trace; "" is none.
 	Local      string `yaml:"local"`
 	QueueLimit int    `yaml:"queue_limit"` // see grid.ResourceAgent
 }

@@ -16,8 +16,6 @@ import (
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/traces"
-	"github.com/gridslot/gridslot/workload"
 )
 
 func (g *Grid) prepare(c *call) (runner, error) {
@@ -57,6 +55,9 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 			return nil, err
 		}
 		if l.domain == nil {
+			if err := l.openOwn(c); err != nil {
+				return nil, fmt.Errorf("%s, jobs of its own: %w", l.name, err)
+			}
 			continue
 		}
 		var err error
@@ -268,8 +269,8 @@ func (g *gridRun) openSite(i int, l leaf) error {
 		}
 		s.Flows = append(s.Flows, x.losses(o, g.losses))
 	}
-	if l.cluster != nil && l.cluster.Local != "" {
-		s.Flows = append(s.Flows, g.ownJobs(l.cluster))
+	if l.own != nil {
+		s.Flows = append(s.Flows, l.own.arrivals(x))
 	}
 	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler { return add(observers...).Scheduler() })
 }
@@ -317,31 +318,6 @@ func nodesOf(p entity.Plan) []*entity.Node {
 		return d.Nodes()
 	}
 	return nil
-}
-
-// ownJobs is the flow of the jobs that a cluster has beside those of the brokers.
-func (g *gridRun) ownJobs(k *ClusterSite) Flow {
-	var own *workload.JobStream
-	return hooks{
-		attach: func(*Site) (none []entity.Observer, err error) {
-			c := g.call
-			o := workload.Options{Overrun: c.Workload.Options.Overrun, Estimates: c.Workload.Options.Estimates, Seed: c.Settings.Seed}
-			path, err := traces.Find(k.Local)
-			if err != nil {
-				return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
-			}
-			t, err := o.Open(path)
-			if err != nil {
-				return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
-			}
-			if own, err = t.Open(); err != nil {
-				return nil, fmt.Errorf("%s, jobs of its own: %w", k.Name, err)
-			}
-			g.session.onClose(func() { own.Close() })
-			return nil, nil
-		},
-		begin: func(m *entity.Metascheduler) { m.SubmitFrom(own) },
-	}
 }
 
 // result commits the run of a grid, with what is summed up of its sites.

@@ -65,6 +65,7 @@ type leaf struct {
 	cluster *ClusterSite // or
 	domain  *DomainSite
 	parts   *domainParts // of a domain
+	own     *siteJobs    // of a cluster with jobs of its own
 	within  []GridSite   // whose site it is, from above
 	path    []any        // where it stands in the file
 }

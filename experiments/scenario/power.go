@@ -189,7 +189,7 @@ func (sc *Scenario) checkPower() error {
 		_, isCluster := sc.machine().(Cluster)
 		switch {
 		case !isCluster:
-			return wrong("policy", "%s: the power of a cluster can be capped, not that of other machines", spec)
+			return wrong("policy", "%s: the power of a cluster can be capped, not that of other machines: a cap keeps so many processors idle, which are equal there, while named nodes draw and cost differently, and a cap does not say which of them are to be idle", spec)
 		case !p.asked():
 			return wrong("policy", "%s: a cap needs the setting power (--power default, or what differs from it), which says what nodes draw", spec)
 		case p.PerNode > 1:
@@ -201,7 +201,7 @@ func (sc *Scenario) checkPower() error {
 	}
 	switch m := sc.machine().(type) {
 	case *Grid:
-		return wrong("power", "the energy of a grid's sites is not accounted for; that of a cluster or a domain is")
+		return wrong("power", "the energy of a grid's sites is not accounted for; that of a cluster or a domain is: it is taken from the first submission to the end of the last job at one scheduler, and the schedulers of sites begin and end at different times")
 	case *Domain:
 		switch {
 		case p.SwitchOff:

@@ -389,7 +389,7 @@ func (r *reader) readGrid() error {
 	}
 	for _, l := range g.leaves() {
 		if l.cluster != nil && l.cluster.Local != "" {
-			l.cluster.Local = r.log(l.cluster.Local)
+			l.cluster.Local = r.tables.PlaceFiles("trace", l.cluster.Local, r.log)
 		}
 		if err := l.checkPolicy(r.tables); err != nil {
 			return err

@@ -62,8 +62,8 @@ func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
 	}
 	if g, ok := sc.Machine.(*Grid); ok {
 		for _, l := range g.WithDefaults().leaves() {
-			if l.cluster != nil && l.cluster.Local != "" {
-				paths = append(paths, l.cluster.Local)
+			if l.cluster != nil {
+				paths = append(paths, t.FilesOf("trace", l.cluster.Local)...)
 			}
 		}
 	}

@@ -225,6 +225,10 @@ var features = append(programFeatures(), []feature{
 				at += r.among(0, 30)
 			}
 			w.files["own.swf"] = text
+			if r.chance(30) {
+				w.sites[0]["local"] = "own.csv"
+				w.files["own.csv"] = "id,submit,nodes,volume,after\n1,0,1,30,\n2,5,1,20,1+3\n3,9,1,40,1:ok 2\n"
+			}
 		}
 	}},
 	{name: "queue-limit", of: gridOf, odds: 4, add: func(r rnd, w *world) {
