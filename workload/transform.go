@@ -227,6 +227,40 @@ func (t *Trace) Selected(apply ...func(iter.Seq[*Record]) iter.Seq[*Record]) ite
 	}
 }
 
+// Estimated gives records of the trace, in their order, the estimates that Options.Estimates
+// have for their jobs, and the runtimes, which a model with a longest estimate cuts. A record
+// of which no job is made stays as it is, and so do all under EstimatesUser.
+func (t *Trace) Estimated(records iter.Seq2[*Record, error]) iter.Seq2[*Record, error] {
+	if t.Options.Estimates.Kind == EstimatesUser {
+		return records
+	}
+	return func(yield func(*Record, error) bool) {
+		jobs, err := t.Open()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer jobs.Close()
+		t.mu.Lock()
+		t.last = jobs // Report is that of the jobs
+		t.mu.Unlock()
+		next, more := jobs.Next()
+		for rec, err := range records {
+			// Invariant: next is the first job whose record has not come yet.
+			if err == nil && more && rec.Job == next.ID {
+				rec.Estimate, rec.Runtime = next.Request.Length, next.Runtime
+				next, more = jobs.Next()
+			}
+			if err == nil && !more {
+				err = jobs.Err()
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // pass is the records of the file. Each range over it reads the file again and
 // puts what ended the reading into err.
 func (t *Trace) pass(err *error) iter.Seq[*Record] {

@@ -12,13 +12,10 @@ import (
 // `go test -short`.
 var scaleSizes = []int{100_000, 1_000_000, 10_000_000}
 
-// generate is a call of the command; without out it writes to standard output.
+// generate is a call of the command that writes jobs of a model to out; "-" is standard
+// output.
 func generate(jobs int, out string) []string {
-	args := []string{"generate", "lublin", "--jobs", fmt.Sprint(jobs), "--procs", "1152", "--load", "0.9", "--seed", "1"}
-	if out != "" {
-		args = append(args, "--out", out)
-	}
-	return args
+	return []string{"trace", "convert", fmt.Sprintf("lublin:jobs=%d:procs=1152:load=0.9", jobs), out, "--seed", "1"}
 }
 
 // BenchmarkScale has the command generate jobs of the Lublin-Feitelson model
@@ -52,7 +49,7 @@ func BenchmarkPipe(b *testing.B) {
 			}
 			var costs []cost
 			for b.Loop() {
-				from := process(roleCommand, generate(jobs, "")...)
+				from := process(roleCommand, generate(jobs, "-")...)
 				to := process(roleCommand, "simulate", "-", "--policy", "easy")
 				var err error
 				to.Stdin, err = from.StdoutPipe()

@@ -38,17 +38,17 @@ const randomKey = "random"
 
 func (c *cleaning) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.after, "after", "", "keep what was submitted at or after this instant: seconds of the log, or 1996-10-01[T08:00:00] in its zone")
+	f.StringVar(&c.after, "after", "", "keep what was submitted from then on: seconds of the log, or 1996-10-01[T08:00:00]")
 	f.StringVar(&c.before, "before", "", "keep what was submitted before this instant")
 	f.BoolVar(&c.wholeWeeks, "whole-weeks", false, "keep the weeks, from Monday on, that the log has as a whole")
-	parsedFlag(cmd, &c.flurries, "flurries", "", "jobs=N:within=T:same=FIELD+FIELD", "leave out flurries: N or more jobs of one user, equal in these fields, within T (default jobs=1000:within=1d:same=procs)", optional(func(text string) (*clean.Flurries, error) {
+	parsedFlag(cmd, &c.flurries, "flurries", "", "jobs=N:within=T:same=FIELD+FIELD", "leave out N or more equal jobs of one user within T (jobs=1000:within=1d:same=procs)", optional(func(text string) (*clean.Flurries, error) {
 		f, err := clean.ParseFlurries(text)
 		return &f, err
 	}))
 	f.Lookup("flurries").NoOptDefVal = "default"
-	parsedFlag(cmd, &c.anonymise, "anonymise", "", "FIELD,FIELD", "give users, groups, executables, queues, partitions or all of them other numbers, and no names", optional(clean.ParseFields))
+	parsedFlag(cmd, &c.anonymise, "anonymise", "", "FIELD,FIELD", "other numbers, and no names, for users, groups, executables, queues, partitions or all", optional(clean.ParseFields))
 	f.Lookup("anonymise").NoOptDefVal = "all"
-	f.StringVar(&c.key, "key", "", "with --anonymise: permute the numbers by the key in this file, or by a random one; otherwise they are given in order of appearance")
+	f.StringVar(&c.key, "key", "", "with --anonymise: permute numbers by the key in this file, or a random one (as they come)")
 	f.StringSliceVar(&c.dropLines, "drop-lines", nil, "leave out the header's lines of these keys, such as Acknowledge,Note")
 }
 

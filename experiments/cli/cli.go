@@ -107,16 +107,17 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	root.SetErr(env.Stderr)
 	root.SetVersionTemplate("gridslot {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage)
 	tables := env.Extend.tables()
+	tables.Tell = teller(env.Stderr)
+	root.SetHelpCommand(newHelp(tables))
 	root.AddCommand(
 		newSimulate(env, tables),
-		newGenerate(tables),
 		newTrace(env, tables),
 		newWindow(env),
 		newSweep(env, tables),
 		newValidate(tables),
 		newExplain(),
-		newGantt(),
 		newPlot(),
 		newReport(env),
 		newReproduce(env, env.Extend.Experiments),
@@ -136,7 +137,11 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return nil
 		}
-		return usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+		var known []string
+		for _, c := range cmd.Commands() {
+			known = append(known, c.Name())
+		}
+		return usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), nearest(args[0], known))
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cmd.SetOut(cmd.ErrOrStderr())

@@ -253,7 +253,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		want string
 	}{
 		{"simulat", "unknown command"},
-		{"simulate --polcy easy", "unknown flag"},
+		{"simulate --polcy easy", "unknown flag: --polcy: did you mean \"policy\"?"},
 		{"simulate a b", "at most 1 arg"},
 		{"simulate --policy eazy", "fcfs, easy, conservative, easy-sjbf"},
 		{"simulate --policy easy,easy", "twice"},
@@ -279,24 +279,24 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"simulate --procs 2147483648", "want a whole number of 1 to 2147483647"},
 		{"simulate --policy easy,css", "css needs --domain"},
 		{"simulate --policy easy:finder=amp", "easy:finder=amp needs --domain"},
-		{"generate", "Usage:"},
 		{"trace", "Usage:"},
-		{"generate lubin", "unknown model"},
-		{"generate vo extra", "takes no arguments"},
-		{"generate jann", "fitted to a log"},
-		{"generate lublin --load inf", "above 0"},
-		{"generate lublin --procs 2147483648", "at most 2147483647"},
-		{"generate downey --load 1 --mean-gap 1", "either --load or --mean-gap"},
-		{"generate feitelson --time-unit 600", "either --load or --mean-gap"},
-		{"generate feitelson --load 0.7", "--time-unit"},
-		{"generate lublin --jobs 0", "1 or more"},
-		{"generate lublin --procs 0", "1 or more"},
-		{"generate downey", "either --load or --mean-gap"},
-		{"generate lublin extra", "takes no arguments"},
+		{"trace convert jann -", "from"},
+		{"trace convert lublin:load=inf -", "load"},
+		{"trace convert downey:load=1:mean-gap=1 -", "either it or mean-gap"},
+		{"trace convert feitelson:time-unit=600 -", "either it or mean-gap"},
+		{"trace convert feitelson:load=0.7 -", "time-unit"},
+		{"trace convert lublin:jobs=0 -", "1 or more"},
+		{"trace convert lublin:procs=0 -", "1 or more"},
+		{"trace convert downey -", "either it or mean-gap"},
+		{"trace convert vo:jobs=0 -", "1 or more"},
+		{"trace convert vo --first 3 -", "--first means nothing with vo"},
+		{"trace convert a.swf b.swf -  --first 3", "--first means nothing with several logs"},
 		{"trace nonsense", "unknown command"},
+		{"trace inof", "did you mean \"info\"?"},
+		{"help polices", "did you mean \"policies\"?"},
 		{"trace convert " + path, "2 arg"},
 		{"trace convert " + path + " " + path, "overwrite itself"},
-		{"trace validate", "1 arg"},
+		{"trace info a b c", "at most 2 arg"},
 		{"validate", "between 1 and 2 arg"},
 		{"validate jobs-easy.csv --policy eazy", "fcfs, easy"},
 	} {
@@ -329,8 +329,8 @@ func TestFilesOfOtherPoliciesAreToldOfAndKept(t *testing.T) {
 
 func TestEveryCommandHasHelp(t *testing.T) {
 	for _, args := range []string{
-		"", "simulate", "generate", "generate lublin", "generate downey", "generate feitelson",
-		"trace", "trace info", "trace compare", "trace validate", "trace list", "trace convert", "trace users", "trace feedback", "trace resample", "trace platform", "validate", "completion",
+		"", "simulate", "validate", "report", "plot", "explain", "sweep", "reproduce", "window",
+		"trace", "trace info", "trace list", "trace convert", "trace fetch", "completion",
 	} {
 		got := call(append(strings.Fields(args), "--help")...)
 		require.Equal(t, exitOK, got.code, args)
@@ -339,7 +339,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 }
 
 func TestHelpListsThePoliciesAndTheirParameters(t *testing.T) {
-	help := call("simulate", "--help").stdout
+	help := call("help", "policies").stdout
 	for _, want := range []string{"easy-sjbf", "reservations=none|N|all", "wfp3", "compression=on|off"} {
 		require.Contains(t, help, want)
 	}
@@ -364,7 +364,7 @@ func TestGeneratedTracesSimulate(t *testing.T) {
 		"downey --jobs 200 --procs 64 --load 0.7",
 		"feitelson --jobs 200 --procs 64 --load 0.7 --time-unit 600",
 	} {
-		trace := call(append([]string{"generate"}, strings.Fields(args)...)...)
+		trace := drawn(strings.Fields(args)...)
 		require.Equal(t, exitOK, trace.code, trace.stderr)
 		got := callWith(trace.stdout, "simulate", "-", "--policy=easy", "--format=csv", "--strict")
 		require.Equal(t, exitOK, got.code, got.stderr)
@@ -374,11 +374,11 @@ func TestGeneratedTracesSimulate(t *testing.T) {
 }
 
 func TestGenerationIsRepeatable(t *testing.T) {
-	a := call("generate", "lublin", "--jobs=50", "--seed=7").stdout
-	require.Equal(t, a, call("generate", "lublin", "--jobs=50", "--seed=7").stdout)
-	require.NotEqual(t, a, call("generate", "lublin", "--jobs=50", "--seed=8").stdout)
+	a := drawn("lublin", "--jobs=50", "--seed=7").stdout
+	require.Equal(t, a, drawn("lublin", "--jobs=50", "--seed=7").stdout)
+	require.NotEqual(t, a, drawn("lublin", "--jobs=50", "--seed=8").stdout)
 	path := filepath.Join(t.TempDir(), "a.swf.gz")
-	require.Equal(t, exitOK, call("generate", "lublin", "--jobs=50", "--out", path).code)
+	require.Equal(t, exitOK, drawn("lublin", "--jobs=50", "--out", path).code)
 	require.Equal(t, exitOK, call("simulate", path).code)
 }
 
@@ -408,15 +408,15 @@ func TestTraceInfoTellsWhatIsInALog(t *testing.T) {
 	require.Contains(t, got.stdout, "neither MaxProcs nor MaxNodes")
 }
 
-func TestTraceValidateTellsLineFieldAndReason(t *testing.T) {
-	require.Equal(t, exitOK, call("trace", "validate", write(t, "a.swf", smallTrace)).code)
+func TestInfoTellsLineFieldAndReason(t *testing.T) {
+	require.Equal(t, exitOK, call("trace", "info", write(t, "a.swf", smallTrace), "--check").code)
 	bad := write(t, "b.swf", strings.Replace(smallTrace, "2 1 -1 100", "2 1 -1 long", 1))
-	got := call("trace", "validate", bad)
+	got := call("trace", "info", bad, "--check")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stdout, `line 3: field 4 (run time): text where a number belongs: "long"`)
 	require.Contains(t, got.stderr, "1 damaged")
 
-	got = call("trace", "validate", bad, "--format=csv")
+	got = call("trace", "info", bad, "--check", "--format=csv")
 	require.Contains(t, got.stdout, "damaged,not-a-number,3,4,long,\n")
 	var report struct {
 		Findings []struct {
@@ -424,11 +424,11 @@ func TestTraceValidateTellsLineFieldAndReason(t *testing.T) {
 		} `json:"findings"`
 		Counts map[string]int64 `json:"counts"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(call("trace", "validate", bad, "--format=json").stdout), &report))
+	require.NoError(t, json.Unmarshal([]byte(call("trace", "info", bad, "--check", "--format=json").stdout), &report))
 	require.EqualValues(t, 1, report.Counts["not-a-number"])
 	require.Equal(t, 4, report.Findings[0].Field)
 
-	got = call("trace", "validate", write(t, "c.swf", swf("9 1 1 1", "3 1 1 1")))
+	got = call("trace", "info", write(t, "c.swf", swf("9 1 1 1", "3 1 1 1")), "--check")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "1 out of order")
 }
@@ -545,5 +545,5 @@ func TestPoliciesThatAreGivenSeveralTimesAreAllRun(t *testing.T) {
 	require.Equal(t, seconds.ReplaceAllString(once.stdout, "\n"), seconds.ReplaceAllString(got.stdout, "\n"))
 	require.Contains(t, got.stdout, "\neasy,")
 	require.Contains(t, call("simulate", trace, "--policy", "easy", "--policy", "easy").stderr, "easy", "no name twice")
-	require.Contains(t, call("generate", "vo", "--jobs", "20", "--criteria", "amp", "--criteria", "alp").stdout, "alp")
+	require.Contains(t, drawn("vo", "--jobs", "20", "--criteria", "amp,alp").stdout, "alp")
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -12,45 +11,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/clean"
 )
 
-// conversion is what `gridslot trace convert` does.
+// conversion is one call of `gridslot trace convert`.
 type conversion struct {
 	tables   *scenario.Tables
 	to       string // format
 	lossless bool
+	by       string // OUT is a folder of parts
+	merge    clean.Merge
 	cleaning cleaning
-
-	// through, if set, is what records go through on their way; made, if set, makes
-	// another log of the trace, in place of its records.
-	through func(*workload.Trace, iter.Seq2[*workload.Record, error]) iter.Seq2[*workload.Record, error]
-	made    func(*workload.Trace) (*workload.Header, iter.Seq[*workload.Record], error)
-}
-
-// addTarget defines the flags of the format to write.
-func (c *conversion) addTarget(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.to, "to", "", "format to write (default: by the ending of OUT, or swf)")
-	complete(cmd, "to", c.tables.Formats.Names())
-	cmd.Flags().BoolVar(&c.lossless, "lossless", false, "it is an error where the format cannot hold something, and OUT is not written")
-}
-
-// records are the header and the records to write.
-func (c *conversion) records(t *workload.Trace) (*workload.Header, iter.Seq2[*workload.Record, error], error) {
-	switch {
-	case c.made != nil:
-		h, records, err := c.made(t)
-		return h, func(yield func(*workload.Record, error) bool) {
-			for rec := range records {
-				if !yield(rec, nil) {
-					return
-				}
-			}
-		}, err
-	case c.through != nil:
-		return t.Header.Clone(), c.through(t, t.Selected()), nil
-	}
-	return c.cleaning.records(t)
 }
 
 // newTraceConvert works on records, not on jobs: it keeps records of which no job
@@ -58,60 +31,149 @@ func (c *conversion) records(t *workload.Trace) (*workload.Header, iter.Seq2[*wo
 func newTraceConvert(t *scenario.Tables) *cobra.Command {
 	c := conversion{tables: t}
 	cmd := &cobra.Command{
-		Use:   "convert TRACE OUT",
-		Short: "Bring a log into another format; pack, unpack, sort, clean, cut, scale or move it",
-		Long: `Bring a log into another format, and pack, unpack, sort, clean, cut, scale or move it, in
-this order: where, sort, after and before, whole-weeks, flurries, skip, first, load,
-shift, anonymise, drop-lines. What was left out is told on standard error. OUT is of the format that --to names, or
-that its ending tells, and else SWF; it is packed where it ends in .gz or .zst; - is
-standard output. What the format cannot hold is told on standard error, and with
---lossless is an error; between logs of one format nothing is lost. A note in the
-header says what was done. The load is that of the records chosen that have a runtime
-and a size. Formats:
-` + describe(t.Formats),
-		Example: `  gridslot trace convert log.swf log.swf.zst --sort
-  gridslot trace convert log.swf.gz busy.swf --first 5000 --load 0.9 --shift
-  gridslot trace convert log.swf clean.swf --where 'not (user == 374 and id < 5000)' --flurries`,
-		Args: arguments(2, 2, "TRACE OUT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0], args[1]) },
+		Use:   "convert LOG|SOURCE... OUT",
+		Short: "Write a log: of another one, in any format, sorted, cleaned, cut, scaled; of a model; of several",
+		Long: `Write the log OUT: of another log, or of a source with its parameters (help sources), in the format
+that --to names or the ending of OUT tells, else SWF; packed by the ending .gz or .zst; - is standard output.
+It is carried out in this order: where, sort, after and before, whole-weeks, flurries, skip, first, load,
+shift, estimates, anonymise, drop-lines. What is left out, and what the format cannot hold, is told.
+Several logs are merged in the order of submission; with --by OUT is a folder of parts.
+vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
+		Example: `  gridslot trace convert log.swf.gz busy.swf --first 5000 --load 0.9 --shift
+  gridslot trace convert lublin:jobs=1000:load=0.8 out.swf --estimates tsafrir --seed 3
+  gridslot trace convert resample:from=log.swf.gz:weeks=52 year.swf.gz
+  gridslot trace convert vo:cycles=10:criteria=min-start,square-dep jobs.csv
+  gridslot trace convert log.swf.gz users --by user`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return arguments(2, max(2, len(args)), "LOG|SOURCE... OUT")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			last := len(args) - 1
+			return c.run(cmd, args[:last], args[last])
+		},
 	}
-	c.addTarget(cmd)
-	addSettings(cmd, t, scenario.OfRecords)
+	f := cmd.Flags()
+	f.StringVar(&c.to, "to", "", "format to write, see help formats (by the ending of OUT, else swf)")
+	complete(cmd, "to", c.tables.Formats.Names())
+	f.BoolVar(&c.lossless, "lossless", false, "it is an error where the format cannot hold something, and OUT is not written")
+	addSettings(cmd, t, scenario.OfRecords|scenario.OfEstimates)
 	c.cleaning.add(cmd)
+	f.StringVar(&c.by, "by", "", "parts by user, group, executable, queue, partition or week, or so many parts")
+	complete(cmd, "by", []string{"user", "group", "executable", "queue", "partition", "week"})
+	parsedFlag(cmd, &c.merge.Apart, "apart", "", "FIELD,FIELD", "of several logs: equal numbers of users, groups, ... (all) are two of them", optional(clean.ParseFields))
+	f.Lookup("apart").NoOptDefVal = "all"
+	f.BoolVar(&c.merge.AsTheyStand, "as-they-stand", false, "of several logs: submissions as they are, whenever the logs start")
 	return cmd
 }
 
-func (c *conversion) run(cmd *cobra.Command, from, to string) error {
-	if sameFile(from, to) {
-		return usagef("%s would overwrite itself: choose another name", from)
+// run writes OUT of one log or source, or of several.
+func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
+	for _, path := range from {
+		for _, file := range append(c.tables.FilesOf("trace", path), path) { // a source may be made of a log
+			if sameFile(file, to) {
+				return usagef("%s would overwrite itself: choose another name", file)
+			}
+		}
+		table := makers(c.tables)
+		if name, _, _ := strings.Cut(path, ":"); slices.Contains(table.Names(), name) {
+			return c.make(cmd, table, from, to)
+		}
 	}
-	format, err := writable(cmd, c.tables, to, c.to)
+	if err := c.checkFlags(cmd, len(from)); err != nil {
+		return err
+	}
+	path := to
+	if c.by != "" {
+		path = "" // the endings of parts are those of --to
+	}
+	format, err := writable(cmd, c.tables, path, c.to)
 	if err != nil {
 		return err
 	}
-	trace, err := openLog(cmd, c.tables, from, nil)
+	var logs []*workload.Trace
+	for _, path := range from {
+		trace, err := openLog(cmd, c.tables, path, nil)
+		if err != nil {
+			return err
+		}
+		logs = append(logs, trace)
+	}
+	switch {
+	case c.by != "":
+		return split(cmd, logs[0], c.by, format, to)
+	case len(logs) > 1:
+		return merge(cmd, c.merge, logs, to, format)
+	}
+	return c.convert(cmd, logs[0], from[0], to, format)
+}
+
+// checkFlags refuses flags that mean nothing with so many logs. Splitting and merging are
+// about whole records: they take no flags that change them.
+func (c *conversion) checkFlags(cmd *cobra.Command, logs int) error {
+	switch {
+	case c.by != "" && logs > 1:
+		return usagef("--by: split one log at a time, or merge them first")
+	case c.by != "":
+		return only(cmd, "--by", "by", "to", "from", "procs", "where", "skip", "first", "load", "shift", "sort", "strict", "seed")
+	case logs > 1:
+		return only(cmd, "several logs", "apart", "as-they-stand", "to", "from", "where", "sort", "strict", "seed")
+	case cmd.Flags().Changed("apart") || c.merge.AsTheyStand:
+		return usagef("--apart and --as-they-stand are for several logs")
+	}
+	return nil
+}
+
+// make writes what is no log.
+func (c *conversion) make(cmd *cobra.Command, table policy.Table[made], from []string, to string) error {
+	chosen, err := table.Parse(from[0])
 	if err != nil {
+		return &usageError{err}
+	}
+	if len(from) > 1 {
+		return usagef("%s is no log: it cannot be merged with others", from[0])
+	}
+	if err := only(cmd, from[0], "seed"); err != nil {
 		return err
 	}
+	return chosen.Value(cmd, to)
+}
+
+// only refuses flags but those of these names.
+func only(cmd *cobra.Command, with string, names ...string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(names, f.Name) {
+			err = usagef("--%s means nothing with %s: convert what comes of it in a second call", f.Name, with)
+		}
+	})
+	return err
+}
+
+// convert writes the records of one log, or of what a source has made.
+func (c *conversion) convert(cmd *cobra.Command, trace *workload.Trace, from, to string, format workload.Writable) error {
 	if trace.Options.Load > 0 {
 		if _, err := scenario.Processors(trace); err != nil {
 			return err
 		}
 	}
-	h, records, err := c.records(trace)
+	h, records, err := c.cleaning.records(trace)
 	if err != nil {
 		return err
 	}
 	if procs := trace.Options.Procs; procs > 0 && h.MaxProcs <= 0 && h.MaxNodes <= 0 {
 		h.Set("MaxProcs", strconv.Itoa(procs))
 	}
-	h.Add("Note", note(cmd))
+	source := ""
+	if text, isSource := c.tables.SourceText(from); isSource {
+		source = from
+		describeSource(h, text)
+	}
+	h.Add("Note", note(cmd, source))
 	out, err := createLog(cmd, to, format, h)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	if err := out.writeAll(records); err != nil {
+	if err := out.writeAll(trace.Estimated(records)); err != nil {
 		return err
 	}
 	if lost := lost(trace, format, out.Lost().All()); lost != "" {
@@ -121,7 +183,27 @@ func (c *conversion) run(cmd *cobra.Command, from, to string) error {
 		fmt.Fprintln(shown{cmd.ErrOrStderr()}, lost)
 	}
 	fmt.Fprint(shown{cmd.ErrOrStderr()}, c.cleaning.account(trace))
+	if cut := trace.Report().Count(workload.RuntimeCut); cut > 0 {
+		teller(cmd.ErrOrStderr())("the runtimes of %d jobs were above the longest estimate, and are cut to it: they offer less load", cut)
+	}
 	return out.Commit()
+}
+
+// describeSource says in the header of a log that it is none of a machine, where the
+// source has not said what it is.
+func describeSource(h *workload.Header, text string) {
+	if h.Get("Computer") != "" {
+		return
+	}
+	source, _, _ := strings.Cut(text, ": ") // then comes what it needs
+	for _, e := range []workload.Entry{
+		{Key: "Version", Value: "2.2"},
+		{Key: "Computer", Value: "none: generated by gridslot " + Version},
+		{Key: "Information", Value: source},
+		{Key: "MaxNodes", Value: h.Get("MaxProcs")},
+	} {
+		h.Add(e.Key, e.Value)
+	}
 }
 
 // writable is the format in which the log OUT is to be written, by --to or by the ending of its path.
@@ -158,15 +240,16 @@ func lost(from *workload.Trace, to workload.Format, losses []workload.Loss) stri
 	return fmt.Sprintf("%s: from %s to %s is lost:%s", from.Name, from.Format.Name(), to.Name(), b.String())
 }
 
-// note says in the header what was done, as a shell reads it. Where a key is kept is nobody's
-// business.
-func note(cmd *cobra.Command) string {
+// note says in the header what was done, as a shell reads it, with the source of the log
+// if it has one. Where a key is kept is nobody's business.
+func note(cmd *cobra.Command, source string) string {
 	words := []string{"gridslot", Version, "trace", cmd.Name()}
+	if source != "" {
+		words = append(words, quoted(source))
+	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
 		switch list, ok := f.Value.(pflag.SliceValue); {
-		case f.Name == "out":
-			return
 		case f.Name == "key" && value != randomKey:
 			value = "KEYFILE"
 		case ok:

@@ -25,9 +25,9 @@ func TestDemandsBeyondTheMemoryAreRefused(t *testing.T) {
 		{"simulate --memory much", `--memory: want a size such as 800M, 4G or 1.5GiB, not "much"`, exitUsage},
 		{"simulate --outages exponential:mtbf=1d:repair=1h --procs 2147483647", "2147483647 processors or nodes that fail", exitFailed},
 		{"simulate lublin:jobs=1000000000", "jobs is \"1000000000\": want at most 100000000, which are kept in a temporary file", exitUsage},
-		{"generate lublin --jobs 1000000000000 --estimates tsafrir", "the estimates of 1000000000000 jobs", exitFailed},
-		{"generate vo --jobs 1000000000", "1000000000 jobs of a batch", exitFailed},
-		{"generate feitelson --procs 2147483647 --time-unit 60 --load 0.5", "--procs must be at most 10000000", exitUsage},
+		{"trace convert lublin:jobs=1000000000000 - --estimates tsafrir", "want at most 100000000, which are kept in a temporary file", exitUsage},
+		{"trace convert vo:jobs=1000000000 -", "1000000000 jobs of a batch", exitFailed},
+		{"trace convert feitelson:procs=2147483647:time-unit=60:load=0.5 -", "procs is \"2147483647\": want at most 10000000", exitUsage},
 		{"validate jobs-easy.csv " + write(t, "jobs.csv", "id,submit,nodes,volume\n1,0,1,5\n") + " --domain " + many, "1000000000 nodes", exitFailed},
 	} {
 		got := call(strings.Fields(c.args)...)
@@ -42,7 +42,7 @@ func TestEstimatesThatAreBeingDrawnCanBeInterrupted(t *testing.T) {
 	defer cancel()
 	out := filepath.Join(t.TempDir(), "a.swf")
 	var stderr strings.Builder
-	code := Run(ctx, Env{Args: []string{"generate", "lublin", "--jobs", "50000000", "--estimates", "tsafrir", "--out", out}, Stdout: io.Discard, Stderr: &stderr})
+	code := Run(ctx, Env{Args: []string{"trace", "convert", "lublin:jobs=50000000", out, "--estimates", "tsafrir"}, Stdout: io.Discard, Stderr: &stderr})
 	require.Equal(t, exitFailed, code)
 	require.NoFileExists(t, out)
 	require.Empty(t, files(t, filepath.Dir(out)))

@@ -3,30 +3,46 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics/explain"
+	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
 func newExplain() *cobra.Command {
 	var policy string
+	var width int
 	cmd := &cobra.Command{
-		Use:   "explain DIR JOB",
-		Short: "Tell why a job started when it did, or did not",
+		Use:   "explain DIR [JOB]",
+		Short: "Tell why a job started when it did, or did not; draw a small schedule as text",
 		Long: `Tell what held a job at each decision that mattered, and how its waiting came to
 its end: from the files that simulate --decisions --out DIR has written. Without
 --policy it is told for all policies that DIR holds. The exit code is 1 where it
-cannot be told.`,
+cannot be told.
+
+Without JOB the schedules of a small folder are drawn, one policy below the other on one
+scale of time: a row a processor or node, at most ` + strconv.Itoa(gantt.MaxRows) + `, and letters for jobs, A for job 1;
+= is an owner's job, # an outage, . is idle. Where a column is longer than a time unit it
+shows what takes most of it.`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,conservative --decisions --out results
-  gridslot explain results 4711 --policy easy`,
-		Args: arguments(2, 2, "DIR JOB"),
+  gridslot explain results 4711 --policy easy
+  gridslot explain results --width 80`,
+		Args: arguments(1, 2, "DIR [JOB]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := strconv.ParseInt(args[1], 10, 64)
-			if err != nil {
-				return usagef("JOB: want the number of a job, not %q", args[1])
+			var id int64
+			var err error
+			if len(args) == 2 {
+				if id, err = strconv.ParseInt(args[1], 10, 64); err != nil {
+					return usagef("JOB: want the number of a job, not %q", args[1])
+				}
+			}
+			if width < 10 || width > 10_000 {
+				return usagef("--width must be 10 to 10000, not %d", width)
 			}
 			folder, err := results.Open(args[0])
 			if err != nil {
@@ -39,6 +55,9 @@ cannot be told.`,
 					return err
 				}
 				runs = []*results.Run{run}
+			}
+			if len(args) == 1 {
+				return drawSchedules(cmd.OutOrStdout(), folder, runs, width)
 			}
 			var failed []error
 			told := false
@@ -60,7 +79,27 @@ cannot be told.`,
 		},
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "the policy, as it was asked for (default: all in DIR)")
+	cmd.Flags().IntVar(&width, "width", 100, "columns of a schedule at most")
 	return cmd
+}
+
+// drawSchedules draws the schedules of runs as text, from their earliest begin on.
+func drawSchedules(w io.Writer, folder *results.Folder, runs []*results.Run, width int) error {
+	var charts []*gantt.Chart
+	from := des.Forever
+	for _, run := range runs {
+		c, err := gantt.Read(folder, run)
+		if err != nil {
+			return err
+		}
+		from = min(from, c.Begin())
+		charts = append(charts, c)
+	}
+	column, err := gantt.Write(w, from, width, charts...)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "from %v s on, a column is %v s\n", from, column)
+	}
+	return err
 }
 
 func storiesOf(run *results.Run, id int64) ([]explain.Story, error) {

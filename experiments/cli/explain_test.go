@@ -88,7 +88,7 @@ func TestWhatCannotBeExplainedIsCode1AndSaysWhy(t *testing.T) {
 		{[]string{explained(t, "--policy", "easy"), "1"}, 1, "simulate again with --decisions"},
 		{[]string{t.TempDir(), "1"}, 1, "holds no results"},
 		{[]string{dir, "x"}, 2, "want the number of a job"},
-		{[]string{dir}, 2, "DIR JOB"},
+		{[]string{dir, "1", "2"}, 2, "DIR [JOB]"},
 	} {
 		o := call(append([]string{"explain"}, test.args...)...)
 		require.Equal(t, test.code, o.code, o.stderr)
@@ -136,16 +136,16 @@ func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {
 
 func TestSmallSchedulesAreDrawn(t *testing.T) {
 	dir := explained(t, "--policy", "easy,fcfs")
-	o := call("gantt", dir)
+	o := call("explain", dir)
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, "easy:\n  |..........BBBBBDDDD\n  |AAAAAAAAAABBBBBDDDD\n  |AAAAAAAAAABBBBBCCCCCCCCCCCCCCCCCCCCCCC\n")
 	require.Contains(t, o.stdout, "fcfs:\n")
 	require.Contains(t, o.stdout, "from 0 s on, a column is 1 s\n")
-	o = call("gantt", dir, "--policy", "fcfs", "--width", "20")
+	o = call("explain", dir, "--policy", "fcfs", "--width", "20")
 	require.Zero(t, o.code, o.stderr)
 	require.NotContains(t, o.stdout, "easy")
 	require.Contains(t, o.stdout, "a column is 2 s")
-	require.Equal(t, 2, call("gantt", dir, "--width", "3").code)
-	require.Equal(t, 1, call("gantt", t.TempDir()).code)
-	require.Equal(t, 1, call("gantt", dir, "--policy", "no").code)
+	require.Equal(t, 2, call("explain", dir, "--width", "3").code)
+	require.Equal(t, 1, call("explain", t.TempDir()).code)
+	require.Equal(t, 1, call("explain", dir, "--policy", "no").code)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,8 +61,8 @@ var ours = Extend{
 		Params: []policy.Param{{Name: "gap", Values: "N", Text: "how many (10)"}},
 		New: func(a *policy.Args) scenario.Source {
 			gap := max(a.Positive("gap"), 1)
-			return func(uint64) (int, iter.Seq[*entity.Job], error) {
-				return 4, func(yield func(*entity.Job) bool) {
+			return func(uint64) (scenario.Generated, error) {
+				return scenario.Generated{Processors: 4, Jobs: func(yield func(*entity.Job) bool) {
 					for i := range 10 {
 						j := &entity.Job{
 							ID: int64(i + 1), Submit: des.Time(i*gap) * des.Second, Runtime: 5 * des.Second,
@@ -73,7 +72,7 @@ var ours = Extend{
 							return
 						}
 					}
-				}, nil
+				}}, nil
 			}
 		},
 	}},
@@ -87,11 +86,14 @@ func extended(args ...string) outcome {
 }
 
 func TestWhatAProgramAddsIsListedAndCompleted(t *testing.T) {
-	help := extended("simulate", "--help").stdout
+	help := ""
+	for _, topic := range []string{"policies", "node-policies", "finders", "strategies", "sources"} {
+		help += extended("help", topic).stdout
+	}
 	for _, want := range []string{"lucky", "starts whom it likes", "luck=N", "gambler", "dowser", "coin", "heads or tails", "clockwork", "gap=N"} {
 		require.Contains(t, help, want)
 	}
-	require.NotContains(t, call("simulate", "--help").stdout, "lucky", "a call of its own has its own tables")
+	require.NotContains(t, call("help", "policies").stdout, "lucky", "a call of its own has its own tables")
 	completed := extended("__complete", "simulate", "--policy", "").stdout
 	for _, want := range []string{"lucky\n", "gambler\n", "coin\n", "easy\n"} {
 		require.Contains(t, completed, want)
@@ -138,11 +140,11 @@ func TestWhatAProgramAddsIsNamedWhereANameIsUnknown(t *testing.T) {
 }
 
 func TestASourceOfAProgramNeedsNoText(t *testing.T) {
-	for text, long := range map[string]string{"": "Jobs of the source bare.\n", "équipes du soir": "Équipes du soir.\n"} {
+	for text, told := range map[string]string{"": "jobs of the source bare", "équipes du soir": "équipes du soir"} {
 		bare := ours
 		bare.Sources = slices.Clone(ours.Sources)
 		bare.Sources[0].Name, bare.Sources[0].Text = "bare", text
-		for args, want := range map[string]string{"generate bare --help": long, "generate bare": "\n10 9 ", "simulate --help": "bare"} {
+		for args, want := range map[string]string{"trace convert bare -": "; Information: " + told + "\n", "trace convert bare - --seed 2": "\n10 9 ", "help sources": "bare"} {
 			var stdout, stderr bytes.Buffer
 			require.Zero(t, Run(context.Background(), Env{Args: strings.Fields(args), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Extend: bare}), stderr.String())
 			require.Contains(t, stdout.String(), want, args)

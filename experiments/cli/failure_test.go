@@ -131,7 +131,7 @@ func TestAFolderThatCannotBeWrittenIsNamed(t *testing.T) {
 	}
 	require.Empty(t, read(t, file), "untouched")
 
-	got := call("generate", "lublin", "--jobs=10", "--out", filepath.Join(file, "a.swf"))
+	got := drawn("lublin", "--jobs=10", "--out", filepath.Join(file, "a.swf"))
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, file)
 	got = call("trace", "convert", trace, filepath.Join(file, "a.swf"))
@@ -145,7 +145,7 @@ func TestAFullStandardOutputIsAFailure(t *testing.T) {
 		t.Skipf("no device that is always full: %v", err)
 	}
 	defer full.Close()
-	for _, args := range []string{"simulate --first 10", "generate lublin", "trace list", "trace info " + write(t, "a.swf", smallTrace)} {
+	for _, args := range []string{"simulate --first 10", "trace convert lublin -", "trace list", "trace info " + write(t, "a.swf", smallTrace)} {
 		cmd := process(strings.Fields(args)...)
 		cmd.Stdout = full
 		var stderr bytes.Buffer
@@ -170,7 +170,7 @@ func TestAFullDiskLeavesNothingHalfWritten(t *testing.T) {
 	require.Contains(t, got.stderr, filepath.Join(out, "jobs-"))
 	require.NoDirExists(t, out)
 
-	got = call("generate", "lublin", "--jobs=20000", "--out", filepath.Join(disk, "a.swf"))
+	got = drawn("lublin", "--jobs=20000", "--out", filepath.Join(disk, "a.swf"))
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "no space left")
 	require.Empty(t, files(t, disk))
@@ -191,7 +191,7 @@ const slow = "easy:order=wfp3"
 
 func overloaded(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "busy.swf")
-	got := call("generate", "lublin", "--jobs=150000", "--load=3", "--out", path)
+	got := drawn("lublin", "--jobs=150000", "--load=3", "--out", path)
 	require.Equal(t, exitOK, got.code, got.stderr)
 	return path
 }
@@ -254,7 +254,7 @@ func TestAnInterruptBeforeAnythingIsFinishedLeavesNothing(t *testing.T) {
 
 func TestAnInterruptedGeneratorLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	got := interrupted(t, exists(filepath.Join(dir, ".a.swf*.tmp")), "generate", "lublin", "--jobs=100000000", "--out", filepath.Join(dir, "a.swf.gz"))
+	got := interrupted(t, exists(filepath.Join(dir, ".a.swf*.tmp")), "trace", "convert", "lublin:jobs=3000000", filepath.Join(dir, "a.swf.gz"))
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "interrupted")
 	require.Empty(t, files(t, dir))
@@ -283,14 +283,14 @@ func TestTheUnsortedLogIsDiagnosedAndCanBeSorted(t *testing.T) {
 	require.Equal(t, exitOK, call("simulate", sorted, "--policy=fcfs").code)
 }
 
-func TestTraceValidateFindsJobNumbersGivenTwice(t *testing.T) {
+func TestInfoFindsJobNumbersGivenTwice(t *testing.T) {
 	log := strings.Replace(smallTrace, "\n4 ", "\n2 ", 1)
-	got := call("trace", "validate", write(t, "a.swf", log))
+	got := call("trace", "info", write(t, "a.swf", log), "--check")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stdout, `line 5: field 1 (job number): job number given before: "2"`)
 	require.Contains(t, got.stderr, "1 with a number given before")
 
-	got = call("trace", "validate", write(t, "a.swf", strings.Replace(smallTrace, "\n1 ", "\n9 ", 1)))
+	got = call("trace", "info", write(t, "a.swf", strings.Replace(smallTrace, "\n1 ", "\n9 ", 1)), "--check")
 	require.Equal(t, exitOK, got.code, got.stderr)
 	require.Contains(t, got.stdout, "3 noted: job number not above every number before")
 }

@@ -96,7 +96,7 @@ func TestAFetchedLogGoesByItsName(t *testing.T) {
 	out := t.TempDir()
 	for _, args := range [][]string{
 		{"trace", "info", "LOG", "--format=json"},
-		{"trace", "validate", "LOG"},
+		{"trace", "info", "LOG", "--check"},
 		{"trace", "convert", "LOG", "-", "--first=2"},
 		{"simulate", "LOG", "--policy=fcfs,easy", "--format=csv"},
 		{"simulate", write("scenario.yaml", "processors: 10\nworkload: {trace: LOG}\n"), "--policy=easy", "--format=csv"},

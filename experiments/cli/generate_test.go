@@ -21,7 +21,7 @@ import (
 func generatedLog(t *testing.T, flags string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.swf.gz")
-	got := call(append(append([]string{"generate"}, strings.Fields(flags)...), "--out", path)...)
+	got := drawn(append(strings.Fields(flags), "--out", path)...)
 	require.Equal(t, exitOK, got.code, got.stderr)
 	return path
 }
@@ -54,9 +54,9 @@ func TestAGeneratedLogIsWhatTheSourceOfItsWordsRuns(t *testing.T) {
 		"jann --from " + log + " --load 0.6 --order 9":                       "jann:from=" + log + ":load=0.6:order=9",
 	} {
 		spec += ":jobs=300:procs=64"
-		args := append(append([]string{"generate"}, strings.Fields(flags)...), "--jobs", "300", "--procs", "64")
+		args := append(strings.Fields(flags), "--jobs", "300", "--procs", "64")
 		path := filepath.Join(t.TempDir(), "a.swf")
-		got := call(append(args, "--out", path, "--seed", "5")...)
+		got := drawn(append(args, "--out", path, "--seed", "5")...)
 		require.Equal(t, exitOK, got.code, "%v: %s", args, got.stderr)
 		one, two := t.TempDir(), t.TempDir()
 		got = call("simulate", path, "--policy", "easy", "--out", one, "--strict", "--seed", "5")
@@ -72,7 +72,7 @@ func TestAGeneratedLogIsWhatTheSourceOfItsWordsRuns(t *testing.T) {
 // The longest estimate of a site is 18 hours: longer runtimes are cut, and said to be.
 func TestTheLongestEstimateOfTsafrirsModelCanBeGiven(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.swf")
-	got := call("generate", "poisson", "--size=1", "--gap=60", "--runtime=one-of/60/60/60/60/60/60/60/60/60/60/100000", "--jobs=3000", "--estimates=tsafrir:max=18h", "--out="+path)
+	got := drawn("poisson", "--size=1", "--gap=60", "--runtime=one-of/60/60/60/60/60/60/60/60/60/60/100000", "--jobs=3000", "--estimates=tsafrir:max=18h", "--out="+path)
 	require.Equal(t, exitOK, got.code, got.stderr)
 	cut, longest := 0, 0
 	for _, j := range jobsOf(t, path) {
@@ -88,7 +88,7 @@ func TestTheLongestEstimateOfTsafrirsModelCanBeGiven(t *testing.T) {
 	require.Positive(t, cut)
 	require.Contains(t, got.stderr, fmt.Sprintf("the runtimes of %d jobs were above the longest estimate", cut))
 	require.InDelta(t, 3000*0.217, longest, 3)
-	require.Contains(t, read(t, filepath.Dir(path), "a.swf"), "estimates tsafrir:max=64800, seed 1\n")
+	require.Contains(t, read(t, filepath.Dir(path), "a.swf"), " --estimates=tsafrir:max=18h\n")
 
 	out := t.TempDir()
 	got = call("simulate", path, "--estimates", "tsafrir:max=5h", "--policy", "easy", "--out", out)
@@ -99,27 +99,27 @@ func TestTheLongestEstimateOfTsafrirsModelCanBeGiven(t *testing.T) {
 
 func TestAGeneratedLogSaysWhichParametersItHas(t *testing.T) {
 	for args, want := range map[string]string{
-		"lublin --typed --load 0.8":                "model lublin, load 0.8, estimates exact, seed 1, typed true\n",
-		"feitelson --mean-gap 15m --time-unit 10m": "model feitelson, estimates exact, seed 1, mean-gap 15m, time-unit 10m\n",
-		"downey --load 0.5 --sigma 2":              "model downey, load 0.5, estimates exact, seed 1, sigma 2\n",
+		"lublin --typed --load 0.8":                "trace convert lublin:typed=on:load=0.8:jobs=2\n",
+		"feitelson --mean-gap 15m --time-unit 10m": "trace convert feitelson:mean-gap=15m:time-unit=10m:jobs=2\n",
+		"downey --load 0.5 --sigma 2":              "trace convert downey:load=0.5:sigma=2:jobs=2\n",
 	} {
-		require.Contains(t, call(strings.Fields("generate "+args+" --jobs 2")...).stdout, want)
+		require.Contains(t, drawn(strings.Fields(args+" --jobs 2")...).stdout, want)
 	}
 }
 
 func TestAGeneratedLogSaysHowItWasMade(t *testing.T) {
-	text := call("generate", "poisson", "--size", "1", "--runtime", "one-of/60/120", "--gap", "5m", "--jobs", "2", "--seed", "9", "--estimates", "fmodel:4", "--cycle", officeHours).stdout
+	text := drawn("poisson", "--size", "1", "--runtime", "one-of/60/120", "--gap", "5m", "--jobs", "2", "--seed", "9", "--estimates", "fmodel:4", "--cycle", officeHours).stdout
 	for _, want := range []string{
 		"; Information: Poisson arrivals, or gaps of any distribution, with sizes and runtimes of any\n",
-		"; Note: poisson:jobs=2:gap=5m:size=1:runtime=one-of/60/120:cycle='" + officeHours + "', estimates fmodel:4, seed 9\n",
-		"; UnixStartTime: 1704067200\n", "; TimeZoneString: UTC\n", "; MaxJobs: 2\n", "; MaxProcs: 128\n",
+		"trace convert poisson:size=1:runtime=one-of/60/120:gap=5m:jobs=2:cycle=" + officeHours + " --estimates=fmodel:4 --seed=9\n",
+		"; UnixStartTime: 1704067200\n", "; TimeZoneString: UTC\n", "; MaxProcs: 128\n",
 	} {
 		require.Contains(t, text, want)
 	}
-	text = call("generate", "lublin", "--jobs", "2", "--cycle", officeHours, "--flurries", "every=1:jobs=1").stdout
-	require.Contains(t, text, "; Note: model lublin, estimates exact, seed 1, cycle "+officeHours+", flurries every=1:jobs=1\n")
+	text = drawn("lublin", "--jobs", "2", "--cycle", officeHours, "--flurries", "every=1:jobs=1").stdout
+	require.Contains(t, text, "lublin:jobs=2:cycle="+officeHours+":flurries=")
 	require.Contains(t, text, "; UnixStartTime: 1704067200\n")
-	require.NotContains(t, call("generate", "lublin", "--jobs", "2").stdout, "UnixStartTime", "as it always was")
+	require.NotContains(t, drawn("lublin", "--jobs", "2").stdout, "UnixStartTime", "as it always was")
 }
 
 func TestHoursOfAGeneratedCycleAreThoseOfTheHeader(t *testing.T) {
@@ -151,12 +151,11 @@ func TestEstimatesOfTheFModelAreGeneratedAndSimulatedAlike(t *testing.T) {
 
 func TestJannIsFittedInTheCommand(t *testing.T) {
 	log := generatedLog(t, "lublin --jobs 20000 --procs 64")
-	got := call("generate", "jann", "--from", log, "--print")
+	got := drawn("jann", "--from", log, "--jobs", "2")
 	require.Equal(t, exitOK, got.code, got.stderr)
-	require.Equal(t, 9, strings.Count(got.stdout, "\n"), "a title, seven ranges, the load:\n"+got.stdout)
-	require.Contains(t, got.stdout, "33-64")
-	require.NotContains(t, got.stdout, "; ")
-	text := call("generate", "jann", "--from", log, "--jobs", "5", "--ranges", "16").stdout
+	require.Equal(t, 7, strings.Count(got.stdout, "\n; Note: sizes "), "seven ranges:\n"+got.stdout)
+	require.Contains(t, got.stdout, "; Note: sizes 33-64, ")
+	text := drawn("jann", "--from", log, "--jobs", "5", "--ranges", "16").stdout
 	require.Contains(t, text, "; MaxProcs: 64\n")
 	require.Equal(t, 5, strings.Count(text, "\n; Note: sizes "), "1, to 16, 32, 48 and 64")
 	require.Contains(t, text, "; Note: sizes 1, ")
@@ -168,14 +167,13 @@ func TestJannIsFittedInTheCommand(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("%d 300 4 300", 60*i))
 	}
 	steady := write(t, "steady.swf", swf(lines...))
-	got = call("generate", "jann", "--from", steady, "--jobs", "3")
+	got = drawn("jann", "--from", steady, "--jobs", "3")
 	require.Equal(t, exitOK, got.code, got.stderr)
 	require.Contains(t, got.stderr, "sizes 4, 50 jobs: no hyper-Erlang distribution of an order up to 7 has the three moments of the gaps and runtimes: only the mean is met")
-	require.Contains(t, call("generate", "jann", "--from", steady, "--print").stdout, "gaps and runtimes")
 }
 
 func TestSessionsAreWrittenWithWhatTheyWaitFor(t *testing.T) {
-	text := call("generate", "sessions", "--size", "2", "--runtime", "10m", "--mean-gap", "1h", "--batches", "3", "--batch-jobs", "1", "--think", "5m", "--jobs", "30").stdout
+	text := drawn("sessions", "--size", "2", "--runtime", "10m", "--mean-gap", "1h", "--batches", "3", "--batch-jobs", "1", "--think", "5m", "--jobs", "30").stdout
 	waits := 0
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); f[0] != ";" && f[16] != "-1" {
@@ -191,9 +189,8 @@ func TestSessionsAreWrittenWithWhatTheyWaitFor(t *testing.T) {
 func TestWhatCannotBeGeneratedIsWrongUsage(t *testing.T) {
 	log := generatedLog(t, "lublin --jobs 20")
 	for args, want := range map[string]string{
-		"nonsense":                   "there are downey, feitelson, jann, lublin, poisson, sessions, vo",
-		"jann":                       "give --from LOG",
-		"jann --from x --order 0":    "--order must be 1 or more",
+		"jann":                       `from is "": want the log`,
+		"jann --from x --order 0":    `order is "0": want a whole number of 1 or more`,
 		"poisson":                    "either it or mean-gap",
 		"poisson --load 1":           `size is "": want a distribution`,
 		"poisson --load 1 --size 1":  "runtime",
@@ -204,21 +201,20 @@ func TestWhatCannotBeGeneratedIsWrongUsage(t *testing.T) {
 		"poisson --load 1 --size 1 --runtime lognormal/1h":             "want lognormal/MEAN/sigma",
 		"poisson --load 1 --size 1 --runtime 1 --cycle day=1/2/x":      "want weights",
 		"poisson --load 1 --size 1 --runtime 1 --jobs 1000000000":      "at most 100000000",
-		"poisson --load 1 --size 1 --runtime 1 --estimates user":       "want exact, tsafrir, tsafrir:max=T or fmodel:F",
+		"poisson --load 1 --size 1 --runtime 1 --estimates guess":      "user, exact, factor:F",
 		"poisson --load 1 --size 1 --runtime 1 --flurries jobs=5":      "one of so many jobs begins one",
-		"sessions --load 1 --size 1 --runtime 1 --flurries every=5":    "unknown flag: --flurries",
+		"sessions --load 1 --size 1 --runtime 1 --flurries every=5":    `sessions does not take "flurries"`,
 		"sessions --load 1 --size 1 --runtime 1 --think @" + log:       "logs do not tell it",
-		"lublin --cycle week=1/2":                                      "--cycle: cycle: want the weights of Monday to Sunday, 7, not 2",
-		"lublin --cycle day=1,day=2":                                   "--cycle: day is given twice",
-		"lublin --cycle hours=1":                                       "--cycle: want day=W/W/...",
-		"lublin --flurries often=1":                                    `--flurries: often: there is no "often"`,
+		"lublin --cycle week=1/2":                                      "cycle: want the weights of Monday to Sunday, 7, not 2",
+		"lublin --cycle day=1,day=2":                                   "day is given twice",
+		"lublin --cycle hours=1":                                       "want day=W/W/...",
+		"lublin --flurries often=1":                                    `often: there is no "often"`,
 		"lublin --flurries every=5:spread=3":                           "the spread must be from 0 to 1",
 		"lublin --estimates fmodel:0.5":                                "the largest factor must be a number from 1",
-		"lublin --estimates factor:2":                                  "want exact, tsafrir, tsafrir:max=T or fmodel:F",
-		"jann --from " + log + " --load inf":                           "--load must be a number above 0",
+		"jann --from " + log + " --load inf":                           `load is "inf"`,
 		"feitelson --time-unit 60 --load 1 --flurries every=5:every=5": "every is given twice",
 	} {
-		got := call(append([]string{"generate"}, strings.Fields(args)...)...)
+		got := drawn(strings.Fields(args)...)
 		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
 		require.Contains(t, got.stderr, want, args)
 		require.Empty(t, got.stdout, args)
@@ -231,7 +227,7 @@ func TestWhatCannotBeGeneratedIsWrongUsage(t *testing.T) {
 		"poisson --load 1 --size 1 --runtime @no-such.swf":                      "no-such.swf",
 		"poisson --load 1 --size 1 --runtime 1 --cycle @" + log + " --jobs 100": "(UnixStartTime)",
 	} {
-		got := call(append([]string{"generate"}, strings.Fields(args)...)...)
+		got := drawn(strings.Fields(args)...)
 		require.Equal(t, exitFailed, got.code, "%s: %s", args, got.stderr)
 		require.Contains(t, got.stderr, want, args)
 	}
@@ -257,17 +253,19 @@ func (w *weighed) Write(p []byte) (int, error) {
 func TestGenerationTakesNoMemoryByTheJob(t *testing.T) {
 	peak := func(jobs int, flags string) uint64 {
 		var w weighed
-		code := Run(t.Context(), Env{Args: append([]string{"generate"}, strings.Fields(fmt.Sprintf("%s --jobs %d", flags, jobs))...), Stdout: &w, Stderr: io.Discard})
+		source, estimates, _ := strings.Cut(flags, " ")
+		args := append([]string{"trace", "convert", fmt.Sprintf("%s:jobs=%d", source, jobs), "-"}, strings.Fields(estimates)...)
+		code := Run(t.Context(), Env{Args: args, Stdout: &w, Stderr: io.Discard})
 		require.Equal(t, exitOK, code)
 		require.NotZero(t, w.most)
 		return w.most
 	}
 	for _, flags := range []string{
-		"lublin --cycle " + officeHours + " --flurries every=100:jobs=20 --estimates fmodel:5",
-		"poisson --load 0.8 --size 1..64 --runtime lognormal/1h/1",
-		"sessions --load 0.8 --size 1..64 --runtime lognormal/1h/1",
+		"lublin:cycle=" + officeHours + ":flurries='every=100:jobs=20' --estimates fmodel:5",
+		"poisson:load=0.8:size=1..64:runtime=lognormal/1h/1",
+		"sessions:load=0.8:size=1..64:runtime=lognormal/1h/1",
 	} {
-		few, many := peak(20_000, flags), peak(200_000, flags)
+		few, many := peak(20_000, flags), peak(500_000, flags) // the text of so many is in a file
 		require.Less(t, many, few+1<<20, "%s: %d bytes for few, %d for many", flags, few, many)
 	}
 }
@@ -275,7 +273,7 @@ func TestGenerationTakesNoMemoryByTheJob(t *testing.T) {
 func TestAStudyOfASourceKnowsTheLogsThatItIsLike(t *testing.T) {
 	dir := t.TempDir()
 	put := func(jobs string) {
-		text := call("generate", "lublin", "--jobs", jobs, "--procs", "32").stdout
+		text := drawn("lublin", "--jobs", jobs, "--procs", "32").stdout
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "log.swf"), []byte(text), 0o600))
 	}
 	put("300")

@@ -40,8 +40,8 @@ func TestGeneratedBatchesAreThoseOfTheDomain(t *testing.T) {
 	require.Zero(t, got.code, got.stderr)
 
 	path := filepath.Join(t.TempDir(), "jobs.csv")
-	flags := []string{"generate", "vo", "--cycles", "3", "--jobs", "8", "--users", "3", "--poorest", "--real", "0.2,1", "--nodes", "1,4", "--seed", "3", "--out"}
-	got = call(append(flags, path)...)
+	flags := []string{"vo", "--cycles", "3", "--jobs", "8", "--users", "3", "--poorest", "--real", "0.2..1", "--nodes", "1..4", "--seed", "3", "--out"}
+	got = drawn(append(flags, path)...)
 	require.Zero(t, got.code, got.stderr)
 	require.Equal(t, read(t, first, "requests.csv"), read(t, path))
 
@@ -52,14 +52,14 @@ func TestGeneratedBatchesAreThoseOfTheDomain(t *testing.T) {
 	require.Equal(t, read(t, path), read(t, again, "requests.csv"))
 
 	path = filepath.Join(t.TempDir(), "jobs.jsonl.zst")
-	require.Zero(t, call(append(flags, path)...).code)
+	require.Zero(t, drawn(append(flags, path)...).code)
 	got = call("simulate", path, "--domain", d, "--out", packed, "--seed", "3")
 	require.Zero(t, got.code, got.stderr)
 	require.Equal(t, schedules(t, first), schedules(t, packed))
 }
 
 func TestARunCanBeRepeatedFromItsOwnRequests(t *testing.T) {
-	jobs := write(t, "jobs.csv", call("generate", "vo", "--cycles", "4", "--jobs", "11", "--real", "0.3,1", "--users", "2",
+	jobs := write(t, "jobs.csv", drawn("vo", "--cycles", "4", "--jobs", "11", "--real", "0.3..1", "--users", "2",
 		"--criteria", "amp,min-start,csa,square-dep,square-min-cost,square-maxq-lite,min-proctime").stdout)
 	for name := range strings.SplitSeq("amp,min-start,csa,square-dep,square-min-cost,square-maxq-lite,min-proctime", ",") {
 		require.Contains(t, read(t, jobs), ","+name+",", "every criterion is drawn")
@@ -222,28 +222,30 @@ func TestWhatIsWrongWithAJobFileIsSaid(t *testing.T) {
 
 func TestGenerateVOSaysWhatIsWrong(t *testing.T) {
 	for _, c := range [][]string{
-		{"--cycles", "0", "--cycles must be 1 or more"},
-		{"--jobs", "0", "--jobs must be 1 or more"},
-		{"--users", "-1", "--users must be 1 or more"},
-		{"--interval", "0", "--interval must be a number of time units above 0"},
-		{"--min-performance", "0", "--min-performance must be a number above 0"},
-		{"--nodes", "0,4", "nodes: want a range from 1"},
-		{"--nodes", "4", "want the least and the most, numbers of which the greater is above 0, as in 2,5"},
-		{"--volume", "0,0", "want the least and the most"},
-		{"--wealth", "2,inf", "want the least and the most"},
-		{"--real", "0.5,2", "cannot really take more than its estimate"},
-		{"--criteria", "amp,dep", `--criteria: "dep" is not known`},
-		{"--format", "xml", "csv or jsonl"},
+		{"--cycles", "0", "cycles is \"0\": want a whole number of 1 or more"},
+		{"--jobs", "0", "jobs is \"0\": want a whole number of 1 or more"},
+		{"--users", "-1", "users is \"-1\": want a whole number of 1 or more"},
+		{"--interval", "0", "interval is \"0\": want a number of time units above 0"},
+		{"--min-performance", "0", "min-performance is \"0\": want a number above 0"},
+		{"--nodes", "0..4", "nodes: want a range from 1"},
+		{"--nodes", "4", "want the least and the most, numbers of which the greater is above 0, as in 2..5"},
+		{"--volume", "0..0", "want the least and the most"},
+		{"--wealth", "2..inf", "want the least and the most"},
+		{"--real", "0.5..2", "cannot really take more than its estimate"},
+		{"--criteria", "amp,dep", `"dep" is not known`},
+		{"--out", "x.xml", "a job file is known by its ending"},
 	} {
-		got := call("generate", "vo", c[0], c[1])
+		got := drawn("vo", c[0], c[1])
 		require.Equal(t, 2, got.code, c)
 		require.Contains(t, got.stderr, c[2], c)
 		require.Empty(t, got.stdout)
 	}
-	got := call("generate", "vo", "--format", "jsonl", "--jobs", "2", "--criteria", "square-dep")
+	path := filepath.Join(t.TempDir(), "jobs.jsonl")
+	got := drawn("vo", "--jobs", "2", "--criteria", "square-dep", "--out", path)
 	require.Zero(t, got.code, got.stderr)
-	require.Contains(t, got.stdout, `,"criterion":"square-dep","user":0}`)
-	require.Equal(t, 2, strings.Count(got.stdout, "\n"))
+	require.Contains(t, read(t, path), `,"criterion":"square-dep","user":0}`)
+	require.Equal(t, 2, strings.Count(read(t, path), "\n"))
+	require.Zero(t, drawn("vo", "--jobs", "2").code)
 	_, err := os.Stat("-")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -282,11 +284,11 @@ func TestTheGuidesJobFileRuns(t *testing.T) {
 	}
 	require.Equal(t, "1 3", nodes[0], "the cheapest two for what they do")
 	require.Equal(t, "2 4", nodes[1], "the fastest two")
-	_, args, ok := strings.Cut(read(t, page), "\ngridslot generate ")
+	_, args, ok := strings.Cut(read(t, page), "\ngridslot trace convert vo")
 	require.True(t, ok)
 	args, _, _ = strings.Cut(args, "\n")
 	t.Chdir(t.TempDir())
-	got = call(append([]string{"generate"}, strings.Fields(args)...)...)
+	got = call(append([]string{"trace", "convert"}, strings.Fields("vo"+args)...)...)
 	require.Zero(t, got.code, got.stderr)
 	require.Equal(t, 201, strings.Count(read(t, "meta.csv"), "\n"))
 }
@@ -309,13 +311,12 @@ func TestTheReferencesJobFilesSayTheSame(t *testing.T) {
 
 func TestGenerateVONamesWhatCannotBe(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--nodes 1.5,2":               "--nodes: want whole numbers, not 1.5,2",
-		"--out x.txt":                 "--out: x.txt: a job file is known by its ending",
-		"--out x.csv --format jsonl":  "--format jsonl, and --out x.csv",
+		"--nodes 1.5..2":              "want whole numbers, as in 2..5",
+		"--out x.txt":                 "x.txt: a job file is known by its ending",
 		"--volume 5":                  "want the least and the most",
-		"--criteria min-start,fooled": "--criteria:",
+		"--criteria min-start,fooled": "criteria",
 	} {
-		got := call(append([]string{"generate", "vo"}, strings.Fields(flags)...)...)
+		got := drawn(append([]string{"vo"}, strings.Fields(flags)...)...)
 		require.Equal(t, 2, got.code, flags)
 		require.Contains(t, got.stderr, want)
 	}

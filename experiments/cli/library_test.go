@@ -33,7 +33,7 @@ func TestToolsReadWhatAProgramLeaves(t *testing.T) {
 	for _, args := range [][]string{
 		{"report", dir, "-o", filepath.Join(dir, "report.html")},
 		{"plot", dir, "-o", dir},
-		{"gantt", dir},
+		{"explain", dir},
 		{"explain", dir, "2"},
 		{"validate", filepath.Join(dir, "jobs-easy.csv"), log},
 	} {

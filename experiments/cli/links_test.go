@@ -31,7 +31,7 @@ func TestLinksInAFolderOfResultsAreNotFollowed(t *testing.T) {
 	require.Equal(t, "secret", read(t, outside, "secret.csv"))
 	require.Contains(t, read(t, dir, "summary.csv"), "easy,")
 	jobs := filepath.Join(dir, "jobs-easy.csv")
-	for _, args := range [][]string{{"report", scratch}, {"gantt", scratch}, {"plot", scratch, "policies"}, {"validate", jobs, trace}} {
+	for _, args := range [][]string{{"report", scratch}, {"explain", scratch}, {"plot", scratch, "policies"}, {"validate", jobs, trace}} {
 		got := call(args...)
 		require.Equal(t, exitOK, got.code, "%q: %s", args, got.stderr)
 	}
@@ -52,10 +52,10 @@ func TestLinksInAFolderOfResultsAreNotFollowed(t *testing.T) {
 	require.NotEmpty(t, read(t, outside, "page.html"))
 
 	for name, readers := range map[string][][]string{
-		"jobs-easy.csv":  {{"report", dir}, {"gantt", dir}, {"validate", jobs, trace}},
+		"jobs-easy.csv":  {{"report", dir}, {"explain", dir}, {"validate", jobs, trace}},
 		"queue-easy.csv": {{"report", dir}},
 		"summary.csv":    {{"report", dir}, {"plot", dir, "-o", t.TempDir()}},
-		"manifest.json":  {{"report", dir}, {"plot", dir, "-o", t.TempDir()}, {"gantt", dir}, {"explain", dir, "1"}},
+		"manifest.json":  {{"report", dir}, {"plot", dir, "-o", t.TempDir()}, {"explain", dir}, {"explain", dir, "1"}},
 	} {
 		kept := read(t, dir, name)
 		link(name)

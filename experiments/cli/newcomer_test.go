@@ -13,13 +13,13 @@ func TestALogIsWrittenInTheFormatOfItsEnding(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.swf")
 	for i, args := range [][]string{
-		{"generate", "lublin", "--jobs=20", "--procs=64", "--out"},
-		{"generate", "jann", "--from", log, "--jobs=20", "--out"},
-		{"generate", "poisson", "--load=0.5", "--size=1", "--runtime=1h", "--jobs=20", "--procs=64", "--out"},
+		{"trace", "convert", "lublin:jobs=20:procs=64"},
+		{"trace", "convert", "jann:jobs=20:from=" + log},
+		{"trace", "convert", "poisson:load=0.5:size=1:runtime=1h:jobs=20:procs=64"},
 		{"trace", "convert", log},
 	} {
 		if i == 0 {
-			got := call("generate", "lublin", "--jobs=500", "--procs=64", "--out", log)
+			got := drawn("lublin", "--jobs=500", "--procs=64", "--out", log)
 			require.Zero(t, got.code, got.stderr)
 		}
 		for ending, begin := range map[string]string{"swf": "; ", "csv": "#! log of gridslot", "json": "{", "batsim.json": "{", "gwf": "#! fields", "sacct": "JobID|"} {
@@ -36,9 +36,9 @@ func TestALogIsWrittenInTheFormatOfItsEnding(t *testing.T) {
 }
 
 func TestWhatAGeneratedLogLosesIsTold(t *testing.T) {
-	got := call("generate", "lublin", "--jobs=20", "--procs=64", "--out", filepath.Join(t.TempDir(), "out.mwf"))
+	got := drawn("lublin", "--jobs=20", "--procs=64", "--out", filepath.Join(t.TempDir(), "out.mwf"))
 	require.Zero(t, got.code, got.stderr)
-	require.Contains(t, got.stderr, "mwf: lost is ")
+	require.Contains(t, got.stderr, " to mwf is lost:")
 }
 
 func TestWhatIsNoLogSaysWhatToDo(t *testing.T) {

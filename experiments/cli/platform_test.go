@@ -26,11 +26,11 @@ func TestPlatformIsTheMachineOfAWorkloadOfBatsim(t *testing.T) {
 
 func TestHostsOfAPlatformAreNodesOfADomain(t *testing.T) {
 	platform := write(t, "platform.xml", input["platform.xml"])
-	got := call("trace", "platform", platform)
+	got := call("trace", "convert", "platform:from="+platform, "-")
 	require.Equal(t, exitOK, got.code, got.stderr)
 	require.Equal(t, "id,performance,price,name,cores\n1,2,1,fast,2\n2,1,1,node-0,1\n3,1,1,node-1,1\n4,1,1,node-10,1\n", got.stdout)
 	nodes := got.stdout
-	got = callWith(input["platform.xml"], "trace", "platform", "-", "--reference", "0.5Gf")
+	got = callWith(input["platform.xml"], "trace", "convert", "platform:from=-:reference=0.5Gf", "-")
 	require.Equal(t, "id,performance,price,name,cores\n1,4,1,fast,2\n2,2,1,node-0,1\n3,2,1,node-1,1\n4,2,1,node-10,1\n", got.stdout)
 
 	domain := domainOf(t, "nodes: nodes.csv\ncycle: 100\ntrace: {free: true}\n", "nodes.csv", nodes)
@@ -41,10 +41,10 @@ func TestHostsOfAPlatformAreNodesOfADomain(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), "1,fast,2,1,")
 
-	got = call("trace", "platform", platform, "--reference", "fast")
+	got = call("trace", "convert", "platform:reference=fast:from="+platform, "-")
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.stderr, "such as 2.5Gf")
-	got = call("trace", "platform", platform+"no")
+	got = call("trace", "convert", "platform:from="+platform+"no", "-")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "no such file")
 }

@@ -85,7 +85,7 @@ func TestPredictionsAreListsOfAStudy(t *testing.T) {
 }
 
 func TestAPredictorOfOnesOwnIsOneOfTheCommands(t *testing.T) {
-	help := extended("simulate", "--help").stdout
+	help := extended("help", "predictors").stdout + extended("help", "correctors").stdout
 	for _, want := range []string{"oracle", "as the leaves rustle", "shrug", "who knows", "recent", "tsafrir"} {
 		require.Contains(t, help, want)
 	}

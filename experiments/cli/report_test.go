@@ -66,7 +66,7 @@ func TestErrorsDoNotControlATerminal(t *testing.T) {
 	require.Zero(t, call("simulate", "--policy", "easy", "--first", "5", "--out", dir).code)
 	header := "\x1b[2Jjob\x9b_id\u202e,submission_time\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "jobs-easy.csv"), []byte(header), 0o666))
-	for _, command := range []string{"report", "plot", "gantt"} {
+	for _, command := range []string{"report", "plot", "explain"} {
 		got := call(command, dir)
 		require.Equal(t, 1, got.code)
 		require.Contains(t, got.stderr, "it has no column job_id; its first line is ?[2Jjob")

@@ -237,7 +237,7 @@ func TestAnInterruptEndsACallThatWaitsForItsInput(t *testing.T) {
 	require.NoError(t, err)
 	defer from.Close()
 	defer to.Close()
-	for _, args := range []string{"simulate -", "trace info -", "trace validate -", "validate jobs-easy.csv -", "window - --algorithm amp"} {
+	for _, args := range []string{"simulate -", "trace info -", "trace info - --check", "validate jobs-easy.csv -", "window - --algorithm amp"} {
 		got := blocked(t, from, strings.Fields(args)...)
 		require.Equal(t, exitFailed, got.code, "%s: %s", args, got.stderr)
 		require.Contains(t, got.stderr, "interrupted", args)

@@ -16,7 +16,6 @@ import (
 	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
-	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -42,9 +41,9 @@ type simulation struct {
 // fileFlags are the flags that name a file of a scenario, and the machine that it
 // must describe.
 var fileFlags = [3]struct{ name, kind, usage string }{
-	{"scenario", "", "file of a scenario (YAML): machine, workload, policies and settings; flags stand in place of what it says"},
-	{"domain", "domain", "file of a virtual organisation (YAML): its priced nodes in place of a cluster, its policies"},
-	{"grid", "grid", "file of a grid (YAML): clusters, brokers, network and strategies in place of one cluster and its policies"},
+	{"scenario", "", "file of a scenario (YAML): machine, workload, policies and settings"},
+	{"domain", "domain", "file of a virtual organisation (YAML): priced nodes in place of a cluster"},
+	{"grid", "grid", "file of a grid (YAML): clusters, brokers, network, and strategies as policies"},
 }
 
 func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
@@ -52,51 +51,12 @@ func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate [TRACE|SCENARIO.yaml]",
 		Short: "Run a workload under one or more policies and compare them",
-		Long: `Run a workload under one or more policies on a cluster, a domain or a
-grid and compare them.
-TRACE is a log in the Standard Workload Format (plain, .gz or .zst; - is
-standard input); without it a small generated sample is run. A job file, CSV or
-JSON lines (.csv, .jsonl), can stand in its place, in which each job states its
-whole request and its user's criterion; or a source of jobs with its
-parameters, as in lublin:jobs=1000:load=0.8:
-` + describe(t.Sources) + `
-
-SCENARIO.yaml is a file that says all this, and more, in one place.
-
-Policies are named with their parameters, as in easy:order=wfp3:depth=100,
-and separated by commas:
-` + describe(t.Policies) + `
-
-With --domain FILE the machine is the priced nodes of a virtual organisation
-instead, as FILE describes them; without TRACE its jobs are those that FILE
-generates. The policies above take finder=NAME there, a search for windows
-(` + strings.Join(t.Finders.Names(), ", ") + `),
-and there are these:
-` + describe(ownOf(t)) + `
-
-With --grid FILE there are clusters and brokers, as FILE describes them, and
-these strategies in place of policies:
-` + describe(t.Strategies) + `
-
-With --outages processors or nodes go out of service, as a log tells or a
-model of failures draws:
-` + describe(t.Outages) + `
-
-and with --victims the jobs that run there
-` + describe(scenario.VictimRules()) + `
-
-With --predict jobs are planned by predictions of their runtimes, beside the limits
-of their requests, at which they are killed:
-` + describe(t.Predictors) + `
-
-and with --correct a prediction that a job outlives becomes another one
-` + describe(t.Correctors),
-		Example: `  gridslot simulate
-  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy-sjbf --out results
-  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy:order=wfp3 --first 5000 --load 0.9
-  gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp --out results
-  gridslot simulate study.yaml --seed 2
-  gridslot simulate --from-manifest results --out again`,
+		Long: `Run a log, a job file or a source (the sample; - is standard input) on a cluster, a domain or a grid.
+Flags stand in place of what a file of a scenario says. In brackets is what holds where nothing is given.
+Tables of names: gridslot help policies|sources|formats|outages|predictors|strategies|...`,
+		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy:order=wfp3 --first 5000 --out results
+  gridslot simulate lublin:jobs=1000:load=0.8 --outages exponential:mtbf=30d:repair=4h
+  gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp`,
 		Args: arguments(0, 1, "[TRACE|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
@@ -105,18 +65,18 @@ and with --correct a prediction that a job outlives becomes another one
 		f.StringVar(&s.file[i], flag.name, "", flag.usage)
 		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
 	}
-	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated; flags stand in place of what its manifest says")
+	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated")
 	_ = cmd.MarkFlagDirname("from-manifest") // it exists
 	addSettings(cmd, t, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs|scenario.OfSchedules|scenario.OfRuns)
-	f.StringVar(&s.out, "out", "", "folder for the files (default: none are written)")
-	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held the jobs that waited, for explain (with --out)")
+	f.StringVar(&s.out, "out", "", "folder for the files (none are written)")
+	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held jobs that waited, for explain (with --out)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
-	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: the windows that batches could choose from, on a domain (with --out)")
-	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev and chrome://tracing (with --out)")
+	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: windows that batches could choose from (with --out)")
+	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev (with --out)")
 	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
-	f.BoolVar(&s.watch, "watch", false, "a live view on standard error where that is a terminal: clock, queue, utilization, rate, time left")
+	f.BoolVar(&s.watch, "watch", false, "a live view on a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
-	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need in memory before it is refused, such as 16G (default: three quarters of what there is)", optional(hostmem.ParseSize))
+	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need before it is refused, such as 16G (three quarters of what there is)", optional(hostmem.ParseSize))
 	f.SortFlags = false
 	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd
@@ -131,24 +91,6 @@ func names(lists ...[]string) []string {
 		}
 	}
 	return all
-}
-
-// ownOf are the policies on nodes that are none of a queue.
-func ownOf(t *scenario.Tables) policy.Table[policy.OnNodes] {
-	return slices.DeleteFunc(slices.Clone(t.Nodes), func(e policy.Entry[policy.OnNodes]) bool {
-		return slices.Contains(t.Policies.Names(), e.Name)
-	})
-}
-
-func describe[T any](t policy.Table[T]) string {
-	var b strings.Builder
-	for _, e := range t {
-		fmt.Fprintf(&b, "\n  %-13s %s\n", e.Name, e.Text)
-		for _, p := range e.Params {
-			fmt.Fprintf(&b, "      %s=%s\n          %s\n", p.Name, p.Values, p.Text)
-		}
-	}
-	return strings.TrimRight(b.String(), "\n")
 }
 
 func (s *simulation) run(cmd *cobra.Command, args []string) error {

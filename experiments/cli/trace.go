@@ -17,12 +17,11 @@ import (
 func newTrace(env Env, t *scenario.Tables) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace",
-		Short: "Look at logs, compare them, check them, clean and convert them, fetch them",
-	}, newTraceInfo(t), newTraceCompare(t), newTraceValidate(t), newTraceList(), newTraceFetch(), newTraceConvert(t), newTraceSplit(t), newTraceMerge(t),
-		newTraceUsers(t), newTraceFeedback(t), newTraceResample(t), newTracePlatform())
+		Short: "Look at logs, write others of them or of models, fetch them",
+	}, newTraceInfo(t), newTraceConvert(t), newTraceFetch(), newTraceList())
 }
 
-// traceFinding is a row of what `gridslot trace validate` tells.
+// traceFinding is a row of what `gridslot trace info --check` tells.
 type traceFinding struct {
 	Class   string `json:"class"`
 	Reason  string `json:"reason"`
@@ -33,52 +32,34 @@ type traceFinding struct {
 	Column  string `json:"column,omitempty"` // its name, in formats whose columns have names
 }
 
-func newTraceValidate(tables *scenario.Tables) *cobra.Command {
-	examples := 0
-	format := ""
-	cmd := &cobra.Command{
-		Use:   "validate TRACE",
-		Short: "Tell what is wrong with a log: line, field, reason",
-		Long: `Tell what is wrong with a log: line, field, reason.
-The exit code is 1 where lines are damaged, submissions go backwards or a job
-number is given twice, so that it cannot be simulated as it is or its schedule
-not checked; what is left out or worth knowing is told too.`,
-		Args: arguments(1, 1, "TRACE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if examples < 1 {
-				return usagef("--examples must be 1 or more, not %d", examples)
-			}
-			t, err := openLog(cmd, tables, args[0], func(o *workload.Options) {
-				o.Examples, o.CheckNumbers = examples, true
-				o.Sort = true // so that what goes backwards does not end the reading
-			})
-			if err != nil {
-				return err
-			}
-			jobs, err := t.Open()
-			if err != nil {
-				return err
-			}
-			for range jobs.Jobs() {
-			}
-			if err := jobs.Err(); err != nil {
-				return err
-			}
-			report := jobs.Report()
-			if err := writeFindings(cmd.OutOrStdout(), format, t, report); err != nil {
-				return err
-			}
-			damaged, backwards, repeated := report.Total(workload.Damaged), report.Count(workload.BackwardsSubmission), report.Count(workload.RepeatedNumber)
-			if damaged > 0 || backwards > 0 || repeated > 0 {
-				return fmt.Errorf("%s: %d damaged, %d out of order, %d with a number given before", t.Name, damaged, backwards, repeated)
-			}
-			return nil
-		},
+// checkLog tells what is wrong with a log, up to so many findings of each reason, and fails
+// where it cannot be simulated as it is or its schedule not checked.
+func checkLog(cmd *cobra.Command, tables *scenario.Tables, path, format string, examples int) error {
+	t, err := openLog(cmd, tables, path, func(o *workload.Options) {
+		o.Examples, o.CheckNumbers = examples, true
+		o.Sort = true // so that what goes backwards does not end the reading
+	})
+	if err != nil {
+		return err
 	}
-	addSetting(cmd, tables, "from")
-	cmd.Flags().IntVar(&examples, "examples", workload.DefaultExamples, "how many findings of each reason to list")
-	parsedFlag(cmd, &format, "format", "table", "table|csv|json", "of the report", oneOf("table|csv|json"))
-	return cmd
+	jobs, err := t.Open()
+	if err != nil {
+		return err
+	}
+	for range jobs.Jobs() {
+	}
+	if err := jobs.Err(); err != nil {
+		return err
+	}
+	report := jobs.Report()
+	if err := writeFindings(cmd.OutOrStdout(), format, t, report); err != nil {
+		return err
+	}
+	damaged, backwards, repeated := report.Total(workload.Damaged), report.Count(workload.BackwardsSubmission), report.Count(workload.RepeatedNumber)
+	if damaged > 0 || backwards > 0 || repeated > 0 {
+		return fmt.Errorf("%s: %d damaged, %d out of order, %d with a number given before", t.Name, damaged, backwards, repeated)
+	}
+	return nil
 }
 
 func writeFindings(w io.Writer, format string, t *workload.Trace, report *workload.Report) error {

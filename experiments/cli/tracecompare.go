@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/workload/facts"
 )
 
-// comparison is what `gridslot trace compare` tells.
+// comparison is what `gridslot trace info A B` tells.
 type comparison struct {
 	A         side             `json:"a"`
 	B         side             `json:"b"`
@@ -39,63 +39,42 @@ type side struct {
 	report *workload.Report
 }
 
-func newTraceCompare(tables *scenario.Tables) *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:   "compare A B",
-		Short: "Tell how far two logs are apart, such as a model and the log it is to resemble",
-		Long: `Tell how far two logs are apart: their facts side by side, and for each quantity
-the distance between its two distributions.
-
-  ks    the greatest difference between the shares of jobs with no more than x
-        (Kolmogorov and Smirnov): 0 alike, 1 nothing in common
-  w1    how far values must be moved on average to make one distribution of
-        the other (Wasserstein), in the quantity's unit; w1/mean by the mean of B
-
-Hours are counted from midnight, by the clock that each header names. The flags
-hold for both logs.`,
-		Example: `  gridslot generate lublin --jobs 28000 --procs 100 --load 0.7 --estimates tsafrir --out model.swf
-  gridslot trace compare model.swf KTH-SP2-1996-2.1-cln.swf.gz`,
-		Args: arguments(2, 2, "A B"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == workload.StandardInput && args[1] == workload.StandardInput {
-				return usagef("both logs are standard input: name a file for one of them")
-			}
-			var c comparison
-			var both [2]*facts.Facts
-			for i, s := range []*side{&c.A, &c.B} {
-				t, err := openLog(cmd, tables, args[i], nil)
-				if err != nil {
-					return err
-				}
-				info, report, err := inspect(cmd.Context(), t)
-				if err != nil {
-					return err
-				}
-				f := info.Facts
-				both[i] = f
-				*s = side{
-					Name: info.Name, SHA256: info.SHA256, Processors: info.Processors, Lines: info.Lines, Jobs: info.Jobs,
-					Days: (info.Last - info.First) / 86400, Load: info.Load, Serial: f.Sizes.Serial, PowersOfTwo: f.Sizes.PowersOfTwo,
-					Correlation: f.Correlation, Users: info.Users, report: report,
-				}
-				if f.Repeats != nil {
-					s.Repeated = &f.Repeats.Share
-				}
-			}
-			c.Distances = facts.Compare(both[0], both[1])
-			switch format {
-			case "json":
-				return writeJSON(cmd.OutOrStdout(), c)
-			case "csv":
-				return c.writeCSV(cmd.OutOrStdout())
-			}
-			return c.write(shown{cmd.OutOrStdout()})
-		},
+// compareLogs tells how far two logs are apart: their facts side by side, and of each
+// quantity the distance between its two distributions.
+func compareLogs(cmd *cobra.Command, tables *scenario.Tables, paths []string, format string) error {
+	if paths[0] == workload.StandardInput && paths[1] == workload.StandardInput {
+		return usagef("both logs are standard input: name a file for one of them")
 	}
-	addSettings(cmd, tables, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs)
-	parsedFlag(cmd, &format, "format", "table", "table|json|csv", "of the output; csv has the distances alone", oneOf("table|json|csv"))
-	return cmd
+	var c comparison
+	var both [2]*facts.Facts
+	for i, s := range []*side{&c.A, &c.B} {
+		t, err := openLog(cmd, tables, paths[i], nil)
+		if err != nil {
+			return err
+		}
+		info, report, err := inspect(cmd.Context(), t)
+		if err != nil {
+			return err
+		}
+		f := info.Facts
+		both[i] = f
+		*s = side{
+			Name: info.Name, SHA256: info.SHA256, Processors: info.Processors, Lines: info.Lines, Jobs: info.Jobs,
+			Days: (info.Last - info.First) / 86400, Load: info.Load, Serial: f.Sizes.Serial, PowersOfTwo: f.Sizes.PowersOfTwo,
+			Correlation: f.Correlation, Users: info.Users, report: report,
+		}
+		if f.Repeats != nil {
+			s.Repeated = &f.Repeats.Share
+		}
+	}
+	c.Distances = facts.Compare(both[0], both[1])
+	switch format {
+	case "json":
+		return writeJSON(cmd.OutOrStdout(), c)
+	case "csv":
+		return c.writeCSV(cmd.OutOrStdout())
+	}
+	return c.write(shown{cmd.OutOrStdout()})
 }
 
 func (c *comparison) write(w io.Writer) error {

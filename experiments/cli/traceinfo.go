@@ -44,56 +44,98 @@ type traceInfo struct {
 
 func newTraceInfo(tables *scenario.Tables) *cobra.Command {
 	var format, figures string
+	check := 0
+	var survey *scenario.Survey
 	cmd := &cobra.Command{
-		Use:   "info [TRACE]",
-		Short: "Tell what is in a log: its machine, its jobs, the load they offer, what is odd",
-		Long: `Tell what is in a log: its machine, its jobs and their estimates, when they come,
-the load they offer week by week, who submits them, and what is odd about it.
-Hours are those of the clock that the header names, otherwise from time 0.
---figures draws it: the day and the week, distributions of sizes and runtimes,
-how accurate estimates are, load over time.`,
+		Use:   "info [LOG|SOURCE [OTHER]]",
+		Short: "Tell what is in a log and what is wrong with it, who its users are, or how far it is from another",
+		Long: `Tell what is in a log: its machine, its jobs and their estimates, when they come, the load they
+offer week by week, who submits them, and what is odd about it. Hours are those of the clock that the
+header names, otherwise from time 0.
+
+Of two logs it tells their facts side by side and the distances between their distributions: ks, the
+greatest difference between the shares of jobs with no more than x (Kolmogorov and Smirnov); w1, how far
+values must be moved on average to make one of the other (Wasserstein), in the quantity's unit.
+
+--check tells what is wrong, by line, field and reason; the exit code is 1 where lines are damaged,
+submissions go backwards or a job number is given twice. --users tells sessions, batches and think times.`,
 		Example: `  gridslot trace info KTH-SP2-1996-2.1-cln.swf.gz --figures figures
-  gridslot trace info lublin:jobs=5000:procs=256 --format json`,
-		Args: arguments(0, 1, "[TRACE]"),
+  gridslot trace info lublin:jobs=28000:procs=100:load=0.7 KTH-SP2-1996-2.1-cln.swf.gz
+  gridslot trace info log.swf.gz --check
+  gridslot trace info log.swf.gz --users=break=gap:limit=1h`,
+		Args: arguments(0, 2, "[LOG|SOURCE [OTHER]]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := openLog(cmd, tables, strings.Join(args, ""), nil)
-			if err != nil {
-				return err
+			given := cmd.Flags().Changed
+			switch path := strings.Join(args, ""); {
+			case given("check") && survey != nil, len(args) == 2 && (given("check") || survey != nil || figures != ""), figures != "" && (given("check") || survey != nil):
+				return usagef("give one of --check, --users, --figures and a second log")
+			case len(args) == 2:
+				return compareLogs(cmd, tables, args, format)
+			case given("check"):
+				return checkLog(cmd, tables, path, format, check)
+			case survey != nil:
+				return surveyUsers(cmd, tables, path, format, *survey)
+			case format == "csv":
+				return usagef("--format csv is for two logs, --check and --users")
+			default:
+				return tellLog(cmd, tables, path, format, figures)
 			}
-			info, report, err := inspect(cmd.Context(), t)
-			if err != nil {
-				return err
-			}
-			if figures != "" && info.Jobs == 0 {
-				return fmt.Errorf("%s: there are no jobs to draw figures of", t.Name)
-			}
-			if figures != "" {
-				drawn, err := drawLog(figures, info.Facts)
-				if err != nil {
-					return err
-				}
-				tell := teller(cmd.ErrOrStderr())
-				for _, path := range drawn {
-					tell("written: %s", path)
-				}
-			}
-			if format == "json" {
-				return writeJSON(cmd.OutOrStdout(), info)
-			}
-			if err := info.write(shown{cmd.OutOrStdout()}); err != nil {
-				return err
-			}
-			if _, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "\n%v\n", report); err != nil || info.Jobs == 0 {
-				return err
-			}
-			return writeFacts(shown{cmd.OutOrStdout()}, info.Facts)
 		},
 	}
 	addSettings(cmd, tables, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs)
-	parsedFlag(cmd, &format, "format", "table", "table|json", "of the output", oneOf("table|json"))
-	cmd.Flags().StringVar(&figures, "figures", "", "folder for figures as SVG (default: none)")
+	f := cmd.Flags()
+	parsedFlag(cmd, &check, "check", "", "N", "tell what is wrong with the log, up to N findings of each reason (10)", optional(func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			err = fmt.Errorf("want how many findings of each reason to list, 1 or more, not %q", text)
+		}
+		return n, err
+	}))
+	f.Lookup("check").NoOptDefVal = strconv.Itoa(workload.DefaultExamples)
+	parsedFlag(cmd, &survey, "users", "", "RULE", "tell of its users; RULE says what ends a session, see help users", optional(func(text string) (*scenario.Survey, error) {
+		chosen, err := scenario.Surveys().Parse(strings.TrimSuffix("users:"+text, ":default"))
+		return &chosen.Value, err
+	}))
+	f.Lookup("users").NoOptDefVal = "default"
+	parsedFlag(cmd, &format, "format", "table", "table|json|csv", "of the output", oneOf("table|json|csv"))
+	f.StringVar(&figures, "figures", "", "folder for figures as SVG (none are drawn)")
 	_ = cmd.MarkFlagDirname("figures") // it exists
 	return cmd
+}
+
+// tellLog tells what is in a log.
+func tellLog(cmd *cobra.Command, tables *scenario.Tables, path, format, figures string) error {
+	t, err := openLog(cmd, tables, path, nil)
+	if err != nil {
+		return err
+	}
+	info, report, err := inspect(cmd.Context(), t)
+	if err != nil {
+		return err
+	}
+	if figures != "" && info.Jobs == 0 {
+		return fmt.Errorf("%s: there are no jobs to draw figures of", t.Name)
+	}
+	if figures != "" {
+		drawn, err := drawLog(figures, info.Facts)
+		if err != nil {
+			return err
+		}
+		tell := teller(cmd.ErrOrStderr())
+		for _, path := range drawn {
+			tell("written: %s", path)
+		}
+	}
+	if format == "json" {
+		return writeJSON(cmd.OutOrStdout(), info)
+	}
+	if err := info.write(shown{cmd.OutOrStdout()}); err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "\n%v\n", report); err != nil || info.Jobs == 0 {
+		return err
+	}
+	return writeFacts(shown{cmd.OutOrStdout()}, info.Facts)
 }
 
 // inspect reads the jobs of a trace.

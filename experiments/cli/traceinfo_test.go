@@ -72,12 +72,12 @@ func TestFactsAsJSONComeBehindWhatStood(t *testing.T) {
 func TestTraceCompareTellsHowFarLogsAreApart(t *testing.T) {
 	a := write(t, "a.swf", swf("0 100 1 100", "10 100 2 200", "20 100 2 400", "30 100 4 800"))
 	b := write(t, "b.swf", swf("0 200 1 400", "40 200 2 400", "80 200 8 400"))
-	got := call("trace", "compare", a, b)
+	got := call("trace", "info", a, b)
 	require.Equal(t, exitOK, got.code, got.stderr)
 	require.Contains(t, got.stdout, "4 of 4 lines")
 	require.Contains(t, got.stdout, "3 of 3 lines")
 
-	rows, err := csv.NewReader(strings.NewReader(call("trace", "compare", a, b, "--format=csv").stdout)).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(call("trace", "info", a, b, "--format=csv").stdout)).ReadAll()
 	require.NoError(t, err)
 	distances := map[string][2]float64{}
 	for _, row := range rows[1:] {
@@ -104,21 +104,21 @@ func TestTraceCompareTellsHowFarLogsAreApart(t *testing.T) {
 			Relative          float64 `json:"wasserstein_by_mean"`
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(call("trace", "compare", a, b, "--format=json").stdout), &c))
+	require.NoError(t, json.Unmarshal([]byte(call("trace", "info", a, b, "--format=json").stdout), &c))
 	require.EqualValues(t, 3, c.B.Jobs)
 	require.Nil(t, c.A.Correlation.Values, "all runtimes are alike")
 	require.Equal(t, "runtime", c.Distances[1].Quantity)
 	require.InDelta(t, 0.5, c.Distances[1].Relative, 1e-12)
 
-	require.Equal(t, exitUsage, call("trace", "compare", a).code)
-	require.Equal(t, exitUsage, call("trace", "compare", "-", "-").code)
-	require.Equal(t, exitFailed, call("trace", "compare", a, filepath.Join(t.TempDir(), "none.swf")).code)
+	require.Equal(t, exitUsage, call("trace", "info", a, a, a).code)
+	require.Equal(t, exitUsage, call("trace", "info", "-", "-").code)
+	require.Equal(t, exitFailed, call("trace", "info", a, filepath.Join(t.TempDir(), "none.swf")).code)
 }
 
 // A model is nearer to another draw of itself than to another model.
 func TestAModelIsNearestToItself(t *testing.T) {
 	distance := func(a, b string) float64 {
-		got := call("trace", "compare", a, b, "--format=csv")
+		got := call("trace", "info", a, b, "--format=csv")
 		require.Equal(t, exitOK, got.code, got.stderr)
 		rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
 		require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestAModelIsNearestToItself(t *testing.T) {
 	dir := t.TempDir()
 	draw := func(model, seed string) string {
 		path := filepath.Join(dir, model+seed+".swf")
-		got := call("generate", model, "--jobs=2000", "--procs=128", "--load=0.7", "--seed="+seed, "--out", path)
+		got := drawn(model, "--jobs=2000", "--procs=128", "--load=0.7", "--seed="+seed, "--out", path)
 		require.Equal(t, exitOK, got.code, got.stderr)
 		return path
 	}
@@ -181,10 +181,10 @@ func TestNothingFromALogReachesTheTerminalAsAnOrder(t *testing.T) {
 	name := "a" + orders + ".swf"
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	for _, args := range [][]string{
-		{"trace", "info", name}, {"trace", "compare", name, name}, {"trace", "validate", name}, {"trace", "users", name},
-		{"trace", "convert", name, "b" + orders + ".gwf"}, {"trace", "split", name, "--by", "week", "--out", "parts" + orders},
+		{"trace", "info", name}, {"trace", "info", name, name}, {"trace", "info", name, "--check"}, {"trace", "info", name, "--users"},
+		{"trace", "convert", name, "b" + orders + ".gwf"}, {"trace", "convert", name, "parts" + orders, "--by", "week"},
 		{"simulate", name, "--policy", "easy", "--out", "out" + orders}, {"validate", filepath.Join("out"+orders, "jobs-easy.csv"), name},
-		{"report", "out" + orders}, {"gantt", "out" + orders}, {"trace", "info", name + "x"},
+		{"report", "out" + orders}, {"explain", "out" + orders}, {"trace", "info", name + "x"},
 	} {
 		got := call(args...)
 		require.NotEqual(t, exitUsage, got.code, "%q: %q", args, got.stderr)

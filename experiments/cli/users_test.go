@@ -37,13 +37,13 @@ func usersLog(t *testing.T, wait string) string {
 
 func TestUsersOfALogAreTold(t *testing.T) {
 	log := usersLog(t, "50")
-	got := call("trace", "users", log)
+	got := call("trace", "info", log, "--users")
 	require.Equal(t, exitOK, got.code, got.stderr)
 	require.Contains(t, got.stdout, "2: 1 long-term (12 weeks or more), 1 temporary")
 	require.Contains(t, got.stdout, "quartiles 100, 100, 100 s")
 	require.Contains(t, got.stdout, "15 jobs wait for others, 0 of them for more than one")
 
-	rows, err := csv.NewReader(strings.NewReader(call("trace", "users", log, "--format", "csv").stdout)).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(call("trace", "info", log, "--users", "--format", "csv").stdout)).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 3)
 	require.Equal(t, "user,jobs,sessions,batches,waiting_jobs,median_think,median_session,first_submission,last_submission,weeks,processor_hours,share_of_work,tenure", strings.Join(rows[0], ","))
@@ -57,7 +57,7 @@ func TestUsersOfALogAreTold(t *testing.T) {
 			Tenure string `json:"tenure"`
 		} `json:"by_user"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(call("trace", "users", log, "--format", "json", "--break", "gap", "--limit", "10m").stdout), &facts))
+	require.NoError(t, json.Unmarshal([]byte(call("trace", "info", log, "--users=break=gap:limit=10m", "--format", "json").stdout), &facts))
 	require.Equal(t, "log.swf", facts.Trace)
 	require.Equal(t, 31, facts.Sessions, "750 s are longer than 10 minutes")
 	require.Equal(t, "long-term", facts.ByUser[0].Tenure)
@@ -65,25 +65,29 @@ func TestUsersOfALogAreTold(t *testing.T) {
 
 func TestALogWithoutWaitsNeedsAWordOnThem(t *testing.T) {
 	log := usersLog(t, "-1")
-	for _, args := range [][]string{{"users", log}, {"feedback", log, "-"}, {"resample", log, "-", "--feedback"}} {
-		got := call(append([]string{"trace"}, args...)...)
+	for args, with := range map[string]string{
+		"info " + log + " --users":                        "info " + log + " --users=no-wait=on",
+		"convert feedback:from=" + log + " -":             "convert feedback:no-wait=on:from=" + log + " -",
+		"convert resample:feedback=on:from=" + log + " -": "convert resample:no-wait=on:feedback=on:from=" + log + " -",
+	} {
+		got := call(append([]string{"trace"}, strings.Fields(args)...)...)
 		require.Equal(t, exitFailed, got.code, args)
 		require.Contains(t, got.stderr, "log.swf: job 1 has no wait (field 3)")
-		require.Contains(t, got.stderr, "--no-wait")
-		require.Equal(t, exitOK, call(append([]string{"trace"}, append(args, "--no-wait")...)...).code)
+		require.Contains(t, got.stderr, "no-wait")
+		require.Equal(t, exitOK, call(append([]string{"trace"}, strings.Fields(with)...)...).code, with)
 	}
-	require.Equal(t, exitOK, call("trace", "resample", log, "-").code, "nobody needs them there")
+	require.Equal(t, exitOK, call("trace", "convert", "resample:from="+log, "-").code, "nobody needs them there")
 }
 
 func TestFeedbackIsWrittenAndSimulated(t *testing.T) {
 	log := usersLog(t, "50")
 	linked := filepath.Join(t.TempDir(), "linked.swf.gz")
-	require.Equal(t, exitOK, call("trace", "feedback", log, linked).code)
-	got := call("trace", "feedback", log, "-", "--across")
-	require.Contains(t, got.stdout, "trace feedback --across=true\n")
+	require.Equal(t, exitOK, call("trace", "convert", "feedback:from="+log, linked).code)
+	got := call("trace", "convert", "feedback:across=on:from="+log, "-")
+	require.Contains(t, got.stdout, "trace convert feedback:across=on:from=")
 	require.Contains(t, got.stdout, "\n2 850 50 60 4 -1 -1 4 3600 -1 1 1 1 7 3 -1 1 100\n")
 	require.Contains(t, got.stdout, "\n3 604900 50 600 4 -1 -1 4 3600 -1 1 1 1 7 3 -1 2 603940\n")
-	require.NotContains(t, call("trace", "feedback", log, "-").stdout, " 603940\n")
+	require.NotContains(t, call("trace", "convert", "feedback:from="+log, "-").stdout, " 603940\n")
 
 	// Without the waits of 50 s everybody who waits for results comes 50 s sooner.
 	out := t.TempDir()
@@ -129,7 +133,7 @@ func TestASourceHasUsersWaitForAllJobsOfABatch(t *testing.T) {
 	require.Equal(t, []string{"0: ", "10: ", "210: 1+60 2+60", "215: 3:submitted+5"}, came(source+":batch=whole", "--feedback"))
 	require.Equal(t, []string{"0: ", "10: ", "210: 1+60 2+60", "215: 3:submitted+5"}, came(source, "--feedback"))
 	linked := filepath.Join(t.TempDir(), "linked.swf")
-	require.Equal(t, exitOK, call("trace", "feedback", log, linked, "--batch", "whole").code)
+	require.Equal(t, exitOK, call("trace", "convert", "feedback:batch=whole:from="+log, linked).code)
 	require.Equal(t, []string{"0: ", "10: ", "160: 1+60", "165: 1+65"}, came(linked, "--feedback"), "the file names one")
 
 	for args, wrong := range map[string]string{
@@ -174,13 +178,13 @@ func TestResampledUsersWaitForWholeBatchesWhereThatIsAskedFor(t *testing.T) {
 func TestUsersAreResampledToAFileAndAsASource(t *testing.T) {
 	log := usersLog(t, "50")
 	file := filepath.Join(t.TempDir(), "new.swf")
-	got := call("trace", "resample", log, file, "--weeks", "30", "--users", "6", "--seed", "4", "--feedback")
+	got := call("trace", "convert", "resample:weeks=30:users=6:feedback=on:from="+log, file, "--seed", "4")
 	require.Equal(t, exitOK, got.code, got.stderr)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "; MaxProcs: 8\n; UnixStartTime: 1000000000\n")
 	require.Contains(t, string(text), "; Queue: 3 long\n")
-	require.Contains(t, string(text), "trace resample --feedback=true --seed=4 --users=6 --weeks=30\n")
+	require.Contains(t, string(text), "trace convert resample:weeks=30:users=6:feedback=on:from=")
 
 	a, b := t.TempDir(), t.TempDir()
 	require.Equal(t, exitOK, call("simulate", file, "--feedback", "--policy", "easy", "--out", a).code)
@@ -207,11 +211,11 @@ func TestUsersAreResampledToAFileAndAsASource(t *testing.T) {
 
 func TestAsManyUsersAreTakenAsOfferALoad(t *testing.T) {
 	log := usersLog(t, "50")
-	load := func(args ...string) float64 {
+	load := func(param string) float64 {
 		total := 0.0
 		for seed := range 12 {
 			file := filepath.Join(t.TempDir(), "new.swf")
-			require.Equal(t, exitOK, call(append([]string{"trace", "resample", log, file, "--weeks=40", fmt.Sprint("--seed=", seed)}, args...)...).code)
+			require.Equal(t, exitOK, call("trace", "convert", "resample:weeks=40:"+param+":from="+log, file, fmt.Sprint("--seed=", seed)).code)
 			var info struct {
 				Load float64 `json:"offered_load"`
 			}
@@ -220,33 +224,33 @@ func TestAsManyUsersAreTakenAsOfferALoad(t *testing.T) {
 		}
 		return total
 	}
-	require.InDelta(t, 0.1, load("--load=0.1"), 0.01)
+	require.InDelta(t, 0.1, load("load=0.1"), 0.01)
 }
 
 func TestWhatMakesNoSenseOfUsersIsWrongUsage(t *testing.T) {
 	log := usersLog(t, "50")
 	for args, want := range map[string]string{
-		"trace resample " + log + " - --users 0":                "--users must be 1 or more",
-		"trace resample " + log + " - --weeks 0":                "--weeks must be 1 or more",
-		"trace resample " + log + " - --load 0":                 "--load must be a number above 0",
-		"trace resample " + log + " - --load 1 --users 3":       "not both",
-		"trace resample " + log + " - --long-term 0":            "--long-term must be 1 week or more",
-		"trace users " + log + " --top -1":                      "--top must not be negative",
-		"trace users " + log + " --long-term 0":                 "--long-term must be 1 week or more",
-		"trace users " + log + " --limit 0":                     "a time above 0",
-		"trace feedback " + log + " - --batch other":            "previous or whole",
-		"trace feedback " + log + " " + log:                     "overwrite itself",
-		"simulate resample:users=3":                             "from=log.swf.gz",
-		"simulate resample:from=" + log + ":begin=sometime":     "staggered or together",
-		"simulate resample:from=" + log + ":load=1:users=2":     "not beside users",
-		"simulate resample:from=" + log + ":break=gap:limit=x":  "limit",
-		"simulate resample:from=" + log + ":feedback=sometimes": "on, all or off",
+		"trace convert resample:users=0:from=" + log + " -":        "1 or more",
+		"trace convert resample:weeks=0:from=" + log + " -":        "1 or more",
+		"trace convert resample:load=0:from=" + log + " -":         "a number above 0",
+		"trace convert resample:load=1:users=3:from=" + log + " -": "not beside users",
+		"trace convert resample:long-term=0:from=" + log + " -":    "1 or more",
+		"trace info " + log + " --users=top=-1":                    "1 or more",
+		"trace info " + log + " --users=long-term=0":               "1 or more",
+		"trace info " + log + " --users=limit=0":                   "a time above 0",
+		"trace convert feedback:batch=other:from=" + log + " -":    "previous or whole",
+		"trace convert feedback:from=" + log + " " + log:           "overwrite itself",
+		"simulate resample:users=3":                                "from=log.swf.gz",
+		"simulate resample:from=" + log + ":begin=sometime":        "staggered or together",
+		"simulate resample:from=" + log + ":load=1:users=2":        "not beside users",
+		"simulate resample:from=" + log + ":break=gap:limit=x":     "limit",
+		"simulate resample:from=" + log + ":feedback=sometimes":    "on, all or off",
 	} {
 		got := call(strings.Fields(args)...)
 		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
 		require.Contains(t, got.stderr, want, args)
 	}
-	got := call("trace", "resample", log, "-", "--weeks", "999999999")
+	got := call("trace", "convert", "resample:weeks=999999999:from="+log, "-")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, "log.swf: a log can have 1 to 156000 weeks")
 }
@@ -288,7 +292,7 @@ func TestUsersWhoAlwaysWaitTurnAComparisonRound(t *testing.T) {
 	if _, err := os.Stat(log); err != nil {
 		t.Skip(err)
 	}
-	told := call("trace", "users", log)
+	told := call("trace", "info", log, "--users")
 	require.Contains(t, told.stdout, "8271, of 3.4 jobs; median length 170 s")
 	require.Contains(t, told.stdout, "10530 jobs wait for others, 3607 of them for more than one")
 	wait := func(args ...string) (easy, conservative float64) {
@@ -307,7 +311,7 @@ func TestUsersWhoAlwaysWaitTurnAComparisonRound(t *testing.T) {
 	require.InDelta(t, 59.0, easy, 0.05)
 	require.InDelta(t, 56.0, conservative, 0.05)
 	across := filepath.Join(t.TempDir(), "across.swf.gz")
-	require.Equal(t, exitOK, call("trace", "feedback", log, across, "--across").code)
+	require.Equal(t, exitOK, call("trace", "convert", "feedback:across=on:from="+log, across).code)
 	easy, conservative = wait(across, "--feedback")
 	require.InDelta(t, 6.35, easy, 0.005)
 	require.InDelta(t, 6.97, conservative, 0.005)

@@ -26,39 +26,16 @@ func newValidate(t *scenario.Tables) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate DIR|JOBS.csv [TRACE]",
 		Short: "Check a schedule against the trace it came from",
-		Long: `Check a schedule, a jobs.csv of gridslot or Batsim, against the trace it came
-from: every job has a row that agrees with the trace and with itself, none
-starts before its submission, processors are never used twice nor beyond their
-number, and the policy's promises are kept: FCFS starts jobs in order, EASY
-never delays the head of the queue beyond its reservation, conservative
-backfilling starts no job later than the first reservation it was given.
+		Long: `Check schedules, jobs.csv of gridslot or Batsim, against the trace that they came from: every job has a row
+that agrees with the trace and with itself, none starts before its submission, processors are never used
+twice nor beyond their number, and promises are kept: FCFS starts jobs in order, EASY never delays the head
+beyond its reservation, conservative backfilling no job beyond the first one it was given. On nodes and grids
+windows are what the jobs accept, and the money adds up. Of runs in which jobs were stopped or capacity was
+lost every attempt is checked in place of promises. The exit code is 1 where a rule is broken.
 
-Of DIR, a folder of results, all schedules are checked, against the workload, the
-machine and the settings that its manifest.json tells of. So it is of one
-JOBS.csv with its manifest beside it; flags and TRACE stand in place of what the
-manifest says. The log and the files that it names are opened where they were,
-relative to the working directory, and must be unchanged: their checksums are compared.
-
-Without a manifest, give the flags that described the workload when the schedule
-was made. Without TRACE it is the sample. In place of TRACE a job file can stand, such as the
-requests.csv beside the schedule, or a workflow: deadlines are checked then. With --domain as
-well, the schedule is one of the nodes of that domain, and every job had nodes
-that its request allows, within its budget where prices do not change.
-The policy is taken from the manifest, or else from the file's name,
-jobs-POLICY.csv, unless --policy says otherwise; none leaves promises unchecked. The exit code is 1 where a rule is
-broken.
-
-Of a run in which jobs were stopped and began again, or capacity was lost, the
-files attempts-POLICY.csv and outages-POLICY.csv beside the schedule are read as
-well: every attempt is checked, and no job may have had what was out of service.
-Advance reservations are checked where --reservations names their file. Promises
-are not checked then: nobody could keep them.
-
-Of a run on a grid (--grid FILE, without a manifest) all files beside JOBS.csv, the
-one of the jobs as a whole, are checked against FILE, with the seed and the
-trace that the run had: nodes and processors are used by one at a time, jobs and
-owners alike, windows are what their jobs accept and within budget and deadline,
-and the money adds up to the millionth.`,
+Of DIR, a folder of results, all schedules are checked by its manifest.json, without flags. So is one
+JOBS.csv with its manifest beside it; flags and TRACE stand in place of what that says. Otherwise the flags
+describe how the schedule was made, and TRACE is the log, job file or workflow (the sample).`,
 		Example: `  gridslot simulate log.swf.gz --out results
   gridslot validate results
   gridslot validate jobs.csv log.swf.gz --policy easy

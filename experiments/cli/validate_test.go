@@ -238,7 +238,7 @@ func TestNumbersBeyondTheirBoundsAreRefusedWithTheBound(t *testing.T) {
 	}{
 		{"simulate " + log + " --load 1e300", `--load: want a number above 0, at most 1000, not "1e300"`},
 		{"simulate " + log + " --seed 18446744073709551615", "want a whole number of 0 to 9223372036854775807, not 18446744073709551615"},
-		{"gantt " + log + " --width 999999999", "--width must be 10 to 10000, not 999999999"},
+		{"explain " + log + " --width 999999999", "--width must be 10 to 10000, not 999999999"},
 		{"simulate --domain " + dear, "price must be a number of 0 or more, at most 1e+15, not 1e+308"},
 		{"simulate --domain " + priced, "price: want a number of 0 or more, at most 1e+15, not 1e+308"},
 		{"simulate " + deep, "within each other more than 500 deep"},
@@ -265,7 +265,7 @@ func TestASourceIsTheSameLogUnderOneSeedWhateverReadsIt(t *testing.T) {
 	require.Equal(t, mean(source), mean(one))
 	require.Equal(t, mean(source, "--seed", "3"), mean(three))
 	require.NotEqual(t, mean(one), mean(three))
-	got := call("trace", "split", source, "--out", filepath.Join(dir, "parts"), "--by", "2")
+	got := call("trace", "convert", source, filepath.Join(dir, "parts"), "--by", "2")
 	require.Zero(t, got.code, got.stderr)
 	for _, name := range files(t, filepath.Join(dir, "parts")) {
 		require.NotContains(t, name, ":")

@@ -24,7 +24,7 @@ func TestResultsWithAWarmUpAreReadBack(t *testing.T) {
 			{"report", dir, "-o", filepath.Join(dir, "report.html")},
 			{"plot", dir, "-o", dir},
 			{"explain", dir, id}, // a job of the warm-up
-			{"gantt", dir},
+			{"explain", dir},
 			{"validate", filepath.Join(dir, "jobs-easy.csv"), "--first", "100"},
 		} {
 			o := call(args...)

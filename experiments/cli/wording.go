@@ -72,7 +72,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 }
 
 // flagError words what the reader of flags says.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	var needs *pflag.ValueRequiredError
@@ -94,7 +94,9 @@ func flagError(_ *cobra.Command, err error) error {
 		}
 		return usagef("--%s: want %s, not %q", f.Name, want, invalid.GetValue())
 	case errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1:
-		return usagef("unknown flag: --%s", unknown.GetSpecifiedName())
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		return usagef("unknown flag: --%s%s", unknown.GetSpecifiedName(), nearest(unknown.GetSpecifiedName(), known))
 	case errors.As(err, &needs):
 		return usagef("--%s needs a value: %s", needs.GetFlag().Name, needs.GetFlag().Usage)
 	}

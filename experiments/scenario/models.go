@@ -30,28 +30,28 @@ type later[T any] func() (T, error)
 
 func now[T any](v T) later[T] { return func() (T, error) { return v, nil } }
 
-// Arrivals are what can be asked of the arrivals of every model.
-type Arrivals struct {
-	Load     float64 // offered in the long run, flurries among it; 0 means the model's own
-	Cycle    later[*model.Cycle]
-	Flurries *model.Flurries // nil is none
+// arrivals are what can be asked of the arrivals of every model.
+type arrivals struct {
+	load     float64 // offered in the long run, flurries among it; 0 means the model's own
+	cycle    later[*model.Cycle]
+	flurries *model.Flurries // nil is none
 }
 
-// Of yields n jobs of a model that is told the load and the cycle.
-func (a Arrivals) Of(n int64, seed uint64, generate func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) (iter.Seq[*entity.Job], error) {
+// of yields n jobs of a model that is told the load and the cycle.
+func (a arrivals) of(n int64, seed uint64, generate func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) (iter.Seq[*entity.Job], error) {
 	var cycle *model.Cycle
-	if a.Cycle != nil {
+	if a.cycle != nil {
 		var err error
-		if cycle, err = a.Cycle(); err != nil {
+		if cycle, err = a.cycle(); err != nil {
 			return nil, err
 		}
 	}
-	if a.Flurries == nil {
-		return generate(a.Load, cycle)
+	if a.flurries == nil {
+		return generate(a.load, cycle)
 	}
-	f := *a.Flurries
+	f := *a.flurries
 	f.Seed = seed
-	jobs, err := generate(a.Load/f.Factor(), cycle)
+	jobs, err := generate(a.load/f.Factor(), cycle)
 	if err != nil {
 		return nil, err
 	}
@@ -62,22 +62,22 @@ func (a Arrivals) Of(n int64, seed uint64, generate func(load float64, cycle *mo
 	return workload.First(jobs, n), nil
 }
 
-// CycleBegin is time 0 of generated logs with a cycle, in UTC: the first Monday of 2024.
-const CycleBegin = 1704067200
+// cycleBegin is time 0 of generated logs with a cycle, in UTC: the first Monday of 2024.
+const cycleBegin = 1704067200
 
-// AddCycleBegin has a header tell what the hours of a log with a cycle are.
-func AddCycleBegin(h *workload.Header) {
-	h.Add("UnixStartTime", strconv.Itoa(CycleBegin))
+// addCycleBegin has a header tell what the hours of a log with a cycle are.
+func addCycleBegin(h *workload.Header) {
+	h.Add("UnixStartTime", strconv.Itoa(cycleBegin))
 	h.Add("TimeZoneString", "UTC")
 }
 
-// CycleForm is how a cycle is written.
-const CycleForm = "day=W/W/...,week=W/W/W/W/W/W/W|@LOG"
+// cycleForm is how a cycle is written.
+const cycleForm = "day=W/W/...,week=W/W/W/W/W/W/W|@LOG"
 
-// ParseCycle reads the weights of equal parts of the day, from midnight on, and of Monday
+// parseCycle reads the weights of equal parts of the day, from midnight on, and of Monday
 // to Sunday, as in "day=1/2/3/2,week=5/5/5/5/5/1/1", either of which may be missing; or a
 // log whose cycle is taken, "@LOG".
-func ParseCycle(text string) (later[*model.Cycle], error) {
+func parseCycle(text string) (later[*model.Cycle], error) {
 	if path, ok := strings.CutPrefix(text, fromLog); ok {
 		return func() (*model.Cycle, error) { return cycleOf(path) }, nil
 	}
@@ -89,7 +89,7 @@ func ParseCycle(text string) (later[*model.Cycle], error) {
 		case name == "week":
 			to = &c.Week
 		case name != "day":
-			return nil, fmt.Errorf("want %s, not %q", CycleForm, text)
+			return nil, fmt.Errorf("want %s, not %q", cycleForm, text)
 		}
 		if *to != nil {
 			return nil, fmt.Errorf("%s is given twice", name)
@@ -122,11 +122,11 @@ func cycleOf(path string) (*model.Cycle, error) {
 	return &c, nil
 }
 
-// FlurriesForm is how flurries are written.
-const FlurriesForm = "every=N:jobs=N:gap=T:spread=F"
+// flurriesForm is how flurries are written.
+const flurriesForm = "every=N:jobs=N:gap=T:spread=F"
 
-// ParseFlurries reads flurries; see model.Flurries.
-func ParseFlurries(text string) (*model.Flurries, error) {
+// parseFlurries reads flurries; see model.Flurries.
+func parseFlurries(text string) (*model.Flurries, error) {
 	f := &model.Flurries{}
 	err := parameters(text, func(name, value string) (err error) {
 		switch name {
@@ -141,7 +141,7 @@ func ParseFlurries(text string) (*model.Flurries, error) {
 				err = fmt.Errorf("want a number from 0 to 1, not %q", value)
 			}
 		default:
-			return fmt.Errorf("there is no %q: want %s", name, FlurriesForm)
+			return fmt.Errorf("there is no %q: want %s", name, flurriesForm)
 		}
 		return err
 	})
@@ -153,7 +153,7 @@ func ParseFlurries(text string) (*model.Flurries, error) {
 
 // wanted is what every source is told.
 type wanted struct {
-	Arrivals
+	arrivals
 	jobs    int64
 	procs   int
 	meanGap float64
@@ -165,8 +165,8 @@ func common(own ...policy.Param) []policy.Param {
 		[]policy.Param{{Name: "jobs", Values: "N", Text: "how many (5000)"}, {Name: "procs", Values: "N", Text: "processors of the machine (128)"}},
 		own,
 		[]policy.Param{
-			{Name: "cycle", Values: CycleForm, Text: "weights of hours and weekdays, or those of a log"},
-			{Name: "flurries", Values: "'" + FlurriesForm + "'", Text: "bursts of one user's near-identical jobs: one job in N begins one"},
+			{Name: "cycle", Values: cycleForm, Text: "weights of hours and weekdays, or those of a log"},
+			{Name: "flurries", Values: "'" + flurriesForm + "'", Text: "bursts of one user's near-identical jobs: one job in N begins one"},
 		})
 }
 
@@ -175,16 +175,16 @@ func readWanted(a *policy.Args) wanted {
 	if w.jobs > mostSourceJobs {
 		a.Fail("jobs", fmt.Sprintf("at most %d, which are kept in a temporary file", mostSourceJobs))
 	}
-	w.Load = a.Number("load", 0)
+	w.load = a.Number("load", 0)
 	var err error
 	if text, given := a.Value("cycle"); given {
-		if w.Cycle, err = ParseCycle(text); err != nil {
-			a.Fail("cycle", CycleForm+"; "+err.Error())
+		if w.cycle, err = parseCycle(text); err != nil {
+			a.Fail("cycle", cycleForm+"; "+err.Error())
 		}
 	}
 	if text, given := a.Value("flurries"); given {
-		if w.Flurries, err = ParseFlurries(text); err != nil {
-			a.Fail("flurries", FlurriesForm+"; "+err.Error())
+		if w.flurries, err = parseFlurries(text); err != nil {
+			a.Fail("flurries", flurriesForm+"; "+err.Error())
 		}
 	}
 	return w
@@ -192,7 +192,7 @@ func readWanted(a *policy.Args) wanted {
 
 // withRate is for models without a rate of arrivals of their own.
 func (w wanted) withRate(a *policy.Args) wanted {
-	if w.meanGap = a.Seconds("mean-gap"); (w.Load > 0) == (w.meanGap > 0) {
+	if w.meanGap = a.Seconds("mean-gap"); (w.load > 0) == (w.meanGap > 0) {
 		a.Fail("load", "either it or mean-gap, above 0: no rate of arrivals is published")
 	}
 	return w
@@ -200,11 +200,11 @@ func (w wanted) withRate(a *policy.Args) wanted {
 
 // source is a model's, whose jobs generate yields.
 func (w wanted) source(generate func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) Source {
-	return func(seed uint64) (int, iter.Seq[*entity.Job], error) {
-		jobs, err := w.Of(w.jobs, seed, func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+	return func(seed uint64) (Generated, error) {
+		jobs, err := w.of(w.jobs, seed, func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
 			return generate(seed, load, cycle)
 		})
-		return w.procs, jobs, err
+		return Generated{Processors: w.procs, Jobs: jobs}, err
 	}
 }
 
@@ -297,36 +297,6 @@ func parseDistribution(text string, of column) (later[model.Distribution], error
 		return d, nil
 	}, nil
 }
-
-// FitJann fits Jann's model to a log, and tells the processors of its machine. Ranges are
-// "powers" of two, or multiples of a number, "5"; see model.FitJann.
-func FitJann(path, ranges string, maxOrder int) (m model.Jann, processors int, err error) {
-	t, err := openLog(path)
-	if err != nil {
-		return m, 0, err
-	}
-	if processors, err = Processors(t); err != nil {
-		return m, 0, err
-	}
-	borders := model.PowersOfTwo(processors)
-	if ranges != jannPowers {
-		step, err := strconv.Atoi(ranges)
-		if err != nil || step < 1 {
-			return m, 0, fmt.Errorf("ranges: want %s, or the number whose multiples they end at, not %q", jannPowers, ranges)
-		}
-		borders = model.MultiplesOf(step, processors)
-	}
-	m, err = model.FitJann(t.Jobs(), borders, maxOrder)
-	if err = errors.Join(t.Err(), err); err != nil {
-		return m, 0, fmt.Errorf("%s: %w", t.Name, err)
-	}
-	return m, processors, nil
-}
-
-const (
-	jannPowers = "powers"
-	jannOrder  = 7 // the paper's orders are at most that
-)
 
 // openLog opens a log that a model is to be like, in any format of the library.
 func openLog(path string) (*workload.Trace, error) {

@@ -4,6 +4,7 @@ package scenario
 // for: see package users.
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -16,8 +17,8 @@ import (
 	"github.com/gridslot/gridslot/workload/users"
 )
 
-// Resampling is which log is made of another one's users.
-type Resampling struct {
+// resampling is which log is made of another one's users.
+type resampling struct {
 	// Users is how many as the log has users; 0 = as many. Load, instead of it, is what
 	// they are to offer the machine in the mean over seeds.
 	Users int
@@ -26,8 +27,8 @@ type Resampling struct {
 	users.Resample
 }
 
-// Of are the users of t, read from its records, and how many of them there are to be.
-func (r Resampling) Of(t *workload.Trace, from iter.Seq2[*workload.Record, error]) (*users.Pool, users.Resample, error) {
+// of are the users of t, read from its records, and how many of them there are to be.
+func (r resampling) of(t *workload.Trace, from iter.Seq2[*workload.Record, error]) (*users.Pool, users.Resample, error) {
 	var rule *users.Rule
 	if r.Feedback {
 		rule = &r.Rule
@@ -69,33 +70,44 @@ func resampleSource() policy.Entry[Source] {
 		}, ruleParams...),
 		New: func(a *policy.Args) Source {
 			path, r, all := resamplingOf(a)
-			return func(seed uint64) (int, iter.Seq[*entity.Job], error) {
-				t, err := openLog(path)
+			return func(seed uint64) (Generated, error) {
+				t, procs, err := openUsers(path)
 				if err != nil {
-					return 0, nil, err
-				}
-				procs, err := Processors(t)
-				if err != nil {
-					return 0, nil, err
+					return Generated{}, err
 				}
 				r := r
 				r.Seed = seed
-				pool, resample, err := r.Of(t, t.Selected())
+				pool, resample, err := r.of(t, t.Selected())
 				if err != nil {
-					return 0, nil, err
+					return Generated{}, err
 				}
 				records, err := pool.Linked(resample)
 				if err != nil {
-					return 0, nil, fmt.Errorf("%s: %w", t.Name, err)
+					return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
 				}
-				return procs, jobsOf(records, all), nil
+				made := Generated{Processors: procs, Jobs: jobsOf(records, all), Header: r.header(t)}
+				if pool.LeftOut > 0 {
+					made.Warnings = append(made.Warnings, fmt.Sprintf("%d records of %s are no jobs that ran and have a user, and are left out", pool.LeftOut, t.Name))
+				}
+				return made, nil
 			}
 		},
 	}
 }
 
+// openUsers opens the log whose users a source is made of, and tells the processors of its
+// machine.
+func openUsers(path string) (*workload.Trace, int, error) {
+	t, err := openLog(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	procs, err := Processors(t)
+	return t, procs, err
+}
+
 // resamplingOf reads the parameters of the source.
-func resamplingOf(a *policy.Args) (path string, r Resampling, all bool) {
+func resamplingOf(a *policy.Args) (path string, r resampling, all bool) {
 	path = neededLog(a)
 	r.Users, r.Load, r.Weeks, r.LongTerm = a.Positive("users"), a.Number("load", 0), a.Positive("weeks"), a.Positive("long-term")
 	if _, given := a.Value("load"); given && !(r.Load > 0) || r.Users > 0 && r.Load > 0 {
@@ -143,6 +155,33 @@ var ruleParams = []policy.Param{
 	{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
 }
 
+// Survey is what is to be told of the users in a log.
+type Survey struct {
+	Rule     users.Rule
+	LongTerm int // how many weeks the jobs of a long-term user span at least
+	Top      int // how many users are listed; 0 = all
+}
+
+// Surveys is the table whose one row has the parameters of a survey.
+func Surveys() policy.Table[Survey] {
+	return policy.Table[Survey]{{
+		Name: "users", Text: "the users in a log, their sessions, batches and think times",
+		Params: append([]policy.Param{
+			{Name: "long-term", Values: "N", Text: "users whose jobs span so many weeks are long-term ones, others temporary (12)"},
+			{Name: "top", Values: "N|all", Text: "how many users are listed, those with the most work first (10)"},
+		}, ruleParams...),
+		New: func(a *policy.Args) Survey {
+			s := Survey{Rule: ruleOf(a), LongTerm: cmp.Or(a.Positive("long-term"), 12), Top: 10}
+			if text, _ := a.Value("top"); text == "all" {
+				s.Top = 0
+			} else if n := a.Positive("top"); n > 0 {
+				s.Top = n
+			}
+			return s
+		},
+	}}
+}
+
 func ruleOf(a *policy.Args) (r users.Rule) {
 	if second(a, "break", "think", "gap") {
 		r.Break = users.GapBreak
@@ -151,6 +190,9 @@ func ruleOf(a *policy.Args) (r users.Rule) {
 		r.Batch = users.WholeBatch
 	}
 	r.Limit = des.Seconds(a.Seconds("limit"))
+	if _, given := a.Value("limit"); given && r.Limit == 0 {
+		a.Fail("limit", "a time above 0, as in 20m")
+	}
 	r.Across, r.NoWait = a.OnOff("across", false), a.OnOff("no-wait", false)
 	return r
 }
@@ -163,21 +205,17 @@ func feedbackSource() policy.Entry[Source] {
 		Params: append([]policy.Param{{Name: fromParam, Values: "LOG", Text: "the log"}}, ruleParams...),
 		New: func(a *policy.Args) Source {
 			path, rule := neededLog(a), ruleOf(a)
-			return func(uint64) (int, iter.Seq[*entity.Job], error) {
-				t, err := openLog(path)
+			return func(uint64) (Generated, error) {
+				t, procs, err := openUsers(path)
 				if err != nil {
-					return 0, nil, err
-				}
-				procs, err := Processors(t)
-				if err != nil {
-					return 0, nil, err
+					return Generated{}, err
 				}
 				for _, err := range users.Feedback(t.Selected(), rule) { // what is wrong is told before anything is simulated
 					if err != nil {
-						return 0, nil, fmt.Errorf("%s: %w", t.Name, err)
+						return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
 					}
 				}
-				return procs, waitingJobs(t, rule), nil
+				return Generated{Processors: procs, Jobs: waitingJobs(t, rule), Header: t.Header.Clone()}, nil
 			}
 		},
 	}
@@ -231,8 +269,8 @@ func recordOf(j *entity.Job) workload.Record {
 // Sources that are made of a log name it in a parameter.
 const resampleName, feedbackName, fromParam = "resample", "feedback", "from"
 
-// Header is that of a log made of t's users, whose numbers are new.
-func (r *Resampling) Header(t *workload.Trace) *workload.Header {
+// header is that of a log made of t's users, whose numbers are new.
+func (r *resampling) header(t *workload.Trace) *workload.Header {
 	h := &workload.Header{Columns: slices.Clone(t.Header.Columns)}
 	h.Add("Version", "2.2")
 	h.Add("Computer", "users of "+t.Name+", resampled")

@@ -13,23 +13,36 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/csv"
 	"github.com/gridslot/gridslot/workload/model"
 )
 
 // Source makes a workload that is asked for by a name where a trace can be given:
-// a model of the literature, or the reader of another format. It tells the size
-// of the machine that the jobs are for, and the jobs in order of submission. The
-// same seed gives the same jobs.
+// a model of the literature, or the reader of another format. The same seed gives the
+// same jobs.
 //
 // The jobs are written down as an SWF log, so that everything that can be done to
 // a log can be done to them: a part is taken, the load is scaled, estimates are
 // replaced. What a log does not hold (budgets) is lost on the way; a program that
 // needs it sets Workload.Jobs instead. What jobs come after is kept beside the log, for
 // feedback.
-type Source func(seed uint64) (processors int, jobs iter.Seq[*entity.Job], err error)
+type Source func(seed uint64) (Generated, error)
+
+// Generated is what a source has made.
+type Generated struct {
+	Processors int                   // of the machine that the jobs are for
+	Jobs       iter.Seq[*entity.Job] // in order of submission; every range over them yields the same
+	// Header is what a log of the jobs says beside MaxProcs; nil is nothing.
+	Header *workload.Header
+	// Warnings are what whoever asked for the jobs should know of them.
+	Warnings []string
+}
 
 // mostSourceJobs keeps a source's temporary file below some gigabytes.
 const mostSourceJobs = 100_000_000
+
+// mostSizes is how many sizes of jobs Feitelson's model sums over within a second or two.
+const mostSizes = 10_000_000
 
 // Sources is the table of the models.
 func Sources() policy.Table[Source] {
@@ -66,6 +79,9 @@ func Sources() policy.Table[Source] {
 			New: func(a *policy.Args) Source {
 				w := readWanted(a).withRate(a)
 				unit := needed(a, "time-unit")
+				if w.procs > mostSizes {
+					a.Fail("procs", fmt.Sprintf("at most %d: the model sums over all sizes of jobs", mostSizes))
+				}
 				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
 					return model.Feitelson{Processors: w.procs, TimeUnit: unit, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
 				})
@@ -90,17 +106,19 @@ func Sources() policy.Table[Source] {
 				if !given {
 					ranges = jannPowers
 				}
-				return func(seed uint64) (int, iter.Seq[*entity.Job], error) {
-					m, own, err := FitJann(path, ranges, order)
+				return func(seed uint64) (Generated, error) {
+					m, own, err := fitJann(path, ranges, order)
 					if err != nil {
-						return 0, nil, err
+						return Generated{}, err
 					}
 					w := w
 					w.procs = cmp.Or(procs, own)
-					return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					made, err := w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
 						m.Processors, m.Load, m.Cycle, m.Seed = w.procs, load, cycle, seed
 						return m.Jobs(w.jobs)
 					})(seed)
+					made.Header, made.Warnings = toldOfJann(path, &m, order)
+					return made, err
 				}
 			},
 		},
@@ -112,7 +130,7 @@ func Sources() policy.Table[Source] {
 				gap := readDistribution(a, "gap", logGaps, false)
 				if gap == nil {
 					w = w.withRate(a)
-				} else if w.meanGap = a.Seconds("mean-gap"); w.meanGap != 0 && w.Load != 0 {
+				} else if w.meanGap = a.Seconds("mean-gap"); w.meanGap != 0 && w.load != 0 {
 					a.Fail("mean-gap", "it or load, not both")
 				}
 				size, run := readDistribution(a, "size", logSizes, true), readDistribution(a, "runtime", logRuntimes, true)
@@ -167,33 +185,61 @@ func (t *Tables) sourceOf(trace string) (policy.Chosen[Source], bool, error) {
 	return policy.Chosen[Source]{}, false, nil
 }
 
-// openSource has a source's jobs written down as a log and opens that.
-func openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options) (*workload.Trace, error) {
-	procs, jobs, err := c.Value(o.Seed)
+// SourceText is what the table says of the source that a trace's name asks for, or false
+// where the name is the path of a file. Of a source without a text it is its name.
+func (t *Tables) SourceText(trace string) (string, bool) {
+	name, _, _ := strings.Cut(trace, ":")
+	for _, e := range t.Sources {
+		if e.Name == name {
+			return cmp.Or(e.Text, "jobs of the source "+name), true
+		}
+	}
+	return "", false
+}
+
+// openSource has a source's jobs written down as a log and opens that. The log is SWF, or,
+// where the records have columns beyond SWF, CSV.
+func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options) (*workload.Trace, error) {
+	made, err := c.Value(o.Seed)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Spec, err)
+		err = fmt.Errorf("%s: %w", c.Spec, err)
+		if len(t.FilesOf("trace", c.Spec)) == 0 { // a model refuses nothing but its parameters
+			err = &SettingError{"trace", err}
+		}
+		return nil, err
 	}
 	from, to := io.Pipe()
 	defer from.Close() // ends the writer, too
-	h := &workload.Header{}
-	h.Add("MaxProcs", strconv.Itoa(procs))
-	if strings.Contains(c.Spec, ":cycle=") {
-		AddCycleBegin(h)
+	for _, text := range made.Warnings {
+		t.tell("%s: %s", c.Spec, text)
 	}
+	h := &workload.Header{}
+	if made.Header != nil {
+		h = made.Header.Clone()
+	}
+	h.Set("MaxProcs", strconv.Itoa(made.Processors))
+	if strings.Contains(c.Spec, ":cycle=") {
+		addCycleBegin(h)
+	}
+	jobs := made.Jobs
 	var after map[int64][]entity.Dependency
 	if o.Feedback {
 		after = map[int64][]entity.Dependency{}
 		jobs = keepAfter(jobs, after)
 	}
-	go func() { to.CloseWithError(writeSWF(ctx, to, h, jobs)) }()
-	o.Stdin, o.Format = from, workload.SWF
-	t, err := o.Open(workload.StandardInput)
+	var format workload.Writable = workload.SWF
+	if len(h.Columns) > 0 {
+		format = csv.Format{}
+	}
+	go func() { to.CloseWithError(writeLog(ctx, format, to, h, jobs)) }()
+	o.Stdin, o.Format = from, format
+	log, err := o.Open(workload.StandardInput)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Spec, err)
 	}
-	t.Name, t.Path = c.Spec, c.Spec
-	t.Options.After = after // which is complete, as the log is
-	return t, nil
+	log.Name, log.Path = c.Spec, c.Spec
+	log.Options.After = after // which is complete, as the log is
+	return log, nil
 }
 
 // keepAfter notes what jobs come after that fields 17 and 18 cannot tell.
@@ -210,9 +256,9 @@ func keepAfter(jobs iter.Seq[*entity.Job], after map[int64][]entity.Dependency) 
 	}
 }
 
-func writeSWF(ctx context.Context, to io.Writer, h *workload.Header, jobs iter.Seq[*entity.Job]) error {
-	w := workload.NewWriter(to)
-	if err := w.WriteHeader(h); err != nil {
+func writeLog(ctx context.Context, format workload.Writable, to io.Writer, h *workload.Header, jobs iter.Seq[*entity.Job]) error {
+	w, err := format.Write(to, h)
+	if err != nil {
 		return err
 	}
 	for j := range jobs {
@@ -224,5 +270,5 @@ func writeSWF(ctx context.Context, to io.Writer, h *workload.Header, jobs iter.S
 			return err
 		}
 	}
-	return w.Flush()
+	return w.Close()
 }

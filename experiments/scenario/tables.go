@@ -24,6 +24,15 @@ type Tables struct {
 	Predictors policy.Table[entity.Predictor]     // of runtimes
 	Correctors policy.Table[entity.Corrector]     // of predictions that jobs outlive
 	Formats    policy.Table[workload.Format]      // of logs
+
+	// Tell, if set, is told what the user of a source should know.
+	Tell func(format string, args ...any)
+}
+
+func (t *Tables) tell(format string, args ...any) {
+	if t.Tell != nil {
+		t.Tell(format, args...)
+	}
 }
 
 // NewTables are the tables of the library with what a program adds to them. Of

@@ -76,7 +76,7 @@ func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options)
 	case err != nil:
 		return nil, &SettingError{"trace", err}
 	case ok:
-		return openSource(ctx, source, o)
+		return t.openSource(ctx, source, o)
 	case path == workload.StandardInput:
 		if o.Stdin == nil {
 			o.Stdin = os.Stdin

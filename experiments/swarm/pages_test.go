@@ -192,12 +192,12 @@ func explained(r *result) error {
 
 // charted: a chart can be drawn as text.
 func charted(r *result) error {
-	a, err := r.call("gantt", r.a)
+	a, err := r.call("explain", r.a)
 	if err != nil {
 		return err
 	}
 	if a.code != 0 && !strings.Contains(a.stderr, "allocation") && !strings.Contains(a.stderr, "nothing to draw") {
-		return fmt.Errorf("gantt: %s", a.message(r.dir))
+		return fmt.Errorf("explain: %s", a.message(r.dir))
 	}
 	return nil
 }

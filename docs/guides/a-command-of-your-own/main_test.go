@@ -16,9 +16,13 @@ import (
 
 // simulate runs the command with this program's policy.
 func simulate(args ...string) (code int, out, told string) {
+	return call(append([]string{"simulate"}, args...)...)
+}
+
+func call(args ...string) (code int, out, told string) {
 	var stdout, stderr bytes.Buffer
 	code = cli.Run(context.Background(), cli.Env{
-		Args: append([]string{"simulate"}, args...), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Extend: mine,
+		Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Extend: mine,
 	})
 	return code, stdout.String(), stderr.String()
 }
@@ -41,7 +45,7 @@ func Example() {
 }
 
 func TestThePolicyIsOneOfTheCommands(t *testing.T) {
-	code, out, _ := simulate("--help")
+	code, out, _ := call("help", "policies")
 	require.Zero(t, code)
 	require.Contains(t, out, "smallest jobs first, by processors times estimate")
 	code, _, told := simulate("--policy", "smallest:limit=wide")

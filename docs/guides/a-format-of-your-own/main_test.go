@@ -45,7 +45,7 @@ func Example() {
 }
 
 func TestTheFormatIsOneOfTheCommands(t *testing.T) {
-	code, out, _ := called("", "trace", "convert", "--help")
+	code, out, _ := called("", "help", "formats")
 	require.Zero(t, code)
 	require.Contains(t, out, "the accounting of PBS and TORQUE")
 	code, out, _ = called(log, "simulate", "-", "--procs", "32", "--policy", "easy", "--where", `host == "napali" and user == "bob"`, "--format", "csv")
@@ -59,7 +59,7 @@ func TestItIsReadPackedAndInStrictMode(t *testing.T) {
 	_, err := z.Write([]byte(log))
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
-	code, out, _ := called(packed.String(), "trace", "validate", "-")
+	code, out, _ := called(packed.String(), "trace", "info", "-", "--check")
 	require.Equal(t, 1, code, "a line is damaged")
 	require.Contains(t, out, "5 lines, 2 jobs")
 	code, _, told := called(log, "trace", "convert", "-", "-", "--strict")

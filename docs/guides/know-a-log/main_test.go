@@ -115,9 +115,9 @@ func TestAModelBesideALogIsAsThePageSays(t *testing.T) {
 		t.Skip("GRIDSLOT_TRACES does not name a folder of logs")
 	}
 	model := filepath.Join(t.TempDir(), "model.swf")
-	_, stderr := call("generate", "lublin", "--jobs", "28000", "--procs", "100", "--load", "0.7", "--estimates", "tsafrir", "--out", model)
+	_, stderr := call("trace", "convert", "lublin:jobs=28000:procs=100:load=0.7", model, "--estimates", "tsafrir")
 	require.Empty(t, stderr)
-	stdout, stderr := call("trace", "compare", model, filepath.Join(dir, "KTH-SP2-1996-2.1-cln.swf.gz"))
+	stdout, stderr := call("trace", "info", model, filepath.Join(dir, "KTH-SP2-1996-2.1-cln.swf.gz"))
 	require.Empty(t, stderr)
 	require.Equal(t, strings.TrimSpace(withKTH), strings.TrimSpace(stdout[:strings.Index(stdout, "\n\nKTH")]))
 }

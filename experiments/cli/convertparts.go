@@ -1,5 +1,7 @@
 package cli
 
+// A log split into several, and several merged into one: forms of trace convert.
+
 import (
 	"errors"
 	"fmt"
@@ -12,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/clean"
 )
@@ -20,47 +21,6 @@ import (
 // filesAtATime is how many parts are written at a time; others wait for the next pass
 // over the log.
 const filesAtATime = 128
-
-func newTraceSplit(t *scenario.Tables) *cobra.Command {
-	var to, by, dir string
-	cmd := &cobra.Command{
-		Use:   "split LOG --by user|queue|week|N --out DIR",
-		Short: "Split a log by its users, queues, weeks and the like, or into N parts",
-		Long: `Split a log into one file for each of its users, groups, executables, queues or
-partitions, or its weeks from Monday on, or into N parts of consecutive records, all but equally many.
-Records keep their submissions and job numbers, so that merge makes the log of them again. DIR
-must not exist yet, or be empty; it is there whole or not at all. The parts are SWF,
-or as --to says.`,
-		Example: `  gridslot trace split log.swf.gz --by user --out users
-  gridslot trace split log.swf.gz --by 10 --out tenths`,
-		Args: arguments(1, 1, "LOG"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case by == "":
-				return usagef("give --by user, group, executable, queue, partition, week or a number of parts")
-			case dir == "":
-				return usagef("give --out, the folder for the parts")
-			}
-			format, err := writable(cmd, t, "", to)
-			if err != nil {
-				return err
-			}
-			trace, err := openLog(cmd, t, args[0], nil)
-			if err != nil {
-				return err
-			}
-			return split(cmd, trace, by, format, dir)
-		},
-	}
-	f := cmd.Flags()
-	addSetting(cmd, t, "from", "seed", "sort", "where", "strict")
-	f.StringVar(&to, "to", "", "format to write (default: swf)")
-	f.StringVar(&by, "by", "", "user, group, executable, queue, partition, week, or a number of parts")
-	f.StringVar(&dir, "out", "", "folder for the parts")
-	_ = cmd.MarkFlagDirname("out") // it exists
-	complete(cmd, "by", []string{"user", "group", "executable", "queue", "partition", "week"})
-	return cmd
-}
 
 // split writes the parts beside DIR and then gives the folder its name.
 func split(cmd *cobra.Command, trace *workload.Trace, by string, format workload.Writable, dir string) (err error) {
@@ -143,7 +103,7 @@ func writeParts(cmd *cobra.Command, trace *workload.Trace, s *clean.Split, first
 				h.Set(key, strconv.FormatInt(p.Records, 10))
 			}
 		}
-		h.Add("Note", note(cmd)+" # "+p.Name)
+		h.Add("Note", note(cmd, "")+" # "+p.Name)
 		out, err := createLog(cmd, filepath.Join(dir, partFile(trace, p, format)), format, h)
 		if err != nil {
 			return err
@@ -176,59 +136,13 @@ func writeParts(cmd *cobra.Command, trace *workload.Trace, s *clean.Split, first
 	return nil
 }
 
-func newTraceMerge(t *scenario.Tables) *cobra.Command {
-	var m clean.Merge
-	var to string
-	cmd := &cobra.Command{
-		Use:   "merge OUT LOG...",
-		Short: "Merge logs into one, in the order of submission",
-		Long: `Merge logs into one, in the order of submission; each must have that order, or --sort is
-given. Logs whose headers say when they start (UnixStartTime) are aligned. Job numbers stay where no two logs share
-one; otherwise those of each log are moved behind those of the logs before it, and preceding jobs with
-them. Equal numbers of users and the like are one user, by their names where logs have any, or with
---apart two.`,
-		Example: `  gridslot trace merge both.swf.gz first.swf.gz second.swf.gz
-  gridslot trace merge grid.swf site1.swf site2.swf --apart=all`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usagef("want OUT LOG..., not %d arguments", len(args))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			format, err := writable(cmd, t, args[0], to)
-			if err != nil {
-				return err
-			}
-			var logs []*workload.Trace
-			for _, path := range args[1:] {
-				if sameFile(path, args[0]) {
-					return usagef("%s would overwrite itself: choose another name", path)
-				}
-				trace, err := openLog(cmd, t, path, nil)
-				if err != nil {
-					return err
-				}
-				logs = append(logs, trace)
-			}
-			return merge(cmd, m, logs, args[0], format)
-		},
-	}
-	f := cmd.Flags()
-	addSetting(cmd, t, "from", "sort", "strict")
-	f.StringVar(&to, "to", "", "format to write (default: by the ending of OUT, or swf)")
-	parsedFlag(cmd, &m.Apart, "apart", "", "FIELD,FIELD", "users, groups, executables, queues, partitions, or all: equal numbers of two logs are two of them", optional(clean.ParseFields))
-	f.Lookup("apart").NoOptDefVal = "all"
-	f.BoolVar(&m.AsTheyStand, "as-they-stand", false, "take submissions as they are, whenever the logs start")
-	return cmd
-}
-
+// merge writes the records of several logs as one, in the order of submission.
 func merge(cmd *cobra.Command, m clean.Merge, logs []*workload.Trace, to string, format workload.Writable) error {
 	h, records, err := m.Logs(logs)
 	if err != nil {
 		return err
 	}
-	h.Add("Note", note(cmd))
+	h.Add("Note", note(cmd, ""))
 	out, err := createLog(cmd, to, format, h)
 	if err != nil {
 		return err
