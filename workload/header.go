@@ -120,14 +120,17 @@ func (h *Header) Add(key, value string) {
 	}
 }
 
-// Set replaces the first entry of that key, or appends one. The value must be
-// of one line.
+// Set replaces the first entry of that key, with the lines that continue it, or appends
+// one. The value must be of one line.
 func (h *Header) Set(key, value string) {
 	text := "; " + key + ": " + value
 	for i, l := range h.lines {
 		if strings.EqualFold(l.key, key) {
-			h.lines[i] = headerLine{text: text, key: key, value: value}
-			h.setLines(h.lines)
+			end := i + 1
+			for end < len(h.lines) && h.lines[end].more {
+				end++
+			}
+			h.setLines(slices.Replace(h.lines, i, end, headerLine{text: text, key: key, value: value}))
 			return
 		}
 	}

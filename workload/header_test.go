@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,36 @@ func TestAHeaderWhoseLinesChangeKeepsWhatNoLineSays(t *testing.T) {
 	}
 }
 
+func TestWhatALineSaysGoesAndChangesWithTheLine(t *testing.T) {
+	for key, value := range map[string]func(*Header) any{
+		"Version":        func(h *Header) any { return h.Version },
+		"Computer":       func(h *Header) any { return h.Computer },
+		"Installation":   func(h *Header) any { return h.Installation },
+		"TimeZoneString": func(h *Header) any { return h.TimeZone },
+		"MaxJobs":        func(h *Header) any { return h.MaxJobs },
+		"MaxRecords":     func(h *Header) any { return h.MaxRecords },
+		"MaxNodes":       func(h *Header) any { return h.MaxNodes },
+		"MaxProcs":       func(h *Header) any { return h.MaxProcs },
+		"MaxRuntime":     func(h *Header) any { return h.MaxRuntime },
+		"MaxMemory":      func(h *Header) any { return h.MaxMemory },
+		"UnixStartTime":  func(h *Header) any { return h.UnixStartTime },
+	} {
+		var h Header
+		none := value(&h)
+		h.Add(key, "7\nand more")
+		h.Add("Note", "stays")
+		require.Equal(t, "7", fmt.Sprint(value(&h)), key)
+		h.Set(key, "8")
+		require.Equal(t, "8", fmt.Sprint(value(&h)), key)
+		require.Equal(t, []Entry{{key, "8"}, {"Note", "stays"}}, h.Entries(), "what continued the line is gone")
+		h.Drop(strings.ToUpper(key))
+		require.Equal(t, none, value(&h), key)
+		h.Add(key, "7\nand more")
+		h.Drop(key)
+		require.Equal(t, []Entry{{"Note", "stays"}}, h.Entries(), "what continued the line is gone")
+	}
+}
+
 func TestHeaderOfEndlessCommentsIsBounded(t *testing.T) {
 	r := NewReader(strings.NewReader(strings.Repeat(";"+strings.Repeat("x", 999)+"\n", 3000) + sound))
 	require.True(t, r.Next())
@@ -119,6 +150,8 @@ func TestTheZoneOfALogIsNamedTheSameWayEverywhere(t *testing.T) {
 	start, err := h.Start()
 	require.NoError(t, err)
 	require.Equal(t, "2001-09-08T19:46:40-06:00", start.Format(time.RFC3339))
+	_, err = (&Header{TimeZone: "GMT-6"}).Start()
+	require.ErrorContains(t, err, "does not say when it starts")
 	h.TimeZone = "Local" // another one on every machine
 	_, err = h.Start()
 	require.ErrorContains(t, err, "unknown time zone Local")

@@ -27,6 +27,7 @@ type powerWorld struct {
 	procs    int
 	policy   entity.Policy
 	pass     entity.Pass
+	wakes    entity.Wakes
 	overrun  entity.Overrun
 	jobs     []*entity.Job
 	bookings []flow.Booking
@@ -80,7 +81,7 @@ func (w *powerWorld) run() error {
 			metered(s)
 		}
 	}
-	m.Placer, m.Pass, m.Overrun = entity.LowestFirst{}, w.pass, w.overrun
+	m.Placer, m.Pass, m.Wakes, m.Overrun = entity.LowestFirst{}, w.pass, w.wakes, w.overrun
 	for _, d := range w.down {
 		if _, err := m.Withhold(d); err != nil {
 			return err
@@ -492,6 +493,27 @@ func TestNodesBootForAVictim(t *testing.T) {
 			require.NoError(t, w.run())
 			require.Equal(t, 70*des.Second, w.runs[0].Start, "%s %v", p.Name(), pass)
 		}
+	}
+}
+
+// The policy wakes at 60, when all that happens at that instant has happened. The nodes that
+// are wanted then boot before it decides: job 2 need not wait for the end of job 1, nor job 3
+// for the end of the outages, of which the second takes the node that would boot for the first.
+func TestNodesBootBeforeAPolicyThatSleepsDecides(t *testing.T) {
+	for _, pass := range passes {
+		lost := func(processor int32) flow.Outage {
+			return flow.Outage{Known: 60 * des.Second, From: 60 * des.Second, To: 500 * des.Second, Place: []procset.Range{{First: processor, Last: processor}}}
+		}
+		asleep := func(outages []flow.Outage, jobs ...*entity.Job) *powerWorld {
+			w := &powerWorld{procs: 4, policy: backfill.Conservative{NoCompression: true}, pass: pass, wakes: entity.Wakes{Every: 60 * des.Second}, jobs: jobs, outages: outages,
+				saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
+			require.NoError(t, w.run())
+			return w
+		}
+		w := asleep([]flow.Outage{lost(0)}, estimated(1, 0, 200, 200, 1), estimated(2, 50, 10, 10, 1))
+		require.Equal(t, []des.Time{70 * des.Second, 80 * des.Second}, []des.Time{w.runs[0].Start, w.runs[1].Start}, "%v", pass)
+		w = asleep([]flow.Outage{lost(0), lost(1)}, estimated(3, 0, 200, 200, 1))
+		require.Equal(t, 80*des.Second, w.runs[0].Start, "%v", pass)
 	}
 }
 

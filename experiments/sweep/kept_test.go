@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -95,6 +96,31 @@ func TestFilesThatAreThereGiveWayToThoseOfTheUnitThatIsDoneAgain(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, runsName, key, "old.csv"), nil, 0o666))
 	require.EqualValues(t, 1, again())
 	require.Equal(t, before, tree(t, dir))
+}
+
+// Of a link, and of a name on two lines, no line of checksums tells.
+func TestWhatNoLineOfChecksumsTellsOfIsNotKept(t *testing.T) {
+	for _, name := range []string{"a link", "two\nlines", "two\rlines", `a\backslash`} {
+		study := twoByTwo(t.TempDir())
+		study.Keeps = true
+		r, err := Run(context.Background(), study, func(ctx context.Context, c Case) (Row, error) {
+			own, err := Files(ctx)
+			switch {
+			case err != nil || c.Seed != 1:
+				return Row{}, err
+			case name == "a link":
+				return Row{}, os.Symlink("/nowhere", filepath.Join(own, name))
+			}
+			return Row{}, os.WriteFile(filepath.Join(own, name), nil, 0o666)
+		})
+		require.NoError(t, err)
+		require.Equal(t, 4, r.Status().Done, name)
+		require.Len(t, r.Failures, 4, name)
+		require.Contains(t, r.Failures[0].Message, fmt.Sprintf("%q is no regular file with a name on one line", name))
+		left, err := os.ReadDir(filepath.Join(study.Dir, runsName))
+		require.NoError(t, err)
+		require.Len(t, left, 4, "of the others", name)
+	}
 }
 
 func TestLinksInTheFolderOfAStudyAreNotFollowed(t *testing.T) {

@@ -86,6 +86,7 @@ func TestAttemptsOutagesAndDependenciesOfAFileAreHeldAgainstEachOther(t *testing
 		{"an attempt of another number", OutOfPlace, "attempt 3 (line 3) is the 2. of this job", []damage{{"attempts", "1,2", "attempt", "3"}}},
 		{"an end before the last attempt", OutOfPlace, "attempt 1 (line 2) of 2 ended as finished", []damage{{"attempts", "1,1", "end", "finished"}}},
 		{"a last attempt that goes on", OutOfPlace, "attempt 2 (line 3) of 2 ended as requeued", []damage{{"attempts", "1,2", "end", "requeued"}}},
+		{"a last attempt after which a rejected job does not go on", OutOfPlace, "attempt 1 (line 8) of 1 ended as killed", []damage{{"attempts", "5,1", "end", "killed"}}},
 		{"a good end called a kill", Disagreement, "COMPLETED_SUCCESSFULLY, and its last attempt ended as killed", []damage{{"attempts", "1,2", "end", "killed"}}},
 		{"a kill called a good end", Disagreement, "COMPLETED_KILLED, and its last attempt ended as finished", []damage{{"attempts", "3,1", "end", "finished"}}},
 		{"another end than the row's", Disagreement, "ran from 15 to 24, and its last attempt from 15 to 25", []damage{{"attempts", "1,2", "finish_time", "25"}}},
