@@ -289,7 +289,7 @@ func TestWhateverHappensCapacityIsConserved(t *testing.T) {
 			draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
 			b := newBooks([]metrics.Allocation{metrics.AllocationNone, metrics.AllocationIntervals}[draw(0, 1, "files name processors")])
 			w := newWorld(t, draw, unbent, b.observers()...)
-			require.NoError(t, w.sim.Run(context.Background()))
+			w.run(t)
 			report := w.validator.Report(true)
 			require.NoError(t, report.Err(), "%v", report)
 			b.close(t)
