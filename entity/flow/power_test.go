@@ -475,6 +475,80 @@ func TestNodesBootInTimeForABooking(t *testing.T) {
 	require.NotContains(t, w.log(), "10 1 switching off")
 }
 
+// sleeping is a world of nodes that are idle for 10 s, and take 20 s to boot and 5 s to
+// switch off.
+func sleeping(t *testing.T, w powerWorld) *powerWorld {
+	w.saving = &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}
+	require.NoError(t, w.run())
+	return &w
+}
+
+func TestNodesThatHaveJustTheTimeBootForABooking(t *testing.T) {
+	w := sleeping(t, powerWorld{procs: 2, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 1, 1, 1)}, bookings: []flow.Booking{booking(9, 40, 60, 5, 5, 2)}})
+	require.Equal(t, 60*des.Second, w.runs[1].Start)
+}
+
+// The node that is on by 300 for the first one is there for the second one as well.
+func TestABookingLeavesTheNodesOfAnEarlierOne(t *testing.T) {
+	w := sleeping(t, powerWorld{procs: 3, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 1, 1, 1)},
+		bookings: []flow.Booking{booking(8, 50, 300, 50, 50, 1), booking(9, 60, 400, 50, 50, 3)}})
+	require.Equal(t, 300*des.Second, w.runs[1].Start)
+	require.Equal(t, 400*des.Second, w.runs[2].Start)
+}
+
+func TestAsManyNodesStayOnAsTheQueueWants(t *testing.T) {
+	off := func(w *powerWorld) (n int) {
+		for p := range int32(4) {
+			if w.state(p, 100*des.Second) == flow.PoweredOff {
+				n++
+			}
+		}
+		return n
+	}
+	short, long := estimated(1, 0, 1, 1, 4), estimated(2, 2, 1000, 1000, 1) // all are idle from 1 on
+	// All four are booked from 500 on, so that job 2 has to wait for that to be over.
+	w := sleeping(t, powerWorld{procs: 4, policy: backfill.Conservative{}, jobs: []*entity.Job{short, long}, bookings: []flow.Booking{booking(9, 1, 500, 100, 100, 4)}})
+	require.Equal(t, 600*des.Second, w.runs[2].Start)
+	require.Equal(t, 3, off(w))
+	// Two are booked, and boot in time.
+	w = sleeping(t, powerWorld{procs: 4, policy: backfill.Conservative{}, jobs: []*entity.Job{short}, bookings: []flow.Booking{booking(9, 1, 500, 100, 100, 2)}})
+	require.Equal(t, 500*des.Second, w.runs[1].Start)
+	require.Equal(t, 4, off(w))
+}
+
+// The node that boots for job 2 is lost; the one that sleeps boots in its place.
+func TestAnotherNodeBootsWhereAnOutageTakesTheOneThatDoes(t *testing.T) {
+	for _, p := range []entity.Policy{backfill.EASY{}, backfill.Conservative{}} {
+		w := sleeping(t, powerWorld{procs: 3, policy: p, jobs: []*entity.Job{estimated(1, 0, 200, 200, 1), estimated(2, 40, 10, 10, 1)},
+			outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Place: []procset.Range{{First: 1, Last: 1}}}}})
+		require.Equal(t, 70*des.Second, w.runs[1].Start, p.Name())
+	}
+}
+
+func TestANodeThatIsBackEarlyIsSwitchedOffThen(t *testing.T) {
+	sim := des.New(des.Config{})
+	var off []des.Time
+	saving := &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Told: func(s flow.Switch) {
+		if s.To == flow.PoweredOff && s.Place.First == 1 {
+			off = append(off, s.At)
+		}
+	}}
+	m := entity.NewMetascheduler(sim, plan.NewCluster(2), backfill.EASY{}, saving)
+	m.Submit(estimated(1, 0, 100, 100, 1))
+	var down *entity.Hold
+	at := func(t des.Time, do func()) {
+		sim.At(t*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { do() }), 0)
+	}
+	at(5, func() {
+		var err error
+		down, err = m.Withhold(entity.Window{Start: 5 * des.Second, End: 1000 * des.Second, Nodes: 1}, procset.Range{First: 1, Last: 1})
+		require.NoError(t, err)
+	})
+	at(50, func() { down.Drop() })
+	require.NoError(t, sim.Run(context.Background()))
+	require.Equal(t, []des.Time{50 * des.Second}, off)
+}
+
 func TestABookingThatHasItsTimeHasNoNodesBoot(t *testing.T) {
 	w := &powerWorld{procs: 2, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)},
 		bookings: []flow.Booking{booking(9, 50, 100, 5, 5, 1)}, unexpected: true,
