@@ -354,6 +354,7 @@ func TestShellsCompleteCommandsAndValues(t *testing.T) {
 	require.Contains(t, call("__complete", "sim").stdout, "simulate")
 	require.Contains(t, call("__complete", "simulate", "--pass", "").stdout, "instant\nevent\n")
 	require.Contains(t, call("__complete", "simulate", "--policy", "").stdout, "easy-sjbf\n")
+	require.Regexp(t, `(?m)^all\n(.*\n)*placement\t\S.*\n`, call("__complete", "reproduce", "").stdout)
 	require.NotContains(t, call("__complete", "simulate", "--estimates", "").stdout, "factor:F")
 }
 

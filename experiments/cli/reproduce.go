@@ -53,9 +53,12 @@ in the folder that GRIDSLOT_REFERENCE names, and for logs in that of GRIDSLOT_TR
 	f.IntVar(&r.config.Workers, "workers", 0, "cycles at once (default: one a processor); results do not depend on it")
 	f.StringVar(&r.out, "out", "", "folder for tables and figures (default: none)")
 	f.BoolVar(&r.list, "list", false, "list the experiments")
-	cmd.ValidArgs = []cobra.Completion{"all"}
-	for _, e := range r.all {
-		cmd.ValidArgs = append(cmd.ValidArgs, cobra.CompletionWithDesc(e.Name(), e.Title()))
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		names := []cobra.Completion{"all"}
+		for _, e := range r.all { // a title is read from a page, which takes milliseconds
+			names = append(names, cobra.CompletionWithDesc(e.Name(), e.Title()))
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
 }

@@ -76,7 +76,6 @@ func field() []Experiment {
 // is either replicated or measured.
 type experiment struct {
 	name    string
-	page    page
 	program any
 	facts   facts
 }
@@ -96,22 +95,27 @@ type measured interface {
 // paper is the experiment of that name. The figures of a generator that its page asks
 // for are among the facts.
 func paper(name string, program any, f facts) experiment {
-	return experiment{name, pageOf(name), program, f}
+	return experiment{name, program, f}
 }
+
+// page is read when it is first asked for: a program that lists commands makes all
+// experiments.
+func (e experiment) page() page { return pageOf(e.name) }
 
 // GoString is all that tables of the experiment depend on beside the Config, the same
 // text in every process: it tells what results that were kept belong to.
-func (e experiment) GoString() string { return fmt.Sprintf("%#v as in %#v", e.program, e.page) }
+func (e experiment) GoString() string { return fmt.Sprintf("%#v as in %#v", e.program, e.page()) }
 
 // Name implements Experiment.
 func (e experiment) Name() string { return e.name }
 
 // Title implements Experiment.
-func (e experiment) Title() string { return e.page.Title }
+func (e experiment) Title() string { return e.page().Title }
 
 // Run implements Experiment.
 func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
-	t, err := e.page.table(e.name, e.program, e.facts)
+	p := e.page()
+	t, err := p.table(e.name, e.program, e.facts)
 	if err != nil {
 		return t, err
 	}
@@ -121,16 +125,16 @@ func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
 	t.Seed = c.Seed
 	switch program := e.program.(type) {
 	case replicated:
-		st := study{of: e.program, cycles: e.page.Cycles, rows: program.rows(&e.page), cycle: program.cycle}
-		st.claims = e.page.claims(st.rows)
+		st := study{of: e.program, cycles: p.Cycles, rows: program.rows(&p), cycle: program.cycle}
+		st.claims = p.claims(st.rows)
 		err = st.run(ctx, c, &t)
 	case measured:
 		if err := CheckSettings(t.Settings); err != nil {
 			return t, err
 		}
 		var rows []Row
-		if rows, err = program.measure(ctx, c, &e.page, &t); err == nil {
-			err = t.fill(rows, append(e.page.claims(rows), t.Claims...)...)
+		if rows, err = program.measure(ctx, c, &p, &t); err == nil {
+			err = t.fill(rows, append(p.claims(rows), t.Claims...)...)
 		}
 	default:
 		err = fmt.Errorf("the experiment %s has no program", e.name)

@@ -50,11 +50,12 @@ func TestAClaimOfAPageIsPairsOfRows(t *testing.T) {
 func TestPagesSpeakOfRowsThatThereAre(t *testing.T) {
 	for _, e := range ofCycles() {
 		e := e.(experiment)
-		require.NoError(t, e.page.err, e.name)
-		rows := e.program.(replicated).rows(&e.page)
+		page := e.page()
+		require.NoError(t, page.err, e.name)
+		rows := e.program.(replicated).rows(&page)
 		index, err := indexOf(rows)
 		require.NoError(t, err)
-		for _, c := range e.page.claims(rows) {
+		for _, c := range page.claims(rows) {
 			require.NotEmpty(t, c.Where, c.Text)
 			if c.Untested == "" {
 				require.NotEmpty(t, slices.Concat(c.Pairs, make([]Pair, len(c.Changes))), "%s: %s", e.name, c.Text)
@@ -70,14 +71,14 @@ func TestPagesSpeakOfRowsThatThereAre(t *testing.T) {
 				require.Contains(t, index, ch.From, "%s: %s", e.name, c.Text)
 			}
 		}
-		for _, figures := range []map[string]string{e.page.Paper, e.page.Code} {
+		for _, figures := range []map[string]string{page.Paper, page.Code} {
 			for label := range figures {
 				require.True(t, slices.ContainsFunc(rows, func(r Row) bool { return r.label() == label }), "%s: %s", e.name, label)
 			}
 		}
 	}
 	for _, e := range field() {
-		require.NoError(t, e.(experiment).page.err)
+		require.NoError(t, e.(experiment).page().err)
 	}
 }
 
