@@ -73,11 +73,10 @@ func (q *QueueWriter) TaskEnded(r *entity.Run, i int) {
 	}
 }
 
-// reach writes the row of an instant at which tasks have ended and nothing else has
-// happened: nobody tells that it is over.
+// reach ends the latest instant where now is a later one.
 func (q *QueueWriter) reach(now des.Time) {
 	if now != q.now && q.level != q.last {
-		q.InstantOver(q.now)
+		q.row()
 	}
 	q.now = now
 }
@@ -87,13 +86,13 @@ func (q *QueueWriter) queued(jobs, processors int64) {
 	q.level.processors += processors
 }
 
-// InstantOver writes a row where a number has changed.
-func (q *QueueWriter) InstantOver(at des.Time) {
+// row writes the row of the latest instant where a number has changed.
+func (q *QueueWriter) row() {
 	if q.level == q.last || (q.last.jobs < 0 && q.level == queueLevel{}) {
 		return
 	}
 	q.last = q.level
-	b := appendTime(q.buf, at)
+	b := appendTime(q.buf, q.now)
 	b = append(b, ',')
 	b = appendInt(b, q.level.jobs)
 	b = append(b, ',')
@@ -118,7 +117,7 @@ func (q *QueueWriter) flush() {
 // Close writes what is left, the row of the latest instant included, and returns
 // the first error met. The underlying writer stays open.
 func (q *QueueWriter) Close() error {
-	q.InstantOver(q.now)
+	q.row()
 	q.flush()
 	return q.err
 }
