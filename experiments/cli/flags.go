@@ -32,23 +32,6 @@ func (p *parsed[T]) Set(s string) error {
 	return nil
 }
 
-// commaList is a flag of texts with commas between them. Given several times it is all of them.
-type commaList struct {
-	text  string
-	given bool // what stands there is not the default any more
-}
-
-func (l *commaList) String() string { return l.text }
-func (l *commaList) Type() string   { return "string" }
-
-func (l *commaList) Set(s string) error {
-	if l.given {
-		s = l.text + "," + s
-	}
-	l.text, l.given = s, true
-	return nil
-}
-
 // ParsedFlag defines a flag with a default that parse accepts. Its kind, the
 // choices separated by bars, is what help shows and completion offers.
 func parsedFlag[T any](cmd *cobra.Command, to *T, name, value, kind, usage string, parse func(string) (T, error)) {
