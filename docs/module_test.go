@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/experiments/cli"
+	"github.com/gridslot/gridslot/metrics/results"
 )
 
 // The page about a module of one's own is carried out, outside the repository and
@@ -35,7 +39,7 @@ func TestAModuleOfOnesOwn(t *testing.T) {
 			output = b.text
 		}
 	}
-	require.Len(t, commands, 2)
+	require.Len(t, commands, 3)
 	clone, setUp, _ := strings.Cut(commands[0], "\n")
 	require.Contains(t, clone, "git clone")
 
@@ -47,6 +51,19 @@ func TestAModuleOfOnesOwn(t *testing.T) {
 	mine := filepath.Join(home, "mine")
 	require.NoError(t, os.WriteFile(filepath.Join(mine, "main.go"), []byte(program), 0o666))
 	require.Equal(t, strings.TrimSpace(output), strings.TrimSpace(shell(t, mine, commands[1])))
+	require.LessOrEqual(t, strings.Count(read(t, filepath.Join(mine, "go.mod")), " v"), 20, "modules")
+
+	m, err := results.ReadManifest(filepath.Join(mine, "results"))
+	require.NoError(t, err)
+	require.Equal(t, "example.org/mine (devel)", m.Program)
+	require.Contains(t, m.Version, "v0.0.0 => ")
+	t.Chdir(mine)
+	for line := range strings.Lines(strings.TrimSpace(commands[2])) {
+		args := strings.Fields(strings.TrimPrefix(line, "gridslot "))
+		var stdout, stderr strings.Builder
+		code := cli.Run(context.Background(), cli.Env{Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+		require.Zero(t, code, "%s: %s", line, stderr.String())
+	}
 }
 
 // shell runs commands in a folder and returns what they print. The test is

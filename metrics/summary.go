@@ -148,7 +148,10 @@ func Clock(seconds float64) string {
 // Manifest is what manifest.json records of one call of the command: enough to
 // repeat it, and to see whether the repetition did the same.
 type Manifest struct {
+	// Version is that of gridslot, and Program the module, with its version, of a program
+	// in which gridslot is a library; "" of the command.
 	Version string    `json:"version"`
+	Program string    `json:"program,omitempty"`
 	Command []string  `json:"command"`
 	Seed    uint64    `json:"seed"`
 	Trace   TraceFile `json:"trace"`

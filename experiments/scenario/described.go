@@ -31,6 +31,8 @@ func (s *RunSettings) describe(r *Result, began time.Time) error {
 		Settings: s.values(), Runs: []metrics.ManifestRun{own}, Start: began,
 	}
 	rows := []metrics.Summary{r.Summary}
+	m.Version, m.Program = versions("")
+	m.Command = os.Args
 	var before metrics.Manifest
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,8 @@ type Options struct {
 	// Repeats, if set, is the manifest of a run that is to be repeated: its log and its files
 	// must have the checksums that it tells. A log whose checksum is "" is not compared.
 	Repeats *metrics.Manifest
-	// Version and Command stand in the manifest.
+	// Version and Command stand in the manifest. Version is that of gridslot; where it is
+	// empty the manifest says what the program was built from, and Command is os.Args.
 	Version string
 	Command []string
 	// LockThread is as in RunSettings.
@@ -529,9 +530,13 @@ func worthTelling(r workload.Reason) bool {
 // write writes what stands beside the files of the policies.
 func (c *call) write(o *Outcome, stopped string) error {
 	m := metrics.Manifest{
-		Version: c.options.Version, Command: c.options.Command, Seed: c.Settings.Seed, Start: c.start, Stopped: stopped,
+		Command: c.options.Command, Seed: c.Settings.Seed, Start: c.start, Stopped: stopped,
 		Trace:   metrics.TraceFile{Name: c.jobs.name},
 		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{}, Settings: c.values,
+	}
+	m.Version, m.Program = versions(c.options.Version)
+	if m.Command == nil {
+		m.Command = os.Args
 	}
 	var specs []string
 	for _, n := range c.all {

@@ -54,6 +54,13 @@ func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.O
 	return t
 }
 
+// AddPolicies adds policies of a program's own, for clusters and for named nodes. Of two of
+// one name the program's own counts.
+func (t *Tables) AddPolicies(own ...policy.Entry[entity.Policy]) {
+	t.Policies = merged(t.Policies, own)
+	t.Nodes = merged(t.Nodes, policy.OnNodesWith(own, t.Finders))
+}
+
 // merged is a table with rows added, which replace those of the same name.
 func merged[T any](table, own policy.Table[T]) policy.Table[T] {
 	for _, e := range own {
