@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 
@@ -9,7 +10,10 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // A job that takes no time ends before another one at the same instant. Its place is known
@@ -29,4 +33,50 @@ func TestAttemptsOfOneInstantStayInTheirOrderWhileTheyAreHeld(t *testing.T) {
 	rows := strings.Split(out.String(), "\n")
 	require.True(t, strings.HasPrefix(rows[1], "1,1,10,10,"), out.String())
 	require.True(t, strings.HasPrefix(rows[2], "2,1,0,10,"), out.String())
+}
+
+// Of two jobs of one instant that are held, one was killed; then another is stopped.
+func TestHowAJobEndedIsNotForgottenWhileItsAttemptIsHeld(t *testing.T) {
+	var out bytes.Buffer
+	w := metrics.NewAttemptsWriter(&out)
+	w.Hold = true
+	at := 10 * des.Second
+	run := func(id int64, start des.Time) *entity.Run {
+		r := entity.NewRun(&entity.Job{ID: id, Request: entity.Request{Nodes: 1}}, id)
+		r.State, r.Start, r.Finish = entity.Finished, start, at
+		r.Reservation.Window = entity.Window{Start: start, End: at, Nodes: 1}
+		return r
+	}
+	killed := run(1, at)
+	killed.State, killed.Reason = entity.Killed, "an operator"
+	w.Observe(entity.JobEvent{Time: at, Kind: entity.JobKilled, Run: killed})
+	w.Observe(entity.JobEvent{Time: at, Kind: entity.JobFinished, Run: run(2, 0)})
+	stopped := run(3, 0)
+	stopped.State = entity.Waiting
+	stopped.Restore([]entity.Attempt{{Window: stopped.Reservation.Window, End: at}}, 0, nil)
+	w.Observe(entity.JobEvent{Time: at, Kind: entity.JobRequeued, Run: stopped})
+	w.InstantOver(at)
+	require.NoError(t, w.Close())
+	var ends []string
+	for _, row := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
+		fields := strings.Split(row, ",")
+		ends = append(ends, fields[0]+" "+fields[9])
+	}
+	require.Equal(t, []string{"1 killed", "2 finished", "3 requeued"}, ends)
+}
+
+// The nodes of a job stand in its window, which a held row does not keep.
+func TestAttemptsOnNamedNodesAreNotHeld(t *testing.T) {
+	nodes := []*entity.Node{{ID: 7, Perf: 1}, {ID: 8, Perf: 1}}
+	domain, err := plan.NewDomain(nodes, window.AMP{})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	w := metrics.NewAttemptsWriter(&out)
+	w.Hold = true
+	sim := des.New(des.Config{})
+	m := entity.NewMetascheduler(sim, domain, backfill.FCFS{}, w)
+	m.Submit(&entity.Job{ID: 1, Runtime: 10 * des.Second, Request: entity.Request{Nodes: 2, Length: 10 * des.Second}})
+	require.NoError(t, sim.Run(context.Background()))
+	require.NoError(t, w.Close())
+	require.Contains(t, out.String(), "\n1,1,0,10,2,7-8,10,0,0,finished,20\n")
 }
