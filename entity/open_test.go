@@ -21,7 +21,7 @@ import (
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
@@ -305,7 +305,7 @@ func TestAWorkloadMayComeFromAnIteratorThatIsPulled(t *testing.T) {
 	next, stop := iter.Pull(slices.Values([]*entity.Job{job(1, 0, 10, 1), job(2, 5, 10, 1)}))
 	defer stop()
 	next() // begun elsewhere
-	result, err := scenario.Simulate(context.Background(), pulled(next), scenario.RunSettings{Policy: backfill.FCFS{}, Processors: 2})
+	result, err := simulation.Simulate(context.Background(), pulled(next), simulation.RunSettings{Policy: backfill.FCFS{}, Processors: 2})
 	require.NoError(t, err)
 	require.Equal(t, 1, result.Summary.Jobs)
 }

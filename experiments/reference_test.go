@@ -18,7 +18,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -54,7 +54,7 @@ func simulate(t *testing.T, path string, o workload.Options, spec string, pass e
 	p, err := policy.Registry().Parse(spec)
 	require.NoError(t, err)
 	at := starts{}
-	r, err := scenario.Simulate(context.Background(), jobs, scenario.RunSettings{
+	r, err := simulation.Simulate(context.Background(), jobs, simulation.RunSettings{
 		Policy: p.Value, Processors: trace.MaxProcs, Pass: pass, Observers: []entity.Observer{at},
 	})
 	require.NoError(t, err)

@@ -15,20 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
 
 // simulateTrace runs a policy, predictions and corrections by their names.
-func simulateTrace(t *testing.T, trace *workload.Trace, spec, predict, correct string) scenario.Result {
+func simulateTrace(t *testing.T, trace *workload.Trace, spec, predict, correct string) simulation.Result {
 	t.Helper()
 	jobs, err := trace.Open()
 	require.NoError(t, err)
 	defer jobs.Close()
 	chosen, err := policy.Registry().Parse(spec)
 	require.NoError(t, err)
-	s := scenario.RunSettings{Policy: chosen.Value, Processors: trace.MaxProcs, Pass: entity.PassEvent}
+	s := simulation.RunSettings{Policy: chosen.Value, Processors: trace.MaxProcs, Pass: entity.PassEvent}
 	if predict != "" {
 		p, err := policy.Predictors().Parse(predict)
 		require.NoError(t, err)
@@ -39,7 +39,7 @@ func simulateTrace(t *testing.T, trace *workload.Trace, spec, predict, correct s
 		require.NoError(t, err)
 		s.Corrector = c.Value
 	}
-	result, err := scenario.Simulate(t.Context(), jobs, s)
+	result, err := simulation.Simulate(t.Context(), jobs, s)
 	require.NoError(t, err)
 	return result
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/traces"
@@ -43,7 +43,7 @@ func Example_smallestFirst() {
 			log.Fatal(err)
 		}
 		check := &validate.Validator{}
-		r, err := scenario.Simulate(context.Background(), jobs, scenario.RunSettings{
+		r, err := simulation.Simulate(context.Background(), jobs, simulation.RunSettings{
 			Policy: p, Processors: trace.MaxProcs, Observers: []entity.Observer{check},
 		})
 		if err != nil {

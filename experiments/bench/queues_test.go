@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	sim "github.com/gridslot/gridslot/experiments/scenario"
+	sim "github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload/model"
 )

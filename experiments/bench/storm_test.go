@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
-	sim "github.com/gridslot/gridslot/experiments/scenario"
+	sim "github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/workload/model"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -72,7 +72,7 @@ func TestADomainHasMoneyAndThenPredictions(t *testing.T) {
 }
 
 func TestStudiesHaveTheColumnsOfPredictions(t *testing.T) {
-	require.Subset(t, scenario.SummaryColumns(), []string{"prediction_error", "prediction_accuracy", "under_predicted", "corrections_per_job"})
+	require.Subset(t, simulation.SummaryColumns(), []string{"prediction_error", "prediction_accuracy", "under_predicted", "corrections_per_job"})
 	trace, out := write(t, "a.swf", twoAndOne), t.TempDir()+"/study"
 	study := write(t, "s.yaml", "traces: ["+trace+"]\npolicies: [easy, easy++]\n")
 	got := swept(t, study, "--workers", "1", "--out", out)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/clean"
@@ -18,7 +18,7 @@ import (
 
 // conversion is one call of `gridslot trace convert`.
 type conversion struct {
-	tables   *scenario.Tables
+	tables   *simulation.Tables
 	to       string // format
 	lossless bool
 	by       string // OUT is a folder of parts
@@ -28,7 +28,7 @@ type conversion struct {
 
 // newTraceConvert works on records, not on jobs: it keeps records of which no job
 // can be made.
-func newTraceConvert(t *scenario.Tables) *cobra.Command {
+func newTraceConvert(t *simulation.Tables) *cobra.Command {
 	c := conversion{tables: t}
 	cmd := &cobra.Command{
 		Use:   "convert LOG|SOURCE... OUT",
@@ -56,7 +56,7 @@ vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
 	f.StringVar(&c.to, "to", "", "format to write, see help formats (by the ending of OUT, else swf)")
 	complete(cmd, "to", c.tables.Formats.Names())
 	f.BoolVar(&c.lossless, "lossless", false, "it is an error where the format cannot hold something, and OUT is not written")
-	addSettings(cmd, t, scenario.OfRecords|scenario.OfEstimates)
+	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates)
 	c.cleaning.add(cmd)
 	f.StringVar(&c.by, "by", "", "parts by user, group, executable, queue, partition or week, or so many parts")
 	complete(cmd, "by", []string{"user", "group", "executable", "queue", "partition", "week"})
@@ -151,7 +151,7 @@ func only(cmd *cobra.Command, with string, names ...string) (err error) {
 // convert writes the records of one log, or of what a source has made.
 func (c *conversion) convert(cmd *cobra.Command, trace *workload.Trace, from, to string, format workload.Writable) error {
 	if trace.Options.Load > 0 {
-		if _, err := scenario.Processors(trace); err != nil {
+		if _, err := simulation.Processors(trace); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func describeSource(h *workload.Header, text string) {
 }
 
 // writable is the format in which the log OUT is to be written, by --to or by the ending of its path.
-func writable(cmd *cobra.Command, t *scenario.Tables, path, to string) (workload.Writable, error) {
+func writable(cmd *cobra.Command, t *simulation.Tables, path, to string) (workload.Writable, error) {
 	into, err := t.FormatTo(path, to)
 	if err != nil {
 		return nil, worded(cmd, err)

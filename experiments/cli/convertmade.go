@@ -19,7 +19,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/batsim"
@@ -31,7 +31,7 @@ import (
 type made func(cmd *cobra.Command, out string) error
 
 // makers is the table of what is made that is no log.
-func makers(t *scenario.Tables) policy.Table[made] {
+func makers(t *simulation.Tables) policy.Table[made] {
 	between := func(name, otherwise, text string) policy.Param {
 		return policy.Param{Name: name, Values: "A..B", Text: text + " (" + otherwise + ")"}
 	}
@@ -79,7 +79,7 @@ func makers(t *scenario.Tables) policy.Table[made] {
 
 // batchesOf reads the parameters of vo. Jobs are those of the same settings under the key
 // batches of a domain's file.
-func batchesOf(a *policy.Args, t *scenario.Tables) vo.Batches {
+func batchesOf(a *policy.Args, t *simulation.Tables) vo.Batches {
 	b := vo.Batches{Cycles: cmp.Or(a.Positive("cycles"), 1), Users: cmp.Or(a.Positive("users"), 1)}
 	b.Jobs = cmp.Or(a.Positive("jobs"), 20)
 	b.Poorest = a.OnOff("poorest", false)

@@ -3,7 +3,7 @@
 // that describe a workload, progress, the wording of wrong usage) stands in cli.go, flags.go,
 // progress.go and wording.go.
 //
-//	arguments -> flags -> scenario.Scenario -> scenario.Run -> files, summary
+//	arguments -> flags -> simulation.Scenario -> simulation.Run -> files, summary
 //	                      a file, and the flags in place of what it says
 //
 // Main is a call with the process's own streams, Run one with any. Tables of names

@@ -5,7 +5,7 @@ import (
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/experiments/reproduce"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -36,7 +36,7 @@ type Extend struct {
 	// Strategies decide for the brokers of a grid.
 	Strategies policy.Table[func() grid.Strategy]
 	// Sources make jobs where a trace can be given: simulate mine:jobs=100.
-	Sources policy.Table[scenario.Source]
+	Sources policy.Table[simulation.Source]
 	// Predictors say how long jobs will run, and Correctors correct them: --predict,
 	// --correct.
 	Predictors policy.Table[entity.Predictor]
@@ -47,8 +47,8 @@ type Extend struct {
 	Experiments []reproduce.Experiment
 }
 
-func (e Extend) tables() *scenario.Tables {
-	t := scenario.NewTables(e.Policies, e.NodePolicies, e.Finders, e.Strategies, e.Sources)
+func (e Extend) tables() *simulation.Tables {
+	t := simulation.NewTables(e.Policies, e.NodePolicies, e.Finders, e.Strategies, e.Sources)
 	t.AddPredictions(e.Predictors, e.Correctors)
 	t.AddFormats(e.Formats)
 	return t

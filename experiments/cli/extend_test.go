@@ -14,7 +14,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/agent"
 	"github.com/gridslot/gridslot/policy/backfill"
@@ -56,13 +56,13 @@ var ours = Extend{
 		Name: "shrug", Text: "who knows",
 		New: func(*policy.Args) entity.Corrector { return predict.ToRequest{} },
 	}},
-	Sources: policy.Table[scenario.Source]{{
+	Sources: policy.Table[simulation.Source]{{
 		Name: "clockwork", Text: "a job every so many seconds",
 		Params: []policy.Param{{Name: "gap", Values: "N", Text: "how many (10)"}},
-		New: func(a *policy.Args) scenario.Source {
+		New: func(a *policy.Args) simulation.Source {
 			gap := max(a.Positive("gap"), 1)
-			return func(uint64) (scenario.Generated, error) {
-				return scenario.Generated{Processors: 4, Jobs: func(yield func(*entity.Job) bool) {
+			return func(uint64) (simulation.Generated, error) {
+				return simulation.Generated{Processors: 4, Jobs: func(yield func(*entity.Job) bool) {
 					for i := range 10 {
 						j := &entity.Job{
 							ID: int64(i + 1), Submit: des.Time(i*gap) * des.Second, Runtime: 5 * des.Second,

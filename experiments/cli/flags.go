@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/workload"
 )
 
@@ -73,7 +73,7 @@ func completions(cmd *cobra.Command) {
 // settingFlag is the flag of a setting. Its text is checked when it is given, and applied
 // when the scenario is known to which it belongs; see given.
 type settingFlag struct {
-	scenario.Setting
+	simulation.Setting
 	text  string
 	given bool // the text is not the default any more
 }
@@ -92,7 +92,7 @@ func (f *settingFlag) Set(text string) error {
 	if f.given && f.Form == "LIST" { // given several times it is all of them
 		text = f.text + "," + text
 	}
-	if err := f.Setting.Set(scenario.New(), text); err != nil {
+	if err := f.Setting.Set(simulation.New(), text); err != nil {
 		return err
 	}
 	f.text, f.given = text, true
@@ -100,9 +100,9 @@ func (f *settingFlag) Set(text string) error {
 }
 
 // addSettings defines the flags of the settings that are about some of these topics.
-func addSettings(cmd *cobra.Command, t *scenario.Tables, topics scenario.Topic) {
+func addSettings(cmd *cobra.Command, t *simulation.Tables, topics simulation.Topic) {
 	var about []string
-	for _, s := range scenario.SettingTable() {
+	for _, s := range simulation.SettingTable() {
 		if s.Topic&topics != 0 {
 			about = append(about, s.Name)
 		}
@@ -111,8 +111,8 @@ func addSettings(cmd *cobra.Command, t *scenario.Tables, topics scenario.Topic) 
 }
 
 // addSetting defines the flags of the settings of these names.
-func addSetting(cmd *cobra.Command, t *scenario.Tables, names ...string) {
-	for _, s := range scenario.SettingTable() {
+func addSetting(cmd *cobra.Command, t *simulation.Tables, names ...string) {
+	for _, s := range simulation.SettingTable() {
 		if !slices.Contains(names, s.Name) {
 			continue
 		}
@@ -126,7 +126,7 @@ func addSetting(cmd *cobra.Command, t *scenario.Tables, names ...string) {
 
 // valuesOf are the values of a setting that completion offers: the names of a table, or the
 // choices of the setting's form.
-func valuesOf(t *scenario.Tables, s scenario.Setting) []string {
+func valuesOf(t *simulation.Tables, s simulation.Setting) []string {
 	switch s.Name {
 	case "policy":
 		return names(t.Nodes.Names(), t.Strategies.Names())
@@ -135,9 +135,9 @@ func valuesOf(t *scenario.Tables, s scenario.Setting) []string {
 	case "outages":
 		return t.Outages.Names()
 	case "victims":
-		return scenario.VictimRules().Names()
+		return simulation.VictimRules().Names()
 	case "moldable":
-		return scenario.SpeedUps().Names()
+		return simulation.SpeedUps().Names()
 	case "predict":
 		return t.Predictors.Names()
 	case "correct":
@@ -152,7 +152,7 @@ func choicesOf(form string) []string {
 }
 
 // given sets what the flags say that are given.
-func given(cmd *cobra.Command, sc *scenario.Scenario) (err error) {
+func given(cmd *cobra.Command, sc *simulation.Scenario) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if s, ok := f.Value.(*settingFlag); ok && err == nil {
 			err = sc.Set(s.Name, s.text)
@@ -164,7 +164,7 @@ func given(cmd *cobra.Command, sc *scenario.Scenario) (err error) {
 // optionsOf are the options of reading a log that the flags of a command give, and the
 // format that they name.
 func optionsOf(cmd *cobra.Command) (o workload.Options, from string, err error) {
-	sc := scenario.New()
+	sc := simulation.New()
 	err = given(cmd, sc)
 	o = sc.Workload.Options
 	o.Seed, o.Stdin = sc.Settings.Seed, cmd.InOrStdin()
@@ -173,7 +173,7 @@ func optionsOf(cmd *cobra.Command) (o workload.Options, from string, err error) 
 
 // openLog opens a log or source by the flags of a command, or the embedded sample where
 // path is "". change, if set, is what the command asks for beside the flags.
-func openLog(cmd *cobra.Command, t *scenario.Tables, path string, change func(*workload.Options)) (*workload.Trace, error) {
+func openLog(cmd *cobra.Command, t *simulation.Tables, path string, change func(*workload.Options)) (*workload.Trace, error) {
 	o, from, err := optionsOf(cmd)
 	if err != nil {
 		return nil, worded(cmd, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -30,7 +30,7 @@ func topicOf[T any](name, about string, t policy.Table[T]) topic {
 }
 
 // topics are all of them. What a program adds to the tables is among them.
-func topics(t *scenario.Tables) []topic {
+func topics(t *simulation.Tables) []topic {
 	return []topic{
 		topicOf("policies", "policies of a queue, on clusters, sites of grids and nodes: simulate --policy easy:order=wfp3", t.Policies),
 		topicOf("node-policies", "policies on the priced nodes of a domain, beside those of a queue with finder=NAME", nodePolicies(t)),
@@ -43,13 +43,13 @@ between two. What is drawn for processors is rounded, and drawn anew where no ma
 so many.`
 		}},
 		topicOf("made", "what trace convert makes that is no log: trace convert vo:cycles=10 jobs.csv", makers(t)),
-		topicOf("users", "the rule of trace info --users=break=gap:limit=1h", scenario.Surveys()),
+		topicOf("users", "the rule of trace info --users=break=gap:limit=1h", simulation.Surveys()),
 		topicOf("formats", "formats of logs: --from, --to", t.Formats),
 		topicOf("outages", "models of failures: simulate --outages exponential:mtbf=30d:repair=4h", t.Outages),
-		topicOf("victims", "what becomes of the jobs that outages hit: simulate --victims", scenario.VictimRules()),
+		topicOf("victims", "what becomes of the jobs that outages hit: simulate --victims", simulation.VictimRules()),
 		topicOf("predictors", "what jobs are planned by: simulate --predict recent:k=2", t.Predictors),
 		topicOf("correctors", "what becomes of a prediction that a job outlives: simulate --correct tsafrir", t.Correctors),
-		topicOf("moldable", "speed-ups by which rigid jobs get shapes: simulate --moldable amdahl:serial=0.05", scenario.SpeedUps()),
+		topicOf("moldable", "speed-ups by which rigid jobs get shapes: simulate --moldable amdahl:serial=0.05", simulation.SpeedUps()),
 		{"settings", "the settings of a run: flags of simulate, keys of scenario files, lists of studies", describeSettings},
 	}
 }
@@ -69,7 +69,7 @@ func describe[T any](t policy.Table[T]) string {
 // describeSettings lists the settings with their whole forms.
 func describeSettings() string {
 	var b strings.Builder
-	for _, s := range scenario.SettingTable() {
+	for _, s := range simulation.SettingTable() {
 		fmt.Fprintf(&b, "\n  %s\n", strings.TrimSpace(s.Name+" "+s.Form))
 		fmt.Fprintf(&b, "      %s%s\n", s.Doc, defaultOf(s.Default))
 	}
@@ -85,14 +85,14 @@ func defaultOf(value string) string {
 }
 
 // nodePolicies are the policies on nodes that are none of a queue.
-func nodePolicies(t *scenario.Tables) policy.Table[policy.OnNodes] {
+func nodePolicies(t *simulation.Tables) policy.Table[policy.OnNodes] {
 	return slices.DeleteFunc(slices.Clone(t.Nodes), func(e policy.Entry[policy.OnNodes]) bool {
 		return slices.Contains(t.Policies.Names(), e.Name)
 	})
 }
 
 // newHelp is `gridslot help`, of commands and topics.
-func newHelp(t *scenario.Tables) *cobra.Command {
+func newHelp(t *simulation.Tables) *cobra.Command {
 	all := topics(t)
 	var list strings.Builder
 	for _, topic := range all {

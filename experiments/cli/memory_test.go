@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 )
 
@@ -18,9 +18,9 @@ func TestACallThatIsOverIsForgotten(t *testing.T) {
 	// call returns a pointer to a value that only the tables of the call refer to.
 	call := func(args ...string) weak.Pointer[[64]byte] {
 		known := new([64]byte)
-		e := Extend{Sources: policy.Table[scenario.Source]{{
+		e := Extend{Sources: policy.Table[simulation.Source]{{
 			Name: "ours", Text: "jobs of our own",
-			New: func(*policy.Args) scenario.Source {
+			New: func(*policy.Args) simulation.Source {
 				known[0]++
 				return nil
 			},

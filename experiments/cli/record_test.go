@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
 
@@ -300,7 +300,7 @@ func TestWhatARunDoesNotWriteIsNotLeftOfAnEarlierOne(t *testing.T) {
 		for _, dir := range []string{out, fresh} {
 			require.Zero(t, call(append([]string{"simulate", trace, "--out", dir}, test.now...)...).code)
 		}
-		left := slices.DeleteFunc(files(t, out), func(name string) bool { return name == scenario.RequestsName }) // others may go on with it
+		left := slices.DeleteFunc(files(t, out), func(name string) bool { return name == simulation.RequestsName }) // others may go on with it
 		require.Equal(t, files(t, fresh), left)
 	}
 }
@@ -313,7 +313,7 @@ func TestHostileNamesAreNoFormulasInFiles(t *testing.T) {
 	require.Zero(t, o.code, o.stderr)
 	require.Equal(t, "id,name,performance,price,class,site,owner\n1,'=cmd(),4,4.2,1,,'@SUM(A1)\n2,'+1 ,4,4.2,2,,\"'-a, [31m\"\n", read(t, out, "nodes.csv"))
 	for _, name := range files(t, out) {
-		if !strings.HasSuffix(name, ".csv") || name == scenario.RequestsName {
+		if !strings.HasSuffix(name, ".csv") || name == simulation.RequestsName {
 			continue
 		}
 		rows, err := csv.NewReader(strings.NewReader(read(t, out, name))).ReadAll()

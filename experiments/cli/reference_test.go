@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the tables of the reference pages anew")
@@ -23,11 +23,11 @@ const (
 
 // settingsTable is the table of settings on the page of the command.
 func settingsTable() string {
-	marks := map[scenario.Topic]string{scenario.OfRecords: "c", scenario.OfEstimates: "i", scenario.OfJobs: "i", scenario.OfSchedules: "v"}
+	marks := map[simulation.Topic]string{simulation.OfRecords: "c", simulation.OfEstimates: "i", simulation.OfJobs: "i", simulation.OfSchedules: "v"}
 	bars := strings.NewReplacer("|", `\|`)
 	var b strings.Builder
 	b.WriteString("| setting | default | | |\n| --- | --- | --- | --- |\n")
-	for _, s := range scenario.SettingTable() {
+	for _, s := range simulation.SettingTable() {
 		name, value := "--"+s.Name, ""
 		if s.Topic == 0 {
 			name = "TRACE, `trace`"
@@ -56,7 +56,7 @@ func TestTheReferenceOfSettingsIsTheirTable(t *testing.T) {
 
 func TestTheReferenceOfScenariosHasTheKeysOfEachSection(t *testing.T) {
 	keys := map[string][]string{}
-	for _, s := range scenario.SettingTable() {
+	for _, s := range simulation.SettingTable() {
 		if s.Section != "" {
 			keys[s.Section] = append(keys[s.Section], "`"+s.Name+"`")
 		}

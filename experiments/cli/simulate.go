@@ -13,17 +13,17 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
 	"github.com/gridslot/gridslot/workload"
 )
 
-// simulation is one call of `gridslot simulate`. Its flags are settings of a
+// simulateCall is one call of `gridslot simulate`. Its flags are settings of a
 // scenario, and so is what stands in a file; flags that are given come last.
-type simulation struct {
+type simulateCall struct {
 	env       Env
-	tables    *scenario.Tables
+	tables    *simulation.Tables
 	file      [3]string // by fileFlags
 	repeat    string    // a folder of results
 	repeats   *metrics.Manifest
@@ -46,8 +46,8 @@ var fileFlags = [3]struct{ name, kind, usage string }{
 	{"grid", "grid", "file of a grid (YAML): clusters, brokers, network, and strategies as policies"},
 }
 
-func newSimulate(env Env, t *scenario.Tables) *cobra.Command {
-	s := &simulation{env: env, tables: t}
+func newSimulate(env Env, t *simulation.Tables) *cobra.Command {
+	s := &simulateCall{env: env, tables: t}
 	cmd := &cobra.Command{
 		Use:   "simulate [TRACE|SCENARIO.yaml]",
 		Short: "Run a workload under one or more policies and compare them",
@@ -67,7 +67,7 @@ Tables of names: gridslot help policies|sources|formats|outages|predictors|strat
 	}
 	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated")
 	_ = cmd.MarkFlagDirname("from-manifest") // it exists
-	addSettings(cmd, t, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs|scenario.OfSchedules|scenario.OfRuns)
+	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfJobs|simulation.OfSchedules|simulation.OfRuns)
 	f.StringVar(&s.out, "out", "", "folder for the files (none are written)")
 	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held jobs that waited, for explain (with --out)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
@@ -93,7 +93,7 @@ func names(lists ...[]string) []string {
 	return all
 }
 
-func (s *simulation) run(cmd *cobra.Command, args []string) error {
+func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
 	if s.workers < 1 {
 		return usagef("--workers must be 1 or more, not %d", s.workers)
 	}
@@ -107,15 +107,15 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	started := func(p scenario.Progress) func() {
+	started := func(p simulation.Progress) func() {
 		return showProgress(stderr, func() string { return strings.Join(p.Running(), ", ") }, p.Total, p.Done)
 	}
 	var observers func(policy, site string) []entity.Observer
 	if s.watch && drawable(stderr) {
 		w := &watch{}
-		observers, started = w.observers, func(p scenario.Progress) func() { return w.show(stderr, p) }
+		observers, started = w.observers, func(p simulation.Progress) func() { return w.show(stderr, p) }
 	}
-	out, err := scenario.Run(cmd.Context(), sc, scenario.Options{
+	out, err := simulation.Run(cmd.Context(), sc, simulation.Options{
 		Tables: s.tables, Dir: s.out, Decisions: s.decisions, Events: s.events, Alternatives: s.windows, Perfetto: s.perfetto, Workers: s.workers, Memory: s.memory, Stdin: cmd.InOrStdin(), LockThread: true, Repeats: s.repeats,
 		Version: version(), Command: append([]string{"gridslot"}, s.env.Args...),
 		Tell:    teller(stderr),
@@ -137,7 +137,7 @@ func (s *simulation) run(cmd *cobra.Command, args []string) error {
 
 // named is an error with the name of the file of the machine, where that is what it is
 // about: what it says is known only when the flags are known, too.
-func (s *simulation) named(err error) error {
+func (s *simulateCall) named(err error) error {
 	var usage *usageError
 	for _, file := range s.file {
 		if file != "" && !errors.As(err, &usage) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
@@ -149,8 +149,8 @@ func (s *simulation) named(err error) error {
 
 // scenario is what the call asks for: the file, if there is one, and the flags
 // that are given.
-func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.Scenario, err error) {
-	sc = scenario.New()
+func (s *simulateCall) scenario(cmd *cobra.Command, args []string) (sc *simulation.Scenario, err error) {
+	sc = simulation.New()
 	trace, from := "", ""
 	if len(args) > 0 {
 		trace = args[0]
@@ -183,7 +183,7 @@ func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.S
 		if s.file[i] == "" {
 			continue
 		}
-		if sc, err = scenario.ReadMachine(s.file[i], flag.kind, s.tables); err != nil {
+		if sc, err = simulation.ReadMachine(s.file[i], flag.kind, s.tables); err != nil {
 			return nil, err
 		}
 	}
@@ -196,13 +196,13 @@ func (s *simulation) scenario(cmd *cobra.Command, args []string) (sc *scenario.S
 
 // repeated is the scenario of the manifest of a folder of results. What the run left beside
 // the files that there always are is asked for again where files are written.
-func (s *simulation) repeated(cmd *cobra.Command, trace string) (*scenario.Scenario, error) {
+func (s *simulateCall) repeated(cmd *cobra.Command, trace string) (*simulation.Scenario, error) {
 	m, err := results.ReadManifest(s.repeat)
 	if err != nil {
 		return nil, err
 	}
 	path := filepath.Join(s.repeat, "manifest.json")
-	sc, err := scenario.FromManifest(m, trace, s.tables)
+	sc, err := simulation.FromManifest(m, trace, s.tables)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("by %s: %w", path, err)
@@ -234,7 +234,7 @@ func isScenario(path string) bool {
 // worded is an error about a setting as one about its flag, which is wrong usage,
 // where the flag is given, and not the file's.
 func worded(cmd *cobra.Command, err error) error {
-	var setting *scenario.SettingError
+	var setting *simulation.SettingError
 	switch {
 	case !errors.As(err, &setting):
 		return err

@@ -21,7 +21,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/experiments/sweep/slurm"
@@ -31,7 +31,7 @@ import (
 // runs.
 type sweeping struct {
 	env    Env
-	tables *scenario.Tables
+	tables *simulation.Tables
 
 	out     string
 	engine  string // local or slurm
@@ -54,7 +54,7 @@ func (s *sweeping) local() (sweep.Local, error) {
 	return sweep.Local{Workers: s.workers, Memory: s.memory, Command: []string{self, "sweep", "work"}}, nil
 }
 
-func newSweep(env Env, t *scenario.Tables) *cobra.Command {
+func newSweep(env Env, t *simulation.Tables) *cobra.Command {
 	s := &sweeping{env: env, tables: t}
 	cmd := &cobra.Command{
 		Use:   "sweep STUDY.yaml --out DIR",

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/experiments/sweep/slurm"
@@ -139,7 +139,7 @@ func writeQueued(w io.Writer, jobs []slurm.Job) {
 }
 
 // openKept reads the study of a folder again.
-func openKept(dir string, t *scenario.Tables) (*study.File, error) {
+func openKept(dir string, t *simulation.Tables) (*study.File, error) {
 	folder, err := sweep.Open(dir)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func openKept(dir string, t *scenario.Tables) (*study.File, error) {
 	return study.Read(p, t)
 }
 
-func newSweepRetry(env Env, t *scenario.Tables) *cobra.Command {
+func newSweepRetry(env Env, t *simulation.Tables) *cobra.Command {
 	s := &sweeping{env: env, tables: t, retry: true}
 	cmd := &cobra.Command{
 		Use:   "retry DIR",
@@ -250,7 +250,7 @@ func cleanFolder(w io.Writer, folder *sweep.Folder, dryRun bool) error {
 	return folder.Clean()
 }
 
-func newSweepShard(env Env, t *scenario.Tables) *cobra.Command {
+func newSweepShard(env Env, t *simulation.Tables) *cobra.Command {
 	s := &sweeping{env: env, tables: t}
 	cmd := &cobra.Command{
 		Use:   "shard I/N [STUDY.yaml] --out DIR",
@@ -293,7 +293,7 @@ does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
 }
 
 // newSweepWork is the command of worker processes; see sweep.Local.
-func newSweepWork(t *scenario.Tables) *cobra.Command {
+func newSweepWork(t *simulation.Tables) *cobra.Command {
 	return &cobra.Command{
 		Use:    "work",
 		Short:  "Be a worker process of sweep",

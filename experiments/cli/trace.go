@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/workload"
 )
 
-func newTrace(env Env, t *scenario.Tables) *cobra.Command {
+func newTrace(env Env, t *simulation.Tables) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace",
 		Short: "Look at logs, write others of them or of models, fetch them",
@@ -34,7 +34,7 @@ type traceFinding struct {
 
 // checkLog tells what is wrong with a log, up to so many findings of each reason, and fails
 // where it cannot be simulated as it is or its schedule not checked.
-func checkLog(cmd *cobra.Command, tables *scenario.Tables, path, format string, examples int) error {
+func checkLog(cmd *cobra.Command, tables *simulation.Tables, path, format string, examples int) error {
 	t, err := openLog(cmd, tables, path, func(o *workload.Options) {
 		o.Examples, o.CheckNumbers = examples, true
 		o.Sort = true // so that what goes backwards does not end the reading

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/facts"
 )
@@ -41,7 +41,7 @@ type side struct {
 
 // compareLogs tells how far two logs are apart: their facts side by side, and of each
 // quantity the distance between its two distributions.
-func compareLogs(cmd *cobra.Command, tables *scenario.Tables, paths []string, format string) error {
+func compareLogs(cmd *cobra.Command, tables *simulation.Tables, paths []string, format string) error {
 	if paths[0] == workload.StandardInput && paths[1] == workload.StandardInput {
 		return usagef("both logs are standard input: name a file for one of them")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/facts"
 )
@@ -42,10 +42,10 @@ type traceInfo struct {
 	Other map[string]int64 `json:"noted"` // jobs that were changed, and what is worth knowing
 }
 
-func newTraceInfo(tables *scenario.Tables) *cobra.Command {
+func newTraceInfo(tables *simulation.Tables) *cobra.Command {
 	var format, figures string
 	check := 0
-	var survey *scenario.Survey
+	var survey *simulation.Survey
 	cmd := &cobra.Command{
 		Use:   "info [LOG|SOURCE [OTHER]]",
 		Short: "Tell what is in a log and what is wrong with it, who its users are, or how far it is from another",
@@ -82,7 +82,7 @@ submissions go backwards or a job number is given twice. --users tells sessions,
 			}
 		},
 	}
-	addSettings(cmd, tables, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs)
+	addSettings(cmd, tables, simulation.OfRecords|simulation.OfEstimates|simulation.OfJobs)
 	f := cmd.Flags()
 	parsedFlag(cmd, &check, "check", "", "N", "tell what is wrong with the log, up to N findings of each reason (10)", optional(func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -92,8 +92,8 @@ submissions go backwards or a job number is given twice. --users tells sessions,
 		return n, err
 	}))
 	f.Lookup("check").NoOptDefVal = strconv.Itoa(workload.DefaultExamples)
-	parsedFlag(cmd, &survey, "users", "", "RULE", "tell of its users; RULE says what ends a session, see help users", optional(func(text string) (*scenario.Survey, error) {
-		chosen, err := scenario.Surveys().Parse(strings.TrimSuffix("users:"+text, ":default"))
+	parsedFlag(cmd, &survey, "users", "", "RULE", "tell of its users; RULE says what ends a session, see help users", optional(func(text string) (*simulation.Survey, error) {
+		chosen, err := simulation.Surveys().Parse(strings.TrimSuffix("users:"+text, ":default"))
 		return &chosen.Value, err
 	}))
 	f.Lookup("users").NoOptDefVal = "default"
@@ -104,7 +104,7 @@ submissions go backwards or a job number is given twice. --users tells sessions,
 }
 
 // tellLog tells what is in a log.
-func tellLog(cmd *cobra.Command, tables *scenario.Tables, path, format, figures string) error {
+func tellLog(cmd *cobra.Command, tables *simulation.Tables, path, format, figures string) error {
 	t, err := openLog(cmd, tables, path, nil)
 	if err != nil {
 		return err

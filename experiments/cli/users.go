@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/users"
 )
@@ -33,7 +33,7 @@ func within(ctx context.Context, records iter.Seq2[*workload.Record, error]) ite
 }
 
 // surveyUsers tells who is in a log: users, their sessions, batches and think times.
-func surveyUsers(cmd *cobra.Command, tables *scenario.Tables, path, format string, s scenario.Survey) error {
+func surveyUsers(cmd *cobra.Command, tables *simulation.Tables, path, format string, s simulation.Survey) error {
 	trace, err := openLog(cmd, tables, path, nil)
 	if err != nil {
 		return err

@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/workload"
 )
 
-func newValidate(t *scenario.Tables) *cobra.Command {
+func newValidate(t *simulation.Tables) *cobra.Command {
 	v := validation{tables: t}
 	cmd := &cobra.Command{
 		Use:   "validate DIR|JOBS.csv [TRACE]",
@@ -60,7 +60,7 @@ describe how the schedule was made, and TRACE is the log, job file or workflow (
 			return v.schedule(cmd, scheduleOf(args[0]), args[1:])
 		},
 	}
-	addSettings(cmd, t, scenario.OfRecords|scenario.OfEstimates|scenario.OfJobs|scenario.OfSchedules)
+	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfJobs|simulation.OfSchedules)
 	cmd.Flags().StringVar(&v.policy, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
 	cmd.Flags().StringVar(&v.domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
 	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
@@ -79,7 +79,7 @@ func firstGiven(cmd *cobra.Command) (name string) {
 
 // validation is one call of `gridslot validate`.
 type validation struct {
-	tables               *scenario.Tables
+	tables               *simulation.Tables
 	policy, domain, grid string
 	limit                int
 }
@@ -114,17 +114,17 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 	if err != nil {
 		return s.placed(worded(cmd, err))
 	}
-	check := scenario.Schedule{Dir: s.dir, Jobs: s.jobs, Policy: s.spec, Files: s.files}
+	check := simulation.Schedule{Dir: s.dir, Jobs: s.jobs, Policy: s.spec, Files: s.files}
 	if s.manifest != nil {
 		check.Settings = s.manifest.Settings
 	}
 	if s.manifest != nil && len(trace) == 0 && v.domain == "" && v.grid == "" {
 		check.SHA256 = s.manifest.Trace.SHA256
 	}
-	of, found, err := scenario.Validate(cmd.Context(), sc, check, scenario.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
+	of, found, err := simulation.Validate(cmd.Context(), sc, check, simulation.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
 	if err != nil {
 		var damaged *validate.DamagedFileError
-		if _, grid := sc.Machine.(*scenario.Grid); errors.As(err, &damaged) && !grid {
+		if _, grid := sc.Machine.(*simulation.Grid); errors.As(err, &damaged) && !grid {
 			if kind, _, _ := strings.Cut(damaged.File, " "); kind != "jobs" { // attempts CSV
 				return fmt.Errorf("%s, beside %s and of %s: %w", kind+"-"+strings.TrimPrefix(s.jobs, "jobs-"), s.path(), of, err)
 			}
@@ -145,19 +145,19 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 
 // scenario is what the schedule is to be held against: the machine and the settings of the
 // manifest beside it, and the flags that are given.
-func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (sc *scenario.Scenario, err error) {
+func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (sc *simulation.Scenario, err error) {
 	t := v.tables
 	switch {
 	case v.domain != "":
-		sc, err = scenario.ReadMachine(v.domain, "domain", t)
+		sc, err = simulation.ReadMachine(v.domain, "domain", t)
 	case v.grid != "":
-		sc, err = scenario.ReadMachine(v.grid, "grid", t)
+		sc, err = simulation.ReadMachine(v.grid, "grid", t)
 	case s.manifest != nil:
-		if sc, err = scenario.FromManifest(s.manifest, strings.Join(trace, ""), t); err != nil {
+		if sc, err = simulation.FromManifest(s.manifest, strings.Join(trace, ""), t); err != nil {
 			err = fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
 	default:
-		sc, err = scenario.New(), s.refuse(t)
+		sc, err = simulation.New(), s.refuse(t)
 	}
 	if err != nil {
 		return nil, err
@@ -189,13 +189,13 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (
 }
 
 // choose decides whose promises are checked.
-func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *scenario.Scenario) error {
+func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scenario) error {
 	t := v.tables
 	parse := func(spec string) error { _, err := t.Policies.Parse(spec); return err }
 	switch sc.Machine.(type) {
-	case *scenario.Grid:
+	case *simulation.Grid:
 		return nil
-	case *scenario.Domain:
+	case *simulation.Domain:
 		parse = func(spec string) error { _, err := t.Nodes.Parse(spec); return err }
 	}
 	switch err := parse(cmp.Or(v.policy, s.spec)); {
@@ -261,8 +261,8 @@ func scheduleOf(path string) schedule {
 // tell says which settings the manifest has given, as flags of simulate.
 func (s *schedule) tell(cmd *cobra.Command) {
 	var told []string
-	defaults := scenario.New().Values()
-	for _, name := range scenario.SettingNames() {
+	defaults := simulation.New().Values()
+	for _, name := range simulation.SettingNames() {
 		text, ok := s.manifest.Settings[name]
 		if f := cmd.Flag(name); !ok || text == defaults[name] || f != nil && f.Changed || name == "policy" || name == "procs" || name == "trace" {
 			continue
@@ -279,12 +279,12 @@ var colons = regexp.MustCompile(`-([a-z]+=)`)
 
 // refuse is an error where the name tells that a schedule is one of named nodes: no
 // manifest says of which.
-func (s *schedule) refuse(t *scenario.Tables) error {
+func (s *schedule) refuse(t *simulation.Tables) error {
 	_, errQueue := t.Policies.Parse(s.spec)
 	_, errNodes := t.Nodes.Parse(s.spec)
 	if errQueue != nil && errNodes == nil {
 		return fmt.Errorf("%s is a schedule of the nodes of a domain: give what was asked for and the domain, as in gridslot validate %s %s --domain FILE.yaml",
-			s.path(), s.path(), filepath.Join(s.dir, scenario.RequestsName))
+			s.path(), s.path(), filepath.Join(s.dir, simulation.RequestsName))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
 // watched is an observer that keeps what is to be seen of a run while it lasts. Any
@@ -80,7 +80,7 @@ func (w *watch) observers(policy, site string) []entity.Observer {
 }
 
 // lines are what is to be seen: a line a run under way, and how far the work is.
-func (w *watch) lines(p scenario.Progress, elapsed time.Duration) []string {
+func (w *watch) lines(p simulation.Progress, elapsed time.Duration) []string {
 	running := p.Running()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,7 +120,7 @@ func days(t des.Time) string {
 
 // show draws the view on out, which is a terminal, until the function it returns is
 // called, which wipes it out.
-func (w *watch) show(out io.Writer, p scenario.Progress) (stop func()) {
+func (w *watch) show(out io.Writer, p simulation.Progress) (stop func()) {
 	begun, drawn := time.Now(), 0
 	return repeatedly(func() {
 		lines := w.lines(p, time.Since(begun))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
 // looking compares what is watched with what the metascheduler knows, after every event.
@@ -36,11 +36,11 @@ func (l *looking) Decided(r *entity.Round) {
 
 func TestWhatIsWatchedIsWhatHappens(t *testing.T) {
 	w := &watch{}
-	sc := scenario.New()
+	sc := simulation.New()
 	require.NoError(t, sc.Set("policy", "easy"))
 	require.NoError(t, sc.Set("outages", "exponential:mtbf=5d:repair=4h"))
 	var l *looking
-	_, err := scenario.Run(context.Background(), sc, scenario.Options{Observers: func(policy, site string) []entity.Observer {
+	_, err := simulation.Run(context.Background(), sc, simulation.Options{Observers: func(policy, site string) []entity.Observer {
 		all := w.observers(policy, site)
 		l = &looking{t: t, run: all[0].(*watched)}
 		return append(all, l)
@@ -50,7 +50,7 @@ func TestWhatIsWatchedIsWhatHappens(t *testing.T) {
 	require.Zero(t, l.run.queue.Load())
 	require.Zero(t, l.run.busy.Load())
 	require.LessOrEqual(t, l.most, l.run.capacity.Load())
-	progress := scenario.Progress{Total: 200, Done: func() int64 { return 50 }, Running: func() []string { return []string{"easy"} }}
+	progress := simulation.Progress{Total: 200, Done: func() int64 { return 50 }, Running: func() []string { return []string{"easy"} }}
 	lines := w.lines(progress, 30*time.Second)
 	require.Len(t, lines, 2)
 	require.True(t, strings.HasPrefix(lines[0], "easy"))

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/grid"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/agent"
@@ -27,7 +27,7 @@ import (
 // oar11 runs strategies over a growing number of jobs (figures 2 and 3), and sees how
 // far the settings that the paper leaves open matter.
 type oar11 struct {
-	Grid   scenario.Grid
+	Grid   simulation.Grid
 	Source oarSource
 	Steps  []int64 // numbers of jobs, ascending
 	// Strategies are run at every step: OAR first, then RLA by each rule of
@@ -89,10 +89,10 @@ func newOAR11() oar11 {
 // oar11Grid is the paper's grid: seven clusters, seven brokers. It gives neither
 // speeds nor latencies nor the local schedulers: ours are equal speeds, 1 s
 // (a wide-area round trip and the handling at both ends) and EASY.
-func oar11Grid() scenario.Grid {
-	g := &scenario.Grid{Network: scenario.Network{Latency: 1}}
+func oar11Grid() simulation.Grid {
+	g := &simulation.Grid{Network: simulation.Network{Latency: 1}}
 	for _, n := range []int{240, 210, 180, 150, 120, 90, 60} {
-		g.Clusters = append(g.Clusters, scenario.ClusterSite{Processors: n})
+		g.Clusters = append(g.Clusters, simulation.ClusterSite{Processors: n})
 	}
 	return *g.WithDefaults()
 }
@@ -151,15 +151,15 @@ func (s oarSource) setting() (Setting, error) {
 
 // first has the first n jobs. OAR11's jobs are known by their length, so estimates
 // are exact, but for users' own where user is set.
-func (s oarSource) first(n int64, user bool) scenario.Workload {
+func (s oarSource) first(n int64, user bool) simulation.Workload {
 	if s.Trace == "" {
-		return scenario.Workload{Trace: fmt.Sprintf("lublin:jobs=%d:procs=%d:load=%g", n, s.Processors, s.Load)}
+		return simulation.Workload{Trace: fmt.Sprintf("lublin:jobs=%d:procs=%d:load=%g", n, s.Processors, s.Load)}
 	}
 	o := workload.Options{First: n, Shift: true}
 	if !user {
 		o.Estimates.Kind = workload.EstimatesExact
 	}
-	return scenario.Workload{Trace: s.Trace, Options: o}
+	return simulation.Workload{Trace: s.Trace, Options: o}
 }
 
 // Quantities of the figures.
@@ -173,7 +173,7 @@ const (
 // oarRow is what became of a run: what every machine tells, and what a grid does.
 type oarRow struct {
 	metrics.Summary
-	scenario.GridSummary
+	simulation.GridSummary
 }
 
 // oarMeasures are the paper's four, and two by which to judge them: a job's wait ends
@@ -223,7 +223,7 @@ func (e oar11) cells() (all []*oarCell) {
 }
 
 // gridAs is the grid as a variant has it.
-func (e oar11) gridAs(v oarVariant) scenario.Grid {
+func (e oar11) gridAs(v oarVariant) simulation.Grid {
 	g := e.Grid.WithDefaults() // a copy
 	for i := range g.Clusters {
 		if i < len(v.Speeds) {
@@ -236,11 +236,11 @@ func (e oar11) gridAs(v oarVariant) scenario.Grid {
 }
 
 // onGrid runs a strategy on so many jobs of a source.
-func onGrid(ctx context.Context, g scenario.Grid, from oarSource, jobs int64, user bool, strategy string, seed uint64, o scenario.Options) (oarRow, error) {
-	sc := scenario.New()
+func onGrid(ctx context.Context, g simulation.Grid, from oarSource, jobs int64, user bool, strategy string, seed uint64, o simulation.Options) (oarRow, error) {
+	sc := simulation.New()
 	sc.Machine, sc.Policies, sc.Settings.Seed = &g, []string{strategy}, seed
 	sc.Workload = from.first(jobs, user)
-	out, err := scenario.Run(ctx, sc, o)
+	out, err := simulation.Run(ctx, sc, o)
 	if err != nil {
 		return oarRow{}, err
 	}
@@ -282,7 +282,7 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 	at := func(i int) *oarCell { return cells[len(cells)-1-i] }
 	rows, err := c.sweep(ctx, e, axis, func(ctx context.Context, i int) (texts sweep.Row, err error) {
 		x := at(i)
-		r, err := onGrid(ctx, e.gridAs(x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, scenario.Options{})
+		r, err := onGrid(ctx, e.gridAs(x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, simulation.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("%s, %d jobs, %s: %w", x.strategy, x.jobs, cmp.Or(x.variant.Name, "as published"), err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/agent"
 	"github.com/gridslot/gridslot/workload"
@@ -44,7 +44,7 @@ func TestEveryStrategyKeepsTheRules(t *testing.T) {
 func keepsTheRules(t *testing.T, source oarSource, strategy string, n int64) {
 	var sites []*validate.Validator
 	ran := counter{tasks: map[int64]int{}, fragments: map[int64]int{}}
-	r, err := onGrid(context.Background(), oar11Grid(), source, n, false, strategy, 1, scenario.Options{
+	r, err := onGrid(context.Background(), oar11Grid(), source, n, false, strategy, 1, simulation.Options{
 		Observers: func(_, site string) []entity.Observer {
 			if site == "" {
 				return nil
@@ -103,13 +103,13 @@ func (c *counter) Observe(e entity.JobEvent) {
 // BenchmarkGrid tells what a job costs: it should not depend on how many there
 // are. ns/job is what to compare.
 func BenchmarkGrid(b *testing.B) {
-	large := scenario.Grid{Brokers: 100, Network: scenario.Network{Latency: 1}}
+	large := simulation.Grid{Brokers: 100, Network: simulation.Network{Latency: 1}}
 	for range 100 {
-		large.Clusters = append(large.Clusters, scenario.ClusterSite{Processors: 96})
+		large.Clusters = append(large.Clusters, simulation.ClusterSite{Processors: 96})
 	}
 	for _, grid := range []struct {
 		name   string
-		config scenario.Grid
+		config simulation.Grid
 		from   oarSource
 		jobs   []int64
 	}{
@@ -121,7 +121,7 @@ func BenchmarkGrid(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/%s/%d", grid.name, strategy, n), func(b *testing.B) {
 					fragments := int64(0)
 					for b.Loop() {
-						r, err := onGrid(context.Background(), grid.config, grid.from, n, false, strategy, 1, scenario.Options{})
+						r, err := onGrid(context.Background(), grid.config, grid.from, n, false, strategy, 1, simulation.Options{})
 						require.NoError(b, err)
 						fragments = r.Fragments
 					}

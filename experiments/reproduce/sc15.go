@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -171,7 +171,7 @@ type sc15Cell struct {
 	log     sc15Log
 	of      prediction
 	once    bool // one decision an instant
-	result  *scenario.Result
+	result  *simulation.Result
 	differs int // jobs, of those published; -1 where none are
 }
 
@@ -183,8 +183,8 @@ func (c *sc15Cell) variant() string {
 }
 
 // scenario is what the cell runs.
-func (c *sc15Cell) scenario() *scenario.Scenario {
-	sc := scenario.New()
+func (c *sc15Cell) scenario() *simulation.Scenario {
+	sc := simulation.New()
 	sc.Workload.Trace, sc.Policies, sc.Settings.Pass = c.log.path, []string{c.of.Policy}, entity.PassEvent
 	sc.Settings.Predict, sc.Settings.Correct = c.of.Predictor, c.of.Correct
 	if c.once {
@@ -210,7 +210,7 @@ func (c *sc15Cell) simulate(ctx context.Context) error {
 
 // schedule has the log's jobs run, and observers told of it.
 func (c *sc15Cell) schedule(ctx context.Context, observers ...entity.Observer) error {
-	out, err := scenario.Run(ctx, c.scenario(), scenario.Options{
+	out, err := simulation.Run(ctx, c.scenario(), simulation.Options{
 		Observers: func(policy, site string) []entity.Observer { return observers },
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -113,7 +113,7 @@ func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
 	require.NoError(t, cell.simulate(context.Background()))
 	require.Equal(t, -1, cell.differs)
 	dir := t.TempDir()
-	_, err := scenario.Run(context.Background(), cell.scenario(), scenario.Options{Dir: dir})
+	_, err := simulation.Run(context.Background(), cell.scenario(), simulation.Options{Dir: dir})
 	require.NoError(t, err)
 	rows, err := readColumns(filepath.Join(dir, "jobs-easy++.csv"), "job_id", "waiting_time", "prediction", "corrections")
 	require.NoError(t, err)

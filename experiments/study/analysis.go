@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
@@ -205,7 +205,7 @@ func (f *File) checkBaseline() error {
 
 // recordBatches has a simulation tell a recorder of its jobs; the recorder is nil where no
 // batches are wanted.
-func (f *File) recordBatches(sc *scenario.Scenario, o *scenario.Options) *findings.Recorder {
+func (f *File) recordBatches(sc *simulation.Scenario, o *simulation.Options) *findings.Recorder {
 	if f.analysis.Batching == nil {
 		return nil
 	}

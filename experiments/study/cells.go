@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -213,7 +213,7 @@ func (f *File) checkCell(c cell) error {
 		if v.Name == "policy" && v.at != nil {
 			names, err := sc.PolicyNames(f.tables)
 			if err == nil && len(names) > 1 {
-				err = &scenario.SettingError{Name: "policy", Err: fmt.Errorf("a case has one policy, not %d: write a list", len(names))}
+				err = &simulation.SettingError{Name: "policy", Err: fmt.Errorf("a case has one policy, not %d: write a list", len(names))}
 			}
 			if err != nil {
 				return f.errorOf(c, err)
@@ -229,7 +229,7 @@ func (f *File) errorOf(c cell, err error) error {
 	if err == nil {
 		return nil
 	}
-	var setting *scenario.SettingError
+	var setting *simulation.SettingError
 	if errors.As(err, &setting) {
 		for _, v := range c {
 			if v.Name == setting.Name && v.at != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/backfill"
@@ -164,7 +164,7 @@ func TestFilesThatAreAskedForAreKept(t *testing.T) {
 func TestPoliciesOfAProgramAreKnown(t *testing.T) {
 	own := policy.Table[entity.Policy]{{Name: "mine", Text: "my own", New: func(*policy.Args) entity.Policy { return backfill.FCFS{} }}}
 	dir := files(t, map[string]string{"study.yaml": "policies: [mine]\ntraces: tiny.swf\n", "tiny.swf": tiny})
-	f, err := Open(filepath.Join(dir, "study.yaml"), scenario.NewTables(own, nil, nil, nil, nil))
+	f, err := Open(filepath.Join(dir, "study.yaml"), simulation.NewTables(own, nil, nil, nil, nil))
 	require.NoError(t, err)
 	s, err := f.Study("test")
 	require.NoError(t, err)
@@ -181,11 +181,11 @@ func TestARowIsThatOfTheScenario(t *testing.T) {
 	require.NoError(t, err)
 	r, err := sweep.Run(context.Background(), s, f.Do)
 	require.NoError(t, err)
-	sc := scenario.New()
+	sc := simulation.New()
 	for name, value := range map[string]string{"policy": "easy:order=wfp3", "load": "1.1", "estimates": "tsafrir", "seed": "3", "first": "300"} {
 		require.NoError(t, sc.Set(name, value))
 	}
-	out, err := scenario.Run(context.Background(), sc, scenario.Options{})
+	out, err := simulation.Run(context.Background(), sc, simulation.Options{})
 	require.NoError(t, err)
 	want := out.Results[0].Summary
 	columns, rows, err := out.Table()

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/gridslot/gridslot/entity/csvtext"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/metrics/findings"
 	"github.com/gridslot/gridslot/metrics/schema"
@@ -21,7 +21,7 @@ import (
 // but for the policy, which is a parameter, and what differs from one run to the
 // next.
 var Columns = sync.OnceValue(func() []string {
-	return slices.DeleteFunc(scenario.SummaryColumns(), func(name string) bool { return name == "policy" || name == "cpu_seconds" })
+	return slices.DeleteFunc(simulation.SummaryColumns(), func(name string) bool { return name == "policy" || name == "cpu_seconds" })
 })
 
 // kinds are the types of Columns, by name.
@@ -55,8 +55,8 @@ func CheckRow(r sweep.Row) error {
 }
 
 // scenario is that of a case.
-func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {
-	sc := scenario.New()
+func (f *File) scenario(c sweep.Case) (*simulation.Scenario, error) {
+	sc := simulation.New()
 	for _, p := range c.Params {
 		if slices.Contains(machines, p.Name) {
 			var err error
@@ -71,7 +71,7 @@ func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {
 		}
 		value := p.Value
 		if p.Name == "trace" && value == "-" {
-			return nil, &scenario.SettingError{Name: "trace", Err: errors.New("standard input can be read once only: name a file")}
+			return nil, &simulation.SettingError{Name: "trace", Err: errors.New("standard input can be read once only: name a file")}
 		}
 		var err error
 		value = f.tables.PlaceFiles(p.Name, value, func(path string) string {
@@ -91,7 +91,7 @@ func (f *File) scenario(c sweep.Case) (*scenario.Scenario, error) {
 }
 
 // machine is a scenario of its own, as a file describes it.
-func (f *File) machine(kind, name string) (*scenario.Scenario, error) {
+func (f *File) machine(kind, name string) (*simulation.Scenario, error) {
 	path := f.path(name)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *File) machine(kind, name string) (*scenario.Scenario, error) {
 			kind = ""
 		}
 		var err error
-		if sc, err = scenario.ReadMachine(path, kind, f.tables); err != nil {
+		if sc, err = simulation.ReadMachine(path, kind, f.tables); err != nil {
 			return nil, err
 		}
 		f.machines[path] = sc
@@ -117,7 +117,7 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 		return nil, err
 	}
 	log := sweep.Log(ctx)
-	o := scenario.Options{
+	o := simulation.Options{
 		Tables: f.tables, Workers: 1,
 		Tell: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) },
 	}
@@ -133,7 +133,7 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 		o.Events, o.Decisions = f.keepsKind("events"), f.keepsKind("decisions")
 		o.Alternatives, o.Perfetto = f.keepsKind("alternatives"), f.keepsKind("perfetto")
 	}
-	out, err := scenario.Run(ctx, sc, o)
+	out, err := simulation.Run(ctx, sc, o)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (f *File) Do(ctx context.Context, c sweep.Case) (sweep.Row, error) {
 }
 
 // row is the row of a simulation of one policy.
-func row(out *scenario.Outcome) (sweep.Row, error) {
+func row(out *simulation.Outcome) (sweep.Row, error) {
 	columns, rows, err := out.Table()
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (f *File) removeUnkept(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if kind := scenario.FileKind(e.Name()); kind != "" && !f.keepsKind(kind) {
+		if kind := simulation.FileKind(e.Name()); kind != "" && !f.keepsKind(kind) {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}

@@ -19,5 +19,5 @@
 // study's own, which stand in other values as {NAME}.
 //
 //	File    keys (keys.go) -> axes (read.go) -> cells (cells.go) -> sweep.Study
-//	Do      a case -> scenario.Scenario -> scenario.Run -> a row (do.go)
+//	Do      a case -> simulation.Scenario -> simulation.Run -> a row (do.go)
 package study

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
 // key is a key of the study file. The reader, the schema for editors and the
@@ -93,7 +93,7 @@ func paramOf(name string) (param string, known bool) {
 			return name, true
 		}
 	}
-	return name, slices.Contains(scenario.SettingNames(), name)
+	return name, slices.Contains(simulation.SettingNames(), name)
 }
 
 // known are all keys by their names.
@@ -102,7 +102,7 @@ func known() []string {
 	for _, k := range keys {
 		names = append(names, k.name)
 	}
-	for _, name := range scenario.SettingNames() {
+	for _, name := range simulation.SettingNames() {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -9,7 +9,7 @@ package study
 //	batches, compare, ...           what becomes of the results (analysis.go)
 //
 // What a value means is the scenario's business: values are texts here, each with its place in
-// the file, and are set by scenario.Set when a case is made.
+// the file, and are set by simulation.Set when a case is made.
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 )
 
@@ -194,7 +194,7 @@ func (r *reader) list(k yamlfile.Key, param string) error {
 // normalValue is a value as the setting of that name writes it; a text that is no value of a
 // setting, such as one with a name of the study's own in it, is left as it is.
 func normalValue(param, text string) string {
-	if sc := scenario.New(); text != "" && sc.Set(param, text) == nil {
+	if sc := simulation.New(); text != "" && sc.Set(param, text) == nil {
 		return sc.Values()[param]
 	}
 	return text
@@ -367,8 +367,8 @@ func (r *reader) readSeeds(k yamlfile.Key) error {
 func (r *reader) readKeep(n *yamlfile.Node) error {
 	nodes, err := textsOf(n, "keep")
 	for _, n := range nodes {
-		if n.Text != "all" && !slices.Contains(scenario.FileKinds(), n.Text) {
-			return n.Errorf("keep: there are no files of the kind %q%s: there are all, %s", n.Text, yamlfile.Suggestion(n.Text, scenario.FileKinds()), strings.Join(scenario.FileKinds(), ", "))
+		if n.Text != "all" && !slices.Contains(simulation.FileKinds(), n.Text) {
+			return n.Errorf("keep: there are no files of the kind %q%s: there are all, %s", n.Text, yamlfile.Suggestion(n.Text, simulation.FileKinds()), strings.Join(simulation.FileKinds(), ", "))
 		}
 		r.keep = append(r.keep, n.Text)
 	}
@@ -435,7 +435,7 @@ func (r *reader) checkNames() error {
 	for _, name := range r.names() {
 		switch {
 		case !isOwn(name):
-		case name == "index" || name == "key" || slices.Contains(scenario.SummaryColumns(), name):
+		case name == "index" || name == "key" || slices.Contains(simulation.SummaryColumns(), name):
 			return keys[name].Errorf("results have a column %q already: choose another name", name)
 		case !used[name]:
 			return keys[name].Errorf("there is no key %q%s; a name of the study's own stands in other values as {%s}", name, yamlfile.Suggestion(name, known()), name)

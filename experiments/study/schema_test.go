@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the schema anew")
@@ -44,12 +44,12 @@ func TestThePageHasAllKeys(t *testing.T) {
 			require.Contains(t, string(text), "| `"+k.name+"` | "+k.text+" |")
 		}
 	}
-	for _, name := range scenario.SettingNames() {
+	for _, name := range simulation.SettingNames() {
 		if !slices.Contains([]string{"policy", "trace", "seed"}, name) {
 			require.Contains(t, string(text), "`"+name+"`")
 		}
 	}
-	for _, kind := range scenario.FileKinds() {
+	for _, kind := range simulation.FileKinds() {
 		require.Contains(t, string(text), "`"+kind+"`")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/traces"
 )
@@ -28,7 +28,7 @@ type File struct {
 	Limit    sweep.Limit
 	analysis analysis
 
-	tables  *scenario.Tables
+	tables  *simulation.Tables
 	axes    []axis
 	filters []filter
 	cells   []cell
@@ -36,12 +36,12 @@ type File struct {
 	planErr error
 
 	mu       sync.Mutex
-	machines map[string]*scenario.Scenario // read from files, by their paths
+	machines map[string]*simulation.Scenario // read from files, by their paths
 }
 
 // Open reads a study from a file. The tables are what its values may name; nil are those
-// that come with the program (scenario.Standard).
-func Open(path string, t *scenario.Tables) (*File, error) {
+// that come with the program (simulation.Standard).
+func Open(path string, t *simulation.Tables) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		var at *os.PathError
@@ -59,11 +59,11 @@ func Open(path string, t *scenario.Tables) (*File, error) {
 
 // Read reads a study from its text. Files that it names are opened by Check, Study
 // and Do.
-func Read(p sweep.Portable, t *scenario.Tables) (*File, error) {
+func Read(p sweep.Portable, t *simulation.Tables) (*File, error) {
 	if t == nil {
-		t = scenario.Standard()
+		t = simulation.Standard()
 	}
-	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, tables: t, machines: map[string]*scenario.Scenario{}}
+	f := &File{Name: p.Name, Text: p.Text, Dir: p.Dir, tables: t, machines: map[string]*simulation.Scenario{}}
 	root, err := yamlfile.Read(p.Text)
 	if errors.Is(err, yamlfile.ErrEmpty) {
 		err = fmt.Errorf("%w: say at least which policies, as in policies: [fcfs, easy]", err)

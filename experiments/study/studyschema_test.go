@@ -3,14 +3,14 @@ package study
 import (
 	"encoding/json"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
 // studySchema is the study file as a JSON schema, by which editors complete keys and mark
 // what is wrong.
 func studySchema() []byte {
 	properties := map[string]any{}
-	for _, s := range scenario.SettingTable() {
+	for _, s := range simulation.SettingTable() {
 		properties[s.Name] = property(values, s.Doc)
 	}
 	for _, k := range keys {

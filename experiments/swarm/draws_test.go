@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/cli"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 )
 
 // worlds draws many worlds and carries none out.
@@ -37,7 +37,7 @@ func TestEveryFlagOfSimulateIsDrawn(t *testing.T) {
 		}
 		drawn["scenario"] = drawn["scenario"] || w.asFile
 	})
-	for _, name := range scenario.SettingNames() {
+	for _, name := range simulation.SettingNames() {
 		require.True(t, drawn[name] || name == "trace", "no world has the setting %s: give it a row in features_test.go", name)
 	}
 	var help bytes.Buffer

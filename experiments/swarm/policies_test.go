@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 )
 
-var tables = scenario.Standard()
+var tables = simulation.Standard()
 
 // values are values of parameters, by the words for them in the tables, or by the names of
 // parameters where a word says too little.

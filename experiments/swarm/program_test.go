@@ -15,7 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/predict"
@@ -326,7 +326,7 @@ func (w *world) prepare(m *entity.Metascheduler) (err error) {
 				m.Overrun, err = entity.ParseOverrun(s.value)
 			}
 		case "wake":
-			m.Wakes, err = scenario.ParseWake(s.value)
+			m.Wakes, err = simulation.ParseWake(s.value)
 		case "victims":
 			m.Checkpoints = entity.Checkpoints{Interval: 7 * des.Second, Cost: des.Second}
 		}
@@ -356,7 +356,7 @@ func (w *world) prepare(m *entity.Metascheduler) (err error) {
 
 // programJobs are the jobs as a program makes them.
 func (w *world) programJobs() (all []*entity.Job, err error) {
-	moldable, err := scenario.ParseMoldable(w.get("moldable"))
+	moldable, err := simulation.ParseMoldable(w.get("moldable"))
 	if err != nil {
 		return nil, err
 	}

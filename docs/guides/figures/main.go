@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics/figure"
 	"github.com/gridslot/gridslot/metrics/results"
 	"github.com/gridslot/gridslot/metrics/stats"
@@ -21,10 +21,10 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	sc := scenario.New()
+	sc := simulation.New()
 	sc.Workload.Trace = "lublin:jobs=4000:procs=128:load=0.7"
 	sc.Policies = []string{"easy", "conservative"}
-	if _, err := scenario.Run(context.Background(), sc, scenario.Options{Dir: dir}); err != nil {
+	if _, err := simulation.Run(context.Background(), sc, simulation.Options{Dir: dir}); err != nil {
 		log.Fatal(err)
 	}
 

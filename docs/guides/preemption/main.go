@@ -7,7 +7,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/preempt"
@@ -71,7 +71,7 @@ func main() {
 			log.Fatal(err)
 		}
 		c, check := &counter{}, &validate.Validator{}
-		_, err = scenario.Simulate(context.Background(), jobs, scenario.RunSettings{
+		_, err = simulation.Simulate(context.Background(), jobs, simulation.RunSettings{
 			Policy: p, Processors: trace.MaxProcs, Observers: []entity.Observer{c, check},
 		})
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/scenario"
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/policy"
 )
 
@@ -29,14 +29,14 @@ func (SmallestFirst) Schedule(r *entity.Round) {
 }
 
 func main() {
-	tables := scenario.Standard()
+	tables := simulation.Standard()
 	tables.AddPolicies(policy.Entry[entity.Policy]{
 		Name: "smallest-first", Text: "jobs of the least area first",
 		New: func(*policy.Args) entity.Policy { return SmallestFirst{} },
 	})
-	sc := scenario.New() // or with a log: sc.Workload.Trace = "log.swf.gz"
+	sc := simulation.New() // or with a log: sc.Workload.Trace = "log.swf.gz"
 	sc.Policies = []string{"easy", "smallest-first"}
-	out, err := scenario.Run(context.Background(), sc, scenario.Options{Tables: tables, Dir: "results", Decisions: true})
+	out, err := simulation.Run(context.Background(), sc, simulation.Options{Tables: tables, Dir: "results", Decisions: true})
 	if err != nil {
 		log.Fatal(err)
 	}

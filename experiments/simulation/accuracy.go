@@ -1,0 +1,76 @@
+package simulation
+
+// How good predictions of runtimes were, in the summary.
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// predictedRow and predictedMoneyRow are rows of summary.csv where runtimes are
+// predicted.
+type (
+	predictedRow struct {
+		metrics.Summary
+		metrics.AccuracySummary
+	}
+	predictedMoneyRow struct {
+		metrics.Summary
+		MoneySummary
+		metrics.AccuracySummary
+	}
+)
+
+// predicted reports whether the runtimes of some run were.
+func (o *Outcome) predicted() bool {
+	return slices.ContainsFunc(o.Results, func(r *Result) bool { return r.Accuracy != nil && r.Grid == nil })
+}
+
+// accuracy is that of a run, empty of one without predictions.
+func (r *Result) accuracy() metrics.AccuracySummary {
+	if r.Accuracy == nil {
+		return metrics.AccuracySummary{}
+	}
+	return *r.Accuracy
+}
+
+// predictedRows are the rows of all columns, where some runtimes are predicted.
+func (o *Outcome) predictedRows() any {
+	var rows []predictedRow
+	var domains []predictedMoneyRow
+	for _, r := range o.Results {
+		if r.Money != nil {
+			domains = append(domains, predictedMoneyRow{r.Summary, *r.Money, r.accuracy()})
+		} else {
+			rows = append(rows, predictedRow{r.Summary, r.accuracy()})
+		}
+	}
+	if domains != nil {
+		return domains
+	}
+	return rows
+}
+
+// printAccuracy writes a table of how good predictions were, if there were any.
+func (o *Outcome) printAccuracy(w io.Writer) error {
+	if !o.predicted() {
+		return nil
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "\npredictions\tmean error\taccuracy %\ttoo short %\tcorrections a job\t")
+	for _, r := range o.Results {
+		if a := r.accuracy(); a.PredictionError != nil {
+			decimal := func(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }
+			fmt.Fprintf(table, "\n%s\t%s\t%s\t%s\t%s\t", r.Summary.Policy, metrics.Clock(math.Round(1000**a.PredictionError)/1000),
+				decimal(100**a.PredictionAccuracy, 1), decimal(100**a.UnderPredicted, 1), decimal(*a.CorrectionsPerJob, 2))
+		}
+	}
+	fmt.Fprintln(table)
+	return table.Flush()
+}

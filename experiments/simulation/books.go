@@ -1,0 +1,203 @@
+package simulation
+
+// What named nodes have to tell, so that a run can be checked from its files: who had
+// which node when and for how much, owners' jobs, and accounts.
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/csvtext"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// The first lines of the files of a grid.
+const (
+	ownersHeader   = "site,node,wanted,start,end,owner,job_id\n"
+	accountsHeader = "site,account,balance\n"
+)
+
+// books are the bills of all named nodes of a run, as a flow that begins their files when it
+// is attached, and closes the accounts when it ends:
+//
+//	tasks-POLICY.csv     who had which node, from when to when, and for how much
+//	local-POLICY.csv     owners' jobs, on a grid alone
+//	accounts-POLICY.csv  balances, on a grid alone
+type books struct {
+	hooks
+	grid             bool
+	policy           string
+	tasks            *metrics.TaskWriter // nil where no files are wanted, as are these:
+	owners, accounts io.Writer
+	all              []*book
+}
+
+// Attach begins the files.
+func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
+	b.policy = x.settings.Name
+	w, err := x.create("tasks", "")
+	if err != nil || w == nil {
+		return nil, err
+	}
+	b.tasks = metrics.NewTaskWriter(w)
+	b.tasks.Bookings = !b.grid
+	if !b.grid {
+		return nil, nil
+	}
+	if b.owners, err = x.create("local", ""); err != nil {
+		return nil, err
+	}
+	if b.accounts, err = x.create("accounts", ""); err != nil {
+		return nil, err
+	}
+	fmt.Fprint(b.owners, ownersHeader) // commit has what went wrong
+	fmt.Fprint(b.accounts, accountsHeader)
+	return nil, nil
+}
+
+// of is the book of one more domain, which is a site of that name, or "".
+func (b *books) of(x *Session, site string, l *market.Ledger) *book {
+	k := &book{books: b, site: site, bills: metrics.NewBills(l, x.settings.Dir != "")}
+	b.all = append(b.all, k)
+	return k
+}
+
+// siteOf says what files call the site of a node: of a union it is its domain.
+func siteOf(site string) func(*entity.Node) string {
+	return func(n *entity.Node) string {
+		if site == "" {
+			return n.Labels[domainLabel]
+		}
+		return site
+	}
+}
+
+// job is the bill of a job, at all sites together.
+func (b *books) job(r *entity.Run) (all metrics.Bill) {
+	for _, k := range b.all {
+		bill := k.bills.Job(r.ID)
+		all.Cost += bill.Cost
+		all.Paid += bill.Paid
+	}
+	return all
+}
+
+// total is the bill of all jobs.
+func (b *books) total() (all metrics.Bill) {
+	for _, k := range b.all {
+		bill := k.bills.Total()
+		all.Cost += bill.Cost
+		all.Paid += bill.Paid
+	}
+	return all
+}
+
+// End closes the accounts and writes them. It is an error where they do not add up.
+func (b *books) End() error {
+	for _, k := range b.all {
+		l := k.bills.Ledger
+		if err := l.Check(); err != nil && k.site == "" {
+			return fmt.Errorf("policy %s: %w", b.policy, err)
+		} else if err != nil {
+			return fmt.Errorf("strategy %s: %s: %w", b.policy, k.site, err)
+		}
+		if b.accounts == nil {
+			continue
+		}
+		for _, a := range l.Accounts() {
+			fmt.Fprintf(b.accounts, "%s,%v,%v\n", k.site, a, l.Balance(a))
+		}
+	}
+	if b.tasks != nil {
+		return b.tasks.Close()
+	}
+	return nil
+}
+
+// book is that of one domain: a flow that listens to what jobs cost.
+type book struct {
+	hooks
+	books *books
+	site  string
+	bills *metrics.Bills
+	tasks *metrics.SiteTasks // nil where no files are wanted
+}
+
+// Attach has the bills of the domain hear of its jobs, before whoever asks them.
+func (b *book) Attach(*Session, *Site) ([]entity.Observer, error) {
+	return []entity.Observer{b.bills}, nil
+}
+
+// writing is the flow that writes the tasks of the domain, behind those that begin the
+// files.
+func (b *book) writing() Flow {
+	return hooks{attach: func(*Site) ([]entity.Observer, error) {
+		if b.books.tasks == nil {
+			return nil, nil
+		}
+		b.tasks = b.books.tasks.Of(b.bills, siteOf(b.site))
+		return []entity.Observer{b.tasks}, nil
+	}}
+}
+
+// owner takes in an owner's job that got its node.
+func (b *book) owner(l flow.LocalJob, start des.Time) {
+	if b.tasks != nil {
+		b.tasks.Owner(l, start)
+	}
+	if w := b.books.owners; w != nil {
+		fmt.Fprintf(w, "%s,%d,%v,%v,%v,,\n", b.site, l.Node.ID, l.Start, start, start.Add(l.Length))
+	}
+}
+
+// queue are observers of the jobs of an owner's queue.
+func (b *book) queue(owner string) (all []entity.Observer) {
+	if b.tasks != nil {
+		all = append(all, b.tasks.Owners())
+	}
+	if b.books.owners != nil {
+		all = append(all, &queueBook{b, owner})
+	}
+	return all
+}
+
+// queueBook is an observer that takes in the jobs of an owner's queue when they end.
+type queueBook struct {
+	*book
+	owner string
+}
+
+func (b *queueBook) Observe(e entity.JobEvent) {
+	if e.Kind != entity.JobFinished && e.Kind != entity.JobKilled {
+		return
+	}
+	a := e.Run.Latest()
+	w := csv.NewWriter(b.books.owners) // a name of an owner may need quotes
+	for i, t := range a.Window.Tasks {
+		end := min(a.Ends[i], a.End)
+		_ = w.Write([]string{b.site, strconv.Itoa(t.Node.ID), e.Run.Submit.String(), a.Start.String(), end.String(), csvtext.Of(b.owner), strconv.FormatInt(e.Run.ID, 10)})
+	}
+	w.Flush()
+}
+
+// NodesName is the file that tells of the nodes of a domain, or of all domains of a
+// grid.
+const NodesName = "nodes.csv"
+
+// writeNodes writes it, where nodes are named.
+func (c *call) writeNodes() error {
+	path := filepath.Join(c.dir.Path, NodesName)
+	if c.nodes == nil {
+		return nil
+	}
+	c.wrote = append(c.wrote, NodesName)
+	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteNodes(w, c.nodes) })
+}

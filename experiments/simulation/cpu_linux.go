@@ -1,0 +1,16 @@
+package simulation
+
+import (
+	"syscall"
+	"time"
+)
+
+// threadTime is the processor time that the calling thread has used, user and
+// system.
+func threadTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,97 @@
+package simulation
+
+// What stands beside the files of a run, so that the tools for results know them:
+// summary.csv and manifest.json.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocarina/gocsv"
+
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// describe adds the run to manifest.json and summary.csv of its folder. Runs that these
+// tell of stay, if they are of the same workload under the same settings.
+func (s *RunSettings) describe(r *Result, began time.Time) error {
+	path, table := filepath.Join(s.Dir, "manifest.json"), filepath.Join(s.Dir, "summary.csv")
+	own := metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files}
+	m := metrics.Manifest{
+		Seed: s.Seed, Trace: metrics.TraceFile{Name: s.Workload}, Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{},
+		Settings: s.values(), Runs: []metrics.ManifestRun{own}, Start: began,
+	}
+	rows := []metrics.Summary{r.Summary}
+	m.Version, m.Program = versions("")
+	m.Command = os.Args
+	var before metrics.Manifest
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reading what is known of the folder: %w", err)
+	}
+	if err == nil && json.Unmarshal(text, &before) == nil && before.Trace == m.Trace && before.Seed == m.Seed && sameSettings(before.Settings, m.Settings) {
+		m.Start = before.Start
+		old, err := summaries(table)
+		if err != nil {
+			return err
+		}
+		isOwn := func(name string) bool { return name == own.Policy }
+		m.Runs = append(slices.DeleteFunc(before.Runs, func(b metrics.ManifestRun) bool { return isOwn(b.Policy) }), own)
+		rows = append(slices.DeleteFunc(old, func(b metrics.Summary) bool { return isOwn(b.Policy) }), r.Summary)
+	}
+	var policies []string
+	for _, run := range m.Runs {
+		policies = append(policies, run.Policy)
+	}
+	m.Settings["policy"] = strings.Join(policies, ",")
+	m.End = time.Now()
+	if err := metrics.WriteSummaryFile(table, rows); err != nil {
+		return err
+	}
+	return m.WriteFile(path)
+}
+
+// values are the settings by the names of the command's flags.
+func (s *RunSettings) values() map[string]string {
+	v := map[string]string{
+		"machine": "cluster", "procs": strconv.Itoa(s.Processors), "pass": s.Pass.String(), "overrun": s.Overrun.String(),
+		"allocation": s.Allocation.String(), "seed": strconv.FormatUint(s.Seed, 10), "warmup": s.Warmup.String(), "tau": "",
+	}
+	if s.Tau != 0 {
+		v["tau"] = s.Tau.String()
+	}
+	return v
+}
+
+// sameSettings compares them without the policies.
+func sameSettings(a, b map[string]string) bool {
+	a, b = maps.Clone(a), maps.Clone(b)
+	delete(a, "policy")
+	delete(b, "policy")
+	return maps.Equal(a, b)
+}
+
+// summaries are the rows of a summary.csv, if there is one.
+func summaries(path string) (rows []metrics.Summary, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what is known of the folder: %w", err)
+	}
+	defer f.Close()
+	if err := gocsv.UnmarshalFile(f, &rows); err != nil {
+		return nil, fmt.Errorf("%s is not the summary of a simulation: %w", path, err)
+	}
+	return rows, nil
+}

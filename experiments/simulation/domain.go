@@ -1,0 +1,517 @@
+package simulation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/cyclic"
+	"github.com/gridslot/gridslot/policy/window"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// Domain is the priced nodes of a virtual organisation, planned by the cycle.
+type Domain struct {
+	// Union, where it is not empty, are the domains of which this one consists. Their
+	// nodes are numbered through from 1 and have the label "domain", which is the name
+	// of theirs. Owners, prices, rules and queues are theirs, too, owner a of domain d
+	// being "d/a" here; and Nodes, Generate, Prices, PriceRules and Local do not count.
+	Union    []DomainSite
+	Nodes    []entity.Node // given; where there are none they are generated
+	Generate vo.Nodes
+	Prices   []NodePrice
+	// PriceRules have prices react to what is sold, or nil.
+	PriceRules *PriceRules
+	Local      *LocalJobs // of the owners, or nil
+	Cycle      des.Time   // jobs are planned at its multiples
+	Interval   des.Time   // how far ahead windows are planned; 0 means a cycle
+	// PayByUse has users pay for what they use, not for what is reserved.
+	PayByUse bool
+	Batches  *Batches // jobs where no trace is given, or nil
+	// Pricing is how a trace's jobs become priced requests.
+	Pricing vo.Priced
+	// Criteria are searches for windows by name: user u has number u modulo their
+	// count.
+	Criteria []string
+}
+
+// NodePrice is a change of a node's price.
+type NodePrice struct {
+	Node  int // ID
+	At    des.Time
+	Price float64
+}
+
+// LocalJobs are the owners' own jobs: those listed, and where there is a Load
+// generated ones for each of so many cycles, known from the beginning of their
+// cycle.
+type LocalJobs struct {
+	Rule   flow.LocalRule
+	Listed []LocalJob
+	Load   *vo.Load
+	Cycles int // 0 means 1
+	// Queue has the owners' jobs come to queues instead, or nil.
+	Queue *LocalQueues
+}
+
+// LocalJob is one of an owner's jobs.
+type LocalJob struct {
+	Node                 int // ID
+	Known, Start, Length des.Time
+}
+
+// Batches are generated jobs: a batch at the beginning of each of so many cycles.
+type Batches struct {
+	vo.Batch
+	Cycles, Users int
+}
+
+// defaultNodePolicies are run where neither the call nor the file names any.
+var defaultNodePolicies = []string{"css", "batch-slicer:k=5:shift=end", "bsf:k=5", "easy"}
+
+// Kind implements Machine.
+func (*Domain) Kind() string { return "domain" }
+
+func (*Domain) names(sc *Scenario, t *Tables) ([]name, error) {
+	if len(sc.Policies) == 0 {
+		return names(t.Nodes, defaultNodePolicies, sc.defaults())
+	}
+	return names(t.Nodes, sc.Policies, sc.defaults())
+}
+
+func (d *Domain) check(sc *Scenario) error {
+	switch {
+	case sc.Workload.Options.Procs != 0:
+		return wrong("procs", "the machine is the nodes of the domain")
+	case !(d.Cycle > 0):
+		return errors.New("a domain needs a cycle, a length above 0")
+	case sc.Workload.Trace == "" && sc.Workload.Jobs == nil:
+		if d.Batches == nil {
+			return errors.New("no jobs: give a TRACE, or batches in the file")
+		}
+		return sc.needsTrace()
+	case sc.Workload.Options.Overrun == entity.OverrunExtend:
+		return wrong("overrun", "extend: on the nodes of a domain a job is always cut at the end of its reservation")
+	}
+	return nil
+}
+
+// domainParts are a domain with everything drawn that is drawn.
+type domainParts struct {
+	*Domain
+	nodes    []entity.Node
+	index    map[int]int   // position by ID
+	local    []ownersJobs  // of a union one each
+	queues   []ownersQueue // in the order of the owners' first nodes
+	rules    []pricingOf   // by position; none where no price reacts
+	patient  bool          // jobs wait for cheaper days
+	outages  *outages      // or nil
+	prices   []NodePrice   // in order of time
+	criteria []plan.Finder
+}
+
+// ownersJobs are those of owners who keep one rule, in the order in which they
+// become known.
+type ownersJobs struct {
+	rule flow.LocalRule
+	jobs []LocalJob
+}
+
+func (d *Domain) prepare(c *call) (runner, error) {
+	p, err := d.parts(c.Settings.Seed, c.Settings.Replication)
+	if err != nil {
+		return nil, err
+	}
+	if p.criteria, err = criteria(c.tables, d.Criteria); err != nil {
+		return nil, err
+	}
+	if p.outages, err = c.outages(0, p.nodes); err != nil {
+		return nil, err
+	}
+	if c.jobs == nil {
+		batches, err := d.Batches.draw(c.Settings.Seed, d.Cycle)
+		if err != nil {
+			return nil, err
+		}
+		c.jobs = inMemory(c.base, batches)
+	}
+	c.requests = func() (reading, error) {
+		from, err := c.jobs.open()
+		if err != nil {
+			return nil, err
+		}
+		return p.priced(c, from)
+	}
+	if p.preempts() {
+		c.needsAttempts()
+	}
+	c.nodes = []metrics.SiteNodes{{Site: siteOf(""), Nodes: p.nodes}}
+	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+}
+
+// parts draws what is drawn of a domain.
+func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
+	if len(d.Union) > 0 {
+		return d.union(seed, replication)
+	}
+	nodes, err := d.ownNodes(seed, replication)
+	if err != nil {
+		return nil, err
+	}
+	p := &domainParts{Domain: d, nodes: nodes, index: map[int]int{}}
+	for i, n := range p.nodes {
+		p.index[n.ID] = i
+	}
+	return p, p.draw(seed)
+}
+
+// union draws the domains of a union and joins them.
+func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
+	all := &domainParts{Domain: d, index: map[int]int{}}
+	for i, member := range d.members() {
+		if slices.ContainsFunc(d.members()[:i], func(m DomainSite) bool { return m.Name == member.Name }) {
+			return nil, fmt.Errorf("union: two domains are called %q", member.Name)
+		}
+		if err := checkMember(member.Name); err != nil {
+			return nil, fmt.Errorf("union: %w", err)
+		}
+		p, err := member.parts(siteSeed(seed, replication, i), replication)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", member.Name, err)
+		}
+		before := len(all.nodes)
+		number := func(id int) int { return before + p.index[id] + 1 }
+		for _, n := range p.nodes {
+			n.ID = number(n.ID)
+			n.Labels = maps.Clone(n.Labels)
+			if n.Labels == nil {
+				n.Labels = map[string]string{}
+			}
+			n.Labels[domainLabel] = member.Name
+			if owner := n.Labels[flow.OwnerLabel]; owner != "" {
+				n.Labels[flow.OwnerLabel] = member.owner(owner)
+			}
+			all.index[n.ID] = len(all.nodes)
+			all.nodes = append(all.nodes, n)
+		}
+		for _, own := range p.local {
+			own.jobs = slices.Clone(own.jobs)
+			for k := range own.jobs {
+				own.jobs[k].Node = number(own.jobs[k].Node)
+			}
+			all.local = append(all.local, own)
+		}
+		for _, x := range p.prices {
+			x.Node = number(x.Node)
+			all.prices = append(all.prices, x)
+		}
+		for _, q := range p.queues {
+			q.owner = member.owner(q.owner)
+			all.queues = append(all.queues, q)
+		}
+		all.rules = append(all.rules, p.rules...)
+		all.patient = all.patient || p.patient
+	}
+	slices.SortStableFunc(all.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+	return all, nil
+}
+
+// members are the domains of a union, each with a name.
+func (d *Domain) members() []DomainSite {
+	all := slices.Clone(d.Union)
+	for i := range all {
+		all[i].Name = cmp.Or(all[i].Name, fmt.Sprintf("domain-%d", i+1))
+	}
+	return all
+}
+
+// checkMember refuses names of a union's domains by which owners could be confused.
+func checkMember(name string) error {
+	if strings.Contains(name, "/") {
+		return fmt.Errorf("name: %q has a /, which stands between a domain's name and that of an owner", name)
+	}
+	return nil
+}
+
+// owner is the name, in the union, of one of the domain's owners.
+func (s DomainSite) owner(name string) string { return s.Name + "/" + name }
+
+// domainLabel is the label of a union's nodes that names their domain.
+const domainLabel = "domain"
+
+// siteSeed is the seed of what is drawn of the i-th of several domains.
+func siteSeed(seed, replication uint64, i int) uint64 {
+	return des.NewStream(seed, replication, "site", uint64(i)).Uint64()
+}
+
+// criteria are the users' searches for windows of these names.
+func criteria(t *Tables, names []string) ([]plan.Finder, error) {
+	var all []plan.Finder
+	for _, name := range names {
+		f, err := t.Finders.Parse(name)
+		if err != nil {
+			return nil, fmt.Errorf("criteria: %w", err)
+		}
+		all = append(all, f.Value)
+	}
+	return all, nil
+}
+
+// AllNodes are the nodes given, or else those generated; of a union those of all
+// its domains. Where they would need more memory than there is, that is the error.
+func (d *Domain) AllNodes(seed, replication uint64) ([]entity.Node, error) {
+	if err := d.checkNodes(); err != nil {
+		return nil, err
+	}
+	if len(d.Union) > 0 {
+		p, err := d.union(seed, replication)
+		if err != nil {
+			return nil, err
+		}
+		return p.nodes, nil
+	}
+	return d.ownNodes(seed, replication)
+}
+
+// ownNodes are those of a domain that is no union.
+func (d *Domain) ownNodes(seed, replication uint64) ([]entity.Node, error) {
+	if len(d.Nodes) > 0 {
+		return d.Nodes, nil
+	}
+	generated, err := d.Generate.Generate(seed, replication)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]entity.Node, len(generated))
+	for i, n := range generated {
+		nodes[i] = *n
+	}
+	return nodes, nil
+}
+
+// PricesVary reports whether a node's price is not the same all the time.
+func (d *Domain) PricesVary() bool {
+	return len(d.Prices) > 0 || d.PriceRules != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.PricesVary() })
+}
+
+// within is a search that keeps to nodes of one value of a label, if there is one.
+func within(label string, f plan.Finder) plan.Finder {
+	if label == "" {
+		return f
+	}
+	return window.Within{Finder: f, Label: label}
+}
+
+// criterionOf is the search of a user.
+func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int(user), 0)%len(all)] }
+
+// draw makes the owners' jobs and checks that all nodes that are named are there.
+func (p *domainParts) draw(seed uint64) error {
+	p.prices = slices.Clone(p.Prices)
+	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
+	if l := p.Local; l != nil {
+		own := ownersJobs{l.Rule, slices.Clone(l.Listed)}
+		if l.Load != nil {
+			for c := range max(l.Cycles, 1) {
+				from := des.Time(c) * p.Cycle
+				for _, n := range p.nodes {
+					spans, err := l.Load.Generate(des.NewStream(seed, uint64(c), "vo.local", uint64(n.ID)), int(p.Cycle/des.Second))
+					if err != nil {
+						return fmt.Errorf("local: %w", err)
+					}
+					for _, s := range spans {
+						own.jobs = append(own.jobs, LocalJob{n.ID, from, from + s.Start, s.End - s.Start})
+					}
+				}
+			}
+		}
+		slices.SortStableFunc(own.jobs, func(a, b LocalJob) int { return cmp.Compare(a.Known, b.Known) })
+		for _, x := range own.jobs {
+			if _, ok := p.index[x.Node]; !ok {
+				return fmt.Errorf("local: there is no node %d", x.Node)
+			}
+		}
+		p.local = []ownersJobs{own}
+	}
+	for _, x := range p.prices {
+		if _, ok := p.index[x.Node]; !ok {
+			return fmt.Errorf("prices: there is no node %d", x.Node)
+		}
+	}
+	return p.drawOwners(seed)
+}
+
+// draw makes the jobs: a batch at the beginning of each cycle of that length.
+func (b *Batches) draw(seed uint64, cycle des.Time) ([]entity.Job, error) {
+	var all []entity.Job
+	from := vo.Batches{Batch: b.Batch, Cycles: b.Cycles, Cycle: cycle, Users: b.Users}
+	for j, err := range from.Generate(seed) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *j)
+	}
+	return all, nil
+}
+
+// run runs one policy on nodes of its own: prices change.
+func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
+	chosen, err := c.tables.Nodes.Parse(r.spec, c.defaults()) // anew: it may keep state
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.source(c, r, chosen.Value.Within)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := p.plan(chosen.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	s := r.settings
+	s.Policy, s.Processors, s.Owners = chosen.Value.Policy, len(p.nodes), p.Local != nil || len(p.local)+len(p.queues) > 0
+	if s.Outages, err = p.outages.flow(nodes.Nodes()); err != nil {
+		return nil, err
+	}
+	if by, ok := s.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
+		by.Criterion = func(j *entity.Run) plan.Finder {
+			return within(chosen.Value.Within, criterionOf(j.User, p.criteria))
+		}
+	}
+	x := newSession(s)
+	defer x.close()
+	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
+	books := &books{}
+	book := books.of(x, "", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
+	x.bill = books.job
+	prices := &priceFile{domains: []*domainParts{p}}
+	err = x.openAlone(&Site{Plan: nodes, Policy: s.Policy, Flows: slices.Concat(
+		[]Flow{book, x.cycles(cycles), listening(r.observers("")...)},
+		x.records(),
+		[]Flow{books, book.writing(), c.planning(x, s.Policy), prices},
+		x.outages(),
+		[]Flow{&ownersFlow{call: c, parts: p, book: book, prices: prices, account: x.account}, x.bookings(), x.arrivals(from)},
+	)})
+	if err != nil {
+		return nil, err
+	}
+	result, err := x.finish(ctx)
+	result.Money = moneyOf(books.total())
+	return &result, err
+}
+
+// source are the jobs of a run; where a label is given, their own searches keep to nodes of
+// one value of the label.
+func (p *domainParts) source(c *call, r *policyRun, label string) (entity.Source, error) {
+	jobs, err := p.priced(c, r.jobs)
+	if err != nil {
+		return nil, err
+	}
+	from, err := c.molded(sourceOf(jobs))
+	if err != nil || label == "" {
+		return from, err
+	}
+	if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return n.Labels[label] != "" }) {
+		return nil, fmt.Errorf("policy %s: within: no node has a label %q", r.spec, label)
+	}
+	return &labelledSearches{from, label}, nil
+}
+
+// cycles is the flow that writes cycles-POLICY.csv.
+func (x *Session) cycles(cycles *metrics.Cycles) Flow {
+	return hooks{
+		attach: func(*Site) ([]entity.Observer, error) { return []entity.Observer{cycles}, nil },
+		end:    func() error { return x.writeAtEnd("cycles", cycles.Write) },
+	}
+}
+
+// priced has the jobs of a trace ask for what users of the organisation would.
+// All others say it themselves.
+func (d *Domain) priced(c *call, from reading) (reading, error) {
+	if c.jobs.trace == nil {
+		return from, nil
+	}
+	pricing, err := d.Pricing.Begin(c.Settings.Seed, c.Settings.Replication)
+	if err != nil {
+		return nil, err
+	}
+	return &priced{from, pricing}, nil
+}
+
+// plan is the domain on nodes of its own, whose prices may change.
+func (p *domainParts) plan(finder plan.Finder) (*plan.Domain, error) {
+	nodes := make([]*entity.Node, len(p.nodes))
+	for i, n := range p.nodes {
+		nodes[i] = &n
+	}
+	d, err := plan.NewDomain(nodes, finder)
+	if err != nil {
+		return nil, err
+	}
+	d.Interval, d.PricesChange = cmp.Or(p.Interval, p.Cycle), p.patient
+	return d, nil
+}
+
+// labelledSearches are jobs whose own searches keep to nodes of one value of a label.
+type labelledSearches struct {
+	entity.Source
+	label string
+}
+
+func (k *labelledSearches) Next() (*entity.Job, bool) {
+	j, ok := k.Source.Next()
+	if !ok {
+		return j, ok
+	}
+	if f, own := j.Request.Criterion.(plan.Finder); own {
+		copied := *j // others may run it, too
+		copied.Request.Criterion = within(k.label, f)
+		j = &copied
+	}
+	return j, ok
+}
+
+// Ended tells the source of the end of a job.
+func (k *labelledSearches) Ended(r *entity.Run) {
+	if l, ok := k.Source.(entity.Listener); ok {
+		l.Ended(r)
+	}
+}
+
+func (k *labelledSearches) Err() error {
+	if e, ok := k.Source.(interface{ Err() error }); ok {
+		return e.Err()
+	}
+	return nil
+}
+
+// priced are the jobs of a trace, each with a volume and a budget.
+type priced struct {
+	reading
+	pricing *vo.Pricing
+}
+
+func (p *priced) Next() (*entity.Job, bool) {
+	j, ok := p.reading.Next()
+	if ok {
+		p.pricing.Apply(j)
+	}
+	return j, ok
+}
+
+func (p *priced) Err() error {
+	if e, ok := p.reading.(interface{ Err() error }); ok {
+		return e.Err()
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package simulation
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/formats"
+)
+
+// This file is about the formats of logs: which there are, and which one a trace has.
+
+// Formats is the table of the formats in which logs are read, and many of them written.
+func Formats() policy.Table[workload.Format] {
+	t := policy.Table[workload.Format]{{
+		Name: workload.SWF.Name(), Text: "the Standard Workload Format, which is assumed where nothing else is recognised",
+		New: func(*policy.Args) workload.Format { return workload.SWF },
+	}, sacctFormat}
+	return append(append(t, neighbours()...), centres()...)
+}
+
+// formatFiles are the parameters of formats that name files.
+var formatFiles = []string{"map", "platform"}
+
+// AddFormats adds what a program has of its own. Of two formats of one name the
+// program's own counts.
+func (t *Tables) AddFormats(own policy.Table[workload.Format]) { t.Formats = merged(t.Formats, own) }
+
+// AllFormats are the formats of the table with their default parameters, SWF aside, as
+// Options.Formats wants them.
+func (t *Tables) AllFormats() []workload.Format {
+	var all []workload.Format
+	for _, e := range t.Formats {
+		if f, err := made(t.Formats, e.Name); err == nil && f != workload.Format(workload.SWF) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// WithFormat sets the formats of options: the one that from names with its parameters
+// ("csv:submit=Submitted"), or where it is "" all that a content may be recognised as.
+func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, error) {
+	if o.Format != nil {
+		return o, nil
+	}
+	f, err := made(t.Formats, from)
+	if err != nil {
+		return o, &SettingError{"from", err}
+	}
+	if o.Format = f; f == nil {
+		o.Formats = append(o.Formats, t.AllFormats()...)
+	}
+	return o, nil
+}
+
+// FormatTo is the format in which a log is to be written: the one that to names, or by
+// the ending of its path, or SWF.
+func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
+	f, err := made(t.Formats, to)
+	if err != nil {
+		return nil, &SettingError{"to", err}
+	}
+	if f == nil {
+		f = formats.ByEnding(path, t.AllFormats())
+	}
+	if f == nil {
+		f = workload.SWF
+	}
+	return f, nil
+}
+
+// recognised reports whether a path is that of a log by its content, whatever its
+// ending says.
+func (t *Tables) recognised(path string) bool {
+	return workload.Options{Formats: t.AllFormats()}.Recognise(path) != nil
+}
+
+// How time zones are written in parameters of formats.
+const (
+	areaCity = "AREA/CITY"
+	wantZone = "a time zone that this system knows, as in Europe/London or UTC"
+)
+
+// zoneOf is the parameter zone; nil, which is UTC, where it is not given.
+func zoneOf(a *policy.Args) *time.Location {
+	name, given := a.Value("zone")
+	if !given {
+		return nil
+	}
+	zone, err := zoneNamed(name)
+	if err != nil {
+		a.Fail("zone", wantZone)
+	}
+	return zone
+}
+
+// zoneNamed is a time zone by its name, but not "Local", that of the machine, which is
+// another one elsewhere. (The zone of the machine may have a name of its own, by TZ in the
+// environment, and is as good as any other by that name.)
+func zoneNamed(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err == nil && (name == "" || zone == time.Local) {
+		err = errors.New(wantZone)
+	}
+	return zone, err
+}

@@ -1,0 +1,401 @@
+package simulation
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// Grid is sites that each have a scheduler, clusters and domains, and brokers who
+// place jobs on them over a network. WithDefaults fills in what is not given.
+type Grid struct {
+	Clusters []ClusterSite `yaml:"clusters"`
+	Domains  []DomainSite  `yaml:"-"` // they come behind the clusters
+	Grids    []GridSite    `yaml:"-"` // and these behind the domains
+	// Brokers is how many there are; 0 means 7, as in OAR11.
+	Brokers int     `yaml:"brokers"`
+	Assign  Assign  `yaml:"assign"` // which jobs go to which broker
+	Network Network `yaml:"network"`
+	// Expiry is how long a site keeps an emergency reservation that is neither
+	// committed nor cancelled, in seconds; 0 means grid.DefaultExpiry.
+	Expiry float64 `yaml:"expiry"`
+	// Log has negotiations written to log-STRATEGY.txt.
+	Log bool `yaml:"log"`
+
+	// What follows is about the jobs of a grid that has domains.
+
+	// Batches are the jobs where no trace is given, one at the beginning of each
+	// Cycle; or nil.
+	Batches *Batches `yaml:"-"`
+	Cycle   des.Time `yaml:"-"`
+	// Pricing is how a trace's jobs become priced requests.
+	Pricing vo.Priced `yaml:"-"`
+	// Criteria are searches for windows by name: user u has number u modulo their
+	// count.
+	Criteria []string `yaml:"-"`
+}
+
+// DomainSite is one domain of a grid, with owners and prices of its own.
+type DomainSite struct {
+	Name string // "domain-1" and so on where empty
+	// Policy is that of the local manager, one of named nodes; "easy" where empty.
+	Policy     string
+	QueueLimit int // see grid.ResourceAgent
+	// Domain is the machine. What it says of jobs (Batches, Pricing, Criteria) does
+	// not count here. What is drawn of it is drawn for each site anew.
+	*Domain
+}
+
+// ClusterSite is one cluster of a grid.
+type ClusterSite struct {
+	Name       string  `yaml:"name"` // "cluster-1" and so on where empty; it becomes part of the names of files
+	Processors int     `yaml:"processors"`
+	Speed      float64 `yaml:"speed"`  // its MIPS over the reference's, on which jobs take what the trace says; 0 means 1
+	Policy     string  `yaml:"policy"` // of the local scheduler, a queue policy; "easy" where empty
+	// Local are the site's own jobs: a log, a job file, a workflow or a source with its
+	// parameters, as in Workload.Trace; "" is none.
+	Local      string `yaml:"local"`
+	QueueLimit int    `yaml:"queue_limit"` // see grid.ResourceAgent
+}
+
+// Network is the links between brokers, clusters and the regulator.
+type Network struct {
+	Latency float64 `yaml:"latency"` // seconds
+	// Bandwidth of each pair, in bytes per second; nil is no limit, and over 0
+	// nothing passes.
+	Bandwidth *float64 `yaml:"bandwidth"`
+	Links     []Link   `yaml:"links"`
+}
+
+// Link is one that differs from the others.
+type Link struct {
+	Between   [2]string `yaml:"between"` // names: of clusters, "broker-1" and so on, "regulator"
+	Latency   float64   `yaml:"latency"`
+	Bandwidth *float64  `yaml:"bandwidth"`
+}
+
+// Assign says which jobs go to which broker.
+type Assign uint8
+
+const (
+	AssignInTurn Assign = iota
+	AssignByUser        // by the user's number; jobs of unknown users in turn
+	AssignRandom
+)
+
+var assigns = enum.Of[Assign]("assign", "round-robin", "user", "random")
+
+func (a Assign) String() string { return assigns.Name(a) }
+
+// UnmarshalText reads "round-robin", "user" or "random".
+func (a *Assign) UnmarshalText(text []byte) (err error) {
+	*a, err = assigns.Parse(string(text))
+	return err
+}
+
+// defaultStrategies are run where neither the call nor the file names any.
+var defaultStrategies = []string{"oar", "rla"}
+
+const (
+	maxSeconds = 1e9
+	minSpeed   = 1e-3
+	maxBrokers = 1_000_000
+)
+
+// Kind implements Machine.
+func (*Grid) Kind() string { return "grid" }
+
+func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
+	list := sc.Policies
+	if len(list) == 0 {
+		list = defaultStrategies
+	}
+	var all []name
+	specs, err := policy.Specs(strings.Join(list, ","))
+	if err != nil {
+		return nil, err
+	}
+	for _, spec := range specs {
+		n, err := strategyName(t, spec)
+		if err != nil {
+			return nil, fmt.Errorf("a grid has strategies: %w", err)
+		}
+		if err := g.whole(t, n.spec); err != nil {
+			return nil, fmt.Errorf("a grid has strategies: %w", err)
+		}
+		if slices.ContainsFunc(all, func(o name) bool { return o.file == n.file }) {
+			return nil, fmt.Errorf("a grid has strategies: %q is asked for twice", n.spec)
+		}
+		all = append(all, n)
+	}
+	files := map[string]string{}
+	for _, n := range all {
+		if err := fileNames(files, "jobs-"+n.file+".csv", "strategy "+n.spec); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range all {
+		for _, site := range g.WithDefaults().leaves() {
+			if err := fileNames(files, "jobs-"+n.file+"-"+site.file()+".csv", "site "+site.name+" under "+n.spec); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// strategies are those that a name asks for: one for all brokers, or one for each
+// in turn, as in "cheapest+earliest".
+func strategies(t *Tables, spec string) ([]policy.Chosen[func() grid.Strategy], error) {
+	var all []policy.Chosen[func() grid.Strategy]
+	for part := range strings.SplitSeq(spec, "+") {
+		c, err := t.Strategies.Parse(part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func strategyName(t *Tables, spec string) (name, error) {
+	all, err := strategies(t, spec)
+	if err != nil {
+		return name{}, err
+	}
+	var specs, files []string
+	for _, c := range all {
+		specs, files = append(specs, c.Spec), append(files, c.FileName())
+	}
+	return name{spec: strings.Join(specs, "+"), file: strings.Join(files, "+")}, nil
+}
+
+func (g *Grid) check(sc *Scenario) error {
+	if sc.Flows.Reservations != "" {
+		return wrong("reservations", "they are made with a cluster or a domain; in a grid it is the brokers who reserve")
+	}
+	if g.hasDomains() {
+		switch {
+		case sc.Workload.Trace == "" && sc.Workload.Jobs == nil && g.Batches == nil:
+			return errors.New("no jobs: give a TRACE, or batches in the file")
+		case sc.Workload.Trace == "" && sc.Workload.Jobs == nil:
+			if err := sc.needsTrace(); err != nil {
+				return err
+			}
+		case sc.Workload.Options.Overrun == entity.OverrunExtend:
+			return wrong("overrun", "extend: on the nodes of a domain a job is always cut at the end of its reservation")
+		}
+	}
+	return g.Check()
+}
+
+// WithDefaults is the grid with everything filled in that is not given.
+func (g *Grid) WithDefaults() *Grid {
+	full := *g
+	full.Brokers = cmp.Or(g.Brokers, 7)
+	full.Clusters = make([]ClusterSite, len(g.Clusters))
+	for i, k := range g.Clusters {
+		k.Name = cmp.Or(k.Name, fmt.Sprintf("cluster-%d", i+1))
+		k.Speed = cmp.Or(k.Speed, 1)
+		k.Policy = cmp.Or(k.Policy, "easy")
+		full.Clusters[i] = k
+	}
+	full.Domains = make([]DomainSite, len(g.Domains))
+	for i, d := range g.Domains {
+		d.Name = cmp.Or(d.Name, fmt.Sprintf("domain-%d", i+1))
+		d.Policy = cmp.Or(d.Policy, "easy")
+		full.Domains[i] = d
+	}
+	full.Grids = make([]GridSite, len(g.Grids))
+	for i, s := range g.Grids {
+		full.Grids[i] = s.withDefaults(i)
+	}
+	return &full
+}
+
+func brokerName(i int) string { return fmt.Sprintf("broker-%d", i+1) }
+
+// Check reports what makes the grid meaningless, or nil: a *PlaceError that says
+// where in its file that stands.
+func (g *Grid) Check() error {
+	g = g.WithDefaults()
+	taken := map[string]bool{"regulator": true}
+	if g.Brokers > maxBrokers {
+		return at(fmt.Errorf("brokers: want %d or fewer, not %d", maxBrokers, g.Brokers), "brokers")
+	}
+	for i := range g.Brokers {
+		taken[brokerName(i)] = true
+	}
+	switch {
+	case g.Brokers < 1:
+		return at(fmt.Errorf("brokers: a grid needs 1 broker or more, not %d", g.Brokers), "brokers")
+	case !(g.Expiry >= 0) || g.Expiry > maxSeconds:
+		return at(fmt.Errorf("expiry: want 0 (the default) to %g seconds, not %v", maxSeconds, g.Expiry), "expiry")
+	}
+	return g.checkSites(taken, "broker-1 to "+brokerName(g.Brokers-1)+" and the regulator")
+}
+
+// checkSites checks the sites and the network between them and those who have the
+// names taken, which others says for a user.
+func (g *Grid) checkSites(taken map[string]bool, others string) error {
+	if len(g.Clusters)+len(g.Domains)+len(g.Grids) == 0 {
+		return at(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
+	}
+	for i, k := range g.Clusters {
+		if err := under(k.check(taken), "clusters", i); err != nil {
+			return err
+		}
+		taken[k.Name] = true
+	}
+	for i, d := range g.Domains {
+		if err := under(d.check(taken), "domains", i); err != nil {
+			return err
+		}
+		taken[d.Name] = true
+	}
+	for i, s := range g.Grids {
+		if err := under(s.check(taken), "grids", i); err != nil {
+			return err
+		}
+		taken[s.Name] = true
+	}
+	for i, l := range g.Network.Links {
+		for _, name := range l.Between {
+			if !taken[name] {
+				return at(fmt.Errorf("a link names %q, which is no entity: there are the %s, %s", name, g.kinds(), others), "network", "links", i)
+			}
+		}
+		if l.Between[0] == l.Between[1] {
+			return at(fmt.Errorf("a link leads from %q to itself", l.Between[0]), "network", "links", i)
+		}
+	}
+	_, err := g.Network.network()
+	return err
+}
+
+// checkName refuses the name of a site.
+func checkName(name string, taken map[string]bool) error {
+	switch {
+	case taken[name]:
+		return at(fmt.Errorf("name: two entities are called %q", name), "name")
+	case !isFileName(name):
+		return at(fmt.Errorf("name: %q cannot be part of the name of a file, which a site's name becomes: use letters, digits, and any of . _ + - between them", name), "name")
+	}
+	return nil
+}
+
+func (d DomainSite) check(taken map[string]bool) error {
+	if err := checkName(d.Name, taken); err != nil {
+		return err
+	}
+	switch {
+	case d.Domain == nil || !(d.Cycle > 0):
+		return at(fmt.Errorf("%s: a domain needs nodes and a cycle", d.Name))
+	case d.QueueLimit < 0:
+		return at(fmt.Errorf("%s: queue_limit must not be negative: %d", d.Name, d.QueueLimit), "queue_limit")
+	}
+	return nil
+}
+
+func (k ClusterSite) check(taken map[string]bool) error {
+	if err := checkName(k.Name, taken); err != nil {
+		return err
+	}
+	switch {
+	case k.Processors < 1 || k.Processors > math.MaxInt32:
+		return at(fmt.Errorf("want a number of processors of 1 or more, at most %d", math.MaxInt32), "processors").wanting()
+	case !(k.Speed >= minSpeed && k.Speed <= 1/minSpeed):
+		return at(fmt.Errorf("%s: speed must be %g to %g, not %v", k.Name, minSpeed, 1/minSpeed, k.Speed), "speed")
+	case k.QueueLimit < 0:
+		return at(fmt.Errorf("%s: queue_limit must not be negative: %d", k.Name, k.QueueLimit), "queue_limit")
+	}
+	return nil
+}
+
+// isFileName reports whether name can be a part of a file's name on any system,
+// and leads nowhere else.
+func isFileName(name string) bool {
+	for i, r := range name {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+		case i > 0 && i < len(name)-1 && strings.ContainsRune("._+- ", r):
+		default:
+			return false
+		}
+	}
+	return name != "" && len(name) <= 100
+}
+
+// network is the network as entities know it.
+func (n Network) network() (*grid.Network, error) {
+	var err error
+	made := &grid.Network{Links: map[[2]string]grid.Link{}}
+	if made.Default, err = link(n.Latency, n.Bandwidth); err != nil {
+		return nil, at(fmt.Errorf("network: %w", err), "network")
+	}
+	for i, l := range n.Links {
+		if made.Links[l.Between], err = link(l.Latency, l.Bandwidth); err != nil {
+			return nil, at(fmt.Errorf("link %v: %w", l.Between, err), "network", "links", i)
+		}
+	}
+	return made, nil
+}
+
+func link(latency float64, bandwidth *float64) (grid.Link, error) {
+	if !(latency >= 0 && latency <= maxSeconds) {
+		return grid.Link{}, fmt.Errorf("latency must be 0 to %g seconds, not %v", maxSeconds, latency)
+	}
+	l := grid.Direct()
+	l.Latency = des.Seconds(latency)
+	if bandwidth != nil {
+		l.Bandwidth = *bandwidth
+	}
+	return l, l.Check()
+}
+
+// GridSummary is what a grid's row of summary.csv has beside the columns of every
+// machine: of the jobs as a whole, a job's start being that of its first fragment
+// and its finish that of its last. Times are in seconds.
+type GridSummary struct {
+	// TotalExecutionTime is the sum over the jobs of finish minus start.
+	TotalExecutionTime float64 `csv:"total_execution_time" json:"total_execution_time"`
+	// MeanFragmentWait is over the fragments: start minus the job's submission.
+	MeanFragmentWait float64 `csv:"mean_fragment_wait" json:"mean_fragment_wait"`
+	Fragments        int64   `csv:"fragments" json:"fragments"`
+	Interventions    int64   `csv:"interventions" json:"interventions"`
+	Conflicts        int64   `csv:"conflicts" json:"conflicts"`
+	TooLarge         int64   `csv:"too_large" json:"too_large"`
+	Cut              int64   `csv:"cut" json:"cut"`
+	Expired          int64   `csv:"expired" json:"expired"`
+	Offers           int64   `csv:"offers" json:"offers"`
+	Messages         int64   `csv:"messages" json:"messages"`
+	// Income is what the owners of all domains were paid by their users.
+	Income float64 `csv:"income" json:"income"`
+	// Cost is what all reservations cost whose jobs started, and Refund what users got
+	// back of it.
+	Cost   float64 `csv:"cost" json:"cost"`
+	Refund float64 `csv:"refund" json:"refund"`
+}
+
+// ClusterSummary is what became of one site, a row of clusters-STRATEGY.csv:
+// of the fragments and the site's own jobs alike.
+type ClusterSummary struct {
+	Cluster     string  `csv:"cluster"`
+	Processors  int     `csv:"processors"`
+	Speed       float64 `csv:"speed"`
+	Jobs        int     `csv:"jobs"`
+	Utilization float64 `csv:"utilization"` // by them, over the grid's makespan, or longer where the site's own jobs ran before or after it
+	Rounds      int64   `csv:"rounds"`
+	Income      float64 `csv:"income"` // of its owners
+}

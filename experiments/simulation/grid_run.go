@@ -1,0 +1,476 @@
+// A run on a grid: drawing it, its sites and brokers, and what is written of them.
+
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gocarina/gocsv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+func (g *Grid) prepare(c *call) (runner, error) {
+	p, err := g.WithDefaults().parts(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.jobs == nil {
+		batches, err := g.Batches.draw(c.Settings.Seed, g.Cycle)
+		if err != nil {
+			return nil, err
+		}
+		for i := range batches {
+			p.ask(&batches[i])
+		}
+		c.jobs = inMemory(c.base, batches)
+	}
+	for _, l := range p.leaves {
+		if l.domain != nil {
+			c.nodes = append(c.nodes, metrics.SiteNodes{Site: siteOf(l.name), Nodes: l.parts.nodes})
+		}
+	}
+	return func(ctx context.Context, r *policyRun) (*Result, error) { return p.run(ctx, c, r) }, nil
+}
+
+// parts draws what is drawn of a grid.
+func (g *Grid) parts(c *call) (*gridParts, error) {
+	p := &gridParts{Grid: g}
+	p.leaves = g.leaves()
+	if err := g.checkStrategies(c.tables); err != nil {
+		return nil, err
+	}
+	drawn := 0
+	for i := range p.leaves {
+		l := &p.leaves[i]
+		if err := l.checkPolicy(c.tables, c.defaults()); err != nil {
+			return nil, err
+		}
+		if l.domain == nil {
+			if err := l.openOwn(c); err != nil {
+				return nil, fmt.Errorf("%s, jobs of its own: %w", l.name, err)
+			}
+			continue
+		}
+		var err error
+		if l.parts, err = l.domain.parts(siteSeed(c.Settings.Seed, c.Settings.Replication, drawn), c.Settings.Replication); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.name, err)
+		}
+		drawn++
+	}
+	var err error
+	if p.criteria, err = criteria(c.tables, g.Criteria); err != nil {
+		return nil, err
+	}
+	p.outages, err = c.siteOutages(p.leaves)
+	return p, err
+}
+
+// gridParts are a grid with everything drawn that is drawn.
+type gridParts struct {
+	*Grid
+	leaves   []leaf
+	criteria []plan.Finder
+	outages  []*outages // of the leaves, or none
+}
+
+// ask gives a job its user's search for windows.
+func (p *gridParts) ask(j *entity.Job) {
+	if len(p.criteria) > 0 && j.Request.Criterion == nil {
+		j.Request.Criterion = criterionOf(j.User, p.criteria)
+	}
+}
+
+// asking are the jobs of a trace, each with its user's search for windows.
+type asking struct {
+	priced
+	parts *gridParts
+}
+
+func (a *asking) Next() (*entity.Job, bool) {
+	j, ok := a.priced.Next()
+	if ok {
+		a.parts.ask(j)
+	}
+	return j, ok
+}
+
+// jobs are those of a run.
+func (p *gridParts) jobs(c *call, r *policyRun) (entity.Source, error) {
+	if c.jobs.trace == nil || !p.hasDomains() {
+		return sourceOf(r.jobs), nil
+	}
+	pricing, err := p.Pricing.Begin(c.Settings.Seed, c.Settings.Replication)
+	if err != nil {
+		return nil, err
+	}
+	return &asking{priced{r.jobs, pricing}, p}, nil
+}
+
+// run runs one strategy, or one for each broker in turn.
+func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
+	chosen, err := strategies(c.tables, r.spec)
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.jobs(c, r)
+	if err != nil {
+		return nil, err
+	}
+	x := newSession(r.settings)
+	defer x.close()
+	x.predictions = func() (entity.Predictor, entity.Corrector, error) { return c.predictions(c.tables) } // each site by itself
+	g := p.newRun(c, r, x)
+	if err := g.openAll(); err != nil {
+		return nil, err
+	}
+	for i := range p.Brokers {
+		g.made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
+	}
+	x.coming = append(x.coming, func() bool { return !g.made.Idle() })
+	assign := p.Assign.to(x.Sim, p.Brokers)
+	if x.waiting != nil {
+		x.waiting.Connect(g.made.Door(assign))
+	}
+	x.submit(from, func(from entity.Source) { g.made.SubmitFrom(from, assign) })
+	if err := x.run(ctx); err != nil {
+		return nil, err
+	}
+	if g.made.Open() > 0 && len(x.left()) == 0 {
+		return nil, fmt.Errorf("strategy %s left %d jobs without a place for all their tasks", r.spec, g.made.Open())
+	}
+	if err := x.end(); err != nil {
+		return nil, err
+	}
+	return g.result()
+}
+
+// gridRun is a run on a grid under way: its sites, one behind the other, and the grid above
+// them, which is a Site without a plan or a scheduler: flows listen to the jobs as a whole.
+type gridRun struct {
+	*gridParts
+	call    *call
+	policy  *policyRun
+	session *Session
+	made    *grid.Grid
+	levels  *levels
+	places  *gridPlaces // nil where nobody can tell
+	whole   *executions
+	domains *domainSites
+
+	// Of all sites:
+	recorders []*siteRecorder
+	books     *books
+	prices    *priceFile
+	losses    *outageFile
+	log       io.Writer // of negotiations, or nil
+}
+
+func (p *gridParts) newRun(c *call, r *policyRun, x *Session) *gridRun {
+	return &gridRun{
+		gridParts: p, call: c, policy: r, session: x, places: newGridPlaces(p.leaves), whole: &executions{first: des.Forever}, domains: &domainSites{},
+		books: &books{grid: true}, prices: &priceFile{grid: true, domains: p.domains()}, losses: &outageFile{grid: true},
+	}
+}
+
+// openAll makes the grid, and opens its sites in the order of their agents.
+func (g *gridRun) openAll() error {
+	network, err := g.Network.network()
+	if err != nil {
+		return err
+	}
+	x := g.session
+	observers, err := x.attach(&Site{Flows: g.flows()})
+	if err != nil {
+		return err
+	}
+	g.made = grid.NewGrid(x.Sim, network, observers...)
+	g.made.Expiry = des.Seconds(g.Expiry)
+	x.onClose(g.made.Close)
+	if g.log != nil {
+		g.made.Log = func(n grid.Note) { fmt.Fprintln(g.log, n) } // commit has what went wrong
+	}
+	g.levels = &levels{g.call.tables, g.made, map[*Grid]*grid.Grid{}}
+	for i, l := range g.leaves {
+		x.siteFiles = append(x.siteFiles, l.file())
+		if err := g.openSite(i, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flows are those of the grid as a whole, which listen to whole jobs, and begin the files
+// that are one for all sites.
+func (g *gridRun) flows() []Flow {
+	x, allocation := g.session, metrics.AllocationNone
+	if g.places != nil {
+		allocation, x.places = x.settings.Allocation, g.places.place
+	}
+	flows := []Flow{
+		listening(x.recorder, g.whole, g.domains), listening(g.policy.observers("")...), listening(x.account), x.predicted(), x.dependencies(),
+		x.jobs("", g.size(), allocation), x.events("", metrics.AllocationNone), hooks{attach: g.beginLog},
+	}
+	if g.hasDomains() {
+		x.bill = g.books.job
+		flows = append(flows, g.books)
+	}
+	flows = append(flows, g.prices)
+	if g.outages != nil {
+		flows = append(flows, g.losses)
+	}
+	return flows
+}
+
+// beginLog begins the log of negotiations, where it is wanted.
+func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
+	if g.Log {
+		g.log, err = g.session.create("log", "")
+	}
+	return nil, err
+}
+
+// openSite opens the i-th site with its agent, who speaks for the site to brokers.
+func (g *gridRun) openSite(i int, l leaf) error {
+	level, err := g.levels.of(l)
+	if err != nil {
+		return err
+	}
+	x, s := g.session, &Site{Name: l.name}
+	recorder := &siteRecorder{name: l.name, size: l.size(), first: des.Forever}
+	g.recorders = append(g.recorders, recorder)
+	files := []Flow{listening(g.policy.observers(l.name)...),
+		x.events(l.file(), x.settings.Allocation), x.jobs(l.file(), l.size(), x.settings.Allocation)}
+	if g.places != nil && x.settings.Dir != "" {
+		files = append([]Flow{listening(g.places.sites[i])}, files...)
+	}
+	var add func(observers ...entity.Observer) *grid.ResourceAgent
+	if l.domain == nil {
+		add, err = g.cluster(s, l.cluster, level, files)
+	} else {
+		add, err = g.domain(s, l, level, files)
+	}
+	if err != nil {
+		return err
+	}
+	s.Flows = append([]Flow{listening(recorder)}, s.Flows...)
+	if g.outages != nil {
+		o, err := g.outages[i].flow(nodesOf(s.Plan))
+		if err != nil {
+			return err
+		}
+		s.Flows = append(s.Flows, x.losses(o, g.losses))
+	}
+	if l.own != nil {
+		s.Flows = append(s.Flows, l.own.arrivals(x))
+	}
+	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler { return add(observers...).Scheduler() })
+}
+
+// cluster fills in the site that is this cluster. What is returned adds its agent.
+func (g *gridRun) cluster(s *Site, k *ClusterSite, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+	local, err := g.call.tables.Policies.Parse(k.Policy, g.call.defaults()) // anew: it may keep state
+	if err != nil {
+		return nil, err
+	}
+	s.Plan, s.Policy, s.Flows = plan.NewCluster(k.Processors), local.Value, files
+	return func(observers ...entity.Observer) *grid.ResourceAgent {
+		a := level.AddAgent(k.Name, s.Plan, s.Policy, observers...)
+		a.Speed, a.QueueLimit = k.Speed, k.QueueLimit
+		return a
+	}, nil
+}
+
+// domain fills in the site that is this domain, with its owners. What is returned adds the
+// agent.
+func (g *gridRun) domain(s *Site, l leaf, level *grid.Grid, files []Flow) (func(...entity.Observer) *grid.ResourceAgent, error) {
+	local, err := g.call.tables.Nodes.Parse(l.domain.Policy, g.call.defaults()) // anew: it may keep state
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := l.parts.plan(local.Value.Finder)
+	if err != nil {
+		return nil, err
+	}
+	book := g.books.of(g.session, l.name, &market.Ledger{ByUse: l.domain.PayByUse})
+	owners := &ownersFlow{call: g.call, parts: l.parts, book: book, prices: g.prices}
+	g.domains.flows = append(g.domains.flows, owners)
+	s.Plan, s.Policy = nodes, local.Value.Policy
+	s.Flows = slices.Concat([]Flow{book, book.writing()}, files, []Flow{owners})
+	return func(observers ...entity.Observer) *grid.ResourceAgent {
+		a := level.AddAgent(l.domain.Name, s.Plan, s.Policy, observers...)
+		a.QueueLimit, a.Asked, a.Dropped = l.domain.QueueLimit, owners.catchUp, owners.dropped
+		return a
+	}, nil
+}
+
+// nodesOf are the nodes of a plan, nil of one of counted processors.
+func nodesOf(p entity.Plan) []*entity.Node {
+	if d, ok := p.(*plan.Domain); ok {
+		return d.Nodes()
+	}
+	return nil
+}
+
+// result commits the run of a grid, with what is summed up of its sites.
+func (g *gridRun) result() (*Result, error) {
+	x, clusters := g.session, g.clusters()
+	err := x.writeAtEnd("clusters", func(w io.Writer) error {
+		if err := gocsv.Marshal(clusters, w); err != nil {
+			return fmt.Errorf("writing clusters as CSV: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	result, err := x.commit()
+	if err != nil {
+		return nil, err
+	}
+	sum := gridSummary(g.made.Stats(), g.whole)
+	result.Summary.Utilization = 0 // of sites' own jobs, too, which the recorder has not seen
+	for i, k := range clusters {
+		result.Summary.Utilization += float64(k.Utilization * g.made.Leaves()[i].Power() / g.made.Power())
+		result.Summary.Rounds += k.Rounds
+		sum.Income += k.Income
+	}
+	bill := g.books.total()
+	sum.Cost, sum.Refund = bill.Cost.Units(), bill.Refund().Units()
+	result.Summary.Events = x.Sim.Executed()
+	result.Grid, result.Clusters = sum, clusters
+	return &result, nil
+}
+
+// to is the function that says which of n brokers gets a job.
+func (a Assign) to(sim *des.Simulator, n int) func(*entity.Job) int {
+	turn := -1
+	inTurn := func() int {
+		turn = (turn + 1) % n
+		return turn
+	}
+	switch a {
+	case AssignByUser:
+		return func(j *entity.Job) int {
+			if j.User < 0 {
+				return inTurn()
+			}
+			return int(j.User) % n
+		}
+	case AssignRandom:
+		random := sim.Stream("assign")
+		return func(*entity.Job) int { return random.IntN(n) }
+	}
+	return func(*entity.Job) int { return inTurn() }
+}
+
+// domainSites are the sites of a grid that are domains. When the grid's first job comes,
+// wherever it goes, the owners of all of them begin to price: what a node costs does not
+// depend on when a broker first asked for it.
+type domainSites struct {
+	flows []*ownersFlow
+	begun bool
+}
+
+func (d *domainSites) Observe(e entity.JobEvent) {
+	if d.begun || e.Kind != entity.JobSubmitted {
+		return
+	}
+	d.begun = true
+	for _, f := range d.flows {
+		f.open()
+	}
+}
+
+// executions sums up how long jobs were under way, and when.
+type executions struct {
+	seconds     float64
+	first, last des.Time // submission and finish
+}
+
+func (r *executions) Observe(e entity.JobEvent) {
+	switch e.Kind {
+	case entity.JobSubmitted:
+		r.first = min(r.first, e.Run.Submit)
+	case entity.JobFinished, entity.JobKilled:
+		t := e.Run.Finish - e.Run.Start
+		if len(e.Run.Earlier()) > 0 { // it ran before, too
+			t = e.Run.Ran()
+		}
+		r.seconds += t.Seconds()
+		r.last = max(r.last, e.Time)
+	}
+}
+
+// siteRecorder sums up what runs at a site.
+type siteRecorder struct {
+	name        string
+	size        int
+	jobs        int
+	busy        float64 // processor seconds
+	first, last des.Time
+}
+
+func (r *siteRecorder) Observe(e entity.JobEvent) {
+	switch j := e.Run; e.Kind {
+	case entity.JobStarted:
+		r.first = min(r.first, e.Time)
+	case entity.JobFinished, entity.JobKilled:
+		r.jobs++
+		r.last = max(r.last, e.Time)
+		for a := range j.Attempts() {
+			if a.Ends == nil {
+				r.busy += float64(float64(a.Window.Nodes) * (a.End - a.Start).Seconds())
+			} else {
+				r.busy += a.ProcessorTime().Seconds()
+			}
+		}
+	}
+}
+
+// span is the time over which a site's utilization is taken: from the grid's first
+// submission to its last finish, and as much longer as the site's own jobs ran.
+func (r *siteRecorder) span(from, to des.Time) float64 {
+	if r.jobs > 0 {
+		from, to = min(from, r.first), max(to, r.last)
+	}
+	return (to - from).Seconds()
+}
+
+func gridSummary(stats grid.GridStats, whole *executions) *GridSummary {
+	sum := &GridSummary{
+		TotalExecutionTime: whole.seconds, Fragments: stats.Fragments, Interventions: stats.Interventions, Conflicts: stats.Conflicts,
+		TooLarge: stats.TooLarge, Cut: stats.Cut, Expired: stats.Expired, Offers: stats.Offers, Messages: stats.Messages,
+	}
+	if stats.Fragments > 0 {
+		sum.MeanFragmentWait = stats.FragmentWait / float64(stats.Fragments)
+	}
+	return sum
+}
+
+// clusters are the rows of clusters-STRATEGY.csv.
+func (g *gridRun) clusters() []ClusterSummary {
+	var rows []ClusterSummary
+	domains := 0
+	for i, r := range g.recorders {
+		a := g.made.Leaves()[i]
+		row := ClusterSummary{Cluster: r.name, Processors: r.size, Speed: a.Speed, Jobs: r.jobs, Rounds: a.Scheduler().Rounds()}
+		if span := r.span(g.whole.first, g.whole.last); span > 0 {
+			row.Utilization = r.busy / (float64(r.size) * span)
+		}
+		if g.leaves[i].domain != nil {
+			row.Income = g.books.all[domains].bills.Ledger.Total(market.OwnerAccount).Units()
+			domains++
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,153 @@
+package simulation
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/jobfile"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// This file runs job files, and writes down what was asked for in a run.
+
+// RequestsName is the job file that a run over nodes, or one of a job file, leaves
+// in its folder: the jobs that were simulated.
+const RequestsName = "requests.csv"
+
+// IsJobFile reports whether a trace is a job file: by its ending, where it is no
+// source and not recognised as a log.
+func (t *Tables) IsJobFile(trace string) bool {
+	_, ok := jobfile.FormatOf(trace)
+	return ok && t.isFile(trace)
+}
+
+// isFile reports whether a trace is a path, and not that of a log in a known format.
+func (t *Tables) isFile(trace string) bool {
+	_, source, _ := t.sourceOf(trace)
+	return !source && !t.recognised(trace)
+}
+
+// OpenJobFile opens a job file, whose criteria are the searches of the table.
+func (t *Tables) OpenJobFile(path string, o workload.Options) (*jobfile.File, error) {
+	return jobfile.Options{Criterion: policy.Criteria(t.Finders), Skip: o.Skip, First: o.First, Shift: o.Shift}.Open(path)
+}
+
+// openJobFile opens the scenario's workload where it is a job file.
+func (sc *Scenario) openJobFile(t *Tables) (*jobs, error) {
+	f, err := t.OpenJobFile(sc.Workload.Trace, sc.Workload.Options)
+	if err != nil {
+		return nil, err
+	}
+	wait, err := f.MayWait()
+	if err != nil {
+		return nil, err
+	}
+	return &jobs{name: f.Name, sum: f.SHA256, size: f.Size(), requests: true, wait: wait, open: func() (reading, error) {
+		s, err := f.Open()
+		return &jobReading{s}, err
+	}}, nil
+}
+
+// jobReading is a reading of a job file.
+type jobReading struct{ *jobfile.Stream }
+
+func (*jobReading) Report() *workload.Report { return &workload.Report{} }
+
+// checkJobFile refuses options about the records of a log where there are none: a
+// job file says itself what each job asks for.
+func (sc *Scenario) checkJobFile() error {
+	defaults, values := New().Values(), sc.Values()
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where"} {
+		if values[name] != defaults[name] {
+			return wrong(name, "it is about the records of a log, and the jobs of a job file state their own requests")
+		}
+	}
+	if sc.Workload.Options.Overrun == entity.OverrunRaise {
+		return wrong("overrun", "raise: the jobs of a job file state their own volumes")
+	}
+	if d, ok := sc.machine().(*Domain); ok && d.Pricing != (vo.Priced{}) {
+		return fmt.Errorf("the key trace of the domain makes priced requests of a log's jobs, but those of the job file %s state their own: leave the key out", filepath.Base(sc.Workload.Trace))
+	}
+	return nil
+}
+
+// tellOfLimits says which columns of a job file meant nothing to the machine:
+// counted processors have no prices, speeds or attributes.
+func (c *call) tellOfLimits() {
+	if _, ok := c.machine().(*Domain); ok {
+		return
+	}
+	unknown := []string{"min_performance", "max_price", "budget", "needs", "criterion"}
+	if _, ok := c.machine().(*Grid); ok {
+		unknown = append(unknown, "deadline")
+	}
+	i := slices.IndexFunc(c.results, func(r *Result) bool { return r != nil })
+	if i < 0 {
+		return
+	}
+	from, ok := (*c.readings[i].Load()).(*jobReading)
+	if !ok {
+		return
+	}
+	var given []string
+	for _, column := range unknown {
+		if n := from.Given(column); n > 0 {
+			given = append(given, fmt.Sprintf("%s (%d jobs)", column, n))
+		}
+	}
+	if len(given) > 0 {
+		c.options.Tell("%s: counted processors do not know, so that it was passed over: %s", c.jobs.name, strings.Join(given, ", "))
+	}
+}
+
+// writeRequests writes down the jobs as they were handed to the policies, so that
+// the run can be repeated from them. Where a source listens to what becomes of its
+// jobs, or they come by feedback, they are others under every policy, and there is
+// no such file.
+func (c *call) writeRequests() error {
+	path := filepath.Join(c.dir.Path, RequestsName)
+	if c.requests == nil || c.Workload.Options.Feedback || sameFile(path, c.Workload.Trace) { // that is where they come from
+		return nil
+	}
+	from, err := c.requests()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	jobs := sourceOf(from)
+	if _, listens := jobs.(entity.Listener); listens {
+		return nil
+	}
+	w, err := jobfile.Create(path, jobfile.CSV)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	w.After = c.links != nil
+	for j, ok := jobs.Next(); ok; j, ok = jobs.Next() {
+		switch err := w.Write(j); {
+		case err != nil && c.Workload.Jobs != nil: // a program's may be anything
+			c.options.Tell("%s is not written: %v", RequestsName, err)
+			return nil
+		case err != nil:
+			return fmt.Errorf("writing %s: %w", RequestsName, err)
+		}
+	}
+	if e, ok := jobs.(interface{ Err() error }); ok && e.Err() != nil {
+		return e.Err()
+	}
+	c.wrote = append(c.wrote, RequestsName)
+	return w.Commit()
+}
+
+func sameFile(a, b string) bool {
+	one, errOne := os.Stat(a)
+	other, errOther := os.Stat(b)
+	return errOne == nil && errOther == nil && os.SameFile(one, other)
+}

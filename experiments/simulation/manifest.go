@@ -1,0 +1,127 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/traces"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// What stands before the name of a file in a manifest's settings: its checksum, or the place
+// at which it stood. What a setting names by a path has its checksum by that path.
+const (
+	sumKey    = "sha256 of "
+	pathKey   = "path of "
+	sumAtPath = "sha256 at "
+)
+
+// sumsByPath are the checksums of the files that filesBeside names, as they stand in a
+// manifest's settings. What can be read only once, such as a pipe, has none.
+func (sc *Scenario) sumsByPath(t *Tables) (map[string]string, error) {
+	sums := map[string]string{}
+	for _, path := range sc.filesBeside(t) {
+		found, err := traces.Find(path)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(found); err != nil || !info.Mode().IsRegular() {
+			continue // opening it has told, or tells
+		}
+		text, err := os.ReadFile(found)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, reason(err))
+		}
+		sums[sumAtPath+path] = textOf("", path, path, text).Sum
+	}
+	return sums, nil
+}
+
+// unchanged is an error where a file that the scenario reads is not what a manifest's
+// settings tell of it, or its log has not the checksum sum; an empty one is not compared.
+func (c *call) unchanged(was map[string]string, sum string) error {
+	sums, err := c.sumsByPath(c.tables)
+	if err != nil {
+		return err
+	}
+	for key, now := range sums {
+		if old, ok := was[key]; ok && old != now {
+			return fmt.Errorf("%s is not the file that the run had: it has been changed since", strings.TrimPrefix(key, sumAtPath))
+		}
+	}
+	if sum == "" || c.jobs == nil || c.jobs.sum == nil {
+		return nil
+	}
+	now, err := c.jobs.sum()
+	if err == nil && now != sum {
+		err = fmt.Errorf("%s is not the log that the run had: it has been changed since", c.jobs.name)
+	}
+	return err
+}
+
+// FromManifest is the scenario whose settings a manifest holds. Files that it names are
+// opened as they were then, relative to the working directory; one that the scenario's own
+// file names must have the checksum that it had. A trace that is given stands in place of
+// the manifest's, which knows none where a program has made the jobs.
+func FromManifest(m *metrics.Manifest, trace string, t *Tables) (*Scenario, error) {
+	kind := m.Settings["machine"]
+	if kind == "" {
+		return nil, errors.New("the manifest has no settings of a scenario: a program has made the run")
+	}
+	sc := New()
+	for _, key := range []string{"scenario", "domain", "grid"} {
+		text, ok := m.Settings[key]
+		if !ok {
+			continue
+		}
+		var err error
+		if sc, err = parse(m.Settings[pathKey+key], []byte(text), strings.TrimPrefix(key, "scenario"), false, t); err != nil {
+			return nil, err
+		}
+	}
+	if is := sc.machine().Kind(); is != kind {
+		return nil, fmt.Errorf("the manifest is of a run on a %s, which no file that it holds describes: a program has made it", kind)
+	}
+	for _, file := range sc.Texts {
+		if was := m.Settings[file.Key]; file.Key != "" && was != file.Text || file.Key == "" && m.Settings[sumKey+file.Name] != file.Sum {
+			return nil, fmt.Errorf("%s is not the file that the run had: it has been changed since", file.Path)
+		}
+	}
+	if err := sc.Adopt(m.Settings); err != nil {
+		return nil, err
+	}
+	if sample, _ := traces.Sample(); trace == "" && sc.Workload.Trace == "" && batchesOf(sc.machine()) == nil && m.Trace.Name != sample {
+		return nil, fmt.Errorf("the jobs of the run, %q, are those of a program, and no setting tells of them: give their log as TRACE", m.Trace.Name)
+	}
+	return sc, nil
+}
+
+// Adopt takes over the settings of a manifest that differ from those that the scenario has.
+// Other keys are passed over.
+func (sc *Scenario) Adopt(from map[string]string) error {
+	values := sc.Values()
+	for _, s := range settings {
+		text, ok := from[s.Name]
+		if !ok || text == values[s.Name] {
+			continue
+		}
+		if err := sc.Set(s.Name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StateRequests has the jobs be those of a job file or a workflow, which state their own
+// requests: settings about the records of a log are dropped.
+func (sc *Scenario) StateRequests() {
+	was := sc.Workload.Options
+	sc.Workload.From, sc.Workload.Options = "", workload.Options{Procs: was.Procs, Overrun: was.Overrun}
+	if was.Overrun == entity.OverrunRaise { // requests were raised as they were written
+		sc.Workload.Options.Overrun = entity.OverrunKill
+	}
+}

@@ -1,0 +1,136 @@
+package simulation
+
+// What a scenario will need in memory, estimated before anything is drawn: a number with
+// some zeros too many is refused with a message, not by the system.
+
+import (
+	"fmt"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/experiments/internal/hostmem"
+	"github.com/gridslot/gridslot/metrics"
+)
+
+// Bytes of what there may be very many of, as measured (TestTheEstimateIsNearTheTruth).
+const (
+	nodeBytes   = 300 // a node as it is drawn,
+	planBytes   = 250 // as one policy plans it,
+	ownerBytes  = 480 // and with the name of an owner
+	jobBytes    = 220 // a job of a batch
+	taskBytes   = 40  // an owner's job at a fixed time
+	queuedBytes = 180 // an owner's job that comes to a queue
+	unitBytes   = 120 // a processor or node that fails
+)
+
+// needs is what a call will need; running is how many policies run at a time.
+type needs struct {
+	all     []hostmem.Need
+	running float64
+}
+
+func (n *needs) add(bytes float64, what string, args ...any) {
+	n.all = append(n.all, hostmem.Need{What: fmt.Sprintf(what, args...), Bytes: bytes})
+}
+
+// checkMemory refuses a call that would need more memory than it may have.
+func (c *call) checkMemory() error {
+	n := needs{running: float64(min(max(c.options.Workers, 1), len(c.all)))}
+	var batches *Batches
+	if c.jobs == nil {
+		batches = batchesOf(c.machine())
+	}
+	n.batches(batches)
+	switch m := c.machine().(type) {
+	case Cluster:
+		processors, err := m.size(c)
+		if err != nil {
+			return err
+		}
+		c.needsOfProcessors(&n, float64(processors))
+	case *Domain:
+		c.needsOfNodes(&n, m)
+	case *Grid:
+		for _, l := range m.WithDefaults().leaves() {
+			if l.domain != nil {
+				c.needsOfNodes(&n, l.domain.Domain)
+			} else {
+				c.needsOfProcessors(&n, float64(l.cluster.Processors))
+			}
+		}
+	}
+	return hostmem.Fits(c.options.Memory, n.all...)
+}
+
+func (n *needs) batches(b *Batches) {
+	if b != nil {
+		jobs := float64(b.Cycles) * float64(b.WithDefaults().Jobs)
+		n.add(jobBytes*jobs, "%.0f jobs of batches", jobs)
+	}
+}
+
+func (c *call) needsOfProcessors(n *needs, processors float64) {
+	if c.Settings.Allocation == metrics.AllocationIntervals && c.options.Dir != "" {
+		n.add(processors/8*n.running, "which of %.0f processors are free", processors)
+	}
+	c.needsOfFailures(n, processors)
+}
+
+func (c *call) needsOfNodes(n *needs, d *Domain) {
+	for _, member := range d.Union {
+		c.needsOfNodes(n, member.Domain)
+	}
+	if len(d.Union) > 0 {
+		return
+	}
+	count := n.nodes(d)
+	c.needsOfFailures(n, count)
+	if l := d.Local; l != nil {
+		cycles := float64(max(l.Cycles, 1))
+		if l.Load != nil {
+			tasks := count * cycles * l.Load.MeanTasks(int(d.Cycle/des.Second))
+			n.add(taskBytes*tasks, "%.0f jobs of owners", tasks)
+		}
+		if l.Queue != nil && l.Queue.Load != nil {
+			jobs := l.Queue.Until.Seconds() / l.Queue.Load.Gap * min(count, max(1, float64(d.Generate.Owners)))
+			n.add(queuedBytes*jobs, "%.0f jobs of owners", jobs)
+		}
+	}
+}
+
+// checkNodes refuses nodes that need more memory than there is.
+func (d *Domain) checkNodes() error {
+	var n needs
+	n.nodes(d)
+	for _, member := range d.Union {
+		n.nodes(member.Domain)
+	}
+	return hostmem.Fits(0, n.all...)
+}
+
+// nodes adds those of a domain that is no union, and returns how many there are.
+func (n *needs) nodes(d *Domain) float64 {
+	if len(d.Nodes) > 0 {
+		return float64(len(d.Nodes))
+	}
+	count, each := float64(d.Generate.WithDefaults().Count), nodeBytes+planBytes*n.running
+	if d.Generate.Owners > 0 {
+		each += ownerBytes
+	}
+	n.add(each*count, "%.0f nodes", count)
+	return count
+}
+
+// needsOfFailures are those of a model of failures, of so many processors or nodes.
+func (c *call) needsOfFailures(n *needs, units float64) {
+	if c.Flows.Outages == "" || c.tables.isOutageLog(c.Flows.Outages) {
+		return
+	}
+	chosen, err := c.tables.Outages.Parse(c.Flows.Outages)
+	if err != nil {
+		return // it will be said
+	}
+	f := chosen.Value(1, 0, 0)
+	groups := units / float64(max(f.Group, 1))
+	n.add(unitBytes*groups*n.running, "%.0f processors or nodes that fail", groups)
+	n.add(8*float64(f.Crews)*n.running, "%d crews", f.Crews)
+}

@@ -1,0 +1,346 @@
+package simulation
+
+// What models of workloads are told in a line of text: distributions, cycles, flurries,
+// and logs that these are taken from, as in @KTH-SP2-1996-2.1-cln.swf.gz.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/traces"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/model"
+)
+
+// fromLog begins the name of a log that stands for what it has: its runtimes where
+// runtimes are wanted, its cycle where one is.
+const fromLog = "@"
+
+// later is what a text says. It is known at once, but where it comes from a log that is
+// to be read.
+type later[T any] func() (T, error)
+
+func now[T any](v T) later[T] { return func() (T, error) { return v, nil } }
+
+// arrivals are what can be asked of the arrivals of every model.
+type arrivals struct {
+	load     float64 // offered in the long run, flurries among it; 0 means the model's own
+	cycle    later[*model.Cycle]
+	flurries *model.Flurries // nil is none
+}
+
+// of yields n jobs of a model that is told the load and the cycle.
+func (a arrivals) of(n int64, seed uint64, generate func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) (iter.Seq[*entity.Job], error) {
+	var cycle *model.Cycle
+	if a.cycle != nil {
+		var err error
+		if cycle, err = a.cycle(); err != nil {
+			return nil, err
+		}
+	}
+	if a.flurries == nil {
+		return generate(a.load, cycle)
+	}
+	f := *a.flurries
+	f.Seed = seed
+	jobs, err := generate(a.load/f.Factor(), cycle)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err = f.Inject(jobs)
+	if err != nil {
+		return nil, err
+	}
+	return workload.First(jobs, n), nil
+}
+
+// cycleBegin is time 0 of generated logs with a cycle, in UTC: the first Monday of 2024.
+const cycleBegin = 1704067200
+
+// addCycleBegin has a header tell what the hours of a log with a cycle are.
+func addCycleBegin(h *workload.Header) {
+	h.Add("UnixStartTime", strconv.Itoa(cycleBegin))
+	h.Add("TimeZoneString", "UTC")
+}
+
+// cycleForm is how a cycle is written.
+const cycleForm = "day=W/W/...,week=W/W/W/W/W/W/W|@LOG"
+
+// parseCycle reads the weights of equal parts of the day, from midnight on, and of Monday
+// to Sunday, as in "day=1/2/3/2,week=5/5/5/5/5/1/1", either of which may be missing; or a
+// log whose cycle is taken, "@LOG".
+func parseCycle(text string) (later[*model.Cycle], error) {
+	if path, ok := strings.CutPrefix(text, fromLog); ok {
+		return func() (*model.Cycle, error) { return cycleOf(path) }, nil
+	}
+	c := &model.Cycle{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, list, _ := strings.Cut(part, "=")
+		to := &c.Day
+		switch {
+		case name == "week":
+			to = &c.Week
+		case name != "day":
+			return nil, fmt.Errorf("want %s, not %q", cycleForm, text)
+		}
+		if *to != nil {
+			return nil, fmt.Errorf("%s is given twice", name)
+		}
+		for w := range strings.SplitSeq(list, "/") {
+			v, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: want weights, as in 1/2/0.5, not %q", name, list)
+			}
+			*to = append(*to, v)
+		}
+	}
+	return now(c), c.Check()
+}
+
+// cycleOf is the cycle of a log, whose header must say when it began, and by which clock.
+func cycleOf(path string) (*model.Cycle, error) {
+	t, err := openLog(path)
+	if err != nil {
+		return nil, err
+	}
+	begin, err := t.Header.Start()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	c, err := model.FitCycle(t.Jobs(), begin)
+	if err = errors.Join(t.Err(), err); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return &c, nil
+}
+
+// flurriesForm is how flurries are written.
+const flurriesForm = "every=N:jobs=N:gap=T:spread=F"
+
+// parseFlurries reads flurries; see model.Flurries.
+func parseFlurries(text string) (*model.Flurries, error) {
+	f := &model.Flurries{}
+	err := parameters(text, func(name, value string) (err error) {
+		switch name {
+		case "every":
+			f.Every, err = aboveZero(value)
+		case "jobs":
+			f.Jobs, err = whole[int](1, mostSourceJobs)(value)
+		case "gap":
+			f.Gap, err = des.ParseSeconds(value)
+		case "spread":
+			if f.Spread, err = strconv.ParseFloat(value, 64); err != nil {
+				err = fmt.Errorf("want a number from 0 to 1, not %q", value)
+			}
+		default:
+			return fmt.Errorf("there is no %q: want %s", name, flurriesForm)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Check()
+}
+
+// wanted is what every source is told.
+type wanted struct {
+	arrivals
+	jobs    int64
+	procs   int
+	meanGap float64
+}
+
+// common are the parameters of every source, with what is a model's own in their midst.
+func common(own ...policy.Param) []policy.Param {
+	return slices.Concat(
+		[]policy.Param{{Name: "jobs", Values: "N", Text: "how many (5000)"}, {Name: "procs", Values: "N", Text: "processors of the machine (128)"}},
+		own,
+		[]policy.Param{
+			{Name: "cycle", Values: cycleForm, Text: "weights of hours and weekdays, or those of a log"},
+			{Name: "flurries", Values: "'" + flurriesForm + "'", Text: "bursts of one user's near-identical jobs: one job in N begins one"},
+		})
+}
+
+func readWanted(a *policy.Args) wanted {
+	w := wanted{jobs: int64(cmp.Or(a.Positive("jobs"), 5000)), procs: cmp.Or(a.Positive("procs"), 128)}
+	if w.jobs > mostSourceJobs {
+		a.Fail("jobs", fmt.Sprintf("at most %d, which are kept in a temporary file", mostSourceJobs))
+	}
+	w.load = a.Number("load", 0)
+	var err error
+	if text, given := a.Value("cycle"); given {
+		if w.cycle, err = parseCycle(text); err != nil {
+			a.Fail("cycle", cycleForm+"; "+err.Error())
+		}
+	}
+	if text, given := a.Value("flurries"); given {
+		if w.flurries, err = parseFlurries(text); err != nil {
+			a.Fail("flurries", flurriesForm+"; "+err.Error())
+		}
+	}
+	return w
+}
+
+// withRate is for models without a rate of arrivals of their own.
+func (w wanted) withRate(a *policy.Args) wanted {
+	if w.meanGap = a.Seconds("mean-gap"); (w.load > 0) == (w.meanGap > 0) {
+		a.Fail("load", "either it or mean-gap, above 0: no rate of arrivals is published")
+	}
+	return w
+}
+
+// source is a model's, whose jobs generate yields.
+func (w wanted) source(generate func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error)) Source {
+	return func(seed uint64) (Generated, error) {
+		jobs, err := w.of(w.jobs, seed, func(load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+			return generate(seed, load, cycle)
+		})
+		return Generated{Processors: w.procs, Jobs: jobs}, err
+	}
+}
+
+// readDistribution is nil where the parameter is not given. Of is what a log's name
+// stands for, or nil where there is no such thing.
+func readDistribution(a *policy.Args, name string, of column, needed bool) later[model.Distribution] {
+	text, given := a.Value(name)
+	if !given {
+		if needed {
+			a.Fail(name, "a distribution, as in "+name+"=exponential/60")
+		}
+		return nil
+	}
+	if of == nil && strings.HasPrefix(text, fromLog) {
+		a.Fail(name, "a distribution; logs do not tell it")
+		return nil
+	}
+	d, err := parseDistribution(text, of)
+	if err != nil {
+		a.Fail(name, "a distribution; "+err.Error())
+	}
+	return d
+}
+
+// draw is a distribution of a model, and what a text said of it.
+type draw struct {
+	to   *model.Distribution
+	from later[model.Distribution]
+}
+
+// drawn sets distributions to what texts said of them.
+func drawn(all ...draw) error {
+	for _, d := range all {
+		if d.from == nil {
+			continue
+		}
+		var err error
+		if *d.to, err = d.from(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// column is what of a log a distribution is taken from.
+type column func(t *workload.Trace) []float64
+
+func logGaps(t *workload.Trace) (all []float64) {
+	var last des.Time
+	begun := false
+	for j := range t.Jobs() {
+		if begun {
+			all = append(all, (j.Submit - last).Seconds())
+		}
+		begun, last = true, j.Submit
+	}
+	return all
+}
+
+func logSizes(t *workload.Trace) (all []float64) {
+	for j := range t.Jobs() {
+		all = append(all, float64(j.Request.Nodes))
+	}
+	return all
+}
+
+func logRuntimes(t *workload.Trace) (all []float64) {
+	for j := range t.Jobs() {
+		all = append(all, j.Runtime.Seconds())
+	}
+	return all
+}
+
+// parseDistribution reads a distribution, or "@LOG": what that log has of it.
+func parseDistribution(text string, of column) (later[model.Distribution], error) {
+	path, isLog := strings.CutPrefix(text, fromLog)
+	if !isLog {
+		d, err := model.ParseDistribution(text)
+		return now(d), err
+	}
+	return func() (model.Distribution, error) {
+		t, err := openLog(path)
+		if err != nil {
+			return nil, err
+		}
+		d := model.Empirical{Sample: of(t)}
+		if err := errors.Join(t.Err(), d.Check()); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		return d, nil
+	}, nil
+}
+
+// openLog opens a log that a model is to be like, in any format of the library.
+func openLog(path string) (*workload.Trace, error) {
+	path, err := traces.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	return workload.Options{Formats: (&Tables{Formats: Formats()}).AllFormats()}.Open(path)
+}
+
+// PlaceFiles is the value of a setting with the files that it names at other paths: a
+// trace is a file itself, or a source that may take something from logs
+// ("resample:from=log.swf.gz", "poisson:runtime=@log.swf.gz"), and a format may have one
+// beside the log ("batsim:platform=cluster.xml").
+func (t *Tables) PlaceFiles(setting, value string, place func(path string) string) string {
+	if t.IsFile(setting, value) {
+		return place(value)
+	}
+	if setting == "from" {
+		return policy.MapValues(value, func(name, value string) string {
+			if slices.Contains(formatFiles, name) {
+				return place(value)
+			}
+			return value
+		})
+	}
+	if _, source, err := t.sourceOf(value); setting != "trace" || !source || err != nil {
+		return value
+	}
+	return policy.MapValues(value, func(name, value string) string {
+		if path, ok := strings.CutPrefix(value, fromLog); ok {
+			return fromLog + place(path)
+		} else if name == fromParam {
+			return place(value)
+		}
+		return value
+	})
+}
+
+// FilesOf are the paths of the files that a value of a setting names.
+func (t *Tables) FilesOf(setting, value string) (paths []string) {
+	t.PlaceFiles(setting, value, func(path string) string {
+		paths = append(paths, path)
+		return path
+	})
+	return paths
+}

@@ -1,0 +1,522 @@
+package simulation
+
+// What the owners of a domain's nodes do by themselves: prices that change by a
+// table or react, jobs at fixed times, and queues of their own. It is one text for
+// a domain alone, a union and a site of a grid.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy/window"
+	"github.com/gridslot/gridslot/workload/csvtable"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// PriceRules have owners price their nodes anew as they sell; see flow.Pricing.
+type PriceRules struct {
+	Every des.Time // 0 means a cycle
+	// Patient has jobs wait that are too poor when they come; otherwise they are
+	// rejected, as where prices do not react.
+	Patient bool
+	Rules   []NodeRule // of several that are about a node the last counts
+}
+
+// NodeRule is a rule for some nodes.
+type NodeRule struct {
+	Owner string // "" means any
+	Nodes []int  // IDs; none means all
+	Rule  flow.PriceRule
+}
+
+func (r NodeRule) concerns(n *entity.Node) bool {
+	return (r.Owner == "" || flow.OwnerOf(n) == r.Owner) && (len(r.Nodes) == 0 || slices.Contains(r.Nodes, n.ID))
+}
+
+// of is the rule for n, or nil.
+func (p *PriceRules) of(n *entity.Node) flow.PriceRule {
+	for _, r := range slices.Backward(p.Rules) {
+		if r.concerns(n) {
+			return r.Rule
+		}
+	}
+	return nil
+}
+
+// LocalQueues are queues of the owners that the nodes name: the jobs listed, and
+// where there is a Load as many more for each owner.
+type LocalQueues struct {
+	Policy string // of every queue, by its name; "" means fcfs
+	Listed []OwnJob
+	Load   *vo.OwnJobs
+	Until  des.Time // no job of the Load comes later
+}
+
+// OwnJob is a job of an owner.
+type OwnJob struct {
+	Owner string
+	Job   entity.Job
+}
+
+// owners are the labels of the nodes, in their order.
+func owners(nodes []entity.Node) (names []string) {
+	known := map[string]bool{}
+	for _, n := range nodes {
+		if name := n.Labels[flow.OwnerLabel]; name != "" && !known[name] {
+			known[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var errNoOwners = errors.New("local: queue: the nodes name no owners: give them a column owner, or generate: {owners: N}")
+
+// ownersQueue is the queue of one owner, with its jobs in order of submission.
+type ownersQueue struct {
+	owner, policy string
+	rule          flow.LocalRule
+	jobs          []entity.Job
+}
+
+// pricingOf is how often a node is priced anew, and how; rule is nil where its
+// price does not react.
+type pricingOf struct {
+	every des.Time
+	rule  flow.PriceRule
+}
+
+// drawOwners makes the rules of the nodes and the jobs of the owners' queues, and
+// checks what the nodes must bear out.
+func (p *domainParts) drawOwners(seed uint64) error {
+	names := owners(p.nodes)
+	p.rules = make([]pricingOf, len(p.nodes))
+	if r := p.PriceRules; r != nil {
+		for _, rule := range r.Rules {
+			if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return rule.concerns(&n) }) {
+				return errors.New("pricing: a rule is about none of the nodes")
+			}
+		}
+		for i := range p.nodes {
+			p.rules[i] = pricingOf{cmp.Or(r.Every, p.Cycle), r.of(&p.nodes[i])}
+		}
+		p.patient = r.Patient
+		for _, c := range p.prices {
+			if p.rules[p.index[c.Node]].rule != nil {
+				return fmt.Errorf("prices: node %d has a rule, too, under pricing: give one of them", c.Node)
+			}
+		}
+	}
+	if p.Local == nil || p.Local.Queue == nil {
+		return nil
+	}
+	q := p.Local.Queue
+	if len(p.Local.Listed) > 0 || p.Local.Load != nil {
+		return errors.New("local: owners have either a queue or jobs at fixed times")
+	}
+	if len(names) == 0 {
+		return errNoOwners
+	}
+	own := map[string][]entity.Job{}
+	for _, j := range q.Listed {
+		if !slices.Contains(names, j.Owner) {
+			return fmt.Errorf("local: queue: there is no owner %q: there are %s", j.Owner, strings.Join(names, ", "))
+		}
+		own[j.Owner] = append(own[j.Owner], j.Job)
+	}
+	for i, name := range names {
+		jobs := own[name]
+		if q.Load != nil {
+			more, err := q.Load.Generate(des.NewStream(seed, 0, "vo.own", uint64(i)), q.Until)
+			if err != nil {
+				return fmt.Errorf("local: queue: %w", err)
+			}
+			jobs = append(jobs, more...)
+		}
+		slices.SortStableFunc(jobs, func(a, b entity.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+		for k := range jobs {
+			jobs[k].ID = int64(k + 1)
+		}
+		p.queues = append(p.queues, ownersQueue{name, cmp.Or(q.Policy, "fcfs"), p.Local.Rule, jobs})
+	}
+	return nil
+}
+
+// preempts reports whether owners stop jobs of the organisation.
+func (p *domainParts) preempts() bool {
+	return slices.ContainsFunc(p.local, func(own ownersJobs) bool { return own.rule == flow.LocalPreempts && len(own.jobs) > 0 }) ||
+		slices.ContainsFunc(p.queues, func(q ownersQueue) bool { return q.rule == flow.LocalPreempts && len(q.jobs) > 0 })
+}
+
+// reacts reports whether the price of any node does.
+func (p *domainParts) reacts() bool {
+	return slices.ContainsFunc(p.rules, func(r pricingOf) bool { return r.rule != nil })
+}
+
+// ownersFlow is all that the owners of a domain do by themselves in one run: a Flow.
+type ownersFlow struct {
+	call   *call
+	parts  *domainParts
+	book   *book
+	prices *priceFile
+	// account, if set, is told of owners' jobs as well.
+	account *metrics.Account
+
+	session *Session
+	site    *Site
+	domain  *plan.Domain
+	sums    *metrics.Owners // nil where the nodes name no owners and no price reacts
+	pricing []*flow.Pricing // one for each length of interval
+	queues  []*flow.LocalQueue
+}
+
+// Attach makes what goes by the organisation's jobs, and hears of them.
+func (f *ownersFlow) Attach(x *Session, s *Site) (observers []entity.Observer, err error) {
+	f.session, f.site, f.domain = x, s, s.Plan.(*plan.Domain)
+	if len(owners(f.parts.nodes)) > 0 || f.parts.reacts() {
+		f.sums = metrics.NewOwners(f.domain.Nodes())
+		observers = append(observers, f.sums)
+	}
+	f.makePricing(f.prices.of(s, f.domain.Nodes(), f.parts))
+	for _, p := range f.pricing {
+		observers = append(observers, p)
+	}
+	for _, own := range f.parts.queues {
+		chosen, err := f.call.tables.Policies.Parse(own.policy, f.call.defaults()) // anew: it may keep state
+		if err != nil {
+			return nil, fmt.Errorf("local: queue: policy: %w", err)
+		}
+		q := &flow.LocalQueue{Owner: own.owner, Policy: chosen.Value, Rule: own.rule, Finder: window.AMP{}}
+		if f.account != nil {
+			q.Observers = append(q.Observers, f.account.Owners())
+		}
+		q.Observers = append(q.Observers, f.book.queue(own.owner)...)
+		f.queues = append(f.queues, q)
+		observers = append(observers, q)
+	}
+	return observers, nil
+}
+
+// makePricing makes a flow of prices for each length of interval at which some node is
+// priced anew. Changes are told to, where it is not nil.
+func (f *ownersFlow) makePricing(to *metrics.PriceWriter) {
+	rules := map[*entity.Node]pricingOf{} // never iterated
+	for i, n := range f.domain.Nodes() {
+		rules[n] = f.parts.rules[i]
+	}
+	for _, r := range f.parts.rules {
+		if r.rule == nil || slices.ContainsFunc(f.pricing, func(x *flow.Pricing) bool { return x.Every == r.every }) {
+			continue
+		}
+		pricing := &flow.Pricing{Every: r.every, Rule: func(n *entity.Node) flow.PriceRule {
+			if rules[n].every != r.every {
+				return nil
+			}
+			return rules[n].rule
+		}}
+		if to != nil {
+			pricing.Tell = to.Changed
+		}
+		f.pricing = append(f.pricing, pricing)
+	}
+}
+
+// Begin has the metascheduler plan the domain by the cycle, and has owners' jobs and changes
+// of price come.
+func (f *ownersFlow) Begin(meta *entity.Metascheduler) {
+	p, nodes := f.parts, f.domain.Nodes()
+	meta.Cycle, meta.LeaveWaiting = p.Cycle, true
+	for _, own := range p.local {
+		owners := flow.NewLocalFlow(f.domain, meta)
+		owners.Rule = own.rule
+		owners.Told = f.told
+		owners.Submit(func(yield func(flow.LocalJob) bool) {
+			for _, l := range own.jobs {
+				if !yield(flow.LocalJob{Node: nodes[p.index[l.Node]], Known: l.Known, Start: l.Start, Length: l.Length}) {
+					return
+				}
+			}
+		})
+		f.session.onClose(owners.Close)
+	}
+	prices := flow.NewPriceSchedule(f.domain, meta)
+	prices.Submit(func(yield func(flow.PriceChange) bool) {
+		for _, c := range p.prices {
+			if !yield(flow.PriceChange{Node: nodes[p.index[c.Node]], At: c.At, Price: c.Price}) {
+				return
+			}
+		}
+	})
+	f.session.onClose(prices.Close)
+	for i, q := range f.queues {
+		q.Submit(func(yield func(*entity.Job) bool) {
+			for _, j := range p.queues[i].jobs {
+				if !yield(&j) {
+					return
+				}
+			}
+		})
+		f.session.onClose(q.Close)
+	}
+}
+
+// End sums up what became of the owners.
+func (f *ownersFlow) End() error {
+	if f.sums == nil {
+		return nil
+	}
+	rows := f.sums.Rows(f.book.bills.Ledger, f.queues)
+	for i := range rows {
+		rows[i].Site = f.site.Name
+	}
+	f.session.owners = append(f.session.owners, rows...)
+	return nil
+}
+
+// told takes in an owner's job that has got its node.
+func (f *ownersFlow) told(l flow.LocalJob, start des.Time) {
+	if f.account != nil {
+		f.account.Owner(l, start)
+	}
+	f.book.owner(l, start)
+}
+
+// open has the prices of the domain begin by now, though no job has come to it.
+func (f *ownersFlow) open() {
+	for _, p := range f.pricing {
+		p.Begin()
+	}
+}
+
+// catchUp and dropped are what an agent in front of the domain does that no observer
+// hears of: it looks at prices before a job comes, and gives up what it has kept.
+func (f *ownersFlow) catchUp() {
+	for _, p := range f.pricing {
+		p.CatchUp()
+	}
+}
+
+func (f *ownersFlow) dropped() {
+	for _, q := range f.queues {
+		q.Changed()
+	}
+}
+
+// priceFile is prices-POLICY.csv, one file for all domains of a machine; there is none
+// where no price reacts. On a grid its rows name their site.
+type priceFile struct {
+	hooks
+	grid    bool
+	domains []*domainParts
+	out     io.Writer            // nil where no files are wanted
+	writer  *metrics.PriceWriter // nil before the first site
+}
+
+// Attach begins the file.
+func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
+	if !slices.ContainsFunc(f.domains, (*domainParts).reacts) {
+		return nil, nil
+	}
+	if f.out, err = x.create("prices", ""); f.out != nil && f.grid {
+		f.writer = metrics.NewSitePriceWriter(f.out)
+	}
+	return nil, err
+}
+
+// of is the writer of a site, which begins with what these nodes cost at 0; nil where
+// nothing is to be told of them.
+func (f *priceFile) of(s *Site, nodes []*entity.Node, p *domainParts) *metrics.PriceWriter {
+	switch {
+	case f.out == nil || !p.reacts():
+		return nil
+	case f.grid:
+		return f.writer.Of(s.Name, nodes)
+	}
+	f.writer = metrics.NewPriceWriter(f.out, nodes)
+	return f.writer
+}
+
+// End ends the file.
+func (f *priceFile) End() error {
+	if f.writer == nil {
+		return nil
+	}
+	return f.writer.Flush()
+}
+
+// pricingYAML is the key pricing of a domain's file.
+type pricingYAML struct {
+	Every   float64    `yaml:"every"`
+	Patient bool       `yaml:"patient"`
+	Rules   []ruleYAML `yaml:"rules"`
+}
+
+// ruleYAML is one rule: for whom, and one of the kinds.
+type ruleYAML struct {
+	Owner string `yaml:"owner"`
+	Nodes []int  `yaml:"nodes"`
+	Use   *struct {
+		Target   float64 `yaml:"target"`
+		Step     float64 `yaml:"step"`
+		Floor    float64 `yaml:"floor"`
+		Cap      float64 `yaml:"cap"`
+		Together bool    `yaml:"together"`
+	} `yaml:"use"`
+	Season *struct {
+		Period    float64   `yaml:"period"`
+		Factors   []float64 `yaml:"factors"`
+		Amplitude float64   `yaml:"amplitude"`
+		Peak      float64   `yaml:"peak"`
+	} `yaml:"season"`
+	Competition *struct {
+		Factor float64 `yaml:"factor"`
+		Floor  float64 `yaml:"floor"`
+		Cap    float64 `yaml:"cap"`
+	} `yaml:"competition"`
+}
+
+// rule is the one rule that is described, and the key that it has.
+func (y ruleYAML) rule() (rule interface {
+	flow.PriceRule
+	Check() error
+}, key string, err error) {
+	given := 0
+	if u := y.Use; u != nil {
+		rule, key = flow.ByUse{Target: u.Target, Step: u.Step, Floor: u.Floor, Cap: u.Cap, Together: u.Together}, "use"
+		given++
+	}
+	if s := y.Season; s != nil {
+		rule, key = flow.BySeason{Period: des.Seconds(s.Period), Factors: s.Factors, Amplitude: s.Amplitude, Peak: des.Seconds(s.Peak)}, "season"
+		given++
+	}
+	if c := y.Competition; c != nil {
+		rule, key = flow.ByCompetition{Factor: c.Factor, Floor: c.Floor, Cap: c.Cap}, "competition"
+		given++
+	}
+	if given != 1 {
+		return nil, "", errors.New("pricing: a rule is one of use, season and competition, as in use: {target: 0.7}")
+	}
+	return rule, key, nil
+}
+
+func (r *reader) readPriceRules(d *Domain) error {
+	y := r.yaml.Domain.Pricing
+	if y == nil || len(d.Union) > 0 { // then its domains have it
+		return nil
+	}
+	if y.Every != 0 && !isLength(y.Every) {
+		return at(fmt.Errorf("want a length of %s, or 0 (the cycle)", lengths), "pricing", "every").wanting()
+	}
+	if len(y.Rules) == 0 {
+		return at(errors.New("pricing: there are no rules, as in rules: [{use: {target: 0.7}}]"), "pricing")
+	}
+	d.PriceRules = &PriceRules{Every: des.Seconds(y.Every), Patient: y.Patient}
+	for i, one := range y.Rules {
+		rule, key, err := one.rule()
+		if err != nil {
+			return at(err, "pricing", "rules", i)
+		}
+		if err := rule.Check(); err != nil {
+			return at(fmt.Errorf("pricing: %s: %w", key, err), "pricing", "rules", i, key)
+		}
+		if one.Owner != "" && !r.hasOwner(one.Owner) {
+			return at(r.noOwner("pricing", one.Owner), "pricing", "rules", i, "owner")
+		}
+		for k, id := range one.Nodes {
+			if !r.hasNode(id) {
+				return at(fmt.Errorf("pricing: there is no node %d", id), "pricing", "rules", i, "nodes", k)
+			}
+		}
+		d.PriceRules.Rules = append(d.PriceRules.Rules, NodeRule{one.Owner, one.Nodes, rule})
+	}
+	return nil
+}
+
+// noOwner says that no node is of that owner.
+func (r *reader) noOwner(key, name string) error {
+	if len(r.owners)+r.owned() == 0 {
+		return fmt.Errorf("%s: there is no owner %q: the nodes name none (a column owner, or generate: {owners: N})", key, name)
+	}
+	known := slices.Sorted(maps.Keys(r.owners))
+	switch n := r.owned(); {
+	case n == 1:
+		known = []string{"1"}
+	case n > 1:
+		known = []string{fmt.Sprintf("1 to %d", n)}
+	}
+	return fmt.Errorf("%s: there is no owner %q: there are %s", key, name, strings.Join(known, ", "))
+}
+
+// queueYAML is the key queue of local.
+type queueYAML struct {
+	Policy string `yaml:"policy"`
+	// Jobs is a CSV file: owner,submit,length and, if wanted, nodes and runtime.
+	Jobs string `yaml:"jobs"`
+	// Gap and the others generate the jobs of every owner instead.
+	Gap    float64   `yaml:"gap"`
+	Nodes  rangeYAML `yaml:"nodes"`
+	Length rangeYAML `yaml:"length"`
+	Real   rangeYAML `yaml:"real"`
+	Until  float64   `yaml:"until"`
+}
+
+func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
+	q := &LocalQueues{Policy: y.Policy}
+	d.Local.Queue = q
+	if y.Policy != "" {
+		if _, err := r.tables.Policies.Parse(y.Policy); err != nil {
+			return at(fmt.Errorf("local: queue: policy: %w", err), "local", "queue", "policy")
+		}
+	}
+	if len(r.owners)+r.owned() == 0 {
+		return at(errNoOwners, "local", "queue")
+	}
+	if y.Jobs == "" {
+		q.Load = &vo.OwnJobs{Gap: y.Gap}
+		for _, x := range []struct {
+			key  string
+			from rangeYAML
+			to   *vo.Range
+		}{{"nodes", y.Nodes, &q.Load.Nodes}, {"length", y.Length, &q.Load.Length}, {"real", y.Real, &q.Load.Real}} {
+			if *x.to, err = r.rangeAt(x.from, "local", "queue", x.key); err != nil {
+				return err
+			}
+		}
+		if err := q.Load.Check(); err != nil {
+			return at(fmt.Errorf("local: queue: %w", err), "local", "queue")
+		}
+		if !isLength(y.Until) {
+			return at(fmt.Errorf("want the time at which the last jobs come, %s", lengths), "local", "queue", "until").wanting()
+		}
+		q.Until = des.Seconds(y.Until)
+		return nil
+	}
+	return r.readCSV("local: queue", y.Jobs, []string{"owner", "submit", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+		owner, submit, length := row.Text("owner"), row.Time("submit"), row.Time("length")
+		nodes, runtime := 1, row.TimeOr("runtime", length)
+		if row.Has("nodes") {
+			nodes = row.Int("nodes")
+		}
+		switch {
+		case row.Err() != nil:
+			return row.Err()
+		case !r.hasOwner(owner):
+			return row.At(r.noOwner("owner", owner))
+		case length == 0 || nodes < 1 || runtime > length:
+			return row.At(errors.New("want a length above 0, a node or more, and a runtime that is not above the length"))
+		}
+		q.Listed = append(q.Listed, OwnJob{owner, entity.Job{User: -1, Group: -1, Queue: -1, Submit: submit, Runtime: runtime,
+			Request: entity.Request{Nodes: nodes, Length: length}}})
+		return nil
+	})
+}

@@ -1,0 +1,35 @@
+package simulation
+
+import (
+	"io"
+	"path/filepath"
+
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/perfetto"
+	"github.com/gridslot/gridslot/metrics/results"
+)
+
+// writePerfetto writes perfetto-POLICY.json of the runs of the manifest, where it is
+// wanted, from their files.
+func (c *call) writePerfetto(m *metrics.Manifest) error {
+	files := map[string]string{} // by policy
+	for _, n := range c.all {
+		files[n.spec] = "perfetto-" + n.file + ".json"
+	}
+	if !c.options.Perfetto {
+		return nil
+	}
+	folder, err := results.Open(c.dir.Path)
+	if err != nil {
+		return err
+	}
+	for i, r := range folder.Runs {
+		err := atomicfile.Write(filepath.Join(c.dir.Path, files[r.Policy]), func(w io.Writer) error { return perfetto.Write(w, folder, r) })
+		if err != nil {
+			return err
+		}
+		m.Runs[i].Files = append(m.Runs[i].Files, files[r.Policy])
+	}
+	return m.WriteFile(filepath.Join(c.dir.Path, "manifest.json"))
+}

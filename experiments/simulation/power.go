@@ -1,0 +1,321 @@
+package simulation
+
+// What nodes draw, and when they are switched off: the setting power.
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload/csvtable"
+)
+
+// Power says how the energy of a run is accounted for. The zero value says that it
+// is not.
+type Power struct {
+	Model   metrics.PowerModel
+	PerNode int // processors of a node of a cluster
+	// SwitchOff has nodes of a cluster that have been idle for Idle switched off.
+	SwitchOff            bool
+	Idle, Boot, Shutdown des.Time
+	// Profile asks for power-POLICY.csv.
+	Profile bool
+
+	text string // as it was asked for; empty where nothing is accounted for
+}
+
+// powerKey is a key of a Power's text.
+type powerKey struct {
+	name string
+	set  func(p *Power, value string) error
+}
+
+var powerKeys = []powerKey{
+	{"idle", func(p *Power, s string) error { return watts(&p.Model.Idle, s) }},
+	{"busy", func(p *Power, s string) error { return watts(&p.Model.Busy, s) }},
+	{"off", func(p *Power, s string) error { return watts(&p.Model.Off, s) }},
+	{"boot", func(p *Power, s string) error { return lasting(&p.Boot, s) }},
+	{"shutdown", func(p *Power, s string) error { return lasting(&p.Shutdown, s) }},
+	{"boot-power", func(p *Power, s string) error { return watts(&p.Model.Booting, s) }},
+	{"shutdown-power", func(p *Power, s string) error { return watts(&p.Model.SwitchingOff, s) }},
+	{"switch-off", func(p *Power, s string) error { p.SwitchOff = true; return lasting(&p.Idle, s) }},
+	{"per-node", func(p *Power, s string) (err error) { p.PerNode, err = whole[int](1, 1<<20)(s); return err }},
+	{"profile", func(p *Power, s string) error { p.Profile = s == "on"; return onOrOff(s) }},
+}
+
+func watts(to *metrics.Power, s string) (err error) {
+	*to, err = metrics.ParsePower(s)
+	return err
+}
+
+// lasting reads a time: at most a year, so that nothing of it overflows.
+func lasting(to *des.Time, s string) error {
+	v, err := des.ParseSeconds(s)
+	if most := (365 * des.Day).Seconds(); err == nil && v > most {
+		err = fmt.Errorf("want at most 365d, not %q", s)
+	}
+	if err != nil {
+		return err
+	}
+	*to = des.Seconds(v)
+	return nil
+}
+
+func onOrOff(s string) error {
+	if s != "on" && s != "off" {
+		return fmt.Errorf("want on or off, not %q", s)
+	}
+	return nil
+}
+
+// powerDefault asks for the default model; anything else says what differs.
+const powerDefault = "default"
+
+// ParsePower reads "default", or what differs from it as in
+// "idle=90:busy=180:switch-off=600". Empty means that nothing is accounted for.
+func ParsePower(text string) (Power, error) {
+	if text == "" {
+		return Power{}, nil
+	}
+	const asBusy = metrics.Power(-1)
+	p := Power{
+		Model: metrics.PowerModel{Idle: 100 * metrics.Watt, Busy: 203_120_000, Off: 9_750_000, Booting: asBusy, SwitchingOff: asBusy},
+		Boot:  200 * des.Second, Shutdown: 10 * des.Second, PerNode: 1, text: text,
+	}
+	var parts []string
+	if text != powerDefault {
+		parts = strings.Split(text, ":")
+	}
+	given := map[string]bool{} // never iterated
+	for _, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		if given[name] {
+			return p, fmt.Errorf("%s is given twice", name)
+		}
+		given[name] = true
+		i := slices.IndexFunc(powerKeys, func(k powerKey) bool { return k.name == name })
+		if i < 0 {
+			var names []string
+			for _, k := range powerKeys {
+				names = append(names, k.name)
+			}
+			return p, fmt.Errorf("%q is not known: want %s, or some of %s", name, powerDefault, strings.Join(names, ", "))
+		}
+		if err := powerKeys[i].set(&p, value); err != nil {
+			return p, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for _, power := range []*metrics.Power{&p.Model.Booting, &p.Model.SwitchingOff} {
+		if *power == asBusy {
+			*power = p.Model.Busy
+		}
+	}
+	return p, idleAboveBusy(p.Model, "idle", "busy")
+}
+
+// idleAboveBusy refuses a node that draws more without a job than with one.
+func idleAboveBusy(m metrics.PowerModel, idle, busy string) error {
+	if m.Idle > m.Busy {
+		return fmt.Errorf("%s: %v W is more than %s, which is %v W", idle, m.Idle.Watts(), busy, m.Busy.Watts())
+	}
+	return nil
+}
+
+// String is what ParsePower has read.
+func (p Power) String() string { return p.text }
+
+// asked reports whether anything is accounted for.
+func (p Power) asked() bool { return p.text != "" }
+
+// meter is that of one run, or nil.
+func (p Power) meter() *metrics.PowerMeter {
+	if !p.asked() {
+		return nil
+	}
+	m := &metrics.PowerMeter{Model: p.Model, PerNode: p.PerNode, Of: p.of}
+	if p.SwitchOff {
+		m.Saving = &flow.SwitchOff{Idle: p.Idle, Boot: p.Boot, Shutdown: p.Shutdown, PerNode: p.PerNode}
+	}
+	return m
+}
+
+// checkNodes refuses nodes of more processors than there are.
+func (p Power) checkNodes(processors int) error {
+	if p.asked() && p.PerNode > processors {
+		return wrong("power", "per-node: a node of %d processors is more than the cluster, which has %d", p.PerNode, processors)
+	}
+	return nil
+}
+
+// powerColumns are the columns of a domain's nodes that say what a node draws, in
+// watts, where that is not what the setting says.
+var powerColumns = []struct {
+	name string
+	of   func(*metrics.PowerModel) *metrics.Power
+}{
+	{"idle_power", func(m *metrics.PowerModel) *metrics.Power { return &m.Idle }},
+	{"busy_power", func(m *metrics.PowerModel) *metrics.Power { return &m.Busy }},
+	{"off_power", func(m *metrics.PowerModel) *metrics.Power { return &m.Off }},
+}
+
+// of is what a named node draws.
+func (p Power) of(n *entity.Node) metrics.PowerModel {
+	model := p.Model
+	for _, c := range powerColumns {
+		if w, given := n.Amounts[c.name]; given {
+			*c.of(&model) = metrics.Power(math.Round(w * float64(metrics.Watt)))
+		}
+	}
+	return model
+}
+
+// checkPower refuses what the setting does not say, or the machine cannot do.
+func (sc *Scenario) checkPower() error {
+	p := sc.Settings.Power
+	for _, spec := range sc.Policies {
+		if !strings.Contains(spec, ":"+policy.PowerCapParam+"=") {
+			continue
+		}
+		_, isCluster := sc.machine().(Cluster)
+		switch {
+		case !isCluster:
+			return wrong("policy", "%s: the power of a cluster can be capped, not that of other machines: a cap keeps so many processors idle, which are equal there, while named nodes draw and cost differently, and a cap does not say which of them are to be idle", spec)
+		case !p.asked():
+			return wrong("policy", "%s: a cap needs the setting power (--power default, or what differs from it), which says what nodes draw", spec)
+		case p.PerNode > 1:
+			return wrong("policy", "%s: a cap needs nodes of one processor each, not of %d", spec, p.PerNode)
+		}
+	}
+	if !p.asked() {
+		return nil
+	}
+	switch m := sc.machine().(type) {
+	case *Grid:
+		return wrong("power", "the energy of a grid's sites is not accounted for; that of a cluster or a domain is: it is taken from the first submission to the end of the last job at one scheduler, and the schedulers of sites begin and end at different times")
+	case *Domain:
+		switch {
+		case p.SwitchOff:
+			return wrong("power", "switch-off: the nodes of a domain are not switched off; those of a cluster are")
+		case p.PerNode > 1:
+			return wrong("power", "per-node: a domain's nodes are named; this is for the processors of a cluster")
+		}
+		return m.checkPower(p)
+	}
+	return nil
+}
+
+// checkPower refuses nodes that draw what nothing can draw, with what the setting says.
+func (d *Domain) checkPower(p Power) error {
+	for _, n := range d.Nodes {
+		for _, c := range powerColumns {
+			if w, given := n.Amounts[c.name]; given {
+				if err := watts(new(metrics.Power), strconv.FormatFloat(w, 'g', -1, 64)); err != nil {
+					return wrong("power", "node %d: %s: %w", n.ID, c.name, err)
+				}
+			}
+		}
+		if err := idleAboveBusy(p.of(&n), "idle_power", "busy_power"); err != nil {
+			return wrong("power", "node %d: %w", n.ID, err)
+		}
+	}
+	for _, member := range d.Union {
+		if err := member.checkPower(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPowerOf refuses a node's row that says what nothing can draw.
+func checkPowerOf(row *csvtable.Row) error {
+	model := metrics.PowerModel{Busy: math.MaxInt64}
+	for _, c := range powerColumns {
+		if !row.Has(c.name) {
+			continue
+		}
+		if err := watts(c.of(&model), row.Text(c.name)); err != nil {
+			return row.At(fmt.Errorf("%s: %w", c.name, err))
+		}
+	}
+	if err := idleAboveBusy(model, "idle_power", "busy_power"); err != nil {
+		return row.At(err)
+	}
+	return nil
+}
+
+// refusePowerCap refuses a cap where it would mean nothing.
+func refusePowerCap(local entity.Policy) error {
+	if _, capped := local.(*policy.PowerCap); capped {
+		return fmt.Errorf("%s: the energy of a grid's sites is not accounted for, and cannot be capped; that of a cluster can", policy.PowerCapParam)
+	}
+	return nil
+}
+
+// tell says to a policy with a cap what processors draw. Of those that may be busy
+// some may boot instead; those that may not are never switched off.
+func (p Power) tell(chosen entity.Policy) {
+	if c, ok := chosen.(*policy.PowerCap); ok {
+		m := p.Model
+		busy := m.Busy
+		if p.SwitchOff {
+			busy = max(busy, m.Booting, m.SwitchingOff)
+		}
+		c.Idle, c.Busy = max(m.Idle, m.Off).Watts(), busy.Watts()
+	}
+}
+
+// Most is how many of so many processors may be busy at a time under a policy, for
+// validators; nil where it has no cap.
+func (p Power) Most(chosen entity.Policy, processors int) *int {
+	c, ok := chosen.(*policy.PowerCap)
+	if !ok {
+		return nil
+	}
+	p.tell(c)
+	most := c.Most(processors)
+	return &most
+}
+
+const energyName = "energy.csv"
+
+// writeEnergy writes energy.csv, if energy was accounted for.
+func (c *call) writeEnergy(o *Outcome) error {
+	rows, path := o.Energies(), filepath.Join(c.dir.Path, energyName)
+	if len(rows) == 0 {
+		return nil
+	}
+	c.wrote = append(c.wrote, energyName)
+	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
+}
+
+// printEnergy writes the table of energies below that of every machine.
+func (o *Outcome) printEnergy(w io.Writer) error {
+	rows := o.Energies()
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return metrics.WriteEnergyTable(w, rows)
+}
+
+// Energies are the rows of energy.csv; none where energy was not accounted for.
+func (o *Outcome) Energies() (rows []metrics.EnergyRow) {
+	for _, r := range o.Results {
+		if r.Energy != nil {
+			rows = append(rows, *r.Energy)
+		}
+	}
+	return rows
+}

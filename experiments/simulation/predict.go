@@ -1,0 +1,96 @@
+package simulation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/policy/predict"
+)
+
+// This file has jobs planned by predictions.
+
+// AddPredictions adds what a program has of its own. Of two things of one name the
+// program's own counts.
+func (t *Tables) AddPredictions(predictors policy.Table[entity.Predictor], correctors policy.Table[entity.Corrector]) {
+	t.Predictors, t.Correctors = merged(t.Predictors, predictors), merged(t.Correctors, correctors)
+}
+
+// predictions are what the settings predict and correct say, made anew, as they keep
+// state; nil is what is not given.
+func (sc *Scenario) predictions(t *Tables) (entity.Predictor, entity.Corrector, error) {
+	predictor, err := made(t.Predictors, sc.Settings.Predict)
+	if err != nil {
+		return nil, nil, &SettingError{"predict", err}
+	}
+	corrector, err := made(t.Correctors, sc.Settings.Correct)
+	if err != nil {
+		return nil, nil, &SettingError{"correct", err}
+	}
+	return predictor, corrector, nil
+}
+
+// made is what a text asks for; the zero value of an empty one.
+func made[T any](t policy.Table[T], spec string) (v T, err error) {
+	if spec == "" {
+		return v, nil
+	}
+	chosen, err := t.Parse(spec)
+	return chosen.Value, err
+}
+
+// tellOfPredictions says where a corrector was asked for and has nothing to correct.
+func (c *call) tellOfPredictions() {
+	p, k, err := c.predictions(c.tables)
+	if err != nil || k == nil {
+		return
+	}
+	nothing := func(what, who string) {
+		c.options.Tell("correct: %s has nothing to correct: %s%s", c.Settings.Correct, what, who)
+	}
+	_, corrects := p.(entity.Corrector)
+	_, own := k.(predict.Own)
+	switch request, is := p.(predict.Request); {
+	case is && (request.Factor == 0 || request.Factor >= 1):
+		nothing("jobs are killed at their requests, and none is planned to end before", "")
+		return
+	case p == entity.Predictor(entity.Exact{}):
+		nothing("runtimes are known", "")
+		return
+	case p != nil && own && !corrects:
+		c.options.Tell("correct: %s does not correct its predictions itself: jobs that outlive them are planned by their requests", p.Name())
+		return
+	case p != nil:
+		return
+	}
+	var none []string
+	for _, n := range c.all {
+		if !slices.ContainsFunc(c.policiesOf(n), func(local entity.Policy) bool {
+			p, _ := entity.PredictionsOf(local)
+			return p != nil
+		}) {
+			none = append(none, n.spec)
+		}
+	}
+	if len(none) > 0 {
+		nothing("nothing is predicted under ", strings.Join(none, ", ")+"; see predict")
+	}
+}
+
+// policiesOf are the policies of queues that run where n was asked for.
+func (c *call) policiesOf(n name) (all []entity.Policy) {
+	switch m := c.machine().(type) {
+	case *Grid:
+		for _, l := range m.WithDefaults().leaves() {
+			all = append(all, l.policy(c.tables, c.defaults()))
+		}
+	case *Domain:
+		chosen, _ := c.tables.Nodes.Parse(n.spec, c.defaults())
+		all = append(all, chosen.Value.Policy)
+	default:
+		chosen, _ := c.tables.Policies.Parse(n.spec, c.defaults())
+		all = append(all, chosen.Value)
+	}
+	return all
+}

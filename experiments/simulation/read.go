@@ -1,0 +1,808 @@
+package simulation
+
+// The scenario file: docs/reference/scenario.md lists its keys. A domain's file
+// and a grid's file are scenario files that describe a machine only.
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/traces"
+	"github.com/gridslot/gridslot/workload/csvtable"
+	"github.com/gridslot/gridslot/workload/vo"
+)
+
+// fileYAML is what stands in the file. Times are in time units.
+type fileYAML struct {
+	Processors int `yaml:"processors"` // a cluster
+
+	Domain domainYAML `yaml:",inline"`
+	Grid   Grid       `yaml:",inline"`
+	// Domains are sites of a grid; the keys of Domain that are about jobs are then
+	// the grid's, and those about time hold for all of its domains.
+	Domains []siteYAML `yaml:"domains"`
+	// Grids are sites of a grid that are grids themselves.
+	Grids []gridYAML `yaml:"grids"`
+	// Union are domains of which a domain consists, each with nodes, owners and
+	// prices of its own.
+	Union []siteYAML `yaml:"union"`
+
+	// MachineFile is another file that describes the machine.
+	MachineFile string `yaml:"machine"`
+
+	Workload *yamlfile.Node `yaml:"workload"`
+	Flows    *yamlfile.Node `yaml:"flows"`
+	Settings *yamlfile.Node `yaml:"settings"`
+	// Policies are run where --policy is not given; a grid may call them strategies.
+	Policies   []string `yaml:"policies"`
+	Strategies []string `yaml:"strategies"`
+}
+
+// domainYAML are the keys of a domain.
+type domainYAML struct {
+	// Nodes is a CSV file beside this one: id,performance,price, then q and
+	// attributes.
+	Nodes string `yaml:"nodes" want:"the name of a CSV file (generate: is a key of its own, in place of nodes:)"`
+	// Generate makes nodes instead.
+	Generate *struct {
+		Count       int       `yaml:"count"`
+		Performance rangeYAML `yaml:"performance"`
+		Real        bool      `yaml:"real"`
+		PriceFactor float64   `yaml:"price_factor"`
+		PriceSpread float64   `yaml:"price_spread"`
+		Owners      int       `yaml:"owners"`
+	} `yaml:"generate"`
+	// Prices is a CSV file of changes: time,node,price.
+	Prices string `yaml:"prices"`
+	// Pricing has prices react.
+	Pricing *pricingYAML `yaml:"pricing"`
+
+	Cycle    float64 `yaml:"cycle"`
+	Interval float64 `yaml:"interval"` // how far ahead windows are planned; 0: a cycle
+	PayByUse bool    `yaml:"pay_by_use"`
+
+	Local *struct {
+		// Jobs is a CSV file: node,start,length and, if wanted, known.
+		Jobs string `yaml:"jobs"`
+		// Level and Task generate owners' jobs anew for every one of Cycles cycles,
+		// known from the beginning of their cycle.
+		Level  rangeYAML `yaml:"level"` // tenths of the cycle
+		Task   rangeYAML `yaml:"task"`
+		Cycles int       `yaml:"cycles"`
+		Rule   string    `yaml:"rule"` // waits or preempts
+		// Queue has owners' jobs come to queues instead.
+		Queue *queueYAML `yaml:"queue"`
+	} `yaml:"local"`
+
+	// Batches generates the jobs where no trace is given: one of META's batches at
+	// the beginning of each of Cycles cycles; 1 of 20 jobs where not given.
+	Batches *struct {
+		Cycles  *int      `yaml:"cycles"`
+		Jobs    *int      `yaml:"jobs"`
+		Users   int       `yaml:"users"`
+		Nodes   rangeYAML `yaml:"nodes"`
+		Volume  rangeYAML `yaml:"volume"`
+		MinPerf float64   `yaml:"min_performance"`
+		Wealth  rangeYAML `yaml:"wealth"`
+		Poorest bool      `yaml:"poorest"`
+		Real    rangeYAML `yaml:"real"`
+	} `yaml:"batches"`
+
+	// Trace is how a trace's jobs become priced requests.
+	Trace struct {
+		Performance float64   `yaml:"performance"`
+		MinPerf     float64   `yaml:"min_performance"`
+		Wealth      rangeYAML `yaml:"wealth"`
+		PriceFactor float64   `yaml:"price_factor"`
+		Free        bool      `yaml:"free"`
+		Patience    float64   `yaml:"patience"`
+	} `yaml:"trace"`
+
+	// Criteria are searches for windows: user u has number u modulo their count.
+	Criteria []string `yaml:"criteria"`
+}
+
+// siteYAML is a domain of a grid, described here or in a file of its own.
+type siteYAML struct {
+	Name       string     `yaml:"name"`
+	Policy     string     `yaml:"policy"`
+	QueueLimit int        `yaml:"queue_limit"`
+	File       string     `yaml:"domain"`
+	Own        domainYAML `yaml:",inline"`
+}
+
+// gridYAML is a site of a grid that is a grid itself.
+type gridYAML struct {
+	Name     string        `yaml:"name"`
+	Strategy string        `yaml:"strategy"`
+	Offers   string        `yaml:"offers"`
+	Network  Network       `yaml:"network"`
+	Clusters []ClusterSite `yaml:"clusters"`
+	Domains  []siteYAML    `yaml:"domains"`
+	Grids    []gridYAML    `yaml:"grids"`
+}
+
+// hasDomains reports whether there is a domain on any level.
+func (g gridYAML) hasDomains() bool {
+	return len(g.Domains) > 0 || slices.ContainsFunc(g.Grids, gridYAML.hasDomains)
+}
+
+// rangeYAML is [MIN, MAX].
+type rangeYAML []float64
+
+// Which machine a key belongs to.
+var (
+	domainKeys = []string{"union", "nodes", "generate", "prices", "pricing", "cycle", "interval", "pay_by_use", "local", "batches", "trace", "criteria"}
+	gridKeys   = []string{"clusters", "domains", "grids", "brokers", "assign", "network", "expiry", "log", "strategies"}
+	// Those of a domain that a grid with domains has as well: about its jobs, and
+	// about all of its domains.
+	jobKeys    = []string{"batches", "trace", "criteria"}
+	sharedKeys = []string{"cycle", "interval", "pay_by_use", "pricing"}
+)
+
+// Read reads a scenario from a file. Paths in it are relative to its folder.
+func Read(path string, t *Tables) (*Scenario, error) { return read(path, "", t) }
+
+// ReadMachine is Read for a file that must describe a machine of that kind,
+// "domain" or "grid".
+func ReadMachine(path, kind string, t *Tables) (*Scenario, error) { return read(path, kind, t) }
+
+func read(path, kind string, t *Tables, within ...string) (*Scenario, error) {
+	what := cmp.Or(kind, "scenario")
+	if info, err := os.Stat(path); err == nil && info.Size() > mostText {
+		return nil, fmt.Errorf("reading the %s %s: it is %d bytes long, and a file of settings has %d at most", what, path, info.Size(), mostText)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the %s %s: %w", what, path, reason(err))
+	}
+	return parse(path, text, kind, len(within) > 0, t)
+}
+
+// parse reads the text of a file that stands, or stood, at path.
+func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenario, error) {
+	what := cmp.Or(kind, "scenario")
+	r := &reader{dir: filepath.Dir(path), kind: kind, part: part, tables: t, sc: New(), nodes: map[int]bool{}}
+	r.sc.base = filepath.Base(path)
+	r.sc.Texts = []Text{textOf(what, r.sc.base, path, text)}
+	if err := r.read(text); err != nil {
+		return nil, fmt.Errorf("reading the %s %s: %w", what, path, in(r.file, err))
+	}
+	return r.sc, nil
+}
+
+// mostText is how long a file of settings may be, in bytes: the reader of YAML takes some
+// twenty times as much memory.
+const mostText = 16 << 20
+
+// reason is why a file cannot be opened, without the system call.
+func reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+func textOf(key, name, path string, text []byte) Text {
+	return Text{Key: key, Name: name, Path: path, Text: string(text), Sum: fmt.Sprintf("%x", sha256.Sum256(text))}
+}
+
+// reader is one reading of a file.
+type reader struct {
+	dir    string
+	kind   string // of the machine, or "" for any
+	part   bool   // another file names this one as its machine
+	tables *Tables
+	file   *yamlfile.Node
+	yaml   fileYAML
+	sc     *Scenario
+	nodes  map[int]bool    // IDs of a domain's that are given
+	owners map[string]bool // names that these have
+	made   vo.Nodes        // those that will be generated, 1 to Count, where there are any
+}
+
+func (r *reader) read(text []byte) (err error) {
+	r.file, err = yamlfile.Read(text)
+	if errors.Is(err, yamlfile.ErrEmpty) {
+		return fmt.Errorf("%w: describe a machine, such as processors: 128", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.file.Decode(&r.yaml); err != nil {
+		return err
+	}
+	for _, section := range []struct {
+		name   string
+		values *yamlfile.Node
+	}{{"workload", r.yaml.Workload}, {"flows", r.yaml.Flows}, {"settings", r.yaml.Settings}} {
+		if err := r.readSection(section.name, section.values); err != nil {
+			return err
+		}
+	}
+	if err := r.readMachine(); err != nil {
+		return err
+	}
+	return r.readPolicies()
+}
+
+// readSection takes settings by the names of their flags.
+func (r *reader) readSection(section string, values *yamlfile.Node) error {
+	if values == nil || values.Kind == yamlfile.Nothing {
+		return nil
+	}
+	if values.Kind != yamlfile.Settings {
+		return values.Errorf("%s: want settings, {KEY: VALUE}, not %v", section, values)
+	}
+	var known []string
+	for _, s := range settings {
+		if s.Section == section {
+			known = append(known, s.Name)
+		}
+	}
+	for _, k := range values.Keys {
+		key, value := k.Name, k.Value
+		switch {
+		case !slices.Contains(known, key):
+			return value.Errorf("%s: there is no key %q: there are %s%s", section, key, strings.Join(known, ", "), yamlfile.Suggestion(key, known))
+		case value.Kind == yamlfile.Nothing || value.Kind == yamlfile.Scalar && value.Plain() == "":
+			return value.Errorf("%s: it is empty", key)
+		case value.Kind != yamlfile.Scalar:
+			return value.Errorf("%s: want one value, not %v", key, value)
+		}
+		text := r.tables.PlaceFiles(key, value.Plain(), func(path string) string {
+			if key == "trace" {
+				return r.log(path)
+			}
+			return r.beside(path)
+		})
+		if err := r.sc.Set(key, text); err != nil {
+			return value.Errorf("%w", err)
+		}
+	}
+	return nil
+}
+
+// beside is a path that is relative to the file's folder.
+func (r *reader) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.dir, path)
+}
+
+// log is a log beside the file, or one that has been fetched. What is missing is told when it
+// is opened: flags may stand in its place.
+func (r *reader) log(path string) string {
+	if found, err := traces.FindBeside(r.dir, path); err == nil {
+		return found
+	}
+	return r.beside(path)
+}
+
+// readMachine finds out which machine is described, and reads it.
+func (r *reader) readMachine() error {
+	kinds := map[string]string{} // and the first key that tells
+	for _, k := range []struct {
+		kind string
+		keys []string
+	}{{"cluster", []string{"processors"}}, {"domain", domainKeys}, {"grid", gridKeys}, {"machine", []string{"machine"}}} {
+		for _, key := range k.keys {
+			if k.kind == "domain" && (r.file.Get("domains") != nil || slices.ContainsFunc(r.yaml.Grids, gridYAML.hasDomains)) && slices.Contains(slices.Concat(jobKeys, sharedKeys), key) {
+				continue
+			}
+			if kinds[k.kind] == "" && r.file.Get(key) != nil {
+				kinds[k.kind] = key
+			}
+		}
+	}
+	if r.kind != "" && kinds["machine"] == "" {
+		if _, ok := kinds[r.kind]; !ok {
+			kinds[r.kind] = "this file"
+		}
+	}
+	if len(kinds) > 1 {
+		names := slices.Sorted(maps.Keys(kinds))
+		for _, other := range names {
+			if kinds[r.kind] == "this file" && other != r.kind {
+				return at(fmt.Errorf("%q is of a %s, but a %s is wanted here", kinds[other], other, r.kind), kinds[other])
+			}
+		}
+		return at(fmt.Errorf("%q is of a %s, %q of a %s: describe one machine", kinds[names[0]], names[0], kinds[names[1]], names[1]), kinds[names[1]])
+	}
+	switch {
+	case kinds["cluster"] != "":
+		n := r.yaml.Processors
+		if err := r.sc.Set("procs", fmt.Sprint(n)); err != nil {
+			return at(errors.New("want a number of processors of 1 or more"), "processors").wanting()
+		}
+	case kinds["domain"] != "":
+		return r.readDomain()
+	case kinds["grid"] != "":
+		return r.readGrid()
+	case kinds["machine"] != "" && r.part:
+		return at(errors.New("machine: the file of a machine cannot name another one"), "machine")
+	case kinds["machine"] != "":
+		other, err := read(r.beside(r.yaml.MachineFile), r.kind, r.tables, "machine")
+		if err != nil {
+			return at(fmt.Errorf("machine: %w", err), "machine")
+		}
+		r.sc.Machine, r.sc.base = other.Machine, other.base
+		if r.sc.Policies == nil {
+			r.sc.Policies = other.Policies
+		}
+		if r.sc.Workload.Options.Procs == 0 {
+			r.sc.Workload.Options.Procs = other.Workload.Options.Procs
+		}
+		other.Texts[0].Key = "machine file"
+		r.sc.Texts = append(r.sc.Texts, other.Texts...)
+	}
+	return nil
+}
+
+// readPolicies takes the names of policies, which must be known.
+func (r *reader) readPolicies() error {
+	key, list := "policies", r.yaml.Policies
+	if len(r.yaml.Strategies) > 0 {
+		if len(list) > 0 {
+			return at(errors.New("strategies: policies are given, too, which mean the same here: give one of them"), "strategies")
+		}
+		key, list = "strategies", r.yaml.Strategies
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	r.sc.Policies = list
+	if _, err := r.sc.machine().names(r.sc, r.tables); err != nil {
+		return at(fmt.Errorf("%s: %w", key, err), key)
+	}
+	return nil
+}
+
+func (r *reader) readGrid() error {
+	if err := r.readSites(&r.yaml.Grid, r.yaml.Domains, r.yaml.Grids); err != nil {
+		return err
+	}
+	g := r.yaml.Grid.WithDefaults()
+	r.sc.Machine = g
+	if err := g.Check(); err != nil {
+		return err
+	}
+	if g.hasDomains() {
+		if err := r.readGridJobs(g); err != nil {
+			return err
+		}
+	}
+	for _, l := range g.leaves() {
+		if l.cluster != nil && l.cluster.Local != "" {
+			l.cluster.Local = r.tables.PlaceFiles("trace", l.cluster.Local, r.log)
+		}
+		if err := l.checkPolicy(r.tables); err != nil {
+			return err
+		}
+	}
+	return g.checkStrategies(r.tables)
+}
+
+// readSites reads the domains and grids of a grid that stands at a path.
+func (r *reader) readSites(g *Grid, domains []siteYAML, grids []gridYAML, path ...any) error {
+	for i, s := range domains {
+		d, err := r.readSite(s, append(slices.Clone(path), "domains", i)...)
+		if err != nil {
+			return err
+		}
+		g.Domains = append(g.Domains, d)
+	}
+	for i, s := range grids {
+		site := GridSite{Name: s.Name, Strategy: s.Strategy, Grid: &Grid{Clusters: s.Clusters, Network: s.Network}}
+		here := append(slices.Clone(path), "grids", i)
+		if s.Offers != "" {
+			var err error
+			if site.Offers, err = offers.Parse(s.Offers); err != nil {
+				return at(err, append(here, "offers")...)
+			}
+		}
+		if err := r.readSites(site.Grid, s.Domains, s.Grids, here...); err != nil {
+			return err
+		}
+		g.Grids = append(g.Grids, site)
+	}
+	return nil
+}
+
+// readSite reads a domain of a grid, or of a union, that stands at that path: in a
+// list at a key.
+func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
+	key := path[len(path)-2]
+	has := func(name string) bool { return r.file.Find(append(slices.Clone(path), name)...) != nil }
+	site := DomainSite{Name: s.Name, Policy: s.Policy, QueueLimit: s.QueueLimit}
+	within := func(err error) error {
+		var place *PlaceError
+		if !errors.As(err, &place) {
+			return at(err, path...)
+		}
+		if first, _ := place.Path[0].(string); slices.Contains(sharedKeys, first) && !has(first) {
+			return err // it stands beside the list
+		}
+		place.Path = append(slices.Clone(path), place.Path...)
+		return err
+	}
+	for _, name := range jobKeys {
+		if has(name) {
+			return site, within(at(fmt.Errorf("%s: it is about the jobs of all domains: write it beside %s", name, key), name))
+		}
+	}
+	if s.File != "" {
+		for _, name := range domainKeys {
+			if has(name) {
+				return site, within(at(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
+			}
+		}
+		other, err := read(r.beside(s.File), "domain", r.tables, "machine")
+		if err != nil {
+			return site, within(at(fmt.Errorf("domain: %w", err), "domain"))
+		}
+		for _, t := range other.Texts {
+			t.Key = ""
+			r.sc.Texts = append(r.sc.Texts, t)
+		}
+		site.Domain, _ = other.Machine.(*Domain)
+		return site, nil
+	}
+	own := &reader{dir: r.dir, kind: "domain", part: true, tables: r.tables, file: r.file, sc: New(), nodes: map[int]bool{}}
+	own.yaml.Domain = s.Own
+	if top := &r.yaml.Domain; s.Own.Cycle == 0 {
+		own.yaml.Domain.Cycle = top.Cycle
+	}
+	if !has("interval") {
+		own.yaml.Domain.Interval = r.yaml.Domain.Interval
+	}
+	if !has("pay_by_use") {
+		own.yaml.Domain.PayByUse = r.yaml.Domain.PayByUse
+	}
+	if !has("pricing") {
+		own.yaml.Domain.Pricing = r.yaml.Domain.Pricing
+	}
+	if err := own.readDomain(); err != nil {
+		return site, within(err)
+	}
+	r.sc.Texts = append(r.sc.Texts, own.sc.Texts...)
+	site.Domain = own.sc.Machine.(*Domain)
+	return site, nil
+}
+
+// readGridJobs reads what a grid with domains says of its jobs.
+func (r *reader) readGridJobs(g *Grid) error {
+	d := &Domain{Criteria: r.yaml.Domain.Criteria}
+	if r.yaml.Domain.Batches != nil && !isLength(r.yaml.Domain.Cycle) {
+		return at(fmt.Errorf("batches come at the beginning of each cycle: want its length, %s, as in cycle: 600", lengths), "cycle").wanting()
+	}
+	for _, part := range []func(*Domain) error{r.readBatches, r.readPricing, r.readCriteria} {
+		if err := part(d); err != nil {
+			return err
+		}
+	}
+	g.Batches, g.Pricing, g.Criteria, g.Cycle = d.Batches, d.Pricing, d.Criteria, des.Seconds(r.yaml.Domain.Cycle)
+	return nil
+}
+
+// readCriteria looks whether the users' searches for windows are known.
+func (r *reader) readCriteria(d *Domain) error {
+	for i, name := range d.Criteria {
+		if _, err := r.tables.Finders.Parse(name); err != nil {
+			return at(fmt.Errorf("criteria: no such search for windows: %w", err), "criteria", i)
+		}
+	}
+	return nil
+}
+
+func (r *reader) readDomain() error {
+	d := &Domain{PayByUse: r.yaml.Domain.PayByUse, Criteria: r.yaml.Domain.Criteria}
+	r.sc.Machine = d
+	for _, part := range []func(*Domain) error{r.readUnion, r.readNodes, r.readTimes, r.readPrices, r.readPriceRules, r.readLocal, r.readBatches, r.readPricing, r.readCriteria} {
+		if err := part(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rangeAt is the range that a key has, at that path.
+func (r *reader) rangeAt(values rangeYAML, path ...any) (vo.Range, error) {
+	switch len(values) {
+	case 0:
+		return vo.Range{}, nil
+	case 2:
+		return vo.Range{Min: values[0], Max: values[1]}, nil
+	}
+	var keys []string
+	for _, p := range path {
+		keys = append(keys, fmt.Sprint(p))
+	}
+	return vo.Range{}, at(fmt.Errorf("%s: want [MIN, MAX], not %d numbers", strings.Join(keys, ": "), len(values)), path...)
+}
+
+// readUnion reads the domains of which this one consists.
+func (r *reader) readUnion(d *Domain) error {
+	names := map[string]bool{}
+	for i, s := range r.yaml.Union {
+		site, err := r.readSite(s, "union", i)
+		if err != nil {
+			return err
+		}
+		site.Name = cmp.Or(site.Name, fmt.Sprintf("domain-%d", i+1))
+		switch {
+		case names[site.Name]:
+			return at(fmt.Errorf("name: two domains are called %q", site.Name), "union", i, "name")
+		case s.Policy != "":
+			return at(errors.New("policy: all domains of a union are planned together"), "union", i, "policy")
+		case s.QueueLimit != 0:
+			return at(errors.New("queue_limit: all domains of a union have one queue"), "union", i, "queue_limit")
+		}
+		if err := checkMember(site.Name); err != nil {
+			return at(err, "union", i, "name")
+		}
+		names[site.Name] = true
+		d.Union = append(d.Union, site)
+	}
+	return nil
+}
+
+func (r *reader) readNodes(d *Domain) (err error) {
+	g := r.yaml.Domain.Generate
+	if len(d.Union) > 0 {
+		for _, key := range []string{"nodes", "generate", "prices", "local"} {
+			if r.file.Get(key) != nil {
+				return at(fmt.Errorf("%s: each domain of the union has its own", key), key)
+			}
+		}
+		return nil
+	}
+	switch {
+	case (r.yaml.Domain.Nodes == "") == (g == nil):
+		return errors.New("give either nodes (a CSV file) or generate")
+	case g != nil:
+		d.Generate = vo.Nodes{Count: g.Count, RealPerf: g.Real, PriceFactor: g.PriceFactor, PriceSpread: g.PriceSpread, Owners: g.Owners}
+		if d.Generate.Perf, err = r.rangeAt(g.Performance, "generate", "performance"); err != nil {
+			return err
+		}
+		if err := d.Generate.Check(); err != nil {
+			return at(fmt.Errorf("generate: %w", err), "generate")
+		}
+		r.made = d.Generate.WithDefaults()
+		return nil
+	}
+	own := []string{"id", "performance", "price", "q"}
+	err = r.readCSV("nodes", r.yaml.Domain.Nodes, own[:3], func(t *csvtable.Table, row *csvtable.Row) error {
+		n := entity.Node{ID: row.Int("id"), Perf: row.Number("performance"), Price: row.Number("price"), Q: row.NumberOr("q", 0)}
+		if err := row.Err(); err != nil {
+			return err
+		}
+		if err := n.Check(); err != nil {
+			return row.At(err)
+		}
+		if r.nodes[n.ID] {
+			return row.At(fmt.Errorf("a second node %d", n.ID))
+		}
+		if err := checkPowerOf(row); err != nil {
+			return err
+		}
+		r.nodes[n.ID] = true
+		for _, name := range t.Header {
+			if slices.Contains(own, name) || !row.Has(name) {
+				continue
+			}
+			if v, ok := row.IsNumber(name); ok && name != flow.OwnerLabel {
+				n.Amounts = with(n.Amounts, name, v)
+			} else {
+				n.Labels = with(n.Labels, name, row.Text(name))
+			}
+		}
+		r.named(n)
+		d.Nodes = append(d.Nodes, n)
+		return nil
+	})
+	if err == nil && len(d.Nodes) == 0 {
+		err = at(fmt.Errorf("%s: there are no nodes in it", r.yaml.Domain.Nodes), "nodes")
+	}
+	return err
+}
+
+// hasNode reports whether there is a node of that ID.
+func (r *reader) hasNode(id int) bool { return r.nodes[id] || 1 <= id && id <= r.made.Count }
+
+// owned is how many owners the nodes that are generated have; their names are 1, 2 and
+// so on.
+func (r *reader) owned() int { return min(r.made.Count, r.made.Owners) }
+
+// hasOwner reports whether a node is of that owner.
+func (r *reader) hasOwner(name string) bool {
+	n, err := strconv.Atoi(name)
+	return r.owners[name] || err == nil && name == strconv.Itoa(n) && 1 <= n && n <= r.owned()
+}
+
+// named keeps the name of n's owner, if it has one.
+func (r *reader) named(n entity.Node) {
+	if name := n.Labels[flow.OwnerLabel]; name != "" {
+		r.owners = with(r.owners, name, true)
+	}
+}
+
+func with[V any](m map[string]V, name string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[name] = v
+	return m
+}
+
+// readCSV reads a file that stands beside this one, row by row.
+func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Table, *csvtable.Row) error) error {
+	text, err := os.ReadFile(r.beside(name))
+	if err != nil {
+		return at(fmt.Errorf("%s: opening %s: %w", key, name, reason(err)), key)
+	}
+	r.sc.Texts = append(r.sc.Texts, textOf("", name, r.beside(name), text))
+	t, err := csvtable.Read(strings.NewReader(string(text)), wanted...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for row := range t.Rows() {
+		if err := take(t, row); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *reader) readTimes(d *Domain) error {
+	d.Cycle, d.Interval = des.Seconds(r.yaml.Domain.Cycle), des.Seconds(r.yaml.Domain.Interval)
+	switch {
+	case !isLength(r.yaml.Domain.Cycle):
+		return at(fmt.Errorf("want a length of %s, as in cycle: 600", lengths), "cycle").wanting()
+	case r.yaml.Domain.Interval != 0 && !isLength(r.yaml.Domain.Interval):
+		return at(fmt.Errorf("want a length of %s, or 0", lengths), "interval").wanting()
+	}
+	return nil
+}
+
+// lengths are what a length of time may be, in time units: a tick is the least, and some
+// 31,000 years are the most, as in traces.
+const (
+	lengths   = "0.000001 to 1e12 time units"
+	maxLength = 1e12
+)
+
+func isLength(v float64) bool { return v <= maxLength && des.Seconds(v) > 0 }
+
+func (r *reader) readPrices(d *Domain) error {
+	if r.yaml.Domain.Prices == "" {
+		return nil
+	}
+	return r.readCSV("prices", r.yaml.Domain.Prices, []string{"time", "node", "price"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+		time, node, price := row.Time("time"), row.Int("node"), row.Number("price")
+		switch {
+		case row.Err() != nil:
+			return row.Err()
+		case price < 0 || price > entity.MostPrice:
+			return row.At(fmt.Errorf("price: want a number of 0 or more, at most %v, not %v", float64(entity.MostPrice), price))
+		case !r.hasNode(node):
+			return row.At(r.noNode(node))
+		}
+		d.Prices = append(d.Prices, NodePrice{node, time, price})
+		return nil
+	})
+}
+
+// noNode is an error about a node that is named but not there, and where it should be.
+func (r *reader) noNode(id int) error {
+	if file := r.yaml.Domain.Nodes; file != "" {
+		return fmt.Errorf("there is no node %d in %s", id, file)
+	}
+	return fmt.Errorf("there is no node %d", id)
+}
+
+func (r *reader) readLocal(d *Domain) (err error) {
+	l := r.yaml.Domain.Local
+	if l == nil {
+		return nil
+	}
+	d.Local = &LocalJobs{Cycles: l.Cycles}
+	if l.Rule != "" {
+		if d.Local.Rule, err = flow.ParseLocalRule(l.Rule); err != nil {
+			return at(fmt.Errorf("local: %w", err), "local", "rule")
+		}
+	}
+	if l.Queue != nil {
+		if l.Jobs != "" || l.Level != nil || l.Task != nil || l.Cycles != 0 {
+			return at(errors.New("local: owners have either a queue or jobs at fixed times (jobs; level, task, cycles)"), "local", "queue")
+		}
+		return r.readLocalQueue(d, l.Queue)
+	}
+	if l.Jobs == "" {
+		level, err := r.rangeAt(l.Level, "local", "level")
+		if err != nil {
+			return err
+		}
+		d.Local.Load = &vo.Load{Level: vo.HypergeometricLevel{Lo: level.Min, Hi: level.Max}}
+		if d.Local.Load.Task, err = r.rangeAt(l.Task, "local", "task"); err != nil {
+			return err
+		}
+		if err := d.Local.Load.Check(); err != nil {
+			return at(fmt.Errorf("local: %w", err), "local")
+		}
+		return nil
+	}
+	return r.readCSV("local", l.Jobs, []string{"node", "start", "length"}, func(_ *csvtable.Table, row *csvtable.Row) error {
+		node, start, length, known := row.Int("node"), row.Time("start"), row.Time("length"), row.TimeOr("known", 0)
+		switch {
+		case row.Err() != nil:
+			return row.Err()
+		case !r.hasNode(node):
+			return row.At(r.noNode(node))
+		case length == 0:
+			return row.At(errors.New("length: want a time above 0"))
+		}
+		d.Local.Listed = append(d.Local.Listed, LocalJob{node, known, start, length})
+		return nil
+	})
+}
+
+func (r *reader) readBatches(d *Domain) (err error) {
+	b := r.yaml.Domain.Batches
+	if b == nil {
+		return nil
+	}
+	d.Batches = &Batches{Batch: vo.Batch{MinPerf: b.MinPerf, Poorest: b.Poorest}, Cycles: 1, Users: b.Users}
+	if b.Cycles != nil {
+		d.Batches.Cycles = *b.Cycles
+	}
+	if b.Jobs != nil {
+		if d.Batches.Jobs = *b.Jobs; *b.Jobs == 0 { // 0 means 20 to a Batch
+			d.Batches.Cycles = 0
+		}
+	}
+	if d.Batches.Cycles < 0 {
+		return at(fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", d.Batches.Cycles), "batches", "cycles")
+	}
+	for _, x := range []struct {
+		key  string
+		from rangeYAML
+		to   *vo.Range
+	}{{"nodes", b.Nodes, &d.Batches.Nodes}, {"volume", b.Volume, &d.Batches.Volume}, {"wealth", b.Wealth, &d.Batches.Wealth}, {"real", b.Real, &d.Batches.Real}} {
+		if *x.to, err = r.rangeAt(x.from, "batches", x.key); err != nil {
+			return err
+		}
+	}
+	if err := d.Batches.Check(); err != nil {
+		return at(err, "batches")
+	}
+	return nil
+}
+
+func (r *reader) readPricing(d *Domain) error {
+	t := r.yaml.Domain.Trace
+	wealth, err := r.rangeAt(t.Wealth, "trace", "wealth")
+	if err != nil {
+		return err
+	}
+	d.Pricing = vo.Priced{Perf: t.Performance, MinPerf: t.MinPerf, Wealth: wealth, PriceFactor: t.PriceFactor, Free: t.Free, Patience: t.Patience}
+	if err := d.Pricing.Check(); err != nil {
+		return at(err, "trace")
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package simulation
+
+// What a real machine does to a schedule: its scheduler sleeps, and jobs take time to
+// be launched and cleared away.
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/workload/model"
+)
+
+// ParseWake reads when schedulers are awake: "30s" at multiples of it,
+// "30s:offset=5s" so much after them, "apart=5s" at any event, but so far apart; of an
+// empty text, always.
+func ParseWake(text string) (w entity.Wakes, err error) {
+	if text == "" {
+		return w, nil
+	}
+	every, rest := text, text
+	if first, more, _ := strings.Cut(text, ":"); !strings.Contains(first, "=") {
+		every, rest = first, more
+		if w.Every, err = parseTime(every); err != nil {
+			return w, err
+		}
+		if w.Every == 0 {
+			return w, fmt.Errorf("the period must be above 0: %q", text)
+		}
+	}
+	err = parameters(rest, func(name, value string) (err error) {
+		switch name {
+		case "offset":
+			w.Offset, err = parseTime(value)
+		case "apart":
+			w.Apart, err = parseTime(value)
+		default:
+			return fmt.Errorf("there is no %q: want T, offset=T or apart=T", name)
+		}
+		return err
+	})
+	if err != nil {
+		return w, err
+	}
+	return w, w.Check()
+}
+
+// ParseOverhead reads what a machine adds to each job, as in
+// "dispatch=3s:prologue=1s..4s:epilogue=exponential/2s"; of an empty text it is nil. A
+// time is constant, evenly between two, exponential of a mean, or lognormal of a mean and
+// a standard deviation of the logarithm ("lognormal/3s/0.5").
+func ParseOverhead(text string) (*flow.Overheads, error) {
+	if text == "" {
+		return nil, nil
+	}
+	o := &flow.Overheads{}
+	err := parameters(text, func(name, value string) (err error) {
+		switch name {
+		case "dispatch":
+			o.Dispatch, err = parseDuration(value)
+		case "prologue":
+			o.Prologue, err = parseDuration(value)
+		case "epilogue":
+			o.Epilogue, err = parseDuration(value)
+		default:
+			return fmt.Errorf("there is no %q: want dispatch=T, prologue=T or epilogue=T", name)
+		}
+		return err
+	})
+	return o, err
+}
+
+// parameters tells set of each NAME=VALUE between colons, each of which may be there once.
+func parameters(text string, set func(name, value string) error) error {
+	if text == "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(text, ":") {
+		name, value, ok := strings.Cut(part, "=")
+		switch {
+		case !ok:
+			return fmt.Errorf("want NAME=VALUE, not %q", part)
+		case seen[name]:
+			return fmt.Errorf("%s is given twice", name)
+		}
+		seen[name] = true
+		if err := set(name, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func parseTime(text string) (des.Time, error) {
+	s, err := des.ParseSeconds(text)
+	return des.Seconds(s), err
+}
+
+// evenly draws between two times, in seconds.
+type evenly struct{ from, to float64 }
+
+func (e evenly) Rand(r *rand.Rand) float64 { return e.from + float64((e.to-e.from)*r.Float64()) }
+
+// parseDuration reads a time that may be drawn.
+func parseDuration(text string) (flow.Duration, error) {
+	if from, to, ok := strings.Cut(text, ".."); ok {
+		a, errA := des.ParseSeconds(from)
+		b, errB := des.ParseSeconds(to)
+		if err := errors.Join(errA, errB); err != nil {
+			return nil, err
+		}
+		if a > b {
+			return nil, fmt.Errorf("%s is above %s", from, to)
+		}
+		return evenly{a, b}, nil
+	}
+	kind, rest, drawn := strings.Cut(text, "/")
+	if !drawn {
+		s, err := des.ParseSeconds(text)
+		return flow.Constant(s), err
+	}
+	of, sigma, two := strings.Cut(rest, "/")
+	mean, err := des.ParseSeconds(of)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case kind == "exponential" && !two:
+		d := model.Exponential{Scale: mean}
+		return d, d.Check()
+	case kind == "lognormal" && two:
+		s, err := strconv.ParseFloat(sigma, 64)
+		if err != nil {
+			return nil, fmt.Errorf("want a standard deviation of the logarithm, not %q", sigma)
+		}
+		d := model.LognormalOf(s, mean)
+		return d, d.Check()
+	}
+	return nil, fmt.Errorf("want a time, T..T, exponential/T or lognormal/T/SIGMA, not %q", text)
+}
+
+// checkOverhead refuses overheads where they mean nothing.
+func (sc *Scenario) checkOverhead() error {
+	switch _, onCluster := sc.machine().(Cluster); {
+	case sc.Settings.Overhead == "":
+	case !onCluster:
+		return wrong("overhead", "nodes of a domain or a grid have performances of their own, and a launch takes no less on a fast one: overheads are those of a cluster")
+	case sc.Workload.Moldable != "":
+		return wrong("overhead", "the shapes of a moldable job do not tell of overheads: they are those of rigid jobs")
+	}
+	return nil
+}
+
+// overheads has the files tell of overheads, and gives a run's its observer.
+func (c *call) overheads() (func() []entity.Observer, error) {
+	if c.Settings.Overhead == "" {
+		return func() []entity.Observer { return nil }, nil
+	}
+	if _, err := ParseOverhead(c.Settings.Overhead); err != nil {
+		return nil, &SettingError{"overhead", err}
+	}
+	c.needsAttempts()
+	return func() []entity.Observer {
+		o, _ := ParseOverhead(c.Settings.Overhead) // as before
+		return []entity.Observer{o}
+	}, nil
+}

@@ -1,0 +1,296 @@
+package simulation
+
+// Logs that are made of the users of another one, and a log with what its users waited
+// for: see package users.
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/users"
+)
+
+// resampling is which log is made of another one's users.
+type resampling struct {
+	// Users is how many as the log has users; 0 = as many. Load, instead of it, is what
+	// they are to offer the machine in the mean over seeds.
+	Users int
+	Load  float64
+	Rule  users.Rule // by which they wait for results, where there is feedback
+	users.Resample
+}
+
+// of are the users of t, read from its records, and how many of them there are to be.
+func (r resampling) of(t *workload.Trace, from iter.Seq2[*workload.Record, error]) (*users.Pool, users.Resample, error) {
+	var rule *users.Rule
+	if r.Feedback {
+		rule = &r.Rule
+	}
+	pool, err := users.NewPool(from, rule)
+	if err != nil {
+		return nil, r.Resample, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	switch {
+	case r.Users > 0:
+		r.Scale = float64(r.Users) / float64(pool.Users())
+	case r.Load > 0:
+		offered, err := t.OfferedLoad()
+		if err != nil {
+			return nil, r.Resample, err
+		}
+		if offered == 0 {
+			return nil, r.Resample, fmt.Errorf("%s: its jobs offer no load, and so no number of users offers %v", t.Name, r.Load)
+		}
+		r.Scale = r.Load / offered
+	}
+	return pool, r.Resample, nil
+}
+
+// resampleSource is the source of that name. It hands records over with its jobs, see
+// recordOf.
+func resampleSource() policy.Entry[Source] {
+	return policy.Entry[Source]{
+		Name: resampleName, Text: "users of a log, recombined as Zakay and Feitelson (2014) do",
+		Params: append([]policy.Param{
+			{Name: fromParam, Values: "LOG", Text: "the log whose users they are"},
+			{Name: "users", Values: "N", Text: "how many as the log has users (as many)"},
+			{Name: "load", Values: "F", Text: "so many users as offer this load in the mean (as many as the log has)"},
+			{Name: "weeks", Values: "N", Text: "how long the new log is (as long)"},
+			{Name: "long-term", Values: "N", Text: "users whose jobs span so many weeks stay, others come and go (12)"},
+			{Name: "begin", Values: "staggered|together", Text: "those who stay begin with any of their weeks, or all with the first (staggered)"},
+			{Name: "order", Values: "turn|drawn", Text: "they live through their weeks in turn, or through any (turn)"},
+			{Name: "feedback", Values: "on|all|off", Text: "jobs say what their users waited for, for --feedback: one job of a batch, or all; the log must tell waits (off)"},
+		}, ruleParams...),
+		New: func(a *policy.Args) Source {
+			path, r, all := resamplingOf(a)
+			return func(seed uint64) (Generated, error) {
+				t, procs, err := openUsers(path)
+				if err != nil {
+					return Generated{}, err
+				}
+				r := r
+				r.Seed = seed
+				pool, resample, err := r.of(t, t.Selected())
+				if err != nil {
+					return Generated{}, err
+				}
+				records, err := pool.Linked(resample)
+				if err != nil {
+					return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
+				}
+				made := Generated{Processors: procs, Jobs: jobsOf(records, all), Header: r.header(t)}
+				if pool.LeftOut > 0 {
+					made.Warnings = append(made.Warnings, fmt.Sprintf("%d records of %s are no jobs that ran and have a user, and are left out", pool.LeftOut, t.Name))
+				}
+				return made, nil
+			}
+		},
+	}
+}
+
+// openUsers opens the log whose users a source is made of, and tells the processors of its
+// machine.
+func openUsers(path string) (*workload.Trace, int, error) {
+	t, err := openLog(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	procs, err := Processors(t)
+	return t, procs, err
+}
+
+// resamplingOf reads the parameters of the source.
+func resamplingOf(a *policy.Args) (path string, r resampling, all bool) {
+	path = neededLog(a)
+	r.Users, r.Load, r.Weeks, r.LongTerm = a.Positive("users"), a.Number("load", 0), a.Positive("weeks"), a.Positive("long-term")
+	if _, given := a.Value("load"); given && !(r.Load > 0) || r.Users > 0 && r.Load > 0 {
+		a.Fail("load", "a number above 0, and not beside users")
+	}
+	r.Together, r.Drawn = second(a, "begin", "staggered", "together"), second(a, "order", "turn", "drawn")
+	r.Rule = ruleOf(a)
+	switch value, given := a.Value("feedback"); {
+	case value == "all":
+		r.Feedback, all = true, true
+	case value == "on":
+		r.Feedback = true
+	case given && value != "off":
+		a.Fail("feedback", "on, all or off")
+	}
+	return path, r, all
+}
+
+// neededLog is the path of the log that a source is made of.
+func neededLog(a *policy.Args) string {
+	path, _ := a.Value(fromParam)
+	if path == "" {
+		a.Fail(fromParam, "the path of a log, as in from=log.swf.gz")
+	}
+	return path
+}
+
+// second reports whether a parameter has the second of its two values, the first of which
+// is the default.
+func second(a *policy.Args, name, first, second string) bool {
+	value, given := a.Value(name)
+	if given && value != first && value != second {
+		a.Fail(name, first+" or "+second)
+	}
+	return value == second
+}
+
+// ruleParams are the parameters of sources whose users wait for results, ruleOf what they
+// say.
+var ruleParams = []policy.Param{
+	{Name: "break", Values: "think|gap", Text: "what ends a session (think)"},
+	{Name: "limit", Values: "TIME", Text: "how long a break is, at least (20m; of gaps 1h)"},
+	{Name: "batch", Values: "previous|whole", Text: "what has ended before the next batch (previous)"},
+	{Name: "across", Values: "on|off", Text: "sessions wait for the one before, too (off)"},
+	{Name: "no-wait", Values: "on|off", Text: "jobs without a wait did not wait (off)"},
+}
+
+// Survey is what is to be told of the users in a log.
+type Survey struct {
+	Rule     users.Rule
+	LongTerm int // how many weeks the jobs of a long-term user span at least
+	Top      int // how many users are listed; 0 = all
+}
+
+// Surveys is the table whose one row has the parameters of a survey.
+func Surveys() policy.Table[Survey] {
+	return policy.Table[Survey]{{
+		Name: "users", Text: "the users in a log, their sessions, batches and think times",
+		Params: append([]policy.Param{
+			{Name: "long-term", Values: "N", Text: "users whose jobs span so many weeks are long-term ones, others temporary (12)"},
+			{Name: "top", Values: "N|all", Text: "how many users are listed, those with the most work first (10)"},
+		}, ruleParams...),
+		New: func(a *policy.Args) Survey {
+			s := Survey{Rule: ruleOf(a), LongTerm: cmp.Or(a.Positive("long-term"), 12), Top: 10}
+			if text, _ := a.Value("top"); text == "all" {
+				s.Top = 0
+			} else if n := a.Positive("top"); n > 0 {
+				s.Top = n
+			}
+			return s
+		},
+	}}
+}
+
+func ruleOf(a *policy.Args) (r users.Rule) {
+	if second(a, "break", "think", "gap") {
+		r.Break = users.GapBreak
+	}
+	if second(a, "batch", "previous", "whole") {
+		r.Batch = users.WholeBatch
+	}
+	r.Limit = des.Seconds(a.Seconds("limit"))
+	if _, given := a.Value("limit"); given && r.Limit == 0 {
+		a.Fail("limit", "a time above 0, as in 20m")
+	}
+	r.Across, r.NoWait = a.OnOff("across", false), a.OnOff("no-wait", false)
+	return r
+}
+
+// feedbackSource is the source of that name: a log whose users wait for all jobs of the
+// batch before, which fields 17 and 18 have no room for.
+func feedbackSource() policy.Entry[Source] {
+	return policy.Entry[Source]{
+		Name: feedbackName, Text: "a log whose users wait for all jobs of the batch before, for --feedback; the log must tell waits",
+		Params: append([]policy.Param{{Name: fromParam, Values: "LOG", Text: "the log"}}, ruleParams...),
+		New: func(a *policy.Args) Source {
+			path, rule := neededLog(a), ruleOf(a)
+			return func(uint64) (Generated, error) {
+				t, procs, err := openUsers(path)
+				if err != nil {
+					return Generated{}, err
+				}
+				for _, err := range users.Feedback(t.Selected(), rule) { // what is wrong is told before anything is simulated
+					if err != nil {
+						return Generated{}, fmt.Errorf("%s: %w", t.Name, err)
+					}
+				}
+				return Generated{Processors: procs, Jobs: waitingJobs(t, rule), Header: t.Header.Clone()}, nil
+			}
+		},
+	}
+}
+
+// waitingJobs are jobs that stand for the records of a log, with all that their users
+// waited for.
+func waitingJobs(t *workload.Trace, rule users.Rule) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		s := users.Splitter{Rule: rule}
+		for rec, err := range t.Selected() {
+			if err != nil {
+				return
+			}
+			step, err := s.Next(rec)
+			if err != nil || !yield(jobOf(step.Linked(rec), step.After)) {
+				return
+			}
+		}
+	}
+}
+
+// jobsOf are jobs that stand for records, with all that their users wait for or with no
+// more than fields 17 and 18 tell.
+func jobsOf(records iter.Seq2[*workload.Record, []entity.Dependency], all bool) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for rec, after := range records {
+			if !all {
+				after = nil
+			}
+			if !yield(jobOf(rec, after)) {
+				return
+			}
+		}
+	}
+}
+
+func jobOf(rec *workload.Record, after []entity.Dependency) *entity.Job {
+	return &entity.Job{ID: rec.Job, Submit: rec.Submit, After: after, Extra: rec}
+}
+
+// recordOf is what a job of a source is written down as: the record that it stands for,
+// or else what the job says.
+func recordOf(j *entity.Job) workload.Record {
+	if rec, ok := j.Extra.(*workload.Record); ok {
+		return *rec
+	}
+	return workload.RecordOf(j)
+}
+
+// Sources that are made of a log name it in a parameter.
+const resampleName, feedbackName, fromParam = "resample", "feedback", "from"
+
+// header is that of a log made of t's users, whose numbers are new.
+func (r *resampling) header(t *workload.Trace) *workload.Header {
+	h := &workload.Header{Columns: slices.Clone(t.Header.Columns)}
+	h.Add("Version", "2.2")
+	h.Add("Computer", "users of "+t.Name+", resampled")
+	for _, number := range []struct {
+		key   string
+		value int64
+	}{{"MaxNodes", t.Header.MaxNodes}, {"MaxProcs", int64(t.MaxProcs)}, {"UnixStartTime", t.Header.UnixStartTime}} {
+		if number.value > 0 {
+			h.Add(number.key, strconv.FormatInt(number.value, 10))
+		}
+	}
+	if t.Header.TimeZone != "" {
+		h.Add("TimeZoneString", t.Header.TimeZone)
+	}
+	for _, field := range workload.NamedFields {
+		if field != workload.FieldUser {
+			for number, name := range t.Header.Names(field).All() {
+				h.Names(field).Set(number, name)
+			}
+		}
+	}
+	return h
+}

@@ -1,0 +1,611 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/experiments/internal/outdir"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Options are what does not bear on the results.
+type Options struct {
+	Tables *Tables // Standard() where nil
+	// Dir, if set, is the folder for the files.
+	Dir string
+	// Events asks for events-POLICY.csv, too.
+	Events bool
+	// Decisions asks for decisions-POLICY.csv; there is none of a grid.
+	Decisions bool
+	// Alternatives asks for alternatives-POLICY.csv of policies that plan batches.
+	Alternatives bool
+	// Perfetto asks for perfetto-POLICY.json.
+	Perfetto bool
+	Workers  int // policies to run at a time; at least 1
+	// Memory is how many bytes the work may need, by an estimate, before it is refused;
+	// 0 means three quarters of what the machine has.
+	Memory int64
+	// Stdin is what the trace "-" reads; os.Stdin where nil.
+	Stdin io.Reader
+	// Tell, if set, is told what a user should know, a line at a time.
+	Tell func(format string, args ...any)
+	// Started, if set, is called when the work begins; the function that it returns
+	// when the work is over.
+	Started func(Progress) (stop func())
+	// Repeats, if set, is the manifest of a run that is to be repeated: its log and its files
+	// must have the checksums that it tells. A log whose checksum is "" is not compared.
+	Repeats *metrics.Manifest
+	// Version and Command stand in the manifest. Version is that of gridslot; where it is
+	// empty the manifest says what the program was built from, and Command is os.Args.
+	Version string
+	Command []string
+	// LockThread is as in RunSettings.
+	LockThread bool
+	// Observers, if set, makes more observers for the run of a policy: of the jobs
+	// as a whole where site is empty, otherwise of what runs at that site of a grid.
+	Observers func(policy, site string) []entity.Observer
+}
+
+// Progress tells of work under way; any goroutine may ask.
+type Progress struct {
+	Total   int64
+	Done    func() int64
+	Running func() []string // policies, in the order asked for
+}
+
+// Outcome is what became of a scenario: the policies that have finished, in the
+// order asked for.
+type Outcome struct {
+	Results []*Result
+	// Report is what the reader of the trace met.
+	Report *workload.Report
+}
+
+// call is one call of Run.
+type call struct {
+	*Scenario
+	options  Options
+	tables   *Tables
+	runner   runner
+	all      []name
+	jobs     *jobs
+	requests func() (reading, error) // begins a reading of what is written as requests; nil where nothing is
+	bookings *workload.Reservations
+	links    *flow.Links // nil where no job waits for another
+	dir      *outdir.Dir
+	start    time.Time
+	values   map[string]string // of the manifest
+	attempts bool              // see needsAttempts
+	nodes    []metrics.SiteNodes
+	wrote    []string // files for all policies
+
+	readings []atomic.Pointer[reading] // by policy, once begun
+	mu       sync.Mutex
+	results  []*Result // by policy, once finished
+}
+
+// Run carries a scenario out. Where the context ends, or a policy fails, what is
+// finished is kept, and the outcome has it; the error says so. A *SettingError is
+// a setting that makes no sense; nothing has been done then.
+func Run(ctx context.Context, sc *Scenario, o Options) (*Outcome, error) {
+	c := &call{Scenario: sc, options: o, tables: o.Tables, start: time.Now()}
+	if c.tables == nil {
+		c.tables = Standard()
+	}
+	if c.options.Tell == nil {
+		c.options.Tell = func(string, ...any) {}
+	}
+	if err := c.prepare(ctx); errors.Is(err, context.Canceled) {
+		return nil, errors.New("interrupted; nothing was finished")
+	} else if err != nil {
+		return nil, err
+	}
+	if r := o.Repeats; r != nil {
+		if err := c.unchanged(r.Settings, r.Trace.SHA256); err != nil {
+			return nil, err
+		}
+	}
+	if o.Dir != "" {
+		if err := c.keepInputs(); err != nil {
+			return nil, err
+		}
+		var err error
+		if c.dir, err = outdir.Open(o.Dir, prefixes()...); err != nil {
+			return nil, err
+		}
+		defer c.dir.Close()
+		c.tellOfFolder()
+	}
+	err := c.simulate(ctx)
+	outcome := c.outcome()
+	if len(outcome.Results) == 0 {
+		return nil, c.explain(err)
+	}
+	stopped := ""
+	if len(outcome.Results) == len(c.all) {
+		err = nil // whatever came after
+	} else {
+		err = c.explain(err)
+		stopped = err.Error()
+	}
+	c.tell(outcome)
+	if c.dir != nil {
+		err = errors.Join(err, c.write(outcome, stopped))
+	}
+	return outcome, err
+}
+
+// Check reports what makes a scenario meaningless before anything is opened, or
+// nil: a *SettingError where it is one setting.
+func (sc *Scenario) Check(t *Tables) error {
+	if _, err := sc.machine().names(sc, t); err != nil {
+		return &SettingError{"policy", err}
+	}
+	if _, _, err := t.sourceOf(sc.Workload.Trace); err != nil && sc.Workload.Jobs == nil {
+		return &SettingError{"trace", err}
+	}
+	if _, err := t.WithFormat(sc.Workload.Options, sc.Workload.From); err != nil {
+		return err
+	}
+	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.IsJobFile(sc.Workload.Trace) {
+		if err := sc.checkJobFile(); err != nil {
+			return err
+		}
+	}
+	if sc.Workload.Jobs == nil && sc.Workload.From == "" && t.isWorkflow(sc.Workload.Trace) {
+		if err := sc.checkWorkflow(); err != nil {
+			return err
+		}
+	}
+	if err := sc.checkFeedback(); err != nil {
+		return err
+	}
+	if err := sc.checkMoldable(); err != nil {
+		return err
+	}
+	if err := sc.checkPower(); err != nil {
+		return err
+	}
+	if _, _, err := sc.predictions(t); err != nil {
+		return err
+	}
+	if err := sc.checkOverhead(); err != nil {
+		return err
+	}
+	if err := sc.checkCheckpoints(); err != nil {
+		return err
+	}
+	if _, err := sc.outageSettings(t); err != nil {
+		return err
+	}
+	return sc.machine().check(sc)
+}
+
+// prepare opens what the scenario names.
+func (c *call) prepare(ctx context.Context) (err error) {
+	m := c.machine()
+	if err := c.Check(c.tables); err != nil {
+		return err
+	}
+	if err := c.checkDecisions(); err != nil {
+		return err
+	}
+	if err := c.checkAlternatives(); err != nil {
+		return err
+	}
+	if c.all, err = m.names(c.Scenario, c.tables); err != nil {
+		return err
+	}
+	if c.bookings, err = c.Scenario.bookings(); err != nil {
+		return err
+	}
+	if batchesOf(m) == nil || c.Workload.Trace != "" || c.Workload.Jobs != nil {
+		if c.jobs, err = c.open(ctx, c.tables, c.options.Stdin); err != nil {
+			return err
+		}
+		if c.jobs.requests {
+			c.requests = c.jobs.open
+		}
+		c.tellOfColumns()
+	}
+	if err := c.link(); err != nil {
+		return err
+	}
+	if err := c.checkMemory(); err != nil {
+		return err
+	}
+	c.values = c.Values()
+	if c.runner, err = m.prepare(c); err != nil {
+		return err
+	}
+	c.readings = make([]atomic.Pointer[reading], len(c.all))
+	c.results = make([]*Result, len(c.all))
+	return nil
+}
+
+// batchesOf are the jobs that a machine generates where no others are given, or nil.
+func batchesOf(m Machine) *Batches {
+	switch m := m.(type) {
+	case *Domain:
+		return m.Batches
+	case *Grid:
+		return m.Batches
+	}
+	return nil
+}
+
+// tellOfFolder says what stands in the folder for the files: what a killed
+// process has left, which is gone now, and schedules of policies that are not in
+// this run, of which its summary and manifest will not tell.
+func (c *call) tellOfFolder() {
+	if n := len(c.dir.Cleaned); n > 0 {
+		c.options.Tell("%s held what an earlier run had left when it was killed, which is removed: %s", c.dir.Path, strings.Join(c.dir.Cleaned, ", "))
+	}
+	entries, err := os.ReadDir(c.dir.Path)
+	if err != nil {
+		return // writing the files will tell
+	}
+	var others []string
+	for _, e := range entries {
+		if schema.KindOf(e.Name()) == "jobs" && strings.HasSuffix(e.Name(), ".csv") && !c.replaces(e.Name()) {
+			others = append(others, e.Name())
+		}
+	}
+	if len(others) > 0 {
+		c.options.Tell("%s also holds files of policies not in this run, which are kept: %s", c.dir.Path, strings.Join(others, ", "))
+	}
+}
+
+// keepInputs is an error where a file that the scenario reads stands in the folder for the
+// files by a name of those that the run writes or removes. A workload that stands there as
+// requests.csv is let be: see writeRequests.
+func (c *call) keepInputs() error {
+	entries, err := os.ReadDir(c.options.Dir)
+	if err != nil {
+		return nil // there is no such folder yet, or opening it will tell
+	}
+	for _, e := range entries {
+		if !c.replaces(e.Name()) {
+			continue
+		}
+		path := filepath.Join(c.options.Dir, e.Name())
+		for _, input := range c.Files(c.tables) {
+			if sameFile(path, input) && !(e.Name() == RequestsName && sameFile(path, c.Workload.Trace)) {
+				return wrong("out", "the run reads %s, and would replace or remove it in %s by a file of its own: choose another folder", input, c.options.Dir)
+			}
+		}
+	}
+	return nil
+}
+
+// replaces reports whether this call writes or removes a file of its folder.
+func (c *call) replaces(file string) bool {
+	var sites []string
+	if g, ok := c.machine().(*Grid); ok {
+		for _, l := range g.WithDefaults().leaves() {
+			sites = append(sites, l.file())
+		}
+	}
+	return file == "manifest.json" || slices.Contains(schema.OfAllPolicies(), file) ||
+		slices.ContainsFunc(c.all, func(n name) bool { return slices.Contains(schema.OfPolicy(n.file, sites...), file) })
+}
+
+// simulate runs the policies.
+func (c *call) simulate(ctx context.Context) error {
+	running := make([]atomic.Bool, len(c.all))
+	if c.options.Started != nil {
+		defer c.options.Started(Progress{
+			Total: c.jobs.size * int64(len(c.all)), Done: c.read,
+			Running: func() (now []string) {
+				for i := range running {
+					if running[i].Load() {
+						now = append(now, c.all[i].spec)
+					}
+				}
+				return now
+			},
+		})()
+	}
+	turns := c.turns()
+	return Each(ctx, len(turns), max(1, c.options.Workers), func(ctx context.Context, turn int) error {
+		i := turns[turn]
+		running[i].Store(true)
+		defer running[i].Store(false)
+		return c.simulateOne(ctx, i)
+	})
+}
+
+// turns are the policies in the order in which their runs begin. Where several run side by
+// side those that take the longest go first (Graham, SIAM Journal on Applied Mathematics
+// 1969): begun last, one would run alone in the end. Those are the policies that plan every
+// job that waits; with one worker, and among the others, the order is that of the list.
+func (c *call) turns() []int {
+	var first, then []int
+	for i := range c.all {
+		if c.options.Workers > 1 && c.all[i].plansAll {
+			first = append(first, i)
+		} else {
+			then = append(then, i)
+		}
+	}
+	return append(first, then...)
+}
+
+// simulateOne runs the i-th policy.
+func (c *call) simulateOne(ctx context.Context, i int) error {
+	from, err := c.jobs.open()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	c.readings[i].Store(&from)
+	p := &policyRun{name: c.all[i], jobs: from, settings: RunSettings{
+		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, NoManifest: true, Workload: c.jobs.name,
+		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
+		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,
+		Decisions: c.options.Decisions, Tau: c.Settings.Tau, Warmup: c.Settings.Warmup,
+	}}
+	if p.settings.Wakes, err = ParseWake(c.Settings.Wake); err != nil {
+		return &SettingError{"wake", err}
+	}
+	p.observers = func(site string) []entity.Observer {
+		if c.options.Observers == nil {
+			return nil
+		}
+		return c.options.Observers(p.spec, site)
+	}
+	if p.settings.Predictor, p.settings.Corrector, err = c.predictions(c.tables); err != nil {
+		return err
+	}
+	p.settings.Links = c.links
+	p.settings.Power, p.settings.PowerProfile = c.Settings.Power.meter(), c.Settings.Power.Profile
+	if c.bookings != nil {
+		p.settings.Bookings = c.bookings.Bookings()
+	}
+	r, err := c.runner(ctx, p)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results[i] = r
+	return nil
+}
+
+// read is how much of all readings is done.
+func (c *call) read() int64 {
+	var n int64
+	for i := range c.readings {
+		if r := c.readings[i].Load(); r != nil {
+			n += (*r).BytesRead()
+		}
+	}
+	return n
+}
+
+// outcome is what has been finished.
+func (c *call) outcome() *Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := &Outcome{Report: c.report()}
+	for _, r := range c.results {
+		if r != nil {
+			o.Results = append(o.Results, r)
+		}
+	}
+	return o
+}
+
+// report is what the reader met. Every policy's reading met the same; that of a
+// finished one is complete.
+func (c *call) report() *workload.Report {
+	var report *workload.Report
+	for i := range c.readings {
+		if r := c.readings[i].Load(); r != nil && (report == nil || c.results[i] != nil) {
+			report = (*r).Report()
+		}
+	}
+	if report == nil {
+		report = &workload.Report{}
+	}
+	return report
+}
+
+// began is when the time 0 of the simulation was, in seconds since 1970, and in which
+// time zone, as far as the header of the log tells.
+func (c *call) began() (unix int64, zone string) {
+	if c.jobs.trace == nil || c.jobs.trace.Header == nil {
+		return 0, ""
+	}
+	h := c.jobs.trace.Header
+	if h.UnixStartTime == 0 {
+		return 0, h.TimeZone
+	}
+	var origin des.Time
+	for i := range c.readings {
+		if r := c.readings[i].Load(); r != nil && c.results[i] != nil {
+			if s, ok := (*r).(interface{ Origin() des.Time }); ok {
+				origin = s.Origin()
+			}
+		}
+	}
+	return h.UnixStartTime + int64(origin/des.Second), h.TimeZone
+}
+
+// explain adds to what ended the work what has become of it.
+func (c *call) explain(err error) error {
+	kept := "nothing was finished"
+	var done []string
+	for i, r := range c.results {
+		if r != nil {
+			done = append(done, c.all[i].spec)
+		}
+	}
+	if len(done) > 0 {
+		kept = "finished and kept: " + strings.Join(done, ", ")
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted; %s", kept)
+	case errors.Is(err, ErrNoJobs) && c.jobs.trace != nil:
+		return fmt.Errorf("%s: %w: %v", c.jobs.name, err, c.report())
+	case errors.Is(err, ErrNoJobs):
+		return fmt.Errorf("%s: %w", c.jobs.name, err)
+	case len(done) > 0:
+		return fmt.Errorf("%w; %s", err, kept)
+	}
+	return err
+}
+
+// tell says what was left out and altered, and what became of jobs that did not
+// run: once for policies of which the same is true.
+func (c *call) tell(o *Outcome) {
+	for reason, count := range o.Report.Counts() {
+		if !worthTelling(reason) {
+			continue
+		}
+		where := ""
+		if examples := o.Report.Examples(reason); len(examples) > 0 && examples[0].Line > 0 {
+			where = fmt.Sprintf(" (first: line %d)", examples[0].Line)
+		}
+		c.options.Tell("%s: %d %s: %s%s", c.jobs.name, count, reason.Class(), reason.Text(), where)
+	}
+	c.tellOfLimits()
+	c.tellOfPredictions()
+	var texts []string
+	who := map[string][]string{}
+	say := func(r *Result, format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		if who[text] == nil {
+			texts = append(texts, text)
+		}
+		who[text] = append(who[text], r.Summary.Policy)
+	}
+	for _, r := range o.Results {
+		if n := r.Summary.Rejected; n > 0 && len(r.Rejections) > 0 {
+			most := slices.MaxFunc(r.Rejections, func(a, b metrics.ReasonCount) int { return int(a.Count - b.Count) })
+			say(r, "%d of %d jobs rejected, %d of them: %s", n, r.Summary.Jobs, most.Count, most.Reason)
+		}
+		if n := len(r.Waiting); n > 0 {
+			reason := r.Waiting[0].Reason
+			if reason == "" && c.Flows.Outages != "" {
+				reason = "what is out of service at the end leaves too little for them, or for jobs in front of them; give these outages an end, or leave such jobs out"
+			}
+			say(r, "%d jobs still wait, from %v on: %s", n, r.Waiting[0], reason)
+		}
+	}
+	for _, text := range texts {
+		c.options.Tell("%s: %s", strings.Join(who[text], ", "), text)
+	}
+}
+
+// worthTelling reports whether a user who did not ask should hear of it.
+func worthTelling(r workload.Reason) bool {
+	switch r {
+	case workload.Skipped, workload.BeyondFirst, workload.Filtered: // as asked
+		return false
+	case workload.RepeatedNumber: // the rows of the jobs cannot be told apart in the files
+		return true
+	}
+	return r.Class() != workload.Noted
+}
+
+// write writes what stands beside the files of the policies.
+func (c *call) write(o *Outcome, stopped string) error {
+	m := metrics.Manifest{
+		Command: c.options.Command, Seed: c.Settings.Seed, Start: c.start, Stopped: stopped,
+		Trace:   metrics.TraceFile{Name: c.jobs.name},
+		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{}, Settings: c.values,
+	}
+	m.Version, m.Program = versions(c.options.Version)
+	if m.Command == nil {
+		m.Command = os.Args
+	}
+	var specs []string
+	for _, n := range c.all {
+		specs = append(specs, n.spec)
+	}
+	m.Settings["policy"], m.Settings["machine"] = strings.Join(specs, ","), c.machine().Kind()
+	for _, t := range c.Texts {
+		if t.Key != "" {
+			m.Settings[t.Key], m.Settings[pathKey+t.Key] = t.Text, t.Path
+			m.Trace.SHA256 = t.Sum // of the batches that it describes
+		} else {
+			m.Settings[sumKey+t.Name] = t.Sum
+		}
+	}
+	sums, err := c.sumsByPath(c.tables)
+	if err != nil {
+		return err
+	}
+	maps.Copy(m.Settings, sums)
+	m.Trace.UnixStart, m.Trace.TimeZone = c.began()
+	if c.jobs.sum != nil {
+		if m.Trace.SHA256, err = c.jobs.sum(); err != nil {
+			return err
+		}
+	}
+	for reason, count := range o.Report.Counts() {
+		r := metrics.ReasonCount{Reason: reason.String(), Count: count}
+		switch reason.Class() {
+		case workload.Damaged, workload.LeftOut:
+			m.Dropped = append(m.Dropped, r)
+		case workload.Changed:
+			m.Changed = append(m.Changed, r)
+		default:
+			if worthTelling(reason) {
+				m.Noted = append(m.Noted, r)
+			}
+		}
+	}
+	for _, r := range o.Results {
+		m.Runs = append(m.Runs, metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files})
+	}
+	c.wrote = []string{"summary.csv", "capacity.csv"}
+	if err := o.writeFile(filepath.Join(c.dir.Path, "summary.csv")); err != nil {
+		return err
+	}
+	if err := o.writeCapacity(filepath.Join(c.dir.Path, "capacity.csv")); err != nil {
+		return err
+	}
+	m.End = time.Now()
+	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes(), c.removeOthers(), c.writePerfetto(&m))
+}
+
+// removeOthers removes the files for all policies that an earlier run may have left and this
+// one has not written. A workload of this run stays.
+func (c *call) removeOthers() (err error) {
+	for _, name := range schema.OfAllPolicies() {
+		path := filepath.Join(c.dir.Path, name)
+		if !slices.Contains(c.wrote, name) && !sameFile(path, c.Workload.Trace) {
+			err = errors.Join(err, removeOld(path))
+		}
+	}
+	return err
+}
+
+// prefixes are what the names of the files of a run begin with.
+func prefixes() []string {
+	all := []string{"manifest.json"}
+	for _, kind := range schema.Kinds() {
+		all = append(all, kind+"-", kind+".")
+	}
+	return all
+}

@@ -1,0 +1,290 @@
+package simulation
+
+// What every run has, whatever the machine is.
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/schema"
+)
+
+// Session is the run of one policy under way, on any machine: a simulator, what sums the run
+// up, its files and its sites. Every run takes the same way:
+//
+//	newSession    a simulator, a recorder, an account
+//	open          for each site: its flows, then its metascheduler (site.go)
+//	run           the clock runs until nothing happens any more
+//	end           the flows write what is left
+//	commit        the files get their names, all of them or none
+//	close         always: what was not committed is thrown away
+type Session struct {
+	Sim *des.Simulator
+
+	settings RunSettings
+	recorder *metrics.Recorder
+	// account is of the capacity of the machine, where that is one site. Whoever takes
+	// capacity otherwise than by the site's metascheduler tells it here.
+	account  *metrics.Account
+	accuracy *metrics.Accuracy  // nil where nothing is predicted
+	waiting  *flow.Dependencies // nil where no job waits for another
+	// bill, if set, is what a job has cost, and places where a job as a whole has run:
+	// jobs-POLICY.csv has them then.
+	bill   func(*entity.Run) metrics.Bill
+	places func(*entity.Run) []procset.Range
+	// predictions are what jobs are planned by, made for each site: they may keep state.
+	predictions func() (entity.Predictor, entity.Corrector, error)
+
+	sites     []*Site            // opened, in order
+	flows     []Flow             // attached, of all sites, in order
+	coming    []func() bool      // whether jobs are still to come, by each flow that has them come
+	owners    []metrics.OwnerRow // of all sites
+	files     []file
+	siteFiles []string              // what names of files call the sites of a grid
+	attempts  *metrics.AttemptsFile // one of files, or nil
+	closers   []func() error        // of writers, before their files are committed
+	cleanups  []func()              // what close does, from the last to the first
+	spent     *Watch
+}
+
+// file is a file of the run, under its temporary name until commit.
+type file struct {
+	path string
+	to   interface {
+		Commit() error
+		Abort()
+	}
+}
+
+// newSession begins the run of a policy.
+func newSession(s RunSettings) *Session {
+	if s.Name == "" {
+		s.Name = s.Policy.Name()
+	}
+	if s.FileName == "" {
+		s.FileName = s.Name
+	}
+	s.Attempts = s.Attempts || s.Links != nil || s.Outages != nil
+	x := &Session{
+		settings: s, spent: Stopwatch(s.LockThread),
+		Sim:      des.New(des.Config{Seed: s.Seed, Replication: s.Replication, Fingerprint: true}),
+		recorder: &metrics.Recorder{Policy: s.Name, Processors: s.Processors, Tau: s.Tau, Warmup: s.Warmup},
+		account:  &metrics.Account{Policy: s.Name},
+		predictions: func() (entity.Predictor, entity.Corrector, error) {
+			return s.Predictor, s.Corrector, nil
+		},
+	}
+	if s.predicts() {
+		x.accuracy = &metrics.Accuracy{Policy: s.Name, Tau: s.Tau}
+	}
+	if s.Links != nil {
+		x.waiting = flow.NewDependencies(s.Links)
+	}
+	return x
+}
+
+// onClose has close do something, before what it was told to do earlier.
+func (x *Session) onClose(do func()) { x.cleanups = append(x.cleanups, do) }
+
+// path is where the file of that kind goes, or of one site of a grid; "" where no files are
+// wanted.
+func (x *Session) path(kind, site string) string {
+	if x.settings.Dir == "" {
+		return ""
+	}
+	return filepath.Join(x.settings.Dir, schema.FileName(kind, x.settings.FileName, site))
+}
+
+// create begins a file of the run, of a kind that the table of files has. It returns nil
+// where no files are wanted.
+func (x *Session) create(kind, site string) (io.Writer, error) {
+	path := x.path(kind, site)
+	if path == "" {
+		return nil, nil
+	}
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &textFile{bufio.NewWriter(f), f}
+	x.files = append(x.files, file{path, t})
+	return t, nil
+}
+
+// textFile is a buffered file.
+type textFile struct {
+	*bufio.Writer
+	*atomicfile.File
+}
+
+func (t *textFile) Write(b []byte) (int, error) { return t.Writer.Write(b) }
+
+func (t *textFile) Commit() error {
+	if err := t.Flush(); err != nil {
+		t.Abort()
+		return err
+	}
+	return t.File.Commit()
+}
+
+// idle reports whether no job is still to come.
+func (x *Session) idle() bool {
+	return !slices.ContainsFunc(x.coming, func(coming func() bool) bool { return coming() })
+}
+
+// run has the clock run until nothing happens any more, or ctx ends.
+func (x *Session) run(ctx context.Context) error { return x.Sim.Run(ctx) }
+
+// end has the flows write what is left, in their order.
+func (x *Session) end() error {
+	for _, f := range x.flows {
+		if err := f.End(); err != nil {
+			return err
+		}
+	}
+	if len(x.owners) == 0 {
+		return nil
+	}
+	return x.writeAtEnd("owners", func(w io.Writer) error { return metrics.WriteOwners(w, x.owners) })
+}
+
+// finish takes the rest of the way for a machine that is open, and has nothing of its own to
+// write behind its flows.
+func (x *Session) finish(ctx context.Context) (Result, error) {
+	if err := x.run(ctx); err != nil {
+		return Result{}, err
+	}
+	if err := x.end(); err != nil {
+		return Result{}, err
+	}
+	return x.commit()
+}
+
+// left are the jobs that still wait, site by site.
+func (x *Session) left() (all []*entity.Run) {
+	for _, s := range x.sites {
+		all = slices.AppendSeq(all, s.Scheduler.Queue().By(entity.Submission, x.Sim.Now()).All())
+	}
+	return all
+}
+
+// tellsOfAttempts settles, at the end, whether the files tell of attempts, and reports it:
+// where the settings say so, or where a job was stopped or resized or had overhead, by
+// whomever.
+func (x *Session) tellsOfAttempts() bool {
+	again := x.settings.Attempts || x.account.Again()
+	for _, f := range x.files {
+		if w, ok := f.to.(*metrics.JobsFile); ok {
+			again = again || w.Again()
+		}
+	}
+	if !again && x.attempts != nil {
+		x.attempts.Abort()
+		x.files = slices.DeleteFunc(x.files, func(f file) bool { return f.to == x.attempts })
+	}
+	for _, f := range x.files {
+		if w, ok := f.to.(*metrics.JobsFile); ok && again {
+			w.TellAttempts()
+		}
+	}
+	return again
+}
+
+// commit ends a run that went well: files get their names, all of them or none.
+func (x *Session) commit() (Result, error) {
+	result := Result{
+		Summary: x.recorder.Summary(), Rejections: x.recorder.Rejections(), Fingerprint: x.Sim.Fingerprint(),
+		Waiting: x.left(), Owners: x.owners,
+	}
+	switch w := x.settings.Warmup; {
+	case result.Summary.Jobs == 0 && w != metrics.Warmup{}:
+		return Result{}, fmt.Errorf("the warm-up, %v, leaves no job that counts", w)
+	case result.Summary.Jobs == 0:
+		return Result{}, ErrNoJobs
+	}
+	if err := x.account.Check(); err != nil {
+		return Result{}, fmt.Errorf("policy %s: %w", x.settings.Name, err)
+	}
+	if x.tellsOfAttempts() || x.settings.Owners {
+		result.Capacity = x.account.Capacity()
+	}
+	if p := x.settings.Power; p != nil {
+		row := p.Row(x.settings.Name)
+		result.Energy = &row
+		if err := p.Close(); err != nil {
+			return Result{}, err
+		}
+	}
+	if x.accuracy != nil {
+		a := x.accuracy.Summary()
+		result.Accuracy = &a
+	}
+	var err error
+	if result.Files, err = x.commitFiles(); err != nil {
+		return Result{}, err
+	}
+	result.Summary.CPUSeconds = x.spent.Seconds()
+	return result, nil
+}
+
+// commitFiles gives all files their names, or none, and returns the names. Files of an
+// earlier run of this policy that this run has not written are removed.
+func (x *Session) commitFiles() (names []string, err error) {
+	for _, end := range x.closers {
+		if err := end(); err != nil {
+			return nil, err
+		}
+	}
+	for i, f := range x.files {
+		if err := f.to.Commit(); err != nil {
+			for _, before := range x.files[:i] {
+				os.Remove(before.path)
+			}
+			return nil, err
+		}
+		names = append(names, filepath.Base(f.path))
+	}
+	if x.settings.Dir == "" {
+		return names, nil
+	}
+	for _, name := range schema.OfPolicy(x.settings.FileName, x.siteFiles...) {
+		if !slices.Contains(names, name) {
+			if err := removeOld(filepath.Join(x.settings.Dir, name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return names, nil
+}
+
+// removeOld removes a file that an earlier run may have left.
+func removeOld(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing what an earlier run has left: %w", err)
+	}
+	return nil
+}
+
+// close ends the session. Files that were not committed are thrown away.
+func (x *Session) close() {
+	for _, do := range slices.Backward(x.cleanups) {
+		do()
+	}
+	for _, f := range x.files {
+		f.to.Abort()
+	}
+	x.spent.Stop()
+}

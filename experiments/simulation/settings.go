@@ -1,0 +1,369 @@
+package simulation
+
+// The settings of a run, each declared once: its row is the flag of the command, the key of
+// a scenario file, the list of a study, the entry of a manifest, and the line of every page
+// that lists settings.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// Setting is a row of the table of settings.
+type Setting struct {
+	// Name is that of the flag, the key, the list of a study and the entry in a manifest.
+	Name string
+	// Section is the part of a scenario file in which the key stands; "" is none: the file
+	// has a key of its own for it.
+	Section string
+	// Form is how a value is written: choices with bars between them, of which those in
+	// capitals stand for a value. "" is a switch, true or false.
+	Form string
+	// Default is the text of the value that New has; "" where New leaves the value to the
+	// log, the machine or the policy, and Doc says what it is then.
+	Default string
+	// Doc is one sentence: what the setting means, and the unit of a number.
+	Doc string
+	// Topic tells which commands have the flag.
+	Topic Topic
+	Access
+}
+
+// Access is how the value of a setting is read from a scenario and written to it, as text.
+type Access struct {
+	Get func(*Scenario) string
+	Set func(*Scenario, string) error
+}
+
+// Topic is what a setting is about. A command has the flags of one or more topics.
+type Topic uint8
+
+const (
+	// OfRecords is which log is read, and which of its records are taken.
+	OfRecords Topic = 1 << iota
+	// OfEstimates is what is said of runtimes, by users or a model.
+	OfEstimates
+	// OfJobs is how records become jobs.
+	OfJobs
+	// OfSchedules is what else must be known of a run to check its schedule.
+	OfSchedules
+	// OfRuns is what simulate alone has.
+	OfRuns
+)
+
+// noSuchSetting is the name of a setting that there is not.
+type noSuchSetting string
+
+func (name noSuchSetting) Error() string {
+	return "there is no such setting: there are " + strings.Join(SettingNames(), ", ") + yamlfile.Suggestion(string(name), SettingNames())
+}
+
+// SettingTable has all settings, in the order of the command's help.
+func SettingTable() []Setting { return slices.Clone(settings) }
+
+var settings = []Setting{
+	{
+		Name: "policy", Form: "LIST", Topic: OfRuns,
+		Doc: "policies to run, separated by commas; may be repeated (fcfs,easy,conservative, or the machine's)",
+		Access: Access{
+			func(sc *Scenario) string { return strings.Join(sc.Policies, ",") },
+			func(sc *Scenario, list string) (err error) { sc.Policies, err = policy.Specs(list); return err },
+		},
+	},
+	{
+		Name: "trace", Section: "workload", Form: "LOG|SOURCE", // a flag is it of no command: it is an argument
+		Doc:    "log, job file, or source of jobs with its parameters (the sample)",
+		Access: field(func(sc *Scenario) *string { return &sc.Workload.Trace }, text),
+	},
+	{
+		Name: "from", Section: "workload", Form: "FORMAT", Topic: OfRecords,
+		Doc:    "format of the log, with its parameters (what it looks like); see help formats",
+		Access: field(func(sc *Scenario) *string { return &sc.Workload.From }, text),
+	},
+	{
+		Name: "reservations", Section: "flows", Form: "FILE.csv", Topic: OfSchedules,
+		Doc:    "users' advance reservations: job_id,submit,start,processors,duration[,runtime,user]",
+		Access: field(func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
+	},
+	{
+		Name: "outages", Section: "flows", Form: "FILE.csv|MODEL", Topic: OfRuns,
+		Doc:    "capacity that is lost: a log, or a model of failures (none); see help outages",
+		Access: field(func(sc *Scenario) *string { return &sc.Flows.Outages }, text),
+	},
+	{
+		Name: "victims", Section: "flows", Form: "RULE", Topic: OfRuns,
+		Doc:    "what becomes of the jobs that outages hit (requeue); see help victims",
+		Access: field(func(sc *Scenario) *string { return &sc.Flows.Victims }, text),
+	},
+	{
+		Name: "procs", Form: "N", Topic: OfRecords,
+		Doc:    "processors of the machine (the header's MaxProcs, else its MaxNodes)",
+		Access: field(func(sc *Scenario) *int { return &sc.Workload.Options.Procs }, whole[int](1, math.MaxInt32)),
+	},
+	{
+		Name: "procs-from", Section: "workload", Form: "requested|allocated|max", Default: "requested", Topic: OfJobs,
+		Doc:    "which field is a job's size, filled from the other where missing",
+		Access: field(func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
+	},
+	{
+		Name: "estimates", Section: "workload", Form: "user|exact|factor:F|tsafrir|tsafrir:max=T|fmodel:F", Default: "user", Topic: OfEstimates,
+		Doc:    "what the scheduler is told: the log's, the runtime, F times it, or a model's",
+		Access: field(func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
+	},
+	{
+		Name: "missing-estimate", Section: "workload", Form: "runtime|drop|SECONDS", Default: "runtime", Topic: OfJobs,
+		Doc:    "what stands for an estimate that the log does not give",
+		Access: field(func(sc *Scenario) *workload.MissingEstimate { return &sc.Workload.Options.MissingEstimate }, workload.ParseMissingEstimate),
+	},
+	{
+		Name: "overrun", Section: "workload", Form: "kill|extend|raise", Default: "kill", Topic: OfJobs,
+		Doc:    "a runtime above the estimate: cut it, let it run on, or raise the estimate",
+		Access: field(func(sc *Scenario) *entity.Overrun { return &sc.Workload.Options.Overrun }, entity.ParseOverrun),
+	},
+	{
+		Name: "where", Section: "workload", Form: "EXPRESSION", Topic: OfRecords,
+		Doc: "keep the records of which it holds, as 'user != 374 and procs in 1..64' (all)",
+		Access: Access{
+			func(sc *Scenario) string {
+				if sc.Workload.Options.Where == nil {
+					return ""
+				}
+				return fmt.Sprint(sc.Workload.Options.Where)
+			},
+			func(sc *Scenario, text string) (err error) {
+				sc.Workload.Options.Where, err = parseWhere(text)
+				return err
+			},
+		},
+	},
+	{
+		Name: "first", Section: "workload", Form: "N", Topic: OfRecords,
+		Doc:    "take so many jobs (all)",
+		Access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.First }, whole[int64](0, math.MaxInt64)),
+	},
+	{
+		Name: "skip", Section: "workload", Form: "N", Default: "0", Topic: OfRecords,
+		Doc:    "leave out so many jobs at the beginning",
+		Access: field(func(sc *Scenario) *int64 { return &sc.Workload.Options.Skip }, whole[int64](0, math.MaxInt64)),
+	},
+	{
+		Name: "load", Section: "workload", Form: "F", Topic: OfRecords,
+		Doc:    "scale the times between submissions to offer this load, at most 1000 (as they are)",
+		Access: field(func(sc *Scenario) *float64 { return &sc.Workload.Options.Load }, load),
+	},
+	{
+		Name: "shift", Section: "workload", Default: "false", Topic: OfRecords,
+		Doc:    "move the first submission to 0",
+		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Shift }, trueOrFalse),
+	},
+	{
+		Name: "sort", Section: "workload", Default: "false", Topic: OfRecords,
+		Doc:    "order by submission, equal ones as they come, in memory: for logs that go backwards",
+		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
+	},
+	{
+		Name: "feedback", Section: "workload", Default: "false", Topic: OfSchedules,
+		Doc:    "fields 17 and 18 hold: a job comes its think time after the end of the preceding job",
+		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
+	},
+	{
+		Name: "strict", Section: "workload", Default: "false", Topic: OfRecords,
+		Doc:    "any damaged line is an error; otherwise it is left out, counted and told",
+		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
+	},
+	{
+		Name: "moldable", Section: "workload", Form: "MODEL", Topic: OfSchedules,
+		Doc:    "rigid jobs get shapes by a speed-up, of half to twice their processors; see help moldable",
+		Access: checked(func(sc *Scenario) *string { return &sc.Workload.Moldable }, ParseMoldable),
+	},
+	{
+		Name: "seed", Section: "settings", Form: "N", Default: "1", Topic: OfRecords,
+		Doc:    "seed of all random numbers",
+		Access: field(func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, whole[uint64](0, math.MaxInt64)),
+	},
+	{
+		Name: "pass", Section: "settings", Form: "instant|event|each", Default: "instant", Topic: OfRuns,
+		Doc:    "a decision round an instant, or after every event, arrivals or ends first",
+		Access: field(func(sc *Scenario) *entity.Pass { return &sc.Settings.Pass }, entity.ParsePass),
+	},
+	{
+		Name: "wake", Section: "settings", Form: "T|apart=T", Topic: OfRuns,
+		Doc:    "the scheduler decides at multiples of T only (30s, 30s:offset=5s), or so far apart (always)",
+		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Wake }, ParseWake),
+	},
+	{
+		Name: "overhead", Section: "settings", Form: "dispatch=T:prologue=T:epilogue=T", Topic: OfRuns,
+		Doc:    "processors are held around a job; T is a time, T..T, exponential/T or lognormal/T/SIGMA",
+		Access: checked(func(sc *Scenario) *string { return &sc.Settings.Overhead }, ParseOverhead),
+	},
+	{
+		Name: "compression", Section: "settings", Form: "on|off", Default: "on", Topic: OfRuns,
+		Doc: "conservative: reservations move up after an early release",
+		Access: Access{
+			func(sc *Scenario) string { return onOff(!sc.Settings.NoCompression) },
+			func(sc *Scenario, text string) error {
+				if text != "on" && text != "off" {
+					return fmt.Errorf("want on or off, not %q", text)
+				}
+				sc.Settings.NoCompression = text == "off"
+				return nil
+			},
+		},
+	},
+	{
+		Name: "allocation", Section: "settings", Form: "auto|intervals|count|none", Default: "auto", Topic: OfRuns,
+		Doc:    "what jobs-POLICY.csv says of processors; auto: intervals up to 4,096 of them",
+		Access: field(func(sc *Scenario) *metrics.Allocation { return &sc.Settings.Allocation }, metrics.ParseAllocation),
+	},
+	{
+		Name: "power", Section: "settings", Form: "MODEL", Topic: OfRuns,
+		Doc:    "account for energy: default, or what differs, as idle=90:busy=180:switch-off=600 (W, s)",
+		Access: field(func(sc *Scenario) *Power { return &sc.Settings.Power }, ParsePower),
+	},
+	{
+		Name: "predict", Section: "settings", Form: "PREDICTOR", Topic: OfRuns,
+		Doc:    "what jobs are planned by in place of requests (the policy's); see help predictors",
+		Access: field(func(sc *Scenario) *string { return &sc.Settings.Predict }, text),
+	},
+	{
+		Name: "correct", Section: "settings", Form: "CORRECTOR", Topic: OfRuns,
+		Doc:    "what becomes of a prediction that a job outlives (the policy's); see help correctors",
+		Access: field(func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
+	},
+	{
+		Name: "tau", Section: "settings", Form: "SECONDS", Topic: OfSchedules,
+		Doc: "the run time from which on a bounded slowdown counts it as it is (10)",
+		Access: Access{
+			func(sc *Scenario) string {
+				if sc.Settings.Tau == 0 {
+					return ""
+				}
+				return sc.Settings.Tau.String()
+			},
+			func(sc *Scenario, text string) (err error) { sc.Settings.Tau, err = parseTau(text); return err },
+		},
+	},
+	{
+		Name: warmupName, Section: "settings", Form: "N|T", Topic: OfRuns,
+		Doc: "the summary leaves out so many jobs at the beginning, or those of the first T (none)",
+		Access: Access{
+			func(sc *Scenario) string { return sc.Settings.Warmup.String() },
+			func(sc *Scenario, text string) (err error) {
+				sc.Settings.Warmup, err = metrics.ParseWarmup(text)
+				return err
+			},
+		},
+	},
+}
+
+// field is the access to a part of a scenario that parse reads, and whose text is that of
+// fmt.Sprint.
+func field[T any](part func(*Scenario) *T, parse func(string) (T, error)) Access {
+	return Access{
+		Get: func(sc *Scenario) string { return fmt.Sprint(*part(sc)) },
+		Set: func(sc *Scenario, text string) (err error) {
+			v, err := parse(text)
+			if err == nil {
+				*part(sc) = v
+			}
+			return err
+		},
+	}
+}
+
+// checked is the access to a part of a scenario that is kept as text, which parse accepts.
+func checked[T any](part func(*Scenario) *string, parse func(string) (T, error)) Access {
+	return field(part, func(text string) (string, error) {
+		_, err := parse(text)
+		return text, err
+	})
+}
+
+// text accepts any text: what is wrong with it shows when the workload or the machine is
+// known.
+func text(s string) (string, error) { return s, nil }
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+// whole is a parser of whole numbers from least to most.
+func whole[T int | int64 | uint64](least, most T) func(string) (T, error) {
+	return func(s string) (T, error) {
+		v, err := strconv.ParseUint(s, 10, 64)
+		if errors.Is(err, strconv.ErrRange) || err == nil && v > uint64(most) {
+			return 0, fmt.Errorf("want a whole number of %d to %d, not %s", least, most, s)
+		}
+		if err != nil || T(v) < least {
+			return 0, fmt.Errorf("want a whole number of %d or more, not %q", least, s)
+		}
+		return T(v), nil
+	}
+}
+
+func aboveZero(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("want a number above 0, not %q", s)
+	}
+	return v, nil
+}
+
+func load(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v > 0 && v <= workload.MostLoad) {
+		return 0, fmt.Errorf("want a number above 0, at most %v, not %q", float64(workload.MostLoad), s)
+	}
+	return v, nil
+}
+
+func trueOrFalse(s string) (bool, error) {
+	if s != "true" && s != "false" {
+		return false, fmt.Errorf("want true or false, not %q", s)
+	}
+	return s == "true", nil
+}
+
+// SettingNames are the names that Set knows.
+func SettingNames() []string {
+	var names []string
+	for _, s := range settings {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Set gives a setting, by the name of its flag, the value that the text says.
+// Its error is a *SettingError.
+func (sc *Scenario) Set(name, text string) error {
+	i := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		return &SettingError{name, noSuchSetting(name)}
+	}
+	if err := settings[i].Set(sc, text); err != nil {
+		return &SettingError{name, err}
+	}
+	return nil
+}
+
+// Values are all settings by their names, as Set reads them.
+func (sc *Scenario) Values() map[string]string {
+	values := map[string]string{}
+	for _, s := range settings {
+		values[s.Name] = s.Get(sc)
+	}
+	return values
+}

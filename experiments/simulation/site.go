@@ -1,0 +1,164 @@
+package simulation
+
+// The parts of which every machine is made: sites, and the flows of what happens there.
+
+import (
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/policy/predict"
+)
+
+// Site is a part of a machine that has a plan and one queue, with a policy that decides
+// there. A cluster, a domain and a union of domains are one site each; a grid has a site for
+// each of its clusters and domains.
+//
+//	Cluster   [ plan of processors | policy | flows ]
+//	Domain    [ plan of nodes      | policy | flows ]
+//	Grid      brokers -> [ ... ] [ ... ] [ ... ]
+type Site struct {
+	Name   string // as files call the site; "" where the machine is one site
+	Plan   entity.Plan
+	Policy entity.Policy
+	// Flows are what happens at the site, and who writes it down. They are attached, begun
+	// and ended in this order, so that it is also the order in which observers hear of an
+	// event, in which a run begins its files, and in which things happen that fall on one
+	// instant: the bytes of a run hang on it.
+	Flows []Flow
+	// Scheduler is the metascheduler of the site, from its opening on.
+	Scheduler *entity.Metascheduler
+}
+
+// Flow is something that happens at a site beside the decisions of its policy: jobs that
+// come, advance reservations, outages, owners' own jobs, prices that change, nodes that are
+// switched off. What a run writes down is a Flow as well, which only listens.
+type Flow interface {
+	// Attach prepares the flow for a site and begins the files of the flow. It returns the
+	// observers that are to hear of the jobs of the site.
+	Attach(x *Session, s *Site) ([]entity.Observer, error)
+	// Begin is called when the site has its metascheduler, before the clock runs.
+	Begin(m *entity.Metascheduler)
+	// End writes what is left when the clock has stopped and nothing has failed.
+	End() error
+}
+
+// hooks is a Flow whose steps are functions. Any of them may be nil.
+type hooks struct {
+	attach func(s *Site) ([]entity.Observer, error)
+	begin  func(m *entity.Metascheduler)
+	end    func() error
+}
+
+func (h hooks) Attach(_ *Session, s *Site) ([]entity.Observer, error) {
+	if h.attach == nil {
+		return nil, nil
+	}
+	return h.attach(s)
+}
+
+func (h hooks) Begin(m *entity.Metascheduler) {
+	if h.begin != nil {
+		h.begin(m)
+	}
+}
+
+func (h hooks) End() error {
+	if h.end == nil {
+		return nil
+	}
+	return h.end()
+}
+
+// listening is a Flow of observers that need nothing but to hear of the jobs.
+func listening(observers ...entity.Observer) Flow {
+	return hooks{attach: func(*Site) ([]entity.Observer, error) { return observers, nil }}
+}
+
+// attach attaches flows of a site in their order, and returns all their observers.
+func (x *Session) attach(s *Site) (observers []entity.Observer, err error) {
+	for _, f := range s.Flows {
+		more, err := f.Attach(x, s)
+		if err != nil {
+			return nil, err
+		}
+		observers = append(observers, more...)
+		x.flows = append(x.flows, f)
+	}
+	return observers, nil
+}
+
+// open attaches the flows of a site, has add make the metascheduler of the site with the
+// observers of the flows, gives it the conventions of the run, and begins the flows.
+func (x *Session) open(s *Site, add func(observers ...entity.Observer) *entity.Metascheduler) error {
+	observers, err := x.attach(s)
+	if err != nil {
+		return err
+	}
+	m := add(observers...)
+	s.Scheduler = m
+	x.sites = append(x.sites, s)
+	x.onClose(m.Close)
+	m.Pass, m.Overrun, m.Wakes = x.settings.Pass, x.settings.Overrun, x.settings.Wakes
+	m.LeaveWaiting = x.settings.LeaveWaiting
+	predictor, corrector, err := x.predictions()
+	if err != nil {
+		return err
+	}
+	predict.Set(m, predictor, corrector)
+	for _, f := range s.Flows {
+		f.Begin(m)
+	}
+	return nil
+}
+
+// openAlone opens the one site of a machine.
+func (x *Session) openAlone(s *Site) error {
+	return x.open(s, func(observers ...entity.Observer) *entity.Metascheduler {
+		return entity.NewMetascheduler(x.Sim, s.Plan, s.Policy, observers...)
+	})
+}
+
+// arrivals is the flow of the jobs of the workload to a machine of one site.
+func (x *Session) arrivals(from entity.Source) Flow {
+	return hooks{begin: func(m *entity.Metascheduler) { x.submit(from, m.SubmitFrom) }}
+}
+
+// submit has the jobs of the workload come: to whom submit hands them or, where jobs wait for
+// others, by way of the flow that holds them back.
+func (x *Session) submit(from entity.Source, submit func(entity.Source)) {
+	if x.waiting == nil {
+		submit(from)
+		return
+	}
+	x.onClose(x.waiting.Close)
+	x.coming = append(x.coming, x.waiting.Coming)
+	x.waiting.SubmitFrom(from)
+}
+
+// bookings is the flow of users' advance reservations, if there are any.
+func (x *Session) bookings() Flow {
+	return hooks{begin: func(m *entity.Metascheduler) {
+		if x.settings.Bookings == nil {
+			return
+		}
+		b := flow.NewBookings(m)
+		if p := x.settings.Power; p != nil && p.Saving != nil {
+			b.Ahead = p.Saving.Expect
+		}
+		x.onClose(b.Close)
+		x.coming = append(x.coming, b.Coming)
+		b.Submit(x.settings.Bookings)
+	}}
+}
+
+// power is the flow that switches nodes off, where that is wanted, with the meter that
+// accounts for the energy of the run.
+func (x *Session) power() Flow {
+	p := x.settings.Power
+	switch {
+	case p == nil:
+		return hooks{}
+	case p.Saving != nil:
+		return listening(p.Saving, p)
+	}
+	return listening(p)
+}

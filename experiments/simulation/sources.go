@@ -1,0 +1,274 @@
+package simulation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/policy"
+	"github.com/gridslot/gridslot/workload"
+	"github.com/gridslot/gridslot/workload/csv"
+	"github.com/gridslot/gridslot/workload/model"
+)
+
+// Source makes a workload that is asked for by a name where a trace can be given:
+// a model of the literature, or the reader of another format. The same seed gives the
+// same jobs.
+//
+// The jobs are written down as an SWF log, so that everything that can be done to
+// a log can be done to them: a part is taken, the load is scaled, estimates are
+// replaced. What a log does not hold (budgets) is lost on the way; a program that
+// needs it sets Workload.Jobs instead. What jobs come after is kept beside the log, for
+// feedback.
+type Source func(seed uint64) (Generated, error)
+
+// Generated is what a source has made.
+type Generated struct {
+	Processors int                   // of the machine that the jobs are for
+	Jobs       iter.Seq[*entity.Job] // in order of submission; every range over them yields the same
+	// Header is what a log of the jobs says beside MaxProcs; nil is nothing.
+	Header *workload.Header
+	// Warnings are what whoever asked for the jobs should know of them.
+	Warnings []string
+}
+
+// mostSourceJobs keeps a source's temporary file below some gigabytes.
+const mostSourceJobs = 100_000_000
+
+// mostSizes is how many sizes of jobs Feitelson's model sums over within a second or two.
+const mostSizes = 10_000_000
+
+// Sources is the table of the models.
+func Sources() policy.Table[Source] {
+	rate := policy.Param{Name: "load", Values: "F", Text: "offered load in the long run, or"}
+	gap := policy.Param{Name: "mean-gap", Values: "T", Text: "mean time between submissions"}
+	size := policy.Param{Name: "size", Values: "DIST", Text: "processors: a number, A..B, zipf/1.5/64, ..., or @LOG for a log's"}
+	runtime := policy.Param{Name: "runtime", Values: "DIST", Text: "runtimes: exponential/1h, lognormal/MEAN/SIGMA, ..., or @LOG for a log's"}
+	return policy.Table[Source]{
+		{
+			Name: "lublin", Text: "Lublin and Feitelson's model (2003): rigid jobs with a daily cycle",
+			Params: common(policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}, policy.Param{Name: "typed", Values: "on|off", Text: "two populations, interactive and batch (off)"}),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a)
+				typed := a.OnOff("typed", false)
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					return model.Lublin{Processors: w.procs, Typed: typed, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+				})
+			},
+		},
+		{
+			Name: "downey", Text: "Downey's model (1997): log-uniform work and parallelism; needs load or mean-gap",
+			Params: common(rate, gap, policy.Param{Name: "sigma", Values: "F", Text: "variation of a job's parallelism (0)"}),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a).withRate(a)
+				sigma := a.Number("sigma", 0)
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					return model.Downey{Processors: w.procs, Sigma: sigma, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+				})
+			},
+		},
+		{
+			Name: "feitelson", Text: "Feitelson's model (1996): small sizes, repeated runs; needs time-unit, and load or mean-gap",
+			Params: common(rate, gap, policy.Param{Name: "time-unit", Values: "T", Text: "mean of the shorter runtimes"}),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a).withRate(a)
+				unit := needed(a, "time-unit")
+				if w.procs > mostSizes {
+					a.Fail("procs", fmt.Sprintf("at most %d: the model sums over all sizes of jobs", mostSizes))
+				}
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					return model.Feitelson{Processors: w.procs, TimeUnit: unit, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}.Jobs(w.jobs)
+				})
+			},
+		},
+		{
+			Name: "jann", Text: "Jann's model (1997), fitted to a log: hyper-Erlang gaps and runtimes by ranges of sizes; needs from",
+			Params: common(
+				policy.Param{Name: fromParam, Values: "LOG", Text: "log that it is fitted to; processors are the log's where procs is not given"},
+				policy.Param{Name: "ranges", Values: "powers|N", Text: "ranges of sizes end at powers of two, or at multiples of N (powers)"},
+				policy.Param{Name: "order", Values: "N", Text: "greatest order of the distributions (7)"},
+				policy.Param{Name: "load", Values: "F", Text: "offered load in the long run (the log's rates)"},
+			),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a)
+				path, _ := a.Value(fromParam)
+				if path == "" {
+					a.Fail(fromParam, "the log that the model is to be fitted to")
+				}
+				order, procs := cmp.Or(a.Positive("order"), jannOrder), a.Positive("procs")
+				ranges, given := a.Value("ranges")
+				if !given {
+					ranges = jannPowers
+				}
+				return func(seed uint64) (Generated, error) {
+					m, own, err := fitJann(path, ranges, order)
+					if err != nil {
+						return Generated{}, err
+					}
+					w := w
+					w.procs = cmp.Or(procs, own)
+					made, err := w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+						m.Processors, m.Load, m.Cycle, m.Seed = w.procs, load, cycle, seed
+						return m.Jobs(w.jobs)
+					})(seed)
+					made.Header, made.Warnings = toldOfJann(path, &m, order)
+					return made, err
+				}
+			},
+		},
+		{
+			Name: "poisson", Text: "Poisson arrivals, or gaps of any distribution, with sizes and runtimes of any: needs size, runtime, and load, mean-gap or gap",
+			Params: common(rate, gap, policy.Param{Name: "gap", Values: "DIST", Text: "times between submissions, scaled to load or mean-gap where one is given (exponential)"}, size, runtime),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a)
+				gap := readDistribution(a, "gap", logGaps, false)
+				if gap == nil {
+					w = w.withRate(a)
+				} else if w.meanGap = a.Seconds("mean-gap"); w.meanGap != 0 && w.load != 0 {
+					a.Fail("mean-gap", "it or load, not both")
+				}
+				size, run := readDistribution(a, "size", logSizes, true), readDistribution(a, "runtime", logRuntimes, true)
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (jobs iter.Seq[*entity.Job], err error) {
+					m := model.Renewal{Processors: w.procs, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
+					if err := drawn(draw{&m.Gap, gap}, draw{&m.Size, size}, draw{&m.Run, run}); err != nil {
+						return nil, err
+					}
+					return m.Jobs(w.jobs)
+				})
+			},
+		},
+		{
+			Name: "sessions", Text: "users who submit batches, wait, think and leave, our own generator: needs size, runtime, and load or mean-gap, of sessions",
+			Params: slices.DeleteFunc(common(rate, gap, size, runtime,
+				policy.Param{Name: "users", Values: "N", Text: "how many there are (50)"},
+				policy.Param{Name: "batches", Values: "DIST", Text: "batches of a session (exponential/4)"},
+				policy.Param{Name: "batch-jobs", Values: "DIST", Text: "jobs of a batch (exponential/3)"},
+				policy.Param{Name: "interval", Values: "DIST", Text: "time between two of them (exponential/30)"},
+				policy.Param{Name: "think", Values: "DIST", Text: "time from the end of a batch to the next (lognormal/10m/1)"},
+			), func(p policy.Param) bool { return p.Name == "flurries" }),
+			New: func(a *policy.Args) Source {
+				w := readWanted(a).withRate(a)
+				users := a.Positive("users")
+				size, run := readDistribution(a, "size", logSizes, true), readDistribution(a, "runtime", logRuntimes, true)
+				batches, batchJobs := readDistribution(a, "batches", nil, false), readDistribution(a, "batch-jobs", nil, false)
+				interval, think := readDistribution(a, "interval", nil, false), readDistribution(a, "think", nil, false)
+				return w.source(func(seed uint64, load float64, cycle *model.Cycle) (iter.Seq[*entity.Job], error) {
+					m := model.Sessions{Processors: w.procs, Users: users, MeanGap: w.meanGap, Load: load, Cycle: cycle, Seed: seed}
+					if err := drawn(draw{&m.Size, size}, draw{&m.Run, run}, draw{&m.Batches, batches}, draw{&m.BatchJobs, batchJobs},
+						draw{&m.Interval, interval}, draw{&m.Think, think}); err != nil {
+						return nil, err
+					}
+					return m.Jobs(w.jobs)
+				})
+			},
+		},
+		resampleSource(), feedbackSource(),
+	}
+}
+
+// sourceOf is the source that a trace's name asks for, or false where it is the
+// path of a file.
+func (t *Tables) sourceOf(trace string) (policy.Chosen[Source], bool, error) {
+	name, _, _ := strings.Cut(trace, ":")
+	for _, e := range t.Sources {
+		if e.Name == name {
+			c, err := t.Sources.Parse(trace)
+			return c, true, err
+		}
+	}
+	return policy.Chosen[Source]{}, false, nil
+}
+
+// SourceText is what the table says of the source that a trace's name asks for, or false
+// where the name is the path of a file. Of a source without a text it is its name.
+func (t *Tables) SourceText(trace string) (string, bool) {
+	name, _, _ := strings.Cut(trace, ":")
+	for _, e := range t.Sources {
+		if e.Name == name {
+			return cmp.Or(e.Text, "jobs of the source "+name), true
+		}
+	}
+	return "", false
+}
+
+// openSource has a source's jobs written down as a log and opens that. The log is SWF, or,
+// where the records have columns beyond SWF, CSV.
+func (t *Tables) openSource(ctx context.Context, c policy.Chosen[Source], o workload.Options) (*workload.Trace, error) {
+	made, err := c.Value(o.Seed)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.Spec, err)
+		if len(t.FilesOf("trace", c.Spec)) == 0 { // a model refuses nothing but its parameters
+			err = &SettingError{"trace", err}
+		}
+		return nil, err
+	}
+	from, to := io.Pipe()
+	defer from.Close() // ends the writer, too
+	for _, text := range made.Warnings {
+		t.tell("%s: %s", c.Spec, text)
+	}
+	h := &workload.Header{}
+	if made.Header != nil {
+		h = made.Header.Clone()
+	}
+	h.Set("MaxProcs", strconv.Itoa(made.Processors))
+	if strings.Contains(c.Spec, ":cycle=") {
+		addCycleBegin(h)
+	}
+	jobs := made.Jobs
+	var after map[int64][]entity.Dependency
+	if o.Feedback {
+		after = map[int64][]entity.Dependency{}
+		jobs = keepAfter(jobs, after)
+	}
+	var format workload.Writable = workload.SWF
+	if len(h.Columns) > 0 {
+		format = csv.Format{}
+	}
+	go func() { to.CloseWithError(writeLog(ctx, format, to, h, jobs)) }()
+	o.Stdin, o.Format = from, format
+	log, err := o.Open(workload.StandardInput)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Spec, err)
+	}
+	log.Name, log.Path = c.Spec, c.Spec
+	log.Options.After = after // which is complete, as the log is
+	return log, nil
+}
+
+// keepAfter notes what jobs come after that fields 17 and 18 cannot tell.
+func keepAfter(jobs iter.Seq[*entity.Job], after map[int64][]entity.Dependency) iter.Seq[*entity.Job] {
+	return func(yield func(*entity.Job) bool) {
+		for j := range jobs {
+			if !workload.TellsAfter(j.After) {
+				after[j.ID] = j.After
+			}
+			if !yield(j) {
+				return
+			}
+		}
+	}
+}
+
+func writeLog(ctx context.Context, format workload.Writable, to io.Writer, h *workload.Header, jobs iter.Seq[*entity.Job]) error {
+	w, err := format.Write(to, h)
+	if err != nil {
+		return err
+	}
+	for j := range jobs {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec := recordOf(j)
+		if err := w.Write(&rec); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}

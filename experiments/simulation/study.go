@@ -1,0 +1,118 @@
+package simulation
+
+// What studies ask of a scenario: see package study.
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"slices"
+
+	"github.com/gridslot/gridslot/metrics"
+	"github.com/gridslot/gridslot/metrics/schema"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// PolicyNames are the policies that Run runs, each with its parameters.
+func (sc *Scenario) PolicyNames(t *Tables) ([]string, error) {
+	all, err := sc.machine().names(sc, t)
+	if err != nil {
+		return nil, &SettingError{"policy", err}
+	}
+	var specs []string
+	for _, n := range all {
+		specs = append(specs, n.spec)
+	}
+	return specs, nil
+}
+
+// IsFile reports whether a value of a setting is the path of a file.
+func (t *Tables) IsFile(setting, value string) bool {
+	switch setting {
+	case "trace":
+		_, source, _ := t.sourceOf(value)
+		return !source && value != "" && value != workload.StandardInput
+	case "outages":
+		return value != "" && t.isOutageLog(value)
+	case "reservations":
+		return value != ""
+	}
+	return false
+}
+
+// Files are the paths of all files that the scenario has been read from, and of
+// those that Run reads.
+func (sc *Scenario) Files(t *Tables) []string {
+	var paths []string
+	for _, text := range sc.Texts {
+		paths = append(paths, text.Path)
+	}
+	paths = append(paths, t.FilesOf("trace", sc.Workload.Trace)...)
+	paths = append(paths, sc.filesBeside(t)...)
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// filesBeside are the paths of the files that Run reads beside the trace and Texts.
+func (sc *Scenario) filesBeside(t *Tables) (paths []string) {
+	for _, f := range []struct{ setting, value string }{
+		{"from", sc.Workload.From}, {"outages", sc.Flows.Outages}, {"reservations", sc.Flows.Reservations},
+	} {
+		paths = append(paths, t.FilesOf(f.setting, f.value)...)
+	}
+	if g, ok := sc.Machine.(*Grid); ok {
+		for _, l := range g.WithDefaults().leaves() {
+			if l.cluster != nil {
+				paths = append(paths, t.FilesOf("trace", l.cluster.Local)...)
+			}
+		}
+	}
+	return paths
+}
+
+// Table is summary.csv: its columns, and the rows of the policies that have finished.
+func (o *Outcome) Table() (columns []string, rows [][]string, err error) {
+	var b bytes.Buffer
+	if err := o.Print(&b, "csv"); err != nil {
+		return nil, nil, err
+	}
+	all, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, errors.New("the summary is empty")
+	}
+	return all[0], all[1:], nil
+}
+
+// SummaryColumns are the columns that summary.csv can have, whatever the machine.
+func SummaryColumns() []string {
+	var columns []string
+	for _, r := range []*Result{{}, {Money: &MoneySummary{}}, {Grid: &GridSummary{}}, {Accuracy: &metrics.AccuracySummary{}}} {
+		names, _, err := (&Outcome{Results: []*Result{r}}).Table()
+		if err != nil {
+			panic("the summary of an empty result: " + err.Error()) // its columns are those of three structs
+		}
+		for _, name := range names {
+			if !slices.Contains(columns, name) {
+				columns = append(columns, name)
+			}
+		}
+	}
+	return columns
+}
+
+// FileKinds are the kinds of files that a run may leave, beside summary.csv and
+// manifest.json: "jobs" is jobs-POLICY.csv, or one for each site.
+func FileKinds() []string {
+	return slices.DeleteFunc(schema.Kinds(), func(kind string) bool { return kind == "summary" })
+}
+
+// FileKind is the kind of a file, by its name, or "".
+func FileKind(name string) string {
+	if kind := schema.KindOf(name); slices.Contains(FileKinds(), kind) {
+		return kind
+	}
+	return ""
+}

@@ -1,0 +1,286 @@
+package simulation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/entity/indir"
+	"github.com/gridslot/gridslot/metrics/validate"
+	"github.com/gridslot/gridslot/policy/backfill"
+)
+
+// Schedule is what one policy's run has left in a folder.
+type Schedule struct {
+	Dir  string
+	Jobs string // name of the jobs CSV in it
+	// Policy made the schedule and decides which promises are checked; "" if it is not known.
+	Policy string
+	// Files are the names of all files of the run; nil where that is not known.
+	Files []string
+	// SHA256 is of the log that the run had; "" is not compared.
+	SHA256 string
+	// Settings are those of the manifest, which has the checksums of other files; nil where
+	// they are not compared.
+	Settings map[string]string
+}
+
+// beside opens the file of that kind that stands beside the jobs CSV, nil where the run
+// has written none.
+func (s *Schedule) beside(kind string) (io.ReadCloser, error) {
+	rest, ok := strings.CutPrefix(s.Jobs, "jobs-")
+	if !ok || s.Files != nil && !slices.Contains(s.Files, kind+rest) { // or an earlier run has left it
+		return nil, nil
+	}
+	switch f, err := indir.Open(s.Dir, kind+rest); {
+	case err == nil:
+		return f, nil
+	case errors.Is(err, fs.ErrNotExist) && s.Files == nil:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("opening what stands beside the schedule: %w", err)
+	}
+}
+
+// Validate checks a schedule against the scenario that it is of: everything that is drawn is
+// drawn anew. It says of which workload it is. A limit of 0 keeps 100 violations.
+func Validate(ctx context.Context, sc *Scenario, s Schedule, o Options, limit int) (of string, report validate.Report, err error) {
+	one := *sc
+	one.Policies = []string{cmp.Or(s.Policy, "fcfs")}
+	c := &call{Scenario: &one, options: o, tables: o.Tables}
+	if c.tables == nil {
+		c.tables = Standard()
+	}
+	if c.options.Tell == nil {
+		c.options.Tell = func(string, ...any) {}
+	}
+	if err := c.prepare(ctx); err != nil {
+		return "", report, err
+	}
+	if err := c.unchanged(s.Settings, s.SHA256); err != nil {
+		return c.jobs.name, report, err
+	}
+	rules := validate.Rules{Overrun: sc.Workload.Options.Overrun, Tau: des.Time(sc.Settings.Tau), Feedback: sc.Workload.Options.Feedback, Limit: limit}
+	if g, ok := c.machine().(*Grid); ok {
+		report, err = c.validateGrid(g, s.Dir, rules)
+		return c.jobs.name, report, err
+	}
+	if d, ok := c.machine().(*Domain); ok {
+		rules.Nodes, rules.PricesVary = c.nodes[0].Nodes, d.PricesVary()
+	} else if err := c.promises(&rules, s.Policy); err != nil {
+		return c.jobs.name, report, err
+	}
+	report, err = c.validate(s, rules)
+	return c.jobs.name, report, err
+}
+
+// validate checks the schedule of a cluster or a domain.
+func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Report, err error) {
+	open := c.jobs.open
+	if _, ok := c.machine().(*Domain); ok {
+		open = c.requests // with their prices
+	}
+	from, err := open()
+	if err != nil {
+		return report, err
+	}
+	defer from.Close()
+	by, err := ParseMoldable(c.Workload.Moldable)
+	if err != nil {
+		return report, err
+	}
+	jobs := MoldedFrom(sourceOf(from), by)
+	if c.bookings != nil {
+		rules.Bookings = slices.Collect(c.bookings.Bookings())
+	}
+	file, err := indir.Open(s.Dir, s.Jobs)
+	if err != nil {
+		return report, fmt.Errorf("opening the schedule: %w", err)
+	}
+	defer file.Close()
+	for _, beside := range []struct {
+		kind string
+		to   *io.Reader
+	}{{"attempts-", &rules.Attempts}, {"outages-", &rules.Outages}} {
+		f, err := s.beside(beside.kind)
+		if err != nil {
+			return report, err
+		}
+		if f != nil {
+			defer f.Close()
+			*beside.to = f
+		}
+	}
+	report, err = validate.Jobs(file, func(yield func(*entity.Job) bool) {
+		for j, ok := jobs.Next(); ok && yield(j); j, ok = jobs.Next() {
+		}
+	}, rules)
+	if jobs.Err() != nil {
+		return report, jobs.Err()
+	}
+	return report, err
+}
+
+// promises adds to the rules of a schedule on a cluster its size, and what the policy
+// promised.
+func (c *call) promises(rules *validate.Rules, spec string) (err error) {
+	k, _ := c.machine().(Cluster)
+	if rules.Processors, err = k.size(c); err != nil {
+		return err
+	}
+	if rules.Wakes, err = ParseWake(c.Settings.Wake); err != nil || spec == "" {
+		return err
+	}
+	chosen, err := c.tables.Policies.Parse(spec, c.defaults())
+	if err != nil {
+		return err
+	}
+	rules.Promises = promisesOf(chosen.Value)
+	if rules.Overrun == entity.OverrunExtend {
+		rules.Promises = validate.Promises{Order: rules.Promises.Order} // estimates bind nobody
+	}
+	if c.Settings.Power.SwitchOff {
+		rules.Promises.Head = false // a head may have to wait for nodes that boot, of which no file tells
+	}
+	if c.Settings.Power.String() != "" {
+		rules.Busy = c.Settings.Power.Most(chosen.Value, rules.Processors)
+	}
+	return nil
+}
+
+// promisesOf is what a policy promises.
+func promisesOf(p entity.Policy) validate.Promises {
+	switch p := p.(type) {
+	case backfill.FCFS:
+		return validate.Promises{Order: p.Order.Key == nil}
+	case backfill.EASY:
+		// A hold for the window that ends first may come to start later.
+		return validate.Promises{Head: p.Order.Key == nil && p.Reservations != backfill.NoReservation && p.Shape != entity.FirstEnd}
+	case backfill.PublishedEASY:
+		if p.NoBackfilling {
+			return validate.Promises{Order: p.Order.Key == nil}
+		}
+		return promisesOf(p.EASY)
+	case backfill.Conservative:
+		return validate.Promises{First: true}
+	}
+	return validate.Promises{}
+}
+
+// validateGrid checks all files of a run on a grid.
+func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none validate.Report, err error) {
+	var stopped flow.Victims
+	if c.Flows.Victims != "" {
+		chosen, err := VictimRules().Parse(c.Flows.Victims)
+		if err != nil {
+			return none, &SettingError{"victims", err}
+		}
+		stopped = chosen.Value
+	}
+	p, err := g.WithDefaults().parts(c)
+	if err != nil {
+		return none, err
+	}
+	from, err := c.jobs.open()
+	if err != nil {
+		return none, err
+	}
+	defer from.Close()
+	source, err := p.jobs(c, &policyRun{jobs: from})
+	if err != nil {
+		return none, err
+	}
+
+	var opened []io.Closer
+	defer func() {
+		for _, f := range opened {
+			f.Close()
+		}
+	}()
+	open := func(prefix, suffix string) (io.Reader, error) {
+		f, err := indir.Open(dir, prefix+c.all[0].file+suffix+".csv")
+		if err != nil {
+			return nil, fmt.Errorf("opening what the run has written: %w", err)
+		}
+		opened = append(opened, f)
+		return f, nil
+	}
+	files := validate.GridFiles{Clusters: map[string]io.Reader{}, Planned: map[string]io.Reader{}}
+	if files.Jobs, err = open("jobs-", ""); err != nil {
+		return none, err
+	}
+	for _, l := range p.leaves {
+		of := files.Clusters
+		if l.domain != nil {
+			of = files.Planned
+		}
+		if of[l.name], err = open("jobs-", "-"+l.file()); err != nil {
+			return none, err
+		}
+	}
+	if p.hasDomains() {
+		for _, f := range []struct {
+			prefix string
+			to     *io.Reader
+		}{{"tasks-", &files.Tasks}, {"local-", &files.Owners}, {"accounts-", &files.Accounts}} {
+			if *f.to, err = open(f.prefix, ""); err != nil {
+				return none, err
+			}
+		}
+		if slices.ContainsFunc(p.domains(), (*domainParts).reacts) {
+			if files.Prices, err = open("prices-", ""); err != nil {
+				return none, err
+			}
+		}
+	}
+	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
+		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
+		}
+	}, p.sites(stopped), rules)
+	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
+		return none, failed.Err()
+	}
+	return report, err
+}
+
+// sites are the grid's as the validator knows them.
+func (p *gridParts) sites(victims flow.Victims) []validate.Site {
+	var all []validate.Site
+	for _, l := range p.leaves {
+		if k := l.cluster; k != nil {
+			all = append(all, validate.Site{Name: l.name, Processors: k.Processors, Speed: k.Speed, Own: k.Local != ""})
+			continue
+		}
+		d := l.domain
+		s := validate.Site{Name: l.name, Nodes: l.parts.nodes, ByUse: d.PayByUse, Ahead: cmp.Or(d.Interval, d.Cycle), Rules: map[int]validate.PriceRule{}}
+		s.Overhead = victims.Rule == flow.VictimsCheckpoint || victims.Restart > 0
+		for k, r := range l.parts.rules {
+			if r.rule != nil {
+				s.Rules[s.Nodes[k].ID] = validate.PriceRule{Every: r.every, PriceRule: r.rule}
+			}
+		}
+		for _, q := range l.parts.queues {
+			for _, j := range q.jobs {
+				s.Queued = append(s.Queued, validate.QueuedJob{Owner: q.owner, Job: j})
+			}
+		}
+		for _, c := range l.parts.prices {
+			s.Prices = append(s.Prices, validate.NodePrice{Node: c.Node, At: c.At, Price: c.Price})
+		}
+		for _, own := range l.parts.local {
+			for _, j := range own.jobs {
+				s.Owners = append(s.Owners, validate.NodeUse{Node: j.Node, Start: j.Start, Length: j.Length})
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package simulation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/workload/workflow"
+)
+
+// This file runs workflows: a trace that ends in .json.
+
+// isWorkflow reports whether a trace is a workflow: by its ending, where it is no
+// source and not recognised as a log.
+func (t *Tables) isWorkflow(trace string) bool { return workflow.IsPath(trace) && t.isFile(trace) }
+
+// openWorkflow opens the scenario's workload where it is a workflow.
+func (sc *Scenario) openWorkflow() (*jobs, error) {
+	path := sc.Workload.Trace
+	w, err := workflow.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	made, err := w.Jobs(0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	all := make([]entity.Job, len(made))
+	for i, j := range made {
+		all[i] = *j
+	}
+	from := inMemory(filepath.Base(path), all)
+	from.requests, from.wait = true, true
+	from.sum = func() (string, error) {
+		data, err := os.ReadFile(path)
+		sum := sha256.Sum256(data)
+		return hex.EncodeToString(sum[:]), err
+	}
+	return from, nil
+}
+
+// StatesRequests reports whether the jobs of a trace state themselves what they ask
+// for: those of a job file, or of a workflow.
+func (t *Tables) StatesRequests(trace string) bool { return t.IsJobFile(trace) || t.isWorkflow(trace) }
+
+// checkWorkflow refuses options about the records of a log, and a part of what is a
+// whole.
+func (sc *Scenario) checkWorkflow() error {
+	defaults, values := New().Values(), sc.Values()
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "load", "feedback", "where", "first", "skip", "shift", "sort"} {
+		if values[name] != defaults[name] {
+			return wrong(name, "it is about a log, and %s is a workflow, which is run as it is", filepath.Base(sc.Workload.Trace))
+		}
+	}
+	return nil
+}

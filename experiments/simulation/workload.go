@@ -1,0 +1,214 @@
+package simulation
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/experiments/internal/interrupt"
+	"github.com/gridslot/gridslot/traces"
+	"github.com/gridslot/gridslot/workload"
+)
+
+// jobs are a workload that has been opened: any number of readings, each from
+// the first job on.
+type jobs struct {
+	name  string
+	sum   func() (string, error) // SHA-256; nil where there is none
+	size  int64                  // what a reading counts as read in the end
+	trace *workload.Trace        // or nil
+	open  func() (reading, error)
+	// requests tells that the jobs state whole requests: they are a job file's.
+	requests bool
+	// wait tells that jobs may have to wait for others.
+	wait bool
+}
+
+// reading is one pass through a workload. A workload.JobStream is one.
+type reading interface {
+	entity.Source
+	io.Closer
+	BytesRead() int64
+	Report() *workload.Report
+}
+
+// open opens the scenario's workload.
+func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs, error) {
+	w := &sc.Workload
+	o := w.Options
+	o.Seed, o.Stdin = sc.Settings.Seed, stdin
+	var trace *workload.Trace
+	var err error
+	switch {
+	case w.Jobs != nil:
+		return &jobs{name: w.Name, open: func() (reading, error) {
+			from, err := w.Jobs(sc.Settings.Seed)
+			return given{Source: from}, err
+		}}, nil
+	case w.From == "" && t.IsJobFile(w.Trace):
+		return sc.openJobFile(t)
+	case w.From == "" && t.isWorkflow(w.Trace):
+		return sc.openWorkflow()
+	case w.Trace != "":
+		if o, err = t.WithFormat(o, w.From); err == nil {
+			trace, err = t.openTrace(ctx, w.Trace, o)
+		}
+	default:
+		trace, err = sampleTrace(o)
+	}
+	if err != nil {
+		return nil, aboutWhere(err)
+	}
+	return &jobs{
+		name: trace.Name, sum: trace.SHA256, size: trace.Size(), trace: trace, wait: o.Feedback,
+		open: func() (reading, error) { return trace.Open() },
+	}, nil
+}
+
+// openTrace opens a log, by its path or the name that it was fetched by, or a source by its
+// name.
+func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options) (*workload.Trace, error) {
+	source, ok, err := t.sourceOf(path)
+	switch {
+	case err != nil:
+		return nil, &SettingError{"trace", err}
+	case ok:
+		return t.openSource(ctx, source, o)
+	case path == workload.StandardInput:
+		if o.Stdin == nil {
+			o.Stdin = os.Stdin
+		}
+		o.Stdin = interrupt.Reader(ctx, o.Stdin)
+	default:
+		if path, err = traces.Find(path); err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() { // such as a named pipe
+			o.Stdin = interrupt.File(ctx, func() (io.ReadCloser, error) { return os.Open(path) })
+			trace, err := o.Open(workload.StandardInput)
+			if err == nil {
+				trace.Name, trace.Path = filepath.Base(path), path
+			}
+			return trace, err
+		}
+	}
+	return o.Open(path)
+}
+
+// OpenTrace opens a log by its path, in the format that from names or in which it is, a
+// source by its name, or the sample where path is empty.
+func (t *Tables) OpenTrace(ctx context.Context, path, from string, o workload.Options) (*workload.Trace, error) {
+	if path == "" {
+		trace, err := sampleTrace(o)
+		return trace, aboutWhere(err)
+	}
+	o, err := t.WithFormat(o, from)
+	if err != nil {
+		return nil, err
+	}
+	trace, err := t.openTrace(ctx, path, o)
+	return trace, aboutWhere(err)
+}
+
+// sampleTrace is the log that comes with the program.
+func sampleTrace(o workload.Options) (*workload.Trace, error) {
+	name, content := traces.Sample()
+	o.Stdin = content
+	t, err := o.Open(workload.StandardInput)
+	if err == nil {
+		t.Name, t.Path = name, name
+	}
+	return t, err
+}
+
+// Processors is the size of the machine that a trace comes from. Where the header
+// does not tell it, that may be because the file is no trace at all, which is
+// then the error.
+func Processors(t *workload.Trace) (int, error) {
+	n, err := t.Procs()
+	if err == nil {
+		return n, nil
+	}
+	r, closer, openErr := t.Records()
+	if openErr != nil {
+		return 0, openErr
+	}
+	defer closer.Close()
+	if !r.Next() && r.Err() != nil {
+		return 0, r.Err()
+	}
+	return 0, err
+}
+
+// given are jobs that a program makes.
+type given struct{ entity.Source }
+
+func (given) BytesRead() int64         { return 0 }
+func (given) Report() *workload.Report { return &workload.Report{} }
+
+func (g given) Close() error {
+	if c, ok := g.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// sourceOf is what a metascheduler is to read: a program's own source itself,
+// which may listen to the ends of its jobs and tell of its errors.
+func sourceOf(r reading) entity.Source {
+	if g, ok := r.(given); ok {
+		return g.Source
+	}
+	return r
+}
+
+// inMemory are jobs that have been made.
+func inMemory(name string, all []entity.Job) *jobs {
+	return &jobs{name: name, size: int64(len(all)), open: func() (reading, error) { return &list{jobs: all}, nil }}
+}
+
+// list is a reading of jobs in memory.
+type list struct {
+	jobs []entity.Job
+	next atomic.Int64
+}
+
+func (l *list) Next() (*entity.Job, bool) {
+	i := l.next.Load()
+	if i == int64(len(l.jobs)) {
+		return nil, false
+	}
+	l.next.Store(i + 1)
+	return &l.jobs[i], true
+}
+
+func (l *list) BytesRead() int64       { return l.next.Load() }
+func (*list) Report() *workload.Report { return &workload.Report{} }
+func (*list) Close() error             { return nil }
+func (*list) Err() error               { return nil }
+
+// bookings reads the users' advance reservations, if there are any.
+func (sc *Scenario) bookings() (*workload.Reservations, error) {
+	if sc.Flows.Reservations == "" {
+		return nil, nil
+	}
+	r, err := workload.OpenReservations(sc.Flows.Reservations)
+	if err != nil {
+		return nil, &SettingError{"reservations", err}
+	}
+	return r, nil
+}
+
+// needsTrace refuses settings about a trace where there is none.
+func (sc *Scenario) needsTrace() error {
+	defaults, values := New().Values(), sc.Values()
+	for _, name := range []string{"procs-from", "estimates", "missing-estimate", "overrun", "where", "first", "skip", "load", "shift", "sort", "strict", "feedback"} {
+		if values[name] != defaults[name] {
+			return wrong(name, "it is about a trace, and there is none: the jobs are the batches of the domain")
+		}
+	}
+	return nil
+}
