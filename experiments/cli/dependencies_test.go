@@ -209,15 +209,18 @@ func TestJobsOfAGridWaitForOthers(t *testing.T) {
 	}
 }
 
-// An outage does not end while a job that waits for others is still to come.
+// Outages go on while a job that waits for others is still to come, to a broker or to the
+// queue of a site.
 func TestOutagesOfAGridGoOnWhileJobsWaitForOthers(t *testing.T) {
-	jobs := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,after\n1,0,1,10,,\n2,0,1,10,,1+1000\n")
-	dir := t.TempDir()
-	got := call("simulate", jobs, "--grid", write(t, "grid.yaml", "clusters: [{processors: 2}]\n"), "--policy", "earliest",
-		"--outages", "exponential:mtbf=100:repair=10", "--out", dir)
-	require.Zero(t, got.code, got.stderr)
-	rows := strings.Split(strings.TrimSpace(read(t, dir, "outages-earliest.csv")), "\n")
-	require.Greater(t, len(rows), 8, "of two processors in a thousand seconds: %v", rows)
+	waits := write(t, "jobs.csv", "id,submit,nodes,volume,runtime,after\n1,0,1,10,,\n2,0,1,10,,1+1000\n")
+	short := write(t, "short.swf", swf("0 9 1 9"))
+	for jobs, grid := range map[string]string{waits: "clusters: [{processors: 2}]\n", short: "clusters: [{processors: 2, local: \"" + waits + "\"}]\n"} {
+		dir := t.TempDir()
+		got := call("simulate", jobs, "--grid", write(t, "grid.yaml", grid), "--policy", "earliest", "--outages", "exponential:mtbf=100:repair=10", "--out", dir)
+		require.Zero(t, got.code, got.stderr)
+		rows := strings.Split(strings.TrimSpace(read(t, dir, "outages-earliest.csv")), "\n")
+		require.Greater(t, len(rows), 8, "of two processors in a thousand seconds: %v", rows)
+	}
 }
 
 func TestUnderFeedbackJobsOfAGridComeByTheEndsOfOthers(t *testing.T) {

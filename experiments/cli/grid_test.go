@@ -232,3 +232,19 @@ func TestASiteHasOwnJobsOfAnyKind(t *testing.T) {
 	got = call("simulate", log, "--grid", write(t, "grid.yaml", "clusters: [{processors: 4, local: gone.csv}]\n"))
 	require.Contains(t, got.stderr, "cluster-1, jobs of its own: ")
 }
+
+// The files of a run's sites are its own: another run in the folder replaces them without a
+// word, and reads none of them.
+func TestTheFilesOfSitesBelongToTheirRun(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"simulate", write(t, "log.swf", swf("0 9 1 9")), "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 4}]\n"), "--policy", "earliest", "--out", dir}
+	require.Zero(t, call(args...).code)
+	got := call(args...)
+	require.Zero(t, got.code)
+	require.NotContains(t, got.stderr, "also holds files of policies not in this run")
+	losses := filepath.Join(dir, "events-earliest-a.csv")
+	require.NoError(t, os.WriteFile(losses, []byte("site,from,to,processors\na,5,6,1\n"), 0o666))
+	got = call(append(args, "--outages", losses)...)
+	require.Equal(t, 2, got.code, got.stderr)
+	require.Contains(t, got.stderr, "--out: the run reads "+losses+", and would replace or remove it")
+}

@@ -63,8 +63,8 @@ func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) 
 	return nil, nil
 }
 
-// of is the book of one more domain, which is a site of that name, or "".
-func (b *books) of(x *Session, site string, l *market.Ledger) *book {
+// add begins the book of one more domain, which is a site of that name, or "".
+func (b *books) add(x *Session, site string, l *market.Ledger) *book {
 	k := &book{books: b, site: site, bills: metrics.NewBills(l, x.settings.Dir != "")}
 	b.all = append(b.all, k)
 	return k

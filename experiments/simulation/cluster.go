@@ -14,7 +14,7 @@ import (
 type Machine interface {
 	// Kind is "cluster", "domain" or "grid".
 	Kind() string
-	names(sc *Scenario, t *Tables) ([]name, error)
+	names(sc *Scenario, t *Tables) ([]policyName, error)
 	check(sc *Scenario) error
 	prepare(c *call) (runner, error)
 }
@@ -25,7 +25,7 @@ type runner func(ctx context.Context, p *policyRun) (*Result, error)
 // policyRun is one policy's run: its name, its jobs, and the settings that are
 // the same on every machine.
 type policyRun struct {
-	name
+	policyName
 	jobs      reading
 	settings  RunSettings
 	observers func(site string) []entity.Observer
@@ -37,7 +37,7 @@ type Cluster struct{ Processors int }
 // Kind implements Machine.
 func (Cluster) Kind() string { return "cluster" }
 
-func (Cluster) names(sc *Scenario, t *Tables) ([]name, error) {
+func (Cluster) names(sc *Scenario, t *Tables) ([]policyName, error) {
 	list := sc.Policies
 	if len(list) == 0 {
 		list = []string{"fcfs", "easy", "conservative"}
@@ -93,7 +93,7 @@ func (k Cluster) prepare(c *call) (runner, error) {
 		}
 		s := p.settings
 		s.Policy, s.Processors = chosen.Value, procs
-		c.Settings.Power.tell(chosen.Value)
+		c.Settings.Power.setCap(chosen.Value)
 		s.Observers = append(append(s.Observers, overheads()...), p.observers("")...)
 		if s.Outages, err = outages.flow(nil); err != nil {
 			return nil, err

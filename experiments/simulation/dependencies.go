@@ -53,8 +53,8 @@ func (j *jobs) survey(feedback bool) (*flow.Links, error) {
 	return links, nil
 }
 
-// link has the jobs of the workload wait for others, where they say so.
-func (c *call) link() (err error) {
+// linkJobs has the jobs of the workload wait for others, where they say so.
+func (c *call) linkJobs() (err error) {
 	if c.jobs == nil {
 		return nil
 	}

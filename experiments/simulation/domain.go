@@ -82,7 +82,7 @@ var defaultNodePolicies = []string{"css", "batch-slicer:k=5:shift=end", "bsf:k=5
 // Kind implements Machine.
 func (*Domain) Kind() string { return "domain" }
 
-func (*Domain) names(sc *Scenario, t *Tables) ([]name, error) {
+func (*Domain) names(sc *Scenario, t *Tables) ([]policyName, error) {
 	if len(sc.Policies) == 0 {
 		return names(t.Nodes, defaultNodePolicies, sc.defaults())
 	}
@@ -106,8 +106,8 @@ func (d *Domain) check(sc *Scenario) error {
 	return nil
 }
 
-// domainParts are a domain with everything drawn that is drawn.
-type domainParts struct {
+// drawnDomain is a domain with the nodes, prices and owners that were drawn for a run.
+type drawnDomain struct {
 	*Domain
 	nodes    []entity.Node
 	index    map[int]int   // position by ID
@@ -160,7 +160,7 @@ func (d *Domain) prepare(c *call) (runner, error) {
 }
 
 // parts draws what is drawn of a domain.
-func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
+func (d *Domain) parts(seed, replication uint64) (*drawnDomain, error) {
 	if len(d.Union) > 0 {
 		return d.union(seed, replication)
 	}
@@ -168,7 +168,7 @@ func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &domainParts{Domain: d, nodes: nodes, index: map[int]int{}}
+	p := &drawnDomain{Domain: d, nodes: nodes, index: map[int]int{}}
 	for i, n := range p.nodes {
 		p.index[n.ID] = i
 	}
@@ -176,8 +176,8 @@ func (d *Domain) parts(seed, replication uint64) (*domainParts, error) {
 }
 
 // union draws the domains of a union and joins them.
-func (d *Domain) union(seed, replication uint64) (*domainParts, error) {
-	all := &domainParts{Domain: d, index: map[int]int{}}
+func (d *Domain) union(seed, replication uint64) (*drawnDomain, error) {
+	all := &drawnDomain{Domain: d, index: map[int]int{}}
 	for i, member := range d.members() {
 		if slices.ContainsFunc(d.members()[:i], func(m DomainSite) bool { return m.Name == member.Name }) {
 			return nil, fmt.Errorf("union: two domains are called %q", member.Name)
@@ -304,8 +304,8 @@ func (d *Domain) PricesVary() bool {
 	return len(d.Prices) > 0 || d.PriceRules != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.PricesVary() })
 }
 
-// within is a search that keeps to nodes of one value of a label, if there is one.
-func within(label string, f plan.Finder) plan.Finder {
+// keptToLabel is a search that keeps to nodes of one value of a label, if there is one.
+func keptToLabel(label string, f plan.Finder) plan.Finder {
 	if label == "" {
 		return f
 	}
@@ -316,7 +316,7 @@ func within(label string, f plan.Finder) plan.Finder {
 func criterionOf(user int32, all []plan.Finder) plan.Finder { return all[max(int(user), 0)%len(all)] }
 
 // draw makes the owners' jobs and checks that all nodes that are named are there.
-func (p *domainParts) draw(seed uint64) error {
+func (p *drawnDomain) draw(seed uint64) error {
 	p.prices = slices.Clone(p.Prices)
 	slices.SortStableFunc(p.prices, func(a, b NodePrice) int { return cmp.Compare(a.At, b.At) })
 	if l := p.Local; l != nil {
@@ -365,7 +365,7 @@ func (b *Batches) draw(seed uint64, cycle des.Time) ([]entity.Job, error) {
 }
 
 // run runs one policy on nodes of its own: prices change.
-func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
+func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
 	chosen, err := c.tables.Nodes.Parse(r.spec, c.defaults()) // anew: it may keep state
 	if err != nil {
 		return nil, err
@@ -385,16 +385,16 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	}
 	if by, ok := s.Policy.(*cyclic.Policy); ok && by.Criterion == nil && len(p.criteria) > 0 {
 		by.Criterion = func(j *entity.Run) plan.Finder {
-			return within(chosen.Value.Within, criterionOf(j.User, p.criteria))
+			return keptToLabel(chosen.Value.Within, criterionOf(j.User, p.criteria))
 		}
 	}
 	x := newSession(s)
 	defer x.close()
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
 	books := &books{}
-	book := books.of(x, "", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
+	book := books.add(x, "", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
 	x.bill = books.job
-	prices := &priceFile{domains: []*domainParts{p}}
+	prices := &priceFile{domains: []*drawnDomain{p}}
 	err = x.openAlone(&Site{Plan: nodes, Policy: s.Policy, Flows: slices.Concat(
 		[]Flow{book, x.cycles(cycles), listening(r.observers("")...)},
 		x.records(),
@@ -412,7 +412,7 @@ func (p *domainParts) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 
 // source are the jobs of a run; where a label is given, their own searches keep to nodes of
 // one value of the label.
-func (p *domainParts) source(c *call, r *policyRun, label string) (entity.Source, error) {
+func (p *drawnDomain) source(c *call, r *policyRun, label string) (entity.Source, error) {
 	jobs, err := p.priced(c, r.jobs)
 	if err != nil {
 		return nil, err
@@ -445,11 +445,11 @@ func (d *Domain) priced(c *call, from reading) (reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &priced{from, pricing}, nil
+	return &pricedJobs{from, pricing}, nil
 }
 
 // plan is the domain on nodes of its own, whose prices may change.
-func (p *domainParts) plan(finder plan.Finder) (*plan.Domain, error) {
+func (p *drawnDomain) plan(finder plan.Finder) (*plan.Domain, error) {
 	nodes := make([]*entity.Node, len(p.nodes))
 	for i, n := range p.nodes {
 		nodes[i] = &n
@@ -475,7 +475,7 @@ func (k *labelledSearches) Next() (*entity.Job, bool) {
 	}
 	if f, own := j.Request.Criterion.(plan.Finder); own {
 		copied := *j // others may run it, too
-		copied.Request.Criterion = within(k.label, f)
+		copied.Request.Criterion = keptToLabel(k.label, f)
 		j = &copied
 	}
 	return j, ok
@@ -495,13 +495,13 @@ func (k *labelledSearches) Err() error {
 	return nil
 }
 
-// priced are the jobs of a trace, each with a volume and a budget.
-type priced struct {
+// pricedJobs are the jobs of a trace, each with a volume and a budget.
+type pricedJobs struct {
 	reading
 	pricing *vo.Pricing
 }
 
-func (p *priced) Next() (*entity.Job, bool) {
+func (p *pricedJobs) Next() (*entity.Job, bool) {
 	j, ok := p.reading.Next()
 	if ok {
 		p.pricing.Apply(j)
@@ -509,7 +509,7 @@ func (p *priced) Next() (*entity.Job, bool) {
 	return j, ok
 }
 
-func (p *priced) Err() error {
+func (p *pricedJobs) Err() error {
 	if e, ok := p.reading.(interface{ Err() error }); ok {
 		return e.Err()
 	}

@@ -32,7 +32,7 @@ func (t *Tables) AddFormats(own policy.Table[workload.Format]) { t.Formats = mer
 func (t *Tables) AllFormats() []workload.Format {
 	var all []workload.Format
 	for _, e := range t.Formats {
-		if f, err := made(t.Formats, e.Name); err == nil && f != workload.Format(workload.SWF) {
+		if f, err := parsed(t.Formats, e.Name); err == nil && f != workload.Format(workload.SWF) {
 			all = append(all, f)
 		}
 	}
@@ -45,7 +45,7 @@ func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, 
 	if o.Format != nil {
 		return o, nil
 	}
-	f, err := made(t.Formats, from)
+	f, err := parsed(t.Formats, from)
 	if err != nil {
 		return o, &SettingError{"from", err}
 	}
@@ -58,7 +58,7 @@ func (t *Tables) WithFormat(o workload.Options, from string) (workload.Options, 
 // FormatTo is the format in which a log is to be written: the one that to names, or by
 // the ending of its path, or SWF.
 func (t *Tables) FormatTo(path, to string) (workload.Format, error) {
-	f, err := made(t.Formats, to)
+	f, err := parsed(t.Formats, to)
 	if err != nil {
 		return nil, &SettingError{"to", err}
 	}

@@ -116,12 +116,12 @@ const (
 // Kind implements Machine.
 func (*Grid) Kind() string { return "grid" }
 
-func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
+func (g *Grid) names(sc *Scenario, t *Tables) ([]policyName, error) {
 	list := sc.Policies
 	if len(list) == 0 {
 		list = defaultStrategies
 	}
-	var all []name
+	var all []policyName
 	specs, err := policy.Specs(strings.Join(list, ","))
 	if err != nil {
 		return nil, err
@@ -131,10 +131,10 @@ func (g *Grid) names(sc *Scenario, t *Tables) ([]name, error) {
 		if err != nil {
 			return nil, fmt.Errorf("a grid has strategies: %w", err)
 		}
-		if err := g.whole(t, n.spec); err != nil {
+		if err := g.refuseSplitting(t, n.spec); err != nil {
 			return nil, fmt.Errorf("a grid has strategies: %w", err)
 		}
-		if slices.ContainsFunc(all, func(o name) bool { return o.file == n.file }) {
+		if slices.ContainsFunc(all, func(o policyName) bool { return o.file == n.file }) {
 			return nil, fmt.Errorf("a grid has strategies: %q is asked for twice", n.spec)
 		}
 		all = append(all, n)
@@ -169,16 +169,16 @@ func strategies(t *Tables, spec string) ([]policy.Chosen[func() grid.Strategy], 
 	return all, nil
 }
 
-func strategyName(t *Tables, spec string) (name, error) {
+func strategyName(t *Tables, spec string) (policyName, error) {
 	all, err := strategies(t, spec)
 	if err != nil {
-		return name{}, err
+		return policyName{}, err
 	}
 	var specs, files []string
 	for _, c := range all {
 		specs, files = append(specs, c.Spec), append(files, c.FileName())
 	}
-	return name{spec: strings.Join(specs, "+"), file: strings.Join(files, "+")}, nil
+	return policyName{spec: strings.Join(specs, "+"), file: strings.Join(files, "+")}, nil
 }
 
 func (g *Grid) check(sc *Scenario) error {
@@ -232,16 +232,16 @@ func (g *Grid) Check() error {
 	g = g.WithDefaults()
 	taken := map[string]bool{"regulator": true}
 	if g.Brokers > maxBrokers {
-		return at(fmt.Errorf("brokers: want %d or fewer, not %d", maxBrokers, g.Brokers), "brokers")
+		return faultAt(fmt.Errorf("brokers: want %d or fewer, not %d", maxBrokers, g.Brokers), "brokers")
 	}
 	for i := range g.Brokers {
 		taken[brokerName(i)] = true
 	}
 	switch {
 	case g.Brokers < 1:
-		return at(fmt.Errorf("brokers: a grid needs 1 broker or more, not %d", g.Brokers), "brokers")
+		return faultAt(fmt.Errorf("brokers: a grid needs 1 broker or more, not %d", g.Brokers), "brokers")
 	case !(g.Expiry >= 0) || g.Expiry > maxSeconds:
-		return at(fmt.Errorf("expiry: want 0 (the default) to %g seconds, not %v", maxSeconds, g.Expiry), "expiry")
+		return faultAt(fmt.Errorf("expiry: want 0 (the default) to %g seconds, not %v", maxSeconds, g.Expiry), "expiry")
 	}
 	return g.checkSites(taken, "broker-1 to "+brokerName(g.Brokers-1)+" and the regulator")
 }
@@ -250,22 +250,22 @@ func (g *Grid) Check() error {
 // names taken, which others says for a user.
 func (g *Grid) checkSites(taken map[string]bool, others string) error {
 	if len(g.Clusters)+len(g.Domains)+len(g.Grids) == 0 {
-		return at(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
+		return faultAt(errors.New("a grid needs clusters or domains, as in clusters: [{processors: 64}]"), "clusters")
 	}
 	for i, k := range g.Clusters {
-		if err := under(k.check(taken), "clusters", i); err != nil {
+		if err := faultUnder(k.check(taken), "clusters", i); err != nil {
 			return err
 		}
 		taken[k.Name] = true
 	}
 	for i, d := range g.Domains {
-		if err := under(d.check(taken), "domains", i); err != nil {
+		if err := faultUnder(d.check(taken), "domains", i); err != nil {
 			return err
 		}
 		taken[d.Name] = true
 	}
 	for i, s := range g.Grids {
-		if err := under(s.check(taken), "grids", i); err != nil {
+		if err := faultUnder(s.check(taken), "grids", i); err != nil {
 			return err
 		}
 		taken[s.Name] = true
@@ -273,11 +273,11 @@ func (g *Grid) checkSites(taken map[string]bool, others string) error {
 	for i, l := range g.Network.Links {
 		for _, name := range l.Between {
 			if !taken[name] {
-				return at(fmt.Errorf("a link names %q, which is no entity: there are the %s, %s", name, g.kinds(), others), "network", "links", i)
+				return faultAt(fmt.Errorf("a link names %q, which is no entity: there are the %s, %s", name, g.kinds(), others), "network", "links", i)
 			}
 		}
 		if l.Between[0] == l.Between[1] {
-			return at(fmt.Errorf("a link leads from %q to itself", l.Between[0]), "network", "links", i)
+			return faultAt(fmt.Errorf("a link leads from %q to itself", l.Between[0]), "network", "links", i)
 		}
 	}
 	_, err := g.Network.network()
@@ -288,9 +288,9 @@ func (g *Grid) checkSites(taken map[string]bool, others string) error {
 func checkName(name string, taken map[string]bool) error {
 	switch {
 	case taken[name]:
-		return at(fmt.Errorf("name: two entities are called %q", name), "name")
+		return faultAt(fmt.Errorf("name: two entities are called %q", name), "name")
 	case !isFileName(name):
-		return at(fmt.Errorf("name: %q cannot be part of the name of a file, which a site's name becomes: use letters, digits, and any of . _ + - between them", name), "name")
+		return faultAt(fmt.Errorf("name: %q cannot be part of the name of a file, which a site's name becomes: use letters, digits, and any of . _ + - between them", name), "name")
 	}
 	return nil
 }
@@ -301,9 +301,9 @@ func (d DomainSite) check(taken map[string]bool) error {
 	}
 	switch {
 	case d.Domain == nil || !(d.Cycle > 0):
-		return at(fmt.Errorf("%s: a domain needs nodes and a cycle", d.Name))
+		return faultAt(fmt.Errorf("%s: a domain needs nodes and a cycle", d.Name))
 	case d.QueueLimit < 0:
-		return at(fmt.Errorf("%s: queue_limit must not be negative: %d", d.Name, d.QueueLimit), "queue_limit")
+		return faultAt(fmt.Errorf("%s: queue_limit must not be negative: %d", d.Name, d.QueueLimit), "queue_limit")
 	}
 	return nil
 }
@@ -314,11 +314,11 @@ func (k ClusterSite) check(taken map[string]bool) error {
 	}
 	switch {
 	case k.Processors < 1 || k.Processors > math.MaxInt32:
-		return at(fmt.Errorf("want a number of processors of 1 or more, at most %d", math.MaxInt32), "processors").wanting()
+		return faultAt(fmt.Errorf("want a number of processors of 1 or more, at most %d", math.MaxInt32), "processors").wanting()
 	case !(k.Speed >= minSpeed && k.Speed <= 1/minSpeed):
-		return at(fmt.Errorf("%s: speed must be %g to %g, not %v", k.Name, minSpeed, 1/minSpeed, k.Speed), "speed")
+		return faultAt(fmt.Errorf("%s: speed must be %g to %g, not %v", k.Name, minSpeed, 1/minSpeed, k.Speed), "speed")
 	case k.QueueLimit < 0:
-		return at(fmt.Errorf("%s: queue_limit must not be negative: %d", k.Name, k.QueueLimit), "queue_limit")
+		return faultAt(fmt.Errorf("%s: queue_limit must not be negative: %d", k.Name, k.QueueLimit), "queue_limit")
 	}
 	return nil
 }
@@ -341,18 +341,18 @@ func isFileName(name string) bool {
 func (n Network) network() (*grid.Network, error) {
 	var err error
 	made := &grid.Network{Links: map[[2]string]grid.Link{}}
-	if made.Default, err = link(n.Latency, n.Bandwidth); err != nil {
-		return nil, at(fmt.Errorf("network: %w", err), "network")
+	if made.Default, err = newLink(n.Latency, n.Bandwidth); err != nil {
+		return nil, faultAt(fmt.Errorf("network: %w", err), "network")
 	}
 	for i, l := range n.Links {
-		if made.Links[l.Between], err = link(l.Latency, l.Bandwidth); err != nil {
-			return nil, at(fmt.Errorf("link %v: %w", l.Between, err), "network", "links", i)
+		if made.Links[l.Between], err = newLink(l.Latency, l.Bandwidth); err != nil {
+			return nil, faultAt(fmt.Errorf("link %v: %w", l.Between, err), "network", "links", i)
 		}
 	}
 	return made, nil
 }
 
-func link(latency float64, bandwidth *float64) (grid.Link, error) {
+func newLink(latency float64, bandwidth *float64) (grid.Link, error) {
 	if !(latency >= 0 && latency <= maxSeconds) {
 		return grid.Link{}, fmt.Errorf("latency must be 0 to %g seconds, not %v", maxSeconds, latency)
 	}

@@ -29,7 +29,7 @@ func (g *Grid) prepare(c *call) (runner, error) {
 			return nil, err
 		}
 		for i := range batches {
-			p.ask(&batches[i])
+			p.setCriterion(&batches[i])
 		}
 		c.jobs = inMemory(c.base, batches)
 	}
@@ -42,8 +42,8 @@ func (g *Grid) prepare(c *call) (runner, error) {
 }
 
 // parts draws what is drawn of a grid.
-func (g *Grid) parts(c *call) (*gridParts, error) {
-	p := &gridParts{Grid: g}
+func (g *Grid) parts(c *call) (*drawnGrid, error) {
+	p := &drawnGrid{Grid: g}
 	p.leaves = g.leaves()
 	if err := g.checkStrategies(c.tables); err != nil {
 		return nil, err
@@ -74,37 +74,37 @@ func (g *Grid) parts(c *call) (*gridParts, error) {
 	return p, err
 }
 
-// gridParts are a grid with everything drawn that is drawn.
-type gridParts struct {
+// drawnGrid is a grid with the sites, criteria and outages that were drawn for a run.
+type drawnGrid struct {
 	*Grid
 	leaves   []leaf
 	criteria []plan.Finder
 	outages  []*outages // of the leaves, or none
 }
 
-// ask gives a job its user's search for windows.
-func (p *gridParts) ask(j *entity.Job) {
+// setCriterion gives a job its user's search for windows.
+func (p *drawnGrid) setCriterion(j *entity.Job) {
 	if len(p.criteria) > 0 && j.Request.Criterion == nil {
 		j.Request.Criterion = criterionOf(j.User, p.criteria)
 	}
 }
 
-// asking are the jobs of a trace, each with its user's search for windows.
-type asking struct {
-	priced
-	parts *gridParts
+// gridRequests are the jobs of a trace, each with its user's search for windows.
+type gridRequests struct {
+	pricedJobs
+	parts *drawnGrid
 }
 
-func (a *asking) Next() (*entity.Job, bool) {
-	j, ok := a.priced.Next()
+func (a *gridRequests) Next() (*entity.Job, bool) {
+	j, ok := a.pricedJobs.Next()
 	if ok {
-		a.parts.ask(j)
+		a.parts.setCriterion(j)
 	}
 	return j, ok
 }
 
 // jobs are those of a run.
-func (p *gridParts) jobs(c *call, r *policyRun) (entity.Source, error) {
+func (p *drawnGrid) jobs(c *call, r *policyRun) (entity.Source, error) {
 	if c.jobs.trace == nil || !p.hasDomains() {
 		return sourceOf(r.jobs), nil
 	}
@@ -112,11 +112,11 @@ func (p *gridParts) jobs(c *call, r *policyRun) (entity.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asking{priced{r.jobs, pricing}, p}, nil
+	return &gridRequests{pricedJobs{r.jobs, pricing}, p}, nil
 }
 
 // run runs one strategy, or one for each broker in turn.
-func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
+func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, error) {
 	chosen, err := strategies(c.tables, r.spec)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 		g.made.AddBroker(brokerName(i), chosen[i%len(chosen)].Value())
 	}
 	x.coming = append(x.coming, func() bool { return !g.made.Idle() })
-	assign := p.Assign.to(x.Sim, p.Brokers)
+	assign := p.Assign.brokerOf(x.Sim, p.Brokers)
 	if x.waiting != nil {
 		x.waiting.Connect(g.made.Door(assign))
 	}
@@ -156,7 +156,7 @@ func (p *gridParts) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 // gridRun is a run on a grid under way: its sites, one behind the other, and the grid above
 // them, which is a Site without a plan or a scheduler: flows listen to the jobs as a whole.
 type gridRun struct {
-	*gridParts
+	*drawnGrid
 	call    *call
 	policy  *policyRun
 	session *Session
@@ -174,9 +174,9 @@ type gridRun struct {
 	log       io.Writer // of negotiations, or nil
 }
 
-func (p *gridParts) newRun(c *call, r *policyRun, x *Session) *gridRun {
+func (p *drawnGrid) newRun(c *call, r *policyRun, x *Session) *gridRun {
 	return &gridRun{
-		gridParts: p, call: c, policy: r, session: x, places: newGridPlaces(p.leaves), whole: &executions{first: des.Forever}, domains: &domainSites{},
+		drawnGrid: p, call: c, policy: r, session: x, places: newGridPlaces(p.leaves), whole: &executions{first: des.Forever}, domains: &domainSites{},
 		books: &books{grid: true}, prices: &priceFile{grid: true, domains: p.domains()}, losses: &outageFile{grid: true},
 	}
 }
@@ -240,7 +240,7 @@ func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
 
 // openSite opens the i-th site with its agent, who speaks for the site to brokers.
 func (g *gridRun) openSite(i int, l leaf) error {
-	level, err := g.levels.of(l)
+	level, err := g.levels.gridOf(l)
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (g *gridRun) domain(s *Site, l leaf, level *grid.Grid, files []Flow) (func(
 	if err != nil {
 		return nil, err
 	}
-	book := g.books.of(g.session, l.name, &market.Ledger{ByUse: l.domain.PayByUse})
+	book := g.books.add(g.session, l.name, &market.Ledger{ByUse: l.domain.PayByUse})
 	owners := &ownersFlow{call: g.call, parts: l.parts, book: book, prices: g.prices}
 	g.domains.flows = append(g.domains.flows, owners)
 	s.Plan, s.Policy = nodes, local.Value.Policy
@@ -350,8 +350,8 @@ func (g *gridRun) result() (*Result, error) {
 	return &result, nil
 }
 
-// to is the function that says which of n brokers gets a job.
-func (a Assign) to(sim *des.Simulator, n int) func(*entity.Job) int {
+// brokerOf is the function that says which of n brokers gets a job.
+func (a Assign) brokerOf(sim *des.Simulator, n int) func(*entity.Job) int {
 	turn := -1
 	inTurn := func() int {
 		turn = (turn + 1) % n

@@ -18,7 +18,7 @@ import (
 func decode(text string) (*Grid, error) {
 	r := &reader{kind: "grid", tables: Standard(), sc: New(), nodes: map[int]bool{}}
 	if err := r.read([]byte(text)); err != nil {
-		return nil, in(r.file, err)
+		return nil, faultIn(r.file, err)
 	}
 	return r.sc.Machine.(*Grid), nil
 }
@@ -75,7 +75,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r := &reader{tables: tables, sc: New(), nodes: map[int]bool{}, dir: t.TempDir()}
 		if err := r.read([]byte(text)); err != nil {
-			require.NotEmpty(t, in(r.file, err).Error())
+			require.NotEmpty(t, faultIn(r.file, err).Error())
 		} else if g, ok := r.sc.Machine.(*Grid); ok {
 			require.NoError(t, g.Check())
 		}
@@ -136,7 +136,7 @@ func TestOnAGridEveryPassKeepsTheRules(t *testing.T) {
 func TestAssignment(t *testing.T) {
 	users := []int32{4, -1, 4, 9, -1}
 	var got []int
-	to := AssignByUser.to(nil, 3)
+	to := AssignByUser.brokerOf(nil, 3)
 	for _, u := range users {
 		got = append(got, to(&entity.Job{User: u}))
 	}

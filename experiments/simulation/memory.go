@@ -22,19 +22,19 @@ const (
 	unitBytes   = 120 // a processor or node that fails
 )
 
-// needs is what a call will need; running is how many policies run at a time.
-type needs struct {
+// memoryNeeds is what a call will need; running is how many policies run at a time.
+type memoryNeeds struct {
 	all     []hostmem.Need
 	running float64
 }
 
-func (n *needs) add(bytes float64, what string, args ...any) {
+func (n *memoryNeeds) add(bytes float64, what string, args ...any) {
 	n.all = append(n.all, hostmem.Need{What: fmt.Sprintf(what, args...), Bytes: bytes})
 }
 
 // checkMemory refuses a call that would need more memory than it may have.
 func (c *call) checkMemory() error {
-	n := needs{running: float64(min(max(c.options.Workers, 1), len(c.all)))}
+	n := memoryNeeds{running: float64(min(max(c.options.Workers, 1), len(c.all)))}
 	var batches *Batches
 	if c.jobs == nil {
 		batches = batchesOf(c.machine())
@@ -61,21 +61,21 @@ func (c *call) checkMemory() error {
 	return hostmem.Fits(c.options.Memory, n.all...)
 }
 
-func (n *needs) batches(b *Batches) {
+func (n *memoryNeeds) batches(b *Batches) {
 	if b != nil {
 		jobs := float64(b.Cycles) * float64(b.WithDefaults().Jobs)
 		n.add(jobBytes*jobs, "%.0f jobs of batches", jobs)
 	}
 }
 
-func (c *call) needsOfProcessors(n *needs, processors float64) {
+func (c *call) needsOfProcessors(n *memoryNeeds, processors float64) {
 	if c.Settings.Allocation == metrics.AllocationIntervals && c.options.Dir != "" {
 		n.add(processors/8*n.running, "which of %.0f processors are free", processors)
 	}
 	c.needsOfFailures(n, processors)
 }
 
-func (c *call) needsOfNodes(n *needs, d *Domain) {
+func (c *call) needsOfNodes(n *memoryNeeds, d *Domain) {
 	for _, member := range d.Union {
 		c.needsOfNodes(n, member.Domain)
 	}
@@ -99,7 +99,7 @@ func (c *call) needsOfNodes(n *needs, d *Domain) {
 
 // checkNodes refuses nodes that need more memory than there is.
 func (d *Domain) checkNodes() error {
-	var n needs
+	var n memoryNeeds
 	n.nodes(d)
 	for _, member := range d.Union {
 		n.nodes(member.Domain)
@@ -108,7 +108,7 @@ func (d *Domain) checkNodes() error {
 }
 
 // nodes adds those of a domain that is no union, and returns how many there are.
-func (n *needs) nodes(d *Domain) float64 {
+func (n *memoryNeeds) nodes(d *Domain) float64 {
 	if len(d.Nodes) > 0 {
 		return float64(len(d.Nodes))
 	}
@@ -121,7 +121,7 @@ func (n *needs) nodes(d *Domain) float64 {
 }
 
 // needsOfFailures are those of a model of failures, of so many processors or nodes.
-func (c *call) needsOfFailures(n *needs, units float64) {
+func (c *call) needsOfFailures(n *memoryNeeds, units float64) {
 	if c.Flows.Outages == "" || c.tables.isOutageLog(c.Flows.Outages) {
 		return
 	}

@@ -64,7 +64,7 @@ type leaf struct {
 	name    string       // north/astra
 	cluster *ClusterSite // or
 	domain  *DomainSite
-	parts   *domainParts // of a domain
+	parts   *drawnDomain // of a domain
 	own     *siteJobs    // of a cluster with jobs of its own
 	within  []GridSite   // whose site it is, from above
 	path    []any        // where it stands in the file
@@ -74,8 +74,8 @@ type leaf struct {
 func (l leaf) file() string { return strings.ReplaceAll(l.name, "/", "-") }
 
 // domains are those of all levels, as drawn.
-func (p *gridParts) domains() []*domainParts {
-	var all []*domainParts
+func (p *drawnGrid) domains() []*drawnDomain {
+	var all []*drawnDomain
 	for _, l := range p.leaves {
 		if l.parts != nil {
 			all = append(all, l.parts)
@@ -129,7 +129,7 @@ func (l leaf) checkPolicy(t *Tables, defaults ...string) (err error) {
 		}
 	}
 	if err != nil {
-		return at(fmt.Errorf("%s: policy: %w", l.name, err), append(l.path, "policy")...)
+		return faultAt(fmt.Errorf("%s: policy: %w", l.name, err), append(l.path, "policy")...)
 	}
 	return nil
 }
@@ -161,8 +161,8 @@ func splits(spec string) error {
 	return fmt.Errorf("%q splits jobs, and a site that is a grid takes them whole: choose one for rigid jobs, such as earliest or distributed", spec)
 }
 
-// whole refuses strategies of the brokers that split jobs, where a site is a grid.
-func (g *Grid) whole(t *Tables, spec string) error {
+// refuseSplitting refuses strategies of the brokers that split jobs, where a site is a grid.
+func (g *Grid) refuseSplitting(t *Tables, spec string) error {
 	all, err := strategies(t, spec)
 	if err != nil || len(g.Grids) == 0 {
 		return err
@@ -179,9 +179,9 @@ func (g *Grid) whole(t *Tables, spec string) error {
 func (g *Grid) checkStrategies(t *Tables) error {
 	for i, s := range g.Grids {
 		if _, err := s.router(t); err != nil {
-			return at(fmt.Errorf("%s: strategy: %w", s.Name, err), "grids", i, "strategy")
+			return faultAt(fmt.Errorf("%s: strategy: %w", s.Name, err), "grids", i, "strategy")
 		}
-		if err := under(s.checkStrategies(t), "grids", i); err != nil {
+		if err := faultUnder(s.checkStrategies(t), "grids", i); err != nil {
 			return err
 		}
 	}
@@ -195,9 +195,9 @@ type levels struct {
 	below  map[*Grid]*grid.Grid
 }
 
-// of is the grid whose site a leaf is. It is made when its first leaf asks: so sites
+// gridOf is the grid whose site a leaf is. It is made when its first leaf asks: so sites
 // are in the order of the leaves.
-func (v *levels) of(l leaf) (*grid.Grid, error) {
+func (v *levels) gridOf(l leaf) (*grid.Grid, error) {
 	at := v.top
 	for _, s := range l.within {
 		below := v.below[s.Grid]

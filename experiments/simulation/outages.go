@@ -41,14 +41,14 @@ func Models() policy.Table[Failures] {
 		return policy.Entry[Failures]{
 			Name: name, Text: text, Params: slices.Concat(common[:1], params, common[1:]),
 			New: func(a *policy.Args) Failures {
-				f := model.Failures{Up: up(a, needed(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews")}
+				f := model.Failures{Up: up(a, neededTime(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews")}
 				if _, given := a.Value("until"); given {
-					f.Until = des.Seconds(needed(a, "until"))
+					f.Until = des.Seconds(neededTime(a, "until"))
 				}
-				mean := needed(a, "repair")
+				mean := neededTime(a, "repair")
 				f.Repair = model.Exponential{Scale: mean}
 				if _, given := a.Value("repair-sigma"); given {
-					f.Repair = model.LognormalOf(between(a, "repair-sigma", leastSigma, mostSigma), mean)
+					f.Repair = model.LognormalOf(numberBetween(a, "repair-sigma", leastSigma, mostSigma), mean)
 				}
 				return func(units int, seed, replication uint64) model.Failures {
 					f := f
@@ -63,10 +63,10 @@ func Models() policy.Table[Failures] {
 			return model.Exponential{Scale: mean}
 		}),
 		entry("weibull", "Weibull times between failures, as Schroeder and Gibson (2006) found them, with a shape below 1", func(a *policy.Args, mean float64) model.Lifetime {
-			return model.WeibullOf(between(a, "shape", 0.1, 100), mean)
+			return model.WeibullOf(numberBetween(a, "shape", 0.1, 100), mean)
 		}, policy.Param{Name: "shape", Values: "F", Text: "below 1: the longer a node is up, the less likely it fails"}),
 		entry("lognormal", "lognormal times between failures", func(a *policy.Args, mean float64) model.Lifetime {
-			return model.LognormalOf(between(a, "sigma", leastSigma, mostSigma), mean)
+			return model.LognormalOf(numberBetween(a, "sigma", leastSigma, mostSigma), mean)
 		}, policy.Param{Name: "sigma", Values: "F", Text: "standard deviation of the logarithm"}),
 	}
 }
@@ -75,8 +75,8 @@ func Models() policy.Table[Failures] {
 // at 5 the median is the mean divided by 270,000.
 const leastSigma, mostSigma = 0.001, 5
 
-// between is a number from least to most that must be given: no single one is published.
-func between(a *policy.Args, name string, least, most float64) float64 {
+// numberBetween is a number from least to most that must be given: no single one is published.
+func numberBetween(a *policy.Args, name string, least, most float64) float64 {
 	v := a.Number(name, 0)
 	if !(v >= least && v <= most) {
 		a.Fail(name, fmt.Sprintf("a number from %g to %g", least, most))
@@ -115,15 +115,15 @@ func VictimRules() policy.Table[flow.Victims] {
 			}, back...),
 			New: func(a *policy.Args) flow.Victims {
 				v := sentBack(a, flow.VictimsCheckpoint)
-				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(needed(a, "interval")), Cost: des.Seconds(a.Seconds("cost"))}
+				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(neededTime(a, "interval")), Cost: des.Seconds(a.Seconds("cost"))}
 				return v
 			},
 		},
 	}
 }
 
-// needed is a time that must be given, of a tick or more.
-func needed(a *policy.Args, name string) float64 {
+// neededTime is a time that must be given, of a tick or more.
+func neededTime(a *policy.Args, name string) float64 {
 	v := a.Seconds(name)
 	if !(math.Round(v*float64(des.Second)) >= 1) {
 		a.Fail(name, "a time above 0, in seconds or as in 15m, 4h, 30d")
@@ -166,7 +166,7 @@ func (c *call) outages(processors int, nodes []entity.Node) (*outages, error) {
 		return nil, err
 	}
 	c.needsAttempts()
-	return s.on(s.log, processors, nodes, c.Settings.Seed, c.Settings.Replication)
+	return s.forMachine(s.log, processors, nodes, c.Settings.Seed, c.Settings.Replication)
 }
 
 // outageSettings are what a scenario says of outages, read. Nil is none.
@@ -217,8 +217,8 @@ func (sc *Scenario) outageSettings(t *Tables) (*outageSettings, error) {
 	return s, nil
 }
 
-// on are the outages of one machine: those of the log, where there is one.
-func (s *outageSettings) on(log *workload.Outages, processors int, nodes []entity.Node, seed, replication uint64) (*outages, error) {
+// forMachine are the outages of one machine: those of the log, where there is one.
+func (s *outageSettings) forMachine(log *workload.Outages, processors int, nodes []entity.Node, seed, replication uint64) (*outages, error) {
 	o := &outages{victims: s.victims, log: log, size: processors}
 	if log == nil {
 		o.model = s.model(max(processors, len(nodes)), seed, replication)
@@ -227,14 +227,14 @@ func (s *outageSettings) on(log *workload.Outages, processors int, nodes []entit
 	for i := range nodes {
 		all = append(all, &nodes[i])
 	}
-	if _, err := o.of(all); err != nil {
+	if _, err := o.sequence(all); err != nil {
 		return nil, &SettingError{"outages", err}
 	}
 	return o, nil
 }
 
-// of are the outages of a cluster or, where there are any, of these nodes.
-func (o *outages) of(nodes []*entity.Node) (iter.Seq[flow.Outage], error) {
+// sequence are the outages of a cluster or, where there are any, of these nodes.
+func (o *outages) sequence(nodes []*entity.Node) (iter.Seq[flow.Outage], error) {
 	if o.log != nil {
 		list := func(all []flow.Outage, err error) (iter.Seq[flow.Outage], error) { return slices.Values(all), err }
 		if nodes != nil {
@@ -266,7 +266,7 @@ func (o *outages) flow(nodes []*entity.Node) (*flow.Outages, error) {
 	if o == nil {
 		return nil, nil
 	}
-	all, err := o.of(nodes)
+	all, err := o.sequence(nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +300,7 @@ func (c *call) siteOutages(leaves []leaf) (all []*outages, err error) {
 		} else {
 			nodes = l.parts.nodes
 		}
-		o, err := s.on(logs[l.name], processors, nodes, siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
+		o, err := s.forMachine(logs[l.name], processors, nodes, siteSeed(c.Settings.Seed, c.Settings.Replication, i), c.Settings.Replication)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", l.name, err)
 		}
@@ -330,8 +330,8 @@ func (f *outageFile) Attach(x *Session, _ *Site) ([]entity.Observer, error) {
 	return nil, err
 }
 
-// of is the writer of a site.
-func (f *outageFile) of(s *Site) *metrics.OutageWriter {
+// writerOf is the writer of a site.
+func (f *outageFile) writerOf(s *Site) *metrics.OutageWriter {
 	if f.grid {
 		return f.writer.Of(s.Name)
 	}
@@ -353,7 +353,7 @@ func (x *Session) losses(o *flow.Outages, to *outageFile) Flow {
 		attach: func(s *Site) ([]entity.Observer, error) {
 			o.Idle = x.idle
 			if to.writer != nil {
-				o.Told = to.of(s).Lost
+				o.Told = to.writerOf(s).Lost
 			}
 			if p := x.settings.Power; p != nil && p.Saving != nil {
 				o.Before = p.Saving.Yield

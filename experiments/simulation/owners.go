@@ -43,8 +43,8 @@ func (r NodeRule) concerns(n *entity.Node) bool {
 	return (r.Owner == "" || flow.OwnerOf(n) == r.Owner) && (len(r.Nodes) == 0 || slices.Contains(r.Nodes, n.ID))
 }
 
-// of is the rule for n, or nil.
-func (p *PriceRules) of(n *entity.Node) flow.PriceRule {
+// ruleFor is the rule for n, or nil.
+func (p *PriceRules) ruleFor(n *entity.Node) flow.PriceRule {
 	for _, r := range slices.Backward(p.Rules) {
 		if r.concerns(n) {
 			return r.Rule
@@ -98,7 +98,7 @@ type pricingOf struct {
 
 // drawOwners makes the rules of the nodes and the jobs of the owners' queues, and
 // checks what the nodes must bear out.
-func (p *domainParts) drawOwners(seed uint64) error {
+func (p *drawnDomain) drawOwners(seed uint64) error {
 	names := owners(p.nodes)
 	p.rules = make([]pricingOf, len(p.nodes))
 	if r := p.PriceRules; r != nil {
@@ -108,7 +108,7 @@ func (p *domainParts) drawOwners(seed uint64) error {
 			}
 		}
 		for i := range p.nodes {
-			p.rules[i] = pricingOf{cmp.Or(r.Every, p.Cycle), r.of(&p.nodes[i])}
+			p.rules[i] = pricingOf{cmp.Or(r.Every, p.Cycle), r.ruleFor(&p.nodes[i])}
 		}
 		p.patient = r.Patient
 		for _, c := range p.prices {
@@ -153,20 +153,20 @@ func (p *domainParts) drawOwners(seed uint64) error {
 }
 
 // preempts reports whether owners stop jobs of the organisation.
-func (p *domainParts) preempts() bool {
+func (p *drawnDomain) preempts() bool {
 	return slices.ContainsFunc(p.local, func(own ownersJobs) bool { return own.rule == flow.LocalPreempts && len(own.jobs) > 0 }) ||
 		slices.ContainsFunc(p.queues, func(q ownersQueue) bool { return q.rule == flow.LocalPreempts && len(q.jobs) > 0 })
 }
 
 // reacts reports whether the price of any node does.
-func (p *domainParts) reacts() bool {
+func (p *drawnDomain) reacts() bool {
 	return slices.ContainsFunc(p.rules, func(r pricingOf) bool { return r.rule != nil })
 }
 
 // ownersFlow is all that the owners of a domain do by themselves in one run: a Flow.
 type ownersFlow struct {
 	call   *call
-	parts  *domainParts
+	parts  *drawnDomain
 	book   *book
 	prices *priceFile
 	// account, if set, is told of owners' jobs as well.
@@ -187,7 +187,7 @@ func (f *ownersFlow) Attach(x *Session, s *Site) (observers []entity.Observer, e
 		f.sums = metrics.NewOwners(f.domain.Nodes())
 		observers = append(observers, f.sums)
 	}
-	f.makePricing(f.prices.of(s, f.domain.Nodes(), f.parts))
+	f.makePricing(f.prices.writerOf(s, f.domain.Nodes(), f.parts))
 	for _, p := range f.pricing {
 		observers = append(observers, p)
 	}
@@ -317,14 +317,14 @@ func (f *ownersFlow) dropped() {
 type priceFile struct {
 	hooks
 	grid    bool
-	domains []*domainParts
+	domains []*drawnDomain
 	out     io.Writer            // nil where no files are wanted
 	writer  *metrics.PriceWriter // nil before the first site
 }
 
 // Attach begins the file.
 func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err error) {
-	if !slices.ContainsFunc(f.domains, (*domainParts).reacts) {
+	if !slices.ContainsFunc(f.domains, (*drawnDomain).reacts) {
 		return nil, nil
 	}
 	if f.out, err = x.create("prices", ""); f.out != nil && f.grid {
@@ -333,9 +333,9 @@ func (f *priceFile) Attach(x *Session, _ *Site) (none []entity.Observer, err err
 	return nil, err
 }
 
-// of is the writer of a site, which begins with what these nodes cost at 0; nil where
+// writerOf is the writer of a site, which begins with what these nodes cost at 0; nil where
 // nothing is to be told of them.
-func (f *priceFile) of(s *Site, nodes []*entity.Node, p *domainParts) *metrics.PriceWriter {
+func (f *priceFile) writerOf(s *Site, nodes []*entity.Node, p *drawnDomain) *metrics.PriceWriter {
 	switch {
 	case f.out == nil || !p.reacts():
 		return nil
@@ -415,26 +415,26 @@ func (r *reader) readPriceRules(d *Domain) error {
 		return nil
 	}
 	if y.Every != 0 && !isLength(y.Every) {
-		return at(fmt.Errorf("want a length of %s, or 0 (the cycle)", lengths), "pricing", "every").wanting()
+		return faultAt(fmt.Errorf("want a length of %s, or 0 (the cycle)", lengths), "pricing", "every").wanting()
 	}
 	if len(y.Rules) == 0 {
-		return at(errors.New("pricing: there are no rules, as in rules: [{use: {target: 0.7}}]"), "pricing")
+		return faultAt(errors.New("pricing: there are no rules, as in rules: [{use: {target: 0.7}}]"), "pricing")
 	}
 	d.PriceRules = &PriceRules{Every: des.Seconds(y.Every), Patient: y.Patient}
 	for i, one := range y.Rules {
 		rule, key, err := one.rule()
 		if err != nil {
-			return at(err, "pricing", "rules", i)
+			return faultAt(err, "pricing", "rules", i)
 		}
 		if err := rule.Check(); err != nil {
-			return at(fmt.Errorf("pricing: %s: %w", key, err), "pricing", "rules", i, key)
+			return faultAt(fmt.Errorf("pricing: %s: %w", key, err), "pricing", "rules", i, key)
 		}
 		if one.Owner != "" && !r.hasOwner(one.Owner) {
-			return at(r.noOwner("pricing", one.Owner), "pricing", "rules", i, "owner")
+			return faultAt(r.noOwner("pricing", one.Owner), "pricing", "rules", i, "owner")
 		}
 		for k, id := range one.Nodes {
 			if !r.hasNode(id) {
-				return at(fmt.Errorf("pricing: there is no node %d", id), "pricing", "rules", i, "nodes", k)
+				return faultAt(fmt.Errorf("pricing: there is no node %d", id), "pricing", "rules", i, "nodes", k)
 			}
 		}
 		d.PriceRules.Rules = append(d.PriceRules.Rules, NodeRule{one.Owner, one.Nodes, rule})
@@ -475,11 +475,11 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 	d.Local.Queue = q
 	if y.Policy != "" {
 		if _, err := r.tables.Policies.Parse(y.Policy); err != nil {
-			return at(fmt.Errorf("local: queue: policy: %w", err), "local", "queue", "policy")
+			return faultAt(fmt.Errorf("local: queue: policy: %w", err), "local", "queue", "policy")
 		}
 	}
 	if len(r.owners)+r.owned() == 0 {
-		return at(errNoOwners, "local", "queue")
+		return faultAt(errNoOwners, "local", "queue")
 	}
 	if y.Jobs == "" {
 		q.Load = &vo.OwnJobs{Gap: y.Gap}
@@ -493,10 +493,10 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 			}
 		}
 		if err := q.Load.Check(); err != nil {
-			return at(fmt.Errorf("local: queue: %w", err), "local", "queue")
+			return faultAt(fmt.Errorf("local: queue: %w", err), "local", "queue")
 		}
 		if !isLength(y.Until) {
-			return at(fmt.Errorf("want the time at which the last jobs come, %s", lengths), "local", "queue", "until").wanting()
+			return faultAt(fmt.Errorf("want the time at which the last jobs come, %s", lengths), "local", "queue", "until").wanting()
 		}
 		q.Until = des.Seconds(y.Until)
 		return nil

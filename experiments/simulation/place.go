@@ -17,7 +17,7 @@ type PlaceError struct {
 	want bool // Err says what is wanted there, where perhaps nothing is
 }
 
-func at(err error, path ...any) *PlaceError { return &PlaceError{Path: path, Err: err} }
+func faultAt(err error, path ...any) *PlaceError { return &PlaceError{Path: path, Err: err} }
 
 // wanting marks an error that says only what is wanted: what is there is added.
 func (e *PlaceError) wanting() *PlaceError {
@@ -46,9 +46,9 @@ func (e *PlaceError) Error() string {
 	return b.String() + ": " + e.Err.Error()
 }
 
-// under is an error of a part of a machine with the keys that lead to the part, or
+// faultUnder is an error of a part of a machine with the keys that lead to the part, or
 // nil.
-func under(err error, path ...any) error {
+func faultUnder(err error, path ...any) error {
 	var place *PlaceError
 	if errors.As(err, &place) {
 		place.Path = append(path, place.Path...)
@@ -56,8 +56,8 @@ func under(err error, path ...any) error {
 	return err
 }
 
-// in is an error with the line of a file where that stands.
-func in(root *yamlfile.Node, err error) error {
+// faultIn is an error with the line of a file where that stands.
+func faultIn(root *yamlfile.Node, err error) error {
 	var e *PlaceError
 	switch {
 	case root == nil || !errors.As(err, &e):

@@ -142,7 +142,7 @@ func (p Power) meter() *metrics.PowerMeter {
 	if !p.asked() {
 		return nil
 	}
-	m := &metrics.PowerMeter{Model: p.Model, PerNode: p.PerNode, Of: p.of}
+	m := &metrics.PowerMeter{Model: p.Model, PerNode: p.PerNode, Of: p.modelOf}
 	if p.SwitchOff {
 		m.Saving = &flow.SwitchOff{Idle: p.Idle, Boot: p.Boot, Shutdown: p.Shutdown, PerNode: p.PerNode}
 	}
@@ -168,8 +168,8 @@ var powerColumns = []struct {
 	{"off_power", func(m *metrics.PowerModel) *metrics.Power { return &m.Off }},
 }
 
-// of is what a named node draws.
-func (p Power) of(n *entity.Node) metrics.PowerModel {
+// modelOf is what a named node draws.
+func (p Power) modelOf(n *entity.Node) metrics.PowerModel {
 	model := p.Model
 	for _, c := range powerColumns {
 		if w, given := n.Amounts[c.name]; given {
@@ -224,7 +224,7 @@ func (d *Domain) checkPower(p Power) error {
 				}
 			}
 		}
-		if err := idleAboveBusy(p.of(&n), "idle_power", "busy_power"); err != nil {
+		if err := idleAboveBusy(p.modelOf(&n), "idle_power", "busy_power"); err != nil {
 			return wrong("power", "node %d: %w", n.ID, err)
 		}
 	}
@@ -261,9 +261,9 @@ func refusePowerCap(local entity.Policy) error {
 	return nil
 }
 
-// tell says to a policy with a cap what processors draw. Of those that may be busy
+// setCap says to a policy with a cap what processors draw. Of those that may be busy
 // some may boot instead; those that may not are never switched off.
-func (p Power) tell(chosen entity.Policy) {
+func (p Power) setCap(chosen entity.Policy) {
 	if c, ok := chosen.(*policy.PowerCap); ok {
 		m := p.Model
 		busy := m.Busy
@@ -281,7 +281,7 @@ func (p Power) Most(chosen entity.Policy, processors int) *int {
 	if !ok {
 		return nil
 	}
-	p.tell(c)
+	p.setCap(c)
 	most := c.Most(processors)
 	return &most
 }

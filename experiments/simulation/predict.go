@@ -20,19 +20,19 @@ func (t *Tables) AddPredictions(predictors policy.Table[entity.Predictor], corre
 // predictions are what the settings predict and correct say, made anew, as they keep
 // state; nil is what is not given.
 func (sc *Scenario) predictions(t *Tables) (entity.Predictor, entity.Corrector, error) {
-	predictor, err := made(t.Predictors, sc.Settings.Predict)
+	predictor, err := parsed(t.Predictors, sc.Settings.Predict)
 	if err != nil {
 		return nil, nil, &SettingError{"predict", err}
 	}
-	corrector, err := made(t.Correctors, sc.Settings.Correct)
+	corrector, err := parsed(t.Correctors, sc.Settings.Correct)
 	if err != nil {
 		return nil, nil, &SettingError{"correct", err}
 	}
 	return predictor, corrector, nil
 }
 
-// made is what a text asks for; the zero value of an empty one.
-func made[T any](t policy.Table[T], spec string) (v T, err error) {
+// parsed is what a text asks for; the zero value of an empty one.
+func parsed[T any](t policy.Table[T], spec string) (v T, err error) {
 	if spec == "" {
 		return v, nil
 	}
@@ -79,7 +79,7 @@ func (c *call) tellOfPredictions() {
 }
 
 // policiesOf are the policies of queues that run where n was asked for.
-func (c *call) policiesOf(n name) (all []entity.Policy) {
+func (c *call) policiesOf(n policyName) (all []entity.Policy) {
 	switch m := c.machine().(type) {
 	case *Grid:
 		for _, l := range m.WithDefaults().leaves() {

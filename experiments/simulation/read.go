@@ -179,7 +179,7 @@ func parse(path string, text []byte, kind string, part bool, t *Tables) (*Scenar
 	r.sc.base = filepath.Base(path)
 	r.sc.Texts = []Text{textOf(what, r.sc.base, path, text)}
 	if err := r.read(text); err != nil {
-		return nil, fmt.Errorf("reading the %s %s: %w", what, path, in(r.file, err))
+		return nil, fmt.Errorf("reading the %s %s: %w", what, path, faultIn(r.file, err))
 	}
 	return r.sc, nil
 }
@@ -319,27 +319,27 @@ func (r *reader) readMachine() error {
 		names := slices.Sorted(maps.Keys(kinds))
 		for _, other := range names {
 			if kinds[r.kind] == "this file" && other != r.kind {
-				return at(fmt.Errorf("%q is of a %s, but a %s is wanted here", kinds[other], other, r.kind), kinds[other])
+				return faultAt(fmt.Errorf("%q is of a %s, but a %s is wanted here", kinds[other], other, r.kind), kinds[other])
 			}
 		}
-		return at(fmt.Errorf("%q is of a %s, %q of a %s: describe one machine", kinds[names[0]], names[0], kinds[names[1]], names[1]), kinds[names[1]])
+		return faultAt(fmt.Errorf("%q is of a %s, %q of a %s: describe one machine", kinds[names[0]], names[0], kinds[names[1]], names[1]), kinds[names[1]])
 	}
 	switch {
 	case kinds["cluster"] != "":
 		n := r.yaml.Processors
 		if err := r.sc.Set("procs", fmt.Sprint(n)); err != nil {
-			return at(errors.New("want a number of processors of 1 or more"), "processors").wanting()
+			return faultAt(errors.New("want a number of processors of 1 or more"), "processors").wanting()
 		}
 	case kinds["domain"] != "":
 		return r.readDomain()
 	case kinds["grid"] != "":
 		return r.readGrid()
 	case kinds["machine"] != "" && r.part:
-		return at(errors.New("machine: the file of a machine cannot name another one"), "machine")
+		return faultAt(errors.New("machine: the file of a machine cannot name another one"), "machine")
 	case kinds["machine"] != "":
 		other, err := read(r.beside(r.yaml.MachineFile), r.kind, r.tables, "machine")
 		if err != nil {
-			return at(fmt.Errorf("machine: %w", err), "machine")
+			return faultAt(fmt.Errorf("machine: %w", err), "machine")
 		}
 		r.sc.Machine, r.sc.base = other.Machine, other.base
 		if r.sc.Policies == nil {
@@ -359,7 +359,7 @@ func (r *reader) readPolicies() error {
 	key, list := "policies", r.yaml.Policies
 	if len(r.yaml.Strategies) > 0 {
 		if len(list) > 0 {
-			return at(errors.New("strategies: policies are given, too, which mean the same here: give one of them"), "strategies")
+			return faultAt(errors.New("strategies: policies are given, too, which mean the same here: give one of them"), "strategies")
 		}
 		key, list = "strategies", r.yaml.Strategies
 	}
@@ -368,7 +368,7 @@ func (r *reader) readPolicies() error {
 	}
 	r.sc.Policies = list
 	if _, err := r.sc.machine().names(r.sc, r.tables); err != nil {
-		return at(fmt.Errorf("%s: %w", key, err), key)
+		return faultAt(fmt.Errorf("%s: %w", key, err), key)
 	}
 	return nil
 }
@@ -413,7 +413,7 @@ func (r *reader) readSites(g *Grid, domains []siteYAML, grids []gridYAML, path .
 		if s.Offers != "" {
 			var err error
 			if site.Offers, err = offers.Parse(s.Offers); err != nil {
-				return at(err, append(here, "offers")...)
+				return faultAt(err, append(here, "offers")...)
 			}
 		}
 		if err := r.readSites(site.Grid, s.Domains, s.Grids, here...); err != nil {
@@ -433,7 +433,7 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	within := func(err error) error {
 		var place *PlaceError
 		if !errors.As(err, &place) {
-			return at(err, path...)
+			return faultAt(err, path...)
 		}
 		if first, _ := place.Path[0].(string); slices.Contains(sharedKeys, first) && !has(first) {
 			return err // it stands beside the list
@@ -443,18 +443,18 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 	}
 	for _, name := range jobKeys {
 		if has(name) {
-			return site, within(at(fmt.Errorf("%s: it is about the jobs of all domains: write it beside %s", name, key), name))
+			return site, within(faultAt(fmt.Errorf("%s: it is about the jobs of all domains: write it beside %s", name, key), name))
 		}
 	}
 	if s.File != "" {
 		for _, name := range domainKeys {
 			if has(name) {
-				return site, within(at(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
+				return site, within(faultAt(fmt.Errorf("%s: the domain stands in the file %s: write it there", name, s.File), name))
 			}
 		}
 		other, err := read(r.beside(s.File), "domain", r.tables, "machine")
 		if err != nil {
-			return site, within(at(fmt.Errorf("domain: %w", err), "domain"))
+			return site, within(faultAt(fmt.Errorf("domain: %w", err), "domain"))
 		}
 		for _, t := range other.Texts {
 			t.Key = ""
@@ -489,7 +489,7 @@ func (r *reader) readSite(s siteYAML, path ...any) (DomainSite, error) {
 func (r *reader) readGridJobs(g *Grid) error {
 	d := &Domain{Criteria: r.yaml.Domain.Criteria}
 	if r.yaml.Domain.Batches != nil && !isLength(r.yaml.Domain.Cycle) {
-		return at(fmt.Errorf("batches come at the beginning of each cycle: want its length, %s, as in cycle: 600", lengths), "cycle").wanting()
+		return faultAt(fmt.Errorf("batches come at the beginning of each cycle: want its length, %s, as in cycle: 600", lengths), "cycle").wanting()
 	}
 	for _, part := range []func(*Domain) error{r.readBatches, r.readPricing, r.readCriteria} {
 		if err := part(d); err != nil {
@@ -504,7 +504,7 @@ func (r *reader) readGridJobs(g *Grid) error {
 func (r *reader) readCriteria(d *Domain) error {
 	for i, name := range d.Criteria {
 		if _, err := r.tables.Finders.Parse(name); err != nil {
-			return at(fmt.Errorf("criteria: no such search for windows: %w", err), "criteria", i)
+			return faultAt(fmt.Errorf("criteria: no such search for windows: %w", err), "criteria", i)
 		}
 	}
 	return nil
@@ -533,7 +533,7 @@ func (r *reader) rangeAt(values rangeYAML, path ...any) (vo.Range, error) {
 	for _, p := range path {
 		keys = append(keys, fmt.Sprint(p))
 	}
-	return vo.Range{}, at(fmt.Errorf("%s: want [MIN, MAX], not %d numbers", strings.Join(keys, ": "), len(values)), path...)
+	return vo.Range{}, faultAt(fmt.Errorf("%s: want [MIN, MAX], not %d numbers", strings.Join(keys, ": "), len(values)), path...)
 }
 
 // readUnion reads the domains of which this one consists.
@@ -547,14 +547,14 @@ func (r *reader) readUnion(d *Domain) error {
 		site.Name = cmp.Or(site.Name, fmt.Sprintf("domain-%d", i+1))
 		switch {
 		case names[site.Name]:
-			return at(fmt.Errorf("name: two domains are called %q", site.Name), "union", i, "name")
+			return faultAt(fmt.Errorf("name: two domains are called %q", site.Name), "union", i, "name")
 		case s.Policy != "":
-			return at(errors.New("policy: all domains of a union are planned together"), "union", i, "policy")
+			return faultAt(errors.New("policy: all domains of a union are planned together"), "union", i, "policy")
 		case s.QueueLimit != 0:
-			return at(errors.New("queue_limit: all domains of a union have one queue"), "union", i, "queue_limit")
+			return faultAt(errors.New("queue_limit: all domains of a union have one queue"), "union", i, "queue_limit")
 		}
 		if err := checkMember(site.Name); err != nil {
-			return at(err, "union", i, "name")
+			return faultAt(err, "union", i, "name")
 		}
 		names[site.Name] = true
 		d.Union = append(d.Union, site)
@@ -567,7 +567,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 	if len(d.Union) > 0 {
 		for _, key := range []string{"nodes", "generate", "prices", "local"} {
 			if r.file.Get(key) != nil {
-				return at(fmt.Errorf("%s: each domain of the union has its own", key), key)
+				return faultAt(fmt.Errorf("%s: each domain of the union has its own", key), key)
 			}
 		}
 		return nil
@@ -581,7 +581,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 			return err
 		}
 		if err := d.Generate.Check(); err != nil {
-			return at(fmt.Errorf("generate: %w", err), "generate")
+			return faultAt(fmt.Errorf("generate: %w", err), "generate")
 		}
 		r.made = d.Generate.WithDefaults()
 		return nil
@@ -617,7 +617,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 		return nil
 	})
 	if err == nil && len(d.Nodes) == 0 {
-		err = at(fmt.Errorf("%s: there are no nodes in it", r.yaml.Domain.Nodes), "nodes")
+		err = faultAt(fmt.Errorf("%s: there are no nodes in it", r.yaml.Domain.Nodes), "nodes")
 	}
 	return err
 }
@@ -654,7 +654,7 @@ func with[V any](m map[string]V, name string, v V) map[string]V {
 func (r *reader) readCSV(key, name string, wanted []string, take func(*csvtable.Table, *csvtable.Row) error) error {
 	text, err := os.ReadFile(r.beside(name))
 	if err != nil {
-		return at(fmt.Errorf("%s: opening %s: %w", key, name, reason(err)), key)
+		return faultAt(fmt.Errorf("%s: opening %s: %w", key, name, reason(err)), key)
 	}
 	r.sc.Texts = append(r.sc.Texts, textOf("", name, r.beside(name), text))
 	t, err := csvtable.Read(strings.NewReader(string(text)), wanted...)
@@ -673,9 +673,9 @@ func (r *reader) readTimes(d *Domain) error {
 	d.Cycle, d.Interval = des.Seconds(r.yaml.Domain.Cycle), des.Seconds(r.yaml.Domain.Interval)
 	switch {
 	case !isLength(r.yaml.Domain.Cycle):
-		return at(fmt.Errorf("want a length of %s, as in cycle: 600", lengths), "cycle").wanting()
+		return faultAt(fmt.Errorf("want a length of %s, as in cycle: 600", lengths), "cycle").wanting()
 	case r.yaml.Domain.Interval != 0 && !isLength(r.yaml.Domain.Interval):
-		return at(fmt.Errorf("want a length of %s, or 0", lengths), "interval").wanting()
+		return faultAt(fmt.Errorf("want a length of %s, or 0", lengths), "interval").wanting()
 	}
 	return nil
 }
@@ -724,12 +724,12 @@ func (r *reader) readLocal(d *Domain) (err error) {
 	d.Local = &LocalJobs{Cycles: l.Cycles}
 	if l.Rule != "" {
 		if d.Local.Rule, err = flow.ParseLocalRule(l.Rule); err != nil {
-			return at(fmt.Errorf("local: %w", err), "local", "rule")
+			return faultAt(fmt.Errorf("local: %w", err), "local", "rule")
 		}
 	}
 	if l.Queue != nil {
 		if l.Jobs != "" || l.Level != nil || l.Task != nil || l.Cycles != 0 {
-			return at(errors.New("local: owners have either a queue or jobs at fixed times (jobs; level, task, cycles)"), "local", "queue")
+			return faultAt(errors.New("local: owners have either a queue or jobs at fixed times (jobs; level, task, cycles)"), "local", "queue")
 		}
 		return r.readLocalQueue(d, l.Queue)
 	}
@@ -743,7 +743,7 @@ func (r *reader) readLocal(d *Domain) (err error) {
 			return err
 		}
 		if err := d.Local.Load.Check(); err != nil {
-			return at(fmt.Errorf("local: %w", err), "local")
+			return faultAt(fmt.Errorf("local: %w", err), "local")
 		}
 		return nil
 	}
@@ -777,7 +777,7 @@ func (r *reader) readBatches(d *Domain) (err error) {
 		}
 	}
 	if d.Batches.Cycles < 0 {
-		return at(fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", d.Batches.Cycles), "batches", "cycles")
+		return faultAt(fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", d.Batches.Cycles), "batches", "cycles")
 	}
 	for _, x := range []struct {
 		key  string
@@ -789,7 +789,7 @@ func (r *reader) readBatches(d *Domain) (err error) {
 		}
 	}
 	if err := d.Batches.Check(); err != nil {
-		return at(err, "batches")
+		return faultAt(err, "batches")
 	}
 	return nil
 }
@@ -802,7 +802,7 @@ func (r *reader) readPricing(d *Domain) error {
 	}
 	d.Pricing = vo.Priced{Perf: t.Performance, MinPerf: t.MinPerf, Wealth: wealth, PriceFactor: t.PriceFactor, Free: t.Free, Patience: t.Patience}
 	if err := d.Pricing.Check(); err != nil {
-		return at(err, "trace")
+		return faultAt(err, "trace")
 	}
 	return nil
 }

@@ -102,10 +102,10 @@ func parseTime(text string) (des.Time, error) {
 	return des.Seconds(s), err
 }
 
-// evenly draws between two times, in seconds.
-type evenly struct{ from, to float64 }
+// uniform draws between two times, in seconds.
+type uniform struct{ from, to float64 }
 
-func (e evenly) Rand(r *rand.Rand) float64 { return e.from + float64((e.to-e.from)*r.Float64()) }
+func (e uniform) Rand(r *rand.Rand) float64 { return e.from + float64((e.to-e.from)*r.Float64()) }
 
 // parseDuration reads a time that may be drawn.
 func parseDuration(text string) (flow.Duration, error) {
@@ -118,7 +118,7 @@ func parseDuration(text string) (flow.Duration, error) {
 		if a > b {
 			return nil, fmt.Errorf("%s is above %s", from, to)
 		}
-		return evenly{a, b}, nil
+		return uniform{a, b}, nil
 	}
 	kind, rest, drawn := strings.Cut(text, "/")
 	if !drawn {

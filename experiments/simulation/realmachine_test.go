@@ -46,7 +46,7 @@ func TestOverheadsAreReadFromText(t *testing.T) {
 	o, err = ParseOverhead("dispatch=3s:prologue=1s..4s:epilogue=exponential/2m")
 	require.NoError(t, err)
 	require.Equal(t, flow.Constant(3), o.Dispatch)
-	require.Equal(t, evenly{1, 4}, o.Prologue)
+	require.Equal(t, uniform{1, 4}, o.Prologue)
 	r := des.NewStream(1, 0, "x")
 	low, high, sum := 9., 0., 0.
 	for range 10000 {

@@ -82,7 +82,7 @@ type call struct {
 	options  Options
 	tables   *Tables
 	runner   runner
-	all      []name
+	all      []policyName
 	jobs     *jobs
 	requests func() (reading, error) // begins a reading of what is written as requests; nil where nothing is
 	bookings *workload.Reservations
@@ -223,7 +223,7 @@ func (c *call) prepare(ctx context.Context) (err error) {
 		}
 		c.tellOfColumns()
 	}
-	if err := c.link(); err != nil {
+	if err := c.linkJobs(); err != nil {
 		return err
 	}
 	if err := c.checkMemory(); err != nil {
@@ -237,6 +237,20 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	c.results = make([]*Result, len(c.all))
 	return nil
 }
+
+// checkDecisions refuses a log of decisions where there would be none.
+func (c *call) checkDecisions() error {
+	if _, grid := c.Machine.(*Grid); grid && c.options.Decisions {
+		return wrong("decisions", "on a grid decisions are made at many places, and there is no log of them: it is for a cluster or a domain")
+	}
+	return nil
+}
+
+// needsAttempts has the files of all policies tell of every attempt of their jobs,
+// and of what they waited for: it is called while a scenario is prepared in which
+// running jobs can be stopped and begin again, or follow one another. Where a policy stops
+// jobs by itself the files tell as well; see RunSettings.Attempts.
+func (c *call) needsAttempts() { c.attempts = true }
 
 // batchesOf are the jobs that a machine generates where no others are given, or nil.
 func batchesOf(m Machine) *Batches {
@@ -302,7 +316,7 @@ func (c *call) replaces(file string) bool {
 		}
 	}
 	return file == "manifest.json" || slices.Contains(schema.OfAllPolicies(), file) ||
-		slices.ContainsFunc(c.all, func(n name) bool { return slices.Contains(schema.OfPolicy(n.file, sites...), file) })
+		slices.ContainsFunc(c.all, func(n policyName) bool { return slices.Contains(schema.OfPolicy(n.file, sites...), file) })
 }
 
 // simulate runs the policies.
@@ -354,7 +368,7 @@ func (c *call) simulateOne(ctx context.Context, i int) error {
 	}
 	defer from.Close()
 	c.readings[i].Store(&from)
-	p := &policyRun{name: c.all[i], jobs: from, settings: RunSettings{
+	p := &policyRun{policyName: c.all[i], jobs: from, settings: RunSettings{
 		Name: c.all[i].spec, FileName: c.all[i].file, Dir: c.options.Dir, NoManifest: true, Workload: c.jobs.name,
 		Pass: c.Settings.Pass, Overrun: c.Workload.Options.Overrun, Allocation: c.Settings.Allocation,
 		Seed: c.Settings.Seed, Replication: c.Settings.Replication, LockThread: c.options.LockThread, Attempts: c.attempts, Events: c.options.Events,

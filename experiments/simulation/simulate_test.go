@@ -179,3 +179,16 @@ func TestOutagesGoOnUntilTheNextJobOfThoseThatFollowOthers(t *testing.T) {
 		require.Equal(t, "from,to,processors,node,known,victims\n60,120,1,,60,\n1800,1860,3,,1800,\n", string(text))
 	}
 }
+
+func TestOutagesGoOnUntilTheNextAdvanceReservation(t *testing.T) {
+	o := &flow.Outages{}
+	o.Submit(slices.Values([]flow.Outage{{Known: des.Hour / 2, From: des.Hour / 2, To: des.Hour/2 + des.Minute, Processors: 3}}))
+	booked := &entity.Job{ID: 9, Submit: des.Hour, Runtime: 1, Request: entity.Request{Nodes: 1, Length: 1}}
+	s := simulation.RunSettings{Policy: backfill.FCFS{}, Processors: 10, Outages: o, Dir: t.TempDir(),
+		Bookings: slices.Values([]flow.Booking{{Job: booked, Start: des.Hour}})}
+	_, err := simulation.Simulate(context.Background(), twoJobs(), s)
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(s.Dir, "outages-fcfs.csv"))
+	require.NoError(t, err)
+	require.Equal(t, "from,to,processors,node,known,victims\n1800,1860,3,,1800,\n", string(text))
+}

@@ -78,7 +78,7 @@ func Sources() policy.Table[Source] {
 			Params: common(rate, gap, policy.Param{Name: "time-unit", Values: "T", Text: "mean of the shorter runtimes"}),
 			New: func(a *policy.Args) Source {
 				w := readWanted(a).withRate(a)
-				unit := needed(a, "time-unit")
+				unit := neededTime(a, "time-unit")
 				if w.procs > mostSizes {
 					a.Fail("procs", fmt.Sprintf("at most %d: the model sums over all sizes of jobs", mostSizes))
 				}

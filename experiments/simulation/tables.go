@@ -80,26 +80,26 @@ func merged[T any](table, own policy.Table[T]) policy.Table[T] {
 // Standard are the tables of the library alone.
 func Standard() *Tables { return NewTables(nil, nil, nil, nil, nil) }
 
-// name is a policy as it was asked for, and as files call it.
-type name struct {
+// policyName is a policy as it was asked for, and as files call it.
+type policyName struct {
 	spec, file string
 	plansAll   bool // it keeps a window for every job that waits
 }
 
 // names reads a list of policies, of which none may be unknown or there twice.
-func names[T any](t policy.Table[T], list []string, defaults string) ([]name, error) {
+func names[T any](t policy.Table[T], list []string, defaults string) ([]policyName, error) {
 	chosen, err := t.ParseList(strings.Join(list, ","), defaults)
 	if err != nil {
 		return nil, err
 	}
-	var all []name
+	var all []policyName
 	for _, c := range chosen {
 		decides, _ := any(c.Value).(entity.Policy)
 		if n, is := any(c.Value).(policy.OnNodes); is {
 			decides = n.Policy
 		}
 		p, says := entity.As[interface{ PlansAll() bool }](decides)
-		all = append(all, name{c.Spec, c.FileName(), says && p.PlansAll()})
+		all = append(all, policyName{c.Spec, c.FileName(), says && p.PlansAll()})
 	}
 	return all, nil
 }

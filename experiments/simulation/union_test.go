@@ -125,6 +125,6 @@ func TestUnionsThatCannotBe(t *testing.T) {
 		r := &reader{tables: Standard(), sc: New(), nodes: map[int]bool{}}
 		err := r.read([]byte(text))
 		require.Error(t, err, text)
-		require.ErrorContains(t, in(r.file, err), want, text)
+		require.ErrorContains(t, faultIn(r.file, err), want, text)
 	}
 }

@@ -33,9 +33,9 @@ type Schedule struct {
 	Settings map[string]string
 }
 
-// beside opens the file of that kind that stands beside the jobs CSV, nil where the run
+// openBeside opens the file of that kind that stands beside the jobs CSV, nil where the run
 // has written none.
-func (s *Schedule) beside(kind string) (io.ReadCloser, error) {
+func (s *Schedule) openBeside(kind string) (io.ReadCloser, error) {
 	rest, ok := strings.CutPrefix(s.Jobs, "jobs-")
 	if !ok || s.Files != nil && !slices.Contains(s.Files, kind+rest) { // or an earlier run has left it
 		return nil, nil
@@ -110,7 +110,7 @@ func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Repor
 		kind string
 		to   *io.Reader
 	}{{"attempts-", &rules.Attempts}, {"outages-", &rules.Outages}} {
-		f, err := s.beside(beside.kind)
+		f, err := s.openBeside(beside.kind)
 		if err != nil {
 			return report, err
 		}
@@ -235,7 +235,7 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 				return none, err
 			}
 		}
-		if slices.ContainsFunc(p.domains(), (*domainParts).reacts) {
+		if slices.ContainsFunc(p.domains(), (*drawnDomain).reacts) {
 			if files.Prices, err = open("prices-", ""); err != nil {
 				return none, err
 			}
@@ -252,7 +252,7 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 }
 
 // sites are the grid's as the validator knows them.
-func (p *gridParts) sites(victims flow.Victims) []validate.Site {
+func (p *drawnGrid) sites(victims flow.Victims) []validate.Site {
 	var all []validate.Site
 	for _, l := range p.leaves {
 		if k := l.cluster; k != nil {

@@ -46,7 +46,7 @@ func (sc *Scenario) open(ctx context.Context, t *Tables, stdin io.Reader) (*jobs
 	case w.Jobs != nil:
 		return &jobs{name: w.Name, open: func() (reading, error) {
 			from, err := w.Jobs(sc.Settings.Seed)
-			return given{Source: from}, err
+			return programJobs{Source: from}, err
 		}}, nil
 	case w.From == "" && t.IsJobFile(w.Trace):
 		return sc.openJobFile(t)
@@ -143,13 +143,13 @@ func Processors(t *workload.Trace) (int, error) {
 	return 0, err
 }
 
-// given are jobs that a program makes.
-type given struct{ entity.Source }
+// programJobs are jobs that a program makes.
+type programJobs struct{ entity.Source }
 
-func (given) BytesRead() int64         { return 0 }
-func (given) Report() *workload.Report { return &workload.Report{} }
+func (programJobs) BytesRead() int64         { return 0 }
+func (programJobs) Report() *workload.Report { return &workload.Report{} }
 
-func (g given) Close() error {
+func (g programJobs) Close() error {
 	if c, ok := g.Source.(io.Closer); ok {
 		return c.Close()
 	}
@@ -159,7 +159,7 @@ func (g given) Close() error {
 // sourceOf is what a metascheduler is to read: a program's own source itself,
 // which may listen to the ends of its jobs and tell of its errors.
 func sourceOf(r reading) entity.Source {
-	if g, ok := r.(given); ok {
+	if g, ok := r.(programJobs); ok {
 		return g.Source
 	}
 	return r

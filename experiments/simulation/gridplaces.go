@@ -43,7 +43,7 @@ func (l leaf) size() int {
 }
 
 // size is how many all sites have.
-func (p *gridParts) size() (n int) {
+func (p *drawnGrid) size() (n int) {
 	for _, l := range p.leaves {
 		n += l.size()
 	}
