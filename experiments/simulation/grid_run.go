@@ -144,6 +144,8 @@ func (p *drawnGrid) run(ctx context.Context, c *call, r *policyRun) (*Result, er
 	if err := x.run(ctx); err != nil {
 		return nil, err
 	}
+	// A job that no site knows of was forgotten by its strategy. One that waits at a site may
+	// wait for what is never repaired.
 	if g.made.Open() > 0 && len(x.left()) == 0 {
 		return nil, fmt.Errorf("strategy %s left %d jobs without a place for all their tasks", r.spec, g.made.Open())
 	}
@@ -238,7 +240,16 @@ func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
 	return nil, err
 }
 
-// openSite opens the i-th site with its agent, who speaks for the site to brokers.
+// openSite opens the i-th site with its agent, who speaks for the site to brokers. The flows
+// of a site, in order:
+//
+//	recorder          what clusters-STRATEGY.csv says of the site
+//	book              of a domain: what jobs cost, then who had which node
+//	places            where jobs as a whole have run
+//	events, jobs      the files of the site
+//	owners            of a domain: their jobs and prices
+//	losses            outages, behind all that only look
+//	own jobs          of a cluster, from its own workload
 func (g *gridRun) openSite(i int, l leaf) error {
 	level, err := g.levels.gridOf(l)
 	if err != nil {
@@ -336,6 +347,7 @@ func (g *gridRun) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The utilization of a grid is the mean of its sites', weighted by the work that they can do.
 	sum := gridSummary(g.made.Stats(), g.whole)
 	result.Summary.Utilization = 0 // of sites' own jobs, too, which the recorder has not seen
 	for i, k := range clusters {
@@ -445,6 +457,7 @@ func (r *siteRecorder) span(from, to des.Time) float64 {
 	return (to - from).Seconds()
 }
 
+// gridSummary is what summary.csv says of a grid alone: of negotiations, and of jobs as a whole.
 func gridSummary(stats grid.GridStats, whole *executions) *GridSummary {
 	sum := &GridSummary{
 		TotalExecutionTime: whole.seconds, Fragments: stats.Fragments, Interventions: stats.Interventions, Conflicts: stats.Conflicts,

@@ -36,16 +36,54 @@ func (x *Session) dependencies() Flow {
 	return listening(x.waiting)
 }
 
-// jobs writes jobs-POLICY.csv, or the file of one site of a grid.
-func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
+// committed is a writer whose file gets its name, or goes, when the run ends.
+type committed interface {
+	Commit() error
+	Abort()
+}
+
+// recording is the flow of such a writer, which begin makes for a path and returns with what
+// is to hear of the jobs. There is none where no files are wanted.
+func (x *Session) recording(kind, site string, begin func(path string) (committed, entity.Observer, error)) Flow {
 	return hooks{attach: func(*Site) ([]entity.Observer, error) {
-		path := x.path("jobs", site)
+		path := x.path(kind, site)
 		if path == "" {
 			return nil, nil
 		}
-		w, err := metrics.CreateJobs(path)
+		w, o, err := begin(path)
 		if err != nil {
 			return nil, err
+		}
+		x.files = append(x.files, file{path, w})
+		return []entity.Observer{o}, nil
+	}}
+}
+
+// writing is the flow of a file that is there where it is wanted. Begin gets the file, and
+// returns who is to hear of the jobs, or nil.
+func (x *Session) writing(kind, site string, wanted bool, begin func(io.Writer) entity.Observer) Flow {
+	return hooks{attach: func(*Site) ([]entity.Observer, error) {
+		if !wanted {
+			return nil, nil
+		}
+		w, err := x.create(kind, site)
+		if err != nil || w == nil {
+			return nil, err
+		}
+		if o := begin(w); o != nil {
+			return []entity.Observer{o}, nil
+		}
+		return nil, nil
+	}}
+}
+
+// jobs writes jobs-POLICY.csv, or the file of one site of a grid. What jobs have cost and
+// where they ran as a whole stands in the file of the whole run alone.
+func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
+	return x.recording("jobs", site, func(path string) (committed, entity.Observer, error) {
+		w, err := metrics.CreateJobs(path)
+		if err != nil {
+			return nil, nil, err
 		}
 		w.Workload, w.Processors, w.Allocation, w.Attempts, w.Tau = x.settings.Workload, processors, a, x.settings.Attempts, x.settings.Tau
 		if x.settings.Power != nil {
@@ -55,105 +93,68 @@ func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
 		if site == "" {
 			w.Bill, w.Places = x.bill, x.places
 		}
-		x.files = append(x.files, file{path, w})
-		return []entity.Observer{w.JobsWriter}, nil // as it is, not through the file: that would be one more call an event
-	}}
+		return w, w.JobsWriter, nil // the writer hears by itself: through the file there would be one more call an event
+	})
 }
 
 // queue writes queue-POLICY.csv.
 func (x *Session) queue() Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
-		path := x.path("queue", "")
-		if path == "" {
-			return nil, nil
-		}
+	return x.recording("queue", "", func(path string) (committed, entity.Observer, error) {
 		w, err := metrics.CreateQueue(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		x.files = append(x.files, file{path, w})
-		return []entity.Observer{w.QueueWriter}, nil
-	}}
-}
-
-// events writes events-POLICY.csv, or the file of one site of a grid, where it is wanted.
-func (x *Session) events(site string, a metrics.Allocation) Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
-		if !x.settings.Events {
-			return nil, nil
-		}
-		w, err := x.create("events", site)
-		if err != nil || w == nil {
-			return nil, err
-		}
-		events := metrics.NewEventWriter(w)
-		events.Allocation = a
-		x.closers = append(x.closers, events.Close)
-		return []entity.Observer{events}, nil
-	}}
-}
-
-// decisions writes decisions-POLICY.csv, where it is wanted.
-func (x *Session) decisions() Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
-		if !x.settings.Decisions {
-			return nil, nil
-		}
-		w, err := x.create("decisions", "")
-		if err != nil || w == nil {
-			return nil, err
-		}
-		decisions := metrics.NewDecisionsWriter(w)
-		x.closers = append(x.closers, decisions.Close)
-		return []entity.Observer{decisions}, nil
-	}}
-}
-
-// powerProfile has the meter of the run write power-POLICY.csv, where it is wanted.
-func (x *Session) powerProfile() Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
-		if x.settings.Power == nil || !x.settings.PowerProfile {
-			return nil, nil
-		}
-		w, err := x.create("power", "")
-		if w != nil {
-			x.settings.Power.Profile = w
-		}
-		return nil, err
-	}}
-}
-
-// accuracyFile writes accuracy-POLICY.csv where runtimes are predicted.
-func (x *Session) accuracyFile() Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
-		if x.accuracy == nil {
-			return nil, nil
-		}
-		w, err := x.create("accuracy", "")
-		if w != nil {
-			x.closers = append(x.closers, func() error { return x.accuracy.Write(w) })
-		}
-		return nil, err
-	}}
+		return w, w.QueueWriter, nil
+	})
 }
 
 // attemptsFile writes attempts-POLICY.csv, which stays only where there is more to tell than
 // one attempt of each job; see tellsOfAttempts.
 func (x *Session) attemptsFile() Flow {
-	return hooks{attach: func(*Site) ([]entity.Observer, error) {
-		path := x.path("attempts", "")
-		if path == "" {
-			return nil, nil
-		}
+	return x.recording("attempts", "", func(path string) (committed, entity.Observer, error) {
 		w, err := metrics.CreateAttempts(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		w.Allocation, w.Hold = x.settings.Allocation, !x.settings.Attempts
 		x.attempts = w
-		x.files = append(x.files, file{path, w})
-		return []entity.Observer{w.AttemptsWriter}, nil // not the file: that would be one more call an event
-	}}
+		return w, w, nil
+	})
+}
+
+// events writes events-POLICY.csv, or the file of one site of a grid, where it is wanted.
+func (x *Session) events(site string, a metrics.Allocation) Flow {
+	return x.writing("events", site, x.settings.Events, func(w io.Writer) entity.Observer {
+		events := metrics.NewEventWriter(w)
+		events.Allocation = a
+		x.closers = append(x.closers, events.Close)
+		return events
+	})
+}
+
+// decisions writes decisions-POLICY.csv, where it is wanted.
+func (x *Session) decisions() Flow {
+	return x.writing("decisions", "", x.settings.Decisions, func(w io.Writer) entity.Observer {
+		decisions := metrics.NewDecisionsWriter(w)
+		x.closers = append(x.closers, decisions.Close)
+		return decisions
+	})
+}
+
+// powerProfile has the meter of the run write power-POLICY.csv, where it is wanted.
+func (x *Session) powerProfile() Flow {
+	return x.writing("power", "", x.settings.Power != nil && x.settings.PowerProfile, func(w io.Writer) entity.Observer {
+		x.settings.Power.Profile = w // the meter listens already: see power
+		return nil
+	})
+}
+
+// accuracyFile writes accuracy-POLICY.csv where runtimes are predicted.
+func (x *Session) accuracyFile() Flow {
+	return x.writing("accuracy", "", x.accuracy != nil, func(w io.Writer) entity.Observer {
+		x.closers = append(x.closers, func() error { return x.accuracy.Write(w) })
+		return nil
+	})
 }
 
 // writeAtEnd writes a whole file of the run when the clock has stopped. No file is written

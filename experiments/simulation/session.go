@@ -63,10 +63,7 @@ type Session struct {
 // file is a file of the run, under its temporary name until commit.
 type file struct {
 	path string
-	to   interface {
-		Commit() error
-		Abort()
-	}
+	to   committed
 }
 
 // newSession begins the run of a policy.

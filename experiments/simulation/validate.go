@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/indir"
+	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
@@ -199,47 +200,10 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 		return none, err
 	}
 
-	var opened []io.Closer
-	defer func() {
-		for _, f := range opened {
-			f.Close()
-		}
-	}()
-	open := func(prefix, suffix string) (io.Reader, error) {
-		f, err := indir.Open(dir, prefix+c.all[0].file+suffix+".csv")
-		if err != nil {
-			return nil, fmt.Errorf("opening what the run has written: %w", err)
-		}
-		opened = append(opened, f)
-		return f, nil
-	}
-	files := validate.GridFiles{Clusters: map[string]io.Reader{}, Planned: map[string]io.Reader{}}
-	if files.Jobs, err = open("jobs-", ""); err != nil {
+	files, closeAll, err := p.openFiles(dir, c.all[0].file)
+	defer closeAll()
+	if err != nil {
 		return none, err
-	}
-	for _, l := range p.leaves {
-		of := files.Clusters
-		if l.domain != nil {
-			of = files.Planned
-		}
-		if of[l.name], err = open("jobs-", "-"+l.file()); err != nil {
-			return none, err
-		}
-	}
-	if p.hasDomains() {
-		for _, f := range []struct {
-			prefix string
-			to     *io.Reader
-		}{{"tasks-", &files.Tasks}, {"local-", &files.Owners}, {"accounts-", &files.Accounts}} {
-			if *f.to, err = open(f.prefix, ""); err != nil {
-				return none, err
-			}
-		}
-		if slices.ContainsFunc(p.domains(), (*drawnDomain).reacts) {
-			if files.Prices, err = open("prices-", ""); err != nil {
-				return none, err
-			}
-		}
 	}
 	report, err := validate.Grid(files, func(yield func(*entity.Job) bool) {
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
@@ -249,6 +213,44 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 		return none, failed.Err()
 	}
 	return report, err
+}
+
+// openFiles opens all files that a run of the policy has left of the grid. The function that
+// is returned closes them.
+func (p *drawnGrid) openFiles(dir, policy string) (files validate.GridFiles, closeAll func(), err error) {
+	var opened []io.Closer
+	closeAll = func() {
+		for _, f := range opened {
+			f.Close()
+		}
+	}
+	open := func(kind, site string) io.Reader {
+		if err != nil {
+			return nil
+		}
+		f, failed := indir.Open(dir, schema.FileName(kind, policy, site))
+		if failed != nil {
+			err = fmt.Errorf("opening what the run has written: %w", failed)
+			return nil
+		}
+		opened = append(opened, f)
+		return f
+	}
+	files = validate.GridFiles{Jobs: open("jobs", ""), Clusters: map[string]io.Reader{}, Planned: map[string]io.Reader{}}
+	for _, l := range p.leaves {
+		if l.domain != nil {
+			files.Planned[l.name] = open("jobs", l.file())
+		} else {
+			files.Clusters[l.name] = open("jobs", l.file())
+		}
+	}
+	if p.hasDomains() {
+		files.Tasks, files.Owners, files.Accounts = open("tasks", ""), open("local", ""), open("accounts", "")
+	}
+	if slices.ContainsFunc(p.domains(), (*drawnDomain).reacts) {
+		files.Prices = open("prices", "")
+	}
+	return files, closeAll, err
 }
 
 // sites are the grid's as the validator knows them.
