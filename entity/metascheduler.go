@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Phases of one instant, in the order in which they run. What outlives its

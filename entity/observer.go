@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // JobEventKind says what happened to a job.

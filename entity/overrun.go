@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Overrun says what becomes of a job whose real runtime is above its estimate.

@@ -5,8 +5,8 @@ import (
 	"iter"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // RunState is where a job is in its life.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Shape is one way in which a job can run: on so many nodes, with this estimate

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Obstacle is what kind of thing holds a waiting job.

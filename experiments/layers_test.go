@@ -18,32 +18,33 @@ const module = "github.com/gridslot/gridslot"
 // itself, and which modules of others. Arrows point down only; policy, workload
 // and metrics do not know each other.
 var layers = map[string]struct{ ours, others []string }{
-	"des":    {},
-	"entity": {ours: []string{"des"}, others: []string{"github.com/emirpasic/gods", "github.com/expr-lang/expr"}},
+	"des":      {},
+	"internal": {ours: []string{"des"}, others: []string{"github.com/expr-lang/expr"}}, // what is no noun of scheduling: atomic files, quoting, enumerations, expressions
+	"entity":   {ours: []string{"des", "internal"}, others: []string{"github.com/emirpasic/gods"}},
 	"policy": {
-		ours:   []string{"des", "entity"},
+		ours:   []string{"des", "internal", "entity"},
 		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum"},
 	},
 	"workload": {
-		ours:   []string{"des", "entity"},
+		ours:   []string{"des", "internal", "entity"},
 		others: []string{"github.com/emirpasic/gods", "golang.org/x/exp", "gonum.org/v1/gonum", "github.com/klauspost/compress"},
 	},
 	"metrics": {
-		ours:   []string{"des", "entity"},
+		ours:   []string{"des", "internal", "entity"},
 		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv"},
 	},
 	"traces": {
-		ours:   []string{"des", "entity", "workload"}, // the program that writes the sample; fetch: its files are there whole, and are logs
-		others: []string{"github.com/gofrs/flock"},    // fetch: one process brings a log
+		ours:   []string{"des", "internal", "entity", "workload"}, // the program that writes the sample; fetch: its files are there whole, and are logs
+		others: []string{"github.com/gofrs/flock"},                // fetch: one process brings a log
 	},
 	"experiments": {
-		ours: []string{"des", "entity", "policy", "workload", "metrics", "traces"},
+		ours: []string{"des", "internal", "entity", "policy", "workload", "metrics", "traces"},
 		others: []string{
 			"github.com/emirpasic/gods", "gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/gocarina/gocsv", "github.com/spf13",
 			"github.com/goccy/go-yaml", "github.com/gofrs/flock", "github.com/vbauerster/mpb", "golang.org/x/term", "golang.org/x/sys",
 		},
 	},
-	"docs": {ours: []string{"des", "entity", "policy", "workload", "metrics", "traces", "experiments"}},
+	"docs": {ours: []string{"des", "internal", "entity", "policy", "workload", "metrics", "traces", "experiments"}},
 	"":     {ours: []string{"experiments"}}, // main.go
 }
 
@@ -91,7 +92,7 @@ func TestArrowsPointDown(t *testing.T) {
 		require.Contains(t, layers, layer, "%s stands in no layer", p.ImportPath)
 		for _, path := range p.Imports {
 			if strings.HasPrefix(path, "github.com/expr-lang/") {
-				require.Equal(t, module+"/entity/expression", p.ImportPath, "one package reads expressions")
+				require.Equal(t, module+"/internal/expression", p.ImportPath, "one package reads expressions")
 			}
 			if !allowed(layer, path) {
 				t.Errorf("%s must not import %s", p.ImportPath, path)
@@ -131,7 +132,7 @@ func TestLayersRefuseArrowsThatPointUp(t *testing.T) {
 	} {
 		require.False(t, allowed(arrow[0], arrow[1]), "%s -> %s", arrow[0], arrow[1])
 	}
-	require.True(t, allowed("metrics", module+"/entity/atomicfile"))
+	require.True(t, allowed("metrics", module+"/internal/atomicfile"))
 	require.True(t, allowed("des", "math/rand/v2"))
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Use is what a part of the capacity went into.

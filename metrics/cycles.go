@@ -10,8 +10,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
 // CycleRow is one cycle. Times are in time units.

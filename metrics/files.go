@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
 // JobsFile is a jobs-POLICY.csv being written. It is an Observer; Commit ends

@@ -13,10 +13,10 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/csvtext"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/internal/csvtext"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // JobsHeader is the first line of jobs-POLICY.csv: the columns of Batsim's

@@ -11,9 +11,9 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/internal/csvtext"
 )
 
 // OwnerRow is one owner. Times are in time units.

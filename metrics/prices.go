@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/internal/csvtext"
 )
 
 // PriceWriter writes prices-POLICY.csv: a row for what each node costs at the

@@ -11,9 +11,9 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // TasksHeader is the first line of tasks-POLICY.csv.

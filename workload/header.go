@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/zone"
+	"github.com/gridslot/gridslot/internal/zone"
 )
 
 // This file reads and writes the header comments of an SWF file: `; Key: value`

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // VictimRule says what becomes of a job that runs where capacity is lost.

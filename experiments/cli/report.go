@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
 	htmlreport "github.com/gridslot/gridslot/experiments/report"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 

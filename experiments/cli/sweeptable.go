@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/experiments/study"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 

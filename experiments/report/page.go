@@ -20,7 +20,7 @@ import (
 	"unicode"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 

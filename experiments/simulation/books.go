@@ -12,10 +12,10 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/atomicfile"
-	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/metrics"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // GridSite is a site of a grid that is itself a metascheduler over sites, which it

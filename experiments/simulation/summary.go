@@ -13,7 +13,7 @@ import (
 
 	"github.com/gocarina/gocsv"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 )
 

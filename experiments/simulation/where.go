@@ -3,7 +3,7 @@ package simulation
 import (
 	"errors"
 
-	"github.com/gridslot/gridslot/entity/expression"
+	"github.com/gridslot/gridslot/internal/expression"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/where"
 )

@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/metrics/findings"
 	"github.com/gridslot/gridslot/metrics/schema"
 )

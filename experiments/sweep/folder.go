@@ -27,9 +27,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
-	"github.com/gridslot/gridslot/entity/indir"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
+	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/internal/indir"
 )
 
 // Names of files in the folder of a study.

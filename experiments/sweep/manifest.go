@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gridslot/gridslot/entity/indir"
+	"github.com/gridslot/gridslot/internal/indir"
 )
 
 func (f *Folder) writeTable(name string, rows [][]string) error {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/indir"
+	"github.com/gridslot/gridslot/internal/indir"
 )
 
 // underway is what a unit under way has beside its case.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gridslot/gridslot/entity/enum"
-	"github.com/gridslot/gridslot/entity/zone"
+	"github.com/gridslot/gridslot/internal/enum"
+	"github.com/gridslot/gridslot/internal/zone"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
 // Figure is one page of panels.

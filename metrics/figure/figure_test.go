@@ -22,7 +22,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/results"
 	"github.com/gridslot/gridslot/metrics/stats"

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/indir"
+	"github.com/gridslot/gridslot/internal/indir"
 )
 
 // Table is the results of a study, a row a run.

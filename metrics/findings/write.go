@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
 // The files that Save writes.

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/indir"
-	"github.com/gridslot/gridslot/entity/jsontext"
+	"github.com/gridslot/gridslot/internal/indir"
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/metrics"
 )
 

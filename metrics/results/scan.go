@@ -14,7 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/indir"
+	"github.com/gridslot/gridslot/internal/indir"
 )
 
 // column is one that is looked for in a file, and what takes its text in.

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Type is what the values of a column are. A value may be missing in any column, which

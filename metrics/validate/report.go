@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics/internal/grouped"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/csvtext"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/internal/csvtext"
 )
 
 // The columns that are looked at.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/grid"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Rule is by what a Dispatcher chooses among the sites that could run a job.

@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy/window"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // CSS is the cyclic scheduling scheme of AMP11 and META: alternatives for the

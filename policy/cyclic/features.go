@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gridslot/gridslot/entity/enum"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Feature is what the jobs of a slice have in common.

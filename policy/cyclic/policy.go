@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/enum"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Policy plans by the cycle: jobs are collected until the tick that begins the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/expression"
+	"github.com/gridslot/gridslot/internal/expression"
 )
 
 // Error is what is wrong with a formula.

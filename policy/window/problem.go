@@ -13,8 +13,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/jsontext"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/internal/jsontext"
 )
 
 // Problem is one window search: a slot list and a request. Times are in time

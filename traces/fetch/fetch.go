@@ -16,7 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/traces"
 )
 

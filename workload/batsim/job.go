@@ -3,7 +3,7 @@ package batsim
 import (
 	"bytes"
 
-	"github.com/gridslot/gridslot/workload/internal/jsontext"
+	"github.com/gridslot/gridslot/internal/jsontext"
 )
 
 // This file reads jobs.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gridslot/gridslot/workload/internal/jsontext"
+	"github.com/gridslot/gridslot/internal/jsontext"
 )
 
 // This file reads JSON a value at a time, in bounded memory: a decoder of the standard

@@ -22,7 +22,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/csvtext"
+	"github.com/gridslot/gridslot/internal/csvtext"
 )
 
 // Table is a file: a heading, and rows below it.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/zone"
+	"github.com/gridslot/gridslot/internal/zone"
 	"github.com/gridslot/gridslot/workload"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/workload"
-	"github.com/gridslot/gridslot/workload/internal/jsontext"
 	"github.com/gridslot/gridslot/workload/internal/texts"
 )
 

@@ -22,7 +22,7 @@ import (
 	"unicode"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/expression"
+	"github.com/gridslot/gridslot/internal/expression"
 	"github.com/gridslot/gridslot/workload"
 )
 

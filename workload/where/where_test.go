@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/expression"
+	"github.com/gridslot/gridslot/internal/expression"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/where"
 )

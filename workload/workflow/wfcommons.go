@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/jsontext"
+	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/workload"
 )
 

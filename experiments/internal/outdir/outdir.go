@@ -18,7 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/gridslot/gridslot/entity/indir"
+	"github.com/gridslot/gridslot/internal/indir"
 )
 
 // LockName is the file that a writer holds locked while it writes. It goes away

@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/entity/atomicfile"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
 // own is the folder below the study's with the program and the logs.

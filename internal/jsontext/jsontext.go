@@ -1,6 +1,9 @@
 // Package jsontext reads JSON and says in plain words, with the line, what is wrong with it.
 //
 //	err := jsontext.Decode(text, &into)    line 3: slots: want a list, [A, B], not a number
+//
+// Set, Until and Blanks find their way in a text of JSON, for readers that take what most of a log
+// looks like in one pass over its bytes, and leave what looks otherwise to a reader of all JSON.
 package jsontext
 
 import (

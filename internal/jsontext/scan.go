@@ -1,5 +1,3 @@
-// Package jsontext finds its way in a text of JSON, for readers that take what most of a log
-// looks like in one pass over its bytes, and leave what looks otherwise to a reader of all JSON.
 package jsontext
 
 // Set is a set of bytes.

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/expression"
+	"github.com/gridslot/gridslot/internal/expression"
 )
 
 type thing struct {
