@@ -82,7 +82,7 @@ func TestAKeyOfAPlanIsNoPath(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "results.csv"), []byte("policy,seed,mean_wait\neasy,1,5\n"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "plan.csv"), []byte("index,key,seed,policy\n0,../../x,1,easy\n"), 0o666))
-	got := call("sweep", "table", dir)
+	got := call("report", dir, "--table", "markdown")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stderr, filepath.Join(dir, "plan.csv")+`: line 2: column key: want 32 hexadecimal digits, not "../../x"`)
 }

@@ -16,7 +16,7 @@ import (
 
 func newReport(env Env) *cobra.Command {
 	var out string
-	var tables studyTables
+	var tables resultTables
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write a page of what simulate has left in a folder, with a Gantt chart",
@@ -71,7 +71,7 @@ file then, any CSV with a row a run.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html; standard output for a table)")
-	tables.add(cmd, "table", "")
+	tables.addFlags(cmd)
 	return cmd
 }
 

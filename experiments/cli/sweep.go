@@ -86,7 +86,7 @@ system each of N tasks runs 'sweep shard I/N', and 'sweep merge' follows.`,
 	cmd.Flags().IntVar(&s.tasks, "tasks", 64, "slurm: how many tasks do the runs at most")
 	cmd.Flags().StringArrayVar(&s.sbatch, "sbatch", nil, "slurm: `OPTIONS` of sbatch with blanks between them, such as '--time=2:00:00 --mem=4G'")
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "tell how many runs there are and about how long they take, from a short probe; nothing is written")
-	cmd.AddCommand(newSweepStatus(), newSweepTable(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepWork(t))
+	cmd.AddCommand(newSweepStatus(), newSweepRetry(env, t), newSweepMerge(), newSweepClean(), newSweepShard(env, t), newSweepWork(t))
 	return cmd
 }
 

@@ -138,6 +138,29 @@ func writeQueued(w io.Writer, jobs []slurm.Job) {
 	}
 }
 
+// isStudy reports whether a folder is that of a study.
+func isStudy(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, sweep.PlanName))
+	return err == nil
+}
+
+// conclude writes what the results in a study's folder say beside them. Where they do not
+// tell yet, for want of the baseline's say, that is no failure of the runs.
+func conclude(dir string, status sweep.Status, tell func(string, ...any)) error {
+	if status.Done == 0 {
+		return nil
+	}
+	f, err := study.Conclude(dir)
+	if err != nil {
+		tell("the results are not summed up: %v", err)
+		return nil
+	}
+	for _, note := range f.Notes {
+		tell("%s", note)
+	}
+	return f.Save(dir)
+}
+
 // openKept reads the study of a folder again.
 func openKept(dir string, t *simulation.Tables) (*study.File, error) {
 	folder, err := sweep.Open(dir)

@@ -117,7 +117,7 @@ func (w *world) study() (err error) {
 	if err != nil {
 		return fmt.Errorf("study: %w", err)
 	}
-	for _, args := range [][]string{{"sweep", "merge", a}, {"sweep", "status", a}, {"sweep", "table", a}, {"report", a, "-o", filepath.Join(w.dir, "page.html")}} {
+	for _, args := range [][]string{{"sweep", "merge", a}, {"sweep", "status", a}, {"report", a, "--table", "markdown"}, {"report", a, "-o", filepath.Join(w.dir, "page.html")}} {
 		got, err := w.call(args...)
 		if err != nil {
 			return err

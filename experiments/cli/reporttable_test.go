@@ -29,17 +29,16 @@ func handmade() string {
 
 func TestATableOfAnyResults(t *testing.T) {
 	path := write(t, "mine.csv", handmade())
-	got := call("sweep", "table", path)
+	got := call("report", path, "--table", "markdown")
 	require.Zero(t, got.code, got.stderr)
 	require.Contains(t, got.stdout, "| policy | load 0.7 | load 0.9 |\n| --- | ---: | ---: |\n| easy | 725 ± 20 | 925 ± 20 |\n| easy-sjbf | **674 ± 19** \\* |")
-	require.Equal(t, got.stdout, call("report", path, "--table", "markdown").stdout)
 	require.Contains(t, call("report", path, "--rows", "load").stderr, "--rows is about a table: say --table FORMAT, too")
 	out := filepath.Join(t.TempDir(), "table.csv")
 	require.Zero(t, call("report", path, "--table", "csv", "--columns", "load", "-o", out).code)
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "policy,load 0.7,load 0.7 ±,")
-	got = call("sweep", "table", path, "--difference", "--baseline", "policy=easy-sjbf", "--where", "load=0.9", "--format", "latex")
+	got = call("report", path, "--table", "latex", "--difference", "--baseline", "policy=easy-sjbf", "--where", "load=0.9")
 	require.Contains(t, got.stdout, "easy & $5.84 \\pm 0.11^{*}$ \\\\")
 
 	for _, c := range []struct {
@@ -51,10 +50,10 @@ func TestATableOfAnyResults(t *testing.T) {
 		{[]string{path, "--rows", "estimates"}, 2, `parameter "estimates": want policy, load`},
 		{[]string{path, "--baseline", "easy"}, 2, "want NAME=VALUE"},
 		{[]string{path, "--level", "95"}, 1, "level: want a probability between 0 and 1"},
-		{[]string{path, "--format", "word"}, 2, "markdown"},
+		{[]string{path, "--table", "word"}, 2, "markdown"},
 		{[]string{t.TempDir()}, 1, "holds no results of a study"},
 	} {
-		got := call(append([]string{"sweep", "table"}, c.args...)...)
+		got := call(append([]string{"report", "--table", "markdown"}, c.args...)...)
 		require.Equal(t, c.code, got.code, "%v: %s", c.args, got.stderr)
 		require.Contains(t, got.stderr, c.want)
 	}
