@@ -50,8 +50,9 @@ func makers(t *simulation.Tables) policy.Table[made] {
 				{Name: "poorest", Values: "on|off", Text: "META's discount: the poorest have 0.4 of the least x (off)"},
 				{Name: "min-performance", Values: "P", Text: "least performance of the nodes (1)"},
 				{Name: "criteria", Values: "NAME,NAME", Text: "each job's criterion is drawn from these searches for windows (none); see help finders"},
+				simulation.SeedParam,
 			},
-			New: func(a *policy.Args) made { return writeBatches(batchesOf(a, t)) },
+			New: func(a *policy.Args) made { return writeBatches(batchesOf(a, t), simulation.SeedOf(a)) },
 		},
 		{
 			Name: "platform", Text: "hosts of a platform of SimGrid, as Batsim takes it, as nodes of a domain, in CSV; of price 1, without the master and storage hosts",
@@ -131,8 +132,8 @@ func rangeOf(a *policy.Args, name string, otherwise vo.Range) vo.Range {
 const batchJobBytes = 220
 
 // writeBatches writes batches as a job file, whose format the ending of its path tells; to
-// standard output they go as CSV.
-func writeBatches(b vo.Batches) made {
+// standard output they go as CSV. They are drawn from the seed of the call, as seed tells.
+func writeBatches(b vo.Batches, seed func(call uint64) uint64) made {
 	return func(cmd *cobra.Command, out string) error {
 		if err := b.Check(); err != nil {
 			return &usageError{err}
@@ -163,7 +164,7 @@ func writeBatches(b vo.Batches) made {
 			defer w.Abort()
 			to, commit = w, w.Commit
 		}
-		for j, err := range b.Generate(o.Seed) {
+		for j, err := range b.Generate(seed(o.Seed)) {
 			if err == nil && cmd.Context().Err() != nil {
 				err = errors.New("interrupted")
 			}

@@ -69,6 +69,51 @@ func TestAGeneratedLogIsWhatTheSourceOfItsWordsRuns(t *testing.T) {
 	}
 }
 
+// A source draws from the seed of the call, or from one of its own: both ways give the same
+// records.
+func TestTheSeedOfASourceStandsForThatOfTheCall(t *testing.T) {
+	log := generatedLog(t, "sessions --mean-gap 12h --size 1..20 --runtime 15m --users 7 --jobs 400")
+	for _, source := range []string{
+		"lublin:load=0.7:flurries='every=40:jobs=10:gap=5:spread=0.1'", "downey:load=0.7", "feitelson:mean-gap=15m:time-unit=10m", "jann:from=" + log,
+		"poisson:load=0.7:size=zipf/1.5/64:runtime=exponential/1h", "sessions:load=0.5:size=1..20:runtime=15m", "resample:from=" + log, "vo:cycles=3",
+	} {
+		records := func(args ...string) (lines []string) {
+			got := call(append([]string{"trace", "convert"}, args...)...)
+			require.Equal(t, exitOK, got.code, got.stderr)
+			for line := range strings.Lines(got.stdout) {
+				if !strings.HasPrefix(line, ";") {
+					lines = append(lines, line)
+				}
+			}
+			return lines
+		}
+		of := func(seed string) []string { return records(source+":seed="+seed, "-") }
+		require.Equal(t, records(source, "-", "--seed=9"), of("9"), source)
+		require.Equal(t, of("9"), records(source+":seed=9", "-", "--seed=4"), source)
+		require.NotEqual(t, of("9"), of("8"), source)
+		require.Equal(t, records(source, "-"), of("1"), source)
+		require.Equal(t, records(source, "-", "--seed=0"), of("0"), source)
+	}
+
+	one, two := t.TempDir(), t.TempDir()
+	require.Zero(t, call("simulate", "lublin:jobs=200", "--seed=9", "--policy=easy", "--out", one).code)
+	require.Zero(t, call("simulate", "lublin:jobs=200:seed=9", "--policy=easy", "--out", two).code)
+	require.True(t, maps.Equal(schedules(t, one), schedules(t, two)))
+	require.Contains(t, read(t, two, "manifest.json"), `"trace": "lublin:jobs=200:seed=9"`)
+	require.Zero(t, call("validate", two).code)
+
+	for _, source := range []string{"lublin", "vo"} {
+		for _, seed := range []string{"-1", "1.5", "", "9223372036854775808"} {
+			got := call("trace", "convert", source+":seed="+seed, "-")
+			require.Equal(t, exitUsage, got.code, seed)
+			require.Contains(t, got.stderr, fmt.Sprintf("seed is %q: want a whole number of 0 to 9223372036854775807", seed))
+		}
+	}
+	got := call("trace", "convert", "feedback:from="+log+":seed=3", "-")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, `feedback does not take "seed"`)
+}
+
 // The longest estimate of a site is 18 hours: longer runtimes are cut, and said to be.
 func TestTheLongestEstimateOfTsafrirsModelCanBeGiven(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.swf")

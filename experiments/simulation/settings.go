@@ -189,7 +189,7 @@ var settings = []Setting{
 	{
 		Name: "seed", Section: "settings", Form: "N", Default: "1", Topic: OfRecords,
 		Doc:    "seed of all random numbers",
-		Access: field(func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, whole[uint64](0, math.MaxInt64)),
+		Access: field(func(sc *Scenario) *uint64 { return &sc.Settings.Seed }, parseSeed),
 	},
 	{
 		Name: "pass", Section: "settings", Form: "instant|event|each", Default: "instant", Topic: OfRuns,
@@ -313,6 +313,12 @@ func whole[T int | int64 | uint64](least, most T) func(string) (T, error) {
 		return T(v), nil
 	}
 }
+
+// mostSeed is the greatest seed. A seed is signed where other programs read it, as YAML does.
+const mostSeed = math.MaxInt64
+
+// parseSeed reads the seed of a run, or of a source.
+func parseSeed(s string) (uint64, error) { return whole[uint64](0, mostSeed)(s) }
 
 func aboveZero(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)

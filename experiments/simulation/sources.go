@@ -50,7 +50,7 @@ func Sources() policy.Table[Source] {
 	gap := policy.Param{Name: "mean-gap", Values: "T", Text: "mean time between submissions"}
 	size := policy.Param{Name: "size", Values: "DIST", Text: "processors: a number, A..B, zipf/1.5/64, ..., or @LOG for a log's"}
 	runtime := policy.Param{Name: "runtime", Values: "DIST", Text: "runtimes: exponential/1h, lognormal/MEAN/SIGMA, ..., or @LOG for a log's"}
-	return policy.Table[Source]{
+	drawn := policy.Table[Source]{
 		{
 			Name: "lublin", Text: "Lublin and Feitelson's model (2003): rigid jobs with a daily cycle",
 			Params: common(policy.Param{Name: "load", Values: "F", Text: "offered load in the long run"}, policy.Param{Name: "typed", Values: "on|off", Text: "two populations, interactive and batch (off)"}),
@@ -168,8 +168,43 @@ func Sources() policy.Table[Source] {
 				})
 			},
 		},
-		resampleSource(), feedbackSource(),
+		resampleSource(),
 	}
+	return append(withSeeds(drawn), feedbackSource()) // which draws nothing
+}
+
+// SeedParam is the parameter that gives what is drawn a seed of its own.
+var SeedParam = policy.Param{Name: "seed", Values: "N", Text: "seed of what is drawn, whatever the run's is (the run's)"}
+
+// SeedOf reads that parameter. The function that it returns tells from which seed to draw in
+// a run that has the seed run.
+func SeedOf(a *policy.Args) func(run uint64) uint64 {
+	text, given := a.Value(SeedParam.Name)
+	if !given {
+		return func(run uint64) uint64 { return run }
+	}
+	own, err := parseSeed(text)
+	if err != nil {
+		a.Fail(SeedParam.Name, fmt.Sprintf("a whole number of 0 to %d", uint64(mostSeed)))
+	}
+	return func(uint64) uint64 { return own }
+}
+
+// withSeeds has the sources of a table take the parameter, but for those that have one of
+// that name already.
+func withSeeds(table policy.Table[Source]) policy.Table[Source] {
+	table = slices.Clone(table)
+	for i, e := range table {
+		if slices.ContainsFunc(e.Params, func(p policy.Param) bool { return p.Name == SeedParam.Name }) {
+			continue
+		}
+		table[i].Params = append(slices.Clone(e.Params), SeedParam)
+		table[i].New = func(a *policy.Args) Source {
+			source, seed := e.New(a), SeedOf(a)
+			return func(run uint64) (Generated, error) { return source(seed(run)) }
+		}
+	}
+	return table
 }
 
 // sourceOf is the source that a trace's name asks for, or false where it is the

@@ -44,7 +44,7 @@ func NewTables(policies policy.Table[entity.Policy], nodes policy.Table[policy.O
 		Policies:   merged(policy.Registry(), policies),
 		Finders:    merged(policy.Finders(), finders),
 		Strategies: merged(agent.Registry(), strategies),
-		Sources:    merged(Sources(), sources),
+		Sources:    merged(Sources(), withSeeds(sources)),
 		Outages:    Models(),
 		Predictors: policy.Predictors(),
 		Correctors: policy.Correctors(),
