@@ -26,8 +26,8 @@
 // A simulation is one goroutine's; any number of them run side by side, since
 // the package keeps no state of its own.
 //
-// Three layers stand on the kernel, each optional: Entity for those who think
-// in GridSim's and CloudSim's terms, package des/process for those who think in
-// processes, and Stream for random numbers that do not shift when something
-// else in the model changes.
+// Two layers stand on the kernel, each optional: Entity for those who think in
+// GridSim's and CloudSim's terms, and Stream for random numbers that do not shift when
+// something else in the model changes. Processes, functions that wait and take
+// resources, are an example: docs/guides/from-gridsim-and-cloudsim/process.
 package des

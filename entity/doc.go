@@ -57,7 +57,7 @@
 //	a window is what its job asks for, and not past        Run.accept, Round.Reserve
 //	what is taken is not taken again                       Plan.Reserve, *ConflictError
 //	time never falls                                       des.Simulator.At, des.Feed
-//	accounts hold nothing together                         market.Ledger.Check
+//	accounts hold nothing together                         flow.Ledger.Check
 //
 // How much of the machine is taken is counted at the end of an instant: whatever ends at
 // an instant makes room for whatever starts at it.

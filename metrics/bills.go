@@ -4,18 +4,18 @@ package metrics
 
 import (
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/flow"
 )
 
 // Bill is what was agreed for a job, and what of it the owners of the nodes got.
 type Bill struct {
-	Cost market.Money // of the windows of all attempts, at the prices when they were agreed upon
-	Paid market.Money // to owners, at the end of each attempt
+	Cost flow.Money // of the windows of all attempts, at the prices when they were agreed upon
+	Paid flow.Money // to owners, at the end of each attempt
 }
 
 // Refund is what the user got back: all of an attempt that was stopped, and, where
 // users pay by use, what was not used.
-func (b Bill) Refund() market.Money { return b.Cost - b.Paid }
+func (b Bill) Refund() flow.Money { return b.Cost - b.Paid }
 
 func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid} }
 
@@ -23,27 +23,27 @@ func (b Bill) plus(o Bill) Bill { return Bill{b.Cost + o.Cost, b.Paid + o.Paid} 
 // not observe them itself, and says what attempts cost. Reservations that were
 // given up before their jobs started are paid back, and are not in it.
 type Bills struct {
-	Ledger *market.Ledger
+	Ledger *flow.Ledger
 	// Told, if set, hears of every attempt that is over: of its number, from 1, and
 	// what each task cost and its node's owner was paid.
-	Told func(r *entity.Run, number int, a *entity.Attempt, cost, paid []market.Money)
+	Told func(r *entity.Run, number int, a *entity.Attempt, cost, paid []flow.Money)
 
 	total Bill
 	jobs  map[int64]Bill // by ID; nil where nobody asks
-	paid  []market.Money
+	paid  []flow.Money
 	run   *entity.Run
 	node  int // where the next payment belongs, or behind it
 }
 
 // NewBills returns the observer of the jobs that pay through this ledger. Where
 // perJob is set Job can be asked.
-func NewBills(l *market.Ledger, perJob bool) *Bills {
+func NewBills(l *flow.Ledger, perJob bool) *Bills {
 	b := &Bills{Ledger: l}
 	if perJob {
 		b.jobs = map[int64]Bill{}
 	}
 	tell := l.Tell
-	l.Tell = func(t market.Transfer) {
+	l.Tell = func(t flow.Transfer) {
 		if tell != nil {
 			tell(t)
 		}
@@ -54,8 +54,8 @@ func NewBills(l *market.Ledger, perJob bool) *Bills {
 
 // transferred takes in a payment: owners are paid in the order of the tasks, and
 // nothing is not paid.
-func (b *Bills) transferred(t market.Transfer) {
-	if t.Run != b.run || t.To.Kind != market.OwnerAccount {
+func (b *Bills) transferred(t flow.Transfer) {
+	if t.Run != b.run || t.To.Kind != flow.OwnerAccount {
 		return
 	}
 	tasks := t.Run.Reservation.Window.Tasks
@@ -82,12 +82,12 @@ func (b *Bills) Observe(e entity.JobEvent) {
 		return
 	}
 	cost := b.Ledger.Agreed(r)
-	b.paid = append(b.paid[:0], make([]market.Money, len(a.Window.Tasks))...)
+	b.paid = append(b.paid[:0], make([]flow.Money, len(a.Window.Tasks))...)
 	b.run, b.node = r, 0
 	b.Ledger.Observe(e)
 	b.run = nil
 	if cost == nil { // it had no contract
-		cost = make([]market.Money, len(a.Window.Tasks))
+		cost = make([]flow.Money, len(a.Window.Tasks))
 	}
 	var bill Bill
 	for i := range cost {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 )
 
@@ -36,7 +36,7 @@ type CycleRow struct {
 
 	busy            des.Time
 	wait            des.Time
-	income, expense market.Money
+	income, expense flow.Money
 }
 
 // Cycles is an Observer that sums up a run on named nodes cycle by cycle. Its
@@ -94,15 +94,15 @@ func (c *Cycles) occupied(a entity.Attempt) {
 	}
 }
 
-// Paid takes one transfer of an market.Ledger in.
-func (c *Cycles) Paid(t market.Transfer) {
+// Paid takes one transfer of an flow.Ledger in.
+func (c *Cycles) Paid(t flow.Transfer) {
 	row := c.at(t.Time)
 	switch {
-	case t.To.Kind == market.OwnerAccount:
+	case t.To.Kind == flow.OwnerAccount:
 		row.income += t.Amount
-	case t.From.Kind == market.UserAccount:
+	case t.From.Kind == flow.UserAccount:
 		row.expense += t.Amount
-	case t.To.Kind == market.UserAccount:
+	case t.To.Kind == flow.UserAccount:
 		row.expense -= t.Amount
 	}
 }

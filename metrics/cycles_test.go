@@ -9,7 +9,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -26,10 +26,10 @@ func TestCyclesShareOutWhatHappensByTime(t *testing.T) {
 	j.State, j.Finish = entity.Finished, 15*s
 	j.Restore(nil, 0, []des.Time{15 * s, 10 * s})
 	at(15*s, entity.JobFinished) // half of what was reserved: [5, 15) and [5, 10)
-	user, vo, owner := market.Account{Kind: market.UserAccount}, market.Account{Kind: market.VOAccount}, market.Account{Kind: market.OwnerAccount, ID: 1}
-	c.Paid(market.Transfer{Time: 5 * s, From: user, To: vo, Amount: 9_000_000})
-	c.Paid(market.Transfer{Time: 15 * s, From: vo, To: owner, Amount: 6_000_000})
-	c.Paid(market.Transfer{Time: 15 * s, From: vo, To: user, Amount: 3_000_000})
+	user, vo, owner := flow.Account{Kind: flow.UserAccount}, flow.Account{Kind: flow.VOAccount}, flow.Account{Kind: flow.OwnerAccount, ID: 1}
+	c.Paid(flow.Transfer{Time: 5 * s, From: user, To: vo, Amount: 9_000_000})
+	c.Paid(flow.Transfer{Time: 15 * s, From: vo, To: owner, Amount: 6_000_000})
+	c.Paid(flow.Transfer{Time: 15 * s, From: vo, To: user, Amount: 3_000_000})
 	var b bytes.Buffer
 	require.NoError(t, c.Write(&b))
 	require.Equal(t, strings.TrimLeft(`

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/internal/enum"
@@ -161,7 +161,7 @@ func (x rowBill) appendTo(b []byte) []byte {
 	if x.budget > 0 {
 		b = strconv.AppendFloat(b, x.budget, 'f', -1, 64)
 	}
-	for _, m := range []market.Money{x.Cost, x.Paid, x.Refund()} {
+	for _, m := range []flow.Money{x.Cost, x.Paid, x.Refund()} {
 		b = append(b, ',')
 		if x.known {
 			b = append(b, m.String()...)

@@ -12,16 +12,15 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/internal/csvtext"
 )
 
 // OwnerRow is one owner. Times are in time units.
 type OwnerRow struct {
-	Site   string       `csv:"-"` // of a grid; the first column then
-	Owner  string       `csv:"owner"`
-	Nodes  int          `csv:"nodes"`
-	Income market.Money `csv:"income"`
+	Site   string     `csv:"-"` // of a grid; the first column then
+	Owner  string     `csv:"owner"`
+	Nodes  int        `csv:"nodes"`
+	Income flow.Money `csv:"income"`
 	// UsedTime is how long jobs of the organisation had the nodes, added up, that
 	// of attempts that were stopped included.
 	UsedTime float64 `csv:"used_time"`
@@ -85,7 +84,7 @@ func (o *Owners) used(a entity.Attempt) {
 
 // Rows are the owners with what a ledger has of their incomes and with their
 // queues, if they have any.
-func (o *Owners) Rows(l *market.Ledger, queues []*flow.LocalQueue) []OwnerRow {
+func (o *Owners) Rows(l *flow.Ledger, queues []*flow.LocalQueue) []OwnerRow {
 	rows := make([]OwnerRow, len(o.rows))
 	index := map[string]int{} // never iterated
 	for i, r := range o.rows {
@@ -93,7 +92,7 @@ func (o *Owners) Rows(l *market.Ledger, queues []*flow.LocalQueue) []OwnerRow {
 		rows[i], index[r.Owner] = r, i
 	}
 	for _, n := range o.all {
-		rows[index[flow.OwnerOf(n)]].Income += l.Balance(market.Account{Kind: market.OwnerAccount, ID: int64(n.ID)})
+		rows[index[flow.OwnerOf(n)]].Income += l.Balance(flow.Account{Kind: flow.OwnerAccount, ID: int64(n.ID)})
 	}
 	for _, q := range queues {
 		s, r := q.Stats(), &rows[index[q.Owner]]

@@ -12,7 +12,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/internal/enum"
 )
 
@@ -97,7 +96,7 @@ type taskRow struct {
 	node                 *entity.Node
 	run                  *entity.Run // or nil
 	start, reserved, end des.Time    // Forever: not known
-	cost, paid           market.Money
+	cost, paid           flow.Money
 	attempt              int // from 1; 0 of what is not tried
 }
 
@@ -108,7 +107,7 @@ func (s *SiteTasks) Attach(m *entity.Metascheduler) { s.meta = m }
 func (s *SiteTasks) Observe(entity.JobEvent) {}
 
 // attempt takes in an attempt that is over.
-func (s *SiteTasks) attempt(r *entity.Run, number int, a *entity.Attempt, cost, paid []market.Money) {
+func (s *SiteTasks) attempt(r *entity.Run, number int, a *entity.Attempt, cost, paid []flow.Money) {
 	kind := taskJob
 	if r.Booked && s.to.Bookings {
 		kind = taskBooking

@@ -15,7 +15,6 @@ import (
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
-	"github.com/gridslot/gridslot/policy/dag"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -46,7 +45,7 @@ func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Tabl
 			Name: e.Name, Text: e.Text, Params: append([]Param{finder, within}, e.Params...),
 			New: func(a *Args) OnNodes {
 				p := e.New(a)
-				if _, is := p.(dag.List); is && a.values["finder"] == "" { // where a task ends first
+				if _, is := p.(backfill.ListScheduling); is && a.values["finder"] == "" { // where a task ends first
 					a.values["finder"] = "min-finish-exact"
 				}
 				return OnNodes{p, a.finder("finder", finders), a.values["within"]}

@@ -20,9 +20,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy/backfill"
-	"github.com/gridslot/gridslot/policy/dag"
-	"github.com/gridslot/gridslot/policy/formula"
-	"github.com/gridslot/gridslot/policy/malleable"
 	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
 )
@@ -166,14 +163,14 @@ func Registry() Table[entity.Policy] {
 			Name: "heft", Text: "list scheduling of workflows: by upward rank, each task where it finishes earliest",
 			Params: []Param{{"order", orders, "order of the queue (rank)"}, {"depth", "N", "how many jobs are looked at in a round (all)"}},
 			New: func(a *Args) entity.Policy {
-				return dag.List{Order: a.listOrder(), Depth: a.Positive("depth")}
+				return backfill.ListScheduling{Order: a.listOrder(), Depth: a.Positive("depth")}
 			},
 		},
 	}), Entry[entity.Policy]{ // a job that grows asks no cap
 		Name: "equipartition", Text: "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink",
 		Params: []Param{order, {"cost", "TIME", "how long a job does no work when it is resized (0)"}},
 		New: func(a *Args) entity.Policy {
-			return malleable.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Seconds("cost"))}
+			return preempt.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Seconds("cost"))}
 		},
 	})
 }
@@ -436,7 +433,7 @@ func (a *Args) Order(name string) entity.Order {
 			return backfill.Random(n)
 		}
 	}
-	o, err := formula.Order(value)
+	o, err := Formula(value)
 	if err != nil {
 		a.Fail(name, "one of "+strings.Join(orderNames(), ", ")+", random-SEED, or a formula; "+err.Error())
 	}

@@ -7,6 +7,7 @@
 //	LocalQueue     an owner's jobs that wait for the owner's nodes
 //	PriceSchedule  what the nodes of a plan.Domain cost, as time goes by
 //	Pricing        owners who price anew as they sell, by PriceRules
+//	Ledger         the accounts of users, the organisation and owners
 //	Outages        capacity that is lost: failures, maintenance, drains
 //	Users          a population that waits for results, thinks, and submits again
 //	SwitchOff      nodes that nobody uses are off, and boot when they are wanted

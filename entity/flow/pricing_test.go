@@ -13,7 +13,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
@@ -215,7 +214,7 @@ func TestTheLongestSeasonIsWaitedFor(t *testing.T) {
 func TestWhatIsReservedKeepsThePriceThatWasPromised(t *testing.T) {
 	all := nodes(1)
 	var paid []string
-	ledger := &market.Ledger{Tell: func(x market.Transfer) { paid = append(paid, fmt.Sprintf("%v %v %v", x.Time, x.Run, x.Amount)) }}
+	ledger := &flow.Ledger{Tell: func(x flow.Transfer) { paid = append(paid, fmt.Sprintf("%v %v %v", x.Time, x.Run, x.Amount)) }}
 	jobs := []*entity.Job{estimated(1, 0, 20, 20, 1), estimated(2, 1, 10, 10, 1), estimated(3, 15, 10, 10, 1)}
 	_, changes, err := reacting(t, all, backfill.Conservative{}, flow.ByUse{Target: 0.5, Step: 1}, jobs, ledger)
 	require.NoError(t, err)
@@ -225,7 +224,7 @@ func TestWhatIsReservedKeepsThePriceThatWasPromised(t *testing.T) {
 	}, paid)
 	require.NoError(t, ledger.Check())
 	require.Equal(t, []string{"10 node 0 1.5", "20 node 0 2.25", "30 node 0 3.375", "40 node 0 5.0625"}, changes)
-	require.EqualValues(t, 45_000_000, ledger.Total(market.OwnerAccount))
+	require.EqualValues(t, 45_000_000, ledger.Total(flow.OwnerAccount))
 }
 
 func TestARuleThatGivesNoPriceEndsTheRun(t *testing.T) {

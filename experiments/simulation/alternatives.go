@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/policy/cyclic"
 )
 
@@ -76,7 +76,7 @@ func (a *alternatives) told(r *entity.Round, batch []*entity.Run, out *cyclic.Ou
 				b = append(strconv.AppendInt(b, int64(t.Node.ID), 10), ',')
 				b = append(w.Start.Append(b), ',')
 				b = append(t.End.Append(b), ',')
-				b = append(append(b, market.Cost(t.Node, t.End-w.Start).String()...), ',')
+				b = append(append(b, flow.Cost(t.Node, t.End-w.Start).String()...), ',')
 				if chosen {
 					b = append(b, '1', '\n')
 				} else {

@@ -13,7 +13,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/metrics"
@@ -64,7 +63,7 @@ func (b *books) Attach(x *Session, _ *Site) (none []entity.Observer, err error) 
 }
 
 // add begins the book of one more domain, which is a site of that name, or "".
-func (b *books) add(x *Session, site string, l *market.Ledger) *book {
+func (b *books) add(x *Session, site string, l *flow.Ledger) *book {
 	k := &book{books: b, site: site, bills: metrics.NewBills(l, x.settings.Dir != "")}
 	b.all = append(b.all, k)
 	return k

@@ -12,7 +12,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/cyclic"
@@ -392,7 +391,7 @@ func (p *drawnDomain) run(ctx context.Context, c *call, r *policyRun) (*Result, 
 	defer x.close()
 	cycles := &metrics.Cycles{Cycle: p.Cycle, Nodes: len(p.nodes)}
 	books := &books{}
-	book := books.add(x, "", &market.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
+	book := books.add(x, "", &flow.Ledger{ByUse: p.PayByUse, Tell: cycles.Paid})
 	x.bill = books.job
 	prices := &priceFile{domains: []*drawnDomain{p}}
 	err = x.openAlone(&Site{Plan: nodes, Policy: s.Policy, Flows: slices.Concat(

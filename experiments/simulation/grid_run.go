@@ -12,8 +12,8 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/grid"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 )
@@ -311,7 +311,7 @@ func (g *gridRun) domain(s *Site, l leaf, level *grid.Grid, files []Flow) (func(
 	if err != nil {
 		return nil, err
 	}
-	book := g.books.add(g.session, l.name, &market.Ledger{ByUse: l.domain.PayByUse})
+	book := g.books.add(g.session, l.name, &flow.Ledger{ByUse: l.domain.PayByUse})
 	owners := &ownersFlow{call: g.call, parts: l.parts, book: book, prices: g.prices}
 	g.domains.flows = append(g.domains.flows, owners)
 	s.Plan, s.Policy = nodes, local.Value.Policy
@@ -480,7 +480,7 @@ func (g *gridRun) clusters() []ClusterSummary {
 			row.Utilization = r.busy / (float64(r.size) * span)
 		}
 		if g.leaves[i].domain != nil {
-			row.Income = g.books.all[domains].bills.Ledger.Total(market.OwnerAccount).Units()
+			row.Income = g.books.all[domains].bills.Ledger.Total(flow.OwnerAccount).Units()
 			domains++
 		}
 		rows = append(rows, row)

@@ -22,7 +22,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
@@ -51,7 +50,7 @@ type books struct {
 func newBooks(a metrics.Allocation) *books {
 	b := &books{from: des.Forever, account: metrics.NewAccount(), recorder: metrics.NewRecorder()}
 	b.jobs, b.attempts, b.queue = metrics.NewJobsWriter(&b.jobsCSV), metrics.NewAttemptsWriter(&b.triesCSV), metrics.NewQueueWriter(&b.queueCSV)
-	b.tasks, b.bills = metrics.NewTaskWriter(&b.tasksCSV), metrics.NewBills(&market.Ledger{}, true)
+	b.tasks, b.bills = metrics.NewTaskWriter(&b.tasksCSV), metrics.NewBills(&flow.Ledger{}, true)
 	b.site = b.tasks.Of(b.bills, func(*entity.Node) string { return "" })
 	b.events = metrics.NewEventWriter(&b.eventsCSV)
 	b.events.Allocation, b.jobs.Booked = a, true

@@ -19,8 +19,6 @@ import (
 	"github.com/gridslot/gridslot/metrics/validate"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
-	"github.com/gridslot/gridslot/policy/dag"
-	"github.com/gridslot/gridslot/policy/malleable"
 	"github.com/gridslot/gridslot/policy/preempt"
 	"github.com/gridslot/gridslot/policy/window"
 )
@@ -128,7 +126,7 @@ func TestObserversMayActAtEveryEvent(t *testing.T) {
 	policies := []entity.Policy{
 		backfill.FCFS{}, backfill.EASY{}, backfill.EASY{Reservations: 3}, backfill.EASY{Order: nameless(1), Candidates: nameless(-1)},
 		backfill.EASY{Order: backfill.WFP3, Reservations: backfill.AllReservations}, backfill.Conservative{}, backfill.Conservative{Order: nameless(1)},
-		dag.List{}, preempt.Selective{Slice: des.Second}, preempt.Slicing{Quantum: 5 * des.Second}, malleable.Equipartition{}, &cyclic.Policy{Planner: cyclic.BatchSlicer{}},
+		backfill.ListScheduling{}, preempt.Selective{Slice: des.Second}, preempt.Slicing{Quantum: 5 * des.Second}, preempt.Equipartition{}, &cyclic.Policy{Planner: cyclic.BatchSlicer{}},
 	}
 	done := map[string]int{}
 	for seed := range uint64(3000) {

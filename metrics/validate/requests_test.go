@@ -16,7 +16,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
@@ -94,7 +93,7 @@ func TestEveryPolicyServesJobsWithCriteriaOfTheirOwn(t *testing.T) {
 				domain, err := plan.NewDomain(nodes, chosen.Value.Finder)
 				require.NoError(t, err)
 				domain.Interval = des.Time(rapid.SampledFrom([]int{60, 150}).Draw(t, "interval")) * des.Second
-				v, ledger := &validate.Validator{}, &market.Ledger{}
+				v, ledger := &validate.Validator{}, &flow.Ledger{}
 				sim := des.New(des.Config{})
 				var file bytes.Buffer
 				w := metrics.NewJobsWriter(&file)

@@ -13,7 +13,6 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/grid"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics" // tests may look sideways
 	"github.com/gridslot/gridslot/metrics/validate"
@@ -27,17 +26,17 @@ type vo struct {
 	*grid.Grid
 	sim     *des.Simulator
 	domains []*plan.Domain
-	ledgers []*market.Ledger
+	ledgers []*flow.Ledger
 	sites   []*validate.Validator
 	runs    became
 	whole   *metrics.Recorder // of the jobs as a whole
-	spent   map[*entity.Job]market.Money
+	spent   map[*entity.Job]flow.Money
 	where   map[*entity.Job][]string // sites at which it started, n tasks each
 	log     []string
 }
 
 func newVO(network *grid.Network) *vo {
-	w := &vo{sim: des.New(des.Config{Seed: 5, Fingerprint: true}), runs: became{}, spent: map[*entity.Job]market.Money{}, where: map[*entity.Job][]string{}}
+	w := &vo{sim: des.New(des.Config{Seed: 5, Fingerprint: true}), runs: became{}, spent: map[*entity.Job]flow.Money{}, where: map[*entity.Job][]string{}}
 	w.whole = metrics.NewRecorder()
 	w.Grid = grid.NewGrid(w.sim, network, w.runs, w.whole)
 	w.Log = func(n grid.Note) { w.log = append(w.log, n.String()) }
@@ -54,12 +53,12 @@ func (w *vo) add(t require.TestingT, policy entity.Policy, nodes ...entity.Node)
 	d, err := plan.NewDomain(all, window.AMP{})
 	require.NoError(t, err)
 	d.Interval = 1000 * des.Second
-	l := &market.Ledger{}
-	l.Tell = func(x market.Transfer) {
+	l := &flow.Ledger{}
+	l.Tell = func(x flow.Transfer) {
 		switch {
-		case x.From.Kind == market.UserAccount:
+		case x.From.Kind == flow.UserAccount:
 			w.spent[w.taskOf(x.Run)] += x.Amount
-		case x.To.Kind == market.UserAccount:
+		case x.To.Kind == flow.UserAccount:
 			w.spent[w.taskOf(x.Run)] -= x.Amount
 		}
 	}
@@ -124,8 +123,8 @@ func (w *vo) run(t require.TestingT, strategies []grid.Strategy, jobs ...*entity
 	}
 	for i, l := range w.ledgers {
 		require.NoError(t, l.Check())
-		require.Zero(t, l.Total(market.VOAccount), "nothing is left with the organisation")
-		require.Equal(t, l.Total(market.OwnerAccount), -l.Total(market.UserAccount))
+		require.Zero(t, l.Total(flow.VOAccount), "nothing is left with the organisation")
+		require.Equal(t, l.Total(flow.OwnerAccount), -l.Total(flow.UserAccount))
 		report := w.sites[i].Report(true)
 		if report.Unfinished == 0 {
 			require.NoError(t, report.Err(), "%v", report)
@@ -212,7 +211,7 @@ func TestAnOfferWhosePriceHasRisenIsAskedForAgain(t *testing.T) {
 	w.run(t, []grid.Strategy{&Router{By: Cheapest}}, j)
 	require.Equal(t, []string{"domain-1 1"}, w.where[j])
 	require.EqualValues(t, 1, w.Stats().Conflicts)
-	require.Equal(t, 150*market.Money(1e6), w.spent[j])
+	require.Equal(t, 150*flow.Money(1e6), w.spent[j])
 }
 
 // Two brokers want the only node at the same instant; the second one asks again.

@@ -15,6 +15,7 @@
 //	FCFS          starts the head while it fits, and nothing else
 //	EASY          also starts what does not delay the head, which holds a window
 //	Conservative  gives each job a window when it arrives, and moves it up later
+//	ListScheduling  starts tasks of workflows by upward rank, where each ends first
 //
 // The zero value of each is the policy of the literature, on the order of
 // submission. EASY's settings (orders, how many reservations, how deep) make most

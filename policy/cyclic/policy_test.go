@@ -13,7 +13,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/entity/market"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/cyclic"
@@ -25,31 +24,31 @@ import (
 // witness sees a run as an observer does, apart from plan and policy.
 type witness struct {
 	t       require.TestingT
-	ledger  *market.Ledger
+	ledger  *flow.Ledger
 	until   map[*entity.Node]des.Time // what really runs there
 	holder  map[*entity.Node]*entity.Run
 	first   map[*entity.Run]des.Time // the first start promised
 	last    map[*entity.Run]entity.Window
 	planned map[*entity.Run]entity.Window // by the planner, at last
 	log     []string
-	paid    map[*entity.Run]market.Money
-	earned  map[*entity.Run]market.Money
+	paid    map[*entity.Run]flow.Money
+	earned  map[*entity.Run]flow.Money
 }
 
 func newWitness(t require.TestingT) *witness {
 	w := &witness{
-		t: t, ledger: &market.Ledger{}, until: map[*entity.Node]des.Time{}, holder: map[*entity.Node]*entity.Run{},
+		t: t, ledger: &flow.Ledger{}, until: map[*entity.Node]des.Time{}, holder: map[*entity.Node]*entity.Run{},
 		first: map[*entity.Run]des.Time{}, last: map[*entity.Run]entity.Window{},
 		planned: map[*entity.Run]entity.Window{},
-		paid:    map[*entity.Run]market.Money{}, earned: map[*entity.Run]market.Money{},
+		paid:    map[*entity.Run]flow.Money{}, earned: map[*entity.Run]flow.Money{},
 	}
-	w.ledger.Tell = func(x market.Transfer) {
-		require.Greater(t, x.Amount, market.Money(0))
+	w.ledger.Tell = func(x flow.Transfer) {
+		require.Greater(t, x.Amount, flow.Money(0))
 		require.NotEqual(t, x.From.Kind, x.To.Kind)
 		switch {
-		case x.From.Kind == market.UserAccount:
+		case x.From.Kind == flow.UserAccount:
 			w.paid[x.Run] += x.Amount
-		case x.To.Kind == market.UserAccount:
+		case x.To.Kind == flow.UserAccount:
 			w.paid[x.Run] -= x.Amount
 		default:
 			w.earned[x.Run] += x.Amount
@@ -187,7 +186,7 @@ func (s setting) run(t require.TestingT, p entity.Policy) (*witness, []*entity.R
 		}
 	}
 	require.Equal(t, waiting, meta.Queue().Len())
-	require.Zero(t, w.ledger.Balance(market.Account{Kind: market.VOAccount}))
+	require.Zero(t, w.ledger.Balance(flow.Account{Kind: flow.VOAccount}))
 	return w, jobs
 }
 
@@ -474,7 +473,7 @@ func TestWhoPaysByUseGetsBackWhatWasNotUsed(t *testing.T) {
 		jobs: []entity.Job{{ID: 1, User: 7, Runtime: 5 * unit, Request: entity.Request{Nodes: 1, Length: 10 * unit}}},
 	}
 	for byUse, want := range map[bool]float64{false: 20, true: 10} {
-		l := &market.Ledger{ByUse: byUse}
+		l := &flow.Ledger{ByUse: byUse}
 		d, err := plan.NewDomain([]*entity.Node{&s.nodes[0]}, window.AMP{})
 		require.NoError(t, err)
 		d.Interval = s.interval
@@ -484,8 +483,8 @@ func TestWhoPaysByUseGetsBackWhatWasNotUsed(t *testing.T) {
 		m.Submit(&s.jobs[0])
 		require.NoError(t, sim.Run(context.Background()))
 		require.NoError(t, l.Check())
-		require.Equal(t, want, l.Balance(market.Account{Kind: market.OwnerAccount, ID: 1}).Units())
-		require.Equal(t, -want, l.Balance(market.Account{Kind: market.UserAccount, ID: 7}).Units())
+		require.Equal(t, want, l.Balance(flow.Account{Kind: flow.OwnerAccount, ID: 1}).Units())
+		require.Equal(t, -want, l.Balance(flow.Account{Kind: flow.UserAccount, ID: 7}).Units())
 		require.Len(t, l.Accounts(), 3)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
-	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/preempt"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 	"github.com/gridslot/gridslot/workload/speedup"
@@ -55,7 +55,7 @@ func main() {
 	simulate("rigid, easy", backfill.EASY{}, false)
 	simulate("moldable, easy", backfill.EASY{}, true)
 	simulate("moldable, easy, first end", backfill.EASY{Shape: entity.FirstEnd}, true)
-	simulate("malleable, free of cost", malleable.Equipartition{}, true)
-	simulate("malleable, a minute each", malleable.Equipartition{Cost: des.Minute}, true)
-	simulate("malleable, an hour each", malleable.Equipartition{Cost: des.Hour}, true)
+	simulate("malleable, free of cost", preempt.Equipartition{}, true)
+	simulate("malleable, a minute each", preempt.Equipartition{Cost: des.Minute}, true)
+	simulate("malleable, an hour each", preempt.Equipartition{Cost: des.Hour}, true)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
-	"github.com/gridslot/gridslot/policy/dag"
 	"github.com/gridslot/gridslot/workload/workflow"
 )
 
@@ -45,8 +44,8 @@ func elimination(n int) *workflow.Workflow {
 
 // problem is the workflow for those who plan it ahead of time: what each task costs on
 // each node.
-func problem(w *workflow.Workflow, nodes []*entity.Node) *dag.Problem {
-	p := &dag.Problem{}
+func problem(w *workflow.Workflow, nodes []*entity.Node) *Problem {
+	p := &Problem{}
 	for i, t := range w.Tasks {
 		var row []des.Time
 		for _, n := range nodes {
@@ -54,7 +53,7 @@ func problem(w *workflow.Workflow, nodes []*entity.Node) *dag.Problem {
 		}
 		p.Cost = append(p.Cost, row)
 		for _, e := range t.Parents {
-			p.Edges = append(p.Edges, dag.Edge{From: e.Task, To: i})
+			p.Edges = append(p.Edges, Edge{From: e.Task, To: i})
 		}
 	}
 	return p
@@ -94,7 +93,7 @@ func main() {
 		nodes = append(nodes, &entity.Node{ID: i, Perf: perf, Price: 1})
 	}
 	fmt.Printf("%d tasks\n", len(w.Tasks))
-	for _, a := range dag.Algorithms() {
+	for _, a := range Algorithms() {
 		s, err := a.Plan(problem(w, nodes))
 		if err != nil {
 			log.Fatal(err)

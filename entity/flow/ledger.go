@@ -1,4 +1,7 @@
-package market
+package flow
+
+// What users pay to the virtual organisation that schedules their jobs, and the
+// organisation to the owners of the nodes.
 
 import (
 	"cmp"
@@ -74,8 +77,15 @@ type Transfer struct {
 // A budget binds what is agreed upon when a window is given: nobody's job is killed because
 // it runs on past its prediction and costs more than was thought.
 //
-// So the organisation holds what is agreed upon and not yet earned, and all
-// accounts together always hold nothing.
+// A contract is made when a job gets a reservation, at the prices of that moment, which
+// later changes do not touch. A reservation that moves is paid back and paid anew. So the
+// organisation holds what is agreed upon and not yet earned, and all accounts together
+// always hold nothing; Check asks for both.
+//
+//	ledger := &flow.Ledger{ByUse: true}
+//	meta := entity.NewMetascheduler(sim, domain, policy, ledger)
+//	...
+//	income := ledger.Total(flow.OwnerAccount)
 type Ledger struct {
 	// ByUse has users pay for the time that their tasks really took. Otherwise
 	// they pay for the time reserved, as in META.

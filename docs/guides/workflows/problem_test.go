@@ -1,4 +1,4 @@
-package dag_test
+package main
 
 import (
 	"fmt"
@@ -8,17 +8,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/policy/dag"
 )
 
 // published is the example of Topcuoglu, Hariri and Wu (2002), figures 1 and 3.
-func published() *dag.Problem {
-	return &dag.Problem{
+func published() *Problem {
+	return &Problem{
 		Cost: [][]des.Time{
 			{14, 16, 9}, {13, 19, 18}, {11, 13, 19}, {13, 8, 17}, {12, 13, 10},
 			{13, 16, 9}, {7, 15, 11}, {5, 11, 14}, {18, 12, 20}, {21, 7, 16},
 		},
-		Edges: []dag.Edge{
+		Edges: []Edge{
 			{0, 1, 18}, {0, 2, 12}, {0, 3, 9}, {0, 4, 11}, {0, 5, 14}, {1, 7, 19}, {1, 8, 16}, {2, 6, 23},
 			{3, 7, 27}, {3, 8, 23}, {4, 8, 13}, {5, 7, 15}, {6, 9, 17}, {7, 9, 11}, {8, 9, 13},
 		},
@@ -36,7 +35,7 @@ func TestUpwardRanksAreThoseOfThePaper(t *testing.T) {
 }
 
 func TestHEFTMakesTheScheduleOfThePaper(t *testing.T) {
-	s, err := dag.HEFT{}.Plan(published())
+	s, err := HEFT{}.Plan(published())
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 0, 2, 1, 2, 1, 2, 0, 1, 1}, s.Processor)
 	require.Equal(t, []des.Time{0, 27, 9, 18, 28, 26, 38, 57, 56, 73}, s.Start)
@@ -44,7 +43,7 @@ func TestHEFTMakesTheScheduleOfThePaper(t *testing.T) {
 }
 
 func TestCPOPMakesTheMakespanOfThePaper(t *testing.T) {
-	s, err := dag.CPOP{}.Plan(published())
+	s, err := CPOP{}.Plan(published())
 	require.NoError(t, err)
 	require.Equal(t, des.Time(86), s.Makespan())
 	for _, task := range []int{0, 1, 8, 9} {
@@ -53,24 +52,24 @@ func TestCPOPMakesTheMakespanOfThePaper(t *testing.T) {
 }
 
 func TestAGapThatIsJustLongEnoughIsFilled(t *testing.T) {
-	s, err := dag.HEFT{}.Plan(&dag.Problem{Cost: [][]des.Time{{9, 2}, {4, 20}, {5, 15}}, Edges: []dag.Edge{{0, 1, 3}}})
+	s, err := HEFT{}.Plan(&Problem{Cost: [][]des.Time{{9, 2}, {4, 20}, {5, 15}}, Edges: []Edge{{0, 1, 3}}})
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0, 0}, s.Processor)
 	require.Equal(t, []des.Time{0, 5, 0}, s.Start)
 }
 
 func TestOfEqualRanksTheFirstTaskIsFirst(t *testing.T) {
-	s, err := dag.HEFT{}.Plan(&dag.Problem{Cost: [][]des.Time{{3}, {3}, {3}}})
+	s, err := HEFT{}.Plan(&Problem{Cost: [][]des.Time{{3}, {3}, {3}}})
 	require.NoError(t, err)
 	require.Equal(t, []des.Time{0, 3, 6}, s.Start)
 }
 
 // On one processor without data MinMin is shortest first, and by hand elsewhere.
 func TestMinMinTakesTheTaskThatCanFinishFirst(t *testing.T) {
-	s, err := dag.MinMin{}.Plan(&dag.Problem{Cost: [][]des.Time{{5}, {3}, {4}, {1}}, Edges: []dag.Edge{{1, 3, 9}}})
+	s, err := MinMin{}.Plan(&Problem{Cost: [][]des.Time{{5}, {3}, {4}, {1}}, Edges: []Edge{{1, 3, 9}}})
 	require.NoError(t, err)
 	require.Equal(t, []des.Time{8, 0, 4, 3}, s.Start)
-	s, err = dag.MinMin{}.Plan(&dag.Problem{Cost: [][]des.Time{{4, 6}, {3, 5}, {9, 5}}})
+	s, err = MinMin{}.Plan(&Problem{Cost: [][]des.Time{{4, 6}, {3, 5}, {9, 5}}})
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 0, 1}, s.Processor)
 	require.Equal(t, []des.Time{3, 0, 0}, s.Start)
@@ -78,28 +77,28 @@ func TestMinMinTakesTheTaskThatCanFinishFirst(t *testing.T) {
 
 func TestWhatIsNoProblemIsSaid(t *testing.T) {
 	cost := [][]des.Time{{1, 2}, {3, 4}, {3, 4}}
-	for want, p := range map[string]dag.Problem{
-		"tasks wait for each other in a circle, before task 1": {Cost: cost, Edges: []dag.Edge{{0, 1, 0}, {1, 2, 0}, {2, 1, 0}}},
-		"an edge from task 0 to task 3, and there are 3 tasks": {Cost: cost, Edges: []dag.Edge{{0, 3, 0}}},
-		"must take a finite time of 0 or more, not -0.000001":  {Cost: cost, Edges: []dag.Edge{{0, 1, -1}}},
+	for want, p := range map[string]Problem{
+		"tasks wait for each other in a circle, before task 1": {Cost: cost, Edges: []Edge{{0, 1, 0}, {1, 2, 0}, {2, 1, 0}}},
+		"an edge from task 0 to task 3, and there are 3 tasks": {Cost: cost, Edges: []Edge{{0, 3, 0}}},
+		"must take a finite time of 0 or more, not -0.000001":  {Cost: cost, Edges: []Edge{{0, 1, -1}}},
 		"task 1 has costs on 1 processors, and task 0 on 2":    {Cost: [][]des.Time{{1, 2}, {3}}},
 		"task 0 has costs on 0 processors":                     {Cost: [][]des.Time{{}}},
 		"the cost of task 1 on processor 0 must be a finite":   {Cost: [][]des.Time{{1, 2}, {0, 3}}},
 	} {
-		for _, a := range dag.Algorithms() {
+		for _, a := range Algorithms() {
 			_, err := a.Plan(&p)
 			require.ErrorContains(t, err, want)
 		}
 	}
-	for _, a := range dag.Algorithms() {
-		s, err := a.Plan(&dag.Problem{})
+	for _, a := range Algorithms() {
+		s, err := a.Plan(&Problem{})
 		require.NoError(t, err, a.Name())
 		require.Zero(t, s.Makespan())
 	}
 }
 
-func drawn(t *rapid.T, tasks int) *dag.Problem {
-	p := &dag.Problem{}
+func drawn(t *rapid.T, tasks int) *Problem {
+	p := &Problem{}
 	n, q := rapid.IntRange(1, tasks).Draw(t, "tasks"), rapid.IntRange(1, 3).Draw(t, "processors")
 	place := rapid.Permutation(upTo(n)).Draw(t, "numbers") // parents may have higher numbers
 	for range n {
@@ -112,7 +111,7 @@ func drawn(t *rapid.T, tasks int) *dag.Problem {
 	for i := range n {
 		for j := range i {
 			if rapid.IntRange(0, 2).Draw(t, "edge") == 0 {
-				p.Edges = append(p.Edges, dag.Edge{From: place[j], To: place[i], Comm: des.Time(rapid.IntRange(0, 9).Draw(t, "data"))})
+				p.Edges = append(p.Edges, Edge{From: place[j], To: place[i], Comm: des.Time(rapid.IntRange(0, 9).Draw(t, "data"))})
 			}
 		}
 	}
@@ -128,7 +127,7 @@ func upTo(n int) (list []int) {
 
 // optimum tries all orders of the tasks and all processors: each task as early as
 // it can be behind those that were placed before it on its processor.
-func optimum(p *dag.Problem) des.Time {
+func optimum(p *Problem) des.Time {
 	n := len(p.Cost)
 	on, finish := make([]int, n), make([]des.Time, n)
 	free := make([]des.Time, len(p.Cost[0]))
@@ -172,7 +171,7 @@ func TestNoScheduleBreaksItsProblemNorBeatsTheOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawn(t, 5)
 		least := optimum(p)
-		for _, a := range dag.Algorithms() {
+		for _, a := range Algorithms() {
 			s, err := a.Plan(p)
 			require.NoError(t, err)
 			for i, row := range p.Cost {
@@ -195,7 +194,7 @@ func TestNoScheduleBreaksItsProblemNorBeatsTheOptimum(t *testing.T) {
 }
 
 // longest is the longest path from a task, by means times the processors.
-func longest(p *dag.Problem, task int) des.Time {
+func longest(p *Problem, task int) des.Time {
 	far := des.Time(0)
 	for _, e := range p.Edges {
 		if e.From == task {
@@ -225,7 +224,7 @@ func TestUpwardRanksAreLongestPaths(t *testing.T) {
 func TestNoTaskCouldFinishEarlierInAGapOfItsSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawn(t, 7)
-		for _, a := range []dag.Algorithm{dag.HEFT{}, dag.MinMin{}} {
+		for _, a := range []Algorithm{HEFT{}, MinMin{}} {
 			s, err := a.Plan(p)
 			require.NoError(t, err)
 			for i, row := range p.Cost {
@@ -254,6 +253,18 @@ func TestNoTaskCouldFinishEarlierInAGapOfItsSchedule(t *testing.T) {
 	})
 }
 
+// equal has all tasks cost the same everywhere, and data nothing.
+func equal(p *Problem) {
+	for i := range p.Edges {
+		p.Edges[i].Comm = 0
+	}
+	for _, row := range p.Cost {
+		for k := range row {
+			row[k] = row[0]
+		}
+	}
+}
+
 // Where no edge costs anything and all tasks are equally long on all processors there
 // is no gap that is too short for a task: nothing idles that could work, so that
 // Graham's bound (1966) must hold, at most 2 - 1/m times the optimum. For tasks of
@@ -267,7 +278,7 @@ func TestWithoutDataEqualTasksOnEqualProcessorsKeepTheBoundOfGraham(t *testing.T
 			p.Cost[i] = p.Cost[0]
 		}
 		least, m := optimum(p), des.Time(len(p.Cost[0]))
-		for _, a := range []dag.Algorithm{dag.HEFT{}, dag.MinMin{}} {
+		for _, a := range []Algorithm{HEFT{}, MinMin{}} {
 			s, err := a.Plan(p)
 			require.NoError(t, err)
 			require.LessOrEqual(t, m*s.Makespan(), (2*m-1)*least, a.Name())

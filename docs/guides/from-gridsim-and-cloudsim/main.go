@@ -1,4 +1,4 @@
-package des_test
+package main
 
 import (
 	"context"
@@ -84,7 +84,7 @@ func (u *user) Shutdown(c *des.Context) {
 
 // The first program of someone who comes from GridSim or CloudSim: entities
 // that send one another messages with tags.
-func ExampleEntity() {
+func main() {
 	sim := des.New(des.Config{})
 	sim.AddEntity("resource", &gridResource{mips: 100, free: 4})
 	sim.AddEntity("user", &user{resource: "resource", latency: des.Second, gridlets: []*gridlet{
@@ -95,9 +95,4 @@ func ExampleEntity() {
 	if err := sim.Run(context.Background()); err != nil {
 		fmt.Println(err)
 	}
-	// Output:
-	// 11: gridlet 1 is back from resource
-	// 13: gridlet 3 is back from resource
-	// 16: gridlet 2 is back from resource
-	// user has received 3 of 3
 }

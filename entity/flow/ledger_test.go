@@ -1,4 +1,4 @@
-package market_test
+package flow_test
 
 import (
 	"context"
@@ -9,31 +9,9 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/market"
+	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/plan"
 )
-
-// everyNode is a finder that knows one window: all nodes, from the earliest
-// instant at which all are free.
-type everyNode struct{}
-
-func (everyNode) Name() string { return "every node" }
-
-func (everyNode) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
-	for _, first := range list.Slots {
-		w := entity.Window{Start: first.Start}
-		for _, s := range list.Slots {
-			if end := w.Start.Add(s.Node.TaskTime(req.Length)); s.Start <= w.Start && end <= s.End {
-				w.Tasks = append(w.Tasks, entity.Task{Node: s.Node, End: end})
-				w.End = max(w.End, end)
-			}
-		}
-		if w.Nodes = len(w.Tasks); w.Nodes == req.Nodes && w.Start <= until {
-			return plan.Found{Window: w, OK: true}, nil
-		}
-	}
-	return plan.Found{}, nil
-}
 
 // inOrder gives the jobs that wait their windows, whenever these begin.
 type inOrder struct{}
@@ -51,13 +29,13 @@ func (inOrder) Schedule(r *entity.Round) {
 // trade runs jobs of 20 s on two nodes, a slow one of price 3 and one of price 7
 // that is twice as fast: a window costs 20*3 + 10*7 = 130. A job really takes so
 // much of its estimate as its runtime says. during is what happens meanwhile.
-func trade(t *testing.T, byUse bool, during func(m *entity.Metascheduler, runs []*entity.Run), runtimes ...des.Time) (*market.Ledger, []string) {
+func trade(t *testing.T, byUse bool, during func(m *entity.Metascheduler, runs []*entity.Run), runtimes ...des.Time) (*flow.Ledger, []string) {
 	slow, fast := &entity.Node{ID: 1, Perf: 1, Price: 3}, &entity.Node{ID: 2, Perf: 2, Price: 7}
 	d, err := plan.NewDomain([]*entity.Node{slow, fast}, everyNode{})
 	require.NoError(t, err)
 	d.Interval = 1000 * des.Second
 	var lines []string
-	l := &market.Ledger{ByUse: byUse, Tell: func(p market.Transfer) {
+	l := &flow.Ledger{ByUse: byUse, Tell: func(p flow.Transfer) {
 		lines = append(lines, fmt.Sprintf("%v %v -> %v %g", p.Time, p.From, p.To, p.Amount.Units()))
 	}}
 	sim := des.New(des.Config{})
@@ -72,11 +50,11 @@ func trade(t *testing.T, byUse bool, during func(m *entity.Metascheduler, runs [
 	}
 	require.NoError(t, sim.Run(context.Background()))
 	require.NoError(t, l.Check())
-	require.Zero(t, l.Total(market.VOAccount), "the organisation keeps nothing")
+	require.Zero(t, l.Total(flow.VOAccount), "the organisation keeps nothing")
 	return l, lines
 }
 
-func at(m *entity.Metascheduler, second des.Time, do func()) {
+func atSecond(m *entity.Metascheduler, second des.Time, do func()) {
 	m.Simulator().At(second*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { do() }), 0)
 }
 
@@ -85,7 +63,7 @@ func TestWhatIsReservedIsPaid(t *testing.T) {
 	require.Equal(t, []string{
 		"0 user 7 -> vo 130", "5 vo -> owner 1 60", "5 vo -> owner 2 70",
 	}, lines)
-	require.Equal(t, -130.0, l.Balance(market.Account{Kind: market.UserAccount, ID: 7}).Units())
+	require.Equal(t, -130.0, l.Balance(flow.Account{Kind: flow.UserAccount, ID: 7}).Units())
 	require.Equal(t, "[user 7 vo owner 1 owner 2]", fmt.Sprint(l.Accounts()))
 }
 
@@ -95,14 +73,14 @@ func TestByUseEachOwnerEarnsWhatItsNodeWasUsed(t *testing.T) {
 	require.Equal(t, []string{
 		"0 user 7 -> vo 130", "5 vo -> owner 1 15", "5 vo -> owner 2 17.5", "5 vo -> user 7 97.5",
 	}, lines)
-	require.Equal(t, 32.5, l.Total(market.OwnerAccount).Units())
+	require.Equal(t, 32.5, l.Total(flow.OwnerAccount).Units())
 }
 
 // The job is killed at 12, when its task on the fast node is over: that node was
 // used for all of its 10 s, the slow one for 12.
 func TestByUseAKilledJobPaysUntilItIsKilled(t *testing.T) {
 	_, lines := trade(t, true, func(m *entity.Metascheduler, runs []*entity.Run) {
-		at(m, 12, func() { require.True(t, m.Kill(runs[0], "enough")) })
+		atSecond(m, 12, func() { require.True(t, m.Kill(runs[0], "enough")) })
 	}, 20)
 	require.Equal(t, []string{
 		"0 user 7 -> vo 130", "12 vo -> owner 1 36", "12 vo -> owner 2 70", "12 vo -> user 7 24",
@@ -111,7 +89,7 @@ func TestByUseAKilledJobPaysUntilItIsKilled(t *testing.T) {
 
 func TestAPreemptedJobGetsAllBackAndPaysAgain(t *testing.T) {
 	_, lines := trade(t, true, func(m *entity.Metascheduler, runs []*entity.Run) {
-		at(m, 12, func() { require.True(t, m.Preempt(runs[0], 0)) })
+		atSecond(m, 12, func() { require.True(t, m.Preempt(runs[0], 0)) })
 	}, 20)
 	require.Equal(t, []string{
 		"0 user 7 -> vo 130", "12 vo -> user 7 130", "12 user 7 -> vo 130", "32 vo -> owner 1 60", "32 vo -> owner 2 70",
@@ -122,8 +100,8 @@ func TestAPreemptedJobGetsAllBackAndPaysAgain(t *testing.T) {
 // all back when it is cancelled, or when it is taken from it.
 func TestAReservationThatIsTakenBackIsPaidBack(t *testing.T) {
 	_, lines := trade(t, false, func(m *entity.Metascheduler, runs []*entity.Run) {
-		at(m, 4, func() { require.True(t, m.Withdraw(runs[1])) })
-		at(m, 6, func() { require.True(t, m.Cancel(runs[1], "no longer wanted")) })
+		atSecond(m, 4, func() { require.True(t, m.Withdraw(runs[1])) })
+		atSecond(m, 6, func() { require.True(t, m.Cancel(runs[1], "no longer wanted")) })
 	}, 20, 20)
 	require.Equal(t, []string{
 		"0 user 7 -> vo 130", "0 user 8 -> vo 130",

@@ -1,4 +1,4 @@
-package dag_test
+package backfill_test
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/backfill"
-	"github.com/gridslot/gridslot/policy/dag"
 )
 
 // rank is the upward rank of a task.
@@ -65,31 +64,81 @@ func simulate(t require.TestingT, on entity.Plan, p entity.Policy, jobs []*entit
 	return w
 }
 
-// jobsOf are a problem's tasks, by their costs on the first processor.
-func jobsOf(p *dag.Problem) []*entity.Job {
-	var jobs []*entity.Job
-	for i, row := range p.Cost {
-		j := &entity.Job{ID: int64(i), Runtime: row[0], Request: entity.Request{Nodes: 1, Length: row[0]}, Extra: rank(longest(p, i))}
-		for _, e := range p.Edges {
-			if e.To == i {
-				j.After = append(j.After, entity.Dependency{Job: int64(e.From), OK: true, Think: e.Comm})
+// tasks are a graph of tasks of one processor: what each takes, and what it comes after.
+type tasks struct {
+	length []des.Time
+	after  [][]int
+}
+
+// drawTasks draws up to most tasks, whose numbers say nothing of who comes after whom.
+func drawTasks(t *rapid.T, most int) tasks {
+	n := rapid.IntRange(1, most).Draw(t, "tasks")
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	numbers = rapid.Permutation(numbers).Draw(t, "numbers")
+	g := tasks{length: make([]des.Time, n), after: make([][]int, n)}
+	for i := range n {
+		g.length[i] = des.Time(rapid.IntRange(1, 9).Draw(t, "length"))
+		for j := range i {
+			if rapid.IntRange(0, 2).Draw(t, "edge") == 0 {
+				g.after[numbers[i]] = append(g.after[numbers[i]], numbers[j])
 			}
+		}
+	}
+	return g
+}
+
+// pathTo is the longest path from task i to the end, i included: its upward rank.
+func (g tasks) pathTo(i int) (path des.Time) {
+	for j, after := range g.after {
+		if slices.Contains(after, i) {
+			path = max(path, g.pathTo(j))
+		}
+	}
+	return path + g.length[i]
+}
+
+func (g tasks) jobs() (jobs []*entity.Job) {
+	for i, length := range g.length {
+		j := &entity.Job{ID: int64(i), Runtime: length, Request: entity.Request{Nodes: 1, Length: length}, Extra: rank(g.pathTo(i))}
+		for _, before := range g.after[i] {
+			j.After = append(j.After, entity.Dependency{Job: int64(before), OK: true})
 		}
 		jobs = append(jobs, j)
 	}
 	return jobs
 }
 
-// equal has all tasks cost the same everywhere, and data nothing.
-func equal(p *dag.Problem) {
-	for i := range p.Edges {
-		p.Edges[i].Comm = 0
-	}
-	for _, row := range p.Cost {
-		for k := range row {
-			row[k] = row[0]
+// optimum is the least makespan on so many processors: by all orders of the tasks, each as
+// early as it can be on any processor behind those that were placed before it.
+func (g tasks) optimum(processors int) des.Time {
+	finish, free := make([]des.Time, len(g.length)), make([]des.Time, processors)
+	best := des.Forever
+	var place func(placed int, makespan des.Time)
+	place = func(placed int, makespan des.Time) {
+		if placed == len(finish) || makespan >= best {
+			best = min(best, makespan)
+			return
+		}
+		for i, length := range g.length {
+			ready, from := finish[i] == 0, des.Time(0)
+			for _, before := range g.after[i] {
+				ready, from = ready && finish[before] > 0, max(from, finish[before])
+			}
+			for k, at := range free {
+				if ready {
+					finish[i] = max(from, at) + length
+					free[k] = finish[i]
+					place(placed+1, max(makespan, finish[i]))
+					finish[i], free[k] = 0, at
+				}
+			}
 		}
 	}
+	place(0, 0)
+	return best
 }
 
 func nodes(perf ...float64) (all []*entity.Node) {
@@ -104,15 +153,13 @@ func nodes(perf ...float64) (all []*entity.Node) {
 // path or the work by processors.
 func TestListSchedulingOfDAGsOnTheEngineKeepsTheBoundOfGraham(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawn(t, 6)
-		equal(p)
-		m := len(p.Cost[0])
-		least := optimum(p)
+		g, m := drawTasks(t, 6), rapid.IntRange(1, 3).Draw(t, "processors")
+		least := g.optimum(m)
 		path, work := des.Time(0), des.Time(0)
-		for i, row := range p.Cost {
-			path, work = max(path, longest(p, i)/des.Time(m)), work+row[0]
+		for i, length := range g.length {
+			path, work = max(path, g.pathTo(i)), work+length
 		}
-		for _, by := range []entity.Policy{dag.List{}, dag.List{Order: entity.Submission}, backfill.FCFS{}, backfill.FCFS{Order: backfill.HighestRank}, backfill.EASY{}} {
+		for _, by := range []entity.Policy{backfill.ListScheduling{}, backfill.ListScheduling{Order: entity.Submission}, backfill.FCFS{}, backfill.FCFS{Order: backfill.HighestRank}, backfill.EASY{}} {
 			for _, named := range []bool{false, true} {
 				var on entity.Plan = plan.NewCluster(m)
 				if named {
@@ -121,7 +168,7 @@ func TestListSchedulingOfDAGsOnTheEngineKeepsTheBoundOfGraham(t *testing.T) {
 					on, err = plan.NewDomain(nodes(slices.Repeat([]float64{1}, m)...), c.Value.Finder)
 					require.NoError(t, err)
 				}
-				makespan := simulate(t, on, by, jobsOf(p)).last
+				makespan := simulate(t, on, by, g.jobs()).last
 				require.GreaterOrEqual(t, makespan, least)
 				require.GreaterOrEqual(t, des.Time(m)*makespan, max(des.Time(m)*path, work))
 				require.LessOrEqual(t, des.Time(m)*makespan, (2*des.Time(m)-1)*least, by.Name())
@@ -151,7 +198,7 @@ func TestAMoldableJobWaitsForTheShapeInWhichItEndsFirst(t *testing.T) {
 	job := &entity.Job{ID: 2, Runtime: 30, Request: entity.Request{Nodes: 1, Length: 30}, Shapes: []entity.Shape{
 		{Nodes: 1, Length: 30, Runtime: 30}, {Nodes: 2, Length: 20, Runtime: 20}, {Nodes: 3, Length: 5, Runtime: 5},
 	}}
-	w := simulate(t, plan.NewCluster(3), dag.List{}, []*entity.Job{blocker, job})
+	w := simulate(t, plan.NewCluster(3), backfill.ListScheduling{}, []*entity.Job{blocker, job})
 	require.Equal(t, map[int64]des.Time{1: 0, 2: 10}, w.start)
 	require.Equal(t, des.Time(15), w.last)
 }
@@ -160,7 +207,7 @@ func TestTheOrderOfTheQueueIsTheUpwardRank(t *testing.T) {
 	job := func(id int64, extra any) *entity.Job {
 		return &entity.Job{ID: id, Runtime: 5, Request: entity.Request{Nodes: 1, Length: 5}, Extra: extra}
 	}
-	w := simulate(t, plan.NewCluster(1), dag.List{}, []*entity.Job{job(1, rank(7)), job(2, nil), job(3, rank(9)), job(4, rank(6))})
+	w := simulate(t, plan.NewCluster(1), backfill.ListScheduling{}, []*entity.Job{job(1, rank(7)), job(2, nil), job(3, rank(9)), job(4, rank(6))})
 	require.Equal(t, map[int64]des.Time{3: 0, 1: 5, 4: 10, 2: 15}, w.start, "one without a rank has its estimate for one")
 }
 
@@ -169,15 +216,15 @@ func TestNoMoreThanDepthJobsAreLookedAt(t *testing.T) {
 		return &entity.Job{ID: id, Runtime: seconds, Request: entity.Request{Nodes: n, Length: seconds}}
 	}
 	jobs := func() []*entity.Job { return []*entity.Job{job(1, 2, 9), job(2, 3, 8), job(3, 1, 7)} }
-	require.Equal(t, des.Time(0), simulate(t, plan.NewCluster(3), dag.List{}, jobs()).start[3])
-	require.Equal(t, des.Time(17), simulate(t, plan.NewCluster(3), dag.List{Depth: 1}, jobs()).start[3])
-	require.Equal(t, des.Time(0), simulate(t, plan.NewCluster(3), dag.List{Depth: 3}, jobs()).start[3])
+	require.Equal(t, des.Time(0), simulate(t, plan.NewCluster(3), backfill.ListScheduling{}, jobs()).start[3])
+	require.Equal(t, des.Time(17), simulate(t, plan.NewCluster(3), backfill.ListScheduling{Depth: 1}, jobs()).start[3])
+	require.Equal(t, des.Time(0), simulate(t, plan.NewCluster(3), backfill.ListScheduling{Depth: 3}, jobs()).start[3])
 }
 
 func TestHEFTIsNamedByItsOrder(t *testing.T) {
-	require.Equal(t, "heft", dag.List{}.Name())
-	require.Equal(t, "heft", dag.List{Order: backfill.HighestRank}.Name())
-	require.Equal(t, "heft-shortest", dag.List{Order: backfill.ShortestFirst}.Name())
+	require.Equal(t, "heft", backfill.ListScheduling{}.Name())
+	require.Equal(t, "heft", backfill.ListScheduling{Order: backfill.HighestRank}.Name())
+	require.Equal(t, "heft-shortest", backfill.ListScheduling{Order: backfill.ShortestFirst}.Name())
 }
 
 // later is a plan whose windows never begin now, as those of a finder that prefers others.
@@ -192,6 +239,6 @@ func TestAJobWhoseBestWindowAlwaysBeginsLaterGetsIt(t *testing.T) {
 		{ID: 1, Runtime: 5, Request: entity.Request{Nodes: 1, Length: 5}, Extra: rank(2)},
 		{ID: 2, Runtime: 5, Request: entity.Request{Nodes: 2, Length: 5}, Extra: rank(1)},
 	}
-	w := simulate(t, later{plan.NewCluster(2)}, dag.List{}, jobs)
+	w := simulate(t, later{plan.NewCluster(2)}, backfill.ListScheduling{}, jobs)
 	require.Equal(t, map[int64]des.Time{1: 10, 2: 25}, w.start)
 }

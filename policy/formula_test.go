@@ -1,4 +1,4 @@
-package formula_test
+package policy_test
 
 import (
 	"math"
@@ -10,8 +10,9 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/expression"
+	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/backfill"
-	"github.com/gridslot/gridslot/policy/formula"
 )
 
 func job() *entity.Run {
@@ -33,7 +34,7 @@ func (columns) Column(name string) (number float64, text string) {
 }
 
 func TestAJobWithoutColumnsHasNoneThatIsKnown(t *testing.T) {
-	o, err := formula.Order("known(column.gpus) ? 1 : column.gpus == 0 or column.qos != 'high' ? 2 : 3")
+	o, err := policy.Formula("known(column.gpus) ? 1 : column.gpus == 0 or column.qos != 'high' ? 2 : 3")
 	require.NoError(t, err)
 	r := job()
 	r.Job.Extra = nil
@@ -85,12 +86,12 @@ func TestAFormulaComesToWhatItSays(t *testing.T) {
 		"budget":      math.Inf(1),
 		"1e3 + 1_000": 2000,
 	} {
-		o, err := formula.Order(text)
+		o, err := policy.Formula(text)
 		require.NoError(t, err, text)
 		require.InDelta(t, 0, max(0, difference(want, o.Key(job(), now))), 1e-12, "%s is %v, not %v", text, o.Key(job(), now), want)
 		require.Equal(t, text, o.Name)
 	}
-	o, err := formula.Order("0/(wait-150)")
+	o, err := policy.Formula("0/(wait-150)")
 	require.NoError(t, err)
 	require.True(t, math.IsNaN(o.Key(job(), now)))
 }
@@ -108,7 +109,7 @@ func TestAFormulaChangesWithTimeWhereItSpeaksOfIt(t *testing.T) {
 		"max(procs, user)": false, "max(procs, user, wait)": true,
 		"wait*procs": true, "now-submit": true,
 	} {
-		o, err := formula.Order(text)
+		o, err := policy.Formula(text)
 		require.NoError(t, err)
 		require.Equal(t, dynamic, o.Dynamic, text)
 	}
@@ -143,8 +144,8 @@ func TestWhatIsWrongWithAFormulaIsToldWithItsColumn(t *testing.T) {
 		"procs @ 2":            {7, "unrecognized character"},
 		"größe + 1":            {1, `"größe" is not known`},
 	} {
-		_, err := formula.Order(text)
-		var wrong *formula.Error
+		_, err := policy.Formula(text)
+		var wrong *expression.Error
 		require.ErrorAs(t, err, &wrong, text)
 		require.Contains(t, wrong.Problem, want.problem, text)
 		require.Equal(t, want.column, wrong.Column, "%s: %s", text, wrong.Problem)
@@ -167,7 +168,7 @@ func TestFormulasAreTheOrdersThatHaveNames(t *testing.T) {
 		"estimate/procs":                                  backfill.LeastRatio,
 	}
 	for text, named := range same {
-		o, err := formula.Order(text)
+		o, err := policy.Formula(text)
 		require.NoError(t, err, text)
 		rapid.Check(t, func(t *rapid.T) {
 			r := entity.NewRun(&entity.Job{ID: 1, Submit: des.Time(rapid.IntRange(0, 1e9).Draw(t, "submit")) * des.Second,
@@ -191,7 +192,7 @@ func FuzzOrder(f *testing.F) {
 	}
 	r := job()
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := formula.Order(text)
+		o, err := policy.Formula(text)
 		if err != nil {
 			require.NotEmpty(t, err.Error())
 			return
@@ -202,7 +203,7 @@ func FuzzOrder(f *testing.F) {
 
 func BenchmarkKey(b *testing.B) {
 	for _, text := range []string{"wait^3/estimate*procs", "log(wait)/estimate*procs + (wait > 10 ? 1 : 2)"} {
-		o, err := formula.Order(text)
+		o, err := policy.Formula(text)
 		require.NoError(b, err)
 		r := job()
 		b.Run(text, func(b *testing.B) {

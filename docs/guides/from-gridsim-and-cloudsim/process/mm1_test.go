@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/des/process"
+	"github.com/gridslot/gridslot/docs/guides/from-gridsim-and-cloudsim/process"
 )
 
 // mm1 runs so many customers, who come at the rate lambda, past one clerk, who

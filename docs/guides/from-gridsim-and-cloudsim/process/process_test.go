@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/des/process"
+	"github.com/gridslot/gridslot/docs/guides/from-gridsim-and-cloudsim/process"
 )
 
 const s = des.Second

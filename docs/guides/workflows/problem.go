@@ -1,4 +1,15 @@
-package dag
+package main
+
+// Ahead of time: a Problem is a directed acyclic graph of tasks with what each costs on each
+// processor, and what the data on each edge costs between two of them. An Algorithm makes a
+// Schedule of it:
+//
+//	HEFT     upward ranks, earliest finish time by insertion
+//	CPOP     the critical path on one processor
+//	MinMin   the ready task that can finish first
+//
+// HEFT and CPOP: Topcuoglu, Hariri, Wu, "Performance-effective and low-complexity task
+// scheduling for heterogeneous computing", IEEE TPDS 13(3), 2002.
 
 import (
 	"fmt"
@@ -38,7 +49,7 @@ type Algorithm interface {
 	Plan(p *Problem) (Schedule, error)
 }
 
-// Algorithms are those of this package.
+// Algorithms are those of heft.go.
 func Algorithms() []Algorithm { return []Algorithm{HEFT{}, CPOP{}, MinMin{}} }
 
 // graph is a problem that has been checked.

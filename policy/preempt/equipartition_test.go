@@ -1,4 +1,4 @@
-package malleable_test
+package preempt_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
-	"github.com/gridslot/gridslot/policy/malleable"
+	"github.com/gridslot/gridslot/policy/preempt"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/speedup"
 )
@@ -36,7 +36,7 @@ type world struct {
 
 func newWorld(processors int, cost des.Time) *world {
 	w := &world{sim: des.New(des.Config{}), seen: &validate.Validator{}, account: metrics.NewAccount()}
-	w.meta = entity.NewMetascheduler(w.sim, plan.NewCluster(processors), malleable.Equipartition{Cost: cost}, w.seen, w.account, w)
+	w.meta = entity.NewMetascheduler(w.sim, plan.NewCluster(processors), preempt.Equipartition{Cost: cost}, w.seen, w.account, w)
 	w.meta.Placer = entity.LowestFirst{}
 	return w
 }
@@ -168,7 +168,7 @@ func TestAShapeThatIsLongerThanThePlanReachesIsNobodysShare(t *testing.T) {
 	require.NoError(t, err)
 	domain.Interval = 20 * des.Second
 	sim := des.New(des.Config{})
-	meta := entity.NewMetascheduler(sim, domain, malleable.Equipartition{})
+	meta := entity.NewMetascheduler(sim, domain, preempt.Equipartition{})
 	one, two := meta.Submit(linear(1, 0, 30*des.Second, 2)), meta.Submit(linear(2, 0, 30*des.Second, 2))
 	require.NoError(t, sim.Run(context.Background()))
 	require.Equal(t, []des.Time{15 * des.Second, 30 * des.Second}, []des.Time{one.Finish, two.Finish})

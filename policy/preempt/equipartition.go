@@ -1,4 +1,4 @@
-package malleable
+package preempt
 
 import (
 	"cmp"
@@ -160,15 +160,4 @@ func possible(r *entity.Round, j *entity.Run) []int {
 		req, _ := j.RequestOn(nodes)
 		return r.Plan.Fits(req) != nil
 	})
-}
-
-// free is how many processors nobody has now.
-func free(r *entity.Round) int {
-	n := 0
-	for slot := range r.Plan.Slots(r.Now, r.Now+des.Tick) {
-		if slot.Start == r.Now {
-			n += slot.Width
-		}
-	}
-	return n
 }

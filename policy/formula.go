@@ -1,8 +1,15 @@
-package formula
+package policy
+
+// Orders of a queue by arithmetic over what is known of a job:
+//
+//	-(wait/estimate)^3 * procs             WFP3: what has waited long, is short and wide
+//	sqrt(estimate)*procs + 25600*log10(submit)
+//	wait > 86400 ? -1e9 : estimate*procs   who has waited for a day goes first
+//	column.gpus > 0 ? 0 : submit           a column of the log beyond what a job holds
+//
+// The language is that of package expression.
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,18 +18,8 @@ import (
 	"github.com/gridslot/gridslot/internal/expression"
 )
 
-// Error is what is wrong with a formula.
-type Error struct {
-	Formula string
-	Column  int // from 1, in characters
-	Problem string
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("the formula %q, column %d: %s", e.Formula, e.Column, e.Problem)
-}
-
-var language = expression.Language[*entity.Run]{
+// formulas are what formulas may be made of.
+var formulas = expression.Language[*entity.Run]{
 	Noun: "formula", Example: "wait > 3600",
 	Fields: []expression.Field[*entity.Run]{
 		{Name: "submit", Number: func(r *entity.Run, _ des.Time) float64 { return r.Submit.Seconds() }},
@@ -37,12 +34,12 @@ var language = expression.Language[*entity.Run]{
 		{Name: "queue", Number: func(r *entity.Run, _ des.Time) float64 { return float64(r.Queue) }, Known: func(r *entity.Run, _ des.Time) bool { return r.Queue >= 0 }},
 		{Name: "budget", Number: func(r *entity.Run, _ des.Time) float64 { return r.Request.BudgetLimit() }, Known: func(r *entity.Run, _ des.Time) bool { return !math.IsInf(r.Request.BudgetLimit(), 1) }},
 	},
-	Column: column,
+	Column: logColumn,
 }
 
-// column is a value that the workload tells of a job beyond what a job holds. Which there are is
+// logColumn is a value that the workload tells of a job beyond what a job holds. Which there are is
 // known only when jobs come, so each name is one.
-func column(name string) (expression.Field[*entity.Run], bool) {
+func logColumn(name string) (expression.Field[*entity.Run], bool) {
 	value := func(r *entity.Run) (float64, string) {
 		if c, ok := r.Extra.(entity.Columns); ok {
 			return c.Column(name)
@@ -57,21 +54,19 @@ func column(name string) (expression.Field[*entity.Run], bool) {
 	}, true
 }
 
-// moving are the fields that change while a job waits.
-var moving = []string{"wait", "now"}
+// movingFields are the fields that change while a job waits.
+var movingFields = []string{"wait", "now"}
 
-// Order is the order by the formula, which is its name. It is Dynamic where the formula
-// speaks of the wait or of the present instant. What is wrong with a formula is an
-// *Error.
-func Order(text string) (entity.Order, error) {
-	key, uses, err := language.Number(text)
+// Formula is the order of a queue by a formula, which is the order's name. The job of the
+// lowest value goes first; ties, as everywhere, in order of submission. Numbers are float64
+// and times seconds. A value that is no number, such as 0/0, puts its job last; infinities,
+// such as log(0), stand before and behind all else. The order is Dynamic if the formula
+// speaks of the wait or of the present instant. An error tells the column in the text.
+func Formula(text string) (entity.Order, error) {
+	key, uses, err := formulas.Number(text)
 	if err != nil {
-		var wrong *expression.Error
-		if errors.As(err, &wrong) {
-			err = &Error{wrong.Text, wrong.Column, wrong.Problem}
-		}
 		return entity.Order{}, err
 	}
-	dynamic := slices.ContainsFunc(uses, func(name string) bool { return slices.Contains(moving, name) })
+	dynamic := slices.ContainsFunc(uses, func(name string) bool { return slices.Contains(movingFields, name) })
 	return entity.Order{Name: text, Key: key, Dynamic: dynamic}, nil
 }

@@ -1,12 +1,11 @@
-package dag
+package backfill
 
 import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// List is list scheduling as a policy of the engine, after HEFT: of the jobs that
+// ListScheduling is list scheduling as a policy of the engine, after HEFT: of the jobs that
 // wait the one of the highest rank first, each in the plan's best window, where it
 // ends earliest if the plan's finder is one that looks for that (window.MinFinish).
 // A moldable job takes the shape in which it ends first. A window that begins later is
@@ -14,30 +13,32 @@ import (
 // looks anew. Where no job runs, the first window that begins later is reserved instead:
 // nothing else would lead to another round.
 //
-// What it cannot do is HEFT's insertion of tasks that have not come. On equal
+// HEFT also inserts tasks that have not come, which this policy cannot. The engine knows no
+// transfer of data between nodes either: what an edge costs can be said by a
+// Dependency.Think alone, which is paid wherever the two tasks run. On equal
 // processors, for tasks of one processor each, nothing idles while a job waits: that
 // is Graham's list scheduling (1966), at most 2 - 1/m times the optimum on m
 // processors.
-type List struct {
-	// Order of the queue; backfill.HighestRank where its Key is nil.
+type ListScheduling struct {
+	// Order of the queue; HighestRank where its Key is nil.
 	Order entity.Order
 	// Depth is how many of the waiting jobs are looked at in a round; 0 means all.
 	Depth int
 }
 
 // Name is "heft", with the order if it is another one.
-func (p List) Name() string {
-	if p.Order.Key == nil || p.Order.Name == backfill.HighestRank.Name {
+func (p ListScheduling) Name() string {
+	if p.Order.Key == nil || p.Order.Name == HighestRank.Name {
 		return "heft"
 	}
 	return "heft-" + p.Order.Name
 }
 
 // Schedule starts or holds job after job.
-func (p List) Schedule(r *entity.Round) {
+func (p ListScheduling) Schedule(r *entity.Round) {
 	order := p.Order
 	if order.Key == nil {
-		order = backfill.HighestRank
+		order = HighestRank
 	}
 	tried, led := 0, active(r) // led: something leads to another round
 	for j := range r.Queue.By(order, r.Now).All() {

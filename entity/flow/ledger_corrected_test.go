@@ -1,4 +1,4 @@
-package market_test
+package flow_test
 
 import (
 	"testing"
@@ -28,7 +28,7 @@ func TestWhoRunsOnPaysForMoreAtThePriceOfTheMoment(t *testing.T) {
 	} {
 		_, lines := trade(t, c.byUse, func(m *entity.Metascheduler, runs []*entity.Run) {
 			m.Predictor = half{}
-			at(m, 3, func() {
+			atSecond(m, 3, func() {
 				for _, task := range runs[0].Reservation.Window.Tasks {
 					if task.Node.ID == 2 {
 						require.NoError(t, m.Plan().(interface {
