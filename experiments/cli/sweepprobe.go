@@ -132,9 +132,9 @@ func (p *probe) run(ctx context.Context, s *sweeping, plan *sweep.Study, sample 
 	}
 	own, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	err = engine.Run(own, &sweep.Work{
-		Units: sample, Store: p.store, Portable: plan.Portable, Basis: plan.Basis, Limit: plan.Limit, Tell: plan.Tell,
-	})
+	aside := *plan
+	aside.Dir = "" // nothing is stored
+	err = engine.Run(own, &sweep.Work{Study: &aside, Units: sample, Store: p.store})
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}

@@ -1,6 +1,6 @@
 package sweep
 
-// Axes: lists, lists side by side, and samples of a space.
+// Axes: lists, and samples of a space.
 
 import (
 	"fmt"
@@ -19,33 +19,6 @@ func List(name string, values ...string) Axis {
 		a.Points = append(a.Points, []string{v})
 	}
 	return a
-}
-
-// Zip puts axes side by side: the first points of all are its first point. They
-// must have equally many.
-func Zip(axes ...Axis) Axis {
-	var zipped Axis
-	for i, a := range axes {
-		if a.err != nil {
-			return a
-		}
-		if i > 0 && len(a.Points) != len(axes[0].Points) {
-			zipped.err = fmt.Errorf("lists side by side must be equally long: %s has %d values, %s %d",
-				axes[0].name(), len(axes[0].Points), a.name(), len(a.Points))
-		}
-		zipped.Names = append(zipped.Names, a.Names...)
-	}
-	if zipped.err != nil || len(axes) == 0 {
-		return zipped
-	}
-	for p := range axes[0].Points {
-		var point []string
-		for _, a := range axes {
-			point = append(point, a.Points[p]...)
-		}
-		zipped.Points = append(zipped.Points, point)
-	}
-	return zipped
 }
 
 // Seeds are count seeds, from the first on.

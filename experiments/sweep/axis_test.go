@@ -10,13 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestZipTakesListsSideBySide(t *testing.T) {
-	a := Zip(List("k", "1", "2"), List("n", "x", "y"))
-	require.NoError(t, a.Check())
-	require.Equal(t, []string{"k", "n"}, a.Names)
-	require.Equal(t, [][]string{{"1", "x"}, {"2", "y"}}, a.Points)
-	require.EqualError(t, Zip(List("k", "1", "2"), List("n", "x")).Check(), "lists side by side must be equally long: k has 2 values, n 1")
-	require.ErrorContains(t, Zip(Random(0, 1), List("n")).Check(), "a sample needs a size")
+func TestASampleHasASizeAndDimensions(t *testing.T) {
+	for _, a := range []Axis{Random(0, 1, Dimension{Name: "k", Max: 1}), LatinHypercube(3, 1)} {
+		require.ErrorContains(t, a.Check(), "a sample needs a size of 1 or more and something to draw")
+	}
 }
 
 // A Latin hypercube has a point in each of size parts of equal weight of each

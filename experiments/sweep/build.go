@@ -3,10 +3,7 @@ package sweep
 // What the key of a unit is made of beside its parameters: the program, and files.
 
 import (
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -41,15 +38,12 @@ func Build(version string) string {
 
 // executable returns the checksum of this program's file.
 var executable = sync.OnceValue(func() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "unknown"
+	if path, err := os.Executable(); err == nil {
+		if in, err := InputFile(path); err == nil {
+			return in.Sum[:32]
+		}
 	}
-	in, err := InputFile(path)
-	if err != nil {
-		return "unknown"
-	}
-	return in.Sum[:32]
+	return "unknown"
 })
 
 // InputFile is the file at path as an input, under that name. What can be read once
@@ -64,10 +58,6 @@ func InputFile(path string) (Input, error) {
 		return in, err
 	}
 	defer file.Close()
-	sum := sha256.New()
-	if in.Size, err = io.Copy(sum, file); err != nil {
-		return in, err
-	}
-	in.Sum = fmt.Sprintf("%x", sum.Sum(nil))
-	return in, nil
+	in.Sum, in.Size, err = sumOfAll(file)
+	return in, err
 }

@@ -62,10 +62,7 @@ func Open(path string) (*Folder, error) {
 		return nil, fmt.Errorf("%s is no folder of a study: there is no %s in it", path, PlanName)
 	}
 	root, err := os.OpenRoot(path)
-	if err != nil {
-		return nil, about("reading", err)
-	}
-	return &Folder{Path: path, root: root}, nil
+	return &Folder{Path: path, root: root}, about("reading", err)
 }
 
 // OpenFor opens the folder of a study, made where it is not there, to work on it:
@@ -84,11 +81,12 @@ func OpenFor(path string, shared bool) (f *Folder, err error) {
 		f.lock.Close()
 		return nil, about("opening", err)
 	}
-	if !shared {
-		if err := f.tidy(); err != nil {
-			f.Close()
-			return nil, err
-		}
+	if shared {
+		return f, nil
+	}
+	if err := f.tidy(); err != nil {
+		f.Close()
+		return nil, err
 	}
 	return f, nil
 }
@@ -100,8 +98,11 @@ func (f *Folder) Close() {
 	f.root.Close()
 }
 
-// about says what was done with the folder when an error came.
+// about says what was done with the folder when an error came, if one did.
 func about(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return fmt.Errorf("%s the folder of the study: %w", doing, err)
 }
 
@@ -115,11 +116,8 @@ var temporary = regexp.MustCompile(`^\..+\.tmp$`)
 
 // tidy removes what killed processes have left of units and of shards. Nobody else is at work.
 func (f *Folder) tidy() error {
-	left, err := fs.Glob(f.root.FS(), shardPrefix+"*-of-*")
-	if err != nil {
-		return about("looking into", err)
-	}
-	err = f.each(func(name, key string) {
+	left, _ := fs.Glob(f.root.FS(), shardPrefix+"*-of-*") // the pattern is a good one
+	err := f.each(func(name, key string) {
 		if key == "" && temporary.MatchString(path.Base(name)) {
 			left = append(left, name)
 		}
@@ -127,18 +125,14 @@ func (f *Folder) tidy() error {
 	if err != nil {
 		return err
 	}
-	return f.removeAll(left)
+	return f.removeAll(left...)
 }
 
 // each tells of everything below units, failures and runs, with the key of its unit,
 // "" where its name has none.
 func (f *Folder) each(tell func(name, key string)) error {
-	dirs := []string{failuresName, runsName}
-	found, err := fs.Glob(f.root.FS(), unitsName+"/*")
-	if err != nil {
-		return about("looking into", err)
-	}
-	for _, dir := range append(dirs, found...) {
+	units, _ := fs.Glob(f.root.FS(), unitsName+"/*") // likewise
+	for _, dir := range append([]string{failuresName, runsName}, units...) {
 		entries, err := fs.ReadDir(f.root.FS(), dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return f.explained("looking into", dir, err)
@@ -155,7 +149,7 @@ func (f *Folder) each(tell func(name, key string)) error {
 }
 
 // removeAll removes files and folders that may be there.
-func (f *Folder) removeAll(names []string) error {
+func (f *Folder) removeAll(names ...string) error {
 	for _, name := range names {
 		if err := f.root.RemoveAll(name); err != nil {
 			return f.explained("clearing", name, err)
@@ -188,14 +182,10 @@ func (f *Folder) write(name string, text func(io.Writer) error) error {
 		return about("writing into", err)
 	}
 	defer root.Close()
-	err = atomicfile.WriteIn(root, name, text)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
-			return about("writing into", indir.Explain(root, name, err))
-		}
-		err = atomicfile.WriteIn(root, name, text)
+	if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
+		return about("writing into", indir.Explain(root, name, err))
 	}
-	return err
+	return atomicfile.WriteIn(root, name, text)
 }
 
 func (f *Folder) writeText(name string, text []byte) error {
@@ -248,14 +238,6 @@ func (f *Folder) row(u Unit) (Row, error) {
 	return row, nil
 }
 
-// failureFile is what stands in the file of a failure.
-type failureFile struct {
-	Key        string `json:"key"`
-	Parameters object `json:"parameters"`
-	Seed       uint64 `json:"seed"`
-	Failure
-}
-
 // failure is why a unit has no result, or nil where it did not fail, or the file is
 // damaged: then it will fail again.
 func (f *Folder) failure(key string) (*Failure, error) {
@@ -275,40 +257,44 @@ func (f *Folder) failure(key string) (*Failure, error) {
 // whether a third would be, cannot be told.
 func (f *Folder) Store(u Unit, o Outcome) (Outcome, error) {
 	there, err := f.outcome(u)
-	if err != nil {
-		return there, err
-	}
 	switch {
+	case err != nil:
+		return there, err
 	case o.Row == nil && (o.Failure == nil || there.Row != nil): // interrupted, or late: others have done it
 		return there, nil
 	case there.Failure != nil && there.Failure.Kind == Damaged:
 		return there, nil
-	case there.Row != nil && slices.Equal(there.Row, o.Row):
-	case there.Row != nil:
-		o = Outcome{Failure: differ(there.Row, o.Row)}
-		if err := f.fail(u, o.Failure); err != nil {
-			return o, err
-		}
-		return o, f.removeAll([]string{unit(u.Key)})
 	case o.Row == nil:
-		return o, f.fail(u, o.Failure)
-	default:
-		text, err := encode(u, o.Row)
-		if err == nil {
-			err = f.writeText(unit(u.Key), text)
-		}
-		if err == nil {
-			err = f.removeAll([]string{failure(u.Key)})
-		}
-		if err != nil {
+		return o, f.writeFailure(u, o.Failure)
+	case there.Row == nil:
+		err = f.writeRow(u, o.Row)
+	case !slices.Equal(there.Row, o.Row):
+		o = Outcome{Failure: differ(there.Row, o.Row)}
+		if err := f.writeFailure(u, o.Failure); err != nil {
 			return o, err
 		}
+		return o, f.removeAll(unit(u.Key))
+	}
+	if err != nil {
+		return o, err
 	}
 	return o, f.use(u, o.Usage)
 }
 
-func (f *Folder) fail(u Unit, why *Failure) error {
-	return f.writeJSON(failure(u.Key), failureFile{u.Key, objectOf(u.Params), u.Seed, *why})
+// writeRow writes the result of a unit, which may have failed before.
+func (f *Folder) writeRow(u Unit, row Row) error {
+	text, err := encode(u, row)
+	if err != nil {
+		return err
+	}
+	if err := f.writeText(unit(u.Key), text); err != nil {
+		return err
+	}
+	return f.removeAll(failure(u.Key))
+}
+
+func (f *Folder) writeFailure(u Unit, why *Failure) error {
+	return f.writeJSON(failure(u.Key), failureFile{headOf(u), *why})
 }
 
 // differ is the failure of a unit that has two results.
@@ -337,6 +323,7 @@ func (f *Folder) Results() (*Results, error) {
 	return f.resultsOf(p)
 }
 
+// resultsOf are what the folder holds of a plan.
 func (f *Folder) resultsOf(p *Plan) (*Results, error) {
 	r := newResults(p)
 	for _, u := range p.Units {
@@ -397,7 +384,7 @@ func (f *Folder) Clean() error {
 	if err != nil {
 		return err
 	}
-	return f.removeAll(append(names, failuresName))
+	return f.removeAll(append(names, failuresName)...)
 }
 
 var keyForm = regexp.MustCompile(`^[0-9a-f]{32}$`)

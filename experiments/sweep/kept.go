@@ -74,9 +74,13 @@ func fileSum(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	sum, _, err := sumOfAll(file)
+	return sum, err
+}
+
+// sumOfAll is the checksum of all that can be read, and how many bytes that are.
+func sumOfAll(from io.Reader) (sum string, size int64, err error) {
+	h := sha256.New()
+	size, err = io.Copy(h, from)
+	return hex.EncodeToString(h.Sum(nil)), size, err
 }

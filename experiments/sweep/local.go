@@ -215,7 +215,8 @@ func (s *slot) try(ctx context.Context, u Unit) (Outcome, error) {
 	began := time.Now()
 	limit, name := s.limit()
 	a, peak, why := s.process.ask(ctx, order{Unit: &u}, limit)
-	o := Outcome{Row: a.Row, Failure: a.Failure, Disk: a.Disk, Usage: Usage{Time: a.Time, Peak: max(peak, a.Peak), Host: hostname()}}
+	o := a.Outcome
+	o.Usage.Peak, o.Usage.Host = max(peak, o.Usage.Peak), hostname()
 	switch {
 	case why != nil:
 	case a.Key != u.Key:

@@ -149,7 +149,7 @@ func (s *stored) done(i int) bool {
 func units(do ...string) (all []Unit) {
 	for i, d := range do {
 		c := Case{Params: []Param{{"do", d}}, Seed: uint64(i)}
-		all = append(all, Unit{Case: c, Index: i, Key: new(Basis).key(c)})
+		all = append(all, Unit{Case: c, Index: i, Key: new(Basis).keys()(c)})
 	}
 	return all
 }
@@ -162,7 +162,8 @@ func times(n int, do string) (all []string) {
 }
 
 func workOf(s *stored, do ...string) *Work {
-	return &Work{Units: units(do...), Store: s.store, Portable: &Portable{Name: "study.yaml", Text: []byte("a study")}, Tell: func(string, ...any) {}}
+	study := &Study{Portable: &Portable{Name: "study.yaml", Text: []byte("a study")}, Tell: func(string, ...any) {}}
+	return &Work{Study: study, Units: units(do...), Store: s.store}
 }
 
 func workers(t testing.TB, n int) Local {
@@ -447,7 +448,7 @@ func TestInThisProcessUnitsAreSideBySide(t *testing.T) {
 	var s stored
 	var group sync.WaitGroup
 	group.Add(3)
-	w := &Work{Units: units("a", "b", "c"), Store: s.store, Tell: func(string, ...any) {}, Do: func(context.Context, Unit) Outcome {
+	w := &Work{Study: &Study{Tell: func(string, ...any) {}}, Units: units("a", "b", "c"), Store: s.store, Do: func(context.Context, Unit) Outcome {
 		group.Done()
 		group.Wait() // for all three
 		return Outcome{Row: Row{{"a", "b"}}}

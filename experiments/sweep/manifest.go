@@ -26,11 +26,7 @@ func (f *Folder) writeTable(name string, rows [][]string) error {
 func (f *Folder) writePlan(p *Plan) error {
 	rows := [][]string{slices.Concat(reserved, p.Names)}
 	for _, u := range p.Units {
-		row := []string{strconv.Itoa(u.Index), u.Key, strconv.FormatUint(u.Seed, 10)}
-		for _, param := range u.Params {
-			row = append(row, param.Value)
-		}
-		rows = append(rows, row)
+		rows = append(rows, append([]string{strconv.Itoa(u.Index), u.Key, strconv.FormatUint(u.Seed, 10)}, u.values()...))
 	}
 	return f.writeTable(PlanName, rows)
 }
@@ -175,10 +171,9 @@ func Merge(dir string, columns []string, check func(Row) error) (*Results, error
 
 // checkKeys requires that each unit of a plan that was read has the key of what the manifest says.
 func (f *Folder) checkKeys(p *Plan, b Basis) error {
-	keys := b.keys(p.Names)
+	keyOf := b.keys()
 	for i, u := range p.Units {
-		keys.cell(u.Params)
-		if key := keys.of(u.Seed); key != u.Key {
+		if key := keyOf(u.Case); key != u.Key {
 			return fmt.Errorf("%s, line %d: the key is %s, and what %s and the line say gives %s: one of them is of another study, or was changed",
 				filepath.Join(f.Path, PlanName), i+2, u.Key, ManifestName, key)
 		}

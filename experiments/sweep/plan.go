@@ -35,13 +35,14 @@ func (c Case) String() string {
 }
 
 // Value is that of a parameter, or "" where there is none of that name.
-func (c Case) Value(name string) string {
+func (c Case) Value(name string) string { return Row(c.Params).Value(name) }
+
+// values are those of the parameters.
+func (c Case) values() (values []string) {
 	for _, p := range c.Params {
-		if p.Name == name {
-			return p.Value
-		}
+		values = append(values, p.Value)
 	}
-	return ""
+	return values
 }
 
 // Plan is the plan of the study. Two equal cases are an error.
@@ -67,7 +68,7 @@ func (s *Study) Plan() (*Plan, error) {
 	if cells*len(seeds) > mostUnits {
 		return nil, fmt.Errorf("the study has %d cases, more than %d", cells*len(seeds), mostUnits)
 	}
-	keys := s.Basis.keys(p.Names)
+	key := s.Basis.keys()
 	p.Units = make([]Unit, 0, cells*len(seeds))
 	first := make(map[string]int, cells*len(seeds))
 	for cell := range cells {
@@ -75,9 +76,9 @@ func (s *Study) Plan() (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		keys.cell(params)
 		for _, seed := range seeds {
-			u := Unit{Case: Case{Params: params, Seed: seed}, Index: len(p.Units), Key: keys.of(seed)}
+			u := Unit{Case: Case{params, seed}, Index: len(p.Units)}
+			u.Key = key(u.Case)
 			if before, there := first[u.Key]; there {
 				return nil, fmt.Errorf("two cases are equal, the numbers %d and %d: %v", before+1, u.Index+1, u)
 			}
@@ -120,74 +121,44 @@ func checkNames(names []string) error {
 	return nil
 }
 
-// keyer makes the keys of cases. What a key is made from are texts, each behind
-// its length, so that no two lists of texts look alike.
-type keyer struct {
-	basis  *Basis
-	inputs []Input // by their names, so that the order given does not matter
-	order  []int   // of the parameters, by their names; likewise
-	text   []byte
-}
-
-func (b *Basis) keys(names []string) *keyer {
-	k := &keyer{basis: b, inputs: slices.Clone(b.Inputs)}
-	slices.SortFunc(k.inputs, func(x, y Input) int {
+// keys returns the function that gives the key of a case: a checksum of a list of texts,
+// each behind its length, so that no two lists look alike. The order in which inputs and
+// parameters are given does not matter.
+func (b *Basis) keys() func(Case) string {
+	inputs := slices.Clone(b.Inputs)
+	slices.SortFunc(inputs, func(x, y Input) int {
 		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Sum, y.Sum))
 	})
-	for i := range names {
-		k.order = append(k.order, i)
-	}
-	slices.SortFunc(k.order, func(i, j int) int { return cmp.Compare(names[i], names[j]) })
-	return k
-}
-
-// cell begins the keys of cases with these parameters.
-func (k *keyer) cell(params []Param) {
-	k.text = k.text[:0]
-	k.add("gridslot unit 1", k.basis.Build, k.basis.Settings)
-	for i, in := range k.inputs {
-		again := i > 0 && k.inputs[i-1].Name == in.Name && k.inputs[i-1].Sum == in.Sum && k.inputs[i-1].Of == in.Of
-		if !again && (in.Of == (Param{}) || slices.Contains(params, in.Of)) {
-			k.add("input", in.Name, in.Sum)
+	var text []byte
+	add := func(texts ...string) {
+		for _, t := range texts {
+			text = strconv.AppendInt(text, int64(len(t)), 10)
+			text = append(append(text, ':'), t...)
 		}
 	}
-	for _, i := range k.order {
-		k.add("parameter", params[i].Name, params[i].Value)
+	return func(c Case) string {
+		text = text[:0]
+		add("gridslot unit 1", b.Build, b.Settings)
+		var last Input
+		for _, in := range inputs {
+			if in.Of != (Param{}) && !slices.Contains(c.Params, in.Of) {
+				continue
+			}
+			if in.Name != last.Name || in.Sum != last.Sum { // of two parameters it is one input
+				add("input", in.Name, in.Sum)
+			}
+			last = in
+		}
+		for _, p := range byName(c.Params) {
+			add("parameter", p.Name, p.Value)
+		}
+		add("seed", strconv.FormatUint(c.Seed, 10))
+		sum := sha256.Sum256(text)
+		return hex.EncodeToString(sum[:16])
 	}
 }
 
-// of is the key of the case with that seed.
-func (k *keyer) of(seed uint64) string {
-	before := len(k.text)
-	k.add("seed", strconv.FormatUint(seed, 10))
-	sum := sha256.Sum256(k.text)
-	k.text = k.text[:before]
-	return hex.EncodeToString(sum[:16])
-}
-
-func (k *keyer) add(texts ...string) {
-	for _, t := range texts {
-		k.text = strconv.AppendInt(k.text, int64(len(t)), 10)
-		k.text = append(append(k.text, ':'), t...)
-	}
-}
-
-// check requires that a unit that comes from another process has the key of its case: the key becomes
-// the name of a folder.
-func (b *Basis) check(u Unit) error {
-	if key := b.key(u.Case); key != u.Key {
-		return fmt.Errorf("the unit %q is none of this study: the key of %v is %s", u.Key, u, key)
-	}
-	return nil
-}
-
-// key is that of a case.
-func (b *Basis) key(c Case) string {
-	var names []string
-	for _, p := range c.Params {
-		names = append(names, p.Name)
-	}
-	keys := b.keys(names)
-	keys.cell(c.Params)
-	return keys.of(c.Seed)
+// byName are cells in the order of their names, which no two of them share.
+func byName(cells []Cell) []Cell {
+	return slices.SortedFunc(slices.Values(cells), func(a, b Cell) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -18,7 +18,7 @@ func planOf(t require.TestingT, s Study) *Plan {
 
 func TestThePlanCrossesAllAxesTheLastFastest(t *testing.T) {
 	p := planOf(t, Study{
-		Axes:  []Axis{List("a", "1", "2"), Zip(List("b", "x", "y"), List("c", "X", "Y"))},
+		Axes:  []Axis{List("a", "1", "2"), {Names: []string{"b", "c"}, Points: [][]string{{"x", "X"}, {"y", "Y"}}}},
 		Seeds: []uint64{5, 3},
 	})
 	require.Equal(t, []string{"a", "b", "c"}, p.Names)

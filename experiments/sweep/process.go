@@ -30,13 +30,9 @@ type (
 		Dir      string   `json:"dir"` // the study's folder
 	}
 	answer struct {
-		Refused string        `json:"refused,omitempty"` // why there can be no work on that study
-		Key     string        `json:"key,omitempty"`     // of the unit
-		Row     Row           `json:"row,omitempty"`
-		Failure *Failure      `json:"failure,omitempty"`
-		Time    time.Duration `json:"time,omitempty"`
-		Disk    string        `json:"disk,omitempty"`
-		Peak    int64         `json:"peak,omitempty"` // bytes
+		Refused string `json:"refused,omitempty"` // why there can be no work on that study
+		Key     string `json:"key,omitempty"`     // of the unit
+		Outcome
 	}
 )
 
@@ -194,45 +190,34 @@ func (p *process) state() string { return p.cmd.ProcessState.String() }
 // program, whatever the unit under way does. Open reads the study.
 func Serve(in io.Reader, out io.Writer, open func(Portable, Basis) (Do, error)) error {
 	beVictim()
-	orders, noOrder := make(chan order), make(chan error, 1)
-	quit := make(chan struct{})
-	defer close(quit)
-	go func() {
+	orders, ended := make(chan order), make(chan error, 2)
+	go func() { // reads on while a unit is under way, to see that in has ended
 		for read := json.NewDecoder(in); ; {
 			var o order
-			if err := read.Decode(&o); err != nil {
-				noOrder <- err
+			if err := read.Decode(&o); errors.Is(err, io.EOF) {
+				ended <- nil
+				return
+			} else if err != nil {
+				ended <- fmt.Errorf("reading what to do: %w", err)
 				return
 			}
-			select {
-			case orders <- o:
-			case <-quit:
+			orders <- o
+		}
+	}()
+	go func() {
+		s := server{open: open}
+		for o := range orders {
+			a, err := s.answer(o)
+			if err == nil {
+				err = json.NewEncoder(out).Encode(a)
+			}
+			if err != nil {
+				ended <- err
 				return
 			}
 		}
 	}()
-	w := server{open: open}
-	answers := make(chan answer, 1)
-	for next := orders; ; { // nil while an order is carried out
-		select {
-		case err := <-noOrder:
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return fmt.Errorf("reading what to do: %w", err)
-		case o := <-next:
-			if err := w.check(o); err != nil {
-				return err
-			}
-			next = nil
-			go func() { answers <- w.answer(o) }()
-		case a := <-answers:
-			next = orders
-			if err := json.NewEncoder(out).Encode(a); err != nil {
-				return fmt.Errorf("answering: %w", err)
-			}
-		}
-	}
+	return <-ended
 }
 
 // server is what a worker knows of its study.
@@ -242,38 +227,32 @@ type server struct {
 	do    Do
 }
 
-// check refuses what is no order. The key of a unit becomes the name of a folder, so
-// it has to be the key of its case.
-func (s *server) check(o order) error {
-	switch {
-	case o.Study != nil:
-		return nil
-	case o.Unit != nil && s.do != nil:
-		return s.study.Basis.check(*o.Unit)
-	}
-	return errors.New("a line is neither a study nor a unit of one: this command is for 'gridslot sweep'")
-}
-
 // keptMemory is how much a worker may keep between two units, in bytes.
 const keptMemory = 64 << 20
 
-// answer opens a study, or carries out a unit and measures what it took.
-func (s *server) answer(o order) (a answer) {
-	if o.Study != nil {
-		var err error
+// answer opens a study, or carries out a unit and measures what it took. What is neither is
+// an error, as is a unit without the key of its case, which becomes the name of a folder.
+func (s *server) answer(o order) (a answer, err error) {
+	switch {
+	case o.Study != nil:
 		s.study.Dir, s.study.Basis = o.Study.Dir, o.Study.Basis
 		if s.do, err = s.open(o.Study.Portable, o.Study.Basis); err != nil {
 			a.Refused = err.Error()
 		}
-		return a
+		return a, nil
+	case o.Unit == nil || s.do == nil:
+		return a, errors.New("a line is neither a study nor a unit of one: this command is for 'gridslot sweep'")
+	}
+	if key := s.study.Basis.keys()(o.Unit.Case); key != o.Unit.Key {
+		return a, fmt.Errorf("the unit %q is none of this study: the key of %v is %s", o.Unit.Key, o.Unit, key)
 	}
 	fmt.Fprint(os.Stderr, unitBegins)
-	done := carryOut(context.Background(), *o.Unit, s.do, &s.study) // the parent keeps its limits
-	a = answer{Key: o.Unit.Key, Row: done.Row, Failure: done.Failure, Disk: done.Disk, Time: done.Usage.Time, Peak: ownSize()}
-	if a.Peak > keptMemory {
+	a = answer{Key: o.Unit.Key, Outcome: carryOut(context.Background(), *o.Unit, s.do, &s.study)} // the parent keeps its limits
+	a.Usage.Peak = ownSize()
+	if a.Usage.Peak > keptMemory {
 		debug.FreeOSMemory() // the next unit shall be measured by itself
 	}
-	return a
+	return a, nil
 }
 
 // tail keeps the end of what a unit says, from the last mark on.

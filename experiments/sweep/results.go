@@ -71,12 +71,7 @@ func (r *Results) Status() Status {
 func (r *Results) Columns() []string {
 	var met []string
 	known := map[string]bool{}
-	var last Row
 	for _, row := range r.Rows {
-		if sameColumns(row, last) {
-			continue
-		}
-		last = row
 		for _, c := range row {
 			if !known[c.Name] {
 				known[c.Name] = true
@@ -84,23 +79,8 @@ func (r *Results) Columns() []string {
 			}
 		}
 	}
-	var columns []string
-	for _, name := range r.columns {
-		if known[name] {
-			columns = append(columns, name)
-			known[name] = false
-		}
-	}
-	for _, name := range met {
-		if known[name] {
-			columns = append(columns, name)
-		}
-	}
-	return columns
-}
-
-func sameColumns(a, b Row) bool {
-	return slices.EqualFunc(a, b, func(x, y Cell) bool { return x.Name == y.Name })
+	first := slices.DeleteFunc(slices.Clone(r.columns), func(name string) bool { return !known[name] })
+	return append(first, slices.DeleteFunc(met, func(name string) bool { return slices.Contains(first, name) })...)
 }
 
 // WriteCSV writes a row for each unit that has a result, in the order of the plan:
@@ -108,30 +88,16 @@ func sameColumns(a, b Row) bool {
 func (r *Results) WriteCSV(to io.Writer) error {
 	columns := r.Columns()
 	w := csv.NewWriter(to)
-	if err := w.Write(slices.Concat(r.Plan.Names, []string{"seed"}, columns)); err != nil {
-		return err
-	}
-	place := make(map[string]int, len(columns))
-	for i, name := range columns {
-		place[name] = len(r.Plan.Names) + 1 + i
-	}
-	line := make([]string, len(r.Plan.Names)+1+len(columns))
+	_ = w.Write(slices.Concat(r.Plan.Names, []string{"seed"}, columns)) // Error tells
 	for i, row := range r.Rows {
 		if row == nil {
 			continue
 		}
-		clear(line)
-		u := r.Plan.Units[i]
-		for k, p := range u.Params {
-			line[k] = p.Value
+		line := append(r.Plan.Units[i].values(), strconv.FormatUint(r.Plan.Units[i].Seed, 10))
+		for _, name := range columns {
+			line = append(line, row.Value(name))
 		}
-		line[len(u.Params)] = strconv.FormatUint(u.Seed, 10)
-		for _, c := range row {
-			line[place[c.Name]] = c.Value
-		}
-		if err := w.Write(line); err != nil {
-			return err
-		}
+		_ = w.Write(line) // likewise
 	}
 	w.Flush()
 	return w.Error()

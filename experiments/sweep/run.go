@@ -54,7 +54,7 @@ func Run(ctx context.Context, s Study, do Do) (*Results, error) {
 	c.progress()
 	if len(missing) > 0 {
 		err = s.Engine.Run(ctx, &Work{
-			Units: missing, Store: c.store, Portable: s.Portable, Dir: s.Dir, Basis: s.Basis, Limit: s.Limit, Tell: s.Tell,
+			Study: &s, Units: missing, Store: c.store,
 			Do: func(ctx context.Context, u Unit) Outcome { return carryOut(ctx, u, do, &s) },
 		})
 	}
@@ -96,7 +96,7 @@ func (c *call) found(p *Plan) (*Results, error) {
 	for i, u := range p.Units {
 		switch {
 		case r.Failures[i] != nil && c.study.Retry:
-			if err := c.folder.removeAll([]string{failure(u.Key), unit(u.Key)}); err != nil {
+			if err := c.folder.removeAll(failure(u.Key), unit(u.Key)); err != nil {
 				return nil, err
 			}
 			delete(r.Failures, i)

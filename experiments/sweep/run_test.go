@@ -194,7 +194,7 @@ func TestAFolderThatCannotBeWrittenEndsTheStudy(t *testing.T) {
 	}
 	plan := planOf(t, twoByTwo(dir))
 	c := &call{study: &Study{Dir: dir}, folder: f, results: newResults(plan)}
-	err = InProcess{}.Run(context.Background(), &Work{Units: plan.Units, Store: c.store, Do: func(context.Context, Unit) Outcome {
+	err = InProcess{}.Run(context.Background(), &Work{Study: c.study, Units: plan.Units, Store: c.store, Do: func(context.Context, Unit) Outcome {
 		calls.Add(1)
 		return Outcome{Row: Row{}, Usage: Usage{Peak: 1}}
 	}})

@@ -51,8 +51,8 @@ type Study struct {
 }
 
 // Axis is one dimension of a study: names of parameters that vary together, and
-// the points that they take. Constructors make lists, zipped lists, and random and
-// Latin-hypercube samples.
+// the points that they take. List makes the axis of one parameter, Random and
+// LatinHypercube make samples; lists that go side by side are the points of one axis.
 type Axis struct {
 	Names  []string
 	Points [][]string // each as long as Names
@@ -88,10 +88,7 @@ type Case struct {
 }
 
 // Param is a parameter of a case.
-type Param struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+type Param = Cell
 
 // Unit is a case in a plan.
 type Unit struct {
@@ -104,13 +101,16 @@ type Unit struct {
 // when the unit is computed again (times, hosts).
 type Row []Cell
 
-// Cell is a column of a row.
-type Cell struct{ Name, Value string }
+// Cell is a name with its value: a column of a row, or a parameter.
+type Cell struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Outcome is what became of a unit: a row, or a failure. An outcome without
 // either is that of a unit which was interrupted: it is still to be done.
 type Outcome struct {
-	Row     Row
+	Row     Row `json:",omitzero"` // a row without columns is one
 	Failure *Failure
 	Usage   Usage
 	// Disk is why there is neither where a disk is full or read-only: not the unit is
@@ -162,8 +162,10 @@ type Engine interface {
 	Run(ctx context.Context, w *Work) error
 }
 
-// Work is what an engine is given.
+// Work is what an engine is given: the study, of which it needs Portable, Dir, Basis,
+// Limit and Tell, and what is missing of it.
 type Work struct {
+	*Study
 	// Units are those without a result, in the order of the plan.
 	Units []Unit
 	// Store takes down what became of a unit, once, and may be called from any
@@ -174,13 +176,6 @@ type Work struct {
 	// Do carries out a unit in this process, within Limit.Time; it does not panic.
 	// Where ctx ends the outcome is that of an interrupted unit.
 	Do func(context.Context, Unit) Outcome
-	// Portable is what other processes need to carry out units; nil where only this
-	// one can.
-	Portable *Portable
-	Dir      string // the study's folder, or ""
-	Basis    Basis
-	Limit    Limit
-	Tell     func(format string, args ...any)
 }
 
 // Portable is a study as another process of the same program reads it.

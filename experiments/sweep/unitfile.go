@@ -6,23 +6,19 @@ package sweep
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unique"
 )
 
-// object is cells as an object of JSON, in their order.
-type object []Cell
-
-func (o object) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the row as an object, in the order of its columns.
+func (r Row) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}
-	for i, c := range o {
+	for i, c := range r {
 		if i > 0 {
 			text = append(text, ',')
 		}
@@ -38,12 +34,13 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-func (o *object) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON reads an object of texts.
+func (r *Row) UnmarshalJSON(text []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return fmt.Errorf("want an object, not %.20q", text)
 	}
-	*o = object{}
+	*r = Row{}
 	for dec.More() {
 		var pair [2]string
 		for i := range pair {
@@ -54,51 +51,46 @@ func (o *object) UnmarshalJSON(text []byte) error {
 			}
 			pair[i] = word
 		}
-		*o = append(*o, Cell{unique.Make(pair[0]).Value(), pair[1]}) // thousands of rows have the same names
+		*r = append(*r, Cell{unique.Make(pair[0]).Value(), pair[1]}) // thousands of rows have the same names
 	}
 	return nil
 }
 
-// MarshalJSON writes the row as an object.
-func (r Row) MarshalJSON() ([]byte, error) { return object(r).MarshalJSON() }
-
-// UnmarshalJSON reads an object of texts.
-func (r *Row) UnmarshalJSON(text []byte) error { return (*object)(r).UnmarshalJSON(text) }
-
-func objectOf(params []Param) object {
-	o := make(object, len(params))
-	for i, p := range params {
-		o[i] = Cell(p)
-	}
-	return o
-}
-
-// unitFile is what stands in the file of a unit.
-type unitFile struct {
+// unitHead is what the file of a unit begins with, whether it has a result or a failure.
+type unitHead struct {
 	Key        string `json:"key"`
-	Parameters object `json:"parameters"`
+	Parameters Row    `json:"parameters"`
 	Seed       uint64 `json:"seed"`
-	Row        Row    `json:"row"`
 }
 
+func headOf(u Unit) unitHead { return unitHead{u.Key, u.Params, u.Seed} }
+
+// unitFile is what stands in the file of a unit that has a result.
+type unitFile struct {
+	unitHead
+	Row Row `json:"row"`
+}
+
+// failureFile is what stands in the file of a unit that has failed.
+type failureFile struct {
+	unitHead
+	Failure
+}
+
+// What stands around a unitFile: {"unit":FILE,"sha256":"CHECKSUM"}.
 const (
-	unitHead = `{"unit":`
-	unitSum  = `,"sha256":"`
-	unitTail = "\"}\n"
+	beforeUnit = `{"unit":`
+	beforeSum  = `,"sha256":"`
+	afterSum   = "\"}\n"
 )
 
 // encode is the text of the file of a unit: the same bytes whoever makes it.
 func encode(u Unit, row Row) ([]byte, error) {
-	if row == nil {
-		row = Row{}
-	}
-	body, err := json.Marshal(unitFile{u.Key, objectOf(u.Params), u.Seed, row})
+	body, err := json.Marshal(unitFile{headOf(u), row})
 	if err != nil {
 		return nil, fmt.Errorf("writing down a unit: %w", err)
 	}
-	text := make([]byte, 0, len(unitHead)+len(body)+len(unitSum)+2*sha256.Size+len(unitTail))
-	text = append(append(append(text, unitHead...), body...), unitSum...)
-	return append(append(text, sumOf(body)...), unitTail...), nil
+	return slices.Concat([]byte(beforeUnit), body, []byte(beforeSum+sumOf(body)+afterSum)), nil
 }
 
 func sumOf(body []byte) string {
@@ -106,31 +98,23 @@ func sumOf(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// errTorn is a file that is not whole.
+// errTorn reports a file that is not whole.
 var errTorn = errors.New("the file is damaged")
-
-// byName are cells by their names: in a file they are in the order of the plan that it was made for.
-func byName(o object) object {
-	slices.SortFunc(o, func(a, b Cell) int { return cmp.Compare(a.Name, b.Name) })
-	return o
-}
 
 // decode reads the text of the file of a unit; errTorn where it is not as encode
 // wrote it. One of another unit is an error.
 func decode(u Unit, text []byte) (Row, error) {
-	end := len(text) - len(unitSum) - 2*sha256.Size - len(unitTail)
-	if end < len(unitHead) || !strings.HasPrefix(string(text[:len(unitHead)]), unitHead) {
-		return nil, errTorn
-	}
-	body := text[len(unitHead):end]
-	if string(text[end:]) != unitSum+sumOf(body)+unitTail {
+	body, begins := bytes.CutPrefix(text, []byte(beforeUnit))
+	end := len(body) - len(beforeSum) - 2*sha256.Size - len(afterSum)
+	if !begins || end < 0 || string(body[end:]) != beforeSum+sumOf(body[:end])+afterSum {
 		return nil, errTorn
 	}
 	var f unitFile
-	if err := json.Unmarshal(body, &f); err != nil || f.Key != u.Key || f.Row == nil {
+	if err := json.Unmarshal(body[:end], &f); err != nil || f.Key != u.Key || f.Row == nil {
 		return nil, errTorn
 	}
-	if f.Seed != u.Seed || !slices.Equal(byName(f.Parameters), byName(objectOf(u.Params))) {
+	// The parameters are in the order of the plan that the file was written for.
+	if f.Seed != u.Seed || !slices.Equal(byName(f.Parameters), byName(u.Params)) {
 		return nil, fmt.Errorf("it is of another unit than %v, whose key it has", u)
 	}
 	return f.Row, nil

@@ -62,10 +62,7 @@ func (f *Folder) use(u Unit, usage Usage) error {
 // gatherUsage makes usage.csv of the units of the plan, from itself and from what
 // processes have written down. Nobody else may write into the folder.
 func (f *Folder) gatherUsage(p *Plan) error {
-	parts, err := fs.Glob(f.root.FS(), usagePrefix+"*"+usagePart)
-	if err != nil {
-		return about("looking into", err)
-	}
+	parts, _ := fs.Glob(f.root.FS(), usagePrefix+"*"+usagePart) // the pattern is a good one
 	used := map[string][]string{}
 	for _, name := range append([]string{UsageName}, parts...) {
 		text, err := f.read(name)
@@ -93,7 +90,7 @@ func (f *Folder) gatherUsage(p *Plan) error {
 	if err := f.writeTable(UsageName, rows); err != nil {
 		return err
 	}
-	return f.removeAll(parts)
+	return f.removeAll(parts...)
 }
 
 var hostForm = regexp.MustCompile(`^([0-9A-Za-z_][0-9A-Za-z_.-]*)?$`)
