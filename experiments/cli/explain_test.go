@@ -110,18 +110,47 @@ func TestALogOfDecisionsIsNoSettingOfAScenario(t *testing.T) {
 	require.Contains(t, o.stderr, "decisions")
 }
 
-func TestAGridHasNoLogOfDecisions(t *testing.T) {
-	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n")
-	o := call("simulate", "--grid", grid, "--decisions", "--out", filepath.Join(t.TempDir(), "o"))
-	require.NotZero(t, o.code)
-	require.Contains(t, o.stderr, "gridslot: --decisions: on a grid")
-
+// On a grid the sites decide: each has a log, and a job is explained as a whole and by its
+// parts.
+func TestJobsOfAGridAreExplainedSiteBySite(t *testing.T) {
+	log := write(t, "log.swf", swf("0 10 4 10", "1 10 4 10", "2 10 1 10", "3 5 2 5", "4 5 7 5"))
+	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n- {name: b, processors: 2, local: own.swf}\n")
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "own.swf"), []byte(swf("0 30 2 30", "0 8 1 8")), 0o666))
 	dir := t.TempDir()
-	require.Zero(t, call("simulate", "--grid", grid, "--first", "5", "--out", dir).code)
+	o := call("simulate", log, "--grid", grid, "--policy", "distributed", "--decisions", "--out", dir)
+	require.Zero(t, o.code, o.stderr)
+	require.Contains(t, files(t, dir), "decisions-distributed-a.csv")
+	require.Contains(t, files(t, dir), "decisions-distributed-b.csv")
+	require.NotContains(t, files(t, dir), "decisions-distributed.csv")
+	require.Zero(t, call("validate", dir).code)
+	o = call("explain", dir, "2")
+	require.Zero(t, o.code, o.stderr)
+	require.Equal(t, `job 2 under distributed: 4 processors or nodes for 10 s at most, user 1
+           1 s  submitted
+          10 s  started, after waiting for 9 s
+          20 s  finished
+
+job 2 under distributed at a: 4 processors or nodes for 10 s at most, user 1
+           1 s  submitted
+           1 s  too few processors or nodes were free before 10 s
+          10 s  started, after waiting for 9 s
+          20 s  finished
+
+job 2 under distributed at b: 1 processor or node for 8 s at most, user 1
+           0 s  submitted
+           0 s  too few processors or nodes were free before 30 s
+          30 s  started, after waiting for 30 s
+          38 s  finished
+`, o.stdout)
+	o = call("explain", dir, "6")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "there is no job 6 in the run of distributed")
+
+	require.Zero(t, call("simulate", log, "--grid", grid, "--policy", "distributed", "--out", dir).code)
+	require.NotContains(t, files(t, dir), "decisions-distributed-a.csv", "it would tell of another run")
 	o = call("explain", dir, "1")
 	require.Equal(t, 1, o.code)
-	require.Contains(t, o.stderr, "a grid")
-	require.NotContains(t, o.stderr, "--decisions", "which does not work there")
+	require.Contains(t, o.stderr, "simulate again with --decisions")
 }
 
 func TestAHostileLogOfDecisionsDoesNoHarm(t *testing.T) {

@@ -246,7 +246,8 @@ func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
 //	recorder          what clusters-STRATEGY.csv says of the site
 //	book              of a domain: what jobs cost, then who had which node
 //	places            where jobs as a whole have run
-//	events, jobs      the files of the site
+//	events, jobs,
+//	decisions         the files of the site
 //	owners            of a domain: their jobs and prices
 //	losses            outages, behind all that only look
 //	own jobs          of a cluster, from its own workload
@@ -259,7 +260,7 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	recorder := &siteRecorder{name: l.name, size: l.size(), first: des.Forever}
 	g.recorders = append(g.recorders, recorder)
 	files := []Flow{listening(g.policy.observers(l.name)...),
-		x.events(l.file(), x.settings.Allocation), x.jobs(l.file(), l.size(), x.settings.Allocation)}
+		x.events(l.file(), x.settings.Allocation), x.jobs(l.file(), l.size(), x.settings.Allocation), x.decisions(l.file())}
 	if g.places != nil && x.settings.Dir != "" {
 		files = append([]Flow{listening(g.places.sites[i])}, files...)
 	}

@@ -15,7 +15,7 @@ func (x *Session) records() []Flow {
 	a := x.settings.Allocation
 	return []Flow{
 		listening(x.recorder), listening(x.settings.Observers...), listening(x.account), x.predicted(), x.dependencies(), x.power(),
-		x.jobs("", 0, a), x.queue(), x.events("", a), x.decisions(), x.powerProfile(), x.accuracyFile(), x.attemptsFile(),
+		x.jobs("", 0, a), x.queue(), x.events("", a), x.decisions(""), x.powerProfile(), x.accuracyFile(), x.attemptsFile(),
 	}
 }
 
@@ -132,9 +132,9 @@ func (x *Session) events(site string, a metrics.Allocation) Flow {
 	})
 }
 
-// decisions writes decisions-POLICY.csv, where it is wanted.
-func (x *Session) decisions() Flow {
-	return x.writing("decisions", "", x.settings.Decisions, func(w io.Writer) entity.Observer {
+// decisions writes decisions-POLICY.csv, or the file of one site of a grid, where it is wanted.
+func (x *Session) decisions(site string) Flow {
+	return x.writing("decisions", site, x.settings.Decisions, func(w io.Writer) entity.Observer {
 		decisions := metrics.NewDecisionsWriter(w)
 		x.closers = append(x.closers, decisions.Close)
 		return decisions

@@ -30,7 +30,7 @@ type Options struct {
 	Dir string
 	// Events asks for events-POLICY.csv, too.
 	Events bool
-	// Decisions asks for decisions-POLICY.csv; there is none of a grid.
+	// Decisions asks for decisions-POLICY.csv, which on a grid each site has.
 	Decisions bool
 	// Alternatives asks for alternatives-POLICY.csv of policies that plan batches.
 	Alternatives bool
@@ -202,9 +202,6 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	if err := c.Check(c.tables); err != nil {
 		return err
 	}
-	if err := c.checkDecisions(); err != nil {
-		return err
-	}
 	if err := c.checkAlternatives(); err != nil {
 		return err
 	}
@@ -235,14 +232,6 @@ func (c *call) prepare(ctx context.Context) (err error) {
 	}
 	c.readings = make([]atomic.Pointer[reading], len(c.all))
 	c.results = make([]*Result, len(c.all))
-	return nil
-}
-
-// checkDecisions refuses a log of decisions where there would be none.
-func (c *call) checkDecisions() error {
-	if _, grid := c.Machine.(*Grid); grid && c.options.Decisions {
-		return wrong("decisions", "on a grid decisions are made at many places, and there is no log of them: it is for a cluster or a domain")
-	}
 	return nil
 }
 

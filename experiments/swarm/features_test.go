@@ -411,12 +411,12 @@ var features = append(programFeatures(), []feature{
 
 	// What is written and read.
 	{name: "events", of: command, odds: 15, add: func(r rnd, w *world) { w.silently("--events") }},
-	{name: "decisions", of: cluster | domain, odds: 12, add: func(r rnd, w *world) { w.silently("--decisions") }},
+	{name: "decisions", of: cluster | domain | gridOf, odds: 12, add: func(r rnd, w *world) { w.silently("--decisions") }},
 	{name: "alternatives", of: domain, odds: 6, add: func(r rnd, w *world) { w.silently("--alternatives") }},
 	{name: "perfetto", of: command, odds: 5, add: func(r rnd, w *world) { w.silently("--perfetto") }},
 	{name: "report", of: command, odds: 5, add: func(r rnd, w *world) { w.after = append(w.after, reported) }},
 	{name: "plot", of: command, odds: 2, add: func(r rnd, w *world) { w.after = append(w.after, plotted) }},
-	{name: "explain", of: cluster | domain, odds: 6, needs: "decisions", add: func(r rnd, w *world) { w.after = append(w.after, explained) }},
+	{name: "explain", of: cluster | domain | gridOf, odds: 6, needs: "decisions", add: func(r rnd, w *world) { w.after = append(w.after, explained) }},
 	{name: "gantt", of: command, odds: 4, add: func(r rnd, w *world) { w.after = append(w.after, charted) }},
 	{name: "scenario-file", of: cluster | domain | gridOf, odds: 8, add: func(r rnd, w *world) { w.asFile = true }},
 	{name: "used-folder", of: cluster | domain | gridOf, odds: 5, add: func(r rnd, w *world) { w.before = true }},

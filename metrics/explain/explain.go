@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,18 +21,16 @@ type Log struct {
 	jobs      []results.Job
 	attempts  []results.Attempt
 	decisions []results.Decision // by job, then in the order of the file
+	// site is the name of a site of a grid, "" of a run as a whole; sites are those of a grid,
+	// where the jobs of the run were held in parts.
+	site  string
+	sites []*Log
 }
 
 // NoLogError is a run that has written no log of decisions.
-type NoLogError struct {
-	Policy string
-	Grid   bool // where there is never one
-}
+type NoLogError struct{ Policy string }
 
 func (e *NoLogError) Error() string {
-	if e.Grid {
-		return fmt.Sprintf("the run of %s was one of a grid, where decisions are made at many places, and there is no log of them", e.Policy)
-	}
 	return fmt.Sprintf("the run of %s has written no log of decisions: simulate again with --decisions", e.Policy)
 }
 
@@ -45,13 +44,21 @@ func (e *NoJobError) Error() string {
 	return fmt.Sprintf("there is no job %d in the run of %s", e.Job, e.Policy)
 }
 
-// Read reads the files of a run. Its error is a *NoLogError where the run has not
-// written down its decisions.
+// Read reads the files of a run; of a grid, where decisions are made at the sites, those of
+// all sites as well. Its error is a *NoLogError where the run has not written down its
+// decisions.
 func Read(run *results.Run) (*Log, error) {
-	if !run.Has("decisions") {
-		return nil, &NoLogError{run.Policy, len(run.Sites) > 0}
+	l := &Log{policy: run.Policy, site: run.Site}
+	for _, s := range run.Sites {
+		site, err := Read(s)
+		if err != nil {
+			return nil, err
+		}
+		l.sites = append(l.sites, site)
 	}
-	l := &Log{policy: run.Policy}
+	if len(l.sites) == 0 && !run.Has("decisions") {
+		return nil, &NoLogError{run.Policy}
+	}
 	var err error
 	if l.decisions, err = run.Decisions(); err != nil {
 		return nil, err
@@ -94,7 +101,8 @@ func (s Story) String() string {
 }
 
 // Job tells the story of a job: of each job that has the number, if a log uses it
-// twice. Its error is a *NoJobError.
+// twice. On a grid the stories of its parts follow, site by site: a site's own job of that
+// number is among them. Its error is a *NoJobError.
 func (l *Log) Job(id int64) ([]Story, error) {
 	jobs := of(l.jobs, id, func(j *results.Job) int64 { return j.ID })
 	if len(jobs) == 0 {
@@ -104,7 +112,14 @@ func (l *Log) Job(id int64) ([]Story, error) {
 	attempts := of(l.attempts, id, func(a *results.Attempt) int64 { return a.Job })
 	var stories []Story
 	for i := range jobs {
-		stories = append(stories, tell(l.policy, jobs[i], all, attempts))
+		stories = append(stories, l.tell(jobs[i], all, attempts))
+	}
+	for _, s := range l.sites {
+		parts, err := s.Job(id)
+		if none := (*NoJobError)(nil); err != nil && !errors.As(err, &none) {
+			return nil, err
+		}
+		stories = append(stories, parts...)
 	}
 	return stories, nil
 }
@@ -119,8 +134,12 @@ func of[T any](rows []T, id int64, job func(*T) int64) []T {
 	return rows[from:to]
 }
 
-func tell(policy string, j results.Job, decisions []results.Decision, attempts []results.Attempt) Story {
-	s := Story{Job: j, Title: fmt.Sprintf("job %d under %s: %d %s for %s at most", j.ID, policy, j.Processors, plural(j.Processors, "processor or node", "processors or nodes"), span(j.Estimate))}
+func (l *Log) tell(j results.Job, decisions []results.Decision, attempts []results.Attempt) Story {
+	at := ""
+	if l.site != "" {
+		at = " at " + l.site
+	}
+	s := Story{Job: j, Title: fmt.Sprintf("job %d under %s%s: %d %s for %s at most", j.ID, l.policy, at, j.Processors, plural(j.Processors, "processor or node", "processors or nodes"), span(j.Estimate))}
 	if j.User >= 0 {
 		s.Title += fmt.Sprintf(", user %d", j.User)
 	}
@@ -159,7 +178,7 @@ func tell(policy string, j results.Job, decisions []results.Decision, attempts [
 		held += n
 		mine = mine[n:]
 	}
-	s.end(held)
+	s.end(held, len(l.sites) > 0)
 	slices.SortStableFunc(s.Lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
 	return s
 }
@@ -168,10 +187,10 @@ func (s *Story) add(at des.Time, text string) {
 	s.Lines = append(s.Lines, Line{at, harmless.Text(text)})
 }
 
-// end tells how the waiting came to its end.
-func (s *Story) end(held int) {
+// end tells how the waiting came to its end. What held the job on a grid is told of its parts.
+func (s *Story) end(held int, onGrid bool) {
 	j := &s.Job
-	if held == 0 && j.State != results.Rejected && j.Wait() != 0 {
+	if held == 0 && !onGrid && j.State != results.Rejected && j.Wait() != 0 {
 		s.add(j.Submit, "the policy has not said what held it")
 	}
 	switch {

@@ -77,7 +77,7 @@ func Names() []string {
 }
 
 // perSite are the kinds of which there is a file for each site of a grid as well.
-var perSite = []string{"jobs", "events"}
+var perSite = []string{"jobs", "events", "decisions"}
 
 // KindOf is the kind of a file of that name, which is what stands before the first - or dot:
 // "jobs" of jobs-easy.csv. Whether there is such a kind is not looked at; see Kinds.
