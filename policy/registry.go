@@ -11,6 +11,7 @@ package policy
 // does between quotes, ' or ", which are no part of a value.
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy/backfill"
 	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/preempt"
@@ -284,7 +286,7 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 	}
 	i := slices.IndexFunc(t, func(e Entry[T]) bool { return e.Name == parts[0] })
 	if i < 0 {
-		return none, fmt.Errorf("%q is not known: want one of %s", parts[0], strings.Join(t.Names(), ", "))
+		return none, fmt.Errorf("%q is not known: want one of %s%s", parts[0], strings.Join(t.Names(), ", "), enum.Suggestion(parts[0], t.Names()))
 	}
 	e := t[i]
 	a := &Args{values: map[string]string{}}
@@ -300,7 +302,7 @@ func (t Table[T]) Parse(spec string, defaults ...string) (Chosen[T], error) {
 		case !ok:
 			return none, fmt.Errorf("%q: %q is not of the form name=value", spec, text)
 		case !e.takes(name):
-			return none, fmt.Errorf("%q: %s does not take %q; it takes %s", spec, e.Name, name, e.paramNames())
+			return none, fmt.Errorf("%q: %s does not take %q; it takes %s%s", spec, e.Name, name, cmp.Or(strings.Join(e.paramNames(), ", "), "no parameters"), enum.Suggestion(name, e.paramNames()))
 		case given[name]:
 			return none, fmt.Errorf("%q: %s is given twice", spec, name)
 		}
@@ -384,15 +386,11 @@ func (e Entry[T]) takes(name string) bool {
 	return slices.ContainsFunc(e.Params, func(p Param) bool { return p.Name == name })
 }
 
-func (e Entry[T]) paramNames() string {
-	if len(e.Params) == 0 {
-		return "no parameters"
-	}
-	var names []string
+func (e Entry[T]) paramNames() (names []string) {
 	for _, p := range e.Params {
 		names = append(names, p.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // Args are the parameters of one spec. A parameter that is not given has its

@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/internal/interrupt"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Version is the version of the program, as in docs/CHANGELOG.md.
@@ -93,13 +94,15 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 // newRoot returns the whole command.
 func newRoot(env Env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "gridslot",
+		Use:   "gridslot COMMAND",
 		Short: "Simulate the scheduling of parallel jobs",
 		Long: `Gridslot simulates the scheduling of parallel jobs on space-shared clusters,
 from logs in the Standard Workload Format or from models of the literature.`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
@@ -128,21 +131,24 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	return root
 }
 
-// group is a command that only holds others: by itself it is wrong usage, of
-// which its help tells more, and so is an unknown subcommand, which cobra lets
-// pass below the root.
+// knownCommand refuses what stands behind a command that only holds others: it is the name of
+// none of them, or cobra would have called that one.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	return usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), enum.Suggestion(args[0], known))
+}
+
+// group is a command that only holds others: by itself it is wrong usage, of which its help
+// tells more.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(subcommands...)
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		var known []string
-		for _, c := range cmd.Commands() {
-			known = append(known, c.Name())
-		}
-		return usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), nearest(args[0], known))
-	}
+	cmd.Args = knownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cmd.SetOut(cmd.ErrOrStderr())
 		if err := cmd.Help(); err != nil {

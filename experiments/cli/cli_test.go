@@ -252,7 +252,16 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		args string
 		want string
 	}{
-		{"simulat", "unknown command"},
+		{"simulat", "unknown command \"simulat\" for \"gridslot\": did you mean \"simulate\"?"},
+		{"simulate --policy esay", "did you mean \"easy\"?"},
+		{"simulate --policy easy:ordr=wfp3", "did you mean \"order\"?"},
+		{"simulate --predict recnt", "did you mean \"recent\"?"},
+		{"simulate --correct tsafir", "did you mean \"tsafrir\"?"},
+		{"simulate --victims kil --outages exponential", "did you mean \"kill\"?"},
+		{"simulate --outages expnential:mtbf=30d:repair=4h", "did you mean \"exponential\"?"},
+		{"simulate --overrun raize", "did you mean \"raise\"?"},
+		{"window problem.json --algorithm maq", "did you mean \"maxq\"?"},
+		{"reproduce alp-apm", "did you mean \"alp-amp\"?"},
 		{"simulate --polcy easy", "unknown flag: --polcy: did you mean \"policy\"?"},
 		{"simulate a b", "at most 1 arg"},
 		{"simulate --policy eazy", "fcfs, easy, conservative, easy-sjbf"},

@@ -69,7 +69,10 @@ func TestUnusableTracesFailAndLeaveNothing(t *testing.T) {
 }
 
 func TestATraceThatIsNotThereIsNamed(t *testing.T) {
-	for path, want := range map[string]string{"none.swf": "no such file", t.TempDir(): "directory"} {
+	for path, want := range map[string]string{
+		"none.swf": "no such file", t.TempDir(): "directory",
+		"lubin:jobs=10": `no such file or directory: did you mean "lublin"?`, "KTH-SP2-1996-2.1-cnl.swf.gz": `did you mean "KTH-SP2-1996-2.1-cln"?`,
+	} {
 		got := call("simulate", path)
 		require.Equal(t, exitFailed, got.code)
 		require.Contains(t, got.stderr, path)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload/model"
 )
@@ -140,7 +140,7 @@ func newHelp(t *simulation.Tables) *cobra.Command {
 				for _, c := range cmd.Root().Commands() {
 					known = append(known, c.Name())
 				}
-				return usagef("there is no command and no topic %q%s", strings.Join(args, " "), nearest(args[0], known))
+				return usagef("there is no command and no topic %q%s", strings.Join(args, " "), enum.Suggestion(args[0], known))
 			}
 			under.InitDefaultHelpFlag()
 			return under.Help()
@@ -156,9 +156,6 @@ const formWidth = 26
 func usage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
-	if cmd.HasAvailableSubCommands() && !cmd.Runnable() {
-		fmt.Fprintf(w, "  %s [command]\n", cmd.CommandPath())
-	}
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
@@ -209,6 +206,3 @@ func writeFlags(w io.Writer, flags *pflag.FlagSet) {
 		fmt.Fprintf(w, "  %-34s %s%s\n", strings.TrimSpace(name+" "+form), f.Usage, defaultOf(strings.Trim(f.DefValue, "[]")))
 	})
 }
-
-// nearest is what to say behind an unknown name, of those known that is most like it.
-func nearest(name string, known []string) string { return yamlfile.Suggestion(name, known) }

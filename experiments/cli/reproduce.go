@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/experiments/reproduce"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // reproduction is one call of `gridslot reproduce`.
@@ -197,7 +198,11 @@ func chooseExperiments(all []reproduce.Experiment, names []string) ([]reproduce.
 		}
 		i := slices.IndexFunc(all, func(e reproduce.Experiment) bool { return e.Name() == name })
 		if i < 0 {
-			return nil, usagef("no experiment is called %q; --list shows them", name)
+			var known []string
+			for _, e := range all {
+				known = append(known, e.Name())
+			}
+			return nil, usagef("no experiment is called %q; --list shows them%s", name, enum.Suggestion(name, known))
 		}
 		chosen = append(chosen, all[i])
 	}

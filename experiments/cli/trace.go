@@ -16,7 +16,7 @@ import (
 
 func newTrace(env Env, t *simulation.Tables) *cobra.Command {
 	return group(&cobra.Command{
-		Use:   "trace",
+		Use:   "trace COMMAND",
 		Short: "Look at logs, write others of them or of models, fetch them",
 	}, newTraceInfo(t), newTraceConvert(t), newTraceFetch(), newTraceList())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy/window"
 )
 
@@ -95,7 +96,7 @@ type answer struct {
 
 func (s *windowSearch) run(ctx context.Context, env Env, path string) error {
 	if !slices.Contains(windowNames(), s.algorithm) {
-		return usagef("--algorithm must name a search: none is called %q; there are %s", s.algorithm, strings.Join(windowNames(), ", "))
+		return usagef("--algorithm must name a search: none is called %q; there are %s%s", s.algorithm, strings.Join(windowNames(), ", "), enum.Suggestion(s.algorithm, windowNames()))
 	}
 	if !(s.quantum >= 0) || !(s.distance >= 0) || !(s.set.RoundCosts >= 0) {
 		return usagef("--quantum, --round-costs and --max-distance must be 0 or more")

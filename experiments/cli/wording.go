@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // harmless is a message without characters that control a terminal, but for ends of lines
@@ -96,7 +98,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1:
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-		return usagef("unknown flag: --%s%s", unknown.GetSpecifiedName(), nearest(unknown.GetSpecifiedName(), known))
+		return usagef("unknown flag: --%s%s", unknown.GetSpecifiedName(), enum.Suggestion(unknown.GetSpecifiedName(), known))
 	case errors.As(err, &needs):
 		return usagef("--%s needs a value: %s", needs.GetFlag().Name, needs.GetFlag().Usage)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/preempt"
@@ -182,7 +183,9 @@ func (c *call) outageSettings() (*outageSettings, error) {
 		f := c.Flows
 		s.log, err = workload.OpenOutages(f.Outages)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; want a file, or a model: %s", err, strings.Join(c.tables.Outages.Names(), ", "))
+			name, _, _ := strings.Cut(f.Outages, ":")
+			models := c.tables.Outages.Names()
+			err = fmt.Errorf("%w; want a file, or a model: %s%s", err, strings.Join(models, ", "), enum.Suggestion(name, models))
 		}
 		if err != nil {
 			return nil, &SettingError{"outages", err}

@@ -20,6 +20,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload/csvtable"
 	"github.com/gridslot/gridslot/workload/vo"
@@ -258,7 +259,7 @@ func (r *reader) readSection(section string, values *yamlfile.Node) error {
 		key, value := k.Name, k.Value
 		switch {
 		case !slices.Contains(known, key):
-			return value.Errorf("%s: there is no key %q: there are %s%s", section, key, strings.Join(known, ", "), yamlfile.Suggestion(key, known))
+			return value.Errorf("%s: there is no key %q: there are %s%s", section, key, strings.Join(known, ", "), enum.Suggestion(key, known))
 		case value.Kind == yamlfile.Nothing || value.Kind == yamlfile.Scalar && value.Plain() == "":
 			return value.Errorf("%s: it is empty", key)
 		case value.Kind != yamlfile.Scalar:

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -65,7 +65,7 @@ const (
 type noSuchSetting string
 
 func (name noSuchSetting) Error() string {
-	return "there is no such setting: there are " + strings.Join(SettingNames(), ", ") + yamlfile.Suggestion(string(name), SettingNames())
+	return "there is no such setting: there are " + strings.Join(SettingNames(), ", ") + enum.Suggestion(string(name), SettingNames())
 }
 
 // SettingTable has all settings, in the order of the command's help.

@@ -2,13 +2,18 @@ package simulation
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/internal/interrupt"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/workload"
 )
@@ -95,7 +100,22 @@ func (t *Tables) openTrace(ctx context.Context, path string, o workload.Options)
 			return trace, err
 		}
 	}
-	return o.Open(path)
+	trace, err := o.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w%s", err, t.sourceLike(path))
+	}
+	return trace, err
+}
+
+// sourceLike is what to say behind the path of a file that there is not: the name of a source,
+// or of a log of the catalogue, that is most like it.
+func (t *Tables) sourceLike(path string) string {
+	name, _, _ := strings.Cut(path, ":")
+	known := t.Sources.Names()
+	for _, log := range traces.Catalogue() {
+		known = append(known, log.Name)
+	}
+	return enum.Suggestion(traces.Stem(name), known)
 }
 
 // OpenTrace opens a log by its path, in the format that from names or in which it is, a

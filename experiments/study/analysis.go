@@ -14,6 +14,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
@@ -109,7 +110,7 @@ func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
 		}
 		for _, n := range nodes {
 			if columns := Columns(); !slices.Contains(columns, n.Text) {
-				return n.Errorf("measures: there is no column %q%s: there are %s", n.Text, yamlfile.Suggestion(n.Text, columns), strings.Join(columns, ", "))
+				return n.Errorf("measures: there is no column %q%s: there are %s", n.Text, enum.Suggestion(n.Text, columns), strings.Join(columns, ", "))
 			}
 			a.Measures = append(a.Measures, n.Text)
 		}

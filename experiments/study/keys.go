@@ -5,6 +5,7 @@ import (
 
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // key is a key of the study file. The reader, the schema for editors and the
@@ -125,7 +126,7 @@ func checkKeys(n *yamlfile.Node, what string, table []key) error {
 	}
 	for _, k := range n.Keys {
 		if !slices.Contains(namesOf(table), k.Name) {
-			return k.Errorf("%s: there is no key %q%s", what, k.Name, yamlfile.Suggestion(k.Name, namesOf(table)))
+			return k.Errorf("%s: there is no key %q%s", what, k.Name, enum.Suggestion(k.Name, namesOf(table)))
 		}
 	}
 	return nil

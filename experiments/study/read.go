@@ -25,6 +25,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // axis is one or several parameters whose values are taken together: a point has a value of
@@ -368,7 +369,7 @@ func (r *reader) readKeep(n *yamlfile.Node) error {
 	nodes, err := textsOf(n, "keep")
 	for _, n := range nodes {
 		if n.Text != "all" && !slices.Contains(simulation.FileKinds(), n.Text) {
-			return n.Errorf("keep: there are no files of the kind %q%s: there are all, %s", n.Text, yamlfile.Suggestion(n.Text, simulation.FileKinds()), strings.Join(simulation.FileKinds(), ", "))
+			return n.Errorf("keep: there are no files of the kind %q%s: there are all, %s", n.Text, enum.Suggestion(n.Text, simulation.FileKinds()), strings.Join(simulation.FileKinds(), ", "))
 		}
 		r.keep = append(r.keep, n.Text)
 	}
@@ -438,7 +439,7 @@ func (r *reader) checkNames() error {
 		case name == "index" || name == "key" || slices.Contains(simulation.SummaryColumns(), name):
 			return keys[name].Errorf("results have a column %q already: choose another name", name)
 		case !used[name]:
-			return keys[name].Errorf("there is no key %q%s; a name of the study's own stands in other values as {%s}", name, yamlfile.Suggestion(name, known()), name)
+			return keys[name].Errorf("there is no key %q%s; a name of the study's own stands in other values as {%s}", name, enum.Suggestion(name, known()), name)
 		}
 	}
 	return nil

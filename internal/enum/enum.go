@@ -41,7 +41,7 @@ func (n Names[T]) Parse(s string) (T, error) {
 	if i := slices.Index(n.names, s); i >= 0 {
 		return T(i), nil
 	}
-	return 0, &UnknownError{Kind: n.kind, Text: s, Want: n.Want()}
+	return 0, &UnknownError{Kind: n.kind, Text: s, Want: n.Want(), Known: n.names}
 }
 
 // All are the names, in the order of their values.
@@ -59,9 +59,15 @@ func (n Names[T]) Want() string {
 // UnknownError is a name that is none of an enumeration's.
 type UnknownError struct {
 	Kind, Text string
-	Want       string // the names that there are, for people
+	Want       string   // the names that there are, for people
+	Known      []string // those of them that are worth a suggestion
+}
+
+// Unknown is the error of a name that is none of those known.
+func Unknown(kind, text string, known []string) *UnknownError {
+	return &UnknownError{Kind: kind, Text: text, Want: strings.Join(known, ", "), Known: known}
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("%s %q: want %s", e.Kind, e.Text, e.Want)
+	return fmt.Sprintf("%s %q: want %s%s", e.Kind, e.Text, e.Want, Suggestion(e.Text, e.Known))
 }

@@ -56,7 +56,7 @@ func Draw(folder *results.Folder, names ...string) ([]*Figure, error) {
 	known, _ := Names()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, &enum.UnknownError{Kind: "figure", Text: name, Want: strings.Join(known, ", ")}
+			return nil, enum.Unknown("figure", name, known)
 		}
 	}
 	r := &reader{folder: folder}

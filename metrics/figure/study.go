@@ -48,7 +48,7 @@ func DrawStudy(f *findings.Findings, names ...string) ([]*Figure, error) {
 	known, _ := StudyNames()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, &enum.UnknownError{Kind: "figure", Text: name, Want: strings.Join(known, ", ")}
+			return nil, enum.Unknown("figure", name, known)
 		}
 	}
 	var all []*Figure

@@ -63,7 +63,7 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 	}
 	m := slices.Index(f.Options.Measures, p.Measure)
 	if m < 0 {
-		return nil, &enum.UnknownError{Kind: "measure", Text: p.Measure, Want: strings.Join(f.Options.Measures, ", ")}
+		return nil, enum.Unknown("measure", p.Measure, f.Options.Measures)
 	}
 	if len(p.Rows) == 0 {
 		for _, b := range f.Options.Baseline {
@@ -95,7 +95,7 @@ func (f *Findings) Grids(p Pivot) ([]Grid, error) {
 			return nil, err
 		}
 		if values := f.Table.ValuesOf(at[0]); !slices.Contains(values, c.Value) {
-			return nil, &enum.UnknownError{Kind: c.Name, Text: c.Value, Want: strings.Join(values, ", ")}
+			return nil, enum.Unknown(c.Name, c.Value, values)
 		}
 		where = append(where, at[0])
 	}
@@ -176,7 +176,7 @@ func (f *Findings) positions(names []string) (at []int, err error) {
 	for _, name := range names {
 		i := slices.Index(f.Table.Params, name)
 		if i < 0 {
-			return nil, &enum.UnknownError{Kind: "parameter", Text: name, Want: strings.Join(f.Table.Params, ", ")}
+			return nil, enum.Unknown("parameter", name, f.Table.Params)
 		}
 		at = append(at, i)
 	}
@@ -335,7 +335,7 @@ func (g *Grid) header() []string {
 func Write(w io.Writer, grids []Grid, format string) error {
 	write := map[string]func(*Grid, io.Writer) error{"markdown": (*Grid).Markdown, "latex": (*Grid).LaTeX, "csv": (*Grid).CSV}[format]
 	if write == nil {
-		return &enum.UnknownError{Kind: "format", Text: format, Want: strings.Join(Formats(), ", ")}
+		return enum.Unknown("format", format, Formats())
 	}
 	for i := range grids {
 		if i > 0 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // Decode puts settings into a struct: each key into the field with the tag `yaml:"KEY"`,
@@ -170,7 +172,7 @@ func (d decoding) suggestion(key string) string {
 	if slices.Contains(known, key) {
 		return " here; it belongs to another part of the file"
 	}
-	return Suggestion(key, known)
+	return enum.Suggestion(key, known)
 }
 
 // addKeysOf adds the keys of all fields below a type, which may contain itself: then it is

@@ -1,13 +1,25 @@
-package yamlfile
+package enum
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
 
-// Suggestion is what to say behind an unknown key: the known one that is most like it, or
-// nothing where all are too different.
-func Suggestion(key string, known []string) string {
-	best, least := "", 3
+// mostMistakes is how many mistakes a name may have to be taken for a known one. There may be
+// fewer in a short name: less than half of its letters.
+const mostMistakes = 2
+
+// Suggestion is what to say behind an unknown name: the known one that is most like it, or
+// nothing where all are too different. It is the one text of suggestions, for keys of files,
+// flags, commands, policies and whatever else has a name.
+func Suggestion(name string, known []string) string {
+	if !strings.ContainsFunc(name, unicode.IsLetter) { // numbers are not written wrongly, but other numbers
+		return ""
+	}
+	best, least := "", mostMistakes+1
 	for _, k := range known {
-		if d := editDistance(key, k); d < least && d < len(k) {
+		if d := editDistance(name, k); d < least && 2*d < len(k) {
 			best, least = k, d
 		}
 	}
