@@ -31,14 +31,5 @@ type criterion struct {
 
 func (c *criterion) Name() string { return c.name }
 
-// Unwrap is the search itself; see window.Compare.
+// Unwrap is the search itself; see plan.TraitsOf.
 func (c *criterion) Unwrap() plan.Finder { return c.Finder }
-
-// EarliestAmongEquals implements plan.EarliestFinder, as the search itself does.
-func (c *criterion) EarliestAmongEquals() bool {
-	f, ok := c.Finder.(plan.EarliestFinder)
-	return ok && f.EarliestAmongEquals()
-}
-
-// Worth implements plan.EarliestFinder.
-func (c *criterion) Worth(w *entity.Window) float64 { return c.Finder.(plan.EarliestFinder).Worth(w) }

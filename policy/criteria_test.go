@@ -8,7 +8,6 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy"
-	"github.com/gridslot/gridslot/policy/window"
 )
 
 // A criterion is the search of the table in all but its name: where that search
@@ -28,11 +27,9 @@ func TestACriterionIsTheSearchByTheNameThatItWasAskedForBy(t *testing.T) {
 		}
 		_, isFinder := c.(plan.Finder)
 		require.True(t, isFinder)
-		want, may := search.Value.(plan.EarliestFinder)
-		may = may && want.EarliestAmongEquals()
-		got, is := c.(plan.EarliestFinder)
-		require.Equal(t, may, is && got.EarliestAmongEquals(), name)
-		if may {
+		want, got := plan.TraitsOf(search.Value, &entity.Request{Nodes: 1}), plan.TraitsOf(c, &entity.Request{Nodes: 1})
+		require.Equal(t, []any{want.Earliest, want.FirstFit, want.Complete, want.Square, want.Sign}, []any{got.Earliest, got.FirstFit, got.Complete, got.Square, got.Sign}, name)
+		if want.Earliest {
 			require.Equal(t, want.Worth(w), got.Worth(w), name)
 			counted++
 		}
@@ -55,8 +52,8 @@ func TestCriteriaPreferWhatTheirSearchesPrefer(t *testing.T) {
 		require.NoError(t, err)
 		c, err := criteria(e.Name)
 		require.NoError(t, err)
-		require.NotZero(t, window.Compare(f.Value, a, b), e.Name)
-		require.Equal(t, window.Compare(f.Value, a, b), window.Compare(c, a, b), e.Name)
-		require.Zero(t, window.Compare(c, a, &entity.Window{Nodes: 1, Value: 2}), "a counted window is worth nothing to it")
+		require.NotZero(t, plan.Compare(f.Value, a, b), e.Name)
+		require.Equal(t, plan.Compare(f.Value, a, b), plan.Compare(c, a, b), e.Name)
+		require.Zero(t, plan.Compare(c, a, &entity.Window{Nodes: 1, Value: 2}), "a counted window is worth nothing to it")
 	}
 }

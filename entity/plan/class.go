@@ -267,7 +267,7 @@ func (d *Domain) levels(list []gap, c *class, from, to, latest des.Time) []gap {
 // question is a request as it is put to counted nodes.
 type question struct {
 	class  *class
-	finder EarliestFinder
+	worth  func(*entity.Window) float64 // Window.Value
 	nodes  int
 	length des.Time
 	until  des.Time // latest start, by the horizon and the deadline too
@@ -280,8 +280,8 @@ func (d *Domain) counted(req *entity.Request, until des.Time) (q question, ok bo
 	if len(d.classes) == 0 {
 		return q, false
 	}
-	f, isEarliest := d.finder(req).(EarliestFinder)
-	if !isEarliest || !f.EarliestAmongEquals() || req.Check() != nil {
+	traits := TraitsOf(d.finder(req), req)
+	if !traits.Earliest || req.Check() != nil {
 		return q, false
 	}
 	c := d.sole(req)
@@ -294,7 +294,7 @@ func (d *Domain) counted(req *entity.Request, until des.Time) (q question, ok bo
 	}
 	length := max(n.TaskTime(req.Length), des.Tick)
 	until = min(until, min(d.horizon(), req.DeadlineLimit())-length)
-	return question{c, f, req.Nodes, length, until}, true
+	return question{c, traits.Worth, req.Nodes, length, until}, true
 }
 
 // sole is the class whose counted nodes are the only ones that req admits, or
@@ -324,7 +324,7 @@ func (d *Domain) window(q *question, at des.Time) entity.Window {
 		w.Tasks[i] = entity.Task{Node: d.nodes[q.class.counted[i]], End: w.End}
 		w.Cost += cost
 	}
-	w.Value = q.finder.Worth(&w)
+	w.Value = q.worth(&w)
 	return w
 }
 

@@ -30,7 +30,7 @@ import (
 // Which window a request gets is its criterion's decision, or else the Finder's. Reserve and Release
 // cost O(log n) per task for n slots, or per class; Find costs a copy of the
 // slots that matter and the Finder's search, or a look at the counts where that
-// is the same (EarliestFinder).
+// is the same (Traits.Earliest).
 //
 // A node's fields must not change while it is in a domain, but through Reprice.
 type Domain struct {
@@ -896,7 +896,7 @@ func (d *Domain) Fits(req entity.Request) error {
 		}
 	} else if longest > 0 {
 		empty := SlotList{From: d.origin, To: d.origin.Add(longest), Checked: true}
-		if f, ok := d.finder(&req).(SureFinder); ok && f.Surely(&req, d.nodes, empty.From, empty.To) {
+		if TraitsOf(d.finder(&req), &req).Surely(&req, d.nodes, empty.From, empty.To) {
 			return nil
 		}
 		d.slots = d.slots[:0]

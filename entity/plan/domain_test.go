@@ -61,10 +61,10 @@ func (f cheapest) Find(_ context.Context, req entity.Request, list plan.SlotList
 // firstCome takes slots as they come, and looks at no costs.
 type firstCome struct{}
 
-func (firstCome) Name() string                    { return "first come" }
-func (firstCome) EarliestAmongEquals() bool       { return false }
-func (firstCome) Worth(w *entity.Window) float64  { return w.Start.Seconds() }
-func (firstCome) TakesFirst(*entity.Request) bool { return true }
+func (firstCome) Name() string { return "first come" }
+func (firstCome) Traits(*entity.Request) plan.Traits {
+	return plan.Traits{FirstFit: true, Worth: func(w *entity.Window) float64 { return w.Start.Seconds() }}
+}
 func (firstCome) Find(_ context.Context, req entity.Request, list plan.SlotList, until des.Time) (found plan.Found, _ error) {
 	w := &found.Window
 	for i := range list.Slots {
@@ -655,8 +655,9 @@ func (latest) Find(_ context.Context, req entity.Request, list plan.SlotList, _ 
 // earliest answers as one may who is asked for the earliest window.
 type earliest struct{ cheapest }
 
-func (earliest) EarliestAmongEquals() bool    { return true }
-func (earliest) Worth(*entity.Window) float64 { return 0 }
+func (earliest) Traits(*entity.Request) plan.Traits {
+	return plan.Traits{Earliest: true, Worth: func(*entity.Window) float64 { return 0 }}
+}
 
 func TestEqualNodesAreNotCountedForACriterionThatWantsOtherWindows(t *testing.T) {
 	d, err := plan.NewDomain(nodes(1, 1, 1), earliest{})

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"context"
+	"math"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -29,39 +31,98 @@ type Finder interface {
 	Find(ctx context.Context, req entity.Request, list SlotList, until des.Time) (Found, error)
 }
 
-// EarliestFinder is a Finder that may know its answer without a search: among
-// equal nodes many a criterion comes down to the earliest start. A Domain then
-// looks the window up in its counts.
-type EarliestFinder interface {
-	Finder
-	// EarliestAmongEquals reports that, where all nodes in the list are of equal
-	// traits and no budget binds, Find always gives the earliest window there is,
-	// in which every task takes Node.TaskTime (a tick at least).
-	EarliestAmongEquals() bool
-	// Worth is Window.Value of such a window.
-	Worth(w *entity.Window) float64
+// Traits are what is known of a Finder's answers to a request before it searches. A plan
+// that knows them spares searches; the answers are the same. The zero value says nothing,
+// which is right for every Finder.
+type Traits struct {
+	// Earliest: where all nodes of the list are of equal traits and no budget binds, Find
+	// gives the earliest window there is, and its Window.Value is Worth of it. A Domain
+	// then looks the window up in its counts.
+	Earliest bool
+	// FirstFit: of the slots in their order Find keeps those that have room for their
+	// task, as long as they have it, and the window starts with the slot that makes n of
+	// them; what they cost is not looked at, and Window.Value is Worth of the window. A
+	// Domain of unequal nodes then reads the window off its plan.
+	FirstFit bool
+	// Complete: Find gives a window within the budget wherever there is one. See Surely.
+	Complete bool
+	// Square: a window holds every node for as long as the slowest of them needs;
+	// otherwise each for its own task's time.
+	Square bool
+	// Sign tells which of two windows is preferred: with -1 the one of the lesser
+	// Window.Value, with 1 that of the greater one; 0 where values do not tell.
+	Sign int
+	// Worth is Window.Value of a window; only Earliest and FirstFit need it.
+	Worth func(*entity.Window) float64
 }
 
-// FirstFinder is a Finder that takes slots as they come, at least for some
-// requests. A Domain of unequal nodes then reads the window off its plan.
-type FirstFinder interface {
-	EarliestFinder
-	// TakesFirst reports that Find answers req by first fit: of the slots in their
-	// order it keeps those that have room for their task, as long as they have it,
-	// and the window starts with the slot that makes n of them. Every task takes
-	// Node.TaskTime (a tick at least), and costs are not looked at.
-	TakesFirst(req *entity.Request) bool
+// In all of these a task takes Node.TaskTime, and a tick at least. A Finder that makes
+// tasks longer is none of Earliest, FirstFit and Complete.
+
+// TraitsOf are the traits of a criterion's answers to req: what its method Traits says;
+// those of the criterion that it stands for, which a method Unwrap returns; or none.
+func TraitsOf(by entity.Criterion, req *entity.Request) Traits {
+	for by != nil {
+		if f, says := by.(interface {
+			Traits(*entity.Request) Traits
+		}); says {
+			return f.Traits(req)
+		}
+		f, wraps := by.(interface{ Unwrap() Finder })
+		if !wraps {
+			break
+		}
+		by = f.Unwrap()
+	}
+	return Traits{}
 }
 
-// SureFinder is a Finder that can tell without a search, of some requests, that
-// there is a window where all nodes are free. A Domain asks it for every job that is
-// submitted.
-type SureFinder interface {
-	Finder
-	// Surely reports that Find gives req a window if the list has the slot [from, to)
-	// of each of the nodes, and any start is allowed. Where it is false, only a search
-	// can tell.
-	Surely(req *entity.Request, nodes []*entity.Node, from, to des.Time) bool
+// Compare is below 0 where the criterion prefers the window a to b, above 0 where it
+// prefers b, and 0 where it cannot tell: they are worth the same, one of them is none of
+// its own (nil, or without named nodes), or nothing is known of the criterion.
+func Compare(by entity.Criterion, a, b *entity.Window) int {
+	if a == nil || b == nil || a.Tasks == nil || b.Tasks == nil {
+		return 0
+	}
+	return -TraitsOf(by, &entity.Request{}).Sign * cmp.Compare(a.Value, b.Value)
+}
+
+// Surely reports whether a Finder of these traits gives req a window if the list has the
+// slot [from, to) of each of the nodes and any start is allowed: the first n of them on
+// which a task ends in time make one, and it is within the budget. Where it is false only
+// a search can tell.
+//
+// Whether a job could ever get a window is asked for each that comes, with every node
+// free, and mostly these n nodes do.
+func (t Traits) Surely(req *entity.Request, nodes []*entity.Node, from, to des.Time) bool {
+	if !t.Complete || math.IsInf(req.Budget, 1) {
+		return false
+	}
+	room := min(to, req.DeadlineLimit()) - from
+	taskTime := func(n *entity.Node) des.Time { return max(n.TaskTime(req.Length), des.Tick) }
+	var longest des.Time
+	chosen := make([]*entity.Node, 0, min(req.Nodes, len(nodes)))
+	for _, n := range nodes {
+		if len(chosen) == req.Nodes {
+			break
+		}
+		if own := taskTime(n); own <= room && req.Admits(n) {
+			chosen = append(chosen, n)
+			longest = max(longest, own)
+		}
+	}
+	cost := 0.0
+	for _, n := range chosen {
+		length := longest
+		if !t.Square {
+			length = taskTime(n)
+		}
+		cost += float64(n.Price * length.Seconds())
+	}
+	// So near to the budget that the order of the sum matters, the search has to tell; and
+	// searches count costs in ticks, which are not to overflow.
+	limit := min(req.BudgetLimit(), math.MaxFloat64/float64(des.Second))
+	return len(chosen) == req.Nodes && cost <= limit*(1-1e-9)
 }
 
 // Found is the outcome of one search.

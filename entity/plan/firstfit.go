@@ -7,7 +7,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 )
 
-// First fit: what a FirstFinder would answer, read off the plan itself. The slots
+// First fit: what a Finder of the trait FirstFit would answer, read off the plan itself. The slots
 // come by start, and the first n that are usable side by side are the window:
 //
 //	node 1  ####....                at t nodes 1 and 3 have room for their
@@ -39,8 +39,7 @@ type usableGap struct {
 
 // byFirstFit reports whether firstFit answers req as the finder would.
 func (d *Domain) byFirstFit(req *entity.Request) bool {
-	f, ok := d.finder(req).(FirstFinder)
-	return ok && len(d.classes) == 0 && req.Check() == nil && f.TakesFirst(req)
+	return len(d.classes) == 0 && TraitsOf(d.finder(req), req).FirstFit && req.Check() == nil
 }
 
 // firstFit finds the first window of req that starts in [from, until].
@@ -67,7 +66,7 @@ func (d *Domain) firstFit(req *entity.Request, from, until des.Time) (w entity.W
 		return w, false
 	}
 	w = f.window()
-	w.Value = d.finder(req).(FirstFinder).Worth(&w)
+	w.Value = TraitsOf(d.finder(req), req).Worth(&w)
 	return w, true
 }
 

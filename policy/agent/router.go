@@ -10,7 +10,7 @@ import (
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/grid"
-	"github.com/gridslot/gridslot/policy/window"
+	"github.com/gridslot/gridslot/entity/plan"
 )
 
 // Preference is which of several sites' offers for a whole job a Router takes.
@@ -22,7 +22,7 @@ const (
 	Cheapest Preference = iota
 	// Earliest is the earliest end; of equals the cheapest.
 	Earliest
-	// Preferred is the best by the job's own criterion (window.Compare). A job
+	// Preferred is the best by the job's own criterion (plan.Compare). A job
 	// without one, or with offers of which a cluster's knows no criterion, takes
 	// the earliest end.
 	Preferred
@@ -110,7 +110,7 @@ func (r *Router) Compare(j *entity.Job, x, y grid.Offer) int {
 	case Cheapest:
 		return cmp.Or(cost, finish, site)
 	case Preferred:
-		return cmp.Or(window.Compare(j.Request.Criterion, x.Window, y.Window), finish, cost, site)
+		return cmp.Or(plan.Compare(j.Request.Criterion, x.Window, y.Window), finish, cost, site)
 	}
 	return cmp.Or(finish, cost, site)
 }

@@ -28,6 +28,9 @@ type Bounded interface {
 // Q is the criterion of MaxQ: each node has a value q of its own.
 type Q struct{}
 
+// Name is "q".
+func (Q) Name() string { return "q" }
+
 // Value is the node's q.
 func (Q) Value(s *entity.Slot, _, _ des.Time) float64 { return s.Node.Q }
 
@@ -39,6 +42,9 @@ type DEP struct {
 	// MaxDistance caps what one slot counts; 0 = Settings.MaxDistance.
 	MaxDistance des.Time
 }
+
+// Name is "dep".
+func (DEP) Name() string { return "dep" }
 
 // Value is min(L_left, L_right, MaxDistance) in time units.
 func (d DEP) Value(s *entity.Slot, start, end des.Time) float64 {
@@ -55,6 +61,9 @@ func (d DEP) Value(s *entity.Slot, start, end des.Time) float64 {
 // positive number; less is better.
 type COORD struct{}
 
+// Name is "coord".
+func (COORD) Name() string { return "coord" }
+
 // Value is -max(L_left, L_right) in time units.
 func (COORD) Value(s *entity.Slot, start, end des.Time) float64 {
 	return -max(start-s.Start, s.End-end).Seconds()
@@ -63,8 +72,7 @@ func (COORD) Value(s *entity.Slot, start, end des.Time) float64 {
 // reported is the value that a window shows if the values of its slots have this
 // sum: the sum itself or, for a criterion that is minimised, minus the sum.
 func reported(by Criterion, sum float64) float64 {
-	switch by.(type) {
-	case COORD, taskTimes:
+	if kindOf(by).minimised() {
 		return 0 - sum // not -0 for a perfect fit
 	}
 	return sum
@@ -78,19 +86,14 @@ func withDefaults(by Criterion, s Settings) Criterion {
 	return by
 }
 
+// criterionName is the name of a criterion in those of searches: what its method Name
+// says, if it has one.
 func criterionName(by Criterion) string {
-	switch by.(type) {
-	case nil:
-		return "none"
-	case Q:
-		return "q"
-	case DEP:
-		return "dep"
-	case COORD:
-		return "coord"
-	}
 	if named, ok := by.(interface{ Name() string }); ok {
 		return named.Name()
+	}
+	if by == nil {
+		return "none"
 	}
 	return "custom"
 }
@@ -104,8 +107,8 @@ func (taskTimes) Value(_ *entity.Slot, start, end des.Time) float64 { return -(e
 // can have over a range of starts and lengths. DEP, COORD and taskTimes count
 // in ticks here.
 type valuation struct {
-	by   Criterion
-	kind kind
+	by Criterion
+	kind
 	cap  float64       // of DEP, in ticks
 	list []entity.Slot // the slot list
 }
@@ -123,33 +126,40 @@ const (
 	byValue
 )
 
-func valuationOf(by Criterion, list []entity.Slot) valuation {
-	v := valuation{by: by, list: list, cap: math.Inf(1)}
-	switch by := by.(type) {
+func kindOf(by Criterion) kind {
+	switch by.(type) {
 	case Q:
-		v.kind = byQ
+		return byQ
 	case DEP:
-		v.kind = byDEP
-		if by.MaxDistance > 0 {
-			v.cap = float64(by.MaxDistance)
-		}
+		return byDEP
 	case COORD:
-		v.kind = byCOORD
+		return byCOORD
 	case taskTimes:
-		v.kind = byTaskTimes
+		return byTaskTimes
 	case Bounded:
-		v.kind = byBounded
-	default:
-		v.kind = byValue
+		return byBounded
 	}
-	return v
+	return byValue
 }
 
 // static reports whether values do not depend on the start.
-func (v *valuation) static() bool { return v.kind == byQ || v.kind == byTaskTimes }
+func (k kind) static() bool { return k == byQ || k == byTaskTimes }
 
-func (v *valuation) inTicks() bool {
-	return v.kind == byDEP || v.kind == byCOORD || v.kind == byTaskTimes
+// inTicks reports whether a valuation counts in ticks.
+func (k kind) inTicks() bool { return k == byDEP || k == byCOORD || k == byTaskTimes }
+
+// minimised reports whether windows show the criterion with its sign changed.
+func (k kind) minimised() bool { return k == byCOORD || k == byTaskTimes }
+
+// finite reports whether the criterion is known to give every slot a number.
+func (k kind) finite() bool { return k < byBounded }
+
+func valuationOf(by Criterion, list []entity.Slot) valuation {
+	v := valuation{by: by, kind: kindOf(by), list: list, cap: math.Inf(1)}
+	if d, ok := by.(DEP); ok && d.MaxDistance > 0 {
+		v.cap = float64(d.MaxDistance)
+	}
+	return v
 }
 
 // most is the greatest value that slot u can have if the window starts in

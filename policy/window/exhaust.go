@@ -61,42 +61,27 @@ type Ask struct {
 	Until   des.Time // the latest start
 }
 
-// FirstFitter is a Finder that comes down to first fit, as AMP does, for some
-// requests at least.
-type FirstFitter interface {
-	plan.Finder
-	// FirstFit returns a request for which AMP with the settings finds in every slot
-	// list what the Finder finds for req; ok is false where there is none.
-	FirstFit(req entity.Request) (set Settings, same entity.Request, ok bool)
-}
-
-var (
-	_ FirstFitter = AMP{}
-	_ FirstFitter = AEP{}
-	_ FirstFitter = ALP{}
-)
-
-// FirstFit implements FirstFitter.
-func (a AMP) FirstFit(req entity.Request) (Settings, entity.Request, bool) {
-	return a.Settings, req, true
-}
-
-// FirstFit implements FirstFitter: AEP is AMP if it looks for the earliest start.
-func (a AEP) FirstFit(req entity.Request) (Settings, entity.Request, bool) {
-	return a.Settings, req, a.By == MinStart
-}
-
-// FirstFit implements FirstFitter: with a price at hand, ALP is AMP without a budget.
-// A price that follows from the slowest node in the list may rise by a cut.
-func (a ALP) FirstFit(req entity.Request) (Settings, entity.Request, bool) {
-	if req.MaxPrice == 0 && req.Budget > 0 {
-		if req.MinPerf == 0 {
-			return a.Settings, req, false
+// asFirstFit returns a request for which AMP with the settings finds in every slot list
+// what the search by finds for req; ok is false where there is none.
+func asFirstFit(by plan.Finder, req entity.Request) (set Settings, same entity.Request, ok bool) {
+	switch f := by.(type) {
+	case AMP:
+		return f.Settings, req, true
+	case AEP: // it is AMP if it looks for the earliest start
+		return f.Settings, req, f.By == MinStart
+	case ALP: // with a price at hand it is AMP without a budget
+		if req.MaxPrice == 0 && req.Budget > 0 {
+			if req.MinPerf == 0 {
+				return f.Settings, req, false // the slowest node in the list tells the price: it may rise by a cut
+			}
+			req.MaxPrice = localPrice(&req, req.MinPerf)
 		}
-		req.MaxPrice = localPrice(&req, req.MinPerf)
+		req.Budget = 0
+		return f.Settings, req, true
+	case interface{ Unwrap() plan.Finder }:
+		return asFirstFit(f.Unwrap(), req)
 	}
-	req.Budget = 0
-	return a.Settings, req, true
+	return Settings{}, req, false
 }
 
 // pass is a search that takes its turns on the supply.
@@ -108,10 +93,8 @@ type pass interface {
 
 // newPass is the pass for a search; nil if there is none.
 func newPass(a *Ask) (pass, error) {
-	if f, ok := a.By.(FirstFitter); ok {
-		if set, req, ok := f.FirstFit(a.Request); ok {
-			return newFirstFit(set, req, a.Until), errors.Join(set.check(), checkRequest(&a.Request))
-		}
+	if set, req, ok := asFirstFit(a.By, a.Request); ok {
+		return newFirstFit(set, req, a.Until), errors.Join(set.check(), checkRequest(&a.Request))
 	}
 	if f, ok := a.By.(AEP); ok && f.By != MinProcTimeExact {
 		g, err := f.By.goal()

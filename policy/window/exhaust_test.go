@@ -247,11 +247,8 @@ func TestFirstFittersFindWhatAMPFinds(t *testing.T) {
 		set, req, list, until := smallProblem(rand.New(rand.NewPCG(seed, 74)))
 		for _, kind := range []Kind{Rough, Square} {
 			for _, e := range finders(kind) {
-				f, ok := e.make(set).(FirstFitter)
-				if !ok {
-					continue
-				}
-				amp, same, ok := f.FirstFit(req)
+				f := e.make(set)
+				amp, same, ok := asFirstFit(f, req)
 				if !ok {
 					continue
 				}
@@ -365,4 +362,19 @@ func TestATurnEndsWithItsContext(t *testing.T) {
 	found, err = x.Take(context.Background(), 0)
 	require.NoError(t, err)
 	require.True(t, found.OK, "it could go on")
+}
+
+// renamed is a search under another name, as a job file may have it.
+type renamed struct{ plan.Finder }
+
+func (renamed) Name() string          { return "another name" }
+func (r renamed) Unwrap() plan.Finder { return r.Finder }
+
+func TestASearchByAnotherNameGoesOnWhereItStopped(t *testing.T) {
+	list := manySlots(rand.New(rand.NewPCG(1, 76)), 12)
+	req := entity.Request{Nodes: 1, Length: des.Second}
+	x, err := NewExhaustion(list, []Ask{{AMP{}, req, list.To}, {renamed{AMP{}}, req, list.To}})
+	require.NoError(t, err)
+	require.NotNil(t, x.passes[1])
+	require.IsType(t, x.passes[0], x.passes[1])
 }

@@ -46,11 +46,7 @@ func TestWhatIsSureIsFound(t *testing.T) {
 		for _, name := range Names(kind) {
 			f, err := ByName(kind, name, set)
 			require.NoError(t, err)
-			s, ok := f.(plan.SureFinder)
-			if !ok {
-				continue
-			}
-			says := s.Surely(&req, nodes, list.From, list.To)
+			says := plan.TraitsOf(f, &req).Surely(&req, nodes, list.From, list.To)
 			sure[says]++
 			if !says {
 				continue
@@ -100,11 +96,10 @@ func sureOf(t *testing.T, kind Kind, req entity.Request, nodes ...*entity.Node) 
 	for _, name := range Names(kind) {
 		f, err := ByName(kind, name, Settings{})
 		require.NoError(t, err)
-		s, ok := f.(plan.SureFinder)
-		if !ok {
+		if _, needsBudget := f.(KnapsackDP); needsBudget {
 			continue
 		}
-		if s.Surely(&req, nodes, list.From, list.To) {
+		if plan.TraitsOf(f, &req).Surely(&req, nodes, list.From, list.To) {
 			sure = append(sure, name)
 		} else if w, err := f.Find(context.Background(), req, list, list.To); assert.NoError(t, err) && w.OK {
 			found = append(found, name)

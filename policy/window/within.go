@@ -13,7 +13,7 @@ import (
 )
 
 // Within is a search for windows whose nodes all have the same value of a label:
-// the best of those that Finder gives for the nodes of each value, by Compare; of
+// the best of those that Finder gives for the nodes of each value, by plan.Compare; of
 // equals the earliest, and of these the one of the value that comes first in the
 // list.
 type Within struct {
@@ -23,9 +23,6 @@ type Within struct {
 
 // Name is that of the search, and where.
 func (w Within) Name() string { return fmt.Sprintf("%s within a %s", w.Finder.Name(), w.Label) }
-
-// Unwrap is the search itself; see Compare.
-func (w Within) Unwrap() plan.Finder { return w.Finder }
 
 // Find implements plan.Finder. It asks Finder once for each value.
 func (w Within) Find(ctx context.Context, req entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
@@ -54,7 +51,7 @@ func (w Within) Find(ctx context.Context, req entity.Request, list plan.SlotList
 		if !found.OK {
 			continue
 		}
-		if better := Compare(w.Finder, &found.Window, &best.Window); !best.OK || better < 0 || better == 0 && found.Window.Start < best.Window.Start {
+		if better := plan.Compare(w.Finder, &found.Window, &best.Window); !best.OK || better < 0 || better == 0 && found.Window.Start < best.Window.Start {
 			best = found
 		}
 	}

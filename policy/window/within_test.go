@@ -78,9 +78,9 @@ func TestCompareKnowsWhichWayACriterionGoes(t *testing.T) {
 		Best{By: COORD{}}: -1, MultipleBest{By: COORD{}}: -1, Within{Best{By: COORD{}}, "domain"}: -1, Within{Best{By: Q{}}, "domain"}: 1,
 		unknown{}: 0, nil: 0,
 	} {
-		require.Equal(t, want, Compare(f, less, more), "%v", f)
-		require.Equal(t, -want, Compare(f, more, less), "%v", f)
-		require.Zero(t, Compare(f, less, nil))
+		require.Equal(t, want, plan.Compare(f, less, more), "%v", f)
+		require.Equal(t, -want, plan.Compare(f, more, less), "%v", f)
+		require.Zero(t, plan.Compare(f, less, nil))
 	}
 }
 
