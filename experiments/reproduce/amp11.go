@@ -20,13 +20,7 @@ type alpAMP struct {
 	Jobs  vo.AMP11Jobs
 }
 
-// newALPAMP is the experiment with the paper's settings.
-func newALPAMP() alpAMP {
-	return alpAMP{
-		Slots: vo.AMP11Slots{Count: vo.Range{Min: 120, Max: 149}},
-		Jobs:  vo.AMP11Jobs{Jobs: vo.Range{Min: 3, Max: 6}, Nodes: vo.Range{Min: 1, Max: 5}, PriceFactor: 1, AtOne: true},
-	}
-}
+func (a alpAMP) facts() facts { return facts{"slots": a.Slots.Facts(), "jobs": a.Jobs.Facts()} }
 
 // amp11Readings are the ways to understand what AMP11 leaves open. The first is the
 // table's, the others are variants.

@@ -19,23 +19,9 @@ import (
 // cirrus repeats ElastiSim's schedules of jobs of Cirrus (EPCC, 2024).
 type cirrus struct {
 	Processors int
-}
-
-// newCirrus is the experiment as ElastiSim ran it.
-func newCirrus() cirrus { return cirrus{Processors: 13249} }
-
-const cirrusHow = "It is part of the published workload and results of ElastiSim on EPCC's Cirrus, first quarter of 2024."
-
-// The published files.
-const (
-	cirrusRigid  = "cirrus-2024Q1-elastisim-rigid.swf.gz"
-	cirrusStarts = "cirrus-2024Q1-elastisim-rigid-starts.csv.gz"
-	cirrusMolded = "cirrus-2024Q1-elastisim-moldable.csv.gz"
-	cirrusSlurm  = "cirrus-2024Q1-sacct.csv.gz"
-)
-
-func (cirrus) data() (logs, field []string) {
-	return nil, []string{cirrusRigid, cirrusStarts, cirrusMolded, cirrusSlurm}
+	// The published files: rigid jobs, ElastiSim's starts of them, moldable jobs with its
+	// schedule of them, and the records of the machine's own scheduler.
+	Rigid, Starts, Moldable, Records string
 }
 
 const (
@@ -50,16 +36,16 @@ const (
 )
 
 // measure needs the rigid jobs' runs for the records, too, which are found among them.
-func (c cirrus) measure(ctx context.Context, _ Config, _ *page, t *Table) ([]Row, error) {
-	rigid, rigidRows, err := c.rigid(ctx)
+func (c cirrus) measure(ctx context.Context, _ Config, p *page, t *Table) ([]Row, error) {
+	rigid, rigidRows, err := c.rigid(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	molded, err := c.moldable(ctx)
+	molded, err := c.moldable(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	records, note, err := c.slurm(ctx, rigid)
+	records, note, err := c.slurm(ctx, p, rigid)
 	t.Notes = append([]string{note}, t.Notes...)
 	return slices.Concat(rigidRows, molded, records), err
 }
@@ -73,8 +59,8 @@ func elastiRows(series string, theirs, ours []float64, differ int) []Row {
 }
 
 // rigid runs the rigid jobs.
-func (c cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
-	path, err := fieldFile(cirrusRigid, cirrusHow)
+func (c cirrus) rigid(ctx context.Context, p *page) ([]*entity.Run, []Row, error) {
+	path, err := p.file(c.Rigid)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,7 +72,7 @@ func (c cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	if err := trace.Err(); err != nil {
 		return nil, nil, err
 	}
-	theirs, err := fieldColumns(cirrusStarts, cirrusHow, "job", "start")
+	theirs, err := p.columns(c.Starts, "job", "start")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +89,7 @@ func (c cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 	for _, r := range runs {
 		at, ok := start[r.ID]
 		if !ok {
-			return nil, nil, fmt.Errorf("%s has no start of %v", cirrusStarts, r)
+			return nil, nil, fmt.Errorf("%s has no start of %v", c.Starts, r)
 		}
 		waits = append(waits, at-r.Submit.Seconds())
 		if at != r.Start.Seconds() {
@@ -114,8 +100,8 @@ func (c cirrus) rigid(ctx context.Context) ([]*entity.Run, []Row, error) {
 }
 
 // moldable runs the moldable jobs.
-func (c cirrus) moldable(ctx context.Context) ([]Row, error) {
-	rows, err := fieldColumns(cirrusMolded, cirrusHow, "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
+func (c cirrus) moldable(ctx context.Context, p *page) ([]Row, error) {
+	rows, err := p.columns(c.Moldable, "job", "submit", "min_procs", "max_procs", "base_procs", "base_runtime", "elastisim_start", "elastisim_end")
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +145,8 @@ func sixDigits(x, text float64) bool {
 
 // slurm compares what the machine's own scheduler did with queue policies, which
 // know of it what the records have. The note says what the records are.
-func (c cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, note string, err error) {
-	path, err := fieldFile(cirrusSlurm, cirrusHow)
+func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows []Row, note string, err error) {
+	path, err := p.file(c.Records)
 	if err != nil {
 		return nil, "", err
 	}
@@ -208,12 +194,12 @@ func (c cirrus) slurm(ctx context.Context, rigid []*entity.Run) (rows []Row, not
 		{Series: slurmName, Quantity: cirrusMedian, Paper: fmt.Sprintf("%.2f", median(theirs)/60)},
 		{Series: elastiCommon, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(common)/60), Own: true, Ours: single(wait / 60 / float64(len(common)))},
 	}
-	for _, p := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
-		runs, err := runOn(ctx, c.Processors, p, jobs, decideAt(entity.PassInstant))
+	for _, policy := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
+		runs, err := runOn(ctx, c.Processors, policy, jobs, decideAt(entity.PassInstant))
 		if err != nil {
 			return nil, "", err
 		}
-		waits, name := waitsOf(runs, des.Second), p.Name()+", runtimes known"
+		waits, name := waitsOf(runs, des.Second), policy.Name()+", runtimes known"
 		rows = append(rows,
 			Row{Series: name, Quantity: cirrusMinutes, Own: true, Ours: single(mean(waits) / 60)},
 			Row{Series: name, Quantity: cirrusMedian, Own: true, Ours: single(median(waits) / 60)})

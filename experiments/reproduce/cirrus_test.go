@@ -26,9 +26,16 @@ func smallCirrus(t *testing.T) (dir string) {
 	return dir
 }
 
+// tenProcessors is the experiment on the machine of smallCirrus.
+func tenProcessors(t *testing.T) cirrus {
+	c := read[cirrus](t, "cirrus")
+	c.Processors = 10
+	return c
+}
+
 func runCirrus(t *testing.T, c cirrus) map[Ref]Row {
 	t.Helper()
-	table, err := paper("cirrus", c, nil).Run(t.Context(), Config{Seed: 7})
+	table, err := with("cirrus", c).Run(t.Context(), Config{Seed: 7})
 	require.NoError(t, err)
 	require.EqualValues(t, 7, table.Seed)
 	rows := map[Ref]Row{}
@@ -40,7 +47,7 @@ func runCirrus(t *testing.T, c cirrus) map[Ref]Row {
 
 func TestCirrusByHand(t *testing.T) {
 	smallCirrus(t)
-	rows := runCirrus(t, cirrus{Processors: 10})
+	rows := runCirrus(t, tenProcessors(t))
 	for _, want := range []struct {
 		series, quantity, paper string
 		ours                    float64
@@ -71,11 +78,11 @@ func TestDamagedCirrusDataAreNamed(t *testing.T) {
 		"job,start\n1\n":           "line 2: wrong number of fields",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-		_, err := paper("cirrus", cirrus{Processors: 10}, nil).Run(t.Context(), Config{})
+		_, err := with("cirrus", tenProcessors(t)).Run(t.Context(), Config{})
 		require.ErrorContains(t, err, want)
 	}
 	require.NoError(t, os.Remove(path))
-	_, err := paper("cirrus", cirrus{Processors: 10}, nil).Run(t.Context(), Config{})
+	_, err := with("cirrus", tenProcessors(t)).Run(t.Context(), Config{})
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
 }
@@ -90,7 +97,7 @@ func reference(t *testing.T) {
 
 func TestCirrusRigidStartForStartAndMoldableAsFarAsTiesAllow(t *testing.T) {
 	reference(t)
-	rows := runCirrus(t, newCirrus())
+	rows := runCirrus(t, read[cirrus](t, "cirrus"))
 	require.Zero(t, rows[Ref{elastiRigid, "", cirrusDiffer}].Ours.Mean)
 	require.Equal(t, "165.994", rows[Ref{elastiRigid, "", cirrusWait}].Paper)
 	require.Equal(t, "135.289", rows[Ref{elastiMolded, "", cirrusWait}].Paper)

@@ -120,7 +120,7 @@ func TestWhatIsKeptOfAnotherExperimentIsNotTaken(t *testing.T) {
 	for what, change := range map[string]func(*Config, *study){
 		"seed":     func(c *Config, _ *study) { c.Seed = 2 },
 		"build":    func(c *Config, _ *study) { c.Build = "2" },
-		"settings": func(_ *Config, st *study) { st.of = aepFigure5() },
+		"settings": func(_ *Config, st *study) { st.of = read[searches](t, "aep") },
 	} {
 		st, times := counted(40, -1)
 		c := keep

@@ -10,14 +10,13 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
-// overrunning are jobs on nodes whose tasks overrun.
-type overrunning struct {
-	Environment vo.Environment
+// Overrunning are the settings of jobs on nodes whose tasks overrun. (The reader of pages
+// fills in embedded types of exported names only.)
+type Overrunning struct {
+	Environment environment
 	Nodes       vo.Range // n
 	Volume      vo.Range
 	// Money is the budget for a unit of work; DEP18 gives 644 for 7 times 800.
@@ -26,9 +25,11 @@ type overrunning struct {
 	Overruns []float64
 	// Excess is the range of an overrun as a share of the time planned.
 	Excess vo.Range
-	// Soon is how long after the first fit the windows of the searches so called may
-	// start.
-	Soon des.Time
+	// Soon is how many time units after the first fit the windows of the searches so called
+	// may start.
+	Soon int
+	// Searches are those that are compared.
+	Searches []search
 }
 
 // streamOfJobs places a stream of jobs on nodes whose tasks overrun.
@@ -36,20 +37,12 @@ type overrunning struct {
 // Owners' tasks are planned, and jobs come over time; a dispatcher gives each a
 // window in what is free by then. Nobody is cut off and nothing is planned anew.
 type streamOfJobs struct {
-	overrunning
-	Jobs int
-	Gap  vo.Range // between submissions
+	Overrunning `yaml:",inline"`
+	Jobs        int
+	Gap         vo.Range // between submissions
 }
 
-// newDependability is the experiment with our settings.
-func newDependability() streamOfJobs {
-	e := vo.DEP18()
-	e.Nodes.Count = 40
-	return streamOfJobs{Jobs: 30, Gap: vo.Range{Min: 0, Max: 40}, overrunning: overrunning{
-		Environment: e, Nodes: vo.Range{Min: 2, Max: 7}, Volume: vo.Range{Min: 400, Max: 800}, Money: 0.115,
-		Overruns: []float64{0.1, 0.3}, Excess: vo.Range{Min: 0, Max: 0.5}, Soon: 100 * des.Second,
-	}}
-}
+func (o Overrunning) facts() facts { return facts{"environment": o.Environment.Facts()} }
 
 const (
 	delayedShare = "windows delayed"
@@ -62,38 +55,20 @@ const (
 
 // search is a search for windows, and what else decides about a window.
 type search struct {
-	name   string
-	finder plan.Finder
-	soon   bool // it looks no further than Soon behind the first fit
-	told   bool // it is known until when a task goes on that should have ended
-	// margin is how much more time and money than estimated is asked for, as a
+	Name   string
+	Search finder
+	Soon   bool // it looks no further than Soon behind the first fit
+	Told   bool // it is known until when a task goes on that should have ended
+	// Margin is how much more time and money than estimated is asked for, as a
 	// share of the estimate.
-	margin float64
-}
-
-// compared are the searches that are compared. Distances have no cap.
-func compared() []search {
-	square := func(g window.SquareGoal, by window.Criterion) window.Cheapest {
-		return window.Cheapest{Settings: wholeTimes, Goal: g, By: by}
-	}
-	dep, coord := best(wholeTimes, window.DEP{}), best(wholeTimes, window.COORD{})
-	return []search{
-		{name: "FirstFit", finder: square(window.FirstFit, nil)},
-		{name: "MinCost", finder: square(window.LeastCost, nil)},
-		{name: "DEP Lite", finder: square(window.MostWorth, window.DEP{})},
-		{name: "DEP", finder: dep},
-		{name: "COORD Lite", finder: square(window.MostWorth, window.COORD{})},
-		{name: "COORD", finder: coord},
-		{name: "DEP, soon", finder: dep, soon: true},
-		{name: "COORD, soon", finder: coord, soon: true},
-	}
+	Margin float64
 }
 
 func (d streamOfJobs) rows(p *page) []Row {
 	var lines []Row
-	for _, s := range compared() {
+	for _, s := range d.Searches {
 		for _, x := range d.Overruns {
-			lines = append(lines, Row{Series: s.name, Point: overrunPoint(x), X: x, Own: true})
+			lines = append(lines, Row{Series: s.Name, Point: overrunPoint(x), X: x, Own: true})
 		}
 	}
 	return p.each(lines)
@@ -108,11 +83,11 @@ func (d streamOfJobs) cycle(ctx context.Context, seed, cycle uint64, see sight) 
 	}
 	jobs := d.jobs(des.NewStream(seed, cycle, "dependability.jobs"), in.End)
 	for _, overrun := range d.Overruns {
-		for _, s := range compared() {
+		for _, s := range d.Searches {
 			flow := d.dispatcher(s, seed, cycle, overrun)
 			flow.until = func(des.Time) des.Time { return in.End }
 			if err := flow.run(ctx, in, jobs); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+				return fmt.Errorf("%s: %w", s.Name, err)
 			}
 			d.tell(&flow, see, overrunPoint(overrun))
 		}
@@ -121,8 +96,8 @@ func (d streamOfJobs) cycle(ctx context.Context, seed, cycle uint64, see sight) 
 }
 
 // dispatcher places jobs by a search where tasks overrun with that probability.
-func (o overrunning) dispatcher(s search, seed, cycle uint64, overrun float64) dispatcher {
-	return dispatcher{search: s, soon: o.Soon, longer: func(name string, keys ...uint64) func(des.Time) des.Time {
+func (o Overrunning) dispatcher(s search, seed, cycle uint64, overrun float64) dispatcher {
+	return dispatcher{search: s, soon: des.Time(o.Soon) * des.Second, longer: func(name string, keys ...uint64) func(des.Time) des.Time {
 		return overruns(des.NewStream(seed, cycle, name, keys...), overrun, o.Excess)
 	}}
 }
@@ -141,7 +116,7 @@ func (d streamOfJobs) jobs(draw *rand.Rand, end des.Time) []*entity.Job {
 }
 
 // job draws a job, its nodes and volume uniformly.
-func (o overrunning) job(draw *rand.Rand, id int, submit des.Time) *entity.Job {
+func (o Overrunning) job(draw *rand.Rand, id int, submit des.Time) *entity.Job {
 	n := int(o.Nodes.Min) + draw.IntN(int(o.Nodes.Max-o.Nodes.Min)+1)
 	v := o.Volume.Min + float64((o.Volume.Max-o.Volume.Min)*draw.Float64())
 	return &entity.Job{
@@ -163,13 +138,13 @@ func (d streamOfJobs) tell(flow *dispatcher, see sight, point string) {
 		last = max(last, a.finish())
 	}
 	placed := float64(len(flow.jobs))
-	see.at(flow.name, point, refusedShare, 1-placed/float64(d.Jobs))
-	see.at(flow.name, point, delayedShare, delayed/placed) // NaN, which is no observation, where none is placed
-	see.at(flow.name, point, meanDelay, delay/placed)
-	see.at(flow.name, point, meanWait, wait/placed)
+	see.at(flow.search.Name, point, refusedShare, 1-placed/float64(d.Jobs))
+	see.at(flow.search.Name, point, delayedShare, delayed/placed) // NaN, which is no observation, where none is placed
+	see.at(flow.search.Name, point, meanDelay, delay/placed)
+	see.at(flow.search.Name, point, meanWait, wait/placed)
 	if placed > 0 {
-		see.at(flow.name, point, lastFinish, last.Seconds())
-		see.at(flow.name, point, utilization, used/(float64(len(flow.nodes))*last.Seconds()))
+		see.at(flow.search.Name, point, lastFinish, last.Seconds())
+		see.at(flow.search.Name, point, utilization, used/(float64(len(flow.nodes))*last.Seconds()))
 	}
 }
 

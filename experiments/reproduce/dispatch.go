@@ -127,7 +127,7 @@ func (d *dispatcher) run(ctx context.Context, in *vo.Instance, jobs []*entity.Jo
 }
 
 // Name implements entity.Policy.
-func (d *dispatcher) Name() string { return "windows by " + d.name }
+func (d *dispatcher) Name() string { return "windows by " + d.search.Name }
 
 // Schedule implements entity.Policy.
 func (d *dispatcher) Schedule(r *entity.Round) {
@@ -167,16 +167,16 @@ func (d *dispatcher) place(r *entity.Round, run *entity.Run) (*activity, error) 
 		}
 	}
 	request, until := run.Request, list.To
-	request.Length += des.Time(d.margin * float64(request.Length))
-	request.Budget *= 1 + d.margin
-	if d.search.soon {
+	request.Length += des.Time(d.Margin * float64(request.Length))
+	request.Budget *= 1 + d.Margin
+	if d.Soon {
 		first, err := firstFit.Find(r.Context(), request, list, until)
 		if err != nil {
 			return nil, err
 		}
 		until = min(until, first.Window.Start+d.soon)
 	}
-	found, err := d.finder.Find(r.Context(), request, list, until)
+	found, err := d.search.Search.Find(r.Context(), request, list, until)
 	if err != nil || !found.OK {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (d *dispatcher) expect(now des.Time) {
 		for i := range a.parts {
 			p := &a.parts[i]
 			p.end = max(a.start+p.planned, now)
-			if a.over(p, now) || (d.told && p.end == now) {
+			if a.over(p, now) || (d.Told && p.end == now) {
 				p.end = a.start + p.real
 			}
 			d.free[p.node] = p.end

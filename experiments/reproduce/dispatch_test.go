@@ -56,7 +56,7 @@ func windowOn(start, end des.Time, nodes ...*entity.Node) entity.Window {
 func dispatch(t require.TestingT, in *vo.Instance, submits []des.Time, windows []entity.Window, overrun func(name string, key uint64) des.Time) (*dispatcher, *script) {
 	s := &script{windows: windows}
 	d := &dispatcher{
-		search: search{name: "script", finder: s},
+		search: search{Name: "script", Search: finder{s}},
 		until:  func(des.Time) des.Time { return in.End },
 		longer: func(name string, keys ...uint64) func(des.Time) des.Time {
 			return func(planned des.Time) des.Time { return planned + overrun(name, keys[0])*des.Second }
@@ -171,7 +171,7 @@ func TestWindowsAreLookedForOnlyInTheInterval(t *testing.T) {
 	in := instance([]vo.Span{seconds(0, 10)}, []vo.Span{seconds(40, 60)}, []vo.Span{seconds(20, 30)})
 	s := &script{windows: make([]entity.Window, 1)}
 	d := &dispatcher{
-		search: search{name: "soon", finder: s, soon: true}, soon: 20 * des.Second,
+		search: search{Name: "soon", Search: finder{s}, Soon: true}, soon: 20 * des.Second,
 		until:  func(now des.Time) des.Time { return now + 35*des.Second },
 		longer: func(string, ...uint64) func(des.Time) des.Time { return func(t des.Time) des.Time { return t } },
 	}
@@ -180,7 +180,7 @@ func TestWindowsAreLookedForOnlyInTheInterval(t *testing.T) {
 	require.Equal(t, [][3]des.Time{{2, 5, 40}, {3, 5, 20}, {1, 10, 40}, {3, 30, 40}}, shown(s.shown[0]))
 	require.Equal(t, 30*des.Second, s.until[0], "20 after the first fit at 10")
 
-	d.search.soon, s.windows = false, make([]entity.Window, 2)
+	d.Soon, s.windows = false, make([]entity.Window, 2)
 	require.NoError(t, d.run(context.Background(), in, []*entity.Job{job}))
 	require.Equal(t, 40*des.Second, s.until[1])
 }
@@ -197,13 +197,13 @@ func TestNobodyStartsEarlyOrWaitsForNothing(t *testing.T) {
 	late := 0
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64Range(0, 1000).Draw(t, "seed")
-		e := newDependability()
+		e := read[streamOfJobs](t, "dependability")
 		e.Environment.Nodes.Count = rapid.IntRange(7, 20).Draw(t, "nodes")
-		p := compared()[rapid.IntRange(0, len(compared())-1).Draw(t, "search")]
+		p := e.Searches[rapid.IntRange(0, len(e.Searches)-1).Draw(t, "search")]
 		in, err := e.Environment.Generate(seed, 0)
 		require.NoError(t, err)
 		d := &dispatcher{
-			search: p, soon: e.Soon, until: func(des.Time) des.Time { return in.End },
+			search: p, soon: des.Time(e.Soon) * des.Second, until: func(des.Time) des.Time { return in.End },
 			longer: func(name string, keys ...uint64) func(des.Time) des.Time {
 				return overruns(des.NewStream(seed, 0, name, keys...), 0.5, e.Excess)
 			},

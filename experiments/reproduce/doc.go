@@ -7,11 +7,11 @@
 //		err = table.WriteMarkdown(os.Stdout)
 //	}
 //
-// An experiment is a page of papers/*.yaml and a program. The page has what is said:
-// settings and where they come from, what was published, what is claimed. The program,
-// a struct of the settings, yields the figures of a table: for each published figure the
-// paper's, that of the authors' published program where it is known, and ours with a
-// 95% interval.
+// An experiment is a page of papers/*.yaml and a program. The page has what is said, and
+// what is compared: settings and where they come from, algorithms, what was published,
+// what is claimed. The program, a struct that is read from the page, yields the figures of
+// a table: for each published figure the paper's, that of the authors' published program
+// where it is known, and ours with a 95% interval.
 //
 // A cycle is one replication: an environment drawn anew, the same for every
 // algorithm that is compared (common random numbers), so that differences are
@@ -28,8 +28,9 @@
 // GRIDSLOT_REFERENCE name, and are a *MissingError without them. What is half done of
 // them is not kept in Config.Dir.
 //
-// To add an experiment write its page and its program, which is replicated (cycles that
-// observe rows) or measured (rows of one schedule each), and name both in All.
+// To add an experiment write its page, and name it in All with the type of its program:
+// one there is, such as searches or planning, or another that is replicated (cycles that
+// observe rows) or measured (rows of one schedule each).
 //
 // docs/papers has a page for each paper: formulas and where they are, our tables
 // beside theirs, and what could not be matched.

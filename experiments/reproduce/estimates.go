@@ -16,57 +16,51 @@ import (
 
 // earlyEnds compares what was planned with what came of it.
 type earlyEnds struct {
-	Environment vo.Environment
+	Environment environment
 	Batch       vo.Batch
-}
-
-// newEstimates is the experiment with the paper's settings.
-func newEstimates() earlyEnds {
-	return earlyEnds{vo.METABatches(), vo.Batch{Real: vo.Range{Min: 0.2, Max: 1}}}
-}
-
-// online are the policies that see jobs end. Those that plan batches keep state:
-// each call makes new ones.
-func online() []onlinePolicy {
-	return []onlinePolicy{
-		{name: "backfilling", policy: backfill.Conservative{}},
-		{name: "backfilling, EASY", policy: backfill.EASY{}, own: true},
-		{name: "backfilling, FCFS", policy: backfill.FCFS{}, own: true},
-		{name: "batch-slicer, replanned on release", own: true, every: 5, policy: &cyclic.Policy{
-			Planner: slicer(5, cyclic.ShiftSlice), Replan: cyclic.ReplanOnRelease,
-		}},
-		{name: "BSF, q = 0.4", own: true, policy: &cyclic.Policy{
-			Planner: slicer(2, cyclic.ShiftSlice), Rest: backfill.Conservative{}, Share: cyclic.Share{Q: 0.4},
-		}},
-	}
+	// Online are the policies that see jobs end.
+	Online []onlinePolicy
+	// Offline are the planners whose starts stay as planned.
+	Offline []planned
 }
 
 type onlinePolicy struct {
-	name   string
-	policy entity.Policy
-	own    bool
-	every  uint64 // asked in every so many cycles, if above 1: it is slow
+	Series string
+	Own    bool
+	Every  uint64 // asked in every so many cycles, if above 1: it is slow
+	// Backfill is a policy of the queue: conservative, easy or fcfs. Where there is a planner
+	// it decides about the jobs that the planner's share leaves; without a share the planner
+	// makes plans of jobs that have not started anew when a job ends.
+	Backfill string
+	Planner  planner
 }
 
-// offline are the planners whose starts stay as planned.
-func offline() planning {
-	return planning{
-		{Series: "CSS", Planner: slicer(1, cyclic.NoShift)},
-		{Series: "batch-slicer", Planner: slicer(5, cyclic.ShiftSlice)},
-		{Series: "CSS", Variant: theirWays, Planner: inTheirWays(slicer(1, cyclic.NoShift))},
-		{Series: "batch-slicer", Variant: theirWays, Planner: inTheirWays(slicer(5, cyclic.ShiftSlice))},
-		{Series: "CSS, shift", Planner: slicer(1, cyclic.ShiftSlice), Own: true},
-		{Series: "batch-slicer, no shift", Planner: slicer(5, cyclic.NoShift), Own: true},
+// policy is a new one, since those that plan batches keep state.
+func (x onlinePolicy) policy() (entity.Policy, error) {
+	backfilling := map[string]entity.Policy{"conservative": backfill.Conservative{}, "easy": backfill.EASY{}, "fcfs": backfill.FCFS{}}[x.Backfill]
+	slicer, err := x.Planner.slicer()
+	switch {
+	case x.Planner.Fill:
+		return &cyclic.Policy{Planner: slicer, Rest: backfilling, Share: cyclic.Share{Q: x.Planner.Q}}, err
+	case x.Planner.K > 0:
+		return &cyclic.Policy{Planner: slicer, Replan: cyclic.ReplanOnRelease}, err
+	case backfilling == nil:
+		return nil, fmt.Errorf("no policy is called %q", x.Backfill)
 	}
+	return backfilling, nil
+}
+
+func (e earlyEnds) facts() facts {
+	return facts{"environment": e.Environment.Facts(), "batch": e.Batch.Facts()}
 }
 
 // rows are those of online policies, whose plans change, before those of planners.
-func (earlyEnds) rows(p *page) []Row {
+func (e earlyEnds) rows(p *page) []Row {
 	var lines []Row
-	for _, x := range online() {
-		lines = append(lines, Row{Series: x.name, Own: x.own})
+	for _, x := range e.Online {
+		lines = append(lines, Row{Series: x.Series, Own: x.Own})
 	}
-	for _, x := range offline() {
+	for _, x := range e.Offline {
 		lines = append(lines, Row{Series: x.Series, Variant: x.Variant, Own: x.Own})
 	}
 	return p.each(lines)
@@ -88,8 +82,12 @@ func (e earlyEnds) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 		see.at(name, "", "start real", real.start/real.planned)
 	}
 	// Planners reserve; their jobs start when they were to start, and end early.
-	for _, x := range offline() {
-		out, err := x.Planner.Plan(ctx, items(jobs), in.SlotList())
+	for _, x := range e.Offline {
+		planner, err := x.Planner.make()
+		if err != nil {
+			return err
+		}
+		out, err := planner.Plan(ctx, items(jobs), in.SlotList())
 		if err != nil {
 			return fmt.Errorf("%s: %w", x.Series, err)
 		}
@@ -107,25 +105,29 @@ func (e earlyEnds) cycle(ctx context.Context, seed, cycle uint64, see sight) err
 		job.Runtime = job.Request.Length
 		exact[i] = &job
 	}
-	for _, x := range online() {
-		if x.every > 1 && cycle%x.every != 0 {
+	for _, x := range e.Online {
+		if x.Every > 1 && cycle%x.Every != 0 {
 			continue
 		}
-		scheduled, err := batchUnder(ctx, x.policy, in, exact)
+		scheduled, err := batchUnder(ctx, x, in, exact)
 		if err != nil {
-			return fmt.Errorf("%s: %w", x.name, err)
+			return fmt.Errorf("%s: %w", x.Series, err)
 		}
-		real, err := batchUnder(ctx, x.policy, in, jobs)
+		real, err := batchUnder(ctx, x, in, jobs)
 		if err != nil {
-			return fmt.Errorf("%s: %w", x.name, err)
+			return fmt.Errorf("%s: %w", x.Series, err)
 		}
-		tell(x.name, scheduled, real)
+		tell(x.Series, scheduled, real)
 	}
 	return nil
 }
 
 // batchUnder has a batch, there from the beginning, run under a policy.
-func batchUnder(ctx context.Context, policy entity.Policy, in *vo.Instance, jobs []*entity.Job) (s planSums, err error) {
+func batchUnder(ctx context.Context, x onlinePolicy, in *vo.Instance, jobs []*entity.Job) (s planSums, err error) {
+	policy, err := x.policy()
+	if err != nil {
+		return s, err
+	}
 	domain, err := in.Domain(window.AMP{Settings: wholeTimes})
 	if err != nil {
 		return s, err

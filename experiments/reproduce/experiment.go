@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // Experiment is one published item, or a question of our own.
@@ -33,29 +31,26 @@ type Config struct {
 
 // All lists the experiments in the order in which they are run.
 func All() []Experiment {
-	return slices.Concat(ofCycles(), []Experiment{paper("oar-rla", newOAR11(), nil)}, field())
+	return slices.Concat(drawn(), []Experiment{onPage[oar11]("oar-rla")}, field())
 }
 
-// ofCycles are the experiments that draw what they schedule.
-func ofCycles() []Experiment {
-	meta, dep18 := facts{"environment": vo.META61().Facts()}, facts{"environment": vo.DEP18().Facts(), "text": vo.DEP18Text().Facts()}
-	batches := facts{"environment": vo.METABatches().Facts(), "batch": vo.Batch{}.Facts()}
-	alpAMP, estimates, dependability, flows := newALPAMP(), newEstimates(), newDependability(), newJobFlow()
+// drawn are the experiments that draw what they schedule.
+func drawn() []Experiment {
 	return []Experiment{
-		paper("alp-amp", alpAMP, facts{"slots": alpAMP.Slots.Facts(), "jobs": alpAMP.Jobs.Facts()}),
-		paper("aep", aepFigure5(), meta),
-		paper("aep-time", aepTime(), meta),
-		paper("preferences", preferences(), batches),
-		paper("slicing", slicing(), batches),
-		paper("owner-price", ownerPrice(), batches),
-		paper("bsf", sliceFilling(), batches),
-		paper("quirks", quirks(), batches),
-		paper("estimates", estimates, facts{"environment": estimates.Environment.Facts(), "batch": estimates.Batch.Facts()}),
-		paper("maxq", maxQ(), dep18),
-		paper("placement", placement(), dep18),
-		paper("window-time", windowTime(), dep18),
-		paper("dependability", dependability, facts{"environment": dependability.Environment.Facts()}),
-		paper("job-flow", flows, facts{"environment": flows.environment().Facts()}),
+		onPage[alpAMP]("alp-amp"),
+		onPage[searches]("aep"),
+		onPage[searches]("aep-time"),
+		onPage[planning]("preferences"),
+		onPage[planning]("slicing"),
+		onPage[planning]("owner-price"),
+		onPage[planning]("bsf"),
+		onPage[planning]("quirks"),
+		onPage[earlyEnds]("estimates"),
+		onPage[searches]("maxq"),
+		onPage[searches]("placement"),
+		onPage[searches]("window-time"),
+		onPage[streamOfJobs]("dependability"),
+		onPage[jobFlow]("job-flow"),
 	}
 }
 
@@ -63,12 +58,12 @@ func ofCycles() []Experiment {
 // Where their data are not at hand, their error is a *MissingError.
 func field() []Experiment {
 	return []Experiment{
-		paper("sc15", newSC15(), nil),
-		paper("predictors", newPredictors(), nil),
-		paper("cirrus", newCirrus(), nil),
-		paper("sc17", newSC17(), nil),
-		paper("grid5000", newGrid5000(), nil),
-		paper("sc20", newSC20(), nil),
+		onPage[sc15]("sc15"),
+		onPage[predictors]("predictors"),
+		onPage[cirrus]("cirrus"),
+		onPage[sc17]("sc17"),
+		onPage[grid5000]("grid5000"),
+		onPage[sc20]("sc20"),
 	}
 }
 
@@ -76,8 +71,7 @@ func field() []Experiment {
 // is either replicated or measured.
 type experiment struct {
 	name    string
-	program any
-	facts   facts
+	program func(p *page) (any, error)
 }
 
 // replicated is a program of many cycles, each of which observes some of the rows.
@@ -92,19 +86,22 @@ type measured interface {
 	measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error)
 }
 
-// paper is the experiment of that name. The figures of a generator that its page asks
-// for are among the facts.
-func paper(name string, program any, f facts) experiment {
-	return experiment{name, program, f}
+// onPage is the experiment of that name: a program of type P with the settings of its page.
+// The page is read when it is first asked for, since a program that only lists its commands
+// makes all experiments, too.
+func onPage[P any](name string) experiment {
+	return experiment{name, func(p *page) (any, error) { return programOf[P](p) }}
 }
 
-// page is read when it is first asked for: a program that lists commands makes all
-// experiments.
 func (e experiment) page() page { return pageOf(e.name) }
 
 // GoString is all that tables of the experiment depend on beside the Config, the same
 // text in every process: it tells what results that were kept belong to.
-func (e experiment) GoString() string { return fmt.Sprintf("%#v as in %#v", e.program, e.page()) }
+func (e experiment) GoString() string {
+	p := e.page()
+	program, err := e.program(&p)
+	return fmt.Sprintf("%#v (%v) as in %#v", program, err, p)
+}
 
 // Name implements Experiment.
 func (e experiment) Name() string { return e.name }
@@ -115,7 +112,11 @@ func (e experiment) Title() string { return e.page().Title }
 // Run implements Experiment.
 func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
 	p := e.page()
-	t, err := p.table(e.name, e.program, e.facts)
+	program, err := e.program(&p)
+	if err != nil {
+		return Table{}, err
+	}
+	t, err := p.table(program)
 	if err != nil {
 		return t, err
 	}
@@ -123,9 +124,9 @@ func (e experiment) Run(ctx context.Context, c Config) (Table, error) {
 		return t, err
 	}
 	t.Seed = c.Seed
-	switch program := e.program.(type) {
+	switch program := program.(type) {
 	case replicated:
-		st := study{of: e.program, cycles: p.Cycles, rows: program.rows(&p), cycle: program.cycle}
+		st := study{of: program, cycles: p.Cycles, rows: program.rows(&p), cycle: program.cycle}
 		st.claims = p.claims(st.rows)
 		err = st.run(ctx, c, &t)
 	case measured:

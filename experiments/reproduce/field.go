@@ -78,32 +78,38 @@ func dataFile(variable, name string) (path string, ok bool) {
 	return path, dir != "" && err == nil
 }
 
-// onData is a program whose figures depend on published files, which need not all be
-// at hand.
-type onData interface{ data() (logs, field []string) }
+// log is the path of a log of the experiment.
+func (p *page) log(name string) (string, error) { return logFile(name, p.How) }
+
+// file is the path of a published file of the experiment.
+func (p *page) file(name string) (string, error) { return fieldFile(name, p.How) }
 
 // dataOf are the published files of e that are at hand, with their checksums.
 func dataOf(e Experiment) (data []string, err error) {
-	of, _ := e.(experiment)
-	on, ok := of.program.(onData)
+	of, ok := e.(experiment)
 	if !ok {
 		return nil, nil
 	}
-	add := func(names []string, find func(name, how string) (string, error)) {
-		for _, name := range names {
-			path, missing := find(name, "")
-			if missing != nil || err != nil {
-				continue
-			}
-			var in sweep.Input
-			in, err = sweep.InputFile(path)
-			data = append(data, filepath.Base(path)+" sha256:"+in.Sum)
+	p := of.page()
+	var found []string
+	for _, name := range p.Logs {
+		if path, err := p.log(name); err == nil {
+			found = append(found, path)
 		}
 	}
-	logs, field := on.data()
-	add(logs, logFile)
-	add(field, fieldFile)
-	return data, err
+	for _, name := range p.Files {
+		if path, err := p.file(name); err == nil {
+			found = append(found, path)
+		}
+	}
+	for _, path := range found {
+		in, err := sweep.InputFile(path)
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, filepath.Base(path)+" sha256:"+in.Sum)
+	}
+	return data, nil
 }
 
 // single is the figure of a single run.
@@ -176,9 +182,9 @@ func readColumns(path string, columns ...string) ([][]float64, error) {
 	}
 }
 
-// fieldColumns reads columns of a published file.
-func fieldColumns(file, how string, columns ...string) ([][]float64, error) {
-	path, err := fieldFile(file, how)
+// columns reads columns of a published file of the experiment.
+func (p *page) columns(file string, columns ...string) ([][]float64, error) {
+	path, err := p.file(file)
 	if err != nil {
 		return nil, err
 	}

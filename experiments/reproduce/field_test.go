@@ -3,6 +3,7 @@ package reproduce
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,10 +87,9 @@ func TestPublishedFilesAreFoundOrSaidToBeMissing(t *testing.T) {
 func TestWhatWasSavedIsOfTheDataThatAreAtHand(t *testing.T) {
 	files, err := os.ReadDir(smallCirrus(t))
 	require.NoError(t, err)
-	table, err := paper("cirrus", cirrus{Processors: 10}, nil).Run(t.Context(), Config{})
+	table, err := with("cirrus", tenProcessors(t)).Run(t.Context(), Config{})
 	require.NoError(t, err)
-	_, ofCirrus := cirrus{}.data()
-	require.Len(t, ofCirrus, len(files))
+	require.Len(t, pageOf("cirrus").Files, len(files))
 	for _, e := range field() {
 		data, out := t.TempDir(), t.TempDir()
 		t.Setenv(tracesVariable, data)
@@ -102,8 +102,9 @@ func TestWhatWasSavedIsOfTheDataThatAreAtHand(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(data, name), []byte(text), 0o666))
 		}
 		require.NoError(t, Save(out, "1", e, Config{}, &table))
-		logs, names := e.(experiment).program.(onData).data()
-		for _, log := range logs {
+		page := e.(experiment).page()
+		names := slices.Clone(page.Files)
+		for _, log := range page.Logs {
 			names = append(names, log+".swf")
 		}
 		for _, name := range names {
@@ -131,7 +132,7 @@ func TestWhatAnExperimentMissesIsAmongItsData(t *testing.T) {
 		_, err := e.Run(t.Context(), Config{})
 		var missing *MissingError
 		require.ErrorAs(t, err, &missing)
-		logs, field := e.(experiment).program.(onData).data()
-		require.Contains(t, append(logs, field...), strings.TrimSuffix(missing.File, ".swf"))
+		page := e.(experiment).page()
+		require.Contains(t, slices.Concat(page.Logs, page.Files), strings.TrimSuffix(missing.File, ".swf"))
 	}
 }

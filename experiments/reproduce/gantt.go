@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -18,38 +19,41 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/metrics/gantt"
-	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // ganttChart is a chart of one environment: a panel a search, a row a node.
 type ganttChart struct {
-	Environment vo.Environment
-	Request     entity.Request
+	Environment environment
 	Algorithms  []algorithm
 }
 
-// placementGantt is DEP18's figures 2 and 4 on a domain small enough to be seen.
-// The paper's own nodes and tasks are not published as numbers.
-func placementGantt() ganttChart {
-	g := ganttChart{
-		Environment: vo.DEP18(), Request: vo.DEP18Request(),
-		Algorithms: []algorithm{
-			{Name: "FirstFit", Finder: firstFit},
-			{Name: "DEP", Finder: best(dep18Knapsack, window.DEP{})},
-			{Name: "COORD", Finder: best(dep18Knapsack, window.COORD{})},
-		},
+// gantt is DEP18's figures 2 and 4 on a domain small enough to be seen. The paper's own
+// nodes and tasks are not published as numbers.
+func (s searches) gantt() ganttChart {
+	g := ganttChart{Environment: s.Environment}
+	variation{What: "nodes"}.apply(&g.Environment, s.Gantt.Nodes)
+	variation{What: "nodes wanted"}.apply(&g.Environment, s.Gantt.Wanted)
+	for _, name := range s.Gantt.Algorithms {
+		i := slices.IndexFunc(s.Algorithms, func(a algorithm) bool { return a.Name == name })
+		g.Algorithms = append(g.Algorithms, s.Algorithms[i])
 	}
-	g.Environment.Nodes.Count = 20
-	g.Request.Nodes, g.Request.Budget = 4, 92*4
 	return g
 }
 
 // ganttOf is the chart that goes with e's figures, if one does.
 func ganttOf(e Experiment) (ganttChart, bool) {
-	of, _ := e.(experiment)
-	s, _ := of.program.(searches)
-	return s.Gantt, len(s.Gantt.Algorithms) > 0
+	of, ok := e.(experiment)
+	if !ok {
+		return ganttChart{}, false
+	}
+	p := of.page()
+	program, err := of.program(&p)
+	s, ok := program.(searches)
+	if !ok || err != nil || s.Gantt.Algorithms == nil {
+		return ganttChart{}, false
+	}
+	return s.gantt(), true
 }
 
 const ganttEnding = "-gantt.svg"
@@ -66,7 +70,7 @@ func (g ganttChart) draw(ctx context.Context, seed uint64) (*vo.Instance, []plan
 		}
 		var windows []plan.Found
 		for _, a := range g.Algorithms {
-			found, err := a.Finder.Find(ctx, g.Request, in.SlotList(), in.End)
+			found, err := a.Search.Find(ctx, g.Environment.Request, in.SlotList(), in.End)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", a.Name, err)
 			}

@@ -39,7 +39,7 @@ func rectangles(t *testing.T, svg, colour string) (found [][4]float64) {
 }
 
 func TestWindowsAreDrawnWhereTheyLie(t *testing.T) {
-	g := placementGantt()
+	g := read[searches](t, "placement").gantt()
 	var b bytes.Buffer
 	require.NoError(t, g.WriteSVG(context.Background(), &b, 1))
 	in, windows, err := g.draw(context.Background(), 1)
@@ -50,7 +50,7 @@ func TestWindowsAreDrawnWhereTheyLie(t *testing.T) {
 		owners += len(each)
 	}
 	require.Len(t, tasks, owners*len(windows))
-	require.Len(t, drawn, g.Request.Nodes*len(windows))
+	require.Len(t, drawn, g.Environment.Request.Nodes*len(windows))
 
 	at := 0
 	for i, n := range in.Nodes { // beside their labels
@@ -71,7 +71,7 @@ func TestWindowsAreDrawnWhereTheyLie(t *testing.T) {
 	origin := tasks[0][0] - unit*first.Start.Seconds()
 	var lines []string
 	for i, w := range windows {
-		mine := drawn[i*g.Request.Nodes:][:g.Request.Nodes]
+		mine := drawn[i*g.Environment.Request.Nodes:][:g.Environment.Request.Nodes]
 		least, most := 0.0, 0.0
 		for _, r := range mine {
 			require.InDelta(t, w.Window.Start.Seconds(), (r[0]-origin)/unit, 0.5)
@@ -121,8 +121,8 @@ func TestANodesTasksAndItsPartOfAWindowAreOneRow(t *testing.T) {
 }
 
 func TestAChartWithoutAWindowIsAnError(t *testing.T) {
-	g := placementGantt()
-	g.Request.Budget = 1
+	g := read[searches](t, "placement").gantt()
+	g.Environment.Request.Budget = 1
 	require.ErrorContains(t, g.WriteSVG(context.Background(), &bytes.Buffer{}, 1), "1000 environments")
 }
 
@@ -134,8 +134,8 @@ func (never) Find(context.Context, entity.Request, plan.SlotList, des.Time) (pla
 }
 
 func TestEverySearchOfAChartHasAWindow(t *testing.T) {
-	g := placementGantt()
-	g.Algorithms = append(g.Algorithms, algorithm{Name: "never", Finder: never{}})
+	g := read[searches](t, "placement").gantt()
+	g.Algorithms = append(g.Algorithms, algorithm{Name: "never", Search: finder{never{}}})
 	require.ErrorContains(t, g.WriteSVG(context.Background(), &bytes.Buffer{}, 1), "all the searches")
 }
 

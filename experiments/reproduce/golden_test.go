@@ -53,7 +53,7 @@ func stableCSV(t *testing.T, table *Table) string {
 }
 
 func TestTablesAreThoseOfBefore(t *testing.T) {
-	for _, e := range ofCycles() {
+	for _, e := range drawn() {
 		t.Run(e.Name(), func(t *testing.T) {
 			table, err := e.Run(context.Background(), small(e))
 			require.NoError(t, err)
@@ -102,4 +102,17 @@ func TestEveryPublishedFigureHasItsRow(t *testing.T) {
 		}
 		require.Equal(t, figures, found, name)
 	}
+}
+
+// with is the experiment of that name with another program than that of its page.
+func with(name string, program any) experiment {
+	return experiment{name, func(*page) (any, error) { return program, nil }}
+}
+
+// read is the program of an experiment with the settings of its page.
+func read[P any](t require.TestingT, name string) P {
+	p := pageOf(name)
+	program, err := programOf[P](&p)
+	require.NoError(t, err)
+	return program
 }

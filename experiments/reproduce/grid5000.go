@@ -29,11 +29,7 @@ import (
 type grid5000 struct {
 	// The values that are tried where OAR's rules leave them open, in seconds.
 	Apart, Dispatch, Epilogue []int
-}
-
-// newGrid5000 is the experiment with our settings.
-func newGrid5000() grid5000 {
-	return grid5000{Apart: []int{0, 2, 4, 5, 6, 8}, Dispatch: []int{0, 1, 2, 3}, Epilogue: []int{0, 1, 2, 3, 4}}
+	File                      string // the recorded runs
 }
 
 // oarMachine is OAR as it is modelled. Times are in seconds.
@@ -90,11 +86,7 @@ func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
 	return waits, nil
 }
 
-func (grid5000) data() (logs, field []string) { return nil, []string{oarFile} }
-
 const (
-	oarFile   = "grid5000-oar-runs.tgz"
-	oarHow    = "It is made of the recorded schedules (SWF, with the machine's waits) that Batsim's authors published with their paper of JSSPP 2016, in oar-team/batsim-experiments."
 	oarWait   = "mean wait, s"
 	oarError  = "mean error of a job's wait, s"
 	oarMiddle = "median error of a job's wait, s"
@@ -111,8 +103,8 @@ const (
 	oarAgain  = "the machine itself, the same workload again"
 )
 
-func (e grid5000) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []Row, err error) {
-	path, err := fieldFile(oarFile, oarHow)
+func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (rows []Row, err error) {
+	path, err := p.file(e.File)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ import (
 // A job that comes looks for its window among what is free in the scheduling
 // interval that begins then and lasts Ahead.
 type jobFlow struct {
-	overrunning           // at the load Load
+	Overrunning           `yaml:",inline"` // at the load Load
 	Warm, Measured, Ahead int
 	Load                  float64
 	// Loads are the offered loads that are compared, each with the probability
@@ -33,17 +33,6 @@ type jobFlow struct {
 	// in the time. Owners' tasks come on top.
 	Loads   []float64
 	Overrun float64
-}
-
-// newJobFlow is the experiment with our settings, which are those of
-// newDependability but for how jobs come.
-func newJobFlow() jobFlow {
-	o := newDependability().overrunning
-	o.Overruns = []float64{0, 0.1, 0.3, 0.5}
-	return jobFlow{
-		overrunning: o, Load: 0.5, Warm: 1200, Measured: 1200, Ahead: o.Environment.Units,
-		Loads: []float64{0.1, 0.3, 0.5, 0.7, 0.9}, Overrun: 0.3,
-	}
 }
 
 const (
@@ -57,34 +46,16 @@ const (
 	overOverrun = against + "probability of an overrun"
 )
 
-// searches are those of dependability, what first fit and DEP come to where the
-// scheduler is told more, and first fit for who asks for more time instead.
-func (f jobFlow) searches() []search {
-	list := compared()
-	for _, s := range list {
-		told, padded := s, s
-		told.name, told.told = s.name+", told", true
-		padded.name, padded.margin = s.name+", padded", f.Excess.Max
-		switch s.name {
-		case "FirstFit":
-			list = append(list, told, padded)
-		case "DEP":
-			list = append(list, told)
-		}
-	}
-	return list
-}
-
 // rows are over the loads or over the probabilities, as the quantity's name says.
 func (f jobFlow) rows(p *page) (rows []Row) {
 	for _, q := range p.Quantities {
-		for _, s := range f.searches() {
+		for _, s := range f.Searches {
 			points, values := loadPoint, f.Loads
 			if strings.HasSuffix(q, overOverrun) {
 				points, values = overrunPoint, f.Overruns
 			}
 			for _, x := range values {
-				rows = append(rows, Row{Series: s.name, Point: points(x), X: x, Quantity: q, Own: true})
+				rows = append(rows, Row{Series: s.Name, Point: points(x), X: x, Quantity: q, Own: true})
 			}
 		}
 	}
@@ -112,8 +83,10 @@ func (f jobFlow) cycle(ctx context.Context, seed, cycle uint64, see sight) error
 	return nil
 }
 
+func (f jobFlow) facts() facts { return facts{"environment": f.environment().Facts()} }
+
 // environment has owners' tasks as far as the last job looks.
-func (f jobFlow) environment() vo.Environment {
+func (f jobFlow) environment() environment {
 	e := f.Environment
 	e.Units = 2*f.Warm + f.Measured + f.Ahead
 	return e
@@ -122,7 +95,7 @@ func (f jobFlow) environment() vo.Environment {
 // flows has the same jobs come under every criterion.
 func (f jobFlow) flows(ctx context.Context, seed, cycle uint64, in *vo.Instance, load, overrun float64, point, sweep string, see sight) error {
 	jobs := f.jobs(des.NewStream(seed, cycle, "job-flow.jobs"), in, load)
-	for _, s := range f.searches() {
+	for _, s := range f.Searches {
 		o := flowObservations{
 			dispatcher: f.dispatcher(s, seed, cycle, overrun),
 			from:       des.Time(f.Warm) * des.Second, to: des.Time(f.Warm+f.Measured) * des.Second,
@@ -130,9 +103,9 @@ func (f jobFlow) flows(ctx context.Context, seed, cycle uint64, in *vo.Instance,
 		o.look = o.see
 		o.until = func(now des.Time) des.Time { return now + des.Time(f.Ahead)*des.Second }
 		if err := o.run(ctx, in, jobs); err != nil {
-			return fmt.Errorf("%s, %s: %w", s.name, point, err)
+			return fmt.Errorf("%s, %s: %w", s.Name, point, err)
 		}
-		o.tell(func(quantity string, x float64) { see.at(s.name, point, quantity+sweep, x) }, jobs)
+		o.tell(func(quantity string, x float64) { see.at(s.Name, point, quantity+sweep, x) }, jobs)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // smallFlow is a job-flow that is over soon.
-func smallFlow() jobFlow {
-	f := newJobFlow()
+func smallFlow(t require.TestingT) jobFlow {
+	f := read[jobFlow](t, "job-flow")
 	f.Environment.Nodes.Count = 15
 	f.Warm, f.Measured, f.Ahead = 200, 400, 400
 	f.Loads, f.Overruns = []float64{0.3}, []float64{0, 0.5}
@@ -23,7 +23,7 @@ func smallFlow() jobFlow {
 }
 
 func TestNobodyIsLateWhereNothingOverruns(t *testing.T) {
-	table, err := paper("job-flow", smallFlow(), nil).Run(context.Background(), Config{Cycles: 3, Seed: 2})
+	table, err := with("job-flow", smallFlow(t)).Run(context.Background(), Config{Cycles: 3, Seed: 2})
 	require.NoError(t, err)
 	late := 0.0
 	for _, r := range table.Rows {
@@ -38,7 +38,7 @@ func TestNobodyIsLateWhereNothingOverruns(t *testing.T) {
 }
 
 func TestTheSameJobsComeAtEveryLoad(t *testing.T) {
-	f := newJobFlow()
+	f := read[jobFlow](t, "job-flow")
 	in, err := f.Environment.Generate(1, 0)
 	require.NoError(t, err)
 	some, many := f.jobs(des.NewStream(1, 0, "x"), in, 0.2), f.jobs(des.NewStream(1, 0, "x"), in, 0.8)
@@ -50,7 +50,7 @@ func TestTheSameJobsComeAtEveryLoad(t *testing.T) {
 }
 
 func TestTheOfferedLoadIsTheJobsWorkOverWhatNodesCanDo(t *testing.T) {
-	f := newJobFlow()
+	f := read[jobFlow](t, "job-flow")
 	var load metrics.Moments
 	for cycle := range uint64(200) {
 		in, err := f.Environment.Generate(3, cycle)
@@ -84,7 +84,7 @@ func TestWhatIsSeenOfAFlow(t *testing.T) {
 	s.windows[1].Cost = 5
 	o := flowObservations{from: 10 * des.Second, to: 20 * des.Second}
 	o.dispatcher = dispatcher{
-		search: search{name: "script", finder: s}, look: o.see,
+		search: search{Name: "script", Search: finder{s}}, look: o.see,
 		until: func(now des.Time) des.Time { return now + 30*des.Second },
 		longer: func(_ string, keys ...uint64) func(des.Time) des.Time {
 			first := keys[0] == 0
@@ -145,9 +145,9 @@ func TestTimeUsedIsThatWithinTheTimeMeasured(t *testing.T) {
 }
 
 func TestOwnersUseTheirNodesAsFarAsAnybodyLooks(t *testing.T) {
-	f := smallFlow()
+	f := smallFlow(t)
 	f.Loads = []float64{0.03}
-	table, err := paper("job-flow", f, nil).Run(context.Background(), Config{Cycles: 10, Seed: 2})
+	table, err := with("job-flow", f).Run(context.Background(), Config{Cycles: 10, Seed: 2})
 	require.NoError(t, err)
 	for _, r := range table.Rows {
 		if r.Quantity == slotLength+overLoad {
@@ -157,7 +157,7 @@ func TestOwnersUseTheirNodesAsFarAsAnybodyLooks(t *testing.T) {
 }
 
 func TestWhoIsToldOrPaddedFaresOtherwise(t *testing.T) {
-	table, err := paper("job-flow", smallFlow(), nil).Run(context.Background(), Config{Cycles: 4, Seed: 2})
+	table, err := with("job-flow", smallFlow(t)).Run(context.Background(), Config{Cycles: 4, Seed: 2})
 	require.NoError(t, err)
 	delay := map[string]float64{}
 	for _, r := range table.Rows {
@@ -175,7 +175,7 @@ func TestWhatEndsEarlyIsFree(t *testing.T) {
 	in := instance(nil, nil)
 	s := &script{windows: []entity.Window{windowOn(0, 15, in.Nodes...), {}}}
 	d := &dispatcher{
-		search: search{name: "padded", finder: s, margin: 0.5},
+		search: search{Name: "padded", Search: finder{s}, Margin: 0.5},
 		until:  func(des.Time) des.Time { return in.End },
 		longer: func(string, ...uint64) func(des.Time) des.Time {
 			more := -4 * des.Second
@@ -194,7 +194,7 @@ func TestWhoIsToldKnowsUntilWhenATaskGoesOn(t *testing.T) {
 		in := instance([]vo.Span{seconds(0, 10)})
 		s := &script{windows: make([]entity.Window, 1)}
 		d := &dispatcher{
-			search: search{name: "script", finder: s, told: true},
+			search: search{Name: "script", Search: finder{s}, Told: true},
 			until:  func(des.Time) des.Time { return in.End },
 			longer: func(string, ...uint64) func(des.Time) des.Time {
 				return func(planned des.Time) des.Time { return planned + 8*des.Second }
@@ -208,7 +208,7 @@ func TestWhoIsToldKnowsUntilWhenATaskGoesOn(t *testing.T) {
 
 // asked is a finder that says what it was asked for.
 type asked struct {
-	search
+	plan.Finder
 	requests []entity.Request
 }
 
@@ -216,14 +216,14 @@ func (*asked) Name() string { return "asked" }
 
 func (a *asked) Find(ctx context.Context, r entity.Request, list plan.SlotList, until des.Time) (plan.Found, error) {
 	a.requests = append(a.requests, r)
-	return a.finder.Find(ctx, r, list, until)
+	return a.Finder.Find(ctx, r, list, until)
 }
 
 func TestAPaddedJobAsksForMoreAndTakesWhatItTakes(t *testing.T) {
 	in := instance(nil)
-	finder := &asked{search: compared()[0]}
+	recorder := &asked{Finder: firstFit}
 	d := &dispatcher{
-		search: search{name: "padded", finder: finder, margin: 0.5},
+		search: search{Name: "padded", Search: finder{recorder}, Margin: 0.5},
 		until:  func(des.Time) des.Time { return in.End },
 		longer: func(string, ...uint64) func(des.Time) des.Time {
 			return func(estimate des.Time) des.Time { return estimate + 2*des.Second }
@@ -231,8 +231,8 @@ func TestAPaddedJobAsksForMoreAndTakesWhatItTakes(t *testing.T) {
 	}
 	job := &entity.Job{Runtime: 20 * des.Second, Request: entity.Request{Nodes: 1, Length: 20 * des.Second, Budget: 24}}
 	require.NoError(t, d.run(context.Background(), in, []*entity.Job{job}))
-	require.Equal(t, 30*des.Second, finder.requests[0].Length)
-	require.Equal(t, 36., finder.requests[0].Budget)
+	require.Equal(t, 30*des.Second, recorder.requests[0].Length)
+	require.Equal(t, 36., recorder.requests[0].Budget)
 	a := d.jobs[0]
 	require.Equal(t, 30*des.Second, a.parts[0].planned)
 	require.Equal(t, 22*des.Second, a.finish())
@@ -240,7 +240,7 @@ func TestAPaddedJobAsksForMoreAndTakesWhatItTakes(t *testing.T) {
 }
 
 func TestADependabilitysJobsComeBeforeTheIntervalEnds(t *testing.T) {
-	d := newDependability()
+	d := read[streamOfJobs](t, "dependability")
 	d.Jobs = 200
 	jobs := d.jobs(des.NewStream(1, 0, "x"), 1200*des.Second)
 	require.Less(t, len(jobs), d.Jobs)

@@ -37,6 +37,9 @@ type oar11 struct {
 	Strategies, Others, Readings []string
 	// Variants are run with Strategies at the last step.
 	Variants []oarVariant
+	// Shapes and Orders are what the paper claims of single strategies, and of OAR and RLA.
+	Shapes []oarShape
+	Orders []oarOrder
 	// What the strategies do unless they are told otherwise.
 	FirstScore float64
 	Expiry     des.Time
@@ -49,52 +52,29 @@ type oarVariant struct {
 	Speeds        []float64 // by cluster
 	Latency       float64   // seconds
 	Policy        string    // of the local schedulers
-	UserEstimates bool      // what users say, not what jobs take
+	UserEstimates bool      // what users say, not what jobs take: a trace has them
 }
 
-// newOAR11 is the experiment as the paper has it: up to 117,000 jobs.
-func newOAR11() oar11 {
-	e := oar11{
-		Grid: oar11Grid(), Source: findSource(), FirstScore: agent.Initial, Expiry: grid.DefaultExpiry,
-		Strategies: []string{
-			"oar", "rla", "rla-improvement", "rla:reward=relative", "rla:reward=sign", "rla:reward=inverse", "rla:reward=size",
-		},
-		Others: []string{"hybrid", "hybrid-improvement", "shortest-queue", "round-robin", "central"},
-		Variants: []oarVariant{
-			{Name: "large faster", Speeds: []float64{1.3, 1.2, 1.1, 1, 0.9, 0.8, 0.7}},
-			{Name: "small faster", Speeds: []float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3}},
-			{Name: "latency 0.01 s", Latency: 0.01},
-			{Name: "latency 30 s", Latency: 30},
-			{Name: "FCFS", Policy: "fcfs"},
-		},
-	}
-	if e.Source.Trace != "" {
-		e.Variants = append(e.Variants, oarVariant{Name: "users' estimates", UserEstimates: true})
-	}
-	for _, rule := range []string{"absolute", "relative", "sign"} {
-		readings := []string{"first=100:by-size=on", "by-size=on", "emergencies=off", "since=fragment"}
-		if rule == "absolute" { // the only one of the three to which a unit matters
-			readings = append([]string{"first=3600", "first=86400"}, readings[1:]...)
-		}
-		for _, r := range readings {
-			e.Readings = append(e.Readings, "rla:reward="+rule+":"+r)
-		}
-	}
-	for n := int64(13_000); n <= 117_000; n += 13_000 {
-		e.Steps = append(e.Steps, n)
-	}
-	return e
+// oarShape is a claim about the figures of one strategy over the numbers of jobs.
+type oarShape struct {
+	Where, Text, Quantity string
+	Of                    string // oar, rla, or all strategies where it is empty
+	Shape                 string // one of oarShapes
 }
 
-// oar11Grid is the paper's grid: seven clusters, seven brokers. It gives neither
-// speeds nor latencies nor the local schedulers: ours are equal speeds, 1 s
-// (a wide-area round trip and the handling at both ends) and EASY.
-func oar11Grid() simulation.Grid {
-	g := &simulation.Grid{Network: simulation.Network{Latency: 1}}
-	for _, n := range []int{240, 210, 180, 150, 120, 90, 60} {
-		g.Clusters = append(g.Clusters, simulation.ClusterSite{Processors: n})
+// oarOrder is a claim that one of OAR and RLA has less of something at the last step.
+type oarOrder struct {
+	Where, Text, Quantity string
+	Less                  string // oar or rla
+}
+
+// complete fills in the defaults of grid and strategies, and where the jobs are from.
+func (e *oar11) complete() {
+	e.Grid = *e.Grid.WithDefaults()
+	e.Source, e.FirstScore, e.Expiry = findSource(), agent.Initial, grid.DefaultExpiry
+	if e.Source.Trace == "" {
+		e.Variants = slices.DeleteFunc(e.Variants, func(v oarVariant) bool { return v.UserEstimates })
 	}
-	return *g.WithDefaults()
 }
 
 // oarSource is where an experiment's jobs come from: a trace, or Lublin and
@@ -195,7 +175,7 @@ type oarCell struct {
 	variant  oarVariant
 	jobs     int64
 	strategy string
-	measured [len(oarMeasures)]float64
+	measured []float64 // as oarMeasures
 }
 
 func (e oar11) last() int64 { return e.Steps[len(e.Steps)-1] }
@@ -272,37 +252,9 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 		}
 		inputs = append(inputs, in)
 	}
-	// A cell is a unit of a study, so that what is done of it is kept: its figures are
-	// texts there.
 	cells := e.cells()
-	axis := sweep.Axis{Names: []string{"variant", "jobs", "strategy"}}
-	for _, x := range slices.Backward(cells) { // the longest runs first
-		axis.Points = append(axis.Points, []string{x.variant.Name, strconv.FormatInt(x.jobs, 10), x.strategy})
-	}
-	at := func(i int) *oarCell { return cells[len(cells)-1-i] }
-	rows, err := c.sweep(ctx, e, axis, func(ctx context.Context, i int) (texts sweep.Row, err error) {
-		x := at(i)
-		r, err := onGrid(ctx, e.gridAs(x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, simulation.Options{})
-		if err != nil {
-			return nil, fmt.Errorf("%s, %d jobs, %s: %w", x.strategy, x.jobs, cmp.Or(x.variant.Name, "as published"), err)
-		}
-		for _, m := range oarMeasures { // the shortest texts that give the same numbers again
-			texts = append(texts, sweep.Cell{Name: m.quantity, Value: strconv.FormatFloat(m.of(r), 'g', -1, 64)})
-		}
-		return texts, nil
-	}, inputs...)
-	if err != nil {
+	if err := e.run(ctx, c, cells, inputs); err != nil {
 		return nil, err
-	}
-	for i, texts := range rows {
-		if len(texts) != len(oarMeasures) {
-			return nil, fmt.Errorf("%d figures, not %d", len(texts), len(oarMeasures))
-		}
-		for k, cell := range texts {
-			if at(i).measured[k], err = strconv.ParseFloat(cell.Value, 64); err != nil {
-				return nil, fmt.Errorf("%s: %w", cell.Name, err)
-			}
-		}
 	}
 	// Claims are asked for by strategy, number of jobs and quantity.
 	t.Claims = e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
@@ -317,6 +269,44 @@ func (e oar11) measure(ctx context.Context, c Config, _ *page, t *Table) ([]Row,
 		return 0
 	})
 	return e.rows(cells), nil
+}
+
+// run carries out all cells. A cell is a unit of a study, so that what is done of it is
+// kept; the longest runs come first.
+func (e oar11) run(ctx context.Context, c Config, cells []*oarCell, inputs []sweep.Input) error {
+	var quantities []string
+	for _, m := range oarMeasures {
+		quantities = append(quantities, m.quantity)
+	}
+	backwards := slices.Clone(cells)
+	slices.Reverse(backwards)
+	axis := sweep.Axis{Names: []string{"variant", "jobs", "strategy"}}
+	for _, x := range backwards {
+		axis.Points = append(axis.Points, []string{x.variant.Name, strconv.FormatInt(x.jobs, 10), x.strategy})
+	}
+	rows, err := c.sweep(ctx, e, axis, func(ctx context.Context, i int) (sweep.Row, error) {
+		x := backwards[i]
+		r, err := onGrid(ctx, e.gridAs(x.variant), e.Source, x.jobs, x.variant.UserEstimates, x.strategy, c.Seed, simulation.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("%s, %d jobs, %s: %w", x.strategy, x.jobs, cmp.Or(x.variant.Name, "as published"), err)
+		}
+		found := noObservations(len(quantities), 1)
+		for k, m := range oarMeasures {
+			found.values[k] = m.of(r)
+		}
+		return found.texts(quantities), nil
+	}, inputs...)
+	if err != nil {
+		return err
+	}
+	for i, texts := range rows {
+		found := noObservations(len(quantities), 1)
+		if err := found.read(quantities, texts); err != nil {
+			return err
+		}
+		backwards[i].measured = found.values
+	}
+	return nil
 }
 
 // rows are the figures by their numbers of jobs, and at the last of them by variant.
@@ -349,42 +339,25 @@ func (e oar11) rows(cells []*oarCell) (rows []Row) {
 	return rows
 }
 
-const (
-	figures23 = "OAR11 figures 2, 3"
-	figure2b  = "OAR11 figure 2b"
-)
-
 // claims is what OAR11 claims, judged by one run each for each rule of learning: the
 // first of the strategies stands for OAR, each of the others for RLA. The paper has
 // charts without numbers: what "stable" and "flat" are to mean is ours.
 func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantity string) float64) (claims []Claim) {
 	oar, rules := e.Strategies[0], e.Strategies[1:]
-	enter := func(where, text string, v Verdict, detail string) {
-		claims = append(claims, Claim{Where: where, Text: text, Verdict: v, Detail: detail})
-	}
-	for _, c := range []struct {
-		where, text, quantity string
-		of                    []string
-		judge                 func(of []float64) (Verdict, string)
-	}{
-		{figures23, "the makespan grows with the number of jobs", makespan, e.Strategies, grows},
-		{figure2b, "the mean wait falls as the number of jobs grows", meanWaitHours, e.Strategies, falls},
-		{figures23, "the utilization is stable, within 10 points", usedPercent, e.Strategies, stable},
-		{figures23, "OAR's interventions grow with the number of jobs", interventions, e.Strategies[:1], grows},
-		{figures23, "RLA's interventions are flat, less than doubled", interventions, rules, flat},
-	} {
-		for _, s := range c.of {
-			var of []float64 // on the paper's grid
+	for _, c := range e.Shapes {
+		of := map[string][]string{"": e.Strategies, "oar": {oar}, "rla": rules}[c.Of]
+		for _, s := range of {
+			var figures []float64 // on the paper's grid
 			for _, n := range e.Steps {
-				of = append(of, at(oarVariant{}, s, n, c.quantity))
+				figures = append(figures, at(oarVariant{}, s, n, c.Quantity))
 			}
-			verdict, detail := c.judge(of)
-			enter(c.where, c.text+": "+s, verdict, detail)
+			verdict, detail := oarShapes[c.Shape](figures)
+			claims = append(claims, Claim{Where: c.Where, Text: c.Text + ": " + s, Verdict: verdict, Detail: detail})
 		}
 	}
 	// everywhere enters a claim that is tested under every setting: it is undecided
 	// where what the paper leaves open decides.
-	everywhere := func(text string, against func(oarVariant) string) {
+	everywhere := func(where, text string, against func(oarVariant) string) {
 		var failing, holding []string
 		for _, v := range append([]oarVariant{{}}, e.Variants...) {
 			name := cmp.Or(v.Name, "as above")
@@ -404,21 +377,12 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 		if len(holding) > 0 {
 			details = append(details, "holds "+strings.Join(holding, ", "))
 		}
-		enter(figures23, fmt.Sprintf("at %d jobs %s", e.last(), text), verdict, strings.Join(details, "; "))
-	}
-	orders := []struct {
-		text, quantity string
-		oar            bool // less by OAR
-	}{
-		{"OAR's makespan is below RLA's", makespan, true},
-		{"RLA's mean wait is below OAR's", meanWaitHours, false},
-		{"RLA's utilization is below OAR's", usedPercent, false},
-		{"RLA's interventions are below OAR's", interventions, false},
+		claims = append(claims, Claim{Where: where, Text: fmt.Sprintf("at %d jobs %s", e.last(), text), Verdict: verdict, Detail: strings.Join(details, "; ")})
 	}
 	// against is why an order does not hold for a rule, at the last step.
-	against := func(i int, v oarVariant, rule string) string {
-		less, than := at(v, rule, e.last(), orders[i].quantity), at(v, oar, e.last(), orders[i].quantity)
-		if orders[i].oar {
+	against := func(o oarOrder, v oarVariant, rule string) string {
+		less, than := at(v, rule, e.last(), o.Quantity), at(v, oar, e.last(), o.Quantity)
+		if o.Less == "oar" {
 			less, than = than, less
 		}
 		if less < than {
@@ -426,17 +390,17 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 		}
 		return digits(less) + " not below " + digits(than)
 	}
-	for i, o := range orders {
+	for _, o := range e.Orders {
 		for _, s := range rules {
-			everywhere(o.text+": "+s, func(v oarVariant) string { return against(i, v, s) })
+			everywhere(o.Where, o.Text+": "+s, func(v oarVariant) string { return against(o, v, s) })
 		}
 	}
 	for _, s := range rules {
-		everywhere("all four orders: "+s, func(v oarVariant) string {
+		everywhere(e.Orders[0].Where, "all four orders: "+s, func(v oarVariant) string {
 			var failing []string
-			for i, o := range orders {
-				if against(i, v, s) != "" {
-					failing = append(failing, o.quantity)
+			for _, o := range e.Orders {
+				if against(o, v, s) != "" {
+					failing = append(failing, o.Quantity)
 				}
 			}
 			return strings.Join(failing, " and ")
@@ -444,6 +408,9 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 	}
 	return claims
 }
+
+// oarShapes judge what figures do as the number of jobs grows.
+var oarShapes = map[string]func(of []float64) (Verdict, string){"grows": grows, "falls": falls, "stable": stable, "flat": flat}
 
 // grows judges a growth: undecided where the last is above the first, but not each as
 // high as the one before it.

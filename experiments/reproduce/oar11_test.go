@@ -44,7 +44,7 @@ func TestEveryStrategyKeepsTheRules(t *testing.T) {
 func keepsTheRules(t *testing.T, source oarSource, strategy string, n int64) {
 	var sites []*validate.Validator
 	ran := counter{tasks: map[int64]int{}, fragments: map[int64]int{}}
-	r, err := onGrid(context.Background(), oar11Grid(), source, n, false, strategy, 1, simulation.Options{
+	r, err := onGrid(context.Background(), read[oar11](t, "oar-rla").Grid, source, n, false, strategy, 1, simulation.Options{
 		Observers: func(_, site string) []entity.Observer {
 			if site == "" {
 				return nil
@@ -113,7 +113,7 @@ func BenchmarkGrid(b *testing.B) {
 		from   oarSource
 		jobs   []int64
 	}{
-		{"7x7", oar11Grid(), lookAlike(), []int64{2000, 8000}},
+		{"7x7", read[oar11](b, "oar-rla").Grid, lookAlike(), []int64{2000, 8000}},
 		{"100x100", large, oarSource{Processors: 9600, Load: 0.7}, []int64{500, 2000}},
 	} {
 		for _, strategy := range []string{"oar", "rla-improvement"} {
@@ -157,10 +157,10 @@ func TestATraceThatIsAReconstructionIsCalledOne(t *testing.T) {
 
 // A small instance of the experiment: complete, and the same twice.
 func TestExperiment(t *testing.T) {
-	e := newOAR11()
+	e := read[oar11](t, "oar-rla")
 	e.Source, e.Steps, e.Variants = lookAlike(), []int64{200, 400}, e.Variants[:2]
 	c := Config{Seed: 1, Workers: 1}
-	table, err := paper("oar-rla", e, nil).Run(context.Background(), c)
+	table, err := with("oar-rla", e).Run(context.Background(), c)
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2*7*len(oarMeasures)+2*13+(7+5+13+2*7)*5)
 	require.Equal(t, [3]string{"oar", "200 jobs", makespan}, [3]string{table.Rows[0].Series, table.Rows[0].Point, table.Rows[0].Quantity})
@@ -175,7 +175,7 @@ func TestExperiment(t *testing.T) {
 	require.Contains(t, page.String(), "judged by single runs")
 	require.Contains(t, page.String(), "no interval")
 	c.Workers = 3
-	again, err := paper("oar-rla", e, nil).Run(context.Background(), c)
+	again, err := with("oar-rla", e).Run(context.Background(), c)
 	require.NoError(t, err)
 	require.Equal(t, table, again, "whatever the number of workers")
 }
@@ -190,7 +190,9 @@ func TestRunsThatAreDoneAreKept(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(trace, []byte(text), 0o666))
 	}
-	e := oar11{Grid: oar11Grid(), Source: oarSource{Trace: trace}, Steps: []int64{50, 100}, Strategies: []string{"oar", "rla"}}
+	e := read[oar11](t, "oar-rla")
+	e.Source, e.Steps, e.Strategies = oarSource{Trace: trace}, []int64{50, 100}, []string{"oar", "rla"}
+	e.Others, e.Readings, e.Variants = nil, nil, nil
 	first := -1 // how many runs are there at the beginning
 	c := Config{Seed: 1, Dir: filepath.Join(t.TempDir(), "runs"), Progress: func(done, _ int) {
 		if first < 0 {
@@ -199,7 +201,7 @@ func TestRunsThatAreDoneAreKept(t *testing.T) {
 	}}
 	run := func(kept int) Table {
 		first = -1
-		table, err := paper("oar-rla", e, nil).Run(context.Background(), c)
+		table, err := with("oar-rla", e).Run(context.Background(), c)
 		require.NoError(t, err)
 		require.Equal(t, kept, first)
 		return table
@@ -207,7 +209,7 @@ func TestRunsThatAreDoneAreKept(t *testing.T) {
 	write(500)
 	want := run(0)
 	require.Equal(t, want, run(4))
-	e.Grid = oar11Grid()
+	e.Grid = read[oar11](t, "oar-rla").Grid
 	require.Equal(t, want, run(4), "an equal grid elsewhere in memory")
 	write(600)
 	require.NotEqual(t, want, run(0), "another trace of the same name")
@@ -233,7 +235,8 @@ func TestEveryMeasureIsOfItsOwnFigure(t *testing.T) {
 // judged is what the register says of figures of OAR and one rule of learning.
 func judged(t *testing.T, steps []int64, variants []oarVariant, at func(v, strategy string, jobs int64, quantity string) float64) map[string]Claim {
 	t.Helper()
-	e := oar11{Steps: steps, Strategies: []string{"oar", "rla"}, Variants: variants}
+	e := read[oar11](t, "oar-rla")
+	e.Steps, e.Strategies, e.Variants = steps, []string{"oar", "rla"}, variants
 	claims := e.claims(func(v oarVariant, strategy string, jobs int64, quantity string) float64 {
 		return at(v.Name, strategy, jobs, quantity)
 	})

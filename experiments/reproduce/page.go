@@ -25,12 +25,18 @@ var papers embed.FS
 // page is what a file of papers has of an experiment. Texts may contain actions of
 // text/template on the program of the experiment, so that no number is said twice.
 type page struct {
+	name          string
 	Title, Source string
 	Cycles        int    // how many were published; 0 of experiments without cycles
 	X             string // what varies from point to point
-	Settings      []settingText
-	Remarks       []string // how the figures were measured
-	Notes         []string // what does not match, and why
+	Program       any    // the settings of the program: see programOf
+	// Logs and Files are what others have published and the program needs, or takes where it
+	// is at hand; How is a sentence that says where it is to be had.
+	Logs, Files []string
+	How         string
+	Settings    []settingText
+	Remarks     []string // how the figures were measured
+	Notes       []string // what does not match, and why
 	// Quantities are the columns of Paper and Code, which have the figures of a row by its
 	// label: those that were published, and those of the authors' program, as they are
 	// printed, separated by blanks, "-" where there is none.
@@ -95,10 +101,31 @@ func pageOf(name string) page {
 	if !ok {
 		p.err = cmp.Or(err, fmt.Errorf("no file of papers has a page of the experiment %s", name))
 	}
+	p.name = name
 	return p
 }
 
-// facts are those of generators, by the name that a page has for the generator.
+// programOf is a program with the settings of a page, which are named as its fields are; what
+// no page can say the program completes.
+func programOf[P any](p *page) (program P, err error) {
+	if p.err != nil {
+		return program, p.err
+	}
+	text, err := yaml.Marshal(p.Program) // without anchors and aliases, which are the whole file's
+	if err == nil && p.Program != nil {
+		err = yaml.UnmarshalWithOptions(text, &program, yaml.Strict())
+	}
+	if err != nil {
+		return program, fmt.Errorf("the program of the experiment %s: %w", p.name, err)
+	}
+	if x, ok := any(&program).(interface{ complete() }); ok {
+		x.complete()
+	}
+	return program, nil
+}
+
+// facts are the settings of generators, by the name that a page has for the generator. A
+// program that has generators tells theirs.
 type facts map[string][]vo.Fact
 
 // value is that of one fact, or "".
@@ -111,22 +138,26 @@ func (f facts) value(generator, name string) string {
 }
 
 // table is the page as a table without rows.
-func (p *page) table(name string, program any, f facts) (t Table, err error) {
+func (p *page) table(program any) (t Table, err error) {
 	if p.err != nil {
 		return t, p.err
+	}
+	var f facts
+	if generating, ok := program.(interface{ facts() facts }); ok {
+		f = generating.facts()
 	}
 	fill := func(text string) string {
 		if err != nil || !strings.Contains(text, "{{") {
 			return text
 		}
 		var b bytes.Buffer
-		form := template.New(name).Funcs(template.FuncMap{"cycles": func() int { return p.Cycles }, "fact": f.value, "list": list})
+		form := template.New(p.name).Funcs(template.FuncMap{"cycles": func() int { return p.Cycles }, "fact": f.value, "list": list})
 		if form, err = form.Parse(text); err == nil {
 			err = form.Execute(&b, program)
 		}
 		return b.String()
 	}
-	t = Table{Name: name, Title: p.Title, Source: p.Source, XLabel: p.X, Remarks: slices.Clone(p.Remarks), Notes: slices.Clone(p.Notes)}
+	t = Table{Name: p.name, Title: p.Title, Source: p.Source, XLabel: p.X, Remarks: slices.Clone(p.Remarks), Notes: slices.Clone(p.Notes)}
 	for _, s := range p.Settings {
 		for _, fact := range f[s.Facts] {
 			t.Settings = append(t.Settings, Setting{fact.Name, fact.Value, s.Sources[fact.Name]})

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // chart has two series at three points, of two quantities.
@@ -48,11 +46,13 @@ func TestAClaimOfAPageIsPairsOfRows(t *testing.T) {
 
 // A name that is no row's would leave a claim untested, and a figure unseen.
 func TestPagesSpeakOfRowsThatThereAre(t *testing.T) {
-	for _, e := range ofCycles() {
+	for _, e := range drawn() {
 		e := e.(experiment)
 		page := e.page()
 		require.NoError(t, page.err, e.name)
-		rows := e.program.(replicated).rows(&page)
+		program, err := e.program(&page)
+		require.NoError(t, err)
+		rows := program.(replicated).rows(&page)
 		index, err := indexOf(rows)
 		require.NoError(t, err)
 		for _, c := range page.claims(rows) {
@@ -78,7 +78,9 @@ func TestPagesSpeakOfRowsThatThereAre(t *testing.T) {
 		}
 	}
 	for _, e := range field() {
-		require.NoError(t, e.(experiment).page().err)
+		page := e.(experiment).page()
+		_, err := e.(experiment).program(&page)
+		require.NoError(t, err)
 	}
 }
 
@@ -88,21 +90,26 @@ func TestTextsOfAPageAreFilledFromItsProgram(t *testing.T) {
 		{Name: "cycles", Value: "{{cycles}} of {{list .Steps}}", From: "X 2"},
 		{Name: "load", Value: "as {{fact `text` `load`}}", From: "X 3"},
 	}}
-	program := struct{ Steps []int }{[]int{1, 2, 3}}
-	f := facts{"environment": {{Name: "nodes", Value: "24"}, {Name: "price", Value: "1"}}, "text": []vo.Fact{{Name: "load", Value: "20%"}}}
-	table, err := p.table("toy", program, f)
+	table, err := p.table(generating{[]int{1, 2, 3}})
 	require.NoError(t, err)
 	require.Equal(t, []Setting{
 		{"nodes", "24", "X 1"}, {"price", "1", "ours: cheap"}, {"cycles", "40 of 1, 2, 3", "X 2"}, {"load", "as 20%", "X 3"},
 	}, table.Settings)
 	p.Settings[1].Value = "{{.Nothing}}"
-	_, err = p.table("toy", program, f)
+	_, err = p.table(generating{})
 	require.ErrorContains(t, err, "Nothing")
 }
 
+// generating is a program that has two generators.
+type generating struct{ Steps []int }
+
+func (generating) facts() facts {
+	return facts{"environment": {{Name: "nodes", Value: "24"}, {Name: "price", Value: "1"}}, "text": {{Name: "load", Value: "20%"}}}
+}
+
 func TestAnExperimentWithoutAPageSaysSo(t *testing.T) {
-	_, err := paper("nothing", aepFigure5(), nil).Run(t.Context(), Config{})
+	_, err := with("nothing", read[searches](t, "aep")).Run(t.Context(), Config{})
 	require.ErrorContains(t, err, "no file of papers has a page of the experiment nothing")
-	_, err = paper("aep", struct{}{}, nil).Run(t.Context(), Config{})
+	_, err = with("aep", struct{}{}).Run(t.Context(), Config{})
 	require.ErrorContains(t, err, "has no program")
 }

@@ -3,43 +3,136 @@ package reproduce
 // META's experiments with batches (6.2 to 7.1): plans of one cycle.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/policy/cyclic"
 	"github.com/gridslot/gridslot/policy/window"
 	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // planning draws an environment and a batch a cycle and has every planner plan it.
-type planning []planned
-
-// planned is a planner and what it plans.
-type planned struct {
-	Series, Point string
-	Variant       string // see Row
-	X             float64
-	Environment   vo.Environment // METABatches where it has no nodes
-	Batch         vo.Batch
-	Planner       cyclic.Planner
-	// Criteria are the users' searches, of which each job draws one: the rows are by
-	// criterion, whose names are then the series. None is the planner's own.
-	Criteria []criterion
-	// Offer, if set, is the price at which node 1, then of performance 6, is
-	// offered (META table 2).
-	Offer float64
-	// Empty takes the owner's tasks off the node that is offered.
-	Empty bool
-	Own   bool
+type planning struct {
+	Environment environment
+	Batch       vo.Batch
+	// Users are the criteria of which each job draws one where a plan is by users' criteria.
+	Users []criterion
+	Plans []planned
 }
 
 // criterion is a user's search under the name that the table has for it.
 type criterion struct {
 	Name   string
-	Finder plan.Finder
+	Search finder
+}
+
+// planned is a planner and what it plans; where something varies it is several.
+type planned struct {
+	Series  string
+	Variant string // see Row
+	Planner planner
+	// ByUsers has jobs draw their searches: the rows are by criterion, whose names are then
+	// the series.
+	ByUsers bool
+	// Volume is the range of jobs' volumes, where it is not the batch's.
+	Volume vo.Range
+	// Load, if set, is how many tenths of a node its owner has at most.
+	Load float64
+	// Slices, Shares and Prices are values of the planner's k and q, and prices at which node
+	// 1, then of performance 6, is offered (META table 2): a plan for each.
+	Slices         []int
+	Shares, Prices []float64
+	Empty          bool // takes the owner's tasks off the node that is offered
+	Own            bool
+
+	point string
+	x     float64
+	price float64 // of the node that is offered; 0 where none is
+}
+
+// planner says how META's planners plan: with whole task times, by first fit, in the least
+// batch time within the mean budget. Each further setting is one thing done otherwise.
+type planner struct {
+	K     int    // slices
+	Shift string // off, end or slice
+	// Distinct drops alternatives of equal rounded cost and time, Counted counts a job that is
+	// shifted once more, Grid chooses among whole numbers, the first of equals, and Inclusive
+	// slices one job more than the share: the authors' ways, where their program does what
+	// META's text does not say. Theirs are all of them.
+	Distinct, Counted, Grid, Inclusive bool
+	Theirs                             bool
+	Income                             bool // B* is the largest income
+	// Fill slices the share Q of the batch, in slices of SliceOf jobs if that is set, and fills
+	// in the others by first fit.
+	Fill    bool
+	Q       float64
+	SliceOf int
+	Select  string // which jobs are sliced: priority, dearest or demanding
+}
+
+// slicer is the batch-slicer of p's settings.
+func (p planner) slicer() (b cyclic.BatchSlicer, err error) {
+	b = cyclic.BatchSlicer{
+		Slices: p.K, CountShifted: p.Counted || p.Theirs,
+		Search: cyclic.Search{Finder: window.AMP{Settings: wholeTimes}, Distinct: p.Distinct || p.Theirs},
+		Choice: cyclic.Choice{Problem: cyclic.BatchTime},
+	}
+	if p.SliceOf > 0 {
+		b.Slices = int(math.Round(p.Q * float64(vo.Batch{}.WithDefaults().Jobs) / float64(p.SliceOf)))
+	}
+	if p.Grid || p.Theirs {
+		b.Choice.Grid = 1
+	}
+	if p.Income {
+		b.Choice.BudgetLimit = cyclic.LargestIncome
+	}
+	b.Shift, err = cyclic.ParseShift(cmp.Or(p.Shift, cyclic.NoShift.String()))
+	return b, err
+}
+
+// make is the planner of p's settings.
+func (p planner) make() (cyclic.Planner, error) {
+	slicer, err := p.slicer()
+	if err != nil || !p.Fill {
+		return slicer, err
+	}
+	by, err := cyclic.ParseSelection(cmp.Or(p.Select, cyclic.ByPriority.String()))
+	filling := cyclic.Filling{Finder: window.AMP{Settings: wholeTimes}}
+	return cyclic.BSF{Share: cyclic.Share{Q: p.Q, By: by, Inclusive: p.Inclusive || p.Theirs}, Slicer: slicer, Filling: filling}, err
+}
+
+// plans are those of the page, each by all values of what it varies.
+func (b planning) plans() (all []planned) {
+	for _, p := range b.Plans {
+		for _, k := range p.Slices {
+			next := p
+			next.Planner.K, next.point, next.x = k, fmt.Sprintf("k = %d", k), float64(k)
+			all = append(all, next)
+		}
+		for _, q := range p.Shares {
+			next := p
+			next.Planner.Q, next.point, next.x = q, fmt.Sprintf("q = %v", q), q
+			all = append(all, next)
+		}
+		for _, price := range p.Prices {
+			next := p
+			next.price, next.point, next.x = price, fmt.Sprintf("price %v", price), price
+			all = append(all, next)
+		}
+		if p.Slices == nil && p.Shares == nil && p.Prices == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (b planning) facts() facts {
+	return facts{"environment": b.Environment.Facts(), "batch": b.Batch.Facts()}
 }
 
 // What is observed of a plan beside the quantities of windows (search.go).
@@ -56,16 +149,16 @@ const (
 // offeredPerf is the performance of the node that META table 2 offers.
 const offeredPerf = 6
 
-// rows are the plans' in their order, by criterion where a plan has several.
-func (plans planning) rows(p *page) []Row {
+// rows are the plans' in their order, by criterion where each job draws one.
+func (b planning) rows(p *page) []Row {
 	var lines []Row
-	for _, plan := range plans {
+	for _, plan := range b.plans() {
 		names := []criterion{{Name: plan.Series}}
-		if plan.Criteria != nil {
-			names = plan.Criteria
+		if plan.ByUsers {
+			names = b.Users
 		}
 		for _, c := range names {
-			lines = append(lines, Row{Series: c.Name, Variant: plan.Variant, Point: plan.Point, X: plan.X, Own: plan.Own})
+			lines = append(lines, Row{Series: c.Name, Variant: plan.Variant, Point: plan.point, X: plan.x, Own: plan.Own})
 		}
 	}
 	return p.each(lines)
@@ -73,57 +166,79 @@ func (plans planning) rows(p *page) []Row {
 
 // cycle has every plan draw its own environment and batch. The streams are the same for
 // all, so that plans of equal settings meet equal ones.
-func (plans planning) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
-	for _, plan := range plans {
-		environment := plan.Environment
-		if environment.Nodes.Count == 0 {
-			environment = vo.METABatches()
-		}
-		in, err := environment.Generate(seed, cycle)
+func (b planning) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
+	for _, plan := range b.plans() {
+		in, err := b.instance(plan, seed, cycle)
 		if err != nil {
 			return err
 		}
-		if plan.Offer > 0 {
-			in.Nodes[0].Perf, in.Nodes[0].Price = offeredPerf, plan.Offer
-			if plan.Empty {
-				in.Tasks[0] = nil
-			}
+		batch := b.Batch
+		if plan.Volume != (vo.Range{}) {
+			batch.Volume = plan.Volume
 		}
-		jobs, err := plan.Batch.Generate(seed, cycle)
+		jobs, err := batch.Generate(seed, cycle)
 		if err != nil {
 			return err
 		}
-		batch, names := items(jobs), make([]string, len(jobs))
-		draw := des.NewStream(seed, cycle, "reproduce.criterion")
-		for i := range batch {
-			names[i] = plan.Series
-			if plan.Criteria != nil {
-				c := plan.Criteria[draw.IntN(len(plan.Criteria))]
-				names[i], batch[i].Request.Criterion = c.Name, c.Finder
-			}
-		}
-		out, err := plan.Planner.Plan(ctx, batch, in.SlotList())
-		if err != nil {
+		if err := b.observe(ctx, plan, in, jobs, des.NewStream(seed, cycle, "reproduce.criterion"), see); err != nil {
 			return fmt.Errorf("%s: %w", varied(plan.Series, plan.Variant), err)
 		}
-		sums := make(map[string]*planSums)
-		for i := range out.Jobs {
-			if sums[names[i]] == nil {
-				sums[names[i]] = new(planSums)
-			}
-			sums[names[i]].decide(&out.Jobs[i], jobs[i])
+	}
+	return nil
+}
+
+// instance is a plan's environment.
+func (b planning) instance(plan planned, seed, cycle uint64) (*vo.Instance, error) {
+	environment := b.Environment
+	if plan.Load > 0 {
+		environment.Load.Level = vo.HypergeometricLevel{Lo: 0, Hi: plan.Load}
+	}
+	in, err := environment.Generate(seed, cycle)
+	if err == nil && plan.price > 0 {
+		in.Nodes[0].Perf, in.Nodes[0].Price = offeredPerf, plan.price
+		if plan.Empty {
+			in.Tasks[0] = nil
 		}
-		for name, s := range sums { // each is told of rows of its own
-			s.tell(func(q string, x float64) { see.at(varied(name, plan.Variant), plan.Point, q, x) })
+	}
+	return in, err
+}
+
+// observe plans the jobs, for each of which its criterion is drawn, and tells what they get:
+// by criterion, and what is seen of the plan as a whole.
+func (b planning) observe(ctx context.Context, plan planned, in *vo.Instance, jobs []*entity.Job, draw *rand.Rand, see sight) error {
+	batch, names := items(jobs), make([]string, len(jobs))
+	for i := range batch {
+		names[i] = plan.Series
+		if plan.ByUsers {
+			c := b.Users[draw.IntN(len(b.Users))]
+			names[i], batch[i].Request.Criterion = c.Name, c.Search.Finder
 		}
-		tell := func(q string, x float64) { see.at(varied(plan.Series, plan.Variant), plan.Point, q, x) }
-		tell(failedBatches, oneIf(out.Planned() < len(out.Jobs)))
-		if plan.Offer > 0 {
-			load := timeOn(in.Nodes[0], out).Seconds()
-			tell(offerLoad, load)
-			tell(offerUse, load/in.End.Seconds())
-			tell(offerProfit, load*plan.Offer)
+	}
+	planner, err := plan.Planner.make()
+	if err != nil {
+		return err
+	}
+	out, err := planner.Plan(ctx, batch, in.SlotList())
+	if err != nil {
+		return err
+	}
+	sums := make(map[string]*planSums)
+	for i := range out.Jobs {
+		if sums[names[i]] == nil {
+			sums[names[i]] = new(planSums)
 		}
+		sums[names[i]].decide(&out.Jobs[i], jobs[i])
+	}
+	for name, s := range sums { // each is told of rows of its own
+		s.tell(func(q string, x float64) { see.at(varied(name, plan.Variant), plan.point, q, x) })
+	}
+	tell := func(q string, x float64) { see.at(varied(plan.Series, plan.Variant), plan.point, q, x) }
+	tell(failedBatches, oneIf(out.Planned() < len(out.Jobs)))
+	if plan.price > 0 {
+		load := timeOn(in.Nodes[0], out).Seconds()
+		tell(offerLoad, load)
+		tell(offerUse, load/in.End.Seconds())
+		tell(offerProfit, load*plan.price)
 	}
 	return nil
 }
@@ -186,142 +301,4 @@ func (s *planSums) tell(see func(quantity string, x float64)) {
 	see(finish, s.finish/s.planned)
 	see(cost, s.spent/s.planned)
 	see(processorTime, s.cpu/s.planned)
-}
-
-// slicer is META's batch-slicer with whole task times: first fit, the least batch
-// time within the mean budget.
-func slicer(k int, shift cyclic.Shift) cyclic.BatchSlicer {
-	return cyclic.BatchSlicer{
-		Slices: k, Shift: shift,
-		Search: cyclic.Search{Finder: window.AMP{Settings: wholeTimes}},
-		Choice: cyclic.Choice{Problem: cyclic.BatchTime},
-	}
-}
-
-// bsf slices the share of the batch and fills in the others by first fit.
-func bsf(share cyclic.Share, slicer cyclic.BatchSlicer) cyclic.BSF {
-	return cyclic.BSF{Share: share, Slicer: slicer, Filling: cyclic.Filling{Finder: window.AMP{Settings: wholeTimes}}}
-}
-
-// theirWays is the variant in the authors' ways, where their program does what
-// META's text does not say.
-const theirWays = "authors' ways"
-
-// inTheirWays plans as the authors' program does: alternatives of equal rounded
-// cost and time are dropped, a job that is shifted counts one more, and the choice
-// is made on whole numbers, where the first of equals is taken.
-func inTheirWays(b cyclic.BatchSlicer) cyclic.BatchSlicer {
-	b.Search.Distinct, b.CountShifted, b.Choice.Grid = true, true, 1
-	return b
-}
-
-// guessed is the variant with the volumes that would give the paper's times and
-// costs together, larger the batches of these.
-const guessed = "authors' ways, V from 150"
-
-var larger = vo.Batch{Volume: vo.Range{Min: 150, Max: 500}}
-
-// preferences is META table 1.
-func preferences() planning {
-	users := []criterion{
-		{"start", window.AMP{Settings: wholeTimes}},
-		{"execution", window.AEP{Settings: wholeTimes, By: window.MinRunTime}},
-		{"finish", window.AEP{Settings: wholeTimes, By: window.MinFinish}},
-		{"cost", window.AEP{Settings: wholeTimes, By: window.MinCost}},
-	}
-	// Each of our own rows has one setting other than the row CSS.
-	sliced := slicer(5, cyclic.ShiftSlice)
-	grid, income := sliced, sliced
-	grid.Choice.Grid = 1
-	income.Choice.BudgetLimit = cyclic.LargestIncome
-	return planning{
-		{Planner: sliced, Criteria: users},
-		{Series: "CSS", Planner: sliced},
-		{Variant: theirWays, Planner: inTheirWays(sliced), Criteria: users},
-		{Series: "CSS", Variant: theirWays, Planner: inTheirWays(sliced)},
-		{Variant: guessed, Planner: inTheirWays(sliced), Criteria: users, Batch: larger, Own: true},
-		{Series: "CSS", Variant: guessed, Planner: inTheirWays(sliced), Batch: larger, Own: true},
-		{Series: "CSS, grid of 1", Planner: grid, Own: true},
-		{Series: "CSS, B* = income", Planner: income, Own: true},
-		{Series: "CSS, shift at the end", Planner: slicer(5, cyclic.ShiftEnd), Own: true},
-		{Series: "CSS, k = 1", Planner: slicer(1, cyclic.ShiftSlice), Own: true},
-	}
-}
-
-// quirks is what each of the authors' ways costs.
-func quirks() (plans planning) {
-	sliced, unshifted := slicer(5, cyclic.ShiftSlice), slicer(5, cyclic.NoShift)
-	distinct, counted, grid := sliced, sliced, sliced
-	distinct.Search.Distinct, counted.CountShifted, grid.Choice.Grid = true, true, 1
-	for _, x := range []planned{
-		{Series: "by the text", Planner: sliced},
-		{Series: "equal alternatives dropped", Planner: distinct},
-		{Series: "shifted jobs count one more", Planner: counted},
-		{Series: "grid of whole numbers", Planner: grid},
-		{Series: "all three", Planner: inTheirWays(sliced)},
-		{Series: "all three, no shift", Planner: inTheirWays(unshifted)},
-		{Series: "no shift", Planner: unshifted},
-		{Series: "BSF, q = 0.4", Planner: bsf(cyclic.Share{Q: 0.4}, slicer(2, cyclic.NoShift))},
-		{Series: "BSF, q = 0.4, one job more", Planner: bsf(cyclic.Share{Q: 0.4, Inclusive: true}, slicer(2, cyclic.NoShift))},
-	} {
-		x.Own = true
-		plans = append(plans, x)
-	}
-	return plans
-}
-
-// slicing is META figure 7.
-func slicing() (plans planning) {
-	for _, load := range []struct {
-		name, variant string
-		hi            float64
-	}{{"low load", "", 1}, {"load up to 20%", "", 2}, {"load up to 20%", theirWays, 2}, {"medium load", "", 4}, {"high load", "", 7}} {
-		for _, k := range []int{1, 2, 3, 5, 6, 10, 20} {
-			e := vo.METABatches()
-			e.Load.Level = vo.HypergeometricLevel{Lo: 0, Hi: load.hi}
-			planner := slicer(k, cyclic.NoShift)
-			if load.variant != "" {
-				planner = inTheirWays(planner)
-			}
-			plans = append(plans, planned{
-				Series: load.name, Variant: load.variant, Point: fmt.Sprintf("k = %d", k), X: float64(k), Environment: e, Planner: planner,
-			})
-		}
-	}
-	return plans
-}
-
-// ownerPrice is META table 2.
-func ownerPrice() (plans planning) {
-	for _, x := range []planned{
-		{Planner: slicer(5, cyclic.NoShift)},
-		{Variant: theirWays, Planner: inTheirWays(slicer(5, cyclic.ShiftSlice)), Empty: true},
-		{Variant: guessed, Planner: inTheirWays(slicer(5, cyclic.NoShift)), Empty: true, Batch: larger, Own: true},
-	} {
-		for _, price := range []float64{2, 4, 6, 8, 10} {
-			x.Point, x.X, x.Offer = fmt.Sprintf("price %v", price), price, price
-			plans = append(plans, x)
-		}
-	}
-	return plans
-}
-
-// sliceFilling is META figure 9.
-func sliceFilling() (plans planning) {
-	for _, x := range []struct {
-		series, variant string
-		by              cyclic.Selection
-	}{{"", "", cyclic.ByPriority}, {"", theirWays, cyclic.ByPriority}, {"the dearest first", "", cyclic.Dearest}} {
-		for i, q := range []float64{0, 0.2, 0.4, 0.6, 0.8, 1} {
-			sliced, theirs := slicer(i, cyclic.NoShift), x.variant != ""
-			if theirs {
-				sliced = inTheirWays(sliced)
-			}
-			plans = append(plans, planned{
-				Series: x.series, Variant: x.variant, Own: x.by != cyclic.ByPriority, Point: fmt.Sprintf("q = %v", q), X: q,
-				Planner: bsf(cyclic.Share{Q: q, By: x.by, Inclusive: theirs}, sliced),
-			})
-		}
-	}
-	return plans
 }

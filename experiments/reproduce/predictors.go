@@ -14,21 +14,9 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
-// predictors compares predictors of runtimes on the logs of SC15
-// (docs/papers/predictions-compared.md).
-type predictors struct {
-	sc15 // its logs, and what is compared
-}
-
-// newPredictors has the algorithms of SC15 that others may be measured by, and ours.
-func newPredictors() predictors {
-	regression := sc15Learned
-	regression.Name, regression.Own = "SJBF, regression, their best single setting, Tsafrir", true
-	return predictors{sc15{Logs: newSC15().Logs, Algorithms: []prediction{
-		sc15Base, sc15SJBF, sc15Request, sc15Plus, sc15True, sc15Learned, regression,
-		{Name: "SJBF, typical", Policy: "easy-sjbf", Predictor: "typical", Own: true},
-	}}}
-}
+// predictors compares predictors of runtimes on the logs of SC15: algorithms of SC15 that
+// others may be measured by, and ours (docs/papers/predictions-compared.md).
+type predictors sc15
 
 const (
 	secondHalf      = ", second half"
@@ -61,7 +49,7 @@ type predictorsCell struct {
 }
 
 func (e predictors) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
-	logs, err := e.find(t)
+	logs, err := sc15(e).find(p, t)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/metrics"
-	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // toy is a study of two rows whose difference is 1 in every cycle, and of a third
@@ -114,7 +113,7 @@ func TestProgressReachesTheEnd(t *testing.T) {
 func TestAnExperimentStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, e := range ofCycles() {
+	for _, e := range drawn() {
 		_, err := e.Run(ctx, Config{Cycles: 2, Seed: 1})
 		require.ErrorIs(t, err, context.Canceled, e.Name())
 	}
@@ -252,7 +251,7 @@ func TestASentenceThatCannotBeTestedSaysWhy(t *testing.T) {
 }
 
 func TestNoSettingIsWithoutASource(t *testing.T) {
-	for _, e := range ofCycles() {
+	for _, e := range drawn() {
 		table, err := e.Run(context.Background(), Config{Cycles: 1, Seed: 1})
 		require.NoError(t, err, e.Name())
 		require.NotEmpty(t, table.Settings, e.Name())
@@ -294,8 +293,7 @@ func TestWhatWasSavedIsTakenFromThere(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, want.String(), string(got))
 
-	other := e.(experiment)
-	other.program = searches{Setups: []setup{{Environment: vo.DEP18(), Request: vo.DEP18Request()}}}
+	other := with("aep", searches{Environment: environments["DEP18"]})
 	for what, saved := range map[string]func() ([]byte, bool){
 		"seed":     func() ([]byte, bool) { return Saved(dir, "1", e, Config{Cycles: 2, Seed: 6}) },
 		"cycles":   func() ([]byte, bool) { return Saved(dir, "1", e, Config{Seed: 5}) },

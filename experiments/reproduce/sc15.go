@@ -34,12 +34,12 @@ type publishedLog struct {
 type prediction struct {
 	Name                       string
 	Policy, Predictor, Correct string
+	PerJob                     bool // what became of every job was published of this one
 	Own                        bool // of ours, beyond the paper
 }
 
 const (
 	sc15EASY    = "EASY"
-	sc15How     = "The log is in the Parallel Workloads Archive, https://www.cs.huji.ac.il/labs/parallel/workload/; the published runs are of it without the jobs that have no runtime, no estimate or no processors, runtimes cut to estimates."
 	sc15Ratio   = "mean bounded slowdown over EASY's, mean of the logs"
 	sc15Differs = "jobs whose wait, first prediction or corrections differ"
 	oncePerTime = "one decision an instant"
@@ -48,54 +48,11 @@ const (
 	errorOf     = "mean absolute error of first predictions, s"
 )
 
-// The algorithms that stand in another experiment, too.
-var (
-	sc15Base    = prediction{Name: sc15EASY, Policy: "easy:arrivals=fitting"}
-	sc15SJBF    = prediction{Name: "SJBF", Policy: "easy-sjbf"}
-	sc15Request = prediction{Name: "SJBF, last two, to the request", Policy: "easy-sjbf", Predictor: "recent:k=2", Correct: "request"}
-	sc15Plus    = prediction{Name: "EASY++ (SJBF, last two, Tsafrir)", Policy: "easy++"}
-	sc15True    = prediction{Name: "SJBF, true runtimes", Policy: "easy-sjbf", Predictor: "true"}
-	sc15Learned = prediction{Name: "SJBF, learned, their best single setting", Policy: "easy-sjbf", Predictor: "regression", Correct: "tsafrir"}
-)
-
-// newSC15 is the experiment with all that was published of the five logs.
-func newSC15() sc15 {
-	easy := func(name, predictor, correct string) prediction {
-		return prediction{Name: name, Policy: sc15Base.Policy, Predictor: predictor, Correct: correct}
-	}
-	sjbf := func(name, predictor, correct string) prediction {
-		return prediction{Name: name, Policy: sc15SJBF.Policy, Predictor: predictor, Correct: correct}
-	}
-	const last, double = "recent:k=2", "request:factor=2"
-	return sc15{
-		Logs: []publishedLog{
-			{"KTH-SP2", "KTH-SP2-1996-2"}, {"CTC-SP2", "CTC-SP2-1996-3.1-cln"}, {"SDSC-SP2", "SDSC-SP2-1998-4.2-cln"},
-			{"SDSC-BLUE", "SDSC-BLUE-2000-4.2-cln"}, {"CEA-Curie", "CEA-Curie-2011-2.1-cln-thin"},
-		},
-		Algorithms: []prediction{
-			sc15Base,
-			easy("EASY, twice the request", double, ""),
-			easy("EASY, last two, to the request", last, "request"),
-			easy("EASY, last two, Tsafrir", last, "tsafrir"),
-			easy("EASY, last two, doubling", last, "doubling"),
-			easy("EASY, true runtimes", "true", ""),
-			sc15SJBF,
-			sjbf("SJBF, twice the request", double, ""),
-			sc15Request,
-			sc15Plus,
-			sjbf("SJBF, last two, doubling", last, "doubling"),
-			sc15True,
-			sc15Learned,
-			{Name: "SJBF, learned, their best of each log in hindsight"}, // chosen after the fact, of 5,627 settings
-		},
-	}
-}
-
 // slowdownIn is the quantity of a log's rows.
 func slowdownIn(log string) string { return "mean bounded slowdown, " + log }
 
 func (e sc15) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, error) {
-	logs, err := e.find(t)
+	logs, err := e.find(p, t)
 	if err != nil {
 		return nil, err
 	}
@@ -114,16 +71,6 @@ func (e sc15) measure(ctx context.Context, c Config, p *page, t *Table) ([]Row, 
 	return e.rows(p, logs, cells), nil
 }
 
-func (e sc15) data() (logs, field []string) {
-	for _, l := range e.Logs {
-		logs, field = append(logs, l.File), append(field, l.perJob())
-	}
-	return logs, field
-}
-
-// perJob is the name of the file of what was published of every job.
-func (l publishedLog) perJob() string { return l.File + ".easypp.csv.gz" }
-
 // sc15Log is a log that was found.
 type sc15Log struct {
 	name  string
@@ -134,18 +81,18 @@ type sc15Log struct {
 
 // find looks for the logs. Where only some are there the others are noted, before all
 // else; the settings say what those are that were found.
-func (e sc15) find(t *Table) (logs []sc15Log, err error) {
+func (e sc15) find(p *page, t *Table) (logs []sc15Log, err error) {
 	var missing error
 	var without []string
 	for i, l := range e.Logs {
-		path, err := logFile(l.File, sc15How)
+		path, err := p.log(l.File)
 		if err != nil {
 			missing = err
 			without = append(without, fmt.Sprintf("Without %s: %v", l.Name, err))
 			continue
 		}
 		log := sc15Log{name: l.Name, index: i, path: path}
-		if jobs, err := fieldFile(l.perJob(), ""); err == nil {
+		if jobs, err := p.file(l.File + ".easypp.csv.gz"); err == nil {
 			log.jobs = jobs
 		}
 		logs = append(logs, log)
@@ -196,7 +143,7 @@ func (c *sc15Cell) scenario() *simulation.Scenario {
 // simulate runs the cell, and compares its jobs with those published.
 func (c *sc15Cell) simulate(ctx context.Context) error {
 	c.differs = -1
-	if c.of != sc15Plus || c.once || c.log.jobs == "" {
+	if !c.of.PerJob || c.once || c.log.jobs == "" {
 		return c.schedule(ctx)
 	}
 	published, err := readFates(c.log.jobs)

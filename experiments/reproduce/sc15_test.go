@@ -41,35 +41,35 @@ func (e sc15) fileNames() (names []string) {
 }
 
 func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
-	e := newSC15()
+	e := read[sc15](t, "sc15")
 	smallLogs(t, e.fileNames()...)
-	table, err := paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
+	table, err := with("sc15", e).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
 	at := map[Ref]Row{}
 	for _, r := range table.Rows {
 		at[r.ref()] = r
 	}
 	for i, log := range []string{"KTH-SP2", "CTC-SP2", "SDSC-SP2", "SDSC-BLUE", "CEA-Curie"} {
-		plus := at[Ref{sc15Plus.Name, "", slowdownIn(log)}]
+		plus := at[Ref{"EASY++ (SJBF, last two, Tsafrir)", "", slowdownIn(log)}]
 		require.Equal(t, strings.Fields("63.50068 85.76717 79.39628 20.98643 193.47130")[i], plus.Code)
 		require.Equal(t, 1, plus.Ours.N)
 		hindsight := at[Ref{"SJBF, learned, their best of each log in hindsight", "", slowdownIn(log)}]
 		require.Equal(t, strings.Fields("45.79748 15.14997 65.02017 10.62405 21.40487")[i], hindsight.Code)
 		require.Zero(t, hindsight.Ours.N, "it is not run here")
-		require.Equal(t, 100.0, at[Ref{sc15True.Name, log, accuracyOf}].Ours.Mean)
+		require.Equal(t, 100.0, at[Ref{"SJBF, true runtimes", log, accuracyOf}].Ours.Mean)
 		require.Zero(t, at[Ref{"EASY, twice the request", log, tooShortOf}].Ours.Mean)
-		require.Positive(t, at[Ref{sc15Plus.Name, log, tooShortOf}].Ours.Mean)
+		require.Positive(t, at[Ref{"EASY++ (SJBF, last two, Tsafrir)", log, tooShortOf}].Ours.Mean)
 	}
-	for name, want := range map[string]string{sc15EASY: "1.0000", sc15Plus.Name: "0.9703", sc15True.Name: "0.3921", sc15Learned.Name: "0.4632"} {
+	for name, want := range map[string]string{sc15EASY: "1.0000", "EASY++ (SJBF, last two, Tsafrir)": "0.9703", "SJBF, true runtimes": "0.3921", "SJBF, learned, their best single setting": "0.4632"} {
 		require.Equal(t, want, at[Ref{name, "", sc15Ratio}].Code)
 	}
 	require.Equal(t, 1.0, at[Ref{sc15EASY, "", sc15Ratio}].Ours.Mean)
 	require.Zero(t, at[Ref{"SJBF, learned, their best of each log in hindsight", "", sc15Ratio}].Ours.N)
 	mean := 0.0
 	for _, log := range e.Logs {
-		mean += at[Ref{sc15True.Name, "", slowdownIn(log.Name)}].Ours.Mean / at[Ref{sc15EASY, "", slowdownIn(log.Name)}].Ours.Mean / 5
+		mean += at[Ref{"SJBF, true runtimes", "", slowdownIn(log.Name)}].Ours.Mean / at[Ref{sc15EASY, "", slowdownIn(log.Name)}].Ours.Mean / 5
 	}
-	require.InDelta(t, mean, at[Ref{sc15True.Name, "", sc15Ratio}].Ours.Mean, 1e-12)
+	require.InDelta(t, mean, at[Ref{"SJBF, true runtimes", "", sc15Ratio}].Ours.Mean, 1e-12)
 	orders := 0
 	for _, c := range table.Claims {
 		if c.Where == "" {
@@ -82,9 +82,9 @@ func TestPublishedSlowdownsStandBesideOurs(t *testing.T) {
 }
 
 func TestLogsThatAreNotThereAreNamed(t *testing.T) {
-	e := newSC15()
+	e := read[sc15](t, "sc15")
 	smallLogs(t, e.Logs[1].File)
-	table, err := paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
+	table, err := with("sc15", e).Run(context.Background(), Config{Seed: 1})
 	require.NoError(t, err)
 	require.Contains(t, strings.Join(table.Notes, " "), "Without KTH-SP2: KTH-SP2-1996-2.swf is not at hand: set GRIDSLOT_TRACES")
 	for _, r := range table.Rows {
@@ -93,7 +93,7 @@ func TestLogsThatAreNotThereAreNamed(t *testing.T) {
 	require.Equal(t, "49.57129", table.Rows[0].Code, "the second log's")
 
 	smallLogs(t)
-	_, err = paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
+	_, err = with("sc15", e).Run(context.Background(), Config{Seed: 1})
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, "Parallel Workloads Archive")
@@ -107,9 +107,9 @@ func TestTheVariantDecidesOnceAnInstant(t *testing.T) {
 }
 
 func TestJobsThatFareOtherwiseThanPublishedAreCounted(t *testing.T) {
-	e := newSC15()
+	e := read[sc15](t, "sc15")
 	smallLogs(t, e.Logs[0].File)
-	cell := &sc15Cell{log: sc15Log{path: filepath.Join(os.Getenv(tracesVariable), e.Logs[0].File+".swf")}, of: sc15Plus}
+	cell := &sc15Cell{log: sc15Log{path: filepath.Join(os.Getenv(tracesVariable), e.Logs[0].File+".swf")}, of: prediction{Name: "EASY++", Policy: "easy++", PerJob: true}}
 	require.NoError(t, cell.simulate(context.Background()))
 	require.Equal(t, -1, cell.differs)
 	dir := t.TempDir()
@@ -147,9 +147,9 @@ func TestSC15IsMetToTheLastDigitOnTheSmallestLog(t *testing.T) {
 	if os.Getenv(tracesVariable) == "" {
 		t.Skipf("%s is not set: no logs at hand", tracesVariable)
 	}
-	e := newSC15()
+	e := read[sc15](t, "sc15")
 	e.Logs = e.Logs[:1]
-	table, err := paper("sc15", e, nil).Run(context.Background(), Config{Seed: 1})
+	table, err := with("sc15", e).Run(context.Background(), Config{Seed: 1})
 	var missing *MissingError
 	if err != nil {
 		require.ErrorAs(t, err, &missing)
@@ -157,7 +157,7 @@ func TestSC15IsMetToTheLastDigitOnTheSmallestLog(t *testing.T) {
 	}
 	require.NoError(t, err)
 	for _, r := range table.Rows {
-		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 && r.Series != sc15Learned.Name { // whose steps are not all told
+		if f, ok := parseFigure(r.Code); ok && r.Variant == "" && r.Ours.N > 0 && r.Series != "SJBF, learned, their best single setting" { // whose steps are not all told
 			require.True(t, table.agrees(f, r), "%v: %v, published %s", r.ref(), r.Ours.Mean, r.Code)
 		}
 	}

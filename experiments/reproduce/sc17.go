@@ -23,16 +23,11 @@ type sc17 struct {
 	Days       int // of a window
 	State      int // how many jobs fill the machine at the beginning of a window
 	Sight      int // how many jobs of the queue the authors' simulator sees
+	Log        string
+	Tables     []sc17Table // of the results
 }
 
-// newSC17 is the experiment as the authors' program ran it.
-func newSC17() sc17 { return sc17{Processors: 93312, Windows: 15, Days: 15, State: 16, Sight: 32} }
-
-const (
-	sc17How    = "It is a result of the rerun, by Rosa, Carastan-Santos and Goldman, of the artifact of \"Obtaining Dynamic Scheduling Policies with Simulation and Machine Learning\"."
-	sc17Log    = "CEA-Curie-2011-2.1-cln"
-	wholeQueue = "whole queue"
-)
+const wholeQueue = "whole queue"
 
 // sc17Orders are those of the program, by the columns of its results. Submissions are
 // counted from the first of the window.
@@ -56,17 +51,10 @@ var sc17Orders = []struct {
 	})},
 }
 
-// sc17Tables are the tables of its results.
-var sc17Tables = []sc17Table{
-	{"runtimes", "CURIE_runtimes.csv", true, false, "SJT"},
-	{"estimates", "CURIE_estimate.csv", false, false, "SPT"},
-	{"backfilling", "CURIE_backfilling.csv", false, true, "SJT"},
-}
-
 type sc17Table struct {
-	name, file        string
-	exact, backfilled bool
-	shortest          string // what the column of the shortest first is called
+	Name, File        string
+	Exact, Backfilled bool
+	Shortest          string // what the column of the shortest first is called
 }
 
 // sc17Job is what the program reads of a job.
@@ -78,15 +66,8 @@ type sc17Job struct {
 // sc17Close is within how many per cent a window is met.
 const sc17Close = 1
 
-func (sc17) data() (logs, field []string) {
-	for _, x := range sc17Tables {
-		field = append(field, x.file)
-	}
-	return []string{sc17Log}, field
-}
-
-func (e sc17) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []Row, err error) {
-	windows, err := e.windows()
+func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []Row, err error) {
+	windows, err := e.windows(p)
 	if err != nil {
 		return nil, err
 	}
@@ -100,17 +81,17 @@ func (e sc17) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []
 		ours                []float64
 	}
 	var figures []figure
-	for i, x := range sc17Tables {
+	for i, x := range e.Tables {
 		var columns []string
 		for _, o := range sc17Orders {
-			columns = append(columns, strings.Replace(o.name, "SJT", x.shortest, 1))
+			columns = append(columns, strings.Replace(o.name, "SJT", x.Shortest, 1))
 		}
-		theirs, err := fieldColumns(x.file, sc17How, columns...)
+		theirs, err := p.columns(x.File, columns...)
 		if err != nil {
 			return nil, err
 		}
 		if len(theirs) != len(windows) {
-			return nil, fmt.Errorf("%s has %d windows, not %d", x.file, len(theirs), len(windows))
+			return nil, fmt.Errorf("%s has %d windows, not %d", x.File, len(theirs), len(windows))
 		}
 		for k, o := range sc17Orders {
 			figures = append(figures, figure{i, k, e.Sight, theirs, make([]float64, len(windows))})
@@ -121,14 +102,14 @@ func (e sc17) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []
 	}
 	err = c.each(ctx, len(figures)*len(windows), func(ctx context.Context, i int) (err error) {
 		f, w := figures[i/len(windows)], i%len(windows)
-		f.ours[w], err = e.slowdown(ctx, windows[w], sc17Orders[f.order].order, sc17Tables[f.table], f.sight)
+		f.ours[w], err = e.slowdown(ctx, windows[w], sc17Orders[f.order].order, e.Tables[f.table], f.sight)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range figures {
-		name, table := sc17Orders[f.order].name, sc17Tables[f.table].name
+		name, table := sc17Orders[f.order].name, e.Tables[f.table].Name
 		row := Row{Series: name, Quantity: table + ", median", Ours: single(median(f.ours))}
 		if f.sight == 0 {
 			row.Variant, row.Own = wholeQueue, true
@@ -153,8 +134,8 @@ func (e sc17) measure(ctx context.Context, c Config, _ *page, t *Table) (rows []
 
 // windows reads the log and cuts it: a window is the first jobs, which fill the machine,
 // and those after them that come within so many days of the very first.
-func (e sc17) windows() (windows [][]sc17Job, err error) {
-	path, err := logFile(sc17Log, "It is in the Parallel Workloads Archive.")
+func (e sc17) windows(p *page) (windows [][]sc17Job, err error) {
+	path, err := p.log(e.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -212,11 +193,11 @@ func (e sc17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, ta
 			return key(r, now)
 		}
 	}
-	p := backfill.PublishedEASY{EASY: backfill.EASY{Order: o}, NoBackfilling: !table.backfilled, Window: sight, FirstSpare: table.backfilled && sight > 0}
+	policy := backfill.PublishedEASY{EASY: backfill.EASY{Order: o}, NoBackfilling: !table.Backfilled, Window: sight, FirstSpare: table.Backfilled && sight > 0}
 	jobs := make([]*entity.Job, len(window))
 	for i, j := range window {
 		length := j.estimate
-		if table.exact {
+		if table.Exact {
 			length = j.runtime
 		}
 		// A processor is free when its job has ended, and not before.
@@ -225,9 +206,9 @@ func (e sc17) slowdown(ctx context.Context, window []sc17Job, o entity.Order, ta
 			Request: entity.Request{Nodes: j.procs, Length: max(length, j.runtime) + des.Tick},
 		}
 	}
-	runs, err := runOn(ctx, e.Processors, p, jobs, func(m *entity.Metascheduler) {
+	runs, err := runOn(ctx, e.Processors, policy, jobs, func(m *entity.Metascheduler) {
 		m.Pass = entity.PassEvent
-		if !table.exact {
+		if !table.Exact {
 			m.Predictor, m.Corrector = sc17Estimate{}, sc17Estimate{}
 		}
 	})

@@ -22,23 +22,12 @@ type sc20 struct {
 	Processors int
 	Jobs       int64   // of a sequence
 	First      []int64 // how many jobs are skipped before each sequence
-}
-
-// newSC20 is the experiment as the authors' program ran it.
-func newSC20() sc20 {
-	return sc20{Processors: 256, Jobs: 1024, First: []int64{1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085}}
-}
-
-const sc20How = "The workloads are lublin_256.swf and lublin_256_2.swf of the authors' repository, DIR-LAB/deep-batch-scheduler, folder data."
-
-// sc20Tables are the columns of the tables, as the quantities of the page.
-var sc20Tables = []struct {
-	file       string
-	backfilled bool
-}{{"lublin256.swf.gz", false}, {"lublin256.swf.gz", true}, {"lublin-2.swf.gz", false}, {"lublin-2.swf.gz", true}}
-
-func (sc20) data() (logs, field []string) {
-	return nil, []string{sc20Tables[0].file, sc20Tables[2].file}
+	// Tables are the columns of the tables, as the quantities of the page.
+	Tables []struct {
+		File       string
+		Backfilled bool
+	}
+	Rows []sc20Row
 }
 
 // inOrder is an order of a queue by a formula.
@@ -49,22 +38,27 @@ func inOrder(name string, dynamic bool, key func(submit, wait, estimate, procs f
 	}}
 }
 
-// The orders of the authors' program. A job that waits was never scheduled, which the
+// sc20Orders are those of the rows: the textbook's, and those of the authors' program. A job that waits was never scheduled, which the
 // program knows as having been scheduled at -1: its wait is -1 less the submission.
-var (
-	sc20WFP3 = inOrder("wfp3 of negative waits", false, func(submit, _, estimate, procs float64) float64 {
+var sc20Orders = map[string]entity.Order{
+	"submission": entity.Submission, "shortest": backfill.ShortestFirst, "smallest": backfill.SmallestFirst,
+	"f1": backfill.F1, "wfp3": backfill.WFP3, "unicef": backfill.UNICEF,
+	"wfp3 of negative waits": inOrder("wfp3 of negative waits", false, func(submit, _, estimate, procs float64) float64 {
 		return -(math.Pow((-1-submit)/estimate, 3) * procs)
-	})
-	sc20UNICEP = inOrder("unicep of negative waits", false, func(submit, _, estimate, procs float64) float64 {
+	}),
+	"unicep of negative waits": inOrder("unicep of negative waits", false, func(submit, _, estimate, procs float64) float64 {
 		return -(-1 - submit + 1e-15) / (math.Log2(procs+1e-15) * estimate)
-	})
-	trueWFP3 = inOrder("wfp3 of waits", true, func(_, wait, estimate, procs float64) float64 {
-		return -(math.Pow(wait/estimate, 3) * procs)
-	})
-	trueUNICEP = inOrder("unicep of waits", true, func(_, wait, estimate, procs float64) float64 {
+	}),
+	"wfp3 of waits": trueWFP3,
+	"unicep of waits": inOrder("unicep of waits", true, func(_, wait, estimate, procs float64) float64 {
 		return -(wait + 1e-15) / (math.Log2(procs+1e-15) * estimate)
-	})
-)
+	}),
+}
+
+// trueWFP3 is WFP3 as the authors of sc17 and sc20 write it.
+var trueWFP3 = inOrder("wfp3 of waits", true, func(_, wait, estimate, procs float64) float64 {
+	return -(math.Pow(wait/estimate, 3) * procs)
+})
 
 const (
 	repaired   = "true waits"
@@ -73,42 +67,36 @@ const (
 
 // sc20Row is a queue order in the ways of somebody.
 type sc20Row struct {
-	series, variant string
-	order           entity.Order
-}
-
-var sc20Rows = []sc20Row{
-	{"FCFS", "", entity.Submission}, {"WFP3", "", sc20WFP3}, {"UNICEP", "", sc20UNICEP}, {"SJF", "", backfill.ShortestFirst}, {"F1", "", backfill.F1},
-	{"WFP3", repaired, trueWFP3}, {"UNICEP", repaired, trueUNICEP},
-	{"FCFS", asTextbook, entity.Submission}, {"WFP3", asTextbook, backfill.WFP3}, {"UNICEP", asTextbook, backfill.UNICEF}, {"SJF", asTextbook, backfill.ShortestFirst}, {"F1", asTextbook, backfill.F1},
-	{"smallest area", asTextbook, backfill.SmallestFirst},
+	Series, Variant string
+	Order           string // one of sc20Orders
 }
 
 // policy is the row's, in the ways of its variant.
 func (x sc20Row) policy(backfilled bool) (entity.Policy, entity.Pass) {
+	order := sc20Orders[x.Order]
 	switch {
-	case x.variant == asTextbook && backfilled:
-		return backfill.EASY{Order: x.order}, entity.PassInstant
-	case x.variant == asTextbook:
-		return backfill.FCFS{Order: x.order}, entity.PassInstant
+	case x.Variant == asTextbook && backfilled:
+		return backfill.EASY{Order: order}, entity.PassInstant
+	case x.Variant == asTextbook:
+		return backfill.FCFS{Order: order}, entity.PassInstant
 	case backfilled:
-		return backfill.PublishedEASY{EASY: backfill.EASY{Order: x.order, Candidates: entity.Submission}, Sticky: true, NoSpare: true, StrictShadow: true}, entity.PassEvent
+		return backfill.PublishedEASY{EASY: backfill.EASY{Order: order, Candidates: entity.Submission}, Sticky: true, NoSpare: true, StrictShadow: true}, entity.PassEvent
 	}
-	return backfill.PublishedEASY{EASY: backfill.EASY{Order: x.order}, NoBackfilling: true, Sticky: true}, entity.PassEvent
+	return backfill.PublishedEASY{EASY: backfill.EASY{Order: order}, NoBackfilling: true, Sticky: true}, entity.PassEvent
 }
 
 func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []Row, err error) {
-	for i, table := range sc20Tables {
-		for _, x := range sc20Rows {
-			ours, err := e.slowdown(ctx, table.file, x, table.backfilled)
+	for i, table := range e.Tables {
+		for _, x := range e.Rows {
+			ours, err := e.slowdown(ctx, p, table.File, x, table.Backfilled)
 			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", p.Quantities[i], varied(x.series, x.variant), err)
+				return nil, fmt.Errorf("%s, %s: %w", p.Quantities[i], varied(x.Series, x.Variant), err)
 			}
-			row := p.published(Row{Series: x.series, Variant: x.variant, Quantity: p.Quantities[i], Ours: single(ours), Own: x.variant == asTextbook}, i)
-			if x.variant != "" {
+			row := p.published(Row{Series: x.Series, Variant: x.Variant, Quantity: p.Quantities[i], Ours: single(ours), Own: x.Variant == asTextbook}, i)
+			if x.Variant != "" {
 				row.Paper = ""
 			}
-			if x.variant != repaired {
+			if x.Variant != repaired {
 				row.Code = ""
 			}
 			rows = append(rows, row)
@@ -116,7 +104,7 @@ func (e sc20) measure(ctx context.Context, _ Config, p *page, t *Table) (rows []
 		agent := p.published(Row{Series: "RL", Quantity: p.Quantities[i]}, i)
 		rows = append(rows, agent)
 		for _, variant := range []string{"", asTextbook} {
-			t.Claims = append(t.Claims, agentBelow(agent, rows[len(rows)-1-len(sc20Rows):], variant))
+			t.Claims = append(t.Claims, agentBelow(agent, rows[len(rows)-1-len(e.Rows):], variant))
 		}
 	}
 	return rows, nil
@@ -142,8 +130,8 @@ func agentBelow(agent Row, orders []Row, variant string) Claim {
 
 // slowdown is the mean over the sequences of a workload. Where a processor is free only
 // when its job has ended the jobs' estimates are a tick longer than their runtimes.
-func (e sc20) slowdown(ctx context.Context, file string, x sc20Row, backfilled bool) (float64, error) {
-	path, err := fieldFile(file, sc20How)
+func (e sc20) slowdown(ctx context.Context, p *page, file string, x sc20Row, backfilled bool) (float64, error) {
+	path, err := p.file(file)
 	if err != nil {
 		return 0, err
 	}
@@ -157,13 +145,13 @@ func (e sc20) slowdown(ctx context.Context, file string, x sc20Row, backfilled b
 		if err := trace.Err(); err != nil {
 			return 0, err
 		}
-		if x.variant != asTextbook {
+		if x.Variant != asTextbook {
 			for _, j := range jobs {
 				j.Request.Length += des.Tick
 			}
 		}
-		p, pass := x.policy(backfilled)
-		runs, err := runOn(ctx, e.Processors, p, jobs, decideAt(pass))
+		policy, pass := x.policy(backfilled)
+		runs, err := runOn(ctx, e.Processors, policy, jobs, decideAt(pass))
 		if err != nil {
 			return 0, err
 		}

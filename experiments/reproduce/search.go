@@ -10,35 +10,87 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
-	"github.com/gridslot/gridslot/workload/vo"
 )
 
 // searches draws an environment a cycle and has every algorithm look for a window for
 // one request.
 type searches struct {
-	Setups     []setup
+	Environment environment
+	// Text is another environment, the load of which is a variant: rows "load of the text".
+	Text environment
+	// Vary are the settings that are varied, one after the other; without any there is one
+	// setup.
+	Vary       []variation
 	Algorithms []algorithm
-	// Gantt, if it has algorithms, is a chart that Save draws besides.
-	Gantt ganttChart
+	// Gantt says what of the experiment is drawn as a chart besides, if it names algorithms.
+	Gantt struct {
+		Nodes, Wanted int      // of the environment, and of the request
+		Algorithms    []string // by their names
+	}
 }
 
-// setup is an environment and what is asked of it.
+// variation is a setting that is varied: there is a setup for each value.
+type variation struct {
+	What   string // nodes, interval or nodes wanted
+	Point  string // what a value is called, with %v for it
+	Values []int
+}
+
+// apply gives the setting a value.
+func (v variation) apply(e *environment, value int) {
+	switch v.What {
+	case "nodes":
+		e.Nodes.Count = value
+	case "interval":
+		e.Units = value
+	case "nodes wanted": // for as much money a node
+		e.Request.Budget *= float64(value) / float64(e.Request.Nodes)
+		e.Request.Nodes = value
+	}
+}
+
+// setup is an environment, with what is asked of it.
 type setup struct {
-	Sweep       string // what varies, where several things do
-	Point       string // "" where there is one setup
-	Variant     string // see Row
-	X           float64
-	Environment vo.Environment
-	Request     entity.Request
+	environment
+	Sweep   string // what varies, where several things do
+	Point   string // "" where there is one setup
+	Variant string // see Row
+	X       float64
+}
+
+// setups are the environments by values, each also with the load of the text.
+func (s searches) setups() (all []setup) {
+	add := func(of setup) {
+		if all = append(all, of); s.Text != (environment{}) {
+			of.Variant, of.Load = "load of the text", s.Text.Load
+			all = append(all, of)
+		}
+	}
+	for _, v := range s.Vary {
+		for _, value := range v.Values {
+			of := setup{environment: s.Environment, Point: fmt.Sprintf(v.Point, value), X: float64(value)}
+			if v.apply(&of.environment, value); len(s.Vary) > 1 {
+				of.Sweep = v.What
+			}
+			add(of)
+		}
+	}
+	if s.Vary == nil {
+		add(setup{environment: s.Environment})
+	}
+	return all
+}
+
+func (s searches) facts() facts {
+	return facts{"environment": s.Environment.Facts(), "text": s.Text.Facts()}
 }
 
 // algorithm is a search under the name that the table has for it.
 type algorithm struct {
 	Name   string
-	Finder plan.Finder
+	Search finder
 	// Only, if set, are the quantities that it is asked for.
 	Only []string
 	// Every, if above 1, asks it only in every so many cycles: it is slow.
@@ -63,16 +115,14 @@ const (
 	steps        = "steps"          // instants at which a subset was wanted
 )
 
-// dep18Cap is what DEP18's program counts at most for one slot's distance.
-const dep18Cap = 500 * des.Second
-
 func (s searches) rows(p *page) (rows []Row) {
+	setups := s.setups()
 	for i, q := range p.Quantities {
 		for _, a := range s.Algorithms {
 			if !a.measures(q) {
 				continue
 			}
-			for _, setup := range s.Setups {
+			for _, setup := range setups {
 				rows = append(rows, p.published(Row{
 					Series: a.Name, Variant: setup.Variant, Point: setup.Point, X: setup.X,
 					Quantity: setup.quantity(q), Own: a.Own, Timing: q == milliseconds,
@@ -94,8 +144,8 @@ func (s setup) quantity(q string) string {
 func (a algorithm) measures(q string) bool { return len(a.Only) == 0 || slices.Contains(a.Only, q) }
 
 func (s searches) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
-	for _, setup := range s.Setups {
-		in, err := setup.Environment.Generate(seed, cycle)
+	for _, setup := range s.setups() {
+		in, err := setup.Generate(seed, cycle)
 		if err != nil {
 			return err
 		}
@@ -105,7 +155,7 @@ func (s searches) cycle(ctx context.Context, seed, cycle uint64, see sight) erro
 				continue
 			}
 			name := varied(a.Name, setup.Variant)
-			found, took, err := find(ctx, a.Finder, setup.Request, list, see.has(name, setup.Point, setup.quantity(milliseconds)))
+			found, took, err := find(ctx, a.Search, setup.Request, list, see.has(name, setup.Point, setup.quantity(milliseconds)))
 			if err != nil {
 				return fmt.Errorf("%s: %w", a.Name, err)
 			}
