@@ -160,9 +160,9 @@ func TestAFilterOfSimulateIsThatOfConvert(t *testing.T) {
 	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log)
 	require.Zero(t, got.code, got.stderr)
 	require.Contains(t, got.stderr, "the run was made with --where="+filter)
-	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--where", "procs == 1")
+	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--scenario", settingsFile(t, "--where=procs == 1"))
 	require.Equal(t, 1, got.code)
-	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--where", filter)
+	got = call("validate", filepath.Join(dir, "out", "jobs-easy.csv"), log, "--scenario", settingsFile(t, "--where="+filter))
 	require.Zero(t, got.code, got.stderr)
 
 	got = call("trace", "info", log, "--where", filter)

@@ -108,6 +108,8 @@ from logs in the Standard Workload Format or from models of the literature.`,
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
+	root.PersistentFlags().BoolP("help", "h", false, "help about the command") // of all: they need none of their own
+	root.CompletionOptions.DisableNoDescFlag = true
 	root.SetVersionTemplate("gridslot {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)

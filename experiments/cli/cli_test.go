@@ -478,7 +478,7 @@ func TestValidateAcceptsWhatSimulateWrites(t *testing.T) {
 		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--pass=event" }) // promises hold in either mode
 		require.NoError(t, os.Remove(filepath.Join(dir, "manifest.json")))
 		for _, p := range []string{"fcfs", "easy", "conservative", "easy-sjbf"} {
-			got := call(append([]string{"validate", filepath.Join(dir, "jobs-"+p+".csv")}, flags...)...)
+			got := call("validate", filepath.Join(dir, "jobs-"+p+".csv"), settingsFile(t, flags...))
 			require.Equal(t, exitOK, got.code, "%s %v: %s%s", p, flags, got.stdout, got.stderr)
 			require.Contains(t, got.stdout, "valid\n")
 			require.Empty(t, got.stderr)
@@ -506,12 +506,15 @@ func TestValidateTakesSettingsFromTheManifest(t *testing.T) {
 	require.Zero(t, got.code, got.stderr)
 	require.Contains(t, got.stdout, "100 jobs: ")
 	require.Contains(t, got.stderr, "by "+out+"/manifest.json the run was made with --first=100 --load=0.5\n")
-	got = call("validate", out+"/jobs-easy.csv", "--load", "0.6")
+	got = call("validate", out+"/jobs-easy.csv", "--first", "99")
 	require.Equal(t, 1, got.code, "a flag stands in place of what the manifest says")
-	require.Contains(t, got.stderr, "was made with --first=100\n")
+	require.Contains(t, got.stderr, "was made with --load=0.5\n")
+	got = call("validate", out+"/jobs-easy.csv", settingsFile(t, "--first=100", "--load=0.6"))
+	require.Equal(t, 1, got.code, "a scenario stands in place of all that the manifest says")
+	require.NotContains(t, got.stderr, "was made with")
 	require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
 	require.Equal(t, 1, call("validate", out+"/jobs-easy.csv").code)
-	require.Zero(t, call("validate", out+"/jobs-easy.csv", "--first", "100", "--load", "0.5").code)
+	require.Zero(t, call("validate", out+"/jobs-easy.csv", settingsFile(t, "--first=100", "--load=0.5")).code)
 }
 
 func TestValidateTakesPromisesFromThePolicy(t *testing.T) {

@@ -354,5 +354,5 @@ func TestASiteOfAGridDoesNotKeepWithin(t *testing.T) {
 func TestFlagsOfValidateThatExcludeEachOtherAreNamed(t *testing.T) {
 	got := call("validate", "jobs.csv", "--grid", "g.yaml", "--domain", "d.yaml")
 	require.Equal(t, 2, got.code)
-	require.Contains(t, got.stderr, "give one of --grid and --domain")
+	require.Contains(t, got.stderr, "--grid and --domain exclude each other")
 }

@@ -182,7 +182,7 @@ func TestEstimatesOfTheFModelAreGeneratedAndSimulatedAlike(t *testing.T) {
 		require.Equal(t, exitOK, got.code, got.stderr)
 	}
 	require.True(t, maps.Equal(schedules(t, one), schedules(t, two)))
-	got := call("validate", filepath.Join(one, "jobs-easy.csv"), exact, "--estimates", "fmodel:6", "--seed", "3")
+	got := call("validate", filepath.Join(one, "jobs-easy.csv"), exact, "--scenario", settingsFile(t, "--estimates=fmodel:6", "--seed=3"))
 	require.Equal(t, exitOK, got.code, got.stderr+got.stdout)
 	longer := 0
 	for _, j := range jobsOf(t, given) {

@@ -120,7 +120,7 @@ func TestDomainsAndClustersInOneGrid(t *testing.T) {
 	for _, file := range []string{"jobs-preferred.csv", "tasks-preferred.csv", "local-preferred.csv", "accounts-preferred.csv"} {
 		require.Equal(t, read(t, dir, file), read(t, again, file), "the same on one worker alone")
 	}
-	other := call("validate", filepath.Join(dir, "jobs-preferred.csv"), "--grid", grid, "--seed", "2")
+	other := call("validate", filepath.Join(dir, "jobs-preferred.csv"), "--scenario", write(t, "other.yaml", "machine: "+grid+"\nsettings: {seed: 2}\n"))
 	require.Equal(t, exitFailed, other.code, "another seed has other nodes")
 }
 

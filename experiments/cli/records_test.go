@@ -133,7 +133,7 @@ func TestAScheduleWithAdvanceReservationsIsValidWithThem(t *testing.T) {
 	got := call("simulate", trace, "--policy", "easy", "--reservations", book, "--out", out)
 	require.Zero(t, got.code, got.stderr)
 	jobs := filepath.Join(out, "jobs-easy.csv")
-	got = call("validate", jobs, trace, "--reservations", book)
+	got = call("validate", jobs, trace, "--scenario", settingsFile(t, "--reservations="+book))
 	require.Zero(t, got.code, got.stdout)
 	require.Contains(t, got.stdout, "6 jobs")
 	got = call("validate", jobs, trace)
@@ -143,7 +143,7 @@ func TestAScheduleWithAdvanceReservationsIsValidWithThem(t *testing.T) {
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stdout, "the trace has no such job")
 	later := write(t, "later.csv", "job_id,submit,start,processors,duration\n100,5,301,3,50\n101,6,20,4,50\n")
-	got = call("validate", jobs, trace, "--reservations", later)
+	got = call("validate", jobs, trace, "--scenario", settingsFile(t, "--reservations="+later))
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.stdout, "promise broken")
 }
@@ -168,17 +168,17 @@ func TestJobsThatFollowOthersAreValidOffline(t *testing.T) {
 
 func TestJobsThatAreResizedAreValidOffline(t *testing.T) {
 	for name, flags := range map[string][]string{
-		"killed at their estimates":    {"--first", "200", "--moldable", "linear"},
-		"that run on":                  {"--first", "200", "--moldable", "amdahl:serial=0.1", "--overrun", "extend"},
-		"whose estimates are too high": {"--first", "200", "--moldable", "amdahl:serial=0.1", "--estimates", "factor:5"},
-		"whose estimates are raised":   {"--first", "200", "--moldable", "amdahl:serial=0.1", "--overrun", "raise"},
+		"killed at their estimates":    {"--first=200", "--moldable=linear"},
+		"that run on":                  {"--first=200", "--moldable=amdahl:serial=0.1", "--overrun=extend"},
+		"whose estimates are too high": {"--first=200", "--moldable=amdahl:serial=0.1", "--estimates=factor:5"},
+		"whose estimates are raised":   {"--first=200", "--moldable=amdahl:serial=0.1", "--overrun=raise"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
 			got := call(append([]string{"simulate", "--policy", "equipartition:cost=30", "--out", out}, flags...)...)
 			require.Zero(t, got.code, got.stderr)
 			require.Contains(t, read(t, out, "attempts-equipartition-cost=30.csv"), ",resized,")
-			got = call(append([]string{"validate", filepath.Join(out, "jobs-equipartition-cost=30.csv")}, flags...)...)
+			got = call("validate", filepath.Join(out, "jobs-equipartition-cost=30.csv"), settingsFile(t, flags...))
 			require.Zero(t, got.code, got.stdout+got.stderr)
 		})
 	}
@@ -228,17 +228,17 @@ func TestWhatTheAttemptsOfResizedJobsHideIsFound(t *testing.T) {
 
 func TestARunUnderFeedbackIsValidByItsRule(t *testing.T) {
 	log := write(t, "log.swf", sessions)
-	for _, flags := range []string{"", "--shift", "--skip 1", "--skip 2 --shift", "--moldable linear"} {
+	for _, flags := range []string{"", "--shift", "--skip=1", "--skip=2 --shift", "--moldable=linear"} {
 		for _, policy := range []string{"easy", "equipartition"} {
 			out := t.TempDir()
 			path := filepath.Join(out, "jobs-"+policy+".csv")
-			given := append([]string{log}, strings.Fields(flags)...)
-			got := call(append([]string{"simulate", "--feedback", "--policy", policy, "--out", out}, given...)...)
+			given := append([]string{"--feedback"}, strings.Fields(flags)...)
+			got := call(append([]string{"simulate", log, "--policy", policy, "--out", out}, given...)...)
 			require.Zero(t, got.code, got.stderr)
-			got = call(append([]string{"validate", path}, given...)...)
+			got = call("validate", path, log)
 			require.Zero(t, got.code, got.stdout+got.stderr)
 			require.NoError(t, os.Remove(filepath.Join(out, "manifest.json")))
-			got = call(append([]string{"validate", "--feedback", path}, given...)...)
+			got = call("validate", path, log, "--scenario", settingsFile(t, given...))
 			require.Zero(t, got.code, got.stdout+got.stderr)
 		}
 	}
@@ -275,8 +275,8 @@ func TestAScheduleOfAnotherTraceIsOneError(t *testing.T) {
 		want  string
 	}{
 		{[]string{write(t, "other.swf", sessions)}, "60 of the 60 rows, the first in line 2, are of no job of this workload"},
-		{[]string{"--skip", "60", "--first", "60"}, "60 of the 60 rows, the first in line 2, are of no job of this workload"},
-		{[]string{"--first", "60", "--shift"}, "60 of the 60 rows, the first in line 2"},
+		{[]string{settingsFile(t, "--skip=60", "--first=60")}, "60 of the 60 rows, the first in line 2, are of no job of this workload"},
+		{[]string{settingsFile(t, "--first=60", "--shift")}, "60 of the 60 rows, the first in line 2"},
 		{[]string{"--first", "20"}, "40 of the 60 rows, the first in line 22"},
 	} {
 		got := call(append([]string{"validate", path}, c.trace...)...)

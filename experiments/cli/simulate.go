@@ -24,8 +24,8 @@ import (
 type simulateCall struct {
 	env       Env
 	tables    *simulation.Tables
-	file      [3]string // by fileFlags
-	repeat    string    // a folder of results
+	file      scenarioFile
+	repeat    string // a folder of results
 	repeats   *metrics.Manifest
 	out       string
 	format    string
@@ -36,14 +36,6 @@ type simulateCall struct {
 	events    bool
 	windows   bool
 	perfetto  bool
-}
-
-// fileFlags are the flags that name a file of a scenario, and the machine that it
-// must describe.
-var fileFlags = [3]struct{ name, kind, usage string }{
-	{"scenario", "", "file of a scenario (YAML): machine, workload, policies and settings"},
-	{"domain", "domain", "file of a virtual organisation (YAML): priced nodes in place of a cluster"},
-	{"grid", "grid", "file of a grid (YAML): clusters, brokers, network, and strategies as policies"},
 }
 
 func newSimulate(env Env, t *simulation.Tables) *cobra.Command {
@@ -61,10 +53,7 @@ Tables of names: gridslot help policies|sources|formats|outages|predictors|strat
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	for i, flag := range fileFlags {
-		f.StringVar(&s.file[i], flag.name, "", flag.usage)
-		_ = cmd.MarkFlagFilename(flag.name, "yaml", "yml") // it exists
-	}
+	s.file.add(cmd)
 	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated")
 	_ = cmd.MarkFlagDirname("from-manifest") // it exists
 	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfJobs|simulation.OfSchedules|simulation.OfRuns)
@@ -139,7 +128,7 @@ func (s *simulateCall) run(cmd *cobra.Command, args []string) error {
 // about: what it says is known only when the flags are known, too.
 func (s *simulateCall) named(err error) error {
 	var usage *usageError
-	for _, file := range s.file {
+	for _, file := range s.file.paths {
 		if file != "" && !errors.As(err, &usage) && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), filepath.Base(file)) {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -149,43 +138,20 @@ func (s *simulateCall) named(err error) error {
 
 // scenario is what the call asks for: the file, if there is one, and the flags
 // that are given.
-func (s *simulateCall) scenario(cmd *cobra.Command, args []string) (sc *simulation.Scenario, err error) {
-	sc = simulation.New()
-	trace, from := "", ""
-	if len(args) > 0 {
-		trace = args[0]
+func (s *simulateCall) scenario(cmd *cobra.Command, args []string) (*simulation.Scenario, error) {
+	from, trace, err := s.file.choose(cmd, strings.Join(args, ""))
+	var sc *simulation.Scenario
+	switch {
+	case err != nil:
+	case s.repeat == "":
+		sc, err = s.file.read(s.tables)
+	case from != "":
+		err = usagef("--from-manifest and --%s exclude each other", from)
+	default:
+		sc, err = s.repeated(cmd, trace)
 	}
-	if isScenario(trace) {
-		if s.file[0] != "" {
-			return nil, usagef("%s and --scenario %s are two scenarios: give one", trace, s.file[0])
-		}
-		s.file[0], trace = trace, ""
-	}
-	for i, flag := range fileFlags {
-		switch {
-		case s.file[i] != "" && from != "":
-			return nil, usagef("--%s and --%s exclude each other", flag.name, from)
-		case s.file[i] != "":
-			from = flag.name
-		case cmd.Flags().Changed(flag.name):
-			return nil, usagef("--%s needs the name of a file", flag.name)
-		}
-	}
-	if s.repeat != "" {
-		if from != "" {
-			return nil, usagef("--from-manifest and --%s exclude each other", from)
-		}
-		if sc, err = s.repeated(cmd, trace); err != nil {
-			return nil, err
-		}
-	}
-	for i, flag := range fileFlags {
-		if s.file[i] == "" {
-			continue
-		}
-		if sc, err = simulation.ReadMachine(s.file[i], flag.kind, s.tables); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	err = given(cmd, sc)
 	if trace != "" && err == nil {
@@ -223,12 +189,6 @@ func (s *simulateCall) repeated(cmd *cobra.Command, trace string) (*simulation.S
 	}
 	s.repeats = m
 	return sc, nil
-}
-
-// isScenario reports whether an argument is the file of a scenario, not a trace.
-func isScenario(path string) bool {
-	ext := filepath.Ext(path)
-	return ext == ".yaml" || ext == ".yml"
 }
 
 // worded is an error about a setting as one about its flag, which is wrong usage,

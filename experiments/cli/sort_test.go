@@ -26,5 +26,5 @@ func TestALogThatGoesBackwardsIsSortedWhereThatIsAskedFor(t *testing.T) {
 	have, err := os.ReadFile(filepath.Join(a, "jobs-easy.csv"))
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(have))
-	require.Equal(t, exitOK, call("validate", filepath.Join(a, "jobs-easy.csv"), backwards, "--sort").code)
+	require.Equal(t, exitOK, call("validate", filepath.Join(a, "jobs-easy.csv"), backwards, "--scenario", settingsFile(t, "--sort")).code)
 }

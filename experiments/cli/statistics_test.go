@@ -33,12 +33,12 @@ func TestSlowdownsAreBoundedWhereThatIsAskedFor(t *testing.T) {
 
 	jobs := filepath.Join(other, "jobs-easy.csv")
 	require.Equal(t, exitOK, call("validate", jobs).code, "the manifest tells")
-	wrong := call("validate", jobs, "--tau", "10")
+	wrong := call("validate", jobs, settingsFile(t, "--tau=10"))
 	require.Equal(t, exitFailed, wrong.code)
 	require.Contains(t, wrong.stdout, "bounded_slowdown is ")
 	require.NoError(t, os.Remove(filepath.Join(other, "manifest.json")))
 	require.Equal(t, exitFailed, call("validate", jobs).code)
-	require.Equal(t, exitOK, call("validate", jobs, "--tau", "600").code)
+	require.Equal(t, exitOK, call("validate", jobs, settingsFile(t, "--tau=600")).code)
 	require.Contains(t, call("simulate", "--tau", "0").stderr, "want a time above 0")
 }
 

@@ -24,7 +24,7 @@ import (
 func newValidate(t *simulation.Tables) *cobra.Command {
 	v := validation{tables: t}
 	cmd := &cobra.Command{
-		Use:   "validate DIR|JOBS.csv [TRACE]",
+		Use:   "validate DIR|JOBS.csv [TRACE|SCENARIO.yaml]",
 		Short: "Check a schedule against the trace it came from",
 		Long: `Check schedules, jobs.csv of gridslot or Batsim, against the trace that they came from: every job has a row
 that agrees with the trace and with itself, none starts before its submission, processors are never used
@@ -34,38 +34,33 @@ windows are what the jobs accept, and the money adds up. Of runs in which jobs w
 lost every attempt is checked in place of promises. The exit code is 1 where a rule is broken.
 
 Of DIR, a folder of results, all schedules are checked by its manifest.json, without flags. So is one
-JOBS.csv with its manifest beside it; flags and TRACE stand in place of what that says. Otherwise the flags
-describe how the schedule was made, and TRACE is the log, job file or workflow (the sample).`,
+JOBS.csv with its manifest beside it; flags and TRACE stand in place of what that says. Otherwise TRACE is
+the log, job file or workflow (the sample), and a scenario tells with what settings it was simulated:
+workload: {first: 1000, estimates: exact} (help settings).`,
 		Example: `  gridslot simulate log.swf.gz --out results
   gridslot validate results
   gridslot validate jobs.csv log.swf.gz --policy easy
+  gridslot validate jobs.csv scenario.yaml --policy easy
   gridslot validate results/jobs-css.csv results/requests.csv --domain domain.yaml
   gridslot validate results/jobs-cheapest.csv --grid vo.yaml`,
-		Args: arguments(1, 2, "DIR|JOBS.csv [TRACE]"),
+		Args: arguments(1, 2, "DIR|JOBS.csv [TRACE|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if v.limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", v.limit)
 			}
-			for _, pair := range [][2]string{{"grid", "domain"}, {"grid", "policy"}, {"domain", "policy"}} {
-				if f := cmd.Flags(); f.Changed(pair[0]) && f.Changed(pair[1]) {
-					return usagef("give one of --%s and --%s", pair[0], pair[1])
-				}
-			}
+			trace := strings.Join(args[1:], "")
 			if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
 				if name := firstGiven(cmd); name != "" {
 					return usagef("--%s: the manifest of %s tells how its runs were made: give no flags, or check one of its schedules, %s", name, args[0], filepath.Join(args[0], "jobs-POLICY.csv"))
 				}
-				return v.folder(cmd, args[0], args[1:])
+				return v.folder(cmd, args[0], trace)
 			}
-			return v.schedule(cmd, scheduleOf(args[0]), args[1:])
+			return v.schedule(cmd, scheduleOf(args[0]), trace)
 		},
 	}
-	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfJobs|simulation.OfSchedules)
+	v.file.add(cmd)
 	cmd.Flags().StringVar(&v.policy, "policy", "", "policy whose promises to check, or none (default: by the file's name)")
-	cmd.Flags().StringVar(&v.domain, "domain", "", "file of the domain whose nodes the schedule names; TRACE is a job file then")
-	_ = cmd.MarkFlagFilename("domain", "yaml", "yml") // it exists
-	cmd.Flags().StringVar(&v.grid, "grid", "", "file of the grid (YAML) on which the run was made")
-	_ = cmd.MarkFlagFilename("grid", "yaml", "yml") // it exists
+	addSetting(cmd, t, "procs", "first")
 	cmd.Flags().IntVar(&v.limit, "limit", 20, "how many violations to list")
 	complete(cmd, "policy", append(t.Policies.Names(), "none"))
 	return cmd
@@ -79,13 +74,14 @@ func firstGiven(cmd *cobra.Command) (name string) {
 
 // validation is one call of `gridslot validate`.
 type validation struct {
-	tables               *simulation.Tables
-	policy, domain, grid string
-	limit                int
+	tables *simulation.Tables
+	file   scenarioFile
+	policy string
+	limit  int
 }
 
 // folder checks the schedules of all runs that the manifest of a folder names.
-func (v *validation) folder(cmd *cobra.Command, dir string, trace []string) error {
+func (v *validation) folder(cmd *cobra.Command, dir, trace string) error {
 	m, err := results.ReadManifest(dir)
 	if err != nil {
 		return err
@@ -109,7 +105,7 @@ func (v *validation) folder(cmd *cobra.Command, dir string, trace []string) erro
 }
 
 // schedule checks one schedule and prints what was found.
-func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) error {
+func (v *validation) schedule(cmd *cobra.Command, s schedule, trace string) error {
 	sc, err := v.scenario(cmd, &s, trace)
 	if err != nil {
 		return s.placed(worded(cmd, err))
@@ -118,7 +114,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 	if s.manifest != nil {
 		check.Settings = s.manifest.Settings
 	}
-	if s.manifest != nil && len(trace) == 0 && v.domain == "" && v.grid == "" {
+	if s.manifest != nil && trace == "" && v.file == (scenarioFile{}) {
 		check.SHA256 = s.manifest.Trace.SHA256
 	}
 	of, found, err := simulation.Validate(cmd.Context(), sc, check, simulation.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
@@ -145,40 +141,43 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace []string) er
 
 // scenario is what the schedule is to be held against: the machine and the settings of the
 // manifest beside it, and the flags that are given.
-func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace []string) (sc *simulation.Scenario, err error) {
+func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace string) (*simulation.Scenario, error) {
 	t := v.tables
+	from, trace, err := v.file.choose(cmd, trace)
+	var sc *simulation.Scenario
 	switch {
-	case v.domain != "":
-		sc, err = simulation.ReadMachine(v.domain, "domain", t)
-	case v.grid != "":
-		sc, err = simulation.ReadMachine(v.grid, "grid", t)
-	case s.manifest != nil:
-		if sc, err = simulation.FromManifest(s.manifest, strings.Join(trace, ""), t); err != nil {
+	case err != nil:
+	case from == "" && s.manifest == nil && s.ofNodes(t):
+		err = fmt.Errorf("%s is a schedule of the nodes of a domain: give what was asked for and the domain, as in gridslot validate %s %s --domain FILE.yaml",
+			s.path(), s.path(), filepath.Join(s.dir, simulation.RequestsName))
+	case from == "" && s.manifest != nil:
+		if sc, err = simulation.FromManifest(s.manifest, trace, t); err != nil {
 			err = fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
 	default:
-		sc, err = simulation.New(), s.refuse(t)
+		sc, err = v.file.read(t)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if s.manifest != nil {
+	if s.manifest != nil && from != "scenario" { // which says how the run was made
 		if err := sc.Adopt(s.manifest.Settings); err != nil {
 			return nil, fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
 		s.tell(cmd)
 	}
-	if len(trace) > 0 && !cmd.Flags().Changed("from") && t.StatesRequests(trace[0]) && trace[0] != sc.Workload.Trace {
+	states := trace != "" && t.StatesRequests(trace)
+	if states && trace != sc.Workload.Trace && from != "scenario" {
 		sc.StateRequests()
 	}
 	if err := given(cmd, sc); err != nil {
 		return nil, err
 	}
 	switch {
-	case len(trace) > 0 && sc.Machine == nil && sc.Workload.Options.Procs == 0 && sc.Workload.From == "" && t.StatesRequests(trace[0]):
-		err = usagef("give --procs, the number of processors: %s does not tell it", filepath.Base(trace[0]))
-	case len(trace) > 0:
-		err = sc.Set("trace", trace[0])
+	case states && sc.Machine == nil && sc.Workload.Options.Procs == 0 && sc.Workload.From == "":
+		err = usagef("give --procs, the number of processors: %s does not tell it", filepath.Base(trace))
+	case trace != "":
+		err = sc.Set("trace", trace)
 	case s.manifest != nil && sc.Workload.Trace == workload.StandardInput:
 		err = fmt.Errorf("the log of %s came from standard input: give it as TRACE", s.path())
 	}
@@ -194,6 +193,9 @@ func (v *validation) choose(cmd *cobra.Command, s *schedule, sc *simulation.Scen
 	parse := func(spec string) error { _, err := t.Policies.Parse(spec); return err }
 	switch sc.Machine.(type) {
 	case *simulation.Grid:
+		if v.policy != "" {
+			return usagef("--policy: on a grid promises are not checked")
+		}
 		return nil
 	case *simulation.Domain:
 		parse = func(spec string) error { _, err := t.Nodes.Parse(spec); return err }
@@ -277,14 +279,10 @@ func (s *schedule) tell(cmd *cobra.Command) {
 // colons are where a colon of a policy's spec has stood; see policy.FileName.
 var colons = regexp.MustCompile(`-([a-z]+=)`)
 
-// refuse is an error where the name tells that a schedule is one of named nodes: no
-// manifest says of which.
-func (s *schedule) refuse(t *simulation.Tables) error {
+// ofNodes reports whether the name tells that a schedule is one of named nodes: where there is
+// no manifest, nothing says of which.
+func (s *schedule) ofNodes(t *simulation.Tables) bool {
 	_, errQueue := t.Policies.Parse(s.spec)
 	_, errNodes := t.Nodes.Parse(s.spec)
-	if errQueue != nil && errNodes == nil {
-		return fmt.Errorf("%s is a schedule of the nodes of a domain: give what was asked for and the domain, as in gridslot validate %s %s --domain FILE.yaml",
-			s.path(), s.path(), filepath.Join(s.dir, simulation.RequestsName))
-	}
-	return nil
+	return errQueue != nil && errNodes == nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics/schema"
 )
 
@@ -270,4 +272,24 @@ func TestASourceIsTheSameLogUnderOneSeedWhateverReadsIt(t *testing.T) {
 	for _, name := range files(t, filepath.Join(dir, "parts")) {
 		require.NotContains(t, name, ":")
 	}
+}
+
+// settingsFile writes what flags of simulate say, such as --first=100, into the file of a scenario.
+func settingsFile(t *testing.T, flags ...string) string {
+	t.Helper()
+	sections := map[string]string{}
+	for _, flag := range flags {
+		name, value, given := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+		if !given { // a switch
+			value = "true"
+		}
+		i := slices.IndexFunc(simulation.SettingTable(), func(s simulation.Setting) bool { return s.Name == name })
+		require.GreaterOrEqual(t, i, 0, flag)
+		sections[simulation.SettingTable()[i].Section] += fmt.Sprintf("  %s: %q\n", name, value)
+	}
+	text := ""
+	for section, keys := range sections {
+		text += section + ":\n" + keys
+	}
+	return write(t, "scenario.yaml", text)
 }
