@@ -17,8 +17,8 @@ func newTraceFetch() *cobra.Command {
 		Use:   "fetch NAME",
 		Short: "Fetch a log of the " + traces.Archive,
 		Long: `Fetch a log of the ` + traces.Archive + `, by its name in 'gridslot trace list',
-or with --url any log, under a name of yours. It is kept in the cache, where simulate and
-other commands find it by that name. What was interrupted goes on where it stopped, if
+or with --url any log, under a name of yours. It is kept in the cache, a folder that the
+variable ` + traces.CacheVariable + ` can name, where simulate and other commands find it. What was interrupted goes on where it stopped, if
 the file has not changed. Only https is spoken, to that host alone.
 
 The checksum of the file is printed in front of its path, as sha256sum does.`,
@@ -39,11 +39,9 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.URL, "url", "", "address of the file, https://HOST/PATH (default: the address in the archive)")
-	flags.StringVar(&f.Dir, "dir", "", "folder to keep it in (default: the cache; "+traces.CacheVariable+" names another)")
 	parsedFlag(cmd, &f.MaxSize, "max-size", "1G", "SIZE", "what the file may have at most", hostmem.ParseSize)
 	flags.StringVar(&f.SHA256, "sha256", "", "checksum that the file must have")
 	flags.BoolVar(&f.Force, "force", false, "fetch it again, from its first byte")
-	_ = cmd.MarkFlagDirname("dir") // it exists
 	return cmd
 }
 

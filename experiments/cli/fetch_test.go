@@ -198,9 +198,9 @@ func TestWrongCallsOfFetchSayWhatIsWanted(t *testing.T) {
 		"is not in the catalogue":     {"mine"},
 		"takes 1 argument":            {},
 		`size such as 800M`:           {"mine", "--url=https://a", "--max-size=much"},
-		"a checksum has 64":           {"mine", "--url=https://127.0.0.1:1/", "--sha256=abc", "--dir=" + t.TempDir()},
-		"logs are fetched by https":   {"mine", "--url=http://127.0.0.1:1/", "--dir=" + t.TempDir()},
-		"cannot be the name of a log": {"../mine", "--url=https://127.0.0.1:1/", "--dir=" + t.TempDir()},
+		"a checksum has 64":           {"mine", "--url=https://127.0.0.1:1/", "--sha256=abc"},
+		"logs are fetched by https":   {"mine", "--url=http://127.0.0.1:1/"},
+		"cannot be the name of a log": {"../mine", "--url=https://127.0.0.1:1/"},
 	} {
 		got := call(append([]string{"trace", "fetch"}, args...)...)
 		require.NotZero(t, got.code)

@@ -186,23 +186,27 @@ func writeFlags(w io.Writer, flags *pflag.FlagSet) {
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", " + name
 		}
-		form := f.Value.Type()
-		switch form {
-		case "bool":
-			form = ""
-		case "int", "int64", "uint64":
+		form, usage := pflag.UnquoteUsage(f)
+		_, isFolder := f.Annotations[cobra.BashCompSubdirsInDir]
+		_, isFile := f.Annotations[cobra.BashCompFilenameExt]
+		switch {
+		case isFolder:
+			form = "DIR"
+		case isFile:
+			form = "FILE"
+		case form == "int", form == "uint":
 			form = "N"
-		case "float64":
+		case form == "float":
 			form = "F"
-		case "string":
+		case form == "string":
 			form = "TEXT"
-		case "stringSlice":
+		case form == "strings":
 			form = "LIST"
 		}
 		if len(form) > formWidth {
 			cut := strings.LastIndexAny(form[:formWidth-2], "|:")
 			form = form[:max(cut, 0)+1] + "..."
 		}
-		fmt.Fprintf(w, "  %-34s %s%s\n", strings.TrimSpace(name+" "+form), f.Usage, defaultOf(strings.Trim(f.DefValue, "[]")))
+		fmt.Fprintf(w, "  %-34s %s%s\n", strings.TrimSpace(name+" "+form), usage, defaultOf(strings.Trim(f.DefValue, "[]")))
 	})
 }

@@ -38,7 +38,7 @@ func TestHelpOfACommandFitsOnAScreen(t *testing.T) {
 func TestFlagsAreFew(t *testing.T) {
 	flags := 0
 	everyCommand(newRoot(Env{}), func(cmd *cobra.Command) { cmd.LocalFlags().VisitAll(func(*pflag.Flag) { flags++ }) })
-	require.LessOrEqual(t, flags, 190, "a new flag takes the place of another, or is a parameter of one")
+	require.LessOrEqual(t, flags, 137, "a new flag takes the place of another, or is a parameter of one")
 }
 
 func TestEveryTopicOfHelpHasItsTable(t *testing.T) {

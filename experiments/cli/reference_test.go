@@ -23,7 +23,7 @@ const (
 
 // settingsTable is the table of settings on the page of the command.
 func settingsTable() string {
-	marks := map[simulation.Topic]string{simulation.OfRecords: "c", simulation.OfEstimates: "i", simulation.OfJobs: "i", simulation.OfSchedules: "v"}
+	marks := map[simulation.Topic]string{simulation.OfRecords: "i, c", simulation.OfEstimates: "c"}
 	bars := strings.NewReplacer("|", `\|`)
 	var b strings.Builder
 	b.WriteString("| setting | default | | |\n| --- | --- | --- | --- |\n")

@@ -56,7 +56,7 @@ Tables of names: gridslot help policies|sources|formats|outages|predictors|strat
 	s.file.add(cmd)
 	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated")
 	_ = cmd.MarkFlagDirname("from-manifest") // it exists
-	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfJobs|simulation.OfSchedules|simulation.OfRuns)
+	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfRuns)
 	f.StringVar(&s.out, "out", "", "folder for the files (none are written)")
 	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held jobs that waited, for explain (with --out)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")

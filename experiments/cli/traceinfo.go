@@ -82,7 +82,7 @@ submissions go backwards or a job number is given twice. --users tells sessions,
 			}
 		},
 	}
-	addSettings(cmd, tables, simulation.OfRecords|simulation.OfEstimates|simulation.OfJobs)
+	addSettings(cmd, tables, simulation.OfRecords)
 	f := cmd.Flags()
 	parsedFlag(cmd, &check, "check", "", "N", "tell what is wrong with the log, up to N findings of each reason (10)", optional(func(text string) (int, error) {
 		n, err := strconv.Atoi(text)

@@ -49,15 +49,13 @@ type Access struct {
 type Topic uint8
 
 const (
-	// OfRecords is which log is read, and which of its records are taken.
+	// OfRecords is which log is read, and which of its records are taken: what all commands that
+	// read logs have.
 	OfRecords Topic = 1 << iota
-	// OfEstimates is what is said of runtimes, by users or a model.
+	// OfEstimates is what is said of runtimes, by users or a model: what can be written into a
+	// log as well.
 	OfEstimates
-	// OfJobs is how records become jobs.
-	OfJobs
-	// OfSchedules is what else must be known of a run to check its schedule.
-	OfSchedules
-	// OfRuns is what simulate alone has.
+	// OfRuns is how records become jobs, and how these are run: what simulate alone has.
 	OfRuns
 )
 
@@ -91,7 +89,7 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *string { return &sc.Workload.From }, text),
 	},
 	{
-		Name: "reservations", Section: "flows", Form: "FILE.csv", Topic: OfSchedules,
+		Name: "reservations", Section: "flows", Form: "FILE.csv", Topic: OfRuns,
 		Doc:    "users' advance reservations: job_id,submit,start,processors,duration[,runtime,user]",
 		Access: field(func(sc *Scenario) *string { return &sc.Flows.Reservations }, text),
 	},
@@ -111,7 +109,7 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *int { return &sc.Workload.Options.Procs }, whole[int](1, math.MaxInt32)),
 	},
 	{
-		Name: "procs-from", Section: "workload", Form: "requested|allocated|max", Default: "requested", Topic: OfJobs,
+		Name: "procs-from", Section: "workload", Form: "requested|allocated|max", Default: "requested", Topic: OfRuns,
 		Doc:    "which field is a job's size, filled from the other where missing",
 		Access: field(func(sc *Scenario) *workload.ProcsFrom { return &sc.Workload.Options.ProcsFrom }, workload.ParseProcsFrom),
 	},
@@ -121,12 +119,12 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *workload.Estimates { return &sc.Workload.Options.Estimates }, workload.ParseEstimates),
 	},
 	{
-		Name: "missing-estimate", Section: "workload", Form: "runtime|drop|SECONDS", Default: "runtime", Topic: OfJobs,
+		Name: "missing-estimate", Section: "workload", Form: "runtime|drop|SECONDS", Default: "runtime", Topic: OfRuns,
 		Doc:    "what stands for an estimate that the log does not give",
 		Access: field(func(sc *Scenario) *workload.MissingEstimate { return &sc.Workload.Options.MissingEstimate }, workload.ParseMissingEstimate),
 	},
 	{
-		Name: "overrun", Section: "workload", Form: "kill|extend|raise", Default: "kill", Topic: OfJobs,
+		Name: "overrun", Section: "workload", Form: "kill|extend|raise", Default: "kill", Topic: OfRuns,
 		Doc:    "a runtime above the estimate: cut it, let it run on, or raise the estimate",
 		Access: field(func(sc *Scenario) *entity.Overrun { return &sc.Workload.Options.Overrun }, entity.ParseOverrun),
 	},
@@ -172,7 +170,7 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Sort }, trueOrFalse),
 	},
 	{
-		Name: "feedback", Section: "workload", Default: "false", Topic: OfSchedules,
+		Name: "feedback", Section: "workload", Default: "false", Topic: OfRuns,
 		Doc:    "fields 17 and 18 hold: a job comes its think time after the end of the preceding job",
 		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Feedback }, trueOrFalse),
 	},
@@ -182,7 +180,7 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *bool { return &sc.Workload.Options.Strict }, trueOrFalse),
 	},
 	{
-		Name: "moldable", Section: "workload", Form: "MODEL", Topic: OfSchedules,
+		Name: "moldable", Section: "workload", Form: "MODEL", Topic: OfRuns,
 		Doc:    "rigid jobs get shapes by a speed-up, of half to twice their processors; see help moldable",
 		Access: checked(func(sc *Scenario) *string { return &sc.Workload.Moldable }, ParseMoldable),
 	},
@@ -241,7 +239,7 @@ var settings = []Setting{
 		Access: field(func(sc *Scenario) *string { return &sc.Settings.Correct }, text),
 	},
 	{
-		Name: "tau", Section: "settings", Form: "SECONDS", Topic: OfSchedules,
+		Name: "tau", Section: "settings", Form: "SECONDS", Topic: OfRuns,
 		Doc: "the run time from which on a bounded slowdown counts it as it is (10)",
 		Access: Access{
 			func(sc *Scenario) string {
