@@ -59,36 +59,29 @@ func (s *Simulator) panicked(value any) *PanicError {
 	}
 }
 
-// PastEventError reports an event scheduled before the present instant: a
-// fault of the model, which would break causality.
-type PastEventError struct {
-	Now, At Time
+// SchedulingError reports an event scheduled before the present instant, which would break
+// causality, or for the end of simulated time, Forever, or past it: a fault of the model.
+type SchedulingError struct {
+	Now, At Time // At is Forever for an instant past the end of time, too
+	Delay   Time // from Now, as the model asked for it
 	Phase   Phase
 	Arg     uint64
 	To      Handler
-	// By is the event whose handler asked for it; the zero Event where the
-	// program did so outside a run.
+	// By is the event whose handler asked for it; the zero Event if the program did so
+	// outside a run.
 	By Event
 }
 
-func (e *PastEventError) Error() string {
-	return fmt.Sprintf("at %v%s, an event for %s (phase %d, arg %d) was scheduled for %v, in the past",
-		e.Now, by(e.By), handlerName(e.To), e.Phase, e.Arg, e.At)
-}
+// Past reports whether the event was scheduled for the past, and not past the end of time.
+func (e *SchedulingError) Past() bool { return e.At < e.Now }
 
-// OverflowError reports a delay that leads to the end of simulated time,
-// Forever, or past it.
-type OverflowError struct {
-	Now, Delay Time
-	Phase      Phase
-	Arg        uint64
-	To         Handler
-	By         Event // as in PastEventError
-}
-
-func (e *OverflowError) Error() string {
-	return fmt.Sprintf("at %v%s, an event for %s (phase %d, arg %d) was scheduled %v later, past the end of simulated time",
-		e.Now, by(e.By), handlerName(e.To), e.Phase, e.Arg, e.Delay)
+func (e *SchedulingError) Error() string {
+	when := fmt.Sprintf("for %v, in the past", e.At)
+	if !e.Past() {
+		when = fmt.Sprintf("%v later, past the end of simulated time", e.Delay)
+	}
+	return fmt.Sprintf("at %v%s, an event for %s (phase %d, arg %d) was scheduled %s",
+		e.Now, by(e.By), handlerName(e.To), e.Phase, e.Arg, when)
 }
 
 func by(e Event) string {
@@ -98,13 +91,9 @@ func by(e Event) string {
 	return fmt.Sprintf(", in %v", e)
 }
 
-// blame completes an error of the kernel's own with the event whose handler
-// brought it about.
+// blame completes an error of scheduling with the event whose handler brought it about.
 func blame(err error, e Event) {
-	switch err := err.(type) {
-	case *PastEventError:
-		err.By = e
-	case *OverflowError:
+	if err, ok := err.(*SchedulingError); ok {
 		err.By = e
 	}
 }

@@ -25,9 +25,10 @@ func TestAnEventInThePastNamesTheCulprit(t *testing.T) {
 		require.Equal(t, des.EventID{}, sim.At(3*s, 2, d, 8))
 	}}
 	sim.At(5*s, 1, culprit, 17)
-	var past *des.PastEventError
+	var past *des.SchedulingError
 	err := sim.Run(ctx)
 	require.ErrorAs(t, err, &past)
+	require.True(t, past.Past())
 	require.Equal(t, []any{5 * s, 3 * s, des.Phase(2), uint64(8), d}, []any{past.Now, past.At, past.Phase, past.Arg, past.To})
 	require.Equal(t, culprit, past.By.Handler())
 	require.EqualError(t, err, "at 5, in the billing of job 17 (time 5, phase 1, event 0, arg 17), "+
@@ -37,16 +38,18 @@ func TestAnEventInThePastNamesTheCulprit(t *testing.T) {
 func TestANegativeDelayIsAnEventInThePast(t *testing.T) {
 	sim := des.New(des.Config{})
 	sim.After(-s, 0, &diary{}, 0)
-	var past *des.PastEventError
+	var past *des.SchedulingError
 	require.ErrorAs(t, sim.Run(ctx), &past)
+	require.True(t, past.Past())
 	require.Equal(t, -s, past.At)
 }
 
 func TestTheMostNegativeDelayIsAnEventInThePast(t *testing.T) {
 	sim := des.New(des.Config{})
 	sim.After(math.MinInt64, 0, &diary{}, 0)
-	var past *des.PastEventError
+	var past *des.SchedulingError
 	require.ErrorAs(t, sim.Err(), &past)
+	require.True(t, past.Past())
 }
 
 func TestOutsideARunNoHandlerIsBlamed(t *testing.T) {
@@ -61,8 +64,9 @@ func TestADelayPastTheEndOfTimeNamesTheCulprit(t *testing.T) {
 	culprit := &faulty{"the plan", func(sim *des.Simulator) { sim.After(des.Forever-s, 2, d, 8) }}
 	sim.At(5*s, 1, culprit, 17)
 	err := sim.Run(ctx)
-	var overflow *des.OverflowError
+	var overflow *des.SchedulingError
 	require.ErrorAs(t, err, &overflow)
+	require.False(t, overflow.Past())
 	require.EqualError(t, err, "at 5, in the plan (time 5, phase 1, event 0, arg 17), "+
 		"an event for *des_test.diary (phase 2, arg 8) was scheduled 9223372036853.775807 later, past the end of simulated time")
 }
@@ -70,8 +74,9 @@ func TestADelayPastTheEndOfTimeNamesTheCulprit(t *testing.T) {
 func TestNothingHappensAtForever(t *testing.T) {
 	sim := des.New(des.Config{})
 	require.Equal(t, des.EventID{}, sim.At(des.Forever, 0, &diary{}, 0))
-	var overflow *des.OverflowError
+	var overflow *des.SchedulingError
 	require.ErrorAs(t, sim.Err(), &overflow)
+	require.False(t, overflow.Past())
 }
 
 func TestTheLastTickBeforeForeverCanBeReached(t *testing.T) {
@@ -92,8 +97,9 @@ func TestReschedulingIntoThePastEndsTheRun(t *testing.T) {
 	require.NoError(t, sim.RunUntil(ctx, 2*s))
 	id := sim.At(3*s, 0, &diary{}, 0)
 	sim.Reschedule(id, s, 0)
-	var past *des.PastEventError
+	var past *des.SchedulingError
 	require.ErrorAs(t, sim.Err(), &past)
+	require.True(t, past.Past())
 }
 
 func TestAModelsOwnErrorIsLeftAsItIs(t *testing.T) {

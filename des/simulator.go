@@ -64,8 +64,8 @@ func (s *Simulator) Stream(name string, keys ...uint64) *rand.Rand {
 
 // At schedules an event for the instant t, which may be now. An instant in the
 // past is a fault of the model: nothing is scheduled, the zero EventID comes
-// back, and the run ends with a *PastEventError. Nothing happens at Forever:
-// that is an *OverflowError.
+// back, and the run ends with a *SchedulingError. So it does for an event at Forever,
+// where nothing happens.
 func (s *Simulator) At(t Time, p Phase, to Handler, arg uint64) EventID {
 	if t < s.now || t == Forever || to == nil {
 		s.refuse(t, p, to, arg)
@@ -77,11 +77,11 @@ func (s *Simulator) At(t Time, p Phase, to Handler, arg uint64) EventID {
 }
 
 // After schedules an event d from now; see At. A sum past the end of time ends
-// the run with an *OverflowError.
+// the run with a *SchedulingError.
 func (s *Simulator) After(d Time, p Phase, to Handler, arg uint64) EventID {
 	t := s.now + d
 	if d > 0 && t < s.now {
-		s.Fail(&OverflowError{Now: s.now, Delay: d, Phase: p, Arg: arg, To: to})
+		s.Fail(&SchedulingError{Now: s.now, At: Forever, Delay: d, Phase: p, Arg: arg, To: to})
 		return EventID{}
 	}
 	return s.At(t, p, to, arg)
@@ -89,14 +89,11 @@ func (s *Simulator) After(d Time, p Phase, to Handler, arg uint64) EventID {
 
 // refuse ends the run over an event that cannot be.
 func (s *Simulator) refuse(t Time, p Phase, to Handler, arg uint64) {
-	switch {
-	case to == nil:
+	if to == nil {
 		s.Fail(fmt.Errorf("at %v: %w (time %v, phase %d, arg %d)", s.now, errNoHandler, t, p, arg))
-	case t < s.now:
-		s.Fail(&PastEventError{Now: s.now, At: t, Phase: p, Arg: arg, To: to})
-	default:
-		s.Fail(&OverflowError{Now: s.now, Delay: t - s.now, Phase: p, Arg: arg, To: to})
+		return
 	}
+	s.Fail(&SchedulingError{Now: s.now, At: t, Delay: t - s.now, Phase: p, Arg: arg, To: to})
 }
 
 // Cancel takes a pending event out and reports whether it was still pending.
