@@ -159,18 +159,11 @@ func (p *PowerCap) keep() error {
 	return nil
 }
 
-// capped gives queue policies the parameter that caps power.
-func capped(t Table[entity.Policy]) Table[entity.Policy] {
-	param := Param{PowerCapParam, "WATTS", "what a cluster may draw at any instant, by the power model of the run (no cap)"}
-	for i, e := range t {
-		t[i].Params = append(e.Params[:len(e.Params):len(e.Params)], param)
-		t[i].New = func(a *Args) entity.Policy {
-			p := e.New(a)
-			if _, given := a.Value(PowerCapParam); given {
-				return &PowerCap{Policy: p, Cap: a.Number(PowerCapParam, 0)}
-			}
-			return p
-		}
+// capped declares the parameter that caps power, and puts a policy under the cap that is
+// given.
+func (s *Settings) capped(p entity.Policy) entity.Policy {
+	if _, given := s.Given(PowerCapParam, "WATTS", "what a cluster may draw at any instant, by the power model of the run (no cap)"); given {
+		return &PowerCap{Policy: p, Cap: s.args.Number(PowerCapParam, 0)}
 	}
-	return t
+	return p
 }

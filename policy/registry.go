@@ -18,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/policy/backfill"
@@ -78,161 +77,137 @@ func (c Chosen[T]) FileName() string {
 // Registry is the table of queue policies. Every call returns a new one, which
 // a program may extend by its own.
 func Registry() Table[entity.Policy] {
-	orders := strings.Join(orderNames(), "|") + "|random-SEED|'FORMULA'"
-	order := Param{"order", orders, "order of the queue (submission)"}
-	reservations := Param{"reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"}
-	depth := Param{"depth", "N", "how many candidates are tried for backfilling (all)"}
-	head := Param{"head", "first|sticky", "a job that is first when it does not fit stays the head until it starts: sticky (first)"}
-	window := Param{"window", "N", "how many waiting jobs are seen at all, the oldest (all)"}
-	spare := Param{"spare", "on|off|first", "backfilled jobs may run on past the shadow time, on spare processors; first: of jobs that end at it only as many count as the head needs (on)"}
-	shadow := Param{"shadow", "inclusive|strict", "backfilled jobs on other processors may end exactly at the shadow time, or only before it (inclusive)"}
-	shape := Param{"shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)"}
-	arrivals := Param{"arrivals", "all|fitting", "which jobs that come have others tried, too: any, or one that fits at once (all)"}
-	return append(capped(Table[entity.Policy]{
-		{
-			Name: "fcfs", Text: "first come, first served: strictly the head of the queue",
-			Params: []Param{order, shape, head, window},
-			New: func(a *Args) entity.Policy {
-				p := backfill.FCFS{Order: a.Order("order"), Shape: a.shape()}
-				return a.published(p, backfill.PublishedEASY{EASY: backfill.EASY{Order: p.Order, Shape: p.Shape}, NoBackfilling: true})
-			},
-		},
-		{
-			Name: "easy", Text: "aggressive backfilling: only the head of the queue holds a reservation",
-			Params: []Param{order, {"candidates", orders, "order in which jobs are tried for backfilling (the queue's)"}, reservations, depth, shape, arrivals, head, window, spare, shadow},
-			New: func(a *Args) entity.Policy {
-				p := a.easy(a.Order("candidates"))
-				return a.published(p, backfill.PublishedEASY{EASY: p})
-			},
-		},
-		{
-			Name: "conservative", Text: "conservative backfilling: every job in the queue holds a reservation",
-			Params: []Param{order, {CompressionParam, "on|off", "reservations move up after an early release (on)"}, shape},
-			New: func(a *Args) entity.Policy {
-				return backfill.Conservative{Order: a.Order("order"), NoCompression: !a.OnOff(CompressionParam, true), Shape: a.shape()}
-			},
-		},
-		{
-			Name: "easy-sjbf", Text: "easy with the shortest candidates tried first",
-			Params: []Param{order, reservations, depth, shape, head, window, spare, shadow},
-			New: func(a *Args) entity.Policy {
-				p := a.easy(backfill.ShortestFirst)
-				return a.published(p, backfill.PublishedEASY{EASY: p})
-			},
-		},
-		{
-			Name: "easy++", Text: "easy-sjbf by predictions: the mean of the user's last two runtimes, corrected step by step",
-			Params: []Param{order, reservations, depth, shape},
-			New:    func(a *Args) entity.Policy { return predict.EASYPlusPlus{EASY: a.easy(entity.Order{})} },
-		},
-		{
-			Name: "selective-preemption", Text: "jobs yield to those that have waited longer for their lengths",
-			Params: []Param{
-				{"sf", "NUMBER", "the suspension factor: how many times as high an expansion factor must be (2)"},
-				{"width", "SHARE|any", "how wide a job must be beside one that yields to it (0.5)"},
-				{"slice", "TIME", "how long a job works at least before it yields (60)"},
-				{"keep", "all|none|checkpoint", "what is kept of the work of a job that yields (all)"},
-				{"cost", "TIME", "how long it does no work when it is resumed (0)"},
-			},
-			New: func(a *Args) entity.Policy {
-				p := preempt.Selective{
-					Factor: a.above("sf"), Slice: des.Seconds(a.aboveZero("slice", a.Seconds("slice"))),
-					Keep: parsed(a, "keep", preempt.ParseKeep), Cost: des.Seconds(a.Seconds("cost")),
-				}
-				if a.values["width"] == "any" {
-					p.Width = -1
-				} else {
-					p.Width = a.above("width")
-				}
-				a.check(p.Check())
-				return p
-			},
-		},
-		{
-			Name: "time-slicing", Text: "jobs take turns of a quantum; suspended ones lose nothing",
-			Params: []Param{
-				{"quantum", "TIME", "how long a turn lasts (600)"},
-				{"order", orders, "who goes before others whatever the turn (nobody)"},
-				{"cost", "TIME", "how long a suspended job does no work when it is resumed (0)"},
-			},
-			New: func(a *Args) entity.Policy {
-				p := preempt.Slicing{Quantum: des.Seconds(a.aboveZero("quantum", a.Seconds("quantum"))), Order: a.Order("order"), Cost: des.Seconds(a.Seconds("cost"))}
-				a.check(p.Check())
-				return p
-			},
-		},
-		{
-			Name: "heft", Text: "list scheduling of workflows: by upward rank, each task where it finishes earliest",
-			Params: []Param{{"order", orders, "order of the queue (rank)"}, {"depth", "N", "how many jobs are looked at in a round (all)"}},
-			New: func(a *Args) entity.Policy {
-				return backfill.ListScheduling{Order: a.listOrder(), Depth: a.Positive("depth")}
-			},
-		},
-	}), Entry[entity.Policy]{ // a job that grows asks no cap
-		Name: "equipartition", Text: "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink",
-		Params: []Param{order, {"cost", "TIME", "how long a job does no work when it is resized (0)"}},
-		New: func(a *Args) entity.Policy {
-			return preempt.Equipartition{Order: a.Order("order"), Cost: des.Seconds(a.Seconds("cost"))}
-		},
-	})
-}
-
-// easy is EASY with its parameters, but for the order of the candidates.
-func (a *Args) easy(candidates entity.Order) backfill.EASY {
-	return backfill.EASY{
-		Order: a.Order("order"), Candidates: candidates,
-		Reservations: a.reservations("reservations"), Depth: a.Positive("depth"), Shape: a.shape(),
+	return Table[entity.Policy]{
+		Row("fcfs", "first come, first served: strictly the head of the queue", func(s *Settings) entity.Policy {
+			p := backfill.PublishedEASY{NoBackfilling: true}
+			s.order(&p.Order, "order", queueOrder)
+			s.shape(&p.Shape)
+			s.head(&p)
+			return s.capped(s.published(backfill.FCFS{Order: p.Order, Shape: p.Shape}, p))
+		}),
+		Row("easy", "aggressive backfilling: only the head of the queue holds a reservation", func(s *Settings) entity.Policy {
+			var p backfill.PublishedEASY
+			s.order(&p.Order, "order", queueOrder)
+			s.order(&p.Candidates, "candidates", "order in which jobs are tried for backfilling (the queue's)")
+			s.easy(&p.EASY)
+			s.either(&p.FittingArrivals, "arrivals", "all", "fitting", "which jobs that come have others tried, too: any, or one that fits at once (all)")
+			s.head(&p)
+			s.backfilled(&p)
+			return s.capped(s.published(p.EASY, p))
+		}),
+		Row("conservative", "conservative backfilling: every job in the queue holds a reservation", func(s *Settings) entity.Policy {
+			var p backfill.Conservative
+			s.order(&p.Order, "order", queueOrder)
+			compression := true
+			s.OnOff(&compression, CompressionParam, "reservations move up after an early release (on)")
+			p.NoCompression = !compression
+			s.shape(&p.Shape)
+			return s.capped(p)
+		}),
+		Row("easy-sjbf", "easy with the shortest candidates tried first", func(s *Settings) entity.Policy {
+			p := backfill.PublishedEASY{EASY: backfill.EASY{Candidates: backfill.ShortestFirst}}
+			s.order(&p.Order, "order", queueOrder)
+			s.easy(&p.EASY)
+			s.head(&p)
+			s.backfilled(&p)
+			return s.capped(s.published(p.EASY, p))
+		}),
+		Row("easy++", "easy-sjbf by predictions: the mean of the user's last two runtimes, corrected step by step", func(s *Settings) entity.Policy {
+			var p predict.EASYPlusPlus
+			s.order(&p.Order, "order", queueOrder)
+			s.easy(&p.EASY)
+			return s.capped(p)
+		}),
+		Row("selective-preemption", "jobs yield to those that have waited longer for their lengths", func(s *Settings) entity.Policy {
+			var p preempt.Selective
+			s.Above(&p.Factor, "sf", "NUMBER", "the suspension factor: how many times as high an expansion factor must be (2)")
+			if width, given := s.Given("width", "SHARE|any", "how wide a job must be beside one that yields to it (0.5)"); width == "any" {
+				p.Width = -1
+			} else if given {
+				p.Width = s.args.above("width")
+			}
+			s.TimeAbove(&p.Slice, "slice", "how long a job works at least before it yields (60)")
+			Choice(s, &p.Keep, "keep", "all|none|checkpoint", "what is kept of the work of a job that yields (all)", preempt.ParseKeep)
+			s.Time(&p.Cost, "cost", "how long it does no work when it is resumed (0)")
+			s.Check(p.Check())
+			return s.capped(p)
+		}),
+		Row("time-slicing", "jobs take turns of a quantum; suspended ones lose nothing", func(s *Settings) entity.Policy {
+			var p preempt.Slicing
+			s.TimeAbove(&p.Quantum, "quantum", "how long a turn lasts (600)")
+			s.order(&p.Order, "order", "who goes before others whatever the turn (nobody)")
+			s.Time(&p.Cost, "cost", "how long a suspended job does no work when it is resumed (0)")
+			s.Check(p.Check())
+			return s.capped(p)
+		}),
+		Row("heft", "list scheduling of workflows: by upward rank, each task where it finishes earliest", func(s *Settings) entity.Policy {
+			p := backfill.ListScheduling{Order: backfill.HighestRank}
+			s.order(&p.Order, "order", "order of the queue (rank)")
+			s.Count(&p.Depth, "depth", "how many jobs are looked at in a round (all)")
+			return s.capped(p)
+		}),
+		Row("equipartition", "dynamic equipartition: equal shares for all moldable jobs, which grow and shrink", func(s *Settings) entity.Policy {
+			var p preempt.Equipartition
+			s.order(&p.Order, "order", queueOrder)
+			s.Time(&p.Cost, "cost", "how long a job does no work when it is resized (0)")
+			return p // a job that grows asks no cap
+		}),
 	}
 }
 
-// published is the policy of the textbook, or p where a parameter gives p a habit of a
-// published simulator.
-func (a *Args) published(textbook entity.Policy, p backfill.PublishedEASY) entity.Policy {
-	p.Sticky, p.Window = a.either("head", "first", "sticky"), a.Positive("window")
-	p.StrictShadow, p.FittingArrivals = a.either("shadow", "inclusive", "strict"), a.either("arrivals", "all", "fitting")
-	switch spare := a.values["spare"]; spare {
+// queueOrder is what the parameter order means for most policies.
+const queueOrder = "order of the queue (submission)"
+
+// shape declares how the windows of moldable jobs are chosen.
+func (s *Settings) shape(field *entity.ShapeRule) {
+	Choice(s, field, "shape", "start|end|largest", "which window a moldable job takes: that starts first, that ends first, the largest of those that start first (start)", entity.ParseShapeRule)
+}
+
+// easy declares how many jobs EASY reserves for and how it backfills.
+func (s *Settings) easy(p *backfill.EASY) {
+	if _, given := s.Given("reservations", "none|N|all", "how many jobs that do not fit hold a window (1)"); given {
+		p.Reservations = s.args.reservations("reservations")
+	}
+	s.Count(&p.Depth, "depth", "how many candidates are tried for backfilling (all)")
+	s.shape(&p.Shape)
+}
+
+// head declares which head, and which part of the queue, published simulators look at.
+func (s *Settings) head(p *backfill.PublishedEASY) {
+	s.either(&p.Sticky, "head", "first", "sticky", "a job that is first when it does not fit stays the head until it starts: sticky (first)")
+	s.Count(&p.Window, "window", "how many waiting jobs are seen at all, the oldest (all)")
+}
+
+// backfilled declares where published simulators let jobs pass the head.
+func (s *Settings) backfilled(p *backfill.PublishedEASY) {
+	switch spare, _ := s.Given("spare", "on|off|first", "backfilled jobs may run on past the shadow time, on spare processors; first: of jobs that end at it only as many count as the head needs (on)"); spare {
 	case "", "on":
 	case "off":
 		p.NoSpare = true
 	case "first":
 		p.FirstSpare = true
 	default:
-		a.Fail("spare", "on, off or first")
+		s.Fail("spare", "on, off or first")
 	}
-	a.check(p.Check())
+	s.either(&p.StrictShadow, "shadow", "inclusive", "strict", "backfilled jobs on other processors may end exactly at the shadow time, or only before it (inclusive)")
+}
+
+// published is the policy of the textbook, or p if a parameter gives p a habit of a
+// published simulator.
+func (s *Settings) published(textbook entity.Policy, p backfill.PublishedEASY) entity.Policy {
+	s.Check(p.Check())
 	if p.Sticky || p.Window > 0 || p.NoSpare || p.FirstSpare || p.StrictShadow || p.FittingArrivals {
 		return p
 	}
 	return textbook
 }
 
-// either reports which of two values a parameter has; the first is the default.
-func (a *Args) either(name, first, second string) (isSecond bool) {
-	return a.OneOf(name, first, second) == 1
-}
-
-// OneOf is the place, from 0, of a parameter's value among those that it may have; 0 where
-// it is not given.
-func (a *Args) OneOf(name string, values ...string) int {
-	value, given := a.values[name]
-	i := slices.Index(values, value)
-	if given && i < 0 {
-		a.Fail(name, strings.Join(values, " or "))
-	}
-	return max(i, 0)
-}
-
-// listOrder is the order of the queue of list scheduling.
-func (a *Args) listOrder() entity.Order {
-	if _, given := a.values["order"]; !given {
-		return backfill.HighestRank
-	}
-	return a.Order("order")
-}
-
 // CompressionParam is the parameter of conservative backfilling that turns
 // compression on or off.
 const CompressionParam = "compression"
+
+// orderForms is what an order may be, for people.
+func orderForms() string { return strings.Join(orderNames(), "|") + "|random-SEED|'FORMULA'" }
 
 func orderNames() []string {
 	var names []string
@@ -414,7 +389,18 @@ func (a *Args) Fail(name, want string) {
 	}
 }
 
-// Order is a queue order by its name, or by a formula (see package formula); the zero
+// OneOf is the place, from 0, of a parameter's value among those that it may have; 0 where
+// it is not given.
+func (a *Args) OneOf(name string, values ...string) int {
+	value, given := a.values[name]
+	i := slices.Index(values, value)
+	if given && i < 0 {
+		a.Fail(name, strings.Join(values, " or "))
+	}
+	return max(i, 0)
+}
+
+// Order is a queue order by its name, or by a Formula; the zero
 // Order, which policies take for submission, where it is not given.
 func (a *Args) Order(name string) entity.Order {
 	value, ok := a.values[name]
@@ -484,19 +470,6 @@ func (a *Args) reservations(name string) int {
 		}
 		return n
 	}
-}
-
-// shape is how the windows of moldable jobs are chosen.
-func (a *Args) shape() entity.ShapeRule {
-	value, given := a.values["shape"]
-	if !given {
-		return entity.FirstStart
-	}
-	rule, err := entity.ParseShapeRule(value)
-	if err != nil {
-		a.Fail("shape", "start, end or largest")
-	}
-	return rule
 }
 
 // OnOff is on or off, or otherwise where it is not given.
