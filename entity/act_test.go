@@ -194,7 +194,7 @@ func TestAPolicyIsNotBlamedForWhatAnObserverHasChanged(t *testing.T) {
 
 func withhold(t *testing.T, m *entity.Metascheduler, from, to des.Time, nodes int) {
 	t.Helper()
-	_, err := m.Withhold(entity.Window{Start: from * des.Second, End: to * des.Second, Nodes: nodes})
+	_, err := m.Withhold(entity.Where{Count: nodes}, from*des.Second, to*des.Second)
 	require.NoError(t, err)
 }
 
@@ -287,7 +287,7 @@ func TestWhatIsNilIsAnErrorOfTheRun(t *testing.T) {
 		r := m.Submit(job(1, 0, 1, 1))
 		m.Cancel(r, "")
 		m.WakeAt(5)
-		_, err := m.Withhold(entity.Window{End: 1, Nodes: 1})
+		_, err := m.Withhold(entity.Where{Count: 1}, 0, 1)
 		_ = err // one that could be, or not
 		_, err = m.Tentative(nil, entity.Window{})
 		require.Error(t, err)

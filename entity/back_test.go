@@ -44,7 +44,7 @@ func TestReservationsMoveUpIntoWhatIsGivenBack(t *testing.T) {
 			at(w.meta, 10, h.Drop)
 		},
 		"by capacity that comes back": func(t *testing.T, w *world) {
-			h, err := w.meta.Withhold(entity.Window{Start: 0, End: 100 * des.Second, Nodes: 4})
+			h, err := w.meta.Withhold(entity.Where{Count: 4}, 0, 100*des.Second)
 			require.NoError(t, err)
 			at(w.meta, 10, h.Drop)
 		},
@@ -127,7 +127,7 @@ func TestThoseInTheWayAreToldInOrder(t *testing.T) {
 	w.meta.Submit(job(4, 2, 9, 2))  // at 21, beside 2
 	ids := func(from, to des.Time, place []procset.Range) string {
 		var list []int64
-		for _, r := range w.meta.InTheWay(entity.Window{Start: from * des.Second, End: to * des.Second, Nodes: 1}, place) {
+		for _, r := range w.meta.InTheWay(entity.Where{Set: place}, from*des.Second, to*des.Second) {
 			list = append(list, r.ID)
 		}
 		return fmt.Sprint(list)

@@ -156,7 +156,7 @@ func TestOnlyTheLatestLimitOfADeadlineCounts(t *testing.T) {
 	at(w.meta, 1, func() { require.True(t, w.meta.SetUp(r, des.Second)) })
 	at(w.meta, 12, func() {
 		require.True(t, w.meta.Preempt(r, des.Forever))
-		_, err := w.meta.Withhold(entity.Window{Start: 12 * des.Second, End: 24 * des.Second, Nodes: 1})
+		_, err := w.meta.Withhold(entity.Where{Count: 1}, 12*des.Second, 24*des.Second)
 		require.NoError(t, err)
 	})
 	w.run(t)
@@ -180,9 +180,9 @@ func TestObserversHearOfCapacityThatLeavesAndComesBack(t *testing.T) {
 	seen := &watch{}
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(4), backfill.FCFS{}, seen)
-	_, err := m.Withhold(entity.Window{Start: 10 * des.Second, End: 20 * des.Second, Nodes: 2})
+	_, err := m.Withhold(entity.Where{Count: 2}, 10*des.Second, 20*des.Second)
 	require.NoError(t, err)
-	h, err := m.Withhold(entity.Window{Start: 0, End: des.Forever, Nodes: 1})
+	h, err := m.Withhold(entity.Where{Count: 1}, 0, des.Forever)
 	require.NoError(t, err)
 	kept, err := m.Tentative(job(1, 0, 5, 1), entity.Window{Start: 0, End: 5 * des.Second, Nodes: 1})
 	require.NoError(t, err)

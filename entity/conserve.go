@@ -13,7 +13,7 @@ import (
 
 // busy is what jobs have of the machine, by the engine's own books.
 type busy struct {
-	size  int // processors or nodes; 0 where the plan does not tell
+	size  int // processors or nodes
 	taken int // by jobs that run
 	nodes map[*Node]task
 	holds map[*Hold]bool // of capacity that are not over: true of those that have begun
@@ -31,17 +31,6 @@ type edge struct {
 type task struct {
 	run *Run
 	i   int
-}
-
-// sizeOf is how many processors or nodes a plan has, 0 where it does not tell.
-func sizeOf(p Plan) int {
-	switch p := p.(type) {
-	case interface{ Processors() int }:
-		return p.Processors()
-	case interface{ Nodes() []*Node }:
-		return len(p.Nodes())
-	}
-	return 0
 }
 
 // withhold takes h in.
@@ -98,7 +87,7 @@ func (b *busy) due(at des.Time) bool {
 func (m *Metascheduler) conserve() {
 	b, at := &m.busy, m.observers.now
 	b.pass(at)
-	if b.taken > 0 && b.taken+b.kept > b.size && b.size > 0 {
+	if b.taken > 0 && b.taken+b.kept > b.size {
 		m.sim.Fail(fmt.Errorf("at %v, policy %s: jobs have %d of %d processors or nodes, and %d are withheld; %v started last. The plan, %T, has granted what is taken",
 			at, m.policy.Name(), b.taken, b.size, b.kept, m.last, m.plan))
 	}

@@ -23,7 +23,7 @@ type liar struct {
 
 func newLiar(size int) *liar { return &liar{size, plan.NewCluster(100 * size)} }
 
-func (l *liar) Processors() int { return l.size }
+func (l *liar) Size() int { return l.size }
 
 func lies(t *testing.T, p entity.Plan, jobs []*entity.Job, set func(m *entity.Metascheduler)) error {
 	t.Helper()
@@ -68,7 +68,7 @@ func TestAPlanThatGrantsWhatIsWithheldEndsTheRun(t *testing.T) {
 	} {
 		err := lies(t, newLiar(4), []*entity.Job{job(1, at, 1, 3)}, func(m *entity.Metascheduler) {
 			withhold(t, m, 10, 20, 2)
-			hold, err := m.Withhold(entity.Window{Start: 30 * des.Second, End: des.Forever, Nodes: 2})
+			hold, err := m.Withhold(entity.Where{Count: 2}, 30*des.Second, des.Forever)
 			require.NoError(t, err)
 			hour := func(*des.Simulator, des.Event) { hold.Drop() }
 			m.Simulator().At(34*des.Second, entity.PhaseChange, des.Func(hour), 0)
@@ -185,8 +185,9 @@ func TestAJobThatGoesOnElsewhereHasLeftItsNode(t *testing.T) {
 		first := m.Submit(job(1, 0, 10, 1))
 		m.Simulator().At(5*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 			node := first.Reservation.Window.Tasks[0].Node
+			number, _ := d.Number(node)
 			require.True(t, m.Preempt(first, 0))
-			_, err := m.Withhold(entity.Window{Start: 5 * des.Second, End: 8 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: node, End: 8 * des.Second}}})
+			_, err := m.Withhold(entity.NodeAt(number), 5*des.Second, 8*des.Second)
 			require.NoError(t, err)
 		}), 0)
 	}))

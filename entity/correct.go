@@ -217,17 +217,7 @@ func (m *Metascheduler) extend(r *Run, w Window) error {
 	for i, t := range w.Tasks {
 		w.Cost += float64(t.Node.Price * (t.End - r.Reservation.Window.Tasks[i].End).Seconds())
 	}
-	if m.nodes != nil {
-		return m.nodes.Extend(&r.Reservation, w)
-	}
-	held, rest := r.Reservation.Window, w
-	rest.Start = m.sim.Now()
-	m.plan.Release(&r.Reservation, rest.Start)
-	_, err := m.plan.Reserve(r, rest)
-	if r.Reservation.Window = w; err != nil {
-		r.Reservation.Window = held
-	}
-	return err
+	return m.plan.Extend(&r.Reservation, w)
 }
 
 // ahead are the reservations ahead that have anything within [from, to) and can be

@@ -32,7 +32,6 @@ func (m *Metascheduler) enter(r *Run) bool {
 
 // arrive brings r into the queue.
 func (m *Metascheduler) arrive(r *Run) {
-	m.underContext()
 	m.observers.reach(m.sim.Now())
 	if !m.enter(r) {
 		return
@@ -191,9 +190,7 @@ func (r *Run) tooLong(at, length des.Time) bool {
 func (m *Metascheduler) schedule(r *Run) {
 	now, w := m.sim.Now(), &r.Reservation.Window
 	if w.Tasks != nil {
-		if m.nodes != nil {
-			m.nodes.Settle(&r.Reservation)
-		}
+		m.plan.Settle(&r.Reservation)
 		m.scheduleTasks(r)
 		return
 	}
@@ -259,8 +256,8 @@ func (e *taskEnding) Handle(_ *des.Simulator, ev des.Event) {
 		if end := r.Reservation.Window.Tasks[i].End; ev.Time < end {
 			m.freed(ev.Time, end)
 		}
-		if m.nodes != nil && !together {
-			m.nodes.ReleaseTask(&r.Reservation, i, ev.Time)
+		if !together {
+			m.plan.ReleaseTask(&r.Reservation, i, ev.Time)
 		}
 		for _, o := range m.observers.tasks {
 			o.TaskEnded(r, i)

@@ -96,8 +96,7 @@ type Metascheduler struct {
 
 	sim       *des.Simulator
 	plan      Plan
-	nodes     TaskPlan    // the plan, where it is one, or nil
-	searching ContextPlan // likewise
+	named     bool // the plan's nodes have names
 	policy    Policy
 	limiting  Limiting // the policy, where it is one, or nil
 	observers *Observers
@@ -152,10 +151,9 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 		sim: sim, plan: plan, policy: policy, observers: NewObservers(observers...),
 		queue: &Queue{}, freedFrom: des.Forever, ticked: -1, decided: -1, alarmAt: des.Forever,
 	}
-	m.nodes, _ = plan.(TaskPlan)
-	m.searching, _ = plan.(ContextPlan)
+	m.named = Named(plan)
 	m.limiting, _ = As[Limiting](policy)
-	m.busy.size = sizeOf(plan)
+	m.busy.size = plan.Size()
 	m.observers.before = m.instantOver
 	name := "metascheduler"
 	for n := 2; sim.EntityByName(name) != nil; n++ {
@@ -163,8 +161,10 @@ func NewMetascheduler(sim *des.Simulator, plan Plan, policy Policy, observers ..
 	}
 	sim.AddEntity(name, (*lifetime)(m))
 	m.Predictor, m.Corrector = PredictionsOf(policy)
-	if a, ok := policy.(Attacher); ok {
-		a.Attach(m)
+	for _, p := range []any{plan, policy} {
+		if a, ok := p.(Attacher); ok {
+			a.Attach(m)
+		}
 	}
 	for _, o := range observers {
 		if a, ok := o.(Attacher); ok {
@@ -185,10 +185,7 @@ func usable(plan Plan, policy Policy, observers []Observer) error {
 	if i := slices.Index(observers, nil); i >= 0 {
 		return fmt.Errorf("observer %d of a metascheduler is nil", i+1)
 	}
-	if p, ok := plan.(interface{ Err() error }); ok && p.Err() != nil {
-		return p.Err()
-	}
-	return nil
+	return plan.Err()
 }
 
 // errNoRun is what whoever asks noPlan is told.
@@ -197,14 +194,24 @@ var errNoRun = errors.New("there is no plan: the run has failed before it began"
 // noPlan is the plan of a run that cannot begin.
 type noPlan struct{}
 
+func (noPlan) Size() int                                                   { return 0 }
+func (noPlan) Node(int) *Node                                              { return nil }
+func (noPlan) Fits(Request) error                                          { return errNoRun }
 func (noPlan) Find(Request, des.Time, des.Time) (Window, bool)             { return Window{}, false }
 func (noPlan) FindEarlier(*Reservation, des.Time, des.Time) (Window, bool) { return Window{}, false }
+func (noPlan) FitsAt(_ des.Time, n int, l des.Time) (bool, int, des.Time)  { return false, n, l }
+func (noPlan) Slots(des.Time, des.Time) iter.Seq[Slot]                     { return func(func(Slot) bool) {} }
+func (noPlan) InTheWay(Where, des.Time, des.Time, func(*Run) bool) []*Run  { return nil }
+func (noPlan) NextGain() des.Time                                          { return des.Forever }
 func (noPlan) Reserve(*Run, Window) (*Reservation, error)                  { return nil, errNoRun }
 func (noPlan) Move(*Reservation, Window) error                             { return errNoRun }
-func (noPlan) Release(*Reservation, des.Time)                              {}
-func (noPlan) Slots(des.Time, des.Time) iter.Seq[Slot]                     { return func(func(Slot) bool) {} }
+func (noPlan) Withhold(*Run, Where, des.Time, des.Time) error              { return errNoRun }
 func (noPlan) Forget(des.Time) bool                                        { return false }
-func (noPlan) Fits(Request) error                                          { return errNoRun }
+func (noPlan) Settle(*Reservation)                                         {}
+func (noPlan) Extend(*Reservation, Window) error                           { return errNoRun }
+func (noPlan) ReleaseTask(*Reservation, int, des.Time)                     {}
+func (noPlan) Release(*Reservation, des.Time)                              {}
+func (noPlan) Err() error                                                  { return nil }
 
 // lifetime is the metascheduler as the simulation starts it and takes leave of
 // it.

@@ -417,15 +417,15 @@ func TestCapacityIsWithheldAndComesBack(t *testing.T) {
 		first := w.meta.Submit(job(1, 0, 100, 2))  // on 0-1
 		second := w.meta.Submit(job(2, 1, 100, 2)) // on 2-3
 		w.at(10, func() {
-			down := entity.Window{Start: w.sim.Now(), End: 60 * des.Second, Nodes: 1}
-			_, err := w.meta.Withhold(down)
+			one := entity.Where{Count: 1}
+			_, err := w.meta.Withhold(one, w.sim.Now(), 60*des.Second)
 			var conflict *entity.ConflictError
 			require.ErrorAs(t, err, &conflict)
-			hit := w.meta.InTheWay(down, []procset.Range{{First: 2, Last: 2}})
+			hit := w.meta.InTheWay(entity.NodeAt(2), w.sim.Now(), 60*des.Second)
 			require.Equal(t, []*entity.Run{second}, hit)
-			require.Equal(t, []*entity.Run{second, first}, w.meta.InTheWay(down, nil))
+			require.Equal(t, []*entity.Run{second, first}, w.meta.InTheWay(one, w.sim.Now(), 60*des.Second))
 			require.True(t, w.meta.Preempt(second, 0))
-			_, err = w.meta.Withhold(down)
+			_, err = w.meta.Withhold(one, w.sim.Now(), 60*des.Second)
 			require.NoError(t, err)
 		})
 		small := w.meta.Submit(job(3, 20, 10, 1))
@@ -437,7 +437,7 @@ func TestCapacityIsWithheldAndComesBack(t *testing.T) {
 
 func TestWithheldCapacityMayComeBackAheadOfTimeOrNever(t *testing.T) {
 	w := newWorld(4, backfill.FCFS{})
-	hold, err := w.meta.Withhold(entity.Window{End: des.Forever, Nodes: 3})
+	hold, err := w.meta.Withhold(entity.Where{Count: 3}, 0, des.Forever)
 	require.NoError(t, err)
 	_, err = hold.Confirm()
 	require.Error(t, err, "there is nobody to come")
@@ -447,7 +447,7 @@ func TestWithheldCapacityMayComeBackAheadOfTimeOrNever(t *testing.T) {
 	require.Equal(t, 30*des.Second, r.Start)
 
 	w = newWorld(4, backfill.FCFS{})
-	_, err = w.meta.Withhold(entity.Window{End: des.Forever, Nodes: 3})
+	_, err = w.meta.Withhold(entity.Where{Count: 3}, 0, des.Forever)
 	require.NoError(t, err)
 	w.meta.Submit(job(1, 0, 10, 1))
 	w.run(t) // an endless outage does not keep a run from ending
@@ -736,9 +736,31 @@ func (s *shelf) Release(r *entity.Reservation, at des.Time) {
 	}
 }
 
-func (*shelf) Slots(_, _ des.Time) iter.Seq[entity.Slot] { return func(func(entity.Slot) bool) {} }
-func (*shelf) Forget(des.Time) bool                      { return true }
-func (*shelf) Fits(entity.Request) error                 { return nil }
+func (*shelf) Size() int               { return 1 }
+func (s *shelf) Node(int) *entity.Node { return s.node }
+
+func (s *shelf) FitsAt(at des.Time, nodes int, length des.Time) (bool, int, des.Time) {
+	return at >= s.free && nodes == 1, nodes, length
+}
+
+func (*shelf) InTheWay(entity.Where, des.Time, des.Time, func(*entity.Run) bool) []*entity.Run {
+	return nil
+}
+
+func (*shelf) NextGain() des.Time { return des.Forever }
+
+func (s *shelf) Withhold(r *entity.Run, _ entity.Where, from, to des.Time) error {
+	_, err := s.Reserve(r, entity.Window{Start: from, End: to, Nodes: 1})
+	return err
+}
+
+func (*shelf) Settle(*entity.Reservation)                      {}
+func (*shelf) Extend(*entity.Reservation, entity.Window) error { return errors.New("never") }
+func (*shelf) ReleaseTask(*entity.Reservation, int, des.Time)  {}
+func (*shelf) Err() error                                      { return nil }
+func (*shelf) Slots(_, _ des.Time) iter.Seq[entity.Slot]       { return func(func(entity.Slot) bool) {} }
+func (*shelf) Forget(des.Time) bool                            { return true }
+func (*shelf) Fits(entity.Request) error                       { return nil }
 
 func TestAPlanOfOnesOwnMayHaveTasks(t *testing.T) {
 	sim := des.New(des.Config{})
@@ -812,8 +834,8 @@ func TestNobodyIsPlacedOnWhatIsWithheldByName(t *testing.T) {
 		w.meta.Placer = entity.LowestFirst{}
 		victim := w.meta.Submit(job(1, 0, 100, 2))
 		var early *entity.Hold
-		down := func(until des.Time, p int32) (*entity.Hold, error) {
-			return w.meta.Withhold(entity.Window{Start: w.sim.Now(), End: until * des.Second, Nodes: 1}, procset.Range{First: p, Last: p})
+		down := func(until des.Time, p int) (*entity.Hold, error) {
+			return w.meta.Withhold(entity.NodeAt(p), w.sim.Now(), until*des.Second)
 		}
 		w.at(10, func() {
 			_, err := down(50, 1)
@@ -835,13 +857,17 @@ func TestNobodyIsPlacedOnWhatIsWithheldByName(t *testing.T) {
 		require.Equal(t, []procset.Range{{First: 0, Last: 3}}, all.Place)
 	}
 	w := newWorld(4, backfill.FCFS{})
-	_, err := w.meta.Withhold(entity.Window{End: 10, Nodes: 1}, procset.Range{First: 1, Last: 1})
+	_, err := w.meta.Withhold(entity.NodeAt(1), 0, 10)
 	require.ErrorContains(t, err, "Placer")
 	w.meta.Placer = entity.LowestFirst{}
-	_, err = w.meta.Withhold(entity.Window{Start: 5, End: 10, Nodes: 1}, procset.Range{First: 1, Last: 1})
+	_, err = w.meta.Withhold(entity.NodeAt(1), 5, 10)
 	require.ErrorContains(t, err, "begins now")
-	_, err = w.meta.Withhold(entity.Window{End: 10, Nodes: 2}, procset.Range{First: 1, Last: 1})
-	require.ErrorContains(t, err, "1 are named")
+	_, err = w.meta.Withhold(entity.Where{Count: 2, Set: entity.NodeAt(1).Set}, 0, 10)
+	require.ErrorContains(t, err, "one of the two")
+	_, err = w.meta.Withhold(entity.NodeAt(4), 0, 10)
+	require.ErrorContains(t, err, "among 0-3 in ascending order, not 4")
+	_, err = w.meta.Withhold(entity.Where{Count: 5}, 0, 10)
+	require.ErrorContains(t, err, "want 1 to 4 nodes or processors, not 5")
 	require.True(t, w.meta.Plan().Fits(entity.Request{Nodes: 4, Length: 1}) == nil)
 	r := w.meta.Submit(job(1, 0, 1, 4))
 	w.run(t)
@@ -851,7 +877,7 @@ func TestNobodyIsPlacedOnWhatIsWithheldByName(t *testing.T) {
 func TestWhatWasWithheldIsGivenBackOnce(t *testing.T) {
 	w := newWorld(4, backfill.FCFS{})
 	w.meta.Placer = entity.LowestFirst{}
-	down, err := w.meta.Withhold(entity.Window{End: 10 * des.Second, Nodes: 1}, procset.Range{First: 0, Last: 0})
+	down, err := w.meta.Withhold(entity.NodeAt(0), 0, 10*des.Second)
 	require.NoError(t, err)
 	w.at(20, down.Drop) // it has been back since 10
 	first, second := w.meta.Submit(job(1, 12, 5, 4)), w.meta.Submit(job(2, 30, 5, 4))

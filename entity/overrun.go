@@ -49,11 +49,9 @@ func (o *overrun) Handle(s *des.Simulator, _ des.Event) {
 	m.plan.Release(&r.Reservation, now)
 	rest := w
 	rest.Start = now
-	if c, ok := m.plan.(QuickPlan); ok {
-		if fits, _, miss := c.FitsAt(now, rest.Nodes, rest.Length()); !fits {
-			rest.End = max(now, now+miss-des.Tick)
-			w.End = rest.End
-		}
+	if fits, _, miss := m.plan.FitsAt(now, rest.Nodes, rest.Length()); !fits {
+		rest.End = max(now, now+miss-des.Tick)
+		w.End = rest.End
 	}
 	if w.End == now {
 		r.Reservation.Window = w

@@ -110,11 +110,7 @@ func (p *places) begin(m *Metascheduler) error {
 	if p.free != nil {
 		return nil
 	}
-	size, ok := m.plan.(interface{ Processors() int })
-	if !ok {
-		return fmt.Errorf("a Placer needs a plan that tells how many processors it has, and %T does not", m.plan)
-	}
-	p.free = procset.New(size.Processors())
+	p.free = procset.New(m.plan.Size())
 	return nil
 }
 

@@ -163,7 +163,7 @@ func TestWhatIsFixedStandsAndTheJobIsCutOffThere(t *testing.T) {
 	for _, pass := range []entity.Pass{entity.PassInstant, entity.PassEvent, entity.PassEach} {
 		w, told := foresee(2, backfill.Conservative{}, says{1: 10}, by(5), longer(1, 0, 25, 60, 2))
 		w.meta.Pass = pass
-		_, err := w.meta.Withhold(entity.Window{Start: 17 * des.Second, End: 30 * des.Second, Nodes: 1})
+		_, err := w.meta.Withhold(entity.Where{Count: 1}, 17*des.Second, 30*des.Second)
 		require.NoError(t, err)
 		w.run(t)
 		require.Equal(t, &story{
@@ -174,7 +174,7 @@ func TestWhatIsFixedStandsAndTheJobIsCutOffThere(t *testing.T) {
 
 func TestAJobRunsOnWhereWhatIsFixedIsGoneByThen(t *testing.T) {
 	w, told := foresee(2, backfill.Conservative{}, says{1: 10}, by(20), longer(1, 0, 25, 60, 2))
-	hold, err := w.meta.Withhold(entity.Window{Start: 17 * des.Second, End: 30 * des.Second, Nodes: 1})
+	hold, err := w.meta.Withhold(entity.Where{Count: 1}, 17*des.Second, 30*des.Second)
 	require.NoError(t, err)
 	w.sim.At(12*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { hold.Drop() }), 0)
 	w.run(t)
@@ -380,10 +380,7 @@ func TestOnNamedNodesWhatIsFixedOnOneNodeCutsOffTheJob(t *testing.T) {
 		w.meta.Predictor = says{1: 10}
 		r := w.meta.Submit(longer(1, 0, 25, 60, 2))
 		for i := range pins {
-			n := nodes[2-i]
-			_, err := w.meta.Withhold(entity.Window{
-				Start: 17 * des.Second, End: 30 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: n, End: 30 * des.Second}},
-			})
+			_, err := w.meta.Withhold(entity.NodeAt(2-i), 17*des.Second, 30*des.Second)
 			require.NoError(t, err)
 		}
 		w.run(t)
@@ -492,11 +489,11 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 		for range rapid.IntRange(0, 3).Draw(t, "fixed") {
 			from := des.Time(rapid.IntRange(0, 100).Draw(t, "from")) * des.Second
 			until := from + des.Time(rapid.IntRange(1, 20).Draw(t, "for"))*des.Second
-			window := entity.Window{Start: from, End: until, Nodes: 1}
+			where := entity.Where{Count: 1}
 			if named {
-				window.Tasks = []entity.Task{{Node: nodes[0], End: until}}
+				where = entity.NodeAt(0)
 			}
-			if _, err := w.meta.Withhold(window); err == nil { // or it is taken already
+			if _, err := w.meta.Withhold(where, from, until); err == nil { // or it is taken already
 				fixed = append(fixed, from)
 			}
 		}

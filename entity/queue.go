@@ -358,7 +358,6 @@ func (v *View) begin(plan Plan, now des.Time, depth int) *queueScan {
 		depth = math.MaxInt
 	}
 	s.plan, s.now, s.left = plan, now, depth
-	s.quick, _ = plan.(QuickPlan)
 	s.begun, s.misses.count, s.misses.tooMany = false, 0, 0
 	return s
 }
@@ -368,8 +367,7 @@ func (v *View) end(s *queueScan) { v.spare = s }
 // queueScan walks a view in batches of finds, a scan of the tree each, since
 // the tree may change between two of them.
 type queueScan struct {
-	plan   Plan      // nil: every job is a find
-	quick  QuickPlan // the plan, if it is one
+	plan   Plan // nil: every job is a find
 	now    des.Time
 	rule   ShapeRule
 	left   int // how many jobs may still be looked at
@@ -407,12 +405,7 @@ func (s *queueScan) mayFit(nodes int, length des.Time) bool {
 	if s.misses.cover(nodes, length) {
 		return false
 	}
-	var ok bool
-	if s.quick != nil {
-		ok, nodes, length = s.quick.FitsAt(s.now, nodes, length)
-	} else {
-		_, ok = s.plan.Find(Request{Nodes: nodes, Length: length}, s.now, s.now)
-	}
+	ok, nodes, length := s.plan.FitsAt(s.now, nodes, length)
 	if !ok {
 		s.misses.add(nodes, length)
 	}

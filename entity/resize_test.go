@@ -127,10 +127,10 @@ func TestWhatAGrownJobGivesUpAtOnceIsThereForOthers(t *testing.T) {
 				if nodes == 2 {
 					require.NoError(t, w.meta.Resize(one, 4, 0))
 				}
-				_, err := w.meta.Withhold(entity.Window{Start: des.Second, End: 9 * des.Second, Nodes: 2}, procset.Range{First: 5, Last: 6})
+				_, err := w.meta.Withhold(entity.Where{Set: []procset.Range{{First: 5, Last: 6}}}, des.Second, 9*des.Second)
 				require.NoError(t, err, name)
 				if name != "shrunk" {
-					_, err = w.meta.Withhold(entity.Window{Start: des.Second, End: 9 * des.Second, Nodes: 1}, procset.Range{First: 2, Last: 2})
+					_, err = w.meta.Withhold(entity.NodeAt(2), des.Second, 9*des.Second)
 					require.NoError(t, err, name)
 				}
 			})

@@ -84,7 +84,6 @@ func (m *Metascheduler) decide() {
 		// One that was put back within a round, and started in it again, waits no more.
 		r.fresh = slices.DeleteFunc(slices.Compact(r.fresh), func(f *Run) bool { return f.State != Waiting })
 	}
-	m.underContext()
 	r.Gained = m.plan.Forget(r.Now) || m.gained || r.Cause != CauseArrival
 	m.gained = false
 	m.queue.begin()
@@ -108,26 +107,15 @@ func (m *Metascheduler) decide() {
 		m.PredictAgain(j)
 	}
 	m.again = m.again[:0]
-	if m.nodes != nil {
+	if m.named {
 		m.checkAnswers()
 		m.setAlarm()
 	}
 }
 
-// underContext has the plan search under the context of the run: a search can be
-// long, at an arrival as in a round.
-func (m *Metascheduler) underContext() {
-	if m.searching != nil {
-		m.searching.Under(m.sim.Context())
-	}
-}
-
-// checkAnswers ends the run if the plan over named nodes gave no proper answer.
+// checkAnswers ends the run if the plan gave no proper answer.
 func (m *Metascheduler) checkAnswers() {
-	if m.nodes == nil {
-		return
-	}
-	if err := m.nodes.Err(); err != nil {
+	if err := m.plan.Err(); err != nil {
 		m.sim.Fail(fmt.Errorf("at %v, policy %s: %w", m.sim.Now(), m.policy.Name(), err))
 	}
 }
@@ -137,7 +125,7 @@ func (m *Metascheduler) checkAnswers() {
 func (m *Metascheduler) setAlarm() {
 	at := des.Forever
 	if m.queue.Len() > 0 {
-		at = m.nodes.NextGain()
+		at = m.plan.NextGain()
 	}
 	if at == m.alarmAt {
 		return
@@ -180,7 +168,7 @@ func (t *ticker) Handle(_ *des.Simulator, ev des.Event) {
 // changes reports whether anything will change while time passes, arrivals
 // apart.
 func (m *Metascheduler) changes() bool {
-	if m.running+m.booked+len(m.wakes) > 0 || (m.nodes != nil && m.nodes.NextGain() < des.Forever) {
+	if m.running+m.booked+len(m.wakes) > 0 || m.plan.NextGain() < des.Forever {
 		return true
 	}
 	for r := range m.queue.By(Submission, m.sim.Now()).All() {

@@ -117,13 +117,12 @@ func (s ShapeRule) choose(p Plan, j *Run, from, until des.Time) (Window, bool) {
 	var best Window
 	found := false
 	var tried misses
-	quick, _ := p.(QuickPlan)
 	j.shapes(func(req Request) {
-		if from == until && quick != nil { // many shapes do not fit for one reason
+		if from == until { // many shapes do not fit for one reason
 			if tried.cover(req.Nodes, req.Length) {
 				return
 			}
-			if fits, nodes, length := quick.FitsAt(from, req.Nodes, req.Length); !fits {
+			if fits, nodes, length := p.FitsAt(from, req.Nodes, req.Length); !fits {
 				tried.add(nodes, length)
 				return
 			}
@@ -324,9 +323,21 @@ func (m *Metascheduler) leastTime(r *Run) des.Time {
 	return least
 }
 
+// leastOf is the least time that a window for req can take, whatever is reserved: what a
+// task takes on the slowest of the nodes that req gets if it gets the fastest ones.
 func (m *Metascheduler) leastOf(req Request) des.Time {
-	if m.nodes != nil {
-		return m.nodes.Least(req)
+	if !m.named {
+		return req.Length
 	}
-	return req.Length
+	var times []des.Time
+	for i := range m.plan.Size() {
+		if n := m.plan.Node(i); req.Admits(n) {
+			times = append(times, n.TaskTime(req.Length))
+		}
+	}
+	if len(times) < req.Nodes {
+		return des.Forever
+	}
+	slices.Sort(times)
+	return times[req.Nodes-1]
 }

@@ -131,7 +131,7 @@ func TestAMoldableJobChoosesAgainUntilWorkIsKept(t *testing.T) {
 		require.Equal(t, 4, r.Request.Nodes)
 		require.True(t, w.meta.Preempt(r, 0))
 		require.Same(t, own, r.Job)
-		_, err := w.meta.Withhold(entity.Window{Start: 11 * des.Second, End: 100 * des.Second, Nodes: 2})
+		_, err := w.meta.Withhold(entity.Where{Count: 2}, 11*des.Second, 100*des.Second)
 		require.NoError(t, err)
 	})
 	at(w.meta, 14, func() {

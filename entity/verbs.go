@@ -117,8 +117,9 @@ func (m *Metascheduler) Changed(from, to des.Time) {
 type Hold struct {
 	meta  *Metascheduler
 	run   *Run
-	place []procset.Range // which processors are withheld, where that was said
-	over  des.EventID     // when they are back, or when a window that nobody confirms is over
+	where Where       // of capacity that is withheld
+	taken bool        // the places of jobs are without its processors
+	over  des.EventID // when these are back, or when a window that nobody confirms is over
 }
 
 // Tentative keeps w for j, which may come or not. Observers are not told of it
@@ -155,8 +156,8 @@ func (l *lapsing) Handle(*des.Simulator, des.Event) {
 // Window is what is kept.
 func (h *Hold) Window() Window { return h.run.Reservation.Window }
 
-// Place is which processors are withheld, where that was said, until they are back.
-func (h *Hold) Place() []procset.Range { return h.place }
+// Where is the capacity that is withheld, as it was asked for.
+func (h *Hold) Where() Where { return h.where }
 
 // Run is the run that there will be if the hold is confirmed; for capacity that
 // is withheld, the one under which the plan has it.
@@ -202,7 +203,7 @@ func (h *Hold) Drop() {
 		}
 	}
 	m.sim.Cancel(h.over)
-	if h.place != nil {
+	if h.taken {
 		h.placeBack()
 	}
 	m.stir()
@@ -211,64 +212,56 @@ func (h *Hold) Drop() {
 // nobody is the job under which a plan has capacity that no job may use.
 var nobody = &Job{ID: -1, User: -1, Group: -1, Queue: -1}
 
-// Withhold takes capacity out of the plan over the window: so many of its
-// processors (Window.Nodes), or exactly the nodes that it names (Window.Tasks).
-// It is refused with a *ConflictError where any of it is taken: then InTheWay
-// says by which jobs, and it is for the caller to say who yields (Preempt, Kill,
-// Withdraw) before asking again. What is withheld already is nobody's: InTheWay
-// does not list it. Drop gives the capacity back ahead of time; des.Forever as its
-// end is allowed.
+// Withhold takes capacity out of the plan over [from, to). It is refused with a
+// *ConflictError where any of it is taken: then InTheWay says by which jobs, and it is
+// for the caller to say who yields (Preempt, Kill, Withdraw) before asking again. What
+// is withheld already is nobody's: InTheWay does not list it. Drop gives the capacity
+// back ahead of time; des.Forever as its end is allowed.
 //
-// A counted plan counts: where there is a Placer and the window begins now, place
-// says which processors those are, so that no job is placed there meanwhile.
-func (m *Metascheduler) Withhold(w Window, place ...procset.Range) (*Hold, error) {
-	h := &Hold{meta: m, run: NewWithheld()}
+// Nodes that have names are withheld by number. Of counted processors the numbers can be
+// said where there is a Placer and the window begins now: no job is placed there meanwhile.
+func (m *Metascheduler) Withhold(at Where, from, to des.Time) (*Hold, error) {
+	h := &Hold{meta: m, run: NewWithheld(), where: at}
 	h.run.meta = m
 	now := m.sim.Now()
 	m.forget(now)
-	var err error
-	if pins, ok := m.plan.(PinPlan); ok && w.Tasks != nil {
-		_, err = pins.Pin(h.run, w)
-	} else {
-		_, err = m.plan.Reserve(h.run, w)
+	if err := at.Check(m.plan.Size()); err != nil {
+		return nil, fmt.Errorf("at %v: capacity that is to be withheld: %w", now, err)
 	}
-	if err != nil {
+	if err := m.plan.Withhold(h.run, at, from, to); err != nil {
 		return nil, err
 	}
 	m.busy.withhold(h)
-	if len(place) > 0 {
-		if err := m.withholdPlace(w, place); err != nil {
+	if at.Set != nil && !Named(m.plan) {
+		if err := m.withholdPlace(at, from); err != nil {
 			m.plan.Release(&h.run.Reservation, now)
 			m.busy.back(h)
 			return nil, err
 		}
-		h.place = place
-		if w.End < des.Forever {
-			h.over = m.sim.At(w.End, PhaseEnd, (*placeBack)(h), 0)
+		h.taken = true
+		if to < des.Forever {
+			h.over = m.sim.At(to, PhaseEnd, (*placeBack)(h), 0)
 		}
 	}
 	for _, o := range m.observers.capacity {
 		o.Withheld(h)
 	}
 	m.stir()
-	m.WakeAt(w.End) // when the capacity is back
+	m.WakeAt(to) // when the capacity is back
 	return h, nil
 }
 
-// withholdPlace has nobody be placed on these processors.
-func (m *Metascheduler) withholdPlace(w Window, place []procset.Range) error {
+// withholdPlace has nobody be placed on these counted processors from now on.
+func (m *Metascheduler) withholdPlace(at Where, from des.Time) error {
 	now := m.sim.Now()
-	n := procset.Count(place)
 	switch {
 	case m.Placer == nil:
 		return fmt.Errorf("at %v: which processors are withheld can be said only where there is a Placer", now)
-	case w.Start > now:
-		return fmt.Errorf("at %v: which processors are withheld can be said only of a window that begins now, not at %v", now, w.Start)
-	case n != w.Nodes:
-		return fmt.Errorf("at %v: %d processors are withheld, and %d are named", now, w.Nodes, n)
+	case from > now:
+		return fmt.Errorf("at %v: which processors are withheld can be said only of a window that begins now, not at %v", now, from)
 	}
 	m.observers.reach(now)
-	return m.places.withhold(m, place)
+	return m.places.withhold(m, at.Set)
 }
 
 // placeBack is a hold as the handler of its end.
@@ -281,31 +274,33 @@ func (b *placeBack) Handle(*des.Simulator, des.Event) { (*Hold)(b).placeBack() }
 func (h *Hold) placeBack() {
 	h.meta.observers.reach(h.meta.sim.Now())
 	h.meta.observers.begun = true // this instant has an end of its own
-	h.meta.places.ended = append(h.meta.places.ended, h.place)
-	h.place = nil
+	h.meta.places.ended = append(h.meta.places.ended, h.where.Set)
+	h.taken = false
 }
 
-// InTheWay lists the jobs that hold what w is about, for Withhold: on named nodes
-// those that have any of w's nodes meanwhile; on counted processors those whose
-// Run.Place meets place, or, where place is nil, all that overlap w in time.
+// InTheWay lists the jobs that hold any of at within [from, to), for Withhold: by
+// number, those that have one of these nodes, or run on one of these counted processors
+// (Run.Place); where there are no numbers, all that hold anything then. Of counted
+// processors nobody knows ahead who will have them: reservations ahead are all listed.
+//
 // Those that run come first, the latest started first; then those that hold a
 // reservation ahead, the latest start first. Of equal starts the latest submitted comes
 // first.
-func (m *Metascheduler) InTheWay(w Window, place []procset.Range) []*Run {
+func (m *Metascheduler) InTheWay(at Where, from, to des.Time) []*Run {
 	now := m.sim.Now()
 	m.forget(now)
 	m.observers.reach(now) // places are known
 	var hit []*Run
-	if pins, ok := m.plan.(PinPlan); ok && w.Tasks != nil {
-		hit = pins.InTheWay(w, func(r *Run) bool { return r.State != Created })
+	if at.Set != nil && Named(m.plan) {
+		hit = m.plan.InTheWay(at, from, to, func(r *Run) bool { return r.State != Created })
 	} else {
 		for r := range m.RunningJobs() {
-			if r.meets(w, place) {
+			if r.meets(at.Set, from, to) {
 				hit = append(hit, r)
 			}
 		}
 		for r := range m.queue.By(Submission, now).All() {
-			if r.State == Reserved && r.meets(w, nil) {
+			if r.State == Reserved && r.meets(nil, from, to) {
 				hit = append(hit, r)
 			}
 		}
@@ -316,19 +311,11 @@ func (m *Metascheduler) InTheWay(w Window, place []procset.Range) []*Run {
 	return hit
 }
 
-// meets reports whether what r holds overlaps w in time and, where they are
-// named, in processors.
-func (r *Run) meets(w Window, place []procset.Range) bool {
+// meets reports whether what r holds overlaps [from, to) and, where processors are
+// named, these.
+func (r *Run) meets(place []procset.Range, from, to des.Time) bool {
 	held := &r.Reservation.Window
-	if held.Start >= w.End || w.Start >= held.End {
-		return false
-	}
-	if place == nil {
-		return true
-	}
-	return slices.ContainsFunc(r.Place, func(mine procset.Range) bool {
-		return slices.ContainsFunc(place, func(p procset.Range) bool { return mine.First <= p.Last && p.First <= mine.Last })
-	})
+	return held.Start < to && from < held.End && (place == nil || procset.Overlap(r.Place, place))
 }
 
 // ahead is 0 for a job that runs and 1 for one whose reservation lies ahead.

@@ -110,7 +110,7 @@ func (a *Account) Attach(m *entity.Metascheduler) {
 		a.Policy = m.Policy().Name()
 	}
 	if a.Processors == 0 {
-		a.Processors = processorsOf(m.Plan())
+		a.Processors = m.Plan().Size()
 	}
 }
 

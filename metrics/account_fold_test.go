@@ -21,7 +21,7 @@ func TestTheAccountOfManyOutagesBetweenTwoJobEventsIsSmallAndExact(t *testing.T)
 	for i := range des.Time(8000) {
 		sim.At(i*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 			now := sim.Now()
-			_, err := m.Withhold(entity.Window{Start: now, End: now + des.Second/2, Nodes: 1})
+			_, err := m.Withhold(entity.Where{Count: 1}, now, now+des.Second/2)
 			require.NoError(t, err)
 			most = max(most, len(account.ahead))
 		}), 0)

@@ -29,7 +29,7 @@ func TestWhatACancelledJobHadKeptIsLost(t *testing.T) {
 	m.Submit(rigid(2, 10, 12, 1))
 	sim.At(6*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 		require.True(t, m.Preempt(first, 4*des.Second))
-		_, err := m.Withhold(entity.Window{Start: 6 * des.Second, End: des.Forever, Nodes: 1})
+		_, err := m.Withhold(entity.Where{Count: 1}, 6*des.Second, des.Forever)
 		require.NoError(t, err)
 		require.True(t, m.Cancel(first, "its user"))
 	}), 0)

@@ -61,8 +61,8 @@ func NewAttemptsWriter(w io.Writer) *AttemptsWriter {
 // Attach tells the writer whose jobs it is to write.
 func (w *AttemptsWriter) Attach(m *entity.Metascheduler) {
 	w.meta = m
-	w.Allocation = w.Allocation.of(processorsOf(m.Plan()))
-	if _, named := m.Plan().(entity.TaskPlan); named {
+	w.Allocation = w.Allocation.of(m.Plan().Size())
+	if entity.Named(m.Plan()) {
 		w.Hold = false
 	}
 }

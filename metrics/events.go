@@ -67,7 +67,7 @@ func NewEventWriter(w io.Writer) *EventWriter {
 // Attach tells the writer whose jobs it is to write.
 func (w *EventWriter) Attach(m *entity.Metascheduler) {
 	w.meta = m
-	w.Allocation = w.Allocation.of(processorsOf(m.Plan()))
+	w.Allocation = w.Allocation.of(m.Plan().Size())
 }
 
 // Observe takes one event in.

@@ -250,10 +250,10 @@ func NewJobsWriter(w io.Writer) *JobsWriter { return &JobsWriter{out: w} }
 // Attach tells the writer whose jobs it is to write.
 func (w *JobsWriter) Attach(m *entity.Metascheduler) {
 	if w.Processors == 0 {
-		w.Processors = processorsOf(m.Plan())
+		w.Processors = m.Plan().Size()
 	}
 	w.meta = m
-	if _, named := m.Plan().(entity.TaskPlan); !named && w.allocation() == AllocationIntervals && m.Placer == nil {
+	if !entity.Named(m.Plan()) && w.allocation() == AllocationIntervals && m.Placer == nil {
 		m.Placer = entity.LowestFirst{}
 	}
 }

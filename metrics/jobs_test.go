@@ -182,7 +182,7 @@ func TestTwoSchedulersOnOneWriterAreRefused(t *testing.T) {
 // overcommitted is a plan that says it has a processor less than it gives away.
 type overcommitted struct{ *plan.Cluster }
 
-func (o overcommitted) Processors() int { return o.Cluster.Processors() - 1 }
+func (o overcommitted) Size() int { return o.Cluster.Size() - 1 }
 
 func TestAnOvercommittedClusterIsAnError(t *testing.T) {
 	w := NewJobsWriter(io.Discard)

@@ -40,9 +40,9 @@ func (o *OutageWriter) Of(site string) *OutageWriter { return &OutageWriter{o.ou
 
 // Lost takes in one loss; see flow.Outages.Told.
 func (o *OutageWriter) Lost(l flow.Lost) {
-	which := procset.Append(nil, l.Place)
-	for _, n := range l.Nodes { // one
-		which = strconv.AppendInt(which, int64(n.ID), 10)
+	which := procset.Append(nil, l.Set)
+	if l.Node != nil {
+		which = strconv.AppendInt(nil, int64(l.Node.ID), 10)
 	}
 	var victims []byte
 	for i, r := range l.Victims {

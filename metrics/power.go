@@ -145,10 +145,10 @@ type downtime struct {
 // Attach tells the meter whose nodes it is to read.
 func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 	m.sim, m.PerNode, m.down = meta.Simulator(), max(m.PerNode, 1), map[*entity.Hold]bool{}
-	switch p := meta.Plan().(type) {
-	case interface{ Nodes() []*entity.Node }:
+	if p := meta.Plan(); entity.Named(p) {
 		m.named = map[*entity.Node]*meteredNode{}
-		for _, n := range p.Nodes() {
+		for i := range p.Size() {
+			n := p.Node(i)
 			own := &meteredNode{model: m.Model}
 			if m.Of != nil {
 				own.model = m.Of(n)
@@ -157,8 +157,8 @@ func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 			m.level.count[nodeIdle]++
 			m.level.draw[nodeIdle] += own.model.Idle
 		}
-	case interface{ Processors() int }:
-		m.procs, m.model = p.Processors(), m.Model.share(m.PerNode)
+	} else {
+		m.procs, m.model = p.Size(), m.Model.share(m.PerNode)
 		if m.PerNode > 1 {
 			m.jobsOn = make([]int32, (m.procs+m.PerNode-1)/m.PerNode)
 			if meta.Placer == nil {
@@ -166,8 +166,6 @@ func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 			}
 		}
 		m.count()
-	default:
-		m.sim.Fail(fmt.Errorf("a PowerMeter needs a plan that tells its processors or its nodes, and %T does not", p))
 	}
 	if m.Saving != nil {
 		m.Saving.Told = m.switched

@@ -187,12 +187,12 @@ func TestWhatIsDownDrawsWhatIsOff(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		m := &PowerMeter{}
 		metered(t, plan.NewCluster(2), m, func(meta *entity.Metascheduler) {
-			h, err := meta.Withhold(entity.Window{Start: 5 * des.Second, End: 15 * des.Second, Nodes: 1})
+			h, err := meta.Withhold(entity.Where{Count: 1}, 5*des.Second, 15*des.Second)
 			require.NoError(t, err)
 			if given {
 				meta.Simulator().At(8*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { h.Drop() }), 0)
 			}
-			never, err := meta.Withhold(entity.Window{Start: 7 * des.Second, End: des.Forever, Nodes: 1})
+			never, err := meta.Withhold(entity.Where{Count: 1}, 7*des.Second, des.Forever)
 			require.NoError(t, err)
 			never.Drop()
 		}, sized(1, 0, 2, 1), sized(2, 18, 2, 2))
@@ -213,7 +213,7 @@ func TestNamedNodesThatAreDownDrawWhatIsOff(t *testing.T) {
 	d.Interval = 1000 * des.Second
 	m := &PowerMeter{}
 	metered(t, d, m, func(meta *entity.Metascheduler) {
-		_, err := meta.Withhold(entity.Window{Start: 5 * des.Second, End: 15 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: nodes[1], End: 15 * des.Second}}})
+		_, err := meta.Withhold(entity.NodeAt(1), 5*des.Second, 15*des.Second)
 		require.NoError(t, err)
 	}, sized(1, 0, 20, 1))
 	row := m.Row("")
@@ -251,7 +251,7 @@ func TestEveryNodeSecondIsAccountedForOnce(t *testing.T) {
 		for at, n := des.Time(0), rapid.IntRange(0, 3).Draw(t, "windows"); n > 0; n-- {
 			w := entity.Window{Start: at + des.Time(rapid.IntRange(0, 20).Draw(t, "up"))*des.Second, Nodes: rapid.IntRange(1, procs).Draw(t, "down")}
 			w.End = w.Start + des.Time(rapid.IntRange(1, 20).Draw(t, "down for"))*des.Second
-			h, err := meta.Withhold(w)
+			h, err := meta.Withhold(entity.Where{Count: w.Nodes}, w.Start, w.End)
 			require.NoError(t, err)
 			if back := w.Start + des.Time(rapid.IntRange(-5, 20).Draw(t, "back"))*des.Second; back >= 0 && back < w.End {
 				sim.At(back, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { h.Drop() }), 0)

@@ -65,24 +65,12 @@ func (r *Recorder) Attach(m *entity.Metascheduler) {
 		r.Policy = m.Policy().Name()
 	}
 	if r.Processors == 0 {
-		r.Processors = processorsOf(m.Plan())
+		r.Processors = m.Plan().Size()
 	}
 }
 
 // AttachGrid tells the recorder the jobs of which grid it is to record.
 func (r *Recorder) AttachGrid(g *grid.Grid) { r.grid = g }
-
-// processorsOf is the size of a plan: its processors or its nodes; 0 of one
-// that tells neither.
-func processorsOf(p entity.Plan) int {
-	switch p := p.(type) {
-	case interface{ Processors() int }:
-		return p.Processors()
-	case interface{ Nodes() []*entity.Node }:
-		return len(p.Nodes())
-	}
-	return 0
-}
 
 // Observe takes one event in.
 func (r *Recorder) Observe(e entity.JobEvent) {

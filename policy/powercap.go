@@ -62,11 +62,10 @@ func (p *PowerCap) Attach(m *entity.Metascheduler) {
 }
 
 func (p *PowerCap) begin() error {
-	plan, ok := p.meta.Plan().(interface{ Processors() int })
-	if !ok {
+	if entity.Named(p.meta.Plan()) {
 		return fmt.Errorf("needs counted processors, not a %T", p.meta.Plan())
 	}
-	p.all = plan.Processors()
+	p.all = p.meta.Plan().Size()
 	if p.most = p.Most(p.all); p.most < 0 {
 		return fmt.Errorf("is less than the %v W that %d processors draw without any job", float64(p.all)*p.Idle, p.all)
 	}

@@ -185,9 +185,9 @@ func TestUnderAPowerCapOutagesTakeWhatIsKeptIdleFirst(t *testing.T) {
 			known := free + des.Time(rapid.IntRange(0, 12).Draw(t, "known"))*des.Second
 			x := flow.Outage{Known: known, From: known + des.Time(rapid.SampledFrom([]int{0, 0, 3, 8}).Draw(t, "ahead"))*des.Second}
 			x.To = x.From + des.Time(rapid.IntRange(1, 12).Draw(t, "for"))*des.Second
-			x.Processors = rapid.IntRange(1, procs).Draw(t, "lost")
+			x.Count = rapid.IntRange(1, procs).Draw(t, "lost")
 			all = append(all, x)
-			if x.Processors -= procs - most; x.Processors > 0 {
+			if x.Count -= procs - most; x.Count > 0 {
 				smaller = append(smaller, x)
 			}
 			free = x.To
@@ -220,14 +220,14 @@ func TestUnderAPowerCapOutagesTakeWhatIsKeptIdleFirst(t *testing.T) {
 func TestUnderAPowerCapOutagesThatOverlapAddUpBeforeJobsYield(t *testing.T) {
 	job := &entity.Job{ID: 1, Runtime: 20 * des.Second, Request: entity.Request{Nodes: 3, Length: 20 * des.Second}}
 	outage := func(known, from, to int64, n int) flow.Outage {
-		return flow.Outage{Known: des.Time(known) * des.Second, From: des.Time(from) * des.Second, To: des.Time(to) * des.Second, Processors: n}
+		return flow.Outage{Known: des.Time(known) * des.Second, From: des.Time(from) * des.Second, To: des.Time(to) * des.Second, Where: entity.Where{Count: n}}
 	}
 	for want, outages := range map[des.Time][]flow.Outage{ // 5 of 8 are kept idle
 		0:                {outage(1, 1, 9, 3), outage(2, 6, 12, 2), outage(4, 9, 12, 3)},
 		9 * des.Second:   {outage(1, 1, 9, 3), outage(2, 6, 13, 3)},
 		40 * des.Second:  {outage(1, 2, 40, 6)},
-		-40 * des.Second: {{Known: 0, From: des.Second, To: 40 * des.Second, Place: []procset.Range{{First: 3, Last: 7}}}},
-		41 * des.Second:  {{Known: 0, From: des.Second, To: 41 * des.Second, Place: []procset.Range{{First: 2, Last: 7}}}},
+		-40 * des.Second: {{Known: 0, From: des.Second, To: 40 * des.Second, Where: entity.Where{Set: []procset.Range{{First: 3, Last: 7}}}}},
+		41 * des.Second:  {{Known: 0, From: des.Second, To: 41 * des.Second, Where: entity.Where{Set: []procset.Range{{First: 2, Last: 7}}}}},
 	} {
 		capped := &PowerCap{Policy: registered(t, "easy"), Cap: 1250, Idle: 100, Busy: 250}
 		got, lost, _, err := withOutages(8, capped, flow.VictimsRequeue, []*entity.Job{job}, outages)

@@ -21,7 +21,7 @@ import (
 // outageRow is a line of the file.
 type outageRow struct {
 	row *csvtable.Row
-	// Without a place as yet, but for Processors.
+	// Without a Set as yet.
 	outage flow.Outage
 	nodes  []procset.Range // IDs of nodes, or processors by number; nil where so many are lost, whichever
 }
@@ -102,7 +102,7 @@ func readOutage(row *csvtable.Row) (outageRow, error) {
 			return x, row.At(fmt.Errorf("processors: want %d, as many as node names, or nothing, not %s", n, row.Text("processors")))
 		}
 	case row.Has("processors"):
-		x.outage.Processors = row.Int("processors")
+		x.outage.Count = row.Int("processors")
 	default:
 		return x, row.At(errors.New("it has neither processors nor node"))
 	}
@@ -120,8 +120,8 @@ func readOutage(row *csvtable.Row) (outageRow, error) {
 		return x, row.At(fmt.Errorf("to: it must end after it begins, at %v, not at %v", x.outage.From, x.outage.To))
 	case x.outage.Known > x.outage.From:
 		return x, row.At(fmt.Errorf("known: it begins at %v, and cannot become known later, at %v", x.outage.From, x.outage.Known))
-	case x.nodes == nil && x.outage.Processors < 1:
-		return x, row.At(fmt.Errorf("processors: want 1 or more, not %d", x.outage.Processors))
+	case x.nodes == nil && x.outage.Count < 1:
+		return x, row.At(fmt.Errorf("processors: want 1 or more, not %d", x.outage.Count))
 	}
 	return x, nil
 }
@@ -166,21 +166,17 @@ func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 	var all []flow.Outage
 	for _, x := range o.rows {
 		out := x.outage
-		out.Place = x.nodes
+		out.Set = x.nodes
 		switch {
 		case x.row.Has("site") && !o.ofSite:
 			return nil, o.siteless(x)
-		case out.Processors > size:
-			return nil, o.wrong(x, "processors: %d are lost of a cluster of %d", out.Processors, size)
+		case out.Count > size:
+			return nil, o.wrong(x, "processors: %d are lost of a cluster of %d", out.Count, size)
 		case (x.nodes == nil) != (o.rows[0].nodes == nil):
 			return nil, o.wrong(x, "some outages name their processors, by node, and some do not: want one or the other in all rows")
 		}
-		next := int32(0)
-		for _, r := range out.Place {
-			if int(r.Last) >= size || r.First < next {
-				return nil, o.wrong(x, "node: want processors of 0-%d in ascending order, not %s", size-1, procset.Append(nil, out.Place))
-			}
-			next = r.Last + 1
+		if out.Where.Check(size) != nil {
+			return nil, o.wrong(x, "node: want processors of 0-%d in ascending order, not %s", size-1, procset.Append(nil, out.Set))
 		}
 		all = append(all, out)
 	}
@@ -189,9 +185,9 @@ func (o *Outages) Processors(size int) ([]flow.Outage, error) {
 
 // Nodes are the outages of these nodes of a domain, in order of Outage.Known.
 func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
-	byID := make(map[int]*entity.Node, len(nodes))
-	for _, n := range nodes {
-		byID[n.ID] = n
+	byID := make(map[int]int32, len(nodes))
+	for i, n := range nodes {
+		byID[n.ID] = int32(i)
 	}
 	var all []flow.Outage
 	for _, x := range o.rows {
@@ -204,13 +200,14 @@ func (o *Outages) Nodes(nodes []*entity.Node) ([]flow.Outage, error) {
 		}
 		for _, r := range x.nodes {
 			for id := int(r.First); id <= int(r.Last); id++ {
-				n := byID[id]
-				if n == nil {
+				i, known := byID[id]
+				if !known {
 					return nil, o.wrong(x, "node: there is no node %d", id)
 				}
-				out.Nodes = append(out.Nodes, n)
+				out.Set = append(out.Set, procset.Range{First: i, Last: i})
 			}
 		}
+		out.Set = procset.Join(out.Set)
 		all = append(all, out)
 	}
 	return all, nil

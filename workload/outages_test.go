@@ -21,23 +21,23 @@ func TestReadOutages(t *testing.T) {
 	all, err := o.Processors(4)
 	require.NoError(t, err)
 	require.Equal(t, []flow.Outage{
-		{From: 20 * des.Second, To: des.Forever, Processors: 2},
-		{Known: 5 * des.Second, From: 10 * des.Second, To: des.Forever, Processors: 1},
-		{Known: des.Hour, From: des.Hour, To: des.Seconds(7200.5), Processors: 4},
+		{From: 20 * des.Second, To: des.Forever, Where: entity.Where{Count: 2}},
+		{Known: 5 * des.Second, From: 10 * des.Second, To: des.Forever, Where: entity.Where{Count: 1}},
+		{Known: des.Hour, From: des.Hour, To: des.Seconds(7200.5), Where: entity.Where{Count: 4}},
 	}, all, "in the order in which they become known")
 
 	o, err = ReadOutages(strings.NewReader("from,to,processors,node\n1,2,3,0-1 5\n"))
 	require.NoError(t, err)
 	all, err = o.Processors(6)
 	require.NoError(t, err)
-	require.Equal(t, []procset.Range{{First: 0, Last: 1}, {First: 5, Last: 5}}, all[0].Place)
-	require.Zero(t, all[0].Processors)
+	require.Equal(t, []procset.Range{{First: 0, Last: 1}, {First: 5, Last: 5}}, all[0].Set)
+	require.Zero(t, all[0].Count)
 	_, err = o.Nodes([]*entity.Node{{ID: 0}, {ID: 1}})
 	require.EqualError(t, err, "line 2: node: there is no node 5")
 	nodes := []*entity.Node{{ID: 5}, {ID: 1}, {ID: 0}}
 	all, err = o.Nodes(nodes)
 	require.NoError(t, err)
-	require.Equal(t, []*entity.Node{nodes[2], nodes[1], nodes[0]}, all[0].Nodes)
+	require.Equal(t, []procset.Range{{First: 0, Last: 2}}, all[0].Set, "by position")
 }
 
 func TestOutagesThatMakeNoSense(t *testing.T) {

@@ -55,11 +55,9 @@ func (a avoiding) lost(free *procset.Set, when func(*loss) bool) (taken []procse
 		if !when(l) {
 			continue
 		}
-		for _, r := range l.Place {
-			for p := r.First; p <= r.Last; p++ {
-				if one := (procset.Range{First: p, Last: p}); free.Take(one) == nil {
-					taken = append(taken, one)
-				}
+		for p := range l.Numbers() {
+			if one := entity.NodeAt(p).Set; free.Take(one[0]) == nil {
+				taken = append(taken, one...)
 			}
 		}
 	}

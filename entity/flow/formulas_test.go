@@ -25,7 +25,7 @@ func outagesOf(t require.TestingT, f model.Failures) func(func(flow.Outage) bool
 	require.NoError(t, err)
 	return func(yield func(flow.Outage) bool) {
 		for x := range all {
-			if !yield(flow.Outage{Known: x.From, From: x.From, To: x.To, Place: []procset.Range{{First: int32(x.First), Last: int32(x.Last)}}}) {
+			if !yield(flow.Outage{Known: x.From, From: x.From, To: x.To, Where: entity.Where{Set: []procset.Range{{First: int32(x.First), Last: int32(x.Last)}}}}) {
 				return
 			}
 		}

@@ -12,31 +12,16 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
-	"github.com/gridslot/gridslot/entity/plan"
 	"github.com/gridslot/gridslot/entity/procset"
 )
 
-// Outage is a loss of capacity over [From, To); To may be des.Forever. Its place is
-// one of the three: Processors, Place or Nodes.
+// Outage is a loss of capacity over [From, To); To may be des.Forever. Where says which:
+// so many counted processors, whichever they are, or nodes or processors by number.
 type Outage struct {
 	// Known is when the scheduler learns of it: From for a failure, earlier for
 	// maintenance, 0 for what is known before the run.
 	Known, From, To des.Time
-	// Processors is how many of a counted plan are lost, whichever they are.
-	Processors int
-	// Place is which processors of a counted plan are lost, from 0 on.
-	Place []procset.Range
-	// Nodes are the nodes of a plan.Domain that are lost.
-	Nodes []*entity.Node
-}
-
-// Size is how many processors or nodes are lost.
-func (x Outage) Size() int {
-	n := x.Processors + len(x.Nodes)
-	for _, r := range x.Place {
-		n += int(r.Last-r.First) + 1
-	}
-	return n
+	entity.Where
 }
 
 func (x Outage) String() string { return fmt.Sprintf("the outage [%v, %v)", x.From, x.To) }
@@ -47,6 +32,7 @@ func (x Outage) String() string { return fmt.Sprintf("the outage [%v, %v)", x.Fr
 // node, and one that overlaps another only with what it adds to that.
 type Lost struct {
 	Outage
+	Node    *entity.Node // that is lost, where nodes have names
 	Victims []*entity.Run
 }
 
@@ -61,8 +47,7 @@ type Yielder interface {
 }
 
 // Outages is a flow of losses of capacity into a metascheduler. It is an
-// Observer: given to a metascheduler, on any plan of counted processors or on a
-// plan.Domain, it attaches itself to it.
+// Observer: given to a metascheduler it attaches itself to that, whatever its plan.
 //
 //	known          from                  to
 //	  |...............[######################)     what is out of service
@@ -77,8 +62,8 @@ type Yielder interface {
 //
 // Losses of one processor or node that overlap are joined: what is down is not taken
 // twice. Where so many processors are lost, whichever they are, losses that overlap
-// add up, to at most all there are. The two do not mix: of a counted plan either no
-// outage has a Place or all have one.
+// add up, to at most all there are. The two do not mix: either no outage of a run has a
+// Set or all have one. Nodes that have names are not lost by the count.
 //
 // On counted processors the metascheduler gets a Placer, by which jobs that are expected
 // to run into an announced outage are kept off its processors where that can be; among
@@ -109,16 +94,16 @@ type Outages struct {
 	stop func()
 	feed des.Feed[Outage]
 
-	meta           *entity.Metascheduler
-	sim            *des.Simulator
-	idles          Yielder      // the policy, where it is one, or nil
-	domain         *plan.Domain // or nil
-	size           int          // processors of a counted plan
-	named, numbers bool         // there are outages with a Place, or without one
+	meta  *entity.Metascheduler
+	sim   *des.Simulator
+	idles Yielder // the policy, where it is one, or nil
+	size  int     // nodes or counted processors
+	named bool    // they are nodes that have names
 
-	units   []unit               // by processor, or by node
-	number  map[*entity.Node]int // the unit of a node
-	counted []*loss              // without a place, until they are over
+	bySet, byCount bool // there are outages with a Set, or without one
+
+	units   []unit  // by number
+	counted []*loss // without a Set, until they are over
 
 	idled  int // outages in a row that began while jobs waited and none ran
 	asleep bool
@@ -132,15 +117,15 @@ type Outages struct {
 	fresh   []*entity.Run           // started at this instant
 }
 
-// unit is a processor or node by name.
+// unit is a processor or node by number.
 type unit struct {
-	run   *entity.Run // that runs there, as of the latest instant that is over; see at
+	run   *entity.Run // that runs on the processor, as of the latest instant that is over; see at
 	spans []span      // in which it is lost, now or ahead, ascending and apart
 }
 
 type span struct{ from, to des.Time }
 
-// loss is a part of an outage that is treated as one: one node, or processors.
+// loss is a part of an outage that is treated as one: one named node, or processors.
 type loss struct {
 	Outage
 	holds []*entity.Hold // of what is announced
@@ -177,25 +162,14 @@ func (o *Outages) Attach(m *entity.Metascheduler) {
 		o.sim.Fail(fmt.Errorf("victims of outages: %w", err))
 		return
 	}
-	switch p := m.Plan().(type) {
-	case *plan.Domain:
-		o.domain = p
-		o.number = make(map[*entity.Node]int, len(p.Nodes()))
-		for k, n := range p.Nodes() {
-			o.number[n] = k
-		}
-		o.units = make([]unit, len(p.Nodes()))
-	case interface{ Processors() int }:
-		o.size = p.Processors()
+	o.size, o.named = m.Plan().Size(), entity.Named(m.Plan())
+	if !o.named {
 		o.idles, _ = entity.As[Yielder](m.Policy())
 		inner := m.Placer
 		if inner == nil {
 			inner = entity.LowestFirst{}
 		}
 		m.Placer = avoiding{o, inner}
-	default:
-		o.sim.Fail(fmt.Errorf("outages want a plan.Domain, or a plan that tells how many processors it has, not %T", p))
-		return
 	}
 	if o.Victims.Rule == VictimsCheckpoint {
 		m.Checkpoints = o.Victims.Checkpoints
@@ -229,9 +203,9 @@ func (o *Outages) strike(x Outage) {
 	if o.idled++; o.idled < o.most() {
 		return
 	}
-	what, all := "nodes", len(o.units)
-	if o.domain == nil {
-		what, all = "processors", o.size
+	what := "processors"
+	if o.named {
+		what = "nodes"
 	}
 	free := 0
 	for s := range o.meta.Plan().Slots(o.sim.Now(), o.sim.Now()+des.Tick) {
@@ -239,7 +213,7 @@ func (o *Outages) strike(x Outage) {
 	}
 	o.sim.Fail(fmt.Errorf("at %v: %v wants %d %s and has waited since %v: no job has run while %d outages began, and %d of %d %s are free now; "+
 		"have rarer or shorter outages, more crews, or outages that end (until), or leave such jobs out",
-		o.sim.Now(), first, first.Request.Nodes, what, first.Submit, o.idled, free, all, what))
+		o.sim.Now(), first, first.Request.Nodes, what, first.Submit, o.idled, free, o.size, what))
 }
 
 // The limits of a run that could go on for ever; see Outages. A job that starts once in
@@ -250,7 +224,7 @@ const (
 )
 
 // most is how many outages in a row may begin while jobs wait and none runs.
-func (o *Outages) most() int { return max(mostIdle, eachIdle*max(o.size, len(o.units))) }
+func (o *Outages) most() int { return max(mostIdle, eachIdle*o.size) }
 
 // next is the next outage, unless nobody is there whom it could concern.
 func (o *Outages) next() (x Outage, ok bool) {
@@ -298,42 +272,20 @@ func (o *Outages) wake() {
 }
 
 func (o *Outages) check(x Outage) error {
-	kinds := 0
-	for _, given := range []bool{x.Processors != 0, x.Place != nil, x.Nodes != nil} {
-		if given {
-			kinds++
-		}
-	}
-	var err error
+	err := x.Where.Check(o.size)
 	switch {
-	case kinds != 1 || x.Size() < 1:
-		err = errors.New("its place is so many processors, or processors by number, or nodes: one of the three")
+	case err != nil:
+		err = fmt.Errorf("its place: %w", err)
 	case x.Known < 0 || x.From >= x.To:
 		err = errors.New("it must be known at 0 or later, and end after it begins")
 	case x.Known > x.From:
 		err = fmt.Errorf("it is known at %v, after it begins", x.Known)
-	case o.domain != nil && x.Nodes == nil:
-		err = errors.New("a domain loses nodes, not processors")
-	case o.domain == nil && x.Nodes != nil:
-		err = errors.New("counted processors have no nodes")
-	case x.Processors > o.size:
-		err = fmt.Errorf("it wants %d processors of %d", x.Processors, o.size)
-	case x.Processors > 0 && o.named, x.Place != nil && o.numbers:
+	case o.named && x.Set == nil:
+		err = errors.New("its place: nodes that have names are lost by number")
+	case x.Set == nil && o.bySet, x.Set != nil && o.byCount:
 		err = errors.New("some outages name their processors, and others do not")
 	}
-	o.named, o.numbers = o.named || x.Place != nil, o.numbers || x.Processors > 0
-	for _, n := range x.Nodes {
-		if _, known := o.number[n]; !known && err == nil {
-			err = fmt.Errorf("its node %v is not of the domain", n)
-		}
-	}
-	next := int32(0)
-	for _, r := range x.Place {
-		if (r.First < next || r.Last < r.First || int(r.Last) >= o.size) && err == nil {
-			err = fmt.Errorf("its processors must be ascending and among 0-%d, not %s", o.size-1, procset.Append(nil, x.Place))
-		}
-		next = r.Last + 1
-	}
+	o.bySet, o.byCount = o.bySet || x.Set != nil, o.byCount || x.Set == nil
 	if err != nil {
 		return fmt.Errorf("%v: %w", x, err)
 	}
@@ -346,16 +298,10 @@ func (o *Outages) Take(x Outage) {
 	x.From = max(x.From, o.sim.Now())
 	switch {
 	case x.From >= x.To: // it is over
-	case x.Processors > 0:
+	case x.Set == nil:
 		o.takeCounted(x)
-	case x.Place != nil:
-		o.takePlace(x)
-	}
-	for _, n := range x.Nodes {
-		u := &o.units[o.number[n]]
-		for _, s := range u.lose(span{x.From, x.To}, o.sim.Now()) {
-			o.come(&loss{Outage: Outage{Known: x.Known, From: s.from, To: s.to, Nodes: []*entity.Node{n}}})
-		}
+	default:
+		o.takeSet(x)
 	}
 	o.topUp()
 }
@@ -389,9 +335,9 @@ func (u *unit) keep(to des.Time) {
 	u.spans = slices.DeleteFunc(u.spans, func(old span) bool { return old.to == to })
 }
 
-// takePlace takes in an outage of processors by number. Those that are lost over the
-// same spans stay together.
-func (o *Outages) takePlace(x Outage) {
+// takeSet takes in an outage of nodes or processors by number. Processors that are lost
+// over the same spans stay together; of nodes that have names each is a loss of its own.
+func (o *Outages) takeSet(x Outage) {
 	if o.units == nil {
 		o.units = make([]unit, o.size)
 		for r := range o.meta.RunningJobs() {
@@ -401,33 +347,25 @@ func (o *Outages) takePlace(x Outage) {
 	}
 	type group struct {
 		spans []span
-		place []procset.Range
+		set   []procset.Range
 	}
 	var groups []group
-	for _, r := range x.Place {
-		for p := r.First; p <= r.Last; p++ {
-			spans := o.units[p].lose(span{x.From, x.To}, o.sim.Now())
-			i := slices.IndexFunc(groups, func(g group) bool { return slices.Equal(g.spans, spans) })
-			if i < 0 {
-				i, groups = len(groups), append(groups, group{spans: spans})
-			}
-			groups[i].place = extend(groups[i].place, p)
+	for p := range x.Numbers() {
+		spans := o.units[p].lose(span{x.From, x.To}, o.sim.Now())
+		i := -1
+		if !o.named {
+			i = slices.IndexFunc(groups, func(g group) bool { return slices.Equal(g.spans, spans) })
 		}
+		if i < 0 {
+			i, groups = len(groups), append(groups, group{spans: spans})
+		}
+		groups[i].set = procset.Extend(groups[i].set, int32(p))
 	}
 	for _, g := range groups {
 		for _, s := range g.spans {
-			o.come(&loss{Outage: Outage{Known: x.Known, From: s.from, To: s.to, Place: g.place}})
+			o.come(&loss{Outage: Outage{Known: x.Known, From: s.from, To: s.to, Where: entity.Where{Set: g.set}}})
 		}
 	}
-}
-
-// extend adds p to ranges, all of which are below.
-func extend(ranges []procset.Range, p int32) []procset.Range {
-	if n := len(ranges); n > 0 && ranges[n-1].Last+1 == p {
-		ranges[n-1].Last = p
-		return ranges
-	}
-	return append(ranges, procset.Range{First: p, Last: p})
 }
 
 // takeCounted takes in an outage of so many processors: of each span between two
@@ -450,14 +388,14 @@ func (o *Outages) takeCounted(x Outage) {
 		left := o.size
 		for _, l := range o.counted {
 			if l.From <= from && from < l.To {
-				left -= l.Processors
+				left -= l.Count
 			}
 		}
-		n := min(x.Processors, left)
-		if k := len(parts) - 1; k >= 0 && parts[k].To == from && parts[k].Processors == n {
+		n := min(x.Count, left)
+		if k := len(parts) - 1; k >= 0 && parts[k].To == from && parts[k].Count == n {
 			parts[k].To = marks[i+1]
 		} else if n > 0 {
-			parts = append(parts, &loss{Outage: Outage{Known: x.Known, From: from, To: marks[i+1], Processors: n}})
+			parts = append(parts, &loss{Outage: Outage{Known: x.Known, From: from, To: marks[i+1], Where: entity.Where{Count: n}}})
 		}
 	}
 	o.counted = append(o.counted, parts...)
@@ -514,22 +452,30 @@ func (o *Outages) retake(w entity.Window) {
 	}
 }
 
-// window is what l takes, from the instant from on.
+// window is what l takes, from the instant from on, as policies see it.
 func (l *loss) window(from des.Time) entity.Window {
-	w := entity.Window{Start: from, End: l.To, Nodes: l.Size()}
-	for _, n := range l.Nodes {
-		w.Tasks = append(w.Tasks, entity.Task{Node: n, End: l.To})
-	}
-	return w
+	return entity.Window{Start: from, End: l.To, Nodes: l.Size()}
 }
 
-// fits reports whether w could be withheld.
-func (o *Outages) fits(w entity.Window) bool {
-	if o.domain == nil {
-		_, ok := o.meta.Plan().Find(entity.Request{Nodes: w.Nodes, Length: w.Length()}, w.Start, w.Start)
-		return ok
+// first is the lowest number of l.
+func (l *loss) first() int { return int(l.Set[0].First) }
+
+// counts is where a plan that counts ahead has n of l's processors; named nodes it has by
+// number.
+func (o *Outages) counts(l *loss, n int) entity.Where {
+	if o.named {
+		return l.Where
 	}
-	return len(o.meta.InTheWay(w, nil)) == 0
+	return entity.Where{Count: n}
+}
+
+// fits reports whether so much of l could be withheld as w is wide, over w.
+func (o *Outages) fits(l *loss, w entity.Window) bool {
+	if o.named {
+		return len(o.meta.InTheWay(l.Where, w.Start, w.End)) == 0
+	}
+	_, ok := o.meta.Plan().Find(entity.Request{Nodes: w.Nodes, Length: w.Length()}, w.Start, w.Start)
+	return ok
 }
 
 // withholdAhead takes what is announced out of the plan, as far as it is not taken by
@@ -539,8 +485,8 @@ func (o *Outages) withholdAhead(l *loss) {
 	o.makeRoom(whole)
 	o.clear(l, whole, false)
 	l.short = false
-	if o.fits(whole) {
-		h, err := o.meta.Withhold(whole)
+	if o.fits(l, whole) {
+		h, err := o.meta.Withhold(o.counts(l, whole.Nodes), whole.Start, whole.End)
 		if err == nil {
 			l.holds = append(l.holds, h)
 			return
@@ -548,7 +494,7 @@ func (o *Outages) withholdAhead(l *loss) {
 	}
 	l.short = true
 	for _, w := range o.openings(l, l.From) {
-		if h, err := o.meta.Withhold(w); err == nil {
+		if h, err := o.meta.Withhold(o.counts(l, w.Nodes), w.Start, w.End); err == nil {
 			o.makeRoom(h.Window())
 			l.holds = append(l.holds, h)
 		}
@@ -564,12 +510,10 @@ func (o *Outages) openings(l *loss, from des.Time) (all []entity.Window) {
 		switch {
 		case w.Start < from || w.Start >= w.End:
 			continue
-		case o.domain == nil:
+		case !o.named:
 			w.Nodes = min(w.Nodes, s.Width)
-		case s.Node != l.Nodes[0]:
+		case s.Node != o.meta.Plan().Node(l.first()):
 			continue
-		default:
-			w.Tasks[0].End = w.End
 		}
 		all = append(all, w)
 	}
@@ -609,17 +553,17 @@ func (o *Outages) start(l *loss) {
 		w = l.window(l.From)
 	}
 	var victims []*entity.Run
-	for _, r := range l.Place {
-		for p := r.First; p <= r.Last; p++ {
-			if run := o.at(p); run != nil {
+	if !o.named { // of nodes that have names clear knows who has them
+		for p := range l.Numbers() {
+			if run := o.at(p, l.To); run != nil {
 				victims = o.yield(victims, run)
 			}
 		}
 	}
-	if !o.fits(w) {
+	if !o.fits(l, w) {
 		victims = append(victims, o.clear(l, w, true)...)
 	}
-	_, err := o.meta.Withhold(w, l.Place...)
+	_, err := o.meta.Withhold(l.Where, l.From, l.To)
 	if err != nil {
 		if rest, cut := o.curtail(l); cut {
 			defer o.Take(rest)
@@ -627,7 +571,7 @@ func (o *Outages) start(l *loss) {
 			w = l.window(l.From)
 			o.makeRoom(w)
 			o.retake(whole)
-			_, err = o.meta.Withhold(w, l.Place...)
+			_, err = o.meta.Withhold(l.Where, l.From, l.To)
 		}
 	}
 	if err != nil {
@@ -637,7 +581,11 @@ func (o *Outages) start(l *loss) {
 		return
 	}
 	if o.Told != nil {
-		o.Told(Lost{l.Outage, victims})
+		lost := Lost{Outage: l.Outage, Victims: victims}
+		if o.named {
+			lost.Node = o.meta.Plan().Node(l.first())
+		}
+		o.Told(lost)
 	}
 }
 
@@ -647,21 +595,21 @@ func (o *Outages) start(l *loss) {
 // others yielded; of the others those that run as far as room is needed at once, and
 // then reservations ahead. What is left in the way then runs now and yields later.
 func (o *Outages) clear(l *loss, w entity.Window, running bool) (victims []*entity.Run) {
-	counted := o.domain == nil
+	counted := !o.named
 	if counted {
 		victims = o.clearBooked(w, running)
 	}
 	instant := w
 	instant.End = w.Start + des.Tick
-	for _, r := range o.meta.InTheWay(w, nil) {
+	for _, r := range o.meta.InTheWay(o.counts(l, w.Nodes), w.Start, w.End) {
 		switch {
 		case r.State == entity.Created, counted && r.Booked: // kept for a job that may come, or an owner's
 			continue
 		case r.State == entity.Running && (!running || o.Victims.Rule == VictimsWait):
 			continue
-		case r.State == entity.Running && counted && o.fits(instant):
+		case r.State == entity.Running && counted && o.fits(l, instant):
 			continue
-		case r.State == entity.Reserved && counted && o.fits(w):
+		case r.State == entity.Reserved && counted && o.fits(l, w):
 			return victims
 		}
 		victims = o.yield(victims, r)
@@ -716,7 +664,7 @@ func (o *Outages) besides(at des.Time, running bool) (n int) {
 	for s := range o.meta.Plan().Slots(at, at+des.Tick) {
 		n = s.Width
 	}
-	for _, r := range o.meta.InTheWay(entity.Window{Start: at, End: at + des.Tick}, nil) {
+	for _, r := range o.meta.InTheWay(entity.Where{Count: o.size}, at, at+des.Tick) {
 		if !r.Booked && (running || r.State != entity.Running) {
 			n += r.Reservation.Window.Nodes
 		}
@@ -772,29 +720,18 @@ func (o *Outages) postpone(l *loss, free []entity.Window) {
 
 // lose notes that l is lost.
 func (o *Outages) lose(l *loss) {
-	now := o.sim.Now()
-	for _, r := range l.Place {
-		for p := r.First; p <= r.Last; p++ {
-			o.units[p].lose(span{l.From, l.To}, now)
-		}
+	for p := range l.Numbers() {
+		o.units[p].lose(span{l.From, l.To}, o.sim.Now())
 	}
-	for _, n := range l.Nodes {
-		o.units[o.number[n]].lose(span{l.From, l.To}, now)
-	}
-	if l.Processors > 0 {
+	if l.Set == nil {
 		o.counted = append(o.counted, l)
 	}
 }
 
 // unlose forgets that l was to be lost.
 func (o *Outages) unlose(l *loss) {
-	for _, r := range l.Place {
-		for p := r.First; p <= r.Last; p++ {
-			o.units[p].keep(l.To)
-		}
-	}
-	for _, n := range l.Nodes {
-		o.units[o.number[n]].keep(l.To)
+	for p := range l.Numbers() {
+		o.units[p].keep(l.To)
 	}
 	o.counted = slices.DeleteFunc(o.counted, func(c *loss) bool { return c == l })
 }
@@ -802,61 +739,12 @@ func (o *Outages) unlose(l *loss) {
 // drain has l wait for the jobs that run on it, each part for its own, and returns
 // what can go at once, or nil.
 func (o *Outages) drain(l *loss) *loss {
-	now := l.From
 	o.unlose(l)
 	rest := l.Outage
-	switch {
-	case o.domain != nil:
-		for _, r := range o.meta.InTheWay(l.window(now), nil) {
-			if r.State == entity.Running && o.ours(r) {
-				o.await(r, rest)
-				return nil
-			}
-		}
-	case l.Place != nil:
-		var order []*entity.Run
-		on := map[*entity.Run][]procset.Range{}
-		for _, r := range l.Place {
-			for p := r.First; p <= r.Last; p++ {
-				run := o.at(p)
-				if run != nil && on[run] == nil {
-					order = append(order, run)
-				}
-				on[run] = extend(on[run], p)
-			}
-		}
-		for _, r := range order {
-			rest.Place = on[r]
-			o.await(r, rest)
-		}
-		rest.Place = on[nil]
-	default:
-		free := 0
-		for s := range o.meta.Plan().Slots(now, now+des.Tick) {
-			free = s.Width
-		}
-		rest.Processors = min(l.Processors, free)
-		for _, at := range o.tightest(l.window(now)) { // where it helps an advance reservation to wait
-			if o.besides(at, true) >= l.Processors {
-				rest.Processors = min(rest.Processors, o.besides(at, false))
-			}
-		}
-		left := l.Processors - rest.Processors
-		instant := l.window(now)
-		instant.End = now + des.Tick
-		for _, r := range o.meta.InTheWay(instant, nil) {
-			n := r.Reservation.Window.Nodes
-			for _, other := range o.waiting[r] {
-				n -= other.Processors
-			}
-			if n = min(n, left); r.State == entity.Running && n > 0 {
-				part := rest
-				part.Processors = n
-				o.await(r, part)
-				left -= n
-			}
-		}
-		rest.Processors += min(left, free-rest.Processors)
+	if l.Set == nil {
+		rest.Count = o.drainCounted(l)
+	} else {
+		rest.Set = o.drainSet(l)
 	}
 	if rest.Size() == 0 {
 		return nil
@@ -864,6 +752,54 @@ func (o *Outages) drain(l *loss) *loss {
 	l = &loss{Outage: rest}
 	o.lose(l)
 	return l
+}
+
+// drainSet has each part of l wait for the job that runs on it, and returns the rest.
+func (o *Outages) drainSet(l *loss) []procset.Range {
+	var order []*entity.Run
+	on := map[*entity.Run][]procset.Range{}
+	for p := range l.Numbers() {
+		run := o.at(p, l.To)
+		if run != nil && on[run] == nil {
+			order = append(order, run)
+		}
+		on[run] = procset.Extend(on[run], int32(p))
+	}
+	part := l.Outage
+	for _, r := range order {
+		part.Set = on[r]
+		o.await(r, part)
+	}
+	return on[nil]
+}
+
+// drainCounted has as many of l's processors wait for jobs that run as are not free, and
+// returns how many are.
+func (o *Outages) drainCounted(l *loss) int {
+	now, free := l.From, 0
+	for s := range o.meta.Plan().Slots(now, now+des.Tick) {
+		free = s.Width
+	}
+	rest := min(l.Count, free)
+	for _, at := range o.tightest(l.window(now)) { // where it helps an advance reservation to wait
+		if o.besides(at, true) >= l.Count {
+			rest = min(rest, o.besides(at, false))
+		}
+	}
+	left := l.Count - rest
+	for _, r := range o.meta.InTheWay(l.Where, now, now+des.Tick) {
+		n := r.Reservation.Window.Nodes
+		for _, other := range o.waiting[r] {
+			n -= other.Count
+		}
+		if n = min(n, left); r.State == entity.Running && n > 0 {
+			part := l.Outage
+			part.Count = n
+			o.await(r, part)
+			left -= n
+		}
+	}
+	return rest + min(left, free-rest)
 }
 
 // ours reports whether r, which runs, is a job of the metascheduler, and not an owner's.
@@ -889,12 +825,12 @@ func (o *Outages) await(r *entity.Run, x Outage) {
 	}
 	held := &r.Reservation.Window
 	end := held.End
+	expected := &loss{Outage: x}
 	for _, t := range held.Tasks {
-		if t.Node == x.Nodes[0] {
+		if t.Node == o.meta.Plan().Node(expected.first()) {
 			end = t.End
 		}
 	}
-	expected := &loss{Outage: x}
 	expected.From, expected.To = end, end.Add(x.To-x.From)
 	if expected.From < expected.To {
 		o.withholdAhead(expected)
@@ -905,23 +841,16 @@ func (o *Outages) await(r *entity.Run, x Outage) {
 // beyond is the part of x that outlasts the outages which wait for r already. They all
 // begin when r has ended, so that of one processor or node only the longest outage counts.
 func (o *Outages) beyond(r *entity.Run, x Outage) Outage {
-	covered := func(there func(*loss) bool) bool {
-		return slices.ContainsFunc(o.waiting[r], func(l *loss) bool { return l.To-l.From >= x.To-x.From && there(l) })
+	if x.Set == nil {
+		return x
 	}
-	x.Nodes = slices.DeleteFunc(slices.Clone(x.Nodes), func(n *entity.Node) bool {
-		return covered(func(l *loss) bool { return slices.Contains(l.Nodes, n) })
-	})
-	var place []procset.Range
-	for _, mine := range x.Place {
-		for p := mine.First; p <= mine.Last; p++ {
-			if !covered(func(l *loss) bool {
-				return slices.ContainsFunc(l.Place, func(at procset.Range) bool { return at.First <= p && p <= at.Last })
-			}) {
-				place = extend(place, p)
-			}
+	var left []procset.Range
+	for p := range x.Numbers() {
+		if !slices.ContainsFunc(o.waiting[r], func(l *loss) bool { return l.To-l.From >= x.To-x.From && procset.Has(l.Set, int32(p)) }) {
+			left = procset.Extend(left, int32(p))
 		}
 	}
-	x.Place = place
+	x.Set = left
 	return x
 }
 
@@ -951,21 +880,27 @@ func (o *Outages) take(r *entity.Run, ready func(*loss) bool) {
 	}
 }
 
-// at is the job that runs on processor p, or nil.
-func (o *Outages) at(p int32) *entity.Run {
-	r := o.units[p].run
-	if r == nil || r.State != entity.Running || !slices.ContainsFunc(r.Place, func(mine procset.Range) bool { return mine.First <= p && p <= mine.Last }) {
+// at is the job that runs on the node or processor of that number, or nil. That number is
+// about to be lost until the instant to.
+func (o *Outages) at(p int, to des.Time) *entity.Run {
+	if o.named {
+		for _, r := range o.meta.InTheWay(entity.NodeAt(p), o.sim.Now(), to) {
+			if r.State == entity.Running && o.ours(r) {
+				return r
+			}
+		}
 		return nil
 	}
-	return r
+	if r := o.units[p].run; r != nil && r.State == entity.Running && procset.Has(r.Place, int32(p)) {
+		return r
+	}
+	return nil
 }
 
-// settle notes where r runs.
+// settle notes on which processors r runs.
 func (o *Outages) settle(r *entity.Run) {
-	for _, mine := range r.Place {
-		for p := mine.First; p <= mine.Last; p++ {
-			o.units[p].run = r
-		}
+	for p := range (entity.Where{Set: r.Place}).Numbers() {
+		o.units[p].run = r
 	}
 }
 
@@ -982,7 +917,7 @@ func (o *Outages) Observe(e entity.JobEvent) {
 		}
 		return
 	case entity.JobStarted, entity.JobResized:
-		if o.units != nil && o.domain == nil {
+		if o.units != nil && !o.named {
 			o.fresh = append(o.fresh, r)
 		}
 	}
@@ -1029,7 +964,6 @@ func (o *Outages) TaskEnded(r *entity.Run, i int) {
 	}
 	node, now := r.Reservation.Window.Tasks[i].Node, o.sim.Now()
 	o.take(r, func(l *loss) bool {
-		instant := entity.Window{Start: now, End: now + des.Tick, Nodes: 1, Tasks: []entity.Task{{Node: node, End: now + des.Tick}}}
-		return l.Nodes[0] == node && !slices.Contains(o.meta.InTheWay(instant, nil), r)
+		return o.meta.Plan().Node(l.first()) == node && !slices.Contains(o.meta.InTheWay(l.Where, now, now+des.Tick), r)
 	})
 }

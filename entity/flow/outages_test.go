@@ -73,11 +73,10 @@ func (s *stricken) story(t require.TestingT) []string {
 func (s *stricken) losses() (lines []string) {
 	for _, l := range s.lost {
 		line := fmt.Sprintf("%v-%v: %d", l.From, l.To, l.Size())
-		if l.Place != nil {
-			line += fmt.Sprintf(" (%s)", procset.Append(nil, l.Place))
-		}
-		for _, n := range l.Nodes {
-			line += fmt.Sprintf(" node %d", n.ID)
+		if l.Node != nil {
+			line += fmt.Sprintf(" node %d", l.Node.ID)
+		} else if l.Set != nil {
+			line += fmt.Sprintf(" (%s)", procset.Append(nil, l.Set))
 		}
 		for _, v := range l.Victims {
 			line += fmt.Sprintf(" hits %d", v.ID)
@@ -89,14 +88,14 @@ func (s *stricken) losses() (lines []string) {
 
 // down is an outage that nobody has announced; it takes its times in seconds.
 func down(from, to des.Time, processors int) flow.Outage {
-	return flow.Outage{Known: from * des.Second, From: from * des.Second, To: to * des.Second, Processors: processors}
+	return flow.Outage{Known: from * des.Second, From: from * des.Second, To: to * des.Second, Where: entity.Where{Count: processors}}
 }
 
 // of is an outage of processors by number.
 func of(x flow.Outage, place ...int32) flow.Outage {
-	x.Processors = 0
+	x.Count = 0
 	for _, p := range place {
-		x.Place = append(x.Place, procset.Range{First: p, Last: p})
+		x.Set = append(x.Set, procset.Range{First: p, Last: p})
 	}
 	return x
 }
@@ -367,7 +366,7 @@ func TestALossThatWaitsLastsAsLongAsItWouldHave(t *testing.T) {
 	s = &stricken{victims: wait, outages: []flow.Outage{down(10, 15, 2), down(11, 16, 2)}, jobs: jobs}
 	require.NoError(t, s.run())
 	require.Equal(t, []string{"50-55: 2", "60-65: 2"}, s.losses(), "no job is waited for twice for the same processors")
-	s = &stricken{victims: wait, outages: []flow.Outage{{Known: 10 * des.Second, From: 10 * des.Second, To: des.Forever, Processors: 2}}, jobs: jobs}
+	s = &stricken{victims: wait, outages: []flow.Outage{{Known: 10 * des.Second, From: 10 * des.Second, To: des.Forever, Where: entity.Where{Count: 2}}}, jobs: jobs}
 	require.NoError(t, s.run())
 	require.Equal(t, []string{"60-forever: 2"}, s.losses())
 }
@@ -384,9 +383,9 @@ func TestTheNodesOfADomainAreLost(t *testing.T) {
 		all := nodes(1, 1, 1)
 		s := &stricken{plan: domain(t, all), victims: flow.Victims{Rule: rule}, jobs: []*entity.Job{estimated(1, 0, 40, 50, 2), estimated(2, 0, 30, 30, 1), estimated(3, 31, 5, 5, 1)}}
 		x := down(10, 20, 0)
-		x.Nodes = all[:2]
+		x = of(x, 0, 1)
 		y := announced(down(60, 70, 0), 20)
-		y.Nodes = all
+		y = of(y, 0, 1, 2)
 		s.outages = []flow.Outage{x, y}
 		story := s.story(t)
 		if rule == flow.VictimsRequeue {
@@ -402,7 +401,7 @@ func TestTheNodesOfADomainAreLost(t *testing.T) {
 func TestANodeIsWaitedForAndNotTheWholeJob(t *testing.T) {
 	all := nodes(1, 2)
 	x := down(10, 15, 0)
-	x.Nodes = all
+	x = of(x, 0, 1)
 	s := &stricken{plan: domain(t, all), victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{x}, jobs: []*entity.Job{estimated(1, 0, 40, 40, 2), estimated(2, 1, 2, 2, 1)}}
 	require.Equal(t, []string{"0 started 1", "25 started 2", "26 finished 2", "40 finished 1"}, s.story(t))
 	require.Equal(t, []string{"20-25: 1 node 1", "40-45: 1 node 0"}, s.losses())
@@ -415,7 +414,7 @@ func TestAJobOfAnOwnersQueueIsNotWaitedForButKeepsItsNode(t *testing.T) {
 	all[0].Labels = map[string]string{flow.OwnerLabel: "acme"}
 	own := &flow.LocalQueue{Owner: "acme", Policy: strictOrder{}, Finder: everyNode{}}
 	x := down(10, 100, 0)
-	x.Nodes = all[:1]
+	x = of(x, 0)
 	s := &stricken{plan: domain(t, all), more: []entity.Observer{own}, victims: flow.Victims{Rule: flow.VictimsWait}, outages: []flow.Outage{x}, jobs: []*entity.Job{estimated(1, 1, 80, 80, 1)}}
 	s.set = func(*entity.Metascheduler) { own.Submit(slices.Values([]*entity.Job{estimated(7, 0, 30, 30, 1)})) }
 	require.Equal(t, []string{"1 started 1", "81 finished 1"}, s.story(t))
@@ -524,25 +523,24 @@ func TestAJobThatIsResizedHasBeenSentBackAsOftenAsBefore(t *testing.T) {
 
 func TestOutagesThatMakeNoSenseEndTheRun(t *testing.T) {
 	both := of(down(1, 2, 0), 1)
-	both.Processors = 1
+	both.Count = 1
 	for want, all := range map[string][]flow.Outage{
-		"it wants 5 processors of 4":         {down(1, 2, 5)},
-		"one of the three":                   {both},
-		"end after it begins":                {down(2, 2, 1)},
-		"it is known at 4, after it begins":  {announced(down(2, 9, 1), 4)},
-		"must be ascending and among 0-3":    {of(down(1, 2, 0), 4)},
-		"ascending and among 0-3, not 2 1":   {of(down(1, 2, 0), 2, 1)},
-		"counted processors have no nodes":   {{To: 1, Nodes: nodes(1)}},
-		"some outages name their processors": {down(1, 2, 1), of(down(1, 3, 0), 1)},
-		"in order of time":                   {down(3, 4, 1), down(1, 2, 1)},
+		"want 1 to 4 nodes or processors, not 5": {down(1, 2, 5)},
+		"one of the two":                         {both},
+		"end after it begins":                    {down(2, 2, 1)},
+		"it is known at 4, after it begins":      {announced(down(2, 9, 1), 4)},
+		"among 0-3 in ascending order, not 4":    {of(down(1, 2, 0), 4)},
+		"among 0-3 in ascending order, not 2 1":  {of(down(1, 2, 0), 2, 1)},
+		"some outages name their processors":     {down(1, 2, 1), of(down(1, 3, 0), 1)},
+		"in order of time":                       {down(3, 4, 1), down(1, 2, 1)},
 	} {
 		s := &stricken{outages: all, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
 		require.ErrorContains(t, s.run(), want, want)
 	}
-	s := &stricken{plan: domain(t, nodes(1)), outages: []flow.Outage{{To: 1, Nodes: nodes(1)}}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
-	require.ErrorContains(t, s.run(), "is not of the domain")
+	s := &stricken{plan: domain(t, nodes(1)), outages: []flow.Outage{of(down(1, 2, 0), 1)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
+	require.ErrorContains(t, s.run(), "want numbers among 0-0")
 	s = &stricken{plan: domain(t, nodes(1)), outages: []flow.Outage{down(1, 2, 1)}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
-	require.ErrorContains(t, s.run(), "a domain loses nodes")
+	require.ErrorContains(t, s.run(), "nodes that have names are lost by number")
 	s = &stricken{victims: flow.Victims{Rule: flow.VictimsKill, Limit: 1}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
 	require.ErrorContains(t, s.run(), "no job is sent back")
 }
@@ -574,7 +572,7 @@ func failing(processors int, period, length des.Time) iter.Seq[flow.Outage] {
 		for i := 0; ; i++ {
 			from := des.Time(i+1) * period
 			p := int32(i % processors)
-			if !yield(flow.Outage{Known: from, From: from, To: from + length, Place: []procset.Range{{First: p, Last: p}}}) {
+			if !yield(flow.Outage{Known: from, From: from, To: from + length, Where: entity.Where{Set: []procset.Range{{First: p, Last: p}}}}) {
 				return
 			}
 		}
@@ -615,7 +613,7 @@ func TestOutagesThatWaitForTheSameJobAreJoined(t *testing.T) {
 				length = 8 * des.Second
 			}
 			from := (i + 1) * des.Second
-			if !yield(flow.Outage{Known: from, From: from, To: from + length, Place: []procset.Range{{First: 0, Last: 3}}}) {
+			if !yield(flow.Outage{Known: from, From: from, To: from + length, Where: entity.Where{Set: []procset.Range{{First: 0, Last: 3}}}}) {
 				return
 			}
 		}
@@ -738,7 +736,7 @@ func TestAnOwnersJobKeepsItsNodeAndTheOutageFollows(t *testing.T) {
 	d := domain(t, all)
 	s := &stricken{plan: d, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}}
 	x := down(10, 60, 0)
-	x.Nodes = all[1:]
+	x = of(x, 1)
 	s.outages = []flow.Outage{x}
 	s.set = func(m *entity.Metascheduler) {
 		f := flow.NewLocalFlow(d, m)
@@ -792,13 +790,9 @@ func TestEveryJobIsAccountedForAndNobodyRunsOnWhatIsLost(t *testing.T) {
 		for range draw(0, 12, "outages") {
 			from := des.Time(draw(0, 150, "from"))
 			x := announced(down(from, from+des.Time(draw(1, 30, "for")), draw(1, size, "lost")), max(0, from-des.Time(draw(0, 40, "notice"))))
-			first := draw(0, size-x.Processors, "first")
-			switch kind {
-			case 1:
-				x.Place = []procset.Range{{First: int32(first), Last: int32(first + x.Processors - 1)}}
-				x.Processors = 0
-			case 2:
-				x.Nodes, x.Processors = all[first:first+x.Processors], 0
+			first := draw(0, size-x.Count, "first")
+			if kind > 0 {
+				x.Where = entity.Where{Set: []procset.Range{{First: int32(first), Last: int32(first + x.Count - 1)}}}
 			}
 			s.outages = append(s.outages, x)
 		}
@@ -846,7 +840,7 @@ func (s *stricken) promises(t require.TestingT, size int) {
 		room := true
 		w := r.Reservation.Window
 		for at := w.Start; at < w.End; at += des.Second {
-			n, names := 0, map[int32]bool{}
+			n, names := 0, map[int]bool{}
 			for _, other := range s.journal.runs {
 				if held := other.Reservation.Window; other.Booked && held.Start <= at && at < held.End {
 					n += held.Nodes
@@ -856,11 +850,9 @@ func (s *stricken) promises(t require.TestingT, size int) {
 				if x.From > at || at >= x.To {
 					continue
 				}
-				n += x.Processors
-				for _, place := range x.Place {
-					for p := place.First; p <= place.Last; p++ {
-						names[p] = true
-					}
+				n += x.Count
+				for p := range x.Numbers() {
+					names[p] = true
 				}
 			}
 			room = room && n+len(names) <= size
@@ -876,22 +868,17 @@ func (s *stricken) compare(t require.TestingT, size int, all bool) {
 	for _, r := range s.journal.runs {
 		end = max(end, r.Finish)
 	}
-	lost := func(at des.Time, x flow.Outage, down map[any]bool) (unnamed int) {
+	lost := func(at des.Time, x flow.Outage, down map[int]bool) (unnamed int) {
 		if x.From > at || at >= x.To {
 			return 0
 		}
-		for _, n := range x.Nodes {
-			down[n] = true
+		for p := range x.Numbers() {
+			down[p] = true
 		}
-		for _, r := range x.Place {
-			for p := r.First; p <= r.Last; p++ {
-				down[p] = true
-			}
-		}
-		return x.Processors
+		return x.Count
 	}
 	for at := des.Time(0); at < end; at += des.Second {
-		asked, told, many, really := map[any]bool{}, map[any]bool{}, 0, 0
+		asked, told, many, really := map[int]bool{}, map[int]bool{}, 0, 0
 		for _, x := range s.outages {
 			many += lost(at, x, asked)
 		}
@@ -933,10 +920,10 @@ func (s *stricken) check(t require.TestingT, size, jobs int) {
 		}
 	}
 	for _, l := range s.lost {
-		if l.Nodes != nil {
-			uses = append(uses, use{l.From, l.To, 1, nil, l.Nodes[0], l.String()})
+		if l.Node != nil {
+			uses = append(uses, use{l.From, l.To, 1, nil, l.Node, l.String()})
 		} else {
-			uses = append(uses, use{l.From, l.To, l.Size(), l.Place, nil, l.String()})
+			uses = append(uses, use{l.From, l.To, l.Size(), l.Set, nil, l.String()})
 		}
 	}
 	for i, u := range uses {

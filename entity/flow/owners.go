@@ -104,9 +104,10 @@ func (f *LocalFlow) Stats() LocalStats { return f.stats }
 
 func (f *LocalFlow) check(l LocalJob) error {
 	now := f.meta.Simulator().Now()
+	_, known := f.domain.Number(l.Node)
 	var err error
 	switch {
-	case !f.domain.Has(l.Node):
+	case !known:
 		err = fmt.Errorf("its node %v is not of the domain", l.Node)
 	case l.Length <= 0:
 		err = fmt.Errorf("its length must be above 0, not %v", l.Length)
@@ -125,13 +126,14 @@ func (f *LocalFlow) place(l LocalJob) {
 	now := sim.Now()
 	f.meta.Plan() // as of now
 	yields := func(r *entity.Run) bool { return f.Rule == LocalPreempts && r.State != entity.Created && !r.Booked }
+	k, _ := f.domain.Number(l.Node)
 	start := f.domain.Room(l.Node, max(l.Start, now), l.Length, yields)
 	end := start.Add(l.Length)
 	if end == des.Forever {
 		f.stats.Refused++
 		return
 	}
-	inTheWay := f.domain.InTheWay(entity.Window{Start: start, End: end, Nodes: 1, Tasks: []entity.Task{{Node: l.Node, End: end}}}, yields)
+	inTheWay := f.domain.InTheWay(entity.NodeAt(k), start, end, yields)
 	for _, r := range inTheWay {
 		if r.State == entity.Running && start > now {
 			sim.At(start, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) { f.place(l) }), 1)

@@ -111,15 +111,14 @@ const phaseRest = entity.PhaseStart + 1
 func (s *SwitchOff) Attach(m *entity.Metascheduler) {
 	s.meta, s.sim, s.timer = m, m.Simulator(), -1
 	s.PerNode = max(s.PerNode, 1)
-	plan, ok := m.Plan().(interface{ Processors() int })
-	if !ok {
+	if entity.Named(m.Plan()) {
 		s.sim.Fail(fmt.Errorf("switching nodes off needs a plan of counted processors, not a %T", m.Plan()))
 		return
 	}
 	if m.Placer == nil {
 		m.Placer = entity.LowestFirst{}
 	}
-	s.procs = plan.Processors()
+	s.procs = m.Plan().Size()
 	s.nodes = make([]powered, (s.procs+s.PerNode-1)/s.PerNode)
 	for i := range s.nodes {
 		s.nodes[i].bootAt = des.Forever
@@ -416,7 +415,7 @@ func (s *SwitchOff) keep(i int, end des.Time) error {
 		return nil
 	}
 	s.withholding = true
-	hold, err := s.meta.Withhold(entity.Window{Start: now, End: end, Nodes: s.size(i)}, s.place(i))
+	hold, err := s.meta.Withhold(entity.Where{Set: []procset.Range{s.place(i)}}, now, end)
 	s.withholding = false
 	n.hold = hold
 	return err
@@ -552,14 +551,14 @@ func (s *SwitchOff) rest(i int, end des.Time) bool {
 // are not on: nobody else need yield then. They are on again when it is over. See
 // Outages.Before.
 func (s *SwitchOff) Yield(x Outage) {
-	short := x.Processors
+	short := x.Count
 	if short > 0 {
 		short -= s.least(x.From, x.To)
 	}
 	for _, wanted := range []bool{false, true} {
 		for i := range s.nodes {
 			n, mine := &s.nodes[i], s.place(i)
-			hit := slices.ContainsFunc(x.Place, func(p procset.Range) bool { return p.First <= mine.Last && mine.First <= p.Last })
+			hit := procset.Overlap(x.Set, []procset.Range{mine})
 			if n.hold != nil && n.wanted == wanted && (hit || short > 0) {
 				s.leave(i)
 				short -= s.size(i)

@@ -83,7 +83,7 @@ func (w *powerWorld) run() error {
 	}
 	m.Placer, m.Pass, m.Wakes, m.Overrun = entity.LowestFirst{}, w.pass, w.wakes, w.overrun
 	for _, d := range w.down {
-		if _, err := m.Withhold(d); err != nil {
+		if _, err := m.Withhold(entity.Where{Count: d.Nodes}, d.Start, d.End); err != nil {
 			return err
 		}
 	}
@@ -99,7 +99,7 @@ func (w *powerWorld) run() error {
 			for _, r := range w.runs {
 				lost := entity.Window{Start: sim.Now(), End: min(sim.Now()+w.broken, r.Reservation.Window.End), Nodes: r.Request.Nodes}
 				if r.ID == id && m.Preempt(r, 0) && lost.Start < lost.End {
-					if _, err := m.Withhold(lost); err != nil {
+					if _, err := m.Withhold(entity.Where{Count: lost.Nodes}, lost.Start, lost.End); err != nil {
 						sim.Fail(err)
 					}
 				}
@@ -236,9 +236,9 @@ func (w *powerWorld) drawFailures(t *rapid.T, named bool) {
 		at += des.Time(rapid.IntRange(0, 40).Draw(t, "up")) * des.Second
 		x := flow.Outage{Known: at, From: at, To: at + des.Time(rapid.IntRange(1, 40).Draw(t, "down for"))*des.Second}
 		if first := int32(rapid.IntRange(0, w.procs-1).Draw(t, "first")); named {
-			x.Place = []procset.Range{{First: first, Last: int32(rapid.IntRange(int(first), w.procs-1).Draw(t, "last"))}}
+			x.Set = []procset.Range{{First: first, Last: int32(rapid.IntRange(int(first), w.procs-1).Draw(t, "last"))}}
 		} else {
-			x.Processors = rapid.IntRange(1, w.procs).Draw(t, "so many")
+			x.Count = rapid.IntRange(1, w.procs).Draw(t, "so many")
 		}
 		w.outages = append(w.outages, x)
 	}
@@ -366,7 +366,7 @@ func TestFailuresAndNodesThatAreOffGetAlong(t *testing.T) {
 				hit := false
 				for a := range victim.Attempts() {
 					hit = hit || a.End == l.From && (!named || len(a.Place) == 0 || slices.ContainsFunc(a.Place, func(p procset.Range) bool {
-						return slices.ContainsFunc(l.Place, func(q procset.Range) bool { return p.First <= q.Last && q.First <= p.Last })
+						return slices.ContainsFunc(l.Set, func(q procset.Range) bool { return p.First <= q.Last && q.First <= p.Last })
 					}))
 				}
 				require.True(t, hit, "%v yielded to %v, which was not about its processors", victim, l)
@@ -376,7 +376,7 @@ func TestFailuresAndNodesThatAreOffGetAlong(t *testing.T) {
 }
 
 func TestAnOutageTakesWhatIsOffBeforeAnybodyYields(t *testing.T) {
-	for _, x := range []flow.Outage{{Processors: 1}, {Place: []procset.Range{{First: 1, Last: 1}}}} {
+	for _, x := range []flow.Outage{{Where: entity.Where{Count: 1}}, {Where: entity.Where{Set: []procset.Range{{First: 1, Last: 1}}}}} {
 		x.Known, x.From, x.To = 50*des.Second, 50*des.Second, 70*des.Second
 		w := &powerWorld{procs: 2, policy: backfill.EASY{}, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)}, outages: []flow.Outage{x},
 			saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
@@ -520,7 +520,7 @@ func TestAsManyNodesStayOnAsTheQueueWants(t *testing.T) {
 func TestAnotherNodeBootsWhereAnOutageTakesTheOneThatDoes(t *testing.T) {
 	for _, p := range []entity.Policy{backfill.EASY{}, backfill.Conservative{}} {
 		w := sleeping(t, powerWorld{procs: 3, policy: p, jobs: []*entity.Job{estimated(1, 0, 200, 200, 1), estimated(2, 40, 10, 10, 1)},
-			outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Place: []procset.Range{{First: 1, Last: 1}}}}})
+			outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Where: entity.Where{Set: []procset.Range{{First: 1, Last: 1}}}}}})
 		require.Equal(t, 70*des.Second, w.runs[1].Start, p.Name())
 	}
 }
@@ -541,7 +541,7 @@ func TestANodeThatIsBackEarlyIsSwitchedOffThen(t *testing.T) {
 	}
 	at(5, func() {
 		var err error
-		down, err = m.Withhold(entity.Window{Start: 5 * des.Second, End: 1000 * des.Second, Nodes: 1}, procset.Range{First: 1, Last: 1})
+		down, err = m.Withhold(entity.NodeAt(1), 5*des.Second, 1000*des.Second)
 		require.NoError(t, err)
 	})
 	at(50, func() { down.Drop() })
@@ -562,7 +562,7 @@ func TestNodesBootForAVictim(t *testing.T) {
 	for _, p := range []entity.Policy{backfill.EASY{}, backfill.Conservative{}, backfill.Conservative{NoCompression: true}} {
 		for _, pass := range passes {
 			w := &powerWorld{procs: 2, policy: p, pass: pass, jobs: []*entity.Job{estimated(1, 0, 100, 100, 1)},
-				outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Place: []procset.Range{{First: 0, Last: 0}}}},
+				outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Where: entity.Where{Set: []procset.Range{{First: 0, Last: 0}}}}},
 				saving:  &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
 			require.NoError(t, w.run())
 			require.Equal(t, 70*des.Second, w.runs[0].Start, "%s %v", p.Name(), pass)
@@ -576,7 +576,7 @@ func TestNodesBootForAVictim(t *testing.T) {
 func TestNodesBootBeforeAPolicyThatSleepsDecides(t *testing.T) {
 	for _, pass := range passes {
 		lost := func(processor int32) flow.Outage {
-			return flow.Outage{Known: 60 * des.Second, From: 60 * des.Second, To: 500 * des.Second, Place: []procset.Range{{First: processor, Last: processor}}}
+			return flow.Outage{Known: 60 * des.Second, From: 60 * des.Second, To: 500 * des.Second, Where: entity.Where{Set: []procset.Range{{First: processor, Last: processor}}}}
 		}
 		asleep := func(outages []flow.Outage, jobs ...*entity.Job) *powerWorld {
 			w := &powerWorld{procs: 4, policy: backfill.Conservative{NoCompression: true}, pass: pass, wakes: entity.Wakes{Every: 60 * des.Second}, jobs: jobs, outages: outages,
@@ -600,7 +600,7 @@ func TestNodesBootForAJobThatHasLostItsReservation(t *testing.T) {
 	m.SubmitAll(slices.Values(jobs))
 	sim.At(50*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
 		require.True(t, m.Withdraw(d.runs[jobs[1]]))
-		_, err := m.Withhold(entity.Window{Start: 60 * des.Second, End: 500 * des.Second, Nodes: 1})
+		_, err := m.Withhold(entity.Where{Count: 1}, 60*des.Second, 500*des.Second)
 		require.NoError(t, err)
 	}), 0)
 	require.NoError(t, sim.Run(context.Background()))
@@ -609,7 +609,7 @@ func TestNodesBootForAJobThatHasLostItsReservation(t *testing.T) {
 
 func TestAnOutageTakesNodesThatNobodyWantsFirst(t *testing.T) {
 	w := &powerWorld{procs: 3, policy: backfill.Conservative{}, jobs: []*entity.Job{estimated(1, 0, 200, 200, 1), estimated(2, 40, 10, 10, 1)},
-		outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Processors: 1}},
+		outages: []flow.Outage{{Known: 50 * des.Second, From: 50 * des.Second, To: 500 * des.Second, Where: entity.Where{Count: 1}}},
 		saving:  &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second}}
 	require.NoError(t, w.run())
 	require.Equal(t, 60*des.Second, w.runs[1].Start)

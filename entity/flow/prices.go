@@ -50,9 +50,10 @@ func (p *PriceSchedule) Submit(changes iter.Seq[PriceChange]) {
 
 func (p *PriceSchedule) check(c PriceChange) error {
 	now := p.meta.Simulator().Now()
+	_, known := p.domain.Number(c.Node)
 	var err error
 	switch {
-	case !p.domain.Has(c.Node):
+	case !known:
 		err = fmt.Errorf("its node %v is not of the domain", c.Node)
 	case !(c.Price >= 0) || math.IsInf(c.Price, 0):
 		err = fmt.Errorf("node %d cannot cost %v", c.Node.ID, c.Price)

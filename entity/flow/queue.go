@@ -53,7 +53,7 @@ type LocalQueue struct {
 	domain *plan.Domain
 	vo     *entity.Metascheduler
 	own    *entity.Metascheduler
-	nodes  []*entity.Node
+	nodes  []int                // the owner's, by number
 	mine   map[*entity.Run]bool // the owner's jobs that have not ended; never iterated
 	stats  LocalStats
 }
@@ -73,9 +73,9 @@ func (q *LocalQueue) Attach(m *entity.Metascheduler) {
 		return
 	}
 	q.domain, q.vo, q.mine = domain, m, map[*entity.Run]bool{}
-	for _, n := range domain.Nodes() {
+	for k, n := range domain.Nodes() {
 		if n.Labels[OwnerLabel] == q.Owner && q.Owner != "" {
-			q.nodes = append(q.nodes, n)
+			q.nodes = append(q.nodes, k)
 		}
 	}
 	q.own = entity.NewMetascheduler(sim, domain, localPolicy{q.Policy, q}, append([]entity.Observer{(*localJobs)(q)}, q.Observers...)...)
@@ -250,13 +250,13 @@ func (a *room) add(b room) {
 func (q *LocalQueue) room(req entity.Request, now des.Time) (all room, ok bool) {
 	var rooms []room
 	latest := min(q.domain.SlotList().To, req.DeadlineLimit())
-	for _, n := range q.nodes {
+	for _, k := range q.nodes {
+		n := q.domain.Node(k)
 		end := now.Add(n.TaskTime(req.Length))
 		if !req.Admits(n) || end > latest {
 			continue
 		}
-		w := entity.Window{Start: now, End: end, Nodes: 1, Tasks: []entity.Task{{Node: n, End: end}}}
-		victims := q.domain.InTheWay(w, q.yields)
+		victims := q.domain.InTheWay(entity.NodeAt(k), now, end, q.yields)
 		if slices.ContainsFunc(victims, func(v *entity.Run) bool { return !q.yields(v) }) {
 			continue
 		}

@@ -100,7 +100,7 @@ func TestALocalJobOnSeveralNodesTakesThemFromAsFewAsItCan(t *testing.T) {
 func TestALocalJobTakesAReservationAheadRatherThanARunningJob(t *testing.T) {
 	all := owned([]float64{1, 1}, "a", "a")
 	hold := func(m *entity.Metascheduler) { // until 3 the second node is nobody's
-		_, err := m.Withhold(entity.Window{End: 3 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: all[1], End: 3 * des.Second}}})
+		_, err := m.Withhold(entity.NodeAt(1), 0, 3*des.Second)
 		require.NoError(t, err)
 	}
 	h := keep(t, all, bookAhead{}, backfill.FCFS{}, flow.LocalPreempts,
@@ -143,9 +143,7 @@ func TestNobodyStopsAJobOfAnotherMetascheduler(t *testing.T) {
 	h := keep(t, owned([]float64{1}, "a"), strictOrder{}, bookAhead{}, flow.LocalWaits, nil,
 		[]*entity.Job{estimated(1, 0, 10, 10, 1), estimated(2, 0, 10, 10, 1)}, func(m *entity.Metascheduler) {
 			m.Simulator().At(5*des.Second, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
-				node := m.Plan().(*plan.Domain).Nodes()[0]
-				w := entity.Window{Start: 5 * des.Second, End: 30 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: node, End: 30 * des.Second}}}
-				hit := m.InTheWay(w, nil)
+				hit := m.InTheWay(entity.NodeAt(0), 5*des.Second, 30*des.Second)
 				require.Len(t, hit, 2)
 				for _, r := range hit {
 					local = r
@@ -168,8 +166,8 @@ func at(second des.Time, do func(*entity.Metascheduler)) func(*entity.Metaschedu
 // withheld takes a node out from one second to another.
 func withheld(n *entity.Node, from, to des.Time) func(*entity.Metascheduler) {
 	return func(m *entity.Metascheduler) {
-		w := entity.Window{Start: from * des.Second, End: to * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to * des.Second}}}
-		if _, err := m.Withhold(w); err != nil {
+		number, _ := m.Plan().(*plan.Domain).Number(n)
+		if _, err := m.Withhold(entity.NodeAt(number), from*des.Second, to*des.Second); err != nil {
 			panic(err)
 		}
 	}
@@ -205,8 +203,7 @@ func TestAnOwnersReservationMovesUpWhereTheOrganisationsHasMovedAway(t *testing.
 			[]*entity.Job{estimated(1, 0, 20, 20, 1), estimated(2, 0, 30, 30, 1)},
 			[]*entity.Job{estimated(1, 2, 10, 10, 1)}, func(m *entity.Metascheduler) {
 				withheld(all[1], 0, until)(m)
-				w := entity.Window{Start: until * des.Second, End: 60 * des.Second, Nodes: 1, Tasks: []entity.Task{{Node: all[1], End: 60 * des.Second}}}
-				hold, err := m.Withhold(w)
+				hold, err := m.Withhold(entity.NodeAt(1), until*des.Second, 60*des.Second)
 				require.NoError(t, err)
 				at(3, func(*entity.Metascheduler) { hold.Drop() })(m)
 			})

@@ -155,7 +155,7 @@ func (s script) play(t *testing.T) (string, grid.GridStats, error) {
 		require.Zero(t, g.Open(), "jobs are left open")
 		for i, c := range plans {
 			for slot := range c.Slots(sim.Now(), des.Forever) {
-				require.Equal(t, entity.Slot{Width: c.Processors(), Start: sim.Now(), End: des.Forever}, slot, "something is left in the plan of site %d", i)
+				require.Equal(t, entity.Slot{Width: c.Size(), Start: sim.Now(), End: des.Forever}, slot, "something is left in the plan of site %d", i)
 			}
 		}
 	}

@@ -201,7 +201,7 @@ func (*toTheRegulator) Place(b *grid.Broker, j *entity.Job) { b.Intervene(j, j.R
 // freeFrom reports whether nothing is planned on a cluster from then on.
 func freeFrom(c *plan.Cluster, second des.Time) bool {
 	for slot := range c.Slots(second*des.Second, des.Forever) {
-		return slot == entity.Slot{Width: c.Processors(), Start: second * des.Second, End: des.Forever}
+		return slot == entity.Slot{Width: c.Size(), Start: second * des.Second, End: des.Forever}
 	}
 	return false
 }

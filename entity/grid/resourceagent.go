@@ -80,19 +80,13 @@ type Backlog struct {
 // a metascheduler.
 func (a *ResourceAgent) Scheduler() *entity.Metascheduler { return a.meta }
 
-// Processors is the size of the site: its processors, or its nodes; 0 of a plan
-// that tells neither; of a metascheduler those of its sites.
+// Processors is the size of the site: its processors, or its nodes; of a metascheduler
+// those of its sites.
 func (a *ResourceAgent) Processors() int {
 	if a.below != nil {
 		return a.below.processors()
 	}
-	switch p := a.plan.(type) {
-	case interface{ Processors() int }:
-		return p.Processors()
-	case interface{ Nodes() []*entity.Node }:
-		return len(p.Nodes())
-	}
-	return 0
+	return a.plan.Size()
 }
 
 // Power is the work that the site does in a time unit: the performances of its
@@ -101,11 +95,12 @@ func (a *ResourceAgent) Power() float64 {
 	if a.below != nil {
 		return a.below.power()
 	}
-	power := float64(a.Processors())
-	if p, ok := a.plan.(interface{ Nodes() []*entity.Node }); ok {
-		power = 0
-		for _, n := range p.Nodes() {
+	power := 0.0
+	for i := range a.plan.Size() {
+		if n := a.plan.Node(i); n != nil {
 			power += n.Perf
+		} else {
+			power++
 		}
 	}
 	return power * a.Speed
@@ -229,8 +224,8 @@ func (a *ResourceAgent) window(req entity.Request) (Offer, error) {
 		}
 	}
 	w, ok := a.plan.Find(req, a.at.Now(), des.Forever)
-	if nodes, named := a.plan.(entity.TaskPlan); named && nodes.Err() != nil {
-		a.at.Fail(fmt.Errorf("at %v, %s: %w", a.at.Now(), a.name, nodes.Err()))
+	if a.plan.Err() != nil {
+		a.at.Fail(fmt.Errorf("at %v, %s: %w", a.at.Now(), a.name, a.plan.Err()))
 	}
 	if !ok || w.End > req.DeadlineLimit() {
 		if err := a.admits(req); err != nil {

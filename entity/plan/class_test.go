@@ -20,8 +20,8 @@ func nobody(*entity.Run) bool { return false }
 
 // inTheWay lists who has n within [from, to), where jobs yield and owners do not.
 func inTheWay(d *plan.Domain, n *entity.Node, from, to des.Time) []*entity.Run {
-	w := entity.Window{Start: from, End: to, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to}}}
-	return d.InTheWay(w, func(r *entity.Run) bool { return r.ID >= 0 })
+	k, _ := d.Number(n)
+	return d.InTheWay(entity.NodeAt(k), from, to, func(r *entity.Run) bool { return r.ID >= 0 })
 }
 
 // use is one task of a reservation, or an owner's job, in the model.

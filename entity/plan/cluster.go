@@ -22,11 +22,9 @@ type Cluster struct {
 	ahead  outlook
 	proved entity.Window       // the latest answer of Find or FindEarlier, until the plan changes
 	moving *entity.Reservation // of FindEarlier: whose
-
-	frontiers *frontiers // from the first FindEarlier on
 }
 
-var _ entity.QuickPlan = (*Cluster)(nil)
+var _ entity.Plan = (*Cluster)(nil)
 
 // Err is what makes the cluster none, or nil: a run with it ends with that error.
 func (c *Cluster) Err() error {
@@ -41,8 +39,11 @@ func NewCluster(processors int) *Cluster {
 	return &Cluster{procs: processors, profile: profile{free: processors}}
 }
 
-// Processors is the size of the cluster.
-func (c *Cluster) Processors() int { return c.procs }
+// Size is how many processors the cluster has.
+func (c *Cluster) Size() int { return c.procs }
+
+// Node is nil: counted processors have no names.
+func (c *Cluster) Node(int) *entity.Node { return nil }
 
 // Fits reports whether the cluster is large enough.
 func (c *Cluster) Fits(req entity.Request) error {
@@ -112,9 +113,6 @@ func (c *Cluster) FitsAt(at des.Time, nodes int, length des.Time) (ok bool, miss
 //	     |      |__________|
 //	   from   since      start
 func (c *Cluster) FindEarlier(r *entity.Reservation, from, until des.Time) (entity.Window, bool) {
-	if c.frontiers == nil {
-		c.frontiers = new(frontiers)
-	}
 	nodes, length := r.Window.Nodes, r.Window.Length()
 	at, ok := c.findBefore(nodes, length, r.Window.Start, from, until)
 	if !ok {
@@ -138,9 +136,6 @@ func (c *Cluster) findBefore(nodes int, length, start, from, until des.Time) (at
 	assured := start
 	if before.free < nodes {
 		until, assured = min(until, max(before.at, c.origin)-length), des.Forever
-	}
-	if c.frontiers != nil && from <= c.origin && c.frontiers.pays() {
-		return c.findBehind(nodes, length, until, assured, start-length+des.Tick)
 	}
 	return c.find(nodes, length, from, until, assured)
 }
@@ -218,6 +213,40 @@ func (c *Cluster) Reserve(j *entity.Run, w entity.Window) (*entity.Reservation, 
 	return &j.Reservation, nil
 }
 
+// Withhold takes as many processors over [from, to): which of them is not the plan's to say.
+func (c *Cluster) Withhold(r *entity.Run, at entity.Where, from, to des.Time) error {
+	_, err := c.Reserve(r, entity.Window{Start: from, End: to, Nodes: at.Size()})
+	return err
+}
+
+// InTheWay is nobody: which processors a job has is not the plan's to know.
+func (c *Cluster) InTheWay(entity.Where, des.Time, des.Time, func(*entity.Run) bool) []*entity.Run {
+	return nil
+}
+
+// Settle has nothing to choose.
+func (c *Cluster) Settle(*entity.Reservation) {}
+
+// ReleaseTask has no tasks to give back.
+func (c *Cluster) ReleaseTask(*entity.Reservation, int, des.Time) {}
+
+// Extend has r end as w does.
+func (c *Cluster) Extend(r *entity.Reservation, w entity.Window) error {
+	held := r.Window.End
+	if w.End > held {
+		if ok, _, miss := c.FitsAt(held, w.Nodes, w.End-held); !ok {
+			return &entity.ConflictError{Run: r.Run, Window: w, At: held + max(miss-des.Tick, 0), Detail: "fewer processors are free"}
+		}
+	}
+	c.add(held, w.End, -w.Nodes)
+	c.add(max(w.End, c.origin), held, w.Nodes)
+	r.Window = w
+	return nil
+}
+
+// NextGain is never told: Forget tells of what has become free.
+func (c *Cluster) NextGain() des.Time { return des.Forever }
+
 // Release gives back r's processors from the instant at on.
 func (c *Cluster) Release(r *entity.Reservation, at des.Time) {
 	if !r.Active {
@@ -234,9 +263,6 @@ func (c *Cluster) add(from, to des.Time, delta int) {
 		return
 	}
 	c.profile.add(c.origin, from, to, delta)
-	if delta > 0 && c.frontiers != nil {
-		c.frontiers.gained(from, to)
-	}
 }
 
 // grow makes the cluster larger by so many processors, which are free; by a
@@ -245,7 +271,6 @@ func (c *Cluster) grow(by int) {
 	c.procs += by
 	c.lift(by)
 	c.proved.Nodes = 0
-	c.frontiers = nil
 }
 
 // Forget folds the levels that have begun by now into the present, and reports whether

@@ -84,7 +84,7 @@ type Domain struct {
 	seen   []int    // by node: the latest reservation that named it, as marked
 	mark   int
 	work   Work
-	ctx    context.Context // of the run
+	ctx    func() context.Context // under which searches are
 	err    error
 }
 
@@ -97,9 +97,8 @@ type pin struct {
 }
 
 var (
-	_ entity.PinPlan     = (*Domain)(nil)
-	_ entity.QuickPlan   = (*Domain)(nil)
-	_ entity.ContextPlan = (*Domain)(nil)
+	_ entity.Plan     = (*Domain)(nil)
+	_ entity.Attacher = (*Domain)(nil)
 )
 
 // NewDomain returns an empty plan over the nodes, whose order settles ties in
@@ -107,7 +106,7 @@ var (
 func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 	d := &Domain{
 		Finder: finder,
-		ctx:    context.Background(),
+		ctx:    context.Background,
 		nodes:  slices.Clone(nodes),
 		index:  make(map[*entity.Node]int, len(nodes)),
 		ahead:  sumtree.New(gapAlgebra{}),
@@ -154,6 +153,18 @@ func NewDomain(nodes []*entity.Node, finder Finder) (*Domain, error) {
 
 // Nodes are the domain's nodes, in its order. The slice must not be changed.
 func (d *Domain) Nodes() []*entity.Node { return d.nodes }
+
+// Size is how many nodes the domain has.
+func (d *Domain) Size() int { return len(d.nodes) }
+
+// Node is the i-th node, from 0 on, in the domain's order.
+func (d *Domain) Node(i int) *entity.Node { return d.nodes[i] }
+
+// Number is which of the domain's nodes n is, or false where it is none of them.
+func (d *Domain) Number(n *entity.Node) (int, bool) {
+	i, known := d.index[n]
+	return i, known
+}
 
 // Work adds up what the Finder has done in all searches so far.
 func (d *Domain) Work() Work { return d.work }
@@ -244,7 +255,7 @@ func (d *Domain) search(req entity.Request, list SlotList, until des.Time) (enti
 	if f == nil {
 		return entity.Window{}, false, errors.New("the domain has no Finder")
 	}
-	found, err := f.Find(d.ctx, req, list, until)
+	found, err := f.Find(d.ctx(), req, list, until)
 	d.work.Add(found.Work)
 	switch {
 	case err != nil:
@@ -256,7 +267,10 @@ func (d *Domain) search(req entity.Request, list SlotList, until des.Time) (enti
 }
 
 // Under has searches end with ctx.
-func (d *Domain) Under(ctx context.Context) { d.ctx = ctx }
+func (d *Domain) Under(ctx context.Context) { d.ctx = func() context.Context { return ctx } }
+
+// Attach has searches end with the run: they can be long.
+func (d *Domain) Attach(m *entity.Metascheduler) { d.ctx = m.Simulator().Context }
 
 func (d *Domain) fail(err error) {
 	if d.err == nil {
@@ -610,42 +624,50 @@ func (d *Domain) giveBack(r *entity.Reservation, k int, c *class, i, n int, at d
 	}
 }
 
-// Occupy takes n over [from, to) for its owner's own use; see Pin.
+// Occupy takes n over [from, to) for its owner's own use; see Withhold.
 func (d *Domain) Occupy(n *entity.Node, from, to des.Time) error {
-	w := entity.Window{Start: from, End: to, Nodes: 1, Tasks: []entity.Task{{Node: n, End: to}}}
-	_, err := d.Pin(entity.NewWithheld(), w)
-	return err
+	k, known := d.index[n]
+	if !known {
+		return fmt.Errorf("node %v is not of this domain", n)
+	}
+	return d.Withhold(entity.NewWithheld(), entity.NodeAt(k), from, to)
 }
 
-// Pin is Reserve for exactly the nodes that w names, or for none. Those of a
-// class are kept by name until that is over.
-func (d *Domain) Pin(r *entity.Run, w entity.Window) (*entity.Reservation, error) {
+// Withhold takes exactly these nodes over [from, to), or none: for outages, owners' jobs
+// and whatever else is of one node and not of its equals. Those of a class are kept by
+// name until that is over.
+func (d *Domain) Withhold(r *entity.Run, at entity.Where, from, to des.Time) error {
+	w := entity.Window{Start: from, End: to, Nodes: at.Size()}
+	if err := at.Check(len(d.nodes)); err != nil || at.Set == nil {
+		return &entity.ConflictError{Run: r, Window: w, Detail: fmt.Sprintf("the nodes of a domain are withheld by number (0-%d)", len(d.nodes)-1)}
+	}
+	for k := range at.Numbers() {
+		w.Tasks = append(w.Tasks, entity.Task{Node: d.nodes[k], End: to})
+	}
 	if detail := d.refuse(w); detail != "" {
-		return nil, &entity.ConflictError{Run: r, Window: w, Detail: detail}
+		return &entity.ConflictError{Run: r, Window: w, Detail: detail}
 	}
 	d.ink()
-	for _, t := range w.Tasks {
-		if k := d.index[t.Node]; !d.single[k] && !d.leave(k, span{start: w.Start, end: t.End}, nobody) {
+	for k := range at.Numbers() {
+		if !d.single[k] && !d.leave(k, span{start: from, end: to}, nobody) {
 			d.rejoin = d.origin // those that have left may come back
-			return nil, &entity.ConflictError{Run: r, Window: w,
-				Detail: fmt.Sprintf("however the nodes like node %d are shared out, it is taken then", t.Node.ID)}
+			return &entity.ConflictError{Run: r, Window: w,
+				Detail: fmt.Sprintf("however the nodes like node %d are shared out, it is taken then", d.nodes[k].ID)}
 		}
 	}
-	reservation, err := d.reserve(r, w, d.take)
-	if err != nil {
-		return nil, err
+	if _, err := d.reserve(r, w, d.take); err != nil {
+		return err
 	}
-	for _, t := range w.Tasks {
-		k := d.index[t.Node]
-		d.pinned[k] = max(d.pinned[k], t.End)
+	for k := range at.Numbers() {
+		d.pinned[k] = max(d.pinned[k], to)
 		d.rejoin = min(d.rejoin, d.pinned[k])
-		at, _ := slices.BinarySearchFunc(d.pins, t.End, func(p pin, end des.Time) int { return cmp.Compare(p.end, end) })
-		d.pins = slices.Insert(d.pins, at, pin{t.End, k, r})
+		i, _ := slices.BinarySearchFunc(d.pins, to, func(p pin, end des.Time) int { return cmp.Compare(p.end, end) })
+		d.pins = slices.Insert(d.pins, i, pin{to, k, r})
 	}
-	return reservation, nil
+	return nil
 }
 
-// unpin lets go of what Pin has kept for r, which has been given back: its nodes
+// unpin lets go of what Withhold has kept for r, which has been given back: its nodes
 // may be counted again as soon as nothing else of their own lies ahead.
 func (d *Domain) unpin(r *entity.Reservation) {
 	d.pins = slices.DeleteFunc(d.pins, func(p pin) bool { return p.by == r.Run })
@@ -692,8 +714,8 @@ func (d *Domain) Reprice(n *entity.Node, price float64) error {
 	return nil
 }
 
-// Room is the first instant from which on n is free over the length, but for
-// jobs that yield.
+// Room is the first instant from which on n is free over the length, but for jobs that
+// yield.
 func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity.Run) bool) des.Time {
 	d.ink()
 	k := d.index[n]
@@ -709,31 +731,24 @@ func (d *Domain) Room(n *entity.Node, from, length des.Time, yields func(*entity
 	return from
 }
 
-// InTheWay lists the runs that have any of w's nodes while w lasts. A node of a
+// InTheWay lists the runs that have any of these nodes within [from, to). A node of a
 // class is kept by name from now on, if it can be: what it takes along of the
 // reservations ahead is then chosen so that as few as can be are in the way, and
 // only such as yield.
-func (d *Domain) InTheWay(w entity.Window, yields func(*entity.Run) bool) (runs []*entity.Run) {
+func (d *Domain) InTheWay(at entity.Where, from, to des.Time, yields func(*entity.Run) bool) (runs []*entity.Run) {
 	d.ink()
-	for _, t := range w.Tasks {
-		k := d.index[t.Node]
-		if !d.single[k] && !d.leave(k, span{start: w.Start, end: t.End}, yields) {
+	for k := range at.Numbers() {
+		if !d.single[k] && !d.leave(k, span{start: from, end: to}, yields) {
 			d.leave(k, span{}, nil) // whatever it takes along
 		}
 		l := d.busy[k]
-		for i := l.after(w.Start); i < len(l) && l[i].start < t.End; i++ {
+		for i := l.after(from); i < len(l) && l[i].start < to; i++ {
 			if !slices.Contains(runs, l[i].by) {
 				runs = append(runs, l[i].by)
 			}
 		}
 	}
 	return runs
-}
-
-// Has reports whether n is a node of the domain.
-func (d *Domain) Has(n *entity.Node) bool {
-	_, known := d.index[n]
-	return known
 }
 
 // SlotList is what is free from the present to the horizon, as the call finds
@@ -905,7 +920,7 @@ func (d *Domain) Fits(req entity.Request) error {
 		}
 		empty.Slots = d.slots
 		_, ok, err := d.search(req, empty, empty.To)
-		if _, own := req.Criterion.(Finder); err != nil && own && d.ctx.Err() == nil {
+		if _, own := req.Criterion.(Finder); err != nil && own && d.ctx().Err() == nil {
 			return err // the job asks for what its criterion cannot search
 		}
 		if err != nil {
@@ -916,22 +931,6 @@ func (d *Domain) Fits(req entity.Request) error {
 		}
 	}
 	return d.whyNot(req, min(longest, req.DeadlineLimit()-d.origin))
-}
-
-// Least is the time that a task takes on the slowest of the nodes that req gets if
-// it gets the fastest ones.
-func (d *Domain) Least(req entity.Request) des.Time {
-	var times []des.Time
-	for _, n := range d.nodes {
-		if req.Admits(n) {
-			times = append(times, n.TaskTime(req.Length))
-		}
-	}
-	if len(times) < req.Nodes {
-		return des.Forever
-	}
-	slices.Sort(times)
-	return times[req.Nodes-1]
 }
 
 // whyNot says in the user's terms why req, with at most the time longest for a

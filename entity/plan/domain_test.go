@@ -426,11 +426,10 @@ func TestAnExtensionThatIsRefusedChangesNothingAndTellsWhen(t *testing.T) {
 	for _, perfs := range [][]float64{{1, 2}, {1, 1}} { // of equal nodes one is withheld by name
 		all := nodes(perfs...)
 		d := domain(t, all)
-		_, err := d.Pin(entity.NewRun(&entity.Job{}, 0), window(25, 30, all[1]))
-		require.NoError(t, err)
+		require.NoError(t, d.Withhold(entity.NewRun(&entity.Job{}, 0), entity.NodeAt(1), 25, 30))
 		j := entity.NewRun(&entity.Job{}, 0)
 		held := window(0, 10, all...)
-		_, err = d.Reserve(j, held)
+		_, err := d.Reserve(j, held)
 		require.NoError(t, err)
 		before := slots(d, 0, 40)
 		var taken *entity.ConflictError

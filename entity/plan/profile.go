@@ -496,24 +496,3 @@ func (b *block) visit(h *holeSearch, i int) (done bool) {
 	}
 	return false
 }
-
-// most is the most that is free at any instant of [from, to).
-func (p *profile) most(from, to des.Time) int {
-	if from >= to {
-		return 0
-	}
-	k, i := p.locate(from + des.Tick)
-	most := p.before(k, i).free
-	for ; k < len(p.blocks) && p.blocks[k].first < to; k++ {
-		b := &p.blocks[k]
-		if i == 0 && k+1 < len(p.blocks) && p.blocks[k+1].first <= to {
-			most = max(most, b.high)
-			continue
-		}
-		for ; i < len(b.levels) && b.levels[i].at < to; i++ {
-			most = max(most, b.levels[i].free+b.base)
-		}
-		i = 0
-	}
-	return most
-}

@@ -183,6 +183,27 @@ func Count(ranges []Range) int {
 	return n
 }
 
+// Overlap reports whether any number is in both a and b.
+func Overlap(a, b []Range) bool {
+	return slices.ContainsFunc(a, func(r Range) bool {
+		return slices.ContainsFunc(b, func(o Range) bool { return r.First <= o.Last && o.First <= r.Last })
+	})
+}
+
+// Has reports whether n is in ranges.
+func Has(ranges []Range, n int32) bool {
+	return slices.ContainsFunc(ranges, func(r Range) bool { return r.First <= n && n <= r.Last })
+}
+
+// Extend adds n, which is above all of ranges, to them.
+func Extend(ranges []Range, n int32) []Range {
+	if k := len(ranges); k > 0 && ranges[k-1].Last+1 == n {
+		ranges[k-1].Last = n
+		return ranges
+	}
+	return append(ranges, Range{First: n, Last: n})
+}
+
 // Join sorts ranges and joins those that overlap or are neighbours, in place.
 func Join(ranges []Range) []Range {
 	if len(ranges) == 0 {

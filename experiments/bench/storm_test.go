@@ -68,7 +68,7 @@ func (s storm) run(t testing.TB, dir string) (a accounts, failures int, r sim.Re
 	o.Submit(func(yield func(flow.Outage) bool) {
 		for x := range all {
 			failures++
-			if !yield(flow.Outage{Known: x.From, From: x.From, To: x.To, Place: []procset.Range{{First: int32(x.First), Last: int32(x.Last)}}}) {
+			if !yield(flow.Outage{Known: x.From, From: x.From, To: x.To, Where: entity.Where{Set: []procset.Range{{First: int32(x.First), Last: int32(x.Last)}}}}) {
 				return
 			}
 		}

@@ -25,12 +25,7 @@ type watched struct {
 
 // Attach learns how many processors or nodes there are.
 func (w *watched) Attach(m *entity.Metascheduler) {
-	switch p := m.Plan().(type) {
-	case interface{ Processors() int }:
-		w.capacity.Store(int64(p.Processors()))
-	case interface{ Nodes() []*entity.Node }:
-		w.capacity.Store(int64(len(p.Nodes())))
-	}
+	w.capacity.Store(int64(m.Plan().Size()))
 }
 
 // Observe takes one event in.

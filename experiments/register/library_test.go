@@ -205,8 +205,7 @@ func (d *meddler) Observe(e entity.JobEvent) {
 	case "wake":
 		d.meta.WakeAt(soon)
 	case "withhold":
-		w := entity.Window{Start: soon, End: soon + 3*des.Hour, Nodes: 1 + d.random.IntN(30)}
-		if h, err := d.meta.Withhold(w); err == nil {
+		if h, err := d.meta.Withhold(entity.Where{Count: 1 + d.random.IntN(30)}, soon, soon+3*des.Hour); err == nil {
 			d.holds = append(d.holds, h)
 		}
 		if len(d.holds) > 5 {

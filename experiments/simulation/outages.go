@@ -252,11 +252,7 @@ func (o *outages) sequence(nodes []*entity.Node) (iter.Seq[flow.Outage], error) 
 	return func(yield func(flow.Outage) bool) {
 		for f := range failures {
 			x := flow.Outage{Known: f.From, From: f.From, To: f.To}
-			if nodes != nil {
-				x.Nodes = nodes[f.First : f.Last+1]
-			} else {
-				x.Place = []procset.Range{{First: int32(f.First), Last: int32(f.Last)}}
-			}
+			x.Set = []procset.Range{{First: int32(f.First), Last: int32(f.Last)}}
 			if !yield(x) {
 				return
 			}

@@ -167,7 +167,7 @@ func TestOutagesGoOnUntilTheNextJobOfThoseThatFollowOthers(t *testing.T) {
 	require.NoError(t, err)
 	for _, booked := range []bool{false, true} {
 		o := &flow.Outages{}
-		o.Submit(slices.Values([]flow.Outage{{Known: des.Minute, From: des.Minute, To: 2 * des.Minute, Processors: 1}, {Known: des.Hour / 2, From: des.Hour / 2, To: des.Hour/2 + des.Minute, Processors: 3}}))
+		o.Submit(slices.Values([]flow.Outage{{Known: des.Minute, From: des.Minute, To: 2 * des.Minute, Where: entity.Where{Count: 1}}, {Known: des.Hour / 2, From: des.Hour / 2, To: des.Hour/2 + des.Minute, Where: entity.Where{Count: 3}}}))
 		s := simulation.RunSettings{Policy: backfill.FCFS{}, Processors: 10, Links: links, Outages: o, Dir: t.TempDir()}
 		if booked {
 			s.Bookings = slices.Values([]flow.Booking{{Job: &entity.Job{ID: 9, Runtime: 1, Request: entity.Request{Nodes: 1, Length: 1}}, Start: 0}})
@@ -182,7 +182,7 @@ func TestOutagesGoOnUntilTheNextJobOfThoseThatFollowOthers(t *testing.T) {
 
 func TestOutagesGoOnUntilTheNextAdvanceReservation(t *testing.T) {
 	o := &flow.Outages{}
-	o.Submit(slices.Values([]flow.Outage{{Known: des.Hour / 2, From: des.Hour / 2, To: des.Hour/2 + des.Minute, Processors: 3}}))
+	o.Submit(slices.Values([]flow.Outage{{Known: des.Hour / 2, From: des.Hour / 2, To: des.Hour/2 + des.Minute, Where: entity.Where{Count: 3}}}))
 	booked := &entity.Job{ID: 9, Submit: des.Hour, Runtime: 1, Request: entity.Request{Nodes: 1, Length: 1}}
 	s := simulation.RunSettings{Policy: backfill.FCFS{}, Processors: 10, Outages: o, Dir: t.TempDir(),
 		Bookings: slices.Values([]flow.Booking{{Job: booked, Start: des.Hour}})}

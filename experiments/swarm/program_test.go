@@ -15,6 +15,7 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/plan"
+	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/validate"
@@ -86,12 +87,18 @@ func seconds(r rnd, lo, hi int) des.Time { return des.Time(r.among(lo, hi)) * de
 func (c *meddling) window(r rnd, now des.Time) entity.Window {
 	w := entity.Window{Start: now + seconds(r, 0, 20), Nodes: r.among(1, c.size)}
 	w.End = w.Start + seconds(r, 1, 40)
-	if nodes, ok := c.m.Plan().(interface{ Nodes() []*entity.Node }); ok {
-		for _, n := range nodes.Nodes()[:w.Nodes] {
-			w.Tasks = append(w.Tasks, entity.Task{Node: n, End: w.End})
-		}
+	for i := 0; entity.Named(c.m.Plan()) && i < w.Nodes; i++ {
+		w.Tasks = append(w.Tasks, entity.Task{Node: c.m.Plan().Node(i), End: w.End})
 	}
 	return w
+}
+
+// where is what w is about, for Withhold.
+func where(w entity.Window) entity.Where {
+	if w.Tasks != nil {
+		return entity.Where{Set: []procset.Range{{First: 0, Last: int32(w.Nodes - 1)}}}
+	}
+	return entity.Where{Count: w.Nodes}
 }
 
 func (c *meddling) job(r rnd, at des.Time) *entity.Job {
@@ -117,7 +124,8 @@ var verbs = []struct {
 	}},
 	{"refuse", func(c *meddling, r rnd, now des.Time, _ *entity.Run) { c.m.Refuse(c.job(r, now), "meddling") }},
 	{"withhold", func(c *meddling, r rnd, now des.Time, _ *entity.Run) {
-		if h, err := c.m.Withhold(c.window(r, now)); err == nil {
+		w := c.window(r, now)
+		if h, err := c.m.Withhold(where(w), w.Start, w.End); err == nil {
 			c.holds = append(c.holds, h)
 		}
 	}},

@@ -176,16 +176,13 @@ type Recorder struct {
 	rows map[*entity.Node]int
 }
 
-// Attach gives the chart its rows, if the plan tells how many there are.
+// Attach gives the chart its rows.
 func (r *Recorder) Attach(m *entity.Metascheduler) {
-	switch p := m.Plan().(type) {
-	case interface{ Processors() int }:
-		r.Rows = make([]string, p.Processors())
-	case interface{ Nodes() []*entity.Node }:
-		r.rows = map[*entity.Node]int{}
-		for i, n := range p.Nodes() {
-			r.Rows = append(r.Rows, fmt.Sprint(n.ID))
-			r.rows[n] = i
+	p := m.Plan()
+	r.Rows, r.rows = make([]string, p.Size()), map[*entity.Node]int{}
+	for i := range r.Rows {
+		if n := p.Node(i); n != nil {
+			r.Rows[i], r.rows[n] = fmt.Sprint(n.ID), i
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (p *imp) act(when string, r *entity.Run) {
 			if p.named {
 				return false // capacity of nodes is withheld by name
 			}
-			h, err := p.meta.Withhold(window)
+			h, err := p.meta.Withhold(entity.Where{Count: window.Nodes}, window.Start, window.End)
 			if err == nil {
 				p.holds = append(p.holds, h)
 			}

@@ -27,7 +27,7 @@ func (v *Validator) Withheld(h *entity.Hold) {
 	v.move()
 	w := h.Window()
 	if w.Tasks == nil {
-		v.outages = append(v.outages, outage{hold: h, from: w.Start, to: w.End, count: w.Nodes, place: slices.Clone(h.Place())})
+		v.outages = append(v.outages, outage{hold: h, from: w.Start, to: w.End, count: w.Nodes, place: h.Where().Set})
 	}
 	for _, t := range w.Tasks {
 		v.outages = append(v.outages, outage{hold: h, from: w.Start, to: t.End, node: t.Node})

@@ -124,8 +124,8 @@ type span struct {
 
 // Attach tells the validator what it is to validate.
 func (v *Validator) Attach(m *entity.Metascheduler) {
-	if p, counted := m.Plan().(interface{ Processors() int }); counted && v.Processors == 0 {
-		v.Processors = p.Processors()
+	if p := m.Plan(); v.Processors == 0 && !entity.Named(p) {
+		v.Processors = p.Size()
 	}
 	v.meta = m
 }

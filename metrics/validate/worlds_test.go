@@ -180,15 +180,18 @@ var incidents = []struct {
 			place = []procset.Range{{First: int32(first), Last: int32(first + out.Nodes - 1)}}
 		}
 		first := w.draw(0, w.size-out.Nodes, "first")
-		for i := 0; w.nodes != nil && i < out.Nodes; i++ {
-			out.Tasks = append(out.Tasks, entity.Task{Node: w.nodes[first+i], End: out.End})
+		where := entity.Where{Set: place}
+		if w.nodes != nil {
+			where.Set = []procset.Range{{First: int32(first), Last: int32(first + out.Nodes - 1)}}
+		} else if place == nil {
+			where.Count = out.Nodes
 		}
 		if w.rich && w.draw(0, 1, "who is in the way yields") == 1 {
-			for _, r := range w.meta.InTheWay(out, place) {
+			for _, r := range w.meta.InTheWay(where, out.Start, out.End) {
 				_ = r.Booked || w.meta.Preempt(r, r.Saved()) || w.meta.Withdraw(r)
 			}
 		}
-		hold, err := w.meta.Withhold(out, place...)
+		hold, err := w.meta.Withhold(where, out.Start, out.End)
 		if err == nil {
 			w.holds = append(w.holds, hold)
 			w.places[hold] = place

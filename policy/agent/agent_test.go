@@ -82,9 +82,9 @@ func (w *world) run(t require.TestingT, brokers int, make func() grid.Strategy, 
 		report := v.Report(true)
 		require.NoError(t, report.Err(), "site %d: %v", i, report)
 		w.plans[i].Forget(w.sim.Now())
-		require.Equal(t, w.plans[i].Processors(), w.plans[i].Free(), "nothing is left in the plan of site %d", i)
+		require.Equal(t, w.plans[i].Size(), w.plans[i].Free(), "nothing is left in the plan of site %d", i)
 		for s := range w.plans[i].Slots(w.sim.Now(), des.Forever) {
-			require.Equal(t, w.plans[i].Processors(), s.Width)
+			require.Equal(t, w.plans[i].Size(), s.Width)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (o *trouble) Observe(e entity.JobEvent) {
 			break
 		}
 	case 5:
-		h, err := m.Withhold(entity.Window{Start: e.Time + 2, End: e.Time + 9, Nodes: 1})
+		h, err := m.Withhold(entity.Where{Count: 1}, e.Time+2, e.Time+9)
 		if err == nil && e.Run.ID%2 == 0 {
 			h.Drop()
 		}

@@ -1,6 +1,9 @@
 package backfill
 
-import "github.com/gridslot/gridslot/entity"
+import (
+	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/entity"
+)
 
 // FCFS starts jobs strictly from the head of the queue: while the head does
 // not fit, no job starts.
@@ -68,6 +71,9 @@ func settled(r *entity.Round) bool {
 	if r.Heard() {
 		return false
 	}
-	counted, ok := r.Plan.(interface{ Free() int })
-	return ok && r.Queue.LeastNodes() > counted.Free()
+	if entity.Named(r.Plan) {
+		return false
+	}
+	ok, _, _ := r.Plan.FitsAt(r.Now, r.Queue.LeastNodes(), des.Tick)
+	return !ok
 }

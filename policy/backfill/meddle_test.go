@@ -55,7 +55,7 @@ func meddled(t *testing.T, p entity.Policy, o *meddler, wakes entity.Wakes) map[
 func TestTheHeadsWindowIsFoundAgainWhereTheWorldHasChanged(t *testing.T) {
 	for i, p := range []entity.Policy{backfill.EASY{}, backfill.EASY{Reservations: 2}, backfill.EASY{Reservations: backfill.AllReservations}, backfill.PublishedEASY{NoSpare: true}, backfill.PublishedEASY{FirstSpare: true}, backfill.PublishedEASY{StrictShadow: true}, backfill.Conservative{}} {
 		runs := meddled(t, p, &meddler{kind: entity.JobStarted, job: 3, do: func(m *entity.Metascheduler) {
-			_, err := m.Withhold(entity.Window{Start: 100 * des.Second, End: 110 * des.Second, Nodes: 1})
+			_, err := m.Withhold(entity.Where{Count: 1}, 100*des.Second, 110*des.Second)
 			if i == 0 {
 				require.NoError(t, err) // others hold the window before job 3 starts
 			}
@@ -69,7 +69,7 @@ func TestTheHeadsWindowIsFoundAgainWhereTheWorldHasChanged(t *testing.T) {
 func TestCandidatesAreHeldToTheHeadsNewWindow(t *testing.T) {
 	var later des.Time = 250
 	runs := meddled(t, backfill.EASY{}, &meddler{kind: entity.JobStarted, job: 3, do: func(m *entity.Metascheduler) {
-		_, err := m.Withhold(entity.Window{Start: 100 * des.Second, End: later * des.Second, Nodes: 1})
+		_, err := m.Withhold(entity.Where{Count: 1}, 100*des.Second, later*des.Second)
 		require.NoError(t, err)
 	}}, entity.Wakes{Apart: des.Second})
 	require.Equal(t, des.Second, runs[4].Start)

@@ -288,16 +288,18 @@ func (s *publishedShadow) takesSpare(w entity.Window) bool {
 // countSpare counts the processors beside the head at its shadow time, when just as many of
 // the jobs that end then as it needs have ended, in the order in which they started.
 func (s *publishedShadow) countSpare() {
-	counted, ok := s.r.Plan.(interface{ Free() int })
 	switch {
-	case !ok:
+	case entity.Named(s.r.Plan):
 		s.r.Fail(errors.New("the first spare processors are those of a plan that counts them, and this one has nodes with names"))
 		return
 	case s.window.Nodes == 0: // there is no shadow time
 		s.spare = math.MaxInt
 		return
 	}
-	free, need := counted.Free(), s.window.Nodes
+	free, need := 0, s.window.Nodes
+	for slot := range s.r.Plan.Slots(s.r.Now, s.r.Now+des.Tick) {
+		free = slot.Width
+	}
 	for j := range s.r.Running() {
 		if w := j.Reservation.Window; s.r.Now < w.End && w.End < s.window.Start {
 			free += w.Nodes

@@ -58,7 +58,7 @@ func TestNoTurnsAreTakenWhereOnlyJobsAreLeftForWhichThereWillBeNoRoom(t *testing
 	sim := des.New(des.Config{})
 	m := entity.NewMetascheduler(sim, plan.NewCluster(4), Slicing{Quantum: 10})
 	m.LeaveWaiting = true
-	_, err := m.Withhold(entity.Window{Start: 0, End: des.Forever, Nodes: 2})
+	_, err := m.Withhold(entity.Where{Count: 2}, 0, des.Forever)
 	require.NoError(t, err)
 	m.Submit(job(1, 0, 25, 2))
 	wide := m.Submit(job(2, 0, 25, 3))

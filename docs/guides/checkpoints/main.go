@@ -60,8 +60,8 @@ func run(interval des.Time) *tally {
 	}}
 	lost.Submit(func(yield func(flow.Outage) bool) {
 		for f := range failures {
-			place := []procset.Range{{First: int32(f.First), Last: int32(f.Last)}}
-			if !yield(flow.Outage{Known: f.From, From: f.From, To: f.To, Place: place}) {
+			where := entity.Where{Set: []procset.Range{{First: int32(f.First), Last: int32(f.Last)}}}
+			if !yield(flow.Outage{Known: f.From, From: f.From, To: f.To, Where: where}) {
 				return
 			}
 		}

@@ -29,15 +29,15 @@ func outages(processors int) (iter.Seq[flow.Outage], error) {
 		Up:     model.WeibullOf(0.7, (100 * des.Day).Seconds()),
 		Repair: model.LognormalOf(1, (4 * des.Hour).Seconds()),
 	}.All()
-	place := func(first, last int) []procset.Range {
-		return []procset.Range{{First: int32(first), Last: int32(last)}}
+	place := func(first, last int) entity.Where {
+		return entity.Where{Set: []procset.Range{{First: int32(first), Last: int32(last)}}}
 	}
 	return func(yield func(flow.Outage) bool) {
-		if !yield(flow.Outage{Known: 0, From: 30 * des.Day, To: 30*des.Day + 8*des.Hour, Place: place(0, processors-1)}) {
+		if !yield(flow.Outage{Known: 0, From: 30 * des.Day, To: 30*des.Day + 8*des.Hour, Where: place(0, processors-1)}) {
 			return
 		}
 		for f := range failures {
-			if !yield(flow.Outage{Known: f.From, From: f.From, To: f.To, Place: place(f.First, f.Last)}) {
+			if !yield(flow.Outage{Known: f.From, From: f.From, To: f.To, Where: place(f.First, f.Last)}) {
 				return
 			}
 		}

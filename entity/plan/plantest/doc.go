@@ -35,11 +35,10 @@
 //
 // # Plans with Tasks
 //
-// A TaskPlan may count equal nodes ahead and choose among them when a window
+// A plan of named nodes may count equal ones ahead and choose among them when a window
 // begins (Settle). So nodes of equal performance, price, Q and attributes are one
 // class to the check: ahead it looks only at how many of a class are taken, and
-// at the nodes themselves once Settle has named them. Of a plan with Tasks that
-// is no TaskPlan every node counts by itself.
+// at the nodes themselves once Settle has named them.
 //
 // # What a failure says
 //

@@ -236,10 +236,14 @@ func TestCheckFindsEveryFault(t *testing.T) {
 	}
 }
 
-// A plan with Tasks that is no TaskPlan is held to its nodes from the beginning.
-func TestAPlanWithTasksNeedNotBeATaskPlan(t *testing.T) {
+// settlesNothing has nothing to choose when a window begins.
+type settlesNothing struct{ *plan.Domain }
+
+func (settlesNothing) Settle(*entity.Reservation) {}
+
+func TestAPlanOfUnequalNodesNeedNotSettle(t *testing.T) {
 	sound := domain(window.AMP{}, 1, 2, 3, 4) // equal ones would be counted ahead, and Settle would choose among them
-	require.NoError(t, plantest.Check(func() entity.Plan { return broken{Plan: sound()} }, plantest.Config{Earliest: true, Ahead: ahead}))
+	require.NoError(t, plantest.Check(func() entity.Plan { return settlesNothing{sound().(*plan.Domain)} }, plantest.Config{Earliest: true, Ahead: ahead}))
 }
 
 // The faults of what only some plans have.
@@ -273,6 +277,14 @@ func (d settlesOnFaster) Settle(r *entity.Reservation) { r.Window.Tasks[0].Node 
 type gainsAtRandom struct{ *plan.Domain }
 
 func (d gainsAtRandom) NextGain() des.Time { return 7777 }
+
+type isLarger struct{ *plan.Cluster }
+
+func (c isLarger) Size() int { return c.Cluster.Size() + 1 }
+
+type numbersOneTwice struct{ *plan.Domain }
+
+func (d numbersOneTwice) Node(i int) *entity.Node { return d.Domain.Node(max(i, 1)) }
 
 type extendsNothing struct{ *plan.Domain }
 
@@ -315,7 +327,7 @@ func (c fitsByNodes) FitsAt(at des.Time, nodes int, _ des.Time) (bool, int, des.
 	return c.Cluster.FitsAt(at, nodes, 1)
 }
 
-func TestCheckFindsFaultsOfTaskPlansAndQuickPlans(t *testing.T) {
+func TestCheckFindsFaultsOfWhatOnlySomePlansHave(t *testing.T) {
 	sound := domain(window.AMP{}, 1, 2, 2, 3)
 	nodes := func() *plan.Domain { return sound().(*plan.Domain) }
 	for name, make := range map[string]func() entity.Plan{
@@ -327,6 +339,8 @@ func TestCheckFindsFaultsOfTaskPlansAndQuickPlans(t *testing.T) {
 		"Extend extends what it can":  func() entity.Plan { return extendsWhatItCan{nodes()} },
 		"Extend refuses all":          func() entity.Plan { return extendsNever{nodes()} },
 		"NextGain tells of nothing":   func() entity.Plan { return gainsAtRandom{nodes()} },
+		"Size is too large":           func() entity.Plan { return isLarger{plan.NewCluster(5)} },
+		"Node numbers one twice":      func() entity.Plan { return numbersOneTwice{nodes()} },
 		"FitsAt tells of what fits":   func() entity.Plan { return missesTooMuch{plan.NewCluster(5)} },
 		"FitsAt looks at one instant": func() entity.Plan { return fitsByNodes{plan.NewCluster(5)} },
 	} {

@@ -42,7 +42,7 @@ type remnant struct {
 }
 
 // newModel finds out what a plan consists of by the slots of the empty plan.
-func newModel(slots []entity.Slot, settles bool) (*model, error) {
+func newModel(slots []entity.Slot) (*model, error) {
 	m := &model{classes: map[int]int{}}
 	for _, s := range slots {
 		switch {
@@ -57,10 +57,7 @@ func newModel(slots []entity.Slot, settles bool) (*model, error) {
 			if _, twice := m.classes[s.Node.ID]; twice {
 				return nil, fmt.Errorf("the empty plan has two slots of node %d, or two nodes of that ID: %s", s.Node.ID, spans(slots))
 			}
-			c := -1
-			if settles {
-				c = slices.IndexFunc(m.nodes, func(n *entity.Node) bool { return equal(n, s.Node) })
-			}
+			c := slices.IndexFunc(m.nodes, func(n *entity.Node) bool { return equal(n, s.Node) })
 			if c >= 0 {
 				c = m.classes[m.nodes[c].ID]
 			} else {

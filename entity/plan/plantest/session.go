@@ -16,8 +16,7 @@ type session struct {
 	config Config
 	*model
 	plan  entity.Plan
-	tasks entity.TaskPlan  // the plan, if it is one
-	quick entity.QuickPlan // likewise
+	named bool // its nodes have names
 
 	now    des.Time
 	forgot des.Time // the latest Forget
@@ -70,11 +69,28 @@ func drawOperation(random *rand.Rand) int {
 
 func (s *session) begin() error {
 	s.plan = s.empty()
-	s.tasks, _ = s.plan.(entity.TaskPlan)
-	s.quick, _ = s.plan.(entity.QuickPlan)
+	s.named = entity.Named(s.plan)
 	var err error
-	s.model, err = newModel(slices.Collect(s.plan.Slots(0, 1)), s.tasks != nil)
-	return err
+	if s.model, err = newModel(slices.Collect(s.plan.Slots(0, 1))); err != nil {
+		return err
+	}
+	return s.numbers()
+}
+
+// numbers checks that the plan's numbers are those of its nodes.
+func (s *session) numbers() error {
+	if n := s.plan.Size(); n != s.total() {
+		return fmt.Errorf("the plan's Size is %d, and %d nodes or processors are free in the empty plan", n, s.total())
+	}
+	var seen []*entity.Node
+	for i := range s.plan.Size() {
+		n := s.plan.Node(i)
+		if (n != nil) != s.named || n != nil && (!slices.Contains(s.nodes, n) || slices.Contains(seen, n)) {
+			return fmt.Errorf("the plan's Node(%d) is %v: it must be each of the nodes once, or nil where they have no names", i, n)
+		}
+		seen = append(seen, n)
+	}
+	return nil
 }
 
 func (s *session) note(format string, args ...any) {
@@ -185,8 +201,8 @@ func (s *session) agree() error {
 			return fmt.Errorf("the reservation of %v is no longer what it was: %s (active: %v) instead of %s", h.run, windowText(r.Window), r.Active, windowText(h.window))
 		}
 	}
-	if s.tasks != nil && s.tasks.Err() != nil {
-		return fmt.Errorf("the plan's Err: %w", s.tasks.Err())
+	if s.plan.Err() != nil {
+		return fmt.Errorf("the plan's Err: %w", s.plan.Err())
 	}
 	return s.clash()
 }
@@ -396,7 +412,6 @@ func (s *session) earliestIn(what string, plan entity.Plan, req entity.Request, 
 // reservation.
 func (s *session) replay(except *holding) (entity.Plan, error) {
 	plan := s.empty()
-	tasks, _ := plan.(entity.TaskPlan)
 	byID := map[int]*entity.Node{}
 	for slot := range plan.Slots(0, 1) {
 		byID[slot.Node.ID] = slot.Node
@@ -444,8 +459,8 @@ func (s *session) replay(except *holding) (entity.Plan, error) {
 	for _, a := range all {
 		if w := a.run.Reservation.Window; w.Start <= s.now {
 			plan.Forget(w.Start)
-			if tasks != nil && a.settled {
-				tasks.Settle(&a.run.Reservation)
+			if a.settled {
+				plan.Settle(&a.run.Reservation)
 			}
 		}
 	}
@@ -499,7 +514,7 @@ func (s *session) kept(h *holding, w entity.Window) error {
 	if !s.counted() {
 		h.ended = slices.Repeat([]des.Time{des.Forever}, len(got.Tasks))
 	}
-	if s.tasks == nil {
+	if !s.named {
 		h.settled = true // its nodes are what was reserved
 		if !slices.Equal(got.Tasks, w.Tasks) {
 			return fmt.Errorf("the reservation is for %s instead of %s", windowText(got), windowText(w))
@@ -523,10 +538,10 @@ func (s *session) started(h *holding) error {
 		return nil
 	}
 	h.begun = true
-	if s.tasks == nil || h.quiet {
+	if !s.named || h.quiet {
 		return nil
 	}
-	s.tasks.Settle(&h.run.Reservation)
+	s.plan.Settle(&h.run.Reservation)
 	got := h.run.Reservation.Window
 	s.note("Settle(%v): %s", h.run, windowText(got))
 	if !s.alike(got, h.window) {
@@ -749,7 +764,7 @@ func (s *session) releaseFrom(h *holding, at des.Time, twice bool) error {
 
 // releaseTask gives one task of a job that runs back.
 func (s *session) releaseTask() error {
-	if s.tasks == nil {
+	if !s.named {
 		return nil
 	}
 	h := s.pick(func(h *holding) bool { return h.begun && h.settled })
@@ -770,7 +785,7 @@ func (s *session) releaseTask() error {
 
 // releaseOne gives h's i-th task back now, and h with the last one.
 func (s *session) releaseOne(h *holding, i int) error {
-	s.tasks.ReleaseTask(&h.run.Reservation, i, s.now)
+	s.plan.ReleaseTask(&h.run.Reservation, i, s.now)
 	s.note("ReleaseTask(%v, %d, %s)", h.run, i, tick(s.now))
 	h.ended[i] = s.now
 	if !slices.Contains(h.ended, des.Forever) {
@@ -781,7 +796,7 @@ func (s *session) releaseOne(h *holding, i int) error {
 
 // extend asks that tasks of a job that runs end later.
 func (s *session) extend() error {
-	if s.tasks == nil {
+	if !s.named {
 		return nil
 	}
 	h := s.pick(func(h *holding) bool {
@@ -812,7 +827,7 @@ func (s *session) extend() error {
 	room := s.room(more, h)
 	before := s.all()
 	r := &h.run.Reservation
-	if err := s.tasks.Extend(r, w); err != nil {
+	if err := s.plan.Extend(r, w); err != nil {
 		s.note("Extend(%v, %s): refused", h.run, windowText(w))
 		if room && s.single(w) {
 			return fmt.Errorf("the plan's Extend refused what there is room for: %w", err)
@@ -906,7 +921,7 @@ func (s *session) ends() error {
 		if !h.begun || h.window.End < s.now {
 			continue
 		}
-		if s.tasks == nil || !h.settled {
+		if !s.named || !h.settled {
 			if h.window.End == s.now && s.chance(2) {
 				if err := s.releaseFrom(h, s.now, false); err != nil {
 					return err
@@ -992,16 +1007,16 @@ func (s *session) fits() error {
 	return nil
 }
 
-// fitsAt asks a QuickPlan of counted processors.
+// fitsAt asks a plan of counted processors.
 func (s *session) fitsAt() error {
-	if s.quick == nil || !s.counted() {
+	if !s.counted() {
 		return nil
 	}
 	at, nodes, length := s.now+s.upTo(s.config.Spread/2), 1+s.random.IntN(s.total()+1), 1+s.upTo(longest-1)
 	room := func(n int, length des.Time) bool {
 		return s.room(entity.Window{Start: at, End: at + length, Nodes: n}, nil)
 	}
-	ok, missNodes, missLength := s.quick.FitsAt(at, nodes, length)
+	ok, missNodes, missLength := s.plan.FitsAt(at, nodes, length)
 	s.note("FitsAt(%s, %d, %s): %v, %d, %s", tick(at), nodes, tick(length), ok, missNodes, tick(missLength))
 	switch {
 	case ok != room(nodes, length):
@@ -1014,14 +1029,14 @@ func (s *session) fitsAt() error {
 	return nil
 }
 
-// nextGain asks a TaskPlan when something becomes free without a job's end. All
+// nextGain asks a plan of named nodes when something becomes free without a job's end. All
 // that is reserved here is a job's, so that it may tell of nothing; what it does
 // tell of must be so.
 func (s *session) nextGain() error {
-	if s.tasks == nil {
+	if !s.named {
 		return nil
 	}
-	at := s.tasks.NextGain()
+	at := s.plan.NextGain()
 	s.note("NextGain: %s", tick(at))
 	if at <= s.now {
 		return errors.New("the plan's NextGain is no instant to come")
