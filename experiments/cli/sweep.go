@@ -6,7 +6,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/study"
@@ -101,7 +99,7 @@ func (s *sweeping) addLocal(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time on this machine")
 	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "memory of all runs under way, such as 12G: runs that take more than their part of it are done after the others, fewer at a time (default: three quarters of the machine's)", optional(hostmem.ParseSize))
-	parsedFlag(cmd, &s.limit, "limit", "", "TIME", "of one run, such as 90s or 2h: it fails when it takes longer (default: none)", optional(parseLimit))
+	parsedFlag(cmd, &s.limit, "limit", "", "TIME", "of one run, such as 90s or 2h: it fails when it takes longer (default: none)", optional(study.ParseLimit))
 }
 
 // Optional reads a text that may be empty.
@@ -112,15 +110,6 @@ func optional[T any](parse func(string) (T, error)) func(string) (T, error) {
 		}
 		return parse(text)
 	}
-}
-
-// parseLimit reads a time above 0.
-func parseLimit(text string) (time.Duration, error) {
-	seconds, err := des.ParseSeconds(text)
-	if err == nil && !(seconds > 0) {
-		err = errors.New("want a time above 0")
-	}
-	return time.Duration(min(seconds, 1e9) * float64(time.Second)), err
 }
 
 func completeFiles(extensions ...string) cobra.CompletionFunc {

@@ -3,6 +3,7 @@ package study
 // What the study says of its results, and the batches of each simulation.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,6 @@ import (
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/experiments/sweep"
-	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/metrics/findings"
 )
@@ -104,20 +104,12 @@ func (r *reader) readAnalysis(root *yamlfile.Node) (err error) {
 		}
 	}
 	if n := root.Get("measures"); n != nil {
-		nodes, err := textsOf(n, "measures")
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			if columns := Columns(); !slices.Contains(columns, n.Text) {
-				return n.Errorf("measures: there is no column %q%s: there are %s", n.Text, enum.Suggestion(n.Text, columns), strings.Join(columns, ", "))
-			}
-			a.Measures = append(a.Measures, n.Text)
-		}
+		a.Measures, err = namesIn(n, "measures", "there is no column", Columns())
 	}
-	return nil
+	return err
 }
 
+// readBatches reads batches, and warmup, which belongs to it.
 func (r *reader) readBatches(root *yamlfile.Node) (err error) {
 	a := &r.analysis
 	batches, warmup := root.Get("batches"), root.Get("warmup")
@@ -125,23 +117,22 @@ func (r *reader) readBatches(root *yamlfile.Node) (err error) {
 		if a.warmup, err = textOf(warmup, "warmup"); err != nil {
 			return err
 		}
-	}
-	if batches == nil {
-		if warmup != nil && a.warmup != "none" {
+		if batches == nil && a.warmup != "none" {
 			return warmup.Errorf("warmup: batches that have any of it are left out: say which, as in batches: week")
 		}
+	}
+	if batches == nil {
 		return nil
 	}
 	if a.batches, err = textOf(batches, "batches"); err != nil {
 		return err
 	}
 	b, err := findings.ParseBatching(a.batches, a.warmup)
+	if err != nil && warmup != nil && strings.HasPrefix(err.Error(), "warmup") {
+		return warmup.Errorf("%w", err)
+	}
 	if err != nil {
-		n := batches
-		if warmup != nil && strings.HasPrefix(err.Error(), "warmup") {
-			n = warmup
-		}
-		return n.Errorf("%w", err)
+		return batches.Errorf("%w", err)
 	}
 	a.Batching = &b
 	return nil
@@ -156,7 +147,7 @@ func (r *reader) parameter(at *yamlfile.Node, name, key string) (string, error) 
 		name = param
 	}
 	if !slices.Contains(r.names(), name) {
-		return "", at.Errorf("%s: there is no parameter %q: there are %s", key, name, strings.Join(r.names(), ", "))
+		return "", at.Errorf("%w", unknownName(key, "there is no parameter", name, r.names()))
 	}
 	return name, nil
 }
@@ -167,11 +158,7 @@ func (r *reader) readBaseline(n *yamlfile.Node) error {
 	a.baseline = n
 	if n.Kind != yamlfile.Settings {
 		value, err := textOf(n, "baseline")
-		name := a.Compare
-		if name == "" {
-			name = "policy"
-		}
-		a.Baseline = []findings.Param{{Name: name, Value: value}}
+		a.Baseline = []findings.Param{{Name: cmp.Or(a.Compare, "policy"), Value: value}}
 		return err
 	}
 	for _, k := range n.Keys {

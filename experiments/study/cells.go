@@ -26,12 +26,11 @@ func (c cell) asCase() sweep.Case {
 	return sweep.Case{Params: params}
 }
 
-// filter is an entry of except or only: values by the names of parameters.
+// filter is an entry of except or only, which leave cases out of a study.
 type filter struct {
 	at    *yamlfile.Node
-	key   yamlfile.Key // except or only
-	names []string
-	takes [][]string
+	key   yamlfile.Key        // except or only
+	takes map[string][]string // the values, by the names of parameters
 	hit   bool
 }
 
@@ -44,21 +43,22 @@ func (r *reader) filter(k yamlfile.Key) error {
 		if n.Kind != yamlfile.Settings || len(n.Keys) == 0 {
 			return n.Errorf("%s: want values by the names of parameters, {policy: easy, load: [0.9, 1]}, not %v", k.Name, n)
 		}
-		f := filter{at: n, key: k}
+		f := filter{at: n, key: k, takes: map[string][]string{}}
 		for _, part := range n.Keys {
 			param, _ := paramOf(part.Name)
 			if !slices.Contains(r.names(), param) && param != "policy" {
-				return part.Errorf("%s: there is no parameter %q in this study: there are %s", k.Name, part.Name, strings.Join(r.names(), ", "))
+				return part.Errorf("%w", unknownName(k.Name, "there is no parameter", part.Name, r.names()))
 			}
-			nodes, err := textsOf(part.Value, part.Name)
+			if f.takes[param] != nil {
+				return part.Errorf("%s: there are values for %s already", k.Name, param)
+			}
+			points, err := pointsOf(part, param)
 			if err != nil {
 				return err
 			}
-			var values []string
-			for _, n := range nodes {
-				values = append(values, n.Text)
+			for _, p := range points {
+				f.takes[param] = append(f.takes[param], p[0].raw)
 			}
-			f.names, f.takes = append(f.names, param), append(f.takes, values)
 		}
 		r.filters = append(r.filters, f)
 		return nil
@@ -68,9 +68,10 @@ func (r *reader) filter(k yamlfile.Key) error {
 // matches reports whether a cell has the values of the filter: as the cell has them, or as
 // the file writes them, so that "easy:depth={k}" is all of its cases.
 func (f *filter) matches(c cell) bool {
-	for i, name := range f.names {
-		k := slices.IndexFunc(c, func(v value) bool { return v.Name == name })
-		if k < 0 || !slices.Contains(f.takes[i], c[k].Value) && !slices.Contains(f.takes[i], c[k].raw) {
+	for name, values := range f.takes {
+		if !slices.ContainsFunc(c, func(v value) bool {
+			return v.Name == name && (slices.Contains(values, v.Value) || slices.Contains(values, v.raw))
+		}) {
 			return false
 		}
 	}
@@ -237,17 +238,14 @@ func (f *File) errorOf(c cell, err error) error {
 			}
 		}
 	}
-	for _, v := range c {
-		if slices.Contains(machines, v.Name) {
-			return v.at.Errorf("%w (in the case %v)", err, c)
-		}
+	at := slices.IndexFunc(c, func(v value) bool { return slices.Contains(machines, v.Name) })
+	if at < 0 {
+		at = slices.IndexFunc(c, func(v value) bool { return v.at != nil })
 	}
-	for _, v := range c {
-		if v.at != nil {
-			return v.at.Errorf("%w (in the case %v)", err, c)
-		}
+	if at < 0 {
+		return err
 	}
-	return err
+	return c[at].at.Errorf("%w (in the case %v)", err, c)
 }
 
 // errorf is an error at the place of a value; where names in it have been replaced it tells

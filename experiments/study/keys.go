@@ -5,7 +5,6 @@ import (
 
 	"github.com/gridslot/gridslot/experiments/internal/yamlfile"
 	"github.com/gridslot/gridslot/experiments/simulation"
-	"github.com/gridslot/gridslot/internal/enum"
 )
 
 // key is a key of the study file. The reader, the schema for editors and the
@@ -57,27 +56,27 @@ var keys = []key{
 	{"measures", words, "", "the columns that are summed up"},
 }
 
-// limitKeys are those of limit.
-var limitKeys = []key{
-	{"time", word, "", "the longest time, as in 10m"},
-	{"memory", word, "", "the most memory, as in 4GiB"},
-	{"tries", whole, "", "how often a simulation is begun whose worker goes away (3)"},
+// limitYAML is the value of limit.
+type limitYAML struct {
+	Time   *yamlfile.Node `yaml:"time" doc:"the longest time, as in 10m"`
+	Memory *yamlfile.Node `yaml:"memory" doc:"the most memory, as in 4GiB"`
+	Tries  *yamlfile.Node `yaml:"tries" doc:"how often a simulation is begun whose worker goes away (3)"`
 }
 
-// sampleKeys are those of a sample.
-var sampleKeys = []key{
-	{"method", word, "", "latin-hypercube or random"},
-	{"size", whole, "", "the number of points"},
-	{"seed", whole, "", "of the sample (1)"},
-	{"of", dimensions, "", "for each parameter a range or a list of choices"},
+// sampleYAML is the value of sample.
+type sampleYAML struct {
+	Method string         `yaml:"method" doc:"latin-hypercube or random"`
+	Size   int            `yaml:"size" doc:"the number of points"`
+	Seed   int64          `yaml:"seed" doc:"of the sample (1)"`
+	Of     *yamlfile.Node `yaml:"of" doc:"for each parameter a range or a list of choices"`
 }
 
-// rangeKeys are those of a range in a sample.
-var rangeKeys = []key{
-	{"from", word, "", "the lowest number"},
-	{"to", word, "", "the highest number"},
-	{"scale", word, "", "linear or log"},
-	{"whole", word, "", "true where the numbers are whole ones"},
+// rangeYAML is the range of a parameter in a sample.
+type rangeYAML struct {
+	From  float64 `yaml:"from" doc:"the lowest number"`
+	To    float64 `yaml:"to" doc:"the highest number"`
+	Scale string  `yaml:"scale" doc:"linear or log"`
+	Whole bool    `yaml:"whole" doc:"true where the numbers are whole ones"`
 }
 
 // machines are the parameters that name the file of a machine; a case has one.
@@ -109,25 +108,4 @@ func known() []string {
 		}
 	}
 	return names
-}
-
-func namesOf(keys []key) []string {
-	var names []string
-	for _, k := range keys {
-		names = append(names, k.name)
-	}
-	return names
-}
-
-// checkKeys refuses keys of settings that are not in the table.
-func checkKeys(n *yamlfile.Node, what string, table []key) error {
-	if n.Kind != yamlfile.Settings {
-		return n.Errorf("%s: want settings, {KEY: VALUE}, not %v", what, n)
-	}
-	for _, k := range n.Keys {
-		if !slices.Contains(namesOf(table), k.Name) {
-			return k.Errorf("%s: there is no key %q%s", what, k.Name, enum.Suggestion(k.Name, namesOf(table)))
-		}
-	}
-	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gridslot/gridslot/des"
@@ -31,8 +30,9 @@ import (
 // axis is one or several parameters whose values are taken together: a point has a value of
 // each. Axes are crossed.
 type axis struct {
-	key    yamlfile.Key
-	names  []string // of the parameters
+	key    yamlfile.Key   // of the file
+	names  []string       // of the parameters
+	at     []yamlfile.Key // where these stand, as names: in a zip or a sample not the key
 	points [][]value
 }
 
@@ -97,9 +97,9 @@ func (r *reader) key(k yamlfile.Key) (err error) {
 		err = eachItem(k.Value, func(n *yamlfile.Node) error { return r.sample(k, n) })
 	case "except", "only", "warmup", "batches", "compare", "baseline", "measures": // see read
 	case "keep":
-		err = r.readKeep(k.Value)
+		r.keep, err = namesIn(k.Value, k.Name, "there are no files of the kind", append([]string{"all"}, simulation.FileKinds()...))
 	case "limit":
-		err = r.readLimit(k.Value)
+		err = r.readLimit(k)
 	default:
 		param, known := paramOf(k.Name)
 		if !known && !nameForm.MatchString(k.Name) {
@@ -143,17 +143,6 @@ func wholeOf(n *yamlfile.Node, key string, least, most uint64) (uint64, error) {
 	return v, nil
 }
 
-// choiceOf is which of two words a node says, "" where there is no node.
-func choiceOf(n *yamlfile.Node, key, a, b string) (string, error) {
-	if n == nil {
-		return "", nil
-	}
-	if n.Text != a && n.Text != b {
-		return "", n.Errorf("%s: want %s or %s, not %v", key, a, b, n)
-	}
-	return n.Text, nil
-}
-
 // textsOf are the texts of a list, or the one in its place; they may be empty.
 func textsOf(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	if n.Kind == yamlfile.List && len(n.Items) == 0 {
@@ -169,26 +158,51 @@ func textsOf(n *yamlfile.Node, key string) (nodes []*yamlfile.Node, err error) {
 	return nodes, err
 }
 
+// namesIn are the texts of a list, each of them one of those known. None is said of another.
+func namesIn(n *yamlfile.Node, key, none string, known []string) (names []string, err error) {
+	nodes, err := textsOf(n, key)
+	for _, n := range nodes {
+		if !slices.Contains(known, n.Text) {
+			return nil, n.Errorf("%w", unknownName(key, none, n.Text, known))
+		}
+		names = append(names, n.Text)
+	}
+	return names, err
+}
+
+// unknownName is the error of a name that is none of those known: it tells the one that is
+// most like it, or all of them.
+func unknownName(key, none, name string, known []string) error {
+	return fmt.Errorf("%s: %s %q%s", key, none, name, enum.SuggestionOrAll(name, known))
+}
+
+// pointsOf are the values of one parameter, each a point of an axis.
+func pointsOf(k yamlfile.Key, param string) (points [][]value, err error) {
+	nodes, err := textsOf(k.Value, k.Name)
+	for _, n := range nodes {
+		points = append(points, []value{valueAt(param, n)})
+	}
+	return points, err
+}
+
 // list reads an axis of one parameter. Two texts for one value (0.9 and 0.90) would be two
 // cases with one result.
 func (r *reader) list(k yamlfile.Key, param string) error {
-	nodes, err := textsOf(k.Value, k.Name)
+	points, err := pointsOf(k, param)
 	if err != nil {
 		return err
 	}
-	a := axis{key: k, names: []string{param}}
 	texts := map[string]string{} // by normal value
-	for _, n := range nodes {
-		normal := normalValue(param, n.Text)
-		if before, twice := texts[normal]; twice && before == n.Text {
-			return n.Errorf("%s: %q is there twice", k.Name, n.Text)
+	for _, p := range points {
+		normal := normalValue(param, p[0].raw)
+		if before, twice := texts[normal]; twice && before == p[0].raw {
+			return p[0].at.Errorf("%s: %q is there twice", k.Name, before)
 		} else if twice {
-			return n.Errorf("%s: %s is the same as %s before it", k.Name, n.Text, before)
+			return p[0].at.Errorf("%s: %s is the same as %s before it", k.Name, p[0].raw, before)
 		}
-		texts[normal] = n.Text
-		a.points = append(a.points, []value{valueAt(param, n)})
+		texts[normal] = p[0].raw
 	}
-	r.axes = append(r.axes, a)
+	r.axes = append(r.axes, axis{k, []string{param}, []yamlfile.Key{k}, points})
 	return nil
 }
 
@@ -206,25 +220,25 @@ func (r *reader) zip(of yamlfile.Key, n *yamlfile.Node) error {
 	if n.Kind != yamlfile.Settings || len(n.Keys) < 2 {
 		return n.Errorf("zip: want two lists or more, {NAME: [A, B], NAME: [C, D]}, not %v", n)
 	}
-	zipped := axis{key: of}
+	zipped := axis{key: of, at: n.Keys}
 	for i, k := range n.Keys {
-		param, err := r.paramInside("zip", k)
+		param, err := paramInside("zip", k)
 		if err != nil {
 			return err
 		}
-		nodes, err := textsOf(k.Value, k.Name)
+		points, err := pointsOf(k, param)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
-			zipped.points = make([][]value, len(nodes))
+			zipped.points = make([][]value, len(points))
 		}
-		if len(nodes) != len(zipped.points) {
-			return k.Errorf("zip: %s has %d values, and %s before it %d: lists side by side are equally long", k.Name, len(nodes), n.Keys[0].Name, len(zipped.points))
+		if len(points) != len(zipped.points) {
+			return k.Errorf("zip: %s has %d values, and %s before it %d: lists side by side are equally long", k.Name, len(points), n.Keys[0].Name, len(zipped.points))
 		}
 		zipped.names = append(zipped.names, param)
-		for p, node := range nodes {
-			zipped.points[p] = append(zipped.points[p], valueAt(param, node))
+		for p := range points {
+			zipped.points[p] = append(zipped.points[p], points[p]...)
 		}
 	}
 	r.axes = append(r.axes, zipped)
@@ -232,7 +246,7 @@ func (r *reader) zip(of yamlfile.Key, n *yamlfile.Node) error {
 }
 
 // paramInside is the parameter of a key inside a zip or a sample.
-func (r *reader) paramInside(what string, k yamlfile.Key) (string, error) {
+func paramInside(what string, k yamlfile.Key) (string, error) {
 	param, known := paramOf(k.Name)
 	switch {
 	case param == "seed":
@@ -246,54 +260,42 @@ func (r *reader) paramInside(what string, k yamlfile.Key) (string, error) {
 // sample reads points drawn from ranges. The seed of the sample is its own: with each seed of
 // the study the same points are simulated.
 func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
-	if err := checkKeys(n, "sample", sampleKeys); err != nil {
+	s := sampleYAML{Method: "latin-hypercube", Seed: 1}
+	if err := n.DecodeAs(of.Name, &s); err != nil {
 		return err
 	}
-	for _, wanted := range []string{"size", "of"} {
-		if n.Get(wanted) == nil {
-			return n.Errorf("sample: the key %s is missing", wanted)
-		}
-	}
-	size, err := wholeOf(n.Get("size"), "size", 1, 100_000)
-	if err != nil {
-		return err
-	}
-	seed := uint64(1)
-	if s := n.Get("seed"); s != nil {
-		if seed, err = wholeOf(s, "seed", 0, math.MaxInt64); err != nil {
-			return err
-		}
-	}
-	method, err := choiceOf(n.Get("method"), "method", "latin-hypercube", "random")
-	if err != nil {
-		return err
-	}
-	draw := sweep.LatinHypercube
-	if method == "random" {
-		draw = sweep.Random
+	draw, there := map[string]func(int, uint64, ...sweep.Dimension) sweep.Axis{"latin-hypercube": sweep.LatinHypercube, "random": sweep.Random}[s.Method]
+	switch {
+	case n.Get("size") == nil:
+		return n.Errorf("sample: the key size is missing")
+	case s.Of == nil:
+		return n.Errorf("sample: the key of is missing")
+	case s.Size < 1 || s.Size > 100_000:
+		return n.Get("size").Errorf("size: want a whole number of 1 or more, at most 100000, not %d", s.Size)
+	case s.Seed < 0:
+		return n.Get("seed").Errorf("seed: want a whole number of 0 or more, not %d", s.Seed)
+	case !there:
+		return n.Get("method").Errorf("method: want latin-hypercube or random, not %q", s.Method)
+	case s.Of.Kind != yamlfile.Settings || len(s.Of.Keys) == 0:
+		return s.Of.Errorf("of: want ranges and choices by the names of parameters, {load: {from: 0.5, to: 1}}, not %v", s.Of)
 	}
 	var dimensions []sweep.Dimension
-	var nodes []*yamlfile.Node
-	dims := n.Get("of")
-	if dims.Kind != yamlfile.Settings || len(dims.Keys) == 0 {
-		return dims.Errorf("of: want ranges and choices by the names of parameters, {load: {from: 0.5, to: 1}}, not %v", dims)
-	}
-	for _, k := range dims.Keys {
-		d, err := r.dimension(k)
+	for _, k := range s.Of.Keys {
+		d, err := dimension(k)
 		if err != nil {
 			return err
 		}
-		dimensions, nodes = append(dimensions, d), append(nodes, k.Value)
+		dimensions = append(dimensions, d)
 	}
-	drawn := draw(int(size), seed, dimensions...)
+	drawn := draw(s.Size, uint64(s.Seed), dimensions...)
 	if err := drawn.Check(); err != nil {
 		return n.Errorf("sample: %w", err)
 	}
-	a := axis{key: of, names: drawn.Names}
+	a := axis{key: of, names: drawn.Names, at: s.Of.Keys}
 	for _, texts := range drawn.Points {
 		var point []value
 		for i, text := range texts {
-			point = append(point, value{sweep.Param{Name: drawn.Names[i], Value: text}, text, nodes[i]})
+			point = append(point, value{sweep.Param{Name: drawn.Names[i], Value: text}, text, s.Of.Keys[i].Value})
 		}
 		a.points = append(a.points, point)
 	}
@@ -302,41 +304,30 @@ func (r *reader) sample(of yamlfile.Key, n *yamlfile.Node) error {
 }
 
 // dimension reads a range or choices.
-func (r *reader) dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
-	if d.Name, err = r.paramInside("sample", k); err != nil {
+func dimension(k yamlfile.Key) (d sweep.Dimension, err error) {
+	if d.Name, err = paramInside("sample", k); err != nil {
 		return d, err
 	}
 	if k.Value.Kind == yamlfile.List {
-		nodes, err := textsOf(k.Value, k.Name)
-		for _, n := range nodes {
-			d.Choices = append(d.Choices, n.Text)
+		points, err := pointsOf(k, d.Name)
+		for _, p := range points {
+			d.Choices = append(d.Choices, p[0].raw)
 		}
 		return d, err
 	}
-	if err := checkKeys(k.Value, k.Name, rangeKeys); err != nil {
+	in := rangeYAML{Scale: "linear"}
+	if err := k.Value.DecodeAs(k.Name, &in); err != nil {
 		return d, err
 	}
-	for _, end := range []struct {
-		key string
-		to  *float64
-	}{{"from", &d.Min}, {"to", &d.Max}} {
-		n := k.Value.Get(end.key)
-		if n == nil {
-			return d, k.Value.Errorf("%s: want a range, {from: 1, to: 10}: the key %s is missing", k.Name, end.key)
-		}
-		if *end.to, err = strconv.ParseFloat(n.Text, 64); err != nil || math.IsNaN(*end.to) || math.IsInf(*end.to, 0) {
-			return d, n.Errorf("%s: want a number, not %v", end.key, n)
+	for _, end := range []string{"from", "to"} {
+		if k.Value.Get(end) == nil {
+			return d, k.Value.Errorf("%s: want a range, {from: 1, to: 10}: the key %s is missing", k.Name, end)
 		}
 	}
-	scale, err := choiceOf(k.Value.Get("scale"), "scale", "linear", "log")
-	if err != nil {
-		return d, err
+	if in.Scale != "linear" && in.Scale != "log" {
+		return d, k.Value.Get("scale").Errorf("scale: want linear or log, not %q", in.Scale)
 	}
-	whole, err := choiceOf(k.Value.Get("whole"), "whole", "true", "false")
-	if err != nil {
-		return d, err
-	}
-	d.Log, d.Whole = scale == "log", whole == "true"
+	d.Min, d.Max, d.Log, d.Whole = in.From, in.To, in.Scale == "log", in.Whole
 	if err := d.Check(); err != nil {
 		return d, k.Value.Errorf("%w", err)
 	}
@@ -351,63 +342,54 @@ func (r *reader) readSeeds(k yamlfile.Key) error {
 	if r.Seeds != nil {
 		return k.Errorf("%s: seeds are given twice", k.Name)
 	}
-	if _, err := textsOf(k.Value, k.Name); err != nil {
-		return err
-	}
-	return eachItem(k.Value, func(n *yamlfile.Node) error {
+	nodes, err := textsOf(k.Value, k.Name)
+	for _, n := range nodes {
 		seed, err := wholeOf(n, k.Name, 0, math.MaxInt64)
-		if err == nil && slices.Contains(r.Seeds, seed) {
-			err = n.Errorf("%s: %d is there twice", k.Name, seed)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(r.Seeds, seed) {
+			return n.Errorf("%s: %d is there twice", k.Name, seed)
 		}
 		r.Seeds = append(r.Seeds, seed)
-		return err
-	})
-}
-
-// readKeep reads kinds of files.
-func (r *reader) readKeep(n *yamlfile.Node) error {
-	nodes, err := textsOf(n, "keep")
-	for _, n := range nodes {
-		if n.Text != "all" && !slices.Contains(simulation.FileKinds(), n.Text) {
-			return n.Errorf("keep: there are no files of the kind %q%s: there are all, %s", n.Text, enum.Suggestion(n.Text, simulation.FileKinds()), strings.Join(simulation.FileKinds(), ", "))
-		}
-		r.keep = append(r.keep, n.Text)
 	}
 	return err
 }
 
-// readLimit reads what one simulation may take: time in seconds of the clock, memory in bytes,
-// and how often it is begun.
-func (r *reader) readLimit(n *yamlfile.Node) (err error) {
-	if err := checkKeys(n, "limit", limitKeys); err != nil {
+// readLimit reads what one simulation may take.
+func (r *reader) readLimit(k yamlfile.Key) (err error) {
+	var l limitYAML
+	if err := k.Value.DecodeAs(k.Name, &l); err != nil {
 		return err
 	}
-	if t := n.Get("time"); t != nil {
-		seconds, err := des.ParseSeconds(t.Text)
-		if err == nil && (seconds == 0 || seconds > 1e9) {
-			err = fmt.Errorf("want a time above 0, at most 1e9 s, not %q", t.Text)
+	if l.Time != nil {
+		if r.Limit.Time, err = ParseLimit(l.Time.Text); err != nil {
+			return l.Time.Errorf("time: %w", err)
 		}
-		if err != nil {
-			return t.Errorf("time: %w", err)
-		}
-		r.Limit.Time = time.Duration(seconds * float64(time.Second))
 	}
-	if m := n.Get("memory"); m != nil {
-		if r.Limit.Memory, err = hostmem.ParseSize(m.Text); err == nil && r.Limit.Memory < 1 {
+	if l.Memory != nil {
+		if r.Limit.Memory, err = hostmem.ParseSize(l.Memory.Text); err == nil && r.Limit.Memory < 1 {
 			err = fmt.Errorf("want more than nothing")
 		}
 		if err != nil {
-			return m.Errorf("memory: %w", err)
+			return l.Memory.Errorf("memory: %w", err)
 		}
 	}
-	if t := n.Get("tries"); t != nil {
-		tries, err := wholeOf(t, "tries", 1, 1000)
-		if err != nil {
-			return err
-		}
+	if l.Tries != nil {
+		tries, err := wholeOf(l.Tries, "tries", 1, 1000)
 		r.Limit.Tries = int(tries)
+		return err
 	}
 	return nil
+}
+
+// ParseLimit reads how long one simulation may take, a time such as 90s or 2h.
+func ParseLimit(text string) (time.Duration, error) {
+	seconds, err := des.ParseSeconds(text)
+	if err == nil && (seconds == 0 || seconds > 1e9) {
+		err = fmt.Errorf("want a time above 0, at most 1e9 s, not %q", text)
+	}
+	return time.Duration(seconds * float64(time.Second)), err
 }
 
 // Names of the study's own, and where they stand in values.
@@ -445,17 +427,17 @@ func (r *reader) checkNames() error {
 	return nil
 }
 
-// keysOfParameters are the keys that give values for each parameter. Two keys for one
+// keysOfParameters are the keys that give values for each parameter, by its name. Two keys for one
 // parameter, and two machines, are errors.
 func (r *reader) keysOfParameters() (map[string]yamlfile.Key, error) {
 	keys := map[string]yamlfile.Key{}
 	machine := ""
 	for _, a := range r.axes {
-		for _, name := range a.names {
+		for i, name := range a.names {
 			if _, twice := keys[name]; twice {
 				return nil, a.key.Errorf("%s: there are values for %s already", a.key.Name, name)
 			}
-			keys[name] = a.key
+			keys[name] = a.at[i]
 			if !slices.Contains(machines, name) {
 				continue
 			}

@@ -39,7 +39,7 @@ const page = "../../docs/reference/study.md"
 func TestThePageHasAllKeys(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	for _, table := range [][]key{keys, limitKeys, sampleKeys, rangeKeys} {
+	for _, table := range [][]key{keys, keysOf(limitYAML{}), keysOf(sampleYAML{}), keysOf(rangeYAML{})} {
 		for _, k := range table {
 			require.Contains(t, string(text), "| `"+k.name+"` | "+k.text+" |")
 		}

@@ -44,11 +44,7 @@ type File struct {
 func Open(path string, t *simulation.Tables) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		var at *os.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return nil, fmt.Errorf("opening the study %s: %w", path, err)
+		return nil, fmt.Errorf("opening the study %s: %w", path, withoutCall(err))
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -103,12 +99,13 @@ func (f *File) Study(build string) (sweep.Study, error) {
 		return sweep.Study{}, err
 	}
 	a := sweep.Axis{}
-	for i, c := range f.cells {
+	for _, v := range f.cells[0] { // there is one, and all have the same parameters
+		a.Names = append(a.Names, v.Name)
+	}
+	for _, c := range f.cells {
 		var point []string
 		for _, v := range c {
-			if point = append(point, v.Value); i == 0 {
-				a.Names = append(a.Names, v.Name)
-			}
+			point = append(point, v.Value)
 		}
 		a.Points = append(a.Points, point)
 	}
@@ -138,39 +135,34 @@ func (f *File) log(setting, name string) (string, error) {
 	return f.path(name), nil
 }
 
-// inputs are the files that the cases read, by their names as seen from the study's
-// file, with their checksums: those of machines and what these name included.
-func (f *File) inputs() ([]sweep.Input, error) {
-	if _, err := f.allCells(); err != nil {
+// inputs are the files that the cases read, with their checksums, each for the cases that
+// have the value which names it.
+func (f *File) inputs() (inputs []sweep.Input, err error) {
+	cells, err := f.allCells()
+	if err != nil {
 		return nil, err
 	}
-	var inputs []sweep.Input
 	known := map[sweep.Param]bool{}
-	sums := map[string]sweep.Input{}
-	for _, c := range f.cells {
+	sums := map[string]sweep.Input{} // by paths
+	for _, c := range cells {
 		for _, v := range c {
-			p := v.Param
-			if known[p] {
+			if known[v.Param] {
 				continue
 			}
-			known[p] = true
-			paths, err := f.pathsOf(p)
+			known[v.Param] = true
+			files, err := f.filesOf(v.Param)
 			if err != nil {
 				return nil, f.readingError(f.errorOf(c, err))
 			}
-			names := f.tables.FilesOf(p.Name, p.Value) // as the study says them, of a trace
-			for k, path := range paths {
-				in, there := sums[path]
+			for _, file := range files {
+				in, there := sums[file.Path]
 				if !there {
-					if in, err = f.input(path); err != nil {
-						return nil, f.readingError(v.errorf("%s: %w", p.Name, err))
+					if in, err = sweep.InputFile(file.Path); err != nil {
+						return nil, f.readingError(v.errorf("%s: opening %s: %w", v.Name, file.Path, withoutCall(err)))
 					}
-					sums[path] = in
+					sums[file.Path] = in
 				}
-				if p.Name == "trace" && path != f.path(names[k]) {
-					in.Name = names[k] // wherever it has been fetched to
-				}
-				in.Of = p
+				in.Name, in.Of = file.Name, v.Param
 				inputs = append(inputs, in)
 			}
 		}
@@ -178,43 +170,48 @@ func (f *File) inputs() ([]sweep.Input, error) {
 	return inputs, nil
 }
 
-// pathsOf are the files that cases with a parameter read on account of it.
-func (f *File) pathsOf(p sweep.Param) ([]string, error) {
+// filesOf are the files, without checksums, that cases with a parameter read on account of it:
+// of a machine those that its file names as well. Their names are paths as seen from the
+// study's folder, so that a study that has moved with its files is the same one. A log in the
+// cache of fetched logs has the name that the study says.
+func (f *File) filesOf(p sweep.Param) (files []sweep.Input, err error) {
 	if slices.Contains(machines, p.Name) {
 		sc, err := f.machine(p.Name, p.Value)
 		if err != nil {
 			return nil, err
 		}
-		return sc.Files(f.tables), nil
+		for _, path := range sc.Files(f.tables) {
+			files = append(files, sweep.Input{Name: f.nameOf(path), Path: path})
+		}
+		return files, nil
 	}
-	var paths []string
 	for _, name := range f.tables.FilesOf(p.Name, p.Value) {
 		path, err := f.log(p.Name, name)
 		if err != nil {
 			return nil, err
 		}
-		paths = append(paths, path)
+		in := sweep.Input{Name: f.nameOf(path), Path: path}
+		if p.Name == "trace" && path != f.path(name) {
+			in.Name = name
+		}
+		files = append(files, in)
 	}
-	return paths, nil
+	return files, nil
 }
 
-// input is a file with its checksum.
-func (f *File) input(path string) (sweep.Input, error) {
-	in, err := sweep.InputFile(path)
-	if err != nil {
-		return in, reason(path, err)
-	}
+// nameOf is the path of a file as seen from the study's folder, where it is below that.
+func (f *File) nameOf(path string) string {
 	if rel, err := filepath.Rel(f.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
-		in.Name = filepath.ToSlash(rel)
+		return filepath.ToSlash(rel)
 	}
-	return in, nil
+	return path
 }
 
-// reason is why a file cannot be read, without the system call.
-func reason(path string, err error) error {
+// withoutCall is why a file cannot be opened, without the name of the system call.
+func withoutCall(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {
-		err = at.Err
+		return at.Err
 	}
-	return fmt.Errorf("opening %s: %w", path, err)
+	return err
 }

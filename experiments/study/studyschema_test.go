@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
 )
@@ -63,20 +64,36 @@ func form(k kind) object {
 	case against:
 		return object{"anyOf": []object{scalar, {"type": "object", "minProperties": 1, "additionalProperties": scalar}}}
 	case limits:
-		return settings(limitKeys)
+		return settings(limitYAML{})
 	case samples:
-		return listOf(settings(sampleKeys, "size", "of"))
+		return listOf(settings(sampleYAML{}, "size", "of"))
 	case dimensions:
-		ranges := settings(rangeKeys, "from", "to")
+		ranges := settings(rangeYAML{}, "from", "to")
 		return object{"type": "object", "minProperties": 1, "additionalProperties": object{"anyOf": []object{ranges, {"type": "array", "minItems": 1, "items": scalar}}}}
 	}
 	return object{}
 }
 
-// settings are those of a table of keys.
-func settings(table []key, required ...string) object {
+// kindsOf are the kinds of the keys of settings, whose types do not tell them.
+var kindsOf = map[string]kind{"tries": whole, "size": whole, "seed": whole, "of": dimensions}
+
+// keysOf are the keys of settings, which are the fields of a struct.
+func keysOf(of any) (list []key) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
+		name := f.Tag.Get("yaml")
+		k, there := kindsOf[name]
+		if !there {
+			k = word
+		}
+		list = append(list, key{name: name, kind: k, text: f.Tag.Get("doc")})
+	}
+	return list
+}
+
+// settings are those of a struct.
+func settings(of any, required ...string) object {
 	properties := object{}
-	for _, k := range table {
+	for _, k := range keysOf(of) {
 		properties[k.name] = property(k.kind, k.text)
 	}
 	s := object{"type": "object", "properties": properties, "additionalProperties": false}

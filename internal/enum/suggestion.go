@@ -1,6 +1,7 @@
 package enum
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -27,6 +28,11 @@ func Suggestion(name string, known []string) string {
 		return ""
 	}
 	return fmt.Sprintf(": did you mean %q?", best)
+}
+
+// SuggestionOrAll is the suggestion, or, where all are too different, the names of all of them.
+func SuggestionOrAll(name string, known []string) string {
+	return cmp.Or(Suggestion(name, known), ": there are "+strings.Join(known, ", "))
 }
 
 // editDistance counts the letters to change, add, leave out or swap with their

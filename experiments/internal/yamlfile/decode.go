@@ -19,11 +19,20 @@ import (
 // The tag `want:"..."` says in an error what the field wants, where its type says too little.
 func (n *Node) Decode(into any) error {
 	to := reflect.ValueOf(into).Elem()
-	return decoding{to.Type()}.value(n, to, "the file", "")
+	return decoding{root: to.Type()}.value(n, to, "the file", "")
 }
 
-// decoding is one call of Decode, into that type.
-type decoding struct{ root reflect.Type }
+// DecodeAs is Decode for a part of a file, the value of key: errors name it.
+func (n *Node) DecodeAs(key string, into any) error {
+	to := reflect.ValueOf(into).Elem()
+	return decoding{to.Type(), key + ": "}.value(n, to, key, "")
+}
+
+// decoding is one call of Decode.
+type decoding struct {
+	root   reflect.Type // that is decoded into
+	within string       // begins an error about a key that is not known
+}
 
 var nodeType = reflect.TypeFor[*Node]()
 
@@ -90,7 +99,7 @@ func (d decoding) fields(n *Node, to reflect.Value) error {
 	for _, k := range n.Keys {
 		field, tag := fieldOf(to, k.Name)
 		if !field.IsValid() {
-			return k.Errorf("there is no key %q%s", k.Name, d.suggestion(k.Name))
+			return k.Errorf("%sthere is no key %q%s", d.within, k.Name, d.suggestion(k.Name))
 		}
 		if err := d.value(k.Value, field, k.Name, tag.Get("want")); err != nil {
 			return err
@@ -169,8 +178,11 @@ func wantOf(t reflect.Type) string {
 func (d decoding) suggestion(key string) string {
 	var known []string
 	addKeysOf(d.root, &known)
-	if slices.Contains(known, key) {
+	switch {
+	case slices.Contains(known, key):
 		return " here; it belongs to another part of the file"
+	case d.within != "": // a part of a file has few
+		return enum.SuggestionOrAll(key, known)
 	}
 	return enum.Suggestion(key, known)
 }

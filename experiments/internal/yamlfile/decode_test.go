@@ -76,6 +76,13 @@ func TestWhatCannotBeReadIsSaidInPlainWords(t *testing.T) {
 	}
 }
 
+func TestErrorsOfAPartNameItsKey(t *testing.T) {
+	root, err := Read([]byte("part: {cuont: 3}\nother: 3"))
+	require.NoError(t, err)
+	require.EqualError(t, root.Get("part").DecodeAs("part", new(settings)), `line 1, column 8: part: there is no key "cuont": did you mean "count"?`)
+	require.EqualError(t, root.Get("other").DecodeAs("other", new(settings)), "line 2, column 8: other: want settings, {KEY: VALUE}, not 3")
+}
+
 func TestOfALongTextTheBeginningIsTold(t *testing.T) {
 	_, _, err := decode(strings.Repeat("a table|of text\n", 1000))
 	require.ErrorContains(t, err, `not "a table|of text a table|of text`)
