@@ -16,6 +16,7 @@ import (
 	"github.com/gridslot/gridslot/experiments/sweep"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/traces"
 )
 
 func TestAllListsAreCrossedInTheOrderOfTheFile(t *testing.T) {
@@ -126,6 +127,19 @@ func TestInputsAreThoseOfTheCasesThatReadThem(t *testing.T) {
 			require.Equal(t, "2c0abc58", in.Sum[:8])
 		}
 	}
+}
+
+// A study is the same one wherever its logs were fetched to.
+func TestAFetchedLogHasTheNameThatTheStudySays(t *testing.T) {
+	t.Setenv(traces.CacheVariable, files(t, map[string]string{"far.swf": tiny}))
+	f, err := study(t, "traces: [far, near.swf]\npolicies: easy\n", "near.swf", tiny)
+	require.NoError(t, err)
+	inputs, err := f.inputs()
+	require.NoError(t, err)
+	require.Len(t, inputs, 2)
+	require.Equal(t, "far", inputs[0].Name)
+	require.Equal(t, "near.swf", inputs[1].Name)
+	require.Equal(t, inputs[0].Sum, inputs[1].Sum)
 }
 
 func TestARowOfADomainHasItsColumns(t *testing.T) {
