@@ -75,10 +75,12 @@ type PowerMeter struct {
 	// Saving, if set, is the flow that switches nodes off: it is given to the same
 	// metascheduler, before the meter.
 	Saving *flow.SwitchOff
-	// Profile, if set, gets power-POLICY.csv: a row for every instant at whose end
-	// the power, or the number of nodes in a state, is another than before; the last
-	// row is the end of the last job. Close writes what is left.
+	// Profile, if set, gets power-POLICY.csv; see PowerSpan.Profile. A meter that shares
+	// its span has none of its own.
 	Profile io.Writer
+	// Span, if set, is shared with the meters of other schedulers. Otherwise the meter has a
+	// span of its own.
+	Span *PowerSpan
 
 	sim    *des.Simulator
 	procs  int                           // counted
@@ -90,15 +92,36 @@ type PowerMeter struct {
 	away   [nodeStates]int // counted processors that are off, booting and so on
 
 	started []*entity.Run         // at this instant, with places to come
-	downs   []downtime            // begins and ends of what is withheld, in order of time
 	down    map[*entity.Hold]bool // what is withheld and has begun; never iterated
 
-	begun       bool
-	begin, now  des.Time
-	spent, last powerSums // up to now, and to the end of the latest job
-	end         des.Time  // of the latest job
-	atEnd       powerLevel
-	booting     int64 // nodes that begin to boot at this instant
+	spent, last powerSums // up to now, and to the end of the latest job of the span
+	booting     int64     // nodes that begin to boot at this instant
+}
+
+// PowerSpan is the time over which energy is accounted for, by one PowerMeter or, where a
+// machine has several schedulers, by one for each of them: from the first submission to any
+// of them to the end of the last job at any. The numbers of all meters are of the same time,
+// and add up:
+//
+//	meter of site a   ...|idle |busy      |idle      |...
+//	meter of site b   ...|idle       |busy           |...
+//	span                 begin                     end
+//
+// Meters join the span when they are attached. A PowerSpan is an Observer as well, for those
+// who come before the schedulers: the span begins with a submission that it hears of.
+type PowerSpan struct {
+	// Profile, if set, gets power-POLICY.csv: a row for every instant at whose end
+	// the power, or the number of nodes in a state, is another than before; the last
+	// row is the end of the last job. Close writes what is left.
+	Profile io.Writer
+
+	meters         []*PowerMeter
+	downs          []downtime // begins and ends of what is withheld anywhere, in order of time
+	begun          bool
+	begin, now     des.Time
+	peak, lastPeak Power    // up to now, and to the end of the latest job
+	end            des.Time // of the latest job
+	atEnd          powerLevel
 
 	buf, rows []byte // rows up to the end of the latest job, and behind it
 	written   powerLevel
@@ -127,6 +150,14 @@ func (l *powerLevel) total() (sum Power) {
 	return sum
 }
 
+// add counts the nodes of another scheduler as well.
+func (l *powerLevel) add(other *powerLevel) {
+	for s := range nodeStates {
+		l.count[s] += other.count[s]
+		l.draw[s] += other.draw[s]
+	}
+}
+
 // powerSums are what has been drawn in each state, the most at a time, and how many
 // nodes have begun to boot.
 type powerSums struct {
@@ -138,6 +169,7 @@ type powerSums struct {
 // downtime is the begin or the end of a window that is withheld.
 type downtime struct {
 	at    des.Time
+	meter *PowerMeter
 	hold  *entity.Hold
 	begin bool
 }
@@ -170,9 +202,18 @@ func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 	if m.Saving != nil {
 		m.Saving.Told = m.switched
 	}
-	if m.Profile != nil {
-		m.buf = append([]byte(PowerHeader), '\n')
+	if m.Span == nil {
+		m.Span = &PowerSpan{Profile: m.Profile}
 	}
+	m.Span.join(m)
+}
+
+// join adds a meter. The first one has the profile begin.
+func (s *PowerSpan) join(m *PowerMeter) {
+	if len(s.meters) == 0 && s.Profile != nil {
+		s.buf = append([]byte(PowerHeader), '\n')
+	}
+	s.meters = append(s.meters, m)
 }
 
 // Observe takes one event in.
@@ -180,26 +221,47 @@ func (m *PowerMeter) Observe(e entity.JobEvent) {
 	r := e.Run
 	switch e.Kind {
 	case entity.JobSubmitted:
-		if !m.begun {
-			m.advance(e.Time)
-			m.begun, m.begin, m.now, m.end = true, e.Time, e.Time, e.Time
-		}
+		m.Span.Observe(e)
 	case entity.JobStarted:
-		m.advance(e.Time)
+		m.Span.advance(e.Time)
 		m.start(r)
 	case entity.JobRequeued, entity.JobResized:
-		m.advance(e.Time)
+		m.Span.advance(e.Time)
 		m.leave(r, r.Earlier()[len(r.Earlier())-1])
 		if e.Kind == entity.JobResized {
 			m.start(r)
 		}
 	case entity.JobFinished, entity.JobKilled:
-		m.advance(e.Time)
+		m.Span.advance(e.Time)
 		m.leave(r, r.Latest())
-		m.last, m.end, m.atEnd = m.spent, e.Time, m.level
-		m.buf, m.rows = append(m.buf, m.rows...), m.rows[:0]
-		m.flush(flushAt)
+		m.Span.ended(e.Time)
 	}
+}
+
+// Observe begins the span with the first submission.
+func (s *PowerSpan) Observe(e entity.JobEvent) {
+	if e.Kind == entity.JobSubmitted && !s.begun {
+		s.advance(e.Time)
+		s.begun, s.begin, s.now, s.end = true, e.Time, e.Time, e.Time
+	}
+}
+
+// ended takes in that a job has ended, which may be the last.
+func (s *PowerSpan) ended(at des.Time) {
+	s.end, s.atEnd, s.lastPeak = at, s.level(), s.peak
+	for _, m := range s.meters {
+		m.last = m.spent
+	}
+	s.buf, s.rows = append(s.buf, s.rows...), s.rows[:0]
+	s.flush(flushAt)
+}
+
+// level is that of all nodes.
+func (s *PowerSpan) level() (all powerLevel) {
+	for _, m := range s.meters {
+		all.add(&m.level)
+	}
+	return all
 }
 
 // start has r be on its nodes, which are known later where they are rows of
@@ -223,7 +285,7 @@ func (m *PowerMeter) InstantOver(at des.Time) {
 	if len(m.started) == 0 {
 		return
 	}
-	m.advance(at)
+	m.Span.advance(at)
 	for _, r := range m.started {
 		m.place(r.Latest(), 1)
 	}
@@ -242,7 +304,7 @@ func (m *PowerMeter) leave(r *entity.Run, a entity.Attempt) {
 		return
 	case m.jobsOn == nil:
 		m.held -= a.Window.Nodes
-	case a.Start == m.now: // it has never been there
+	case a.Start == m.Span.now: // it has never been there
 		m.started = slices.DeleteFunc(m.started, func(other *entity.Run) bool { return other == r })
 		return
 	default:
@@ -274,7 +336,7 @@ func (m *PowerMeter) place(a entity.Attempt, sign int32) {
 // TaskEnded has a node be idle whose task has ended.
 func (m *PowerMeter) TaskEnded(r *entity.Run, i int) {
 	if m.named != nil {
-		m.advance(m.sim.Now())
+		m.Span.advance(m.sim.Now())
 		m.clear(r.Reservation.Window.Tasks[i].Node, r)
 	}
 }
@@ -331,14 +393,14 @@ func (m *PowerMeter) count() {
 func (m *PowerMeter) switched(s flow.Switch) {
 	states := [...]nodeState{flow.SwitchingOff: nodeSwitchingOff, flow.PoweredOff: nodeOff, flow.Booting: nodeBooting}
 	n := int(s.Place.Last-s.Place.First) + 1
-	m.advance(s.At)
+	m.Span.advance(s.At)
 	if s.From != flow.PoweredOn {
 		m.away[states[s.From]] -= n
 	}
 	if s.To != flow.PoweredOn {
 		m.away[states[s.To]] += n
 	}
-	if s.To == flow.Booting && m.begun {
+	if s.To == flow.Booting && m.Span.begun {
 		m.booting++
 	}
 	m.count()
@@ -350,28 +412,28 @@ func (m *PowerMeter) Withheld(h *entity.Hold) {
 		return
 	}
 	w := h.Window()
-	m.plan(downtime{w.Start, h, true})
+	m.Span.plan(downtime{w.Start, m, h, true})
 	if w.End < des.Forever {
-		m.plan(downtime{w.End, h, false})
+		m.Span.plan(downtime{w.End, m, h, false})
 	}
-	m.advance(m.sim.Now())
+	m.Span.advance(m.sim.Now())
 }
 
 // plan keeps d for its time.
-func (m *PowerMeter) plan(d downtime) {
-	i, _ := slices.BinarySearchFunc(m.downs, d, func(a, b downtime) int {
+func (s *PowerSpan) plan(d downtime) {
+	i, _ := slices.BinarySearchFunc(s.downs, d, func(a, b downtime) int {
 		if c := cmp.Compare(a.at, b.at); c != 0 {
 			return c
 		}
 		return -1 // behind its equals
 	})
-	m.downs = slices.Insert(m.downs, i, d)
+	s.downs = slices.Insert(s.downs, i, d)
 }
 
 // Returned takes in that it is down no more, or will not be.
 func (m *PowerMeter) Returned(h *entity.Hold) {
-	m.advance(m.sim.Now())
-	m.downs = slices.DeleteFunc(m.downs, func(d downtime) bool { return d.hold == h })
+	m.Span.advance(m.sim.Now())
+	m.Span.downs = slices.DeleteFunc(m.Span.downs, func(d downtime) bool { return d.hold == h })
 	if m.down[h] {
 		m.turn(h, false)
 	}
@@ -399,32 +461,42 @@ func (m *PowerMeter) turn(h *entity.Hold, down bool) {
 }
 
 // advance takes in what has been drawn up to now.
-func (m *PowerMeter) advance(now des.Time) {
-	for len(m.downs) > 0 && m.downs[0].at <= now {
-		d := m.downs[0]
-		m.downs = m.downs[1:]
-		m.spend(d.at)
-		m.turn(d.hold, d.begin)
+func (s *PowerSpan) advance(now des.Time) {
+	for len(s.downs) > 0 && s.downs[0].at <= now {
+		d := s.downs[0]
+		s.downs = s.downs[1:]
+		s.spend(d.at)
+		d.meter.turn(d.hold, d.begin)
 	}
-	m.spend(now)
+	s.spend(now)
 }
 
-func (m *PowerMeter) spend(now des.Time) {
-	if !m.begun || now <= m.now {
+// spend takes in that nothing has changed anywhere up to now.
+func (s *PowerSpan) spend(now des.Time) {
+	if !s.begun || now <= s.now {
 		return
 	}
+	for _, m := range s.meters {
+		m.spend(now - s.now)
+	}
+	level := s.level()
+	s.peak = max(s.peak, level.total())
+	if s.Profile != nil && level != s.written {
+		s.rows = appendPower(s.rows, s.now, &level)
+		s.written = level
+	}
+	s.now = now
+}
+
+// spend takes in what the nodes of the meter have drawn meanwhile.
+func (m *PowerMeter) spend(t des.Time) {
 	for s, p := range m.level.draw {
 		if p > 0 {
-			m.spent.energy[s] = m.spent.energy[s].Add(p.Over(1, now-m.now))
+			m.spent.energy[s] = m.spent.energy[s].Add(p.Over(1, t))
 		}
 	}
 	m.spent.boots, m.booting = m.spent.boots+m.booting, 0
 	m.spent.peak = max(m.spent.peak, m.level.total())
-	if m.Profile != nil && m.level != m.written {
-		m.rows = appendPower(m.rows, m.now, &m.level)
-		m.written = m.level
-	}
-	m.now = now
 }
 
 // appendPower appends a row of the profile for the instant at.
@@ -438,39 +510,66 @@ func appendPower(b []byte, at des.Time, l *powerLevel) []byte {
 }
 
 // flush writes what has been gathered of the profile, if that is enough.
-func (m *PowerMeter) flush(least int) {
-	if m.Profile == nil || len(m.buf) < least {
+func (s *PowerSpan) flush(least int) {
+	if s.Profile == nil || len(s.buf) < least {
 		return
 	}
-	if m.err == nil {
-		if _, err := m.Profile.Write(m.buf); err != nil {
-			m.err = fmt.Errorf("power CSV: %w", err)
+	if s.err == nil {
+		if _, err := s.Profile.Write(s.buf); err != nil {
+			s.err = fmt.Errorf("power CSV: %w", err)
 		}
 	}
-	m.buf = m.buf[:0]
+	s.buf = s.buf[:0]
 }
 
 // Close writes what is left of the profile and returns the first error met. The
 // underlying writer stays open.
-func (m *PowerMeter) Close() error {
-	if m.begun {
-		m.buf = appendPower(m.buf, m.end, &m.atEnd)
+func (s *PowerSpan) Close() error {
+	if s.begun {
+		s.buf = appendPower(s.buf, s.end, &s.atEnd)
 	}
-	m.flush(0)
-	return m.err
+	s.flush(0)
+	return s.err
 }
+
+// Close closes the span of the meter, which others may share.
+func (m *PowerMeter) Close() error { return m.Span.Close() }
 
 // Job is what r's processors or nodes have drawn while it ran, earlier attempts
 // included: the power of busy ones over the time it really had them.
 func (m *PowerMeter) Job(r *entity.Run) (sum Energy) {
 	for a := range r.Attempts() {
-		if m.named == nil {
-			sum = sum.Add(m.model.Busy.Over(a.Window.Nodes, a.End-a.Start))
-			continue
+		sum = sum.Add(m.attempt(&a))
+	}
+	return sum
+}
+
+// attempt is what the nodes of the meter have drawn for an attempt that is over.
+func (m *PowerMeter) attempt(a *entity.Attempt) (sum Energy) {
+	if m.named == nil {
+		return m.model.Busy.Over(a.Window.Nodes, a.End-a.Start)
+	}
+	for i, t := range a.Window.Tasks {
+		if own := m.named[t.Node]; own != nil {
+			sum = sum.Add(own.model.Busy.Over(1, min(a.Ends[i], a.End)-a.Start))
 		}
-		for i, t := range a.Window.Tasks {
-			if own := m.named[t.Node]; own != nil {
-				sum = sum.Add(own.model.Busy.Over(1, min(a.Ends[i], a.End)-a.Start))
+	}
+	return sum
+}
+
+// Job is PowerMeter.Job of a job of a grid, whose parts have run at the sites of several
+// meters. As a part does not tell its site, the meters of counted processors must have one
+// model.
+func (s *PowerSpan) Job(r *entity.Run) (sum Energy) {
+	for _, p := range r.Parts() {
+		counted := p.Window.Tasks == nil
+		for _, m := range s.meters {
+			if counted != (m.named == nil) {
+				continue
+			}
+			sum = sum.Add(m.attempt(&p.Attempt))
+			if counted {
+				break
 			}
 		}
 	}
@@ -481,6 +580,7 @@ func (m *PowerMeter) Job(r *entity.Run) (sum Energy) {
 // to the end of the last job.
 type EnergyRow struct {
 	Policy       string  `csv:"policy"`
+	Site         string  `csv:"-"`      // of a grid; "" is the whole machine
 	Joules       Energy  `csv:"joules"` // the sum of the six that follow
 	Idle         Energy  `csv:"idle_joules"`
 	Busy         Energy  `csv:"busy_joules"`
@@ -495,25 +595,55 @@ type EnergyRow struct {
 	Boots       int64   `csv:"boots"` // that began meanwhile
 }
 
-// Row is what the run has taken by the end of its latest job.
-func (m *PowerMeter) Row(policy string) EnergyRow {
-	e := &m.last.energy
+// Row is what the nodes of the meter have taken by the end of the latest job of the span.
+func (m *PowerMeter) Row(policy string) EnergyRow { return m.Span.row(policy, &m.last) }
+
+// Row is what the nodes of all meters together have taken by the end of the latest job.
+func (s *PowerSpan) Row(policy string) EnergyRow {
+	all := powerSums{peak: s.lastPeak} // that of the sites need not be at one instant
+	for _, m := range s.meters {
+		for state := range nodeStates {
+			all.energy[state] = all.energy[state].Add(m.last.energy[state])
+		}
+		all.boots += m.last.boots
+	}
+	return s.row(policy, &all)
+}
+
+// row is what sums over the span say.
+func (s *PowerSpan) row(policy string, of *powerSums) EnergyRow {
+	e := &of.energy
 	row := EnergyRow{
 		Policy: policy, Idle: e[nodeIdle], Busy: e[nodeBusy], Off: e[nodeOff], Booting: e[nodeBooting],
-		SwitchingOff: e[nodeSwitchingOff], Down: e[nodeDown], PeakPower: m.last.peak.Watts(), Boots: m.last.boots,
+		SwitchingOff: e[nodeSwitchingOff], Down: e[nodeDown], PeakPower: of.peak.Watts(), Boots: of.boots,
 	}
 	for _, each := range e {
 		row.Joules = row.Joules.Add(each)
 	}
-	if span := (m.end - m.begin).Seconds(); span > 0 {
+	if span := (s.end - s.begin).Seconds(); span > 0 {
 		row.MeanPower, row.EnergyDelay = row.Joules.Joules()/span, row.Joules.Joules()*span
 	}
 	return row
 }
 
-// WriteEnergy writes energy.csv: a heading, and a row a policy.
+// siteEnergyRow is a row where some are those of the sites of a grid.
+type siteEnergyRow struct {
+	EnergyRow
+	Site string `csv:"site"`
+}
+
+// WriteEnergy writes energy.csv: a heading, and the rows. Where one has a site there is a
+// column for it.
 func WriteEnergy(w io.Writer, rows []EnergyRow) error {
-	if err := gocsv.Marshal(rows, w); err != nil {
+	var all any = rows
+	if slices.ContainsFunc(rows, func(r EnergyRow) bool { return r.Site != "" }) {
+		var sites []siteEnergyRow
+		for _, r := range rows {
+			sites = append(sites, siteEnergyRow{r, r.Site})
+		}
+		all = sites
+	}
+	if err := gocsv.Marshal(all, w); err != nil {
 		return fmt.Errorf("writing energies as CSV: %w", err)
 	}
 	return nil

@@ -46,6 +46,63 @@ func TestARunTellsWhatItTook(t *testing.T) {
 	require.Equal(t, "", table(t, out, "jobs-fcfs.csv")[0]["consumed_energy"])
 }
 
+// Site a has four processors, of the speed of the log, b two of twice that speed, of which one
+// has a job of its own from 4 to 30. A job of four comes to a at 10 and ends at 20; one of one
+// comes to b at 12 and takes half of 8 s. So time begins at 4 and ends at 30.
+func TestTheEnergyOfAGridIsThatOfItsSitesOverOneTime(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("10 10 4 10", "12 8 1 8")), t.TempDir()
+	grid := write(t, "grid.yaml", "clusters:\n- {name: a, processors: 4}\n- {name: b, processors: 2, speed: 2, local: own.swf}\n")
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "own.swf"), []byte(swf("4 26 1 30")), 0o666))
+	args := []string{"simulate", trace, "--grid", grid, "--policy", "earliest", "--out", out}
+	got := call(append(args, "--power", "idle=100:busy=200:profile=on")...)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stdout, "energy kWh")
+	rows := energies(t, out)
+	for i, want := range []map[string]string{
+		{"policy": "earliest", "site": "", "joules": "22600", "idle_joules": "8600", "busy_joules": "14000", "peak_power": "1200", "energy_delay": "587600"},
+		{"policy": "earliest", "site": "a", "joules": "14400", "idle_joules": "6400", "busy_joules": "8000", "peak_power": "800", "energy_delay": "374400"},
+		{"policy": "earliest", "site": "b", "joules": "8200", "idle_joules": "2200", "busy_joules": "6000", "peak_power": "400", "energy_delay": "213200"},
+	} {
+		for column, value := range want {
+			require.Equal(t, value, rows[i][column], "row %d, %s", i, column)
+		}
+	}
+	require.Len(t, rows, 3)
+	require.Equal(t, "time,watts,idle,busy,off,booting,switching_off,down\n4,700,5,1,0,0,0,0\n10,1100,1,5,0,0,0,0\n"+
+		"12,1200,0,6,0,0,0,0\n16,1100,1,5,0,0,0,0\n20,700,5,1,0,0,0,0\n30,600,6,0,0,0,0,0\n", read(t, out, "power-earliest.csv"))
+	require.Equal(t, "8000", table(t, out, "jobs-earliest.csv")[0]["consumed_energy"])
+	require.Equal(t, "800", table(t, out, "jobs-earliest.csv")[1]["consumed_energy"])
+	require.Equal(t, "5200", table(t, out, "jobs-earliest-b.csv")[0]["consumed_energy"], "the site's own job")
+	require.Zero(t, call("validate", out).code)
+
+	got = call(append(args, "--power", "idle=100:busy=200:per-node=2")...)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, "5200", energies(t, out)[2]["busy_joules"], "its one node, of both processors, is busy for 26 s")
+	require.NotContains(t, files(t, out), "power-earliest.csv")
+	require.Zero(t, call(args...).code)
+	require.NotContains(t, files(t, out), "energy.csv")
+}
+
+// A job in parts, on a cluster and on named nodes, takes what its parts take.
+func TestAJobInPartsTakesWhatItsPartsTake(t *testing.T) {
+	trace, out := write(t, "a.swf", swf("0 10 7 10", "1 10 2 10", "30 10 7 10")), t.TempDir()
+	grid := write(t, "grid.yaml", "clusters: [{name: a, processors: 4}]\ndomains: [{name: d, cycle: 100, nodes: nodes.csv}]\n")
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(grid), "nodes.csv"), []byte(threeNodes), 0o666))
+	got := call("simulate", trace, "--grid", grid, "--policy", "oar", "--power", "idle=100:busy=200", "--out", out)
+	require.Zero(t, got.code, got.stderr)
+	whole, parts := table(t, out, "jobs-oar.csv"), 0.0
+	for _, site := range []string{"a", "d"} {
+		for _, row := range table(t, out, "jobs-oar-"+site+".csv") {
+			if row["job_id"] == "1" {
+				require.NotEqual(t, "0", row["consumed_energy"])
+				parts += number(t, row["consumed_energy"])
+			}
+		}
+	}
+	require.InDelta(t, parts, number(t, whole[0]["consumed_energy"]), 1e-6)
+	require.Greater(t, parts, 8000.0, "four processors for 10 s at 200 W, and three nodes")
+}
+
 func TestIdleNodesAreSwitchedOff(t *testing.T) {
 	trace, out := write(t, "a.swf", swf("0 100 5 100", "1000 50 10 90")), t.TempDir()
 	model := "idle=100:busy=200:off=10:boot=200:shutdown=10:boot-power=150:shutdown-power=120:switch-off=5m:per-node=5"
@@ -165,10 +222,15 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		require.Equal(t, exitUsage, got.code, flags)
 		require.Contains(t, got.stderr, want)
 	}
-	got := call("simulate", "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 10}]\n"), "--power=default", trace)
-	require.Equal(t, exitUsage, got.code)
-	require.Contains(t, got.stderr, "the energy of a grid's sites is not accounted for")
-	got = call("simulate", "--grid", write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 10}\n  - {name: b, processors: 10, policy: \"easy:power-cap=900\"}\n"), trace)
+	for flags, want := range map[string]string{
+		"--power=switch-off=5": "the nodes of a grid's sites are not switched off",
+		"--power=per-node=11":  "a node of 11 processors is more than the cluster, which has 10",
+	} {
+		got := call("simulate", "--grid", write(t, "grid.yaml", "clusters: [{name: a, processors: 20}, {name: b, processors: 10}]\n"), flags, trace)
+		require.Equal(t, exitUsage, got.code)
+		require.Contains(t, got.stderr, want)
+	}
+	got := call("simulate", "--grid", write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 10}\n  - {name: b, processors: 10, policy: \"easy:power-cap=900\"}\n"), trace)
 	require.NotZero(t, got.code)
-	require.Contains(t, got.stderr, "grid.yaml: line 3, column 39: b: policy: power-cap: the energy of a grid's sites is not accounted for, and cannot be capped")
+	require.Contains(t, got.stderr, "grid.yaml: line 3, column 39: b: policy: power-cap: the power of a cluster by itself can be capped, not that of a site of a grid")
 }

@@ -219,7 +219,10 @@ func (g *gridRun) flows() []Flow {
 	}
 	flows := []Flow{
 		listening(x.recorder, g.whole, g.domains), listening(g.policy.observers("")...), listening(x.account), x.predicted(), x.dependencies(),
-		x.jobs("", g.size(), allocation), x.events("", metrics.AllocationNone), hooks{attach: g.beginLog},
+		x.jobs("", g.size(), allocation), x.events("", metrics.AllocationNone), x.powerProfile(), hooks{attach: g.beginLog},
+	}
+	if x.span != nil {
+		flows = append([]Flow{listening(x.span)}, flows...)
 	}
 	if g.hasDomains() {
 		x.bill = g.books.job
@@ -246,6 +249,7 @@ func (g *gridRun) beginLog(*Site) (none []entity.Observer, err error) {
 //	recorder          what clusters-STRATEGY.csv says of the site
 //	book              of a domain: what jobs cost, then who had which node
 //	places            where jobs as a whole have run
+//	power             what the nodes of the site draw
 //	events, jobs,
 //	decisions         the files of the site
 //	owners            of a domain: their jobs and prices
@@ -259,7 +263,7 @@ func (g *gridRun) openSite(i int, l leaf) error {
 	x, s := g.session, &Site{Name: l.name}
 	recorder := &siteRecorder{name: l.name, size: l.size(), first: des.Forever}
 	g.recorders = append(g.recorders, recorder)
-	files := []Flow{listening(g.policy.observers(l.name)...),
+	files := []Flow{listening(g.policy.observers(l.name)...), x.power(l.name, l.file()),
 		x.events(l.file(), x.settings.Allocation), x.jobs(l.file(), l.size(), x.settings.Allocation), x.decisions(l.file())}
 	if g.places != nil && x.settings.Dir != "" {
 		files = append([]Flow{listening(g.places.sites[i])}, files...)

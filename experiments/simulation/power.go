@@ -201,7 +201,14 @@ func (sc *Scenario) checkPower() error {
 	}
 	switch m := sc.machine().(type) {
 	case *Grid:
-		return wrong("power", "the energy of a grid's sites is not accounted for; that of a cluster or a domain is: it is taken from the first submission to the end of the last job at one scheduler, and the schedulers of sites begin and end at different times")
+		if p.SwitchOff {
+			return wrong("power", "switch-off: the nodes of a grid's sites are not switched off: agents offer what is on, so that nobody would ask for a node that is off, and it would never boot")
+		}
+		for _, l := range m.WithDefaults().leaves() {
+			if err := l.checkPower(p); err != nil {
+				return err
+			}
+		}
 	case *Domain:
 		switch {
 		case p.SwitchOff:
@@ -212,6 +219,15 @@ func (sc *Scenario) checkPower() error {
 		return m.checkPower(p)
 	}
 	return nil
+}
+
+// checkPower refuses nodes of a site that are larger than the site, or draw what nothing can
+// draw.
+func (l leaf) checkPower(p Power) error {
+	if l.domain != nil {
+		return l.domain.checkPower(p)
+	}
+	return p.checkNodes(l.cluster.Processors)
 }
 
 // checkPower refuses nodes that draw what nothing can draw, with what the setting says.
@@ -256,7 +272,7 @@ func checkPowerOf(row *csvtable.Row) error {
 // refusePowerCap refuses a cap where it would mean nothing.
 func refusePowerCap(local entity.Policy) error {
 	if _, capped := local.(*policy.PowerCap); capped {
-		return fmt.Errorf("%s: the energy of a grid's sites is not accounted for, and cannot be capped; that of a cluster can", policy.PowerCapParam)
+		return fmt.Errorf("%s: the power of a cluster by itself can be capped, not that of a site of a grid: brokers go by the processors that a site has, of which a cap keeps some idle", policy.PowerCapParam)
 	}
 	return nil
 }
@@ -290,7 +306,13 @@ const energyName = "energy.csv"
 
 // writeEnergy writes energy.csv, if energy was accounted for.
 func (c *call) writeEnergy(o *Outcome) error {
-	rows, path := o.Energies(), filepath.Join(c.dir.Path, energyName)
+	var rows []metrics.EnergyRow
+	for _, r := range o.Results {
+		if r.Energy != nil {
+			rows = append(append(rows, *r.Energy), r.SiteEnergies...)
+		}
+	}
+	path := filepath.Join(c.dir.Path, energyName)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -310,7 +332,7 @@ func (o *Outcome) printEnergy(w io.Writer) error {
 	return metrics.WriteEnergyTable(w, rows)
 }
 
-// Energies are the rows of energy.csv; none where energy was not accounted for.
+// Energies are what each run took as a whole; none where energy was not accounted for.
 func (o *Outcome) Energies() (rows []metrics.EnergyRow) {
 	for _, r := range o.Results {
 		if r.Energy != nil {

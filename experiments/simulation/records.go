@@ -14,7 +14,7 @@ import (
 func (x *Session) records() []Flow {
 	a := x.settings.Allocation
 	return []Flow{
-		listening(x.recorder), listening(x.settings.Observers...), listening(x.account), x.predicted(), x.dependencies(), x.power(),
+		listening(x.recorder), listening(x.settings.Observers...), listening(x.account), x.predicted(), x.dependencies(), x.power("", ""),
 		x.jobs("", 0, a), x.queue(), x.events("", a), x.decisions(""), x.powerProfile(), x.accuracyFile(), x.attemptsFile(),
 	}
 }
@@ -86,9 +86,7 @@ func (x *Session) jobs(site string, processors int, a metrics.Allocation) Flow {
 			return nil, nil, err
 		}
 		w.Workload, w.Processors, w.Allocation, w.Attempts, w.Tau = x.settings.Workload, processors, a, x.settings.Attempts, x.settings.Tau
-		if x.settings.Power != nil {
-			w.Energy = x.settings.Power.Job
-		}
+		w.Energy = x.energyOf(site)
 		w.Booked = x.settings.Bookings != nil
 		if site == "" {
 			w.Bill, w.Places = x.bill, x.places
@@ -141,10 +139,10 @@ func (x *Session) decisions(site string) Flow {
 	})
 }
 
-// powerProfile has the meter of the run write power-POLICY.csv, where it is wanted.
+// powerProfile has the meters of the run write power-POLICY.csv, where it is wanted.
 func (x *Session) powerProfile() Flow {
-	return x.writing("power", "", x.settings.Power != nil && x.settings.PowerProfile, func(w io.Writer) entity.Observer {
-		x.settings.Power.Profile = w // the meter listens already: see power
+	return x.writing("power", "", x.span != nil && x.settings.PowerProfile, func(w io.Writer) entity.Observer {
+		x.span.Profile = w // the meters listen already, or will: see power
 		return nil
 	})
 }

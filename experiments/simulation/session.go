@@ -52,6 +52,8 @@ type Session struct {
 	flows     []Flow             // attached, of all sites, in order
 	coming    []func() bool      // whether jobs are still to come, by each flow that has them come
 	owners    []metrics.OwnerRow // of all sites
+	span      *metrics.PowerSpan // nil where energy is not accounted for
+	meters    []siteMeter        // of energy, by site
 	files     []file
 	siteFiles []string              // what names of files call the sites of a grid
 	attempts  *metrics.AttemptsFile // one of files, or nil
@@ -89,6 +91,9 @@ func newSession(s RunSettings) *Session {
 	}
 	if s.Links != nil {
 		x.waiting = flow.NewDependencies(s.Links)
+	}
+	if s.Power != nil {
+		x.span = &metrics.PowerSpan{Profile: s.Power.Profile}
 	}
 	return x
 }
@@ -218,12 +223,8 @@ func (x *Session) commit() (Result, error) {
 	if x.tellsOfAttempts() || x.settings.Owners {
 		result.Capacity = x.account.Capacity()
 	}
-	if p := x.settings.Power; p != nil {
-		row := p.Row(x.settings.Name)
-		result.Energy = &row
-		if err := p.Close(); err != nil {
-			return Result{}, err
-		}
+	if err := x.energy(&result); err != nil {
+		return Result{}, err
 	}
 	if x.accuracy != nil {
 		a := x.accuracy.Summary()

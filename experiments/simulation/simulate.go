@@ -105,8 +105,10 @@ type Result struct {
 	Capacity metrics.Capacity
 	// Accuracy is how good the predictions of runtimes were, where there are any.
 	Accuracy *metrics.AccuracySummary
-	// Energy is what the run took, where that was accounted for.
-	Energy *metrics.EnergyRow
+	// Energy is what the run took, where that was accounted for, and SiteEnergies what of it
+	// each site of a grid took.
+	Energy       *metrics.EnergyRow
+	SiteEnergies []metrics.EnergyRow
 
 	Grid     *GridSummary     // on a grid
 	Clusters []ClusterSummary // on a grid

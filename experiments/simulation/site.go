@@ -5,6 +5,7 @@ package simulation
 import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
+	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/predict"
 )
 
@@ -150,15 +151,60 @@ func (x *Session) bookings() Flow {
 	}}
 }
 
-// power is the flow that switches nodes off, where that is wanted, with the meter that
-// accounts for the energy of the run.
-func (x *Session) power() Flow {
-	p := x.settings.Power
-	switch {
-	case p == nil:
+// siteMeter is the meter of the energy of a site.
+type siteMeter struct {
+	name  string // of the site, "" where the machine is one site
+	file  string // what names of files call the site
+	meter *metrics.PowerMeter
+}
+
+// power is the flow that switches the nodes of a site off, where that is wanted, with the
+// meter that accounts for the energy of the site. Each site of a grid has a meter like that of
+// the settings; all have one span of time, so that their numbers add up.
+func (x *Session) power(name, file string) Flow {
+	if x.settings.Power == nil {
 		return hooks{}
-	case p.Saving != nil:
-		return listening(p.Saving, p)
 	}
-	return listening(p)
+	m := x.settings.Power
+	if name != "" {
+		own := *m
+		m = &own
+	}
+	m.Span = x.span
+	x.meters = append(x.meters, siteMeter{name, file, m})
+	if m.Saving != nil {
+		return listening(m.Saving, m)
+	}
+	return listening(m)
+}
+
+// energyOf is the function that tells what a job has taken: at a site, which is named as in
+// files, or as a whole where file is "". It is nil where energy is not accounted for.
+func (x *Session) energyOf(file string) func(*entity.Run) metrics.Energy {
+	for _, m := range x.meters {
+		if m.file == file {
+			return m.meter.Job
+		}
+	}
+	if x.span == nil {
+		return nil
+	}
+	return x.span.Job
+}
+
+// energy ends the accounting of energy, and tells what the run has taken.
+func (x *Session) energy(r *Result) error {
+	if x.span == nil {
+		return nil
+	}
+	row := x.span.Row(x.settings.Name)
+	r.Energy = &row
+	for _, m := range x.meters {
+		if m.name != "" {
+			row := m.meter.Row(x.settings.Name)
+			row.Site = m.name
+			r.SiteEnergies = append(r.SiteEnergies, row)
+		}
+	}
+	return x.span.Close()
 }

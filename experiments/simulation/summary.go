@@ -89,7 +89,10 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(o.rows())
 	case isGrid:
-		return o.printGrid(w)
+		if err := o.printGrid(w); err != nil {
+			return err
+		}
+		return o.printEnergy(w)
 	}
 	if err := metrics.WriteSummaryTable(w, o.Summaries()); err != nil {
 		return err

@@ -377,14 +377,14 @@ var features = append(programFeatures(), []feature{
 			w.policies = appendNew(w.policies, "conservative")
 		}
 	}},
-	{name: "power", of: cluster | domain | studyOf, odds: 8, add: func(r rnd, w *world) { w.power(r.text("idle=100 idle=90:busy=180 busy=250:off=5")) }},
+	{name: "power", of: cluster | domain | gridOf | studyOf, odds: 8, add: func(r rnd, w *world) { w.power(r.text("idle=100 idle=90:busy=180 busy=250:off=5")) }},
 	{name: "switch-off", of: cluster, odds: 8, needs: "power", add: func(r rnd, w *world) {
 		w.power(fmt.Sprintf("switch-off=%s:boot=%s:shutdown=%s", r.text("0 5 60"), r.text("0 3 20 200"), r.text("0 2 10")))
 		if r.chance(30) {
 			w.power("boot-power=150:shutdown-power=120")
 		}
 	}},
-	{name: "power-profile", of: cluster | domain, odds: 5, needs: "power", add: func(r rnd, w *world) { w.power("profile=on") }},
+	{name: "power-profile", of: cluster | domain | gridOf, odds: 5, needs: "power", add: func(r rnd, w *world) { w.power("profile=on") }},
 	{name: "per-node", of: cluster, odds: 4, needs: "power", not: "power-cap", add: func(r rnd, w *world) { w.power("per-node=" + r.number(1, w.procs)) }},
 	{name: "power-cap", of: cluster, odds: 8, needs: "power", not: "malleable", add: func(r rnd, w *world) {
 		cap := w.procs*100 + r.among(1, max(1, w.procs))*110

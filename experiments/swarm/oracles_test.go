@@ -643,6 +643,9 @@ func energyAddsUp(r *result) error {
 		}
 		return x
 	}
+	if all, err = wholeGrids(all, rat); err != nil {
+		return err
+	}
 	for i, e := range all {
 		sum := new(big.Rat)
 		for _, part := range strings.Fields("idle_joules busy_joules off_joules booting_joules switching_off_joules down_joules") {
@@ -685,6 +688,33 @@ func energyAddsUp(r *result) error {
 		}
 	}
 	return nil
+}
+
+// wholeGrids are the rows of energies that are of no site. Those of the sites of a grid, which
+// follow, add up to the row before them.
+func wholeGrids(all []map[string]string, rat func(map[string]string, string) *big.Rat) (whole []map[string]string, err error) {
+	for i := 0; i < len(all); {
+		e, sites := all[i], 0
+		sums := map[string]*big.Rat{}
+		for i++; i < len(all) && all[i]["site"] != ""; i++ {
+			sites++
+			for column := range e {
+				if strings.HasSuffix(column, "joules") || column == "boots" {
+					if sums[column] == nil {
+						sums[column] = new(big.Rat)
+					}
+					sums[column].Add(sums[column], rat(all[i], column))
+				}
+			}
+		}
+		for column, sum := range sums {
+			if sum.Cmp(rat(e, column)) != 0 {
+				return nil, fmt.Errorf("%s: %s is %s, and of its %d sites %s", e["policy"], column, e[column], sites, sum.FloatString(12))
+			}
+		}
+		whole = append(whole, e)
+	}
+	return whole, nil
 }
 
 // tasksAddUp: on a domain no node has two things at a time, and the rows of jobs are paid as

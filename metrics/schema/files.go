@@ -138,7 +138,7 @@ func Files() []File {
 			{Name: "switching_off", Type: Integer, Text: "that shut down"},
 			{Name: "down", Type: Integer, Text: "out of service"},
 		}},
-		{"energy.csv", "A row a policy, from the first submission to the end of the last job", []Column{
+		{"energy.csv", "A row a policy, and of a grid one for each of its sites behind it, from the first submission to the end of the last job", []Column{
 			{Name: "policy", Text: "as it was asked for"},
 			{Name: "joules", Type: Number, Unit: joules, Text: "all of it"},
 			{Name: "idle_joules", Type: Number, Unit: joules, Text: "of nodes without a job"},
@@ -151,6 +151,7 @@ func Files() []File {
 			{Name: "peak_power", Type: Number, Unit: watts, Text: "the most that was drawn"},
 			{Name: "energy_delay", Type: Number, Unit: "J s", Text: "joules times makespan"},
 			{Name: "boots", Type: Integer, Text: "how many began before the end of the last job"},
+			{Name: "site", When: "grid", Text: "of the grid; of the row of the whole grid nothing"},
 		}},
 		{"summary.csv", "A row a policy", slices.Concat([]Column{
 			{Name: "policy", Text: "as it was asked for"},
