@@ -21,6 +21,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/internal/atomicfile"
+	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -174,7 +175,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 		p.Policies = append(p.Policies, clean(r.Policy))
 	}
 	p.Measures = measures(f)
-	rows, err := lanes(f)
+	rows, err := gantt.Lanes(f)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +204,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 	for _, l := range rows {
 		p.meta.Rows += l.Rows
 	}
-	if slices.ContainsFunc(rows, func(l *lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
+	if slices.ContainsFunc(rows, func(l *gantt.Lane) bool { return l.Nodes != nil }) || f.Machine() == "domain" {
 		p.meta.RowName, p.meta.BusyTitle = "nodes", "Busy nodes"
 	}
 	if p.Pictures, err = pictures(f); err != nil {
@@ -219,7 +220,7 @@ func newPage(f *results.Folder, limit int) (*page, error) {
 // is left out, and where it can be had.
 //
 // Invariant: p.size <= limit, unless the chart of the first run alone takes more.
-func (p *page) addRun(c *chart, rows []*lane, onGrid bool, limit int) error {
+func (p *page) addRun(c *chart, rows []*gantt.Lane, onGrid bool, limit int) error {
 	run, text := c.pack(rows)
 	said, err := packedJSON(c.messages())
 	if err != nil {
@@ -272,8 +273,8 @@ func (p *page) addRun(c *chart, rows []*lane, onGrid bool, limit int) error {
 }
 
 // pack is the run as the page holds it.
-func (c *chart) pack(rows []*lane) (runMeta, []byte) {
-	run := runMeta{Policy: clean(c.run.Policy), Placed: c.placed && len(c.pieces) > 0, Lanes: rows, Labels: []string{}}
+func (c *chart) pack(rows []*gantt.Lane) (runMeta, []byte) {
+	run := runMeta{Policy: clean(c.run.Policy), Placed: c.placed && len(c.pieces) > 0, Lanes: described(rows), Labels: []string{}}
 	p := packer{tick: c.tick()}
 	j, n := c.jobs, len(c.jobs)
 	p.numbers("id", n, func(i int) int64 { return j[i].ID })
@@ -306,22 +307,22 @@ func (c *chart) pack(rows []*lane) (runMeta, []byte) {
 
 	q, n := c.pieces, len(c.pieces)
 	labels := map[string]int64{"": -1}
-	p.numbers("job", n, func(i int) int64 { return int64(q[i].job) })
-	p.numbers("row", n, func(i int) int64 { return int64(q[i].row) })
-	p.numbers("rows", n, func(i int) int64 { return int64(q[i].rows) })
-	p.numbers("kind", n, func(i int) int64 { return int64(q[i].kind) })
-	p.numbers("attempt", n, func(i int) int64 { return int64(q[i].attempt) })
+	p.numbers("job", n, func(i int) int64 { return q[i].Job })
+	p.numbers("row", n, func(i int) int64 { return int64(q[i].Row) })
+	p.numbers("rows", n, func(i int) int64 { return int64(q[i].Rows) })
+	p.numbers("kind", n, func(i int) int64 { return int64(q[i].Kind) })
+	p.numbers("attempt", n, func(i int) int64 { return int64(q[i].Attempt) })
 	p.numbers("label", n, func(i int) int64 {
-		if _, ok := labels[q[i].label]; !ok {
-			labels[q[i].label] = int64(len(run.Labels))
-			run.Labels = append(run.Labels, clean(q[i].label))
+		if _, ok := labels[q[i].Label]; !ok {
+			labels[q[i].Label] = int64(len(run.Labels))
+			run.Labels = append(run.Labels, clean(q[i].Label))
 		}
-		return labels[q[i].label]
+		return labels[q[i].Label]
 	})
-	p.add("cost", 1e6, n, func(i int) int64 { return int64(math.Round(q[i].cost * 1e6)) })
-	p.times("overhead", n, func(i int) des.Time { return q[i].overhead })
-	p.times("after_start", n, func(i int) des.Time { start, _ := c.times(q[i].job); return q[i].from - start })
-	p.times("after_end", n, func(i int) des.Time { _, end := c.times(q[i].job); return q[i].to - end })
+	p.add("cost", 1e6, n, func(i int) int64 { return int64(math.Round(q[i].Cost * 1e6)) })
+	p.times("overhead", n, func(i int) des.Time { return q[i].Overhead })
+	p.times("after_start", n, func(i int) des.Time { start, _ := c.times(int(q[i].Job)); return q[i].From - start })
+	p.times("after_end", n, func(i int) des.Time { _, end := c.times(int(q[i].Job)); return q[i].To - end })
 
 	l, n := c.levels, len(c.levels)
 	p.times("time", n, func(i int) des.Time { return l[i].Time })
@@ -331,8 +332,8 @@ func (c *chart) pack(rows []*lane) (runMeta, []byte) {
 	run.Columns = p.columns
 	kinds := map[int]bool{}
 	for i := range q {
-		kinds[int(q[i].kind)] = true
-		run.Overhead = run.Overhead || q[i].overhead > 0
+		kinds[int(q[i].Kind)] = true
+		run.Overhead = run.Overhead || q[i].Overhead > 0
 	}
 	run.Kinds = slices.Sorted(maps.Keys(kinds))
 	return run, p.text()
@@ -369,7 +370,7 @@ func (c *chart) tick() des.Time {
 		}
 	}
 	for i := range c.pieces {
-		if odd(c.pieces[i].from, c.pieces[i].to, c.pieces[i].overhead) {
+		if odd(c.pieces[i].From, c.pieces[i].To, c.pieces[i].Overhead) {
 			return 1
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity/procset"
+	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -45,8 +46,8 @@ func made(t testing.TB, settings string, files map[string]string) *results.Folde
 	return f
 }
 
-func charted(t testing.TB, f *results.Folder) (*chart, []*lane) {
-	rows, err := lanes(f)
+func charted(t testing.TB, f *results.Folder) (*chart, []*gantt.Lane) {
+	rows, err := gantt.Lanes(f)
 	require.NoError(t, err)
 	c, err := newChart(f.Runs[0], rows, f.Manifest.Settings["allocation"])
 	require.NoError(t, err)
@@ -61,15 +62,15 @@ func drawn(c *chart, rows, seconds int) []string {
 		grid[r] = bytes.Repeat([]byte{'.'}, seconds)
 	}
 	for _, p := range c.pieces {
-		for r := p.row; r < p.row+p.rows; r++ {
-			for s := int(p.from.Seconds()); s < int(p.to.Seconds()); s++ {
-				letter := byte('a' + p.job)
-				switch p.kind {
-				case earlierPiece:
+		for r := p.Row; r < p.Row+p.Rows; r++ {
+			for s := int(p.From.Seconds()); s < int(p.To.Seconds()); s++ {
+				letter := byte('a' + p.Job)
+				switch p.Kind {
+				case gantt.EarlierPiece:
 					letter -= 'a' - 'A'
-				case ownerPiece:
+				case gantt.OwnerPiece:
 					letter = 'o'
-				case outagePiece:
+				case gantt.OutagePiece:
 					letter = '#'
 				}
 				grid[r][s] = letter
@@ -123,12 +124,12 @@ func TestEarlierAttemptsAndOutagesAreDrawn(t *testing.T) {
 		"AA..aaaa",
 		"bbbb..aa",
 	}, drawn(c, 3, 8))
-	require.Equal(t, des.Second, c.pieces[slicesIndex(c.pieces, earlierPiece)].overhead)
+	require.Equal(t, des.Second, c.pieces[slicesIndex(c.pieces, gantt.EarlierPiece)].Overhead)
 }
 
-func slicesIndex(all []piece, k kind) int {
+func slicesIndex(all []gantt.Piece, k gantt.Kind) int {
 	for i := range all {
-		if all[i].kind == k {
+		if all[i].Kind == k {
 			return i
 		}
 	}
@@ -149,9 +150,9 @@ func TestTasksAreDrawnOnTheirNodes(t *testing.T) {
 		"aaaa..",
 		"Boo.#.",
 	}, drawn(c, 3, 6))
-	require.Equal(t, []node{{"nine", "performance 2.5, price 1.25, of acme"}, {"node 5", "performance 1, price 3"}, {"seven", ""}}, rows[0].Nodes)
-	require.Equal(t, 5.5, c.pieces[slicesIndex(c.pieces[2:], jobPiece)+2].cost)
-	require.Equal(t, "acme", c.pieces[slicesIndex(c.pieces, ownerPiece)].label)
+	require.Equal(t, []node{{"nine", "performance 2.5, price 1.25, of acme"}, {"node 5", "performance 1, price 3"}, {"seven", ""}}, described(rows)[0].Nodes)
+	require.Equal(t, 5.5, c.pieces[slicesIndex(c.pieces[2:], gantt.JobPiece)+2].Cost)
+	require.Equal(t, "acme", c.pieces[slicesIndex(c.pieces, gantt.OwnerPiece)].Label)
 }
 
 func TestSitesOfAGridLieOneAboveTheOther(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/metrics/gantt"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -39,7 +40,7 @@ func (c *chart) windows() ([]results.WindowTask, error) {
 }
 
 // packWindows is windows as the page holds them, nil where there are none.
-func (c *chart) packWindows(lanes []*lane) ([]column, []byte, error) {
+func (c *chart) packWindows(lanes []*gantt.Lane) ([]column, []byte, error) {
 	w, err := c.windows()
 	if err != nil || len(w) == 0 {
 		return nil, nil, err
@@ -66,10 +67,10 @@ func (c *chart) packWindows(lanes []*lane) ([]column, []byte, error) {
 
 // rowOfNode is the row of a named node of whatever lane, -1 for one that is not there:
 // in a union nodes are numbered through.
-func rowOfNode(lanes []*lane, id int64) int {
+func rowOfNode(lanes []*gantt.Lane, id int64) int {
 	for _, l := range lanes {
 		if l.Nodes != nil {
-			if row := l.rowOf(id); row >= 0 {
+			if row := l.RowOf(id); row >= 0 {
 				return row
 			}
 		}

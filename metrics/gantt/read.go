@@ -1,11 +1,11 @@
 package gantt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
-	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
@@ -13,105 +13,75 @@ import (
 // owners' jobs are drawn, too. It is an error where the files do not say which processors
 // jobs had.
 func Read(folder *results.Folder, run *results.Run) (*Chart, error) {
-	c := &Chart{Title: fmt.Sprintf("%s:", run.Policy)}
-	tasks, err := run.Tasks()
+	lanes, err := Lanes(folder)
 	if err != nil {
 		return nil, err
 	}
-	if len(tasks) > 0 {
-		return c, c.nodes(folder, tasks)
+	jobs, err := run.Jobs()
+	if err != nil {
+		return nil, err
 	}
-	return c, c.processors(run)
+	layout, err := Place(run, jobs, lanes, des.Forever)
+	if err != nil {
+		return nil, err
+	}
+	if !layout.Placed {
+		return nil, fmt.Errorf("the files of %s do not say which processors job %d had: --allocation intervals writes it", run.Policy, layout.unplaced)
+	}
+	c := &Chart{Title: fmt.Sprintf("%s:", run.Policy)}
+	for _, l := range lanes {
+		c.draw(l, layout.Pieces, len(lanes) > 1)
+	}
+	return c, c.endOutages()
 }
 
-// nodes draws who had which node.
-func (c *Chart) nodes(folder *results.Folder, tasks []results.Task) error {
-	nodes, err := folder.Nodes()
-	if err != nil {
-		return err
-	}
-	type place struct {
-		site string
-		node int64
-	}
-	at := map[place]int{}
-	row := func(p place, name string) int {
-		i, ok := at[p]
-		if !ok {
-			i = len(c.Rows)
-			if name == "" {
-				name = fmt.Sprint(p.node)
-			}
-			if p.site != "" {
-				name = p.site + "/" + name
-			}
-			at[p] = i
-			c.Rows = append(c.Rows, name)
+// draw adds the rows of a lane, and what stands there. Processors behind the last one that
+// anybody had are not drawn.
+func (c *Chart) draw(l *Lane, pieces []Piece, several bool) {
+	first, used := len(c.Rows), 0
+	for _, p := range pieces {
+		if p.Row < l.First || p.Row >= l.First+l.Rows {
+			continue
 		}
-		return i
-	}
-	for _, n := range nodes {
-		row(place{n.Site, n.ID}, n.Name)
-	}
-	for _, t := range tasks {
-		mark := Mark(t.Job)
-		switch t.Kind {
-		case "owner":
-			mark = Owner
-		case "outage":
-			mark = Outage
+		used = max(used, p.Row+p.Rows-l.First)
+		for row := p.Row - l.First; row < min(p.Row-l.First+p.Rows, MaxRows); row++ { // more cannot be drawn
+			c.Bars = append(c.Bars, Bar{first + row, p.From, p.To, p.mark()})
 		}
-		c.Bars = append(c.Bars, Bar{row(place{t.Site, t.Node}, ""), t.Start, t.End, mark})
 	}
-	return c.endOutages()
+	names := l.names(several)
+	if l.Nodes == nil {
+		names = names[:used]
+	}
+	c.Rows = append(c.Rows, names...)
 }
 
-// processors draws which processors jobs had.
-func (c *Chart) processors(run *results.Run) error {
-	attempts, err := run.Attempts()
-	if err != nil {
-		return err
-	}
-	if !run.Has("attempts") {
-		jobs, err := run.Jobs()
-		if err != nil {
-			return err
+// names are the names of the lane's rows, with its site in front where there are several;
+// the processors of a single machine have none.
+func (l *Lane) names(several bool) []string {
+	names := make([]string, l.Rows)
+	for i := range names {
+		if several {
+			names[i] = fmt.Sprint(i)
 		}
-		for i := range jobs {
-			if j := &jobs[i]; j.Ran() {
-				attempts = append(attempts, results.Attempt{Job: j.ID, Start: j.Start, Finish: j.Finish, Processors: j.Processors, Allocated: j.Allocated})
-			}
+		if l.Nodes != nil {
+			names[i] = cmp.Or(l.Nodes[i].Name, fmt.Sprint(l.Nodes[i].ID))
+		}
+		if l.Site != "" {
+			names[i] = l.Site + "/" + names[i]
 		}
 	}
-	for _, a := range attempts {
-		ranges, err := procset.Parse(a.Allocated)
-		if err != nil || procset.Count(ranges) != a.Processors {
-			return fmt.Errorf("the files of %s do not say which processors job %d had: --allocation intervals writes it", run.Policy, a.Job)
-		}
-		c.draw(ranges, a.Start, a.Finish, Mark(a.Job))
-	}
-	outages, err := run.Outages()
-	if err != nil {
-		return err
-	}
-	for _, o := range outages {
-		if ranges, err := procset.Parse(o.Node); err == nil && len(ranges) > 0 {
-			c.draw(ranges, o.From, o.To, Outage)
-		}
-	}
-	return c.endOutages()
+	return names
 }
 
-// draw gives processors to somebody.
-func (c *Chart) draw(ranges []procset.Range, from, to des.Time, mark byte) {
-	for _, r := range ranges {
-		for p := r.First; p <= r.Last && len(c.Rows) <= MaxRows; p++ { // more cannot be drawn anyway
-			for len(c.Rows) <= int(p) && len(c.Rows) <= MaxRows {
-				c.Rows = append(c.Rows, "")
-			}
-			c.Bars = append(c.Bars, Bar{int(p), from, to, mark})
-		}
+// mark is the letter of a piece's job, or the mark of what is no job.
+func (p Piece) mark() byte {
+	switch p.Kind {
+	case OwnerPiece:
+		return Owner
+	case OutagePiece:
+		return Outage
 	}
+	return Mark(p.Job)
 }
 
 // endOutages has outages without an end last as long as anything else, and at least
