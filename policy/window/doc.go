@@ -50,9 +50,8 @@
 // checked once (Checked) or uses an Exhaustion, in which searches take turns until
 // nothing is left. By first fit each of them goes along the list once in all its
 // turns: exhaust.go tells why that is enough, firstfit.go is that search, supply.go
-// the list that is cut. docs/design/exhaustion.md has the figures.
-// Searches by AEP's other goals look at what is left at each turn, but know from the
-// turns before where to stop: extreme.go, docs/design/criteria-on-one-list.md.
+// the list that is cut: with 80 jobs on 1,600 nodes a cycle takes a sixtieth of the time
+// (docs/design/exhaustion.md). Other searches begin anew at each turn.
 //
 // CheckSlots and Subtract work on slot lists; Problem and Solve read and answer
 // searches written as JSON; ByName is the table of all searches.

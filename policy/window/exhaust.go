@@ -40,15 +40,14 @@ import (
 // these are gone through for a window, to take the first of them: O(w) times their
 // number.
 //
-// AEP's other goals have no place to go on from: the best of what is left may begin
-// before the last one. They look at what is left at each turn, O(w m), but know from
-// the turns before where to stop; see extreme.
+// Other searches have no place to go on from: the best of what is left may begin before
+// the last one. They begin anew at each turn, O(w m).
 //
 // An Exhaustion is for one goroutine.
 type Exhaustion struct {
 	asks   []Ask
-	passes []pass  // by search; nil for those that begin anew
-	supply *supply // for the passes, if there are any
+	passes []*firstFit // by search; nil for those that begin anew
+	supply *supply     // for the passes, if there are any
 	left   plan.SlotList
 	anew   bool // some search begins anew, and left is kept for it
 	cut    subtraction
@@ -84,24 +83,21 @@ func asFirstFit(by plan.Finder, req entity.Request) (set Settings, same entity.R
 	return Settings{}, req, false
 }
 
-// pass is a search that takes its turns on the supply.
-type pass interface {
-	leastWork() float64 // a slot with less work is of no use to it
-	on(*supply)
-	next(context.Context) (plan.Found, error)
+// passesOver reports whether the search by never looks at slots that have no room for a
+// task. Others see such slots: a square window may begin where one does, and the price of
+// ALP follows from its node.
+func passesOver(by plan.Finder) bool {
+	switch f := by.(type) {
+	case AEP:
+		return f.By != MinProcTimeExact
+	case interface{ Unwrap() plan.Finder }:
+		return passesOver(f.Unwrap())
+	}
+	return false
 }
 
-// newPass is the pass for a search; nil if there is none.
-func newPass(a *Ask) (pass, error) {
-	if set, req, ok := asFirstFit(a.By, a.Request); ok {
-		return newFirstFit(set, req, a.Until), errors.Join(set.check(), checkRequest(&a.Request))
-	}
-	if f, ok := a.By.(AEP); ok && f.By != MinProcTimeExact {
-		g, err := f.By.goal()
-		return newExtreme(f, g, a.Request, a.Until), errors.Join(err, f.check(), checkRequest(&a.Request))
-	}
-	return nil, nil
-}
+// leastWork is the work of a task, less what rounding can do.
+func leastWork(req *entity.Request) float64 { return float64(req.Length) * (1 - slack) }
 
 // NewExhaustion checks the list and the searches. The list stays as it is.
 func NewExhaustion(list plan.SlotList, asks []Ask) (*Exhaustion, error) {
@@ -109,22 +105,26 @@ func NewExhaustion(list plan.SlotList, asks []Ask) (*Exhaustion, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Exhaustion{asks: asks, passes: make([]pass, len(asks)), left: list}
-	least := math.Inf(1)
+	x := &Exhaustion{asks: asks, passes: make([]*firstFit, len(asks)), left: list}
+	inPasses, anew := math.Inf(1), math.Inf(1) // the least work that a slot must hold for them
 	for i := range asks {
-		p, err := newPass(&asks[i])
-		if err != nil {
-			return nil, fmt.Errorf("search %d: %w", i, err)
+		a := &asks[i]
+		set, req, ok := asFirstFit(a.By, a.Request)
+		switch {
+		case ok:
+			if err := errors.Join(set.check(), checkRequest(&a.Request)); err != nil {
+				return nil, fmt.Errorf("search %d: %w", i, err)
+			}
+			x.passes[i] = newFirstFit(set, req, a.Until)
+			inPasses = min(inPasses, leastWork(&req))
+		case passesOver(a.By):
+			x.anew, anew = true, min(anew, leastWork(&a.Request))
+		default:
+			x.anew, anew = true, 0
 		}
-		if p == nil {
-			x.anew = true
-			continue
-		}
-		x.passes[i] = p
-		least = min(least, p.leastWork())
 	}
-	if !math.IsInf(least, 1) {
-		if x.supply, err = newSupply(list, least); err != nil {
+	if !math.IsInf(inPasses, 1) {
+		if x.supply, err = newSupply(list, inPasses); err != nil {
 			return nil, err
 		}
 		for _, p := range x.passes {
@@ -134,7 +134,8 @@ func NewExhaustion(list plan.SlotList, asks []Ask) (*Exhaustion, error) {
 		}
 	}
 	if x.anew {
-		x.left.Slots = slices.Clone(list.Slots)
+		x.cut.least = min(anew, inPasses) // the windows of all are cut out of it
+		x.left.Slots = slices.DeleteFunc(slices.Clone(list.Slots), func(s entity.Slot) bool { return workIn(&s) < x.cut.least })
 	}
 	return x, nil
 }

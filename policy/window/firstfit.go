@@ -62,7 +62,7 @@ const slack = 1e-9
 func newFirstFit(set Settings, req entity.Request, until des.Time) *firstFit {
 	p := &firstFit{
 		set: set, req: req, tariff: set.tariff(req.BudgetLimit()), until: until, due: req.DeadlineLimit(),
-		least: float64(req.Length) * (1 - slack), at: place{start: -des.Forever, number: -1},
+		least: leastWork(&req), at: place{start: -des.Forever, number: -1},
 		near: make([]candidate, 0, 2*req.Nodes), soonest: des.Forever,
 	}
 	p.floor = p.least
@@ -71,8 +71,6 @@ func newFirstFit(set Settings, req entity.Request, until des.Time) *firstFit {
 	}
 	return p
 }
-
-func (p *firstFit) leastWork() float64 { return p.least }
 
 // on sets out on the supply.
 func (p *firstFit) on(u *supply) {

@@ -142,18 +142,7 @@ func (a AEP) Find(ctx context.Context, req entity.Request, list plan.SlotList, u
 		return plan.Found{}, err
 	}
 	defer s.done()
-	if a.By == MinProcTimeExact {
-		g = goal{theWorth, taskTimes{}}
-		s.exact(ctx, Best{By: g.by, Rough: true})
-	} else {
-		s.weigh(ctx, a.By, g)
-	}
-	return s.found(ctx, g)
-}
-
-// weigh is the scan for a goal, all but MinProcTimeExact's.
-func (s *scan) weigh(ctx context.Context, by RoughGoal, g goal) {
-	switch by {
+	switch a.By {
 	case MinStart, MinCost:
 		s.nCheapest(ctx, g)
 	case MinRunTime, MinFinish, MinProcTimeSubstitution:
@@ -162,7 +151,11 @@ func (s *scan) weigh(ctx context.Context, by RoughGoal, g goal) {
 		s.cheapestOfEach(ctx, g)
 	case MinRunTimeExact, MinFinishExact:
 		s.fastest(ctx, g)
+	case MinProcTimeExact:
+		g = goal{theWorth, taskTimes{}}
+		s.exact(ctx, Best{By: g.by, Rough: true})
 	}
+	return s.found(ctx, g)
 }
 
 // nCheapest looks at the n cheapest usable slots whenever a new slot is among

@@ -16,15 +16,14 @@ import (
 
 // search is one question to a slot list, and the best answer found so far.
 type search struct {
-	set     Settings
-	req     entity.Request
-	list    []entity.Slot
-	remains *extreme // where slots come from if there is no list
-	until   des.Time // the latest start of a window
-	due     des.Time // the latest end of a task
-	tariff  tariff
-	work    plan.Work
-	best    answer
+	set    Settings
+	req    entity.Request
+	list   []entity.Slot
+	until  des.Time // the latest start of a window
+	due    des.Time // the latest end of a task
+	tariff tariff
+	work   plan.Work
+	best   answer
 }
 
 // answer is a choice of n slots and a common start.
@@ -81,7 +80,7 @@ func (s *search) ask(set Settings, req entity.Request, list []entity.Slot, until
 }
 
 func (s *scan) done() {
-	s.list, s.remains, s.req = nil, nil, entity.Request{} // the pool must not keep them alive
+	s.list, s.req = nil, entity.Request{} // the pool must not keep them alive
 	scans.Put(s)
 }
 
@@ -94,10 +93,6 @@ const ctxEvery = 4096
 // at the latest start, and when the context ends (found then reports the error).
 func (s *search) offers(ctx context.Context) iter.Seq2[des.Time, offer] {
 	return func(yield func(des.Time, offer) bool) {
-		if s.remains != nil {
-			s.remains.each(ctx, s, yield)
-			return
-		}
 		for i := range s.list {
 			slot := &s.list[i]
 			now := slot.Start
@@ -148,21 +143,13 @@ func (s *search) found(ctx context.Context, g goal) (plan.Found, error) {
 	w := &found.Window
 	*w = entity.Window{Start: b.start, Nodes: len(b.offers), Tasks: make([]entity.Task, len(b.offers))}
 	for i, o := range b.offers {
-		node := s.node(o)
+		node := s.list[o.slot].Node
 		w.Tasks[i] = entity.Task{Node: node, End: b.start + o.length}
 		w.End = max(w.End, w.Tasks[i].End)
 		w.Cost += realCost(node.Price, o.length)
 	}
 	w.Value = s.shown(g, w)
 	return found, nil
-}
-
-// node is the node of an offer.
-func (s *search) node(o offer) *entity.Node {
-	if s.remains != nil {
-		return s.remains.supply.nodes[s.remains.met[o.slot]]
-	}
-	return s.list[o.slot].Node
 }
 
 // repeat finds a window with first, cuts it out of the slot list, and does so

@@ -112,10 +112,17 @@ func Subtract(slots []entity.Slot, w *entity.Window) ([]entity.Slot, error) {
 	return cut.subtract(slots, w)
 }
 
-// subtraction is Subtract with its scratch, for those who subtract often.
+// subtraction is Subtract with its scratch, for those who subtract often, and who may have
+// no use for what holds less than the least work.
 type subtraction struct {
+	least  float64
 	tails  []entity.Slot
 	places []int32
+}
+
+// workIn is what a slot's node can do in it.
+func workIn(s *entity.Slot) float64 {
+	return s.Node.Perf * float64(uint64(s.End-s.Start)) // the difference of any two times
 }
 
 func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.Slot, error) {
@@ -135,7 +142,9 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 				if task.End < s.End {
 					tail := *s
 					tail.Start = task.End
-					c.tails = append(c.tails, tail)
+					if workIn(&tail) >= c.least {
+						c.tails = append(c.tails, tail)
+					}
 				}
 				break
 			}
@@ -148,8 +157,9 @@ func (c *subtraction) subtract(slots []entity.Slot, w *entity.Window) ([]entity.
 	slices.Sort(c.places)
 	out := -1
 	for k, p := range c.places {
-		if slots[p].Start < w.Start {
-			slots[p].End = w.Start
+		head := slots[p]
+		if head.End = w.Start; head.Start < w.Start && workIn(&head) >= c.least {
+			slots[p] = head
 			if out >= 0 {
 				slots[out] = slots[p]
 				out++

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// extremes are the goals whose searches take their turns on a supply.
+// extremes are the goals whose searches begin anew, and pass over slots without room.
 var extremes = []RoughGoal{
 	MinCost, MinRunTime, MinFinish, MinProcTime, MinRunTimeExact, MinFinishExact, MinProcTimeSubstitution,
 }
