@@ -1,0 +1,304 @@
+package slurm
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Accounts is the tree of accounts and users with their shares and what they have used.
+type Accounts struct {
+	qos   map[string]*qos
+	root  *association
+	users int // associations of users, root's own among them
+}
+
+// association is an account, or a user within one. Usage is in seconds of billing.
+type association struct {
+	name     string
+	isUser   bool
+	parent   *association
+	children []*association
+	shares   float64
+	usage    float64 // of all below it, decayed up to the last computation of priorities
+	level    float64 // shares over usage, each as a part of the siblings'
+	factor   float64 // of a user: the fair share, 0 to 1
+	limits
+	use use
+}
+
+// rootAccount is the name of the account above all, and of its own user.
+const rootAccount = "root"
+
+// NewAccounts is a tree of nobody but root, whose user counts among the users.
+func NewAccounts() *Accounts {
+	a := &Accounts{qos: map[string]*qos{}, root: &association{name: rootAccount, shares: 1}}
+	a.add(a.root, rootAccount, true, 1)
+	return a
+}
+
+func (a *Accounts) add(parent *association, name string, isUser bool, shares float64) *association {
+	child := &association{name: name, isUser: isUser, parent: parent, shares: shares}
+	parent.children = append(parent.children, child)
+	if isUser {
+		a.users++
+	}
+	return child
+}
+
+// find is the account, or the user where user is not empty, or nil.
+func (a *Accounts) find(account, user string) *association {
+	var search func(at *association) *association
+	search = func(at *association) *association {
+		if at.name == account && !at.isUser {
+			if user == "" {
+				return at
+			}
+			for _, child := range at.children {
+				if child.isUser && child.name == user {
+					return child
+				}
+			}
+			return nil
+		}
+		for _, child := range at.children {
+			if found := search(child); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return search(a.root)
+}
+
+// ReadAccounts reads the commands of sacctmgr that made the accounts, one a line:
+//
+//	add account NAME [parent=ACCOUNT] [fairshare=SHARES]
+//	add user NAME account=ACCOUNT [fairshare=SHARES]
+//	add qos NAME [priority=N] [LIMIT=...]
+//	modify account|user|qos NAME set LIMIT=...
+//
+// It returns as well the limits that are not simulated.
+func ReadAccounts(name string, r io.Reader) (*Accounts, []Unknown, error) {
+	a := NewAccounts()
+	var unknown []Unknown
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		missed, err := a.command(words)
+		if err != nil {
+			return nil, nil, &ConfigError{name, n, strings.Join(words[:min(len(words), 3)], " "), err}
+		}
+		for _, key := range missed {
+			unknown = append(unknown, Unknown{key, n})
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return a, unknown, nil
+}
+
+// command carries one command of sacctmgr out. It returns the limits that are not simulated.
+func (a *Accounts) command(words []string) (missed []string, err error) {
+	if len(words) < 3 || words[0] != "add" && words[0] != "modify" {
+		return nil, fmt.Errorf("want add or modify, then account, user or qos, a name and KEY=VALUE")
+	}
+	options := map[string]string{}
+	for _, word := range words[3:] {
+		key, value, found := strings.Cut(word, "=")
+		switch {
+		case word == "set" && words[0] == "modify":
+		case !found:
+			return nil, fmt.Errorf("%q: want KEY=VALUE", word)
+		default:
+			options[strings.ToLower(key)] = value
+		}
+	}
+	of, err := a.named(words[0] == "add", words[1], words[2], options)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		value := options[key]
+		switch key {
+		case "description", "organization", "account", "parent", "fairshare":
+			continue
+		}
+		for _, l := range of {
+			known, err := l.set(key, value)
+			if err != nil {
+				return nil, fmt.Errorf("%s=%s: %w", key, value, err)
+			}
+			if !known {
+				missed = append(missed, key+"="+value)
+			}
+		}
+	}
+	return missed, nil
+}
+
+// named is the limits of the account, the user's associations or the QoS of that name. One that
+// is to be added is added first.
+func (a *Accounts) named(add bool, kind, name string, options map[string]string) ([]*limits, error) {
+	switch kind {
+	case "qos":
+		if add {
+			a.qos[name] = &qos{name: name}
+		}
+		if a.qos[name] == nil {
+			return nil, fmt.Errorf("there is no QoS %q", name)
+		}
+		return []*limits{&a.qos[name].limits}, nil
+	case "account", "user":
+	default:
+		return nil, fmt.Errorf("%q: want account, user or qos", kind)
+	}
+	if !add {
+		var all []*limits
+		for at := range a.all {
+			if at.name == name && at.isUser == (kind == "user") {
+				all = append(all, &at.limits)
+			}
+		}
+		if len(all) == 0 {
+			return nil, fmt.Errorf("there is no %s %q", kind, name)
+		}
+		return all, nil
+	}
+	shares := 1.0
+	if text, said := options["fairshare"]; said {
+		if _, err := fmt.Sscanf(text, "%g", &shares); err != nil || !(shares >= 0) || math.IsInf(shares, 0) {
+			return nil, fmt.Errorf("fairshare=%s: want a number of 0 or more", text)
+		}
+	}
+	within, user := options["account"], name
+	if kind == "account" {
+		within, user = cmp.Or(options["parent"], rootAccount), ""
+		if a.find(name, "") != nil {
+			return nil, fmt.Errorf("the account is there already")
+		}
+	}
+	parent := a.find(within, "")
+	switch {
+	case parent == nil:
+		return nil, fmt.Errorf("there is no account %q", within)
+	case user != "" && a.find(within, user) != nil:
+		return nil, fmt.Errorf("the user is there already, in account %q", within)
+	}
+	return []*limits{&a.add(parent, name, kind == "user", shares).limits}, nil
+}
+
+// all yields all associations, each before those below it.
+func (a *Accounts) all(yield func(*association) bool) {
+	var each func(at *association) bool
+	each = func(at *association) bool {
+		if !yield(at) {
+			return false
+		}
+		for _, child := range at.children {
+			if !each(child) {
+				return false
+			}
+		}
+		return true
+	}
+	each(a.root)
+}
+
+// decay multiplies what everybody has used.
+func (a *Accounts) decay(by float64) {
+	for at := range a.all {
+		at.usage *= by
+	}
+}
+
+// charge adds to the usage of a user and of all accounts above.
+func (u *association) charge(amount float64) {
+	for at := u; at != nil; at = at.parent {
+		at.usage += amount
+	}
+}
+
+// rankShares computes each user's fair share by Slurm's fair tree: siblings are ranked by their
+// level, an account's users are ranked where their account is, and a user's factor is the rank as
+// a part of the users. Users that tie have the better one's rank.
+func (a *Accounts) rankShares() {
+	ranks := fairRanks{all: a.users, tied: a.users, free: a.users}
+	ranks.descend(a.root.children, false)
+}
+
+// fairRanks counts ranks down while the tree is walked.
+type fairRanks struct {
+	all  int // users
+	tied int // the rank of who ties with the one before
+	free int // the rank of who does not
+}
+
+// descend ranks siblings. The first of them ties with whoever came before where firstTied.
+func (r *fairRanks) descend(siblings []*association, firstTied bool) {
+	if len(siblings) == 0 {
+		return
+	}
+	shares := 0.0
+	for _, s := range siblings {
+		shares += s.shares
+	}
+	of := siblings[0].parent.usage
+	for _, s := range siblings {
+		used := 0.0
+		if of > 0 {
+			used = s.usage / of
+		}
+		switch {
+		case s.shares == 0:
+			s.level = 0
+		case used == 0:
+			s.level = math.Inf(1)
+		default:
+			s.level = s.shares / shares / used
+		}
+	}
+	order := slices.Clone(siblings)
+	slices.SortStableFunc(order, func(a, b *association) int {
+		if by := cmp.Compare(b.level, a.level); by != 0 {
+			return by
+		}
+		switch { // users before accounts
+		case a.isUser == b.isUser:
+			return 0
+		case a.isUser:
+			return -1
+		}
+		return 1
+	})
+	for i, s := range order {
+		tied := i == 0 && firstTied || i > 0 && order[i-1].level == s.level
+		if !s.isUser {
+			r.descend(s.children, tied)
+			continue
+		}
+		if !tied {
+			r.tied = r.free
+		}
+		s.factor = float64(r.tied) / float64(r.all)
+		r.free--
+	}
+}
+
+// topPriority is the highest priority of a QoS.
+func (a *Accounts) topPriority() float64 {
+	top := 0.0
+	for _, q := range a.qos {
+		top = max(top, q.priority)
+	}
+	return top
+}

@@ -1,0 +1,237 @@
+package slurm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Controller schedules jobs as slurmctld does. It begins at time 0.
+type Controller struct {
+	// Started is called for each job that starts, at its start.
+	Started func(now des.Time, j *Job)
+	// Stopped is called for each job that the controller ends, and why: its nodes are free when
+	// Release says so. A job that had not started has none, and Release is not to be called.
+	Stopped func(now des.Time, j *Job, why Stop)
+
+	jobs     map[int]*Job // whose records are kept
+	purged   map[int]bool // whose records were
+	lastID   int
+	conf     *Config
+	accounts *Accounts
+	parts    []*partition
+	up       nodeSet // nodes that are up
+	free     usage   // what no job has
+	cores    []coreSet
+	licenses map[string]int // that no job has
+	leaving  nodeSet        // nodes of jobs that complete
+
+	reserved []*Reservation
+	basic    uint32   // the last priority that priority/basic gave
+	pending  []*entry // by submission
+	order    []*entry // the same in the order of the queue, if sorted
+	sorted   bool
+	running  []*Job // by start
+
+	main     mainLoop
+	backfill backfillLoop
+	decay    decayLoop
+	ended    []record // of jobs that are over and whose records are kept
+}
+
+// record is a job that is over, and the second in which it ended.
+type record struct {
+	job *Job
+	end int64
+}
+
+// retire keeps the record of a job that is over.
+func (c *Controller) retire(now des.Time, j *Job) {
+	c.ended = append(c.ended, record{j, c.second(now)})
+	c.main.keep(c.purgePeriod(), now)
+}
+
+// partition is a partition as passes need it.
+type partition struct {
+	*Partition
+	at     int
+	nodes  nodeSet
+	factor float64 // PriorityJobFactor as a part of the largest
+}
+
+// New is a controller of an idle machine.
+func New(conf *Config, accounts *Accounts) *Controller {
+	c := &Controller{jobs: map[int]*Job{}, purged: map[int]bool{}, conf: conf, accounts: accounts, up: allNodes(len(conf.Nodes)), leaving: newNodeSet(len(conf.Nodes))}
+	top := 1
+	for _, p := range conf.Partitions {
+		top = max(top, p.JobFactor)
+	}
+	for i := range conf.Partitions {
+		p := &partition{Partition: &conf.Partitions[i], at: i, nodes: newNodeSet(len(conf.Nodes))}
+		p.factor = float64(p.JobFactor) / float64(top)
+		for _, n := range p.Nodes {
+			p.nodes.add(n)
+		}
+		c.parts = append(c.parts, p)
+	}
+	c.free, c.licenses = newUsage(conf), map[string]int{}
+	for _, l := range conf.Licenses {
+		c.licenses[l.Kind] += l.Count
+	}
+	for i := range conf.Nodes {
+		c.cores = append(c.cores, newCoreSet(conf.Nodes[i].CPUs()))
+	}
+	c.basic = basicPriority
+	c.main.begin(&conf.Schedule)
+	c.backfill.begin(&conf.Schedule)
+	if conf.Priority.Multifactor && conf.Database {
+		c.computePriorities(0)
+		c.decay.due = conf.Priority.Period
+	} else {
+		c.decay.due = des.Forever
+	}
+	return c
+}
+
+// second is the second of the host's clock that t lies in.
+func (c *Controller) second(t des.Time) int64 { return int64(t/des.Second) + c.conf.Epoch }
+
+// setOf is a set of nodes by their positions.
+func (c *Controller) setOf(nodes []int) (nodeSet, error) {
+	set := newNodeSet(len(c.conf.Nodes))
+	for _, n := range nodes {
+		if n < 0 || n >= len(c.conf.Nodes) {
+			return nil, fmt.Errorf("there is no node %d", n)
+		}
+		set.add(n)
+	}
+	return set, nil
+}
+
+// changed notes that something has changed at now that backfill may make use of.
+func (c *Controller) changed(now des.Time) { c.backfill.changed = now }
+
+// End says that the job's work is over. Its nodes complete until Release. A job that has run beyond
+// its limit, as OverTimeLimit lets it, has failed.
+func (c *Controller) End(now des.Time, j *Job) {
+	c.finish(now, j, j.ExitCode != 0 || c.limitSecond(j) < c.second(now))
+}
+
+// finish ends a job that runs.
+func (c *Controller) finish(now des.Time, j *Job, failed bool) {
+	j.state, j.failed = completing, failed
+	c.running = slices.DeleteFunc(c.running, func(r *Job) bool { return r == j })
+	c.retire(now, j)
+	c.count(j, 0, false)
+	if c.conf.Enforce.Limits {
+		c.charge(j, now)
+	}
+	c.leaving.unite(j.nodes)
+	c.changed(now)
+}
+
+// Release says that the nodes of a job that ended are free.
+func (c *Controller) Release(now des.Time, j *Job) {
+	j.state = done
+	c.leaving.remove(j.nodes)
+	for _, l := range j.Licenses {
+		c.licenses[l.Kind] += l.Count
+	}
+	for _, p := range j.Placed {
+		c.cores[p.Node].free(p.Cores)
+		c.free.add(p.Node, len(p.Cores), p.Mem, j.GRES)
+	}
+	c.changed(now)
+	if j.requeued {
+		c.requeue(now, j)
+	}
+	if c.conf.Schedule.Defer {
+		c.main.stir(&c.conf.Schedule, now)
+	} else {
+		c.main.request(c, now, false)
+	}
+}
+
+// Next is the instant at which the controller wants to act next.
+func (c *Controller) Next() des.Time {
+	return min(c.main.passDue, c.backfill.next(), c.decay.due, c.main.next())
+}
+
+// Act has the controller do what is due at now, which is what Next said. Of loops that wake at one
+// instant the one that has slept longest comes first; the main loop sleeps a second at a time, and
+// is the last.
+func (c *Controller) Act(now des.Time) {
+	if c.main.passDue == now {
+		c.pass(now)
+	}
+	if c.decay.due == now && c.decaysFirst(now) {
+		c.tick(now)
+	}
+	if c.backfill.next() == now {
+		c.runBackfill(now)
+	}
+	c.backfill.looked = now
+	if c.decay.due == now {
+		c.tick(now)
+	}
+	if c.main.next() == now {
+		c.wakeMain(now)
+	}
+}
+
+// decaysFirst reports whether the loop of priorities has slept longer than backfill. Where both
+// fell asleep at one instant they wake in the order in which they did.
+func (c *Controller) decaysFirst(now des.Time) bool {
+	asleep := now - des.Second // backfill looks every second
+	if now == c.backfill.ran.Add(c.backfill.interval) {
+		asleep = c.backfill.ran
+	}
+	if c.decay.last != asleep {
+		c.decay.first = c.decay.last < asleep
+	}
+	return c.decay.first
+}
+
+// tick computes priorities, and has them be computed again a period later.
+func (c *Controller) tick(now des.Time) {
+	c.computePriorities(now)
+	c.decay.due = now.Add(c.conf.Priority.Period)
+}
+
+// start starts the job of e on the nodes chosen.
+func (c *Controller) start(now des.Time, e *entry, placed []Placement) {
+	j := e.job
+	j.state, j.Start, j.StartedIn, j.Placed = running, now, e.part.at, placed
+	j.nodes = newNodeSet(len(c.conf.Nodes))
+	for _, l := range j.Licenses {
+		c.licenses[l.Kind] -= l.Count
+	}
+	cpus := 0
+	for _, p := range placed {
+		j.nodes.add(p.Node)
+		c.cores[p.Node].take(p.Cores)
+		c.free.add(p.Node, -len(p.Cores), -p.Mem, negative(j.GRES))
+		cpus += p.CPUs
+	}
+	j.billing = c.billing(j, e.part, cpus)
+	c.leave(j)
+	c.running = append(c.running, j)
+	c.count(j, -1, true)
+	j.began = true
+	if c.main.limitDue == des.Forever {
+		c.main.limitDue = (now/limitInterval + 1) * limitInterval
+	}
+	c.changed(now)
+	c.Started(now, j)
+}
+
+// licensed reports whether the licences that the job needs are free.
+func (c *Controller) licensed(j *Job) bool {
+	for _, l := range j.Licenses {
+		if c.licenses[l.Kind] < l.Count {
+			return false
+		}
+	}
+	return true
+}

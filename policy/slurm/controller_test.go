@@ -1,0 +1,140 @@
+package slurm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+func newController(t testing.TB) *Controller {
+	conf, _, err := ReadConfig("slurm.conf", strings.NewReader(smallConf))
+	require.NoError(t, err)
+	c := New(conf, NewAccounts())
+	c.Started = func(des.Time, *Job) {}
+	c.Stopped = func(des.Time, *Job, Stop) {}
+	return c
+}
+
+// TestWhatIsNoJobIsAnError submits what no user could.
+func TestWhatIsNoJobIsAnError(t *testing.T) {
+	c := newController(t)
+	good := func() *Job { return &Job{ID: 2, Partitions: []int{0}, Limit: des.Hour} }
+	require.NoError(t, c.Submit(0, good()))
+	for want, spoil := range map[string]func(j *Job){
+		"job 2 comes after job 2: want rising numbers":    func(j *Job) { j.ID = 2 },
+		"job 3 names no partition":                        func(j *Job) { j.Partitions = nil },
+		"job 3: there is no partition 2":                  func(j *Job) { j.Partitions = []int{2} },
+		"job 3: there is no node 6":                       func(j *Job) { j.Required = []int{6} },
+		"job 3: want amounts from 0 to 268435456":         func(j *Job) { j.Tasks = -1 },
+		"job 3: want a limit above 0 and no time below 0": func(j *Job) { j.Limit = 0 },
+		string(ErrConfiguration):                          func(j *Job) { j.Nodes = 7 },
+		string(ErrDependency):                             func(j *Job) { j.After = []Dependency{{"afterok", 1}} },
+		string(ErrReservation):                            func(j *Job) { j.Reservation = "none" },
+	} {
+		j := good()
+		j.ID = 3
+		spoil(j)
+		require.EqualError(t, c.Submit(0, j), want)
+	}
+	require.Error(t, c.Down(0, []int{6}))
+	require.Error(t, c.Reserve(0, &Reservation{Name: "r", Nodes: []int{-1}}))
+}
+
+// TestReservationsAreRefused makes reservations of nodes that are not to be had.
+func TestReservationsAreRefused(t *testing.T) {
+	c := newController(t)
+	r := func(from, to des.Time, nodes ...int) *Reservation {
+		return &Reservation{Name: "r", Start: from * des.Hour, End: to * des.Hour, Nodes: nodes}
+	}
+	require.NoError(t, c.Reserve(0, r(2, 3, 0, 1)))
+	require.ErrorIs(t, c.Reserve(0, r(1, 4, 1, 2)), ErrOverlap)
+	require.NoError(t, c.Reserve(0, r(3, 4, 1, 2)), "one after the other")
+	require.NoError(t, c.Submit(0, &Job{ID: 1, Nodes: 1, Partitions: []int{0}, Limit: 8 * des.Hour, Required: []int{3}}))
+	for c.running == nil {
+		c.Act(c.Next())
+	}
+	require.ErrorIs(t, c.Reserve(c.Next(), r(6, 7, 3)), ErrBusy)
+	free := r(6, 7, 3)
+	free.Maintenance = true
+	require.NoError(t, c.Reserve(c.Next(), free))
+}
+
+// TestMergeSortKeepsWhatComparesEqual sorts by merging, and by a relation that is no order.
+func TestMergeSortKeepsWhatComparesEqual(t *testing.T) {
+	words := mergeSort(strings.Fields("bb a cc b aa c"), func(a, b string) int { return len(a) - len(b) })
+	require.Equal(t, strings.Fields("a b c bb cc aa"), words)
+	beats := map[string]string{"rock": "scissors", "scissors": "paper", "paper": "rock"}
+	game := mergeSort(strings.Fields("rock paper scissors"), func(a, b string) int {
+		switch {
+		case beats[a] == b:
+			return -1
+		case beats[b] == a:
+			return 1
+		}
+		return 0
+	})
+	require.Equal(t, strings.Fields("rock scissors paper"), game)
+}
+
+// Example runs three jobs on a machine of two nodes: the second waits for the first, and the third,
+// which is short, is backfilled.
+func Example() {
+	conf, _, err := ReadConfig("slurm.conf", strings.NewReader(`
+NodeName=n[1-2] CPUs=8
+PartitionName=main Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var running []*Job
+	left := 3
+	c := New(conf, NewAccounts())
+	c.Started = func(now des.Time, j *Job) {
+		fmt.Printf("job %d starts at %d s on %s\n", j.ID, now/des.Second, HostList(names(conf, j)))
+		running = append(running, j)
+		left--
+	}
+	for i, j := range []*Job{
+		{Nodes: 1, Limit: des.Hour, Length: 600 * des.Second},
+		{Nodes: 2, Limit: des.Hour, Length: 100 * des.Second},
+		{Nodes: 1, Limit: 5 * des.Minute, Length: 90 * des.Second},
+	} {
+		j.ID, j.Partitions = i+1, []int{0}
+		if err := c.Submit(0, j); err != nil {
+			fmt.Println(err)
+		}
+	}
+	ends := func(j *Job) des.Time { return j.Start.Add(j.Length) }
+	for left > 0 {
+		now := c.Next()
+		for i, j := range running {
+			if ends(j) <= now {
+				now = ends(j)
+				running = append(running[:i:i], running[i+1:]...)
+				c.End(now, j)
+				c.Release(now, j)
+				break
+			}
+		}
+		if now == c.Next() {
+			c.Act(now)
+		}
+	}
+	// Output:
+	// job 1 starts at 3 s on n1
+	// job 3 starts at 30 s on n2
+	// job 2 starts at 603 s on n[1-2]
+}
+
+func names(conf *Config, j *Job) []string {
+	var all []string
+	for _, p := range j.Placed {
+		all = append(all, conf.Nodes[p.Node].Name)
+	}
+	return all
+}

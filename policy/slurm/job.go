@@ -1,0 +1,110 @@
+package slurm
+
+import "github.com/gridslot/gridslot/des"
+
+// Job is a batch job as it was submitted, and what has become of it.
+type Job struct {
+	ID int // as Slurm numbers them, in order of submission
+
+	// What the job asks for; 0 or empty where its submitter did not say.
+	Nodes        int // -N
+	Tasks        int // -n
+	CPUsPerTask  int // -c
+	TasksPerNode int // --ntasks-per-node
+	Memory       int // MB a node (--mem)
+	MemoryPerCPU int // MB a CPU (--mem-per-cpu)
+	GRES         []Amount
+	Licenses     []Amount
+	Exclusive    bool
+	Partitions   []int // positions in Config.Partitions, in the order in which the submitter named them
+	Limit        des.Time
+	Length       des.Time // how long it really runs: what nobody who schedules knows
+	Account      string
+	User         string
+	QOS          string // empty: the user's default
+	Name         string
+	Features     []string // all of which each of its nodes must have (-C)
+	Required     []int    // nodes that it must have (-w), by position
+	Excluded     []int    // nodes that it must not have (-x), by position
+	Begin        des.Time // it does not start before (--begin)
+	Reservation  string   // that it is to run in
+	Nice         int      // taken from its priority
+	Requeue      bool     // it waits again after its node failed or it was preempted
+	Held         bool     // it waits until it is released (-H)
+	After        []Dependency
+	AnyAfter     bool // one of After is enough, not all
+	ExitCode     int  // of its script: what nobody who schedules knows
+
+	// Priority is what Slurm shows: that in the partition which was looked at last when priorities
+	// were computed, or by which backfill tried it last. It decides nothing.
+	Priority uint32
+	// StartedIn is the position of the partition in which it started.
+	StartedIn  int
+	Start      des.Time
+	ByBackfill bool        // backfill started it, not the main scheduler
+	Placed     []Placement // where it runs, by position of the node
+
+	assoc       *association
+	qos         *qos
+	reservation *Reservation
+	part        *partition // that was looked at last; the first of the list at submission
+	submitted   des.Time
+	accrued     des.Time // since when it could have started; 0: it never could
+	basic       uint32   // its priority by priority/basic; 0: none yet
+	reckoned    int      // CPUs that it would have got when nodes were last found for it; 0: never
+	entries     []*entry // waiting: one in each of its partitions
+	nodes       nodeSet  // running: those it has
+	billing     float64  // running: billing a second
+	state       jobState
+	failed      bool   // done: it failed, was killed or cancelled
+	requeued    bool   // it waits again when its nodes are free
+	victims     []*Job // that were ended for it last
+	doomed      bool   // it is preempted and has its grace time
+	began       bool   // it has started at some time
+}
+
+type jobState uint8
+
+const (
+	pending jobState = iota
+	running
+	completing // its work is over, its nodes are not free yet
+	done
+)
+
+// Placement is what a job has of one node.
+type Placement struct {
+	Node  int   // position in Config.Nodes
+	Cores []int // of the node, ascending
+	CPUs  int
+	Mem   int // MB
+}
+
+// Dependency is one condition of a job on another one.
+type Dependency struct {
+	Kind string // after, afterok, afternotok, afterany or singleton
+	Job  int    // the ID; 0 for singleton
+}
+
+// entry is a job in one of its partitions: what the queue consists of.
+type entry struct {
+	job      *Job
+	part     *partition
+	priority uint32
+}
+
+// tasks is how many tasks the job has: as many as it says, or one a node.
+func (j *Job) tasks() int {
+	switch {
+	case j.Tasks > 0:
+		return j.Tasks
+	case j.Nodes > 0:
+		return j.Nodes
+	}
+	return 1
+}
+
+func (j *Job) cpusPerTask() int { return max(j.CPUsPerTask, 1) }
+
+// limitEnds is the instant at which the running job's limit is reached.
+func (j *Job) limitEnds() des.Time { return j.Start.Add(j.Limit) }

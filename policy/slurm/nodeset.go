@@ -1,0 +1,98 @@
+package slurm
+
+import "math/bits"
+
+// nodeSet is a set of nodes by their positions in Config.Nodes. All sets of a controller are
+// equally long.
+type nodeSet []uint64
+
+func newNodeSet(nodes int) nodeSet { return make(nodeSet, (nodes+63)/64) }
+
+// allNodes is the set of all of so many nodes.
+func allNodes(nodes int) nodeSet {
+	all := newNodeSet(nodes)
+	for i := range nodes {
+		all.add(i)
+	}
+	return all
+}
+
+func (s nodeSet) add(i int)  { s[i/64] |= 1 << (i % 64) }
+func (s nodeSet) drop(i int) { s[i/64] &^= 1 << (i % 64) }
+
+func (s nodeSet) clone() nodeSet { return append(nodeSet(nil), s...) }
+
+// intersect makes s the set of what is in s and in other.
+func (s nodeSet) intersect(other nodeSet) {
+	for i, word := range other {
+		s[i] &= word
+	}
+}
+
+func (s nodeSet) remove(other nodeSet) {
+	for i, word := range other {
+		s[i] &^= word
+	}
+}
+
+func (s nodeSet) unite(other nodeSet) {
+	for i, word := range other {
+		s[i] |= word
+	}
+}
+
+func (s nodeSet) count() int {
+	n := 0
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+func (s nodeSet) empty() bool {
+	for _, word := range s {
+		if word != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s nodeSet) meets(other nodeSet) bool {
+	for i, word := range other {
+		if s[i]&word != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s nodeSet) equal(other nodeSet) bool {
+	for i, word := range other {
+		if s[i] != word {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether all of s is in other.
+func (s nodeSet) within(other nodeSet) bool {
+	for i, word := range s {
+		if word&^other[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// all yields the positions of the nodes, ascending.
+func (s nodeSet) all(yield func(int) bool) {
+	for w, word := range s {
+		for ; word != 0; word &= word - 1 {
+			if !yield(w*64 + bits.TrailingZeros64(word)) {
+				return
+			}
+		}
+	}
+}

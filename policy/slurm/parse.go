@@ -1,0 +1,671 @@
+package slurm
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// defaultEpoch is the second at which a controller begins where nobody says when.
+const defaultEpoch = 1_700_000_000
+
+// maxCPUs bounds the cores of all nodes: more than any machine has.
+const maxCPUs = 1 << 28
+
+// ConfigError is a line of slurm.conf that cannot be read.
+type ConfigError struct {
+	File string
+	Line int
+	Key  string // as the file spells it
+	Err  error
+}
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("%s:%d: %s: %v", e.File, e.Line, e.Key, e.Err)
+}
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// setting is one KEY=VALUE of a file.
+type setting struct {
+	key, value string
+	line       int
+}
+
+// Unknown is a setting that is not simulated.
+type Unknown struct {
+	Key  string
+	Line int
+}
+
+// ReadConfig reads slurm.conf. It returns as well, in the order of the file, the settings that
+// may bear on schedules and are not simulated. Settings that bear on none (paths, ports,
+// logging, authentication) are passed over in silence.
+func ReadConfig(name string, r io.Reader) (*Config, []Unknown, error) {
+	file := configFile{name: name, general: map[string]setting{}}
+	if err := file.read(r); err != nil {
+		return nil, nil, err
+	}
+	conf, err := file.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	return conf, file.unknown, nil
+}
+
+// configFile is slurm.conf as it is read, and then as it is taken apart.
+type configFile struct {
+	name       string
+	general    map[string]setting // by key in lower case
+	order      []string           // of the keys of general
+	nodes      [][]setting        // a row NodeName each
+	partitions [][]setting
+	unknown    []Unknown
+	err        error // the first
+}
+
+// read splits the file into settings. A backslash joins a line with the next one.
+func (f *configFile) read(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	joined, first := "", 0
+	for n := 1; lines.Scan(); n++ {
+		text := lines.Text()
+		if joined == "" {
+			first = n
+		}
+		if before, found := strings.CutSuffix(text, `\`); found {
+			joined += before + " "
+			continue
+		}
+		text = joined + text
+		joined = ""
+		text, _, _ = strings.Cut(text, "#")
+		if err := f.row(strings.TrimSpace(text), first); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// row takes one row in.
+func (f *configFile) row(text string, line int) error {
+	if text == "" {
+		return nil
+	}
+	key, value, found := strings.Cut(text, "=")
+	if !found {
+		return &ConfigError{f.name, line, text, fmt.Errorf("want KEY=VALUE")}
+	}
+	switch lower := strings.ToLower(strings.TrimSpace(key)); lower {
+	case "nodename", "partitionname":
+		var row []setting
+		for word := range strings.FieldsSeq(text) {
+			key, value, found := strings.Cut(word, "=")
+			if !found {
+				return &ConfigError{f.name, line, word, fmt.Errorf("want KEY=VALUE")}
+			}
+			row = append(row, setting{key, value, line})
+		}
+		if lower == "nodename" {
+			f.nodes = append(f.nodes, row)
+		} else {
+			f.partitions = append(f.partitions, row)
+		}
+	default:
+		if _, twice := f.general[lower]; !twice {
+			f.order = append(f.order, lower)
+		}
+		f.general[lower] = setting{strings.TrimSpace(key), strings.TrimSpace(value), line}
+	}
+	return nil
+}
+
+// take removes and returns a general setting.
+func (f *configFile) take(key string) (setting, bool) {
+	lower := strings.ToLower(key)
+	s, found := f.general[lower]
+	delete(f.general, lower)
+	return s, found
+}
+
+// fail keeps the first error.
+func (f *configFile) fail(s setting, format string, args ...any) {
+	if f.err == nil {
+		f.err = &ConfigError{f.name, s.line, s.key, fmt.Errorf(format, args...)}
+	}
+}
+
+// miss notes a setting that is not simulated.
+func (f *configFile) miss(s setting) { f.unknown = append(f.unknown, Unknown{s.key, s.line}) }
+
+// count reads a whole number from low on.
+func (f *configFile) count(s setting, low int) int {
+	n, err := strconv.ParseInt(s.value, 10, 32)
+	if err != nil || int(n) < low {
+		f.fail(s, "%q: want a whole number of %d or more", s.value, low)
+	}
+	return int(n)
+}
+
+// number reads a number of 0 or more.
+func (f *configFile) number(s setting) float64 {
+	x, err := strconv.ParseFloat(s.value, 64)
+	if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+		f.fail(s, "%q: want a number of 0 or more", s.value)
+	}
+	return x
+}
+
+// yes reads YES or NO.
+func (f *configFile) yes(s setting) bool {
+	switch strings.ToLower(s.value) {
+	case "yes", "1", "true":
+		return true
+	case "no", "0", "false":
+		return false
+	}
+	f.fail(s, "%q: want YES or NO", s.value)
+	return false
+}
+
+// seconds reads a whole number of seconds.
+func (f *configFile) seconds(s setting) des.Time { return des.Time(f.count(s, 0)) * des.Second }
+
+// duration reads a time of Slurm; see Duration.
+func (f *configFile) duration(s setting) des.Time {
+	t, err := Duration(s.value)
+	if err != nil {
+		f.fail(s, "%v", err)
+	}
+	return t
+}
+
+// Duration reads a time as Slurm writes it: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS,
+// DAYS-HOURS, DAYS-HOURS:MINUTES, DAYS-HOURS:MINUTES:SECONDS, or INFINITE or UNLIMITED, which is
+// des.Forever.
+func Duration(text string) (des.Time, error) {
+	switch strings.ToLower(text) {
+	case "infinite", "unlimited":
+		return des.Forever, nil
+	}
+	days, rest, dayed := strings.Cut(text, "-")
+	if !dayed {
+		days, rest = "0", text
+	}
+	parts := append([]string{days}, strings.Split(rest, ":")...)
+	units := []des.Time{24 * des.Hour, des.Hour, des.Minute, des.Second}
+	switch {
+	case dayed:
+	case len(parts) == 2: // minutes
+		units = []des.Time{0, des.Minute}
+	case len(parts) == 3: // minutes and seconds
+		units = []des.Time{0, des.Minute, des.Second}
+	}
+	sum := des.Time(0)
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 31)
+		if err != nil || len(parts) > len(units) {
+			return 0, fmt.Errorf("%q is no time: want MINUTES, [DAYS-]HOURS:MINUTES:SECONDS or INFINITE", text)
+		}
+		sum = sum.Add(des.Time(n) * units[i])
+	}
+	return sum, nil
+}
+
+// config makes the settings a Config.
+func (f *configFile) config() (*Config, error) {
+	conf := &Config{Epoch: defaultEpoch, MinJobAge: 300 * des.Second}
+	f.readNodes(conf)
+	f.readPartitions(conf)
+	f.readSelection(conf)
+	f.readScheduling(conf)
+	f.readPriority(conf)
+	if s, found := f.take("AccountingStorageType"); found {
+		conf.Database = strings.HasSuffix(s.value, "slurmdbd")
+	}
+	if s, found := f.take("AccountingStorageEnforce"); found {
+		for word := range strings.SplitSeq(strings.ToLower(s.value), ",") {
+			switch word {
+			case "associations":
+				conf.Enforce.Associations = true
+			case "limits":
+				conf.Enforce.Associations, conf.Enforce.Limits = true, true
+			case "qos":
+				conf.Enforce.Associations, conf.Enforce.QOS = true, true
+			case "safe":
+				conf.Enforce.Associations, conf.Enforce.Limits, conf.Enforce.Safe = true, true, true
+			case "none", "0", "":
+			default:
+				f.fail(s, "%q: want some of associations, limits, qos, safe", word)
+			}
+		}
+	}
+	if s, found := f.take("MinJobAge"); found {
+		conf.MinJobAge = f.seconds(s)
+	}
+	if s, found := f.take("OverTimeLimit"); found {
+		conf.OverTimeLimit = f.duration(s)
+	}
+	if s, found := f.take("CompleteWait"); found && f.seconds(s) > 0 {
+		f.miss(s)
+	}
+	if s, found := f.take("PreemptType"); found {
+		switch conf.Preempt = strings.TrimPrefix(s.value, "preempt/"); conf.Preempt {
+		case "qos", "partition_prio":
+		case "none":
+			conf.Preempt = ""
+		default:
+			f.fail(s, "%q: want preempt/none, preempt/qos or preempt/partition_prio", s.value)
+		}
+	}
+	if s, found := f.take("PreemptMode"); found {
+		switch mode := strings.ToUpper(s.value); mode {
+		case "OFF":
+			conf.Preempt = ""
+		case "REQUEUE":
+		default:
+			f.miss(s)
+		}
+	}
+	if s, found := f.take("PreemptExemptTime"); found {
+		conf.PreemptExempt = f.duration(s)
+	}
+	conf.EnforceLimits = "NO"
+	if s, found := f.take("EnforcePartLimits"); found {
+		switch conf.EnforceLimits = strings.ToUpper(s.value); conf.EnforceLimits {
+		case "NO", "ANY", "ALL":
+		case "YES":
+			conf.EnforceLimits = "ALL"
+		default:
+			f.fail(s, "%q: want NO, ANY or ALL", s.value)
+		}
+	}
+	if s, found := f.take("Licenses"); found {
+		conf.Licenses = f.amounts(s)
+	}
+	for _, key := range f.order {
+		if s, left := f.general[key]; left && !ignored[key] {
+			f.miss(s)
+		}
+	}
+	if f.err == nil && len(conf.Nodes) == 0 {
+		f.err = fmt.Errorf("%s: no row NodeName: there is nothing to run on", f.name)
+	}
+	if f.err == nil && len(conf.Partitions) == 0 {
+		f.err = fmt.Errorf("%s: no row PartitionName: jobs need a partition", f.name)
+	}
+	slices.SortStableFunc(f.unknown, func(a, b Unknown) int { return cmp.Compare(a.Line, b.Line) })
+	return conf, f.err
+}
+
+// ignored are settings that bear on no schedule.
+var ignored = set("clustername slurmctldhost slurmctldport slurmduser slurmuser slurmdport authtype authinfo credtype statesavelocation " +
+	"slurmdspooldir slurmctldpidfile slurmdpidfile slurmctldlogfile slurmdlogfile slurmctlddebug slurmddebug proctracktype taskplugin " +
+	"taskpluginparam switchtype mpidefault mpiparams jobacctgathertype jobacctgatherfrequency jobcomptype jobcomploc jobcomphost " +
+	"jobcomppass jobcompport jobcompuser slurmdparameters slurmdtimeout slurmctldtimeout returntoservice maxjobcount schedulertype " +
+	"selecttype accountingstoragehost accountingstorageport accountingstorageuser accountingstoragepass accountingstoretype grestypes " +
+	"accountingstoragetres prologflags prolog epilog healthcheckprogram healthcheckinterval inactivelimit killwait waittime " +
+	"debugflags accountingstorageflags acctgatherenergytype plugstackconfig treewidth mailprog controlmachine slurmctldparameters")
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
+	}
+	return all
+}
+
+// amounts reads KIND:COUNT,KIND:COUNT.
+func (f *configFile) amounts(s setting) []Amount {
+	amounts, err := parseAmounts(s.value)
+	if err != nil {
+		f.fail(s, "%v", err)
+	}
+	return amounts
+}
+
+// parseAmounts reads KIND:COUNT,KIND:COUNT, where a count that is not said is 1.
+func parseAmounts(text string) ([]Amount, error) {
+	var all []Amount
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		kind, count, counted := strings.Cut(part, ":")
+		n := uint64(1)
+		if counted {
+			var err error
+			if n, err = strconv.ParseUint(count, 10, 31); err != nil {
+				return nil, fmt.Errorf("%q: want KIND:COUNT", part)
+			}
+		}
+		if kind == "" {
+			return nil, fmt.Errorf("%q: want KIND:COUNT", part)
+		}
+		all = append(all, Amount{kind, int(n)})
+	}
+	return all, nil
+}
+
+// weights reads KIND=WEIGHT,KIND=WEIGHT; the weight of memory may be of a unit, as 0.25G, and is
+// made one of a GB.
+func (f *configFile) weights(s setting) []Weight {
+	var all []Weight
+	for part := range strings.SplitSeq(s.value, ",") {
+		kind, value, _ := strings.Cut(part, "=")
+		kind = strings.ToLower(kind)
+		scale := 1.0
+		if kind == "mem" {
+			scale = 1024 // MB
+			switch {
+			case strings.HasSuffix(value, "G"):
+				value, scale = value[:len(value)-1], 1
+			case strings.HasSuffix(value, "M"):
+				value = value[:len(value)-1]
+			case strings.HasSuffix(value, "T"):
+				value, scale = value[:len(value)-1], 1.0/1024
+			}
+		}
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+			f.fail(s, "%q: want KIND=WEIGHT", part)
+			return nil
+		}
+		all = append(all, Weight{kind, x * scale})
+	}
+	return all
+}
+
+// readNodes reads the rows NodeName.
+func (f *configFile) readNodes(conf *Config) {
+	var defaults []setting
+	cores := 0
+	for _, row := range f.nodes {
+		if strings.EqualFold(row[0].value, "DEFAULT") {
+			defaults = append(defaults, row[1:]...)
+			continue
+		}
+		names, err := Hosts(row[0].value)
+		if err != nil {
+			f.fail(row[0], "%v", err)
+			return
+		}
+		node := Node{Memory: 1, Weight: 1}
+		cpus := 0
+		for _, s := range append(slices.Clone(defaults), row[1:]...) {
+			switch strings.ToLower(s.key) {
+			case "cpus", "procs":
+				cpus = f.count(s, 1)
+			case "sockets":
+				node.Sockets = f.count(s, 1)
+			case "corespersocket":
+				node.Cores = f.count(s, 1)
+			case "threadspercore":
+				if f.count(s, 1) > 1 {
+					f.miss(s)
+				}
+			case "realmemory":
+				node.Memory = f.count(s, 1)
+			case "weight":
+				node.Weight = f.count(s, 0)
+			case "feature", "features":
+				node.Features = strings.Split(s.value, ",")
+			case "gres":
+				node.GRES = f.amounts(s)
+			case "nodeaddr", "nodehostname", "port", "state", "tmpdisk", "reason":
+			default:
+				f.miss(s)
+			}
+		}
+		switch { // CPUs alone are so many sockets of one core
+		case node.Sockets == 0 && node.Cores == 0:
+			node.Sockets, node.Cores = max(cpus, 1), 1
+		case node.Sockets == 0:
+			node.Sockets = max(cpus/node.Cores, 1)
+		case node.Cores == 0:
+			node.Cores = max(cpus/node.Sockets, 1)
+		}
+		if cores += node.CPUs() * len(names); cores > maxCPUs || node.Sockets > maxCPUs/node.Cores {
+			f.fail(row[0], "more than %d CPUs", maxCPUs)
+			return
+		}
+		for _, name := range names {
+			node.Name = name
+			conf.Nodes = append(conf.Nodes, node)
+		}
+	}
+}
+
+// readPartitions reads the rows PartitionName.
+func (f *configFile) readPartitions(conf *Config) {
+	at := map[string]int{}
+	for i, node := range conf.Nodes {
+		if _, twice := at[node.Name]; twice {
+			f.fail(f.nodes[0][0], "node %q is defined twice", node.Name)
+		}
+		at[node.Name] = i
+	}
+	var defaults []setting
+	for _, row := range f.partitions {
+		if strings.EqualFold(row[0].value, "DEFAULT") {
+			defaults = append(defaults, row[1:]...)
+			continue
+		}
+		part := Partition{Name: row[0].value, MaxTime: des.Forever, Tier: 1, JobFactor: 1}
+		for _, s := range append(slices.Clone(defaults), row[1:]...) {
+			switch strings.ToLower(s.key) {
+			case "nodes":
+				part.Nodes = f.positions(s, at, len(conf.Nodes))
+			case "default":
+				part.Default = f.yes(s)
+			case "oversubscribe", "shared":
+				switch word := strings.ToUpper(s.value); word {
+				case "EXCLUSIVE":
+					part.Exclusive = true
+				case "NO":
+				default:
+					f.miss(s)
+				}
+			case "maxtime":
+				part.MaxTime = f.duration(s)
+			case "maxnodes":
+				if !strings.EqualFold(s.value, "UNLIMITED") {
+					part.MaxNodes = f.count(s, 1)
+				}
+			case "prioritytier":
+				part.Tier = f.count(s, 0)
+			case "priorityjobfactor":
+				part.JobFactor = f.count(s, 0)
+			case "priority":
+				part.Tier = f.count(s, 0)
+				part.JobFactor = part.Tier
+			case "tresbillingweights":
+				part.BillingWeights = f.weights(s)
+			case "state":
+				if !strings.EqualFold(s.value, "UP") {
+					f.miss(s)
+				}
+			case "alternate", "reqresv", "rootonly", "hidden", "disablerootjobs":
+			default:
+				f.miss(s)
+			}
+		}
+		if slices.ContainsFunc(conf.Partitions, func(p Partition) bool { return p.Name == part.Name }) {
+			f.fail(row[0], "partition %q is defined twice", part.Name)
+		}
+		conf.Partitions = append(conf.Partitions, part)
+	}
+}
+
+// positions reads a host list, or ALL, as positions of nodes.
+func (f *configFile) positions(s setting, at map[string]int, nodes int) []int {
+	var all []int
+	if strings.EqualFold(s.value, "ALL") {
+		for i := range nodes {
+			all = append(all, i)
+		}
+		return all
+	}
+	names, err := Hosts(s.value)
+	if err != nil {
+		f.fail(s, "%v", err)
+		return nil
+	}
+	for _, name := range names {
+		i, found := at[name]
+		if !found {
+			f.fail(s, "node %q has no row NodeName", name)
+			return nil
+		}
+		all = append(all, i)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// readSelection reads SelectTypeParameters and what belongs to it.
+func (f *configFile) readSelection(conf *Config) {
+	if s, found := f.take("SelectTypeParameters"); found {
+		for word := range strings.SplitSeq(strings.ToUpper(s.value), ",") {
+			switch word {
+			case "CR_CORE", "CR_CPU", "CR_PACK_NODES":
+			case "CR_CORE_MEMORY", "CR_CPU_MEMORY":
+				conf.Select.Memory = true
+			case "CR_LLN":
+				conf.Select.LeastLoaded = true
+			default:
+				f.miss(setting{s.key + "=" + word, "", s.line})
+			}
+		}
+	}
+	if s, found := f.take("DefMemPerCPU"); found {
+		conf.Select.DefMemPerCPU = f.count(s, 0)
+	}
+}
+
+// readScheduling reads SchedulerParameters.
+func (f *configFile) readScheduling(conf *Config) {
+	conf.Schedule = Scheduling{Interval: 60 * des.Second, BatchDelay: 3 * des.Second, MinInterval: 2 * des.Tick, QueueDepth: 100,
+		Backfill: true, BackfillInterval: 30 * des.Second, Resolution: 60 * des.Second, Window: 1440 * des.Minute, MaxTests: 500,
+		ReorderVictims: 1, WindowScale: 0}
+	p := &conf.Schedule
+	if s, found := f.take("SchedulerType"); found {
+		p.Backfill = strings.HasSuffix(s.value, "backfill")
+	}
+	all, _ := f.take("SchedulerParameters")
+	for word := range strings.SplitSeq(all.value, ",") {
+		if word == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(strings.TrimSpace(word), "=")
+		s := setting{key, value, all.line}
+		switch strings.ToLower(key) {
+		case "sched_interval":
+			p.Interval = f.seconds(s)
+		case "batch_sched_delay":
+			p.BatchDelay = f.seconds(s)
+		case "sched_min_interval": // microseconds
+			p.MinInterval = des.Time(f.count(s, 0)) * des.Second / 1_000_000
+		case "default_queue_depth":
+			p.QueueDepth = f.count(s, 0)
+		case "partition_job_depth":
+			p.PartitionDepth = f.count(s, 0)
+		case "sched_max_job_start":
+			p.MaxStarts = f.count(s, 0)
+		case "defer":
+			p.Defer = true
+		case "assoc_limit_stop":
+			p.AssocLimitStop = true
+		case "preempt_reorder_count":
+			p.ReorderVictims = f.count(s, 0)
+		case "preempt_youngest_first":
+			p.PreemptYoungest = true
+		case "bf_interval":
+			p.BackfillInterval = des.Time(f.count(s, 1)) * des.Second
+		case "bf_resolution":
+			p.Resolution = des.Time(f.count(s, 1)) * des.Second
+		case "bf_window":
+			p.Window = des.Time(f.count(s, 1)) * des.Minute
+		case "bf_max_job_test":
+			p.MaxTests = f.count(s, 1)
+		case "bf_node_space_size":
+			p.TableSize = f.count(s, 2)
+		case "bf_max_job_start":
+			p.MaxBackfillStart = f.count(s, 0)
+		case "bf_max_job_user":
+			p.MaxPerUser = f.count(s, 0)
+		case "bf_max_job_part":
+			p.MaxPerPartition = f.count(s, 0)
+		case "bf_max_job_user_part":
+			p.MaxPerUserPart = f.count(s, 0)
+		case "bf_max_job_assoc":
+			p.MaxPerAssoc = f.count(s, 0)
+		case "bf_min_age_reserve":
+			p.MinAgeReserve = f.seconds(s)
+		case "bf_min_prio_reserve":
+			p.MinPrioReserve = uint32(f.count(s, 0))
+		case "bf_window_scale":
+			p.WindowScale = f.count(s, 0)
+		case "bf_continue", "bf_max_time", "bf_yield_interval", "bf_yield_sleep", "max_rpc_cnt", "max_sched_time":
+			// They act where a pass takes time, and a pass takes none here.
+		default:
+			f.miss(s)
+		}
+	}
+	if p.TableSize == 0 {
+		p.TableSize = p.MaxTests
+	}
+}
+
+// readPriority reads the settings Priority*.
+func (f *configFile) readPriority(conf *Config) {
+	p := &conf.Priority
+	*p = PriorityRules{MaxAge: 7 * 24 * des.Hour, HalfLife: 7 * 24 * des.Hour, Period: 5 * des.Minute}
+	if s, found := f.take("PriorityType"); found {
+		p.Multifactor = strings.HasSuffix(s.value, "multifactor")
+	}
+	for _, weight := range []struct {
+		key string
+		to  *float64
+	}{{"Age", &p.Age}, {"Fairshare", &p.FairShare}, {"JobSize", &p.JobSize}, {"Partition", &p.Partition}, {"QOS", &p.QOS}} {
+		if s, found := f.take("PriorityWeight" + weight.key); found {
+			*weight.to = f.number(s)
+		}
+	}
+	if s, found := f.take("PriorityMaxAge"); found {
+		if p.MaxAge = f.duration(s); p.MaxAge < des.Second {
+			f.fail(s, "want a time of a second or more")
+		}
+	}
+	if s, found := f.take("PriorityDecayHalfLife"); found {
+		p.HalfLife = f.duration(s)
+	}
+	if s, found := f.take("PriorityCalcPeriod"); found {
+		if p.Period = f.duration(s); p.Period < des.Second {
+			f.fail(s, "want a time of a second or more")
+		}
+	}
+	if s, found := f.take("PriorityFavorSmall"); found {
+		p.FavorSmall = f.yes(s)
+	}
+	if s, found := f.take("PriorityFlags"); found {
+		for word := range strings.SplitSeq(strings.ToUpper(s.value), ",") {
+			if word == "MAX_TRES" {
+				p.MaxTRES = true
+			} else {
+				f.miss(setting{s.key + "=" + word, "", s.line})
+			}
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package slurm
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+func TestHostLists(t *testing.T) {
+	for list, want := range map[string][]string{
+		"n1":             {"n1"},
+		"n[1-3]":         {"n1", "n2", "n3"},
+		"n[08-10],n7,x":  {"n08", "n09", "n10", "n7", "x"},
+		"gpu[1-2],login": {"gpu1", "gpu2", "login"},
+		"":               nil,
+	} {
+		got, err := Hosts(list)
+		require.NoError(t, err, list)
+		require.Equal(t, want, got, list)
+		require.Equal(t, list, HostList(want))
+	}
+	for _, wrong := range []string{"n[1-", "n[3-1]", "n[a]", "n[1-2]x", "a,,b", ",a", "n[1-4000000000]", "n[]"} {
+		_, err := Hosts(wrong)
+		require.Error(t, err, wrong)
+	}
+}
+
+// TestHostListsAreReadBack writes any names and reads them back.
+func TestHostListsAreReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[a-z]{1,3}(0?[1-9][0-9]{0,3}|0|00)?`)
+		names := rapid.SliceOfNDistinct(name, 1, 30, rapid.ID).Draw(t, "names")
+		got, err := Hosts(HostList(names))
+		require.NoError(t, err)
+		require.ElementsMatch(t, names, got)
+	})
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]des.Time{
+		"5": 5 * des.Minute, "5:30": 5*des.Minute + 30*des.Second, "1:00:00": des.Hour, "2-0": 48 * des.Hour,
+		"1-2:30": 26*des.Hour + 30*des.Minute, "0-0:0:7": 7 * des.Second, "INFINITE": des.Forever, "unlimited": des.Forever,
+	} {
+		got, err := Duration(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, wrong := range []string{"", "x", "1:2:3:4", "-5", "1-", "99999999999", "1.5"} {
+		_, err := Duration(wrong)
+		require.Error(t, err, wrong)
+	}
+}
+
+const smallConf = `
+# a cluster
+NodeName=DEFAULT Sockets=2 CoresPerSocket=4 RealMemory=16000
+NodeName=n[1-4] Weight=2
+NodeName=g[1-2] Gres=gpu:4 Feature=fast,big
+PartitionName=main Nodes=ALL Default=YES MaxTime=1-0
+PartitionName=gpu Nodes=g[1-2] MaxNodes=1 OverSubscribe=EXCLUSIVE PriorityTier=3
+SchedulerParameters=bf_interval=60,\
+defer,bf_licenses
+SlurmctldLogFile=/var/log/slurmctld.log
+JobSubmitPlugins=lua
+`
+
+func TestConfigurationIsRead(t *testing.T) {
+	conf, unknown, err := ReadConfig("slurm.conf", strings.NewReader(smallConf))
+	require.NoError(t, err)
+	require.Len(t, conf.Nodes, 6)
+	require.Equal(t, Node{Name: "g2", Sockets: 2, Cores: 4, Memory: 16000, Weight: 1, Features: []string{"fast", "big"}, GRES: []Amount{{"gpu", 4}}}, conf.Nodes[5])
+	require.Equal(t, []int{4, 5}, conf.Partitions[1].Nodes)
+	require.True(t, conf.Partitions[1].Exclusive)
+	require.Equal(t, 24*des.Hour, conf.Partitions[0].MaxTime)
+	require.Equal(t, 60*des.Second, conf.Schedule.BackfillInterval)
+	require.True(t, conf.Schedule.Defer)
+	require.Equal(t, []Unknown{{"bf_licenses", 8}, {"JobSubmitPlugins", 11}}, unknown, "told; paths are not")
+}
+
+func TestWrongConfigurationsNameTheirLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"NodeName=n1\nPartitionName=p Nodes=n2":                           `slurm.conf:2: Nodes: node "n2" has no row NodeName`,
+		"NodeName=n1 CPUs=none\nPartitionName=p Nodes=n1":                 `slurm.conf:1: CPUs: "none": want a whole number of 1 or more`,
+		"NodeName=n1\nPartitionName=p Nodes=n1\nPartitionName=p Nodes=n1": `slurm.conf:3: PartitionName: partition "p" is defined twice`,
+		"nonsense":    `slurm.conf:1: nonsense: want KEY=VALUE`,
+		"NodeName=n1": `slurm.conf: no row PartitionName: jobs need a partition`,
+		"NodeName=n1\nPartitionName=p Nodes=n1\nPriorityCalcPeriod=0":                    `slurm.conf:3: PriorityCalcPeriod: want a time of a second or more`,
+		"NodeName=n[1-9] Sockets=100000 CoresPerSocket=100000":                           `slurm.conf:1: NodeName: more than 268435456 CPUs`,
+		"NodeName=n1\nPartitionName=p Nodes=n1\nSchedulerParameters=defer,bf_interval=0": `slurm.conf:3: bf_interval: "0": want a whole number of 1 or more`,
+	} {
+		_, _, err := ReadConfig("slurm.conf", strings.NewReader(text))
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestAccountsAreRead(t *testing.T) {
+	a, unknown, err := ReadAccounts("sacctmgr.txt", strings.NewReader(`
+add qos low priority=10 maxtresperuser=cpu=8,node=2 maxwall=60
+add account a fairshare=3 grpjobsaccrue=2
+add account b parent=a
+add user u1 account=b fairshare=5 qos=low defaultqos=low
+modify user u1 set maxjobs=4
+`))
+	require.NoError(t, err)
+	require.Equal(t, []Unknown{{"grpjobsaccrue=2", 3}}, unknown)
+	u := a.find("b", "u1")
+	require.Equal(t, "a", u.parent.parent.name)
+	require.Equal(t, 4, u.jobsOfUser)
+	require.Equal(t, map[string]int{"cpu": 8, "node": 2}, a.qos["low"].amountsOfUser)
+	require.Equal(t, des.Hour, a.qos["low"].wall)
+	for text, want := range map[string]string{
+		"add user u1 account=x":        `f:1: add user u1: there is no account "x"`,
+		"add account a\nadd account a": `f:2: add account a: the account is there already`,
+		"add account a fairshare=-1":   `f:1: add account a: fairshare=-1: want a number of 0 or more`,
+		"modify qos x set grpjobs=1":   `f:1: modify qos x: there is no QoS "x"`,
+		"add qos x grptres=cpu":        `f:1: add qos x: grptres=cpu: "cpu": want KIND=COUNT`,
+		"drop user u1":                 `f:1: drop user u1: want add or modify, then account, user or qos, a name and KEY=VALUE`,
+	} {
+		_, _, err := ReadAccounts("f", strings.NewReader(text))
+		require.EqualError(t, err, want)
+	}
+}
+
+// TestFairTree ranks users of two accounts as Slurm's documentation of the fair tree does: an
+// account's users stand where their account stands, and root's own user counts.
+func TestFairTree(t *testing.T) {
+	a, _, err := ReadAccounts("f", strings.NewReader("add account a fairshare=1\nadd account b fairshare=1\n"+
+		"add user a1 account=a\nadd user a2 account=a\nadd user b1 account=b\n"))
+	require.NoError(t, err)
+	a.find("a", "a1").charge(30)
+	a.find("b", "b1").charge(70)
+	a.rankShares()
+	require.Equal(t, 1.0, a.root.children[0].factor, "root has used nothing")
+	require.Equal(t, 3.0/4, a.find("a", "a2").factor)
+	require.Equal(t, 2.0/4, a.find("a", "a1").factor)
+	require.Equal(t, 1.0/4, a.find("b", "b1").factor)
+	a.decay(0.5)
+	require.Equal(t, 50.0, a.root.usage)
+}

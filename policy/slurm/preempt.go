@@ -1,0 +1,100 @@
+package slurm
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// victims are the running jobs that the job of e may preempt: of QoSs of a low priority and small
+// jobs first, or the youngest first.
+func (c *Controller) victims(e *entry, now des.Time) []*Job {
+	if c.conf.Preempt == "" {
+		return nil
+	}
+	var all []*Job
+	byID := slices.SortedFunc(slices.Values(c.running), func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
+	for _, j := range byID {
+		ran := now - j.Start
+		if !j.doomed && ran >= c.conf.PreemptExempt && c.mayPreempt(e, &entry{job: j, part: c.parts[j.StartedIn]}) &&
+			(j.qos == nil || !j.qos.spared) {
+			all = append(all, j)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Job) int {
+		if c.conf.Schedule.PreemptYoungest {
+			return cmp.Compare(b.Start, a.Start)
+		}
+		return cmp.Or(cmp.Compare(priorityOf(a), priorityOf(b)), cmp.Compare(len(a.Placed), len(b.Placed)))
+	})
+	return all
+}
+
+// priorityOf is the priority of the job's QoS.
+func priorityOf(j *Job) float64 {
+	if j.qos == nil {
+		return 0
+	}
+	return j.qos.priority
+}
+
+// preempt ends jobs so that the job of e fits on candidates, where it would fit without them. It
+// reports whether it has ended any. Victims are taken away one by one until the job fits; then,
+// as often as preempt_reorder_count says, the last one is put first and those with the most of
+// the nodes found before others, and it begins anew.
+func (c *Controller) preempt(e *entry, now des.Time, candidates nodeSet) bool {
+	order := c.victims(e, now)
+	if len(order) == 0 || slices.ContainsFunc(e.job.victims, func(j *Job) bool { return j.state == completing }) {
+		return false // nobody to end, or their nodes are on the way
+	}
+	for passes := 0; ; {
+		free := c.free.clone()
+		last, chosen := -1, choice(nil)
+		for i, j := range order {
+			free.release(j)
+			if chosen = c.choose(e, candidates, free); chosen != nil {
+				last = i
+				break
+			}
+		}
+		if last < 0 {
+			return false
+		}
+		nodes := chosen.nodes(len(c.conf.Nodes))
+		if passes++; passes-1 > c.conf.Schedule.ReorderVictims || len(order) <= passes {
+			e.job.victims = nil
+			for _, j := range order[:last+1] {
+				if j.nodes.meets(nodes) {
+					c.evict(now, j)
+					e.job.victims = append(e.job.victims, j)
+				}
+			}
+			return len(e.job.victims) > 0
+		}
+		usable := map[*Job]int{order[last]: 99} // first, whatever it has
+		for _, j := range order[:last] {
+			both := j.nodes.clone()
+			both.intersect(nodes)
+			usable[j] = both.count()
+		}
+		slices.SortStableFunc(order, func(a, b *Job) int { return cmp.Compare(usable[b], usable[a]) })
+	}
+}
+
+// evict ends a job that another one preempts, at once or after its grace time.
+func (c *Controller) evict(now des.Time, j *Job) {
+	if j.qos != nil && j.qos.grace > 0 {
+		j.doomed = true
+		j.Limit = min(j.Limit, now.Add(j.qos.grace)-j.Start)
+		return
+	}
+	c.stop(now, j, Preempted, j.Requeue)
+}
+
+// release gives back what a running job has.
+func (u usage) release(j *Job) {
+	for _, p := range j.Placed {
+		u.add(p.Node, len(p.Cores), p.Mem, j.GRES)
+	}
+}

@@ -1,0 +1,164 @@
+package slurm
+
+import (
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// billing is what a second of the job is charged for: its CPUs, or the weights of its partition.
+func (c *Controller) billing(j *Job, p *partition, cpus int) float64 {
+	if len(p.BillingWeights) == 0 {
+		return float64(cpus)
+	}
+	memory := 0
+	for _, at := range j.Placed {
+		memory += at.Mem
+	}
+	var sum, most, global float64
+	for _, w := range p.BillingWeights {
+		amount := 0.0
+		switch {
+		case w.Kind == "cpu":
+			amount = float64(cpus)
+		case w.Kind == "mem":
+			amount = float64(memory) / 1024
+		case w.Kind == "node":
+			amount = float64(len(j.Placed))
+		default:
+			for _, g := range j.GRES {
+				if w.Kind == "gres/"+g.Kind {
+					amount = float64(g.Count * len(j.Placed))
+				}
+			}
+			for _, l := range j.Licenses {
+				if w.Kind == "license/"+l.Kind {
+					global += float64(l.Count) * w.Value
+				}
+			}
+		}
+		sum += amount * w.Value
+		most = max(most, amount*w.Value)
+	}
+	if c.conf.Priority.MaxTRES {
+		return most + global
+	}
+	return sum + global
+}
+
+// decayLoop computes priorities every PriorityCalcPeriod.
+type decayLoop struct {
+	due  des.Time
+	last des.Time // it ran last; valid if ran
+	ran  bool
+	// first reports whether it woke before backfill when both woke at one instant last.
+	first bool
+}
+
+// perSecond is the part of usage that is left after a second.
+func (c *Controller) perSecond() float64 {
+	if c.conf.Priority.HalfLife == 0 {
+		return 1
+	}
+	return 1 - .693/float64(c.conf.Priority.HalfLife/des.Second)
+}
+
+// charge adds what the job has used since priorities were computed last.
+func (c *Controller) charge(j *Job, now des.Time) {
+	if j.assoc == nil {
+		return
+	}
+	from := c.second(j.Start)
+	if c.decay.ran {
+		from = max(from, c.second(c.decay.last))
+	}
+	seconds := float64(max(0, c.second(now)-from))
+	j.assoc.charge(seconds * math.Pow(c.perSecond(), seconds) * j.billing)
+}
+
+// computePriorities has usage decay, charges what runs, ranks the shares and gives every job that
+// waits its priority.
+func (c *Controller) computePriorities(now des.Time) {
+	if c.decay.ran {
+		c.accounts.decay(math.Pow(c.perSecond(), float64(c.second(now)-c.second(c.decay.last))))
+	}
+	for _, j := range c.running {
+		c.charge(j, now)
+	}
+	c.accounts.rankShares()
+	for i, e := range c.pending {
+		if i == 0 || e.job != c.pending[i-1].job {
+			c.prioritize(e.job, now)
+		}
+		c.changed(now)
+	}
+	c.sorted = false
+	c.decay.last, c.decay.ran = now, true
+}
+
+// prioritize computes the priorities of a job that waits.
+func (c *Controller) prioritize(j *Job, now des.Time) {
+	if j.basic == 0 && !j.Held && !c.conf.Priority.Multifactor {
+		c.basic--
+		j.basic = c.basic
+	}
+	for _, e := range j.entries {
+		e.priority = c.priority(j, e.part, now)
+	}
+	j.Priority = c.priority(j, j.part, now)
+}
+
+// priority is the priority of a job in a partition.
+func (c *Controller) priority(j *Job, part *partition, now des.Time) uint32 {
+	rules := &c.conf.Priority
+	if j.Held {
+		return 0
+	}
+	if !rules.Multifactor {
+		return uint32(int64(j.basic) - int64(j.Nice))
+	}
+	p := 0.0
+	if c.conf.Database {
+		age := float64(max(0, c.second(now)-c.second(j.accrues(now)))) / float64(rules.MaxAge/des.Second)
+		p += rules.Age * min(1, age)
+		if j.assoc != nil {
+			p += rules.FairShare * j.assoc.factor
+		}
+	}
+	p += rules.JobSize * c.sizeFactor(j)
+	p += rules.Partition * part.factor
+	if most := c.accounts.topPriority(); j.qos != nil && most > 0 {
+		p += rules.QOS * (j.qos.priority / most)
+	}
+	return uint32(min(math.MaxUint32, max(1, p-float64(j.Nice))))
+}
+
+// accrues is the instant from which on the job's age counts: since when it could have started.
+func (j *Job) accrues(now des.Time) des.Time {
+	if j.accrued > 0 {
+		return j.accrued
+	}
+	return now
+}
+
+// basicPriority is what priority/basic counts down from: the first job has one less.
+const basicPriority = 4_294_901_760
+
+// sizeFactor is PriorityWeightJobSize's factor: the mean of the job's part of the nodes and of the
+// CPUs, or what is left of 1. The CPUs are those that nodes were last found with, and until then
+// those that the job asks for.
+func (c *Controller) sizeFactor(j *Job) float64 {
+	cpus := 0
+	for i := range c.conf.Nodes {
+		cpus += c.conf.Nodes[i].CPUs()
+	}
+	nodes, wanted := max(j.Nodes, 1), j.reckoned
+	if wanted == 0 {
+		wanted = max(j.tasks()*j.cpusPerTask(), nodes)
+	}
+	size := (float64(nodes)/float64(len(c.conf.Nodes)) + float64(wanted)/float64(cpus)) / 2
+	if c.conf.Priority.FavorSmall {
+		return 1 - size
+	}
+	return size
+}

@@ -1,0 +1,148 @@
+package slurm
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// Submit puts a job into the queue. It returns a Refusal where Slurm would refuse the job, and
+// another error for what is no job: an ID that is not above those of all jobs in the queue before, a partition
+// or a node that there is none of, an amount below 0.
+func (c *Controller) Submit(now des.Time, j *Job) error {
+	if err := c.check(j); err != nil {
+		return err
+	}
+	j.submitted, j.state = now, pending
+	if j.Account != "" {
+		j.assoc = c.accounts.find(j.Account, j.User)
+	}
+	name := j.QOS
+	if name == "" && j.assoc != nil {
+		name = j.assoc.defaultQOS
+	}
+	j.qos = c.accounts.qos[name]
+	for _, at := range j.Partitions {
+		j.entries = append(j.entries, &entry{job: j, part: c.parts[at]})
+	}
+	err := c.refuses(j)
+	if err == nil || errors.Is(err, ErrConfiguration) {
+		j.part = lowest(j.entries).part
+		c.prioritize(j, now) // priority/basic counts those that no nodes suit
+	}
+	if err != nil {
+		j.state, j.failed, j.entries = done, true, nil
+		return err
+	}
+	c.lastID = j.ID
+	c.jobs[j.ID] = j
+	if !j.Held && len(j.After) == 0 {
+		j.accrued = max(now, j.Begin)
+	}
+	c.enter(j)
+	c.main.stir(&c.conf.Schedule, now)
+	c.changed(now)
+	return nil
+}
+
+// check reports what is no job.
+func (c *Controller) check(j *Job) error {
+	if j.ID <= c.lastID {
+		return fmt.Errorf("job %d comes after job %d: want rising numbers", j.ID, c.lastID)
+	}
+	if len(j.Partitions) == 0 {
+		return fmt.Errorf("job %d names no partition", j.ID)
+	}
+	for _, at := range j.Partitions {
+		if at < 0 || at >= len(c.parts) {
+			return fmt.Errorf("job %d: there is no partition %d", j.ID, at)
+		}
+	}
+	for _, n := range append(slices.Clone(j.Required), j.Excluded...) {
+		if n < 0 || n >= len(c.conf.Nodes) {
+			return fmt.Errorf("job %d: there is no node %d", j.ID, n)
+		}
+	}
+	amounts := []int{j.Nodes, j.Tasks, j.CPUsPerTask, j.TasksPerNode, j.Memory, j.MemoryPerCPU}
+	for _, a := range append(slices.Clone(j.GRES), j.Licenses...) {
+		amounts = append(amounts, a.Count)
+	}
+	if slices.Min(amounts) < 0 || slices.Max(amounts) > maxCPUs {
+		return fmt.Errorf("job %d: want amounts from 0 to %d", j.ID, maxCPUs)
+	}
+	if j.Limit <= 0 || j.Begin < 0 {
+		return fmt.Errorf("job %d: want a limit above 0 and no time below 0", j.ID)
+	}
+	return nil
+}
+
+// lowest is the entry of a job that would be looked at last.
+func lowest(entries []*entry) *entry {
+	return slices.MinFunc(entries, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.part.Tier, b.part.Tier), cmp.Compare(a.part.JobFactor, b.part.JobFactor))
+	})
+}
+
+// Refusal is why a job or a reservation is refused as it comes, in Slurm's words.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }
+
+// What is refused: a job that would not fit on idle nodes, that depends on a job that never was,
+// whose limit is beyond what its partitions allow, that its user may not submit, or that names a
+// reservation which it may not use; and a reservation of nodes that are reserved, or in use.
+const (
+	ErrConfiguration Refusal = "Requested node configuration is not available"
+	ErrDependency    Refusal = "Job dependency problem"
+	ErrTimeLimit     Refusal = "Requested time limit is invalid (missing or exceeds some limit)"
+	ErrPolicy        Refusal = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+	ErrReservation   Refusal = "Requested reservation is invalid"
+	ErrOverlap       Refusal = "Requested reservation overlaps with another reservation"
+	ErrBusy          Refusal = "Requested nodes are busy"
+)
+
+// refuses is why the job is refused as it comes, or nil.
+func (c *Controller) refuses(j *Job) error {
+	for _, d := range j.After {
+		if d.Kind != "singleton" && c.jobs[d.Job] == nil && !c.purged[d.Job] {
+			return ErrDependency
+		}
+	}
+	// What became of a job whose record is purged is not asked.
+	j.After = slices.DeleteFunc(j.After, func(d Dependency) bool { return c.purged[d.Job] })
+	if j.Reservation != "" {
+		var err error
+		if j.reservation, err = c.reservationOf(j); err != nil {
+			return err
+		}
+	}
+	if !c.submittable(j) {
+		return ErrPolicy
+	}
+	within := 0
+	for _, e := range j.entries {
+		if c.withinPartition(e) {
+			within++
+		}
+	}
+	switch {
+	case c.conf.EnforceLimits == "ALL" && within < len(j.entries), c.conf.EnforceLimits == "ANY" && within == 0:
+		return ErrTimeLimit
+	}
+	idle := newUsage(c.conf)
+	defer func() { j.reckoned = 0 }()
+	for _, e := range j.entries {
+		if !c.withinPartition(e) || !c.mayRun(j) || c.choose(e, e.part.nodes, idle) != nil {
+			return nil
+		}
+	}
+	return ErrConfiguration
+}
+
+// withinPartition reports whether the partition takes jobs of that size and limit.
+func (c *Controller) withinPartition(e *entry) bool {
+	return e.job.Limit <= e.part.MaxTime && (e.part.MaxNodes == 0 || max(e.job.Nodes, 1) <= e.part.MaxNodes)
+}
