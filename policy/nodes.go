@@ -37,16 +37,18 @@ func NodeRegistry() Table[OnNodes] { return OnNodesWith(Registry(), Finders()) }
 func OnNodesWith(policies Table[entity.Policy], finders Table[plan.Finder]) Table[OnNodes] {
 	var t Table[OnNodes]
 	for _, e := range policies {
-		t = append(t, Row(e.Name, e.Text, func(s *Settings) OnNodes {
-			s.searches()
-			s.declared = append(s.declared, e.Params...)
-			p := e.New(s.args)
+		own := Settings{args: &Args{}}
+		own.searches()
+		t = append(t, Entry[OnNodes]{Name: e.Name, Text: e.Text, Params: append(own.declared, e.Params...), New: func(a *Args) OnNodes {
+			p := e.New(a) // not before it is asked for: a program's own policy may do anything here
 			otherwise := "amp"
 			if _, is := p.(backfill.ListScheduling); is { // where a task ends first
 				otherwise = "min-finish-exact"
 			}
-			return OnNodes{p, s.finder("finder", finders, otherwise), s.args.values["within"]}
-		}))
+			s := Settings{args: a}
+			s.searches()
+			return OnNodes{p, s.finder("finder", finders, otherwise), a.values["within"]}
+		}})
 	}
 	return append(t,
 		Row("css", "cyclic scheduling scheme: batches by the cycle, alternatives by first fit", func(s *Settings) OnNodes {

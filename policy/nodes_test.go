@@ -85,6 +85,7 @@ func TestWhatCannotBeReadOfAPolicyOnNodesSaysWhatIsWanted(t *testing.T) {
 		"batch-slicer:finder=x":    "one of alp, amp",
 		"css:max-cost=-1":          "a number of 0 or more",
 		"easy:finder=square-amp":   "one of alp, amp",
+		"easy:within=":             "the name of a label",
 		"batch-slicer:replan=then": "want never, on-release or every-cycle",
 	} {
 		_, err := policy.NodeRegistry().Parse(spec)

@@ -5,12 +5,10 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -42,16 +40,13 @@ a whole name. Of a single log all is told: who is to be thanked, and what to be 
 			if err != nil {
 				return err
 			}
-			switch {
-			case format == "json":
-				return writeJSON(cmd.OutOrStdout(), logs)
-			case len(args) > 0 && len(logs) == 1:
-				return logs[0].write(shown{cmd.OutOrStdout()})
+			if format == "table" && len(args) > 0 && len(logs) == 1 {
+				return tell(cmd, format, &logs[0])
 			}
-			return writeLogs(shown{cmd.OutOrStdout()}, logs)
+			return tell(cmd, format, logs)
 		},
 	}
-	parsedFlag(cmd, &format, "format", "table", "table|json", "of the list", oneOf("table|json"))
+	choiceFlag(cmd, &format, "format", "table|json", "of the list")
 	return cmd
 }
 
@@ -64,8 +59,11 @@ func completeLogs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// listedLogs are logs of the catalogue.
+type listedLogs []listed
+
 // list are the logs that a pattern is about.
-func list(pattern string) (logs []listed, err error) {
+func list(pattern string) (logs listedLogs, err error) {
 	folder, _ := traces.Cache() // where there is none, none is in it
 	wanted := strings.ToLower(traces.Stem(pattern))
 	if _, err := path.Match(wanted, ""); err != nil {
@@ -89,14 +87,6 @@ func list(pattern string) (logs []listed, err error) {
 	return logs, nil
 }
 
-// known is a number as it is told: "-" where it is 0, which means unknown.
-func known(x float64, digits int) string {
-	if x == 0 {
-		return "-"
-	}
-	return strconv.FormatFloat(x, 'f', digits, 64)
-}
-
 // years are those of the log.
 func (l *listed) years() string {
 	switch {
@@ -108,24 +98,24 @@ func (l *listed) years() string {
 	return fmt.Sprintf("%d-%d", l.From, l.To)
 }
 
-func writeLogs(w io.Writer, logs []listed) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "log\tjobs\tprocessors\tdays\tload\truntime/estimate\tnote\tyears\tfetched")
+func (logs listedLogs) csvRows() [][]string { return nil }
+
+func (logs listedLogs) writeTable(p page) error {
+	p.row("log", "jobs", "processors", "days", "load", "runtime/estimate", "note", "years", "fetched")
 	for _, l := range logs {
 		fetched := "no"
 		if l.Cached != "" {
 			fetched = "yes"
 		}
-		fmt.Fprintln(t, strings.Join([]string{
-			l.Name, known(float64(l.Jobs), 0), known(float64(l.Processors), 0), known(l.Days, 1), known(l.Load, 3), known(l.Accuracy, 3), l.Note, l.years(), fetched,
-		}, "\t"))
+		p.row(l.Name, known(float64(l.Jobs), 0), known(float64(l.Processors), 0), known(l.Days, 1), known(l.Load, 3), known(l.Accuracy, 3), l.Note, l.years(), fetched)
 	}
-	return t.Flush()
+	return nil
 }
 
-// write tells all of one log.
-func (l *listed) write(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func (l *listed) csvRows() [][]string { return nil }
+
+// writeTable tells all of one log.
+func (l *listed) writeTable(p page) error {
 	for _, row := range [][2]string{
 		{"log", l.Name}, {"machine", l.Machine}, {"site", l.Site}, {"processors", known(float64(l.Processors), 0)},
 		{"jobs", known(float64(l.Jobs), 0)}, {"counted by", l.Counted}, {"years", l.years()}, {"days", known(l.Days, 1)},
@@ -134,8 +124,8 @@ func (l *listed) write(w io.Writer) error {
 		{"fetched", cmp.Or(l.Cached, "no: gridslot trace fetch "+l.Name)},
 	} {
 		if row[1] != "" && row[1] != "-" {
-			fmt.Fprintf(t, "%s\t%s\n", row[0], row[1])
+			p.row(row[0], row[1])
 		}
 	}
-	return t.Flush()
+	return nil
 }

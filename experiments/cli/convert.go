@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -102,7 +103,7 @@ func (c *conversion) run(cmd *cobra.Command, from []string, to string) error {
 	case c.by != "":
 		return split(cmd, logs[0], c.by, format, to)
 	case len(logs) > 1:
-		return merge(cmd, c.merge, logs, to, format)
+		return c.merged(cmd, logs, to, format)
 	}
 	return c.convert(cmd, logs[0], from[0], to, format)
 }
@@ -116,7 +117,7 @@ func (c *conversion) checkFlags(cmd *cobra.Command, logs int) error {
 	case c.by != "":
 		return only(cmd, "--by", "by", "to", "from", "procs", "where", "skip", "first", "load", "shift", "sort", "strict", "seed")
 	case logs > 1:
-		return only(cmd, "several logs", "apart", "as-they-stand", "to", "from", "where", "sort", "strict", "seed")
+		return only(cmd, "several logs", "apart", "as-they-stand", "lossless", "to", "from", "where", "sort", "strict", "seed")
 	case cmd.Flags().Changed("apart") || c.merge.AsTheyStand:
 		return usagef("--apart and --as-they-stand are for several logs")
 	}
@@ -139,13 +140,11 @@ func (c *conversion) make(cmd *cobra.Command, table policy.Table[made], from []s
 }
 
 // only refuses flags but those of these names.
-func only(cmd *cobra.Command, with string, names ...string) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && !slices.Contains(names, f.Name) {
-			err = usagef("--%s means nothing with %s: convert what comes of it in a second call", f.Name, with)
-		}
-	})
-	return err
+func only(cmd *cobra.Command, with string, names ...string) error {
+	if flag := firstGiven(cmd, names...); flag != "" {
+		return usagef("--%s means nothing with %s: convert what comes of it in a second call", flag, with)
+	}
+	return nil
 }
 
 // convert writes the records of one log, or of what a source has made.
@@ -168,23 +167,41 @@ func (c *conversion) convert(cmd *cobra.Command, trace *workload.Trace, from, to
 		describeSource(h, text)
 	}
 	h.Add("Note", note(cmd, source))
+	if err := c.write(cmd, []*workload.Trace{trace}, h, trace.Estimated(records), to, format); err != nil {
+		return err
+	}
+	fmt.Fprint(shown{cmd.ErrOrStderr()}, c.cleaning.account(trace))
+	if cut := trace.Report().Count(workload.RuntimeCut); cut > 0 {
+		teller(cmd.ErrOrStderr())("the runtimes of %d jobs were above the longest estimate, and are cut to it: they offer less load", cut)
+	}
+	return nil
+}
+
+// merged writes the records of several logs as one, in the order of submission.
+func (c *conversion) merged(cmd *cobra.Command, logs []*workload.Trace, to string, format workload.Writable) error {
+	h, records, err := c.merge.Logs(logs)
+	if err != nil {
+		return err
+	}
+	h.Add("Note", note(cmd, ""))
+	return c.write(cmd, logs, h, records, to, format)
+}
+
+// write writes OUT, of records of these logs, whole or not at all, and tells what is lost of them.
+func (c *conversion) write(cmd *cobra.Command, logs []*workload.Trace, h *workload.Header, records iter.Seq2[*workload.Record, error], to string, format workload.Writable) error {
 	out, err := createLog(cmd, to, format, h)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	if err := out.writeAll(trace.Estimated(records)); err != nil {
+	if err := out.writeAll(records); err != nil {
 		return err
 	}
-	if lost := lost(trace, format, out.Lost().All()); lost != "" {
+	if lost := lost(logs, format, out.Lost().All()); lost != "" {
 		if c.lossless {
 			return fmt.Errorf("%s\nand --lossless was asked for", lost)
 		}
 		fmt.Fprintln(shown{cmd.ErrOrStderr()}, lost)
-	}
-	fmt.Fprint(shown{cmd.ErrOrStderr()}, c.cleaning.account(trace))
-	if cut := trace.Report().Count(workload.RuntimeCut); cut > 0 {
-		teller(cmd.ErrOrStderr())("the runtimes of %d jobs were above the longest estimate, and are cut to it: they offer less load", cut)
 	}
 	return out.Commit()
 }
@@ -222,13 +239,21 @@ func writable(cmd *cobra.Command, t *simulation.Tables, path, to string) (worklo
 // dropped are findings of a reader that tell of something left behind.
 var dropped = []workload.Reason{workload.ExtraFields, workload.MemoryFractionDropped, workload.CommentNotKept, workload.JobStep, workload.ValueUnreadable}
 
-// lost tells what of a log a format does not hold, and what its reader left behind, or
+// lost tells what of logs a format does not hold, and what their readers left behind, or
 // is "".
-func lost(from *workload.Trace, to workload.Format, losses []workload.Loss) string {
+func lost(logs []*workload.Trace, to workload.Format, losses []workload.Loss) string {
 	var b strings.Builder
-	for why, n := range from.Report().Counts() {
-		if why.Class() == workload.Damaged || slices.Contains(dropped, why) {
-			fmt.Fprintf(&b, "\n  %d lines: %s", n, why.Text())
+	var of, from []string
+	for _, t := range logs {
+		of, from = append(of, t.Name), append(from, t.Format.Name())
+		which := ""
+		if len(logs) > 1 {
+			which = " of " + t.Name
+		}
+		for why, n := range t.Report().Counts() {
+			if why.Class() == workload.Damaged || slices.Contains(dropped, why) {
+				fmt.Fprintf(&b, "\n  %d lines%s: %s", n, which, why.Text())
+			}
 		}
 	}
 	for _, l := range losses {
@@ -237,7 +262,7 @@ func lost(from *workload.Trace, to workload.Format, losses []workload.Loss) stri
 	if b.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: from %s to %s is lost:%s", from.Name, from.Format.Name(), to.Name(), b.String())
+	return fmt.Sprintf("%s: from %s to %s is lost:%s", strings.Join(of, ", "), strings.Join(slices.Compact(from), ", "), to.Name(), b.String())
 }
 
 // note says in the header what was done, as a shell reads it, with the source of the log

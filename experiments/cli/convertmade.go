@@ -4,7 +4,6 @@ package cli
 // domain of the hosts of a platform.
 
 import (
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -32,80 +31,53 @@ type made func(cmd *cobra.Command, out string) error
 
 // makers is the table of what is made that is no log.
 func makers(t *simulation.Tables) policy.Table[made] {
-	between := func(name, otherwise, text string) policy.Param {
-		return policy.Param{Name: name, Values: "A..B", Text: text + " (" + otherwise + ")"}
-	}
 	return policy.Table[made]{
-		{
-			Name: "vo", Text: "META's batches of requests with budgets, as a job file: at the beginning of each cycle so many jobs, each of n nodes and a volume V, with a budget of n V x",
-			Params: []policy.Param{
-				{Name: "cycles", Values: "N", Text: "number of cycles (1)"},
-				{Name: "jobs", Values: "N", Text: "jobs of each cycle (20)"},
-				{Name: "interval", Values: "UNITS", Text: "time units from one cycle to the next (600)"},
-				{Name: "users", Values: "N", Text: "jobs belong to so many users in turn (1)"},
-				between("nodes", "2..5", "n, whole numbers"),
-				between("volume", "100..500", "V, in time units at performance 1"),
-				between("wealth", "1..1.6", "x, what a user pays for a time unit at performance 1"),
-				between("real", "1..1", "what part of its volume a job really has"),
-				{Name: "poorest", Values: "on|off", Text: "META's discount: the poorest have 0.4 of the least x (off)"},
-				{Name: "min-performance", Values: "P", Text: "least performance of the nodes (1)"},
-				{Name: "criteria", Values: "NAME,NAME", Text: "each job's criterion is drawn from these searches for windows (none); see help finders"},
-				simulation.SeedParam,
-			},
-			New: func(a *policy.Args) made { return writeBatches(batchesOf(a, t), simulation.SeedOf(a)) },
-		},
-		{
-			Name: "platform", Text: "hosts of a platform of SimGrid, as Batsim takes it, as nodes of a domain, in CSV; of price 1, without the master and storage hosts",
-			Params: []policy.Param{
-				{Name: "from", Values: "FILE.xml", Text: "the platform (needed); - is standard input"},
-				{Name: "reference", Values: "SPEED", Text: "of performance 1, of one core, with a unit: 2.5Gf (the slowest host's)"},
-			},
-			New: func(a *policy.Args) made {
-				path, _ := a.Value("from")
-				if path == "" {
-					a.Fail("from", "the path of a platform, as in from=cluster.xml")
+		policy.Row("vo", "META's batches of requests with budgets, as a job file: at the beginning of each cycle so many jobs, each of n nodes and a volume V, with a budget of n V x", func(s *policy.Settings) made {
+			b := batchesOf(s, t)
+			text, given := s.Given(simulation.SeedParam.Name, simulation.SeedParam.Values, simulation.SeedParam.Text)
+			return writeBatches(b, simulation.SeedOf(text, given, s.Fail))
+		}),
+		policy.Row("platform", "hosts of a platform of SimGrid, as Batsim takes it, as nodes of a domain, in CSV; of price 1, without the master and storage hosts", func(s *policy.Settings) made {
+			path, _ := s.Given("from", "FILE.xml", "the platform (needed); - is standard input")
+			if path == "" {
+				s.Fail("from", "the path of a platform, as in from=cluster.xml")
+			}
+			reference := 0.0
+			if text, given := s.Given("reference", "SPEED", "of performance 1, of one core, with a unit: 2.5Gf (the slowest host's)"); given {
+				var err error
+				if reference, err = batsim.ParseSpeed(text); err != nil {
+					s.Fail("reference", err.Error())
 				}
-				reference := 0.0
-				if text, given := a.Value("reference"); given {
-					var err error
-					if reference, err = batsim.ParseSpeed(text); err != nil {
-						a.Fail("reference", err.Error())
-					}
-				}
-				return writeNodes(path, reference)
-			},
-		},
+			}
+			return writeNodes(path, reference)
+		}),
 	}
 }
 
 // batchesOf reads the parameters of vo. Jobs are those of the same settings under the key
 // batches of a domain's file.
-func batchesOf(a *policy.Args, t *simulation.Tables) vo.Batches {
-	b := vo.Batches{Cycles: cmp.Or(a.Positive("cycles"), 1), Users: cmp.Or(a.Positive("users"), 1)}
-	b.Jobs = cmp.Or(a.Positive("jobs"), 20)
-	b.Poorest = a.OnOff("poorest", false)
-	b.MinPerf = a.Number("min-performance", 1)
-	interval := a.Number("interval", 600)
-	if !positive(interval) {
-		a.Fail("interval", "a number of time units above 0")
-	}
-	if !positive(b.MinPerf) {
-		a.Fail("min-performance", "a number above 0")
-	}
+func batchesOf(s *policy.Settings, t *simulation.Tables) vo.Batches {
+	b, interval := vo.Batches{Cycles: 1, Users: 1, Batch: vo.Batch{}.WithDefaults()}, 600.0
+	s.Count(&b.Cycles, "cycles", "number of cycles (1)")
+	s.Count(&b.Jobs, "jobs", "jobs of each cycle (20)")
+	s.Above(&interval, "interval", "UNITS", "time units from one cycle to the next (600)")
 	b.Cycle = des.Seconds(interval)
-	b.Nodes = rangeOf(a, "nodes", vo.Range{Min: 2, Max: 5})
-	b.Volume = rangeOf(a, "volume", vo.Range{Min: 100, Max: 500})
-	b.Wealth = rangeOf(a, "wealth", vo.Range{Min: 1, Max: 1.6})
-	b.Real = rangeOf(a, "real", vo.Range{Min: 1, Max: 1})
+	s.Count(&b.Users, "users", "jobs belong to so many users in turn (1)")
+	setRange(s, &b.Nodes, "nodes", "n, whole numbers (2..5)")
 	if b.Nodes.Min != math.Trunc(b.Nodes.Min) || b.Nodes.Max != math.Trunc(b.Nodes.Max) {
-		a.Fail("nodes", "whole numbers, as in 2..5")
+		s.Fail("nodes", "whole numbers, as in 2..5")
 	}
-	if list, given := a.Value("criteria"); given {
+	setRange(s, &b.Volume, "volume", "V, in time units at performance 1 (100..500)")
+	setRange(s, &b.Wealth, "wealth", "x, what a user pays for a time unit at performance 1 (1..1.6)")
+	setRange(s, &b.Real, "real", "what part of its volume a job really has (1..1)")
+	s.OnOff(&b.Poorest, "poorest", "META's discount: the poorest have 0.4 of the least x (off)")
+	s.Above(&b.MinPerf, "min-performance", "P", "least performance of the nodes (1)")
+	if list, given := s.Given("criteria", "NAME,NAME", "each job's criterion is drawn from these searches for windows (none); see help finders"); given {
 		named := policy.Criteria(t.Finders)
 		for name := range strings.SplitSeq(list, ",") {
 			c, err := named(strings.TrimSpace(name))
 			if err != nil {
-				a.Fail("criteria", err.Error())
+				s.Fail("criteria", err.Error())
 			}
 			b.Criteria = append(b.Criteria, c)
 		}
@@ -113,19 +85,19 @@ func batchesOf(a *policy.Args, t *simulation.Tables) vo.Batches {
 	return b
 }
 
-// rangeOf is a range of two numbers, the least and the most.
-func rangeOf(a *policy.Args, name string, otherwise vo.Range) vo.Range {
-	text, given := a.Value(name)
+// setRange declares and reads a range of two numbers, the least and the most.
+func setRange(s *policy.Settings, field *vo.Range, name, text string) {
+	value, given := s.Given(name, "A..B", text)
 	if !given {
-		return otherwise
+		return
 	}
-	low, high, ok := strings.Cut(text, "..")
+	low, high, ok := strings.Cut(value, "..")
 	least, errLeast := strconv.ParseFloat(low, 64)
 	most, errMost := strconv.ParseFloat(high, 64)
 	if !ok || errLeast != nil || errMost != nil || !(least >= 0 && least <= most && most > 0) || math.IsInf(most, 0) {
-		a.Fail(name, fmt.Sprintf("the least and the most, numbers of which the greater is above 0, as in %v..%v", otherwise.Min, otherwise.Max))
+		s.Fail(name, fmt.Sprintf("the least and the most, numbers of which the greater is above 0, as in %v..%v", field.Min, field.Max))
 	}
-	return vo.Range{Min: least, Max: most}
+	*field = vo.Range{Min: least, Max: most}
 }
 
 // batchJobBytes are what a job of a batch takes: a batch is drawn as a whole.

@@ -1,6 +1,6 @@
 package cli
 
-// A log split into several, and several merged into one: forms of trace convert.
+// A log split into several: trace convert --by.
 
 import (
 	"errors"
@@ -126,38 +126,12 @@ func writeParts(cmd *cobra.Command, trace *workload.Trace, s *clean.Split, first
 		if err := out.Close(); err != nil {
 			return err
 		}
-		if lost := out.Lost().All(); len(lost) > 0 && first+i == 0 {
-			fmt.Fprintf(shown{cmd.ErrOrStderr()}, "%s: a file of %s does not hold: %v, and so on\n", trace.Name, format.Name(), lost[0])
+		if lost := lost([]*workload.Trace{trace}, format, out.Lost().All()); lost != "" && first+i == 0 { // and so of the others
+			fmt.Fprintln(shown{cmd.ErrOrStderr()}, lost)
 		}
 		if err := out.Commit(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// merge writes the records of several logs as one, in the order of submission.
-func merge(cmd *cobra.Command, m clean.Merge, logs []*workload.Trace, to string, format workload.Writable) error {
-	h, records, err := m.Logs(logs)
-	if err != nil {
-		return err
-	}
-	h.Add("Note", note(cmd, ""))
-	out, err := createLog(cmd, to, format, h)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	if err := out.writeAll(records); err != nil {
-		return err
-	}
-	for _, t := range logs {
-		for why, n := range t.Report().Counts() {
-			if why.Class() == workload.Damaged {
-				fmt.Fprintf(shown{cmd.ErrOrStderr()}, "%s: %d lines are left out: %s\n", t.Name, n, why.Text())
-			}
-		}
-	}
-	out.tellLost()
-	return out.Commit()
 }

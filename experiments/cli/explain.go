@@ -59,23 +59,7 @@ shows what takes most of it.`,
 			if len(args) == 1 {
 				return drawSchedules(cmd.OutOrStdout(), folder, runs, width)
 			}
-			var failed []error
-			told := false
-			for _, run := range runs {
-				stories, err := storiesOf(run, id)
-				if err != nil {
-					failed = append(failed, err)
-					continue
-				}
-				for _, s := range stories {
-					if told {
-						fmt.Fprintln(cmd.OutOrStdout())
-					}
-					told = true
-					fmt.Fprintln(cmd.OutOrStdout(), s)
-				}
-			}
-			return errors.Join(failed...)
+			return tellStories(cmd.OutOrStdout(), runs, id)
 		},
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "the policy, as it was asked for (default: all in DIR)")
@@ -102,10 +86,24 @@ func drawSchedules(w io.Writer, folder *results.Folder, runs []*results.Run, wid
 	return err
 }
 
-func storiesOf(run *results.Run, id int64) ([]explain.Story, error) {
-	log, err := explain.Read(run)
-	if err != nil {
-		return nil, err
+// tellStories tells what became of a job in each run, an empty line between two stories. A run
+// that does not tell of it is an error, but the others are told all the same.
+func tellStories(w io.Writer, runs []*results.Run, id int64) error {
+	var failed []error
+	between := ""
+	for _, run := range runs {
+		log, err := explain.Read(run)
+		var stories []explain.Story
+		if err == nil {
+			stories, err = log.Job(id)
+		}
+		failed = append(failed, err)
+		for _, s := range stories {
+			if _, err := fmt.Fprintf(w, "%s%v\n", between, s); err != nil {
+				return err
+			}
+			between = "\n"
+		}
 	}
-	return log.Job(id)
+	return errors.Join(failed...)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/internal/hostmem"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/traces"
 	"github.com/gridslot/gridslot/traces/fetch"
 )
@@ -29,7 +30,8 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 		ValidArgsFunction: completeLogs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := traces.Known(args[0]); !ok && f.URL == "" {
-				return usagef("%s is not in the catalogue ('gridslot trace list'): give its address with --url", args[0])
+				names, _ := completeLogs(cmd, nil, "")
+				return usagef("%s is not in the catalogue ('gridslot trace list'): give its address with --url%s", args[0], enum.Suggestion(args[0], names))
 			}
 			if f.MaxSize < 0 {
 				return usagef("--max-size must not be negative")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func (p *parsed[T]) Set(s string) error {
 	return nil
 }
 
-// ParsedFlag defines a flag with a default that parse accepts. Its kind, the
+// parsedFlag defines a flag with a default that parse accepts. Its kind, the
 // choices separated by bars, is what help shows and completion offers.
 func parsedFlag[T any](cmd *cobra.Command, to *T, name, value, kind, usage string, parse func(string) (T, error)) {
 	p := &parsed[T]{to: to, parse: parse, kind: kind}
@@ -41,6 +40,13 @@ func parsedFlag[T any](cmd *cobra.Command, to *T, name, value, kind, usage strin
 	}
 	cmd.Flags().Var(p, name, usage)
 	complete(cmd, name, choicesOf(kind))
+}
+
+// choiceFlag defines a flag that takes one of the choices, which bars separate; the first one is
+// the default.
+func choiceFlag(cmd *cobra.Command, to *string, name, choices, usage string) {
+	first, _, _ := strings.Cut(choices, "|")
+	parsedFlag(cmd, to, name, first, choices, usage, oneOf(choices))
 }
 
 // choices is where a flag keeps what completion offers for it.
@@ -161,6 +167,17 @@ func given(cmd *cobra.Command, sc *simulation.Scenario) (err error) {
 	return err
 }
 
+// firstGiven is the name of the first flag that is given, in the order of the alphabet, but for
+// some; "" where none is.
+func firstGiven(cmd *cobra.Command, but ...string) (first string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if first == "" && !slices.Contains(but, f.Name) {
+			first = f.Name
+		}
+	})
+	return first
+}
+
 // optionsOf are the options of reading a log that the flags of a command give, and the
 // format that they name.
 func optionsOf(cmd *cobra.Command) (o workload.Options, from string, err error) {
@@ -185,10 +202,7 @@ func openLog(cmd *cobra.Command, t *simulation.Tables, path string, change func(
 	return trace, worded(cmd, err)
 }
 
-// positive reports whether x is a finite number above 0.
-func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
-
-// OneOf returns a parser that accepts the choices of a kind as they are.
+// oneOf returns a parser that accepts the choices of a kind as they are.
 func oneOf(kind string) func(string) (string, error) {
 	choices := strings.Split(kind, "|")
 	return func(s string) (string, error) {

@@ -98,51 +98,44 @@ func newHelp(t *simulation.Tables) *cobra.Command {
 	for _, topic := range all {
 		fmt.Fprintf(&list, "\n  %-14s%s", topic.name, topic.about)
 	}
+	// known are the names that can stand behind those of a command and its subcommands.
+	known := func(root *cobra.Command, behind []string) (names []string) {
+		under, _, err := root.Find(behind)
+		if err != nil {
+			return nil
+		}
+		for _, topic := range all {
+			if under == root {
+				names = append(names, topic.name)
+			}
+		}
+		for _, c := range under.Commands() {
+			names = append(names, c.Name())
+		}
+		return names
+	}
 	return &cobra.Command{
 		Use:   "help [COMMAND|TOPIC]",
 		Short: "Help about a command, or the table of a topic: policies, sources, formats, outages, ...",
 		Long:  "Help about a command, or the table of a topic:\n" + list.String(),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				for _, topic := range all {
-					names = append(names, topic.name)
-				}
-			}
-			under, _, err := cmd.Root().Find(args)
-			if err == nil {
-				for _, c := range under.Commands() {
-					names = append(names, c.Name())
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return known(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				for _, topic := range all {
-					if topic.name == args[0] {
-						_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", topic.about, topic.text())
-						return err
-					}
-				}
+			is := func(t topic) bool { return len(args) == 1 && t.name == args[0] }
+			if i := slices.IndexFunc(all, is); i >= 0 {
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", all[i].about, all[i].text())
+				return err
 			}
 			if len(args) == 0 {
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", cmd.Long)
-				if err != nil {
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", cmd.Long); err != nil {
 					return err
 				}
 			}
 			under, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				var known []string
-				for _, topic := range all {
-					known = append(known, topic.name)
-				}
-				for _, c := range cmd.Root().Commands() {
-					known = append(known, c.Name())
-				}
-				return usagef("there is no command and no topic %q%s", strings.Join(args, " "), enum.Suggestion(args[0], known))
+				return usagef("there is no command and no topic %q%s", strings.Join(args, " "), enum.Suggestion(args[0], known(cmd.Root(), nil)))
 			}
-			under.InitDefaultHelpFlag()
 			return under.Help()
 		},
 	}

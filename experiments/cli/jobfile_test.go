@@ -221,7 +221,7 @@ func TestGenerateVOSaysWhatIsWrong(t *testing.T) {
 		{"--cycles", "0", "cycles is \"0\": want a whole number of 1 or more"},
 		{"--jobs", "0", "jobs is \"0\": want a whole number of 1 or more"},
 		{"--users", "-1", "users is \"-1\": want a whole number of 1 or more"},
-		{"--interval", "0", "interval is \"0\": want a number of time units above 0"},
+		{"--interval", "0", "interval is \"0\": want a number above 0"},
 		{"--min-performance", "0", "min-performance is \"0\": want a number above 0"},
 		{"--nodes", "0..4", "nodes: want a range from 1"},
 		{"--nodes", "4", "want the least and the most, numbers of which the greater is above 0, as in 2..5"},

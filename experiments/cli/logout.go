@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 
@@ -15,15 +14,14 @@ import (
 // to standard output.
 type logOutput struct {
 	workload.RecordWriter
-	cmd    *cobra.Command
-	format workload.Format
-	file   *workload.PackedFile // nil for standard output
+	cmd  *cobra.Command
+	file *workload.PackedFile // nil for standard output
 }
 
 // createLog begins the file path, or standard output where path is "" or "-",
 // in a format, with a header.
 func createLog(cmd *cobra.Command, path string, format workload.Writable, h *workload.Header) (*logOutput, error) {
-	out := &logOutput{cmd: cmd, format: format}
+	out := &logOutput{cmd: cmd}
 	var to io.Writer = cmd.OutOrStdout()
 	var err error
 	if path != "" && path != workload.StandardInput {
@@ -58,13 +56,6 @@ func (out *logOutput) writeAll(records iter.Seq2[*workload.Record, error]) error
 		}
 	}
 	return out.Close()
-}
-
-// tellLost tells what the format does not hold. It comes after Close.
-func (out *logOutput) tellLost() {
-	for _, l := range out.Lost().All() {
-		fmt.Fprintf(shown{out.cmd.ErrOrStderr()}, "%s: lost is %v\n", out.format.Name(), l)
-	}
 }
 
 // Commit gives a file its name. It comes after Close.

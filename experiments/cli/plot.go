@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -90,28 +89,13 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 					return err
 				}
 			}
-			held, err := outdir.Open(dir, names...)
-			if err != nil {
+			return saveFigures(cmd.Context(), dir, format, figures, func(path string) error {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), path)
 				return err
-			}
-			defer held.Close()
-			for _, f := range figures {
-				if err := cmd.Context().Err(); err != nil {
-					return errors.New("interrupted; the figures named above are whole")
-				}
-				path := filepath.Join(dir, f.Name+"."+format)
-				if err := f.Save(path); err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintln(cmd.OutOrStdout(), path); err != nil {
-					return err
-				}
-			}
-			return nil
+			})
 		},
 	}
-	kinds := strings.Join(figure.Formats(), "|")
-	parsedFlag(cmd, &format, "format", "svg", kinds, "of the files", oneOf(kinds))
+	choiceFlag(cmd, &format, "format", strings.Join(figure.Formats(), "|"), "of the files")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the files (default: DIR/figures)")
 	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd

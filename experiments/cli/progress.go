@@ -18,7 +18,7 @@ func drawable(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
 }
 
-// ShowProgress draws a bar on w, if it can be drawn there, until the function it
+// showProgress draws a bar on w, if it can be drawn there, until the function it
 // returns is called, which wipes it out. what names the work under way, done
 // tells how much of total has been done; both are asked from another goroutine.
 func showProgress(w io.Writer, what func() string, total int64, done func() int64) (stop func()) {

@@ -4,10 +4,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	htmlreport "github.com/gridslot/gridslot/experiments/report"
 	"github.com/gridslot/gridslot/internal/atomicfile"
@@ -45,7 +43,7 @@ file then, any CSV with a row a run.`,
 				}
 				return tables.write(cmd.OutOrStdout(), args[0])
 			}
-			if flag := firstChanged(cmd, "out", "table"); flag != "" {
+			if flag := firstGiven(cmd, "out", "table"); flag != "" {
 				return usagef("--%s is about a table: say --table FORMAT, too", flag)
 			}
 			path, write := filepath.Join(args[0], "report.html"), atomicfile.Write
@@ -73,17 +71,6 @@ file then, any CSV with a row a run.`,
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: DIR/report.html; standard output for a table)")
 	tables.addFlags(cmd)
 	return cmd
-}
-
-// firstChanged is the first flag that was given, in the order of the alphabet, but for some; ""
-// where none was.
-func firstChanged(cmd *cobra.Command, but ...string) (first string) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if first == "" && !slices.Contains(but, f.Name) && cmd.InheritedFlags().Lookup(f.Name) == nil {
-			first = f.Name
-		}
-	})
-	return first
 }
 
 const (

@@ -62,7 +62,7 @@ Tables of names: gridslot help policies|sources|formats|outages|predictors|strat
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: windows that batches could choose from (with --out)")
 	f.BoolVar(&s.perfetto, "perfetto", false, "write perfetto-POLICY.json, too: what happened, for ui.perfetto.dev (with --out)")
-	parsedFlag(cmd, &s.format, "format", "table", "table|csv|json", "of the summary on standard output", oneOf("table|csv|json"))
+	choiceFlag(cmd, &s.format, "format", "table|csv|json", "of the summary on standard output")
 	f.BoolVar(&s.watch, "watch", false, "a live view on a terminal: clock, queue, utilization, rate, time left")
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need before it is refused, such as 16G (three quarters of what there is)", optional(hostmem.ParseSize))

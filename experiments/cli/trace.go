@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +17,18 @@ func newTrace(env Env, t *simulation.Tables) *cobra.Command {
 	}, newTraceInfo(t), newTraceConvert(t), newTraceFetch(), newTraceList())
 }
 
-// traceFinding is a row of what `gridslot trace info --check` tells.
+// checkedLog is what `gridslot trace info --check` tells.
+type checkedLog struct {
+	Counts   map[string]int64 `json:"counts"` // findings by reason
+	Findings []traceFinding   `json:"findings"`
+	Jobs     int64            `json:"jobs"`
+	Lines    int64            `json:"lines"`
+	Trace    string           `json:"trace"`
+
+	report *workload.Report
+}
+
+// traceFinding is one of the findings that are listed.
 type traceFinding struct {
 	Class   string `json:"class"`
 	Reason  string `json:"reason"`
@@ -52,7 +59,14 @@ func checkLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 		return err
 	}
 	report := jobs.Report()
-	if err := writeFindings(cmd.OutOrStdout(), format, t, report); err != nil {
+	found := checkedLog{Trace: t.Name, Lines: report.Lines, Jobs: report.Jobs, Counts: map[string]int64{}, Findings: []traceFinding{}, report: report}
+	for reason, n := range report.Counts() {
+		found.Counts[reason.String()] = n
+	}
+	for _, f := range report.Findings() {
+		found.Findings = append(found.Findings, traceFinding{f.Reason.Class().String(), f.Reason.String(), f.Line, f.Field, f.Text, f.String(), f.Column})
+	}
+	if err := tell(cmd, format, &found); err != nil {
 		return err
 	}
 	damaged, backwards, repeated := report.Total(workload.Damaged), report.Count(workload.BackwardsSubmission), report.Count(workload.RepeatedNumber)
@@ -62,40 +76,21 @@ func checkLog(cmd *cobra.Command, tables *simulation.Tables, path, format string
 	return nil
 }
 
-func writeFindings(w io.Writer, format string, t *workload.Trace, report *workload.Report) error {
-	findings := []traceFinding{}
-	for _, f := range report.Findings() {
-		findings = append(findings, traceFinding{f.Reason.Class().String(), f.Reason.String(), f.Line, f.Field, f.Text, f.String(), f.Column})
+func (c *checkedLog) writeTable(p page) error {
+	text := fmt.Sprintf("%s: %v\n", c.Trace, c.report)
+	if len(c.Findings) > 0 {
+		text += "\n"
 	}
-	switch format {
-	case "json":
-		counts := map[string]int64{} // encoded in order of key
-		for reason, n := range report.Counts() {
-			counts[reason.String()] = n
-		}
-		return writeJSON(w, map[string]any{"trace": t.Name, "lines": report.Lines, "jobs": report.Jobs, "counts": counts, "findings": findings})
-	case "csv":
-		c := csv.NewWriter(w)
-		rows := [][]string{{"class", "reason", "line", "field", "text", "column"}}
-		for _, f := range findings {
-			rows = append(rows, []string{f.Class, f.Reason, strconv.FormatInt(f.Line, 10), strconv.Itoa(f.Field), f.Text, f.Column})
-		}
-		return c.WriteAll(rows)
+	for _, f := range c.Findings {
+		text += fmt.Sprintf("%s: %s\n", f.Class, f.Message)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %v\n", t.Name, report)
-	if len(findings) > 0 {
-		b.WriteByte('\n')
-	}
-	for _, f := range findings {
-		fmt.Fprintf(&b, "%s: %s\n", f.Class, f.Message)
-	}
-	_, err := io.WriteString(shown{w}, b.String())
-	return err
+	return p.say("%s", text)
 }
 
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+func (c *checkedLog) csvRows() [][]string {
+	rows := [][]string{{"class", "reason", "line", "field", "text", "column"}}
+	for _, f := range c.Findings {
+		rows = append(rows, []string{f.Class, f.Reason, strconv.FormatInt(f.Line, 10), strconv.Itoa(f.Field), f.Text, f.Column})
+	}
+	return rows
 }

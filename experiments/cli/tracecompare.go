@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +49,7 @@ func compareLogs(cmd *cobra.Command, tables *simulation.Tables, paths []string, 
 		if err != nil {
 			return err
 		}
-		info, report, err := inspect(cmd.Context(), t)
+		info, err := inspect(cmd.Context(), t)
 		if err != nil {
 			return err
 		}
@@ -61,70 +58,52 @@ func compareLogs(cmd *cobra.Command, tables *simulation.Tables, paths []string, 
 		*s = side{
 			Name: info.Name, SHA256: info.SHA256, Processors: info.Processors, Lines: info.Lines, Jobs: info.Jobs,
 			Days: (info.Last - info.First) / 86400, Load: info.Load, Serial: f.Sizes.Serial, PowersOfTwo: f.Sizes.PowersOfTwo,
-			Correlation: f.Correlation, Users: info.Users, report: report,
+			Correlation: f.Correlation, Users: info.Users, report: info.report,
 		}
 		if f.Repeats != nil {
 			s.Repeated = &f.Repeats.Share
 		}
 	}
 	c.Distances = facts.Compare(both[0], both[1])
-	switch format {
-	case "json":
-		return writeJSON(cmd.OutOrStdout(), c)
-	case "csv":
-		return c.writeCSV(cmd.OutOrStdout())
-	}
-	return c.write(shown{cmd.OutOrStdout()})
+	return tell(cmd, format, &c)
 }
 
-func (c *comparison) write(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name string, of func(*side) string) { fmt.Fprintf(t, "%s\t%s\t%s\n", name, of(&c.A), of(&c.B)) }
-	row("", func(s *side) string { return s.Name })
-	row("jobs", func(s *side) string { return fmt.Sprintf("%d of %d lines", s.Jobs, s.Lines) })
-	row("processors", func(s *side) string { return ifKnown(float64(s.Processors), "%.0f") })
-	row("days", func(s *side) string { return fmt.Sprintf("%.1f", s.Days) })
-	row("offered load", func(s *side) string { return ifKnown(s.Load, "%.3f") })
-	row("of one processor", func(s *side) string { return percent(s.Serial) })
-	row("powers of two, of the others", func(s *side) string { return percent(s.PowersOfTwo) })
-	row("correlation of size and runtime", func(s *side) string { return correlated(s.Correlation.Values) })
-	row("correlation of their logarithms", func(s *side) string { return correlated(s.Correlation.Logarithms) })
-	row("users", func(s *side) string { return ifKnown(float64(s.Users), "%.0f") })
-	row("repeated jobs", func(s *side) string {
+func (c *comparison) writeTable(p page) error {
+	both := func(name string, of func(*side) string) { p.row(name, of(&c.A), of(&c.B)) }
+	both("", func(s *side) string { return s.Name })
+	both("jobs", func(s *side) string { return fmt.Sprintf("%d of %d lines", s.Jobs, s.Lines) })
+	both("processors", func(s *side) string { return known(float64(s.Processors), 0) })
+	both("days", func(s *side) string { return fmt.Sprintf("%.1f", s.Days) })
+	both("offered load", func(s *side) string { return known(s.Load, 3) })
+	both("of one processor", func(s *side) string { return percent(s.Serial) })
+	both("powers of two, of the others", func(s *side) string { return percent(s.PowersOfTwo) })
+	both("correlation of size and runtime", func(s *side) string { return correlated(s.Correlation.Values) })
+	both("correlation of their logarithms", func(s *side) string { return correlated(s.Correlation.Logarithms) })
+	both("users", func(s *side) string { return known(float64(s.Users), 0) })
+	both("repeated jobs", func(s *side) string {
 		if s.Repeated == nil {
 			return "-"
 		}
 		return percent(*s.Repeated)
 	})
-	fmt.Fprintln(t)
-	fmt.Fprintln(t, "\tmean A\tmean B\tmedian A\tmedian B\t95% A\t95% B\tks\tw1\tw1/mean")
+	p.row()
+	p.row("", "mean A", "mean B", "median A", "median B", "95% A", "95% B", "ks", "w1", "w1/mean")
 	for _, d := range c.Distances {
 		name := harmless(d.Quantity)
 		if d.Unit != "" {
 			name += ", " + d.Unit
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3f\t%s\t%.3f\n", name, figures4(d.A.Mean), figures4(d.B.Mean), figures4(d.A.Median), figures4(d.B.Median),
-			figures4(d.A.P95), figures4(d.B.P95), d.KolmogorovSmirnov, figures4(d.Wasserstein), d.Relative)
-	}
-	if err := t.Flush(); err != nil {
-		return err
+		p.row(name, figures4(d.A.Mean), figures4(d.B.Mean), figures4(d.A.Median), figures4(d.B.Median), figures4(d.A.P95), figures4(d.B.P95),
+			fmt.Sprintf("%.3f", d.KolmogorovSmirnov), figures4(d.Wasserstein), fmt.Sprintf("%.3f", d.Relative))
 	}
 	for _, s := range []*side{&c.A, &c.B} {
 		if s.report.Total(workload.Damaged)+s.report.Total(workload.LeftOut) > 0 {
-			if _, err := fmt.Fprintf(w, "\n%s: %v\n", s.Name, s.report); err != nil {
+			if err := p.say("\n%s: %v\n", s.Name, s.report); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// ifKnown is a number above 0, which stands for unknown.
-func ifKnown(v float64, format string) string {
-	if v == 0 {
-		return "-"
-	}
-	return fmt.Sprintf(format, v)
 }
 
 func correlated(r *float64) string {
@@ -134,7 +113,7 @@ func correlated(r *float64) string {
 	return fmt.Sprintf("%.3f", *r)
 }
 
-func (c *comparison) writeCSV(w io.Writer) error {
+func (c *comparison) csvRows() [][]string {
 	rows := [][]string{{"quantity", "unit", "n_a", "n_b", "mean_a", "mean_b", "median_a", "median_b", "p95_a", "p95_b", "ks", "wasserstein", "wasserstein_by_mean"}}
 	for _, d := range c.Distances {
 		row := []string{d.Quantity, d.Unit, strconv.FormatInt(d.A.N, 10), strconv.FormatInt(d.B.N, 10)}
@@ -143,5 +122,5 @@ func (c *comparison) writeCSV(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
 
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
 	"github.com/gridslot/gridslot/metrics/figure"
@@ -11,7 +15,11 @@ import (
 )
 
 // drawLog draws what is in a log into a folder, as SVG.
-func drawLog(dir string, f *facts.Facts) (paths []string, err error) {
+func drawLog(cmd *cobra.Command, dir string, info *traceInfo) error {
+	if info.Jobs == 0 {
+		return fmt.Errorf("%s: there are no jobs to draw figures of", info.Name)
+	}
+	f := info.Facts
 	l := figure.Log{
 		Clock: f.Arrivals.Zone, Sizes: distributionOf(f.Sizes.Sample()), Runtimes: distributionOf(f.Runtimes.Sample()),
 	}
@@ -31,28 +39,41 @@ func drawLog(dir string, f *facts.Facts) (paths []string, err error) {
 	}
 	figures, err := figure.DrawLog(&l)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("making the folder for the figures (--figures): %w", err)
+	}
+	return saveFigures(cmd.Context(), dir, "svg", figures, func(path string) error {
+		_, err := fmt.Fprintf(shown{cmd.ErrOrStderr()}, "gridslot: written: %s\n", path)
+		return err
+	})
+}
+
+// saveFigures writes figures into a folder, and tells of each that is there.
+func saveFigures(ctx context.Context, dir, format string, figures []*figure.Figure, written func(path string) error) error {
 	var names []string
 	for _, f := range figures {
 		names = append(names, f.Name)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("making the folder for the figures (--figures): %w", err)
-	}
 	held, err := outdir.Open(dir, names...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer held.Close()
 	for _, f := range figures {
-		path := filepath.Join(dir, f.Name+".svg")
-		if err := f.Save(path); err != nil {
-			return paths, err
+		if ctx.Err() != nil {
+			return errors.New("interrupted; the figures named above are whole")
 		}
-		paths = append(paths, path)
+		path := filepath.Join(dir, f.Name+"."+format)
+		if err := f.Save(path); err != nil {
+			return err
+		}
+		if err := written(path); err != nil {
+			return err
+		}
 	}
-	return paths, nil
+	return nil
 }
 
 func distributionOf(s *facts.Sample) (d figure.Distribution) {

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +38,8 @@ type traceInfo struct {
 	Left  map[string]int64 `json:"left_out"` // lines, by reason; with jobs and damaged ones they are all
 	Bad   map[string]int64 `json:"damaged"`
 	Other map[string]int64 `json:"noted"` // jobs that were changed, and what is worth knowing
+
+	report *workload.Report
 }
 
 func newTraceInfo(tables *simulation.Tables) *cobra.Command {
@@ -97,7 +97,7 @@ submissions go backwards or a job number is given twice. --users tells sessions,
 		return &chosen.Value, err
 	}))
 	f.Lookup("users").NoOptDefVal = "default"
-	parsedFlag(cmd, &format, "format", "table", "table|json|csv", "of the output", oneOf("table|json|csv"))
+	choiceFlag(cmd, &format, "format", "table|json|csv", "of the output")
 	f.StringVar(&figures, "figures", "", "folder for figures as SVG (none are drawn)")
 	_ = cmd.MarkFlagDirname("figures") // it exists
 	return cmd
@@ -109,43 +109,26 @@ func tellLog(cmd *cobra.Command, tables *simulation.Tables, path, format, figure
 	if err != nil {
 		return err
 	}
-	info, report, err := inspect(cmd.Context(), t)
+	info, err := inspect(cmd.Context(), t)
 	if err != nil {
 		return err
 	}
-	if figures != "" && info.Jobs == 0 {
-		return fmt.Errorf("%s: there are no jobs to draw figures of", t.Name)
-	}
 	if figures != "" {
-		drawn, err := drawLog(figures, info.Facts)
-		if err != nil {
+		if err := drawLog(cmd, figures, info); err != nil {
 			return err
 		}
-		tell := teller(cmd.ErrOrStderr())
-		for _, path := range drawn {
-			tell("written: %s", path)
-		}
 	}
-	if format == "json" {
-		return writeJSON(cmd.OutOrStdout(), info)
-	}
-	if err := info.write(shown{cmd.OutOrStdout()}); err != nil {
-		return err
-	}
-	if _, err = fmt.Fprintf(shown{cmd.OutOrStdout()}, "\n%v\n", report); err != nil || info.Jobs == 0 {
-		return err
-	}
-	return writeFacts(shown{cmd.OutOrStdout()}, info.Facts)
+	return tell(cmd, format, info)
 }
 
 // inspect reads the jobs of a trace.
-func inspect(ctx context.Context, t *workload.Trace) (traceInfo, *workload.Report, error) {
-	info := traceInfo{Name: t.Name, Computer: t.Header.Computer, Processors: t.MaxProcs, Left: map[string]int64{}, Bad: map[string]int64{}, Other: map[string]int64{}}
+func inspect(ctx context.Context, t *workload.Trace) (*traceInfo, error) {
+	info := &traceInfo{Name: t.Name, Computer: t.Header.Computer, Processors: t.MaxProcs, Left: map[string]int64{}, Bad: map[string]int64{}, Other: map[string]int64{}}
 	f, report, err := facts.Of(ctx, t)
 	if err != nil {
-		return info, nil, err
+		return nil, err
 	}
-	info.Facts, info.Lines, info.Jobs = f, report.Lines, f.Jobs
+	info.Facts, info.Lines, info.Jobs, info.report = f, report.Lines, f.Jobs, report
 	info.First, info.Last = f.First, f.Last
 	info.MeanSize, info.MaxSize = f.Sizes.Mean, int(f.Sizes.Greatest)
 	info.MeanRun, info.MaxRun, info.Accuracy = f.Runtimes.Mean, f.Runtimes.Greatest, f.Accuracy
@@ -167,7 +150,7 @@ func inspect(ctx context.Context, t *workload.Trace) (traceInfo, *workload.Repor
 	if t.MaxProcs > 0 {
 		load, err := t.OfferedLoad()
 		if err != nil {
-			return info, nil, err
+			return nil, err
 		}
 		if t.Options.Load > 0 {
 			load = t.Options.Load
@@ -177,68 +160,64 @@ func inspect(ctx context.Context, t *workload.Trace) (traceInfo, *workload.Repor
 		}
 	}
 	info.SHA256, err = t.SHA256()
-	return info, report, err
+	return info, err
 }
 
-func (i traceInfo) write(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, values ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, values...))
-	}
-	row("trace", "%s", i.Name)
-	row("sha256", "%s", i.SHA256)
+func (i *traceInfo) csvRows() [][]string { return nil }
+
+func (i *traceInfo) writeTable(p page) error {
+	p.row("trace", i.Name)
+	p.row("sha256", i.SHA256)
 	if i.Computer != "" {
-		row("computer", "%s", i.Computer)
+		p.row("computer", i.Computer)
 	}
 	if i.Processors > 0 {
-		row("processors", "%d", i.Processors)
+		p.fact("processors", "%d", i.Processors)
 	} else {
-		row("processors", "unknown: the header has neither MaxProcs nor MaxNodes")
+		p.row("processors", "unknown: the header has neither MaxProcs nor MaxNodes")
 	}
-	row("jobs", "%d of %d lines", i.Jobs, i.Lines)
-	row("users", "%d", i.Users)
-	row("submissions", "%s s to %s s (%.1f days)", seconds(i.First), seconds(i.Last), (i.Last-i.First)/des.Day.Seconds())
+	p.fact("jobs", "%d of %d lines", i.Jobs, i.Lines)
+	p.fact("users", "%d", i.Users)
+	p.fact("submissions", "%s s to %s s (%.1f days)", seconds(i.First), seconds(i.Last), (i.Last-i.First)/des.Day.Seconds())
 	if i.Load > 0 {
-		row("offered load", "%.3f", i.Load)
+		p.fact("offered load", "%.3f", i.Load)
 	}
-	row("size", "mean %.1f, largest %d processors", i.MeanSize, i.MaxSize)
-	row("runtime", "mean %.0f s, longest %s s", i.MeanRun, seconds(i.MaxRun))
-	row("runtime/estimate", "mean %.3f", i.Accuracy)
-	return t.Flush()
+	p.fact("size", "mean %.1f, largest %d processors", i.MeanSize, i.MaxSize)
+	p.fact("runtime", "mean %.0f s, longest %s s", i.MeanRun, seconds(i.MaxRun))
+	p.fact("runtime/estimate", "mean %.3f", i.Accuracy)
+	if err := p.say("\n%v\n", i.report); err != nil || i.Jobs == 0 {
+		return err
+	}
+	writeFacts(p, i.Facts)
+	return nil
 }
-
-func seconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) }
 
 // mostWeeks is how many weeks the page shows.
 const mostWeeks = 160
 
-// writeFacts writes the page: tables of words and numbers, a blank line between them.
-func writeFacts(w io.Writer, f *facts.Facts) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) }
-	part := func() { line() }
-	part()
-	writeDistributions(line, f)
-	part()
-	writeRequests(line, f)
-	writeOwners(line, f)
-	writeDeciles(line, part, f.Estimates)
-	writeRush(line, part, &f.Arrivals)
-	writeWeeks(line, part, f.Weeks)
+// writeFacts writes tables of words and numbers, a blank line between them.
+func writeFacts(p page, f *facts.Facts) {
+	p.row()
+	writeDistributions(p, f)
+	p.row()
+	writeRequests(p, f)
+	writeOwners(p, f)
+	writeDeciles(p, f.Estimates)
+	writeRush(p, &f.Arrivals)
+	writeWeeks(p, f.Weeks)
 
-	part()
+	p.row()
 	if len(f.Oddities) == 0 {
-		line("nothing odd was found")
+		p.row("nothing odd was found")
 	}
 	for _, o := range f.Oddities {
-		line(o.Kind, strconv.FormatInt(o.Count, 10), o.Text)
+		p.row(o.Kind, strconv.FormatInt(o.Count, 10), o.Text)
 	}
-	return t.Flush()
 }
 
 // writeDistributions writes a line of moments and quantiles for each quantity.
-func writeDistributions(line func(...string), f *facts.Facts) {
-	line("", "jobs", "mean", "deviation", "5%", "25%", "median", "75%", "95%", "99%", "greatest")
+func writeDistributions(p page, f *facts.Facts) {
+	p.row("", "jobs", "mean", "deviation", "5%", "25%", "median", "75%", "95%", "99%", "greatest")
 	distribution := func(name string, d *facts.Distribution) {
 		if d == nil || d.N == 0 {
 			return
@@ -247,7 +226,7 @@ func writeDistributions(line func(...string), f *facts.Facts) {
 		for _, v := range []float64{d.Mean, d.Deviation, d.P5, d.P25, d.Median, d.P75, d.P95, d.P99, d.Greatest} {
 			cells = append(cells, figures4(v))
 		}
-		line(cells...)
+		p.row(cells...)
 	}
 	distribution("size, processors", &f.Sizes.Distribution)
 	distribution("runtime, s", &f.Runtimes)
@@ -265,35 +244,35 @@ func writeDistributions(line func(...string), f *facts.Facts) {
 }
 
 // writeRequests writes what jobs ask for, and what became of them in the log.
-func writeRequests(line func(...string), f *facts.Facts) {
+func writeRequests(p page, f *facts.Facts) {
 	s := f.Sizes
 	text := fmt.Sprintf("%s of one processor, of the others %s powers of two", percent(s.Serial), percent(s.PowersOfTwo))
 	if f.Processors > 0 {
 		text += fmt.Sprintf("; %d take the whole machine", s.WholeMachine)
 	}
-	line("sizes", text)
+	p.row("sizes", text)
 	if c := f.Correlation; c.Values != nil && c.Logarithms != nil {
-		line("size and runtime", fmt.Sprintf("correlation %.2f, of their logarithms %.2f", *c.Values, *c.Logarithms))
+		p.fact("size and runtime", "correlation %.2f, of their logarithms %.2f", *c.Values, *c.Logarithms)
 	}
 	if e := f.Estimates; e != nil {
-		line("estimates", fmt.Sprintf("%d different ones, %d jobs without; %s of jobs end at the limit or up to a minute later, %s later", e.Distinct, e.Missing, percent(e.AtLimit), percent(e.Beyond)))
+		p.fact("estimates", "%d different ones, %d jobs without; %s of jobs end at the limit or up to a minute later, %s later", e.Distinct, e.Missing, percent(e.AtLimit), percent(e.Beyond))
 		popular := make([]string, 0, len(e.Popular))
 		for _, p := range e.Popular {
 			popular = append(popular, fmt.Sprintf("%s s %s", seconds(p.Value), percent(p.Share)))
 		}
-		line("popular estimates", strings.Join(popular, ", "))
+		p.row("popular estimates", strings.Join(popular, ", "))
 	}
 	if r := f.Recorded; r != nil {
 		text := fmt.Sprintf("%d jobs, at most %d processors at a time", r.Jobs, r.Peak)
 		if r.Utilization > 0 {
 			text += fmt.Sprintf(", utilization %.3f", r.Utilization)
 		}
-		line("schedule in the log", text+fmt.Sprintf("; idle for %s s, %s s at most", figures4(r.Idle), figures4(r.LongestIdle)))
+		p.row("schedule in the log", text+fmt.Sprintf("; idle for %s s, %s s at most", figures4(r.Idle), figures4(r.LongestIdle)))
 	}
 }
 
 // writeOwners writes who submits what, and what else is told of jobs.
-func writeOwners(line func(...string), f *facts.Facts) {
+func writeOwners(p page, f *facts.Facts) {
 	for _, o := range f.Owners {
 		text := fmt.Sprintf("%d", o.Number)
 		if o.Number > 1 {
@@ -306,15 +285,15 @@ func writeOwners(line func(...string), f *facts.Facts) {
 		if o.Unknown > 0 {
 			text += fmt.Sprintf("; %d jobs of nobody known", o.Unknown)
 		}
-		line(o.Kind, text)
+		p.row(o.Kind, text)
 	}
 	statuses := make([]string, 0, len(f.Statuses))
 	for _, s := range f.Statuses {
 		statuses = append(statuses, fmt.Sprintf("%s %s", s.Name, percent(s.Share)))
 	}
-	line("statuses", strings.Join(statuses, ", "))
+	p.row("statuses", strings.Join(statuses, ", "))
 	if r := f.Repeats; r != nil {
-		line("repeated jobs", fmt.Sprintf("%s are as the one before of their user; at most %d in a row, of user %d", percent(r.Share), r.Longest, r.User))
+		p.fact("repeated jobs", "%s are as the one before of their user; at most %d in a row, of user %d", percent(r.Share), r.Longest, r.User)
 	}
 	for _, c := range f.Columns {
 		if c.Distinct == 0 {
@@ -324,34 +303,34 @@ func writeOwners(line func(...string), f *facts.Facts) {
 		for _, p := range c.Popular[:min(5, len(c.Popular))] {
 			popular = append(popular, harmless(p.Text)+" "+percent(p.Share))
 		}
-		line(harmless(c.Name), fmt.Sprintf("%d in %d jobs: %s", c.Distinct, c.Known, strings.Join(popular, ", ")))
+		p.fact(harmless(c.Name), "%d in %d jobs: %s", c.Distinct, c.Known, strings.Join(popular, ", "))
 	}
 	if d := f.Dependencies; d != nil {
 		text := fmt.Sprintf("%d jobs (%s) come after another", d.Jobs, percent(d.Share))
 		if d.ThinkTimes != nil {
 			text += fmt.Sprintf("; median think time %s s", figures4(d.ThinkTimes.Median))
 		}
-		line("dependencies", text)
+		p.row("dependencies", text)
 	}
 }
 
 // writeDeciles writes how much of their estimates jobs use.
-func writeDeciles(line func(...string), part func(), e *facts.Estimates) {
+func writeDeciles(p page, e *facts.Estimates) {
 	if e == nil {
 		return
 	}
-	part()
+	p.row()
 	tenths, shares := []string{"runtime/estimate"}, []string{"jobs, %"}
 	for i, share := range e.Deciles {
 		tenths, shares = append(tenths, fmt.Sprintf("to %d%%", 10*(i+1))), append(shares, hundredths(share))
 	}
 	tenths[10] = "90% on"
-	line(tenths...)
-	line(shares...)
+	p.row(tenths...)
+	p.row(shares...)
 }
 
 // writeRush writes submissions by hour and by weekday.
-func writeRush(line func(...string), part func(), a *facts.Arrivals) {
+func writeRush(p page, a *facts.Arrivals) {
 	clock, days := "hour from time 0, modulo 24", "0 1 2 3 4 5 6"
 	if a.Zone != "" {
 		clock, days = "hour, "+a.Zone, "Su Mo Tu We Th Fr Sa"
@@ -361,25 +340,25 @@ func writeRush(line func(...string), part func(), a *facts.Arrivals) {
 		for h := from; h < from+12; h++ {
 			hours, shares = append(hours, strconv.Itoa(h)), append(shares, hundredths(a.Hours[h].Share))
 		}
-		part()
-		line(hours...)
-		line(shares...)
+		p.row()
+		p.row(hours...)
+		p.row(shares...)
 	}
 	shares := []string{"jobs, %"}
 	for _, d := range a.Days {
 		shares = append(shares, hundredths(d.Share))
 	}
-	part()
-	line(append([]string{"day"}, strings.Fields(days)...)...)
-	line(shares...)
+	p.row()
+	p.row(append([]string{"day"}, strings.Fields(days)...)...)
+	p.row(shares...)
 }
 
 // writeWeeks writes the load over time, ten weeks a line.
-func writeWeeks(line func(...string), part func(), weeks []facts.Week) {
+func writeWeeks(p page, weeks []facts.Week) {
 	if !slices.ContainsFunc(weeks, func(w facts.Week) bool { return w.Load > 0 }) {
 		return
 	}
-	part()
+	p.row()
 	name := "offered load by week"
 	if len(weeks) > mostWeeks {
 		name, weeks = fmt.Sprintf("offered load, first %d of %d weeks", mostWeeks, len(weeks)), weeks[:mostWeeks]
@@ -389,19 +368,7 @@ func writeWeeks(line func(...string), part func(), weeks []facts.Week) {
 		for _, w := range of {
 			cells = append(cells, fmt.Sprintf("%.2f", w.Load))
 		}
-		line(cells...)
+		p.row(cells...)
 		name = ""
 	}
-}
-
-// percent is a share for people, hundredths one for a table.
-func percent(share float64) string    { return hundredths(share) + "%" }
-func hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) }
-
-// figures4 is a number with four figures, whole from 1000 on.
-func figures4(v float64) string {
-	if math.Abs(v) >= 1000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
 }

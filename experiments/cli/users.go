@@ -4,12 +4,9 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"iter"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -38,58 +35,49 @@ func surveyUsers(cmd *cobra.Command, tables *simulation.Tables, path, format str
 	if err != nil {
 		return err
 	}
-	facts, err := users.Survey(within(cmd.Context(), trace.Selected()), s.Rule, s.LongTerm)
+	found := surveyedUsers{Trace: trace.Name, most: s.Top}
+	found.Facts, err = users.Survey(within(cmd.Context(), trace.Selected()), s.Rule, s.LongTerm)
 	if err != nil {
 		return fmt.Errorf("%s: %w", trace.Name, err)
 	}
-	switch format {
-	case "json":
-		return writeJSON(cmd.OutOrStdout(), struct {
-			Trace string `json:"trace"`
-			*users.Facts
-		}{trace.Name, facts})
-	case "csv":
-		return writeUsers(cmd.OutOrStdout(), facts)
-	}
-	return tellUsers(shown{cmd.OutOrStdout()}, trace.Name, facts, s.Top)
+	return tell(cmd, format, &found)
 }
 
-// tellUsers writes facts for people.
-func tellUsers(w io.Writer, name string, f *users.Facts, top int) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, values ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, values...))
-	}
-	row("trace", "%s", name)
-	row("jobs", "%d of %d records (%d did not run, %d of nobody)", f.Jobs, f.Records, f.NotRun, f.Nameless)
-	row("users", "%d: %d long-term (%d weeks or more), %d temporary", f.Users, f.LongTerm, f.LongTermWeeks, f.Temporary)
-	row("sessions", "%d, of %.1f jobs; median length %s s", f.Sessions, f.JobsPerSession, seconds(f.Session))
-	row("batches", "%d, of %.1f jobs; largest %d", f.Batches, f.JobsPerBatch, f.LargestBatch)
-	row("think times", "quartiles %s, %s, %s s", seconds(f.ThinkLower), seconds(f.Think), seconds(f.ThinkUpper))
-	row("under feedback", "%d jobs wait for others, %d of them for more than one, of which the format names one", f.Waiting, f.Several)
-	if err := t.Flush(); err != nil {
-		return err
-	}
+// surveyedUsers is what `gridslot trace info --users` tells.
+type surveyedUsers struct {
+	Trace string `json:"trace"`
+	*users.Facts
+	most int // users in the table; 0 is all
+}
+
+func (f *surveyedUsers) writeTable(p page) error {
+	p.fact("trace", "%s", f.Trace)
+	p.fact("jobs", "%d of %d records (%d did not run, %d of nobody)", f.Jobs, f.Records, f.NotRun, f.Nameless)
+	p.fact("users", "%d: %d long-term (%d weeks or more), %d temporary", f.Users, f.LongTerm, f.LongTermWeeks, f.Temporary)
+	p.fact("sessions", "%d, of %.1f jobs; median length %s s", f.Sessions, f.JobsPerSession, seconds(f.Session))
+	p.fact("batches", "%d, of %.1f jobs; largest %d", f.Batches, f.JobsPerBatch, f.LargestBatch)
+	p.fact("think times", "quartiles %s, %s, %s s", seconds(f.ThinkLower), seconds(f.Think), seconds(f.ThinkUpper))
+	p.fact("under feedback", "%d jobs wait for others, %d of them for more than one, of which the format names one", f.Waiting, f.Several)
 	all := f.ByWork()
-	if top > 0 && len(all) > top {
-		all = all[:top]
+	if f.most > 0 && len(all) > f.most {
+		all = all[:f.most]
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	fmt.Fprintln(t, "\nuser\tjobs\tsessions\tbatches\tmedian think\tweeks\tshare of work\t")
+	p.row()
+	p.row("user", "jobs", "sessions", "batches", "median think", "weeks", "share of work", "")
 	for _, u := range all {
-		fmt.Fprintf(t, "%d\t%d\t%d\t%d\t%s\t%d\t%.1f%%\t%v\n", u.User, u.Jobs, u.Sessions, u.Batches, seconds(u.Think), u.Weeks, 100*u.Share, u.Tenure)
+		p.fact(strconv.FormatInt(u.User, 10), "%d\t%d\t%d\t%s\t%d\t%s\t%v", u.Jobs, u.Sessions, u.Batches, seconds(u.Think), u.Weeks, percent(u.Share), u.Tenure)
 	}
 	if left := f.Users - len(all); left > 0 {
-		fmt.Fprintf(t, "... and %d more (--users=top=all lists all)\n", left)
+		return p.say("... and %d more (--users=top=all lists all)\n", left)
 	}
-	return t.Flush()
+	return nil
 }
 
-// writeUsers writes a row for each user, in the order of their numbers.
-func writeUsers(w io.Writer, f *users.Facts) error {
-	c := csv.NewWriter(w)
+// csvRows has a row for each user, in the order of their numbers.
+func (f *surveyedUsers) csvRows() [][]string {
 	rows := [][]string{{
 		"user", "jobs", "sessions", "batches", "waiting_jobs", "median_think", "median_session",
 		"first_submission", "last_submission", "weeks", "processor_hours", "share_of_work", "tenure",
@@ -101,5 +89,5 @@ func writeUsers(w io.Writer, f *users.Facts) error {
 			seconds(u.First), seconds(u.Last), strconv.Itoa(u.Weeks), seconds(u.Work), seconds(u.Share), u.Tenure.String(),
 		})
 	}
-	return c.WriteAll(rows)
+	return rows
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
 	"github.com/gridslot/gridslot/metrics"
@@ -48,14 +47,19 @@ workload: {first: 1000, estimates: exact} (help settings).`,
 			if v.limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", v.limit)
 			}
-			trace := strings.Join(args[1:], "")
-			if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
-				if name := firstGiven(cmd); name != "" {
-					return usagef("--%s: the manifest of %s tells how its runs were made: give no flags, or check one of its schedules, %s", name, args[0], filepath.Join(args[0], "jobs-POLICY.csv"))
-				}
-				return v.folder(cmd, args[0], trace)
+			given := firstGiven(cmd)
+			var err error
+			if v.described, v.trace, err = v.file.choose(cmd, strings.Join(args[1:], "")); err != nil {
+				return err
 			}
-			return v.schedule(cmd, scheduleOf(args[0]), trace)
+			info, err := os.Stat(args[0])
+			switch {
+			case err != nil || !info.IsDir():
+				return v.schedule(cmd, scheduleOf(args[0]))
+			case given != "" || v.described != "":
+				return usagef("--%s: the manifest of %s tells how its runs were made: give no flags, or check one of its schedules, %s", cmp.Or(given, v.described), args[0], filepath.Join(args[0], "jobs-POLICY.csv"))
+			}
+			return v.folder(cmd, args[0])
 		},
 	}
 	v.file.add(cmd)
@@ -66,22 +70,18 @@ workload: {first: 1000, estimates: exact} (help settings).`,
 	return cmd
 }
 
-// firstGiven is the name of a flag that is given, or "".
-func firstGiven(cmd *cobra.Command) (name string) {
-	cmd.Flags().Visit(func(f *pflag.Flag) { name = cmp.Or(name, f.Name) })
-	return name
-}
-
 // validation is one call of `gridslot validate`.
 type validation struct {
-	tables *simulation.Tables
-	file   scenarioFile
-	policy string
-	limit  int
+	tables    *simulation.Tables
+	file      scenarioFile
+	described string // the flag by which the file is named, or ""
+	trace     string // in place of what a manifest or the file says, or ""
+	policy    string // whose promises are checked; "" is that of the schedule
+	limit     int
 }
 
 // folder checks the schedules of all runs that the manifest of a folder names.
-func (v *validation) folder(cmd *cobra.Command, dir, trace string) error {
+func (v *validation) folder(cmd *cobra.Command, dir string) error {
 	m, err := results.ReadManifest(dir)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (v *validation) folder(cmd *cobra.Command, dir, trace string) error {
 			continue
 		}
 		checked++
-		if err := v.schedule(cmd, schedule{dir: dir, jobs: jobs, spec: r.Policy, files: r.Files, manifest: m}, trace); err != nil {
+		if err := v.schedule(cmd, schedule{dir: dir, jobs: jobs, spec: r.Policy, files: r.Files, manifest: m}); err != nil {
 			bad = append(bad, err)
 		}
 	}
@@ -105,8 +105,8 @@ func (v *validation) folder(cmd *cobra.Command, dir, trace string) error {
 }
 
 // schedule checks one schedule and prints what was found.
-func (v *validation) schedule(cmd *cobra.Command, s schedule, trace string) error {
-	sc, err := v.scenario(cmd, &s, trace)
+func (v *validation) schedule(cmd *cobra.Command, s schedule) error {
+	sc, err := v.scenario(cmd, &s)
 	if err != nil {
 		return s.placed(worded(cmd, err))
 	}
@@ -114,7 +114,7 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace string) erro
 	if s.manifest != nil {
 		check.Settings = s.manifest.Settings
 	}
-	if s.manifest != nil && trace == "" && v.file == (scenarioFile{}) {
+	if s.manifest != nil && v.trace == "" && v.described == "" {
 		check.SHA256 = s.manifest.Trace.SHA256
 	}
 	of, found, err := simulation.Validate(cmd.Context(), sc, check, simulation.Options{Tables: v.tables, Stdin: cmd.InOrStdin()}, v.limit)
@@ -141,16 +141,13 @@ func (v *validation) schedule(cmd *cobra.Command, s schedule, trace string) erro
 
 // scenario is what the schedule is to be held against: the machine and the settings of the
 // manifest beside it, and the flags that are given.
-func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace string) (*simulation.Scenario, error) {
-	t := v.tables
-	from, trace, err := v.file.choose(cmd, trace)
-	var sc *simulation.Scenario
+func (v *validation) scenario(cmd *cobra.Command, s *schedule) (sc *simulation.Scenario, err error) {
+	t, trace := v.tables, v.trace
 	switch {
-	case err != nil:
-	case from == "" && s.manifest == nil && s.ofNodes(t):
+	case v.described == "" && s.manifest == nil && s.ofNodes(t):
 		err = fmt.Errorf("%s is a schedule of the nodes of a domain: give what was asked for and the domain, as in gridslot validate %s %s --domain FILE.yaml",
 			s.path(), s.path(), filepath.Join(s.dir, simulation.RequestsName))
-	case from == "" && s.manifest != nil:
+	case v.described == "" && s.manifest != nil:
 		if sc, err = simulation.FromManifest(s.manifest, trace, t); err != nil {
 			err = fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
@@ -160,14 +157,14 @@ func (v *validation) scenario(cmd *cobra.Command, s *schedule, trace string) (*s
 	if err != nil {
 		return nil, err
 	}
-	if s.manifest != nil && from != "scenario" { // which says how the run was made
+	if s.manifest != nil && v.described != "scenario" { // which says how the run was made
 		if err := sc.Adopt(s.manifest.Settings); err != nil {
 			return nil, fmt.Errorf("by %s: %w", s.manifestPath(), err)
 		}
 		s.tell(cmd)
 	}
 	states := trace != "" && t.StatesRequests(trace)
-	if states && trace != sc.Workload.Trace && from != "scenario" {
+	if states && trace != sc.Workload.Trace && v.described != "scenario" {
 		sc.StateRequests()
 	}
 	if err := given(cmd, sc); err != nil {

@@ -293,3 +293,16 @@ func settingsFile(t *testing.T, flags ...string) string {
 	}
 	return write(t, "scenario.yaml", text)
 }
+
+func TestAFolderIsValidatedByItsManifestAlone(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	require.Zero(t, call("simulate", "--first=50", "--policy=fcfs,easy", "--out", out).code)
+	for _, args := range [][]string{{settingsFile(t, "--first=50")}, {"--scenario", settingsFile(t, "--first=50")}, {"--policy=none"}} {
+		got := call(append([]string{"validate", out}, args...)...)
+		require.Equal(t, exitUsage, got.code)
+		require.Contains(t, got.stderr, "tells how its runs were made: give no flags")
+	}
+	got := call("validate", filepath.Join(out, "jobs-easy.csv"), settingsFile(t, "--first=50"), "--scenario", settingsFile(t, "--first=50"))
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "are two scenarios: give one")
+}

@@ -58,7 +58,7 @@ Searches for square windows, in which every node is held as long as the slowest:
 	f.Float64Var(&s.set.RoundCosts, "round-costs", 0, "round each cost up to a multiple of this before the budget test (0: exact)")
 	f.Float64Var(&s.distance, "max-distance", 0, "what a slot's distance counts at most, in dep (0: no limit)")
 	f.BoolVar(&s.set.AnyStart, "any-start", false, "dep, coord: look between the starts of slots, too")
-	parsedFlag(cmd, &s.format, "format", "table", "table|json", "of the answers; json: one object a problem, one a line", oneOf("table|json"))
+	choiceFlag(cmd, &s.format, "format", "table|json", "of the answers; json: one object a problem, one a line")
 	f.SortFlags = false
 	complete(cmd, "algorithm", windowNames())
 	return cmd

@@ -38,14 +38,14 @@ func (s shown) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Teller tells what a user should know, a line at a time.
+// teller tells what a user should know, a line at a time.
 func teller(w io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintln(w, "gridslot: "+harmless(fmt.Sprintf(format, args...)))
 	}
 }
 
-// Arguments accepts from least to most arguments, none of them empty; what they
+// arguments accepts from least to most arguments, none of them empty; what they
 // are is as in the command's usage.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	number := fmt.Sprintf("%d argument", most)

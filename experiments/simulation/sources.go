@@ -176,16 +176,15 @@ func Sources() policy.Table[Source] {
 // SeedParam is the parameter that gives what is drawn a seed of its own.
 var SeedParam = policy.Param{Name: "seed", Values: "N", Text: "seed of what is drawn, whatever the run's is (the run's)"}
 
-// SeedOf reads that parameter. The function that it returns tells from which seed to draw in
-// a run that has the seed run.
-func SeedOf(a *policy.Args) func(run uint64) uint64 {
-	text, given := a.Value(SeedParam.Name)
+// SeedOf reads that parameter, if it is given; fail is what is told where it cannot be read. The
+// function that SeedOf returns tells from which seed to draw in a run that has the seed run.
+func SeedOf(text string, given bool, fail func(name, want string)) func(run uint64) uint64 {
 	if !given {
 		return func(run uint64) uint64 { return run }
 	}
 	own, err := parseSeed(text)
 	if err != nil {
-		a.Fail(SeedParam.Name, fmt.Sprintf("a whole number of 0 to %d", uint64(mostSeed)))
+		fail(SeedParam.Name, fmt.Sprintf("a whole number of 0 to %d", uint64(mostSeed)))
 	}
 	return func(uint64) uint64 { return own }
 }
@@ -200,7 +199,8 @@ func withSeeds(table policy.Table[Source]) policy.Table[Source] {
 		}
 		table[i].Params = append(slices.Clone(e.Params), SeedParam)
 		table[i].New = func(a *policy.Args) Source {
-			source, seed := e.New(a), SeedOf(a)
+			text, given := a.Value(SeedParam.Name)
+			source, seed := e.New(a), SeedOf(text, given, a.Fail)
 			return func(run uint64) (Generated, error) { return source(seed(run)) }
 		}
 	}

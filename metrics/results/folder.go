@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gridslot/gridslot/des"
+	"github.com/gridslot/gridslot/internal/enum"
 	"github.com/gridslot/gridslot/internal/indir"
 	"github.com/gridslot/gridslot/internal/jsontext"
 	"github.com/gridslot/gridslot/metrics"
@@ -136,7 +137,7 @@ func (f *Folder) Run(policy string) (*Run, error) {
 		}
 		known = append(known, r.Policy)
 	}
-	return nil, fmt.Errorf("%s holds no run of %q: there are %s", f.Dir, policy, strings.Join(known, ", "))
+	return nil, fmt.Errorf("%s holds no run of %q: there are %s%s", f.Dir, policy, strings.Join(known, ", "), enum.Suggestion(policy, known))
 }
 
 // Has reports whether the run has written a file KIND-POLICY.csv; kind is jobs,

@@ -158,7 +158,7 @@ func (s *Splitter) Next(rec *workload.Record) (Step, error) {
 	wait := rec.Wait
 	if wait < 0 {
 		if !s.Rule.NoWait {
-			return Step{}, fmt.Errorf("job %d has no wait (field 3), and so nobody knows when it ended: take a log that tells waits, or say that such jobs did not wait (--no-wait; of a source no-wait=on)", rec.Job)
+			return Step{}, fmt.Errorf("job %d has no wait (field 3), and so nobody knows when it ended: take a log that tells waits, or say that such jobs did not wait (no-wait=on, as in --users=no-wait=on or in a source)", rec.Job)
 		}
 		wait = 0
 	}

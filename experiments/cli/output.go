@@ -1,0 +1,92 @@
+package cli
+
+// How commands tell what they have found: tables for people, CSV and JSON.
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// printable is what a command has found. As JSON it is written by its own tags.
+type printable interface {
+	writeTable(page) error
+	csvRows() [][]string // with the header; nil where there is no such form
+}
+
+// tell writes what has been found in the format that a flag names.
+func tell(cmd *cobra.Command, format string, a printable) error {
+	switch format {
+	case "json":
+		enc := json.NewEncoder(cmd.OutOrStdout())
+		enc.SetIndent("", "  ")
+		return enc.Encode(a)
+	case "csv":
+		return csv.NewWriter(cmd.OutOrStdout()).WriteAll(a.csvRows())
+	}
+	p := newPage(cmd.OutOrStdout())
+	if err := a.writeTable(p); err != nil {
+		return err
+	}
+	return p.Flush()
+}
+
+// page is text for people: rows of columns, and sentences between them. Flush ends it.
+type page struct {
+	*tabwriter.Writer
+	to io.Writer // what the columns are written to
+}
+
+// newPage is a page on w, without characters that control a terminal.
+func newPage(w io.Writer) page {
+	to := shown{w}
+	return page{tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), to}
+}
+
+// say ends the columns and writes text as it is: its tabs are no columns.
+func (p page) say(format string, values ...any) error {
+	if err := p.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.to, format, values...)
+	return err
+}
+
+// row writes cells beside each other. A row of no cells is an empty line, behind which columns
+// have other widths.
+func (p page) row(cells ...string) { fmt.Fprintln(p, strings.Join(cells, "\t")) }
+
+// fact writes what a quantity is.
+func (p page) fact(name, format string, values ...any) { p.row(name, fmt.Sprintf(format, values...)) }
+
+// Numbers for people.
+
+// percent is a share, hundredths the same for a table whose head says so.
+func percent(share float64) string    { return hundredths(share) + "%" }
+func hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) }
+
+// figures4 is a number with four figures, whole from 1000 on.
+func figures4(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// known is a number with so many digits behind the point; 0 stands for one that is not known.
+func known(x float64, digits int) string {
+	if x == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64)
+}
+
+// seconds is a time with all of its digits.
+func seconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) }
