@@ -5,15 +5,15 @@ package cli
 // sweepprobe.go.
 
 import (
-	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -176,7 +176,7 @@ func (s *sweeping) carryOut(cmd *cobra.Command, st *study.File) error {
 	}
 	var show runsProgress
 	plan.Progress = show.set
-	stop := show.begin(cmd, plan.Tell)
+	stop := show.begin(cmd.ErrOrStderr(), plan.Tell)
 	results, err := sweep.Run(cmd.Context(), plan, st.Do)
 	stop()
 	if results == nil {
@@ -231,6 +231,7 @@ func tellIfChanged(study *sweep.Study) error {
 	if err != nil {
 		return nil // there is none yet
 	}
+	defer folder.Close()
 	before, err := folder.Plan()
 	if err != nil {
 		return err
@@ -292,60 +293,58 @@ func (s *sweeping) study(cmd *cobra.Command, st *study.File) (sweep.Study, error
 }
 
 // runsProgress shows how far a study is: a bar on a terminal, a line now and then
-// elsewhere.
+// elsewhere. Runs that were done when the call began do not count for what is left.
 type runsProgress struct {
-	before, done, total atomic.Int64
-	known               atomic.Bool
+	mu     sync.Mutex
+	known  bool // set has been called
+	before int  // runs that were done when the call began
+	done   int
+	total  int
 }
 
 // linesEvery is how often progress is told where there is no bar.
 const linesEvery = time.Minute
 
+// set is told how many runs of how many are done. Of two calls at a time the later one may
+// come first.
 func (p *runsProgress) set(done, total int) {
-	if p.known.CompareAndSwap(false, true) {
-		p.before.Store(int64(done))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.known {
+		p.known, p.before = true, done
 	}
-	p.total.Store(int64(total))
-	for old := p.done.Load(); int64(done) > old && !p.done.CompareAndSwap(old, int64(done)); old = p.done.Load() {
-	}
+	p.done, p.total = max(p.done, done), total
 }
 
-func (p *runsProgress) begin(cmd *cobra.Command, tell func(string, ...any)) (stop func()) {
-	ctx, cancel := context.WithCancel(cmd.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		began, told := time.Now(), time.Now()
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
-		hide := func() {}
-		defer func() { hide() }()
-		for drawn := false; ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			before, done, total := p.before.Load(), p.done.Load(), p.total.Load()
-			if !p.known.Load() || done == total {
-				continue
-			}
-			if !drawn { // now it is known how many there are
-				hide, drawn = showProgress(cmd.ErrOrStderr(), func() string {
-					return fmt.Sprintf("run %d of %d", p.done.Load(), total)
-				}, total-before, func() int64 { return p.done.Load() - before }), true
-			}
-			if !drawable(cmd.ErrOrStderr()) && time.Since(told) >= linesEvery && done > before {
-				told = time.Now()
-				left := time.Duration(float64(time.Since(began)) / float64(done-before) * float64(total-done))
-				tell("%d of %d runs are done, about %s left", done, total, roughly(left))
-			}
+// now is how many runs have been done in this call, and how many of how many in all.
+func (p *runsProgress) now() (here, done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done - p.before, p.done, p.total
+}
+
+// begin shows the progress until the function that it returns is called.
+func (p *runsProgress) begin(out io.Writer, tell func(string, ...any)) (stop func()) {
+	began, told := time.Now(), time.Now()
+	hide, drawn := func() {}, false
+	return repeatedly(func() {
+		switch here, done, total := p.now(); {
+		case done == total: // so it is, too, while the number of runs is not known
+		case drawable(out) && !drawn:
+			drawn = true
+			hide = showProgress(out, func() string {
+				_, done, _ := p.now()
+				return fmt.Sprintf("run %d of %d", done, total)
+			}, int64(total-done+here), func() int64 {
+				here, _, _ := p.now()
+				return int64(here)
+			})
+		case !drawable(out) && time.Since(told) >= linesEvery && here > 0:
+			told = time.Now()
+			left := time.Duration(float64(time.Since(began)) / float64(here) * float64(total-done))
+			tell("%d of %d runs are done, about %s left", done, total, roughly(left))
 		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+	}, func() { hide() })
 }
 
 // roughly is a time as people say it.

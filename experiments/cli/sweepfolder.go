@@ -73,12 +73,13 @@ what they said, are in DIR/failures.`,
 			if err != nil {
 				return err
 			}
+			defer folder.Close()
 			r, err := folder.Results()
 			if err != nil {
 				return err
 			}
-			var jobs []slurm.Job
-			if jobs, err = slurm.Jobs(cmd.Context(), args[0]); err != nil {
+			jobs, err := slurm.Jobs(cmd.Context(), args[0])
+			if err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "gridslot: of jobs in Slurm nothing is known: %s\n", harmless(err.Error()))
 			}
 			return writeStatus(cmd.OutOrStdout(), format, r, jobs)
@@ -167,6 +168,7 @@ func openKept(dir string, t *simulation.Tables) (*study.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer folder.Close()
 	p, err := folder.Portable()
 	if err != nil {
 		return nil, err
@@ -238,10 +240,7 @@ told before.`,
 		Args:              arguments(1, 1, "DIR"),
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := sweep.Open(args[0]); err != nil {
-				return err
-			}
-			folder, err := sweep.OpenFor(args[0], false)
+			folder, err := sweep.Reopen(args[0])
 			if err != nil {
 				return err
 			}

@@ -21,6 +21,15 @@ func TestTimesAreSaidRoughly(t *testing.T) {
 	}
 }
 
+func TestProgressCountsFromWhatIsThereWhenACallBegins(t *testing.T) {
+	var p runsProgress
+	for _, done := range []int{10, 12, 11} { // the last two at a time
+		p.set(done, 60)
+	}
+	here, done, total := p.now()
+	require.Equal(t, []int{2, 12, 60}, []int{here, done, total})
+}
+
 func TestASampleHasAllKindsBeforeAnyTwice(t *testing.T) {
 	var units []sweep.Unit
 	for i := range 900 {

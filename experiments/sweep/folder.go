@@ -91,6 +91,16 @@ func OpenFor(path string, shared bool) (f *Folder, err error) {
 	return f, nil
 }
 
+// Reopen opens the folder of a study that is there already, to work on it alone.
+func Reopen(path string) (*Folder, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f.Close()
+	return OpenFor(path, false)
+}
+
 // Close lets go of the folder.
 func (f *Folder) Close() {
 	f.usage.close()

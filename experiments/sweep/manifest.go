@@ -137,10 +137,7 @@ func (f *Folder) conclude(r *Results, m manifest, stopped string) error {
 // have stored in it. The columns come first in the table, and check, if not nil, is
 // Study.Check.
 func Merge(dir string, columns []string, check func(Row) error) (*Results, error) {
-	if _, err := Open(dir); err != nil {
-		return nil, err
-	}
-	f, err := OpenFor(dir, false)
+	f, err := Reopen(dir)
 	if err != nil {
 		return nil, err
 	}
