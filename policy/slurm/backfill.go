@@ -190,8 +190,9 @@ func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (te
 				later = after
 			}
 		}
+		d := c.demandOf(e)
 		for n := range nodes.all {
-			if !c.suits(j, n) {
+			if !c.suits(j, n) || !d.couldTake(&c.conf.Nodes[n]) {
 				nodes.drop(n)
 			}
 		}

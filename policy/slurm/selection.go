@@ -66,6 +66,11 @@ func (c *Controller) demandOf(e *entry) demand {
 	return d
 }
 
+// couldTake reports whether the node, idle, has the CPUs and the memory that the job asks of each.
+func (d *demand) couldTake(n *Node) bool {
+	return d.pnMin <= n.CPUs() && max(d.memory, d.perCPU*d.pnMin) <= n.Memory
+}
+
 // tasksFit is the fewest tasks that a node must have room for.
 func (d *demand) tasksFit() int {
 	switch {
