@@ -59,17 +59,17 @@ func (r *Run) checkpoints() Checkpoints {
 
 // setUp is how long the attempt under way, or to come, does no work at first.
 func (r *Run) setUp() des.Time {
-	if r.few == nil {
+	if r.rare == nil {
 		return 0
 	}
-	return r.few.setUp
+	return r.rare.ask.setUp
 }
 
 // span is how long r really takes from the beginning of its attempt: what remains
 // of its runtime, with set-up and checkpoints.
 func (r *Run) span() des.Time {
-	if r.few == nil || r.few.estimate == 0 { // as most often
-		return r.Remaining()
+	if r.rare == nil { // as most often
+		return r.Runtime
 	}
 	return r.checkpoints().Span(r.Remaining()).Add(r.setUp())
 }
@@ -95,8 +95,8 @@ func (r *Run) elapsed(t des.Time) des.Time {
 
 // whole is how long the attempt takes, on named nodes, if nobody stops it.
 func (r *Run) whole() des.Time {
-	if p := r.few; p != nil && p.prediction.begun != nil {
-		return r.RealTime(p.prediction.whole)
+	if r.rare != nil && r.rare.begun != nil {
+		return r.RealTime(r.rare.begunLength)
 	}
 	return r.RealTime(r.Reservation.Window.Length())
 }
@@ -130,34 +130,23 @@ func (m *Metascheduler) SetUp(r *Run, t des.Time) bool {
 }
 
 func (m *Metascheduler) setUp(r *Run, t des.Time) bool {
-	m.forget(m.sim.Now())
+	m.Advance()
 	entering := r.entering && r.State == Created && !r.Booked
 	if !entering && r.State != Waiting || r.meta != m || t < 0 {
 		return false
 	}
+	add := func() {
+		a := &r.withRare().ask
+		a.setUp = a.setUp.Add(t)
+		r.renew()
+	}
 	if entering {
-		r.addSetUp(t)
+		add()
 		return true
 	}
-	m.queue.change(r, func() { r.addSetUp(t) })
+	m.queue.change(r, add)
 	if r.Request.Deadline > 0 {
 		m.setLimit(r)
 	}
 	return true
-}
-
-func (r *Run) addSetUp(t des.Time) {
-	f := r.rare()
-	if f.free != nil { // a policy holds a window for r: it is set up in whichever shape it takes afterwards
-		nodes := r.Request.Nodes
-		r.unmold()
-		defer r.mold(nodes)
-	}
-	f.estimate = r.expected()
-	f.setUp = f.setUp.Add(t)
-	if r.predicted() {
-		r.planAnew()
-		return
-	}
-	r.ask(min(r.Request.Length.Add(t), des.Forever-1))
 }

@@ -25,7 +25,7 @@ func TestAJobGoesOnFromItsLastCheckpoint(t *testing.T) {
 	j.Request.Length = 30 * des.Second
 	r := m.Submit(j)
 	require.Equal(t, 34*des.Second, r.Request.Length)
-	require.Equal(t, 30*des.Second, r.Submitted().Request.Length)
+	require.Equal(t, 30*des.Second, r.Job.Request.Length)
 	at(m, 13, func() {
 		require.Equal(t, 12*des.Second, r.Saved())
 		require.False(t, m.SetUp(r, des.Second), "it runs")

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -25,53 +26,74 @@ import (
 // cut off before its request.
 const ReasonPrediction = "killed past its prediction: what it had was taken ahead by what cannot be moved"
 
-// watch has r, which runs until end where it has no tasks, be corrected when it outlives
-// what is planned of it.
+// reasonOverrun is the Run.Reason of a job that ran on past its estimate, by
+// OverrunExtend, until something fixed was in its way.
+const reasonOverrun = "killed past its estimate: an advance reservation needs its processors"
+
+// watch has r, which runs until end where it has no tasks, be looked at when it outlives
+// its window.
 func (m *Metascheduler) watch(r *Run, end des.Time) {
 	w, at := &r.Reservation.Window, des.Forever
 	if w.Tasks == nil && w.End < end {
 		at = w.End
 	}
 	for i, t := range w.Tasks {
-		if t.End < r.few.ends[i] {
+		if t.End < r.rare.ends[i] {
 			at = min(at, t.End)
 		}
 	}
 	if at < des.Forever {
-		r.few.prediction.expiry = m.sim.At(at, phaseOverrun, (*expiry)(r), uint64(r.ID))
+		r.withRare().outlives = m.sim.At(at, phaseOverrun, (*outliving)(r), uint64(r.ID))
 	}
 }
 
-// expiry is a run as the handler of the end of what is planned of it.
-type expiry Run
+// outliving is a run as the handler of the end of a window that it runs on past.
+type outliving Run
 
-// Handle corrects the prediction of a job that runs on, or has it go on by the latest
-// one where its window had to end before that.
-func (e *expiry) Handle(s *des.Simulator, _ des.Event) {
-	r := (*Run)(e)
-	m, now := r.meta, s.Now()
-	m.forget(now)
+// Handle has a job that runs on keep what it has for as long as is thought now: by a
+// correction of its prediction, or by the latest one where its window had to end before
+// that. One that is planned by its estimate is thought to take twice what it has taken,
+// and whoever has a reservation ahead is planned anew.
+func (o *outliving) Handle(*des.Simulator, des.Event) {
+	r := (*Run)(o)
+	m := r.meta
+	m.Advance()
 	if r.State != Running { // an observer who heard that the instant before is over has stopped it
 		return
 	}
-	if r.outlived(now) {
-		m.correct(r)
+	reason, predicted := reasonOverrun, r.predicted()
+	if predicted {
+		reason = ReasonPrediction
+		if r.outlived(m.sim.Now()) {
+			m.correct(r)
+		}
+	} else {
+		m.withdrawAll(m.queue.By(Submission, m.sim.Now()).All())
 	}
 	m.gained = true // more may end before the shadow time, which is later now
-	out, ok := m.makeRoom(r)
-	if ok {
-		m.notify(r, JobCorrected)
-	} else {
-		m.kill(r, ReasonPrediction)
+	var out []*Run
+	ok := true
+	if r.State == Running { // no observer who heard of a withdrawal has stopped it
+		if out, ok = m.makeRoom(r); !ok {
+			m.kill(r, reason)
+		} else if predicted {
+			m.notify(r, JobCorrected)
+		}
 	}
-	for _, q := range out {
-		if q.State == Reserved { // nobody who has heard of another one has taken it out
+	m.withdrawAll(slices.Values(out))
+	if !predicted || len(out) > 0 || !ok || m.Pass == PassInstant {
+		m.wake(CauseOverrun)
+	}
+}
+
+// withdrawAll takes their reservations ahead from those who still hold one: somebody who has
+// heard of another one may have taken it out.
+func (m *Metascheduler) withdrawAll(jobs iter.Seq[*Run]) {
+	for q := range jobs {
+		if q.State == Reserved {
 			m.fresh = append(m.fresh, q)
 			m.withdraw(q)
 		}
-	}
-	if len(out) > 0 || !ok || m.Pass == PassInstant {
-		m.wake(CauseOverrun)
 	}
 }
 
@@ -83,7 +105,7 @@ func (r *Run) outlived(now des.Time) bool {
 		return w.Start.Add(r.planned()) <= now
 	}
 	for i, t := range r.begun() {
-		if r.few.ends[i] > now && w.Start.Add(r.believed(t.End-w.Start)) <= now {
+		if r.rare.ends[i] > now && w.Start.Add(r.believed(t.End-w.Start)) <= now {
 			return true
 		}
 	}
@@ -92,8 +114,8 @@ func (r *Run) outlived(now des.Time) bool {
 
 // begun are the tasks of r's window as it began.
 func (r *Run) begun() []Task {
-	if f := r.few; f != nil && f.prediction.begun != nil {
-		return f.prediction.begun
+	if r.rare != nil && r.rare.begun != nil {
+		return r.rare.begun
 	}
 	return r.Reservation.Window.Tasks
 }
@@ -106,23 +128,23 @@ func (r *Run) believed(reserved des.Time) des.Time {
 
 // correct asks for another prediction of r, which has outlived the latest one.
 func (m *Metascheduler) correct(r *Run) {
-	f, p := r.few, &r.few.prediction
-	request, next := f.done.Add(f.estimate), des.Time(0)
+	before, next := r.Prediction(), des.Time(0)
 	if c := m.corrector(); c != nil {
 		next = c.Correct(Known{r})
 	}
-	if next <= p.latest || next >= des.Forever {
-		next = request
+	if next <= before || next >= des.Forever {
+		next = r.allowed()
 	}
-	if next <= p.latest { // it runs on past its request: by OverrunExtend, for as long again
-		next = min(p.latest.Add(max(m.sim.Now()-r.Start, des.Second)), des.Forever-1)
+	if next <= before { // it runs on past its request: by OverrunExtend, for as long again
+		next = min(before.Add(m.asLongAgain(r)), des.Forever-1)
 	}
-	p.latest = next
-	p.corrections++
-	if f.free != nil {
-		p.free = scaled(next, f.freeWork, f.estimate)
-	}
+	r.correct(next)
+	r.rare.corrections++
 }
+
+// asLongAgain is how much longer r is thought to take, which runs on past its request: as
+// long as it has run, and a second at least.
+func (m *Metascheduler) asLongAgain(r *Run) des.Time { return max(m.sim.Now()-r.Start, des.Second) }
 
 // corrector is who corrects predictions, or nil.
 func (m *Metascheduler) corrector() Corrector {
@@ -175,18 +197,23 @@ func (m *Metascheduler) makeRoom(r *Run) (out []*Run, ok bool) {
 // extension is r's window, for as long as is predicted by now. What it takes more costs
 // what its nodes cost now.
 func (m *Metascheduler) extension(r *Run) Window {
-	w, p := r.Reservation.Window, &r.few.prediction
+	w := r.Reservation.Window
+	if !r.predicted() {
+		w.End = m.sim.Now().Add(m.asLongAgain(r))
+		return w
+	}
 	if w.Tasks == nil {
 		w.End = w.Start.Add(r.planned())
 		return w
 	}
+	p := r.rare
 	if p.begun == nil {
-		p.begun, p.whole = w.Tasks, w.Length()
+		p.begun, p.begunLength = w.Tasks, w.Length()
 	}
 	w.Tasks = slices.Clone(w.Tasks)
 	for i := range w.Tasks {
 		t := &w.Tasks[i]
-		if r.few.ends[i] > m.sim.Now() {
+		if r.rare.ends[i] > m.sim.Now() {
 			t.End = max(t.End, w.Start.Add(r.believed(p.begun[i].End-w.Start)))
 			w.End = max(w.End, t.End)
 		}
@@ -205,7 +232,7 @@ func (r *Run) cut(w *Window, at, now des.Time) bool {
 	for i := range w.Tasks {
 		t := &w.Tasks[i]
 		t.End = max(r.Reservation.Window.Tasks[i].End, min(t.End, at))
-		if w.End = max(w.End, t.End); t.End <= now && r.few.ends[i] > now {
+		if w.End = max(w.End, t.End); t.End <= now && r.rare.ends[i] > now {
 			return false
 		}
 	}

@@ -105,9 +105,9 @@ type Metascheduler struct {
 	busy      busy
 	slab      []Run // runs to come
 
-	predictions []foretold // likewise, of those that are planned by predictions
-	deciding    bool       // the policy is
-	again       []Known    // to be predicted anew when it has decided
+	rares        []rareState // likewise, of what few of them have
+	deciding     bool        // the policy is
+	predictLater []Known     // jobs to be predicted anew when the policy has decided
 
 	sources []*source
 	seq     int64
@@ -268,7 +268,7 @@ func (m *Metascheduler) Simulator() *des.Simulator { return m.sim }
 
 // Plan is the plan the jobs run on, as of now.
 func (m *Metascheduler) Plan() Plan {
-	m.forget(m.sim.Now())
+	m.Advance()
 	return m.plan
 }
 
@@ -323,12 +323,11 @@ func (m *Metascheduler) newRun(j *Job, booked bool) *Run {
 	}
 	r := &m.slab[0]
 	m.slab = m.slab[1:]
-	r.Job, r.Promised, r.Booked, r.meta = j, NeverPromised, booked, m
-	if m.Overrun == OverrunRaise && j.Runtime > j.Request.Length {
-		r.ask(j.Runtime)
-	}
-	if m.Checkpoints.Cost > 0 && !booked {
-		r.expect(r.Request.Length)
+	r.Job, r.Request, r.Runtime, r.Shapes = j, j.Request, j.Runtime, j.Shapes
+	r.Promised, r.Booked, r.meta = NeverPromised, booked, m
+	if m.Overrun == OverrunRaise && j.Runtime > j.Request.Length || m.Checkpoints.Cost > 0 && !booked {
+		r.withRare()
+		r.renew()
 	}
 	return r
 }
@@ -371,7 +370,7 @@ func (m *Metascheduler) unlink(r *Run) {
 	if w := &r.Reservation.Window; w.Tasks == nil {
 		m.busy.taken -= w.Nodes
 	} else {
-		m.busy.taken -= r.few.left
+		m.busy.taken -= r.rare.tasksLeft
 	}
 	if r.previous == nil {
 		if m.first != r {
@@ -389,9 +388,12 @@ func (m *Metascheduler) unlink(r *Run) {
 	r.previous, r.next = nil, nil // what is over must not keep others from the collector
 }
 
-// forget begins the instant now, if it has not begun: observers hear that the one
-// before is over, and may stop jobs, before anything else is done or looked at.
-func (m *Metascheduler) forget(now des.Time) {
+// Advance begins the present instant, if it has not begun: observers hear that the one
+// before is over, and may stop jobs, before anything else is done or looked at. The places
+// of jobs that started before are known then, and the plan is as of now. What asks a
+// metascheduler for something does it by itself.
+func (m *Metascheduler) Advance() {
+	now := m.sim.Now()
 	m.observers.reach(now)
 	m.gained = m.plan.Forget(now) || m.gained
 }
@@ -413,8 +415,8 @@ func (m *Metascheduler) notify(r *Run, k JobEventKind) {
 		m.places.note(r, k)
 	}
 	m.observers.Tell(JobEvent{Time: now, Kind: k, Run: r})
-	if r.few != nil && r.few.source != nil && (k == JobFinished || k == JobKilled || k == JobRejected) {
-		r.few.source.ended(r)
+	if r.rare != nil && r.rare.source != nil && (k == JobFinished || k == JobKilled || k == JobRejected) {
+		r.rare.source.ended(r)
 	}
 }
 

@@ -376,7 +376,7 @@ func TestPreemptionKeepsWhatACheckpointHas(t *testing.T) {
 		w.run(t)
 		require.Equal(t, c.finish*des.Second, r.Finish)
 		require.Equal(t, min(c.keep, 40*des.Second), r.Done())
-		require.Equal(t, 100*des.Second, r.Submitted().Request.Length)
+		require.Equal(t, 100*des.Second, r.Job.Request.Length)
 		require.Equal(t, 100*des.Second-r.Done(), r.Request.Length, "what is left is asked for")
 	}
 }

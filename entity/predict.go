@@ -86,8 +86,7 @@ func (k Known) Nodes() int { return k.run.Request.Nodes }
 // Request is what its user has asked for, in the shape that it has: the longest that it
 // may run, on a node of performance 1.
 func (k Known) Request() des.Time {
-	s, _ := k.run.Submitted().shape(k.run.Request.Nodes)
-	return s.Length
+	return k.run.currentShape().Length
 }
 
 // User is the job's user, or -1 where unknown.
@@ -147,60 +146,36 @@ func (Exact) Name() string { return "true" }
 
 // Predict is the job's runtime, or its request where that is less.
 func (Exact) Predict(j Known) des.Time {
-	return max(min(j.run.Submitted().Runtime, j.Request()), des.Tick)
+	return max(min(j.run.Job.Runtime, j.Request()), des.Tick)
 }
 
 // Observe implements Predictor.
 func (Exact) Observe(JobEventKind, Known) {}
 
-// prediction is what is predicted of a run.
-type prediction struct {
-	first       des.Time // as it was submitted; 0 where nothing is predicted
-	latest      des.Time // of the whole runtime, in the shape that the job has
-	free        des.Time // likewise, in its own shape, while it has another one
-	corrections int
-	expiry      des.EventID // when the attempt under way will have outlived what is planned
-	begun       []Task      // as which its window began, where it has been extended since
-	whole       des.Time    // how long it was then
-}
-
-// predicted reports whether r is planned by a prediction.
-func (r *Run) predicted() bool { return r.few != nil && r.few.prediction.first > 0 }
-
-// Limit is how long r may hold its processors, on a node of performance 1: what its
-// user has asked for, or what is left of that, with set-up and checkpoints. It is
-// Request.Length where nothing is predicted.
-func (r *Run) Limit() des.Time {
-	if r.predicted() {
-		return r.lasts(r.few.estimate)
-	}
-	return r.Request.Length
-}
-
 // Prediction is how long the job is thought to run in all, by the latest prediction or
 // correction, in the shape that it has; its estimate where nothing is predicted.
 func (r *Run) Prediction() des.Time {
 	if r.predicted() {
-		return r.few.prediction.latest
+		return r.rare.ask.predicted
 	}
-	return r.Submitted().Request.Length
+	return r.Job.Request.Length
 }
 
 // FirstPrediction is what was predicted when the job was submitted; its estimate where
 // nothing is predicted.
 func (r *Run) FirstPrediction() des.Time {
 	if r.predicted() {
-		return r.few.prediction.first
+		return r.rare.firstPrediction
 	}
-	return r.Submitted().Request.Length
+	return r.Job.Request.Length
 }
 
 // Corrections is how often the job's prediction has been corrected.
 func (r *Run) Corrections() int {
-	if r.few == nil {
+	if r.rare == nil {
 		return 0
 	}
-	return r.few.prediction.corrections
+	return r.rare.corrections
 }
 
 // Soft reports whether what r is promised is no more than expected: jobs are planned by
@@ -209,58 +184,19 @@ func (r *Run) Corrections() int {
 // is made. Advance reservations are firm.
 func (r *Run) Soft() bool { return r.meta != nil && r.meta.Predictor != nil && !r.Booked }
 
-// foretold is what a job has that is planned by a prediction, allocated together and
-// many at a time.
-type foretold struct {
-	few few
-	job Job
-}
-
 // predict has r, which is about to wait, be planned by its prediction.
 func (m *Metascheduler) predict(r *Run) {
-	if len(m.predictions) == 0 {
-		m.predictions = make([]foretold, 64)
-	}
-	p := &m.predictions[0]
-	m.predictions = m.predictions[1:]
-	if r.few != nil {
-		p.few = *r.few
-	}
-	p.few.original, p.few.own, p.few.estimate = r.Submitted(), &p.job, r.expected()
-	p.job = *r.Job
-	r.few, r.Job = &p.few, &p.job
-	first := m.predictionOf(r)
-	r.few.prediction.first, r.few.prediction.latest = first, first
-	r.planAnew()
+	p := m.predictionOf(r)
+	r.predict(p)
+	r.rare.firstPrediction = p
 }
 
-// predictionOf is what the predictor says of r.
+// predictionOf is what the predictor says of r: how long it will run in all.
 func (m *Metascheduler) predictionOf(r *Run) des.Time {
 	if p := m.Predictor.Predict(Known{r}); p > 0 && p < des.Forever {
 		return p
 	}
-	return r.few.estimate
-}
-
-// lasts is how long so much work of r takes, with set-up and checkpoints.
-func (r *Run) lasts(work des.Time) des.Time {
-	return min(r.checkpoints().Span(work).Add(r.setUp()), des.Forever-1)
-}
-
-// planned is how long r holds its processors if it runs as long as is predicted.
-func (r *Run) planned() des.Time {
-	return r.lasts(max(r.few.prediction.latest-r.few.done, des.Tick))
-}
-
-// planAnew has r, which waits, ask for what is predicted by now.
-func (r *Run) planAnew() {
-	f := r.few
-	if r.Job != f.own { // of which nobody else knows
-		j := *r.Job
-		f.original, f.own = r.Submitted(), &j
-		r.Job = &j
-	}
-	f.own.Request.Length = r.planned()
+	return r.allowed()
 }
 
 // length is how long r runs in its attempt on counted processors.
@@ -279,20 +215,18 @@ func (m *Metascheduler) length(r *Run) des.Time {
 func (m *Metascheduler) PredictAgain(j Known) bool {
 	r := j.run
 	if m.deciding {
-		m.again = append(m.again, j)
+		m.predictLater = append(m.predictLater, j)
 		return false
 	}
 	if r.meta != m || r.State != Waiting || r.Reservation.Active || r.standing == 0 || !r.predicted() {
 		return false
 	}
+	r.chooseAnew() // a prediction is of its own shape
 	p := m.predictionOf(r)
-	if p == r.few.prediction.latest {
+	if p == r.rare.ask.predicted {
 		return false
 	}
-	m.queue.change(r, func() {
-		r.few.prediction.latest = p
-		r.planAnew()
-	})
+	m.queue.change(r, func() { r.predict(p) })
 	m.gained = true
 	return true
 }

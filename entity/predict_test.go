@@ -436,7 +436,7 @@ func (n *needed) Observe(e entity.JobEvent) {
 		n.corrected, n.round = e.Time, n.meta.Rounds()
 	case e.Kind == entity.JobWithdrawn && n.corrected == e.Time && n.round == n.meta.Rounds():
 		n.count++
-		again := entity.NewRun(e.Run.Submitted(), 0)
+		again := entity.NewRun(e.Run.Job, 0)
 		_, err := n.meta.Plan().Reserve(again, e.Run.Reservation.Window)
 		require.Error(n.t, err, "%v was withdrawn, and its window %v is free", e.Run, e.Run.Reservation.Window)
 	}
@@ -518,9 +518,9 @@ func TestPredictionsChangeWhenJobsRunAndNotHowLong(t *testing.T) {
 				cut++
 				continue
 			}
-			wants := r.Submitted().Runtime
+			wants := r.Job.Runtime
 			if w.meta.Overrun == entity.OverrunKill || w.meta.Overrun == entity.OverrunExtend && named {
-				wants = min(wants, r.Submitted().Request.Length)
+				wants = min(wants, r.Job.Request.Length)
 			}
 			worked := r.Done() + r.Latest().Work
 			if r.State == entity.Finished {
@@ -625,6 +625,20 @@ func TestWhoIsPredictedShorterStartsWithTheNextArrival(t *testing.T) {
 	})
 	w.run(t)
 	require.Contains(t, *told, "6 started 3")
+}
+
+func TestWhoIsNoLongerPredictedIsPlannedByTheWholeRequest(t *testing.T) {
+	p := says{1: 20}
+	w, _ := foresee(1, backfill.FCFS{}, p, nil)
+	r := w.meta.Submit(longer(1, 0, 30, 60, 1))
+	w.at(10, func() {
+		require.True(t, w.meta.Preempt(r, des.Forever))
+		require.Equal(t, 10*des.Second, r.Request.Length)
+		p[1] = 0
+		require.True(t, w.meta.PredictAgain(entity.KnownOf(r)))
+		require.Equal(t, []des.Time{60 * des.Second, 50 * des.Second}, []des.Time{r.Prediction(), r.Request.Length})
+	})
+	w.run(t)
 }
 
 // asking asks for another prediction of a job when one starts: while the policy decides.

@@ -62,7 +62,7 @@ type standing int32
 // standing is where r keeps its number in q.
 func (q *Queue) standing(r *Run) *standing {
 	if q.part {
-		return &r.rare().inPart
+		return &r.withRare().inPart
 	}
 	return &r.standing
 }
@@ -146,17 +146,17 @@ func (q *Queue) Part() *Queue { return &Queue{part: true} }
 // Take puts r, which waits in the queue that q is a part of, into q.
 func (q *Queue) Take(r *Run) {
 	r.leavePart()
-	r.rare().part = q
+	r.withRare().part = q
 	q.add(r)
 }
 
 // Holds reports whether r is in q, which is a part of a queue.
-func (q *Queue) Holds(r *Run) bool { return r.few != nil && r.few.part == q }
+func (q *Queue) Holds(r *Run) bool { return r.rare != nil && r.rare.part == q }
 
 func (r *Run) leavePart() {
-	if r.few != nil && r.few.part != nil {
-		part := r.few.part
-		r.few.part = nil
+	if r.rare != nil && r.rare.part != nil {
+		part := r.rare.part
+		r.rare.part = nil
 		part.remove(r)
 	}
 }
@@ -196,8 +196,8 @@ func (q *Queue) remove(r *Run) {
 // change has do change what r, which waits in q, asks for: views know that.
 func (q *Queue) change(r *Run, do func()) {
 	var part *Queue
-	if r.few != nil {
-		part = r.few.part
+	if r.rare != nil {
+		part = r.rare.part
 	}
 	q.remove(r)
 	do()

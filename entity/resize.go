@@ -32,7 +32,7 @@ import (
 // on named nodes, whose windows have tasks; and by a *ConflictError where the plan
 // has no room for the new window.
 func (m *Metascheduler) Resize(r *Run, nodes int, cost des.Time) error {
-	m.forget(m.sim.Now())
+	m.Advance()
 	err := m.resize(r, nodes, cost)
 	if err == nil {
 		m.meddled++
@@ -51,29 +51,15 @@ func (r *Round) Resize(j *Run, nodes int, cost des.Time) error {
 
 // Began is when r began to run, however often it has been resized since.
 func (r *Run) Began() des.Time {
-	if r.few == nil || r.few.resized == 0 {
+	if r.rare == nil || r.rare.resized == 0 {
 		return r.Start
 	}
-	return r.few.earlier[len(r.few.earlier)-r.few.resized].Start
-}
-
-// RequestOn is what r, which waits, asks for in its shape of so many nodes, or false
-// where it has none.
-func (r *Run) RequestOn(nodes int) (Request, bool) {
-	free := r.free()
-	if nodes == free.Request.Nodes {
-		return free.Request, true
-	}
-	s, ok := free.shape(nodes)
-	req := free.Request
-	req.Nodes, req.Length = s.Nodes, r.length(s)
-	return req, ok
+	return r.rare.earlier[len(r.rare.earlier)-r.rare.resized].Start
 }
 
 func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	now := m.sim.Now()
-	was, _ := r.Submitted().shape(r.Request.Nodes)
-	is, ok := r.Submitted().shape(nodes)
+	shape, ok := r.Job.shape(nodes)
 	held := r.Reservation.Window
 	switch {
 	case r.State != Running || r.meta != m:
@@ -92,21 +78,11 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	m.observers.reach(now) // its place is known
 	a := r.attempt(now)
 	a.Kept = a.Work
-	done := r.Done() + a.Kept
-	if done >= r.Runtime || held.End <= now {
+	if r.Done()+a.Kept >= r.Runtime || held.End <= now {
 		return fmt.Errorf("%v is at its end", r)
 	}
-	rest := func(of des.Time) des.Time { // of an estimate, in the new shape
-		return max(scaled(max(of-a.Kept, des.Tick), r.work(is), r.work(was)), des.Tick)
-	}
-	left := rest(r.expected())
-	planned := left
-	if r.predicted() {
-		planned = rest(r.few.prediction.latest - r.Done())
-	}
-	done, _ = is.Runtime.MulDiv(done, r.Runtime)
-	setUp := max(r.setUp()-(now-r.Start), 0).Add(cost) // what was not over is still to be done
-	length := min(r.checkpoints().Span(planned).Add(setUp), des.Forever-1)
+	next := r.resized(shape, a.Kept, cost, now)
+	length := next.lasts(next.work(), r.checkpoints())
 	if end := now.Add(length); end > r.Request.DeadlineLimit() {
 		return fmt.Errorf("%v on %d nodes would have its processors until %v, past its deadline %v", r, nodes, end, r.Request.Deadline)
 	}
@@ -123,15 +99,10 @@ func (m *Metascheduler) resize(r *Run, nodes int, cost des.Time) error {
 	m.gained = true // one that grows has less of the time to come
 	m.busy.taken += nodes - held.Nodes
 
-	j, f := *r.Job, r.rare()
-	f.original = r.Submitted()
-	j.Request.Nodes, j.Request.Length, j.Runtime, j.Shapes = nodes, length, is.Runtime, nil
-	r.Job, f.free, f.shaped = &j, nil, nil
-	f.done, f.estimate, f.setUp = done, left, setUp
-	if r.predicted() {
-		f.prediction.latest = done + planned
-		m.sim.Cancel(f.prediction.expiry)
-	}
+	f := r.withRare()
+	m.sim.Cancel(f.outlives)
+	f.ask = next
+	r.renew()
 	f.over(a)
 	f.resized++
 	r.Start = now
@@ -175,11 +146,11 @@ func cut(place []procset.Range, n int) (first, rest []procset.Range) {
 
 // grow has a run, which keeps its place, get as many more processors as it needs.
 func (p *places) grow(placer Placer, r *Run) error {
-	part, job := *r, *r.Job
-	part.Job, job.Request.Nodes = &job, r.Request.Nodes-procset.Count(r.Place)
+	part := *r
+	part.Request.Nodes -= procset.Count(r.Place)
 	more, err := placer.Place(p.free, &part, nil)
 	if err != nil {
-		return fmt.Errorf("placing %d more processors of %v: %w", job.Request.Nodes, r, err)
+		return fmt.Errorf("placing %d more processors of %v: %w", part.Request.Nodes, r, err)
 	}
 	r.Place = procset.Join(slices.Concat(r.Place, more))
 	return nil

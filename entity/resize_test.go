@@ -70,9 +70,9 @@ func TestAShrunkJobKeepsProcessorsAndAGrownOneAllOfThem(t *testing.T) {
 	w.meta.Placer = entity.LowestFirst{}
 	a, b := w.meta.Submit(moldable(1, 0, 240, 3, 8)), w.meta.Submit(job(2, 0, 100, 2))
 	c := w.meta.Submit(job(3, 5, 100, 4))
-	all := a.Shapes
-	a.Shapes = all[:3] // to begin with
-	at(w.meta, 1, func() { a.Shapes = all })
+	all := a.Job.Shapes
+	a.Job.Shapes = all[:3] // to begin with
+	at(w.meta, 1, func() { a.Job.Shapes = all })
 	place := func(r *entity.Run) string {
 		w.meta.Settle()
 		return string(procset.Append(nil, r.Place))

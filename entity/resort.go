@@ -89,12 +89,12 @@ func (v *View) remember(r *Run) float64 {
 
 // key is what the order says of r as it waits, whatever shape it holds a window for.
 func (v *View) key(r *Run) float64 {
-	if len(r.Shapes) == 0 {
+	held := r.Request.Nodes
+	if len(r.Shapes) == 0 || held == r.Job.Request.Nodes {
 		return v.order.Key(r, v.now)
 	}
-	shape := r.Job
-	r.Job = r.free()
+	r.takeShape(r.Job.Request.Nodes)
 	key := v.order.Key(r, v.now)
-	r.Job = shape
+	r.takeShape(held)
 	return key
 }

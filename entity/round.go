@@ -273,7 +273,7 @@ func (r *Round) Delegate(to Policy, part *Queue, fresh []*Run) {
 func (r *Round) DropHolds() {
 	for _, j := range r.holds {
 		r.Plan.Release(&j.Reservation, r.Now)
-		j.unmold()
+		j.chooseAnew()
 	}
 	clear(r.holds)
 	r.holds = r.holds[:0]

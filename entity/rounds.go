@@ -103,10 +103,10 @@ func (m *Metascheduler) decide() {
 	m.observers.round = 0
 	clear(r.fresh)
 	m.deciding = false
-	for _, j := range m.again {
+	for _, j := range m.predictLater {
 		m.PredictAgain(j)
 	}
-	m.again = m.again[:0]
+	m.predictLater = m.predictLater[:0]
 	if m.named {
 		m.checkAnswers()
 		m.setAlarm()

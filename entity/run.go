@@ -38,11 +38,16 @@ func (s RunState) String() string { return runStates.Name(s) }
 // Run is what becomes of a Job in one simulation. The metascheduler makes one
 // for each job that is submitted, and is the only one that changes it.
 type Run struct {
-	// Job is the job as it was submitted, or a copy of it with another Request
-	// where it asks for something else by now: after a preemption that keeps work
-	// done, Request.Length is what is left of it. A moldable job is in one of its
-	// shapes from when it is given a window until it gives that up. See Submitted.
+	// Job is the job as it was submitted.
 	*Job
+	// Request, Runtime and Shapes stand in the place of those of Job: they are what holds
+	// of the job now. A moldable job has the nodes, the length and the runtime of one of
+	// its shapes from when it is given a window until it gives that up. After a preemption
+	// that keeps work, Request.Length is what is left, and the job keeps its shape:
+	// Shapes, among which it can still choose, is nil then.
+	Request Request
+	Runtime des.Time
+	Shapes  []Shape
 
 	State      RunState
 	Backfilled bool // started before a job that stood ahead of it in the queue
@@ -69,43 +74,56 @@ type Run struct {
 	meta     *Metascheduler
 	next     *Run // among the running, in order of start
 	previous *Run
-	few      *few        // what few runs have, or nil
+	rare     *rareState  // what few runs have, or nil
 	seq      int64       // position in the order of submission
 	due      des.EventID // the arrival; the pending start of a reservation ahead; then, on counted processors, the end
 	standing standing    // in the queue
 }
 
-// few is what few runs have, apart from the others to keep those small.
-type few struct {
-	original   *Job        // where Run.Job is a copy
-	free       *Job        // as which a moldable job waits, while Run.Job is one of its shapes
-	shaped     *Job        // the latest of these
-	freeWork   des.Time    // estimate, likewise
-	earlier    []Attempt   // that were preempted, or resized, oldest first
-	resized    int         // how many of them, the last ones, belong to the stay under way
-	vain       int         // how many of them, the last ones that were preempted, left nothing
-	served     des.Time    // how long those took that left something; see Served
-	done       des.Time    // of the runtime, by them and for good
-	setUp      des.Time    // see SetUp
-	estimate   des.Time    // of the work that is left, where that is not Request.Length: with set-up, checkpoints, a prediction
-	ends       []des.Time  // of the tasks of the latest attempt
-	events     []taskEnd   // at which they end
-	left       int         // tasks that still run
-	limit      des.EventID // the latest instant at which the job can still start in time
-	source     *source     // that brought the job and wants to hear of its end
-	part       *Queue      // of the queue
-	inPart     standing
-	parts      []Part // see Parts
-	prediction prediction
-	own        *Job // the copy that Run.Job is, where it may be changed
+// rareState is what few runs have, apart from the others to keep those small.
+type rareState struct {
+	ask ask
+
+	// Predictions, beside those of ask.
+	firstPrediction des.Time // as the job was submitted
+	corrections     int      // how often it has been corrected since
+
+	// Attempts that have ended.
+	earlier []Attempt // that were preempted, or resized, oldest first
+	resized int       // how many of them, the last ones, belong to the stay under way
+	vain    int       // how many of them, the last ones that were preempted, left nothing
+	served  des.Time  // how long those took that left something; see Served
+	parts   []Part    // see Parts
+
+	// The latest attempt.
+	ends        []des.Time  // of its tasks
+	events      []taskEnd   // at which they end
+	tasksLeft   int         // how many still run
+	outlives    des.EventID // the end of its window, where it runs on past that; see watch
+	begun       []Task      // as which its window began, where that has been extended since
+	begunLength des.Time    // how long it was then
+
+	lastStart des.EventID // the latest instant at which the job can still start in time
+	source    *source     // that brought the job and wants to hear of its end
+	part      *Queue      // of the queue
+	inPart    standing
 }
 
-// rare is r.few, which is there from now on.
-func (r *Run) rare() *few {
-	if r.few == nil {
-		r.few = &few{}
+// withRare is r.rare, which is there from now on.
+func (r *Run) withRare() *rareState {
+	if r.rare == nil {
+		if m := r.meta; m == nil {
+			r.rare = &rareState{}
+		} else {
+			if len(m.rares) == 0 {
+				m.rares = make([]rareState, 16)
+			}
+			r.rare, m.rares = &m.rares[0], m.rares[1:]
+		}
+		own := r.Job.own()
+		r.rare.ask = ask{shape: own, left: r.estimate(own)}
 	}
-	return r.few
+	return r.rare
 }
 
 // NeverPromised marks a job that never held a reservation ahead of its start.
@@ -164,15 +182,15 @@ type Part struct {
 // Parts are what ran of a job of a grid at its sites, by their ends; nil of a job of
 // one metascheduler, and until a part has ended.
 func (r *Run) Parts() []Part {
-	if r.few == nil {
+	if r.rare == nil {
 		return nil
 	}
-	return r.few.parts
+	return r.rare.parts
 }
 
 // AddPart adds to Parts: for whoever tells observers of jobs that run at several
 // sites.
-func (r *Run) AddPart(p Part) { r.rare().parts = append(r.rare().parts, p) }
+func (r *Run) AddPart(p Part) { r.withRare().parts = append(r.withRare().parts, p) }
 
 // Ran is how long a job that has ended took for its own work: the time of its last
 // attempt, and of the attempts before as far as their work was kept. What was lost, set-up
@@ -187,7 +205,7 @@ func (r *Run) Ran() des.Time {
 
 // ran is Ran of a job that may have had more than one attempt.
 func (r *Run) ran() des.Time {
-	if parts := r.few.parts; parts != nil {
+	if parts := r.rare.parts; parts != nil {
 		longest, piece := des.Time(0), des.Time(0)
 		for i := range parts {
 			p := &parts[i]
@@ -204,8 +222,8 @@ func (r *Run) ran() des.Time {
 		return longest
 	}
 	ran := des.Time(0)
-	for i := range r.few.earlier {
-		ran += r.few.earlier[i].useful(r.few.earlier[i].Kept)
+	for i := range r.rare.earlier {
+		ran += r.rare.earlier[i].useful(r.rare.earlier[i].Kept)
 	}
 	last := r.Latest()
 	return ran + last.useful(last.Work)
@@ -214,13 +232,13 @@ func (r *Run) ran() des.Time {
 // Once reports whether one attempt, from Start to Finish and without overhead, is all that
 // there is of a job that has ended. It may be false of such a job, too: then Latest and
 // Earlier tell.
-func (r *Run) Once() bool { return r.few == nil }
+func (r *Run) Once() bool { return r.rare == nil }
 
 // NewRun returns the run of a job that has not been submitted: for tests of
 // plans, and for actors that run jobs otherwise than a Metascheduler does. seq
 // is the job's position in the order of submission.
 func NewRun(j *Job, seq int64) *Run {
-	return &Run{Job: j, Promised: NeverPromised, seq: seq}
+	return &Run{Job: j, Request: j.Request, Runtime: j.Runtime, Shapes: j.Shapes, Promised: NeverPromised, seq: seq}
 }
 
 // NewWithheld returns a run under which a plan keeps capacity that no job may use, and
@@ -231,15 +249,15 @@ func NewWithheld() *Run { return NewRun(nobody, 0) }
 // Restore sets what Earlier, Done and Ends tell: for tests of observers, and for
 // whoever tells observers of jobs otherwise than a Metascheduler does.
 func (r *Run) Restore(earlier []Attempt, done des.Time, ends []des.Time) {
-	f := r.rare()
-	f.earlier, f.served, f.done, f.ends = nil, 0, done, ends
+	f := r.withRare()
+	f.earlier, f.served, f.ask.done, f.ends = nil, 0, done, ends
 	for _, a := range earlier {
 		f.over(a)
 	}
 }
 
 // over adds an attempt to those that have ended.
-func (f *few) over(a Attempt) {
+func (f *rareState) over(a Attempt) {
 	f.earlier = append(f.earlier, a)
 	if a.Kept > 0 {
 		f.served += a.End - a.Start
@@ -253,80 +271,21 @@ func (r *Run) Wait() des.Time { return r.Began() - r.Submit }
 // when the job arrives.
 func (r *Run) Seq() int64 { return r.seq }
 
-// Submitted is the job as it was submitted.
-func (r *Run) Submitted() *Job {
-	if r.few == nil || r.few.original == nil {
-		return r.Job
-	}
-	return r.few.original
-}
-
-// Asked is the time that the job has asked for in all, on a node of performance 1: its
-// estimate, in the shape that it has, whatever has been done of it. Set-up and
-// checkpoints, for which Limit has room, are left out.
-func (r *Run) Asked() des.Time {
-	if r.few == nil { // as most often
-		return r.Request.Length
-	}
-	return r.asked()
-}
-
-// asked is Asked of a job that may have shapes, or have done some of its work.
-func (r *Run) asked() des.Time {
-	s, _ := r.Submitted().shape(r.Request.Nodes)
-	return r.work(s)
-}
-
-// ask has the job ask for so long a time from now on.
-func (r *Run) ask(length des.Time) {
-	j := *r.Job
-	r.rare().original = r.Submitted()
-	j.Request.Length = length
-	r.Job = &j
-}
-
-// expect has the job ask for so much work from now on, and for the time that its
-// checkpoints take as well.
-func (r *Run) expect(work des.Time) {
-	r.rare().estimate = work
-	if r.predicted() {
-		r.planAnew()
-	} else {
-		r.ask(r.checkpoints().Span(work))
-	}
-}
-
-// expected is the estimate of the work that is left.
-func (r *Run) expected() des.Time {
-	if r.few != nil && r.few.estimate > 0 {
-		return r.few.estimate
-	}
-	return r.Limit()
-}
-
 // Earlier are the attempts that were preempted, or ended by a resize, oldest first.
 func (r *Run) Earlier() []Attempt {
-	if r.few == nil {
+	if r.rare == nil {
 		return nil
 	}
-	return r.few.earlier
+	return r.rare.earlier
 }
 
 // Served is how long the Earlier attempts of which work was kept have had their processors
 // or nodes. A policy that favours jobs by what they have had asks at every event.
 func (r *Run) Served() des.Time {
-	if r.few == nil {
+	if r.rare == nil {
 		return 0
 	}
-	return r.few.served
-}
-
-// Done is how much of Runtime earlier attempts have done for good.
-func (r *Run) Done() des.Time {
-	if r.few == nil {
-		return 0
-	}
-	return r.few.done
+	return r.rare.served
 }
 
 // Ends are the real ends of the tasks of the latest attempt, in the order of
@@ -334,14 +293,11 @@ func (r *Run) Done() des.Time {
 // simulation's own knowledge as Runtime is. Nil on counted processors, where all
 // tasks end together.
 func (r *Run) Ends() []des.Time {
-	if r.few == nil {
+	if r.rare == nil {
 		return nil
 	}
-	return r.few.ends
+	return r.rare.ends
 }
-
-// Remaining is how much of Runtime is still to be done.
-func (r *Run) Remaining() des.Time { return r.Runtime - r.Done() }
 
 // Attempts yields what the job has had of processors or nodes: the attempts
 // that were preempted or ended by a resize, then the latest one if it has started. The End of one

@@ -5,7 +5,6 @@ package entity
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gridslot/gridslot/des"
@@ -45,6 +44,26 @@ func (j *Job) shape(nodes int) (Shape, bool) {
 		return Shape{}, false
 	}
 	return j.Shapes[i], true
+}
+
+// shapes yields j's shapes, that of its own request among them, those with the most nodes
+// first.
+func (j *Job) shapes(yield func(Shape) bool) {
+	own, passed := j.own(), false
+	for _, s := range slices.Backward(j.Shapes) {
+		if !passed && s.Nodes <= own.Nodes {
+			passed = true
+			if s.Nodes < own.Nodes && !yield(own) {
+				return
+			}
+		}
+		if !yield(s) {
+			return
+		}
+	}
+	if !passed {
+		yield(own)
+	}
 }
 
 // checkShapes reports what is wrong with j's shapes, or nil.
@@ -117,14 +136,14 @@ func (s ShapeRule) choose(p Plan, j *Run, from, until des.Time) (Window, bool) {
 	var best Window
 	found := false
 	var tried misses
-	j.shapes(func(req Request) {
+	for req := range j.requests() {
 		if from == until { // many shapes do not fit for one reason
 			if tried.cover(req.Nodes, req.Length) {
-				return
+				continue
 			}
 			if fits, nodes, length := p.FitsAt(from, req.Nodes, req.Length); !fits {
 				tried.add(nodes, length)
-				return
+				continue
 			}
 		}
 		last := until
@@ -134,7 +153,7 @@ func (s ShapeRule) choose(p Plan, j *Run, from, until des.Time) (Window, bool) {
 		if w, ok := p.Find(req, from, last); ok && (!found || s.prefers(&w, &best)) {
 			best, found = w, true
 		}
-	})
+	}
 	return best, found
 }
 
@@ -173,140 +192,14 @@ func (r *Round) chooseEarlier(j *Run, until des.Time, rule ShapeRule) (Window, b
 	return w, ok && rule.prefers(&w, &held)
 }
 
-// shapes calls do with what r, which is moldable, asks for in each of its shapes,
-// those with the most nodes first.
-func (r *Run) shapes(do func(Request)) {
-	free := r.free()
-	req := free.Request
-	own := false
-	for i := len(r.Shapes) - 1; i >= 0; i-- {
-		s := r.Shapes[i]
-		if !own && s.Nodes <= free.Request.Nodes {
-			own = true
-			do(free.Request)
-			if s.Nodes == free.Request.Nodes {
-				continue
-			}
-		}
-		req.Nodes, req.Length = s.Nodes, r.length(s)
-		do(req)
-	}
-	if !own {
-		do(free.Request)
-	}
-}
-
-// free is the job as which r waits when it holds no reservation.
-func (r *Run) free() *Job {
-	if r.few != nil && r.few.free != nil {
-		return r.few.free
-	}
-	return r.Job
-}
-
-// work is the estimate of the work of a shape.
-func (r *Run) work(s Shape) des.Time {
-	if r.meta != nil && r.meta.Overrun == OverrunRaise {
-		return max(s.Length, s.Runtime)
-	}
-	return s.Length
-}
-
-// length is what r asks for in a shape: its estimate, or what is predicted, with
-// checkpoints and set-up.
-func (r *Run) length(s Shape) des.Time {
-	if r.predicted() {
-		return r.lasts(r.predictedIn(s))
-	}
-	return r.lasts(r.work(s))
-}
-
-// predictedIn is what is predicted of r, which waits, in a shape: as large a part of the
-// estimate as in its own.
-func (r *Run) predictedIn(s Shape) des.Time {
-	f := r.few
-	own, latest := f.estimate, f.prediction.latest
-	if f.free != nil {
-		own, latest = f.freeWork, f.prediction.free
-	}
-	return max(scaled(latest, r.work(s), own), des.Tick)
-}
-
-// least is the least that r, which is moldable, asks for: what does not fit that fits in
-// no shape.
-func (r *Run) least() (nodes int, length des.Time) {
-	nodes, length = math.MaxInt, des.Forever
-	r.shapes(func(req Request) { nodes, length = min(nodes, req.Nodes), min(length, req.Length) })
-	return nodes, length
-}
-
-// accept has r take the shape of w's nodes, and reports what makes w no window for
-// it, or nil.
-func (r *Run) accept(w *Window) error {
-	if len(r.Shapes) > 0 && w.Nodes != r.Request.Nodes {
-		r.mold(w.Nodes)
-	}
-	return r.Request.Accepts(w)
-}
-
-// mold has r, which is moldable, take the shape of so many nodes, if it has one.
-func (r *Run) mold(nodes int) {
-	free := r.free()
-	original := r.Submitted()
-	f := r.rare()
-	if nodes == free.Request.Nodes {
-		r.unmold()
-		return
-	}
-	s, ok := free.shape(nodes)
-	if !ok {
-		return
-	}
-	if f.free == nil {
-		f.free, f.original, f.freeWork, f.prediction.free = free, original, f.estimate, f.prediction.latest
-	}
-	length := r.length(s)
-	if f.shaped == nil || f.shaped.Request.Nodes != nodes || f.shaped.Request.Length != length { // as in the round before
-		j := *free
-		j.Request.Nodes, j.Request.Length, j.Runtime = nodes, length, s.Runtime
-		f.shaped = &j
-	}
-	r.Job = f.shaped
-	if r.predicted() {
-		f.prediction.latest = r.predictedIn(s)
-	}
-	if f.estimate > 0 {
-		f.estimate = r.work(s)
-	}
-}
-
-// unmold gives r, which holds nothing, the choice of its shape again.
-func (r *Run) unmold() {
-	if f := r.few; f != nil && f.free != nil {
-		r.Job, f.estimate, f.prediction.latest = f.free, f.freeWork, f.prediction.free
-		f.free = nil
-	}
-}
-
-// keepShape has r stay in its shape for good: work has been done in it.
-func (r *Run) keepShape() {
-	if len(r.Shapes) == 0 {
-		return
-	}
-	original := r.Submitted()
-	j := *r.Job
-	j.Shapes = nil
-	f := r.rare()
-	f.original, f.free, f.shaped = original, nil, nil
-	r.Job = &j
-}
-
 // fits reports whether r could be held in any of its shapes if nothing were taken.
-func (m *Metascheduler) fits(r *Run) (fits bool) {
-	if len(r.Shapes) > 0 {
-		r.shapes(func(req Request) { fits = fits || m.Fits(req) == nil })
+func (m *Metascheduler) fits(r *Run) bool {
+	for req := range r.requests() {
+		if m.Fits(req) == nil {
+			return true
+		}
 	}
-	return fits
+	return false
 }
 
 // leastTime is the least time that a window for r can take.
@@ -315,11 +208,11 @@ func (m *Metascheduler) leastTime(r *Run) des.Time {
 		return m.leastOf(r.Request)
 	}
 	least := des.Forever
-	r.shapes(func(req Request) {
+	for req := range r.requests() {
 		if m.Fits(req) == nil {
 			least = min(least, m.leastOf(req))
 		}
-	})
+	}
 	return least
 }
 

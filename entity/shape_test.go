@@ -84,7 +84,7 @@ func TestTheRuleDecidesWhichWindowAJobTakes(t *testing.T) {
 			require.Equal(t, des.Time(c.start)*des.Second, r.Start, "%s, %d", p.Name(), c.work)
 			require.Equal(t, c.nodes, r.Reservation.Window.Nodes, "%s, %d", p.Name(), c.work)
 			require.Equal(t, r.Start+c.work*des.Second/des.Time(c.nodes), r.Finish)
-			require.Equal(t, 1, r.Submitted().Request.Nodes)
+			require.Equal(t, 1, r.Job.Request.Nodes)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestAMoldableJobChoosesAgainUntilWorkIsKept(t *testing.T) {
 	w.run(t)
 	require.Equal(t, 10*des.Second, blocker.Finish)
 	require.Equal(t, 17*des.Second, r.Finish)
-	require.Same(t, own, r.Submitted())
+	require.Same(t, own, r.Job)
 }
 
 // A hold of EASY is for a round; between rounds the head has no shape.

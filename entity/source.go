@@ -45,7 +45,9 @@ type Listener interface {
 func (m *Metascheduler) Submit(j *Job) *Run {
 	if err := j.Check(); err != nil {
 		m.sim.Fail(fmt.Errorf("at %v: %w", m.sim.Now(), err))
-		return &Run{Job: cmp.Or(j, nobody), meta: m, Promised: NeverPromised}
+		r := NewRun(cmp.Or(j, nobody), 0)
+		r.meta = m
+		return r
 	}
 	r := m.newRun(j, false)
 	if j.Submit < m.sim.Now() {
@@ -117,7 +119,7 @@ func (m *Metascheduler) source(from Source) *source {
 func (s *source) arrive(j *Job) {
 	r := s.meta.newRun(j, false)
 	if s.listener != nil {
-		r.rare().source = s
+		r.withRare().source = s
 	}
 	s.meta.arrive(r)
 }

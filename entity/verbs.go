@@ -14,7 +14,7 @@ import (
 // Refuse has j come now and be turned away at once: for flows that decide about
 // their jobs themselves, as those of advance reservations do.
 func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
-	m.forget(m.sim.Now())
+	m.Advance()
 	r := m.newRun(j, false)
 	if m.enter(r) {
 		m.reject(r, reason)
@@ -22,78 +22,11 @@ func (m *Metascheduler) Refuse(j *Job, reason string) *Run {
 	return r
 }
 
-// Cancel takes a job out that has not started: one that is still to come, that
-// waits, or that holds a reservation ahead. It is Rejected, for the reason given,
-// and the others get a round. Cancel reports whether there was such a job.
-func (m *Metascheduler) Cancel(r *Run, reason string) bool {
-	now := m.sim.Now()
-	m.forget(now)
-	switch {
-	case r.meta != m: // it shares a plan with this one, and is not its
-		return false
-	case r.State == Created && m.sim.Cancel(r.due): // nobody has heard of it
-		m.coming--
-		r.State, r.Reason, r.Finish = Rejected, reason, m.sim.Now()
-		return true
-	case r.entering && r.State == Created: // it is on the threshold
-		if held := r.Reservation; held.Active {
-			m.plan.Release(&r.Reservation, now)
-			m.freed(held.Window.Start, held.Window.End)
-			m.stir()
-		}
-		m.reject(r, reason)
-		return true
-	case !r.queued():
-		return false
-	}
-	m.turnAway(r, reason)
-	m.stir()
-	return true
-}
-
-// Kill ends a job that runs; what it has done is lost. It reports whether the job
-// ran.
-func (m *Metascheduler) Kill(r *Run, reason string) bool {
-	m.forget(m.sim.Now())
-	if r.State != Running || r.meta != m {
-		return false
-	}
-	m.kill(r, reason)
-	m.stir()
-	return true
-}
-
-// kill ends r, which runs, now.
-func (m *Metascheduler) kill(r *Run, reason string) {
-	now := m.sim.Now()
-	m.stop(r)
-	m.plan.Release(&r.Reservation, now)
-	m.freed(now, r.Reservation.Window.End)
-	r.Finish, r.State, r.Reason = now, Killed, reason
-	m.notify(r, JobKilled)
-}
-
-// Preempt stops a job that runs and puts it back into the queue, where it stands
-// by its submission. Of the time that it has run, so much is kept: 0 where it
-// begins again from nothing, des.Forever where it is suspended, Run.Saved where it
-// goes on from its last checkpoint. What is kept is neither run nor asked for
-// again. Preempt reports whether the job ran. An advance reservation is not put
-// back; it can only be killed.
-func (m *Metascheduler) Preempt(r *Run, keep des.Time) bool {
-	m.forget(m.sim.Now())
-	if r.State != Running || r.Booked || r.meta != m {
-		return false
-	}
-	m.preempt(r, keep)
-	m.stir()
-	return true
-}
-
 // Withdraw takes from a job the reservation that lies ahead; it waits again. It
 // reports whether there was one. An advance reservation is not withdrawn but
 // cancelled.
 func (m *Metascheduler) Withdraw(r *Run) bool {
-	m.forget(m.sim.Now())
+	m.Advance()
 	if r.State != Reserved || r.Booked || r.meta != m {
 		return false
 	}
@@ -132,7 +65,7 @@ func (m *Metascheduler) Tentative(j *Job, w Window) (*Hold, error) {
 	if err := r.accept(&w); err != nil {
 		return nil, fmt.Errorf("the window for %v %w", j, err)
 	}
-	m.forget(m.sim.Now())
+	m.Advance()
 	if _, err := m.plan.Reserve(r, w); err != nil {
 		return nil, err
 	}
@@ -169,7 +102,7 @@ func (h *Hold) Run() *Run { return h.run }
 // Rejected.
 func (h *Hold) Confirm() (*Run, error) {
 	m, r := h.meta, h.run
-	m.forget(m.sim.Now())
+	m.Advance()
 	start := r.Reservation.Window.Start
 	switch {
 	case !r.Reservation.Active || r.State != Created || r.entering || r.Job == nobody:
@@ -190,7 +123,7 @@ func (h *Hold) Confirm() (*Run, error) {
 func (h *Hold) Drop() {
 	m, r := h.meta, h.run
 	now := m.sim.Now()
-	m.forget(now)
+	m.Advance()
 	if !r.Reservation.Active || r.State != Created || r.entering {
 		return
 	}
@@ -224,7 +157,7 @@ func (m *Metascheduler) Withhold(at Where, from, to des.Time) (*Hold, error) {
 	h := &Hold{meta: m, run: NewWithheld(), where: at}
 	h.run.meta = m
 	now := m.sim.Now()
-	m.forget(now)
+	m.Advance()
 	if err := at.Check(m.plan.Size()); err != nil {
 		return nil, fmt.Errorf("at %v: capacity that is to be withheld: %w", now, err)
 	}
@@ -288,7 +221,7 @@ func (h *Hold) placeBack() {
 // first.
 func (m *Metascheduler) InTheWay(at Where, from, to des.Time) []*Run {
 	now := m.sim.Now()
-	m.forget(now)
+	m.Advance()
 	m.observers.reach(now) // places are known
 	var hit []*Run
 	if at.Set != nil && Named(m.plan) {

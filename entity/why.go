@@ -130,7 +130,7 @@ func (r *Round) Suppose(j *Run, w Window, ask func()) bool {
 		r.Plan.Release(&j.Reservation, r.Now)
 	}
 	j.Reservation = held
-	j.unmold()
+	j.chooseAnew()
 	return err == nil
 }
 

@@ -91,7 +91,7 @@ func (a *Accuracy) Observe(e entity.JobEvent) {
 	real, _ := entity.KnownOf(j).Ran()
 	known := e.Kind == entity.JobFinished || j.Reason == entity.ReasonEstimate
 	a.add(accuracyAll, 0, j, e.Time, real, known)
-	a.add(accuracyRequest, LengthClass(j.Submitted().Request.Length), j, e.Time, real, known)
+	a.add(accuracyRequest, LengthClass(j.Job.Request.Length), j, e.Time, real, known)
 	a.add(accuracySize, SizeClass(j.Request.Nodes), j, e.Time, real, known)
 	if !known {
 		return

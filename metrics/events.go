@@ -44,13 +44,14 @@ type eventRow struct {
 	time    des.Time
 	kind    entity.JobEventKind // of a task nothing
 	run     *entity.Run
-	attempt int         // from 1; 0 where the event is about none
-	shape   *entity.Job // which tells what is asked for; or nil
-	asked   des.Time    // in all, in that shape
-	first   bool        // all that is to be told of a job when it comes
-	start   des.Time    // below 0: none
-	until   des.Time    // reserved end; below 0: none
-	ended   bool        // an attempt has:
+	attempt int      // from 1; 0 where the event is about none
+	nodes   int      // that the job asks for; 0 where the event does not tell
+	asked   des.Time // in all, in its shape
+	runtime des.Time // likewise
+	first   bool     // all that is to be told of a job when it comes
+	start   des.Time // below 0: none
+	until   des.Time // reserved end; below 0: none
+	ended   bool     // an attempt has:
 	over    entity.Attempt
 	ran     des.Time // the longest piece of a job in pieces, or 0
 	early   bool     // backfilled, or the hold for the head of the queue
@@ -77,7 +78,8 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	row := &w.rows[len(w.rows)-1]
 	switch e.Kind {
 	case entity.JobSubmitted:
-		row.first, row.shape, row.asked = true, r.Job, r.Asked()
+		row.first = true
+		row.asks(r)
 	case entity.JobRejected:
 		w.lands(r)
 		row.cause = r.Reason
@@ -89,7 +91,8 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 	case entity.JobWithdrawn:
 		w.lands(r)
 	case entity.JobStarted:
-		row.attempt, row.early, row.shape, row.asked = len(r.Earlier())+1, r.Backfilled, r.Job, r.Asked()
+		row.attempt, row.early = len(r.Earlier())+1, r.Backfilled
+		row.asks(r)
 		row.until = r.Reservation.Window.End
 		if row.open = !w.lands(r) && !r.Booked; !row.open {
 			row.cause = "reservation"
@@ -107,11 +110,17 @@ func (w *EventWriter) Observe(e entity.JobEvent) {
 			row.ran = r.Ran()
 		}
 	case entity.JobRequeued, entity.JobResized:
-		row.attempt, row.ended, row.over, row.shape, row.asked = len(r.Earlier()), true, *latestOf(r.Earlier()), r.Job, r.Asked()
+		row.attempt, row.ended, row.over = len(r.Earlier()), true, *latestOf(r.Earlier())
+		row.asks(r)
 		if e.Kind == entity.JobResized {
 			row.until = r.Reservation.Window.End
 		}
 	}
+}
+
+// asks has the row tell what its job asks for now.
+func (row *eventRow) asks(r *entity.Run) {
+	row.nodes, row.asked, row.runtime = r.Request.Nodes, r.Asked(), r.Runtime
 }
 
 // lands reports whether r held a reservation ahead, which it does no longer.
@@ -184,10 +193,10 @@ func (w *EventWriter) appendRow(b []byte, r *eventRow) []byte {
 		b = appendInt(b, int64(r.attempt))
 	}
 	b = append(b, ',')
-	if s := r.shape; s != nil {
-		b = append(appendInt(b, int64(s.Request.Nodes)), ',')
+	if r.nodes > 0 {
+		b = append(appendInt(b, int64(r.nodes)), ',')
 		b = append(appendTime(b, r.asked), ',')
-		b = append(appendTime(b, s.Runtime), ',')
+		b = append(appendTime(b, r.runtime), ',')
 	} else {
 		b = append(b, ",,,"...)
 	}

@@ -44,7 +44,7 @@ func (q *QueueWriter) Observe(e entity.JobEvent) {
 	nodes := int64(e.Run.Request.Nodes)
 	asked := nodes
 	if e.Run.Shapes != nil { // a moldable job that waits counts by its own request
-		asked = int64(e.Run.Submitted().Request.Nodes)
+		asked = int64(e.Run.Job.Request.Nodes)
 	}
 	switch e.Kind {
 	case entity.JobSubmitted:

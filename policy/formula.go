@@ -26,7 +26,7 @@ var formulas = expression.Language[*entity.Run]{
 		{Name: "wait", Number: func(r *entity.Run, now des.Time) float64 { return (now - r.Submit).Seconds() }},
 		{Name: "now", Number: func(_ *entity.Run, now des.Time) float64 { return now.Seconds() }},
 		{Name: "estimate", Number: func(r *entity.Run, _ des.Time) float64 { return r.Request.Length.Seconds() }},
-		{Name: "request", Number: func(r *entity.Run, _ des.Time) float64 { return r.Submitted().Request.Length.Seconds() }},
+		{Name: "request", Number: func(r *entity.Run, _ des.Time) float64 { return r.Job.Request.Length.Seconds() }},
 		{Name: "procs", Number: func(r *entity.Run, _ des.Time) float64 { return float64(r.Request.Nodes) }},
 		{Name: "id", Number: func(r *entity.Run, _ des.Time) float64 { return float64(r.ID) }},
 		{Name: "user", Number: func(r *entity.Run, _ des.Time) float64 { return float64(r.User) }, Known: func(r *entity.Run, _ des.Time) bool { return r.User >= 0 }},

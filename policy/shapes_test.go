@@ -71,7 +71,7 @@ func ends(t *rapid.T, on entity.Plan, p entity.Policy, pass entity.Pass, jobs []
 	}
 	require.NoError(t, sim.Run(ctx))
 	for _, r := range runs {
-		if can(r.Submitted()) {
+		if can(r.Job) {
 			require.Contains(t, []entity.RunState{entity.Finished, entity.Killed}, r.State, "%v: %s", r, r.Reason)
 		} else {
 			require.Equal(t, entity.Rejected, r.State, "%v", r)

@@ -22,7 +22,7 @@ func (d *journal) Observe(e entity.JobEvent) {
 	if d.runs == nil {
 		d.runs = map[*entity.Job]*entity.Run{}
 	}
-	d.runs[e.Run.Submitted()] = e.Run
+	d.runs[e.Run.Job] = e.Run
 	line := fmt.Sprintf("%v %v %d", e.Time, e.Kind, e.Run.ID)
 	if e.Kind == entity.JobPromised {
 		line += fmt.Sprintf(" for %v", e.Start)

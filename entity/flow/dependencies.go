@@ -266,7 +266,7 @@ func (d *Dependencies) Observe(e entity.JobEvent) {
 		return
 	}
 	a := d.awaited[e.Run.ID]
-	if a == nil || a.job != e.Run.Submitted() { // another flow's may have the same ID
+	if a == nil || a.job != e.Run.Job { // another flow's may have the same ID
 		return
 	}
 	delete(d.awaited, e.Run.ID)

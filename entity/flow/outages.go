@@ -294,7 +294,7 @@ func (o *Outages) check(x Outage) error {
 
 // Take takes in one outage now: what a program decides as it goes.
 func (o *Outages) Take(x Outage) {
-	o.meta.Plan() // as of now: places are known
+	o.meta.Advance()
 	x.From = max(x.From, o.sim.Now())
 	switch {
 	case x.From >= x.To: // it is over
@@ -417,7 +417,7 @@ func (o *Outages) come(l *loss) {
 		o.ahead = append(o.ahead, l)
 		o.withholdAhead(l)
 		o.sim.At(l.From, entity.PhaseChange, des.Func(func(*des.Simulator, des.Event) {
-			o.meta.Plan() // as of now
+			o.meta.Advance()
 			o.ahead = slices.DeleteFunc(o.ahead, func(a *loss) bool { return a == l })
 			o.drop(l)
 			if o.idle() {

@@ -124,7 +124,7 @@ func (f *LocalFlow) check(l LocalJob) error {
 func (f *LocalFlow) place(l LocalJob) {
 	sim := f.meta.Simulator()
 	now := sim.Now()
-	f.meta.Plan() // as of now
+	f.meta.Advance()
 	yields := func(r *entity.Run) bool { return f.Rule == LocalPreempts && r.State != entity.Created && !r.Booked }
 	k, _ := f.domain.Number(l.Node)
 	start := f.domain.Room(l.Node, max(l.Start, now), l.Length, yields)

@@ -171,7 +171,7 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 		s.ended(r, last.Start, last.Place)
 		s.provideLater()
 	case entity.JobSubmitted:
-		if !r.Booked && r.Submitted() != s.expected && s.asleep > 0 {
+		if !r.Booked && r.Job != s.expected && s.asleep > 0 {
 			if nodes, _ := s.most(r); nodes > 0 {
 				s.provide(r)
 			}
@@ -253,7 +253,7 @@ type idleFor SwitchOff
 
 func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 	s := (*SwitchOff)(f)
-	s.meta.Plan() // as of now; the places of all jobs that started before are known
+	s.meta.Advance() // the places of all jobs that started before are known
 	done := 0
 	for _, r := range s.resting {
 		if r.since.Add(s.Idle) > ev.Time {
@@ -470,7 +470,7 @@ type switching SwitchOff
 
 func (f *switching) Handle(_ *des.Simulator, ev des.Event) {
 	s := (*SwitchOff)(f)
-	s.meta.Plan() // observers hear first that the instants before are over
+	s.meta.Advance() // observers hear first that the instants before are over
 	s.step(int(ev.Arg))
 }
 

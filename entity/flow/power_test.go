@@ -249,7 +249,7 @@ func TestNoJobRunsOnANodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
 		w := drawPower(t)
 		require.NoError(t, w.run())
 		for _, r := range w.runs {
-			require.Equal(t, r.Submitted().Request.Nodes > w.procs, r.State == entity.Rejected)
+			require.Equal(t, r.Job.Request.Nodes > w.procs, r.State == entity.Rejected)
 		}
 		w.check(t)
 		total, busy, boots := w.naive()

@@ -72,7 +72,7 @@ func reprice(m *entity.Metascheduler, d *plan.Domain, c PriceChange) {
 	if c.Price < c.Node.Price { // to a budget, as good as something given back
 		from, to = m.Simulator().Now(), des.Forever
 	}
-	m.Plan() // as of now
+	m.Advance()
 	if err := d.Reprice(c.Node, c.Price); err != nil {
 		m.Simulator().Fail(err)
 		return

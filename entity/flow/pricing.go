@@ -356,7 +356,7 @@ type pricingTick Pricing
 func (t *pricingTick) Handle(_ *des.Simulator, ev des.Event) {
 	p := (*Pricing)(t)
 	p.ticking = false
-	p.meta.Plan() // whatever ends an instant has been told
+	p.meta.Advance() // whatever ends an instant has been told
 	if p.ticking {
 		return
 	}

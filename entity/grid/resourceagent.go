@@ -169,7 +169,7 @@ func (a *ResourceAgent) Offers(req entity.Request) []Offer {
 	if a.below != nil {
 		return nil // it has to ask its sites, and takes jobs whole
 	}
-	a.meta.Plan() // as of now
+	a.meta.Advance()
 	if a.counted == nil {
 		o, err := a.window(a.request(req, min(req.Nodes, a.Processors())))
 		if err != nil {
@@ -196,7 +196,7 @@ func (a *ResourceAgent) OfferWhole(req entity.Request) (Offer, error) {
 }
 
 func (a *ResourceAgent) offerWhole(req entity.Request, behind bool) (Offer, error) {
-	p := a.meta.Plan() // as of now
+	p := a.meta.Plan()
 	if behind {
 		for r := range a.meta.Queue().By(entity.Submission, a.at.Now()).All() {
 			if r.State != entity.Waiting {
@@ -480,16 +480,16 @@ func (a *ResourceAgent) Observe(e entity.JobEvent) {
 	j := e.Run
 	switch e.Kind {
 	case entity.JobRequeued:
-		if f := a.tasks[j.Submitted()]; f != nil {
+		if f := a.tasks[j.Job]; f != nil {
 			a.grid.requeued(f)
 		}
 	case entity.JobStarted:
-		if f := a.tasks[j.Submitted()]; f != nil {
+		if f := a.tasks[j.Job]; f != nil {
 			a.grid.began(f)
 		}
 	case entity.JobRejected:
-		if f := a.tasks[j.Submitted()]; f != nil { // its deadline has come too near
-			delete(a.tasks, j.Submitted())
+		if f := a.tasks[j.Job]; f != nil { // its deadline has come too near
+			delete(a.tasks, j.Job)
 			f.bag.late = true
 			a.grid.giveUp(f.bag, j.Request.Nodes, a.name, j.Reason)
 			if _, ok := f.Broker.Strategy.(Router); ok {
@@ -497,8 +497,8 @@ func (a *ResourceAgent) Observe(e entity.JobEvent) {
 			}
 		}
 	case entity.JobFinished, entity.JobKilled:
-		if f := a.tasks[j.Submitted()]; f != nil {
-			delete(a.tasks, j.Submitted())
+		if f := a.tasks[j.Job]; f != nil {
+			delete(a.tasks, j.Job)
 			a.over(f, j, e.Kind)
 			a.send(&f.Broker.endpoint, done{fragment: f})
 		}

@@ -26,7 +26,7 @@ type urgent struct {
 func (urgent) Name() string { return "urgent" }
 
 func (u urgent) Schedule(r *entity.Round) {
-	short := func(j *entity.Run) bool { return j.Submitted().Request.Length < des.Minute }
+	short := func(j *entity.Run) bool { return j.Job.Request.Length < des.Minute }
 	for j := range r.Waiting() {
 		w, fits := r.Plan.Find(j.Request, r.Now, r.Now)
 		for v := range r.Running() {

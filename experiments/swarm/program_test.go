@@ -416,8 +416,8 @@ func (c *meddling) over(s metrics.Summary) error {
 				return fmt.Errorf("%v: an attempt from %v to %v worked for %v, kept %v and had %v besides", r, a.Start, a.End, a.Work, a.Kept, a.Overhead)
 			}
 		}
-		if r.State == entity.Finished && !resized && r.Submitted().Shapes == nil && kept != r.Submitted().Runtime && len(r.Earlier()) > 0 && r.Latest().Kept > 0 {
-			return fmt.Errorf("%v took %v, and its attempts kept %v", r, r.Submitted().Runtime, kept)
+		if r.State == entity.Finished && !resized && r.Job.Shapes == nil && kept != r.Job.Runtime && len(r.Earlier()) > 0 && r.Latest().Kept > 0 {
+			return fmt.Errorf("%v took %v, and its attempts kept %v", r, r.Job.Runtime, kept)
 		}
 	}
 	if s.Rejected != rejected || s.Killed != killed || s.Jobs != len(c.runs) || s.Waiting != waiting {

@@ -330,7 +330,7 @@ func offline(t require.TestingT, w *world, b *books) {
 			return // a file does not tell whom others overtook
 		}
 		if !r.Booked && r.ID < 1000 {
-			jobs = append(jobs, raised(r.Submitted(), w.meta.Overrun))
+			jobs = append(jobs, raised(r.Job, w.meta.Overrun))
 		}
 	}
 	report, err := validate.Jobs(strings.NewReader(byID(t, b.jobsCSV.String())), slices.Values(jobs), rules)

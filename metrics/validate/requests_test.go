@@ -144,9 +144,7 @@ type rewriter func(*entity.Request)
 
 func (w rewriter) Observe(e entity.JobEvent) {
 	if e.Kind == entity.JobStarted {
-		j := *e.Run.Job
-		w(&j.Request)
-		e.Run.Job = &j
+		w(&e.Run.Request)
 	}
 }
 

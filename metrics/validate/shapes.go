@@ -25,7 +25,7 @@ func (v *Validator) ask(j *entity.Job) entity.Shape {
 // kept work stays in its shape.
 func (v *Validator) shape(f *followed) {
 	j := f.job
-	asked := j.Submitted()
+	asked := j.Job
 	if len(asked.Shapes) == 0 {
 		return
 	}
@@ -71,8 +71,8 @@ func (v *Validator) resized(f *followed) {
 	}
 	v.leave(f, a.Place, &a.Window)
 	f.before, f.start = a.Place, v.now
-	was, _ := j.Submitted().In(f.asks.Nodes)
-	is, ok := j.Submitted().In(j.Reservation.Window.Nodes)
+	was, _ := j.Job.In(f.asks.Nodes)
+	is, ok := j.Job.In(j.Reservation.Window.Nodes)
 	if !ok || j.Request.Nodes != is.Request.Nodes || j.Runtime != is.Runtime {
 		v.violation(Unmet, j, "has %d nodes, and runs for %v, which is no shape of its own", j.Reservation.Window.Nodes, j.Runtime)
 		return

@@ -213,7 +213,7 @@ func (v *Validator) submitted(j *entity.Run) {
 		v.violation(OutOfPlace, j, "the job was submitted at %v, not at %v as in the trace", v.now, j.Submit)
 	}
 	f := &followed{job: j, seq: j.Seq(), state: entity.Waiting, first: entity.NeverPromised, last: entity.NeverPromised}
-	f.own = v.ask(j.Submitted())
+	f.own = v.ask(j.Job)
 	f.asks = f.own
 	if v.meta != nil && !j.Booked {
 		f.checkpoints = v.meta.Checkpoints

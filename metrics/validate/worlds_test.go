@@ -222,7 +222,7 @@ var incidents = []struct {
 // resize has r, if it runs, go on in another of its shapes, if there is room for any.
 func (w *world) resize(r *entity.Run) bool {
 	cost, up := w.seconds(0, 3, "cost"), w.draw(0, 1, "to fewer processors") == 0
-	for _, s := range r.Submitted().Shapes {
+	for _, s := range r.Job.Shapes {
 		if had := r.Reservation.Window.Nodes; s.Nodes != had && s.Nodes > had == up && w.meta.Resize(r, s.Nodes, cost) == nil {
 			return true
 		}
@@ -464,13 +464,11 @@ var bends = []bend{
 		return func() { j.Submit = submit }
 	}},
 	{"a moldable job in no shape of its own", validate.Unmet, func(_ *bender, e entity.JobEvent) bool {
-		return e.Kind == entity.JobStarted && e.Run.Job != e.Run.Submitted() && len(e.Run.Shapes) > 0
+		return e.Kind == entity.JobStarted && e.Run.Request.Nodes != e.Run.Job.Request.Nodes && len(e.Run.Shapes) > 0
 	}, false, func(_ *bender, e *entity.JobEvent) func() {
-		r, shape := e.Run, e.Run.Job
-		slower := *shape
-		slower.Runtime++
-		r.Job = &slower
-		return func() { r.Job = shape }
+		r := e.Run
+		r.Runtime++
+		return func() { r.Runtime-- }
 	}},
 	{"an end later", validate.WrongRunTime, is(entity.JobFinished), false, func(b *bender, e *entity.JobEvent) func() {
 		late := *e

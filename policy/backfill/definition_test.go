@@ -285,7 +285,7 @@ func (d *definition) fcfs(p backfill.FCFS) func(des.Time) {
 // became is what became of whom.
 type became map[*entity.Job]*entity.Run
 
-func (b became) Observe(e entity.JobEvent) { b[e.Run.Submitted()] = e.Run }
+func (b became) Observe(e entity.JobEvent) { b[e.Run.Job] = e.Run }
 
 func drawJobs(t *rapid.T, procs int) []*entity.Job {
 	n := rapid.IntRange(1, 25).Draw(t, "jobs")

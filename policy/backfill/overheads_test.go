@@ -68,7 +68,7 @@ func TestOverheadsAreLongerJobs(t *testing.T) {
 			a := g.Latest()
 			require.Equal(t, o.Of(j.ID, 0).Total(), a.Overhead)
 			require.Equal(t, min(j.Runtime, j.Request.Length), a.Work)
-			require.Equal(t, j.Request.Length, g.Submitted().Request.Length, "what its user said stays")
+			require.Equal(t, j.Request.Length, g.Job.Request.Length, "what its user said stays")
 		}
 	})
 }

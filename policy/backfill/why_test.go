@@ -128,7 +128,7 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 				said, told := r.Said(j)
 				require.True(t, told, "%v at %v under %s", j, r.Now, policy.Name())
 				if j.State == entity.Waiting {
-					require.Equal(t, j.Submitted().Request, j.Request, "%v asks for what was only supposed", j)
+					require.Equal(t, j.Job.Request, j.Request, "%v asks for what was only supposed", j)
 				}
 				switch policy.(type) {
 				case backfill.Conservative:

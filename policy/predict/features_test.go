@@ -12,7 +12,9 @@ import (
 func TestTheFeaturesOfTheRegressionAreThoseOfThePaper(t *testing.T) {
 	known := func(submit, start des.Time, nodes int) entity.Known {
 		j := &entity.Job{Submit: submit * des.Second, Request: entity.Request{Nodes: nodes, Length: 500 * des.Second}}
-		return entity.KnownOf(&entity.Run{Job: j, Start: start * des.Second})
+		r := entity.NewRun(j, 0)
+		r.Start = start * des.Second
+		return entity.KnownOf(r)
 	}
 	u := regressed{
 		last: [3]float64{100, 200, 900}, ended: 4, ran: 1600, nodes: 8, end: 21_000 * des.Second,
@@ -45,11 +47,13 @@ func TestTheRegressionRemembersOfAUserWhatFeaturesNeed(t *testing.T) {
 	var known []entity.Known
 	for i, runtime := range []des.Time{100, 200, 300, 400} {
 		j := &entity.Job{User: 1, Submit: des.Time(1000*i) * des.Second, Runtime: runtime * des.Second, Request: entity.Request{Nodes: i + 1, Length: 500 * des.Second}}
-		k := entity.KnownOf(&entity.Run{Job: j, State: entity.Finished})
+		r := entity.NewRun(j, int64(i))
+		r.State = entity.Finished
+		k := entity.KnownOf(r)
 		known = append(known, k)
 		p.Observe(entity.JobStarted, k)
 	}
-	other := entity.KnownOf(&entity.Run{Job: &entity.Job{User: 1, Request: entity.Request{Nodes: 1, Length: des.Second}}})
+	other := entity.KnownOf(entity.NewRun(&entity.Job{User: 1, Request: entity.Request{Nodes: 1, Length: des.Second}}, 4))
 	p.Observe(entity.JobStarted, other)
 	for _, k := range known {
 		p.Observe(entity.JobFinished, k)

@@ -327,7 +327,8 @@ func TestMemoryIsBoundedHoweverManyUsersThereAre(t *testing.T) {
 			return int64(m.HeapAlloc)
 		}
 		before := held()
-		r := &entity.Run{Job: job(1, 1, 100, 50), State: entity.Finished}
+		r := entity.NewRun(job(1, 1, 100, 50), 0)
+		r.State = entity.Finished
 		for i := range c.users {
 			r.User = i
 			c.p.Observe(entity.JobFinished, entity.KnownOf(r))
@@ -339,7 +340,8 @@ func TestMemoryIsBoundedHoweverManyUsersThereAre(t *testing.T) {
 
 func TestTheUsersSeenLatestAreRemembered(t *testing.T) {
 	p := &predict.Recent{K: 1}
-	r := &entity.Run{Job: job(0, 1, 100, 50), State: entity.Finished}
+	r := entity.NewRun(job(0, 1, 100, 50), 0)
+	r.State = entity.Finished
 	for i := range int32(350_000) {
 		r.User = i
 		p.Observe(entity.JobFinished, entity.KnownOf(r))

@@ -73,7 +73,7 @@ func (p Equipartition) admit(r *entity.Round) []share {
 	for j := range r.Running() {
 		has := j.Reservation.Window.Nodes
 		left += has
-		s := share{run: j, sizes: sizes(j.Submitted()), has: has}
+		s := share{run: j, sizes: sizes(j.Job), has: has}
 		if j.Booked || j.Reservation.Window.Tasks != nil {
 			s.sizes = []int{has}
 		}
@@ -154,7 +154,7 @@ func sizes(j *entity.Job) []int {
 // not reach far has no room for the slow ones.
 func possible(r *entity.Round, j *entity.Run) []int {
 	if len(j.Shapes) == 0 {
-		return sizes(j.Job)
+		return []int{j.Request.Nodes}
 	}
 	return slices.DeleteFunc(sizes(j.Job), func(nodes int) bool {
 		req, _ := j.RequestOn(nodes)

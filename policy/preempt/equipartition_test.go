@@ -71,7 +71,7 @@ func TestJobsOfOneInstantEndAsUnderProcessorSharing(t *testing.T) {
 			runs = append(runs, w.meta.Submit(linear(int64(i), 0, des.Time(work)*des.Second, processors)))
 		}
 		w.run(t)
-		slices.SortStableFunc(runs, func(a, b *entity.Run) int { return int(a.Submitted().Runtime - b.Submitted().Runtime) })
+		slices.SortStableFunc(runs, func(a, b *entity.Run) int { return int(a.Job.Runtime - b.Job.Runtime) })
 		var end, before int64 // in 1/60 s
 		for k, r := range runs {
 			end += (works[k] - before) * int64(len(works)-k)
@@ -114,7 +114,7 @@ func TestAttemptsTogetherDoTheWholeWork(t *testing.T) {
 			require.Equal(t, entity.Finished, r.State)
 			parts := 0.0
 			for a := range r.Attempts() {
-				shape, ok := r.Submitted().In(a.Window.Nodes)
+				shape, ok := r.Job.In(a.Window.Nodes)
 				require.True(t, ok)
 				require.Equal(t, a.End-a.Start, a.Work+a.Overhead)
 				parts += float64(a.Kept) / float64(shape.Runtime)

@@ -217,7 +217,7 @@ func TestOnUnequalNodesPoliciesThatPreemptFinishEverything(t *testing.T) {
 			for _, r := range runs {
 				alone, err := plan.NewDomain(nodes, window.AMP{})
 				require.NoError(t, err)
-				_, fits := alone.Find(r.Submitted().Request, 0, 0)
+				_, fits := alone.Find(r.Job.Request, 0, 0)
 				require.Equal(t, fits, r.State == entity.Finished, "%v is %v", r, r.State)
 			}
 		}

@@ -136,7 +136,7 @@ func higher(a, b ranked) int {
 }
 
 // estimate is how long the whole job is believed to take.
-func estimate(j *entity.Run) float64 { return float64(j.Submitted().Request.Length) }
+func estimate(j *entity.Run) float64 { return float64(j.Job.Request.Length) }
 
 // xfactor is the expansion factor of a job that has waited until the instant at.
 func xfactor(j *entity.Run, at des.Time) float64 {

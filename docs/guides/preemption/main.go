@@ -38,7 +38,7 @@ func (Urgent) Schedule(r *entity.Round) {
 	backfill.EASY{}.Schedule(r)
 }
 
-func urgent(j *entity.Run) bool { return j.Submitted().Request.Length < 10*des.Minute }
+func urgent(j *entity.Run) bool { return j.Job.Request.Length < 10*des.Minute }
 
 // counter is an observer that counts suspensions, and adds up how much longer than
 // itself a job was there.

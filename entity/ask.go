@@ -1,0 +1,255 @@
+package entity
+
+// What a run asks for now.
+//
+//	Job.Request   as submitted ----+
+//	shape         Job.Shapes       |     its shape's nodes, and the time that is left:
+//	left          of the estimate  +---> Run.Request
+//	predicted     by a Predictor   |     by the prediction where there is one, otherwise by
+//	checkpoints   and set-up   ----+     the estimate, with checkpoints and set-up
+//
+// Whatever changes one of these changes the ask of a run and has it renewed. No copy of a
+// job is made, and nobody else writes Run.Request, Run.Runtime or Run.Shapes.
+
+import (
+	"iter"
+	"math"
+
+	"github.com/gridslot/gridslot/des"
+)
+
+// ask is what the request of a run is made of. A run without one (Run.rare is nil) asks
+// for what was submitted.
+type ask struct {
+	shape     Shape    // the shape that the job has, as its user gave it
+	settled   bool     // the shape is the job's for good: work has been done in it
+	left      des.Time // the estimate of the work that is left, in that shape
+	done      des.Time // the part of shape.Runtime that earlier attempts have done for good
+	setUp     des.Time // how long the attempt under way, or to come, does no work at first
+	predicted des.Time // how long the job is thought to run in all, in that shape; 0: nothing is predicted
+	// ownPredicted is likewise in the shape of the job's own request, for a job that can
+	// still choose.
+	ownPredicted des.Time
+}
+
+// work is how much the run is planned to do from now on.
+func (a *ask) work() des.Time {
+	if a.predicted > 0 {
+		return max(a.predicted-a.done, des.Tick)
+	}
+	return a.left
+}
+
+// lasts is how long so much work takes with checkpoints and set-up.
+func (a *ask) lasts(work des.Time, c Checkpoints) des.Time {
+	return min(c.Span(work).Add(a.setUp), des.Forever-1)
+}
+
+// renew writes what r asks for now; nothing else does once r has come. While a job runs
+// its request stays what its attempt was reserved by, whatever is predicted meanwhile.
+func (r *Run) renew() {
+	a := &r.rare.ask
+	r.Runtime = a.shape.Runtime
+	r.Request.Nodes, r.Request.Length = a.shape.Nodes, r.planned()
+	if a.settled {
+		r.Shapes = nil
+	}
+}
+
+// planned is how long r has its processors if it runs as long as is thought by now: its
+// Request.Length, until a prediction is corrected.
+func (r *Run) planned() des.Time {
+	a := &r.rare.ask
+	return a.lasts(a.work(), r.checkpoints())
+}
+
+// currentShape is the shape that r has, as its user gave it.
+func (r *Run) currentShape() Shape {
+	if r.rare == nil {
+		return r.Job.own()
+	}
+	return r.rare.ask.shape
+}
+
+// Limit is how long r may hold its processors, on a node of performance 1: what its
+// user has asked for, or what is left of that, with set-up and checkpoints. It is
+// Request.Length where nothing is predicted.
+func (r *Run) Limit() des.Time {
+	if r.predicted() {
+		return r.rare.ask.lasts(r.rare.ask.left, r.checkpoints())
+	}
+	return r.Request.Length
+}
+
+// Asked is the time that the job has asked for in all, on a node of performance 1: its
+// estimate, in the shape that it has, whatever has been done of it. Set-up and
+// checkpoints, for which Limit has room, are left out.
+func (r *Run) Asked() des.Time {
+	if r.rare == nil { // as most often
+		return r.Request.Length
+	}
+	return r.estimate(r.rare.ask.shape)
+}
+
+// allowed is how long r may run in all, set-up and checkpoints apart: what earlier attempts
+// have done and what is left of its estimate, in the shape that it has.
+func (r *Run) allowed() des.Time {
+	if r.rare == nil {
+		return r.Request.Length
+	}
+	return r.rare.ask.done.Add(r.rare.ask.left)
+}
+
+// estimate is what the user of r says of the work of a shape.
+func (r *Run) estimate(s Shape) des.Time {
+	if r.meta != nil && r.meta.Overrun == OverrunRaise {
+		return max(s.Length, s.Runtime)
+	}
+	return s.Length
+}
+
+// Done is how much of Runtime earlier attempts have done for good.
+func (r *Run) Done() des.Time {
+	if r.rare == nil {
+		return 0
+	}
+	return r.rare.ask.done
+}
+
+// Remaining is how much of Runtime is still to be done.
+func (r *Run) Remaining() des.Time { return r.Runtime - r.Done() }
+
+// predicted reports whether r is planned by a prediction.
+func (r *Run) predicted() bool { return r.rare != nil && r.rare.ask.predicted > 0 }
+
+// predict has r, which waits, be planned by p, how long it is thought to run in all.
+func (r *Run) predict(p des.Time) {
+	a := &r.withRare().ask
+	a.predicted, a.ownPredicted = p, p
+	r.renew()
+}
+
+// correct has r, which runs, be thought to take p in all. What it asks for stays what its
+// attempt was reserved by.
+func (r *Run) correct(p des.Time) {
+	a := &r.rare.ask
+	a.predicted = p
+	if len(r.Shapes) > 0 {
+		a.ownPredicted = scaled(p, r.estimate(r.Job.own()), r.estimate(a.shape))
+	}
+}
+
+// keep takes in that an attempt of r has ended of which so much work is kept. One that
+// has kept work stays in its shape; another one may choose anew.
+func (r *Run) keep(work des.Time) {
+	a := &r.withRare().ask
+	a.setUp = 0
+	if work == 0 {
+		r.chooseAnew()
+	} else {
+		a.done += work
+		a.left = max(a.left-work, des.Tick)
+		a.settled = true
+	}
+	r.renew()
+}
+
+// resized is what r, which runs, asks for if it goes on in the shape s at the instant now,
+// when so much work of the attempt under way is done, and does no work for the time cost
+// at first. The part of its work that is done stays done.
+func (r *Run) resized(s Shape, work, cost, now des.Time) ask {
+	was := r.withRare().ask
+	rest := func(of des.Time) des.Time {
+		return max(scaled(max(of-work, des.Tick), r.estimate(s), r.estimate(was.shape)), des.Tick)
+	}
+	a := ask{shape: s, settled: true, left: rest(was.left)}
+	a.done, _ = s.Runtime.MulDiv(was.done+work, r.Runtime)
+	a.setUp = max(was.setUp-(now-r.Start), 0).Add(cost) // what was not over is still to be done
+	if was.predicted > 0 {
+		a.predicted = a.done + rest(was.predicted-was.done)
+	}
+	return a
+}
+
+// takeShape has r, which can still choose, ask for its shape of so many nodes, if it has
+// one.
+func (r *Run) takeShape(nodes int) {
+	s, ok := r.Job.shape(nodes)
+	if !ok {
+		return
+	}
+	a := &r.withRare().ask
+	a.shape, a.left = s, r.estimate(s)
+	if a.predicted > 0 {
+		a.predicted = r.predictedIn(s)
+	}
+	r.renew()
+}
+
+// chooseAnew gives r, which holds nothing, the choice of its shape again.
+func (r *Run) chooseAnew() {
+	if len(r.Shapes) > 0 && r.Request.Nodes != r.Job.Request.Nodes {
+		r.takeShape(r.Job.Request.Nodes)
+	}
+}
+
+// predictedIn is what is predicted of r, which can still choose, in a shape: as large a
+// part of the estimate as in its own.
+func (r *Run) predictedIn(s Shape) des.Time {
+	return max(scaled(r.rare.ask.ownPredicted, r.estimate(s), r.estimate(r.Job.own())), des.Tick)
+}
+
+// requestIn is what r, which can still choose, asks for in a shape.
+func (r *Run) requestIn(s Shape) Request {
+	work := r.estimate(s)
+	req := r.Job.Request
+	req.Nodes, req.Length = s.Nodes, work
+	if r.rare != nil {
+		if r.predicted() {
+			work = r.predictedIn(s)
+		}
+		req.Length = r.rare.ask.lasts(work, r.checkpoints())
+	}
+	return req
+}
+
+// RequestOn is what r, which waits, asks for in its shape of so many nodes, or false
+// where it has none.
+func (r *Run) RequestOn(nodes int) (Request, bool) {
+	if len(r.Shapes) == 0 {
+		return r.Request, nodes == r.Request.Nodes
+	}
+	s, ok := r.Job.shape(nodes)
+	return r.requestIn(s), ok
+}
+
+// requests yields what r, which can still choose, asks for in each of its shapes, those
+// with the most nodes first.
+func (r *Run) requests() iter.Seq[Request] {
+	return func(yield func(Request) bool) {
+		for s := range r.Job.shapes {
+			if !yield(r.requestIn(s)) {
+				return
+			}
+		}
+	}
+}
+
+// least is the least that r, which can still choose, asks for: what does not fit that
+// fits in no shape.
+func (r *Run) least() (nodes int, length des.Time) {
+	nodes, length = math.MaxInt, des.Forever
+	for req := range r.requests() {
+		nodes, length = min(nodes, req.Nodes), min(length, req.Length)
+	}
+	return nodes, length
+}
+
+// accept has r take the shape of w's nodes, if it can still choose, and reports what
+// makes w no window for it, or nil.
+func (r *Run) accept(w *Window) error {
+	if len(r.Shapes) > 0 && w.Nodes != r.Request.Nodes {
+		r.takeShape(w.Nodes)
+	}
+	return r.Request.Accepts(w)
+}
