@@ -247,7 +247,7 @@ func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (te
 			from = begins
 			continue
 		}
-		if !c.plans(now, e) {
+		if !c.reserves(now, e) || j.qos != nil && j.qos.noPlans {
 			return tested, false
 		}
 		planned.unite(chosen)
@@ -259,11 +259,11 @@ func (c *Controller) fill(now des.Time, e *entry, t *table, planned nodeSet) (te
 	}
 }
 
-// plans reports whether backfill plans anything for jobs like that of e.
-func (c *Controller) plans(now des.Time, e *entry) bool {
-	rules, j := &c.conf.Schedule, e.job
-	age := c.second(now) - max(c.second(j.submitted), c.second(j.Begin))
-	return age >= int64(rules.MinAgeReserve/des.Second) && e.priority >= rules.MinPrioReserve && (j.qos == nil || !j.qos.noPlans)
+// reserves reports whether the job of e is old and important enough that others wait for it: that
+// backfill plans it, and that it closes its partition.
+func (c *Controller) reserves(now des.Time, e *entry) bool {
+	age := c.second(now) - max(c.second(e.job.submitted), c.second(e.job.Begin))
+	return age >= int64(c.conf.Schedule.MinAgeReserve/des.Second) && e.priority >= c.conf.Schedule.MinPrioReserve
 }
 
 // instant is the beginning of a second of the host's clock, or now itself for the second of now.

@@ -137,12 +137,18 @@ func (c *Controller) pass(now des.Time) {
 	available := c.up.clone()
 	closed := make([]bool, len(c.parts))
 	close := func(e *entry) {
+		if !c.reserves(now, e) {
+			return
+		}
 		closed[e.part.at] = true
 		available.remove(e.part.nodes)
 	}
 	starts := 0
 	looked := make([]int, len(c.parts))
-	for depth, e := range c.runnable(now) {
+	runnable := slices.DeleteFunc(c.runnable(now), func(e *entry) bool {
+		return e.job.reservation != nil && !e.job.reservation.inForce(now)
+	})
+	for depth, e := range runnable {
 		if !full && depth > c.conf.Schedule.QueueDepth {
 			return
 		}
@@ -162,7 +168,13 @@ func (c *Controller) pass(now des.Time) {
 		if !c.licensed(e.job) {
 			continue
 		}
-		if !c.mayRun(e.job) || !c.allowed(e.job, e.job.requested()) {
+		if !c.mayRun(e.job) {
+			continue
+		}
+		if !c.allowed(e.job, e.job.requested()) {
+			for _, n := range e.job.Required {
+				available.drop(n)
+			}
 			continue
 		}
 		e.job.part = e.part

@@ -53,11 +53,14 @@ func (c *Controller) reservationOf(j *Job) (*Reservation, error) {
 	return nil, ErrReservation
 }
 
+// inForce reports whether the reservation has begun and has not ended.
+func (r *Reservation) inForce(now des.Time) bool { return r.Start <= now && now < r.End }
+
 // barReserved takes from nodes those that the job may not have if it starts at now, as they are
 // reserved for others before its limit ends. It reports whether there were any.
 func (c *Controller) barReserved(j *Job, now des.Time, nodes nodeSet) bool {
 	if j.reservation != nil {
-		if now < j.reservation.Start || now >= j.reservation.End {
+		if !j.reservation.inForce(now) {
 			clear(nodes)
 			return true
 		}
