@@ -22,6 +22,8 @@ type listed struct {
 	Cached    string // path in the cache; "" where it has not been fetched
 }
 
+// newTraceList is `gridslot trace list`. It reads the catalogue, which is a part of the program, and
+// looks into the cache; nothing is fetched.
 func newTraceList() *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{

@@ -318,3 +318,18 @@ func TestOrdersAndFiltersSpeakOfColumnsOfAccountingLogs(t *testing.T) {
 		require.Contains(t, got.stdout, want, filter)
 	}
 }
+
+func TestWhatMergedLogsLoseIsToldOfEach(t *testing.T) {
+	line := "1 0 -1 10 4 -1 -1 4 20 -1 1 1 1 -1 1 1 -1 -1\n"
+	whole := write(t, "whole.swf", "; MaxProcs: 8\n"+line)
+	damaged := write(t, "damaged.swf", "; MaxProcs: 8\n"+line+"no job\n")
+	out := filepath.Join(t.TempDir(), "out.swf")
+	got := call("trace", "convert", whole, damaged, out)
+	require.Zero(t, got.code, got.stderr)
+	require.Contains(t, got.stderr, "whole.swf, damaged.swf: from swf to swf is lost:\n  1 lines of damaged.swf: ")
+	got = call("trace", "convert", whole, damaged, out+"2", "--lossless")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "--lossless was asked for")
+	require.NoFileExists(t, out+"2")
+	require.Empty(t, call("trace", "convert", whole, whole, out, "--lossless").stderr)
+}

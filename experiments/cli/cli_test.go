@@ -261,6 +261,7 @@ func TestWrongUsageIsCode2AndSaysWhatIsWanted(t *testing.T) {
 		{"simulate --outages expnential:mtbf=30d:repair=4h", "did you mean \"exponential\"?"},
 		{"simulate --overrun raize", "did you mean \"raise\"?"},
 		{"window problem.json --algorithm maq", "did you mean \"maxq\"?"},
+		{"trace fetch KTH-SP2-1996-2.1-cnl", "did you mean \"KTH-SP2-1996-2.1-cln\"?"},
 		{"reproduce alp-apm", "did you mean \"alp-amp\"?"},
 		{"simulate --polcy easy", "unknown flag: --polcy: did you mean \"policy\"?"},
 		{"simulate a b", "at most 1 arg"},

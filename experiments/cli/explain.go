@@ -14,6 +14,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
+// newExplain is `gridslot explain`: the story of a job, or the schedule as text. Both come of the
+// files of a folder alone, so that they can be asked for long after the run.
 func newExplain() *cobra.Command {
 	var policy string
 	var width int

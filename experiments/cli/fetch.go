@@ -12,6 +12,8 @@ import (
 	"github.com/gridslot/gridslot/traces/fetch"
 )
 
+// newTraceFetch is `gridslot trace fetch`, the only command that speaks to a network. What it may
+// accept, and how a download goes on that was cut off, is the business of package fetch.
 func newTraceFetch() *cobra.Command {
 	var f fetch.Options
 	cmd := &cobra.Command{

@@ -40,6 +40,8 @@ func draw(dir string, names []string) ([]*figure.Figure, error) {
 	return figure.Draw(folder, names...)
 }
 
+// newPlot is `gridslot plot`. Which figures a folder has data for, and what they show, is known to
+// package figure; the command knows where they go.
 func newPlot() *cobra.Command {
 	var format, out string
 	names, about := figure.Names()

@@ -4,9 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridslot/gridslot/experiments/simulation"
@@ -65,4 +70,31 @@ func TestTheReferenceOfScenariosHasTheKeysOfEachSection(t *testing.T) {
 	for section, names := range keys {
 		require.Contains(t, page, "| `"+section+"` | "+strings.Join(names, ", ")+" |")
 	}
+}
+
+// flagsOfOthers are flags that pages name of other programs: Slurm's commands, Batsim, container
+// tools, git and valgrind.
+var flagsOfOthers = strings.Fields(`allocations allusers cpus-per-task delimiter duplicates endtime for help idle-- json
+	master-host mmax-workload name noconvert parsable parsable2 partition requeue starttime stat time timeout tool version wanted--`)
+
+func TestFlagsThatPagesNameExist(t *testing.T) {
+	known := slices.Clone(flagsOfOthers)
+	everyCommand(newRoot(Env{}), func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	})
+	named := regexp.MustCompile(`--([a-z][a-z0-9-]+)`)
+	checked, unknown := 0, []string{}
+	for _, folder := range []string{"reference", "guides", "tutorial", "design", "papers"} {
+		pages, err := filepath.Glob("../../docs/" + folder + "/*.md")
+		require.NoError(t, err)
+		for _, page := range append(pages, "../../README.md") {
+			for _, m := range named.FindAllStringSubmatch(read(t, page), -1) {
+				if checked++; !slices.Contains(known, m[1]) {
+					unknown = append(unknown, page+": --"+m[1])
+				}
+			}
+		}
+	}
+	require.Empty(t, unknown)
+	require.Greater(t, checked, 300)
 }

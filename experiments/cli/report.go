@@ -12,6 +12,8 @@ import (
 	"github.com/gridslot/gridslot/metrics/results"
 )
 
+// newReport is `gridslot report`. A folder of simulations and one of a study have pages of their
+// own; what a study's results say can be had as a table, too.
 func newReport(env Env) *cobra.Command {
 	var out string
 	var tables resultTables

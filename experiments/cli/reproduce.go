@@ -27,6 +27,8 @@ type reproduction struct {
 	list   bool
 }
 
+// newReproduce is `gridslot reproduce`. An experiment that is done is kept in the folder of --out,
+// one that is under way in a folder beside it, so that a call that was killed goes on.
 func newReproduce(env Env, own []reproduce.Experiment) *cobra.Command {
 	r := reproduction{all: experiments(own)}
 	cmd := &cobra.Command{

@@ -38,6 +38,8 @@ type simulateCall struct {
 	perfetto  bool
 }
 
+// newSimulate is `gridslot simulate`. Most of its flags are rows of the table of settings; those
+// defined here say what is written, and what the work may take.
 func newSimulate(env Env, t *simulation.Tables) *cobra.Command {
 	s := &simulateCall{env: env, tables: t}
 	cmd := &cobra.Command{

@@ -42,6 +42,8 @@ type traceInfo struct {
 	report *workload.Report
 }
 
+// newTraceInfo is `gridslot trace info`, which has four answers: what is in a log, how far two are
+// apart, what is wrong with one, and who is in it. One call gives one of them.
 func newTraceInfo(tables *simulation.Tables) *cobra.Command {
 	var format, figures string
 	check := 0

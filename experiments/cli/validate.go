@@ -20,6 +20,9 @@ import (
 	"github.com/gridslot/gridslot/workload"
 )
 
+// newValidate is `gridslot validate`. How the jobs came of their log must be known, or every row
+// would differ. Three places tell it, and the first that there is counts: a scenario, the manifest
+// beside the schedule, the defaults; flags stand in place of any of them.
 func newValidate(t *simulation.Tables) *cobra.Command {
 	v := validation{tables: t}
 	cmd := &cobra.Command{

@@ -27,6 +27,8 @@ type windowSearch struct {
 	format            string
 }
 
+// newWindow is `gridslot window`: one search on a problem of its own, without a simulation around
+// it, such as other programs compare their answers with.
 func newWindow(env Env) *cobra.Command {
 	s := &windowSearch{}
 	cmd := &cobra.Command{
