@@ -18,23 +18,19 @@ import (
 type alpAMP struct {
 	Slots vo.AMP11Slots
 	Jobs  vo.AMP11Jobs
+	// Readings are the ways to understand what AMP11 leaves open. The first is the table's,
+	// the others are variants.
+	Readings []amp11Reading
+}
+
+type amp11Reading struct {
+	Variant   string
+	AtP       bool // t is a task's time at the least performance wanted, not at 1
+	Printed   bool // whole numbers reach the upper ends of their ranges
+	RoundDown bool // T* is rounded down
 }
 
 func (a alpAMP) facts() facts { return facts{"slots": a.Slots.Facts(), "jobs": a.Jobs.Facts()} }
-
-// amp11Readings are the ways to understand what AMP11 leaves open. The first is the
-// table's, the others are variants.
-var amp11Readings = []struct {
-	variant   string
-	atP       bool // t is a task's time at the least performance wanted, not at 1
-	printed   bool // whole numbers reach the upper ends of their ranges
-	timeLimit cyclic.TimeLimit
-}{
-	{},
-	{variant: "t at P", atP: true},
-	{variant: "T* rounded down", timeLimit: cyclic.MeanTimeDown},
-	{variant: "ranges as printed", printed: true},
-}
 
 // amp11Searches are AMP11's, with what each asks for.
 var amp11Searches = []struct {
@@ -62,7 +58,7 @@ const (
 	shareFaster = "share of cycles in which AMP is not faster"
 )
 
-func (alpAMP) rows(p *page) (rows []Row) {
+func (a alpAMP) rows(p *page) (rows []Row) {
 	of := map[string][]string{
 		shareKept: {cyclesKept + leastTime, cyclesKept + leastCost}, shareFaster: {cyclesKept + leastTime},
 		slotCount: {cyclesKept + leastCost}, jobCount: {cyclesKept + leastCost},
@@ -73,8 +69,8 @@ func (alpAMP) rows(p *page) (rows []Row) {
 			series = []string{"ALP" + leastTime, "AMP" + leastTime, "ALP" + leastCost, "AMP" + leastCost}
 		}
 		for _, s := range series {
-			for _, r := range amp11Readings {
-				rows = append(rows, p.published(Row{Series: s, Variant: r.variant, Quantity: q, Own: r.variant != ""}, i))
+			for _, r := range a.Readings {
+				rows = append(rows, p.published(Row{Series: s, Variant: r.Variant, Quantity: q, Own: r.Variant != ""}, i))
 			}
 		}
 	}
@@ -84,12 +80,12 @@ func (alpAMP) rows(p *page) (rows []Row) {
 // cycle draws slots and jobs once for each reading: the same draws, which a reading
 // turns into other jobs.
 func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error {
-	for _, reading := range amp11Readings {
+	for _, reading := range a.Readings {
 		slots, jobs := a.Slots, a.Jobs
-		if reading.printed {
+		if reading.Printed {
 			slots.Count, jobs.Jobs, jobs.Nodes = vo.Range{}, vo.Range{}, vo.Range{}
 		}
-		jobs.AtOne = jobs.AtOne && !reading.atP
+		jobs.AtOne = jobs.AtOne && !reading.AtP
 		list, err := slots.Generate(seed, cycle)
 		if err != nil {
 			return err
@@ -98,7 +94,7 @@ func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 		if err != nil {
 			return err
 		}
-		tell := func(series, quantity string, x float64) { see.at(varied(series, reading.variant), "", quantity, x) }
+		tell := func(series, quantity string, x float64) { see.at(varied(series, reading.Variant), "", quantity, x) }
 		found, err := amp11Alternatives(ctx, batch, list)
 		if err != nil {
 			return err
@@ -108,12 +104,16 @@ func (a alpAMP) cycle(ctx context.Context, seed, cycle uint64, see sight) error 
 			tell(cyclesKept+leastCost, shareKept, 0)
 			continue
 		}
+		limit := cyclic.MeanTime
+		if reading.RoundDown {
+			limit = cyclic.MeanTimeDown
+		}
 		// AMP11 (1): the least time within B* of (3), then the least cost within T* of (2).
-		least := cyclic.Choice{Problem: cyclic.BatchTime, TimeLimit: reading.timeLimit, BudgetLimit: cyclic.LargestIncome}
+		least := cyclic.Choice{Problem: cyclic.BatchTime, TimeLimit: limit, BudgetLimit: cyclic.LargestIncome}
 		if _, err := amp11Choose(ctx, leastTime, least, found, tell); err != nil {
 			return err
 		}
-		least = cyclic.Choice{Problem: cyclic.UsersExpense, TimeLimit: reading.timeLimit}
+		least = cyclic.Choice{Problem: cyclic.UsersExpense, TimeLimit: limit}
 		ok, err := amp11Choose(ctx, leastCost, least, found, tell)
 		if err != nil {
 			return err

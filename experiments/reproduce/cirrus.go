@@ -194,17 +194,23 @@ func (c cirrus) slurm(ctx context.Context, p *page, rigid []*entity.Run) (rows [
 		{Series: slurmName, Quantity: cirrusMedian, Paper: fmt.Sprintf("%.2f", median(theirs)/60)},
 		{Series: elastiCommon, Quantity: cirrusMinutes, Paper: fmt.Sprintf("%.2f", mean(common)/60), Own: true, Ours: single(wait / 60 / float64(len(common)))},
 	}
+	ours, err := c.queues(ctx, jobs)
+	note = fmt.Sprintf("ElastiSim's jobs are not the records: its unit of time is 100 s, and jobs of less are left out. %d of the %d records are among its jobs, which go on for longer. Of the records %d never started; Slurm's waits are those of the others. They hold more than the queue: dependencies, limits of users, priorities and whole nodes are not in the records, so that only the sizes of the waits can be compared, not the policies.",
+		len(common), records, records-len(jobs))
+	return append(rows, ours...), note, err
+}
+
+// queues are the waits of the records' jobs under queue policies that know their runtimes.
+func (c cirrus) queues(ctx context.Context, jobs []*entity.Job) (rows []Row, err error) {
 	for _, policy := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
 		runs, err := runOn(ctx, c.Processors, policy, jobs, decideAt(entity.PassInstant))
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		waits, name := waitsOf(runs, des.Second), policy.Name()+", runtimes known"
 		rows = append(rows,
 			Row{Series: name, Quantity: cirrusMinutes, Own: true, Ours: single(mean(waits) / 60)},
 			Row{Series: name, Quantity: cirrusMedian, Own: true, Ours: single(median(waits) / 60)})
 	}
-	note = fmt.Sprintf("ElastiSim's jobs are not the records: its unit of time is 100 s, and jobs of less are left out. %d of the %d records are among its jobs, which go on for longer. Of the records %d never started; Slurm's waits are those of the others. They hold more than the queue: dependencies, limits of users, priorities and whole nodes are not in the records, so that only the sizes of the waits can be compared, not the policies.",
-		len(common), records, records-len(jobs))
-	return rows, note, nil
+	return rows, nil
 }

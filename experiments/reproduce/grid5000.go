@@ -27,9 +27,23 @@ import (
 // grid5000 compares recorded runs of OAR with a simulation: as it is, by OAR's own
 // rules, and with what those leave open calibrated on some runs and tested on others.
 type grid5000 struct {
+	File   string // the recorded runs
+	Models []oarModel
+	// Rules are OAR's, which a calibrated machine keeps.
+	Rules oarMachine
 	// The values that are tried where OAR's rules leave them open, in seconds.
 	Apart, Dispatch, Epilogue []int
-	File                      string // the recorded runs
+}
+
+// oarModel is a simulation of the machine, from what anybody would take to what is known of
+// this one.
+type oarModel struct {
+	Name    string
+	Machine oarMachine
+	// Calibrated, if set, has the times of the machine that fits best: to the runs of the
+	// "other workloads", or to those of "all" of them. Of Machine then counts Named alone.
+	Calibrated string
+	ByRun      bool // what it says of each run stands in the table, too
 }
 
 // oarMachine is OAR as it is modelled. Times are in seconds.
@@ -42,12 +56,6 @@ type oarMachine struct {
 	Dispatch int  // from the decision to the start that OAR records
 	Epilogue int  // from the end that OAR records until the nodes are free
 }
-
-// oarSecurity is SCHEDULER_JOB_SECURITY_TIME.
-const oarSecurity = 60
-
-// plainOAR is conservative backfilling as it is, with some time for the dispatch.
-var plainOAR = oarMachine{Dispatch: 3}
 
 // oarRun is a recorded run.
 type oarRun struct {
@@ -87,20 +95,9 @@ func (m oarMachine) waits(ctx context.Context, of *oarRun) ([]float64, error) {
 }
 
 const (
-	oarWait   = "mean wait, s"
-	oarError  = "mean error of a job's wait, s"
-	oarMiddle = "median error of a job's wait, s"
-
-	oarWhole = "runs on all nodes"
+	oarWait  = "mean wait, s"
+	oarError = "mean error of a job's wait, s"
 	oarTwice = "workloads run twice"
-
-	oarPlain  = "conservative, 3 s of dispatch"
-	oarRules  = "OAR's rules, 3 s of dispatch"
-	oarAwake  = "the same, decisions every 30 s only"
-	oarTested = "OAR's rules, calibrated on other workloads"
-	oarNamed  = "the same, nodes with names"
-	oarFitted = "OAR's rules, calibrated on the same runs"
-	oarAgain  = "the machine itself, the same workload again"
 )
 
 func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (rows []Row, err error) {
@@ -116,52 +113,35 @@ func (e grid5000) measure(ctx context.Context, c Config, p *page, t *Table) (row
 	if err := k.measure(ctx, c); err != nil {
 		return nil, err
 	}
-	// What is compared, from what anybody would take to what is known of this machine:
-	// the calibrated machine is that of the runs of the other workloads.
-	rules := oarMachine{Anew: true, Security: oarSecurity, Dispatch: plainOAR.Dispatch}
-	awake := rules
-	awake.Every = 30
-	models := []struct {
-		name string
-		of   func(*oarRun) oarMachine
-	}{
-		{oarPlain, func(*oarRun) oarMachine { return plainOAR }},
-		{oarRules, func(*oarRun) oarMachine { return rules }},
-		{oarAwake, func(*oarRun) oarMachine { return awake }},
-		{oarTested, func(r *oarRun) oarMachine { return k.best(r.workload) }},
-		{oarNamed, func(r *oarRun) oarMachine { m := k.best(r.workload); m.Named = true; return m }},
-		{oarFitted, func(*oarRun) oarMachine { return k.best("") }},
-	}
-	most := slices.MaxFunc(runs, func(a, b *oarRun) int { return a.nodes - b.nodes }).nodes
 	// Each model is run on every run, and summed up over all of them, over those on all
 	// nodes, and over those of workloads that the machine itself ran twice.
-	for _, m := range models {
-		var all, whole, twice tally
+	most := slices.MaxFunc(runs, func(a, b *oarRun) int { return a.nodes - b.nodes }).nodes
+	for _, m := range e.Models {
+		var all, whole, twice []waitsBeside
 		for i, r := range runs {
-			waits, err := m.of(r).waits(ctx, r)
+			waits, err := k.machine(m, r).waits(ctx, r)
 			if err != nil {
 				return nil, err
 			}
 			one := beside(waits, r.waits)
-			all.add(one)
+			all = append(all, one)
 			if r.nodes == most {
-				whole.add(one)
+				whole = append(whole, one)
 			}
 			if slices.ContainsFunc(runs, r.repeats) {
-				twice.add(one)
+				twice = append(twice, one)
 			}
-			if m.name == oarTested || m.name == oarPlain {
-				row := Row{Series: m.name, Point: r.name, X: float64(i), Own: true}
-				wait, off := row, row
-				wait.Quantity, wait.Paper, wait.Ours = oarWait+" of a run", fmt.Sprintf("%.1f", one.theirs), single(one.ours)
-				off.Quantity, off.Ours = oarError+" of a run", single(one.err)
-				rows = append(rows, wait, off)
+			if m.ByRun {
+				for _, row := range meansOf([]waitsBeside{one}, m.Name, r.name)[:2] {
+					row.X, row.Quantity = float64(i), row.Quantity+" of a run"
+					rows = append(rows, row)
+				}
 			}
 		}
-		rows = slices.Concat(rows, all.rows(m.name, "all runs"), whole.rows(m.name, oarWhole), twice.rows(m.name, oarTwice))
+		rows = slices.Concat(rows, meansOf(all, m.Name, "all runs"), meansOf(whole, m.Name, "runs on all nodes"), meansOf(twice, m.Name, oarTwice))
 	}
-	if again := repeated(runs); again.runs > 0 {
-		rows = append(rows, again.rows(oarAgain, oarTwice)[1:]...)
+	if again := meansOf(repeated(runs), "the machine itself, the same workload again", oarTwice); again != nil {
+		rows = append(rows, again[1:]...)
 	}
 	var notes []string
 	for _, w := range k.workloads() {
@@ -178,7 +158,9 @@ func (e grid5000) machines() (all []oarMachine) {
 	for _, apart := range e.Apart {
 		for _, dispatch := range e.Dispatch {
 			for _, epilogue := range e.Epilogue {
-				all = append(all, oarMachine{Anew: true, Security: oarSecurity, Apart: apart, Dispatch: dispatch, Epilogue: epilogue})
+				machine := e.Rules
+				machine.Apart, machine.Dispatch, machine.Epilogue = apart, dispatch, epilogue
+				all = append(all, machine)
 			}
 		}
 	}
@@ -229,6 +211,20 @@ func (k *calibration) best(without string) oarMachine {
 	return k.machines[best]
 }
 
+// machine is what a model has of a run: calibrated on other workloads it is that of the runs
+// of these.
+func (k *calibration) machine(m oarModel, r *oarRun) oarMachine {
+	machine := m.Machine
+	switch m.Calibrated {
+	case "other workloads":
+		machine = k.best(r.workload)
+	case "all":
+		machine = k.best("")
+	}
+	machine.Named = m.Machine.Named
+	return machine
+}
+
 // workloads are those of the runs, each once, in order.
 func (k *calibration) workloads() (names []string) {
 	for _, r := range k.runs {
@@ -250,27 +246,19 @@ func beside(ours, theirs []float64) waitsBeside {
 	return waitsBeside{mean(theirs), mean(ours), mean(errs), median(errs)}
 }
 
-// tally is a sum over runs.
-type tally struct {
-	waitsBeside
-	runs int
-}
-
-func (s *tally) add(o waitsBeside) {
-	s.theirs, s.ours, s.err, s.median = s.theirs+o.theirs, s.ours+o.ours, s.err+o.err, s.median+o.median
-	s.runs++
-}
-
-// rows are means over the runs.
-func (s tally) rows(series, point string) []Row {
-	if s.runs == 0 {
+// meansOf are means over runs.
+func meansOf(runs []waitsBeside, series, point string) []Row {
+	if runs == nil {
 		return nil
 	}
-	n := float64(s.runs)
+	var theirs, ours, errs, medians []float64
+	for _, r := range runs {
+		theirs, ours, errs, medians = append(theirs, r.theirs), append(ours, r.ours), append(errs, r.err), append(medians, r.median)
+	}
 	return []Row{
-		{Series: series, Point: point, Quantity: oarWait, Paper: fmt.Sprintf("%.1f", s.theirs/n), Ours: single(s.ours / n), Own: true},
-		{Series: series, Point: point, Quantity: oarError, Ours: single(s.err / n), Own: true},
-		{Series: series, Point: point, Quantity: oarMiddle, Ours: single(s.median / n), Own: true},
+		{Series: series, Point: point, Quantity: oarWait, Paper: fmt.Sprintf("%.1f", mean(theirs)), Ours: single(mean(ours)), Own: true},
+		{Series: series, Point: point, Quantity: oarError, Ours: single(mean(errs)), Own: true},
+		{Series: series, Point: point, Quantity: "median error of a job's wait, s", Ours: single(mean(medians)), Own: true},
 	}
 }
 
@@ -280,11 +268,11 @@ func (r *oarRun) repeats(o *oarRun) bool {
 }
 
 // repeated compares runs of the same jobs with each other.
-func repeated(runs []*oarRun) (all tally) {
+func repeated(runs []*oarRun) (all []waitsBeside) {
 	for i, a := range runs {
 		for _, b := range runs[:i] {
 			if a.repeats(b) {
-				all.add(beside(a.waits, b.waits))
+				all = append(all, beside(a.waits, b.waits))
 			}
 		}
 	}

@@ -18,6 +18,15 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
+// The models that are looked at here.
+const (
+	oarPlain  = "conservative, 3 s of dispatch"
+	oarTested = "OAR's rules, calibrated on other workloads"
+	oarFitted = "OAR's rules, calibrated on the same runs"
+	oarAgain  = "the machine itself, the same workload again"
+	oarWhole  = "runs on all nodes"
+)
+
 // archive writes recorded runs where the experiment looks for them.
 func archive(t *testing.T, files map[string]string) {
 	t.Helper()
@@ -167,7 +176,7 @@ func TestTheSecurityTimeIsInThePlan(t *testing.T) {
 		waits, err := m.waits(t.Context(), run)
 		require.NoError(t, err)
 		require.Equal(t, []float64{0, 10, 20, 25}, waits, "%+v", m)
-		m.Security = oarSecurity
+		m.Security = 60
 		waits, err = m.waits(t.Context(), run)
 		require.NoError(t, err)
 		require.Equal(t, []float64{0, 10, 25, 0}, waits, "%+v", m)

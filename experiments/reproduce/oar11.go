@@ -355,30 +355,6 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 			claims = append(claims, Claim{Where: c.Where, Text: c.Text + ": " + s, Verdict: verdict, Detail: detail})
 		}
 	}
-	// everywhere enters a claim that is tested under every setting: it is undecided
-	// where what the paper leaves open decides.
-	everywhere := func(where, text string, against func(oarVariant) string) {
-		var failing, holding []string
-		for _, v := range append([]oarVariant{{}}, e.Variants...) {
-			name := cmp.Or(v.Name, "as above")
-			if why := against(v); why != "" {
-				failing = append(failing, name+": "+why)
-			} else {
-				holding = append(holding, name)
-			}
-		}
-		verdict, details := Holds, failing
-		switch {
-		case len(holding) == 0:
-			verdict = Fails
-		case len(failing) > 0:
-			verdict = Undecided
-		}
-		if len(holding) > 0 {
-			details = append(details, "holds "+strings.Join(holding, ", "))
-		}
-		claims = append(claims, Claim{Where: where, Text: fmt.Sprintf("at %d jobs %s", e.last(), text), Verdict: verdict, Detail: strings.Join(details, "; ")})
-	}
 	// against is why an order does not hold for a rule, at the last step.
 	against := func(o oarOrder, v oarVariant, rule string) string {
 		less, than := at(v, rule, e.last(), o.Quantity), at(v, oar, e.last(), o.Quantity)
@@ -392,11 +368,11 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 	}
 	for _, o := range e.Orders {
 		for _, s := range rules {
-			everywhere(o.Where, o.Text+": "+s, func(v oarVariant) string { return against(o, v, s) })
+			claims = append(claims, e.everywhere(o.Where, o.Text+": "+s, func(v oarVariant) string { return against(o, v, s) }))
 		}
 	}
 	for _, s := range rules {
-		everywhere(e.Orders[0].Where, "all four orders: "+s, func(v oarVariant) string {
+		claims = append(claims, e.everywhere(e.Orders[0].Where, "all four orders: "+s, func(v oarVariant) string {
 			var failing []string
 			for _, o := range e.Orders {
 				if against(o, v, s) != "" {
@@ -404,9 +380,34 @@ func (e oar11) claims(at func(v oarVariant, strategy string, jobs int64, quantit
 				}
 			}
 			return strings.Join(failing, " and ")
-		})
+		}))
 	}
 	return claims
+}
+
+// everywhere is a claim that is tested under every setting: it is undecided where what the
+// paper leaves open decides. Against says why the claim does not hold under one, or nothing.
+func (e oar11) everywhere(where, text string, against func(oarVariant) string) Claim {
+	var failing, holding []string
+	for _, v := range append([]oarVariant{{}}, e.Variants...) {
+		name := cmp.Or(v.Name, "as above")
+		if why := against(v); why != "" {
+			failing = append(failing, name+": "+why)
+		} else {
+			holding = append(holding, name)
+		}
+	}
+	verdict, details := Holds, failing
+	switch {
+	case len(holding) == 0:
+		verdict = Fails
+	case len(failing) > 0:
+		verdict = Undecided
+	}
+	if len(holding) > 0 {
+		details = append(details, "holds "+strings.Join(holding, ", "))
+	}
+	return Claim{Where: where, Text: fmt.Sprintf("at %d jobs %s", e.last(), text), Verdict: verdict, Detail: strings.Join(details, "; ")}
 }
 
 // oarShapes judge what figures do as the number of jobs grows.

@@ -71,65 +71,82 @@ func (e sc17) measure(ctx context.Context, c Config, p *page, t *Table) (rows []
 	if err != nil {
 		return nil, err
 	}
-	// The windows are the same in all tables, and all are run under all orders.
-	//
-	// A figure is of an order, in a table, through so many jobs of the queue; it has a
-	// slowdown of each window.
-	type figure struct {
-		table, order, sight int
-		theirs              [][]float64 // by window and order
-		ours                []float64
-	}
-	var figures []figure
-	for i, x := range e.Tables {
-		var columns []string
-		for _, o := range sc17Orders {
-			columns = append(columns, strings.Replace(o.name, "SJT", x.Shortest, 1))
-		}
-		theirs, err := p.columns(x.File, columns...)
-		if err != nil {
-			return nil, err
-		}
-		if len(theirs) != len(windows) {
-			return nil, fmt.Errorf("%s has %d windows, not %d", x.File, len(theirs), len(windows))
-		}
-		for k, o := range sc17Orders {
-			figures = append(figures, figure{i, k, e.Sight, theirs, make([]float64, len(windows))})
-			if !o.order.Dynamic {
-				figures = append(figures, figure{i, k, 0, theirs, make([]float64, len(windows))})
-			}
-		}
+	figures, err := e.figures(p, len(windows))
+	if err != nil {
+		return nil, err
 	}
 	err = c.each(ctx, len(figures)*len(windows), func(ctx context.Context, i int) (err error) {
 		f, w := figures[i/len(windows)], i%len(windows)
-		f.ours[w], err = e.slowdown(ctx, windows[w], sc17Orders[f.order].order, e.Tables[f.table], f.sight)
+		f.ours[w], err = e.slowdown(ctx, windows[w], sc17Orders[f.order].order, f.table, f.sight)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range figures {
-		name, table := sc17Orders[f.order].name, e.Tables[f.table].Name
-		row := Row{Series: name, Quantity: table + ", median", Ours: single(median(f.ours))}
-		if f.sight == 0 {
-			row.Variant, row.Own = wholeQueue, true
-			rows = append(rows, row)
-			continue
+		of, note := f.rows()
+		if rows = append(rows, of...); note != "" {
+			t.Notes = append(t.Notes, note)
 		}
-		var published []float64
-		var differences []string
-		near := 0.0
-		for i, x := range f.ours {
-			published = append(published, f.theirs[i][f.order])
-			percent := 100 * (x/published[i] - 1)
-			differences = append(differences, fmt.Sprintf("%+.2f", percent))
-			near += oneIf(math.Abs(percent) < sc17Close)
-		}
-		row.Paper = strconv.FormatFloat(median(published), 'f', 6, 64)
-		rows = append(rows, row, Row{Series: name, Quantity: fmt.Sprintf("%s, windows within %d%%", table, sc17Close), Ours: single(near)})
-		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: ours against theirs in per cent, window by window: %s.", table, name, strings.Join(differences, ", ")))
 	}
 	return rows, nil
+}
+
+// sc17Figure is of an order, in a table, through so many jobs of the queue, or all where sight
+// is 0. It has a slowdown of each window: the windows are the same in all tables.
+type sc17Figure struct {
+	table        sc17Table
+	order, sight int
+	theirs, ours []float64
+}
+
+// figures are those of all orders in all tables, with what was published of them.
+func (e sc17) figures(p *page, windows int) (figures []sc17Figure, err error) {
+	for _, table := range e.Tables {
+		var columns []string
+		for _, o := range sc17Orders {
+			columns = append(columns, strings.Replace(o.name, "SJT", table.Shortest, 1))
+		}
+		published, err := p.columns(table.File, columns...)
+		if err != nil {
+			return nil, err
+		}
+		if len(published) != windows {
+			return nil, fmt.Errorf("%s has %d windows, not %d", table.File, len(published), windows)
+		}
+		for k, o := range sc17Orders {
+			theirs := make([]float64, windows)
+			for i, line := range published {
+				theirs[i] = line[k]
+			}
+			figures = append(figures, sc17Figure{table, k, e.Sight, theirs, make([]float64, windows)})
+			if !o.order.Dynamic {
+				figures = append(figures, sc17Figure{table, k, 0, theirs, make([]float64, windows)})
+			}
+		}
+	}
+	return figures, nil
+}
+
+// rows are the median, and in how many windows the published figure is met; the note says by how
+// much each window differs. Of the whole queue nothing was published.
+func (f sc17Figure) rows() (rows []Row, note string) {
+	name := sc17Orders[f.order].name
+	row := Row{Series: name, Quantity: f.table.Name + ", median", Ours: single(median(f.ours))}
+	if f.sight == 0 {
+		row.Variant, row.Own = wholeQueue, true
+		return []Row{row}, ""
+	}
+	row.Paper = strconv.FormatFloat(median(f.theirs), 'f', 6, 64)
+	var differences []string
+	near := 0.0
+	for i, x := range f.ours {
+		percent := 100 * (x/f.theirs[i] - 1)
+		differences = append(differences, fmt.Sprintf("%+.2f", percent))
+		near += oneIf(math.Abs(percent) < sc17Close)
+	}
+	return []Row{row, {Series: name, Quantity: fmt.Sprintf("%s, windows within %d%%", f.table.Name, sc17Close), Ours: single(near)}},
+		fmt.Sprintf("%s, %s: ours against theirs in per cent, window by window: %s.", f.table.Name, name, strings.Join(differences, ", "))
 }
 
 // windows reads the log and cuts it: a window is the first jobs, which fill the machine,
