@@ -85,14 +85,14 @@ func (n *nested) run(t require.TestingT, brokers []grid.Strategy, jobs ...*entit
 // Down to a site it is 1 + 10 + 100 seconds.
 func TestMessagesTakeTheirTimeAtEachHop(t *testing.T) {
 	n := nest(1)
-	north := n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest})
-	arctic := n.level(north, "arctic", 100, &agent.Router{By: agent.Earliest})
+	north := n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
+	arctic := n.level(north, "arctic", 100, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	arctic.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	require.Equal(t, `333 job 0 started
 353 job 0 finished
 444 broker-0 is answered about job 0 on north: ""
 464 broker-0 hears of the end of job 0 on north`,
-		n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}}, job(0, 0, 20, 4)))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.EarliestEnd, Reserve: true}}, job(0, 0, 20, 4)))
 	// Of each hop: ask, offer, reserve, reserved, done.
 	require.EqualValues(t, 15, n.top.Stats().Messages)
 	require.EqualValues(t, 15*128+3*24, n.top.Stats().Bytes)
@@ -102,9 +102,9 @@ func TestMessagesTakeTheirTimeAtEachHop(t *testing.T) {
 // In the second round astra offers the window from 133 on.
 func TestARefusedReservationTravelsUp(t *testing.T) {
 	n := nest(1)
-	north := n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest})
+	north := n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
-	byEnd := func() grid.Strategy { return &agent.Router{By: agent.Earliest} }
+	byEnd := func() grid.Strategy { return &agent.Sites{By: agent.EarliestEnd, Reserve: true} }
 	require.Equal(t, `33 job 0 started
 44 broker-0 is answered about job 0 on north: ""
 44 broker-1 is answered about job 1 on north: "conflict: fewer processors are free"
@@ -128,7 +128,7 @@ func TestAMetaschedulerAnswersWithTheBestOfItsSites(t *testing.T) {
 		n := nest(0)
 		south := n.top.AddAgent("south", plan.NewCluster(4), backfill.EASY{})
 		south.Speed = 0.1
-		north := n.level(n.top, "north", 0, &agent.Router{By: agent.Earliest})
+		north := n.level(n.top, "north", 0, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 		north.AllOffers = all
 		north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 50, 4))
 		north.AddAgent("borea", plan.NewCluster(2), backfill.EASY{})
@@ -138,7 +138,7 @@ func TestAMetaschedulerAnswersWithTheBestOfItsSites(t *testing.T) {
 1 broker-0 is answered about job 0 on north: ""
 21 job 0 finished
 21 broker-0 hears of the end of job 0 on north`,
-			n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}}, job(0, 1, 10, 4)))
+			n.run(t, []grid.Strategy{&agent.Sites{By: agent.EarliestEnd, Reserve: true}}, job(0, 1, 10, 4)))
 		bytes := 24 * 4 // south's, astra's and cygnus's, and north's
 		if all {
 			bytes += 24
@@ -150,7 +150,7 @@ func TestAMetaschedulerAnswersWithTheBestOfItsSites(t *testing.T) {
 // A submission is placed by the lower level's own rule, here by asking its sites.
 func TestWhatIsSubmittedToAMetaschedulerItPlacesItself(t *testing.T) {
 	n := nest(1)
-	north := n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest})
+	north := n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	north.AddAgent("astra", plan.NewCluster(2), backfill.EASY{})
 	north.AddAgent("borea", plan.NewCluster(4), backfill.EASY{})
 	require.Equal(t, `31 job 0 started
@@ -158,43 +158,43 @@ func TestWhatIsSubmittedToAMetaschedulerItPlacesItself(t *testing.T) {
 51 job 0 finished
 61 north/broker hears of the end of job 0 on north/borea
 62 broker-0 hears of the end of job 0 on north`,
-		n.run(t, []grid.Strategy{&agent.Distributed{}}, job(0, 0, 20, 4)))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastSent}}, job(0, 0, 20, 4)))
 }
 
 // No site takes the job by its deadline; north says so to the broker, whose
 // regulator asks everybody once more.
 func TestARejectionTravelsUp(t *testing.T) {
 	n := nest(1)
-	north := n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest})
+	north := n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 500, 4))
 	urgent := job(0, 0, 20, 4)
 	urgent.Request.Deadline = 300 * des.Second
 	require.Equal(t, `22 broker-0 is answered about job 0 on north: "no site takes it: north/astra: has no window within its budget and deadline as far ahead as it plans"
 45 job 0 rejected: 4 of 4 tasks were given up: no cluster that can be reached takes them`,
-		n.run(t, []grid.Strategy{&agent.Distributed{}}, urgent))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastSent}}, urgent))
 	n = nest(1)
-	north = n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest})
+	north = n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 500, 4))
 	require.Equal(t, `22 job 0 rejected: no site takes it: north: astra: has no window within its budget and deadline as far ahead as it plans`,
-		n.run(t, []grid.Strategy{&agent.Router{}}, urgent))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastCost, Reserve: true}}, urgent))
 }
 
 // The job waits in astra's queue when its deadline comes too near, and is rejected
 // there in the end: nobody looks for another place.
 func TestARejectionInTheEndTravelsUp(t *testing.T) {
 	n := nest(1)
-	north := n.level(n.top, "north", 10, &agent.Distributed{})
+	north := n.level(n.top, "north", 10, &agent.Sites{By: agent.LeastSent})
 	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 500, 4))
 	urgent := job(0, 0, 20, 4)
 	urgent.Request.Deadline = 300 * des.Second
 	require.Equal(t, `280.000001 job 0 rejected: 4 of 4 tasks were given up: its deadline, 300, can no longer be met
 290.000001 north/broker hears of the end of job 0 on north/astra
 291.000001 broker-0 hears of the end of job 0 on north`,
-		n.run(t, []grid.Strategy{&agent.Distributed{}}, urgent))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastSent}}, urgent))
 }
 
 // toTheRegulator is a router that leaves every job to the regulator.
-type toTheRegulator struct{ agent.Router }
+type toTheRegulator struct{ agent.Sites }
 
 func (*toTheRegulator) Place(b *grid.Broker, j *entity.Job) { b.Intervene(j, j.Request.Nodes) }
 
@@ -213,7 +213,7 @@ func TestTheRegulatorAsksThroughAMetascheduler(t *testing.T) {
 		n := nest(1)
 		n.top.Expiry = expiry * des.Second
 		n.top.AddAgent("south", plan.NewCluster(4), backfill.EASY{}).Speed = 0.1
-		north := n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest})
+		north := n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 		astra, borea := plan.NewCluster(4), plan.NewCluster(4)
 		north.AddAgent("astra", astra, backfill.EASY{}).Scheduler().Submit(job(-1, 0, 50, 4))
 		north.AddAgent("borea", borea, backfill.EASY{}).Scheduler().Submit(job(-2, 0, 90, 4))
@@ -224,7 +224,7 @@ func TestTheRegulatorAsksThroughAMetascheduler(t *testing.T) {
 		}
 		require.Equal(t, `50 job 0 started
 70 job 0 finished
-81 broker-0 hears of the end of job 0 on north`, n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 20, 4)))
+81 broker-0 hears of the end of job 0 on north`, n.run(t, []grid.Strategy{&toTheRegulator{agent.Sites{By: agent.LeastCost, Reserve: true}}}, job(0, 0, 20, 4)))
 		require.Zero(t, n.top.Stats().Expired)
 	}
 }
@@ -234,17 +234,17 @@ func TestTheRegulatorAsksThroughAMetascheduler(t *testing.T) {
 func TestAHoldBelowThatExpiresIsAskedForAgain(t *testing.T) {
 	n := nest(1)
 	n.top.Expiry = 20 * des.Second
-	north := n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest})
+	north := n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 200, 4))
 	require.Equal(t, `200 job 0 started
 220 job 0 finished
-231 broker-0 hears of the end of job 0 on north`, n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 20, 4)))
+231 broker-0 hears of the end of job 0 on north`, n.run(t, []grid.Strategy{&toTheRegulator{agent.Sites{By: agent.LeastCost, Reserve: true}}}, job(0, 0, 20, 4)))
 	require.EqualValues(t, 1, n.top.Stats().Expired)
 }
 
 func TestAStrategyThatSplitsJobsCannotUseAMetascheduler(t *testing.T) {
 	n := nest(0)
-	n.level(n.top, "north", 0, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	n.level(n.top, "north", 0, &agent.Sites{By: agent.LeastCost, Reserve: true}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	n.top.AddBroker("broker", agent.OAR{})
 	n.top.Submit(slices.Values([]*entity.Job{job(0, 5, 1, 1)}), func(*entity.Job) int { return 0 })
 	require.EqualError(t, n.sim.Run(context.Background()), "at 5, broker, strategy oar: it splits jobs, and a site that is a grid takes them whole")
@@ -252,7 +252,7 @@ func TestAStrategyThatSplitsJobsCannotUseAMetascheduler(t *testing.T) {
 
 func TestLoadsAreThoseOfAllSites(t *testing.T) {
 	n := nest(1)
-	north := n.level(n.top, "north", 10, &agent.Router{})
+	north := n.level(n.top, "north", 10, &agent.Sites{By: agent.LeastCost, Reserve: true})
 	astra := north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler()
 	borea := north.AddAgent("borea", plan.NewCluster(12), backfill.EASY{}).Scheduler()
 	for _, s := range []*entity.Metascheduler{astra, borea} {
@@ -262,7 +262,7 @@ func TestLoadsAreThoseOfAllSites(t *testing.T) {
 	borea.Submit(job(-2, 0, 50, 12))
 	borea.Submit(job(-3, 0, 50, 12))
 	var got []grid.Backlog
-	ask := &asking{Router: &agent.Router{}, then: func(l []grid.Backlog) { got = l }}
+	ask := &asking{Router: &agent.Sites{By: agent.LeastCost, Reserve: true}, then: func(l []grid.Backlog) { got = l }}
 	n.run(t, []grid.Strategy{ask}, job(0, 1, 1, 1))
 	require.Len(t, got, 1)
 	require.Equal(t, 3, got[0].Jobs)
@@ -291,7 +291,7 @@ func (a *asking) Place(b *grid.Broker, j *entity.Job) {
 // sites, and so is one whose levels go by the brokers' rule.
 func TestANestedGridWithoutLatencyIsAFlatOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		by := rapid.SampledFrom([]agent.Preference{agent.Cheapest, agent.Earliest, agent.Preferred}).Draw(t, "by")
+		by := rapid.SampledFrom([]agent.Rule{agent.LeastCost, agent.EarliestEnd, agent.OwnCriterion}).Draw(t, "by")
 		all := rapid.Bool().Draw(t, "all offers")
 		type site struct {
 			processors, depth int
@@ -325,7 +325,7 @@ func TestANestedGridWithoutLatencyIsAFlatOne(t *testing.T) {
 			open := []*grid.Grid{n.top}
 			for i, s := range sites {
 				for deep && len(open) <= s.depth {
-					g := open[len(open)-1].AddGrid(fmt.Sprintf("level-%d", i), over(0), &agent.Router{By: by})
+					g := open[len(open)-1].AddGrid(fmt.Sprintf("level-%d", i), over(0), &agent.Sites{By: by, Reserve: true})
 					g.AllOffers = all
 					open = append(open, g)
 				}
@@ -336,7 +336,7 @@ func TestANestedGridWithoutLatencyIsAFlatOne(t *testing.T) {
 				a.Speed = s.speed
 				a.Scheduler().Submit(job(-1, 0, s.busy, s.processors))
 			}
-			n.top.AddBroker("broker", &agent.Router{By: by})
+			n.top.AddBroker("broker", &agent.Sites{By: by, Reserve: true})
 			n.top.Submit(slices.Values(jobs), func(*entity.Job) int { return 0 })
 			require.NoError(t, n.sim.Run(context.Background()))
 			require.Zero(t, n.top.Open())
@@ -350,7 +350,7 @@ func TestANestedGridWithoutLatencyIsAFlatOne(t *testing.T) {
 func TestWhatTheRegulatorCancelsIsFreeBelow(t *testing.T) {
 	n := nest(1)
 	n.top.AddAgent("south", plan.NewCluster(4), backfill.EASY{}).Speed = 2
-	arctic := n.level(n.level(n.top, "north", 10, &agent.Router{By: agent.Earliest}), "arctic", 10, &agent.Router{By: agent.Earliest})
+	arctic := n.level(n.level(n.top, "north", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true}), "arctic", 10, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	astra := plan.NewCluster(4)
 	arctic.AddAgent("astra", astra, backfill.EASY{}).Scheduler().Submit(job(-1, 0, 200, 4))
 	free := func(second des.Time, want bool) {
@@ -362,7 +362,7 @@ func TestWhatTheRegulatorCancelsIsFreeBelow(t *testing.T) {
 	free(65, true)
 	require.Equal(t, `44 job 0 started
 54 job 0 finished
-55 broker-0 hears of the end of job 0 on south`, n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 20, 4)))
+55 broker-0 hears of the end of job 0 on south`, n.run(t, []grid.Strategy{&toTheRegulator{agent.Sites{By: agent.LeastCost, Reserve: true}}}, job(0, 0, 20, 4)))
 	require.Zero(t, n.top.Stats().Expired)
 }
 
@@ -370,7 +370,7 @@ func TestWhatTheRegulatorCancelsIsFreeBelow(t *testing.T) {
 // job to borea, as it counts astra's work only while it is there, and no less.
 func TestTheLowerStrategyDoesNotHearOfWhatItHasNotPlaced(t *testing.T) {
 	n := nest(0)
-	north := n.level(n.top, "north", 0, &agent.Distributed{})
+	north := n.level(n.top, "north", 0, &agent.Sites{By: agent.LeastSent})
 	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	north.AddAgent("borea", plan.NewCluster(4), backfill.EASY{})
 	require.Equal(t, `0 job 0 started
@@ -384,20 +384,20 @@ func TestTheLowerStrategyDoesNotHearOfWhatItHasNotPlaced(t *testing.T) {
 70 job 1 finished
 70 north/broker hears of the end of job 1 on north/astra
 70 broker-1 hears of the end of job 1 on north`,
-		strings.ReplaceAll(n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}, &agent.Distributed{}},
+		strings.ReplaceAll(n.run(t, []grid.Strategy{&agent.Sites{By: agent.EarliestEnd, Reserve: true}, &agent.Sites{By: agent.LeastSent}},
 			job(0, 0, 10, 4), job(1, 20, 50, 4), job(3, 20, 20, 4)), "0 broker-0 is answered about job 0 on north: \"\"\n", ""))
 }
 
 // The reason is the site's own.
 func TestAJobThatIsKilledBelowIsKilled(t *testing.T) {
 	n := nest(0)
-	n.level(n.top, "north", 0, &agent.Distributed{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	n.level(n.top, "north", 0, &agent.Sites{By: agent.LeastSent}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	long := job(0, 0, 20, 4)
 	long.Request.Length = 10 * des.Second
 	flat := nest(0)
 	flat.top.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
-	flat.run(t, []grid.Strategy{&agent.Distributed{}}, long)
-	n.run(t, []grid.Strategy{&agent.Distributed{}}, long)
+	flat.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastSent}}, long)
+	n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastSent}}, long)
 	require.Contains(t, flat.lines[1], "10 job 0 killed: ")
 	require.NotEqual(t, "10 job 0 killed: ", flat.lines[1])
 	require.Equal(t, flat.lines[:2], n.lines[:2])
@@ -407,20 +407,20 @@ func TestAMetaschedulerThatReachesNoSiteSaysSo(t *testing.T) {
 	n := nest(1)
 	network := over(1)
 	network.Links = map[[2]string]grid.Link{{"astra", "broker"}: {}, {"regulator", "astra"}: {}}
-	n.top.AddGrid("north", network, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	n.top.AddGrid("north", network, &agent.Sites{By: agent.LeastCost, Reserve: true}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	require.Equal(t, "2 job 0 rejected: no site takes it: north: has no site that can be reached",
-		n.run(t, []grid.Strategy{&agent.Router{}}, job(0, 0, 1, 1)))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastCost, Reserve: true}}, job(0, 0, 1, 1)))
 	n.lines = nil
 	n = nest(1)
-	n.top.AddGrid("north", network, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	n.top.AddGrid("north", network, &agent.Sites{By: agent.LeastCost, Reserve: true}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	require.Equal(t, "3 job 0 rejected: 1 of 1 tasks were given up: no cluster that can be reached takes them",
-		n.run(t, []grid.Strategy{&toTheRegulator{}}, job(0, 0, 1, 1)))
+		n.run(t, []grid.Strategy{&toTheRegulator{agent.Sites{By: agent.LeastCost, Reserve: true}}}, job(0, 0, 1, 1)))
 }
 
 // They take part in everything, and the grid above hears nothing of them.
 func TestALowerLevelMayHaveJobsOfItsOwn(t *testing.T) {
 	n := nest(0)
-	north := n.level(n.top, "north", 0, &agent.Router{By: agent.Earliest})
+	north := n.level(n.top, "north", 0, &agent.Sites{By: agent.EarliestEnd, Reserve: true})
 	north.AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	north.Submit(slices.Values([]*entity.Job{job(7, 0, 10, 4)}), func(*entity.Job) int { return 0 })
 	require.Equal(t, `0 north/broker is answered about job 7 on north/astra: ""
@@ -429,19 +429,19 @@ func TestALowerLevelMayHaveJobsOfItsOwn(t *testing.T) {
 10 north/broker hears of the end of job 7 on north/astra
 30 job 0 finished
 30 broker-0 hears of the end of job 0 on north`,
-		n.run(t, []grid.Strategy{&agent.Router{By: agent.Earliest}}, job(0, 1, 20, 4)))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.EarliestEnd, Reserve: true}}, job(0, 1, 20, 4)))
 }
 
 // A site that sees everything cannot see through a metascheduler.
 func TestAMetaschedulerIsAskedByMessages(t *testing.T) {
 	n := nest(0)
-	n.level(n.top, "north", 0, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
+	n.level(n.top, "north", 0, &agent.Sites{By: agent.LeastCost, Reserve: true}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{})
 	north := n.top.Agents()[0]
 	require.Empty(t, north.Offers(job(0, 0, 1, 1).Request))
 	_, err := north.OfferWhole(job(0, 0, 1, 1).Request)
 	require.ErrorContains(t, err, "ask it by a message")
 	require.Nil(t, north.Scheduler())
-	seize := &asking{Router: &agent.Router{}, then: func([]grid.Backlog) {}}
+	seize := &asking{Router: &agent.Sites{By: agent.LeastCost, Reserve: true}, then: func([]grid.Backlog) {}}
 	b := n.top.AddBroker("broker", seize)
 	n.top.Submit(slices.Values([]*entity.Job{job(0, 0, 1, 1)}), func(j *entity.Job) int {
 		n.sim.At(0, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) { b.Seize(j, grid.Offer{Agent: north}, 1) }), 0)
@@ -453,11 +453,11 @@ func TestAMetaschedulerIsAskedByMessages(t *testing.T) {
 // Arctic's answer has one hop more than that of borea, which stands behind it.
 func TestOffersThatArePassedOnAreInTheOrderOfTheSites(t *testing.T) {
 	n := nest(0)
-	north := n.level(n.top, "north", 0, &agent.Router{})
+	north := n.level(n.top, "north", 0, &agent.Sites{By: agent.LeastCost, Reserve: true})
 	north.AllOffers = true
-	n.level(north, "arctic", 0, &agent.Router{}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{}, journal{func(string) { n.write("astra") }})
+	n.level(north, "arctic", 0, &agent.Sites{By: agent.LeastCost, Reserve: true}).AddAgent("astra", plan.NewCluster(4), backfill.EASY{}, journal{func(string) { n.write("astra") }})
 	north.AddAgent("borea", plan.NewCluster(4), backfill.EASY{})
-	require.Contains(t, n.run(t, []grid.Strategy{&agent.Router{}}, job(0, 0, 10, 4)), "astra")
+	require.Contains(t, n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastCost, Reserve: true}}, job(0, 0, 10, 4)), "astra")
 }
 
 // The run of the whole is that of the site, with all its attempts.
@@ -471,7 +471,7 @@ func TestAPreemptionBelowIsSeenAbove(t *testing.T) {
 		}))
 		at := n.top
 		if deep {
-			at = n.level(n.level(at, "north", 0, &agent.Distributed{}), "arctic", 0, &agent.Distributed{})
+			at = n.level(n.level(at, "north", 0, &agent.Sites{By: agent.LeastSent}), "arctic", 0, &agent.Sites{By: agent.LeastSent})
 		}
 		s := at.AddAgent("astra", plan.NewCluster(4), backfill.EASY{}).Scheduler()
 		n.sim.At(5*des.Second, entity.PhaseEnd, des.Func(func(*des.Simulator, des.Event) {
@@ -480,7 +480,7 @@ func TestAPreemptionBelowIsSeenAbove(t *testing.T) {
 			}
 			s.Submit(job(-1, 5, 30, 4))
 		}), 0)
-		n.run(t, []grid.Strategy{&agent.Distributed{}}, job(0, 0, 20, 4))
+		n.run(t, []grid.Strategy{&agent.Sites{By: agent.LeastSent}}, job(0, 0, 20, 4))
 		return slices.DeleteFunc(n.lines, func(l string) bool { return strings.Contains(l, "hears") }), attempts
 	}
 	flat, before := play(false)

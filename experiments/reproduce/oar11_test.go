@@ -116,7 +116,7 @@ func BenchmarkGrid(b *testing.B) {
 		{"7x7", read[oar11](b, "oar-rla").Grid, lookAlike(), []int64{2000, 8000}},
 		{"100x100", large, oarSource{Processors: 9600, Load: 0.7}, []int64{500, 2000}},
 	} {
-		for _, strategy := range []string{"oar", "rla-improvement"} {
+		for _, strategy := range []string{"oar", "rla:reward=improvement"} {
 			for _, n := range grid.jobs {
 				b.Run(fmt.Sprintf("%s/%s/%d", grid.name, strategy, n), func(b *testing.B) {
 					fragments := int64(0)

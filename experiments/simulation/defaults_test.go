@@ -34,7 +34,7 @@ var goesWith = map[string][2]string{"time": {"t-limit", "share"}, "owners": {"b-
 
 // zeroIsDefault are parameters whose fields are 0 where nothing is given, and whose values
 // no simulation of this test uses: the packages test what 0 stands for.
-var zeroIsDefault = []string{"batch-slicer:k=1", "bsf:k=1", "rla:first=1", "rla-improvement:first=1", "hybrid:first=1", "hybrid-improvement:first=1",
+var zeroIsDefault = []string{"batch-slicer:k=1", "bsf:k=1", "rla:first=1", "hybrid:first=1",
 	"sacct:zone=UTC", "csv:zone=UTC", "csv:times=s", "csv:durations=s", "google:size=1", "philly:zone=UTC", "fdata:zone=UTC", "pm100:zone=UTC"}
 
 // shown is a value with all that can be compared: of functions only whether there are any.
@@ -141,7 +141,7 @@ func TestTheDefaultsThatTextsTellAreThose(t *testing.T) {
 		defaultsOf(t, VictimRules()),
 	}
 	t.Log(compared)
-	for i, least := range []int{20, 25, 15, 3, 12, 1, 12, 5, 10, 1} {
+	for i, least := range []int{20, 25, 10, 3, 12, 1, 12, 5, 10, 1} {
 		require.GreaterOrEqual(t, compared[i], least)
 	}
 	require.Zero(t, defaultsOf(t, tables.Finders)+defaultsOf(t, tables.Outages), "these have none yet")

@@ -60,7 +60,7 @@ func TestGridsThatMakeNoSense(t *testing.T) {
 		"clusters: [{processors: 4}]\nnetwork: {bandwidth: -1}":                             "bandwidth",
 		"clusters: [{processors: 4}]\nnetwork: {links: [{between: [a, regulator]}]}":        "no entity",
 		"clusters: [{processors: 4}]\nnetwork: {links: [{between: [regulator,regulator]}]}": "to itself",
-		"clusters: [{processors: 4, name: improvement}]\nstrategies: [rla,rla-improvement]": "would both write the file jobs-rla-improvement.csv",
+		"clusters: [{processors: 4, name: north-astra}]\ngrids: [{name: north, clusters: [{name: astra, processors: 4}]}]\nstrategies: [cheapest]": "would both write the file jobs-cheapest-north-astra.csv",
 	} {
 		_, err := decode(text)
 		require.ErrorContains(t, err, want, "%q", text)

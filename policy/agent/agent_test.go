@@ -223,30 +223,30 @@ func TestEveryRewardIsItsFormula(t *testing.T) {
 		want []float64
 	}{
 		{Reward{}, []float64{1 + 0 + 5 + 0 + 33.75, 1}},
-		{Absolute, []float64{1 + 0 + 5 + 0 + 33.75, 1}},
-		{Improvement, []float64{1, 1}},
-		{Relative, []float64{1 + 5./15 + 33.75/26.25, 1}},
-		{Sign, []float64{1 + 1 - 1 + 1 - 1, 1}},
-		{Inverse, []float64{3600 / 26.25, 1}},
-		{Size, []float64{4, 8}},
+		{absolute, []float64{1 + 0 + 5 + 0 + 33.75, 1}},
+		{improvement, []float64{1, 1}},
+		{relative, []float64{1 + 5./15 + 33.75/26.25, 1}},
+		{sign, []float64{1 + 1 - 1 + 1 - 1, 1}},
+		{inverse, []float64{3600 / 26.25, 1}},
+		{size, []float64{4, 8}},
 	} {
 		require.InDeltaSlice(t, c.want, learned(Scores{Reward: c.Reward}, 10, 20, 15, 60), 1e-12, c.Name)
 	}
-	require.Equal(t, []float64{1 + 5, 1}, learned(Scores{Reward: Improvement}, 20, 10))
-	require.Equal(t, []float64{2, 1}, learned(Scores{Reward: Sign}, 0), "the first answer is as fast as the mean")
+	require.Equal(t, []float64{1 + 5, 1}, learned(Scores{Reward: improvement}, 20, 10))
+	require.Equal(t, []float64{2, 1}, learned(Scores{Reward: sign}, 0), "the first answer is as fast as the mean")
 }
 
 // Whatever clusters answer, scores stay numbers that shares can be made of; no
-// rule lets one fall below Least but the one that forgets.
+// rule lets one fall below leastScore but the one that forgets.
 func TestScoresStayAboveZero(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := rapid.SampledFrom(Rewards()).Draw(t, "reward")
+		r := rapid.SampledFrom(rewards).Draw(t, "reward")
 		answers := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 1e9)), 1, 40).Draw(t, "answers")
 		got := learned(Scores{Reward: r}, answers...)[0]
 		require.False(t, math.IsNaN(got) || math.IsInf(got, 0))
 		require.Positive(t, got)
-		if r.Name != Inverse.Name {
-			require.GreaterOrEqual(t, got, Least)
+		if r.Name != inverse.Name {
+			require.GreaterOrEqual(t, got, leastScore)
 		}
 	})
 }
@@ -262,18 +262,18 @@ func TestSignIsTheSameWithAMeanThatLacksTheLatestAnswer(t *testing.T) {
 				a++ // a mean that is rounded may miss an answer that equals it
 			}
 			if a*i > sum { // slower than the mean of those before
-				want = max(Least, want-1)
+				want = max(leastScore, want-1)
 			} else {
 				want++
 			}
 			sum += a
 			responses = append(responses, float64(a))
 		}
-		require.Equal(t, want, learned(Scores{Reward: Sign}, responses...)[0])
+		require.Equal(t, want, learned(Scores{Reward: sign}, responses...)[0])
 	})
 }
 
-// Relative and Sign do not depend on the unit of time; Absolute's unit is its
+// relative and sign do not depend on the unit of time; absolute's unit is its
 // first score's. Units are powers of two, which round nothing.
 func TestAUnitOfTimeIsAFirstScore(t *testing.T) {
 	const unit = 4096
@@ -283,10 +283,10 @@ func TestAUnitOfTimeIsAFirstScore(t *testing.T) {
 		for i := range units {
 			units[i] /= unit
 		}
-		for _, r := range []Reward{Relative, Sign} {
+		for _, r := range []Reward{relative, sign} {
 			require.Equal(t, learned(Scores{Reward: r}, seconds...), learned(Scores{Reward: r}, units...), r.Name)
 		}
-		a, b := learned(Scores{Reward: Absolute, First: unit}, seconds...), learned(Scores{Reward: Absolute}, units...)
+		a, b := learned(Scores{Reward: absolute, First: unit}, seconds...), learned(Scores{Reward: absolute}, units...)
 		require.InEpsilon(t, a[0]/a[1], b[0]/b[1], 1e-9)
 	})
 }
@@ -306,7 +306,7 @@ func TestFirstScores(t *testing.T) {
 	require.Equal(t, []float64{7, 7}, learned(Scores{First: 7}))
 	require.Equal(t, []float64{4, 8}, learned(Scores{BySize: true}))
 	require.Equal(t, []float64{28, 56}, learned(Scores{First: 7, BySize: true}))
-	require.Equal(t, []float64{28, 56}, learned(Scores{First: 7, Reward: Size}))
+	require.Equal(t, []float64{28, 56}, learned(Scores{First: 7, Reward: size}))
 }
 
 // A job submitted at 10 reaches its cluster at 40 and ends there at 100.
@@ -325,7 +325,7 @@ func TestReadingsOfAResponseTime(t *testing.T) {
 		{"rla", true, []float64{90}},
 		{"rla:emergencies=off", false, []float64{90}},
 		{"rla:emergencies=off", true, []float64{0}},
-		{"rla-improvement:since=fragment", true, []float64{60}},
+		{"rla:reward=improvement:since=fragment", true, []float64{60}},
 		{"rla:since=job", true, []float64{90}},
 	} {
 		made, err := Registry().Parse(c.spec)
@@ -342,16 +342,15 @@ func TestStrategiesAreAskedForByTheirRules(t *testing.T) {
 		name string
 		Scores
 	}{
-		"rla":                                   {"rla", Scores{}},
-		"rla:reward=absolute":                   {"rla", Scores{}},
-		"rla-improvement":                       {"rla-improvement", Scores{}},
-		"rla:reward=improvement":                {"rla-improvement", Scores{}},
-		"rla:reward=relative":                   {"rla-relative", Scores{}},
-		"rla:reward=sign:first=10:by-size=on":   {"rla-sign", Scores{First: 10, BySize: true}},
-		"rla:reward=size":                       {"rla-size", Scores{}},
-		"hybrid":                                {"hybrid", Scores{}},
-		"hybrid-improvement:since=fragment":     {"hybrid-improvement", Scores{FromArrival: true}},
-		"hybrid:reward=inverse:emergencies=off": {"hybrid-inverse", Scores{OwnOnly: true}},
+		"rla":                                 {"rla", Scores{}},
+		"rla:reward=absolute":                 {"rla", Scores{}},
+		"rla:reward=improvement":              {"rla-improvement", Scores{}},
+		"rla:reward=relative":                 {"rla-relative", Scores{}},
+		"rla:reward=sign:first=10:by-size=on": {"rla-sign", Scores{First: 10, BySize: true}},
+		"rla:reward=size":                     {"rla-size", Scores{}},
+		"hybrid":                              {"hybrid", Scores{}},
+		"hybrid:reward=improvement:since=fragment": {"hybrid-improvement", Scores{FromArrival: true}},
+		"hybrid:reward=inverse:emergencies=off":    {"hybrid-inverse", Scores{OwnOnly: true}},
 	} {
 		c, err := Registry().Parse(spec)
 		require.NoError(t, err)
@@ -369,7 +368,7 @@ func TestStrategiesAreAskedForByTheirRules(t *testing.T) {
 	}
 	for spec, says := range map[string]string{
 		"rla:reward=luck":                   `reward is "luck": want one of absolute, improvement, relative, sign, inverse, size`,
-		"rla-improvement:reward=sign":       `rla-improvement does not take "reward"`,
+		"rla-improvement":                   `"rla-improvement" is not known`,
 		"rla:first=0":                       "a whole number of 1 or more",
 		"hybrid:since=birth":                `since is "birth": want job or fragment`,
 		"oar:reward=sign":                   "it takes no parameters",
@@ -384,7 +383,7 @@ func TestSplitIsInProportion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 2000).Draw(t, "n")
 		scores := rapid.SliceOfN(rapid.Float64Range(0, 1e9), 1, 12).Draw(t, "scores")
-		shares := Split(n, scores, rapid.Float64Range(0, 0.999999).Draw(t, "u"))
+		shares := split(n, scores, rapid.Float64Range(0, 0.999999).Draw(t, "u"))
 		total, sum := 0, 0.0
 		for _, s := range scores {
 			sum += s
@@ -409,7 +408,7 @@ func TestSplitIsRightInTheMean(t *testing.T) {
 	var sum [3]int
 	const n = 20000
 	for range n {
-		for c, k := range Split(1, []float64{1, 2, 5}, r.Float64()) {
+		for c, k := range split(1, []float64{1, 2, 5}, r.Float64()) {
 			sum[c] += k
 		}
 	}
@@ -419,7 +418,7 @@ func TestSplitIsRightInTheMean(t *testing.T) {
 }
 
 func TestAllScoresZeroAreEqualShares(t *testing.T) {
-	require.Equal(t, []int{3, 3, 3}, Split(9, []float64{0, 0, 0}, 0.5))
+	require.Equal(t, []int{3, 3, 3}, split(9, []float64{0, 0, 0}, 0.5))
 	w := newWorld(direct(), 4, 4)
 	s := &RLA{}
 	s.start(w.Agents())

@@ -8,9 +8,8 @@
 //	RoundRobin     whole jobs to the clusters in turn
 //	ShortestQueue  jobs to the cluster for which least waits
 //	Central        OAR's choice by one who sees every plan and needs no messages
-//	Router         whole jobs to the site with the cheapest, the earliest or the preferred window
-//	Distributed    whole jobs into the sites' queues, by how much each has to do, to be planned there
-//	Dispatcher     whole jobs into the queue of one site, by what it has to do, in turn, by its plan
+//	Sites          whole jobs to one site: into its queue, by what it has to do, in turn or by its
+//	               plan, or into the cheapest, the earliest or the preferred window
 //
 // A strategy belongs to one broker: what it learns stays with it. Registry has
 // them by name. How RLA and Hybrid learn is a Reward, of which Rewards lists those

@@ -63,9 +63,9 @@ func TestWhatIsStoppedAndWhatIsBelowIsMeasuredToo(t *testing.T) {
 	rec := metrics.NewRecorder()
 	sim := des.New(des.Config{})
 	top := grid.NewGrid(sim, direct(), rec)
-	low := top.AddGrid("low", direct(), &Dispatcher{})
+	low := top.AddGrid("low", direct(), &Sites{})
 	low.AddAgent("site", plan.NewCluster(1), preempt.Selective{Factor: 1, Slice: 70 * des.Second}).Speed = 2
-	top.AddBroker("broker", &Dispatcher{})
+	top.AddBroker("broker", &Sites{})
 	top.Submit(slices.Values([]*entity.Job{job(1, 0, 200, 1), job(2, 10, 20, 1)}), func(*entity.Job) int { return 0 })
 	require.NoError(t, sim.Run(context.Background()))
 	s := rec.Summary()

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gridslot/gridslot/entity/grid"
@@ -12,24 +11,22 @@ import (
 func Registry() policy.Table[func() grid.Strategy] {
 	return policy.Table[func() grid.Strategy]{
 		row("oar", "reserve the offered slots that end first (OAR11)", func() grid.Strategy { return OAR{} }),
-		learning("rla", "split jobs by learned scores; the paper's reward, absolute, or another one (OAR11)", newRLA, rewardParam),
-		learning("rla-improvement", "rla:reward=improvement, rewarding only what is faster than the mean", newRLA, improvement),
-		learning("hybrid", "oar, the slots ranked by learned scores (absolute)", newHybrid, rewardParam),
-		learning("hybrid-improvement", "hybrid:reward=improvement, rewarding only what is faster than the mean", newHybrid, improvement),
+		learning("rla", "split jobs by learned scores; the paper's reward, absolute, or another one (OAR11)", func(s Scores) grid.Strategy { return &RLA{s} }),
+		learning("hybrid", "oar, the slots ranked by learned scores (absolute)", func(s Scores) grid.Strategy { return &Hybrid{s} }),
 		row("round-robin", "whole jobs to the clusters in turn", func() grid.Strategy { return &RoundRobin{} }),
 		row("shortest-queue", "jobs to the cluster for which least waits", func() grid.Strategy { return ShortestQueue{} }),
 		row("central", "oar's choice by one who sees every plan at every instant", func() grid.Strategy { return Central{} }),
-		row("cheapest", "whole jobs to the site whose window costs least, within budget and deadline", func() grid.Strategy { return &Router{By: Cheapest} }),
-		row("earliest", "whole jobs to the site whose window ends first, within budget and deadline", func() grid.Strategy { return &Router{By: Earliest} }),
-		row("preferred", "whole jobs to the site whose window is best by the job's own criterion", func() grid.Strategy { return &Router{By: Preferred} }),
-		row("distributed", "whole jobs into the sites' queues, by how much each has to do, to be planned there", func() grid.Strategy { return &Distributed{} }),
+		row("cheapest", "whole jobs to the site whose window costs least, within budget and deadline", sites(LeastCost, true)),
+		row("earliest", "whole jobs to the site whose window ends first, within budget and deadline", sites(EarliestEnd, true)),
+		row("preferred", "whole jobs to the site whose window is best by the job's own criterion", sites(OwnCriterion, true)),
+		row("distributed", "whole jobs into the sites' queues, by how much each has to do, to be planned there", sites(LeastSent, false)),
 		policy.Row("dispatch", "whole jobs into the queue of one site, to be planned there", func(s *policy.Settings) func() grid.Strategy {
-			var d Dispatcher
-			policy.Choice(s, &d.By, "by", "least-work|least-jobs|round-robin|random|earliest|price", "the choice of the site (least-work)", ParseRule)
+			var d Sites
+			policy.Choice(s, &d.By, "by", "least-work|least-jobs|round-robin|random|earliest|price", "the choice of the site (least-work)", dispatchRules.Parse)
 			if s.Time(&d.Age, "age", "for least-work and least-jobs: how old what is known of the sites may be (0)") && !d.By.goesByState() {
 				s.Fail("age", "by=least-work or by=least-jobs beside it: the others ask about each job")
 			}
-			return func() grid.Strategy { return &Dispatcher{By: d.By, Age: d.Age} }
+			return func() grid.Strategy { return &Sites{By: d.By, Age: d.Age} }
 		}),
 	}
 }
@@ -41,9 +38,10 @@ func row(name, text string, make func() grid.Strategy) policy.Entry[func() grid.
 
 // learning is a strategy that learns by a rule, and by readings of what the paper leaves
 // open.
-func learning(name, text string, make func(Scores) grid.Strategy, rule func(*policy.Settings) Reward) policy.Entry[func() grid.Strategy] {
+func learning(name, text string, make func(Scores) grid.Strategy) policy.Entry[func() grid.Strategy] {
 	return policy.Row(name, text, func(s *policy.Settings) func() grid.Strategy {
-		scores, first, emergencies := Scores{Reward: rule(s)}, 0, true
+		scores, first, emergencies := Scores{Reward: absolute}, 0, true
+		policy.Choice(s, &scores.Reward, "reward", strings.Join(rewardNames(), "|"), "the rule of learning (absolute)", parseReward)
 		s.Count(&first, "first", "a cluster's score before its first answer (1)")
 		scores.First = float64(first)
 		s.OnOff(&scores.BySize, "by-size", "that score is for each processor of the cluster (off)")
@@ -60,19 +58,7 @@ func learning(name, text string, make func(Scores) grid.Strategy, rule func(*pol
 	})
 }
 
-func newRLA(s Scores) grid.Strategy    { return &RLA{s} }
-func newHybrid(s Scores) grid.Strategy { return &Hybrid{s} }
-
-// rewardParam declares the rule of learning.
-func rewardParam(s *policy.Settings) Reward {
-	reward := Absolute
-	if name, given := s.Given("reward", strings.Join(rewardNames(), "|"), "the rule of learning (absolute)"); given {
-		if i := slices.Index(rewardNames(), name); i >= 0 {
-			return Rewards()[i]
-		}
-		s.Fail("reward", "one of "+strings.Join(rewardNames(), ", "))
-	}
-	return reward
+// sites makes strategies that place whole jobs by a rule.
+func sites(by Rule, reserve bool) func() grid.Strategy {
+	return func() grid.Strategy { return &Sites{By: by, Reserve: reserve} }
 }
-
-func improvement(*policy.Settings) Reward { return Improvement }

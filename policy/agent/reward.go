@@ -1,10 +1,15 @@
 package agent
 
-import "math"
+import (
+	"math"
+	"strings"
+
+	"github.com/gridslot/gridslot/internal/enum"
+)
 
 // Reward is a rule of learning: what the answer of a cluster makes of its score.
 // Jobs are divided in proportion to scores, so that only their ratios count. The
-// zero Reward is Absolute.
+// zero Reward is absolute.
 type Reward struct {
 	Name string
 	Text string // one line for people, with the source
@@ -17,32 +22,32 @@ type Reward struct {
 	BySize bool
 }
 
-// Least is the score below which no rule that takes away lets one fall, and
+// leastScore is the score below which no rule that takes away lets one fall, and
 // Initial every cluster's at first. OAR11 gives neither. A score of 0 would be
 // final: whoever gets nothing learns nothing.
 const (
-	Initial = 1.0
-	Least   = 1.0
+	Initial    = 1.0
+	leastScore = 1.0
 )
 
-// InverseReference is the response time, in seconds, for which Inverse gives as
+// inverseReference is the response time, in seconds, for which inverse gives as
 // much as a cluster has that has not answered yet (Initial). Ours.
-const InverseReference = 3600.0
+const inverseReference = 3600.0
 
-// The rules. Absolute is the one of OAR11's text; there it is "an integer", and
+// The rules. absolute is the one of OAR11's text; there it is "an integer", and
 // its unit is not given.
 var (
-	Absolute = Reward{
+	absolute = Reward{
 		Name: "absolute", Text: "|Tm - T| is added, in seconds; slow answers pay like fast ones (OAR11)",
 		Score: func(score, t, mean float64) float64 { return score + math.Abs(mean-t) },
 	}
-	Improvement = Reward{
+	improvement = Reward{
 		Name: "improvement", Text: "Tm - T is added, in seconds: slow answers cost (ours)",
-		Score: func(score, t, mean float64) float64 { return max(Least, score+mean-t) },
+		Score: func(score, t, mean float64) float64 { return max(leastScore, score+mean-t) },
 	}
-	// Relative does not depend on the unit of time. Where Tm is 0, T is as well,
+	// relative does not depend on the unit of time. Where Tm is 0, T is as well,
 	// and nothing is added.
-	Relative = Reward{
+	relative = Reward{
 		Name: "relative", Text: "|Tm - T| / Tm is added: OAR11's reward without its unit (ours)",
 		Score: func(score, t, mean float64) float64 {
 			if mean == 0 {
@@ -51,38 +56,48 @@ var (
 			return score + math.Abs(mean-t)/mean
 		},
 	}
-	// Sign needs not ask whether Tm includes T: an answer is slower than the mean
+	// sign needs not ask whether Tm includes T: an answer is slower than the mean
 	// with it exactly when it is slower than the mean without it. The first answer
 	// is as fast as the mean.
-	Sign = Reward{
+	sign = Reward{
 		Name: "sign", Text: "1 is added, or taken away where T is above Tm: an integer, as OAR11 has it (ours)",
 		Score: func(score, t, mean float64) float64 {
 			if t > mean {
-				return max(Least, score-1)
+				return max(leastScore, score-1)
 			}
 			return score + 1
 		},
 	}
-	// Inverse forgets the score so far. A mean below a second counts as a second.
-	Inverse = Reward{
+	// inverse forgets the score so far. A mean below a second counts as a second.
+	inverse = Reward{
 		Name: "inverse", Text: "the score is one hour / Tm: who answers in half the time gets twice as much (ours)",
-		Score: func(_, _, mean float64) float64 { return InverseReference / max(mean, 1) },
+		Score: func(_, _, mean float64) float64 { return inverseReference / max(mean, 1) },
 	}
-	// Size is what learning should be better than.
-	Size = Reward{
+	// size is what learning should be better than.
+	size = Reward{
 		Name: "size", Text: "shares by the clusters' processors, nothing is learned (ours)",
 		Score:  func(score, _, _ float64) float64 { return score },
 		BySize: true,
 	}
 )
 
-// Rewards lists the rules by name, the default first.
-func Rewards() []Reward { return []Reward{Absolute, Improvement, Relative, Sign, Inverse, Size} }
+// rewards are the rules by name, the default first.
+var rewards = []Reward{absolute, improvement, relative, sign, inverse, size}
 
 func rewardNames() []string {
 	var names []string
-	for _, r := range Rewards() {
+	for _, r := range rewards {
 		names = append(names, r.Name)
 	}
 	return names
+}
+
+// parseReward finds a rule by its name.
+func parseReward(name string) (Reward, error) {
+	for _, r := range rewards {
+		if r.Name == name {
+			return r, nil
+		}
+	}
+	return Reward{}, &enum.UnknownError{Kind: "reward", Text: name, Want: "one of " + strings.Join(rewardNames(), ", ")}
 }

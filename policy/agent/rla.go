@@ -34,7 +34,7 @@ func (s *Scores) start(agents []*grid.ResourceAgent) {
 		return
 	}
 	if s.Reward.Score == nil {
-		s.Reward = Absolute
+		s.Reward = absolute
 	}
 	s.score = slices.Repeat([]float64{cmp.Or(s.First, Initial)}, len(agents))
 	if s.BySize || s.Reward.BySize {
@@ -73,7 +73,7 @@ type RLA struct{ Scores }
 func (r *RLA) Name() string { return named("rla", r.Reward) }
 
 func named(name string, r Reward) string {
-	if r.Name == "" || r.Name == Absolute.Name {
+	if r.Name == "" || r.Name == absolute.Name {
 		return name
 	}
 	return name + "-" + r.Name
@@ -82,19 +82,19 @@ func named(name string, r Reward) string {
 // Place splits the job.
 func (r *RLA) Place(b *grid.Broker, j *entity.Job) {
 	r.start(b.Agents())
-	for c, n := range Split(j.Request.Nodes, r.score, b.Rand().Float64()) {
+	for c, n := range split(j.Request.Nodes, r.score, b.Rand().Float64()) {
 		if n > 0 {
 			b.Submit(j, b.Agents()[c], n)
 		}
 	}
 }
 
-// Split divides a whole number in proportion to scores: F_c = n R_c / sum R,
+// split divides a whole number in proportion to scores: F_c = n R_c / sum R,
 // each share rounded up or down so that they add up to n. Which are rounded up
 // is drawn, by u in [0, 1), so that every share is right in the mean (systematic
 // sampling). Where all scores are 0 the shares are equal. Scores must not be
 // negative.
-func Split(n int, scores []float64, u float64) []int {
+func split(n int, scores []float64, u float64) []int {
 	shares := make([]int, len(scores))
 	sum := 0.0
 	for _, s := range scores {

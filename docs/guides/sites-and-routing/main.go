@@ -24,7 +24,7 @@ func main() {
 		log.Fatal(err)
 	}
 	reason := "" // why a job is rejected
-	for _, s := range []*agent.Dispatcher{
+	for _, s := range []*agent.Sites{
 		{By: agent.AtRandom}, {By: agent.InTurn},
 		{By: agent.LeastJobs}, {By: agent.LeastWork}, {By: agent.EarliestStart},
 		{By: agent.LeastWork, Age: des.Hour}, {By: agent.LeastWork, Age: des.Day},

@@ -148,10 +148,10 @@ func TestRoutersTakeWhatTheyPrefer(t *testing.T) {
 		budget float64
 		site   string
 	}{
-		"the cheapest":                      {&Router{By: Cheapest}, 0, "domain-1 1"},
-		"the earliest":                      {&Router{By: Earliest}, 0, "domain-0 1"},
-		"the earliest within the budget":    {&Router{By: Earliest}, 60, "domain-1 1"},
-		"the earliest at exactly its price": {&Router{By: Earliest}, 80, "domain-0 1"},
+		"the cheapest":                      {&Sites{By: LeastCost, Reserve: true}, 0, "domain-1 1"},
+		"the earliest":                      {&Sites{By: EarliestEnd, Reserve: true}, 0, "domain-0 1"},
+		"the earliest within the budget":    {&Sites{By: EarliestEnd, Reserve: true}, 60, "domain-1 1"},
+		"the earliest at exactly its price": {&Sites{By: EarliestEnd, Reserve: true}, 80, "domain-0 1"},
 	} {
 		w := newVO(direct())
 		w.add(t, backfill.EASY{}, node(5, 4), node(5, 4))
@@ -178,7 +178,7 @@ func TestTheJobsOwnCriterionDecides(t *testing.T) {
 		w.add(t, backfill.EASY{}, entity.Node{Perf: 1, Price: 9, Q: 3})
 		j := job(1, 0, 100, 1)
 		j.Request.Criterion = c.criterion
-		w.run(t, []grid.Strategy{&Router{By: Preferred}}, j)
+		w.run(t, []grid.Strategy{&Sites{By: OwnCriterion, Reserve: true}}, j)
 		require.Equal(t, []string{c.site}, w.where[j], "%v", c.criterion)
 	}
 }
@@ -189,7 +189,7 @@ func TestAJobThatNoSiteTakesIsRejectedWithTheReason(t *testing.T) {
 	w.add(t, backfill.EASY{}, node(2, 1))
 	wide, poor, late := job(1, 0, 100, 3), priced(2, 0, 100, 1, 49), job(3, 0, 100, 1)
 	late.Request.Deadline = 19 * des.Second
-	w.run(t, []grid.Strategy{&Router{By: Cheapest}}, wide, poor, late)
+	w.run(t, []grid.Strategy{&Sites{By: LeastCost, Reserve: true}}, wide, poor, late)
 	require.Equal(t, "no site takes it: domain-0: wants 3 nodes of a domain of 2 (and 1 other sites)", w.runs[wide].Reason)
 	require.Equal(t, "no site takes it: domain-0: its budget of 49 is below 80, the least that 1 nodes cost (and 1 other sites)", w.runs[poor].Reason)
 	require.Contains(t, w.runs[late].Reason, "no site takes it: domain-0: ")
@@ -208,7 +208,7 @@ func TestAnOfferWhosePriceHasRisenIsAskedForAgain(t *testing.T) {
 	p := flow.NewPriceSchedule(w.domains[0], a.Scheduler())
 	p.Submit(slices.Values([]flow.PriceChange{{Node: w.domains[0].Nodes()[0], At: 2 * des.Second, Price: 2}}))
 	j := priced(1, 0, 100, 1, 150)
-	w.run(t, []grid.Strategy{&Router{By: Cheapest}}, j)
+	w.run(t, []grid.Strategy{&Sites{By: LeastCost, Reserve: true}}, j)
 	require.Equal(t, []string{"domain-1 1"}, w.where[j])
 	require.EqualValues(t, 1, w.Stats().Conflicts)
 	require.Equal(t, 150*flow.Money(1e6), w.spent[j])
@@ -219,7 +219,7 @@ func TestWhoComesTooLateAsksAgain(t *testing.T) {
 	w := newVO(far(1))
 	w.add(t, backfill.EASY{}, node(1, 1))
 	a, b := job(0, 0, 10, 1), job(1, 0, 10, 1)
-	w.run(t, []grid.Strategy{&Router{By: Earliest}, &Router{By: Earliest}}, a, b)
+	w.run(t, []grid.Strategy{&Sites{By: EarliestEnd, Reserve: true}, &Sites{By: EarliestEnd, Reserve: true}}, a, b)
 	require.Equal(t, 3*des.Second, w.runs[a].Start)
 	require.Equal(t, 13*des.Second, w.runs[b].Start)
 	require.EqualValues(t, 1, w.Stats().Conflicts)
@@ -231,14 +231,14 @@ func TestTheRegulatorGoesByTheRoutersPreference(t *testing.T) {
 	w.add(t, backfill.EASY{}, node(5, 4))
 	w.add(t, backfill.EASY{}, node(2, 1))
 	j := job(1, 0, 100, 1)
-	w.run(t, []grid.Strategy{&stubborn{Router: Router{By: Cheapest}}}, j)
+	w.run(t, []grid.Strategy{&stubborn{Sites: Sites{By: LeastCost, Reserve: true}}}, j)
 	require.EqualValues(t, 1, w.Stats().Interventions)
 	require.Equal(t, []string{"domain-1 1"}, w.where[j], "the cheapest, not the earliest end")
 	require.Contains(t, w.log[len(w.log)-1], "1 tasks go to domain-1, from 0 to 50, the cheapest of 2")
 }
 
 // stubborn leaves every job to the regulator.
-type stubborn struct{ Router }
+type stubborn struct{ Sites }
 
 func (s *stubborn) Place(b *grid.Broker, j *entity.Job) { b.Intervene(j, j.Request.Nodes) }
 
@@ -248,7 +248,7 @@ func TestAfterManyTriesAJobIsTheRegulators(t *testing.T) {
 	w := newVO(far(1))
 	a := w.add(t, backfill.EASY{}, node(1, 1))
 	first := des.Second * 2 // the offer is made, and goes to the broker
-	for k := range des.Time(2 * Tries) {
+	for k := range des.Time(2 * mostTries) {
 		w.sim.At(first+k*4*des.Second, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) {
 			if w.Stats().Interventions == 0 {
 				a.Scheduler().Submit(job(-1, w.sim.Now()/des.Second, 2, 1))
@@ -256,8 +256,8 @@ func TestAfterManyTriesAJobIsTheRegulators(t *testing.T) {
 		}), 0)
 	}
 	j := job(1, 0, 10, 1)
-	w.run2(t, &Router{By: Earliest}, j)
-	require.EqualValues(t, Tries, w.Stats().Conflicts)
+	w.run2(t, &Sites{By: EarliestEnd, Reserve: true}, j)
+	require.EqualValues(t, mostTries, w.Stats().Conflicts)
 	require.EqualValues(t, 1, w.Stats().Interventions)
 	require.Equal(t, entity.Finished, w.runs[j].State)
 }
@@ -266,7 +266,7 @@ func TestTheRegulatorDoesNotCutARoutersJob(t *testing.T) {
 	w := newVO(direct())
 	w.add(t, backfill.EASY{}, node(5, 4), node(5, 4))
 	j := job(1, 0, 100, 3)
-	w.run(t, []grid.Strategy{&stubborn{Router: Router{By: Cheapest}}}, j)
+	w.run(t, []grid.Strategy{&stubborn{Sites: Sites{By: LeastCost, Reserve: true}}}, j)
 	require.Equal(t, entity.Rejected, w.runs[j].State)
 	require.Zero(t, w.Stats().Cut)
 }
@@ -280,7 +280,7 @@ func TestAJobThatAnOwnerStopsIsMeasuredByItsLatestAttempt(t *testing.T) {
 	owners.Rule = flow.LocalPreempts
 	owners.Submit(slices.Values([]flow.LocalJob{{Node: w.domains[0].Nodes()[0], Known: 10 * des.Second, Start: 10 * des.Second, Length: 30 * des.Second}}))
 	j := job(1, 0, 50, 1)
-	w.run(t, []grid.Strategy{&Distributed{}}, j)
+	w.run(t, []grid.Strategy{&Sites{By: LeastSent}}, j)
 	r := w.runs[j]
 	require.Equal(t, []des.Time{40 * des.Second, 90 * des.Second}, []des.Time{r.Start, r.Finish})
 	require.Len(t, r.Earlier(), 1)
@@ -304,7 +304,7 @@ func TestTheFlowIsDividedByPower(t *testing.T) {
 		jobs = append(jobs, job(id, 0, 100, 1))
 	}
 	jobs = append(jobs, job(8, 1000, 100, 1))
-	w.run(t, []grid.Strategy{&Distributed{}}, jobs...)
+	w.run(t, []grid.Strategy{&Sites{By: LeastSent}}, jobs...)
 	count := map[string]int{}
 	for _, j := range jobs {
 		count[w.where[j][0]]++
@@ -317,7 +317,7 @@ func TestAFullQueueSendsAJobToTheRegulator(t *testing.T) {
 	a := w.add(t, backfill.EASY{}, node(1, 1))
 	a.QueueLimit = 1
 	jobs := []*entity.Job{job(0, 0, 10, 1), job(1, 1, 10, 1), job(2, 2, 10, 1)}
-	w.run(t, []grid.Strategy{&Distributed{}}, jobs...)
+	w.run(t, []grid.Strategy{&Sites{By: LeastSent}}, jobs...)
 	require.EqualValues(t, 1, w.Stats().Interventions)
 	require.Equal(t, entity.Finished, w.runs[jobs[2]].State)
 }
@@ -328,7 +328,7 @@ func TestAJobThatMissesItsDeadlineInAQueueIsRejected(t *testing.T) {
 	w.add(t, backfill.EASY{}, node(1, 1))
 	long, short := job(1, 0, 100, 1), job(2, 1, 10, 1)
 	short.Request.Deadline = 50 * des.Second
-	w.run(t, []grid.Strategy{&Distributed{}}, long, short)
+	w.run(t, []grid.Strategy{&Sites{By: LeastSent}}, long, short)
 	require.Equal(t, entity.Rejected, w.runs[short].State)
 	require.Contains(t, w.runs[short].Reason, "its deadline, 50, can no longer be met")
 	require.Zero(t, w.Open())
@@ -342,7 +342,7 @@ func TestClustersAndDomainsTogether(t *testing.T) {
 	free, fast, wide, picky := job(1, 0, 100, 2), job(2, 0, 100, 2), job(3, 0, 100, 4), job(4, 0, 100, 1)
 	fast.Request.MinPerf = 3
 	picky.Request.Needs = &entity.Attributes{Labels: map[string]string{"os": "linux"}}
-	w.run2(t, &Router{By: Cheapest}, free, fast, wide, picky)
+	w.run2(t, &Sites{By: LeastCost, Reserve: true}, free, fast, wide, picky)
 	require.Equal(t, 50*des.Second, w.runs[free].Finish, "on the cluster, which costs nothing")
 	require.Equal(t, 25*des.Second, w.runs[fast].Finish, "the cluster is too slow for it")
 	require.Equal(t, 50*des.Second, w.runs[wide].Finish)
@@ -359,7 +359,7 @@ func TestWhereAClusterOffersTheEarliestEndDecides(t *testing.T) {
 	w.AddAgent("cluster", plan.NewCluster(8), backfill.EASY{})
 	j := job(1, 0, 100, 1)
 	j.Request.Criterion = window.AEP{By: window.MinCost}
-	w.run2(t, &Router{By: Preferred}, j)
+	w.run2(t, &Sites{By: OwnCriterion, Reserve: true}, j)
 	require.Equal(t, 25*des.Second, w.runs[j].Finish)
 }
 
@@ -373,7 +373,7 @@ func TestTheRegulatorCommitsNothingAboveAPriceLimit(t *testing.T) {
 	w.sim.At(0, entity.PhaseArrival, des.Func(func(*des.Simulator, des.Event) { a.Scheduler().Submit(job(-1, 0, 50, 1)) }), 0)
 	j := job(1, 0, 100, 1)
 	j.Request.MaxPrice = 1.5
-	w.run(t, []grid.Strategy{&stubborn{Router: Router{By: Cheapest}}}, j)
+	w.run(t, []grid.Strategy{&stubborn{Sites: Sites{By: LeastCost, Reserve: true}}}, j)
 	require.EqualValues(t, 1, w.Stats().Interventions)
 	require.Equal(t, entity.Rejected, w.runs[j].State)
 	require.Zero(t, w.spent[j])
@@ -444,7 +444,7 @@ func TestRoutersKeepBudgetsAndBalanceMoney(t *testing.T) {
 		}
 		var strategies []grid.Strategy
 		for range draw(1, 3, "brokers") {
-			strategies = append(strategies, []grid.Strategy{&Router{By: Cheapest}, &Router{By: Earliest}, &Router{By: Preferred}, &Distributed{}}[draw(0, 3, "strategy")])
+			strategies = append(strategies, []grid.Strategy{&Sites{By: LeastCost, Reserve: true}, &Sites{By: EarliestEnd, Reserve: true}, &Sites{By: OwnCriterion, Reserve: true}, &Sites{By: LeastSent}}[draw(0, 3, "strategy")])
 		}
 		w.run(t, strategies, jobs...)
 	})
@@ -452,7 +452,7 @@ func TestRoutersKeepBudgetsAndBalanceMoney(t *testing.T) {
 
 // A cluster's plan knows no deadlines: its agent does.
 func TestAClusterOffersNothingAfterTheDeadline(t *testing.T) {
-	for name, s := range map[string]grid.Strategy{"asked for": &Router{By: Earliest}, "kept": &stubborn{Router: Router{By: Earliest}}} {
+	for name, s := range map[string]grid.Strategy{"asked for": &Sites{By: EarliestEnd, Reserve: true}, "kept": &stubborn{Sites: Sites{By: EarliestEnd, Reserve: true}}} {
 		w := newVO(direct())
 		w.AddAgent("cluster", plan.NewCluster(1), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 50, 1))
 		late, inTime := job(1, 0, 10, 1), job(2, 0, 10, 1)
@@ -469,7 +469,7 @@ func TestWhatHasEndedIsNoLongerToDo(t *testing.T) {
 	w.add(t, backfill.EASY{}, node(1, 1))
 	w.add(t, backfill.EASY{}, node(1, 1))
 	first, later := job(1, 0, 100, 1), job(2, 200, 10, 1)
-	w.run(t, []grid.Strategy{&Distributed{}}, first, later)
+	w.run(t, []grid.Strategy{&Sites{By: LeastSent}}, first, later)
 	require.Equal(t, w.where[first], w.where[later], "of equals the first site")
 }
 
@@ -477,7 +477,7 @@ func TestWhatHasEndedIsNoLongerToDo(t *testing.T) {
 func TestTheTasksOfAWholeJobCountUntilTheirOwnEnds(t *testing.T) {
 	w := newVO(direct())
 	w.add(t, backfill.EASY{}, node(1, 1), node(2, 1))
-	w.run(t, []grid.Strategy{&Router{By: Earliest}}, job(1, 0, 100, 2))
+	w.run(t, []grid.Strategy{&Sites{By: EarliestEnd, Reserve: true}}, job(1, 0, 100, 2))
 	w.whole.Processors = 2
 	require.InDelta(t, 0.75, w.whole.Summary().Utilization, 1e-12)
 }

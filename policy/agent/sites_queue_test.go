@@ -80,9 +80,9 @@ func TestBehindAnyRuleOneSiteIsTheClusterAlone(t *testing.T) {
 		}
 		for _, local := range []entity.Policy{backfill.FCFS{}, backfill.EASY{}, backfill.Conservative{}} {
 			want := alone(t, local, processors, jobs)
-			strategies := []grid.Strategy{&RoundRobin{}, ShortestQueue{}, &Distributed{}, &Dispatcher{Age: 100 * des.Second}}
+			strategies := []grid.Strategy{&RoundRobin{}, ShortestQueue{}, &Sites{By: LeastSent}, &Sites{Age: 100 * des.Second}}
 			for _, rule := range everyRule {
-				strategies = append(strategies, &Dispatcher{By: rule})
+				strategies = append(strategies, &Sites{By: rule})
 			}
 			for _, s := range strategies {
 				got, _ := startsAt(t, s, local, []int{processors}, jobs)
@@ -99,9 +99,9 @@ func TestBehindARouterThatReservesOneSiteIsPlannedInOrder(t *testing.T) {
 		processors := rapid.IntRange(1, 8).Draw(t, "processors")
 		jobs := drawJobs(t, processors)
 		want := alone(t, backfill.Conservative{NoCompression: true}, processors, jobs)
-		for _, by := range []Preference{Cheapest, Earliest, Preferred} {
-			got, _ := startsAt(t, &Router{By: by}, backfill.EASY{}, []int{processors}, jobs)
-			require.Equal(t, want, got, by.String())
+		for _, by := range []Rule{LeastCost, EarliestEnd, OwnCriterion} {
+			got, _ := startsAt(t, &Sites{By: by, Reserve: true}, backfill.EASY{}, []int{processors}, jobs)
+			require.Equal(t, want, got, "rule %d", by)
 		}
 	})
 }
@@ -112,8 +112,8 @@ func TestLeastWorkOnHostsOfOneProcessorIsOneQueueBeforeThemAll(t *testing.T) {
 		hosts := rapid.IntRange(1, 4).Draw(t, "hosts")
 		want := alone(t, backfill.FCFS{}, hosts, jobs)
 		for _, rule := range []Rule{LeastWork, EarliestStart} {
-			got, _ := startsAt(t, &Dispatcher{By: rule}, backfill.FCFS{}, slices.Repeat([]int{1}, hosts), jobs)
-			require.Equal(t, want, got, rule.String())
+			got, _ := startsAt(t, &Sites{By: rule}, backfill.FCFS{}, slices.Repeat([]int{1}, hosts), jobs)
+			require.Equal(t, want, got, dispatchRules.Name(rule))
 		}
 	})
 }
@@ -151,7 +151,7 @@ func meanWait(t *testing.T, s grid.Strategy, hosts, processors int, rate float64
 func TestTwoSitesBehindARouterWaitAsTheQueueingModelsSay(t *testing.T) {
 	const rate = 1.6 // of two processors: a load of 0.8
 	const n = 100_000
-	random := meanWait(t, &Dispatcher{By: AtRandom}, 2, 1, rate, n)
+	random := meanWait(t, &Sites{By: AtRandom}, 2, 1, rate, n)
 	require.InEpsilon(t, erlangC(1, rate/2), random, 0.05, "two M/M/1")
 
 	// E2/M/1: s = (l/(l+1-s))^2 for arrivals of two stages at the rate l, wait s/(1-s).
@@ -159,44 +159,44 @@ func TestTwoSitesBehindARouterWaitAsTheQueueingModelsSay(t *testing.T) {
 	for range 200 {
 		s = math.Pow(rate/(rate+1-s), 2)
 	}
-	turns := meanWait(t, &Dispatcher{By: InTurn}, 2, 1, rate, n)
+	turns := meanWait(t, &Sites{By: InTurn}, 2, 1, rate, n)
 	require.InEpsilon(t, s/(1-s), turns, 0.05, "two E2/M/1")
 
-	least := meanWait(t, &Dispatcher{By: LeastWork}, 2, 1, rate, n)
+	least := meanWait(t, &Sites{By: LeastWork}, 2, 1, rate, n)
 	require.InEpsilon(t, erlangC(2, rate), least, 0.05, "one M/M/2")
 
-	shortest := meanWait(t, &Dispatcher{By: LeastJobs}, 2, 1, rate, n)
+	shortest := meanWait(t, &Sites{By: LeastJobs}, 2, 1, rate, n)
 	require.Less(t, least, shortest)
 	require.Less(t, shortest, turns)
 	require.Less(t, turns, random)
 
-	require.InEpsilon(t, erlangC(3, 2.4), meanWait(t, &Dispatcher{By: AtRandom}, 2, 3, 4.8, n), 0.06, "two M/M/3")
+	require.InEpsilon(t, erlangC(3, 2.4), meanWait(t, &Sites{By: AtRandom}, 2, 3, 4.8, n), 0.06, "two M/M/3")
 }
 
 // Mitzenmacher's herd: the older the answers, the longer the waits, up to more than
 // knowing nothing costs.
 func TestOldInformationMisleads(t *testing.T) {
-	fresh := meanWait(t, &Dispatcher{By: LeastJobs}, 4, 1, 3.2, 20_000)
-	old := meanWait(t, &Dispatcher{By: LeastJobs, Age: 1000 * des.Second}, 4, 1, 3.2, 20_000)
-	older := meanWait(t, &Dispatcher{By: LeastJobs, Age: 10_000 * des.Second}, 4, 1, 3.2, 20_000)
+	fresh := meanWait(t, &Sites{By: LeastJobs}, 4, 1, 3.2, 20_000)
+	old := meanWait(t, &Sites{By: LeastJobs, Age: 1000 * des.Second}, 4, 1, 3.2, 20_000)
+	older := meanWait(t, &Sites{By: LeastJobs, Age: 10_000 * des.Second}, 4, 1, 3.2, 20_000)
 	require.Less(t, fresh, old)
 	require.Less(t, old, older)
-	require.Greater(t, older, meanWait(t, &Dispatcher{By: AtRandom}, 4, 1, 3.2, 20_000))
+	require.Greater(t, older, meanWait(t, &Sites{By: AtRandom}, 4, 1, 3.2, 20_000))
 }
 
 // Site 0 is busy at 0, and site 1 is from then on; nobody knows before 50.
 func TestARouterKnowsSitesAsTheyWereWhenItAsked(t *testing.T) {
 	jobs := []*entity.Job{job(0, 0, 40, 4), job(1, 1, 1000, 4), job(2, 10, 5, 1), job(3, 49, 5, 1), job(4, 51, 5, 1)}
-	_, site := startsAt(t, &Dispatcher{Age: 50 * des.Second}, backfill.FCFS{}, []int{4, 4}, jobs)
+	_, site := startsAt(t, &Sites{Age: 50 * des.Second}, backfill.FCFS{}, []int{4, 4}, jobs)
 	require.Equal(t, []int{0, 0, 0, 0, 1}, site, "nothing ran at 0")
-	_, site = startsAt(t, &Dispatcher{}, backfill.FCFS{}, []int{4, 4}, jobs)
+	_, site = startsAt(t, &Sites{}, backfill.FCFS{}, []int{4, 4}, jobs)
 	require.Equal(t, []int{0, 1, 0, 0, 0}, site)
 }
 
 // Site 0 is free at 10, but somebody waits there for 100 s; site 1 is free at 20.
 func TestTheEarliestStartMindsWhoWaits(t *testing.T) {
 	jobs := []*entity.Job{job(0, 0, 10, 4), job(1, 0, 20, 4), job(2, 1, 100, 4), job(3, 2, 5, 4)}
-	_, site := startsAt(t, &Dispatcher{By: EarliestStart}, backfill.FCFS{}, []int{4, 4}, jobs)
+	_, site := startsAt(t, &Sites{By: EarliestStart}, backfill.FCFS{}, []int{4, 4}, jobs)
 	require.Equal(t, []int{0, 1, 0, 1}, site)
 }
 
@@ -206,22 +206,22 @@ func TestTheEarliestStartIsNotTheEarliestEnd(t *testing.T) {
 	w.Agents()[1].Speed = 10
 	w.Agents()[1].Scheduler().Submit(job(-1, 0, 10, 4))
 	j := job(0, 1, 100, 4)
-	w.run(t, 1, func() grid.Strategy { return &Dispatcher{By: EarliestStart} }, j)
+	w.run(t, 1, func() grid.Strategy { return &Sites{By: EarliestStart} }, j)
 	require.Equal(t, des.Second, w.runs[j].Start)
 	require.Equal(t, 101*des.Second, w.runs[j].Finish)
 }
 
 func TestTurnsPassOverSitesThatAreTooSmall(t *testing.T) {
 	jobs := []*entity.Job{job(0, 0, 1, 1), job(1, 1, 1, 3), job(2, 2, 1, 1), job(3, 3, 1, 3), job(4, 4, 1, 3), job(5, 5, 1, 1)}
-	_, site := startsAt(t, &Dispatcher{By: InTurn}, backfill.FCFS{}, []int{4, 2, 4}, jobs)
+	_, site := startsAt(t, &Sites{By: InTurn}, backfill.FCFS{}, []int{4, 2, 4}, jobs)
 	require.Equal(t, []int{0, 2, 0, 2, 0, 1}, site)
 }
 
 func TestTheLeastIsTakenForASitesPower(t *testing.T) {
 	jobs := []*entity.Job{job(0, 0, 100, 2), job(1, 1, 100, 2), job(2, 2, 100, 2), job(3, 3, 100, 2)}
 	for rule, want := range map[Rule][]int{LeastWork: {0, 1, 1, 1}, LeastJobs: {0, 1, 1, 1}} {
-		_, site := startsAt(t, &Dispatcher{By: rule}, backfill.FCFS{}, []int{2, 8}, jobs)
-		require.Equal(t, want, site, rule.String())
+		_, site := startsAt(t, &Sites{By: rule}, backfill.FCFS{}, []int{2, 8}, jobs)
+		require.Equal(t, want, site, dispatchRules.Name(rule))
 	}
 }
 
@@ -236,13 +236,13 @@ func TestAJobThatNoSiteTakesIsRejectedForWhatTheFirstSays(t *testing.T) {
 			job(5, 5, 90, 2), // both queues are full
 			job(6, 6, 90, 4), // the first one's is, and the second is too small
 		}
-		w.run(t, 1, func() grid.Strategy { return &Dispatcher{By: rule} }, jobs...)
+		w.run(t, 1, func() grid.Strategy { return &Sites{By: rule} }, jobs...)
 		require.Equal(t, "no site takes it: cluster-0: wants 5 processors of a cluster of 4 (and 1 other sites)", w.runs[jobs[0]].Reason)
 		for _, j := range jobs[1:5] {
 			require.Equal(t, entity.Finished, w.runs[j].State, "%v: %v", rule, j)
 		}
-		require.Contains(t, w.runs[jobs[5]].Reason, "1 jobs wait already (and 1 other sites)", rule.String())
-		require.Contains(t, w.runs[jobs[6]].Reason, "cluster-0: 1 jobs wait already", rule.String())
+		require.Contains(t, w.runs[jobs[5]].Reason, "1 jobs wait already (and 1 other sites)", dispatchRules.Name(rule))
+		require.Contains(t, w.runs[jobs[6]].Reason, "cluster-0: 1 jobs wait already", dispatchRules.Name(rule))
 		require.Zero(t, w.Stats().Interventions)
 	}
 }
@@ -263,7 +263,7 @@ func TestDispatchersConserveWork(t *testing.T) {
 		for _, a := range w.Agents() {
 			a.Speed, a.QueueLimit = []float64{0.5, 1, 1.7}[draw(0, 2, "speed")], draw(0, 3, "queue limit")
 		}
-		d := Dispatcher{By: rapid.SampledFrom(everyRule).Draw(t, "rule"), Age: des.Time(draw(0, 60, "age")) * des.Second}
+		d := Sites{By: rapid.SampledFrom(everyRule).Draw(t, "rule"), Age: des.Time(draw(0, 60, "age")) * des.Second}
 		w.run(t, draw(1, 3, "brokers"), func() grid.Strategy { own := d; return &own }, drawJobs(t, 12)...)
 	})
 }
@@ -273,7 +273,7 @@ func TestThePriceDecidesWhereSitesHaveOne(t *testing.T) {
 	w.add(t, backfill.EASY{}, node(1, 3), node(1, 3))
 	w.add(t, backfill.EASY{}, node(1, 2), node(1, 2))
 	dear, cheap := priced(0, 0, 50, 2, 1000), priced(1, 1, 10, 1, 25)
-	w.run2(t, &Dispatcher{By: LeastCost}, dear, cheap)
+	w.run2(t, &Sites{By: LeastCost}, dear, cheap)
 	require.Equal(t, []string{"domain-1 2"}, w.where[dear])
 	require.Equal(t, []string{"domain-1 1"}, w.where[cheap], "though it waits there")
 }
@@ -284,11 +284,11 @@ func TestADispatcherSendsToAGridAsToASite(t *testing.T) {
 		sim := des.New(des.Config{Seed: 1})
 		runs := became{}
 		top := grid.NewGrid(sim, direct(), runs)
-		low := top.AddGrid("low", direct(), &Dispatcher{By: rule})
+		low := top.AddGrid("low", direct(), &Sites{By: rule})
 		low.AddAgent("a", plan.NewCluster(2), backfill.EASY{})
 		low.AddAgent("b", plan.NewCluster(4), backfill.EASY{})
 		top.AddAgent("c", plan.NewCluster(3), backfill.EASY{})
-		top.AddBroker("broker", &Dispatcher{By: rule})
+		top.AddBroker("broker", &Sites{By: rule})
 		var jobs []*entity.Job
 		for id := range int64(12) {
 			jobs = append(jobs, job(id, des.Time(id), 30, 1+int(id)%4))
@@ -306,11 +306,11 @@ func TestWhatIsLeftOfAGridIsThatOfItsSitesByTheirSizes(t *testing.T) {
 	sim := des.New(des.Config{Seed: 1})
 	runs := became{}
 	top := grid.NewGrid(sim, direct(), runs)
-	low := top.AddGrid("low", direct(), &Dispatcher{})
+	low := top.AddGrid("low", direct(), &Sites{})
 	low.AddAgent("a", plan.NewCluster(2), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 60, 2))
 	low.AddAgent("b", plan.NewCluster(4), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 60, 4))
 	top.AddAgent("c", plan.NewCluster(3), backfill.EASY{}).Scheduler().Submit(job(-1, 0, 40, 3))
-	top.AddBroker("broker", &Dispatcher{})
+	top.AddBroker("broker", &Sites{})
 	j := job(1, 0, 10, 2)
 	top.Submit(slices.Values([]*entity.Job{j}), func(*entity.Job) int { return 0 })
 	require.NoError(t, sim.Run(context.Background()))
@@ -318,7 +318,7 @@ func TestWhatIsLeftOfAGridIsThatOfItsSitesByTheirSizes(t *testing.T) {
 }
 
 func TestADispatcherIsAskedForByItsRule(t *testing.T) {
-	for spec, want := range map[string]*Dispatcher{
+	for spec, want := range map[string]*Sites{
 		"dispatch":                       {},
 		"dispatch:by=least-jobs:age=300": {By: LeastJobs, Age: 300 * des.Second},
 		"dispatch:by=price":              {By: LeastCost},
