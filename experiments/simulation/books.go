@@ -7,13 +7,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/internal/csvtext"
 	"github.com/gridslot/gridslot/metrics"
 )
@@ -187,16 +185,11 @@ func (b *queueBook) Observe(e entity.JobEvent) {
 	w.Flush()
 }
 
-// NodesName is the file that tells of the nodes of a domain, or of all domains of a
-// grid.
-const NodesName = "nodes.csv"
-
-// writeNodes writes it, where nodes are named.
+// writeNodes writes nodes.csv, which tells of the nodes of a domain, or of all domains of a
+// grid, where nodes are named.
 func (c *call) writeNodes() error {
-	path := filepath.Join(c.dir.Path, NodesName)
 	if c.nodes == nil {
 		return nil
 	}
-	c.wrote = append(c.wrote, NodesName)
-	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteNodes(w, c.nodes) })
+	return c.writeForAll("nodes.csv", func(w io.Writer) error { return metrics.WriteNodes(w, c.nodes) })
 }

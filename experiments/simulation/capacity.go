@@ -3,11 +3,9 @@ package simulation
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"text/tabwriter"
 
-	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -21,16 +19,13 @@ func (o *Outcome) capacities() (rows []metrics.Capacity) {
 	return rows
 }
 
-// writeCapacity writes capacity.csv. Where there is nothing to tell, one that an
-// earlier run has left goes.
-func (o *Outcome) writeCapacity(path string) error {
-	if rows := o.capacities(); rows != nil {
-		return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteCapacity(w, rows) })
+// writeCapacity writes capacity.csv, if there is anything to tell.
+func (c *call) writeCapacity(o *Outcome) error {
+	rows := o.capacities()
+	if rows == nil {
+		return nil
 	}
-	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return nil
+	return c.writeForAll("capacity.csv", func(w io.Writer) error { return metrics.WriteCapacity(w, rows) })
 }
 
 // printCapacity writes a table of where capacity went, in percent, if any was lost,

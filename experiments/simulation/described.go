@@ -25,14 +25,10 @@ import (
 // tell of stay, if they are of the same workload under the same settings.
 func (s *RunSettings) describe(r *Result, began time.Time) error {
 	path, table := filepath.Join(s.Dir, "manifest.json"), filepath.Join(s.Dir, "summary.csv")
-	own := metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files}
-	m := metrics.Manifest{
-		Seed: s.Seed, Trace: metrics.TraceFile{Name: s.Workload}, Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{},
-		Settings: s.values(), Runs: []metrics.ManifestRun{own}, Start: began,
-	}
+	own := r.inManifest()
+	m := newManifest(Options{}, s.Seed, s.Workload, s.values(), began)
+	m.Runs = []metrics.ManifestRun{own}
 	rows := []metrics.Summary{r.Summary}
-	m.Version, m.Program = versions("")
-	m.Command = os.Args
 	var before metrics.Manifest
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

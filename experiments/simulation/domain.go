@@ -71,8 +71,9 @@ type LocalJob struct {
 
 // Batches are generated jobs: a batch at the beginning of each of so many cycles.
 type Batches struct {
-	vo.Batch
-	Cycles, Users int
+	vo.Batch `yaml:",inline"`
+	Cycles   int `yaml:"cycles"`
+	Users    int `yaml:"users"`
 }
 
 // defaultNodePolicies are run where neither the call nor the file names any.
@@ -423,7 +424,15 @@ func (p *drawnDomain) source(c *call, r *policyRun, label string) (entity.Source
 	if !slices.ContainsFunc(p.nodes, func(n entity.Node) bool { return n.Labels[label] != "" }) {
 		return nil, fmt.Errorf("policy %s: within: no node has a label %q", r.spec, label)
 	}
-	return &labelledSearches{from, label}, nil
+	return changed(from, func(j *entity.Job) *entity.Job {
+		f, own := j.Request.Criterion.(plan.Finder)
+		if !own {
+			return j
+		}
+		copied := *j // others may run it, too
+		copied.Request.Criterion = keptToLabel(label, f)
+		return &copied
+	}), nil
 }
 
 // cycles is the flow that writes cycles-POLICY.csv.
@@ -461,39 +470,6 @@ func (p *drawnDomain) plan(finder plan.Finder) (*plan.Domain, error) {
 	return d, nil
 }
 
-// labelledSearches are jobs whose own searches keep to nodes of one value of a label.
-type labelledSearches struct {
-	entity.Source
-	label string
-}
-
-func (k *labelledSearches) Next() (*entity.Job, bool) {
-	j, ok := k.Source.Next()
-	if !ok {
-		return j, ok
-	}
-	if f, own := j.Request.Criterion.(plan.Finder); own {
-		copied := *j // others may run it, too
-		copied.Request.Criterion = keptToLabel(k.label, f)
-		j = &copied
-	}
-	return j, ok
-}
-
-// Ended tells the source of the end of a job.
-func (k *labelledSearches) Ended(r *entity.Run) {
-	if l, ok := k.Source.(entity.Listener); ok {
-		l.Ended(r)
-	}
-}
-
-func (k *labelledSearches) Err() error {
-	if e, ok := k.Source.(interface{ Err() error }); ok {
-		return e.Err()
-	}
-	return nil
-}
-
 // pricedJobs are the jobs of a trace, each with a volume and a budget.
 type pricedJobs struct {
 	reading
@@ -508,9 +484,4 @@ func (p *pricedJobs) Next() (*entity.Job, bool) {
 	return j, ok
 }
 
-func (p *pricedJobs) Err() error {
-	if e, ok := p.reading.(interface{ Err() error }); ok {
-		return e.Err()
-	}
-	return nil
-}
+func (p *pricedJobs) Err() error { return sourceError(p.reading) }

@@ -89,21 +89,7 @@ func (p *drawnGrid) setCriterion(j *entity.Job) {
 	}
 }
 
-// gridRequests are the jobs of a trace, each with its user's search for windows.
-type gridRequests struct {
-	pricedJobs
-	parts *drawnGrid
-}
-
-func (a *gridRequests) Next() (*entity.Job, bool) {
-	j, ok := a.pricedJobs.Next()
-	if ok {
-		a.parts.setCriterion(j)
-	}
-	return j, ok
-}
-
-// jobs are those of a run.
+// jobs are those of a run: of a trace, each with its user's search for windows.
 func (p *drawnGrid) jobs(c *call, r *policyRun) (entity.Source, error) {
 	if c.jobs.trace == nil || !p.hasDomains() {
 		return sourceOf(r.jobs), nil
@@ -112,7 +98,10 @@ func (p *drawnGrid) jobs(c *call, r *policyRun) (entity.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &gridRequests{pricedJobs{r.jobs, pricing}, p}, nil
+	return changed(&pricedJobs{r.jobs, pricing}, func(j *entity.Job) *entity.Job {
+		p.setCriterion(j)
+		return j
+	}), nil
 }
 
 // run runs one strategy, or one for each broker in turn.

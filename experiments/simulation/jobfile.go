@@ -139,8 +139,8 @@ func (c *call) writeRequests() error {
 			return fmt.Errorf("writing %s: %w", RequestsName, err)
 		}
 	}
-	if e, ok := jobs.(interface{ Err() error }); ok && e.Err() != nil {
-		return e.Err()
+	if err := sourceError(jobs); err != nil {
+		return err
 	}
 	c.wrote = append(c.wrote, RequestsName)
 	return w.Commit()

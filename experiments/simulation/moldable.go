@@ -70,40 +70,17 @@ func (sc *Scenario) molded(from entity.Source) (entity.Source, error) {
 	if _, listens := from.(entity.Listener); listens {
 		return nil, wrong("moldable", "the source of the jobs listens to what becomes of them: it gives them shapes itself (entity.Job.Shapes)")
 	}
-	return MoldedFrom(from, m), nil
+	return moldedBy(from, m), nil
 }
 
-// MoldedFrom are the jobs of a source with the shapes that by gives to those that are
-// rigid. By may be nil. Err is the source's, if it has any.
-func MoldedFrom(from entity.Source, by *speedup.Moldable) interface {
-	entity.Source
-	Err() error
-} {
-	return &molding{from, by}
-}
-
-// molding is a source whose rigid jobs get shapes.
-type molding struct {
-	entity.Source
-	by *speedup.Moldable
-}
-
-func (m *molding) Next() (*entity.Job, bool) {
-	j, ok := m.Source.Next()
-	if !ok {
-		return nil, false
-	}
-	if m.by == nil || len(j.Shapes) > 0 {
-		return j, true
-	}
-	moldable := *j
-	moldable.Shapes = m.by.Shapes(j)
-	return &moldable, true
-}
-
-func (m *molding) Err() error {
-	if failed, ok := m.Source.(interface{ Err() error }); ok {
-		return failed.Err()
-	}
-	return nil
+// moldedBy are the jobs of a source with the shapes that by gives to those that are rigid.
+func moldedBy(from entity.Source, by *speedup.Moldable) entity.Source {
+	return changed(from, func(j *entity.Job) *entity.Job {
+		if len(j.Shapes) > 0 {
+			return j
+		}
+		moldable := *j
+		moldable.Shapes = by.Shapes(j)
+		return &moldable
+	})
 }

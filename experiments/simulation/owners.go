@@ -462,15 +462,12 @@ type queueYAML struct {
 	Policy string `yaml:"policy"`
 	// Jobs is a CSV file: owner,submit,length and, if wanted, nodes and runtime.
 	Jobs string `yaml:"jobs"`
-	// Gap and the others generate the jobs of every owner instead.
-	Gap    float64   `yaml:"gap"`
-	Nodes  rangeYAML `yaml:"nodes"`
-	Length rangeYAML `yaml:"length"`
-	Real   rangeYAML `yaml:"real"`
-	Until  float64   `yaml:"until"`
+	// Own and Until generate the jobs of every owner instead.
+	Own   vo.OwnJobs `yaml:",inline"`
+	Until float64    `yaml:"until"`
 }
 
-func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
+func (r *reader) readLocalQueue(d *Domain, y *queueYAML) error {
 	q := &LocalQueues{Policy: y.Policy}
 	d.Local.Queue = q
 	if y.Policy != "" {
@@ -482,16 +479,7 @@ func (r *reader) readLocalQueue(d *Domain, y *queueYAML) (err error) {
 		return faultAt(errNoOwners, "local", "queue")
 	}
 	if y.Jobs == "" {
-		q.Load = &vo.OwnJobs{Gap: y.Gap}
-		for _, x := range []struct {
-			key  string
-			from rangeYAML
-			to   *vo.Range
-		}{{"nodes", y.Nodes, &q.Load.Nodes}, {"length", y.Length, &q.Load.Length}, {"real", y.Real, &q.Load.Real}} {
-			if *x.to, err = r.rangeAt(x.from, "local", "queue", x.key); err != nil {
-				return err
-			}
-		}
+		q.Load = &y.Own
 		if err := q.Load.Check(); err != nil {
 			return faultAt(fmt.Errorf("local: queue: %w", err), "local", "queue")
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
-	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload/csvtable"
@@ -302,8 +300,6 @@ func (p Power) Most(chosen entity.Policy, processors int) *int {
 	return &most
 }
 
-const energyName = "energy.csv"
-
 // writeEnergy writes energy.csv, if energy was accounted for.
 func (c *call) writeEnergy(o *Outcome) error {
 	var rows []metrics.EnergyRow
@@ -312,12 +308,10 @@ func (c *call) writeEnergy(o *Outcome) error {
 			rows = append(append(rows, *r.Energy), r.SiteEnergies...)
 		}
 	}
-	path := filepath.Join(c.dir.Path, energyName)
 	if len(rows) == 0 {
 		return nil
 	}
-	c.wrote = append(c.wrote, energyName)
-	return atomicfile.Write(path, func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
+	return c.writeForAll("energy.csv", func(w io.Writer) error { return metrics.WriteEnergy(w, rows) })
 }
 
 // printEnergy writes the table of energies below that of every machine.

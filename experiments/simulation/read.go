@@ -58,14 +58,7 @@ type domainYAML struct {
 	// attributes.
 	Nodes string `yaml:"nodes" want:"the name of a CSV file (generate: is a key of its own, in place of nodes:)"`
 	// Generate makes nodes instead.
-	Generate *struct {
-		Count       int       `yaml:"count"`
-		Performance rangeYAML `yaml:"performance"`
-		Real        bool      `yaml:"real"`
-		PriceFactor float64   `yaml:"price_factor"`
-		PriceSpread float64   `yaml:"price_spread"`
-		Owners      int       `yaml:"owners"`
-	} `yaml:"generate"`
+	Generate *vo.Nodes `yaml:"generate"`
 	// Prices is a CSV file of changes: time,node,price.
 	Prices string `yaml:"prices"`
 	// Pricing has prices react.
@@ -80,37 +73,20 @@ type domainYAML struct {
 		Jobs string `yaml:"jobs"`
 		// Level and Task generate owners' jobs anew for every one of Cycles cycles,
 		// known from the beginning of their cycle.
-		Level  rangeYAML `yaml:"level"` // tenths of the cycle
-		Task   rangeYAML `yaml:"task"`
-		Cycles int       `yaml:"cycles"`
-		Rule   string    `yaml:"rule"` // waits or preempts
+		Level  vo.Range `yaml:"level"` // tenths of the cycle
+		Task   vo.Range `yaml:"task"`
+		Cycles int      `yaml:"cycles"`
+		Rule   string   `yaml:"rule"` // waits or preempts
 		// Queue has owners' jobs come to queues instead.
 		Queue *queueYAML `yaml:"queue"`
 	} `yaml:"local"`
 
 	// Batches generates the jobs where no trace is given: one of META's batches at
 	// the beginning of each of Cycles cycles; 1 of 20 jobs where not given.
-	Batches *struct {
-		Cycles  *int      `yaml:"cycles"`
-		Jobs    *int      `yaml:"jobs"`
-		Users   int       `yaml:"users"`
-		Nodes   rangeYAML `yaml:"nodes"`
-		Volume  rangeYAML `yaml:"volume"`
-		MinPerf float64   `yaml:"min_performance"`
-		Wealth  rangeYAML `yaml:"wealth"`
-		Poorest bool      `yaml:"poorest"`
-		Real    rangeYAML `yaml:"real"`
-	} `yaml:"batches"`
+	Batches *Batches `yaml:"batches"`
 
 	// Trace is how a trace's jobs become priced requests.
-	Trace struct {
-		Performance float64   `yaml:"performance"`
-		MinPerf     float64   `yaml:"min_performance"`
-		Wealth      rangeYAML `yaml:"wealth"`
-		PriceFactor float64   `yaml:"price_factor"`
-		Free        bool      `yaml:"free"`
-		Patience    float64   `yaml:"patience"`
-	} `yaml:"trace"`
+	Trace vo.Priced `yaml:"trace"`
 
 	// Criteria are searches for windows: user u has number u modulo their count.
 	Criteria []string `yaml:"criteria"`
@@ -140,9 +116,6 @@ type gridYAML struct {
 func (g gridYAML) hasDomains() bool {
 	return len(g.Domains) > 0 || slices.ContainsFunc(g.Grids, gridYAML.hasDomains)
 }
-
-// rangeYAML is [MIN, MAX].
-type rangeYAML []float64
 
 // Which machine a key belongs to.
 var (
@@ -522,21 +495,6 @@ func (r *reader) readDomain() error {
 	return nil
 }
 
-// rangeAt is the range that a key has, at that path.
-func (r *reader) rangeAt(values rangeYAML, path ...any) (vo.Range, error) {
-	switch len(values) {
-	case 0:
-		return vo.Range{}, nil
-	case 2:
-		return vo.Range{Min: values[0], Max: values[1]}, nil
-	}
-	var keys []string
-	for _, p := range path {
-		keys = append(keys, fmt.Sprint(p))
-	}
-	return vo.Range{}, faultAt(fmt.Errorf("%s: want [MIN, MAX], not %d numbers", strings.Join(keys, ": "), len(values)), path...)
-}
-
 // readUnion reads the domains of which this one consists.
 func (r *reader) readUnion(d *Domain) error {
 	names := map[string]bool{}
@@ -577,10 +535,7 @@ func (r *reader) readNodes(d *Domain) (err error) {
 	case (r.yaml.Domain.Nodes == "") == (g == nil):
 		return errors.New("give either nodes (a CSV file) or generate")
 	case g != nil:
-		d.Generate = vo.Nodes{Count: g.Count, RealPerf: g.Real, PriceFactor: g.PriceFactor, PriceSpread: g.PriceSpread, Owners: g.Owners}
-		if d.Generate.Perf, err = r.rangeAt(g.Performance, "generate", "performance"); err != nil {
-			return err
-		}
+		d.Generate = *g
 		if err := d.Generate.Check(); err != nil {
 			return faultAt(fmt.Errorf("generate: %w", err), "generate")
 		}
@@ -729,20 +684,13 @@ func (r *reader) readLocal(d *Domain) (err error) {
 		}
 	}
 	if l.Queue != nil {
-		if l.Jobs != "" || l.Level != nil || l.Task != nil || l.Cycles != 0 {
+		if l.Jobs != "" || l.Level != (vo.Range{}) || l.Task != (vo.Range{}) || l.Cycles != 0 {
 			return faultAt(errors.New("local: owners have either a queue or jobs at fixed times (jobs; level, task, cycles)"), "local", "queue")
 		}
 		return r.readLocalQueue(d, l.Queue)
 	}
 	if l.Jobs == "" {
-		level, err := r.rangeAt(l.Level, "local", "level")
-		if err != nil {
-			return err
-		}
-		d.Local.Load = &vo.Load{Level: vo.HypergeometricLevel{Lo: level.Min, Hi: level.Max}}
-		if d.Local.Load.Task, err = r.rangeAt(l.Task, "local", "task"); err != nil {
-			return err
-		}
+		d.Local.Load = &vo.Load{Level: vo.HypergeometricLevel{Lo: l.Level.Min, Hi: l.Level.Max}, Task: l.Task}
 		if err := d.Local.Load.Check(); err != nil {
 			return faultAt(fmt.Errorf("local: %w", err), "local")
 		}
@@ -763,45 +711,35 @@ func (r *reader) readLocal(d *Domain) (err error) {
 	})
 }
 
-func (r *reader) readBatches(d *Domain) (err error) {
+func (r *reader) readBatches(d *Domain) error {
 	b := r.yaml.Domain.Batches
 	if b == nil {
 		return nil
 	}
-	d.Batches = &Batches{Batch: vo.Batch{MinPerf: b.MinPerf, Poorest: b.Poorest}, Cycles: 1, Users: b.Users}
-	if b.Cycles != nil {
-		d.Batches.Cycles = *b.Cycles
+	if b.Cycles < 0 {
+		return faultAt(fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", b.Cycles), "batches", "cycles")
 	}
-	if b.Jobs != nil {
-		if d.Batches.Jobs = *b.Jobs; *b.Jobs == 0 { // 0 means 20 to a Batch
-			d.Batches.Cycles = 0
-		}
+	d.Batches = b
+	switch {
+	case b.Jobs == 0 && r.isGiven("batches", "jobs"):
+		b.Cycles = 0 // 0 jobs mean 20 to a Batch
+	case !r.isGiven("batches", "cycles"):
+		b.Cycles = 1
 	}
-	if d.Batches.Cycles < 0 {
-		return faultAt(fmt.Errorf("batches: cycles: want a number of 0 or more, not %d", d.Batches.Cycles), "batches", "cycles")
-	}
-	for _, x := range []struct {
-		key  string
-		from rangeYAML
-		to   *vo.Range
-	}{{"nodes", b.Nodes, &d.Batches.Nodes}, {"volume", b.Volume, &d.Batches.Volume}, {"wealth", b.Wealth, &d.Batches.Wealth}, {"real", b.Real, &d.Batches.Real}} {
-		if *x.to, err = r.rangeAt(x.from, "batches", x.key); err != nil {
-			return err
-		}
-	}
-	if err := d.Batches.Check(); err != nil {
+	if err := b.Check(); err != nil {
 		return faultAt(err, "batches")
 	}
 	return nil
 }
 
+// isGiven reports whether the file has a value at a path.
+func (r *reader) isGiven(path ...any) bool {
+	n := r.file.Find(path...)
+	return n != nil && n.Kind != yamlfile.Nothing
+}
+
 func (r *reader) readPricing(d *Domain) error {
-	t := r.yaml.Domain.Trace
-	wealth, err := r.rangeAt(t.Wealth, "trace", "wealth")
-	if err != nil {
-		return err
-	}
-	d.Pricing = vo.Priced{Perf: t.Performance, MinPerf: t.MinPerf, Wealth: wealth, PriceFactor: t.PriceFactor, Free: t.Free, Patience: t.Patience}
+	d.Pricing = r.yaml.Domain.Trace
 	if err := d.Pricing.Check(); err != nil {
 		return faultAt(err, "trace")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/entity/flow"
 	"github.com/gridslot/gridslot/experiments/internal/outdir"
+	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/metrics/schema"
 	"github.com/gridslot/gridslot/workload"
@@ -532,15 +533,8 @@ func worthTelling(r workload.Reason) bool {
 
 // write writes what stands beside the files of the policies.
 func (c *call) write(o *Outcome, stopped string) error {
-	m := metrics.Manifest{
-		Command: c.options.Command, Seed: c.Settings.Seed, Start: c.start, Stopped: stopped,
-		Trace:   metrics.TraceFile{Name: c.jobs.name},
-		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{}, Settings: c.values,
-	}
-	m.Version, m.Program = versions(c.options.Version)
-	if m.Command == nil {
-		m.Command = os.Args
-	}
+	m := newManifest(c.options, c.Settings.Seed, c.jobs.name, c.values, c.start)
+	m.Stopped = stopped
 	var specs []string
 	for _, n := range c.all {
 		specs = append(specs, n.spec)
@@ -579,17 +573,37 @@ func (c *call) write(o *Outcome, stopped string) error {
 		}
 	}
 	for _, r := range o.Results {
-		m.Runs = append(m.Runs, metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files})
+		m.Runs = append(m.Runs, r.inManifest())
 	}
-	c.wrote = []string{"summary.csv", "capacity.csv"}
-	if err := o.writeFile(filepath.Join(c.dir.Path, "summary.csv")); err != nil {
-		return err
-	}
-	if err := o.writeCapacity(filepath.Join(c.dir.Path, "capacity.csv")); err != nil {
+	if err := errors.Join(c.writeForAll("summary.csv", func(w io.Writer) error { return o.Print(w, "csv") }), c.writeCapacity(o)); err != nil {
 		return err
 	}
 	m.End = time.Now()
 	return errors.Join(c.writeEnergy(o), m.WriteFile(filepath.Join(c.dir.Path, "manifest.json")), c.writeRequests(), c.writeNodes(), c.removeOthers(), c.writePerfetto(&m))
+}
+
+// newManifest begins the manifest of a run, without what the run has left.
+func newManifest(o Options, seed uint64, workload string, settings map[string]string, began time.Time) metrics.Manifest {
+	m := metrics.Manifest{
+		Command: o.Command, Seed: seed, Start: began, Trace: metrics.TraceFile{Name: workload},
+		Dropped: []metrics.ReasonCount{}, Changed: []metrics.ReasonCount{}, Settings: settings,
+	}
+	m.Version, m.Program = versions(o.Version)
+	if m.Command == nil {
+		m.Command = os.Args
+	}
+	return m
+}
+
+// inManifest is what a manifest says of a run.
+func (r *Result) inManifest() metrics.ManifestRun {
+	return metrics.ManifestRun{Policy: r.Summary.Policy, Fingerprint: fmt.Sprintf("%016x", r.Fingerprint), Files: r.Files}
+}
+
+// writeForAll writes a file that is one for all policies.
+func (c *call) writeForAll(name string, write func(io.Writer) error) error {
+	c.wrote = append(c.wrote, name)
+	return atomicfile.Write(filepath.Join(c.dir.Path, name), write)
 }
 
 // removeOthers removes the files for all policies that an earlier run may have left and this

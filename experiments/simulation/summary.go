@@ -13,7 +13,6 @@ import (
 
 	"github.com/gocarina/gocsv"
 
-	"github.com/gridslot/gridslot/internal/atomicfile"
 	"github.com/gridslot/gridslot/metrics"
 )
 
@@ -104,10 +103,6 @@ func (o *Outcome) Print(w io.Writer, format string) error {
 		return err
 	}
 	return o.printEnergy(w)
-}
-
-func (o *Outcome) writeFile(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return o.Print(w, "csv") })
 }
 
 // printGrid writes the table of every machine with some of a grid's own columns.

@@ -98,7 +98,10 @@ func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Repor
 	if err != nil {
 		return report, err
 	}
-	jobs := MoldedFrom(sourceOf(from), by)
+	jobs := sourceOf(from)
+	if by != nil {
+		jobs = moldedBy(jobs, by)
+	}
 	if c.bookings != nil {
 		rules.Bookings = slices.Collect(c.bookings.Bookings())
 	}
@@ -124,8 +127,8 @@ func (c *call) validate(s Schedule, rules validate.Rules) (report validate.Repor
 		for j, ok := jobs.Next(); ok && yield(j); j, ok = jobs.Next() {
 		}
 	}, rules)
-	if jobs.Err() != nil {
-		return report, jobs.Err()
+	if failed := sourceError(jobs); failed != nil {
+		return report, failed
 	}
 	return report, err
 }
@@ -209,8 +212,8 @@ func (c *call) validateGrid(g *Grid, dir string, rules validate.Rules) (none val
 		for j, ok := source.Next(); ok && yield(j); j, ok = source.Next() {
 		}
 	}, p.sites(stopped), rules)
-	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
-		return none, failed.Err()
+	if failed := sourceError(source); failed != nil {
+		return none, failed
 	}
 	return report, err
 }

@@ -185,6 +185,49 @@ func sourceOf(r reading) entity.Source {
 	return r
 }
 
+// changedJobs are the jobs of a source, each as change makes it: another job, where others may
+// run the job as well.
+type changedJobs struct {
+	entity.Source
+	change func(*entity.Job) *entity.Job
+}
+
+func (c changedJobs) Next() (*entity.Job, bool) {
+	j, ok := c.Source.Next()
+	if !ok {
+		return nil, false
+	}
+	return c.change(j), true
+}
+
+func (c changedJobs) Err() error { return sourceError(c.Source) }
+
+// listeningJobs are changed jobs of a source that hears of the ends of its jobs.
+type listeningJobs struct {
+	changedJobs
+	listener entity.Listener
+}
+
+func (l listeningJobs) Ended(r *entity.Run) { l.listener.Ended(r) }
+
+// changed are the jobs of a source as change makes them. They hear of the ends of jobs where
+// the source does.
+func changed(from entity.Source, change func(*entity.Job) *entity.Job) entity.Source {
+	c := changedJobs{from, change}
+	if l, listens := from.(entity.Listener); listens {
+		return listeningJobs{c, l}
+	}
+	return c
+}
+
+// sourceError is what went wrong with a source, if it tells.
+func sourceError(s entity.Source) error {
+	if e, tells := s.(interface{ Err() error }); tells {
+		return e.Err()
+	}
+	return nil
+}
+
 // inMemory are jobs that have been made.
 func inMemory(name string, all []entity.Job) *jobs {
 	return &jobs{name: name, size: int64(len(all)), open: func() (reading, error) { return &list{jobs: all}, nil }}

@@ -15,24 +15,24 @@ import (
 // submitted at 0.
 type Batch struct {
 	// Jobs is how many; 0 means 20.
-	Jobs int
+	Jobs int `yaml:"jobs"`
 	// Nodes is the range of n, whole numbers; the zero value means [2, 5].
-	Nodes Range
+	Nodes Range `yaml:"nodes"`
 	// Volume is the range of V, the length of a task at performance 1 in time
 	// units; the zero value means [100, 500].
-	Volume Range
+	Volume Range `yaml:"volume"`
 	// MinPerf is P, the least performance; 0 means 1.
-	MinPerf float64
+	MinPerf float64 `yaml:"min_performance"`
 	// Wealth is the range of x in the budget n V x of a job; the zero value means
 	// [1.0, 1.6]. On nodes priced with another factor Q than 1 it is to be
 	// scaled by that.
-	Wealth Range
+	Wealth Range `yaml:"wealth"`
 	// Poorest gives the poorest users the 60% discount of META's text: x down to
 	// 0.4 of the least.
-	Poorest bool
+	Poorest bool `yaml:"poorest"`
 	// Real is the range of what part of its estimate a job really takes, META's
 	// coefficient; the zero value means [1, 1]. META's table 3 has [0.2, 1].
-	Real Range
+	Real Range `yaml:"real"`
 }
 
 // discount is what is left of the least budget to the poorest.

@@ -17,25 +17,25 @@ import (
 // Nodes generates the nodes of a domain, IDs from 1.
 type Nodes struct {
 	// Count is how many; 0 means 100.
-	Count int
+	Count int `yaml:"count"`
 	// Perf is the range of the performance p; the zero value means [2, 10].
-	Perf Range
+	Perf Range `yaml:"performance"`
 	// RealPerf draws real performances. The default is whole ones, as the
 	// authors' programs do: at most 9 groups of equal nodes.
-	RealPerf bool
+	RealPerf bool `yaml:"real"`
 	// PriceFactor is Q in the price of a time unit,
 	//
 	//	Q p exp(0.02 (p - 1)) (1 + d),
 	//
 	// where d is what a node deviates from the market; 0 means 1, as in META.
 	// DEP18 has 0.1.
-	PriceFactor float64
+	PriceFactor float64 `yaml:"price_factor"`
 	// PriceSpread is the standard deviation of d, a normal variable of mean 0 that
 	// is redrawn where it passes three times that; 0 means 0.2.
-	PriceSpread float64
+	PriceSpread float64 `yaml:"price_spread"`
 	// Owners is among how many owners, "1", "2" and so on, the nodes are dealt out
 	// in turn; 0 names none (flow.OwnerOf).
-	Owners int
+	Owners int `yaml:"owners"`
 }
 
 const (

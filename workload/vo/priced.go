@@ -25,18 +25,18 @@ import (
 // jobs take as long as in the trace on nodes of that performance.
 type Priced struct {
 	// Perf is the performance of the trace's processors; 0 means 1.
-	Perf float64
+	Perf float64 `yaml:"performance"`
 	// MinPerf is the least performance asked for; 0 means none.
-	MinPerf float64
+	MinPerf float64 `yaml:"min_performance"`
 	// Wealth is the range of x; the zero value means META's [1.0, 1.6].
-	Wealth Range
+	Wealth Range `yaml:"wealth"`
 	// PriceFactor is Q of the nodes' prices (see Nodes); 0 means 1.
-	PriceFactor float64
+	PriceFactor float64 `yaml:"price_factor"`
 	// Free leaves out budgets.
-	Free bool
+	Free bool `yaml:"free"`
 	// Patience, where it is not 0, sets deadlines: so many times its estimate
 	// after its submission, at performance Perf, a job must have ended.
-	Patience float64
+	Patience float64 `yaml:"patience"`
 }
 
 // Check reports settings that make no sense, or nil.

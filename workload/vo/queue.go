@@ -15,10 +15,10 @@ import (
 // (flow.LocalQueue): a Poisson stream. The papers put owners' tasks at fixed times
 // (Load); the queue and its settings are ours.
 type OwnJobs struct {
-	Gap    float64 // mean time between two jobs, in time units, above 0
-	Nodes  Range   // whole numbers; the zero value means [1, 1]
-	Length Range   // on a node of performance 1, in time units; the zero value means [10, 100]
-	Real   Range   // what part of its length a job really takes; the zero value means [1, 1]
+	Gap    float64 `yaml:"gap"`    // mean time between two jobs, in time units, above 0
+	Nodes  Range   `yaml:"nodes"`  // whole numbers; the zero value means [1, 1]
+	Length Range   `yaml:"length"` // on a node of performance 1, in time units; the zero value means [10, 100]
+	Real   Range   `yaml:"real"`   // what part of its length a job really takes; the zero value means [1, 1]
 }
 
 // Check reports settings that make no sense, or nil.

@@ -12,6 +12,19 @@ import (
 // range wherever a setting has one.
 type Range struct{ Min, Max float64 }
 
+// ReadNumbers takes the bounds from a list of them; an empty list is the zero value.
+func (g *Range) ReadNumbers(bounds []float64) error {
+	switch len(bounds) {
+	case 0:
+		*g = Range{}
+	case 2:
+		*g = Range{bounds[0], bounds[1]}
+	default:
+		return fmt.Errorf("want [MIN, MAX], not %d numbers", len(bounds))
+	}
+	return nil
+}
+
 func (g Range) String() string { return fmt.Sprintf("[%v, %v]", g.Min, g.Max) }
 
 func (g Range) or(papers Range) Range {

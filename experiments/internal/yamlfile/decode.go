@@ -25,13 +25,18 @@ func (n *Node) Decode(into any) error {
 // DecodeAs is Decode for a part of a file, the value of key: errors name it.
 func (n *Node) DecodeAs(key string, into any) error {
 	to := reflect.ValueOf(into).Elem()
-	return decoding{to.Type(), key + ": "}.value(n, to, key, "")
+	return decoding{root: to.Type(), within: key + ": "}.value(n, to, key, "")
 }
+
+// NumbersReader is a type that reads itself from a list of numbers, and says how many it
+// wants.
+type NumbersReader interface{ ReadNumbers([]float64) error }
 
 // decoding is one call of Decode.
 type decoding struct {
 	root   reflect.Type // that is decoded into
 	within string       // begins an error about a key that is not known
+	path   string       // the keys on the way, as in "local: queue: "
 }
 
 var nodeType = reflect.TypeFor[*Node]()
@@ -43,6 +48,16 @@ func (d decoding) value(n *Node, to reflect.Value, key, want string) error {
 		return nil
 	}
 	if n.Kind == Nothing { // "speed:" is as if the key were not there
+		return nil
+	}
+	if reader, ok := to.Addr().Interface().(NumbersReader); ok {
+		var all []float64
+		if err := d.value(n, reflect.ValueOf(&all).Elem(), key, want); err != nil {
+			return err
+		}
+		if err := reader.ReadNumbers(all); err != nil {
+			return n.Errorf("%s%w", d.path, err)
+		}
 		return nil
 	}
 	if want == "" {
@@ -101,7 +116,9 @@ func (d decoding) fields(n *Node, to reflect.Value) error {
 		if !field.IsValid() {
 			return k.Errorf("%sthere is no key %q%s", d.within, k.Name, d.suggestion(k.Name))
 		}
-		if err := d.value(k.Value, field, k.Name, tag.Get("want")); err != nil {
+		below := d
+		below.path += k.Name + ": "
+		if err := below.value(k.Value, field, k.Name, tag.Get("want")); err != nil {
 			return err
 		}
 	}
