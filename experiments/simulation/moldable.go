@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"strconv"
+
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload/speedup"
@@ -10,35 +12,42 @@ import (
 
 // SpeedUps is the table of the models by which rigid jobs get shapes.
 func SpeedUps() policy.Table[speedup.Moldable] {
-	bounds := []policy.Param{
-		{Name: "from", Values: "F", Text: "least processors, as a part of what the job asks for (0.5)"},
-		{Name: "to", Values: "F", Text: "most processors, as a multiple of what the job asks for (2)"},
-		{Name: "shapes", Values: "N|all", Text: "how many shapes a job gets, evenly spaced (8)"},
-	}
-	entry := func(name, text string, model func(*policy.Args) speedup.Model, params ...policy.Param) policy.Entry[speedup.Moldable] {
-		return policy.Entry[speedup.Moldable]{
-			Name: name, Text: text, Params: append(params, bounds...),
-			New: func(a *policy.Args) speedup.Moldable {
-				m := speedup.Moldable{Model: model(a), From: a.Number("from", 0.5), To: a.Number("to", 2), Most: 8}
-				if text, _ := a.Value("shapes"); text == "all" {
-					m.Most = 0
-				} else if n := a.Positive("shapes"); n > 0 {
-					m.Most = n
-				}
-				return m
-			},
-		}
+	row := func(name, text string, model func(*policy.Settings) speedup.Model) policy.Entry[speedup.Moldable] {
+		return policy.Row(name, text, func(s *policy.Settings) speedup.Moldable {
+			m := speedup.Moldable{Model: model(s), From: 0.5, To: 2, Most: 8}
+			s.Number(&m.From, "from", "F", "least processors, as a part of what the job asks for (0.5)")
+			s.Number(&m.To, "to", "F", "most processors, as a multiple of what the job asks for (2)")
+			countOrAll(s, &m.Most, "shapes", "how many shapes a job gets, evenly spaced (8)")
+			return m
+		})
 	}
 	return policy.Table[speedup.Moldable]{
-		entry("linear", "twice as fast on twice as many processors", func(*policy.Args) speedup.Model { return speedup.Linear{} }),
-		entry("amdahl", "Amdahl's law (1967): a part of the work is serial", func(a *policy.Args) speedup.Model {
-			return speedup.Amdahl{Serial: a.Number("serial", 0.05)}
-		}, policy.Param{Name: "serial", Values: "F", Text: "the serial part, of the time on one processor (0.05)"}),
-		entry("downey", "Downey's model (1997): average parallelism and its variance", func(a *policy.Args) speedup.Model {
-			return speedup.Downey{A: a.Number("A", 0), Sigma: a.Number("sigma", 1)}
-		}, policy.Param{Name: "A", Values: "F", Text: "average parallelism (as many as the job asks for)"},
-			policy.Param{Name: "sigma", Values: "F", Text: "variance of parallelism (1)"}),
+		row("linear", "twice as fast on twice as many processors", func(*policy.Settings) speedup.Model { return speedup.Linear{} }),
+		row("amdahl", "Amdahl's law (1967): a part of the work is serial", func(s *policy.Settings) speedup.Model {
+			m := speedup.Amdahl{Serial: 0.05}
+			s.Number(&m.Serial, "serial", "F", "the serial part, of the time on one processor (0.05)")
+			return m
+		}),
+		row("downey", "Downey's model (1997): average parallelism and its variance", func(s *policy.Settings) speedup.Model {
+			m := speedup.Downey{Sigma: 1}
+			s.Number(&m.A, "A", "F", "average parallelism (as many as the job asks for)")
+			s.Number(&m.Sigma, "sigma", "F", "variance of parallelism (1)")
+			return m
+		}),
 	}
+}
+
+// countOrAll declares a parameter that is a whole number of 1 or more or all, which is 0.
+func countOrAll(s *policy.Settings, field *int, name, text string) {
+	value, given := s.Given(name, "N|all", text)
+	if !given {
+		return
+	}
+	n, err := strconv.Atoi(value)
+	if value != "all" && (err != nil || n < 1) {
+		s.Fail(name, "all, or a whole number of 1 or more")
+	}
+	*field = n
 }
 
 // ParseMoldable reads what --moldable says; of an empty text it is nil.

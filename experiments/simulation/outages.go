@@ -30,45 +30,37 @@ type Failures func(units int, seed, replication uint64) model.Failures
 
 // Models is the table of the models of failures.
 func Models() policy.Table[Failures] {
-	common := []policy.Param{
-		{Name: "mtbf", Values: "TIME", Text: "mean time from a repair to the next failure, of a node or group, as in 30d"},
-		{Name: "repair", Values: "TIME", Text: "mean time of a repair, as in 4h"},
-		{Name: "repair-sigma", Values: "F", Text: "repairs are lognormal, with this standard deviation of the logarithm (exponential)"},
-		{Name: "group", Values: "N", Text: "so many neighbours fail together (1)"},
-		{Name: "crews", Values: "N", Text: "so many repairs are under way at a time, the others wait (any number)"},
-		{Name: "until", Values: "TIME", Text: "nothing fails from then on (never)"},
-	}
-	entry := func(name, text string, up func(a *policy.Args, mean float64) model.Lifetime, params ...policy.Param) policy.Entry[Failures] {
-		return policy.Entry[Failures]{
-			Name: name, Text: text, Params: slices.Concat(common[:1], params, common[1:]),
-			New: func(a *policy.Args) Failures {
-				f := model.Failures{Up: up(a, neededTime(a, "mtbf")), Group: a.Positive("group"), Crews: a.Positive("crews")}
-				if _, given := a.Value("until"); given {
-					f.Until = des.Seconds(neededTime(a, "until"))
-				}
-				mean := neededTime(a, "repair")
-				f.Repair = model.Exponential{Scale: mean}
-				if _, given := a.Value("repair-sigma"); given {
-					f.Repair = model.LognormalOf(numberBetween(a, "repair-sigma", leastSigma, mostSigma), mean)
-				}
-				return func(units int, seed, replication uint64) model.Failures {
-					f := f
-					f.Units, f.Seed, f.Replication = units, seed, replication
-					return f
-				}
-			},
-		}
+	row := func(name, text string, up func(s *policy.Settings, mean float64) model.Lifetime) policy.Entry[Failures] {
+		return policy.Row(name, text, func(s *policy.Settings) Failures {
+			var f model.Failures
+			f.Up = up(s, neededTime(s, "mtbf", "mean time from a repair to the next failure, of a node or group, as in 30d"))
+			mean := neededTime(s, "repair", "mean time of a repair, as in 4h")
+			f.Repair = model.Exponential{Scale: mean}
+			if sigma, given := numberBetween(s, "repair-sigma", leastSigma, mostSigma, "repairs are lognormal, with this standard deviation of the logarithm (exponential)"); given {
+				f.Repair = model.LognormalOf(sigma, mean)
+			}
+			s.Count(&f.Group, "group", "so many neighbours fail together (1)")
+			s.Count(&f.Crews, "crews", "so many repairs are under way at a time, the others wait (any number)")
+			if until, given := timeAbove(s, "until", "nothing fails from then on (never)"); given {
+				f.Until = des.Seconds(until)
+			}
+			return func(units int, seed, replication uint64) model.Failures {
+				f := f
+				f.Units, f.Seed, f.Replication = units, seed, replication
+				return f
+			}
+		})
 	}
 	return policy.Table[Failures]{
-		entry("exponential", "failures without memory", func(_ *policy.Args, mean float64) model.Lifetime {
+		row("exponential", "failures without memory", func(_ *policy.Settings, mean float64) model.Lifetime {
 			return model.Exponential{Scale: mean}
 		}),
-		entry("weibull", "Weibull times between failures, as Schroeder and Gibson (2006) found them, with a shape below 1", func(a *policy.Args, mean float64) model.Lifetime {
-			return model.WeibullOf(numberBetween(a, "shape", 0.1, 100), mean)
-		}, policy.Param{Name: "shape", Values: "F", Text: "below 1: the longer a node is up, the less likely it fails"}),
-		entry("lognormal", "lognormal times between failures", func(a *policy.Args, mean float64) model.Lifetime {
-			return model.LognormalOf(numberBetween(a, "sigma", leastSigma, mostSigma), mean)
-		}, policy.Param{Name: "sigma", Values: "F", Text: "standard deviation of the logarithm"}),
+		row("weibull", "Weibull times between failures, as Schroeder and Gibson (2006) found them, with a shape below 1", func(s *policy.Settings, mean float64) model.Lifetime {
+			return model.WeibullOf(neededNumber(s, "shape", 0.1, 100, "below 1: the longer a node is up, the less likely it fails"), mean)
+		}),
+		row("lognormal", "lognormal times between failures", func(s *policy.Settings, mean float64) model.Lifetime {
+			return model.LognormalOf(neededNumber(s, "sigma", leastSigma, mostSigma, "standard deviation of the logarithm"), mean)
+		}),
 	}
 }
 
@@ -76,61 +68,78 @@ func Models() policy.Table[Failures] {
 // at 5 the median is the mean divided by 270,000.
 const leastSigma, mostSigma = 0.001, 5
 
-// numberBetween is a number from least to most that must be given: no single one is published.
-func numberBetween(a *policy.Args, name string, least, most float64) float64 {
-	v := a.Number(name, 0)
-	if !(v >= least && v <= most) {
-		a.Fail(name, fmt.Sprintf("a number from %g to %g", least, most))
+// numberBetween declares a number from least to most, and reports whether it is given.
+func numberBetween(s *policy.Settings, name string, least, most float64, text string) (v float64, given bool) {
+	if given = s.Number(&v, name, "F", text); given && !(v >= least && v <= most) {
+		s.Fail(name, fmt.Sprintf("a number from %g to %g", least, most))
+		v = 1
+	}
+	return v, given
+}
+
+// neededNumber is numberBetween for what must be given: no single one is published.
+func neededNumber(s *policy.Settings, name string, least, most float64, text string) float64 {
+	v, given := numberBetween(s, name, least, most, text)
+	if !given {
+		s.Fail(name, fmt.Sprintf("a number from %g to %g", least, most))
 		return 1
 	}
 	return v
 }
+
+// timeAbove declares a time of a tick or more, in seconds, and reports whether it is given.
+func timeAbove(s *policy.Settings, name, text string) (v float64, given bool) {
+	value, given := s.Given(name, "TIME", text)
+	if !given {
+		return 0, false
+	}
+	v, err := des.ParseSeconds(value)
+	switch {
+	case err != nil:
+		s.Fail(name, "a time of 0 or more, in seconds or as in 15m, 4h, 30d")
+	case !(math.Round(v*float64(des.Second)) >= 1):
+		s.Fail(name, aboveZeroTime)
+	default:
+		return v, true
+	}
+	return 1, true
+}
+
+// neededTime is timeAbove for a time that must be given.
+func neededTime(s *policy.Settings, name, text string) float64 {
+	v, given := timeAbove(s, name, text)
+	if !given {
+		s.Fail(name, aboveZeroTime)
+		return 1
+	}
+	return v
+}
+
+// aboveZeroTime is what a time of a tick or more is, for people.
+const aboveZeroTime = "a time above 0, in seconds or as in 15m, 4h, 30d"
 
 // VictimRules is the table of what can become of jobs that are hit.
 func VictimRules() policy.Table[flow.Victims] {
-	back := []policy.Param{
-		{Name: "restart", Values: "TIME", Text: "each new attempt begins with so long without work (0)"},
-		{Name: "limit", Values: "N", Text: "a job that was sent back so often is killed the next time (never)"},
-	}
-	sentBack := func(a *policy.Args, rule flow.VictimRule) flow.Victims {
-		return flow.Victims{Rule: rule, Restart: des.Seconds(a.Seconds("restart")), Limit: a.Positive("limit")}
+	sentBack := func(s *policy.Settings, v *flow.Victims) {
+		s.Time(&v.Restart, "restart", "each new attempt begins with so long without work (0)")
+		s.Count(&v.Limit, "limit", "a job that was sent back so often is killed the next time (never)")
 	}
 	return policy.Table[flow.Victims]{
-		{
-			Name: "requeue", Text: "they go back into the queue and begin again", Params: back,
-			New: func(a *policy.Args) flow.Victims { return sentBack(a, flow.VictimsRequeue) },
-		},
-		{
-			Name: "kill", Text: "they are over",
-			New: func(*policy.Args) flow.Victims { return flow.Victims{Rule: flow.VictimsKill} },
-		},
-		{
-			Name: "wait", Text: "the outage waits until they have ended (a drain)",
-			New: func(*policy.Args) flow.Victims { return flow.Victims{Rule: flow.VictimsWait} },
-		},
-		{
-			Name: "checkpoint", Text: "they go on from their last checkpoint; all jobs write them",
-			Params: append([]policy.Param{
-				{Name: "interval", Values: "TIME", Text: "work between two checkpoints"},
-				{Name: "cost", Values: "TIME", Text: "time that one takes (0)"},
-			}, back...),
-			New: func(a *policy.Args) flow.Victims {
-				v := sentBack(a, flow.VictimsCheckpoint)
-				v.Checkpoints = entity.Checkpoints{Interval: des.Seconds(neededTime(a, "interval")), Cost: des.Seconds(a.Seconds("cost"))}
-				return v
-			},
-		},
+		policy.Row("requeue", "they go back into the queue and begin again", func(s *policy.Settings) flow.Victims {
+			v := flow.Victims{Rule: flow.VictimsRequeue}
+			sentBack(s, &v)
+			return v
+		}),
+		policy.Row("kill", "they are over", func(*policy.Settings) flow.Victims { return flow.Victims{Rule: flow.VictimsKill} }),
+		policy.Row("wait", "the outage waits until they have ended (a drain)", func(*policy.Settings) flow.Victims { return flow.Victims{Rule: flow.VictimsWait} }),
+		policy.Row("checkpoint", "they go on from their last checkpoint; all jobs write them", func(s *policy.Settings) flow.Victims {
+			v := flow.Victims{Rule: flow.VictimsCheckpoint}
+			v.Checkpoints.Interval = des.Seconds(neededTime(s, "interval", "work between two checkpoints"))
+			s.Time(&v.Checkpoints.Cost, "cost", "time that one takes (0)")
+			sentBack(s, &v)
+			return v
+		}),
 	}
-}
-
-// neededTime is a time that must be given, of a tick or more.
-func neededTime(a *policy.Args, name string) float64 {
-	v := a.Seconds(name)
-	if !(math.Round(v*float64(des.Second)) >= 1) {
-		a.Fail(name, "a time above 0, in seconds or as in 15m, 4h, 30d")
-		return 1
-	}
-	return v
 }
 
 // checkCheckpoints refuses a policy whose jobs go back to checkpoints where none are

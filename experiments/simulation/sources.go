@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/policy"
 	"github.com/gridslot/gridslot/workload"
@@ -78,7 +79,10 @@ func Sources() policy.Table[Source] {
 			Params: common(rate, gap, policy.Param{Name: "time-unit", Values: "T", Text: "mean of the shorter runtimes"}),
 			New: func(a *policy.Args) Source {
 				w := readWanted(a).withRate(a)
-				unit := neededTime(a, "time-unit")
+				unit := a.Seconds("time-unit")
+				if des.Seconds(unit) < 1 {
+					a.Fail("time-unit", aboveZeroTime)
+				}
 				if w.procs > mostSizes {
 					a.Fail("procs", fmt.Sprintf("at most %d: the model sums over all sizes of jobs", mostSizes))
 				}
