@@ -46,6 +46,11 @@ func (a Attributes) Equal(b Attributes) bool {
 	return maps.Equal(a.Amounts, b.Amounts) && maps.Equal(a.Labels, b.Labels)
 }
 
+// Alike reports whether nothing but their IDs tells two nodes apart.
+func (n *Node) Alike(other *Node) bool {
+	return n == other || n.Perf == other.Perf && n.Price == other.Price && n.Q == other.Q && n.Attributes.Equal(other.Attributes)
+}
+
 // MostPrice bounds the price of a node: no sum of costs overflows then.
 const MostPrice = 1e15
 

@@ -83,6 +83,7 @@ type PowerMeter struct {
 	Span *PowerSpan
 
 	sim    *des.Simulator
+	nodeAt func(int) *entity.Node        // by number; of named nodes
 	procs  int                           // counted
 	model  PowerModel                    // of a counted processor
 	jobsOn []int32                       // of a counted node: processors that have a job
@@ -133,7 +134,8 @@ type meteredNode struct {
 	model PowerModel
 	by    *entity.Run // who is on it
 	state nodeState
-	away  bool // it is withheld
+	away  bool      // it is withheld
+	power nodeState // that its flow.SwitchOff has it in; nodeIdle where it is on
 }
 
 // powerLevel is how many nodes, or processors, are in each state and what those
@@ -178,7 +180,7 @@ type downtime struct {
 func (m *PowerMeter) Attach(meta *entity.Metascheduler) {
 	m.sim, m.PerNode, m.down = meta.Simulator(), max(m.PerNode, 1), map[*entity.Hold]bool{}
 	if p := meta.Plan(); entity.Named(p) {
-		m.named = map[*entity.Node]*meteredNode{}
+		m.named, m.nodeAt = map[*entity.Node]*meteredNode{}, p.Node
 		for i := range p.Size() {
 			n := p.Node(i)
 			own := &meteredNode{model: m.Model}
@@ -360,6 +362,8 @@ func (m *PowerMeter) clear(n *entity.Node, r *entity.Run) {
 func (m *PowerMeter) review(n *meteredNode) {
 	state := nodeIdle
 	switch {
+	case n.power != nodeIdle:
+		state = n.power
 	case n.away:
 		state = nodeDown
 	case n.by != nil:
@@ -391,17 +395,23 @@ func (m *PowerMeter) count() {
 
 // switched takes in that a node's power has been switched.
 func (m *PowerMeter) switched(s flow.Switch) {
-	states := [...]nodeState{flow.SwitchingOff: nodeSwitchingOff, flow.PoweredOff: nodeOff, flow.Booting: nodeBooting}
-	n := int(s.Place.Last-s.Place.First) + 1
+	states := [...]nodeState{flow.PoweredOn: nodeIdle, flow.SwitchingOff: nodeSwitchingOff, flow.PoweredOff: nodeOff, flow.Booting: nodeBooting}
 	m.Span.advance(s.At)
+	if s.To == flow.Booting && m.Span.begun {
+		m.booting++
+	}
+	if m.named != nil {
+		n := m.named[m.nodeAt(int(s.Place.First))]
+		n.power = states[s.To]
+		m.review(n)
+		return
+	}
+	n := int(s.Place.Last-s.Place.First) + 1
 	if s.From != flow.PoweredOn {
 		m.away[states[s.From]] -= n
 	}
 	if s.To != flow.PoweredOn {
 		m.away[states[s.To]] += n
-	}
-	if s.To == flow.Booting && m.Span.begun {
-		m.booting++
 	}
 	m.count()
 }

@@ -34,9 +34,9 @@ type Switch struct {
 	From, To PowerState
 }
 
-// SwitchOff switches nodes of a counted plan off that nobody uses. It is an
-// Observer, which attaches itself to the metascheduler that it is given to, and
-// gives that one a Placer if it has none: a node is a row of PerNode processors.
+// SwitchOff switches nodes off that nobody uses. It is an Observer, which attaches
+// itself to the metascheduler that it is given to. On a plan of counted processors a
+// node is a row of PerNode of them, and the metascheduler gets a Placer if it has none.
 //
 //	on --idle for Idle--> switching off --Shutdown--> off --wanted--> booting --Boot--> on
 //
@@ -53,6 +53,13 @@ type Switch struct {
 // reservation lies ahead a node is switched off for the time until then, if that
 // is long enough, and boots in time.
 //
+// Nodes that have names are unequal: a job wants those that it may run on, those first
+// that it can pay (no more each than their share of its budget), and a node is spare where
+// the jobs in the queue leave it over when each takes what it wants of those that are on.
+// Where that does not help, so that jobs wait while none runs and no node boots, all nodes
+// boot. Owners' jobs that come into the same plan by other ways than the metascheduler do
+// not wake nodes.
+//
 // All nodes are on at first, and count as idle from the first round, or the first
 // start of a job, on.
 //
@@ -64,13 +71,14 @@ type SwitchOff struct {
 	Idle     des.Time // how long a node is idle before it is switched off
 	Boot     des.Time // how long it takes to boot
 	Shutdown des.Time // how long it takes to switch off
-	PerNode  int      // processors of a node; 0 means 1
+	PerNode  int      // counted processors of a node; 0 means 1, as it is where nodes have names
 	// Told, if set, hears of every change. States that last no time are told of, too.
 	Told func(Switch)
 
 	meta        *entity.Metascheduler
 	sim         *des.Simulator
-	procs       int
+	procs       int                  // or nodes that have names
+	number      map[*entity.Node]int // of these; nil of counted processors
 	nodes       []powered
 	started     []*entity.Run // at this instant: their places are not known yet
 	resting     []rest        // nodes that became idle, in order of time
@@ -88,6 +96,7 @@ type SwitchOff struct {
 type powered struct {
 	state   PowerState
 	busy    int          // processors that jobs have
+	by      *entity.Run  // that has the node, where nodes have names
 	since   des.Time     // when it became idle the last time
 	overdue bool         // it is among the overdue
 	wanted  bool         // it boots, or will as soon as it is off
@@ -111,14 +120,21 @@ const phaseRest = entity.PhaseStart + 1
 func (s *SwitchOff) Attach(m *entity.Metascheduler) {
 	s.meta, s.sim, s.timer = m, m.Simulator(), -1
 	s.PerNode = max(s.PerNode, 1)
-	if entity.Named(m.Plan()) {
-		s.sim.Fail(fmt.Errorf("switching nodes off needs a plan of counted processors, not a %T", m.Plan()))
-		return
-	}
-	if m.Placer == nil {
-		m.Placer = entity.LowestFirst{}
-	}
 	s.procs = m.Plan().Size()
+	switch {
+	case !entity.Named(m.Plan()):
+		if m.Placer == nil {
+			m.Placer = entity.LowestFirst{}
+		}
+	case s.PerNode > 1:
+		s.sim.Fail(fmt.Errorf("switching nodes off: nodes that have names are switched off one by one, not in rows of %d", s.PerNode))
+		return
+	default:
+		s.number = make(map[*entity.Node]int, s.procs)
+		for i := range s.procs {
+			s.number[m.Plan().Node(i)] = i
+		}
+	}
 	s.nodes = make([]powered, (s.procs+s.PerNode-1)/s.PerNode)
 	for i := range s.nodes {
 		s.nodes[i].bootAt = des.Forever
@@ -161,18 +177,16 @@ func (s *SwitchOff) Observe(e entity.JobEvent) {
 		s.begin()
 		s.started = append(s.started, r)
 	case entity.JobFinished, entity.JobKilled:
-		s.ended(r, r.Start, r.Place)
+		s.ended(r, r.Latest())
 	case entity.JobResized:
-		last := r.Earlier()[len(r.Earlier())-1]
-		s.ended(r, last.Start, last.Place)
+		s.ended(r, r.Earlier()[len(r.Earlier())-1])
 		s.started = append(s.started, r)
 	case entity.JobRequeued:
-		last := r.Earlier()[len(r.Earlier())-1]
-		s.ended(r, last.Start, last.Place)
+		s.ended(r, r.Earlier()[len(r.Earlier())-1])
 		s.provideLater()
 	case entity.JobSubmitted:
 		if !r.Booked && r.Job != s.expected && s.asleep > 0 {
-			if nodes, _ := s.most(r); nodes > 0 {
+			if s.most(r).Nodes > 0 {
 				s.provide(r)
 			}
 		}
@@ -194,21 +208,42 @@ type providing SwitchOff
 
 func (f *providing) Handle(*des.Simulator, des.Event) { (*SwitchOff)(f).provide(nil) }
 
-// ended has a job leave its processors. One that ends at the instant of its start
-// has never been on them.
-func (s *SwitchOff) ended(r *entity.Run, start des.Time, place []procset.Range) {
+// ended has a job leave what an attempt had. One that ends at the instant of its start
+// has never been there.
+func (s *SwitchOff) ended(r *entity.Run, a entity.Attempt) {
 	now := s.sim.Now()
-	if start == now {
+	if a.Start == now {
 		s.started = slices.DeleteFunc(s.started, func(other *entity.Run) bool { return other == r })
 		return
 	}
-	s.occupy(place, -1, now)
+	s.occupy(a.Place, -1, now)
+	for _, t := range a.Window.Tasks {
+		s.leaveNode(t.Node, r)
+	}
+}
+
+// TaskEnded has a node be idle whose task has ended.
+func (s *SwitchOff) TaskEnded(r *entity.Run, i int) {
+	s.leaveNode(r.Reservation.Window.Tasks[i].Node, r)
+}
+
+// leaveNode has r be on n no more. Another job may have it by now.
+func (s *SwitchOff) leaveNode(n *entity.Node, r *entity.Run) {
+	if i, known := s.number[n]; known && s.nodes[i].by == r {
+		s.nodes[i].by = nil
+		s.idle(i, s.sim.Now())
+	}
 }
 
 // InstantOver takes in where the jobs run that have started.
 func (s *SwitchOff) InstantOver(at des.Time) {
 	for _, r := range s.started {
 		s.occupy(r.Place, 1, at)
+		for i, t := range r.Reservation.Window.Tasks {
+			if k, known := s.number[t.Node]; known && r.Ends()[i] > at {
+				s.nodes[k].by, s.nodes[k].overdue = r, false
+			}
+		}
 	}
 	clear(s.started)
 	s.started = s.started[:0]
@@ -260,7 +295,7 @@ func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 			break
 		}
 		done++
-		if n := &s.nodes[r.node]; n.state == PoweredOn && n.busy == 0 && n.since == r.since && !n.overdue {
+		if n := &s.nodes[r.node]; n.state == PoweredOn && n.busy == 0 && n.by == nil && n.since == r.since && !n.overdue {
 			n.overdue = true
 			s.overdue = append(s.overdue, r.node)
 		}
@@ -274,7 +309,32 @@ func (f *idleFor) Handle(_ *des.Simulator, ev des.Event) {
 func (s *SwitchOff) Decided(*entity.Round) {
 	s.begin()
 	s.provide(nil)
+	if s.number != nil && s.booting == 0 && s.asleep > 0 && s.meta.Running() == 0 && s.stuck() {
+		s.wakeAll()
+	}
 	s.release()
+}
+
+// stuck reports whether jobs wait and none of them holds anything.
+func (s *SwitchOff) stuck() bool {
+	waits := false
+	for r := range s.meta.Queue().By(entity.Submission, s.sim.Now()).All() {
+		if r.State != entity.Waiting {
+			return false
+		}
+		waits = true
+	}
+	return waits
+}
+
+// wakeAll has all nodes boot: a job may want other ones than those that are on, for a
+// reason that only the policy or the plan knows.
+func (s *SwitchOff) wakeAll() {
+	for i := range s.nodes {
+		if n := &s.nodes[i]; n.hold != nil && !n.wanted {
+			s.wake(i, s.sim.Now())
+		}
+	}
 }
 
 // Withheld and Returned have nodes looked at again that may have been down.
@@ -296,46 +356,118 @@ func (s *SwitchOff) provide(coming *entity.Run) {
 	if s.asleep == 0 {
 		return
 	}
-	want, longest := 0, des.Time(0)
+	var all []demand
 	if coming != nil {
-		want, longest = s.most(coming)
+		all = append(all, s.most(coming))
 	}
 	now := s.sim.Now()
 	for r := range s.meta.Queue().By(entity.Submission, now).All() {
 		if r.State == entity.Waiting {
-			nodes, length := s.most(r)
-			want, longest = want+nodes, max(longest, length)
+			all = append(all, s.most(r))
 		}
 	}
-	if want == 0 {
+	longest := des.Time(0)
+	for _, d := range all {
+		longest = max(longest, d.Length)
+	}
+	if longest == 0 {
 		return
 	}
-	from := max(now.Add(s.Boot), s.ready)
-	short := want - s.least(from, from.Add(longest))
-	// What is off is there sooner than what is only being switched off.
-	for _, state := range []PowerState{PoweredOff, SwitchingOff} {
-		for i := 0; i < len(s.nodes) && short > 0 && s.asleep > 0; i++ {
-			if n := &s.nodes[i]; n.state == state && !n.wanted {
+	free := s.supply(max(now.Add(s.Boot), s.ready), longest)
+	for _, d := range all {
+		s.boot(d, d.Nodes-free.take(s.meta.Plan(), d), &free)
+	}
+}
+
+// boot has nodes boot for d, which is so many short; what they have beside is added to
+// free.
+func (s *SwitchOff) boot(d demand, short int, free *supply) {
+	now := s.sim.Now()
+	for _, paid := range []bool{true, false} {
+		// What is off is there sooner than what is only being switched off.
+		for _, state := range []PowerState{PoweredOff, SwitchingOff} {
+			for i := 0; i < len(s.nodes) && short > 0 && s.asleep > 0; i++ {
+				n, node := &s.nodes[i], s.meta.Plan().Node(i)
+				if n.state != state || n.wanted || node != nil && !d.admits(node, paid) {
+					continue
+				}
 				s.wake(i, now)
 				short -= s.size(i)
 			}
 		}
 	}
+	if s.number == nil {
+		free.count += max(0, -short)
+	}
+}
+
+// demand is what a job asks for at most.
+type demand struct{ entity.Request }
+
+// admits reports whether a task of d may run on n, and, if it is to be paid, costs no more
+// there than its share of the budget.
+func (d *demand) admits(n *entity.Node, paid bool) bool {
+	return d.Admits(n) && (!paid || n.Price*n.TaskTime(d.Length).Seconds() <= d.BudgetLimit()/float64(d.Nodes))
+}
+
+// supply is what is free of a plan: so many counted processors, or nodes by number.
+type supply struct {
+	count int
+	nodes []int
+}
+
+// supply is what is free from an instant on for as long as a task of that length takes.
+func (s *SwitchOff) supply(from, length des.Time) (p supply) {
+	plan := s.meta.Plan()
+	if s.number == nil {
+		p.count = s.least(from, from.Add(length))
+		return p
+	}
+	end := func(n *entity.Node) des.Time { return from.Add(max(n.TaskTime(length), des.Tick)) }
+	to := from
+	for i := range s.procs {
+		to = max(to, end(plan.Node(i)))
+	}
+	for slot := range plan.Slots(from, to) {
+		if slot.Start > from {
+			break
+		}
+		if slot.End >= end(slot.Node) {
+			p.nodes = append(p.nodes, s.number[slot.Node])
+		}
+	}
+	slices.Sort(p.nodes)
+	return p
+}
+
+// take takes what d wants, as far as there is enough of it that it can pay, and returns how
+// many it has got.
+func (p *supply) take(plan entity.Plan, d demand) (n int) {
+	n = min(p.count, d.Nodes)
+	p.count -= n
+	p.nodes = slices.DeleteFunc(p.nodes, func(i int) bool {
+		taken := n < d.Nodes && d.admits(plan.Node(i), true)
+		if taken {
+			n++
+		}
+		return taken
+	})
+	return n
 }
 
 // most is what r wants at most, in whichever shape that it can have; nothing where it
 // can have none.
-func (s *SwitchOff) most(r *entity.Run) (nodes int, length des.Time) {
-	req := r.Request
-	if s.meta.Fits(req) == nil {
-		nodes, length = req.Nodes, req.Length
+func (s *SwitchOff) most(r *entity.Run) demand {
+	req, most := r.Request, demand{r.Request}
+	if s.meta.Fits(req) != nil {
+		most.Nodes, most.Length = 0, 0
 	}
 	for _, shape := range r.Shapes {
 		if req.Nodes, req.Length = shape.Nodes, shape.Length; s.meta.Fits(req) == nil {
-			nodes, length = max(nodes, req.Nodes), max(length, req.Length)
+			most.Nodes, most.Length = max(most.Nodes, req.Nodes), max(most.Length, req.Length)
 		}
 	}
-	return nodes, length
+	return most
 }
 
 // least is the least number of processors that are free in [from, to).
@@ -500,12 +632,21 @@ func (s *SwitchOff) restOverdue() {
 	if len(s.overdue) == 0 {
 		return
 	}
+	if s.number == nil {
+		s.restRows()
+	} else {
+		s.restNodes()
+	}
+}
+
+// restRows switches rows of counted processors off: as many as are free beside what the
+// queue wants, each for as long as the plan has so many processors free.
+func (s *SwitchOff) restRows() {
 	now := s.sim.Now()
 	levels := s.levels(now, des.Forever)
 	spare := levels[0].free + s.booting*s.PerNode
 	for r := range s.meta.Queue().By(entity.Submission, now).All() {
-		nodes, _ := s.most(r)
-		if spare -= nodes; spare <= 0 {
+		if spare -= s.most(r).Nodes; spare <= 0 {
 			return
 		}
 	}
@@ -527,6 +668,52 @@ func (s *SwitchOff) restOverdue() {
 			taken += size
 		}
 	}
+}
+
+// restNodes switches nodes off that have names: those that the jobs in the queue leave
+// over.
+func (s *SwitchOff) restNodes() {
+	plan, now := s.meta.Plan(), s.sim.Now()
+	free := s.supply(now, des.Tick)
+	for i := range s.nodes {
+		if n := &s.nodes[i]; n.wanted && n.state != PoweredOn { // it boots, or will
+			free.nodes = append(free.nodes, i)
+		}
+	}
+	for r := range s.meta.Queue().By(entity.Submission, now).All() {
+		free.take(plan, s.most(r))
+	}
+	for _, i := range slices.Clone(s.overdue) {
+		// Of nodes that it counts a plan tells how many are free, by the first of them.
+		like := slices.IndexFunc(free.nodes, func(k int) bool { return plan.Node(k).Alike(plan.Node(i)) })
+		if like < 0 {
+			continue
+		}
+		for _, end := range s.ends(i) {
+			if end-now >= s.Shutdown.Add(s.Boot) && s.rest(i, end) {
+				free.nodes = slices.Delete(free.nodes, like, like+1)
+				break
+			}
+		}
+	}
+}
+
+// ends are the instants until which the i-th node may be free, the latest first: those of
+// the slots of its equals.
+func (s *SwitchOff) ends(i int) (all []des.Time) {
+	plan, now := s.meta.Plan(), s.sim.Now()
+	for slot := range plan.Slots(now, des.Forever) {
+		if slot.Start > now {
+			break
+		}
+		if slot.End > now && slot.Node.Alike(plan.Node(i)) {
+			all = append(all, slot.End)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	slices.Reverse(all)
+	return all
 }
 
 // rest switches the i-th node off, to be on again at the instant end. It reports
@@ -585,12 +772,16 @@ func (s *SwitchOff) leave(i int) {
 // Expect has nodes that are off boot in time for an advance reservation that is
 // about to be asked for, if there are enough that can; see Bookings.Ahead.
 func (s *SwitchOff) Expect(k Booking) {
-	now, start, request := s.sim.Now(), k.Start, s.meta.RequestOf(k.Job)
+	now, start, d := s.sim.Now(), k.Start, demand{s.meta.RequestOf(k.Job)}
 	s.expected = k.Job
-	short := request.Nodes - s.least(start, start.Add(request.Length))
+	free := s.supply(start, d.Length)
+	short := d.Nodes - free.take(s.meta.Plan(), d)
 	var chosen []int
 	for i := 0; i < len(s.nodes) && short > 0; i++ {
-		n := &s.nodes[i]
+		n, node := &s.nodes[i], s.meta.Plan().Node(i)
+		if node != nil && !d.admits(node, true) {
+			continue
+		}
 		if n.hold != nil && !n.wanted && n.hold.Window().End > start && max(now, n.offAt).Add(s.Boot) <= start {
 			chosen = append(chosen, i)
 			short -= s.size(i)

@@ -19,12 +19,14 @@ import (
 	"github.com/gridslot/gridslot/entity/procset"
 	"github.com/gridslot/gridslot/metrics"
 	"github.com/gridslot/gridslot/policy/backfill"
+	"github.com/gridslot/gridslot/policy/window"
 )
 
 // powerWorld is a cluster whose nodes are switched off, with everything that
 // happened in it.
 type powerWorld struct {
 	procs    int
+	nodes    []*entity.Node // as many, where they have names
 	policy   entity.Policy
 	pass     entity.Pass
 	wakes    entity.Wakes
@@ -73,7 +75,14 @@ func (w *powerWorld) run() error {
 	}
 	outages.Submit(slices.Values(w.outages))
 	defer outages.Close()
-	m := entity.NewMetascheduler(sim, plan.NewCluster(w.procs), w.policy, append(observers, w.meter, outages)...)
+	var machine entity.Plan = plan.NewCluster(w.procs)
+	if w.nodes != nil {
+		var err error
+		if machine, err = plan.NewDomain(w.nodes, window.AMP{}); err != nil {
+			return err
+		}
+	}
+	m := entity.NewMetascheduler(sim, machine, w.policy, append(observers, w.meter, outages)...)
 	if w.saving != nil {
 		metered := w.saving.Told
 		w.saving.Told = func(s flow.Switch) {
@@ -128,8 +137,13 @@ func (w *powerWorld) state(processor int32, t des.Time) flow.PowerState {
 func (w *powerWorld) on(place procset.Range, t des.Time) bool {
 	return slices.ContainsFunc(w.runs, func(r *entity.Run) bool {
 		for a := range r.Attempts() {
-			if a.Start <= t && t < a.End && slices.ContainsFunc(a.Place, func(p procset.Range) bool { return p.First <= place.Last && place.First <= p.Last }) {
+			if a.Start <= t && t < a.End && procset.Overlap(a.Place, []procset.Range{place}) {
 				return true
+			}
+			for i, task := range a.Window.Tasks {
+				if task.Node == w.nodes[place.First] && a.Start <= t && t < min(a.End, a.Ends[i]) {
+					return true
+				}
 			}
 		}
 		return false
@@ -191,6 +205,11 @@ func (w *powerWorld) check(t require.TestingT) {
 					}
 				}
 			}
+			for i, task := range a.Window.Tasks {
+				for at := a.Start; at < min(a.End, a.Ends[i]); at += des.Second {
+					require.Equal(t, flow.PoweredOn, w.state(int32(slices.Index(w.nodes, task.Node)), at), "node %d at %v, %v", task.Node.ID, at, r)
+				}
+			}
 		}
 	}
 }
@@ -230,6 +249,22 @@ func drawPower(t *rapid.T) *powerWorld {
 	return w
 }
 
+// drawNodes has the world's nodes have names, speeds and prices, and jobs ask for them.
+func (w *powerWorld) drawNodes(t *rapid.T) {
+	w.saving.PerNode = 1
+	for i := range w.procs {
+		w.nodes = append(w.nodes, &entity.Node{
+			ID: i + 1, Perf: rapid.SampledFrom([]float64{1, 1, 2}).Draw(t, "speed"), Price: rapid.SampledFrom([]float64{1, 1, 3}).Draw(t, "price"),
+		})
+	}
+	for _, j := range w.jobs {
+		j.Runtime, j.Request.Length = 2*j.Runtime, 2*j.Request.Length // whole seconds at double speed, too
+		j.Request.MinPerf = rapid.SampledFrom([]float64{0, 0, 2}).Draw(t, "fast")
+		j.Request.Budget = rapid.SampledFrom([]float64{0, 0, 30, 100}).Draw(t, "budget")
+		j.Request.MaxPrice = rapid.SampledFrom([]float64{0, 0, 1}).Draw(t, "cheap")
+	}
+}
+
 // drawFailures has processors fail: these by number where they are named.
 func (w *powerWorld) drawFailures(t *rapid.T, named bool) {
 	for at, n := des.Time(0), rapid.IntRange(1, 6).Draw(t, "failures"); n > 0; n-- {
@@ -267,9 +302,66 @@ func TestNoJobRunsOnANodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
 	})
 }
 
+func TestNoJobRunsOnANamedNodeThatIsNotOnAndEveryJouleIsAccountedFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		w.drawNodes(t)
+		require.NoError(t, w.run(), "jobs for which nodes would have to boot do not wait for ever")
+		w.check(t)
+		total, busy, boots := w.naive()
+		row := w.meter.Row("")
+		require.Equal(t, fmt.Sprint(total), row.Joules.String())
+		require.Equal(t, fmt.Sprint(busy), row.Busy.String())
+		require.Equal(t, boots, row.Boots)
+	})
+}
+
+func TestFailuresAndNamedNodesThatAreOffGetAlong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPower(t)
+		w.drawNodes(t)
+		w.drawFailures(t, true)
+		require.NoError(t, w.run())
+		w.check(t)
+		for _, l := range w.lost {
+			for at := l.From; at < min(l.To, w.runs[len(w.runs)-1].Finish); at += des.Second {
+				require.False(t, w.on(l.Set[0], at), "node %v is lost at %v", l.Set, at)
+			}
+		}
+	})
+}
+
+func TestAJobHasTheNodesBootThatItCanUse(t *testing.T) {
+	for what, c := range map[string]struct {
+		req   func(*entity.Request)
+		start des.Time
+		boots int64
+	}{
+		"any of the two that are free by then": {func(*entity.Request) {}, 60, 1},
+		"the fast one":                         {func(r *entity.Request) { r.MinPerf = 2 }, 60, 1},
+		"the cheap one":                        {func(r *entity.Request) { r.Budget = 10 }, 60, 1},
+	} {
+		w := &powerWorld{procs: 2, policy: backfill.FCFS{}, nodes: []*entity.Node{{ID: 1, Perf: 1, Price: 1}, {ID: 2, Perf: 2, Price: 5}},
+			saving: &flow.SwitchOff{Idle: 10 * des.Second, Boot: 20 * des.Second, Shutdown: 5 * des.Second},
+			jobs:   []*entity.Job{estimated(1, 0, 1, 1, 1), estimated(2, 40, 10, 10, 1)}}
+		c.req(&w.jobs[1].Request)
+		require.NoError(t, w.run(), what)
+		require.Equal(t, c.start*des.Second, w.runs[1].Start, what)
+		require.Equal(t, c.boots, w.meter.Row("").Boots, what)
+	}
+}
+
+func TestNamedNodesAreSwitchedOffOneByOne(t *testing.T) {
+	w := &powerWorld{procs: 1, policy: backfill.FCFS{}, nodes: nodes(1), saving: &flow.SwitchOff{PerNode: 2}, jobs: []*entity.Job{estimated(1, 0, 1, 1, 1)}}
+	require.ErrorContains(t, w.run(), "one by one, not in rows of 2")
+}
+
 func TestSwitchesFollowEachOtherAfterTheirTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawPower(t)
+		if rapid.Bool().Draw(t, "names") {
+			w.drawNodes(t)
+		}
 		require.NoError(t, w.run())
 		last := map[int32]flow.Switch{}
 		for _, s := range w.switches {

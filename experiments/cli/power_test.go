@@ -214,7 +214,6 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 	}
 	domain := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1}\n", "nodes.csv", threeNodes)
 	for flags, want := range map[string]string{
-		"--power=switch-off=5":        "the nodes of a domain are not switched off",
 		"--power=per-node=5":          "a domain's nodes are named",
 		"--policy=easy:power-cap=900": "the power of a cluster can be capped",
 	} {
@@ -230,7 +229,11 @@ func TestPowerThatMakesNoSenseIsWrongUsage(t *testing.T) {
 		require.Equal(t, exitUsage, got.code)
 		require.Contains(t, got.stderr, want)
 	}
-	got := call("simulate", "--grid", write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 10}\n  - {name: b, processors: 10, policy: \"easy:power-cap=900\"}\n"), trace)
+	owned := domainOf(t, "nodes: nodes.csv\ncycle: 600\nbatches: {jobs: 1}\nlocal: {level: [0, 2], cycles: 4}\n", "nodes.csv", threeNodes)
+	got := call("simulate", "--domain", owned, "--power=switch-off=5")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "owners' own jobs would not wake nodes that are off")
+	got = call("simulate", "--grid", write(t, "grid.yaml", "clusters:\n  - {name: a, processors: 10}\n  - {name: b, processors: 10, policy: \"easy:power-cap=900\"}\n"), trace)
 	require.NotZero(t, got.code)
 	require.Contains(t, got.stderr, "grid.yaml: line 3, column 39: b: policy: power-cap: the power of a cluster by itself can be capped, not that of a site of a grid")
 }

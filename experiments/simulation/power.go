@@ -209,8 +209,8 @@ func (sc *Scenario) checkPower() error {
 		}
 	case *Domain:
 		switch {
-		case p.SwitchOff:
-			return wrong("power", "switch-off: the nodes of a domain are not switched off; those of a cluster are")
+		case p.SwitchOff && m.ownersCompute():
+			return wrong("power", "switch-off: owners' own jobs would not wake nodes that are off; leave out local, or switch-off")
 		case p.PerNode > 1:
 			return wrong("power", "per-node: a domain's nodes are named; this is for the processors of a cluster")
 		}
@@ -226,6 +226,11 @@ func (l leaf) checkPower(p Power) error {
 		return l.domain.checkPower(p)
 	}
 	return p.checkNodes(l.cluster.Processors)
+}
+
+// ownersCompute reports whether owners have jobs of their own on the nodes.
+func (d *Domain) ownersCompute() bool {
+	return d.Local != nil || slices.ContainsFunc(d.Union, func(member DomainSite) bool { return member.ownersCompute() })
 }
 
 // checkPower refuses nodes that draw what nothing can draw, with what the setting says.

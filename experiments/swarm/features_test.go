@@ -378,7 +378,7 @@ var features = append(programFeatures(), []feature{
 		}
 	}},
 	{name: "power", of: cluster | domain | gridOf | studyOf, odds: 8, add: func(r rnd, w *world) { w.power(r.text("idle=100 idle=90:busy=180 busy=250:off=5")) }},
-	{name: "switch-off", of: cluster, odds: 8, needs: "power", add: func(r rnd, w *world) {
+	{name: "switch-off", of: cluster | domain, odds: 8, needs: "power", not: "owners own-queues", add: func(r rnd, w *world) {
 		w.power(fmt.Sprintf("switch-off=%s:boot=%s:shutdown=%s", r.text("0 5 60"), r.text("0 3 20 200"), r.text("0 2 10")))
 		if r.chance(30) {
 			w.power("boot-power=150:shutdown-power=120")

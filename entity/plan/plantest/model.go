@@ -2,7 +2,6 @@ package plantest
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -57,7 +56,7 @@ func newModel(slots []entity.Slot) (*model, error) {
 			if _, twice := m.classes[s.Node.ID]; twice {
 				return nil, fmt.Errorf("the empty plan has two slots of node %d, or two nodes of that ID: %s", s.Node.ID, spans(slots))
 			}
-			c := slices.IndexFunc(m.nodes, func(n *entity.Node) bool { return equal(n, s.Node) })
+			c := slices.IndexFunc(m.nodes, func(n *entity.Node) bool { return n.Alike(s.Node) })
 			if c >= 0 {
 				c = m.classes[m.nodes[c].ID]
 			} else {
@@ -73,11 +72,6 @@ func newModel(slots []entity.Slot) (*model, error) {
 		return nil, fmt.Errorf("the empty plan has nothing that is free at 0")
 	}
 	return m, nil
-}
-
-// equal reports whether two nodes differ in nothing but their IDs.
-func equal(a, b *entity.Node) bool {
-	return a.Perf == b.Perf && a.Price == b.Price && a.Q == b.Q && reflect.DeepEqual(a.Attributes, b.Attributes)
 }
 
 func (m *model) counted() bool { return len(m.nodes) == 0 }
