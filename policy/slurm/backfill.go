@@ -145,10 +145,10 @@ func (c *Controller) runBackfill(now des.Time) {
 		if tests >= rules.MaxTests {
 			break
 		}
-		if e.job.state != pending || !c.licensed(e.job) || !c.mayRun(e.job) || !c.allowed(e.job, e.job.requested()) {
+		if e.job.state != pending || !c.mayEver(e.job, e.job.requested()) || !shares.admit(e) {
 			continue
 		}
-		if !shares.admit(e) {
+		if !c.mayRun(e.job) || !c.allowed(e.job, e.job.requested()) || !c.licensed(e.job) {
 			continue
 		}
 		tested, full := c.fill(now, e, t, planned)

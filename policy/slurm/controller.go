@@ -15,17 +15,18 @@ type Controller struct {
 	// Release says so. A job that had not started has none, and Release is not to be called.
 	Stopped func(now des.Time, j *Job, why Stop)
 
-	jobs     map[int]*Job // whose records are kept
-	purged   map[int]bool // whose records were
-	lastID   int
-	conf     *Config
-	accounts *Accounts
-	parts    []*partition
-	up       nodeSet // nodes that are up
-	free     usage   // what no job has
-	cores    []coreSet
-	licenses map[string]int // that no job has
-	leaving  nodeSet        // nodes of jobs that complete
+	jobs      map[int]*Job // whose records are kept
+	purged    map[int]bool // whose records were
+	lastID    int
+	conf      *Config
+	accounts  *Accounts
+	parts     []*partition
+	up        nodeSet    // nodes that are up
+	returning []comeback // nodes that will be, by when
+	free      usage      // what no job has
+	cores     []coreSet
+	licenses  map[string]int // that no job has
+	leaving   nodeSet        // nodes of jobs that complete
 
 	reserved []*Reservation
 	basic    uint32   // the last priority that priority/basic gave
@@ -155,13 +156,14 @@ func (c *Controller) Release(now des.Time, j *Job) {
 
 // Next is the instant at which the controller wants to act next.
 func (c *Controller) Next() des.Time {
-	return min(c.main.passDue, c.backfill.next(), c.decay.due, c.main.next())
+	return min(c.main.passDue, c.backfill.next(), c.decay.due, c.main.next(), c.comesBack())
 }
 
 // Act has the controller do what is due at now, which is what Next said. Of loops that wake at one
 // instant the one that has slept longest comes first; the main loop sleeps a second at a time, and
 // is the last.
 func (c *Controller) Act(now des.Time) {
+	c.register(now)
 	if c.main.passDue == now {
 		c.pass(now)
 	}

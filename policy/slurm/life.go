@@ -133,6 +133,7 @@ func (c *Controller) Down(now des.Time, nodes []int) error {
 		}
 	}
 	c.changed(now)
+	c.main.stir(&c.conf.Schedule, now)
 	return nil
 }
 
@@ -144,18 +145,47 @@ func (c *Controller) Drain(now des.Time, nodes []int) error {
 	}
 	c.up.remove(set)
 	c.changed(now)
+	c.main.stir(&c.conf.Schedule, now)
 	return nil
 }
 
-// Up puts nodes back into service.
+// registers is how long after a whole second a node that comes back has registered.
+const registers = des.Second / 1000
+
+// Up puts nodes back into service. They take jobs when they have registered, after the next second.
 func (c *Controller) Up(now des.Time, nodes []int) error {
 	set, err := c.setOf(nodes)
 	if err != nil {
 		return err
 	}
-	c.up.unite(set)
+	c.returning = append(c.returning, comeback{wholeSecond(now).Add(registers), set})
 	c.changed(now)
+	c.main.stir(&c.conf.Schedule, now)
 	return nil
+}
+
+// comeback is nodes that will have registered at an instant.
+type comeback struct {
+	at    des.Time
+	nodes nodeSet
+}
+
+// comesBack is when the next nodes register, or des.Forever.
+func (c *Controller) comesBack() des.Time {
+	if len(c.returning) == 0 {
+		return des.Forever
+	}
+	return c.returning[0].at
+}
+
+// register puts the nodes back that register at now.
+func (c *Controller) register(now des.Time) {
+	for c.comesBack() == now {
+		c.up.unite(c.returning[0].nodes)
+		c.returning = c.returning[1:]
+		c.changed(now)
+		c.main.stir(&c.conf.Schedule, now)
+	}
 }
 
 // stop ends a running job; it waits again where it is to be requeued.
@@ -168,7 +198,7 @@ func (c *Controller) stop(now des.Time, j *Job, why Stop, requeue bool) {
 // requeue puts a job whose nodes are free back into the queue.
 func (c *Controller) requeue(now des.Time, j *Job) {
 	c.ended = slices.DeleteFunc(c.ended, func(r record) bool { return r.job == j })
-	j.state, j.requeued, j.failed, j.doomed = pending, false, false, false
+	j.state, j.requeued, j.failed, j.doomed, j.ByBackfill = pending, false, false, false, false
 	j.Begin, j.reckoned, j.Placed = max(j.Begin, now.Add(credentialExpires)), 0, nil
 	j.accrued = j.Begin
 	c.enter(j) // with the priority that it had

@@ -170,6 +170,30 @@ func (c *Controller) mayRun(j *Job) bool {
 	return (most == 0 || len(j.assoc.use.running) < most) && (wall == 0 || j.Limit <= wall)
 }
 
+// mayEver reports whether the job is within what one job may have by its QoS and associations.
+func (c *Controller) mayEver(j *Job, wants tres) bool {
+	within := func(most map[string]int) bool {
+		for kind, limit := range most {
+			if wants.of(kind) > limit {
+				return false
+			}
+		}
+		return true
+	}
+	if !c.conf.Enforce.Limits {
+		return true
+	}
+	if j.qos != nil && !within(j.qos.amountsOfJob) {
+		return false
+	}
+	for at := j.assoc; at != nil; at = at.parent {
+		if !within(at.amountsOfJob) {
+			return false
+		}
+	}
+	return true
+}
+
 // allowed reports whether the limits of its QoS and its associations on amounts let the job start
 // with so much.
 func (c *Controller) allowed(j *Job, wants tres) bool {
