@@ -35,7 +35,6 @@ a whole name. Of a single log all is told: who is to be thanked, and what to be 
 		Example: `  gridslot trace list
   gridslot trace list sdsc
   gridslot trace list KTH-SP2-1996-2.1-cln --format json`,
-		Args:              arguments(0, 1, "[PATTERN]"),
 		ValidArgsFunction: completeLogs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			logs, err := list(slices.Concat(args, []string{""})[0])
@@ -100,8 +99,6 @@ func (l *listed) years() string {
 	return fmt.Sprintf("%d-%d", l.From, l.To)
 }
 
-func (logs listedLogs) csvRows() [][]string { return nil }
-
 func (logs listedLogs) writeTable(p page) error {
 	p.row("log", "jobs", "processors", "days", "load", "runtime/estimate", "note", "years", "fetched")
 	for _, l := range logs {
@@ -113,8 +110,6 @@ func (logs listedLogs) writeTable(p page) error {
 	}
 	return nil
 }
-
-func (l *listed) csvRows() [][]string { return nil }
 
 // writeTable tells all of one log.
 func (l *listed) writeTable(p page) error {

@@ -127,10 +127,22 @@ from logs in the Standard Workload Format or from models of the literature.`,
 		newReport(env),
 		newReproduce(env, env.Extend.Experiments),
 	)
+	checkArguments(root)
 	if len(env.Args) > 0 && (env.Args[0] == cobra.ShellCompRequestCmd || env.Args[0] == cobra.ShellCompNoDescRequestCmd) {
 		completions(root)
 	}
 	return root
+}
+
+// checkArguments has a command and those below it check their arguments by their usage, where they
+// do not check them otherwise.
+func checkArguments(cmd *cobra.Command) {
+	if cmd.Args == nil {
+		cmd.Args = byUsage
+	}
+	for _, c := range cmd.Commands() {
+		checkArguments(c)
+	}
 }
 
 // knownCommand refuses what stands behind a command that only holds others: it is the name of

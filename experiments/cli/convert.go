@@ -45,9 +45,6 @@ vo:... makes a job file, platform:from=FILE.xml nodes of a domain (help made).`,
   gridslot trace convert resample:from=log.swf.gz:weeks=52 year.swf.gz
   gridslot trace convert vo:cycles=10:criteria=min-start,square-dep jobs.csv
   gridslot trace convert log.swf.gz users --by user`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			return arguments(2, max(2, len(args)), "LOG|SOURCE... OUT")(cmd, args)
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			last := len(args) - 1
 			return c.run(cmd, args[:last], args[last])

@@ -34,7 +34,6 @@ shows what takes most of it.`,
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,conservative --decisions --out results
   gridslot explain results 4711 --policy easy
   gridslot explain results --width 80`,
-		Args: arguments(1, 2, "DIR [JOB]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var id int64
 			var err error

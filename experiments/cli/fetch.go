@@ -28,7 +28,6 @@ The checksum of the file is printed in front of its path, as sha256sum does.`,
 		Example: `  gridslot trace fetch KTH-SP2-1996-2.1-cln
   gridslot simulate KTH-SP2-1996-2.1-cln
   gridslot trace fetch ours --url https://example.org/ours.swf.gz --max-size 2G`,
-		Args:              arguments(1, 1, "NAME"),
 		ValidArgsFunction: completeLogs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := traces.Known(args[0]); !ok && f.URL == "" {

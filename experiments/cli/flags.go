@@ -49,6 +49,12 @@ func choiceFlag(cmd *cobra.Command, to *string, name, choices, usage string) {
 	parsedFlag(cmd, to, name, first, choices, usage, oneOf(choices))
 }
 
+// folderFlag defines a flag that names a folder, "" where none is given.
+func folderFlag(cmd *cobra.Command, to *string, name, usage string) {
+	cmd.Flags().StringVar(to, name, "", usage)
+	_ = cmd.MarkFlagDirname(name) // it exists
+}
+
 // choices is where a flag keeps what completion offers for it.
 const choices = "gridslot_choices"
 

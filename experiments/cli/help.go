@@ -115,7 +115,7 @@ func newHelp(t *simulation.Tables) *cobra.Command {
 		return names
 	}
 	return &cobra.Command{
-		Use:   "help [COMMAND|TOPIC]",
+		Use:   "help [COMMAND...|TOPIC]",
 		Short: "Help about a command, or the table of a topic: policies, sources, formats, outages, ...",
 		Long:  "Help about a command, or the table of a topic:\n" + list.String(),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -16,10 +16,10 @@ import (
 )
 
 // printable is what a command has found. As JSON it is written by its own tags.
-type printable interface {
-	writeTable(page) error
-	csvRows() [][]string // with the header; nil where there is no such form
-}
+type printable interface{ writeTable(page) error }
+
+// tabular is a printable that is a table to programs, too: its rows, with the header.
+type tabular interface{ csvRows() [][]string }
 
 // tell writes what has been found in the format that a flag names.
 func tell(cmd *cobra.Command, format string, a printable) error {
@@ -29,7 +29,11 @@ func tell(cmd *cobra.Command, format string, a printable) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(a)
 	case "csv":
-		return csv.NewWriter(cmd.OutOrStdout()).WriteAll(a.csvRows())
+		table, ok := a.(tabular)
+		if !ok {
+			return usagef("--format csv: what is told here has no rows")
+		}
+		return csv.NewWriter(cmd.OutOrStdout()).WriteAll(table.csvRows())
 	}
 	p := newPage(cmd.OutOrStdout())
 	if err := a.writeTable(p); err != nil {

@@ -64,9 +64,6 @@ Of what "gridslot sweep STUDY.yaml --out DIR" has left, one of each measure:
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy fcfs,easy,conservative --out results
   gridslot plot results
   gridslot plot results wait-by-size policies --format pdf -o paper/figures`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			return arguments(1, max(1, len(args)), "DIR [FIGURE...]")(cmd, args)
-		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs

@@ -37,7 +37,6 @@ file then, any CSV with a row a run.`,
   gridslot report results -o easy.html
   gridslot report study --table markdown --difference --rows trace,policy --columns load
   gridslot report mine.csv --table latex --parameters policy,load --measure wait`,
-		Args: arguments(1, 1, "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tables.format != "" {
 				if out != "" {

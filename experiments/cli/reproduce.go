@@ -54,7 +54,7 @@ in the folder that GRIDSLOT_REFERENCE names, and for logs in that of GRIDSLOT_TR
 	f.IntVar(&r.config.Cycles, "cycles", 0, "replications of each experiment (default: the published number)")
 	f.Uint64Var(&r.config.Seed, "seed", 1, "seed of all random numbers")
 	f.IntVar(&r.config.Workers, "workers", 0, "cycles at once (default: one a processor); results do not depend on it")
-	f.StringVar(&r.out, "out", "", "folder for tables and figures (default: none)")
+	folderFlag(cmd, &r.out, "out", "folder for tables and figures (default: none)")
 	f.BoolVar(&r.list, "list", false, "list the experiments")
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		names := []cobra.Completion{"all"}

@@ -51,15 +51,13 @@ Tables of names: gridslot help policies|sources|formats|outages|predictors|strat
 		Example: `  gridslot simulate KTH-SP2-1996-2.1-cln.swf.gz --policy easy,easy:order=wfp3 --first 5000 --out results
   gridslot simulate lublin:jobs=1000:load=0.8 --outages exponential:mtbf=30d:repair=4h
   gridslot simulate --domain grid.yaml --policy css,bsf:k=5,easy:finder=amp`,
-		Args: arguments(0, 1, "[TRACE|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
 	s.file.add(cmd)
-	f.StringVar(&s.repeat, "from-manifest", "", "folder of results whose run is repeated")
-	_ = cmd.MarkFlagDirname("from-manifest") // it exists
+	folderFlag(cmd, &s.repeat, "from-manifest", "folder of results whose run is repeated")
 	addSettings(cmd, t, simulation.OfRecords|simulation.OfEstimates|simulation.OfRuns)
-	f.StringVar(&s.out, "out", "", "folder for the files (none are written)")
+	folderFlag(cmd, &s.out, "out", "folder for the files (none are written)")
 	f.BoolVar(&s.decisions, "decisions", false, "write decisions-POLICY.csv, too: what held jobs that waited, for explain (with --out)")
 	f.BoolVar(&s.events, "events", false, "write events-POLICY.csv, too: all that happened to jobs (with --out)")
 	f.BoolVar(&s.windows, "alternatives", false, "write alternatives-POLICY.csv, too: windows that batches could choose from (with --out)")
@@ -69,7 +67,6 @@ Tables of names: gridslot help policies|sources|formats|outages|predictors|strat
 	f.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "policies to run at a time")
 	parsedFlag(cmd, &s.memory, "memory", "", "SIZE", "what the work may need before it is refused, such as 16G (three quarters of what there is)", optional(hostmem.ParseSize))
 	f.SortFlags = false
-	_ = cmd.MarkFlagDirname("out") // it exists
 	return cmd
 }
 

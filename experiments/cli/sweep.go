@@ -74,7 +74,6 @@ system each of N tasks runs 'sweep shard I/N', and 'sweep merge' follows.`,
   gridslot sweep study.yaml --out results --workers 8 --limit 10m --memory 12G
   gridslot sweep status results
   gridslot sweep shard 3/8 study.yaml --out results`,
-		Args:              arguments(1, 1, "STUDY.yaml"),
 		ValidArgsFunction: completeFiles("yaml", "yml"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}

@@ -66,7 +66,6 @@ func newSweepStatus() *cobra.Command {
 kind of failure the first message. The messages of all, and the last lines of
 what they said, are in DIR/failures.`,
 		Example:           "  gridslot sweep status results\n  gridslot sweep status results --format json",
-		Args:              arguments(1, 1, "DIR"),
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder, err := sweep.Open(args[0])
@@ -184,7 +183,6 @@ func newSweepRetry(env Env, t *simulation.Tables) *cobra.Command {
 		Long: `Do the runs of the study in DIR again that failed, and those that are missing.
 With another --limit or --memory what was too much before may succeed.`,
 		Example:           "  gridslot sweep retry results\n  gridslot sweep retry results --limit 2h --workers 1",
-		Args:              arguments(1, 1, "DIR"),
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.out = args[0]
@@ -210,7 +208,6 @@ func newSweepMerge() *cobra.Command {
 		Long: `Write DIR/results.csv of all runs that are done, such as those of shards. Nothing
 is computed.`,
 		Example:           "  gridslot sweep merge results",
-		Args:              arguments(1, 1, "DIR"),
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := sweep.Merge(args[0], study.Columns(), study.CheckRow)
@@ -237,7 +234,6 @@ func newSweepClean() *cobra.Command {
 processes, and the failures, whose runs are missing then. What is removed is
 told before.`,
 		Example:           "  gridslot sweep clean results --dry-run\n  gridslot sweep clean results",
-		Args:              arguments(1, 1, "DIR"),
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder, err := sweep.Reopen(args[0])
@@ -282,7 +278,6 @@ system. The parts may run at the same time, on machines that share the folder.
 When all have ended, 'sweep merge DIR' writes the results; 'sweep' does as well, and
 does first what is missing. Without STUDY.yaml it is the study that DIR is of.`,
 		Example: "  gridslot sweep shard 3/8 study.yaml --out results\n  gridslot sweep merge results",
-		Args:    arguments(1, 2, "I/N [STUDY.yaml]"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -320,7 +315,6 @@ func newSweepWork(t *simulation.Tables) *cobra.Command {
 		Use:    "work",
 		Short:  "Be a worker process of sweep",
 		Hidden: true,
-		Args:   arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			signal.Ignore(os.Interrupt, syscall.SIGTERM) // a terminal's go to all its processes: who has started this one decides
 			return sweep.Serve(cmd.InOrStdin(), cmd.OutOrStdout(), func(p sweep.Portable, b sweep.Basis) (sweep.Do, error) {

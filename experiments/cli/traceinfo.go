@@ -65,7 +65,6 @@ submissions go backwards or a job number is given twice. --users tells sessions,
   gridslot trace info lublin:jobs=28000:procs=100:load=0.7 KTH-SP2-1996-2.1-cln.swf.gz
   gridslot trace info log.swf.gz --check
   gridslot trace info log.swf.gz --users=break=gap:limit=1h`,
-		Args: arguments(0, 2, "[LOG|SOURCE [OTHER]]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := cmd.Flags().Changed
 			switch path := strings.Join(args, ""); {
@@ -100,8 +99,7 @@ submissions go backwards or a job number is given twice. --users tells sessions,
 	}))
 	f.Lookup("users").NoOptDefVal = "default"
 	choiceFlag(cmd, &format, "format", "table|json|csv", "of the output")
-	f.StringVar(&figures, "figures", "", "folder for figures as SVG (none are drawn)")
-	_ = cmd.MarkFlagDirname("figures") // it exists
+	folderFlag(cmd, &figures, "figures", "folder for figures as SVG (none are drawn)")
 	return cmd
 }
 
@@ -164,8 +162,6 @@ func inspect(ctx context.Context, t *workload.Trace) (*traceInfo, error) {
 	info.SHA256, err = t.SHA256()
 	return info, err
 }
-
-func (i *traceInfo) csvRows() [][]string { return nil }
 
 func (i *traceInfo) writeTable(p page) error {
 	p.row("trace", i.Name)

@@ -45,7 +45,6 @@ workload: {first: 1000, estimates: exact} (help settings).`,
   gridslot validate jobs.csv scenario.yaml --policy easy
   gridslot validate results/jobs-css.csv results/requests.csv --domain domain.yaml
   gridslot validate results/jobs-cheapest.csv --grid vo.yaml`,
-		Args: arguments(1, 2, "DIR|JOBS.csv [TRACE|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if v.limit < 1 {
 				return usagef("--limit must be 1 or more, not %d", v.limit)

@@ -51,7 +51,6 @@ Searches for square windows, in which every node is held as long as the slowest:
 ` + wrapped(window.Names(window.Square)),
 		Example: `  gridslot window problem.json --algorithm dep
   gridslot window problem.json --algorithm maxq --quantum 1 --round-costs 0.01 --format json`,
-		Args: arguments(1, 1, "PROBLEM.json"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), env, args[0]) },
 	}
 	f := cmd.Flags()

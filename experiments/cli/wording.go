@@ -45,11 +45,18 @@ func teller(w io.Writer) func(format string, args ...any) {
 	}
 }
 
-// arguments accepts from least to most arguments, none of them empty; what they
-// are is as in the command's usage.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// byUsage accepts as many arguments as the usage of a command shows, "DIR [JOB]" or "LOG... OUT",
+// none of them empty. What stands in brackets may be left out, and behind dots there may be more.
+func byUsage(cmd *cobra.Command, args []string) error {
+	_, what, _ := strings.Cut(cmd.Use, " ")
+	what, _, _ = strings.Cut(what, " --") // flags that are needed
+	words := strings.Fields(what)
+	most, least := len(words), len(slices.DeleteFunc(words, func(word string) bool { return word[0] == '[' }))
 	number := fmt.Sprintf("%d argument", most)
 	switch {
+	case strings.Contains(what, "..."):
+		number = fmt.Sprintf("%d or more argument", least)
+		most = max(most, len(args))
 	case least == 0:
 		number = "at most " + number
 	case least < most:
@@ -58,19 +65,17 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	if most != 1 {
 		number += "s"
 	}
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case most == 0 && len(args) > 0:
-			return usagef("%s takes no arguments, only flags: %s", cmd.CommandPath(), strings.Join(args, " "))
-		case len(args) < least && len(args) == 0:
-			return usagef("%s takes %s (%s), and there is none", cmd.CommandPath(), number, what)
-		case len(args) < least || len(args) > most:
-			return usagef("%s takes %s (%s), not %d: %s", cmd.CommandPath(), number, what, len(args), strings.Join(args, " "))
-		case slices.Contains(args, ""):
-			return usagef("%s: an argument is empty: name a file", cmd.CommandPath())
-		}
-		return nil
+	switch {
+	case most == 0 && len(args) > 0:
+		return usagef("%s takes no arguments, only flags: %s", cmd.CommandPath(), strings.Join(args, " "))
+	case len(args) < least && len(args) == 0:
+		return usagef("%s takes %s (%s), and there is none", cmd.CommandPath(), number, what)
+	case len(args) < least || len(args) > most:
+		return usagef("%s takes %s (%s), not %d: %s", cmd.CommandPath(), number, what, len(args), strings.Join(args, " "))
+	case slices.Contains(args, ""):
+		return usagef("%s: an argument is empty: name a file", cmd.CommandPath())
 	}
+	return nil
 }
 
 // flagError words what the reader of flags says.
