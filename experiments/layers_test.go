@@ -23,7 +23,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"entity":   {ours: []string{"des", "internal"}, others: []string{"github.com/emirpasic/gods"}},
 	"policy": {
 		ours:   []string{"des", "internal", "entity"},
-		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum"},
+		others: []string{"github.com/emirpasic/gods", "gonum.org/v1/gonum", "pgregory.net/rapid"}, // rapid: predicttest, which tests import
 	},
 	"workload": {
 		ours:   []string{"des", "internal", "entity"},

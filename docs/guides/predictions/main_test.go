@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/entity"
 	"github.com/gridslot/gridslot/experiments/cli"
@@ -45,5 +46,7 @@ func Example() {
 }
 
 func TestThePredictorSeesNoFuture(t *testing.T) {
-	require.NoError(t, predicttest.Check(func([]*entity.Job) entity.Predictor { return begin() }, predicttest.Config{}))
+	rapid.Check(t, func(t *rapid.T) {
+		require.NoError(t, predicttest.Check(t, func([]*entity.Job) entity.Predictor { return begin() }))
+	})
 }

@@ -3,12 +3,17 @@
 //
 //	func TestMyPredictor(t *testing.T) {
 //		begin := func([]*entity.Job) entity.Predictor { return &mine.Predictor{} }
-//		if err := predicttest.Check(begin, predicttest.Config{}); err != nil {
-//			t.Fatal(err)
-//		}
+//		rapid.Check(t, func(t *rapid.T) {
+//			if err := predicttest.Check(t, begin); err != nil {
+//				t.Fatal(err)
+//			}
+//		})
 //	}
 //
-// Check runs small random workloads on a cluster and writes down every answer. What a
+// with pgregory.net/rapid, which draws the workloads and makes one that shows a fault as
+// small as it can.
+//
+// Check runs a small random workload on a cluster and writes down every answer. What a
 // predictor says before an instant must not depend on how long jobs run that end at that
 // instant or later:
 //

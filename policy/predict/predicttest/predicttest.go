@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -14,51 +15,15 @@ import (
 	"github.com/gridslot/gridslot/policy/backfill"
 )
 
-// Config says how a predictor is tested. The zero value tests any.
-type Config struct {
-	Seed      uint64 // of the random workloads; others give others
-	Workloads int    // how many of them; 20 where it is 0
-	Jobs      int    // of a workload; 60 where it is 0
-	Instants  int    // of a workload at which the future is changed; 10 where it is 0
-}
-
-// Fault is something that a predictor must not do.
-type Fault struct {
-	Err error
-	// Seed and Workload say which of the random workloads it was.
-	Seed     uint64
-	Workload int
-}
-
-func (f *Fault) Error() string {
-	return fmt.Sprintf("%v (seed %d, workload %d)", f.Err, f.Seed, f.Workload)
-}
-
-// Unwrap is what was wrong.
-func (f *Fault) Unwrap() error { return f.Err }
-
-// Check tests the predictors that begin makes, each for a run of these jobs. It returns a
-// *Fault, or nil where there is nothing to be said against them.
-func Check(begin func(jobs []*entity.Job) entity.Predictor, c Config) error {
-	for _, n := range []struct {
-		of        *int
-		otherwise int
-	}{{&c.Workloads, 20}, {&c.Jobs, 60}, {&c.Instants, 10}} {
-		if *n.of <= 0 {
-			*n.of = n.otherwise
-		}
-	}
-	for i := range c.Workloads {
-		random := rand.New(rand.NewPCG(c.Seed, uint64(i)))
-		if err := check(begin, draw(random, c.Jobs), draw(random, c.Jobs), c.Instants, random); err != nil {
-			return &Fault{err, c.Seed, i}
-		}
-	}
-	return nil
+// Check draws a workload and tests the predictors that begin makes, each for a run of these
+// jobs. It returns what they must not do, or nil where there is nothing to be said against
+// them. rapid.Check calls it for many workloads, and finds a small one for a fault.
+func Check(t *rapid.T, begin func(jobs []*entity.Job) entity.Predictor) error {
+	return check(t, begin, draw(t), draw(t))
 }
 
 // check looks at one workload; other is run in between.
-func check(begin func([]*entity.Job) entity.Predictor, w, other *workload, instants int, random *rand.Rand) error {
+func check(t *rapid.T, begin func([]*entity.Job) entity.Predictor, w, other *workload) error {
 	first, err := w.run(begin)
 	if err != nil {
 		return err
@@ -73,9 +38,12 @@ func check(begin func([]*entity.Job) entity.Predictor, w, other *workload, insta
 	if a, b, same := difference(first.said, again.said, des.Forever); !same {
 		return fmt.Errorf("not the same a second time: %v, then %v", a, b)
 	}
+	if len(first.said) == 0 {
+		return nil
+	}
 	for range instants {
-		at := first.said[random.IntN(len(first.said))].at + des.Tick
-		changed, now := w.otherwise(first, at, random)
+		at := rapid.SampledFrom(first.said).Draw(t, "instant of").at + des.Tick
+		changed, now := w.otherwise(t, first, at)
 		differs := func(w *workload) (a, b said, is bool, err error) {
 			second, err := w.run(begin)
 			if err != nil {
@@ -115,47 +83,53 @@ type strike struct {
 	kind int // 0 cancels, 1 kills, 2 preempts and keeps all, 3 preempts and keeps nothing
 }
 
-const nodes = 8
+const (
+	nodes    = 8
+	mostJobs = 60
+	instants = 3 // of a workload at which the future is changed
+)
 
-func draw(random *rand.Rand, count int) *workload {
+func draw(t *rapid.T) *workload {
+	number := func(least, most int, what string) int { return rapid.IntRange(least, most).Draw(t, what) }
 	w := &workload{}
-	at := des.Time(0)
+	at, count := des.Time(0), number(1, mostJobs, "jobs")
 	for i := range count {
-		if random.IntN(4) > 0 {
-			at += des.Time(random.Int64N(int64(100 * des.Second)))
+		if number(0, 3, "together") > 0 {
+			at += des.Time(number(0, int(100*des.Second), "gap"))
 		}
 		j := &entity.Job{
-			ID: int64(i + 1), Submit: at, User: random.Int32N(5) - 1, Group: random.Int32N(3) - 1, Queue: random.Int32N(3) - 1, Application: random.Int32N(3),
-			Request: entity.Request{Nodes: 1 + random.IntN(nodes), Length: des.Time(1+random.IntN(40)) * 10 * des.Second},
+			ID: int64(i + 1), Submit: at,
+			User: int32(number(-1, 3, "user")), Group: int32(number(-1, 1, "group")), Queue: int32(number(-1, 1, "queue")), Application: int32(number(0, 2, "application")),
+			Request: entity.Request{Nodes: number(1, nodes, "nodes"), Length: des.Time(number(1, 40, "request")) * 10 * des.Second},
 		}
-		switch random.IntN(20) {
-		case 0:
+		switch number(0, 19, "odd request") {
+		case 18:
 			j.Request.Length = des.Tick
-		case 1:
+		case 19:
 			j.Request.Length = 1000 * 365 * des.Day
 		}
-		j.Runtime = drawRuntime(random, 0, j)
+		j.Runtime = drawRuntime(t, 0, j)
 		w.jobs = append(w.jobs, j)
 	}
-	for range count / 4 {
-		w.strikes = append(w.strikes, strike{des.Time(random.Int64N(int64(2*at + 1))), random.IntN(count), random.IntN(4)})
+	for range number(0, count/4, "strikes") {
+		w.strikes = append(w.strikes, strike{des.Time(number(0, int(2*at), "strike at")), number(0, count-1, "struck"), number(0, 3, "kind")})
 	}
 	return w
 }
 
 // drawRuntime is a runtime of at least so long: for some jobs as long as is asked for, or
 // longer, mostly shorter, and of some nothing.
-func drawRuntime(random *rand.Rand, least des.Time, j *entity.Job) des.Time {
+func drawRuntime(t *rapid.T, least des.Time, j *entity.Job) des.Time {
 	most := min(j.Request.Length, des.Hour)
-	switch random.IntN(10) {
-	case 0:
+	switch rapid.IntRange(0, 9).Draw(t, "runtime's kind") {
+	case 7:
 		return max(least, most)
-	case 1:
+	case 8:
 		return max(least, most) + des.Second
-	case 2:
+	case 9:
 		return least
 	}
-	return least + des.Time(random.Int64N(int64(max(most-least, des.Tick))))
+	return least + des.Time(rapid.Int64Range(0, int64(max(most-least, des.Tick))-1).Draw(t, "runtime"))
 }
 
 // with is w where the k-th job runs for so long.
@@ -170,7 +144,7 @@ func (w *workload) with(k int, runtime des.Time) *workload {
 
 // otherwise is w with other runtimes of jobs that had not ended before an instant, and do
 // not now; which these are.
-func (w *workload) otherwise(o *outcome, at des.Time, random *rand.Rand) (*workload, []int) {
+func (w *workload) otherwise(t *rapid.T, o *outcome, at des.Time) (*workload, []int) {
 	var now []int
 	for k, r := range o.runs {
 		if r == nil || r.State == entity.Rejected || r.Finish < at {
@@ -186,7 +160,7 @@ func (w *workload) otherwise(o *outcome, at des.Time, random *rand.Rand) (*workl
 		if attempts > 1 { // what it has kept is not looked into
 			least = w.jobs[k].Runtime
 		}
-		w = w.with(k, drawRuntime(random, least, w.jobs[k]))
+		w = w.with(k, drawRuntime(t, least, w.jobs[k]))
 		now = append(now, k)
 	}
 	return w, now

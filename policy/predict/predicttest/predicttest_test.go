@@ -1,11 +1,11 @@
 package predicttest_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gridslot/gridslot/des"
 	"github.com/gridslot/gridslot/entity"
@@ -13,12 +13,6 @@ import (
 	"github.com/gridslot/gridslot/policy/predict"
 	"github.com/gridslot/gridslot/policy/predict/predicttest"
 )
-
-func ExampleCheck() {
-	begin := func([]*entity.Job) entity.Predictor { return &predict.Recent{K: 3} }
-	fmt.Println(predicttest.Check(begin, predicttest.Config{Seed: 1, Workloads: 5}))
-	// Output: <nil>
-}
 
 func TestPredictorsOfTheTableSeeNoFuture(t *testing.T) {
 	specs := []string{"request:factor=0.5", "request:factor=3", "recent:k=1", "recent:k=4:of=median", "similar:q=0.9", "similar:by=user/request:last=3"}
@@ -31,11 +25,13 @@ func TestPredictorsOfTheTableSeeNoFuture(t *testing.T) {
 		}
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, predicttest.Check(func([]*entity.Job) entity.Predictor {
-				p, err := policy.Predictors().Parse(spec)
-				require.NoError(t, err)
-				return p.Value
-			}, predicttest.Config{}))
+			rapid.Check(t, func(t *rapid.T) {
+				require.NoError(t, predicttest.Check(t, func([]*entity.Job) entity.Predictor {
+					p, err := policy.Predictors().Parse(spec)
+					require.NoError(t, err)
+					return p.Value
+				}))
+			})
 		})
 	}
 }
@@ -137,10 +133,12 @@ func TestWhatAPredictorMustNotDoIsFound(t *testing.T) {
 		}, "it panics"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := predicttest.Check(c.begin, predicttest.Config{})
+			check := rapid.Custom(func(t *rapid.T) error { return predicttest.Check(t, c.begin) })
+			var err error
+			for workload := 0; err == nil && workload < 30; workload++ { // rapid.Check draws a hundred
+				err = check.Example(workload)
+			}
 			require.ErrorContains(t, err, c.want)
-			var fault *predicttest.Fault
-			require.ErrorAs(t, err, &fault)
 			t.Log(err)
 		})
 	}
