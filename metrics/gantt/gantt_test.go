@@ -206,16 +206,17 @@ func TestFilesOfADomainAreDrawnWithOwnersAndNames(t *testing.T) {
 	require.Equal(t, []string{"  6   |AA.==", "  fast|AAAA##"}, c.Lines(0, s))
 }
 
-// Processor 0 of one cluster is not that of another.
+// Processor 0 of one cluster is not that of another, nor is its outage.
 func TestClustersOfAGridAreDrawnApart(t *testing.T) {
 	f := folder(t, map[string]string{
 		"jobs-oar.csv":       jobsHeader + "1,0,2,9,COMPLETED_SUCCESSFULLY,0,4,0-1\n2,0,1,9,COMPLETED_SUCCESSFULLY,2,3,0\n",
 		"jobs-oar-north.csv": jobsHeader + "1,0,2,9,COMPLETED_SUCCESSFULLY,0,4,0-1\n",
 		"jobs-oar-south.csv": jobsHeader + "2,0,1,9,COMPLETED_SUCCESSFULLY,2,3,0\n",
 		"clusters-oar.csv":   "cluster,processors\nnorth,3\nsouth,2\n",
+		"outages-oar.csv":    "from,to,processors,node,known,victims,site\n4,5,1,0,4,,south\n",
 	})
 	f.Runs[0].Policy = "oar"
 	c, err := gantt.Read(f, f.Runs[0])
 	require.NoError(t, err)
-	require.Equal(t, []string{"  south/0|..B", "  north/1|AAAA", "  north/0|AAAA"}, c.Lines(0, s))
+	require.Equal(t, []string{"  south/0|..B.#", "  north/1|AAAA", "  north/0|AAAA"}, c.Lines(0, s))
 }
