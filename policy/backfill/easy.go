@@ -70,9 +70,10 @@ func (p EASY) Schedule(r *entity.Round) {
 	if head == nil {
 		return
 	}
-	s := p.shadow(r, head)
 	arrival := p.onlyArrival(r, head)
-	if !p.prepare(q, &s, arrival, nil) {
+	defer p.explain(r, q, head, arrival, nil)
+	s := p.shadow(r, head)
+	if !p.begin(q, &s, arrival) {
 		return
 	}
 	if arrival != nil {
@@ -88,18 +89,14 @@ func (p EASY) Schedule(r *entity.Round) {
 	}
 }
 
-// prepare says what holds the jobs that wait, and puts windows into the plan that are not
-// to wait for a candidate. It reports whether candidates are to be tried: the arrival
-// alone, where there is one. For refusal see explainDelay.
-func (p EASY) prepare(q *entity.View, s *shadow, arrival *entity.Run, refusal refusal) bool {
-	r := s.r
+// begin puts windows into the plan that are not to wait for a candidate. It reports whether
+// candidates are to be tried: the arrival alone, where there is one.
+func (p EASY) begin(q *entity.View, s *shadow, arrival *entity.Run) bool {
 	if arrival != nil {
-		if _, fits := p.Shape.Find(r.Plan, arrival, r.Now, r.Now); !fits {
-			p.explainArrival(r, q, arrival, s.head, refusal)
+		if _, fits := p.Shape.Find(s.r.Plan, arrival, s.r.Now, s.r.Now); !fits {
 			return false
 		}
 	}
-	p.explain(r, q, s.head, refusal)
 	return p.holdAhead(q, s, arrival != nil)
 }
 

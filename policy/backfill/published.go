@@ -172,12 +172,15 @@ func (p PublishedEASY) first(q *entity.Queue, v *entity.View) *entity.Run {
 
 // backfill starts candidates beside the head.
 func (p PublishedEASY) backfill(r *entity.Round, q *entity.View, head *entity.Run) {
-	s := publishedShadow{shadow: p.shadow(r, head), by: p}
 	var arrival *entity.Run
-	if !p.FirstSpare && !p.FittingArrivals { // a job that ends with others at the shadow time alters what is spare
-		arrival = p.onlyArrival(r, head)
+	if !p.single {
+		if !p.FirstSpare && !p.FittingArrivals { // a job that ends with others at the shadow time alters what is spare
+			arrival = p.onlyArrival(r, head)
+		}
+		defer p.explain(r, q, head, arrival, p.refusal)
 	}
-	if p.single && !p.holdAhead(q, &s.shadow, false) || !p.single && !p.prepare(q, &s.shadow, arrival, p.refusal) {
+	s := publishedShadow{shadow: p.shadow(r, head), by: p}
+	if !p.begin(q, &s.shadow, arrival) {
 		return
 	}
 	if arrival != nil {

@@ -79,7 +79,7 @@ func noWindow(r *entity.Round, j *entity.Run) entity.Why {
 // and told which job that is. At the first decision at which it would fit if nothing
 // were held it is told by how much it would delay the head: once for each head, though
 // for how long it goes on to fit, and by how much it would delay the head then, may change.
-func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run, refusal refusal) {
+func (p EASY) explain(r *entity.Round, q *entity.View, head, arrival *entity.Run, refusal refusal) {
 	if !r.Heard() {
 		return
 	}
@@ -88,6 +88,10 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run, refusal
 	r.Explain(func() {
 		if head.State != entity.Waiting {
 			return // an observer has cancelled it
+		}
+		if said, _ := r.Said(head); arrival != nil && said.What == entity.TooFewFree && p.Reservations == 0 && !fitsAlone(r, arrival, rule) {
+			r.Say(arrival, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
+			return // nothing else has changed
 		}
 		turn, start := explainHead(r, head, rule, plain)
 		beside := entity.Why{What: entity.NoRoomBeside, Other: head, Start: start}
@@ -123,16 +127,14 @@ func (p EASY) explain(r *entity.Round, q *entity.View, head *entity.Run, refusal
 	})
 }
 
-// explainArrival says what holds j, which has come and does not fit.
-func (p EASY) explainArrival(r *entity.Round, q *entity.View, j, head *entity.Run, refusal refusal) {
-	if !r.Heard() {
-		return
+// fitsAlone reports whether j, which waits, would fit now if nothing were held; true where
+// it waits no more.
+func fitsAlone(r *entity.Round, j *entity.Run, rule entity.ShapeRule) bool {
+	if j.State != entity.Waiting {
+		return true
 	}
-	if said, told := r.Said(head); told && said.What == entity.TooFewFree && p.Reservations == 0 {
-		r.Say(j, entity.Why{What: entity.NoRoomBeside, Other: head, Start: said.Start})
-	} else {
-		p.explain(r, q, head, refusal)
-	}
+	_, fits := rule.Find(r.Plan, j, r.Now, r.Now)
+	return fits
 }
 
 // refusal is a rule of a variant of EASY by which a job that fits now in w, and would not
